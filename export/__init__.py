@@ -1,0 +1,1 @@
+"""Ahead-of-time export to standard ONNX files."""

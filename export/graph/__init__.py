@@ -1,0 +1,1 @@
+"""The graph a lowering writes: typed values, nodes, measured kernels, model bytes."""

@@ -1,0 +1,1 @@
+"""JAX on NumPy and ONNX Runtime."""

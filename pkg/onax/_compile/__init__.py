@@ -1,0 +1,1 @@
+"""Floor 7: from a jaxpr to something that runs."""

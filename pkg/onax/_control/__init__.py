@@ -1,0 +1,1 @@
+"""Floor 5: primitives whose parameters are jaxprs."""

@@ -1,0 +1,1 @@
+"""Floor 2: the language, i.e. jaxprs, traces and the makers of rules."""

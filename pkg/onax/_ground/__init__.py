@@ -1,0 +1,1 @@
+"""Floor 1: options, errors, dtypes, dimensions, devices; no arrays and no tracing."""

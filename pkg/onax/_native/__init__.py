@@ -1,0 +1,9 @@
+"""Floor 0: the compiled mechanism.  Says how to build it when the extension modules are missing."""
+
+try:
+    from onax._native import context as _context  # noqa: F401
+except ModuleNotFoundError as missing:
+    raise ImportError(
+        "onax's compiled modules are missing. Install the package (pip install .), or, working in a checkout, "
+        "build them in place: pip install -e . --no-build-isolation"
+    ) from missing

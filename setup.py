@@ -1,0 +1,67 @@
+"""Builds the compiled floor of onax; everything else about the package stands in pyproject.toml."""
+
+import os
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+SOURCES = Path("cython_src/onax/_native")
+
+
+def _require_toolchain():
+    """Ends the build with one clear line when the compiler or Python's headers are missing."""
+    if sys.platform == "win32":
+        return  # setuptools finds MSVC through the registry and words its absence itself
+    compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()[0]
+    if shutil.which(compiler) is None:
+        sys.exit(f"onax: no C compiler: '{compiler}' is not on PATH; install one (e.g. the package gcc).")
+    include = Path(sysconfig.get_paths()["include"])
+    if not (include / "Python.h").exists():
+        sys.exit(f"onax: no Python headers: {include}/Python.h is missing; install e.g. the package python3-dev.")
+
+
+def _extensions():
+    """One extension module per .pyx of floor 0, with the C kernels that lie beside it, if any."""
+    import numpy
+    from Cython.Build import cythonize
+
+    _require_toolchain()
+    flags = [] if sys.platform == "win32" else ["-O2", "-g0"]
+    extensions = []
+    for pyx in sorted(SOURCES.glob("*.pyx")):
+        kernels = pyx.with_name(f"{pyx.stem}_kernels.c")
+        extensions.append(
+            Extension(
+                f"onax._native.{pyx.stem}",
+                [str(pyx)] + ([str(kernels)] if kernels.exists() else []),
+                include_dirs=[numpy.get_include(), str(SOURCES)],
+                define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+                extra_compile_args=flags,
+            )
+        )
+    return cythonize(extensions, include_path=["cython_src"], build_dir="build/cython", language_level=3)
+
+
+def _packages():
+    """Every package below pkg/, and export/ installed as onax.export."""
+    inner = [".".join(p.parent.parts[1:]) for p in sorted(Path("pkg").rglob("__init__.py"))]
+    export = [
+        ".".join(("onax", *p.parent.parts)) for p in sorted(Path("export").rglob("__init__.py"))
+    ]
+    return inner + export
+
+
+BUILDS = {"build_ext", "build", "bdist_wheel", "develop", "editable_wheel", "install"}
+
+setup(
+    packages=_packages(),
+    package_dir={"": "pkg", "onax.export": "export"},
+    package_data={"onax": ["py.typed"], "onax.export.graph": ["*.json"]},
+    include_package_data=False,
+    zip_safe=False,
+    ext_modules=_extensions() if BUILDS & set(sys.argv) else [],
+    options={"build_ext": {"parallel": os.cpu_count()}},
+)
