@@ -1,0 +1,34 @@
+"""Effects: what an equation does besides computing its results."""
+
+
+class Effect:
+    """Base of all effects; an effect is a value that compares by type and fields."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        return type(self) is type(other)
+
+    def __hash__(self):
+        return hash(type(self))
+
+    def __repr__(self):
+        return type(self).__name__
+
+
+class OrderedEffect(Effect):
+    """An effect whose occurrences must keep their order (printing, stateful callbacks)."""
+
+    __slots__ = ()
+
+
+no_effects = frozenset()
+
+
+def join_effects(*sets):
+    """The union of sets of effects, without making a new set when there is nothing to join."""
+    joined = no_effects
+    for effects in sets:
+        if effects:
+            joined = joined | effects
+    return joined

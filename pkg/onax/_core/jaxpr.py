@@ -1,0 +1,278 @@
+"""The records of the language: variables, literals, equations and jaxprs.
+
+    Jaxpr
+      constvars, invars, outvars : Var (outvars may hold Literal)
+      eqns : JaxprEqn ...
+          invars : Var or Literal,  outvars : Var or DropVar,  primitive,  params,  effects,  source_info
+      consts : values of constvars (empty for an open jaxpr)
+      debug_info : DebugInfo
+
+`ClosedJaxpr` is a `Jaxpr` whose constants are given; its `.jaxpr` is the open part.  Field names are those of JAX's
+public classes, because libraries walk them.
+"""
+
+from onax._core.effects import join_effects, no_effects
+from onax._core.printing import Printable, literal_text, print_eqn, print_jaxpr
+from onax._native.avals import ShapedArray
+
+
+class Var:
+    """A variable; equal only to itself.  The printer gives it a name."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval):
+        self.aval = aval
+
+    def text(self, names):
+        """The name the printer chose."""
+        return names.of(self)
+
+    def __repr__(self):
+        return f"Var(id={id(self)}):{self.aval.str_short(short_dtypes=True)}"
+
+
+class DropVar(Var):
+    """A result nobody reads; printed `_`."""
+
+    __slots__ = ()
+
+    def text(self, names):
+        """Dropped results have no name."""
+        return "_"
+
+    def __repr__(self):
+        return "_"
+
+
+class Literal:
+    """A scalar written in place of an operand."""
+
+    __slots__ = ("_hash", "aval", "val")
+
+    def __init__(self, val, aval):
+        self.val = val
+        self.aval = aval
+        self._hash = None
+
+    @property
+    def hash(self):
+        """A hash of the value, or None when it has none."""
+        if self._hash is None:
+            self._hash = hash((str(self.val), self.aval))
+        return self._hash
+
+    def __hash__(self):
+        raise TypeError("unhashable type: 'Literal'")
+
+    def text(self, names):
+        """The value and its type."""
+        return literal_text(self.val, self.aval)
+
+    def __repr__(self):
+        return literal_text(self.val, self.aval)
+
+
+class JaxprEqnContext:
+    """What surrounded an equation when it was staged (kept for libraries that copy it along)."""
+
+    __slots__ = ()
+
+
+_CONTEXT = JaxprEqnContext()
+
+
+class JaxprEqn:
+    """One operation: `outvars = primitive[params] invars`."""
+
+    __slots__ = ("ctx", "effects", "invars", "outvars", "params", "primitive", "source_info")
+
+    def __init__(self, invars, outvars, primitive, params, effects=no_effects, source_info=None, ctx=_CONTEXT):
+        self.invars = invars
+        self.outvars = outvars
+        self.primitive = primitive
+        self.params = params
+        self.effects = effects
+        self.source_info = source_info
+        self.ctx = ctx
+
+    def replace(self, **changes):
+        """A copy with some fields replaced."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields.update(changes)
+        return JaxprEqn(**fields)
+
+    def __repr__(self):
+        return print_eqn(self)
+
+
+def new_jaxpr_eqn(invars, outvars, primitive, params, effects=no_effects, source_info=None, ctx=None):
+    """Makes an equation from any sequences of variables."""
+    return JaxprEqn(list(invars), list(outvars), primitive, params, effects, source_info, ctx or _CONTEXT)
+
+
+class DebugInfo:
+    """Where a jaxpr comes from: the transformation, the function and the names of arguments and results."""
+
+    __slots__ = ("arg_names", "func_src_info", "result_paths", "traced_for")
+
+    def __init__(self, traced_for, func_src_info, arg_names=(), result_paths=()):
+        self.traced_for = traced_for
+        self.func_src_info = func_src_info
+        self.arg_names = arg_names
+        self.result_paths = result_paths
+
+    @property
+    def func_name(self):
+        """The function's name alone."""
+        return self.func_src_info.split(" at ", 1)[0]
+
+    def __repr__(self):
+        return (
+            f"DebugInfo(traced_for={self.traced_for!r}, func_src_info={self.func_src_info!r}, "
+            f"arg_names={self.arg_names!r}, result_paths={self.result_paths!r})"
+        )
+
+
+UNKNOWN_DEBUG_INFO = DebugInfo("unknown", "<unknown>")
+
+
+class Jaxpr(Printable):
+    """A typed, first-order program in A-normal form."""
+
+    __slots__ = ("__weakref__", "_cache", "constvars", "consts", "debug_info", "effects", "eqns", "invars", "outvars")
+
+    def __init__(self, constvars, invars, outvars, eqns, effects=None, debug_info=UNKNOWN_DEBUG_INFO, consts=()):
+        self.constvars = list(constvars)
+        self.invars = list(invars)
+        self.outvars = list(outvars)
+        self.eqns = list(eqns)
+        self.effects = join_effects(*(e.effects for e in self.eqns)) if effects is None else effects
+        self.debug_info = debug_info
+        self.consts = list(consts)
+        self._cache = None
+
+    @property
+    def jaxpr(self):
+        """The program without its constants; an open jaxpr is its own."""
+        return self
+
+    @property
+    def in_avals(self):
+        """Types of the arguments."""
+        return [v.aval for v in self.invars]
+
+    @property
+    def out_avals(self):
+        """Types of the results."""
+        return [v.aval for v in self.outvars]
+
+    @property
+    def literals(self):
+        """The constants' values, under their older name."""
+        return self.consts
+
+    @property
+    def cache(self):
+        """A dictionary that lives as long as this jaxpr: derived programs are kept here by their kind."""
+        if self._cache is None:
+            self._cache = {}
+        return self._cache
+
+    def replace(self, **changes):
+        """A copy with some fields replaced."""
+        fields = {
+            name: changes.pop(name, getattr(self, name))
+            for name in ("constvars", "invars", "outvars", "eqns", "debug_info", "consts")
+        }
+        fields["effects"] = changes.pop("effects", None if fields["eqns"] is not self.eqns else self.effects)
+        if changes:
+            raise TypeError(f"a jaxpr has no field named {', '.join(changes)}")
+        return Jaxpr(**fields)
+
+    def __str__(self):
+        return self.pretty_print()
+
+    __repr__ = __str__
+
+    def pretty_print(self, **options):
+        """The text of the program; see `printing.print_jaxpr` for the options."""
+        return print_jaxpr(self, **options)
+
+    def map_jaxpr(self, function):
+        """Applies a function to the open program and closes the result over the same constants."""
+        return ClosedJaxpr(function(self.jaxpr), self.consts)
+
+
+class ClosedJaxpr(Jaxpr):
+    """A jaxpr together with the values of its constants."""
+
+    __slots__ = ()
+
+    def __init__(self, jaxpr, consts=()):
+        consts = list(consts)
+        if len(consts) != len(jaxpr.constvars):
+            raise ValueError(f"{len(jaxpr.constvars)} constants are wanted, {len(consts)} were given")
+        super().__init__(
+            jaxpr.constvars, jaxpr.invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info, consts
+        )
+
+    @property
+    def jaxpr(self):
+        """The program without its constants."""
+        open_jaxpr = self.cache.get("open")
+        if open_jaxpr is None:
+            open_jaxpr = Jaxpr(
+                self.constvars, self.invars, self.outvars, self.eqns, self.effects, self.debug_info
+            )
+            self.cache["open"] = open_jaxpr
+        return open_jaxpr
+
+    def replace(self, *, jaxpr=None, consts=None):
+        """A copy with another program or other constants."""
+        return ClosedJaxpr(
+            self.jaxpr if jaxpr is None else jaxpr, self.consts if consts is None else consts
+        )
+
+
+def close_jaxpr(jaxpr):
+    """The jaxpr, closed over no constants."""
+    return jaxpr if isinstance(jaxpr, ClosedJaxpr) else ClosedJaxpr(jaxpr, ())
+
+
+def jaxprs_in_params(params):
+    """Every jaxpr among an equation's parameters, also inside tuples and lists."""
+    for value in params.values():
+        for item in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(item, Jaxpr):
+                yield item
+
+
+def subjaxprs(jaxpr):
+    """The jaxprs one level below this one."""
+    for eqn in jaxpr.eqns:
+        yield from jaxprs_in_params(eqn.params)
+
+
+def convert_constvars_jaxpr(jaxpr):
+    """The open program that takes the constants as its first arguments."""
+    return Jaxpr(
+        (), [*jaxpr.constvars, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info
+    )
+
+
+__all__ = [
+    "ClosedJaxpr",
+    "DebugInfo",
+    "DropVar",
+    "Jaxpr",
+    "JaxprEqn",
+    "Literal",
+    "ShapedArray",
+    "Var",
+    "close_jaxpr",
+    "convert_constvars_jaxpr",
+    "jaxprs_in_params",
+    "new_jaxpr_eqn",
+    "subjaxprs",
+]

@@ -1,0 +1,266 @@
+"""The text of a jaxpr, in JAX's format.
+
+Two layers: a small document language (text, breaks, groups) laid out after Wadler, "A prettier printer" (2003) and
+Lindig, "Strictly pretty" (2000); and the documents of jaxprs and equations.
+
+A primitive may shape how its parameters print through its `pretty` field: `pretty(eqn, names) -> dict` gives the
+parameters to show, in order; `names.share(inner, outer)` lets variables of an inner program take the outer names.
+"""
+
+WIDTH = 80
+
+
+class Printable:
+    """Base of what prints as a program (so that this module need not know the class of jaxprs)."""
+
+    __slots__ = ()
+
+
+# ---- documents: a str is text; the rest are the three classes below; a list is concatenation ----
+
+
+class Break:
+    """A newline, or the given text when its group fits on the line."""
+
+    __slots__ = ("flat",)
+
+    def __init__(self, flat=" "):
+        self.flat = flat
+
+
+class Nest:
+    """Lines inside are indented further."""
+
+    __slots__ = ("doc", "indent")
+
+    def __init__(self, indent, doc):
+        self.indent = indent
+        self.doc = doc
+
+
+class Group:
+    """Laid out on one line if that fits, else all its own breaks become newlines."""
+
+    __slots__ = ("doc",)
+
+    def __init__(self, doc):
+        self.doc = doc
+
+
+BREAK = Break()
+
+
+def join(separator, docs):
+    """The documents with a separator between them."""
+    joined = []
+    for i, doc in enumerate(docs):
+        if i:
+            joined.append(separator)
+        joined.append(doc)
+    return joined
+
+
+def _fits(room, pending):
+    """Whether the pending documents, up to the first newline, fit in `room` columns."""
+    stack = list(pending)
+    while room >= 0 and stack:
+        flat, doc = stack.pop()
+        if type(doc) is str:
+            room -= len(doc)
+        elif type(doc) is list:
+            stack.extend((flat, d) for d in reversed(doc))
+        elif type(doc) is Break:
+            if not flat:
+                return True
+            room -= len(doc.flat)
+        else:
+            stack.append((True if type(doc) is Group else flat, doc.doc))
+    return room >= 0
+
+
+def layout(doc, width=WIDTH):
+    """The text of a document."""
+    out, column = [], 0
+    stack = [(0, False, doc)]
+    while stack:
+        indent, flat, doc = stack.pop()
+        if type(doc) is str:
+            out.append(doc)
+            column += len(doc)
+        elif type(doc) is list:
+            stack.extend((indent, flat, d) for d in reversed(doc))
+        elif type(doc) is Nest:
+            stack.append((indent + doc.indent, flat, doc.doc))
+        elif type(doc) is Group:
+            flat = flat or _fits(width - column, [(True, doc.doc)])
+            stack.append((indent, flat, doc.doc))
+        elif flat:
+            out.append(doc.flat)
+            column += len(doc.flat)
+        else:
+            out.append("\n" + " " * indent)
+            column = indent
+    return "".join(out)
+
+
+# ---- names ----
+
+
+class Names:
+    """Gives variables their letters, in order of first appearance: a ... z, ba, bb, ..."""
+
+    __slots__ = ("_by_var", "_count", "options", "shared")
+
+    def __init__(self, options):
+        self._by_var = {}
+        self._count = 0
+        self.options = options
+        self.shared = {}
+
+    def of(self, var):
+        """The name of a variable."""
+        name = self._by_var.get(var)
+        if name is None:
+            name = self._by_var[var] = _letters(self._count)
+            self._count += 1
+        return name
+
+    def share(self, inner, outer):
+        """Lets inner variables that have no name yet take the names of the outer ones at the same place."""
+        for a, b in zip(inner, outer):
+            name = self._by_var.get(b) if not hasattr(b, "val") else None
+            if name is not None and not hasattr(a, "val"):
+                self._by_var.setdefault(a, name)
+
+
+def _letters(number):
+    digits = ""
+    while True:
+        number, rest = divmod(number, 26)
+        digits = chr(ord("a") + rest) + digits
+        if not number:
+            return digits
+
+
+# ---- documents of programs ----
+
+
+def literal_text(val, aval):
+    """A literal: its value and short type."""
+    value = val.item() if hasattr(val, "item") else val
+    return f"{value}:{aval.str_short(short_dtypes=True)}"
+
+
+def _typed(var, names):
+    name = var.text(names)
+    if not names.options["print_shapes"]:
+        return name
+    return f"{name}:{var.aval.str_short(short_dtypes=True)}"
+
+
+def _vars(variables, names, typed=True):
+    texts = [_typed(v, names) if typed else v.text(names) for v in variables]
+    return Nest(2, Group(join(Group(BREAK), texts)))
+
+
+def _param_value(value, names):
+    if isinstance(value, Printable):
+        return _program(value, names)
+    if isinstance(value, (tuple, list)) and any(isinstance(v, Printable) for v in value):
+        inner = [_program(v, names) if isinstance(v, Printable) else _plain(v) for v in value]
+        return Group([Nest(2, ["(", Break(""), join(BREAK, inner)]), Break(""), ")"])
+    return _plain(value)
+
+
+def _plain(value):
+    """Types by their name, functions by theirs, everything else by str."""
+    if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
+        return value.__name__
+    return str(value)
+
+
+def _params(params, names):
+    if not params:
+        return ""
+    pairs = [[f"{key}=", _param_value(value, names)] for key, value in params.items()]
+    return Group([Nest(2, ["[", Break(""), join(BREAK, pairs)]), Break(""), "]"])
+
+
+def _shown_params(eqn, names):
+    if eqn.primitive.pretty is not None and names.options["custom_pp_eqn_rules"]:
+        return eqn.primitive.pretty(eqn, names)
+    return {key: eqn.params[key] for key in sorted(eqn.params)}
+
+
+def _equation(eqn, names):
+    results = _vars(eqn.outvars, names)
+    params = _params(_shown_params(eqn, names), names)
+    line = [results, " = ", eqn.primitive.name, params, " ", _vars(eqn.invars, names, typed=False)]
+    if names.options["source_info"] and eqn.source_info is not None:
+        line.append(f" # {eqn.source_info.summary()}")
+    if names.options["name_stack"]:
+        line.append(" # []")
+    return line if eqn.outvars else line[2:]
+
+
+def _program(jaxpr, names):
+    shared_name = names.shared.get(id(jaxpr))
+    if shared_name is not None:
+        return shared_name
+    head = ["{ ", "lambda ", _vars(jaxpr.constvars, names), "; ", _vars(jaxpr.invars, names), ". "]
+    eqns = join(Break("; "), [_equation(e, names) for e in jaxpr.eqns])
+    results = ", ".join(v.text(names) for v in jaxpr.outvars)
+    if len(jaxpr.outvars) == 1:
+        results += ","
+    body = Nest(2, ["let", Nest(2, [BREAK, eqns]), BREAK, f"in ({results})"])
+    return Group([*head, body, " }"])
+
+
+def _shared_programs(jaxpr):
+    """Programs that stand in more than one `jit` equation, innermost first, under distinct names."""
+    counts, order, by_id = {}, [], {}
+
+    def visit(program):
+        for eqn in program.eqns:
+            for value in eqn.params.values():
+                for inner in value if isinstance(value, (tuple, list)) else (value,):
+                    if isinstance(inner, Printable):
+                        visit(inner)
+                        if eqn.primitive.name == "jit":
+                            counts[id(inner)] = counts.get(id(inner), 0) + 1
+                            if id(inner) not in by_id:
+                                by_id[id(inner)] = inner
+                                order.append((eqn.params["name"], inner))
+
+    visit(jaxpr)
+    taken, result = {}, []
+    for name, program in order:
+        if counts[id(program)] > 1:
+            taken[name] = taken.get(name, -1) + 1
+            result.append((name if not taken[name] else f"{name}{taken[name]}", program))
+    return result
+
+
+def print_jaxpr(
+    jaxpr, *, source_info=False, print_shapes=True, custom_pp_eqn_rules=True, name_stack=False, width=WIDTH, **_
+):
+    """The text of a jaxpr; `source_info=True` adds each equation's line (JAX's other options are accepted)."""
+    options = {
+        "source_info": source_info,
+        "print_shapes": print_shapes,
+        "custom_pp_eqn_rules": custom_pp_eqn_rules,
+        "name_stack": name_stack,
+    }
+    names = Names(options)
+    docs = []
+    for name, program in _shared_programs(jaxpr):
+        docs.append([f"let {name} = ", _program(program, names), " in", Break("")])
+        names.shared[id(program)] = name
+    text = layout([*docs, _program(jaxpr, names)], width)
+    return text
+
+
+def print_eqn(eqn):
+    """The text of one equation, with names of its own."""
+    options = {"source_info": False, "print_shapes": True, "custom_pp_eqn_rules": True, "name_stack": False}
+    return layout(_equation(eqn, Names(options)))

@@ -1,0 +1,318 @@
+"""Traces and tracers: who interprets an operation right now.
+
+The current trace is state of the thread (`_native.context`).  `Primitive.bind` evaluates at once when there is none;
+otherwise it hands the operation to the trace, which unpacks the tracers that are its own and treats everything else
+as a constant.  A rule runs with the parent of its trace as current, so transformations nest by construction and
+perturbation confusion cannot arise: whose tracer a value is, is one identity test.
+"""
+
+import operator
+
+import numpy as np
+
+from onax._core.zeros import Zero
+from onax._ground import dtypes, errors, source
+from onax._native import context
+from onax._native.array import Array, ArrayImpl, make_array, set_stray_tracer_handler
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import evaluate
+
+
+class Trace:
+    """An interpreter of operations.  `staging` says whether operations end up in a program."""
+
+    __slots__ = ("__weakref__", "parent_trace", "staging")
+
+    def __init__(self, parent_trace):
+        self.parent_trace = parent_trace
+        self.staging = parent_trace.staging if parent_trace is not None else False
+
+    def process_primitive(self, primitive, args, params):
+        """Interprets one operation; returns its result, or a list of results."""
+        raise NotImplementedError(f"{type(self).__name__} does not interpret operations")
+
+    def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
+        """Interprets a call of a function with its own jvp rule."""
+        raise NotImplementedError(f"{type(self).__name__} does not interpret custom_jvp calls")
+
+    def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
+        """Interprets a call of a function with its own vjp rule."""
+        raise NotImplementedError(f"{type(self).__name__} does not interpret custom_vjp calls")
+
+    def invalidate(self):
+        """Called when the trace ends: its tracers must not be used any more."""
+
+
+class EvalTrace(Trace):
+    """The bottom: operations are carried out."""
+
+    __slots__ = ()
+
+    def __init__(self):
+        super().__init__(None)
+
+    def process_primitive(self, primitive, args, params):
+        return evaluate(primitive, args, params)
+
+    def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
+        return fun(*args)
+
+    def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
+        return fun(*args)
+
+    def __repr__(self):
+        return "EvalTrace"
+
+
+eval_trace = EvalTrace()
+
+
+def find_cur_trace():
+    """The current trace; the evaluating one if no transformation is at work."""
+    trace = context.get_trace()
+    return eval_trace if trace is None else trace
+
+
+class set_current_trace:
+    """Context in which the given trace interprets every operation."""
+
+    __slots__ = ("_previous", "_trace")
+
+    def __init__(self, trace):
+        self._trace = None if trace is eval_trace else trace
+
+    def __enter__(self):
+        self._previous = context.swap_trace(self._trace)
+
+    def __exit__(self, *_):
+        context.swap_trace(self._previous)
+
+
+def trace_state_clean():
+    """Whether no transformation is at work in this thread."""
+    return context.get_trace() is None
+
+
+class Tracer(Array):
+    """A value that stands for others while a function is being transformed."""
+
+    __slots__ = ("_trace", "aval")
+
+    def __init__(self, trace, aval):
+        self._trace = trace
+        self.aval = aval
+
+    shape = property(lambda self: self.aval.shape)
+    dtype = property(lambda self: self.aval.dtype)
+    ndim = property(lambda self: self.aval.ndim)
+    size = property(lambda self: self.aval.size)
+    weak_type = property(lambda self: self.aval.weak_type)
+
+    def to_concrete_value(self):
+        """The array behind this tracer if there is one, else None."""
+        return None
+
+    def origin(self):
+        """Sentences that say where this tracer comes from, for error messages."""
+        return ""
+
+    # Conversions to Python values: possible when a concrete value is behind the tracer.
+
+    def _concrete(self, error, *details):
+        value = self.to_concrete_value()
+        if value is None:
+            raise error(self, *details)
+        return value
+
+    def __bool__(self):
+        return bool(self._concrete(errors.TracerBoolConversionError))
+
+    def __int__(self):
+        return int(self._concrete(errors.ConcretizationTypeError, _cast_advice("int")))
+
+    def __float__(self):
+        return float(self._concrete(errors.ConcretizationTypeError, _cast_advice("float")))
+
+    def __complex__(self):
+        return complex(self._concrete(errors.ConcretizationTypeError, _cast_advice("complex")))
+
+    def __index__(self):
+        return operator.index(self._concrete(errors.TracerIntegerConversionError))
+
+    def __array__(self, *args, **kwargs):
+        raise errors.TracerArrayConversionError(self)
+
+    def item(self, *args):
+        """The value as a Python scalar, where it is known."""
+        return self._concrete(errors.ConcretizationTypeError, _cast_advice("item")).item(*args)
+
+    def tolist(self):
+        """The value as nested lists, where it is known."""
+        return self._concrete(errors.ConcretizationTypeError, _cast_advice("tolist")).tolist()
+
+    def tobytes(self, order="C"):
+        """The value's bytes, where it is known."""
+        return self._concrete(errors.ConcretizationTypeError, _cast_advice("tobytes")).tobytes(order)
+
+    def __hash__(self):
+        raise TypeError(f"unhashable type: {type(self)}")
+
+    def __len__(self):
+        if not self.aval.shape:
+            raise TypeError("len() of unsized object")
+        return self.aval.shape[0]
+
+    def __iter__(self):
+        if not self.aval.shape:
+            raise TypeError("iteration over a 0-d array")
+        return iter([self[i] for i in range(self.aval.shape[0])])
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def block_until_ready(self):
+        """Tracers are always ready."""
+        return self
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.aval.str_short()})"
+
+    def __format__(self, spec):
+        if not spec:
+            return repr(self)
+        return format(self._concrete(errors.ConcretizationTypeError, _cast_advice("format")), spec)
+
+    def __reduce__(self):
+        raise errors.ConcretizationTypeError(self, _cast_advice("pickle"))
+
+
+_ADVICE = {"int": "int", "float": "float", "complex": "complex"}
+
+
+def _cast_advice(function):
+    """The sentence that names the conversion, and a way out where there is one."""
+    text = f"The problem arose with the `{function}` function. "
+    if function in _ADVICE:
+        text += (
+            "If trying to convert the data type of a value, try using "
+            f"`x.astype({_ADVICE[function]})` or `jnp.array(x, {_ADVICE[function]})` instead."
+        )
+    return text
+
+
+def _stray_tracer(primitive, args):
+    """A tracer meets an operation after its transformation has ended."""
+    for arg in args:
+        if isinstance(arg, Tracer):
+            raise escaped_tracer_error(arg)
+    raise AssertionError("no tracer among the operands")
+
+
+def escaped_tracer_error(tracer):
+    """The error for a tracer that outlived its trace."""
+    return errors.UnexpectedTracerError(
+        "Encountered an unexpected tracer. A function transformed by onax had a side effect, allowing for a "
+        f"reference to an intermediate value with type {tracer.aval.str_short()} wrapped in a "
+        f"{type(tracer).__name__} to escape the scope of the transformation.\n"
+        "onax transformations require that functions explicitly return their outputs, and disallow saving "
+        f"intermediate values to global state.\n{tracer.origin()}"
+    )
+
+
+set_stray_tracer_handler(_stray_tracer)
+
+
+# ---- types of values ----
+
+
+def typeof(x):
+    """The aval of a value: Array, tracer, NumPy array or scalar, Python scalar.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(x, Array):
+        return x.aval
+    kind = type(x)
+    if kind in dtypes.python_scalar_dtypes:
+        return ShapedArray((), dtypes.canonicalize_dtype(dtypes.scalar_dtype(kind)), weak_type=True)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype))
+    if isinstance(x, Zero):
+        return x.aval
+    if hasattr(x, "__jax_array__"):
+        return typeof(x.__jax_array__())
+    raise TypeError(f"Argument '{x}' of type {kind} is not a valid JAX type")
+
+
+get_aval = typeof
+
+
+def valid_jaxtype(x):
+    """Whether x is a value that can be traced."""
+    try:
+        typeof(x)
+    except TypeError:
+        return False
+    return True
+
+
+def as_array(x):
+    """The value as an Array or tracer: NumPy values are copied, Python scalars become weakly typed."""
+    if isinstance(x, Array):
+        return x
+    aval = typeof(x)
+    return make_array(np.array(x, dtype=aval.dtype), aval.dtype, aval.weak_type)
+
+
+def is_concrete(x):
+    """Whether the value is known now."""
+    return not isinstance(x, Tracer) or x.to_concrete_value() is not None
+
+
+def to_concrete_value(x):
+    """The value itself if it is known now, else None."""
+    return x.to_concrete_value() if isinstance(x, Tracer) else x
+
+
+def concrete_or_error(convert, x, context=""):
+    """`convert(x)` for a value that is known; ConcretizationTypeError with the context otherwise."""
+    if convert is None:
+        convert = _identity
+    if isinstance(x, Tracer):
+        value = x.to_concrete_value()
+        if value is None:
+            raise errors.ConcretizationTypeError(x, context)
+        return convert(value)
+    return convert(x)
+
+
+def _identity(x):
+    return x
+
+
+def bind_with_trace(primitive, trace, args, params):
+    """Interprets one operation by the given trace, whatever the current one is."""
+    return trace.process_primitive(primitive, args, params)
+
+
+__all__ = [
+    "ArrayImpl",
+    "EvalTrace",
+    "Trace",
+    "Tracer",
+    "as_array",
+    "bind_with_trace",
+    "concrete_or_error",
+    "eval_trace",
+    "find_cur_trace",
+    "is_concrete",
+    "set_current_trace",
+    "source",
+    "to_concrete_value",
+    "trace_state_clean",
+    "typeof",
+    "valid_jaxtype",
+]
