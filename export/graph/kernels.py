@@ -1,0 +1,244 @@
+"""Which operator runs on which element type, as measured, and by which detour it runs where it has no kernel.
+
+`kernels.json` holds measurements only (`scripts/measure_kernels.py` renews it).  An entry reads
+
+    "Add": {"18-26": "i32 i64 u32 u64 f32 f64 +f16"}
+
+operator, then the opsets, then the element types that run; `+` marks types that the runtime itself runs through casts
+to f32, `~` those it runs by expanding the operator into its function body.  An operator whose types depend on an
+attribute has one entry for each value (`ScatterND:add`).
+
+`OPERATORS` below holds what cannot be measured: which operands and results share the element type that is looked up,
+and which change of type leaves the operator's meaning as it is:
+
+    ring   sums and products modulo 2**n: computed in any integer type at least as wide, cast back (which wraps)
+    order  results depend on the values: only types that hold every value of the narrower one
+    move   results are operands: any change of type that can be undone
+    real   real functions: 16-bit floats run in float32
+    none   no other type will do
+"""
+
+import json
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+
+from onax._ground.errors import LoweringError
+
+SHORT_NAMES = {
+    np.dtype(t): s
+    for t, s in (
+        (np.bool_, "bool"), (np.int8, "i8"), (np.int16, "i16"), (np.int32, "i32"), (np.int64, "i64"),
+        (np.uint8, "u8"), (np.uint16, "u16"), (np.uint32, "u32"), (np.uint64, "u64"),
+        (np.float16, "f16"), (ml_dtypes.bfloat16, "bf16"), (np.float32, "f32"), (np.float64, "f64"),
+    )
+}  # fmt: skip
+DTYPES = {short: dtype for dtype, short in SHORT_NAMES.items()}
+
+# The number of each element type in ONNX's TensorProto.
+ELEMENT_TYPES = {
+    DTYPES[short]: number
+    for short, number in (
+        ("f32", 1), ("u8", 2), ("i8", 3), ("u16", 4), ("i16", 5), ("i32", 6), ("i64", 7), ("bool", 9),
+        ("f16", 10), ("f64", 11), ("u32", 12), ("u64", 13), ("bf16", 16),
+    )
+}  # fmt: skip
+
+_HALVES = {"f16": ("f32",), "bf16": ("f32",)}
+_CARRIERS = {
+    "ring": _HALVES | {
+        "i8": ("i32", "i64"), "i16": ("i32", "i64"), "u8": ("i32", "u32", "i64"), "u16": ("i32", "u32", "i64"),
+        "i32": ("i64",), "u32": ("i32", "i64"), "u64": ("i64",), "i64": ("u64",),
+    },
+    "order": _HALVES | {
+        "bool": ("u8", "i32", "i64"), "i8": ("i16", "i32", "i64"), "i16": ("i32", "i64"), "i32": ("i64",),
+        "u8": ("i16", "i32", "i64"), "u16": ("i32", "u32", "i64"), "u32": ("i64", "u64"),
+    },
+    "move": _HALVES | {
+        "bool": ("u8", "i32", "i64"), "i8": ("u8", "i32", "i64"), "u8": ("i32", "i64"),
+        "i16": ("i32", "i64"), "u16": ("i32", "i64"), "u32": ("i32", "i64"), "u64": ("i64",), "i64": ("u64",),
+        "i32": ("i64",),
+    },
+    "shift": {"u16": ("u32",)},
+    "real": _HALVES,
+    "none": {},
+}  # fmt: skip
+
+_ALL = None  # every operand, or every result
+
+
+def _rows(kind, names, operands=_ALL, results=_ALL):
+    return {name: (kind, operands, results) for name in names.split()}
+
+
+# operator -> kind of detour, positions of the operands and of the results that have the element type looked up
+OPERATORS = {
+    **_rows("ring", "Add Sub Mul Sum Neg MatMul Gemm Einsum"),
+    **_rows("ring", "CumSum CumProd ReduceSum ReduceProd ReduceSumSquare", (0,)),
+    **_rows("ring", "ScatterND:add ScatterND:mul ScatterElements:add ScatterElements:mul", (0, 2)),
+    **_rows("order", "Div Mod:fmod=0 Mod:fmod=1 Min Max Clip Abs Sign Relu Range PRelu"),
+    **_rows("order", "Less Greater LessOrEqual GreaterOrEqual", _ALL, ()),
+    **_rows("order", "ReduceMax ReduceMin MaxPool TopK Unique", (0,), (0,)),
+    **_rows("order", "ArgMax ArgMin", (0,), ()),
+    **_rows("order", "ScatterND:min ScatterND:max ScatterElements:min ScatterElements:max", (0, 2)),
+    **_rows("move", "Identity Concat"),
+    **_rows("move", "Equal", _ALL, ()),
+    **_rows("move", "NonZero Shape Size", (0,), ()),
+    **_rows("move", "Reshape Flatten Transpose Expand Tile Slice Split Squeeze Unsqueeze", (0,)),
+    **_rows("move", "Gather GatherElements GatherND Compress Trilu ReverseSequence DepthToSpace", (0,)),
+    **_rows("move", "Pad:constant", (0, 2)),
+    **_rows("move", "Pad:edge Pad:reflect Pad:wrap", (0,)),
+    **_rows("move", "ScatterND ScatterElements", (0, 2)),
+    **_rows("move", "TensorScatter", (0, 1)),
+    **_rows("move", "Where", (1, 2)),
+    **_rows("move", "OneHot", (2,)),
+    **_rows("shift", "BitShift"),
+    **_rows("none", "And Or Xor Not BitwiseAnd BitwiseOr BitwiseXor BitwiseNot"),
+    **_rows("none", "ConstantOfShape EyeLike", ()),
+    **_rows("none", "MatMulInteger", (0,), ()),
+    **_rows(
+        "real",
+        "Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Tanh Sigmoid Erf Sqrt Reciprocal",
+    ),
+    **_rows(
+        "real",
+        "Floor Ceil Round LeakyRelu Elu Selu Celu Softplus Softsign HardSigmoid HardSwish Gelu Mish Swish",
+    ),
+    **_rows("real", "Pow Mean Softmax LogSoftmax Hardmax LpNormalization LRN MeanVarianceNormalization Det"),
+    **_rows("real", "IsNaN IsInf", _ALL, ()),
+    **_rows("real", "ReduceMean ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp DFT", (0,)),
+    **_rows("real", "Conv ConvTranspose AveragePool GlobalAveragePool LpPool Attention Dropout"),
+    **_rows(
+        "real",
+        "LayerNormalization RMSNormalization InstanceNormalization GroupNormalization BatchNormalization",
+    ),
+    **_rows("real", "Resize Col2Im", (0,)),
+    **_rows("real", "GridSample"),
+}
+
+# Operators without an element type to look up, or that take every pair of types (Cast: measured, all pairs run).
+UNTYPED = frozenset(("Cast", "BitCast", "Constant", "If", "Loop", "Scan", "SequenceEmpty", "SequenceInsert", "SequenceAt",
+                     "ConcatFromSequence", "SequenceConstruct", "SplitToSequence", "SequenceLength"))  # fmt: skip
+
+_VARIANTS = {
+    "Mod": lambda a: f"Mod:fmod={a.get('fmod', 0)}",
+    "Pad": lambda a: f"Pad:{a.get('mode', 'constant')}",
+    "ScatterND": lambda a: (
+        f"ScatterND:{a['reduction']}" if a.get("reduction", "none") != "none" else "ScatterND"
+    ),
+    "ScatterElements": lambda a: (
+        f"ScatterElements:{a['reduction']}" if a.get("reduction", "none") != "none" else "ScatterElements"
+    ),
+}
+
+
+def variant(op_type, attributes):
+    """The table's name for an operator with these attributes."""
+    name = _VARIANTS.get(op_type)
+    return op_type if name is None else name(attributes)
+
+
+def _opsets(text):
+    """The opsets of a range such as `18-21,24`."""
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+class Measured:
+    """What one provider was measured to run: operator -> opset -> element types."""
+
+    __slots__ = ("opsets", "ops", "runtime")
+
+    def __init__(self, path):
+        raw = json.loads(path.read_text())
+        self.runtime = raw["runtime"]
+        self.opsets = tuple(raw["opsets"])
+        self.ops = {}
+        for name, entries in raw["ops"].items():
+            per_opset = self.ops[name] = {}
+            for opsets, types in entries.items():
+                runs = frozenset(t.lstrip("+~") for t in types.split())
+                for opset in _opsets(opsets):
+                    per_opset[opset] = runs
+
+
+class Kernels:
+    """The table for one provider and opset: `plan(operator, dtype)` says how to run it."""
+
+    __slots__ = ("_plans", "measured", "opset", "provider")
+
+    def __init__(self, provider, opset):
+        # The CUDA kernels are not measured yet: the runtime places what CUDA lacks on the CPU, so its table serves.
+        self.provider = provider
+        self.opset = opset
+        self.measured = _measured()
+        self._plans = {}
+
+    def plan(self, name, dtype):
+        """None when the operator runs on `dtype` itself, else the dtype to run it in.
+
+        Raises LoweringError naming the lowest opset that has it, if one has.
+        """
+        try:
+            return self._plans[name, dtype]
+        except KeyError:
+            found, carrier = self._search(name, dtype, self.opset)
+            if not found:
+                raise LoweringError(self._refusal(name, dtype)) from None
+            self._plans[name, dtype] = carrier
+            return carrier
+
+    def runs(self, name, dtype):
+        """Whether the operator runs on `dtype` in this opset, directly or by a detour."""
+        return self._search(name, np.dtype(dtype), self.opset)[0]
+
+    def runs_directly(self, name, dtype):
+        """Whether the operator has a kernel for `dtype` itself."""
+        return self._search(name, np.dtype(dtype), self.opset) == (True, None)
+
+    def lowest_opset(self, name, dtype):
+        """The lowest measured opset in which the operator runs on `dtype`, or None."""
+        return next((o for o in self.measured.opsets if self._search(name, dtype, o)[0]), None)
+
+    def _search(self, name, dtype, opset):
+        types = self.measured.ops.get(name, {}).get(opset, ())
+        short = SHORT_NAMES.get(dtype)
+        if name in UNTYPED:
+            return bool(types) or name not in self.measured.ops, None
+        if short in types:
+            return True, None
+        kind = OPERATORS[name][0] if name in OPERATORS else "none"
+        carrier = next((c for c in _CARRIERS[kind].get(short, ()) if c in types), None)
+        return carrier is not None, DTYPES.get(carrier)
+
+    def _refusal(self, name, dtype):
+        lowest = self.lowest_opset(name, dtype)
+        fault = f"ONNX Runtime's {self.provider} provider has no kernel of {name} for {dtype} in opset {self.opset}"
+        if lowest is not None:
+            return f"{fault}; the lowest opset that has one is {lowest}."
+        lowest = next((o for o in self.measured.opsets if self.measured.ops.get(name, {}).get(o)), None)
+        if lowest is None:
+            return f"{fault}, nor in any of {self.measured.opsets[0]} to {self.measured.opsets[-1]}."
+        known = " ".join(sorted(self.measured.ops[name][max(lowest, min(self.opset, self.measured.opsets[-1]))]
+                                if self.opset in self.measured.ops[name] else self.measured.ops[name][lowest]))  # fmt: skip
+        return f"{fault}, nor in any other; it runs on {known} (from opset {lowest})."
+
+
+_cache = {}
+
+
+def _measured():
+    """The measurements, read once."""
+    if "measured" not in _cache:
+        _cache["measured"] = Measured(Path(__file__).with_name("kernels.json"))
+    return _cache["measured"]
+
+
+def kernels(provider, opset):
+    """The (shared) table for a provider and an opset."""
+    table = _cache.get((provider, opset))
+    if table is None:
+        table = _cache[provider, opset] = Kernels(provider, opset)
+    return table

@@ -1,0 +1,241 @@
+"""Builders that many lowering rules share: thin, typed, and silent when there is nothing to do."""
+
+import numpy as np
+
+from onax._ground import dims as dim_rules
+from onax._native.avals import ShapedArray
+from onax.export.graph.kernels import ELEMENT_TYPES
+
+BOOL = np.dtype(np.bool_)
+INT64 = np.dtype(np.int64)
+_END = np.iinfo(np.int64).max
+
+
+def _typed(x, shape):
+    return ShapedArray(tuple(shape), x.aval.dtype)
+
+
+# ---- element types
+
+
+def cast(g, x, dtype):
+    """ONNX's Cast, as the runtime does it: integers wrap; floats to integers is undefined out of range."""
+    return g.cast(x, dtype)
+
+
+def bitcast(g, x, dtype):
+    """The same bits read as a type of equal width (opset 26 and above)."""
+    dtype = np.dtype(dtype)
+    return x if x.dtype == dtype else g.node("BitCast", x, out=(x.shape, dtype), to=ELEMENT_TYPES[dtype])
+
+
+# ---- shapes
+
+
+def reshape(g, x, shape):
+    """x with another shape of as many elements."""
+    shape = tuple(shape)
+    if shape == x.shape:
+        return x
+    unknown = [i for i, d in enumerate(shape) if not dim_rules.is_constant(d)]
+    if len(unknown) == 1 and all(d > 0 for i, d in enumerate(shape) if i != unknown[0]):
+        target = g.const([-1 if i == unknown[0] else d for i, d in enumerate(shape)], INT64)
+        return g.node("Reshape", x, target, out=_typed(x, shape))
+    # allowzero: a 0 in the target means 0, not "as in x".
+    zero = {"allowzero": 1} if unknown or 0 in shape else {}
+    return g.node("Reshape", x, g.shape_const(shape), out=_typed(x, shape), **zero)
+
+
+def transpose(g, x, perm):
+    """x with its axes in the order `perm`."""
+    perm = tuple(int(i) for i in perm)
+    if perm == tuple(range(len(perm))):
+        return x
+    return g.node("Transpose", x, out=_typed(x, [x.shape[i] for i in perm]), perm=perm)
+
+
+def expand(g, x, shape):
+    """x broadcast (NumPy's rule, ranks aligned at the end) to `shape`."""
+    shape = tuple(shape)
+    return x if shape == x.shape else g.node("Expand", x, g.shape_const(shape), out=_typed(x, shape))
+
+
+def unsqueeze(g, x, axes):
+    """x with axes of length one inserted, at these positions of the result."""
+    axes = tuple(axes)
+    if not axes:
+        return x
+    shape = list(x.shape)
+    rank = len(shape) + len(axes)
+    for a in sorted(a % rank for a in axes):
+        shape.insert(a, 1)
+    return g.node("Unsqueeze", x, g.const(axes, INT64), out=_typed(x, shape))
+
+
+def squeeze(g, x, axes):
+    """x without these axes, which have length one."""
+    gone = {a % x.ndim for a in axes}
+    if not gone:
+        return x
+    shape = [d for i, d in enumerate(x.shape) if i not in gone]
+    return g.node("Squeeze", x, g.const(sorted(gone), INT64), out=_typed(x, shape))
+
+
+def slice_(g, x, starts, limits, strides=None):
+    """x[starts[i]:limits[i]:strides[i]] over every axis; bounds are dimensions, strides positive ints."""
+    strides = strides or (1,) * x.ndim
+    axes = [i for i, d in enumerate(x.shape)
+            if not (dim_rules.equal(starts[i], 0) and dim_rules.equal(limits[i], d) and strides[i] == 1)]  # fmt: skip
+    if not axes:
+        return x
+    shape = [dim_rules.stride_dim(limits[i] - starts[i], 1, strides[i]) if i in axes else d
+             for i, d in enumerate(x.shape)]  # fmt: skip
+    ends = [_END if dim_rules.equal(limits[i], x.shape[i]) else limits[i] for i in axes]
+    extra = (g.const(axes, INT64), g.const([strides[i] for i in axes], INT64))
+    if axes == list(range(x.ndim)) and all(strides[i] == 1 for i in axes):
+        extra = ()
+    elif all(strides[i] == 1 for i in axes):
+        extra = extra[:1]
+    bounds = g.shape_const([starts[i] for i in axes]), g.shape_const(ends)
+    return g.node("Slice", x, *bounds, *extra, out=_typed(x, shape))
+
+
+def concat(g, xs, axis):
+    """xs joined along an axis."""
+    if len(xs) == 1:
+        return xs[0]
+    shape = list(xs[0].shape)
+    for x in xs[1:]:
+        shape[axis] = shape[axis] + x.shape[axis]
+    return g.node("Concat", *xs, out=_typed(xs[0], shape), axis=axis)
+
+
+def full(g, shape, value, dtype):
+    """A tensor of one repeated value."""
+    return expand(g, g.const(value, dtype), shape)
+
+
+# ---- elementwise: ranks are aligned at the end, as NumPy does
+
+
+def broadcast_shape(a, b):
+    """The shape of an elementwise result: dimensions are equal, or one of them is 1 or missing."""
+    if a == b or not b:
+        return a
+    if not a:
+        return b
+    rank = max(len(a), len(b))
+    a, b = ((1,) * (rank - len(s)) + s for s in (a, b))
+    return tuple(q if p == 1 else p for p, q in zip(a, b))
+
+
+def binary(g, op_type, x, y, dtype=None, **attributes):
+    """An elementwise operator of two operands."""
+    return g.node(
+        op_type, x, y, out=ShapedArray(broadcast_shape(x.shape, y.shape), dtype or x.aval.dtype), **attributes
+    )
+
+
+def add(g, x, y):
+    """x + y"""
+    return binary(g, "Add", x, y)
+
+
+def sub(g, x, y):
+    """x - y"""
+    return binary(g, "Sub", x, y)
+
+
+def mul(g, x, y):
+    """x * y"""
+    return binary(g, "Mul", x, y)
+
+
+def div(g, x, y):
+    """x / y; integers truncate.  An integer zero divisor, or INT_MIN / -1, ends the process: guard it."""
+    return binary(g, "Div", x, y)
+
+
+def minimum(g, x, y):
+    """The smaller; NaN if either is."""
+    return binary(g, "Min", x, y)
+
+
+def maximum(g, x, y):
+    """The larger; NaN if either is."""
+    return binary(g, "Max", x, y)
+
+
+def equal(g, x, y):
+    """x == y as bool"""
+    return binary(g, "Equal", x, y, BOOL)
+
+
+def less(g, x, y):
+    """x < y as bool"""
+    return binary(g, "Less", x, y, BOOL)
+
+
+def greater(g, x, y):
+    """x > y as bool"""
+    return binary(g, "Greater", x, y, BOOL)
+
+
+def less_equal(g, x, y):
+    """x <= y as bool"""
+    return binary(g, "LessOrEqual", x, y, BOOL)
+
+
+def greater_equal(g, x, y):
+    """x >= y as bool"""
+    return binary(g, "GreaterOrEqual", x, y, BOOL)
+
+
+def logical_and(g, x, y):
+    """Of bools: both"""
+    return binary(g, "And", x, y)
+
+
+def logical_or(g, x, y):
+    """Of bools: either"""
+    return binary(g, "Or", x, y)
+
+
+def logical_not(g, x):
+    """Of bools: not"""
+    return g.node("Not", x)
+
+
+def is_nan(g, x):
+    """Where x is NaN, as bool"""
+    return g.node("IsNaN", x, out=(x.shape, BOOL))
+
+
+def where(g, c, x, y):
+    """x where c (bool) holds, else y; all three broadcast."""
+    shape = broadcast_shape(c.shape, broadcast_shape(x.shape, y.shape))
+    return g.node("Where", c, x, y, out=ShapedArray(shape, x.aval.dtype))
+
+
+def scalar(g, x, like):
+    """A constant of the element type of another value."""
+    return g.const(x, like.aval.dtype)
+
+
+# ---- reductions
+
+
+def reduce(g, op_type, x, axes, *, keepdims=False, dtype=None):
+    """A reduction over these axes; x itself when there are none."""
+    axes = sorted(a % x.ndim for a in axes)
+    if not axes:
+        return x
+    shape = [1 if i in axes else d for i, d in enumerate(x.shape) if keepdims or i not in axes]
+    out = ShapedArray(tuple(shape), dtype or x.aval.dtype)
+    return g.node(op_type, x, g.const(axes, INT64), out=out, keepdims=int(keepdims))
+
+
+def gather(g, x, indices, axis):
+    """x taken along an axis at integer indices within bounds (int32 or int64, negative ones count from the end)."""
+    shape = x.shape[:axis] + indices.shape + x.shape[axis + 1 :]
+    return g.node("Gather", x, indices, out=_typed(x, shape), axis=axis)

@@ -1,0 +1,364 @@
+"""A graph under construction: typed values, nodes, constants and subgraphs.
+
+    Graph                one ONNX graph: inputs, nodes, outputs
+      .model             what a graph shares with its subgraphs: opset, provider, names, constants, place in the source
+      .node(...)         adds a node, typed at birth; casts to a type that has a kernel where the operator lacks one
+      .const(...)        a constant, kept once
+      .shape_const(...)  a shape as an int64 vector: a constant, or computed at run time from symbolic dimensions
+      .subgraph(...)     the body of If, Loop or Scan; it may use every value of the graphs around it
+    Value                one tensor in it: a name and an aval
+
+Nothing here knows ONNX's protobuf classes: `proto.py` writes the finished graph.
+"""
+
+import numpy as np
+
+from onax._ground import dims as dim_rules
+from onax._ground import source
+from onax._ground.errors import LoweringError
+from onax._native.avals import ShapedArray
+from onax.export.graph import kernels as measured
+
+# Constants up to this size are compared by their bytes and kept once; larger ones by identity.
+SMALL_BYTES = 1024
+
+_INT64 = np.dtype(np.int64)
+_NO_OPERANDS = ()
+
+
+class Value:
+    """One tensor of a graph: `name`, `aval`; `const` is its ndarray when it is a constant, `node` what makes it."""
+
+    __slots__ = ("aval", "const", "graph", "name", "node")
+
+    def __init__(self, name, aval, graph, node=None, const=None):
+        self.name = name
+        self.aval = aval
+        self.graph = graph
+        self.node = node
+        self.const = const
+
+    @property
+    def shape(self):
+        """Dimensions: ints or symbolic expressions."""
+        return self.aval.shape
+
+    @property
+    def dtype(self):
+        """The NumPy dtype."""
+        return self.aval.dtype
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return len(self.aval.shape)
+
+    def __repr__(self):
+        return f"Value({self.name}: {self.aval.str_short()})"
+
+
+class Node:
+    """One operator call.  `inputs` holds Values, or None where an optional input is omitted."""
+
+    __slots__ = ("attributes", "domain", "inputs", "name", "op_type", "outputs", "place")
+
+    def __init__(self, op_type, domain, name, inputs, outputs, attributes, place):
+        self.op_type = op_type
+        self.domain = domain
+        self.name = name
+        self.inputs = inputs
+        self.outputs = outputs
+        self.attributes = attributes
+        self.place = place
+
+    def __repr__(self):
+        outputs = ", ".join(v.name for v in self.outputs)
+        inputs = ", ".join("_" if v is None else v.name for v in self.inputs)
+        return f"{outputs} = {self.op_type}({inputs})"
+
+
+class Model:
+    """What a graph shares with all its subgraphs."""
+
+    __slots__ = ("constants", "counter", "dims", "domains", "functions", "kernels", "names", "opset", "place",
+                 "prefix", "provider", "resolved", "stated", "target")  # fmt: skip
+
+    def __init__(self, opset, provider, target, dims):
+        self.opset = opset
+        self.provider = provider
+        self.target = target
+        self.kernels = measured.kernels(provider, opset)
+        self.dims = dims  # (graph, symbolic dimension) -> Value of int64[]
+        self.resolved = {}  # symbolic dimension, or shape -> Value
+        self.constants = {}  # key -> Value
+        self.names = set()
+        self.counter = 0
+        self.prefix = None  # nodes are named after the primitive being lowered
+        self.place = None  # the source record of the equation being lowered
+        self.stated = {}  # name -> Value whose type the model states (custom operators need it)
+        self.domains = {}  # domain -> version, beyond ONNX's own
+
+    def fresh(self, stem):
+        """A name nobody has."""
+        while True:
+            self.counter += 1
+            name = f"{stem}_{self.counter}"
+            if name not in self.names:
+                return name
+
+    def reserve(self, name):
+        """Claims a name that the caller chose."""
+        if name in self.names:
+            raise ValueError(f"two inputs or outputs of the graph are called {name!r}")
+        self.names.add(name)
+
+
+class _At:
+    """Names nodes after an equation, and gives them its place, while it is entered."""
+
+    __slots__ = ("before", "model", "name", "place")
+
+    def __init__(self, model, name, place):
+        self.model = model
+        self.name = name
+        self.place = place
+
+    def __enter__(self):
+        model = self.model
+        self.before = model.prefix, model.place
+        model.prefix, model.place = self.name, self.place
+
+    def __exit__(self, *_):
+        self.model.prefix, self.model.place = self.before
+
+
+def as_aval(out):
+    """A result type given as an aval or as (shape, dtype)."""
+    if type(out) is tuple:
+        shape, dtype = out
+        return ShapedArray(tuple(shape), np.dtype(dtype))
+    return out
+
+
+class Graph:
+    """An ONNX graph; see the module's text.
+
+    opset     ONNX opset, 18 to 26
+    provider  execution provider whose measured kernels decide on detours
+    target    "portable": ONNX's own operators only; "native": those of the domain `onax` may stand too
+    dims      how a symbolic dimension is computed at run time: (graph, dimension) -> Value of int64[]
+    """
+
+    __slots__ = ("casts", "initializers", "inputs", "model", "nodes", "outputs", "parent")
+
+    def __init__(self, opset=21, provider="cpu", target="portable", dims=None, *, parent=None):
+        self.parent = parent
+        self.model = Model(opset, provider, target, dims) if parent is None else parent.model
+        self.inputs = []
+        self.outputs = []
+        self.nodes = []
+        self.initializers = {}  # name -> Value with .const; only the outermost graph has any
+        self.casts = {}  # (name, dtype) -> Value
+
+    # ---- reading
+
+    @property
+    def opset(self):
+        """The ONNX opset."""
+        return self.model.opset
+
+    @property
+    def target(self):
+        """ "portable" or "native"."""
+        return self.model.target
+
+    @property
+    def root(self):
+        """The outermost graph."""
+        graph = self
+        while graph.parent is not None:
+            graph = graph.parent
+        return graph
+
+    def runs(self, op_type, dtype, *, directly=False, **attributes):
+        """Whether `node` would accept this operator and element type; `directly`: without a detour."""
+        name = measured.variant(op_type, attributes)
+        table = self.model.kernels
+        return table.runs_directly(name, dtype) if directly else table.runs(name, dtype)
+
+    # ---- boundary
+
+    def input(self, name, aval):
+        """A new graph input."""
+        self.model.reserve(name)
+        value = Value(name, as_aval(aval), self)
+        self.inputs.append(value)
+        return value
+
+    def output(self, name, value):
+        """Makes a value a graph output called `name` (None: any name).  The value takes that name if it can."""
+        fixed = value.node is None or value.graph is not self or any(v is value for v in self.outputs)
+        if fixed:
+            value = self._emit("Identity", "", (value,), (value.aval,), {})
+        if name is not None and name != value.name:
+            self.model.reserve(name)
+            value.name = name
+        self.outputs.append(value)
+        return value
+
+    def initializer(self, name, array):
+        """A named constant."""
+        self.model.reserve(name)
+        return self._initializer(name, np.asarray(array, order="C"))
+
+    def subgraph(self, inputs=_NO_OPERANDS):
+        """A graph for a node's attribute, with inputs of these types (avals or (shape, dtype)), in `.inputs`."""
+        graph = Graph(parent=self)
+        for out in inputs:
+            graph.inputs.append(Value(self.model.fresh("in"), as_aval(out), graph))
+        return graph
+
+    def state(self, value):
+        """Has the model state this value's type (value_info)."""
+        self.model.stated[id(value)] = value
+        return value
+
+    # ---- constants
+
+    def const(self, x, dtype=None):
+        """A constant: an ndarray or a scalar, converted to `dtype` if given (else NumPy's own choice)."""
+        array = np.asarray(x, dtype, order="C")
+        constants = self.model.constants
+        small = array.nbytes <= SMALL_BYTES
+        key = (array.dtype, array.shape, array.tobytes()) if small else id(array)
+        value = constants.get(key)
+        if value is None:
+            value = constants[key] = self.root._initializer(self.model.fresh("const"), array)
+        return value
+
+    def _initializer(self, name, array):
+        value = Value(name, ShapedArray(array.shape, array.dtype), self, const=array)
+        self.initializers[name] = value
+        return value
+
+    def dim(self, d):
+        """A dimension as an int64 scalar: a constant, or computed at run time when it is symbolic."""
+        if dim_rules.is_constant(d):
+            return self.const(d, _INT64)
+        model = self.model
+        value = model.resolved.get(d)
+        if value is None:
+            if model.dims is None:
+                raise LoweringError(
+                    self._say(f"the dimension {d} is not known, and the graph cannot compute it")
+                )
+            with _At(model, "dim", None):
+                value = model.resolved[d] = model.dims(self.root, d)
+        return value
+
+    def shape_const(self, dims):
+        """Dimensions as an int64 vector: a constant, or computed at run time when one is symbolic."""
+        dims = tuple(dims)
+        if dim_rules.is_constant_shape(dims):
+            return self.const(dims, _INT64)
+        resolved = self.model.resolved
+        value = resolved.get(dims)
+        if value is None:
+            # Emitted in the outermost graph, before the node that holds this subgraph: every scope sees it.
+            root = self.root
+            one, zero = ((1,), _INT64), root.const([0], _INT64)
+            parts = [root.const([d], _INT64) if dim_rules.is_constant(d)
+                     else root.node("Unsqueeze", self.dim(d), zero, out=one) for d in dims]  # fmt: skip
+            value = (
+                root.node("Concat", *parts, out=((len(dims),), _INT64), axis=0)
+                if len(parts) > 1
+                else parts[0]
+            )
+            resolved[dims] = value
+        return value
+
+    # ---- nodes
+
+    def at(self, eqn):
+        """A context in which new nodes are named after this equation's primitive and carry its place."""
+        return _At(self.model, eqn.primitive.name, eqn.source_info)
+
+    def node(self, op_type, *inputs, out=None, outs=None, domain="", **attributes):
+        """Adds a node and returns its result as a Value, or a tuple of them when `outs` lists their types.
+
+        inputs      Values; None for an omitted optional input
+        out         the result's type: an aval or (shape, dtype); by default the first input's
+        attributes  ints, floats, strings, lists of them, ndarrays (tensors), Graphs (subgraphs); None is left out
+
+        Raises LoweringError if neither the operator nor a detour runs on this element type.
+        """
+        avals = (
+            (inputs[0].aval if out is None else as_aval(out),) if outs is None else tuple(map(as_aval, outs))
+        )
+        if domain or op_type in measured.UNTYPED:
+            values = self._emit_all(op_type, domain, inputs, avals, attributes)
+        else:
+            values = self._typed(op_type, inputs, avals, attributes)
+        return values[0] if outs is None else values
+
+    def _typed(self, op_type, inputs, avals, attributes):
+        """A node of ONNX's own domain, by a detour through another element type if it must."""
+        name = measured.variant(op_type, attributes)
+        _, operands, results = measured.OPERATORS.get(name, ("none", None, None))
+        if operands is None:
+            dtype = inputs[0].aval.dtype
+        else:
+            dtype = inputs[operands[0]].aval.dtype if operands else avals[0].dtype
+        try:
+            carrier = self.model.kernels.plan(name, dtype)
+        except LoweringError as error:
+            raise LoweringError(self._say(str(error))) from None
+        if carrier is None:
+            return self._emit_all(op_type, "", inputs, avals, attributes)
+        into = [self._carried(v, i, operands, carrier) for i, v in enumerate(inputs)]
+        back = [i for i, a in enumerate(avals) if (results is None or i in results) and a.dtype == dtype]
+        inner = [ShapedArray(a.shape, carrier) if i in back else a for i, a in enumerate(avals)]
+        values = self._emit_all(op_type, "", into, inner, attributes)
+        return tuple(self.cast(v, dtype) if i in back else v for i, v in enumerate(values))
+
+    def _carried(self, value, position, operands, carrier):
+        if value is None or not (operands is None or position in operands):
+            return value
+        return self.cast(value, carrier)
+
+    def cast(self, value, dtype):
+        """ONNX's Cast; the value itself when it has that type already.  Integers wrap, others as the runtime does."""
+        dtype = np.dtype(dtype)
+        if value.aval.dtype == dtype:
+            return value
+        key = value.name, dtype
+        result = self.casts.get(key)
+        if result is None or result.graph is not self:
+            aval = ShapedArray(value.aval.shape, dtype)
+            to = measured.ELEMENT_TYPES[dtype]
+            result = self.casts[key] = self._emit("Cast", "", (value,), (aval,), {"to": to})
+        return result
+
+    def _emit(self, op_type, domain, inputs, avals, attributes):
+        return self._emit_all(op_type, domain, inputs, avals, attributes)[0]
+
+    def _emit_all(self, op_type, domain, inputs, avals, attributes):
+        model = self.model
+        name = model.fresh(model.prefix or op_type)
+        node = Node(op_type, domain, name, inputs, None, attributes, model.place)
+        if len(avals) == 1:
+            node.outputs = (Value(name, avals[0], self, node),)
+        else:
+            node.outputs = tuple([Value(f"{name}.{i}", a, self, node) for i, a in enumerate(avals)])
+        self.nodes.append(node)
+        if domain:
+            model.domains.setdefault(domain, 1)
+        return node.outputs
+
+    def _say(self, fault):
+        """An error's text: the fault and the place."""
+        model = self.model
+        if model.prefix is None:
+            return fault
+        place = "" if model.place is None else f" from {source.summarize(model.place)}"
+        return f"{fault}\nIn operation {model.prefix}{place}."

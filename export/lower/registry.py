@@ -1,0 +1,61 @@
+"""Where lowering rules are kept: one for each primitive, keyed by the primitive object.
+
+A rule has one of three forms:
+
+    one_node(sin_p, "Sin")         a row: the primitive is one ONNX operator
+    decompose(expm1_p, function)   the primitive is a function of other primitives: `function(*operands, **params)`
+    @lowers(gather_p)              a rule: (graph, out, *values, **params) -> Value, or a tuple of them
+    def _(g, out, x, i, **params)
+
+`out` is the result's aval (a list of avals for a primitive with several results).  A primitive that ONNX cannot say
+stands in UNSUPPORTED with the reason, which the user reads.
+"""
+
+RULES = {}
+UNSUPPORTED = {}
+
+
+class Decomposition:
+    """A lowering by staging a function of other primitives."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function):
+        self.function = function
+
+
+def _register(primitive, rule):
+    if primitive in RULES or primitive in UNSUPPORTED:
+        raise ValueError(f"{primitive.name} has two lowerings")
+    RULES[primitive] = rule
+    return rule
+
+
+def one_node(primitive, op_type, **attributes):
+    """The primitive is this ONNX operator; its parameters do not matter."""
+
+    def rule(g, out, *values, **params):
+        return g.node(op_type, *values, out=out, **attributes)
+
+    _register(primitive, rule)
+
+
+def decompose(primitive, function):
+    """The primitive is a function of other primitives, staged for the operands' avals and lowered in its place."""
+    _register(primitive, Decomposition(function))
+
+
+def lowers(*primitives):
+    """Decorator: the lowering of these primitives, `rule(g, out, *values, **params)`."""
+
+    def register(rule):
+        for primitive in primitives:
+            _register(primitive, rule)
+        return rule
+
+    return register
+
+
+def unsupported(primitive, reason):
+    """States why ONNX cannot say the primitive."""
+    UNSUPPORTED[primitive] = reason
