@@ -1,0 +1,843 @@
+# cython: boundscheck=False, wraparound=False
+"""Trees of containers: flattening, unflattening, their structures, and the registry of container classes.
+
+A structure is a preorder array of nodes.  Containers are tuple, list, dict, None, named tuples and registered
+classes (OrderedDict and defaultdict are registered here); everything else, subclasses of these included, is a leaf.
+"""
+
+cimport cython
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy
+from collections import OrderedDict, defaultdict
+
+cdef extern from "Python.h":
+    int Py_EnterRecursiveCall(const char* where) except -1
+    void Py_LeaveRecursiveCall()
+    PyObject* PyDict_GetItemRef "PyDict_GetItemWithError"(object d, object k) except? NULL
+    int PyUnicode_CheckExact(object x)
+    int PyUnicode_Compare(object a, object b)
+    int PyDict_Next(object d, Py_ssize_t* pos, PyObject** key, PyObject** value)
+    int PyTuple_Check(object x)
+
+cdef enum:
+    INLINE = 6
+    CACHED = 64
+
+cdef dict _registry = {}
+
+# Types seen to be leaves, by address; each holds a reference, so an address cannot come to mean another type.
+cdef PyObject* _leaf_types[CACHED]
+
+
+cdef class Registration:
+    """How one class is taken apart and put together."""
+
+    def __init__(self, type, flatten, unflatten, flatten_with_keys=None, data_fields=None, meta_fields=None):
+        self.type = type
+        self.flatten = flatten
+        self.unflatten = unflatten
+        self.flatten_with_keys = flatten_with_keys
+        self.data_fields = data_fields
+        self.meta_fields = meta_fields
+
+
+cdef inline PyObject* _type(object x) noexcept:
+    return <PyObject*>(<PyObject*>x).ob_type
+
+
+cdef inline Py_ssize_t _slot(PyObject* t) noexcept:
+    return <Py_ssize_t>((<size_t>t >> 5) % CACHED)
+
+
+cdef void _forget_leaf_types() noexcept:
+    cdef int i
+    for i in range(CACHED):
+        Py_XDECREF(_leaf_types[i])
+        _leaf_types[i] = NULL
+
+
+cdef int _kind_of(object x, PyObject** registration) except -1:
+    """The kind of node x is; `registration` is set (borrowed) for registered classes."""
+    cdef PyObject* t = _type(x)
+    if t is <PyObject*>tuple:
+        return TUPLE
+    if t is <PyObject*>dict:
+        return DICT
+    if t is <PyObject*>list:
+        return LIST
+    if x is None:
+        return NONE
+    cdef Py_ssize_t slot = _slot(t)
+    if _leaf_types[slot] is t:
+        return LEAF
+    cdef PyObject* found = PyDict_GetItemRef(_registry, <object>t)
+    if found is not NULL:
+        registration[0] = found
+        return CUSTOM if (<Registration>found).data_fields is None else DATACLASS
+    if PyTuple_Check(x) and hasattr(x, "_fields"):
+        return NAMED
+    Py_INCREF(<object>t)
+    Py_XDECREF(_leaf_types[slot])
+    _leaf_types[slot] = t
+    return LEAF
+
+
+cdef tuple _ascending_keys(dict d):
+    """The keys of a dict that holds them in order already and has only strings; else None."""
+    cdef PyObject* key
+    cdef PyObject* last = NULL
+    cdef Py_ssize_t pos = 0, i = 0, n = len(d)
+    cdef tuple keys = PyTuple_New(n)
+    while PyDict_Next(d, &pos, &key, NULL):
+        if not PyUnicode_CheckExact(<object>key) or (
+                last is not NULL and PyUnicode_Compare(<object>last, <object>key) >= 0):
+            return None
+        Py_INCREF(<object>key)
+        PyTuple_SET_ITEM(keys, i, <object>key)
+        last = key
+        i += 1
+    return keys
+
+
+cdef tuple _sorted_keys(dict d):
+    cdef tuple ready = _ascending_keys(d)
+    if ready is not None:
+        return ready
+    cdef list keys = list(d)
+    try:
+        keys.sort()
+    except TypeError as error:
+        raise ValueError("Comparator raised exception while sorting pytree dictionary keys.") from error
+    return tuple(keys)
+
+
+cdef tuple _take_apart(Registration registration, object x):
+    """(children as a tuple, data) of a registered object."""
+    if registration.data_fields is not None:
+        return (tuple([getattr(x, name) for name in registration.data_fields]),
+                tuple([getattr(x, name) for name in registration.meta_fields]))
+    parts = registration.flatten(x)
+    if type(parts) is not tuple or len(<tuple>parts) != 2:
+        raise ValueError("The to_iterable function for a custom PyTree node should return a (children, aux_data) "
+                         f"tuple, got {parts}")
+    children, data = <tuple>parts
+    if type(children) is tuple:
+        return <tuple>parts
+    try:
+        children = iter(children)
+    except TypeError:
+        raise ValueError("The to_iterable function for a custom PyTree node should return a (children, aux_data) "
+                         f"tuple where 'children' is iterable, got {parts}") from None
+    return (tuple(children), data)
+
+
+cdef object _put_together(Registration registration, object data, tuple children):
+    if registration.data_fields is None:
+        return registration.unflatten(data, children)
+    fields = dict(zip(registration.data_fields, children))
+    fields.update(zip(registration.meta_fields, data))
+    return registration.type(**fields)
+
+
+@cython.freelist(32)
+cdef class PyTreeDef:
+    """The structure of a tree: everything but its leaves.  Immutable; equal structures compare and hash equal."""
+
+    def __cinit__(self):
+        self.nodes = self.inline
+        self.room = INLINE
+        self.cached_hash = -1
+
+    def __init__(self):
+        raise TypeError("PyTreeDef has no constructor; tree_structure(tree) makes one.")
+
+    def __dealloc__(self):
+        if self.nodes is not self.inline:
+            free(self.nodes)
+
+    cdef Py_ssize_t push(self, int kind) except -1:
+        """Appends a node without children and returns its position."""
+        cdef Node* grown
+        if self.size == self.room:
+            grown = <Node*>malloc(2 * self.room * sizeof(Node)) if self.nodes is self.inline \
+                else <Node*>realloc(self.nodes, 2 * self.room * sizeof(Node))
+            if grown is NULL:
+                raise MemoryError()
+            if self.nodes is self.inline:
+                memcpy(grown, self.nodes, self.size * sizeof(Node))
+            self.nodes = grown
+            self.room *= 2
+        cdef Node* node = &self.nodes[self.size]
+        node.kind = kind
+        node.arity = 0
+        node.leaves = 1 if kind == LEAF else 0
+        node.nodes = 1
+        node.type = NULL
+        node.data = NULL
+        self.size += 1
+        return self.size - 1
+
+    cdef int own(self, Py_ssize_t i, object type, object data) except -1:
+        """Lets node i point at `type` and `data` (None and no reference are one)."""
+        if self.refs is None:
+            self.refs = []
+        if type is not None:
+            self.refs.append(type)
+            self.nodes[i].type = <PyObject*>type
+        self.refs.append(data)
+        self.nodes[i].data = <PyObject*>data
+        return 0
+
+    cdef void close(self, Py_ssize_t i, Py_ssize_t arity, Py_ssize_t leaves) noexcept:
+        """States the extent of node i once its children stand behind it."""
+        cdef Node* node = &self.nodes[i]
+        node.arity = arity
+        node.leaves = leaves
+        node.nodes = self.size - i
+
+    cdef int add(self, object x, list leaves, object is_leaf) except -1:
+        """Appends the nodes of x and its leaves."""
+        cdef PyObject* registration = NULL
+        cdef int kind = LEAF
+        if is_leaf is None or not is_leaf(x):
+            kind = _kind_of(x, &registration)
+        cdef Py_ssize_t i = self.push(kind)
+        if kind == LEAF:
+            leaves.append(x)
+            return 0
+        if kind == NONE:
+            return 0
+        Py_EnterRecursiveCall(" while flattening a pytree")
+        try:
+            self.add_children(i, kind, x, <object>registration if registration is not NULL else None, leaves, is_leaf)
+        finally:
+            Py_LeaveRecursiveCall()
+        return 0
+
+    cdef int add_children(self, Py_ssize_t i, int kind, object x, Registration registration, list leaves,
+                          object is_leaf) except -1:
+        cdef Py_ssize_t first = len(leaves), arity
+        cdef tuple keys, parts, children
+        if kind == LIST:
+            arity = len(<list>x)
+            for child in <list>x:
+                self.add(child, leaves, is_leaf)
+        elif kind == DICT:
+            keys = _sorted_keys(<dict>x)
+            arity = len(keys)
+            self.own(i, None, keys)
+            for key in keys:
+                self.add((<dict>x)[key], leaves, is_leaf)
+        else:
+            if kind == TUPLE:
+                children = <tuple>x
+            elif kind == NAMED:
+                self.own(i, type(x), None)
+                children = tuple(x)
+            else:
+                parts = _take_apart(registration, x)
+                self.own(i, registration, parts[1])
+                children = <tuple>parts[0]
+            arity = len(children)
+            for child in children:
+                self.add(child, leaves, is_leaf)
+        self.close(i, arity, len(leaves) - first)
+        return 0
+
+    cdef int copy(self, PyTreeDef other, Py_ssize_t start) except -1:
+        """Appends the subtree of `other` at `start`."""
+        cdef Py_ssize_t k, i
+        cdef Node* node
+        for k in range(start, start + other.nodes[start].nodes):
+            i = self.push(LEAF)
+            self.nodes[i] = other.nodes[k]
+            node = &self.nodes[i]
+            if node.data is not NULL:
+                self.own(i, <object>node.type if node.type is not NULL else None, <object>node.data)
+        return 0
+
+    cdef object make(self, Node* node, tuple children):
+        """The container that `node` stands for, over `children`."""
+        cdef int kind = node.kind
+        if kind == NONE:
+            return None
+        if kind == TUPLE:
+            return children
+        if kind == LIST:
+            return list(children)
+        if kind == DICT:
+            return dict(zip(<tuple>node.data, children))
+        if kind == NAMED:
+            return (<object>node.type)(*children)
+        return _put_together(<Registration>node.type, <object>node.data, children)
+
+    cdef object grow(self, Py_ssize_t* i, list leaves, Py_ssize_t* at):
+        """The tree whose nodes start at i, with leaves from `at`; both are moved behind it."""
+        cdef Node* node = &self.nodes[i[0]]
+        cdef Py_ssize_t k, arity = node.arity
+        cdef dict filled
+        cdef tuple children
+        i[0] += 1
+        if node.kind == LEAF:
+            at[0] += 1
+            return leaves[at[0] - 1]
+        if node.kind == NONE:
+            return None
+        Py_EnterRecursiveCall(" while unflattening a pytree")
+        try:
+            if node.kind == DICT:
+                filled = {}
+                for key in <tuple>node.data:
+                    filled[key] = self.grow(i, leaves, at)
+                return filled
+            if node.kind == LIST:
+                return [self.grow(i, leaves, at) for k in range(arity)]
+            children = PyTuple_New(arity)
+            for k in range(arity):
+                child = self.grow(i, leaves, at)
+                Py_INCREF(child)
+                PyTuple_SET_ITEM(children, k, child)
+            if node.kind == TUPLE:
+                return children
+            return self.make(node, children)
+        finally:
+            Py_LeaveRecursiveCall()
+
+    cdef object build(self, list leaves):
+        """The tree of this structure; `leaves` has exactly as many entries as the structure has leaves."""
+        cdef Py_ssize_t i = 0, at = 0
+        return self.grow(&i, leaves, &at)
+
+    def unflatten(self, leaves, /):
+        """The tree of this structure whose leaves are those of the iterable `leaves`, in order."""
+        cdef list given = <list>leaves if type(leaves) is list else list(leaves)
+        cdef Py_ssize_t want = self.nodes[0].leaves
+        if len(given) < want:
+            raise ValueError(f"Too few leaves for PyTreeDef; expected {want}, got {len(given)}")
+        if len(given) > want:
+            raise ValueError(f"Too many leaves for PyTreeDef; expected {want}.")
+        return self.build(given)
+
+    def flatten_up_to(self, tree):
+        """The subtrees of `tree` that stand where this structure has leaves; ValueError if it does not reach so far."""
+        cdef list out = []
+        cdef Py_ssize_t i = 0
+        self.descend(&i, tree, out)
+        return out
+
+    cdef int descend(self, Py_ssize_t* i, object x, list out) except -1:
+        cdef Node* node = &self.nodes[i[0]]
+        cdef Py_ssize_t k
+        i[0] += 1
+        if node.kind == LEAF:
+            out.append(x)
+            return 0
+        cdef tuple children = _children_of(node, x)
+        for k in range(node.arity):
+            self.descend(i, children[k], out)
+        return 0
+
+    @property
+    def num_leaves(self):
+        """Number of leaves."""
+        return self.nodes[0].leaves
+
+    @property
+    def num_nodes(self):
+        """Number of nodes, containers and leaves together."""
+        return self.size
+
+    def children(self):
+        """The structures directly below the root, as a list."""
+        cdef list out = []
+        cdef PyTreeDef child
+        cdef Py_ssize_t k, at = 1
+        for k in range(self.nodes[0].arity):
+            child = PyTreeDef.__new__(PyTreeDef)
+            child.copy(self, at)
+            out.append(child)
+            at += self.nodes[at].nodes
+        return out
+
+    def node_data(self):
+        """(type, data) of the root; None if it is a leaf."""
+        return _node_data(&self.nodes[0])
+
+    def compose(self, PyTreeDef inner not None, /):
+        """This structure with `inner` in the place of every leaf."""
+        cdef PyTreeDef out = PyTreeDef.__new__(PyTreeDef)
+        cdef Py_ssize_t i = 0
+        out.graft(self, &i, inner)
+        return out
+
+    cdef int graft(self, PyTreeDef outer, Py_ssize_t* i, PyTreeDef inner) except -1:
+        cdef Node* node = &outer.nodes[i[0]]
+        cdef Py_ssize_t k, here
+        i[0] += 1
+        if node.kind == LEAF:
+            return self.copy(inner, 0)
+        here = self.push(node.kind)
+        self.nodes[here] = node[0]
+        if node.data is not NULL:
+            self.own(here, <object>node.type if node.type is not NULL else None, <object>node.data)
+        for k in range(node.arity):
+            self.graft(outer, i, inner)
+        self.close(here, node.arity, node.leaves * inner.nodes[0].leaves)
+        return 0
+
+    def walk(self, f_node, f_leaf, leaves, /):
+        """Folds from the leaves up: f_leaf(leaf), then f_node(results of the children, data of the node)."""
+        cdef list given = list(leaves)
+        cdef Py_ssize_t i = 0, at = 0
+        if len(given) != self.nodes[0].leaves:
+            raise ValueError(f"walk needs {self.nodes[0].leaves} leaves, got {len(given)}")
+        return self.fold(&i, given, &at, f_node, f_leaf)
+
+    cdef object fold(self, Py_ssize_t* i, list leaves, Py_ssize_t* at, object f_node, object f_leaf):
+        cdef Node* node = &self.nodes[i[0]]
+        i[0] += 1
+        if node.kind == LEAF:
+            at[0] += 1
+            leaf = leaves[at[0] - 1]
+            return leaf if f_leaf is None else f_leaf(leaf)
+        children = tuple([self.fold(i, leaves, at, f_node, f_leaf) for _ in range(node.arity)])
+        return f_node(children, <object>node.data if node.data is not NULL else None)
+
+    def from_iterable_tree(self, tree, /):
+        """The tree of this structure, from one in which every container may be any iterable of its children."""
+        cdef Py_ssize_t i = 0
+        return self.gather(&i, tree)
+
+    cdef object gather(self, Py_ssize_t* i, object x):
+        cdef Node* node = &self.nodes[i[0]]
+        cdef Py_ssize_t k
+        i[0] += 1
+        if node.kind == LEAF:
+            return x
+        given = () if x is None and node.kind == NONE else tuple(x)
+        if len(given) != node.arity:
+            raise ValueError(f"from_iterable_tree: expected {node.arity} children, got {len(given)}")
+        return self.make(node, tuple([self.gather(i, given[k]) for k in range(node.arity)]))
+
+    @staticmethod
+    def from_node_data_and_children(registry, node_data, children):
+        """A structure from (type, data) of its root, or None for a leaf, and the structures below it."""
+        return _from_node_data(node_data, list(children))
+
+    make_from_node_data_and_children = from_node_data_and_children
+
+    def __eq__(self, other):
+        if not isinstance(other, PyTreeDef):
+            return NotImplemented
+        return self is other or _equal(self, <PyTreeDef>other)
+
+    def __hash__(self):
+        cdef Py_ssize_t k
+        cdef size_t h = 0x345678
+        cdef Node* node
+        if self.cached_hash != -1:
+            return self.cached_hash
+        for k in range(self.size):
+            node = &self.nodes[k]
+            h = (h ^ <size_t>(node.kind + 31 * node.arity)) * 1000003 + (<size_t>node.type >> 4)
+            if node.kind == DICT:  # data of registered classes need not be hashable
+                h = h * 31 + <size_t>hash(<object>node.data)
+        self.cached_hash = <Py_hash_t>(h if h != <size_t>-1 else 1)
+        return self.cached_hash
+
+    def __repr__(self):
+        cdef Py_ssize_t i = 0
+        return f"PyTreeDef({_text(self, &i)})"
+
+    def __reduce__(self):
+        """Pickles the classes themselves; they are looked up in the registry of the process that reads."""
+        nodes = []
+        cdef Py_ssize_t k
+        cdef Node* node
+        for k in range(self.size):
+            node = &self.nodes[k]
+            nodes.append((node.kind, node.arity, _type_of(node), <object>node.data if node.data is not NULL else None))
+        return _unpickle, (nodes,)
+
+
+cdef object _type_of(Node* node):
+    if node.type is NULL:
+        return None
+    return <object>node.type if node.kind == NAMED else (<Registration>node.type).type
+
+
+cdef object _node_data(Node* node):
+    if node.kind == LEAF:
+        return None
+    if node.kind == NONE:
+        return (type(None), None)
+    if node.kind == DICT:
+        return (dict, list(<tuple>node.data))
+    if node.kind == TUPLE:
+        return (tuple, None)
+    if node.kind == LIST:
+        return (list, None)
+    return (_type_of(node), <object>node.data)
+
+
+cdef bint _equal(PyTreeDef a, PyTreeDef b) except -1:
+    cdef Py_ssize_t k
+    cdef Node* x
+    cdef Node* y
+    if a.size != b.size:
+        return False
+    for k in range(a.size):
+        x = &a.nodes[k]
+        y = &b.nodes[k]
+        if x.kind != y.kind or x.arity != y.arity or x.type is not y.type:
+            return False
+        if x.data is not y.data and not (<object>x.data == <object>y.data):
+            return False
+    return True
+
+
+cdef str _text(PyTreeDef treedef, Py_ssize_t* i):
+    cdef Node* node = &treedef.nodes[i[0]]
+    cdef Py_ssize_t k
+    i[0] += 1
+    if node.kind == LEAF:
+        return "*"
+    if node.kind == NONE:
+        return "None"
+    cdef list parts = [_text(treedef, i) for k in range(node.arity)]
+    cdef str inner = ", ".join(parts)
+    if node.kind == TUPLE:
+        return f"({inner},)" if node.arity == 1 else f"({inner})"
+    if node.kind == LIST:
+        return f"[{inner}]"
+    if node.kind == DICT:
+        return "{" + ", ".join([f"{key!r}: {part}" for key, part in zip(<tuple>node.data, parts)]) + "}"
+    if node.kind == NAMED:
+        return f"CustomNode(namedtuple[{(<object>node.type).__name__}], [{inner}])"
+    return f"CustomNode({_type_of(node).__name__}[{<object>node.data}], [{inner}])"
+
+
+cdef tuple _children_of(Node* node, object x):
+    """The children of x, whose root must be what `node` says; ValueError otherwise."""
+    cdef int kind = node.kind
+    cdef tuple keys
+    if kind == NONE:
+        if x is not None:
+            raise ValueError(f"Expected None, got {x}.\n\nNone is an empty container, no prefix of other values; "
+                             "give is_leaf=lambda x: x is None to have it treated as a leaf.")
+        return ()
+    if kind == TUPLE:
+        if type(x) is not tuple:
+            raise ValueError(f"Expected tuple, got {x!r}.")
+        if len(<tuple>x) != node.arity:
+            raise ValueError(f"Tuple arity mismatch: {len(x)} != {node.arity}; tuple: {x!r}.")
+        return <tuple>x
+    if kind == LIST:
+        if type(x) is not list:
+            raise ValueError(f"Expected list, got {x!r}.")
+        if len(<list>x) != node.arity:
+            raise ValueError(f"List arity mismatch: {len(x)} != {node.arity}; list: {x!r}.")
+        return tuple(<list>x)
+    if kind == DICT:
+        if type(x) is not dict:
+            raise ValueError(f"Expected dict, got {x!r}.")
+        keys = _sorted_keys(<dict>x)
+        if keys != <tuple>node.data:
+            raise ValueError(f"Dict key mismatch; expected keys: {list(<tuple>node.data)}; present keys: {list(keys)}.")
+        return tuple([(<dict>x)[key] for key in keys])
+    if kind == NAMED:
+        return _fields_of(node, x)
+    return _parts_of(node, x)
+
+
+cdef tuple _fields_of(Node* node, object x):
+    if not (isinstance(x, tuple) and hasattr(x, "_fields")):
+        raise ValueError(f"Expected named tuple, got {x!r}.")
+    if len(x) != node.arity:
+        raise ValueError(f"Named tuple arity mismatch: {len(x)} != {node.arity}; tuple: {x!r}.")
+    if _type(x) is not node.type:
+        raise ValueError(f"Named tuple type mismatch: expected type: {<object>node.type}, tuple: {x!r}.")
+    return tuple(x)
+
+
+cdef tuple _parts_of(Node* node, object x):
+    cdef Registration registration = <Registration>node.type
+    cdef str what = "dataclass " if node.kind == DATACLASS else ""
+    if type(x) is not registration.type:
+        raise ValueError(f"Custom {what}node type mismatch: expected type: {registration.type}, value: {x!r}.")
+    cdef tuple parts = _take_apart(registration, x)
+    if not (parts[1] is <object>node.data or parts[1] == <object>node.data):
+        raise ValueError(f"Mismatch custom {what}node data: {<object>node.data} != {parts[1]}; value: {x!r}.")
+    if len(<tuple>parts[0]) != node.arity:
+        raise ValueError(f"Custom type arity mismatch: {len(<tuple>parts[0])} != {node.arity}; value: {x!r}.")
+    return <tuple>parts[0]
+
+
+cdef int _open(PyTreeDef out, object type, object data) except -1:
+    """Pushes the root node for (type, data); ValueError if `type` is no container."""
+    if type is tuple:
+        out.push(TUPLE)
+    elif type is list:
+        out.push(LIST)
+    elif type is dict:
+        out.own(out.push(DICT), None, tuple(data))
+    elif type is None.__class__:
+        out.push(NONE)
+    elif type in _registry:
+        registration = <Registration>_registry[type]
+        out.own(out.push(CUSTOM if registration.data_fields is None else DATACLASS), registration, data)
+    elif issubclass(type, tuple) and hasattr(type, "_fields"):
+        out.own(out.push(NAMED), type, None)
+    else:
+        raise ValueError(f"{type} is not registered as a pytree node.")
+    return 0
+
+
+cdef PyTreeDef _from_node_data(object node_data, list children):
+    cdef PyTreeDef out = PyTreeDef.__new__(PyTreeDef)
+    cdef Py_ssize_t leaves = 0
+    if node_data is None:
+        out.push(LEAF)
+        return out
+    type, data = node_data
+    _open(out, type, data)
+    for child in children:
+        out.copy(<PyTreeDef?>child, 0)
+        leaves += (<PyTreeDef>child).nodes[0].leaves
+    out.close(0, len(children), leaves)
+    return out
+
+
+def _unpickle(list nodes):
+    """A structure from what PyTreeDef.__reduce__ wrote."""
+    rest = iter(nodes)
+    return _read_node(rest)
+
+
+cdef PyTreeDef _read_node(object rest):
+    kind, arity, type, data = next(rest)
+    if kind == LEAF:
+        return _from_node_data(None, [])
+    type = {TUPLE: tuple, LIST: list, DICT: dict, NONE: None.__class__}.get(kind, type)
+    return _from_node_data((type, data), [_read_node(rest) for _ in range(arity)])
+
+
+# ---- what other compiled modules call
+
+cdef PyTreeDef flatten(object tree, list leaves, object is_leaf):
+    cdef PyTreeDef out = PyTreeDef.__new__(PyTreeDef)
+    out.add(tree, leaves, is_leaf)
+    return out
+
+
+cdef PyTreeDef flatten_call(tuple args, dict kwargs, list leaves):
+    cdef PyTreeDef out = PyTreeDef.__new__(PyTreeDef)
+    out.push(TUPLE)
+    out.add(args, leaves, None)
+    out.add({} if kwargs is None else kwargs, leaves, None)
+    out.close(0, 2, len(leaves))
+    return out
+
+
+cdef bint matches_call(PyTreeDef treedef, tuple args, dict kwargs, list leaves) except -1:
+    cdef Py_ssize_t i = 1
+    if not _match(treedef, &i, args, leaves):
+        return False
+    if kwargs is None:
+        return treedef.nodes[i].arity == 0
+    return _match(treedef, &i, kwargs, leaves)
+
+
+cdef bint matches(PyTreeDef treedef, object tree, list leaves) except -1:
+    cdef Py_ssize_t i = 0
+    return _match(treedef, &i, tree, leaves)
+
+
+cdef bint _match(PyTreeDef treedef, Py_ssize_t* i, object x, list leaves) except -1:
+    cdef Node* node = &treedef.nodes[i[0]]
+    cdef PyObject* registration = NULL
+    if _kind_of(x, &registration) != node.kind:
+        return False
+    i[0] += 1
+    if node.kind == LEAF:
+        leaves.append(x)
+        return True
+    if node.kind == NONE:
+        return True
+    Py_EnterRecursiveCall(" while flattening a pytree")
+    try:
+        return _match_children(treedef, i, node, x, registration, leaves)
+    finally:
+        Py_LeaveRecursiveCall()
+
+
+cdef bint _match_children(PyTreeDef treedef, Py_ssize_t* i, Node* node, object x, PyObject* registration,
+                          list leaves) except -1:
+    """The known keys of a dict are looked up one by one, so nothing is sorted here."""
+    cdef PyObject* found
+    cdef tuple children, parts
+    if node.kind == DICT:
+        if len(<dict>x) != node.arity:
+            return False
+        for key in <tuple>node.data:
+            found = PyDict_GetItemRef(<dict>x, key)
+            if found is NULL or not _match(treedef, i, <object>found, leaves):
+                return False
+        return True
+    if node.kind == LIST:
+        if len(<list>x) != node.arity:
+            return False
+        for child in <list>x:
+            if not _match(treedef, i, child, leaves):
+                return False
+        return True
+    if node.kind == TUPLE:
+        children = <tuple>x
+    elif node.kind == NAMED:
+        if _type(x) is not node.type:
+            return False
+        children = tuple(x)
+    else:
+        if registration is not node.type:
+            return False
+        parts = _take_apart(<Registration>registration, x)
+        if not (parts[1] is <object>node.data or parts[1] == <object>node.data):
+            return False
+        children = <tuple>parts[0]
+    if len(children) != node.arity:
+        return False
+    for child in children:
+        if not _match(treedef, i, child, leaves):
+            return False
+    return True
+
+
+# ---- functions
+
+def tree_flatten(tree, is_leaf=None):
+    """(list of the leaves, structure) of a tree; `is_leaf(x)` true stops the descent at x."""
+    cdef list leaves = []
+    cdef PyTreeDef treedef = flatten(tree, leaves, is_leaf)
+    return leaves, treedef
+
+
+def tree_unflatten(treedef, leaves):
+    """The tree of structure `treedef` with these leaves."""
+    return treedef.unflatten(leaves)
+
+
+def tree_leaves(tree, is_leaf=None):
+    """The leaves of a tree, as a list."""
+    cdef list leaves = []
+    flatten(tree, leaves, is_leaf)
+    return leaves
+
+
+def tree_structure(tree, is_leaf=None):
+    """The structure of a tree."""
+    return flatten(tree, [], is_leaf)
+
+
+def tree_map(f, tree, *rest, is_leaf=None):
+    """The tree of f(leaf, *corresponding subtrees of rest)."""
+    cdef list leaves = []
+    cdef PyTreeDef treedef = flatten(tree, leaves, is_leaf)
+    if not rest:
+        return treedef.build([f(x) for x in leaves])
+    return treedef.build(list(map(f, leaves, *[treedef.flatten_up_to(r) for r in rest])))
+
+
+def all_leaves(iterable, is_leaf=None):
+    """Whether every entry of `iterable` is a leaf."""
+    cdef PyObject* unused = NULL
+    for x in iterable:
+        if is_leaf is not None and is_leaf(x):
+            continue
+        if _kind_of(x, &unused) != LEAF:
+            return False
+    return True
+
+
+def treedef_tuple(treedefs):
+    """The structure of a tuple of trees of the given structures."""
+    return _from_node_data((tuple, None), list(treedefs))
+
+
+def treedef_is_leaf(treedef):
+    """Whether the structure is one node: a leaf, or an empty container."""
+    return treedef.num_nodes == 1
+
+
+def treedef_children(treedef):
+    """The structures directly below the root, as a list."""
+    return treedef.children()
+
+
+def is_tree_node(type):
+    """Whether objects of exactly this class are containers; named tuples are not counted unless registered."""
+    return type in (tuple, list, dict, None.__class__) or type in _registry
+
+
+def registration_of(type):
+    """The Registration of a class, or None."""
+    return _registry.get(type)
+
+
+def flatten_one_level(tree):
+    """(children, data) of the root container; ValueError for a leaf."""
+    cdef PyObject* registration = NULL
+    cdef int kind = _kind_of(tree, &registration)
+    cdef tuple keys
+    if kind == NONE:
+        return (), None
+    if kind == TUPLE or kind == LIST:
+        return tree, None
+    if kind == DICT:
+        keys = _sorted_keys(tree)
+        return tuple([tree[key] for key in keys]), keys
+    if kind == NAMED:
+        return tuple(tree), type(tree)
+    if kind == LEAF:
+        raise ValueError(f"can't tree-flatten type: {type(tree)}")
+    return _take_apart(<Registration>registration, tree)
+
+
+def _register(Registration registration, str what):
+    if is_tree_node(registration.type):
+        raise ValueError(f"Duplicate custom {what}PyTreeDef type registration for {registration.type}.")
+    _registry[registration.type] = registration
+    _forget_leaf_types()
+
+
+def register_pytree_node(nodetype, flatten_func, unflatten_func, flatten_with_keys_func=None):
+    """Makes a class a container.
+
+    `flatten_func(x)` gives (children, data); `unflatten_func(data, children)` the inverse;
+    `flatten_with_keys_func(x)`, optional, gives ((key, child) pairs, data).
+    """
+    for name, given in (("flatten_func", flatten_func), ("unflatten_func", unflatten_func)):
+        if not callable(given):
+            raise TypeError(f"register_pytree_node: {name} must be callable, got {given!r}.")
+    _register(Registration(nodetype, flatten_func, unflatten_func, flatten_with_keys_func), "")
+
+
+def register_dataclass_node(nodetype, data_fields, meta_fields):
+    """Makes a class a container whose children are attributes; `register_dataclass` checks the fields first."""
+    _register(Registration(nodetype, None, None, None, tuple(data_fields), tuple(meta_fields)), "dataclass ")
+
+
+register_pytree_node(OrderedDict, lambda d: (tuple(d.values()), tuple(d)),
+                     lambda keys, values: OrderedDict(zip(keys, values)))
+
+
+def _flatten_defaultdict(d):
+    keys = tuple(sorted(d))
+    return tuple([d[key] for key in keys]), (d.default_factory, keys)
+
+
+register_pytree_node(defaultdict, _flatten_defaultdict,
+                     lambda data, values: defaultdict(data[0], zip(data[1], values)))
