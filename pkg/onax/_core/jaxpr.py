@@ -11,8 +11,11 @@
 public classes, because libraries walk them.
 """
 
+import numpy as np
+
 from onax._core.effects import join_effects, no_effects
 from onax._core.printing import Printable, literal_text, print_eqn, print_jaxpr
+from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 
 
@@ -48,12 +51,21 @@ class DropVar(Var):
 class Literal:
     """A scalar written in place of an operand."""
 
-    __slots__ = ("_hash", "aval", "val")
+    __slots__ = ("_array", "_hash", "aval", "val")
 
     def __init__(self, val, aval):
         self.val = val
         self.aval = aval
+        self._array = None
         self._hash = None
+
+    @property
+    def array(self):
+        """The value as an Array of exactly this literal's type."""
+        if self._array is None:
+            value = np.asarray(self.val, dtype=self.aval.dtype)
+            self._array = make_array(value, self.aval.dtype, self.aval.weak_type)
+        return self._array
 
     @property
     def hash(self):

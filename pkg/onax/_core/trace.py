@@ -21,9 +21,10 @@ from onax._native.dispatch import evaluate
 class Trace:
     """An interpreter of operations.  `staging` says whether operations end up in a program."""
 
-    __slots__ = ("__weakref__", "parent_trace", "staging")
+    __slots__ = ("__weakref__", "alive", "parent_trace", "staging")
 
     def __init__(self, parent_trace):
+        self.alive = True
         self.parent_trace = parent_trace
         self.staging = parent_trace.staging if parent_trace is not None else False
 
@@ -41,6 +42,7 @@ class Trace:
 
     def invalidate(self):
         """Called when the trace ends: its tracers must not be used any more."""
+        self.alive = False
 
 
 class EvalTrace(Trace):
@@ -294,8 +296,12 @@ def _identity(x):
 
 
 def bind_with_trace(primitive, trace, args, params):
-    """Interprets one operation by the given trace, whatever the current one is."""
-    return trace.process_primitive(primitive, args, params)
+    """Interprets one operation by the given trace, which is current meanwhile."""
+    previous = context.swap_trace(None if trace is eval_trace else trace)
+    try:
+        return trace.process_primitive(primitive, args, params)
+    finally:
+        context.swap_trace(previous)
 
 
 __all__ = [

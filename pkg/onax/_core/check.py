@@ -1,0 +1,64 @@
+"""Checking that a jaxpr is well formed: every variable bound once before use, every type as the rules say."""
+
+from onax._core.jaxpr import DropVar, Jaxpr, Literal, jaxprs_in_params
+
+
+class JaxprTypeError(TypeError):
+    """A jaxpr breaks a rule of the language."""
+
+
+def check_jaxpr(jaxpr):
+    """Raises JaxprTypeError unless the program is well formed; checks nested programs too."""
+    if not isinstance(jaxpr, Jaxpr):
+        raise TypeError(f"a jaxpr is wanted, not {type(jaxpr)}")
+    bound = set()
+    for var in (*jaxpr.constvars, *jaxpr.invars):
+        _bind(var, bound, "argument")
+    for eqn in jaxpr.eqns:
+        for atom in eqn.invars:
+            _read(atom, bound, eqn)
+        _check_eqn(eqn)
+        for var in eqn.outvars:
+            if type(var) is not DropVar:
+                _bind(var, bound, f"result of {eqn.primitive.name}")
+    for atom in jaxpr.outvars:
+        _read(atom, bound, None)
+
+
+def _bind(var, bound, what):
+    if var in bound:
+        raise JaxprTypeError(f"the {what} {var!r} is bound twice")
+    bound.add(var)
+
+
+def _read(atom, bound, eqn):
+    if type(atom) is not Literal and atom not in bound:
+        where = "as a result" if eqn is None else f"in {eqn.primitive.name}"
+        raise JaxprTypeError(f"the variable {atom!r} is used {where} before it is bound")
+
+
+def _check_eqn(eqn):
+    for inner in jaxprs_in_params(eqn.params):
+        check_jaxpr(inner)
+    out_avals, effects = abstract_results(eqn.primitive, [a.aval for a in eqn.invars], eqn.params)
+    if effects != eqn.effects:
+        raise JaxprTypeError(f"{eqn.primitive.name} has effects {effects}, its equation says {eqn.effects}")
+    if len(out_avals) != len(eqn.outvars):
+        raise JaxprTypeError(
+            f"{eqn.primitive.name} has {len(out_avals)} results, its equation binds {len(eqn.outvars)}"
+        )
+    for aval, var in zip(out_avals, eqn.outvars):
+        if aval.strip_weak_type() != var.aval.strip_weak_type():
+            raise JaxprTypeError(
+                f"{eqn.primitive.name} gives {aval.str_short()}, its equation binds {var.aval.str_short()}"
+            )
+
+
+def abstract_results(primitive, avals, params):
+    """(result avals as a list, effects) of a primitive on the given types."""
+    if primitive.abstract_eval is None:
+        raise NotImplementedError(f"Abstract evaluation for '{primitive.name}' not implemented")
+    out, effects = primitive.abstract_eval(*avals, **params), frozenset()
+    if "effectful" in primitive.facts:
+        out, effects = out
+    return (list(out) if primitive.multiple_results else [out]), effects

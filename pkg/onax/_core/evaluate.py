@@ -1,0 +1,47 @@
+"""Carrying out a jaxpr: natively when nothing is being transformed, equation by equation otherwise."""
+
+from onax._core.jaxpr import DropVar, Literal
+from onax._core.trace import find_cur_trace
+from onax._native import context
+from onax._native.interpreter import Program
+
+
+def program_of(jaxpr):
+    """The compiled slots-and-steps form of a jaxpr; made once and kept with it."""
+    program = jaxpr.cache.get("program")
+    if program is None:
+        program = jaxpr.cache["program"] = Program(jaxpr)
+    return program
+
+
+def eval_jaxpr(jaxpr, consts, *args):
+    """The results (a list) of a jaxpr on the given constants and arguments."""
+    if context.get_trace() is None:
+        return program_of(jaxpr).run(consts, args)
+    return _eval_by_binding(jaxpr, consts, args)
+
+
+def _eval_by_binding(jaxpr, consts, args):
+    env = dict(zip(jaxpr.constvars, consts))
+    env.update(zip(jaxpr.invars, args))
+
+    def read(atom):
+        return atom.array if type(atom) is Literal else env[atom]
+
+    trace = find_cur_trace()
+    for eqn in jaxpr.eqns:
+        out = trace.process_primitive(eqn.primitive, [read(a) for a in eqn.invars], eqn.params)
+        if eqn.primitive.multiple_results:
+            env.update(zip(eqn.outvars, out))
+        elif type(eqn.outvars[0]) is not DropVar:
+            env[eqn.outvars[0]] = out
+    return [read(a) for a in jaxpr.outvars]
+
+
+def jaxpr_as_fun(closed):
+    """The function a closed jaxpr stands for: flat arguments to a list of results."""
+
+    def run(*args):
+        return eval_jaxpr(closed, closed.consts, *args)
+
+    return run

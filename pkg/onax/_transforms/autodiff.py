@@ -1,0 +1,474 @@
+"""The public entry points of differentiation: jvp, linearize, vjp, grad, value_and_grad, Jacobians, hessian."""
+
+import functools
+import operator
+
+import numpy as np
+
+from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._core.zeros import UndefinedPrimal, Zero
+from onax._ground import dtypes
+from onax._native.avals import ShapedArray
+from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
+from onax._prims.convert import convert_element_type
+from onax._prims.elementwise import add, eq
+from onax._prims.shaping import broadcasted_iota, instantiate_zeros, reshape
+from onax._prims.slicing import split
+from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_source_info
+from onax._transforms.jvp import jvp_flat
+from onax._transforms.linearize import linearize_flat
+from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.transpose import backward_pass
+from onax._transforms.vmap import vmap
+
+
+def _flat_arguments(fun, args, has_aux=False):
+    """(flat function, flat arguments as Arrays) of a call with positional arguments."""
+    leaves, tree = tree_flatten((args, {}))
+    return FlatFunction(fun, tree, has_aux), [_as_argument(x) for x in leaves]
+
+
+def _as_argument(x):
+    if not valid_jaxtype(x):
+        raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type.")
+    return as_array(x)
+
+
+def _check_results(leaves, what):
+    for x in leaves:
+        if not valid_jaxtype(x):
+            raise TypeError(f"Output from {what} function {x!r} with type {type(x)} is not a valid JAX type")
+
+
+# ---- forward mode ----
+
+
+def jvp(fun, primals, tangents, has_aux=False):
+    """Results of `fun(*primals)` and their directional derivative along `tangents`.
+
+    Returns (out, tangent_out), or (out, tangent_out, aux) with `has_aux`.  Raises TypeError or ValueError when
+    primals and tangents do not match in structure, dtype (float0 for integers) or shape.
+    """
+    check_callable(fun)
+    for given in (primals, tangents):
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(
+                "primal and tangent arguments to jax.jvp must be tuples or lists; "
+                f"found {type(primals).__name__} and {type(tangents).__name__}."
+            )
+    primal_tree, tangent_tree = tree_structure(tuple(primals)), tree_structure(tuple(tangents))
+    if primal_tree != tangent_tree:
+        raise TypeError(
+            "primal and tangent arguments to jax.jvp must have the same tree structure; primals have tree structure "
+            f"{primal_tree} whereas tangents have tree structure {tangent_tree}."
+        )
+    flat_fun, flat_primals = _flat_arguments(fun, tuple(primals), has_aux)
+    flat_tangents = [_as_argument(t) for t in tree_flatten(tuple(tangents))[0]]
+    for p, t in zip(flat_primals, flat_tangents):
+        _check_tangent(typeof(p), typeof(t))
+    flat_tangents = [Zero(typeof(t)) if typeof(t).dtype == dtypes.float0 else t for t in flat_tangents]
+    outs, tangents_out = jvp_flat(_checked(flat_fun, "differentiated"), flat_primals, flat_tangents)
+    out = tree_unflatten(flat_fun.out_tree, outs)
+    tangent_out = tree_unflatten(flat_fun.out_tree, [instantiate_zeros(t) for t in tangents_out])
+    return (out, tangent_out, flat_fun.aux) if has_aux else (out, tangent_out)
+
+
+def _checked(flat_fun, what):
+    def run(*flat):
+        leaves = flat_fun(*flat)
+        _check_results(leaves, what)
+        return leaves
+
+    return run
+
+
+def _check_tangent(primal, tangent):
+    wanted = primal.to_tangent_aval()
+    if wanted.dtype != tangent.dtype:
+        raise TypeError(
+            "primal and tangent arguments to jax.jvp do not match; dtypes must be equal, or in case of int/bool "
+            f"primal dtype the tangent dtype must be float0. Got primal dtype {primal.dtype} and so expected tangent "
+            f"dtype {wanted.dtype}, but got tangent dtype {tangent.dtype} instead."
+        )
+    if primal.shape != tangent.shape:
+        raise ValueError(
+            "jvp called with different primal and tangent shapes; "
+            f"Got primal shape {primal.shape} and tangent shape as {tangent.shape}"
+        )
+
+
+def linearize(fun, *primals, has_aux=False):
+    """Results of `fun(*primals)` and the linear map from tangents of the arguments to tangents of the results.
+
+    The returned function applies the map without running `fun` again.
+    """
+    check_callable(fun)
+    flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
+    info = debug_info("linearize", fun, primals)
+    lin = linearize_flat(_checked(flat_fun, "linearized"), flat_primals, debug_info=info)
+    primal_avals = [typeof(p) for p in flat_primals]
+    in_tree, out_tree = tree_structure(tuple(primals)), flat_fun.out_tree
+    out_avals = [typeof(x).to_tangent_aval() for x in lin.outs]
+
+    def apply(*tangents):
+        leaves, tree = tree_flatten(tangents)
+        if tree != in_tree:
+            raise TypeError(
+                f"linearized function called with tangents of tree structure {tree}; expected {in_tree}"
+            )
+        for p, t in zip(primal_avals, leaves):
+            _check_linearized_tangent(p, typeof(t))
+        results = iter(eval_jaxpr(lin.jaxpr, lin.residuals, *map(as_array, leaves)))
+        flat = [
+            next(results) if nonzero else instantiate_zeros(Zero(a))
+            for nonzero, a in zip(lin.nonzeros_out, out_avals)
+        ]
+        return tree_unflatten(out_tree, flat)
+
+    out = tree_unflatten(out_tree, lin.outs)
+    return (out, apply, flat_fun.aux) if has_aux else (out, apply)
+
+
+def _check_linearized_tangent(primal, tangent):
+    wanted = primal.to_tangent_aval()
+    if wanted.shape != tangent.shape or wanted.dtype != tangent.dtype:
+        raise ValueError(
+            "linearized function called on tangent values inconsistent with the original primal values:\n"
+            f"Got tangent aval {tangent.str_short()} for primal aval {primal.str_short()} but expected "
+            f"{wanted.str_short()}."
+        )
+
+
+# ---- reverse mode ----
+
+
+class VJP:
+    """The function from cotangents of the results to cotangents of the arguments."""
+
+    __slots__ = ("_fun", "_in_avals", "_lin", "_out_avals", "in_tree", "out_tree")
+
+    def __init__(self, fun, lin, in_avals, in_tree, out_tree):
+        self._fun = fun
+        self._lin = lin
+        self._in_avals = in_avals
+        self._out_avals = [typeof(x).to_tangent_aval() for x in lin.outs]
+        self.in_tree = in_tree
+        self.out_tree = out_tree
+
+    def __repr__(self):
+        return f"VJP(fun={fun_source_info(self._fun)}, in_tree={self.in_tree}, out_tree={self.out_tree})"
+
+    def __call__(self, *cotangents):
+        if len(cotangents) != 1:
+            raise TypeError(
+                "The function returned by `jax.vjp` applied to a function should be called with exactly 1 "
+                f"argument, the output cotangents, but got {len(cotangents)} arguments."
+            )
+        leaves, tree = tree_flatten(cotangents[0])
+        if tree != self.out_tree:
+            raise ValueError(
+                "unexpected tree structure.\n\nThe argument to a VJP function returned by `jax.vjp` must match the "
+                f"pytree\nstructure of the differentiated function {fun_source_info(self._fun)}.\n\n"
+                f"But the tree structures differ: expected {self.out_tree}, got {tree}."
+            )
+        cts = [self._check(as_array(ct), aval) for ct, aval in zip(leaves, self._out_avals)]
+        return tree_unflatten(self.in_tree, self._pull(cts))
+
+    def _check(self, ct, wanted):
+        aval = typeof(ct)
+        if aval.shape != wanted.shape or aval.dtype != wanted.dtype:
+            raise ValueError(
+                "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
+                f"{aval.str_short()}, but expected {wanted.str_short()} because the corresponding output of the "
+                f"differentiated function had JAX type {wanted.str_short()}"
+            )
+        return Zero(wanted) if aval.dtype == dtypes.float0 else ct
+
+    def _pull(self, cts):
+        lin = self._lin
+        cts = [ct for ct, nonzero in zip(cts, lin.nonzeros_out) if nonzero]
+        primals = [UndefinedPrimal(v.aval) for v in lin.jaxpr.invars]
+        return [instantiate_zeros(ct) for ct in backward_pass(lin.jaxpr, lin.residuals, primals, cts)]
+
+
+def vjp(fun, *primals, has_aux=False, reduce_axes=()):
+    """Results of `fun(*primals)` and the function that pulls their cotangents back to the arguments.
+
+    Returns (out, vjp_fun), or (out, vjp_fun, aux) with `has_aux`.  `vjp_fun` takes one tree like `out` and returns a
+    tuple with one tree an argument (float0 for integer arguments).
+    """
+    check_callable(fun)
+    flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
+    info = debug_info("vjp", fun, primals)
+    lin = linearize_flat(_checked(flat_fun, "differentiated"), flat_primals, debug_info=info)
+    in_tree = tree_structure(tuple(primals))
+    pull = VJP(fun, lin, [typeof(p) for p in flat_primals], in_tree, flat_fun.out_tree)
+    out = tree_unflatten(flat_fun.out_tree, lin.outs)
+    return (out, pull, flat_fun.aux) if has_aux else (out, pull)
+
+
+def grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False, reduce_axes=()):
+    """The gradient of a scalar-valued function with respect to the arguments at `argnums`.
+
+    The result has the structure of the argument (a tuple of such for several argnums), or is (gradient, aux) with
+    `has_aux`.  Raises TypeError for results that are not real scalars and for integer arguments, unless allowed.
+    """
+    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
+
+    @functools.wraps(fun)
+    def gradient(*args, **kwargs):
+        value, g = both(*args, **kwargs)
+        return (g, value[1]) if has_aux else g
+
+    return gradient
+
+
+def value_and_grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False, reduce_axes=()):
+    """A function that returns both `fun`'s value and its gradient; see `grad`."""
+    check_callable(fun)
+    argnums = _index_or_tuple(argnums)
+
+    @functools.wraps(fun)
+    def value_and_gradient(*args, **kwargs):
+        _check_argnums(argnums, len(args), "differentiating")
+        partial, dynamic = _partial(fun, args, kwargs, argnums)
+        for x in tree_flatten(dynamic)[0]:
+            _check_grad_input("grad", x, holomorphic, allow_int)
+        if has_aux:
+            value, pull, aux = vjp(partial, *dynamic, has_aux=True)
+        else:
+            value, pull = vjp(partial, *dynamic)
+        _check_scalar(value)
+        _check_grad_output("grad", typeof(value), holomorphic)
+        cotangent = _one_like(typeof(value))
+        grads = pull(cotangent)
+        g = grads[0] if isinstance(argnums, int) else tuple(grads)
+        return ((value, aux), g) if has_aux else (value, g)
+
+    return value_and_gradient
+
+
+def _one_like(aval):
+    return as_array(np.ones(aval.shape, aval.dtype))
+
+
+def _index_or_tuple(argnums):
+    if isinstance(argnums, (tuple, list)):
+        return tuple(operator.index(a) for a in argnums)
+    return operator.index(argnums)
+
+
+def _check_argnums(argnums, count, doing):
+    nums = (argnums,) if isinstance(argnums, int) else argnums
+    needed = max((n + 1 if n >= 0 else -n for n in nums), default=0)
+    if needed > count:
+        raise TypeError(
+            f"{doing} with respect to argnums={argnums} requires at least {needed} positional arguments to be passed "
+            f"by the caller, but got only {count} positional arguments."
+        )
+
+
+def _partial(fun, args, kwargs, argnums):
+    """(function of the chosen arguments alone, those arguments)."""
+    nums = [n % len(args) for n in ((argnums,) if isinstance(argnums, int) else argnums)]
+
+    @functools.wraps(fun, updated=())
+    def partial(*dynamic):
+        full = list(args)
+        for n, value in zip(nums, dynamic):
+            full[n] = value
+        return fun(*full, **kwargs)
+
+    return partial, tuple(args[n] for n in nums)
+
+
+def _check_grad_input(name, x, holomorphic, allow_int):
+    if not valid_jaxtype(x):
+        raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type.")
+    dtype = typeof(x).dtype
+    if holomorphic:
+        if not dtypes.issubdtype(dtype, np.complexfloating):
+            raise TypeError(f"{name} with holomorphic=True requires inputs with complex dtype, but got {dtype}.")
+    elif dtypes.issubdtype(dtype, dtypes.extended) or dtypes.issubdtype(dtype, np.integer) or dtype == bool:
+        if not allow_int:
+            raise TypeError(
+                f"{name} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), "
+                f"but got {dtype}. If you want to use Boolean- or integer-valued inputs, use vjp or set allow_int "
+                "to True."
+            )
+
+
+def _check_scalar(value):
+    if not valid_jaxtype(value):
+        raise TypeError(f"Gradient only defined for scalar-output functions. Output was {value}.")
+    shape = typeof(value).shape
+    if shape != ():
+        raise TypeError(f"Gradient only defined for scalar-output functions. Output had shape: {shape}.")
+
+
+def _check_grad_output(name, aval, holomorphic):
+    dtype = aval.dtype
+    if holomorphic:
+        if not dtypes.issubdtype(dtype, np.complexfloating):
+            raise TypeError(
+                f"{name} with holomorphic=True requires outputs with complex dtype, but got {dtype}."
+            )
+    elif dtypes.issubdtype(dtype, np.complexfloating):
+        raise TypeError(
+            f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {dtype}. "
+            "For holomorphic differentiation, pass holomorphic=True. For differentiation of non-holomorphic "
+            "functions involving complex outputs, use jax.vjp directly."
+        )
+    elif not dtypes.issubdtype(dtype, np.floating):
+        raise TypeError(
+            f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {dtype}. "
+            "For differentiation of functions with integer outputs, use jax.vjp directly."
+        )
+
+
+# ---- Jacobians ----
+
+
+def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
+    """The Jacobian by forward mode: one column a pass, all passes batched.
+
+    Result shapes: the shape of each output followed by the shape of the argument.
+    """
+    check_callable(fun)
+    argnums = _index_or_tuple(argnums)
+
+    @functools.wraps(fun, updated=())
+    def jacobian(*args, **kwargs):
+        _check_argnums(argnums, len(args), "differentiating")
+        partial, dynamic = _partial(fun, args, kwargs, argnums)
+        for x in tree_flatten(dynamic)[0]:
+            _check_jacfwd_input(x, holomorphic)
+        if has_aux:
+            push = lambda tangents: jvp(partial, dynamic, tangents, has_aux=True)
+            _, columns, aux = vmap(push, out_axes=(None, -1, None))(_standard_basis(dynamic))
+        else:
+            push = lambda tangents: jvp(partial, dynamic, tangents)
+            _, columns = vmap(push, out_axes=(None, -1))(_standard_basis(dynamic))
+        example = dynamic[0] if isinstance(argnums, int) else dynamic
+        jac = tree_map(lambda c: _unravel(example, c, -1), columns)
+        return (jac, aux) if has_aux else jac
+
+    return jacobian
+
+
+def _check_jacfwd_input(x, holomorphic):
+    dtype = typeof(x).dtype
+    if holomorphic:
+        if not dtypes.issubdtype(dtype, np.complexfloating):
+            raise TypeError(f"jacfwd with holomorphic=True requires inputs with complex dtype, but got {dtype}.")
+    elif not dtypes.issubdtype(dtype, np.floating):
+        raise TypeError(
+            "jacfwd requires real-valued inputs (input dtype that is a sub-dtype of np.floating), but got "
+            f"{dtype}. For holomorphic differentiation, pass holomorphic=True. For differentiation of non-holomorphic "
+            "functions involving complex inputs or integer inputs, use jax.jvp directly."
+        )
+
+
+def jacrev(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
+    """The Jacobian by reverse mode: one row a pass, all passes batched.
+
+    Result shapes: the shape of each output followed by the shape of the argument.
+    """
+    check_callable(fun)
+    argnums = _index_or_tuple(argnums)
+
+    @functools.wraps(fun, updated=())
+    def jacobian(*args, **kwargs):
+        _check_argnums(argnums, len(args), "differentiating")
+        partial, dynamic = _partial(fun, args, kwargs, argnums)
+        for x in tree_flatten(dynamic)[0]:
+            _check_grad_input("jacrev", x, holomorphic, allow_int)
+        if has_aux:
+            value, pull, aux = vjp(partial, *dynamic, has_aux=True)
+        else:
+            value, pull = vjp(partial, *dynamic)
+        for out in tree_flatten(value)[0]:
+            _check_grad_output("jacrev", typeof(out), holomorphic)
+        rows = vmap(pull)(_standard_basis(value))
+        rows = rows[0] if isinstance(argnums, int) else rows
+        # rows: a tree like the arguments, leading axis over all elements of the outputs
+        leaves, in_tree = tree_flatten(rows)
+        per_leaf = [_unravel(value, leaf, 0) for leaf in leaves]
+        out_tree = tree_structure(value)
+        split_leaves = [tree_flatten(t)[0] for t in per_leaf]
+        by_out = [
+            tree_unflatten(in_tree, [parts[i] for parts in split_leaves]) for i in range(out_tree.num_leaves)
+        ]
+        jac = tree_unflatten(out_tree, by_out)
+        return (jac, aux) if has_aux else jac
+
+    return jacobian
+
+
+jacobian = jacrev
+
+
+def hessian(fun, argnums=0, has_aux=False, holomorphic=False):
+    """The matrix of second derivatives, forward over reverse."""
+    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
+
+
+def _standard_basis(tree):
+    """A tree like the given one whose leaves' leading axis runs over the standard basis of all leaves together."""
+    leaves, treedef = tree_flatten(tree)
+    avals = [typeof(x) for x in leaves]
+    size = sum(int(np.prod(a.shape)) for a in avals)
+    dtype = functools.reduce(dtypes.promote_types, [a.dtype for a in avals])
+    flat = _identity_matrix(size, dtype)
+    basis = _split_unravel(avals, flat, 1)
+    return tree_unflatten(treedef, [convert_element_type(b, a.dtype) for b, a in zip(basis, avals)])
+
+
+def _identity_matrix(n, dtype):
+    rows = add(broadcasted_iota(np.int32, (n, n), 0), np.int32(0))
+    return convert_element_type(eq(rows, broadcasted_iota(np.int32, (n, n), 1)), dtype)
+
+
+def _unravel(example, array, axis):
+    """Splits one axis over the leaves of an example tree and gives each part the leaf's shape there."""
+    leaves, treedef = tree_flatten(example)
+    return tree_unflatten(treedef, _split_unravel([typeof(x) for x in leaves], array, axis))
+
+
+def _split_unravel(avals, array, axis):
+    shape = typeof(array).shape
+    axis %= len(shape)
+    parts = split(array, tuple(int(np.prod(a.shape)) for a in avals), axis)
+    return [_reshape_axis(p, axis, a.shape) for p, a in zip(parts, avals)]
+
+
+def _reshape_axis(x, axis, shape):
+    old = typeof(x).shape
+    new = (*old[:axis], *shape, *old[axis + 1 :])
+    return x if new == old else reshape(x, new)
+
+
+def linear_transpose(fun, *primals, reduce_axes=()):
+    """The transpose of a function that is linear in its arguments, given their types.
+
+    Returns a function from a tree like the results to a tuple of trees like the arguments.
+    """
+    leaves, tree = tree_flatten((primals, {}))
+    avals = [x if isinstance(x, ShapedArray) else ShapedArray(x.shape, x.dtype) for x in leaves]
+    flat_fun = FlatFunction(fun, tree)
+    jaxpr = trace_to_jaxpr(flat_fun, avals, debug_info("linear_transpose", fun, primals))
+    in_tree = tree_structure(tuple(primals))
+
+    def transposed(cotangents):
+        cts, ct_tree = tree_flatten(cotangents)
+        if ct_tree != flat_fun.out_tree:
+            raise TypeError(
+                f"cotangent tree does not match function output, expected {flat_fun.out_tree} but got {ct_tree}"
+            )
+        undefined = [UndefinedPrimal(a) for a in avals]
+        outs = backward_pass(jaxpr, jaxpr.consts, undefined, [as_array(ct) for ct in cts])
+        return tree_unflatten(in_tree, [instantiate_zeros(ct) for ct in outs])
+
+    return transposed
+

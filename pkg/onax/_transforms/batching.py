@@ -1,0 +1,158 @@
+"""Batching: an operation on values that carry one more axis."""
+
+from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import (
+    Trace,
+    Tracer,
+    bind_with_trace,
+    find_cur_trace,
+    set_current_trace,
+    typeof,
+)
+from onax._prims.shaping import bdim_at_front, broadcast_bdim, moveaxis
+from onax._transforms.staging import trace_to_jaxpr
+
+
+class BatchTracer(Tracer):
+    """A value with a mapped axis, seen without it."""
+
+    __slots__ = ("batch_dim", "val")
+
+    def __init__(self, trace, val, batch_dim):
+        self._trace = trace
+        self.val = val
+        self.batch_dim = batch_dim
+
+    @property
+    def aval(self):
+        """The type of one example."""
+        aval = typeof(self.val)
+        d = self.batch_dim
+        return aval.update(shape=(*aval.shape[:d], *aval.shape[d + 1 :]))
+
+    def origin(self):
+        """That of the value with its mapped axis."""
+        return self.val.origin() if isinstance(self.val, Tracer) else ""
+
+
+class BatchTrace(Trace):
+    """Replaces each operation by its batching rule, under the parent."""
+
+    __slots__ = ("axis_data",)
+
+    def __init__(self, parent_trace, axis_data):
+        super().__init__(parent_trace)
+        self.axis_data = axis_data
+
+    def unpack(self, x):
+        """(value, position of the mapped axis or None)."""
+        if isinstance(x, BatchTracer) and x._trace is self:
+            return x.val, x.batch_dim
+        return x, None
+
+    def pack(self, val, dim):
+        """A tracer, unless nothing is mapped."""
+        return val if dim is None else BatchTracer(self, val, dim)
+
+    def process_primitive(self, primitive, args, params):
+        pairs = [self.unpack(x) for x in args]
+        vals, dims = [v for v, _ in pairs], [d for _, d in pairs]
+        named = "named_axis" in primitive.facts and self._names(params)
+        if all(d is None for d in dims) and not named:
+            return bind_with_trace(primitive, self.parent_trace, vals, params)
+        if primitive.batch is None:
+            raise NotImplementedError(f"Batching rule for '{primitive.name}' not implemented")
+        with set_current_trace(self.parent_trace):
+            out, dims_out = primitive.batch(self.axis_data, vals, dims, **params)
+        if not primitive.multiple_results:
+            return self.pack(out, dims_out)
+        if dims_out is None or isinstance(dims_out, int):
+            dims_out = [dims_out] * len(out)
+        return [self.pack(v, d) for v, d in zip(out, dims_out)]
+
+    def _names(self, params):
+        """Whether a collective names this trace's axis."""
+        names = params.get("axes", params.get("axis_name", ()))
+        return self.axis_data.name is not None and (
+            self.axis_data.name in names if isinstance(names, tuple) else self.axis_data.name == names
+        )
+
+    def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
+        pairs = [self.unpack(x) for x in args]
+        vals, dims = [v for v, _ in pairs], [d for _, d in pairs]
+        axis_data, dims_out = self.axis_data, []
+
+        def batched_fun(*xs):
+            outs, found = batch_flat(fun, axis_data, xs, dims)
+            dims_out[:] = found
+            return outs
+
+        def batched_jvp(*xs):
+            outs, found = batch_flat(jvp, axis_data, xs, [*dims, *dims])
+            half = len(outs) // 2
+            joint = [None if p is None and t is None else 0 for p, t in zip(found[:half], found[half:])]
+            dims_out[:] = joint
+            return [
+                v if j is None else bdim_at_front(v, d, axis_data.size)
+                for v, d, j in zip(outs, found, [*joint, *joint])
+            ]
+
+        with set_current_trace(self.parent_trace):
+            outs = self.parent_trace.process_custom_jvp_call(
+                primitive, batched_fun, batched_jvp, vals, symbolic_zeros=symbolic_zeros, params=params
+            )
+        return [self.pack(v, d) for v, d in zip(outs, dims_out)]
+
+
+def batch_flat(fun, axis_data, vals, dims):
+    """Results with their mapped axes of a function from flat values to flat values; runs under a new BatchTrace."""
+    trace = BatchTrace(find_cur_trace(), axis_data)
+    args = [trace.pack(v, d) for v, d in zip(vals, dims)]
+    try:
+        with set_current_trace(trace):
+            outs = fun(*args)
+        pairs = [trace.unpack(x) for x in outs]
+    finally:
+        trace.invalidate()
+    return [v for v, _ in pairs], [d for _, d in pairs]
+
+
+def move_to(val, source, target, size):
+    """The value with its mapped axis at `target`; broadcast when nothing was mapped."""
+    if source is None:
+        return broadcast_bdim(val, size, target)
+    return val if source == target else moveaxis(val, source, target)
+
+
+def batch_jaxpr(jaxpr, axis_data, in_dims, instantiate=False):
+    """The jaxpr on batched arguments (mapped axis where `in_dims` says), and its results' mapped axes (0 or None).
+
+    `instantiate`: a bool or one a result: batch that result even if nothing mapped reaches it.
+    """
+    if isinstance(instantiate, bool):
+        instantiate = (instantiate,) * len(jaxpr.outvars)
+    key = ("batch", axis_data, tuple(in_dims), tuple(instantiate))
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = _make_batch_jaxpr(jaxpr, axis_data, in_dims, instantiate)
+    return jaxpr.cache[key]
+
+
+def _make_batch_jaxpr(jaxpr, axis_data, in_dims, instantiate):
+    dims_out = []
+
+    def fun(*args):
+        outs, dims = batch_flat(
+            lambda *xs: eval_jaxpr(jaxpr, jaxpr.consts, *xs), axis_data, args, in_dims
+        )
+        moved = []
+        for val, dim, make in zip(outs, dims, instantiate):
+            keep = dim is None and not make
+            moved.append(val if keep else move_to(val, dim, 0, axis_data.size))
+            dims_out.append(None if keep else 0)
+        return moved
+
+    avals = [
+        v.aval if d is None else v.aval.update(shape=(*v.aval.shape[:d], axis_data.size, *v.aval.shape[d:]))
+        for v, d in zip(jaxpr.invars, in_dims)
+    ]
+    return trace_to_jaxpr(fun, avals, jaxpr.debug_info), dims_out

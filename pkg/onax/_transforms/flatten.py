@@ -1,0 +1,193 @@
+"""Arguments and results as trees: flat functions, static arguments, names of arguments, prefixes of trees."""
+
+import functools
+import inspect
+import operator
+
+from onax._core.jaxpr import DebugInfo
+from onax._core.paths import keystr, tree_flatten_with_path
+from onax._core.trace import typeof
+from onax._native.tree import tree_flatten, tree_unflatten
+
+
+class FlatFunction:
+    """A function of pytrees as one from flat values to flat values; `out_tree` is known after a call."""
+
+    __slots__ = ("fun", "has_aux", "aux", "in_tree", "out_tree")
+
+    def __init__(self, fun, in_tree, has_aux=False):
+        self.fun = fun
+        self.in_tree = in_tree
+        self.out_tree = None
+        self.has_aux = has_aux
+        self.aux = None
+
+    def __call__(self, *flat):
+        args, kwargs = tree_unflatten(self.in_tree, flat)
+        out = self.fun(*args, **kwargs)
+        if self.has_aux:
+            out, self.aux = split_aux(out)
+        leaves, self.out_tree = tree_flatten(out)
+        return leaves
+
+
+def split_aux(out):
+    """The two halves of what a has_aux function returned; TypeError for anything but a pair."""
+    if not isinstance(out, (tuple, list)):
+        raise TypeError(
+            "expected function with aux output to return a two-element tuple, "
+            f"but got type {type(out)} with value {out!r}"
+        )
+    if len(out) != 2:
+        raise TypeError(f"expected function with aux output to return a two-element tuple, but got length {len(out)}")
+    return out
+
+
+def check_callable(fun):
+    """TypeError unless the argument is a function (and not a generator function)."""
+    if not callable(fun):
+        raise TypeError(f"Expected a callable value, got {fun}")
+    if inspect.isgeneratorfunction(fun):
+        raise TypeError(f"Expected a function, got a generator function: {fun}")
+
+
+def fun_name(fun):
+    """A function's name for messages and `jit` equations."""
+    while isinstance(fun, functools.partial):
+        fun = fun.func
+    return getattr(fun, "__name__", None) or type(fun).__name__
+
+
+def fun_source_info(fun):
+    """`name at file:line`, or the name alone where the source is not Python."""
+    inner = fun
+    while True:
+        if isinstance(inner, functools.partial):
+            inner = inner.func
+        elif hasattr(inner, "__wrapped__"):
+            inner = inner.__wrapped__
+        elif hasattr(inner, "__func__"):
+            inner = inner.__func__
+        else:
+            break
+    code = getattr(inner, "__code__", None)
+    name = fun_name(fun)
+    return name if code is None else f"{name} at {code.co_filename}:{code.co_firstlineno}"
+
+
+@functools.lru_cache(maxsize=1024)
+def _cached_signature(fun):
+    try:
+        return inspect.signature(fun)
+    except (ValueError, TypeError):
+        return None
+
+
+def fun_signature(fun):
+    """inspect.signature, or None where there is none."""
+    try:
+        return _cached_signature(fun)
+    except TypeError:  # an unhashable callable
+        try:
+            return inspect.signature(fun)
+        except (ValueError, TypeError):
+            return None
+
+
+def argument_names(fun, args, kwargs, static_argnums=(), static_argnames=()):
+    """A readable path for every dynamic leaf: `x`, `params['w'][0]`, `rest[1]`."""
+    names = []
+    positional = _positional_names(fun, len(args))
+    for i, arg in enumerate(args):
+        if i not in static_argnums and i - len(args) not in static_argnums:
+            names.extend(_leaf_names(positional[i], arg))
+    for key in sorted(kwargs):
+        if key not in static_argnames:
+            names.extend(_leaf_names(key, kwargs[key]))
+    return tuple(names)
+
+
+def _positional_names(fun, count):
+    signature = fun_signature(fun)
+    names = []
+    for parameter in signature.parameters.values() if signature else ():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            names.extend(f"{parameter.name}[{i}]" for i in range(count - len(names)))
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            names.append(parameter.name)
+    names.extend(f"args[{i}]" for i in range(len(names), count))
+    return names
+
+
+def _leaf_names(name, tree):
+    return [name + keystr(path) for path, _ in tree_flatten_with_path(tree)[0]]
+
+
+def debug_info(traced_for, fun, args=(), kwargs=None, static_argnums=(), static_argnames=()):
+    """Where a traced function comes from, with the names of its arguments.
+
+    The names are found only when somebody reads them: they are wanted in error messages alone.
+    """
+    return _LazyDebugInfo(traced_for, fun, args, kwargs or {}, static_argnums, static_argnames)
+
+
+def _skeleton(tree):
+    leaves, treedef = tree_flatten(tree)
+    return tree_unflatten(treedef, [0] * len(leaves))
+
+
+class _LazyDebugInfo(DebugInfo):
+    __slots__ = ("_call", "_names")
+
+    def __init__(self, traced_for, fun, args, kwargs, static_argnums, static_argnames):
+        self.traced_for = traced_for
+        self.func_src_info = fun_source_info(fun)
+        self.result_paths = ()
+        # The structure alone: an argument kept alive here would be a leak.
+        skeleton = tuple(map(_skeleton, args)), {k: _skeleton(v) for k, v in kwargs.items()}
+        self._call = (fun, *skeleton, static_argnums, static_argnames)
+        self._names = None
+
+    @property
+    def arg_names(self):
+        """A path for every argument leaf."""
+        if self._names is None:
+            self._names = argument_names(*self._call)
+        return self._names
+
+
+def normalize_argnums(fun, static_argnums, static_argnames):
+    """(positions, names) of static arguments: each kind completed from the other through the signature."""
+    argnums = _int_tuple(static_argnums)
+    argnames = _str_tuple(static_argnames)
+    signature = fun_signature(fun)
+    if signature is None:
+        return argnums or (), argnames or ()
+    parameters = list(signature.parameters.values())
+    positional = [
+        p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    if argnums is None:
+        argnums = tuple(i for i, name in enumerate(positional) if name in (argnames or ()))
+    if argnames is None:
+        argnames = tuple(positional[i] for i in argnums if -len(positional) <= i < len(positional))
+    return argnums, argnames
+
+
+def _int_tuple(value):
+    if value is None:
+        return None
+    if isinstance(value, (tuple, list)):
+        return tuple(operator.index(v) for v in value)
+    return (operator.index(value),)
+
+
+def _str_tuple(value):
+    if value is None:
+        return None
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def shaped_abstractify(x):
+    """The aval under which a value is traced."""
+    return typeof(x)

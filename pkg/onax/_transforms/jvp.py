@@ -1,0 +1,139 @@
+"""Forward mode: every value travels with its tangent."""
+
+from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import (
+    Trace,
+    Tracer,
+    bind_with_trace,
+    find_cur_trace,
+    set_current_trace,
+    to_concrete_value,
+    typeof,
+)
+from onax._core.zeros import SymbolicZero, Zero
+from onax._prims.shaping import instantiate_zeros
+from onax._transforms.staging import trace_to_jaxpr
+
+
+class JVPTracer(Tracer):
+    """A primal value and its tangent."""
+
+    __slots__ = ("primal", "tangent")
+
+    def __init__(self, trace, primal, tangent):
+        self._trace = trace
+        self.primal = primal
+        self.tangent = tangent
+
+    @property
+    def aval(self):
+        """The type of the primal value."""
+        return typeof(self.primal)
+
+    def to_concrete_value(self):
+        """The primal, when it is known."""
+        return to_concrete_value(self.primal)
+
+    def origin(self):
+        """That of the primal."""
+        return self.primal.origin() if isinstance(self.primal, Tracer) else ""
+
+
+class JVPTrace(Trace):
+    """Carries out each operation on primals under the parent, and its jvp rule on tangents."""
+
+    __slots__ = ()
+
+    def unpack(self, x):
+        """(primal, tangent) of a value, with a symbolic zero for what is not this trace's."""
+        if isinstance(x, JVPTracer) and x._trace is self:
+            return x.primal, x.tangent
+        return x, Zero(typeof(x).to_tangent_aval())
+
+    def pack(self, primal, tangent):
+        """A tracer, unless the tangent is zero."""
+        return primal if type(tangent) is Zero else JVPTracer(self, primal, tangent)
+
+    def process_primitive(self, primitive, args, params):
+        pairs = [self.unpack(x) for x in args]
+        primals = [p for p, _ in pairs]
+        tangents = [t for _, t in pairs]
+        parent = self.parent_trace
+        if all(type(t) is Zero for t in tangents):
+            return bind_with_trace(primitive, parent, primals, params)
+        if primitive.jvp is None:
+            raise NotImplementedError(f"Differentiation rule for '{primitive.name}' not implemented")
+        with set_current_trace(parent):
+            out, tangent_out = primitive.jvp(primals, tangents, **params)
+        if primitive.multiple_results:
+            return [self.pack(p, t) for p, t in zip(out, tangent_out)]
+        return self.pack(out, tangent_out)
+
+    def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
+        pairs = [self.unpack(x) for x in args]
+        if all(type(t) is Zero for _, t in pairs):
+            with set_current_trace(self.parent_trace):
+                return self.parent_trace.process_custom_jvp_call(
+                    primitive, fun, jvp, [p for p, _ in pairs], symbolic_zeros=symbolic_zeros, params=params
+                )
+        with set_current_trace(self.parent_trace):
+            outs, tangents_out = call_custom_jvp(jvp, pairs, symbolic_zeros)
+        return [self.pack(p, t) for p, t in zip(outs, tangents_out)]
+
+
+def call_custom_jvp(jvp, pairs, symbolic_zeros):
+    """Runs a user's jvp rule on flat (primal, tangent) pairs; returns (results, their tangents)."""
+    if symbolic_zeros:
+        tangents = [SymbolicZero(t.aval) if type(t) is Zero else t for _, t in pairs]
+    else:
+        tangents = [instantiate_zeros(t) for _, t in pairs]
+    outs = jvp(*(p for p, _ in pairs), *tangents)
+    half = len(outs) // 2
+    tangents_out = [Zero(t.aval) if isinstance(t, SymbolicZero) else t for t in outs[half:]]
+    return outs[:half], tangents_out
+
+
+def jvp_flat(fun, primals, tangents):
+    """Results and tangents (possibly symbolic zeros) of a function from flat values to flat values."""
+    trace = JVPTrace(find_cur_trace())
+    args = [trace.pack(p, t) for p, t in zip(primals, tangents)]
+    try:
+        with set_current_trace(trace):
+            outs = fun(*args)
+        pairs = [trace.unpack(x) for x in outs]
+    finally:
+        trace.invalidate()
+    return [p for p, _ in pairs], [t for _, t in pairs]
+
+
+def jvp_jaxpr(jaxpr, nonzeros, instantiate):
+    """The jaxpr of (primals, tangents of the `nonzeros`) -> (results, their tangents), and which of those there are.
+
+    `instantiate`: a bool, or one a result: make arrays of zeros where a tangent vanishes.
+    """
+    if isinstance(instantiate, bool):
+        instantiate = (instantiate,) * len(jaxpr.outvars)
+    key = ("jvp", tuple(nonzeros), tuple(instantiate))
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = _make_jvp_jaxpr(jaxpr, nonzeros, instantiate)
+    return jaxpr.cache[key]
+
+
+def _make_jvp_jaxpr(jaxpr, nonzeros, instantiate):
+    nonzeros_out = []
+
+    def fun(*args):
+        primals, given = args[: len(jaxpr.invars)], iter(args[len(jaxpr.invars) :])
+        tangents = [
+            next(given) if nonzero else Zero(v.aval.to_tangent_aval())
+            for v, nonzero in zip(jaxpr.invars, nonzeros)
+        ]
+        outs, tangents_out = jvp_flat(lambda *xs: eval_jaxpr(jaxpr, jaxpr.consts, *xs), primals, tangents)
+        tangents_out = [instantiate_zeros(t) if make else t for t, make in zip(tangents_out, instantiate)]
+        nonzeros_out.extend(type(t) is not Zero for t in tangents_out)
+        return [*outs, *(t for t in tangents_out if type(t) is not Zero)]
+
+    avals = [v.aval for v in jaxpr.invars]
+    tangent_avals = [a.to_tangent_aval() for a, nonzero in zip(avals, nonzeros) if nonzero]
+    closed = trace_to_jaxpr(fun, [*avals, *tangent_avals], jaxpr.debug_info)
+    return closed, nonzeros_out

@@ -1,0 +1,240 @@
+"""Linearization: primal operations are carried out at once, tangent operations are recorded.
+
+One trace does both.  For each operation the primitive's jvp rule runs under a `TangentTrace`: what touches a tangent
+is recorded as an equation of the linear program, everything else goes to the parent, and becomes a constant of the
+linear program (a residual) when a recorded equation uses it.  A primitive whose parameters are jaxprs gives a
+`linearize` rule of its own:
+
+    linearize(nonzeros, *primals, **params) -> (results, nonzeros_out, residuals, linear)
+    linear(residuals, *tangents) -> tangents of the results       (run under the TangentTrace; Zero where vanishing)
+"""
+
+from onax._core import jaxpr as core
+from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import (
+    Trace,
+    Tracer,
+    bind_with_trace,
+    find_cur_trace,
+    set_current_trace,
+    to_concrete_value,
+    typeof,
+)
+from onax._core.zeros import Zero
+from onax._prims.shaping import instantiate_zeros
+from onax._transforms.jvp import call_custom_jvp
+from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, trace_to_jaxpr
+
+
+class TangentTrace(DynamicJaxprTrace):
+    """Records operations on tangents; hands every other operation to the parent."""
+
+    __slots__ = ()
+
+    def __init__(self, debug_info, parent_trace):
+        super().__init__(debug_info, parent_trace)
+        self.staging = parent_trace.staging
+
+    def process_primitive(self, primitive, args, params):
+        for x in args:
+            if isinstance(x, DynamicJaxprTracer) and x._trace is self:
+                return self.record(primitive, [self.atom(a) for a in args], params)
+        return bind_with_trace(primitive, self.parent_trace, args, params)
+
+    def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
+        if any(self.is_own(x) for x in args):
+            return fun(*args)  # linear in its tangents already: the rule is not wanted
+        with set_current_trace(self.parent_trace):
+            return self.parent_trace.process_custom_jvp_call(
+                primitive, fun, jvp, args, symbolic_zeros=symbolic_zeros, params=params
+            )
+
+
+class LinearizeTracer(Tracer):
+    """A primal value and the recorded tangent."""
+
+    __slots__ = ("primal", "tangent")
+
+    def __init__(self, trace, primal, tangent):
+        self._trace = trace
+        self.primal = primal
+        self.tangent = tangent
+
+    @property
+    def aval(self):
+        """The type of the primal value."""
+        return typeof(self.primal)
+
+    def to_concrete_value(self):
+        """The primal, when it is known."""
+        return to_concrete_value(self.primal)
+
+    def origin(self):
+        """That of the primal."""
+        return self.primal.origin() if isinstance(self.primal, Tracer) else ""
+
+
+class LinearizeTrace(Trace):
+    """Carries out primal operations under the parent and records the tangents' in `tangent_trace`."""
+
+    __slots__ = ("tangent_trace",)
+
+    def __init__(self, parent_trace, debug_info):
+        super().__init__(parent_trace)
+        self.tangent_trace = TangentTrace(debug_info, parent_trace)
+
+    def invalidate(self):
+        self.alive = False
+        self.tangent_trace.alive = False
+
+    def unpack(self, x):
+        """(primal, tangent) of a value, with a symbolic zero for what is not this trace's."""
+        if isinstance(x, LinearizeTracer) and x._trace is self:
+            return x.primal, x.tangent
+        return x, Zero(typeof(x).to_tangent_aval())
+
+    def pack(self, primal, tangent):
+        """A tracer, unless the tangent is zero."""
+        return primal if type(tangent) is Zero else LinearizeTracer(self, primal, tangent)
+
+    def process_primitive(self, primitive, args, params):
+        primals, tangents, active = [], [], False
+        for x in args:
+            if isinstance(x, LinearizeTracer) and x._trace is self:
+                primals.append(x.primal)
+                tangents.append(x.tangent)
+                active = True
+            else:
+                primals.append(x)
+                tangents.append(None)
+        if not active:
+            return bind_with_trace(primitive, self.parent_trace, primals, params)
+        tangents = [
+            Zero(typeof(p).to_tangent_aval()) if t is None else t for p, t in zip(primals, tangents)
+        ]
+        if primitive.linearize is not None:
+            out, tangent_out = self._by_linearize_rule(primitive, primals, tangents, params)
+        elif primitive.jvp is None:
+            raise NotImplementedError(f"Differentiation rule for '{primitive.name}' not implemented")
+        else:
+            with set_current_trace(self.tangent_trace):
+                out, tangent_out = primitive.jvp(primals, tangents, **params)
+        if primitive.multiple_results:
+            return [self.pack(p, t) for p, t in zip(out, tangent_out)]
+        return self.pack(out, tangent_out)
+
+    def _by_linearize_rule(self, primitive, primals, tangents, params):
+        nonzeros = [type(t) is not Zero for t in tangents]
+        with set_current_trace(self.parent_trace):
+            out, nonzeros_out, residuals, linear = primitive.linearize(nonzeros, *primals, **params)
+        with set_current_trace(self.tangent_trace):
+            tangent_out = linear(residuals, *tangents)
+        return out, tangent_out
+
+    def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
+        pairs = [self.unpack(x) for x in args]
+        if all(type(t) is Zero for _, t in pairs):
+            with set_current_trace(self.parent_trace):
+                return self.parent_trace.process_custom_jvp_call(
+                    primitive, fun, jvp, [p for p, _ in pairs], symbolic_zeros=symbolic_zeros, params=params
+                )
+        with set_current_trace(self.tangent_trace):
+            outs, tangents_out = call_custom_jvp(jvp, pairs, symbolic_zeros)
+        return [self.pack(p, self._own_tangent(t)) for p, t in zip(outs, tangents_out)]
+
+    def _own_tangent(self, t):
+        """A tangent that a user's rule computed without the tangents it got is a constant of the program."""
+        if type(t) is Zero or self.tangent_trace.is_own(t):
+            return t
+        var = self.tangent_trace.atom(t)
+        return DynamicJaxprTracer(self.tangent_trace, var.aval, var, None)
+
+
+class Linearized:
+    """The outcome of linearizing: results, and the linear program with its residuals."""
+
+    __slots__ = ("jaxpr", "nonzeros_out", "outs", "residuals")
+
+    def __init__(self, outs, jaxpr, residuals, nonzeros_out):
+        self.outs = outs
+        self.jaxpr = jaxpr  # constvars: residuals; invars: tangents of the active inputs; outvars: nonzero tangents
+        self.residuals = residuals
+        self.nonzeros_out = nonzeros_out
+
+
+def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_INFO):
+    """Linearizes a function from flat values to flat values at the given primals."""
+    trace = LinearizeTrace(find_cur_trace(), debug_info)
+    tangent_trace = trace.tangent_trace
+    if nonzeros is None:
+        nonzeros = [True] * len(primals)
+    args = [
+        LinearizeTracer(trace, p, tangent_trace.new_arg(typeof(p).to_tangent_aval())) if nonzero else p
+        for p, nonzero in zip(primals, nonzeros)
+    ]
+    try:
+        with set_current_trace(trace):
+            outs = fun(*args)
+        pairs = [trace.unpack(x) for x in outs]
+        nonzeros_out = [type(t) is not Zero for _, t in pairs]
+        jaxpr = tangent_trace.to_jaxpr([t for _, t in pairs if type(t) is not Zero])
+    finally:
+        trace.invalidate()
+    return Linearized([p for p, _ in pairs], jaxpr, jaxpr.consts, nonzeros_out)
+
+
+def linearize_jaxpr(jaxpr, nonzeros, instantiate=False):
+    """Splits a closed jaxpr into a forward and a linear one; cached with the jaxpr.
+
+    Returns (forward, linear, nonzeros_out, forwarded): `forward` maps arguments to (results, residuals); `linear` maps
+    (residuals, tangents of the nonzero arguments) to the nonzero tangents of the results.  A residual that is one of
+    the arguments is not among the results of `forward`: `forwarded[i]` is its position among the arguments, else None.
+    """
+    key = ("linearize", tuple(nonzeros), instantiate)
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = _make_linearize_jaxpr(jaxpr, nonzeros, instantiate)
+    return jaxpr.cache[key]
+
+
+def _make_linearize_jaxpr(jaxpr, nonzeros, instantiate):
+    found = {}
+
+    def forward_fun(*args):
+        def run(*xs):
+            outs = eval_jaxpr(jaxpr, jaxpr.consts, *xs)
+            return outs
+
+        lin = linearize_flat(run, args, nonzeros, jaxpr.debug_info)
+        positions = {id(a): i for i, a in enumerate(args)}
+        found["forwarded"] = [positions.get(id(r)) for r in lin.residuals]
+        found["lin"] = lin
+        kept = [r for r, f in zip(lin.residuals, found["forwarded"]) if f is None]
+        return [*lin.outs, *kept]
+
+    forward = trace_to_jaxpr(forward_fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info)
+    lin = found["lin"]
+    linear, nonzeros_out = lin.jaxpr, lin.nonzeros_out
+    if instantiate and not all(nonzeros_out):
+        linear = _instantiate_outputs(lin, jaxpr)
+        nonzeros_out = [True] * len(nonzeros_out)
+    open_linear = core.ClosedJaxpr(core.convert_constvars_jaxpr(linear), ())
+    return forward, open_linear, nonzeros_out, found["forwarded"]
+
+
+def _instantiate_outputs(lin, jaxpr):
+    """The linear program with arrays of zeros for the tangents that vanish."""
+
+    def fun(*args):
+        residuals, tangents = args[: len(lin.residuals)], args[len(lin.residuals) :]
+        given = iter(eval_jaxpr(lin.jaxpr, residuals, *tangents))
+        return [
+            next(given) if nonzero else instantiate_zeros(Zero(v.aval.to_tangent_aval()))
+            for v, nonzero in zip(jaxpr.outvars, lin.nonzeros_out)
+        ]
+
+    inputs = [*lin.jaxpr.constvars, *lin.jaxpr.invars]
+    closed = trace_to_jaxpr(fun, [v.aval for v in inputs], jaxpr.debug_info)
+    n = len(lin.residuals)
+    return core.Jaxpr(
+        closed.invars[:n], closed.invars[n:], closed.outvars, closed.eqns, None, jaxpr.debug_info
+    )

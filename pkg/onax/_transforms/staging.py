@@ -1,0 +1,188 @@
+"""Staging: running a function on tracers that record its operations as a jaxpr."""
+
+import numpy as np
+
+from onax._core import jaxpr as core
+from onax._core.check import abstract_results
+from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof
+from onax._ground import source
+from onax._native.array import Array, ArrayImpl
+
+
+class DynamicJaxprTracer(Tracer):
+    """Stands for the value of one variable of the jaxpr under construction."""
+
+    __slots__ = ("_location", "_var")
+
+    def __init__(self, trace, aval, var, location):
+        self._trace = trace
+        self.aval = aval
+        self._var = var
+        self._location = location
+
+    def __repr__(self):
+        weak = "~" if self.aval.weak_type else ""
+        return f"JitTracer({weak}{self.aval.str_short()})"
+
+    def origin(self):
+        """Where the function being traced stands, and what this value depends on."""
+        return self._trace.origin_of(self)
+
+
+class DynamicJaxprTrace(Trace):
+    """Records every operation as an equation; values of other traces and arrays become constants."""
+
+    __slots__ = ("_consts_by_id", "constvars", "consts", "debug_info", "eqns", "invars")
+
+    def __init__(self, debug_info, parent_trace=None):
+        super().__init__(parent_trace)
+        self.staging = True
+        self.debug_info = debug_info
+        self.eqns = []
+        self.invars = []
+        self.constvars = []
+        self.consts = []
+        self._consts_by_id = {}
+
+    def new_arg(self, aval):
+        """A tracer for one more argument."""
+        var = core.Var(aval)
+        self.invars.append(var)
+        return DynamicJaxprTracer(self, aval, var, None)
+
+    def is_own(self, x):
+        """Whether x is a tracer of this trace."""
+        return isinstance(x, DynamicJaxprTracer) and x._trace is self
+
+    def atom(self, x):
+        """The variable or literal that stands for a value in this trace's jaxpr."""
+        if isinstance(x, DynamicJaxprTracer) and x._trace is self:
+            return x._var
+        if not isinstance(x, Array):
+            aval = typeof(x)
+            return core.Literal(x, aval) if not aval.shape else self._constant(x, aval)
+        if isinstance(x, Tracer):
+            if not x._trace.alive:
+                raise escaped_tracer_error(x)
+            return self._constant(x, x.aval)
+        aval = x.aval
+        if not aval.shape and isinstance(aval.dtype, np.dtype):
+            return core.Literal(x._value, aval)
+        return self._constant(x, aval)
+
+    def _constant(self, x, aval):
+        known = self._consts_by_id.get(id(x))
+        if known is None:
+            var = core.Var(aval)
+            self.constvars.append(var)
+            self.consts.append(x if isinstance(x, Array) else as_array(x))
+            known = self._consts_by_id[id(x)] = (var, x)  # keeps x alive, so that its id stays its own
+        return known[0]
+
+    def process_primitive(self, primitive, args, params):
+        atoms = [self.atom(x) for x in args]
+        return self.record(primitive, atoms, params)
+
+    def record(self, primitive, atoms, params):
+        """Appends one equation; returns its result tracer, or a list of them."""
+        out_avals, effects = abstract_results(primitive, [a.aval for a in atoms], params)
+        location = source.user_location()
+        out_vars = [core.Var(a) for a in out_avals]
+        self.eqns.append(core.JaxprEqn(atoms, out_vars, primitive, params, effects, location))
+        tracers = [DynamicJaxprTracer(self, v.aval, v, location) for v in out_vars]
+        return tracers if primitive.multiple_results else tracers[0]
+
+    def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
+        return primitive.stage(self, fun, jvp, args, symbolic_zeros, params)
+
+    def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
+        return primitive.stage(self, fun, fwd, bwd, args, out_trees, symbolic_zeros, params)
+
+    def to_jaxpr(self, outs):
+        """The closed jaxpr of everything recorded, with the given values as results."""
+        outvars = [self.atom(x) for x in outs]
+        constvars, consts = self._used_constants(outvars)
+        eqns = _drop_unused_results(self.eqns, outvars)
+        jaxpr = core.Jaxpr(constvars, self.invars, outvars, eqns, None, self.debug_info)
+        return core.ClosedJaxpr(jaxpr, consts)
+
+    def _used_constants(self, outvars):
+        if not self.constvars:
+            return [], []
+        used = {a for eqn in self.eqns for a in eqn.invars if type(a) is not core.Literal}
+        used.update(a for a in outvars if type(a) is not core.Literal)
+        kept = [(v, c) for v, c in zip(self.constvars, self.consts) if v in used]
+        return [v for v, _ in kept], [c for _, c in kept]
+
+    def origin_of(self, tracer):
+        """Sentences for error messages: the function, the transformation and the arguments it depends on."""
+        info = self.debug_info
+        text = f"The error occurred while tracing the function {info.func_src_info} for {info.traced_for}."
+        names = [n for n in self._arguments_behind(tracer._var) if n]
+        if names:
+            listed = " and ".join(f"the argument {n}" for n in names) if len(names) <= 2 else ", ".join(names)
+            text += (
+                " This concrete value was not available in Python because it depends on the value"
+                f"{'s' if len(names) > 1 else ''} of {listed}."
+            )
+        elif tracer._location is not None:
+            operation = next((e for e in self.eqns if tracer._var in e.outvars), None)
+            if operation is not None:
+                text += (
+                    " This value became a tracer due to JAX operations on these lines:\n\n  operation "
+                    f"{core.print_eqn(operation)}\n    from line {tracer._location.summary()}"
+                )
+        return text
+
+    def _arguments_behind(self, var):
+        """Names of the arguments that a variable was computed from, in their order."""
+        wanted = {var}
+        for eqn in reversed(self.eqns):
+            if any(v in wanted for v in eqn.outvars):
+                wanted.update(a for a in eqn.invars if type(a) is not core.Literal)
+        names = self.debug_info.arg_names
+        return [names[i] for i, v in enumerate(self.invars) if v in wanted and i < len(names)]
+
+
+def _drop_unused_results(eqns, outvars):
+    used = {a for eqn in eqns for a in eqn.invars if type(a) is not core.Literal}
+    used.update(a for a in outvars if type(a) is not core.Literal)
+    for eqn in eqns:
+        for i, var in enumerate(eqn.outvars):
+            if var not in used:
+                eqn.outvars[i] = core.DropVar(var.aval)
+    return eqns
+
+
+def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO):
+    """Stages `fun`, which takes flat tracers and returns a flat sequence of values, on the given types.
+
+    Returns a ClosedJaxpr; its constants may be tracers of enclosing traces.
+    """
+    trace = DynamicJaxprTrace(debug_info)
+    tracers = [trace.new_arg(aval) for aval in in_avals]
+    try:
+        with set_current_trace(trace):
+            return trace.to_jaxpr(fun(*tracers))
+    finally:
+        trace.invalidate()
+
+
+def hoist_tracers(closed):
+    """Splits a closed jaxpr: (jaxpr closed over arrays only, the tracers it now takes as first arguments)."""
+    if not any(isinstance(c, Tracer) for c in closed.consts):
+        return closed, []
+    hoisted = [(v, c) for v, c in zip(closed.constvars, closed.consts) if isinstance(c, Tracer)]
+    kept = [(v, c) for v, c in zip(closed.constvars, closed.consts) if not isinstance(c, Tracer)]
+    open_jaxpr = core.Jaxpr(
+        [v for v, _ in kept],
+        [*(v for v, _ in hoisted), *closed.invars],
+        closed.outvars,
+        closed.eqns,
+        closed.effects,
+        closed.debug_info,
+    )
+    return core.ClosedJaxpr(open_jaxpr, [c for _, c in kept]), [c for _, c in hoisted]
+
+
+__all__ = ["ArrayImpl", "DynamicJaxprTrace", "DynamicJaxprTracer", "hoist_tracers", "trace_to_jaxpr"]

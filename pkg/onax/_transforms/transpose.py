@@ -1,0 +1,106 @@
+"""Transposition: running a linear program backward, from cotangents of results to cotangents of arguments."""
+
+from onax._core import jaxpr as core
+from onax._core.rules import add_tangents
+from onax._core.trace import find_cur_trace
+from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
+from onax._prims.shaping import instantiate_zeros
+from onax._transforms.staging import trace_to_jaxpr
+
+
+def backward_pass(jaxpr, consts, primals, cotangents):
+    """Cotangents of the linear arguments.
+
+    `primals`: one an argument, an UndefinedPrimal where the argument is linear.  `cotangents`: one a result, Zero
+    allowed.  Returns one cotangent an argument (Zero allowed; None for arguments that are not linear).
+    """
+    env = dict(zip(jaxpr.constvars, consts))
+    linear = {v for v, p in zip(jaxpr.invars, primals) if is_undefined_primal(p)}
+    env.update((v, p) for v, p in zip(jaxpr.invars, primals) if not is_undefined_primal(p))
+    linear_eqns = _run_nonlinear(jaxpr, env, linear)
+    cts = {}
+    for atom, ct in zip(jaxpr.outvars, cotangents):
+        if type(atom) is not core.Literal and atom in linear:
+            _accumulate(cts, atom, ct)
+    trace = find_cur_trace()
+    for eqn in reversed(linear_eqns):
+        _transpose_eqn(eqn, env, linear, cts, trace)
+    return [cts.get(v, Zero(v.aval)) if v in linear else None for v in jaxpr.invars]
+
+
+def _run_nonlinear(jaxpr, env, linear):
+    """Carries out the equations that touch no linear variable; returns the others."""
+    remaining, trace = [], find_cur_trace()
+    for eqn in jaxpr.eqns:
+        if any(type(a) is not core.Literal and a in linear for a in eqn.invars):
+            linear.update(v for v in eqn.outvars if type(v) is not core.DropVar)
+            remaining.append(eqn)
+            continue
+        args = [_read(a, env) for a in eqn.invars]
+        out = trace.process_primitive(eqn.primitive, args, eqn.params)
+        env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
+    return remaining
+
+
+def _read(atom, env):
+    return atom.array if type(atom) is core.Literal else env[atom]
+
+
+def _accumulate(cts, var, ct):
+    if ct is None or type(ct) is Zero:
+        return
+    known = cts.get(var)
+    cts[var] = ct if known is None else add_tangents(known, ct)
+
+
+def _transpose_eqn(eqn, env, linear, cts, trace):
+    eqn_cts = [cts.pop(v, None) for v in eqn.outvars]
+    if all(ct is None for ct in eqn_cts):
+        return
+    eqn_cts = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, eqn_cts)]
+    if eqn.primitive.transpose is None:
+        raise NotImplementedError(f"Transpose rule (for reverse-mode differentiation) for '{eqn.primitive.name}' not implemented")
+    operands = [
+        UndefinedPrimal(a.aval) if type(a) is not core.Literal and a in linear else _read(a, env)
+        for a in eqn.invars
+    ]
+    ct = eqn_cts if eqn.primitive.multiple_results else eqn_cts[0]
+    outs = eqn.primitive.transpose(ct, *operands, **eqn.params)
+    for atom, operand, out in zip(eqn.invars, operands, outs):
+        if is_undefined_primal(operand):
+            _accumulate(cts, atom, out)
+
+
+def transpose_jaxpr(jaxpr, linear, nonzero_cts):
+    """The jaxpr of (non-linear arguments, nonzero cotangents) -> cotangents of the linear arguments that do not vanish.
+
+    Returns it with a list that says, for each linear argument, whether it has a cotangent.  Cached with the jaxpr.
+    """
+    key = ("transpose", tuple(linear), tuple(nonzero_cts))
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = _make_transpose_jaxpr(jaxpr, linear, nonzero_cts)
+    return jaxpr.cache[key]
+
+
+def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
+    nonzeros_out = []
+    plain_avals = [v.aval for v, is_linear in zip(jaxpr.invars, linear) if not is_linear]
+    ct_avals = [v.aval for v, nonzero in zip(jaxpr.outvars, nonzero_cts) if nonzero]
+
+    def fun(*args):
+        plain, given = iter(args[: len(plain_avals)]), iter(args[len(plain_avals) :])
+        primals = [
+            UndefinedPrimal(v.aval) if is_linear else next(plain) for v, is_linear in zip(jaxpr.invars, linear)
+        ]
+        cts = [next(given) if nonzero else Zero(v.aval) for v, nonzero in zip(jaxpr.outvars, nonzero_cts)]
+        outs = backward_pass(jaxpr, jaxpr.consts, primals, cts)
+        outs = [ct for ct, is_linear in zip(outs, linear) if is_linear]
+        nonzeros_out.extend(type(ct) is not Zero for ct in outs)
+        return [ct for ct in outs if type(ct) is not Zero]
+
+    return trace_to_jaxpr(fun, [*plain_avals, *ct_avals], jaxpr.debug_info), nonzeros_out
+
+
+def instantiate_all(cts):
+    """Arrays for all cotangents, zeros included."""
+    return [instantiate_zeros(ct) for ct in cts]

@@ -1,0 +1,164 @@
+"""vmap: a function of one example as a function of many."""
+
+import functools
+
+from onax._core.axes import AxisData, named_axis
+from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
+from onax._transforms.batching import batch_flat, move_to
+from onax._transforms.flatten import FlatFunction, argument_names, check_callable
+
+
+def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_name=None, sum_match=False):
+    """Maps a function over array axes, all examples at once.
+
+    `in_axes`, `out_axes`: an int, None (not mapped), or trees of these that are prefixes of the arguments' tuple and
+    of the result.  Keyword arguments are mapped over axis 0.  Raises ValueError for sizes that disagree and axes that
+    do not exist, TypeError for malformed axes.
+    """
+    check_callable(fun)
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    if not (in_axes is None or isinstance(in_axes, (int, tuple))):
+        raise TypeError(
+            "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments "
+            f"passed to the function, but got {in_axes}."
+        )
+    for leaf in tree_flatten(in_axes)[0]:
+        if not isinstance(leaf, int):
+            raise TypeError(f"vmap in_axes must be an int, None, or (nested) container with those types as leaves, but got {in_axes}.")
+    for leaf in tree_flatten(out_axes)[0]:
+        if not isinstance(leaf, int):
+            raise TypeError(f"vmap out_axes must be an int, None, or (nested) container with those types as leaves, but got {out_axes}.")
+
+    @functools.wraps(fun, updated=())
+    def mapped(*args, **kwargs):
+        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+            raise ValueError(
+                "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments "
+                f"passed to the function, but got len(in_axes)={len(in_axes)}, len(args)={len(args)}"
+            )
+        leaves, tree = tree_flatten((args, kwargs))
+        axes = tuple(in_axes) if isinstance(in_axes, tuple) else in_axes
+        dims = flatten_axes("vmap in_axes", tree, (axes, 0), (args, kwargs))
+        leaves = [_as_argument(x) for x in leaves]
+        size = _mapped_size(fun, args, kwargs, leaves, dims, axis_size)
+        dims = [None if d is None else d % typeof(x).ndim for x, d in zip(leaves, dims)]
+        axis_data = AxisData(axis_name, size, spmd_axis_name)
+        flat_fun = FlatFunction(fun, tree)
+        if axis_name is None:
+            outs, out_dims = batch_flat(_checked(flat_fun), axis_data, leaves, dims)
+        else:
+            with named_axis(axis_name, size):
+                outs, out_dims = batch_flat(_checked(flat_fun), axis_data, leaves, dims)
+        out_tree = flat_fun.out_tree
+        wanted = flatten_axes("vmap out_axes", out_tree, out_axes)
+        moved = [_place(x, d, w, size) for x, d, w in zip(outs, out_dims, wanted)]
+        return tree_unflatten(out_tree, moved)
+
+    return mapped
+
+
+def _as_argument(x):
+    if not valid_jaxtype(x):
+        raise TypeError(f"Argument '{x}' of type {type(x)} is not a valid JAX type")
+    return as_array(x)
+
+
+def _checked(flat_fun):
+    def run(*flat):
+        leaves = flat_fun(*flat)
+        for x in leaves:
+            if not valid_jaxtype(x):
+                raise TypeError(f"Output from batched function {x!r} with type {type(x)} is not a valid JAX type")
+        return leaves
+
+    return run
+
+
+def _place(x, dim, wanted, size):
+    """The result with its mapped axis where `out_axes` wants it."""
+    if wanted is None:
+        if dim is not None:
+            raise ValueError(f"at vmap out_axes, got axis spec None but output was batched on axis {dim}")
+        return x
+    ndim = typeof(x).ndim + (dim is None)
+    if not -ndim <= wanted < ndim:
+        raise ValueError(f"axis {wanted} is out of bounds for array of dimension {ndim}")
+    return move_to(x, dim, wanted % ndim, size)
+
+
+_NONE = object()
+
+
+def flatten_axes(name, tree, axes, full=None):
+    """One axis (int or None) a leaf of `tree`, from a prefix tree of axes.
+
+    Raises ValueError when `axes` is not a prefix of the tree.
+    """
+    dummy = tree_unflatten(tree, [object() for _ in range(tree.num_leaves)])
+    flat = []
+
+    def extend(axis, subtree):
+        flat.extend([None if axis is _NONE else axis] * tree_structure(subtree).num_leaves)
+
+    marked = tree_map(lambda a: _NONE if a is None else a, axes, is_leaf=lambda a: a is None)
+    try:
+        tree_map(extend, marked, dummy)
+    except ValueError as mismatch:
+        raise ValueError(
+            f"{name} specification must be a tree prefix of the corresponding value, got specification {axes} for "
+            f"value tree {tree}.\n  Mismatch details: {mismatch}"
+        ) from None
+    return flat
+
+
+def _mapped_size(fun, args, kwargs, leaves, dims, axis_size):
+    """The common size of all mapped axes; ValueError with every disagreement otherwise."""
+    if not leaves and axis_size is None:
+        raise ValueError(
+            "vmap wrapped function must be passed at least one argument containing an array or axis_size must be "
+            f"specified, got empty *args={args} and **kwargs={kwargs}"
+        )
+    sizes = []
+    for x, d in zip(leaves, dims):
+        if d is None:
+            continue
+        shape = typeof(x).shape
+        if not -len(shape) <= d < len(shape):
+            rank = d + 1 if d >= 0 else -d
+            raise ValueError(
+                f"vmap was requested to map its argument along axis {d}, which implies that its rank should be at "
+                f"least {rank}, but is only {len(shape)} (its shape is {shape})"
+            )
+        sizes.append(shape[d])
+    if axis_size is not None:
+        sizes.append(axis_size)
+    if not sizes:
+        raise ValueError("vmap must have at least one non-None value in in_axes or axis_size must be specified")
+    if all(s == sizes[0] for s in sizes):
+        return sizes[0]
+    raise ValueError(_inconsistent_sizes(fun, args, kwargs, leaves, dims, axis_size))
+
+
+def _inconsistent_sizes(fun, args, kwargs, leaves, dims, axis_size):
+    names = argument_names(fun, args, kwargs)
+    groups = {}
+    for name, x, d in zip(names, leaves, dims):
+        if d is not None:
+            aval = typeof(x)
+            text = f"axis {d} of argument {name} of type {aval.str_short()}"
+            groups.setdefault(aval.shape[d], []).append(text)
+    if axis_size is not None:
+        groups.setdefault(axis_size, []).append("the explicit argument axis_size")
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+    lines = ["vmap got inconsistent sizes for array axes to be mapped:"]
+    for i, (size, where) in enumerate(ordered):
+        if len(where) == 1:
+            lines.append(f"  * one axis had size {size}: {where[0]}")
+        else:
+            share = "most" if i == 0 and len(where) > len(ordered[1][1]) else "some"
+            lines.append(f"  * {share} axes ({len(where)} of them) had size {size}, e.g. {where[0]}")
+    return ";\n".join(lines).replace("mapped:;", "mapped:")
+
+
