@@ -1,0 +1,416 @@
+"""Options: one table of rows; each row gives an attribute, a context manager, `update` and an environment variable.
+
+    row = (name, type, default, help, in_key)
+      name     as in JAX; also read from the environment under the same name in capitals (JAX_ENABLE_X64)
+      type     bool, int, float, str, or a tuple of allowed strings (None among them when None is allowed)
+      in_key   the value changes results: it occupies bits of the option word, so that a jit key needs one integer
+
+Precedence: a `with` block of this thread, then `config.update`, then the environment, then the default.
+
+Values of rows in the key live in `onax._native.context`: its word has a global part and a part of this thread.  Values
+that are no bits themselves (a device, a seed) are numbered as they come, and the number stands in the word.
+"""
+
+import os
+from _thread import _local
+
+from onax._native import context
+
+ANY = object()  # the type of a row that takes any value
+
+_PRECISIONS = (
+    None, "default", "high", "highest", "bfloat16", "tensorfloat32", "float32", "ANY_F8_ANY_F8_F32",
+    "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY", "ANY_F8_ANY_F8_ANY_FAST_ACCUM", "F16_F16_F16", "F16_F16_F32",
+    "BF16_BF16_BF16", "BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "BF16_BF16_F32_X9", "TF32_TF32_F32",
+    "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64",
+)  # fmt: skip
+_GUARDS = (None, "allow", "log", "disallow", "log_explicit", "disallow_explicit")
+_MANY = 8  # bits for the number of a value that is numbered as it comes
+
+
+class Row:
+    """One option; `shift` and `width` place it in the option word when it is part of the key."""
+
+    __slots__ = (
+        "attribute", "check", "default", "env", "help", "mask", "mirror", "name", "numbers", "on_update", "shift", "type", "value",
+        "values",
+    )  # fmt: skip
+
+    def __init__(self, name, type_, default, help_):
+        self.name = name
+        self.type = type_
+        self.default = default
+        self.help = help_
+        self.env = name.upper()
+        self.value = default  # the global value, whether it is in the key or not
+        self.check = None
+        self.on_update = None
+        self.mirror = (
+            None  # (set for all threads, swap in this thread): where compiled code reads the value itself
+        )
+        self.shift = None
+        self.mask = 0
+        self.values = None
+        self.numbers = None
+
+    def validated(self, value):
+        """The value as it is kept; raises ValueError or TypeError for one that the row does not take."""
+        kind = self.type
+        if self.check is not None:
+            return self.check(value)
+        if kind is ANY:
+            return value
+        if type(kind) is tuple:
+            if value in kind:
+                return value
+            allowed = [item for item in kind if item is not None]
+            raise ValueError(
+                f"{self.name}: new enum value must be {'None or ' if None in kind else ''}in {allowed}, "
+                f"got {value} of type {type(value)}."
+            )
+        if kind is bool:
+            return bool(value) if value is not None else self.default
+        if value is None:
+            return self.default
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise ValueError(f"{self.name} takes a value of type {kind.__name__}; got {value!r}.")
+        return value
+
+    def number(self, value):
+        """The number that stands for the value in the option word."""
+        if self.type is bool:
+            return int(value)
+        number = self.numbers.get(value)
+        if number is None:
+            number = len(self.values)
+            if number > self.mask:
+                raise RuntimeError(f"more than {self.mask} different values were given to {self.name}")
+            self.numbers[value] = number
+            self.values.append(value)
+        return number
+
+    def from_environment(self):
+        """The value the environment gives, or the default."""
+        text = os.environ.get(self.env)
+        if text is None:
+            return self.default
+        if self.type is bool:
+            return _truth(text, self.env)
+        if self.type in (int, float):
+            return self.type(text)
+        if type(self.type) is tuple and text not in self.type:
+            raise ValueError(
+                f'Invalid value "{text}" for JAX flag {self.name}; allowed are {list(self.type)}.'
+            )
+        return text
+
+
+def _truth(text, env):
+    """A truth value written in the environment."""
+    word = text.lower()
+    if word in ("y", "yes", "t", "true", "on", "1"):
+        return True
+    if word in ("n", "no", "f", "false", "off", "0"):
+        return False
+    raise ValueError(f"invalid truth value {text!r} for environment {env!r}")
+
+
+_rows = {}
+_used_bits = 0
+_global_word = 0
+_thread = _local()
+
+
+def add(name, type_, default, help_, *, in_key=False, check=None, on_update=None):
+    """Adds a row; its initial value comes from the environment."""
+    global _used_bits
+    row = Row(name, type_, default, help_)
+    row.check = check
+    row.on_update = on_update
+    if in_key:
+        if type_ is bool:
+            width = 1
+        elif type(type_) is tuple:
+            width = max(1, (len(type_) - 1).bit_length())
+            row.values = list(type_)
+        else:
+            width = _MANY
+            row.values = [default]
+        if row.values is not None:
+            row.numbers = {value: i for i, value in enumerate(row.values)}
+        row.shift = _used_bits
+        row.mask = (1 << width) - 1
+        _used_bits += width
+        if _used_bits > 63:
+            raise RuntimeError("the option word is full")
+    _rows[name] = row
+    _set_global(row, row.validated(row.from_environment()))
+    return row
+
+
+def _set_global(row, value):
+    """Stores a value for all threads."""
+    global _global_word
+    row.value = value
+    if row.mirror is not None:
+        row.mirror[0](value)
+    if row.shift is not None:
+        _global_word = (_global_word & ~(row.mask << row.shift)) | (row.number(value) << row.shift)
+        context.set_global_word(_global_word)
+
+
+def read_row(row):
+    """The value in force in this thread."""
+    if row.shift is None:
+        return _thread.__dict__.get(row.name, row.value)
+    number = (context.option_word() >> row.shift) & row.mask
+    return bool(number) if row.type is bool else row.values[number]
+
+
+def row(name):
+    """The row of an option, for the module that owns what the option is about."""
+    return _rows[name]
+
+
+class _Scope:
+    """One `with` block in which an option has another value; also usable as a decorator."""
+
+    __slots__ = ("_mirrored", "_previous", "_row", "_value")
+
+    def __init__(self, row, value):
+        self._row = row
+        self._value = value
+        self._previous = []
+        self._mirrored = []
+
+    def __enter__(self):
+        row = self._row
+        if row.mirror is not None:
+            self._mirrored.append(row.mirror[1](self._value))
+        if row.shift is None:
+            self._previous.append(_thread.__dict__.get(row.name, _thread))
+            _thread.__dict__[row.name] = self._value
+        else:
+            own = row.mask << row.shift
+            mask, value = context.swap_thread_word(0, 0)
+            self._previous.append((mask, value))
+            context.swap_thread_word(mask | own, (value & ~own) | (row.number(self._value) << row.shift))
+
+    def __exit__(self, *_):
+        row, previous = self._row, self._previous.pop()
+        if row.mirror is not None:
+            row.mirror[1](self._mirrored.pop())
+        if row.shift is not None:
+            context.swap_thread_word(*previous)
+        elif previous is _thread:
+            del _thread.__dict__[row.name]
+        else:
+            _thread.__dict__[row.name] = previous
+
+    def __call__(self, function):
+        def scoped(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+
+        scoped.__name__, scoped.__doc__ = function.__name__, function.__doc__
+        scoped.__wrapped__ = function
+        return scoped
+
+
+class Option:
+    """The context manager of an option: `with enable_x64(): ...`; `.value` is the value in force."""
+
+    def __init__(self, row):
+        self._row = row
+        self.__doc__ = row.help
+
+    @property
+    def value(self):
+        """The value in force in this thread."""
+        return read_row(self._row)
+
+    def __call__(self, new_val=ANY):
+        if new_val is ANY:
+            if self._row.type is not bool:
+                raise TypeError(f"{self._row.name}: a value is needed")
+            new_val = True
+        return _Scope(self._row, self._row.validated(new_val))
+
+    def __repr__(self):
+        return f"<option {self._row.name} = {self.value!r}>"
+
+
+class Config:
+    """All options, as attributes and through `update`; `onax.config` is the only instance."""
+
+    __slots__ = ()
+
+    def update(self, name, value):
+        """Sets an option for all threads.  Raises AttributeError for an unknown name."""
+        row = _rows.get(name)
+        if row is None:
+            raise AttributeError(f"Unrecognized config option: {name}")
+        value = row.validated(value)
+        if row.on_update is not None:
+            row.on_update(value)
+        _set_global(row, value)
+
+    def read(self, name):
+        """The value of an option that has no context manager, or of any other by its name."""
+        row = _rows.get(name)
+        if row is None:
+            raise AttributeError(f"Unrecognized config option: {name}")
+        return read_row(row)
+
+    def __getattr__(self, name):
+        row = _rows.get(name)
+        if row is None:
+            raise AttributeError(f"'Config' object has no attribute '{name}'")
+        return read_row(row)
+
+    @property
+    def x64_enabled(self):
+        """Whether 64-bit dtypes are on."""
+        return bool(context.option_word() & X64)
+
+    @property
+    def values(self):
+        """Every option and its value in this thread, as a new dictionary."""
+        return {name: read_row(row) for name, row in sorted(_rows.items())}
+
+    def __dir__(self):
+        return [*object.__dir__(self), *_rows]
+
+    def __repr__(self):
+        return "\n".join(f"{name}: {value!r}" for name, value in self.values.items())
+
+
+config = Config()
+
+# --- rows of the key; the first six have fixed bits, read directly by hot code ------------------------------------
+_x64 = add(
+    "jax_enable_x64", bool, False, "64-bit dtypes are kept; else they become 32-bit ones.", in_key=True
+)
+_promotion = add(
+    "jax_numpy_dtype_promotion", ("standard", "strict"), "standard",
+    "How dtypes promote: by the lattice, or only weak types ('strict').", in_key=True,
+)  # fmt: skip
+_disable_jit = add(
+    "jax_disable_jit", bool, False, "jit and control flow run operation by operation.", in_key=True
+)
+_debug_nans = add("jax_debug_nans", bool, False, "A NaN in a result raises FloatingPointError.", in_key=True)
+_debug_infs = add(
+    "jax_debug_infs", bool, False, "An infinity in a result raises FloatingPointError.", in_key=True
+)
+_leaks = add("jax_check_tracer_leaks", bool, False, "A tracer that outlives its trace raises.", in_key=True)
+
+X64 = 1
+STRICT_PROMOTION = 2
+DISABLE_JIT = 4
+DEBUG_NANS = 8
+DEBUG_INFS = 16
+CHECK_TRACER_LEAKS = 32
+
+_rank = add(
+    "jax_numpy_rank_promotion", ("allow", "warn", "raise"), "allow",
+    "What happens when operands of unequal rank broadcast.", in_key=True,
+)  # fmt: skip
+_precision = add(
+    "jax_default_matmul_precision",
+    _PRECISIONS,
+    None,
+    "Precision of dot products that state none.",
+    in_key=True,
+)
+_checks = add("jax_enable_checks", bool, False, "Jaxprs are checked after each transformation.", in_key=True)
+_key_reuse = add("jax_debug_key_reuse", bool, False, "Consuming a random key twice raises.", in_key=True)
+_custom_prng = add("jax_enable_custom_prng", bool, False, "PRNGKey gives typed key arrays.", in_key=True)
+_prng_impl = add(
+    "jax_default_prng_impl", ("threefry2x32", "rbg", "unsafe_rbg"), "threefry2x32",
+    "The generator behind new random keys.", in_key=True,
+)  # fmt: skip
+_partitionable = add(
+    "jax_threefry_partitionable",
+    bool,
+    True,
+    "Random bits of an element do not depend on the others.",
+    in_key=True,
+)
+_gumbel = add("jax_high_dynamic_range_gumbel", bool, False, "Gumbel samples use more bits.", in_key=True)
+_softmax = add("jax_softmax_custom_jvp", bool, True, "softmax has a derivative rule of its own.", in_key=True)
+_f16 = add("jax_allow_f16_reductions", bool, True, "Accepted for JAX programs; no effect.", in_key=True)
+_no_tracing = add("jax_no_tracing", bool, False, "Tracing a function anew for jit raises.", in_key=True)
+_static_indices = add(
+    "jax_check_static_indices", bool, False, "Out-of-bounds static indices raise.", in_key=True
+)
+_seed_offset = add("jax_random_seed_offset", int, 0, "Added to every seed.", in_key=True)
+_explicit_x64 = add(
+    "jax_explicit_x64_dtypes", ("allow", "warn", "error"), "warn",
+    "What a request for a 64-bit dtype does while 64-bit dtypes are off.",
+)  # fmt: skip
+
+# --- rows outside the key -----------------------------------------------------------------------------------------
+_log_compiles = add("jax_log_compiles", bool, False, "Compilations are logged as warnings.")
+_misses = add(
+    "jax_explain_cache_misses", bool, False, "Each compilation says what differs from earlier ones."
+)
+_legacy = add("jax_legacy_prng_key", ("allow", "warn", "error"), "allow", "What uint32 arrays as keys do.")
+_captured = add("jax_captured_constants_warn_bytes", int, 2_000_000_000, "Larger captured constants warn.")
+_guards = [
+    add("jax_transfer_guard" + suffix, _GUARDS, None, "What transfers between host and device do; accepted.")
+    for suffix in ("", "_host_to_device", "_device_to_device", "_device_to_host")
+]
+_filtering = add(
+    "jax_traceback_filtering",
+    ("off", "tracebackhide", "remove_frames", "quiet_remove_frames", "auto"), "auto",
+    "How frames inside onax are kept out of tracebacks.",
+)  # fmt: skip
+_frames = add("jax_tracer_error_num_traceback_frames", int, 5, "Frames shown for a leaked tracer.")
+_cpu_devices = add("jax_num_cpu_devices", int, -1, "Number of virtual CPU devices; -1 means one.")
+_platforms = add(
+    "jax_platforms", str, None, "Platforms to look for, separated by commas; the first is the default."
+)
+add("jax_platform_name", str, "", "The default platform; older form of jax_platforms.")
+add("jax_compilation_cache_dir", str, None, "Folder of compiled models kept between runs.")
+add("jax_enable_compilation_cache", bool, True, "Whether that folder is used.")
+add("jax_persistent_cache_min_compile_time_secs", float, 1.0, "Cheaper compilations are not kept.")
+add("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller models are not kept.")
+add("jax_logging_level", str, "NOTSET", "Level of the logger `onax`.")
+add("jax_debug_log_modules", str, "", "Modules that log in full.")
+add("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")
+add("jax_use_direct_linearize", bool, True, "Accepted for JAX programs; no effect.")
+add("jax_mutable_array_checks", bool, True, "Accepted for JAX programs; no effect.")
+add("jax_thread_guard", bool, False, "Accepted for JAX programs; no effect.")
+add("jax_no_execution", bool, False, "Running a compiled program raises.")
+add("jax_include_full_tracebacks_in_locations", bool, True, "Accepted for JAX programs; no effect.")
+add("jax_traceback_in_locations_limit", int, 100, "Accepted for JAX programs; no effect.")
+add("jax_array_garbage_collection_guard", (None, "allow", "log", "fatal"), None, "Accepted; no effect.")
+add("jax_optimization_level", str, "UNKNOWN", "Accepted for JAX programs; no effect.")
+add("jax_use_shardy_partitioner", bool, True, "Accepted for JAX programs; no effect.")
+add("jax_default_dtype_bits", ("32", "64"), "32", "Accepted for older JAX programs; no effect.")
+
+enable_x64 = Option(_x64)
+numpy_dtype_promotion = Option(_promotion)
+disable_jit = Option(_disable_jit)
+debug_nans = Option(_debug_nans)
+debug_infs = Option(_debug_infs)
+check_tracer_leaks = checking_leaks = Option(_leaks)
+numpy_rank_promotion = Option(_rank)
+default_matmul_precision = Option(_precision)
+enable_checks = Option(_checks)
+debug_key_reuse = Option(_key_reuse)
+enable_custom_prng = Option(_custom_prng)
+default_prng_impl = Option(_prng_impl)
+threefry_partitionable = Option(_partitionable)
+softmax_custom_jvp = Option(_softmax)
+allow_f16_reductions = Option(_f16)
+no_tracing = Option(_no_tracing)
+log_compiles = Option(_log_compiles)
+explain_cache_misses = Option(_misses)
+legacy_prng_key = Option(_legacy)
+explicit_x64_dtypes = Option(_explicit_x64)
+transfer_guard = Option(_guards[0])
+transfer_guard_host_to_device = Option(_guards[1])
+transfer_guard_device_to_device = Option(_guards[2])
+transfer_guard_device_to_host = Option(_guards[3])
+traceback_filtering = Option(_filtering)

@@ -1,0 +1,318 @@
+"""Devices: where an array's buffer lies and where an operation on it runs.
+
+There is always the CPU.  With `jax_num_cpu_devices` (or `XLA_FLAGS=--xla_force_host_platform_device_count=N`) it counts
+as several virtual devices: one memory, but placement, committed arrays and shards behave as with real ones.  CUDA devices
+are listed where the installed ONNX Runtime has that provider and the driver shows a device; the default stays the CPU
+unless `jax_platforms` names another platform first.
+"""
+
+import os
+import re
+import sys
+
+from onax._ground import config as options
+from onax._ground.config import config
+from onax._ground.errors import JaxRuntimeError
+from onax._ground.lazy import find_runtime
+from onax._native import context
+
+
+class Memory:
+    """One kind of memory that a device can address."""
+
+    __slots__ = ("device", "index", "kind")
+    _CLASSES = {
+        "device": "DeviceMemory",
+        "pinned_host": "PinnedHostMemory",
+        "unpinned_host": "UnpinnedHostMemorySpace",
+    }
+
+    def __init__(self, device, kind, index):
+        self.device = device
+        self.kind = kind
+        self.index = index
+
+    platform = property(lambda self: self.device.platform)
+    process_index = property(lambda self: self.device.process_index)
+
+    def addressable_by_devices(self):
+        """The devices that can use this memory."""
+        return [self.device]
+
+    def __repr__(self):
+        prefix = self.device._family if self.kind == "device" else ""
+        return f"{prefix}{self._CLASSES[self.kind]}(id={self.index}, process_index=0, client={self.platform})"
+
+    def __str__(self):
+        kind = f"{self.device._label.upper()}_DEVICE" if self.kind == "device" else self.kind.upper()
+        return f"{kind}_{self.index}"
+
+
+class Device:
+    """A place for arrays: `platform` ("cpu" or "gpu"), `device_kind`, `id`.  There is one object for each."""
+
+    __slots__ = (
+        "__weakref__", "_family", "_label", "_memories", "device_kind", "id", "local_hardware_id", "platform",
+        "process_index",
+    )  # fmt: skip
+
+    def __init__(self, platform, id_, device_kind=None):
+        self.platform = platform
+        self.id = id_
+        self.process_index = 0
+        self.local_hardware_id = id_ if platform == "gpu" else 0
+        self._label = "cuda" if platform == "gpu" else platform
+        self._family = self._label.capitalize()
+        self.device_kind = device_kind or platform
+        kinds = ("device", "pinned_host", "unpinned_host") if platform == "cpu" else ("device", "pinned_host")
+        self._memories = tuple(Memory(self, kind, i + len(kinds) * id_) for i, kind in enumerate(kinds))
+
+    host_id = property(lambda self: self.process_index, doc="Older name of `process_index`.")
+    task_id = property(lambda self: self.process_index, doc="Older name of `process_index`.")
+    client = property(lambda self: get_backend(self.platform), doc="The backend the device belongs to.")
+
+    def default_memory(self):
+        """The memory that arrays get when they name none."""
+        return self._memories[0]
+
+    def addressable_memories(self):
+        """All memories of the device."""
+        return list(self._memories)
+
+    def memory(self, kind):
+        """The memory of a kind ("device", "pinned_host", "unpinned_host"); raises JaxRuntimeError for others."""
+        for memory in self._memories:
+            if memory.kind == kind:
+                return memory
+        kinds = ", ".join(m.kind for m in self._memories)
+        raise JaxRuntimeError(
+            f"INVALID_ARGUMENT: Could not find memory addressable by device {self.device_kind}. Device "
+            f"{self.device_kind} can address the following memory kinds: {kinds}. Got memory kind: {kind}"
+        )
+
+    def memory_stats(self):
+        """Statistics of the device's memory; None, as they are not kept."""
+        return None
+
+    def __repr__(self):
+        return f"{self._family}Device(id={self.id})"
+
+    def __str__(self):
+        return f"{self._label}:{self.id}"
+
+    def __reduce__(self):
+        return _device_of, (self.platform, self.id)
+
+
+def _device_of(platform, id_):
+    """The device of this platform and id; used by pickle."""
+    return devices(platform)[id_]
+
+
+class Backend:
+    """All devices of one platform."""
+
+    __slots__ = ("_devices", "platform")
+
+    def __init__(self, platform, found):
+        self.platform = platform
+        self._devices = tuple(found)
+
+    platform_version = property(lambda self: "onax")
+    runtime_type = property(lambda self: "onnxruntime")
+
+    def devices(self):
+        """The devices, as a list."""
+        return list(self._devices)
+
+    local_devices = devices
+
+    def device_count(self):
+        """How many devices there are."""
+        return len(self._devices)
+
+    local_device_count = device_count
+
+    def process_index(self):
+        """The index of this process: 0."""
+        return 0
+
+    def __repr__(self):
+        return f"<backend {self.platform}: {len(self._devices)} devices>"
+
+
+_backends = None  # platform -> Backend, once a device was asked for
+_first = None  # the device of everything that names none
+_ALIASES = {"cuda": "gpu", "gpu": "gpu", "cpu": "cpu"}
+
+
+def _cpu_count():
+    """How many virtual CPU devices were asked for."""
+    wanted = config.jax_num_cpu_devices
+    if wanted < 0:
+        flag = re.search(r"--xla_force_host_platform_device_count=(\d+)", os.environ.get("XLA_FLAGS", ""))
+        wanted = int(flag.group(1)) if flag else 1
+    return max(wanted, 1)
+
+
+def _cuda_devices():
+    """CUDA devices that the driver shows, if the runtime has the provider."""
+    folder = "/proc/driver/nvidia/gpus"
+    if sys.platform != "linux" or not os.path.isdir(folder):
+        return []
+    if "CUDAExecutionProvider" not in find_runtime().providers:
+        return []
+    found = []
+    for id_, name in enumerate(sorted(os.listdir(folder))):
+        with open(os.path.join(folder, name, "information"), encoding="utf-8", errors="replace") as file:
+            model = re.search(r"^Model:\s*(.+?)\s*$", file.read(), re.MULTILINE)
+        found.append(Device("gpu", id_, model.group(1) if model else "gpu"))
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        chosen = {int(v) for v in visible.split(",") if v.strip().isdigit()}
+        found = [d for d in found if d.id in chosen]
+    return found
+
+
+def _initialise():
+    """Finds the devices; from then on their number is fixed."""
+    global _backends, _first
+    found = {"cpu": Backend("cpu", [Device("cpu", i) for i in range(_cpu_count())])}
+    cuda = _cuda_devices()
+    if cuda:
+        found["gpu"] = Backend("gpu", cuda)
+    order = [
+        p.strip() for p in (config.jax_platforms or config.jax_platform_name or "cpu").split(",") if p.strip()
+    ]
+    for platform in order[:1]:
+        if _ALIASES.get(platform) not in found:
+            raise RuntimeError(
+                f"Unable to initialize backend '{platform}': it is not in the list of known backends: "
+                f"{list(found)}. (you may need to uninstall the failing plugin package, or set JAX_PLATFORMS='' to "
+                "automatically choose an available backend)"
+            )
+    default = _ALIASES[order[0]] if order else "cpu"
+    _backends = dict(sorted(found.items(), key=lambda item: item[0] != default))
+    _first = _backends[default]._devices[0]
+
+
+def is_initialised():
+    """Whether the devices have been looked for already."""
+    return _backends is not None
+
+
+def get_backend(platform=None):
+    """The backend of a platform, by default the first one; raises RuntimeError for one that is not there."""
+    if _backends is None:
+        _initialise()
+    if platform is None:
+        return next(iter(_backends.values()))
+    if isinstance(platform, Backend):
+        return platform
+    backend = _backends.get(_ALIASES.get(platform, platform))
+    if backend is None:
+        if platform == "gpu":
+            raise RuntimeError(
+                "Unknown backend: 'gpu' requested, but no platforms that are instances of gpu are present. "
+                f"Platforms present are: {', '.join(_backends)}"
+            )
+        raise RuntimeError(f"Unknown backend {platform}. Available backends are {list(_backends)}")
+    return backend
+
+
+def backends():
+    """All backends by platform."""
+    get_backend()
+    return dict(_backends)
+
+
+def devices(backend=None):
+    """All devices of a backend ("cpu", "gpu", "cuda"; the default one if none is named), as a list."""
+    return get_backend(backend).devices()
+
+
+def local_devices(process_index=None, backend=None, host_id=None):
+    """The devices of this process, as a list; raises ValueError for another process."""
+    index = process_index if process_index is not None else host_id
+    if index not in (None, 0):
+        raise ValueError(f"Unknown process_index {index}")
+    return devices(backend)
+
+
+def device_count(backend=None):
+    """How many devices there are."""
+    return len(devices(backend))
+
+
+local_device_count = device_count
+
+
+def process_index(backend=None):
+    """The index of this process: 0."""
+    get_backend(backend)
+    return 0
+
+
+def process_count(backend=None):
+    """The number of processes: 1."""
+    get_backend(backend)
+    return 1
+
+
+def process_indices(backend=None):
+    """The indices of all processes: [0]."""
+    get_backend(backend)
+    return [0]
+
+
+def default_backend():
+    """The name of the default platform."""
+    return get_backend().platform
+
+
+def current_default():
+    """The device of new arrays that name none: `jax_default_device` if set, else the first."""
+    chosen = context.get_default_device()
+    if chosen is None:
+        if _first is None:
+            _initialise()
+        return _first
+    return chosen
+
+
+def _as_device(value):
+    """The device that a value of `jax_default_device` means."""
+    return devices(value)[0] if isinstance(value, str) else value
+
+
+def _check_default_device(value):
+    if value is None or isinstance(value, Device):
+        return value
+    if isinstance(value, str):
+        return value or None
+    raise ValueError(
+        "jax.default_device must be passed either a Device object (e.g. `jax.devices('cpu')[0]`) or a platform name "
+        f"string like 'cpu' or 'gpu', got: {value}"
+    )
+
+
+def _check_before_start(value):
+    if _backends is not None and value != config.jax_num_cpu_devices:
+        raise RuntimeError(
+            "jax_num_cpu_devices config should be updated before backends are initialized i.e. before any JAX "
+            "operation is executed. You should initialize this config immediately after `import onax`."
+        )
+
+
+_default_row = options.add(
+    "jax_default_device", options.ANY, None, "The device (or platform) of new arrays.", in_key=True,
+    check=_check_default_device,
+)  # fmt: skip
+_default_row.mirror = (
+    lambda value: context.set_global_default_device(_as_device(value)),
+    lambda value: context.swap_default_device(_as_device(value)),
+)
+if _default_row.value is not None:
+    _default_row.mirror[0](_default_row.value)
+default_device = options.Option(_default_row)
+options.row("jax_num_cpu_devices").on_update = _check_before_start

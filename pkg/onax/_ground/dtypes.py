@@ -1,0 +1,603 @@
+"""Dtypes: the promotion lattice as data, canonical dtypes, classification, extended dtypes.
+
+The lattice, smaller to larger (`*` marks weak types, those of Python scalars):
+
+    bool -- int* -+- uint8 --+- uint16 -+- uint32 -+- uint64 -+
+                  |          |          |          |          |
+                  +- int8 ---+- int16 --+- int32 --+- int64 --+- float* -+- bfloat16 -+- float32 -+- float64 ---+
+                                                                         +- float16 --+           |             |
+                                                                         +- complex* ------------ complex64 --- complex128
+
+`int*` also lies below the 1-, 2- and 4-bit integers and `float*` below the 4-, 6- and 8-bit floats; nothing lies above
+those, so they promote with weaker types only.  The common type of several is their least upper bound.
+
+With 64-bit dtypes off (the default) `canonicalize_dtype` maps each 64-bit dtype to its 32-bit relative.
+"""
+
+import warnings
+
+import ml_dtypes
+import numpy as np
+
+from onax._ground.config import STRICT_PROMOTION, X64, config
+from onax._ground.errors import TypePromotionError
+from onax._native.context import option_word
+
+bfloat16 = ml_dtypes.bfloat16
+float0 = np.dtype([("float0", np.void, 0)])
+
+_bool = np.dtype("bool")
+_INTS = tuple(np.dtype(f"int{n}") for n in (8, 16, 32, 64))
+_UINTS = tuple(np.dtype(f"uint{n}") for n in (8, 16, 32, 64))
+_bf16, _f16, _f32, _f64 = (np.dtype(t) for t in (bfloat16, "float16", "float32", "float64"))
+_c64, _c128 = np.dtype("complex64"), np.dtype("complex128")
+
+
+def _ml(*names):
+    """The dtypes of ml_dtypes that the installed version has, of those named."""
+    return tuple(np.dtype(getattr(ml_dtypes, name)) for name in names if name in ml_dtypes.__all__)
+
+
+_SMALL_FLOATS = _ml(
+    "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
+    "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn",
+)  # fmt: skip
+_SMALL_INTS = _ml("int1", "int2", "int4")
+_SMALL_UINTS = _ml("uint1", "uint2", "uint4")
+
+_INT_SET = frozenset(_INTS + _SMALL_INTS)
+_UINT_SET = frozenset(_UINTS + _SMALL_UINTS)
+_FLOAT_SET = frozenset((_bf16, _f16, _f32, _f64, *_SMALL_FLOATS))
+_COMPLEX_SET = frozenset((_c64, _c128))
+ALL_DTYPES = frozenset((_bool, *_INT_SET, *_UINT_SET, *_FLOAT_SET, *_COMPLEX_SET))
+_OWN_FLOATS = frozenset((_bf16, *_SMALL_FLOATS))  # NumPy files these under void
+
+# --- Python scalars -----------------------------------------------------------------------------------------------
+
+python_scalar_dtypes = {bool: _bool, int: _INTS[3], float: _f64, complex: _c128}
+_DEFAULTS_32 = {bool: _bool, int: _INTS[2], float: _f32, complex: _c64}
+_CANONICAL_32 = {_INTS[3]: _INTS[2], _UINTS[3]: _UINTS[2], _f64: _f32, _c128: _c64}
+
+
+def register_weak_scalar_type(type_, like):
+    """Makes values of `type_` count as Python scalars of type `like` (symbolic dimensions are integers)."""
+    python_scalar_dtypes[type_] = python_scalar_dtypes[like]
+    _DEFAULTS_32[type_] = _DEFAULTS_32[like]
+    _WEAK_NODES[type_] = _WEAK_NODES[like]
+
+
+def scalar_dtype(type_):
+    """The dtype that a Python scalar of this type gets."""
+    return (python_scalar_dtypes if option_word() & X64 else _DEFAULTS_32)[type_]
+
+
+# --- extended dtypes ----------------------------------------------------------------------------------------------
+
+
+class extended(np.generic):
+    """The scalar type above those of all extended dtypes, for `issubdtype`."""
+
+
+class prng_key(extended):
+    """The scalar type of random-key dtypes, for `issubdtype`."""
+
+
+class ExtendedDType:
+    """A dtype whose elements are opaque: logically scalars, physically `element_shape` of `element_dtype`.
+
+    Arrays of it are kept as NumPy arrays of the logical shape whose dtype is `storage`, a void dtype of the right size,
+    so that whatever only moves data works on them as they are.
+    """
+
+    __slots__ = ("element_dtype", "element_shape", "itemsize", "name", "storage")
+    type = extended
+
+    def __init__(self, name, element_shape, element_dtype):
+        self.name = name
+        self.element_shape = tuple(element_shape)
+        self.element_dtype = np.dtype(element_dtype)
+        count = 1
+        for n in self.element_shape:
+            count *= n
+        self.itemsize = count * self.element_dtype.itemsize
+        self.storage = np.dtype(f"V{self.itemsize}")
+
+    def __repr__(self):
+        return self.name
+
+
+class KeyType(ExtendedDType):
+    """The dtype of arrays of random keys of one generator.
+
+    `impl` is the generator's record; read here are its `tag` (three letters), `key_shape` (of uint32).
+    """
+
+    __slots__ = ("_impl",)
+    type = prng_key
+
+    def __init__(self, impl):
+        super().__init__(f"key<{impl.tag}>", impl.key_shape, np.uint32)
+        self._impl = impl
+
+    def __eq__(self, other):
+        return type(other) is KeyType and self._impl == other._impl
+
+    def __hash__(self):
+        return hash((KeyType, self._impl))
+
+    def __reduce__(self):
+        return KeyType, (self._impl,)
+
+
+# --- making and checking dtypes -----------------------------------------------------------------------------------
+
+
+def canonicalize_dtype(dtype, allow_extended_dtype=False):
+    """The dtype as arrays have it: 64-bit ones become 32-bit ones unless they are on."""
+    if isinstance(dtype, ExtendedDType):
+        if allow_extended_dtype:
+            return dtype
+        raise ValueError(f"canonicalize_dtype got the extended dtype {dtype}, which is not allowed here.")
+    if type(dtype) is type and dtype in python_scalar_dtypes:
+        return scalar_dtype(dtype)
+    dtype = np.dtype(dtype)
+    return dtype if option_word() & X64 else _CANONICAL_32.get(dtype, dtype)
+
+
+def _checked(dtype, value=None):
+    """The dtype, if arrays can have it."""
+    if dtype in ALL_DTYPES or dtype is float0 or dtype == float0:
+        return dtype
+    if dtype.newbyteorder("=") in ALL_DTYPES:
+        return dtype.newbyteorder("=")
+    what = f"dtype {dtype}" if value is None else f"Value {value!r} with dtype {dtype}"
+    raise TypeError(
+        f"{what} is not a valid JAX array type. Only arrays of numeric types are supported by JAX."
+    )
+
+
+def check_user_dtype(dtype, function=None):
+    """The canonical dtype for what a user gave as `dtype=`; warns when that takes 64 bits away.
+
+    Raises TypeError for what is no numeric or bool dtype.
+    """
+    if isinstance(dtype, ExtendedDType):
+        return dtype
+    if type(dtype) is type and dtype in python_scalar_dtypes:
+        return scalar_dtype(dtype)
+    if isinstance(dtype, type) and issubclass(dtype, extended):
+        raise TypeError(f"{dtype.__name__} is a family of dtypes; give the dtype of a particular key array.")
+    where = "" if function is None else f" in {function}"
+    numpy_dtype = np.dtype(dtype)
+    if numpy_dtype not in ALL_DTYPES:
+        numpy_dtype = numpy_dtype.newbyteorder("=")
+        if numpy_dtype not in ALL_DTYPES and numpy_dtype != float0:
+            raise TypeError(f"JAX only supports number, bool, and string dtypes, got dtype {dtype}{where}")
+    if option_word() & X64 or numpy_dtype not in _CANONICAL_32:
+        return numpy_dtype
+    canonical = _CANONICAL_32[numpy_dtype]
+    mode = config.jax_explicit_x64_dtypes
+    if mode == "allow":
+        return numpy_dtype
+    text = f"Explicitly requested dtype {numpy_dtype.name} requested{where} is not available"
+    if mode == "error":
+        raise ValueError(f"{text}. To enable more dtypes, set the jax_enable_x64 configuration option.")
+    warnings.warn(
+        f"{text}, and will be truncated to dtype {canonical.name}. To enable more dtypes, set the jax_enable_x64 "
+        "configuration option or the JAX_ENABLE_X64 shell environment variable.",
+        stacklevel=4,
+    )
+    return canonical
+
+
+def dtype(x, *, canonicalize=True):
+    """The dtype of a value (array, Python scalar) or the dtype that a type, name or dtype means."""
+    kind = type(x)
+    if kind in python_scalar_dtypes:
+        return scalar_dtype(kind) if canonicalize else python_scalar_dtypes[kind]
+    if isinstance(x, ExtendedDType):
+        return x
+    if isinstance(x, (np.ndarray, np.generic)):
+        found = _checked(x.dtype, x if x.ndim == 0 else None)
+    elif isinstance(x, (str, np.dtype, type)):
+        if x in python_scalar_dtypes:
+            return scalar_dtype(x) if canonicalize else python_scalar_dtypes[x]
+        found = _checked(np.dtype(x))
+    elif x is None:
+        raise ValueError("Invalid argument to dtype: None.")
+    else:
+        try:
+            found = x.dtype
+        except AttributeError:
+            raise TypeError(f"Cannot determine dtype of {x!r}") from None
+        if isinstance(found, ExtendedDType):
+            return found
+        found = _checked(np.dtype(found))
+    return canonicalize_dtype(found) if canonicalize else found
+
+
+def is_weakly_typed(x):
+    """Whether the value adapts its dtype to its partner's: a Python scalar, or an array made from one."""
+    if type(x) in python_scalar_dtypes:
+        return type(x) is not bool
+    if isinstance(x, (np.ndarray, np.generic)):
+        return False
+    return bool(getattr(x, "weak_type", False))  # values of other libraries may lack it
+
+
+# --- promotion ----------------------------------------------------------------------------------------------------
+
+_i, _f, _c = "int*", "float*", "complex*"
+_WEAK_NODES = {bool: _bool, int: _i, float: _f, complex: _c}
+_NODE_TYPES = {_i: int, _f: float, _c: complex}
+_NODE_OF_KIND = {"b": _bool, "i": _i, "u": _i, "f": _f, "c": _c}
+
+_LATTICE = {
+    _bool: (_i,),
+    _i: (_UINTS[0], _INTS[0], *_SMALL_INTS, *_SMALL_UINTS),
+    _UINTS[0]: (_INTS[1], _UINTS[1]),
+    _UINTS[1]: (_INTS[2], _UINTS[2]),
+    _UINTS[2]: (_INTS[3], _UINTS[3]),
+    _UINTS[3]: (_f,),
+    _INTS[0]: (_INTS[1],),
+    _INTS[1]: (_INTS[2],),
+    _INTS[2]: (_INTS[3],),
+    _INTS[3]: (_f,),
+    _f: (*_SMALL_FLOATS, _bf16, _f16, _c),
+    _bf16: (_f32,),
+    _f16: (_f32,),
+    _f32: (_f64, _c64),
+    _f64: (_c128,),
+    _c: (_c64,),
+    _c64: (_c128,),
+    **dict.fromkeys((_c128, *_SMALL_FLOATS, *_SMALL_INTS, *_SMALL_UINTS), ()),
+}
+
+
+def _upper_sets(edges):
+    """For each node, the set of all nodes above it, itself included."""
+    upper = {}
+
+    def visit(node):
+        if node not in upper:
+            upper[node] = frozenset((node,)).union(*(visit(above) for above in edges[node]))
+        return upper[node]
+
+    for node in edges:
+        visit(node)
+    return upper
+
+
+_UPPER = _upper_sets(_LATTICE)
+# strict mode knows only the steps from weak types to everything of the same or a larger kind
+_STRICT_EDGES = {
+    _i: (_f, *_INTS, *_UINTS, *_SMALL_INTS, *_SMALL_UINTS),
+    _f: (_c, _bf16, _f16, _f32, _f64, *_SMALL_FLOATS),
+    _c: (_c64, _c128),
+    **dict.fromkeys(ALL_DTYPES, ()),
+}
+_UPPER_STRICT = _upper_sets(_STRICT_EDGES)
+
+
+def _label(node):
+    """The node as an error shows it."""
+    return str(_NODE_TYPES[node]) if node in _NODE_TYPES else node.name
+
+
+def _join(nodes, strict):
+    """The least upper bound of a set of nodes; raises TypePromotionError when there is none."""
+    upper = _UPPER_STRICT if strict else _UPPER
+    bounds = frozenset.intersection(*(upper[node] for node in nodes))
+    for node in bounds:
+        if upper[node] == bounds:
+            return node
+    labels = tuple(_label(node) for node in nodes)
+    text = f"Input dtypes {labels} have no available implicit dtype promotion path"
+    if strict:
+        raise TypePromotionError(
+            f"{text} when jax_numpy_dtype_promotion=strict. Try explicitly casting inputs to the desired output type, "
+            "or set jax_numpy_dtype_promotion=standard."
+        )
+    small = "8-bit floats" if any(n in _SMALL_FLOATS for n in nodes) else "1-bit, 2-bit and 4-bit integers"
+    example = "float32" if small == "8-bit floats" else "int32"
+    raise TypePromotionError(
+        f"{text}. To avoid unintended promotion, {small} do not support implicit promotion. If you'd like your inputs "
+        f"to be promoted to another type, you can do so explicitly using e.g. x.astype('{example}')"
+    )
+
+
+_joined = {False: {}, True: {}}
+
+
+def _join_all(nodes, strict):
+    """The least upper bound of nodes in the order given, remembered."""
+    known = _joined[strict]
+    found = known.get(nodes)
+    if found is None:
+        found = known[nodes] = nodes[0] if len(nodes) == 1 else _join(nodes, strict)
+    return found
+
+
+_pairs = ({}, {})  # dtype pairs to their join: standard, strict
+
+
+def promote_types(a, b):
+    """The dtype that values of dtypes a and b have in common.  A Python scalar type stands for its weak type.
+
+    Unlike NumPy's: int32 with float32 gives float32, int64 with bfloat16 gives bfloat16.
+    Raises TypePromotionError when there is none.
+    """
+    known = _pairs[(option_word() & STRICT_PROMOTION) >> 1]
+    try:
+        return known[a, b]
+    except (KeyError, TypeError):
+        pass
+    nodes = (_node_of_type(a), _node_of_type(b))
+    unique = nodes if nodes[0] != nodes[1] else nodes[:1]
+    joined = _join_all(unique, known is _pairs[1])
+    found = python_scalar_dtypes[_NODE_TYPES[joined]] if joined in _NODE_TYPES else joined
+    known[a, b] = found
+    return found
+
+
+def _node_of_type(dtype_like):
+    """The lattice's node for a dtype or a Python scalar type."""
+    if isinstance(dtype_like, type) and dtype_like in _WEAK_NODES:
+        return _WEAK_NODES[dtype_like]
+    node = np.dtype(dtype_like)
+    if node not in _UPPER:
+        raise ValueError(f"dtype={node!r} is not a valid dtype for JAX type promotion.")
+    return node
+
+
+def _node_of_value(x):
+    """The lattice's node for a value, type or dtype."""
+    kind = type(x)
+    if kind in _WEAK_NODES:
+        return _WEAK_NODES[kind]
+    if isinstance(x, type) and x in _WEAK_NODES:
+        return scalar_dtype(x)
+    found = dtype(x)
+    if isinstance(found, ExtendedDType):
+        return found
+    if found not in _UPPER:
+        raise ValueError(f"dtype={found!r} is not a valid dtype for JAX type promotion.")
+    if is_weakly_typed(x):
+        return _NODE_OF_KIND[_kind_letter(found)]
+    return found
+
+
+def _kind_letter(dtype_):
+    """b, i, u, f or c."""
+    if dtype_ in _FLOAT_SET:
+        return "f"
+    if dtype_ in _INT_SET:
+        return "i"
+    return "u" if dtype_ in _UINT_SET else dtype_.kind
+
+
+def lattice_result_type(*args):
+    """The common dtype of the arguments and whether it is weak.
+
+    Arguments are arrays, scalars, types or dtypes.  If all are weak and of one kind, their own dtype stays.
+    """
+    if len(args) == 1:
+        return dtype(args[0]), is_weakly_typed(args[0])
+    nodes = tuple(dict.fromkeys(_node_of_value(x) for x in args))
+    if len(nodes) == 1:
+        node = nodes[0]
+        if node in _NODE_TYPES:
+            kept = [dtype(x) for x in args]
+            out = kept[0]
+            for other in kept[1:]:
+                out = out if out == other else promote_types(out, other)
+            return out, True
+        return node, False
+    for node in nodes:
+        if isinstance(node, ExtendedDType):
+            others = ", ".join(n.name if not isinstance(n, str) else n for n in nodes)
+            raise TypePromotionError(f"The extended dtype {node} does not promote; got {others}.")
+    joined = _join_all(nodes, bool(option_word() & STRICT_PROMOTION))
+    if joined in _NODE_TYPES:
+        return scalar_dtype(_NODE_TYPES[joined]), True
+    return joined, False
+
+
+def result_type(*args, return_weak_type_flag=False):
+    """The canonical dtype that arrays, scalars and dtypes have in common; with the flag, also whether it is weak.
+
+    Raises ValueError without arguments and TypePromotionError if there is no such dtype.
+    """
+    if not args:
+        raise ValueError("at least one array or dtype is required")
+    found, weak = lattice_result_type(*args)
+    if not isinstance(found, ExtendedDType):
+        found = canonicalize_dtype(found)
+    return (found, weak) if return_weak_type_flag else found
+
+
+# --- classification -----------------------------------------------------------------------------------------------
+
+_ABSTRACT_KINDS = {
+    np.generic: ALL_DTYPES,
+    np.number: ALL_DTYPES - {_bool},
+    np.integer: _INT_SET | _UINT_SET,
+    np.signedinteger: _INT_SET,
+    np.unsignedinteger: _UINT_SET,
+    np.inexact: _FLOAT_SET | _COMPLEX_SET,
+    np.floating: _FLOAT_SET,
+    np.complexfloating: _COMPLEX_SET,
+    np.bool_: frozenset((_bool,)),
+}
+
+
+def issubdtype(a, b):
+    """Whether dtype a belongs to b: a dtype, a NumPy scalar type such as `np.floating`, or `prng_key`.
+
+    Unlike NumPy's, bfloat16 and the small floats are floating, the small integers integers.
+    """
+    members = _ABSTRACT_KINDS.get(b) if isinstance(b, type) else None
+    if members is not None and isinstance(a, np.dtype) and a in ALL_DTYPES:
+        return a in members
+    a_type = _scalar_type(a)
+    b_type = _scalar_type(b)
+    if isinstance(a, ExtendedDType) and isinstance(b, ExtendedDType):
+        return a == b
+    for x in (a_type, b_type):
+        if issubclass(x, extended):
+            return not isinstance(b, ExtendedDType) and issubclass(a_type, b_type)
+    members = _ABSTRACT_KINDS.get(b_type)
+    if members is not None and a_type not in _ABSTRACT_KINDS:
+        own = np.dtype(a_type)
+        if own in ALL_DTYPES:
+            return own in members
+    return np.issubdtype(a_type, b_type)
+
+
+def _scalar_type(x):
+    """The scalar type behind a dtype, a name or a type."""
+    if isinstance(x, ExtendedDType):
+        return x.type
+    if isinstance(x, type) and issubclass(x, np.generic):
+        return x
+    return np.dtype(x).type
+
+
+_ISDTYPE_KINDS = {
+    "bool": frozenset((_bool,)),
+    "signed integer": _INT_SET,
+    "unsigned integer": _UINT_SET,
+    "integral": _INT_SET | _UINT_SET,
+    "real floating": _FLOAT_SET,
+    "complex floating": _COMPLEX_SET,
+    "numeric": ALL_DTYPES - {_bool},
+}
+
+
+def isdtype(dtype, kind):
+    """Whether the dtype is of a kind of the array API ("bool", "integral", ...), a dtype, or one of a tuple of those."""
+    own = np.dtype(dtype)
+    for item in kind if isinstance(kind, tuple) else (kind,):
+        if isinstance(item, str) and item in _ISDTYPE_KINDS:
+            if own in _ISDTYPE_KINDS[item]:
+                return True
+            continue
+        try:
+            wanted = np.dtype(item)
+        except TypeError:
+            raise ValueError(
+                f"Unrecognized kind={item!r} expected one of {list(_ISDTYPE_KINDS)}, or a compatible input for "
+                "jnp.dtype()"
+            ) from None
+        if own == wanted:
+            return True
+    return False
+
+
+def is_float(dtype_):
+    """Whether this is a real floating dtype (quick; for np.dtype only)."""
+    return dtype_ in _FLOAT_SET
+
+
+def is_inexact(dtype_):
+    """Whether this is a real or complex floating dtype (quick)."""
+    return dtype_ in _FLOAT_SET or dtype_ in _COMPLEX_SET
+
+
+def is_complex(dtype_):
+    """Whether this is a complex dtype (quick)."""
+    return dtype_ in _COMPLEX_SET
+
+
+def is_integer(dtype_):
+    """Whether this is a signed or unsigned integer dtype (quick)."""
+    return dtype_ in _INT_SET or dtype_ in _UINT_SET
+
+
+def is_unsigned(dtype_):
+    """Whether this is an unsigned integer dtype (quick)."""
+    return dtype_ in _UINT_SET
+
+
+def is_extended(dtype_):
+    """Whether this is an extended dtype."""
+    return isinstance(dtype_, ExtendedDType)
+
+
+def finfo(dtype):
+    """Limits of a floating dtype; also of those of ml_dtypes.  Raises ValueError for others."""
+    own = np.dtype(dtype)
+    if own in _OWN_FLOATS:
+        return ml_dtypes.finfo(own)
+    return np.finfo(own)
+
+
+def iinfo(dtype):
+    """Limits of an integer dtype; also of the 1-, 2- and 4-bit ones.  Raises ValueError for others."""
+    own = np.dtype(dtype)
+    if own in _SMALL_INTS or own in _SMALL_UINTS:
+        return ml_dtypes.iinfo(own)
+    return np.iinfo(own)
+
+
+def itemsize_bits(dtype):
+    """Bits of an element's value: 4 for int4, although it is kept in a byte."""
+    if isinstance(dtype, ExtendedDType):
+        return dtype.itemsize * 8
+    own = np.dtype(dtype)
+    if own in _SMALL_INTS or own in _SMALL_UINTS:
+        return ml_dtypes.iinfo(own).bits
+    if own in _OWN_FLOATS:
+        return ml_dtypes.finfo(own).bits
+    return own.itemsize * 8
+
+
+def scalar_type_of(x):
+    """The Python scalar type (bool, int, float, complex) that matches the value's kind."""
+    return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[_kind_letter(np.dtype(dtype(x)))]
+
+
+def to_inexact_dtype(dtype_):
+    """The floating dtype in which functions such as `sin` compute: 64-bit stays, else integers become float32."""
+    if dtype_ in _FLOAT_SET or dtype_ in _COMPLEX_SET:
+        return dtype_
+    return _f64 if dtype_ in (_INTS[3], _UINTS[3]) else _f32
+
+
+def to_numeric_dtype(dtype_):
+    """The dtype, bool as int32 (int64 with 64-bit dtypes on)."""
+    return scalar_dtype(int) if dtype_ == _bool else dtype_
+
+
+def to_complex_dtype(dtype_):
+    """The complex dtype of at least this precision."""
+    return _c128 if to_inexact_dtype(dtype_) in (_f64, _c128) else _c64
+
+
+def real_dtype(dtype_):
+    """The dtype of the real part."""
+    return {_c64: _f32, _c128: _f64}.get(dtype_, dtype_)
+
+
+_SHORT = {"bool": "bool", "bfloat16": "bf16", "float0": "f0"}
+
+
+def short_name(dtype_):
+    """The dtype as jaxprs print it: f32, i8, bf16, bool, key<fry>."""
+    known = _SHORT.get(dtype_)
+    if known is None:
+        if isinstance(dtype_, ExtendedDType):
+            return dtype_.name
+        name = "float0" if dtype_ == float0 else dtype_.name
+        short = _SHORT.get(name)
+        if short is None:
+            short = (
+                name.replace("complex", "c").replace("float", "f").replace("uint", "u").replace("int", "i")
+            )
+        known = _SHORT[dtype_] = short
+    return known
+
+
+def primal_tangent_dtype(dtype_):
+    """The dtype of tangents of values of this dtype: its own if it is inexact, else float0."""
+    return dtype_ if dtype_ in _FLOAT_SET or dtype_ in _COMPLEX_SET else float0

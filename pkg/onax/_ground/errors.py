@@ -1,0 +1,203 @@
+"""The errors of onax, as a tree; names shared with JAX mean the same as there.
+
+    Exception
+      TypeError
+        JAXTypeError                          a value was used in a way its being traced forbids
+          ConcretizationTypeError             a concrete value is needed
+            TracerBoolConversionError         ... by `if`, `while`, `and`, `or`, `not`, `bool()`
+          TracerArrayConversionError          ... by a NumPy function or `np.asarray`
+          TracerIntegerConversionError        ... by Python indexing, `range`, ...
+          UnexpectedTracerError               a tracer outlived its transformation
+          KeyReuseError                       a random key was consumed twice (`jax_debug_key_reuse`)
+        JaxprTypeError                        a jaxpr is not well typed
+      IndexError
+        JAXIndexError
+          NonConcreteBooleanIndexError        a traced mask would make a shape depend on data
+      ValueError
+        TypePromotionError                    dtypes have no common type
+      ArithmeticError
+        FloatingPointError (built in)         `jax_debug_nans` found a NaN
+      InconclusiveDimensionOperation          a question about symbolic dimensions without one answer
+      NotImplementedError
+        LoweringError                         an operation has no form in ONNX (or not for these dtypes)
+      RuntimeError
+        JaxRuntimeError
+          BackendError                        ONNX Runtime refused or failed to run a model
+        ExportError                           a function cannot be exported
+          ArtifactError                       a file is not a sound artefact of onax
+
+A message has up to four parts: the operation with its operand types, the fault, the place, the remedy.  Errors about
+tracers ask the tracer for two things only: its `aval`, and `_origin_msg()`, the sentences that say while tracing which
+function for which transformation it arose (an empty string when that is not known).
+"""
+
+_DOCUMENT = "docs/errors.md"
+
+
+def compose(fault, place="", remedy=""):
+    """The text of an error: the fault, where it arose, what to do; parts that are empty are left out."""
+    return "\n".join(part.strip("\n") for part in (fault, place, remedy) if part)
+
+
+def _described(tracer):
+    """The tracer in words: what users know is that it stands for an array of some type."""
+    return f"traced array with shape {tracer.aval.str_short()}"
+
+
+class _Documented:
+    """Ends the message with where the error is explained."""
+
+    def __init__(self, message):
+        name = type(self).__name__
+        super().__init__(f"{message}\nSee {_DOCUMENT}#{name}")
+
+
+class JAXTypeError(_Documented, TypeError):
+    """A type error that the user's guide explains."""
+
+
+class JAXIndexError(_Documented, IndexError):
+    """An index error that the user's guide explains."""
+
+
+class ConcretizationTypeError(JAXTypeError):
+    """A tracer stands where a concrete value is needed: as a shape, an axis, a Python number."""
+
+    def __init__(self, tracer, context=""):
+        super().__init__(
+            compose(
+                f"Abstract tracer value encountered where concrete value is expected: {_described(tracer)}",
+                context,
+                tracer._origin_msg(),
+            )
+        )
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """A tracer was asked whether it is true."""
+
+    def __init__(self, tracer):
+        JAXTypeError.__init__(
+            self,
+            compose(
+                f"Attempted boolean conversion of {_described(tracer)}.",
+                tracer._origin_msg(),
+                "Use `where`, `lax.cond` or `lax.while_loop`, or mark the argument as static.",
+            ),
+        )
+
+
+class TracerArrayConversionError(JAXTypeError):
+    """A tracer was asked for its elements as a NumPy array."""
+
+    def __init__(self, tracer):
+        super().__init__(
+            compose(
+                f"The numpy.ndarray conversion method __array__() was called on {_described(tracer)}",
+                tracer._origin_msg(),
+                "Use the function of the same name in `onax.numpy`.",
+            )
+        )
+
+
+class TracerIntegerConversionError(JAXTypeError):
+    """A tracer was asked for a Python integer."""
+
+    def __init__(self, tracer):
+        super().__init__(
+            compose(
+                f"The __index__() method was called on {_described(tracer)}",
+                tracer._origin_msg(),
+                "Index an array of `onax.numpy` instead of a Python sequence, or mark the argument as static.",
+            )
+        )
+
+
+class NonConcreteBooleanIndexError(JAXIndexError):
+    """A traced boolean array was used as an index; the result's shape would depend on its values."""
+
+    def __init__(self, tracer):
+        super().__init__(
+            compose(
+                f"Array boolean indices must be concrete; got {tracer.aval.str_short()}",
+                tracer._origin_msg(),
+                "Use the three-argument form of `where`, or `.at[mask].set(value)` with a scalar value.",
+            )
+        )
+
+
+class UnexpectedTracerError(JAXTypeError):
+    """A tracer was used after the transformation it belongs to had ended."""
+
+
+class KeyReuseError(JAXTypeError):
+    """A random key was consumed more than once."""
+
+
+class JaxprTypeError(TypeError):
+    """A jaxpr breaks a rule of the language; raised by the checker."""
+
+
+class TypePromotionError(ValueError):
+    """Dtypes have no common type, or none that the mode of promotion allows."""
+
+
+class InconclusiveDimensionOperation(Exception):
+    """The answer depends on the values of symbolic dimensions."""
+
+    def __init__(self, message):
+        super().__init__(
+            f"{message}\n"
+            "This error arises for comparison operations with shapes that\n"
+            "are non-constant, and the result of the operation cannot be represented as\n"
+            "a boolean value for all values of the symbolic dimensions involved.\n"
+            f"See {_DOCUMENT}#InconclusiveDimensionOperation"
+        )
+
+
+class UnexpectedDimVar(Exception):
+    """A symbolic dimension is needed whose value no argument's shape gives."""
+
+
+class LoweringError(NotImplementedError):
+    """An operation cannot be written in ONNX for these types, this opset or this provider."""
+
+
+class JaxRuntimeError(RuntimeError):
+    """Running a compiled program failed."""
+
+
+class BackendError(JaxRuntimeError):
+    """ONNX Runtime refused a model or failed while running it."""
+
+
+class ExportError(RuntimeError):
+    """A function cannot be exported, or not with these arguments."""
+
+
+class ArtifactError(ExportError):
+    """A file is missing, damaged, of a newer format, or not one of onax."""
+
+
+PUBLIC = (
+    ConcretizationTypeError,
+    InconclusiveDimensionOperation,
+    JAXIndexError,
+    JAXTypeError,
+    JaxprTypeError,
+    JaxRuntimeError,
+    KeyReuseError,
+    NonConcreteBooleanIndexError,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerIntegerConversionError,
+    UnexpectedTracerError,
+    ArtifactError,
+    BackendError,
+    ExportError,
+    LoweringError,
+)
+
+for _error in PUBLIC:
+    _error.__module__ = "onax.errors"
+TypePromotionError.__module__ = "onax.dtypes"

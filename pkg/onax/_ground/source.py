@@ -1,0 +1,159 @@
+"""Where an operation was written, and tracebacks without frames of onax.
+
+While staging, `user_location()` keeps `(code object, instruction offset)` of the innermost frame outside onax and outside
+registered files: about 1 µs.  Only when shown is it resolved, by `summarize` or `resolve`: about 10 µs.
+"""
+
+import os
+import sys
+from types import TracebackType
+
+from onax._ground import config
+
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_prefixes = [_ROOT]  # folders whose files belong to onax
+_files = set()  # single files of other libraries that asked to be left out
+_is_internal = {}  # file name -> bool, filled as files are met
+
+UNKNOWN = None  # the record of a place that is not known
+
+
+def register_exclusion(path):
+    """Leaves a file out of locations and tracebacks, as if it were part of onax."""
+    _files.add(path)
+    _is_internal.clear()
+
+
+def register_folder(path):
+    """The same for all files below a folder (`onax.export` stands elsewhere in an editable install)."""
+    _prefixes.append(os.path.abspath(path) + os.sep)
+    _is_internal.clear()
+
+
+def is_internal(filename):
+    """Whether a file belongs to onax or was registered."""
+    known = _is_internal.get(filename)
+    if known is None:
+        known = filename in _files or filename.startswith(tuple(_prefixes))
+        _is_internal[filename] = known
+    return known
+
+
+def user_location():
+    """A record of the innermost frame outside onax; None when there is none."""
+    frame = sys._getframe(1)
+    known = _is_internal
+    while frame is not None:
+        code = frame.f_code
+        filename = code.co_filename
+        internal = known.get(filename)
+        if internal is None:
+            internal = is_internal(filename)
+        if not internal:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+def user_frames(limit=5):
+    """Records of the innermost frames outside onax, outermost first."""
+    found, frame = [], sys._getframe(1)
+    while frame is not None and len(found) < limit:
+        if not is_internal(frame.f_code.co_filename):
+            found.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return found[::-1]
+
+
+def resolve(record):
+    """(file, line, column, function) of a record; line and column count from 1, and are 0 where unknown."""
+    if record is None:
+        return "<unknown>", 0, 0, ""
+    code, instruction = record
+    wanted = instruction // 2
+    for index, (line, _, column, _) in enumerate(code.co_positions()):
+        if index == wanted:
+            return code.co_filename, line or 0, 0 if column is None else column + 1, code.co_qualname
+    return code.co_filename, code.co_firstlineno, 0, code.co_qualname
+
+
+def summarize(record):
+    """The place as text: `train.py:41:12 (loss)`; the path is the one Python knows the file by."""
+    filename, line, column, function = resolve(record)
+    if not line:
+        return filename
+    where = f"{filename}:{line}:{column}" if column else f"{filename}:{line}"
+    return f"{where} ({function})"
+
+
+def function_location(function):
+    """`name at file:line` for a Python function, else its name or type."""
+    while True:
+        inner = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        if inner is None:
+            break
+        function = inner
+    name = getattr(function, "__name__", None) or type(function).__name__
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return name
+    return f"{name} at {code.co_filename}:{code.co_firstlineno}"
+
+
+# --- tracebacks ---------------------------------------------------------------------------------------------------
+
+_NOTE = "(frames inside onax are left out; set JAX_TRACEBACK_FILTERING=off to see them)"
+
+
+def filter_traceback(traceback):
+    """The traceback without frames of onax, and whether any were there; the last frame stays if nothing else is left."""
+    kept, entry, dropped = [], traceback, False
+    while entry is not None:
+        if is_internal(entry.tb_frame.f_code.co_filename):
+            dropped = True
+        else:
+            kept.append(entry)
+        entry = entry.tb_next
+    rebuilt = None
+    for entry in reversed(kept):
+        rebuilt = TracebackType(rebuilt, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return rebuilt, dropped
+
+
+def _is_filtering():
+    """Whether tracebacks are to be filtered."""
+    return config.config.jax_traceback_filtering != "off" and "ONAX_FULL_TRACEBACK" not in os.environ
+
+
+class _Boundary:
+    """`with` block between a user's code and onax; stateless, so one instance serves all."""
+
+    __slots__ = ()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if error is None or not _is_filtering():
+            return
+        filtered, dropped = filter_traceback(traceback)
+        if dropped:
+            error.__traceback__ = filtered
+            if _NOTE not in getattr(error, "__notes__", ()):
+                error.add_note(_NOTE)
+
+
+boundary = _Boundary()
+
+
+def api_boundary(function):
+    """Wraps a public function so that errors that leave it show no frames of onax."""
+
+    def call(*args, **kwargs):
+        with boundary:
+            return function(*args, **kwargs)
+
+    call.__name__, call.__qualname__ = function.__name__, function.__qualname__
+    call.__doc__, call.__module__ = function.__doc__, function.__module__
+    call.__wrapped__ = function
+    return call

@@ -1,0 +1,18 @@
+"""Names for the kinds of values that signatures mention; documentation only, nothing is checked against them."""
+
+from types import EllipsisType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from onax._ground.dims import SymbolicDim
+from onax._ground.dtypes import ExtendedDType
+
+DimSize: TypeAlias = int | SymbolicDim
+Shape: TypeAlias = tuple[DimSize, ...]
+DType: TypeAlias = np.dtype | ExtendedDType
+DTypeLike: TypeAlias = Any  # a dtype, a scalar type, a name
+ArrayLike: TypeAlias = Any  # an array, a NumPy array or scalar, a Python scalar
+PyTree: TypeAlias = Any
+Axis: TypeAlias = None | int | tuple[int, ...]
+Index: TypeAlias = int | slice | None | EllipsisType | Any
