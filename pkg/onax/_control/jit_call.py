@@ -1,0 +1,198 @@
+"""The `jit` primitive: a call of a staged function, and its rules; named calls of library functions.
+
+`jit_p.impl`, which runs a staged function, is set by `onax._compile.jit`.
+"""
+
+import functools
+
+from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import Tracer, typeof
+from onax._core.zeros import Zero, is_undefined_primal
+from onax._native import context
+from onax._native.dispatch import NEVER, Primitive
+from onax._native.tree import tree_flatten, tree_unflatten
+from onax._transforms.batching import batch_jaxpr
+from onax._transforms.flatten import FlatFunction, debug_info, fun_signature
+from onax._transforms.jvp import jvp_jaxpr
+from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.transpose import transpose_jaxpr
+
+# Parameters other than `jaxpr` and `name`, with the values that do not print.
+DEFAULTS = {
+    "donated_invars": (),
+    "in_shardings": (),
+    "inline": False,
+    "keep_unused": False,
+    "out_shardings": (),
+}
+
+
+def call_params(jaxpr, name, **changes):
+    """The parameters of a `jit` equation."""
+    return {**DEFAULTS, "jaxpr": jaxpr, "name": name, **changes}
+
+
+def _abstract_eval(*avals, jaxpr, **_):
+    return list(jaxpr.out_avals)
+
+
+def _plain(params, jaxpr):
+    """Parameters for a derived call: another program; what was said of single arguments no longer applies."""
+    return {**params, "jaxpr": jaxpr, "donated_invars": (), "in_shardings": (), "out_shardings": ()}
+
+
+def _jvp(primals, tangents, *, jaxpr, **params):
+    nonzeros = [type(t) is not Zero for t in tangents]
+    derived, nonzeros_out = jvp_jaxpr(jaxpr, nonzeros, False)
+    given = [t for t in tangents if type(t) is not Zero]
+    outs = jit_p.bind(*primals, *given, **_plain(params, derived))
+    n = len(jaxpr.outvars)
+    rest = iter(outs[n:])
+    tangents_out = [
+        next(rest) if nonzero else Zero(v.aval.to_tangent_aval())
+        for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
+    ]
+    return outs[:n], tangents_out
+
+
+def _linearize(nonzeros, *primals, jaxpr, **params):
+    forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
+    outs = jit_p.bind(*primals, **_plain(params, forward))
+    n = len(jaxpr.outvars)
+    computed = iter(outs[n:])
+    residuals = [next(computed) if f is None else primals[f] for f in forwarded]
+
+    def apply(residuals, *tangents):
+        given = [t for t in tangents if type(t) is not Zero]
+        results = iter(jit_p.bind(*residuals, *given, **_plain(params, linear)))
+        return [
+            next(results) if nonzero else Zero(v.aval.to_tangent_aval())
+            for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
+        ]
+
+    return outs[:n], nonzeros_out, residuals, apply
+
+
+def _transpose(cts, *operands, jaxpr, **params):
+    linear = [is_undefined_primal(x) for x in operands]
+    nonzero_cts = [type(ct) is not Zero for ct in cts]
+    derived, nonzeros_out = transpose_jaxpr(jaxpr, linear, nonzero_cts)
+    plain = [x for x in operands if not is_undefined_primal(x)]
+    outs = jit_p.bind(*plain, *(ct for ct in cts if type(ct) is not Zero), **_plain(params, derived))
+    results, has_ct = iter(outs), iter(nonzeros_out)
+    return [
+        None if not is_linear else next(results) if next(has_ct) else Zero(x.aval)
+        for x, is_linear in zip(operands, linear)
+    ]
+
+
+def _batch(axis_data, operands, dims, *, jaxpr, **params):
+    derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
+    return jit_p.bind(*operands, **_plain(params, derived)), dims_out
+
+
+def _pretty(eqn, names):
+    inner = eqn.params["jaxpr"]
+    names.share(inner.invars, eqn.invars)
+    names.share(inner.outvars, eqn.outvars)
+    shown = {"name": eqn.params["name"]}
+    for key in sorted(("jaxpr", *DEFAULTS)):
+        value = eqn.params[key]
+        if key == "jaxpr" or (value and value != DEFAULTS[key] and (not isinstance(value, tuple) or any(value))):
+            shown[key] = value
+    return shown
+
+
+jit_p = Primitive(
+    "jit",
+    multiple_results=True,
+    abstract_eval=_abstract_eval,
+    jvp=_jvp,
+    linearize=_linearize,
+    transpose=_transpose,
+    batch=_batch,
+    pretty=_pretty,
+    weak=NEVER,
+)
+
+
+def bind_jit(args, params):
+    """Calls a staged function; `inline` programs are spliced into the program being staged."""
+    if params["inline"]:
+        trace = context.get_trace()
+        if trace is not None and trace.staging:
+            return eval_jaxpr(params["jaxpr"], params["jaxpr"].consts, *args)
+    return jit_p.bind(*args, **params)
+
+
+# ---- library functions that JAX stages as a named call ----
+
+
+def staged(name=None, static_argnames=()):
+    """Decorator: a plain call when evaluating, one `jit` equation under the given name when staging.
+
+    Arguments in `static_argnames` must be hashable; the others are pytrees of arrays.
+    """
+
+    def decorate(fun):
+        label = name or fun.__name__
+        static = frozenset(static_argnames)
+        signature = fun_signature(fun)
+        positional = [
+            p.name for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        cache = {}
+
+        @functools.wraps(fun)
+        def call(*args, **kwargs):
+            trace = context.get_trace()
+            if trace is None or not trace.staging:
+                return fun(*args, **kwargs)
+            return _call_staged(fun, label, static, positional, cache, args, kwargs)
+
+        return call
+
+    return decorate
+
+
+_STAGED_CACHE_SIZE = 512
+
+
+def _call_staged(fun, label, static, positional, cache, args, kwargs):
+    fixed = {k: v for k, v in kwargs.items() if k in static}
+    dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in static}
+    dynamic, places = [], []
+    for i, value in enumerate(args):
+        if i < len(positional) and positional[i] in static:
+            fixed[positional[i]] = value
+        else:
+            dynamic.append(value)
+            places.append(positional[i] if i < len(positional) else None)
+    leaves, tree = tree_flatten((tuple(dynamic), dynamic_kwargs))
+    avals = tuple(typeof(x) for x in leaves)
+    key = (tree, avals, tuple(places), tuple(sorted(fixed.items())), context.option_word())
+    found = cache.get(key)
+    if found is None:
+        found = _stage_call(fun, tree, avals, tuple(places), fixed)
+        if len(cache) >= _STAGED_CACHE_SIZE:
+            cache.clear()
+        cache[key] = found
+    jaxpr, out_tree = found
+    return tree_unflatten(out_tree, jit_p.bind(*leaves, **call_params(jaxpr, label)))
+
+
+def _stage_call(fun, tree, avals, places, fixed):
+    def run(*dynamic, **kwargs):
+        by_name = {n: v for n, v in zip(places, dynamic) if n is not None}
+        rest = [v for n, v in zip(places, dynamic) if n is None]
+        return fun(*rest, **by_name, **fixed, **kwargs) if not rest else fun(*dynamic, **fixed, **kwargs)
+
+    flat_fun = FlatFunction(run, tree)
+    jaxpr = trace_to_jaxpr(flat_fun, avals, debug_info("jit", fun))
+    if any(isinstance(c, Tracer) for c in jaxpr.consts):
+        raise TypeError(f"{fun.__name__} closes over a value that is being traced; pass it as an argument")
+    return jaxpr, flat_fun.out_tree
+
+
+__all__ = ["bind_jit", "call_params", "jit_p", "staged"]

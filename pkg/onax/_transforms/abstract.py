@@ -1,0 +1,182 @@
+"""Running a function on types alone: ShapeDtypeStruct, eval_shape, make_jaxpr."""
+
+import functools
+
+from onax._core.trace import typeof
+from onax._ground import dtypes
+from onax._native.array import Array
+from onax._native.avals import ShapedArray
+from onax._native.tree import tree_flatten, tree_unflatten
+from onax._transforms.flatten import (
+    FlatFunction,
+    check_callable,
+    debug_info,
+    fun_source_info,
+    normalize_argnums,
+)
+from onax._transforms.staging import trace_to_jaxpr
+
+
+class ShapeDtypeStruct:
+    """The type of an array without its values: shape (symbolic dimensions allowed), dtype, weak type, sharding."""
+
+    __slots__ = ("dtype", "shape", "sharding", "weak_type")
+
+    def __init__(self, shape, dtype, *, sharding=None, weak_type=False, **_):
+        if dtype is None:
+            raise ValueError("ShapeDtypeStruct: dtype must be specified.")
+        self.shape = tuple(shape)
+        self.dtype = dtype if dtypes.issubdtype(dtype, dtypes.extended) else dtypes.dtype(dtype)
+        self.sharding = sharding
+        self.weak_type = weak_type
+
+    ndim = property(lambda self: len(self.shape))
+
+    @property
+    def size(self):
+        """The number of elements."""
+        return ShapedArray(self.shape, self.dtype).size
+
+    def update(self, **changes):
+        """A copy with some fields replaced."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields.update(changes)
+        return ShapeDtypeStruct(**fields)
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __repr__(self):
+        extra = f", sharding={self.sharding}" if self.sharding is not None else ""
+        extra += ", weak_type=True" if self.weak_type else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{extra})"
+
+    def __eq__(self, other):
+        if not isinstance(other, ShapeDtypeStruct):
+            return False
+        return (self.shape, self.dtype, self.sharding, self.weak_type) == (
+            other.shape,
+            other.dtype,
+            other.sharding,
+            other.weak_type,
+        )
+
+    def __hash__(self):
+        return hash((self.shape, self.dtype, self.sharding, self.weak_type))
+
+
+def abstractify(x):
+    """The aval of a value or of anything with a shape and a dtype; TypeError otherwise."""
+    if isinstance(x, (ShapeDtypeStruct, ShapedArray)):
+        return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True), x.weak_type)
+    try:
+        return typeof(x)
+    except TypeError:
+        if isinstance(x, (Array, type)) or not (hasattr(x, "shape") and hasattr(x, "dtype")):
+            raise
+        return ShapedArray(tuple(x.shape), dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True))
+
+
+def argument_avals(fun, leaves, names):
+    """The avals of flat arguments; TypeError that names the offending argument."""
+    avals = []
+    for i, x in enumerate(leaves):
+        try:
+            avals.append(abstractify(x))
+        except TypeError as error:
+            paths = names()
+            where = paths[i] if i < len(paths) else f"argument {i}"
+            raise TypeError(
+                f"Error interpreting argument to {fun} as an abstract array. The problematic value is of type "
+                f"{type(x)} and was passed to the function at path {where}.\nThis typically means that a jit-wrapped "
+                "function was called with a non-array argument, and this argument was not marked as static using "
+                "the static_argnums or static_argnames parameters of jax.jit."
+            ) from error
+    return avals
+
+
+class CheckedFlatFunction(FlatFunction):
+    """A flat function whose results must be arrays."""
+
+    __slots__ = ("traced_for",)
+
+    def __init__(self, fun, in_tree, traced_for="jit"):
+        super().__init__(fun, in_tree)
+        self.traced_for = traced_for
+
+    def __call__(self, *flat):
+        leaves = super().__call__(*flat)
+        for x in leaves:
+            if isinstance(x, Array):
+                continue
+            try:
+                typeof(x)
+            except TypeError:
+                raise TypeError(
+                    f"function {fun_source_info(self.fun)} traced for {self.traced_for} returned a value of type "
+                    f"{type(x)}, which is not a valid JAX type"
+                ) from None
+        return leaves
+
+
+def with_static(fun, args, static_argnums):
+    """(function of the dynamic positional arguments alone, those arguments)."""
+    if not static_argnums:
+        return fun, args
+    fixed = {n % len(args): args[n] for n in static_argnums if -len(args) <= n < len(args)}
+    dynamic = tuple(a for i, a in enumerate(args) if i not in fixed)
+
+    @functools.wraps(fun, updated=())
+    def partial(*rest, **kwargs):
+        rest = iter(rest)
+        full = [fixed[i] if i in fixed else next(rest) for i in range(len(args))]
+        return fun(*full, **kwargs)
+
+    return partial, dynamic
+
+
+def stage(fun, args, kwargs, static_argnums=(), static_argnames=(), traced_for="jit"):
+    """(closed jaxpr, tree of the results, tree of the dynamic arguments) of a call on values or types."""
+    info = debug_info(traced_for, fun, args, kwargs, static_argnums, static_argnames)
+    fixed = {k: v for k, v in kwargs.items() if k in static_argnames}
+    dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in static_argnames}
+    partial, dynamic = with_static(fun, args, static_argnums)
+    if fixed:
+        partial = functools.wraps(fun, updated=())(functools.partial(partial, **fixed))
+    leaves, tree = tree_flatten((dynamic, dynamic_kwargs))
+    avals = argument_avals(fun, leaves, lambda: info.arg_names)
+    flat_fun = CheckedFlatFunction(partial, tree, traced_for)
+    jaxpr = trace_to_jaxpr(flat_fun, avals, info)
+    return jaxpr, flat_fun.out_tree, tree
+
+
+def _structs(jaxpr, out_tree):
+    return tree_unflatten(
+        out_tree, [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in jaxpr.out_avals]
+    )
+
+
+def eval_shape(fun, *args, **kwargs):
+    """The shapes and dtypes `fun(*args, **kwargs)` would give, as a tree of ShapeDtypeStruct; computes nothing."""
+    check_callable(fun)
+    jaxpr, out_tree, _ = stage(fun, args, kwargs)
+    return _structs(jaxpr, out_tree)
+
+
+def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstracted_axes=None):
+    """A function that, called with arguments or their types, gives the jaxpr of `fun`.
+
+    With `return_shape` it gives (jaxpr, tree of ShapeDtypeStruct).
+    """
+    check_callable(fun)
+    argnums, argnames = normalize_argnums(fun, static_argnums or None, None)
+
+    @functools.wraps(fun, updated=())
+    def make(*args, **kwargs):
+        jaxpr, out_tree, _ = stage(fun, args, kwargs, argnums, argnames)
+        return (jaxpr, _structs(jaxpr, out_tree)) if return_shape else jaxpr
+
+    make.__name__ = f"make_jaxpr({getattr(fun, '__name__', 'fun')})"
+    return make
