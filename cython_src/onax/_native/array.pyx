@@ -1,0 +1,953 @@
+"""Arrays: the base class with every operator slot, and the values in memory.
+
+An operator goes, in this order: natively to a primitive, when nothing is traced and both operands agree; else to the
+function of that name in the operator table, which `onax.numpy` fills once.
+"""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+from cpython.buffer cimport PyObject_GetBuffer
+from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+
+from onax._native.avals cimport ShapedArray, make_aval
+from onax._native.context cimport X64, ctx, default_device, option_bits, quiet_begin, quiet_end
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_CheckExact(object op)
+    ctypedef struct PyArray_Descr:
+        pass
+    object PyArray_NewFromDescr(PyTypeObject *, PyArray_Descr *descr, int, cnp.npy_intp *, cnp.npy_intp *, void *, int, void *)
+    void PyArray_CLEARFLAGS(cnp.ndarray arr, int flags)
+    int NPY_ARRAY_WRITEABLE
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int *) except? -1
+    bint PyFloat_CheckExact(object)
+    bint PyLong_CheckExact(object)
+    bint PyBool_Check(object)
+    bint PyComplex_CheckExact(object)
+
+cdef extern from *:
+    """
+    #define onax_type_dict(type) (((PyTypeObject *)(type))->tp_dict)
+    #define onax_type_modified(type) PyType_Modified((PyTypeObject *)(type))
+    """
+    PyObject *onax_type_dict(object)
+    void onax_type_modified(object)
+
+
+# ---- operators -----------------------------------------------------------------------------------------------------
+
+cdef enum Op:
+    ADD, SUB, MUL, TRUEDIV, FLOORDIV, MOD, DIVMOD, POW, MATMUL, AND, OR, XOR, LSHIFT, RSHIFT
+    EQ, NE, LT, LE, GT, GE
+    NEG, POS, ABS, INVERT
+    GETITEM, ITER, LEN
+    OPS
+
+_OP_NAMES = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "and", "or", "xor", "lshift",
+    "rshift", "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem", "iter", "len",
+)
+_OP_SYMBOLS = ("+", "-", "*", "/", "//", "%", "divmod()", "** or pow()", "@", "&", "|", "^", "<<", ">>")
+
+cdef PyObject *_slow[OPS]       # the operator table
+cdef PyObject *_fast[OPS]       # primitives that an operator is, for the dtype kinds below
+cdef int _fast_kinds[OPS]       # bit per NumPy kind, see _kind_bit
+cdef pair_function _pair = NULL
+
+
+cdef void set_pair_function(pair_function f) noexcept:
+    global _pair
+    _pair = f
+
+
+cdef int _op_index(str name) except -1:
+    if name not in _OP_NAMES:
+        raise ValueError(f"no operator is called {name!r}; there are {', '.join(_OP_NAMES)}")
+    return _OP_NAMES.index(name)
+
+
+def set_operators(dict table):
+    """Fills the operator table: name -> function.  Reflected operators call the same function, operands swapped.
+
+    Names: add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift eq ne lt le gt ge (two operands),
+    neg pos abs invert iter len (one), getitem (array, index).
+    """
+    for name, function in table.items():
+        i = _op_index(name)
+        Py_INCREF(function)
+        Py_XDECREF(_slow[i])
+        _slow[i] = <PyObject *>function
+
+
+cdef int _kind_bit(int kind) noexcept:
+    if kind == c"b":
+        return 1
+    if kind == c"i":
+        return 2
+    if kind == c"u":
+        return 4
+    if kind == c"f":
+        return 8
+    if kind == c"c":
+        return 16
+    if kind == c"V":
+        return 32
+    return 0
+
+
+def set_fast_binary(str name, primitive, str kinds="iuf"):
+    """Says that the operator `name` is `primitive` when both operands have one dtype, of one of these NumPy kinds.
+
+    A kind of V stands for the floating and integer dtypes of ml_dtypes.
+    """
+    i = _op_index(name)
+    Py_INCREF(primitive)
+    Py_XDECREF(_fast[i])
+    _fast[i] = <PyObject *>primitive
+    _fast_kinds[i] = 0
+    for kind in kinds:
+        _fast_kinds[i] |= _kind_bit(ord(kind))
+
+
+def set_fast_unary(str name, primitive, str kinds="if"):
+    """Says that the unary operator `name` is `primitive` for operands of these NumPy kinds."""
+    set_fast_binary(name, primitive, kinds)
+
+
+def install_method(cls, str name, obj):
+    """Puts a method or property on Array or ArrayImpl, which as compiled classes refuse assignment."""
+    if cls is not Array and cls is not ArrayImpl:
+        raise TypeError(f"methods are installed on Array and ArrayImpl only, not on {cls!r}")
+    (<dict>onax_type_dict(cls))[name] = obj
+    onax_type_modified(cls)
+
+
+cdef object _call_slow(int op, object x, object y):
+    if _slow[op] == NULL:
+        raise NotImplementedError(f"the operator {_OP_NAMES[op]} has no function yet; import onax.numpy")
+    return (<object>_slow[op])(x, y)
+
+
+cdef object _call_slow_unary(int op, object x):
+    if _slow[op] == NULL:
+        raise NotImplementedError(f"the operator {_OP_NAMES[op]} has no function yet; import onax.numpy")
+    return (<object>_slow[op])(x)
+
+
+cdef object _unary(int op, Array x):
+    cdef ArrayImpl a
+    if _fast[op] != NULL and type(x) is ArrayImpl and ctx().trace == NULL:
+        a = <ArrayImpl>x
+        if a.buf is not None and not is_extended(a._dtype):
+            if _kind_bit((<cnp.dtype>a._dtype).kind) & _fast_kinds[op]:
+                result = _pair(_fast[op], a.buf, None, a.weak, a.weak, a.dev, a.committed)
+                if result is not NotImplemented:
+                    return result
+    return _call_slow_unary(op, x)
+
+
+cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
+    """The result, or NotImplemented when this is not a plain case."""
+    cdef ArrayImpl y
+    cdef cnp.ndarray a = x.buf
+    cdef cnp.ndarray b
+    cdef object dtype = x._dtype
+    cdef object device = x.dev
+    cdef bint committed = x.committed
+    cdef bint weak
+    if a is None or is_extended(dtype) or x.shards is not None:
+        return NotImplemented
+    if not _kind_bit((<cnp.dtype>dtype).kind) & _fast_kinds[op]:
+        return NotImplemented
+    if type(other) is ArrayImpl:
+        y = <ArrayImpl>other
+        b = y.buf
+        if y._dtype is not dtype or b is None or y.shards is not None:
+            return NotImplemented
+        if y.dev is not device or y.committed != committed:
+            if y.committed:
+                if committed:
+                    return NotImplemented
+                device = y.dev
+                committed = True
+        weak = y.weak
+    else:
+        b = _scalar_like(other, dtype)
+        if b is None:
+            return NotImplemented
+        weak = True
+    if not committed:
+        device = default_device()
+    if swapped:
+        return _pair(_fast[op], b, a, weak, x.weak, device, committed)
+    return _pair(_fast[op], a, b, x.weak, weak, device, committed)
+
+
+cdef int _accepts(object other) except -1:
+    """Whether a binary operator takes `other`: 1 yes, 0 no (let it try), -2 never."""
+    if isinstance(other, (Array, int, float, complex, np.ndarray, np.generic)):
+        return 1
+    return 0
+
+
+cdef object _binary(int op, Array x, object other, bint swapped):
+    if _fast[op] != NULL and type(x) is ArrayImpl and ctx().trace == NULL:
+        result = _fast_binary(op, <ArrayImpl>x, other, swapped)
+        if result is not NotImplemented:
+            return result
+    if not _accepts(other):
+        if hasattr(other, "__jax_array__"):
+            other = other.__jax_array__()
+            if not _accepts(other):
+                return NotImplemented
+        else:
+            if isinstance(other, (list, tuple, set, dict)):
+                _refuse_container(op, x, other, swapped)
+            return NotImplemented
+    if swapped:
+        return _call_slow(op, other, x)
+    return _call_slow(op, x, other)
+
+
+cdef int _refuse_container(int op, object x, object other, bint swapped) except -1:
+    left, right = (other, x) if swapped else (x, other)
+    symbol = _OP_SYMBOLS[op] if op < EQ else ("==", "!=", "<", "<=", ">", ">=")[op - EQ]
+    raise TypeError(
+        f"unsupported operand type(s) for {symbol}: {type(left).__name__!r} and {type(right).__name__!r}"
+    )
+
+
+# ---- Python and NumPy values as buffers ----------------------------------------------------------------------------
+
+cdef object _descr_bool = np.dtype(np.bool_)
+cdef object _descr_int32 = np.dtype(np.int32)
+cdef object _descr_int64 = np.dtype(np.int64)
+cdef object _descr_uint32 = np.dtype(np.uint32)
+cdef object _descr_uint64 = np.dtype(np.uint64)
+cdef object _descr_float32 = np.dtype(np.float32)
+cdef object _descr_float64 = np.dtype(np.float64)
+cdef object _descr_complex64 = np.dtype(np.complex64)
+cdef object _descr_complex128 = np.dtype(np.complex128)
+
+
+cdef inline bint is_extended(object dtype) noexcept:
+    return not cnp.PyArray_DescrCheck(dtype)
+
+
+cdef cnp.ndarray _empty_0d(object dtype):
+    cdef cnp.npy_intp none = 0
+    Py_INCREF(dtype)  # the call below takes over a reference
+    return <cnp.ndarray>PyArray_NewFromDescr(
+        <PyTypeObject *>cnp.ndarray, <PyArray_Descr *><PyObject *>dtype, 0, &none, NULL, NULL, 0, NULL
+    )
+
+
+cdef long long _checked_int(object value) except? -1:
+    """A Python int within the default integer dtype."""
+    cdef int overflow = 0
+    cdef long long v = PyLong_AsLongLongAndOverflow(value, &overflow)
+    cdef bint wide = option_bits() & X64
+    if overflow or (not wide and (v > 2147483647 or v < -2147483648)):
+        raise OverflowError(f"Python int {value} too large to convert to {'int64' if wide else 'int32'}")
+    return v
+
+
+cdef cnp.ndarray scalar_buffer(object value, bint *weak):
+    """A 0-d array of the dtype that a Python scalar has by default; None when `value` is no Python scalar."""
+    cdef cnp.ndarray out
+    cdef bint wide = option_bits() & X64
+    cdef long long i
+    cdef double f
+    if isinstance(value, float):
+        weak[0] = True
+        out = _empty_0d(_descr_float64 if wide else _descr_float32)
+        f = value
+        if wide:
+            (<double *>cnp.PyArray_DATA(out))[0] = f
+        else:
+            (<float *>cnp.PyArray_DATA(out))[0] = <float>f
+    elif PyBool_Check(value):
+        weak[0] = False
+        out = _empty_0d(_descr_bool)
+        (<char *>cnp.PyArray_DATA(out))[0] = value is True
+    elif isinstance(value, int):
+        weak[0] = True
+        i = _checked_int(value)
+        out = _empty_0d(_descr_int64 if wide else _descr_int32)
+        if wide:
+            (<long long *>cnp.PyArray_DATA(out))[0] = i
+        else:
+            (<int *>cnp.PyArray_DATA(out))[0] = <int>i
+    elif isinstance(value, complex):
+        weak[0] = True
+        out = _empty_0d(_descr_complex128 if wide else _descr_complex64)
+        _store_complex(out, value, wide)
+    else:
+        return None
+    PyArray_CLEARFLAGS(out, NPY_ARRAY_WRITEABLE)
+    return out
+
+
+cdef int _store_complex(cnp.ndarray out, double complex value, bint wide) except -1:
+    if wide:
+        (<double *>cnp.PyArray_DATA(out))[0] = value.real
+        (<double *>cnp.PyArray_DATA(out))[1] = value.imag
+    else:
+        (<float *>cnp.PyArray_DATA(out))[0] = <float>value.real
+        (<float *>cnp.PyArray_DATA(out))[1] = <float>value.imag
+    return 0
+
+
+cdef cnp.ndarray _scalar_like(object value, object dtype):
+    """A Python scalar as a 0-d array of `dtype`, when promotion with `dtype` gives `dtype`; else None."""
+    cdef cnp.ndarray out
+    cdef int num = (<cnp.dtype>dtype).type_num
+    cdef double f
+    cdef long long i = 0
+    if PyFloat_CheckExact(value):
+        if num != cnp.NPY_FLOAT and num != cnp.NPY_DOUBLE:
+            return None
+        f = value
+    elif PyLong_CheckExact(value):
+        i = _checked_int(value)
+        f = <double>i
+    elif PyBool_Check(value):
+        i = 1 if value is True else 0
+        f = <double>i
+    else:
+        return None
+    if num == cnp.NPY_FLOAT:
+        out = _empty_0d(dtype)
+        # JAX first makes an integer an int32, which rounds once on its way to float32, as here.
+        (<float *>cnp.PyArray_DATA(out))[0] = <float>i if not PyFloat_CheckExact(value) else <float>f
+    elif num == cnp.NPY_DOUBLE:
+        out = _empty_0d(dtype)
+        (<double *>cnp.PyArray_DATA(out))[0] = f
+    elif num == cnp.NPY_INT:
+        out = _empty_0d(dtype)
+        (<int *>cnp.PyArray_DATA(out))[0] = <int>i
+    elif num == cnp.NPY_LONG or num == cnp.NPY_LONGLONG:
+        if (<cnp.dtype>dtype).itemsize == 4:
+            out = _empty_0d(dtype)
+            (<int *>cnp.PyArray_DATA(out))[0] = <int>i
+        else:
+            out = _empty_0d(dtype)
+            (<long long *>cnp.PyArray_DATA(out))[0] = i
+    elif num == cnp.NPY_UINT:
+        out = _empty_0d(dtype)
+        (<unsigned int *>cnp.PyArray_DATA(out))[0] = <unsigned int>i
+    elif num == cnp.NPY_UBYTE or num == cnp.NPY_BYTE:
+        out = _empty_0d(dtype)
+        (<unsigned char *>cnp.PyArray_DATA(out))[0] = <unsigned char>i
+    else:
+        return None
+    return out
+
+
+cdef cnp.ndarray canonical(object x):
+    """An ndarray or NumPy scalar in an accepted dtype and byte order: itself, or a converted copy.
+
+    Raises TypeError for dtypes that no array can have.
+    """
+    cdef cnp.ndarray a
+    cdef object target = None
+    cdef int num
+    cdef bint wide = option_bits() & X64
+    cdef PyObject *token
+    if PyArray_CheckExact(x):
+        a = <cnp.ndarray>x
+    else:
+        a = np.asarray(x)
+    num = cnp.PyArray_TYPE(a)
+    if num == cnp.NPY_DOUBLE:
+        target = None if wide else _descr_float32
+    elif num == cnp.NPY_LONG or num == cnp.NPY_LONGLONG:
+        if a.dtype.itemsize == 8:
+            target = _descr_int64 if wide else _descr_int32
+    elif num == cnp.NPY_ULONG or num == cnp.NPY_ULONGLONG:
+        if a.dtype.itemsize == 8:
+            target = _descr_uint64 if wide else _descr_uint32
+    elif num == cnp.NPY_CDOUBLE:
+        target = None if wide else _descr_complex64
+    elif num >= cnp.NPY_OBJECT and num < 256 and num != cnp.NPY_FLOAT16:
+        if num != cnp.NPY_VOID:
+            raise _not_an_array(x, a.dtype)
+    elif num == cnp.NPY_LONGDOUBLE or num == cnp.NPY_CLONGDOUBLE:
+        raise _not_an_array(x, a.dtype)
+    if target is None and not a.dtype.isnative:
+        target = a.dtype.newbyteorder("=")
+    if target is None or target is a.dtype:
+        return a
+    token = quiet_begin()
+    try:
+        return a.astype(target)
+    finally:
+        quiet_end(token)
+
+
+cdef object _not_an_array(object x, object dtype):
+    return TypeError(
+        f"Value {x!r} with dtype {dtype} is not a valid array type. Only arrays of numeric types are supported."
+    )
+
+
+# ---- making arrays -------------------------------------------------------------------------------------------------
+
+cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint committed):
+    """`result` (ndarray or NumPy scalar, owned by nobody who writes) as an array of the logical dtype `dtype`."""
+    cdef ArrayImpl out = ArrayImpl.__new__(ArrayImpl)
+    cdef cnp.ndarray a
+    if PyArray_CheckExact(result):
+        a = <cnp.ndarray>result
+    else:
+        a = np.asarray(result)
+    PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
+    out.buf = a
+    out._dtype = dtype
+    out.weak = weak
+    out.committed = committed
+    out.dev = device
+    return out
+
+
+cdef ArrayImpl wrap_plain(object result, bint weak, object device, bint committed):
+    """The same for a standard dtype, which the result itself states."""
+    cdef ArrayImpl out = ArrayImpl.__new__(ArrayImpl)
+    cdef cnp.ndarray a
+    if PyArray_CheckExact(result):
+        a = <cnp.ndarray>result
+    else:
+        a = np.asarray(result)
+    PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
+    out.buf = a
+    out._dtype = <object>cnp.PyArray_DESCR(a)
+    out.weak = weak
+    out.committed = committed
+    out.dev = device
+    return out
+
+
+cdef object _placed(object device, bint committed):
+    return default_device() if device is None and not committed else device
+
+
+def make_array(buffer, dtype=None, bint weak_type=False, device=None, bint committed=False):
+    """An array around `buffer`, an ndarray of accepted dtype that nobody else will write to; no copy.
+
+    `dtype` is needed only for an extended dtype, whose storage dtype the buffer then has.
+    """
+    device = _placed(device, committed)
+    if dtype is None or cnp.PyArray_DescrCheck(dtype):
+        return wrap_plain(buffer, weak_type, device, committed)
+    return wrap(buffer, dtype, weak_type, device, committed)
+
+
+def from_user(x, bint weak_type=False, device=None, bint committed=False):
+    """An array of the elements of `x` (ndarray, NumPy scalar, Python scalar or array), sharing no memory with it.
+
+    64-bit dtypes become 32-bit ones unless they are on.  A Python scalar other than a bool gives a weak dtype.
+    Raises TypeError for anything else and for dtypes that no array can have.
+    """
+    cdef bint weak = False
+    cdef cnp.ndarray a
+    if isinstance(x, ArrayImpl):
+        return x
+    if isinstance(x, (np.ndarray, np.generic)):
+        a = canonical(x)
+        if isinstance(x, np.ndarray) and (<object>a is x or cnp.PyArray_BASE(a) != NULL):
+            a = np.array(a, order="K", copy=True)
+        return wrap_plain(a, weak_type, _placed(device, committed), committed)
+    a = scalar_buffer(x, &weak)
+    if a is None:
+        raise TypeError(
+            f"Value {x!r} of type {type(x)} is not a valid array type. Only arrays of numeric types are supported."
+        )
+    return wrap_plain(a, weak or weak_type, _placed(device, committed), committed)
+
+
+def make_sharded(buffer, shards, sharding, dtype=None, bint weak_type=False):
+    """An array over several devices: `buffer` is the whole value, `shards` pairs of (device, its part)."""
+    cdef ArrayImpl out = make_array(buffer, dtype, weak_type, None, True)
+    out.shards = tuple([(device, _frozen(part)) for device, part in shards])
+    out.shd = sharding
+    return out
+
+
+cdef cnp.ndarray _frozen(object part):
+    cdef cnp.ndarray a = np.asarray(part)
+    PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
+    return a
+
+
+cdef cnp.ndarray buffer_of(ArrayImpl x):
+    if x.buf is None:
+        raise RuntimeError(f"Array has been deleted with shape={x._aval.str_short()}.")
+    return x.buf
+
+
+cdef object _first_device = None
+cdef object _sharding_factory = None
+
+
+def set_placement_factories(first_device=None, sharding=None):
+    """Registers `first_device()` -> the device of arrays that state none, and `sharding(array)` -> its sharding."""
+    global _first_device, _sharding_factory
+    _first_device = first_device
+    _sharding_factory = sharding
+
+
+cdef object device_of(ArrayImpl x):
+    if x.dev is not None or _first_device is None:
+        return x.dev
+    return _first_device()
+
+
+# ---- the classes ---------------------------------------------------------------------------------------------------
+
+cdef class Array:
+    """An immutable array: a value in memory, or, while a function is traced, a stand-in for one.
+
+    Arrays are made by functions such as `onax.numpy.array`; this class is for `isinstance` and annotations.
+    """
+
+    __array_priority__ = 100
+
+    def __add__(self, other):
+        return _binary(ADD, self, other, False)
+
+    def __radd__(self, other):
+        return _binary(ADD, self, other, True)
+
+    def __sub__(self, other):
+        return _binary(SUB, self, other, False)
+
+    def __rsub__(self, other):
+        return _binary(SUB, self, other, True)
+
+    def __mul__(self, other):
+        return _binary(MUL, self, other, False)
+
+    def __rmul__(self, other):
+        return _binary(MUL, self, other, True)
+
+    def __truediv__(self, other):
+        return _binary(TRUEDIV, self, other, False)
+
+    def __rtruediv__(self, other):
+        return _binary(TRUEDIV, self, other, True)
+
+    def __floordiv__(self, other):
+        return _binary(FLOORDIV, self, other, False)
+
+    def __rfloordiv__(self, other):
+        return _binary(FLOORDIV, self, other, True)
+
+    def __mod__(self, other):
+        return _binary(MOD, self, other, False)
+
+    def __rmod__(self, other):
+        return _binary(MOD, self, other, True)
+
+    def __divmod__(self, other):
+        return _binary(DIVMOD, self, other, False)
+
+    def __rdivmod__(self, other):
+        return _binary(DIVMOD, self, other, True)
+
+    def __pow__(self, other, modulus):
+        if modulus is not None:
+            raise TypeError("pow() of arrays takes no modulus; use (x ** y) % modulus")
+        return _binary(POW, self, other, False)
+
+    def __rpow__(self, other, modulus):
+        if modulus is not None:
+            raise TypeError("pow() of arrays takes no modulus; use (x ** y) % modulus")
+        return _binary(POW, self, other, True)
+
+    def __matmul__(self, other):
+        return _binary(MATMUL, self, other, False)
+
+    def __rmatmul__(self, other):
+        return _binary(MATMUL, self, other, True)
+
+    def __and__(self, other):
+        return _binary(AND, self, other, False)
+
+    def __rand__(self, other):
+        return _binary(AND, self, other, True)
+
+    def __or__(self, other):
+        return _binary(OR, self, other, False)
+
+    def __ror__(self, other):
+        return _binary(OR, self, other, True)
+
+    def __xor__(self, other):
+        return _binary(XOR, self, other, False)
+
+    def __rxor__(self, other):
+        return _binary(XOR, self, other, True)
+
+    def __lshift__(self, other):
+        return _binary(LSHIFT, self, other, False)
+
+    def __rlshift__(self, other):
+        return _binary(LSHIFT, self, other, True)
+
+    def __rshift__(self, other):
+        return _binary(RSHIFT, self, other, False)
+
+    def __rrshift__(self, other):
+        return _binary(RSHIFT, self, other, True)
+
+    def __richcmp__(self, other, int op):
+        if op == Py_EQ:
+            return _binary(EQ, self, other, False)
+        if op == Py_NE:
+            return _binary(NE, self, other, False)
+        if op == Py_LT:
+            return _binary(LT, self, other, False)
+        if op == Py_LE:
+            return _binary(LE, self, other, False)
+        if op == Py_GT:
+            return _binary(GT, self, other, False)
+        return _binary(GE, self, other, False)
+
+    def __neg__(self):
+        return _unary(NEG, self)
+
+    def __pos__(self):
+        return _unary(POS, self)
+
+    def __abs__(self):
+        return _unary(ABS, self)
+
+    def __invert__(self):
+        return _unary(INVERT, self)
+
+    def __getitem__(self, index):
+        if type(self) is ArrayImpl and ctx().trace == NULL:
+            result = _fast_getitem(<ArrayImpl>self, index)
+            if result is not None:
+                return result
+        return _call_slow(GETITEM, self, index)
+
+    def __setitem__(self, index, value):
+        raise TypeError(
+            "onax arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, use "
+            "x = x.at[idx].set(y) or another .at[] method."
+        )
+
+    def __len__(self):
+        shape = self.aval.shape
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return shape[0]
+
+    def __iter__(self):
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d array")
+        return _call_slow_unary(ITER, self)
+
+    def __contains__(self, item):
+        if self.ndim != 1:
+            raise ValueError(f"Array.__contains__: search array must be one-dimensional, got arr.shape={self.shape}.")
+        return bool((self == item).any())
+
+    def __hash__(self):
+        raise TypeError(f"unhashable type: {type(self).__name__!r}")
+
+
+cdef bint _is_plain_index(object i) noexcept:
+    return PyLong_CheckExact(i) or type(i) is slice or i is None or i is Ellipsis
+
+
+cdef enum:
+    COPIED_AT_MOST = 4096   # bytes: a smaller part is copied, so that it does not keep the whole alive
+
+
+cdef ArrayImpl _part(ArrayImpl x, object piece):
+    """A piece of x's memory as an array."""
+    cdef ArrayImpl out
+    cdef cnp.ndarray a
+    if PyArray_CheckExact(piece):
+        a = <cnp.ndarray>piece
+        if cnp.PyArray_NBYTES(a) <= COPIED_AT_MOST:
+            a = cnp.PyArray_NewCopy(a, cnp.NPY_KEEPORDER)
+        piece = a
+    out = wrap(piece, x._dtype, x.weak, x.dev if x.committed else default_device(), x.committed)
+    return out
+
+
+cdef object _fast_getitem(ArrayImpl x, object index):
+    """Basic indexing by ints, slices, None and Ellipsis within bounds; None when that is not it."""
+    if x.buf is None or x.shards is not None:
+        return None
+    if type(index) is tuple:
+        for i in <tuple>index:
+            if not _is_plain_index(i):
+                return None
+        if Ellipsis not in <tuple>index:
+            index = index + (Ellipsis,)  # NumPy then gives a 0-d array, not a scalar
+    elif not _is_plain_index(index):
+        return None
+    elif PyLong_CheckExact(index):
+        index = (index, Ellipsis)
+    try:
+        piece = x.buf[index]
+    except IndexError:
+        return None  # the general path words the error, or clamps
+    return _part(x, piece)
+
+
+@cython.no_gc
+@cython.final
+cdef class ArrayImpl(Array):
+    """A value in memory."""
+
+    def __init__(self, *args, **kwargs):
+        raise TypeError("arrays are made by functions such as onax.numpy.array, not by their class")
+
+    # -- what it is
+
+    @property
+    def aval(self):
+        """Shape, dtype and weak bit, as a ShapedArray."""
+        if self._aval is None:
+            self._aval = make_aval((<object>buffer_of(self)).shape, self._dtype, self.weak)
+        return self._aval
+
+    @property
+    def shape(self):
+        return self.aval.shape if self.buf is None else (<object>self.buf).shape
+
+    @property
+    def dtype(self):
+        return self._dtype
+
+    @property
+    def weak_type(self):
+        return self.weak
+
+    @property
+    def ndim(self):
+        return len(self.aval.shape) if self.buf is None else cnp.PyArray_NDIM(self.buf)
+
+    @property
+    def size(self):
+        return self.aval.size if self.buf is None else cnp.PyArray_SIZE(self.buf)
+
+    @property
+    def itemsize(self):
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self):
+        return self.size * self._dtype.itemsize
+
+    @property
+    def _value(self):
+        """The elements as a read-only ndarray; for extended dtypes, of the storage dtype."""
+        return buffer_of(self).view()
+
+    @property
+    def _buffer(self):
+        """The ndarray itself: for compiled callers and kernels, never for users."""
+        return buffer_of(self)
+
+    # -- where it is
+
+    @property
+    def _committed(self):
+        return self.committed
+
+    @property
+    def _device(self):
+        return device_of(self)
+
+    @property
+    def _shards(self):
+        return self.shards
+
+    @property
+    def device(self):
+        """The device that holds it; its sharding when it lies on several."""
+        if self.shards is not None:
+            return self.sharding
+        return device_of(self)
+
+    def devices(self):
+        """The set of devices that hold it."""
+        if self.shards is not None:
+            return {device for device, _ in self.shards}
+        return {device_of(self)}
+
+    @property
+    def sharding(self):
+        """How it is spread over devices."""
+        if self.shd is None and _sharding_factory is not None:
+            self.shd = _sharding_factory(self)
+        return self.shd
+
+    @property
+    def is_fully_addressable(self):
+        return True
+
+    @property
+    def is_fully_replicated(self):
+        return self.shards is None or all([part.shape == self.shape for _, part in self.shards])
+
+    def block_until_ready(self):
+        """Gives the array itself: its elements are there."""
+        return self
+
+    def copy_to_host_async(self):
+        """Does nothing: the elements are on the host."""
+
+    def is_ready(self):
+        return True
+
+    def is_deleted(self):
+        return self.buf is None
+
+    def delete(self):
+        """Lets go of the elements.  Using the array afterwards raises RuntimeError."""
+        self.aval
+        self.buf = None
+        self.shards = None
+
+    def on_device_size_in_bytes(self):
+        return buffer_of(self).nbytes
+
+    # -- as Python and NumPy values
+
+    def __len__(self):
+        cdef cnp.ndarray a = buffer_of(self)
+        if cnp.PyArray_NDIM(a) == 0:
+            raise TypeError("len() of unsized object")
+        return cnp.PyArray_DIM(a, 0)
+
+    def __iter__(self):
+        cdef cnp.ndarray a = buffer_of(self)
+        if cnp.PyArray_NDIM(a) == 0:
+            raise TypeError("iteration over a 0-d key array" if is_extended(self._dtype) else
+                            "iteration over a 0-d array")
+        if ctx().trace != NULL or self.shards is not None:
+            return _call_slow_unary(ITER, self)
+        return iter([_part(self, a[i, ...]) for i in range(cnp.PyArray_DIM(a, 0))])
+
+    def __bool__(self):
+        cdef cnp.ndarray a = buffer_of(self)
+        if is_extended(self._dtype):
+            raise TypeError("key array cannot be converted to boolean.")
+        if cnp.PyArray_SIZE(a) == 1:
+            return bool(a.item())
+        if cnp.PyArray_SIZE(a) == 0:
+            raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an "
+                             "array is not empty.")
+        raise ValueError("The truth value of an array with more than one element is ambiguous. "
+                         "Use a.any() or a.all()")
+
+    def __int__(self):
+        return int(_item_0d(self, "int"))
+
+    def __float__(self):
+        return float(_item_0d(self, "float"))
+
+    def __complex__(self):
+        return complex(_item_0d(self, "complex"))
+
+    def __index__(self):
+        cdef cnp.ndarray a = buffer_of(self)
+        if cnp.PyArray_NDIM(a) != 0 or is_extended(self._dtype) or not _is_integer(self._dtype):
+            raise TypeError("Only integer scalar arrays can be converted to a scalar index.")
+        return int(a.item())
+
+    def __format__(self, spec):
+        if cnp.PyArray_NDIM(buffer_of(self)) == 0 and not is_extended(self._dtype):
+            return format(self.buf[()], spec)
+        if spec:
+            raise TypeError("unsupported format string passed to onax.Array.__format__")
+        return str(self)
+
+    def item(self, *args):
+        """An element as a Python scalar: the only one, or the one at the given index."""
+        return self._value.item(*args)
+
+    def tolist(self):
+        """The elements as nested lists of Python scalars."""
+        return self._value.tolist()
+
+    def tobytes(self, order="C"):
+        return buffer_of(self).tobytes(order)
+
+    def __array__(self, dtype=None, copy=None):
+        """The elements as an ndarray: read-only memory unless a copy is asked for."""
+        if is_extended(self._dtype):
+            raise TypeError("An array with an extended dtype such as PRNG keys cannot be converted to a NumPy array. "
+                            "Use onax.random.key_data(arr) to get the underlying integers.")
+        view = buffer_of(self).view()
+        if dtype is not None and np.dtype(dtype) != view.dtype:
+            return view.astype(dtype) if copy is None or copy else np.array(view, dtype=dtype, copy=False)
+        return view.copy() if copy else view
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        if is_extended(self._dtype):
+            raise BufferError("an array of keys has no buffer; use onax.random.key_data(arr)")
+        PyObject_GetBuffer(buffer_of(self).view(), buffer, flags)
+
+    def __reduce__(self):
+        dtype = self._dtype if is_extended(self._dtype) else None
+        return (_restore, (np.asarray(buffer_of(self)), dtype, self.weak))
+
+    def __copy__(self):
+        return _again(self)
+
+    def __deepcopy__(self, memo):
+        return _again(self)
+
+    def _with(self, *, weak_type=None, device=None, committed=None):
+        """The same elements with another weak bit or placement."""
+        cdef ArrayImpl out = _again(self)
+        if weak_type is not None:
+            out.weak = weak_type
+        if device is not None:
+            out.dev = device
+            out.shards = None
+            out.shd = None
+        if committed is not None:
+            out.committed = committed
+        return out
+
+
+cdef object _item_0d(ArrayImpl self, str kind):
+    cdef cnp.ndarray a = buffer_of(self)
+    if is_extended(self._dtype):
+        raise TypeError(f"{kind}() argument must be a number, not a key array")
+    if cnp.PyArray_NDIM(a) != 0:
+        raise TypeError(
+            f"Only scalar arrays can be converted to Python scalars; got arr.ndim={cnp.PyArray_NDIM(a)}"
+        )
+    return a.item()
+
+
+cdef ArrayImpl _again(ArrayImpl self):
+    cdef ArrayImpl out = wrap(buffer_of(self), self._dtype, self.weak, self.dev, self.committed)
+    out.shards = self.shards
+    out.shd = self.shd
+    return out
+
+
+cdef bint _is_integer(object dtype) except -1:
+    return dtype.kind in "iu" or (dtype.kind == "V" and dtype.names is None and "int" in dtype.name)
+
+
+def _restore(buffer, dtype, weak_type):
+    return make_array(buffer, dtype, weak_type)
