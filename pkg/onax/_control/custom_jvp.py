@@ -56,9 +56,7 @@ class custom_jvp:
 
     def __call__(self, *args, **kwargs):
         if self.jvp is None:
-            raise AttributeError(
-                f"No JVP defined for custom_jvp function {fun_name(self.fun)} using defjvp."
-            )
+            raise AttributeError(f"No JVP defined for custom_jvp function {fun_name(self.fun)} using defjvp.")
         if context.get_trace() is None:
             return self.fun(*args, **kwargs)
         return _call(self, _resolve(self.fun, args, kwargs))

@@ -50,8 +50,7 @@ def _jvp(primals, tangents, *, jaxpr, **params):
     n = len(jaxpr.outvars)
     rest = iter(outs[n:])
     tangents_out = [
-        next(rest) if nonzero else Zero(v.aval.to_tangent_aval())
-        for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
+        next(rest) if nonzero else Zero(v.aval.to_tangent_aval()) for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
     ]
     return outs[:n], tangents_out
 

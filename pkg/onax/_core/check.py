@@ -1,10 +1,7 @@
 """Checking that a jaxpr is well formed: every variable bound once before use, every type as the rules say."""
 
 from onax._core.jaxpr import DropVar, Jaxpr, Literal, jaxprs_in_params
-
-
-class JaxprTypeError(TypeError):
-    """A jaxpr breaks a rule of the language."""
+from onax._ground.errors import JaxprTypeError
 
 
 def check_jaxpr(jaxpr):
@@ -56,9 +53,5 @@ def _check_eqn(eqn):
 
 def abstract_results(primitive, avals, params):
     """(result avals as a list, effects) of a primitive on the given types."""
-    if primitive.abstract_eval is None:
-        raise NotImplementedError(f"Abstract evaluation for '{primitive.name}' not implemented")
-    out, effects = primitive.abstract_eval(*avals, **params), frozenset()
-    if "effectful" in primitive.facts:
-        out, effects = out
+    out, effects = primitive.abstract(*avals, **params)
     return (list(out) if primitive.multiple_results else [out]), effects

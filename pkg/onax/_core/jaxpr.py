@@ -152,7 +152,17 @@ UNKNOWN_DEBUG_INFO = DebugInfo("unknown", "<unknown>")
 class Jaxpr(Printable):
     """A typed, first-order program in A-normal form."""
 
-    __slots__ = ("__weakref__", "_cache", "constvars", "consts", "debug_info", "effects", "eqns", "invars", "outvars")
+    __slots__ = (
+        "__weakref__",
+        "_cache",
+        "consts",
+        "constvars",
+        "debug_info",
+        "effects",
+        "eqns",
+        "invars",
+        "outvars",
+    )
 
     def __init__(self, constvars, invars, outvars, eqns, effects=None, debug_info=UNKNOWN_DEBUG_INFO, consts=()):
         self.constvars = list(constvars)
@@ -234,17 +244,13 @@ class ClosedJaxpr(Jaxpr):
         """The program without its constants."""
         open_jaxpr = self.cache.get("open")
         if open_jaxpr is None:
-            open_jaxpr = Jaxpr(
-                self.constvars, self.invars, self.outvars, self.eqns, self.effects, self.debug_info
-            )
+            open_jaxpr = Jaxpr(self.constvars, self.invars, self.outvars, self.eqns, self.effects, self.debug_info)
             self.cache["open"] = open_jaxpr
         return open_jaxpr
 
     def replace(self, *, jaxpr=None, consts=None):
         """A copy with another program or other constants."""
-        return ClosedJaxpr(
-            self.jaxpr if jaxpr is None else jaxpr, self.consts if consts is None else consts
-        )
+        return ClosedJaxpr(self.jaxpr if jaxpr is None else jaxpr, self.consts if consts is None else consts)
 
 
 def close_jaxpr(jaxpr):
@@ -268,9 +274,7 @@ def subjaxprs(jaxpr):
 
 def convert_constvars_jaxpr(jaxpr):
     """The open program that takes the constants as its first arguments."""
-    return Jaxpr(
-        (), [*jaxpr.constvars, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info
-    )
+    return Jaxpr((), [*jaxpr.constvars, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
 
 
 __all__ = [

@@ -7,6 +7,8 @@ A primitive may shape how its parameters print through its `pretty` field: `pret
 parameters to show, in order; `names.share(inner, outer)` lets variables of an inner program take the outer names.
 """
 
+from onax._ground import source
+
 WIDTH = 80
 
 
@@ -197,7 +199,7 @@ def _equation(eqn, names):
     params = _params(_shown_params(eqn, names), names)
     line = [results, " = ", eqn.primitive.name, params, " ", _vars(eqn.invars, names, typed=False)]
     if names.options["source_info"] and eqn.source_info is not None:
-        line.append(f" # {eqn.source_info.summary()}")
+        line.append(f" # {source.summarize(eqn.source_info)}")
     if names.options["name_stack"]:
         line.append(" # []")
     return line if eqn.outvars else line[2:]
@@ -242,7 +244,14 @@ def _shared_programs(jaxpr):
 
 
 def print_jaxpr(
-    jaxpr, *, source_info=False, print_shapes=True, custom_pp_eqn_rules=True, name_stack=False, width=WIDTH, **_
+    jaxpr,
+    *,
+    source_info=False,
+    print_shapes=True,
+    custom_pp_eqn_rules=True,
+    name_stack=False,
+    width=WIDTH,
+    **_,
 ):
     """The text of a jaxpr; `source_info=True` adds each equation's line (JAX's other options are accepted)."""
     options = {

@@ -13,9 +13,9 @@ import numpy as np
 from onax._core.zeros import Zero
 from onax._ground import dtypes, errors, source
 from onax._native import context
-from onax._native.array import Array, ArrayImpl, make_array, set_stray_tracer_handler
+from onax._native.array import Array, ArrayImpl, make_array
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import evaluate
+from onax._native.dispatch import evaluate, set_stray_tracer_handler
 
 
 class Trace:
@@ -114,7 +114,7 @@ class Tracer(Array):
         """The array behind this tracer if there is one, else None."""
         return None
 
-    def origin(self):
+    def _origin_msg(self):
         """Sentences that say where this tracer comes from, for error messages."""
         return ""
 
@@ -205,12 +205,9 @@ def _cast_advice(function):
     return text
 
 
-def _stray_tracer(primitive, args):
+def _stray_tracer(primitive, tracer):
     """A tracer meets an operation after its transformation has ended."""
-    for arg in args:
-        if isinstance(arg, Tracer):
-            raise escaped_tracer_error(arg)
-    raise AssertionError("no tracer among the operands")
+    raise escaped_tracer_error(tracer)
 
 
 def escaped_tracer_error(tracer):
@@ -220,7 +217,7 @@ def escaped_tracer_error(tracer):
         f"reference to an intermediate value with type {tracer.aval.str_short()} wrapped in a "
         f"{type(tracer).__name__} to escape the scope of the transformation.\n"
         "onax transformations require that functions explicitly return their outputs, and disallow saving "
-        f"intermediate values to global state.\n{tracer.origin()}"
+        f"intermediate values to global state.\n{tracer._origin_msg()}"
     )
 
 

@@ -114,15 +114,12 @@ def linearize(fun, *primals, has_aux=False):
     def apply(*tangents):
         leaves, tree = tree_flatten(tangents)
         if tree != in_tree:
-            raise TypeError(
-                f"linearized function called with tangents of tree structure {tree}; expected {in_tree}"
-            )
+            raise TypeError(f"linearized function called with tangents of tree structure {tree}; expected {in_tree}")
         for p, t in zip(primal_avals, leaves):
             _check_linearized_tangent(p, typeof(t))
         results = iter(eval_jaxpr(lin.jaxpr, lin.residuals, *map(as_array, leaves)))
         flat = [
-            next(results) if nonzero else instantiate_zeros(Zero(a))
-            for nonzero, a in zip(lin.nonzeros_out, out_avals)
+            next(results) if nonzero else instantiate_zeros(Zero(a)) for nonzero, a in zip(lin.nonzeros_out, out_avals)
         ]
         return tree_unflatten(out_tree, flat)
 
@@ -311,9 +308,7 @@ def _check_grad_output(name, aval, holomorphic):
     dtype = aval.dtype
     if holomorphic:
         if not dtypes.issubdtype(dtype, np.complexfloating):
-            raise TypeError(
-                f"{name} with holomorphic=True requires outputs with complex dtype, but got {dtype}."
-            )
+            raise TypeError(f"{name} with holomorphic=True requires outputs with complex dtype, but got {dtype}.")
     elif dtypes.issubdtype(dtype, np.complexfloating):
         raise TypeError(
             f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {dtype}. "
@@ -397,9 +392,7 @@ def jacrev(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
         per_leaf = [_unravel(value, leaf, 0) for leaf in leaves]
         out_tree = tree_structure(value)
         split_leaves = [tree_flatten(t)[0] for t in per_leaf]
-        by_out = [
-            tree_unflatten(in_tree, [parts[i] for parts in split_leaves]) for i in range(out_tree.num_leaves)
-        ]
+        by_out = [tree_unflatten(in_tree, [parts[i] for parts in split_leaves]) for i in range(out_tree.num_leaves)]
         jac = tree_unflatten(out_tree, by_out)
         return (jac, aux) if has_aux else jac
 
@@ -471,4 +464,3 @@ def linear_transpose(fun, *primals, reduce_axes=()):
         return tree_unflatten(in_tree, [instantiate_zeros(ct) for ct in outs])
 
     return transposed
-

@@ -30,9 +30,9 @@ class BatchTracer(Tracer):
         d = self.batch_dim
         return aval.update(shape=(*aval.shape[:d], *aval.shape[d + 1 :]))
 
-    def origin(self):
+    def _origin_msg(self):
         """That of the value with its mapped axis."""
-        return self.val.origin() if isinstance(self.val, Tracer) else ""
+        return self.val._origin_msg() if isinstance(self.val, Tracer) else ""
 
 
 class BatchTrace(Trace):
@@ -141,9 +141,7 @@ def _make_batch_jaxpr(jaxpr, axis_data, in_dims, instantiate):
     dims_out = []
 
     def fun(*args):
-        outs, dims = batch_flat(
-            lambda *xs: eval_jaxpr(jaxpr, jaxpr.consts, *xs), axis_data, args, in_dims
-        )
+        outs, dims = batch_flat(lambda *xs: eval_jaxpr(jaxpr, jaxpr.consts, *xs), axis_data, args, in_dims)
         moved = []
         for val, dim, make in zip(outs, dims, instantiate):
             keep = dim is None and not make

@@ -13,7 +13,7 @@ from onax._native.tree import tree_flatten, tree_unflatten
 class FlatFunction:
     """A function of pytrees as one from flat values to flat values; `out_tree` is known after a call."""
 
-    __slots__ = ("fun", "has_aux", "aux", "in_tree", "out_tree")
+    __slots__ = ("aux", "fun", "has_aux", "in_tree", "out_tree")
 
     def __init__(self, fun, in_tree, has_aux=False):
         self.fun = fun
@@ -164,9 +164,7 @@ def normalize_argnums(fun, static_argnums, static_argnames):
     if signature is None:
         return argnums or (), argnames or ()
     parameters = list(signature.parameters.values())
-    positional = [
-        p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if argnums is None:
         argnums = tuple(i for i, name in enumerate(positional) if name in (argnames or ()))
     if argnames is None:

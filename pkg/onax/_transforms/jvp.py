@@ -34,9 +34,9 @@ class JVPTracer(Tracer):
         """The primal, when it is known."""
         return to_concrete_value(self.primal)
 
-    def origin(self):
+    def _origin_msg(self):
         """That of the primal."""
-        return self.primal.origin() if isinstance(self.primal, Tracer) else ""
+        return self.primal._origin_msg() if isinstance(self.primal, Tracer) else ""
 
 
 class JVPTrace(Trace):
@@ -125,8 +125,7 @@ def _make_jvp_jaxpr(jaxpr, nonzeros, instantiate):
     def fun(*args):
         primals, given = args[: len(jaxpr.invars)], iter(args[len(jaxpr.invars) :])
         tangents = [
-            next(given) if nonzero else Zero(v.aval.to_tangent_aval())
-            for v, nonzero in zip(jaxpr.invars, nonzeros)
+            next(given) if nonzero else Zero(v.aval.to_tangent_aval()) for v, nonzero in zip(jaxpr.invars, nonzeros)
         ]
         outs, tangents_out = jvp_flat(lambda *xs: eval_jaxpr(jaxpr, jaxpr.consts, *xs), primals, tangents)
         tangents_out = [instantiate_zeros(t) if make else t for t, make in zip(tangents_out, instantiate)]

@@ -69,9 +69,9 @@ class LinearizeTracer(Tracer):
         """The primal, when it is known."""
         return to_concrete_value(self.primal)
 
-    def origin(self):
+    def _origin_msg(self):
         """That of the primal."""
-        return self.primal.origin() if isinstance(self.primal, Tracer) else ""
+        return self.primal._origin_msg() if isinstance(self.primal, Tracer) else ""
 
 
 class LinearizeTrace(Trace):
@@ -109,9 +109,7 @@ class LinearizeTrace(Trace):
                 tangents.append(None)
         if not active:
             return bind_with_trace(primitive, self.parent_trace, primals, params)
-        tangents = [
-            Zero(typeof(p).to_tangent_aval()) if t is None else t for p, t in zip(primals, tangents)
-        ]
+        tangents = [Zero(typeof(p).to_tangent_aval()) if t is None else t for p, t in zip(primals, tangents)]
         if primitive.linearize is not None:
             out, tangent_out = self._by_linearize_rule(primitive, primals, tangents, params)
         elif primitive.jvp is None:
@@ -235,6 +233,4 @@ def _instantiate_outputs(lin, jaxpr):
     inputs = [*lin.jaxpr.constvars, *lin.jaxpr.invars]
     closed = trace_to_jaxpr(fun, [v.aval for v in inputs], jaxpr.debug_info)
     n = len(lin.residuals)
-    return core.Jaxpr(
-        closed.invars[:n], closed.invars[n:], closed.outvars, closed.eqns, None, jaxpr.debug_info
-    )
+    return core.Jaxpr(closed.invars[:n], closed.invars[n:], closed.outvars, closed.eqns, None, jaxpr.debug_info)

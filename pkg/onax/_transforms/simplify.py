@@ -15,9 +15,7 @@ def drop_dead_code(jaxpr):
         return jaxpr
     kept.reverse()
     constants = [(v, c) for v, c in zip(jaxpr.constvars, jaxpr.consts or [None] * len(jaxpr.constvars)) if v in used]
-    open_jaxpr = core.Jaxpr(
-        [v for v, _ in constants], jaxpr.invars, jaxpr.outvars, kept, None, jaxpr.debug_info
-    )
+    open_jaxpr = core.Jaxpr([v for v, _ in constants], jaxpr.invars, jaxpr.outvars, kept, None, jaxpr.debug_info)
     if isinstance(jaxpr, core.ClosedJaxpr):
         return core.ClosedJaxpr(open_jaxpr, [c for _, c in constants])
     return open_jaxpr

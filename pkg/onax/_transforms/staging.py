@@ -24,7 +24,7 @@ class DynamicJaxprTracer(Tracer):
         weak = "~" if self.aval.weak_type else ""
         return f"JitTracer({weak}{self.aval.str_short()})"
 
-    def origin(self):
+    def _origin_msg(self):
         """Where the function being traced stands, and what this value depends on."""
         return self._trace.origin_of(self)
 
@@ -32,7 +32,7 @@ class DynamicJaxprTracer(Tracer):
 class DynamicJaxprTrace(Trace):
     """Records every operation as an equation; values of other traces and arrays become constants."""
 
-    __slots__ = ("_consts_by_id", "constvars", "consts", "debug_info", "eqns", "invars")
+    __slots__ = ("_consts_by_id", "consts", "constvars", "debug_info", "eqns", "invars")
 
     def __init__(self, debug_info, parent_trace=None):
         super().__init__(parent_trace)
@@ -130,7 +130,7 @@ class DynamicJaxprTrace(Trace):
             if operation is not None:
                 text += (
                     " This value became a tracer due to JAX operations on these lines:\n\n  operation "
-                    f"{core.print_eqn(operation)}\n    from line {tracer._location.summary()}"
+                    f"{core.print_eqn(operation)}\n    from line {source.summarize(tracer._location)}"
                 )
         return text
 

@@ -59,10 +59,11 @@ def _transpose_eqn(eqn, env, linear, cts, trace):
         return
     eqn_cts = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, eqn_cts)]
     if eqn.primitive.transpose is None:
-        raise NotImplementedError(f"Transpose rule (for reverse-mode differentiation) for '{eqn.primitive.name}' not implemented")
+        raise NotImplementedError(
+            f"Transpose rule (for reverse-mode differentiation) for '{eqn.primitive.name}' not implemented"
+        )
     operands = [
-        UndefinedPrimal(a.aval) if type(a) is not core.Literal and a in linear else _read(a, env)
-        for a in eqn.invars
+        UndefinedPrimal(a.aval) if type(a) is not core.Literal and a in linear else _read(a, env) for a in eqn.invars
     ]
     ct = eqn_cts if eqn.primitive.multiple_results else eqn_cts[0]
     outs = eqn.primitive.transpose(ct, *operands, **eqn.params)
@@ -89,9 +90,7 @@ def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
 
     def fun(*args):
         plain, given = iter(args[: len(plain_avals)]), iter(args[len(plain_avals) :])
-        primals = [
-            UndefinedPrimal(v.aval) if is_linear else next(plain) for v, is_linear in zip(jaxpr.invars, linear)
-        ]
+        primals = [UndefinedPrimal(v.aval) if is_linear else next(plain) for v, is_linear in zip(jaxpr.invars, linear)]
         cts = [next(given) if nonzero else Zero(v.aval) for v, nonzero in zip(jaxpr.outvars, nonzero_cts)]
         outs = backward_pass(jaxpr, jaxpr.consts, primals, cts)
         outs = [ct for ct, is_linear in zip(outs, linear) if is_linear]

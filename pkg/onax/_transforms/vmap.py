@@ -26,10 +26,14 @@ def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_n
         )
     for leaf in tree_flatten(in_axes)[0]:
         if not isinstance(leaf, int):
-            raise TypeError(f"vmap in_axes must be an int, None, or (nested) container with those types as leaves, but got {in_axes}.")
+            raise TypeError(
+                f"vmap in_axes must be an int, None, or (nested) container with those types as leaves, but got {in_axes}."
+            )
     for leaf in tree_flatten(out_axes)[0]:
         if not isinstance(leaf, int):
-            raise TypeError(f"vmap out_axes must be an int, None, or (nested) container with those types as leaves, but got {out_axes}.")
+            raise TypeError(
+                f"vmap out_axes must be an int, None, or (nested) container with those types as leaves, but got {out_axes}."
+            )
 
     @functools.wraps(fun, updated=())
     def mapped(*args, **kwargs):
@@ -160,5 +164,3 @@ def _inconsistent_sizes(fun, args, kwargs, leaves, dims, axis_size):
             share = "most" if i == 0 and len(where) > len(ordered[1][1]) else "some"
             lines.append(f"  * {share} axes ({len(where)} of them) had size {size}, e.g. {where[0]}")
     return ";\n".join(lines).replace("mapped:;", "mapped:")
-
-

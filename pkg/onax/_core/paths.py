@@ -1,0 +1,334 @@
+"""Key paths: where in a tree a leaf stands, and messages about two trees that do not fit.
+
+A path is a tuple of keys: `DictKey('w')`, `SequenceKey(0)`, `GetAttrKey('bias')`, or `FlattenedIndexKey(2)` for
+registered classes that do not name their children.
+"""
+
+from typing import Any
+
+from onax._ground.lazy import LazyModule
+from onax._native.tree import (
+    flatten_one_level,
+    is_tree_node,
+    registration_of,
+    tree_flatten,
+    tree_leaves,
+    tree_structure,
+)
+
+KeyEntry = Any
+KeyPath = tuple[KeyEntry, ...]
+
+difflib = LazyModule("difflib")
+
+
+class _Key:
+    """One step of a path: a class and one value; immutable, hashable, picklable."""
+
+    __slots__ = ()
+
+    @property
+    def value(self):
+        """What the step selects by."""
+        return getattr(self, self.__match_args__[0])
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{type(self).__name__} is immutable")
+
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.value == other.value
+
+    def __hash__(self):
+        return hash((type(self).__name__, self.value))
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.__match_args__[0]}={self.value!r})"
+
+    def __reduce__(self):
+        return type(self), (self.value,)
+
+
+class SequenceKey(_Key):
+    """Entry `idx` of a tuple or list."""
+
+    __slots__ = __match_args__ = ("idx",)
+
+    def __init__(self, idx):
+        if not isinstance(idx, int):
+            raise TypeError(f"SequenceKey: idx must be an int, got {idx!r}")
+        object.__setattr__(self, "idx", idx)
+
+    def __str__(self):
+        return f"[{self.idx}]"
+
+
+class DictKey(_Key):
+    """Entry `key` of a dictionary."""
+
+    __slots__ = __match_args__ = ("key",)
+
+    def __init__(self, key):
+        object.__setattr__(self, "key", key)
+
+    def __str__(self):
+        return f"[{self.key!r}]"
+
+
+class GetAttrKey(_Key):
+    """Attribute `name` of an object."""
+
+    __slots__ = __match_args__ = ("name",)
+
+    def __init__(self, name):
+        if not isinstance(name, str):
+            raise TypeError(f"GetAttrKey: name must be a str, got {name!r}")
+        object.__setattr__(self, "name", name)
+
+    def __str__(self):
+        return f".{self.name}"
+
+
+class FlattenedIndexKey(_Key):
+    """Child number `key` of an object that does not name its children."""
+
+    __slots__ = __match_args__ = ("key",)
+
+    def __init__(self, key):
+        if not isinstance(key, int):
+            raise TypeError(f"FlattenedIndexKey: key must be an int, got {key!r}")
+        object.__setattr__(self, "key", key)
+
+    def __str__(self):
+        return f"[<flat index {self.key}>]"
+
+
+_ORDERED = {"OrderedDict", "defaultdict"}
+
+
+def keystr(keys, *, simple=False, separator=""):
+    """The path as text: `['a'][1].w`, or only the values (`a/1/w` with separator '/') when `simple`."""
+    keys = [str(k.value) if simple and isinstance(k, _Key) else str(k) for k in keys]
+    return separator.join(keys)
+
+
+def _named_children(tree):
+    """((key, child) pairs, data) of the root container."""
+    kind = type(tree)
+    if kind in (tuple, list):
+        return tuple((SequenceKey(i), x) for i, x in enumerate(tree)), None
+    children, data = flatten_one_level(tree)
+    if kind is dict:
+        return tuple((DictKey(k), x) for k, x in zip(data, children)), data
+    registration = registration_of(kind)
+    if registration is None:
+        return tuple((GetAttrKey(k), x) for k, x in zip(getattr(kind, "_fields", ()), children)), data
+    if registration.data_fields is not None:
+        return [(GetAttrKey(k), x) for k, x in zip(registration.data_fields, children)], data
+    if registration.flatten_with_keys is not None:
+        children, data = registration.flatten_with_keys(tree)
+        return list(children), data
+    if kind.__name__ in _ORDERED and kind.__module__ == "collections":
+        keys = data if kind.__name__ == "OrderedDict" else data[1]
+        return [(DictKey(k), x) for k, x in zip(keys, children)], data
+    return [(FlattenedIndexKey(i), x) for i, x in enumerate(children)], data
+
+
+def flatten_one_level_with_keys(tree):
+    """((key, child) pairs, data) of the root container; ValueError for a leaf."""
+    return _named_children(tree)
+
+
+def _is_container(x):
+    return is_tree_node(type(x)) or (isinstance(x, tuple) and hasattr(x, "_fields"))
+
+
+def _walk(path, tree, is_leaf, takes_path, out):
+    if is_leaf is not None and (is_leaf(path, tree) if takes_path else is_leaf(tree)):
+        out.append((path, tree))
+    elif not _is_container(tree):
+        out.append((path, tree))
+    else:
+        for key, child in _named_children(tree)[0]:
+            _walk((*path, key), child, is_leaf, takes_path, out)
+
+
+def tree_leaves_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
+    """(path, leaf) pairs, in the order of `tree_leaves`."""
+    out = []
+    _walk((), tree, is_leaf, is_leaf_takes_path, out)
+    return out
+
+
+def tree_flatten_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
+    """((path, leaf) pairs, structure) of a tree; `is_leaf` gets (path, x) if `is_leaf_takes_path`."""
+    pairs = tree_leaves_with_path(tree, is_leaf, is_leaf_takes_path)
+    if is_leaf is None or not is_leaf_takes_path:
+        return pairs, tree_structure(tree, is_leaf)
+    verdicts = []
+    _record_verdicts((), tree, is_leaf, verdicts)
+    answers = iter(verdicts)
+    return pairs, tree_structure(tree, lambda _: next(answers))
+
+
+def _record_verdicts(path, tree, is_leaf, out):
+    """What `is_leaf` says of each node, in the order in which flattening asks."""
+    stop = bool(is_leaf(path, tree))
+    out.append(stop)
+    if not stop and _is_container(tree):
+        for key, child in _named_children(tree)[0]:
+            _record_verdicts((*path, key), child, is_leaf, out)
+
+
+def tree_map_with_path(f, tree, *rest, is_leaf=None, is_leaf_takes_path=False):
+    """The tree of f(path, leaf, *corresponding subtrees of rest)."""
+    pairs, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
+    columns = [treedef.flatten_up_to(r) for r in rest]
+    return treedef.unflatten([f(path, leaf, *more) for (path, leaf), *more in zip(pairs, *columns)])
+
+
+def tree_map(f, tree, *rest, is_leaf=None):
+    """The tree of f(leaf, *corresponding subtrees of rest).
+
+    Every tree of `rest` must have `tree`'s structure, or extend it below its leaves; ValueError otherwise.
+    """
+    leaves, treedef = tree_flatten(tree, is_leaf)
+    columns = [_flatten_up_to(treedef, tree, r, is_leaf) for r in rest]
+    return treedef.unflatten([f(*xs) for xs in zip(leaves, *columns)])
+
+
+def _flatten_up_to(treedef, tree, full, is_leaf):
+    try:
+        return treedef.flatten_up_to(full)
+    except ValueError:
+        for error in prefix_errors(tree, full, is_leaf):
+            raise error("tree_map tree") from None
+        raise
+
+
+def broadcast_prefix(prefix, full, is_leaf=None):
+    """For each leaf of `full`, the leaf of `prefix` that stands above it; ValueError if `prefix` is no prefix."""
+    leaves, treedef = tree_flatten(prefix, is_leaf)
+    try:
+        subtrees = treedef.flatten_up_to(full)
+    except ValueError:
+        for error in prefix_errors(prefix, full, is_leaf):
+            raise error("broadcast_prefix prefix_tree") from None
+        raise
+    return [x for x, subtree in zip(leaves, subtrees) for _ in tree_leaves(subtree, is_leaf)]
+
+
+# ---- why two trees do not fit
+
+
+def prefix_errors(prefix, full, is_leaf=None):
+    """Functions `name -> ValueError`, one for each place where `prefix` is no prefix of `full`."""
+    return list(_prefix_errors((), prefix, full, is_leaf))
+
+
+def _error(what, path, text):
+    def make(name):
+        place = name + keystr(path)
+        return ValueError(f"pytree structure error: {what} at key path\n    {place}\n{text.format(name=name)}")
+
+    return make
+
+
+def _difference(one, two):
+    lines = difflib.ndiff(str(one).splitlines(), str(two).splitlines())
+    return "\n".join(f"    {line}".rstrip() for line in lines)
+
+
+def _prefix_errors(path, prefix, full, is_leaf):
+    if (is_leaf is not None and is_leaf(prefix)) or not _is_container(prefix):
+        return
+    kind = type(prefix)
+    if type(full) is not kind:
+        yield _error(
+            "different types",
+            path,
+            f"There the prefix pytree {{name}} has a subtree of type\n    {_braces(kind)}\n"
+            f"and the full pytree one of a different type\n    {_braces(type(full))}.",
+        )
+        return
+    pairs, data = _named_children(prefix)
+    full_pairs, full_data = _named_children(full)
+    if kind in (tuple, list) and len(pairs) != len(full_pairs):
+        name = kind.__name__
+        yield _error(
+            f"different lengths of {name}",
+            path,
+            f"There the prefix pytree {{name}} has a {name} of length {len(pairs)}, "
+            f"the full pytree one of length {len(full_pairs)}.",
+        )
+        return
+    if kind not in (tuple, list) and not (data is full_data or data == full_data):
+        yield _error(
+            "different pytree metadata",
+            path,
+            f"There the prefix pytree {{name}} has a subtree of type\n    {_braces(kind)}\nwith metadata\n"
+            f"    {_braces(data)}\nand the full pytree one of the same type with metadata\n    {_braces(full_data)}\n"
+            f"which differ in\n{_braces(_difference(data, full_data))}",
+        )
+        return
+    if len(pairs) != len(full_pairs):
+        yield _error(
+            "different numbers of pytree children",
+            path,
+            f"There the prefix pytree {{name}} has {len(pairs)} children, the full pytree {len(full_pairs)}.",
+        )
+        return
+    for (key, child), (_, full_child) in zip(pairs, full_pairs):
+        yield from _prefix_errors((*path, key), child, full_child, is_leaf)
+
+
+def _braces(x):
+    """Text that survives str.format."""
+    return str(x).replace("{", "{{").replace("}", "}}")
+
+
+def equality_errors(one, two):
+    """(path, what stands there in `one`, in `two`, why they differ) for each place where two structures differ."""
+    return _equality_errors((), one, two)
+
+
+def equality_errors_pytreedef(one, two):
+    """The same for two PyTreeDefs."""
+    return equality_errors(one.unflatten([0] * one.num_leaves), two.unflatten([0] * two.num_leaves))
+
+
+def _equality_errors(path, one, two):
+    kinds = [type(x) if _is_container(x) else None for x in (one, two)]
+    if kinds == [None, None]:
+        return
+    if kinds[0] is not kinds[1]:
+        texts = ["a pytree leaf" if k is None else "None" if k is type(None) else f"a {k.__name__}" for k in kinds]
+        yield path, *texts, "so their Python types differ"
+        return
+    (pairs, data), (other_pairs, other_data) = _named_children(one), _named_children(two)
+    name = kinds[0].__name__
+    if kinds[0] in (tuple, list) and len(pairs) != len(other_pairs):
+        yield (
+            path,
+            f"a {name} of length {len(pairs)}",
+            f"a {name} of length {len(other_pairs)}",
+            "so the lengths do not match",
+        )
+        return
+    if kinds[0] is dict and data != other_data:
+        texts = [
+            f"a dict with keys {list(d)}" if len(d) != 1 else f"a dict with key {d[0]!r}" for d in (data, other_data)
+        ]
+        yield path, *texts, "so the dictionary keys do not match"
+        return
+    if not (data is other_data or data == other_data):
+        texts = [f"a {name} with pytree metadata {d}" for d in (data, other_data)]
+        yield path, *texts, "so the pytree node metadata does not match"
+        return
+    if len(pairs) != len(other_pairs):
+        texts = [f"a {name} with {len(p)} children" for p in (pairs, other_pairs)]
+        yield path, *texts, "so the numbers of children do not match"
+        return
+    for (key, child), (_, other) in zip(pairs, other_pairs):
+        yield from _equality_errors((*path, key), child, other)

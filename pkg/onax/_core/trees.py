@@ -1,0 +1,254 @@
+"""Functions on trees that need no speed: registration with checks, reductions, transposition, Partial."""
+
+import functools
+
+from onax._core.paths import broadcast_prefix
+from onax._ground.lazy import dataclasses
+from onax._native import tree as native
+from onax._native.tree import (
+    PyTreeDef,
+    register_dataclass_node,
+    register_pytree_node,
+    tree_flatten,
+    tree_leaves,
+    tree_structure,
+    tree_unflatten,
+)
+
+
+class _Unspecified:
+    """The default of arguments for which None means something."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "<unspecified>"
+
+
+_unspecified = _Unspecified()
+
+
+class PyTreeRegistry:
+    """The registry of container classes, as an object; there is one, `default_registry`."""
+
+    __slots__ = ()
+
+    def flatten(self, tree, is_leaf=None):
+        """(leaves, structure) of a tree."""
+        return tree_flatten(tree, is_leaf)
+
+    def flatten_one_level(self, tree):
+        """(children, data) of the root, or None for a leaf."""
+        return None if native.all_leaves([tree]) else native.flatten_one_level(tree)
+
+    def is_node(self, type):
+        """Whether objects of this class are containers."""
+        return native.is_tree_node(type)
+
+    def register_node(self, nodetype, to_iterable, from_iterable, to_iterable_with_keys=None):
+        """Makes a class a container."""
+        register_pytree_node(nodetype, to_iterable, from_iterable, to_iterable_with_keys)
+
+
+default_registry = PyTreeRegistry()
+
+
+def register_pytree_node_class(cls):
+    """Class decorator: makes the class a container through its methods tree_flatten and tree_unflatten."""
+    register_pytree_node(cls, lambda x: x.tree_flatten(), cls.tree_unflatten)
+    return cls
+
+
+def register_pytree_with_keys(nodetype, flatten_with_keys, unflatten_func, flatten_func=None):
+    """Makes a class a container whose children have keys: `flatten_with_keys(x)` gives ((key, child) pairs, data)."""
+    if flatten_func is None:
+
+        def flatten_func(x):
+            pairs, data = flatten_with_keys(x)
+            return [child for _, child in pairs], data
+
+    register_pytree_node(nodetype, flatten_func, unflatten_func, flatten_with_keys)
+
+
+def register_pytree_with_keys_class(cls):
+    """Class decorator: as register_pytree_node_class, with the method tree_flatten_with_keys (tree_flatten optional)."""
+    flatten = (lambda x: x.tree_flatten()) if hasattr(cls, "tree_flatten") else None
+    register_pytree_with_keys(cls, lambda x: x.tree_flatten_with_keys(), cls.tree_unflatten, flatten)
+    return cls
+
+
+def register_static(cls):
+    """Class decorator: makes every object of the class an empty container, itself being the static part."""
+    register_pytree_node(cls, lambda x: ((), x), lambda x, _: x)
+    return cls
+
+
+def register_dataclass(nodetype, data_fields=None, meta_fields=None, drop_fields=()):
+    """Makes a class a container with `data_fields` as children and `meta_fields` as static data; returns the class.
+
+    For a dataclass both may be left out: a field is static if its metadata says `static=True`.  Together with
+    `drop_fields` they must name all fields that its constructor takes.  Raises TypeError or ValueError otherwise.
+    """
+    fields = getattr(nodetype, "__dataclass_fields__", None)
+    if data_fields is None or meta_fields is None:
+        if (data_fields is None) != (meta_fields is None):
+            raise TypeError(
+                "register_dataclass: data_fields and meta_fields must both be specified when either is specified. "
+                f"Got {data_fields=} {meta_fields=}."
+            )
+        if fields is None:
+            raise TypeError(
+                "register_dataclass: data_fields and meta_fields are required when nodetype is not a dataclass. "
+                f"Got {nodetype=}."
+            )
+        static = {n for n, f in fields.items() if f.metadata.get("static", False)}
+        data_fields = [n for n in _own_fields(fields) if n not in static]
+        meta_fields = [n for n in _own_fields(fields) if n in static]
+    data_fields, meta_fields = tuple(data_fields), tuple(meta_fields)
+    if fields is not None:
+        _check_fields(fields, {*data_fields, *meta_fields}, drop_fields)
+    overlap = set(data_fields) & set(meta_fields)
+    if overlap:
+        raise ValueError(f"data_fields and meta_fields must not overlap. Overlapping fields: {overlap}.")
+    register_dataclass_node(nodetype, data_fields, meta_fields)
+    return nodetype
+
+
+def _own_fields(fields):
+    """Names of real fields, without ClassVar and InitVar pseudo-fields."""
+    return [n for n, f in fields.items() if f._field_type.name == "_FIELD"]
+
+
+def _check_fields(fields, given, drop_fields):
+    wanted = {n for n in _own_fields(fields) if fields[n].init} - set(drop_fields)
+    if given == wanted:
+        return
+    text = "data_fields and meta_fields must include all dataclass fields with ``init=True`` and only them."
+    if wanted - given:
+        text += f" Missing fields: {wanted - given}. Add them to drop_fields to suppress this error."
+    if given - wanted:
+        text += f" Unexpected fields: {given - wanted}."
+    raise ValueError(text)
+
+
+def static(**kwargs):
+    """A dataclass field that is static: `dataclasses.field` with metadata that register_dataclass reads."""
+    metadata = {**(kwargs.pop("metadata", None) or {}), "static": True}
+    return dataclasses.field(metadata=metadata, **kwargs)
+
+
+def tree_all(tree, *, is_leaf=None):
+    """Whether every leaf is true."""
+    return all(tree_leaves(tree, is_leaf))
+
+
+def tree_reduce(function, tree, initializer=_unspecified, is_leaf=None):
+    """Folds the leaves from the left; TypeError for no leaves and no initializer."""
+    if initializer is _unspecified:
+        return functools.reduce(function, tree_leaves(tree, is_leaf))
+    return functools.reduce(function, tree_leaves(tree, is_leaf), initializer)
+
+
+def tree_reduce_associative(operation, tree, *, identity=_unspecified, is_leaf=None):
+    """Combines the leaves by halves, so that the depth is logarithmic; TypeError for no leaves and no identity."""
+    leaves = tree_leaves(tree, is_leaf)
+    if not leaves:
+        if identity is _unspecified:
+            raise TypeError("Must specify identity for parallel reduction of empty sequence.")
+        return identity
+    return _combine(operation, leaves)
+
+
+def _combine(operation, leaves):
+    if len(leaves) == 1:
+        return leaves[0]
+    half = len(leaves) // 2
+    return operation(_combine(operation, leaves[:half]), _combine(operation, leaves[half:]))
+
+
+def tree_transpose(outer_treedef, inner_treedef, pytree_to_transpose):
+    """Exchanges the outer and the inner structure of a tree; an inner structure of None is inferred.
+
+    Raises TypeError if the tree is not `outer` of `inner`.
+    """
+    leaves, treedef = tree_flatten(pytree_to_transpose)
+    if inner_treedef is None:
+        inner_treedef = tree_structure(outer_treedef.flatten_up_to(pytree_to_transpose)[0])
+    inner, outer = inner_treedef.num_leaves, outer_treedef.num_leaves
+    if treedef.num_leaves != inner * outer:
+        raise TypeError(f"Mismatch\n{treedef}\n != \n{outer_treedef.compose(inner_treedef)}")
+    return inner_treedef.unflatten([outer_treedef.unflatten(leaves[i::inner]) for i in range(inner)])
+
+
+def tree_broadcast(prefix_tree, full_tree, is_leaf=None):
+    """`full_tree` with each leaf replaced by the leaf of `prefix_tree` above it."""
+    return tree_structure(full_tree).unflatten(broadcast_prefix(prefix_tree, full_tree, is_leaf))
+
+
+def build_tree(treedef, xs):
+    """The tree of structure `treedef` from nested iterables of its shape."""
+    return treedef.from_iterable_tree(xs)
+
+
+class _Shim:
+    """A partial function that hashes and compares as itself, so that it can stand in a structure."""
+
+    __slots__ = ("fun",)
+
+    def __init__(self, fun):
+        self.fun = fun
+
+    def __call__(self, *args, **kwargs):
+        return self.fun(*args, **kwargs)
+
+    def __hash__(self):
+        return hash(self.fun)
+
+    def __eq__(self, other):
+        return self.fun == (other.fun if isinstance(other, _Shim) else other)
+
+    def __repr__(self):
+        return f"_HashableCallableShim({self.fun!r})"
+
+
+class Partial(functools.partial):
+    """functools.partial as a container: its arguments are children, its function is static.
+
+    A function that is itself a partial is static with all its arguments.
+    """
+
+    def __new__(cls, func, /, *args, **kw):
+        if isinstance(func, functools.partial):
+            func = _Shim(func)
+        return super().__new__(cls, func, *args, **kw)
+
+    def __repr__(self):
+        parts = [repr(self.func), *map(repr, self.args), *(f"{k}={v!r}" for k, v in self.keywords.items())]
+        return f"Partial({', '.join(parts)})"
+
+
+register_pytree_node(
+    Partial,
+    lambda p: ((p.args, p.keywords), p.func),
+    lambda func, children: Partial(func, *children[0], **children[1]),
+)
+
+__all__ = [
+    "Partial",
+    "PyTreeDef",
+    "PyTreeRegistry",
+    "build_tree",
+    "default_registry",
+    "register_dataclass",
+    "register_pytree_node_class",
+    "register_pytree_with_keys",
+    "register_pytree_with_keys_class",
+    "register_static",
+    "static",
+    "tree_all",
+    "tree_broadcast",
+    "tree_reduce",
+    "tree_reduce_associative",
+    "tree_transpose",
+    "tree_unflatten",
+]
