@@ -15,7 +15,7 @@ from libc.string cimport memcpy
 from collections import OrderedDict, defaultdict
 
 cdef extern from "Python.h":
-    int Py_EnterRecursiveCall(const char* where) except -1
+    int Py_EnterRecursiveCall(const char* where)
     void Py_LeaveRecursiveCall()
     PyObject* PyDict_GetItemRef "PyDict_GetItemWithError"(object d, object k) except? NULL
     int PyUnicode_CheckExact(object x)
@@ -47,6 +47,10 @@ cdef class Registration:
 
 cdef inline PyObject* _type(object x) noexcept:
     return <PyObject*>(<PyObject*>x).ob_type
+
+
+cdef inline int _enter(const char* where) except -1:
+    return -1 if Py_EnterRecursiveCall(where) else 0  # it says "too deep" with 1, whatever its documentation says
 
 
 cdef inline Py_ssize_t _slot(PyObject* t) noexcept:
@@ -211,7 +215,7 @@ cdef class PyTreeDef:
             return 0
         if kind == NONE:
             return 0
-        Py_EnterRecursiveCall(" while flattening a pytree")
+        _enter(" while flattening a pytree")
         try:
             self.add_children(i, kind, x, <object>registration if registration is not NULL else None, leaves, is_leaf)
         finally:
@@ -287,7 +291,7 @@ cdef class PyTreeDef:
             return leaves[at[0] - 1]
         if node.kind == NONE:
             return None
-        Py_EnterRecursiveCall(" while unflattening a pytree")
+        _enter(" while unflattening a pytree")
         try:
             if node.kind == DICT:
                 filled = {}
@@ -668,7 +672,7 @@ cdef bint _match(PyTreeDef treedef, Py_ssize_t* i, object x, list leaves) except
         return True
     if node.kind == NONE:
         return True
-    Py_EnterRecursiveCall(" while flattening a pytree")
+    _enter(" while flattening a pytree")
     try:
         return _match_children(treedef, i, node, x, registration, leaves)
     finally:

@@ -1,7 +1,7 @@
 """Key paths: where in a tree a leaf stands, and messages about two trees that do not fit.
 
-A path is a tuple of keys: `DictKey('w')`, `SequenceKey(0)`, `GetAttrKey('bias')`, or `FlattenedIndexKey(2)` for
-registered classes that do not name their children.
+A path is a tuple of keys: `DictKey('w')`, `SequenceKey(0)`, `GetAttrKey('bias')`, or `FlattenedIndexKey(2)`
+for registered classes that do not name their children.
 """
 
 from typing import Any
@@ -208,7 +208,7 @@ def _flatten_up_to(treedef, tree, full, is_leaf):
 
 
 def broadcast_prefix(prefix, full, is_leaf=None):
-    """For each leaf of `full`, the leaf of `prefix` that stands above it; ValueError if `prefix` is no prefix."""
+    """For each leaf of `full`, the leaf of `prefix` above it; ValueError if `prefix` is no prefix of `full`."""
     leaves, treedef = tree_flatten(prefix, is_leaf)
     try:
         subtrees = treedef.flatten_up_to(full)
@@ -268,8 +268,8 @@ def _prefix_errors(path, prefix, full, is_leaf):
             "different pytree metadata",
             path,
             f"There the prefix pytree {{name}} has a subtree of type\n    {_braces(kind)}\nwith metadata\n"
-            f"    {_braces(data)}\nand the full pytree one of the same type with metadata\n    {_braces(full_data)}\n"
-            f"which differ in\n{_braces(_difference(data, full_data))}",
+            f"    {_braces(data)}\nand the full pytree one of the same type with metadata\n"
+            f"    {_braces(full_data)}\nwhich differ in\n{_braces(_difference(data, full_data))}",
         )
         return
     if len(pairs) != len(full_pairs):
@@ -289,7 +289,7 @@ def _braces(x):
 
 
 def equality_errors(one, two):
-    """(path, what stands there in `one`, in `two`, why they differ) for each place where two structures differ."""
+    """(path, what is there in `one`, in `two`, why they differ) for each place where two structures differ."""
     return _equality_errors((), one, two)
 
 

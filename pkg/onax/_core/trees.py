@@ -60,7 +60,10 @@ def register_pytree_node_class(cls):
 
 
 def register_pytree_with_keys(nodetype, flatten_with_keys, unflatten_func, flatten_func=None):
-    """Makes a class a container whose children have keys: `flatten_with_keys(x)` gives ((key, child) pairs, data)."""
+    """Makes a class a container whose children have keys.
+
+    `flatten_with_keys(x)` gives ((key, child) pairs, data).
+    """
     if flatten_func is None:
 
         def flatten_func(x):
@@ -71,7 +74,7 @@ def register_pytree_with_keys(nodetype, flatten_with_keys, unflatten_func, flatt
 
 
 def register_pytree_with_keys_class(cls):
-    """Class decorator: as register_pytree_node_class, with the method tree_flatten_with_keys (tree_flatten optional)."""
+    """Class decorator: makes the class a container through its tree_flatten_with_keys and tree_unflatten."""
     flatten = (lambda x: x.tree_flatten()) if hasattr(cls, "tree_flatten") else None
     register_pytree_with_keys(cls, lambda x: x.tree_flatten_with_keys(), cls.tree_unflatten, flatten)
     return cls
@@ -84,22 +87,22 @@ def register_static(cls):
 
 
 def register_dataclass(nodetype, data_fields=None, meta_fields=None, drop_fields=()):
-    """Makes a class a container with `data_fields` as children and `meta_fields` as static data; returns the class.
+    """Makes a class a container, `data_fields` its children, `meta_fields` its static data; returns the class.
 
     For a dataclass both may be left out: a field is static if its metadata says `static=True`.  Together with
-    `drop_fields` they must name all fields that its constructor takes.  Raises TypeError or ValueError otherwise.
+    `drop_fields` they must name all fields that its constructor takes; TypeError or ValueError otherwise.
     """
     fields = getattr(nodetype, "__dataclass_fields__", None)
     if data_fields is None or meta_fields is None:
         if (data_fields is None) != (meta_fields is None):
             raise TypeError(
-                "register_dataclass: data_fields and meta_fields must both be specified when either is specified. "
-                f"Got {data_fields=} {meta_fields=}."
+                "register_dataclass: data_fields and meta_fields must both be specified when either is "
+                f"specified. Got {data_fields=} {meta_fields=}."
             )
         if fields is None:
             raise TypeError(
-                "register_dataclass: data_fields and meta_fields are required when nodetype is not a dataclass. "
-                f"Got {nodetype=}."
+                "register_dataclass: data_fields and meta_fields are required when nodetype is not a "
+                f"dataclass. Got {nodetype=}."
             )
         static = {n for n, f in fields.items() if f.metadata.get("static", False)}
         data_fields = [n for n in _own_fields(fields) if n not in static]
@@ -150,7 +153,7 @@ def tree_reduce(function, tree, initializer=_unspecified, is_leaf=None):
 
 
 def tree_reduce_associative(operation, tree, *, identity=_unspecified, is_leaf=None):
-    """Combines the leaves by halves, so that the depth is logarithmic; TypeError for no leaves and no identity."""
+    """Combines the leaves by halves: logarithmic depth; TypeError for no leaves and no identity."""
     leaves = tree_leaves(tree, is_leaf)
     if not leaves:
         if identity is _unspecified:
