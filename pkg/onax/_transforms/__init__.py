@@ -1,1 +1,1 @@
-"""Floor 4: interpreters of the language (staging, jvp, linearize, transpose, batching) and their public entry points."""
+"""Floor 4: interpreters of the language: staging, jvp, linearize, transpose, batching, and their entry points."""

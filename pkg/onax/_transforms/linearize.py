@@ -124,7 +124,7 @@ class LinearizeTrace(Trace):
     def _by_linearize_rule(self, primitive, primals, tangents, params):
         nonzeros = [type(t) is not Zero for t in tangents]
         with set_current_trace(self.parent_trace):
-            out, nonzeros_out, residuals, linear = primitive.linearize(nonzeros, *primals, **params)
+            out, _, residuals, linear = primitive.linearize(nonzeros, *primals, **params)
         with set_current_trace(self.tangent_trace):
             tangent_out = linear(residuals, *tangents)
         return out, tangent_out

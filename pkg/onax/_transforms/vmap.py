@@ -24,15 +24,10 @@ def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_n
             "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments "
             f"passed to the function, but got {in_axes}."
         )
-    for leaf in tree_flatten(in_axes)[0]:
-        if not isinstance(leaf, int):
+    for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
+        if not all(isinstance(leaf, int) for leaf in tree_flatten(axes)[0]):
             raise TypeError(
-                f"vmap in_axes must be an int, None, or (nested) container with those types as leaves, but got {in_axes}."
-            )
-    for leaf in tree_flatten(out_axes)[0]:
-        if not isinstance(leaf, int):
-            raise TypeError(
-                f"vmap out_axes must be an int, None, or (nested) container with those types as leaves, but got {out_axes}."
+                f"vmap {name} must be an int, None, or (nested) container with those types as leaves, but got {axes}."
             )
 
     @functools.wraps(fun, updated=())
