@@ -3,12 +3,14 @@
     row = (name, type, default, help, in_key)
       name     as in JAX; also read from the environment under the same name in capitals (JAX_ENABLE_X64)
       type     bool, int, float, str, or a tuple of allowed strings (None among them when None is allowed)
-      in_key   the value changes results: it occupies bits of the option word, so that a jit key needs one integer
+      in_key   the value changes results: it occupies bits of the option word, so that a jit key needs one
+      integer
 
 Precedence: a `with` block of this thread, then `config.update`, then the environment, then the default.
 
-Values of rows in the key live in `onax._native.context`: its word has a global part and a part of this thread.  Values
-that are no bits themselves (a device, a seed) are numbered as they come, and the number stands in the word.
+Values of rows in the key live in `onax._native.context`: its word has a global part and a part of this
+thread.  Values that are no bits themselves (a device, a seed) are numbered as they come, and the number
+stands in the word.
 """
 
 import os
@@ -32,7 +34,7 @@ class Row:
     """One option; `shift` and `width` place it in the option word when it is part of the key."""
 
     __slots__ = (
-        "attribute", "check", "default", "env", "help", "mask", "mirror", "name", "numbers", "on_update", "shift", "type", "value",
+        "check", "default", "env", "help", "mask", "mirror", "name", "numbers", "on_update", "shift", "type", "value",
         "values",
     )  # fmt: skip
 
@@ -45,9 +47,7 @@ class Row:
         self.value = default  # the global value, whether it is in the key or not
         self.check = None
         self.on_update = None
-        self.mirror = (
-            None  # (set for all threads, swap in this thread): where compiled code reads the value itself
-        )
+        self.mirror = None  # (set for all threads, swap in this thread): where compiled code reads the value itself
         self.shift = None
         self.mask = 0
         self.values = None
@@ -99,9 +99,7 @@ class Row:
         if self.type in (int, float):
             return self.type(text)
         if type(self.type) is tuple and text not in self.type:
-            raise ValueError(
-                f'Invalid value "{text}" for JAX flag {self.name}; allowed are {list(self.type)}.'
-            )
+            raise ValueError(f'Invalid value "{text}" for JAX flag {self.name}; allowed are {list(self.type)}.')
         return text
 
 
@@ -287,21 +285,15 @@ class Config:
 
 config = Config()
 
-# --- rows of the key; the first six have fixed bits, read directly by hot code ------------------------------------
-_x64 = add(
-    "jax_enable_x64", bool, False, "64-bit dtypes are kept; else they become 32-bit ones.", in_key=True
-)
+# --- rows of the key; the first six have fixed bits, read directly by hot code ------------------------------
+_x64 = add("jax_enable_x64", bool, False, "64-bit dtypes are kept; else they become 32-bit ones.", in_key=True)
 _promotion = add(
     "jax_numpy_dtype_promotion", ("standard", "strict"), "standard",
     "How dtypes promote: by the lattice, or only weak types ('strict').", in_key=True,
 )  # fmt: skip
-_disable_jit = add(
-    "jax_disable_jit", bool, False, "jit and control flow run operation by operation.", in_key=True
-)
+_disable_jit = add("jax_disable_jit", bool, False, "jit and control flow run operation by operation.", in_key=True)
 _debug_nans = add("jax_debug_nans", bool, False, "A NaN in a result raises FloatingPointError.", in_key=True)
-_debug_infs = add(
-    "jax_debug_infs", bool, False, "An infinity in a result raises FloatingPointError.", in_key=True
-)
+_debug_infs = add("jax_debug_infs", bool, False, "An infinity in a result raises FloatingPointError.", in_key=True)
 _leaks = add("jax_check_tracer_leaks", bool, False, "A tracer that outlives its trace raises.", in_key=True)
 
 X64 = 1
@@ -340,20 +332,16 @@ _gumbel = add("jax_high_dynamic_range_gumbel", bool, False, "Gumbel samples use 
 _softmax = add("jax_softmax_custom_jvp", bool, True, "softmax has a derivative rule of its own.", in_key=True)
 _f16 = add("jax_allow_f16_reductions", bool, True, "Accepted for JAX programs; no effect.", in_key=True)
 _no_tracing = add("jax_no_tracing", bool, False, "Tracing a function anew for jit raises.", in_key=True)
-_static_indices = add(
-    "jax_check_static_indices", bool, False, "Out-of-bounds static indices raise.", in_key=True
-)
+_static_indices = add("jax_check_static_indices", bool, False, "Out-of-bounds static indices raise.", in_key=True)
 _seed_offset = add("jax_random_seed_offset", int, 0, "Added to every seed.", in_key=True)
 _explicit_x64 = add(
     "jax_explicit_x64_dtypes", ("allow", "warn", "error"), "warn",
     "What a request for a 64-bit dtype does while 64-bit dtypes are off.",
 )  # fmt: skip
 
-# --- rows outside the key -----------------------------------------------------------------------------------------
+# --- rows outside the key -----------------------------------------------------------------------------------
 _log_compiles = add("jax_log_compiles", bool, False, "Compilations are logged as warnings.")
-_misses = add(
-    "jax_explain_cache_misses", bool, False, "Each compilation says what differs from earlier ones."
-)
+_misses = add("jax_explain_cache_misses", bool, False, "Each compilation says what differs from earlier ones.")
 _legacy = add("jax_legacy_prng_key", ("allow", "warn", "error"), "allow", "What uint32 arrays as keys do.")
 _captured = add("jax_captured_constants_warn_bytes", int, 2_000_000_000, "Larger captured constants warn.")
 _guards = [
@@ -367,9 +355,7 @@ _filtering = add(
 )  # fmt: skip
 _frames = add("jax_tracer_error_num_traceback_frames", int, 5, "Frames shown for a leaked tracer.")
 _cpu_devices = add("jax_num_cpu_devices", int, -1, "Number of virtual CPU devices; -1 means one.")
-_platforms = add(
-    "jax_platforms", str, None, "Platforms to look for, separated by commas; the first is the default."
-)
+_platforms = add("jax_platforms", str, None, "Platforms to look for, separated by commas; the first is the default.")
 add("jax_platform_name", str, "", "The default platform; older form of jax_platforms.")
 add("jax_compilation_cache_dir", str, None, "Folder of compiled models kept between runs.")
 add("jax_enable_compilation_cache", bool, True, "Whether that folder is used.")

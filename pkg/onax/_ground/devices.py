@@ -1,9 +1,9 @@
 """Devices: where an array's buffer lies and where an operation on it runs.
 
 There is always the CPU.  With `jax_num_cpu_devices` (or `XLA_FLAGS=--xla_force_host_platform_device_count=N`) it counts
-as several virtual devices: one memory, but placement, committed arrays and shards behave as with real ones.  CUDA devices
-are listed where the installed ONNX Runtime has that provider and the driver shows a device; the default stays the CPU
-unless `jax_platforms` names another platform first.
+as several virtual devices: one memory, but placement, committed arrays and shards behave as with real ones.
+CUDA devices are listed where the installed ONNX Runtime has that provider and the driver shows a device; the
+default stays the CPU unless `jax_platforms` names another platform first.
 """
 
 import os
@@ -181,9 +181,7 @@ def _initialise():
     cuda = _cuda_devices()
     if cuda:
         found["gpu"] = Backend("gpu", cuda)
-    order = [
-        p.strip() for p in (config.jax_platforms or config.jax_platform_name or "cpu").split(",") if p.strip()
-    ]
+    order = [p.strip() for p in (config.jax_platforms or config.jax_platform_name or "cpu").split(",") if p.strip()]
     for platform in order[:1]:
         if _ALIASES.get(platform) not in found:
             raise RuntimeError(

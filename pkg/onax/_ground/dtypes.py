@@ -2,14 +2,15 @@
 
 The lattice, smaller to larger (`*` marks weak types, those of Python scalars):
 
-    bool -- int* -+- uint8 --+- uint16 -+- uint32 -+- uint64 -+
-                  |          |          |          |          |
-                  +- int8 ---+- int16 --+- int32 --+- int64 --+- float* -+- bfloat16 -+- float32 -+- float64 ---+
-                                                                         +- float16 --+           |             |
-                                                                         +- complex* ------------ complex64 --- complex128
+    bool < int* < uint8 < uint16 < uint32 < uint64 < float*
+                  uint8 < int16,  uint16 < int32,  uint32 < int64
+           int* < int8 < int16 < int32 < int64 < float*
+    float* < bfloat16, float16 < float32 < float64
+    float* < complex* < complex64 < complex128,   float32 < complex64,   float64 < complex128
 
-`int*` also lies below the 1-, 2- and 4-bit integers and `float*` below the 4-, 6- and 8-bit floats; nothing lies above
-those, so they promote with weaker types only.  The common type of several is their least upper bound.
+`int*` also lies below the 1-, 2- and 4-bit integers and `float*` below the 4-, 6- and 8-bit floats; nothing
+lies above those, so they promote with weaker types only.  The common type of several is their least upper
+bound.
 
 With 64-bit dtypes off (the default) `canonicalize_dtype` maps each 64-bit dtype to its 32-bit relative.
 """
@@ -52,7 +53,7 @@ _COMPLEX_SET = frozenset((_c64, _c128))
 ALL_DTYPES = frozenset((_bool, *_INT_SET, *_UINT_SET, *_FLOAT_SET, *_COMPLEX_SET))
 _OWN_FLOATS = frozenset((_bf16, *_SMALL_FLOATS))  # NumPy files these under void
 
-# --- Python scalars -----------------------------------------------------------------------------------------------
+# --- Python scalars -----------------------------------------------------------------------------------------
 
 python_scalar_dtypes = {bool: _bool, int: _INTS[3], float: _f64, complex: _c128}
 _DEFAULTS_32 = {bool: _bool, int: _INTS[2], float: _f32, complex: _c64}
@@ -71,7 +72,7 @@ def scalar_dtype(type_):
     return (python_scalar_dtypes if option_word() & X64 else _DEFAULTS_32)[type_]
 
 
-# --- extended dtypes ----------------------------------------------------------------------------------------------
+# --- extended dtypes ----------------------------------------------------------------------------------------
 
 
 class extended(np.generic):
@@ -85,8 +86,8 @@ class prng_key(extended):
 class ExtendedDType:
     """A dtype whose elements are opaque: logically scalars, physically `element_shape` of `element_dtype`.
 
-    Arrays of it are kept as NumPy arrays of the logical shape whose dtype is `storage`, a void dtype of the right size,
-    so that whatever only moves data works on them as they are.
+    Arrays of it are kept as NumPy arrays of the logical shape whose dtype is `storage`, a void dtype of the
+    right size, so that whatever only moves data works on them as they are.
     """
 
     __slots__ = ("element_dtype", "element_shape", "itemsize", "name", "storage")
@@ -129,7 +130,7 @@ class KeyType(ExtendedDType):
         return KeyType, (self._impl,)
 
 
-# --- making and checking dtypes -----------------------------------------------------------------------------------
+# --- making and checking dtypes -----------------------------------------------------------------------------
 
 
 def canonicalize_dtype(dtype, allow_extended_dtype=False):
@@ -151,9 +152,7 @@ def _checked(dtype, value=None):
     if dtype.newbyteorder("=") in ALL_DTYPES:
         return dtype.newbyteorder("=")
     what = f"dtype {dtype}" if value is None else f"Value {value!r} with dtype {dtype}"
-    raise TypeError(
-        f"{what} is not a valid JAX array type. Only arrays of numeric types are supported by JAX."
-    )
+    raise TypeError(f"{what} is not a valid JAX array type. Only arrays of numeric types are supported by JAX.")
 
 
 def check_user_dtype(dtype, function=None):
@@ -225,7 +224,7 @@ def is_weakly_typed(x):
     return bool(getattr(x, "weak_type", False))  # values of other libraries may lack it
 
 
-# --- promotion ----------------------------------------------------------------------------------------------------
+# --- promotion ----------------------------------------------------------------------------------------------
 
 _i, _f, _c = "int*", "float*", "complex*"
 _WEAK_NODES = {bool: _bool, int: _i, float: _f, complex: _c}
@@ -416,7 +415,7 @@ def result_type(*args, return_weak_type_flag=False):
     return (found, weak) if return_weak_type_flag else found
 
 
-# --- classification -----------------------------------------------------------------------------------------------
+# --- classification -----------------------------------------------------------------------------------------
 
 _ABSTRACT_KINDS = {
     np.generic: ALL_DTYPES,
@@ -475,7 +474,7 @@ _ISDTYPE_KINDS = {
 
 
 def isdtype(dtype, kind):
-    """Whether the dtype is of a kind of the array API ("bool", "integral", ...), a dtype, or one of a tuple of those."""
+    """Whether the dtype is of a kind of the array API ("bool", "integral", ...), a given dtype, or one of a tuple."""
     own = np.dtype(dtype)
     for item in kind if isinstance(kind, tuple) else (kind,):
         if isinstance(item, str) and item in _ISDTYPE_KINDS:
@@ -591,9 +590,7 @@ def short_name(dtype_):
         name = "float0" if dtype_ == float0 else dtype_.name
         short = _SHORT.get(name)
         if short is None:
-            short = (
-                name.replace("complex", "c").replace("float", "f").replace("uint", "u").replace("int", "i")
-            )
+            short = name.replace("complex", "c").replace("float", "f").replace("uint", "u").replace("int", "i")
         known = _SHORT[dtype_] = short
     return known
 

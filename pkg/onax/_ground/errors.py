@@ -26,9 +26,9 @@
         ExportError                           a function cannot be exported
           ArtifactError                       a file is not a sound artefact of onax
 
-A message has up to four parts: the operation with its operand types, the fault, the place, the remedy.  Errors about
-tracers ask the tracer for two things only: its `aval`, and `_origin_msg()`, the sentences that say while tracing which
-function for which transformation it arose (an empty string when that is not known).
+A message has up to four parts: the operation with its operand types, the fault, the place, the remedy.
+Errors about tracers ask the tracer for two things only: its `aval`, and `_origin_msg()`, the sentences that
+say while tracing which function for which transformation it arose (an empty string when that is not known).
 """
 
 _DOCUMENT = "docs/errors.md"

@@ -25,9 +25,7 @@ class LazyModule:
         except ModuleNotFoundError as error:
             if self._package is None or error.name is None or not self._name.startswith(error.name):
                 raise
-            raise ImportError(
-                f"this needs the package {self._package}: pip install {self._package}"
-            ) from error
+            raise ImportError(f"this needs the package {self._package}: pip install {self._package}") from error
         value = getattr(module, attribute)
         self.__dict__[attribute] = value
         return value
@@ -57,7 +55,7 @@ export_proto = LazyModule("onax.export.graph.proto")
 export_graph = LazyModule("onax.export.graph.value")
 ort = LazyModule("onax._native.ort")
 
-# --- ONNX Runtime: which one is installed -------------------------------------------------------------------------
+# --- ONNX Runtime: which one is installed -------------------------------------------------------------------
 
 ORT_DISTRIBUTIONS = (
     "onnxruntime", "onnxruntime-gpu", "onnxruntime-directml", "onnxruntime-openvino", "onnxruntime-rocm",
@@ -82,8 +80,8 @@ class RuntimeInstallation:
 def find_runtime():
     """The one installed ONNX Runtime, found without importing it; remembered.
 
-    Raises ImportError when there is none, or when several were installed over each other (they share one folder, and
-    which library a process gets is then chance).
+    Raises ImportError when there is none, or when several were installed over each other (they share one
+    folder, and which library a process gets is then chance).
     """
     global _found
     if _found is not None:

@@ -1,7 +1,8 @@
 """Where an operation was written, and tracebacks without frames of onax.
 
-While staging, `user_location()` keeps `(code object, instruction offset)` of the innermost frame outside onax and outside
-registered files: about 1 µs.  Only when shown is it resolved, by `summarize` or `resolve`: about 10 µs.
+While staging, `user_location()` keeps `(code object, instruction offset)` of the innermost frame outside onax
+and outside registered files: about 1 µs.  Only when shown is it resolved, by `summarize` or `resolve`: about
+10 µs.
 """
 
 import os
@@ -100,13 +101,13 @@ def function_location(function):
     return f"{name} at {code.co_filename}:{code.co_firstlineno}"
 
 
-# --- tracebacks ---------------------------------------------------------------------------------------------------
+# --- tracebacks ---------------------------------------------------------------------------------------------
 
 _NOTE = "(frames inside onax are left out; set JAX_TRACEBACK_FILTERING=off to see them)"
 
 
 def filter_traceback(traceback):
-    """The traceback without frames of onax, and whether any were there; the last frame stays if nothing else is left."""
+    """The traceback without frames of onax (None if nothing is left), and whether any were there."""
     kept, entry, dropped = [], traceback, False
     while entry is not None:
         if is_internal(entry.tb_frame.f_code.co_filename):

@@ -1,6 +1,5 @@
 """Names for the kinds of values that signatures mention; documentation only, nothing is checked against them."""
 
-from types import EllipsisType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,5 +13,5 @@ DType: TypeAlias = np.dtype | ExtendedDType
 DTypeLike: TypeAlias = Any  # a dtype, a scalar type, a name
 ArrayLike: TypeAlias = Any  # an array, a NumPy array or scalar, a Python scalar
 PyTree: TypeAlias = Any
-Axis: TypeAlias = None | int | tuple[int, ...]
-Index: TypeAlias = int | slice | None | EllipsisType | Any
+Axis: TypeAlias = int | tuple[int, ...] | None
+Index: TypeAlias = Any  # an integer, slice, None, Ellipsis, array or tuple of those

@@ -103,9 +103,7 @@ def wraps(wrapped, name=None, doc=None):
                 function.__dict__.update(value)
             else:
                 setattr(function, attribute, value)
-        function.__name__ = (
-            function_name(wrapped) if name is None else name.format(fun=function_name(wrapped))
-        )
+        function.__name__ = function_name(wrapped) if name is None else name.format(fun=function_name(wrapped))
         function.__qualname__ = getattr(wrapped, "__qualname__", function.__name__)
         if doc is not None:
             function.__doc__ = doc.format(fun=function_name(wrapped), doc=wrapped.__doc__ or "")

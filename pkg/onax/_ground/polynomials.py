@@ -1,0 +1,539 @@
+"""Symbolic dimensions as polynomials in normal form, and bounds on their values.
+
+    SymbolicDim   {monomial: coefficient}, terms in descending order
+      monomial    ((atom, power), ...), atoms in descending order; () for the constant term
+      Atom        a variable, or one of floordiv, mod, max, min applied to dimensions
+
+An expression that comes out constant is an int, never a SymbolicDim.  Variables are at least 1.  Equality is equality
+of normal forms and always has an answer; an order comparison is answered from bounds, and raises
+`InconclusiveDimensionOperation` when those do not settle it.  Shape rules use `onax._ground.dims`, which stands above.
+"""
+
+import math
+import operator
+from functools import reduce
+
+from onax._ground.dtypes import register_weak_scalar_type
+from onax._ground.errors import InconclusiveDimensionOperation
+
+INFINITY = math.inf
+
+
+class Atom:
+    """An indivisible factor: a variable (no operands) or an operation on dimensions."""
+
+    __slots__ = ("_hash", "key", "operands", "operation")
+
+    def __init__(self, operation, operands=()):
+        self.operation = operation
+        self.operands = operands
+        if operands:
+            # operations stand before variables; among themselves by name, then by operands
+            self.key = (1, operation, tuple(_order_key(d) for d in operands))
+        else:
+            self.key = (0, operation, ())
+        self._hash = hash((operation, operands))
+
+    def __eq__(self, other):
+        return self is other or (
+            type(other) is Atom and self.operation == other.operation and self.operands == other.operands
+        )
+
+    def __hash__(self):
+        return self._hash
+
+    def __str__(self):
+        return f"{self.operation}({', '.join(map(str, self.operands))})" if self.operands else self.operation
+
+
+def _order_key(d):
+    """A total order of dimensions that has nothing to do with their values."""
+    return d._key if isinstance(d, SymbolicDim) else (((), d),)
+
+
+def _monomial_key(monomial):
+    return tuple((atom.key, power) for atom, power in monomial)
+
+
+class SymbolicDim:
+    """A symbolic dimension; made by `parse_dims` and by arithmetic, never called by users."""
+
+    __slots__ = ("_hash", "_key", "_terms", "scope")
+
+    def __init__(self, terms, scope):
+        self._terms = terms
+        self.scope = scope
+        self._key = tuple((_monomial_key(m), c) for m, c in terms.items())
+        self._hash = hash((self._key, id(scope)))
+
+    # --- identity and text ---
+
+    def __hash__(self):
+        return self._hash
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        return isinstance(other, SymbolicDim) and self.scope is other.scope and self._key == other._key
+
+    def __str__(self):
+        parts = []
+        for monomial, coefficient in self._terms.items():
+            factors = [str(atom) if power == 1 else f"{atom}^{power}" for atom, power in monomial]
+            size = abs(coefficient)
+            if size != 1 or not factors:
+                factors.insert(0, str(size))
+            sign = "- " if coefficient < 0 else ("+ " if parts else "")
+            parts.append(sign + "*".join(factors))
+        return " ".join(parts)
+
+    __repr__ = __str__
+
+    def __reduce__(self):
+        raise TypeError(f"a symbolic dimension ({self}) belongs to its scope and cannot be pickled")
+
+    # --- arithmetic ---
+
+    def _lifted(self, other):
+        """The other operand's terms, or None if it is no dimension."""
+        if isinstance(other, SymbolicDim):
+            if other.scope is not self.scope:
+                raise ValueError(
+                    "Invalid mixing of symbolic scopes for linear combination.\n"
+                    f"Expected  scope {self.scope}\nand found for '{other}' scope {other.scope}"
+                )
+            return other._terms
+        if isinstance(other, float):
+            return None
+        try:
+            value = operator.index(other)
+        except TypeError:
+            return None
+        return {(): value} if value else {}
+
+    def _linear(self, other, sign):
+        terms = self._lifted(other)
+        if terms is None:
+            return NotImplemented
+        total = dict(self._terms)
+        for monomial, coefficient in terms.items():
+            total[monomial] = total.get(monomial, 0) + sign * coefficient
+        return _normal(total, self.scope)
+
+    def __add__(self, other):
+        return self._linear(other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self._linear(other, -1)
+
+    def __neg__(self):
+        return SymbolicDim({m: -c for m, c in self._terms.items()}, self.scope)
+
+    def __pos__(self):
+        return self
+
+    def __rsub__(self, other):
+        return (-self)._linear(other, 1)
+
+    def __mul__(self, other):
+        terms = self._lifted(other)
+        if terms is None:
+            return NotImplemented
+        total = {}
+        for m1, c1 in self._terms.items():
+            for m2, c2 in terms.items():
+                monomial = _times(m1, m2)
+                total[monomial] = total.get(monomial, 0) + c1 * c2
+        return _normal(total, self.scope)
+
+    __rmul__ = __mul__
+
+    def __pow__(self, power):
+        if not isinstance(power, int) or power < 0:
+            return NotImplemented
+        return reduce(operator.mul, [self] * power, 1)
+
+    def __floordiv__(self, other):
+        return NotImplemented if self._lifted(other) is None else _divide(self, other, self.scope)
+
+    def __rfloordiv__(self, other):
+        return NotImplemented if self._lifted(other) is None else _divide(other, self, self.scope)
+
+    def __mod__(self, other):
+        return NotImplemented if self._lifted(other) is None else _remainder(self, other, self.scope)
+
+    def __rmod__(self, other):
+        return NotImplemented if self._lifted(other) is None else _remainder(other, self, self.scope)
+
+    def __divmod__(self, other):
+        return self // other, self % other
+
+    def __rdivmod__(self, other):
+        return other // self, other % self
+
+    # --- comparison ---
+
+    def _compare(self, other, sign, strict, symbol):
+        if self._lifted(other) is None:
+            return NotImplemented
+        difference = (self - other) * sign - strict
+        low, high = interval(difference)
+        if low >= 0:
+            return True
+        if high < 0:
+            return False
+        constraints = f"\nUsing symbolic scope {self.scope}" if self.scope._texts else ""
+        raise InconclusiveDimensionOperation(
+            f"Symbolic dimension comparison '{self}' {symbol} '{other}' is inconclusive.{constraints}"
+        )
+
+    def __ge__(self, other):
+        return self._compare(other, 1, 0, ">=")
+
+    def __gt__(self, other):
+        return self._compare(other, 1, 1, ">")
+
+    def __le__(self, other):
+        return self._compare(other, -1, 0, "<=")
+
+    def __lt__(self, other):
+        return self._compare(other, -1, 1, "<")
+
+    def __bool__(self):
+        return True  # equality has an answer, and this is not the number 0
+
+    def __int__(self):
+        raise InconclusiveDimensionOperation(f"Symbolic dimension '{self}' used in a context that requires a constant")
+
+    # --- for users of the expression ---
+
+    @property
+    def variables(self):
+        """The names of the variables in it, as a frozenset."""
+        return free_variables(self)
+
+    @property
+    def terms(self):
+        """The pairs (monomial, coefficient) in order; a monomial is a tuple of (atom, power)."""
+        return tuple(self._terms.items())
+
+
+register_weak_scalar_type(SymbolicDim, int)
+
+# --- normal form --------------------------------------------------------------------------------------------
+
+
+def _times(m1, m2):
+    """The product of two monomials."""
+    if not m1 or not m2:
+        return m1 or m2
+    powers = dict(m1)
+    for atom, power in m2:
+        powers[atom] = powers.get(atom, 0) + power
+    return tuple(sorted(powers.items(), key=lambda item: item[0].key, reverse=True))
+
+
+def _contains(monomial, part):
+    """The monomial divided by part, or None if part does not divide it."""
+    powers = dict(monomial)
+    for atom, power in part:
+        left = powers.get(atom, 0) - power
+        if left < 0:
+            return None
+        powers[atom] = left
+    return tuple((atom, power) for atom, power in powers.items() if power)
+
+
+def _normal(terms, scope):
+    """The dimension with these terms: rules applied, zero terms dropped, in order; an int if it is constant."""
+    if scope._rules:
+        terms = _rewritten(terms, scope)
+    kept = [(m, c) for m, c in terms.items() if c]
+    if not kept:
+        return 0
+    if len(kept) == 1 and not kept[0][0]:
+        return kept[0][1]
+    kept.sort(key=lambda item: _monomial_key(item[0]), reverse=True)
+    return SymbolicDim(dict(kept), scope)
+
+
+def _first_match(terms, rules):
+    """The first term that contains a rule's left side: the term, what is left of it, and the rule's right side."""
+    for monomial, coefficient in terms.items():
+        for left, right in rules.items():
+            rest = _contains(monomial, left) if coefficient else None
+            if rest is not None:
+                return monomial, coefficient, rest, right
+    return None
+
+
+def _rewritten(terms, scope):
+    """The terms after replacing every occurrence of a rule's left side."""
+    for _ in range(100):  # a rule whose right side contains its left side would never end
+        match = _first_match(terms, scope._rules)
+        if match is None:
+            return terms
+        monomial, coefficient, rest, right = match
+        terms = dict(terms)
+        del terms[monomial]
+        for m, c in right._terms.items() if isinstance(right, SymbolicDim) else (((), right),):
+            product = _times(m, rest)
+            terms[product] = terms.get(product, 0) + c * coefficient
+    raise ValueError(f"the constraints of scope {scope} rewrite one another without end")
+
+
+def rebuilt(d, scope):
+    """The dimension computed anew, so that rules added later apply inside operations too."""
+    total = 0
+    for monomial, coefficient in d._terms.items():
+        product = coefficient
+        for atom, power in monomial:
+            operands = tuple(rebuilt(o, scope) if isinstance(o, SymbolicDim) else o for o in atom.operands)
+            factor = OPERATIONS[atom.operation](*operands, scope) if operands else variable(atom.operation, scope)
+            product = product * factor**power
+        total = total + product
+    return total
+
+
+def variable(name, scope):
+    return _normal({((Atom(name), 1),): 1}, scope)
+
+
+def _operation(name, operands, scope):
+    return _normal({((Atom(name, operands), 1),): 1}, scope)
+
+
+def _terms_of(d):
+    return d._terms if isinstance(d, SymbolicDim) else {(): d}
+
+
+def _divide(n, d, scope):
+    """Floor of n / d: what d divides exactly comes out, the rest stays under floordiv."""
+    if not isinstance(d, SymbolicDim) and d == 0:
+        raise ZeroDivisionError("integer division or modulo by zero")
+    exact = exact_quotient(n, d)
+    if exact is not None:
+        return exact
+    if isinstance(d, SymbolicDim):
+        return _operation("floordiv", (n, d), scope)
+    outside, inside = {}, {}
+    for monomial, coefficient in n._terms.items():
+        quotient, rest = divmod(coefficient, d)
+        if not monomial:
+            continue
+        if rest == 0:
+            outside[monomial] = quotient
+        else:
+            inside[monomial] = coefficient
+    constant = n._terms.get((), 0)
+    if not inside:
+        return _normal({**outside, (): constant // d}, scope)
+    common = math.gcd(d, *inside.values())
+    if common > 1 and (outside or constant % common == 0 or d > 0):
+        # floor((g*x + c) / (g*k)) = floor((x + floor(c / g)) / k)
+        inside = {m: c // common for m, c in inside.items()}
+        numerator = _normal({**inside, (): constant // common}, scope)
+        return _normal(outside, scope) + _divide(numerator, d // common, scope)
+    if outside:
+        return _normal(outside, scope) + _divide(_normal({**inside, (): constant}, scope), d, scope)
+    return _operation("floordiv", (n, d), scope)
+
+
+def exact_quotient(n, d):
+    """n / d by long division if there is no remainder, else None."""
+    quotient, rest = 0, n
+    (lead, lead_coefficient), *_ = _terms_of(d).items()
+    for _ in range(32):
+        if not isinstance(rest, SymbolicDim):
+            if rest == 0:
+                return quotient
+            if isinstance(d, SymbolicDim) or rest % d:
+                return None
+            return quotient + rest // d
+        (monomial, coefficient), *_ = rest._terms.items()
+        part = _contains(monomial, lead)
+        if part is None or coefficient % lead_coefficient:
+            return None
+        step = _normal({part: coefficient // lead_coefficient}, rest.scope)
+        quotient = quotient + step
+        rest = rest - step * d
+    return None
+
+
+def _remainder(n, d, scope):
+    """n - d * floor(n / d), with multiples of d taken out of n."""
+    if not isinstance(d, SymbolicDim):
+        if d == 0:
+            raise ZeroDivisionError("integer division or modulo by zero")
+        if isinstance(n, SymbolicDim):
+            n = _normal({m: c - d * (c // d) for m, c in n._terms.items()}, scope)
+        if not isinstance(n, SymbolicDim):
+            return n % d
+    elif exact_quotient(n, d) is not None:
+        return 0
+    low, high = interval(n)
+    d_low = interval(d)[0]
+    if d_low > 0 and low >= 0 and (high < d_low or interval(d - n)[0] > 0):
+        return n
+    return _operation("mod", (n, d), scope)
+
+
+def extremum(name, a, b, scope):
+    """max or min, decided where bounds decide."""
+    low, high = interval(a - b)
+    if low >= 0:
+        return a if name == "max" else b
+    if high <= 0:
+        return b if name == "max" else a
+    return _operation(name, (a, b), scope)
+
+
+OPERATIONS = {
+    "floordiv": _divide,
+    "mod": _remainder,
+    "max": lambda a, b, scope: extremum("max", a, b, scope),
+    "min": lambda a, b, scope: extremum("min", a, b, scope),
+}
+
+# --- bounds -------------------------------------------------------------------------------------------------
+
+_DEPTH = 3  # how many facts are combined; each step takes one term away
+
+
+def interval(d):
+    """Bounds (low, high) of a dimension over all allowed values; infinite where unknown.  Sound, not always tight."""
+    if not isinstance(d, SymbolicDim):
+        return d, d
+    known = d.scope._bounds.get(d._key)
+    if known is None:
+        d.scope._bounds[d._key] = _naive_interval(d)  # for recursion through facts
+        low = _lower(d, _DEPTH)
+        high = -_lower(-d, _DEPTH)
+        known = d.scope._bounds[d._key] = (low, high)
+        if low > high:
+            raise ValueError(f"Unsatisfiable constraint: {', '.join(d.scope._texts)}")
+    return known
+
+
+def _lower(d, depth):
+    """A lower bound: the naive one, or better after taking away nonnegative multiples of known facts."""
+    if not isinstance(d, SymbolicDim):
+        return d
+    best = _naive_interval(d)[0]
+    if depth == 0:
+        return best
+    for fact in _facts(d):
+        for monomial, coefficient in fact._terms.items():
+            own = d._terms.get(monomial, 0)
+            if not monomial or own * coefficient <= 0:
+                continue
+            common = math.gcd(own, coefficient)
+            scale, times = abs(coefficient) // common, abs(own) // common
+            candidate = _lower(d * scale - fact * times, depth - 1)
+            if candidate > -INFINITY:
+                best = max(best, -(-candidate // scale))
+    return best
+
+
+def _facts(d):
+    """Expressions known to be nonnegative that may say something about d."""
+    facts = list(d.scope._inequalities)
+    for monomial in d._terms:
+        for atom, _ in monomial:
+            if atom.operands:
+                facts += [f for f in atom_facts(atom) if isinstance(f, SymbolicDim)]
+    return facts
+
+
+def atom_facts(atom):
+    """What the meaning of an operation says, as expressions that are nonnegative."""
+    if not atom.operands:
+        return ()
+    a, b = atom.operands
+    scope = a.scope if isinstance(a, SymbolicDim) else b.scope
+    own = SymbolicDim({((atom, 1),): 1}, scope)
+    if atom.operation == "max":
+        return own - a, own - b
+    if atom.operation == "min":
+        return a - own, b - own
+    if interval(b)[0] <= 0:
+        return ()
+    if atom.operation == "floordiv":
+        return a - b * own, b * own + b - 1 - a
+    return (b - 1 - own, *((a - own,) if interval(a)[0] >= 0 else ()))
+
+
+def _naive_interval(d):
+    """Bounds by interval arithmetic, each term by itself."""
+    low = high = 0
+    for monomial, coefficient in d._terms.items():
+        bounds = monomial_interval(monomial)
+        if coefficient < 0:
+            bounds = bounds[::-1]
+        low += coefficient * bounds[0]
+        high += coefficient * bounds[1]
+    return low, high
+
+
+def monomial_interval(monomial):
+    """Bounds of a product of atoms."""
+    low = high = 1
+    for atom, power in monomial:
+        a, b = _atom_interval(atom)
+        for _ in range(power):
+            corners = [_product(x, y) for x in (low, high) for y in (a, b)]
+            low, high = min(corners), max(corners)
+        if power % 2 == 0 and len(monomial) == 1:
+            low = max(low, 0)
+    return low, high
+
+
+def _product(x, y):
+    return 0 if x == 0 or y == 0 else x * y
+
+
+def _atom_interval(atom):
+    """Bounds of a variable or of an operation's value."""
+    if not atom.operands:
+        return 1, INFINITY
+    (a_low, a_high), (b_low, b_high) = (interval(d) for d in atom.operands)
+    if atom.operation == "max":
+        return max(a_low, b_low), max(a_high, b_high)
+    if atom.operation == "min":
+        return min(a_low, b_low), min(a_high, b_high)
+    if atom.operation == "mod":
+        if b_low > 0:
+            return 0, (b_high - 1 if a_low < 0 else min(b_high - 1, a_high))
+        return (b_low + 1, 0) if b_high < 0 else (-INFINITY, INFINITY)
+    if b_low <= 0 <= b_high:
+        return -INFINITY, INFINITY
+    corners = [_quotient(x, y) for x in (a_low, a_high) for y in (b_low, b_high)]
+    return min(corners), max(corners)
+
+
+def _quotient(x, y):
+    """Floor of x / y where either may be infinite."""
+    if abs(y) == INFINITY:
+        if abs(x) == INFINITY:
+            return x if y > 0 else -x
+        return 0 if x == 0 or (x > 0) == (y > 0) else -1
+    if abs(x) == INFINITY:
+        return x if y > 0 else -x
+    return x // y
+
+
+def free_variables(d):
+    """Names of the variables in a dimension."""
+    if not isinstance(d, SymbolicDim):
+        return frozenset()
+    names = set()
+    for monomial in d._terms:
+        for atom, _ in monomial:
+            if atom.operands:
+                for operand in atom.operands:
+                    names |= free_variables(operand)
+            else:
+                names.add(atom.operation)
+    return frozenset(names)
