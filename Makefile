@@ -1,0 +1,49 @@
+# onax: the commands of the project.  `make demo` and `make test` work on a fresh machine with Python >= 3.11 and a C compiler.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+ORACLE := .venv-oracle
+JAX_VERSION := 0.10.2
+OUT ?= demo-output
+
+.PHONY: demo test test-all oracle record bench lint docs clean
+
+$(VENV)/.built: setup.py pyproject.toml $(wildcard cython_src/onax/_native/*)
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --upgrade pip "setuptools>=77" wheel "cython>=3.1" "numpy>=2.0"
+	$(RUN) -m pip install --quiet --no-build-isolation --editable ".[demo,test]"
+	touch $@
+
+demo: $(VENV)/.built  ## trains on real handwritten digits, exports, replays the exports without onax, draws
+	$(RUN) scripts/demo/train.py --out $(OUT)
+	$(RUN) scripts/demo/replay.py --out $(OUT)
+	$(RUN) scripts/demo/draw.py --out $(OUT)
+
+test: $(VENV)/.built lint  ## what a change must pass
+	$(RUN) -m pytest -m "not slow"
+
+test-all: $(VENV)/.built lint  ## the deeper suites too
+	$(RUN) -m pytest
+
+oracle:  ## real JAX in an environment of its own; tests find it by themselves
+	$(PYTHON) -m venv $(ORACLE)
+	$(ORACLE)/bin/python -m pip install --quiet jax==$(JAX_VERSION) jaxlib==$(JAX_VERSION)
+
+record: $(VENV)/.built  ## renews the recorded answers of real JAX
+	$(RUN) scripts/record_oracle.py
+
+bench: $(VENV)/.built  ## side by side with real JAX; prints, asserts nothing
+	$(RUN) scripts/benchmark.py
+
+lint: $(VENV)/.built
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) scripts/typecheck.py
+
+docs: $(VENV)/.built  ## renews the generated tables
+	$(RUN) scripts/write_coverage.py
+
+clean:
+	rm -rf build dist $(VENV) $(OUT) pkg/*.egg-info
+	find . -name "*.so" -path "*/pkg/*" -delete
