@@ -757,13 +757,9 @@ def tree_map(f, tree, *rest, is_leaf=None):
 
 def all_leaves(iterable, is_leaf=None):
     """Whether every entry of `iterable` is a leaf."""
-    cdef PyObject* unused = NULL
-    for x in iterable:
-        if is_leaf is not None and is_leaf(x):
-            continue
-        if _kind_of(x, &unused) != LEAF:
-            return False
-    return True
+    cdef list entries = list(iterable), leaves = []
+    flatten(entries, leaves, is_leaf)
+    return len(leaves) == len(entries) and all([x is y for x, y in zip(leaves, entries)])
 
 
 def treedef_tuple(treedefs):
@@ -782,8 +778,8 @@ def treedef_children(treedef):
 
 
 def is_tree_node(type):
-    """Whether objects of exactly this class are containers; named tuples are not counted unless registered."""
-    return type in (tuple, list, dict, None.__class__) or type in _registry
+    """Whether objects of exactly this class are containers."""
+    return _is_registered(type) or (issubclass(type, tuple) and hasattr(type, "_fields"))
 
 
 def registration_of(type):
@@ -810,8 +806,12 @@ def flatten_one_level(tree):
     return _take_apart(<Registration>registration, tree)
 
 
+cdef bint _is_registered(object type) except -1:
+    return type in (tuple, list, dict, None.__class__) or type in _registry
+
+
 def _register(Registration registration, str what):
-    if is_tree_node(registration.type):
+    if _is_registered(registration.type):
         raise ValueError(f"Duplicate custom {what}PyTreeDef type registration for {registration.type}.")
     _registry[registration.type] = registration
     _forget_leaf_types()

@@ -10,7 +10,7 @@ def program_of(jaxpr):
     """The compiled slots-and-steps form of a jaxpr; made once and kept with it."""
     program = jaxpr.cache.get("program")
     if program is None:
-        program = jaxpr.cache["program"] = Program(jaxpr)
+        program = jaxpr.cache["program"] = Program(jaxpr, program_of)
     return program
 
 

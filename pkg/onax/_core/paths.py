@@ -141,7 +141,7 @@ def flatten_one_level_with_keys(tree):
 
 
 def _is_container(x):
-    return is_tree_node(type(x)) or (isinstance(x, tuple) and hasattr(x, "_fields"))
+    return is_tree_node(type(x))
 
 
 def _walk(path, tree, is_leaf, takes_path, out):

@@ -1,0 +1,232 @@
+# cython: boundscheck=False, wraparound=False
+"""Program: a jaxpr prepared for being carried out many times, operation by operation.
+
+Variables become numbered slots, equations become steps, and each step knows which values die with it, so memory is
+freed at last use.  A step applies its primitive through `dispatch.evaluate_n`; the equation of a call whose primitive
+says how to be entered (`primitive.inline(params)` gives the callee's jaxpr) runs the callee's Program instead.
+"""
+
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from libc.string cimport memset
+
+from onax._native.dispatch cimport Primitive, evaluate_n
+
+cdef extern from "Python.h":
+    PyObject** PySequence_Fast_ITEMS(object)
+
+cdef enum:
+    ON_STACK = 64
+
+
+cdef class _Numbering:
+    """Slots while a Program is being made."""
+
+    cdef dict slots         # Var -> slot
+    cdef list fixed         # values of the literals met, in the order of their negative numbers
+
+    def __init__(self, variables):
+        self.slots = {}
+        self.fixed = []
+        for var in variables:
+            self.slots[var] = len(self.slots)
+
+    cdef int read(self, object atom) except? -1:
+        """The slot of an operand; literals get -1, -2, ... until their number is known."""
+        if not hasattr(atom, "val"):
+            return self.slots[atom]
+        self.fixed.append(atom.array)
+        return -len(self.fixed)
+
+
+cdef class Program:
+    """A jaxpr as slots and steps.
+
+    `run(consts, args)` carries it out on Arrays (NumPy arrays and Python scalars are accepted as operands) and returns
+    the list of results.  `program_of(jaxpr)` gives the Program of a callee; without it callees are not entered.
+    """
+
+    def __init__(self, jaxpr, program_of=None):
+        cdef _Numbering numbering = _Numbering([*jaxpr.constvars, *jaxpr.invars])
+        cdef list eqns = list(jaxpr.eqns)
+        cdef int k
+        self.n_consts = len(jaxpr.constvars)
+        self.n_args = len(jaxpr.constvars) + len(jaxpr.invars)
+        self.refs = []
+        self.n_steps = len(eqns)
+        self.steps = <Step*>PyMem_Calloc(max(self.n_steps, 1), sizeof(Step))
+        if self.steps is NULL:
+            raise MemoryError()
+        reads = []
+        for k in range(self.n_steps):
+            reads.append([numbering.read(atom) for atom in eqns[k].invars])
+            for var in eqns[k].outvars:
+                numbering.slots[var] = len(numbering.slots)
+        outs = [numbering.read(atom) for atom in jaxpr.outvars]
+        self.number(numbering, eqns, reads, outs, program_of)
+
+    cdef int number(self, object numbering, list eqns, list reads, list outs, object program_of) except -1:
+        """Lays the literals behind the arguments, finds last uses, and writes the steps."""
+        cdef _Numbering numbers = numbering
+        cdef int k, slot
+        cdef int n_fixed = len(numbers.fixed), n_args = self.n_args
+        self.fixed = numbers.fixed
+        self.n_fixed = n_fixed
+        self.n_slots = len(numbers.slots) + n_fixed
+
+        def place(int s):
+            return n_args - 1 - s if s < 0 else s if s < n_args else s + n_fixed
+
+        reads = [[place(s) for s in slots] for slots in reads]
+        outs = [place(s) for s in outs]
+        last = {s: k for k, slots in enumerate(reads) for s in slots}
+        kept = set(outs)
+        for k in range(self.n_steps):
+            eqn = eqns[k]
+            written = [place(numbers.slots[v]) for v in eqn.outvars]
+            written = [s if s in last or s in kept else -1 for s in written]
+            dead = [s for s in dict.fromkeys(reads[k]) if last[s] == k and s not in kept]
+            dead = [s for s in dead if not n_args <= s < n_args + n_fixed]
+            self.write(k, eqn, reads[k], written, dead, program_of)
+            self.most_inputs = max(self.most_inputs, <int>len(reads[k]))
+        self.n_outs = len(outs)
+        self.outs = _ints(outs)
+        return 0
+
+    cdef int write(self, int k, object eqn, list reads, list written, list dead, object program_of) except -1:
+        cdef Step* step = &self.steps[k]
+        cdef Primitive primitive = eqn.primitive
+        params = eqn.params
+        self.refs.append(primitive)
+        step.primitive = <PyObject*>primitive
+        if params:
+            params = dict(params)
+            self.refs.append(params)
+            step.params = <PyObject*>params
+        inline = getattr(primitive, "inline", None)
+        if inline is not None and program_of is not None:
+            callee = inline(params)
+            if callee is not None:
+                program = program_of(callee)
+                self.refs.append((program, callee, callee.consts))
+                if callee.consts:
+                    program = _WithConstants(program, list(callee.consts))
+                    self.refs.append(program)
+                step.program = <PyObject*>program
+        step.inputs = len(reads)
+        step.outputs = len(written)
+        step.dead = len(dead)
+        step.slots = _ints(reads + written + dead)
+        return 0
+
+    def __dealloc__(self):
+        cdef int k
+        if self.steps is not NULL:
+            for k in range(self.n_steps):
+                PyMem_Free(self.steps[k].slots)
+            PyMem_Free(self.steps)
+        PyMem_Free(self.outs)
+
+    def run(self, consts, args):
+        """The results on the given constants and arguments, as a list."""
+        return self.run_flat([*consts, *args])
+
+    def run_flat(self, list values not None):
+        """The results; `values` holds the constants, then the arguments."""
+        if len(values) != self.n_args:
+            raise TypeError(f"the program takes {self.n_args} values, {len(values)} were given")
+        return self.execute(PySequence_Fast_ITEMS(values))
+
+    cdef list execute(self, PyObject** values):
+        cdef PyObject* room[ON_STACK]
+        cdef PyObject** slots = room
+        cdef int total = self.n_slots + self.most_inputs
+        cdef int k
+        if total > ON_STACK:
+            slots = <PyObject**>PyMem_Malloc(total * sizeof(PyObject*))
+            if slots is NULL:
+                raise MemoryError()
+        memset(slots, 0, total * sizeof(PyObject*))
+        for k in range(self.n_args):
+            slots[k] = values[k]
+            Py_INCREF(<object>slots[k])
+        for k in range(self.n_fixed):
+            slots[self.n_args + k] = <PyObject*>self.fixed[k]
+            Py_INCREF(<object>slots[self.n_args + k])
+        try:
+            for k in range(self.n_steps):
+                self.step(&self.steps[k], slots, slots + self.n_slots)
+            return [<object>slots[self.outs[k]] for k in range(self.n_outs)]
+        finally:
+            for k in range(self.n_slots):
+                Py_XDECREF(slots[k])
+            if slots is not room:
+                PyMem_Free(slots)
+
+    cdef int step(self, Step* step, PyObject** slots, PyObject** operands) except -1:
+        """One operation; `operands` is room for the values it reads."""
+        cdef int* reads = step.slots
+        cdef int* writes = reads + step.inputs
+        cdef int* dead = writes + step.outputs
+        cdef int i
+        for i in range(step.inputs):
+            operands[i] = slots[reads[i]]
+        if step.program is not NULL:
+            _store(_enter(<object>step.program, operands, step.inputs), step.outputs, writes, slots)
+        else:
+            result = evaluate_n(<Primitive>step.primitive, operands, step.inputs, <dict>step.params
+                                if step.params is not NULL else None)
+            if (<Primitive>step.primitive).multiple_results:
+                _store(result, step.outputs, writes, slots)
+            elif writes[0] >= 0:
+                Py_INCREF(result)
+                slots[writes[0]] = <PyObject*>result
+        for i in range(step.dead):
+            Py_XDECREF(slots[dead[i]])
+            slots[dead[i]] = NULL
+        return 0
+
+
+cdef class _WithConstants:
+    """A callee with the values of its constants."""
+
+    cdef Program program
+    cdef list consts
+
+    def __init__(self, program, consts):
+        self.program = program
+        self.consts = consts
+
+
+cdef list _enter(object callee, PyObject** operands, int n):
+    cdef int i
+    if type(callee) is Program:
+        return (<Program>callee).execute(operands)
+    cdef list values = list((<_WithConstants>callee).consts)
+    values.extend([<object>operands[i] for i in range(n)])
+    return (<_WithConstants>callee).program.execute(PySequence_Fast_ITEMS(values))
+
+
+cdef int _store(object results, int n, int* writes, PyObject** slots) except -1:
+    """Puts several results where they are wanted."""
+    cdef int i
+    if type(results) is not list and type(results) is not tuple:
+        results = tuple(results)
+    if len(results) != n:
+        raise ValueError(f"an operation gave {len(results)} results where its equation has {n}")
+    for i in range(n):
+        if writes[i] >= 0:
+            value = results[i]
+            Py_INCREF(value)
+            slots[writes[i]] = <PyObject*>value
+    return 0
+
+
+cdef int* _ints(list numbers) except NULL:
+    cdef int* out = <int*>PyMem_Malloc(max(len(numbers), 1) * sizeof(int))
+    if out is NULL:
+        raise MemoryError()
+    for i, number in enumerate(numbers):
+        out[i] = number
+    return out
