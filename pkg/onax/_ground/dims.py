@@ -47,16 +47,21 @@ class SymbolicScope:
         left = _parse_one(text[: match.start()].strip(), self)
         right = _parse_one(text[match.end() :].strip(), self)
         self._texts.append(text)
+        self._take_in(match.group(), left, right, text)
+        self._bounds.clear()
+
+    def _take_in(self, relation, left, right, text):
+        """Notes that `left relation right` holds."""
         self._bounds.clear()
         difference = left - right
-        if match.group() == "==":
+        if relation == "==":
             if not isinstance(difference, SymbolicDim):
                 if difference != 0:
                     raise ValueError(f"Unsatisfiable constraint: {text}")
                 return
             self._replace(left, right, difference)
             return
-        if match.group() == "<=":
+        if relation == "<=":
             difference = -difference
         if not isinstance(difference, SymbolicDim):
             if difference < 0:
@@ -300,6 +305,7 @@ class _Parser:
                 self.tokens.append((kind, match.group(kind), match.start(kind)))
         self.tokens.append(("end", "", len(text)))
         self.index = 0
+        self.after = False
 
     @property
     def token(self):
@@ -315,8 +321,9 @@ class _Parser:
 
     def fail(self, reason):
         position = self.token[2]
+        number = len(self.dims) - self.after  # just after a dimension, that one is at fault
         raise DimSyntaxError(
-            f"syntax error in symbolic shape {self.text!r} in dimension {len(self.dims)}: {reason}. "
+            f"syntax error in symbolic shape {self.text!r} in dimension {number}: {reason}. "
             f"Parsed {self.text[:position]!r}, remaining {self.text[position:]!r}.",
             self.text,
             position,
@@ -341,7 +348,9 @@ class _Parser:
             if closing:
                 self.take()
         while not (self.token[0] == "end" or (closing and self.at(")"))):
+            self.after = False
             self.dimension()
+            self.after = True
             if self.at(","):
                 self.take()
             elif not (self.token[0] == "end" or (closing and self.at(")"))):

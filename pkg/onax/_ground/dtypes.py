@@ -297,12 +297,19 @@ def _join(nodes, strict):
             f"{text} when jax_numpy_dtype_promotion=strict. Try explicitly casting inputs to the desired output type, "
             "or set jax_numpy_dtype_promotion=standard."
         )
-    small = "8-bit floats" if any(n in _SMALL_FLOATS for n in nodes) else "1-bit, 2-bit and 4-bit integers"
-    example = "float32" if small == "8-bit floats" else "int32"
+    small, example = _small_kind(nodes)
     raise TypePromotionError(
-        f"{text}. To avoid unintended promotion, {small} do not support implicit promotion. If you'd like your inputs "
-        f"to be promoted to another type, you can do so explicitly using e.g. x.astype('{example}')"
+        f"{text}. To avoid unintended promotion, {small} do not support implicit promotion. If you'd like your "
+        f"inputs to be promoted to another type, you can do so explicitly using e.g. x.astype('{example}')"
     )
+
+
+def _small_kind(nodes):
+    """What kind of small dtype is in the way, and a dtype to cast to."""
+    floats = {ml_dtypes.finfo(n).bits for n in nodes if n in _SMALL_FLOATS}
+    if floats:
+        return f"{max(floats)}-bit floats", "float32"
+    return "1-bit, 2-bit and 4-bit integers", "int32"
 
 
 _joined = {False: {}, True: {}}
@@ -355,7 +362,7 @@ def _node_of_value(x):
     if kind in _WEAK_NODES:
         return _WEAK_NODES[kind]
     if isinstance(x, type) and x in _WEAK_NODES:
-        return scalar_dtype(x)
+        return _WEAK_NODES[x]
     found = dtype(x)
     if isinstance(found, ExtendedDType):
         return found

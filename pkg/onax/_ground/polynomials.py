@@ -19,6 +19,9 @@ from onax._ground.errors import InconclusiveDimensionOperation
 INFINITY = math.inf
 
 
+_ORDER = ("floordiv", "mod", "max", "min")
+
+
 class Atom:
     """An indivisible factor: a variable (no operands) or an operation on dimensions."""
 
@@ -27,9 +30,8 @@ class Atom:
     def __init__(self, operation, operands=()):
         self.operation = operation
         self.operands = operands
-        if operands:
-            # operations stand before variables; among themselves by name, then by operands
-            self.key = (1, operation, tuple(_order_key(d) for d in operands))
+        if operands:  # operations stand before variables in a sum
+            self.key = (1 + _ORDER.index(operation), "", tuple(_order_key(d) for d in operands))
         else:
             self.key = (0, operation, ())
         self._hash = hash((operation, operands))
@@ -79,7 +81,7 @@ class SymbolicDim:
     def __str__(self):
         parts = []
         for monomial, coefficient in self._terms.items():
-            factors = [str(atom) if power == 1 else f"{atom}^{power}" for atom, power in monomial]
+            factors = [str(atom) if power == 1 else f"{atom}^{power}" for atom, power in reversed(monomial)]
             size = abs(coefficient)
             if size != 1 or not factors:
                 factors.insert(0, str(size))
