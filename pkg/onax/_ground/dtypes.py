@@ -324,7 +324,7 @@ def _join_all(nodes, strict):
     return found
 
 
-_pairs = ({}, {})  # dtype pairs to their join: standard, strict
+_pairs = ({}, {}, {}, {})  # dtype pairs to their join, by the two bits of the option word that matter
 
 
 def promote_types(a, b):
@@ -333,15 +333,18 @@ def promote_types(a, b):
     Unlike NumPy's: int32 with float32 gives float32, int64 with bfloat16 gives bfloat16.
     Raises TypePromotionError when there is none.
     """
-    known = _pairs[(option_word() & STRICT_PROMOTION) >> 1]
+    word = option_word()
+    known = _pairs[word & (X64 | STRICT_PROMOTION)]
     try:
         return known[a, b]
     except (KeyError, TypeError):
         pass
     nodes = (_node_of_type(a), _node_of_type(b))
     unique = nodes if nodes[0] != nodes[1] else nodes[:1]
-    joined = _join_all(unique, known is _pairs[1])
+    joined = _join_all(unique, bool(word & STRICT_PROMOTION))
     found = python_scalar_dtypes[_NODE_TYPES[joined]] if joined in _NODE_TYPES else joined
+    if joined is _INTS[3] and not word & X64 and found not in nodes:
+        found = _INTS[2]  # int32 with uint32
     known[a, b] = found
     return found
 
