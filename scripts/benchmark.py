@@ -1,0 +1,260 @@
+"""onax beside real JAX: eager operations, jitted calls, first calls (tracing and compiling), steady state, import.
+
+    python scripts/benchmark.py [--rounds 3] [--only NAME]
+
+Both run in processes of their own, in turn (onax, JAX, onax, JAX, ...), on the same threads; each figure is the median
+over the rounds of the minimum within one.  Only ratios mean anything on a shared machine.  Real JAX is found through
+ONAX_ORACLE_PYTHON or in .venv-oracle (`make oracle`); without it onax's figures are printed alone.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+# ---- inside a worker process: the cases, written for `jax`, whichever it is ----
+
+
+def best(function, seconds=0.15, repeats=5):
+    """The least time of one call, in microseconds, over `repeats` batches."""
+    function()
+    number, elapsed = 1, 0.0
+    while elapsed < seconds / repeats:
+        started = time.perf_counter()
+        for _ in range(number):
+            function()
+        elapsed = time.perf_counter() - started
+        if elapsed < seconds / repeats:
+            number *= 2
+    times = [elapsed / number]
+    for _ in range(repeats - 1):
+        started = time.perf_counter()
+        for _ in range(number):
+            function()
+        times.append((time.perf_counter() - started) / number)
+    return min(times) * 1e6
+
+
+def once(make, repeats=5):
+    """The least time of one first call, in microseconds: `make()` gives a fresh function to call."""
+    times = []
+    for _ in range(repeats):
+        function = make()
+        started = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - started)
+    return min(times) * 1e6
+
+
+def eager_cases(jax):
+    """(name, microseconds) of single operations without jit."""
+    jnp = jax.numpy
+    x = jnp.arange(10, dtype=jnp.float32)
+    y = x + 1
+    matrix = jnp.ones((64, 64), jnp.float32)
+    loss = jax.grad(lambda w: jnp.sum(jnp.tanh(w * x) ** 2))
+    yield "eager x + y, f32[10]", best(lambda: x + y)
+    yield "eager x * 2.0", best(lambda: x * 2.0)
+    yield "eager jnp.sin(x)", best(lambda: jnp.sin(x))
+    yield "eager jnp.sum(x)", best(lambda: jnp.sum(x))
+    yield "eager x[3]", best(lambda: x[3])
+    yield "eager x.at[2].set", best(lambda: x.at[2].set(1.0))
+    yield "eager 64x64 @ 64x64", best(lambda: matrix @ matrix)
+    yield "eager small grad", best(lambda: loss(x))
+
+
+def call_cases(jax):
+    """Calls of compiled functions: the cost around the computation."""
+    jnp = jax.numpy
+    x = jnp.arange(10, dtype=jnp.float32)
+    one = jax.jit(lambda v: v + 1)
+    tree = {f"layer{i}": {"w": x, "b": x, "g": x} for i in range(30)}
+    many = jax.jit(lambda t: jax.tree_util.tree_map(lambda v: v + 1, t))
+    yield "jitted call, one array", best(lambda: one(x))
+    yield "jitted call, 90 leaves", best(lambda: many(tree))
+
+
+def mlp(jax):
+    """(training step, parameters, images, labels) of the 784-512-512-10 network."""
+    import numpy as np
+
+    jnp = jax.numpy
+    rng = np.random.default_rng(0)
+    sizes = (784, 512, 512, 10)
+    params = [
+        (jnp.asarray(rng.normal(size=(n, m), scale=n**-0.5).astype(np.float32)), jnp.zeros(m, jnp.float32))
+        for n, m in zip(sizes[:-1], sizes[1:])
+    ]
+    images = jnp.asarray(rng.uniform(size=(128, 784)).astype(np.float32))
+    labels = jnp.asarray(np.eye(10, dtype=np.float32)[rng.integers(0, 10, 128)])
+
+    def loss(p, images, labels):
+        h = images
+        for w, b in p[:-1]:
+            h = jax.nn.relu(h @ w + b)
+        w, b = p[-1]
+        return -jnp.mean(jnp.sum(jax.nn.log_softmax(h @ w + b) * labels, axis=1))
+
+    def step(p, images, labels):
+        grads = jax.grad(loss)(p, images, labels)
+        return [(w - 0.1 * gw, b - 0.1 * gb) for (w, b), (gw, gb) in zip(p, grads)]
+
+    return step, params, images, labels
+
+
+def transformer(jax, blocks=12, width=128, heads=4):
+    """(gradient of the summed output, parameters, input) of pre-norm blocks with a causal mask."""
+    import numpy as np
+
+    jnp = jax.numpy
+    rng = np.random.default_rng(0)
+
+    def weight(n, m):
+        return jnp.asarray(rng.normal(size=(n, m), scale=n**-0.5).astype(np.float32))
+
+    params = [
+        {"qkv": weight(width, 3 * width), "out": weight(width, width), "up": weight(width, 4 * width)}
+        | {"down": weight(4 * width, width), "scale": jnp.ones((2, width), jnp.float32)}
+        for _ in range(blocks)
+    ]
+    x = jnp.asarray(rng.normal(size=(8, 64, width)).astype(np.float32))
+    mask = jnp.asarray(np.tril(np.ones((64, 64), bool)))
+
+    def norm(h, scale):
+        mean = jnp.mean(h, axis=-1, keepdims=True)
+        var = jnp.mean((h - mean) ** 2, axis=-1, keepdims=True)
+        return (h - mean) / jnp.sqrt(var + 1e-5) * scale
+
+    def attention(p, h):
+        q, k, v = jnp.split(h @ p["qkv"], 3, axis=-1)
+        split = lambda t: jnp.transpose(t.reshape(8, 64, heads, width // heads), (0, 2, 1, 3))
+        scores = split(q) @ jnp.swapaxes(split(k), -1, -2) / (width // heads) ** 0.5
+        weights = jax.nn.softmax(jnp.where(mask, scores, -1e9), axis=-1)
+        return jnp.transpose(weights @ split(v), (0, 2, 1, 3)).reshape(8, 64, width) @ p["out"]
+
+    def apply(params, x):
+        for p in params:
+            x = x + attention(p, norm(x, p["scale"][0]))
+            x = x + jax.nn.gelu(norm(x, p["scale"][1]) @ p["up"]) @ p["down"]
+        return jnp.sum(x**2)
+
+    return jax.grad(apply), params, x
+
+
+def compile_cases(jax):
+    """First calls of fresh functions: tracing, lowering, compiling, and one run."""
+    jnp = jax.numpy
+    x = jnp.float32(1.5)
+    step, *step_args = mlp(jax)
+    gradient, params, tokens = transformer(jax)
+
+    def wait(out):
+        return jax.block_until_ready(out)
+
+    def fresh(function, *args):
+        def make():
+            jitted = jax.jit(lambda *a: function(*a))
+            return lambda: wait(jitted(*args))
+
+        return make
+
+    yield "first call, scalar function", once(fresh(lambda v: jnp.sin(v) * 2 + 1, x))
+    yield "first call, MLP training step", once(fresh(step, *step_args), 3)
+    yield "first call, gradient of 12 transformer blocks", once(fresh(gradient, params, tokens), 1)
+
+
+def steady_cases(jax):
+    """Compiled functions on real sizes."""
+    jnp = jax.numpy
+    big = jnp.ones((1024, 1024), jnp.float32)
+    matmul = jax.jit(lambda a, b: a @ b)
+    step, *step_args = mlp(jax)
+    training = jax.jit(step)
+    gradient, params, tokens = transformer(jax)
+    model = jax.jit(gradient)
+    long = jnp.linspace(0, 1, 1_000_000, dtype=jnp.float32)
+    wave = jax.jit(lambda v: jnp.sin(v) * 2 + v * v - jnp.exp(-v) / (1 + v))
+    ready = jax.block_until_ready
+    yield "steady matmul 1024", best(lambda: ready(matmul(big, big)), 1.0)
+    yield "steady MLP training step", best(lambda: ready(training(*step_args)), 1.0)
+    yield "steady gradient of 12 transformer blocks", best(lambda: ready(model(params, tokens)), 2.0, 3)
+    yield "steady elementwise chain, f32[1e6]", best(lambda: ready(wave(long)), 0.5)
+
+
+GROUPS = {"eager": eager_cases, "call": call_cases, "compile": compile_cases, "steady": steady_cases}
+
+
+def worker(module, groups):
+    """Runs the cases with the named package; prints one JSON object."""
+    import importlib
+
+    started = time.perf_counter()
+    jax = importlib.import_module(module)
+    results = {"import": (time.perf_counter() - started) * 1e6}
+    for group in groups:
+        for name, microseconds in GROUPS[group](jax):
+            results[name] = microseconds
+    print(json.dumps(results))
+
+
+# ---- the driver ----
+
+
+def oracle_python():
+    """The Python that has real JAX, or None."""
+    named = os.environ.get("ONAX_ORACLE_PYTHON")
+    candidates = [named] if named else [ROOT / ".venv-oracle" / "bin" / "python"]
+    return next((str(c) for c in candidates if c and Path(c).exists()), None)
+
+
+def run_worker(python, module, groups):
+    """One worker process's figures."""
+    command = [python, str(Path(__file__).resolve()), "--worker", module, "--groups", *groups]
+    done = subprocess.run(command, capture_output=True, text=True, cwd="/")
+    if done.returncode:
+        sys.exit(f"{module} failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def shown(microseconds):
+    """Microseconds with a fitting unit."""
+    for factor, unit in ((1e6, "s"), (1e3, "ms")):
+        if microseconds >= factor:
+            return f"{microseconds / factor:.3g} {unit}"
+    return f"{microseconds:.3g} us"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--groups", nargs="+", default=list(GROUPS), choices=list(GROUPS))
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        return worker(options.worker, options.groups)
+    peers = {"onax": sys.executable}
+    if oracle_python():
+        peers["jax"] = oracle_python()
+    else:
+        print("real JAX is not installed beside the project (make oracle): onax alone\n")
+    rounds = {module: [] for module in peers}
+    for _ in range(options.rounds):
+        for module, python in peers.items():
+            rounds[module].append(run_worker(python, module, options.groups))
+    medians = {m: {k: statistics.median(r[k] for r in runs) for k in runs[0]} for m, runs in rounds.items()}
+    print(f"{'':48}{'onax':>12}{'JAX':>12}{'onax/JAX':>10}")
+    for name, mine in medians["onax"].items():
+        theirs = medians.get("jax", {}).get(name)
+        ratio = f"{shown(theirs):>12}{mine / theirs:>10.2f}" if theirs else ""
+        print(f"{name:48}{shown(mine):>12}{ratio}")
+
+
+if __name__ == "__main__":
+    main()
