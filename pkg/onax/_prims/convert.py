@@ -1,0 +1,282 @@
+"""Changes of type: convert_element_type, bitcast_convert_type, reduce_precision.
+
+`cast` is the conversion itself, on ndarrays, for every kernel that needs one.  It differs from NumPy's `astype` where
+XLA does: a float outside an integer type's range saturates, NaN becomes 0, and a complex number gives its real part
+(also to bool).
+"""
+
+import operator
+
+import numpy as np
+
+from onax._core.rules import linear, tangent_zero
+from onax._core.trace import as_array, typeof
+from onax._core.zeros import Zero
+from onax._ground import dtypes
+from onax._native.array import Array, make_array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import ELEMENTWISE, LINEAR, NEVER, Primitive
+
+# ---- the conversion itself ----
+
+_SCALARS = frozenset((bool, int, float, complex))
+_RANGES = {}  # integer dtype -> (lowest, one past the highest), as floats: both are powers of two, hence exact
+
+
+def _range_of(dtype):
+    found = _RANGES.get(dtype)
+    if found is None:
+        info = dtypes.iinfo(dtype)
+        found = _RANGES[dtype] = (int(info.min), int(info.max))
+    return found
+
+
+def _float_to_integer(x, dtype):
+    """Truncates toward zero, saturating; NaN gives 0."""
+    lowest, highest = _range_of(dtype)
+    if x.dtype.itemsize < 4:
+        x = x.astype(np.float32)
+    wide = dtype if dtype.kind in "iu" else np.dtype(np.int8)  # ml_dtypes' 2- and 4-bit integers are stored in bytes
+    if x.size == 0 or (x.min() >= float(lowest) and x.max() < float(highest + 1)):
+        return x.astype(wide).astype(dtype, copy=False)
+    below, above = x < float(lowest), x >= float(highest + 1)
+    inside = np.where(below | above | np.isnan(x), x.dtype.type(0), x).astype(wide)
+    out = np.where(above, wide.type(highest), np.where(below, wide.type(lowest), inside))
+    return out.astype(dtype, copy=False)
+
+
+def cast(x, dtype):
+    """The ndarray x converted to dtype as JAX converts; x itself if it has that dtype already."""
+    have = x.dtype
+    if have == dtype:
+        return x
+    if have.kind == "c":
+        return x.astype(dtype) if dtype.kind == "c" else cast(x.real, dtype)
+    if have.kind != "b" and dtypes.is_float(have):
+        if dtypes.is_integer(dtype):
+            return _float_to_integer(x, dtype)
+        if dtype.kind in "bc" and have.itemsize < 4:  # not every narrow type has these casts of its own
+            x = x.astype(np.float32)
+        if dtype.kind == "b":
+            return x != 0
+    elif dtype.kind == "b":
+        return x.astype(np.int64) != 0 if have.kind not in "iu" else x != 0
+    elif have.kind not in "iub":  # 2- and 4-bit integers: through the next standard type
+        return cast(x.astype(np.int32), dtype)
+    elif dtypes.is_integer(dtype) and dtype.kind not in "iu":
+        return _wrap_narrow(x, dtype)
+    return x.astype(dtype)
+
+
+def _wrap_narrow(x, dtype):
+    """An integer reduced to 2 or 4 bits, two's complement."""
+    lowest, highest = _range_of(dtype)
+    bits = highest - lowest + 1
+    low = np.bitwise_and(x.astype(np.int64), bits - 1)
+    return np.where(low > highest, low - bits, low).astype(np.int8).astype(dtype)
+
+
+# ---- convert_element_type ----
+
+
+def _convert_kernel(x, *, new_dtype, weak_type=False, sharding=None):
+    return cast(x, new_dtype)
+
+
+def _convert_abstract(x, *, new_dtype, weak_type=False, sharding=None):
+    extended = isinstance(x.dtype, dtypes.ExtendedDType), isinstance(new_dtype, dtypes.ExtendedDType)
+    if any(extended) and x.dtype != new_dtype:
+        raise ValueError(f"Cannot convert_element_type from {x.dtype} to {new_dtype}")
+    return ShapedArray(x.shape, new_dtype, weak_type)
+
+
+def _convert_transpose(ct, x, *, new_dtype, weak_type=False, sharding=None):
+    return [convert(ct, x.aval.dtype, x.aval.weak_type)]
+
+
+def _unary_batch(primitive):
+    """Batching of a primitive of one operand that works element by element: the mapped axis stays where it is."""
+
+    def batch(axis_data, operands, dims, **params):
+        return primitive.bind(*operands, **params), dims[0]
+
+    primitive.batch = batch
+    return primitive
+
+
+convert_element_type_p = Primitive(
+    "convert_element_type",
+    kernel=_convert_kernel,
+    abstract_eval=_convert_abstract,
+    weak=lambda flags, params: params["weak_type"],
+    facts=frozenset({ELEMENTWISE, LINEAR}),
+    pretty=lambda eqn, names: {key: eqn.params[key] for key in ("new_dtype", "weak_type")},
+)
+linear(convert_element_type_p, _convert_transpose)
+_unary_batch(convert_element_type_p)
+
+
+def _convert_jvp(primals, tangents, *, new_dtype, **params):
+    (x,), (g,) = primals, tangents
+    out = convert_element_type_p.bind(x, new_dtype=new_dtype, **params)
+    if type(g) is Zero or not dtypes.issubdtype(new_dtype, np.inexact):
+        return out, tangent_zero(out)
+    return out, convert_element_type_p.bind(g, new_dtype=new_dtype, **params)
+
+
+convert_element_type_p.jvp = _convert_jvp  # a result without tangents (integer, bool) cuts the linear rule short
+
+
+def convert(x, dtype, weak_type=False):
+    """x as an Array of the given canonical dtype and weak type; nothing is bound when it has both already."""
+    if type(x) in _SCALARS:  # known now: staging sees the converted scalar, a literal
+        return make_array(cast(np.asarray(x), dtype), dtype, weak_type)
+    if not isinstance(x, Array):
+        x = as_array(x)
+    if x.dtype == dtype and x.weak_type == weak_type:
+        return x
+    return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type, sharding=None)
+
+
+def convert_element_type(operand, new_dtype):
+    """operand with its elements converted to new_dtype; the shape stays.
+
+    Float to integer truncates toward zero, saturates at the ends of the type's range and takes NaN to 0 (NumPy leaves
+    both undefined); integers wrap; a complex number gives its real part.  The result is never weakly typed.
+    Raises TypeError for a dtype that is neither a number nor bool, ValueError when new_dtype is None.
+    """
+    if new_dtype is None:
+        raise ValueError("dtype must be specified.")
+    dtype = dtypes.canonicalize_dtype(new_dtype, allow_extended_dtype=True)
+    if not isinstance(dtype, dtypes.ExtendedDType) and dtype.kind in "SUOMm":
+        raise TypeError(
+            f"onax only supports number and bool dtypes, got dtype {dtype} in convert_element_type"
+        )
+    return convert(operand, dtype)
+
+
+# ---- bitcast_convert_type ----
+
+
+def _bitcast_kernel(x, *, new_dtype):
+    old, new = x.dtype.itemsize, new_dtype.itemsize
+    if old == new:
+        return x.view(new_dtype)
+    x = np.asarray(x, order="C")
+    if new < old:
+        return x.reshape(*x.shape, 1).view(new_dtype)
+    return x.view(new_dtype).reshape(x.shape[:-1])
+
+
+def _bitcast_abstract(x, *, new_dtype):
+    old, new = dtypes.itemsize_bits(x.dtype), dtypes.itemsize_bits(new_dtype)
+    if x.dtype != new_dtype:
+        if {x.dtype.kind, new_dtype.kind} & {"b"} or x.dtype.kind == "c":
+            raise TypeError(
+                "lax.bitcast_convert_type does not support bool or complex values unless the operand and "
+                f"destination types match. Got operand dtype={x.dtype}, {new_dtype=}. Consider using the "
+                "arr.view() method instead."
+            )
+        if min(old, new) < 8 and old != new:
+            raise NotImplementedError(
+                f"lax.bitcast_convert_type between {x.dtype} and {new_dtype}: elements of fewer than 8 bits are not "
+                "packed here; convert to an 8-bit type first."
+            )
+    if old < new:
+        ratio = new // old
+        if not x.shape or x.shape[-1] != ratio:
+            last = x.shape[-1] if x.shape else 1
+            raise ValueError(
+                f"Attempting to convert array of shape {x.shape} from {x.dtype} of size {old} bits to {new_dtype} "
+                f"of size {new}, bits but {last} * {old} != {new}"
+            )
+        return ShapedArray(x.shape[:-1], new_dtype)
+    return ShapedArray(x.shape if old == new else (*x.shape, old // new), new_dtype)
+
+
+def _bitcast_jvp(primals, tangents, **params):
+    out = bitcast_convert_type_p.bind(*primals, **params)
+    return out, tangent_zero(out)
+
+
+bitcast_convert_type_p = Primitive(
+    "bitcast_convert_type",
+    kernel=_bitcast_kernel,
+    abstract_eval=_bitcast_abstract,
+    jvp=_bitcast_jvp,
+    weak=NEVER,
+)  # its batching rule stands in shaping.py: a widening cast consumes an axis, so it may have to move one
+
+
+def bitcast_convert_type(operand, new_dtype):
+    """The bits of operand read as new_dtype.
+
+    Equal widths keep the shape.  A narrower type appends an axis of the ratio of the widths; a wider type consumes
+    such a last axis.  Raises TypeError for bool and complex (unless the types agree), ValueError when the last axis
+    does not have the ratio's length.
+    """
+    return bitcast_convert_type_p.bind(operand, new_dtype=dtypes.canonicalize_dtype(new_dtype))
+
+
+# ---- reduce_precision ----
+
+
+def _reduce_precision_kernel(x, *, exponent_bits, mantissa_bits):
+    """Rounds to nearest even at the given mantissa; too large becomes inf, too small a zero of x's sign.
+
+    Works on the bits, as an unsigned integer of x's width: adding half of the last kept unit (less one where that bit
+    is even) carries into the exponent exactly when rounding does.
+    """
+    info = dtypes.finfo(x.dtype)
+    word = np.dtype(f"u{x.dtype.itemsize}")
+    mantissa, exponent = int(info.nmant), int(info.nexp)
+    one = word.type(1)
+    bits = np.asarray(x, order="C").view(word)
+    sign = bits & (one << word.type(mantissa + exponent))
+    size = bits ^ sign
+    drop = mantissa - mantissa_bits
+    if drop > 0:
+        half = one << word.type(drop - 1)
+        even = (size >> word.type(drop)) & one
+        size = (size + (half - one) + even) & ~word.type((1 << drop) - 1)
+    if exponent_bits < exponent:
+        bias, reach = (1 << (exponent - 1)) - 1, (1 << (exponent_bits - 1)) - 1
+        field = (size >> word.type(mantissa)).astype(np.int64)
+        infinite = word.type(((1 << exponent) - 1) << mantissa)
+        size = np.where(field > bias + reach, infinite, size)
+        size = np.where(field <= bias - reach, word.type(0), size)
+    return np.where(np.isnan(x), x, (size | sign).view(x.dtype)).astype(x.dtype, copy=False)
+
+
+def _reduce_precision_abstract(x, *, exponent_bits, mantissa_bits):
+    if not dtypes.is_float(x.dtype):
+        raise TypeError(
+            f"reduce_precision does not accept dtype {x.dtype}. Accepted dtypes are subtypes of floating."
+        )
+    if exponent_bits < 1:
+        raise ValueError(f"reduce_precision: exponent_bits must be positive; got {exponent_bits}")
+    if mantissa_bits < 0:
+        raise ValueError(f"reduce_precision: mantissa_bits must be non-negative; got {mantissa_bits}")
+    return ShapedArray(x.shape, x.dtype, x.weak_type)
+
+
+reduce_precision_p = Primitive(
+    "reduce_precision",
+    kernel=_reduce_precision_kernel,
+    abstract_eval=_reduce_precision_abstract,
+    facts=frozenset({ELEMENTWISE}),
+)
+linear(reduce_precision_p, lambda ct, x, **params: [reduce_precision_p.bind(ct, **params)])
+_unary_batch(reduce_precision_p)
+
+
+def reduce_precision(operand, exponent_bits, mantissa_bits):
+    """operand rounded to the precision of a float with the given numbers of bits, in its own dtype.
+
+    Magnitudes beyond that format become infinite, those below its normal range zero.  Raises TypeError unless operand
+    is floating, ValueError for exponent_bits < 1 or mantissa_bits < 0.
+    """
+    aval = typeof(operand)
+    exponent_bits, mantissa_bits = operator.index(exponent_bits), operator.index(mantissa_bits)
+    _reduce_precision_abstract(aval, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits)
+    return reduce_precision_p.bind(operand, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits)

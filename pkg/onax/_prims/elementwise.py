@@ -1,0 +1,744 @@
+"""Elementwise primitives.  A row: name, kernel by kind of dtype, tangent of the result (g in, y result, x operand).
+
+Trigonometric, exponential, powers · rounding and parts · bits · arithmetic · comparisons · select_n and clamp.
+The tangent rules bind the same operations in the same order as JAX, so that printed gradient programs agree.
+"""
+
+import enum
+import operator
+
+import numpy as np
+
+from onax._core.rules import (
+    add_any_p,
+    add_tangents,
+    bilinear,
+    elementwise_jvp,
+    linear,
+    no_derivative,
+    tangent_zero,
+)
+from onax._core.trace import typeof
+from onax._core.zeros import Zero, is_undefined_primal
+from onax._ground import dims as dimensions
+from onax._ground import dtypes
+from onax._native.array import Array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import COMMUTATIVE, ELEMENTWISE, LINEAR, NEVER, Primitive
+from onax._native.tree import tree_map
+from onax._prims import elementwise_kernels as kernels
+from onax._prims._batch_rules import vectorised
+from onax._prims.convert import convert
+from onax._prims.elementwise_kernels import per
+from onax._prims.elementwise_rows import (
+    binary,
+    broadcasting_shape,
+    check_accepted,
+    check_same_dtypes,
+    const,
+    make_unary,
+    to_bool,
+    to_real,
+    unary,
+)
+from onax._prims.shaping import (
+    bdim_at_front,
+    broadcast_in_dim,
+    full_like,
+    instantiate_zeros,
+    reduce_sum,
+    reshape,
+    shape_of,
+    zeros_like_aval,
+)
+
+# ---- trigonometric and hyperbolic ----
+
+sin, sin_p = unary(
+    "sin", per(floating=np.sin, complexfloating=np.sin), lambda g, y, x: mul(g, cos(x)), accuracy=True,
+    doc="The sine of x, in radians.",
+)  # fmt: skip
+cos, cos_p = unary(
+    "cos", per(floating=np.cos, complexfloating=np.cos), lambda g, y, x: neg(mul(g, sin(x))), accuracy=True,
+    doc="The cosine of x, in radians.",
+)  # fmt: skip
+tan, tan_p = unary(
+    "tan", per(floating=np.tan, complexfloating=np.tan),
+    lambda g, y, x: mul(g, add(const(x, 1), square(y))), accuracy=True,
+    doc="The tangent of x, in radians.",
+)  # fmt: skip
+asin, asin_p = unary(
+    "asin", per(floating=np.arcsin, complexfloating=np.arcsin),
+    lambda g, y, x: mul(g, rsqrt(sub(const(x, 1), square(x)))),
+    doc="The angle in [-pi/2, pi/2] radians whose sine is x; NaN outside [-1, 1].",
+)  # fmt: skip
+acos, acos_p = unary(
+    "acos", per(floating=np.arccos, complexfloating=np.arccos),
+    lambda g, y, x: mul(g, neg(rsqrt(sub(const(x, 1), square(x))))),
+    doc="The angle in [0, pi] radians whose cosine is x; NaN outside [-1, 1].",
+)  # fmt: skip
+atan, atan_p = unary(
+    "atan", per(floating=np.arctan, complexfloating=np.arctan),
+    lambda g, y, x: div(g, add(const(x, 1), square(x))),
+    doc="The angle in [-pi/2, pi/2] radians whose tangent is x.",
+)  # fmt: skip
+sinh, sinh_p = unary(
+    "sinh", per(floating=np.sinh, complexfloating=np.sinh), lambda g, y, x: mul(g, cosh(x)),
+    doc="The hyperbolic sine of x.",
+)  # fmt: skip
+cosh, cosh_p = unary(
+    "cosh", per(floating=np.cosh, complexfloating=np.cosh), lambda g, y, x: mul(g, sinh(x)),
+    doc="The hyperbolic cosine of x.",
+)  # fmt: skip
+tanh, tanh_p = unary(
+    "tanh", per(floating=np.tanh, complexfloating=np.tanh),
+    lambda g, y, x: mul(add(g, mul(g, y)), sub(const(x, 1), y)), accuracy=True,
+    doc="The hyperbolic tangent of x.",
+)  # fmt: skip
+asinh, asinh_p = unary(
+    "asinh", per(floating=np.arcsinh, complexfloating=np.arcsinh),
+    lambda g, y, x: mul(g, rsqrt(add(square(x), const(x, 1)))),
+    doc="The number whose hyperbolic sine is x.",
+)  # fmt: skip
+acosh, acosh_p = unary(
+    "acosh", per(floating=np.arccosh, complexfloating=np.arccosh),
+    lambda g, y, x: mul(g, rsqrt(sub(square(x), const(x, 1)))),
+    doc="The number whose hyperbolic cosine is x; NaN below 1.",
+)  # fmt: skip
+atanh, atanh_p = unary(
+    "atanh", per(floating=np.arctanh, complexfloating=np.arctanh),
+    lambda g, y, x: mul(reciprocal(add(const(x, 1), x)), div(g, sub(const(x, 1), x))),
+    doc="The number whose hyperbolic tangent is x; NaN outside [-1, 1].",
+)  # fmt: skip
+
+# ---- exponential, logarithms, powers ----
+
+exp, exp_p = unary(
+    "exp", per(floating=np.exp, complexfloating=np.exp), lambda g, y, x: mul(g, y), accuracy=True,
+    doc="e to the power x.",
+)  # fmt: skip
+exp2, exp2_p = unary(
+    "exp2", per(floating=np.exp2, complexfloating=kernels.exp2_complex),
+    lambda g, y, x: mul(log(const(x, 2)), mul(g, y)), accuracy=True,
+    doc="2 to the power x.",
+)  # fmt: skip
+expm1, expm1_p = unary(
+    "expm1", per(floating=np.expm1, complexfloating=np.expm1), lambda g, y, x: mul(g, add(y, const(y, 1))),
+    accuracy=True, doc="exp(x) - 1, accurate near 0.",
+)  # fmt: skip
+log, log_p = unary(
+    "log", per(floating=np.log, complexfloating=np.log), lambda g, y, x: div(g, x), accuracy=True,
+    doc="The natural logarithm of x; NaN below 0.",
+)  # fmt: skip
+log1p, log1p_p = unary(
+    "log1p", per(floating=np.log1p, complexfloating=np.log1p), lambda g, y, x: div(g, add(x, const(x, 1))),
+    accuracy=True, doc="log(1 + x), accurate near 0.",
+)  # fmt: skip
+logistic, logistic_p = unary(
+    "logistic", per(floating=kernels.logistic, complexfloating=kernels.logistic),
+    lambda g, y, x: mul(g, mul(y, sub(const(y, 1), y))), accuracy=True,
+    doc="The logistic function 1 / (1 + exp(-x)).",
+)  # fmt: skip
+sqrt, sqrt_p = unary(
+    "sqrt", per(floating=np.sqrt, complexfloating=np.sqrt), lambda g, y, x: mul(g, div(const(x, 0.5), y)),
+    accuracy=True, doc="The square root of x; NaN below 0.",
+)  # fmt: skip
+rsqrt, rsqrt_p = unary(
+    "rsqrt", per(floating=kernels.rsqrt, complexfloating=kernels.rsqrt),
+    lambda g, y, x: mul(g, mul(const(x, -0.5), div(y, x))), accuracy=True,
+    doc="One over the square root of x.",
+)  # fmt: skip
+cbrt, cbrt_p = unary(
+    "cbrt", per(floating=np.cbrt),
+    lambda g, y, x: mul(g, mul(const(x, 1 / 3), integer_pow(y, -2))), accuracy=True,
+    doc="The cube root of x, negative for negative x.",
+)  # fmt: skip
+square, square_p = unary(
+    "square", per(integer=np.square, floating=np.square, complexfloating=np.square),
+    lambda g, y, x: mul(g, mul(const(x, 2), x)),
+    doc="x times itself.",
+)  # fmt: skip
+
+# ---- sign, parts, rounding ----
+
+
+def _abs_tangent(g, y, x):
+    if dtypes.is_complex(x.dtype):
+        size = convert(y, x.dtype)
+        safe = select(eq(size, const(size, 0)), full_like(size, 1), size)
+        return real(mul(g, div(conj(x), safe)))
+    return select(ge(x, const(x, 0)), g, neg(g))
+
+
+abs, abs_p = unary(
+    "abs", per(floating=np.absolute, complexfloating=np.absolute, signedinteger=np.absolute), _abs_tangent,
+    result=to_real, doc="The absolute value of x, real for complex x; the lowest integer is its own.",
+)  # fmt: skip
+neg, neg_p = unary(
+    "neg", per(integer=np.negative, floating=np.negative, complexfloating=np.negative),
+    lambda g, y, x: neg(g), facts=frozenset({LINEAR}), doc="x with its sign changed; unsigned integers wrap.",
+)  # fmt: skip
+linear(neg_p, lambda ct, x: [neg(ct)])
+
+_sign = per(integer=np.sign, floating=kernels.sign_float, complexfloating=np.sign)
+sign, sign_p = unary(
+    "sign", _sign, doc="-1, 0 or 1 by the sign of x; zeros keep their sign; x / abs(x) for complex x.",
+)  # fmt: skip
+floor, floor_p = unary("floor", per(floating=np.floor), doc="The largest integer not above x.")
+ceil, ceil_p = unary("ceil", per(floating=np.ceil), doc="The smallest integer not below x.")
+is_finite, is_finite_p = unary(
+    "is_finite", per(floating=np.isfinite), result=to_bool, doc="Whether x is neither infinite nor NaN."
+)
+
+
+class RoundingMethod(enum.IntEnum):
+    """What `round` does with halves."""
+
+    AWAY_FROM_ZERO = 0
+    TO_NEAREST_EVEN = 1
+
+
+round_p = make_unary("round", per(floating=kernels.round_float))
+
+
+def round(x, rounding_method=RoundingMethod.AWAY_FROM_ZERO):
+    """The integer nearest to x, as a float; halves go away from zero (NumPy's go to even) unless asked otherwise.
+
+    Raises TypeError unless x is floating, ValueError for an unknown method.
+    """
+    return round_p.bind(x, rounding_method=RoundingMethod(rounding_method))
+
+
+def _to_complex(dtype):
+    return dtypes.to_complex_dtype(dtype)
+
+
+conj_p = make_unary(
+    "conj",
+    per(float32=kernels.conj, complexfloating=kernels.conj, float64=kernels.conj),
+    result=_to_complex,
+    facts=frozenset({LINEAR}),
+)
+linear(
+    conj_p,
+    lambda ct, x, *, input_dtype: [conj(ct) if dtypes.is_complex(np.dtype(input_dtype)) else real(ct)],
+)
+
+
+def conj(x):
+    """The complex conjugate of x; a real x (float32, float64) becomes complex."""
+    return conj_p.bind(x, input_dtype=typeof(x).dtype)
+
+
+real, real_p = unary(
+    "real", per(complexfloating=lambda x: x.real.copy()), lambda g, y, x: real(g), result=to_real,
+    facts=frozenset({LINEAR}), doc="The real part of x.",
+)  # fmt: skip
+imag, imag_p = unary(
+    "imag", per(complexfloating=lambda x: x.imag.copy()), lambda g, y, x: imag(g), result=to_real,
+    facts=frozenset({LINEAR}), doc="The imaginary part of x.",
+)  # fmt: skip
+linear(real_p, lambda ct, x: [complex(ct, full_like(ct, 0))])
+linear(imag_p, lambda ct, x: [complex(full_like(ct, 0), neg(ct))])
+
+# ---- bits ----
+
+bitwise_not, not_p = unary(
+    "not", per(integer=np.invert, bool=np.invert), public="bitwise_not", doc="x with every bit changed.",
+)  # fmt: skip
+population_count, population_count_p = unary(
+    "population_count", kernels.bit_count(kernels.population_count), doc="The number of bits set in x.",
+)  # fmt: skip
+clz, clz_p = unary(
+    "clz", kernels.bit_count(kernels.leading_zeros), doc="The number of zero bits before the first bit set in x.",
+)  # fmt: skip
+bitwise_and, and_p = binary(
+    "and", per(integer=np.bitwise_and, bool=np.bitwise_and), public="bitwise_and",
+    facts=frozenset({COMMUTATIVE}), doc="The bits set in both x and y.",
+)  # fmt: skip
+bitwise_or, or_p = binary(
+    "or", per(integer=np.bitwise_or, bool=np.bitwise_or), public="bitwise_or",
+    facts=frozenset({COMMUTATIVE}), doc="The bits set in x or y.",
+)  # fmt: skip
+bitwise_xor, xor_p = binary(
+    "xor", per(integer=np.bitwise_xor, bool=np.bitwise_xor), public="bitwise_xor",
+    facts=frozenset({COMMUTATIVE}), doc="The bits set in one of x and y.",
+)  # fmt: skip
+shift_left, shift_left_p = binary(
+    "shift_left", kernels.shift(np.left_shift, np.left_shift), numpy_name="left_shift",
+    doc="x with its bits moved left by y; 0 when y is no valid shift.",
+)  # fmt: skip
+shift_right_logical, shift_right_logical_p = binary(
+    "shift_right_logical", kernels.shift(kernels.shift_right_logical, np.right_shift), numpy_name="right_shift",
+    doc="x with its bits moved right by y, zeros coming in; 0 when y is no valid shift.",
+)  # fmt: skip
+shift_right_arithmetic, shift_right_arithmetic_p = binary(
+    "shift_right_arithmetic", kernels.shift(np.right_shift, kernels.shift_right_arithmetic_unsigned),
+    numpy_name="right_shift",
+    doc="x with its bits moved right by y, copies of the first bit coming in (in unsigned x too).",
+)  # fmt: skip
+
+# ---- arithmetic ----
+
+
+def unbroadcast(x, ct):
+    """A cotangent of the result, summed to the shape of the operand x that was broadcast."""
+    shape = x.aval.shape
+    out = shape_of(ct)
+    if shape == out:
+        return ct
+    if not shape:
+        return reduce_sum(ct, tuple(range(len(out))))
+    axes = tuple(i for i, (a, b) in enumerate(zip(shape, out)) if not dimensions.equal(a, b))
+    return reshape(reduce_sum(ct, axes), shape)
+
+
+def _stretched(x, shape):
+    """A tangent repeated to the shape of the result."""
+    have = shape_of(x)
+    return x if have == shape else broadcast_in_dim(x, shape, tuple(range(len(have))))
+
+
+def _sum_rules(p, second):
+    """jvp and transpose of x + second(y), where `second` is neg or nothing."""
+
+    def jvp(primals, tangents):
+        x_dot, y_dot = tangents
+        out = p.bind(*primals)
+        if type(x_dot) is not Zero and type(y_dot) is not Zero:
+            return out, p.bind(x_dot, y_dot)
+        if type(x_dot) is Zero and type(y_dot) is Zero:
+            return out, tangent_zero(out)
+        part = x_dot if type(y_dot) is Zero else second(y_dot)
+        return out, _stretched(part, shape_of(out))
+
+    def transpose(ct, x, y):
+        if type(ct) is Zero:
+            return [Zero(v.aval) if is_undefined_primal(v) else None for v in (x, y)]
+        return [
+            unbroadcast(x, ct) if is_undefined_primal(x) else None,
+            unbroadcast(y, second(ct)) if is_undefined_primal(y) else None,
+        ]
+
+    p.jvp, p.transpose = jvp, transpose
+
+
+_NUMBERS = ("integer", "floating", "complexfloating")
+
+
+def _numbers(ufunc):
+    return per(**dict.fromkeys(_NUMBERS, ufunc))
+
+
+add, add_p = binary(
+    "add", _numbers(np.add), numpy_name="add", facts=frozenset({LINEAR, COMMUTATIVE}),
+    doc="The sum of x and y; integers wrap.",
+)  # fmt: skip
+_sum_rules(add_p, lambda y: y)
+sub, sub_p = binary(
+    "sub", _numbers(np.subtract), numpy_name="subtract", facts=frozenset({LINEAR}),
+    doc="x minus y; integers wrap.",
+)  # fmt: skip
+_sum_rules(sub_p, neg)
+_, mul_p = binary(
+    "mul", _numbers(np.multiply), numpy_name="multiply", facts=frozenset({COMMUTATIVE}), doc="The product.",
+)  # fmt: skip
+bilinear(
+    mul_p,
+    lhs=lambda ct, x, y: unbroadcast(x, mul(ct, y)),
+    rhs=lambda ct, x, y: unbroadcast(y, mul(x, ct)),
+)
+
+
+def mul(x, y, *, out_dtype=None):
+    """The product of x and y; integers wrap.  With `out_dtype` both are converted to it first.
+
+    x and y have one dtype (integer, floating, complex) and one shape, lengths of 1 and rank 0 fitting any; TypeError
+    otherwise: nothing is promoted, unlike in NumPy.
+    """
+    if out_dtype is not None:
+        out_dtype = dtypes.canonicalize_dtype(out_dtype)
+        x, y = convert(x, out_dtype), convert(y, out_dtype)
+    return mul_p.bind(x, y)
+
+
+div, div_p = binary(
+    "div",
+    kernels.division(
+        np.true_divide, kernels.divide_signed, kernels.divide_unsigned, complexfloating=np.true_divide
+    ),
+    lambda g, z, x, y: div(g, y),
+    lambda g, z, x, y: mul(mul(neg(g), x), integer_pow(y, -2)),
+    numpy_name="divide",
+    doc="x over y; integers truncate toward zero, and over 0 give -1 (unsigned: the largest).",
+)
+div_p.transpose = lambda ct, x, y: [Zero(x.aval) if type(ct) is Zero else unbroadcast(x, div(ct, y)), None]
+
+
+def _whole_quotient(x, y):
+    return mul(sign(div(x, y)), floor(abs(div(x, y))))
+
+
+rem, rem_p = binary(
+    "rem",
+    kernels.division(np.fmod, kernels.remainder_integer, kernels.remainder_integer),
+    lambda g, z, x, y: _stretched(g, shape_of(z)),
+    lambda g, z, x, y: mul(neg(g), _whole_quotient(x, y)),
+    doc="The remainder of x over y, with the sign of x (NumPy's has that of y); an integer over 0 gives x.",
+)
+
+
+def _share(z, x, y):
+    """How much of the tangent goes to x: 1 where x is the result, 0 where it is not, 1/2 in a tie."""
+    chosen = select(eq(x, z), full_like(z, 1), full_like(z, 0))
+    return div(chosen, select(eq(y, z), full_like(z, 2), full_like(z, 1)))
+
+
+_ORDER = ("integer", "floating", "complexfloating", "bool")
+max, max_p = binary(
+    "max", per(**dict.fromkeys(_ORDER, np.maximum)),
+    lambda g, z, x, y: mul(g, _share(z, x, y)), lambda g, z, x, y: mul(g, _share(z, y, x)),
+    numpy_name="maximum", facts=frozenset({COMMUTATIVE}),
+    doc="The larger of x and y; NaN if either is.  Complex numbers are ordered by real, then imaginary part.",
+)  # fmt: skip
+min, min_p = binary(
+    "min", per(**dict.fromkeys(_ORDER, np.minimum)),
+    lambda g, z, x, y: mul(g, _share(z, x, y)), lambda g, z, x, y: mul(g, _share(z, y, x)),
+    numpy_name="minimum", facts=frozenset({COMMUTATIVE}),
+    doc="The smaller of x and y; NaN if either is.  Complex numbers are ordered by real, then imaginary part.",
+)  # fmt: skip
+
+
+def _atan2_part(numerator, x, y):
+    return div(numerator(), add(square(x), square(y)))
+
+
+atan2, atan2_p = binary(
+    "atan2",
+    per(floating=np.arctan2, complexfloating=kernels.atan2_complex),
+    lambda g, z, x, y: mul(g, div(y, add(square(x), square(y)))),
+    lambda g, z, x, y: mul(g, div(neg(x), add(square(x), square(y)))),
+    numpy_name="arctan2",
+    doc="The angle in [-pi, pi] radians of the point with ordinate x and abscissa y.",
+)
+_, nextafter_p = binary("nextafter", per(floating=np.nextafter), numpy_name="nextafter", doc="Next float.")
+nextafter_p.jvp = None  # as in JAX: differentiating it is an error, not zero
+
+
+def nextafter(x1, x2):
+    """The float next to x1 in the direction of x2; x2 itself when they are equal."""
+    return nextafter_p.bind(x1, x2)
+
+
+complex, complex_p = binary(
+    "complex", per(float32=kernels.make_complex, float64=kernels.make_complex), result=_to_complex,
+    facts=frozenset({LINEAR}), doc="The complex numbers with real part x and imaginary part y.",
+)  # fmt: skip
+
+
+def _complex_jvp(primals, tangents):
+    out = complex_p.bind(*primals)
+    if all(type(t) is Zero for t in tangents):
+        return out, tangent_zero(out)
+    return out, complex_p.bind(*map(instantiate_zeros, tangents))
+
+
+def _complex_transpose(ct, x, y):
+    if type(ct) is Zero:
+        return [Zero(v.aval) if is_undefined_primal(v) else None for v in (x, y)]
+    return [
+        unbroadcast(x, real(ct)) if is_undefined_primal(x) else None,
+        unbroadcast(y, imag(neg(ct))) if is_undefined_primal(y) else None,
+    ]
+
+
+complex_p.jvp, complex_p.transpose = _complex_jvp, _complex_transpose
+
+# ---- powers ----
+
+_pow_kernel = kernels.power_kernel()
+
+
+def _pow_abstract(x, y):
+    shape = broadcasting_shape("pow", (x, y))
+    check_accepted("pow", _pow_kernel, x.dtype, 0)
+    if not dtypes.issubdtype(y.dtype, np.number):
+        raise TypeError(
+            f"pow does not accept dtype {y.dtype} at position 1. Accepted dtypes at position 1 are subtypes of "
+            "integer, floating, complexfloating."
+        )
+    if dtypes.is_inexact(y.dtype) and x.dtype != y.dtype:
+        raise TypeError(
+            "the first argument to pow must have an inexact dtype (float or complex), and the second argument must "
+            f"have an inexact or integer dtype, and two inexact dtypes must match, but got {x.dtype} and {y.dtype} "
+            "respectively."
+        )
+    return ShapedArray(shape, x.dtype, x.weak_type and y.weak_type)
+
+
+def _pow_tangent_x(g, z, x, y):
+    if dtypes.is_inexact(typeof(y).dtype):
+        return mul(g, mul(y, pow(x, sub(y, full_like(y, 1)))))
+    y = _stretched(convert(y, x.dtype), shape_of(z))  # an exponent 0 has derivative 0, also at x = 0
+    zero = eq(y, const(y, 0))
+    nothing = full_like(y, 0)
+    safe = select(eq(y, const(y, 0)), full_like(y, 1), y)
+    return mul(g, select(zero, nothing, mul(safe, pow(x, sub(y, full_like(y, 1))))))
+
+
+def _pow_tangent_y(g, z, x, y):
+    return mul(g, mul(log(select(eq(x, const(x, 0)), full_like(x, 1), x)), z))
+
+
+pow_p = Primitive("pow", kernel=_pow_kernel, abstract_eval=_pow_abstract, facts=frozenset({ELEMENTWISE}))
+elementwise_jvp(pow_p, _pow_tangent_x, _pow_tangent_y)
+vectorised(pow_p)
+
+
+def pow(x, y):
+    """x to the power y.
+
+    x is floating or complex; y has its dtype or is an integer, of one shape (lengths of 1 and rank 0 fit any); TypeError
+    otherwise.  A NaN exponent gives NaN, where NumPy gives 1 for x = 1.
+    """
+    x_aval, y_aval = typeof(x), typeof(y)
+    if x_aval.weak_type and y_aval.weak_type and x_aval.dtype != y_aval.dtype:
+        x = convert(x, x_aval.dtype)
+    return pow_p.bind(x, y)
+
+
+_integer_pow_kernel = per(**dict.fromkeys(_NUMBERS, kernels.integer_pow))
+
+
+def _integer_pow_abstract(x, *, y):
+    check_accepted("integer_pow", _integer_pow_kernel, x.dtype)
+    if y < 0 and not dtypes.is_inexact(x.dtype):
+        raise TypeError(f"Integers cannot be raised to negative powers, got integer_pow({x}, {y})")
+    return ShapedArray(x.shape, x.dtype, x.weak_type)
+
+
+def _integer_pow_tangent(g, z, x, *, y):
+    if y == 0:
+        return full_like(g, 0)
+    return g if y == 1 else mul(g, mul(const(x, y), x if y == 2 else integer_pow(x, y - 1)))
+
+
+integer_pow_p = Primitive(
+    "integer_pow",
+    kernel=_integer_pow_kernel,
+    abstract_eval=_integer_pow_abstract,
+    facts=frozenset({ELEMENTWISE}),
+)
+elementwise_jvp(integer_pow_p, _integer_pow_tangent)
+vectorised(integer_pow_p)
+
+
+def integer_pow(x, y):
+    """x to the power y, a Python integer; integers wrap.  TypeError for an integer x and y < 0."""
+    y = int(y) if isinstance(y, float) and y.is_integer() else operator.index(y)
+    if y < 0 and not isinstance(x, Array) or y < 0 and not dtypes.is_inexact(x.dtype):
+        _integer_pow_abstract(typeof(x), y=y)
+    return integer_pow_p.bind(x, y=y)
+
+
+def reciprocal(x):
+    """1 / x for floating and complex x."""
+    return integer_pow(x, -1)
+
+
+# ---- comparisons ----
+
+_ORDERED = ("integer", "floating", "bool")
+eq, eq_p = binary(
+    "eq", per(**dict.fromkeys(_ORDER, np.equal)), result=to_bool, numpy_name="equal",
+    facts=frozenset({COMMUTATIVE}), doc="Whether x equals y; false if either is NaN.",
+)  # fmt: skip
+ne, ne_p = binary(
+    "ne", per(**dict.fromkeys(_ORDER, np.not_equal)), result=to_bool, numpy_name="not_equal",
+    facts=frozenset({COMMUTATIVE}), doc="Whether x differs from y; true if either is NaN.",
+)  # fmt: skip
+lt, lt_p = binary(
+    "lt", per(**dict.fromkeys(_ORDERED, np.less)), result=to_bool, doc="Whether x is less than y."
+)
+le, le_p = binary(
+    "le", per(**dict.fromkeys(_ORDERED, np.less_equal)), result=to_bool, doc="Whether x is at most y."
+)
+gt, gt_p = binary(
+    "gt", per(**dict.fromkeys(_ORDERED, np.greater)), result=to_bool, doc="Whether x is greater than y."
+)
+ge, ge_p = binary(
+    "ge", per(**dict.fromkeys(_ORDERED, np.greater_equal)), result=to_bool, doc="Whether x is at least y."
+)
+
+# ---- select_n ----
+
+
+def _select_abstract(which, *cases):
+    if not cases:
+        raise ValueError("select_n() must have at least one case")
+    check_same_dtypes("select", cases, "where")
+    shapes = [c.shape for c in cases]
+    if not all(dimensions.equal_shapes(s, shapes[0]) for s in shapes):
+        raise TypeError(f"select cases must have the same shapes, got [{', '.join(map(str, shapes))}].")
+    if which.shape and not dimensions.equal_shapes(which.shape, shapes[0]):
+        raise TypeError(
+            "select `which` must be scalar or have the same shape as cases, got `which` shape "
+            f"{which.shape} but case shape {shapes[0]}."
+        )
+    if dtypes.is_extended(which.dtype) or not (which.dtype.kind == "b" or dtypes.is_integer(which.dtype)):
+        raise TypeError(f"select `which` must be boolean or integer type, got {which.dtype}.")
+    if which.dtype.kind == "b" and len(cases) > 2:
+        raise TypeError("select with boolean `which` cannot have > 2 cases.")
+    return ShapedArray(shapes[0], cases[0].dtype, all(c.weak_type for c in cases))
+
+
+def _select_jvp(primals, tangents):
+    which, *cases = primals
+    out = select_n_p.bind(which, *cases)
+    tangents = tangents[1:]
+    if all(type(t) is Zero for t in tangents):
+        return out, tangent_zero(out)
+    zeros = zeros_like_aval(next(t.aval if type(t) is Zero else typeof(t) for t in tangents))
+    return out, select_n_p.bind(which, *(zeros if type(t) is Zero else t for t in tangents))
+
+
+def _select_transpose(ct, which, *cases):
+    if type(ct) is Zero:
+        return [None, *(Zero(c.aval) if is_undefined_primal(c) else None for c in cases)]
+    zeros = full_like(ct, 0)
+    if typeof(which).dtype.kind == "b":
+        cts = [
+            select_n_p.bind(which, *(ct if j == i else zeros for j in range(len(cases)))) if is_undefined_primal(c)
+            else None
+            for i, c in enumerate(cases)
+        ]  # fmt: skip
+    else:
+        cts = [
+            select_n_p.bind(eq(which, const(which, i)), zeros, ct) if is_undefined_primal(c) else None
+            for i, c in enumerate(cases)
+        ]
+    return [None, *cts]
+
+
+def _select_batch(axis_data, operands, dims):
+    shapes, size = [shape_of(x) for x in operands], axis_data.size
+    which, which_dim = operands[0], dims[0]
+    scalar = which_dim is None and not shapes[0]
+    rest = operands[1:] if scalar else operands
+    rest_dims, rest_shapes = (dims[1:], shapes[1:]) if scalar else (dims, shapes)
+    dim = rest_dims[0]
+    if dim is not None and all(d == dim and s == rest_shapes[0] for d, s in zip(rest_dims, rest_shapes)):
+        return select_n_p.bind(*operands), dim
+    cases = [bdim_at_front(x, d, size) for x, d in zip(operands[1:], dims[1:])]
+    if not scalar:
+        which = _filled(bdim_at_front(which, which_dim, size), shape_of(cases[0]))
+    return select_n_p.bind(which, *cases), 0
+
+
+def _filled(x, shape):
+    """x with its axes first, repeated to the shape."""
+    have = shape_of(x)
+    return x if len(have) == len(shape) else broadcast_in_dim(x, shape, tuple(range(len(have))))
+
+
+select_n_p = Primitive(
+    "select_n",
+    kernel=kernels.select_n,
+    abstract_eval=_select_abstract,
+    jvp=_select_jvp,
+    transpose=_select_transpose,
+    batch=_select_batch,
+    weak=lambda flags, params: all(flags[1:]),
+    facts=frozenset({ELEMENTWISE}),
+)
+
+
+def select_n(which, *cases):
+    """The elements of cases[which]: `which` is bool (two cases) or integer, scalar or of the cases' shape.
+
+    An index out of range is clamped.  Raises TypeError when the cases differ in shape or dtype, ValueError when there
+    are none.
+    """
+    if not cases:
+        raise ValueError("select_n() must have at least one case")
+    return select_n_p.bind(which, *cases)
+
+
+def select(pred, on_true, on_false):
+    """on_true where pred, else on_false; like NumPy's `where` without broadcasting or promotion."""
+    return select_n_p.bind(pred, on_false, on_true)
+
+
+# ---- clamp ----
+
+
+def _clamp_abstract(lowest, x, highest):
+    for name, bound in (("min", lowest), ("max", highest)):
+        if bound.shape and not dimensions.equal_shapes(bound.shape, x.shape):
+            raise TypeError(
+                f"clamp requires {name}.shape == operand.shape or {name}.shape == (), got "
+                f"{name}.shape={bound.shape}, operand.shape={x.shape}."
+            )
+    check_same_dtypes("clamp", (lowest, x, highest))
+    return ShapedArray(x.shape, x.dtype, lowest.weak_type and x.weak_type and highest.weak_type)
+
+
+def _where(mask, g, z):
+    return select(mask, _stretched(g, shape_of(z)), full_like(z, 0))
+
+
+clamp_p = Primitive("clamp", kernel=kernels.clamp, abstract_eval=_clamp_abstract, facts=frozenset({ELEMENTWISE}))
+elementwise_jvp(
+    clamp_p,
+    lambda g, z, a, x, b: _where(bitwise_and(gt(a, x), lt(a, b)), g, z),
+    lambda g, z, a, x, b: _where(bitwise_and(gt(x, a), lt(x, b)), g, z),
+    lambda g, z, a, x, b: _where(lt(b, x), g, z),
+)
+
+
+def _clamp_batch(axis_data, operands, dims):
+    shapes = [shape_of(x) for x in operands]
+    if all(d is None and not s for d, s in zip(dims[::2], shapes[::2])):
+        return clamp_p.bind(*operands), dims[1]
+    if dims[1] is not None and all(d == dims[1] and s == shapes[1] for d, s in zip(dims, shapes)):
+        return clamp_p.bind(*operands), dims[1]
+    x = bdim_at_front(operands[1], dims[1], axis_data.size)
+    shape = shape_of(x)
+    low, high = (
+        _filled(o if d is None and not s else bdim_at_front(o, d, axis_data.size), shape)
+        for o, d, s in zip(operands[::2], dims[::2], shapes[::2])
+    )
+    return clamp_p.bind(low, x, high), 0
+
+
+clamp_p.batch = _clamp_batch
+
+
+def clamp(min, x, max):
+    """x limited to [min, max]: the smaller of max and the larger of min and x; NaN if any is NaN.
+
+    The limits are scalars or have x's shape; all have one dtype.  Raises TypeError otherwise.
+    """
+    return clamp_p.bind(min, x, max)
+
+
+# ---- tangents, and their end ----
+
+vectorised(add_any_p)
+
+
+def add_any(x, y):
+    """The sum of two tangents or cotangents of one type."""
+    return add_tangents(x, y)
+
+
+stop_gradient_p = Primitive(
+    "stop_gradient", kernel=lambda x: x, abstract_eval=lambda x: x, facts=frozenset({ELEMENTWISE})
+)
+no_derivative(stop_gradient_p)
+vectorised(stop_gradient_p)
+
+
+def stop_gradient(x):
+    """x (a tree of arrays), treated as constant by differentiation."""
+    return tree_map(stop_gradient_p.bind, x)

@@ -1,0 +1,316 @@
+"""Kernels of the elementwise primitives: which NumPy function computes what, for which dtype.
+
+A kernel is a table from the first operand's dtype to a function on ndarrays.  Where NumPy's ufunc means what XLA means
+the entry is the ufunc itself, so nothing of Python runs between dispatch and NumPy.  Functions of several steps run
+in float32 for the narrow float types and round once; 2- and 4-bit integers run in int32 and wrap.
+"""
+
+import numpy as np
+
+from onax._ground import dtypes
+from onax._prims.convert import cast
+
+_STANDARD_FLOATS = tuple(map(np.dtype, ("float32", "float64", "float16")))
+FLOATS = (
+    *_STANDARD_FLOATS,
+    *(d for d in dtypes.ALL_DTYPES if dtypes.is_float(d) and d not in _STANDARD_FLOATS),
+)
+COMPLEXES = (np.dtype("complex64"), np.dtype("complex128"))
+SIGNED = tuple(map(np.dtype, ("int32", "int64", "int8", "int16")))
+UNSIGNED = tuple(map(np.dtype, ("uint32", "uint64", "uint8", "uint16")))
+NARROW_INTEGERS = tuple(d for d in dtypes.ALL_DTYPES if dtypes.is_integer(d) and d not in SIGNED + UNSIGNED)
+BOOL = np.dtype("bool")
+
+_KINDS = {
+    "floating": FLOATS,
+    "complexfloating": COMPLEXES,
+    "integer": SIGNED + UNSIGNED + NARROW_INTEGERS,
+    "signedinteger": SIGNED + tuple(d for d in NARROW_INTEGERS if not dtypes.is_unsigned(d)),
+    "bool": (BOOL,),
+    "float32": (FLOATS[0],),
+    "float64": (FLOATS[1],),
+}
+
+
+class Kernel(dict):
+    """dtype of the first operand -> function; callable itself.  `kinds` names what is accepted, for errors."""
+
+    __slots__ = ("kinds",)
+
+    def __call__(self, x, *rest, **params):
+        return self[x.dtype](x, *rest, **params)
+
+    def simplest(self):
+        """The one function if it is the same for all dtypes, else the table."""
+        functions = list(self.values())
+        return functions[0] if all(f is functions[0] for f in functions) else self
+
+
+def per(**by_kind):
+    """A kernel given by kinds of dtypes: `per(floating=np.sin, complexfloating=np.sin)`."""
+    kernel = Kernel()
+    kernel.kinds = tuple(by_kind)
+    for kind, function in by_kind.items():
+        for dtype in _KINDS[kind]:
+            kernel[dtype] = _for_dtype(function, dtype)
+    return kernel
+
+
+def _for_dtype(function, dtype):
+    if dtype in NARROW_INTEGERS:
+        return function if function in _COMPARISONS else _through(function, np.int32)
+    if dtype in FLOATS and dtype.itemsize < 4 and not isinstance(function, np.ufunc):
+        return _through(function, np.float32)
+    return function
+
+
+def _through(function, wide):
+    """The function computed in a wider type; results of the wider type are converted back."""
+    wide = np.dtype(wide)
+
+    def kernel(*xs, **params):
+        out = function(*(x.astype(wide) for x in xs), **params)
+        return cast(out, xs[0].dtype) if out.dtype == wide else out
+
+    return kernel
+
+
+_COMPARISONS = frozenset((np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
+
+
+# ---- one operand ----
+
+
+def logistic(x):
+    """1 / (1 + exp(-x)): relative error of a few ulp on both sides, since exp overflows only where the result is 0."""
+    return np.reciprocal(np.exp(np.negative(x)) + x.dtype.type(1))
+
+
+def rsqrt(x):
+    """One over the square root; -0 gives -inf."""
+    return np.reciprocal(np.sqrt(x))
+
+
+def exp2_complex(x):
+    """2 ** x, which NumPy has for reals only."""
+    return np.exp(x * x.dtype.type(np.log(2.0)))
+
+
+def sign_float(x):
+    """NumPy's sign with the sign of zero kept."""
+    return np.copysign(np.sign(x), x)
+
+
+def round_float(x, *, rounding_method):
+    """To the nearest integer; halves away from zero (method 0) or to even (1)."""
+    if rounding_method == 1:
+        return np.rint(x)
+    whole = np.trunc(x)
+    up = np.greater_equal(np.abs(x - whole), x.dtype.type(0.5))
+    return np.copysign(np.abs(whole) + up.astype(x.dtype), x)
+
+
+def square(x):
+    """x times itself."""
+    return np.multiply(x, x)
+
+
+def _unsigned(x):
+    return x.view(f"u{x.dtype.itemsize}") if x.dtype.kind == "i" else x
+
+
+def population_count(x):
+    """Bits set; NumPy's counts those of the absolute value."""
+    return np.bitwise_count(_unsigned(x)).astype(x.dtype)
+
+
+def leading_zeros(x):
+    """Zero bits before the first one: the width less the exponent of the value, in halves exact as float64."""
+    u, width = _unsigned(x), x.dtype.itemsize * 8
+    if width < 64:
+        return (width - np.frexp(u.astype(np.float64))[1]).astype(x.dtype)
+    high, low = u >> np.uint64(32), u & np.uint64(0xFFFFFFFF)
+    of_high = 32 - np.frexp(high.astype(np.float64))[1]
+    of_low = 64 - np.frexp(low.astype(np.float64))[1]
+    return np.where(high != 0, of_high, of_low).astype(x.dtype)
+
+
+def bits_narrow(count):
+    """A bit count for 2- and 4-bit integers: in a byte, without the bits that they do not have."""
+
+    def kernel(x):
+        width = dtypes.itemsize_bits(x.dtype)
+        low = x.astype(np.int8).view(np.uint8) & np.uint8((1 << width) - 1)
+        found = count(low)
+        if count is leading_zeros:
+            found = found - np.uint8(8 - width)
+        return cast(found.astype(np.int32), x.dtype)
+
+    return kernel
+
+
+def bit_count(count):
+    """The kernel of a bit count for all integers."""
+    kernel = per(integer=count)
+    for dtype in NARROW_INTEGERS:
+        kernel[dtype] = bits_narrow(count)
+    return kernel
+
+
+def integer_pow(x, *, y):
+    """x ** y by repeated squaring; integers wrap."""
+    if y < 0:
+        return np.reciprocal(integer_pow(x, y=-y))
+    if y == 0:
+        return np.ones_like(x)
+    out = None
+    while True:
+        if y & 1:
+            out = x if out is None else np.multiply(out, x)
+        y >>= 1
+        if not y:
+            return out
+        x = np.multiply(x, x)
+
+
+def conj(x, *, input_dtype):
+    """The complex conjugate; a real number becomes complex."""
+    if x.dtype.kind == "c":
+        return np.conjugate(x)
+    return x.astype(np.complex64 if x.dtype.itemsize == 4 else np.complex128)
+
+
+# ---- two operands ----
+
+
+def divide_signed(x, y):
+    """Truncates toward zero; by zero gives -1; the lowest value over -1 is itself."""
+    out = np.floor_divide(x - np.fmod(x, y), y)
+    zero = np.equal(y, 0)
+    return np.where(zero, x.dtype.type(-1), out) if zero.any() else out
+
+
+def divide_unsigned(x, y):
+    """By zero gives the largest value."""
+    out, zero = np.floor_divide(x, y), np.equal(y, 0)
+    return np.where(zero, np.invert(x.dtype.type(0)), out) if zero.any() else out
+
+
+def remainder_integer(x, y):
+    """The remainder with the sign of x; by zero gives x."""
+    out, zero = np.fmod(x, y), np.equal(y, 0)
+    return np.where(zero, x, out) if zero.any() else out
+
+
+def division(float_function, signed, unsigned, **others):
+    """The kernel of a division: floats by one function, integers by sign."""
+    kernel = per(integer=signed, floating=float_function, **others)
+    for dtype in UNSIGNED:
+        kernel[dtype] = unsigned
+    for dtype in NARROW_INTEGERS:
+        if dtypes.is_unsigned(dtype):
+            kernel[dtype] = _through(unsigned, np.uint32)
+    return kernel
+
+
+def power(x, y):
+    """x ** y; NaN exponents give NaN (C's pow gives 1 for x = 1); an integer exponent is exact in float64."""
+    if x.dtype != y.dtype:
+        if x.dtype.kind == "c":
+            return np.power(x, y.astype(x.dtype))
+        return np.power(x.astype(np.float64), y.astype(np.float64)).astype(x.dtype)
+    out = np.power(x, y)
+    if y.dtype.kind == "c":
+        return out
+    nan = np.isnan(y)
+    return np.where(nan, y, out) if nan.any() else out
+
+
+def power_narrow(x, y):
+    """`power` for narrow floats: in float32, rounded once."""
+    wide = y.astype(np.float32) if y.dtype == x.dtype else y
+    return power(x.astype(np.float32), wide).astype(x.dtype)
+
+
+def power_kernel():
+    """The table of `power`."""
+    kernel = per(floating=power, complexfloating=power)
+    for dtype in FLOATS:
+        if dtype.itemsize < 4:
+            kernel[dtype] = power_narrow
+    return kernel
+
+
+def atan2_complex(x, y):
+    """-i log((y + i x) / sqrt(x^2 + y^2))."""
+    i = x.dtype.type(1j)
+    return -i * np.log((y + i * x) / np.sqrt(x * x + y * y))
+
+
+def shift_right_logical(x, y):
+    """Zeros come in from the left; a shift by the width or more (or by less than 0) gives 0, as NumPy's do."""
+    return np.right_shift(_unsigned(x), _unsigned(y)).view(x.dtype)
+
+
+def shift_right_arithmetic_unsigned(x, y):
+    """Copies of the first bit come in from the left, in an unsigned type too."""
+    signed = f"i{x.dtype.itemsize}"
+    return np.right_shift(x.view(signed), np.minimum(y, x.dtype.itemsize * 8 - 1).view(signed)).view(x.dtype)
+
+
+def shift(signed, unsigned):
+    """The kernel of a shift; 2- and 4-bit integers have no shifts of their own here."""
+    kernel = per(integer=signed)
+    for dtype in UNSIGNED:
+        kernel[dtype] = unsigned
+    for dtype in NARROW_INTEGERS:
+        kernel[dtype] = _narrow_shift(signed)
+    return kernel
+
+
+def _narrow_shift(function):
+    """A shift of 2- or 4-bit integers: in a byte, sign-extended or not as the function wants it."""
+
+    def kernel(x, y):
+        width = dtypes.itemsize_bits(x.dtype)
+        wide = x.astype(np.int32)
+        if function is shift_right_logical:
+            wide = wide & ((1 << width) - 1)
+        elif function is np.right_shift and dtypes.is_unsigned(x.dtype):
+            wide = np.where(wide >> (width - 1), wide - (1 << width), wide)
+        by = y.astype(np.int32)
+        by = np.where((by < 0) | (by >= width), 32, by)
+        return cast(function(wide, by), x.dtype)
+
+    return kernel
+
+
+def make_complex(x, y):
+    """The complex numbers with real parts x and imaginary parts y."""
+    out = np.empty(np.broadcast(x, y).shape, np.complex64 if x.dtype.itemsize == 4 else np.complex128)
+    out.real = x
+    out.imag = y
+    return out
+
+
+# ---- choice ----
+
+
+def select_n(which, *cases):
+    """cases[which], element by element; an index out of range is clamped."""
+    if which.ndim == 0:
+        return cases[min(max(int(which), 0), len(cases) - 1)]
+    if which.dtype == BOOL:
+        return np.where(which, cases[1], cases[0]) if len(cases) == 2 else cases[0]
+    which = cast(which, np.dtype(np.int64)) if which.dtype.kind not in "iu" else which
+    out = cases[-1]
+    for i in range(len(cases) - 2, -1, -1):
+        out = np.where(np.less_equal(which, i), cases[i], out)
+    return out
+
+
+def clamp(lowest, x, highest):
+    """min(max(x, lowest), highest); NaN anywhere gives NaN."""
+    if x.dtype in NARROW_INTEGERS:
+        return clamp(lowest.astype(np.int32), x.astype(np.int32), highest.astype(np.int32)).astype(x.dtype)
+    return np.minimum(np.maximum(lowest, x), highest)

@@ -1,0 +1,222 @@
+"""What a row of elementwise.py is made with: `unary` and `binary` build a primitive with all its rules.
+
+A row gives name, kernel, tangent, and what its result is; the makers add the abstract rule (shapes of equal rank in
+which lengths agree or are 1, or rank 0; accepted dtypes; JAX's wording), batching, facts, and the public function.
+"""
+
+import enum
+
+import numpy as np
+
+from onax._core.rules import elementwise_jvp, no_derivative
+from onax._core.trace import typeof
+from onax._ground import dims, dtypes
+from onax._native.array import Array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import ALL, ELEMENTWISE, NEVER, Primitive
+from onax._prims._batch_rules import vectorised
+
+BOOL = np.dtype("bool")
+
+
+class AccuracyMode(enum.Enum):
+    """How accurate a function should be: as accurate as possible, or the default."""
+
+    HIGHEST = 1
+    DEFAULT = 2
+
+
+class Tolerance:
+    """Largest error asked for: absolute, relative, and in units in the last place."""
+
+    __slots__ = ("atol", "rtol", "ulps")
+
+    def __init__(self, atol=0.0, rtol=0.0, ulps=0):
+        if atol < 0.0 or rtol < 0.0 or ulps < 0:
+            raise ValueError("Tolerances must be non-negative.")
+        self.atol, self.rtol, self.ulps = atol, rtol, ulps
+
+
+def _check_accuracy(accuracy):
+    if not isinstance(accuracy, (AccuracyMode, Tolerance)):
+        raise ValueError(f"accuracy must be a Tolerance or an AccuracyMode, got {accuracy!r}")
+
+
+# ---- abstract rules ----
+
+
+def broadcasting_shape(name, avals):
+    """The common shape of operands: rank-0 ones fit any; the others have one rank, and lengths that agree or are 1."""
+    shape = avals[0].shape
+    if all(a.shape is shape or a.shape == shape for a in avals):
+        return shape
+    shapes = [a.shape for a in avals if a.shape]
+    if len({len(s) for s in shapes}) > 1:
+        raise TypeError(
+            f"{name}: arrays must have the same number of dimensions, got {({len(s) for s in shapes})}"
+        )
+    out = []
+    for sizes in zip(*shapes):
+        found = 1
+        for d in sizes:
+            if type(d) is int and d == 1:
+                continue
+            if type(found) is int and found == 1:
+                found = d
+            elif not dims.equal(d, found):
+                shown = ", ".join(str(a.shape) for a in avals)
+                raise TypeError(f"{name} got incompatible shapes for broadcasting: {shown}.")
+        out.append(found)
+    return tuple(out)
+
+
+def check_accepted(name, kernel, dtype, position=None):
+    """TypeError unless the kernel has an entry for the dtype."""
+    if dtype not in kernel:
+        at = "" if position is None else f" at position {position}"
+        raise TypeError(
+            f"{name} does not accept dtype {dtype}{at}. Accepted dtypes{at} are subtypes of "
+            f"{', '.join(kernel.kinds)}."
+        )
+
+
+def check_same_dtypes(name, avals, numpy_name=None):
+    """TypeError unless all operands have one dtype."""
+    first = avals[0].dtype
+    if any(a.dtype != first for a in avals):
+        tip = (
+            f" (Tip: jnp.{numpy_name} is a similar function that does automatic type promotion on inputs)."
+            if numpy_name
+            else ""
+        )
+        got = ", ".join(str(a.dtype) for a in avals)
+        raise TypeError(
+            f"lax.{name} requires arguments to have the same dtypes, got {got}.{tip}"
+        )
+
+
+def _same(dtype):
+    return dtype
+
+
+def to_bool(dtype):
+    """The result is bool, and never weakly typed (for bool that has no meaning)."""
+    return BOOL
+
+
+def to_real(dtype):
+    """The result has the dtype of the real part."""
+    return dtypes.real_dtype(dtype)
+
+
+def _unary_abstract(name, kernel, result):
+    def abstract_eval(x, **params):
+        check_accepted(name, kernel, x.dtype)
+        return ShapedArray(x.shape, result(x.dtype), x.weak_type and result is not to_bool)
+
+    return abstract_eval
+
+
+def _binary_abstract(name, kernel, result, numpy_name):
+    def abstract_eval(x, y, **params):
+        shape = broadcasting_shape(name, (x, y))
+        check_accepted(name, kernel, x.dtype, 0)
+        check_accepted(name, kernel, y.dtype, 1)
+        check_same_dtypes(name, (x, y), numpy_name)
+        weak = x.weak_type and y.weak_type and result is not to_bool
+        return ShapedArray(shape, result(x.dtype), weak)
+
+    return abstract_eval
+
+
+# ---- makers ----
+
+
+def make_unary(name, kernel, tangent=None, *, result=_same, facts=frozenset()):
+    """A primitive of one operand that works element by element.
+
+    `tangent(g, y, x, **params)` is the tangent of the result y; None means that it is zero.
+    """
+    p = Primitive(
+        name,
+        kernel=kernel.simplest(),
+        abstract_eval=_unary_abstract(name, kernel, result),
+        weak=NEVER if result is to_bool else ALL,
+        facts=facts | {ELEMENTWISE},
+    )
+    no_derivative(p) if tangent is None else elementwise_jvp(p, tangent)
+    return vectorised(p)
+
+
+def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **options):
+    """A row of one operand: (public function, primitive)."""
+    p = make_unary(name, kernel, tangent, **options)
+    bind = p.bind
+
+    def function(x):
+        return bind(x)
+
+    def function_with_accuracy(x, *, accuracy=None):
+        if accuracy is not None:
+            _check_accuracy(accuracy)
+        return bind(x)
+
+    text = f"{doc}\n\nAccepts {' and '.join(_PLAIN[k] for k in kernel.kinds)} numbers; TypeError otherwise."
+    if accuracy:
+        text += "\n`accuracy` is checked and otherwise ignored: there is one implementation, within 4 ulp."
+        return _named(function_with_accuracy, public or name, text), p
+    return _named(function, public or name, text), p
+
+
+def binary(name, kernel, *tangents, doc, public=None, result=_same, facts=frozenset(), numpy_name=None):
+    """A row of two operands: (public function, primitive).
+
+    `tangents` are the contributions of the operands, `rule(g, z, x, y)`; none given: the tangent is zero.
+    """
+    p = Primitive(
+        name,
+        kernel=kernel.simplest(),
+        abstract_eval=_binary_abstract(name, kernel, result, numpy_name),
+        weak=NEVER if result is to_bool else ALL,
+        facts=facts | {ELEMENTWISE},
+    )
+    elementwise_jvp(p, *tangents) if tangents else no_derivative(p)
+    bind = p.bind
+
+    def function(x, y):
+        return bind(x, y)
+
+    text = (
+        f"{doc}\n\nx and y have one dtype ({', '.join(_PLAIN[k] for k in kernel.kinds)}) and one shape, lengths "
+        "of 1 and rank 0 fitting any;\nTypeError otherwise: nothing is promoted, unlike in NumPy."
+    )
+    return _named(function, public or name, text), vectorised(p)
+
+
+_PLAIN = {
+    "floating": "floating",
+    "complexfloating": "complex",
+    "integer": "integer",
+    "signedinteger": "signed integer",
+    "bool": "bool",
+    "float32": "float32",
+    "float64": "float64",
+}
+
+
+def _named(function, name, doc):
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "onax.lax"
+    function.__doc__ = doc
+    return function
+
+
+# ---- pieces of rules ----
+
+
+def const(x, value):
+    """A scalar of x's dtype, weakly typed if x is."""
+    aval = x.aval if isinstance(x, Array) else typeof(x)
+    if aval.weak_type:
+        return value if aval.dtype.kind != "c" else complex(value)
+    return np.asarray(value).astype(aval.dtype)[()]

@@ -1,0 +1,648 @@
+"""Shapes: broadcast_in_dim, reshape, transpose, squeeze, rev, reduce_sum, iota, copy, and creation by filling.
+
+The family is closed under adjoints: a broadcast transposes to a sum and a sum to a broadcast.  Dimensions may be
+symbolic; every rule computes with them through `_ground/dims.py` and plain arithmetic only.
+"""
+
+import operator
+
+import numpy as np
+
+from onax._core.rules import linear, no_derivative
+from onax._core.trace import as_array, typeof
+from onax._core.zeros import Zero
+from onax._ground import dims, dtypes
+from onax._native.array import Array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import DATA_MOVEMENT, LINEAR, NEVER, Primitive
+from onax._prims.convert import bitcast_convert_type_p, convert
+
+MOVES = frozenset({LINEAR, DATA_MOVEMENT})
+
+
+# ---- shapes and axes as users write them ----
+
+
+def shape_of(x):
+    """The shape of anything that counts as an array; TypeError for anything else."""
+    return x.shape if isinstance(x, Array) else typeof(x).shape
+
+
+def canonical_shape(shape):
+    """A tuple of ints and symbolic dimensions; TypeError for anything else."""
+    if type(shape) is tuple and all(type(d) is int for d in shape):
+        return shape
+    try:
+        return tuple(d if isinstance(d, dims.SymbolicDim) else operator.index(d) for d in _items(shape))
+    except TypeError as e:
+        shown = shape if isinstance(shape, (int, float, str)) else tuple(shape)
+        raise TypeError(
+            f"Shapes must be 1D sequences of concrete values of integer type, got {shown}."
+        ) from e
+
+
+def _items(shape):
+    return (shape,) if isinstance(shape, (int, np.integer, dims.SymbolicDim)) else shape
+
+
+def canonical_axis(axis, ndim):
+    """An axis counted from the front; ValueError when there is none such."""
+    axis = operator.index(axis)
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {ndim}")
+    return axis + ndim if axis < 0 else axis
+
+
+def _indices(axes):
+    return axes if type(axes) is tuple else tuple(operator.index(a) for a in axes)
+
+
+def broadcast_shapes(*shapes):
+    """The shape that NumPy's rules of broadcasting give for the shapes; ValueError when there is none."""
+    if len(shapes) == 1:
+        return canonical_shape(shapes[0])
+    shapes = [canonical_shape(s) for s in shapes]
+    rank = max(map(len, shapes), default=0)
+    padded = [(1,) * (rank - len(s)) + s for s in shapes]
+    out = tuple(_broadcast_dim(sizes) for sizes in zip(*padded))
+    if None in out:
+        raise ValueError(f"Incompatible shapes for broadcasting: shapes={shapes}")
+    return out
+
+
+def _broadcast_dim(sizes):
+    """The one size other than 1 among sizes, 1 if there is none, None if there are several."""
+    found = 1
+    for d in sizes:
+        if type(d) is int and d == 1:
+            continue
+        if type(found) is int and found == 1:
+            found = d
+        elif not dims.equal(d, found):
+            return None
+    return found
+
+
+# ---- broadcast_in_dim ----
+
+
+def _broadcast_kernel(x, *, shape, broadcast_dimensions, sharding=None):
+    if x.ndim == 0:
+        return np.full(shape, x, x.dtype) if any(x.tobytes()) else np.zeros(shape, x.dtype)
+    middle = [1] * len(shape)
+    for axis, d in zip(broadcast_dimensions, x.shape):
+        middle[axis] = d
+    x = x.reshape(middle)
+    if x.shape == shape:
+        return x
+    out = np.empty(shape, x.dtype)
+    out[...] = x
+    return out
+
+
+def _broadcast_abstract(x, *, shape, broadcast_dimensions, sharding=None):
+    if len(broadcast_dimensions) != x.ndim:
+        raise TypeError(
+            "broadcast_in_dim broadcast_dimensions must have length equal to operand ndim; got "
+            f"broadcast_dimensions {broadcast_dimensions} for operand ndim {x.ndim}."
+        )
+    if len(shape) < x.ndim:
+        raise TypeError(
+            "broadcast_in_dim target broadcast shape must have equal or higher rank to the operand shape; got "
+            f"operand ndim {x.ndim} and target broadcast ndim {len(shape)}."
+        )
+    for d in shape:
+        if type(d) is int and d < 0:
+            raise TypeError(f"broadcast_in_dim shape must have every element be nonnegative, got {shape}.")
+    if not all(0 <= a < len(shape) for a in broadcast_dimensions):
+        raise TypeError(
+            f"broadcast_in_dim broadcast_dimensions must be a subset of output dimensions, got "
+            f"{broadcast_dimensions} for operand ndim {x.ndim} and shape {shape}."
+        )
+    for axis, d in zip(broadcast_dimensions, x.shape):
+        if not (type(d) is int and d == 1) and not dims.equal(d, shape[axis]):
+            raise TypeError(
+                "broadcast_in_dim operand dimension sizes must either be 1, or be equal to their corresponding "
+                f"dimensions in the target broadcast shape; got operand of shape {x.shape}, target broadcast "
+                f"shape {shape}, broadcast_dimensions {broadcast_dimensions} "
+            )
+    if any(a >= b for a, b in zip(broadcast_dimensions, broadcast_dimensions[1:])):
+        raise TypeError(
+            f"broadcast_in_dim broadcast_dimensions must be strictly increasing; got {broadcast_dimensions}"
+        )
+    return ShapedArray(shape, x.dtype, x.weak_type)
+
+
+def _broadcast_transpose(ct, x, *, shape, broadcast_dimensions, sharding=None):
+    """Sums over the axes that are new and those that were stretched, then gives the latter back with length 1."""
+    stretched = tuple(
+        i for i, axis in enumerate(broadcast_dimensions) if not dims.equal(x.aval.shape[i], shape[axis])
+    )
+    kept = {axis for i, axis in enumerate(broadcast_dimensions) if i not in stretched}
+    total = reduce_sum(ct, tuple(a for a in range(len(shape)) if a not in kept))
+    return [expand_dims(total, stretched)]
+
+
+def _broadcast_batch(axis_data, operands, mapped, *, shape, broadcast_dimensions, sharding=None):
+    x = bdim_at_front(operands[0], mapped[0], axis_data.size)
+    axes = (0, *(a + 1 for a in broadcast_dimensions))
+    return broadcast_in_dim_p.bind(
+        x, shape=(x.shape[0], *shape), broadcast_dimensions=axes, sharding=None
+    ), 0
+
+
+def _broadcast_pretty(eqn, names):
+    axes = eqn.params["broadcast_dimensions"]
+    return {"broadcast_dimensions": axes} if axes else {}
+
+
+broadcast_in_dim_p = Primitive(
+    "broadcast_in_dim",
+    kernel=_broadcast_kernel,
+    abstract_eval=_broadcast_abstract,
+    batch=_broadcast_batch,
+    pretty=_broadcast_pretty,
+    facts=MOVES,
+)
+linear(broadcast_in_dim_p, _broadcast_transpose)
+
+
+def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None):
+    """operand repeated to fill `shape`: its axis i becomes axis `broadcast_dimensions[i]` of the result.
+
+    An operand axis has length 1 or the length of the result's axis.  Raises TypeError when the lengths do not fit, or
+    broadcast_dimensions is not strictly increasing.  Unlike NumPy's, no axis is aligned by itself.
+    """
+    shape, axes = canonical_shape(shape), _indices(broadcast_dimensions)
+    if isinstance(operand, Array) and operand.shape == shape and axes == tuple(range(len(shape))):
+        return operand
+    return broadcast_in_dim_p.bind(operand, shape=shape, broadcast_dimensions=axes, sharding=None)
+
+
+def broadcast(operand, sizes, *, out_sharding=None):
+    """operand repeated along new leading axes of the given sizes."""
+    sizes, shape = canonical_shape(sizes), shape_of(operand)
+    if not sizes and isinstance(operand, Array):
+        return operand
+    axes = tuple(range(len(sizes), len(sizes) + len(shape)))
+    return broadcast_in_dim(operand, (*sizes, *shape), axes)
+
+
+def broadcast_to_rank(x, rank):
+    """x with axes of length 1 in front, so that it has at least `rank` axes."""
+    missing = rank - len(shape_of(x))
+    return as_array(x) if missing <= 0 else expand_dims(x, tuple(range(missing)))
+
+
+def expand_dims(array, dimensions):
+    """array with axes of length 1 inserted; `dimensions` are their places in the result.
+
+    Raises ValueError for a place that is out of bounds or named twice.
+    """
+    shape = shape_of(array)
+    rank = len(shape) + len(dimensions)
+    places = tuple(canonical_axis(d, rank) for d in dimensions)
+    if len(set(places)) != len(places):
+        raise ValueError(f"repeated axis in lax.expand_dims: {tuple(dimensions)}")
+    if not places:
+        return as_array(array)
+    out, rest = [], iter(shape)
+    for axis in range(rank):
+        out.append(1 if axis in places else next(rest))
+    axes = tuple(a for a in range(rank) if a not in places)
+    return broadcast_in_dim(array, tuple(out), axes)
+
+
+# ---- reshape ----
+
+
+def _reshape_kernel(x, *, new_sizes, dimensions, sharding=None):
+    if dimensions is not None:
+        x = x.transpose(dimensions)
+    return x.reshape(new_sizes)
+
+
+def _reshape_abstract(x, *, new_sizes, dimensions, sharding=None):
+    if any(type(d) is int and d < 0 for d in new_sizes):
+        raise TypeError(f"reshape new_sizes must all be positive, got {new_sizes}.")
+    if not dims.equal(dims.prod(new_sizes), dims.prod(x.shape)):
+        raise TypeError(
+            f"reshape total size must be unchanged, got new_sizes {new_sizes} for shape {x.shape}."
+        )
+    if dimensions is not None and sorted(dimensions) != list(range(x.ndim)):
+        raise TypeError(
+            "reshape dimensions must be a permutation of operand dimensions, got dimensions "
+            f"{dimensions} for shape {x.shape}."
+        )
+    return ShapedArray(new_sizes, x.dtype, x.weak_type)
+
+
+def _reshape_transpose(ct, x, *, new_sizes, dimensions, sharding=None):
+    shape = x.aval.shape
+    if dimensions is None:
+        return [reshape(ct, shape)]
+    return [transpose(reshape(ct, tuple(shape[d] for d in dimensions)), _inverse(dimensions))]
+
+
+def _reshape_batch(axis_data, operands, mapped, *, new_sizes, dimensions, sharding=None):
+    x = bdim_at_front(operands[0], mapped[0], axis_data.size)
+    if dimensions is not None:
+        dimensions = (0, *(d + 1 for d in dimensions))
+    return reshape_p.bind(
+        x, new_sizes=(x.shape[0], *new_sizes), dimensions=dimensions, sharding=None
+    ), 0
+
+
+reshape_p = Primitive(
+    "reshape", kernel=_reshape_kernel, abstract_eval=_reshape_abstract, batch=_reshape_batch, facts=MOVES
+)
+linear(reshape_p, _reshape_transpose)
+
+
+def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
+    """The elements of operand, in row-major order, in the shape `new_sizes`.
+
+    With `dimensions`, a permutation, the axes are reordered before.  Raises TypeError when the number of elements
+    differs; unlike NumPy's, -1 is not filled in.
+    """
+    new_sizes = canonical_shape(new_sizes)
+    shape = shape_of(operand)
+    if dimensions is not None:
+        dimensions = _indices(dimensions)
+        if dimensions == tuple(range(len(shape))):
+            dimensions = None
+    if dimensions is None and shape == new_sizes and isinstance(operand, Array):
+        return operand
+    return reshape_p.bind(operand, new_sizes=new_sizes, dimensions=dimensions, sharding=None)
+
+
+def collapse(operand, start_dimension, stop_dimension=None):
+    """operand with the axes from start to stop (exclusive) made into one; ValueError for a bad range."""
+    shape = shape_of(operand)
+    lo, hi, _ = slice(start_dimension, stop_dimension).indices(len(shape))
+    if hi < lo:
+        raise ValueError(f"Invalid dimension range passed to collapse: {shape}[{lo}:{hi}]")
+    return reshape(operand, (*shape[:lo], dims.prod(shape[lo:hi]), *shape[hi:]))
+
+
+# ---- transpose ----
+
+
+def _inverse(permutation):
+    out = [0] * len(permutation)
+    for i, p in enumerate(permutation):
+        out[p] = i
+    return tuple(out)
+
+
+def _transpose_abstract(x, *, permutation):
+    if sorted(permutation) != list(range(x.ndim)):
+        raise TypeError(
+            "transpose permutation isn't a permutation of operand dimensions, got permutation "
+            f"{permutation} for operand shape {x.shape}."
+        )
+    return ShapedArray(tuple(x.shape[p] for p in permutation), x.dtype, x.weak_type)
+
+
+def _transpose_kernel(x, *, permutation):
+    if permutation and min(permutation) < 0:  # NumPy would count these from the end
+        raise TypeError("negative axis")
+    return x.transpose(permutation)
+
+
+def _transpose_batch(axis_data, operands, mapped, *, permutation):
+    (x,), (d,) = operands, mapped
+    return transpose_p.bind(x, permutation=(d, *(p if p < d else p + 1 for p in permutation))), 0
+
+
+transpose_p = Primitive(
+    "transpose",
+    kernel=_transpose_kernel,
+    abstract_eval=_transpose_abstract,
+    batch=_transpose_batch,
+    facts=MOVES,
+)
+linear(transpose_p, lambda ct, x, *, permutation: [transpose(ct, _inverse(permutation))])
+
+
+def transpose(operand, permutation):
+    """operand with its axes reordered: axis i of the result is axis `permutation[i]` of operand.
+
+    Raises TypeError unless permutation names each axis once, counted from the front.
+    """
+    permutation = tuple(operator.index(p) for p in permutation)
+    if isinstance(operand, Array) and permutation == tuple(range(operand.ndim)):
+        return operand
+    return transpose_p.bind(operand, permutation=permutation)
+
+
+# ---- squeeze ----
+
+
+def _squeeze_abstract(x, *, dimensions):
+    _check_squeeze(x.shape, dimensions)
+    shape = tuple(d for i, d in enumerate(x.shape) if i not in dimensions)
+    return ShapedArray(shape, x.dtype, x.weak_type)
+
+
+def _check_squeeze(shape, dimensions):
+    if any(not dims.equal(shape[d], 1) for d in dimensions):
+        raise ValueError(
+            f"cannot select an axis to squeeze out which has size not equal to one, got {shape=} and {dimensions=}"
+        )
+
+
+def _squeeze_batch(axis_data, operands, mapped, *, dimensions):
+    x = bdim_at_front(operands[0], mapped[0], axis_data.size)
+    return squeeze_p.bind(x, dimensions=tuple(d + 1 for d in dimensions)), 0
+
+
+squeeze_p = Primitive(
+    "squeeze",
+    kernel=lambda x, *, dimensions: x.squeeze(dimensions),
+    abstract_eval=_squeeze_abstract,
+    batch=_squeeze_batch,
+    facts=MOVES,
+)
+linear(squeeze_p, lambda ct, x, *, dimensions: [expand_dims(ct, dimensions)])
+
+
+def squeeze(array, dimensions):
+    """array without the axes `dimensions`, each of length 1.
+
+    Raises ValueError for an axis of another length, out of bounds, or named twice.
+    """
+    rank = len(shape_of(array))
+    places = tuple(canonical_axis(d, rank) for d in dimensions)
+    if len(set(places)) != len(places):
+        raise ValueError(f"dimensions are not unique: {places}")
+    if not places:
+        return as_array(array)
+    return squeeze_p.bind(array, dimensions=places)
+
+
+# ---- rev ----
+
+
+def _rev_kernel(x, *, dimensions):
+    return np.flip(x, dimensions) if dimensions else x
+
+
+def _rev_abstract(x, *, dimensions):
+    if len(set(dimensions)) != len(dimensions):
+        raise TypeError(f"rev dimensions must be unique, got {dimensions}.")
+    if any(d < 0 for d in dimensions):
+        raise TypeError(f"rev dimensions must have every element be nonnegative, got {dimensions}.")
+    if any(d >= x.ndim for d in dimensions):
+        raise TypeError(
+            f"rev dimensions must all be less than operand ndim, got dimensions {dimensions} "
+            f"for operand ndim {x.ndim}."
+        )
+    return ShapedArray(x.shape, x.dtype, x.weak_type)
+
+
+def _rev_batch(axis_data, operands, mapped, *, dimensions):
+    (x,), (d,) = operands, mapped
+    return rev_p.bind(x, dimensions=tuple(a + (a >= d) for a in dimensions)), d
+
+
+rev_p = Primitive("rev", kernel=_rev_kernel, abstract_eval=_rev_abstract, batch=_rev_batch, facts=MOVES)
+linear(rev_p, lambda ct, x, *, dimensions: [rev(ct, dimensions)])
+
+
+def rev(operand, dimensions):
+    """operand with the order of elements reversed along the axes `dimensions`.
+
+    Raises TypeError for axes that repeat or are out of bounds.
+    """
+    dimensions = _indices(dimensions)
+    _rev_abstract(typeof(operand), dimensions=dimensions)
+    return rev_p.bind(operand, dimensions=dimensions)
+
+
+# ---- reduce_sum ----
+
+
+def checked_axes(aval, axes):
+    """The axes of a reduction; ValueError when one repeats or is out of bounds."""
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"duplicate value in 'axes' of reduction: {axes}")
+    if not all(0 <= a < aval.ndim for a in axes):
+        raise ValueError(f"reduction axes {axes} contains out-of-bounds indices for {aval.str_short()}.")
+    return axes
+
+
+def reduced_shape(shape, axes):
+    """The shape without the axes."""
+    return tuple(d for i, d in enumerate(shape) if i not in axes)
+
+
+def number_only(name, dtype):
+    """TypeError unless dtype is a number type."""
+    if isinstance(dtype, dtypes.ExtendedDType) or not dtypes.issubdtype(dtype, np.number):
+        raise TypeError(f"{name} does not accept dtype {dtype}. Accepted dtypes are subtypes of number.")
+
+
+def _reduce_sum_kernel(x, *, axes, out_sharding=None):
+    dtype = x.dtype
+    if dtype.itemsize < 4 and dtype.kind not in "iu":  # narrow floats are summed in float32, rounded once
+        return np.add.reduce(x.astype(np.float32), axis=axes).astype(dtype)
+    return np.add.reduce(x, axis=axes, dtype=dtype)
+
+
+def _reduce_sum_abstract(x, *, axes, out_sharding=None):
+    number_only("reduce_sum", x.dtype)
+    return ShapedArray(reduced_shape(x.shape, checked_axes(x, axes)), x.dtype, x.weak_type)
+
+
+def _reduce_sum_transpose(ct, x, *, axes, out_sharding=None):
+    kept = tuple(i for i in range(len(x.aval.shape)) if i not in axes)
+    return [broadcast_in_dim(ct, x.aval.shape, kept)]
+
+
+def _reduce_sum_batch(axis_data, operands, mapped, *, axes, out_sharding=None):
+    (x,), (d,) = operands, mapped
+    moved = tuple(a + (a >= d) for a in axes)
+    return reduce_sum_p.bind(x, axes=moved, out_sharding=None), d - sum(a < d for a in moved)
+
+
+reduce_sum_p = Primitive(
+    "reduce_sum",
+    kernel=_reduce_sum_kernel,
+    abstract_eval=_reduce_sum_abstract,
+    batch=_reduce_sum_batch,
+    facts=frozenset({LINEAR}),
+)
+linear(reduce_sum_p, _reduce_sum_transpose)
+
+
+def reduce_sum(operand, axes, *, out_sharding=None):
+    """The sum of operand over the axes, in operand's dtype (integers wrap; NumPy would widen them).
+
+    bfloat16 and float16 are summed in float32.  Raises ValueError for axes that repeat or are out of bounds,
+    TypeError for bool.
+    """
+    return reduce_sum_p.bind(operand, axes=_indices(axes), out_sharding=None)
+
+
+# ---- iota ----
+
+
+def _iota_kernel(*, dtype, shape, dimension, sharding=None):
+    """Counts in int64 and converts, so that narrow integers wrap as JAX's do."""
+    count = np.arange(shape[dimension]).astype(dtype)
+    if len(shape) == 1:
+        return count
+    out = np.empty(shape, dtype)
+    out[...] = count.reshape([-1 if i == dimension else 1 for i in range(len(shape))])
+    return out
+
+
+def _iota_abstract(*, dtype, shape, dimension, sharding=None):
+    if not dtypes.issubdtype(dtype, np.number):
+        raise TypeError(
+            f"iota does not accept dtype {dtype}. Accepted dtypes are subtypes of integer, floating, "
+            "complexfloating."
+        )
+    if any(type(d) is int and d < 0 for d in shape):
+        raise TypeError(f"iota shape must have every element be nonnegative, got {shape}.")
+    if not 0 <= dimension < len(shape):
+        raise ValueError(
+            f"iota dimension must be between 0 and len(shape), got dimension={dimension} for shape={shape}"
+        )
+    return ShapedArray(shape, dtype)
+
+
+iota_p = Primitive(
+    "iota",
+    kernel=_iota_kernel,
+    abstract_eval=_iota_abstract,
+    weak=NEVER,
+)
+no_derivative(iota_p)
+
+
+def broadcasted_iota(dtype, shape, dimension, *, out_sharding=None):
+    """An array of the given shape whose elements are their index along axis `dimension`.
+
+    Raises TypeError for bool, ValueError for an axis out of bounds.
+    """
+    params = {
+        "dtype": dtypes.canonicalize_dtype(dtype),
+        "shape": canonical_shape(shape),
+        "dimension": operator.index(dimension),
+        "sharding": None,
+    }
+    _iota_abstract(**params)
+    return iota_p.bind(**params)
+
+
+def iota(dtype, size):
+    """The numbers 0, 1, ..., size - 1."""
+    return broadcasted_iota(dtype, (size,), 0)
+
+
+# ---- copy ----
+
+copy_p = Primitive(
+    "copy",
+    kernel=lambda x: x.copy(),
+    abstract_eval=lambda x: x,
+    batch=lambda axis_data, operands, mapped: (copy_p.bind(*operands), mapped[0]),
+    facts=MOVES,
+)
+linear(copy_p, lambda ct, x: [copy_p.bind(ct)])
+
+
+def copy(x):
+    """x in memory of its own."""
+    return copy_p.bind(x)
+
+
+# ---- creation by filling ----
+
+
+def full(shape, fill_value, dtype=None, *, sharding=None):
+    """An array of the given shape whose every element is fill_value.
+
+    dtype defaults to that of fill_value (weakly typed for a Python scalar).  Raises TypeError when fill_value is not a
+    scalar.
+    """
+    if len(shape_of(fill_value)):
+        raise TypeError(
+            f"full must be called with scalar fill_value, got fill_value.shape {shape_of(fill_value)}."
+        )
+    aval = typeof(fill_value)
+    if dtype is None:
+        value = convert(fill_value, aval.dtype, aval.weak_type)
+    else:
+        value = convert(fill_value, dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True))
+    return broadcast(value, canonical_shape(shape))
+
+
+def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
+    """An array like x (its shape, dtype and weak type unless given) whose every element is fill_value.
+
+    x may be anything with a shape and a dtype.
+    """
+    if not isinstance(x, (Array, ShapedArray)):
+        x = _duck_aval(x)
+    weak_type = dtype is None and x.weak_type
+    dtype = x.dtype if dtype is None else dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
+    return broadcast(
+        convert(fill_value, dtype, weak_type), x.shape if shape is None else canonical_shape(shape)
+    )
+
+
+def _duck_aval(x):
+    """The aval of a value, or of something that merely has a shape and a dtype."""
+    if hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, (np.ndarray, np.generic)):
+        return ShapedArray(x.shape, x.dtype)
+    return typeof(x)
+
+
+def zeros_like_aval(aval):
+    """An array of zeros of the aval's shape and dtype (weak if it is)."""
+    if aval.dtype == dtypes.float0:
+        return as_array(np.zeros(aval.shape, dtypes.float0))
+    return broadcast(convert(False if aval.dtype.kind == "b" else 0, aval.dtype, aval.weak_type), aval.shape)
+
+
+def instantiate_zeros(x):
+    """The array that a symbolic zero stands for; anything else as it is."""
+    return zeros_like_aval(x.aval) if type(x) is Zero else x
+
+
+# ---- the mapped axis ----
+
+
+def moveaxis(x, source, destination):
+    """x with one axis moved."""
+    if source == destination:
+        return x
+    order = [i for i in range(len(shape_of(x))) if i != source]
+    order.insert(destination, source)
+    return transpose(x, order)
+
+
+def broadcast_bdim(x, size, axis):
+    """x repeated along a new axis."""
+    shape = shape_of(x)
+    new = (*shape[:axis], size, *shape[axis:])
+    return broadcast_in_dim(x, new, tuple(i for i in range(len(new)) if i != axis))
+
+
+def bdim_at_front(x, dim, size):
+    """x with its mapped axis in front; an operand without one is repeated."""
+    return broadcast_bdim(x, size, 0) if dim is None else moveaxis(x, dim, 0)
+
+
+def _bitcast_batch(axis_data, operands, mapped, *, new_dtype):
+    """The mapped axis may stay, unless it is the last where a widening cast consumes a last axis."""
+    (x,), (d,) = operands, mapped
+    if d == x.ndim - 1 and dtypes.itemsize_bits(x.dtype) < dtypes.itemsize_bits(new_dtype):
+        x, d = moveaxis(x, d, 0), 0
+    return bitcast_convert_type_p.bind(x, new_dtype=new_dtype), d
+
+
+bitcast_convert_type_p.batch = _bitcast_batch
