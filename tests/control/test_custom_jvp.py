@@ -1,0 +1,108 @@
+"""custom_jvp: its rule is used in every transformation, and its errors."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+
+
+@jax.custom_jvp
+def cube(x):
+    return x**3
+
+
+@cube.defjvp
+def _cube_jvp(primals, tangents):
+    (x,), (t,) = primals, tangents
+    return cube(x), 100.0 * t  # recognisably not the true derivative
+
+
+WAYS = {
+    "grad": lambda: jax.grad(cube)(2.0),
+    "jit(grad)": lambda: jax.jit(jax.grad(cube))(2.0),
+    "grad(jit)": lambda: jax.grad(jax.jit(cube))(2.0),
+    "jvp": lambda: jax.jvp(cube, (2.0,), (1.0,))[1],
+    "vmap(grad)": lambda: jax.vmap(jax.grad(cube))(jnp.ones(2))[0],
+    "grad(vmap)": lambda: jax.grad(lambda x: jax.vmap(cube)(x).sum())(jnp.ones(2))[0],
+    "jit(grad(vmap))": lambda: jax.jit(jax.grad(lambda x: jax.vmap(cube)(x).sum()))(jnp.ones(2))[0],
+    "grad(jit(vmap))": lambda: jax.grad(lambda x: jax.jit(jax.vmap(cube))(x).sum())(jnp.ones(2))[0],
+    "jacfwd": lambda: jax.jacfwd(cube)(2.0),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_rule_is_used(way):
+    assert float(WAYS[way]()) == 100.0
+
+
+def test_the_function_itself_is_unchanged():
+    for f in (cube, jax.jit(cube), jax.vmap(cube)):
+        np.testing.assert_array_equal(np.asarray(f(jnp.arange(3.0))), [0, 1, 8])
+
+
+def test_defjvps_sums_and_none_means_no_derivative():
+    @jax.custom_jvp
+    def f(x, y):
+        return x * y
+
+    f.defjvps(lambda t, out, x, y: 10.0 * t, None)
+    gx, gy = jax.grad(f, argnums=(0, 1))(2.0, 3.0)
+    assert (float(gx), float(gy)) == (10.0, 0.0)
+
+
+def test_nondiff_argnums_come_first():
+    calls = []
+
+    def f(g, x):
+        return g(x)
+
+    f = jax.custom_jvp(f, nondiff_argnums=(0,))
+
+    @f.defjvp
+    def rule(g, primals, tangents):
+        calls.append(g)
+        return g(primals[0]), 5.0 * tangents[0]
+
+    assert float(jax.grad(lambda x: f(jnp.sin, x))(1.0)) == 5.0
+    assert calls == [jnp.sin]
+
+
+def test_symbolic_zeros_reach_the_rule():
+    seen = []
+
+    @jax.custom_jvp
+    def f(x, y):
+        return x * y
+
+    def rule(primals, tangents):
+        seen.extend(type(t).__name__ for t in tangents)
+        return f(*primals), tangents[0]
+
+    f.defjvp(rule, symbolic_zeros=True)
+    assert float(jax.grad(f)(2.0, 3.0)) == 1.0
+    assert "SymbolicZero" in seen
+
+
+ERRORS = {
+    "no rule": (lambda f: f(1.0), AttributeError, "No JVP defined"),
+    "not a pair": (lambda f: (f.defjvp(lambda p, t: 1.0), jax.grad(f)(1.0)), TypeError, "must produce a pair"),
+    "trees": (
+        lambda f: (f.defjvp(lambda p, t: (p[0], (t[0],))), jax.grad(f)(1.0)),
+        TypeError,
+        "with equal container (pytree) structures",
+    ),
+    "shapes": (
+        lambda f: (f.defjvp(lambda p, t: (p[0], jnp.ones(2))), jax.grad(f)(1.0)),
+        TypeError,
+        "corresponding shapes and dtypes",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_say_what_is_wrong(name):
+    call, error, text = ERRORS[name]
+    with pytest.raises(error) as caught:
+        call(jax.custom_jvp(lambda x: x * 2))
+    assert text in str(caught.value)

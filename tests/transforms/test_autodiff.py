@@ -1,0 +1,187 @@
+"""grad, jvp, vjp, linearize, Jacobians: against differences, against one another, and their errors."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+
+X = np.array([0.3, -0.7, 1.9], np.float32)
+M = np.array([[0.5, -1.0, 2.0], [0.1, 0.2, -0.3]], np.float32)
+
+# Scalar functions of one vector.  Each is differentiated in every way below.
+SCALAR = {
+    "sum of squares": lambda x: jnp.sum(x**2),
+    "tanh product": lambda x: jnp.sum(jnp.tanh(x) * x),
+    "matmul": lambda x: jnp.sum(jnp.sin(M @ x)),
+    "where": lambda x: jnp.sum(jnp.where(x > 0, x * x, -3.0 * x)),
+    "logsumexp": lambda x: jax.nn.logsumexp(x),
+    "softmax": lambda x: jnp.sum(jax.nn.softmax(x) * jnp.arange(3.0)),
+    "relu": lambda x: jnp.sum(jax.nn.relu(x) ** 2),
+    "index": lambda x: x[0] * x[-1] + jnp.sum(x[1:]),
+    "gather": lambda x: jnp.sum(x[np.array([0, 0, 2])] ** 3),
+    "update": lambda x: jnp.sum(x.at[1].set(x[0] * 2) ** 2),
+    "add at": lambda x: jnp.sum(x.at[np.array([1, 1])].add(x[0]) ** 2),
+    "shapes": lambda x: jnp.sum(jnp.concatenate([x, x * 2])[::2].reshape(3, 1).T @ x),
+    "max": lambda x: jnp.max(x * x),
+    "division": lambda x: jnp.sum(1.0 / (2.0 + x) + jnp.exp(-x)),
+    "inner jit": lambda x: jnp.sum(jax.jit(lambda v: jnp.cos(v) * v)(x)),
+    "closure under jit": lambda x: jnp.sum(jax.jit(lambda v: v * x)(x + 1)),
+    "cast": lambda x: jnp.sum(x.astype(jnp.bfloat16).astype(jnp.float32) * 0 + x**3),
+}
+
+
+def numeric_gradient(f, x, eps=1e-2):
+    """Central differences in double precision steps of the float32 function."""
+    g = np.zeros_like(x, dtype=np.float64)
+    for i in range(x.size):
+        d = np.zeros_like(x)
+        d[i] = eps
+        g[i] = (float(f(x + d)) - float(f(x - d))) / (2 * eps)
+    return g
+
+
+@pytest.mark.parametrize("name", SCALAR)
+def test_grad_agrees_with_differences(name):
+    g = jax.grad(SCALAR[name])(X)
+    assert g.dtype == np.float32 and g.shape == X.shape
+    np.testing.assert_allclose(np.asarray(g), numeric_gradient(SCALAR[name], X), rtol=2e-2, atol=2e-2)
+
+
+WAYS = {
+    "jit(grad)": lambda f: jax.jit(jax.grad(f)),
+    "grad(jit)": lambda f: jax.grad(jax.jit(f)),
+    "jit(grad(jit))": lambda f: jax.jit(jax.grad(jax.jit(f))),
+    "jacfwd": lambda f: jax.jacfwd(f),
+    "jacrev": lambda f: jax.jacrev(f),
+    "vjp": lambda f: lambda x: jax.vjp(f, x)[1](jnp.float32(1))[0],
+    "linearize": lambda f: lambda x: jnp.stack([jax.linearize(f, x)[1](e) for e in np.eye(3, dtype=np.float32)]),
+    "jvp under vmap": lambda f: lambda x: jax.vmap(lambda t: jax.jvp(f, (x,), (t,))[1])(np.eye(3, dtype=np.float32)),
+    "vmap(grad)": lambda f: lambda x: jax.vmap(jax.grad(f))(jnp.stack([x, x]))[1],
+    "jit(vmap(grad))": lambda f: lambda x: jax.jit(jax.vmap(jax.grad(f)))(jnp.stack([x, x]))[0],
+    "grad(vmap)": lambda f: jax.grad(lambda x: jnp.sum(jax.vmap(f)(jnp.stack([x, x]))) / 2),
+    "value_and_grad": lambda f: lambda x: jax.value_and_grad(f)(x)[1],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", SCALAR)
+def test_every_way_gives_the_gradient(name, way):
+    f = SCALAR[name]
+    np.testing.assert_allclose(np.asarray(WAYS[way](f)(X)), np.asarray(jax.grad(f)(X)), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", SCALAR)
+def test_second_derivatives_in_any_order(name):
+    f = SCALAR[name]
+    forward_over_reverse = np.asarray(jax.hessian(f)(X))
+    for other in (
+        jax.jacrev(jax.jacrev(f)),
+        jax.jacrev(jax.jacfwd(f)),
+        jax.jacfwd(jax.jacfwd(f)),
+        jax.jit(jax.hessian(f)),
+        jax.hessian(jax.jit(f)),
+    ):
+        np.testing.assert_allclose(np.asarray(other(X)), forward_over_reverse, rtol=1e-4, atol=1e-4)
+
+
+def test_third_derivative_of_a_scalar():
+    f = lambda x: jnp.sin(x) * x**2
+    third = jax.grad(jax.grad(jax.grad(f)))
+    x = 0.7
+    wanted = 6 * np.cos(x) - 6 * x * np.sin(x) - x**2 * np.cos(x)
+    np.testing.assert_allclose(float(third(x)), wanted, rtol=1e-5)
+    np.testing.assert_allclose(float(jax.jit(third)(x)), wanted, rtol=1e-5)
+
+
+def test_perturbations_are_not_confused():
+    # d/dx (x * d/dy (x + y)) = 1; a confused implementation gives 2.
+    assert float(jax.grad(lambda x: x * jax.grad(lambda y: x + y)(1.0))(1.0)) == 1.0
+    inner = lambda x: jax.jvp(lambda y: x * y, (1.0,), (1.0,))[1]
+    assert float(jax.jvp(inner, (3.0,), (1.0,))[1]) == 1.0
+
+
+def test_python_control_flow_sees_values_under_grad():
+    def f(x):
+        return x**2 if x > 1 else -x
+
+    assert float(jax.grad(f)(3.0)) == 6.0
+    assert float(jax.grad(f)(0.5)) == -1.0
+    assert float(jax.jvp(f, (3.0,), (1.0,))[1]) == 6.0
+
+
+def test_trees_argnums_and_aux():
+    def f(p, x, scale=1.0):
+        return jnp.sum(p["w"] * x) * scale, {"x": x}
+
+    p = {"w": jnp.arange(3.0), "unused": jnp.ones(2)}
+    (value, aux), (gp, gx) = jax.value_and_grad(f, argnums=(0, 1), has_aux=True)(p, X, scale=2.0)
+    np.testing.assert_allclose(float(value), 2 * np.sum(np.arange(3) * X), rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(gp["w"]), 2 * X)
+    np.testing.assert_array_equal(np.asarray(gp["unused"]), np.zeros(2))
+    np.testing.assert_allclose(np.asarray(gx), 2 * np.arange(3.0))
+    np.testing.assert_array_equal(np.asarray(aux["x"]), X)
+    gradient, aux = jax.grad(f, argnums=-1, has_aux=True)(p, X)
+    np.testing.assert_allclose(np.asarray(gradient), np.arange(3.0))
+
+
+def test_integer_arguments_have_float0_tangents():
+    _, pull = jax.vjp(lambda i, x: x * i, 3, 2.0)
+    ci, cx = pull(jnp.float32(1.0))
+    assert np.asarray(ci).dtype == jax.dtypes.float0
+    assert float(cx) == 3.0
+
+
+def test_jacobian_of_trees():
+    def f(p):
+        return {"a": p["x"] * 2, "b": p["x"][0] * p["y"]}
+
+    p = {"x": jnp.arange(3.0), "y": jnp.float32(4)}
+    for jac in (jax.jacfwd(f)(p), jax.jacrev(f)(p), jax.jit(jax.jacrev(f))(p)):
+        np.testing.assert_array_equal(np.asarray(jac["a"]["x"]), 2 * np.eye(3))
+        np.testing.assert_array_equal(np.asarray(jac["a"]["y"]), np.zeros(3))
+        np.testing.assert_array_equal(np.asarray(jac["b"]["x"]), [4, 0, 0])
+        assert float(jac["b"]["y"]) == 0.0
+
+
+def test_linear_transpose():
+    f = lambda x: M @ x * 2
+    (back,) = jax.linear_transpose(f, X)(jnp.ones(2))
+    np.testing.assert_allclose(np.asarray(back), 2 * M.T @ np.ones(2), rtol=1e-6)
+
+
+def test_gradient_of_an_unused_argument_is_zero():
+    g = jax.grad(lambda x, y: x * 2.0, argnums=1)(1.0, X)
+    np.testing.assert_array_equal(np.asarray(g), np.zeros(3))
+
+
+# ---- errors ----
+
+ERRORS = {
+    "vector output": (lambda: jax.grad(lambda x: x)(X), TypeError, "scalar-output functions. Output had shape: (3,)"),
+    "tree output": (lambda: jax.grad(lambda x: (x, x))(1.0), TypeError, "Gradient only defined for scalar-output"),
+    "integer input": (lambda: jax.grad(lambda x: x * 1.0)(1), TypeError, "but got int32"),
+    "integer output": (lambda: jax.grad(lambda x: x.astype(int))(1.0), TypeError, "grad requires real-valued outputs"),
+    "argnums": (lambda: jax.grad(lambda x: x, argnums=1)(1.0), TypeError, "requires at least 2 positional arguments"),
+    "string": (lambda: jax.grad(lambda x: x)("a"), TypeError, "is not a valid JAX type"),
+    "not callable": (lambda: jax.grad(3), TypeError, "Expected a callable value, got 3"),
+    "aux": (lambda: jax.grad(lambda x: x, has_aux=True)(1.0), TypeError, "two-element tuple"),
+    "tangent dtype": (lambda: jax.jvp(jnp.sin, (1.0,), (1,)), TypeError, "got tangent dtype int32"),
+    "tangent shape": (lambda: jax.jvp(jnp.sin, (1.0,), (jnp.ones(2),)), ValueError, "tangent shape as (2,)"),
+    "tangents not a tuple": (lambda: jax.jvp(jnp.sin, 1.0, (1.0,)), TypeError, "must be tuples or lists"),
+    "tangent tree": (lambda: jax.jvp(jnp.sin, (1.0,), (1.0, 2.0)), TypeError, "same tree structure"),
+    "cotangent shape": (lambda: jax.vjp(jnp.sin, 1.0)[1](jnp.ones(2)), ValueError, "got float32[2]"),
+    "cotangent tree": (lambda: jax.vjp(jnp.sin, 1.0)[1]((1.0,)), ValueError, "unexpected tree structure"),
+    "cotangent dtype": (lambda: jax.vjp(jnp.sin, 1.0)[1](1), ValueError, "got int32[]"),
+    "jacfwd of ints": (lambda: jax.jacfwd(lambda x: x)(1), TypeError, "jacfwd requires real-valued inputs"),
+    "jacrev of ints": (lambda: jax.jacrev(lambda x: x)(1), TypeError, "jacrev requires real- or complex-valued"),
+    "linearized": (lambda: jax.linearize(jnp.sin, 1.0)[1](jnp.ones(2)), ValueError, "Got tangent aval float32[2]"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_say_what_is_wrong(name):
+    call, error, text = ERRORS[name]
+    with pytest.raises(error) as caught:
+        call()
+    assert text in str(caught.value)
