@@ -20,6 +20,7 @@ from onax._ground.polynomials import (
     rebuilt,
     variable,
 )
+from onax._ground.polynomials import free_variables as free_variables
 from onax._ground.source import summarize, user_location
 
 
@@ -282,11 +283,11 @@ _KINDS = {
 
 
 class DimSyntaxError(ValueError):
-    """A shape text that cannot be read; `position` is where."""
+    """A shape text that cannot be read: why (`reason`) and where (`position`)."""
 
-    def __init__(self, message, text, position):
+    def __init__(self, message, reason, position):
         super().__init__(message)
-        self.text = text
+        self.reason = reason
         self.position = position
 
 
@@ -325,14 +326,14 @@ class _Parser:
         raise DimSyntaxError(
             f"syntax error in symbolic shape {self.text!r} in dimension {number}: {reason}. "
             f"Parsed {self.text[:position]!r}, remaining {self.text[position:]!r}.",
-            self.text,
+            reason,
             position,
         )
 
     def fail_expecting(self, *kinds):
         kind, text, _ = self.token
         found = {"end": "ENDMARKER", "name": "NAME", "number": "NUMBER", "bad": "ERRORTOKEN"}.get(kind)
-        self.fail(f"expecting one of {{{', '.join(kinds)}}} but found {found or _KINDS[text]}")
+        self.fail(f"expecting one of {{{', '.join(kinds)}}} but found {found or _KINDS.get(text, text)}")
 
     def shape(self):
         """All dimensions up to the end, with or without parentheses around them."""

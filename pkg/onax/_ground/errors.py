@@ -15,6 +15,8 @@
           NonConcreteBooleanIndexError        a traced mask would make a shape depend on data
       ValueError
         TypePromotionError                    dtypes have no common type
+        ExportError                           a function cannot be exported, or not with these arguments
+          ArtifactError                       a file is not a sound artefact of onax
       ArithmeticError
         FloatingPointError (built in)         `jax_debug_nans` found a NaN
       InconclusiveDimensionOperation          a question about symbolic dimensions without one answer
@@ -23,8 +25,6 @@
       RuntimeError
         JaxRuntimeError
           BackendError                        ONNX Runtime refused or failed to run a model
-        ExportError                           a function cannot be exported
-          ArtifactError                       a file is not a sound artefact of onax
 
 A message has up to four parts: the operation with its operand types, the fault, the place, the remedy.
 Errors about tracers ask the tracer for two things only: its `aval`, and `_origin_msg()`, the sentences that
@@ -171,7 +171,7 @@ class BackendError(JaxRuntimeError):
     """ONNX Runtime refused a model or failed while running it."""
 
 
-class ExportError(RuntimeError):
+class ExportError(ValueError):
     """A function cannot be exported, or not with these arguments."""
 
 

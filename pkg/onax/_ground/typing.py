@@ -3,7 +3,6 @@
 from typing import Any, TypeAlias
 
 import numpy as np
-
 from onax._ground.dims import SymbolicDim
 from onax._ground.dtypes import ExtendedDType
 

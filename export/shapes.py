@@ -1,0 +1,363 @@
+"""Symbolic shapes of an exported function: their text, their values, their computation in the graph.
+
+The values of dimension variables come from the shapes of the arguments alone.  `plan` finds, for each variable, a
+dimension of an argument that gives it: `k * variable + rest`, where `rest` uses variables found before.  The same plan
+is followed twice: on numbers, when onax calls the function (`Plan.values`, which also checks every other dimension and
+the constraints), and in the graph, when ONNX Runtime does (`RuntimeDims`).
+"""
+
+import numpy as np
+from onax._core.paths import keystr
+from onax._ground import dims as dim_rules
+from onax._ground.dims import SymbolicDim, SymbolicScope, parse_dims
+from onax._ground.errors import ExportError
+from onax._native.tree import tree_flatten, tree_unflatten
+from onax._transforms.abstract import ShapeDtypeStruct, abstractify
+
+_INT64 = np.dtype(np.int64)
+
+# --- the text form, under JAX's names -----------------------------------------------------------------------------
+
+
+def is_symbolic_dim(d):
+    """Whether a dimension is symbolic."""
+    return isinstance(d, SymbolicDim)
+
+
+def symbolic_shape(shape_spec, *, constraints=(), scope=None, like=None):
+    """The shape that a text such as "b, 2*t + 1, 3" writes, as a tuple of ints and symbolic dimensions.
+
+    constraints   such as "b >= 2", "t <= 10", "mod(b, 4) == 0"; for a scope of its own
+    scope         an existing scope: equal names mean equal values
+    like          a shape; `_` takes its dimension at that place, a closing `...` all further ones
+
+    Raises ValueError for a text that cannot be read.  Unlike JAX's, parentheses, `//` and `%` are read too.
+    """
+    if scope is not None and constraints:
+        raise ValueError("Cannot specify both a `scope` and `constraints`.")
+    if shape_spec is None:
+        shape_spec = "..."
+    if not isinstance(shape_spec, str):
+        raise ValueError(f"polymorphic shape spec should be None or a string. Found {shape_spec!r}.")
+    return parse_dims(shape_spec, SymbolicScope(constraints) if scope is None else scope, like)
+
+
+def symbolic_args_specs(args, shapes_specs, constraints=(), scope=None):
+    """The tree of ShapeDtypeStruct for `args`, with the shapes that a prefix tree of texts writes (None: as they are).
+
+    All texts share one scope.
+    """
+    if scope is not None and constraints:
+        raise ValueError("Cannot specify both a `scope` and `constraints`.")
+    scope = SymbolicScope(constraints) if scope is None else scope
+    leaves, tree = tree_flatten(args)
+    texts = _broadcast_texts(shapes_specs, args)
+    if len(texts) != len(leaves):
+        raise ValueError(f"{len(texts)} shape specs for {len(leaves)} arguments")
+    specs = []
+    for leaf, text in zip(leaves, texts):
+        aval = abstractify(leaf)
+        shape = symbolic_shape(text, scope=scope, like=aval.shape)
+        if len(shape) != len(aval.shape):
+            raise ValueError(f"shape spec {text!r} has {len(shape)} dimensions, the argument {len(aval.shape)}")
+        specs.append(ShapeDtypeStruct(shape, aval.dtype, weak_type=aval.weak_type))
+    return tree_unflatten(tree, specs)
+
+
+def _broadcast_texts(specs, full):
+    """One text for each leaf of `full`: a text stands for everything below its place."""
+    if specs is None or isinstance(specs, str):
+        return [specs] * len(tree_flatten(full)[0])
+    prefix, tree = tree_flatten(specs, is_leaf=lambda x: x is None or isinstance(x, str))
+    below = tree.flatten_up_to(full)
+    return [text for text, part in zip(prefix, below) for _ in tree_flatten(part)[0]]
+
+
+# --- values of the variables --------------------------------------------------------------------------------------
+
+
+class Step:
+    """How one variable is found: `factor * variable + rest` is dimension `axis` of argument `index`."""
+
+    __slots__ = ("axis", "factor", "index", "rest", "variable")
+
+    def __init__(self, variable, index, axis, factor, rest):
+        self.variable = variable
+        self.index = index
+        self.axis = axis
+        self.factor = factor
+        self.rest = rest
+
+
+class Plan:
+    """Where the variables of symbolic argument shapes come from: `labels`, `shapes` of the arguments, `steps`."""
+
+    __slots__ = ("labels", "scope", "shapes", "steps")
+
+    def __init__(self, labels, shapes, steps, scope):
+        self.labels = labels
+        self.shapes = shapes
+        self.steps = steps
+        self.scope = scope
+
+    @property
+    def variables(self):
+        """The names of the variables, in the order in which they are found."""
+        return tuple(step.variable for step in self.steps)
+
+    @property
+    def constraints(self):
+        """The constraints on the variables, as texts."""
+        return () if self.scope is None else self.scope.constraints
+
+    def values(self, shapes):
+        """The values of the variables where the arguments have these shapes, by name.
+
+        Raises ValueError that names the dimension, what is expected and what is there.
+        """
+        found = {}
+        for label, spec, shape in zip(self.labels, self.shapes, shapes):
+            self._check_constants(label, spec, shape)
+        for step in self.steps:
+            size = shapes[step.index][step.axis]
+            value, remainder = divmod(size - dim_rules.evaluate(step.rest, found), step.factor)
+            spec = self.shapes[step.index][step.axis]
+            where = f"{self.labels[step.index]}.shape[{step.axis}] (= {size})"
+            if remainder:
+                self._fail(
+                    f"Division had remainder {remainder} when computing the value of '{step.variable}' from "
+                    f"the specification '{spec}' for dimension {where}"
+                )
+            if value < 1:
+                self._fail(
+                    f"Expected value >= 1 for dimension variable '{step.variable}', found {value} from the "
+                    f"specification '{spec}' for dimension {where}"
+                )
+            found[step.variable] = value
+        self._check_dimensions(shapes, found)
+        self._check_constraints(found)
+        return found
+
+    def _check_constants(self, label, spec, shape):
+        if len(spec) != len(shape):
+            raise ValueError(f"Rank mismatch for {label}: expected shape {_text(spec)}, called with {tuple(shape)}")
+        for axis, (d, n) in enumerate(zip(spec, shape)):
+            if dim_rules.is_constant(d) and d != n:
+                raise ValueError(
+                    f"Shape mismatch for {label}.shape[{axis}] (expected same constant): expected {_text(spec)} and "
+                    f"called with {tuple(shape)}"
+                )
+
+    def _check_dimensions(self, shapes, found):
+        for label, spec, shape in zip(self.labels, self.shapes, shapes):
+            for axis, (d, n) in enumerate(zip(spec, shape)):
+                wanted = dim_rules.evaluate(d, found)
+                if wanted != n:
+                    self._fail(
+                        f"Found inconsistency between dimension size {label}.shape[{axis}] (= {n}) and the "
+                        f"specification '{d}' (= {wanted}), where {_assignment(found)}"
+                    )
+
+    def _check_constraints(self, found):
+        for text in self.constraints:
+            if not holds(text, found):
+                raise ValueError(
+                    f"Input shapes do not match the symbolic shape constraint {text}, where {_assignment(found)}."
+                )
+
+    def _fail(self, fault):
+        specs = ", ".join(f"{label}.shape = {_text(s)}" for label, s in zip(self.labels, self.shapes) if s)
+        raise ValueError(
+            f"Input shapes do not match the polymorphic shapes specification. {fault}. "
+            f"Using the following polymorphic shapes specifications: {specs}."
+        )
+
+
+def holds(constraint, values):
+    """Whether a constraint's text holds for these values of the variables."""
+    for relation in ("==", ">=", "<="):
+        left, symbol, right = constraint.partition(relation)
+        if symbol:
+            a, b = (dim_rules.evaluate(parse_dims(side)[0], values) for side in (left, right))
+            return {"==": a == b, ">=": a >= b, "<=": a <= b}[relation]
+    raise ValueError(f"{constraint!r} is no constraint")
+
+
+def _assignment(found):
+    return ", ".join(f"'{name}' = {value}" for name, value in found.items())
+
+
+def _text(shape):
+    inner = ", ".join(map(str, shape))
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+def plan(labels, shapes):
+    """The plan for arguments of these shapes, called by these labels in messages.
+
+    Raises ExportError if a variable cannot be found: each must occur linearly in some dimension whose other variables
+    are found from other dimensions.
+    """
+    pending = [
+        (i, axis, d) for i, shape in enumerate(shapes) for axis, d in enumerate(shape) if not dim_rules.is_constant(d)
+    ]
+    scope = pending[0][2].scope if pending else None
+    for i, axis, d in pending:
+        if d.scope is not scope:
+            raise ExportError(
+                f"{labels[i]}.shape[{axis}] ('{d}') is of another symbolic scope than {labels[pending[0][0]]}: make "
+                "all shapes with one scope (symbolic_shape(..., scope=scope))."
+            )
+    steps, known = [], set()
+    while True:
+        left = []
+        for entry in pending:
+            step = _step(entry, known)
+            if step is None:
+                left.append(entry)
+            elif step.variable is not None:
+                steps.append(step)
+                known.add(step.variable)
+        if len(left) == len(pending):
+            break
+        pending = left
+    missing = sorted(set().union(*(dim_rules.free_variables(d) for _, _, d in pending)) - known)
+    if missing:
+        unused = ", ".join(f"'{d}' for dimension size {labels[i]}.shape[{axis}]" for i, axis, d in pending)
+        raise ExportError(
+            f"Cannot solve for values of dimension variables {set(missing)}. We can only solve linear uni-variate "
+            f"constraints. Unprocessed specifications: {unused}."
+        )
+    return Plan(tuple(labels), tuple(map(tuple, shapes)), tuple(steps), scope)
+
+
+def _step(entry, known):
+    """The step that a dimension gives: None for not yet, without a variable if it has nothing new."""
+    index, axis, d = entry
+    new = dim_rules.free_variables(d) - known
+    if not new:
+        return Step(None, index, axis, 1, 0)
+    if len(new) > 1:
+        return None
+    (name,) = new
+    factor, rest = 0, d
+    for monomial, coefficient in d.terms:
+        if name not in {v for atom, _ in monomial for v in _atom_variables(atom)}:
+            continue
+        if len(monomial) != 1 or monomial[0][1] != 1 or monomial[0][0].operands:
+            return None
+        factor = coefficient
+        (variable,) = parse_dims(name, d.scope)
+        rest = rest - coefficient * variable
+    return Step(name, index, axis, factor, rest) if name not in dim_rules.free_variables(rest) else None
+
+
+def _atom_variables(atom):
+    if not atom.operands:
+        return {atom.operation}
+    return set().union(*(dim_rules.free_variables(d) for d in atom.operands))
+
+
+def sample_values(plan_, preferred=(3, 4, 2, 5, 6, 7, 8, 1, 9, 10, 12, 16)):
+    """Small values of the variables that meet all constraints, for trying a function; ExportError if none are found."""
+    names = plan_.variables
+
+    def search(found):
+        if len(found) == len(names):
+            sizes = [dim_rules.evaluate(d, found) for shape in plan_.shapes for d in shape]
+            fits = all(n >= 0 for n in sizes) and all(holds(text, found) for text in plan_.constraints)
+            return dict(found) if fits else None
+        start = len(found)
+        for value in preferred[start % 3 :] + preferred[: start % 3]:
+            good = search({**found, names[start]: value})
+            if good is not None:
+                return good
+        return None
+
+    found = search({})
+    if found is None:
+        raise ExportError(f"no small sizes meet the constraints {', '.join(plan_.constraints)}; give sizes yourself")
+    return found
+
+
+# --- in the graph -------------------------------------------------------------------------------------------------
+
+
+class RuntimeDims:
+    """Computes symbolic dimensions in a graph from the shapes of its inputs; given to `Graph(dims=...)`.
+
+    `values[i]` is the graph value of argument i (axes as in the plan; further axes behind them do not matter).
+    """
+
+    __slots__ = ("_steps", "values")
+
+    def __init__(self, plan_, values):
+        self._steps = {step.variable: step for step in plan_.steps}
+        self.values = values
+
+    def __call__(self, graph, d):
+        """The int64 scalar for a symbolic dimension, emitted into `graph`."""
+        if len(d.terms) == 1:
+            ((monomial, coefficient),) = d.terms
+            if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1:
+                return self._atom(graph, monomial[0][0], d.scope)
+        total = None
+        for monomial, coefficient in d.terms:
+            size = self._product(graph, monomial, abs(coefficient), d.scope)
+            if total is None and coefficient > 0:
+                total = size
+            else:
+                before = graph.const(0, _INT64) if total is None else total
+                total = _scalar(graph, "Add" if coefficient > 0 else "Sub", before, size)
+        return total
+
+    def _product(self, graph, monomial, size, scope):
+        """The product of a monomial's atoms and a positive number."""
+        product = None
+        for atom, power in monomial:
+            factor = graph.dim(_as_dim(atom, scope))
+            for _ in range(power):
+                product = factor if product is None else _scalar(graph, "Mul", product, factor)
+        number = graph.const(size, _INT64)
+        if product is None:
+            return number
+        return product if size == 1 else _scalar(graph, "Mul", product, number)
+
+    def _atom(self, graph, atom, scope):
+        if atom.operands:
+            return self._operation(graph, atom)
+        step = self._steps[atom.operation]
+        x = self.values[step.index]
+        size = graph.node("Shape", x, out=((1,), _INT64), start=step.axis, end=step.axis + 1)
+        value = graph.node("Squeeze", size, graph.const([0], _INT64), out=((), _INT64))
+        if not (dim_rules.is_constant(step.rest) and step.rest == 0):
+            value = _scalar(graph, "Sub", value, graph.dim(step.rest))
+        if step.factor != 1:
+            value = _scalar(graph, "Div", value, graph.const(step.factor, _INT64))
+        return value
+
+    def _operation(self, graph, atom):
+        a, b = (graph.dim(o) for o in atom.operands)
+        if atom.operation in ("max", "min"):
+            return _scalar(graph, atom.operation.capitalize(), a, b)
+        if atom.operation == "mod":
+            return _scalar(graph, "Mod", a, b)
+        if all(dim_rules.definitely_at_least(o, 0) for o in atom.operands):
+            return _scalar(graph, "Div", a, b)
+        # ONNX's Div cuts towards zero; what is left after taking the remainder away divides exactly
+        return _scalar(graph, "Div", _scalar(graph, "Sub", a, _scalar(graph, "Mod", a, b)), b)
+
+
+def _scalar(graph, op_type, *operands):
+    return graph.node(op_type, *operands, out=((), _INT64))
+
+
+def _as_dim(atom, scope):
+    """The dimension that is this atom alone."""
+    return SymbolicDim({((atom, 1),): 1}, scope)
+
+
+def argument_label(path):
+    """How messages call an argument, from its key path under (args, kwargs): `args[0]['w']`."""
+    head, *rest = path
+    return ("args" if head.idx == 0 else "kwargs") + keystr(rest)
