@@ -12,7 +12,7 @@ cdef class ArrayImpl(Array):
     cdef cnp.ndarray buf        # the elements, never writable; None once deleted
     cdef object _dtype          # logical: an np.dtype, or an extended dtype whose storage dtype `buf` has
     cdef bint weak              # the dtype is weak
-    cdef bint committed         # placed by the user: operations on it run where it is
+    cdef bint placed            # placed by the user: operations on it run where it is
     cdef object dev             # its device; None = the first local device
     cdef ShapedArray _aval      # made when asked for
     cdef tuple shards           # None, or ((device, ndarray), ...) of an array over several devices
@@ -28,7 +28,4 @@ cdef void set_pair_function(pair_function f) noexcept
 cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint committed)
 cdef ArrayImpl wrap_plain(object result, bint weak, object device, bint committed)
 cdef cnp.ndarray buffer_of(ArrayImpl x)                   # raises RuntimeError when x was deleted
-cdef cnp.ndarray scalar_buffer(object value, bint *weak)  # Python scalar -> 0-d ndarray; None for anything else
-cdef cnp.ndarray canonical(object x)                      # ndarray or NumPy scalar -> accepted dtype, maybe x itself
-cdef bint is_extended(object dtype) noexcept
 cdef object device_of(ArrayImpl x)

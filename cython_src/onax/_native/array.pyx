@@ -13,24 +13,20 @@ from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeO
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from onax._native.avals cimport ShapedArray, make_aval
-from onax._native.context cimport X64, ctx, default_device, option_bits, quiet_begin, quiet_end
+from onax._native.buffers cimport canonical, is_extended, is_numpy, scalar_buffer, scalar_like, shares_with_user
+from onax._native.buffers cimport invalid_value
+from onax._native.context cimport ctx, default_device
+from onax._native.exchange cimport array_repr, array_str, dlpack_export, dlpack_import
 
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_CheckExact(object op)
-    ctypedef struct PyArray_Descr:
-        pass
-    object PyArray_NewFromDescr(PyTypeObject *, PyArray_Descr *descr, int, cnp.npy_intp *, cnp.npy_intp *, void *, int, void *)
     void PyArray_CLEARFLAGS(cnp.ndarray arr, int flags)
     int NPY_ARRAY_WRITEABLE
 
 cdef extern from "Python.h":
-    long long PyLong_AsLongLongAndOverflow(object, int *) except? -1
-    bint PyFloat_CheckExact(object)
     bint PyLong_CheckExact(object)
-    bint PyBool_Check(object)
-    bint PyComplex_CheckExact(object)
 
 cdef extern from *:
     """
@@ -145,9 +141,10 @@ cdef object _unary(int op, Array x):
     cdef ArrayImpl a
     if _fast[op] != NULL and type(x) is ArrayImpl and ctx().trace == NULL:
         a = <ArrayImpl>x
-        if a.buf is not None and not is_extended(a._dtype):
+        if a.buf is not None and not is_extended(a._dtype) and a.shards is None:
             if _kind_bit((<cnp.dtype>a._dtype).kind) & _fast_kinds[op]:
-                result = _pair(_fast[op], a.buf, None, a.weak, a.weak, a.dev, a.committed)
+                device = a.dev if a.placed else default_device()
+                result = _pair(_fast[op], a.buf, None, a.weak, a.weak, device, a.placed)
                 if result is not NotImplemented:
                     return result
     return _call_slow_unary(op, x)
@@ -160,7 +157,7 @@ cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
     cdef cnp.ndarray b
     cdef object dtype = x._dtype
     cdef object device = x.dev
-    cdef bint committed = x.committed
+    cdef bint committed = x.placed
     cdef bint weak
     if a is None or is_extended(dtype) or x.shards is not None:
         return NotImplemented
@@ -171,15 +168,15 @@ cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
         b = y.buf
         if y._dtype is not dtype or b is None or y.shards is not None:
             return NotImplemented
-        if y.dev is not device or y.committed != committed:
-            if y.committed:
+        if y.dev is not device or y.placed != committed:
+            if y.placed:
                 if committed:
                     return NotImplemented
                 device = y.dev
                 committed = True
         weak = y.weak
     else:
-        b = _scalar_like(other, dtype)
+        b = scalar_like(other, dtype)
         if b is None:
             return NotImplemented
         weak = True
@@ -190,11 +187,9 @@ cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
     return _pair(_fast[op], a, b, x.weak, weak, device, committed)
 
 
-cdef int _accepts(object other) except -1:
-    """Whether a binary operator takes `other`: 1 yes, 0 no (let it try), -2 never."""
-    if isinstance(other, (Array, int, float, complex, np.ndarray, np.generic)):
-        return 1
-    return 0
+cdef bint _accepts(object other) except -1:
+    """Whether a binary operator takes `other`; what it does not take may know what to do itself."""
+    return isinstance(other, (Array, int, float, complex)) or is_numpy(other)
 
 
 cdef object _binary(int op, Array x, object other, bint swapped):
@@ -224,180 +219,6 @@ cdef int _refuse_container(int op, object x, object other, bint swapped) except 
     )
 
 
-# ---- Python and NumPy values as buffers ----------------------------------------------------------------------------
-
-cdef object _descr_bool = np.dtype(np.bool_)
-cdef object _descr_int32 = np.dtype(np.int32)
-cdef object _descr_int64 = np.dtype(np.int64)
-cdef object _descr_uint32 = np.dtype(np.uint32)
-cdef object _descr_uint64 = np.dtype(np.uint64)
-cdef object _descr_float32 = np.dtype(np.float32)
-cdef object _descr_float64 = np.dtype(np.float64)
-cdef object _descr_complex64 = np.dtype(np.complex64)
-cdef object _descr_complex128 = np.dtype(np.complex128)
-
-
-cdef inline bint is_extended(object dtype) noexcept:
-    return not cnp.PyArray_DescrCheck(dtype)
-
-
-cdef cnp.ndarray _empty_0d(object dtype):
-    cdef cnp.npy_intp none = 0
-    Py_INCREF(dtype)  # the call below takes over a reference
-    return <cnp.ndarray>PyArray_NewFromDescr(
-        <PyTypeObject *>cnp.ndarray, <PyArray_Descr *><PyObject *>dtype, 0, &none, NULL, NULL, 0, NULL
-    )
-
-
-cdef long long _checked_int(object value) except? -1:
-    """A Python int within the default integer dtype."""
-    cdef int overflow = 0
-    cdef long long v = PyLong_AsLongLongAndOverflow(value, &overflow)
-    cdef bint wide = option_bits() & X64
-    if overflow or (not wide and (v > 2147483647 or v < -2147483648)):
-        raise OverflowError(f"Python int {value} too large to convert to {'int64' if wide else 'int32'}")
-    return v
-
-
-cdef cnp.ndarray scalar_buffer(object value, bint *weak):
-    """A 0-d array of the dtype that a Python scalar has by default; None when `value` is no Python scalar."""
-    cdef cnp.ndarray out
-    cdef bint wide = option_bits() & X64
-    cdef long long i
-    cdef double f
-    if isinstance(value, float):
-        weak[0] = True
-        out = _empty_0d(_descr_float64 if wide else _descr_float32)
-        f = value
-        if wide:
-            (<double *>cnp.PyArray_DATA(out))[0] = f
-        else:
-            (<float *>cnp.PyArray_DATA(out))[0] = <float>f
-    elif PyBool_Check(value):
-        weak[0] = False
-        out = _empty_0d(_descr_bool)
-        (<char *>cnp.PyArray_DATA(out))[0] = value is True
-    elif isinstance(value, int):
-        weak[0] = True
-        i = _checked_int(value)
-        out = _empty_0d(_descr_int64 if wide else _descr_int32)
-        if wide:
-            (<long long *>cnp.PyArray_DATA(out))[0] = i
-        else:
-            (<int *>cnp.PyArray_DATA(out))[0] = <int>i
-    elif isinstance(value, complex):
-        weak[0] = True
-        out = _empty_0d(_descr_complex128 if wide else _descr_complex64)
-        _store_complex(out, value, wide)
-    else:
-        return None
-    PyArray_CLEARFLAGS(out, NPY_ARRAY_WRITEABLE)
-    return out
-
-
-cdef int _store_complex(cnp.ndarray out, double complex value, bint wide) except -1:
-    if wide:
-        (<double *>cnp.PyArray_DATA(out))[0] = value.real
-        (<double *>cnp.PyArray_DATA(out))[1] = value.imag
-    else:
-        (<float *>cnp.PyArray_DATA(out))[0] = <float>value.real
-        (<float *>cnp.PyArray_DATA(out))[1] = <float>value.imag
-    return 0
-
-
-cdef cnp.ndarray _scalar_like(object value, object dtype):
-    """A Python scalar as a 0-d array of `dtype`, when promotion with `dtype` gives `dtype`; else None."""
-    cdef cnp.ndarray out
-    cdef int num = (<cnp.dtype>dtype).type_num
-    cdef double f
-    cdef long long i = 0
-    if PyFloat_CheckExact(value):
-        if num != cnp.NPY_FLOAT and num != cnp.NPY_DOUBLE:
-            return None
-        f = value
-    elif PyLong_CheckExact(value):
-        i = _checked_int(value)
-        f = <double>i
-    elif PyBool_Check(value):
-        i = 1 if value is True else 0
-        f = <double>i
-    else:
-        return None
-    if num == cnp.NPY_FLOAT:
-        out = _empty_0d(dtype)
-        # JAX first makes an integer an int32, which rounds once on its way to float32, as here.
-        (<float *>cnp.PyArray_DATA(out))[0] = <float>i if not PyFloat_CheckExact(value) else <float>f
-    elif num == cnp.NPY_DOUBLE:
-        out = _empty_0d(dtype)
-        (<double *>cnp.PyArray_DATA(out))[0] = f
-    elif num == cnp.NPY_INT:
-        out = _empty_0d(dtype)
-        (<int *>cnp.PyArray_DATA(out))[0] = <int>i
-    elif num == cnp.NPY_LONG or num == cnp.NPY_LONGLONG:
-        if (<cnp.dtype>dtype).itemsize == 4:
-            out = _empty_0d(dtype)
-            (<int *>cnp.PyArray_DATA(out))[0] = <int>i
-        else:
-            out = _empty_0d(dtype)
-            (<long long *>cnp.PyArray_DATA(out))[0] = i
-    elif num == cnp.NPY_UINT:
-        out = _empty_0d(dtype)
-        (<unsigned int *>cnp.PyArray_DATA(out))[0] = <unsigned int>i
-    elif num == cnp.NPY_UBYTE or num == cnp.NPY_BYTE:
-        out = _empty_0d(dtype)
-        (<unsigned char *>cnp.PyArray_DATA(out))[0] = <unsigned char>i
-    else:
-        return None
-    return out
-
-
-cdef cnp.ndarray canonical(object x):
-    """An ndarray or NumPy scalar in an accepted dtype and byte order: itself, or a converted copy.
-
-    Raises TypeError for dtypes that no array can have.
-    """
-    cdef cnp.ndarray a
-    cdef object target = None
-    cdef int num
-    cdef bint wide = option_bits() & X64
-    cdef PyObject *token
-    if PyArray_CheckExact(x):
-        a = <cnp.ndarray>x
-    else:
-        a = np.asarray(x)
-    num = cnp.PyArray_TYPE(a)
-    if num == cnp.NPY_DOUBLE:
-        target = None if wide else _descr_float32
-    elif num == cnp.NPY_LONG or num == cnp.NPY_LONGLONG:
-        if a.dtype.itemsize == 8:
-            target = _descr_int64 if wide else _descr_int32
-    elif num == cnp.NPY_ULONG or num == cnp.NPY_ULONGLONG:
-        if a.dtype.itemsize == 8:
-            target = _descr_uint64 if wide else _descr_uint32
-    elif num == cnp.NPY_CDOUBLE:
-        target = None if wide else _descr_complex64
-    elif num >= cnp.NPY_OBJECT and num < 256 and num != cnp.NPY_FLOAT16:
-        if num != cnp.NPY_VOID:
-            raise _not_an_array(x, a.dtype)
-    elif num == cnp.NPY_LONGDOUBLE or num == cnp.NPY_CLONGDOUBLE:
-        raise _not_an_array(x, a.dtype)
-    if target is None and not a.dtype.isnative:
-        target = a.dtype.newbyteorder("=")
-    if target is None or target is a.dtype:
-        return a
-    token = quiet_begin()
-    try:
-        return a.astype(target)
-    finally:
-        quiet_end(token)
-
-
-cdef object _not_an_array(object x, object dtype):
-    return TypeError(
-        f"Value {x!r} with dtype {dtype} is not a valid array type. Only arrays of numeric types are supported."
-    )
-
-
 # ---- making arrays -------------------------------------------------------------------------------------------------
 
 cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint committed):
@@ -412,7 +233,7 @@ cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint 
     out.buf = a
     out._dtype = dtype
     out.weak = weak
-    out.committed = committed
+    out.placed = committed
     out.dev = device
     return out
 
@@ -429,7 +250,7 @@ cdef ArrayImpl wrap_plain(object result, bint weak, object device, bint committe
     out.buf = a
     out._dtype = <object>cnp.PyArray_DESCR(a)
     out.weak = weak
-    out.committed = committed
+    out.placed = committed
     out.dev = device
     return out
 
@@ -459,17 +280,24 @@ def from_user(x, bint weak_type=False, device=None, bint committed=False):
     cdef cnp.ndarray a
     if isinstance(x, ArrayImpl):
         return x
-    if isinstance(x, (np.ndarray, np.generic)):
+    if is_numpy(x):
         a = canonical(x)
-        if isinstance(x, np.ndarray) and (<object>a is x or cnp.PyArray_BASE(a) != NULL):
-            a = np.array(a, order="K", copy=True)
+        if shares_with_user(x, a):
+            a = cnp.PyArray_NewCopy(a, cnp.NPY_KEEPORDER)
         return wrap_plain(a, weak_type, _placed(device, committed), committed)
     a = scalar_buffer(x, &weak)
     if a is None:
-        raise TypeError(
-            f"Value {x!r} of type {type(x)} is not a valid array type. Only arrays of numeric types are supported."
-        )
+        raise invalid_value(x)
     return wrap_plain(a, weak or weak_type, _placed(device, committed), committed)
+
+
+def from_dlpack_buffer(x, copy=None):
+    """An array over the memory of any object with `__dlpack__` on the host; a copy of it with `copy=True`.
+
+    This is the one way to make an array whose memory others may write to: the caller asked to share it.
+    Raises BufferError for memory that is not on the host, TypeError for dtypes that no array can have.
+    """
+    return wrap_plain(canonical(dlpack_import(x, copy)), False, default_device(), False)
 
 
 def make_sharded(buffer, shards, sharding, dtype=None, bint weak_type=False):
@@ -493,14 +321,20 @@ cdef cnp.ndarray buffer_of(ArrayImpl x):
 
 
 cdef object _first_device = None
-cdef object _sharding_factory = None
+cdef object _sharding_of = None
+cdef object _shards_of = None
 
 
-def set_placement_factories(first_device=None, sharding=None):
-    """Registers `first_device()` -> the device of arrays that state none, and `sharding(array)` -> its sharding."""
-    global _first_device, _sharding_factory
-    _first_device = first_device
-    _sharding_factory = sharding
+def set_placement_factories(first_device=None, sharding=None, shards=None):
+    """Registers what upper floors know of places.  Those left out stay as they are.
+
+    `first_device()` gives the device of arrays that state none, `sharding(array)` the sharding of an array without one,
+    `shards(array)` the list of its shards, as `addressable_shards` shows them.
+    """
+    global _first_device, _sharding_of, _shards_of
+    _first_device = first_device if first_device is not None else _first_device
+    _sharding_of = sharding if sharding is not None else _sharding_of
+    _shards_of = shards if shards is not None else _shards_of
 
 
 cdef object device_of(ArrayImpl x):
@@ -659,7 +493,10 @@ cdef class Array:
     def __contains__(self, item):
         if self.ndim != 1:
             raise ValueError(f"Array.__contains__: search array must be one-dimensional, got arr.shape={self.shape}.")
-        return bool((self == item).any())
+        found = self == item
+        if not isinstance(found, Array):
+            raise TypeError(f"Array.__contains__: unsupported operand type {type(item)}.")
+        return bool(found.any())
 
     def __hash__(self):
         raise TypeError(f"unhashable type: {type(self).__name__!r}")
@@ -682,7 +519,7 @@ cdef ArrayImpl _part(ArrayImpl x, object piece):
         if cnp.PyArray_NBYTES(a) <= COPIED_AT_MOST:
             a = cnp.PyArray_NewCopy(a, cnp.NPY_KEEPORDER)
         piece = a
-    out = wrap(piece, x._dtype, x.weak, x.dev if x.committed else default_device(), x.committed)
+    out = wrap(piece, x._dtype, x.weak, x.dev if x.placed else default_device(), x.placed)
     return out
 
 
@@ -702,7 +539,7 @@ cdef object _fast_getitem(ArrayImpl x, object index):
         index = (index, Ellipsis)
     try:
         piece = x.buf[index]
-    except IndexError:
+    except (IndexError, ValueError, TypeError):
         return None  # the general path words the error, or clamps
     return _part(x, piece)
 
@@ -765,8 +602,13 @@ cdef class ArrayImpl(Array):
     # -- where it is
 
     @property
+    def committed(self):
+        """Whether the user placed it, so that operations on it run where it is."""
+        return self.placed
+
+    @property
     def _committed(self):
-        return self.committed
+        return self.placed
 
     @property
     def _device(self):
@@ -792,9 +634,29 @@ cdef class ArrayImpl(Array):
     @property
     def sharding(self):
         """How it is spread over devices."""
-        if self.shd is None and _sharding_factory is not None:
-            self.shd = _sharding_factory(self)
+        if self.shd is None and _sharding_of is not None:
+            self.shd = _sharding_of(self)
         return self.shd
+
+    @property
+    def addressable_shards(self):
+        """The parts of it, each with its device, index, replica number and data."""
+        if _shards_of is None:
+            raise NotImplementedError("addressable_shards: nothing that makes shards is registered")
+        return _shards_of(self)
+
+    @property
+    def global_shards(self):
+        return self.addressable_shards
+
+    def addressable_data(self, int index):
+        """The part number `index`, as an array on its device."""
+        if self.shards is None:
+            if index != 0:
+                raise IndexError(f"addressable_data: the array has one part, there is no part {index}")
+            return self
+        device, part = self.shards[index]
+        return wrap(part, self._dtype, self.weak, device, True)
 
     @property
     def is_fully_addressable(self):
@@ -824,7 +686,11 @@ cdef class ArrayImpl(Array):
         self.shards = None
 
     def on_device_size_in_bytes(self):
-        return buffer_of(self).nbytes
+        return cnp.PyArray_NBYTES(buffer_of(self))
+
+    def unsafe_buffer_pointer(self):
+        """The address of the first element."""
+        return <size_t>cnp.PyArray_DATA(buffer_of(self))
 
     # -- as Python and NumPy values
 
@@ -870,23 +736,29 @@ cdef class ArrayImpl(Array):
             raise TypeError("Only integer scalar arrays can be converted to a scalar index.")
         return int(a.item())
 
+    def __repr__(self):
+        return array_repr(buffer_of(self), self._dtype, self.weak)
+
+    def __str__(self):
+        return array_str(buffer_of(self), self._dtype)
+
     def __format__(self, spec):
-        if cnp.PyArray_NDIM(buffer_of(self)) == 0 and not is_extended(self._dtype):
-            return format(self.buf[()], spec)
+        if spec and cnp.PyArray_NDIM(buffer_of(self)) == 0 and not is_extended(self._dtype):
+            return format(self.item(), spec)
         if spec:
             raise TypeError("unsupported format string passed to onax.Array.__format__")
         return str(self)
 
     def item(self, *args):
         """An element as a Python scalar: the only one, or the one at the given index."""
-        return self._value.item(*args)
+        return _plain_value(self, "item").item(*args)
 
     def tolist(self):
         """The elements as nested lists of Python scalars."""
-        return self._value.tolist()
+        return _plain_value(self, "tolist").tolist()
 
     def tobytes(self, order="C"):
-        return buffer_of(self).tobytes(order)
+        return _plain_value(self, "tobytes").tobytes(order)
 
     def __array__(self, dtype=None, copy=None):
         """The elements as an ndarray: read-only memory unless a copy is asked for."""
@@ -897,6 +769,17 @@ cdef class ArrayImpl(Array):
         if dtype is not None and np.dtype(dtype) != view.dtype:
             return view.astype(dtype) if copy is None or copy else np.array(view, dtype=dtype, copy=False)
         return view.copy() if copy else view
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """A DLPack capsule over the elements, read-only; a copy for consumers older than DLPack 1.0."""
+        if is_extended(self._dtype):
+            raise BufferError("an array of keys has no DLPack form; use onax.random.key_data(arr)")
+        if dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError(f"the array is on DLPack device (1, 0); it cannot be exported to {tuple(dl_device)}")
+        return dlpack_export(buffer_of(self), {"max_version": max_version, "copy": copy})
+
+    def __dlpack_device__(self):
+        return (1, 0)
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         if is_extended(self._dtype):
@@ -923,8 +806,14 @@ cdef class ArrayImpl(Array):
             out.shards = None
             out.shd = None
         if committed is not None:
-            out.committed = committed
+            out.placed = committed
         return out
+
+
+cdef object _plain_value(ArrayImpl x, str function):
+    if is_extended(x._dtype):
+        raise TypeError(f"{function} is not supported for arrays of dtype {x._dtype}; use onax.random.key_data(arr)")
+    return buffer_of(x)
 
 
 cdef object _item_0d(ArrayImpl self, str kind):
@@ -939,7 +828,7 @@ cdef object _item_0d(ArrayImpl self, str kind):
 
 
 cdef ArrayImpl _again(ArrayImpl self):
-    cdef ArrayImpl out = wrap(buffer_of(self), self._dtype, self.weak, self.dev, self.committed)
+    cdef ArrayImpl out = wrap(buffer_of(self), self._dtype, self.weak, self.dev, self.placed)
     out.shards = self.shards
     out.shd = self.shd
     return out

@@ -6,7 +6,8 @@ from libc.stdint cimport uint64_t
 cdef class Primitive:
     cdef public str name
     cdef public bint multiple_results       # results come as a list
-    cdef public object kernel               # (*ndarrays, **params) -> ndarray or tuple of them
+    cdef public object kernel               # (*ndarrays, **params) -> ndarray or tuple of them; or a dict of these
+                                            # by the np.dtype of the first operand
     cdef public object impl                 # (*arrays, **params) -> result; goes before `kernel`
     cdef public object abstract_eval        # (*avals, **params) -> aval(s), or (avals, effects)
     cdef public object jvp                  # (primals, tangents, **params) -> (out, tangent_out)
@@ -22,7 +23,9 @@ cdef class Primitive:
     cdef bint elementwise                   # ELEMENTWISE in facts
     cdef bint fixed_abstract_eval           # abstract_eval returns (avals, effects)
     cdef uint64_t seen                      # builtin dtypes (bit = type number) that abstract_eval has accepted
-    cdef set seen_mixed                     # the same for other dtypes and for mixtures
+    cdef uint64_t seen_codes[8]             # the same for mixtures of dtypes, lately used
+    cdef unsigned int next_code             # where the next mixture goes
+    cdef set seen_mixed                     # the same for extended dtypes
     cdef dict __dict__
     cdef object __weakref__
 

@@ -8,19 +8,16 @@ when something is wrong, so that the error is worded well.
 import numpy as np
 
 cimport numpy as cnp
-from cpython.exc cimport PyErr_Clear
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
-from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from cpython.tuple cimport PyTuple_GET_SIZE
 from libc.stdint cimport uint64_t
 
 from onax._native.array cimport (
-    Array, ArrayImpl, buffer_of, canonical, device_of, is_extended, scalar_buffer, set_pair_function, wrap,
-    wrap_plain,
+    Array, ArrayImpl, buffer_of, device_of, set_pair_function, wrap, wrap_plain,
 )
-from onax._native.avals cimport AbstractValue, ShapedArray, make_aval
-from onax._native.context cimport ctx, default_device, quiet_begin, quiet_end
+from onax._native.avals cimport make_aval
+from onax._native.buffers cimport canonical, is_extended, is_numpy, scalar_buffer, shares_with_user
+from onax._native.context cimport ctx, default_device, option_bits, quiet_begin, quiet_end
 
 cnp.import_array()
 
@@ -28,9 +25,6 @@ cdef extern from "Python.h":
     object PyObject_Vectorcall(object callable, PyObject **args, size_t nargs, PyObject *kwnames)
     object PyObject_VectorcallDict(object callable, PyObject **args, size_t nargs, object kwargs)
     PyObject **PySequence_Fast_ITEMS(object)
-
-cdef extern from "numpy/arrayobject.h":
-    bint PyArray_CheckExact(object op)
 
 # Which results of a primitive have a weak dtype.
 ALL = "all"             # when all operands have
@@ -50,9 +44,6 @@ cdef enum:
     WEAK_FIRST = 2
     WEAK_CALL = 3
 
-cdef enum:
-    ON_STACK = 8
-
 
 cdef class Primitive:
     """One operation, with every rule for it as a field.
@@ -61,11 +52,17 @@ cdef class Primitive:
     evaluated, differentiated, transposed or batched, as the case may be, and says so when it is tried.
     """
 
+    def __cinit__(self, *args, **fields):
+        self._weak = ALL
+        self._facts = frozenset()
+        self.seen_mixed = set()
+
     def __init__(self, str name, *, multiple_results=False, kernel=None, impl=None, abstract_eval=None, jvp=None,
                  transpose=None, batch=None, linearize=None, partial_eval=None, dce=None, pretty=None, weak=ALL,
                  facts=frozenset()):
         self.name = name
-        self.multiple_results = multiple_results
+        # A subclass may say it once for all its primitives, in its body.
+        self.multiple_results = multiple_results or getattr(type(self), "multiple_results", None) is True
         self.kernel = kernel
         self.impl = impl
         self.abstract_eval = abstract_eval
@@ -78,7 +75,6 @@ cdef class Primitive:
         self.pretty = pretty
         self.weak = weak
         self.facts = facts
-        self.seen_mixed = set()
 
     @property
     def weak(self):
@@ -139,6 +135,10 @@ cdef class Primitive:
         result = self.abstract_eval(*avals, **params)
         return result if self.fixed_abstract_eval else (result, frozenset())
 
+    def get_bind_params(self, params):
+        """(functions, params) with which `bind` re-applies an equation's params."""
+        return [], dict(params)
+
     def __repr__(self):
         return self.name
 
@@ -170,6 +170,7 @@ cdef class _Operands:
     cdef list weak              # weak bits, for a `weak` that is a function
     cdef bint all_weak
     cdef bint first_weak
+    cdef bint sharded           # some operand lies on several devices
     cdef bint has_user          # some operand's memory belongs to the user
     cdef object extended        # an extended dtype among the operands, or None
     cdef object device          # of the committed operands, else the default
@@ -204,7 +205,7 @@ cdef _Operands _operands(Primitive p, PyObject **args, Py_ssize_t n):
     for i in range(n):
         x = <object>args[i]
         weak = False
-        if type(x) is not ArrayImpl and not isinstance(x, (np.ndarray, np.generic, float, int, complex)):
+        if type(x) is not ArrayImpl and not is_numpy(x) and not isinstance(x, (float, int, complex)):
             x = _as_operand(p, x, i)
         if type(x) is ArrayImpl:
             a = <ArrayImpl>x
@@ -212,17 +213,16 @@ cdef _Operands _operands(Primitive p, PyObject **args, Py_ssize_t n):
             weak = a.weak
             if is_extended(a._dtype):
                 ops.extended = a._dtype
-            if a.committed:
+            if a.shards is not None:
+                ops.sharded = True
+            elif a.placed:
                 if ops.committed and not _same_device(a, ops.device):
                     raise _incompatible_devices(p, args, n)
                 ops.committed = True
                 ops.device = device_of(a)
-        elif isinstance(x, np.generic):
+        elif is_numpy(x):
             buf = canonical(x)
-        elif isinstance(x, np.ndarray):
-            buf = canonical(x)
-            if <object>buf is x or cnp.PyArray_BASE(buf) != NULL:
-                ops.has_user = True
+            ops.has_user = ops.has_user or shares_with_user(x, buf)
         else:
             buf = scalar_buffer(x, &weak)
         if i == 0:
@@ -245,7 +245,7 @@ cdef object _incompatible_devices(Primitive p, PyObject **args, Py_ssize_t n):
     found = []
     for i in range(n):
         x = <object>args[i]
-        if isinstance(x, ArrayImpl) and (<ArrayImpl>x).committed:
+        if isinstance(x, ArrayImpl) and (<ArrayImpl>x).placed:
             device = device_of(<ArrayImpl>x)
             text = (
                 f"argument {_argument_name(i, n)} of {p.name} with shape {x.aval.str_short()} and with device ids "
@@ -263,60 +263,116 @@ cdef str _argument_name(Py_ssize_t i, Py_ssize_t n):
 
 
 # ---- the check before a kernel runs --------------------------------------------------------------------------------
+#
+# A dtype is known by a number below 64: NumPy's own number, or for those of ml_dtypes one from 32 on.  Operands of one
+# dtype have a bit in `seen`; a mixture of up to eight has a code of six bits each; the rest goes by a set of tuples.
 
-cdef bint _dtypes_accepted(Primitive p, _Operands ops) except -1:
-    """Whether abstract_eval has accepted these operand dtypes before, and the shapes are plainly right."""
-    cdef cnp.ndarray first, buf
-    cdef int num
-    cdef bint uniform = True
-    cdef Py_ssize_t n = len(ops.values)
-    if n == 0 or p.abstract_eval is None:
-        return True
-    first = <cnp.ndarray>ops.values[0]
-    num = cnp.PyArray_TYPE(first)
-    for i in range(1, n):
-        buf = <cnp.ndarray>ops.values[i]
-        if cnp.PyArray_TYPE(buf) != num:
-            uniform = False
-            if not p.elementwise:
-                break
-        if p.elementwise and not _shapes_agree(first, buf):
-            return False
-    if uniform and num < 64 and num != cnp.NPY_VOID:
-        return (p.seen >> num) & 1
-    return _dtype_key(ops) in p.seen_mixed
+cdef enum:
+    NO_CODE = -1
+    MIXTURES = 8
 
 
-cdef bint _shapes_agree(cnp.ndarray a, cnp.ndarray b) noexcept:
-    """Equal shapes, or one of rank 0."""
+cdef inline int _dtype_code(cnp.ndarray a) noexcept:
+    cdef int num = cnp.PyArray_TYPE(a)
+    if num < 32:
+        return NO_CODE if num == cnp.NPY_VOID else num
+    return num - 224 if 256 <= num < 288 else NO_CODE
+
+
+cdef bint _code_seen(Primitive p, uint64_t code) noexcept:
     cdef int i
-    cdef int na = cnp.PyArray_NDIM(a)
-    cdef int nb = cnp.PyArray_NDIM(b)
-    if na == 0 or nb == 0:
-        return True
-    if na != nb:
-        return False
-    for i in range(na):
-        if cnp.PyArray_DIM(a, i) != cnp.PyArray_DIM(b, i):
+    for i in range(MIXTURES):
+        if p.seen_codes[i] == code:
+            return True
+    return False
+
+
+cdef bint _shapes_agree(PyObject **operands, Py_ssize_t n) noexcept:
+    """All shapes equal but for operands of rank 0."""
+    cdef cnp.ndarray a
+    cdef cnp.npy_intp *shape = NULL
+    cdef Py_ssize_t k
+    cdef int i, rank = 0
+    for k in range(n):
+        a = <cnp.ndarray>operands[k]
+        if cnp.PyArray_NDIM(a) == 0:
+            continue
+        if shape == NULL:
+            shape = cnp.PyArray_DIMS(a)
+            rank = cnp.PyArray_NDIM(a)
+            continue
+        if cnp.PyArray_NDIM(a) != rank:
             return False
+        for i in range(rank):
+            if cnp.PyArray_DIM(a, i) != shape[i]:
+                return False
     return True
 
 
-cdef tuple _dtype_key(_Operands ops):
-    return (ops.extended, *[(<object>buf).dtype for buf in ops.values])
-
-
-cdef int _remember(Primitive p, _Operands ops) except -1:
-    cdef int num = cnp.PyArray_TYPE(<cnp.ndarray>ops.values[0])
-    for buf in ops.values:
-        if cnp.PyArray_TYPE(<cnp.ndarray>buf) != num:
-            p.seen_mixed.add(_dtype_key(ops))
+cdef int _operand_code(PyObject **operands, Py_ssize_t n, uint64_t *code) noexcept:
+    """1: all of one dtype, whose number is in `code`; 2: a mixture, with its code; 0: neither."""
+    cdef int first = _dtype_code(<cnp.ndarray>operands[0])
+    cdef int one
+    cdef Py_ssize_t k
+    cdef bint uniform = True
+    cdef uint64_t total = <uint64_t>(first + 1)
+    if first == NO_CODE:
+        return 0
+    for k in range(1, n):
+        one = _dtype_code(<cnp.ndarray>operands[k])
+        if one == NO_CODE:
             return 0
-    if num < 64 and num != cnp.NPY_VOID:
-        p.seen |= <uint64_t>1 << num
-    else:
-        p.seen_mixed.add(_dtype_key(ops))
+        uniform = uniform and one == first
+        total = (total << 6) | <uint64_t>one
+    if uniform:
+        code[0] = first
+        return 1
+    code[0] = total
+    return 2 if n <= 8 else 0
+
+
+cdef bint _accepted(Primitive p, PyObject **operands, Py_ssize_t n) noexcept:
+    """Whether abstract_eval has accepted these dtypes before and the shapes are plainly right; False: not known."""
+    cdef uint64_t code = 0
+    cdef int kind
+    if n == 0 or p.abstract_eval is None:
+        return True
+    if p.elementwise and n > 1 and not _shapes_agree(operands, n):
+        return False
+    kind = _operand_code(operands, n, &code)
+    if kind == 1:
+        return (p.seen >> code) & 1
+    return kind == 2 and _code_seen(p, code)
+
+
+cdef int _remember(Primitive p, PyObject **operands, Py_ssize_t n) except -1:
+    cdef uint64_t code = 0
+    cdef int kind
+    if n == 0:
+        return 0
+    kind = _operand_code(operands, n, &code)
+    if kind == 1:
+        p.seen |= <uint64_t>1 << code
+    elif kind == 2 and not _code_seen(p, code):
+        p.seen_codes[p.next_code % MIXTURES] = code
+        p.next_code += 1
     return 0
+
+
+cdef int _check(Primitive p, PyObject **args, Py_ssize_t n, _Operands ops, dict params) except -1:
+    """Runs abstract_eval, which raises what is to be raised, unless these dtypes and shapes are known to be right."""
+    cdef PyObject **operands = PySequence_Fast_ITEMS(ops.values)
+    if _accepted(p, operands, n):
+        return 0
+    if ops.extended is not None and (not p.elementwise or _shapes_agree(operands, n)):
+        key = (ops.extended, *[(<object>buf).dtype for buf in ops.values])
+        if key in p.seen_mixed:
+            return 0
+        _abstract(p, args, n, ops, params)
+        p.seen_mixed.add(key)
+        return 0
+    _abstract(p, args, n, ops, params)
+    return _remember(p, operands, n)
 
 
 cdef list _operand_avals(PyObject **args, Py_ssize_t n, _Operands ops):
@@ -341,9 +397,19 @@ cdef object _abstract(Primitive p, PyObject **args, Py_ssize_t n, _Operands ops,
 
 # ---- evaluation ----------------------------------------------------------------------------------------------------
 
+cdef inline object _kernel_for(object kernel, cnp.ndarray first):
+    """The function to call: a kernel may be a dictionary from the first operand's dtype; KeyError without an entry."""
+    if type(kernel) is dict:
+        return (<dict>kernel)[<object>cnp.PyArray_DESCR(first)]
+    return kernel
+
+
 cdef object _call_kernel(object kernel, list values, dict params):
     """The kernel's result, computed with NumPy's floating-point warnings off."""
-    cdef PyObject *token = quiet_begin()
+    cdef PyObject *token
+    if values:
+        kernel = _kernel_for(kernel, <cnp.ndarray>values[0])
+    token = quiet_begin()
     try:
         if params:
             return PyObject_VectorcallDict(kernel, PySequence_Fast_ITEMS(values), len(values), params)
@@ -387,10 +453,7 @@ cdef object _wrap_result(Primitive p, object result, _Operands ops, bint weak, o
             return wrap(result, aval.dtype, weak, ops.device, ops.committed)
         if ops.extended is not None and ops.extended.storage == result.dtype:
             return wrap(result, ops.extended, False, ops.device, ops.committed)
-    out = wrap_plain(result, weak, ops.device, ops.committed)
-    if cnp.PyArray_TYPE(out.buf) == cnp.NPY_BOOL:
-        out.weak = False
-    return out
+    return _wrap_standard(result, weak, ops.device, ops.committed)
 
 
 cdef object _arrays(PyObject **args, Py_ssize_t n):
@@ -401,12 +464,12 @@ cdef object _arrays(PyObject **args, Py_ssize_t n):
     out = []
     for i in range(n):
         x = <object>args[i]
-        if type(x) is not ArrayImpl and isinstance(x, (np.ndarray, np.generic, float, int, complex)):
+        if type(x) is not ArrayImpl and (is_numpy(x) or isinstance(x, (float, int, complex))):
             weak = False
-            if isinstance(x, (np.ndarray, np.generic)):
+            if is_numpy(x):
                 buf = canonical(x)
-                if <object>buf is x or cnp.PyArray_BASE(buf) != NULL:
-                    buf = np.array(buf, order="K", copy=True)
+                if shares_with_user(x, buf):
+                    buf = cnp.PyArray_NewCopy(buf, cnp.NPY_KEEPORDER)
             else:
                 buf = scalar_buffer(x, &weak)
             x = wrap_plain(buf, weak, default_device(), False)
@@ -414,24 +477,132 @@ cdef object _arrays(PyObject **args, Py_ssize_t n):
     return out
 
 
+cdef object _evaluate_plain(Primitive p, PyObject **args, Py_ssize_t n, dict params):
+    """The common case: up to eight arrays in memory, nothing new about their dtypes.  Else NotImplemented."""
+    cdef PyObject *operands[8]
+    cdef ArrayImpl a
+    cdef Py_ssize_t i
+    cdef bint weak = True
+    cdef bint committed = False
+    cdef object device = None
+    cdef PyObject *token
+    if n > 8 or n == 0 or p.weak_rule == WEAK_CALL:
+        return NotImplemented
+    for i in range(n):
+        if type(<object>args[i]) is not ArrayImpl:
+            return NotImplemented
+        a = <ArrayImpl>args[i]
+        if a.buf is None or a.shards is not None:
+            return NotImplemented
+        if a.placed:
+            if committed and a.dev is not device:
+                return NotImplemented
+            committed = True
+            device = a.dev
+        weak = weak and a.weak
+        operands[i] = <PyObject *>a.buf
+    if not _accepted(p, operands, n):
+        return NotImplemented
+    kernel = _kernel_for(p.kernel, <cnp.ndarray>operands[0])
+    token = quiet_begin()
+    try:
+        if params:
+            result = PyObject_VectorcallDict(kernel, operands, n, params)
+        else:
+            result = PyObject_Vectorcall(kernel, operands, n, NULL)
+    finally:
+        quiet_end(token)
+    if not committed:
+        device = default_device()
+    if p.weak_rule == WEAK_NEVER:
+        weak = False
+    elif p.weak_rule == WEAK_FIRST:
+        weak = (<ArrayImpl>args[0]).weak
+    if not p.multiple_results:
+        if _is_void(result):
+            return _wrap_results(p, result, args, n, _operands(p, args, n), params)
+        return _wrap_standard(result, weak, device, committed)
+    for one in result:
+        if _is_void(one):
+            return _wrap_results(p, result, args, n, _operands(p, args, n), params)
+    return [_wrap_standard(one, weak, device, committed) for one in result]
+
+
+cdef inline bint _is_void(object result) noexcept:
+    return cnp.PyArray_Check(result) and cnp.PyArray_TYPE(<cnp.ndarray>result) == cnp.NPY_VOID
+
+
+cdef ArrayImpl _wrap_standard(object result, bint weak, object device, bint committed):
+    cdef ArrayImpl out = wrap_plain(result, weak, device, committed)
+    if weak and cnp.PyArray_TYPE(out.buf) == cnp.NPY_BOOL:
+        out.weak = False    # there is no weak bool
+    return out
+
+
+cdef object _evaluate_general(Primitive p, PyObject **args, Py_ssize_t n, dict params):
+    """Operands of any kind: NumPy's, Python's, extended dtypes, dtypes met for the first time, several places."""
+    cdef _Operands ops = _operands(p, args, n)
+    _check(p, args, n, ops, params)
+    try:
+        result = _call_kernel(p.kernel, ops.values, params)
+    except _KERNEL_ERRORS:
+        _explain(p, args, n, ops, params)
+        raise
+    out = _wrap_results(p, result, args, n, ops, params)
+    if ops.sharded and _place_sharded is not None:
+        return _place_sharded(p, tuple([<object>args[i] for i in range(n)]), params or {}, out)
+    return out
+
+
 cdef object evaluate_n(Primitive p, PyObject **args, Py_ssize_t n, dict params):
-    cdef _Operands ops
     if p.impl is not None:
         operands = _arrays(args, n)
         return p.impl(*operands, **params) if params else p.impl(*operands)
     if p.kernel is None:
         raise NotImplementedError(f"Evaluation rule for {p.name!r} not implemented")
-    ops = _operands(p, args, n)
-    if not _dtypes_accepted(p, ops):
-        _abstract(p, args, n, ops, params)
-        _remember(p, ops)
     try:
-        result = _call_kernel(p.kernel, ops.values, params)
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
-        if p.abstract_eval is not None:
-            _abstract(p, args, n, ops, params)
+        out = _evaluate_plain(p, args, n, params)
+    except _KERNEL_ERRORS:
+        _explain(p, args, n, _operands(p, args, n), params)
         raise
-    return _wrap_results(p, result, args, n, ops, params)
+    if out is NotImplemented:
+        out = _evaluate_general(p, args, n, params)
+    if option_bits() & _checked_options:
+        _check_result(p, out)
+    return out
+
+
+cdef tuple _KERNEL_ERRORS = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
+)
+
+
+cdef int _explain(Primitive p, PyObject **args, Py_ssize_t n, _Operands ops, dict params) except -1:
+    """A kernel failed: lets abstract_eval raise the error in better words, if it sees one."""
+    if p.abstract_eval is not None:
+        _abstract(p, args, n, ops, params)
+    return 0
+
+
+cdef uint64_t _checked_options = 0
+cdef object _check_result = None
+cdef object _place_sharded = None
+
+
+def set_result_check(uint64_t mask, check):
+    """Registers `check(primitive, result)`, called after each evaluation while an option of `mask` is on."""
+    global _checked_options, _check_result
+    _checked_options = mask
+    _check_result = check
+
+
+def set_sharded_handler(handler):
+    """Registers `handler(primitive, operands, params, result)`: gives the result its place when operands are sharded.
+
+    Without one, such results lie on the default device, whole.
+    """
+    global _place_sharded
+    _place_sharded = handler
 
 
 cdef object _wrap_results(Primitive p, object result, PyObject **args, Py_ssize_t n, _Operands ops, dict params):
@@ -476,15 +647,14 @@ cdef object _evaluate_pair(PyObject *primitive, cnp.ndarray x, cnp.ndarray y, bi
     cdef PyObject *operands[2]
     cdef PyObject *token
     cdef bint weak
-    if p.impl is not None or p.kernel is None or not (p.seen >> (cnp.PyArray_TYPE(x) & 63)) & 1:
-        return NotImplemented
-    if cnp.PyArray_TYPE(x) >= 64 or (y is not None and not _shapes_agree(x, y)):
-        return NotImplemented
+    cdef Py_ssize_t n = 1 if y is None else 2
     operands[0] = <PyObject *>x
     operands[1] = <PyObject *>y
+    if p.impl is not None or p.kernel is None or not _accepted(p, operands, n) or option_bits() & _checked_options:
+        return NotImplemented
     token = quiet_begin()
     try:
-        result = PyObject_Vectorcall(p.kernel, operands, 1 if y is None else 2, NULL)
+        result = PyObject_Vectorcall(_kernel_for(p.kernel, x), operands, n, NULL)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return NotImplemented
     finally:
@@ -497,7 +667,7 @@ cdef object _evaluate_pair(PyObject *primitive, cnp.ndarray x, cnp.ndarray y, bi
         weak = False
     else:
         return NotImplemented
-    return wrap_plain(result, weak, device, committed)
+    return _wrap_standard(result, weak, device, committed)
 
 
 set_pair_function(_evaluate_pair)

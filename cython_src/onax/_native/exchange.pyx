@@ -1,0 +1,155 @@
+"""How the elements of an array leave and enter: text and DLPack.
+
+NumPy does the work; added are the dtypes it does not know (bfloat16 and the like travel as DLPack's own), and the rule that
+nobody gets memory he could write to.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from onax._native.buffers cimport is_extended
+
+cnp.import_array()
+
+# ---- text ----------------------------------------------------------------------------------------------------------
+
+
+cdef object physical(cnp.ndarray buffer, object dtype):
+    """The elements of an extended dtype as what they are made of: logical shape + element shape."""
+    whole = np.asarray(buffer, order="C")
+    return whole.view(np.uint8).view(dtype.element_dtype).reshape(whole.shape + tuple(dtype.element_shape)) \
+        if whole.ndim else np.frombuffer(whole.tobytes(), dtype.element_dtype).reshape(dtype.element_shape)
+
+
+cdef str array_repr(cnp.ndarray buffer, object dtype, bint weak):
+    """`Array([1., 2.], dtype=float32)`; a weak dtype and the shape of an empty array are stated."""
+    shape = (<object>buffer).shape
+    if is_extended(dtype):
+        return f"Array({shape}, dtype={dtype}) overlaying:\n{physical(buffer, dtype)}"
+    tail = f"dtype={dtype.name}, weak_type=True)" if weak else f"dtype={dtype.name})"
+    if cnp.PyArray_SIZE(buffer) == 0:
+        return f"Array([], shape={shape}, {tail}"
+    width = np.get_printoptions()["linewidth"]
+    body = np.array2string(buffer, prefix="Array(", suffix=",", separator=", ", max_line_width=width)
+    last = len(body) - (body.rfind("\n") + 1) + 1
+    gap = " " if last + len(tail) + 1 <= width else " " * len("Array(")
+    return f"Array({body},{gap}{tail}"
+
+
+cdef str array_str(cnp.ndarray buffer, object dtype):
+    if is_extended(dtype):
+        return array_repr(buffer, dtype, False)
+    return str((<object>buffer)[()])
+
+
+# ---- DLPack --------------------------------------------------------------------------------------------------------
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    typedef struct { int32_t type, id; } OnaxDLDevice;
+    typedef struct { uint8_t code, bits; uint16_t lanes; } OnaxDLType;
+    typedef struct {
+        void *data; OnaxDLDevice device; int32_t ndim; OnaxDLType dtype; int64_t *shape, *strides; uint64_t offset;
+    } OnaxDLTensor;
+    typedef struct { OnaxDLTensor tensor; void *context, *deleter; } OnaxDLManaged;
+    typedef struct {
+        struct { uint32_t major, minor; } version; void *context, *deleter; uint64_t flags; OnaxDLTensor tensor;
+    } OnaxDLVersioned;
+    """
+    ctypedef struct OnaxDLType:
+        uint8_t code
+        uint8_t bits
+        uint16_t lanes
+    ctypedef struct OnaxDLTensor:
+        OnaxDLType dtype
+    ctypedef struct OnaxDLManaged:
+        OnaxDLTensor tensor
+    ctypedef struct OnaxDLVersioned:
+        uint64_t flags
+        OnaxDLTensor tensor
+
+cdef enum:
+    DL_UINT = 1
+
+# ml_dtypes by name -> DLPack's type code (bits as in the dtype); NumPy exports none of them.
+cdef dict _DL_CODES = {
+    "bfloat16": 4, "float8_e3m4": 7, "float8_e4m3": 8, "float8_e4m3b11fnuz": 9, "float8_e4m3fn": 10,
+    "float8_e4m3fnuz": 11, "float8_e5m2": 12, "float8_e5m2fnuz": 13, "float8_e8m0fnu": 14,
+}
+
+
+cdef OnaxDLTensor* _tensor(object capsule) except NULL:
+    if PyCapsule_IsValid(capsule, b"dltensor_versioned"):
+        return &(<OnaxDLVersioned *>PyCapsule_GetPointer(capsule, b"dltensor_versioned")).tensor
+    return &(<OnaxDLManaged *>PyCapsule_GetPointer(capsule, b"dltensor")).tensor
+
+
+cdef object dlpack_export(cnp.ndarray buffer, dict options):
+    """A capsule over the elements: the same memory, marked read-only, for consumers of DLPack 1.0 or later.
+
+    Older consumers cannot be told that memory is read-only; they get a copy, or BufferError with `copy=False`.
+    """
+    version = options.get("max_version")
+    copy = options.get("copy")
+    name = buffer.dtype.name
+    code = _DL_CODES.get(name)
+    if buffer.dtype.kind == "V" and code is None:
+        raise BufferError(f"DLPack has no type for {name}")
+    source = buffer if code is None else (<object>buffer).view(f"u{buffer.dtype.itemsize}")
+    if version is None or version[0] < 1:
+        if copy is False:
+            raise BufferError("without a copy, read-only memory can be exported only with max_version=(1, 0) or later")
+        source = np.array(source)
+        copy = None
+    else:
+        source = source.view()
+    # Arguments that are not stated are left out: NumPy learned some of them late.
+    keywords = {key: value for key, value in (("max_version", version), ("copy", copy)) if value is not None}
+    capsule = source.__dlpack__(**keywords)
+    if code is not None:
+        _tensor(capsule).dtype.code = code
+    return capsule
+
+
+class _Source:
+    """What np.from_dlpack reads: one capsule, made already."""
+
+    def __init__(self, capsule, device):
+        self.capsule = capsule
+        self.device = device
+
+    def __dlpack__(self, **ignored):
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+cdef object _capsule_of(object x):
+    try:
+        return x.__dlpack__(max_version=(1, 0))
+    except TypeError:   # written before DLPack 1.0: knows no such argument
+        return x.__dlpack__()
+
+
+cdef cnp.ndarray dlpack_import(object x, object copy):
+    """The elements of any object with `__dlpack__`, as an ndarray over the same memory unless `copy` is true."""
+    cdef OnaxDLTensor *tensor
+    device = x.__dlpack_device__()
+    if int(device[0]) not in (1, 3):    # CPU, pinned host memory
+        raise BufferError(f"from_dlpack reads host memory only; the array is on DLPack device {tuple(device)}")
+    capsule = _capsule_of(x)
+    tensor = _tensor(capsule)
+    dtype = None
+    for name, code in _DL_CODES.items():
+        if tensor.dtype.code == <int>code:
+            dtype = np.dtype(name)
+            tensor.dtype.code = DL_UINT
+    array = np.from_dlpack(_Source(capsule, (1, 0)))
+    if dtype is not None:
+        array = array.view(dtype)
+    return np.array(array) if copy else array
