@@ -1,0 +1,235 @@
+"""Kernels of gather and scatter: everything is *places*.
+
+A gather or a scatter speaks of windows: for each element of the batch of index vectors, one window of the operand.
+Each axis of the operand plays one part in it:
+
+    point      the window is one element wide there and the axis is dropped; the place comes from the index vector
+    batching   likewise, but the place is the position along an axis of the indices
+    partial    the window is narrower than the axis: places run from the start on
+    full       the window is the whole axis: nothing to choose
+
+The first three are *chosen* axes.  The operand, with its chosen axes in front, is read or written through one grid of
+places for each of them, of shape (batch..., partial...); full axes follow unindexed.
+"""
+
+import numpy as np
+
+CLIP, FILL_OR_DROP, PROMISE_IN_BOUNDS = "clip", "fill or drop", "promise in bounds"
+
+
+class Layout:
+    """What gather and scatter have in common: which axis of the operand is what.
+
+    index_map        operand axis of each component of the index vectors
+    point, batching  operand axes without an axis of the windows
+    index_batching   index axes that go with `batching`
+    window_dims      places of the window axes in the result (gather) or the updates (scatter)
+    """
+
+    __slots__ = ("batching", "index_batching", "index_map", "point", "window_dims")
+
+    def __init__(self, index_map, point, batching, index_batching, window_dims):
+        self.index_map = index_map
+        self.point = point
+        self.batching = batching
+        self.index_batching = index_batching
+        self.window_dims = window_dims
+
+    def window_axes(self, rank):
+        """Operand axes that windows keep, in order."""
+        return [a for a in range(rank) if a not in self.point and a not in self.batching]
+
+
+def integers(indices):
+    """Index vectors as intp; what does not fit stays out of bounds."""
+    if indices.dtype.kind == "u" and indices.dtype.itemsize == 8:
+        indices = np.minimum(indices, np.uint64(np.iinfo(np.intp).max))
+    return indices.astype(np.intp, copy=False)
+
+
+def _limits(layout, shape, sizes):
+    """The largest start of a window, for each component of an index vector."""
+    return np.array([shape[a] - sizes[a] for a in layout.index_map], np.intp)
+
+
+def in_bounds(indices, layout, shape, sizes):
+    """Whether each window lies inside the operand; shape of the batch."""
+    return ((indices >= 0) & (indices <= _limits(layout, shape, sizes))).all(axis=-1)
+
+
+def clamped(indices, layout, shape, sizes):
+    """Index vectors moved so that each window lies inside."""
+    return np.maximum(np.minimum(indices, _limits(layout, shape, sizes)), 0)
+
+
+def _corner(indices, layout, rank):
+    """The start of the only window, as an int for each operand axis."""
+    start = [0] * rank
+    for k, axis in enumerate(layout.index_map):
+        start[axis] = int(indices[k])
+    return start
+
+
+def _window(start, layout, sizes):
+    """Basic index of one window: point axes dropped."""
+    return tuple([s if a in layout.point else slice(s, s + sizes[a]) for a, s in enumerate(start)])
+
+
+def _grids(indices, layout, shape, sizes):
+    """(chosen axes, full axes, a grid of places for each chosen axis), the grids ready to broadcast together."""
+    batch = indices.shape[:-1]
+    kept = layout.window_axes(len(shape))
+    partial = [a for a in kept if sizes[a] != shape[a]]
+    full = [a for a in kept if sizes[a] == shape[a]]
+    component = {a: k for k, a in enumerate(layout.index_map)}
+    tail = (1,) * len(partial)
+    chosen, grids = [], []
+    for axis in range(len(shape)):
+        if axis in full:
+            continue
+        grid = np.zeros((1,) * (len(batch) + len(partial)), np.intp)
+        if axis in component:
+            grid = indices[..., component[axis]].reshape(batch + tail)
+        if axis in layout.batching:
+            along = layout.index_batching[layout.batching.index(axis)]
+            line = [1] * grid.ndim
+            line[along] = batch[along]
+            grid = grid + np.arange(batch[along], dtype=np.intp).reshape(line)
+        elif axis in partial:
+            line = [1] * grid.ndim
+            line[len(batch) + partial.index(axis)] = sizes[axis]
+            grid = grid + np.arange(sizes[axis], dtype=np.intp).reshape(line)
+        chosen.append(axis)
+        grids.append(grid)
+    return chosen, full, partial, grids
+
+
+def _order(layout, rank, batch_rank, partial, full, out_rank):
+    """Where each axis of the result lies in (batch..., partial..., full...)."""
+    of_window = {}
+    for place, axis in zip(layout.window_dims, layout.window_axes(rank)):
+        if axis in partial:
+            of_window[place] = batch_rank + partial.index(axis)
+        else:
+            of_window[place] = batch_rank + len(partial) + full.index(axis)
+    batch = iter(range(batch_rank))
+    return [of_window[o] if o in of_window else next(batch) for o in range(out_rank)]
+
+
+def _permuted(x, order):
+    return x if order == list(range(len(order))) else x.transpose(order)
+
+
+# ---- gather ----
+
+
+def gather(x, indices, layout, sizes):
+    """The windows at in-bounds or clamped places; `indices` is of intp and may be out of bounds."""
+    rank, batch_rank = x.ndim, indices.ndim - 1
+    out_rank = batch_rank + len(layout.window_dims)
+    if rank == 0:
+        return np.broadcast_to(x, indices.shape[:-1]).copy()
+    simple = not layout.batching
+    if simple and batch_rank == 0:
+        start = _corner(clamped(indices, layout, x.shape, sizes), layout, rank)
+        return x[_window(start, layout, sizes)]
+    if simple and len(layout.index_map) == 1 and layout.point == layout.index_map and _others_full(x, sizes, layout):
+        return _take(x, indices, layout, out_rank)
+    indices = clamped(indices, layout, x.shape, sizes)
+    chosen, full, partial, grids = _grids(indices, layout, x.shape, sizes)
+    if not chosen:  # every axis is full: each window is the operand itself
+        out = np.broadcast_to(x, (*indices.shape[:-1], *x.shape)).copy()
+    else:
+        shape = (*indices.shape[:-1], *(sizes[a] for a in partial))
+        grids[0] = np.broadcast_to(grids[0], shape)
+        out = _permuted(x, chosen + full)[tuple(grids)]
+    return _permuted(out, _order(layout, rank, batch_rank, partial, full, out_rank))
+
+
+def _others_full(x, sizes, layout):
+    return all(n == d or a in layout.point for a, (n, d) in enumerate(zip(sizes, x.shape)))
+
+
+def _take(x, indices, layout, out_rank):
+    """Elements along one axis: NumPy's take, which clamps too."""
+    axis, batch_rank = layout.point[0], indices.ndim - 1
+    out = x.take(indices[..., 0], axis=axis, mode="clip")
+    kept = [*range(axis), *range(axis + batch_rank, out_rank)]  # where the windows' axes lie in `out`
+    at = dict(zip(layout.window_dims, kept))
+    batch = iter(range(axis, axis + batch_rank))
+    return _permuted(out, [at[o] if o in at else next(batch) for o in range(out_rank)])
+
+
+def fill(out, ok, layout, value):
+    """`out` where `ok` (shape of the batch), else the value."""
+    if ok.all():
+        return out
+    line = iter(ok.shape)
+    mask = ok.reshape([1 if o in layout.window_dims else next(line) for o in range(out.ndim)])
+    return np.where(mask, out, value)
+
+
+# ---- scatter ----
+
+
+def scatter(x, indices, updates, layout, sizes, mode, op):
+    """x with the updates combined into their windows.
+
+    `op` is a ufunc, or None to overwrite; where windows overlap the last one stays, or all are combined in order.
+    """
+    rank, batch_rank = x.ndim, indices.ndim - 1
+    if mode == CLIP:
+        indices, ok = clamped(indices, layout, x.shape, sizes), None
+    else:
+        ok = in_bounds(indices, layout, x.shape, sizes)
+    if batch_rank == 0 and not layout.batching:
+        out = x.copy()
+        if ok is None or ok:
+            _write(out, _window(_corner(indices, layout, rank), layout, sizes) if rank else ..., updates, op)
+        return out
+    if ok is not None and not ok.all():
+        indices = clamped(indices, layout, x.shape, sizes)
+    chosen, full, partial, grids = _grids(indices, layout, x.shape, sizes)
+    order = _order(layout, rank, batch_rank, partial, full, updates.ndim)
+    updates = updates.transpose(np.argsort(order)) if updates.ndim else updates
+    shape = (*indices.shape[:-1], *(sizes[a] for a in partial))
+    out = np.array(_permuted(x, chosen + full), order="C", copy=True)
+    lead = out.shape[: len(chosen)]
+    rows = np.broadcast_to(np.ravel_multi_index(grids, lead) if chosen else np.intp(0), shape).reshape(-1)
+    flat = out.reshape(int(np.prod(lead)), -1) if out.size else out.reshape(0, 0)
+    values = updates.reshape(len(rows), -1)
+    if ok is not None and not ok.all():
+        keep = np.broadcast_to(ok.reshape(ok.shape + (1,) * len(partial)), shape).reshape(-1)
+        rows, values = rows[keep], values[keep]
+    if len(rows) and out.size:
+        _combine(flat, rows, values, op)
+    return _permuted(out, list(np.argsort(chosen + full)))
+
+
+def _write(out, place, updates, op):
+    if op is None:
+        out[place] = updates
+    else:
+        out[place] = op(out[place], updates)
+
+
+def _combine(flat, rows, values, op):
+    """Combines row i of `values` into row rows[i] of `flat`, in order, in place."""
+    if op is None:
+        flat[rows] = values
+        return
+    if len(rows) == 1 or _distinct(rows, len(flat)):
+        flat[rows] = op(flat[rows], values)
+        return
+    width = flat.shape[1]
+    if width > 1:  # ufunc.at is fast for one axis only
+        rows = (rows[:, None] * width + np.arange(width, dtype=np.intp)).reshape(-1)
+    op.at(flat.reshape(-1), rows, values.reshape(-1))
+
+
+def _distinct(rows, bound):
+    if len(rows) > bound:
+        return False
+    seen = np.zeros(bound, bool)
+    seen[rows] = True
+    return np.count_nonzero(seen) == len(rows)

@@ -1,0 +1,294 @@
+"""Dimension numbers and modes of gather and scatter, and the checks that word their errors."""
+
+import enum
+from collections import namedtuple
+
+import numpy as np
+from onax._ground import dims, dtypes
+from onax._prims import indexing_kernels as kernels
+
+# ---- records ----
+
+
+class GatherDimensionNumbers(
+    namedtuple(
+        "GatherDimensionNumbers",
+        "offset_dims collapsed_slice_dims start_index_map operand_batching_dims start_indices_batching_dims",
+        defaults=((), ()),
+    )
+):
+    """Which axis is what in a gather.
+
+    offset_dims                  axes of the result that are axes of the windows
+    collapsed_slice_dims         operand axes, one wide in a window, that the result lacks
+    start_index_map              operand axis of each component of an index vector
+    operand_batching_dims        operand axes that go along with ...
+    start_indices_batching_dims  ... these axes of the indices
+    """
+
+    __slots__ = ()
+
+    def layout(self):
+        """The parts the axes play."""
+        return kernels.Layout(
+            self.start_index_map,
+            self.collapsed_slice_dims,
+            self.operand_batching_dims,
+            self.start_indices_batching_dims,
+            self.offset_dims,
+        )
+
+
+class ScatterDimensionNumbers(
+    namedtuple(
+        "ScatterDimensionNumbers",
+        "update_window_dims inserted_window_dims scatter_dims_to_operand_dims operand_batching_dims "
+        "scatter_indices_batching_dims",
+        defaults=((), ()),
+    )
+):
+    """Which axis is what in a scatter.
+
+    update_window_dims             axes of the updates that are axes of the windows
+    inserted_window_dims           operand axes, one wide in a window, that the updates lack
+    scatter_dims_to_operand_dims   operand axis of each component of an index vector
+    operand_batching_dims          operand axes that go along with ...
+    scatter_indices_batching_dims  ... these axes of the indices
+    """
+
+    __slots__ = ()
+
+    def layout(self):
+        """The parts the axes play."""
+        return kernels.Layout(
+            self.scatter_dims_to_operand_dims,
+            self.inserted_window_dims,
+            self.operand_batching_dims,
+            self.scatter_indices_batching_dims,
+            self.update_window_dims,
+        )
+
+
+class GatherScatterMode(enum.Enum):
+    """What happens to a window that leaves the operand.
+
+    CLIP moves it inside.  FILL_OR_DROP reads the fill value, or writes nothing.  PROMISE_IN_BOUNDS says that there is
+    none; if there is one all the same it is clipped when reading and dropped when writing.
+    """
+
+    CLIP = enum.auto()
+    FILL_OR_DROP = enum.auto()
+    PROMISE_IN_BOUNDS = enum.auto()
+    ONE_HOT = enum.auto()
+
+    @staticmethod
+    def from_any(mode):
+        """The mode, from itself, its name, or None (FILL_OR_DROP); ValueError for anything else."""
+        if isinstance(mode, GatherScatterMode):
+            return mode
+        found = _MODES.get(mode) if mode is None or isinstance(mode, str) else None
+        if found is None:
+            raise ValueError(f'Unknown gather mode "{mode}"')
+        return found
+
+
+CLIP = GatherScatterMode.CLIP
+FILL_OR_DROP = GatherScatterMode.FILL_OR_DROP
+PROMISE_IN_BOUNDS = GatherScatterMode.PROMISE_IN_BOUNDS
+_MODES = {
+    None: FILL_OR_DROP,
+    "fill": FILL_OR_DROP,
+    "drop": FILL_OR_DROP,
+    "clip": CLIP,
+    "promise_in_bounds": PROMISE_IN_BOUNDS,
+    "one_hot": GatherScatterMode.ONE_HOT,
+}
+KERNEL_MODE = {
+    CLIP: kernels.CLIP,
+    FILL_OR_DROP: kernels.FILL_OR_DROP,
+    PROMISE_IN_BOUNDS: kernels.PROMISE_IN_BOUNDS,
+}
+
+
+# ---- checks that gather and scatter share ----
+
+
+def _check_sorted(op, name, axes):
+    if any(a > b for a, b in zip(axes, axes[1:])):
+        raise TypeError(f"{name} in {op} op must be sorted; got {axes}")
+
+
+def _check_distinct(op, name, axes):
+    if len(set(axes)) != len(axes):
+        raise TypeError(f"{name} in {op} op must not repeat; got: {axes}.")
+
+
+def _check_range(op, name, axes, rank):
+    for a in axes:
+        if not 0 <= a < rank:
+            raise TypeError(f"Invalid {name} set in {op} op; valid range is [0, {rank}); got: {a}.")
+
+
+def _check_axes(op, name, axes, rank):
+    """Axes are sorted, distinct and within bounds."""
+    _check_sorted(op, name, axes)
+    _check_distinct(op, name, axes)
+    _check_range(op, name, axes, rank)
+
+
+def _check_disjoint(op, name, axes, other_name, others):
+    if set(axes) & set(others):
+        raise TypeError(f"{name} and {other_name} in {op} op must be disjoint; got: {axes} and {others}.")
+
+
+def _check_batching(op, operand, indices, axes, index_axes, index_name):
+    _check_axes(op, "operand_batching_dims", axes, operand.ndim)
+    _check_distinct(op, index_name, index_axes)
+    _check_range(op, index_name, index_axes, indices.ndim)
+    sizes = tuple(operand.shape[a] for a in axes)
+    index_sizes = tuple(indices.shape[a] for a in index_axes)
+    if len(axes) != len(index_axes):
+        raise TypeError(
+            f"{op.capitalize()} op requires equal numbers of operand_batching_dims and {index_name}, got {axes} and "
+            f"{index_axes}."
+        )
+    if not dims.equal_shapes(sizes, index_sizes):
+        raise TypeError(
+            f"{op.capitalize()} op requires operand batching dimensions and indices batching dimensions to have the "
+            f"same shape, got {sizes} and {index_sizes}."
+        )
+
+
+def _check_index_map(op, name, index_map, indices, rank):
+    last = indices.shape[-1]
+    if not dims.equal(len(index_map), last):
+        raise TypeError(
+            f"{op.capitalize()} op has {len(index_map)} elements in {name} and the bound of dimension "
+            f"index_vector_dim={indices.ndim - 1} of indices is {last}. These two numbers must be equal."
+        )
+    for i, a in enumerate(index_map):
+        if not 0 <= a < rank:
+            what = name if op == "gather" else f"{name} mapping"
+            raise TypeError(f"Invalid {what}; domain is [0, {rank}), got: {i}->{a}.")
+    _check_distinct(op, name, index_map)
+
+
+def check_indices(op, indices):
+    if not dtypes.issubdtype(indices.dtype, np.integer):
+        raise ValueError("indices must have an integer type")
+    if not indices.ndim:
+        raise TypeError(
+            f"{op.capitalize()} index leaf dimension must be within [0, rank(indices) + 1). rank(indices) is 0 and "
+            f"{op} index leaf dimension is -1."
+        )
+
+
+# ---- checks of each ----
+
+
+def check_gather_axes(x, indices, d, slice_sizes):
+    out_rank = len(d.offset_dims) + indices.ndim - 1
+    _check_sorted("gather", "offset_dims", d.offset_dims)
+    _check_distinct("gather", "offset_dims", d.offset_dims)
+    for i, o in enumerate(d.offset_dims):
+        if not 0 <= o < out_rank:
+            raise TypeError(
+                f"Offset dimension {i} in gather op is out of bounds; got {o}, but should have been in [0, {out_rank})"
+            )
+    _check_index_map("gather", "start_index_map", d.start_index_map, indices, x.ndim)
+    _check_axes("gather", "collapsed_slice_dims", d.collapsed_slice_dims, x.ndim)
+    _check_disjoint(
+        "gather",
+        "collapsed_slice_dims",
+        d.collapsed_slice_dims,
+        "operand_batching_dims",
+        d.operand_batching_dims,
+    )
+    _check_disjoint("gather", "start_index_map", d.start_index_map, "operand_batching_dims", d.operand_batching_dims)
+    _check_batching(
+        "gather",
+        x,
+        indices,
+        d.operand_batching_dims,
+        d.start_indices_batching_dims,
+        "start_indices_batching_dims",
+    )
+    _check_slice_sizes(x, d, slice_sizes)
+
+
+def _check_slice_sizes(x, d, slice_sizes):
+    if len(slice_sizes) != x.ndim:
+        raise TypeError(
+            "Gather op must have one slice size for every input dimension; got: "
+            f"len(slice_sizes)={len(slice_sizes)}, input_shape.rank={x.ndim}"
+        )
+    if len(slice_sizes) != len(d.offset_dims) + len(d.collapsed_slice_dims) + len(d.operand_batching_dims):
+        raise TypeError(
+            "All components of the offset index in a gather op must either be a offset dimension or explicitly "
+            f"collapsed/batching; got len(slice_sizes)={len(slice_sizes)}, output_slice_sizes={d.offset_dims}, "
+            f"collapsed_slice_dims={d.collapsed_slice_dims}, operand_batching_dims={d.operand_batching_dims}."
+        )
+    for i, (n, size) in enumerate(zip(slice_sizes, x.shape)):
+        if not (n >= 0 and n <= size):
+            raise TypeError(
+                f"Slice size at index {i} in gather op is out of range, must be within [0, {size} + 1), got {n}."
+            )
+    for what, axes in (("collapse", d.collapsed_slice_dims), ("have batching", d.operand_batching_dims)):
+        for i, a in enumerate(axes):
+            if slice_sizes[a] > 1:
+                raise TypeError(
+                    f"Gather op can only {what} slice dims with bound 1, but bound is {slice_sizes[a]} for index "
+                    f"{a} at position {i}."
+                )
+
+
+def check_scatter_axes(x, indices, updates, d):
+    rank = indices.ndim - 1 + len(d.update_window_dims)
+    if updates.ndim != rank:
+        raise TypeError(f"Updates tensor must be of rank {rank}; got {updates.ndim}.")
+    _check_axes("scatter", "update_window_dims", d.update_window_dims, rank)
+    _check_axes("scatter", "inserted_window_dims", d.inserted_window_dims, x.ndim)
+    _check_disjoint(
+        "scatter",
+        "inserted_window_dims",
+        d.inserted_window_dims,
+        "operand_batching_dims",
+        d.operand_batching_dims,
+    )
+    _check_batching(
+        "scatter",
+        x,
+        indices,
+        d.operand_batching_dims,
+        d.scatter_indices_batching_dims,
+        "scatter_indices_batching_dims",
+    )
+    window = len(d.update_window_dims) + len(d.inserted_window_dims) + len(d.operand_batching_dims)
+    if window != x.ndim:
+        raise TypeError(f"Scatter op has window of size {window}; doesn't match operand of rank {x.ndim}.")
+    _check_index_map("scatter", "scatter_dims_to_operand_dims", d.scatter_dims_to_operand_dims, indices, x.ndim)
+
+
+def check_windows(x, indices, updates, d):
+    kept = d.layout().window_axes(x.ndim)
+    for o, a in zip(d.update_window_dims, kept):
+        if not updates.shape[o] <= x.shape[a]:
+            raise TypeError(
+                "Bounds of the window dimensions of updates must not exceed the bounds of the corresponding "
+                f"dimensions of operand. For dimension {o}, updates bound is {updates.shape[o]}, operand bound is "
+                f"{x.shape[a]}."
+            )
+    batch = [n for o, n in enumerate(updates.shape) if o not in d.update_window_dims]
+    for i, (n, wanted) in enumerate(zip(batch, indices.shape)):
+        if not dims.equal(n, wanted):
+            raise TypeError(
+                "Bounds of the scatter dimensions of updates must be the same as the bounds of the corresponding "
+                f"dimensions of scatter indices. For scatter dimension {i}, updates bound is {n}, indices bound is "
+                f"{wanted}."
+            )
+
+
+def window_sizes(rank, d, updates_shape):
+    """How wide a window is along each operand axis."""
+    kept = dict(zip(d.layout().window_axes(rank), (updates_shape[o] for o in d.update_window_dims)))
+    return tuple(kept.get(a, 1) for a in range(rank))

@@ -1,0 +1,768 @@
+"""Slicing and its adjoints: slice, dynamic_slice, dynamic_update_slice, concatenate, pad, split.
+
+The family is closed under adjoints: a slice transposes to a pad and a pad to a slice, a dynamic slice to a dynamic
+update, a concatenation to a split.  The batching rules of dynamic_slice and dynamic_update_slice are a gather and a
+scatter, so `indexing.py`, which comes after this module, assigns them.
+
+A start index is an integer scalar; where the window would leave the operand it is moved back inside.
+"""
+
+import builtins
+import operator
+
+import numpy as np
+from onax._core.rules import tangent_zero
+from onax._core.trace import as_array, typeof
+from onax._core.zeros import Zero, is_undefined_primal
+from onax._ground import dims, dtypes
+from onax._native.array import Array, ArrayImpl
+from onax._native.avals import ShapedArray
+from onax._native.context import get_trace
+from onax._native.dispatch import DATA_MOVEMENT, FIRST, LINEAR, Primitive
+from onax._prims.convert import convert
+from onax._prims.elementwise import add, lt, select_n, sub
+from onax._prims.shaping import (
+    bdim_at_front,
+    broadcast_bdim,
+    broadcast_in_dim,
+    canonical_axis,
+    canonical_shape,
+    full,
+    instantiate_zeros,
+    reduce_sum,
+    shape_of,
+    squeeze,
+    zeros_like_aval,
+)
+
+MOVES = frozenset({LINEAR, DATA_MOVEMENT})
+
+
+class _OutOfRange(Exception):
+    """A kernel met parameters that abstract_eval refuses; the dispatcher then lets that word the error."""
+
+
+def zero_scalar(dtype):
+    """A zero of the dtype, as an ndarray of rank 0: an operand that prints as a literal."""
+    return np.zeros((), dtype)
+
+
+# ---- slice ----
+
+
+def _slice_kernel(x, *, start_indices, limit_indices, strides=None):
+    for start, limit, d in zip(start_indices, limit_indices, x.shape, strict=True):
+        if not 0 <= start <= limit <= d:
+            raise _OutOfRange
+    steps = strides or (1,) * x.ndim
+    return x[tuple(map(builtins.slice, start_indices, limit_indices, steps))]
+
+
+def _slice_abstract(x, *, start_indices, limit_indices, strides=None):
+    return ShapedArray(_slice_shape(x.shape, start_indices, limit_indices, strides), x.dtype, x.weak_type)
+
+
+def _slice_shape(shape, starts, limits, strides):
+    if len(starts) != len(shape):
+        raise TypeError(
+            "slice start_indices must have length equal to the number of dimensions of the operand, got indices "
+            f"{starts} for operand shape {shape}."
+        )
+    if len(limits) != len(starts):
+        raise TypeError(
+            f"slice limit_indices must have the same length as start_indices, got start_indices {starts} and "
+            f"limit_indices {limits}."
+        )
+    if not all(limit <= d for limit, d in zip(limits, shape)):
+        raise TypeError(
+            f"slice limit_indices must be less than or equal to operand shape, got limit_indices {limits} for "
+            f"operand shape {shape}."
+        )
+    if not all(start >= 0 for start in starts):
+        raise TypeError(f"slice start_indices must have every element be nonnegative, got {starts}.")
+    if not all(limit >= start for start, limit in zip(starts, limits)):
+        raise TypeError(
+            f"slice limit_indices must be greater than or equal to start_indices, got start_indices {starts} and "
+            f"limit_indices {limits}."
+        )
+    sizes = tuple(limit - start for start, limit in zip(starts, limits))
+    if strides is None:
+        return sizes
+    if len(strides) != len(shape):
+        raise TypeError(
+            "slice strides must have length equal to the number of dimensions of the operand, got strides "
+            f"{strides} for operand shape {shape}."
+        )
+    if not all(stride >= 1 for stride in strides):
+        raise TypeError(f"slice strides must be positive, got {strides}")
+    return tuple(dims.stride_dim(size, 1, stride) for size, stride in zip(sizes, strides))
+
+
+def _slice_transpose(ct, x, *, start_indices, limit_indices, strides=None):
+    """Puts zeros back around, and between, the elements that were taken."""
+    if type(ct) is Zero:
+        return [Zero(x.aval)]
+    shape, strides = x.aval.shape, strides or (1,) * len(x.aval.shape)
+    config = []
+    for start, size, stride, d in zip(start_indices, ct.shape, strides, shape):
+        config.append((start, d - start - dims.dilate_dim(size, stride), stride - 1))
+    return [pad_p.bind(ct, zero_scalar(ct.dtype), padding_config=tuple(config))]
+
+
+def _slice_batch(axis_data, operands, mapped, *, start_indices, limit_indices, strides=None):
+    (x,), (d,) = operands, mapped
+    starts, limits = list(start_indices), list(limit_indices)
+    starts.insert(d, 0)
+    limits.insert(d, x.shape[d])
+    if strides is not None:
+        strides = (*strides[:d], 1, *strides[d:])
+    return slice_p.bind(x, start_indices=tuple(starts), limit_indices=tuple(limits), strides=strides), d
+
+
+def _through(primitive):
+    """A jvp that sends the first operand's tangent through the primitive itself, beside the same other operands."""
+
+    def jvp(primals, tangents, **params):
+        out = primitive.bind(*primals, **params)
+        if type(tangents[0]) is Zero:
+            return out, tangent_zero(out)
+        return out, primitive.bind(tangents[0], *primals[1:], **params)
+
+    primitive.jvp = jvp
+
+
+slice_p = Primitive(
+    "slice",
+    kernel=_slice_kernel,
+    abstract_eval=_slice_abstract,
+    transpose=_slice_transpose,
+    batch=_slice_batch,
+    facts=MOVES,
+)
+_through(slice_p)
+
+
+def slice(operand, start_indices, limit_indices, strides=None):
+    """The part of operand from `start_indices` to `limit_indices` (exclusive), every `strides`-th element.
+
+    All three hold one nonnegative integer for each axis.  Raises TypeError when their lengths or bounds do not fit;
+    unlike Python's slices, none of them is clamped or counted from the end.
+    """
+    params = {
+        "start_indices": _integers("start_indices", start_indices),
+        "limit_indices": _integers("limit_indices", limit_indices),
+        "strides": None if strides is None else _integers("strides", strides),
+    }
+    return slice_p.bind(operand, **params)
+
+
+def _integers(what, values):
+    try:
+        return tuple(dims.as_dim(v) for v in values)
+    except TypeError:
+        kinds = tuple(type(v) for v in values)
+        raise TypeError(f"slice {what} must have every element be an integer type, got {kinds}.") from None
+
+
+# ---- start indices ----
+
+
+def dim_value(d, dtype):
+    """A dimension as a scalar of an integer dtype (wrapping, as a cast does), also where it is symbolic."""
+    if dims.is_constant(d):
+        return np.asarray(d).astype(dtype)
+    return convert(dim_as_value_p.bind(dim=d), dtype)
+
+
+def _dim_as_value_kernel(*, dim):
+    if not dims.is_constant(dim):
+        raise _OutOfRange
+    return np.asarray(dim, dtypes.canonicalize_dtype(np.int64))
+
+
+def _dim_as_value_abstract(*, dim):
+    return ShapedArray((), dtypes.canonicalize_dtype(np.int64), weak_type=True)
+
+
+dim_as_value_p = Primitive(
+    "dim_as_value",
+    kernel=_dim_as_value_kernel,
+    abstract_eval=_dim_as_value_abstract,
+    weak=lambda flags, params: True,
+)
+
+
+def count_from_end(index, size):
+    """The integer array `index` with its negative elements counted from the end of an axis of the given size."""
+    dtype = index.dtype
+    if dtypes.issubdtype(dtype, np.unsignedinteger):
+        return index
+    return select_n(lt(index, zero_scalar(dtype)), index, add(index, dim_value(size, dtype)))
+
+
+def _scalars(indices):
+    """The start indices one by one; an array of rank 1 is taken apart."""
+    if not isinstance(indices, (Array, np.ndarray)):
+        return list(indices)
+    if len(indices.shape) != 1:
+        raise ValueError(f"start indices must be a sequence or an array of rank 1, got shape {indices.shape}")
+    if isinstance(indices, np.ndarray):
+        return list(indices)
+    parts = []
+    for i in range(indices.shape[0]):
+        part = slice_p.bind(indices, start_indices=(i,), limit_indices=(i + 1,), strides=(1,))
+        parts.append(squeeze(part, (0,)))
+    return parts
+
+
+def _start_indices(operand, indices, allow_negative):
+    """Start indices as rank-0 operands of one integer dtype, negative ones counted from the end."""
+    shape = shape_of(operand)
+    indices = _scalars(indices)
+    if len(indices) != len(shape):
+        raise ValueError(f"Length of slice indices must match number of operand dimensions ({len(indices)} vs {shape})")
+    if isinstance(allow_negative, (bool, np.bool_)):
+        allow_negative = (allow_negative,) * len(shape)
+    return [_start_index(i, d, negative) for i, d, negative in zip(indices, shape, allow_negative)]
+
+
+def _start_index(index, size, negative):
+    if type(index) is ArrayImpl and negative and get_trace() is None and index.dtype.kind == "i":
+        value = index._value
+        return value if value.ndim or value >= 0 else value + np.asarray(size).astype(value.dtype)
+    if isinstance(index, (int, np.integer)):
+        return _static_start(index, size, negative)
+    if not isinstance(index, Array):
+        index = as_array(index)
+    if not negative or not _is_integer(index.dtype):
+        return index
+    return count_from_end(index, size)
+
+
+def _static_start(index, size, negative):
+    dtype = index.dtype if isinstance(index, np.integer) else dtypes.canonicalize_dtype(np.int64)
+    dtype = dtypes.canonicalize_dtype(dtype)
+    if index >= 0:
+        return np.asarray(index).astype(dtype)
+    if not negative:
+        raise ValueError(f"Index {index} is out of bounds for dimension {size} if allow_negative_indices=False")
+    if dims.is_constant(size):
+        return np.asarray(int(index) + size).astype(dtype)
+    return add(np.asarray(index).astype(dtype), dim_value(size, dtype))
+
+
+def _is_integer(dtype):
+    return dtypes.issubdtype(dtype, np.integer)
+
+
+def _check_indices(name, indices):
+    kinds = {i.dtype for i in indices}
+    if len(kinds) > 1 or not all(_is_integer(k) for k in kinds):
+        shown = ", ".join(str(i.dtype) for i in indices)
+        raise TypeError(f"index arguments to {name} must be integers of the same type, got: {shown}")
+    if any(i.shape for i in indices):
+        raise TypeError(
+            f"start_indices arguments to {name} must be scalars,  got indices "
+            f"({', '.join(f'ShapedArray({i.str_short()})' for i in indices)})"
+        )
+
+
+def _clamped(indices, window, shape):
+    """Where a window starts, as ints, moved inside the operand."""
+    starts = []
+    for index, size, d in zip(indices, window, shape, strict=True):
+        if not 0 <= size <= d:
+            raise _OutOfRange
+        i = int(index)
+        starts.append(0 if i < 0 else min(i, d - size))
+    return starts
+
+
+# ---- dynamic_slice ----
+
+
+def _dynamic_slice_kernel(x, *indices, slice_sizes):
+    starts = _clamped(indices, slice_sizes, x.shape)
+    return x[tuple([builtins.slice(s, s + n) for s, n in zip(starts, slice_sizes)])]
+
+
+def _dynamic_slice_abstract(x, *indices, slice_sizes):
+    if len(slice_sizes) != x.ndim:
+        raise TypeError(
+            "slice slice_sizes must have length equal to the number of dimensions of the operand, got slice_sizes "
+            f"{slice_sizes} for operand shape {x.shape}."
+        )
+    if not all(size <= d for size, d in zip(slice_sizes, x.shape)):
+        raise TypeError(
+            "slice slice_sizes must be less than or equal to operand shape, got slice_sizes "
+            f"{slice_sizes} for operand shape {x.shape}."
+        )
+    if not all(size >= 0 for size in slice_sizes):
+        raise TypeError(f"slice slice_sizes must be greater than or equal to zero, got slice_sizes of {slice_sizes}.")
+    if len(indices) != x.ndim:
+        raise TypeError(
+            f"dynamic_slice start_indices must have one index an axis, got {len(indices)} for {x.str_short()}."
+        )
+    _check_indices("dynamic_slice", indices)
+    return ShapedArray(slice_sizes, x.dtype, x.weak_type)
+
+
+def _dynamic_slice_transpose(ct, x, *indices, slice_sizes):
+    if not is_undefined_primal(x):
+        raise TypeError("dynamic_slice is linear in its first operand only")
+    if type(ct) is Zero:
+        return [Zero(x.aval), *[None] * len(indices)]
+    zeros = zeros_like_aval(x.aval.strip_weak_type())
+    return [dynamic_update_slice_p.bind(zeros, ct, *indices), *[None] * len(indices)]
+
+
+dynamic_slice_p = Primitive(
+    "dynamic_slice",
+    kernel=_dynamic_slice_kernel,
+    abstract_eval=_dynamic_slice_abstract,
+    transpose=_dynamic_slice_transpose,
+    weak=FIRST,
+    facts=frozenset({DATA_MOVEMENT}),
+)
+_through(dynamic_slice_p)
+
+
+def dynamic_slice(operand, start_indices, slice_sizes, *, allow_negative_indices=True):
+    """A window of operand, of shape `slice_sizes`, whose corner `start_indices` may be known only when it runs.
+
+    start_indices is an integer array of shape (rank,) or a sequence of integer scalars of one dtype.  Negative ones
+    count from the end (where `allow_negative_indices`, for all axes or each); a window that would leave the operand is
+    moved back inside.  Raises TypeError for sizes larger than the operand or indices that are no integers, ValueError
+    for a wrong number of indices.
+    """
+    starts = _start_indices(operand, start_indices, allow_negative_indices)
+    return dynamic_slice_p.bind(operand, *starts, slice_sizes=canonical_shape(slice_sizes))
+
+
+# ---- dynamic_update_slice ----
+
+
+def _dynamic_update_slice_kernel(x, update, *indices):
+    starts = _clamped(indices, update.shape, x.shape)
+    out = x.copy()
+    out[tuple([builtins.slice(s, s + n) for s, n in zip(starts, update.shape)])] = update
+    return out
+
+
+def _dynamic_update_slice_abstract(x, update, *indices):
+    if x.ndim != update.ndim:
+        raise TypeError(
+            "dynamic_update_slice update must have the same rank as operand, got update shape "
+            f"{update.shape} for operand shape {x.shape}."
+        )
+    if len(indices) != x.ndim:
+        raise TypeError(
+            "dynamic_update_slice start_indices must have length equal to the rank of operand, got indices of "
+            f"length {len(indices)} for operand shape {x.shape}."
+        )
+    if not all(n <= d for n, d in zip(update.shape, x.shape)):
+        raise TypeError(
+            "dynamic_update_slice update shape must be smaller than operand shape, got update shape "
+            f"{update.shape} for operand shape {x.shape}."
+        )
+    if x.dtype != update.dtype:
+        raise TypeError(
+            f"lax.dynamic_update_slice requires arguments to have the same dtypes, got {x.dtype}, {update.dtype}."
+        )
+    _check_indices("dynamic_update_slice", indices)
+    return ShapedArray(x.shape, x.dtype, x.weak_type and update.weak_type)
+
+
+def _dynamic_update_slice_jvp(primals, tangents):
+    x, update, *indices = primals
+    out = dynamic_update_slice_p.bind(x, update, *indices)
+    if type(tangents[0]) is Zero and type(tangents[1]) is Zero:
+        return out, tangent_zero(out)
+    tx, tu = map(instantiate_zeros, tangents[:2])
+    return out, dynamic_update_slice_p.bind(tx, tu, *indices)
+
+
+def _dynamic_update_slice_transpose(ct, x, update, *indices):
+    """The operand's cotangent is ct with a hole of zeros, the update's is the window under the hole."""
+    rest = [None] * len(indices)
+    linear_x, linear_u = is_undefined_primal(x), is_undefined_primal(update)
+    if type(ct) is Zero:
+        return [Zero(x.aval) if linear_x else None, Zero(update.aval) if linear_u else None, *rest]
+    u_aval = update.aval if linear_u else typeof(update)
+    ct_x = ct_u = None
+    if linear_x:
+        zeros = zeros_like_aval(ShapedArray(u_aval.shape, ct.dtype))
+        ct_x = dynamic_update_slice_p.bind(ct, zeros, *indices)
+    if linear_u:
+        ct_u = dynamic_slice_p.bind(ct, *indices, slice_sizes=u_aval.shape)
+    return [ct_x, ct_u, *rest]
+
+
+dynamic_update_slice_p = Primitive(
+    "dynamic_update_slice",
+    kernel=_dynamic_update_slice_kernel,
+    abstract_eval=_dynamic_update_slice_abstract,
+    jvp=_dynamic_update_slice_jvp,
+    transpose=_dynamic_update_slice_transpose,
+    weak=lambda flags, params: flags[0] and flags[1],
+    facts=frozenset({DATA_MOVEMENT}),
+)
+
+
+def dynamic_update_slice(operand, update, start_indices, *, allow_negative_indices=True):
+    """operand with the window whose corner is `start_indices` replaced by `update`, of the same rank and dtype.
+
+    Indices are taken as in `dynamic_slice`.  Raises TypeError when ranks or dtypes differ or update is larger than
+    operand, ValueError for a wrong number of indices.
+    """
+    starts = _start_indices(operand, start_indices, allow_negative_indices)
+    return dynamic_update_slice_p.bind(operand, update, *starts)
+
+
+# ---- concatenate ----
+
+
+def _concatenate_kernel(*xs, dimension):
+    if dimension < 0:
+        raise _OutOfRange
+    return np.concatenate(xs, axis=dimension)
+
+
+def _concatenate_abstract(*xs, dimension):
+    if not xs:
+        raise TypeError("concatenate expects at least one operand, got 0.")
+    shapes = ", ".join(str(x.shape) for x in xs)
+    first = xs[0]
+    if len({x.ndim for x in xs}) != 1:
+        raise TypeError(f"Cannot concatenate arrays with different numbers of dimensions: got {shapes}.")
+    if not 0 <= dimension < first.ndim:
+        raise TypeError(f"concatenate dimension out of bounds: dimension {dimension} for shapes {shapes}.")
+    others = first.shape[:dimension], first.shape[dimension + 1 :]
+    for x in xs:
+        if not _equal_others(x.shape, others, dimension):
+            raise TypeError(
+                "Cannot concatenate arrays with shapes that differ in dimensions other than the one being "
+                f"concatenated: concatenating along dimension {dimension} for shapes {shapes}."
+            )
+    if any(x.dtype != first.dtype for x in xs):
+        kinds = ", ".join(str(x.dtype) for x in xs)
+        raise TypeError(
+            f"lax.concatenate requires arguments to have the same dtypes, got {kinds}. (Tip: jnp.concatenate is a "
+            "similar function that does automatic type promotion on inputs)."
+        )
+    total = sum((x.shape[dimension] for x in xs[1:]), first.shape[dimension])
+    return ShapedArray((*others[0], total, *others[1]), first.dtype, all(x.weak_type for x in xs))
+
+
+def _equal_others(shape, others, dimension):
+    return dims.equal_shapes(shape[:dimension], others[0]) and dims.equal_shapes(shape[dimension + 1 :], others[1])
+
+
+def _concatenate_jvp(primals, tangents, *, dimension):
+    out = concatenate_p.bind(*primals, dimension=dimension)
+    if all(type(t) is Zero for t in tangents):
+        return out, tangent_zero(out)
+    return out, concatenate_p.bind(*map(instantiate_zeros, tangents), dimension=dimension)
+
+
+def _concatenate_transpose(ct, *xs, dimension):
+    avals = [x.aval if is_undefined_primal(x) else typeof(x) for x in xs]
+    if type(ct) is Zero:
+        return [Zero(a) if is_undefined_primal(x) else None for x, a in zip(xs, avals)]
+    parts = split_p.bind(ct, sizes=tuple(a.shape[dimension] for a in avals), axis=dimension)
+    return [part if is_undefined_primal(x) else None for x, part in zip(xs, parts)]
+
+
+def _concatenate_batch(axis_data, operands, mapped, *, dimension):
+    moved = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, mapped)]
+    return concatenate_p.bind(*moved, dimension=dimension + 1), 0
+
+
+concatenate_p = Primitive(
+    "concatenate",
+    kernel=_concatenate_kernel,
+    abstract_eval=_concatenate_abstract,
+    jvp=_concatenate_jvp,
+    transpose=_concatenate_transpose,
+    batch=_concatenate_batch,
+    facts=MOVES,
+)
+
+
+def concatenate(operands, dimension):
+    """The operands one after the other along axis `dimension`.
+
+    They agree in dtype, rank and all other axes; TypeError otherwise, ValueError for no operands.
+    """
+    if isinstance(operands, Array):
+        operands = [index_in_dim(operands, i, keepdims=False) for i in range(operands.shape[0])]
+    if len(operands) == 0:
+        raise ValueError("concatenate requires a non-empty sequences of arrays")
+    if len(operands) == 1 and isinstance(operands[0], Array):
+        return operands[0]
+    return concatenate_p.bind(*operands, dimension=operator.index(dimension))
+
+
+# ---- pad ----
+
+
+def _padded_dim(d, low, high, interior):
+    return low + high + dims.dilate_dim(d, interior + 1)
+
+
+def _pad_kernel(x, value, *, padding_config):
+    shape = []
+    for d, (low, high, interior) in zip(x.shape, padding_config, strict=True):
+        size = _padded_dim(d, low, high, interior)
+        if interior < 0 or size < 0:
+            raise _OutOfRange
+        shape.append(size)
+    if value.ndim:
+        raise _OutOfRange
+    out = np.full(shape, value, dtype=x.dtype)
+    target, source = [], []
+    for d, size, (low, _, interior) in zip(x.shape, shape, padding_config):
+        step = interior + 1
+        first = 0 if low >= 0 else -(low // step)  # the first element that still falls inside, and one past the last
+        last = min(d, (size - low + step - 1) // step)
+        count = max(last - first, 0)
+        begin = low + first * step
+        source.append(builtins.slice(first, first + count))
+        target.append(builtins.slice(begin, begin + (count - 1) * step + 1, step) if count else builtins.slice(0, 0))
+    out[tuple(target)] = x[tuple(source)]
+    return out
+
+
+def _pad_abstract(x, value, *, padding_config):
+    if x.dtype != value.dtype:
+        raise TypeError(f"pad operand and padding_value must be same dtype: got {x.dtype} and {value.dtype}.")
+    if value.shape:
+        raise ValueError(f"padding_value must be a scalar; got np.shape(padding_value)={value.shape}")
+    if len(padding_config) != x.ndim:
+        raise ValueError(
+            "length of padding_config must equal the number of axes of operand, got padding_config "
+            f"{padding_config} for operand shape {x.shape}"
+        )
+    if not all(interior >= 0 for _, _, interior in padding_config):
+        raise ValueError(f"interior padding in padding_config must be nonnegative, got padding_config {padding_config}")
+    shape = tuple(_padded_dim(d, *config) for d, config in zip(x.shape, padding_config))
+    if not all(d >= 0 for d in shape):
+        raise ValueError(
+            f"Dimension size after padding is not at least 0, got result shape {shape}, for padding_config "
+            f"{padding_config} and operand shape {x.shape}"
+        )
+    return ShapedArray(shape, x.dtype, x.weak_type and value.weak_type)
+
+
+def _pad_jvp(primals, tangents, *, padding_config):
+    out = pad_p.bind(*primals, padding_config=padding_config)
+    if all(type(t) is Zero for t in tangents):
+        return out, tangent_zero(out)
+    tx, tv = tangents
+    tv = zero_scalar(tv.aval.dtype) if type(tv) is Zero else tv
+    return out, pad_p.bind(instantiate_zeros(tx), tv, padding_config=padding_config)
+
+
+def _pad_transpose(ct, x, value, *, padding_config):
+    """What is left after cutting the padding goes to the operand, the sum of the rest to the value."""
+    linear_x, linear_v = is_undefined_primal(x), is_undefined_primal(value)
+    if type(ct) is Zero:
+        return [Zero(x.aval) if linear_x else None, Zero(value.aval) if linear_v else None]
+    cut = tuple((-low, -high, 0) for low, high, _ in padding_config)
+    inside = pad_p.bind(ct, zero_scalar(ct.dtype), padding_config=cut)
+    inside = slice_p.bind(
+        inside,
+        start_indices=(0,) * len(cut),
+        limit_indices=shape_of(inside),
+        strides=tuple(interior + 1 for _, _, interior in padding_config),
+    )
+    ct_value = None
+    if linear_v:
+        ct_value = sub(_total(ct), _total(inside))
+    return [inside if linear_x else None, ct_value]
+
+
+def _total(x):
+    return reduce_sum(x, tuple(range(len(shape_of(x)))))
+
+
+def _pad_batch(axis_data, operands, mapped, *, padding_config):
+    (x, value), (dx, dv) = operands, mapped
+    if dx is None:
+        x, dx = broadcast_bdim(x, axis_data.size, 0), 0
+    config = (*padding_config[:dx], (0, 0, 0), *padding_config[dx:])
+    if dv is None:
+        return pad_p.bind(x, value, padding_config=config), dx
+    # One value an element of the batch: pad with zeros, then put the values where a padded mask says so.
+    out = pad_p.bind(x, zero_scalar(x.dtype), padding_config=config)
+    mask = pad_p.bind(full(x.shape, True, np.bool_), zero_scalar(np.bool_), padding_config=config)
+    return select_n(mask, broadcast_in_dim(value, out.shape, (dx,)), out), dx
+
+
+pad_p = Primitive(
+    "pad",
+    kernel=_pad_kernel,
+    abstract_eval=_pad_abstract,
+    jvp=_pad_jvp,
+    transpose=_pad_transpose,
+    batch=_pad_batch,
+    facts=MOVES,
+)
+
+
+def pad(operand, padding_value, padding_config):
+    """operand with `padding_value`, a scalar of its dtype, before, after and between its elements.
+
+    padding_config holds (low, high, interior) for each axis; negative low or high cut elements off.  Raises TypeError
+    when the dtypes differ, ValueError for a padding_config that does not fit.
+    """
+    if not isinstance(operand, Array):
+        operand = as_array(operand)
+    config = tuple((dims.as_dim(lo), dims.as_dim(hi), dims.as_dim(gap)) for lo, hi, gap in padding_config)
+    return pad_p.bind(operand, padding_value, padding_config=config)
+
+
+# ---- split ----
+
+
+def _split_kernel(x, *, sizes, axis):
+    ends, at = [], 0
+    for size in sizes:
+        if size < 0:
+            raise _OutOfRange
+        at += size
+        ends.append(at)
+    if at != x.shape[axis]:
+        raise _OutOfRange
+    lead = (builtins.slice(None),) * axis
+    return [x[(*lead, builtins.slice(end - size, end))] for size, end in zip(sizes, ends)]
+
+
+def _split_abstract(x, *, sizes, axis):
+    shape = list(x.shape)
+    if not 0 <= axis < x.ndim:
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {x.ndim}")
+    if not all(size >= 0 for size in sizes):
+        raise ValueError(f"Sizes passed to split must be nonnegative, got {list(sizes)}")
+    if not dims.equal(sum(sizes), shape[axis]):
+        raise ValueError(f"Sum of sizes {sum(sizes)} must be equal to dimension {axis} of the operand shape {shape}")
+    return [ShapedArray((*shape[:axis], size, *shape[axis + 1 :]), x.dtype, x.weak_type) for size in sizes]
+
+
+def _split_jvp(primals, tangents, *, sizes, axis):
+    out = split_p.bind(*primals, sizes=sizes, axis=axis)
+    if type(tangents[0]) is Zero:
+        return out, tangent_zero(out)
+    return out, split_p.bind(tangents[0], sizes=sizes, axis=axis)
+
+
+def _split_transpose(cts, x, *, sizes, axis):
+    if all(type(ct) is Zero for ct in cts):
+        return [Zero(x.aval)]
+    return [concatenate_p.bind(*map(instantiate_zeros, cts), dimension=axis)]
+
+
+def _split_batch(axis_data, operands, mapped, *, sizes, axis):
+    (x,), (d,) = operands, mapped
+    out = split_p.bind(x, sizes=sizes, axis=axis + (axis >= d))
+    return out, [d] * len(out)
+
+
+split_p = Primitive(
+    "split",
+    multiple_results=True,
+    kernel=_split_kernel,
+    abstract_eval=_split_abstract,
+    jvp=_split_jvp,
+    transpose=_split_transpose,
+    batch=_split_batch,
+    facts=MOVES,
+)
+
+
+def split(operand, sizes, axis=0):
+    """The consecutive parts of operand that have the given sizes along an axis, as a list.
+
+    Raises ValueError unless the sizes are nonnegative and add up to the axis.
+    """
+    if not isinstance(operand, Array):
+        operand = as_array(operand)
+    axis = canonical_axis(axis, operand.ndim)
+    return split_p.bind(operand, sizes=tuple(dims.as_dim(s) for s in sizes), axis=axis)
+
+
+# ---- along one axis ----
+
+
+def slice_in_dim(operand, start_index, limit_index, stride=1, axis=0):
+    """`operand[start:limit:stride]` along one axis; bounds may be None or negative as in Python, with stride > 0."""
+    shape = shape_of(operand)
+    axis = canonical_axis(axis, len(shape))
+    size = shape[axis]
+    start = 0 if start_index is None else dims.as_dim(start_index)
+    limit = size if limit_index is None else dims.as_dim(limit_index)
+    starts, limits, strides = [0] * len(shape), list(shape), [1] * len(shape)
+    starts[axis] = start + size if start < 0 else start
+    limits[axis] = limit + size if limit < 0 else limit
+    strides[axis] = operator.index(stride)
+    return slice(operand, starts, limits, strides)
+
+
+def index_in_dim(operand, index, axis=0, keepdims=True):
+    """The elements at one static place of an axis, which goes unless `keepdims`; IndexError when there is none."""
+    shape = shape_of(operand)
+    index, axis = operator.index(index), canonical_axis(axis, len(shape))
+    size = shape[axis]
+    wrapped = index + size if index < 0 else index
+    if not 0 <= wrapped < size:
+        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {size}")
+    out = slice_in_dim(operand, wrapped, wrapped + 1, 1, axis)
+    return out if keepdims else squeeze(out, (axis,))
+
+
+def _along(operand, index, axis):
+    """Start indices that are 0 but along one axis, of the index's dtype."""
+    shape = shape_of(operand)
+    axis = canonical_axis(axis, len(shape))
+    static = isinstance(index, (int, np.integer))
+    zero = 0 if static else np.zeros((), typeof(index).dtype)[()]
+    indices = [zero] * len(shape)
+    indices[axis] = index
+    return indices, axis
+
+
+def dynamic_slice_in_dim(operand, start_index, slice_size, axis=0, *, allow_negative_indices=True):
+    """`slice_size` places of one axis from `start_index` on, an integer scalar taken as in `dynamic_slice`."""
+    indices, axis = _along(operand, start_index, axis)
+    sizes = list(shape_of(operand))
+    sizes[axis] = dims.as_dim(slice_size)
+    return dynamic_slice(operand, indices, sizes, allow_negative_indices=allow_negative_indices)
+
+
+def dynamic_index_in_dim(operand, index, axis=0, keepdims=True, *, allow_negative_indices=True):
+    """The elements at one place of an axis; the axis goes unless `keepdims`.  The index is clamped."""
+    out = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
+    return out if keepdims else squeeze(out, (axis,))
+
+
+def dynamic_update_slice_in_dim(operand, update, start_index, axis, *, allow_negative_indices=True):
+    """operand with `update` put over one axis from `start_index` on, taken as in `dynamic_update_slice`."""
+    indices, _ = _along(operand, start_index, axis)
+    return dynamic_update_slice(operand, update, indices, allow_negative_indices=allow_negative_indices)
+
+
+def dynamic_update_index_in_dim(operand, update, index, axis, *, allow_negative_indices=True):
+    """operand with `update` at one place of an axis; update may lack the axis, of length 1 otherwise."""
+    shape = shape_of(operand)
+    axis = canonical_axis(axis, len(shape))
+    update = update if isinstance(update, Array) else convert(update, typeof(operand).dtype)
+    if update.ndim != len(shape):
+        if update.ndim + 1 != len(shape):
+            raise TypeError(
+                f"update must have the rank of operand, or one less; got update shape {update.shape} for operand "
+                f"shape {shape}."
+            )
+        kept = tuple(i for i in range(len(shape)) if i != axis)
+        wide = (*update.shape[:axis], 1, *update.shape[axis:])
+        update = broadcast_in_dim(update, wide, kept)
+    return dynamic_update_slice_in_dim(operand, update, index, axis, allow_negative_indices=allow_negative_indices)
