@@ -1,0 +1,368 @@
+"""dot_general: products summed over contracted axes; with dot and batch_matmul, which call it.
+
+The result's axes are: batch, free axes of the left operand, free axes of the right.  Narrow floats (bfloat16, float16,
+the 8-bit ones) are multiplied and summed in float32 and rounded once; integers wrap.
+"""
+
+import enum
+import math
+import operator
+
+import numpy as np
+from onax._core.rules import bilinear
+from onax._core.trace import as_array
+from onax._ground import dims, dtypes
+from onax._native.array import Array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import Primitive
+from onax._prims.convert import cast, convert
+from onax._prims.shaping import canonical_axis, transpose
+
+# ---- precision ----
+
+
+class Precision(enum.Enum):
+    """How exactly a product of matrices is computed on hardware that offers a choice; on a CPU all are the same."""
+
+    DEFAULT = 0
+    HIGH = 1
+    HIGHEST = 2
+
+    def __repr__(self):
+        return f"{type(self).__name__}.{self.name}"
+
+    def __str__(self):
+        return self.name
+
+
+class DotAlgorithmPreset(enum.Enum):
+    """Named algorithms of a product; accepted everywhere, computed as the operand and result types say."""
+
+    DEFAULT = enum.auto()
+    ANY_F8_ANY_F8_F32 = enum.auto()
+    ANY_F8_ANY_F8_F32_FAST_ACCUM = enum.auto()
+    ANY_F8_ANY_F8_ANY = enum.auto()
+    ANY_F8_ANY_F8_ANY_FAST_ACCUM = enum.auto()
+    F16_F16_F16 = enum.auto()
+    F16_F16_F32 = enum.auto()
+    BF16_BF16_BF16 = enum.auto()
+    BF16_BF16_F32 = enum.auto()
+    BF16_BF16_F32_X3 = enum.auto()
+    BF16_BF16_F32_X6 = enum.auto()
+    BF16_BF16_F32_X9 = enum.auto()
+    TF32_TF32_F32 = enum.auto()
+    TF32_TF32_F32_X3 = enum.auto()
+    F32_F32_F32 = enum.auto()
+    F64_F64_F64 = enum.auto()
+
+    def __repr__(self):
+        return f"{type(self).__name__}.{self.name}"
+
+    def __str__(self):
+        return self.name
+
+
+_PRECISIONS = {
+    "highest": Precision.HIGHEST,
+    "float32": Precision.HIGHEST,
+    "high": Precision.HIGH,
+    "bfloat16_3x": Precision.HIGH,
+    "tensorfloat32": Precision.HIGH,
+    "default": Precision.DEFAULT,
+    "bfloat16": Precision.DEFAULT,
+    "fastest": Precision.DEFAULT,
+    None: Precision.DEFAULT,
+}
+
+
+def canonical_precision(precision):
+    """None, a pair of Precision, or a preset; ValueError for anything else."""
+    if precision is None or isinstance(precision, DotAlgorithmPreset):
+        return precision
+    if isinstance(precision, str):
+        if precision in DotAlgorithmPreset.__members__:
+            return DotAlgorithmPreset[precision]
+        if precision in _PRECISIONS:
+            return (_PRECISIONS[precision],) * 2
+    elif isinstance(precision, Precision):
+        return precision, precision
+    elif isinstance(precision, (tuple, list)) and len(precision) == 2:
+        pair = [p if isinstance(p, Precision) else _PRECISIONS.get(p) for p in precision]
+        if None not in pair:
+            return tuple(pair)
+    raise ValueError(
+        "Precision argument must be one of:\n- None,\n"
+        f"- a string in {list(_PRECISIONS)},\n- a lax.Precision value,\n"
+        "- a tuple of two lax.Precision values or strings,\n"
+        "- a lax.DotAlgorithmPreset or the name of one of these presets, or\n"
+        f"- a lax.DotAlgorithm value;\nbut got {precision}."
+    )
+
+
+# ---- dot_general ----
+
+
+def _free(rank, contract, batch):
+    """Axes that are neither contracted nor batched, in order."""
+    return tuple(i for i in range(rank) if i not in contract and i not in batch)
+
+
+def result_dtype(lhs_dtype, rhs_dtype, preferred):
+    """The dtype of a product; TypeError for a preferred dtype too narrow to hold it."""
+    natural = lhs_dtype if lhs_dtype == rhs_dtype else dtypes.promote_types(lhs_dtype, rhs_dtype)
+    if preferred is None:
+        return natural
+    narrower = preferred.itemsize < natural.itemsize
+    if dtypes.issubdtype(natural, np.integer) and not dtypes.issubdtype(natural, np.bool_):
+        if narrower:
+            raise TypeError(
+                "`preferred_element_type` must not be narrower than the original type, got preferred_element_type "
+                f"of {preferred} for result type of {natural}."
+            )
+    return preferred
+
+
+def _work_dtype(lhs, rhs, out):
+    """What the products are computed in: integers of the result's width, or a float or complex NumPy's BLAS knows."""
+    for dtype in (lhs, rhs):
+        if dtype.kind == "c" and out.kind != "c":
+            return dtype
+    if out.kind == "b":
+        return np.dtype(np.bool_)
+    if dtypes.issubdtype(out, np.integer):
+        operands = dtypes.promote_types(lhs, rhs)
+        if not dtypes.issubdtype(operands, np.integer) and operands.kind != "b":
+            return operands if operands.itemsize >= 4 else np.dtype(np.float32)
+        return out if out.kind in "iu" else np.dtype(np.int32)
+    if out.kind in "fc" and out.itemsize >= 4:
+        return out
+    operands = dtypes.promote_types(lhs, rhs)
+    return operands if operands.kind == "f" and operands.itemsize == 8 else np.dtype(np.float32)
+
+
+_float32, _float64 = np.dtype(np.float32), np.dtype(np.float64)
+_AS_THEY_ARE = frozenset({_float32, _float64, np.dtype(np.complex64), np.dtype(np.complex128)})
+
+
+def _kernel(lhs, rhs, *, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None):
+    (lc, rc), (lb, rb) = dimension_numbers
+    dtype = lhs.dtype
+    plain = dtype == rhs.dtype and dtype in _AS_THEY_ARE and preferred_element_type in (None, dtype)
+    if plain and not lb and lhs.ndim == 2 and rhs.ndim == 2 and len(lc) == 1:
+        if lhs.shape[lc[0]] != rhs.shape[rc[0]]:
+            raise ValueError("contracted sizes differ")
+        return np.matmul(lhs if lc[0] == 1 else lhs.T, rhs if rc[0] == 0 else rhs.T)
+    if plain:
+        return _product(lhs, rhs, lc, rc, lb, rb)
+    out = result_dtype(dtype, rhs.dtype, preferred_element_type)
+    work = _work_dtype(dtype, rhs.dtype, out)
+    return cast(_product(cast(lhs, work), cast(rhs, work), lc, rc, lb, rb), out)
+
+
+def _sizes(shape, axes):
+    return tuple([shape[a] for a in axes])
+
+
+def _product(x, y, lc, rc, lb, rb):
+    """One stacked matmul over moved, flattened axes; a copy is made only where the moved axes cannot be flattened."""
+    lf, rf = _free(x.ndim, lc, lb), _free(y.ndim, rc, rb)
+    b, m, n, k = _sizes(x.shape, lb), _sizes(x.shape, lf), _sizes(y.shape, rf), _sizes(x.shape, lc)
+    if b != _sizes(y.shape, rb) or k != _sizes(y.shape, rc) or len(lc) != len(rc):
+        raise ValueError("contracted or batched sizes differ")
+    rows, columns, inner = math.prod(m), math.prod(n), math.prod(k)
+    if x.dtype.kind == "b" and not inner:
+        return np.zeros(b + m + n, bool)
+    if inner == 1 and not lb and rows * columns:  # an outer product
+        out = np.multiply(x.reshape(m + (1,) * len(n)) if lf else x.reshape(()), y.reshape(n))
+        return out.reshape(m + n)
+    left = x.transpose((*lb, *lf, *lc)).reshape((*b, rows, inner))
+    right = y.transpose((*rb, *rc, *rf)).reshape((*b, inner, columns))
+    return np.matmul(left, right).reshape(b + m + n)
+
+
+def _check_side(side, rank, contract, batch):
+    axes = f"{side}_batch of {batch} and {side}_contracting of {contract}"
+    if not all(0 <= a < rank for a in (*contract, *batch)):
+        raise TypeError(
+            f"dot_general requires {side} dimension numbers to be nonnegative and less than the number of axes of "
+            f"the {side} value, got {axes} for {side} of rank {rank}"
+        )
+    for what, value in (("batch", batch), ("contracting", contract)):
+        if len(set(value)) != len(value):
+            raise TypeError(f"dot_general requires {side} {what} dimensions to be distinct, got {side}_{what} {value}.")
+    if set(contract) & set(batch):
+        raise TypeError(
+            f"dot_general requires {side} batch dimensions to be disjoint from contracting dimensions, got "
+            f"{side}_batch {batch} and {side}_contracting {contract}."
+        )
+
+
+def _abstract_eval(lhs, rhs, *, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None):
+    (lc, rc), (lb, rb) = dimension_numbers
+    _check_side("lhs", lhs.ndim, lc, lb)
+    _check_side("rhs", rhs.ndim, rc, rb)
+    batch = _sizes(lhs.shape, lb)
+    if not dims.equal_shapes(batch, _sizes(rhs.shape, rb)):
+        raise TypeError(
+            "dot_general requires lhs batch dimensions and rhs batch dimensions to have the same shape, got "
+            f"{batch} and {_sizes(rhs.shape, rb)}."
+        )
+    contracted = _sizes(lhs.shape, lc)
+    if not dims.equal_shapes(contracted, _sizes(rhs.shape, rc)):
+        raise TypeError(
+            "dot_general requires contracting dimensions to have the same shape, got "
+            f"{contracted} and {_sizes(rhs.shape, rc)}."
+        )
+    for side, x in (("lhs", lhs), ("rhs", rhs)):
+        if dtypes.is_extended(x.dtype):
+            raise TypeError(f"dot_general does not accept dtype {x.dtype} for its {side}.")
+    shape = batch + _sizes(lhs.shape, _free(lhs.ndim, lc, lb)) + _sizes(rhs.shape, _free(rhs.ndim, rc, rb))
+    weak = preferred_element_type is None and lhs.weak_type and rhs.weak_type
+    return ShapedArray(shape, result_dtype(lhs.dtype, rhs.dtype, preferred_element_type), weak)
+
+
+def _cotangent(ct, x, y, *, dimension_numbers, x_first, out_sharding=None, **params):
+    """Cotangent of x: contract ct with y over y's free axes, then put x's axes back in order.
+
+    `x_first` says that x, the linear operand, is the left one; dimension_numbers come with x's axes first.
+    """
+    (xc, yc), (xb, yb) = dimension_numbers
+    x_rank, y_rank = len(x.aval.shape), len(y.shape)
+    nb, ny = len(xb), y_rank - len(yb) - len(yc)
+    rank = len(ct.shape)
+    ct_y = tuple(range(rank - ny, rank)) if x_first else tuple(range(nb, nb + ny))
+    numbers = (ct_y, _free(y_rank, yc, yb)), (tuple(range(nb)), tuple(yb))
+    out = dot_general_p.bind(ct, y, dimension_numbers=numbers, out_sharding=None, **params)
+    # axes of `out` now: batch, free axes of x, contracted axes in the order of y
+    order = (*xb, *_free(x_rank, xc, xb), *(xc[i] for i in sorted(range(len(yc)), key=yc.__getitem__)))
+    out = transpose(out, tuple(sorted(range(x_rank), key=order.__getitem__)))
+    return convert(out, x.aval.dtype, x.aval.weak_type)
+
+
+def _lhs_cotangent(ct, x, y, **params):
+    return _cotangent(ct, x, y, x_first=True, **params)
+
+
+def _rhs_cotangent(ct, x, y, *, dimension_numbers, **params):
+    (xc, yc), (xb, yb) = dimension_numbers
+    return _cotangent(ct, y, x, dimension_numbers=((yc, xc), (yb, xb)), x_first=False, **params)
+
+
+def _batch(axis_data, operands, mapped, *, dimension_numbers, **params):
+    """Both mapped: one more batch axis in front.  One mapped: the axis is a free axis of its side."""
+    (x, y), (dx, dy) = operands, mapped
+    (lc, rc), (lb, rb) = dimension_numbers
+    if dx is not None:
+        lc, lb = _past(dx, lc), _past(dx, lb)
+    if dy is not None:
+        rc, rb = _past(dy, rc), _past(dy, rb)
+    if dx is not None and dy is not None:
+        lb, rb = (dx, *lb), (dy, *rb)
+        at = 0
+    elif dx is not None:
+        at = len(lb) + _free(x.ndim, lc, lb).index(dx)
+    else:
+        at = x.ndim - len(lc) + _free(y.ndim, rc, rb).index(dy)
+    out = dot_general_p.bind(x, y, dimension_numbers=((lc, rc), (lb, rb)), **params)
+    return out, at
+
+
+def _past(d, axes):
+    """Axes counted without the mapped axis d, counted with it."""
+    return tuple(a + (a >= d) for a in axes)
+
+
+def _pretty(eqn, names):
+    shown = {}
+    (lc, rc), (lb, rb) = eqn.params["dimension_numbers"]
+    shown["dimension_numbers"] = ((list(lc), list(rc)), (list(lb), list(rb)))
+    for key in ("out_sharding", "precision", "preferred_element_type"):
+        if eqn.params.get(key) is not None:
+            shown[key] = eqn.params[key]
+    return shown
+
+
+dot_general_p = Primitive(
+    "dot_general",
+    kernel=_kernel,
+    abstract_eval=_abstract_eval,
+    batch=_batch,
+    pretty=_pretty,
+    weak=lambda flags, params: all(flags) and params.get("preferred_element_type") is None,
+)
+bilinear(dot_general_p, _lhs_cotangent, _rhs_cotangent)
+
+
+def _axes(axes):
+    return tuple(operator.index(a) for a in axes)
+
+
+def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None, *, out_sharding=None):
+    """The product of two arrays summed over contracted axes.
+
+    dimension_numbers is ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)), sequences of axes counted from
+    the front.  The result has the batch axes, the free axes of lhs, the free axes of rhs; its dtype is the operands'
+    (promoted, where they differ) or preferred_element_type.  precision is accepted and makes no difference on a CPU.
+    Raises TypeError where axes do not fit or preferred_element_type is an integer type narrower than the operands'.
+    """
+    (lc, rc), (lb, rb) = dimension_numbers
+    numbers = (_axes(lc), _axes(rc)), (_axes(lb), _axes(rb))
+    if preferred_element_type is not None:
+        preferred_element_type = dtypes.canonicalize_dtype(np.dtype(preferred_element_type))
+    return dot_general_p.bind(
+        lhs if isinstance(lhs, Array) else as_array(lhs),
+        rhs if isinstance(rhs, Array) else as_array(rhs),
+        dimension_numbers=numbers,
+        precision=canonical_precision(precision),
+        preferred_element_type=preferred_element_type,
+        out_sharding=None,
+    )
+
+
+_MATMUL = ((1,), (0,)), ((), ())
+
+
+def dot(lhs, rhs, *, dimension_numbers=None, precision=None, preferred_element_type=None, out_sharding=None):
+    """The product of vectors and matrices; with dimension_numbers the same as `dot_general`.
+
+    Without them: ValueError unless both have one or two axes and the last of lhs is as long as the first of rhs.
+    """
+    lhs = lhs if isinstance(lhs, Array) else as_array(lhs)
+    rhs = rhs if isinstance(rhs, Array) else as_array(rhs)
+    if dimension_numbers is None:
+        if lhs.ndim == 2 and rhs.ndim == 2 and precision is None and preferred_element_type is None:
+            if dims.equal(lhs.shape[1], rhs.shape[0]):  # the common case, without more ado
+                return dot_general_p.bind(
+                    lhs,
+                    rhs,
+                    dimension_numbers=_MATMUL,
+                    precision=None,
+                    preferred_element_type=None,
+                    out_sharding=None,
+                )
+        fits = 1 <= lhs.ndim <= 2 and 1 <= rhs.ndim <= 2 and dims.equal(lhs.shape[-1], rhs.shape[0])
+        if not fits:
+            raise ValueError(
+                "jax.lax.dot: dimension_numbers must be specified when not performing simple un-batched "
+                "matrix-matrix, matrix-vector, or vector-vector products; got "
+                f"lhs_shape={lhs.shape} rhs_shape={rhs.shape}"
+            )
+        dimension_numbers = ((lhs.ndim - 1,), (0,)), ((), ())
+    return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
+
+
+def batch_matmul(lhs, rhs, precision=None):
+    """Products of matrices in the last two axes; all axes before them are batch axes of equal sizes.
+
+    Raises ValueError for fewer than two axes, or ranks that differ.
+    """
+    lhs = lhs if isinstance(lhs, Array) else as_array(lhs)
+    rhs = rhs if isinstance(rhs, Array) else as_array(rhs)
+    rank = lhs.ndim
+    if min(rank, rhs.ndim) < 2:
+        raise ValueError(f"Arguments to batch_matmul must be at least 2D, got {rank}, {rhs.ndim}")
+    if rank != rhs.ndim:
+        raise ValueError(f"Arguments to batch_matmul must have same ndim, got {rank}, {rhs.ndim}")
+    inner = canonical_axis(-1, rank), canonical_axis(-2, rank)
+    batch = tuple(range(rank - 2))
+    return dot_general(lhs, rhs, (((inner[0],), (inner[1],)), (batch, batch)), precision)
