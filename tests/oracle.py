@@ -1,0 +1,126 @@
+"""Speaking to real JAX: a long-lived process for live answers, and recorded answers for everybody else.
+
+Tests replay recordings (`tests/oracle_recordings/*.json.gz`, renewed by `make record`) and, where the oracle's Python is
+found (ONAX_ORACLE_PYTHON, or .venv-oracle made by `make oracle`), ask it a random sample live.
+"""
+
+import atexit
+import base64
+import gzip
+import hashlib
+import json
+import os
+import pickle
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+TESTS = Path(__file__).resolve().parent
+RECORDINGS = TESTS / "oracle_recordings"
+
+
+def python():
+    """The path of the Python that has real JAX, or None."""
+    named = os.environ.get("ONAX_ORACLE_PYTHON")
+    candidate = Path(named) if named else TESTS.parent / ".venv-oracle" / "bin" / "python"
+    return str(candidate) if candidate.exists() else None
+
+
+class Oracle:
+    """One process with real JAX; `ask` sends a request and returns its answer."""
+
+    def __init__(self, executable):
+        environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
+        self._process = subprocess.Popen(
+            [executable, str(TESTS / "oracle_server.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        atexit.register(self.close)
+
+    def ask(self, request):
+        """The answer to one request: {"ok": value} or {"error": class name, "message": text}."""
+        data = pickle.dumps(request)
+        self._process.stdin.write(struct.pack("<I", len(data)) + data)
+        self._process.stdin.flush()
+        (size,) = struct.unpack("<I", self._process.stdout.read(4))
+        return pickle.loads(self._process.stdout.read(size))
+
+    def close(self):
+        """Ends the process."""
+        if self._process.poll() is None:
+            self._process.stdin.close()
+            self._process.wait(timeout=10)
+
+
+_live = None
+
+
+def live():
+    """The one oracle process of this run; started when first wanted."""
+    global _live
+    if _live is None:
+        _live = Oracle(python())
+    return _live
+
+
+# ---- values on the wire ----
+
+
+def encode(value):
+    """An operand or a parameter as plain Python values that the server rebuilds."""
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        return ("dtype", np.dtype(value).name)
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        array = np.asarray(value)
+        name = "float0" if array.dtype.names else array.dtype.name
+        return ("array", name, array.shape, array.tobytes(), bool(getattr(value, "weak_type", False)))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return ("record", type(value).__name__, {k: encode(v) for k, v in value._asdict().items()})
+    if hasattr(value, "name") and hasattr(value, "value"):
+        return ("enum", type(value).__name__, value.name)
+    if isinstance(value, tuple):
+        return ("tuple", [encode(v) for v in value])
+    return value
+
+
+def key_of(request):
+    """A short name of a request, by its content."""
+    return hashlib.sha1(repr(sorted(request.items())).encode()).hexdigest()[:16]
+
+
+# ---- recordings ----
+
+
+def load(name):
+    """key -> answer of one file of recordings; empty if there is none."""
+    path = RECORDINGS / f"{name}.json.gz"
+    if not path.exists():
+        return {}
+    return {key: _from_json(answer) for key, answer in json.loads(gzip.decompress(path.read_bytes())).items()}
+
+
+def save(name, answers):
+    """Writes one file of recordings; the same answers give the same bytes."""
+    RECORDINGS.mkdir(exist_ok=True)
+    text = json.dumps({key: _to_json(answers[key]) for key in sorted(answers)}, separators=(",", ":"))
+    path = RECORDINGS / f"{name}.json.gz"
+    temporary = path.with_suffix(".tmp")
+    temporary.write_bytes(gzip.compress(text.encode(), mtime=0))
+    temporary.replace(path)
+
+
+def _to_json(answer):
+    if "ok" not in answer or isinstance(answer["ok"], str):
+        return answer
+    return {"ok": [[n, s, base64.b64encode(d).decode(), w] for n, s, d, w in answer["ok"]]}
+
+
+def _from_json(answer):
+    if "ok" not in answer or isinstance(answer["ok"], str):
+        return answer
+    return {"ok": [(n, tuple(s), base64.b64decode(d), w) for n, s, d, w in answer["ok"]]}
