@@ -1,0 +1,30 @@
+"""A compiled model; see ort.pyx."""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+
+cdef struct Port:
+    # one input or output of a session
+    const char *name       # kept alive by Session._keep
+    int element            # ONNX element type
+    int typenum            # NumPy type number of that element type
+    int rank
+    bint known             # every dimension is a number
+    int64_t *shape         # -1 where a dimension is symbolic
+
+
+cdef class Session:
+    cdef void *_handle            # OrtSession
+    cdef Port *_ports             # inputs, then outputs
+    cdef const char **_names      # their names, as Run wants them
+    cdef int _n_in
+    cdef int _n_out
+    cdef list _descrs             # dtypes of the outputs
+    cdef object _keep             # names, shared constants
+    cdef object __weakref__
+
+    cdef int _create(self, bytes model, void *settings) except -1
+    cdef int _declare(self, list inputs, list outputs) except -1
+    cdef cnp.ndarray _accept(self, int i, object x)
+    cpdef list run(self, object arrays)

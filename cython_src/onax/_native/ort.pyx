@@ -1,0 +1,379 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""ONNX Runtime through its C API: one instance of the library, ours, and sessions that run in it.
+
+    attach(path)    loads the library once, with an environment of our own: a global thread pool, no spinning
+    Session         a model; `run` takes and returns ndarrays, copies neither, and lets other threads run
+
+Nobody else's InferenceSession in the process is affected: the environment is this instance's alone.
+Faults are RuntimeErrors with the runtime's own words; `onax._compile` rewords them.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from onax._native.ort_api cimport *
+
+import ml_dtypes
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_NewFromDescr(PyObject *subtype, cnp.dtype descr, int nd, cnp.npy_intp *dims, cnp.npy_intp *strides,
+                                void *data, int flags, PyObject *obj)
+    PyObject PyArray_Type
+
+cdef extern from *:
+    """
+    #define ONAX_NOT_SWAPPED(a) PyArray_ISNOTSWAPPED(a)
+    #define ONAX_TYPENUM(d) ((d)->type_num)
+    """
+    bint ONAX_NOT_SWAPPED(cnp.ndarray)
+    int ONAX_TYPENUM(cnp.dtype)
+
+# The oldest library that was measured, and the version of its API table.
+OLDEST = (1, 28)
+cdef enum:
+    API_VERSION = 24
+    LOG_ERROR = 3
+    ON_STACK = 64
+    ADOPT_BYTES = 65536      # results the runtime allocated: smaller ones are copied, larger ones adopted
+
+# ONNX element types and their dtypes
+ELEMENTS = {
+    1: np.dtype(np.float32), 2: np.dtype(np.uint8), 3: np.dtype(np.int8), 4: np.dtype(np.uint16),
+    5: np.dtype(np.int16), 6: np.dtype(np.int32), 7: np.dtype(np.int64), 9: np.dtype(np.bool_),
+    10: np.dtype(np.float16), 11: np.dtype(np.float64), 12: np.dtype(np.uint32), 13: np.dtype(np.uint64),
+    16: np.dtype(ml_dtypes.bfloat16),
+}
+
+_ELEMENT_OF = {descr: element for element, descr in ELEMENTS.items()}
+
+cdef const onax_ort_entry *API = NULL
+cdef void *ENV = NULL
+cdef void *MEMORY = NULL
+cdef object _attached = None      # path, version
+
+
+cdef int check(ort_status status) except -1:
+    if status == NULL:
+        return 0
+    text = ort_error_message(API, status).decode("utf8", "replace")
+    ort_release_status(API, status)
+    raise RuntimeError(text)
+
+
+def attach(path, int threads=0):
+    """Loads ONNX Runtime's library from this path; returns its version.  Later calls return the same.
+
+    threads: size of the thread pool that all sessions share; 0 takes one a core.
+    Raises RuntimeError if the library cannot be loaded, is too old, or another one is attached already.
+    """
+    global API, ENV, MEMORY, _attached
+    cdef const onax_ort_base *base
+    cdef const onax_ort_entry *table
+    cdef const char *fault = NULL
+    cdef void *threading = NULL
+    path = str(path)
+    if _attached is not None:
+        if _attached[0] != path:
+            raise RuntimeError(f"ONNX Runtime is attached already, from {_attached[0]}; one process uses one library, "
+                               f"so {path} cannot be attached beside it.")
+        return _attached[1]
+    raw = path.encode()
+    base = onax_ort_open(PyBytes_AS_STRING(raw), &fault)
+    if base == NULL:
+        raise RuntimeError(f"ONNX Runtime cannot be loaded from {path}: {fault.decode('utf8', 'replace')}")
+    version = onax_ort_version(base).decode("utf8", "replace")
+    table = onax_ort_table(base, API_VERSION) if _version(version) >= OLDEST else NULL
+    if table == NULL:
+        raise RuntimeError(f"ONNX Runtime {version} at {path} is too old: onax needs {OLDEST[0]}.{OLDEST[1]} or newer.")
+    API = table
+    try:
+        check(ort_create_threading(API, &threading))
+        check(ort_set_intra_threads(API, threading, threads))
+        check(ort_set_inter_threads(API, threading, 1))
+        check(ort_set_spinning(API, threading, 0))
+        check(ort_create_env(API, LOG_ERROR, b"onax", threading, &ENV))
+        check(ort_create_cpu_memory(API, &MEMORY))
+    finally:
+        if threading != NULL:
+            ort_release_threading(API, threading)
+    _attached = (path, version)
+    return version
+
+
+def _version(text):
+    """(major, minor) of a version's text."""
+    parts = text.split(".")
+    return tuple(int(p) for p in parts[:2]) if len(parts) > 1 and all(p.isdigit() for p in parts[:2]) else (0, 0)
+
+
+def attached():
+    """(path, version) of the library in use, or None."""
+    return _attached
+
+
+@cython.final
+cdef class _Memory:
+    """Keeps a tensor that the runtime allocated, for the ndarray that shows it."""
+
+    cdef void *value
+
+    def __dealloc__(self):
+        if self.value != NULL:
+            ort_release_value(API, self.value)
+
+
+cdef void *_tensor(cnp.ndarray a, int element) except NULL:
+    """An OrtValue over an array's memory."""
+    cdef void *value = NULL
+    check(ort_create_tensor(API, MEMORY, cnp.PyArray_DATA(a), cnp.PyArray_NBYTES(a), <int64_t *>cnp.PyArray_DIMS(a),
+                            cnp.PyArray_NDIM(a), element, &value))
+    return value
+
+
+cdef object _result(void *value, cnp.dtype descr):
+    """The ndarray of a tensor that the runtime allocated: copied when small, adopted when large.  Takes `value`."""
+    cdef _Memory memory = _Memory.__new__(_Memory)
+    cdef void *info = NULL
+    cdef void *data = NULL
+    cdef int64_t shape[64]
+    cdef size_t rank = 0
+    cdef cnp.npy_intp size = descr.itemsize
+    cdef size_t i
+    cdef cnp.ndarray out
+    memory.value = value
+    check(ort_type_and_shape(API, value, &info))
+    try:
+        check(ort_rank(API, info, &rank))
+        if rank > 64:
+            raise RuntimeError(f"a result has {rank} dimensions; NumPy arrays have at most 64")
+        check(ort_dimensions(API, info, shape, rank))
+    finally:
+        ort_release_info(API, info)
+    check(ort_tensor_data(API, value, &data))
+    for i in range(rank):
+        size *= shape[i]
+    Py_INCREF(descr)
+    if size <= ADOPT_BYTES:
+        out = PyArray_NewFromDescr(&PyArray_Type, descr, <int>rank, <cnp.npy_intp *>shape, NULL, NULL, 0, NULL)
+        memcpy(cnp.PyArray_DATA(out), data, size)
+    else:
+        out = PyArray_NewFromDescr(&PyArray_Type, descr, <int>rank, <cnp.npy_intp *>shape, NULL, data,
+                                   cnp.NPY_ARRAY_CARRAY, NULL)
+        cnp.set_array_base(out, memory)
+    return out
+
+
+cdef class Session:
+    """A compiled model.
+
+    model         ModelProto bytes
+    inputs        [(name, ONNX element type, shape)]; a dimension that is no int is symbolic
+    outputs       likewise; results of symbolic shape are allocated by the runtime
+    initializers  {name: ndarray}: constants that the model only names (external data without a file); their memory is
+                  used as it is, and kept alive
+    options       "optimization": 0, 1, 2 or 99; "memory_pattern", "arena": bool; "config": {key: text}
+
+    Raises RuntimeError with the runtime's words when it refuses the model.
+    """
+
+    def __cinit__(self):
+        self._handle = NULL
+        self._ports = NULL
+        self._names = NULL
+
+    def __init__(self, bytes model, inputs, outputs, *, initializers=None, options=None):
+        cdef void *settings = NULL
+        if API == NULL:
+            raise RuntimeError("ONNX Runtime is not attached yet: call attach(path) first")
+        if self._handle != NULL:
+            raise RuntimeError("a session is made once")
+        options = options or {}
+        self._keep = [dict(initializers or {})]
+        self._declare(list(inputs), list(outputs))
+        check(ort_create_session_options(API, &settings))
+        try:
+            _apply(settings, options)
+            if initializers:
+                _share(settings, self._keep[0], self._keep)
+            self._create(model, settings)
+        finally:
+            ort_release_session_options(API, settings)
+
+    cdef int _create(self, bytes model, void *settings) except -1:
+        cdef const char *data = PyBytes_AS_STRING(model)
+        cdef size_t size = PyBytes_GET_SIZE(model)
+        cdef ort_status status
+        with nogil:
+            status = ort_create_session(API, ENV, data, size, settings, &self._handle)
+        return check(status)
+
+    cdef int _declare(self, list inputs, list outputs) except -1:
+        """Fills the ports: what Run needs to know of inputs and outputs, in C."""
+        cdef int i, j
+        cdef Port *port
+        ports = inputs + outputs
+        self._n_in = len(inputs)
+        self._n_out = len(outputs)
+        self._ports = <Port *>PyMem_Calloc(len(ports) + 1, sizeof(Port))
+        self._names = <const char **>PyMem_Calloc(len(ports) + 1, sizeof(char *))
+        if self._ports == NULL or self._names == NULL:
+            raise MemoryError()
+        self._descrs = []
+        for i, (name, element, shape) in enumerate(ports):
+            descr = ELEMENTS.get(element)
+            if descr is None:
+                raise RuntimeError(f"{name} has ONNX element type {element}, which no array can hold")
+            raw = name.encode()
+            self._keep.append(raw)
+            port = &self._ports[i]
+            port.name = self._names[i] = PyBytes_AS_STRING(raw)
+            port.element = element
+            port.typenum = ONAX_TYPENUM(descr)
+            port.rank = len(shape)
+            port.known = True
+            port.shape = <int64_t *>PyMem_Calloc(port.rank + 1, sizeof(int64_t))
+            if port.shape == NULL:
+                raise MemoryError()
+            for j, d in enumerate(shape):
+                port.shape[j] = d if isinstance(d, int) else -1
+                port.known = port.known and port.shape[j] >= 0
+            if i >= self._n_in:
+                self._descrs.append(descr)
+        return 0
+
+    def __dealloc__(self):
+        cdef int i
+        cdef void *handle = self._handle
+        if handle != NULL:
+            with nogil:
+                ort_release_session(API, handle)
+        if self._ports != NULL:
+            for i in range(self._n_in + self._n_out):
+                PyMem_Free(self._ports[i].shape)
+            PyMem_Free(self._ports)
+        PyMem_Free(self._names)
+
+    cpdef list run(self, object arrays):
+        """Runs the model on ndarrays of the declared types; returns new ndarrays.
+
+        Inputs that are not C-contiguous are copied, all others are read in place.
+        Raises TypeError for an array of another type or shape, RuntimeError with the runtime's words if it fails.
+        """
+        cdef void *on_stack[ON_STACK]
+        cdef void **values = on_stack
+        cdef int total = self._n_in + self._n_out
+        cdef int i
+        cdef void *value
+        cdef ort_status status
+        cdef cnp.ndarray a
+        cdef list held
+        cdef tuple given = tuple(arrays)
+        cdef list results = []
+        cdef Port *port
+        cdef cnp.dtype descr
+        if len(given) != self._n_in:
+            raise TypeError(f"the model takes {self._n_in} arrays, not {len(given)}")
+        if total > ON_STACK:
+            values = <void **>PyMem_Calloc(total, sizeof(void *))
+            if values == NULL:
+                raise MemoryError()
+        for i in range(total):
+            values[i] = NULL
+        held = []
+        try:
+            for i in range(self._n_in):
+                a = self._accept(i, given[i])
+                held.append(a)
+                values[i] = _tensor(a, self._ports[i].element)
+            for i in range(self._n_out):
+                port = &self._ports[self._n_in + i]
+                if not port.known:
+                    results.append(None)
+                    continue
+                descr = <cnp.dtype>self._descrs[i]
+                Py_INCREF(descr)
+                a = PyArray_NewFromDescr(&PyArray_Type, descr, port.rank, <cnp.npy_intp *>port.shape, NULL, NULL, 0,
+                                         NULL)
+                results.append(a)
+                values[self._n_in + i] = _tensor(a, port.element)
+            with nogil:
+                status = ort_run(API, self._handle, self._names, values, self._n_in, self._names + self._n_in,
+                                 self._n_out, values + self._n_in)
+            check(status)
+            for i in range(self._n_out):
+                if results[i] is None:
+                    # _result takes the value, whether it raises or not
+                    value = values[self._n_in + i]
+                    values[self._n_in + i] = NULL
+                    results[i] = _result(value, <cnp.dtype>self._descrs[i])
+            return results
+        finally:
+            for i in range(total):
+                if values[i] != NULL:
+                    ort_release_value(API, values[i])
+            if values != on_stack:
+                PyMem_Free(values)
+
+    cdef cnp.ndarray _accept(self, int i, object x):
+        """An input as an array the runtime can read in place."""
+        cdef Port *port = &self._ports[i]
+        cdef cnp.ndarray a
+        cdef int j
+        cdef bint fits
+        if not cnp.PyArray_Check(x):
+            raise TypeError(f"input {port.name.decode()} must be a numpy.ndarray, not {type(x).__name__}")
+        a = <cnp.ndarray>x
+        fits = cnp.PyArray_TYPE(a) == port.typenum and cnp.PyArray_NDIM(a) == port.rank and ONAX_NOT_SWAPPED(a)
+        if fits:
+            for j in range(port.rank):
+                if port.shape[j] >= 0 and port.shape[j] != cnp.PyArray_DIMS(a)[j]:
+                    fits = False
+        if not fits:
+            wanted = [port.shape[j] if port.shape[j] >= 0 else "?" for j in range(port.rank)]
+            raise TypeError(f"input {port.name.decode()} must be {ELEMENTS[port.element]}{wanted}, "
+                            f"not {a.dtype}{list((<object>a).shape)}")
+        return a if cnp.PyArray_IS_C_CONTIGUOUS(a) else cnp.PyArray_GETCONTIGUOUS(a)
+
+
+cdef int _apply(void *settings, options) except -1:
+    """Session options.  All sessions share the global thread pool."""
+    check(ort_use_global_threads(API, settings))
+    check(ort_set_optimization(API, settings, options.get("optimization", 99)))
+    if not options.get("memory_pattern", True):
+        check(ort_disable_memory_pattern(API, settings))
+    if not options.get("arena", True):
+        check(ort_disable_cpu_arena(API, settings))
+    for key, text in options.get("config", {}).items():
+        key, text = key.encode(), text.encode()
+        check(ort_add_config(API, settings, PyBytes_AS_STRING(key), PyBytes_AS_STRING(text)))
+    return 0
+
+
+cdef int _share(void *settings, dict initializers, list keep) except -1:
+    """Gives constants by reference; `keep` gets what must live as long as the session.
+
+    Two calls for each: the first has the session read our memory when it runs, the second lets it fold constants
+    while it optimises (measured: either alone copies the tensor, or fails to load).
+    """
+    cdef const char *name
+    cdef _Memory memory
+    for key, array in initializers.items():
+        element = _ELEMENT_OF.get(array.dtype)
+        if element is None or not array.flags.c_contiguous:
+            raise TypeError(f"constant {key} must be a C-contiguous array of an ONNX element type, not {array.dtype}")
+        raw = key.encode()
+        memory = _Memory.__new__(_Memory)
+        memory.value = _tensor(array, element)
+        keep += (raw, memory)
+        name = PyBytes_AS_STRING(raw)
+        check(ort_add_initializer(API, settings, name, memory.value))
+        check(ort_add_external_initializers(API, settings, &name, &memory.value, 1))
+    return 0

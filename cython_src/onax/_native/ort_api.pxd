@@ -1,0 +1,156 @@
+"""The part of ONNX Runtime's C API that onax uses.
+
+The runtime hands out one table of function pointers that only ever grows, so an entry is its position: no header is
+needed, and a build runs with every later library.  Each `ort_*` below is one entry (its position in the first column of
+the table in the C text); `tests/native/test_ort.py` calls them all.  A status is NULL when all went well.
+"""
+
+from libc.stdint cimport int64_t, uint32_t
+
+
+cdef extern from * nogil:
+    """
+    #include <stddef.h>
+    #include <stdint.h>
+
+    typedef void *(*onax_ort_entry)(void);
+    typedef struct {
+        const onax_ort_entry *(*GetApi)(uint32_t);
+        const char *(*GetVersionString)(void);
+    } onax_ort_base;
+    typedef void *ort_status;
+
+    #define ONAX_ORT(table, position, result, ...) ((result (*)(__VA_ARGS__))(table)[position])
+
+    #ifdef _WIN32
+    #define WIN32_LEAN_AND_MEAN
+    #include <windows.h>
+    static const onax_ort_base *onax_ort_open(const char *path, const char **fault) {
+        wchar_t wide[32768];
+        HMODULE library;
+        const onax_ort_base *(*entry)(void);
+        *fault = "LoadLibrary failed";
+        if (!MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 32768)) return NULL;
+        library = LoadLibraryExW(wide, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+        if (!library) return NULL;
+        *fault = "it has no OrtGetApiBase";
+        entry = (const onax_ort_base *(*)(void))(void *)GetProcAddress(library, "OrtGetApiBase");
+        return entry ? entry() : NULL;
+    }
+    #else
+    #include <dlfcn.h>
+    static const onax_ort_base *onax_ort_open(const char *path, const char **fault) {
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        const onax_ort_base *(*entry)(void);
+        if (!library) { *fault = dlerror(); return NULL; }
+        *fault = "it has no OrtGetApiBase";
+        entry = (const onax_ort_base *(*)(void))dlsym(library, "OrtGetApiBase");
+        return entry ? entry() : NULL;
+    }
+    #endif
+
+    static const onax_ort_entry *onax_ort_table(const onax_ort_base *base, uint32_t version)
+        { return base->GetApi(version); }
+    static const char *onax_ort_version(const onax_ort_base *base) { return base->GetVersionString(); }
+
+    static const char *ort_error_message(const onax_ort_entry *t, ort_status s)
+        { return ONAX_ORT(t, 2, const char *, void *)(s); }
+    static ort_status ort_create_session(const onax_ort_entry *t, void *env, const void *model, size_t size,
+                                         void *options, void **session)
+        { return ONAX_ORT(t, 8, void *, void *, const void *, size_t, void *, void **)(env, model, size, options,
+                                                                                     session); }
+    static ort_status ort_run(const onax_ort_entry *t, void *session, const char *const *in, void *const *ins, size_t n,
+                              const char *const *out, size_t m, void **outs)
+        { return ONAX_ORT(t, 9, void *, void *, void *, const char *const *, void *const *, size_t,
+                          const char *const *, size_t, void **)(session, NULL, in, ins, n, out, m, outs); }
+    static ort_status ort_create_session_options(const onax_ort_entry *t, void **options)
+        { return ONAX_ORT(t, 10, void *, void **)(options); }
+    static ort_status ort_disable_memory_pattern(const onax_ort_entry *t, void *options)
+        { return ONAX_ORT(t, 17, void *, void *)(options); }
+    static ort_status ort_disable_cpu_arena(const onax_ort_entry *t, void *options)
+        { return ONAX_ORT(t, 19, void *, void *)(options); }
+    static ort_status ort_set_optimization(const onax_ort_entry *t, void *options, int level)
+        { return ONAX_ORT(t, 23, void *, void *, int)(options, level); }
+    static ort_status ort_create_tensor(const onax_ort_entry *t, void *memory, void *data, size_t size,
+                                        const int64_t *shape, size_t rank, int element, void **value)
+        { return ONAX_ORT(t, 49, void *, void *, void *, size_t, const int64_t *, size_t, int, void **)(
+              memory, data, size, shape, rank, element, value); }
+    static ort_status ort_tensor_data(const onax_ort_entry *t, void *value, void **data)
+        { return ONAX_ORT(t, 51, void *, void *, void **)(value, data); }
+    static ort_status ort_rank(const onax_ort_entry *t, void *info, size_t *rank)
+        { return ONAX_ORT(t, 61, void *, const void *, size_t *)(info, rank); }
+    static ort_status ort_dimensions(const onax_ort_entry *t, void *info, int64_t *shape, size_t rank)
+        { return ONAX_ORT(t, 62, void *, const void *, int64_t *, size_t)(info, shape, rank); }
+    static ort_status ort_type_and_shape(const onax_ort_entry *t, void *value, void **info)
+        { return ONAX_ORT(t, 65, void *, const void *, void **)(value, info); }
+    static ort_status ort_create_cpu_memory(const onax_ort_entry *t, void **memory)
+        { return ONAX_ORT(t, 69, void *, int, int, void **)(1, 0, memory); }  /* arena allocator, default memory */
+    static void ort_release_status(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 93, void, void *)(h); }
+    static void ort_release_session(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 95, void, void *)(h); }
+    static void ort_release_value(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 96, void, void *)(h); }
+    static void ort_release_info(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 99, void, void *)(h); }
+    static void ort_release_session_options(const onax_ort_entry *t, void *h)
+        { ONAX_ORT(t, 100, void, void *)(h); }
+    static ort_status ort_create_env(const onax_ort_entry *t, int level, const char *name, void *threading, void **env)
+        { return ONAX_ORT(t, 119, void *, int, const char *, const void *, void **)(level, name, threading, env); }
+    static ort_status ort_use_global_threads(const onax_ort_entry *t, void *options)
+        { return ONAX_ORT(t, 120, void *, void *)(options); }
+    static ort_status ort_create_threading(const onax_ort_entry *t, void **threading)
+        { return ONAX_ORT(t, 121, void *, void **)(threading); }
+    static void ort_release_threading(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 122, void, void *)(h); }
+    static ort_status ort_add_config(const onax_ort_entry *t, void *options, const char *key, const char *value)
+        { return ONAX_ORT(t, 130, void *, void *, const char *, const char *)(options, key, value); }
+    static ort_status ort_set_intra_threads(const onax_ort_entry *t, void *threading, int n)
+        { return ONAX_ORT(t, 147, void *, void *, int)(threading, n); }
+    static ort_status ort_set_inter_threads(const onax_ort_entry *t, void *threading, int n)
+        { return ONAX_ORT(t, 148, void *, void *, int)(threading, n); }
+    static ort_status ort_set_spinning(const onax_ort_entry *t, void *threading, int on)
+        { return ONAX_ORT(t, 149, void *, void *, int)(threading, on); }
+    static ort_status ort_add_initializer(const onax_ort_entry *t, void *options, const char *name, void *value)
+        { return ONAX_ORT(t, 150, void *, void *, const char *, const void *)(options, name, value); }
+    static ort_status ort_add_external_initializers(const onax_ort_entry *t, void *options, const char *const *names,
+                                                    void *const *values, size_t n)
+        { return ONAX_ORT(t, 210, void *, void *, const char *const *, void *const *, size_t)(options, names, values,
+                                                                                              n); }
+    """
+    ctypedef void *onax_ort_entry
+    ctypedef struct onax_ort_base:
+        pass
+    ctypedef void *ort_status
+
+    const onax_ort_base *onax_ort_open(const char *path, const char **fault)
+    const onax_ort_entry *onax_ort_table(const onax_ort_base *base, uint32_t version)
+    const char *onax_ort_version(const onax_ort_base *base)
+
+    const char *ort_error_message(const onax_ort_entry *t, ort_status s)
+    ort_status ort_create_session(const onax_ort_entry *t, void *env, const void *model, size_t size, void *options,
+                                  void **session)
+    ort_status ort_run(const onax_ort_entry *t, void *session, const char **names, void **ins, size_t n,
+                       const char **out, size_t m, void **outs)
+    ort_status ort_create_session_options(const onax_ort_entry *t, void **options)
+    ort_status ort_disable_memory_pattern(const onax_ort_entry *t, void *options)
+    ort_status ort_disable_cpu_arena(const onax_ort_entry *t, void *options)
+    ort_status ort_set_optimization(const onax_ort_entry *t, void *options, int level)
+    ort_status ort_create_tensor(const onax_ort_entry *t, void *memory, void *data, size_t size, const int64_t *shape,
+                                 size_t rank, int element, void **value)
+    ort_status ort_tensor_data(const onax_ort_entry *t, void *value, void **data)
+    ort_status ort_rank(const onax_ort_entry *t, void *info, size_t *rank)
+    ort_status ort_dimensions(const onax_ort_entry *t, void *info, int64_t *shape, size_t rank)
+    ort_status ort_type_and_shape(const onax_ort_entry *t, void *value, void **info)
+    ort_status ort_create_cpu_memory(const onax_ort_entry *t, void **memory)
+    void ort_release_status(const onax_ort_entry *t, void *h)
+    void ort_release_session(const onax_ort_entry *t, void *h)
+    void ort_release_value(const onax_ort_entry *t, void *h)
+    void ort_release_info(const onax_ort_entry *t, void *h)
+    void ort_release_session_options(const onax_ort_entry *t, void *h)
+    ort_status ort_create_env(const onax_ort_entry *t, int level, const char *name, void *threading, void **env)
+    ort_status ort_use_global_threads(const onax_ort_entry *t, void *options)
+    ort_status ort_create_threading(const onax_ort_entry *t, void **threading)
+    void ort_release_threading(const onax_ort_entry *t, void *h)
+    ort_status ort_add_config(const onax_ort_entry *t, void *options, const char *key, const char *value)
+    ort_status ort_set_intra_threads(const onax_ort_entry *t, void *threading, int n)
+    ort_status ort_set_inter_threads(const onax_ort_entry *t, void *threading, int n)
+    ort_status ort_set_spinning(const onax_ort_entry *t, void *threading, int on)
+    ort_status ort_add_initializer(const onax_ort_entry *t, void *options, const char *name, void *value)
+    ort_status ort_add_external_initializers(const onax_ort_entry *t, void *options, const char **names, void **values,
+                                             size_t n)
