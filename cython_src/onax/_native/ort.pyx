@@ -18,8 +18,9 @@ from libc.string cimport memcpy
 
 from onax._native.ort_api cimport *
 
-import ml_dtypes
 import numpy as np
+
+from onax._native.protobuf import ELEMENT_TYPES
 
 cnp.import_array()
 
@@ -45,14 +46,7 @@ cdef enum:
     ADOPT_BYTES = 65536      # results the runtime allocated: smaller ones are copied, larger ones adopted
 
 # ONNX element types and their dtypes
-ELEMENTS = {
-    1: np.dtype(np.float32), 2: np.dtype(np.uint8), 3: np.dtype(np.int8), 4: np.dtype(np.uint16),
-    5: np.dtype(np.int16), 6: np.dtype(np.int32), 7: np.dtype(np.int64), 9: np.dtype(np.bool_),
-    10: np.dtype(np.float16), 11: np.dtype(np.float64), 12: np.dtype(np.uint32), 13: np.dtype(np.uint64),
-    16: np.dtype(ml_dtypes.bfloat16),
-}
-
-_ELEMENT_OF = {descr: element for element, descr in ELEMENTS.items()}
+ELEMENTS = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
 
 cdef const onax_ort_entry *API = NULL
 cdef void *ENV = NULL
@@ -366,7 +360,7 @@ cdef int _share(void *settings, dict initializers, list keep) except -1:
     cdef const char *name
     cdef _Memory memory
     for key, array in initializers.items():
-        element = _ELEMENT_OF.get(array.dtype)
+        element = ELEMENT_TYPES.get(array.dtype)
         if element is None or not array.flags.c_contiguous:
             raise TypeError(f"constant {key} must be a C-contiguous array of an ONNX element type, not {array.dtype}")
         raw = key.encode()
