@@ -11,6 +11,7 @@ gives it its batching rule with that of all other elementwise primitives.
 """
 
 from collections.abc import MutableMapping
+from functools import reduce
 
 import numpy as np
 
@@ -123,12 +124,12 @@ def elementwise_jvp(primitive, *tangent_rules):
 
     def jvp(primals, tangents, **params):
         y = primitive.bind(*primals, **params)
-        total = None
-        for rule, g in zip(tangent_rules, tangents):
-            if rule is not None and type(g) is not Zero:
-                part = rule(g, y, *primals, **params)
-                total = part if total is None else add_tangents(total, part)
-        return y, tangent_zero(y) if total is None else total
+        parts = [
+            rule(g, y, *primals, **params)
+            for rule, g in zip(tangent_rules, tangents)
+            if rule is not None and type(g) is not Zero
+        ]
+        return y, reduce(add_tangents, parts) if parts else tangent_zero(y)
 
     primitive.jvp = jvp
     return primitive

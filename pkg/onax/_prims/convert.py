@@ -131,10 +131,9 @@ def convert(x, dtype, weak_type=False):
     """x as an Array of the given canonical dtype and weak type; nothing is bound when it has both already."""
     if type(x) in _SCALARS:  # known now: staging sees the converted scalar, a literal
         return make_array(cast(np.asarray(x), dtype), dtype, weak_type)
-    if not isinstance(x, Array):
-        x = as_array(x)
-    if x.dtype == dtype and x.weak_type == weak_type:
-        return x
+    aval = x if isinstance(x, Array) else typeof(x)
+    if aval.dtype == dtype and aval.weak_type == weak_type:
+        return as_array(x)
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type, sharding=None)
 
 
@@ -149,9 +148,7 @@ def convert_element_type(operand, new_dtype):
         raise ValueError("dtype must be specified.")
     dtype = dtypes.canonicalize_dtype(new_dtype, allow_extended_dtype=True)
     if not isinstance(dtype, dtypes.ExtendedDType) and dtype.kind in "SUOMm":
-        raise TypeError(
-            f"onax only supports number and bool dtypes, got dtype {dtype} in convert_element_type"
-        )
+        raise TypeError(f"onax only supports number and bool dtypes, got dtype {dtype} in convert_element_type")
     return convert(operand, dtype)
 
 
@@ -250,9 +247,7 @@ def _reduce_precision_kernel(x, *, exponent_bits, mantissa_bits):
 
 def _reduce_precision_abstract(x, *, exponent_bits, mantissa_bits):
     if not dtypes.is_float(x.dtype):
-        raise TypeError(
-            f"reduce_precision does not accept dtype {x.dtype}. Accepted dtypes are subtypes of floating."
-        )
+        raise TypeError(f"reduce_precision does not accept dtype {x.dtype}. Accepted dtypes are subtypes of floating.")
     if exponent_bits < 1:
         raise ValueError(f"reduce_precision: exponent_bits must be positive; got {exponent_bits}")
     if mantissa_bits < 0:

@@ -164,9 +164,9 @@ square, square_p = unary(
 
 def _abs_tangent(g, y, x):
     if dtypes.is_complex(x.dtype):
-        size = convert(y, x.dtype)
+        turned, size = conj(x), convert(y, x.dtype)
         safe = select(eq(size, const(size, 0)), full_like(size, 1), size)
-        return real(mul(g, div(conj(x), safe)))
+        return real(mul(g, div(turned, safe)))
     return select(ge(x, const(x, 0)), g, neg(g))
 
 
@@ -294,9 +294,12 @@ def unbroadcast(x, ct):
 
 
 def _stretched(x, shape):
-    """A tangent repeated to the shape of the result."""
+    """A tangent repeated to the shape of the result; axes of length 1 are dropped before they come back longer."""
     have = shape_of(x)
-    return x if have == shape else broadcast_in_dim(x, shape, tuple(range(len(have))))
+    if have == shape:
+        return x
+    kept = tuple(i for i, (a, b) in enumerate(zip(have, shape)) if dimensions.equal(a, b))
+    return broadcast_in_dim(reshape(x, tuple(have[i] for i in kept)), shape, kept)
 
 
 def _sum_rules(p, second):
@@ -364,9 +367,7 @@ def mul(x, y, *, out_dtype=None):
 
 div, div_p = binary(
     "div",
-    kernels.division(
-        np.true_divide, kernels.divide_signed, kernels.divide_unsigned, complexfloating=np.true_divide
-    ),
+    kernels.division(np.true_divide, kernels.divide_signed, kernels.divide_unsigned, complexfloating=np.true_divide),
     lambda g, z, x, y: div(g, y),
     lambda g, z, x, y: mul(mul(neg(g), x), integer_pow(y, -2)),
     numpy_name="divide",
@@ -499,7 +500,7 @@ def pow(x, y):
     """x to the power y.
 
     x is floating or complex; y has its dtype or is an integer, of one shape (lengths of 1 and rank 0 fit any); TypeError
-    otherwise.  A NaN exponent gives NaN, where NumPy gives 1 for x = 1.
+    otherwise.
     """
     x_aval, y_aval = typeof(x), typeof(y)
     if x_aval.weak_type and y_aval.weak_type and x_aval.dtype != y_aval.dtype:
@@ -557,15 +558,9 @@ ne, ne_p = binary(
     "ne", per(**dict.fromkeys(_ORDER, np.not_equal)), result=to_bool, numpy_name="not_equal",
     facts=frozenset({COMMUTATIVE}), doc="Whether x differs from y; true if either is NaN.",
 )  # fmt: skip
-lt, lt_p = binary(
-    "lt", per(**dict.fromkeys(_ORDERED, np.less)), result=to_bool, doc="Whether x is less than y."
-)
-le, le_p = binary(
-    "le", per(**dict.fromkeys(_ORDERED, np.less_equal)), result=to_bool, doc="Whether x is at most y."
-)
-gt, gt_p = binary(
-    "gt", per(**dict.fromkeys(_ORDERED, np.greater)), result=to_bool, doc="Whether x is greater than y."
-)
+lt, lt_p = binary("lt", per(**dict.fromkeys(_ORDERED, np.less)), result=to_bool, doc="Whether x is less than y.")
+le, le_p = binary("le", per(**dict.fromkeys(_ORDERED, np.less_equal)), result=to_bool, doc="Whether x is at most y.")
+gt, gt_p = binary("gt", per(**dict.fromkeys(_ORDERED, np.greater)), result=to_bool, doc="Whether x is greater than y.")
 ge, ge_p = binary(
     "ge", per(**dict.fromkeys(_ORDERED, np.greater_equal)), result=to_bool, doc="Whether x is at least y."
 )

@@ -214,16 +214,12 @@ def division(float_function, signed, unsigned, **others):
 
 
 def power(x, y):
-    """x ** y; NaN exponents give NaN (C's pow gives 1 for x = 1); an integer exponent is exact in float64."""
+    """x ** y; an integer exponent is exact in float64."""
     if x.dtype != y.dtype:
         if x.dtype.kind == "c":
             return np.power(x, y.astype(x.dtype))
         return np.power(x.astype(np.float64), y.astype(np.float64)).astype(x.dtype)
-    out = np.power(x, y)
-    if y.dtype.kind == "c":
-        return out
-    nan = np.isnan(y)
-    return np.where(nan, y, out) if nan.any() else out
+    return np.power(x, y)
 
 
 def power_narrow(x, y):

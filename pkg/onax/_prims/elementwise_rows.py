@@ -52,9 +52,7 @@ def broadcasting_shape(name, avals):
         return shape
     shapes = [a.shape for a in avals if a.shape]
     if len({len(s) for s in shapes}) > 1:
-        raise TypeError(
-            f"{name}: arrays must have the same number of dimensions, got {({len(s) for s in shapes})}"
-        )
+        raise TypeError(f"{name}: arrays must have the same number of dimensions, got { ({len(s) for s in shapes}) }")
     out = []
     for sizes in zip(*shapes):
         found = 1
@@ -75,8 +73,7 @@ def check_accepted(name, kernel, dtype, position=None):
     if dtype not in kernel:
         at = "" if position is None else f" at position {position}"
         raise TypeError(
-            f"{name} does not accept dtype {dtype}{at}. Accepted dtypes{at} are subtypes of "
-            f"{', '.join(kernel.kinds)}."
+            f"{name} does not accept dtype {dtype}{at}. Accepted dtypes{at} are subtypes of {', '.join(kernel.kinds)}."
         )
 
 
@@ -90,9 +87,7 @@ def check_same_dtypes(name, avals, numpy_name=None):
             else ""
         )
         got = ", ".join(str(a.dtype) for a in avals)
-        raise TypeError(
-            f"lax.{name} requires arguments to have the same dtypes, got {got}.{tip}"
-        )
+        raise TypeError(f"lax.{name} requires arguments to have the same dtypes, got {got}.{tip}")
 
 
 def _same(dtype):
@@ -218,5 +213,8 @@ def const(x, value):
     """A scalar of x's dtype, weakly typed if x is."""
     aval = x.aval if isinstance(x, Array) else typeof(x)
     if aval.weak_type:
-        return value if aval.dtype.kind != "c" else complex(value)
+        return _PYTHON_TYPES[aval.dtype.kind](value)
     return np.asarray(value).astype(aval.dtype)[()]
+
+
+_PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}

@@ -36,9 +36,7 @@ def canonical_shape(shape):
         return tuple(d if isinstance(d, dims.SymbolicDim) else operator.index(d) for d in _items(shape))
     except TypeError as e:
         shown = shape if isinstance(shape, (int, float, str)) else tuple(shape)
-        raise TypeError(
-            f"Shapes must be 1D sequences of concrete values of integer type, got {shown}."
-        ) from e
+        raise TypeError(f"Shapes must be 1D sequences of concrete values of integer type, got {shown}.") from e
 
 
 def _items(shape):
@@ -135,9 +133,7 @@ def _broadcast_abstract(x, *, shape, broadcast_dimensions, sharding=None):
 
 def _broadcast_transpose(ct, x, *, shape, broadcast_dimensions, sharding=None):
     """Sums over the axes that are new and those that were stretched, then gives the latter back with length 1."""
-    stretched = tuple(
-        i for i, axis in enumerate(broadcast_dimensions) if not dims.equal(x.aval.shape[i], shape[axis])
-    )
+    stretched = tuple(i for i, axis in enumerate(broadcast_dimensions) if not dims.equal(x.aval.shape[i], shape[axis]))
     kept = {axis for i, axis in enumerate(broadcast_dimensions) if i not in stretched}
     total = reduce_sum(ct, tuple(a for a in range(len(shape)) if a not in kept))
     return [expand_dims(total, stretched)]
@@ -146,9 +142,7 @@ def _broadcast_transpose(ct, x, *, shape, broadcast_dimensions, sharding=None):
 def _broadcast_batch(axis_data, operands, mapped, *, shape, broadcast_dimensions, sharding=None):
     x = bdim_at_front(operands[0], mapped[0], axis_data.size)
     axes = (0, *(a + 1 for a in broadcast_dimensions))
-    return broadcast_in_dim_p.bind(
-        x, shape=(x.shape[0], *shape), broadcast_dimensions=axes, sharding=None
-    ), 0
+    return broadcast_in_dim_p.bind(x, shape=(x.shape[0], *shape), broadcast_dimensions=axes, sharding=None), 0
 
 
 def _broadcast_pretty(eqn, names):
@@ -226,9 +220,7 @@ def _reshape_abstract(x, *, new_sizes, dimensions, sharding=None):
     if any(type(d) is int and d < 0 for d in new_sizes):
         raise TypeError(f"reshape new_sizes must all be positive, got {new_sizes}.")
     if not dims.equal(dims.prod(new_sizes), dims.prod(x.shape)):
-        raise TypeError(
-            f"reshape total size must be unchanged, got new_sizes {new_sizes} for shape {x.shape}."
-        )
+        raise TypeError(f"reshape total size must be unchanged, got new_sizes {new_sizes} for shape {x.shape}.")
     if dimensions is not None and sorted(dimensions) != list(range(x.ndim)):
         raise TypeError(
             "reshape dimensions must be a permutation of operand dimensions, got dimensions "
@@ -248,9 +240,7 @@ def _reshape_batch(axis_data, operands, mapped, *, new_sizes, dimensions, shardi
     x = bdim_at_front(operands[0], mapped[0], axis_data.size)
     if dimensions is not None:
         dimensions = (0, *(d + 1 for d in dimensions))
-    return reshape_p.bind(
-        x, new_sizes=(x.shape[0], *new_sizes), dimensions=dimensions, sharding=None
-    ), 0
+    return reshape_p.bind(x, new_sizes=(x.shape[0], *new_sizes), dimensions=dimensions, sharding=None), 0
 
 
 reshape_p = Primitive(
@@ -395,8 +385,7 @@ def _rev_abstract(x, *, dimensions):
         raise TypeError(f"rev dimensions must have every element be nonnegative, got {dimensions}.")
     if any(d >= x.ndim for d in dimensions):
         raise TypeError(
-            f"rev dimensions must all be less than operand ndim, got dimensions {dimensions} "
-            f"for operand ndim {x.ndim}."
+            f"rev dimensions must all be less than operand ndim, got dimensions {dimensions} for operand ndim {x.ndim}."
         )
     return ShapedArray(x.shape, x.dtype, x.weak_type)
 
@@ -501,8 +490,7 @@ def _iota_kernel(*, dtype, shape, dimension, sharding=None):
 def _iota_abstract(*, dtype, shape, dimension, sharding=None):
     if not dtypes.issubdtype(dtype, np.number):
         raise TypeError(
-            f"iota does not accept dtype {dtype}. Accepted dtypes are subtypes of integer, floating, "
-            "complexfloating."
+            f"iota does not accept dtype {dtype}. Accepted dtypes are subtypes of integer, floating, complexfloating."
         )
     if any(type(d) is int and d < 0 for d in shape):
         raise TypeError(f"iota shape must have every element be nonnegative, got {shape}.")
@@ -569,9 +557,7 @@ def full(shape, fill_value, dtype=None, *, sharding=None):
     scalar.
     """
     if len(shape_of(fill_value)):
-        raise TypeError(
-            f"full must be called with scalar fill_value, got fill_value.shape {shape_of(fill_value)}."
-        )
+        raise TypeError(f"full must be called with scalar fill_value, got fill_value.shape {shape_of(fill_value)}.")
     aval = typeof(fill_value)
     if dtype is None:
         value = convert(fill_value, aval.dtype, aval.weak_type)
@@ -589,9 +575,7 @@ def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
         x = _duck_aval(x)
     weak_type = dtype is None and x.weak_type
     dtype = x.dtype if dtype is None else dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
-    return broadcast(
-        convert(fill_value, dtype, weak_type), x.shape if shape is None else canonical_shape(shape)
-    )
+    return broadcast(convert(fill_value, dtype, weak_type), x.shape if shape is None else canonical_shape(shape))
 
 
 def _duck_aval(x):

@@ -21,6 +21,7 @@ from onax._core.trace import (
     typeof,
 )
 from onax._core.zeros import Zero
+from onax._ground.dtypes import float0
 from onax._prims.shaping import instantiate_zeros
 from onax._transforms.jvp import call_custom_jvp
 from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, trace_to_jaxpr
@@ -109,7 +110,10 @@ class LinearizeTrace(Trace):
                 tangents.append(None)
         if not active:
             return bind_with_trace(primitive, self.parent_trace, primals, params)
-        tangents = [Zero(typeof(p).to_tangent_aval()) if t is None else t for p, t in zip(primals, tangents)]
+        tangents = [
+            Zero(typeof(p).to_tangent_aval()) if t is None or t.aval.dtype == float0 else t
+            for p, t in zip(primals, tangents)
+        ]
         if primitive.linearize is not None:
             out, tangent_out = self._by_linearize_rule(primitive, primals, tangents, params)
         elif primitive.jvp is None:

@@ -1,0 +1,315 @@
+"""Reductions over axes: reduce_max, reduce_min, reduce_prod, reduce_and, reduce_or, reduce_xor, argmax, argmin.
+
+(`reduce_sum` stands in shaping.py, beside its adjoint.)  A result has operand's dtype: integers wrap, where NumPy would
+widen them.  An empty reduction gives the neutral element; argmax and argmin of nothing are an error.
+"""
+
+import operator
+
+import numpy as np
+
+from onax._core.rules import add_tangents, no_derivative, tangent_zero
+from onax._core.trace import typeof
+from onax._core.zeros import Zero
+from onax._ground import dims, dtypes
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import NEVER, Primitive
+from onax._prims._batch_rules import reducer
+from onax._prims.convert import cast, convert
+from onax._prims.elementwise import div, eq, mul
+from onax._prims.shaping import (
+    checked_axes,
+    full,
+    instantiate_zeros,
+    number_only,
+    reduce_sum,
+    reduced_shape,
+    reshape,
+    shape_of,
+    squeeze,
+)
+from onax._prims.slicing import pad, slice_in_dim
+
+
+def _axes(axes):
+    return axes if type(axes) is tuple else tuple(operator.index(a) for a in axes)
+
+
+def _compute_dtype(dtype):
+    """The dtype to reduce in: narrow floats in float32, 2- and 4-bit integers in int32, others in their own."""
+    if dtype.kind in "biuc" or dtype.itemsize >= 4:
+        return dtype
+    return np.dtype(np.int32) if dtypes.is_integer(dtype) else np.dtype(np.float32)
+
+
+def _size(x, axes):
+    out = 1
+    for a in axes:
+        out *= x.shape[a]
+    return out
+
+
+# ---- max, min ----
+
+
+def lowest(dtype):
+    """The neutral element of max: -inf, the lowest integer, or False."""
+    return _extreme(dtype, -1)
+
+
+def highest(dtype):
+    """The neutral element of min: inf, the highest integer, or True."""
+    return _extreme(dtype, 1)
+
+
+def _extreme(dtype, sign):
+    if dtype.kind == "b":
+        return np.bool_(sign > 0)
+    if dtypes.is_integer(dtype):
+        info = dtypes.iinfo(dtype)
+        return np.asarray(int(info.max if sign > 0 else info.min)).astype(dtype)[()]
+    return np.asarray(sign * np.inf).astype(dtype)[()]
+
+
+def _extremum_kernel(ufunc, neutral):
+    def kernel(x, *, axes, out_sharding=None):
+        dtype = x.dtype
+        if x.size == 0 and _size(x, axes) == 0:
+            return np.full(reduced_shape(x.shape, axes), neutral(dtype), dtype)
+        wide = _compute_dtype(dtype)
+        if wide is dtype or wide == dtype:
+            return ufunc.reduce(x, axis=axes)
+        return ufunc.reduce(x.astype(wide), axis=axes).astype(dtype)
+
+    return kernel
+
+
+def _ordered_abstract(name):
+    def abstract_eval(x, *, axes, out_sharding=None):
+        if dtypes.is_extended(x.dtype):
+            raise TypeError(f"{name} does not accept dtype {x.dtype}.")
+        return ShapedArray(reduced_shape(x.shape, checked_axes(x, axes)), x.dtype, x.weak_type)
+
+    return abstract_eval
+
+
+def _extremum_jvp(primitive):
+    """The mean of the tangents at the places where the extremum is taken."""
+
+    def jvp(primals, tangents, *, axes, **params):
+        (x,), (g,) = primals, tangents
+        out = primitive.bind(x, axes=axes, **params)
+        if type(g) is Zero:
+            return out, tangent_zero(out)
+        kept = tuple(1 if i in axes else d for i, d in enumerate(shape_of(x)))
+        where = convert(eq(x, reshape(out, kept)), g.dtype)
+        counts = reduce_sum(where, axes)
+        return out, div(reduce_sum(mul(g, where), axes), counts)
+
+    return jvp
+
+
+def _extremum(name, ufunc, neutral):
+    p = Primitive(name, kernel=_extremum_kernel(ufunc, neutral), abstract_eval=_ordered_abstract(name))
+    p.jvp = _extremum_jvp(p)
+    return reducer(p)
+
+
+reduce_max_p = _extremum("reduce_max", np.maximum, lowest)
+reduce_min_p = _extremum("reduce_min", np.minimum, highest)
+
+
+def reduce_max(operand, axes, *, out_sharding=None):
+    """The largest element along the axes; NaN if there is one; the lowest value of the dtype if there are no elements.
+
+    Raises ValueError for axes that repeat or are out of bounds.
+    """
+    return reduce_max_p.bind(operand, axes=_axes(axes))
+
+
+def reduce_min(operand, axes, *, out_sharding=None):
+    """The smallest element along the axes; NaN if there is one; the highest value of the dtype if there are no elements.
+
+    Raises ValueError for axes that repeat or are out of bounds.
+    """
+    return reduce_min_p.bind(operand, axes=_axes(axes))
+
+
+# ---- prod ----
+
+
+def _prod_kernel(x, *, axes):
+    dtype = x.dtype
+    wide = _compute_dtype(dtype)
+    out = np.multiply.reduce(x if wide is dtype else x.astype(wide, copy=False), axis=axes, dtype=wide)
+    return out if wide == dtype else cast(np.asarray(out), dtype)
+
+
+def _prod_abstract(x, *, axes):
+    number_only("reduce_prod", x.dtype)
+    return ShapedArray(reduced_shape(x.shape, checked_axes(x, axes)), x.dtype, x.weak_type)
+
+
+def _merged(x, axes):
+    """x with the axes merged into one in front."""
+    shape = shape_of(x)
+    kept = tuple(i for i in range(len(shape)) if i not in axes)
+    sizes = (dims.prod(tuple(shape[a] for a in axes)), *(shape[k] for k in kept))
+    return reshape(x, sizes, (*axes, *kept))
+
+
+def _prod_jvp(primals, tangents, *, axes):
+    """Halves the axis until one factor is left, by the product rule: right where factors are 0, unlike dividing."""
+    (x,), (g,) = primals, tangents
+    if type(g) is Zero:
+        out = reduce_prod_p.bind(x, axes=axes)
+        return out, tangent_zero(out)
+    x, g = _merged(x, axes), _merged(instantiate_zeros(g), axes)
+    size = shape_of(x)[0]
+    if not dims.is_constant(size):
+        raise NotImplementedError(
+            f"The derivative of reduce_prod over an axis of the symbolic size {size} is not available: multiply "
+            "along axes of known size, or take exp of the sum of logarithms."
+        )
+    if size == 0:
+        rest, dtype = shape_of(x)[1:], x.dtype
+        return full(rest, 1, dtype), full(rest, 0, dtype)
+    no_padding = ((0, 0, 0),) * (len(shape_of(x)) - 1)
+    while size > 1:
+        half = (size + 1) // 2
+        left, g_left = slice_in_dim(x, 0, half), slice_in_dim(g, 0, half)
+        right, g_right = slice_in_dim(x, half, size), slice_in_dim(g, half, size)
+        if size % 2:
+            config, one, zero = ((0, 1, 0), *no_padding), np.ones((), x.dtype)[()], np.zeros((), x.dtype)[()]
+            right, g_right = pad(right, one, config), pad(g_right, zero, config)
+        x = mul(left, right)
+        g = add_tangents(mul(g_left, right), mul(left, g_right))
+        size = half
+    return squeeze(x, (0,)), squeeze(g, (0,))
+
+
+reduce_prod_p = Primitive("reduce_prod", kernel=_prod_kernel, abstract_eval=_prod_abstract, jvp=_prod_jvp)
+reducer(reduce_prod_p)
+
+
+def reduce_prod(operand, axes):
+    """The product of the elements along the axes, in operand's dtype (integers wrap); 1 if there are none.
+
+    Raises ValueError for axes that repeat or are out of bounds, TypeError for bool.
+    """
+    return reduce_prod_p.bind(operand, axes=_axes(axes))
+
+
+# ---- and, or, xor ----
+
+
+def _bitwise_kernel(ufunc, neutral):
+    def kernel(x, *, axes):
+        dtype = x.dtype
+        if x.size == 0 and _size(x, axes) == 0:
+            return np.full(reduced_shape(x.shape, axes), np.asarray(neutral).astype(dtype), dtype)
+        if dtype.kind in "biu":
+            return ufunc.reduce(x, axis=axes)
+        return cast(np.asarray(ufunc.reduce(x.astype(np.int32), axis=axes)), dtype)
+
+    return kernel
+
+
+def _bitwise_abstract(x, *, axes):
+    if dtypes.is_extended(x.dtype) or not (x.dtype.kind == "b" or dtypes.is_integer(x.dtype)):
+        raise TypeError(f"logical reduction requires operand dtype bool or int, got {x.dtype}.")
+    return ShapedArray(reduced_shape(x.shape, checked_axes(x, axes)), x.dtype)
+
+
+def _bitwise(name, ufunc, neutral):
+    p = Primitive(name, kernel=_bitwise_kernel(ufunc, neutral), abstract_eval=_bitwise_abstract, weak=NEVER)
+    return reducer(no_derivative(p))
+
+
+reduce_and_p = _bitwise("reduce_and", np.bitwise_and, -1)
+reduce_or_p = _bitwise("reduce_or", np.bitwise_or, 0)
+reduce_xor_p = _bitwise("reduce_xor", np.bitwise_xor, 0)
+
+
+def reduce_and(operand, axes):
+    """The bits set in all elements along the axes (for bool: whether all are true).
+
+    Raises TypeError unless operand is bool or integer, ValueError for axes that repeat or are out of bounds.
+    """
+    return reduce_and_p.bind(operand, axes=_axes(axes))
+
+
+def reduce_or(operand, axes):
+    """The bits set in any element along the axes (for bool: whether any is true).
+
+    Raises TypeError unless operand is bool or integer, ValueError for axes that repeat or are out of bounds.
+    """
+    return reduce_or_p.bind(operand, axes=_axes(axes))
+
+
+def reduce_xor(operand, axes):
+    """The bits set in an odd number of elements along the axes.
+
+    Raises TypeError unless operand is bool or integer, ValueError for axes that repeat or are out of bounds.
+    """
+    return reduce_xor_p.bind(operand, axes=_axes(axes))
+
+
+# ---- argmax, argmin ----
+
+
+def _arg_kernel(function):
+    def kernel(x, *, axes, index_dtype):
+        (axis,) = axes
+        wide = _compute_dtype(x.dtype)
+        if wide != x.dtype:
+            x = x.astype(wide)
+        return function(x, axis=axis).astype(index_dtype)
+
+    return kernel
+
+
+def _arg_abstract(x, *, axes, index_dtype):
+    (axis,) = axes
+    if not 0 <= axis < x.ndim:
+        raise ValueError(f"Invalid axis {axis} for operand shape {x.shape}")
+    if not dtypes.issubdtype(index_dtype, np.integer):
+        raise TypeError(f"index_dtype must be an integer type, but got {np.dtype(index_dtype).name}")
+    if dims.equal(x.shape[axis], 0):
+        raise ValueError(f"argmin and argmax require non-empty reduced dimension. operand.shape={x.shape} axis={axis}")
+    if dtypes.is_extended(x.dtype) or dtypes.is_complex(x.dtype):
+        raise TypeError(
+            f"argmin and argmax do not accept dtype {x.dtype}. Accepted dtypes are subtypes of integer, floating, bool."
+        )
+    return ShapedArray(reduced_shape(x.shape, axes), index_dtype)
+
+
+def _arg(name, function):
+    p = Primitive(name, kernel=_arg_kernel(function), abstract_eval=_arg_abstract, weak=NEVER)
+    return reducer(no_derivative(p))
+
+
+argmax_p = _arg("argmax", np.argmax)
+argmin_p = _arg("argmin", np.argmin)
+
+
+def _arg_bind(p, operand, axis, index_dtype):
+    params = {"axes": (operator.index(axis),), "index_dtype": dtypes.canonicalize_dtype(index_dtype)}
+    _arg_abstract(typeof(operand), **params)
+    return p.bind(operand, **params)
+
+
+def argmax(operand, axis, index_dtype):
+    """Where along the axis the largest element is: the first of several; the first NaN if there is one.
+
+    Raises ValueError for a bad or empty axis, TypeError for complex numbers or an index_dtype that is no integer type.
+    """
+    return _arg_bind(argmax_p, operand, axis, index_dtype)
+
+
+def argmin(operand, axis, index_dtype):
+    """Where along the axis the smallest element is: the first of several; the first NaN if there is one.
+
+    Raises ValueError for a bad or empty axis, TypeError for complex numbers or an index_dtype that is no integer type.
+    """
+    return _arg_bind(argmin_p, operand, axis, index_dtype)
