@@ -1,0 +1,69 @@
+"""Compiled functions: what is looked up on a call, and what is run."""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint64_t
+
+from onax._native.tree cimport PyTreeDef
+
+cdef enum Source:
+    COMPUTED        # result `index` of the runner
+    FORWARDED       # argument `index`, unchanged
+    CONSTANT        # constant `index`
+
+cdef struct Out:
+    int source
+    int index
+    bint weak
+    PyObject* dtype     # an extended dtype, else NULL; borrowed from Executable.refs
+
+cdef class Executable:
+    cdef readonly object runner     # a Session, or a function from a list of ndarrays to a list of ndarrays
+    cdef bint is_session
+    cdef int n_in
+    cdef int* kept                  # which arguments the runner takes
+    cdef int n_args
+    cdef int n_out
+    cdef Out* outs
+    cdef list refs
+    cdef tuple constants            # Arrays that are results as they are
+    cdef object explain             # RuntimeError of the runner -> the error to raise
+    cdef list adapt_in              # None, or for each runner input None or a function ndarray -> ndarray
+    cdef list adapt_out
+    cdef object __weakref__
+
+    cdef list execute(self, list leaves, object device, bint committed)
+    cdef object forwarded(self, object x, Out* out, object device, bint committed)
+
+cdef class Entry:
+    cdef readonly Executable executable
+    cdef readonly PyTreeDef out_tree
+    cdef readonly object about      # whatever the compiler wants to keep with it
+    cdef readonly object device     # of the results; None: the default
+    cdef readonly bint committed
+    cdef tuple donated              # positions of the arguments that a call uses up
+    cdef PyTreeDef in_tree
+    cdef bytes signature
+    cdef tuple statics
+    cdef uint64_t options
+    cdef object default_device
+
+    cdef object call(self, list leaves)
+
+cdef class JitCache:
+    cdef dict table                 # key -> Entry
+    cdef Entry last                 # the one used last: tried first, without hashing
+    cdef readonly dict traced       # for the Python side: key -> staged program
+    cdef object __weakref__
+
+cdef class JitFunction:
+    cdef readonly object fun
+    cdef public JitCache cache
+    cdef tuple static_argnums       # positions, none negative unless the function's arity is unknown
+    cdef frozenset static_argnames
+    cdef bint has_static
+    cdef dict __dict__
+    cdef object __weakref__
+
+    cdef object call(self, tuple args, dict kwargs)
+    cdef object look_up(self, tuple args, dict kwargs, PyTreeDef tree, bytes signature, tuple statics, list leaves)
+    cdef object missed(self, tuple args, dict kwargs, object key)

@@ -1,0 +1,457 @@
+# cython: boundscheck=False, wraparound=False
+"""JitFunction: from arguments to the compiled program and back, without a Python function on the way.
+
+A call flattens its arguments against the structure seen last, writes what a program depends on of each leaf as
+numbers, compares, runs, and unflattens.  Another structure or other numbers go to a dictionary; what is not there is
+asked of the method `_miss` of the Python subclass.
+"""
+
+from types import MethodType
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
+from libc.string cimport memcmp, memcpy
+
+from onax._native.array cimport ArrayImpl, buffer_of, device_of, wrap, wrap_plain
+from onax._native.buffers cimport canonical, is_extended, is_numpy, scalar_buffer, shares_with_user
+from onax._native.context cimport X64, ctx, default_device, option_bits
+from onax._native.ort cimport Session
+from onax._native.tree cimport PyTreeDef, flatten_call, matches_call
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    bint PyBool_Check(object)
+    bint PyLong_Check(object)
+    bint PyFloat_Check(object)
+    bint PyComplex_Check(object)
+
+cdef enum:
+    ON_STACK = 256          # words of a signature before memory is allocated
+    OWN_NUMBERS = 100000    # numbers of extended dtypes, devices and shardings; those of NumPy are below
+    ENTRIES_AT_MOST = 4096  # of one function; the oldest goes first
+
+# Extended dtypes, devices and shardings are numbered as they come.
+cdef dict _numbers = {}
+
+
+cdef int64_t _number(object key) except -1:
+    found = _numbers.get(key)
+    if found is None:
+        found = _numbers[key] = OWN_NUMBERS + len(_numbers)
+    return found
+
+
+# ---- signatures ----------------------------------------------------------------------------------------------------
+
+cdef struct Words:
+    int64_t* at
+    Py_ssize_t used
+    Py_ssize_t room
+    int64_t inline[256]
+
+
+cdef int _reserve(Words* words, Py_ssize_t n) except -1:
+    cdef int64_t* grown
+    if words.used + n <= words.room:
+        return 0
+    while words.used + n > words.room:
+        words.room *= 2
+    grown = <int64_t*>PyMem_Malloc(words.room * sizeof(int64_t))
+    if grown is NULL:
+        raise MemoryError()
+    memcpy(grown, words.at, words.used * sizeof(int64_t))
+    _release(words)
+    words.at = grown
+    return 0
+
+
+cdef inline void _release(Words* words) noexcept:
+    if words.at is not words.inline:
+        PyMem_Free(words.at)
+
+
+cdef inline int64_t _canonical(int num, Py_ssize_t itemsize) noexcept:
+    """One type number for each dtype that arrays have: 64 bits become 32 unless they are on."""
+    cdef bint wide = option_bits() & X64
+    if num == cnp.NPY_DOUBLE:
+        return num if wide else cnp.NPY_FLOAT
+    if num == cnp.NPY_LONG or num == cnp.NPY_LONGLONG:
+        return cnp.NPY_LONGLONG if wide and itemsize == 8 else cnp.NPY_INT
+    if num == cnp.NPY_ULONG or num == cnp.NPY_ULONGLONG:
+        return cnp.NPY_ULONGLONG if wide and itemsize == 8 else cnp.NPY_UINT
+    if num == cnp.NPY_CDOUBLE:
+        return num if wide else cnp.NPY_CFLOAT
+    return num
+
+
+cdef int64_t _dtype_number(object dtype) except -1:
+    if is_extended(dtype) or (<cnp.dtype>dtype).type_num == cnp.NPY_VOID:
+        return _number(dtype)
+    return _canonical((<cnp.dtype>dtype).type_num, (<cnp.dtype>dtype).itemsize)
+
+
+cdef int _write(Words* words, int64_t dtype, bint weak, int64_t place, int rank, cnp.npy_intp* shape) except -1:
+    cdef int i
+    cdef int64_t* at
+    if words.used + rank + 2 > words.room:
+        _reserve(words, rank + 2)
+    at = words.at + words.used
+    at[0] = dtype | (<int64_t>weak << 32) | (<int64_t>rank << 40)
+    at[1] = place
+    for i in range(rank):
+        at[2 + i] = shape[i]
+    words.used += rank + 2
+    return 0
+
+
+cdef int64_t _place(ArrayImpl a) except -1:
+    if a.shards is not None:
+        return _number(a.sharding)
+    return _number(device_of(a)) if a.placed else 0
+
+
+cdef bint _write_leaf(Words* words, object x) except -1:
+    """Writes one leaf: dtype, weak bit and rank, place, dimensions; False for what is no plain value."""
+    cdef cnp.ndarray buf
+    cdef ArrayImpl a
+    cdef bint wide
+    if type(x) is ArrayImpl:
+        a = <ArrayImpl>x
+        buf = buffer_of(a)
+        _write(words, _dtype_number(a._dtype), a.weak, _place(a) if a.placed or a.shards is not None else 0,
+               cnp.PyArray_NDIM(buf), cnp.PyArray_DIMS(buf))
+        return True
+    if cnp.PyArray_Check(x):
+        buf = <cnp.ndarray>x
+        _write(words, _dtype_number(<object>cnp.PyArray_DESCR(buf)), False, 0, cnp.PyArray_NDIM(buf),
+               cnp.PyArray_DIMS(buf))
+        return True
+    if is_numpy(x):
+        _write(words, _dtype_number(x.dtype), False, 0, 0, NULL)
+        return True
+    wide = option_bits() & X64
+    if PyFloat_Check(x):
+        _write(words, cnp.NPY_DOUBLE if wide else cnp.NPY_FLOAT, True, 0, 0, NULL)
+    elif PyBool_Check(x):
+        _write(words, cnp.NPY_BOOL, False, 0, 0, NULL)
+    elif PyLong_Check(x):
+        _write(words, cnp.NPY_LONGLONG if wide else cnp.NPY_INT, True, 0, 0, NULL)
+    elif PyComplex_Check(x):
+        _write(words, cnp.NPY_CDOUBLE if wide else cnp.NPY_CFLOAT, True, 0, 0, NULL)
+    else:
+        return False
+    return True
+
+
+cdef bytes _signature(list leaves, bytes expected):
+    """The signature of the leaves: `expected` itself if it is that; None if some leaf is no plain value."""
+    cdef Words words
+    cdef Py_ssize_t size
+    words.at = words.inline
+    words.used = 0
+    words.room = ON_STACK
+    try:
+        for x in leaves:
+            if not _write_leaf(&words, x):
+                return None
+        size = words.used * sizeof(int64_t)
+        if expected is not None and size == PyBytes_GET_SIZE(expected) and memcmp(
+                words.at, PyBytes_AS_STRING(expected), size) == 0:
+            return expected
+        return PyBytes_FromStringAndSize(<char*>words.at, size)
+    finally:
+        _release(&words)
+
+
+# ---- running -------------------------------------------------------------------------------------------------------
+
+cdef cnp.ndarray _buffer(object x):
+    """The elements of a leaf as the runner takes them."""
+    cdef bint weak
+    if type(x) is ArrayImpl:
+        return buffer_of(<ArrayImpl>x)
+    if is_numpy(x):
+        return canonical(x)
+    return scalar_buffer(x, &weak)
+
+
+cdef class Executable:
+    """A program that can be run on flat values.
+
+    runner     Session, or function from a list of ndarrays to a list of ndarrays
+    kept       positions of the arguments that the runner takes
+    outs       for each result (source, index, weak, extended dtype or None); source: "computed" (result `index` of
+               the runner), "forwarded" (argument `index`) or "constant" (entry `index` of `constants`)
+    explain    function RuntimeError -> exception, for failures of the runner
+    adapt_in, adapt_out   lists of None or functions ndarray -> ndarray, applied at the boundary
+    """
+
+    def __init__(self, runner, kept, outs, *, int n_args, constants=(), explain=None, adapt_in=None,
+                 adapt_out=None):
+        cdef int i
+        cdef Out* out
+        kept, outs = list(kept), list(outs)
+        self.runner = runner
+        self.is_session = type(runner) is Session
+        self.n_args = n_args
+        self.n_in = len(kept)
+        self.n_out = len(outs)
+        self.kept = <int*>PyMem_Calloc(self.n_in + 1, sizeof(int))
+        self.outs = <Out*>PyMem_Calloc(self.n_out + 1, sizeof(Out))
+        if self.kept is NULL or self.outs is NULL:
+            raise MemoryError()
+        for i in range(self.n_in):
+            self.kept[i] = kept[i]
+        self.refs = outs
+        for i in range(self.n_out):
+            source, index, weak, dtype = outs[i]
+            out = &self.outs[i]
+            out.source = {"computed": COMPUTED, "forwarded": FORWARDED, "constant": CONSTANT}[source]
+            out.index = index
+            out.weak = weak
+            out.dtype = <PyObject*>dtype if dtype is not None else NULL
+        self.constants = tuple(constants)
+        self.explain = explain
+        self.adapt_in = adapt_in
+        self.adapt_out = adapt_out
+
+    def __dealloc__(self):
+        PyMem_Free(self.kept)
+        PyMem_Free(self.outs)
+
+    def run(self, leaves, device=None, bint committed=False):
+        """The results, as a list of Arrays, for flat arguments of the types it was compiled for.
+
+        They are placed on `device` (None: the default one), and are `committed` to it or not.
+        """
+        cdef list given = leaves if type(leaves) is list else list(leaves)
+        if len(given) != self.n_args:
+            raise TypeError(f"the program takes {self.n_args} arguments, {len(given)} were given")
+        return self.execute(given, device if device is not None else default_device(), committed)
+
+    cdef list execute(self, list leaves, object device, bint committed):
+        cdef list inputs = []
+        cdef list results = None
+        cdef list out = []
+        cdef int i
+        cdef Out* spec
+        if self.runner is not None:
+            for i in range(self.n_in):
+                value = _buffer(leaves[self.kept[i]])
+                if self.adapt_in is not None and self.adapt_in[i] is not None:
+                    value = self.adapt_in[i](value)
+                inputs.append(value)
+            try:
+                results = (<Session>self.runner).run(inputs) if self.is_session else self.runner(inputs)
+            except RuntimeError as error:
+                if self.explain is None:
+                    raise
+                raise self.explain(error) from None
+        for i in range(self.n_out):
+            spec = &self.outs[i]
+            if spec.source == COMPUTED:
+                value = results[spec.index]
+                if self.adapt_out is not None and self.adapt_out[spec.index] is not None:
+                    value = self.adapt_out[spec.index](value)
+                out.append(wrap_plain(value, spec.weak, device, committed) if spec.dtype is NULL
+                           else wrap(value, <object>spec.dtype, spec.weak, device, committed))
+            elif spec.source == FORWARDED:
+                out.append(self.forwarded(leaves[spec.index], spec, device, committed))
+            else:
+                value = self.constants[spec.index]
+                out.append(wrap((<ArrayImpl>value).buf, (<ArrayImpl>value)._dtype, spec.weak, device, committed))
+        return out
+
+    cdef object forwarded(self, object x, Out* spec, object device, bint committed):
+        """An argument as a result: a new Array over the same memory, or over a copy if that is the user's."""
+        cdef cnp.ndarray buf = _buffer(x)
+        if type(x) is ArrayImpl:
+            return wrap(buf, (<ArrayImpl>x)._dtype, spec.weak, device, committed)
+        if is_numpy(x) and shares_with_user(x, buf):
+            buf = np.array(buf, order="C", copy=True)
+        return wrap_plain(buf, spec.weak, device, committed)
+
+
+cdef class Entry:
+    """What one call pattern of a function leads to: a program, the place and the structure of its results.
+
+    `donated` are the positions of arguments that are deleted once the program has run.
+    """
+
+    def __init__(self, Executable executable not None, PyTreeDef out_tree not None, *, device=None,
+                 bint committed=False, donated=(), about=None):
+        self.executable = executable
+        self.out_tree = out_tree
+        self.device = device
+        self.committed = committed
+        self.donated = tuple(donated)
+        self.about = about
+
+    def run(self, leaves):
+        """The result, as a tree, for flat arguments of the pattern."""
+        return self.call(list(leaves))
+
+    cdef object call(self, list leaves):
+        cdef object device = self.device if self.committed or self.device is not None else default_device()
+        cdef list results = self.executable.execute(leaves, device, self.committed)
+        for i in self.donated:
+            if type(leaves[i]) is ArrayImpl:
+                leaves[i].delete()
+        return self.out_tree.build(results)
+
+
+cdef class JitCache:
+    """Entries of one function; shared by everything that compiles the same function in the same way."""
+
+    def __init__(self):
+        self.table = {}
+        self.traced = {}
+
+    def clear(self):
+        """Forgets every program; those nobody else holds are freed."""
+        self.last = None
+        self.table.clear()
+        self.traced.clear()
+
+    def __len__(self):
+        return len(self.table)
+
+    def entries(self):
+        """The entries, oldest first."""
+        return list(self.table.values())
+
+
+# ---- the call ------------------------------------------------------------------------------------------------------
+
+cdef bint _same_statics(tuple a, tuple b) except -1:
+    """Equal values of equal types, in order; `(types, names, values)` each."""
+    return a is b or (a[0] == b[0] and a[1] == b[1] and a[2] == b[2])
+
+
+def check_hashable(values):
+    """Raises ValueError for the first static value that cannot be hashed."""
+    for value in values:
+        try:
+            hash(value)
+        except TypeError as error:
+            raise ValueError(
+                "Non-hashable static arguments are not supported. An error occurred while trying to hash an object of "
+                f"type {type(value)}, {value}. The error was:\nTypeError: {error}\n"
+            ) from None
+
+
+cdef class JitFunction:
+    """A function that is compiled for each pattern of arguments that it is called with.
+
+    Subclasses give `_miss(args, kwargs)` -> (result, Entry or None), for patterns not seen yet (None: right, but must
+    not be kept), and `_traced(args, kwargs)` -> result, for calls while something is being transformed.
+    """
+
+    def __init__(self, fun, JitCache cache not None, static_argnums=(), static_argnames=()):
+        self.fun = fun
+        self.cache = cache
+        self.static_argnums = tuple(static_argnums)
+        self.static_argnames = frozenset(static_argnames)
+        self.has_static = bool(self.static_argnums or self.static_argnames)
+
+    def __get__(self, instance, owner):
+        return self if instance is None else MethodType(self, instance)
+
+    def __call__(self, *args, **kwargs):
+        return self.call(args, kwargs)
+
+    def split(self, tuple args, dict kwargs):
+        """(dynamic positional, dynamic keyword, statics) of a call; statics are (types, names or places, values)."""
+        cdef Py_ssize_t n = len(args), i
+        cdef list dynamic = [], names = [], values = []
+        cdef set places
+        if not self.has_static:
+            return args, kwargs, None
+        places = {i if i >= 0 else i + n for i in self.static_argnums}
+        for i in range(n):
+            if i in places:
+                names.append(i)
+                values.append(args[i])
+            else:
+                dynamic.append(args[i])
+        rest = kwargs
+        if kwargs and not self.static_argnames.isdisjoint(kwargs):
+            rest = {name: value for name, value in kwargs.items() if name not in self.static_argnames}
+            for name in sorted(self.static_argnames & kwargs.keys()):
+                names.append(name)
+                values.append(kwargs[name])
+        return tuple(dynamic), rest, (tuple(map(type, values)), tuple(names), tuple(values))
+
+    cdef object call(self, tuple args, dict kwargs):
+        cdef Entry last = self.cache.last
+        cdef list leaves = []
+        cdef tuple dynamic = args, statics = None
+        cdef dict rest = kwargs
+        cdef PyTreeDef tree
+        cdef bytes signature
+        if ctx().trace is not NULL:
+            return self._traced(args, kwargs)
+        if self.has_static:
+            dynamic, rest, statics = self.split(args, kwargs)
+        if last is not None and matches_call(last.in_tree, dynamic, rest, leaves):
+            tree = last.in_tree
+            signature = _signature(leaves, last.signature)
+            if (signature is last.signature and last.options == option_bits()
+                    and last.default_device is default_device()
+                    and (statics is None or _same_statics(statics, last.statics))):
+                return last.call(leaves)
+        else:
+            leaves.clear()
+            tree = flatten_call(dynamic, rest, leaves)
+            signature = _signature(leaves, None)
+        return self.look_up(args, kwargs, tree, signature, statics, leaves)
+
+    cdef object look_up(self, tuple args, dict kwargs, PyTreeDef tree, bytes signature, tuple statics, list leaves):
+        cdef Entry entry
+        if statics is not None:
+            check_hashable(statics[2])
+        if signature is None:
+            return self.missed(args, kwargs, None)
+        key = (tree, signature, option_bits(), default_device(), statics)
+        entry = self.cache.table.get(key)
+        if entry is None:
+            return self.missed(args, kwargs, key)
+        self.cache.last = entry
+        return entry.call(leaves)
+
+    cdef object missed(self, tuple args, dict kwargs, object key):
+        cdef Entry entry
+        result, entry = self._miss(args, kwargs)
+        if entry is not None and key is not None:
+            entry.in_tree, entry.signature, entry.options, entry.default_device, entry.statics = key
+            if len(self.cache.table) >= ENTRIES_AT_MOST:
+                del self.cache.table[next(iter(self.cache.table))]
+            self.cache.table[key] = entry
+            self.cache.last = entry
+        return result
+
+    def _miss(self, args, kwargs):
+        raise NotImplementedError("a subclass says what to do with a new pattern of arguments")
+
+    def _traced(self, args, kwargs):
+        raise NotImplementedError("a subclass says what a call means while something is being transformed")
+
+    def clear_cache(self):
+        """Forgets every program compiled for this function."""
+        self.cache.clear()
+
+    _clear_cache = clear_cache
+
+    def _cache_size(self):
+        return len(self.cache.table)
+
+    @property
+    def static_places(self):
+        """(positions, names) of the static arguments."""
+        return self.static_argnums, self.static_argnames

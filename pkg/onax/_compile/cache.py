@@ -1,0 +1,59 @@
+"""Caches of compiled functions: found again for the same function and options, freed with it, cleared together."""
+
+import weakref
+from types import FunctionType
+
+from onax._native.call import JitCache
+
+_ATTRIBUTE = "__onax_programs__"
+_all = weakref.WeakSet()
+_SHARED_AT_MOST = 32  # option sets of one function
+
+
+class _Shared:
+    """The caches of one function, by options; it knows its owner, because functools.wraps copies attributes."""
+
+    __slots__ = ("by_options", "owner")
+
+    def __init__(self, owner):
+        self.owner = weakref.ref(owner)
+        self.by_options = {}
+
+
+def cache_for(fun, options):
+    """The cache that belongs to a function compiled with `options` (hashable).
+
+    Compiling a function twice gives one cache.  It hangs on the function, so it goes when the function goes; other
+    callables get a cache of their own each time.
+    """
+    if type(fun) is not FunctionType:
+        return _new()
+    shared = fun.__dict__.get(_ATTRIBUTE)
+    if shared is None or shared.owner() is not fun:
+        shared = fun.__dict__[_ATTRIBUTE] = _Shared(fun)
+    found = shared.by_options.get(options)
+    if found is None:
+        if len(shared.by_options) >= _SHARED_AT_MOST:
+            shared.by_options.clear()
+        found = shared.by_options[options] = _new()
+    return found
+
+
+def _new():
+    cache = JitCache()
+    _all.add(cache)
+    return cache
+
+
+def clear_caches():
+    """Forgets every compiled program of the process."""
+    for cache in list(_all):
+        cache.clear()
+
+
+def remember(table, key, value, at_most=4096):
+    """Stores a value in a dictionary of bounded size; the oldest entry makes room."""
+    if len(table) >= at_most:
+        del table[next(iter(table))]
+    table[key] = value
+    return value

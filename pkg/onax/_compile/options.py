@@ -1,0 +1,42 @@
+"""How ONNX Runtime is attached, and how its sessions are made."""
+
+import os
+
+from onax._ground import lazy
+from onax._ground.errors import BackendError
+
+# The newest opset that the runtime takes in this process.
+OPSET = 26
+
+_ELEMENTS = None
+
+
+def attach():
+    """Loads the runtime's library once; BackendError in the runtime's words if it cannot be loaded."""
+    if lazy.ort.attached() is None:
+        found = lazy.find_runtime()
+        try:
+            lazy.ort.attach(found.library, int(os.environ.get("ONAX_NUM_THREADS", "0")))
+        except RuntimeError as error:
+            raise BackendError(f"ONNX Runtime could not be attached. {error}") from error
+
+
+def session_options(compiler_options=None):
+    """The runtime's session options for `compiler_options` of `Lowered.compile` and of jit.
+
+    Known: "optimization" (0, 1, 2, 99), "memory_pattern", "arena" (bool) and "config" (a dictionary of the runtime's
+    own session entries).  Options of other compilers raise ValueError.
+    """
+    given = dict(compiler_options or {})
+    unknown = set(given) - {"optimization", "memory_pattern", "arena", "config"}
+    if unknown:
+        raise ValueError(f"No such compile option: {', '.join(sorted(map(repr, unknown)))}")
+    return given
+
+
+def element_type(dtype):
+    """ONNX's number for a NumPy dtype."""
+    global _ELEMENTS
+    if _ELEMENTS is None:
+        _ELEMENTS = {descr: number for number, descr in lazy.ort.ELEMENTS.items()}
+    return _ELEMENTS[dtype]
