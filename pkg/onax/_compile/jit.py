@@ -20,6 +20,7 @@ from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct, argument_avals, stage
 from onax._transforms.flatten import check_callable, debug_info, fun_name, fun_signature, normalize_argnums
 from onax._transforms.staging import hoist_tracers
+from onax._transforms.transfer import device_put
 
 
 class Options:
@@ -152,7 +153,7 @@ class PjitFunction(JitFunction):
     def trace(self, *args, **kwargs):
         """The program for arguments of these types (values or ShapeDtypeStructs), as a jaxpr: a Traced."""
         staged = _stage(self, args, kwargs)
-        return Traced(self, staged, fun_name(self.fun))
+        return Traced(self, staged, fun_name(self.fun), donated_leaves(self, args, kwargs))
 
     def eval_shape(self, *args, **kwargs):
         """A tree of ShapeDtypeStruct: the types of the results."""
@@ -177,8 +178,15 @@ class PjitFunction(JitFunction):
         for leaf in tree_leaves((args, kwargs)):
             if isinstance(leaf, Tracer):
                 return self._traced(args, kwargs), None
+        options = self._options
+        if options.in_shardings is not None:
+            args = device_put(args, options.in_shardings)
         entry, leaves = compile_call(self, args, kwargs)
         result = entry.run(leaves)
+        if options.out_shardings is not None:
+            result = device_put(result, options.out_shardings)
+        if options.in_shardings is not None or options.out_shardings is not None:
+            return result, None  # arguments and results are moved: no call without Python
         if config.jax_debug_nans or config.jax_debug_infs:
             check_special(fun_name(self.fun), result)
             return result, None

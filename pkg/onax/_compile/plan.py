@@ -7,7 +7,6 @@ it.  Constants above `SHARED_BYTES` are given to the session by reference.
 """
 
 import numpy as np
-
 from onax._compile import options
 from onax._core.evaluate import program_of
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal

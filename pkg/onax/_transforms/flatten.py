@@ -3,6 +3,8 @@
 import functools
 import inspect
 import operator
+import weakref
+from types import FunctionType
 
 from onax._core.jaxpr import DebugInfo
 from onax._core.paths import keystr, tree_flatten_with_path
@@ -136,6 +138,11 @@ def _skeleton(tree):
     return tree_unflatten(treedef, [0] * len(leaves))
 
 
+def _weakly(fun):
+    """What gives `fun` while it lives: a program kept with its function must not keep the function."""
+    return weakref.ref(fun) if type(fun) is FunctionType else lambda: fun
+
+
 class _LazyDebugInfo(DebugInfo):
     __slots__ = ("_call", "_names")
 
@@ -145,14 +152,15 @@ class _LazyDebugInfo(DebugInfo):
         self.result_paths = ()
         # The structure alone: an argument kept alive here would be a leak.
         skeleton = tuple(map(_skeleton, args)), {k: _skeleton(v) for k, v in kwargs.items()}
-        self._call = (fun, *skeleton, static_argnums, static_argnames)
+        self._call = (_weakly(fun), *skeleton, static_argnums, static_argnames)
         self._names = None
 
     @property
     def arg_names(self):
         """A path for every argument leaf."""
         if self._names is None:
-            self._names = argument_names(*self._call)
+            fun, *call = self._call
+            self._names = argument_names(fun(), *call)
         return self._names
 
 
