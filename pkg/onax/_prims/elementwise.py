@@ -24,7 +24,7 @@ from onax._ground import dims as dimensions
 from onax._ground import dtypes
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import COMMUTATIVE, ELEMENTWISE, LINEAR, NEVER, Primitive
+from onax._native.dispatch import COMMUTATIVE, ELEMENTWISE, LINEAR, Primitive
 from onax._native.tree import tree_map
 from onax._prims import elementwise_kernels as kernels
 from onax._prims._batch_rules import vectorised
@@ -410,10 +410,6 @@ min, min_p = binary(
 )  # fmt: skip
 
 
-def _atan2_part(numerator, x, y):
-    return div(numerator(), add(square(x), square(y)))
-
-
 atan2, atan2_p = binary(
     "atan2",
     per(floating=np.arctan2, complexfloating=kernels.atan2_complex),
@@ -499,8 +495,8 @@ vectorised(pow_p)
 def pow(x, y):
     """x to the power y.
 
-    x is floating or complex; y has its dtype or is an integer, of one shape (lengths of 1 and rank 0 fit any); TypeError
-    otherwise.
+    x is floating or complex; y has its dtype or is an integer, of one shape (lengths of 1 and rank 0 fit any);
+    TypeError otherwise.
     """
     x_aval, y_aval = typeof(x), typeof(y)
     if x_aval.weak_type and y_aval.weak_type and x_aval.dtype != y_aval.dtype:
@@ -537,7 +533,7 @@ vectorised(integer_pow_p)
 def integer_pow(x, y):
     """x to the power y, a Python integer; integers wrap.  TypeError for an integer x and y < 0."""
     y = int(y) if isinstance(y, float) and y.is_integer() else operator.index(y)
-    if y < 0 and not isinstance(x, Array) or y < 0 and not dtypes.is_inexact(x.dtype):
+    if y < 0 and not (isinstance(x, Array) and dtypes.is_inexact(x.dtype)):
         _integer_pow_abstract(typeof(x), y=y)
     return integer_pow_p.bind(x, y=y)
 
@@ -619,7 +615,6 @@ def _select_batch(axis_data, operands, dims):
     shapes, size = [shape_of(x) for x in operands], axis_data.size
     which, which_dim = operands[0], dims[0]
     scalar = which_dim is None and not shapes[0]
-    rest = operands[1:] if scalar else operands
     rest_dims, rest_shapes = (dims[1:], shapes[1:]) if scalar else (dims, shapes)
     dim = rest_dims[0]
     if dim is not None and all(d == dim and s == rest_shapes[0] for d, s in zip(rest_dims, rest_shapes)):

@@ -120,7 +120,7 @@ reduce_min_p = _extremum("reduce_min", np.minimum, highest)
 
 
 def reduce_max(operand, axes, *, out_sharding=None):
-    """The largest element along the axes; NaN if there is one; the lowest value of the dtype if there are no elements.
+    """The largest element along the axes; NaN if there is one; the lowest value of the dtype if there are none.
 
     Raises ValueError for axes that repeat or are out of bounds.
     """
@@ -128,7 +128,7 @@ def reduce_max(operand, axes, *, out_sharding=None):
 
 
 def reduce_min(operand, axes, *, out_sharding=None):
-    """The smallest element along the axes; NaN if there is one; the highest value of the dtype if there are no elements.
+    """The smallest element along the axes; NaN if there is one; the highest value of the dtype if there are none.
 
     Raises ValueError for axes that repeat or are out of bounds.
     """

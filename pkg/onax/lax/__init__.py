@@ -1,3 +1,4 @@
+# ruff: noqa: F401 - a room lists public names
 """onax.lax: the operations themselves, without promotion or implicit broadcasting of ranks, under JAX's names.
 
 Each `foo_p` is the primitive behind `foo`; what a name does stands in `_prims/<family>.py`.
@@ -10,6 +11,14 @@ from onax._prims.convert import (
     convert_element_type_p,
     reduce_precision,
     reduce_precision_p,
+)
+from onax._prims.dot import (
+    DotAlgorithmPreset,
+    Precision,
+    batch_matmul,
+    dot,
+    dot_general,
+    dot_general_p,
 )
 from onax._prims.elementwise import (
     RoundingMethod,
@@ -141,6 +150,26 @@ from onax._prims.elementwise import (
     xor_p,
 )
 from onax._prims.elementwise_rows import AccuracyMode, Tolerance
+from onax._prims.indexing import (
+    GatherDimensionNumbers,
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+    gather,
+    gather_p,
+    index_take,
+    scatter,
+    scatter_add,
+    scatter_add_p,
+    scatter_max,
+    scatter_max_p,
+    scatter_min,
+    scatter_min_p,
+    scatter_mul,
+    scatter_mul_p,
+    scatter_p,
+    scatter_sub,
+    scatter_sub_p,
+)
 from onax._prims.reductions import (
     argmax,
     argmax_p,
@@ -183,6 +212,26 @@ from onax._prims.shaping import (
     squeeze_p,
     transpose,
     transpose_p,
+)
+from onax._prims.slicing import (
+    concatenate,
+    concatenate_p,
+    dynamic_index_in_dim,
+    dynamic_slice,
+    dynamic_slice_in_dim,
+    dynamic_slice_p,
+    dynamic_update_index_in_dim,
+    dynamic_update_slice,
+    dynamic_update_slice_in_dim,
+    dynamic_update_slice_p,
+    index_in_dim,
+    pad,
+    pad_p,
+    slice,
+    slice_in_dim,
+    slice_p,
+    split,
+    split_p,
 )
 from onax._prims.special import (
     digamma,
