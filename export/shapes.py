@@ -7,6 +7,7 @@ the constraints), and in the graph, when ONNX Runtime does (`RuntimeDims`).
 """
 
 import numpy as np
+
 from onax._core.paths import keystr
 from onax._ground import dims as dim_rules
 from onax._ground.dims import SymbolicDim, SymbolicScope, parse_dims

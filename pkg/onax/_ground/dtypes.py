@@ -18,8 +18,8 @@ With 64-bit dtypes off (the default) `canonicalize_dtype` maps each 64-bit dtype
 import warnings
 
 import ml_dtypes
-
 import numpy as np
+
 from onax._ground.config import STRICT_PROMOTION, X64, config
 from onax._ground.errors import TypePromotionError
 from onax._native.context import option_word

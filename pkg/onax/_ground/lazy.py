@@ -3,8 +3,11 @@
 This is the only place where an import is deferred.  `import onax` loads none of them.
 """
 
+import os
 import sys
 from importlib import import_module
+
+from onax._ground.errors import BackendError
 
 
 class LazyModule:
@@ -40,6 +43,10 @@ onnx_checker = LazyModule("onnx.checker", "onnx")
 onnx_shape_inference = LazyModule("onnx.shape_inference", "onnx")
 onnx_helper = LazyModule("onnx.helper", "onnx")
 onnx_numpy_helper = LazyModule("onnx.numpy_helper", "onnx")
+protobuf_message = LazyModule("google.protobuf.message", "protobuf")
+importlib_util = LazyModule("importlib.util")
+argparse = LazyModule("argparse")
+difflib = LazyModule("difflib")
 scipy_special = LazyModule("scipy.special", "scipy")
 scipy_linalg = LazyModule("scipy.linalg", "scipy")
 scipy_linalg_lapack = LazyModule("scipy.linalg.lapack", "scipy")
@@ -123,3 +130,16 @@ def _describe(distribution):
     if any("onnxruntime_providers_cuda" in name for name in names):
         providers.insert(0, "CUDAExecutionProvider")
     return RuntimeInstallation(distribution.metadata["Name"], version, library, tuple(providers))
+
+
+def attach_runtime():
+    """Loads ONNX Runtime's library into this process once; `ONAX_NUM_THREADS` sets the size of its thread pool.
+
+    Raises ImportError if it is not installed, BackendError in the runtime's words if it cannot be loaded.
+    """
+    if ort.attached() is None:
+        found = find_runtime()
+        try:
+            ort.attach(found.library, int(os.environ.get("ONAX_NUM_THREADS", "0")))
+        except RuntimeError as error:
+            raise BackendError(f"ONNX Runtime could not be attached. {error}") from error

@@ -3,6 +3,7 @@
 from typing import Any, TypeAlias
 
 import numpy as np
+
 from onax._ground.dims import SymbolicDim
 from onax._ground.dtypes import ExtendedDType
 

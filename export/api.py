@@ -1,0 +1,391 @@
+"""`export(fun)(*args)`: a function staged for argument types, lowered to one ONNX model, callable and storable.
+
+export   stages (types of the arguments, symbolic dimensions included), plans the dimensions, lowers, names, writes
+Exported the result: types, trees, names, the model; `call`, `save`, `serialize`
+load     the way back from a file; `deserialize` from bytes
+"""
+
+import re
+import warnings
+
+import numpy as np
+
+from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
+from onax._core.trace import Tracer, typeof
+from onax._ground import dims as dim_rules
+from onax._ground import lazy, source
+from onax._ground.config import config
+from onax._ground.dtypes import ExtendedDType
+from onax._ground.errors import BackendError, ExportError
+from onax._ground.util import function_name
+from onax._native.array import make_array
+from onax._native.tree import tree_flatten
+from onax._transforms.abstract import stage
+from onax.export import artifact, shapes
+from onax.export.artifact import Leaf, Signature
+from onax.export.graph import proto
+from onax.export.graph.kernels import ELEMENT_TYPES
+from onax.export.lower import driver
+
+DEFAULT_OPSET = 21
+OPSETS = range(18, 27)
+
+
+class Exported:
+    """An exported function.
+
+    fun_name, source         its name and where it stands
+    in_tree, out_tree        trees of ((args), {kwargs}) and of the result
+    in_avals, out_avals      types of their leaves; dimensions may be symbolic
+    in_names, out_names      names of the graph's inputs and outputs
+    opset                    of the model
+    onnx_model               the model as an onnx.ModelProto, metadata included
+    """
+
+    __slots__ = ("_bytes", "_plan", "_session", "_signature", "fun_name", "opset", "report", "source")
+
+    # what JAX's Exported says of a program for one CPU
+    platforms = ("cpu",)
+    nr_devices = 1
+    ordered_effects = ()
+    unordered_effects = ()
+    disabled_safety_checks = ()
+    calling_convention_version = artifact.FORMAT
+    uses_global_constants = property(lambda self: bool(self._plan.variables))
+    in_tree = property(lambda self: self._signature.in_tree)
+    out_tree = property(lambda self: self._signature.out_tree)
+    in_avals = property(lambda self: tuple(leaf.aval for leaf in self._signature.in_leaves))
+    out_avals = property(lambda self: tuple(leaf.aval for leaf in self._signature.out_leaves))
+    in_names = property(lambda self: tuple(leaf.name for leaf in self._signature.in_leaves))
+    out_names = property(lambda self: tuple(leaf.name for leaf in self._signature.out_leaves))
+    module_kept_var_idx = property(lambda self: tuple(range(len(self._signature.in_leaves))))
+
+    def __init__(self, raw, signature, plan, *, fun_name, source_text, opset, report=None):
+        self._bytes = raw
+        self._signature = signature
+        self._plan = plan
+        self._session = None
+        self.fun_name = fun_name
+        self.source = source_text
+        self.opset = opset
+        self.report = report
+
+    @property
+    def symbolic_dimensions(self):
+        """Names of the symbolic dimensions' variables."""
+        return self._plan.variables
+
+    @property
+    def constraints(self):
+        """Constraints on them, as texts."""
+        return self._signature.constraints
+
+    @property
+    def onnx_model(self):
+        """The model as an onnx.ModelProto."""
+        return lazy.onnx.load_model_from_string(self._bytes)
+
+    @property
+    def onnx_model_serialized(self):
+        """The model's bytes: those of the file."""
+        return self._bytes
+
+    def serialize(self, vjp_order=0):
+        """The artefact as bytes, for `deserialize`."""
+        if vjp_order:
+            raise ExportError("derivatives are not stored with an export: export grad or vjp of the function itself")
+        return bytearray(self._bytes)
+
+    def has_vjp(self):
+        """Whether a derivative is stored with it: no."""
+        return False
+
+    def save(self, path):
+        """Writes the artefact in one step; raises ExportError if the path cannot be written."""
+        artifact.write_atomically(path, self._bytes)
+
+    def call(self, *args, **kwargs):
+        """Runs the model in ONNX Runtime on arguments of the exported structure, types and shapes.
+
+        Raises ValueError for other structures, dtypes or shapes, naming the argument, what is expected and what is there.
+        """
+        leaves = self._arguments(args, kwargs)
+        arrays, sizes = [], []
+        for value, leaf, label in zip(leaves, self._signature.in_leaves, self._plan.labels):
+            array = _physical(value, leaf.aval, label)
+            sizes.append(array.shape)
+            arrays.append(artifact.to_boundary(array, leaf.aval))
+        self._plan.values(sizes)
+        results = self._runner().run(arrays)
+        outs = [
+            make_array(artifact.from_boundary(r, leaf.aval), dtype=leaf.aval.dtype, weak_type=leaf.aval.weak_type)
+            for r, leaf in zip(results, self._signature.out_leaves)
+        ]
+        return self.out_tree.unflatten(outs)
+
+    __call__ = call
+
+    def _arguments(self, args, kwargs):
+        """The leaves of a call's arguments; ValueError unless they are structured as when exported."""
+        leaves, tree = tree_flatten((args, kwargs))
+        if tree == self.in_tree:
+            return leaves
+        # classes that were not registered for serialisation come back as records: paths tell
+        pairs = tree_leaves_with_path((args, kwargs))
+        if [keystr(path) for path, _ in pairs] == [leaf.path for leaf in self._signature.in_leaves]:
+            return leaves
+        example = self.in_tree.unflatten([0] * self.in_tree.num_leaves)
+        lines = []
+        for path, there, here, why in equality_errors(example, (args, kwargs)):
+            place = shapes.argument_label(path) if path else "the arguments"
+            lines.append(f"   - {place}: {here} in the invocation and {there} when exported, {why}.")
+        raise ValueError(
+            "The invocation args and kwargs must have the same pytree structure as when the function "
+            f"'{self.fun_name}' was exported, but they have the following structural differences:\n" + "\n".join(lines)
+        )
+
+    def _runner(self):
+        if self._session is None:
+            lazy.attach_runtime()
+            ports = [
+                [(leaf.name, *_port(leaf.aval)) for leaf in side]
+                for side in (self._signature.in_leaves, self._signature.out_leaves)
+            ]
+            try:
+                self._session = lazy.ort.Session(self._bytes, *ports)
+            except RuntimeError as error:
+                raise BackendError(f"ONNX Runtime refused the model of '{self.fun_name}'. {error}") from error
+        return self._session
+
+    def __repr__(self):
+        return f"Exported(fun_name={self.fun_name}, ...)"
+
+
+def _port(aval):
+    """(element type, shape) of a value as a session is told."""
+    shape, dtype = artifact.boundary_type(aval)
+    return ELEMENT_TYPES[dtype], shape
+
+
+def _physical(value, aval, label):
+    """An argument's buffer; ValueError if its dtype is not the exported one."""
+    if isinstance(value, Tracer):
+        raise ExportError(f"an exported function runs on arrays only; {label} is traced: call it outside of jit")
+    own = typeof(value)
+    if own.dtype != aval.dtype:
+        if own.weak_type and np.can_cast(own.dtype, aval.dtype, "same_kind"):
+            return np.asarray(value, aval.dtype)
+        raise ValueError(f"Dtype mismatch for {label}: expected {aval.dtype.name} and called with {own.dtype.name}")
+    if isinstance(aval.dtype, ExtendedDType):
+        return value._value
+    return np.asarray(value, aval.dtype)
+
+
+# --- names --------------------------------------------------------------------------------------------------------
+
+
+def _words(path):
+    """A key path as words, with nothing in them that tools stumble over."""
+    return [re.sub(r"[^\w-]+", "_", str(key.value)).strip("_") or "_" for key in path]
+
+
+def _distinct(names):
+    """The names, later ones of equal ones numbered."""
+    seen, found = set(), []
+    for name in names:
+        candidate, n = name, 1
+        while candidate in seen:
+            n += 1
+            candidate = f"{name}_{n}"
+        seen.add(candidate)
+        found.append(candidate)
+    return found
+
+
+def _parameter_names(fun, count):
+    """Names of the first positional parameters; `args.i` where the function does not say."""
+    try:
+        parameters = list(lazy.inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = []
+    for i in range(count):
+        if i < len(parameters) and parameters[i].kind in (
+            parameters[i].POSITIONAL_ONLY,
+            parameters[i].POSITIONAL_OR_KEYWORD,
+        ):
+            names.append(parameters[i].name)
+        else:
+            extra = next((p for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+            first = next((j for j, p in enumerate(parameters) if p is extra), 0)
+            names.append(f"{extra.name if extra else 'args'}.{i - first if extra else i}")
+    return names
+
+
+def argument_names(fun, args, kwargs):
+    """A name for each leaf of the arguments, from the parameter and the key path below it: `params.layers.0.w`."""
+    parameters = _parameter_names(fun, len(args))
+    names = []
+    for (side, place, *rest), _ in tree_leaves_with_path((args, kwargs)):
+        head = parameters[place.idx] if side.idx == 0 else _words([place])[0]
+        names.append(".".join([head, *_words(rest)]))
+    return _distinct(names)
+
+
+def result_names(result, taken):
+    """A name for each leaf of a result: `out`, `out.0`, ...; a dictionary or record at the top gives its own paths."""
+    paths = [_words(path) for path, _ in tree_leaves_with_path(result)]
+    if not isinstance(result, (tuple, list)) or hasattr(result, "_fields"):
+        own = [".".join(path) for path in paths]
+        if all(own) and not set(own) & set(taken):
+            return _distinct(own)
+    names = [".".join(["out", *path]) for path in paths]
+    return _distinct([*taken, *names])[len(taken) :]
+
+
+def _chosen(given, names, what):
+    """The names with those that the caller chose: a sequence for all, or a dictionary from name to name."""
+    if given is None:
+        return names
+    if isinstance(given, dict):
+        unknown = set(given) - set(names)
+        if unknown:
+            raise ExportError(f"there is no {what} named {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+        return [given.get(name, name) for name in names]
+    given = list(given)
+    if len(given) != len(names):
+        raise ExportError(f"{len(given)} {what} names were given for {len(names)}: {', '.join(names)}")
+    return given
+
+
+# --- export -------------------------------------------------------------------------------------------------------
+
+
+def export(fun, *, opset=DEFAULT_OPSET, platforms=None, disabled_checks=(), input_names=None, output_names=None):
+    """A function that, given arguments or their types (ShapeDtypeStruct), exports `fun` for them.
+
+    fun                       any traceable function, jitted or not
+    opset                     ONNX opset of the model, 18 to 26
+    input_names, output_names names for all leaves, or a dictionary from the default names
+
+    Raises ExportError for what cannot be exported, LoweringError listing every operation without an ONNX form.
+    `platforms` and `disabled_checks` are accepted for JAX programs: a model runs wherever ONNX Runtime does.
+    """
+    if not callable(fun):
+        raise ExportError(f"only functions can be exported; got {fun!r}")
+    if opset not in OPSETS:
+        raise ExportError(f"opset {opset} is not supported: choose one from {OPSETS[0]} to {OPSETS[-1]}")
+
+    def export_for(*args, **kwargs):
+        return _export(fun, args, kwargs, opset, input_names, output_names)
+
+    return export_for
+
+
+def _export(fun, args, kwargs, opset, input_names, output_names):
+    jaxpr, out_tree, in_tree = stage(fun, args, kwargs, traced_for="export")
+    pairs = tree_leaves_with_path((args, kwargs))
+    in_names = _chosen(input_names, argument_names(fun, args, kwargs), "input")
+    out_names = _chosen(output_names, result_names(out_tree.unflatten([0] * out_tree.num_leaves), in_names), "output")
+    plan = shapes.plan([shapes.argument_label(path) for path, _ in pairs], [a.shape for a in jaxpr.in_avals])
+    graph = driver.lower_jaxpr(
+        jaxpr,
+        opset=opset,
+        target="portable",
+        input_names=in_names,
+        output_names=out_names,
+        collect_errors=True,
+    )
+    signature = Signature(
+        in_tree,
+        [Leaf(n, keystr(path), a) for n, (path, _), a in zip(in_names, pairs, jaxpr.in_avals)],
+        out_tree,
+        [
+            Leaf(n, keystr(path), a)
+            for n, (path, _), a in zip(
+                out_names, tree_leaves_with_path(out_tree.unflatten([0] * out_tree.num_leaves)), jaxpr.out_avals
+            )
+        ],
+        plan.constraints,
+        {"jax_enable_x64": config.jax_enable_x64, "jax_default_prng_impl": config.jax_default_prng_impl},
+    )
+    _warn_of_silent_broadcasts(plan, in_names)
+    where = source.function_location(fun)
+    name = function_name(fun)
+    raw = artifact.seal(
+        proto.to_model(graph, name=name),
+        {
+            "onax.version": lazy.metadata.version("onax"),
+            "onax.function": name,
+            "onax.source": where,
+            "onax.signature": signature.to_json(),
+        },
+    )
+    return Exported(raw, signature, plan, fun_name=name, source_text=where, opset=opset, report=graph)
+
+
+def _warn_of_silent_broadcasts(plan, names):
+    """Warns of dimensions that plain ONNX Runtime does not compare: a 1 there would broadcast."""
+    found = {}
+    for name, shape in zip(names, plan.shapes):
+        for d in shape:
+            if not dim_rules.is_constant(d):
+                found.setdefault(d, set()).add(name)
+    shared = {d: owners for d, owners in found.items() if len(owners) > 1}
+    if shared:
+        text = "; ".join(f"{d}: {', '.join(sorted(owners))}" for d, owners in shared.items())
+        warnings.warn(
+            f"ONNX cannot assert that dimensions agree ({text}). Calls through onax check it; plain ONNX Runtime "
+            "broadcasts a size of 1.",
+            stacklevel=4,
+        )
+
+
+def deserialize(blob, verify=True):
+    """The Exported that `serialize` or `save` wrote, from its bytes.  Raises ArtifactError for anything else."""
+    raw = bytes(blob)
+    model, entries = artifact.unseal(raw, verify)
+    signature = Signature.from_json(entries.get("onax.signature", ""))
+    for side, leaves, ports in (
+        ("input", signature.in_leaves, model.graph.input),
+        ("output", signature.out_leaves, model.graph.output),
+    ):
+        if [leaf.name for leaf in leaves] != [port.name for port in ports]:
+            raise artifact.ArtifactError(f"the artefact's {side}s are not those of its signature")
+    labels = [_label_of(leaf.path) for leaf in signature.in_leaves]
+    plan = shapes.plan(labels, [leaf.aval.shape for leaf in signature.in_leaves])
+    opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
+    return Exported(
+        raw,
+        signature,
+        plan,
+        fun_name=entries.get("onax.function", "<unknown>"),
+        source_text=entries.get("onax.source", "<unknown>"),
+        opset=opset,
+    )
+
+
+def _label_of(path):
+    """How messages call an argument, from its path's text."""
+    return ("args" if path.startswith("[0]") else "kwargs") + path[3:]
+
+
+def load(path, verify=True):
+    """The Exported that `save` or `scripts/export.py` wrote to a file.
+
+    Raises ArtifactError if it is missing, damaged, of a newer format, or not written by onax.
+    """
+    try:
+        return deserialize(artifact.read_file(path), verify)
+    except artifact.ArtifactError as error:
+        raise artifact.ArtifactError(f"{path}: {error}") from None
+
+
+def save(exported, path):
+    """Writes an Exported to a file in one step."""
+    exported.save(path)
+
+
+def default_export_platform():
+    """The platform of exports: "cpu" (the models run on any that ONNX Runtime has)."""
+    return "cpu"

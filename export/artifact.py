@@ -1,0 +1,366 @@
+"""The .onnx artefact: a model, and as its metadata what it takes to call it again as a function of trees.
+
+    onax.format      version of what follows; a newer one is refused
+    onax.version     onax that wrote the file
+    onax.function    name of the function
+    onax.source      where it stands
+    onax.signature   JSON: for arguments and results the tree, and each leaf's name, path, shape text, dtype, weak bit;
+                     constraints on symbolic dimensions; options in force
+    onax.digest      SHA-256 of the whole file with this value written as zeros
+
+Nothing is ever unpickled and no class is looked up by its name.  A class of nodes is written under the name under which
+it was registered for serialisation; one that was not is written as a record, and comes back as a named tuple of the same
+name and fields (its arguments are recognised by their key paths).
+"""
+
+import hashlib
+import json
+import os
+from collections import OrderedDict, defaultdict, namedtuple
+
+import numpy as np
+
+from onax._core.paths import flatten_one_level_with_keys
+from onax._ground import dtypes, lazy
+from onax._ground.dims import SymbolicScope, parse_dims
+from onax._ground.errors import ArtifactError, ExportError
+from onax._native.avals import ShapedArray
+from onax._native.tree import PyTreeDef
+
+FORMAT = 1
+_ZEROS = "0" * 64
+_METADATA_FIELD = 14  # of ModelProto, a repeated StringStringEntryProto
+
+# --- trees as JSON ------------------------------------------------------------------------------------------------
+
+_by_type = {}  # class -> (name, data to bytes, None for a named tuple)
+_by_name = {}  # name -> (class, bytes to data, rebuild or None)
+
+
+def register_pytree_node_serialization(
+    nodetype, *, serialized_name, serialize_auxdata, deserialize_auxdata, from_children=None
+):
+    """Lets a registered class of tree nodes be written to artefacts under a name; gives the class back.
+
+    `serialize_auxdata` makes bytes of the node's data, `deserialize_auxdata` the data of bytes.
+    Raises ValueError if the class or the name is taken.
+    """
+    _register(nodetype, serialized_name, serialize_auxdata, deserialize_auxdata, from_children)
+    return nodetype
+
+
+def register_namedtuple_serialization(nodetype, *, serialized_name):
+    """Lets a named tuple come back from artefacts as itself; gives the class back."""
+    if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
+        raise ValueError(f"{nodetype} is no named tuple")
+    _register(nodetype, serialized_name, None, None, None)
+    return nodetype
+
+
+def _register(nodetype, name, write, read, rebuild):
+    if nodetype in _by_type:
+        raise ValueError(f"{nodetype} is registered for serialisation already, as {_by_type[nodetype][0]!r}")
+    if name in _by_name:
+        raise ValueError(f"the name {name!r} is taken by {_by_name[name][0]}")
+    _by_type[nodetype] = (name, write)
+    _by_name[name] = (nodetype, read, rebuild)
+
+
+def tree_to_json(tree):
+    """The structure of a tree as JSON values; leaves are "*".
+
+    `tree` is a tree whose leaves do not matter.  Raises ExportError for dictionary keys that JSON cannot say.
+    """
+    kind = type(tree)
+    if tree is None:
+        return None
+    try:
+        pairs, data = flatten_one_level_with_keys(tree)
+    except ValueError:
+        return "*"
+    children = [tree_to_json(child) for _, child in pairs]
+    if kind in (tuple, list):
+        return {kind.__name__: children}
+    if kind in (dict, OrderedDict, defaultdict):
+        keys = [_key_to_json(key.key) for key, _ in pairs]
+        return {"OrderedDict" if kind is OrderedDict else "dict": [keys, children]}
+    if kind in _by_type:
+        name, write = _by_type[kind]
+        return {"node": name, "data": "" if write is None else bytes(write(data)).hex(), "children": children}
+    fields = [_field_name(key, i) for i, (key, _) in enumerate(pairs)]
+    return {"record": kind.__name__, "fields": fields, "children": children}
+
+
+def _key_to_json(key):
+    if isinstance(key, (str, bool, int, float)) or key is None:
+        return key
+    if isinstance(key, tuple):
+        return {"tuple": [_key_to_json(k) for k in key]}
+    raise ExportError(f"the dictionary key {key!r} cannot be written to a file; use words or numbers")
+
+
+def _key_from_json(key):
+    return tuple(map(_key_from_json, key["tuple"])) if isinstance(key, dict) else key
+
+
+def _field_name(key, i):
+    name = str(key.value)
+    return name if name.isidentifier() and not name.startswith("_") else f"field{i}"
+
+
+_LEAF = PyTreeDef.from_node_data_and_children(None, None, ())
+
+
+def tree_from_json(text):
+    """The PyTreeDef that JSON values describe; ArtifactError for anything else."""
+    if text is None:
+        return _treedef(type(None), None, ())
+    if text == "*":
+        return _LEAF
+    if isinstance(text, dict):
+        if "children" in text:
+            children = [tree_from_json(c) for c in text["children"]]
+            return _record_from_json(text, children) if "record" in text else _node_from_json(text, children)
+        (kind, content), *more = text.items()
+        if not more and kind in ("tuple", "list"):
+            return _treedef(tuple if kind == "tuple" else list, None, [tree_from_json(c) for c in content])
+        if not more and kind in ("dict", "OrderedDict"):
+            keys, children = content
+            keys = [_key_from_json(k) for k in keys]
+            data = tuple(keys) if kind == "OrderedDict" else keys
+            own = OrderedDict if kind == "OrderedDict" else dict
+            return _treedef(own, data, [tree_from_json(c) for c in children])
+    raise ArtifactError(f"the artefact describes a tree in a way that is not understood: {str(text)[:80]}")
+
+
+def _treedef(kind, data, children):
+    return PyTreeDef.from_node_data_and_children(None, (kind, data), list(children))
+
+
+def _record_from_json(text, children):
+    record = namedtuple(text["record"], text["fields"], rename=True)
+    return _treedef(record, record, children)
+
+
+def _node_from_json(text, children):
+    name = text["node"]
+    if name not in _by_name:
+        raise ArtifactError(
+            f"the artefact holds nodes of the class registered as {name!r}: register it first "
+            "(register_pytree_node_serialization or register_namedtuple_serialization)"
+        )
+    kind, read, _ = _by_name[name]
+    return _treedef(kind, kind if read is None else read(bytes.fromhex(text["data"])), children)
+
+
+# --- types as JSON ------------------------------------------------------------------------------------------------
+
+
+def aval_to_json(aval):
+    """Shape text, dtype name and weak bit of a type."""
+    return {"shape": ", ".join(map(str, aval.shape)), "dtype": _dtype_name(aval.dtype), "weak": aval.weak_type}
+
+
+def _dtype_name(dtype):
+    return dtype.name
+
+
+def aval_from_json(text, scope):
+    """The type that JSON values describe; ArtifactError for an unknown dtype."""
+    known = {d.name: d for d in dtypes.ALL_DTYPES}
+    dtype = known.get(text["dtype"])
+    if dtype is None:
+        raise ArtifactError(f"the artefact has values of dtype {text['dtype']}, which this onax does not know")
+    return ShapedArray(parse_dims(text["shape"], scope), dtype, text["weak"])
+
+
+class Leaf:
+    """One argument or result: its `name` in the graph, its `path` as text, its `aval`."""
+
+    __slots__ = ("aval", "name", "path")
+
+    def __init__(self, name, path, aval):
+        self.name = name
+        self.path = path
+        self.aval = aval
+
+    def to_json(self):
+        """As JSON values."""
+        return {"name": self.name, "path": self.path, **aval_to_json(self.aval)}
+
+
+class Signature:
+    """What it takes to call a model as a function: trees and leaves of arguments and results, constraints, options."""
+
+    __slots__ = ("constraints", "in_leaves", "in_tree", "options", "out_leaves", "out_tree")
+
+    def __init__(self, in_tree, in_leaves, out_tree, out_leaves, constraints=(), options=None):
+        self.in_tree = in_tree
+        self.in_leaves = tuple(in_leaves)
+        self.out_tree = out_tree
+        self.out_leaves = tuple(out_leaves)
+        self.constraints = tuple(constraints)
+        self.options = dict(options or {})
+
+    def to_json(self):
+        """As JSON text."""
+        sides = {}
+        for side, tree, leaves in (
+            ("in", self.in_tree, self.in_leaves),
+            ("out", self.out_tree, self.out_leaves),
+        ):
+            example = tree.unflatten([0] * len(leaves))
+            sides[side] = {"tree": tree_to_json(example), "leaves": [leaf.to_json() for leaf in leaves]}
+        return json.dumps({**sides, "constraints": self.constraints, "options": self.options}, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text):
+        """From JSON text; ArtifactError if it does not hold a signature."""
+        try:
+            content = json.loads(text)
+            scope = SymbolicScope(content["constraints"])
+            sides = []
+            for side in ("in", "out"):
+                tree = tree_from_json(content[side]["tree"])
+                leaves = [
+                    Leaf(leaf["name"], leaf["path"], aval_from_json(leaf, scope)) for leaf in content[side]["leaves"]
+                ]
+                if tree.num_leaves != len(leaves):
+                    raise ArtifactError("the artefact's signature contradicts itself")
+                sides += [tree, leaves]
+            return cls(*sides, content["constraints"], content["options"])
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            if isinstance(error, ArtifactError):
+                raise
+            raise ArtifactError(f"the artefact's signature cannot be read: {error}") from error
+
+
+# --- bytes --------------------------------------------------------------------------------------------------------
+
+
+def _varint(n):
+    out = bytearray()
+    while n > 0x7F:
+        out.append(n & 0x7F | 0x80)
+        n >>= 7
+    out.append(n)
+    return bytes(out)
+
+
+def _field(number, payload):
+    return _varint(number << 3 | 2) + _varint(len(payload)) + payload
+
+
+def metadata_bytes(entries):
+    """Metadata as bytes that can be appended to those of a ModelProto: fields of protobuf messages simply follow."""
+    return b"".join(
+        _field(_METADATA_FIELD, _field(1, key.encode()) + _field(2, value.encode())) for key, value in entries.items()
+    )
+
+
+def seal(model, entries):
+    """The artefact's bytes: the model, its metadata, and the digest of all."""
+    raw = model + metadata_bytes({"onax.format": str(FORMAT), **entries, "onax.digest": _ZEROS})
+    return raw[: -len(_ZEROS)] + hashlib.sha256(raw).hexdigest().encode()
+
+
+def unseal(raw, verify=True):
+    """(ModelProto, metadata) of an artefact's bytes.
+
+    Raises ArtifactError for bytes that are no model, no model of onax, of a newer format, or (unless `verify` is
+    false) not as they were written.
+    """
+    raw = bytes(raw)
+    decode_error = lazy.protobuf_message.DecodeError
+    try:
+        model = lazy.onnx.load_model_from_string(raw)
+    except decode_error as error:
+        raise ArtifactError("this is no ONNX model, or a truncated one") from error
+    if not raw or not model.HasField("graph"):
+        raise ArtifactError("this is no ONNX model, or a truncated one")
+    entries = {entry.key: entry.value for entry in model.metadata_props}
+    form = entries.get("onax.format")
+    if form is None:
+        raise ArtifactError("this ONNX model was not written by onax (it has no entry onax.format in its metadata)")
+    if not form.isdigit() or int(form) > FORMAT:
+        raise ArtifactError(
+            f"this artefact has format {form}; onax reads formats up to {FORMAT}: a newer onax wrote it"
+        )
+    digest = entries.get("onax.digest", "")
+    if verify and not _is_intact(raw, digest):
+        raise ArtifactError(
+            "this artefact was damaged or changed since onax wrote it (its digest does not fit); "
+            "load it with verify=False if the change was meant"
+        )
+    return model, entries
+
+
+def _is_intact(raw, digest):
+    """Whether the digest is that of the bytes with zeros in its place."""
+    mark = digest.encode()
+    if len(mark) != len(_ZEROS) or not raw.endswith(mark):
+        return False
+    return hashlib.sha256(raw[: -len(_ZEROS)] + _ZEROS.encode()).hexdigest() == digest
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def write_atomically(path, content):
+    """Writes a file in one step: it is there in full or not at all.  Raises ExportError if it cannot be written."""
+    path = os.fspath(path)
+    folder, name = os.path.split(os.path.abspath(path))
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise ExportError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def read_file(path):
+    """A file's bytes; ArtifactError if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise ArtifactError(f"cannot read {os.fspath(path)}: {error.strerror or error}") from error
+
+
+# --- arrays at the boundary ---------------------------------------------------------------------------------------
+
+
+def to_boundary(array, aval):
+    """An array as the graph takes it: complex numbers and keys as numbers with one more axis, without a copy."""
+    if isinstance(aval.dtype, dtypes.ExtendedDType):
+        element = aval.dtype
+        return np.ascontiguousarray(array).view(element.element_dtype).reshape(array.shape + element.element_shape)
+    if array.dtype.kind == "c":
+        real = np.dtype(f"f{array.dtype.itemsize // 2}")
+        return np.asarray(array, order="C").reshape(array.shape + (1,)).view(real)
+    return array
+
+
+def from_boundary(array, aval):
+    """The inverse of `to_boundary`."""
+    if isinstance(aval.dtype, dtypes.ExtendedDType):
+        shape = array.shape[: array.ndim - len(aval.dtype.element_shape)]
+        return np.ascontiguousarray(array).reshape((*shape, -1)).view(aval.dtype.storage).reshape(shape)
+    if dtypes.is_complex(aval.dtype):
+        return np.ascontiguousarray(array).view(aval.dtype).reshape(array.shape[:-1])
+    return array
+
+
+def boundary_type(aval):
+    """(shape, dtype) of a value as the graph has it."""
+    if isinstance(aval.dtype, dtypes.ExtendedDType):
+        return (*aval.shape, *aval.dtype.element_shape), aval.dtype.element_dtype
+    if dtypes.is_complex(aval.dtype):
+        return (*aval.shape, 2), dtypes.real_dtype(aval.dtype)
+    return tuple(aval.shape), aval.dtype

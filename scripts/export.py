@@ -1,0 +1,11 @@
+"""Exports a function to an ONNX file; see `python scripts/export.py --help`."""
+
+import sys
+
+if sys.path and sys.path[0] and sys.path[0].rstrip("/\\").endswith("scripts"):
+    del sys.path[0]  # this folder holds no modules, and this file is called like one
+
+from onax.export.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
