@@ -77,23 +77,24 @@ def fun_source_info(fun):
     return name if code is None else f"{name} at {code.co_filename}:{code.co_firstlineno}"
 
 
-@functools.lru_cache(maxsize=1024)
-def _cached_signature(fun):
-    try:
-        return inspect.signature(fun)
-    except (ValueError, TypeError):
-        return None
+_signatures = weakref.WeakKeyDictionary()
 
 
 def fun_signature(fun):
-    """inspect.signature, or None where there is none."""
+    """inspect.signature, or None where there is none; remembered as long as the function lives."""
     try:
-        return _cached_signature(fun)
-    except TypeError:  # an unhashable callable
-        try:
-            return inspect.signature(fun)
-        except (ValueError, TypeError):
-            return None
+        return _signatures[fun]
+    except (KeyError, TypeError):  # not seen yet, or not to be remembered
+        pass
+    try:
+        signature = inspect.signature(fun)
+    except (ValueError, TypeError):
+        signature = None
+    try:
+        _signatures[fun] = signature
+    except TypeError:
+        pass
+    return signature
 
 
 def argument_names(fun, args, kwargs, static_argnums=(), static_argnames=()):
