@@ -25,6 +25,7 @@ import ml_dtypes
 import numpy as np
 
 from onax._ground.errors import LoweringError
+from onax._native.protobuf import ELEMENT_TYPES  # noqa: F401
 
 SHORT_NAMES = {
     np.dtype(t): s
@@ -35,15 +36,6 @@ SHORT_NAMES = {
     )
 }  # fmt: skip
 DTYPES = {short: dtype for dtype, short in SHORT_NAMES.items()}
-
-# The number of each element type in ONNX's TensorProto.
-ELEMENT_TYPES = {
-    DTYPES[short]: number
-    for short, number in (
-        ("f32", 1), ("u8", 2), ("i8", 3), ("u16", 4), ("i16", 5), ("i32", 6), ("i64", 7), ("bool", 9),
-        ("f16", 10), ("f64", 11), ("u32", 12), ("u64", 13), ("bf16", 16),
-    )
-}  # fmt: skip
 
 _HALVES = {"f16": ("f32",), "bf16": ("f32",)}
 _CARRIERS = {
@@ -69,7 +61,7 @@ _ALL = None  # every operand, or every result
 
 
 def _rows(kind, names, operands=_ALL, results=_ALL):
-    return {name: (kind, operands, results) for name in names.split()}
+    return dict.fromkeys(names.split(), (kind, operands, results))
 
 
 # operator -> kind of detour, positions of the operands and of the results that have the element type looked up
@@ -118,15 +110,15 @@ OPERATORS = {
 }
 
 # Operators without an element type to look up, or that take every pair of types (Cast: measured, all pairs run).
-UNTYPED = frozenset(("Cast", "BitCast", "Constant", "If", "Loop", "Scan", "SequenceEmpty", "SequenceInsert", "SequenceAt",
-                     "ConcatFromSequence", "SequenceConstruct", "SplitToSequence", "SequenceLength"))  # fmt: skip
+UNTYPED = frozenset(
+    "Cast BitCast Constant If Loop Scan SequenceEmpty SequenceInsert SequenceAt SequenceConstruct SequenceLength "
+    "ConcatFromSequence SplitToSequence".split()
+)
 
 _VARIANTS = {
     "Mod": lambda a: f"Mod:fmod={a.get('fmod', 0)}",
     "Pad": lambda a: f"Pad:{a.get('mode', 'constant')}",
-    "ScatterND": lambda a: (
-        f"ScatterND:{a['reduction']}" if a.get("reduction", "none") != "none" else "ScatterND"
-    ),
+    "ScatterND": lambda a: f"ScatterND:{a['reduction']}" if a.get("reduction", "none") != "none" else "ScatterND",
     "ScatterElements": lambda a: (
         f"ScatterElements:{a['reduction']}" if a.get("reduction", "none") != "none" else "ScatterElements"
     ),
@@ -149,7 +141,7 @@ def _opsets(text):
 class Measured:
     """What one provider was measured to run: operator -> opset -> element types."""
 
-    __slots__ = ("opsets", "ops", "runtime")
+    __slots__ = ("ops", "opsets", "runtime")
 
     def __init__(self, path):
         raw = json.loads(path.read_text())
@@ -221,8 +213,8 @@ class Kernels:
         lowest = next((o for o in self.measured.opsets if self.measured.ops.get(name, {}).get(o)), None)
         if lowest is None:
             return f"{fault}, nor in any of {self.measured.opsets[0]} to {self.measured.opsets[-1]}."
-        known = " ".join(sorted(self.measured.ops[name][max(lowest, min(self.opset, self.measured.opsets[-1]))]
-                                if self.opset in self.measured.ops[name] else self.measured.ops[name][lowest]))  # fmt: skip
+        per_opset = self.measured.ops[name]
+        known = " ".join(sorted(per_opset.get(self.opset) or per_opset[lowest]))
         return f"{fault}, nor in any other; it runs on {known} (from opset {lowest})."
 
 

@@ -80,8 +80,8 @@ class Node:
 class Model:
     """What a graph shares with all its subgraphs."""
 
-    __slots__ = ("constants", "counter", "dims", "domains", "functions", "kernels", "names", "opset", "place",
-                 "prefix", "provider", "resolved", "stated", "target")  # fmt: skip
+    __slots__ = ("constants", "counter", "dims", "domains", "kernels", "names", "opset", "place",
+                 "prefix", "promised", "provider", "refusals", "resolved", "stated", "target")  # fmt: skip
 
     def __init__(self, opset, provider, target, dims):
         self.opset = opset
@@ -91,7 +91,9 @@ class Model:
         self.dims = dims  # (graph, symbolic dimension) -> Value of int64[]
         self.resolved = {}  # symbolic dimension, or shape -> Value
         self.constants = {}  # key -> Value
-        self.names = set()
+        self.names = set()  # names that the caller chose
+        self.promised = set()  # names that outputs will take
+        self.refusals = None  # collects what has no ONNX form, when the caller wants all of it
         self.counter = 0
         self.prefix = None  # nodes are named after the primitive being lowered
         self.place = None  # the source record of the equation being lowered
@@ -103,7 +105,7 @@ class Model:
         while True:
             self.counter += 1
             name = f"{stem}_{self.counter}"
-            if name not in self.names:
+            if name not in self.names and name not in self.promised:
                 return name
 
     def reserve(self, name):
@@ -249,9 +251,7 @@ class Graph:
         value = model.resolved.get(d)
         if value is None:
             if model.dims is None:
-                raise LoweringError(
-                    self._say(f"the dimension {d} is not known, and the graph cannot compute it")
-                )
+                raise LoweringError(self._say(f"the dimension {d} is not known, and the graph cannot compute it"))
             with _At(model, "dim", None):
                 value = model.resolved[d] = model.dims(self.root, d)
         return value
@@ -269,11 +269,7 @@ class Graph:
             one, zero = ((1,), _INT64), root.const([0], _INT64)
             parts = [root.const([d], _INT64) if dim_rules.is_constant(d)
                      else root.node("Unsqueeze", self.dim(d), zero, out=one) for d in dims]  # fmt: skip
-            value = (
-                root.node("Concat", *parts, out=((len(dims),), _INT64), axis=0)
-                if len(parts) > 1
-                else parts[0]
-            )
+            value = root.node("Concat", *parts, out=((len(dims),), _INT64), axis=0) if len(parts) > 1 else parts[0]
             resolved[dims] = value
         return value
 
@@ -292,9 +288,7 @@ class Graph:
 
         Raises LoweringError if neither the operator nor a detour runs on this element type.
         """
-        avals = (
-            (inputs[0].aval if out is None else as_aval(out),) if outs is None else tuple(map(as_aval, outs))
-        )
+        avals = (inputs[0].aval if out is None else as_aval(out),) if outs is None else tuple(map(as_aval, outs))
         if domain or op_type in measured.UNTYPED:
             values = self._emit_all(op_type, domain, inputs, avals, attributes)
         else:

@@ -1,1 +1,8 @@
-"""The ONNX lowering of each primitive; one file per family, in the order of `_prims`."""
+"""Lowering of jaxprs to ONNX graphs: one file of rules for each family of primitives, and the loop that applies them.
+
+Importing it fills the registry.
+"""
+
+from onax.export.lower import control, convert, dot, elementwise, indexing, reductions, shaping, slicing
+
+__all__ = ["control", "convert", "dot", "elementwise", "indexing", "reductions", "shaping", "slicing"]

@@ -9,9 +9,13 @@ A rule has one of three forms:
 
 `out` is the result's aval (a list of avals for a primitive with several results).  A primitive that ONNX cannot say
 stands in UNSUPPORTED with the reason, which the user reads.
+
+Operands of complex or key dtype are tuples of Values, one for each component (`driver.py`).  Primitives that only move
+data need nothing more; others have a second rule, in COMPONENT_RULES, that takes and returns such tuples.
 """
 
 RULES = {}
+COMPONENT_RULES = {}
 UNSUPPORTED = {}
 
 
@@ -45,12 +49,28 @@ def decompose(primitive, function):
     _register(primitive, Decomposition(function))
 
 
-def lowers(*primitives):
-    """Decorator: the lowering of these primitives, `rule(g, out, *values, **params)`."""
+def lowers(*primitives, components=False):
+    """Decorator: the lowering of these primitives, `rule(g, out, *values, **params)`.
+
+    components: the same rule also takes tuples of components (calls of other programs do).
+    """
 
     def register(rule):
         for primitive in primitives:
             _register(primitive, rule)
+            if components:
+                COMPONENT_RULES[primitive] = rule
+        return rule
+
+    return register
+
+
+def lowers_components(*primitives):
+    """Decorator: the lowering of these primitives for operands or results that are tuples of components."""
+
+    def register(rule):
+        for primitive in primitives:
+            COMPONENT_RULES[primitive] = rule
         return rule
 
     return register

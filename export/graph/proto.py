@@ -1,0 +1,67 @@
+"""A finished graph as a ModelProto.
+
+to_model(graph)      a file's bytes: every constant inside, doc_strings with the user's lines, types stated
+to_session(graph)    what `onax._native.ort.Session` takes: lean bytes, ports, and the large constants by reference
+"""
+
+from onax._ground import source
+from onax._native.protobuf import ELEMENT_TYPES, model_bytes
+from onax.export.graph.value import SMALL_BYTES
+
+# The lowest IR version that allows an opset.  The onnx package's own default is newer than the runtime loads.
+_IR_VERSIONS = {18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11, 24: 12, 25: 13, 26: 13}
+LOWEST_OPSET, NEWEST_OPSET = min(_IR_VERSIONS), max(_IR_VERSIONS)
+
+
+def _opsets(graph):
+    return [("", graph.opset), *graph.model.domains.items()]
+
+
+def _intermediate(graph):
+    """Every value of the outermost graph that is no input, output or constant."""
+    known = {id(v) for v in (*graph.inputs, *graph.outputs)}
+    return [v for node in graph.nodes for v in node.outputs if id(v) not in known]
+
+
+def to_model(graph, *, name="main", metadata=None, doc="", producer_version="", locations=True, stated=True):
+    """The model's bytes, for a file.
+
+    locations   each node's doc_string says which line of the user's program it comes from
+    stated      the types of all values are written, not only those of inputs and outputs
+    """
+    data, _ = model_bytes(
+        graph,
+        ir_version=_IR_VERSIONS[graph.opset],
+        opsets=_opsets(graph),
+        name=name,
+        stated=_intermediate(graph) if stated else list(graph.model.stated.values()),
+        metadata=metadata,
+        producer_version=producer_version,
+        doc=doc,
+        place_text=source.summarize if locations else None,
+    )
+    return data
+
+
+def _port(value):
+    return value.name, ELEMENT_TYPES[value.aval.dtype], value.aval.shape
+
+
+def to_session(graph):
+    """(bytes, inputs, outputs, initializers) for a Session: constants over 1 kB stay outside the bytes."""
+    data, shared = model_bytes(
+        graph,
+        ir_version=_IR_VERSIONS[graph.opset],
+        opsets=_opsets(graph),
+        stated=graph.model.stated.values(),
+        share_over=SMALL_BYTES,
+    )
+    return data, [_port(v) for v in graph.inputs], [_port(v) for v in graph.outputs], shared
+
+
+def locate(graph, text):
+    """The place of the node that an error's text names, or None."""
+    for node in graph.nodes:
+        if node.place is not None and f"'{node.name}'" in text:
+            return source.summarize(node.place)
+    return None

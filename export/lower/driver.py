@@ -1,0 +1,240 @@
+"""jaxpr -> Graph: the loop over equations, and what crosses the boundary of a graph.
+
+A variable of an ordinary dtype is one Value.  Complex numbers and keys have no ONNX type: such a variable is a tuple of
+Values, its *components* (real and imaginary part; the words of a key), each of the variable's own shape.  A primitive
+that only moves data is lowered once for each component; others need a rule for components.  At the boundary components
+stand in one tensor with trailing axes: [..., 2] for complex numbers, [..., *key shape] for keys.
+"""
+
+import numpy as np
+
+from onax._core.jaxpr import Literal
+from onax._ground import dims as dim_rules
+from onax._ground import source
+from onax._ground.dtypes import ExtendedDType
+from onax._ground.errors import LoweringError
+from onax._native.array import Array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import DATA_MOVEMENT
+from onax._native.tree import tree_leaves
+from onax._transforms.staging import trace_to_jaxpr
+from onax.export import shapes
+from onax.export.graph import ops
+from onax.export.graph.kernels import ELEMENT_TYPES
+from onax.export.graph.passes import run
+from onax.export.graph.value import Graph, Value
+from onax.export.lower.registry import COMPONENT_RULES, RULES, UNSUPPORTED, Decomposition
+
+# ---- components
+
+
+def trailing(dtype):
+    """(trailing axes, element dtype) of a dtype's components at a boundary; ((), dtype) if it is an ONNX type itself.
+
+    Raises LoweringError for a dtype that has no ONNX form.
+    """
+    if dtype in ELEMENT_TYPES:
+        return (), dtype
+    if isinstance(dtype, ExtendedDType):
+        return dtype.element_shape, dtype.element_dtype
+    if dtype.kind == "c":
+        return (2,), np.dtype(f"f{dtype.itemsize // 2}")
+    raise LoweringError(f"ONNX has no element type for {dtype}")
+
+
+def physical(aval):
+    """The type of the one tensor that holds a value at a graph's boundary."""
+    axes, dtype = trailing(aval.dtype)
+    return ShapedArray((*aval.shape, *axes), dtype) if axes or aval.weak_type else aval
+
+
+def component_aval(aval):
+    """The type of one component."""
+    return ShapedArray(aval.shape, trailing(aval.dtype)[1])
+
+
+def split(g, value, aval):
+    """The components of a boundary tensor; the tensor itself for an ordinary dtype."""
+    axes, dtype = trailing(aval.dtype)
+    if not axes:
+        return value
+    n = int(np.prod(axes))
+    flat = ops.reshape(g, value, (*aval.shape, n)) if len(axes) > 1 else value
+    last = len(aval.shape)
+    return tuple(g.node("Gather", flat, g.const(i, ops.INT64), out=(aval.shape, dtype), axis=last) for i in range(n))
+
+
+def join(g, value, aval):
+    """The boundary tensor of components."""
+    if type(value) is not tuple:
+        return value
+    axes, _ = trailing(aval.dtype)
+    last = len(aval.shape)
+    flat = ops.concat(g, [ops.unsqueeze(g, v, (last,)) for v in value], last)
+    return ops.reshape(g, flat, (*aval.shape, *axes)) if len(axes) > 1 else flat
+
+
+def constant(g, x, aval):
+    """A constant of the jaxpr, by components where its dtype needs them.  Large ones are shared, not copied."""
+    array = x._value if isinstance(x, Array) else np.asarray(x)
+    if aval.dtype in ELEMENT_TYPES:
+        return g.const(array, aval.dtype)
+    axes, dtype = trailing(aval.dtype)
+    words = np.asarray(array, order="C").reshape(-1).view(dtype).reshape((*array.shape, int(np.prod(axes))))
+    return tuple(g.const(words[..., i]) for i in range(words.shape[-1]))
+
+
+# ---- the loop
+
+
+class Refusals:
+    """Primitives without an ONNX form met in one lowering, when all are collected before raising."""
+
+    __slots__ = ("lines",)
+
+    def __init__(self):
+        self.lines = []
+
+    def add(self, eqn, error):
+        """Notes a refusal; one line for each primitive, reason and place."""
+        reason = str(error).split("\nIn operation", 1)[0]
+        place = "" if eqn.source_info is None else f" from {source.summarize(eqn.source_info)}"
+        line = f"  {eqn.primitive.name}{place}: {reason}"
+        if line not in self.lines:
+            self.lines.append(line)
+
+
+def _refuse(eqn, has_components):
+    primitive = eqn.primitive
+    if primitive in UNSUPPORTED:
+        raise LoweringError(UNSUPPORTED[primitive])
+    if has_components and primitive in RULES:
+        dtypes = sorted({str(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars)} - set(map(str, ELEMENT_TYPES)))
+        raise LoweringError(f"{primitive.name} has no ONNX form for {', '.join(dtypes)}")
+    raise LoweringError(f"{primitive.name} has no ONNX form")
+
+
+def _componentwise(g, rule, eqn, values):
+    """Applies a rule that only moves data to each component."""
+    n = max(len(v) for v in values if type(v) is tuple)
+    out_avals = [component_aval(v.aval) for v in eqn.outvars]
+    many = eqn.primitive.multiple_results
+    results = []
+    for i in range(n):
+        operands = [v[i] if type(v) is tuple else v for v in values]
+        result = rule(g, out_avals if many else out_avals[0], *operands, **eqn.params)
+        results.append(result if many else (result,))
+    return [tuple(parts) for parts in zip(*results)]
+
+
+def _decomposed(g, decomposition, eqn, values):
+    """Stages the function that a primitive stands for and lowers it in the primitive's place."""
+    function, params = decomposition.function, eqn.params
+    closed = trace_to_jaxpr(lambda *xs: tree_leaves(function(*xs, **params)), [x.aval for x in eqn.invars])
+    return inline(g, closed, closed.consts, values, keep_place=True)
+
+
+def _apply(g, eqn, values):
+    """The results of one equation, as a list."""
+    primitive = eqn.primitive
+    has_components = any(type(v) is tuple for v in values) or any(
+        v.aval.dtype not in ELEMENT_TYPES for v in eqn.outvars
+    )
+    rule = (COMPONENT_RULES if has_components else RULES).get(primitive)
+    if rule is None and has_components and DATA_MOVEMENT in primitive.facts and primitive in RULES:
+        return _componentwise(g, RULES[primitive], eqn, values)
+    if rule is None:
+        _refuse(eqn, has_components)
+    if type(rule) is Decomposition:
+        return _decomposed(g, rule, eqn, values)
+    if primitive.multiple_results:
+        return rule(g, [v.aval for v in eqn.outvars], *values, **eqn.params)
+    return (rule(g, eqn.outvars[0].aval, *values, **eqn.params),)
+
+
+def inline(g, jaxpr, consts, values, *, keep_place=False):
+    """Lowers a jaxpr's equations into a graph; returns its results as a list.
+
+    values      Values of the arguments, tuples of components where the dtype needs them
+    keep_place  nodes keep the name and place of the equation being lowered, instead of getting their own
+    """
+    env = {v: constant(g, c, v.aval) for v, c in zip(jaxpr.constvars, consts)}
+    env.update(zip(jaxpr.invars, values))
+    model = g.model
+    outer = model.prefix, model.place
+    for eqn in jaxpr.eqns:
+        if not keep_place:
+            model.prefix, model.place = eqn.primitive.name, eqn.source_info
+        operands = [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in eqn.invars]
+        try:
+            results = _apply(g, eqn, operands)
+        except LoweringError as error:
+            results = _refused(g, eqn, error)
+        env.update(zip(eqn.outvars, results))
+    model.prefix, model.place = outer
+    return [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in jaxpr.outvars]
+
+
+def _refused(g, eqn, error):
+    """Raises a refusal with its place; or notes it, when all are collected, and returns values to go on with."""
+    refusals = g.model.refusals
+    if refusals is None:
+        text = str(error)
+        if "\nIn operation" not in text and eqn.source_info is not None:
+            text += f"\nIn operation {eqn.primitive.name} from {source.summarize(eqn.source_info)}."
+        raise LoweringError(text) from None
+    refusals.add(eqn, error)
+    return [_missing(g, v.aval) for v in eqn.outvars]
+
+
+def _missing(g, aval):
+    """A value that nothing computes: stands for a result that has no ONNX form while refusals are collected."""
+    if aval.dtype in ELEMENT_TYPES:
+        return Value(g.model.fresh("missing"), aval, g)
+    axes, dtype = trailing(aval.dtype)
+    part = ShapedArray(aval.shape, dtype)
+    return tuple(Value(g.model.fresh("missing"), part, g) for _ in range(int(np.prod(axes))))
+
+
+# ---- a whole graph
+
+
+def lower_jaxpr(
+    jaxpr,
+    *,
+    opset,
+    target="portable",
+    provider="cpu",
+    input_names=None,
+    output_names=None,
+    dims_plan=None,
+    collect_errors=False,
+):
+    """The Graph of a ClosedJaxpr.
+
+    input_names, output_names   names at the boundary; "in.0"..., "out.0"... by default
+    dims_plan                   `export.shapes.plan` of the arguments, when shapes are symbolic; made if not given
+    collect_errors              lower everything, then raise one LoweringError that lists all that has no ONNX form
+
+    A complex argument is a float tensor with a trailing axis of 2, a key one of uint32 with its key axes.
+    Raises LoweringError for what has no ONNX form, naming the operation and the user's line.
+    """
+    g = Graph(opset, provider, target)
+    g.model.refusals = Refusals() if collect_errors else None
+    in_avals = [v.aval for v in jaxpr.invars]
+    input_names = input_names or [f"in.{i}" for i in range(len(in_avals))]
+    output_names = output_names or [f"out.{i}" for i in range(len(jaxpr.outvars))]
+    # Names of results are claimed first, so that no node takes one.
+    boundary = [g.input(name, physical(a)) for name, a in zip(input_names, in_avals)]
+    g.model.promised.update(output_names)
+    if not all(dim_rules.is_constant_shape(a.shape) for a in in_avals):
+        dims_plan = dims_plan or shapes.plan(input_names, [a.shape for a in in_avals])
+        g.model.dims = shapes.RuntimeDims(dims_plan, boundary)
+    values = [split(g, v, a) for v, a in zip(boundary, in_avals)]
+    results = inline(g, jaxpr, jaxpr.consts, values)
+    if collect_errors and g.model.refusals.lines:
+        lines = "\n".join(g.model.refusals.lines)
+        raise LoweringError(f"{len(g.model.refusals.lines)} operation(s) have no ONNX form in opset {opset}:\n{lines}")
+    for name, value, x in zip(output_names, results, jaxpr.outvars):
+        g.output(name, join(g, value, x.aval))
+    return run(g)
