@@ -8,8 +8,6 @@ from onax._ground.errors import BackendError
 # The newest opset that the runtime takes in this process.
 OPSET = 26
 
-_ELEMENTS = None
-
 
 def attach():
     """Loads the runtime's library once; BackendError in the runtime's words if it cannot be loaded."""
@@ -32,11 +30,3 @@ def session_options(compiler_options=None):
     if unknown:
         raise ValueError(f"No such compile option: {', '.join(sorted(map(repr, unknown)))}")
     return given
-
-
-def element_type(dtype):
-    """ONNX's number for a NumPy dtype."""
-    global _ELEMENTS
-    if _ELEMENTS is None:
-        _ELEMENTS = {descr: number for number, descr in lazy.ort.ELEMENTS.items()}
-    return _ELEMENTS[dtype]

@@ -3,21 +3,20 @@
     jaxpr -> simplify -> results sorted into computed / forwarded / constant -> one ONNX model -> session
 
 Arguments that no operation reads stay outside the model, and a result that is an argument or a constant never enters
-it.  Constants above `SHARED_BYTES` are given to the session by reference.
+it.  Large constants are given to the session by reference.
 """
 
+from functools import partial
+
 import numpy as np
+
 from onax._compile import options
 from onax._core.evaluate import program_of
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from onax._ground import lazy
-from onax._ground.errors import BackendError
-from onax._native import context
-from onax._native.array import make_array
+from onax._ground.errors import BackendError, compose
 from onax._native.call import Executable
 from onax._transforms.simplify import simplify, used_inputs
-
-SHARED_BYTES = 1024
 
 
 class Plan:
@@ -60,43 +59,126 @@ class Plan:
                 self.outs.append(("computed", place, aval.weak_type, extended))
         return list(computed)
 
-    def executable(self, runner, name):
+    def executable(self, runner, explain=None):
         """The Executable of this plan over a runner of `core`."""
-
-        def explain(error):
-            return BackendError(f"ONNX Runtime failed while running {name}. {error}")
-
+        core = self.core if runner is not None else None
         return Executable(
             runner,
-            self.kept if runner is not None else (),
+            self.kept if core else (),
             self.outs,
             n_args=len(self.jaxpr.invars),
             constants=self.constants,
             explain=explain,
+            adapt_in=_adapters(_to_physical, core.in_avals) if core else None,
+            adapt_out=_adapters(_from_physical, core.out_avals) if core else None,
         )
 
 
-def interpreted(core):
-    """A runner that carries a closed jaxpr out operation by operation."""
-    program = program_of(core)
-    in_avals = core.in_avals
-
-    def run(buffers):
-        args = [make_array(b, a.dtype, a.weak_type) for b, a in zip(buffers, in_avals)]
-        previous = context.swap_trace(None)
-        try:
-            return [np.asarray(x._value) for x in program.run(core.consts, args)]
-        finally:
-            context.swap_trace(previous)
-
-    return run
+def _adapters(make, avals):
+    """One adapter for each value, or None when all cross the boundary as they are."""
+    return None if all(map(_is_plain, avals)) else [make(a) for a in avals]
 
 
-def compile_plan(plan, name, compiler_options=None):
-    """The Executable of a plan.  Raises LoweringError for what has no ONNX form, BackendError if it is refused."""
+def lower_plan(plan):
+    """The ONNX graph of what is left to compute, or None.  Raises LoweringError for what has no ONNX form."""
     if plan.core is None:
-        return plan.executable(None, name)
-    return plan.executable(interpreted(plan.core), name)
+        return None
+    return lazy.export_driver.lower_jaxpr(plan.core, opset=options.OPSET, target="native")
 
 
-__all__ = ["Plan", "compile_plan", "interpreted", "lazy", "options"]
+def compile_plan(plan, name, compiler_options=None, graph=None):
+    """The Executable of a plan.  Raises LoweringError for what has no ONNX form, BackendError if it is refused."""
+    settings = options.session_options(compiler_options)
+    if plan.core is None:
+        return plan.executable(None)
+    options.attach()
+    graph = graph or lower_plan(plan)
+    model, inputs, outputs, shared = lazy.export_proto.to_session(graph)
+    try:
+        session = lazy.ort.Session(model, inputs, outputs, initializers=shared, options=settings)
+    except RuntimeError as error:
+        raise _backend_error("refused", name, graph, error) from None
+    explain = partial(_backend_error, "failed while running", name, graph)
+    return plan.executable(session, explain)
+
+
+def _backend_error(what, name, graph, error):
+    """The runtime's complaint, with the line of the program that the node it names comes from."""
+    place = lazy.export_proto.locate(graph, str(error))
+    return BackendError(compose(f"ONNX Runtime {what} {name}: {error}", place and f"In the operation from {place}."))
+
+
+def evaluate(jaxpr, args):
+    """The results of a closed jaxpr, carried out operation by operation."""
+    return program_of(jaxpr).run(jaxpr.consts, args)
+
+
+# ---- dtypes without an ONNX type cross the boundary as numbers with trailing axes
+
+
+def _to_physical(aval):
+    if _is_plain(aval):
+        return None
+    axes, dtype = lazy.export_driver.trailing(aval.dtype)
+    return lambda a: np.asarray(a, order="C").reshape(-1).view(dtype).reshape((*a.shape, *axes))
+
+
+def _from_physical(aval):
+    if _is_plain(aval):
+        return None
+    stored = aval.dtype if isinstance(aval.dtype, np.dtype) else aval.dtype.storage
+    return lambda a: a.reshape(-1).view(stored).reshape(aval.shape)
+
+
+def _is_plain(aval):
+    return isinstance(aval.dtype, np.dtype) and aval.dtype.kind != "c"
+
+
+# ---- what the stages show
+
+
+def graph_text(graph):
+    """A graph as text: typed inputs, one line a node with its attributes, results."""
+    if graph is None:
+        return "graph () => ()\n"
+    lines = [f"graph ({_typed(graph.inputs)}) => ({_typed(graph.outputs)}) <opset {graph.opset}> {{"]
+    for node in graph.nodes:
+        outputs = _typed(node.outputs)
+        inputs = ", ".join("" if v is None else _operand(v) for v in node.inputs)
+        attributes = ", ".join(f"{k} = {_attribute(v)}" for k, v in node.attributes.items())
+        domain = f"{node.domain}." if node.domain else ""
+        lines.append(f"    {outputs} = {domain}{node.op_type}{f' <{attributes}>' if attributes else ''} ({inputs})")
+    return "\n".join([*lines, "}", ""])
+
+
+def _typed(values):
+    return ", ".join(f"{v.aval.str_short(short_dtypes=True)} {v.name}" for v in values)
+
+
+def _operand(value):
+    return repr(value.const.tolist()) if value.const is not None and value.const.size <= 8 else value.name
+
+
+def _attribute(value):
+    return f"{{{len(value.nodes)} nodes}}" if hasattr(value, "nodes") else repr(value)
+
+
+def model_proto(graph):
+    """A graph as an onnx.ModelProto, or None."""
+    return None if graph is None else lazy.onnx.load_model_from_string(lazy.export_proto.to_model(graph))
+
+
+def host_nodes(graph):
+    """Names of the nodes that stand for a primitive's own kernel."""
+    return [n.name for n in graph.nodes if n.domain == "onax" and n.op_type == "Host"] if graph is not None else []
+
+
+def nbytes(aval):
+    """Bytes of a value's elements."""
+    return aval.size * aval.dtype.itemsize
+
+
+def has_special(array, test):
+    """Whether an array holds a NaN (`test` "isnan") or an infinity ("isinf")."""
+    value = array._value
+    return bool(getattr(np, test)(value if value.dtype.kind in "fc" else value.astype(np.float32)).any())
