@@ -1,0 +1,101 @@
+"""What a value of a graph is known to hold: a constant's elements, an integer's range.
+
+Guards (against zero divisors, indices out of bounds) cost nodes; a rule asks here whether it needs them.
+Knowledge is read off the nodes that made the value, a few steps deep.
+"""
+
+import numpy as np
+
+_STEPS = 12
+# Operators whose elements are elements of their first input.
+_MOVES = frozenset(
+    "Expand Reshape Unsqueeze Squeeze Transpose Slice Gather GatherND GatherElements Tile Identity "
+    "Split Flatten".split()
+)
+
+
+def known_elements(value):
+    """An ndarray that holds every element the value can have (a constant, perhaps expanded), or None."""
+    while value.const is None:
+        node = value.node
+        if node is None or node.op_type not in ("Expand", "Reshape", "Unsqueeze", "Squeeze", "Identity"):
+            return None
+        value = node.inputs[0]
+    return value.const
+
+
+def integer_range(value):
+    """(lowest, highest) that an integer or bool value can hold: by its type at least."""
+    return _range(value, _STEPS)
+
+
+def within(value, lowest, highest):
+    """Whether every element of an integer value is known to lie in lowest..highest."""
+    lo, hi = _range(value, _STEPS)
+    return lowest <= lo and hi <= highest
+
+
+def _of_type(dtype):
+    if dtype.kind == "b":
+        return 0, 1
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+def _range(value, steps):
+    dtype = value.aval.dtype
+    full = _of_type(dtype)
+    array = value.const
+    if array is not None:
+        return (int(array.min()), int(array.max())) if array.size else full
+    if value.node is None or steps == 0:
+        return full
+    found = _of_node(value.node, dtype, steps - 1)
+    # A result that left the type's range wrapped: nothing is known.
+    return full if found is None or found[0] < full[0] or found[1] > full[1] else found
+
+
+def _of_node(node, dtype, steps):
+    """The range a node's arithmetic gives before wrapping, or None."""
+    op, inputs = node.op_type, node.inputs
+    if op in _MOVES:
+        return _range(inputs[0], steps)
+    if op == "Cast":
+        return _range(inputs[0], steps) if inputs[0].aval.dtype.kind in "iub" else None
+    if op in ("Concat", "Where"):
+        ranges = [_range(v, steps) for v in (inputs if op == "Concat" else inputs[1:])]
+        return min(r[0] for r in ranges), max(r[1] for r in ranges)
+    if op in _ARITHMETIC and len(inputs) == 2:
+        return _ARITHMETIC[op](*_range(inputs[0], steps), *_range(inputs[1], steps))
+    if op == "Clip":
+        lo, hi = _range(inputs[0], steps)
+        low, high = (_range(v, steps) for v in inputs[1:])
+        return min(max(lo, low[0]), high[0]), min(max(hi, low[1]), high[1])
+    if op in ("ArgMax", "ArgMin"):
+        size = inputs[0].aval.shape[node.attributes["axis"]]
+        return (0, max(size - 1, 0)) if isinstance(size, int) else None
+    if op == "Range" and all(v.const is not None for v in inputs):
+        start, limit, step = (int(v.const) for v in inputs)
+        return (start, max(start, limit - 1)) if step > 0 else None
+    return None
+
+
+def _product(a, b, c, d):
+    corners = (a * c, a * d, b * c, b * d)
+    return min(corners), max(corners)
+
+
+def _remainder(a, b, c, d):
+    """Of Mod with the dividend's sign or the divisor's: magnitude below the divisor's."""
+    size = max(abs(c), abs(d)) - 1
+    return (0 if a >= 0 and c > 0 else -size), size
+
+
+_ARITHMETIC = {
+    "Add": lambda a, b, c, d: (a + c, b + d),
+    "Sub": lambda a, b, c, d: (a - d, b - c),
+    "Mul": _product,
+    "Min": lambda a, b, c, d: (min(a, c), min(b, d)),
+    "Max": lambda a, b, c, d: (max(a, c), max(b, d)),
+    "Mod": _remainder,
+}

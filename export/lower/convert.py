@@ -1,0 +1,181 @@
+"""ONNX forms of the changes of type.
+
+`Cast` is right between integers (it wraps) and between floats.  From a float to an integer the runtime's Cast is
+undefined outside the range, where JAX saturates and gives 0 for NaN: the operand is brought into range first.
+"""
+
+import ml_dtypes
+
+import numpy as np
+from onax._ground.errors import LoweringError
+from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p, reduce_precision_p
+from onax._prims.convert import cast as cast_array
+from onax.export.graph import ops
+from onax.export.graph.formula import Formula
+from onax.export.graph.kernels import ELEMENT_TYPES
+from onax.export.graph.value import SMALL_BYTES
+from onax.export.lower.registry import lowers
+
+F16, F32, F64 = map(np.dtype, (np.float16, np.float32, np.float64))
+BF16 = np.dtype(ml_dtypes.bfloat16)
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+HALVES = (F16, BF16)
+FLOATS = frozenset((F16, BF16, F32, F64))
+UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+SIGNED = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
+
+
+def refuse(g, fault):
+    """Raises LoweringError with the fault and the place of the equation."""
+    raise LoweringError(g._say(fault))
+
+
+def is_small_constant(x):
+    """Whether a value is a constant that is worth computing with at compile time."""
+    return x.const is not None and x.const.nbytes <= SMALL_BYTES
+
+
+# ---- convert_element_type
+
+
+def _saturated_narrow(g, x, dtype):
+    """To at most 16 bits: the runtime casts by way of a wider integer, in which NaN ends in 0 bits."""
+    info = np.iinfo(dtype)
+    inside = g.node("Clip", x, ops.scalar(g, info.min, x), ops.scalar(g, info.max, x))
+    return ops.cast(g, inside, dtype)
+
+
+def _saturated_32(g, x, dtype):
+    """To 32 bits through float64, which holds both limits."""
+    info = np.iinfo(dtype)
+    number = ops.cast(g, ops.where(g, ops.is_nan(g, x), ops.scalar(g, 0, x), x), F64)
+    inside = g.node("Clip", number, ops.scalar(g, info.min, number), ops.scalar(g, info.max, number))
+    return ops.cast(g, inside, dtype)
+
+
+def _saturated_64(g, x, dtype):
+    """To 64 bits: no float holds the upper limit, so values at or above it are selected."""
+    info = np.iinfo(dtype)
+    limit = x.dtype.type(float(info.max + 1))
+    number = ops.where(g, ops.is_nan(g, x), ops.scalar(g, 0, x), x)
+    bounds = ops.scalar(g, float(info.min), x), g.const(np.nextafter(limit, x.dtype.type(0)))
+    inside = ops.cast(g, g.node("Clip", number, *bounds), dtype)
+    return ops.where(g, ops.greater_equal(g, x, g.const(limit)), g.const(info.max, dtype), inside)
+
+
+def convert(g, x, dtype):
+    """x with another element type, as JAX converts: to integers saturating, NaN to 0."""
+    dtype = np.dtype(dtype)
+    if x.dtype == dtype:
+        return x
+    if dtype not in ELEMENT_TYPES or x.dtype not in ELEMENT_TYPES:
+        refuse(g, f"ONNX Runtime does not convert {x.dtype} to {dtype}.")
+    if is_small_constant(x):
+        return g.const(cast_array(x.const, dtype))
+    if x.dtype not in FLOATS or dtype.kind not in "iu":
+        return ops.cast(g, x, dtype)
+    rule = {8: _saturated_64, 4: _saturated_32}.get(dtype.itemsize, _saturated_narrow)
+    return rule(g, ops.cast(g, x, F32) if x.dtype in HALVES else x, dtype)
+
+
+@lowers(convert_element_type_p)
+def _convert_element_type(g, out, x, *, new_dtype, **_):
+    return convert(g, x, out.dtype)
+
+
+# ---- bitcast_convert_type
+
+
+def reinterpret(g, x, dtype):
+    """The same bits as another type of equal width."""
+    if x.dtype == dtype:
+        return x
+    if x.dtype.kind in "iu" and dtype.kind in "iu":
+        return ops.cast(g, x, dtype)
+    if g.opset < 26:
+        refuse(g, f"ONNX reads the bits of {x.dtype} as {dtype} from opset 26 on; this graph has opset {g.opset}.")
+    return ops.bitcast(g, x, dtype)
+
+
+def _split_bits(g, x, dtype, out):
+    """Wide to narrow: a new last axis of the parts, lowest first."""
+    wide, narrow = UNSIGNED[x.dtype.itemsize], UNSIGNED[dtype.itemsize]
+    count = x.dtype.itemsize // dtype.itemsize
+    amounts = g.const(np.arange(count) * 8 * dtype.itemsize, wide)
+    bits = ops.unsqueeze(g, reinterpret(g, x, wide), (x.ndim,))
+    parts = g.node("BitShift", bits, amounts, out=(out.shape, wide), direction="RIGHT")
+    return reinterpret(g, ops.cast(g, parts, narrow), dtype)
+
+
+def _join_bits(g, x, dtype, out):
+    """Narrow to wide: the last axis, lowest part first, becomes one number."""
+    narrow, wide = UNSIGNED[x.dtype.itemsize], UNSIGNED[dtype.itemsize]
+    working = UNSIGNED[max(4, dtype.itemsize)]
+    count = dtype.itemsize // x.dtype.itemsize
+    weights = g.const([1 << (8 * x.dtype.itemsize * i) for i in range(count)], working)
+    parts = ops.cast(g, reinterpret(g, x, narrow), working)
+    joined = g.node("MatMul", parts, weights, out=(out.shape, working))
+    return reinterpret(g, ops.cast(g, joined, wide), dtype)
+
+
+@lowers(bitcast_convert_type_p)
+def _bitcast_convert_type(g, out, x, *, new_dtype):
+    have, want = x.dtype.itemsize, out.dtype.itemsize
+    if have == want:
+        return reinterpret(g, x, out.dtype)
+    return (_split_bits if have > want else _join_bits)(g, x, out.dtype, out)
+
+
+# ---- reduce_precision
+
+
+def _round_mantissa(g, x, mantissa_bits):
+    """A float32 rounded to this many mantissa bits, ties to even, as float64: the sum drops what lies below."""
+    wide = ops.cast(g, x, F64)
+    shifted = ops.mul(g, wide, ops.scalar(g, 2.0 ** (52 - mantissa_bits), wide))
+    return ops.sub(g, ops.add(g, wide, shifted), shifted)
+
+
+@lowers(reduce_precision_p)
+def _reduce_precision(g, out, x, *, exponent_bits, mantissa_bits):
+    info = ml_dtypes.finfo(x.dtype)
+    if exponent_bits >= info.nexp and mantissa_bits >= info.nmant:
+        return x
+    if x.dtype == F64:
+        return _reduce_double(g, x, exponent_bits, min(mantissa_bits, 52))
+    single = ops.cast(g, x, F32)
+    if (exponent_bits, mantissa_bits) == (8, 7):
+        return ops.cast(g, ops.cast(g, single, BF16), out.dtype)
+    kept = _round_mantissa(g, single, mantissa_bits) if mantissa_bits < 23 else ops.cast(g, single, F64)
+    return ops.cast(g, _limit_exponent(g, kept, exponent_bits, single), out.dtype)
+
+
+def _limit_exponent(g, kept, exponent_bits, original):
+    """Overflow to infinity, underflow to zero, of a float64; infinities and NaN come from the original."""
+    top = 2 ** (exponent_bits - 1) - 1
+    size = g.node("Abs", kept)
+    limit, least = ops.scalar(g, 2.0 ** (top + 1), kept), ops.scalar(g, 2.0 ** (1 - top), kept)
+    sign = g.node("Sign", kept)
+    kept = ops.where(g, ops.less(g, size, least), ops.mul(g, kept, ops.scalar(g, 0.0, kept)), kept)
+    kept = ops.where(g, ops.greater_equal(g, size, limit), ops.mul(g, sign, ops.scalar(g, np.inf, kept)), kept)
+    wide = ops.cast(g, original, F64)
+    infinite = g.node("IsInf", original, out=(original.shape, np.bool_))
+    return ops.where(g, infinite, wide, kept)
+
+
+def _reduce_double(g, x, exponent_bits, mantissa_bits):
+    """Of float64: next to a power of two that many bits larger, the unit in the last place is the one wanted."""
+    x = Formula(g, x)
+    size = x.do("Abs")
+    small, large = (Formula(g, g.const(2.0**e, F64)) for e in (-200, 200))
+    scale = (size > 1).where(small, large)  # away from overflow
+    y = x * scale
+    top = y * 2.0**52
+    top = y + top - top  # y to one bit: its power of two, or the next one
+    power = (top.do("Abs") > y.do("Abs")).where(top * 0.5, top)
+    shifted = power * 2.0 ** (52 - mantissa_bits)
+    kept = (y + shifted - shifted) / scale
+    if exponent_bits == 11:
+        return (x.do("Abs") < np.inf).where(kept, x).value
+    beyond = size >= 2.0 ** (2 ** (exponent_bits - 1))
+    return _limit_exponent(g, beyond.where(x, kept).value, exponent_bits, x.value)

@@ -1,0 +1,608 @@
+"""ONNX forms of the elementwise primitives.
+
+A row where one operator is the primitive; a formula where the runtime has no operator, or none for the element type.
+The 16-bit floats run a formula in float32 and are rounded once.  Guards are written only where an operand is not known
+to make them idle: the runtime ends the process at INT_MIN / -1 and fails at a zero divisor.
+"""
+
+import numpy as np
+from onax._prims import elementwise as prims
+from onax._prims.convert import cast as cast_array
+from onax.export.graph import ops
+from onax.export.graph.bounds import integer_range, known_elements
+from onax.export.graph.formula import Formula
+from onax.export.lower.convert import (
+    F32,
+    F64,
+    HALVES,
+    INT32,
+    INT64,
+    SIGNED,
+    UNSIGNED,
+    convert,
+    is_small_constant,
+    reinterpret,
+)
+from onax.export.lower.registry import lowers
+
+LN2 = float(np.log(2.0))
+BOOL = np.dtype(np.bool_)
+
+
+def unexpanded(x, others, shape):
+    """The operand of x's Expand when the other operands already give the result its shape, else x."""
+    if x.node is not None and x.node.op_type == "Expand":
+        source = x.node.inputs[0]
+        reached = source.shape
+        for other in others:
+            reached = ops.broadcast_shape(reached, other.shape)
+        if reached == shape:
+            return source
+    return x
+
+
+def binary(g, op_type, x, y, out, **attributes):
+    """One operator of two operands, which broadcast."""
+    x = unexpanded(x, (y,), out.shape)
+    y = unexpanded(y, (x,), out.shape)
+    return g.node(op_type, x, y, out=out, **attributes)
+
+
+def _in_single(g, x):
+    """A formula over x, in float32 when x is a 16-bit float."""
+    return Formula(g, ops.cast(g, x, F32) if x.dtype in HALVES else x)
+
+
+def _row(primitive, op_type):
+    """A unary primitive that is one operator."""
+
+    def rule(g, out, x, **_):
+        return g.node(op_type, x, out=out)
+
+    lowers(primitive)(rule)
+
+
+def _formula(primitive, formula, double=None):
+    """A unary primitive that is a formula; of float64 another one if `double` is given."""
+
+    def rule(g, out, x, **_):
+        if x.dtype.kind in "iub":
+            result = formula(Formula(g, x))
+        else:
+            chosen = double if double is not None and x.dtype == F64 else formula
+            result = chosen(_in_single(g, x))
+        return ops.cast(g, result.value, out.dtype)
+
+    lowers(primitive)(rule)
+
+
+def _kernel_or(primitive, op_type, double):
+    """A unary primitive that is one operator, but has no float64 kernel: there, a formula."""
+    _formula(primitive, lambda x: x.do(op_type), double)
+
+
+# ---- signs and rounding
+
+
+@lowers(prims.neg_p)
+def _neg(g, out, x):
+    if x.dtype.kind == "u":
+        return g.node("Sub", ops.scalar(g, 0, x), x, out=out)
+    return g.node("Neg", x, out=out)
+
+
+_formula(prims.sign_p, lambda x: x.do("Sign"))  # the runtime's own float16 kernel gives 0 for NaN
+_row(prims.abs_p, "Abs")
+_row(prims.floor_p, "Floor")
+_row(prims.ceil_p, "Ceil")
+
+
+@lowers(prims.round_p)
+def _round(g, out, x, *, rounding_method):
+    if int(rounding_method) == 1:
+        return g.node("Round", x, out=out)
+    x = _in_single(g, x)
+    # The largest number below a half: a half itself would lift 0.49999997 to 1.
+    below_half = np.nextafter(x.value.dtype.type(0.5), x.value.dtype.type(0))
+    away = (x.do("Abs") + below_half).do("Floor") * x.do("Sign")
+    return ops.cast(g, away.value, out.dtype)
+
+
+@lowers(prims.is_finite_p)
+def _is_finite(g, out, x):
+    return g.node("Less", g.node("Abs", x), ops.scalar(g, np.inf, x), out=out)
+
+
+# ---- exponentials, logarithms, powers
+
+
+def _near(x, bound):
+    return x.do("Abs") < bound
+
+
+def _expm1(x):
+    """exp(x) - 1, and near 0 corrected by the rounding error that log(exp(x)) shows."""
+    y = x.do("Exp")
+    plain = y - 1
+    return _near(x, 1).where(plain + y * (x - y.do("Log")), plain)
+
+
+def _log1p(x):
+    """log(1 + x), and near 0 corrected by what 1 + x lost."""
+    u = x + 1
+    plain = u.do("Log")
+    return _near(x, 0.5).where(plain - (u - 1 - x) / u, plain)
+
+
+def _cbrt(x):
+    """The cube root of |x| as a power, one Newton step in float64, times the sign."""
+    size = x.do("Abs").cast(F64)
+    root = size.pow(1 / 3)
+    if x.value.dtype == F64:
+        step = (root - size / (root * root)) / 3
+        root = root - step.is_nan().where(0, step)
+    return root.cast(x.value.dtype) * x.do("Sign")
+
+
+_row(prims.exp_p, "Exp")
+_formula(prims.exp2_p, lambda x: Formula(x.g, ops.scalar(x.g, 2, x.value)).pow(x))
+_formula(prims.expm1_p, _expm1)
+_row(prims.log_p, "Log")
+_formula(prims.log1p_p, _log1p)
+_formula(prims.logistic_p, lambda x: ((-x).do("Exp") + 1).do("Reciprocal"))
+_row(prims.sqrt_p, "Sqrt")
+_formula(prims.rsqrt_p, lambda x: x.do("Sqrt").do("Reciprocal"))
+_formula(prims.cbrt_p, _cbrt)
+
+
+@lowers(prims.square_p)
+def _square(g, out, x):
+    return g.node("Mul", x, x, out=out)
+
+
+def power(x, exponent):
+    """A formula to a positive integer power, by repeated squaring."""
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = x if result is None else result * x
+        exponent >>= 1
+        if exponent:
+            x = x * x
+    return result
+
+
+@lowers(prims.integer_pow_p)
+def _integer_pow(g, out, x, *, y):
+    if y == 0:
+        return ops.full(g, out.shape, 1, out.dtype)
+    base = Formula(g, x) if x.dtype.kind in "iu" else _in_single(g, x)
+    result = power(base, abs(y))
+    if y < 0:
+        result = result.do("Reciprocal")
+    return ops.cast(g, result.value, out.dtype)
+
+
+@lowers(prims.pow_p)
+def _pow(g, out, x, y):
+    if y.dtype.kind in "iub":
+        y = ops.cast(g, y, y.dtype if y.dtype in (INT32, INT64) else INT64)
+    elif y.dtype in HALVES:
+        y = ops.cast(g, y, F32)
+    x = ops.cast(g, x, F32) if x.dtype in HALVES else x
+    result = g.node("Pow", x, y, out=(out.shape, x.dtype))
+    return ops.cast(g, result, out.dtype)
+
+
+# ---- trigonometry; the float64 forms are built from what has a float64 kernel
+
+
+# pi / 2 in three parts, the first two of 33 bits: their products with integers below 2**20 are exact (Cody and Waite).
+_HALF_PI = (1.5707963267341256e00, 6.0771005063039660e-11, 2.0222662487959506e-21)
+_REDUCIBLE = 1e6
+
+
+def _quarter_turns(x):
+    """x as a number of quarter turns and the rest in -pi/4..pi/4, where the float64 kernels are right to 2 ulp."""
+    turns = (x * (2 / np.pi)).do("Round")
+    for part in _HALF_PI:
+        x = x - turns * part
+    return turns, x
+
+
+def _is_odd(n):
+    """Whether an integral float is odd."""
+    return n - (n * 0.5).do("Floor") * 2 == 1
+
+
+def _on_circle(x, quarter, op_type):
+    """sin(x + quarter * pi / 2), given the kernel that computes it for x too large to be reduced."""
+    turns, rest = _quarter_turns(x)
+    if quarter:
+        turns = turns + quarter
+    value = _is_odd(turns).where(rest.do("Cos"), rest.do("Sin"))
+    lower_half = _is_odd((turns * 0.5).do("Floor"))
+    return _near(x, _REDUCIBLE).where(lower_half.where(-value, value), x.do(op_type))
+
+
+def _sin_double(x):
+    return _on_circle(x, 0, "Sin")
+
+
+def _cos_double(x):
+    return _on_circle(x, 1, "Cos")
+
+
+def _tan_double(x):
+    turns, rest = _quarter_turns(x)
+    sine, cosine = rest.do("Sin"), rest.do("Cos")
+    near = _is_odd(turns).where(-cosine / sine, sine / cosine)
+    return _near(x, _REDUCIBLE).where(near, x.do("Sin") / x.do("Cos"))
+
+
+def _atan_double(x):
+    """The float32 kernel's value, corrected once by the tangent addition formula: its error squared is below 1e-15."""
+    x = x.maximum(-1e300).minimum(1e300)
+    guess = x.cast(F32).do("Atan").cast(F64)
+    s, c = guess.do("Sin"), guess.do("Cos")
+    return guess + (x * c - s) / (c + x * s)
+
+
+def _asin_double(x):
+    return _atan_double(x / ((1 - x) * (1 + x)).do("Sqrt"))
+
+
+def _acos_double(x):
+    return 2 * _atan_double(((1 - x) / (1 + x)).do("Sqrt"))
+
+
+def _sinh_double(x):
+    e = _expm1(x)
+    h = (x * 0.5).do("Exp")
+    big = h * 0.5 * h - 0.5 / h / h
+    return _near(x, 1).where((e + e / (e + 1)) * 0.5, big)
+
+
+def _cosh_double(x):
+    h = (x.do("Abs") * 0.5).do("Exp")
+    return h * 0.5 * h + 0.5 / h / h
+
+
+def _tanh_double(x):
+    """The float64 kernel is 1 from 17.7 on, where the tangent is not yet."""
+    return _near(x, 1).where(x.do("Tanh"), 1 - 2 / ((x * 2).do("Exp") + 1))
+
+
+def _asinh_double(x):
+    size = x.do("Abs")
+    square = size * size
+    near = _log1p(size + square / ((square + 1).do("Sqrt") + 1))
+    return (size > 1e100).where(size.do("Log") + LN2, near) * x.do("Sign")
+
+
+def _acosh_double(x):
+    t = x - 1
+    near = _log1p(t + (t * (t + 2)).do("Sqrt"))
+    return (x > 1e100).where(x.do("Log") + LN2, near)
+
+
+def _atanh_double(x):
+    size = x.do("Abs")
+    return _log1p(2 * size / (1 - size)) * 0.5 * x.do("Sign")
+
+
+_formula(prims.sin_p, lambda x: x.do("Sin"), _sin_double)
+_formula(prims.cos_p, lambda x: x.do("Cos"), _cos_double)
+_kernel_or(prims.tan_p, "Tan", _tan_double)
+_kernel_or(prims.asin_p, "Asin", _asin_double)
+_kernel_or(prims.acos_p, "Acos", _acos_double)
+_kernel_or(prims.atan_p, "Atan", _atan_double)
+_kernel_or(prims.sinh_p, "Sinh", _sinh_double)
+_kernel_or(prims.cosh_p, "Cosh", _cosh_double)
+_formula(prims.tanh_p, lambda x: x.do("Tanh"), _tanh_double)
+_kernel_or(prims.asinh_p, "Asinh", _asinh_double)
+_kernel_or(prims.acosh_p, "Acosh", _acosh_double)
+_kernel_or(prims.atanh_p, "Atanh", _atanh_double)
+
+
+def _negative(x):
+    """Whether the sign bit of a number is set."""
+    return (x < 0) | (1 / x < 0)
+
+
+@lowers(prims.atan2_p)
+def _atan2(g, out, y, x):
+    y, x = _in_single(g, y), _in_single(g, x)
+    same = y.do("Abs") == x.do("Abs")  # both zero, both infinite: there the quotient is NaN
+    ratio = same.where(y.do("Sign") * x.do("Sign"), y / x)
+    angle = _atan_double(ratio) if ratio.value.dtype == F64 else ratio.do("Atan")
+    turn = _negative(y).where(angle - np.pi, angle + np.pi)
+    return ops.cast(g, _negative(x).where(turn, angle).value, out.dtype)
+
+
+# ---- arithmetic
+
+
+def _binary_row(primitive, op_type, of_bool=None):
+    """A binary primitive that is one operator; another one for bools."""
+
+    def rule(g, out, x, y, **_):
+        return binary(g, of_bool if of_bool and x.dtype == BOOL else op_type, x, y, out)
+
+    lowers(primitive)(rule)
+
+
+_binary_row(prims.add_p, "Add", "Or")
+_binary_row(prims.sub_p, "Sub")
+_binary_row(prims.add_any_p, "Add", "Or")
+
+
+@lowers(prims.mul_p)
+def _mul(g, out, x, y, *, out_dtype=None, **_):
+    if out_dtype is not None:
+        x, y = convert(g, x, out_dtype), convert(g, y, out_dtype)
+    return binary(g, "Mul", x, y, out)
+
+
+def _divisor_faults(x, y):
+    """Which divisors need a guard: (zero, minus one that can meet the lowest number)."""
+    lowest, highest = integer_range(y)
+    elements = known_elements(y)
+    zero = lowest <= 0 <= highest
+    minus = y.dtype.itemsize >= 4 and lowest <= -1 <= highest and integer_range(x)[0] == np.iinfo(x.dtype).min
+    if elements is not None:
+        zero, minus = zero and bool((elements == 0).any()), minus and bool((elements == -1).any())
+    return zero, minus
+
+
+def _guarded(g, op_type, x, y, out, **attributes):
+    """x op y with divisors replaced by 1 where the runtime would fail; and where they were 0, and -1 (or None)."""
+    zero, minus = _divisor_faults(x, y)
+    is_zero = ops.equal(g, y, ops.scalar(g, 0, y)) if zero else None
+    is_minus = ops.equal(g, y, ops.scalar(g, -1, y)) if minus else None
+    bad = ops.logical_or(g, is_zero, is_minus) if zero and minus else is_zero or is_minus
+    if bad is not None:
+        y = ops.where(g, bad, ops.scalar(g, 1, y), y)
+    return binary(g, op_type, x, y, out, **attributes), is_zero, is_minus
+
+
+@lowers(prims.div_p)
+def _div(g, out, x, y):
+    if x.dtype.kind not in "iu":
+        return binary(g, "Div", x, y, out)
+    result, is_zero, is_minus = _guarded(g, "Div", x, y, out)
+    if is_minus is not None:
+        result = ops.where(g, is_minus, g.node("Neg", x), result)
+    if is_zero is not None:
+        all_ones = g.const(np.array(-1).astype(x.dtype))
+        result = ops.where(g, is_zero, all_ones, result)
+    return result
+
+
+@lowers(prims.rem_p)
+def _rem(g, out, x, y):
+    if x.dtype.kind not in "iu":
+        return binary(g, "Mod", x, y, out, fmod=1)
+    if x.dtype == INT64:  # Mod goes through float64 for the dividend's sign
+        quotient, is_zero, _ = _guarded(g, "Div", x, y, out)
+        result = ops.sub(g, x, ops.mul(g, quotient, quotient.node.inputs[1]))
+    else:
+        result, is_zero, _ = _guarded(g, "Mod", x, y, out, fmod=int(x.dtype.kind == "i"))
+    return result if is_zero is None else ops.where(g, is_zero, x, result)
+
+
+_binary_row(prims.max_p, "Max", "Or")
+_binary_row(prims.min_p, "Min", "And")
+
+
+@lowers(prims.nextafter_p)
+def _nextafter(g, out, x, y):
+    """One step on the bits: up when going away from zero, else down; from zero to the smallest number."""
+    signed = SIGNED[x.dtype.itemsize]
+    bits = Formula(g, reinterpret(g, x, signed))
+    lowest = int(np.iinfo(signed).min)
+    fx, fy = Formula(g, x), Formula(g, y)
+    away = Formula(g, ops.equal(g, (fx < fy).value, (fx > 0).value))
+    stepped = bits + away.where(Formula(g, g.const(1, signed)), -1)
+    from_zero = (fy < 0).where(Formula(g, g.const(lowest + 1, signed)), 1)
+    moved = Formula(g, reinterpret(g, (fx == 0).where(from_zero, stepped).value, x.dtype))
+    result = (fx == fy).where(fy, moved)
+    unordered = fx.is_nan() | fy.is_nan()
+    result = unordered.where(float("nan"), result)
+    return ops.expand(g, result.value, out.shape)
+
+
+# ---- bits
+
+_binary_row(prims.and_p, "BitwiseAnd", "And")
+_binary_row(prims.or_p, "BitwiseOr", "Or")
+_binary_row(prims.xor_p, "BitwiseXor", "Xor")
+
+
+@lowers(prims.not_p)
+def _not(g, out, x):
+    return g.node("Not" if x.dtype == BOOL else "BitwiseNot", x, out=out)
+
+
+def _cast_now(g, x, dtype):
+    """A wrapping Cast; of a constant at compile time."""
+    return g.const(cast_array(x.const, np.dtype(dtype))) if is_small_constant(x) else ops.cast(g, x, dtype)
+
+
+def _shift(g, out, x, y, direction):
+    """Unsigned shift; the runtime gives 0 for amounts of the width or more, which negative amounts become."""
+    unsigned = UNSIGNED[x.dtype.itemsize]
+    bits, amount = _cast_now(g, x, unsigned), _cast_now(g, y, unsigned)
+    return ops.cast(g, g.node("BitShift", bits, amount, out=(out.shape, unsigned), direction=direction), out.dtype)
+
+
+@lowers(prims.shift_left_p)
+def _shift_left(g, out, x, y):
+    return _shift(g, out, x, y, "LEFT")
+
+
+@lowers(prims.shift_right_logical_p)
+def _shift_right_logical(g, out, x, y):
+    return _shift(g, out, x, y, "RIGHT")
+
+
+@lowers(prims.shift_right_arithmetic_p)
+def _shift_right_arithmetic(g, out, x, y):
+    """In 64 bits after extending the sign; of 64-bit numbers, the complement of negative ones is shifted."""
+    size = x.dtype.itemsize
+    u64 = UNSIGNED[8]
+    amount = _cast_now(g, _cast_now(g, y, UNSIGNED[size]), u64)
+    known = known_elements(amount)
+    if known is None or (known > 8 * size - 1).any():
+        amount = ops.minimum(g, amount, g.const(8 * size - 1, u64))
+    signed = ops.cast(g, x, SIGNED[size])
+    if size < 8:
+        shifted = ops.binary(g, "BitShift", ops.cast(g, signed, u64), amount, direction="RIGHT")
+        return ops.cast(g, shifted, out.dtype)
+    sign = ops.where(g, ops.less(g, signed, g.const(0, INT64)), g.const(-1, INT64), g.const(0, INT64))
+    bits = ops.cast(g, ops.binary(g, "BitwiseXor", signed, sign), u64)
+    shifted = ops.cast(g, ops.binary(g, "BitShift", bits, amount, direction="RIGHT"), INT64)
+    return ops.cast(g, ops.binary(g, "BitwiseXor", shifted, sign), out.dtype)
+
+
+def _right(g, x, bits):
+    return ops.binary(g, "BitShift", x, ops.scalar(g, bits, x), direction="RIGHT")
+
+
+def _mask(g, x, mask):
+    return ops.binary(g, "BitwiseAnd", x, ops.scalar(g, mask, x))
+
+
+@lowers(prims.population_count_p)
+def _population_count(g, out, x):
+    """Bits counted in pairs, fours and bytes; a product adds the bytes into the highest one."""
+    size = x.dtype.itemsize
+    working = UNSIGNED[max(size, 4)]
+    repeat = lambda byte: int.from_bytes(bytes([byte]) * working.itemsize, "little")
+    v = ops.cast(g, ops.cast(g, x, UNSIGNED[size]), working)
+    v = ops.sub(g, v, _mask(g, _right(g, v, 1), repeat(0x55)))
+    v = ops.add(g, _mask(g, v, repeat(0x33)), _mask(g, _right(g, v, 2), repeat(0x33)))
+    v = _mask(g, ops.add(g, v, _right(g, v, 4)), repeat(0x0F))
+    if size > 1:
+        v = _right(g, ops.mul(g, v, ops.scalar(g, repeat(1), v)), 8 * working.itemsize - 8)
+    return ops.cast(g, v, out.dtype)
+
+
+def _bit_length(x):
+    """Of an unsigned number below 2**32: the place of its highest bit plus 1.  The half keeps powers of two exact."""
+    return ((x.cast(F64) + 0.5).do("Log") * (1 / LN2)).do("Floor") + 1
+
+
+@lowers(prims.clz_p)
+def _clz(g, out, x):
+    size = x.dtype.itemsize
+    v = Formula(g, ops.cast(g, x, UNSIGNED[size]))
+    if size < 8:
+        return (8 * size - _bit_length(v)).cast(out.dtype).value
+    high = Formula(g, _right(g, v.value, 32))
+    low = Formula(g, _mask(g, v.value, 2**32 - 1))
+    return (high == 0).where(64 - _bit_length(low), 32 - _bit_length(high)).cast(out.dtype).value
+
+
+# ---- comparisons
+
+
+@lowers(prims.eq_p)
+def _eq(g, out, x, y):
+    return binary(g, "Equal", x, y, out)
+
+
+@lowers(prims.ne_p)
+def _ne(g, out, x, y):
+    if x.dtype == BOOL:
+        return binary(g, "Xor", x, y, out)
+    return g.node("Not", binary(g, "Equal", x, y, out))
+
+
+def _comparison(primitive, op_type, of_bool, negated):
+    """A comparison; of bools `op(not x, y)` or `op(x, not y)`, whichever operand `negated` names."""
+
+    def rule(g, out, x, y):
+        if x.dtype != BOOL:
+            return binary(g, op_type, x, y, out)
+        x, y = (g.node("Not", x), y) if negated == 0 else (x, g.node("Not", y))
+        return binary(g, of_bool, x, y, out)
+
+    lowers(primitive)(rule)
+
+
+_comparison(prims.lt_p, "Less", "And", 0)
+_comparison(prims.le_p, "LessOrEqual", "Or", 0)
+_comparison(prims.gt_p, "Greater", "And", 1)
+_comparison(prims.ge_p, "GreaterOrEqual", "Or", 1)
+
+
+# ---- selects
+
+
+def _one_bool(x):
+    """The bool that every element of x is known to be, or None."""
+    elements = known_elements(x)
+    if elements is None or elements.size == 0 or (elements != elements.flat[0]).any():
+        return None
+    return bool(elements.flat[0])
+
+
+def _select_bools(g, out, which, no, yes):
+    """Where has no bool kernel: a constant branch makes it one or two logical operators."""
+    if (value := _one_bool(yes)) is not None and no.shape == out.shape:
+        if value:
+            return binary(g, "Or", which, no, out)
+        return binary(g, "And", g.node("Not", which), no, out)
+    if (value := _one_bool(no)) is not None and yes.shape == out.shape:
+        if value:
+            return binary(g, "Or", g.node("Not", which), yes, out)
+        return binary(g, "And", which, yes, out)
+    chosen = ops.logical_and(g, which, yes)
+    return binary(g, "Or", chosen, ops.logical_and(g, g.node("Not", which), no), out)
+
+
+def select(g, which, yes, no, out):
+    """yes where the bool holds, else no."""
+    which = unexpanded(which, (yes, no), out.shape)
+    yes = unexpanded(yes, (which, no), out.shape)
+    no = unexpanded(no, (which, yes), out.shape)
+    if out.dtype == BOOL:
+        return _select_bools(g, out, which, no, yes)
+    return g.node("Where", which, yes, no, out=out)
+
+
+@lowers(prims.select_n_p)
+def _select_n(g, out, which, *cases):
+    if len(cases) == 1:
+        return cases[0]
+    if which.dtype == BOOL:
+        return select(g, which, cases[1], cases[0], out)
+    result = cases[0]
+    for i, case in enumerate(cases[1:], 1):
+        result = select(g, ops.greater_equal(g, which, ops.scalar(g, i, which)), case, result, out)
+    return result
+
+
+def _clip_bound(x):
+    """A bound as a scalar that Clip takes, or None: the operator ignores NaN bounds and wants no shape."""
+    elements = known_elements(x)
+    if elements is None or elements.size != 1 or bool((elements != elements).any()):
+        return None
+    return elements.reshape(())
+
+
+@lowers(prims.clamp_p)
+def _clamp(g, out, lowest, x, highest):
+    low, high = _clip_bound(lowest), _clip_bound(highest)
+    if low is not None and high is not None:
+        return g.node("Clip", x, g.const(low), g.const(high), out=out)
+    return binary(g, "Min", binary(g, "Max", lowest, x, out), highest, out)
+
+
+# ---- the end of tangents
+
+
+@lowers(prims.stop_gradient_p)
+def _stop_gradient(g, out, x):
+    return x

@@ -1,0 +1,341 @@
+"""ONNX forms of gather and scatter.
+
+Both are read as: the operand's axes are those that an index reaches (S), those paired with an axis of the indices (B),
+and the rest (F), which a window covers whole.  An axis that a window covers in part, without an index, is sliced or
+counts as S with start 0.  Then GatherND and ScatterND do the work on axes ordered (B, S, F); Gather where S is one axis.
+No index out of range reaches the runtime: starts are clamped, and what was out of range is masked after or before.
+"""
+
+import numpy as np
+from onax._ground import dims as dim_rules
+from onax._prims import indexing as prims
+from onax.export.graph import ops
+from onax.export.graph.bounds import within
+from onax.export.lower.convert import F32, HALVES, INT32, INT64
+from onax.export.lower.registry import lowers
+from onax.export.lower.shaping import count_up
+from onax.export.lower.slicing import clamp_index, index64
+
+BOOL = np.dtype(np.bool_)
+
+# ---- starts: the columns of the indices
+
+
+def _columns(g, indices):
+    """The components of the index vectors, each of the indices' batch shape."""
+    count = indices.shape[-1]
+    if indices.const is not None:
+        return [g.const(indices.const[..., i]) for i in range(count)]
+    batch = indices.shape[:-1]
+    if count == 1:
+        return [ops.reshape(g, indices, batch)]
+    return [ops.gather(g, indices, g.const(i, INT64), indices.ndim - 1) for i in range(count)]
+
+
+def _in_range(g, column, limit):
+    """Where a start lies in 0..limit, as bools; None if everywhere."""
+    if dim_rules.is_constant(limit):
+        if within(column, 0, limit):
+            return None
+        if column.const is not None:
+            return g.const((column.const >= 0) & (column.const <= limit))
+    low = None
+    if column.dtype.kind != "u":
+        low = ops.greater_equal(g, column, ops.scalar(g, 0, column))
+    wide = index64(g, column)
+    high = ops.less_equal(g, wide, g.dim(limit))
+    return high if low is None else ops.logical_and(g, low, high)
+
+
+class _Starts:
+    """Clamped starts by operand axis, each of the indices' batch shape, and where all were in range (or None)."""
+
+    __slots__ = ("by_axis", "valid")
+
+    def __init__(self, g, shape, indices, axes, sizes, masked):
+        self.by_axis = {}
+        self.valid = None
+        for axis, column in zip(axes, _columns(g, indices)):
+            limit = shape[axis] - sizes[axis]
+            if masked:
+                ok = _in_range(g, column, limit)
+                if ok is not None:
+                    self.valid = ok if self.valid is None else ops.logical_and(g, self.valid, ok)
+            if not dim_rules.equal(limit, 0):
+                self.by_axis[axis] = clamp_index(g, column, limit)
+
+
+def _windowed(g, start, size, after, ndim):
+    """start + 0..size-1 along a new axis: start's axes first, then `after` of `ndim` window axes."""
+    shape = (*start.shape, *[1] * ndim)
+    start = ops.reshape(g, start, shape)
+    if dim_rules.equal(size, 1):
+        return start
+    if start.const is not None and dim_rules.is_constant(size):
+        steps = np.arange(size).reshape([size if i == after else 1 for i in range(ndim)])
+        return g.const((start.const + steps).astype(start.dtype))
+    steps = count_up(g, size, start.dtype)
+    return ops.add(g, start, ops.reshape(g, steps, [size if i == after else 1 for i in range(ndim)]))
+
+
+def _index_vectors(g, columns, shape):
+    """Columns (which broadcast to `shape`) as int64 index vectors along a new last axis."""
+    if all(c.const is not None for c in columns) and dim_rules.is_constant_shape(shape):
+        arrays = [np.broadcast_to(c.const, shape) for c in columns]
+        return g.const(np.stack(arrays, -1), INT64)
+    parts = [ops.unsqueeze(g, ops.expand(g, index64(g, c), shape), (len(shape),)) for c in columns]
+    return ops.concat(g, parts, len(shape))
+
+
+# ---- gather
+
+
+def _fill_value(dtype, fill_value):
+    """What stands for elements out of bounds: NaN, the lowest signed, the highest unsigned number, True."""
+    if fill_value is not None:
+        return np.asarray(fill_value).astype(dtype)
+    if dtype.kind not in "iub":
+        return np.array(np.nan).astype(dtype)
+    if dtype == BOOL:
+        return np.array(True)
+    info = np.iinfo(dtype)
+    return np.array(info.max if dtype.kind == "u" else info.min, dtype)
+
+
+def _slice_uncovered(g, x, sizes, keep):
+    """x cut to the window along axes that no index reaches."""
+    limits = [d if i in keep else sizes[i] for i, d in enumerate(x.shape)]
+    return ops.slice_(g, x, [0] * x.ndim, limits)
+
+
+def _take(g, x, columns, axes, paired, windows):
+    """Elements of x: the result's axes are (pairs, other batch axes, windows, rest), and where the rest came from.
+
+    columns  by axis of S, the starts, with the pairs' axes first
+    """
+    wide = [_windowed(g, columns[a], windows.get(a, 1), list(windows).index(a) if a in windows else 0, len(windows))
+            for a in axes]  # fmt: skip
+    shape = wide[0].shape
+    for w in wide[1:]:
+        shape = ops.broadcast_shape(shape, w.shape)
+    rest = [i for i in range(x.ndim) if i not in axes and i not in paired]
+    moved = ops.transpose(g, x, (*paired, *axes, *rest))
+    vectors = _index_vectors(g, wide, shape)
+    out = (*shape, *[x.shape[i] for i in rest])
+    attributes = {"batch_dims": len(paired)} if paired else {}
+    return g.node("GatherND", moved, vectors, out=(out, x.dtype), **attributes)
+
+
+def _take_along(g, x, column, axis, size):
+    """Of one axis of S and no pairs: the result's axes are (before axis, batch, window or nothing, after axis)."""
+    index = column if size is None else _windowed(g, column, size, 0, 1)
+    index = index if index.dtype in (INT32, INT64) else index64(g, index)
+    return ops.gather(g, x, index, axis)
+
+
+def _arrange(g, result, have, want, out):
+    """Transposes axes named `have` to the order `want`, then gives the result's shape (axes of length 1 may be new)."""
+    result = ops.transpose(g, result, [have.index(name) for name in want if name in have])
+    return ops.reshape(g, result, out.shape)
+
+
+@lowers(prims.gather_p)
+def _gather(g, out, x, indices, *, dimension_numbers, slice_sizes, mode, fill_value=None, **_):
+    d = dimension_numbers
+    if dim_rules.definitely_empty(out.shape):
+        return ops.full(g, out.shape, 0, out.dtype)
+    masked = mode is prims.GatherScatterMode.FILL_OR_DROP
+    starts = _Starts(g, x.shape, indices, d.start_index_map, slice_sizes, masked)
+    paired = tuple(d.operand_batching_dims)
+    axes = [a for a in range(x.ndim) if a in starts.by_axis]
+    x = _slice_uncovered(g, x, slice_sizes, (*axes, *paired))
+    result = _gathered(g, out, x, starts, axes, paired, d, slice_sizes)
+    if starts.valid is None:
+        return result
+    kept = ops.reshape(g, starts.valid, [1 if i in d.offset_dims else n for i, n in enumerate(out.shape)])
+    fill = g.const(_fill_value(out.dtype, fill_value))
+    if out.dtype == BOOL:  # Where has no bool kernel
+        if bool(fill.const):
+            return ops.binary(g, "Or", result, g.node("Not", kept))
+        return ops.logical_and(g, result, kept)
+    return g.node("Where", kept, result, fill, out=out)
+
+
+def _gathered(g, out, x, starts, axes, paired, d, sizes):
+    """The gather with clamped starts."""
+    # Names of the result's axes: ("batch", i) of the indices, ("operand", a) of the operand.
+    batch_names = [("batch", i) for i in range(out.ndim - len(d.offset_dims))]
+    gone = (*d.collapsed_slice_dims, *paired)
+    offset_names = iter([("operand", a) for a in range(x.ndim) if a not in gone])
+    batches = iter(batch_names)
+    want = [next(offset_names) if i in d.offset_dims else next(batches) for i in range(out.ndim)]
+    windows = {a: sizes[a] for a in axes if a not in d.collapsed_slice_dims}
+    if not axes:
+        return _repeat(g, out, x, d, want)
+    if len(axes) == 1 and not paired:
+        (a,) = axes
+        result = _take_along(g, x, starts.by_axis[a], a, windows.get(a))
+        before = [("operand", i) for i in range(a)]
+        after = [("operand", i) for i in range(a + 1, x.ndim)]
+        have = [*before, *batch_names, *([("operand", a)] if a in windows else []), *after]
+        return _tidy(g, result, have, want, d, out)
+    paired_batch = list(d.start_indices_batching_dims)
+    others = [i for i in range(len(batch_names)) if i not in paired_batch]
+    order = (*paired_batch, *others)
+    columns = {a: ops.transpose(g, starts.by_axis[a], order) for a in axes}
+    result = _take(g, x, columns, axes, paired, windows)
+    rest = [("operand", i) for i in range(x.ndim) if i not in axes and i not in paired]
+    have = [*[("batch", i) for i in order], *[("operand", a) for a in windows], *rest]
+    return _tidy(g, result, have, want, d, out)
+
+
+def _tidy(g, result, have, want, d, out):
+    """Drops collapsed axes (length 1) that the result still has, then orders the others."""
+    extra = [i for i, name in enumerate(have) if name not in want]
+    result = ops.squeeze(g, result, extra)
+    return _arrange(g, result, [n for n in have if n in want], want, out)
+
+
+def _repeat(g, out, x, d, want):
+    """No start matters: the window, paired axes in their places, once for each other batch element."""
+    pairs = dict(zip(d.operand_batching_dims, d.start_indices_batching_dims))
+    x = ops.squeeze(g, x, d.collapsed_slice_dims)
+    axes = [a for a in range(len(d.collapsed_slice_dims) + x.ndim) if a not in d.collapsed_slice_dims]
+    have = [("batch", pairs[a]) if a in pairs else ("operand", a) for a in axes]
+    x = ops.transpose(g, x, [have.index(name) for name in want if name in have])
+    shape = [n if name in have else 1 for name, n in zip(want, out.shape)]
+    return ops.expand(g, ops.reshape(g, x, shape), out.shape)
+
+
+# ---- scatter
+
+
+_IDENTITIES = {"add": 0, "mul": 1}
+
+
+def _identity(reduction, dtype):
+    """An update that changes nothing, or None when there is none (a plain scatter)."""
+    if reduction is None:
+        return None
+    if reduction in _IDENTITIES:
+        return np.array(_IDENTITIES[reduction]).astype(dtype)
+    largest = reduction == "min"
+    if dtype == BOOL:
+        return np.array(largest)
+    if dtype.kind not in "iu":
+        return np.array(np.inf if largest else -np.inf).astype(dtype)
+    info = np.iinfo(dtype)
+    return np.array(info.max if largest else info.min, dtype)
+
+
+class _Layout:
+    """How a scatter's operand, indices and updates correspond, axis by axis."""
+
+    __slots__ = ("axes", "batch", "operand_order", "paired", "rest", "sizes", "update_order", "windows")
+
+    def __init__(self, x, updates, d, by_axis):
+        gone = (*d.inserted_window_dims, *d.operand_batching_dims)
+        window_axes = [a for a in range(x.ndim) if a not in gone]
+        place = dict(zip(window_axes, d.update_window_dims))  # operand axis -> axis of updates
+        self.sizes = [updates.shape[place[a]] if a in place else 1 for a in range(x.ndim)]
+        self.paired = tuple(d.operand_batching_dims)
+        # An axis that the window covers in part is indexed, from 0 when no index reaches it.
+        self.axes = [a for a in range(x.ndim) if a not in self.paired
+                     and (a in by_axis or not dim_rules.equal(self.sizes[a], x.shape[a]))]  # fmt: skip
+        if not self.axes and not self.paired:
+            self.axes = [0]
+        self.windows = [a for a in self.axes if a in place]
+        self.rest = [a for a in window_axes if a not in self.axes]
+        batch = [i for i in range(updates.ndim) if i not in d.update_window_dims]
+        self.batch = [updates.shape[i] for i in batch]
+        self.operand_order = (*self.paired, *self.axes, *[a for a in range(x.ndim) if a in self.rest or
+                              (a not in self.axes and a not in self.paired)])  # fmt: skip
+        self.update_order = (*batch, *[place[a] for a in self.windows], *[place[a] for a in self.rest])
+
+
+def _sizes_of_windows(x, updates, d):
+    """The window's size along each operand axis."""
+    gone = (*d.inserted_window_dims, *d.operand_batching_dims)
+    place = iter(d.update_window_dims)
+    return [1 if a in gone else updates.shape[next(place)] for a in range(x.ndim)]
+
+
+def _scatter_columns(g, layout, starts, d):
+    """Index columns of the operand axes (pairs, S), of shape (batch, windows); and that shape."""
+    nb, nw = len(layout.batch), len(layout.windows)
+    columns = []
+    for place in d.scatter_indices_batching_dims:
+        line = count_up(g, layout.batch[place], INT64)
+        columns.append(ops.reshape(g, line, [layout.batch[place] if i == place else 1 for i in range(nb + nw)]))
+    for a in layout.axes:
+        start = starts.by_axis.get(a)
+        if start is None:
+            start = g.const(np.zeros([1] * nb, np.int64))
+        size = layout.sizes[a] if a in layout.windows else 1
+        after = layout.windows.index(a) if a in layout.windows else 0
+        columns.append(_windowed(g, start, size, after, nw))
+    return columns, (*layout.batch, *[layout.sizes[a] for a in layout.windows])
+
+
+def _drop(g, x, columns, valid, layout):
+    """For a plain scatter: the operand with one more slot along its first axis, to which bad updates go."""
+    n, *rest = x.shape
+    x = ops.concat(g, (x, ops.slice_(g, x, [0] * x.ndim, [1, *rest])), 0)
+    bad = ops.reshape(g, valid, (*valid.shape, *[1] * len(layout.windows)))
+    return x, [ops.where(g, bad, index64(g, columns[0]), g.dim(n)), *columns[1:]]
+
+
+def scatter(g, out, x, indices, updates, d, mode, reduction):
+    """x with updates written (reduction None) or combined; windows out of bounds are dropped, or clipped into it."""
+    if dim_rules.definitely_empty(updates.shape) or dim_rules.definitely_empty(x.shape):
+        return x
+    if x.ndim == 0:
+        x = ops.reshape(g, x, (1,))
+        sizes = [1]
+    else:
+        sizes = _sizes_of_windows(x, updates, d)
+    masked = mode is not prims.GatherScatterMode.CLIP
+    starts = _Starts(g, x.shape, indices, d.scatter_dims_to_operand_dims, sizes, masked)
+    layout = _Layout(x, updates, d, starts.by_axis)
+    columns, shape = _scatter_columns(g, layout, starts, d)
+    moved = ops.transpose(g, x, layout.operand_order)
+    updates = ops.transpose(g, updates, layout.update_order)
+    valid, size = starts.valid, moved.shape[0]
+    if valid is not None and reduction is None:
+        moved, columns = _drop(g, moved, columns, valid, layout)
+    elif valid is not None:
+        kept = ops.reshape(g, valid, (*valid.shape, *[1] * (updates.ndim - valid.ndim)))
+        updates = ops.where(g, kept, updates, g.const(_identity(reduction, x.dtype)))
+    vectors = _index_vectors(g, columns, shape)
+    attributes = {"reduction": reduction} if reduction else {}
+    rest = moved.shape[len(layout.paired) + len(layout.axes) :]
+    updates = ops.reshape(g, updates, (*shape, *rest))
+    result = g.node("ScatterND", moved, vectors, updates, out=moved.aval, **attributes)
+    if moved.shape[0] is not size:
+        result = ops.slice_(g, result, [0] * moved.ndim, [size, *moved.shape[1:]])
+    result = ops.transpose(g, result, np.argsort(layout.operand_order))
+    return ops.reshape(g, result, out.shape)
+
+
+def _row(primitive, reduction, negated=False):
+    """A scatter primitive; `reduction` as ONNX calls it, None to overwrite; `negated`: of the negative updates."""
+
+    def rule(g, out, x, indices, updates, *, dimension_numbers, mode, **_):
+        if reduction and x.dtype in HALVES:  # rounded once, not at each of the updates that meet
+            x, updates = ops.cast(g, x, F32), ops.cast(g, updates, F32)
+        if negated:
+            updates = ops.sub(g, ops.scalar(g, 0, updates), updates)
+        result = scatter(g, out, x, indices, updates, dimension_numbers, mode, reduction)
+        if reduction in ("min", "max") and x.dtype.kind == "f":  # the runtime drops a NaN of the operand
+            result = ops.where(g, ops.is_nan(g, x), x, result)
+        return ops.cast(g, result, out.dtype)
+
+    lowers(primitive)(rule)
+
+
+_row(prims.scatter_p, None)
+_row(prims.scatter_add_p, "add")
+_row(prims.scatter_sub_p, "add", negated=True)
+_row(prims.scatter_mul_p, "mul")
+_row(prims.scatter_min_p, "min")
+_row(prims.scatter_max_p, "max")

@@ -1,0 +1,223 @@
+"""ONNX forms of the reductions but reduce_sum, and of argmax and argmin.
+
+The runtime's ReduceMax and ReduceMin skip NaN, its ReduceProd of integers saturates, and it has no bitwise reductions.
+"""
+
+import numpy as np
+from onax._ground import dims as dim_rules
+from onax._prims import reductions as prims
+from onax.export.graph import ops
+from onax.export.lower.convert import F32, HALVES, INT32, INT64, UNSIGNED, refuse
+from onax.export.lower.registry import lowers
+from onax.export.lower.shaping import sum_over
+
+BOOL = np.dtype(np.bool_)
+U8, U64 = UNSIGNED[1], UNSIGNED[8]
+
+
+def _without(shape, axes):
+    return tuple(d for i, d in enumerate(shape) if i not in axes)
+
+
+def _holds_nan(dtype):
+    return dtype.kind not in "iub"
+
+
+# ---- by halves: for operators of two operands that no reduction computes
+
+
+def _halve(g, op_type, x):
+    """x of shape (n, rest...) reduced over its first axis, n static and above 0, in log2(n) steps."""
+    n, *rest = x.shape
+    while n > 1:
+        half = n // 2
+        zeros = (0,) * len(rest)
+        first = ops.slice_(g, x, (0, *zeros), (half, *rest))
+        second = ops.slice_(g, x, (half, *zeros), (2 * half, *rest))
+        joined = ops.binary(g, op_type, first, second)
+        x = joined if n % 2 == 0 else ops.concat(g, (joined, ops.slice_(g, x, (n - 1, *zeros), (n, *rest))), 0)
+        n = half + n % 2
+    return ops.reshape(g, x, rest)
+
+
+def _to_front(g, x, axes):
+    """x as (n, rest...) with the reduced axes merged into the first."""
+    rest = [i for i in range(x.ndim) if i not in axes]
+    count = dim_rules.prod([x.shape[i] for i in axes])
+    return ops.reshape(g, ops.transpose(g, x, (*axes, *rest)), (count, *[x.shape[i] for i in rest]))
+
+
+# ---- product
+
+
+def _last_of_cumulative(g, x, axes, shape):
+    """The last element of the cumulative product over the merged axes, with a 1 in front of it."""
+    merged = _to_front(g, x, axes)
+    one = ops.full(g, (1, *merged.shape[1:]), 1, x.dtype)
+    whole = ops.concat(g, (one, merged), 0)
+    products = g.node("CumProd", whole, g.const(0, INT64))
+    return ops.gather(g, products, g.const(-1, INT64), 0)
+
+
+@lowers(prims.reduce_prod_p)
+def _reduce_prod(g, out, x, *, axes, **_):
+    axes = tuple(sorted(axes))
+    if not axes:
+        return x
+    if x.dtype.kind not in "iu":
+        return ops.reduce(g, "ReduceProd", x, axes)
+    count = dim_rules.prod([x.shape[i] for i in axes])
+    if not dim_rules.is_constant(count):
+        if g.opset < 26:
+            refuse(g, f"The product of {count} integers has an ONNX form from opset 26 on; this graph has opset "
+                      f"{g.opset}.")  # fmt: skip
+        return _last_of_cumulative(g, x, axes, out.shape)
+    return _by_halves(g, out, "Mul", x, axes, count, 1)
+
+
+def _by_halves(g, out, op_type, x, axes, count, identity):
+    if count == 0:
+        return ops.full(g, out.shape, np.array(identity).astype(out.dtype), out.dtype)
+    return _halve(g, op_type, _to_front(g, x, axes))
+
+
+# ---- maximum and minimum
+
+
+def _flip_u64(g, x):
+    """uint64 as int64 in the same order, and back: the top bit inverted."""
+    dtype = INT64 if x.dtype == U64 else U64
+    return ops.cast(g, ops.binary(g, "BitwiseXor", x, g.const(np.array(1 << 63, U64).astype(x.dtype))), dtype)
+
+
+def _lowest(dtype, largest):
+    """What reducing nothing gives: the identity of max, or of min when `largest`."""
+    if _holds_nan(dtype):
+        return np.array(np.inf if largest else -np.inf).astype(dtype)
+    if dtype == BOOL:
+        return np.array(largest)
+    info = np.iinfo(dtype)
+    return np.array(info.max if largest else info.min, dtype)
+
+
+def reduce_extreme(g, op_type, x, axes, *, keepdims=False):
+    """ReduceMax or ReduceMin that skips NaN, over every element type and over no elements."""
+    shape = tuple(1 if i in axes else d for i, d in enumerate(x.shape) if keepdims or i not in axes)
+    if any(dim_rules.equal(x.shape[i], 0) for i in axes):
+        return ops.full(g, shape, _lowest(x.dtype, op_type == "ReduceMin"), x.dtype)
+    if x.dtype == U64:
+        return _flip_u64(g, ops.reduce(g, op_type, _flip_u64(g, x), axes, keepdims=keepdims))
+    return ops.reduce(g, op_type, x, axes, keepdims=keepdims)
+
+
+def _extreme(g, out, x, axes, op_type):
+    axes = tuple(sorted(axes))
+    if not axes:
+        return x
+    if dim_rules.definitely_empty(out.shape):
+        return ops.full(g, out.shape, 0, out.dtype)
+    result = reduce_extreme(g, op_type, x, axes)
+    counts = [x.shape[i] for i in axes]
+    if not _holds_nan(x.dtype) or dim_rules.definitely_empty(counts):
+        return result
+    unordered = ops.is_nan(g, x)
+    if not dim_rules.is_constant_shape(counts):  # over no bools the runtime fails
+        unordered = ops.cast(g, unordered, U8)
+    any_nan = ops.cast(g, ops.reduce(g, "ReduceMax", unordered, axes), BOOL)
+    nan = g.const(np.array(np.nan).astype(x.dtype))
+    return ops.where(g, any_nan, nan, result)
+
+
+@lowers(prims.reduce_max_p)
+def _reduce_max(g, out, x, *, axes, **_):
+    return _extreme(g, out, x, axes, "ReduceMax")
+
+
+@lowers(prims.reduce_min_p)
+def _reduce_min(g, out, x, *, axes, **_):
+    return _extreme(g, out, x, axes, "ReduceMin")
+
+
+# ---- and, or, xor
+
+
+def _bit_planes(g, x, axes, reduce_op):
+    """A bitwise reduction over a count that is known only at run time: one bit at a time, put together again."""
+    size = x.dtype.itemsize
+    working = UNSIGNED[max(4, size)]
+    places = g.const(np.arange(8 * size), working)
+    bits = ops.unsqueeze(g, ops.cast(g, ops.cast(g, x, UNSIGNED[size]), working), (x.ndim,))
+    planes = ops.binary(g, "BitShift", bits, places, direction="RIGHT")
+    planes = ops.cast(g, ops.binary(g, "BitwiseAnd", planes, g.const(1, working)), INT32)
+    if reduce_op == "xor":
+        total = ops.binary(g, "BitwiseAnd", sum_over(g, planes, axes), g.const(1, INT32))
+    else:
+        total = ops.reduce(g, reduce_op, planes, axes)
+    weights = g.const(np.asarray(1, working) << np.arange(8 * size).astype(working))
+    joined = g.node("MatMul", ops.cast(g, total, working), weights, out=(total.shape[:-1], working))
+    return ops.cast(g, joined, x.dtype)
+
+
+def _bitwise(g, out, x, axes, op_type, reduce_op, identity):
+    axes = tuple(sorted(axes))
+    if not axes:
+        return x
+    if x.dtype == BOOL:
+        if reduce_op != "xor":
+            return reduce_extreme(g, reduce_op, x, axes)
+        odd = ops.binary(g, "BitwiseAnd", sum_over(g, ops.cast(g, x, INT32), axes), g.const(1, INT32))
+        return ops.cast(g, odd, BOOL)
+    count = dim_rules.prod([x.shape[i] for i in axes])
+    if dim_rules.is_constant(count):
+        return _by_halves(g, out, op_type, x, axes, count, identity)
+    return _bit_planes(g, x, axes, reduce_op)
+
+
+@lowers(prims.reduce_and_p)
+def _reduce_and(g, out, x, *, axes, **_):
+    return _bitwise(g, out, x, axes, "BitwiseAnd", "ReduceMin", -1)
+
+
+@lowers(prims.reduce_or_p)
+def _reduce_or(g, out, x, *, axes, **_):
+    return _bitwise(g, out, x, axes, "BitwiseOr", "ReduceMax", 0)
+
+
+@lowers(prims.reduce_xor_p)
+def _reduce_xor(g, out, x, *, axes, **_):
+    return _bitwise(g, out, x, axes, "BitwiseXor", "xor", 0)
+
+
+# ---- argmax and argmin
+
+
+def _nan_first(g, x, axis, op_type):
+    """A score of uint8 whose largest is where JAX finds the extreme: 2 at NaN, 1 at the extreme, 0 elsewhere.
+
+    The runtime's own comparison with NaN depends on the order of the elements.
+    """
+    best = ops.reduce(g, f"Reduce{op_type[3:]}", x, (axis,), keepdims=True)
+    reached = (ops.greater_equal if op_type == "ArgMax" else ops.less_equal)(g, x, best)
+    return ops.where(g, ops.is_nan(g, x), g.const(2, U8), ops.cast(g, reached, U8))
+
+
+def _arg_extreme(g, out, x, axes, op_type):
+    (axis,) = axes
+    if x.dtype in HALVES:
+        x = ops.cast(g, x, F32)
+    if _holds_nan(x.dtype):
+        x, op_type = _nan_first(g, x, axis, op_type), "ArgMax"
+    elif x.dtype == U64:
+        x = _flip_u64(g, x)
+    index = g.node(op_type, x, out=(out.shape, INT64), axis=axis, keepdims=0)
+    return ops.cast(g, index, out.dtype)
+
+
+@lowers(prims.argmax_p)
+def _argmax(g, out, x, *, axes, index_dtype):
+    return _arg_extreme(g, out, x, axes, "ArgMax")
+
+
+@lowers(prims.argmin_p)
+def _argmin(g, out, x, *, axes, index_dtype):
+    return _arg_extreme(g, out, x, axes, "ArgMin")
