@@ -13,10 +13,14 @@ from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeO
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from onax._native.avals cimport ShapedArray, make_aval
-from onax._native.buffers cimport canonical, is_extended, is_numpy, scalar_buffer, scalar_like, shares_with_user
-from onax._native.buffers cimport invalid_value
+from onax._native.buffers cimport (
+    canonical, invalid_value, is_extended, is_numpy, scalar_buffer, scalar_like, shares_with_user,
+)
 from onax._native.context cimport ctx, default_device
-from onax._native.exchange cimport array_repr, array_str, dlpack_export, dlpack_import
+from onax._native.exchange cimport (
+    array_format, array_repr, array_str, dlpack_export, dlpack_import, index_value, numpy_array, plain_buffer,
+    python_scalar, truth,
+)
 
 cnp.import_array()
 
@@ -43,12 +47,12 @@ cdef enum Op:
     ADD, SUB, MUL, TRUEDIV, FLOORDIV, MOD, DIVMOD, POW, MATMUL, AND, OR, XOR, LSHIFT, RSHIFT
     EQ, NE, LT, LE, GT, GE
     NEG, POS, ABS, INVERT
-    GETITEM, ITER, LEN
+    GETITEM, ITER
     OPS
 
 _OP_NAMES = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "and", "or", "xor", "lshift",
-    "rshift", "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem", "iter", "len",
+    "rshift", "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem", "iter",
 )
 _OP_SYMBOLS = ("+", "-", "*", "/", "//", "%", "divmod()", "** or pow()", "@", "&", "|", "^", "<<", ">>")
 
@@ -69,56 +73,53 @@ cdef int _op_index(str name) except -1:
     return _OP_NAMES.index(name)
 
 
+cdef object _swap(PyObject **slot, object function):
+    """Puts a function or None into a table; gives what was there."""
+    previous = None if slot[0] == NULL else <object>slot[0]
+    Py_XDECREF(slot[0])
+    slot[0] = NULL
+    if function is not None:
+        Py_INCREF(function)
+        slot[0] = <PyObject *>function
+    return previous
+
+
 def set_operators(dict table):
     """Fills the operator table: name -> function.  Reflected operators call the same function, operands swapped.
 
     Names: add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift eq ne lt le gt ge (two operands),
-    neg pos abs invert iter len (one), getitem (array, index).
+    neg pos abs invert iter (one), getitem (array, index).  Gives the functions that were there before.
     """
-    for name, function in table.items():
-        i = _op_index(name)
-        Py_INCREF(function)
-        Py_XDECREF(_slow[i])
-        _slow[i] = <PyObject *>function
+    return {name: _swap(&_slow[_op_index(name)], function) for name, function in table.items()}
 
 
-cdef int _kind_bit(int kind) noexcept:
-    if kind == c"b":
-        return 1
-    if kind == c"i":
-        return 2
-    if kind == c"u":
-        return 4
-    if kind == c"f":
-        return 8
-    if kind == c"c":
-        return 16
-    if kind == c"V":
-        return 32
-    return 0
+cdef inline int _kind_bit(int kind) noexcept:
+    """A bit for each kind of dtype."""
+    return 1 if kind == c"V" else 1 << (kind - c"a")
 
 
 def set_fast_binary(str name, primitive, str kinds="iuf"):
-    """Says that the operator `name` is `primitive` when both operands have one dtype, of one of these NumPy kinds.
+    """Says that the operator `name` is `primitive` when all operands have one dtype, of one of these NumPy kinds.
 
-    A kind of V stands for the floating and integer dtypes of ml_dtypes.
+    A kind of V stands for the dtypes of ml_dtypes.  Gives the (primitive, kinds) that held before.
     """
     i = _op_index(name)
-    Py_INCREF(primitive)
-    Py_XDECREF(_fast[i])
-    _fast[i] = <PyObject *>primitive
+    previous = _swap(&_fast[i], primitive)
+    old_kinds = "".join([kind for kind in "biufcV" if _fast_kinds[i] & _kind_bit(ord(kind))])
     _fast_kinds[i] = 0
     for kind in kinds:
         _fast_kinds[i] |= _kind_bit(ord(kind))
+    return previous, old_kinds
 
 
-def set_fast_unary(str name, primitive, str kinds="if"):
-    """Says that the unary operator `name` is `primitive` for operands of these NumPy kinds."""
-    set_fast_binary(name, primitive, kinds)
+set_fast_unary = set_fast_binary
 
 
 def install_method(cls, str name, obj):
-    """Puts a method or property on Array or ArrayImpl, which as compiled classes refuse assignment."""
+    """Puts a method or property on Array or ArrayImpl, which as compiled classes refuse assignment.
+
+    Names behind which a slot lies (`__add__`, `__repr__`, ...) have no effect; the slots are here already.
+    """
     if cls is not Array and cls is not ArrayImpl:
         raise TypeError(f"methods are installed on Array and ArrayImpl only, not on {cls!r}")
     (<dict>onax_type_dict(cls))[name] = obj
@@ -126,15 +127,17 @@ def install_method(cls, str name, obj):
 
 
 cdef object _call_slow(int op, object x, object y):
-    if _slow[op] == NULL:
-        raise NotImplementedError(f"the operator {_OP_NAMES[op]} has no function yet; import onax.numpy")
-    return (<object>_slow[op])(x, y)
+    return (<object>_function(op))(x, y)
 
 
 cdef object _call_slow_unary(int op, object x):
+    return (<object>_function(op))(x)
+
+
+cdef PyObject* _function(int op) except NULL:
     if _slow[op] == NULL:
         raise NotImplementedError(f"the operator {_OP_NAMES[op]} has no function yet; import onax.numpy")
-    return (<object>_slow[op])(x)
+    return _slow[op]
 
 
 cdef object _unary(int op, Array x):
@@ -166,7 +169,7 @@ cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
     if type(other) is ArrayImpl:
         y = <ArrayImpl>other
         b = y.buf
-        if y._dtype is not dtype or b is None or y.shards is not None:
+        if b is None or cnp.PyArray_TYPE(b) != cnp.PyArray_TYPE(a) or y.shards is not None:
             return NotImplemented
         if y.dev is not device or y.placed != committed:
             if y.placed:
@@ -222,7 +225,10 @@ cdef int _refuse_container(int op, object x, object other, bint swapped) except 
 # ---- making arrays -------------------------------------------------------------------------------------------------
 
 cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint committed):
-    """`result` (ndarray or NumPy scalar, owned by nobody who writes) as an array of the logical dtype `dtype`."""
+    """`result` (ndarray or NumPy scalar, owned by nobody who writes) as an array of the logical dtype `dtype`.
+
+    None stands for the result's own dtype.
+    """
     cdef ArrayImpl out = ArrayImpl.__new__(ArrayImpl)
     cdef cnp.ndarray a
     if PyArray_CheckExact(result):
@@ -231,7 +237,7 @@ cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint 
         a = np.asarray(result)
     PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
     out.buf = a
-    out._dtype = dtype
+    out._dtype = <object>cnp.PyArray_DESCR(a) if dtype is None else dtype
     out.weak = weak
     out.placed = committed
     out.dev = device
@@ -239,20 +245,7 @@ cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint 
 
 
 cdef ArrayImpl wrap_plain(object result, bint weak, object device, bint committed):
-    """The same for a standard dtype, which the result itself states."""
-    cdef ArrayImpl out = ArrayImpl.__new__(ArrayImpl)
-    cdef cnp.ndarray a
-    if PyArray_CheckExact(result):
-        a = <cnp.ndarray>result
-    else:
-        a = np.asarray(result)
-    PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
-    out.buf = a
-    out._dtype = <object>cnp.PyArray_DESCR(a)
-    out.weak = weak
-    out.placed = committed
-    out.dev = device
-    return out
+    return wrap(result, None, weak, device, committed)
 
 
 cdef object _placed(object device, bint committed):
@@ -263,11 +256,12 @@ def make_array(buffer, dtype=None, bint weak_type=False, device=None, bint commi
     """An array around `buffer`, an ndarray of accepted dtype that nobody else will write to; no copy.
 
     `dtype` is needed only for an extended dtype, whose storage dtype the buffer then has.
+    Raises TypeError when the buffer's dtype is another.
     """
-    device = _placed(device, committed)
-    if dtype is None or cnp.PyArray_DescrCheck(dtype):
-        return wrap_plain(buffer, weak_type, device, committed)
-    return wrap(buffer, dtype, weak_type, device, committed)
+    storage = dtype if dtype is None or cnp.PyArray_DescrCheck(dtype) else dtype.storage
+    if storage is not None and buffer.dtype is not storage and buffer.dtype != storage:
+        raise TypeError(f"make_array got a buffer of dtype {buffer.dtype} for an array of dtype {dtype}")
+    return wrap(buffer, dtype, weak_type, _placed(device, committed), committed)
 
 
 def from_user(x, bint weak_type=False, device=None, bint committed=False):
@@ -475,9 +469,13 @@ cdef class Array:
 
     def __setitem__(self, index, value):
         raise TypeError(
-            "onax arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, use "
-            "x = x.at[idx].set(y) or another .at[] method."
+            "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, use "
+            "x = x.at[idx].set(y) or another .at[] method: "
+            "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"
         )
+
+    def __delitem__(self, index):
+        raise TypeError("onax arrays are immutable: elements cannot be deleted; use onax.numpy.delete.")
 
     def __len__(self):
         shape = self.aval.shape
@@ -502,8 +500,16 @@ cdef class Array:
         raise TypeError(f"unhashable type: {type(self).__name__!r}")
 
 
-cdef bint _is_plain_index(object i) noexcept:
-    return PyLong_CheckExact(i) or type(i) is slice or i is None or i is Ellipsis
+cdef object _plain_index(object i):
+    """An index that NumPy reads as JAX does, an integer array of rank 0 as an int; NotImplemented for any other."""
+    cdef ArrayImpl a
+    if PyLong_CheckExact(i) or type(i) is slice or i is None or i is Ellipsis:
+        return i
+    if type(i) is ArrayImpl:
+        a = <ArrayImpl>i
+        if a.buf is not None and cnp.PyArray_NDIM(a.buf) == 0 and cnp.PyArray_ISINTEGER(a.buf):
+            return a.buf.item()
+    return NotImplemented
 
 
 cdef enum:
@@ -527,18 +533,13 @@ cdef object _fast_getitem(ArrayImpl x, object index):
     """Basic indexing by ints, slices, None and Ellipsis within bounds; None when that is not it."""
     if x.buf is None or x.shards is not None:
         return None
-    if type(index) is tuple:
-        for i in <tuple>index:
-            if not _is_plain_index(i):
-                return None
-        if Ellipsis not in <tuple>index:
-            index = index + (Ellipsis,)  # NumPy then gives a 0-d array, not a scalar
-    elif not _is_plain_index(index):
+    plain = [_plain_index(i) for i in (<tuple>index if type(index) is tuple else (index,))]
+    if NotImplemented in plain:
         return None
-    elif PyLong_CheckExact(index):
-        index = (index, Ellipsis)
+    if Ellipsis not in plain:
+        plain.append(Ellipsis)  # NumPy then gives a 0-d array, not a scalar
     try:
-        piece = x.buf[index]
+        piece = x.buf[tuple(plain)]
     except (IndexError, ValueError, TypeError):
         return None  # the general path words the error, or clamps
     return _part(x, piece)
@@ -689,7 +690,6 @@ cdef class ArrayImpl(Array):
         return cnp.PyArray_NBYTES(buffer_of(self))
 
     def unsafe_buffer_pointer(self):
-        """The address of the first element."""
         return <size_t>cnp.PyArray_DATA(buffer_of(self))
 
     # -- as Python and NumPy values
@@ -710,31 +710,19 @@ cdef class ArrayImpl(Array):
         return iter([_part(self, a[i, ...]) for i in range(cnp.PyArray_DIM(a, 0))])
 
     def __bool__(self):
-        cdef cnp.ndarray a = buffer_of(self)
-        if is_extended(self._dtype):
-            raise TypeError("key array cannot be converted to boolean.")
-        if cnp.PyArray_SIZE(a) == 1:
-            return bool(a.item())
-        if cnp.PyArray_SIZE(a) == 0:
-            raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an "
-                             "array is not empty.")
-        raise ValueError("The truth value of an array with more than one element is ambiguous. "
-                         "Use a.any() or a.all()")
+        return truth(buffer_of(self), self._dtype)
 
     def __int__(self):
-        return int(_item_0d(self, "int"))
+        return int(python_scalar(buffer_of(self), self._dtype, "int"))
 
     def __float__(self):
-        return float(_item_0d(self, "float"))
+        return float(python_scalar(buffer_of(self), self._dtype, "float"))
 
     def __complex__(self):
-        return complex(_item_0d(self, "complex"))
+        return complex(python_scalar(buffer_of(self), self._dtype, "complex"))
 
     def __index__(self):
-        cdef cnp.ndarray a = buffer_of(self)
-        if cnp.PyArray_NDIM(a) != 0 or is_extended(self._dtype) or not _is_integer(self._dtype):
-            raise TypeError("Only integer scalar arrays can be converted to a scalar index.")
-        return int(a.item())
+        return index_value(buffer_of(self), self._dtype)
 
     def __repr__(self):
         return array_repr(buffer_of(self), self._dtype, self.weak)
@@ -743,40 +731,29 @@ cdef class ArrayImpl(Array):
         return array_str(buffer_of(self), self._dtype)
 
     def __format__(self, spec):
-        if spec and cnp.PyArray_NDIM(buffer_of(self)) == 0 and not is_extended(self._dtype):
-            return format(self.item(), spec)
-        if spec:
-            raise TypeError("unsupported format string passed to onax.Array.__format__")
-        return str(self)
+        return array_format(buffer_of(self), self._dtype, spec)
 
     def item(self, *args):
         """An element as a Python scalar: the only one, or the one at the given index."""
-        return _plain_value(self, "item").item(*args)
+        return plain_buffer(buffer_of(self), self._dtype, "item").item(*args)
 
     def tolist(self):
         """The elements as nested lists of Python scalars."""
-        return _plain_value(self, "tolist").tolist()
+        return plain_buffer(buffer_of(self), self._dtype, "tolist").tolist()
 
     def tobytes(self, order="C"):
-        return _plain_value(self, "tobytes").tobytes(order)
+        """The elements' bytes, in C or Fortran order."""
+        return plain_buffer(buffer_of(self), self._dtype, "tobytes").tobytes(order)
 
     def __array__(self, dtype=None, copy=None):
         """The elements as an ndarray: read-only memory unless a copy is asked for."""
-        if is_extended(self._dtype):
-            raise TypeError("An array with an extended dtype such as PRNG keys cannot be converted to a NumPy array. "
-                            "Use onax.random.key_data(arr) to get the underlying integers.")
-        view = buffer_of(self).view()
-        if dtype is not None and np.dtype(dtype) != view.dtype:
-            return view.astype(dtype) if copy is None or copy else np.array(view, dtype=dtype, copy=False)
-        return view.copy() if copy else view
+        return numpy_array(buffer_of(self), self._dtype, dtype, copy)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         """A DLPack capsule over the elements, read-only; a copy for consumers older than DLPack 1.0."""
         if is_extended(self._dtype):
             raise BufferError("an array of keys has no DLPack form; use onax.random.key_data(arr)")
-        if dl_device is not None and tuple(dl_device) != (1, 0):
-            raise BufferError(f"the array is on DLPack device (1, 0); it cannot be exported to {tuple(dl_device)}")
-        return dlpack_export(buffer_of(self), {"max_version": max_version, "copy": copy})
+        return dlpack_export(buffer_of(self), max_version, dl_device, copy)
 
     def __dlpack_device__(self):
         return (1, 0)
@@ -810,32 +787,11 @@ cdef class ArrayImpl(Array):
         return out
 
 
-cdef object _plain_value(ArrayImpl x, str function):
-    if is_extended(x._dtype):
-        raise TypeError(f"{function} is not supported for arrays of dtype {x._dtype}; use onax.random.key_data(arr)")
-    return buffer_of(x)
-
-
-cdef object _item_0d(ArrayImpl self, str kind):
-    cdef cnp.ndarray a = buffer_of(self)
-    if is_extended(self._dtype):
-        raise TypeError(f"{kind}() argument must be a number, not a key array")
-    if cnp.PyArray_NDIM(a) != 0:
-        raise TypeError(
-            f"Only scalar arrays can be converted to Python scalars; got arr.ndim={cnp.PyArray_NDIM(a)}"
-        )
-    return a.item()
-
-
 cdef ArrayImpl _again(ArrayImpl self):
     cdef ArrayImpl out = wrap(buffer_of(self), self._dtype, self.weak, self.dev, self.placed)
     out.shards = self.shards
     out.shd = self.shd
     return out
-
-
-cdef bint _is_integer(object dtype) except -1:
-    return dtype.kind in "iu" or (dtype.kind == "V" and dtype.names is None and "int" in dtype.name)
 
 
 def _restore(buffer, dtype, weak_type):

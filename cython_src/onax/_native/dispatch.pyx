@@ -158,9 +158,14 @@ _stray_tracer = None
 
 
 def set_stray_tracer_handler(handler):
-    """Registers what raises when a traced stand-in is used although nothing is being traced: handler(primitive, x)."""
+    """Registers what raises when a traced stand-in is used although nothing is being traced: handler(primitive, x).
+
+    Gives the one that was registered before.
+    """
     global _stray_tracer
+    previous = _stray_tracer
     _stray_tracer = handler
+    return previous
 
 
 cdef class _Operands:
@@ -187,7 +192,7 @@ cdef object _as_operand(Primitive p, object x, Py_ssize_t i):
     if method is not None:
         return method(x)
     raise TypeError(
-        f"Error interpreting argument to {p.name} as an array. The problematic value is of type {type(x)} and was "
+        f"Error interpreting argument to {p.name} as a JAX value. The problematic value is of type {type(x)} and was "
         f"passed to {p.name} at position {i}."
     )
 
@@ -431,10 +436,13 @@ cdef bint _result_weak(Primitive p, _Operands ops, dict params, Py_ssize_t i) ex
 
 cdef object _own(object result, _Operands ops):
     """The result, copied if it shares memory that belongs to the user."""
-    if isinstance(result, np.ndarray):
-        for operand in ops.values:
-            if result is operand or np.may_share_memory(result, operand):
-                return np.array(result, order="K", copy=True)
+    if not cnp.PyArray_Check(result):
+        return result
+    for operand in ops.values:
+        if result is operand or (
+            cnp.PyArray_BASE(<cnp.ndarray>result) != NULL and np.may_share_memory(result, operand)
+        ):
+            return cnp.PyArray_NewCopy(<cnp.ndarray>result, cnp.NPY_KEEPORDER)
     return result
 
 
@@ -590,10 +598,15 @@ cdef object _place_sharded = None
 
 
 def set_result_check(uint64_t mask, check):
-    """Registers `check(primitive, result)`, called after each evaluation while an option of `mask` is on."""
+    """Registers `check(primitive, result)`, called after each evaluation while an option of `mask` is on.
+
+    Gives the (mask, check) that held before.
+    """
     global _checked_options, _check_result
+    previous = (_checked_options, _check_result)
     _checked_options = mask
     _check_result = check
+    return previous
 
 
 def set_sharded_handler(handler):

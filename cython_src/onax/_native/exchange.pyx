@@ -1,4 +1,4 @@
-"""How the elements of an array leave and enter: text and DLPack.
+"""How the elements of an array leave and enter: Python values, text, ndarrays, DLPack.
 
 NumPy does the work; added are the dtypes it does not know (bfloat16 and the like travel as DLPack's own), and the rule that
 nobody gets memory he could write to.
@@ -13,6 +13,59 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from onax._native.buffers cimport is_extended
 
 cnp.import_array()
+
+# ---- Python values -------------------------------------------------------------------------------------------------
+
+
+cdef cnp.ndarray plain_buffer(cnp.ndarray buffer, object dtype, str function):
+    """The buffer, if its elements are numbers."""
+    if is_extended(dtype):
+        raise TypeError(f"{function} is not supported for arrays of dtype {dtype}; use onax.random.key_data(arr)")
+    return buffer
+
+
+cdef bint truth(cnp.ndarray buffer, object dtype) except -1:
+    if is_extended(dtype):
+        raise TypeError("key array cannot be converted to boolean.")
+    if cnp.PyArray_SIZE(buffer) == 1:
+        return bool(buffer.item())
+    if cnp.PyArray_SIZE(buffer) == 0:
+        raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array "
+                         "is not empty.")
+    raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
+
+
+cdef object python_scalar(cnp.ndarray buffer, object dtype, str kind):
+    """The element of a 0-d array as a Python scalar."""
+    if is_extended(dtype):
+        raise TypeError(f"{kind}() argument must be a number, not an array of dtype {dtype}")
+    if cnp.PyArray_NDIM(buffer) != 0:
+        raise TypeError(
+            f"Only scalar arrays can be converted to Python scalars; got arr.ndim={cnp.PyArray_NDIM(buffer)}"
+        )
+    return buffer.item()
+
+
+cdef object index_value(cnp.ndarray buffer, object dtype):
+    if cnp.PyArray_NDIM(buffer) != 0 or is_extended(dtype) or not _is_integer(dtype):
+        raise TypeError("Only integer scalar arrays can be converted to a scalar index.")
+    return int(buffer.item())
+
+
+cdef bint _is_integer(object dtype) except -1:
+    return dtype.kind in "iu" or (dtype.kind == "V" and dtype.names is None and "int" in dtype.name)
+
+
+cdef object numpy_array(cnp.ndarray buffer, object own_dtype, object dtype, object copy):
+    """What `__array__` gives: a read-only view, or a copy where one is asked for or the dtype differs."""
+    if is_extended(own_dtype):
+        raise TypeError("JAX array with PRNGKey dtype cannot be converted to a NumPy array. Use "
+                        "jax.random.key_data(arr) if you wish to extract the underlying integer array.")
+    view = buffer.view()
+    if dtype is not None and np.dtype(dtype) != view.dtype:
+        return np.array(view, dtype=dtype, copy=False) if copy is not None and not copy else view.astype(dtype)
+    return view.copy() if copy else view
+
 
 # ---- text ----------------------------------------------------------------------------------------------------------
 
@@ -43,6 +96,13 @@ cdef str array_str(cnp.ndarray buffer, object dtype):
     if is_extended(dtype):
         return array_repr(buffer, dtype, False)
     return str((<object>buffer)[()])
+
+
+cdef object array_format(cnp.ndarray buffer, object dtype, str spec):
+    """A number is formatted as one; other arrays take no format."""
+    if spec and (cnp.PyArray_NDIM(buffer) or is_extended(dtype)):
+        raise TypeError("unsupported format string passed to onax.Array.__format__")
+    return format(buffer.item(), spec) if spec else array_str(buffer, dtype)
 
 
 # ---- DLPack --------------------------------------------------------------------------------------------------------
@@ -88,13 +148,13 @@ cdef OnaxDLTensor* _tensor(object capsule) except NULL:
     return &(<OnaxDLManaged *>PyCapsule_GetPointer(capsule, b"dltensor")).tensor
 
 
-cdef object dlpack_export(cnp.ndarray buffer, dict options):
+cdef object dlpack_export(cnp.ndarray buffer, object version, object device, object copy):
     """A capsule over the elements: the same memory, marked read-only, for consumers of DLPack 1.0 or later.
 
     Older consumers cannot be told that memory is read-only; they get a copy, or BufferError with `copy=False`.
     """
-    version = options.get("max_version")
-    copy = options.get("copy")
+    if device is not None and tuple(device) != (1, 0):
+        raise BufferError(f"the array is on DLPack device (1, 0); it cannot be exported to {tuple(device)}")
     name = buffer.dtype.name
     code = _DL_CODES.get(name)
     if buffer.dtype.kind == "V" and code is None:
