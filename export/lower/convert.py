@@ -5,8 +5,8 @@ undefined outside the range, where JAX saturates and gives 0 for NaN: the operan
 """
 
 import ml_dtypes
-
 import numpy as np
+
 from onax._ground.errors import LoweringError
 from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p, reduce_precision_p
 from onax._prims.convert import cast as cast_array

@@ -4,6 +4,7 @@ Moves and reshapes that change nothing write no node; a transposed matrix goes t
 """
 
 import numpy as np
+
 from onax._ground import dims as dim_rules
 from onax._prims.dot import dot_general_p
 from onax.export.graph import ops

@@ -6,6 +6,7 @@ to make them idle: the runtime ends the process at INT_MIN / -1 and fails at a z
 """
 
 import numpy as np
+
 from onax._prims import elementwise as prims
 from onax._prims.convert import cast as cast_array
 from onax.export.graph import ops

@@ -7,6 +7,7 @@ No index out of range reaches the runtime: starts are clamped, and what was out 
 """
 
 import numpy as np
+
 from onax._ground import dims as dim_rules
 from onax._prims import indexing as prims
 from onax.export.graph import ops

@@ -4,6 +4,7 @@ The runtime's ReduceMax and ReduceMin skip NaN, its ReduceProd of integers satur
 """
 
 import numpy as np
+
 from onax._ground import dims as dim_rules
 from onax._prims import reductions as prims
 from onax.export.graph import ops

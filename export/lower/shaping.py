@@ -1,6 +1,7 @@
 """ONNX forms of the movements of whole axes, of reduce_sum and of iota."""
 
 import numpy as np
+
 from onax._ground import dims as dim_rules
 from onax._prims.shaping import (
     broadcast_in_dim_p,

@@ -6,6 +6,7 @@ Start indices are brought into range before the runtime sees them; where they ar
 import math
 
 import numpy as np
+
 from onax._ground import dims as dim_rules
 from onax._prims.slicing import (
     concatenate_p,

@@ -1,0 +1,124 @@
+"""Meshes, specs and shardings: texts, pieces, faults.  The devices are made for the test; nothing is placed on them."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from onax._core.sharding import (
+    AxisType,
+    DuplicateSpecError,
+    IndivisibleError,
+    Mesh,
+    NamedSharding,
+    P,
+    SingleDeviceSharding,
+    get_mesh,
+    make_mesh,
+    replica_ids,
+)
+from onax._ground.devices import Device, devices
+
+FOUR = [Device("cpu", i) for i in range(4)]
+GRID = Mesh(np.array(FOUR).reshape(2, 2), ("x", "y"))
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (GRID, "Mesh(axis_sizes=(2, 2), axis_names=('x', 'y'), axis_types=(Auto, Auto))"),
+        (str(GRID), "\"Mesh('x': 2, 'y': 2, axis_types=(Auto, Auto))\""),
+        (P(), "P()"),
+        (P("x"), "P('x',)"),
+        (P(("x", "y"), None), "P(('x', 'y'), None)"),
+        (P("x", P.UNCONSTRAINED), "P('x', UNCONSTRAINED)"),
+        (P(()), "P(None,)"),
+        (P("x") + P("y"), "P('x', 'y')"),
+        (SingleDeviceSharding(FOUR[1]), "SingleDeviceSharding(device=CpuDevice(id=1), memory_kind=device)"),
+        (
+            NamedSharding(GRID, P("x")),
+            "NamedSharding(mesh=Mesh('x': 2, 'y': 2, axis_types=(Auto, Auto)), spec=P('x',), memory_kind=device)",
+        ),
+    ],
+)
+def test_texts(value, text):
+    assert repr(value) == text
+
+
+def test_mesh():
+    assert GRID.shape == {"x": 2, "y": 2} and GRID.size == 4 and not GRID.empty and GRID.axis_sizes == (2, 2)
+    assert GRID.device_ids.tolist() == [[0, 1], [2, 3]] and GRID.auto_axes == ("x", "y")
+    assert GRID == Mesh(GRID.devices, ("x", "y")) and hash(GRID) == hash(Mesh(GRID.devices, ("x", "y")))
+    assert GRID != Mesh(GRID.devices, ("x", "z"))
+    with pytest.raises(ValueError, match="devices.ndim == 1 and len"):
+        Mesh(FOUR, ("x", "y"))
+    with GRID:
+        assert get_mesh() is GRID
+    assert get_mesh().empty
+    assert make_mesh((1,), ("a",)).axis_types == (AxisType.Explicit,)
+    with pytest.raises(ValueError, match="Number of devices"):
+        make_mesh((1000,), ("a",))
+
+
+def cut(start, stop):
+    return slice(start, stop)
+
+
+@pytest.mark.parametrize(
+    "spec, shape, piece, indices, replicas",
+    [
+        (
+            P("x", "y"),
+            (4, 6),
+            (2, 3),
+            [(cut(0, 2), cut(0, 3)), (cut(0, 2), cut(3, 6)), (cut(2, 4), cut(0, 3)), (cut(2, 4), cut(3, 6))],
+            [0, 0, 0, 0],
+        ),
+        (P(("x", "y")), (8,), (2,), [(cut(2 * i, 2 * i + 2),) for i in range(4)], [0, 0, 0, 0]),
+        (
+            P("y"),
+            (8, 2),
+            (4, 2),
+            [(cut(0, 4), slice(None)), (cut(4, 8), slice(None))] * 2,
+            [0, 0, 1, 1],
+        ),
+        (P(), (3,), (3,), [(slice(None),)] * 4, [0, 1, 2, 3]),
+    ],
+)
+def test_pieces(spec, shape, piece, indices, replicas):
+    sharding = NamedSharding(GRID, spec)
+    assert sharding.shard_shape(shape) == piece
+    assert list(sharding.devices_indices_map(shape).items()) == list(zip(FOUR, indices))
+    assert list(replica_ids(sharding, shape).values()) == replicas
+    assert sharding.is_fully_replicated is (piece == shape)
+
+
+@pytest.mark.parametrize(
+    "make, error, message",
+    [
+        (lambda: NamedSharding(GRID, P("z")), ValueError, "Resource axis: z of P"),
+        (lambda: NamedSharding(GRID, P("x", "x")), DuplicateSpecError, "duplicate entries for `x`"),
+        (lambda: NamedSharding(GRID, "x"), TypeError, "PartitionSpec"),
+        (lambda: NamedSharding(GRID, P("x")).shard_shape((3,)), IndivisibleError, "partitioned 2 times"),
+        (lambda: NamedSharding(GRID, P("x", "y")).shard_shape((4,)), ValueError, "rank at least 2"),
+        (lambda: SingleDeviceSharding(FOUR[0], memory_kind="foo"), ValueError, "Got memory kind: foo"),
+    ],
+)
+def test_faults(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_equality():
+    one = SingleDeviceSharding(FOUR[0])
+    alone = Mesh(np.array(FOUR[:1]), ("x",))
+    assert one == SingleDeviceSharding(FOUR[0]) and hash(one) == hash(SingleDeviceSharding(FOUR[0]))
+    assert one.is_equivalent_to(NamedSharding(alone, P()), 1) and one != NamedSharding(alone, P())
+    assert NamedSharding(GRID, P("x")).is_equivalent_to(NamedSharding(GRID, P("x", None)), 2)
+    assert not NamedSharding(GRID, P("x")).is_equivalent_to(NamedSharding(GRID, P("y")), 2)
+    assert P("x") != P("x", None) and P(["x", "y"]) == P(("x", "y")) and P("x") == ("x",)
+
+
+def test_pickle():
+    sharding = NamedSharding(Mesh(np.array(devices()[:1]), ("x",)), P("x"))
+    assert pickle.loads(pickle.dumps(sharding)) == sharding

@@ -1,0 +1,121 @@
+"""Options: precedence, threads, the option word, texts of errors."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from onax._ground import config as options
+from onax._ground.config import config
+from onax._native import context
+
+
+def test_precedence_and_nesting():
+    assert config.jax_enable_x64 is False
+    with options.enable_x64():
+        assert config.x64_enabled and context.option_word() & options.X64
+        with options.enable_x64(False), options.numpy_dtype_promotion("strict"):
+            assert not config.jax_enable_x64 and config.jax_numpy_dtype_promotion == "strict"
+            assert context.option_word() & options.STRICT_PROMOTION
+        assert config.jax_enable_x64 and config.jax_numpy_dtype_promotion == "standard"
+    assert config.jax_enable_x64 is False
+
+
+def test_update_is_global_and_blocks_are_local():
+    seen = {}
+
+    def look():
+        seen["x64"], seen["log"] = config.jax_enable_x64, config.jax_log_compiles
+
+    with options.enable_x64(), options.log_compiles():
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+    assert seen == {"x64": False, "log": False}
+    config.update("jax_enable_x64", True)
+    try:
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        assert seen["x64"] is True
+        with options.enable_x64(False):
+            assert not config.jax_enable_x64
+    finally:
+        config.update("jax_enable_x64", False)
+
+
+def test_blocks_end_with_exceptions_and_decorate():
+    with pytest.raises(KeyError):
+        with options.debug_nans():
+            raise KeyError
+    assert not config.jax_debug_nans
+
+    @options.debug_nans(True)
+    def inside():
+        return config.jax_debug_nans
+
+    assert inside() and not config.jax_debug_nans
+
+
+@pytest.mark.parametrize("name", ["jax_foo", ""])
+def test_unknown_option(name):
+    with pytest.raises(AttributeError, match=f"Unrecognized config option: {name}"):
+        config.update(name, 1)
+    with pytest.raises(AttributeError, match="has no attribute"):
+        _ = config.jax_foo
+
+
+@pytest.mark.parametrize(
+    "name, value, message",
+    [
+        ("jax_numpy_rank_promotion", "bad", r"new enum value must be in \['allow', 'warn', 'raise'\], got bad"),
+        ("jax_default_matmul_precision", "x", "new enum value must be None or in"),
+        ("jax_tracer_error_num_traceback_frames", "many", "takes a value of type int"),
+        ("jax_default_device", 3, "must be passed either a Device object"),
+    ],
+)
+def test_bad_values(name, value, message):
+    import onax._ground.devices  # noqa: F401 - adds the row of the default device
+
+    before = config.read(name)
+    with pytest.raises(ValueError, match=message):
+        config.update(name, value)
+    assert config.read(name) == before
+
+
+def test_every_row_reads_writes_and_keeps_its_bits():
+    for name, value in config.values.items():
+        config.update(name, value)
+        assert config.read(name) == value
+    used = 0
+    for name in config.values:
+        row = options.row(name)
+        if row.shift is not None:
+            assert not used & (row.mask << row.shift)
+            used |= row.mask << row.shift
+    assert used < 1 << 63
+
+
+def test_numbered_values():
+    with options.default_matmul_precision("F32_F32_F32"):
+        assert config.jax_default_matmul_precision == "F32_F32_F32"
+        word = context.option_word()
+    assert word != context.option_word() and config.jax_default_matmul_precision is None
+
+
+@pytest.mark.parametrize(
+    "env, code, wanted",
+    [
+        ({"JAX_ENABLE_X64": "1"}, "config.jax_enable_x64", "True"),
+        ({"JAX_NUMPY_RANK_PROMOTION": "warn"}, "config.jax_numpy_rank_promotion", "warn"),
+        ({"JAX_ENABLE_X64": "foo"}, "0", "ValueError: invalid truth value 'foo' for environment 'JAX_ENABLE_X64'"),
+        ({"JAX_NUMPY_DTYPE_PROMOTION": "foo"}, "0", 'ValueError: Invalid value "foo" for JAX flag'),
+    ],
+)
+def test_environment(env, code, wanted, monkeypatch):
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    program = f"from onax._ground.config import config; print({code})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert wanted in (done.stdout + done.stderr)

@@ -1,0 +1,135 @@
+"""Scopes and their constraints, the functions of shape rules, the text form."""
+
+import pytest
+
+from onax._ground import dims
+from onax._ground.errors import InconclusiveDimensionOperation
+
+A, B = dims.parse_dims("a, b")
+
+
+def scoped(*constraints):
+    return dims.parse_dims("a, b", dims.SymbolicScope(constraints))
+
+
+@pytest.mark.parametrize(
+    "constraints, ask, answer",
+    [
+        (("a >= b",), lambda a, b: a >= b, True),
+        (("a >= b",), lambda a, b: a - b >= 0, True),
+        (("a >= b",), lambda a, b: max(a, b) == a, True),
+        (("a >= b", "b >= 3"), lambda a, b: a >= 3, True),
+        (("a + b <= 10",), lambda a, b: b <= 10, True),
+        (("b <= 10",), lambda a, b: b <= 11, True),
+        (("mod(a, 2) == 0",), lambda a, b: a % 2 == 0, True),
+        (("mod(a, 2) == 0",), lambda a, b: 2 * (a // 2) >= a, True),
+        (("a == 2*b",), lambda a, b: a % 2 == 0, True),
+        (("a == 2*b",), lambda a, b: a >= 2, True),
+        (("a == 4",), lambda a, b: a // 2 == 2, True),
+        (("floordiv(a, 2) == b",), lambda a, b: a // 2 == b, True),
+        (("floordiv(a, 2) == b",), lambda a, b: a >= 2, True),
+        (("a*b == 12",), lambda a, b: a * b == 12, True),
+    ],
+)
+def test_constraints_decide(constraints, ask, answer):
+    assert ask(*scoped(*constraints)) is answer
+
+
+@pytest.mark.parametrize(
+    "constraints, ask", [(("a >= b",), lambda a, b: a >= 2), (("a + b <= 10",), lambda a, b: a + b <= 9)]
+)
+def test_constraints_leave_open(constraints, ask):
+    with pytest.raises(InconclusiveDimensionOperation, match="(?s)with constraints:.*" + constraints[0][0]):
+        ask(*scoped(*constraints))
+
+
+@pytest.mark.parametrize("text", ["a > b", "a = 1", "a"])
+def test_constraints_need_a_relation(text):
+    with pytest.raises(ValueError, match="must contain one of '==' or '>=' or '<='"):
+        dims.SymbolicScope([text])
+
+
+@pytest.mark.parametrize("text", ["a <= 0", "a == 0", "3 == 4"])
+def test_impossible_constraints(text):
+    with pytest.raises(ValueError, match="Unsatisfiable"):
+        dims.SymbolicScope([text])
+
+
+def test_one_text_is_no_sequence_of_constraints():
+    with pytest.raises(ValueError, match="should be a sequence of strings"):
+        dims.SymbolicScope("a >= 1")
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        ("a, b", "(a, b)"),
+        ("(a, b)", "(a, b)"),
+        ("", "()"),
+        ("a,", "(a,)"),
+        ("2*a + 1, 3", "(2*a + 1, 3)"),
+        ("a^2", "(a^2,)"),
+        ("floordiv(a, 2), mod(a, 2)", "(floordiv(a, 2), mod(a, 2))"),
+        ("a//2, a%2, 2*(a+1)", "(floordiv(a, 2), mod(a, 2), 2*a + 2)"),
+        ("max(a, b), min(3, 4)", "(max(a, b), 3)"),
+        ("-a", "(- a,)"),
+        ("(a+1)*2, (b)", "(2*a + 2, b)"),
+    ],
+)
+def test_reading(text, wanted):
+    assert str(dims.parse_dims(text)) == wanted
+
+
+@pytest.mark.parametrize(
+    "text, dimension, position",
+    [("a+", 0, 2), ("a b", 0, 2), ("a, 2*", 1, 5), ("1.5", 0, 0), ("min(a)", 0, 5), ("a, (b", 1, 5), ("...", 0, 0)],
+)
+def test_reading_faults(text, dimension, position):
+    with pytest.raises(dims.DimSyntaxError, match=f"in dimension {dimension}") as caught:
+        dims.parse_dims(text)
+    assert caught.value.position == position
+
+
+def test_like():
+    assert str(dims.parse_dims("a, ...", like=(None, 3, 4))) == "(a, 3, 4)"
+    assert str(dims.parse_dims("_, a", like=(3, 4))) == "(3, a)"
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (dims.max_dim(A, B), "max(a, b)"),
+        (dims.min_dim(A, 3), "min(a, 3)"),
+        (dims.max_dim(A, 1), "a"),
+        (dims.max_dim(2, 3), "3"),
+        (dims.non_negative(A - 1), "a - 1"),
+        (dims.non_negative(A - 3), "max(a - 3, 0)"),
+        (dims.stride_dim(A, 1, 2), "floordiv(a - 1, 2) + 1"),
+        (dims.stride_dim(7, 3, 2), "3"),
+        (dims.stride_dim(2, 3, 2), "0"),
+        (dims.dilate_dim(A, 2), "2*a - 1"),
+        (dims.dilate_dim(0, 2), "0"),
+        (dims.ceil_div(A, 2), "- floordiv(- a, 2)"),
+        (dims.prod((A, 2, B)), "2*a*b"),
+        (dims.divide_sizes((A, 4), (2,)), "2*a"),
+        (dims.divide_sizes((A, B), (B,)), "a"),
+    ],
+)
+def test_shape_arithmetic(value, text):
+    assert str(value) == text
+
+
+def test_uneven_division():
+    for a, b in [((A,), (2,)), ((3,), (2,)), ((A,), (0,))]:
+        with pytest.raises(InconclusiveDimensionOperation, match="Cannot divide evenly"):
+            dims.divide_sizes(a, b)
+
+
+def test_questions():
+    assert dims.is_constant(3) and not dims.is_constant(A)
+    assert dims.is_constant_shape((1, 2)) and not dims.is_constant_shape((1, A))
+    assert dims.equal_shapes((A, 2), (A, 2)) and not dims.equal_shapes((A,), (B,)) and not dims.equal_shapes((1,), ())
+    assert dims.definitely_empty((A, 0)) and not dims.definitely_empty((A,))
+    assert dims.is_dim(3) and dims.is_dim(A) and not dims.is_dim(1.5)
+    assert dims.free_variables(A * B + A // 2) == {"a", "b"}
+    assert dims.evaluate_shape((A * 2, B - A, 5), {"a": 2, "b": 7}) == (4, 5, 5)
