@@ -1,9 +1,10 @@
 """ONNX forms of gather and scatter.
 
-Both are read as: the operand's axes are those that an index reaches (S), those paired with an axis of the indices (B),
-and the rest (F), which a window covers whole.  An axis that a window covers in part, without an index, is sliced or
-counts as S with start 0.  Then GatherND and ScatterND do the work on axes ordered (B, S, F); Gather where S is one axis.
-No index out of range reaches the runtime: starts are clamped, and what was out of range is masked after or before.
+Both are read as: the operand's axes are those that an index reaches (S), those paired with an axis of the indices
+(B), and the rest (F), which a window covers whole.  An axis that a window covers in part, without an index, is
+sliced or counts as S with start 0.  Then GatherND and ScatterND do the work on axes ordered (B, S, F); Gather where
+S is one axis.  No index out of range reaches the runtime: starts are clamped, and what was out of range is masked
+after or before.
 """
 
 import numpy as np

@@ -197,7 +197,7 @@ def scatter(x, indices, updates, layout, sizes, mode, op):
     lead = out.shape[: len(chosen)]
     rows = np.broadcast_to(np.ravel_multi_index(grids, lead) if chosen else np.intp(0), shape).reshape(-1)
     flat = out.reshape(int(np.prod(lead)), -1) if out.size else out.reshape(0, 0)
-    values = updates.reshape(len(rows), -1)
+    values = updates.reshape(len(rows), -1) if updates.size else updates.reshape(0, 0)
     if ok is not None and not ok.all():
         keep = np.broadcast_to(ok.reshape(ok.shape + (1,) * len(partial)), shape).reshape(-1)
         rows, values = rows[keep], values[keep]
