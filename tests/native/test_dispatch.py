@@ -331,8 +331,8 @@ def test_operands_committed_to_different_devices():
     x, y = (arr([1.0], np.float32, device=d, committed=True) for d in (ONE, TWO))
     expected = (
         "Received incompatible devices for jitted computation. Got argument x of test_op with shape float32[1] and "
-        "with device ids [0] on platform CPU and argument y of test_op with shape float32[1] and with device ids [1] on "
-        "platform CPU"
+        "with device ids [0] on platform CPU and argument y of test_op with shape float32[1] and with device ids "
+        "[1] on platform CPU"
     )
     p = make()
     for _ in range(2):

@@ -26,6 +26,7 @@ cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_CheckExact(object op)
+    cnp.ndarray PyArray_FromScalar(object scalar, void *descr)
     void PyArray_CLEARFLAGS(cnp.ndarray arr, int flags)
     int NPY_ARRAY_WRITEABLE
 
@@ -35,9 +36,11 @@ cdef extern from "Python.h":
 cdef extern from *:
     """
     #define onax_type_dict(type) (((PyTypeObject *)(type))->tp_dict)
+    #define onax_is_numpy_scalar(x) PyArray_IsScalar(x, Generic)
     #define onax_type_modified(type) PyType_Modified((PyTypeObject *)(type))
     """
     PyObject *onax_type_dict(object)
+    bint onax_is_numpy_scalar(object)
     void onax_type_modified(object)
 
 
@@ -110,9 +113,6 @@ def set_fast_binary(str name, primitive, str kinds="iuf"):
     for kind in kinds:
         _fast_kinds[i] |= _kind_bit(ord(kind))
     return previous, old_kinds
-
-
-set_fast_unary = set_fast_binary
 
 
 def install_method(cls, str name, obj):
@@ -233,6 +233,8 @@ cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint 
     cdef cnp.ndarray a
     if PyArray_CheckExact(result):
         a = <cnp.ndarray>result
+    elif onax_is_numpy_scalar(result):
+        a = PyArray_FromScalar(result, NULL)
     else:
         a = np.asarray(result)
     PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
