@@ -173,7 +173,8 @@ cdef class Session:
     outputs       likewise; results of symbolic shape are allocated by the runtime
     initializers  {name: ndarray}: constants that the model only names (external data without a file); their memory is
                   used as it is, and kept alive
-    options       "optimization": 0, 1, 2 or 99; "memory_pattern", "arena": bool; "config": {key: text}
+    options       "optimization": 0, 1, 2 or 99; "memory_pattern", "arena": bool; "config": {key: text};
+                  "save_optimized": a path to write the model to as it is run
 
     Raises RuntimeError with the runtime's words when it refuses the model.
     """
@@ -345,6 +346,10 @@ cdef int _apply(void *settings, options) except -1:
         check(ort_disable_memory_pattern(API, settings))
     if not options.get("arena", True):
         check(ort_disable_cpu_arena(API, settings))
+    path = options.get("save_optimized")
+    if path is not None:
+        raw = path.encode()
+        check(ort_save_optimized(API, settings, PyBytes_AS_STRING(raw)))
     for key, text in options.get("config", {}).items():
         key, text = key.encode(), text.encode()
         check(ort_add_config(API, settings, PyBytes_AS_STRING(key), PyBytes_AS_STRING(text)))

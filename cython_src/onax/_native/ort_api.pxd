@@ -65,6 +65,16 @@ cdef extern from * nogil:
                           const char *const *, size_t, void **)(session, NULL, in, ins, n, out, m, outs); }
     static ort_status ort_create_session_options(const onax_ort_entry *t, void **options)
         { return ONAX_ORT(t, 10, void *, void **)(options); }
+    static ort_status ort_save_optimized(const onax_ort_entry *t, void *options, const char *path) {
+    #ifdef _WIN32
+        wchar_t wide[32768];
+        wide[0] = 0;
+        MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 32768);
+        return ONAX_ORT(t, 11, void *, void *, const wchar_t *)(options, wide);
+    #else
+        return ONAX_ORT(t, 11, void *, void *, const char *)(options, path);
+    #endif
+    }
     static ort_status ort_disable_memory_pattern(const onax_ort_entry *t, void *options)
         { return ONAX_ORT(t, 17, void *, void *)(options); }
     static ort_status ort_disable_cpu_arena(const onax_ort_entry *t, void *options)
@@ -128,6 +138,7 @@ cdef extern from * nogil:
     ort_status ort_run(const onax_ort_entry *t, void *session, const char **names, void **ins, size_t n,
                        const char **out, size_t m, void **outs)
     ort_status ort_create_session_options(const onax_ort_entry *t, void **options)
+    ort_status ort_save_optimized(const onax_ort_entry *t, void *options, const char *path)
     ort_status ort_disable_memory_pattern(const onax_ort_entry *t, void *options)
     ort_status ort_disable_cpu_arena(const onax_ort_entry *t, void *options)
     ort_status ort_set_optimization(const onax_ort_entry *t, void *options, int level)

@@ -7,7 +7,7 @@
 It reads any objects with these attributes (`onax.export.graph.value` has them):
 
     graph   inputs outputs: values; nodes; initializers: {name: value with an ndarray in .const}
-    value   name; aval with shape and dtype (a dimension that is no int is written as text: symbolic)
+    value   name; aval with dtype and shape (None: not stated; a dimension that is no int is symbolic, written as text)
     node    op_type domain name place; inputs: values or None; outputs: values; attributes: {name: int, float, str,
             bytes, ndarray (a tensor), graph, or a list or tuple of one of these; None: left out}
 
@@ -168,15 +168,16 @@ cdef int write_value(_Writer w, int tag, object value) except -1:
     kind = w.open(2 << 3 | 2)
     tensor = w.open(1 << 3 | 2)
     w.number(1 << 3, element_type(aval.dtype))
-    shape = w.open(2 << 3 | 2)
-    for d in aval.shape:
-        dim = w.open(1 << 3 | 2)
-        if isinstance(d, int):
-            w.number(1 << 3, d)
-        else:
-            w.text(2 << 3 | 2, str(d))
-        w.close(dim)
-    w.close(shape)
+    if aval.shape is not None:
+        shape = w.open(2 << 3 | 2)
+        for d in aval.shape:
+            dim = w.open(1 << 3 | 2)
+            if isinstance(d, int):
+                w.number(1 << 3, d)
+            else:
+                w.text(2 << 3 | 2, str(d))
+            w.close(dim)
+        w.close(shape)
     w.close(tensor)
     w.close(kind)
     return w.close(start)
