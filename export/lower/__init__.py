@@ -3,6 +3,6 @@
 Importing it fills the registry.
 """
 
-from onax.export.lower import control, convert, dot, elementwise, indexing, reductions, shaping, slicing, stacking
+from onax.export.lower import control, convert, dot, elementwise, indexing, reductions, shaping, slicing, special, stacking
 
-__all__ = ["control", "convert", "dot", "elementwise", "indexing", "reductions", "shaping", "slicing", "stacking"]
+__all__ = ["control", "convert", "dot", "elementwise", "indexing", "reductions", "shaping", "slicing", "special", "stacking"]
