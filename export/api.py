@@ -294,6 +294,7 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
         target="portable",
         input_names=in_names,
         output_names=out_names,
+        dims_plan=plan,
         collect_errors=True,
     )
     signature = Signature(

@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-from onax._ground import lazy
+from onax._ground import lazy, source
 from onax._ground.dims import SymbolicScope
 from onax._ground.errors import ConcretizationTypeError, ExportError, LoweringError
 from onax.export import api, report
@@ -144,17 +144,41 @@ def _check_writable(path):
         raise ExportError(f"cannot write {path}: the folder {folder} is read-only")
 
 
+class _UsersCode:
+    """Around code of the user's: what it raises is shown without frames of onax, and ends the command."""
+
+    __slots__ = ()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if not isinstance(error, Exception) or isinstance(error, _OWN_ERRORS):
+            return
+        shown, _ = source.filter_traceback(trace)
+        lines = lazy.traceback.format_exception(kind, error, shown)
+        print("".join(lines).rstrip(), file=sys.stderr)
+        print("error: the function to export raised this", file=sys.stderr)
+        raise SystemExit(EXIT_FAILED) from None
+
+
+_OWN_ERRORS = (ExportError, LoweringError, ConcretizationTypeError)
+_users_code = _UsersCode()
+
+
 def _export(options, say):
     scope = SymbolicScope(options.constraint)
     specs = [parse_spec(text, scope) for text in options.specs]
     static = _static_values(options.static)
     output = options.output or f"{options.target.rpartition(':')[2].rpartition('.')[2] or 'function'}.onnx"
     _check_writable(output)
-    function = find_function(options.target)
+    with _users_code:
+        function = find_function(options.target)
     _fits(function, specs, static)
     if static:
         function = _with_static(function, static)
-    exported = api.export(function, opset=options.opset)(*specs)
+    with _users_code:
+        exported = api.export(function, opset=options.opset)(*specs)
     code = 0
     if options.check:
         code = _check(exported, function, options, say)
@@ -204,6 +228,6 @@ def main(argv=None):
 
     try:
         return _export(options, say)
-    except (ExportError, LoweringError, ConcretizationTypeError) as error:
+    except _OWN_ERRORS as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_FAILED
