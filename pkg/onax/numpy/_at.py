@@ -1,0 +1,373 @@
+"""`x.at[index]`: functional updates, and reads with a choice of what happens out of bounds.
+
+The common updates of a concrete array (integers, slices, one array of integers) are made on a copy by NumPy; everything
+else is a scatter.
+"""
+
+import warnings
+
+import numpy as np
+
+from onax import lax
+from onax._core.trace import as_array, typeof
+from onax._ground import dims, dtypes
+from onax._ground.config import config
+from onax._ground.errors import TypePromotionError
+from onax._native import context
+from onax._native.array import ArrayImpl
+from onax._native.avals import ShapedArray
+from onax._prims.convert import convert
+from onax._prims.indexing import scatter_p
+from onax._transforms.staging import trace_to_jaxpr
+from onax.numpy._creation import broadcast_to
+from onax.numpy._indexing import Plan, from_end, parse, read, wrapped
+from onax.numpy._promotion import as_operand, check_arraylike, promote_dtypes
+from onax.numpy._arithmetic import power
+from onax.numpy._ufuncs import divide
+
+_DROP = (None, "drop", "fill", lax.GatherScatterMode.FILL_OR_DROP)
+
+
+class _IndexUpdateHelper:
+    """`x.at`: index it to say where."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array):
+        self.array = array
+
+    def __getitem__(self, index):
+        return _IndexUpdateRef(self.array, index)
+
+    def __repr__(self):
+        return f"_IndexUpdateHelper({self.array!r})"
+
+
+class _IndexUpdateRef:
+    """`x.at[index]`: x with that part replaced or combined with values, or that part itself.
+
+    All methods take, by keyword:
+
+    mode                   what becomes of indices out of bounds: "drop" or "fill" (the default for updates), "clip",
+                           "promise_in_bounds"
+    indices_are_sorted     a promise: indices ascend
+    unique_indices         a promise: no two are equal (then gradients are cheaper, or possible at all)
+    wrap_negative_indices  whether negative indices count from the end
+    out_sharding           accepted for compatibility
+
+    Values are broadcast to the shape of `x[index]` and converted to x's dtype.
+    """
+
+    __slots__ = ("array", "index")
+
+    def __init__(self, array, index):
+        self.array = array
+        self.index = index
+
+    def __repr__(self):
+        return f"_IndexUpdateRef({self.array!r}, {self.index!r})"
+
+    def get(
+        self,
+        *,
+        indices_are_sorted=False,
+        unique_indices=False,
+        mode=None,
+        fill_value=None,
+        out_sharding=None,
+        wrap_negative_indices=True,
+    ):
+        """`x[index]`; with mode="fill" elements out of bounds are fill_value (default: NaN, or an extreme integer)."""
+        return read(
+            self.array,
+            self.index,
+            mode=mode,
+            fill_value=fill_value,
+            indices_are_sorted=indices_are_sorted,
+            unique_indices=unique_indices,
+            wrap=wrap_negative_indices,
+        )
+
+    def set(self, values, **options):
+        """x with values at the index; where indices repeat the last one counts."""
+        if not options:
+            out = _update_now(self.array, self.index, values, None)
+            if out is not None:
+                return out
+        return update(self.array, self.index, values, lax.scatter, "set", **options)
+
+    def add(self, values, **options):
+        """x with values added at the index, also where indices repeat."""
+        if not options:
+            out = _update_now(self.array, self.index, values, np.add)
+            if out is not None:
+                return out
+        return update(self.array, self.index, values, lax.scatter_add, "add", **options)
+
+    def subtract(self, values, **options):
+        """x with values subtracted at the index, also where indices repeat."""
+        return update(self.array, self.index, values, lax.scatter_sub, "subtract", **options)
+
+    def multiply(self, values, **options):
+        """x with values multiplied in at the index, also where indices repeat."""
+        return update(self.array, self.index, values, lax.scatter_mul, "multiply", **options)
+
+    mul = multiply
+
+    def divide(self, values, **options):
+        """x divided by values at the index; integers give floats, as `/` does."""
+        ones = lax.full_like(self.array, 1)
+        return divide(self.array, update(ones, self.index, values, lax.scatter_mul, "divide", **options))
+
+    def power(self, values, **options):
+        """x raised to values at the index."""
+        ones = lax.full_like(self.array, 1)
+        return power(self.array, update(ones, self.index, values, lax.scatter_mul, "power", **options))
+
+    def min(self, values, **options):
+        """x with the minimum of it and values at the index."""
+        return update(self.array, self.index, values, lax.scatter_min, "min", **options)
+
+    def max(self, values, **options):
+        """x with the maximum of it and values at the index."""
+        return update(self.array, self.index, values, lax.scatter_max, "max", **options)
+
+    def apply(
+        self,
+        func,
+        *,
+        indices_are_sorted=False,
+        unique_indices=False,
+        mode=None,
+        wrap_negative_indices=True,
+    ):
+        """x with `func`, a function of a scalar, applied at the index, once for each time an index occurs."""
+
+        def scatter_apply(operand, indices, updates, numbers, **options):
+            return _scatter_apply(operand, indices, updates, func, numbers, **options)
+
+        return update(
+            self.array,
+            self.index,
+            lax.full_like(self.array, 0, shape=()),
+            scatter_apply,
+            "apply",
+            indices_are_sorted=indices_are_sorted,
+            unique_indices=unique_indices,
+            mode=mode,
+            wrap_negative_indices=wrap_negative_indices,
+        )
+
+
+def at(x):
+    """The `at` property of arrays."""
+    return _IndexUpdateHelper(x)
+
+
+# ---- the general form: a scatter ----
+
+
+def update(
+    x,
+    index,
+    values,
+    scatter,
+    name,
+    *,
+    indices_are_sorted=False,
+    unique_indices=False,
+    mode=None,
+    out_sharding=None,
+    wrap_negative_indices=True,
+):
+    """x with values put at, or combined into, the index by the given scatter function.
+
+    Warns (FutureWarning) when values cannot be converted safely to x's dtype; raises ValueError when they do not
+    broadcast to the shape of `x[index]`.
+    """
+    check_arraylike(name, x, values)
+    mode = lax.GatherScatterMode.from_any(mode)
+    parsed = parse(x.shape, index)
+    plan = Plan(parsed, wrap_negative_indices)
+    if dims.definitely_empty(plan.slice_shape()):
+        return x
+    indices = plan.indices()
+    dtype, weak_type = x.dtype, x.weak_type
+    operand, values = _one_dtype(x, values)
+    values = plan.prepared(_broadcast(values, plan.full_shape()))
+    if parsed.inserted:
+        operand = lax.expand_dims(operand, parsed.inserted)
+    out = scatter(
+        operand,
+        indices,
+        values,
+        plan.scatter_numbers(),
+        indices_are_sorted=indices_are_sorted or plan.scalar,
+        unique_indices=unique_indices or plan.scalar,
+        mode=mode,
+    )
+    if parsed.inserted:
+        out = lax.squeeze(out, parsed.inserted)
+    return convert(out, dtype, weak_type)
+
+
+def _one_dtype(x, values):
+    """x and values as Arrays of the dtype they promote to; a warning where that is not x's."""
+    if dtypes.is_extended(x.dtype):
+        values = as_operand(values)
+        if values.dtype != x.dtype:
+            raise TypeError(f"lax.scatter requires arguments to have the same dtypes, got {x.dtype}, {values.dtype}.")
+        return x, values
+    try:
+        safe = dtypes.result_type(x, values) == x.dtype
+    except TypePromotionError:
+        if config.jax_numpy_dtype_promotion == "strict":
+            raise
+        safe = False
+    if not safe:
+        warnings.warn(
+            f"scatter inputs have incompatible types: cannot safely cast value from dtype={typeof(values).dtype} to "
+            f"dtype={x.dtype} with jax_numpy_dtype_promotion={config.jax_numpy_dtype_promotion}. In future JAX "
+            "releases this will result in an error.",
+            FutureWarning,
+            stacklevel=4,
+        )
+    return promote_dtypes(x, values)
+
+
+def _broadcast(values, shape):
+    if len(values.shape) > len(shape) or not all(
+        dims.equal(d, 1) or dims.equal(d, n) for d, n in zip(values.shape[::-1], shape[::-1])
+    ):
+        wanted = ShapedArray(shape, values.dtype)
+        raise ValueError(
+            f"Incompatible types for broadcasting: input type={values.aval.str_short()} and requested "
+            f"type={wanted.str_short()}"
+        )
+    return broadcast_to(values, shape)
+
+
+def _scatter_apply(operand, indices, updates, func, numbers, *, indices_are_sorted, unique_indices, mode):
+    """A scatter that combines by func of the old element; updates only give the windows their shape."""
+    aval = ShapedArray((), operand.dtype)
+
+    def combine(old, new):
+        out = as_array(func(old))
+        if out.shape or out.dtype != old.dtype:
+            raise TypeError(
+                "x.at[].apply needs a function from a scalar to a scalar of the same dtype; got "
+                f"{out.aval.str_short()} for {aval.str_short()}."
+            )
+        return [out]
+
+    closed = trace_to_jaxpr(combine, [aval, aval])
+    return scatter_p.bind(
+        operand,
+        indices,
+        updates,
+        dimension_numbers=numbers,
+        indices_are_sorted=indices_are_sorted,
+        unique_indices=unique_indices,
+        mode=mode,
+        update_jaxpr=closed.jaxpr,
+        update_consts=tuple(closed.consts),
+    )
+
+
+# ---- concrete arrays: a copy, written to by NumPy ----
+
+_PLAIN_KINDS = "fiu"
+
+
+def _update_now(x, index, values, op):
+    """The updated copy of a concrete array for an index of ints and slices, or one array; None for anything else."""
+    if type(x) is not ArrayImpl or context.get_trace() is not None or x._shards is not None:
+        return None
+    values = _own_dtype(x, values)
+    if values is None:
+        return None
+    place = _place(x.shape, index)
+    if place is None:
+        return None
+    out = x._value.copy()
+    if type(place) is np.ndarray:
+        return _update_rows(x, out, place, values, op)
+    part = out[place]
+    if values.shape and not _fits(values.shape, part.shape):
+        return None
+    out[place] = values if op is None else op(part, values)
+    return wrapped(x, out)
+
+
+def _update_rows(x, out, rows, values, op):
+    """Rows of `out` overwritten or added to, those out of bounds left alone."""
+    size = len(out)
+    shape = rows.shape + out.shape[1:]
+    if values.shape and not _fits(values.shape, shape):
+        return None
+    if rows.size and (rows.min() < 0 or rows.max() >= size):
+        keep = (rows >= 0) & (rows < size)
+        values = np.broadcast_to(values, shape)[keep]
+        rows = rows[keep]
+    if op is None:
+        out[rows] = values
+    elif out.ndim == 1:
+        op.at(out, rows, values)
+    else:
+        return None  # the scatter kernel knows how to add rows quickly
+    return wrapped(x, out)
+
+
+def _fits(shape, wanted):
+    """Whether shape broadcasts to wanted, without leading axes more than it has."""
+    if shape == wanted:
+        return True
+    if len(shape) > len(wanted):
+        return False
+    return all(d in (1, n) for d, n in zip(shape[::-1], wanted[::-1]))
+
+
+def _own_dtype(x, values):
+    """Values as an ndarray or NumPy scalar of x's dtype, where that needs no warning and no promotion."""
+    kind = type(values)
+    dtype = x.dtype
+    if kind is ArrayImpl:
+        if values.dtype != dtype or values._committed:
+            return None
+        return values._value
+    if dtypes.is_extended(dtype) or dtype.kind not in _PLAIN_KINDS:
+        return None
+    if kind is float or kind is int:
+        if dtype.kind == "f":
+            return dtype.type(values)
+        if kind is int and -128 <= values < 128 and (values >= 0 or dtype.kind == "i"):
+            return dtype.type(values)
+    return None
+
+
+def _place(shape, index):
+    """A NumPy index within bounds (of ints, slices), or integer rows counted from the front; else None."""
+    kind = type(index)
+    if kind is int:
+        if not shape or not -shape[0] <= index < shape[0]:
+            return None
+        return (index, ...)
+    if kind is slice:
+        return index if shape and _is_static(index) else None
+    if kind is ArrayImpl:
+        if not shape or index.ndim == 0 or index.dtype.kind not in "iu" or not shape[0]:
+            return None
+        return from_end(index._value, shape[0])
+    if kind is not tuple or len(index) > len(shape):
+        return None
+    for i, size in zip(index, shape):
+        if type(i) is int:
+            if not -size <= i < size:
+                return None
+        elif type(i) is not slice or not _is_static(i):
+            return None
+    return (*index, ...)
+
+
+def _is_static(part):
+    return all(b is None or type(b) is int for b in (part.start, part.stop, part.step)) and part.step != 0
