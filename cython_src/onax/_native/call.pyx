@@ -174,11 +174,15 @@ cdef bytes _signature(list leaves, bytes expected):
 cdef cnp.ndarray _buffer(object x):
     """The elements of a leaf as the runner takes them."""
     cdef bint weak
+    cdef cnp.ndarray buf
     if type(x) is ArrayImpl:
         return buffer_of(<ArrayImpl>x)
     if is_numpy(x):
         return canonical(x)
-    return scalar_buffer(x, &weak)
+    buf = scalar_buffer(x, &weak)
+    if buf is None:
+        raise TypeError(f"a compiled program takes arrays and numbers, not {type(x)}")
+    return buf
 
 
 cdef class Executable:

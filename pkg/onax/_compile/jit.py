@@ -9,7 +9,7 @@ from onax._compile import plan as planning
 from onax._compile.cache import cache_for, remember
 from onax._compile.stages import Traced
 from onax._control.jit_call import bind_jit, call_params, jit_p
-from onax._core.trace import Tracer
+from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import source
 from onax._ground.config import config
 from onax._ground.devices import Device, get_backend
@@ -177,7 +177,7 @@ class PjitFunction(JitFunction):
             return self.fun(*args, **kwargs), None
         for leaf in tree_leaves((args, kwargs)):
             if isinstance(leaf, Tracer):
-                return self._traced(args, kwargs), None
+                raise escaped_tracer_error(leaf)
         options = self._options
         if options.in_shardings is not None:
             args = device_put(args, options.in_shardings)
@@ -287,7 +287,10 @@ def placement(leaves, name, paths):
     """
     first = None
     for i, leaf in enumerate(leaves):
-        if type(leaf) is ArrayImpl and leaf._committed:
+        if type(leaf) is not ArrayImpl:
+            if isinstance(leaf, Tracer):
+                raise escaped_tracer_error(leaf)
+        elif leaf._committed:
             if first is None:
                 first = i
             elif leaf.sharding != leaves[first].sharding and leaf.device != leaves[first].device:

@@ -4,7 +4,6 @@ import functools
 import inspect
 import operator
 import weakref
-from types import FunctionType
 
 from onax._core.jaxpr import DebugInfo
 from onax._core.paths import keystr, tree_flatten_with_path
@@ -97,10 +96,10 @@ def fun_signature(fun):
     return signature
 
 
-def argument_names(fun, args, kwargs, static_argnums=(), static_argnames=()):
-    """A readable path for every dynamic leaf: `x`, `params['w'][0]`, `rest[1]`."""
+def argument_names(signature, args, kwargs, static_argnums=(), static_argnames=()):
+    """A readable path for every dynamic leaf: `x`, `params['w'][0]`, `rest[1]`.  `signature` may be None."""
     names = []
-    positional = _positional_names(fun, len(args))
+    positional = _positional_names(signature, len(args))
     for i, arg in enumerate(args):
         if i not in static_argnums and i - len(args) not in static_argnums:
             names.extend(_leaf_names(positional[i], arg))
@@ -110,8 +109,7 @@ def argument_names(fun, args, kwargs, static_argnums=(), static_argnames=()):
     return tuple(names)
 
 
-def _positional_names(fun, count):
-    signature = fun_signature(fun)
+def _positional_names(signature, count):
     names = []
     for parameter in signature.parameters.values() if signature else ():
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -139,11 +137,6 @@ def _skeleton(tree):
     return tree_unflatten(treedef, [0] * len(leaves))
 
 
-def _weakly(fun):
-    """What gives `fun` while it lives: a program kept with its function must not keep the function."""
-    return weakref.ref(fun) if type(fun) is FunctionType else lambda: fun
-
-
 class _LazyDebugInfo(DebugInfo):
     __slots__ = ("_call", "_names")
 
@@ -151,17 +144,16 @@ class _LazyDebugInfo(DebugInfo):
         self.traced_for = traced_for
         self.func_src_info = fun_source_info(fun)
         self.result_paths = ()
-        # The structure alone: an argument kept alive here would be a leak.
+        # Structure and signature alone: arguments, or a function that keeps its programs, must not be kept here.
         skeleton = tuple(map(_skeleton, args)), {k: _skeleton(v) for k, v in kwargs.items()}
-        self._call = (_weakly(fun), *skeleton, static_argnums, static_argnames)
+        self._call = (fun_signature(fun), *skeleton, static_argnums, static_argnames)
         self._names = None
 
     @property
     def arg_names(self):
         """A path for every argument leaf."""
         if self._names is None:
-            fun, *call = self._call
-            self._names = argument_names(fun(), *call)
+            self._names = argument_names(*self._call)
         return self._names
 
 
