@@ -1,0 +1,249 @@
+"""Operators, methods and properties of arrays, set once when `onax.numpy` is imported.
+
+The operators are the functions of this room; plain cases of equal dtypes go from the compiled slots straight to a
+primitive (`FAST`).  A method is the function of the same name with the array as its first argument (`SAME`), where the
+room has it, or one of the functions below.
+"""
+
+import sys
+
+import numpy as np
+
+from onax import lax
+from onax._ground import dtypes
+from onax._native.array import Array, install_method, set_fast_binary, set_operators
+from onax.numpy import (
+    _arithmetic,
+    _creation,
+    _gathering,
+    _logic,
+    _products,
+    _reductions,
+    _repeat,
+    _shaping,
+    _ufuncs,
+)
+from onax.numpy._at import at
+from onax.numpy._indexing import getitem
+
+# ---- operators ----
+
+
+def _iterate(x):
+    return iter([x[i] for i in range(x.shape[0])])
+
+
+OPERATORS = {
+    "add": _ufuncs.add,
+    "sub": _ufuncs.subtract,
+    "mul": _ufuncs.multiply,
+    "truediv": _ufuncs.divide,
+    "floordiv": _arithmetic.floor_divide,
+    "mod": _arithmetic.remainder,
+    "divmod": _arithmetic.divmod,
+    "pow": _arithmetic.power,
+    "matmul": _products.matmul,
+    "and": _ufuncs.bitwise_and,
+    "or": _ufuncs.bitwise_or,
+    "xor": _ufuncs.bitwise_xor,
+    "lshift": _ufuncs.left_shift,
+    "rshift": _ufuncs.right_shift,
+    "eq": _ufuncs.equal,
+    "ne": _ufuncs.not_equal,
+    "lt": _ufuncs.less,
+    "le": _ufuncs.less_equal,
+    "gt": _ufuncs.greater,
+    "ge": _ufuncs.greater_equal,
+    "neg": _ufuncs.negative,
+    "pos": _ufuncs.positive,
+    "abs": _ufuncs.absolute,
+    "invert": _ufuncs.invert,
+    "getitem": getitem,
+    "iter": _iterate,
+}
+
+# Operators that are one primitive when both operands have one dtype of these NumPy kinds (V: those of ml_dtypes).
+FAST = {
+    "add": (lax.add_p, "iufcV"),
+    "sub": (lax.sub_p, "iufcV"),
+    "mul": (lax.mul_p, "iufcV"),
+    "truediv": (lax.div_p, "fc"),
+    "and": (lax.and_p, "biu"),
+    "or": (lax.or_p, "biu"),
+    "xor": (lax.xor_p, "biu"),
+    "eq": (lax.eq_p, "biufcV"),
+    "ne": (lax.ne_p, "biufcV"),
+    "lt": (lax.lt_p, "biufV"),
+    "le": (lax.le_p, "biufV"),
+    "gt": (lax.gt_p, "biufV"),
+    "ge": (lax.ge_p, "biufV"),
+    "neg": (lax.neg_p, "iufcV"),
+}
+
+# ---- methods ----
+
+# Methods that are the function of that name in one of these modules.
+SAME = (
+    "all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum diagonal dot max "
+    "mean min nonzero prod ptp ravel repeat round searchsorted sort squeeze std sum swapaxes take trace var"
+).split()
+ROOMS = (_reductions, _shaping, _gathering, _repeat, _arithmetic, _products, _ufuncs, _creation, _logic)
+
+
+def astype(self, dtype, copy=False, device=None):
+    """The elements converted to dtype (None: the default float).
+
+    Floats become integers by truncation, complex numbers real ones by dropping the imaginary part.
+    """
+    return _creation.astype(self, dtype, copy=copy, device=device)
+
+
+def copy(self):
+    """The same elements in memory of their own."""
+    return _creation.copy(self)
+
+
+def flatten(self, order="C", *, out_sharding=None):
+    """The elements along one axis, in row-major ("C") or column-major ("F") order."""
+    return _shaping.ravel(self, order=order)
+
+
+def reshape(self, *args, order="C", out_sharding=None):
+    """The elements in another shape, given as a tuple or as arguments; one length may be -1."""
+    shape = args[0] if len(args) == 1 and not hasattr(args[0], "__index__") else args
+    return _shaping.reshape(self, shape, order=order)
+
+
+def transpose(self, *args):
+    """The array with its axes in the given order (a tuple or arguments), reversed without one."""
+    if not args or (len(args) == 1 and args[0] is None):
+        return _shaping.transpose(self)
+    axes = args[0] if len(args) == 1 and not hasattr(args[0], "__index__") else args
+    return _shaping.transpose(self, axes)
+
+
+def to_device(self, device, *, stream=None):
+    """The array on another device."""
+    if stream is not None:
+        raise NotImplementedError("the 'stream' argument of to_device is not supported")
+    return _creation.on_device(self, device)
+
+
+def view(self, dtype=None, type=None):
+    """The bits read as another dtype.
+
+    A narrower dtype makes the last axis longer, a wider one shorter; ValueError when it does not divide.
+    """
+    if type is not None:
+        raise NotImplementedError("The 'type' argument of array.view() is not supported.")
+    if dtype is None:
+        return self
+    dtype = dtypes.canonicalize_dtype(dtype)
+    if dtype == self.dtype:
+        return self
+    if self.dtype.kind == "c":
+        parts = lax.concatenate([lax.expand_dims(part(self), (self.ndim,)) for part in (lax.real, lax.imag)], self.ndim)
+        return view(_merge_last(parts, self.shape), dtype)
+    if dtype.kind == "c":
+        real = view(self, np.dtype(f"f{dtype.itemsize // 2}"))
+        if not real.ndim or real.shape[-1] % 2:
+            raise _cannot_view(self, dtype)
+        pairs = lax.reshape(real, (*real.shape[:-1], real.shape[-1] // 2, 2))
+        return lax.complex(lax.index_in_dim(pairs, 0, -1, False), lax.index_in_dim(pairs, 1, -1, False))
+    if self.dtype == np.bool_:
+        return view(lax.convert_element_type(self, np.uint8), dtype)
+    if dtype == np.bool_:
+        return lax.ne(view(self, np.uint8), np.zeros((), np.uint8))
+    return _view_bits(self, dtype)
+
+
+def _view_bits(x, dtype):
+    have, wanted = x.dtype.itemsize, dtype.itemsize
+    if have == wanted:
+        return lax.bitcast_convert_type(x, dtype)
+    if not x.ndim:
+        raise _cannot_view(x, dtype)
+    if have > wanted:
+        return _merge_last(lax.bitcast_convert_type(x, dtype), x.shape)
+    ratio = wanted // have
+    if x.shape[-1] % ratio:
+        raise _cannot_view(x, dtype)
+    return lax.bitcast_convert_type(lax.reshape(x, (*x.shape[:-1], x.shape[-1] // ratio, ratio)), dtype)
+
+
+def _merge_last(x, shape):
+    """x, which has one axis more than `shape`, with that one merged into the last axis."""
+    if not shape:
+        raise ValueError("cannot view a 0-d array as a dtype of another size")
+    return lax.reshape(x, (*shape[:-1], shape[-1] * x.shape[-1]))
+
+
+def _cannot_view(x, dtype):
+    return ValueError(
+        f"When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of "
+        f"the array; got an array of shape {x.shape} of {x.dtype} and {dtype}."
+    )
+
+
+def array_namespace(self, *, api_version=None):
+    """The module `onax.numpy`, which follows the Python array API standard; ValueError for an unknown version."""
+    namespace = sys.modules["onax.numpy"]
+    if api_version is not None and api_version not in ("2021.12", "2022.12", "2023.12", "2024.12"):
+        raise ValueError(f"{api_version=} is not available; available versions are 2021.12 to 2024.12")
+    return namespace
+
+
+def round_to(self, ndigits=None):
+    """The elements rounded to a number of decimal places."""
+    return _arithmetic.round(self, decimals=0 if ndigits is None else ndigits)
+
+
+def _flat(self):
+    raise NotImplementedError("Arrays do not implement the arr.flat property: consider arr.flatten() instead.")
+
+
+def _itemsize(self):
+    """Bytes of an element."""
+    return self.dtype.itemsize
+
+
+def _nbytes(self):
+    """Bytes of all elements."""
+    return self.size * self.dtype.itemsize
+
+
+METHODS = {
+    "astype": astype,
+    "copy": copy,
+    "flatten": flatten,
+    "reshape": reshape,
+    "to_device": to_device,
+    "transpose": transpose,
+    "view": view,
+    "__array_namespace__": array_namespace,
+    "__round__": round_to,
+}
+PROPERTIES = {
+    "T": _shaping.transpose,
+    "at": at,
+    "flat": _flat,
+    "imag": _ufuncs.imag,
+    "itemsize": _itemsize,
+    "mT": _shaping.matrix_transpose,
+    "nbytes": _nbytes,
+    "real": _ufuncs.real,
+}
+
+
+def _install():
+    found = {name: getattr(room, name) for room in reversed(ROOMS) for name in SAME if hasattr(room, name)}
+    for name, function in {**found, **METHODS}.items():
+        install_method(Array, name, function)
+    for name, function in PROPERTIES.items():
+        install_method(Array, name, property(function))
+    for name, (primitive, kinds) in FAST.items():
+        set_fast_binary(name, primitive, kinds)
+
+
+_install()
+set_operators(OPERATORS)  # HOOK: what `x + y`, `x[i]` and all other operators of arrays do
