@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onax._core import shards as _shards  # noqa: F401  (registers what arrays ask about places)
 from onax._core.sharding import Sharding
 from onax._core.trace import Tracer, as_array, valid_jaxtype
 from onax._ground.devices import Device

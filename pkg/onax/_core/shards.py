@@ -1,0 +1,52 @@
+"""The parts of an array over devices, and what compiled arrays ask about places: their device, sharding, shards."""
+
+from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, SingleDeviceSharding, replica_ids
+from onax._ground import devices
+from onax._native import array, avals
+
+
+class Shard:
+    """One part of an array: `device`, `index` (slices of the whole), `replica_id`, and its `data` as an array."""
+
+    __slots__ = ("data", "device", "index", "replica_id")
+
+    def __init__(self, device, index, replica_id, data):
+        self.device = device
+        self.index = index
+        self.replica_id = replica_id
+        self.data = data
+
+    def __repr__(self):
+        return f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id}, data={self.data})"
+
+
+def first_device():
+    """The device of arrays that name none."""
+    return devices.devices()[0]
+
+
+def shards_of(x):
+    """The shards of an array, in the order of its sharding's devices."""
+    sharding = x.sharding
+    replicas = replica_ids(sharding, x.shape)
+    indices = sharding.devices_indices_map(x.shape)
+    return [
+        Shard(device, index, replicas[device], x.addressable_data(i))
+        for i, (device, index) in enumerate(indices.items())
+    ]
+
+
+_NO_MESH = AbstractMesh((), ())
+
+
+def trivial_sharding(aval):
+    """The sharding of an aval that states none: over no axes at all."""
+    return NamedSharding(_NO_MESH, PartitionSpec(*(None,) * aval.ndim))
+
+
+array.set_placement_factories(
+    first_device=first_device,
+    sharding=lambda x: SingleDeviceSharding(x._device),
+    shards=shards_of,
+)
+avals.set_aval_factories(sharding=trivial_sharding)

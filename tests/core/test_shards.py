@@ -1,0 +1,33 @@
+"""Where arrays say they are."""
+
+import numpy as np
+
+from onax._core.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
+from onax._core.shards import Shard, first_device
+from onax._native.array import make_array, make_sharded
+from onax._native.avals import ShapedArray
+
+
+def test_an_array_on_one_device():
+    x = make_array(np.arange(3, dtype=np.float32))
+    device = first_device()
+    assert x.device is device and x.devices() == {device}
+    assert x.sharding == SingleDeviceSharding(device) and not x.committed
+    (shard,) = x.addressable_shards
+    assert isinstance(shard, Shard) and shard.data is x
+    assert repr(shard) == (f"Shard(device={device!r}, index=(slice(None, None, None),), replica_id=0, data=[0. 1. 2.])")
+
+
+def test_an_array_over_a_mesh():
+    device = first_device()
+    sharding = NamedSharding(Mesh([device], "i"), PartitionSpec("i"))
+    whole = np.arange(4, dtype=np.float32)
+    x = make_sharded(whole, [(device, whole)], sharding)
+    assert x.sharding is sharding and x.device is sharding
+    (shard,) = x.addressable_shards
+    assert shard.data.tolist() == [0.0, 1.0, 2.0, 3.0] and shard.device is device
+
+
+def test_avals_lie_nowhere_in_particular():
+    sharding = ShapedArray((2, 3), np.float32).sharding
+    assert sharding.spec == PartitionSpec(None, None) and sharding.mesh.axis_names == ()
