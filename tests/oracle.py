@@ -1,6 +1,6 @@
 """Speaking to real JAX: a long-lived process for live answers, and recorded answers for everybody else.
 
-Tests replay recordings (`tests/oracle_recordings/*.json.gz`, renewed by `make record`) and, where the oracle's Python is
+Tests replay recordings (`tests/oracle_recordings/`, renewed by `make record`) and, where the oracle's Python is
 found (ONAX_ORACLE_PYTHON, or .venv-oracle made by `make oracle`), ask it a random sample live.
 """
 

@@ -64,9 +64,20 @@ def _flat(out):
     return list(out) if isinstance(out, (list, tuple)) else [out]
 
 
+# Parameters of JAX's primitives that onax's do not have, because they only steer XLA.
+STEERING = dict.fromkeys(
+    "cbrt cos exp exp2 expm1 log log1p logistic rsqrt sin sqrt tan tanh".split(), {"accuracy": None}
+)
+
+
 def bind(request):
+    with jax.enable_x64(True):
+        return _bind(request)
+
+
+def _bind(request):
     primitive = _primitive(request["primitive"])
-    params = {k: decode(v) for k, v in request["params"].items()}
+    params = {k: decode(v) for k, v in request["params"].items()} | STEERING.get(primitive.name, {})
     operands = [decode(x) for x in request["operands"]]
     f = lambda *xs: primitive.bind(*xs, **params)
     if request["mode"] == "eager":

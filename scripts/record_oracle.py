@@ -1,0 +1,72 @@
+"""Renews the recorded answers of real JAX that the tests replay.
+
+    python scripts/record_oracle.py [--only FAMILY ...]
+
+Needs the oracle's Python (`make oracle`, or ONAX_ORACLE_PYTHON).  Writes tests/oracle_recordings/*.json.gz and
+tests/golden/jaxprs.json.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+sys.path.insert(0, str(TESTS))
+
+import onax as jax  # noqa: E402
+import oracle  # noqa: E402
+import oracle_requests  # noqa: E402
+
+GOLDEN = TESTS / "golden" / "jaxprs.json"
+
+
+def record_family(family):
+    """Asks about every sample of a family; returns the number of answers."""
+    answers = {}
+    with jax.enable_x64(True):
+        samples = oracle_requests.samples(family)
+        for sample in samples:
+            for mode in oracle_requests.modes_of(sample):
+                request = oracle_requests.request_for(sample, mode)
+                answer = oracle.live().ask(request)
+                if "error" in answer:
+                    print(f"  {sample!r} {mode}: {answer['error']}: {answer['message'].splitlines()[0][:120]}")
+                answers[oracle.key_of(request)] = answer
+    oracle.save(family, answers)
+    return len(answers)
+
+
+def record_jaxprs():
+    """Asks for the text of every golden program."""
+    import golden_cases
+
+    cases = golden_cases.cases(jax)
+    request = {"kind": "jaxpr", "module": str(TESTS / "golden_cases.py")}
+    texts = {}
+    for name in cases:
+        answer = oracle.live().ask({**request, "case": name})
+        if "error" in answer:
+            sys.exit(f"{name}: {answer['error']}: {answer['message']}")
+        texts[name] = answer["ok"].splitlines()
+    GOLDEN.parent.mkdir(exist_ok=True)
+    GOLDEN.write_text(json.dumps(texts, indent=1) + "\n")
+    return len(texts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", help="families to renew; `jaxprs` for the golden programs")
+    wanted = parser.parse_args().only
+    if oracle.python() is None:
+        sys.exit("real JAX is not there: `make oracle`, or set ONAX_ORACLE_PYTHON")
+    families = sorted(p.stem for p in (TESTS / "laws" / "samples").glob("*.py"))
+    for family in families:
+        if wanted is None or family in wanted:
+            print(f"{family}: {record_family(family)} answers")
+    if wanted is None or "jaxprs" in wanted:
+        print(f"jaxprs: {record_jaxprs()}")
+
+
+if __name__ == "__main__":
+    main()

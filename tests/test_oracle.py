@@ -1,0 +1,134 @@
+"""onax against real JAX, primitive by primitive: eager, under jit, under vmap, and pulled back.
+
+The recorded answers are replayed for every sample; a random part of the samples, on operands shuffled anew, goes to
+real JAX live where it is installed (`make oracle`).  A run without it says so.
+"""
+
+import random
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import onax as jax
+import oracle
+import oracle_requests
+from laws.runtime import is_complex
+from onax._ground.config import enable_x64
+from onax.export.lower import registry
+from tolerance import assert_same_bits, assert_sum, assert_ulps, assert_within, finfo, is_float
+
+FAMILIES = sorted(p.stem for p in (Path(__file__).parent / "laws" / "samples").glob("*.py"))
+LIVE_SAMPLES = 60
+# A gradient is a chain of at most eight elementwise operations, each within four units in the last place.
+GRADIENT_ULPS = 32
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    """64-bit dtypes are sampled too."""
+    with enable_x64(True):
+        yield
+
+
+def by_primitive():
+    """(family, primitive name) of everything that has samples."""
+    with enable_x64(True):
+        for family in FAMILIES:
+            for name in dict.fromkeys(s.primitive.name for s in oracle_requests.samples(family)):
+                yield pytest.param(family, name, id=name)
+
+
+def decoded(answer):
+    """The arrays of an answer, with their weak bits."""
+    for name, shape, data, weak in answer["ok"]:
+        dtype = jax.dtypes.float0 if name == "float0" else np.dtype(getattr(jax.numpy, name, name))
+        yield np.frombuffer(data, dtype).reshape(shape), weak
+
+
+def flat(out):
+    return list(out) if isinstance(out, (list, tuple)) else [out]
+
+
+def run(sample, mode, operands):
+    """Eager results of onax in a mode."""
+    if mode == "vmap":
+        return flat(jax.vmap(sample.bind)(*oracle_requests.operands_for(sample, mode, operands)))
+    if mode == "eager":
+        return flat(sample.bind(*operands))
+    active = [i for i, x in enumerate(operands) if is_float(x.dtype) or x.dtype.kind == "c"]
+
+    def of_active(*xs):
+        full = list(operands)
+        for i, x in zip(active, xs):
+            full[i] = x
+        return sample.bind(*full)
+
+    out, pull = jax.vjp(of_active, *(operands[i] for i in active))
+    return pull(jax.tree.map(lambda o: np.ones(o.shape, o.dtype), out))
+
+
+def compare(sample, mode, operands, got, answer, what):
+    """By the table of tolerances."""
+    wanted = list(decoded(answer))
+    assert len(got) == len(wanted), what
+    for g, (w, weak) in zip(got, wanted):
+        if mode == "eager":
+            assert g.weak_type == weak, f"{what}: weak type {g.weak_type}, expected {weak}"
+        g = np.asarray(g)
+        if sample.exact and mode != "grad":
+            assert_same_bits(g, w, what)
+        elif mode == "grad":
+            assert_gradient(sample, operands, g, w, what)
+        elif sample.sums is not None:
+            terms, size = sample.sums
+            sizes = [size(*operands)]
+            if mode == "vmap":
+                sizes.append(size(*(np.flip(x) for x in operands)))
+            assert_sum(g, w, terms, np.max([np.max(s, initial=0) for s in sizes]), what)
+        else:
+            assert_ulps(g, w, what=what)
+
+
+def assert_gradient(sample, operands, got, want, what):
+    if not (is_float(want.dtype) or want.dtype.kind == "c"):
+        return assert_same_bits(got, want, what)
+    terms = GRADIENT_ULPS + (0 if sample.sums is None else sample.sums[0])
+    size = np.max(np.abs(want.astype(np.float64)), initial=0.0)
+    assert_within(got, want, terms * float(finfo(want.dtype).eps) * size, what)
+
+
+@pytest.mark.parametrize("family, name", by_primitive())
+def test_recorded(family, name):
+    answers = oracle.load(family)
+    for sample in (s for s in oracle_requests.samples(family) if s.primitive.name == name):
+        for mode in oracle_requests.modes_of(sample):
+            key = oracle.key_of(oracle_requests.request_for(sample, mode))
+            assert key in answers, f"{sample!r} {mode} is not recorded: run `make record`"
+            answer, what = answers[key], f"{sample!r} {mode}"
+            if "error" in answer:
+                continue  # real JAX refuses it
+            compare(sample, mode, sample.operands, run(sample, mode, sample.operands), answer, what)
+            if mode == "eager" and not is_complex(sample) and sample.primitive not in registry.UNSUPPORTED:
+                got = flat(jax.jit(sample.bind)(*sample.operands))
+                compare(sample, mode, sample.operands, got, answer, f"{what} under jit")
+
+
+@pytest.mark.oracle
+def test_live():
+    if oracle.python() is None:
+        warnings.warn("real JAX was NOT asked live: it is not installed (make oracle)", stacklevel=1)
+        pytest.skip("real JAX is not installed (make oracle)")
+    seed = random.randrange(2**32)
+    rng, shuffle = random.Random(seed), np.random.default_rng(seed)
+    everything = [s for family in FAMILIES for s in oracle_requests.samples(family)]
+    for sample in rng.sample(everything, LIVE_SAMPLES):
+        operands = tuple(
+            shuffle.permutation(x.ravel()).reshape(x.shape) if is_float(x.dtype) else x for x in sample.operands
+        )
+        for mode in oracle_requests.modes_of(sample):
+            answer = oracle.live().ask(oracle_requests.request_for(sample, mode, operands))
+            if "ok" in answer:
+                what = f"{sample!r} {mode}, seed {seed}"
+                compare(sample, mode, operands, run(sample, mode, operands), answer, what)
