@@ -13,6 +13,8 @@ import math
 import operator
 from functools import reduce
 
+import numpy as np
+
 from onax._ground.dtypes import register_weak_scalar_type
 from onax._ground.errors import InconclusiveDimensionOperation
 
@@ -68,6 +70,12 @@ class SymbolicDim:
         self._key = tuple((_monomial_key(m), c) for m, c in terms.items())
         self._hash = hash((self._key, id(scope)))
 
+    __array_ufunc__ = None  # NumPy's operators leave the operation to ours
+
+    def __jax_array__(self):
+        """The dimension as an integer array of shape (); only while staging, where its value can be computed."""
+        return _value_maker(self)
+
     # --- identity and text ---
 
     def __hash__(self):
@@ -116,7 +124,7 @@ class SymbolicDim:
     def _linear(self, other, sign):
         terms = self._lifted(other)
         if terms is None:
-            return NotImplemented
+            return _as_values(operator.add if sign > 0 else operator.sub, self, other)
         total = dict(self._terms)
         for monomial, coefficient in terms.items():
             total[monomial] = total.get(monomial, 0) + sign * coefficient
@@ -139,10 +147,19 @@ class SymbolicDim:
     def __rsub__(self, other):
         return (-self)._linear(other, 1)
 
+    def __truediv__(self, other):
+        return _as_values(operator.truediv, self, other)
+
+    def __rtruediv__(self, other):
+        return _as_values(operator.truediv, other, self)
+
+    def __rpow__(self, other):
+        return _as_values(operator.pow, other, self)
+
     def __mul__(self, other):
         terms = self._lifted(other)
         if terms is None:
-            return NotImplemented
+            return _as_values(operator.mul, self, other)
         total = {}
         for m1, c1 in self._terms.items():
             for m2, c2 in terms.items():
@@ -154,7 +171,7 @@ class SymbolicDim:
 
     def __pow__(self, power):
         if not isinstance(power, int) or power < 0:
-            return NotImplemented
+            return _as_values(operator.pow, self, power)
         return reduce(operator.mul, [self] * power, 1)
 
     def __floordiv__(self, other):
@@ -223,6 +240,28 @@ class SymbolicDim:
 
 
 register_weak_scalar_type(SymbolicDim, int)
+
+
+def _value_maker(d):
+    raise RuntimeError("onax._prims.slicing is not loaded")  # replaced when it is
+
+
+def set_value_maker(function):
+    """Tells how a dimension becomes an array; called once, where the primitive for it is defined."""
+    global _value_maker
+    _value_maker = function
+
+
+def _as_values(apply, a, b):
+    """The operation on dimensions as arrays, for operands that are no dimensions: floats, NumPy's numbers and arrays.
+
+    Arrays and tracers know what to do themselves.
+    """
+    for x in (a, b):
+        if not isinstance(x, (SymbolicDim, int, float, complex, np.ndarray, np.generic)):
+            return NotImplemented
+    return apply(*(_value_maker(x) if isinstance(x, SymbolicDim) else x for x in (a, b)))
+
 
 # --- normal form --------------------------------------------------------------------------------------------
 
