@@ -84,7 +84,7 @@ def attach(path, int threads=0):
     if base == NULL:
         raise RuntimeError(f"ONNX Runtime cannot be loaded from {path}: {fault.decode('utf8', 'replace')}")
     version = onax_ort_version(base).decode("utf8", "replace")
-    table = onax_ort_table(base, API_VERSION) if _version(version) >= OLDEST else NULL
+    table = onax_ort_table(base, API_VERSION) if version_of(version) >= OLDEST else NULL
     if table == NULL:
         raise RuntimeError(f"ONNX Runtime {version} at {path} is too old: onax needs {OLDEST[0]}.{OLDEST[1]} or newer.")
     API = table
@@ -102,7 +102,7 @@ def attach(path, int threads=0):
     return version
 
 
-def _version(text):
+def version_of(text):
     """(major, minor) of a version's text."""
     parts = text.split(".")
     return tuple(int(p) for p in parts[:2]) if len(parts) > 1 and all(p.isdigit() for p in parts[:2]) else (0, 0)
