@@ -6,7 +6,7 @@ from onax._core.axes import AxisData, named_axis
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._transforms.batching import batch_flat, move_to
-from onax._transforms.flatten import FlatFunction, argument_names, check_callable
+from onax._transforms.flatten import FlatFunction, argument_names, check_callable, fun_signature
 
 
 def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_name=None, sum_match=False):
@@ -141,7 +141,7 @@ def _mapped_size(fun, args, kwargs, leaves, dims, axis_size):
 
 
 def _inconsistent_sizes(fun, args, kwargs, leaves, dims, axis_size):
-    names = argument_names(fun, args, kwargs)
+    names = argument_names(fun_signature(fun), args, kwargs)
     groups = {}
     for name, x, d in zip(names, leaves, dims):
         if d is not None:
