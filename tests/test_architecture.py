@@ -29,7 +29,7 @@ FLOORS = {
 }
 FACE = 9  # modules directly in the package
 PRIMS_ORDER = (
-    "convert shaping elementwise slicing reductions cumulative indexing windows dot conv sorting special linalg fft "
+    "convert shaping elementwise slicing stacking reductions cumulative indexing windows dot conv sorting special linalg fft "
     "random collectives misc"
 ).split()
 FILE_CEILING, FUNCTION_CEILING = 800, 60

@@ -249,3 +249,4 @@ from onax._prims.special import (
     zeta,
     zeta_p,
 )
+from onax._prims.stacking import stack, stack_p, tile, tile_p, unstack, unstack_p

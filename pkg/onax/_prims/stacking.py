@@ -1,0 +1,161 @@
+"""Whole arrays beside one another: stack, unstack, tile.
+
+stack and unstack are each other's adjoint; tile's is a sum over the copies.
+"""
+
+import operator
+
+import numpy as np
+
+from onax._core.rules import linear, tangent_zero
+from onax._core.trace import as_array
+from onax._core.zeros import Zero
+from onax._ground import dims
+from onax._native.array import Array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import Primitive
+from onax._prims.shaping import MOVES, bdim_at_front, canonical_axis, instantiate_zeros, moveaxis, reduce_sum, reshape
+
+# ---- stack ----
+
+
+def _stack_kernel(*xs, axis):
+    return np.stack(xs, axis)
+
+
+def _stack_abstract(*xs, axis):
+    if not xs:
+        raise ValueError("Need at least one array to stack.")
+    first = xs[0]
+    if any(x.ndim != first.ndim for x in xs):
+        shown = ", ".join(str(x.shape) for x in xs)
+        raise ValueError(f"Cannot stack arrays with different numbers of dimensions: got {shown}.")
+    if not all(dims.equal_shapes(x.shape, first.shape) for x in xs):
+        shown = ", ".join(str(x.shape) for x in xs)
+        raise ValueError(f"All input arrays to stack must have the same shape: got {shown}.")
+    if any(x.dtype != first.dtype for x in xs):
+        raise TypeError(f"stack requires arrays of one dtype, got {', '.join(str(x.dtype) for x in xs)}.")
+    weak_type = all(x.weak_type for x in xs)
+    return ShapedArray((*first.shape[:axis], len(xs), *first.shape[axis:]), first.dtype, weak_type)
+
+
+def _stack_jvp(primals, tangents, *, axis):
+    out = stack_p.bind(*primals, axis=axis)
+    if all(type(g) is Zero for g in tangents):
+        return out, tangent_zero(out)
+    return out, stack_p.bind(*map(instantiate_zeros, tangents), axis=axis)
+
+
+def _stack_transpose(ct, *xs, axis):
+    if type(ct) is Zero:
+        return [Zero(x.aval) for x in xs]
+    return unstack_p.bind(ct, axis=axis)
+
+
+def _stack_batch(axis_data, operands, mapped, *, axis):
+    operands = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, mapped)]
+    return stack_p.bind(*operands, axis=axis + 1), 0
+
+
+stack_p = Primitive(
+    "stack",
+    kernel=_stack_kernel,
+    abstract_eval=_stack_abstract,
+    jvp=_stack_jvp,
+    transpose=_stack_transpose,
+    batch=_stack_batch,
+    facts=MOVES,
+)
+
+
+def stack(operands, axis=0):
+    """The operands, of one shape and dtype, along a new axis.  Raises ValueError for none and for unequal shapes."""
+    operands = [x if isinstance(x, Array) else as_array(x) for x in operands]
+    if not operands:
+        raise ValueError("Need at least one array to stack.")
+    return stack_p.bind(*operands, axis=canonical_axis(axis, operands[0].ndim + 1))
+
+
+# ---- unstack ----
+
+
+def _unstack_kernel(x, *, axis):
+    return [np.array(part) for part in np.moveaxis(x, axis, 0)]
+
+
+def _unstack_abstract(x, *, axis):
+    shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+    return [ShapedArray(shape, x.dtype, x.weak_type) for _ in range(operator.index(x.shape[axis]))]
+
+
+def _unstack_jvp(primals, tangents, *, axis):
+    out = unstack_p.bind(*primals, axis=axis)
+    if type(tangents[0]) is Zero:
+        return out, tangent_zero(out)
+    return out, unstack_p.bind(tangents[0], axis=axis)
+
+
+def _unstack_transpose(cts, x, *, axis):
+    if all(type(ct) is Zero for ct in cts):
+        return [Zero(x.aval)]
+    return [stack_p.bind(*map(instantiate_zeros, cts), axis=axis)]
+
+
+def _unstack_batch(axis_data, operands, mapped, *, axis):
+    out = unstack_p.bind(moveaxis(operands[0], mapped[0], 0), axis=axis + 1)
+    return out, [0] * len(out)
+
+
+unstack_p = Primitive(
+    "unstack",
+    multiple_results=True,
+    kernel=_unstack_kernel,
+    abstract_eval=_unstack_abstract,
+    jvp=_unstack_jvp,
+    transpose=_unstack_transpose,
+    batch=_unstack_batch,
+    facts=MOVES,
+)
+
+
+def unstack(x, axis=0):
+    """The slices of x along an axis, without it: a tuple."""
+    x = x if isinstance(x, Array) else as_array(x)
+    return tuple(unstack_p.bind(x, axis=canonical_axis(axis, x.ndim)))
+
+
+# ---- tile ----
+
+
+def _tile_abstract(x, *, reps):
+    if len(reps) != x.ndim:
+        raise ValueError(f"tile needs one number of repetitions an axis; got {reps} for shape {x.shape}")
+    if any(type(r) is int and r < 0 for r in reps):
+        raise ValueError(f"tile needs non-negative repetitions; got {reps}")
+    return ShapedArray(tuple(n * r for n, r in zip(x.shape, reps)), x.dtype, x.weak_type)
+
+
+def _tile_transpose(ct, x, *, reps):
+    pairs = tuple(n for pair in zip(reps, x.aval.shape) for n in pair)
+    return [reduce_sum(reshape(ct, pairs), tuple(range(0, 2 * len(reps), 2)))]
+
+
+def _tile_batch(axis_data, operands, mapped, *, reps):
+    (x,), (d,) = operands, mapped
+    return tile_p.bind(x, reps=(*reps[:d], 1, *reps[d:])), d
+
+
+tile_p = Primitive(
+    "tile",
+    kernel=lambda x, *, reps: np.tile(x, reps),
+    abstract_eval=_tile_abstract,
+    batch=_tile_batch,
+    facts=MOVES,
+)
+linear(tile_p, _tile_transpose)
+
+
+def tile(operand, reps):
+    """operand repeated as a whole, `reps[i]` times along axis i."""
+    reps = tuple(dims.as_dim(r) for r in reps)
+    return tile_p.bind(operand if isinstance(operand, Array) else as_array(operand), reps=reps)

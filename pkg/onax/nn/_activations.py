@@ -1,0 +1,274 @@
+"""Activation functions."""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._control.custom_jvp import custom_jvp
+from onax._control.jit_call import staged
+from onax._core.trace import concrete_or_error
+from onax._ground import dtypes
+from onax.nn._normalization import logsumexp
+from onax.numpy._promotion import (
+    array_of,
+    canonical_axis,
+    check_arraylike,
+    is_arraylike,
+    promote_args,
+    promote_args_inexact,
+)
+from onax.numpy._ufuncs import constant_like
+from onax.numpy._where import where
+
+tanh = jnp.tanh
+
+
+@staged("identity")
+def identity(x):
+    """x itself."""
+    return array_of("identity", x)
+
+
+@staged("relu")
+def _relu(x):
+    return jnp.maximum(x, 0)
+
+
+@custom_jvp
+def relu(x):
+    """max(x, 0), with derivative 0 at 0."""
+    return _relu(x)
+
+
+relu.defjvps(lambda g, out, x: lax.select(lax.gt(x, constant_like(x, 0)), g, lax.full_like(g, 0)))
+
+
+@staged("relu6")
+def _relu6(x):
+    return jnp.minimum(jnp.maximum(x, 0), 6.0)
+
+
+@custom_jvp
+def relu6(x):
+    """min(max(x, 0), 6), with derivative 0 at both bends."""
+    return _relu6(x)
+
+
+relu6.defjvps(
+    lambda g, out, x: lax.select(
+        lax.bitwise_and(lax.gt(x, constant_like(x, 0)), lax.lt(x, constant_like(x, 6))), g, lax.full_like(g, 0)
+    )
+)
+
+
+@staged("squareplus")
+def squareplus(x, b=4):
+    """(x + sqrt(x**2 + b)) / 2."""
+    check_arraylike("squareplus", x, b)
+    return jnp.true_divide(jnp.add(x, jnp.sqrt(jnp.add(jnp.square(x), b))), 2)
+
+
+@staged("softplus")
+def softplus(x):
+    """log(1 + exp(x))."""
+    return jnp.logaddexp(x, 0)
+
+
+@staged("sparse_plus")
+def sparse_plus(x):
+    """0 below -1, x above 1, (x + 1)**2 / 4 between."""
+    x = array_of("sparse_plus", x)
+    middle = jnp.true_divide(jnp.power(jnp.add(x, 1), 2), 4)
+    low, high = jnp.less_equal(x, -1.0), jnp.greater_equal(x, 1.0)
+    return where(low, 0.0, where(high, x, middle))
+
+
+@staged("soft_sign")
+def soft_sign(x):
+    """x / (|x| + 1)."""
+    x = array_of("soft_sign", x)
+    return jnp.true_divide(x, jnp.add(jnp.absolute(x), 1))
+
+
+def sigmoid(x):
+    """1 / (1 + exp(-x)).  Raises TypeError for integers."""
+    return lax.logistic(array_of("sigmoid", x))
+
+
+@staged("sparse_sigmoid")
+def sparse_sigmoid(x):
+    """(x + 1) / 2, limited to [0, 1]: the derivative of `sparse_plus`."""
+    return jnp.multiply(0.5, jnp.clip(jnp.add(x, 1.0), 0.0, 2.0))
+
+
+@staged("silu")
+def silu(x):
+    """x * sigmoid(x)."""
+    x = array_of("silu", x)
+    return jnp.multiply(x, sigmoid(x))
+
+
+swish = silu
+
+
+@staged("mish")
+def mish(x):
+    """x * tanh(softplus(x))."""
+    x = array_of("mish", x)
+    return jnp.multiply(x, jnp.tanh(softplus(x)))
+
+
+@staged("log_sigmoid")
+def log_sigmoid(x):
+    """log(sigmoid(x)), without underflow."""
+    return jnp.negative(softplus(jnp.negative(array_of("log_sigmoid", x))))
+
+
+@staged("elu")
+def elu(x, alpha=1.0):
+    """x where positive, alpha * (exp(x) - 1) elsewhere."""
+    x = array_of("elu", x)
+    positive = jnp.greater(x, 0)
+    safe = where(jnp.greater(x, 0), 0.0, x)
+    return where(positive, x, jnp.multiply(alpha, jnp.expm1(safe)))
+
+
+@staged("leaky_relu")
+def leaky_relu(x, negative_slope=1e-2):
+    """x where x >= 0, negative_slope * x elsewhere."""
+    x = array_of("leaky_relu", x)
+    return where(jnp.greater_equal(x, 0), x, jnp.multiply(negative_slope, x))
+
+
+@staged("hard_tanh")
+def hard_tanh(x):
+    """x limited to [-1, 1], with derivative 1 at both ends."""
+    x = array_of("hard_tanh", x)
+    above, below = jnp.greater(x, 1), jnp.less(x, -1)
+    return where(above, 1, where(below, -1, x))
+
+
+@staged("celu")
+def celu(x, alpha=1.0):
+    """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)."""
+    low = jnp.true_divide(jnp.minimum(x, 0), alpha)
+    return jnp.add(jnp.maximum(x, 0), jnp.multiply(alpha, jnp.expm1(low)))
+
+
+@staged("selu")
+def selu(x):
+    """The scaled exponential linear unit (Klambauer et al. 2017): elu with fixed slope and scale."""
+    return jnp.multiply(1.0507009873554804934193349852946, elu(x, 1.6732632423543772848170429916717))
+
+
+def gelu(x, approximate=True):
+    """x times the normal distribution function of x; `approximate` by a tanh."""
+    (x,) = promote_args_inexact("gelu", x)
+    one, half = constant_like(x, 1), constant_like(x, 0.5)
+    if approximate:
+        inner = lax.add(x, lax.mul(constant_like(x, 0.044715), lax.integer_pow(x, 3)))
+        cdf = lax.mul(half, lax.add(one, lax.tanh(lax.mul(constant_like(x, np.sqrt(2 / np.pi)), inner))))
+        return lax.mul(x, cdf)
+    tail = lax.erfc(lax.mul(lax.neg(x), constant_like(x, np.sqrt(0.5))))
+    return lax.copy_p.bind(lax.mul(lax.mul(half, x), tail))
+
+
+@staged("glu", static_argnames=("axis",))
+def glu(x, axis=-1):
+    """One half of x times the sigmoid of the other, divided along an axis of even length."""
+    x = array_of("glu", x)
+    assert x.shape[axis] % 2 == 0, "axis size must be divisible by 2"
+    first, second = jnp.split(x, 2, axis)
+    return jnp.multiply(first, sigmoid(second))
+
+
+@staged("hard_sigmoid")
+def hard_sigmoid(x):
+    """relu6(x + 3) / 6."""
+    return jnp.true_divide(relu6(jnp.add(x, 3.0)), 6.0)
+
+
+@staged("hard_silu")
+def hard_silu(x):
+    """x * hard_sigmoid(x)."""
+    x = array_of("hard_silu", x)
+    return jnp.multiply(x, hard_sigmoid(x))
+
+
+hard_swish = hard_silu
+
+
+# --- normalising --------------------------------------------------------------------------------------------------
+
+
+@staged("standardize", static_argnames=("axis", "epsilon", "algorithm"))
+def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, *, algorithm="fast"):
+    """x minus its mean, divided by its standard deviation, along the axis.
+
+    algorithm: "fast" takes the variance as the mean square minus the squared mean, "stable" as the mean squared
+    deviation.
+    """
+    x = array_of("standardize", x)
+    if mean is None:
+        mean = jnp.mean(x, axis, keepdims=True, where=where)
+    if variance is None:
+        if algorithm == "fast":
+            square_of_mean = jnp.square(mean)
+            variance = jnp.subtract(jnp.mean(jnp.square(x), axis, keepdims=True, where=where), square_of_mean)
+            variance = jnp.clip(variance, 0)
+        elif algorithm == "stable":
+            variance = jnp.var(x, axis, keepdims=True, where=where)
+        else:
+            raise ValueError(f"Unknown algorithm {algorithm!r}. Expected 'fast' or 'stable'.")
+    scale = lax.rsqrt(*promote_args_inexact("rsqrt", jnp.add(variance, epsilon)))
+    return jnp.multiply(jnp.subtract(x, mean), scale)
+
+
+# --- others -------------------------------------------------------------------------------------------------------
+
+
+def one_hot(x, num_classes, *, dtype=None, axis=-1):
+    """1 at the place that x names, along a new axis of length num_classes; all 0 for places out of range."""
+    num_classes = concrete_or_error(operator.index, num_classes, "The error arose in jax.nn.one_hot argument `num_classes`.")
+    dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "one_hot")
+    x = array_of("one_hot", x) if is_arraylike(x) else jnp.asarray(x)
+    return _one_hot(x, num_classes, dtype=dtype, axis=axis)
+
+
+@staged("_one_hot", static_argnames=("num_classes", "dtype", "axis"))
+def _one_hot(x, num_classes, *, dtype, axis):
+    axis = canonical_axis(axis, x.ndim + 1)
+    lhs = lax.expand_dims(x, (axis,))
+    shape = [1] * (x.ndim + 1)
+    shape[axis] = num_classes
+    rhs = lax.broadcasted_iota(x.dtype, shape, axis)
+    return lax.convert_element_type(lax.eq(lhs, rhs), dtype)
+
+
+@staged("log1mexp")
+def _log1mexp(x):
+    small = lax.lt(*promote_args("less", x, jnp.log(2.0)))
+    return where(small, lax.log(lax.neg(lax.expm1(lax.neg(x)))), lax.log1p(lax.neg(lax.exp(lax.neg(x)))))
+
+
+@custom_jvp
+def log1mexp(x):
+    """log(1 - exp(-x)), exact on both sides of log(2)."""
+    (x,) = promote_args_inexact("log1mexp", x)
+    return _log1mexp(x)
+
+
+log1mexp.defjvps(lambda g, out, x: lax.div(g, lax.expm1(x)))
+
+
+@staged("logmeanexp", static_argnames=("axis", "keepdims"))
+def logmeanexp(x, axis=None, where=None, keepdims=False):
+    """The logarithm of the mean of exp(x) over the axes."""
+    out = logsumexp(x, axis=axis, where=where, keepdims=keepdims)
+    if where is None:
+        count = constant_like(out, jnp.size(x, axis))
+    else:
+        count = jnp.sum(where, axis=axis, keepdims=keepdims, dtype=out.dtype)
+    return lax.sub(*promote_args("subtract", out, lax.log(count)))

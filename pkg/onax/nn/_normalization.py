@@ -1,0 +1,77 @@
+"""Exponentials relative to their sum: softmax, log_softmax, logsumexp."""
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._control.jit_call import staged
+from onax._ground import dtypes
+from onax.numpy._promotion import promote_args, promote_args_inexact
+from onax.numpy._reductions import reduced_axes
+from onax.numpy._ufuncs import constant_like
+from onax.numpy._where import where as _where
+
+
+def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=None):
+    """log(sum(b * exp(a))) over the axes, without overflow; with return_sign also the sign of the sum.
+
+    Without return_sign, nan where the sum is negative.
+    """
+    if b is not None:
+        a, b = promote_args_inexact("logsumexp", a, b)
+        a = _where(lax.ne(b, constant_like(b, 0)), a, -np.inf)
+    else:
+        (a,) = promote_args_inexact("logsumexp", a)
+    if where is not None:
+        a = _where(where, a, 0)
+    axes = reduced_axes(axis, a.ndim)
+    largest = jnp.max(lax.real(a) if dtypes.is_complex(a.dtype) else a, axes, keepdims=keepdims, where=where, initial=-np.inf)
+    largest = lax.stop_gradient(lax.select(lax.is_finite(largest), largest, lax.full_like(largest, 0)))
+    wide = largest if keepdims else lax.expand_dims(largest, axes)
+    if dtypes.is_complex(a.dtype):
+        wide, largest = (lax.convert_element_type(v, a.dtype) for v in (wide, largest))
+    exponentials = lax.exp(lax.sub(a, wide))
+    if b is not None:
+        exponentials = lax.mul(exponentials, b)
+    total = jnp.sum(exponentials, axis=axes, keepdims=keepdims, where=where)
+    sign = lax.sign(total)
+    if return_sign or not dtypes.is_complex(a.dtype):
+        total = lax.abs(total)
+    out = lax.add(*promote_args("add", lax.log(total), lax.real(largest) if _turned_real(total, largest) else largest))
+    if return_sign:
+        return out, sign
+    if b is not None and not dtypes.is_complex(out.dtype):
+        out = jnp.where(lax.lt(sign, constant_like(sign, 0)), np.nan, out)
+    return out
+
+
+def _turned_real(total, largest):
+    return dtypes.is_complex(largest.dtype) and not dtypes.is_complex(total.dtype)
+
+
+def _shifted(x, axis, mask):
+    """x minus its largest element along the axis (through which no derivative flows), and its exponential."""
+    largest = jnp.max(x, axis, where=mask, initial=-np.inf, keepdims=True)
+    if mask is not None:
+        x = _where(mask, x, -np.inf)
+    shifted = lax.sub(*promote_args("subtract", x, lax.stop_gradient(largest)))
+    return shifted, jnp.exp(shifted)
+
+
+def softmax(x, axis=-1, where=None):
+    """exp(x) divided by its sum along the axis; 0 where the mask is False."""
+    (x,) = promote_args_inexact("softmax", x)
+    _, unnormalized = _shifted(x, axis, where)
+    total = jnp.sum(unnormalized, axis, where=where, keepdims=True)
+    out = lax.div(*promote_args("divide", unnormalized, total))
+    return out if where is None else jnp.where(where, out, 0)
+
+
+@staged("log_softmax", static_argnames=("axis",))
+def log_softmax(x, axis=-1, where=None):
+    """x - logsumexp(x) along the axis; -inf where the mask is False."""
+    (x,) = promote_args_inexact("log_softmax", x)
+    shifted, unnormalized = _shifted(x, axis, where)
+    logarithm = jnp.log(jnp.sum(unnormalized, axis, where=where, keepdims=True))
+    out = lax.sub(*promote_args("subtract", shifted, logarithm))
+    return out if where is None else jnp.where(where, out, -np.inf)

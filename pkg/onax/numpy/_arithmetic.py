@@ -1,0 +1,555 @@
+"""Elementwise functions of several primitives; most are staged under their own name, as in JAX."""
+
+import numpy as np
+
+from onax import lax
+from onax._control.custom_jvp import custom_jvp
+from onax._control.jit_call import staged
+from onax._ground import dtypes
+from onax._native.array import Array
+from onax.numpy._logic import isinf
+from onax.numpy._promotion import (
+    array_of,
+    arrays,
+    check_arraylike,
+    promote_args,
+    promote_args_inexact,
+    promote_args_numeric,
+    promote_dtypes_inexact,
+    promote_shapes,
+    to_dtype,
+)
+from onax.numpy._ufuncs import constant_like, greater, less, rad2deg
+from onax.numpy._where import where
+
+
+def _no_complex(name, *args):
+    if any(dtypes.is_complex(x.dtype) for x in args):
+        raise TypeError(f"{name} does not support complex-valued inputs")
+
+
+# --- division -----------------------------------------------------------------------------------------------------
+
+
+@staged("floor_divide")
+def floor_divide(x1, x2, /):
+    """The largest integral value not above x1 / x2.  Integers by zero give -1 or -2, as in JAX, and never raise."""
+    x1, x2 = promote_args_numeric("floor_divide", x1, x2)
+    dtype = x1.dtype
+    if dtypes.is_unsigned(dtype):
+        return lax.div(x1, x2)
+    if dtypes.is_integer(dtype):
+        quotient = lax.div(x1, x2)
+        select = lax.bitwise_and(
+            lax.ne(lax.sign(x1), lax.sign(x2)), lax.ne(lax.rem(x1, x2), constant_like(x1, 0))
+        )
+        return where(select, lax.sub(quotient, constant_like(x1, 1)), quotient)
+    _no_complex("floor_divide", x1)
+    return _float_divmod(x1, x2)[0]
+
+
+def _float_divmod(x1, x2):
+    """Quotient and remainder of floats, the remainder with the sign of x2."""
+    zero, one = constant_like(x1, 0), constant_like(x1, 1)
+    mod = lax.rem(x1, x2)
+    div = lax.div(where(lax.eq(x2, zero), x1, lax.sub(x1, mod)), x2)
+    differ = lax.bitwise_and(lax.ne(mod, zero), lax.ne(lax.sign(x2), lax.sign(mod)))
+    mod = lax.select(differ, lax.add(mod, x2), mod)
+    div = lax.select(differ, lax.sub(div, one), div)
+    return lax.round(div), mod
+
+
+def _nonzero_divisor(x):
+    """x with 1 in the place of integer zeros."""
+    if not dtypes.is_integer(x.dtype):
+        return x
+    one = constant_like(x, 1)
+    return where(lax.eq(x, constant_like(x, 0)), lax.full_like(x, one) if x.ndim else one, x)
+
+
+@staged("remainder")
+def remainder(x1, x2, /):
+    """x1 - floor(x1 / x2) * x2, with the sign of x2; 0 for integers modulo 0."""
+    x1, x2 = promote_args_numeric("remainder", x1, x2)
+    zero = constant_like(x1, 0)
+    x2 = _nonzero_divisor(x2)
+    mod = lax.rem(x1, x2)
+    differ = lax.bitwise_and(lax.ne(lax.lt(mod, zero), lax.lt(x2, zero)), lax.ne(mod, zero))
+    return lax.select(differ, lax.add(mod, x2), mod)
+
+
+def mod(x1, x2, /):
+    """x1 - floor(x1 / x2) * x2, with the sign of x2; 0 for integers modulo 0."""
+    return remainder(x1, x2)
+
+
+@staged("fmod")
+def fmod(x1, x2, /):
+    """The remainder of x1 / x2 with the sign of x1; 0 for integers modulo 0."""
+    bools = dtypes.issubdtype(dtypes.result_type(x1, x2), np.bool_)
+    x1, x2 = promote_args_numeric("fmod", x1, x2)
+    return lax.rem(x1, x2 if bools else _nonzero_divisor(x2))
+
+
+@staged("divmod")
+def divmod(x1, x2, /):  # noqa: A001 - NumPy's name
+    """The pair `(floor_divide(x1, x2), remainder(x1, x2))`."""
+    x1, x2 = promote_args_numeric("divmod", x1, x2)
+    if dtypes.is_integer(x1.dtype):
+        return floor_divide(x1, x2), remainder(x1, x2)
+    return _float_divmod(x1, x2)
+
+
+# --- powers -------------------------------------------------------------------------------------------------------
+
+
+def power(x1, x2, /):
+    """x1 to the power x2.
+
+    A Python integer as x2 is a static exponent: computed by multiplication, and negative ones raise TypeError for
+    integer x1.  Integer arrays to integer arrays wrap; 0 to a negative power gives 0, others ignore the sign bit.
+    """
+    check_arraylike("power", x1, x2)
+    exponent = _static_exponent(x2)
+    if exponent is not None:
+        base = array_of("power", x1)
+        if base.dtype == bool:
+            (base,) = promote_args_numeric("power", x1)
+        return lax.integer_pow(base, exponent)
+    dtype, weak_type = dtypes.result_type(x1, x2, return_weak_type_flag=True)
+    if dtype == bool:
+        dtype = dtypes.scalar_dtype(int)
+    if dtypes.is_integer(dtype):
+        return _integer_power(*promote_shapes("power", *(to_dtype(x, dtype, weak_type) for x in (x1, x2))))
+    x1 = to_dtype(x1, dtype, weak_type)
+    if not (isinstance(x2, (Array, np.ndarray, np.generic)) and dtypes.is_integer(dtypes.dtype(x2))):
+        x2 = to_dtype(x2, dtype, weak_type)  # an integer exponent stays one: x ** 3 has a derivative at x < 0
+    return lax.pow(*promote_shapes("power", x1, *arrays("power", x2)))
+
+
+def _static_exponent(x):
+    """The value of a Python or 0-d NumPy integer; None for anything else."""
+    if type(x) is int:
+        return x
+    if isinstance(x, (np.integer, np.ndarray)) and x.ndim == 0 and x.dtype.kind in "iu":
+        return int(x)
+    return None
+
+
+def pow(x1, x2, /):  # noqa: A001 - NumPy's name
+    """x1 to the power x2."""
+    return power(x1, x2)
+
+
+def _integer_power(x, y):
+    """Integers by repeated squaring over six bits of the exponent, wrapping: higher ones make every result 0, 1 or -1."""
+    zero, one = constant_like(x, 0), constant_like(x, 1)
+    acc = where(lax.bitwise_and(lax.eq(x, zero), lax.ne(y, zero)), zero, one)
+    for step in range(6):
+        acc = where(lax.bitwise_and(y, one), lax.mul(acc, x), acc)
+        if step < 5:
+            x = lax.mul(x, x)
+            y = lax.shift_right_logical(y, one)
+    return acc
+
+
+@staged("hypot")
+def hypot(x1, x2, /):
+    """sqrt(x1**2 + x2**2) without overflow in between; inf if either is infinite."""
+    x1, x2 = promote_args_inexact("hypot", x1, x2)
+    if dtypes.is_complex(x1.dtype):
+        raise ValueError(
+            "jnp.hypot is not well defined for complex-valued inputs. Please convert to real values first, such as by "
+            "using abs(x)"
+        )
+    x1, x2 = lax.abs(x1), lax.abs(x2)
+    inf, zero, one = (constant_like(x1, v) for v in (np.inf, 0, 1))
+    infinite = lax.bitwise_or(lax.eq(x1, inf), lax.eq(x2, inf))
+    large, small = lax.max(x1, x2), lax.min(x1, x2)
+    is_zero = lax.eq(large, zero)
+    ratio = lax.div(small, where(lax.eq(large, zero), lax.full_like(large, 1), large))
+    root = lax.mul(large, lax.sqrt(lax.add(one, lax.square(ratio))))
+    return where(infinite, inf, where(is_zero, large, root))
+
+
+# --- logarithms of sums -------------------------------------------------------------------------------------------
+
+
+def _wrap_angle(x, half):
+    """The imaginary part taken into [-half, half)."""
+    re, im = lax.real(x), lax.imag(x)
+    half, full, zero = constant_like(re, half), constant_like(re, 2 * half), constant_like(re, 0)
+    turned = lax.rem(lax.add(im, half), full)
+    turned = lax.select(lax.lt(turned, zero), lax.add(turned, full), turned)
+    return lax.complex(re, lax.sub(turned, half))
+
+
+def _log_of_sum(x1, x2, exp, scale, half_turn):
+    """log(base**x1 + base**x2) / log(base) about the larger operand; `scale` is 1 / log(base) or None."""
+    larger = lax.max(x1, x2)
+
+    def correction(delta):
+        found = lax.log1p(exp(delta))
+        return found if scale is None else lax.mul(constant_like(found, scale), found)
+
+    if dtypes.is_complex(x1.dtype):
+        delta = lax.sub(lax.add(x1, x2), lax.mul(larger, constant_like(larger, 2)))
+        return _wrap_angle(lax.add(larger, correction(delta)), half_turn)
+    delta = lax.sub(x1, x2)
+    total = lax.add(x1, x2)  # nan, or inf of one sign: what the sum is too
+    return lax.select(lax.ne(delta, delta), total, lax.add(larger, correction(lax.neg(lax.abs(delta)))))
+
+
+def _finite_or_zero(x):
+    """x with 0 for +inf, so that inf - inf counts as 0 below."""
+    re = lax.real(x) if dtypes.is_complex(x.dtype) else x
+    return lax.select(lax.eq(re, constant_like(re, np.inf)), lax.full_like(x, 0), x)
+
+
+def _log_of_sum_jvp(function, exp, primals, tangents):
+    """Each operand's tangent times base**(operand - result)."""
+    (x1, x2), (t1, t2) = primals, tangents
+    out = function(x1, x2)
+    finite = _finite_or_zero(out)
+    parts = [lax.mul(t, exp(lax.sub(_finite_or_zero(x), finite))) for x, t in ((x1, t1), (x2, t2))]
+    return out, lax.add(*parts)
+
+
+@custom_jvp
+def logaddexp(x1, x2):
+    """log(exp(x1) + exp(x2)), of promoted operands."""
+    return _log_of_sum(x1, x2, lax.exp, None, np.pi)
+
+
+@logaddexp.defjvp
+def _logaddexp_jvp(primals, tangents):
+    return _log_of_sum_jvp(logaddexp, lax.exp, primals, tangents)
+
+
+@custom_jvp
+def logaddexp2(x1, x2):
+    """log2(2**x1 + 2**x2), of promoted operands."""
+    return _log_of_sum(x1, x2, lax.exp2, 1 / np.log(2), np.pi / np.log(2))
+
+
+@logaddexp2.defjvp
+def _logaddexp2_jvp(primals, tangents):
+    return _log_of_sum_jvp(logaddexp2, lax.exp2, primals, tangents)
+
+
+# --- functions of one array ---------------------------------------------------------------------------------------
+
+
+@staged("arccosh")
+def arccosh(x, /):
+    """Inverse hyperbolic cosine; nan for real x below 1.  The real part is never negative."""
+    (x,) = promote_args_inexact("arccosh", x)
+    out = lax.acosh(x)
+    if dtypes.is_complex(out.dtype):
+        re = lax.real(out)
+        out = where(lax.lt(re, constant_like(re, 0)), lax.neg(out), out)
+    return out
+
+
+@staged("angle", static_argnames=("deg",))
+def angle(z, deg=False):
+    """The argument of z in radians, or degrees; 0 or pi for real z."""
+    z = array_of("angle", z)
+    if dtypes.is_complex(z.dtype):
+        re, im = lax.real(z), lax.imag(z)
+    else:
+        re, im = z, lax.full_like(z, 0)
+    re, im = promote_dtypes_inexact(re, im) if not dtypes.is_inexact(re.dtype) else (re, im)
+    out = lax.atan2(im, re)
+    return rad2deg(out) if deg else out
+
+
+@staged("sinc")
+def sinc(x, /):
+    """sin(pi x) / (pi x), and 1 at 0, with derivatives of all orders there."""
+    (x,) = promote_args_inexact("sinc", x)
+    is_zero = lax.eq(x, constant_like(x, 0))
+    pi_x = lax.mul(constant_like(x, np.pi), x)
+    safe = where(is_zero, constant_like(x, 1), pi_x)
+    return where(is_zero, _sinc_series(0, pi_x), lax.div(lax.sin(safe), safe))
+
+
+def _sinc_series(k, x):
+    """The k-th derivative of sin(x)/x at 0, constant in x but differentiable as a Taylor series.
+
+    sin(x)/x = sum over j of (-1)**j x**(2j) / (2j+1)!, so it is 0 for odd k and (-1)**(k/2) / (k+1) for even k.
+    """
+
+    @custom_jvp
+    def _sinc_maclaurin(x):
+        value = 0.0 if k % 2 else (-1.0) ** (k // 2) / (k + 1)
+        return lax.add(lax.mul(x, constant_like(x, 0)), constant_like(x, value))
+
+    @_sinc_maclaurin.defjvp
+    def _sinc_maclaurin_jvp(primals, tangents):
+        (x,), (t,) = primals, tangents
+        return _sinc_maclaurin(x), lax.mul(_sinc_series(k + 1, x), t)
+
+    return _sinc_maclaurin(x)
+
+
+@staged("copysign")
+def copysign(x1, x2, /):
+    """The magnitude of x1 with the sign of x2, as a float."""
+    x1, x2 = promote_args_inexact("copysign", x1, x2)
+    _no_complex("copysign", x1)
+    return where(signbit(x2), lax.neg(lax.abs(x1)), lax.abs(x1))
+
+
+@staged("signbit")
+def signbit(x, /):
+    """Whether the sign bit is set: negative numbers, -0.0 and negative nan."""
+    x = array_of("signbit", x)
+    dtype = x.dtype
+    if dtype == bool or dtypes.is_unsigned(dtype):
+        return lax.full_like(x, False, dtype=np.bool_)
+    if dtypes.is_integer(dtype):
+        return lax.lt(x, constant_like(x, 0))
+    if dtypes.is_complex(dtype):
+        raise ValueError(f"jax.numpy.signbit is not well defined for {dtype}")
+    bits = dtypes.itemsize_bits(dtype)
+    word = np.dtype(f"int{bits}")
+    return lax.convert_element_type(
+        lax.shift_right_arithmetic(lax.bitcast_convert_type(x, word), word.type(bits - 1)), np.bool_
+    )
+
+
+@staged("heaviside")
+def heaviside(x1, x2, /):
+    """0 for negative x1, 1 for positive, x2 at 0, as a float."""
+    x1, x2 = promote_args_inexact("heaviside", x1, x2)
+    zero, one = constant_like(x1, 0), constant_like(x1, 1)
+    negative, positive = lax.lt(x1, zero), lax.gt(x1, zero)
+    return where(negative, zero, where(positive, one, where(lax.ne(x1, x1), x1, x2)))
+
+
+@staged("fmax")
+def fmax(x1, x2):
+    """The larger of x1 and x2; where one is nan, the other."""
+    return where(_either(greater(x1, x2), x2), x1, x2)
+
+
+@staged("fmin")
+def fmin(x1, x2):
+    """The smaller of x1 and x2; where one is nan, the other."""
+    return where(_either(less(x1, x2), x2), x1, x2)
+
+
+def _either(order, x):
+    """The order, or x is nan."""
+    x = array_of("isnan", x)
+    return lax.bitwise_or(*promote_args("logical_or", order, lax.ne(x, x)))
+
+
+@staged("modf")
+def modf(x, /, out=None):
+    """Fractional and integral part, both with the sign of x."""
+    (x,) = promote_args_inexact("modf", x)
+    if out is not None:
+        raise NotImplementedError("The 'out' argument to jnp.modf is not supported.")
+    whole = where(lax.ge(x, constant_like(x, 0)), lax.floor(x), lax.ceil(x))
+    return lax.sub(x, whole), whole
+
+
+@staged("trunc")
+def trunc(x):
+    """x without its fraction; integers and bools stay."""
+    x = array_of("trunc", x)
+    if not dtypes.is_inexact(x.dtype):
+        return x
+    return where(lax.lt(x, constant_like(x, 0)), lax.ceil(x), lax.floor(x))
+
+
+@staged("rint")
+def rint(x, /):
+    """The nearest integral value, halves to even, as a float."""
+    x = array_of("rint", x)
+    if not dtypes.is_inexact(x.dtype):
+        return lax.convert_element_type(x, dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(x.dtype)))
+    if dtypes.is_complex(x.dtype):
+        return lax.complex(rint(lax.real(x)), rint(lax.imag(x)))
+    return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
+
+
+def _round(name, a, decimals, out):
+    a = array_of(name, a)
+    if out is not None:
+        raise NotImplementedError("The 'out' argument to jnp.round is not supported.")
+    dtype = a.dtype
+    if dtypes.is_integer(dtype):
+        if decimals < 0:
+            raise NotImplementedError("integer np.round not implemented for decimals < 0")
+        return a
+    if not dtypes.is_inexact(dtype):
+        dtypes.finfo(dtype)  # raises ValueError: bools do not round
+
+    def round_float(x):
+        if decimals == 0:
+            return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
+        # float16 holds no 10**decimals worth using: compute in float32
+        wide = lax.convert_element_type(x, np.float32) if dtype in (np.float16, dtypes.bfloat16) else x
+        factor = constant_like(wide, 10**decimals)
+        near = lax.div(lax.round(lax.mul(wide, factor), lax.RoundingMethod.TO_NEAREST_EVEN), factor)
+        return lax.convert_element_type(near, dtype) if wide is not x else near
+
+    if dtypes.is_complex(dtype):
+        return lax.complex(round_float(lax.real(a)), round_float(lax.imag(a)))
+    return round_float(a)
+
+
+@staged("round", static_argnames=("decimals",))
+def round(a, decimals=0, out=None):  # noqa: A001 - NumPy's name
+    """a rounded to `decimals` places, halves to even.  Integers stay.
+
+    Raises ValueError for bools and NotImplementedError for integers with decimals < 0.
+    """
+    return _round("round", a, decimals, out)
+
+
+@staged("around", static_argnames=("decimals",))
+def around(a, decimals=0, out=None):
+    """a rounded to `decimals` places, halves to even."""
+    return round(a, decimals, out)
+
+
+@staged("nan_to_num")
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    """x with nan replaced by `nan` and infinities by `posinf`, `neginf` (default: the largest finite values)."""
+    x = array_of("nan_to_num", x)
+    dtype = x.dtype
+    if not dtypes.is_inexact(dtype):
+        return x
+    if dtypes.is_complex(dtype):
+        replaced = (nan_to_num(part, nan=nan, posinf=posinf, neginf=neginf) for part in (lax.real(x), lax.imag(x)))
+        return lax.complex(*replaced)
+    info = dtypes.finfo(dtype)
+    posinf = info.max if posinf is None else posinf
+    neginf = info.min if neginf is None else neginf
+    x = where(lax.ne(x, x), to_dtype(nan, dtype), x)
+    x = where(lax.eq(x, constant_like(x, np.inf)), to_dtype(posinf, dtype), x)
+    return where(lax.eq(x, constant_like(x, -np.inf)), to_dtype(neginf, dtype), x)
+
+
+@staged("clip")
+def clip(arr=None, /, min=None, max=None):  # noqa: A002 - NumPy's names
+    """arr limited to [min, max]; None leaves a side open.  Where min > max, the result is max.
+
+    Raises ValueError for complex operands.
+    """
+    if arr is None:
+        raise ValueError("No input was provided to the clip function.")
+    check_arraylike("clip", arr)
+    if any(dtypes.is_complex(dtypes.dtype(x)) for x in (arr, min, max) if x is not None):
+        raise ValueError(
+            "Clip received a complex value either through the input or the min/max keywords. Complex values have no "
+            "ordering and cannot be clipped. Please convert to a real value or array by taking the real or imaginary "
+            "components via jax.numpy.real/imag respectively."
+        )
+    if min is not None:
+        arr = lax.max(*promote_args("maximum", min, arr))
+    if max is not None:
+        arr = lax.min(*promote_args("minimum", max, arr))
+    return array_of("clip", arr)
+
+
+# --- the parts of a float -----------------------------------------------------------------------------------------
+
+
+@staged("frexp")
+def frexp(x, /):
+    """Mantissa (0.5 <= |m| < 1) and exponent (int32) with x = m * 2**exponent."""
+    (x,) = promote_args_inexact("frexp", x)
+    _no_complex("frexp", x)
+    return _frexp(x)
+
+
+@custom_jvp
+def _frexp(x):
+    dtype = x.dtype
+    info = dtypes.finfo(dtype)
+    bits, mantissa_bits = dtypes.itemsize_bits(dtype), int(info.nmant)
+    word = np.dtype(f"int{bits}")
+    exponent_mask, bias = (1 << int(info.nexp)) - 1, (1 << (int(info.nexp) - 1)) - 1
+    small = lax.lt(lax.abs(x), constant_like(x, info.tiny))
+    scaled = where(small, lax.mul(x, constant_like(x, 2.0**mantissa_bits)), x)
+    shift = where(small, np.int32(-mantissa_bits), np.int32(0))
+    pattern = lax.bitcast_convert_type(scaled, word)
+    field = lax.bitwise_and(lax.shift_right_arithmetic(pattern, word.type(mantissa_bits)), word.type(exponent_mask))
+    exponent = lax.add(lax.sub(field, word.type(bias)), word.type(1))
+    exponent = lax.add(shift, exponent if word.itemsize == 4 else lax.convert_element_type(exponent, np.int32))
+    keep = ~np.array(exponent_mask << mantissa_bits, word)
+    pattern = lax.bitwise_or(lax.bitwise_and(pattern, word.type(keep)), word.type((bias - 1) << mantissa_bits))
+    mantissa = lax.bitcast_convert_type(pattern, dtype)
+    special = lax.bitwise_or(lax.bitwise_or(isinf(x), lax.ne(x, x)), lax.eq(x, constant_like(x, 0)))
+    exponent = where(special, lax.full_like(exponent, 0), exponent)
+    return where(special, x, mantissa), exponent
+
+
+@_frexp.defjvp
+def _frexp_jvp(primals, tangents):
+    (x,), (g,) = primals, tangents
+    mantissa, exponent = frexp(x)
+    scale = lax.exp2(lax.neg(lax.convert_element_type(exponent, x.dtype)))
+    return (mantissa, exponent), (lax.mul(g, scale), np.zeros(exponent.shape, dtypes.float0))
+
+
+@staged("ldexp")
+def ldexp(x1, x2, /):
+    """x1 * 2**x2 for integer x2, without overflow in between."""
+    check_arraylike("ldexp", x1, x2)
+    x1_dtype, x2_dtype = dtypes.dtype(x1), dtypes.dtype(x2)
+    if not (x2_dtype == bool or dtypes.is_integer(x2_dtype)) or dtypes.is_complex(x1_dtype):
+        raise ValueError(f"ldexp not supported for input types {(x1_dtype, x2_dtype)}")
+    x1, x2 = promote_args_inexact("ldexp", x1, x2)
+    mantissa, exponent = frexp(x1)
+    total = lax.add(lax.convert_element_type(exponent, x2.dtype), x2)
+    zero, one, two = (constant_like(total, v) for v in (0, 1, 2))
+    # one factor of 2 goes to the mantissa, so that 2**total does not overflow before the product does
+    mantissa = where(lax.gt(total, zero), lax.mul(mantissa, two), mantissa)
+    total = where(lax.gt(total, zero), lax.sub(total, one), total)
+    out = lax.mul(mantissa, lax.pow(two, total))
+    return where(lax.bitwise_or(isinf(x1), lax.eq(x1, zero)), x1, out)
+
+
+def spacing(x, /):
+    """The distance from x to the next float away from zero."""
+    (x,) = promote_args_inexact("spacing", x)
+    if dtypes.is_complex(x.dtype):
+        raise ValueError("jnp.spacing is not defined for complex inputs.")
+    gap = lax.sub(lax.nextafter(x, copysign(constant_like(x, np.inf), x)), x)
+    smallest = copysign(constant_like(x, dtypes.finfo(x.dtype).smallest_subnormal), x)
+    return where(lax.eq(gap, constant_like(gap, 0)), smallest, gap)
+
+
+@staged("bitwise_count")
+def bitwise_count(x, /):
+    """The number of one-bits in |x|, as uint8."""
+    (x,) = promote_args_numeric("bitwise_count", x)
+    return lax.convert_element_type(lax.population_count(lax.abs(x)), np.uint8)
+
+
+@staged("i0")
+def i0(x, /):
+    """The modified Bessel function of the first kind, order 0."""
+    (x,) = promote_args_inexact("i0", x)
+    if dtypes.is_complex(x.dtype):
+        raise ValueError(f"Unsupported input type to jax.numpy.i0: {x.dtype}")
+    return _i0(x)
+
+
+@custom_jvp
+def _i0(x):
+    x = lax.abs(x)
+    return lax.mul(lax.exp(x), lax.bessel_i0e(x))
+
+
+@_i0.defjvp
+def _i0_jvp(primals, tangents):
+    (x,), (g,) = primals, tangents
+    slope = lax.mul(lax.exp(lax.abs(x)), lax.bessel_i1e(x))
+    return _i0(x), lax.mul(g, slope)

@@ -1,0 +1,590 @@
+"""Making arrays: from values (array, asarray), by filling (zeros, full), by counting (arange, linspace, eye)."""
+
+import math
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._core.trace import concrete_or_error
+from onax._ground import dims, dtypes
+from onax._native.array import Array, ArrayImpl, from_user, make_array
+from onax._native.context import get_trace
+from onax._native.tree import tree_leaves
+from onax._prims.convert import cast
+from onax._prims.misc import REUSE_INPUT, device_put_p
+from onax._prims.shaping import canonical_shape as plain_shape
+from onax._transforms.vmap import vmap
+from onax.numpy._promotion import (
+    as_operand,
+    array_of,
+    arrays,
+    canonical_axis,
+    check_arraylike,
+    is_arraylike,
+    promote_dtypes,
+    python_scalar,
+    to_dtype,
+)
+
+# --- from values --------------------------------------------------------------------------------------------------
+
+
+def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None, out_sharding=None):  # noqa: A002
+    """A new Array of the given values: numbers, nested sequences, NumPy or onax arrays.
+
+    Python scalars give weakly typed arrays of rank 0; lists give the common dtype of their elements.  float64 input
+    becomes float32 unless 64-bit dtypes are on.  Later changes to a NumPy array given do not show.
+    Raises ValueError for None and ragged lists, TypeError for strings and other objects.
+    """
+    if args:
+        raise TypeError("array() takes from 1 to 2 positional arguments")
+    if order is not None and order != "K":
+        raise NotImplementedError("Only implemented for order='K'")
+    if type(object) is ArrayImpl and dtype is None and ndmin == 0 and device is None:
+        return lax.copy_p.bind(object) if copy else object
+    wanted = None if dtype is None else dtypes.check_user_dtype(dtype, "array")
+    out = _from_object(object, wanted, copy)
+    if ndmin > out.ndim:
+        out = lax.broadcast(out, (1,) * (ndmin - out.ndim))
+    return on_device(out, device)
+
+
+def asarray(a, dtype=None, order=None, *, copy=None, device=None, out_sharding=None):
+    """a as an Array; an Array of the right dtype is returned as it is.  See `array`."""
+    if type(a) is ArrayImpl and dtype is None and device is None and not copy:
+        return a
+    if dtype is not None:
+        dtype = dtypes.check_user_dtype(dtype, "asarray")
+    return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
+
+
+def _from_object(x, dtype, copy):
+    """The value as an Array of `dtype`, or of its own dtype if that is None."""
+    if hasattr(type(x), "__jax_array__"):
+        x = x.__jax_array__()
+    if isinstance(x, Array):
+        out = lax.copy_p.bind(x) if copy else x
+        return out if dtype is None else to_dtype(out, dtype)
+    if type(x) in dtypes.python_scalar_dtypes:
+        if dtype is None:
+            return python_scalar(x, dtypes.dtype(x), dtypes.is_weakly_typed(x))
+        return make_array(_numpy_array(x, dtype), dtype)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return from_user(x) if dtype is None or x.dtype == dtype else to_dtype(x, dtype)
+    if x is None:
+        raise ValueError("None is not a valid value for jnp.array")
+    if isinstance(x, (list, tuple)):
+        return _from_sequence(x, dtype)
+    return _from_foreign(x, dtype)
+
+
+def _from_sequence(x, dtype):
+    """A nested sequence of scalars and arrays."""
+    leaves = tree_leaves(x, lambda leaf: leaf is None)
+    if any(leaf is None for leaf in leaves):
+        raise ValueError("None is not a valid value for jnp.array")
+    if any(isinstance(leaf, Array) or hasattr(type(leaf), "__jax_array__") for leaf in leaves):
+        if dtype is None:
+            dtype = dtypes.result_type(*leaves)
+        parts = [lax.expand_dims(_from_object(part, dtype, False), (0,)) for part in x]
+        return lax.concatenate(parts, 0)
+    if dtype is None:
+        if not leaves:
+            dtype = dtypes.scalar_dtype(float)
+        elif all(is_arraylike(leaf) for leaf in leaves):
+            dtype = dtypes.result_type(*leaves)
+    return make_array(_numpy_array(x, dtype))
+
+
+def _numpy_array(x, dtype):
+    """The values as an ndarray of dtype, converting as JAX does."""
+    if dtype is not None and dtypes.is_integer(dtype):
+        found = np.asarray(x)
+        if found.dtype.kind in "iu" and found.size:  # NumPy checks the range of Python ints
+            return np.array(x, dtype=dtype)
+        return cast(_numeric(found, x), dtype)
+    found = np.array(x) if dtype is None else np.asarray(x)
+    return cast(_numeric(found, x), dtypes.dtype(found) if dtype is None else dtype)
+
+
+def _numeric(found, x):
+    """The ndarray, if it holds numbers."""
+    if found.dtype.kind in "OSUMm" or (found.dtype.kind == "V" and found.dtype not in dtypes.ALL_DTYPES):
+        raise TypeError(
+            f"Value {x!r} with dtype {found.dtype} is not a valid JAX array type. Only arrays of numeric types are "
+            "supported by JAX."
+        )
+    return found
+
+
+def _from_foreign(x, dtype):
+    """Objects of other libraries: through DLPack, the array interface or the buffer protocol, else what NumPy makes."""
+    if hasattr(x, "__array__") or not hasattr(x, "__dlpack__"):
+        found = np.array(x)
+    else:
+        found = np.array(np.from_dlpack(x))
+    return _from_object(_numeric(found, x), dtype, False)
+
+
+def on_device(x, device):
+    """x committed to the device (a Device or a sharding), or x itself for None."""
+    if device is None:
+        return x
+    return device_put_p.bind(x, devices=(device,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
+
+
+def astype(x, dtype, /, *, copy=False, device=None):
+    """x with the given dtype (None: float).  Floats to integers saturate, nan gives 0; complex keeps its real part."""
+    x = array_of("astype", x)
+    dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "astype")
+    out = lax.convert_element_type(x, dtype)
+    if copy and out is x:
+        out = lax.copy_p.bind(x)
+    return on_device(out, device)
+
+
+def copy(a, order=None):
+    """A copy of a."""
+    check_arraylike("copy", a)
+    return array(a, copy=True, order=order or "K")
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An Array of the object's memory, shared where nobody can write to it, else copied."""
+    if isinstance(x, Array):
+        return on_device(array(x, copy=bool(copy)), device)
+    return array(np.from_dlpack(x), device=device)
+
+
+def frombuffer(buffer, dtype=float, count=-1, offset=0):
+    """A rank-1 Array of the bytes of a buffer."""
+    return asarray(np.frombuffer(buffer, dtype=_numpy_dtype(dtype), count=count, offset=offset))
+
+
+def fromstring(string, dtype=float, count=-1, *, sep):
+    """A rank-1 Array of the numbers in a text, divided by `sep`."""
+    return asarray(np.fromstring(string, dtype=_numpy_dtype(dtype), count=count, sep=sep))
+
+
+def _numpy_dtype(dtype):
+    return dtypes.canonicalize_dtype(dtype)
+
+
+def _impure(name, why):
+    def refuse(*args, **kwargs):
+        raise NotImplementedError(
+            f"jnp.{name}() is not implemented because it may be non-pure and thus unsafe for use with JIT and other "
+            f"JAX transformations. Consider using jnp.asarray(np.{name}(...)) instead{why}"
+        )
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"Not available: raises NotImplementedError.  Use `jnp.asarray(np.{name}(...))`."
+    return refuse
+
+
+fromfile = _impure("fromfile", ".")
+fromiter = _impure("fromiter", "; it uses up the iterator, which a second trace would find empty.")
+
+
+def load(file, *args, **kwargs):
+    """The array that `jnp.save` or `np.save` wrote to a file; bfloat16 and its relatives come back as themselves."""
+    if kwargs.get("allow_pickle"):
+        raise ValueError("jnp.load with allow_pickle=True would run code from the file; use np.load for that.")
+    out = np.load(file, *args, **kwargs)
+    return asarray(out) if isinstance(out, np.ndarray) else out
+
+
+def fromfunction(function, shape, *, dtype=float, **kwargs):
+    """The result of `function` on all index tuples of the shape: it is mapped over arrays `arange(n)`, one an axis."""
+    shape = canonical_shape(shape)
+    indices = [arange(n, dtype=dtype) for n in shape]
+
+    def mapped(*index):
+        return function(*index, **kwargs)
+
+    for axis in range(len(indices)):
+        in_axes = tuple(0 if i == len(indices) - axis - 1 else None for i in range(len(indices)))
+        mapped = vmap(mapped, in_axes=in_axes)
+    return mapped(*indices)
+
+
+# --- by filling ---------------------------------------------------------------------------------------------------
+
+
+def canonical_shape(shape):
+    """A shape given as a number, a sequence or a concrete integer array, as a tuple."""
+    if isinstance(shape, Array) and shape.ndim == 0:
+        return (operator.index(shape),)
+    if np.ndim(shape) == 0 and not isinstance(shape, dims.SymbolicDim):
+        shape = (shape,)
+    return plain_shape(shape)
+
+
+def _filled(shape, value, dtype, device):
+    """All elements one Python number."""
+    shape = canonical_shape(shape)
+    if get_trace() is None and device is None and all(type(d) is int and d >= 0 for d in shape):
+        return make_array(np.full(shape, value, dtype) if value else np.zeros(shape, dtype))
+    return on_device(lax.full(shape, value, dtype), device)
+
+
+def _creation_dtype(dtype, function):
+    return dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, function)
+
+
+def zeros(shape, dtype=None, *, device=None, out_sharding=None):
+    """An Array of zeros, float32 unless `dtype` says otherwise."""
+    return _filled(shape, 0, _creation_dtype(dtype, "zeros"), device)
+
+
+def ones(shape, dtype=None, *, device=None, out_sharding=None):
+    """An Array of ones, float32 unless `dtype` says otherwise."""
+    return _filled(shape, 1, _creation_dtype(dtype, "ones"), device)
+
+
+def empty(shape, dtype=None, *, device=None, out_sharding=None):
+    """The same as `zeros`: an Array cannot be written later."""
+    return _filled(shape, 0, _creation_dtype(dtype, "empty"), device)
+
+
+def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
+    """An Array with every element fill_value, which is broadcast to the shape.
+
+    Without dtype: that of fill_value, weakly typed for a Python scalar.
+    """
+    check_arraylike("full", fill_value)
+    if dtype is not None:
+        dtype = dtypes.check_user_dtype(dtype, "full")
+    if np.ndim(fill_value) == 0:
+        return on_device(lax.full(canonical_shape(shape), fill_value, dtype), device)
+    value = as_operand(fill_value) if dtype is None else to_dtype(fill_value, dtype)
+    return on_device(broadcast_to(value, canonical_shape(shape)), device)
+
+
+def _like(name, a, value, dtype, shape, device):
+    if not (hasattr(a, "shape") and hasattr(a, "dtype")):
+        check_arraylike(name, a)
+    if dtype is not None:
+        dtype = dtypes.check_user_dtype(dtype, name)
+    if shape is not None:
+        shape = canonical_shape(shape)
+    return on_device(lax.full_like(a, value, dtype, shape), device)
+
+
+def zeros_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
+    """Zeros with the shape and dtype of a, where not given.  a may be anything with `shape` and `dtype`."""
+    return _like("zeros_like", a, 0, dtype, shape, device)
+
+
+def ones_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
+    """Ones with the shape and dtype of a, where not given."""
+    return _like("ones_like", a, 1, dtype, shape, device)
+
+
+def empty_like(prototype, dtype=None, shape=None, *, device=None):
+    """The same as `zeros_like`."""
+    return _like("empty_like", prototype, 0, dtype, shape, device)
+
+
+def full_like(a, fill_value, dtype=None, shape=None, *, device=None):
+    """fill_value, broadcast, with the shape and dtype of a, where not given."""
+    check_arraylike("full_like", 0, fill_value)
+    if np.ndim(fill_value) == 0:
+        return _like("full_like", a, fill_value, dtype, shape, device)
+    shape = np.shape(a) if shape is None else canonical_shape(shape)
+    dtype = dtypes.dtype(a) if dtype is None else dtypes.check_user_dtype(dtype, "full_like")
+    return on_device(broadcast_to(to_dtype(fill_value, dtype), shape), device)
+
+
+def broadcast_to(array, shape, *, out_sharding=None):
+    """array repeated to fill the shape, by NumPy's rule.  Raises ValueError when it does not fit."""
+    array = array_of("broadcast_to", array)
+    shape = canonical_shape(shape)
+    if array.shape == shape:
+        return array
+    missing = len(shape) - array.ndim
+    if missing < 0:
+        raise ValueError(
+            f"Cannot broadcast to shape with fewer dimensions: arr_shape={array.shape} shape={shape}"
+        )
+    for have, want in zip(array.shape, shape[missing:]):
+        if not dims.equal(have, want) and have != 1:
+            wanted = f"{dtypes_name(array)}[{','.join(map(str, shape))}]"
+            have_type = f"{dtypes_name(array)}[{','.join(map(str, array.shape))}]"
+            raise ValueError(
+                f"Incompatible types for broadcasting: input type={have_type} and requested type={wanted}"
+            )
+    kept = tuple(i for i, (have, want) in enumerate(zip(array.shape, shape[missing:])) if have == want)
+    squeezed = tuple(i for i in range(array.ndim) if i not in kept)
+    if squeezed:
+        array = lax.squeeze(array, squeezed)
+    return lax.broadcast_in_dim(array, shape, tuple(i + missing for i in kept))
+
+
+def dtypes_name(x):
+    """The name of the dtype of x."""
+    return x.dtype.name
+
+
+# --- by counting --------------------------------------------------------------------------------------------------
+
+
+def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding=None):
+    """Numbers from start (0 if only one is given) to below stop, `step` apart: rank 1.
+
+    The dtype is the common one of the arguments.  Their values must be known when tracing.
+    """
+    return on_device(_arange(start, stop, step, dtype), device)
+
+
+def _arange(start, stop, step, dtype):
+    if dtype is not None:
+        dtype = dtypes.check_user_dtype(dtype, "arange")
+    if any(isinstance(x, dims.SymbolicDim) for x in (start, stop, step)):
+        return _arange_symbolic(start, stop, step, dtype)
+    why = "It arose in the jnp.arange argument '{}'".format
+    start_name = "stop" if stop is None and step is None else "start"
+    start = concrete_or_error(None, start, why(start_name))
+    given = [start] + [concrete_or_error(None, x, why(n)) for x, n in ((stop, "stop"), (step, "step")) if x is not None]
+    if any(dtypes.is_complex(dtypes.dtype(x)) for x in given if is_arraylike(x)):
+        raise ValueError(
+            "Passing complex start/stop/step to jnp.arange is no longer supported starting in JAX v0.10.0."
+        )
+    for x in given:
+        if np.ndim(x) != 0:
+            raise TypeError(f"arange requires scalar arguments; got shape {np.shape(x)}")
+    if dtype is None:
+        dtype = dtypes.result_type(*(_number(x) for x in given))
+    if stop is None and step is None:
+        return lax.iota(dtype, max(0, math.ceil(_number(start))))
+    start, stop, step = (None if x is None else _number(x) for x in (start, stop, step))
+    if stop is None:
+        start, stop = 0, start
+    size = max(0, math.ceil((stop - start) / (1 if step is None else step)))
+    out = lax.iota(dtype, size)
+    if step is not None:
+        out = lax.mul(to_dtype(step, dtype), out)
+    return lax.add(to_dtype(start, dtype), out)
+
+
+def _number(x):
+    """The Python number of a scalar of any kind; NumPy's keep their dtype."""
+    return x.item() if type(x) is ArrayImpl else x if is_arraylike(x) else _not_a_number(x)
+
+
+def _not_a_number(x):
+    if x is None:
+        raise TypeError("must be real number, not NoneType")
+    return dtypes.dtype(np.asarray(x))  # raises TypeError with the value
+
+
+def _arange_symbolic(start, stop, step, dtype):
+    """arange over symbolic dimensions: an iota of symbolic length."""
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    if not all(isinstance(x, (int, dims.SymbolicDim)) for x in (start, stop, step)):
+        raise TypeError("arange with symbolic dimensions takes integers and dimensions only")
+    size = dims.non_negative(dims.floor_div(stop - start + step - 1, step))
+    dtype = dtypes.scalar_dtype(int) if dtype is None else dtype
+    out = lax.iota(dtype, size)
+    if type(step) is not int or step != 1:
+        out = lax.mul(to_dtype(step, dtype), out)
+    return out if type(start) is int and start == 0 else lax.add(to_dtype(start, dtype), out)
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    """`num` numbers from start to stop, evenly spaced, along a new axis; integer dtypes round down.
+
+    With retstep also the spacing.  Raises ValueError for num < 0.
+    """
+    num = concrete_or_error(operator.index, num, "'num' argument of jnp.linspace")
+    axis = concrete_or_error(operator.index, axis, "'axis' argument of jnp.linspace")
+    if dtype is not None:
+        dtype = dtypes.check_user_dtype(dtype, "linspace")
+    out = _linspace(start, stop, num=num, endpoint=endpoint, retstep=retstep, dtype=dtype, axis=axis)
+    if retstep:
+        return on_device(out[0], device), out[1]
+    return on_device(out, device)
+
+
+@staged("_linspace", static_argnames=("num", "endpoint", "retstep", "dtype", "axis"))
+def _linspace(start, stop, *, num, endpoint, retstep, dtype, axis):
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    check_arraylike("linspace", start, stop)
+    if dtype is None:
+        dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop)))
+    compute = dtypes.canonicalize_dtype(
+        dtypes.to_inexact_dtype(dtypes.promote_types(dtypes.result_type(start, stop), dtype))
+    )
+    start, stop = (to_dtype(x, compute) for x in (start, stop))
+    shape = lax.broadcast_shapes(start.shape, stop.shape)
+    start, stop = broadcast_to(start, shape), broadcast_to(stop, shape)
+    axis = canonical_axis(axis, len(shape) + 1)
+    steps = num - 1 if endpoint else num
+    if num > 1:
+        delta = lax.div(lax.sub(stop, start), compute.type(steps))
+        out = _interpolated(start, stop, steps, shape, compute)
+        if endpoint:
+            out = lax.concatenate([out, lax.expand_dims(stop, (0,))], 0)
+    elif num == 1:
+        delta = lax.full((), np.nan if endpoint else 0, compute) if endpoint else lax.sub(stop, start)
+        out = lax.reshape(start, (1, *shape))
+    else:
+        delta = lax.full((), np.nan, compute)
+        out = lax.full((0, *shape), 0, compute)
+    if dtypes.is_integer(dtype) and not dtypes.is_integer(compute):
+        out = lax.floor(out)
+    out = lax.convert_element_type(_move_first(out, axis), dtype)
+    return (out, delta) if retstep else out
+
+
+def _interpolated(start, stop, steps, shape, dtype):
+    """start * (1 - i / steps) + stop * (i / steps) for i below steps, along a new leading axis."""
+    real = dtypes.real_dtype(dtype)
+    fraction = lax.div(lax.iota(real, steps), real.type(steps))
+    if shape:
+        fraction = lax.reshape(fraction, (steps, *(1,) * len(shape)))
+    if real != dtype:
+        fraction = lax.convert_element_type(fraction, dtype)
+    low = lax.mul(lax.reshape(start, (1, *shape)), lax.sub(dtype.type(1), fraction))
+    return lax.add(low, lax.mul(lax.reshape(stop, (1, *shape)), fraction))
+
+
+def _move_first(x, axis):
+    """The leading axis moved to `axis`."""
+    if axis == 0:
+        return x
+    order = list(range(1, x.ndim))
+    order.insert(axis, 0)
+    return lax.transpose(x, order)
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    """`base` to the powers of `linspace(start, stop, num)`."""
+    num = concrete_or_error(operator.index, num, "'num' argument of jnp.logspace")
+    axis = concrete_or_error(operator.index, axis, "'axis' argument of jnp.logspace")
+    if dtype is not None:
+        dtype = dtypes.check_user_dtype(dtype, "logspace")
+    return _logspace(start, stop, base, num=num, endpoint=endpoint, dtype=dtype, axis=axis)
+
+
+@staged("_logspace", static_argnames=("num", "endpoint", "dtype", "axis"))
+def _logspace(start, stop, base, *, num, endpoint, dtype, axis):
+    check_arraylike("logspace", start, stop)
+    if dtype is None:
+        dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop)))
+    compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))
+    start, stop = (to_dtype(x, compute) for x in (start, stop))
+    exponents = linspace(start, stop, num=num, endpoint=endpoint, axis=axis)
+    base, exponents = promote_dtypes(base, exponents)
+    return lax.convert_element_type(lax.pow(base, exponents), dtype)
+
+
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """`num` numbers from start to stop with a constant ratio."""
+    num = concrete_or_error(operator.index, num, "'num' argument of jnp.geomspace")
+    axis = concrete_or_error(operator.index, axis, "'axis' argument of jnp.geomspace")
+    if dtype is not None:
+        dtype = dtypes.check_user_dtype(dtype, "geomspace")
+    return _geomspace(start, stop, num=num, endpoint=endpoint, dtype=dtype, axis=axis)
+
+
+@staged("_geomspace", static_argnames=("num", "endpoint", "dtype", "axis"))
+def _geomspace(start, stop, *, num, endpoint, dtype, axis):
+    check_arraylike("geomspace", start, stop)
+    if dtype is None:
+        dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop)))
+    compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))
+    start, stop = (to_dtype(x, compute) for x in (start, stop))
+    sign = lax.sign(start)
+    ends = [_log10(lax.div(x, sign)) for x in (start, stop)]
+    out = logspace(*ends, num=num, endpoint=endpoint, base=10.0, axis=0)
+    out = lax.mul(lax.broadcast_to_rank(sign, out.ndim) if sign.ndim else sign, out)
+    return lax.convert_element_type(_move_first(out, canonical_axis(axis, out.ndim)), dtype)
+
+
+def _log10(x):
+    logarithm = lax.log(x)
+    if not dtypes.is_complex(x.dtype):
+        return lax.mul(logarithm, x.dtype.type(1 / np.log(10)))
+    parts = lax.real(logarithm), lax.imag(logarithm)
+    return lax.complex(*(lax.mul(p, p.dtype.type(1 / np.log(10))) for p in parts))
+
+
+def eye(N, M=None, k=0, dtype=None, *, device=None):
+    """The (N, M) matrix with ones on its k-th diagonal; M defaults to N.  Raises ValueError for negative sizes."""
+    dtype = _creation_dtype(dtype, "eye")
+    (N,) = canonical_shape(N)
+    (M,) = (N,) if M is None else canonical_shape(M)
+    if any(type(n) is int and n < 0 for n in (N, M)):
+        raise ValueError(f"negative dimensions are not allowed, got {N} and {M}")
+    return on_device(_diagonal_ones(N, M, k, dtype), device)
+
+
+def _diagonal_ones(rows, columns, k, dtype):
+    """Ones where column = row + k."""
+    index = dtypes.scalar_dtype(int)
+    i, j = lax.broadcasted_iota(index, (rows, columns), 0), lax.broadcasted_iota(index, (rows, columns), 1)
+    return lax.convert_element_type(lax.eq(lax.add(i, to_dtype(k, index)), j), dtype)
+
+
+def identity(n, dtype=None):
+    """The (n, n) unit matrix."""
+    return eye(n, dtype=_creation_dtype(dtype, "identity"))
+
+
+def lower_mask(rows, columns, k, dtype=np.bool_):
+    """Whether column <= row + k, as an (rows, columns) array."""
+    index = np.dtype(np.int32)
+    i, j = lax.broadcasted_iota(index, (rows, columns), 0), lax.broadcasted_iota(index, (rows, columns), 1)
+    mask = lax.ge(lax.add(i, index.type(k)), j)
+    return mask if dtype == bool else lax.convert_element_type(mask, dtype)
+
+
+def tri(N, M=None, k=0, dtype=None):
+    """The (N, M) matrix with ones on and below the k-th diagonal."""
+    dtype = _creation_dtype(dtype, "tri")
+    return lower_mask(N, N if M is None else M, k, dtype)
+
+
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+    """Coordinate arrays of the grid spanned by rank-1 arrays, a list; 'xy' swaps the first two axes.
+
+    Raises ValueError for arrays of higher rank and for another indexing.
+    """
+    args = [lax.expand_dims(x, (0,)) if x.ndim == 0 else x for x in arrays("meshgrid", *xi)]
+    if not copy:
+        raise ValueError("jax.numpy.meshgrid only supports copy=True")
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"Valid values for indexing are 'xy' and 'ij', got {indexing}")
+    if any(x.ndim != 1 for x in args):
+        raise ValueError(f"Arguments to jax.numpy.meshgrid must be 1D, got shapes {[x.shape for x in args]}")
+    swap = indexing == "xy" and len(args) >= 2
+    if swap:
+        args[0], args[1] = args[1], args[0]
+    shape = [1 if sparse else x.shape[0] for x in args]
+    out = [
+        lax.broadcast_in_dim(x, [x.shape[0] if j == i else n for j, n in enumerate(shape)], (i,))
+        for i, x in enumerate(args)
+    ]
+    if swap:
+        out[0], out[1] = out[1], out[0]
+    return out
+
+
+def indices(dimensions, dtype=None, sparse=False):
+    """The index arrays of a grid: one (stacked) Array, or with sparse a tuple of arrays that broadcast."""
+    dtype = dtypes.scalar_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "indices")
+    shape = canonical_shape(dimensions)
+    out = []
+    for axis, n in enumerate(shape):
+        target = [1] * len(shape) if sparse else list(shape)
+        target[axis] = n
+        out.append(lax.broadcast_in_dim(lax.iota(dtype, n), target, (axis,)))
+    if sparse:
+        return tuple(out)
+    return lax.stack(out, 0) if out else lax.full((0,), 0, dtype)

@@ -1,0 +1,229 @@
+"""einsum: sums of products by named axes, as a chain of dot_general.
+
+One or two operands are contracted directly; for more, opt_einsum finds the order.  Three steps for each contraction:
+sum out names that occur once, take diagonals of names repeated within an operand, then one dot_general.
+"""
+
+import collections
+import string
+
+import numpy as np
+
+from onax import lax
+from onax._ground import dims, dtypes
+from onax._ground.lazy import opt_einsum
+from onax._prims.convert import convert
+from onax.numpy._promotion import arrays, check_arraylike
+
+_LETTERS = string.ascii_letters
+
+
+def einsum(
+    subscripts, /, *operands, out=None, optimize="auto", precision=None, preferred_element_type=None,
+    _dot_general=lax.dot_general, out_sharding=None,
+):  # fmt: skip
+    """The sum of products that the subscripts name, such as 'ij,jk->ik'; '...' stands for leading axes that broadcast.
+
+    Without '->' the result has the names that occur once, in alphabetical order.  The form
+    `einsum(a, [0, 1], b, [1, 2], [0, 2])` is understood too.  `optimize` chooses the order for three operands and more,
+    as opt_einsum takes it.  Raises ValueError for subscripts that do not fit the operands.
+    """
+    if out is not None:
+        raise NotImplementedError("The 'out' argument to jnp.einsum is not supported.")
+    subscripts, operands = _as_text(subscripts, operands)
+    check_arraylike("einsum", *operands)
+    dtype, weak = dtypes.result_type(*operands, return_weak_type_flag=True)
+    if preferred_element_type is not None:
+        dtype, weak = dtypes.check_user_dtype(preferred_element_type, "einsum"), False
+    operands = arrays("einsum", *operands)
+    inputs, result, operands = _parse(subscripts, operands)
+    steps = _contractions(inputs, result, operands, optimize)
+
+    def product(a, b, numbers):
+        return _dot_general(a, b, numbers, precision, preferred_element_type=dtype)
+
+    for places, contracted, names_in, names_out in steps:
+        if len(places) == 1:
+            x, names = _reduce_one(operands.pop(places[0]), names_in[0], contracted, names_out)
+        else:
+            pair = [operands.pop(i) for i in places]
+            x, names = _contract_two(pair, names_in, contracted, names_out, product)
+        if names != names_out:
+            x = lax.transpose(x, tuple(names.index(n) for n in names_out))
+        operands.append(x)
+    return convert(operands[0], dtype, weak)
+
+
+# --- reading the subscripts ---------------------------------------------------------------------------------------
+
+
+def _as_text(subscripts, operands):
+    """Both call forms as (text, operands)."""
+    if isinstance(subscripts, str):
+        return subscripts.replace(" ", ""), operands
+    everything = [subscripts, *operands]
+    result = everything.pop() if len(everything) % 2 else None
+    arrays_in, lists = everything[0::2], everything[1::2]
+    labels = {}
+    for label in sorted({x for part in lists for x in part if x is not Ellipsis}, key=lambda v: (str(type(v)), v)):
+        labels[label] = _LETTERS[len(labels)]
+
+    def text(part):
+        return "".join("..." if x is Ellipsis else labels[x] for x in part)
+
+    found = ",".join(map(text, lists))
+    return (found if result is None else f"{found}->{text(result)}"), tuple(arrays_in)
+
+
+def _parse(subscripts, operands):
+    """Names of each operand's axes and of the result's; '...' replaced by unused letters, length-1 axes dropped there."""
+    left, arrow, right = subscripts.partition("->")
+    parts = left.split(",")
+    if len(parts) != len(operands):
+        raise ValueError(
+            f"Number of einsum subscripts, {len(parts)}, must be equal to the number of operands, {len(operands)}."
+        )
+    used = set(subscripts)
+    spare = [c for c in _LETTERS if c not in used]
+    inputs, widest = [], 0
+    for i, (part, x) in enumerate(zip(parts, operands)):
+        before, dots, after = part.partition("...")
+        hidden = x.ndim - len(before) - len(after)
+        if hidden < 0 or (hidden and not dots):
+            raise ValueError(
+                f"Einstein sum subscript '{part}' does not contain the correct number of indices for operand {i}."
+            )
+        widest = max(widest, hidden if dots else 0)
+        inputs.append((before, hidden if dots else 0, after))
+    hidden_names = "".join(spare[:widest])
+    names = [before + hidden_names[widest - n :] + after for before, n, after in inputs]
+    if arrow:
+        result = right.replace("...", hidden_names)
+    else:
+        counts = collections.Counter("".join(parts).replace(".", ""))
+        result = hidden_names + "".join(sorted(n for n, k in counts.items() if k == 1))
+    _check(names, result, operands)
+    return *_drop_ones(names, operands, result), operands
+
+
+def _check(names, result, operands):
+    """Sizes must agree, and the result may only name axes that exist, each once."""
+    sizes = {}
+    for i, (part, x) in enumerate(zip(names, operands)):
+        for name, n in zip(part, x.shape):
+            known = sizes.setdefault(name, n)
+            if not dims.equal(known, n):
+                if type(known) is int and known == 1:
+                    sizes[name] = n
+                elif not (type(n) is int and n == 1):
+                    raise ValueError(
+                        f"Size of label '{name}' for operand {i} ({n}) does not match previous terms ({known})."
+                    )
+    for name in result:
+        if name not in sizes:
+            raise ValueError(f"Output character '{name}' did not appear in the input")
+        if result.count(name) > 1:
+            raise ValueError(f"Output character '{name}' appeared more than once in the output.")
+
+
+def _drop_ones(names, operands, result):
+    """An axis of length 1 whose name has another length elsewhere broadcasts: it is squeezed away."""
+    sizes = {}
+    for part, x in zip(names, operands):
+        for name, n in zip(part, x.shape):
+            if sizes.get(name, 1) == 1:
+                sizes[name] = n
+    for i, (part, x) in enumerate(zip(names, operands)):
+        ones = tuple(j for j, (name, n) in enumerate(zip(part, x.shape)) if type(n) is int and n == 1 != sizes[name])
+        if ones:
+            operands[i] = lax.squeeze(x, ones)
+            names[i] = "".join(name for j, name in enumerate(part) if j not in ones)
+    return names, result
+
+
+def _contractions(names, result, operands, optimize):
+    """Steps (operand places, names summed away, names of the operands, names of the result)."""
+    if len(operands) <= 2:
+        places = tuple(range(len(operands)))[::-1]
+        return [(places, set("".join(names)) - set(result), [names[i] for i in places], result)]
+    text = ",".join(names) + "->" + result
+    if optimize is True:
+        optimize = "optimal"
+    _, steps = opt_einsum.contract_path(
+        text, *(x.shape for x in operands), shapes=True, einsum_call=True, optimize=optimize
+    )
+    out = []
+    for places, contracted, step, *_ in steps:
+        left, _, right = step.partition("->")
+        out.append((places, set(contracted), left.split(","), right))
+    return out
+
+
+# --- one contraction ----------------------------------------------------------------------------------------------
+
+
+def _sum_axes(x, names, gone):
+    """x with the named axes, each occurring once, summed away."""
+    if not gone:
+        return x, names
+    x = lax.reduce_sum(_summable(x), tuple(names.index(n) for n in gone))
+    return x, "".join(n for n in names if n not in gone)
+
+
+def _summable(x):
+    return lax.convert_element_type(x, np.int32) if x.dtype == bool else x
+
+
+def _diagonals(x, names, keep):
+    """x with names that repeat reduced to their diagonal; names not in `keep` summed away."""
+    for name, count in collections.Counter(names).items():
+        if count == 1:
+            continue
+        axes = tuple(i for i, n in enumerate(names) if n == name)
+        iotas = [lax.broadcasted_iota(np.uint32, x.shape, i) for i in axes]
+        mask = lax.eq(iotas[0], iotas[1])
+        for a, b in zip(iotas[1:], iotas[2:]):
+            mask = lax.bitwise_and(mask, lax.eq(a, b))
+        x = _summable(lax.select(mask, x, lax.full_like(x, 0)))
+        if name in keep:
+            x = lax.reduce_sum(x, axes[:-1])
+            names = names.replace(name, "", count - 1)
+        else:
+            x = lax.reduce_sum(x, axes)
+            names = names.replace(name, "")
+    return x, names
+
+
+def _reduce_one(x, names, contracted, result):
+    counts = collections.Counter(names)
+    x, names = _sum_axes(x, names, [n for n in sorted(contracted) if counts[n] == 1])
+    return _diagonals(x, names, result)
+
+
+def _contract_two(pair, names_in, contracted, result, product):
+    (lhs, rhs), (ln, rn) = pair, names_in
+    left, right = collections.Counter(ln), collections.Counter(rn)
+    ordered = sorted(contracted)
+    lhs, ln = _sum_axes(lhs, ln, [n for n in ordered if left[n] == 1 and right[n] == 0])
+    rhs, rn = _sum_axes(rhs, rn, [n for n in ordered if right[n] == 1 and left[n] == 0])
+    lhs, ln = _diagonals(lhs, ln, result + rn)
+    rhs, rn = _diagonals(rhs, rn, result + ln)
+    both = set(ln) & set(rn)
+    summed = [n for n in ordered if n in both]
+    batch = [n for n in result if n in both]
+    gone = {*summed, *batch}
+    lhs_free = "".join(n for n in ln if n not in gone)
+    rhs_free = "".join(n for n in rn if n not in gone)
+    lc, lb = tuple(ln.index(n) for n in summed), tuple(ln.index(n) for n in batch)
+    rc, rb = tuple(rn.index(n) for n in summed), tuple(rn.index(n) for n in batch)
+    names = "".join(batch) + rhs_free + lhs_free
+    if names == result:  # this order spares a transposition
+        return product(rhs, lhs, ((rc, lc), (rb, lb))), names
+    return product(lhs, rhs, ((lc, rc), (lb, rb))), "".join(batch) + lhs_free + rhs_free
+
+
+def einsum_path(subscripts, /, *operands, optimize="auto"):
+    """The order in which `einsum` contracts, and opt_einsum's report on it."""
+    if optimize is True:
+        optimize = "optimal"
+    return opt_einsum.contract_path(subscripts, *operands, optimize=optimize)

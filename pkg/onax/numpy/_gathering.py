@@ -1,0 +1,372 @@
+"""Elements at given places: take, take_along_axis, diagonals and triangles."""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._core.trace import concrete_or_error
+from onax._ground import dims, dtypes
+from onax.numpy._arithmetic import remainder
+from onax.numpy._creation import broadcast_to, lower_mask
+from onax.numpy._promotion import array_of, canonical_axis, check_arraylike, promote_dtypes, to_dtype
+from onax.numpy._shaping import ravel, reshape
+from onax.numpy._where import where
+
+_IN_BOUNDS = lax.GatherScatterMode.PROMISE_IN_BOUNDS
+_FILL = lax.GatherScatterMode.FILL_OR_DROP
+_CLIP = lax.GatherScatterMode.CLIP
+
+
+def take(
+    a, indices, axis=None, out=None, mode=None, unique_indices=False, indices_are_sorted=False, fill_value=None
+):
+    """The slices of a at `indices` along an axis; elements of the flattened array without one.
+
+    Negative indices count from the end.  Others out of bounds give, by `mode`: None or "fill" the fill_value (nan, for
+    integers the smallest or largest value), "clip" the nearest slice, "wrap" the one modulo the length.  NumPy raises.
+    """
+    if out is not None:
+        raise NotImplementedError("The 'out' argument to jnp.take is not supported.")
+    check_arraylike("take", a, indices)
+    return _take(
+        a, indices, None if axis is None else operator.index(axis), mode, unique_indices, indices_are_sorted, fill_value
+    )
+
+
+@staged("_take", static_argnames=("axis", "mode", "unique_indices", "indices_are_sorted", "fill_value"))
+def _take(a, indices, axis, mode, unique_indices, indices_are_sorted, fill_value):
+    a, indices = array_of("take", a), array_of("take", indices)
+    if axis is None:
+        a, axis = ravel(a), 0
+    axis = canonical_axis(axis, a.ndim)
+    if not dtypes.is_integer(indices.dtype):
+        raise ValueError("indices must have an integer type")
+    length = a.shape[axis]
+    if mode is None or mode == "fill":
+        gather_mode = _FILL
+        indices = where(lax.lt(indices, _scalar(indices, 0)), lax.add(indices, _scalar(indices, length)), indices)
+    elif mode == "wrap":
+        gather_mode = _IN_BOUNDS
+        indices = remainder(indices, _scalar(indices, length))
+    elif mode == "clip":
+        gather_mode = _CLIP
+    elif mode == "raise":
+        raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")
+    else:
+        raise ValueError(f"Invalid mode '{mode}' for np.take")
+    return _gather_slices(a, indices, axis, gather_mode, unique_indices, indices_are_sorted, fill_value)
+
+
+def _scalar(like, value):
+    """value in the dtype and weak type of the other."""
+    return to_dtype(value, like.dtype, like.weak_type)
+
+
+def _gather_slices(a, indices, axis, mode, unique=False, is_sorted=False, fill_value=None):
+    """Slices along one axis as a single gather."""
+    index_rank = indices.ndim
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=(*range(axis), *range(axis + index_rank, a.ndim + index_rank - 1)),
+        collapsed_slice_dims=(axis,),
+        start_index_map=(axis,),
+    )
+    sizes = tuple((1 if a.shape[axis] else 0) if i == axis else d for i, d in enumerate(a.shape))
+    return lax.gather(
+        a, lax.expand_dims(indices, (index_rank,)), dimension_numbers=numbers, slice_sizes=sizes,
+        unique_indices=unique, indices_are_sorted=is_sorted, mode=mode, fill_value=fill_value,
+    )  # fmt: skip
+
+
+def take_places(a, indices, axis):
+    """Slices at non-negative places that are known to exist."""
+    return _gather_slices(a, array_of("take", indices), axis, _IN_BOUNDS)
+
+
+@staged("take_along_axis", static_argnames=("axis", "mode", "fill_value", "wrap_negative_indices"))
+def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *, wrap_negative_indices=None):
+    """Elements of arr where `indices`, of equal rank, say at which place along the axis; other axes broadcast.
+
+    `mode` as for `take`, or a GatherScatterMode.
+    """
+    a, indices = array_of("take_along_axis", arr), array_of("take_along_axis", indices)
+    if not dtypes.is_integer(indices.dtype):
+        raise TypeError(
+            f"take_along_axis indices must be of integer type, got {indices.dtype}"
+        )
+    if axis is None:
+        if indices.ndim != 1:
+            raise ValueError(f"take_along_axis indices must be 1D if axis=None, got shape {indices.shape}")
+        a, axis = ravel(a), 0
+    if indices.ndim != a.ndim:
+        raise ValueError(f"indices and arr must have the same number of dimensions; {indices.ndim} vs. {a.ndim}")
+    axis = canonical_axis(axis, a.ndim)
+    if mode not in (None, "fill", "clip", "promise_in_bounds") and not isinstance(mode, lax.GatherScatterMode):
+        raise ValueError(f"Invalid mode {mode!r} for take_along_axis")
+    if wrap_negative_indices is None or wrap_negative_indices:
+        zero, length = _scalar(indices, 0), _scalar(indices, a.shape[axis])
+        indices = lax.select(lax.lt(indices, zero), lax.add(indices, length), indices)
+    return _gather_along(a, indices, axis, _FILL if mode is None else lax.GatherScatterMode.from_any(mode), fill_value)
+
+
+def _gather_along(a, indices, axis, mode, fill_value):
+    """One gather; axes other than `axis` are batching axes, or windows where only `indices` has length 1."""
+    rank = a.ndim
+    shape = lax.broadcast_shapes(
+        tuple(1 if i == axis else d for i, d in enumerate(a.shape)), tuple(1 if i == axis else d for i, d in enumerate(indices.shape))
+    )
+    batching, offsets, collapsed, sizes, kept = [], [], [], [], []
+    for i in range(rank):
+        if i == axis:
+            collapsed.append(i)
+            sizes.append(1)
+            kept.append(i)
+        elif a.shape[i] == 1 and indices.shape[i] != 1:
+            collapsed.append(i)  # one slice of a serves all indices
+            sizes.append(1)
+            kept.append(i)
+        elif indices.shape[i] == 1 and a.shape[i] != 1:
+            offsets.append(i)  # the whole axis of a, for each index
+            sizes.append(a.shape[i])
+        else:
+            batching.append(i)
+            sizes.append(1)
+            kept.append(i)
+    gathered = reshape(indices, tuple(indices.shape[i] for i in kept) + (1,))
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=tuple(offsets),
+        collapsed_slice_dims=tuple(collapsed),
+        start_index_map=(axis,),
+        operand_batching_dims=tuple(batching),
+        start_indices_batching_dims=tuple(kept.index(i) for i in batching),
+    )
+    out = lax.gather(
+        a, gathered, dimension_numbers=numbers, slice_sizes=tuple(sizes), mode=mode, fill_value=fill_value
+    )
+    wanted = tuple(indices.shape[axis] if i == axis else d for i, d in enumerate(shape))
+    return out if out.shape == wanted else reshape(out, wanted)
+
+
+# --- diagonals and triangles --------------------------------------------------------------------------------------
+
+
+@staged("diagonal", static_argnames=("offset", "axis1", "axis2"))
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    """The elements a[..., i, i + offset] of two axes, as a new last axis."""
+    a = array_of("diagonal", a)
+    if a.ndim < 2:
+        raise ValueError("diagonal requires an array of at least two dimensions.")
+    offset = concrete_or_error(operator.index, offset, "'offset' argument of jnp.diagonal()")
+    first, second = canonical_axis(axis1, a.ndim), canonical_axis(axis2, a.ndim)
+    a = lax.transpose(a, [*(i for i in range(a.ndim) if i not in (first, second)), first, second])
+    rows, columns = a.shape[-2:]
+    length = dims.max_dim(0, dims.min_dim(rows + min(offset, 0), columns - max(offset, 0)))
+    i = j = lax.iota(dtypes.scalar_dtype(int), length)
+    j = lax.iota(i.dtype, length)
+    if offset > 0:
+        j = lax.add(_scalar(j, offset), j)
+    elif offset < 0:
+        i = lax.add(_scalar(i, -offset), i)
+    return _gather_pairs(a, _from_end(i, rows), _from_end(j, columns))
+
+
+def _from_end(i, length):
+    """Negative indices counted from the end."""
+    return lax.select(lax.lt(i, _scalar(i, 0)), lax.add(i, _scalar(i, length)), i)
+
+
+def _gather_pairs(a, i, j):
+    """a[..., i, j] for index vectors."""
+    lead = a.ndim - 2
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=tuple(range(lead)),
+        collapsed_slice_dims=(lead, lead + 1),
+        start_index_map=(lead, lead + 1),
+    )
+    pairs = lax.concatenate([lax.expand_dims(i, (1,)), lax.expand_dims(j, (1,))], 1)
+    return lax.gather(a, pairs, dimension_numbers=numbers, slice_sizes=(*a.shape[:-2], 1, 1), mode=_IN_BOUNDS)
+
+
+def diag(v, k=0):
+    """The k-th diagonal of a matrix, or the matrix with a vector as its k-th diagonal."""
+    return _diag(v, operator.index(k))
+
+
+@staged("_diag", static_argnames=("k",))
+def _diag(v, k):
+    v = array_of("diag", v)
+    if v.ndim == 1:
+        zero = v.dtype.type(0)
+        n = v.shape[0] + abs(k)
+        v = lax.pad(v, zero, [(max(0, k), max(0, -k), 0)])
+        index = dtypes.scalar_dtype(int)
+        i, j = lax.broadcasted_iota(index, (n, n), 0), lax.broadcasted_iota(index, (n, n), 1)
+        on_diagonal = lax.eq(lax.add(i, index.type(k)), j)
+        v = lax.expand_dims(v, (1,)) if k >= 0 else lax.expand_dims(v, (1,))
+        return where(on_diagonal, v, zero)
+    if v.ndim == 2:
+        return diagonal(v, offset=k)
+    raise ValueError("diag input must be 1d or 2d")
+
+
+def diagflat(v, k=0):
+    """The matrix with the elements of v, flattened, as its k-th diagonal."""
+    return diag(ravel(array_of("diagflat", v)), k)
+
+
+def _triangle(name, m, k, keep_lower):
+    m = array_of(name, m)
+    if m.ndim < 2:
+        raise ValueError(f"Argument to jax.numpy.{name} must be at least 2D")
+    rows, columns = m.shape[-2:]
+    mask = lower_mask(rows, columns, k if keep_lower else k - 1)
+    zeros = lax.full_like(m, 0)
+    mask = mask if m.ndim == 2 else lax.broadcast_in_dim(mask, m.shape, (m.ndim - 2, m.ndim - 1))
+    return lax.select(mask, m, zeros) if keep_lower else lax.select(mask, zeros, m)
+
+
+@staged("tril", static_argnames=("k",))
+def tril(m, k=0):
+    """m with zeros above its k-th diagonal."""
+    return _triangle("tril", m, k, True)
+
+
+@staged("triu", static_argnames=("k",))
+def triu(m, k=0):
+    """m with zeros below its k-th diagonal."""
+    return _triangle("triu", m, k, False)
+
+
+@staged("trace", static_argnames=("axis1", "axis2", "dtype"))
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    """The sum of a diagonal of two axes, in the dtype of `sum`."""
+    a = array_of("trace", a)
+    if out is not None:
+        raise NotImplementedError("The 'out' argument to jnp.trace is not supported.")
+    if canonical_axis(axis1, a.ndim) == canonical_axis(axis2, a.ndim):
+        raise ValueError(f"axis1 and axis2 can not be same. axis1={axis1} and axis2={axis2}")
+    first, second = canonical_axis(axis1, a.ndim), canonical_axis(axis2, a.ndim)
+    given = None if dtype is None else dtypes.check_user_dtype(dtype, "trace")
+    if given is None and dtypes.is_integer(a.dtype) and dtypes.itemsize_bits(a.dtype) < 32:
+        given = dtypes.scalar_dtype(int)
+    a = lax.transpose(a, [*(i for i in range(a.ndim) if i not in (first, second)), first, second])
+    index = np.dtype(np.int32)
+    i, j = (lax.broadcasted_iota(index, a.shape[-2:], axis) for axis in (0, 1))
+    mask = lax.eq(lax.add(i, to_dtype(offset, index)), j)
+    a = where(mask, a, lax.full_like(a, 0))
+    return sum_over(a, (-2, -1), given)
+
+
+def sum_over(a, axes, dtype):
+    """The sum over axes, in dtype if there is one."""
+    if dtype is not None:
+        a = lax.convert_element_type(a, dtype)
+    elif a.dtype == bool:
+        a = lax.convert_element_type(a, dtypes.scalar_dtype(int))
+    return lax.reduce_sum(a, tuple(canonical_axis(i, a.ndim) for i in axes))
+
+
+def diag_indices(n, ndim=2):
+    """Index arrays of the main diagonal of an array with `ndim` axes of length n: a tuple."""
+    n = concrete_or_error(operator.index, n, "'n' argument of jnp.diag_indices()")
+    ndim = concrete_or_error(operator.index, ndim, "'ndim' argument of jnp.diag_indices()")
+    if n < 0:
+        raise ValueError(f"n argument to diag_indices must be nonnegative, got {n}")
+    if ndim < 0:
+        raise ValueError(f"ndim argument to diag_indices must be nonnegative, got {ndim}")
+    return (lax.iota(dtypes.scalar_dtype(int), n),) * ndim
+
+
+def diag_indices_from(arr):
+    """`diag_indices` for an array whose axes have one length."""
+    arr = array_of("diag_indices_from", arr)
+    if len(set(arr.shape)) != 1:
+        raise ValueError("All dimensions of input must be equal")
+    return diag_indices(arr.shape[0], ndim=arr.ndim)
+
+
+def _triangle_indices(rows, k, columns, lower):
+    """Row and column numbers of a triangle, both known: NumPy counts them."""
+    mask = np.tri(rows, rows if columns is None else columns, k if lower else k - 1, dtype=bool)
+    found = np.nonzero(mask if lower else ~mask)
+    return tuple(array_of("tril_indices", i.astype(dtypes.scalar_dtype(int))) for i in found)
+
+
+def tril_indices(n, k=0, m=None):
+    """Row and column numbers of the (n, m) matrix on and below the k-th diagonal."""
+    return _triangle_indices(operator.index(n), operator.index(k), m, True)
+
+
+def triu_indices(n, k=0, m=None):
+    """Row and column numbers of the (n, m) matrix on and above the k-th diagonal."""
+    return _triangle_indices(operator.index(n), operator.index(k), m, False)
+
+
+def _matrix_shape(name, arr):
+    if len(np.shape(arr)) != 2:
+        raise ValueError("Only 2-D inputs are accepted")
+    return np.shape(arr)
+
+
+def tril_indices_from(arr, k=0):
+    """`tril_indices` for a matrix."""
+    rows, columns = _matrix_shape("tril_indices_from", arr)
+    return tril_indices(rows, k=k, m=columns)
+
+
+def triu_indices_from(arr, k=0):
+    """`triu_indices` for a matrix."""
+    rows, columns = _matrix_shape("triu_indices_from", arr)
+    return triu_indices(rows, k=k, m=columns)
+
+
+def ix_(*args):
+    """Index arrays that pick the grid of the given rank-1 index arrays: a tuple."""
+    n = len(args)
+    out = []
+    for i, x in enumerate(args):
+        x = array_of("ix", x)
+        if x.ndim != 1:
+            raise ValueError(f"Arguments to jax.numpy.ix_ must be 1-dimensional, got shape {x.shape}")
+        if x.dtype == bool:
+            raise NotImplementedError("Boolean arguments to jax.numpy.ix_ are not implemented")
+        out.append(lax.broadcast_in_dim(x, tuple(x.shape[0] if j == i else 1 for j in range(n)), (i,)))
+    return tuple(out)
+
+
+@staged("choose", static_argnames=("mode",))
+def _choose(a, choices, mode):
+    choices = promote_dtypes(*choices)
+    n = len(choices)
+    if mode == "clip":
+        a = lax.clamp(a.dtype.type(0), a, a.dtype.type(n - 1))
+    elif mode == "wrap":
+        a = remainder(a, a.dtype.type(n))
+    shape = lax.broadcast_shapes(a.shape, *(c.shape for c in choices))
+    a = lax.convert_element_type(broadcast_to(a, shape), np.int32)
+    return lax.select_n(a, *(broadcast_to(c, shape) for c in choices))
+
+
+def choose(a, choices, out=None, mode="raise"):
+    """For each element of a the element of that number among the choices, broadcast.
+
+    mode: "raise" (a must be concrete), "wrap" or "clip" for numbers out of range.
+    """
+    if out is not None:
+        raise NotImplementedError("The 'out' argument to jnp.choose is not supported.")
+    choices = list(choices)
+    check_arraylike("choose", a, *choices)
+    a = array_of("choose", a)
+    if not dtypes.is_integer(a.dtype) and a.dtype != bool:
+        raise ValueError("`a` array must be integer typed")
+    if mode == "raise":
+        known = np.asarray(concrete_or_error(None, a, (
+            "The error occurred because jnp.choose was jit-compiled with mode='raise'. Use mode='wrap' or mode='clip' "
+            "instead."
+        )))  # fmt: skip
+        if ((known < 0) | (known >= len(choices))).any():
+            raise ValueError("invalid entry in choice array")
+    elif mode not in ("wrap", "clip"):
+        raise ValueError(f"mode={mode!r} not understood. Must be 'raise', 'wrap', or 'clip'")
+    return _choose(a, choices, mode)

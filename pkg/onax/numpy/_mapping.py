@@ -1,0 +1,196 @@
+"""Functions mapped over axes: apply_along_axis, apply_over_axes, vectorize, piecewise."""
+
+import functools
+import re
+
+import numpy as np
+
+from onax import lax
+from onax._native.array import Array
+from onax._transforms.vmap import vmap
+from onax.numpy._creation import asarray, broadcast_to
+from onax.numpy._promotion import array_of, arrays, canonical_axis, check_arraylike
+from onax.numpy._shaping import expand_dims
+from onax.numpy._where import where
+
+
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    """func1d on all vectors of arr along an axis; its result's axes stand in the axis' place."""
+    arr = array_of("apply_along_axis", arr)
+    axis = canonical_axis(axis, arr.ndim)
+
+    def function(vector):
+        return func1d(vector, *args, **kwargs)
+
+    for i in range(1, arr.ndim - axis):
+        function = vmap(function, in_axes=i, out_axes=-1)
+    for _ in range(axis):
+        function = vmap(function, in_axes=0, out_axes=0)
+    return function(arr)
+
+
+def apply_over_axes(func, a, axes):
+    """func(a, axis) for one axis after the other; a result that lost the axis gets it back with length 1."""
+    a = array_of("apply_over_axes", a)
+    for axis in axes:
+        b = func(a, axis)
+        if b.ndim == a.ndim:
+            a = b
+        elif b.ndim == a.ndim - 1:
+            a = expand_dims(b, axis)
+        else:
+            raise ValueError("function is not returning an array of the correct shape")
+    return a
+
+
+def piecewise(x, condlist, funclist, *args, **kw):
+    """For each element the value of the function (or constant) whose condition holds: the last such, else a default.
+
+    funclist has as many entries as condlist, or one more for the default, which is 0 otherwise.  Functions are called
+    on all of x: unlike NumPy's, they must be defined everywhere.
+    """
+    x = array_of("piecewise", x)
+    if isinstance(condlist, (Array, np.ndarray)) or np.ndim(condlist[0]) == 0:
+        condlist = [condlist] if np.ndim(condlist) == 0 or np.ndim(condlist) == x.ndim else list(condlist)
+    conditions = [broadcast_to(asarray(c, dtype=bool), x.shape) for c in condlist]
+    count, given = len(conditions), len(funclist)
+    if given not in (count, count + 1):
+        raise ValueError(
+            f"with {count} condition(s), either {count} or {count + 1} functions are expected; got {given}"
+        )
+    default = funclist[-1] if given == count + 1 else 0
+    out = lax.full_like(x, 0)
+    for condition, function in [(None, default), *zip(conditions, funclist)]:
+        value = function(x, *args, **kw) if callable(function) else function
+        value = lax.convert_element_type(array_of("piecewise", value), x.dtype)
+        out = broadcast_to(value, x.shape) if condition is None else where(condition, value, out)
+    return out
+
+
+# --- vectorize ----------------------------------------------------------------------------------------------------
+
+_NAME = r"\w+"
+_CORE = rf"\((?:{_NAME}(?:,{_NAME})*)?\)"
+_SIGNATURE = re.compile(rf"{_CORE}(?:,{_CORE})*->{_CORE}(?:,{_CORE})*")
+
+
+def _parse_signature(signature):
+    """'(m,n),(n)->(m)' as lists of tuples of names for inputs and outputs."""
+    text = signature.replace(" ", "")
+    if not _SIGNATURE.fullmatch(text):
+        raise ValueError(f"not a valid gufunc signature: {signature}")
+    return tuple(
+        [tuple(re.findall(_NAME, core)) for core in re.findall(_CORE, side)] for side in text.split("->")
+    )
+
+
+def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
+    """pyfunc as a function that broadcasts, by mapping it over the leading axes of its arguments.
+
+    `signature`, such as '(m,n),(n)->(m)', names the trailing axes pyfunc itself takes; without one it takes scalars.
+    `excluded` positions and names are passed through as they are.
+    """
+    for item in excluded:
+        if not isinstance(item, (str, int)):
+            raise TypeError(f"jax.numpy.vectorize can only exclude integer or string arguments, but excluded={excluded!r}")
+        if isinstance(item, int) and item < 0:
+            raise ValueError(f"excluded={excluded!r} contains negative numbers")
+
+    @functools.wraps(pyfunc)
+    def wrapped(*args, **kwargs):
+        hint = f"on vectorized function with {excluded=!r} and {signature=!r}"
+        mapped, values, fixed = _without_excluded(pyfunc, args, kwargs, excluded)
+        if signature is None:
+            inputs, outputs = [()] * len(values), None
+        else:
+            inputs, outputs = _parse_signature(signature)
+        if len(inputs) != len(values):
+            raise TypeError(f"wrong number of positional arguments: expected {len(inputs)}, got {len(values)}")
+        check_arraylike("vectorize", *values)
+        values = arrays("vectorize", *values)
+        leads, sizes = _leading_shapes(values, inputs, hint)
+        checked = _checking(mapped, fixed, outputs, sizes, hint)
+        return _broadcast_map(checked, values, leads)
+
+    return wrapped
+
+
+def _without_excluded(function, args, kwargs, excluded):
+    """The function of the mapped arguments only, those arguments, and the keyword arguments."""
+    static = {i: a for i, a in enumerate(args) if i in excluded}
+    names = [k for k in kwargs if k not in excluded]
+    fixed = {k: v for k, v in kwargs.items() if k in excluded}
+    values = [a for i, a in enumerate(args) if i not in static] + [kwargs[k] for k in names]
+    positional = len(args) - len(static)
+
+    def call(*mapped, **more):
+        rest = iter(mapped[:positional])
+        full = [static[i] if i in static else next(rest) for i in range(len(args))]
+        return function(*full, **dict(zip(names, mapped[positional:])), **more)
+
+    return call, values, fixed
+
+
+def _leading_shapes(values, inputs, hint):
+    """The shape before the core axes of each argument, and the size of each named axis."""
+    sizes, leads = {}, []
+    for x, core in zip(values, inputs):
+        if x.ndim < len(core):
+            raise ValueError(f"input with shape {x.shape} does not have enough dimensions for all core dimensions {core} {hint}")
+        split = x.ndim - len(core)
+        leads.append(x.shape[:split])
+        _record(sizes, x.shape[split:], core, hint)
+    return leads, sizes
+
+
+def _record(sizes, shape, core, hint):
+    for name, n in zip(core, shape):
+        if sizes.setdefault(name, n) != n:
+            raise ValueError(f"inconsistent size for core dimension {name!r}: {n} vs {sizes[name]} {hint}")
+
+
+def _checking(function, fixed, outputs, sizes, hint):
+    """The function with its results checked against the signature."""
+
+    def call(*args):
+        out = function(*args, **fixed)
+        if outputs is None:
+            return out
+        sequence = out if isinstance(out, tuple) else (out,)
+        if len(outputs) == 1 and isinstance(out, tuple):
+            raise TypeError(f"wrong output signature: a tuple of {len(out)} where one array was promised {hint}")
+        if len(sequence) != len(outputs):
+            raise TypeError(f"wrong number of output arguments: expected {len(outputs)}, got {len(sequence)} {hint}")
+        known = dict(sizes)
+        for x, core in zip(sequence, outputs):
+            if np.ndim(x) != len(core):
+                raise ValueError(f"output shape {np.shape(x)} does not match core dimensions {core} {hint}")
+            _record(known, np.shape(x), core, hint)
+        return out
+
+    return call
+
+
+def _broadcast_map(function, values, leads):
+    """vmap over the broadcast leading axes; an axis of length 1 of some argument is not mapped there."""
+    shape = lax.broadcast_shapes(*leads) if leads else ()
+    padded = [(1,) * (len(shape) - len(lead)) + tuple(lead) for lead in leads]
+    squeezed, mapped_axes = [], []
+    for x, lead, full in zip(values, leads, padded):
+        own = [i for i, d in enumerate(lead) if d == 1]
+        squeezed.append(lax.squeeze(x, tuple(own)) if own else x)
+        mapped_axes.append([d != 1 for d in full])
+    ones = []
+    for axis in reversed(range(len(shape))):
+        in_axes = tuple(0 if flags[axis] else None for flags in mapped_axes)
+        if all(i is None for i in in_axes):
+            ones.append(axis)
+        else:
+            function = vmap(function, in_axes=in_axes)
+    out = function(*squeezed)
+    if not ones:
+        return out
+    ones = tuple(sorted(ones))
+    if isinstance(out, tuple):
+        return tuple(expand_dims(x, ones) for x in out)
+    return expand_dims(out, ones)

@@ -1,0 +1,243 @@
+"""pad, in all of NumPy's modes."""
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._ground import dtypes
+from onax._native.tree import tree_flatten
+from onax.numpy._arithmetic import round as _round
+from onax.numpy._creation import array, broadcast_to, linspace
+from onax.numpy._mapping import apply_along_axis
+from onax.numpy._promotion import array_of, to_dtype
+from onax.numpy._reductions import max as _max
+from onax.numpy._reductions import mean as _mean
+from onax.numpy._reductions import min as _min
+from onax.numpy._shaping import flip
+
+_OPTIONS = {
+    "constant": ("constant_values",), "edge": (), "linear_ramp": ("end_values",), "maximum": ("stat_length",),
+    "mean": ("stat_length",), "median": ("stat_length",), "minimum": ("stat_length",), "reflect": ("reflect_type",),
+    "symmetric": ("reflect_type",), "wrap": (), "empty": (),
+}  # fmt: skip
+
+
+def pad(array, pad_width, mode="constant", **kwargs):
+    """array with elements added at both ends of its axes.
+
+    pad_width: a number, (before, after), or one such pair an axis, or a dict from axes to them.  mode: "constant",
+    "edge", "empty" (zeros), "linear_ramp", "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap", or a
+    function as NumPy takes it.  Raises NotImplementedError for other modes, ValueError for options of another mode.
+    """
+    array = array_of("pad", array)
+    widths = _pairs(_from_dict(pad_width, array.ndim), array.ndim, "pad_width", np.integer)
+    if (widths < 0).any():
+        raise ValueError("index can't contain negative values")
+    widths = tuple((int(a), int(b)) for a, b in widths)
+    if callable(mode):
+        return _pad_by_function(array, widths, mode, kwargs)
+    if mode not in _OPTIONS:
+        raise NotImplementedError(f"Unimplemented padding mode '{mode}' for np.pad.")
+    unsupported = set(kwargs) - set(_OPTIONS[mode])
+    if unsupported:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {unsupported}")
+    stat_length = kwargs.get("stat_length")
+    if stat_length is not None:
+        stat_length = tuple((int(a), int(b)) for a, b in _pairs(stat_length, array.ndim, "stat_length", np.integer))
+    return _pad(
+        array, widths, mode, kwargs.get("constant_values", 0), stat_length, kwargs.get("end_values", 0),
+        kwargs.get("reflect_type", "even"),
+    )  # fmt: skip
+
+
+def _from_dict(pad_width, ndim):
+    """A mapping from axes to widths as one pair an axis."""
+    if not isinstance(pad_width, dict):
+        return pad_width
+    out = [(0, 0)] * ndim
+    for axis, width in pad_width.items():
+        out[axis] = (width, width) if np.ndim(width) == 0 else tuple(width)
+    return out
+
+
+def _pairs(values, ndim, name, kind):
+    """Numbers given in one of NumPy's short forms, as an (ndim, 2) ndarray."""
+    found = np.asarray(values)
+    if found.size and not np.issubdtype(found.dtype, kind):
+        raise TypeError(f"`{name}` must be of integral type.")
+    return np.array(_spread(found, ndim, name, np.broadcast_to))
+
+
+def _spread(values, ndim, name, broadcast):
+    """Values of shape (ndim, 2), (1, 2), (2,), (1,) or () broadcast to (ndim, 2)."""
+    if values.shape not in ((ndim, 2), (1, 2), (2,), (1,), ()):
+        raise ValueError(
+            f"jnp.pad: {name} with nd={ndim} has unsupported shape {values.shape}. Valid shapes are ({ndim}, 2), "
+            "(1, 2), (2,), (1,), or ()."
+        )
+    return broadcast(values, (ndim, 2))
+
+
+@staged("_pad", static_argnames=("pad_width", "mode", "stat_length", "reflect_type"))
+def _pad(array, pad_width, mode, constant_values, stat_length, end_values, reflect_type):
+    array = array_of("pad", array)
+    if array.ndim == 0:
+        return array
+    if mode == "constant":
+        return _pad_constant(array, pad_width, constant_values)
+    if mode == "wrap":
+        return _pad_wrap(array, pad_width)
+    if mode in ("symmetric", "reflect"):
+        return _pad_mirror(array, pad_width, mode, reflect_type)
+    if mode == "edge":
+        return _pad_each(array, pad_width, _edges)
+    if mode == "linear_ramp":
+        ends = _values(end_values, array.ndim, "end_values", array.dtype)
+        return _pad_each(array, pad_width, lambda x, axis, widths: _ramps(x, axis, widths, ends))
+    if mode == "empty":
+        return _pad_each(array, pad_width, _blanks)
+    return _pad_each(array, pad_width, lambda x, axis, widths: _statistics(x, array, axis, widths, mode, stat_length))
+
+
+def _values(values, ndim, name, dtype):
+    """Constants in one of the short forms, as an (ndim, 2) Array; a single number stays a scalar."""
+    leaves, _ = tree_flatten(values)
+    if len(leaves) == 1 and np.ndim(leaves[0]) == 0:
+        return to_dtype(leaves[0], dtype)
+    found = lax.convert_element_type(array(values), dtype)
+    return _spread(found, ndim, name, broadcast_to)
+
+
+def _pad_constant(x, widths, constant_values):
+    values = _values(constant_values, x.ndim, "constant_values", x.dtype)
+    if values.ndim == 0:
+        return lax.pad(x, values, tuple((a, b, 0) for a, b in widths))
+    for axis, ends in enumerate(widths):
+        for side, width in enumerate(ends):
+            value = lax.squeeze(lax.slice(values, (axis, side), (axis + 1, side + 1)), (0, 1))
+            config = [(0, 0, 0)] * x.ndim
+            config[axis] = (width, 0, 0) if side == 0 else (0, width, 0)
+            x = lax.pad(x, value, config)
+    return x
+
+
+def _pad_wrap(x, widths):
+    """Copies of x on both sides, cut to the widths."""
+    for axis, (before, after) in enumerate(widths):
+        n = x.shape[axis]
+        if n == 0:
+            if before or after:
+                raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+            continue
+        parts = [x]
+        left, right = divmod(before, n), divmod(after, n)
+        parts = [lax.slice_in_dim(x, n - left[1], n, axis=axis)] * bool(left[1]) + [x] * left[0] + parts
+        parts = parts + [x] * right[0] + [lax.slice_in_dim(x, 0, right[1], axis=axis)] * bool(right[1])
+        x = lax.concatenate(parts, axis)
+    return x
+
+
+def _pad_mirror(x, widths, mode, reflect_type):
+    """Mirror images, as often as the widths need."""
+    if reflect_type not in ("even", "odd"):
+        raise ValueError(f"pad: reflect_type must be 'even' or 'odd'; got {reflect_type!r}")
+    for axis, (before, after) in enumerate(widths):
+        if x.shape[axis] == 0:
+            if before or after:
+                raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+            continue
+        n = x.shape[axis]
+        offset = 1 if mode == "reflect" and n > 1 else 0
+        x = _mirror_side(x, axis, before, n, offset, reflect_type, True)
+        x = _mirror_side(x, axis, after, n, offset, reflect_type, False)
+    return x
+
+
+def _mirror_side(x, axis, width, n, offset, reflect_type, in_front):
+    """x with `width` mirrored elements on one side; `offset` 1 leaves the edge element out."""
+    while width > 0:
+        length = x.shape[axis]
+        step = min(width, n - offset)
+        edge_at = 0 if in_front else length - 1
+        edge = lax.slice_in_dim(x, edge_at, edge_at + 1, axis=axis)
+        start = offset if in_front else length - offset - step
+        part = flip(lax.slice_in_dim(x, start, start + step, axis=axis), axis)
+        if reflect_type == "odd":
+            part = lax.sub(lax.mul(x.dtype.type(2), edge), part)
+        x = lax.concatenate([part, x] if in_front else [x, part], axis)
+        width -= step
+    return x
+
+
+def _pad_each(x, widths, ends):
+    """One axis after the other, its two ends from `ends(x, axis, (before, after))`."""
+    for axis, width in enumerate(widths):
+        if x.shape[axis] == 0 and width != (0, 0) and ends is not _blanks:
+            raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+        before, after = ends(x, axis, width)
+        x = lax.concatenate([before, x, after], axis)
+    return x
+
+
+def _stretched(x, axis, length):
+    """A slice of length 1, repeated along its axis."""
+    shape = tuple(length if i == axis else d for i, d in enumerate(x.shape))
+    squeezed = tuple(i for i in range(x.ndim) if i != axis)
+    return lax.broadcast_in_dim(lax.squeeze(x, (axis,)), shape, squeezed)
+
+
+def _edges(x, axis, widths):
+    n = x.shape[axis]
+    first, last = lax.slice_in_dim(x, 0, 1, axis=axis), lax.slice_in_dim(x, n - 1, n, axis=axis)
+    return _stretched(first, axis, widths[0]), _stretched(last, axis, widths[1])
+
+
+def _blanks(x, axis, widths):
+    def zeros(width):
+        return lax.full(tuple(width if i == axis else d for i, d in enumerate(x.shape)), 0, x.dtype)
+
+    return zeros(widths[0]), zeros(widths[1])
+
+
+def _ramps(x, axis, widths, ends):
+    """Straight lines from the end values to the edges."""
+    n = x.shape[axis]
+
+    def ramp(at, width, side):
+        edge = lax.squeeze(lax.slice_in_dim(x, at, at + 1, axis=axis), (axis,))
+        end = ends if ends.ndim == 0 else lax.squeeze(lax.slice(ends, (axis, side), (axis + 1, side + 1)), (0, 1))
+        line = linspace(end, edge, width, endpoint=False, dtype=x.dtype, axis=axis)
+        return flip(line, axis) if side else line
+
+    return ramp(0, widths[0], 0), ramp(n - 1, widths[1], 1)
+
+
+def _statistics(x, original, axis, widths, mode, stat_length):
+    """The mean, median, maximum or minimum of the elements near each end."""
+    n = x.shape[axis]
+    lengths = (n, n) if stat_length is None else stat_length[axis]
+    if 0 in lengths and mode in ("maximum", "minimum"):
+        raise ValueError("stat_length of 0 yields no value for padding")
+
+    def side(start, stop, width):
+        part = lax.slice_in_dim(x, start, stop, axis=axis)
+        found = _statistic(part, axis, mode)
+        if dtypes.is_integer(x.dtype) and found.dtype != x.dtype:
+            found = _round(found)
+        return _stretched(lax.convert_element_type(found, x.dtype), axis, width)
+
+    return side(0, min(lengths[0], n), widths[0]), side(n - min(lengths[1], n), n, widths[1])
+
+
+def _statistic(part, axis, mode):
+    if mode == "median":
+        raise NotImplementedError("pad: mode='median' needs a sort; pad a NumPy array with np.pad, or use mode='mean'")
+    return {"mean": _mean, "maximum": _max, "minimum": _min}[mode](part, axis=axis, keepdims=True)
+
+
+def _pad_by_function(x, widths, function, options):
+    """NumPy's protocol: the function fills the ends of each vector, which here it must return."""
+    x = lax.pad(x, x.dtype.type(0), tuple((a, b, 0) for a, b in widths))
+    for axis, width in enumerate(widths):
+        x = apply_along_axis(lambda v, a=axis, w=width: function(v, w, a, options), axis, x)
+    return x

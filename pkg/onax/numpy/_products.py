@@ -1,0 +1,255 @@
+"""Products of matrices and vectors: matmul, dot, inner, outer, tensordot, kron, cross and their relatives."""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._ground import dims, dtypes
+from onax._native.array import Array
+from onax._prims.convert import convert
+from onax.numpy._promotion import array_of, arrays, canonical_axes, canonical_axis, check_arraylike, promote_dtypes
+from onax.numpy._promotion import promote_args
+from onax.numpy._shaping import ravel
+from onax.numpy._ufuncs import conjugate
+
+
+def _operands(name, a, b, preferred_element_type):
+    """Both as Arrays, the dtype of their product and whether it is weak."""
+    check_arraylike(name, a, b)
+    if preferred_element_type is not None:
+        dtype, weak = dtypes.check_user_dtype(preferred_element_type, name), False
+    else:
+        dtype, weak = dtypes.result_type(a, b, return_weak_type_flag=True)
+    return array_of(name, a), array_of(name, b), dtype, weak
+
+
+def contract(a, b, numbers, precision, dtype, weak=False):
+    """dot_general with a result of the given dtype and weak type."""
+    out = lax.dot_general(a, b, dimension_numbers=numbers, precision=precision, preferred_element_type=dtype)
+    return convert(out, dtype, weak) if weak or out.dtype != dtype else out
+
+
+_MATRIX_NUMBERS = (((1,), (0,)), ((), ()))
+
+
+def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
+    """The matrix product over the last axis of a and the second to last of b; leading axes broadcast.
+
+    Vectors count as one row (a) or column (b), whose axis the result lacks.  Raises ValueError for scalars.
+    """
+    for position, x in enumerate((a, b)):
+        if isinstance(x, Array) and x.ndim > 0:
+            continue
+        check_arraylike("matmul", a, b)
+        if np.ndim(x) < 1:
+            raise ValueError(f"matmul input operand {position} must have ndim at least 1, but it has ndim 0")
+    a, b, dtype, weak = _operands("matmul", a, b, preferred_element_type)
+    if a.ndim == b.ndim == 2:
+        return contract(a, b, _MATRIX_NUMBERS, precision, dtype, weak)
+    return _stacked_matmul(a, b, precision, dtype, weak)
+
+
+def _stacked_matmul(a, b, precision, dtype, weak):
+    """matmul with leading axes: equal ones become batching axes, those of one side stay free and move to their place."""
+    a_row, b_column = a.ndim > 1, b.ndim > 1
+    a_lead = a.shape[:-2] if a_row else ()
+    b_lead = b.shape[:-2] if b_column else ()
+    rank = max(len(a_lead), len(b_lead))
+    a_lead = (None,) * (rank - len(a_lead)) + a_lead
+    b_lead = (None,) * (rank - len(b_lead)) + b_lead
+    shared, a_free, b_free = [], [], []
+    a_batch, b_batch, a_drop, b_drop = [], [], [], []
+    a_axis = b_axis = 0
+    for i, (m, n) in enumerate(zip(a_lead, b_lead)):
+        if m is None or (n is not None and type(m) is int and m == 1):
+            b_free.append(i)
+            if m is not None:
+                a_drop.append(a_axis)
+        elif n is None or (type(n) is int and n == 1):
+            a_free.append(i)
+            if n is not None:
+                b_drop.append(b_axis)
+        elif dims.equal(m, n):
+            shared.append(i)
+            a_batch.append(a_axis - len(a_drop))
+            b_batch.append(b_axis - len(b_drop))
+        else:
+            raise ValueError(f"Incompatible shapes for matmul arguments: {a.shape} and {b.shape}")
+        a_axis += m is not None
+        b_axis += n is not None
+    a = lax.squeeze(a, tuple(a_drop)) if a_drop else a
+    b = lax.squeeze(b, tuple(b_drop)) if b_drop else b
+    numbers = (((a.ndim - 1,), (b.ndim - 1 - b_column,)), (tuple(a_batch), tuple(b_batch)))
+    out = contract(a, b, numbers, precision, dtype, weak)
+    order = [*shared, *a_free, *([rank] if a_row else []), *b_free, *([rank + 1] if b_column else [])]
+    permutation = tuple(sorted(range(len(order)), key=order.__getitem__))
+    return out if permutation == tuple(range(out.ndim)) else lax.transpose(out, permutation)
+
+
+def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
+    """The sum of products over the last axis of a and the second to last (or only) axis of b; a product for scalars."""
+    a, b, dtype, weak = _operands("dot", a, b, preferred_element_type)
+    if a.ndim == 0 or b.ndim == 0:
+        numbers = (((), ()), ((), ()))
+    else:
+        numbers = (((a.ndim - 1,), (max(0, b.ndim - 2),)), ((), ()))
+    return contract(a, b, numbers, precision, dtype, weak)
+
+
+def vdot(a, b, *, precision=None, preferred_element_type=None):
+    """The scalar product of the flattened arrays, the first conjugated."""
+    check_arraylike("vdot", a, b)
+    if dtypes.is_complex(dtypes.dtype(a)):
+        a = conjugate(a)
+    return dot(ravel(a), ravel(b), precision=precision, preferred_element_type=preferred_element_type)
+
+
+def inner(a, b, *, precision=None, preferred_element_type=None):
+    """The sum of products over the last axes; a product for scalars."""
+    a, b = arrays("inner", a, b)
+    if a.ndim == 0 or b.ndim == 0:
+        dtype = None if preferred_element_type is None else dtypes.check_user_dtype(preferred_element_type, "inner")
+        a, b = promote_args("inner", a, b)
+        return lax.mul(a, b) if dtype is None else lax.convert_element_type(lax.mul(a, b), dtype)
+    return tensordot(a, b, (-1, -1), precision=precision, preferred_element_type=preferred_element_type)
+
+
+def outer(a, b, out=None):
+    """The products of all elements of a with all of b, both flattened: a matrix."""
+    if out is not None:
+        raise NotImplementedError("The 'out' argument to jnp.outer is not supported.")
+    check_arraylike("outer", a, b)
+    a, b = promote_dtypes(a, b)
+    a, b = lax.expand_dims(ravel(a), (1,)), lax.expand_dims(ravel(b), (0,))
+    return lax.bitwise_and(a, b) if a.dtype == bool else lax.mul(a, b)
+
+
+def tensordot(a, b, axes=2, *, precision=None, preferred_element_type=None, out_sharding=None):
+    """The sum of products over pairs of axes: the last n of a with the first n of b, or two lists of axes."""
+    a, b, dtype, weak = _operands("tensordot", a, b, preferred_element_type)
+    return contract(a, b, (_tensordot_axes(a, b, axes), ((), ())), precision, dtype, weak)
+
+
+def _tensordot_axes(a, b, axes):
+    shapes = f"({a.shape} and {b.shape})"
+    if isinstance(axes, (int, np.integer)):
+        n = operator.index(axes)
+        if n > min(a.ndim, b.ndim):
+            raise TypeError(f"Number of tensordot axes (axes {n}) exceeds input ranks {shapes}")
+        return tuple(range(a.ndim - n, a.ndim)), tuple(range(n))
+    if not isinstance(axes, (tuple, list)) or len(axes) != 2:
+        raise TypeError(
+            "tensordot axes argument must be an int, a pair of ints, or a pair of lists/tuples of ints. "
+            f"Got {axes!r}"
+        )
+    first, second = axes
+    if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
+        if len(first) != len(second):
+            raise TypeError(f"tensordot requires axes lists to have equal length, got {first} and {second}.")
+    elif isinstance(first, (tuple, list)) or isinstance(second, (tuple, list)):
+        raise TypeError(
+            f"tensordot requires both axes lists to be either ints, tuples or lists, got {first} and {second}"
+        )
+    return canonical_axes(first, a.ndim), canonical_axes(second, b.ndim)
+
+
+@staged("kron")
+def kron(a, b):
+    """The Kronecker product: b once for each element of a, multiplied by it."""
+    check_arraylike("kron", a, b)
+    a, b = promote_dtypes(a, b)
+    rank = max(a.ndim, b.ndim)
+    a, b = lax.broadcast_to_rank(a, rank), lax.broadcast_to_rank(b, rank)
+    wide = lax.mul(
+        lax.expand_dims(a, tuple(range(1, 2 * rank, 2))), lax.expand_dims(b, tuple(range(0, 2 * rank, 2)))
+    )
+    return lax.reshape(wide, tuple(m * n for m, n in zip(a.shape, b.shape)))
+
+
+@staged("cross", static_argnames=("axisa", "axisb", "axisc", "axis"))
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """The vector product along axes of length 3 (or 2: third component 0, and a scalar for two such)."""
+    check_arraylike("cross", a, b)
+    a, b = promote_dtypes(a, b)
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = _last(a, axisa), _last(b, axisb)
+    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
+        raise ValueError("Dimension must be either 2 or 3 for cross product")
+    flat = a.shape[-1] == b.shape[-1] == 2
+    parts = [[_component(x, i) for i in range(x.shape[-1])] for x in (a, b)]
+    if flat:
+        (a0, a1), (b0, b1) = parts
+        return lax.sub(_product(a0, b1), _product(a1, b0))
+    (a0, a1, a2), (b0, b1, b2) = (p if len(p) == 3 else [*p, lax.full_like(p[0], 0)] for p in parts)
+    out = [
+        lax.sub(_product(a1, b2), _product(a2, b1)),
+        lax.sub(_product(a2, b0), _product(a0, b2)),
+        lax.sub(_product(a0, b1), _product(a1, b0)),
+    ]
+    return _from_last(lax.stack(out, out[0].ndim), axisc)
+
+
+def _product(x, y):
+    """x * y, broadcast."""
+    return lax.mul(*promote_args("cross", x, y))
+
+
+def _last(x, axis):
+    """x with the axis moved to the end."""
+    axis = canonical_axis(axis, x.ndim)
+    return lax.transpose(x, (*(i for i in range(x.ndim) if i != axis), axis))
+
+
+def _from_last(x, axis):
+    """x with the last axis moved."""
+    axis = canonical_axis(axis, x.ndim)
+    order = list(range(x.ndim - 1))
+    order.insert(axis, x.ndim - 1)
+    return lax.transpose(x, order)
+
+
+def _component(x, i):
+    """x[..., i]"""
+    return lax.index_in_dim(x, i, x.ndim - 1, keepdims=False)
+
+
+def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
+    """The scalar product of the vectors along an axis, the first conjugated; other axes broadcast."""
+    x1, x2 = arrays("vecdot", x1, x2)
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ValueError(f"axes must match; got shapes {x1.shape} and {x2.shape} with axis={axis}")
+    if dtypes.is_complex(x1.dtype):
+        x1 = conjugate(x1)
+    x1, x2 = _last(x1, axis), _last(x2, axis)
+    shape = lax.broadcast_shapes(x1.shape[:-1], x2.shape[:-1])
+    dtype, weak = dtypes.result_type(x1, x2, return_weak_type_flag=True)
+    if preferred_element_type is not None:
+        dtype, weak = dtypes.check_user_dtype(preferred_element_type, "vecdot"), False
+    if x1.shape[:-1] == x2.shape[:-1]:
+        lead = tuple(range(len(shape)))
+        return contract(x1, x2, (((len(shape),), (len(shape),)), (lead, lead)), precision, dtype, weak)
+    out = _stacked_matmul(lax.expand_dims(x1, (x1.ndim - 1,)), lax.expand_dims(x2, (x2.ndim,)), precision, dtype, weak)
+    return lax.squeeze(out, (out.ndim - 2, out.ndim - 1))
+
+
+@staged("matvec")
+def matvec(x1, x2, /):
+    """The product of matrices x1 (..., m, n) and vectors x2 (..., n); leading axes broadcast."""
+    x1, x2 = arrays("matvec", x1, x2)
+    if x2.ndim == 1:
+        return matmul(x1, x2)
+    out = matmul(x1, lax.expand_dims(x2, (x2.ndim,)))
+    return lax.squeeze(out, (out.ndim - 1,))
+
+
+@staged("vecmat")
+def vecmat(x1, x2, /):
+    """The product of conjugated vectors x1 (..., n) and matrices x2 (..., n, m); leading axes broadcast."""
+    x1, x2 = arrays("vecmat", x1, x2)
+    if x1.ndim == 1:
+        return matmul(conjugate(x1), x2)
+    out = matmul(lax.expand_dims(conjugate(x1), (x1.ndim - 1,)), x2)
+    return lax.squeeze(out, (out.ndim - 2,))

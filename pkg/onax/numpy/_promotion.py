@@ -1,0 +1,193 @@
+"""What jnp functions do first: accept operands, bring them to one dtype and one rank.
+
+`check_arraylike` refuses lists and strings; `promote_args` and its relatives return operands that a primitive takes.
+A Python scalar becomes a concrete scalar of the common dtype, never a staged conversion, so it prints as a literal.
+"""
+
+import warnings
+
+import numpy as np
+
+from onax import lax
+from onax._ground import dtypes
+from onax._ground.config import config
+from onax._native.array import Array, ArrayImpl, from_user, make_array
+from onax._prims.convert import cast, convert
+
+_ACCEPTED = (Array, np.ndarray, np.generic, bool, int, float, complex)
+_BOOL = np.dtype(bool)
+
+
+def is_arraylike(x):
+    """Whether jnp functions take x as it is: arrays, scalars, and objects with `__jax_array__`."""
+    return isinstance(x, _ACCEPTED) or type(x) in dtypes.python_scalar_dtypes or hasattr(type(x), "__jax_array__")
+
+
+def check_arraylike(name, *args):
+    """Raises TypeError for an argument that is neither an array nor a scalar."""
+    for position, x in enumerate(args):
+        if type(x) is not ArrayImpl and not is_arraylike(x):
+            raise TypeError(
+                f"{name} requires ndarray or scalar arguments, got {type(x)} at position {position}."
+            )
+
+
+def as_operand(x):
+    """x as an Array; what is not one yet becomes a concrete one of canonical dtype."""
+    if isinstance(x, Array):
+        return x
+    if isinstance(x, (np.ndarray, np.generic)):
+        dtype = dtypes.dtype(x)
+        return from_user(x) if x.dtype == dtype else make_array(np.asarray(cast(np.asarray(x), dtype)))
+    if hasattr(type(x), "__jax_array__"):
+        return as_operand(x.__jax_array__())
+    return python_scalar(x, dtypes.dtype(x), dtypes.is_weakly_typed(x))
+
+
+def python_scalar(x, dtype, weak_type):
+    """The Array of shape () for a Python scalar.  Raises OverflowError for an int that does not fit."""
+    if type(x) is int and dtypes.is_integer(dtype):
+        info = dtypes.iinfo(dtype)
+        if not info.min <= x <= info.max:
+            raise OverflowError(f"Python int {x} too large to convert to {dtype.name}")
+    elif type(x) not in (bool, int, float, complex):
+        return lax.convert_element_type(x, dtype)  # a symbolic dimension
+    return make_array(np.asarray(x).astype(dtype), weak_type=weak_type)
+
+
+def arrays(name, *args):
+    """The arguments as Arrays.  Raises TypeError for what is neither an array nor a scalar."""
+    check_arraylike(name, *args)
+    return [x if isinstance(x, Array) else as_operand(x) for x in args]
+
+
+def array_of(name, x):
+    """The one argument as an Array."""
+    if isinstance(x, Array):
+        return x
+    check_arraylike(name, x)
+    return as_operand(x)
+
+
+# --- dtypes -------------------------------------------------------------------------------------------------------
+
+
+def to_dtype(x, dtype, weak_type=False):
+    """x with the given dtype; a Python scalar wraps as C does, anything else converts as `lax` does."""
+    kind = type(x)
+    if kind is int or kind is float or kind is complex or kind is bool:
+        if kind is int and dtypes.is_integer(dtype):
+            bits = dtypes.itemsize_bits(dtype)
+            x &= (1 << bits) - 1
+            if x > int(dtypes.iinfo(dtype).max):
+                x -= 1 << bits
+        return make_array(np.asarray(x).astype(dtype), weak_type=weak_type)
+    if isinstance(x, Array):
+        return convert(x, dtype, weak_type)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return make_array(np.array(cast(np.asarray(x), dtype)), weak_type=weak_type)
+    return convert(as_operand(x), dtype, weak_type)
+
+
+def promote_dtypes(*args):
+    """The arguments as Arrays of their common dtype."""
+    if len(args) < 2:
+        return [as_operand(x) for x in args]
+    dtype, weak_type = dtypes.result_type(*args, return_weak_type_flag=True)
+    return [to_dtype(x, dtype, weak_type) for x in args]
+
+
+def promote_dtypes_inexact(*args):
+    """The arguments as Arrays of their common dtype, integers and bools as floats."""
+    dtype, weak_type = dtypes.result_type(*args, return_weak_type_flag=True)
+    dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtype))
+    return [to_dtype(x, dtype, weak_type) for x in args]
+
+
+def promote_dtypes_numeric(*args):
+    """The arguments as Arrays of their common dtype, bools as integers."""
+    dtype, weak_type = dtypes.result_type(*args, return_weak_type_flag=True)
+    dtype = dtypes.canonicalize_dtype(dtypes.to_numeric_dtype(dtype))
+    return [to_dtype(x, dtype, weak_type) for x in args]
+
+
+# --- ranks --------------------------------------------------------------------------------------------------------
+
+
+def promote_shapes(name, *args):
+    """The arguments with equal rank, or of rank 0; leading axes of length 1 are prepended.
+
+    Raises ValueError when shapes do not broadcast, or, under `jax_numpy_rank_promotion`, for any unequal ranks.
+    """
+    ranks = {x.ndim for x in args}
+    if len(ranks) == 1:
+        return args
+    shapes = [x.shape for x in args]
+    nonzero = ranks - {0}
+    if len(nonzero) < 2:
+        return args
+    if config.jax_numpy_rank_promotion != "allow":
+        _rank_promotion(name, shapes)
+    rank = len(lax.broadcast_shapes(*shapes))
+    return [lax.broadcast_to_rank(x, rank) for x in args]
+
+
+def _rank_promotion(name, shapes):
+    text = " ".join(map(str, shapes))
+    if config.jax_numpy_rank_promotion == "raise":
+        raise ValueError(
+            f"Operands could not be broadcast together for {name} on shapes {text} and with the config option "
+            "jax_numpy_rank_promotion='raise'. Reshape the operands to one rank."
+        )
+    warnings.warn(
+        f"Following NumPy automatic rank promotion for {name} on shapes {text}. Set the jax_numpy_rank_promotion "
+        "config option to 'allow' to disable this warning.",
+        stacklevel=4,
+    )
+
+
+def promote_args(name, *args):
+    """Checked arguments of one dtype and rank."""
+    check_arraylike(name, *args)
+    return promote_shapes(name, *promote_dtypes(*args))
+
+
+def promote_args_inexact(name, *args):
+    """Checked arguments of one floating or complex dtype and of one rank."""
+    check_arraylike(name, *args)
+    return promote_shapes(name, *promote_dtypes_inexact(*args))
+
+
+def promote_args_numeric(name, *args):
+    """Checked arguments of one dtype other than bool and of one rank."""
+    check_arraylike(name, *args)
+    return promote_shapes(name, *promote_dtypes_numeric(*args))
+
+
+# --- small things many functions need -----------------------------------------------------------------------------
+
+
+def canonical_axis(axis, ndim):
+    """axis as a number in 0..ndim-1.  Raises ValueError when it is out of bounds, TypeError when it is no integer."""
+    try:
+        number = axis.__index__()
+    except AttributeError:
+        raise TypeError(f"axis must be an integer; got {axis!r} of {type(axis)}") from None
+    if not -ndim <= number < ndim:
+        raise ValueError(f"axis {number} is out of bounds for array of dimension {ndim}")
+    return number + ndim if number < 0 else number
+
+
+def canonical_axes(axis, ndim):
+    """One axis or a sequence of them as a tuple of numbers in 0..ndim-1; None means all."""
+    if axis is None:
+        return tuple(range(ndim))
+    if hasattr(axis, "__index__") and getattr(axis, "ndim", 0) == 0:
+        return (canonical_axis(axis, ndim),)
+    return tuple(canonical_axis(a, ndim) for a in axis)
+
+
+def no_out(name, out):
+    """Refuses NumPy's `out=`, which arrays that cannot change have no use for."""
+    if out is not None:
+        raise NotImplementedError(f"The 'out' argument to jnp.{name} is not supported.")

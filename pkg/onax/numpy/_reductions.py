@@ -1,0 +1,516 @@
+"""Reductions: sum, prod, max, min, mean, var, std, any, all and their nan-skipping forms; argmax, argmin.
+
+All take `axis` (None: all), `keepdims`, and, where it makes sense, `dtype`, `where` (a mask) and `initial`.
+Half-precision sums are formed in float32; small integers are widened to the default integer, as in NumPy.
+"""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._ground import dims, dtypes
+from onax._native.array import ArrayImpl
+from onax.numpy._creation import broadcast_to
+from onax.numpy._promotion import (
+    array_of,
+    canonical_axes,
+    canonical_axis,
+    check_arraylike,
+    no_out,
+    promote_args,
+    promote_dtypes_inexact,
+    to_dtype,
+)
+from onax.numpy._ufuncs import constant_like
+from onax.numpy._where import where
+
+_F32 = np.dtype(np.float32)
+_HALF = frozenset((np.dtype(np.float16), np.dtype(dtypes.bfloat16)))
+_AS_IS = frozenset(d for d in dtypes.ALL_DTYPES if dtypes.itemsize_bits(d) >= 32)
+
+
+def reduced_axes(axis, ndim):
+    """The axes of a reduction as a tuple.  Raises ValueError for one out of bounds or named twice."""
+    if axis is None:
+        return tuple(range(ndim))
+    if type(axis) is int and -ndim <= axis < ndim:
+        return (axis % ndim,)
+    if not hasattr(axis, "__index__") and not isinstance(axis, (tuple, list, np.ndarray)):
+        axis = tuple(axis)
+    axes = canonical_axes(axis, ndim)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"duplicate value in 'axis': {axis}")
+    return axes
+
+
+def _keep(out, axes, shape):
+    """The reduced axes put back with length 1."""
+    if not axes:
+        return out
+    kept = tuple(i for i in range(len(shape)) if i not in axes)
+    return lax.broadcast_in_dim(out, tuple(1 if i in axes else d for i, d in enumerate(shape)), kept)
+
+
+def _mask(name, condition):
+    """The mask, checked."""
+    check_arraylike(name, condition)
+    if dtypes.dtype(condition) != bool:
+        raise ValueError(
+            f"jnp.{name}: where must be None or a boolean array; got where.dtype={dtypes.dtype(condition)!r}."
+        )
+    return condition
+
+
+def _initial(name, initial, dtype):
+    check_arraylike(name, initial)
+    if np.ndim(initial):
+        raise ValueError(f"initial value must be a scalar. Got array of shape {np.shape(initial)}")
+    return to_dtype(initial, dtype)
+
+
+def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, identity, upcast=True, promote=True):
+    """What sum and prod share: widen, mask with the identity, reduce, combine with initial, narrow."""
+    no_out(name, out)
+    a = array_of(name, a)
+    if dtype is not None:
+        dtype = dtypes.check_user_dtype(dtype, name)
+    result = dtype
+    if result is None:
+        result = _widened(a.dtype) if promote else a.dtype
+    compute = _F32 if upcast and result in _HALF else result
+    axes = reduced_axes(axis, a.ndim)
+    reduced = lax.convert_element_type(a, compute)
+    if mask is not None:
+        reduced = where(_mask(name, mask), reduced, constant_like(reduced, identity))
+    found = op(reduced, axes)
+    if initial is not None:
+        found = combine(_initial(name, initial, compute), found)
+    if keepdims:
+        found = _keep(found, axes, reduced.shape)
+    return found if compute is result or compute == result else lax.convert_element_type(found, result)
+
+
+def _widened(dtype):
+    """The dtype in which a sum is given: bool and small integers become the default integer of their sign."""
+    if dtype == bool:
+        return dtypes.scalar_dtype(int)
+    if dtypes.is_unsigned(dtype):
+        if dtypes.itemsize_bits(dtype) < 32:
+            return np.dtype(dtypes.canonicalize_dtype(np.uint64))
+    elif dtypes.is_integer(dtype) and dtypes.itemsize_bits(dtype) < 32:
+        return dtypes.scalar_dtype(int)
+    if dtypes.is_integer(dtype) and dtypes.scalar_dtype(int) != np.int32 and dtypes.itemsize_bits(dtype) == 32:
+        return np.dtype(np.uint64 if dtypes.is_unsigned(dtype) else np.int64)
+    return dtype
+
+
+def sum(  # noqa: A001 - NumPy's name
+    a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True
+):
+    """The sum over the axes; 0 for none.  bool and small integers widen unless promote_integers is False."""
+    if type(a) is ArrayImpl and a.dtype in _AS_IS and dtype is out is initial is where is None and not keepdims:
+        return lax.reduce_sum_p.bind(_strong(a), axes=reduced_axes(axis, a.ndim), out_sharding=None)
+    return _reduce(
+        "sum", a, axis, dtype, out, keepdims, initial, where, lax.reduce_sum, lax.add, 0, promote=promote_integers
+    )
+
+
+def _strong(a):
+    return lax.convert_element_type(a, a.dtype) if a.weak_type else a
+
+
+def prod(
+    a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True
+):
+    """The product over the axes; 1 for none.  bool and small integers widen unless promote_integers is False."""
+    return _reduce(
+        "prod", a, axis, dtype, out, keepdims, initial, where, lax.reduce_prod, lax.mul, 1, promote=promote_integers
+    )
+
+
+def _extreme(name, a, axis, out, keepdims, initial, mask, op, combine, worst):
+    """What max and min share: no identity, so empty axes and masks need `initial`."""
+    no_out(name, out)
+    a = array_of(name, a)
+    axes = reduced_axes(axis, a.ndim)
+    if initial is None:
+        if 0 in [a.shape[i] for i in axes]:
+            raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+        if mask is not None:
+            raise ValueError(
+                f"reduction operation {name} does not have an identity, so to use a where mask one has to specify "
+                "'initial'"
+            )
+    a = lax.convert_element_type(a, a.dtype)
+    if mask is not None:
+        a = where(_mask(name, mask), a, a.dtype.type(worst(a.dtype)))
+    found = op(a, axes)
+    if initial is not None:
+        found = combine(_initial(name, initial, a.dtype), found)
+    return _keep(found, axes, a.shape) if keepdims else found
+
+
+def _lowest(dtype):
+    if dtypes.is_inexact(dtype):
+        return -np.inf
+    return False if dtype == bool else dtypes.iinfo(dtype).min
+
+
+def _highest(dtype):
+    if dtypes.is_inexact(dtype):
+        return np.inf
+    return True if dtype == bool else dtypes.iinfo(dtype).max
+
+
+def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):  # noqa: A001 - NumPy's name
+    """The largest element over the axes; nan if there is one.  Raises ValueError for none without `initial`."""
+    return _extreme("max", a, axis, out, keepdims, initial, where, lax.reduce_max, lax.max, _lowest)
+
+
+def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):  # noqa: A001 - NumPy's name
+    """The smallest element over the axes; nan if there is one.  Raises ValueError for none without `initial`."""
+    return _extreme("min", a, axis, out, keepdims, initial, where, lax.reduce_min, lax.min, _highest)
+
+
+amax, amin = max, min
+
+
+def _truth_reduction(name, a, axis, out, keepdims, mask, op, identity):
+    no_out(name, out)
+    a = lax.convert_element_type(array_of(name, a), np.bool_)
+    axes = reduced_axes(axis, a.ndim)
+    if mask is not None:
+        a = where(_mask(name, mask), a, np.bool_(identity))
+    found = op(a, axes)
+    return _keep(found, axes, a.shape) if keepdims else found
+
+
+def all(a, axis=None, out=None, keepdims=False, *, where=None):  # noqa: A001 - NumPy's name
+    """Whether all elements over the axes are nonzero; True for none."""
+    return _truth_reduction("all", a, axis, out, keepdims, where, lax.reduce_and, True)
+
+
+def any(a, axis=None, out=None, keepdims=False, *, where=None):  # noqa: A001 - NumPy's name
+    """Whether any element over the axes is nonzero; False for none."""
+    return _truth_reduction("any", a, axis, out, keepdims, where, lax.reduce_or, False)
+
+
+@staged("count_nonzero", static_argnames=("axis", "keepdims"))
+def count_nonzero(a, axis=None, keepdims=False):
+    """The number of nonzero elements over the axes."""
+    a = array_of("count_nonzero", a)
+    return sum(lax.ne(a, constant_like(a, 0)), axis=axis, dtype=dtypes.scalar_dtype(int), keepdims=keepdims)
+
+
+# --- mean, variance -----------------------------------------------------------------------------------------------
+
+
+def _axis_size(a, axis):
+    """How many elements a reduction over the axes takes together."""
+    return dims.prod(tuple(a.shape[i] for i in reduced_axes(axis, a.ndim)))
+
+
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
+    """The mean over the axes, as a float; nan for none.  Half precision is summed in float32."""
+    result, compute = _mean_dtypes("mean", a, dtype, out)
+    return lax.convert_element_type(_mean(a, axis, compute, keepdims, where), result)
+
+
+def _mean_dtypes(name, a, dtype, out):
+    """The dtype of a mean and the one it is computed in."""
+    no_out(name, out)
+    check_arraylike(name, a)
+    if dtype is not None:
+        result = dtypes.check_user_dtype(dtype, name)
+    else:
+        result = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.dtype(a)))
+    return result, _F32 if result in _HALF else result
+
+
+def _mean(a, axis, compute, keepdims, mask):
+    a = array_of("mean", a)
+    if mask is None:
+        count = constant_like_dtype(_axis_size(a, axis), compute)
+    else:
+        ones = lax.convert_element_type(broadcast_to(_mask("mean", mask), a.shape), dtypes.scalar_dtype(int))
+        count = sum(ones, axis, dtype=compute, keepdims=keepdims)
+    total = sum(a, axis, dtype=compute, keepdims=keepdims, where=mask)
+    return lax.div(total, count)
+
+
+def constant_like_dtype(value, dtype):
+    """A count as a scalar of dtype; a symbolic one is computed."""
+    return dtype.type(value) if isinstance(value, (int, float)) else to_dtype(value, dtype)
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
+    """The mean squared deviation from the mean, the sum divided by n - ddof; nan where that is not positive."""
+    ddof = _correction(ddof, correction)
+    no_out("var", out)
+    return _var(a, axis, dtype, ddof, keepdims, where, mean)
+
+
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
+    """The square root of `var`."""
+    ddof = _correction(ddof, correction)
+    no_out("std", out)
+    return _std(a, axis, dtype, ddof, keepdims, where, mean)
+
+
+def _correction(ddof, correction):
+    if correction is None:
+        return ddof
+    if not isinstance(ddof, int) or ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
+@staged("_var", static_argnames=("axis", "dtype", "keepdims"))
+def _var(a, axis, dtype, ddof, keepdims, mask, mean):
+    a = array_of("var", a)
+    compute, result = _variance_dtypes(a.dtype, dtype)
+    a = lax.convert_element_type(a, compute)
+    if mean is None:
+        mean = _mean(a, axis, compute, True, mask)
+    centered = lax.sub(*promote_args("subtract", a, mean))
+    if dtypes.is_complex(compute):
+        centered = lax.real(lax.mul(centered, lax.conj(centered)))
+        compute = centered.dtype
+    else:
+        centered = lax.square(centered)
+    if mask is None:
+        count = constant_like_dtype(_axis_size(a, axis), compute)
+    else:
+        ones = lax.convert_element_type(broadcast_to(_mask("var", mask), a.shape), dtypes.scalar_dtype(int))
+        count = sum(ones, axis, dtype=compute, keepdims=keepdims)
+    count = lax.sub(count, to_dtype(ddof, compute))
+    total = sum(centered, axis, keepdims=keepdims, where=mask)
+    out = lax.convert_element_type(lax.div(*promote_args("divide", total, count)), result)
+    return where(lax.gt(count, constant_like(count, 0)), out, np.nan)
+
+
+def _variance_dtypes(have, dtype):
+    """The dtype a variance is computed in, and its own, always real."""
+    if dtype is not None:
+        wanted = dtypes.check_user_dtype(dtype, "var")
+        if not dtypes.is_complex(wanted) and dtypes.is_complex(have):
+            raise ValueError(
+                "jax.numpy.var does not yet support real dtype parameters when computing the variance of an array of "
+                "complex values. The semantics of numpy.var seem unclear in this case."
+            )
+        compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.promote_types(have, wanted)))
+    else:
+        compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(have))
+        wanted = dtypes.real_dtype(compute)
+    return (_F32 if compute in _HALF else compute), wanted
+
+
+@staged("_std", static_argnames=("axis", "dtype", "keepdims"))
+def _std(a, axis, dtype, ddof, keepdims, mask, mean):
+    if dtype is not None and not dtypes.issubdtype(dtypes.canonicalize_dtype(dtype), np.inexact):
+        raise ValueError(
+            f"dtype argument to jnp.std must be inexact; got {dtypes.canonicalize_dtype(dtype)}"
+        )
+    return lax.sqrt(_var(a, axis, dtype, ddof, keepdims, mask, mean))
+
+
+def ptp(a, axis=None, out=None, keepdims=False):
+    """The largest minus the smallest element over the axes."""
+    no_out("ptp", out)
+    return _ptp(a, axis if axis is None or np.ndim(axis) == 0 else tuple(axis), keepdims)
+
+
+@staged("_ptp", static_argnames=("axis", "keepdims"))
+def _ptp(a, axis, keepdims):
+    return lax.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
+
+
+def average(a, axis=None, weights=None, returned=False, keepdims=False):
+    """The mean weighted by `weights` (a's shape, or a vector along one axis); with returned also the weights' sum."""
+    if weights is None:
+        a = array_of("average", a)
+        found = mean(a, axis=axis, keepdims=keepdims)
+        weight = lax.full((), _axis_size(a, axis), found.dtype)
+        return (found, broadcast_to(weight, found.shape)) if returned else found
+    check_arraylike("average", a, weights)
+    a, weights = promote_dtypes_inexact(a, weights)
+    if axis is not None and not isinstance(axis, tuple):
+        axis = canonical_axis(axis, a.ndim)
+    if a.shape != weights.shape:
+        weights = _weights_along(a, axis, weights)
+    weight = sum(weights, axis=axis, keepdims=keepdims)
+    found = lax.div(sum(lax.mul(a, weights), axis=axis, keepdims=keepdims), weight)
+    return (found, broadcast_to(weight, found.shape)) if returned else found
+
+
+def _weights_along(a, axis, weights):
+    """A vector of weights, shaped to lie along one axis."""
+    if axis is None:
+        raise ValueError("Axis must be specified when shapes of a and weights differ.")
+    if isinstance(axis, tuple):
+        raise ValueError("Single axis expected when shapes of a and weights differ")
+    if weights.ndim != 1:
+        raise ValueError("1D weights expected when shapes of a and weights differ.")
+    if not dims.equal(weights.shape[0], a.shape[axis]):
+        raise ValueError("Length of weights not compatible with specified axis.")
+    return lax.reshape(weights, tuple(d if i == axis else 1 for i, d in enumerate(a.shape)))
+
+
+# --- argmax, argmin -----------------------------------------------------------------------------------------------
+
+
+def _arg(name, a, axis, out, keepdims, op):
+    no_out(name, out)
+    a = array_of(name, a)
+    ndim = a.ndim
+    flat = axis is None
+    if flat:
+        a, axis = lax.reshape(a, (dims.prod(a.shape),)) if ndim != 1 else a, 0
+    else:
+        axis = canonical_axis(axis, ndim)
+    if type(a.shape[axis]) is int and a.shape[axis] == 0:
+        raise ValueError(f"attempt to get {name} of an empty sequence")
+    found = op(a, axis, dtypes.scalar_dtype(int))
+    if not keepdims:
+        return found
+    return lax.expand_dims(found, tuple(range(ndim)) if flat else (axis,))
+
+
+def argmax(a, axis=None, out=None, keepdims=None):
+    """The place of the first largest element along an axis, of the flattened array without one; nan counts as largest."""
+    return _arg("argmax", a, axis, out, keepdims, lax.argmax)
+
+
+def argmin(a, axis=None, out=None, keepdims=None):
+    """The place of the first smallest element along an axis; nan counts as smallest."""
+    return _arg("argmin", a, axis, out, keepdims, lax.argmin)
+
+
+# --- forms that skip nan ------------------------------------------------------------------------------------------
+
+
+def _without_nan(a, value):
+    """a with `value` in the place of nan."""
+    return where(lax.ne(a, a), constant_like(a, value), a)
+
+
+@staged("nansum", static_argnames=("axis", "dtype", "keepdims"))
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    """`sum` with nan as 0."""
+    no_out("nansum", out)
+    a = array_of("nansum", a)
+    return sum(_without_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+
+@staged("nanprod", static_argnames=("axis", "dtype", "keepdims"))
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    """`prod` with nan as 1."""
+    no_out("nanprod", out)
+    a = array_of("nanprod", a)
+    return prod(_without_nan(a, 1), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+
+def _nan_extreme(name, a, axis, keepdims, initial, mask, reduce_, worst):
+    a = array_of(name, a)
+    if not dtypes.is_inexact(a.dtype):
+        return reduce_(a, axis=axis, keepdims=keepdims, initial=initial, where=mask)
+    found = reduce_(_without_nan(a, worst), axis=axis, keepdims=keepdims, initial=initial, where=mask)
+    if initial is not None:
+        return found
+    return where(all(lax.ne(a, a), axis=axis, keepdims=keepdims), constant_like(a, np.nan), found)
+
+
+@staged("nanmax", static_argnames=("axis", "keepdims"))
+def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    """`max` of the elements that are not nan; nan where all are."""
+    no_out("nanmax", out)
+    return _nan_extreme("nanmax", a, axis, keepdims, initial, where, max, -np.inf)
+
+
+@staged("nanmin", static_argnames=("axis", "keepdims"))
+def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    """`min` of the elements that are not nan; nan where all are."""
+    no_out("nanmin", out)
+    return _nan_extreme("nanmin", a, axis, keepdims, initial, where, min, np.inf)
+
+
+@staged("nanmean", static_argnames=("axis", "dtype", "keepdims"))
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
+    """`mean` of the elements that are not nan."""
+    no_out("nanmean", out)
+    a = array_of("nanmean", a)
+    if not dtypes.is_inexact(a.dtype):
+        return mean(a, axis, dtype, keepdims=keepdims, where=where)
+    dtype = a.dtype if dtype is None else dtypes.check_user_dtype(dtype, "mean")
+    valid = lax.convert_element_type(lax.bitwise_not(lax.ne(a, a)), dtypes.scalar_dtype(int))
+    count = sum(valid, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    total = nansum(a, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    return lax.div(total, count)
+
+
+@staged("nanvar", static_argnames=("axis", "dtype", "keepdims"))
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None):
+    """`var` of the elements that are not nan; nan where fewer than ddof + 1 are left."""
+    no_out("nanvar", out)
+    return _nanvar(a, axis, dtype, ddof, keepdims, where, mean)
+
+
+def _nanvar(a, axis, dtype, ddof, keepdims, mask, mean):
+    a = array_of("nanvar", a)
+    compute, result = _variance_dtypes(a.dtype, dtype)
+    a = lax.convert_element_type(a, compute)
+    if mean is None:
+        mean = nanmean(a, axis, dtype=compute, keepdims=True, where=mask)
+    centered = where(lax.ne(a, a), 0, lax.sub(*promote_args("subtract", a, mean)))
+    if dtypes.is_complex(compute):
+        centered = lax.real(lax.mul(centered, lax.conj(centered)))
+    else:
+        centered = lax.square(centered)
+    valid = lax.convert_element_type(lax.bitwise_not(lax.ne(a, a)), dtypes.scalar_dtype(int))
+    count = sum(valid, axis=axis, keepdims=keepdims, where=mask)
+    count = lax.sub(count, to_dtype(ddof, count.dtype))
+    too_few = lax.le(count, constant_like(count, 0))
+    total = where(too_few, np.nan, sum(centered, axis, keepdims=keepdims, where=mask))
+    out = lax.div(*promote_args("divide", total, lax.convert_element_type(where(too_few, 1, count), total.dtype)))
+    return lax.convert_element_type(out, result)
+
+
+@staged("nanstd", static_argnames=("axis", "dtype", "keepdims"))
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None):
+    """The square root of `nanvar`."""
+    no_out("nanstd", out)
+    options = {k: v for k, v in (("where", where), ("mean", mean)) if v is not None}
+    return lax.sqrt(nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, **options))
+
+
+def nanargmax(a, axis=None, out=None, keepdims=None):
+    """The place of the first largest element that is not nan; -1 where all are (NumPy raises)."""
+    no_out("nanargmax", out)
+    return _nanargmax(a, None if axis is None else operator.index(axis), bool(keepdims))
+
+
+def nanargmin(a, axis=None, out=None, keepdims=None):
+    """The place of the first smallest element that is not nan; -1 where all are (NumPy raises)."""
+    no_out("nanargmin", out)
+    return _nanargmin(a, None if axis is None else operator.index(axis), bool(keepdims))
+
+
+@staged("_nanargmax", static_argnames=("axis", "keepdims"))
+def _nanargmax(a, axis, keepdims):
+    return _nan_arg("nanargmax", a, axis, keepdims, argmax, -np.inf)
+
+
+@staged("_nanargmin", static_argnames=("axis", "keepdims"))
+def _nanargmin(a, axis, keepdims):
+    return _nan_arg("nanargmin", a, axis, keepdims, argmin, np.inf)
+
+
+def _nan_arg(name, a, axis, keepdims, arg, worst):
+    a = array_of(name, a)
+    if not dtypes.is_inexact(a.dtype):
+        return arg(a, axis=axis, keepdims=keepdims)
+    is_nan = lax.ne(a, a)
+    found = arg(where(is_nan, worst, a), axis=axis, keepdims=keepdims)
+    return where(all(is_nan, axis=axis, keepdims=keepdims), -1, found)

@@ -1,0 +1,68 @@
+"""repeat: each slice of an array several times in a row."""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax._core.trace import concrete_or_error
+from onax._ground import dims
+from onax.numpy._creation import asarray, broadcast_to, lower_mask
+from onax.numpy._gathering import take_places
+from onax.numpy._promotion import array_of, canonical_axis
+from onax.numpy._shaping import ravel
+
+
+def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None):
+    """Each slice of a along the axis (None: each element of a flattened) `repeats` times in a row.
+
+    `repeats` is a number or one number a slice.  With `total_repeat_length`, which a traced `repeats` needs, the
+    result has that length: cut off, or filled with the last slice.
+    """
+    a = array_of("repeat", a)
+    if axis is None:
+        a, axis = ravel(a), 0
+    axis = canonical_axis(axis, a.ndim) if a.ndim else 0
+    if a.ndim == 0:
+        a = lax.expand_dims(a, (0,))
+    if isinstance(repeats, dims.SymbolicDim) or (total_repeat_length is None and np.ndim(repeats) == 0):
+        if not isinstance(repeats, dims.SymbolicDim):
+            repeats = concrete_or_error(operator.index, repeats, _REPEAT_HINT)
+        return _repeat_each(a, repeats, axis)
+    if total_repeat_length is None:
+        repeats = np.asarray(concrete_or_error(None, repeats, _REPEAT_HINT))
+        if repeats.size == 1:
+            return _repeat_each(a, operator.index(repeats.item()), axis)
+        if repeats.size != a.shape[axis]:
+            raise ValueError(f"repeat: repeats of size {repeats.size} for an axis of length {a.shape[axis]}")
+        return take_places(a, np.repeat(np.arange(repeats.size), repeats), axis)
+    return _repeat_to_length(a, repeats, axis, total_repeat_length)
+
+
+_REPEAT_HINT = (
+    "When jit-compiling jnp.repeat, the total number of repeats must be static. To fix this, either specify a static "
+    "value for `repeats`, or pass a static value to `total_repeat_length`."
+)
+
+
+def _repeat_each(a, repeats, axis):
+    """Each slice the same number of times: a new axis, merged."""
+    shape = list(a.shape)
+    wide = lax.broadcast_in_dim(
+        a, [*shape[: axis + 1], repeats, *shape[axis + 1 :]], tuple(i for i in range(a.ndim + 1) if i != axis + 1)
+    )
+    shape[axis] = shape[axis] * repeats
+    return lax.reshape(wide, tuple(shape))
+
+
+def _repeat_to_length(a, repeats, axis, length):
+    """The result has a known length; the slice of each place is found from the running totals."""
+    length = operator.index(length)
+    repeats = broadcast_to(asarray(repeats), (a.shape[axis],))
+    n = a.shape[axis]
+    ends = lax.reduce_sum(lax.mul(lower_mask(n, n, 0, repeats.dtype), lax.expand_dims(repeats, (0,))), (1,))
+    places = lax.iota(ends.dtype, length)
+    before = lax.le(lax.expand_dims(ends, (1,)), lax.expand_dims(places, (0,)))
+    which = lax.reduce_sum(lax.convert_element_type(before, np.int32), (0,))
+    which = lax.min(which, np.int32(max(n - 1, 0)))
+    return take_places(a, which, axis)

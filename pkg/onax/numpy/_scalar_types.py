@@ -1,0 +1,89 @@
+"""jnp.float32 and its relatives: dtypes that make arrays when called, and the questions asked about dtypes."""
+
+import ml_dtypes
+import numpy as np
+
+from onax._ground import dtypes
+from onax.numpy._creation import asarray
+
+
+class _ScalarMeta(type):
+    """A dtype by name: equal to NumPy's type of that name, and `jnp.float32(x)` is an Array."""
+
+    dtype: np.dtype
+
+    def __hash__(self):
+        return hash(self.dtype.type)
+
+    def __eq__(self, other):
+        return self is other or self.dtype.type == other
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __call__(self, x):
+        return asarray(x, dtype=self.dtype)
+
+    def __instancecheck__(self, instance):
+        return isinstance(instance, self.dtype.type)
+
+
+def _scalar_type(scalar):
+    """The callable dtype for a NumPy scalar type."""
+    name = np.dtype(scalar).name
+    made = _ScalarMeta(name, (object,), {"dtype": np.dtype(scalar), "__doc__": f"The dtype {name}; called, an Array."})
+    made.__module__ = "onax.numpy"
+    return made
+
+
+bool_ = _scalar_type(np.bool_)
+uint8, uint16, uint32, uint64 = map(_scalar_type, (np.uint8, np.uint16, np.uint32, np.uint64))
+int8, int16, int32, int64 = map(_scalar_type, (np.int8, np.int16, np.int32, np.int64))
+uint1, uint2, uint4 = map(_scalar_type, (ml_dtypes.uint1, ml_dtypes.uint2, ml_dtypes.uint4))
+int1, int2, int4 = map(_scalar_type, (ml_dtypes.int1, ml_dtypes.int2, ml_dtypes.int4))
+float4_e2m1fn = _scalar_type(ml_dtypes.float4_e2m1fn)
+float6_e2m3fn = _scalar_type(ml_dtypes.float6_e2m3fn)
+float6_e3m2fn = _scalar_type(ml_dtypes.float6_e3m2fn)
+float8_e3m4 = _scalar_type(ml_dtypes.float8_e3m4)
+float8_e4m3 = _scalar_type(ml_dtypes.float8_e4m3)
+float8_e4m3b11fnuz = _scalar_type(ml_dtypes.float8_e4m3b11fnuz)
+float8_e4m3fn = _scalar_type(ml_dtypes.float8_e4m3fn)
+float8_e4m3fnuz = _scalar_type(ml_dtypes.float8_e4m3fnuz)
+float8_e5m2 = _scalar_type(ml_dtypes.float8_e5m2)
+float8_e5m2fnuz = _scalar_type(ml_dtypes.float8_e5m2fnuz)
+float8_e8m0fnu = _scalar_type(ml_dtypes.float8_e8m0fnu)
+bfloat16 = _scalar_type(ml_dtypes.bfloat16)
+float16, float32, float64 = map(_scalar_type, (np.float16, np.float32, np.float64))
+complex64, complex128 = map(_scalar_type, (np.complex64, np.complex128))
+
+single, double, csingle, cdouble = float32, float64, complex64, complex128
+int_, uint, float_, complex_ = int64, uint64, float64, complex128
+
+generic, number, integer = np.generic, np.number, np.integer
+signedinteger, unsignedinteger = np.signedinteger, np.unsignedinteger
+inexact, floating, complexfloating = np.inexact, np.floating, np.complexfloating
+character, flexible, object_ = np.character, np.flexible, np.object_
+dtype = np.dtype
+finfo, iinfo = ml_dtypes.finfo, ml_dtypes.iinfo
+can_cast = np.can_cast
+
+
+def issubdtype(arg1, arg2):
+    """Whether dtype arg1 is arg2 or of the kind arg2; knows bfloat16 and its relatives as floating."""
+    return dtypes.issubdtype(arg1, arg2)
+
+
+def isdtype(dtype, kind):
+    """Whether dtype is of a kind: 'bool', 'signed integer', 'unsigned integer', 'integral', 'real floating',
+    'complex floating', 'numeric', a dtype, or a tuple of these."""
+    return dtypes.isdtype(dtype, kind)
+
+
+def promote_types(a, b):
+    """The dtype that values of dtypes a and b have in common, by JAX's lattice (see `onax.dtypes`)."""
+    return dtypes.canonicalize_dtype(dtypes.promote_types(a, b))
+
+
+def result_type(*args):
+    """The dtype of an operation on the arguments (arrays, scalars, dtypes)."""
+    return dtypes.result_type(*args)

@@ -1,0 +1,521 @@
+"""Changing shapes: reshape, transpose and their relatives, joining, splitting, repeating, flipping."""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._core.trace import concrete_or_error
+from onax._ground import dims, dtypes
+from onax._native.array import Array, ArrayImpl
+from onax.numpy._creation import asarray, broadcast_to
+from onax.numpy._promotion import (
+    array_of,
+    arrays,
+    canonical_axes,
+    canonical_axis,
+    check_arraylike,
+    promote_dtypes,
+)
+
+# --- one array, other axes ----------------------------------------------------------------------------------------
+
+
+def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
+    """The elements of a in row-major order ('F': column-major) with another shape; one size may be -1.
+
+    Raises ValueError when the numbers of elements differ.
+    """
+    a = array_of("reshape", a)
+    if order == "C":
+        out = lax.reshape(a, _target_shape(a.shape, shape))
+    elif order == "F":
+        target = _target_shape(a.shape, shape)
+        out = lax.reshape(a, target[::-1], tuple(range(a.ndim))[::-1])
+        out = lax.transpose(out, tuple(range(len(target)))[::-1])
+    elif order in ("A", "K"):
+        raise NotImplementedError(f"np.reshape order={order} is not implemented: an Array has no memory order.")
+    else:
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    return lax.copy_p.bind(out) if copy and out is a else out
+
+
+def _target_shape(have, shape):
+    """The shape asked for, with -1 resolved."""
+    if type(shape) is not tuple:
+        if isinstance(shape, (int, np.integer, dims.SymbolicDim)) or (isinstance(shape, (Array, np.ndarray)) and shape.ndim == 0):
+            shape = (shape,)
+        elif isinstance(shape, str):
+            raise TypeError("'str' object cannot be interpreted as an integer")
+    shape = tuple(d if isinstance(d, dims.SymbolicDim) else operator.index(d) for d in shape)
+    unknown = [i for i, d in enumerate(shape) if type(d) is int and d == -1]
+    if len(unknown) > 1:
+        raise ValueError("can only specify one unknown dimension")
+    total = dims.prod(have)
+    rest = dims.prod(tuple(d for i, d in enumerate(shape) if i not in unknown))
+    if unknown:
+        if rest == 0 or (isinstance(rest, int) and isinstance(total, int) and total % rest):
+            _cannot_reshape(total, shape)
+        shape = tuple(total // rest if i in unknown else d for i, d in enumerate(shape))
+    elif not dims.equal(total, rest):
+        _cannot_reshape(total, shape)
+    return shape
+
+
+def _cannot_reshape(size, shape):
+    text = "(" + ",".join("newaxis" if d == -1 else str(d) for d in shape) + ("," if len(shape) == 1 else "") + ")"
+    raise ValueError(f"cannot reshape array of size {size} into shape {text}")
+
+
+def ravel(a, order="C", *, out_sharding=None):
+    """The elements of a as a rank-1 array, row-major ('F': column-major)."""
+    a = array_of("ravel", a)
+    if order == "K":
+        raise NotImplementedError("Ravel not implemented for order='K'.")
+    size = dims.prod(a.shape)
+    if order == "F":
+        return lax.reshape(a, (size,), tuple(range(a.ndim))[::-1])
+    return reshape(a, (size,), order=order)
+
+
+def transpose(a, axes=None):
+    """a with its axes in the given order; reversed without one."""
+    a = array_of("transpose", a)
+    ndim = a.ndim
+    if axes is None:
+        return lax.transpose(a, tuple(range(ndim))[::-1])
+    return lax.transpose(a, tuple(canonical_axis(i, ndim) for i in axes))
+
+
+def permute_dims(a, /, axes):
+    """a with its axes in the given order."""
+    return transpose(a, axes)
+
+
+def matrix_transpose(x, /):
+    """x with its last two axes swapped.  Raises ValueError below rank 2."""
+    x = array_of("matrix_transpose", x)
+    if x.ndim < 2:
+        raise ValueError(f"x must be at least two-dimensional for matrix_transpose; got ndim={x.ndim}")
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(a, axis1, axis2):
+    """a with two axes swapped."""
+    a = array_of("swapaxes", a)
+    order = list(range(a.ndim))
+    i, j = canonical_axis(axis1, a.ndim), canonical_axis(axis2, a.ndim)
+    order[i], order[j] = order[j], order[i]
+    return lax.transpose(a, order)
+
+
+def moveaxis(a, source, destination):
+    """a with one or several axes at other places; the others keep their order."""
+    a = array_of("moveaxis", a)
+    source = (source,) if np.ndim(source) == 0 else tuple(source)
+    destination = (destination,) if np.ndim(destination) == 0 else tuple(destination)
+    source = tuple(canonical_axis(i, a.ndim) for i in source)
+    destination = tuple(canonical_axis(i, a.ndim) for i in destination)
+    if len(source) != len(destination):
+        raise ValueError(f"Inconsistent number of elements: {len(source)} vs {len(destination)}")
+    order = [i for i in range(a.ndim) if i not in source]
+    for place, axis in sorted(zip(destination, source)):
+        order.insert(place, axis)
+    return lax.transpose(a, order)
+
+
+@staged("rollaxis", static_argnames=("axis", "start"))
+def rollaxis(a, axis, start=0):
+    """a with `axis` moved to before `start`.  `moveaxis` is clearer."""
+    a = array_of("rollaxis", a)
+    start = operator.index(start)
+    if not -a.ndim <= start <= a.ndim:
+        raise ValueError(f"{start=} must satisfy {-a.ndim}<=start<={a.ndim}")
+    start += a.ndim if start < 0 else 0
+    axis = canonical_axis(axis, a.ndim)
+    return moveaxis(a, axis, start - 1 if start > axis else start)
+
+
+def squeeze(a, axis=None):
+    """a without its axes of length 1, or without the given ones.  Raises ValueError if one is longer."""
+    a = array_of("squeeze", a)
+    if axis is None:
+        axis = tuple(i for i, d in enumerate(a.shape) if type(d) is int and d == 1)
+    elif hasattr(axis, "__index__"):
+        axis = (operator.index(axis),)
+    return lax.squeeze(a, tuple(axis))
+
+
+def expand_dims(a, axis):
+    """a with axes of length 1 at the given places of the result."""
+    a = array_of("expand_dims", a)
+    return lax.expand_dims(a, (operator.index(axis),) if hasattr(axis, "__index__") else tuple(axis))
+
+
+def broadcast_shapes(*shapes):
+    """The shape of the arrays of these shapes after broadcasting.  Raises ValueError when they do not fit."""
+    return lax.broadcast_shapes(*((s,) if np.ndim(s) == 0 else tuple(s) for s in shapes))
+
+
+def broadcast_arrays(*args):
+    """The arguments, broadcast to their common shape: a list."""
+    args = arrays("broadcast_arrays", *args)
+    wanted = lax.broadcast_shapes(*(x.shape for x in args)) if args else ()
+    return [broadcast_to(x, wanted) for x in args]
+
+
+def _length_only(name, a):
+    """The shape of anything array-like; lists are measured with a warning, as JAX does."""
+    if isinstance(a, (list, tuple)):
+        raise TypeError(f"{name} requires ndarray or scalar arguments, got {type(a)} at position 0.")
+    return np.shape(a) if not hasattr(a, "shape") else tuple(a.shape)
+
+
+def shape(a):
+    """The shape of a, a tuple."""
+    return _length_only("shape", a)
+
+
+def ndim(a):
+    """The number of axes of a."""
+    return len(_length_only("ndim", a))
+
+
+def size(a, axis=None):
+    """The number of elements of a, or its length along the given axes."""
+    found = _length_only("size", a)
+    if axis is None:
+        return dims.prod(found)
+    return dims.prod(tuple(found[i] for i in canonical_axes(axis, len(found))))
+
+
+@staged("atleast_1d")
+def atleast_1d(*arys):
+    """Each argument with at least one axis; a list for several."""
+    if len(arys) == 1:
+        x = array_of("atleast_1d", arys[0])
+        return x if x.ndim else lax.expand_dims(x, (0,))
+    return [atleast_1d(x) for x in arys]
+
+
+@staged("atleast_2d")
+def atleast_2d(*arys):
+    """Each argument with at least two axes, new ones in front; a list for several."""
+    if len(arys) == 1:
+        x = array_of("atleast_2d", arys[0])
+        return x if x.ndim >= 2 else lax.expand_dims(x, tuple(range(2 - x.ndim)))
+    return [atleast_2d(x) for x in arys]
+
+
+@staged("atleast_3d")
+def atleast_3d(*arys):
+    """Each argument with at least three axes: n becomes (1, n, 1), (m, n) becomes (m, n, 1); a list for several."""
+    if len(arys) == 1:
+        x = array_of("atleast_3d", arys[0])
+        return x if x.ndim >= 3 else lax.expand_dims(x, ((0, 1, 2), (0, 2), (2,))[x.ndim])
+    return [atleast_3d(x) for x in arys]
+
+
+# --- joining ------------------------------------------------------------------------------------------------------
+
+
+def _sequence(name, arrays_in):
+    """The arrays given as one sequence, or as an array split along its first axis."""
+    if isinstance(arrays_in, (np.ndarray, Array)):
+        return unstack(arrays_in) if arrays_in.ndim else [arrays_in]
+    if not isinstance(arrays_in, (list, tuple)):
+        arrays_in = [*arrays_in]
+    return list(arrays_in)
+
+
+def concatenate(arrays, axis=0, dtype=None):
+    """The arrays one after the other along an existing axis (None: flattened), in their common dtype.
+
+    Raises ValueError without arrays, TypeError when ranks or other axes differ.
+    """
+    parts = _sequence("concatenate", arrays)
+    check_arraylike("concatenate", *parts)
+    if not parts:
+        raise ValueError("Need at least one array to concatenate.")
+    if axis is None:
+        parts, axis = [ravel(x) for x in parts], 0
+    parts = _of_one_dtype("concatenate", parts, dtype)
+    if parts[0].ndim == 0:
+        raise ValueError("Zero-dimensional arrays cannot be concatenated.")
+    return lax.concatenate(parts, canonical_axis(axis, parts[0].ndim))
+
+
+def _of_one_dtype(name, parts, dtype):
+    if dtype is None:
+        return promote_dtypes(*parts)
+    dtype = dtypes.check_user_dtype(dtype, name)
+    return [asarray(x, dtype=dtype) for x in parts]
+
+
+def concat(arrays, /, *, axis=0):
+    """The arrays one after the other along an existing axis."""
+    return concatenate(arrays, axis=axis)
+
+
+def stack(arrays, axis=0, out=None, dtype=None):
+    """The arrays, all of one shape, along a new axis."""
+    if out is not None:
+        raise NotImplementedError("The 'out' argument to jnp.stack is not supported.")
+    if isinstance(arrays, (np.ndarray, Array)):
+        if not arrays.ndim or not arrays.shape[0]:
+            raise ValueError("Need at least one array to stack.")
+        return moveaxis(asarray(arrays, dtype=dtype), 0, canonical_axis(axis, arrays.ndim))
+    parts = _sequence("stack", arrays)
+    if not parts:
+        raise ValueError("Need at least one array to stack.")
+    check_arraylike("stack", *parts)
+    parts = _of_one_dtype("stack", parts, dtype)
+    if any(x.ndim != parts[0].ndim for x in parts):
+        shown = ", ".join(str(x.shape) for x in parts)
+        raise ValueError(f"Cannot stack arrays with different numbers of dimensions: got {shown}.")
+    return lax.stack(parts, canonical_axis(axis, parts[0].ndim + 1))
+
+
+def _joined(name, arrays_in, lift, axis, dtype):
+    """The lifted arrays, concatenated; each is lifted for itself, as JAX stages it."""
+    if isinstance(arrays_in, (np.ndarray, Array)):
+        parts = [lift(x) for x in unstack(arrays_in)]
+    else:
+        parts = [lift(x) for x in _sequence(name, arrays_in)]
+    return concatenate(parts, axis=axis(parts), dtype=dtype)
+
+
+def vstack(tup, dtype=None):
+    """The arrays as rows, or along the first axis."""
+    return _joined("vstack", tup, atleast_2d, lambda parts: 0, dtype)
+
+
+def hstack(tup, dtype=None):
+    """The arrays along the second axis, vectors along the first."""
+    return _joined("hstack", tup, atleast_1d, lambda parts: 0 if parts and parts[0].ndim == 1 else 1, dtype)
+
+
+def dstack(tup, dtype=None):
+    """The arrays along the third axis."""
+    return _joined("dstack", tup, atleast_3d, lambda parts: 2, dtype)
+
+
+def column_stack(tup):
+    """Vectors as columns, matrices side by side."""
+
+    def lift(x):
+        x = array_of("column_stack", x)
+        return atleast_2d(x).T if x.ndim < 2 else x
+
+    return _joined("column_stack", tup, lift, lambda parts: 1, None)
+
+
+@staged("append", static_argnames=("axis",))
+def append(arr, values, axis=None):
+    """values after arr along an axis; both flattened without one."""
+    if axis is None:
+        return concatenate([ravel(arr), ravel(values)], 0)
+    return concatenate([arr, values], axis=axis)
+
+
+@staged("block")
+def block(arrays):
+    """One array from nested lists of blocks: the innermost lists along the last axis, and so on outwards."""
+    out, _ = _block(arrays)
+    return out
+
+
+def _block(xs):
+    if isinstance(xs, tuple):
+        raise ValueError("jax.numpy.block does not allow tuples, got {xs}")
+    if not isinstance(xs, list):
+        return array_of("block", xs), 1
+    if not xs:
+        raise ValueError("jax.numpy.block does not allow empty list arguments")
+    parts, depths = zip(*[_block(x) for x in xs])
+    if any(d != depths[0] for d in depths[1:]):
+        raise ValueError(f"Mismatched list depths in jax.numpy.block: {depths}")
+    rank = max(depths[0], *(x.ndim for x in parts)) if len(parts) > 1 else max(depths[0], parts[0].ndim)
+    parts = [lax.broadcast_to_rank(x, rank) for x in parts]
+    return concatenate(parts, axis=-depths[0]), depths[0] + 1
+
+
+# --- splitting ----------------------------------------------------------------------------------------------------
+
+
+def _split(name, ary, sections, axis):
+    ary = array_of(name, ary)
+    axis = concrete_or_error(operator.index, axis, f"in jax.numpy.{name} argument `axis`")
+    length = ary.shape[axis]
+    if isinstance(sections, (tuple, list)) or (isinstance(sections, (np.ndarray, Array)) and sections.ndim > 0):
+        cuts = [concrete_or_error(operator.index, i, f"in jax.numpy.{name} argument 1") for i in sections]
+        cuts = [max(0, c + length) if c < 0 else min(c, length) for c in cuts]
+        bounds = [0, *cuts, length]
+    else:
+        count = concrete_or_error(operator.index, sections, f"in jax.numpy.{name} argument 1")
+        part, rest = divmod(length, count)
+        if rest == 0:
+            bounds = [i * part for i in range(count + 1)]
+        elif name == "array_split":
+            bounds = [i * (part + 1) for i in range(rest + 1)]
+            bounds += [bounds[-1] + (i + 1) * part for i in range(count - rest)]
+        else:
+            raise ValueError(f"array split does not result in an equal division: rest is {rest}")
+    if any(b < a for a, b in zip(bounds, bounds[1:])):  # overlapping sections, as NumPy allows
+        return [lax.slice_in_dim(ary, a, max(a, b), axis=axis) for a, b in zip(bounds, bounds[1:])]
+    sizes = [b - a for a, b in zip(bounds, bounds[1:])]
+    return list(lax.split(ary, sizes, axis=canonical_axis(axis, ary.ndim)))
+
+
+def split(ary, indices_or_sections, axis=0):
+    """ary in equal sections, or cut before the given indices: a list.  Raises ValueError for an unequal division."""
+    return _split("split", ary, indices_or_sections, axis)
+
+
+def array_split(ary, indices_or_sections, axis=0):
+    """ary in sections whose sizes differ by at most one: a list."""
+    return _split("array_split", ary, indices_or_sections, axis)
+
+
+def vsplit(ary, indices_or_sections):
+    """`split` along the first axis."""
+    return _split("vsplit", ary, indices_or_sections, 0)
+
+
+def hsplit(ary, indices_or_sections):
+    """`split` along the second axis, of vectors along the first."""
+    ary = array_of("hsplit", ary)
+    return _split("hsplit", ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
+
+
+def dsplit(ary, indices_or_sections):
+    """`split` along the third axis."""
+    return _split("dsplit", ary, indices_or_sections, 2)
+
+
+def unstack(x, /, *, axis=0):
+    """The slices of x along an axis, without it: a tuple."""
+    x = array_of("unstack", x)
+    if x.ndim == 0:
+        raise ValueError("axis 0 is out of bounds for array of dimension 0")
+    return tuple(lax.unstack(x, canonical_axis(axis, x.ndim)))
+
+
+# --- tiling ------------------------------------------------------------------------------------------------------
+
+
+def tile(A, reps):
+    """A repeated as a whole, `reps` times along each of its last axes."""
+    A = array_of("tile", A)
+    reps = (reps,) if np.ndim(reps) == 0 else tuple(reps)
+    reps = tuple(r if isinstance(r, dims.SymbolicDim) else operator.index(r) for r in reps)
+    if any(type(r) is int and r < 0 for r in reps):
+        raise ValueError(f"tile needs non-negative repetitions; got {reps}")
+    rank = max(A.ndim, len(reps))
+    return lax.tile(lax.broadcast_to_rank(A, rank), (1,) * (rank - len(reps)) + reps)
+
+
+@staged("resize", static_argnames=("new_shape",))
+def resize(a, new_shape):
+    """The elements of a, repeated as often as needed, in the new shape."""
+    a = ravel(array_of("resize", a))
+    new_shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
+    if any(d < 0 for d in new_shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    size = dims.prod(new_shape)
+    if a.size == 0 or size == 0:
+        return lax.full(new_shape, 0, a.dtype)
+    times = -(-size // a.size)
+    return reshape(tile(a, times)[:size], new_shape)
+
+
+# --- reversing and rolling ----------------------------------------------------------------------------------------
+
+
+def flip(m, axis=None):
+    """m with the order reversed along the given axes, all without any."""
+    check_arraylike("flip", m)
+    return _flip(m, axis if axis is None or np.ndim(axis) == 0 else tuple(axis))
+
+
+@staged("_flip", static_argnames=("axis",))
+def _flip(m, axis):
+    m = array_of("flip", m)
+    return lax.rev(m, canonical_axes(axis, m.ndim))
+
+
+def flipud(m):
+    """m with its first axis reversed."""
+    return _flip(array_of("flipud", m), 0)
+
+
+def fliplr(m):
+    """m with its second axis reversed."""
+    return _flip(array_of("fliplr", m), 1)
+
+
+@staged("rot90", static_argnames=("k", "axes"))
+def rot90(m, k=1, axes=(0, 1)):
+    """m turned k times by 90 degrees in the plane of two axes, from the first towards the second."""
+    m = array_of("rot90", m)
+    if np.shape(axes) != (2,):
+        raise ValueError("rot90 takes two axes")
+    first, second = (canonical_axis(i, m.ndim) for i in axes)
+    if first == second:
+        raise ValueError("Axes must be different")
+    k %= 4
+    if k == 0:
+        return m
+    if k == 2:
+        return flip(flip(m, first), second)
+    order = list(range(m.ndim))
+    order[first], order[second] = order[second], order[first]
+    return transpose(flip(m, second), order) if k == 1 else flip(transpose(m, order), second)
+
+
+def roll(a, shift, axis=None):
+    """a with elements moved `shift` places along an axis, around the end; flattened meanwhile without an axis."""
+    a = array_of("roll", a)
+    if axis is None:
+        return lax.reshape(roll(ravel(a), shift, 0), a.shape)
+    axis = (axis,) if np.ndim(axis) == 0 else tuple(axis)
+    known = not isinstance(shift, Array) or type(shift) is ArrayImpl
+    if known:
+        shifts = np.asarray(shift)
+        if shifts.dtype.kind not in "iu":
+            raise TypeError(f"roll: shift must be an integer; got {shifts.dtype}")
+        shifts = np.broadcast_to(shifts, max(shifts.shape, (len(axis),), key=lambda s: (len(s), s)))
+        axis = np.broadcast_to(np.asarray(axis), shifts.shape)
+        return _roll_static(a, tuple(map(int, shifts)), tuple(map(int, axis)))
+    return _roll_dynamic(a, shift, axis)
+
+
+@staged("_roll_static", static_argnames=("shift", "axis"))
+def _roll_static(a, shift, axis):
+    for places, ax in zip(shift, axis):
+        if a.shape[ax] == 0:
+            continue
+        ax = canonical_axis(ax, a.ndim)
+        cut = -places % a.shape[ax]
+        a = lax.concatenate(
+            [lax.slice_in_dim(a, cut, a.shape[ax], axis=ax), lax.slice_in_dim(a, 0, cut, axis=ax)], ax
+        )
+    return a
+
+
+@staged("_roll_dynamic", static_argnames=("axis",))
+def _roll_dynamic(a, shift, axis):
+    shift = array_of("roll", shift)
+    shifts = unstack(broadcast_to(shift, (len(axis),)))
+    for places, ax in zip(shifts, axis):
+        ax = canonical_axis(ax, a.ndim)
+        n = a.shape[ax]
+        if n == 0:
+            continue
+        places = lax.rem(places, places.dtype.type(n))
+        places = lax.select(lax.lt(places, places.dtype.type(0)), lax.add(places, places.dtype.type(n)), places)
+        twice = lax.concatenate([a, a], ax)
+        start = lax.sub(lax.full_like(places, n), places)
+        a = lax.dynamic_slice_in_dim(twice, start, n, axis=ax)
+    return a

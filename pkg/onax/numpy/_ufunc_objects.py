@@ -1,0 +1,174 @@
+"""jnp.ufunc: elementwise functions as objects with `reduce`, `accumulate`, `outer` and `at`."""
+
+import operator
+
+from onax import lax
+from onax.numpy import _arithmetic, _reductions, _ufuncs
+from onax.numpy._creation import array
+from onax.numpy._mapping import vectorize
+from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_args_inexact
+from onax.numpy._shaping import expand_dims
+
+
+class ufunc:  # noqa: N801 - NumPy's name
+    """An elementwise function of `nin` arrays.  `jnp.frompyfunc` makes one from a function of scalars.
+
+    `identity` starts a reduction of nothing.  Calls broadcast; `out=` and `where=` are not supported.
+    """
+
+    def __init__(
+        self, func, /, nin, nout, *, name=None, nargs=None, identity=None, call=None, reduce=None, accumulate=None,
+        at=None, reduceat=None,
+    ):  # fmt: skip
+        self.__doc__ = func.__doc__
+        self.__name__ = name or func.__name__
+        self.__wrapped__ = func
+        self.nin, self.nout = operator.index(nin), operator.index(nout)
+        self.nargs = self.nin + self.nout if nargs is None else operator.index(nargs)
+        self.identity = identity
+        self._call = func if call is not None else vectorize(func)
+        self._reduce, self._accumulate = reduce, accumulate
+
+    def __repr__(self):
+        return f"<jnp.ufunc '{self.__name__}'>"
+
+    def __hash__(self):
+        return hash((self.__wrapped__, self.__name__, self.identity, self.nin, self.nout))
+
+    def __eq__(self, other):
+        return isinstance(other, ufunc) and self._key() == other._key()
+
+    def _key(self):
+        return self.__wrapped__, self.__name__, self.identity, self.nin, self.nout
+
+    def __call__(self, *args, out=None, where=None):
+        if out is not None:
+            raise NotImplementedError(f"out argument of {self}")
+        if where is not None:
+            raise NotImplementedError(f"where argument of {self}")
+        return self._call(*args)
+
+    def _binary_only(self, method):
+        if self.nin != 2:
+            raise ValueError(f"jnp.ufunc.{method} only supported for binary ufuncs")
+        if self.nout != 1:
+            raise ValueError(f"jnp.ufunc.{method} only supported for functions returning a single value")
+
+    def reduce(self, a, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None):
+        """The elements along an axis (None: all), combined from left to right."""
+        self._binary_only("reduce")
+        if out is not None:
+            raise NotImplementedError(f"out argument of {self.__name__}.reduce()")
+        if initial is not None:
+            check_arraylike(f"{self.__name__}.reduce", initial)
+        if where is not None and self.identity is None and initial is None:
+            raise ValueError(
+                f"reduction operation {self.__name__!r} does not have an identity, so to use a where mask one has to "
+                "specify 'initial'."
+            )
+        if self._reduce is None:
+            raise NotImplementedError(
+                f"{self.__name__}.reduce needs a loop over the axis; write it with lax.scan or lax.reduce."
+            )
+        return self._reduce(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+    def accumulate(self, a, axis=0, dtype=None, out=None):
+        """The running results of `reduce` along an axis."""
+        self._binary_only("accumulate")
+        if out is not None:
+            raise NotImplementedError(f"out argument of {self.__name__}.accumulate()")
+        if self._accumulate is None:
+            raise NotImplementedError(f"{self.__name__}.accumulate needs a loop over the axis; write it with lax.scan.")
+        return self._accumulate(a, axis=axis, dtype=dtype)
+
+    def outer(self, A, B, /):
+        """The function on all pairs of elements of A and B: the axes of A, then those of B."""
+        self._binary_only("outer")
+        A, B = arrays(f"{self.__name__}.outer", A, B)
+        return self(expand_dims(A, tuple(range(A.ndim, A.ndim + B.ndim))), B)
+
+    def at(self, a, indices, b=None, /, *, inplace=True):
+        """a with the function applied at the indices, repeatedly for repeated ones."""
+        if inplace:
+            raise NotImplementedError("JAX arrays are immutable: use inplace=False and the array that it returns.")
+        at = array(a).at[indices]
+        name = {"add": "add", "subtract": "subtract", "multiply": "multiply", "minimum": "min", "maximum": "max"}.get(
+            self.__name__
+        )
+        if self.nin == 1:
+            return at.apply(self)
+        if name is None:
+            raise NotImplementedError(f"{self.__name__}.at needs a loop over the indices; write it with lax.scan.")
+        return getattr(at, name)(b)
+
+
+def _extreme_reduce(function):
+    def reduce(a, axis, dtype, keepdims, initial, where):
+        a = array_of("reduce", a)
+        out = function(a, axis=axis, keepdims=keepdims, initial=initial, where=where)
+        return out if dtype is None else lax.convert_element_type(out, dtype)
+
+    return reduce
+
+
+def _truth_reduce(function):
+    def reduce(a, axis, dtype, keepdims, initial, where):
+        if initial is not None:
+            raise NotImplementedError("initial argument of a logical reduction")
+        out = function(a, axis=axis, keepdims=keepdims, where=where)
+        return out if dtype is None else lax.convert_element_type(out, dtype)
+
+    return reduce
+
+
+def _bit_reduce(function):
+    def reduce(a, axis, dtype, keepdims, initial, where):
+        if initial is not None or where is not None:
+            raise NotImplementedError("initial and where arguments of a bitwise reduction")
+        a = array_of("reduce", a)
+        if dtype is not None:
+            a = lax.convert_element_type(a, dtype)
+        axes = _reductions.reduced_axes(axis, a.ndim)
+        out = function(a, axes)
+        return expand_dims(out, axes) if keepdims else out
+
+    return reduce
+
+
+def _object(function, identity, reduce=None, accumulate=None, nin=2):
+    return ufunc(
+        function, nin, 1, name=function.__name__, identity=identity, call=function, reduce=reduce, accumulate=accumulate
+    )
+
+
+def _log_of_sum(name, function, doc):
+    def logarithm(x1, x2, /):
+        return function(*promote_args_inexact(name, x1, x2))
+
+    return _ufuncs._named(logarithm, name, "x1 x2", doc)
+
+
+_logaddexp = _log_of_sum("logaddexp", _arithmetic.logaddexp, "log(exp(x1) + exp(x2)), without overflow.")
+_logaddexp2 = _log_of_sum("logaddexp2", _arithmetic.logaddexp2, "log2(2**x1 + 2**x2), without overflow.")
+
+add = _object(_ufuncs.add, 0, _reductions.sum)
+subtract = _object(_ufuncs.subtract, None)
+multiply = _object(_ufuncs.multiply, 1, _reductions.prod)
+maximum = _object(_ufuncs.maximum, None, _extreme_reduce(_reductions.max))
+minimum = _object(_ufuncs.minimum, None, _extreme_reduce(_reductions.min))
+negative = _object(_ufuncs.negative, None, nin=1)
+bitwise_and = _object(_ufuncs.bitwise_and, -1, _bit_reduce(lax.reduce_and))
+bitwise_or = _object(_ufuncs.bitwise_or, 0, _bit_reduce(lax.reduce_or))
+bitwise_xor = _object(_ufuncs.bitwise_xor, 0, _bit_reduce(lax.reduce_xor))
+logical_and = _object(_ufuncs.logical_and, True, _truth_reduce(_reductions.all))
+logical_or = _object(_ufuncs.logical_or, False, _truth_reduce(_reductions.any))
+logical_xor = _object(_ufuncs.logical_xor, False)
+logaddexp = _object(_logaddexp, None)
+logaddexp2 = _object(_logaddexp2, None)
+
+
+def frompyfunc(func, /, nin, nout, *, identity=None):
+    """A `jnp.ufunc` from a function of `nin` scalars that gives `nout` scalars."""
+    if not callable(func):
+        raise TypeError(f"func must be callable; got {type(func)}")
+    return ufunc(func, nin, nout, identity=identity)

@@ -1,0 +1,340 @@
+"""Elementwise functions that are one primitive after promotion: rows.
+
+Each row: public name, the primitive's bind, the lax function for everything but the common case, the promotion
+(`as_is`: checked only; `same`: common dtype; `inexact`: common floating dtype; `numeric`: bool becomes int), dtypes for
+which two Arrays of one dtype go straight to the primitive, and the parameter names that `inspect.signature` shows.
+"""
+
+import numpy as np
+
+from onax import lax
+from onax._ground import dtypes
+from onax._native.array import ArrayImpl
+from onax.numpy._promotion import (
+    array_of,
+    arrays,
+    promote_args,
+    promote_args_inexact,
+    promote_args_numeric,
+    promote_dtypes_inexact,
+    promote_dtypes_numeric,
+    promote_shapes,
+)
+
+_REAL = frozenset(d for d in dtypes.ALL_DTYPES if d.kind not in "bc")
+_INEXACT = frozenset(d for d in dtypes.ALL_DTYPES if dtypes.is_inexact(d))
+_NUMBERS = _REAL | _INEXACT
+_INTEGERS = frozenset(d for d in dtypes.ALL_DTYPES if dtypes.is_integer(d))
+_LOGICAL = _INTEGERS | {np.dtype(bool)}
+_SMALL = range(128)  # Python ints that every integer dtype wider than 4 bits holds
+_WIDE = frozenset(d for d in _NUMBERS if dtypes.itemsize_bits(d) >= 8 and not d.name.startswith("float8"))
+_WIDE_FLOATS = _WIDE & _INEXACT
+
+
+def _named(function, name, parameters, doc):
+    """Gives a function made from a row its public name, parameter names and docstring."""
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "onax.numpy"
+    function.__doc__ = doc
+    code = function.__code__
+    count = code.co_argcount
+    function.__code__ = code.replace(co_varnames=(*parameters.split(), *code.co_varnames[count:]), co_name=name)
+    return function
+
+
+def _unary(name, primitive, function, direct, promote, doc):
+    """A function of one array; `promote` gives a list of one."""
+    bind = primitive.bind
+
+    def ufunc(x, /):
+        if type(x) is ArrayImpl and x.dtype in direct:
+            return bind(x)
+        return function(*promote(array_of(name, x)))
+
+    return _named(ufunc, name, "x", doc)
+
+
+def _with_accuracy(name, primitive, function, doc):
+    """A function of one array whose primitive has the parameter `accuracy`; floats and complex only."""
+    bind = primitive.bind
+
+    def ufunc(x, /):
+        if type(x) is ArrayImpl and x.dtype in _INEXACT:
+            return bind(x, accuracy=None)
+        return function(*promote_dtypes_inexact(array_of(name, x)))
+
+    return _named(ufunc, name, "x", doc)
+
+
+def _binary(name, primitive, function, direct, promote, doc, parameters="x1 x2"):
+    """A function of two arrays.  `direct` dtypes skip promotion when both sides agree or one is a Python scalar."""
+    bind = primitive.bind
+    floats = direct & _WIDE_FLOATS
+    numbers = direct & _WIDE
+
+    def ufunc(x1, x2, /):
+        if type(x1) is ArrayImpl:
+            dtype = x1.dtype
+            if type(x2) is ArrayImpl:
+                if dtype is x2.dtype and dtype in direct and x1.ndim == x2.ndim:
+                    return bind(x1, x2)
+            elif not x1.weak_type and (
+                (type(x2) is float and dtype in floats) or (type(x2) is int and x2 in _SMALL and dtype in numbers)
+            ):
+                return bind(x1, dtype.type(x2))
+        return function(*promote(name, x1, x2))
+
+    return _named(ufunc, name, parameters, doc)
+
+
+def _checked(x):
+    return (x,)
+
+
+# --- one array ----------------------------------------------------------------------------------------------------
+
+sin = _with_accuracy("sin", lax.sin_p, lax.sin, "Sine of x, in radians.  Integers give float32.")
+cos = _with_accuracy("cos", lax.cos_p, lax.cos, "Cosine of x, in radians.  Integers give float32.")
+tan = _with_accuracy("tan", lax.tan_p, lax.tan, "Tangent of x, in radians.  Integers give float32.")
+exp = _with_accuracy("exp", lax.exp_p, lax.exp, "e to the power x.")
+exp2 = _with_accuracy("exp2", lax.exp2_p, lax.exp2, "2 to the power x.")
+expm1 = _with_accuracy("expm1", lax.expm1_p, lax.expm1, "exp(x) - 1, exact for small x.")
+log = _with_accuracy("log", lax.log_p, lax.log, "Natural logarithm; nan for negative x, -inf for 0.")
+log1p = _with_accuracy("log1p", lax.log1p_p, lax.log1p, "log(1 + x), exact for small x.")
+sqrt = _with_accuracy("sqrt", lax.sqrt_p, lax.sqrt, "Square root; nan for negative x.")
+tanh = _with_accuracy("tanh", lax.tanh_p, lax.tanh, "Hyperbolic tangent.")
+cbrt = _with_accuracy("cbrt", lax.cbrt_p, lax.cbrt, "Real cube root.  Raises TypeError for complex x.")
+sinh = _unary("sinh", lax.sinh_p, lax.sinh, _INEXACT, promote_dtypes_inexact, "Hyperbolic sine.")
+cosh = _unary("cosh", lax.cosh_p, lax.cosh, _INEXACT, promote_dtypes_inexact, "Hyperbolic cosine.")
+arcsin = _unary("arcsin", lax.asin_p, lax.asin, _INEXACT, promote_dtypes_inexact, "Inverse sine, in radians.")
+arccos = _unary("arccos", lax.acos_p, lax.acos, _INEXACT, promote_dtypes_inexact, "Inverse cosine, in radians.")
+arctan = _unary("arctan", lax.atan_p, lax.atan, _INEXACT, promote_dtypes_inexact, "Inverse tangent, in radians.")
+arcsinh = _unary("arcsinh", lax.asinh_p, lax.asinh, _INEXACT, promote_dtypes_inexact, "Inverse hyperbolic sine.")
+arctanh = _unary("arctanh", lax.atanh_p, lax.atanh, _INEXACT, promote_dtypes_inexact, "Inverse hyperbolic tangent.")
+sign = _unary("sign", lax.sign_p, lax.sign, _NUMBERS, _checked, "-1, 0 or 1; x / abs(x) for complex x; nan for nan.")
+square = _unary("square", lax.square_p, lax.square, _NUMBERS, promote_dtypes_numeric, "x times x.")
+negative = _unary("negative", lax.neg_p, lax.neg, _NUMBERS, _checked, "-x.  Raises TypeError for bool.")
+invert = _unary("invert", lax.not_p, lax.bitwise_not, _LOGICAL, _checked, "Each bit flipped; `not` for bool.")
+fabs = _unary(
+    "fabs", lax.abs_p, lambda x: lax.abs(_no_complex("fabs", x)), _REAL & _INEXACT, promote_dtypes_inexact,
+    "Absolute value as a float.  Raises TypeError for complex x.",
+)  # fmt: skip
+
+
+def _no_complex(name, x):
+    if dtypes.is_complex(x.dtype):
+        raise TypeError(f"ufunc '{name}' does not support complex dtypes")
+    return x
+
+
+def absolute(x, /):
+    """Absolute value; the modulus (a real dtype) for complex x."""
+    x = array_of("absolute", x)
+    dtype = x.dtype
+    return x if dtype == bool or dtypes.is_unsigned(dtype) else lax.abs(x)
+
+
+def floor(x, /):
+    """Largest integral value not above x, in x's dtype; integers and bools stay."""
+    x = array_of("floor", x)
+    return x if x.dtype in _LOGICAL else lax.floor(*promote_dtypes_inexact(x))
+
+
+def ceil(x, /):
+    """Smallest integral value not below x, in x's dtype; integers and bools stay."""
+    x = array_of("ceil", x)
+    return x if x.dtype in _LOGICAL else lax.ceil(*promote_dtypes_inexact(x))
+
+
+def positive(x, /):
+    """x itself."""
+    return array_of("positive", x)
+
+
+def _by_parts(function, x):
+    """A function that scales real numbers, applied to real and imaginary part."""
+    if not dtypes.is_complex(x.dtype):
+        return function(x)
+    return lax.complex(function(lax.real(x)), function(lax.imag(x)))
+
+
+def log10(x, /):
+    """Logarithm to base 10."""
+    logarithm = lax.log(*promote_args_inexact("log10", x))
+    return _by_parts(lambda y: lax.mul(y, constant_like(y, 1 / np.log(10))), logarithm)
+
+
+def log2(x, /):
+    """Logarithm to base 2."""
+    logarithm = lax.log(*promote_args_inexact("log2", x))
+    two = lax.log(constant_like(lax.real(logarithm) if dtypes.is_complex(logarithm.dtype) else logarithm, 2))
+    return _by_parts(lambda y: lax.div(y, two), logarithm)
+
+
+def constant_like(like, value):
+    """value as a scalar of the other's dtype."""
+    return like.dtype.type(value)
+
+
+def deg2rad(x, /):
+    """Degrees to radians."""
+    (x,) = promote_args_inexact("deg2rad", x)
+    return lax.mul(x, constant_like(x, np.pi / 180))
+
+
+def rad2deg(x, /):
+    """Radians to degrees."""
+    (x,) = promote_args_inexact("rad2deg", x)
+    return lax.mul(x, constant_like(x, 180 / np.pi))
+
+
+def reciprocal(x, /):
+    """1 / x as a float."""
+    return lax.integer_pow(*promote_args_inexact("reciprocal", x), -1)
+
+
+def conjugate(x, /):
+    """The complex conjugate; real x stays."""
+    x = array_of("conjugate", x)
+    return lax.conj(x) if dtypes.is_complex(x.dtype) else x
+
+
+def conj(x, /):
+    """The complex conjugate; real x stays."""
+    return conjugate(x)
+
+
+def real(val, /):
+    """The real part; real x stays."""
+    val = array_of("real", val)
+    return lax.real(val) if dtypes.is_complex(val.dtype) else val
+
+
+def imag(val, /):
+    """The imaginary part; zeros for real x."""
+    val = array_of("imag", val)
+    return lax.imag(val) if dtypes.is_complex(val.dtype) else lax.full_like(val, 0)
+
+
+# --- two arrays ---------------------------------------------------------------------------------------------------
+
+arctan2 = _binary(
+    "arctan2", lax.atan2_p, lax.atan2, _INEXACT, promote_args_inexact, "Angle of the point (x2, x1), in radians."
+)
+true_divide = _binary(
+    "true_divide", lax.div_p, lax.div, _INEXACT, promote_args_inexact,
+    "x1 / x2 as floats; inf and nan for division by zero.",
+)  # fmt: skip
+nextafter = _binary(
+    "nextafter", lax.nextafter_p, lax.nextafter, _REAL & _INEXACT, promote_args_inexact,
+    "The float next to x in the direction of y.", "x y",
+)  # fmt: skip
+float_power = _binary(
+    "float_power", lax.pow_p, lax.pow, _INEXACT, promote_args_inexact, "x to the power y as floats.", "x y"
+)
+equal = _binary("equal", lax.eq_p, lax.eq, dtypes.ALL_DTYPES, promote_args, "Whether x == y, elementwise.", "x y")
+not_equal = _binary(
+    "not_equal", lax.ne_p, lax.ne, dtypes.ALL_DTYPES, promote_args, "Whether x != y, elementwise.", "x y"
+)
+left_shift = _binary(
+    "left_shift", lax.shift_left_p, lax.shift_left, _INTEGERS, promote_args_numeric,
+    "The bits of x moved y places up; 0 when y is at least the width.", "x y",
+)  # fmt: skip
+
+
+def _complex_order(part_order):
+    """Compares complex numbers by real part, and by imaginary part where those are equal."""
+
+    def compare(x, y):
+        if not dtypes.is_complex(x.dtype):
+            return part_order(x, y)
+        tie = lax.eq(lax.real(x), lax.real(y))
+        by_imag = part_order(lax.imag(x), lax.imag(y))
+        return lax.select(tie, by_imag, part_order(lax.real(x), lax.real(y)))
+
+    return compare
+
+
+_ORDERED = _REAL | {np.dtype(bool)}
+less = _binary("less", lax.lt_p, _complex_order(lax.lt), _ORDERED, promote_args, "Whether x < y.", "x y")
+less_equal = _binary(
+    "less_equal", lax.le_p, _complex_order(lax.le), _ORDERED, promote_args, "Whether x <= y, elementwise.", "x y"
+)
+greater = _binary("greater", lax.gt_p, _complex_order(lax.gt), _ORDERED, promote_args, "Whether x > y.", "x y")
+greater_equal = _binary(
+    "greater_equal", lax.ge_p, _complex_order(lax.ge), _ORDERED, promote_args, "Whether x >= y, elementwise.", "x y"
+)
+
+
+def right_shift(x1, x2, /):
+    """The bits of x1 moved x2 places down; signed integers keep their sign."""
+    x1, x2 = promote_args_numeric("right_shift", x1, x2)
+    return (lax.shift_right_logical if dtypes.is_unsigned(x1.dtype) else lax.shift_right_arithmetic)(x1, x2)
+
+
+def bitwise_right_shift(x1, x2, /):
+    """The bits of x1 moved x2 places down; signed integers keep their sign."""
+    return right_shift(x1, x2)
+
+
+bitwise_left_shift = _binary(
+    "bitwise_left_shift", lax.shift_left_p, lax.shift_left, _INTEGERS, promote_args_numeric,
+    "The bits of x moved y places up; 0 when y is at least the width.", "x y",
+)  # fmt: skip
+
+
+def divide(x1, x2, /):
+    """x1 / x2 as floats; inf and nan for division by zero."""
+    return true_divide(x1, x2)
+
+
+# Elementwise functions that are `jnp.ufunc` objects in public; _ufunc_objects.py wraps them.
+
+
+def _bool_or(number_function, bool_function):
+    """One function for numbers, another for bool."""
+
+    def function(x, y):
+        return bool_function(x, y) if x.dtype == bool else number_function(x, y)
+
+    return function
+
+
+add = _binary(
+    "add", lax.add_p, _bool_or(lax.add, lax.bitwise_or), _NUMBERS, promote_args, "x + y; `or` for bools.", "x y"
+)
+multiply = _binary(
+    "multiply", lax.mul_p, _bool_or(lax.mul, lax.bitwise_and), _NUMBERS, promote_args, "x * y; `and` for bools.", "x y"
+)
+subtract = _binary(
+    "subtract", lax.sub_p, lax.sub, _NUMBERS, promote_args, "x - y.  Raises TypeError for bools.", "x y"
+)
+maximum = _binary("maximum", lax.max_p, lax.max, _NUMBERS, promote_args, "The larger of x and y; nan if either is.", "x y")
+minimum = _binary("minimum", lax.min_p, lax.min, _NUMBERS, promote_args, "The smaller of x and y; nan if either is.", "x y")
+bitwise_and = _binary("bitwise_and", lax.and_p, lax.bitwise_and, _LOGICAL, promote_args, "x & y.", "x y")
+bitwise_or = _binary("bitwise_or", lax.or_p, lax.bitwise_or, _LOGICAL, promote_args, "x | y.", "x y")
+bitwise_xor = _binary("bitwise_xor", lax.xor_p, lax.bitwise_xor, _LOGICAL, promote_args, "x ^ y.", "x y")
+
+
+def truth(x):
+    """x as bool: whether each element differs from zero."""
+    return x if x.dtype == bool else lax.ne(x, constant_like(x, 0))
+
+
+def _logical(name, function, doc):
+    """A function of two arrays read as truth values."""
+
+    def ufunc(x1, x2, /):
+        return function(*promote_shapes(name, *map(truth, arrays(name, x1, x2))))
+
+    return _named(ufunc, name, "x y", doc)
+
+
+logical_and = _logical("logical_and", lax.bitwise_and, "Whether both x and y are nonzero.")
+logical_or = _logical("logical_or", lax.bitwise_or, "Whether x or y is nonzero.")
+logical_xor = _logical("logical_xor", lax.bitwise_xor, "Whether exactly one of x and y is nonzero.")
+
+
+def logical_not(x, /):
+    """Whether x is zero."""
+    return lax.bitwise_not(truth(array_of("logical_not", x)))

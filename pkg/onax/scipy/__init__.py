@@ -1,0 +1,1 @@
+"""onax.scipy: SciPy's functions on onax arrays."""
