@@ -65,9 +65,7 @@ def _flat(out):
 
 
 # Parameters of JAX's primitives that onax's do not have, because they only steer XLA.
-STEERING = dict.fromkeys(
-    "cbrt cos exp exp2 expm1 log log1p logistic rsqrt sin sqrt tan tanh".split(), {"accuracy": None}
-)
+STEERING = {"accuracy": frozenset("cbrt cos exp exp2 expm1 log log1p logistic rsqrt sin sqrt tan tanh".split())}
 
 
 def bind(request):
@@ -77,7 +75,8 @@ def bind(request):
 
 def _bind(request):
     primitive = _primitive(request["primitive"])
-    params = {k: decode(v) for k, v in request["params"].items()} | STEERING.get(primitive.name, {})
+    params = {k: decode(v) for k, v in request["params"].items()}
+    params.update((k, None) for k, names in STEERING.items() if primitive.name in names)
     operands = [decode(x) for x in request["operands"]]
     f = lambda *xs: primitive.bind(*xs, **params)
     if request["mode"] == "eager":

@@ -1,1 +1,75 @@
-"""JAX on NumPy and ONNX Runtime."""
+"""JAX's programming model on NumPy and ONNX Runtime.
+
+Eager operations run through a compiled interpreter over NumPy; `jit` lowers a traced function to an ONNX graph that
+ONNX Runtime executes; `onax.export` writes the same graph to a standard .onnx file.
+"""
+
+import importlib
+
+from onax import dtypes, errors, lax, numpy, tree, tree_util
+from onax._compile.jit import jit
+from onax._control.custom_jvp import custom_jvp
+from onax._core.sharding import NamedSharding, PartitionSpec, make_mesh
+from onax._ground.config import (
+    check_tracer_leaks,
+    checking_leaks,
+    config,
+    debug_infs,
+    debug_key_reuse,
+    debug_nans,
+    default_matmul_precision,
+    default_prng_impl,
+    disable_jit,
+    enable_x64,
+    explain_cache_misses,
+    log_compiles,
+    no_tracing,
+    numpy_dtype_promotion,
+    numpy_rank_promotion,
+    threefry_partitionable,
+)
+from onax._ground.devices import (
+    Device,
+    default_backend,
+    default_device,
+    device_count,
+    devices,
+    local_device_count,
+    local_devices,
+    process_count,
+    process_index,
+    process_indices,
+)
+from onax._native.array import Array
+from onax._transforms.abstract import ShapeDtypeStruct, eval_shape, make_jaxpr
+from onax._transforms.autodiff import (
+    grad,
+    hessian,
+    jacfwd,
+    jacobian,
+    jacrev,
+    jvp,
+    linear_transpose,
+    linearize,
+    value_and_grad,
+    vjp,
+)
+from onax._transforms.vmap import vmap
+from onax._transforms.transfer import block_until_ready, copy_to_host_async, device_get, device_put
+
+P = PartitionSpec
+
+__version__ = "0.1.0"
+
+# Rooms that most programs do not need at start: imported when first asked for.
+_LATER = frozenset({"core", "export", "nn", "scipy", "sharding", "stages"})
+
+
+def __getattr__(name):
+    if name in _LATER:
+        return importlib.import_module(f"onax.{name}")
+    raise AttributeError(f"module 'onax' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})
