@@ -19,6 +19,7 @@ from onax._ground.dtypes import ExtendedDType
 from onax._ground.errors import BackendError, ExportError
 from onax._ground.util import function_name
 from onax._native.array import make_array
+from onax._native.call import JitFunction
 from onax._native.tree import tree_flatten
 from onax._transforms.abstract import stage
 from onax.export import artifact, shapes
@@ -42,7 +43,7 @@ class Exported:
     onnx_model               the model as an onnx.ModelProto, metadata included
     """
 
-    __slots__ = ("_bytes", "_plan", "_session", "_signature", "fun_name", "opset", "report", "source")
+    __slots__ = ("_bytes", "_plan", "_session", "_signature", "fun_name", "opset", "source")
 
     # what JAX's Exported says of a program for one CPU
     platforms = ("cpu",)
@@ -60,7 +61,7 @@ class Exported:
     out_names = property(lambda self: tuple(leaf.name for leaf in self._signature.out_leaves))
     module_kept_var_idx = property(lambda self: tuple(range(len(self._signature.in_leaves))))
 
-    def __init__(self, raw, signature, plan, *, fun_name, source_text, opset, report=None):
+    def __init__(self, raw, signature, plan, *, fun_name, source_text, opset):
         self._bytes = raw
         self._signature = signature
         self._plan = plan
@@ -68,7 +69,6 @@ class Exported:
         self.fun_name = fun_name
         self.source = source_text
         self.opset = opset
-        self.report = report
 
     @property
     def symbolic_dimensions(self):
@@ -107,7 +107,8 @@ class Exported:
     def call(self, *args, **kwargs):
         """Runs the model in ONNX Runtime on arguments of the exported structure, types and shapes.
 
-        Raises ValueError for other structures, dtypes or shapes, naming the argument, what is expected and what is there.
+        Raises ValueError for other structures, dtypes or shapes, naming the argument, what is expected and what is
+        there.
         """
         leaves = self._arguments(args, kwargs)
         arrays, sizes = [], []
@@ -222,9 +223,13 @@ def _parameter_names(fun, count):
     return names
 
 
-def argument_names(fun, args, kwargs):
-    """A name for each leaf of the arguments, from the parameter and the key path below it: `params.layers.0.w`."""
-    parameters = _parameter_names(fun, len(args))
+def argument_names(fun, args, kwargs, static=()):
+    """A name for each leaf of the arguments, from the parameter and the key path below it: `params.layers.0.w`.
+
+    `args` and `kwargs` are the arguments without static ones, which stood at the positions `static`.
+    """
+    parameters = _parameter_names(fun, len(args) + len(static))
+    parameters = [name for i, name in enumerate(parameters) if i not in static]
     names = []
     for (side, place, *rest), _ in tree_leaves_with_path((args, kwargs)):
         head = parameters[place.idx] if side.idx == 0 else _words([place])[0]
@@ -282,12 +287,26 @@ def export(fun, *, opset=DEFAULT_OPSET, platforms=None, disabled_checks=(), inpu
     return export_for
 
 
+def _unjitted(fun):
+    """The function itself, and which of its arguments are static if it was jitted."""
+    if not isinstance(fun, JitFunction):
+        return fun, (), ()
+    options = fun._options
+    return fun.fun, options.static_argnums, options.static_argnames
+
+
 def _export(fun, args, kwargs, opset, input_names, output_names):
-    jaxpr, out_tree, in_tree = stage(fun, args, kwargs, traced_for="export")
-    pairs = tree_leaves_with_path((args, kwargs))
-    in_names = _chosen(input_names, argument_names(fun, args, kwargs), "input")
-    out_names = _chosen(output_names, result_names(out_tree.unflatten([0] * out_tree.num_leaves), in_names), "output")
-    plan = shapes.plan([shapes.argument_label(path) for path, _ in pairs], [a.shape for a in jaxpr.in_avals])
+    fun, static_argnums, static_argnames = _unjitted(fun)
+    with source.boundary:
+        jaxpr, out_tree, in_tree = stage(fun, args, kwargs, static_argnums, static_argnames, traced_for="export")
+    static = {n % len(args) for n in static_argnums if -len(args) <= n < len(args)}
+    args = tuple(x for i, x in enumerate(args) if i not in static)
+    kwargs = {name: x for name, x in kwargs.items() if name not in static_argnames}
+    arguments, result = (args, kwargs), out_tree.unflatten([0] * out_tree.num_leaves)
+    in_names = _chosen(input_names, argument_names(fun, args, kwargs, static), "input")
+    out_names = _chosen(output_names, result_names(result, in_names), "output")
+    labels = [shapes.argument_label(path) for path, _ in tree_leaves_with_path(arguments)]
+    plan = shapes.plan(labels, [a.shape for a in jaxpr.in_avals])
     graph = driver.lower_jaxpr(
         jaxpr,
         opset=opset,
@@ -297,32 +316,29 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
         dims_plan=plan,
         collect_errors=True,
     )
+    _warn_of_silent_broadcasts(plan, in_names)
     signature = Signature(
         in_tree,
-        [Leaf(n, keystr(path), a) for n, (path, _), a in zip(in_names, pairs, jaxpr.in_avals)],
+        _leaves(in_names, arguments, jaxpr.in_avals),
         out_tree,
-        [
-            Leaf(n, keystr(path), a)
-            for n, (path, _), a in zip(
-                out_names, tree_leaves_with_path(out_tree.unflatten([0] * out_tree.num_leaves)), jaxpr.out_avals
-            )
-        ],
+        _leaves(out_names, result, jaxpr.out_avals),
         plan.constraints,
         {"jax_enable_x64": config.jax_enable_x64, "jax_default_prng_impl": config.jax_default_prng_impl},
     )
-    _warn_of_silent_broadcasts(plan, in_names)
-    where = source.function_location(fun)
-    name = function_name(fun)
-    raw = artifact.seal(
-        proto.to_model(graph, name=name),
-        {
-            "onax.version": lazy.metadata.version("onax"),
-            "onax.function": name,
-            "onax.source": where,
-            "onax.signature": signature.to_json(),
-        },
-    )
-    return Exported(raw, signature, plan, fun_name=name, source_text=where, opset=opset, report=graph)
+    name, where = function_name(fun), source.function_location(fun)
+    entries = {
+        "onax.version": lazy.metadata.version("onax"),
+        "onax.function": name,
+        "onax.source": where,
+        "onax.signature": signature.to_json(),
+    }
+    raw = artifact.seal(proto.to_model(graph, name=name), entries)
+    return Exported(raw, signature, plan, fun_name=name, source_text=where, opset=opset)
+
+
+def _leaves(names, tree, avals):
+    """The leaves of a side: name, path and type of each."""
+    return [Leaf(n, keystr(path), a) for n, (path, _), a in zip(names, tree_leaves_with_path(tree), avals)]
 
 
 def _warn_of_silent_broadcasts(plan, names):

@@ -8,9 +8,9 @@
                      constraints on symbolic dimensions; options in force
     onax.digest      SHA-256 of the whole file with this value written as zeros
 
-Nothing is ever unpickled and no class is looked up by its name.  A class of nodes is written under the name under which
-it was registered for serialisation; one that was not is written as a record, and comes back as a named tuple of the same
-name and fields (its arguments are recognised by their key paths).
+Nothing is ever unpickled and no class is looked up by its name.  A class of nodes is written under the name under
+which it was registered for serialisation; one that was not is written as a record, and comes back as a named tuple of
+the same name and fields (its arguments are recognised by their key paths).
 """
 
 import hashlib
