@@ -1,0 +1,376 @@
+"""jit end to end: values through ONNX Runtime, caching, static arguments, placement, errors."""
+
+import functools
+import gc
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import weakref
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from onax._compile.cache import clear_caches
+from onax._compile.jit import jit
+from onax._core.trace import Tracer
+from onax._ground import errors
+from onax._ground.config import config
+from onax._native.array import ArrayImpl, from_user
+from onax._prims import elementwise as ops
+from onax._prims import shaping
+from onax._transforms.abstract import make_jaxpr
+from onax._transforms.autodiff import grad
+from onax._transforms.vmap import vmap
+
+X = np.arange(3, dtype=np.float32)
+DTYPES = ["f4", "f2", ml_dtypes.bfloat16, "i1", "i2", "i4", "u1", "u2", "u4"]
+
+
+def values(x):
+    return np.asarray(x).tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (3,), (0, 3), (2, 2)])
+def test_dtypes_and_shapes(dtype, shape):
+    x = (np.arange(np.prod(shape, dtype=int)).reshape(shape) + 1).astype(dtype)
+    out, same = jit(lambda a: (ops.add(a, a), a))(x)
+    assert out.dtype == same.dtype == x.dtype and out.shape == shape
+    assert values(out) == values(x + x) and values(same) == values(x)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "c8", "?"])
+def test_moves(dtype):
+    x = np.arange(6).astype(dtype)
+    out = jit(lambda a: shaping.reshape(a, (2, 3)))(x)
+    assert out.dtype == x.dtype and values(out) == values(x.reshape(2, 3))
+
+
+BIG = from_user(np.arange(1000, dtype=np.float32))
+FUNCTIONS = [
+    (lambda: (), (), ()),
+    (lambda: 3, (), 3),
+    (lambda a: None, (1,), None),
+    (lambda a: {"a": a, "b": (a, 2.0)}, (X,), {"a": X, "b": (X, 2.0)}),
+    (lambda a, b: ops.add(b, b), (1.0, X), X + X),
+    (lambda a: (lambda y: (y, y))(ops.add(a, a)), (X,), (X + X, X + X)),
+    (lambda a: ops.add(a, X), (X,), X + X),
+    (lambda a: ops.add(a, BIG), (np.float32(1),), np.arange(1000) + 1),
+    (lambda a: BIG, (1,), np.arange(1000)),
+    (lambda a: ops.add(a, a), (X[::2],), X[::2] * 2),
+    (lambda a: shaping.reshape(a, (3,)), (X.reshape(1, 3),), X),
+    (lambda d: ops.add(d["x"], d["y"][0]), ({"y": [X], "x": X},), X + X),
+]
+
+
+@pytest.mark.parametrize("fun, args, expected", FUNCTIONS)
+def test_functions(fun, args, expected):
+    jitted = jit(fun)
+    for _ in range(2):
+        out = jitted(*args)
+        np.testing.assert_equal(
+            [values(x) for x in _flat(out)], [values(np.asarray(x, np.asarray(x).dtype)) for x in _flat(expected)]
+        )
+        assert all(isinstance(x, ArrayImpl) for x in _flat(out))
+    assert jitted._cache_size() == 1
+
+
+def _flat(x):
+    if isinstance(x, dict):
+        return [leaf for k in sorted(x) for leaf in _flat(x[k])]
+    return [leaf for y in x for leaf in _flat(y)] if isinstance(x, (tuple, list)) else [] if x is None else [x]
+
+
+@pytest.mark.parametrize(
+    "fun, arg, weak",
+    [
+        (lambda x: x, 1.0, True),
+        (lambda x: x, np.float32(1), False),
+        (lambda x: x, True, False),
+        (lambda x: ops.add(x, 1.0), 2.0, True),
+        (lambda x: ops.add(x, 1.0), np.float32(2), False),
+        (lambda x: 3.0, np.float32(2), True),
+    ],
+)
+def test_weak_types(fun, arg, weak):
+    assert jit(fun)(arg).weak_type is weak
+
+
+def test_tracing_once_for_each_signature():
+    traced = []
+
+    def f(x, n=1):
+        traced.append(type(x))
+        return ops.mul(x, x) if n else x
+
+    for _ in range(3):
+        assert values(jit(f)(X)) == [0, 1, 4]
+    assert len(traced) == 1 and issubclass(traced[0], Tracer)
+    jit(f)(X[:2])
+    jit(f, static_argnames="n")(X, n=0)
+    jit(f, static_argnums=1)(X, 0)
+    assert len(traced) == 4
+    clear_caches()
+    jit(f)(X)
+    assert len(traced) == 5
+
+
+def test_wrapped_functions_have_caches_of_their_own():
+    def double(x):
+        return ops.add(x, x)
+
+    jit(double)(X)
+
+    @functools.wraps(double)
+    def square(x):
+        return ops.mul(x, x)
+
+    assert values(jit(square)(X)) == [0, 1, 4]
+
+
+@pytest.mark.parametrize("options", [{"static_argnums": 1}, {"static_argnames": "n"}, {"static_argnames": ["n"]}])
+@pytest.mark.parametrize("call", [lambda f: f(X, 2), lambda f: f(X, n=2)])
+def test_static_arguments(options, call):
+    def f(x, n):
+        return functools.reduce(ops.add, [x] * n)
+
+    assert values(call(jit(f, **options))) == [0, 2, 4]
+
+
+def bad_type(x):
+    return 0
+
+
+ERRORS = [
+    (lambda: jit(bad_type)("a"), TypeError, r"(?s)Error interpreting argument to .*bad_type.* at path x\..*static"),
+    (lambda: jit(lambda x, y: 0)(1, {"k": object()}), TypeError, r"at path y\['k'\]"),
+    (lambda: jit(lambda x: "a")(1), TypeError, "returned a value of type <class 'str'>, which is not a valid JAX type"),
+    (lambda: jit(lambda x: 0)(), TypeError, "missing 1 required positional argument: 'x'"),
+    (lambda: jit(3), TypeError, "Expected a callable value, got 3"),
+    (lambda: jit(lambda: (yield)), TypeError, "Expected a function, got a generator function"),
+    (lambda: jit(lambda x: 0, static_argnums=0)([1]), ValueError, "Non-hashable static arguments"),
+    (lambda: jit(lambda x: 0, static_argnums=5), ValueError, r"static_argnums=\(5,\), but only accepts 1 positional"),
+    (lambda: jit(lambda x: 0, static_argnums=-3), ValueError, r"static_argnums=\(-3,\), but only accepts 1"),
+    (lambda: jit(lambda x: 0, static_argnames="z"), ValueError, r"invalid argnames \{'z'\} in static_argnames"),
+    (lambda: jit(lambda x: 0, static_argnames=3), TypeError, "'int' object is not iterable"),
+    (lambda: jit(lambda x: 0, static_argnums="z"), TypeError, "'str' object cannot be interpreted"),
+    (lambda: jit(lambda x: 0, static_argnums=0, donate_argnums=0), ValueError, "cannot intersect"),
+    (lambda: jit(lambda x: ops.mul(x, x), compiler_options={"foo": 1})(X), ValueError, "No such compile option: 'foo'"),
+    (lambda: jit(lambda x: 1 if ops.gt(x, 0.0) else 2)(1.0), errors.TracerBoolConversionError, "argument x"),
+]
+
+
+@pytest.mark.parametrize("call, error, message", ERRORS)
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_escaped_tracers():
+    kept = []
+    jit(lambda x: kept.append(x))(1.0)
+    for use in (lambda: jit(lambda x: x)(kept[0]), lambda: ops.add(kept[0], 1.0)):
+        with pytest.raises(errors.UnexpectedTracerError):
+            use()
+
+
+def test_a_failing_function_is_not_kept():
+    fail = [True]
+
+    @jit
+    def f(x):
+        if fail[0]:
+            raise KeyError("no")
+        return x
+
+    with pytest.raises(KeyError):
+        f(X)
+    fail[0] = False
+    assert values(f(X)) == values(X)
+
+
+def test_with_other_transformations():
+    square_sum = jit(lambda a: shaping.reduce_sum(ops.mul(a, a), (0,)))
+    for f in (grad(square_sum), jit(grad(square_sum)), jit(grad(jit(square_sum)))):
+        assert values(f(X)) == [0, 2, 4]
+    rows = np.stack([X, X + 1])
+    for f in (vmap(square_sum), jit(vmap(square_sum)), vmap(jit(vmap(jit(lambda a: ops.mul(a, a)))))):
+        assert np.allclose(np.asarray(f(rows)).sum(), (rows * rows).sum())
+    inner = jit(lambda a, b: ops.add(a, b))
+    assert values(jit(lambda a: inner(a, inner(a, 2.0)))(X)) == [2, 4, 6]
+
+
+def test_closing_over_tracers():
+    def outer(x):
+        return jit(lambda y: ops.mul(x, y))(x)
+
+    assert values(jit(outer)(X)) == [0, 1, 4] and float(grad(outer)(3.0)) == 6
+
+
+def test_inline():
+    text = str(make_jaxpr(jit(lambda x: ops.mul(x, x), inline=True))(1.0))
+    assert "jit" not in text and "mul" in text
+    text = str(make_jaxpr(jit(module_level))(1.0))
+    assert "name=module_level" in text
+
+
+def test_metadata_and_methods():
+    @jit
+    def foo(x):
+        "doc"
+        return x
+
+    assert (foo.__name__, foo.__doc__, foo.__wrapped__(5)) == ("foo", "doc", 5) and "PjitFunction" in repr(foo)
+
+    class Scale:
+        by = 3.0
+
+        @functools.partial(jit, static_argnums=0)
+        def call(self, x):
+            return ops.mul(x, self.by)
+
+        @jit
+        def broken(self, x):
+            return x
+
+    assert values(Scale().call(X)) == [0, 3, 6]
+    with pytest.raises(TypeError, match="at path self"):
+        Scale().broken(X)
+    assert values(jit(functools.partial(ops.add, X))(X)) == [0, 2, 4]
+
+
+def module_level(x):
+    return ops.add(x, x)
+
+
+def test_pickle():
+    again = pickle.loads(pickle.dumps(jit(module_level, keep_unused=True)))
+    assert values(again(X)) == [0, 2, 4] and again._options.keep_unused
+
+
+def test_options_belong_to_the_key():
+    f = jit(lambda x: ops.add(x, x))
+    assert f(np.ones(2)).dtype == np.float32
+    config.update("jax_enable_x64", True)
+    try:
+        assert f(np.ones(2)).dtype == np.float64
+    finally:
+        config.update("jax_enable_x64", False)
+    assert f(np.ones(2)).dtype == np.float32 and f._cache_size() == 2
+
+
+def test_debugging_options():
+    seen = []
+    f = jit(lambda x: (seen.append(type(x)), ops.log(x))[1])
+    with _set("jax_disable_jit", True):
+        f(np.float32(1))
+    assert seen == [np.float32]
+    with _set("jax_debug_nans", True), pytest.raises(FloatingPointError, match="nan"):
+        f(-1.0)
+    assert np.isnan(np.asarray(f(-1.0)))
+    with _set("jax_no_tracing", True), pytest.raises(RuntimeError, match="re-tracing function"):
+        jit(lambda x: x)(1.0)
+
+
+class _set:
+    def __init__(self, name, value):
+        self.name, self.value = name, value
+
+    def __enter__(self):
+        self.before = config.read(self.name)
+        config.update(self.name, self.value)
+
+    def __exit__(self, *_):
+        config.update(self.name, self.before)
+
+
+def test_donation():
+    x, y, z = (from_user(a) for a in (X, X.astype(np.int32), X[:2]))
+    jit(lambda x, y, z: ops.add(x, x), donate_argnums=(0, 1))(x, y, z)
+    assert [a.is_deleted() for a in (x, y, z)] == [True, False, False]
+    with pytest.raises(RuntimeError, match="deleted"):
+        jit(lambda x: x)(x)
+
+
+def test_programs_go_with_their_function():
+    def make():
+        captured = from_user(X)
+
+        def f(x):
+            return ops.add(x, captured)
+
+        jitted = jit(f)
+        jitted(X)
+        return weakref.ref(f), weakref.ref(captured), weakref.ref(jitted.cache.entries()[0].executable.runner)
+
+    gc.disable()
+    try:
+        assert [r() for r in make()] == [None, None, None]
+    finally:
+        gc.enable()
+
+
+def test_threads():
+    f = jit(lambda x: ops.add(ops.mul(x, x), 1.0))
+    wrong = []
+
+    def work(k):
+        for i in range(50):
+            x = np.full((k % 2 + 2,), i, np.float32)
+            if values(f(x)) != values(x * x + 1):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong and f._cache_size() == 2
+
+
+PLACES = """
+import numpy as np
+from onax._compile.jit import jit
+from onax._core.sharding import SingleDeviceSharding
+from onax._ground.devices import devices
+from onax._native import context
+from onax._prims import elementwise as ops
+from onax._transforms.transfer import device_put
+
+first, second = devices()
+x = np.ones(2, np.float32)
+f = jit(lambda x, y: (ops.add(x, y), x, 3.0))
+
+def places(results):
+    return {(r.device, r._committed) for r in results}
+
+assert places(f(x, x)) == {(first, False)}
+a = device_put(x, second)
+assert places(f(a, x)) == places(f(x, a)) == {(second, True)}
+try:
+    f(a, device_put(x, first))
+except ValueError as error:
+    assert "argument x of <lambda> with shape float32[2] and with device ids [1] on platform CPU" in str(error)
+else:
+    raise AssertionError
+double = lambda x: ops.add(x, x)
+assert places([jit(double, device=second)(x)]) == {(second, True)}
+for name in ("in_shardings", "out_shardings"):
+    assert places([jit(double, **{name: SingleDeviceSharding(second)})(x)]) == {(second, True)}
+context.swap_default_device(second)
+assert places(f(x, x)) == {(second, False)}
+print("fine")
+"""
+
+
+def test_places():
+    done = subprocess.run(
+        [sys.executable, "-c", PLACES],
+        env={**os.environ, "JAX_NUM_CPU_DEVICES": "2"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "fine\n", done.stderr

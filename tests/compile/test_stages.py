@@ -1,0 +1,99 @@
+"""Traced, Lowered, Compiled: what they show, and how a Compiled refuses other arguments."""
+
+import numpy as np
+import pytest
+
+from onax._compile.jit import jit
+from onax._ground.errors import LoweringError
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import Primitive
+from onax._prims import elementwise as ops
+from onax._transforms.abstract import ShapeDtypeStruct
+
+Y = {"a": np.ones(3, np.float32)}
+
+
+@jit
+def f(x, y):
+    return {"s": ops.add(y["a"], y["a"]), "x": x}
+
+
+def test_traced():
+    traced = f.trace(1.0, Y)
+    assert (traced.fun_name, repr(traced.in_tree)) == ("f", "PyTreeDef(((*, {'a': *}), {}))")
+    weak = ShapedArray((), np.dtype(np.float32), weak_type=True)
+    assert traced.in_avals == ((weak, {"a": ShapedArray((3,), np.dtype(np.float32))}), {})
+    assert traced.out_info["s"] == ShapeDtypeStruct((3,), np.float32) and traced.out_avals["x"] == weak
+    assert "add" in str(traced.jaxpr)
+    assert f.eval_shape(1.0, Y) == traced.out_info
+
+
+def test_lowered():
+    lowered = f.lower(1.0, Y)
+    text = lowered.as_text()
+    assert "f32[3] in.0" in text and "= Add (in.0, in.0)" in text
+    assert lowered.compiler_ir().graph.node[0].op_type == "Add"
+    assert repr(lowered.args_info).count("ArgInfo(_aval=ShapedArray(float32[") == 2
+    assert lowered.donate_argnums == () and lowered.cost_analysis() is None
+    assert jit(lambda x: x).lower(1.0).as_text() == "graph () => ()\n"
+    assert jit(lambda x: x).lower(1.0).compiler_ir() is None
+
+
+def test_donation_is_shown():
+    lowered = jit(lambda x, y: (x, y), donate_argnums=1).lower(1.0, (2.0, 3.0))
+    assert lowered.donate_argnums == (1, 2) and lowered.args_info[0][1][0].donated
+
+
+def test_types_stand_for_values():
+    struct = ShapeDtypeStruct((3,), np.float32)
+    out = f.lower(ShapeDtypeStruct((), np.int32), {"a": struct}).compile()(np.int32(4), Y)
+    assert np.asarray(out["s"]).tolist() == [2, 2, 2] and int(out["x"]) == 4
+
+
+def test_static_arguments_are_left_out():
+    g = jit(lambda x, n: ops.mul(x, n), static_argnums=1)
+    lowered = g.lower(1.0, 3.0)
+    assert repr(lowered.in_tree) == "PyTreeDef(((*,), {}))"
+    assert float(lowered.compile()(2.0)) == 6
+
+
+COMPILED = f.lower(np.float32(1), Y).compile
+MISMATCHES = [
+    (lambda c: c(1.0, {"b": Y["a"]}), r"(?s)There are 1 mismatches.*at args\[1\], seen .*'a'.* but now given .*'b'"),
+    (lambda c: c(1.0), r"at args, seen .*tuple of length 2 but now given .*tuple of length 1, so the lengths do not"),
+    (lambda c: c(1.0, y=Y), r"(?s)There are 2 mismatches.*at kwargs"),
+    (
+        lambda c: c(1.0, {"a": np.ones(4, np.float32)}),
+        r"Argument 'y\['a'\]' compiled with float32\[3\] and called with float32\[4\]",
+    ),
+    (lambda c: c(1, Y), r"Argument 'x' compiled with float32\[\] and called with int32\[\]"),
+    (lambda c: jit(lambda z: c(z, Y))(1.0), "Cannot apply JAX transformations to a function lowered and compiled"),
+]
+
+
+@pytest.mark.parametrize("call, message", MISMATCHES)
+def test_compiled_refuses(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(COMPILED())
+
+
+def test_compiled():
+    compiled = COMPILED()
+    assert np.asarray(compiled(1.0, Y)["s"]).tolist() == [2, 2, 2]  # weak types may differ
+    assert compiled.memory_analysis() == {"argument_size_in_bytes": 16, "output_size_in_bytes": 16}
+    assert compiled.host_nodes == [] and compiled.cost_analysis() is None
+    assert "Add" in compiled.as_text() and compiled.runtime_executable() is not None
+    assert compiled.in_avals == f.trace(np.float32(1), Y).in_avals
+
+
+def test_an_operation_without_onnx_form():
+    odd_p = Primitive("test_odd", kernel=lambda x: x, abstract_eval=lambda x: x)
+    with pytest.raises(LoweringError, match=r"(?s)test_odd.*test_stages\.py"):
+        jit(lambda x: odd_p.bind(x))(1.0)
+
+
+def test_compiler_options():
+    lowered = f.lower(np.float32(1), Y)
+    assert float(lowered.compile({"optimization": 0})(np.float32(2), Y)["x"]) == 2
+    with pytest.raises(ValueError, match="No such compile option: 'xla_flag'"):
+        lowered.compile({"xla_flag": 1})
