@@ -480,8 +480,6 @@ def _read(x, indices, updates_shape, params, mode=None, fill_value=None):
         indices,
         _gather_numbers(d),
         window_sizes(len(shape_of(x)), d, updates_shape),
-        indices_are_sorted=params["indices_are_sorted"],
-        unique_indices=params["unique_indices"],
         mode=params["mode"] if mode is None else mode,
         fill_value=fill_value,
     )
@@ -616,9 +614,9 @@ def _extremal_jvp(primitive):
 
         before, after = read(x), read(out)
         attained, kept = eq(updates, after), eq(before, after)
-        ones = full_like(updates, 1)
+        zeros, ones = full_like(x, 0), full_like(updates, 1)
         marks = select_n(attained, full_like(updates, 0), ones)
-        winners = read(scatter_add(full_like(x, 0), indices, marks, **public))
+        winners = read(scatter_add(zeros, indices, marks, **public))
         tries = read(scatter_add(full_like(x, 0), indices, full_like(updates, 1), **public))
         one = np.ones((), winners.dtype)
         share = select_n(kept, div(one, winners), div(one, add(winners, one)))

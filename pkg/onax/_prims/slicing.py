@@ -15,6 +15,7 @@ from onax._core.rules import tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
+from onax._ground.polynomials import set_value_maker
 from onax._native.array import Array, ArrayImpl
 from onax._native.avals import ShapedArray
 from onax._native.context import get_trace
@@ -192,12 +193,16 @@ dim_as_value_p = Primitive(
 )
 
 
+set_value_maker(lambda d: dim_as_value_p.bind(dim=d))
+
+
 def count_from_end(index, size):
     """The integer array `index` with its negative elements counted from the end of an axis of the given size."""
     dtype = index.dtype
     if dtypes.issubdtype(dtype, np.unsignedinteger):
         return index
-    return select_n(lt(index, zero_scalar(dtype)), index, add(index, dim_value(size, dtype)))
+    negative = lt(index, zero_scalar(dtype))
+    return select_n(negative, index, add(convert(index, dtype), dim_value(size, dtype)))
 
 
 def _scalars(indices):

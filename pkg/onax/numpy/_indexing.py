@@ -235,6 +235,7 @@ def read(x, index, *, mode=None, fill_value=None, indices_are_sorted=False, uniq
         if out is not None:
             return out
     plan = Plan(parsed, wrap)
+    indices = plan.indices()
     if parsed.inserted:
         x = lax.expand_dims(x, parsed.inserted)
     shape = plan.slice_shape()
@@ -243,7 +244,7 @@ def read(x, index, *, mode=None, fill_value=None, indices_are_sorted=False, uniq
     else:
         out = lax.gather(
             x,
-            plan.indices(),
+            indices,
             plan.gather_numbers(),
             plan.sizes,
             unique_indices=unique_indices or plan.scalar,
