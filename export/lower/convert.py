@@ -152,14 +152,16 @@ def _reduce_precision(g, out, x, *, exponent_bits, mantissa_bits):
 
 def _limit_exponent(g, kept, exponent_bits, original):
     """Overflow to infinity, underflow to zero, of a float64; infinities and NaN come from the original."""
+    wide = ops.cast(g, original, F64)
+    infinite = g.node("IsInf", original, out=(original.shape, np.bool_))
+    if exponent_bits >= 11:
+        return ops.where(g, infinite, wide, kept)
     top = 2 ** (exponent_bits - 1) - 1
     size = g.node("Abs", kept)
     limit, least = ops.scalar(g, 2.0 ** (top + 1), kept), ops.scalar(g, 2.0 ** (1 - top), kept)
     sign = g.node("Sign", kept)
     kept = ops.where(g, ops.less(g, size, least), ops.mul(g, kept, ops.scalar(g, 0.0, kept)), kept)
     kept = ops.where(g, ops.greater_equal(g, size, limit), ops.mul(g, sign, ops.scalar(g, np.inf, kept)), kept)
-    wide = ops.cast(g, original, F64)
-    infinite = g.node("IsInf", original, out=(original.shape, np.bool_))
     return ops.where(g, infinite, wide, kept)
 
 
@@ -176,6 +178,6 @@ def _reduce_double(g, x, exponent_bits, mantissa_bits):
     shifted = power * 2.0 ** (52 - mantissa_bits)
     kept = (y + shifted - shifted) / scale
     if exponent_bits == 11:
-        return (x.do("Abs") < np.inf).where(kept, x).value
+        return _limit_exponent(g, kept.value, exponent_bits, x.value)
     beyond = size >= 2.0 ** (2 ** (exponent_bits - 1))
     return _limit_exponent(g, beyond.where(x, kept).value, exponent_bits, x.value)

@@ -92,7 +92,15 @@ def _neg(g, out, x):
     return g.node("Neg", x, out=out)
 
 
-_formula(prims.sign_p, lambda x: x.do("Sign"))  # the runtime's own float16 kernel gives 0 for NaN
+@lowers(prims.sign_p)
+def _sign(g, out, x):
+    """Not the runtime's Sign of integers, which drops the high bits of int64, nor of float16: 0 for NaN."""
+    if x.dtype.kind in "iu":
+        least = -1 if x.dtype.kind == "i" else 0
+        return g.node("Clip", x, ops.scalar(g, least, x), ops.scalar(g, 1, x), out=out)
+    return ops.cast(g, _in_single(g, x).do("Sign").value, out.dtype)
+
+
 _row(prims.abs_p, "Abs")
 _row(prims.floor_p, "Floor")
 _row(prims.ceil_p, "Ceil")

@@ -123,6 +123,18 @@ def _scatter_rows(g, x, update, starts, axes, sizes, out):
     return g.node("ScatterND", x, places, update, out=out)
 
 
+class _Unknown:
+    """The size of an axis that only the runtime knows: what lies before or after a slice."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
+
+    def __str__(self):
+        return self.name
+
+
 def _splice(g, x, update, starts, axes, out):
     """What lies before, the update, what lies after, along one axis; between them, the other axes likewise."""
     if not axes:
@@ -135,9 +147,8 @@ def _splice(g, x, update, starts, axes, out):
         shape = tuple(size if i == a else d for i, d in enumerate(x.shape))
         return g.node("Slice", x, begin, until, axis, out=(shape, x.dtype))
 
-    left = x.shape[a] - update.shape[a]  # how many lie before and after together; only the sum is known
-    before = part(g.const([0], INT64), start, left)
-    after = part(end, g.const([_LARGEST], INT64), 0)
+    before = part(g.const([0], INT64), start, _Unknown(g.model.fresh("before")))
+    after = part(end, g.const([_LARGEST], INT64), _Unknown(g.model.fresh("after")))
     middle = update
     if rest:
         row = part(start, end, update.shape[a])
