@@ -115,20 +115,25 @@ UNTYPED = frozenset(
     "ConcatFromSequence SplitToSequence".split()
 )
 
+# Operators whose types depend on an attribute: the attribute, its default, the name it has then.
 _VARIANTS = {
-    "Mod": lambda a: f"Mod:fmod={a.get('fmod', 0)}",
-    "Pad": lambda a: f"Pad:{a.get('mode', 'constant')}",
-    "ScatterND": lambda a: f"ScatterND:{a['reduction']}" if a.get("reduction", "none") != "none" else "ScatterND",
-    "ScatterElements": lambda a: (
-        f"ScatterElements:{a['reduction']}" if a.get("reduction", "none") != "none" else "ScatterElements"
-    ),
+    "Mod": ("fmod", 0, "Mod:fmod=0"),
+    "Pad": ("mode", "constant", "Pad:constant"),
+    "ScatterND": ("reduction", "none", "ScatterND"),
+    "ScatterElements": ("reduction", "none", "ScatterElements"),
 }
 
 
 def variant(op_type, attributes):
     """The table's name for an operator with these attributes."""
-    name = _VARIANTS.get(op_type)
-    return op_type if name is None else name(attributes)
+    found = _VARIANTS.get(op_type)
+    if found is None:
+        return op_type
+    attribute, default, name = found
+    value = attributes.get(attribute)
+    if value is None or value == default:
+        return name
+    return f"{op_type}:fmod={value}" if attribute == "fmod" else f"{op_type}:{value}"
 
 
 def _opsets(text):
