@@ -202,7 +202,7 @@ def scatter(x, indices, updates, layout, sizes, mode, op):
         keep = np.broadcast_to(ok.reshape(ok.shape + (1,) * len(partial)), shape).reshape(-1)
         rows, values = rows[keep], values[keep]
     if len(rows) and out.size:
-        _combine(flat, rows, values, op)
+        combine(flat, rows, values, op)
     return _permuted(out, list(np.argsort(chosen + full)))
 
 
@@ -213,7 +213,7 @@ def _write(out, place, updates, op):
         out[place] = op(out[place], updates)
 
 
-def _combine(flat, rows, values, op):
+def combine(flat, rows, values, op):
     """Combines row i of `values` into row rows[i] of `flat`, in order, in place."""
     if op is None:
         flat[rows] = values

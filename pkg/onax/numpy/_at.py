@@ -18,14 +18,14 @@ from onax._native.array import ArrayImpl
 from onax._native.avals import ShapedArray
 from onax._prims.convert import convert
 from onax._prims.indexing import scatter_p
+from onax._prims.indexing_kernels import combine
 from onax._transforms.staging import trace_to_jaxpr
+from onax.numpy._arithmetic import power
 from onax.numpy._creation import broadcast_to
 from onax.numpy._indexing import Plan, from_end, parse, read, wrapped
 from onax.numpy._promotion import as_operand, check_arraylike, promote_dtypes
-from onax.numpy._arithmetic import power
 from onax.numpy._ufuncs import divide
 
-_DROP = (None, "drop", "fill", lax.GatherScatterMode.FILL_OR_DROP)
 
 
 class _IndexUpdateHelper:
@@ -90,27 +90,19 @@ class _IndexUpdateRef:
 
     def set(self, values, **options):
         """x with values at the index; where indices repeat the last one counts."""
-        if not options:
-            out = _update_now(self.array, self.index, values, None)
-            if out is not None:
-                return out
-        return update(self.array, self.index, values, lax.scatter, "set", **options)
+        return self._updated(values, None, lax.scatter, "set", options)
 
     def add(self, values, **options):
         """x with values added at the index, also where indices repeat."""
-        if not options:
-            out = _update_now(self.array, self.index, values, np.add)
-            if out is not None:
-                return out
-        return update(self.array, self.index, values, lax.scatter_add, "add", **options)
+        return self._updated(values, np.add, lax.scatter_add, "add", options)
 
     def subtract(self, values, **options):
         """x with values subtracted at the index, also where indices repeat."""
-        return update(self.array, self.index, values, lax.scatter_sub, "subtract", **options)
+        return self._updated(values, np.subtract, lax.scatter_sub, "subtract", options)
 
     def multiply(self, values, **options):
         """x with values multiplied in at the index, also where indices repeat."""
-        return update(self.array, self.index, values, lax.scatter_mul, "multiply", **options)
+        return self._updated(values, np.multiply, lax.scatter_mul, "multiply", options)
 
     mul = multiply
 
@@ -126,11 +118,18 @@ class _IndexUpdateRef:
 
     def min(self, values, **options):
         """x with the minimum of it and values at the index."""
-        return update(self.array, self.index, values, lax.scatter_min, "min", **options)
+        return self._updated(values, np.minimum, lax.scatter_min, "min", options)
 
     def max(self, values, **options):
         """x with the maximum of it and values at the index."""
-        return update(self.array, self.index, values, lax.scatter_max, "max", **options)
+        return self._updated(values, np.maximum, lax.scatter_max, "max", options)
+
+    def _updated(self, values, op, scatter, name, options):
+        if not options and context.get_trace() is None:
+            out = _update_now(self.array, self.index, values, op)
+            if out is not None:
+                return out
+        return update(self.array, self.index, values, scatter, name, **options)
 
     def apply(
         self,
@@ -281,7 +280,9 @@ _PLAIN_KINDS = "fiu"
 
 def _update_now(x, index, values, op):
     """The updated copy of a concrete array for an index of ints and slices, or one array; None for anything else."""
-    if type(x) is not ArrayImpl or context.get_trace() is not None or x._shards is not None:
+    if type(x) is not ArrayImpl or x._shards is not None:
+        return None
+    if op is not None and (dtypes.is_extended(x.dtype) or x.dtype.kind not in _PLAIN_KINDS):
         return None
     values = _own_dtype(x, values)
     if values is None:
@@ -300,21 +301,24 @@ def _update_now(x, index, values, op):
 
 
 def _update_rows(x, out, rows, values, op):
-    """Rows of `out` overwritten or added to, those out of bounds left alone."""
+    """Rows of `out` overwritten or combined with values, those out of bounds left alone."""
     size = len(out)
     shape = rows.shape + out.shape[1:]
     if values.shape and not _fits(values.shape, shape):
         return None
-    if rows.size and (rows.min() < 0 or rows.max() >= size):
+    inside = not rows.size or (rows.min() >= 0 and rows.max() < size)
+    if op is None and inside:
+        out[rows] = values
+        return wrapped(x, out)
+    values = np.broadcast_to(values, shape)
+    if not inside:
         keep = (rows >= 0) & (rows < size)
-        values = np.broadcast_to(values, shape)[keep]
-        rows = rows[keep]
+        rows, values = rows[keep], values[keep]
     if op is None:
         out[rows] = values
-    elif out.ndim == 1:
-        op.at(out, rows, values)
-    else:
-        return None  # the scatter kernel knows how to add rows quickly
+    elif values.size:
+        rows = rows.reshape(-1)
+        combine(out.reshape(size, -1), rows, values.reshape(len(rows), -1), op)
     return wrapped(x, out)
 
 
