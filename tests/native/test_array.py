@@ -4,6 +4,7 @@ import copy
 import gc
 import operator
 import pickle
+import sys
 import threading
 import weakref
 
@@ -679,12 +680,13 @@ def test_nothing_leaks(fast):
     actions = [
         lambda: x + x, lambda: x + 2.0, lambda: 2 + x, lambda: x[2:5], lambda: x[3], lambda: x.aval,
         lambda: from_user(numpy_x), lambda: np.asarray(x), lambda: from_user(2.0), lambda: from_dlpack_buffer(x),
-        lambda: ShapedArray((3, 4), np.float32), lambda: list(x),
+        lambda: ShapedArray((3, 4), np.float32), lambda: list(x), lambda: memoryview(x),
     ]  # fmt: skip
     for action in actions:
         action()
-    before = resident()
+    before, nones = resident(), sys.getrefcount(None)
     for action in actions:
         for _ in range(3000):
             action()
     assert resident() - before < 64
+    assert abs(sys.getrefcount(None) - nones) < 100

@@ -220,6 +220,28 @@ def test_operands_that_are_no_arrays(bad):
         make().bind(arr([1]), bad)
 
 
+def test_objects_with_jax_array():
+    class Wrapper:
+        def __init__(self, x):
+            self.x = x
+
+        def __jax_array__(self):
+            return self.x
+
+    assert make().bind(Wrapper(arr([1], np.int32)), 2).tolist() == [3]
+    with pytest.raises(TypeError, match="passed to test_op at position 1"):
+        make().bind(1, Wrapper("text"))
+
+
+def test_kernels_by_dtype():
+    p = make(kernel={np.dtype("float32"): np.add, np.dtype("int32"): np.subtract})
+    for _ in range(2):
+        assert p.bind(arr(3.0, np.float32), arr(1.0, np.float32)).item() == 4.0
+        assert p.bind(3, 1).item() == 2
+        with pytest.raises(TypeError, match="no kernel for dtype int8"):
+            p.bind(arr(3, np.int8), arr(1, np.int8))
+
+
 def test_params_reach_the_kernel():
     p = make(kernel=lambda x, *, permutation: x.transpose(permutation), abstract_eval=lambda x, **_: x, facts=())
     for _ in range(2):

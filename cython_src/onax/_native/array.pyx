@@ -37,10 +37,12 @@ cdef extern from *:
     """
     #define onax_type_dict(type) (((PyTypeObject *)(type))->tp_dict)
     #define onax_is_numpy_scalar(x) PyArray_IsScalar(x, Generic)
+    #define onax_clear_owner(buffer) Py_CLEAR((buffer)->obj)
     #define onax_type_modified(type) PyType_Modified((PyTypeObject *)(type))
     """
     PyObject *onax_type_dict(object)
     bint onax_is_numpy_scalar(object)
+    void onax_clear_owner(Py_buffer *)
     void onax_type_modified(object)
 
 
@@ -126,14 +128,6 @@ def install_method(cls, str name, obj):
     onax_type_modified(cls)
 
 
-cdef object _call_slow(int op, object x, object y):
-    return (<object>_function(op))(x, y)
-
-
-cdef object _call_slow_unary(int op, object x):
-    return (<object>_function(op))(x)
-
-
 cdef PyObject* _function(int op) except NULL:
     if _slow[op] == NULL:
         raise NotImplementedError(f"the operator {_OP_NAMES[op]} has no function yet; import onax.numpy")
@@ -150,7 +144,7 @@ cdef object _unary(int op, Array x):
                 result = _pair(_fast[op], a.buf, None, a.weak, a.weak, device, a.placed)
                 if result is not NotImplemented:
                     return result
-    return _call_slow_unary(op, x)
+    return (<object>_function(op))(x)
 
 
 cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
@@ -210,8 +204,8 @@ cdef object _binary(int op, Array x, object other, bint swapped):
                 _refuse_container(op, x, other, swapped)
             return NotImplemented
     if swapped:
-        return _call_slow(op, other, x)
-    return _call_slow(op, x, other)
+        return (<object>_function(op))(other, x)
+    return (<object>_function(op))(x, other)
 
 
 cdef int _refuse_container(int op, object x, object other, bint swapped) except -1:
@@ -467,7 +461,7 @@ cdef class Array:
             result = _fast_getitem(<ArrayImpl>self, index)
             if result is not None:
                 return result
-        return _call_slow(GETITEM, self, index)
+        return (<object>_function(GETITEM))(self, index)
 
     def __setitem__(self, index, value):
         raise TypeError(
@@ -488,7 +482,7 @@ cdef class Array:
     def __iter__(self):
         if self.ndim == 0:
             raise TypeError("iteration over a 0-d array")
-        return _call_slow_unary(ITER, self)
+        return (<object>_function(ITER))(self)
 
     def __contains__(self, item):
         if self.ndim != 1:
@@ -655,9 +649,7 @@ cdef class ArrayImpl(Array):
     def addressable_data(self, int index):
         """The part number `index`, as an array on its device."""
         if self.shards is None:
-            if index != 0:
-                raise IndexError(f"addressable_data: the array has one part, there is no part {index}")
-            return self
+            return (self,)[index]
         device, part = self.shards[index]
         return wrap(part, self._dtype, self.weak, device, True)
 
@@ -708,7 +700,7 @@ cdef class ArrayImpl(Array):
             raise TypeError("iteration over a 0-d key array" if is_extended(self._dtype) else
                             "iteration over a 0-d array")
         if ctx().trace != NULL or self.shards is not None:
-            return _call_slow_unary(ITER, self)
+            return (<object>_function(ITER))(self)
         return iter([_part(self, a[i, ...]) for i in range(cnp.PyArray_DIM(a, 0))])
 
     def __bool__(self):
@@ -763,7 +755,9 @@ cdef class ArrayImpl(Array):
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         if is_extended(self._dtype):
             raise BufferError("an array of keys has no buffer; use onax.random.key_data(arr)")
-        PyObject_GetBuffer(buffer_of(self).view(), buffer, flags)
+        view = buffer_of(self).view()
+        onax_clear_owner(buffer)  # Cython put a counted None there, which the next line may overwrite
+        PyObject_GetBuffer(view, buffer, flags)
 
     def __reduce__(self):
         dtype = self._dtype if is_extended(self._dtype) else None

@@ -132,7 +132,8 @@ cdef class ShapedArray(AbstractValue):
     PRNG keys.  Equality is by value.  Raises TypeError when an entry of `shape` cannot be a dimension.
     """
 
-    def __cinit__(self, shape, dtype, weak_type=False, *, sharding=None, memory_space=None, **ignored):
+    def __cinit__(self, shape, dtype, weak_type=False, *, sharding=None, memory_space=None, vma=frozenset()):
+        # vma (mesh axes over which a value varies) is accepted as in JAX; nothing here reads it.
         self.shape = _checked_shape(shape)
         self.dtype = dtype_of(dtype)
         self.weak_type = weak_type

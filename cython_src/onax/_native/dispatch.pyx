@@ -98,7 +98,10 @@ cdef class Primitive:
 
     def bind(self, *args, **params):
         """Applies the operation to arrays, under the current trace or, without one, at once."""
-        return bind_n(self, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), params)
+        cdef PyObject *trace = ctx().trace
+        if trace == NULL:
+            return evaluate_n(self, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), params)
+        return (<object>trace).process_primitive(self, args, params)
 
     def bind_with_trace(self, trace, args, params):
         """Applies it under the given trace; None evaluates."""
@@ -191,7 +194,11 @@ cdef object _as_operand(Primitive p, object x, Py_ssize_t i):
     method = getattr(type(x), "__jax_array__", None)
     if method is not None:
         return method(x)
-    raise TypeError(
+    raise _no_operand(p, x, i)
+
+
+cdef object _no_operand(Primitive p, object x, Py_ssize_t i):
+    return TypeError(
         f"Error interpreting argument to {p.name} as a JAX value. The problematic value is of type {type(x)} and was "
         f"passed to {p.name} at position {i}."
     )
@@ -230,6 +237,8 @@ cdef _Operands _operands(Primitive p, PyObject **args, Py_ssize_t n):
             ops.has_user = ops.has_user or shares_with_user(x, buf)
         else:
             buf = scalar_buffer(x, &weak)
+            if buf is None:
+                raise _no_operand(p, x, i)
         if i == 0:
             ops.first_weak = weak
         ops.all_weak = ops.all_weak and weak
@@ -403,10 +412,16 @@ cdef object _abstract(Primitive p, PyObject **args, Py_ssize_t n, _Operands ops,
 # ---- evaluation ----------------------------------------------------------------------------------------------------
 
 cdef inline object _kernel_for(object kernel, cnp.ndarray first):
-    """The function to call: a kernel may be a dictionary from the first operand's dtype; KeyError without an entry."""
-    if type(kernel) is dict:
-        return (<dict>kernel)[<object>cnp.PyArray_DESCR(first)]
-    return kernel
+    """The function to call: a kernel may be a dictionary from the first operand's dtype.
+
+    Raises TypeError when that has no entry.
+    """
+    if type(kernel) is not dict:
+        return kernel
+    found = (<dict>kernel).get(<object>cnp.PyArray_DESCR(first))
+    if found is None:
+        raise TypeError(f"there is no kernel for dtype {first.dtype}")
+    return found
 
 
 cdef object _call_kernel(object kernel, list values, dict params):

@@ -1,5 +1,6 @@
 """Carrying out a jaxpr: natively when nothing is being transformed, equation by equation otherwise."""
 
+from onax._core import result_checks as _result_checks  # noqa: F401  (registers the check of jax_debug_nans)
 from onax._core.jaxpr import DropVar, Literal
 from onax._core.trace import find_cur_trace
 from onax._native import context

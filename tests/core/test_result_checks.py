@@ -1,0 +1,30 @@
+"""Operations under jax_debug_nans and jax_debug_infs."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from onax._core import result_checks  # noqa: F401  (registers the check)
+from onax._ground.config import debug_infs, debug_nans
+from onax._native.array import make_array
+from onax._native.dispatch import Primitive
+
+div = Primitive("test_div", kernel=np.divide)
+both = Primitive("test_both", kernel=lambda x, y: (x, np.divide(x, y)), multiple_results=True)
+
+
+def operands(top, dtype):
+    return [make_array(np.array([value], dtype)) for value in (top, 0)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64", ml_dtypes.bfloat16])
+@pytest.mark.parametrize("option, top, name", [(debug_nans, 0, "nan"), (debug_infs, 1, "inf")])
+def test_forbidden_values(option, top, name, dtype):
+    x, y = operands(top, dtype)
+    div.bind(x, y)
+    with option(True):
+        for primitive in (div, both):
+            with pytest.raises(FloatingPointError, match=rf"invalid value \({name}\) encountered in {primitive}"):
+                primitive.bind(x, y)
+        assert div.bind(x, make_array(np.ones(1, dtype))).shape == (1,)
+    div.bind(x, y)
