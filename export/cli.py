@@ -167,7 +167,10 @@ _users_code = _UsersCode()
 
 
 def _export(options, say):
-    scope = SymbolicScope(options.constraint)
+    try:
+        scope = SymbolicScope(options.constraint)
+    except ValueError as error:
+        raise ExportError(f"--constraint: {error}") from None
     specs = [parse_spec(text, scope) for text in options.specs]
     static = _static_values(options.static)
     output = options.output or f"{options.target.rpartition(':')[2].rpartition('.')[2] or 'function'}.onnx"

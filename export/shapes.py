@@ -161,7 +161,7 @@ class Plan:
 
     def _check_constraints(self, found):
         for text in self.constraints:
-            if not holds(text, found):
+            if not holds(text, found, self.scope):
                 raise ValueError(
                     f"Input shapes do not match the symbolic shape constraint {text}, where {_assignment(found)}."
                 )
@@ -174,14 +174,28 @@ class Plan:
         )
 
 
-def holds(constraint, values):
-    """Whether a constraint's text holds for these values of the variables."""
+def holds(constraint, values, scope):
+    """Whether a constraint's text holds for these values of the variables; yes if it is about others."""
     for relation in ("==", ">=", "<="):
-        left, symbol, right = constraint.partition(relation)
-        if symbol:
-            a, b = (dim_rules.evaluate(parse_dims(side)[0], values) for side in (left, right))
+        sides = constraint.split(relation)
+        if len(sides) == 2:
+            # read in a scope of its own: in the scope's, the constraint has made itself true
+            a, b = (parse_dims(side)[0] for side in sides)
+            names = dim_rules.free_variables(a) | dim_rules.free_variables(b)
+            all_values = {name: _value(name, values, scope) for name in names}
+            if None in all_values.values():
+                return True
+            a, b = dim_rules.evaluate(a, all_values), dim_rules.evaluate(b, all_values)
             return {"==": a == b, ">=": a >= b, "<=": a <= b}[relation]
     raise ValueError(f"{constraint!r} is no constraint")
+
+
+def _value(name, values, scope):
+    """A variable's value; of one that a constraint replaces, that of its replacement; None if it is not known."""
+    if name in values:
+        return values[name]
+    (d,) = parse_dims(name, scope)
+    return dim_rules.evaluate(d, values) if dim_rules.free_variables(d) <= set(values) else None
 
 
 def _assignment(found):
@@ -266,7 +280,7 @@ def sample_values(plan_, preferred=(3, 4, 2, 5, 6, 7, 8, 1, 9, 10, 12, 16)):
     def search(found):
         if len(found) == len(names):
             sizes = [dim_rules.evaluate(d, found) for shape in plan_.shapes for d in shape]
-            fits = all(n >= 0 for n in sizes) and all(holds(text, found) for text in plan_.constraints)
+            fits = all(n >= 0 for n in sizes) and all(holds(text, found, plan_.scope) for text in plan_.constraints)
             return dict(found) if fits else None
         start = len(found)
         for value in preferred[start % 3 :] + preferred[: start % 3]:

@@ -1,0 +1,150 @@
+"""The command line, in this process: what it writes, what it says, its exit codes."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from onax.export import load
+from onax.export.cli import EXIT_DIFFERENT, EXIT_FAILED, find_function, main
+
+NET = """
+import numpy as np
+from helper import FACTOR
+from onax import lax
+
+W = lax.full((8, 4), 0.5)
+CALLS = []
+
+def predict(x):
+    "Closed over W."
+    return lax.dot(x, W)
+
+def step(params, x):
+    return params, lax.sin(lax.dot(x, params["w"]))
+
+def scaled(x, *, factor, axes=()):
+    return lax.mul(x, lax.full_like(x, factor * FACTOR))
+
+def impure(x):
+    CALLS.append(x)
+    return lax.sin(x) if len(CALLS) == 1 else lax.cos(x)
+
+def broken(x):
+    return lax.dot(x, lax.full((3, 3), 1.0))
+
+class Model:
+    @staticmethod
+    def apply(x):
+        return lax.neg(x)
+
+number = 3
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    (tmp_path / "net.py").write_text(NET)
+    (tmp_path / "helper.py").write_text("FACTOR = 2.0\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("net", "helper"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield tmp_path
+    for name in ("net", "helper"):
+        sys.modules.pop(name, None)
+
+
+def test_default_output(project, capsys):
+    assert main(["net.py:predict", "--arg", "f32[batch,8]", "--check"]) == 0
+    said = capsys.readouterr().out
+    assert "wrote predict.onnx" in said and "check with batch = " in said and "x  f32[batch,8]" in said
+    assert load("predict.onnx").call(np.ones((2, 8), np.float32)).tolist() == [[4] * 4] * 2
+
+
+@pytest.mark.parametrize("target", ["net.py:step", "net:step", "./net.py:step"])
+def test_targets_and_trees(project, target):
+    assert main([target, "--arg", "{w: f32[8,3]}", "--arg", "f32[5,8]", "-o", "s.onnx", "--quiet"]) == 0
+    made = load("s.onnx")
+    assert made.in_names == ("params.w", "x") and made.out_names == ("out.0.w", "out.1")
+
+
+def test_attributes_and_opset(project, capsys):
+    assert main(["net.py:Model.apply", "--arg", "f16[]", "--opset", "18", "-o", "m.onnx"]) == 0
+    assert "opset 18, IR version 8" in capsys.readouterr().out
+    assert load("m.onnx").opset == 18
+
+
+def test_static_values(project):
+    assert main(["net.py:scaled", "--arg", "f32[2]", "--static", "factor=1.5", "--quiet", "-o", "k.onnx"]) == 0
+    made = load("k.onnx")
+    assert made.in_names == ("x",) and made.call(np.ones(2, np.float32)).tolist() == [3, 3]
+
+
+def test_constraints(project):
+    assert main(["net.py:predict", "--arg", "f32[b,8]", "--constraint", "b >= 4", "--quiet", "--check"]) == 0
+    assert load("predict.onnx").constraints == ("b >= 4",)
+
+
+def test_quiet_says_nothing(project, capsys):
+    assert main(["net.py:predict", "--arg", "f32[2,8]", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "arguments, parts",
+    [
+        (["net.py:predct", "--arg", "f32[2,8]"], ["net.py has no function 'predct'; did you mean predict?"]),
+        (["net.py:number"], ["number in net.py is no function but of type int"]),
+        (["none.py:f"], ["there is no file none.py"]),
+        (["no_such_module:f"], ["there is no module no_such_module"]),
+        (["net.py"], ["does not name a function"]),
+        (["net.py:predict"], ["predict(x) does not take 0 --arg"]),
+        (["net.py:predict", "--arg", "f32[2,8]", "--arg", "f32"], ["predict(x) does not take 2 --arg"]),
+        (["net.py:scaled", "--arg", "f32[2]"], ["factor"]),
+        (["net.py:scaled", "--arg", "f32", "--static", "factor"], ["NAME=VALUE"]),
+        (["net.py:scaled", "--arg", "f32", "--static", "factor=open('x')"], ["no Python literal"]),
+        (["net.py:predict", "--arg", "f32[batch,8"], ["'[' is not closed", "\n    f32[batch,8\n       ^"]),
+        (["net.py:predict", "--arg", "f32[2*,8]"], ["no shape", "\n    f32[2*,8]\n          ^"]),
+        (["net.py:predict", "--arg", "f32[b*t,8]"], ["Cannot solve for values of dimension variables"]),
+        (["net.py:predict", "--arg", "f32[2,8]", "--opset", "12"], ["opset 12 is not supported", "18 to 26"]),
+        (
+            ["net.py:predict", "--arg", "f32[2,8]", "-o", "none/p.onnx"],
+            ["cannot write none/p.onnx: there is no folder"],
+        ),
+        (["net.py:predict", "--arg", "f32[2,8]", "-o", "."], ["cannot write .: it is a folder"]),
+        (["net.py:predict", "--arg", "f32[b,8]", "--constraint", "b"], ["must contain one of"]),
+    ],
+)
+def test_errors(project, capsys, arguments, parts):
+    before = sorted(os.listdir())
+    assert main(arguments) == EXIT_FAILED
+    said = capsys.readouterr()
+    assert said.err.startswith("error: ") and "Traceback" not in said.err
+    for part in parts:
+        assert part in said.err
+    assert [n for n in sorted(os.listdir()) if n not in before and n != "__pycache__"] == []
+
+
+def test_errors_of_the_function_show_its_lines(project, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["net.py:broken", "--arg", "f32[2,8]"])
+    said = capsys.readouterr().err
+    assert caught.value.code == EXIT_FAILED and "in broken" in said and "_prims" not in said
+
+
+def test_differences_are_found_and_nothing_is_written(project, capsys):
+    assert main(["net.py:impure", "--arg", "f32[3]", "--check"]) == EXIT_DIFFERENT
+    assert "check failed: out differs" in capsys.readouterr().err and not os.path.exists("impure.onnx")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_read_only_folder(project, capsys):
+    os.mkdir("closed", 0o500)
+    assert main(["net.py:predict", "--arg", "f32[2,8]", "-o", "closed/p.onnx"]) == EXIT_FAILED
+    assert "read-only" in capsys.readouterr().err
+
+
+def test_find_function_in_an_installed_module():
+    assert find_function("onax.lax:sin").__name__ == "sin"

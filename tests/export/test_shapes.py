@@ -1,0 +1,153 @@
+"""Symbolic shapes of exports: their text, solving for their variables, their computation in a graph."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from onax._ground import dims
+from onax._ground.errors import ExportError
+from onax._transforms.abstract import ShapeDtypeStruct
+from onax.export import export, shapes, symbolic_args_specs, symbolic_shape
+from onax.lax import full
+
+
+@pytest.mark.parametrize(
+    "text, options, wanted",
+    [
+        ("b, 2*t", {}, "(b, 2*t)"),
+        ("_, b", {"like": (3, 4)}, "(3, b)"),
+        (None, {"like": (3, 4)}, "(3, 4)"),
+        ("b", {"constraints": ["b >= 2"]}, "(b,)"),
+    ],
+)
+def test_symbolic_shape(text, options, wanted):
+    assert str(symbolic_shape(text, **options)) == wanted
+
+
+def test_symbolic_shape_faults():
+    with pytest.raises(ValueError, match="both a `scope` and `constraints`"):
+        symbolic_shape("b", scope=shapes.SymbolicScope(), constraints=["b >= 2"])
+    with pytest.raises(ValueError, match="None or a string"):
+        symbolic_shape(3)
+
+
+def test_args_specs():
+    args = ({"w": np.zeros((3, 4), np.float32)}, np.zeros((2, 3), np.int32))
+    specs = symbolic_args_specs(args, (None, "b, ..."))
+    assert repr(specs[0]["w"]) == "ShapeDtypeStruct(shape=(3, 4), dtype=float32)"
+    assert repr(specs[1]) == "ShapeDtypeStruct(shape=(b, 3), dtype=int32)"
+    both = symbolic_args_specs(args, "b, ...")
+    assert both[0]["w"].shape[0] == both[1].shape[0]
+    with pytest.raises(ValueError, match="3 dimensions, the argument 2"):
+        symbolic_args_specs(args, "a, b, c")
+
+
+def planned(*texts, constraints=()):
+    scope = dims.SymbolicScope(constraints)
+    found = [dims.parse_dims(text, scope) for text in texts]
+    return shapes.plan([f"args[{i}]" for i in range(len(texts))], found)
+
+
+@pytest.mark.parametrize(
+    "texts, sizes, wanted",
+    [
+        (["b, 3"], [(5, 3)], {"b": 5}),
+        (["2*b + 1"], [(7,)], {"b": 3}),
+        (["b + t", "t"], [(7,), (3,)], {"b": 4, "t": 3}),
+        (["b*t", "t", "b"], [(12,), (3,), (4,)], {"b": 4, "t": 3}),
+        (["b, floordiv(b, 2)"], [(5, 2)], {"b": 5}),
+        (["t - b, b"], [(2, 3)], {"t": 5, "b": 3}),
+        (["3 - b + t, t"], [(4, 3)], {"t": 3, "b": 2}),
+        ([""], [()], {}),
+    ],
+)
+def test_values(texts, sizes, wanted):
+    assert planned(*texts).values(sizes) == wanted
+
+
+@pytest.mark.parametrize(
+    "texts, sizes, parts",
+    [
+        (["b, 3"], [(5, 4)], ["Shape mismatch for args[0].shape[1]", "expected (b, 3)", "called with (5, 4)"]),
+        (["b, 3"], [(5,)], ["Rank mismatch for args[0]"]),
+        (["b", "b"], [(5,), (4,)], ["args[1].shape[0] (= 4)", "'b' (= 5)"]),
+        (["b, 2*b"], [(2, 3)], ["args[0].shape[1] (= 3)", "'2*b' (= 4)", "'b' = 2"]),
+        (["2*b"], [(3,)], ["Division had remainder 1", "'b'", "args[0].shape[0] (= 3)"]),
+        (["b + 3"], [(3,)], ["Expected value >= 1", "'b', found 0"]),
+    ],
+)
+def test_wrong_sizes(texts, sizes, parts):
+    with pytest.raises(ValueError) as caught:
+        planned(*texts).values(sizes)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_constraints_are_checked():
+    plan = planned("b, t", constraints=["b >= 4", "t <= b"])
+    assert plan.values([(4, 2)]) == {"b": 4, "t": 2}
+    for sizes, text in [((3, 2), "b >= 4"), ((4, 5), "t <= b")]:
+        with pytest.raises(ValueError, match=f"constraint {text}, where 'b' = {sizes[0]}"):
+            plan.values([sizes])
+
+
+@pytest.mark.parametrize("texts", [["b*t"], ["b + t"], ["b^2"], ["max(b, 3)"], ["floordiv(b, 2)"]])
+def test_unsolvable(texts):
+    with pytest.raises(ExportError, match="Cannot solve for values of dimension variables"):
+        planned(*texts)
+
+
+def test_scopes_do_not_mix():
+    (b,), (c,) = dims.parse_dims("b"), dims.parse_dims("c")
+    with pytest.raises(ExportError, match="another symbolic scope"):
+        shapes.plan(["x", "y"], [(b,), (c,)])
+
+
+@pytest.mark.parametrize(
+    "texts, constraints",
+    [
+        (["b, t"], []),
+        (["b"], ["b >= 9"]),
+        (["b"], ["mod(b, 5) == 0"]),
+        (["b, t"], ["b == 2*t", "t >= 3"]),
+        (["b - 2"], []),
+    ],
+)
+def test_samples_meet_the_constraints(texts, constraints):
+    plan = planned(*texts, constraints=constraints)
+    found = shapes.sample_values(plan)
+    plan.values([dims.evaluate_shape(shape, found) for shape in plan.shapes])
+
+
+def test_no_sample():
+    with pytest.raises(ExportError, match="no small sizes meet"):
+        shapes.sample_values(planned("b", constraints=["b >= 1000"]))
+
+
+EXPRESSIONS = (
+    "b*t", "b + t - 1", "3 + b", "t*t + b", "floordiv(b, 2)", "mod(t, 3)", "max(b, t)", "min(b, 4)",
+    "b*floordiv(t, 2) + 2", "2*b*t + 3*t + 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_dimensions_in_the_graph(expression):
+    """A result of that size: ONNX Runtime computes the dimension that the shape says."""
+    scope = dims.SymbolicScope()
+    b, t = dims.parse_dims("b, t", scope)
+    (wanted,) = dims.parse_dims(expression, scope)
+    made = export(lambda x: full((wanted,), 2.0, np.float32))
+    exported = made(ShapeDtypeStruct((b, t), np.float32))
+    for sizes in itertools.product((1, 2, 5), repeat=2):
+        got = exported.call(np.zeros(sizes, np.float32))
+        assert got.shape == (dims.evaluate(wanted, dict(zip("bt", sizes))),)
+
+
+def test_negative_numerators_round_down():
+    """floordiv and mod of negative numbers, which ONNX's Div and Mod treat differently from Python."""
+    (b,) = dims.parse_dims("b")
+    size = (1 - b) // 2 + b + (1 - b) % 3
+    exported = export(lambda x: full((size,), 1.0, np.float32))(ShapeDtypeStruct((b,), np.float32))
+    for n in range(1, 8):
+        assert exported.call(np.zeros(n, np.float32)).shape == ((1 - n) // 2 + n + (1 - n) % 3,)
