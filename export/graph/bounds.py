@@ -35,6 +35,11 @@ def within(value, lowest, highest):
     return lowest <= lo and hi <= highest
 
 
+def fits_32_bits(*values):
+    """Whether all elements are known to fit int32: beyond it the runtime (1.31.1) orders int64 wrongly in places."""
+    return all(within(v, -(2**31), 2**31 - 1) for v in values)
+
+
 def _of_type(dtype):
     if dtype.kind == "b":
         return 0, 1

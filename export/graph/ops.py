@@ -158,11 +158,15 @@ def div(g, x, y):
 
 def minimum(g, x, y):
     """The smaller; NaN if either is."""
+    if x.dtype == INT64:  # the runtime's own Min, Max, Clip, ReduceMin, ReduceMax go wrong beyond 32 bits (1.31.1)
+        return where(g, less(g, y, x), y, x)
     return binary(g, "Min", x, y)
 
 
 def maximum(g, x, y):
     """The larger; NaN if either is."""
+    if x.dtype == INT64:
+        return where(g, less(g, x, y), y, x)
     return binary(g, "Max", x, y)
 
 

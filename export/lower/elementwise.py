@@ -95,6 +95,9 @@ def _neg(g, out, x):
 @lowers(prims.sign_p)
 def _sign(g, out, x):
     """Not the runtime's Sign of integers, which drops the high bits of int64, nor of float16: 0 for NaN."""
+    if x.dtype == INT64:
+        one, minus = g.const(1, INT64), g.const(-1, INT64)
+        return ops.minimum(g, ops.maximum(g, x, minus), one)
     if x.dtype.kind in "iu":
         least = -1 if x.dtype.kind == "i" else 0
         return g.node("Clip", x, ops.scalar(g, least, x), ops.scalar(g, 1, x), out=out)
@@ -400,8 +403,19 @@ def _rem(g, out, x, y):
     return result if is_zero is None else ops.where(g, is_zero, x, result)
 
 
-_binary_row(prims.max_p, "Max", "Or")
-_binary_row(prims.min_p, "Min", "And")
+def _extreme(primitive, op_type, of_bool, of_int64):
+    """max or min; int64 has a form of its own, since the runtime's compares it wrongly."""
+
+    def rule(g, out, x, y):
+        if x.dtype == INT64:
+            return of_int64(g, unexpanded(x, (y,), out.shape), y)
+        return binary(g, of_bool if x.dtype == BOOL else op_type, x, y, out)
+
+    lowers(primitive)(rule)
+
+
+_extreme(prims.max_p, "Max", "Or", ops.maximum)
+_extreme(prims.min_p, "Min", "And", ops.minimum)
 
 
 @lowers(prims.nextafter_p)
@@ -604,6 +618,8 @@ def _clip_bound(x):
 @lowers(prims.clamp_p)
 def _clamp(g, out, lowest, x, highest):
     low, high = _clip_bound(lowest), _clip_bound(highest)
+    if x.dtype == INT64:
+        return ops.minimum(g, ops.maximum(g, x, lowest), highest)
     if low is not None and high is not None:
         return g.node("Clip", x, g.const(low), g.const(high), out=out)
     return binary(g, "Min", binary(g, "Max", lowest, x, out), highest, out)

@@ -8,12 +8,13 @@ import numpy as np
 from onax._ground import dims as dim_rules
 from onax._prims import reductions as prims
 from onax.export.graph import ops
+from onax.export.graph.bounds import fits_32_bits
 from onax.export.lower.convert import F32, HALVES, INT32, INT64, UNSIGNED, refuse
 from onax.export.lower.registry import lowers
-from onax.export.lower.shaping import sum_over
+from onax.export.lower.shaping import merge_axes, sum_over
 
 BOOL = np.dtype(np.bool_)
-U8, U64 = UNSIGNED[1], UNSIGNED[8]
+U8, U32, U64 = UNSIGNED[1], UNSIGNED[4], UNSIGNED[8]
 
 
 def _without(shape, axes):
@@ -85,10 +86,10 @@ def _by_halves(g, out, op_type, x, axes, count, identity):
 # ---- maximum and minimum
 
 
-def _flip_u64(g, x):
-    """uint64 as int64 in the same order, and back: the top bit inverted."""
-    dtype = INT64 if x.dtype == U64 else U64
-    return ops.cast(g, ops.binary(g, "BitwiseXor", x, g.const(np.array(1 << 63, U64).astype(x.dtype))), dtype)
+def _flip(g, x, dtype):
+    """Unsigned as signed of equal width in the same order, and back: the top bit inverted."""
+    top = np.array(1 << (8 * x.dtype.itemsize - 1), UNSIGNED[x.dtype.itemsize]).astype(x.dtype)
+    return ops.cast(g, ops.binary(g, "BitwiseXor", x, g.const(top)), dtype)
 
 
 def _lowest(dtype, largest):
@@ -106,9 +107,22 @@ def reduce_extreme(g, op_type, x, axes, *, keepdims=False):
     shape = tuple(1 if i in axes else d for i, d in enumerate(x.shape) if keepdims or i not in axes)
     if any(dim_rules.equal(x.shape[i], 0) for i in axes):
         return ops.full(g, shape, _lowest(x.dtype, op_type == "ReduceMin"), x.dtype)
-    if x.dtype == U64:
-        return _flip_u64(g, ops.reduce(g, op_type, _flip_u64(g, x), axes, keepdims=keepdims))
+    if x.dtype in (U32, U64):
+        signed = _flip(g, x, SIGNED[x.dtype.itemsize])
+        return _flip(g, reduce_extreme(g, op_type, signed, axes, keepdims=keepdims), x.dtype)
+    if x.dtype == INT64 and not fits_32_bits(x):
+        return _extreme_int64(g, op_type, x, axes, shape)
     return ops.reduce(g, op_type, x, axes, keepdims=keepdims)
+
+
+def _extreme_int64(g, op_type, x, axes, shape):
+    """The runtime's ReduceMax and ReduceMin order int64 wrongly beyond 32 bits; its ArgMax and ArgMin do not."""
+    merged, last = merge_axes(g, x, axes)
+    axis = merged.ndim - 1 if last else 0
+    one = tuple(1 if i == axis else d for i, d in enumerate(merged.shape))
+    place = g.node(f"Arg{op_type[6:]}", merged, out=(one, INT64), axis=axis, keepdims=1)
+    found = g.node("GatherElements", merged, place, out=(one, INT64), axis=axis)
+    return ops.reshape(g, found, shape)
 
 
 def _extreme(g, out, x, axes, op_type):
@@ -209,7 +223,7 @@ def _arg_extreme(g, out, x, axes, op_type):
     if _holds_nan(x.dtype):
         x, op_type = _nan_first(g, x, axis, op_type), "ArgMax"
     elif x.dtype == U64:
-        x = _flip_u64(g, x)
+        x = _flip(g, x, INT64)
     index = g.node(op_type, x, out=(out.shape, INT64), axis=axis, keepdims=0)
     return ops.cast(g, index, out.dtype)
 

@@ -18,7 +18,7 @@ from onax._prims.slicing import (
     split_p,
 )
 from onax.export.graph import ops
-from onax.export.graph.bounds import within
+from onax.export.graph.bounds import fits_32_bits, within
 from onax.export.lower.convert import INT32, INT64, UNSIGNED
 from onax.export.lower.registry import lowers
 
@@ -57,10 +57,14 @@ def clamp_index(g, x, limit):
             return x
         if x.const is not None:
             return g.const(np.asarray(np.clip(x.const.astype(object), 0, limit), x.dtype))
-        if limit <= np.iinfo(x.dtype).max and g.runs("Clip", x.dtype, directly=True):
+        clips = x.dtype != INT64 and g.runs("Clip", x.dtype, directly=True)
+        if limit <= np.iinfo(x.dtype).max and clips:
             return g.node("Clip", x, ops.scalar(g, 0, x), ops.scalar(g, limit, x))
     x = index64(g, x)
-    return g.node("Clip", x, g.const(0, INT64), g.dim(limit))
+    limit = g.dim(limit)
+    if fits_32_bits(x):
+        return g.node("Clip", x, g.const(0, INT64), limit)
+    return ops.minimum(g, ops.maximum(g, x, g.const(0, INT64)), limit)
 
 
 def _partial_axes(shape, sizes):
