@@ -28,6 +28,9 @@ from onax._core.trees import (
     tree_reduce,
     tree_reduce_associative,
     tree_transpose,
+    treedef_children,
+    treedef_is_leaf,
+    treedef_tuple,
 )
 from onax._native.tree import (
     PyTreeDef,
@@ -39,9 +42,6 @@ from onax._native.tree import (
     tree_leaves,
     tree_structure,
     tree_unflatten,
-    treedef_children,
-    treedef_is_leaf,
-    treedef_tuple,
 )
 
 __all__ = [

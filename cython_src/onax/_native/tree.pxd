@@ -42,19 +42,16 @@ cdef class PyTreeDef:
     cdef int add(self, object x, list leaves, object is_leaf) except -1
     cdef int add_children(self, Py_ssize_t i, int kind, object x, Registration registration, list leaves,
                           object is_leaf) except -1
-    cdef int copy(self, PyTreeDef other, Py_ssize_t start) except -1
+    cdef int copy(self, PyTreeDef other, Py_ssize_t start, Py_ssize_t n) except -1
     cdef object make(self, Node* node, tuple children)
     cdef object grow(self, Py_ssize_t* i, list leaves, Py_ssize_t* at)
     cdef object build(self, list leaves)
     cdef int descend(self, Py_ssize_t* i, object x, list out) except -1
-    cdef int graft(self, PyTreeDef outer, Py_ssize_t* i, PyTreeDef inner) except -1
-    cdef object fold(self, Py_ssize_t* i, list leaves, Py_ssize_t* at, object f_node, object f_leaf)
-    cdef object gather(self, Py_ssize_t* i, object x)
 
 cdef PyTreeDef flatten(object tree, list leaves, object is_leaf)
 # Flattens (args, kwargs) as one tuple would be; kwargs may be None for an empty dict.
 cdef PyTreeDef flatten_call(tuple args, dict kwargs, list leaves)
-# Appends the leaves of (args, kwargs) if their structure equals `treedef`; else returns False (leaves are then rubbish).
+# Appends the leaves of (args, kwargs) if their structure equals `treedef`; else gives False, the leaves being rubbish.
 cdef bint matches_call(PyTreeDef treedef, tuple args, dict kwargs, list leaves) except -1
 # The same for one tree.
 cdef bint matches(PyTreeDef treedef, object tree, list leaves) except -1

@@ -2,7 +2,7 @@
 """Trees of containers: flattening, unflattening, their structures, and the registry of container classes.
 
 A structure is a preorder array of nodes.  Containers are tuple, list, dict, None, named tuples and registered
-classes (OrderedDict and defaultdict are registered here); everything else, subclasses of these included, is a leaf.
+classes (OrderedDict and defaultdict are registered here); everything else is a leaf, subclasses of these included.
 """
 
 cimport cython
@@ -49,8 +49,12 @@ cdef inline PyObject* _type(object x) noexcept:
     return <PyObject*>(<PyObject*>x).ob_type
 
 
+cdef inline object _or_none(PyObject* x):
+    return None if x is NULL else <object>x
+
+
 cdef inline int _enter(const char* where) except -1:
-    return -1 if Py_EnterRecursiveCall(where) else 0  # it says "too deep" with 1, whatever its documentation says
+    return -1 if Py_EnterRecursiveCall(where) else 0  # it says "too deep" with 1
 
 
 cdef inline Py_ssize_t _slot(PyObject* t) noexcept:
@@ -119,6 +123,9 @@ cdef tuple _sorted_keys(dict d):
     return tuple(keys)
 
 
+_BAD_FLATTEN = "The to_iterable function for a custom PyTree node should return a (children, aux_data)"
+
+
 cdef tuple _take_apart(Registration registration, object x):
     """(children as a tuple, data) of a registered object."""
     if registration.data_fields is not None:
@@ -126,16 +133,14 @@ cdef tuple _take_apart(Registration registration, object x):
                 tuple([getattr(x, name) for name in registration.meta_fields]))
     parts = registration.flatten(x)
     if type(parts) is not tuple or len(<tuple>parts) != 2:
-        raise ValueError("The to_iterable function for a custom PyTree node should return a (children, aux_data) "
-                         f"tuple, got {parts}")
+        raise ValueError(f"{_BAD_FLATTEN} tuple, got {parts}")
     children, data = <tuple>parts
     if type(children) is tuple:
         return <tuple>parts
     try:
         children = iter(children)
     except TypeError:
-        raise ValueError("The to_iterable function for a custom PyTree node should return a (children, aux_data) "
-                         f"tuple where 'children' is iterable, got {parts}") from None
+        raise ValueError(f"{_BAD_FLATTEN} tuple where 'children' is iterable, got {parts}") from None
     return (tuple(children), data)
 
 
@@ -149,7 +154,7 @@ cdef object _put_together(Registration registration, object data, tuple children
 
 @cython.freelist(32)
 cdef class PyTreeDef:
-    """The structure of a tree: everything but its leaves.  Immutable; equal structures compare and hash equal."""
+    """The structure of a tree: everything but its leaves.  Immutable, hashable, compared by value."""
 
     def __cinit__(self):
         self.nodes = self.inline
@@ -217,7 +222,7 @@ cdef class PyTreeDef:
             return 0
         _enter(" while flattening a pytree")
         try:
-            self.add_children(i, kind, x, <object>registration if registration is not NULL else None, leaves, is_leaf)
+            self.add_children(i, kind, x, _or_none(registration), leaves, is_leaf)
         finally:
             Py_LeaveRecursiveCall()
         return 0
@@ -252,16 +257,16 @@ cdef class PyTreeDef:
         self.close(i, arity, len(leaves) - first)
         return 0
 
-    cdef int copy(self, PyTreeDef other, Py_ssize_t start) except -1:
-        """Appends the subtree of `other` at `start`."""
+    cdef int copy(self, PyTreeDef other, Py_ssize_t start, Py_ssize_t n) except -1:
+        """Appends n nodes of `other`."""
         cdef Py_ssize_t k, i
         cdef Node* node
-        for k in range(start, start + other.nodes[start].nodes):
+        for k in range(start, start + n):
             i = self.push(LEAF)
             self.nodes[i] = other.nodes[k]
             node = &self.nodes[i]
             if node.data is not NULL:
-                self.own(i, <object>node.type if node.type is not NULL else None, <object>node.data)
+                self.own(i, _or_none(node.type), <object>node.data)
         return 0
 
     cdef object make(self, Node* node, tuple children):
@@ -327,7 +332,7 @@ cdef class PyTreeDef:
         return self.build(given)
 
     def flatten_up_to(self, tree):
-        """The subtrees of `tree` that stand where this structure has leaves; ValueError if it does not reach so far."""
+        """The subtrees of `tree` where this structure has leaves; ValueError if it does not reach so far."""
         cdef list out = []
         cdef Py_ssize_t i = 0
         self.descend(&i, tree, out)
@@ -362,7 +367,7 @@ cdef class PyTreeDef:
         cdef Py_ssize_t k, at = 1
         for k in range(self.nodes[0].arity):
             child = PyTreeDef.__new__(PyTreeDef)
-            child.copy(self, at)
+            child.copy(self, at, self.nodes[at].nodes)
             out.append(child)
             at += self.nodes[at].nodes
         return out
@@ -374,65 +379,41 @@ cdef class PyTreeDef:
     def compose(self, PyTreeDef inner not None, /):
         """This structure with `inner` in the place of every leaf."""
         cdef PyTreeDef out = PyTreeDef.__new__(PyTreeDef)
-        cdef Py_ssize_t i = 0
-        out.graft(self, &i, inner)
+        cdef Py_ssize_t k
+        cdef Node* node
+        for k in range(self.size):
+            if self.nodes[k].kind == LEAF:
+                out.copy(inner, 0, inner.size)
+                continue
+            out.copy(self, k, 1)
+            node = &out.nodes[out.size - 1]
+            node.nodes += node.leaves * (inner.size - 1)
+            node.leaves *= inner.nodes[0].leaves
         return out
-
-    cdef int graft(self, PyTreeDef outer, Py_ssize_t* i, PyTreeDef inner) except -1:
-        cdef Node* node = &outer.nodes[i[0]]
-        cdef Py_ssize_t k, here
-        i[0] += 1
-        if node.kind == LEAF:
-            return self.copy(inner, 0)
-        here = self.push(node.kind)
-        self.nodes[here] = node[0]
-        if node.data is not NULL:
-            self.own(here, <object>node.type if node.type is not NULL else None, <object>node.data)
-        for k in range(node.arity):
-            self.graft(outer, i, inner)
-        self.close(here, node.arity, node.leaves * inner.nodes[0].leaves)
-        return 0
 
     def walk(self, f_node, f_leaf, leaves, /):
         """Folds from the leaves up: f_leaf(leaf), then f_node(results of the children, data of the node)."""
-        cdef list given = list(leaves)
-        cdef Py_ssize_t i = 0, at = 0
+        given = list(leaves)
         if len(given) != self.nodes[0].leaves:
             raise ValueError(f"walk needs {self.nodes[0].leaves} leaves, got {len(given)}")
-        return self.fold(&i, given, &at, f_node, f_leaf)
-
-    cdef object fold(self, Py_ssize_t* i, list leaves, Py_ssize_t* at, object f_node, object f_leaf):
-        cdef Node* node = &self.nodes[i[0]]
-        i[0] += 1
-        if node.kind == LEAF:
-            at[0] += 1
-            leaf = leaves[at[0] - 1]
-            return leaf if f_leaf is None else f_leaf(leaf)
-        children = tuple([self.fold(i, leaves, at, f_node, f_leaf) for _ in range(node.arity)])
-        return f_node(children, <object>node.data if node.data is not NULL else None)
+        return _fold(self, iter(given), f_node, f_leaf)
 
     def from_iterable_tree(self, tree, /):
-        """The tree of this structure, from one in which every container may be any iterable of its children."""
-        cdef Py_ssize_t i = 0
-        return self.gather(&i, tree)
-
-    cdef object gather(self, Py_ssize_t* i, object x):
-        cdef Node* node = &self.nodes[i[0]]
-        cdef Py_ssize_t k
-        i[0] += 1
+        """The tree of this structure, from one whose containers may be any iterables of children."""
+        cdef Node* node = &self.nodes[0]
         if node.kind == LEAF:
-            return x
-        given = () if x is None and node.kind == NONE else tuple(x)
+            return tree
+        given = () if tree is None and node.kind == NONE else tuple(tree)
         if len(given) != node.arity:
             raise ValueError(f"from_iterable_tree: expected {node.arity} children, got {len(given)}")
-        return self.make(node, tuple([self.gather(i, given[k]) for k in range(node.arity)]))
+        return self.make(node, tuple([c.from_iterable_tree(x) for c, x in zip(self.children(), given)]))
 
     @staticmethod
     def from_node_data_and_children(registry, node_data, children):
         """A structure from (type, data) of its root, or None for a leaf, and the structures below it."""
         return _from_node_data(node_data, list(children))
 
-    make_from_node_data_and_children = from_node_data_and_children
+    make_from_node_data_and_children = from_node_data_and_children  # its older name
 
     def __eq__(self, other):
         if not isinstance(other, PyTreeDef):
@@ -459,13 +440,20 @@ cdef class PyTreeDef:
 
     def __reduce__(self):
         """Pickles the classes themselves; they are looked up in the registry of the process that reads."""
-        nodes = []
-        cdef Py_ssize_t k
-        cdef Node* node
-        for k in range(self.size):
-            node = &self.nodes[k]
-            nodes.append((node.kind, node.arity, _type_of(node), <object>node.data if node.data is not NULL else None))
-        return _unpickle, (nodes,)
+        return _unpickle, (self.node_data(), self.children())
+
+
+def _unpickle(node_data, children):
+    """A structure from what PyTreeDef.__reduce__ wrote."""
+    return _from_node_data(node_data, children)
+
+
+def _fold(treedef, leaves, f_node, f_leaf):
+    data = treedef.node_data()
+    if data is None:
+        leaf = next(leaves)
+        return leaf if f_leaf is None else f_leaf(leaf)
+    return f_node(tuple([_fold(child, leaves, f_node, f_leaf) for child in treedef.children()]), data[1])
 
 
 cdef object _type_of(Node* node):
@@ -532,7 +520,7 @@ cdef tuple _children_of(Node* node, object x):
     if kind == NONE:
         if x is not None:
             raise ValueError(f"Expected None, got {x}.\n\nNone is an empty container, no prefix of other values; "
-                             "give is_leaf=lambda x: x is None to have it treated as a leaf.")
+                             "is_leaf=lambda x: x is None makes it a leaf.")
         return ()
     if kind == TUPLE:
         if type(x) is not tuple:
@@ -561,8 +549,6 @@ cdef tuple _children_of(Node* node, object x):
 cdef tuple _fields_of(Node* node, object x):
     if not (isinstance(x, tuple) and hasattr(x, "_fields")):
         raise ValueError(f"Expected named tuple, got {x!r}.")
-    if len(x) != node.arity:
-        raise ValueError(f"Named tuple arity mismatch: {len(x)} != {node.arity}; tuple: {x!r}.")
     if _type(x) is not node.type:
         raise ValueError(f"Named tuple type mismatch: expected type: {<object>node.type}, tuple: {x!r}.")
     return tuple(x)
@@ -610,24 +596,10 @@ cdef PyTreeDef _from_node_data(object node_data, list children):
     type, data = node_data
     _open(out, type, data)
     for child in children:
-        out.copy(<PyTreeDef?>child, 0)
+        out.copy(<PyTreeDef?>child, 0, (<PyTreeDef>child).size)
         leaves += (<PyTreeDef>child).nodes[0].leaves
     out.close(0, len(children), leaves)
     return out
-
-
-def _unpickle(list nodes):
-    """A structure from what PyTreeDef.__reduce__ wrote."""
-    rest = iter(nodes)
-    return _read_node(rest)
-
-
-cdef PyTreeDef _read_node(object rest):
-    kind, arity, type, data = next(rest)
-    if kind == LEAF:
-        return _from_node_data(None, [])
-    type = {TUPLE: tuple, LIST: list, DICT: dict, NONE: None.__class__}.get(kind, type)
-    return _from_node_data((type, data), [_read_node(rest) for _ in range(arity)])
 
 
 # ---- what other compiled modules call
@@ -762,21 +734,6 @@ def all_leaves(iterable, is_leaf=None):
     return len(leaves) == len(entries) and all([x is y for x, y in zip(leaves, entries)])
 
 
-def treedef_tuple(treedefs):
-    """The structure of a tuple of trees of the given structures."""
-    return _from_node_data((tuple, None), list(treedefs))
-
-
-def treedef_is_leaf(treedef):
-    """Whether the structure is one node: a leaf, or an empty container."""
-    return treedef.num_nodes == 1
-
-
-def treedef_children(treedef):
-    """The structures directly below the root, as a list."""
-    return treedef.children()
-
-
 def is_tree_node(type):
     """Whether objects of exactly this class are containers."""
     return _is_registered(type) or (issubclass(type, tuple) and hasattr(type, "_fields"))
@@ -791,18 +748,17 @@ def flatten_one_level(tree):
     """(children, data) of the root container; ValueError for a leaf."""
     cdef PyObject* registration = NULL
     cdef int kind = _kind_of(tree, &registration)
-    cdef tuple keys
+    if kind == LEAF:
+        raise ValueError(f"can't tree-flatten type: {type(tree)}")
     if kind == NONE:
         return (), None
     if kind == TUPLE or kind == LIST:
         return tree, None
+    if kind == NAMED:
+        return tuple(tree), type(tree)
     if kind == DICT:
         keys = _sorted_keys(tree)
         return tuple([tree[key] for key in keys]), keys
-    if kind == NAMED:
-        return tuple(tree), type(tree)
-    if kind == LEAF:
-        raise ValueError(f"can't tree-flatten type: {type(tree)}")
     return _take_apart(<Registration>registration, tree)
 
 
@@ -834,14 +790,12 @@ def register_dataclass_node(nodetype, data_fields, meta_fields):
     _register(Registration(nodetype, None, None, None, tuple(data_fields), tuple(meta_fields)), "dataclass ")
 
 
-register_pytree_node(OrderedDict, lambda d: (tuple(d.values()), tuple(d)),
-                     lambda keys, values: OrderedDict(zip(keys, values)))
-
-
 def _flatten_defaultdict(d):
     keys = tuple(sorted(d))
     return tuple([d[key] for key in keys]), (d.default_factory, keys)
 
 
+register_pytree_node(OrderedDict, lambda d: (tuple(d.values()), tuple(d)),
+                     lambda keys, values: OrderedDict(zip(keys, values)))
 register_pytree_node(defaultdict, _flatten_defaultdict,
                      lambda data, values: defaultdict(data[0], zip(data[1], values)))

@@ -193,6 +193,21 @@ def build_tree(treedef, xs):
     return treedef.from_iterable_tree(xs)
 
 
+def treedef_tuple(treedefs):
+    """The structure of a tuple of trees of the given structures."""
+    return PyTreeDef.from_node_data_and_children(default_registry, (tuple, None), treedefs)
+
+
+def treedef_is_leaf(treedef):
+    """Whether the structure is one node: a leaf, or an empty container."""
+    return treedef.num_nodes == 1
+
+
+def treedef_children(treedef):
+    """The structures directly below the root, as a list."""
+    return treedef.children()
+
+
 class _Shim:
     """A partial function that hashes and compares as itself, so that it can stand in a structure."""
 
@@ -254,4 +269,7 @@ __all__ = [
     "tree_reduce_associative",
     "tree_transpose",
     "tree_unflatten",
+    "treedef_children",
+    "treedef_is_leaf",
+    "treedef_tuple",
 ]
