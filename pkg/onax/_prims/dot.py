@@ -147,7 +147,8 @@ _AS_THEY_ARE = frozenset({_float32, _float64, np.dtype(np.complex64), np.dtype(n
 def _kernel(lhs, rhs, *, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None):
     (lc, rc), (lb, rb) = dimension_numbers
     dtype = lhs.dtype
-    plain = dtype == rhs.dtype and dtype in _AS_THEY_ARE and preferred_element_type in (None, dtype)
+    plain = dtype == rhs.dtype and dtype in _AS_THEY_ARE
+    plain = plain and (preferred_element_type is None or preferred_element_type == dtype)
     if plain and not lb and lhs.ndim == 2 and rhs.ndim == 2 and len(lc) == 1:
         if lhs.shape[lc[0]] != rhs.shape[rc[0]]:
             raise ValueError("contracted sizes differ")
