@@ -9,7 +9,7 @@ from onax._ground import dims as dim_rules
 from onax._prims import reductions as prims
 from onax.export.graph import ops
 from onax.export.graph.bounds import fits_32_bits
-from onax.export.lower.convert import F32, HALVES, INT32, INT64, UNSIGNED, refuse
+from onax.export.lower.convert import F32, HALVES, INT32, INT64, SIGNED, UNSIGNED, refuse
 from onax.export.lower.registry import lowers
 from onax.export.lower.shaping import merge_axes, sum_over
 
