@@ -6,7 +6,6 @@ classes (OrderedDict and defaultdict are registered here); everything else is a 
 """
 
 cimport cython
-from cpython.dict cimport PyDict_GetItemWithError
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM

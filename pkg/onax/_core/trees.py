@@ -235,6 +235,8 @@ class Partial(functools.partial):
     A function that is itself a partial is static with all its arguments.
     """
 
+    __module__ = "onax.tree_util"
+
     def __new__(cls, func, /, *args, **kw):
         if isinstance(func, functools.partial):
             func = _Shim(func)
