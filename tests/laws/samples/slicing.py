@@ -4,6 +4,7 @@ import numpy as np
 
 from laws.sampling import ALL, COMPLEXES, FLOATS, Sample, numbers
 from onax import lax
+from onax._prims.slicing import dim_as_value_p
 
 F32 = np.dtype("float32")
 INEXACT = FLOATS + COMPLEXES
@@ -34,7 +35,7 @@ PADS = (  # shape, padding_config
     ((), ()),
 )
 JOINS = ((((2, 3), (1, 3)), 0), (((2, 3), (2, 0), (2, 2)), 1), (((3,),), 0))
-SPLITS = (((4, 5), (2, 3), 1), ((4, 5), (1, 0, 3), 0), ((3,), (3,), 0))
+SPLITS = (((4, 5), (2, 3), 1), ((4, 5), (0, 4), 0), ((3,), (1, 2), 0))
 
 
 def slices():
@@ -78,7 +79,7 @@ def joins():
 
 
 def splits():
-    """Even, uneven and empty parts."""
+    """Two parts each, an empty one among them."""
     for dtype, (shape, sizes, axis) in _grid(SPLITS):
         yield Sample(lax.split_p, (numbers("split", shape, dtype),), {"sizes": sizes, "axis": axis})
 
@@ -88,4 +89,11 @@ def _grid(cases):
     yield from ((F32, case) for case in cases[1:])
 
 
-SAMPLES = [*slices(), *windows(), *pads(), *joins(), *splits()]
+SAMPLES = [
+    *slices(),
+    *windows(),
+    *pads(),
+    *joins(),
+    *splits(),
+    Sample(dim_as_value_p, (), {"dim": 3}),
+]
