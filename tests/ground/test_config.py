@@ -119,3 +119,22 @@ def test_environment(env, code, wanted, monkeypatch):
     program = f"from onax._ground.config import config; print({code})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert wanted in (done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize(
+    "call, arguments, wanted",
+    [
+        ("parse_flags_with_absl", ["--jax_enable_x64", "--other=3"], "True"),
+        ("parse_flags_with_absl", ["--other=3"], "False"),
+        ("config_with_absl", ["--jax_enable_x64=True"], "True"),
+    ],
+)
+def test_flags(call, arguments, wanted):
+    pytest.importorskip("absl")
+    program = f"from onax._ground.config import config; config.{call}()\n" + (
+        "print(config.jax_enable_x64)"
+        if call.startswith("parse")
+        else "from absl import app; app.run(lambda argv: print(config.jax_enable_x64))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
+    assert done.stdout == f"{wanted}\n", done.stderr

@@ -14,8 +14,10 @@ stands in the word.
 """
 
 import os
+import sys
 from _thread import _local
 
+from onax._ground.lazy import absl_app, absl_flags
 from onax._native import context
 
 ANY = object()  # the type of a row that takes any value
@@ -238,6 +240,22 @@ class Option:
         return f"<option {self._row.name} = {self.value!r}>"
 
 
+def _define_flag(row):
+    """Defines absl's flag for an option, once."""
+    if row.name in absl_flags.FLAGS:
+        return
+    if row.type is bool:
+        absl_flags.DEFINE_bool(row.name, row.value, row.help)
+    elif row.type is int:
+        absl_flags.DEFINE_integer(row.name, row.value, row.help)
+    elif row.type is float:
+        absl_flags.DEFINE_float(row.name, row.value, row.help)
+    elif type(row.type) is tuple:
+        absl_flags.DEFINE_enum(row.name, row.value, [v for v in row.type if v is not None], row.help)
+    else:
+        absl_flags.DEFINE_string(row.name, None if row.type is ANY else row.value, row.help)
+
+
 class Config:
     """All options, as attributes and through `update`; `onax.config` is the only instance."""
 
@@ -275,6 +293,26 @@ class Config:
     def values(self):
         """Every option and its value in this thread, as a new dictionary."""
         return {name: read_row(row) for name, row in sorted(_rows.items())}
+
+    def config_with_absl(self):
+        """Defines a command-line flag of absl for each option; they take effect when absl's `app.run` has parsed."""
+        for row in _rows.values():
+            _define_flag(row)
+        absl_app.call_after_init(lambda: self.complete_absl_config(absl_flags))
+
+    def complete_absl_config(self, flags):
+        """Takes over the flags that stood on the command line."""
+        for name in _rows:
+            flag = flags.FLAGS[name]
+            if flag.present:
+                self.update(name, flag.value)
+
+    def parse_flags_with_absl(self):
+        """Takes options from this process's command line, without an absl application; other arguments stay."""
+        for row in _rows.values():
+            _define_flag(row)
+        absl_flags.FLAGS(sys.argv, known_only=True)
+        self.complete_absl_config(absl_flags)
 
     def __dir__(self):
         return [*object.__dir__(self), *_rows]
