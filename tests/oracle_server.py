@@ -20,9 +20,10 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax._src.interpreters import batching
+from jax._src.interpreters import mlir
 
 _modules = {}
+_PRIMITIVES = {p.name: p for p in mlir._lowerings}
 
 
 def _dtype(name):
@@ -57,7 +58,7 @@ def encode(value):
 
 
 def _primitive(name):
-    return next(p for p in batching.fancy_primitive_batchers | batching.primitive_batchers if p.name == name)
+    return _PRIMITIVES[name]
 
 
 def _flat(out):
@@ -65,7 +66,10 @@ def _flat(out):
 
 
 # Parameters of JAX's primitives that onax's do not have, because they only steer XLA.
-STEERING = {"accuracy": frozenset("cbrt cos exp exp2 expm1 log log1p logistic rsqrt sin sqrt tan tanh".split())}
+STEERING = {
+    "accuracy": frozenset("cbrt cos exp exp2 expm1 log log1p logistic rsqrt sin sqrt tan tanh".split()),
+    "out_dtype": frozenset(("mul",)),
+}
 
 
 def bind(request):

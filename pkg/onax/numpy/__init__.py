@@ -20,6 +20,7 @@ from numpy import (
 from numpy.exceptions import ComplexWarning
 
 from onax._native.array import Array as ndarray
+from onax.numpy import _array_methods  # noqa: F401  (fills the operators and methods of Array)
 from onax.numpy._arithmetic import (
     angle,
     arccosh,
