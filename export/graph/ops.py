@@ -41,6 +41,10 @@ def reshape(g, x, shape):
     if len(unknown) == 1 and all(d > 0 for i, d in enumerate(shape) if i != unknown[0]):
         target = g.const([-1 if i == unknown[0] else d for i, d in enumerate(shape)], INT64)
         return g.node("Reshape", x, target, out=_typed(x, shape))
+    if len(unknown) > 1:  # axes of length one come and go without the shape being computed
+        gone, new = ([i for i, d in enumerate(dims) if dim_rules.equal(d, 1)] for dims in (x.shape, shape))
+        if [d for d in x.shape if not dim_rules.equal(d, 1)] == [d for d in shape if not dim_rules.equal(d, 1)]:
+            return unsqueeze(g, squeeze(g, x, gone), new)
     # allowzero: a 0 in the target means 0, not "as in x".
     zero = {"allowzero": 1} if unknown or 0 in shape else {}
     return g.node("Reshape", x, g.shape_const(shape), out=_typed(x, shape), **zero)
