@@ -275,6 +275,14 @@ def test_debugging_options():
         jit(lambda x: x)(1.0)
 
 
+def test_compilations_are_logged(caplog):
+    f = jit(lambda x: ops.add(x, x))
+    with _set("jax_log_compiles", True):
+        f(X)
+        f(X)
+    assert [r.getMessage() for r in caplog.records] == ["Compiling <lambda> for argument types (float32[3])"]
+
+
 class _set:
     def __init__(self, name, value):
         self.name, self.value = name, value

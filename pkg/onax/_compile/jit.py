@@ -9,10 +9,12 @@ from onax._compile import plan as planning
 from onax._compile.cache import cache_for, remember
 from onax._compile.stages import Traced
 from onax._control.jit_call import bind_jit, call_params, jit_p
+from onax._core.axes import named_axes
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import source
 from onax._ground.config import config
 from onax._ground.devices import Device, get_backend
+from onax._ground.lazy import LazyModule
 from onax._native import context
 from onax._native.array import ArrayImpl
 from onax._native.call import Entry, JitFunction, check_hashable
@@ -21,6 +23,8 @@ from onax._transforms.abstract import ShapeDtypeStruct, argument_avals, stage
 from onax._transforms.flatten import check_callable, debug_info, fun_name, fun_signature, normalize_argnums
 from onax._transforms.staging import hoist_tracers
 from onax._transforms.transfer import device_put
+
+logging = LazyModule("logging")
 
 
 class Options:
@@ -210,7 +214,7 @@ def _stage(jitted, args, kwargs):
         return debug_info("jit", fun, args, kwargs, argnums, argnames).arg_names
 
     avals = argument_avals(fun, leaves, names)
-    key = (in_tree, tuple(avals), statics, context.option_word())
+    key = (in_tree, tuple(avals), statics, context.option_word(), named_axes())
     known = jitted.cache.traced.get(key)
     if known is None:
         if config.jax_no_tracing:
@@ -275,6 +279,9 @@ def executable_of(jaxpr, name, keep_unused=False, compiler_options=None):
     key = ("executable", keep_unused, context.option_word(), _frozen(compiler_options))
     found = jaxpr.cache.get(key)
     if found is None:
+        if config.jax_log_compiles:
+            shapes = ", ".join(a.str_short() for a in jaxpr.in_avals)
+            logging.getLogger("onax").warning("Compiling %s for argument types (%s)", name, shapes)
         plan = planning.Plan(jaxpr, keep_unused)
         found = jaxpr.cache[key] = planning.compile_plan(plan, name, compiler_options)
     return found

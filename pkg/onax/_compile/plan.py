@@ -93,6 +93,7 @@ def compile_plan(plan, name, compiler_options=None, graph=None):
         return plan.executable(None)
     options.attach()
     graph = graph or lower_plan(plan)
+    settings.setdefault("optimization", lazy.export_proto.optimization_level(graph))
     model, inputs, outputs, shared = lazy.export_proto.to_session(graph)
     try:
         session = lazy.ort.Session(model, inputs, outputs, initializers=shared, options=settings)
