@@ -1,7 +1,7 @@
 """How equal is equal: the one table by which results of kernels, runtime and oracle are compared.
 
     same bits       data movement, integers, bool, comparisons, casts, min and max, random bits
-    4 ulp           other elementwise functions; in bfloat16 and float16 the reference is computed in float32 and rounded once
+    4 ulp           other elementwise functions; in bfloat16, float16 the reference is a float32 result rounded once
     k * eps * S     reductions and dot: k terms, S the sum of the terms' absolute values
 
 NaN equals NaN, whatever its payload; zeros are equal whatever their sign; a subnormal number equals zero (runtimes may

@@ -11,6 +11,8 @@ from onax.export.graph.proto import to_session
 from onax.export.lower import driver, registry
 
 OPSET = 26
+# Types in which the runtime cannot compute a primitive; jit runs its kernel instead, export refuses.
+NO_KERNEL = {"erf": ("float64",)}
 
 
 def unsupported_reason(primitive):
@@ -23,13 +25,20 @@ def unsupported_reason(primitive):
 def run_on_runtime(primitive, samples):
     """Pairs (sample, results as ndarrays).  Samples of complex numbers, which graphs do not hold yet, are left out."""
     ort.attach(lazy.find_runtime().library)
-    samples = [s for s in samples if not is_complex(s)]
+    refused = NO_KERNEL.get(primitive.name, ())
+    for s in samples:
+        assert not (_types(s) & set(refused) and _has_form(primitive, s)), f"{s} has a form: NO_KERNEL is out of date"
+    samples = [s for s in samples if not is_complex(s) and not _types(s) & set(refused)]
     graph, avals = lowered(primitive, samples)
     model, inputs, outputs, shared = to_session(graph)
     session = ort.Session(model, inputs, outputs, initializers=shared)
     results = session.run([x for s in samples for x in s.operands])
     per_sample = len(avals) // len(samples)
     return [(s, results[i * per_sample : (i + 1) * per_sample]) for i, s in enumerate(samples)]
+
+
+def _types(sample):
+    return {x.dtype.name for x in sample.operands}
 
 
 def is_complex(sample):

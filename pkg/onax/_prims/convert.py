@@ -37,7 +37,7 @@ def _float_to_integer(x, dtype):
     if x.dtype.itemsize < 4:
         x = x.astype(np.float32)
     wide = dtype if dtype.kind in "iu" else np.dtype(np.int8)  # ml_dtypes' 2- and 4-bit integers are stored in bytes
-    if x.size == 0 or (x.min() >= float(lowest) and x.max() < float(highest + 1)):
+    if x.size == 0 or (np.minimum.reduce(x, None) >= lowest and np.maximum.reduce(x, None) < highest + 1):
         return x.astype(wide).astype(dtype, copy=False)
     below, above = x < float(lowest), x >= float(highest + 1)
     inside = np.where(below | above | np.isnan(x), x.dtype.type(0), x).astype(wide)
@@ -48,24 +48,56 @@ def _float_to_integer(x, dtype):
 def cast(x, dtype):
     """The ndarray x converted to dtype as JAX converts; x itself if it has that dtype already."""
     have = x.dtype
-    if have == dtype:
+    if have is dtype or have == dtype:
         return x
+    steps = _casts.get((have, dtype))
+    if steps is None:
+        steps = _casts[have, dtype] = _cast_between(have, dtype)
+    return steps(x, dtype)
+
+
+_casts = {}  # (from, to) -> function(x, to)
+
+
+def _cast_between(have, dtype):
+    """The function that converts one dtype to another."""
     if have.kind == "c":
-        return x.astype(dtype) if dtype.kind == "c" else cast(x.real, dtype)
-    if have.kind != "b" and dtypes.is_float(have):
+        return _plain if dtype.kind == "c" else _real_part
+    if dtypes.is_float(have):
         if dtypes.is_integer(dtype):
-            return _float_to_integer(x, dtype)
-        if dtype.kind in "bc" and have.itemsize < 4:  # not every narrow type has these casts of its own
-            x = x.astype(np.float32)
+            return _float_to_integer
         if dtype.kind == "b":
-            return x != 0
-    elif dtype.kind == "b":
-        return x.astype(np.int64) != 0 if have.kind not in "iu" else x != 0
-    elif have.kind not in "iub":  # 2- and 4-bit integers: through the next standard type
-        return cast(x.astype(np.int32), dtype)
-    elif dtypes.is_integer(dtype) and dtype.kind not in "iu":
-        return _wrap_narrow(x, dtype)
+            return _nonzero_float
+        return _through_float32 if dtype.kind == "c" and have.itemsize < 4 else _plain
+    if have.kind not in "iub":  # 2- and 4-bit integers: through the next standard type
+        return _through_int32
+    if dtype.kind == "b":
+        return _nonzero
+    return _wrap_narrow if dtypes.is_integer(dtype) and dtype.kind not in "iu" else _plain
+
+
+def _plain(x, dtype):
     return x.astype(dtype)
+
+
+def _real_part(x, dtype):
+    return cast(x.real, dtype)
+
+
+def _nonzero(x, dtype):
+    return np.not_equal(x, 0)
+
+
+def _nonzero_float(x, dtype):
+    return np.not_equal(x.astype(np.float32) if x.dtype.itemsize < 4 else x, 0)
+
+
+def _through_float32(x, dtype):
+    return x.astype(np.float32).astype(dtype)
+
+
+def _through_int32(x, dtype):
+    return cast(x.astype(np.int32), dtype)
 
 
 def _wrap_narrow(x, dtype):
@@ -129,7 +161,7 @@ convert_element_type_p.jvp = _convert_jvp  # a result without tangents (integer,
 
 def convert(x, dtype, weak_type=False):
     """x as an Array of the given canonical dtype and weak type; nothing is bound when it has both already."""
-    if type(x) in _SCALARS:  # known now: staging sees the converted scalar, a literal
+    if type(x) in _SCALARS and not dtypes.is_extended(dtype):  # known now: staging sees the converted scalar, a literal
         return make_array(cast(np.asarray(x), dtype), dtype, weak_type)
     aval = x if isinstance(x, Array) else typeof(x)
     if aval.dtype == dtype and aval.weak_type == weak_type:
@@ -146,10 +178,7 @@ def convert_element_type(operand, new_dtype):
     """
     if new_dtype is None:
         raise ValueError("dtype must be specified.")
-    dtype = dtypes.canonicalize_dtype(new_dtype, allow_extended_dtype=True)
-    if not isinstance(dtype, dtypes.ExtendedDType) and dtype.kind in "SUOMm":
-        raise TypeError(f"onax only supports number and bool dtypes, got dtype {dtype} in convert_element_type")
-    return convert(operand, dtype)
+    return convert(operand, dtypes.check_user_dtype(new_dtype, "convert_element_type"))
 
 
 # ---- bitcast_convert_type ----
@@ -212,7 +241,9 @@ def bitcast_convert_type(operand, new_dtype):
     such a last axis.  Raises TypeError for bool and complex (unless the types agree), ValueError when the last axis
     does not have the ratio's length.
     """
-    return bitcast_convert_type_p.bind(operand, new_dtype=dtypes.canonicalize_dtype(new_dtype))
+    new_dtype = dtypes.check_user_dtype(new_dtype, "bitcast_convert_type")
+    _bitcast_abstract(typeof(operand), new_dtype=new_dtype)
+    return bitcast_convert_type_p.bind(operand, new_dtype=new_dtype)
 
 
 # ---- reduce_precision ----

@@ -487,7 +487,7 @@ def _pow_tangent_y(g, z, x, y):
     return mul(g, mul(log(select(eq(x, const(x, 0)), full_like(x, 1), x)), z))
 
 
-pow_p = Primitive("pow", kernel=_pow_kernel, abstract_eval=_pow_abstract, facts=frozenset({ELEMENTWISE}))
+pow_p = Primitive("pow", kernel=_pow_kernel.simplest(), abstract_eval=_pow_abstract, facts=frozenset({ELEMENTWISE}))
 elementwise_jvp(pow_p, _pow_tangent_x, _pow_tangent_y)
 vectorised(pow_p)
 
@@ -522,7 +522,7 @@ def _integer_pow_tangent(g, z, x, *, y):
 
 integer_pow_p = Primitive(
     "integer_pow",
-    kernel=_integer_pow_kernel,
+    kernel=_integer_pow_kernel.simplest(),
     abstract_eval=_integer_pow_abstract,
     facts=frozenset({ELEMENTWISE}),
 )
@@ -547,11 +547,13 @@ def reciprocal(x):
 
 _ORDERED = ("integer", "floating", "bool")
 eq, eq_p = binary(
-    "eq", per(**dict.fromkeys(_ORDER, np.equal)), result=to_bool, numpy_name="equal",
+    "eq", kernels.also_keys(per(**dict.fromkeys(_ORDER, np.equal)), operator.eq),
+    result=to_bool, numpy_name="equal",
     facts=frozenset({COMMUTATIVE}), doc="Whether x equals y; false if either is NaN.",
 )  # fmt: skip
 ne, ne_p = binary(
-    "ne", per(**dict.fromkeys(_ORDER, np.not_equal)), result=to_bool, numpy_name="not_equal",
+    "ne", kernels.also_keys(per(**dict.fromkeys(_ORDER, np.not_equal)), operator.ne),
+    result=to_bool, numpy_name="not_equal",
     facts=frozenset({COMMUTATIVE}), doc="Whether x differs from y; true if either is NaN.",
 )  # fmt: skip
 lt, lt_p = binary("lt", per(**dict.fromkeys(_ORDERED, np.less)), result=to_bool, doc="Whether x is less than y.")

@@ -33,17 +33,14 @@ _KINDS = {
 
 
 class Kernel(dict):
-    """dtype of the first operand -> function; callable itself.  `kinds` names what is accepted, for errors."""
+    """dtype of the first operand -> function.  `kinds` names what is accepted, for errors."""
 
     __slots__ = ("kinds",)
 
-    def __call__(self, x, *rest, **params):
-        return self[x.dtype](x, *rest, **params)
-
     def simplest(self):
-        """The one function if it is the same for all dtypes, else the table."""
+        """What a primitive takes: the one function if it is the same for all dtypes, else a plain dictionary."""
         functions = list(self.values())
-        return functions[0] if all(f is functions[0] for f in functions) else self
+        return functions[0] if all(f is functions[0] for f in functions) else dict(self)
 
 
 def per(**by_kind):
@@ -76,6 +73,13 @@ def _through(function, wide):
 
 
 _COMPARISONS = frozenset((np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
+
+
+def also_keys(kernel, function):
+    """The kernel, accepting arrays of random keys too: their buffers have a void dtype of the key's size."""
+    for size in (4, 8, 16, 32):
+        kernel[np.dtype(f"V{size}")] = function
+    return kernel
 
 
 # ---- one operand ----
@@ -294,6 +298,9 @@ def make_complex(x, y):
 
 def select_n(which, *cases):
     """cases[which], element by element; an index out of range is clamped."""
+    shape = cases[0].shape
+    if any([c.shape != shape for c in cases]) or (which.ndim and which.shape != shape):
+        raise TypeError("NumPy would broadcast these shapes")  # abstract_eval words it
     if which.ndim == 0:
         return cases[min(max(int(which), 0), len(cases) - 1)]
     if which.dtype == BOOL:
@@ -307,6 +314,8 @@ def select_n(which, *cases):
 
 def clamp(lowest, x, highest):
     """min(max(x, lowest), highest); NaN anywhere gives NaN."""
+    if (lowest.ndim and lowest.shape != x.shape) or (highest.ndim and highest.shape != x.shape):
+        raise TypeError("NumPy would broadcast these shapes")  # abstract_eval words it
     if x.dtype in NARROW_INTEGERS:
         return clamp(lowest.astype(np.int32), x.astype(np.int32), highest.astype(np.int32)).astype(x.dtype)
     return np.minimum(np.maximum(lowest, x), highest)

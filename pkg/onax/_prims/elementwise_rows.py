@@ -70,7 +70,7 @@ def broadcasting_shape(name, avals):
 
 def check_accepted(name, kernel, dtype, position=None):
     """TypeError unless the kernel has an entry for the dtype."""
-    if dtype not in kernel:
+    if (dtype.storage if dtypes.is_extended(dtype) else dtype) not in kernel:
         at = "" if position is None else f" at position {position}"
         raise TypeError(
             f"{name} does not accept dtype {dtype}{at}. Accepted dtypes{at} are subtypes of {', '.join(kernel.kinds)}."

@@ -24,15 +24,12 @@ from onax._prims.shaping import (
     number_only,
     reduce_sum,
     reduced_shape,
+    reduction_axes,
     reshape,
     shape_of,
     squeeze,
 )
 from onax._prims.slicing import pad, slice_in_dim
-
-
-def _axes(axes):
-    return axes if type(axes) is tuple else tuple(operator.index(a) for a in axes)
 
 
 def _compute_dtype(dtype):
@@ -124,7 +121,7 @@ def reduce_max(operand, axes, *, out_sharding=None):
 
     Raises ValueError for axes that repeat or are out of bounds.
     """
-    return reduce_max_p.bind(operand, axes=_axes(axes))
+    return reduce_max_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
 def reduce_min(operand, axes, *, out_sharding=None):
@@ -132,7 +129,7 @@ def reduce_min(operand, axes, *, out_sharding=None):
 
     Raises ValueError for axes that repeat or are out of bounds.
     """
-    return reduce_min_p.bind(operand, axes=_axes(axes))
+    return reduce_min_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
 # ---- prod ----
@@ -197,7 +194,7 @@ def reduce_prod(operand, axes):
 
     Raises ValueError for axes that repeat or are out of bounds, TypeError for bool.
     """
-    return reduce_prod_p.bind(operand, axes=_axes(axes))
+    return reduce_prod_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
 # ---- and, or, xor ----
@@ -236,7 +233,7 @@ def reduce_and(operand, axes):
 
     Raises TypeError unless operand is bool or integer, ValueError for axes that repeat or are out of bounds.
     """
-    return reduce_and_p.bind(operand, axes=_axes(axes))
+    return reduce_and_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
 def reduce_or(operand, axes):
@@ -244,7 +241,7 @@ def reduce_or(operand, axes):
 
     Raises TypeError unless operand is bool or integer, ValueError for axes that repeat or are out of bounds.
     """
-    return reduce_or_p.bind(operand, axes=_axes(axes))
+    return reduce_or_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
 def reduce_xor(operand, axes):
@@ -252,7 +249,7 @@ def reduce_xor(operand, axes):
 
     Raises TypeError unless operand is bool or integer, ValueError for axes that repeat or are out of bounds.
     """
-    return reduce_xor_p.bind(operand, axes=_axes(axes))
+    return reduce_xor_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
 # ---- argmax, argmin ----
@@ -260,11 +257,10 @@ def reduce_xor(operand, axes):
 
 def _arg_kernel(function):
     def kernel(x, *, axes, index_dtype):
-        (axis,) = axes
         wide = _compute_dtype(x.dtype)
-        if wide != x.dtype:
-            x = x.astype(wide)
-        return function(x, axis=axis).astype(index_dtype)
+        if wide is not x.dtype:
+            x = x.astype(wide, copy=False)
+        return function(x, axes[0]).astype(index_dtype)
 
     return kernel
 
@@ -289,13 +285,14 @@ def _arg(name, function):
     return reducer(no_derivative(p))
 
 
-argmax_p = _arg("argmax", np.argmax)
-argmin_p = _arg("argmin", np.argmin)
+argmax_p = _arg("argmax", np.ndarray.argmax)
+argmin_p = _arg("argmin", np.ndarray.argmin)
 
 
 def _arg_bind(p, operand, axis, index_dtype):
-    params = {"axes": (operator.index(axis),), "index_dtype": dtypes.canonicalize_dtype(index_dtype)}
-    _arg_abstract(typeof(operand), **params)
+    params = {"axes": (operator.index(axis),), "index_dtype": dtypes.check_user_dtype(index_dtype, p.name)}
+    if axis < 0 or not dtypes.is_integer(params["index_dtype"]):  # the rest is found out by the kernel
+        _arg_abstract(typeof(operand), **params)
     return p.bind(operand, **params)
 
 

@@ -85,14 +85,15 @@ def _broadcast_dim(sizes):
 
 
 def _broadcast_kernel(x, *, shape, broadcast_dimensions, sharding=None):
-    if x.ndim == 0:
-        return np.full(shape, x, x.dtype) if any(x.tobytes()) else np.zeros(shape, x.dtype)
-    middle = [1] * len(shape)
-    for axis, d in zip(broadcast_dimensions, x.shape):
-        middle[axis] = d
-    x = x.reshape(middle)
-    if x.shape == shape:
-        return x
+    if broadcast_dimensions:
+        middle = [1] * len(shape)
+        for axis, d in zip(broadcast_dimensions, x.shape):
+            middle[axis] = d
+        x = x.reshape(middle)
+        if x.shape == shape:
+            return x
+    elif not any(x.tobytes()):
+        return np.zeros(shape, x.dtype)
     out = np.empty(shape, x.dtype)
     out[...] = x
     return out
@@ -168,8 +169,11 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
     broadcast_dimensions is not strictly increasing.  Unlike NumPy's, no axis is aligned by itself.
     """
     shape, axes = canonical_shape(shape), _indices(broadcast_dimensions)
-    if isinstance(operand, Array) and operand.shape == shape and axes == tuple(range(len(shape))):
+    have = shape_of(operand)
+    if have == shape and axes == tuple(range(len(shape))) and isinstance(operand, Array):
         return operand
+    if len(axes) != len(have) or (axes and axes[0] < 0) or any([a >= b for a, b in zip(axes, axes[1:])]):
+        _broadcast_abstract(typeof(operand), shape=shape, broadcast_dimensions=axes)
     return broadcast_in_dim_p.bind(operand, shape=shape, broadcast_dimensions=axes, sharding=None)
 
 
@@ -195,16 +199,17 @@ def expand_dims(array, dimensions):
     """
     shape = shape_of(array)
     rank = len(shape) + len(dimensions)
-    places = tuple(canonical_axis(d, rank) for d in dimensions)
-    if len(set(places)) != len(places):
+    places = {d + rank if d < 0 else d for d in map(operator.index, dimensions)}
+    if len(places) != len(dimensions) or (places and not 0 <= min(places) <= max(places) < rank):
+        for d in dimensions:
+            canonical_axis(d, rank)
         raise ValueError(f"repeated axis in lax.expand_dims: {tuple(dimensions)}")
     if not places:
         return as_array(array)
-    out, rest = [], iter(shape)
-    for axis in range(rank):
-        out.append(1 if axis in places else next(rest))
-    axes = tuple(a for a in range(rank) if a not in places)
-    return broadcast_in_dim(array, tuple(out), axes)
+    axes = tuple([a for a in range(rank) if a not in places])
+    rest = iter(shape)
+    out = tuple([1 if a in places else next(rest) for a in range(rank)])
+    return broadcast_in_dim_p.bind(array, shape=out, broadcast_dimensions=axes, sharding=None)
 
 
 # ---- reshape ----
@@ -263,6 +268,8 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
             dimensions = None
     if dimensions is None and shape == new_sizes and isinstance(operand, Array):
         return operand
+    if any([type(d) is int and d < 0 for d in new_sizes]):  # NumPy would fill in one of them
+        _reshape_abstract(typeof(operand), new_sizes=new_sizes, dimensions=dimensions)
     return reshape_p.bind(operand, new_sizes=new_sizes, dimensions=dimensions, sharding=None)
 
 
@@ -421,6 +428,14 @@ def checked_axes(aval, axes):
     return axes
 
 
+def reduction_axes(operand, axes):
+    """The axes as a tuple; those that NumPy would count from the end are refused here, other faults by the kernel."""
+    axes = _indices(axes)
+    if any([a < 0 for a in axes]):
+        checked_axes(typeof(operand), axes)
+    return axes
+
+
 def reduced_shape(shape, axes):
     """The shape without the axes."""
     return tuple(d for i, d in enumerate(shape) if i not in axes)
@@ -471,7 +486,7 @@ def reduce_sum(operand, axes, *, out_sharding=None):
     bfloat16 and float16 are summed in float32.  Raises ValueError for axes that repeat or are out of bounds,
     TypeError for bool.
     """
-    return reduce_sum_p.bind(operand, axes=_indices(axes), out_sharding=None)
+    return reduce_sum_p.bind(operand, axes=reduction_axes(operand, axes), out_sharding=None)
 
 
 # ---- iota ----
@@ -479,7 +494,8 @@ def reduce_sum(operand, axes, *, out_sharding=None):
 
 def _iota_kernel(*, dtype, shape, dimension, sharding=None):
     """Counts in int64 and converts, so that narrow integers wrap as JAX's do."""
-    count = np.arange(shape[dimension]).astype(dtype)
+    size = shape[dimension]
+    count = np.arange(size, dtype=dtype) if dtype.itemsize >= 4 else np.arange(size).astype(dtype)
     if len(shape) == 1:
         return count
     out = np.empty(shape, dtype)
@@ -515,13 +531,10 @@ def broadcasted_iota(dtype, shape, dimension, *, out_sharding=None):
 
     Raises TypeError for bool, ValueError for an axis out of bounds.
     """
-    params = {
-        "dtype": dtypes.canonicalize_dtype(dtype),
-        "shape": canonical_shape(shape),
-        "dimension": operator.index(dimension),
-        "sharding": None,
-    }
-    _iota_abstract(**params)
+    dtype, shape, dimension = dtypes.check_user_dtype(dtype, "iota"), canonical_shape(shape), operator.index(dimension)
+    params = {"dtype": dtype, "shape": shape, "dimension": dimension, "sharding": None}
+    if dtype.kind == "b" or not 0 <= dimension < len(shape) or any([type(d) is int and d < 0 for d in shape]):
+        _iota_abstract(**params)
     return iota_p.bind(**params)
 
 
@@ -556,14 +569,24 @@ def full(shape, fill_value, dtype=None, *, sharding=None):
     dtype defaults to that of fill_value (weakly typed for a Python scalar).  Raises TypeError when fill_value is not a
     scalar.
     """
-    if len(shape_of(fill_value)):
+    kind = type(fill_value)
+    is_scalar = kind in dtypes.python_scalar_dtypes
+    if not is_scalar and len(shape_of(fill_value)):
         raise TypeError(f"full must be called with scalar fill_value, got fill_value.shape {shape_of(fill_value)}.")
-    aval = typeof(fill_value)
-    if dtype is None:
-        value = convert(fill_value, aval.dtype, aval.weak_type)
+    if dtype is not None:
+        value = convert(fill_value, dtypes.check_user_dtype(dtype, "full"))
+    elif is_scalar:
+        value = convert(fill_value, dtypes.scalar_dtype(kind), kind is not bool)
     else:
-        value = convert(fill_value, dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True))
-    return broadcast(value, canonical_shape(shape))
+        value = as_array(fill_value)
+    return _filled(value, canonical_shape(shape))
+
+
+def _filled(value, shape):
+    """A scalar repeated to a shape."""
+    if not shape:
+        return value
+    return broadcast_in_dim_p.bind(value, shape=shape, broadcast_dimensions=(), sharding=None)
 
 
 def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
@@ -573,9 +596,11 @@ def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
     """
     if not isinstance(x, (Array, ShapedArray)):
         x = _duck_aval(x)
-    weak_type = dtype is None and x.weak_type
-    dtype = x.dtype if dtype is None else dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
-    return broadcast(convert(fill_value, dtype, weak_type), x.shape if shape is None else canonical_shape(shape))
+    if dtype is None:
+        value = convert(fill_value, x.dtype, x.weak_type)
+    else:
+        value = convert(fill_value, dtypes.check_user_dtype(dtype, "full_like"))
+    return _filled(value, x.shape if shape is None else canonical_shape(shape))
 
 
 def _duck_aval(x):

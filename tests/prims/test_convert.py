@@ -1,0 +1,120 @@
+"""Conversions at the edges of types.  Expected values: JAX 0.10.2 on the CPU."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from onax import lax
+from onax._ground.config import enable_x64
+from onax._prims.convert import cast
+from tolerance import assert_same_bits
+
+INF, NAN = np.inf, np.nan
+EDGES = np.array([-INF, INF, NAN, -1.5, 1.5, -0.0, 300, -300, 3e9, -3e9, 1e19, -1e19, 127.9], np.float32)
+SATURATED = {
+    "int8": [-128, 127, 0, -1, 1, 0, 127, -128, 127, -128, 127, -128, 127],
+    "uint8": [0, 255, 0, 0, 1, 0, 255, 0, 255, 0, 255, 0, 127],
+    "int16": [-32768, 32767, 0, -1, 1, 0, 300, -300, 32767, -32768, 32767, -32768, 127],
+    "int32": [-(2**31), 2**31 - 1, 0, -1, 1, 0, 300, -300, 2**31 - 1, -(2**31), 2**31 - 1, -(2**31), 127],
+    "uint32": [0, 2**32 - 1, 0, 0, 1, 0, 300, 0, 3000000000, 0, 2**32 - 1, 0, 127],
+    "int64": [-(2**63), 2**63 - 1, 0, -1, 1, 0, 300, -300, 3000000000, -3000000000, 2**63 - 1, -(2**63), 127],
+    "uint64": [0, 2**64 - 1, 0, 0, 1, 0, 300, 0, 3000000000, 0, 9999999980506447872, 0, 127],
+    "bool": [True, True, True, True, True, False, True, True, True, True, True, True, True],
+    "int4": [-8, 7, 0, -1, 1, 0, 7, -8, 7, -8, 7, -8, 7],
+    "uint4": [0, 15, 0, 0, 1, 0, 15, 0, 15, 0, 15, 0, 15],
+}
+
+
+def dtype_named(name):
+    """A NumPy or ml_dtypes dtype."""
+    return np.dtype(getattr(ml_dtypes, name, name))
+
+
+@pytest.mark.parametrize("source", ["float32", "float64"])
+@pytest.mark.parametrize("target", SATURATED)
+def test_floats_saturate(source, target):
+    with enable_x64(True):
+        got = lax.convert_element_type(EDGES.astype(source), dtype_named(target))
+    assert np.asarray(got).astype(object).tolist() == SATURATED[target]
+
+
+#     operand, target, expected
+CASTS = (
+    (np.array([127, 128, -129, 300]), "int8", [127, -128, 127, 44]),
+    (np.array([127, 128, -129, 300]), "uint8", [127, 128, 127, 44]),
+    (np.array([7, 8, -9, 300]), "int4", [7, -8, 7, -4]),
+    (np.array([-1], np.int32), "uint64", [2**64 - 1]),
+    (np.array([70000, 2049, 65519, 65520], np.int32), "float16", [INF, 2048.0, 65504.0, INF]),
+    (np.array([1 + 2**-11 + 2**-40, 65519.999]), "float16", [1.0009765625, 65504.0]),
+    (np.array([1 + 2**-8 + 2**-40, 1 + 3 * 2**-8]), "bfloat16", [1.0, 1.015625]),
+    (np.array([1 + 2j, -3e10 + 1j, 1j]), "int32", [1, -(2**31), 0]),
+    (np.array([1 + 2j, 0, 1j]), "bool", [True, False, False]),
+    (np.array([1.5 + 2j]), "float32", [1.5]),
+    (np.array([True, False]), "float32", [1.0, 0.0]),
+    (np.array([500, 448, -460], np.float32), "float8_e4m3fn", [NAN, 448.0, -448.0]),
+    (np.array([True, False]), "complex64", [1 + 0j, 0j]),
+    (np.array([3, -8], ml_dtypes.int4), "float32", [3.0, -8.0]),
+    (np.array([-1], ml_dtypes.int4), "uint4", [15]),
+)
+
+
+@pytest.mark.parametrize("x, target, want", CASTS, ids=lambda v: getattr(getattr(v, "dtype", v), "name", str(v)))
+def test_cast(x, target, want):
+    dtype = dtype_named(target)
+    assert_same_bits(cast(x, dtype).astype(np.complex128), np.array(want).astype(np.complex128))
+    assert cast(x, dtype).dtype == dtype
+
+
+#     exponent bits, mantissa bits, values, expected
+PRECISIONS = (
+    (5, 10, [1.1, -1.1, 1e5, 65519, 65520, 1e-5, INF, NAN, -0.0, -1e-6],
+     [1.099609375, -1.099609375, INF, 65504.0, INF, 0.0, INF, NAN, -0.0, -0.0]),
+    (8, 7, [1.1, 1e5, 65519, 1.5, 3.4e38], [1.1015625, 99840.0, 65536.0, 1.5, INF]),
+    (4, 3, [1.1, 300.0, 0.01], [1.125, INF, 0.0]),
+    (2, 1, [1.1, 2.5, 0.75, 3.0], [1.0, 2.0, 0.0, 3.0]),
+    (8, 0, [1.1, 1e5, 1.5, 2.5, 0.75, 3], [1.0, 131072.0, 2.0, 2.0, 0.5, 2.0]),
+    (1, 0, [1.1, 0.75, 3], [0.0, 0.0, INF]),
+    (8, 23, [1.1, 1e5], [1.1, 1e5]),
+    (11, 52, [1.1, 1e5], [1.1, 1e5]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("exponent, mantissa, values, want", PRECISIONS)
+def test_reduce_precision(exponent, mantissa, values, want):
+    got = np.asarray(lax.reduce_precision(np.array(values, np.float32), exponent, mantissa))
+    assert_same_bits(got, np.array(want, np.float32))
+    assert (np.signbit(got) == np.signbit(np.array(want, np.float32))).all()
+
+
+def test_bitcast_changes_rank():
+    narrow = lax.bitcast_convert_type(np.float32([1.5]), np.uint8)
+    assert np.asarray(narrow).tolist() == [[0, 0, 192, 63]]
+    assert np.asarray(lax.bitcast_convert_type(narrow, np.float32)).tolist() == [1.5]
+    assert lax.bitcast_convert_type(np.float32(1), np.int32).shape == ()
+
+
+#     call, error, words
+ERRORS = (
+    (lambda: lax.convert_element_type(1.0, None), ValueError, "dtype must be specified"),
+    (lambda: lax.convert_element_type(np.ones(2), "S1"), TypeError, "got dtype"),
+    (lambda: lax.bitcast_convert_type(np.ones(3, np.float32), bool), TypeError, "does not support bool or complex"),
+    (lambda: lax.bitcast_convert_type(np.ones(3, np.uint8), np.uint16), ValueError, "3 * 8 != 16"),
+    (lambda: lax.bitcast_convert_type(np.uint8(1), np.uint16), ValueError, "1 * 8 != 16"),
+    (lambda: lax.reduce_precision(np.float32(1), 0, 3), ValueError, "exponent_bits must be positive; got 0"),
+    (lambda: lax.reduce_precision(np.float32(1), 3, -1), ValueError, "mantissa_bits must be non-negative; got -1"),
+    (lambda: lax.reduce_precision(np.int32(1), 3, 1), TypeError, "reduce_precision does not accept dtype int32"),
+)
+
+
+@pytest.mark.parametrize("call, error, words", ERRORS)
+def test_errors(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def test_weak_types_are_dropped():
+    assert not lax.convert_element_type(1.0, np.float32).weak_type
+    assert not lax.convert_element_type(1, float).weak_type
+    assert lax.reduce_precision(1.0, 5, 3).weak_type
+    assert not lax.bitcast_convert_type(1.0, np.float32).weak_type
