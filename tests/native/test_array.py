@@ -550,6 +550,11 @@ FAST = [
     (("int32", [1, 2]), 2, "int32", False),
     (("int8", [1, 2]), 200, "int8", False),
     (("bfloat16", [1, 2]), ("bfloat16", [1, 2]), "bfloat16", False),
+    (("bfloat16", [1, 2]), 2.5, "bfloat16", False),
+    (3, ("bfloat16", [1, 2]), "bfloat16", False),
+    (("float32", [1.0, 2.0]), np.array([3.0, 4.0]), "float32", False),
+    (np.array([3, 4]), ("int32", [1, 2]), "int32", False),
+    (np.float64(3), ("float32", [1.0, 2.0]), "float32", False),
 ]
 
 
@@ -581,7 +586,9 @@ ASIDE = [
     (arr([1.0], np.float32), 1j),
     (arr([1.0], np.float32), arr([1], np.int32)),
     (arr([1.0], np.float32), arr([1.0, 2.0], np.float32)),
-    (arr([1.0], np.float16), 1.0),
+    (arr([1.0], np.float16), 1e5),
+    (arr([1], ml_dtypes.int4), 1.0),
+    (arr([1.0], np.float32), np.arange(1)),
     (arr([True]), arr([True])),
     (keys((1,)), keys((1,))),
     (arr([1.0], np.float32, device="a", committed=True), arr([1.0], np.float32, device="b", committed=True)),

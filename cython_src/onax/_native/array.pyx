@@ -172,6 +172,11 @@ cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
                 device = y.dev
                 committed = True
         weak = y.weak
+    elif is_numpy(other):
+        b = canonical(other)
+        if cnp.PyArray_TYPE(b) != cnp.PyArray_TYPE(a):
+            return NotImplemented
+        weak = False
     else:
         b = scalar_like(other, dtype)
         if b is None:

@@ -14,6 +14,7 @@ cdef extern from "numpy/arrayobject.h":
     ctypedef struct PyArray_Descr:
         pass
     bint PyArray_CheckExact(object op)
+    cnp.ndarray PyArray_FromScalar(object scalar, PyArray_Descr *descr)
     void PyArray_CLEARFLAGS(cnp.ndarray arr, int flags)
     object PyArray_NewFromDescr(PyTypeObject *, PyArray_Descr *, int, cnp.npy_intp *, cnp.npy_intp *, void *, int, void *)
     int NPY_ARRAY_WRITEABLE
@@ -132,6 +133,32 @@ cdef void _store_int(cnp.ndarray out, long long value) noexcept:
         (<short *>data)[0] = <short>value
 
 
+# Which of the dtypes of ml_dtypes, numbered from 256, are floating ones: 0 not known yet, 1 yes, 2 no.
+cdef char _small_floats[64]
+
+
+cdef bint _is_small_float(cnp.dtype dtype) except -1:
+    """Whether the dtype is float16, bfloat16 or narrower."""
+    cdef int i = dtype.type_num - 256
+    if dtype.type_num == cnp.NPY_FLOAT16:
+        return True
+    if i < 0 or i >= 64:
+        return False
+    if _small_floats[i] == 0:
+        _small_floats[i] = 1 if "float" in (<object>dtype).name else 2
+    return _small_floats[i] == 1
+
+
+cdef cnp.ndarray _small_float_0d(double value, object dtype):
+    """A number in a narrow floating dtype, by way of float32 as in JAX; None for other dtypes and unsafe numbers."""
+    cdef cnp.ndarray out
+    if not _is_small_float(<cnp.dtype>dtype) or not -1e4 < value < 1e4:  # NumPy would warn of overflow
+        return None
+    out = _empty_0d(dtype)
+    cnp.PyArray_SETITEM(out, <char *>cnp.PyArray_DATA(out), <double><float>value)
+    return out
+
+
 cdef cnp.ndarray scalar_like(object value, object dtype):
     """A Python scalar as a 0-d array of the np.dtype `dtype`, where promotion with `dtype` gives `dtype`; else None.
 
@@ -150,7 +177,7 @@ cdef cnp.ndarray scalar_like(object value, object dtype):
             out = _empty_0d(dtype)
             (<double *>cnp.PyArray_DATA(out))[0] = value
             return out
-        return None
+        return _small_float_0d(value, dtype)
     if PyLong_CheckExact(value):
         i = _checked_int(value)
         if kind == c"i" or kind == c"u":
@@ -165,7 +192,7 @@ cdef cnp.ndarray scalar_like(object value, object dtype):
             out = _empty_0d(dtype)
             (<double *>cnp.PyArray_DATA(out))[0] = <double>i
             return out
-        return None
+        return _small_float_0d(<double>i, dtype)
     if PyBool_Check(value) and num == cnp.NPY_BOOL:
         out = _empty_0d(dtype)
         (<char *>cnp.PyArray_DATA(out))[0] = value is True
@@ -211,6 +238,8 @@ cdef cnp.ndarray canonical(object x):
     cdef object target
     if PyArray_CheckExact(x):
         a = <cnp.ndarray>x
+    elif onax_is_numpy_scalar(x):
+        a = PyArray_FromScalar(x, NULL)
     else:
         a = np.asarray(x)
     target = _target_dtype(x, a)

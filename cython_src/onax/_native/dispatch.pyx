@@ -695,6 +695,10 @@ cdef object _evaluate_pair(PyObject *primitive, cnp.ndarray x, cnp.ndarray y, bi
         weak = False
     else:
         return NotImplemented
+    if cnp.PyArray_Check(result) and (
+        result is x or result is y or cnp.PyArray_BASE(<cnp.ndarray>result) != NULL
+    ):
+        return NotImplemented  # a view, perhaps of memory that belongs to the user
     return _wrap_standard(result, weak, device, committed)
 
 
