@@ -7,6 +7,7 @@ ONNX Runtime executes; `onax.export` writes the same graph to a standard .onnx f
 import importlib
 
 from onax import dtypes, errors, lax, numpy, tree, tree_util
+from onax._compile.cache import clear_caches
 from onax._compile.jit import jit
 from onax._control.custom_jvp import custom_jvp
 from onax._core.sharding import NamedSharding, PartitionSpec, make_mesh
