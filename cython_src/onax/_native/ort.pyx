@@ -173,7 +173,7 @@ cdef class Session:
     outputs       likewise; results of symbolic shape are allocated by the runtime
     initializers  {name: ndarray}: constants that the model only names (external data without a file); their memory is
                   used as it is, and kept alive
-    options       "optimization": 0, 1, 2 or 99; "memory_pattern", "arena": bool; "config": {key: text};
+    options       "optimization": 0, 1 (by default), 2 or 99; "memory_pattern", "arena": bool; "config": {key: text};
                   "save_optimized": a path to write the model to as it is run
 
     Raises RuntimeError with the runtime's words when it refuses the model.
@@ -341,7 +341,7 @@ cdef class Session:
 cdef int _apply(void *settings, options) except -1:
     """Session options.  All sessions share the global thread pool."""
     check(ort_use_global_threads(API, settings))
-    check(ort_set_optimization(API, settings, options.get("optimization", 99)))
+    check(ort_set_optimization(API, settings, options.get("optimization", 1)))
     if not options.get("memory_pattern", True):
         check(ort_disable_memory_pattern(API, settings))
     if not options.get("arena", True):
