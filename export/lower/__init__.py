@@ -3,6 +3,17 @@
 Importing it fills the registry.
 """
 
-from onax.export.lower import control, convert, dot, elementwise, indexing, reductions, shaping, slicing, special, stacking
+from onax.export.lower import (
+    control,
+    convert,
+    dot,
+    elementwise,
+    indexing,
+    reductions,
+    shaping,
+    slicing,
+    special,
+    stacking,
+)
 
 __all__ = ["control", "convert", "dot", "elementwise", "indexing", "reductions", "shaping", "slicing", "special", "stacking"]

@@ -103,6 +103,12 @@ class Refusals:
         if line not in self.lines:
             self.lines.append(line)
 
+    def text(self, opset):
+        """The one error that lists them."""
+        n = len(self.lines)
+        count = "1 operation has" if n == 1 else f"{n} operations have"
+        return "\n".join([f"{count} no ONNX form in opset {opset}:", *self.lines])
+
 
 def _refuse(eqn, has_components):
     primitive = eqn.primitive
@@ -233,8 +239,7 @@ def lower_jaxpr(
     values = [split(g, v, a) for v, a in zip(boundary, in_avals)]
     results = inline(g, jaxpr, jaxpr.consts, values)
     if collect_errors and g.model.refusals.lines:
-        lines = "\n".join(g.model.refusals.lines)
-        raise LoweringError(f"{len(g.model.refusals.lines)} operation(s) have no ONNX form in opset {opset}:\n{lines}")
+        raise LoweringError(g.model.refusals.text(opset))
     for name, value, x in zip(output_names, results, jaxpr.outvars):
         g.output(name, join(g, value, x.aval))
     return run(g)

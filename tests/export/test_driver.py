@@ -1,0 +1,250 @@
+"""jaxpr -> graph: boundary, components, calls, decompositions, refusals, symbolic shapes."""
+
+import numpy as np
+import onnx
+import pytest
+
+from onax._control.jit_call import call_params, jit_p
+from onax._ground import lazy
+from onax._ground.dims import SymbolicScope, parse_dims
+from onax._ground.dtypes import ExtendedDType
+from onax._ground.errors import LoweringError
+from onax._native import ort
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import Primitive
+from onax._prims import elementwise, shaping, slicing
+from onax._transforms.staging import trace_to_jaxpr
+from onax.export import lower  # noqa: F401
+from onax.export.graph import proto
+from onax.export.lower import registry
+from onax.export.lower.driver import lower_jaxpr, trailing
+
+F32, C64 = np.dtype(np.float32), np.dtype(np.complex64)
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def runtime():
+    """The library, attached once."""
+    ort.attach(lazy.find_runtime().library)
+
+
+@pytest.fixture
+def primitive():
+    """A primitive of one operand that is nowhere lowered; its lowering goes when the test ends."""
+    p = Primitive("odd", abstract_eval=lambda x, **_: x)
+    yield p
+    for table in (registry.RULES, registry.COMPONENT_RULES, registry.UNSUPPORTED):
+        table.pop(p, None)
+
+
+def stage(fun, *avals):
+    """The ClosedJaxpr of a flat function; avals are arrays, avals or (shape, dtype)."""
+    return trace_to_jaxpr(fun, [a if isinstance(a, ShapedArray) else ShapedArray(a.shape, a.dtype) for a in avals])
+
+
+def run(graph, *arrays):
+    onnx.checker.check_model(onnx.load_from_string(proto.to_model(graph)), full_check=True)
+    data, ins, outs, shared = proto.to_session(graph)
+    return ort.Session(data, ins, outs, initializers=shared).run(list(arrays))
+
+
+def lowered(fun, *arrays, opset=21):
+    return run(lower_jaxpr(stage(fun, *arrays), opset=opset), *arrays)
+
+
+@pytest.mark.parametrize("opset", range(18, 27))
+def test_a_function_in_every_opset(opset):
+    fun = lambda x, y: [elementwise.add(elementwise.mul(x, x), y), elementwise.exp(x)]
+    for got, want in zip(lowered(fun, X, X, opset=opset), (X * X + X, np.exp(X))):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_boundary_names():
+    closed = stage(lambda x, y: [x, elementwise.neg(y), y], X, X)
+    g = lower_jaxpr(closed, opset=21, input_names=["params.w", "neg_1"], output_names=["out.0", "neg_2", "neg_3"])
+    assert [v.name for v in g.inputs] == ["params.w", "neg_1"]
+    assert [v.name for v in g.outputs] == ["out.0", "neg_2", "neg_3"]
+    for got, want in zip(run(g, X, X + 1), (X, -X - 1, X + 1)):
+        np.testing.assert_array_equal(got, want)
+    default = lower_jaxpr(closed, opset=21)
+    assert [v.name for v in (*default.inputs, *default.outputs)] == ["in.0", "in.1", "out.0", "out.1", "out.2"]
+
+
+def test_results_that_nothing_computes():
+    """Arguments, literals, constants, and one value twice."""
+
+    def fun(x):
+        y = elementwise.neg(x)
+        return [x, y, y, np.float32(2.0), np.arange(3.0, dtype=np.float32)]
+
+    got = lowered(fun, X)
+    for y, want in zip(got, (X, -X, -X, np.float32(2), np.arange(3.0))):
+        np.testing.assert_array_equal(y, want)
+
+
+def test_large_constants_become_shared_initializers():
+    w = np.arange(3000, dtype=np.float32)
+    g = lower_jaxpr(stage(lambda x: [elementwise.mul(x, w)], w), opset=21)
+    data, _, _, shared = proto.to_session(g)
+    assert len(data) < 500 and [a.nbytes for a in shared.values()] == [w.nbytes]
+    np.testing.assert_array_equal(run(g, w)[0], w * w)
+
+
+def test_nodes_carry_name_and_line():
+    def fun(x):
+        return [elementwise.sin(x)]
+
+    node = lower_jaxpr(stage(fun, X), opset=21).nodes[0]
+    model = onnx.load_from_string(proto.to_model(lower_jaxpr(stage(fun, X), opset=21)))
+    assert node.name.startswith("sin_") and "test_driver.py" in model.graph.node[0].doc_string
+
+
+def test_calls_are_inlined_and_dead_results_dropped():
+    inner = stage(lambda x: [elementwise.sin(x), elementwise.cos(x)], X)
+
+    def fun(x):
+        s, _ = jit_p.bind(x, **call_params(inner, "inner"))
+        return [elementwise.add(s, s)]
+
+    g = lower_jaxpr(stage(fun, X), opset=21)
+    assert [n.op_type for n in g.nodes] == ["Sin", "Add"]
+    np.testing.assert_allclose(run(g, X)[0], 2 * np.sin(X), rtol=1e-5, atol=1e-6)
+
+
+# ---- the forms of a rule
+
+
+def test_decompose(primitive):
+    registry.decompose(primitive, lambda x, *, n: elementwise.mul(elementwise.add(x, x), elementwise.integer_pow(x, n)))
+    g = lower_jaxpr(stage(lambda x: [primitive.bind(x, n=2)], X), opset=21)
+    assert all(n.name.startswith("odd_") for n in g.nodes)
+    np.testing.assert_allclose(run(g, X)[0], 2 * X**3, rtol=1e-6)
+
+
+def test_one_node(primitive):
+    registry.one_node(primitive, "LeakyRelu", alpha=0.5)
+    got = lowered(lambda x: [primitive.bind(x)], -X)
+    np.testing.assert_array_equal(got[0], -X / 2)
+    with pytest.raises(ValueError, match="odd has two lowerings"):
+        registry.one_node(primitive, "Neg")
+
+
+def test_several_results(primitive):
+    several = Primitive("several", multiple_results=True, abstract_eval=lambda x: [x, x])
+
+    @registry.lowers(several)
+    def _(g, out, x):
+        assert [a.shape for a in out] == [(2, 3), (2, 3)]
+        return x, g.node("Neg", x)
+
+    try:
+        for got, want in zip(lowered(lambda x: several.bind(x)[::-1], X), (-X, X)):
+            np.testing.assert_array_equal(got, want)
+    finally:
+        del registry.RULES[several]
+
+
+# ---- components
+
+
+def test_complex_values_cross_the_boundary_with_a_trailing_axis():
+    """Data movement works by components, though no rule knows of complex numbers."""
+    z = (X + 1j * (X + 10)).astype(C64)
+    literal = np.complex64(3 - 4j)
+
+    def fun(z):
+        turned = shaping.transpose(z, (1, 0))
+        return [slicing.slice(turned, (1, 0), (3, 2)), shaping.broadcast_in_dim(literal, (2,), ()), z]
+
+    g = lower_jaxpr(stage(fun, z), opset=21)
+    assert [v.shape for v in g.inputs] == [(2, 3, 2)] and g.inputs[0].dtype == F32
+    physical = z.view(np.float32).reshape(2, 3, 2)
+    for got, want in zip(run(g, physical), (z.T[1:3], np.full(2, literal), z)):
+        np.testing.assert_array_equal(got.view(C64)[..., 0], want)
+
+
+def test_a_rule_for_components(primitive):
+    @registry.lowers(primitive)
+    def _real(g, out, x):
+        return x
+
+    @registry.lowers_components(primitive)
+    def _conjugate(g, out, z):
+        return z[0], g.node("Neg", z[1])
+
+    z = (X + 1j).astype(C64)
+    g = lower_jaxpr(stage(lambda z: [primitive.bind(z)], z), opset=21)
+    np.testing.assert_array_equal(run(g, z.view(np.float32).reshape(2, 3, 2))[0].view(C64)[..., 0], z.conj())
+
+
+def test_extended_dtypes_are_components_too():
+    pair = ExtendedDType("pair", (2, 2), np.uint32)
+    assert trailing(pair) == ((2, 2), np.uint32)
+    g = lower_jaxpr(stage(lambda k: [shaping.reshape(k, (3, 2))], ShapedArray((2, 3), pair)), opset=21)
+    words = np.arange(24, dtype=np.uint32).reshape(2, 3, 2, 2)
+    np.testing.assert_array_equal(run(g, words)[0], words.reshape(3, 2, 2, 2))
+
+
+def test_calls_pass_components():
+    z = (X + 1j).astype(C64)
+    inner = stage(lambda z: [shaping.transpose(z, (1, 0))], z)
+    g = lower_jaxpr(stage(lambda z: jit_p.bind(z, **call_params(inner, "inner")), z), opset=21)
+    np.testing.assert_array_equal(run(g, z.view(np.float32).reshape(2, 3, 2))[0].view(C64)[..., 0], z.T)
+
+
+# ---- refusals
+
+
+def test_a_primitive_without_a_form_names_operation_and_line(primitive):
+    closed = stage(lambda x: [primitive.bind(x)], X)
+    with pytest.raises(LoweringError, match=r"(?s)^odd has no ONNX form.*In operation odd from .*test_driver\.py:\d+"):
+        lower_jaxpr(closed, opset=21)
+    registry.unsupported(primitive, "ONNX cannot be odd; be even.")
+    with pytest.raises(LoweringError, match=r"^ONNX cannot be odd; be even\.\nIn operation odd"):
+        lower_jaxpr(closed, opset=21)
+
+
+def test_components_without_a_rule(primitive):
+    registry.one_node(primitive, "Neg")
+    with pytest.raises(LoweringError, match="odd has no ONNX form for complex64"):
+        lower_jaxpr(stage(lambda z: [primitive.bind(z)], X.astype(C64)), opset=21)
+
+
+def test_all_refusals_are_collected(primitive):
+    other = Primitive("other", abstract_eval=lambda x, **_: x)
+    registry.unsupported(primitive, "ONNX cannot be odd")
+
+    def inner(x):
+        return [other.bind(x)]
+
+    def fun(x):
+        y = elementwise.sin(primitive.bind(x))
+        z = jit_p.bind(y, **call_params(stage(inner, X), "inner"))[0]
+        return [elementwise.add(z, primitive.bind(y))]
+
+    with pytest.raises(LoweringError) as caught:
+        lower_jaxpr(stage(fun, X), opset=21, collect_errors=True)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "3 operations have no ONNX form in opset 21:"
+    assert [line.split()[0] for line in lines[1:]] == ["odd", "other", "odd"]
+    assert all("test_driver.py:" in line for line in lines[1:])
+    assert lines[1].endswith("(test_all_refusals_are_collected.<locals>.fun): ONNX cannot be odd")
+
+
+# ---- symbolic shapes
+
+
+def test_symbolic_shapes_are_computed_at_run_time():
+    b, three = parse_dims("b, 3", SymbolicScope())
+    x = ShapedArray((b, three), F32)
+
+    def fun(x, y):
+        wide = shaping.broadcast_in_dim(shaping.reshape(x, (b * 3,)), (2, b * 3), (1,))
+        return [wide, elementwise.add(x, y), shaping.broadcast_in_dim(np.float32(1), (b, b), ())]
+
+    g = lower_jaxpr(stage(fun, x, x), opset=21, input_names=["x", "y"])
+    for n in (1, 4):
+        v = np.arange(3 * n, dtype=np.float32).reshape(n, 3)
+        for got, want in zip(run(g, v, v), (np.stack([v.ravel()] * 2), v + v, np.ones((n, n)))):
+            np.testing.assert_array_equal(got, want)
