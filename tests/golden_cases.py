@@ -9,10 +9,11 @@ def cases(jax):
     x = np.array([1.0, 2.0, 3.0], np.float32)
     m = np.ones((3, 4), np.float32)
     i = np.arange(3, dtype=np.int32)
+    table = jnp.ones(3)
     return {
         "arithmetic": (lambda a, b: (a + b * 2 - 1.5) / b, (x, x)),
         "scalars are literals": (lambda a: a + np.float32(2) + jnp.array(3.0) + 2, (x,)),
-        "constants": (lambda a: (a + x, x), (x,)),
+        "constants": (lambda a: (a + table, table), (x,)),
         "no equations": (lambda a, b: (b, a), (x, i)),
         "nothing": (lambda: (), ()),
         "only constants": (lambda: jnp.zeros(3), ()),

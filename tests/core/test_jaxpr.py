@@ -19,7 +19,7 @@ def test_layout_breaks_only_groups_that_do_not_fit():
 
 
 def test_fields_and_evaluation():
-    closed = jax.make_jaxpr(lambda x, y: {"out": jnp.sin(x) * y})(1.0, jnp.arange(3.0))
+    closed = jax.make_jaxpr(lambda x, y: {"out": jnp.sin(x) * y})(jnp.float32(1.0), jnp.arange(3.0))
     assert [v.aval.str_short() for v in closed.jaxpr.invars] == ["float32[]", "float32[3]"]
     assert [e.primitive.name for e in closed.eqns] == ["sin", "mul"]
     assert closed.jaxpr.constvars == [] and closed.consts == []

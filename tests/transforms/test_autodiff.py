@@ -37,7 +37,7 @@ def numeric_gradient(f, x, eps=1e-2):
     for i in range(x.size):
         d = np.zeros_like(x)
         d[i] = eps
-        g[i] = (float(f(x + d)) - float(f(x - d))) / (2 * eps)
+        g[i] = (float(f(jnp.asarray(x + d))) - float(f(jnp.asarray(x - d)))) / (2 * eps)
     return g
 
 

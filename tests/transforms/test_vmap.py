@@ -13,7 +13,7 @@ V = np.array([1.0, -2.0, 0.5], np.float32)
 CASES = {
     "front": (lambda x: jnp.sum(x, axis=0), 0, (A,)),
     "last": (lambda x: jnp.tanh(x).sum(), -1, (A,)),
-    "two axes": (lambda x, y: x @ y, (1, 0), (A, V)),
+    "two axes": (lambda x, y: x @ y, (1, 0), (A, np.ones((3, 4), np.float32))),
     "one mapped": (lambda x, y: x * y, (None, 0), (V, A.transpose(1, 0, 2).copy()[:, :, :3])),
     "tree": (lambda p, x: p["w"] * x + p["b"], ({"w": 0, "b": None}, 0), ({"w": V, "b": V[0]}, V)),
     "jit inside": (lambda x: jax.jit(jnp.cos)(x) + x[0], 1, (A,)),

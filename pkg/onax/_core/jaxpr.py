@@ -36,13 +36,13 @@ class Var:
 
 
 class DropVar(Var):
-    """A result nobody reads; printed `_`."""
+    """A result nobody reads; printed `_`, but in an inner program under a name, as JAX does."""
 
     __slots__ = ()
 
     def text(self, names):
-        """Dropped results have no name."""
-        return "_"
+        """`_`, or a name."""
+        return "_" if self in names.blanks else names.of(self)
 
     def __repr__(self):
         return "_"

@@ -7,6 +7,8 @@ A primitive may shape how its parameters print through its `pretty` field: `pret
 parameters to show, in order; `names.share(inner, outer)` lets variables of an inner program take the outer names.
 """
 
+import collections
+
 from onax._ground import source
 
 WIDTH = 80
@@ -111,13 +113,14 @@ def layout(doc, width=WIDTH):
 class Names:
     """Gives variables their letters, in order of first appearance: a ... z, ba, bb, ..."""
 
-    __slots__ = ("_by_var", "_count", "options", "shared")
+    __slots__ = ("_by_var", "_count", "blanks", "options", "shared")
 
     def __init__(self, options):
         self._by_var = {}
         self._count = 0
         self.options = options
         self.shared = {}
+        self.blanks = frozenset()  # unused results that print as _: those of the outermost program only, as in JAX
 
     def of(self, var):
         """The name of a variable."""
@@ -128,11 +131,18 @@ class Names:
         return name
 
     def share(self, inner, outer):
-        """Lets inner variables that have no name yet take the names of the outer ones at the same place."""
+        """Lets inner variables that have no name yet take the names of the outer ones at the same place.
+
+        Two inner variables never take one name; a result nobody reads outside is `_` inside too.
+        """
+        taken = set()
         for a, b in zip(inner, outer):
-            name = self._by_var.get(b) if not hasattr(b, "val") else None
-            if name is not None and not hasattr(a, "val"):
-                self._by_var.setdefault(a, name)
+            if hasattr(a, "val") or hasattr(b, "val"):
+                continue
+            name = self._by_var.get(b) or b.text(self)
+            if a not in self._by_var and (name == "_" or name not in taken):
+                self._by_var[a] = name
+            taken.add(self._by_var.get(a))
 
 
 def _letters(number):
@@ -205,9 +215,9 @@ def _equation(eqn, names):
     return line if eqn.outvars else line[2:]
 
 
-def _program(jaxpr, names):
+def _program(jaxpr, names, own=False):
     shared_name = names.shared.get(id(jaxpr))
-    if shared_name is not None:
+    if shared_name is not None and not own:
         return shared_name
     head = ["{ ", "lambda ", _vars(jaxpr.constvars, names), "; ", _vars(jaxpr.invars, names), ". "]
     eqns = join(Break("; "), [_equation(e, names) for e in jaxpr.eqns])
@@ -218,26 +228,26 @@ def _program(jaxpr, names):
     return Group([*head, body, " }"])
 
 
-def _shared_programs(jaxpr):
-    """Programs that stand in more than one `jit` equation, innermost first, under distinct names."""
-    counts, order, by_id = {}, [], {}
+_LONG = 10  # equations: a longer inner program is printed on its own
 
-    def visit(program):
-        for eqn in program.eqns:
+
+def _shared_programs(jaxpr):
+    """Inner programs that are used more than once or are long, outermost first, under distinct names."""
+    counts, found = {}, []
+    queue = collections.deque([jaxpr])
+    while queue:
+        for eqn in queue.popleft().eqns:
+            name = eqn.params["name"] if eqn.primitive.name == "jit" else "jaxpr"
             for value in eqn.params.values():
                 for inner in value if isinstance(value, (tuple, list)) else (value,):
                     if isinstance(inner, Printable):
-                        visit(inner)
-                        if eqn.primitive.name == "jit":
-                            counts[id(inner)] = counts.get(id(inner), 0) + 1
-                            if id(inner) not in by_id:
-                                by_id[id(inner)] = inner
-                                order.append((eqn.params["name"], inner))
-
-    visit(jaxpr)
+                        if id(inner) not in counts:
+                            found.append((name.strip("<>"), inner))
+                        counts[id(inner)] = counts.get(id(inner), 0) + 1
+                        queue.append(inner)
     taken, result = {}, []
-    for name, program in order:
-        if counts[id(program)] > 1:
+    for name, program in found:
+        if counts[id(program)] > 1 or len(program.eqns) > _LONG:
             taken[name] = taken.get(name, -1) + 1
             result.append((name if not taken[name] else f"{name}{taken[name]}", program))
     return result
@@ -261,10 +271,12 @@ def print_jaxpr(
         "name_stack": name_stack,
     }
     names = Names(options)
+    names.blanks = frozenset(v for eqn in jaxpr.eqns for v in eqn.outvars)
     docs = []
-    for name, program in _shared_programs(jaxpr):
-        docs.append([f"let {name} = ", _program(program, names), " in", Break("")])
-        names.shared[id(program)] = name
+    shared = _shared_programs(jaxpr)
+    names.shared = {id(program): name for name, program in shared}
+    for name, program in shared:
+        docs.append([f"let {name} = ", _program(program, names, own=True), " in", Break("")])
     text = layout([*docs, _program(jaxpr, names)], width)
     return text
 

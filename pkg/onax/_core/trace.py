@@ -236,7 +236,7 @@ def typeof(x):
         return x.aval
     kind = type(x)
     if kind in dtypes.python_scalar_dtypes:
-        return ShapedArray((), dtypes.canonicalize_dtype(dtypes.scalar_dtype(kind)), weak_type=True)
+        return ShapedArray((), dtypes.canonicalize_dtype(dtypes.scalar_dtype(kind)), weak_type=kind is not bool)
     if isinstance(x, (np.ndarray, np.generic)):
         return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype))
     if isinstance(x, Zero):

@@ -68,7 +68,8 @@ def jvp(fun, primals, tangents, has_aux=False):
     for p, t in zip(flat_primals, flat_tangents):
         _check_tangent(typeof(p), typeof(t))
     flat_tangents = [Zero(typeof(t)) if typeof(t).dtype == dtypes.float0 else t for t in flat_tangents]
-    outs, tangents_out = jvp_flat(_checked(flat_fun, "differentiated"), flat_primals, flat_tangents)
+    checked = _checked(flat_fun, "differentiated")
+    outs, tangents_out = jvp_flat(checked, flat_primals, flat_tangents, flat_fun.strip_aux)
     out = tree_unflatten(flat_fun.out_tree, outs)
     tangent_out = tree_unflatten(flat_fun.out_tree, [instantiate_zeros(t) for t in tangents_out])
     return (out, tangent_out, flat_fun.aux) if has_aux else (out, tangent_out)
@@ -106,7 +107,7 @@ def linearize(fun, *primals, has_aux=False):
     check_callable(fun)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("linearize", fun, primals)
-    lin = linearize_flat(_checked(flat_fun, "linearized"), flat_primals, debug_info=info)
+    lin = linearize_flat(_checked(flat_fun, "linearized"), flat_primals, None, info, flat_fun.strip_aux)
     primal_avals = [typeof(p) for p in flat_primals]
     in_tree, out_tree = tree_structure(tuple(primals)), flat_fun.out_tree
     out_avals = [typeof(x).to_tangent_aval() for x in lin.outs]
@@ -198,7 +199,7 @@ def vjp(fun, *primals, has_aux=False, reduce_axes=()):
     check_callable(fun)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("vjp", fun, primals)
-    lin = linearize_flat(_checked(flat_fun, "differentiated"), flat_primals, debug_info=info)
+    lin = linearize_flat(_checked(flat_fun, "differentiated"), flat_primals, None, info, flat_fun.strip_aux)
     in_tree = tree_structure(tuple(primals))
     pull = VJP(fun, lin, [typeof(p) for p in flat_primals], in_tree, flat_fun.out_tree)
     out = tree_unflatten(flat_fun.out_tree, lin.outs)

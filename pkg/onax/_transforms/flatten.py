@@ -7,8 +7,8 @@ import weakref
 
 from onax._core.jaxpr import DebugInfo
 from onax._core.paths import keystr, tree_flatten_with_path
-from onax._core.trace import typeof
-from onax._native.tree import tree_flatten, tree_unflatten
+from onax._core.trace import Tracer, typeof
+from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 
 
 class FlatFunction:
@@ -30,6 +30,11 @@ class FlatFunction:
             out, self.aux = split_aux(out)
         leaves, self.out_tree = tree_flatten(out)
         return leaves
+
+    def strip_aux(self, trace):
+        """Replaces the trace's tracers in the auxiliary output by their primals; called before the trace ends."""
+        if self.has_aux:
+            self.aux = tree_map(lambda x: trace.unpack(x)[0] if isinstance(x, Tracer) else x, self.aux)
 
 
 def split_aux(out):

@@ -93,14 +93,19 @@ def call_custom_jvp(jvp, pairs, symbolic_zeros):
     return outs[:half], tangents_out
 
 
-def jvp_flat(fun, primals, tangents):
-    """Results and tangents (possibly symbolic zeros) of a function from flat values to flat values."""
+def jvp_flat(fun, primals, tangents, at_end=None):
+    """Results and tangents (possibly symbolic zeros) of a function from flat values to flat values.
+
+    `at_end(trace)` is called before the trace ends, to take the primals out of values that are not results.
+    """
     trace = JVPTrace(find_cur_trace())
     args = [trace.pack(p, t) for p, t in zip(primals, tangents)]
     try:
         with set_current_trace(trace):
             outs = fun(*args)
         pairs = [trace.unpack(x) for x in outs]
+        if at_end is not None:
+            at_end(trace)
     finally:
         trace.invalidate()
     return [p for p, _ in pairs], [t for _, t in pairs]

@@ -164,8 +164,11 @@ class Linearized:
         self.nonzeros_out = nonzeros_out
 
 
-def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_INFO):
-    """Linearizes a function from flat values to flat values at the given primals."""
+def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_INFO, at_end=None):
+    """Linearizes a function from flat values to flat values at the given primals.
+
+    `at_end(trace)` is called before the trace ends, to take the primals out of values that are not results.
+    """
     trace = LinearizeTrace(find_cur_trace(), debug_info)
     tangent_trace = trace.tangent_trace
     if nonzeros is None:
@@ -180,6 +183,8 @@ def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_IN
         pairs = [trace.unpack(x) for x in outs]
         nonzeros_out = [type(t) is not Zero for _, t in pairs]
         jaxpr = tangent_trace.to_jaxpr([t for _, t in pairs if type(t) is not Zero])
+        if at_end is not None:
+            at_end(trace)
     finally:
         trace.invalidate()
     return Linearized([p for p, _ in pairs], jaxpr, jaxpr.consts, nonzeros_out)
