@@ -297,7 +297,8 @@ class _set:
 
 def test_donation():
     x, y, z = (from_user(a) for a in (X, X.astype(np.int32), X[:2]))
-    jit(lambda x, y, z: ops.add(x, x), donate_argnums=(0, 1))(x, y, z)
+    with pytest.warns(UserWarning, match=r"donated buffers were not usable: int32\[3\]"):
+        jit(lambda x, y, z: ops.add(x, x), donate_argnums=(0, 1))(x, y, z)
     assert [a.is_deleted() for a in (x, y, z)] == [True, False, False]
     with pytest.raises(RuntimeError, match="deleted"):
         jit(lambda x: x)(x)
@@ -340,6 +341,7 @@ def test_threads():
 
 
 PLACES = """
+import warnings
 import numpy as np
 from onax._compile.jit import jit
 from onax._core.sharding import SingleDeviceSharding
@@ -365,7 +367,10 @@ except ValueError as error:
 else:
     raise AssertionError
 double = lambda x: ops.add(x, x)
-assert places([jit(double, device=second)(x)]) == {(second, True)}
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert places([jit(double, device=second)(x)]) == {(second, True)}
+assert caught[0].category is DeprecationWarning and caught[0].filename == "<string>"
 for name in ("in_shardings", "out_shardings"):
     assert places([jit(double, **{name: SingleDeviceSharding(second)})(x)]) == {(second, True)}
 context.swap_default_device(second)

@@ -4,6 +4,7 @@ The pattern that was seen before never comes here: `_native.call` runs it.
 """
 
 import functools
+import warnings
 
 from onax._compile import plan as planning
 from onax._compile.cache import cache_for, remember
@@ -269,7 +270,11 @@ def compile_call(jitted, args, kwargs):
     executable = executable_of(staged.jaxpr, name, options.keep_unused, options.compiler_options)
     donated = ()
     if options.donate_argnums or options.donate_argnames:
-        donated = usable_donations(donated_leaves(jitted, args, kwargs), staged.avals, staged.jaxpr.out_avals)
+        flags = donated_leaves(jitted, args, kwargs)
+        donated = usable_donations(flags, staged.avals, staged.jaxpr.out_avals)
+        unused = [a.str_short() for i, (a, flag) in enumerate(zip(staged.avals, flags)) if flag and i not in donated]
+        if unused:
+            warnings.warn(f"Some donated buffers were not usable: {', '.join(unused)}.", stacklevel=3)
     entry = Entry(executable, staged.out_tree, device=device, committed=committed, donated=donated)
     return entry, staged.leaves
 
@@ -397,4 +402,10 @@ def jit(
     if fun is None:
         return functools.partial(jit, **given)
     check_callable(fun)
+    if device is not None or backend is not None:
+        warnings.warn(
+            "the device and backend arguments of jit are deprecated; device_put the arguments instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
     return PjitFunction(fun, Options(fun, given))
