@@ -299,7 +299,7 @@ def make_complex(x, y):
 def select_n(which, *cases):
     """cases[which], element by element; an index out of range is clamped."""
     shape = cases[0].shape
-    if any([c.shape != shape for c in cases]) or (which.ndim and which.shape != shape):
+    if any(c.shape != shape for c in cases) or (which.ndim and which.shape != shape):
         raise TypeError("NumPy would broadcast these shapes")  # abstract_eval words it
     if which.ndim == 0:
         return cases[min(max(int(which), 0), len(cases) - 1)]

@@ -30,8 +30,12 @@ def shape_of(x):
 
 def canonical_shape(shape):
     """A tuple of ints and symbolic dimensions; TypeError for anything else."""
-    if type(shape) is tuple and all(type(d) is int for d in shape):
-        return shape
+    if type(shape) is tuple:
+        for d in shape:
+            if type(d) is not int:
+                break
+        else:
+            return shape
     try:
         return tuple(d if isinstance(d, dims.SymbolicDim) else operator.index(d) for d in _items(shape))
     except TypeError as e:
@@ -86,12 +90,13 @@ def _broadcast_dim(sizes):
 
 def _broadcast_kernel(x, *, shape, broadcast_dimensions, sharding=None):
     if broadcast_dimensions:
-        middle = [1] * len(shape)
-        for axis, d in zip(broadcast_dimensions, x.shape):
-            middle[axis] = d
-        x = x.reshape(middle)
-        if x.shape == shape:
-            return x
+        if len(shape) != len(broadcast_dimensions):
+            middle = [1] * len(shape)
+            for axis, d in zip(broadcast_dimensions, x.shape):
+                middle[axis] = d
+            x = x.reshape(middle)
+            if x.shape == shape:
+                return x
     elif not any(x.tobytes()):
         return np.zeros(shape, x.dtype)
     out = np.empty(shape, x.dtype)
@@ -172,7 +177,7 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
     have = shape_of(operand)
     if have == shape and axes == tuple(range(len(shape))) and isinstance(operand, Array):
         return operand
-    if len(axes) != len(have) or (axes and axes[0] < 0) or any([a >= b for a, b in zip(axes, axes[1:])]):
+    if len(axes) != len(have) or (axes and (axes[0] < 0 or list(axes) != sorted(set(axes)))):
         _broadcast_abstract(typeof(operand), shape=shape, broadcast_dimensions=axes)
     return broadcast_in_dim_p.bind(operand, shape=shape, broadcast_dimensions=axes, sharding=None)
 
@@ -268,8 +273,9 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
             dimensions = None
     if dimensions is None and shape == new_sizes and isinstance(operand, Array):
         return operand
-    if any([type(d) is int and d < 0 for d in new_sizes]):  # NumPy would fill in one of them
-        _reshape_abstract(typeof(operand), new_sizes=new_sizes, dimensions=dimensions)
+    for d in new_sizes:
+        if type(d) is int and d < 0:  # NumPy would fill in one of them
+            _reshape_abstract(typeof(operand), new_sizes=new_sizes, dimensions=dimensions)
     return reshape_p.bind(operand, new_sizes=new_sizes, dimensions=dimensions, sharding=None)
 
 
@@ -336,6 +342,10 @@ def transpose(operand, permutation):
 # ---- squeeze ----
 
 
+def _squeeze_kernel(x, *, dimensions):
+    return x.squeeze(dimensions)
+
+
 def _squeeze_abstract(x, *, dimensions):
     _check_squeeze(x.shape, dimensions)
     shape = tuple(d for i, d in enumerate(x.shape) if i not in dimensions)
@@ -356,7 +366,7 @@ def _squeeze_batch(axis_data, operands, mapped, *, dimensions):
 
 squeeze_p = Primitive(
     "squeeze",
-    kernel=lambda x, *, dimensions: x.squeeze(dimensions),
+    kernel=_squeeze_kernel,
     abstract_eval=_squeeze_abstract,
     batch=_squeeze_batch,
     facts=MOVES,
@@ -370,11 +380,14 @@ def squeeze(array, dimensions):
     Raises ValueError for an axis of another length, out of bounds, or named twice.
     """
     rank = len(shape_of(array))
-    places = tuple(canonical_axis(d, rank) for d in dimensions)
-    if len(set(places)) != len(places):
-        raise ValueError(f"dimensions are not unique: {places}")
+    places = tuple([d + rank if d < 0 else d for d in map(operator.index, dimensions)])
     if not places:
         return as_array(array)
+    if not 0 <= min(places) <= max(places) < rank:
+        for d in dimensions:
+            canonical_axis(d, rank)
+    if len(set(places)) != len(places):
+        raise ValueError(f"dimensions are not unique: {places}")
     return squeeze_p.bind(array, dimensions=places)
 
 
@@ -431,7 +444,7 @@ def checked_axes(aval, axes):
 def reduction_axes(operand, axes):
     """The axes as a tuple; those that NumPy would count from the end are refused here, other faults by the kernel."""
     axes = _indices(axes)
-    if any([a < 0 for a in axes]):
+    if axes and min(axes) < 0:
         checked_axes(typeof(operand), axes)
     return axes
 
@@ -533,7 +546,7 @@ def broadcasted_iota(dtype, shape, dimension, *, out_sharding=None):
     """
     dtype, shape, dimension = dtypes.check_user_dtype(dtype, "iota"), canonical_shape(shape), operator.index(dimension)
     params = {"dtype": dtype, "shape": shape, "dimension": dimension, "sharding": None}
-    if dtype.kind == "b" or not 0 <= dimension < len(shape) or any([type(d) is int and d < 0 for d in shape]):
+    if dtype.kind == "b" or not 0 <= dimension < len(shape) or any(type(d) is int and d < 0 for d in shape):
         _iota_abstract(**params)
     return iota_p.bind(**params)
 
