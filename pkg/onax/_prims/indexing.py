@@ -103,7 +103,7 @@ def _plausible_gather(x, indices, d, slice_sizes):
         and len(slice_sizes) == x.ndim
         and len(slice_sizes) == len(d.offset_dims) + len(d.collapsed_slice_dims) + len(d.operand_batching_dims)
         and all(0 <= n <= size for n, size in zip(slice_sizes, x.shape))
-        and all(slice_sizes[a] == 1 for a in (*d.collapsed_slice_dims, *d.operand_batching_dims))
+        and all(slice_sizes[a] <= 1 for a in (*d.collapsed_slice_dims, *d.operand_batching_dims))
     )
 
 

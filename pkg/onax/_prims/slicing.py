@@ -39,7 +39,7 @@ from onax._prims.shaping import (
 MOVES = frozenset({LINEAR, DATA_MOVEMENT})
 
 
-class _OutOfRange(Exception):
+class _OutOfRange(ValueError):
     """A kernel met parameters that abstract_eval refuses; the dispatcher then lets that word the error."""
 
 
@@ -56,6 +56,8 @@ def _slice_kernel(x, *, start_indices, limit_indices, strides=None):
         if not 0 <= start <= limit <= d:
             raise _OutOfRange
     steps = strides or (1,) * x.ndim
+    if len(steps) != x.ndim:
+        raise _OutOfRange
     return x[tuple(map(builtins.slice, start_indices, limit_indices, steps))]
 
 
