@@ -16,6 +16,7 @@ from functools import reduce
 import numpy as np
 
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
+from onax._ground import dims
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import COMMUTATIVE, ELEMENTWISE, LINEAR, Primitive
 
@@ -27,7 +28,8 @@ def _add_any_jvp(primals, tangents):
 
 
 def _add_any_abstract(x, y):
-    return x if not x.weak_type else y
+    shape = tuple(n if dims.equal(m, 1) else m for m, n in zip(x.shape, y.shape))  # batching leaves axes of length 1
+    return x.update(shape=shape, weak_type=x.weak_type and y.weak_type)
 
 
 def _add_any_kernel(x, y):

@@ -82,6 +82,8 @@ def to_dtype(x, dtype, weak_type=False):
             if x > int(dtypes.iinfo(dtype).max):
                 x -= 1 << bits
         return make_array(np.asarray(x).astype(dtype), weak_type=weak_type)
+    if type(x) is ArrayImpl and x.weak_type and not x.ndim:
+        return make_array(np.array(cast(x._value, dtype)), weak_type=weak_type)  # prints as a literal, as in JAX
     if isinstance(x, Array):
         return convert(x, dtype, weak_type)
     if isinstance(x, (np.ndarray, np.generic)):
