@@ -1,9 +1,9 @@
 """Renews the recorded answers of real JAX that the tests replay.
 
-    python scripts/record_oracle.py [--only FAMILY ...]
+    python scripts/record_oracle.py [--only FAMILY ...] [--again]
 
 Needs the oracle's Python (`make oracle`, or ONAX_ORACLE_PYTHON).  Writes tests/oracle_recordings/*.json.gz and
-tests/golden/jaxprs.json.
+tests/golden/jaxprs.json.  Samples whose answer is recorded already are not asked again, unless with --again.
 """
 
 import argparse
@@ -21,18 +21,19 @@ import oracle_requests  # noqa: E402
 GOLDEN = TESTS / "golden" / "jaxprs.json"
 
 
-def record_family(family):
+def record_family(family, again):
     """Asks about every sample of a family; returns the number of answers."""
-    answers = {}
+    known, answers = {} if again else oracle.load(family), {}
     with jax.enable_x64(True):
         samples = oracle_requests.samples(family)
         for sample in samples:
             for mode in oracle_requests.modes_of(sample):
                 request = oracle_requests.request_for(sample, mode)
-                answer = oracle.live().ask(request)
+                key = oracle.key_of(request)
+                answer = known[key] if key in known else oracle.live().ask(request)
                 if "error" in answer:
                     print(f"  {sample!r} {mode}: {answer['error']}: {answer['message'].splitlines()[0][:120]}")
-                answers[oracle.key_of(request)] = answer
+                answers[key] = answer
     oracle.save(family, answers)
     return len(answers)
 
@@ -57,13 +58,15 @@ def record_jaxprs():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", help="families to renew; `jaxprs` for the golden programs")
-    wanted = parser.parse_args().only
+    parser.add_argument("--again", action="store_true", help="ask about everything anew")
+    options = parser.parse_args()
+    wanted = options.only
     if oracle.python() is None:
         sys.exit("real JAX is not there: `make oracle`, or set ONAX_ORACLE_PYTHON")
     families = sorted(p.stem for p in (TESTS / "laws" / "samples").glob("*.py"))
     for family in families:
         if wanted is None or family in wanted:
-            print(f"{family}: {record_family(family)} answers")
+            print(f"{family}: {record_family(family, options.again)} answers")
     if wanted is None or "jaxprs" in wanted:
         print(f"jaxprs: {record_jaxprs()}")
 
