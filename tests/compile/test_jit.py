@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import traceback
 import weakref
 
 import ml_dtypes
@@ -387,3 +388,15 @@ def test_places():
         text=True,
     )
     assert done.stdout == "fine\n", done.stderr
+
+
+def test_tracebacks_show_the_users_frames():
+    def inner(x):
+        return ops.add(x, X[:2])
+
+    with pytest.raises(TypeError) as caught:
+        jit(lambda x: inner(x))(X)
+    frames = [entry.name for entry in traceback.extract_tb(caught.value.__traceback__)]
+    assert [f for f in frames if f not in ("test_tracebacks_show_the_users_frames", "<lambda>", "inner")] == [
+        "onax._native.call.JitFunction.__call__"
+    ]

@@ -166,6 +166,9 @@ class PjitFunction(JitFunction):
         structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in staged.jaxpr.out_avals]
         return tree_unflatten(staged.out_tree, structs)
 
+    def _leaving(self, error):
+        source.boundary.__exit__(type(error), error, error.__traceback__)
+
     def _traced(self, args, kwargs):
         if config.jax_disable_jit:
             return self.fun(*args, **kwargs)

@@ -12,7 +12,8 @@ from types import TracebackType
 from onax._ground import config
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_prefixes = [_ROOT]  # folders whose files belong to onax
+# Folders whose files belong to onax; compiled modules name their sources as the build saw them.
+_prefixes = [_ROOT, os.path.join("cython_src", "onax", "")]
 _files = set()  # single files of other libraries that asked to be left out
 _is_internal = {}  # file name -> bool, filled as files are met
 
