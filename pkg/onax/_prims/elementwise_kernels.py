@@ -21,14 +21,16 @@ UNSIGNED = tuple(map(np.dtype, ("uint32", "uint64", "uint8", "uint16")))
 NARROW_INTEGERS = tuple(d for d in dtypes.ALL_DTYPES if dtypes.is_integer(d) and d not in SIGNED + UNSIGNED)
 BOOL = np.dtype("bool")
 
-_KINDS = {
-    "floating": FLOATS,
-    "complexfloating": COMPLEXES,
-    "integer": SIGNED + UNSIGNED + NARROW_INTEGERS,
-    "signedinteger": SIGNED + tuple(d for d in NARROW_INTEGERS if not dtypes.is_unsigned(d)),
-    "bool": (BOOL,),
-    "float32": (FLOATS[0],),
-    "float64": (FLOATS[1],),
+_NARROW_FLOATS = tuple(d for d in FLOATS if d.itemsize < 4)
+_NARROW_SIGNED = tuple(d for d in NARROW_INTEGERS if not dtypes.is_unsigned(d))
+_KINDS = {  # kind -> dtypes that functions of several steps compute in, dtypes that need a wider one
+    "floating": (FLOATS[:2], _NARROW_FLOATS),
+    "complexfloating": (COMPLEXES, ()),
+    "integer": (SIGNED + UNSIGNED, NARROW_INTEGERS),
+    "signedinteger": (SIGNED, _NARROW_SIGNED),
+    "bool": ((BOOL,), ()),
+    "float32": (FLOATS[:1], ()),
+    "float64": (FLOATS[1:2], ()),
 }
 
 
@@ -48,17 +50,18 @@ def per(**by_kind):
     kernel = Kernel()
     kernel.kinds = tuple(by_kind)
     for kind, function in by_kind.items():
-        for dtype in _KINDS[kind]:
-            kernel[dtype] = _for_dtype(function, dtype)
+        standard, narrow = _KINDS[kind]
+        kernel.update(dict.fromkeys(standard, function))
+        if narrow:
+            kernel.update(dict.fromkeys(narrow, _for_narrow(function, narrow)))
     return kernel
 
 
-def _for_dtype(function, dtype):
-    if dtype in NARROW_INTEGERS:
-        return function if function in _COMPARISONS else _through(function, np.int32)
-    if dtype in FLOATS and dtype.itemsize < 4 and not isinstance(function, np.ufunc):
-        return _through(function, np.float32)
-    return function
+def _for_narrow(function, dtypes_):
+    """What computes in narrow types: ufuncs know the floats among them, and compare all; else a wider type does."""
+    if isinstance(function, np.ufunc) and (dtypes_ is _NARROW_FLOATS or function in _COMPARISONS):
+        return function
+    return _through(function, np.float32 if dtypes_ is _NARROW_FLOATS else np.int32)
 
 
 def _through(function, wide):
