@@ -8,7 +8,9 @@ from onax.export.lower import (
     convert,
     dot,
     elementwise,
+    elementwise_complex,
     indexing,
+    misc,
     reductions,
     shaping,
     slicing,
@@ -16,4 +18,17 @@ from onax.export.lower import (
     stacking,
 )
 
-__all__ = ["control", "convert", "dot", "elementwise", "indexing", "reductions", "shaping", "slicing", "special", "stacking"]
+__all__ = [
+    "control",
+    "convert",
+    "dot",
+    "elementwise",
+    "elementwise_complex",
+    "indexing",
+    "misc",
+    "reductions",
+    "shaping",
+    "slicing",
+    "special",
+    "stacking",
+]

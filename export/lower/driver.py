@@ -23,7 +23,7 @@ from onax.export.graph import ops
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.graph.passes import run
 from onax.export.graph.value import Graph, Value
-from onax.export.lower.registry import COMPONENT_RULES, RULES, UNSUPPORTED, Decomposition
+from onax.export.lower.registry import COMPONENT_RULES, COMPONENTWISE, RULES, UNSUPPORTED, Decomposition
 
 # ---- components
 
@@ -120,6 +120,11 @@ def _refuse(eqn, has_components):
     raise LoweringError(f"{primitive.name} has no ONNX form")
 
 
+def _moves_data(primitive):
+    """Whether a primitive's rule holds for each component alone."""
+    return DATA_MOVEMENT in primitive.facts or primitive in COMPONENTWISE
+
+
 def _componentwise(g, rule, eqn, values):
     """Applies a rule that only moves data to each component."""
     n = max(len(v) for v in values if type(v) is tuple)
@@ -147,7 +152,7 @@ def _apply(g, eqn, values):
         v.aval.dtype not in ELEMENT_TYPES for v in eqn.outvars
     )
     rule = (COMPONENT_RULES if has_components else RULES).get(primitive)
-    if rule is None and has_components and DATA_MOVEMENT in primitive.facts and primitive in RULES:
+    if rule is None and has_components and primitive in RULES and _moves_data(primitive):
         return _componentwise(g, RULES[primitive], eqn, values)
     if rule is None:
         _refuse(eqn, has_components)

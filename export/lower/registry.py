@@ -11,11 +11,13 @@ A rule has one of three forms:
 stands in UNSUPPORTED with the reason, which the user reads.
 
 Operands of complex or key dtype are tuples of Values, one for each component (`driver.py`).  Primitives that only move
-data need nothing more; others have a second rule, in COMPONENT_RULES, that takes and returns such tuples.
+data, and those in COMPONENTWISE, need nothing more: their rule is applied to each component.  Others have a second
+rule, in COMPONENT_RULES, that takes and returns such tuples.
 """
 
 RULES = {}
 COMPONENT_RULES = {}
+COMPONENTWISE = set()
 UNSUPPORTED = {}
 
 
@@ -74,6 +76,11 @@ def lowers_components(*primitives):
         return rule
 
     return register
+
+
+def componentwise(*primitives):
+    """The rules of these primitives hold for each component of their operands alone."""
+    COMPONENTWISE.update(primitives)
 
 
 def unsupported(primitive, reason):

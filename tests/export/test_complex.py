@@ -1,0 +1,83 @@
+"""Complex numbers in graphs: pairs of parts, against the kernels."""
+
+import numpy as np
+import pytest
+
+from onax._ground import lazy
+from onax._native import ort
+from onax._native.avals import ShapedArray
+from onax._prims import convert, elementwise, misc, shaping
+from onax._transforms.staging import trace_to_jaxpr
+from onax.export import lower  # noqa: F401
+from onax.export.graph import proto
+from onax.export.lower.driver import lower_jaxpr
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def runtime():
+    """The library, attached once."""
+    ort.attach(lazy.find_runtime().library)
+
+
+def physical(x):
+    """As it crosses a graph's boundary."""
+    return x.view(f"f{x.dtype.itemsize // 2}").reshape((*x.shape, 2)) if x.dtype.kind == "c" else x
+
+
+def lowered(fun, *arrays):
+    closed = trace_to_jaxpr(lambda *xs: [fun(*xs)], [ShapedArray(a.shape, a.dtype) for a in arrays])
+    data, ins, outs, shared = proto.to_session(lower_jaxpr(closed, opset=21))
+    (y,) = ort.Session(data, ins, outs, initializers=shared).run([physical(a) for a in arrays])
+    dtype = closed.outvars[0].aval.dtype
+    return y.view(dtype)[..., 0] if dtype.kind == "c" else y
+
+
+def sample(dtype, shape=(3, 4)):
+    return (RNG.standard_normal(shape) + 1j * RNG.standard_normal(shape)).astype(dtype)
+
+
+# the largest error in multiples of the result's size
+CASES = {
+    "neg": (elementwise.neg, np.negative, 1), "real": (elementwise.real, np.real, 1),
+    "imag": (elementwise.imag, np.imag, 1), "conj": (elementwise.conj, np.conj, 1),
+    "abs": (elementwise.abs, np.abs, 1), "square": (elementwise.square, np.square, 1),
+    "add": (elementwise.add, np.add, 2), "sub": (elementwise.sub, np.subtract, 2),
+    "mul": (elementwise.mul, np.multiply, 2), "div": (elementwise.div, np.divide, 2),
+    "eq": (elementwise.eq, np.equal, 2), "ne": (elementwise.ne, np.not_equal, 2),
+    "sum": (lambda z: shaping.reduce_sum(z, (0,)), lambda z: z.sum(0), 1),
+    "select": (lambda z, w: elementwise.select_n(elementwise.eq(z, w), z, w), lambda z, w: np.where(z == w, w, z), 2),
+    "to bool": (lambda z: convert.convert_element_type(z, np.bool_), lambda z: z != 0, 1),
+    "put": (lambda z: misc.device_put_p.bind(z, devices=(None,), srcs=(None,), copy_semantics=(misc.REUSE_INPUT,))[0],
+            lambda z: z, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("name", CASES)
+def test_against_numpy(name, dtype):
+    fun, want, arity = CASES[name]
+    z, w = sample(dtype), sample(dtype)
+    w[0] = z[0]
+    z[1, 1] = 0
+    arrays = (z, w)[:arity]
+    got, want = lowered(fun, *arrays), want(*arrays)
+    assert got.dtype == want.dtype and got.shape == want.shape
+    np.testing.assert_allclose(got, want, rtol=8 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("size", [1e30, 1e-30])
+def test_large_and_small_parts_do_not_overflow(size):
+    z, w = sample(np.complex64) * np.float32(size), sample(np.complex64) * np.float32(size)
+    np.testing.assert_allclose(lowered(elementwise.div, z, w), z / w, rtol=1e-6)
+    np.testing.assert_allclose(lowered(elementwise.abs, z), np.abs(z), rtol=1e-6)
+
+
+def test_real_and_complex():
+    x, y = RNG.standard_normal((2, 5)).astype(np.float32)
+    np.testing.assert_array_equal(lowered(elementwise.complex, x, y), x + 1j * y)
+    np.testing.assert_array_equal(lowered(elementwise.conj, x), x.astype(np.complex64))
+    to = lambda dtype: lambda x: convert.convert_element_type(x, dtype)
+    np.testing.assert_array_equal(lowered(to(np.complex64), x), x.astype(np.complex64))
+    np.testing.assert_array_equal(lowered(to(np.complex64), np.arange(3, dtype=np.int32)), np.arange(3) + 0j)
