@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from laws.runtime import is_complex, run_on_runtime, unsupported_reason
+from laws.runtime import OPSETS, is_complex, run_on_runtime, unsupported_reason
 from laws.sampling import COMPLEXES, FLOATS
 from onax._core.evaluate import eval_jaxpr
 from onax._core.zeros import UndefinedPrimal, Zero
@@ -249,17 +249,18 @@ def _check_batch(sample, dims):
             assert_as_sampled(sample, got, w, operands, f"{sample} mapped at {dims}, element {k}")
 
 
+@pytest.mark.parametrize("opset", OPSETS)
 @over_primitives
-def test_runtime_equals_kernel(primitive):
+def test_runtime_equals_kernel(primitive, opset):
+    if all(map(is_complex, SAMPLES[primitive])):
+        pytest.skip("complex numbers have no form in graphs yet")
     reason = unsupported_reason(primitive)
     if reason:
         pytest.skip(reason)
-    if all(map(is_complex, SAMPLES[primitive])):
-        pytest.skip("complex numbers have no form in graphs yet")
-    for sample, got in run_on_runtime(primitive, SAMPLES[primitive]):
+    for sample, got in run_on_runtime(primitive, SAMPLES[primitive], opset):
         want = arrays(as_list(primitive, sample.bind(*sample.operands)))
         for g, w in zip(got, want, strict=True):
-            assert_as_sampled(sample, g, w, sample.operands, f"{sample} in ONNX Runtime")
+            assert_as_sampled(sample, g, w, sample.operands, f"{sample} in ONNX Runtime, opset {opset}")
 
 
 @over_primitives
