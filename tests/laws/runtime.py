@@ -18,7 +18,7 @@ NO_KERNEL = {"erf": ("float64",)}
 def unsupported_reason(primitive):
     """Why ONNX cannot say the primitive, or None."""
     reason = registry.UNSUPPORTED.get(primitive)
-    assert reason is not None or primitive in registry.RULES, f"{primitive.name} has neither a lowering nor a reason"
+    assert reason is not None or primitive in {**registry.RULES, **registry.COMPONENT_RULES}, f"{primitive.name} has neither a lowering nor a reason"
     return reason
 
 
