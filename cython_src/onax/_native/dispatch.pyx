@@ -476,7 +476,7 @@ cdef object _wrap_result(Primitive p, object result, _Operands ops, bint weak, o
             return wrap(result, aval.dtype, weak, ops.device, ops.committed)
         if ops.extended is not None and ops.extended.storage == result.dtype:
             return wrap(result, ops.extended, False, ops.device, ops.committed)
-    return _wrap_standard(result, weak, ops.device, ops.committed)
+    return wrap_plain(result, weak, ops.device, ops.committed)
 
 
 cdef object _arrays(PyObject **args, Py_ssize_t n):
@@ -544,22 +544,15 @@ cdef object _evaluate_plain(Primitive p, PyObject **args, Py_ssize_t n, dict par
     if not p.multiple_results:
         if _is_void(result):
             return _wrap_results(p, result, args, n, _operands(p, args, n), params)
-        return _wrap_standard(result, weak, device, committed)
+        return wrap_plain(result, weak, device, committed)
     for one in result:
         if _is_void(one):
             return _wrap_results(p, result, args, n, _operands(p, args, n), params)
-    return [_wrap_standard(one, weak, device, committed) for one in result]
+    return [wrap_plain(one, weak, device, committed) for one in result]
 
 
 cdef inline bint _is_void(object result) noexcept:
     return cnp.PyArray_Check(result) and cnp.PyArray_TYPE(<cnp.ndarray>result) == cnp.NPY_VOID
-
-
-cdef ArrayImpl _wrap_standard(object result, bint weak, object device, bint committed):
-    cdef ArrayImpl out = wrap_plain(result, weak, device, committed)
-    if weak and cnp.PyArray_TYPE(out.buf) == cnp.NPY_BOOL:
-        out.weak = False    # there is no weak bool
-    return out
 
 
 cdef object _evaluate_general(Primitive p, PyObject **args, Py_ssize_t n, dict params):
@@ -699,7 +692,7 @@ cdef object _evaluate_pair(PyObject *primitive, cnp.ndarray x, cnp.ndarray y, bi
         result is x or result is y or cnp.PyArray_BASE(<cnp.ndarray>result) != NULL
     ):
         return NotImplemented  # a view, perhaps of memory that belongs to the user
-    return _wrap_standard(result, weak, device, committed)
+    return wrap_plain(result, weak, device, committed)
 
 
 set_pair_function(_evaluate_pair)
