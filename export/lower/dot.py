@@ -6,10 +6,11 @@ Moves and reshapes that change nothing write no node; a transposed matrix goes t
 import numpy as np
 
 from onax._ground import dims as dim_rules
+from onax._native.avals import ShapedArray
 from onax._prims.dot import dot_general_p
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, FLOATS, convert
-from onax.export.lower.registry import lowers
+from onax.export.lower.registry import lowers, lowers_components
 
 BOOL = np.dtype(np.bool_)
 
@@ -92,3 +93,14 @@ def _dot_general(g, out, lhs, rhs, *, dimension_numbers, **_):
     else:
         result = _product(g, lhs, rhs, ((lc, rc), (lb, rb)), out.shape)
     return result if result.dtype == out.dtype else convert(g, result, out.dtype)
+
+
+@lowers_components(dot_general_p)
+def _complex_dot_general(g, out, lhs, rhs, *, dimension_numbers, **_):
+    """Four products of parts."""
+    part = ShapedArray(out.shape, np.dtype(f"f{out.dtype.itemsize // 2}"))
+    (a, b), (c, d) = lhs, rhs
+    ac, bd, ad, bc = (
+        _dot_general(g, part, x, y, dimension_numbers=dimension_numbers) for x, y in ((a, c), (b, d), (a, d), (b, c))
+    )
+    return ops.sub(g, ac, bd), ops.add(g, ad, bc)

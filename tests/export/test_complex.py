@@ -6,7 +6,7 @@ import pytest
 from onax._ground import lazy
 from onax._native import ort
 from onax._native.avals import ShapedArray
-from onax._prims import convert, elementwise, misc, shaping
+from onax._prims import convert, dot, elementwise, misc, shaping
 from onax._transforms.staging import trace_to_jaxpr
 from onax.export import lower  # noqa: F401
 from onax.export.graph import proto
@@ -81,3 +81,11 @@ def test_real_and_complex():
     to = lambda dtype: lambda x: convert.convert_element_type(x, dtype)
     np.testing.assert_array_equal(lowered(to(np.complex64), x), x.astype(np.complex64))
     np.testing.assert_array_equal(lowered(to(np.complex64), np.arange(3, dtype=np.int32)), np.arange(3) + 0j)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_dot_general(dtype):
+    z, w = sample(dtype, (2, 3, 4)), sample(dtype, (2, 4, 5))
+    numbers = (((2,), (1,)), ((0,), (0,)))
+    got = lowered(lambda z, w: dot.dot_general(z, w, numbers), z, w)
+    np.testing.assert_allclose(got, z @ w, rtol=30 * np.finfo(dtype).eps)
