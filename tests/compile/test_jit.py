@@ -141,6 +141,11 @@ def test_static_arguments(options, call):
     assert values(call(jit(f, **options))) == [0, 2, 4]
 
 
+class Convertible:
+    def __jax_array__(self):
+        return X
+
+
 def bad_type(x):
     return 0
 
@@ -148,6 +153,11 @@ def bad_type(x):
 ERRORS = [
     (lambda: jit(bad_type)("a"), TypeError, r"(?s)Error interpreting argument to .*bad_type.* at path x\..*static"),
     (lambda: jit(lambda x, y: 0)(1, {"k": object()}), TypeError, r"at path y\['k'\]"),
+    (lambda: jit(bad_type)(np.array(["a"])), TypeError, "Error interpreting argument to"),
+    (lambda: jit(bad_type)(np.ones(2, np.longdouble)), TypeError, "Error interpreting argument to"),
+    (lambda: jit(bad_type)(2**40), OverflowError, "argument path is x. Got <class 'int'> with value 1099511627776"),
+    (lambda: jit(bad_type)(np.ma.array([1.0])), ValueError, "masked arrays are not supported"),
+    (lambda: jit(bad_type)(Convertible()), ValueError, "Triggering __jax_array__"),
     (lambda: jit(lambda x: "a")(1), TypeError, "returned a value of type <class 'str'>, which is not a valid JAX type"),
     (lambda: jit(lambda x: 0)(), TypeError, "missing 1 required positional argument: 'x'"),
     (lambda: jit(3), TypeError, "Expected a callable value, got 3"),

@@ -128,6 +128,8 @@ cdef bint _write_leaf(Words* words, object x) except -1:
                cnp.PyArray_NDIM(buf), cnp.PyArray_DIMS(buf))
         return True
     if cnp.PyArray_Check(x):
+        if not cnp.PyArray_CheckExact(x) and hasattr(x, "filled"):
+            return False  # a masked array is refused where calls are staged
         buf = <cnp.ndarray>x
         _write(words, _dtype_number(<object>cnp.PyArray_DESCR(buf)), False, 0, cnp.PyArray_NDIM(buf),
                cnp.PyArray_DIMS(buf))

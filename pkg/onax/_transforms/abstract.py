@@ -2,6 +2,8 @@
 
 import functools
 
+import numpy as np
+
 from onax._core.trace import typeof
 from onax._ground import dtypes
 from onax._native.array import Array
@@ -84,10 +86,14 @@ def argument_avals(fun, leaves, names):
     avals = []
     for i, x in enumerate(leaves):
         try:
-            avals.append(abstractify(x))
+            avals.append(_checked_aval(x))
+        except OverflowError:
+            raise OverflowError(
+                "An overflow was encountered while parsing an argument to a jitted computation, whose argument path "
+                f"is {_path(names(), i)}. Got {type(x)} with value {x}"
+            ) from None
         except TypeError as error:
-            paths = names()
-            where = paths[i] if i < len(paths) else f"argument {i}"
+            where = _path(names(), i)
             raise TypeError(
                 f"Error interpreting argument to {fun} as an abstract array. The problematic value is of type "
                 f"{type(x)} and was passed to the function at path {where}.\nThis typically means that a jit-wrapped "
@@ -95,6 +101,29 @@ def argument_avals(fun, leaves, names):
                 "the static_argnums or static_argnames parameters of jax.jit."
             ) from error
     return avals
+
+
+def _path(paths, i):
+    return paths[i] if i < len(paths) else f"argument {i}"
+
+
+def _checked_aval(x):
+    """The aval of an argument; refuses what has no array form although it has a dtype or an int's type."""
+    if type(x) is int:
+        np.asarray(x, dtype=dtypes.canonicalize_dtype(int))
+    elif isinstance(x, (np.ndarray, np.generic)):
+        dtypes.canonicalize_dtype(dtypes.dtype(x))
+        if hasattr(x, "filled"):
+            raise ValueError(
+                "numpy masked arrays are not supported as direct inputs to JAX functions. Use arr.filled() to "
+                "convert the value to a standard numpy array."
+            )
+    elif hasattr(type(x), "__jax_array__") and not isinstance(x, Array):
+        raise ValueError(
+            "Triggering __jax_array__() during abstractification is no longer supported. Convert the object with "
+            "jax.numpy.array() first, or register its class as a pytree."
+        )
+    return abstractify(x)
 
 
 class CheckedFlatFunction(FlatFunction):
