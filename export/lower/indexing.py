@@ -287,7 +287,51 @@ def _drop(g, x, columns, valid, layout):
     return x, [ops.where(g, bad, index64(g, columns[0]), g.dim(n)), *columns[1:]]
 
 
-def scatter(g, out, x, indices, updates, d, mode, reduction):
+# The runtime (1.31.1) spreads a ScatterND over threads without guarding places that several updates meet: sums lose
+# terms.  It stays on one thread below 110,000 units of cost, which are the elements written.
+_ONE_THREAD = 100_000
+_MOST_PARTS = 64
+
+
+def _write(g, x, vectors, updates, meeting, reduction):
+    """ScatterND; where updates can meet (`meeting` is their reduction), in portions that one thread writes."""
+    attributes = {"reduction": reduction} if reduction else {}
+    depth = vectors.shape[-1]
+    rows, width = dim_rules.prod(vectors.shape[:-1]), dim_rules.prod(x.shape[depth:])
+    known = dim_rules.is_constant(rows) and dim_rules.is_constant(width)
+    if vectors.const is not None:
+        flat = vectors.const.reshape(-1, depth)
+        meeting = meeting if len(np.unique(flat, axis=0)) < len(flat) else None
+    if meeting is None or dim_rules.equal(rows, 1) or (known and rows * width <= _ONE_THREAD):
+        return g.node("ScatterND", x, vectors, updates, out=x.aval, **attributes)
+    vectors = ops.reshape(g, vectors, (rows, depth))
+    updates = ops.reshape(g, updates, (rows, *x.shape[depth:]))
+    portion = max(1, _ONE_THREAD // max(width, 1)) if known else 1
+    if not known or rows > portion * _MOST_PARTS:
+        return _write_elements(g, x, vectors, updates, rows, width, attributes)
+    for start in range(0, rows, portion):
+        end = min(start + portion, rows)
+        places, values = (
+            ops.slice_(g, v, (start, *[0] * (v.ndim - 1)), (end, *v.shape[1:])) for v in (vectors, updates)
+        )
+        x = g.node("ScatterND", x, places, values, out=x.aval, **attributes)
+    return x
+
+
+def _write_elements(g, x, vectors, updates, rows, width, attributes):
+    """ScatterElements, always on one thread: slower, for numbers of updates that are large or not known."""
+    depth = vectors.shape[-1]
+    strides = [dim_rules.prod(x.shape[i + 1 : depth]) for i in range(depth)]
+    factors = ops.reshape(g, g.shape_const(strides), (depth, 1))
+    flat = g.node("MatMul", vectors, factors, out=((rows, 1), INT64)) if depth > 1 else vectors
+    places = ops.expand(g, flat, (rows, width))
+    operand = ops.reshape(g, x, (dim_rules.prod(x.shape[:depth]), width))
+    updates = ops.reshape(g, updates, (rows, width))
+    result = g.node("ScatterElements", operand, places, updates, out=operand.aval, axis=0, **attributes)
+    return ops.reshape(g, result, x.shape)
+
+
+def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
     """x with updates written (reduction None) or combined; windows out of bounds are dropped, or clipped into it."""
     if dim_rules.definitely_empty(updates.shape) or dim_rules.definitely_empty(x.shape):
         return x
@@ -309,10 +353,9 @@ def scatter(g, out, x, indices, updates, d, mode, reduction):
         kept = ops.reshape(g, valid, (*valid.shape, *[1] * (updates.ndim - valid.ndim)))
         updates = ops.where(g, kept, updates, g.const(_identity(reduction, x.dtype)))
     vectors = _index_vectors(g, columns, shape)
-    attributes = {"reduction": reduction} if reduction else {}
     rest = moved.shape[len(layout.paired) + len(layout.axes) :]
     updates = ops.reshape(g, updates, (*shape, *rest))
-    result = g.node("ScatterND", moved, vectors, updates, out=moved.aval, **attributes)
+    result = _write(g, moved, vectors, updates, None if unique else reduction, reduction)
     if moved.shape[0] is not size:
         result = ops.slice_(g, result, [0] * moved.ndim, [size, *moved.shape[1:]])
     result = ops.transpose(g, result, np.argsort(layout.operand_order))
@@ -322,12 +365,12 @@ def scatter(g, out, x, indices, updates, d, mode, reduction):
 def _row(primitive, reduction, negated=False):
     """A scatter primitive; `reduction` as ONNX calls it, None to overwrite; `negated`: of the negative updates."""
 
-    def rule(g, out, x, indices, updates, *, dimension_numbers, mode, **_):
+    def rule(g, out, x, indices, updates, *, dimension_numbers, mode, unique_indices=False, **_):
         if reduction and x.dtype in HALVES:  # rounded once, not at each of the updates that meet
             x, updates = ops.cast(g, x, F32), ops.cast(g, updates, F32)
         if negated:
             updates = ops.sub(g, ops.scalar(g, 0, updates), updates)
-        result = scatter(g, out, x, indices, updates, dimension_numbers, mode, reduction)
+        result = scatter(g, out, x, indices, updates, dimension_numbers, mode, reduction, unique_indices)
         if reduction in ("min", "max") and x.dtype.kind == "f":  # the runtime drops a NaN of the operand
             result = ops.where(g, ops.is_nan(g, x), x, result)
         return ops.cast(g, result, out.dtype)

@@ -75,7 +75,15 @@ def _partial_axes(shape, sizes):
 def _starts(g, x, starts, sizes, axes):
     """Clamped start of each of these axes, as int64 vectors of length one."""
     clamped = [clamp_index(g, starts[a], x.shape[a] - sizes[a]) for a in axes]
-    return [ops.reshape(g, index64(g, s), (1,)) for s in clamped]
+    return [g.const(s.const.reshape(1)) if s.const is not None else ops.reshape(g, s, (1,))
+            for s in (index64(g, s) for s in clamped)]  # fmt: skip
+
+
+def _joined(g, starts):
+    """Vectors of length one as one vector."""
+    if all(s.const is not None for s in starts):
+        return g.const(np.concatenate([s.const for s in starts]))
+    return ops.concat(g, starts, 0)
 
 
 def _sum_of_dims(g, start, size):
@@ -86,10 +94,6 @@ def _sum_of_dims(g, start, size):
 
 
 # ---- dynamic_slice
-
-
-def _static_starts(starts, axes):
-    return all(starts[a].const is not None for a in axes)
 
 
 @lowers(dynamic_slice_p)
@@ -104,7 +108,7 @@ def _dynamic_slice(g, out, x, *starts, slice_sizes):
         index = index if index.dtype in (INT32, INT64) else index64(g, index)
         return ops.gather(g, x, ops.reshape(g, index, (1,)), a)
     first = _starts(g, x, starts, sizes, axes)
-    begin = ops.concat(g, first, 0)
+    begin = _joined(g, first)
     extent = g.shape_const([sizes[a] for a in axes])
     if begin.const is not None and extent.const is not None:
         end = g.const(begin.const + extent.const)
@@ -118,9 +122,11 @@ def _dynamic_slice(g, out, x, *starts, slice_sizes):
 
 def _scatter_rows(g, x, update, starts, axes, sizes, out):
     """ScatterND of the update's rows: the update covers all axes but the first few."""
-    begin = ops.concat(g, starts, 0)
+    begin = _joined(g, starts)
     grid = np.stack(np.meshgrid(*[np.arange(k) for k in sizes], indexing="ij"), axis=-1)
-    if math.prod(sizes) == 1:
+    if begin.const is not None:
+        places = g.const(grid + begin.const, INT64)
+    elif math.prod(sizes) == 1:
         places = ops.reshape(g, begin, grid.shape)
     else:
         places = ops.add(g, g.const(grid, INT64), begin)
