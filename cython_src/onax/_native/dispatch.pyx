@@ -509,7 +509,7 @@ cdef object _evaluate_plain(Primitive p, PyObject **args, Py_ssize_t n, dict par
     cdef bint committed = False
     cdef object device = None
     cdef PyObject *token
-    if n > 8 or n == 0 or p.weak_rule == WEAK_CALL:
+    if n > 8 or n == 0 or (p.weak_rule == WEAK_CALL and p.multiple_results):
         return NotImplemented
     for i in range(n):
         if type(<object>args[i]) is not ArrayImpl:
@@ -541,6 +541,9 @@ cdef object _evaluate_plain(Primitive p, PyObject **args, Py_ssize_t n, dict par
         weak = False
     elif p.weak_rule == WEAK_FIRST:
         weak = (<ArrayImpl>args[0]).weak
+    elif p.weak_rule == WEAK_CALL:
+        flags = tuple([(<ArrayImpl>args[i]).weak for i in range(n)])
+        weak = p._weak(flags, params if params is not None else {})
     if not p.multiple_results:
         if _is_void(result):
             return _wrap_results(p, result, args, n, _operands(p, args, n), params)

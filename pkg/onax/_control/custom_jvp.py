@@ -126,6 +126,7 @@ def _flat_jvp(custom, fixed, in_tree, trees):
         pair = custom.jvp(*fixed, primals, tangents)
         return _check_rule_results(custom, pair, trees)
 
+    jvp.__name__ = fun_name(custom.jvp)
     return jvp
 
 
@@ -215,7 +216,7 @@ def _pretty(eqn, names):
     return {
         "name": params["name"],
         "call_jaxpr": params["call_jaxpr"],
-        "jvp": "jvp",
+        "jvp": fun_name(params["jvp_jaxpr_fun"]),
         "symbolic_zeros": params["symbolic_zeros"],
     }
 

@@ -93,8 +93,9 @@ def _batch(axis_data, operands, dims, *, jaxpr, **params):
 
 def _pretty(eqn, names):
     inner = eqn.params["jaxpr"]
-    names.share(inner.invars, eqn.invars)
-    names.share(inner.outvars, eqn.outvars)
+    if id(inner) not in names.shared:  # one printed apart has names of its own
+        names.share(inner.invars, eqn.invars)
+        names.share(inner.outvars, eqn.outvars)
     shown = {"name": eqn.params["name"]}
     for key in sorted(("jaxpr", *DEFAULTS)):
         value = eqn.params[key]
@@ -161,13 +162,13 @@ _STAGED_CACHE_SIZE = 512
 def _call_staged(fun, label, static, positional, cache, args, kwargs):
     fixed = {k: v for k, v in kwargs.items() if k in static}
     dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in static}
-    dynamic, places = [], []
+    dynamic, places = [], []  # of each positional argument: None if dynamic, else (its value,)
     for i, value in enumerate(args):
         if i < len(positional) and positional[i] in static:
-            fixed[positional[i]] = value
+            places.append((value,))
         else:
             dynamic.append(value)
-            places.append(positional[i] if i < len(positional) else None)
+            places.append(None)
     leaves, tree = tree_flatten((tuple(dynamic), dynamic_kwargs))
     avals = tuple(typeof(x) for x in leaves)
     key = (tree, avals, tuple(places), tuple(sorted(fixed.items())), context.option_word())
@@ -183,9 +184,8 @@ def _call_staged(fun, label, static, positional, cache, args, kwargs):
 
 def _stage_call(fun, tree, avals, places, fixed):
     def run(*dynamic, **kwargs):
-        by_name = {n: v for n, v in zip(places, dynamic) if n is not None}
-        rest = [v for n, v in zip(places, dynamic) if n is None]
-        return fun(*rest, **by_name, **fixed, **kwargs) if not rest else fun(*dynamic, **fixed, **kwargs)
+        rest = iter(dynamic)
+        return fun(*[next(rest) if place is None else place[0] for place in places], **fixed, **kwargs)
 
     flat_fun = FlatFunction(run, tree)
     jaxpr = trace_to_jaxpr(flat_fun, avals, debug_info("jit", fun))

@@ -262,6 +262,8 @@ def as_array(x):
     """The value as an Array or tracer: NumPy values are copied, Python scalars become weakly typed."""
     if isinstance(x, Array):
         return x
+    if hasattr(type(x), "__jax_array__"):
+        return as_array(x.__jax_array__())
     aval = typeof(x)
     return make_array(np.array(x, dtype=aval.dtype), aval.dtype, aval.weak_type)
 

@@ -13,7 +13,7 @@ from onax._core.trace import typeof
 from onax._ground import dims, dtypes
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import ALL, ELEMENTWISE, NEVER, Primitive
+from onax._native.dispatch import ALL, ELEMENTWISE, Primitive
 from onax._prims._batch_rules import vectorised
 
 BOOL = np.dtype("bool")
@@ -95,7 +95,7 @@ def _same(dtype):
 
 
 def to_bool(dtype):
-    """The result is bool, and never weakly typed (for bool that has no meaning)."""
+    """The result is bool; like other results it is weakly typed if all operands are, as in JAX."""
     return BOOL
 
 
@@ -107,7 +107,7 @@ def to_real(dtype):
 def _unary_abstract(name, kernel, result):
     def abstract_eval(x, **params):
         check_accepted(name, kernel, x.dtype)
-        return ShapedArray(x.shape, result(x.dtype), x.weak_type and result is not to_bool)
+        return ShapedArray(x.shape, result(x.dtype), x.weak_type)
 
     return abstract_eval
 
@@ -118,7 +118,7 @@ def _binary_abstract(name, kernel, result, numpy_name):
         check_accepted(name, kernel, x.dtype, 0)
         check_accepted(name, kernel, y.dtype, 1)
         check_same_dtypes(name, (x, y), numpy_name)
-        weak = x.weak_type and y.weak_type and result is not to_bool
+        weak = x.weak_type and y.weak_type
         return ShapedArray(shape, result(x.dtype), weak)
 
     return abstract_eval
@@ -136,7 +136,7 @@ def make_unary(name, kernel, tangent=None, *, result=_same, facts=frozenset()):
         name,
         kernel=kernel.simplest(),
         abstract_eval=_unary_abstract(name, kernel, result),
-        weak=NEVER if result is to_bool else ALL,
+        weak=ALL,
         facts=facts | {ELEMENTWISE},
     )
     no_derivative(p) if tangent is None else elementwise_jvp(p, tangent)
@@ -172,7 +172,7 @@ def binary(name, kernel, *tangents, doc, public=None, result=_same, facts=frozen
         name,
         kernel=kernel.simplest(),
         abstract_eval=_binary_abstract(name, kernel, result, numpy_name),
-        weak=NEVER if result is to_bool else ALL,
+        weak=ALL,
         facts=facts | {ELEMENTWISE},
     )
     elementwise_jvp(p, *tangents) if tangents else no_derivative(p)

@@ -80,8 +80,8 @@ def softplus(x):
 def sparse_plus(x):
     """0 below -1, x above 1, (x + 1)**2 / 4 between."""
     x = array_of("sparse_plus", x)
-    middle = jnp.true_divide(jnp.power(jnp.add(x, 1), 2), 4)
     low, high = jnp.less_equal(x, -1.0), jnp.greater_equal(x, 1.0)
+    middle = jnp.true_divide(jnp.power(jnp.add(x, 1), 2), 4)
     return where(low, 0.0, where(high, x, middle))
 
 
@@ -153,8 +153,8 @@ def hard_tanh(x):
 @staged("celu")
 def celu(x, alpha=1.0):
     """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)."""
-    low = jnp.true_divide(jnp.minimum(x, 0), alpha)
-    return jnp.add(jnp.maximum(x, 0), jnp.multiply(alpha, jnp.expm1(low)))
+    high = jnp.maximum(x, 0)
+    return jnp.add(high, jnp.multiply(alpha, jnp.expm1(jnp.true_divide(jnp.minimum(x, 0), alpha))))
 
 
 @staged("selu")
@@ -171,8 +171,9 @@ def gelu(x, approximate=True):
         inner = lax.add(x, lax.mul(constant_like(x, 0.044715), lax.integer_pow(x, 3)))
         cdf = lax.mul(half, lax.add(one, lax.tanh(lax.mul(constant_like(x, np.sqrt(2 / np.pi)), inner))))
         return lax.mul(x, cdf)
+    half_x = lax.mul(half, x)
     tail = lax.erfc(lax.mul(lax.neg(x), constant_like(x, np.sqrt(0.5))))
-    return lax.copy_p.bind(lax.mul(lax.mul(half, x), tail))
+    return lax.copy_p.bind(lax.mul(half_x, tail))
 
 
 @staged("glu", static_argnames=("axis",))
@@ -215,15 +216,15 @@ def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, 
         mean = jnp.mean(x, axis, keepdims=True, where=where)
     if variance is None:
         if algorithm == "fast":
-            square_of_mean = jnp.square(mean)
-            variance = jnp.subtract(jnp.mean(jnp.square(x), axis, keepdims=True, where=where), square_of_mean)
+            mean_square = jnp.mean(jnp.square(x), axis, keepdims=True, where=where)
+            variance = jnp.subtract(mean_square, jnp.square(mean))
             variance = jnp.clip(variance, 0)
         elif algorithm == "stable":
             variance = jnp.var(x, axis, keepdims=True, where=where)
         else:
             raise ValueError(f"Unknown algorithm {algorithm!r}. Expected 'fast' or 'stable'.")
-    scale = lax.rsqrt(*promote_args_inexact("rsqrt", jnp.add(variance, epsilon)))
-    return jnp.multiply(jnp.subtract(x, mean), scale)
+    centered = jnp.subtract(x, mean)
+    return jnp.multiply(centered, lax.rsqrt(*promote_args_inexact("rsqrt", jnp.add(variance, epsilon))))
 
 
 # --- others -------------------------------------------------------------------------------------------------------
@@ -231,7 +232,9 @@ def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, 
 
 def one_hot(x, num_classes, *, dtype=None, axis=-1):
     """1 at the place that x names, along a new axis of length num_classes; all 0 for places out of range."""
-    num_classes = concrete_or_error(operator.index, num_classes, "The error arose in jax.nn.one_hot argument `num_classes`.")
+    num_classes = concrete_or_error(
+        operator.index, num_classes, "The error arose in jax.nn.one_hot argument `num_classes`."
+    )
     dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "one_hot")
     x = array_of("one_hot", x) if is_arraylike(x) else jnp.asarray(x)
     return _one_hot(x, num_classes, dtype=dtype, axis=axis)

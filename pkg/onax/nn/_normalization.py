@@ -25,7 +25,9 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=Non
     if where is not None:
         a = _where(where, a, 0)
     axes = reduced_axes(axis, a.ndim)
-    largest = jnp.max(lax.real(a) if dtypes.is_complex(a.dtype) else a, axes, keepdims=keepdims, where=where, initial=-np.inf)
+    largest = jnp.max(
+        lax.real(a) if dtypes.is_complex(a.dtype) else a, axes, keepdims=keepdims, where=where, initial=-np.inf
+    )
     largest = lax.stop_gradient(lax.select(lax.is_finite(largest), largest, lax.full_like(largest, 0)))
     wide = largest if keepdims else lax.expand_dims(largest, axes)
     if dtypes.is_complex(a.dtype):

@@ -20,7 +20,7 @@ from numpy import (
 from numpy.exceptions import ComplexWarning
 
 from onax._native.array import Array as ndarray
-from onax.numpy import _array_methods  # noqa: F401  (fills the operators and methods of Array)
+from onax.numpy import _array_methods, linalg
 from onax.numpy._arithmetic import (
     angle,
     arccosh,
@@ -82,6 +82,16 @@ from onax.numpy._creation import (
     tri,
     zeros,
     zeros_like,
+)
+from onax.numpy._editing import (
+    bincount,
+    delete,
+    fill_diagonal,
+    insert,
+    place,
+    put,
+    put_along_axis,
+    trim_zeros,
 )
 from onax.numpy._einsum import (
     einsum,
@@ -188,8 +198,8 @@ from onax.numpy._scalar_types import (
     can_cast,
     cdouble,
     character,
-    complex128,
     complex64,
+    complex128,
     complex_,
     complexfloating,
     csingle,
@@ -197,10 +207,7 @@ from onax.numpy._scalar_types import (
     dtype,
     finfo,
     flexible,
-    float16,
-    float32,
     float4_e2m1fn,
-    float64,
     float6_e2m3fn,
     float6_e3m2fn,
     float8_e3m4,
@@ -211,18 +218,21 @@ from onax.numpy._scalar_types import (
     float8_e5m2,
     float8_e5m2fnuz,
     float8_e8m0fnu,
+    float16,
+    float32,
+    float64,
     float_,
     floating,
     generic,
     iinfo,
     inexact,
     int1,
-    int16,
     int2,
-    int32,
     int4,
-    int64,
     int8,
+    int16,
+    int32,
+    int64,
     int_,
     integer,
     isdtype,
@@ -235,13 +245,25 @@ from onax.numpy._scalar_types import (
     single,
     uint,
     uint1,
-    uint16,
     uint2,
-    uint32,
     uint4,
-    uint64,
     uint8,
+    uint16,
+    uint32,
+    uint64,
     unsignedinteger,
+)
+from onax.numpy._scalar_types import bool_ as bool
+from onax.numpy._searching import (
+    argwhere,
+    compress,
+    extract,
+    flatnonzero,
+    mask_indices,
+    nonzero,
+    ravel_multi_index,
+    unravel_index,
+    where,
 )
 from onax.numpy._shaping import (
     append,
@@ -344,9 +366,9 @@ from onax.numpy._ufuncs import (
     less,
     less_equal,
     log,
-    log10,
     log1p,
     log2,
+    log10,
     logical_not,
     nextafter,
     not_equal,
@@ -377,7 +399,6 @@ from onax.numpy._ufuncs import invert as bitwise_not
 from onax.numpy._ufuncs import rad2deg as degrees
 from onax.numpy._where import (
     select,
-    where,
 )
 from onax.numpy._windows import (
     bartlett,
@@ -386,6 +407,5 @@ from onax.numpy._windows import (
     hanning,
     kaiser,
 )
-from onax.numpy._scalar_types import bool_ as bool
 
 newaxis = None

@@ -40,9 +40,7 @@ def floor_divide(x1, x2, /):
         return lax.div(x1, x2)
     if dtypes.is_integer(dtype):
         quotient = lax.div(x1, x2)
-        select = lax.bitwise_and(
-            lax.ne(lax.sign(x1), lax.sign(x2)), lax.ne(lax.rem(x1, x2), constant_like(x1, 0))
-        )
+        select = lax.bitwise_and(lax.ne(lax.sign(x1), lax.sign(x2)), lax.ne(lax.rem(x1, x2), constant_like(x1, 0)))
         return where(select, lax.sub(quotient, constant_like(x1, 1)), quotient)
     _no_complex("floor_divide", x1)
     return _float_divmod(x1, x2)[0]
@@ -74,7 +72,8 @@ def remainder(x1, x2, /):
     zero = constant_like(x1, 0)
     x2 = _nonzero_divisor(x2)
     mod = lax.rem(x1, x2)
-    differ = lax.bitwise_and(lax.ne(lax.lt(mod, zero), lax.lt(x2, zero)), lax.ne(mod, zero))
+    nonzero = lax.ne(mod, zero)
+    differ = lax.bitwise_and(lax.ne(lax.lt(mod, zero), lax.lt(x2, zero)), nonzero)
     return lax.select(differ, lax.add(mod, x2), mod)
 
 
@@ -92,7 +91,7 @@ def fmod(x1, x2, /):
 
 
 @staged("divmod")
-def divmod(x1, x2, /):  # noqa: A001 - NumPy's name
+def divmod(x1, x2, /):
     """The pair `(floor_divide(x1, x2), remainder(x1, x2))`."""
     x1, x2 = promote_args_numeric("divmod", x1, x2)
     if dtypes.is_integer(x1.dtype):
@@ -113,18 +112,18 @@ def power(x1, x2, /):
     exponent = _static_exponent(x2)
     if exponent is not None:
         base = array_of("power", x1)
-        if base.dtype == bool:
+        if base.dtype == np.bool_:
             (base,) = promote_args_numeric("power", x1)
         return lax.integer_pow(base, exponent)
     dtype, weak_type = dtypes.result_type(x1, x2, return_weak_type_flag=True)
-    if dtype == bool:
+    if dtype == np.bool_:
         dtype = dtypes.scalar_dtype(int)
     if dtypes.is_integer(dtype):
         return _integer_power(*promote_shapes("power", *(to_dtype(x, dtype, weak_type) for x in (x1, x2))))
-    x1 = to_dtype(x1, dtype, weak_type)
-    if not (isinstance(x2, (Array, np.ndarray, np.generic)) and dtypes.is_integer(dtypes.dtype(x2))):
-        x2 = to_dtype(x2, dtype, weak_type)  # an integer exponent stays one: x ** 3 has a derivative at x < 0
-    return lax.pow(*promote_shapes("power", x1, *arrays("power", x2)))
+    base, exponent = to_dtype(x1, dtype, weak_type), to_dtype(x2, dtype, weak_type)
+    if isinstance(x2, (Array, np.ndarray, np.generic)) and dtypes.is_integer(dtypes.dtype(x2)):
+        (exponent,) = arrays("power", x2)  # an integer exponent stays one: x ** 3 has a derivative at x < 0
+    return lax.pow(*promote_shapes("power", base, exponent))
 
 
 def _static_exponent(x):
@@ -136,7 +135,7 @@ def _static_exponent(x):
     return None
 
 
-def pow(x1, x2, /):  # noqa: A001 - NumPy's name
+def pow(x1, x2, /):
     """x1 to the power x2."""
     return power(x1, x2)
 
@@ -145,11 +144,9 @@ def _integer_power(x, y):
     """Integers by repeated squaring over six bits of the exponent, wrapping: higher ones make every result 0, 1 or -1."""
     zero, one = constant_like(x, 0), constant_like(x, 1)
     acc = where(lax.bitwise_and(lax.eq(x, zero), lax.ne(y, zero)), zero, one)
-    for step in range(6):
+    for _ in range(6):
         acc = where(lax.bitwise_and(y, one), lax.mul(acc, x), acc)
-        if step < 5:
-            x = lax.mul(x, x)
-            y = lax.shift_right_logical(y, one)
+        x, y = lax.mul(x, x), lax.shift_right_logical(y, one)
     return acc
 
 
@@ -169,7 +166,7 @@ def hypot(x1, x2, /):
     is_zero = lax.eq(large, zero)
     ratio = lax.div(small, where(lax.eq(large, zero), lax.full_like(large, 1), large))
     root = lax.mul(large, lax.sqrt(lax.add(one, lax.square(ratio))))
-    return where(infinite, inf, where(is_zero, large, root))
+    return where(infinite, x1.dtype.type(np.inf), where(is_zero, large, root))
 
 
 # --- logarithms of sums -------------------------------------------------------------------------------------------
@@ -190,14 +187,15 @@ def _log_of_sum(x1, x2, exp, scale, half_turn):
 
     def correction(delta):
         found = lax.log1p(exp(delta))
-        return found if scale is None else lax.mul(constant_like(found, scale), found)
+        return found if scale is None else lax.mul(found.dtype.type(scale), found)
 
     if dtypes.is_complex(x1.dtype):
         delta = lax.sub(lax.add(x1, x2), lax.mul(larger, constant_like(larger, 2)))
         return _wrap_angle(lax.add(larger, correction(delta)), half_turn)
     delta = lax.sub(x1, x2)
+    undefined = lax.ne(delta, delta)
     total = lax.add(x1, x2)  # nan, or inf of one sign: what the sum is too
-    return lax.select(lax.ne(delta, delta), total, lax.add(larger, correction(lax.neg(lax.abs(delta)))))
+    return lax.select(undefined, total, lax.add(larger, correction(lax.neg(lax.abs(delta)))))
 
 
 def _finite_or_zero(x):
@@ -306,7 +304,7 @@ def signbit(x, /):
     """Whether the sign bit is set: negative numbers, -0.0 and negative nan."""
     x = array_of("signbit", x)
     dtype = x.dtype
-    if dtype == bool or dtypes.is_unsigned(dtype):
+    if dtype == np.bool_ or dtypes.is_unsigned(dtype):
         return lax.full_like(x, False, dtype=np.bool_)
     if dtypes.is_integer(dtype):
         return lax.lt(x, constant_like(x, 0))
@@ -323,9 +321,11 @@ def signbit(x, /):
 def heaviside(x1, x2, /):
     """0 for negative x1, 1 for positive, x2 at 0, as a float."""
     x1, x2 = promote_args_inexact("heaviside", x1, x2)
-    zero, one = constant_like(x1, 0), constant_like(x1, 1)
+    zero = constant_like(x1, 0)
     negative, positive = lax.lt(x1, zero), lax.gt(x1, zero)
-    return where(negative, zero, where(positive, one, where(lax.ne(x1, x1), x1, x2)))
+    at_zero = where(lax.ne(x1, x1), x1, x2)
+    strong = x1.dtype.type
+    return where(negative, strong(0), where(positive, strong(1), at_zero))
 
 
 @staged("fmax")
@@ -403,7 +403,7 @@ def _round(name, a, decimals, out):
 
 
 @staged("round", static_argnames=("decimals",))
-def round(a, decimals=0, out=None):  # noqa: A001 - NumPy's name
+def round(a, decimals=0, out=None):
     """a rounded to `decimals` places, halves to even.  Integers stay.
 
     Raises ValueError for bools and NotImplementedError for integers with decimals < 0.
@@ -425,8 +425,8 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     if not dtypes.is_inexact(dtype):
         return x
     if dtypes.is_complex(dtype):
-        replaced = (nan_to_num(part, nan=nan, posinf=posinf, neginf=neginf) for part in (lax.real(x), lax.imag(x)))
-        return lax.complex(*replaced)
+        re = nan_to_num(lax.real(x), nan=nan, posinf=posinf, neginf=neginf)
+        return lax.complex(re, nan_to_num(lax.imag(x), nan=nan, posinf=posinf, neginf=neginf))
     info = dtypes.finfo(dtype)
     posinf = info.max if posinf is None else posinf
     neginf = info.min if neginf is None else neginf
@@ -436,7 +436,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 
 @staged("clip")
-def clip(arr=None, /, min=None, max=None):  # noqa: A002 - NumPy's names
+def clip(arr=None, /, min=None, max=None):
     """arr limited to [min, max]; None leaves a side open.  Where min > max, the result is max.
 
     Raises ValueError for complex operands.
@@ -503,7 +503,7 @@ def ldexp(x1, x2, /):
     """x1 * 2**x2 for integer x2, without overflow in between."""
     check_arraylike("ldexp", x1, x2)
     x1_dtype, x2_dtype = dtypes.dtype(x1), dtypes.dtype(x2)
-    if not (x2_dtype == bool or dtypes.is_integer(x2_dtype)) or dtypes.is_complex(x1_dtype):
+    if not (x2_dtype == np.bool_ or dtypes.is_integer(x2_dtype)) or dtypes.is_complex(x1_dtype):
         raise ValueError(f"ldexp not supported for input types {(x1_dtype, x2_dtype)}")
     x1, x2 = promote_args_inexact("ldexp", x1, x2)
     mantissa, exponent = frexp(x1)
@@ -522,8 +522,8 @@ def spacing(x, /):
     if dtypes.is_complex(x.dtype):
         raise ValueError("jnp.spacing is not defined for complex inputs.")
     gap = lax.sub(lax.nextafter(x, copysign(constant_like(x, np.inf), x)), x)
-    smallest = copysign(constant_like(x, dtypes.finfo(x.dtype).smallest_subnormal), x)
-    return where(lax.eq(gap, constant_like(gap, 0)), smallest, gap)
+    vanishes = lax.eq(gap, constant_like(gap, 0))
+    return where(vanishes, copysign(constant_like(x, dtypes.finfo(x.dtype).smallest_subnormal), x), gap)
 
 
 @staged("bitwise_count")

@@ -17,9 +17,9 @@ from onax._prims.misc import REUSE_INPUT, device_put_p
 from onax._prims.shaping import canonical_shape as plain_shape
 from onax._transforms.vmap import vmap
 from onax.numpy._promotion import (
-    as_operand,
     array_of,
     arrays,
+    as_operand,
     canonical_axis,
     check_arraylike,
     is_arraylike,
@@ -31,7 +31,7 @@ from onax.numpy._promotion import (
 # --- from values --------------------------------------------------------------------------------------------------
 
 
-def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None, out_sharding=None):  # noqa: A002
+def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None, out_sharding=None):
     """A new Array of the given values: numbers, nested sequences, NumPy or onax arrays.
 
     Python scalars give weakly typed arrays of rank 0; lists give the common dtype of their elements.  float64 input
@@ -306,16 +306,12 @@ def broadcast_to(array, shape, *, out_sharding=None):
         return array
     missing = len(shape) - array.ndim
     if missing < 0:
-        raise ValueError(
-            f"Cannot broadcast to shape with fewer dimensions: arr_shape={array.shape} shape={shape}"
-        )
+        raise ValueError(f"Cannot broadcast to shape with fewer dimensions: arr_shape={array.shape} shape={shape}")
     for have, want in zip(array.shape, shape[missing:]):
         if not dims.equal(have, want) and have != 1:
             wanted = f"{dtypes_name(array)}[{','.join(map(str, shape))}]"
             have_type = f"{dtypes_name(array)}[{','.join(map(str, array.shape))}]"
-            raise ValueError(
-                f"Incompatible types for broadcasting: input type={have_type} and requested type={wanted}"
-            )
+            raise ValueError(f"Incompatible types for broadcasting: input type={have_type} and requested type={wanted}")
     kept = tuple(i for i, (have, want) in enumerate(zip(array.shape, shape[missing:])) if have == want)
     squeezed = tuple(i for i in range(array.ndim) if i not in kept)
     if squeezed:
@@ -540,9 +536,9 @@ def identity(n, dtype=None):
 def lower_mask(rows, columns, k, dtype=np.bool_):
     """Whether column <= row + k, as an (rows, columns) array."""
     index = np.dtype(np.int32)
-    i, j = lax.broadcasted_iota(index, (rows, columns), 0), lax.broadcasted_iota(index, (rows, columns), 1)
-    mask = lax.ge(lax.add(i, index.type(k)), j)
-    return mask if dtype == bool else lax.convert_element_type(mask, dtype)
+    i = lax.add(lax.broadcasted_iota(index, (rows, columns), 0), index.type(k))
+    mask = lax.ge(i, lax.broadcasted_iota(index, (rows, columns), 1))
+    return mask if dtype == np.bool_ else lax.convert_element_type(mask, dtype)
 
 
 def tri(N, M=None, k=0, dtype=None):

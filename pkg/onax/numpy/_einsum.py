@@ -171,7 +171,7 @@ def _sum_axes(x, names, gone):
 
 
 def _summable(x):
-    return lax.convert_element_type(x, np.int32) if x.dtype == bool else x
+    return lax.convert_element_type(x, np.int32) if x.dtype == np.bool_ else x
 
 
 def _diagonals(x, names, keep):

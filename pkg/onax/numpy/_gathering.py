@@ -19,9 +19,7 @@ _FILL = lax.GatherScatterMode.FILL_OR_DROP
 _CLIP = lax.GatherScatterMode.CLIP
 
 
-def take(
-    a, indices, axis=None, out=None, mode=None, unique_indices=False, indices_are_sorted=False, fill_value=None
-):
+def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indices_are_sorted=False, fill_value=None):
     """The slices of a at `indices` along an axis; elements of the flattened array without one.
 
     Negative indices count from the end.  Others out of bounds give, by `mode`: None or "fill" the fill_value (nan, for
@@ -92,9 +90,7 @@ def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *, wrap_n
     """
     a, indices = array_of("take_along_axis", arr), array_of("take_along_axis", indices)
     if not dtypes.is_integer(indices.dtype):
-        raise TypeError(
-            f"take_along_axis indices must be of integer type, got {indices.dtype}"
-        )
+        raise TypeError(f"take_along_axis indices must be of integer type, got {indices.dtype}")
     if axis is None:
         if indices.ndim != 1:
             raise ValueError(f"take_along_axis indices must be 1D if axis=None, got shape {indices.shape}")
@@ -114,7 +110,8 @@ def _gather_along(a, indices, axis, mode, fill_value):
     """One gather; axes other than `axis` are batching axes, or windows where only `indices` has length 1."""
     rank = a.ndim
     shape = lax.broadcast_shapes(
-        tuple(1 if i == axis else d for i, d in enumerate(a.shape)), tuple(1 if i == axis else d for i, d in enumerate(indices.shape))
+        tuple(1 if i == axis else d for i, d in enumerate(a.shape)),
+        tuple(1 if i == axis else d for i, d in enumerate(indices.shape)),
     )
     batching, offsets, collapsed, sizes, kept = [], [], [], [], []
     for i in range(rank):
@@ -141,9 +138,7 @@ def _gather_along(a, indices, axis, mode, fill_value):
         operand_batching_dims=tuple(batching),
         start_indices_batching_dims=tuple(kept.index(i) for i in batching),
     )
-    out = lax.gather(
-        a, gathered, dimension_numbers=numbers, slice_sizes=tuple(sizes), mode=mode, fill_value=fill_value
-    )
+    out = lax.gather(a, gathered, dimension_numbers=numbers, slice_sizes=tuple(sizes), mode=mode, fill_value=fill_value)
     wanted = tuple(indices.shape[axis] if i == axis else d for i, d in enumerate(shape))
     return out if out.shape == wanted else reshape(out, wanted)
 
@@ -199,12 +194,11 @@ def _diag(v, k):
     if v.ndim == 1:
         zero = v.dtype.type(0)
         n = v.shape[0] + abs(k)
-        v = lax.pad(v, zero, [(max(0, k), max(0, -k), 0)])
+        v = lax.pad(v, zero, [(max(0, -k), max(0, k), 0)])
         index = dtypes.scalar_dtype(int)
         i, j = lax.broadcasted_iota(index, (n, n), 0), lax.broadcasted_iota(index, (n, n), 1)
         on_diagonal = lax.eq(lax.add(i, index.type(k)), j)
-        v = lax.expand_dims(v, (1,)) if k >= 0 else lax.expand_dims(v, (1,))
-        return where(on_diagonal, v, zero)
+        return where(on_diagonal, lax.expand_dims(v, (1,)), zero)
     if v.ndim == 2:
         return diagonal(v, offset=k)
     raise ValueError("diag input must be 1d or 2d")
@@ -262,7 +256,7 @@ def sum_over(a, axes, dtype):
     """The sum over axes, in dtype if there is one."""
     if dtype is not None:
         a = lax.convert_element_type(a, dtype)
-    elif a.dtype == bool:
+    elif a.dtype == np.bool_:
         a = lax.convert_element_type(a, dtypes.scalar_dtype(int))
     return lax.reduce_sum(a, tuple(canonical_axis(i, a.ndim) for i in axes))
 
@@ -329,7 +323,7 @@ def ix_(*args):
         x = array_of("ix", x)
         if x.ndim != 1:
             raise ValueError(f"Arguments to jax.numpy.ix_ must be 1-dimensional, got shape {x.shape}")
-        if x.dtype == bool:
+        if x.dtype == np.bool_:
             raise NotImplementedError("Boolean arguments to jax.numpy.ix_ are not implemented")
         out.append(lax.broadcast_in_dim(x, tuple(x.shape[0] if j == i else 1 for j in range(n)), (i,)))
     return tuple(out)
@@ -358,7 +352,7 @@ def choose(a, choices, out=None, mode="raise"):
     choices = list(choices)
     check_arraylike("choose", a, *choices)
     a = array_of("choose", a)
-    if not dtypes.is_integer(a.dtype) and a.dtype != bool:
+    if not dtypes.is_integer(a.dtype) and a.dtype != np.bool_:
         raise ValueError("`a` array must be integer typed")
     if mode == "raise":
         known = np.asarray(concrete_or_error(None, a, (

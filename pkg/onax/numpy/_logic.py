@@ -113,7 +113,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether |a - b| <= atol + rtol * |b|, elementwise; infinities equal themselves only."""
     a, b = promote_args("isclose", a, b)
     dtype = a.dtype
-    if dtype == bool or dtypes.is_integer(dtype):
+    if dtype == np.bool_ or dtypes.is_integer(dtype):
         a, b = promote_args_inexact("isclose", a, b)
         dtype = a.dtype
     if dtypes.is_complex(dtype):
@@ -122,7 +122,8 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     both_nan = lax.bitwise_and(isnan(a), isnan(b))
     finite_b = isfinite(b)
     near = lax.le(lax.abs(lax.sub(a, b)), lax.add(atol, lax.mul(rtol, lax.abs(b))))
-    out = lax.bitwise_or(lax.eq(a, b), lax.bitwise_and(finite_b, near))
+    same = lax.eq(a, b)
+    out = lax.bitwise_or(same, lax.bitwise_and(finite_b, near))
     return lax.bitwise_or(out, both_nan) if equal_nan else out
 
 
@@ -136,7 +137,7 @@ def _tolerance(value, dtype):
 @staged("allclose", static_argnames=("equal_nan",))
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether all elements are close, as `isclose` says: a bool array of rank 0."""
-    near = isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    near = isclose(a, b, rtol, atol, equal_nan)
     return lax.reduce_and(near, tuple(range(near.ndim)))
 
 

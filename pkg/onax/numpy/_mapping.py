@@ -79,9 +79,7 @@ def _parse_signature(signature):
     text = signature.replace(" ", "")
     if not _SIGNATURE.fullmatch(text):
         raise ValueError(f"not a valid gufunc signature: {signature}")
-    return tuple(
-        [tuple(re.findall(_NAME, core)) for core in re.findall(_CORE, side)] for side in text.split("->")
-    )
+    return tuple([tuple(re.findall(_NAME, core)) for core in re.findall(_CORE, side)] for side in text.split("->"))
 
 
 def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
@@ -92,7 +90,9 @@ def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
     """
     for item in excluded:
         if not isinstance(item, (str, int)):
-            raise TypeError(f"jax.numpy.vectorize can only exclude integer or string arguments, but excluded={excluded!r}")
+            raise TypeError(
+                f"jax.numpy.vectorize can only exclude integer or string arguments, but excluded={excluded!r}"
+            )
         if isinstance(item, int) and item < 0:
             raise ValueError(f"excluded={excluded!r} contains negative numbers")
 
@@ -136,7 +136,9 @@ def _leading_shapes(values, inputs, hint):
     sizes, leads = {}, []
     for x, core in zip(values, inputs):
         if x.ndim < len(core):
-            raise ValueError(f"input with shape {x.shape} does not have enough dimensions for all core dimensions {core} {hint}")
+            raise ValueError(
+                f"input with shape {x.shape} does not have enough dimensions for all core dimensions {core} {hint}"
+            )
         split = x.ndim - len(core)
         leads.append(x.shape[:split])
         _record(sizes, x.shape[split:], core, hint)

@@ -13,6 +13,7 @@ from onax.numpy._promotion import array_of, to_dtype
 from onax.numpy._reductions import max as _max
 from onax.numpy._reductions import mean as _mean
 from onax.numpy._reductions import min as _min
+from onax.numpy._repeat import repeat
 from onax.numpy._shaping import flip
 
 _OPTIONS = {
@@ -44,10 +45,8 @@ def pad(array, pad_width, mode="constant", **kwargs):
     stat_length = kwargs.get("stat_length")
     if stat_length is not None:
         stat_length = tuple((int(a), int(b)) for a, b in _pairs(stat_length, array.ndim, "stat_length", np.integer))
-    return _pad(
-        array, widths, mode, kwargs.get("constant_values", 0), stat_length, kwargs.get("end_values", 0),
-        kwargs.get("reflect_type", "even"),
-    )  # fmt: skip
+    values = kwargs.get("end_values" if mode == "linear_ramp" else "constant_values", 0)
+    return _pad(array, widths, mode, values, stat_length, kwargs.get("reflect_type", "even"))
 
 
 def _from_dict(pad_width, ndim):
@@ -79,12 +78,12 @@ def _spread(values, ndim, name, broadcast):
 
 
 @staged("_pad", static_argnames=("pad_width", "mode", "stat_length", "reflect_type"))
-def _pad(array, pad_width, mode, constant_values, stat_length, end_values, reflect_type):
+def _pad(array, pad_width, mode, values, stat_length, reflect_type):
     array = array_of("pad", array)
     if array.ndim == 0:
         return array
     if mode == "constant":
-        return _pad_constant(array, pad_width, constant_values)
+        return _pad_constant(array, pad_width, values)
     if mode == "wrap":
         return _pad_wrap(array, pad_width)
     if mode in ("symmetric", "reflect"):
@@ -92,7 +91,7 @@ def _pad(array, pad_width, mode, constant_values, stat_length, end_values, refle
     if mode == "edge":
         return _pad_each(array, pad_width, _edges)
     if mode == "linear_ramp":
-        ends = _values(end_values, array.ndim, "end_values", array.dtype)
+        ends = _values(values, array.ndim, "end_values", array.dtype)
         return _pad_each(array, pad_width, lambda x, axis, widths: _ramps(x, axis, widths, ends))
     if mode == "empty":
         return _pad_each(array, pad_width, _blanks)
@@ -181,9 +180,7 @@ def _pad_each(x, widths, ends):
 
 def _stretched(x, axis, length):
     """A slice of length 1, repeated along its axis."""
-    shape = tuple(length if i == axis else d for i, d in enumerate(x.shape))
-    squeezed = tuple(i for i in range(x.ndim) if i != axis)
-    return lax.broadcast_in_dim(lax.squeeze(x, (axis,)), shape, squeezed)
+    return repeat(x, length, axis=axis)
 
 
 def _edges(x, axis, widths):

@@ -9,8 +9,15 @@ from onax._control.jit_call import staged
 from onax._ground import dims, dtypes
 from onax._native.array import Array
 from onax._prims.convert import convert
-from onax.numpy._promotion import array_of, arrays, canonical_axes, canonical_axis, check_arraylike, promote_dtypes
-from onax.numpy._promotion import promote_args
+from onax.numpy._promotion import (
+    array_of,
+    arrays,
+    canonical_axes,
+    canonical_axis,
+    check_arraylike,
+    promote_args,
+    promote_dtypes,
+)
 from onax.numpy._shaping import ravel
 from onax.numpy._ufuncs import conjugate
 
@@ -123,7 +130,7 @@ def outer(a, b, out=None):
     check_arraylike("outer", a, b)
     a, b = promote_dtypes(a, b)
     a, b = lax.expand_dims(ravel(a), (1,)), lax.expand_dims(ravel(b), (0,))
-    return lax.bitwise_and(a, b) if a.dtype == bool else lax.mul(a, b)
+    return lax.bitwise_and(a, b) if a.dtype == np.bool_ else lax.mul(a, b)
 
 
 def tensordot(a, b, axes=2, *, precision=None, preferred_element_type=None, out_sharding=None):
@@ -141,8 +148,7 @@ def _tensordot_axes(a, b, axes):
         return tuple(range(a.ndim - n, a.ndim)), tuple(range(n))
     if not isinstance(axes, (tuple, list)) or len(axes) != 2:
         raise TypeError(
-            "tensordot axes argument must be an int, a pair of ints, or a pair of lists/tuples of ints. "
-            f"Got {axes!r}"
+            f"tensordot axes argument must be an int, a pair of ints, or a pair of lists/tuples of ints. Got {axes!r}"
         )
     first, second = axes
     if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
@@ -162,9 +168,7 @@ def kron(a, b):
     a, b = promote_dtypes(a, b)
     rank = max(a.ndim, b.ndim)
     a, b = lax.broadcast_to_rank(a, rank), lax.broadcast_to_rank(b, rank)
-    wide = lax.mul(
-        lax.expand_dims(a, tuple(range(1, 2 * rank, 2))), lax.expand_dims(b, tuple(range(0, 2 * rank, 2)))
-    )
+    wide = lax.mul(lax.expand_dims(a, tuple(range(1, 2 * rank, 2))), lax.expand_dims(b, tuple(range(0, 2 * rank, 2))))
     return lax.reshape(wide, tuple(m * n for m, n in zip(a.shape, b.shape)))
 
 
@@ -189,7 +193,9 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
         lax.sub(_product(a2, b0), _product(a0, b2)),
         lax.sub(_product(a0, b1), _product(a1, b0)),
     ]
-    return _from_last(lax.stack(out, out[0].ndim), axisc)
+    out = lax.concatenate([lax.expand_dims(c, (0,)) for c in out], 0)
+    axisc = canonical_axis(axisc, out.ndim)
+    return lax.transpose(out, (*range(1, axisc + 1), 0, *range(axisc + 1, out.ndim)))
 
 
 def _product(x, y):
@@ -203,17 +209,10 @@ def _last(x, axis):
     return lax.transpose(x, (*(i for i in range(x.ndim) if i != axis), axis))
 
 
-def _from_last(x, axis):
-    """x with the last axis moved."""
-    axis = canonical_axis(axis, x.ndim)
-    order = list(range(x.ndim - 1))
-    order.insert(axis, x.ndim - 1)
-    return lax.transpose(x, order)
-
-
 def _component(x, i):
     """x[..., i]"""
-    return lax.index_in_dim(x, i, x.ndim - 1, keepdims=False)
+    part = lax.slice(x, [0] * (x.ndim - 1) + [i], (*x.shape[:-1], i + 1))
+    return lax.squeeze(part, (x.ndim - 1,))
 
 
 def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):

@@ -27,9 +27,7 @@ def check_arraylike(name, *args):
     """Raises TypeError for an argument that is neither an array nor a scalar."""
     for position, x in enumerate(args):
         if type(x) is not ArrayImpl and not is_arraylike(x):
-            raise TypeError(
-                f"{name} requires ndarray or scalar arguments, got {type(x)} at position {position}."
-            )
+            raise TypeError(f"{name} requires ndarray or scalar arguments, got {type(x)} at position {position}.")
 
 
 def as_operand(x):

@@ -56,7 +56,7 @@ def _keep(out, axes, shape):
 def _mask(name, condition):
     """The mask, checked."""
     check_arraylike(name, condition)
-    if dtypes.dtype(condition) != bool:
+    if dtypes.dtype(condition) != np.bool_:
         raise ValueError(
             f"jnp.{name}: where must be None or a boolean array; got where.dtype={dtypes.dtype(condition)!r}."
         )
@@ -94,7 +94,7 @@ def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, ide
 
 def _widened(dtype):
     """The dtype in which a sum is given: bool and small integers become the default integer of their sign."""
-    if dtype == bool:
+    if dtype == np.bool_:
         return dtypes.scalar_dtype(int)
     if dtypes.is_unsigned(dtype):
         if dtypes.itemsize_bits(dtype) < 32:
@@ -106,7 +106,7 @@ def _widened(dtype):
     return dtype
 
 
-def sum(  # noqa: A001 - NumPy's name
+def sum(
     a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True
 ):
     """The sum over the axes; 0 for none.  bool and small integers widen unless promote_integers is False."""
@@ -121,9 +121,7 @@ def _strong(a):
     return lax.convert_element_type(a, a.dtype) if a.weak_type else a
 
 
-def prod(
-    a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True
-):
+def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
     """The product over the axes; 1 for none.  bool and small integers widen unless promote_integers is False."""
     return _reduce(
         "prod", a, axis, dtype, out, keepdims, initial, where, lax.reduce_prod, lax.mul, 1, promote=promote_integers
@@ -155,21 +153,21 @@ def _extreme(name, a, axis, out, keepdims, initial, mask, op, combine, worst):
 def _lowest(dtype):
     if dtypes.is_inexact(dtype):
         return -np.inf
-    return False if dtype == bool else dtypes.iinfo(dtype).min
+    return False if dtype == np.bool_ else dtypes.iinfo(dtype).min
 
 
 def _highest(dtype):
     if dtypes.is_inexact(dtype):
         return np.inf
-    return True if dtype == bool else dtypes.iinfo(dtype).max
+    return True if dtype == np.bool_ else dtypes.iinfo(dtype).max
 
 
-def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):  # noqa: A001 - NumPy's name
+def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     """The largest element over the axes; nan if there is one.  Raises ValueError for none without `initial`."""
     return _extreme("max", a, axis, out, keepdims, initial, where, lax.reduce_max, lax.max, _lowest)
 
 
-def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):  # noqa: A001 - NumPy's name
+def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     """The smallest element over the axes; nan if there is one.  Raises ValueError for none without `initial`."""
     return _extreme("min", a, axis, out, keepdims, initial, where, lax.reduce_min, lax.min, _highest)
 
@@ -187,12 +185,12 @@ def _truth_reduction(name, a, axis, out, keepdims, mask, op, identity):
     return _keep(found, axes, a.shape) if keepdims else found
 
 
-def all(a, axis=None, out=None, keepdims=False, *, where=None):  # noqa: A001 - NumPy's name
+def all(a, axis=None, out=None, keepdims=False, *, where=None):
     """Whether all elements over the axes are nonzero; True for none."""
     return _truth_reduction("all", a, axis, out, keepdims, where, lax.reduce_and, True)
 
 
-def any(a, axis=None, out=None, keepdims=False, *, where=None):  # noqa: A001 - NumPy's name
+def any(a, axis=None, out=None, keepdims=False, *, where=None):
     """Whether any element over the axes is nonzero; False for none."""
     return _truth_reduction("any", a, axis, out, keepdims, where, lax.reduce_or, False)
 
@@ -310,9 +308,7 @@ def _variance_dtypes(have, dtype):
 @staged("_std", static_argnames=("axis", "dtype", "keepdims"))
 def _std(a, axis, dtype, ddof, keepdims, mask, mean):
     if dtype is not None and not dtypes.issubdtype(dtypes.canonicalize_dtype(dtype), np.inexact):
-        raise ValueError(
-            f"dtype argument to jnp.std must be inexact; got {dtypes.canonicalize_dtype(dtype)}"
-        )
+        raise ValueError(f"dtype argument to jnp.std must be inexact; got {dtypes.canonicalize_dtype(dtype)}")
     return lax.sqrt(_var(a, axis, dtype, ddof, keepdims, mask, mean))
 
 

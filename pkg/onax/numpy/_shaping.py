@@ -44,7 +44,9 @@ def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
 def _target_shape(have, shape):
     """The shape asked for, with -1 resolved."""
     if type(shape) is not tuple:
-        if isinstance(shape, (int, np.integer, dims.SymbolicDim)) or (isinstance(shape, (Array, np.ndarray)) and shape.ndim == 0):
+        if isinstance(shape, (int, np.integer, dims.SymbolicDim)) or (
+            isinstance(shape, (Array, np.ndarray)) and shape.ndim == 0
+        ):
             shape = (shape,)
         elif isinstance(shape, str):
             raise TypeError("'str' object cannot be interpreted as an integer")
@@ -498,9 +500,7 @@ def _roll_static(a, shift, axis):
             continue
         ax = canonical_axis(ax, a.ndim)
         cut = -places % a.shape[ax]
-        a = lax.concatenate(
-            [lax.slice_in_dim(a, cut, a.shape[ax], axis=ax), lax.slice_in_dim(a, 0, cut, axis=ax)], ax
-        )
+        a = lax.concatenate([lax.slice_in_dim(a, cut, a.shape[ax], axis=ax), lax.slice_in_dim(a, 0, cut, axis=ax)], ax)
     return a
 
 

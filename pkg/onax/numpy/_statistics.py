@@ -8,6 +8,8 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax.numpy._arithmetic import clip
+from onax.numpy._creation import broadcast_to
+from onax.numpy._products import dot
 from onax.numpy._promotion import (
     array_of,
     arrays,
@@ -20,14 +22,12 @@ from onax.numpy._promotion import (
 )
 from onax.numpy._reductions import average, mean
 from onax.numpy._shaping import atleast_2d, concatenate, ravel, swapaxes
-from onax.numpy._creation import broadcast_to
-from onax.numpy._products import dot
 from onax.numpy._ufuncs import constant_like
 
 
 def _sub(x, y):
     """x - y, or whether they differ for bools."""
-    return lax.ne(x, y) if x.dtype == bool else lax.sub(x, y)
+    return lax.ne(x, y) if x.dtype == np.bool_ else lax.sub(x, y)
 
 
 @staged("diff", static_argnames=("n", "axis"))
@@ -94,9 +94,9 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     axis = canonical_axis(axis, y.ndim)
     y = lax.transpose(y, (*(i for i in range(y.ndim) if i != axis), axis))
     if x is None:
-        n = y.shape[-1]
-        ends = lax.add(_at(y, 0), _at(y, n - 1))
-        total = lax.sub(lax.reduce_sum(y, (y.ndim - 1,)), lax.mul(constant_like(y, 0.5), ends))
+        total = lax.reduce_sum(y, (y.ndim - 1,))
+        ends = lax.add(_at(y, 0), _at(y, y.shape[-1] - 1))
+        total = lax.sub(total, lax.mul(constant_like(y, 0.5), ends))
         return lax.mul(dx, total)
     pairs = lax.add(_cut_last(y, 1, None), _cut_last(y, 0, -1))
     total = lax.mul(*promote_args("trapezoid", dx, pairs))
@@ -104,7 +104,8 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 
 def _at(x, i):
-    return lax.index_in_dim(x, i, x.ndim - 1, keepdims=False)
+    part = lax.slice(x, [0] * (x.ndim - 1) + [i], (*x.shape[:-1], i + 1))
+    return lax.squeeze(part, (x.ndim - 1,))
 
 
 def _cut_last(x, start, stop):
@@ -123,7 +124,9 @@ def gradient(f, *varargs, axis=None, edge_order=None):
     (f,) = promote_dtypes_inexact(array_of("gradient", f))
     axes = canonical_axes(axis, f.ndim)
     if min((f.shape[i] for i in axes), default=2) < 2:
-        raise ValueError("Shape of array too small to calculate a numerical gradient, at least 2 elements are required.")
+        raise ValueError(
+            "Shape of array too small to calculate a numerical gradient, at least 2 elements are required."
+        )
     if len(varargs) == 0:
         spacings = [1.0] * len(axes)
     elif len(varargs) == 1:
@@ -148,7 +151,8 @@ def _gradient_along(f, axis, spacing):
     if np.ndim(spacing) == 0:
         h = to_dtype(spacing, f.dtype)
         middle = lax.mul(lax.sub(part(2, n), part(0, n - 2)), constant_like(f, 0.5))
-        return lax.concatenate([lax.div(first, h), lax.div(middle, h), lax.div(last, h)], axis)
+        middle, last = lax.div(middle, h), lax.div(last, h)
+        return lax.concatenate([lax.div(first, h), middle, last], axis)
     gaps = lax.reshape(diff(to_dtype(spacing, f.dtype)), [n - 1 if i == axis else 1 for i in range(f.ndim)])
 
     def gap(start, stop):

@@ -10,7 +10,7 @@ from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_arg
 from onax.numpy._shaping import expand_dims
 
 
-class ufunc:  # noqa: N801 - NumPy's name
+class ufunc:
     """An elementwise function of `nin` arrays.  `jnp.frompyfunc` makes one from a function of scalars.
 
     `identity` starts a reduction of nothing.  Calls broadcast; `out=` and `where=` are not supported.

@@ -9,16 +9,14 @@ import numpy as np
 
 from onax import lax
 from onax._ground import dtypes
-from onax._native.array import ArrayImpl
+from onax._native.array import ArrayImpl, make_array
 from onax.numpy._promotion import (
     array_of,
-    arrays,
     promote_args,
     promote_args_inexact,
     promote_args_numeric,
     promote_dtypes_inexact,
     promote_dtypes_numeric,
-    promote_shapes,
 )
 
 _REAL = frozenset(d for d in dtypes.ALL_DTYPES if d.kind not in "bc")
@@ -54,16 +52,9 @@ def _unary(name, primitive, function, direct, promote, doc):
     return _named(ufunc, name, "x", doc)
 
 
-def _with_accuracy(name, primitive, function, doc):
-    """A function of one array whose primitive has the parameter `accuracy`; floats and complex only."""
-    bind = primitive.bind
-
-    def ufunc(x, /):
-        if type(x) is ArrayImpl and x.dtype in _INEXACT:
-            return bind(x, accuracy=None)
-        return function(*promote_dtypes_inexact(array_of(name, x)))
-
-    return _named(ufunc, name, "x", doc)
+def _float(name, primitive, function, doc):
+    """A function of one array, computed in floats or complex numbers."""
+    return _unary(name, primitive, function, _INEXACT, promote_dtypes_inexact, doc)
 
 
 def _binary(name, primitive, function, direct, promote, doc, parameters="x1 x2"):
@@ -93,24 +84,24 @@ def _checked(x):
 
 # --- one array ----------------------------------------------------------------------------------------------------
 
-sin = _with_accuracy("sin", lax.sin_p, lax.sin, "Sine of x, in radians.  Integers give float32.")
-cos = _with_accuracy("cos", lax.cos_p, lax.cos, "Cosine of x, in radians.  Integers give float32.")
-tan = _with_accuracy("tan", lax.tan_p, lax.tan, "Tangent of x, in radians.  Integers give float32.")
-exp = _with_accuracy("exp", lax.exp_p, lax.exp, "e to the power x.")
-exp2 = _with_accuracy("exp2", lax.exp2_p, lax.exp2, "2 to the power x.")
-expm1 = _with_accuracy("expm1", lax.expm1_p, lax.expm1, "exp(x) - 1, exact for small x.")
-log = _with_accuracy("log", lax.log_p, lax.log, "Natural logarithm; nan for negative x, -inf for 0.")
-log1p = _with_accuracy("log1p", lax.log1p_p, lax.log1p, "log(1 + x), exact for small x.")
-sqrt = _with_accuracy("sqrt", lax.sqrt_p, lax.sqrt, "Square root; nan for negative x.")
-tanh = _with_accuracy("tanh", lax.tanh_p, lax.tanh, "Hyperbolic tangent.")
-cbrt = _with_accuracy("cbrt", lax.cbrt_p, lax.cbrt, "Real cube root.  Raises TypeError for complex x.")
-sinh = _unary("sinh", lax.sinh_p, lax.sinh, _INEXACT, promote_dtypes_inexact, "Hyperbolic sine.")
-cosh = _unary("cosh", lax.cosh_p, lax.cosh, _INEXACT, promote_dtypes_inexact, "Hyperbolic cosine.")
-arcsin = _unary("arcsin", lax.asin_p, lax.asin, _INEXACT, promote_dtypes_inexact, "Inverse sine, in radians.")
-arccos = _unary("arccos", lax.acos_p, lax.acos, _INEXACT, promote_dtypes_inexact, "Inverse cosine, in radians.")
-arctan = _unary("arctan", lax.atan_p, lax.atan, _INEXACT, promote_dtypes_inexact, "Inverse tangent, in radians.")
-arcsinh = _unary("arcsinh", lax.asinh_p, lax.asinh, _INEXACT, promote_dtypes_inexact, "Inverse hyperbolic sine.")
-arctanh = _unary("arctanh", lax.atanh_p, lax.atanh, _INEXACT, promote_dtypes_inexact, "Inverse hyperbolic tangent.")
+sin = _float("sin", lax.sin_p, lax.sin, "Sine of x, in radians.  Integers give float32.")
+cos = _float("cos", lax.cos_p, lax.cos, "Cosine of x, in radians.  Integers give float32.")
+tan = _float("tan", lax.tan_p, lax.tan, "Tangent of x, in radians.  Integers give float32.")
+exp = _float("exp", lax.exp_p, lax.exp, "e to the power x.")
+exp2 = _float("exp2", lax.exp2_p, lax.exp2, "2 to the power x.")
+expm1 = _float("expm1", lax.expm1_p, lax.expm1, "exp(x) - 1, exact for small x.")
+log = _float("log", lax.log_p, lax.log, "Natural logarithm; nan for negative x, -inf for 0.")
+log1p = _float("log1p", lax.log1p_p, lax.log1p, "log(1 + x), exact for small x.")
+sqrt = _float("sqrt", lax.sqrt_p, lax.sqrt, "Square root; nan for negative x.")
+tanh = _float("tanh", lax.tanh_p, lax.tanh, "Hyperbolic tangent.")
+cbrt = _float("cbrt", lax.cbrt_p, lax.cbrt, "Real cube root.  Raises TypeError for complex x.")
+sinh = _float("sinh", lax.sinh_p, lax.sinh, "Hyperbolic sine.")
+cosh = _float("cosh", lax.cosh_p, lax.cosh, "Hyperbolic cosine.")
+arcsin = _float("arcsin", lax.asin_p, lax.asin, "Inverse sine, in radians.")
+arccos = _float("arccos", lax.acos_p, lax.acos, "Inverse cosine, in radians.")
+arctan = _float("arctan", lax.atan_p, lax.atan, "Inverse tangent, in radians.")
+arcsinh = _float("arcsinh", lax.asinh_p, lax.asinh, "Inverse hyperbolic sine.")
+arctanh = _float("arctanh", lax.atanh_p, lax.atanh, "Inverse hyperbolic tangent.")
 sign = _unary("sign", lax.sign_p, lax.sign, _NUMBERS, _checked, "-1, 0 or 1; x / abs(x) for complex x; nan for nan.")
 square = _unary("square", lax.square_p, lax.square, _NUMBERS, promote_dtypes_numeric, "x times x.")
 negative = _unary("negative", lax.neg_p, lax.neg, _NUMBERS, _checked, "-x.  Raises TypeError for bool.")
@@ -131,7 +122,7 @@ def absolute(x, /):
     """Absolute value; the modulus (a real dtype) for complex x."""
     x = array_of("absolute", x)
     dtype = x.dtype
-    return x if dtype == bool or dtypes.is_unsigned(dtype) else lax.abs(x)
+    return x if dtype == np.bool_ or dtypes.is_unsigned(dtype) else lax.abs(x)
 
 
 def floor(x, /):
@@ -151,29 +142,30 @@ def positive(x, /):
     return array_of("positive", x)
 
 
-def _by_parts(function, x):
-    """A function that scales real numbers, applied to real and imaginary part."""
-    if not dtypes.is_complex(x.dtype):
-        return function(x)
-    return lax.complex(function(lax.real(x)), function(lax.imag(x)))
-
-
 def log10(x, /):
     """Logarithm to base 10."""
     logarithm = lax.log(*promote_args_inexact("log10", x))
-    return _by_parts(lambda y: lax.mul(y, constant_like(y, 1 / np.log(10))), logarithm)
+    scale = dtypes.real_dtype(logarithm.dtype).type(1 / np.log(10))
+    if not dtypes.is_complex(logarithm.dtype):
+        return lax.mul(logarithm, scale)
+    re, im = lax.real(logarithm), lax.imag(logarithm)
+    return lax.complex(lax.mul(re, scale), lax.mul(im, scale))
 
 
 def log2(x, /):
     """Logarithm to base 2."""
     logarithm = lax.log(*promote_args_inexact("log2", x))
-    two = lax.log(constant_like(lax.real(logarithm) if dtypes.is_complex(logarithm.dtype) else logarithm, 2))
-    return _by_parts(lambda y: lax.div(y, two), logarithm)
+    if not dtypes.is_complex(logarithm.dtype):
+        return lax.div(logarithm, lax.log(constant_like(logarithm, 2)))
+    re, im = lax.real(logarithm), lax.imag(logarithm)
+    two = lax.log(constant_like(re, 2))
+    return lax.complex(lax.div(re, two), lax.div(im, two))
 
 
 def constant_like(like, value):
-    """value as a scalar of the other's dtype."""
-    return like.dtype.type(value)
+    """value as a scalar of the other's dtype and weak type."""
+    value = like.dtype.type(value)
+    return make_array(np.asarray(value), weak_type=True) if like.weak_type else value
 
 
 def deg2rad(x, /):
@@ -295,7 +287,7 @@ def _bool_or(number_function, bool_function):
     """One function for numbers, another for bool."""
 
     def function(x, y):
-        return bool_function(x, y) if x.dtype == bool else number_function(x, y)
+        return bool_function(x, y) if x.dtype == np.bool_ else number_function(x, y)
 
     return function
 
@@ -306,11 +298,13 @@ add = _binary(
 multiply = _binary(
     "multiply", lax.mul_p, _bool_or(lax.mul, lax.bitwise_and), _NUMBERS, promote_args, "x * y; `and` for bools.", "x y"
 )
-subtract = _binary(
-    "subtract", lax.sub_p, lax.sub, _NUMBERS, promote_args, "x - y.  Raises TypeError for bools.", "x y"
+subtract = _binary("subtract", lax.sub_p, lax.sub, _NUMBERS, promote_args, "x - y.  Raises TypeError for bools.", "x y")
+maximum = _binary(
+    "maximum", lax.max_p, lax.max, _NUMBERS, promote_args, "The larger of x and y; nan if either is.", "x y"
 )
-maximum = _binary("maximum", lax.max_p, lax.max, _NUMBERS, promote_args, "The larger of x and y; nan if either is.", "x y")
-minimum = _binary("minimum", lax.min_p, lax.min, _NUMBERS, promote_args, "The smaller of x and y; nan if either is.", "x y")
+minimum = _binary(
+    "minimum", lax.min_p, lax.min, _NUMBERS, promote_args, "The smaller of x and y; nan if either is.", "x y"
+)
 bitwise_and = _binary("bitwise_and", lax.and_p, lax.bitwise_and, _LOGICAL, promote_args, "x & y.", "x y")
 bitwise_or = _binary("bitwise_or", lax.or_p, lax.bitwise_or, _LOGICAL, promote_args, "x | y.", "x y")
 bitwise_xor = _binary("bitwise_xor", lax.xor_p, lax.bitwise_xor, _LOGICAL, promote_args, "x ^ y.", "x y")
@@ -318,14 +312,14 @@ bitwise_xor = _binary("bitwise_xor", lax.xor_p, lax.bitwise_xor, _LOGICAL, promo
 
 def truth(x):
     """x as bool: whether each element differs from zero."""
-    return x if x.dtype == bool else lax.ne(x, constant_like(x, 0))
+    return x if x.dtype == np.bool_ else lax.ne(x, x.dtype.type(0))
 
 
 def _logical(name, function, doc):
     """A function of two arrays read as truth values."""
 
     def ufunc(x1, x2, /):
-        return function(*promote_shapes(name, *map(truth, arrays(name, x1, x2))))
+        return function(*map(truth, promote_args(name, x1, x2)))
 
     return _named(ufunc, name, "x y", doc)
 

@@ -5,14 +5,14 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dtypes
-from onax._native.array import Array, ArrayImpl
+from onax._native.array import ArrayImpl
 from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_dtypes
 
 _BOOL = np.dtype(bool)
 
 
 @staged("_where")
-def _where(condition, x, y):
+def where(condition, x, y):
     """x where condition, y elsewhere, all broadcast together."""
     if (
         type(condition) is ArrayImpl and type(x) is ArrayImpl and type(y) is ArrayImpl and x.dtype is y.dtype
@@ -21,13 +21,14 @@ def _where(condition, x, y):
         return lax.select_n_p.bind(condition, y, x)
     check_arraylike("where", condition, x, y)
     condition = array_of("where", condition)
-    if condition.dtype != bool:
+    if condition.dtype != np.bool_:
         condition = lax.ne(condition, condition.dtype.type(0))
     x, y = promote_dtypes(x, y)
     shape = lax.broadcast_shapes(condition.shape, x.shape, y.shape)
     # a scalar condition selects whole arrays: it stays a scalar
     condition = condition if condition.shape == () else _broadcast(condition, shape)
-    return lax.select_n(condition, _broadcast(y, shape), _broadcast(x, shape))
+    x, y = _broadcast(x, shape), _broadcast(y, shape)
+    return lax.select_n(condition, y, x)
 
 
 def _broadcast(x, shape):
@@ -38,39 +39,19 @@ def _broadcast(x, shape):
     return lax.broadcast_in_dim(x, shape, tuple(range(lead, len(shape))))
 
 
-def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
-    """Elements of x where condition is true and of y elsewhere, broadcast together.
-
-    With condition alone: the indices of its nonzero elements (see `nonzero`, to which `size` and `fill_value` belong).
-    The derivative of the side not chosen is 0, but nan or inf computed there still spoil a gradient.
-    """
-    if x is None and y is None:
-        check_arraylike("where", condition)
-        return nonzero_of(condition, size=size, fill_value=fill_value)
-    check_arraylike("where", condition, x, y)
-    if size is not None or fill_value is not None:
-        raise ValueError("size and fill_value arguments cannot be used in three-term where function.")
-    if x is None or y is None:
-        raise ValueError("Either both or neither of the x and y arguments should be provided to jax.numpy.where.")
-    return _where(condition, x, y)
-
-
 def select(condlist, choicelist, default=0):
     """For each element the choice of the first true condition, `default` where none is.
 
     Raises ValueError for empty lists or lists of different lengths.
     """
     if len(condlist) != len(choicelist):
-        raise ValueError(
-            f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})"
-        )
+        raise ValueError(f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})")
     if not condlist:
         raise ValueError("condlist must be non-empty")
-    conditions = [lax.ne(c, c.dtype.type(0)) if c.dtype != bool else c for c in arrays("select", *condlist)]
+    conditions = [lax.ne(c, c.dtype.type(0)) if c.dtype != np.bool_ else c for c in arrays("select", *condlist)]
     choices = promote_dtypes(default, *arrays("select", *choicelist))
     shape = lax.broadcast_shapes(*(c.shape for c in conditions), *(c.shape for c in choices))
     conditions = [_broadcast(c, shape) for c in conditions]
-    choices = [_broadcast(c, shape) for c in choices]
     none = lax.full(shape, False, np.bool_)
     which = lax.argmax(lax.stack([none, *conditions], 0), 0, dtypes.scalar_dtype(int))
-    return lax.select_n(which, *choices)
+    return lax.select_n(which, *(_broadcast(c, shape) for c in choices))

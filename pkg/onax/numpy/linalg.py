@@ -12,8 +12,14 @@ from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax.numpy import _gathering, _products
 from onax.numpy._einsum import einsum
-from onax.numpy._promotion import array_of, arrays, canonical_axis, check_arraylike, promote_args_inexact
-from onax.numpy._promotion import promote_dtypes_inexact
+from onax.numpy._promotion import (
+    array_of,
+    arrays,
+    canonical_axis,
+    check_arraylike,
+    promote_args_inexact,
+    promote_dtypes_inexact,
+)
 from onax.numpy._reductions import max as _max
 from onax.numpy._reductions import min as _min
 from onax.numpy._reductions import sum as _sum
@@ -23,7 +29,7 @@ from onax.numpy._ufuncs import constant_like
 
 
 @staged("norm", static_argnames=("ord", "axis", "keepdims"))
-def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002 - NumPy's name
+def norm(x, ord=None, axis=None, keepdims=False):
     """The norm of a vector or matrix, or of all along one axis or two.
 
     Vectors: the ord-th root of the sum of |x|**ord, also inf, -inf and 0 (the number of nonzeros).
@@ -42,7 +48,9 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002 - NumPy's name
         return _vector_norm(x, ord, axis, keepdims)
     if len(axis) == 2:
         return _matrix_norm(x, ord, axis, keepdims)
-    raise ValueError(f"Improper number of axes for norm: axis={axis}. Pass one axis to compute a vector-norm, or two axes to compute a matrix-norm.")
+    raise ValueError(
+        f"Improper number of axes for norm: axis={axis}. Pass one axis to compute a vector-norm, or two axes to compute a matrix-norm."
+    )
 
 
 def _magnitude_squared(x):
@@ -77,7 +85,12 @@ def _matrix_norm(x, order, axis, keepdims):
     row, column = axis
     if order is None or order in ("f", "fro"):
         return _root_of_squares(x, axis, keepdims)
-    reductions = {1: (row, column, _max), -1: (row, column, _min), np.inf: (column, row, _max), -np.inf: (column, row, _min)}
+    reductions = {
+        1: (row, column, _max),
+        -1: (row, column, _min),
+        np.inf: (column, row, _max),
+        -np.inf: (column, row, _min),
+    }
     if order in reductions:
         first, second, reduce_ = reductions[order]
         if not keepdims and second > first:
@@ -85,16 +98,18 @@ def _matrix_norm(x, order, axis, keepdims):
         options = {"initial": 0} if reduce_ is _max else {}
         return reduce_(_sum(lax.abs(x), axis=first, keepdims=keepdims), axis=second, keepdims=keepdims, **options)
     if order in ("nuc", 2, -2):
-        raise NotImplementedError(f"jnp.linalg.norm: the matrix norm ord={order!r} needs singular values, which are not there yet.")
+        raise NotImplementedError(
+            f"jnp.linalg.norm: the matrix norm ord={order!r} needs singular values, which are not there yet."
+        )
     raise ValueError(f"Invalid order '{order}' for matrix norm.")
 
 
-def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002 - NumPy's name
+def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     """The norm of each matrix in the last two axes."""
     return norm(x, ord=ord, keepdims=keepdims, axis=(-2, -1))
 
 
-def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002 - NumPy's name
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """The norm of the vectors along the axes, all by default, taken as one."""
     (x,) = promote_args_inexact("jnp.linalg.vector_norm", x)
     if ord is None or ord == 2:
@@ -151,9 +166,13 @@ def multi_dot(arrays, *, precision=None):
     operands = [array_of("multi_dot", x) for x in operands]
     for i, x in enumerate(operands):
         if x.ndim not in ((1, 2) if i in (0, len(operands) - 1) else (2,)):
-            raise ValueError("multi_dot: input arrays must all be two-dimensional, except for the first and last array which may be 1D or 2D.")
+            raise ValueError(
+                "multi_dot: input arrays must all be two-dimensional, except for the first and last array which may be 1D or 2D."
+            )
     if any(a.shape[-1] != b.shape[0] for a, b in zip(operands, operands[1:])):
-        raise ValueError(f"multi_dot: last dimension of each array must match first dimension of following array. Got array shapes {[x.shape for x in operands]}")
+        raise ValueError(
+            f"multi_dot: last dimension of each array must match first dimension of following array. Got array shapes {[x.shape for x in operands]}"
+        )
     if len(operands) == 2:
         return _products.matmul(*operands, precision=precision)
     names = iter("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -197,7 +216,9 @@ def cross(x1, x2, /, *, axis=-1):
     """The vector product along an axis of length 3.  Raises ValueError for other lengths."""
     x1, x2 = arrays("jnp.linalg.outer", x1, x2)
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
-        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they have {x1.shape[axis]} and {x2.shape[axis]} dimensions respectively.")
+        raise ValueError(
+            f"Both input arrays must be (arrays of) 3-dimensional vectors, but they have {x1.shape[axis]} and {x2.shape[axis]} dimensions respectively."
+        )
     return _products.cross(x1, x2, axis=axis)
 
 

@@ -7,9 +7,8 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._ground import dtypes
 from onax.nn._normalization import log_softmax as _log_softmax
-from onax.nn._normalization import logsumexp
 from onax.nn._normalization import softmax as _softmax
-from onax.numpy._promotion import array_of, promote_args, promote_args_inexact
+from onax.numpy._promotion import array_of, promote_args_inexact
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
 
@@ -104,7 +103,7 @@ def _p_log_ratio(name, p, q):
     none = lax.bitwise_and(lax.eq(p, zero), lax.ge(q, zero))
     safe_p, safe_q = jnp.where(both, p, 1), jnp.where(both, q, 1)
     ratio = lax.sub(_xlogx(safe_p), xlogy(safe_p, safe_q))
-    return p, q, jnp.where(both, ratio, jnp.where(none, 0, np.inf))
+    return p, q, jnp.where(both, ratio, jnp.where(none, 0.0, np.inf))
 
 
 def rel_entr(p, q):
@@ -126,8 +125,9 @@ def ndtr(x):
     root, one, two, half = (constant_like(x, v) for v in (np.sqrt(0.5), 1, 2, 0.5))
     w = lax.mul(x, root)
     z = lax.abs(w)
+    near, middle = lax.lt(z, root), lax.add(one, lax.erf(w))
     tail = lax.select(lax.gt(w, constant_like(x, 0)), lax.sub(two, lax.erfc(z)), lax.erfc(z))
-    return lax.mul(half, lax.select(lax.lt(z, root), lax.add(one, lax.erf(w)), tail))
+    return lax.mul(half, lax.select(near, middle, tail))
 
 
 def softmax(x, /, *, axis=None):

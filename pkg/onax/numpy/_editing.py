@@ -1,0 +1,220 @@
+"""Arrays with some elements replaced, removed or inserted.  NumPy's versions write in place; these return new arrays."""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._core.trace import concrete_or_error
+from onax._ground import dtypes
+from onax.numpy._creation import array, asarray, broadcast_to
+from onax.numpy._gathering import take_places
+from onax.numpy._promotion import array_of, canonical_axis, check_arraylike, to_dtype
+from onax.numpy._shaping import ravel, reshape
+
+
+def _refuse_in_place(name, inplace):
+    if inplace:
+        raise ValueError(
+            f"jax.numpy.{name} cannot modify arrays in-place, because JAX arrays are immutable. Pass inplace=False to "
+            "instead return an updated array."
+        )
+
+
+def fill_diagonal(a, val, wrap=False, *, inplace=True):
+    """a with val, repeated as needed, on its main diagonal; inplace=False is required."""
+    if inplace:
+        raise NotImplementedError("JAX arrays are immutable, must use inplace=False")
+    if wrap:
+        raise NotImplementedError("wrap=True is not implemented, must use wrap=False")
+    check_arraylike("fill_diagonal", a, val)
+    a, val = array_of("fill_diagonal", a), array_of("fill_diagonal", val)
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) != 1:
+        raise ValueError("All dimensions of input must be equal length")
+    n = min(a.shape)
+    i = lax.iota(dtypes.scalar_dtype(int), n)
+    if val.ndim == 0:
+        return a.at[(i,) * a.ndim].set(lax.convert_element_type(val, a.dtype))
+    flat = ravel(val)
+    times = -(-n // flat.shape[0])
+    values = lax.slice(lax.tile(flat, (times,)), (0,), (n,))
+    return a.at[(i,) * a.ndim].set(lax.convert_element_type(values, a.dtype))
+
+
+def put(a, ind, v, mode=None, *, inplace=True):
+    """a with the values v, repeated as needed, at the places `ind` of the flattened array; inplace=False is required.
+
+    mode: None drops places out of bounds, "clip" and "wrap" bring them in.
+    """
+    _refuse_in_place("put", inplace)
+    check_arraylike("put", a, ind, v)
+    a, ind, v = array_of("put", a), ravel(array_of("put", ind)), ravel(array_of("put", v))
+    if not a.size or not ind.size or not v.size:
+        return a
+    v = lax.slice(lax.tile(v, (-(-ind.size // v.size),)), (0,), (ind.size,))
+    if mode is None:
+        scatter_mode = "drop"
+    elif mode == "clip":
+        ind = lax.clamp(ind.dtype.type(0), ind, ind.dtype.type(a.size - 1))
+        scatter_mode = "promise_in_bounds"
+    elif mode == "wrap":
+        n = ind.dtype.type(a.size)
+        ind = lax.rem(lax.add(lax.rem(ind, n), n), n)
+        scatter_mode = "promise_in_bounds"
+    else:
+        raise ValueError(f"mode should be one of 'wrap' or 'clip'; got {mode=}")
+    flat = ravel(a).at[ind].set(lax.convert_element_type(v, a.dtype), mode=scatter_mode)
+    return reshape(flat, a.shape)
+
+
+@staged("put_along_axis", static_argnames=("axis", "inplace", "mode"))
+def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
+    """arr with values at the places that `indices` names along an axis; inplace=False is required."""
+    _refuse_in_place("put_along_axis", inplace)
+    arr, indices, values = (array_of("put_along_axis", x) for x in (arr, indices, values))
+    shape = arr.shape
+    if axis is None:
+        arr, axis = ravel(arr), 0
+        indices = ravel(indices)
+    if arr.ndim != indices.ndim:
+        raise ValueError("put_along_axis arguments 'arr' and 'indices' must have same ndim. Got "
+                         f"{arr.ndim=} and {indices.ndim=}.")  # fmt: skip
+    axis = canonical_axis(axis, arr.ndim)
+    wide = list(lax.broadcast_shapes(
+        tuple(1 if i == axis else d for i, d in enumerate(arr.shape)),
+        tuple(1 if i == axis else d for i, d in enumerate(indices.shape)),
+    ))  # fmt: skip
+    wide[axis] = indices.shape[axis]
+    indices = broadcast_to(indices, tuple(wide))
+    values = broadcast_to(lax.convert_element_type(values, arr.dtype), tuple(wide))
+    index = tuple(
+        indices if i == axis else lax.broadcasted_iota(indices.dtype, tuple(wide), i) for i in range(arr.ndim)
+    )
+    return reshape(arr.at[index].set(values, mode=mode), shape)
+
+
+def place(arr, mask, vals, *, inplace=True):
+    """arr with vals, in order and repeated, where mask is True; inplace=False is required."""
+    _refuse_in_place("place", inplace)
+    check_arraylike("place", arr, mask, vals)
+    arr, mask, vals = array_of("place", arr), array_of("place", mask), ravel(array_of("place", vals))
+    if arr.size != mask.size:
+        raise ValueError("place: arr and mask must be the same size")
+    if not vals.size:
+        raise ValueError("Cannot place values from an empty array")
+    if not arr.size:
+        return arr
+    known = np.asarray(concrete_or_error(None, mask, "mask of jnp.place")).ravel() != 0
+    which = (np.cumsum(known) - 1) % vals.size
+    chosen = take_places(vals, which.clip(0), 0)
+    flat = lax.select(array(known), lax.convert_element_type(chosen, arr.dtype), ravel(arr))
+    return reshape(flat, arr.shape)
+
+
+def _static_places(obj, n, axis):
+    """The places an index object names, as an ndarray of non-negative numbers."""
+    if isinstance(obj, slice):
+        return np.arange(n)[obj]
+    places = np.asarray(concrete_or_error(None, obj, "the 'obj' argument of jnp.delete/jnp.insert"))
+    if places.dtype == bool:
+        if places.shape != (n,):
+            raise ValueError(f"np.delete(arr, obj): for boolean indices, obj must be one-dimensional with length matching specified axis. Got {places.shape}")  # noqa: E501
+        return np.flatnonzero(places)
+    return places
+
+
+def delete(arr, obj, axis=None, *, assume_unique_indices=False):
+    """arr without the slices at the places `obj` along an axis (None: elements of arr flattened)."""
+    check_arraylike("delete", arr)
+    arr = array_of("delete", arr)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    axis = canonical_axis(axis, arr.ndim)
+    n = arr.shape[axis]
+    if not isinstance(obj, slice) and np.ndim(obj) == 0:
+        i = canonical_axis(concrete_or_error(operator.index, obj, "the 'obj' argument of jnp.delete"), n) if n else 0
+        before = lax.slice_in_dim(arr, 0, i, axis=axis)
+        return lax.concatenate([before, lax.slice_in_dim(arr, i + 1, n, axis=axis)], axis)
+    places = _static_places(obj, n, axis)
+    keep = np.ones(n, bool)
+    keep[places[(places >= -n) & (places < n)]] = False
+    return take_places(arr, np.flatnonzero(keep).astype(np.int32), axis)
+
+
+def insert(arr, obj, values, axis=None):
+    """arr with values inserted before the places `obj` along an axis (None: arr flattened)."""
+    check_arraylike("insert", arr, 0 if isinstance(obj, slice) else obj, values)
+    arr, values = array_of("insert", arr), array_of("insert", values)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    axis = canonical_axis(axis, arr.ndim)
+    n = arr.shape[axis]
+    values = lax.convert_element_type(values, arr.dtype)
+    values = lax.broadcast_to_rank(values, arr.ndim)
+    places = _static_places(obj, n, axis)
+    if places.ndim == 0 and values.ndim:
+        order = [*range(1, axis + 1), 0, *range(axis + 1, arr.ndim)]
+        values = lax.transpose(values, order) if values.ndim == arr.ndim and np.ndim(obj) == 0 else values
+    places = np.atleast_1d(np.where(places < 0, places + n, places)).ravel()
+    if places.size == 1:
+        places = np.repeat(places, values.shape[axis])
+    count = places.size
+    wide = tuple(count if i == axis else d for i, d in enumerate(arr.shape))
+    values = broadcast_to(values, wide)
+    order = np.argsort(places, kind="stable")
+    targets = np.empty(count, np.int64)
+    targets[order] = np.clip(places[order], 0, n) + np.arange(count)
+    source = np.empty(n + count, np.int32)
+    is_new = np.zeros(n + count, bool)
+    is_new[targets] = True
+    source[~is_new] = np.arange(n)
+    source[targets] = n + np.arange(count)
+    return take_places(lax.concatenate([arr, values], axis), source, axis)
+
+
+def trim_zeros(filt, trim="fb", axis=None):
+    """filt without leading ('f') and trailing ('b') zeros along its axes.  Concrete only."""
+    known = np.asarray(concrete_or_error(None, filt, "Error arose in the `filt` argument of trim_zeros()"))
+    filt = asarray(filt)
+    nonzero = np.argwhere(known)
+    axes = range(filt.ndim) if axis is None else [canonical_axis(a, filt.ndim) for a in np.atleast_1d(axis)]
+    starts, stops = [0] * filt.ndim, list(filt.shape)
+    for a in axes:
+        low = int(nonzero[:, a].min()) if len(nonzero) else filt.shape[a]
+        high = int(nonzero[:, a].max()) + 1 if len(nonzero) else filt.shape[a]
+        starts[a] = low if "f" in trim.lower() else 0
+        stops[a] = high if "b" in trim.lower() else filt.shape[a]
+    return lax.slice(filt, starts, stops)
+
+
+def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
+    """How often each number from 0 occurs in x (negative ones count as 0), or the sum of their weights.
+
+    `length`, which a traced x needs, fixes the number of counts; larger numbers are dropped.
+    """
+    x = array_of("bincount", x)
+    if not dtypes.is_integer(x.dtype) and x.dtype != np.bool_:
+        raise TypeError(f"x argument to bincount must have an integer type; got {x.dtype}")
+    if x.ndim != 1:
+        raise ValueError("only 1-dimensional input supported.")
+    minlength = concrete_or_error(operator.index, minlength, "The error occurred because of argument 'minlength' of jnp.bincount.")
+    if length is None:
+        known = np.asarray(concrete_or_error(None, x, (
+            "The error occurred because of argument 'x' of jnp.bincount. To avoid this error, pass a static `length` "
+            "argument."
+        )))  # fmt: skip
+        length = max(minlength, int(known.max()) + 1 if known.size else 0)
+    else:
+        length = concrete_or_error(operator.index, length, "The error occurred because of argument 'length' of jnp.bincount.")
+    if weights is None:
+        weights = lax.full((), 1, dtypes.scalar_dtype(int))
+    else:
+        weights = array_of("bincount", weights)
+        if weights.shape != x.shape:
+            raise ValueError("shape of weights must match shape of x.")
+    zero = to_dtype(0, x.dtype)
+    counts = lax.full((length,), 0, weights.dtype)
+    return counts.at[lax.max(x, zero) if x.dtype != np.bool_ else lax.convert_element_type(x, np.int32)].add(weights, mode="drop")
