@@ -29,7 +29,8 @@ _WHOLE = slice(None)
 class Entry:
     """One part of an index.
 
-    kind   "new" (a new axis), "int", "slice", "array" (integers, rank 0 included)
+    kind   "new" (a new axis), "int", "slice", "array" (integers, rank 0 included), "gap" (an Ellipsis for no axes,
+           which parts arrays all the same)
     value  None, the int (or symbolic dimension), (start, stop, step, count), the array
     axis   the operand axis it speaks of
     """
@@ -70,7 +71,7 @@ def parse(shape, index):
     if len(dots) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     at = dots[0] if dots else len(parts)
-    rest = [_WHOLE] * (len(shape) - used)
+    rest = [_WHOLE] * (len(shape) - used) or [Ellipsis] * len(dots)
     parts[at : at + 1] = rest
     return _entries(shape, parts)
 
@@ -131,8 +132,8 @@ def _entries(shape, parts):
     entries, inserted, axis = [], [], 0
     shape = list(shape)
     for position, part in enumerate(parts):
-        if part is None:
-            entries.append(Entry("new", None, None))
+        if part is None or part is Ellipsis:
+            entries.append(Entry("new" if part is None else "gap", None, None))
             continue
         if isinstance(part, slice):
             entries.append(Entry("slice", _resolved(part, shape[axis], position), axis))
@@ -201,7 +202,7 @@ def _resolved_symbolic(start, stop, step, size):
 def _inside(bound, high, low, size=None):
     """A bound of a slice, counted from the end if negative, between low and high."""
     if bound >= 0:
-        return dims.min_dim(bound, high)
+        return dims.min_dim(high, bound)
     return dims.max_dim(bound + (high if size is None else size), low)
 
 
@@ -286,12 +287,19 @@ def _read_now(x, index):
             places.append(where if where.ndim else int(where))
         elif entry.kind == "slice":
             places.append(as_slice(entry.value))
-        else:
+        elif entry.kind == "new":
             places.append(None)
+        else:
+            places.append(...)
+    if not any(p is Ellipsis for p in places):
+        places.append(...)  # NumPy then gives an array of rank 0, not a scalar
     value = x._value
     for axis in parsed.inserted:
         value = np.expand_dims(value, axis)
-    return wrapped(x, value[(*places, ...)])
+    try:
+        return wrapped(x, value[tuple(places)])
+    except IndexError:  # arrays that do not broadcast together: the general path says so in JAX's words
+        return None
 
 
 def wrapped(x, value):
@@ -393,7 +401,7 @@ def _dynamic(x, parsed, wrap):
         return None
     starts, sizes, dropped, flipped = [], [], [], []
     for entry in parsed.entries:
-        if entry.kind == "new":
+        if entry.kind in ("new", "gap"):
             continue
         if entry.kind == "array":
             if np.ndim(entry.value) if not isinstance(entry.value, Array) else entry.value.ndim:
@@ -493,7 +501,7 @@ class Plan:
                 self.new.append(len(self.kinds) + len(self.new))
             elif entry.kind == "slice":
                 self._slice(entry)
-            else:
+            elif entry.kind != "gap":
                 value = arrays[k] if entry.kind == "array" else self._scalar_int(entry, wrap)
                 self._point(entry.axis, value, len(self.batch))
 
