@@ -19,7 +19,8 @@ from onax._compile.jit import jit
 from onax._core.trace import Tracer
 from onax._ground import errors
 from onax._ground.config import config
-from onax._native.array import ArrayImpl, from_user
+from onax._ground.dtypes import KeyType
+from onax._native.array import ArrayImpl, from_user, make_array
 from onax._prims import elementwise as ops
 from onax._prims import shaping
 from onax._transforms.abstract import make_jaxpr
@@ -410,3 +411,20 @@ def test_tracebacks_show_the_users_frames():
     assert [f for f in frames if f not in ("test_tracebacks_show_the_users_frames", "<lambda>", "inner")] == [
         "onax._native.call.JitFunction.__call__"
     ]
+
+
+class Generator:
+    tag, key_shape = "fry", (2,)
+
+
+@pytest.mark.parametrize("through_runtime", [True, False])
+def test_keys_cross_the_boundary(through_runtime):
+    dtype = KeyType(Generator())
+    words = np.arange(12, dtype=np.uint32).reshape(6, 2)
+    keys = make_array(words.view(dtype.storage).reshape(6), dtype)
+    f = jit(lambda k: shaping.reshape(k, (2, 3)) if through_runtime else k)
+    for _ in range(2):
+        out = f(keys)
+        assert out.dtype == dtype and out.shape == ((2, 3) if through_runtime else (6,))
+        assert values(np.asarray(out._value).reshape(-1).view(np.uint32)) == list(range(12))
+    assert f._cache_size() == 1

@@ -151,15 +151,18 @@ class PjitFunction(JitFunction):
         o = self._options
         return _rebuild, (self.fun, {name: getattr(o, name) for name in _JIT_DEFAULTS if name != "backend"})
 
+    @source.api_boundary
     def lower(self, *args, **kwargs):
         """The program for arguments of these types (values or ShapeDtypeStructs), as ONNX: a Lowered."""
         return self.trace(*args, **kwargs).lower()
 
+    @source.api_boundary
     def trace(self, *args, **kwargs):
         """The program for arguments of these types (values or ShapeDtypeStructs), as a jaxpr: a Traced."""
         staged = _stage(self, args, kwargs)
         return Traced(self, staged, fun_name(self.fun), donated_leaves(self, args, kwargs))
 
+    @source.api_boundary
     def eval_shape(self, *args, **kwargs):
         """A tree of ShapeDtypeStruct: the types of the results."""
         staged = _stage(self, args, kwargs)
