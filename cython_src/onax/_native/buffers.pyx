@@ -16,7 +16,9 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_CheckExact(object op)
     cnp.ndarray PyArray_FromScalar(object scalar, PyArray_Descr *descr)
     void PyArray_CLEARFLAGS(cnp.ndarray arr, int flags)
-    object PyArray_NewFromDescr(PyTypeObject *, PyArray_Descr *, int, cnp.npy_intp *, cnp.npy_intp *, void *, int, void *)
+    object PyArray_NewFromDescr(
+        PyTypeObject *, PyArray_Descr *, int, cnp.npy_intp *, cnp.npy_intp *, void *, int, void *
+    )
     int NPY_ARRAY_WRITEABLE
 
 cdef extern from "Python.h":

@@ -1,7 +1,7 @@
 """How the elements of an array leave and enter: Python values, text, ndarrays, DLPack.
 
-NumPy does the work; added are the dtypes it does not know (bfloat16 and the like travel as DLPack's own), and the rule that
-nobody gets memory he could write to.
+NumPy does the work; added are the dtypes it does not know (bfloat16 and the like travel as DLPack's own), and the
+rule that nobody gets memory they could write to.
 """
 
 import numpy as np
