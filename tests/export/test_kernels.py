@@ -1,5 +1,10 @@
 """The table of operators: detours, refusals, and that the measured file is complete and read rightly."""
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -73,3 +78,15 @@ def test_a_ring_carrier_holds_all_bits_and_an_order_carrier_all_values():
                 assert carrier is not None and carrier.itemsize >= narrow.itemsize
                 if kind == "order":
                     assert np.can_cast(narrow, carrier, "safe") or narrow not in SHORT_NAMES or short == "bf16"
+
+
+def test_measuring_again_gives_what_the_file_says(tmp_path):
+    """scripts/measure_kernels.py, run as a program, on a few operators."""
+    out = tmp_path / "kernels.json"
+    names = ["Add", "Where", "Pad:edge", "CumProd"]
+    script = Path(__file__).parents[2] / "scripts" / "measure_kernels.py"
+    subprocess.run([sys.executable, script, "--out", out, *names], check=True, capture_output=True)
+    got = json.loads(out.read_text())
+    assert got["runtime"] == lazy.find_runtime().version and sorted(got["ops"]) == sorted(names)
+    committed = json.loads(Path(kernels.__file__).with_name("kernels.json").read_text())
+    assert got["ops"] == {name: committed["ops"][name] for name in names}

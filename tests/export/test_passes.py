@@ -1,8 +1,12 @@
 """Rewrites of finished graphs."""
 
+import ml_dtypes
 import numpy as np
+import pytest
 
-from onax.export.graph import passes
+from onax._ground import lazy
+from onax._native import ort
+from onax.export.graph import ops, passes, proto
 from onax.export.graph.value import Graph
 
 F32, I64, BOOL = np.dtype(np.float32), np.dtype(np.int64), np.dtype(bool)
@@ -33,3 +37,117 @@ def test_a_node_with_one_result_read_stays():
     _, indices = g.node("TopK", x, g.const([2], I64), outs=[((2,), F32), ((2,), I64)])
     g.output("i", indices)
     assert [n.op_type for n in passes.run(g).nodes] == ["TopK"]
+
+
+# ---- equal nodes
+
+
+def test_equal_nodes_are_shared():
+    g = Graph()
+    x, y = g.input("x", ((2, 3), F32)), g.input("y", ((2, 3), F32))
+    a, b = ops.mul(g, g.node("Exp", x), y), ops.mul(g, g.node("Exp", x), y)
+    turned = [ops.transpose(g, v, (1, 0)) for v in (a, b, x)]
+    g.output("z", ops.add(g, ops.add(g, turned[0], turned[1]), turned[2]))
+    passes.run(g)
+    assert [n.op_type for n in g.nodes] == ["Exp", "Mul", "Transpose", "Transpose", "Add", "Add"]
+
+
+def test_what_differs_stays():
+    """Attributes, operands, order of operands, results of the graph, other domains."""
+    g = Graph()
+    x = g.input("x", ((2, 2), F32))
+    parts = [
+        g.node("LeakyRelu", x, alpha=0.1), g.node("LeakyRelu", x, alpha=0.2),
+        ops.sub(g, x, g.const(1, F32)), ops.sub(g, g.const(1, F32), x), ops.sub(g, x, g.const(2, F32)),
+        g.node("Host", x, domain="onax"), g.node("Host", x, domain="onax"),
+    ]  # fmt: skip
+    g.output("first", g.node("Sin", x))
+    g.output("second", g.node("Sin", x))
+    for i, part in enumerate(parts):
+        g.output(f"part{i}", part)
+    count = len(g.nodes)
+    passes.run(g)
+    assert len(g.nodes) == count
+
+
+def test_a_subgraph_reads_the_node_that_is_kept():
+    g = Graph()
+    x, c = g.input("x", ((2,), F32)), g.input("c", ((), BOOL))
+    first, second = g.node("Exp", x), g.node("Exp", x)
+    then, other = g.subgraph(), g.subgraph()
+    then.output(None, then.node("Neg", second))
+    other.output(None, first)
+    g.output("y", g.node("If", c, out=x.aval, then_branch=then, else_branch=other))
+    passes.run(g)
+    assert [n.op_type for n in g.nodes] == ["Exp", "If"] and then.nodes[0].inputs == (first,)
+
+
+# ---- transposed products
+
+
+def _run(g, *arrays):
+    ort.attach(lazy.find_runtime().library)
+    data, ins, outs, shared = proto.to_session(g)
+    return ort.Session(data, ins, outs, initializers=shared).run(list(arrays))
+
+
+@pytest.mark.parametrize("flags", [{}, {"transA": 1}, {"transB": 1}, {"transA": 1, "transB": 1}], ids=str)
+@pytest.mark.parametrize("op_type", ["Gemm", "MatMul"])
+def test_a_transposed_product_is_one_gemm(op_type, flags):
+    if op_type == "MatMul" and flags:
+        pytest.skip("MatMul has no flags")
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((4, 2) if "transA" in flags else (2, 4)).astype(np.float32)
+    b = rng.standard_normal((3, 4) if "transB" in flags else (4, 3)).astype(np.float32)
+    g = Graph()
+    x, y = g.input("a", (a.shape, F32)), g.input("b", (b.shape, F32))
+    g.output("c", ops.transpose(g, g.node(op_type, x, y, out=((2, 3), F32), **flags), (1, 0)))
+    passes.run(g)
+    assert [n.op_type for n in g.nodes] == ["Gemm"]
+    want = (a.T if "transA" in flags else a) @ (b.T if "transB" in flags else b)
+    np.testing.assert_allclose(_run(g, a, b)[0], want.T, rtol=1e-5)
+
+
+def test_products_that_stay():
+    """Read elsewhere, with a third operand, of integers (Gemm has no kernel), of stacks of matrices."""
+    g = Graph()
+    x, i, s = g.input("x", ((2, 2), F32)), g.input("i", ((2, 2), np.int32)), g.input("s", ((5, 2, 2), F32))
+    shared = g.node("MatMul", x, x)
+    g.output("shared", shared)
+    g.output("t0", ops.transpose(g, shared, (1, 0)))
+    g.output("t1", ops.transpose(g, g.node("Gemm", x, x, x), (1, 0)))
+    g.output("t2", ops.transpose(g, g.node("MatMul", i, i), (1, 0)))
+    g.output("t3", ops.transpose(g, g.node("MatMul", s, s), (0, 2, 1)))
+    passes.run(g)
+    assert sum(n.op_type == "Transpose" for n in g.nodes) == 4
+
+
+# ---- constants folded at birth
+
+
+def test_constants_are_folded_at_birth():
+    g = Graph()
+    one = g.const(1, F32)
+    assert g.node("Neg", one).const == -1
+    assert g.cast(g.const([1, 2], I64), F32).const.tolist() == [1.0, 2.0] and not g.nodes
+    wide = ops.expand(g, one, (2, 3))
+    turned = g.cast(g.node("Neg", wide), np.float64)
+    assert [n.op_type for n in g.nodes] == ["Expand"] * 3 and turned.node.inputs[0].const == -1.0
+    assert turned.dtype == np.float64 and turned.shape == (2, 3)
+    g.cast(wide, ml_dtypes.bfloat16)  # Expand has no kernel of it
+    assert g.nodes[-1].op_type == "Cast"
+
+
+@pytest.mark.parametrize("given, wanted", [(np.float32, np.int32), (np.float64, np.float16)], ids=str)
+def test_casts_that_numpy_does_otherwise_are_left_to_the_runtime(given, wanted):
+    g = Graph()
+    g.cast(g.const(1.5, given), wanted)
+    assert [n.op_type for n in g.nodes] == ["Cast"]
+
+
+def test_optimization_level():
+    g = Graph()
+    x = g.input("x", ((1, 1, 5, 5), F32))
+    assert proto.optimization_level(g) == 1
+    g.node("Conv", x, g.const(np.ones((1, 1, 3, 3)), F32), out=((1, 1, 3, 3), F32))
+    assert proto.optimization_level(g) == 99
