@@ -169,6 +169,11 @@ def convert(x, dtype, weak_type=False):
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type, sharding=None)
 
 
+# The dtypes that mean the same whether 64-bit dtypes are on or not, by themselves and by their scalar types.
+_WIDE = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
+_NARROW = {key: d for d in dtypes.ALL_DTYPES if d not in _WIDE for key in (d, d.type)}
+
+
 def convert_element_type(operand, new_dtype):
     """operand with its elements converted to new_dtype; the shape stays.
 
@@ -178,7 +183,8 @@ def convert_element_type(operand, new_dtype):
     """
     if new_dtype is None:
         raise ValueError("dtype must be specified.")
-    return convert(operand, dtypes.check_user_dtype(new_dtype, "convert_element_type"))
+    dtype = _NARROW.get(new_dtype) if isinstance(new_dtype, (np.dtype, type)) else None
+    return convert(operand, dtypes.check_user_dtype(new_dtype, "convert_element_type") if dtype is None else dtype)
 
 
 # ---- bitcast_convert_type ----

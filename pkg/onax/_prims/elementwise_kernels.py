@@ -302,12 +302,14 @@ def make_complex(x, y):
 def select_n(which, *cases):
     """cases[which], element by element; an index out of range is clamped."""
     shape = cases[0].shape
+    if len(cases) == 2 and which.dtype is BOOL and which.shape == shape == cases[1].shape:
+        return np.where(which, cases[1], cases[0])
     if any(c.shape != shape for c in cases) or (which.ndim and which.shape != shape):
         raise TypeError("NumPy would broadcast these shapes")  # abstract_eval words it
     if which.ndim == 0:
         return cases[min(max(int(which), 0), len(cases) - 1)]
     if which.dtype == BOOL:
-        return np.where(which, cases[1], cases[0]) if len(cases) == 2 else cases[0]
+        return cases[0] if len(cases) == 1 else np.where(which, cases[1], cases[0])
     which = cast(which, np.dtype(np.int64)) if which.dtype.kind not in "iu" else which
     out = cases[-1]
     for i in range(len(cases) - 2, -1, -1):
