@@ -118,7 +118,7 @@ def _checked_aval(x):
                 "numpy masked arrays are not supported as direct inputs to JAX functions. Use arr.filled() to "
                 "convert the value to a standard numpy array."
             )
-    elif hasattr(type(x), "__jax_array__") and not isinstance(x, Array):
+    elif hasattr(type(x), "__jax_array__") and not (isinstance(x, Array) or type(x) in dtypes.python_scalar_dtypes):
         raise ValueError(
             "Triggering __jax_array__() during abstractification is no longer supported. Convert the object with "
             "jax.numpy.array() first, or register its class as a pytree."

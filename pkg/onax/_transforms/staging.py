@@ -59,6 +59,8 @@ class DynamicJaxprTrace(Trace):
         if isinstance(x, DynamicJaxprTracer) and x._trace is self:
             return x._var
         if not isinstance(x, Array):
+            if hasattr(type(x), "__jax_array__"):  # a symbolic dimension: its value is an operation
+                return self.atom(x.__jax_array__())
             aval = typeof(x)
             return core.Literal(x, aval) if not aval.shape else self._constant(x, aval)
         if isinstance(x, Tracer):
