@@ -11,8 +11,11 @@ import numpy as np
 
 import oracle
 from laws.sampling import FLOATS
+from onax._native.avals import ShapedArray
 
-# Mapped and differentiated samples: one width of each kind is enough, the laws cover the others.
+# Parameters that real JAX makes itself: the combining function of a scatter.
+DERIVED = ("update_jaxpr", "update_consts")
+# Widths that are neither mapped nor differentiated: one of each kind is enough, the laws cover the others.
 NARROW = tuple(map(np.dtype, ("float64", "float16", "int8", "int16", "int64", "uint8", "uint16", "uint64")))
 
 
@@ -21,8 +24,15 @@ def modes_of(sample):
     yield "eager"
     if not any(x.dtype in NARROW for x in sample.operands):
         yield "vmap"
-        if sample.differentiable and all(sample.operands[i].dtype in FLOATS for i in sample.differentiable):
+        if sample.differentiable and all(x.dtype in FLOATS for x in _tangible(sample)):
             yield "grad"
+
+
+def _tangible(sample):
+    """The operands that are differentiated, and the results, which must be floats too."""
+    yield from (sample.operands[i] for i in sample.differentiable)
+    out, _ = sample.primitive.abstract(*(ShapedArray(x.shape, x.dtype) for x in sample.operands), **sample.params)
+    yield from out if sample.primitive.multiple_results else (out,)
 
 
 def operands_for(sample, mode, operands=None):
@@ -39,7 +49,7 @@ def request_for(sample, mode, operands=None):
         "kind": "bind",
         "primitive": sample.primitive.name,
         "operands": [oracle.encode(x) for x in operands_for(sample, mode, operands)],
-        "params": {k: oracle.encode(v) for k, v in sample.params.items()},
+        "params": {k: oracle.encode(v) for k, v in sample.params.items() if k not in DERIVED},
         "mode": mode,
     }
     if mode == "vmap":

@@ -72,6 +72,16 @@ STEERING = {
 }
 
 
+SCATTERS = {
+    "scatter": lax.scatter,
+    "scatter-add": lax.scatter_add,
+    "scatter-sub": lax.scatter_sub,
+    "scatter-mul": lax.scatter_mul,
+    "scatter-min": lax.scatter_min,
+    "scatter-max": lax.scatter_max,
+}
+
+
 def bind(request):
     with jax.enable_x64(True):
         return _bind(request)
@@ -82,7 +92,10 @@ def _bind(request):
     params = {k: decode(v) for k, v in request["params"].items()}
     params.update((k, None) for k, names in STEERING.items() if primitive.name in names)
     operands = [decode(x) for x in request["operands"]]
-    f = lambda *xs: primitive.bind(*xs, **params)
+    if primitive.name in SCATTERS:
+        f = lambda *xs: SCATTERS[primitive.name](*xs, **params)
+    else:
+        f = lambda *xs: primitive.bind(*xs, **params)
     if request["mode"] == "eager":
         return [encode(x) for x in _flat(f(*operands))]
     if request["mode"] == "vmap":

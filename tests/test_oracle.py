@@ -17,12 +17,15 @@ import oracle_requests
 from laws.runtime import is_complex
 from onax._ground.config import enable_x64
 from onax.export.lower import registry
-from tolerance import assert_same_bits, assert_sum, assert_ulps, assert_within, finfo, is_float
+from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, assert_within, finfo, is_float
 
 FAMILIES = sorted(p.stem for p in (Path(__file__).parent / "laws" / "samples").glob("*.py"))
 LIVE_SAMPLES = 60
 # A gradient is a chain of at most eight elementwise operations, each within four units in the last place.
 GRADIENT_ULPS = 32
+# Where real JAX is itself further from the true value than four units in the last place: float32 gamma functions by
+# Lanczos' approximation, complex powers through exp(y log x).
+ULPS_OF_JAX = {"lgamma": 32, "digamma": 32, "polygamma": 64, "zeta": 32, "pow": 32}
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +91,13 @@ def compare(sample, mode, operands, got, answer, what):
                 sizes.append(size(*(np.flip(x) for x in operands)))
             assert_sum(g, w, terms, np.max([np.max(s, initial=0) for s in sizes]), what)
         else:
-            assert_ulps(g, w, what=what)
+            assert_ulps(g, w, ulps_for(sample), what)
+
+
+def ulps_for(sample):
+    """The allowance of a sample: larger only where JAX's own algorithm is less exact."""
+    name, kinds = sample.primitive.name, {x.dtype.kind for x in sample.operands}
+    return ULPS if name == "pow" and "c" not in kinds else ULPS_OF_JAX.get(name, ULPS)
 
 
 def assert_gradient(sample, operands, got, want, what):
@@ -111,7 +120,11 @@ def test_recorded(family, name):
                 continue  # real JAX refuses it
             compare(sample, mode, sample.operands, run(sample, mode, sample.operands), answer, what)
             if mode == "eager" and not is_complex(sample) and sample.primitive not in registry.UNSUPPORTED:
-                got = flat(jax.jit(sample.bind)(*sample.operands))
+                try:
+                    got = flat(jax.jit(sample.bind)(*sample.operands))
+                except jax.errors.LoweringError:
+                    assert family == "special" and sample.operands[0].dtype == np.float64, what
+                    continue
                 compare(sample, mode, sample.operands, got, answer, f"{what} under jit")
 
 
