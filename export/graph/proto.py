@@ -4,9 +4,11 @@ to_model(graph)      a file's bytes: every constant inside, doc_strings with the
 to_session(graph)    what `onax._native.ort.Session` takes: lean bytes, ports, and the large constants by reference
 """
 
+import re
+
 from onax._ground import source
 from onax._native.protobuf import ELEMENT_TYPES, model_bytes
-from onax.export.graph.value import SMALL_BYTES
+from onax.export.graph.value import SMALL_BYTES, Graph
 
 # The lowest IR version that allows an opset.  The onnx package's own default is newer than the runtime loads.
 _IR_VERSIONS = {18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11, 24: 12, 25: 13, 26: 13}
@@ -68,9 +70,23 @@ def optimization_level(graph):
     return 99 if any(n.op_type in ("Conv", "ConvTranspose") for n in graph.nodes) else 1
 
 
-def locate(graph, text):
-    """The place of the node that an error's text names, or None."""
+def _all_nodes(graph):
+    """Nodes of a graph and of the subgraphs in it."""
     for node in graph.nodes:
-        if node.place is not None and f"'{node.name}'" in text:
-            return source.summarize(node.place)
+        yield node
+        for x in node.attributes.values():
+            if type(x) is Graph:
+                yield from _all_nodes(x)
+
+
+def locate(graph, text):
+    """The place of the first node that an error's text names in quotes, or None.
+
+    A node that the runtime made of several is named after the first of them, with more behind a slash.
+    """
+    places = {node.name: node.place for node in _all_nodes(graph) if node.place is not None}
+    for quoted in re.findall("'([^']+)'", text):
+        place = places.get(quoted.split("/")[0])
+        if place is not None:
+            return source.summarize(place)
     return None

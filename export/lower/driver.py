@@ -21,7 +21,7 @@ from onax._transforms.staging import trace_to_jaxpr
 from onax.export import shapes
 from onax.export.graph import ops
 from onax.export.graph.kernels import ELEMENT_TYPES
-from onax.export.graph.passes import run
+from onax.export.graph.passes import run, settle
 from onax.export.graph.value import Graph, Value
 from onax.export.lower.registry import COMPONENT_RULES, COMPONENTWISE, RULES, UNSUPPORTED, Decomposition
 
@@ -148,9 +148,13 @@ def _decomposed(g, decomposition, eqn, values):
 def _apply(g, eqn, values):
     """The results of one equation, as a list."""
     primitive = eqn.primitive
-    has_components = any(type(v) is tuple for v in values) or any(
-        v.aval.dtype not in ELEMENT_TYPES for v in eqn.outvars
-    )
+    has_components = False
+    for v in values:
+        if type(v) is tuple:
+            has_components = True
+    for v in eqn.outvars:
+        if v.aval.dtype not in ELEMENT_TYPES:
+            has_components = True
     rule = (COMPONENT_RULES if has_components else RULES).get(primitive)
     if rule is None and has_components and primitive in RULES and _moves_data(primitive):
         return _componentwise(g, RULES[primitive], eqn, values)
@@ -247,4 +251,5 @@ def lower_jaxpr(
         raise LoweringError(g.model.refusals.text(opset))
     for name, value, x in zip(output_names, results, jaxpr.outvars):
         g.output(name, join(g, value, x.aval))
-    return run(g)
+    g.model.dims = None
+    return settle(run(g))

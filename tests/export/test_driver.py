@@ -1,5 +1,8 @@
 """jaxpr -> graph: boundary, components, calls, decompositions, refusals, symbolic shapes."""
 
+import gc
+import weakref
+
 import numpy as np
 import onnx
 import pytest
@@ -89,6 +92,25 @@ def test_large_constants_become_shared_initializers():
     data, _, _, shared = proto.to_session(g)
     assert len(data) < 500 and [a.nbytes for a in shared.values()] == [w.nbytes]
     np.testing.assert_array_equal(run(g, w)[0], w * w)
+
+
+def test_graphs_and_their_constants_are_freed_without_the_collector():
+    w = np.arange(3000, dtype=np.float32)
+    closed = stage(lambda x: [elementwise.mul(x, w)], w)
+    gc.collect()
+    gc.disable()
+    try:
+        g = lower_jaxpr(closed, opset=21)
+        data, ins, outs, shared = proto.to_session(g)
+        memory = weakref.ref(next(iter(shared.values())))
+        s = ort.Session(data, ins, outs, initializers=shared)
+        del closed, shared, g
+        assert memory() is not None
+        np.testing.assert_array_equal(s.run([w])[0], w * w)
+        del s
+        assert memory() is None
+    finally:
+        gc.enable()
 
 
 def test_nodes_carry_name_and_line():
