@@ -58,7 +58,8 @@ cdef class JitCache:
 cdef class JitFunction:
     cdef readonly object fun
     cdef public JitCache cache
-    cdef tuple static_argnums       # positions, none negative unless the function's arity is unknown
+    cdef tuple static_argnums       # positions, ascending
+    cdef bint has_negative          # some count from the end
     cdef frozenset static_argnames
     cdef bint has_static
     cdef dict __dict__

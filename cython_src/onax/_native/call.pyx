@@ -362,7 +362,8 @@ cdef class JitFunction:
     def __init__(self, fun, JitCache cache not None, static_argnums=(), static_argnames=()):
         self.fun = fun
         self.cache = cache
-        self.static_argnums = tuple(static_argnums)
+        self.static_argnums = tuple(sorted(set(static_argnums)))
+        self.has_negative = any([i < 0 for i in self.static_argnums])
         self.static_argnames = frozenset(static_argnames)
         self.has_static = bool(self.static_argnums or self.static_argnames)
 
@@ -378,25 +379,27 @@ cdef class JitFunction:
 
     def split(self, tuple args, dict kwargs):
         """(dynamic positional, dynamic keyword, statics) of a call; statics are (types, names or places, values)."""
-        cdef Py_ssize_t n = len(args), i
-        cdef list dynamic = [], names = [], values = []
-        cdef set places
+        cdef Py_ssize_t n = len(args), i, j = 0
+        cdef list dynamic = [], values = []
+        cdef tuple places = self.static_argnums
         if not self.has_static:
             return args, kwargs, None
-        places = {i if i >= 0 else i + n for i in self.static_argnums}
+        if self.has_negative:
+            places = tuple(sorted({i if i >= 0 else i + n for i in places}))
         for i in range(n):
-            if i in places:
-                names.append(i)
+            if j < len(places) and <object>places[j] == i:
                 values.append(args[i])
+                j += 1
             else:
                 dynamic.append(args[i])
+        names = places if j == len(places) else places[:j]
         rest = kwargs
         if kwargs and not self.static_argnames.isdisjoint(kwargs):
             rest = {name: value for name, value in kwargs.items() if name not in self.static_argnames}
-            for name in sorted(self.static_argnames & kwargs.keys()):
-                names.append(name)
-                values.append(kwargs[name])
-        return tuple(dynamic), rest, (tuple(map(type, values)), tuple(names), tuple(values))
+            found = sorted(self.static_argnames & kwargs.keys())
+            names = (*names, *found)
+            values.extend([kwargs[name] for name in found])
+        return tuple(dynamic), rest, (tuple([type(value) for value in values]), names, tuple(values))
 
     cdef object call(self, tuple args, dict kwargs):
         cdef Entry last = self.cache.last
