@@ -3,7 +3,9 @@
 from onax._compile import plan as planning
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.trace import Tracer, typeof
+from onax._ground import source
 from onax._native.array import ArrayImpl
+from onax._native.call import Entry, JitCache, JitFunction
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
 
@@ -138,13 +140,13 @@ class Lowered(Stage):
 class Compiled(Stage):
     """A compiled function for certain argument types; calling it with others raises TypeError."""
 
-    __slots__ = ("_device", "_executable", "_graph")
+    __slots__ = ("_executable", "_graph", "_run")
 
     def __init__(self, signature, executable, graph, device):
         super().__init__(signature)
         self._executable = executable
         self._graph = graph
-        self._device = device
+        self._run = _Checked(signature, executable, device)
 
     def as_text(self):
         """The graph as text."""
@@ -172,6 +174,21 @@ class Compiled(Stage):
         return planning.host_nodes(self._graph)
 
     def __call__(self, *args, **kwargs):
+        return self._run(*args, **kwargs)
+
+    call = __call__
+
+
+class _Checked(JitFunction):
+    """Runs one program; arguments of a pattern not seen before are checked first."""
+
+    def __init__(self, signature, executable, device):
+        super().__init__(None, JitCache())
+        self._signature = signature
+        self._executable = executable
+        self._device = device
+
+    def _miss(self, args, kwargs):
         s = self._signature
         leaves, tree = tree_flatten((args, kwargs))
         if tree != s.in_tree:
@@ -184,9 +201,14 @@ class Compiled(Stage):
                 )
         _check_types(s, leaves)
         device, committed = _place(leaves, self._device)
-        return tree_unflatten(s.out_tree, self._executable.run(leaves, device, committed))
+        entry = Entry(self._executable, s.out_tree, device=device, committed=committed)
+        return entry.run(leaves), entry
 
-    call = __call__
+    def _traced(self, args, kwargs):
+        return self._miss(args, kwargs)[0]
+
+    def _leaving(self, error):
+        source.boundary.__exit__(type(error), error, error.__traceback__)
 
 
 def _place(leaves, device):
