@@ -1,7 +1,8 @@
 """The command line: `python scripts/export.py TARGET --arg SPEC ... [-o FILE] [--opset N] [--check]`.
 
     TARGET   path/to/file.py:function  or  package.module:function  (dots reach into classes and objects)
-    SPEC     f32[batch,8,8]   {w: f32[64,32], b: f32[32]}   [f32[3], (i32[], None)]     one for each parameter
+    SPEC     f32[batch,8,8]   {w: f32[64,32], b: f32[32]}   [f32[3], (i32[], None)]     one for each parameter;
+             NAME=SPEC for a keyword argument
 
 Exit codes: 0 done; 1 `--check` found a difference; 2 the command or the function cannot be carried out.
 """
@@ -15,7 +16,7 @@ import numpy as np
 
 from onax._ground import lazy, source
 from onax._ground.dims import SymbolicScope
-from onax._ground.errors import ConcretizationTypeError, ExportError, LoweringError
+from onax._ground.errors import BackendError, ExportError, LoweringError
 from onax.export import api, report
 from onax.export.specs import parse_spec
 
@@ -27,25 +28,20 @@ def _parser():
     parser = lazy.argparse.ArgumentParser(
         prog="export.py", description="Export a Python function written with onax to an ONNX file."
     )
-    parser.add_argument("target", help="path/to/file.py:function or package.module:function")
-    parser.add_argument(
-        "--arg", action="append", default=[], metavar="SPEC", dest="specs",
-        help="type of the next argument, such as f32[batch,8,8] or {w: f32[64,32], b: f32[32]}",
-    )  # fmt: skip
-    parser.add_argument("--static", action="append", default=[], metavar="NAME=VALUE",
-                        help="a keyword argument fixed to a Python literal")  # fmt: skip
-    parser.add_argument("--constraint", action="append", default=[], metavar="TEXT",
-                        help='a constraint on symbolic dimensions, such as "batch >= 2"')  # fmt: skip
-    parser.add_argument("-o", "--output", metavar="FILE", help="the file to write (default: FUNCTION.onnx)")
-    parser.add_argument("--opset", type=int, default=api.DEFAULT_OPSET, metavar="N",
-                        help=f"ONNX opset, {api.OPSETS[0]} to {api.OPSETS[-1]} (default {api.DEFAULT_OPSET})")  # fmt: skip
-    parser.add_argument("--check", action="store_true",
-                        help="run the model in ONNX Runtime and the function on random input, and compare")  # fmt: skip
-    parser.add_argument(
-        "--rtol", type=float, help="largest difference that --check accepts, relative to the largest value"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the random input (default 0)")
-    parser.add_argument("--quiet", action="store_true", help="print errors only")
+    option = parser.add_argument
+    opsets = f"ONNX opset, {api.OPSETS[0]} to {api.OPSETS[-1]} (default {api.DEFAULT_OPSET})"
+    several = {"action": "append", "default": []}
+    spec = "type of the next argument, such as f32[batch,8,8] or {w: f32[64,32], b: f32[32]}"
+    option("target", help="path/to/file.py:function or package.module:function")
+    option("--arg", metavar="SPEC", dest="specs", help=spec, **several)
+    option("--static", metavar="NAME=VALUE", help="a keyword argument fixed to a Python literal", **several)
+    option("--constraint", metavar="TEXT", help='on symbolic dimensions, such as "batch >= 2"', **several)
+    option("-o", "--output", metavar="FILE", help="the file to write (default: FUNCTION.onnx)")
+    option("--opset", type=int, default=api.DEFAULT_OPSET, metavar="N", help=opsets)
+    option("--check", action="store_true", help="compare the model in ONNX Runtime with the function on random input")
+    option("--rtol", type=float, help="largest difference that --check accepts, relative to the largest value")
+    option("--seed", type=int, default=0, help="seed of the random input (default 0)")
+    option("--quiet", action="store_true", help="print errors only")
     return parser
 
 
@@ -110,10 +106,20 @@ def _fits(function, specs, static):
         signature.bind(*specs, **static)
     except TypeError as error:
         name = getattr(function, "__name__", "the function")
-        raise ExportError(
-            f"{name}{signature} does not take {len(specs)} --arg"
-            f"{' and ' + ', '.join(static) if static else ''}: {error}"
-        ) from None
+        also = f" and {', '.join(static)}" if static else ""
+        raise ExportError(f"{name}{signature} does not take {len(specs)} --arg{also}: {error}") from None
+
+
+def _read_specs(texts, scope):
+    """Types of the positional arguments, and of those written NAME=SPEC by name."""
+    positional, named = [], {}
+    for text in texts:
+        name, sign, spec = text.partition("=")
+        if sign and name.strip().isidentifier():
+            named[name.strip()] = parse_spec(spec.strip(), scope)
+        else:
+            positional.append(parse_spec(text, scope))
+    return positional, named
 
 
 def _static_values(texts):
@@ -162,7 +168,7 @@ class _UsersCode:
         raise SystemExit(EXIT_FAILED) from None
 
 
-_OWN_ERRORS = (ExportError, LoweringError, ConcretizationTypeError)
+_OWN_ERRORS = (ExportError, LoweringError, BackendError)
 _users_code = _UsersCode()
 
 
@@ -171,17 +177,17 @@ def _export(options, say):
         scope = SymbolicScope(options.constraint)
     except ValueError as error:
         raise ExportError(f"--constraint: {error}") from None
-    specs = [parse_spec(text, scope) for text in options.specs]
+    specs, named = _read_specs(options.specs, scope)
     static = _static_values(options.static)
     output = options.output or f"{options.target.rpartition(':')[2].rpartition('.')[2] or 'function'}.onnx"
     _check_writable(output)
     with _users_code:
         function = find_function(options.target)
-    _fits(function, specs, static)
+    _fits(function, specs, {**named, **static})
     if static:
         function = _with_static(function, static)
     with _users_code:
-        exported = api.export(function, opset=options.opset)(*specs)
+        exported = api.export(function, opset=options.opset)(*specs, **named)
     code = 0
     if options.check:
         code = _check(exported, function, options, say)
@@ -198,8 +204,8 @@ def _export(options, say):
 def _with_static(function, static):
     """The function with some keyword arguments fixed, under its own name and signature of the rest."""
 
-    def fixed(*args):
-        return function(*args, **static)
+    def fixed(*args, **kwargs):
+        return function(*args, **kwargs, **static)
 
     fixed.__name__ = getattr(function, "__name__", "function")
     fixed.__wrapped__ = function
@@ -207,7 +213,8 @@ def _with_static(function, static):
 
 
 def _check(exported, function, options, say):
-    comparisons, sizes = report.check(exported, function, np.random.default_rng(options.seed), options.rtol)
+    with _users_code:
+        comparisons, sizes = report.check(exported, function, np.random.default_rng(options.seed), options.rtol)
     with_sizes = f" with {', '.join(f'{k} = {v}' for k, v in sizes.items())}" if sizes else ""
     wrong = [c for c in comparisons if not c.is_close]
     worst = max(comparisons, key=lambda c: c.relative, default=None)

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
+from onax._native.array import make_array
 from onax.export import shapes
 
 # Largest difference between model and function, relative to the largest value of a result.  Sums are taken in another
@@ -30,7 +31,10 @@ def random_arguments(exported, rng):
     Floats are normal, integers from 0 to 7, so that they can be labels or indices; bools are fair coins.
     """
     sizes = shapes.sample_values(exported._plan)
-    leaves = [random_array(rng, shapes.dim_rules.evaluate_shape(a.shape, sizes), a.dtype) for a in exported.in_avals]
+    leaves = []
+    for aval in exported.in_avals:
+        x = random_array(rng, dims.evaluate_shape(aval.shape, sizes), aval.dtype)
+        leaves.append(make_array(np.asarray(x), weak_type=aval.weak_type))
     return exported.in_tree.unflatten(leaves), sizes
 
 

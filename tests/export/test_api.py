@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import onax
+import onax.numpy as jnp
+import onnx.checker
 from onax import lax
 from onax._ground.errors import ExportError, LoweringError
 from onax._native.dispatch import Primitive
 from onax._transforms.abstract import ShapeDtypeStruct
-from onax.export import deserialize, export, symbolic_shape
+from onax.export import deserialize, export, report, symbolic_shape
 from onax.export.api import argument_names, result_names
 
 F32 = np.float32
@@ -127,6 +129,29 @@ def test_wrong_calls(exported, args, kwargs, parts):
         exported.call(*args, **kwargs)
     for part in parts:
         assert part in str(caught.value)
+
+
+MODELS = {
+    "mlp": (lambda p, x: onax.nn.relu(x @ p["w"] + p["b"]), lambda b: ({"w": spec(6, 4), "b": spec(4)}, spec(b, 6))),
+    "gradient": (onax.grad(lambda w, x: jnp.mean(jnp.tanh(x @ w) ** 2)), lambda b: (spec(6, 4), spec(b, 6))),
+    "attention": (lambda q, k: onax.nn.softmax(q @ k.T / 2.0) @ k, lambda b: (spec(b, 6), spec(b, 6))),
+    "half": (lambda x: jnp.sum(x * 2, axis=0), lambda b: (spec(b, 6, dtype=np.float16),)),
+    "integers": (lambda i: (i // 3, i % 3, onax.nn.one_hot(i, 5)), lambda b: (spec(b, dtype=np.int32),)),
+    "bools": (lambda x: jnp.any(x > 0, axis=0) & True, lambda b: (spec(b, 6),)),
+    "empty": (lambda x: jnp.concatenate([x, x[:0]]), lambda b: (spec(0, 6),)),
+    "gather": (lambda x, i: x[i] + x.at[i].add(1.0).sum(), lambda b: (spec(b, 6), spec(3, dtype=np.int32))),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore:ONNX cannot assert")
+def test_models_are_standard_and_right(name):
+    fun, make = MODELS[name]
+    (b,) = symbolic_shape("b")
+    exported = export(fun)(*make(b))
+    onnx.checker.check_model(exported.onnx_model, full_check=True)
+    comparisons, _ = report.check(exported, fun, np.random.default_rng(0))
+    assert all(c.is_close for c in comparisons), [(c.name, c.relative) for c in comparisons]
 
 
 def test_chosen_names():

@@ -12,6 +12,7 @@ from onax.export.cli import EXIT_DIFFERENT, EXIT_FAILED, find_function, main
 NET = """
 import numpy as np
 from helper import FACTOR
+import onax.numpy
 from onax import lax
 
 W = lax.full((8, 4), 0.5)
@@ -33,6 +34,17 @@ def impure(x):
 
 def broken(x):
     return lax.dot(x, lax.full((3, 3), 1.0))
+
+def with_keyword(x, *, shift):
+    return lax.add(x, lax.broadcast(shift, (2,)))
+
+def indexes(x, i):
+    return x.at[i].set(0.0)[i + 100]
+
+def branches(x):
+    if x > 0:
+        return x
+    return -x
 
 class Model:
     @staticmethod
@@ -80,6 +92,18 @@ def test_static_values(project):
     assert main(["net.py:scaled", "--arg", "f32[2]", "--static", "factor=1.5", "--quiet", "-o", "k.onnx"]) == 0
     made = load("k.onnx")
     assert made.in_names == ("x",) and made.call(np.ones(2, np.float32)).tolist() == [3, 3]
+
+
+def test_keyword_arguments(project):
+    arguments = ["net.py:with_keyword", "--arg", "f32[2]", "--arg", "shift=f32[]", "--quiet", "--check"]
+    assert main(arguments) == 0 and load("with_keyword.onnx").in_names == ("x", "shift")
+
+
+def test_concretization_errors_show_the_line(project, capsys):
+    with pytest.raises(SystemExit):
+        main(["net.py:branches", "--arg", "f32[]"])
+    said = capsys.readouterr().err
+    assert "if x > 0:" in said and "TracerBoolConversionError" in said and "_transforms" not in said
 
 
 def test_constraints(project):
@@ -144,6 +168,11 @@ def test_read_only_folder(project, capsys):
     os.mkdir("closed", 0o500)
     assert main(["net.py:predict", "--arg", "f32[2,8]", "-o", "closed/p.onnx"]) == EXIT_FAILED
     assert "read-only" in capsys.readouterr().err
+
+
+def test_random_input_is_given_as_arrays(project):
+    """The function is checked on arrays of onax, whose indexing differs from NumPy's."""
+    assert main(["net.py:indexes", "--arg", "f32[3]", "--arg", "i32[2]", "--quiet", "--check"]) == 0
 
 
 def test_find_function_in_an_installed_module():
