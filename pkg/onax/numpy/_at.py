@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from onax import lax
-from onax._core.trace import as_array, typeof
+from onax._core.trace import Tracer, as_array, typeof
 from onax._ground import dims, dtypes
 from onax._ground.config import config
 from onax._ground.errors import TypePromotionError
@@ -25,7 +25,6 @@ from onax.numpy._creation import broadcast_to
 from onax.numpy._indexing import Plan, from_end, parse, read, wrapped
 from onax.numpy._promotion import as_operand, check_arraylike, promote_dtypes
 from onax.numpy._ufuncs import divide
-
 
 
 class _IndexUpdateHelper:
@@ -260,6 +259,11 @@ def _scatter_apply(operand, indices, updates, func, numbers, *, indices_are_sort
         return [out]
 
     closed = trace_to_jaxpr(combine, [aval, aval])
+    if any(isinstance(c, Tracer) for c in closed.consts):
+        raise NotImplementedError(
+            "x.at[].apply with a function that closes over traced values is not supported; use "
+            "x.at[index].set(func(x[index])) instead."
+        )
     return scatter_p.bind(
         operand,
         indices,
