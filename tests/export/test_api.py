@@ -3,11 +3,11 @@
 from collections import namedtuple
 
 import numpy as np
+import onnx.checker
 import pytest
 
 import onax
 import onax.numpy as jnp
-import onnx.checker
 from onax import lax
 from onax._ground.errors import ExportError, LoweringError
 from onax._native.dispatch import Primitive
