@@ -33,8 +33,8 @@ _METADATA_FIELD = 14  # of ModelProto, a repeated StringStringEntryProto
 
 # --- trees as JSON ------------------------------------------------------------------------------------------------
 
-_by_type = {}  # class -> (name, data to bytes, None for a named tuple)
-_by_name = {}  # name -> (class, bytes to data, rebuild or None)
+_by_type: dict = {}  # class -> (name, data to bytes, None for a named tuple)
+_by_name: dict = {}  # name -> (class, bytes to data, rebuild or None)
 
 
 def register_pytree_node_serialization(

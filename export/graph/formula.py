@@ -23,7 +23,7 @@ class Formula:
     """A value of a graph under construction; `value` is the Value."""
 
     __slots__ = ("g", "value")
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # equality makes a node, so it cannot be a key
 
     def __init__(self, g, value):
         self.g = g

@@ -15,10 +15,10 @@ data, and those in COMPONENTWISE, need nothing more: their rule is applied to ea
 rule, in COMPONENT_RULES, that takes and returns such tuples.
 """
 
-RULES = {}
-COMPONENT_RULES = {}
-COMPONENTWISE = set()
-UNSUPPORTED = {}
+RULES: dict = {}
+COMPONENT_RULES: dict = {}
+COMPONENTWISE: set = set()
+UNSUPPORTED: dict = {}
 
 
 class Decomposition:

@@ -4,7 +4,6 @@
     bilinear(p, lhs, rhs)             product rule; the adjoint of each side is given
     elementwise_jvp(p, rule, ...)     one derivative an operand:  rule(g, y, *operands, **params)
     no_derivative(p)                  integer or boolean results: tangents are zero
-    RuleView(field)                   JAX's registry dictionaries, as views of the primitives' fields
 
 `add_any`, the addition of tangents, is the one primitive that stands here, because the makers need it; elementwise.py
 gives it its batching rule with that of all other elementwise primitives.
@@ -148,34 +147,7 @@ def no_derivative(primitive):
     return primitive
 
 
-class RuleView(MutableMapping):
-    """A dictionary from primitives to one of their rules, as JAX's registries are; writing sets the field."""
-
-    def __init__(self, field, adapt=None):
-        self._field = field
-        self._adapt = adapt
-
-    def __getitem__(self, primitive):
-        rule = getattr(primitive, self._field)
-        if rule is None:
-            raise KeyError(primitive)
-        return rule
-
-    def __setitem__(self, primitive, rule):
-        setattr(primitive, self._field, rule if self._adapt is None else self._adapt(rule))
-
-    def __delitem__(self, primitive):
-        setattr(primitive, self._field, None)
-
-    def __iter__(self):
-        return iter(p for p in Primitive.all() if getattr(p, self._field) is not None)
-
-    def __len__(self):
-        return sum(1 for _ in self)
-
-
 __all__ = [
-    "RuleView",
     "ShapedArray",
     "UndefinedPrimal",
     "add_any_p",
