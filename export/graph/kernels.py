@@ -12,6 +12,8 @@ attribute has one entry for each value (`ScatterND:add`).
 and which change of type leaves the operator's meaning as it is:
 
     ring   sums and products modulo 2**n: computed in any integer type at least as wide, cast back (which wraps)
+    sum    sums that the runtime makes in float64 and saturates: exact in int64 for at most 16 bits, cast back (wraps);
+           of 32 and 64 bits they are not, whatever the table says (multiply with ones instead)
     order  results depend on the values: only types that hold every value of the narrower one
     move   results are operands: any change of type that can be undone
     real   real functions: 16-bit floats run in float32
@@ -52,6 +54,7 @@ _CARRIERS = {
         "i16": ("i32", "i64"), "u16": ("i32", "i64"), "u32": ("i32", "i64"), "u64": ("i64",), "i64": ("u64",),
         "i32": ("i64",),
     },
+    "sum": _HALVES | {"i8": ("i64",), "i16": ("i64",), "u8": ("i64",), "u16": ("i64",)},
     "shift": {"u16": ("u32",)},
     "real": _HALVES,
     "none": {},
@@ -67,7 +70,8 @@ def _rows(kind, names, operands=_ALL, results=_ALL):
 # operator -> kind of detour, positions of the operands and of the results that have the element type looked up
 OPERATORS = {
     **_rows("ring", "Add Sub Mul Sum Neg MatMul Gemm Einsum"),
-    **_rows("ring", "CumSum CumProd ReduceSum ReduceProd ReduceSumSquare", (0,)),
+    **_rows("ring", "CumSum CumProd", (0,)),
+    **_rows("sum", "ReduceSum", (0,)),
     **_rows("ring", "ScatterND:add ScatterND:mul ScatterElements:add ScatterElements:mul", (0, 2)),
     **_rows("order", "Div Mod:fmod=0 Mod:fmod=1 Min Max Clip Abs Sign Relu Range PRelu"),
     **_rows("order", "Less Greater LessOrEqual GreaterOrEqual", _ALL, ()),
@@ -99,7 +103,7 @@ OPERATORS = {
     ),
     **_rows("real", "Pow Mean Softmax LogSoftmax Hardmax LpNormalization LRN MeanVarianceNormalization Det"),
     **_rows("real", "IsNaN IsInf", _ALL, ()),
-    **_rows("real", "ReduceMean ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp DFT", (0,)),
+    **_rows("real", "ReduceProd ReduceSumSquare ReduceMean ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp DFT", (0,)),
     **_rows("real", "Conv ConvTranspose AveragePool GlobalAveragePool LpPool Attention Dropout"),
     **_rows(
         "real",
@@ -223,7 +227,7 @@ class Kernels:
         return f"{fault}, nor in any other; it runs on {known} (from opset {lowest})."
 
 
-_cache = {}
+_cache: dict = {}
 
 
 def _measured():

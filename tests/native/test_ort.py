@@ -214,6 +214,11 @@ def test_runtime_faults_are_runtime_errors():
     assert gather.run([np.ones(3, np.float32), np.array(2)])[0] == 1
 
 
+def test_a_session_that_was_not_made_does_not_run():
+    with pytest.raises(RuntimeError, match="was not made"):
+        ort.Session.__new__(ort.Session).run([])
+
+
 def test_an_unknown_element_type_is_refused():
     with pytest.raises(RuntimeError, match="ONNX element type 14"):
         ort.Session(b"", [("x", 14, ())], [])

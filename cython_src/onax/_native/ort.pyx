@@ -274,6 +274,8 @@ cdef class Session:
         cdef list results = []
         cdef Port *port
         cdef cnp.dtype descr
+        if self._handle == NULL:
+            raise RuntimeError("the session was not made")
         if len(given) != self._n_in:
             raise TypeError(f"the model takes {self._n_in} arrays, not {len(given)}")
         if total > ON_STACK:
