@@ -18,15 +18,16 @@ C = (X + 1j).astype(np.complex64)
 METHODS = (
     ("all", X, (), {"axis": 0}), ("any", X, (1,), {"keepdims": True}), ("argmax", X, (), {"axis": 1}),
     ("argmin", I, (0,), {}), ("choose", np.array([0, 1, 0]), ([10, 11, 12], [20, 21, 22]), {}),
-    ("clip", X, (-1, 1), {}), ("conj", C, (), {}), ("conjugate", C, (), {}), ("copy", X, (), {}), ("diagonal", X, (1,), {}),
-    ("dot", X, (X.T,), {}), ("flatten", X, (), {}), ("flatten", X, ("F",), {}),
-    ("max", X, (), {"axis": 0, "initial": 1}), ("mean", X, (), {"axis": 1}), ("min", X, (1,), {}), ("prod", X + 3, (), {}), ("ptp", X, (), {"axis": 1}),
-    ("ravel", X, (), {}), ("repeat", X, (2,), {"axis": 1}), ("reshape", X, (3, 2), {}), ("reshape", X, ((3, -1),), {}),
-    ("reshape", X, (-1,), {"order": "F"}), ("round", X / 3, (1,), {}), ("squeeze", X[None], (0,), {}),
-    ("std", X, (), {"axis": 0, "ddof": 1}), ("sum", X, (), {"axis": (0, 1)}), ("swapaxes", X, (0, 1), {}),
-    ("take", X, ([1, 0],), {"axis": 1}), ("trace", X, (), {"offset": 1}), ("transpose", X, (), {}),
-    ("transpose", X, (1, 0), {}), ("transpose", X, ((1, 0),), {}), ("var", X, (), {}), ("tobytes", X, (), {}),
-    ("tolist", X, (), {}), ("item", X[:1, :1], (), {}), ("item", X, (1, 2), {}), ("__round__", X / 3, (1,), {}),
+    ("clip", X, (-1, 1), {}), ("conj", C, (), {}), ("conjugate", C, (), {}), ("copy", X, (), {}),
+    ("diagonal", X, (1,), {}), ("dot", X, (X.T,), {}), ("flatten", X, (), {}), ("flatten", X, ("F",), {}),
+    ("max", X, (), {"axis": 0, "initial": 1}), ("mean", X, (), {"axis": 1}), ("min", X, (1,), {}),
+    ("prod", X + 3, (), {}), ("ptp", X, (), {"axis": 1}), ("ravel", X, (), {}), ("repeat", X, (2,), {"axis": 1}),
+    ("reshape", X, (3, 2), {}), ("reshape", X, ((3, -1),), {}), ("reshape", X, (-1,), {"order": "F"}),
+    ("round", X / 3, (1,), {}), ("squeeze", X[None], (0,), {}), ("std", X, (), {"axis": 0, "ddof": 1}),
+    ("sum", X, (), {"axis": (0, 1)}), ("swapaxes", X, (0, 1), {}), ("take", X, ([1, 0],), {"axis": 1}),
+    ("trace", X, (), {"offset": 1}), ("transpose", X, (), {}), ("transpose", X, (1, 0), {}),
+    ("transpose", X, ((1, 0),), {}), ("var", X, (), {}), ("tobytes", X, (), {}), ("tolist", X, (), {}),
+    ("item", X[:1, :1], (), {}), ("item", X, (1, 2), {}), ("__round__", X / 3, (1,), {}),
 )  # fmt: skip
 
 

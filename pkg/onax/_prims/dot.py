@@ -9,6 +9,7 @@ import math
 import operator
 
 import numpy as np
+
 from onax._core.rules import bilinear
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes

@@ -11,6 +11,7 @@ At the end the batching rules of dynamic_slice and dynamic_update_slice, which a
 """
 
 import numpy as np
+
 from onax._core.evaluate import eval_jaxpr
 from onax._core.jaxpr import Jaxpr, Var, new_jaxpr_eqn
 from onax._core.rules import add_tangents, tangent_zero

@@ -4,6 +4,7 @@ import enum
 from collections import namedtuple
 
 import numpy as np
+
 from onax._ground import dims, dtypes
 from onax._prims import indexing_kernels as kernels
 

@@ -11,6 +11,7 @@ import builtins
 import operator
 
 import numpy as np
+
 from onax._core.rules import tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
@@ -725,51 +726,3 @@ def index_in_dim(operand, index, axis=0, keepdims=True):
         raise IndexError(f"index {index} is out of bounds for axis {axis} with size {size}")
     out = slice_in_dim(operand, wrapped, wrapped + 1, 1, axis)
     return out if keepdims else squeeze(out, (axis,))
-
-
-def _along(operand, index, axis):
-    """Start indices that are 0 but along one axis, of the index's dtype."""
-    shape = shape_of(operand)
-    axis = canonical_axis(axis, len(shape))
-    static = isinstance(index, (int, np.integer))
-    zero = 0 if static else np.zeros((), typeof(index).dtype)[()]
-    indices = [zero] * len(shape)
-    indices[axis] = index
-    return indices, axis
-
-
-def dynamic_slice_in_dim(operand, start_index, slice_size, axis=0, *, allow_negative_indices=True):
-    """`slice_size` places of one axis from `start_index` on, an integer scalar taken as in `dynamic_slice`."""
-    indices, axis = _along(operand, start_index, axis)
-    sizes = list(shape_of(operand))
-    sizes[axis] = dims.as_dim(slice_size)
-    return dynamic_slice(operand, indices, sizes, allow_negative_indices=allow_negative_indices)
-
-
-def dynamic_index_in_dim(operand, index, axis=0, keepdims=True, *, allow_negative_indices=True):
-    """The elements at one place of an axis; the axis goes unless `keepdims`.  The index is clamped."""
-    out = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
-    return out if keepdims else squeeze(out, (axis,))
-
-
-def dynamic_update_slice_in_dim(operand, update, start_index, axis, *, allow_negative_indices=True):
-    """operand with `update` put over one axis from `start_index` on, taken as in `dynamic_update_slice`."""
-    indices, _ = _along(operand, start_index, axis)
-    return dynamic_update_slice(operand, update, indices, allow_negative_indices=allow_negative_indices)
-
-
-def dynamic_update_index_in_dim(operand, update, index, axis, *, allow_negative_indices=True):
-    """operand with `update` at one place of an axis; update may lack the axis, of length 1 otherwise."""
-    shape = shape_of(operand)
-    axis = canonical_axis(axis, len(shape))
-    update = update if isinstance(update, Array) else convert(update, typeof(operand).dtype)
-    if update.ndim != len(shape):
-        if update.ndim + 1 != len(shape):
-            raise TypeError(
-                f"update must have the rank of operand, or one less; got update shape {update.shape} for operand "
-                f"shape {shape}."
-            )
-        kept = tuple(i for i in range(len(shape)) if i != axis)
-        wide = (*update.shape[:axis], 1, *update.shape[axis:])
-        update = broadcast_in_dim(update, wide, kept)
-    return dynamic_update_slice_in_dim(operand, update, index, axis, allow_negative_indices=allow_negative_indices)

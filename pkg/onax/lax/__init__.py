@@ -1,4 +1,3 @@
-# ruff: noqa: F401 - a room lists public names
 """onax.lax: the operations themselves, without promotion or implicit broadcasting of ranks, under JAX's names.
 
 Each `foo_p` is the primitive behind `foo`; what a name does stands in `_prims/<family>.py`.
@@ -198,8 +197,6 @@ from onax._prims.shaping import (
     collapse,
     copy_p,
     expand_dims,
-    full,
-    full_like,
     iota,
     iota_p,
     reduce_sum,
@@ -216,13 +213,9 @@ from onax._prims.shaping import (
 from onax._prims.slicing import (
     concatenate,
     concatenate_p,
-    dynamic_index_in_dim,
     dynamic_slice,
-    dynamic_slice_in_dim,
     dynamic_slice_p,
-    dynamic_update_index_in_dim,
     dynamic_update_slice,
-    dynamic_update_slice_in_dim,
     dynamic_update_slice_p,
     index_in_dim,
     pad,
@@ -250,3 +243,10 @@ from onax._prims.special import (
     zeta_p,
 )
 from onax._prims.stacking import stack, stack_p, tile, tile_p, unstack, unstack_p
+from onax.lax._creation import full, full_like
+from onax.lax._slicing import (
+    dynamic_index_in_dim,
+    dynamic_slice_in_dim,
+    dynamic_update_index_in_dim,
+    dynamic_update_slice_in_dim,
+)
