@@ -61,8 +61,10 @@ CASTS = (
 @pytest.mark.parametrize("x, target, want", CASTS, ids=lambda v: getattr(getattr(v, "dtype", v), "name", str(v)))
 def test_cast(x, target, want):
     dtype = dtype_named(target)
-    assert_same_bits(cast(x, dtype).astype(np.complex128), np.array(want).astype(np.complex128))
-    assert cast(x, dtype).dtype == dtype
+    with np.errstate(over="ignore"):
+        got = cast(x, dtype)
+    assert got.dtype == dtype
+    assert_same_bits(got.astype(np.complex128), np.array(want).astype(np.complex128))
 
 
 #     exponent bits, mantissa bits, values, expected

@@ -162,7 +162,8 @@ convert_element_type_p.jvp = _convert_jvp  # a result without tangents (integer,
 def convert(x, dtype, weak_type=False):
     """x as an Array of the given canonical dtype and weak type; nothing is bound when it has both already."""
     if type(x) in _SCALARS and not dtypes.is_extended(dtype):  # known now: staging sees the converted scalar, a literal
-        return make_array(cast(np.asarray(x), dtype), dtype, weak_type)
+        with np.errstate(over="ignore"):
+            return make_array(cast(np.asarray(x), dtype), dtype, weak_type)
     aval = x if isinstance(x, Array) else typeof(x)
     if aval.dtype == dtype and aval.weak_type == weak_type:
         return as_array(x)

@@ -25,6 +25,7 @@ from onax._prims.shaping import (
     reduce_sum,
     reduced_shape,
     reduction_axes,
+    refuse_sharding,
     reshape,
     shape_of,
     squeeze,
@@ -121,6 +122,7 @@ def reduce_max(operand, axes, *, out_sharding=None):
 
     Raises ValueError for axes that repeat or are out of bounds.
     """
+    refuse_sharding("reduce_max", out_sharding)
     return reduce_max_p.bind(operand, axes=reduction_axes(operand, axes))
 
 
@@ -129,6 +131,7 @@ def reduce_min(operand, axes, *, out_sharding=None):
 
     Raises ValueError for axes that repeat or are out of bounds.
     """
+    refuse_sharding("reduce_min", out_sharding)
     return reduce_min_p.bind(operand, axes=reduction_axes(operand, axes))
 
 

@@ -59,6 +59,15 @@ def _indices(axes):
     return axes if type(axes) is tuple else tuple(operator.index(a) for a in axes)
 
 
+def refuse_sharding(name, out_sharding):
+    """NotImplementedError for a sharding of a result, which belongs to explicitly sharded meshes."""
+    if out_sharding is not None:
+        raise NotImplementedError(
+            f"{name}: out_sharding is for meshes with explicit axes, which onax does not have; "
+            "place the result with onax.device_put(x, sharding)."
+        )
+
+
 def broadcast_shapes(*shapes):
     """The shape that NumPy's rules of broadcasting give for the shapes; ValueError when there is none."""
     if len(shapes) == 1:
@@ -173,6 +182,7 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
     An operand axis has length 1 or the length of the result's axis.  Raises TypeError when the lengths do not fit, or
     broadcast_dimensions is not strictly increasing.  Unlike NumPy's, no axis is aligned by itself.
     """
+    refuse_sharding("broadcast_in_dim", out_sharding)
     shape, axes = canonical_shape(shape), _indices(broadcast_dimensions)
     have = shape_of(operand)
     if have == shape and axes == tuple(range(len(shape))) and isinstance(operand, Array):
@@ -184,6 +194,7 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
 
 def broadcast(operand, sizes, *, out_sharding=None):
     """operand repeated along new leading axes of the given sizes."""
+    refuse_sharding("broadcast", out_sharding)
     sizes, shape = canonical_shape(sizes), shape_of(operand)
     if not sizes and isinstance(operand, Array):
         return operand
@@ -265,6 +276,7 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
     With `dimensions`, a permutation, the axes are reordered before.  Raises TypeError when the number of elements
     differs; unlike NumPy's, -1 is not filled in.
     """
+    refuse_sharding("reshape", out_sharding)
     new_sizes = canonical_shape(new_sizes)
     shape = shape_of(operand)
     if dimensions is not None:
@@ -499,6 +511,7 @@ def reduce_sum(operand, axes, *, out_sharding=None):
     bfloat16 and float16 are summed in float32.  Raises ValueError for axes that repeat or are out of bounds,
     TypeError for bool.
     """
+    refuse_sharding("reduce_sum", out_sharding)
     return reduce_sum_p.bind(operand, axes=reduction_axes(operand, axes), out_sharding=None)
 
 
@@ -544,6 +557,7 @@ def broadcasted_iota(dtype, shape, dimension, *, out_sharding=None):
 
     Raises TypeError for bool, ValueError for an axis out of bounds.
     """
+    refuse_sharding("broadcasted_iota", out_sharding)
     dtype, shape, dimension = dtypes.check_user_dtype(dtype, "iota"), canonical_shape(shape), operator.index(dimension)
     params = {"dtype": dtype, "shape": shape, "dimension": dimension, "sharding": None}
     if dtype.kind == "b" or not 0 <= dimension < len(shape) or any(type(d) is int and d < 0 for d in shape):
@@ -576,7 +590,7 @@ def copy(x):
 # ---- creation by filling ----
 
 
-def full(shape, fill_value, dtype=None, *, sharding=None):
+def full(shape, fill_value, dtype=None):
     """An array of the given shape whose every element is fill_value.
 
     dtype defaults to that of fill_value (weakly typed for a Python scalar).  Raises TypeError when fill_value is not a
@@ -602,7 +616,7 @@ def _filled(value, shape):
     return broadcast_in_dim_p.bind(value, shape=shape, broadcast_dimensions=(), sharding=None)
 
 
-def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
+def full_like(x, fill_value, dtype=None, shape=None):
     """An array like x (its shape, dtype and weak type unless given) whose every element is fill_value.
 
     x may be anything with a shape and a dtype.
