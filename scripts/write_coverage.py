@@ -28,6 +28,9 @@ has no meaning: what is not linear has no adjoint; reverse mode transposes what 
 """
 
 
+TABLE = "| primitive | eager | jvp | transpose | vmap | ONNX |\n| --- | - | - | - | - | --- |\n"
+
+
 def families():
     """family -> its primitives, in the order of their definition."""
     found, seen = {}, set()

@@ -1,6 +1,7 @@
 """A small network for 8x8 images of handwritten digits, written as one would for JAX."""
 
 import numpy as np
+
 import onax as jax
 import onax.numpy as jnp
 

@@ -13,12 +13,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+from tqdm import tqdm
+
 import data
 import model
-import numpy as np
 import onax as jax
 import onax.numpy as jnp
-from tqdm import tqdm
 
 HERE = Path(__file__).resolve().parent
 EPOCHS = 40

@@ -3,6 +3,7 @@
 import os
 
 import numpy as np
+
 import onax.numpy as jnp
 from model import logits
 
