@@ -8,14 +8,6 @@ import pytest
 
 from onax._ground import lazy
 
-FAKE = """
-class Distribution:
-    def __init__(self, name):
-        self.version, self.metadata, self.files = "1.31.1", {"Name": name}, []
-    def locate_file(self, path):
-        return path
-"""
-
 
 def test_nothing_is_loaded_by_import():
     program = (
@@ -39,33 +31,38 @@ def test_missing_package_names_itself():
 
 def test_runtime_is_found():
     found = lazy.find_runtime()
-    assert os.path.isfile(found.library) and found.distribution in lazy.ORT_DISTRIBUTIONS
+    assert os.path.isfile(found.library) and found.distribution.startswith("onnxruntime")
     assert found.providers[-1] == "CPUExecutionProvider" and found.version in found.library
-    assert "onnxruntime" not in sys.modules or lazy.find_runtime() is found
 
 
 @pytest.mark.parametrize(
-    "names, message",
+    "files, message",
     [
-        ((), "onax needs ONNX Runtime"),
-        (("onnxruntime", "onnxruntime-gpu"), "pip uninstall -y onnxruntime onnxruntime-gpu"),
-        (("onnxruntime-gpu",), "its library libonnxruntime"),
+        (["onnxruntime-1.31.1", "onnxruntime_gpu-1.31.1"], "pip uninstall -y onnxruntime onnxruntime-gpu"),
+        (["onnxruntime_gpu-1.31.1"], "onnxruntime-gpu 1.31.1 is installed, but its library"),
+        (["onnx-1.0"], "was not installed by pip"),
     ],
 )
-def test_bad_installations(names, message, monkeypatch):
-    class Metadata:
-        class PackageNotFoundError(Exception):
-            pass
-
-        @classmethod
-        def distribution(cls, name):
-            if name not in names:
-                raise cls.PackageNotFoundError(name)
-            space = {}
-            exec(FAKE, space)
-            return space["Distribution"](name)
-
-    monkeypatch.setattr(lazy, "metadata", Metadata)
-    monkeypatch.setattr(lazy, "_found", None)
+def test_bad_installations(files, message, tmp_path):
+    (tmp_path / "onnxruntime" / "capi").mkdir(parents=True)
+    for name in files:
+        (tmp_path / f"{name}.dist-info").mkdir()
     with pytest.raises(ImportError, match=message):
+        lazy._describe(str(tmp_path / "onnxruntime"))
+
+
+def test_no_installation(monkeypatch):
+    monkeypatch.setattr(lazy, "importlib_util", type("Nothing", (), {"find_spec": lambda name: None}))
+    monkeypatch.setattr(lazy, "_found", None)
+    with pytest.raises(ImportError, match="onax needs ONNX Runtime"):
         lazy.find_runtime()
+
+
+def test_found_providers(tmp_path):
+    (tmp_path / "onnxruntime" / "capi").mkdir(parents=True)
+    (tmp_path / "onnxruntime_gpu-1.2.3.dist-info").mkdir()
+    library = lazy._LIBRARY.get(sys.platform, "libonnxruntime.so.{version}").format(version="1.2.3")
+    for name in (library, "libonnxruntime_providers_cuda.so"):
+        (tmp_path / "onnxruntime" / "capi" / name).touch()
+    found = lazy._describe(str(tmp_path / "onnxruntime"))
+    assert found.providers == ("CUDAExecutionProvider", "CPUExecutionProvider") and found.version == "1.2.3"

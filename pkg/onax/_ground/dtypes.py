@@ -412,17 +412,36 @@ def lattice_result_type(*args):
     return joined, False
 
 
+_results = ({}, {}, {}, {})  # kinds of operands to (dtype, weak type), by the two bits of the option word
+
+
 def result_type(*args, return_weak_type_flag=False):
     """The canonical dtype that arrays, scalars and dtypes have in common; with the flag, also whether it is weak.
 
     Raises ValueError without arguments and TypePromotionError if there is no such dtype.
     """
-    if not args:
-        raise ValueError("at least one array or dtype is required")
-    found, weak = lattice_result_type(*args)
-    if not isinstance(found, ExtendedDType):
-        found = canonicalize_dtype(found)
-    return (found, weak) if return_weak_type_flag else found
+    known = _results[option_word() & (X64 | STRICT_PROMOTION)]
+    try:
+        key = tuple([_kind_of(x) for x in args])
+        found = known[key]
+    except (AttributeError, KeyError) as error:
+        if not args:
+            raise ValueError("at least one array or dtype is required") from None
+        dtype_, weak = lattice_result_type(*args)
+        found = (canonicalize_dtype(dtype_, allow_extended_dtype=True), weak)
+        if type(error) is KeyError:
+            known[key] = found
+    return found if return_weak_type_flag else found[0]
+
+
+def _kind_of(x):
+    """What matters of an operand for its result type; AttributeError for a type or dtype."""
+    kind = type(x)
+    if kind in _WEAK_NODES:
+        return kind
+    if kind is np.ndarray:
+        return x.dtype
+    return x.dtype, x.weak_type
 
 
 # --- classification -----------------------------------------------------------------------------------------
@@ -588,7 +607,7 @@ def real_dtype(dtype_):
     return {_c64: _f32, _c128: _f64}.get(dtype_, dtype_)
 
 
-_SHORT = {"bool": "bool", "bfloat16": "bf16", "float0": "f0"}
+_SHORT = {"bool": "bool", "bfloat16": "bf16", "float0": "float0"}
 
 
 def short_name(dtype_):
