@@ -10,6 +10,7 @@ after or before.
 import numpy as np
 
 from onax._ground import dims as dim_rules
+from onax._ground.errors import LoweringError
 from onax._prims import indexing as prims
 from onax.export.graph import ops
 from onax.export.graph.bounds import within
@@ -365,7 +366,9 @@ def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
 def _row(primitive, reduction, negated=False):
     """A scatter primitive; `reduction` as ONNX calls it, None to overwrite; `negated`: of the negative updates."""
 
-    def rule(g, out, x, indices, updates, *, dimension_numbers, mode, unique_indices=False, **_):
+    def rule(g, out, x, indices, updates, *, dimension_numbers, mode, update_jaxpr, unique_indices=False, **_):
+        if reduction is None and update_jaxpr is not None:
+            raise LoweringError("x.at[].apply has no ONNX form; write x.at[index].set(func(x[index])) instead")
         if reduction and x.dtype in HALVES:  # rounded once, not at each of the updates that meet
             x, updates = ops.cast(g, x, F32), ops.cast(g, updates, F32)
         if negated:
