@@ -17,15 +17,16 @@ import oracle_requests
 from laws.runtime import is_complex
 from onax._ground.config import enable_x64
 from onax.export.lower import registry
-from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, assert_within, finfo, is_float
+from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, assert_within, finfo, is_float, ulp
 
 FAMILIES = sorted(p.stem for p in (Path(__file__).parent / "laws" / "samples").glob("*.py"))
 LIVE_SAMPLES = 60
 # A gradient is a chain of at most eight elementwise operations, each within four units in the last place.
 GRADIENT_ULPS = 32
-# Where real JAX is itself further from the true value than four units in the last place: float32 gamma functions by
-# Lanczos' approximation, complex powers through exp(y log x).
-ULPS_OF_JAX = {"lgamma": 32, "digamma": 32, "polygamma": 64, "zeta": 32, "pow": 32}
+# Where real JAX is itself further from the true value than four units in the last place: complex powers go through
+# exp(y log x); the gamma functions in float32 were measured up to 2.2e-6 off between 0.1 and 4.
+ULPS_OF_JAX = {"polygamma": 64, "zeta": 32, "pow": 32}
+ERROR_OF_JAX = {"lgamma": 3e-6, "digamma": 3e-6}
 
 
 @pytest.fixture(autouse=True)
@@ -91,13 +92,18 @@ def compare(sample, mode, operands, got, answer, what):
                 sizes.append(size(*(np.flip(x) for x in operands)))
             assert_sum(g, w, terms, np.max([np.max(s, initial=0) for s in sizes]), what)
         else:
-            assert_ulps(g, w, ulps_for(sample), what)
+            assert_elementwise(sample, g, w, what)
 
 
-def ulps_for(sample):
-    """The allowance of a sample: larger only where JAX's own algorithm is less exact."""
-    name, kinds = sample.primitive.name, {x.dtype.kind for x in sample.operands}
-    return ULPS if name == "pow" and "c" not in kinds else ULPS_OF_JAX.get(name, ULPS)
+def assert_elementwise(sample, got, want, what):
+    """Within four units in the last place, or as near as JAX itself is to the true value."""
+    name = sample.primitive.name
+    if name in ERROR_OF_JAX:
+        assert_within(got, want, np.maximum(ULPS * ulp(want), ERROR_OF_JAX[name]), what)
+    elif name == "pow" and all(x.dtype.kind != "c" for x in sample.operands):
+        assert_ulps(got, want, what=what)
+    else:
+        assert_ulps(got, want, ULPS_OF_JAX.get(name, ULPS), what)
 
 
 def assert_gradient(sample, operands, got, want, what):
