@@ -21,7 +21,8 @@ def test_equals_the_kernel(name, x, dtype):
     x = x.astype(dtype)
     (want,), (got,) = run_kernel(p, [x], {}), run_lowering(p, [x], {})
     if name == "erfc" and dtype == np.float64:
-        assert_within(got, want, 2e-15 * (1 + x * x) * want, name)  # SciPy's own error grows with x^2
+        allowed = 2e-15 * (1 + np.minimum(x * x, 100)) * want
+        assert_within(got, want, allowed, name)  # SciPy's own error grows with x^2
     else:
         assert_ulps(got, want, what=name)
 
