@@ -32,7 +32,8 @@ def test_the_file_was_measured_with_the_installed_runtime():
     ("Max", "i16", "i32"), ("Max", "u16", "i32"), ("ArgMax", "bool", "u8"), ("ArgMax", "u32", "i64"),
     ("Where", "bool", "u8"), ("Where", "u64", "i64"), ("Where", "i16", "i32"), ("Where", "bf16", "f32"),
     ("Pad:constant", "i16", "i32"), ("Expand", "bf16", "f32"), ("ScatterND:add", "bf16", "f32"),
-    ("ScatterND:max", "bool", "u8"), ("ScatterElements:add", "f16", "f32"), ("CumSum", "u32", "i32"), ("ReduceSum", "i16", "i64"),
+    ("ScatterND:max", "bool", "u8"), ("ScatterElements:add", "f16", "f32"), ("CumSum", "u32", "i32"),
+    ("ReduceSum", "i16", "i64"),
     ("Exp", "bf16", "f32"), ("Sign", "bf16", None), ("BitShift", "u16", "u32"), ("TopK", "u16", "i32"),
     ("Gather", "bool", None), ("Cast", "u64", None), ("If", "bf16", None),
 ], ids=str)  # fmt: skip
