@@ -267,7 +267,7 @@ def _scatter_apply(operand, indices, updates, func, numbers, *, indices_are_sort
     return scatter_p.bind(
         operand,
         indices,
-        updates,
+        lax.full_like(updates, 0),  # its shape alone counts
         dimension_numbers=numbers,
         indices_are_sorted=indices_are_sorted,
         unique_indices=unique_indices,

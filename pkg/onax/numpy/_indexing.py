@@ -468,22 +468,18 @@ class Plan:
         self.sizes = tuple(self.sizes)
 
     def _normal(self, value, axis, wrap):
-        """An integer array of int32 counted from the front."""
+        """An integer array counted from the front."""
         size = self.shape[axis]
-        scalar = not len(value.shape)
-        if scalar:
-            value = as_scalar(value)
-        if not wrap:
-            return lax.convert_element_type(value if isinstance(value, Array) else as_array(value), _INT32)
         if context.get_trace() is None and not isinstance(value, Tracer) and dims.is_constant(size):
-            return as_array(_as_int32(from_end(np.asarray(value), size), size))
-        if isinstance(value, np.ndarray):  # JAX compares what NumPy holds while staging
+            places = from_end(np.asarray(value), size) if wrap else np.asarray(value)
+            return as_array(_as_int32(places, size))
+        if isinstance(value, np.ndarray):
             value = value.astype(dtypes.canonicalize_dtype(value.dtype))
-            if value.dtype.kind == "i":
+            if wrap and value.ndim and value.dtype.kind == "i":  # JAX compares what NumPy holds while staging
                 negative, value = as_array(value < 0), as_array(value)
-                value = lax.select_n(negative, value, lax.add(value, dim_value(size, value.dtype)))
-            return lax.convert_element_type(value, _INT32)
-        return lax.convert_element_type(count_from_end(value, size), _INT32)
+                return lax.select_n(negative, value, lax.add(value, dim_value(size, value.dtype)))
+        value = value if isinstance(value, Array) else as_array(value)
+        return count_from_end(value, size) if wrap else value
 
     def _build(self, arrays, wrap):
         entries = self.parsed.entries
@@ -503,6 +499,7 @@ class Plan:
                 self._slice(entry)
             elif entry.kind != "gap":
                 value = arrays[k] if entry.kind == "array" else self._scalar_int(entry, wrap)
+                value = lax.convert_element_type(value, _INT32) if isinstance(value, Array) else value
                 self._point(entry.axis, value, len(self.batch))
 
     def _group(self, advanced, arrays, wrap):
@@ -511,23 +508,19 @@ class Plan:
         shapes = [tuple(arrays[k].shape) if k in arrays else () for k in advanced]
         shape = lax.broadcast_shapes(*shapes)
         first = len(self.batch)
-        for k in advanced:
-            value = arrays[k] if k in arrays else self._weak_int(entries[k], wrap)
-            if tuple(value.shape) != shape:
-                offset = len(shape) - len(value.shape)
-                value = _stretched(value, shape, offset)
-            if k not in arrays:
-                value = lax.convert_element_type(value, _INT32)
-            self._point(entries[k].axis, value, first)
+        values = [arrays[k] if k in arrays else self._weak_int(entries[k], wrap) for k in advanced]
+        values = [v if tuple(v.shape) == shape else _stretched(v, shape, len(shape) - len(v.shape)) for v in values]
+        for k, value in zip(advanced, values):
+            self._point(entries[k].axis, lax.convert_element_type(value, _INT32), first)
         self.batch += shape
         self.kinds += ["batch"] * len(shape)
         self.lengths += shape
 
     def _weak_int(self, entry, wrap):
-        """An integer that takes part in a group of arrays: weakly typed, as JAX stages it."""
+        """An integer that takes part in a group of arrays: of the default dtype and weakly typed, as JAX stages it."""
         value = self._scalar_int(entry, wrap)
         if isinstance(value, np.ndarray):
-            return make_array(value, None, True)
+            return make_array(value.astype(dtypes.canonicalize_dtype(np.int64)), None, True)
         return value
 
     def _scalar_int(self, entry, wrap):
