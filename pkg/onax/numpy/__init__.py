@@ -8,10 +8,8 @@ from math import e, inf, nan, pi
 from numpy import (
     array_repr,
     array_str,
-    can_cast,
     euler_gamma,
     get_printoptions,
-    iterable,
     printoptions,
     save,
     savez,

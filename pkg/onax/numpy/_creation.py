@@ -517,7 +517,7 @@ def eye(N, M=None, k=0, dtype=None, *, device=None):
     (N,) = canonical_shape(N)
     (M,) = (N,) if M is None else canonical_shape(M)
     if any(type(n) is int and n < 0 for n in (N, M)):
-        raise ValueError(f"negative dimensions are not allowed, got {N} and {M}")
+        raise ValueError(f"negative dimensions are not allowed, got {N} and {None if N is M else M}")
     return on_device(_diagonal_ones(N, M, k, dtype), device)
 
 

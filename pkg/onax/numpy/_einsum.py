@@ -180,10 +180,12 @@ def _diagonals(x, names, keep):
         if count == 1:
             continue
         axes = tuple(i for i, n in enumerate(names) if n == name)
-        iotas = [lax.broadcasted_iota(np.uint32, x.shape, i) for i in axes]
+        square = tuple(x.shape[i] for i in axes)
+        iotas = [lax.broadcasted_iota(np.uint32, square, i) for i in range(count)]
         mask = lax.eq(iotas[0], iotas[1])
         for a, b in zip(iotas[1:], iotas[2:]):
             mask = lax.bitwise_and(mask, lax.eq(a, b))
+        mask = lax.broadcast_in_dim(mask, x.shape, axes)
         x = _summable(lax.select(mask, x, lax.full_like(x, 0)))
         if name in keep:
             x = lax.reduce_sum(x, axes[:-1])

@@ -81,6 +81,8 @@ def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, ide
         result = _widened(a.dtype) if promote else a.dtype
     compute = _F32 if upcast and result in _HALF else result
     axes = reduced_axes(axis, a.ndim)
+    if a.dtype == np.bool_:
+        a = lax.convert_element_type(a, dtypes.scalar_dtype(int))
     reduced = lax.convert_element_type(a, compute)
     if mask is not None:
         reduced = where(_mask(name, mask), reduced, constant_like(reduced, identity))
@@ -232,7 +234,7 @@ def _mean(a, axis, compute, keepdims, mask):
     if mask is None:
         count = constant_like_dtype(_axis_size(a, axis), compute)
     else:
-        ones = lax.convert_element_type(broadcast_to(_mask("mean", mask), a.shape), dtypes.scalar_dtype(int))
+        ones = broadcast_to(_mask("mean", mask), a.shape)
         count = sum(ones, axis, dtype=compute, keepdims=keepdims)
     total = sum(a, axis, dtype=compute, keepdims=keepdims, where=mask)
     return lax.div(total, count)
@@ -281,7 +283,7 @@ def _var(a, axis, dtype, ddof, keepdims, mask, mean):
     if mask is None:
         count = constant_like_dtype(_axis_size(a, axis), compute)
     else:
-        ones = lax.convert_element_type(broadcast_to(_mask("var", mask), a.shape), dtypes.scalar_dtype(int))
+        ones = broadcast_to(_mask("var", mask), a.shape)
         count = sum(ones, axis, dtype=compute, keepdims=keepdims)
     count = lax.sub(count, to_dtype(ddof, compute))
     total = sum(centered, axis, keepdims=keepdims, where=mask)
@@ -440,7 +442,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
     if not dtypes.is_inexact(a.dtype):
         return mean(a, axis, dtype, keepdims=keepdims, where=where)
     dtype = a.dtype if dtype is None else dtypes.check_user_dtype(dtype, "mean")
-    valid = lax.convert_element_type(lax.bitwise_not(lax.ne(a, a)), dtypes.scalar_dtype(int))
+    valid = lax.bitwise_not(lax.ne(a, a))
     count = sum(valid, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     total = nansum(a, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     return lax.div(total, count)
@@ -464,7 +466,7 @@ def _nanvar(a, axis, dtype, ddof, keepdims, mask, mean):
         centered = lax.real(lax.mul(centered, lax.conj(centered)))
     else:
         centered = lax.square(centered)
-    valid = lax.convert_element_type(lax.bitwise_not(lax.ne(a, a)), dtypes.scalar_dtype(int))
+    valid = lax.bitwise_not(lax.ne(a, a))
     count = sum(valid, axis=axis, keepdims=keepdims, where=mask)
     count = lax.sub(count, to_dtype(ddof, count.dtype))
     too_few = lax.le(count, constant_like(count, 0))

@@ -47,9 +47,9 @@ def nonzero(a, *, size=None, fill_value=None):
     mask = truth(a)
     index = dtypes.scalar_dtype(int)
     if size is None:
-        known = np.asarray(concrete_or_error(None, mask, _SIZE_HINT.format("nonzero")))
+        known = np.asarray(concrete_or_error(None, mask, _SIZE_HINT))
         return tuple(make_array(i.astype(index)) for i in np.atleast_1d(known).nonzero())
-    size = concrete_or_error(operator.index, size, _SIZE_HINT.format("nonzero"))
+    size = concrete_or_error(operator.index, size, _SIZE_HINT)
     flat = ravel(mask)
     places = _first_places(flat, size, index)
     out = _unravelled(places, a.shape or (1,), index)
@@ -66,7 +66,7 @@ def nonzero(a, *, size=None, fill_value=None):
 
 
 _SIZE_HINT = (
-    "The size argument of jnp.{} must be statically specified to use jnp.{0} within JAX transformations."
+    "The size argument of jnp.nonzero must be statically specified to use jnp.nonzero within JAX transformations."
 )
 
 

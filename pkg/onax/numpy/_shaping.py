@@ -53,21 +53,17 @@ def _target_shape(have, shape):
     shape = tuple(d if isinstance(d, dims.SymbolicDim) else operator.index(d) for d in shape)
     unknown = [i for i, d in enumerate(shape) if type(d) is int and d == -1]
     if len(unknown) > 1:
-        raise ValueError("can only specify one unknown dimension")
+        raise TypeError(f"can only specify one unknown axis size with a `-1` value, got {shape}")
     total = dims.prod(have)
     rest = dims.prod(tuple(d for i, d in enumerate(shape) if i not in unknown))
+    what = f"cannot reshape array of shape {have} (size {total}) into shape {shape}"
     if unknown:
-        if rest == 0 or (isinstance(rest, int) and isinstance(total, int) and total % rest):
-            _cannot_reshape(total, shape)
-        shape = tuple(total // rest if i in unknown else d for i, d in enumerate(shape))
-    elif not dims.equal(total, rest):
-        _cannot_reshape(total, shape)
+        if isinstance(rest, int) and isinstance(total, int) and (rest == 0 or total % rest):
+            raise TypeError(f"{what} because the product of specified axis sizes ({rest}) does not evenly divide {total}")
+        return tuple(total // rest if i in unknown else d for i, d in enumerate(shape))
+    if not dims.equal(total, rest):
+        raise TypeError(f"{what} (size {rest})")
     return shape
-
-
-def _cannot_reshape(size, shape):
-    text = "(" + ",".join("newaxis" if d == -1 else str(d) for d in shape) + ("," if len(shape) == 1 else "") + ")"
-    raise ValueError(f"cannot reshape array of size {size} into shape {text}")
 
 
 def ravel(a, order="C", *, out_sharding=None):

@@ -3,6 +3,7 @@
 import operator
 
 from onax import lax
+from onax._control.jit_call import staged
 from onax.numpy import _arithmetic, _reductions, _ufuncs
 from onax.numpy._creation import array
 from onax.numpy._mapping import vectorize
@@ -70,7 +71,9 @@ class ufunc:
             raise NotImplementedError(
                 f"{self.__name__}.reduce needs a loop over the axis; write it with lax.scan or lax.reduce."
             )
-        return self._reduce(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+        return _reduce(
+            a, initial, where, ufunc=self, axis=axis, dtype=dtype, keepdims=keepdims
+        )
 
     def accumulate(self, a, axis=0, dtype=None, out=None):
         """The running results of `reduce` along an axis."""
@@ -84,8 +87,7 @@ class ufunc:
     def outer(self, A, B, /):
         """The function on all pairs of elements of A and B: the axes of A, then those of B."""
         self._binary_only("outer")
-        A, B = arrays(f"{self.__name__}.outer", A, B)
-        return self(expand_dims(A, tuple(range(A.ndim, A.ndim + B.ndim))), B)
+        return _outer(*arrays(f"{self.__name__}.outer", A, B), ufunc=self)
 
     def at(self, a, indices, b=None, /, *, inplace=True):
         """a with the function applied at the indices, repeatedly for repeated ones."""
@@ -100,6 +102,16 @@ class ufunc:
         if name is None:
             raise NotImplementedError(f"{self.__name__}.at needs a loop over the indices; write it with lax.scan.")
         return getattr(at, name)(b)
+
+
+@staged("reduce", static_argnames=("ufunc", "axis", "dtype", "keepdims"))
+def _reduce(a, initial, where, *, ufunc, axis, dtype, keepdims):
+    return ufunc._reduce(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+
+@staged("outer", static_argnames=("ufunc",))
+def _outer(A, B, *, ufunc):
+    return ufunc(expand_dims(A, tuple(range(A.ndim, A.ndim + B.ndim))), B)
 
 
 def _extreme_reduce(function):
