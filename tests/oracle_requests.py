@@ -24,8 +24,13 @@ def modes_of(sample):
     yield "eager"
     if not any(x.dtype in NARROW for x in sample.operands):
         yield "vmap"
-        if sample.differentiable and all(x.dtype in FLOATS for x in _tangible(sample)):
+        if sample.differentiable and not _forgets_mode(sample) and all(x.dtype in FLOATS for x in _tangible(sample)):
             yield "grad"
+
+
+def _forgets_mode(sample):
+    """Whether JAX's derivative reads and writes by another mode than the operation: that of scatter-min and -max."""
+    return sample.primitive.name in ("scatter-min", "scatter-max") and sample.params["mode"].name == "CLIP"
 
 
 def _tangible(sample):
