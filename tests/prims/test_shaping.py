@@ -27,6 +27,8 @@ RESULTS = (
     ("transpose", lambda: lax.transpose(X, (1, 0)), X.T),
     ("rev", lambda: lax.rev(X, (0, 1)), X[::-1, ::-1]),
     ("full", lambda: lax.full((2,), 3, np.int8), np.full(2, 3, np.int8)),
+    ("empty", lambda: lax.empty((2,), np.int32), np.zeros(2, np.int32)),
+    ("broadcast_like", lambda: lax.broadcast_like(X[0], X), np.stack([X[0], X[0]])),
     ("full of -0", lambda: lax.full((2,), np.float32(-0.0)), np.full(2, -0.0, np.float32)),
     ("full_like", lambda: lax.full_like(X, 2), np.full_like(X, 2)),
     ("iota", lambda: lax.iota(np.int8, 300), np.arange(300).astype(np.int8)),
@@ -95,6 +97,8 @@ ERRORS = (
     (lambda: lax.full((2,), X), TypeError, "full must be called with scalar fill_value"),
     (lambda: lax.collapse(X, 1, 0), ValueError, "(2, 3)[1:0]"),
     (lambda: lax.broadcast_shapes((2, 3), (3, 2)), ValueError, "Incompatible shapes for broadcasting"),
+    (lambda: lax.broadcast_like(X, X[0]), ValueError, "(2, 3) and requested shape (3,)"),
+    (lambda: lax.reshape(X, (6,), out_sharding="x"), NotImplementedError, "onax.device_put(x, sharding)"),
 )  # fmt: skip
 
 

@@ -90,12 +90,16 @@ def also_keys(kernel, function):
 
 def logistic(x):
     """1 / (1 + exp(-x)): relative error of a few ulp on both sides, since exp overflows only where the result is 0."""
-    return np.reciprocal(np.exp(np.negative(x)) + x.dtype.type(1))
+    out = np.asarray(np.negative(x))  # one buffer for all steps
+    np.exp(out, out=out)
+    np.add(out, x.dtype.type(1), out=out)
+    return np.reciprocal(out, out=out)
 
 
 def rsqrt(x):
     """One over the square root; -0 gives -inf."""
-    return np.reciprocal(np.sqrt(x))
+    out = np.asarray(np.sqrt(x))
+    return np.reciprocal(out, out=out)
 
 
 def exp2_complex(x):
@@ -105,7 +109,8 @@ def exp2_complex(x):
 
 def sign_float(x):
     """NumPy's sign with the sign of zero kept."""
-    return np.copysign(np.sign(x), x)
+    out = np.asarray(np.sign(x))
+    return np.copysign(out, x, out=out)
 
 
 def round_float(x, *, rounding_method):
@@ -115,11 +120,6 @@ def round_float(x, *, rounding_method):
     whole = np.trunc(x)
     up = np.greater_equal(np.abs(x - whole), x.dtype.type(0.5))
     return np.copysign(np.abs(whole) + up.astype(x.dtype), x)
-
-
-def square(x):
-    """x times itself."""
-    return np.multiply(x, x)
 
 
 def _unsigned(x):

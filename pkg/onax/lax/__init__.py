@@ -3,6 +3,7 @@
 Each `foo_p` is the primitive behind `foo`; what a name does stands in `_prims/<family>.py`.
 """
 
+from onax._ground.dtypes import dtype
 from onax._prims.convert import (
     bitcast_convert_type,
     bitcast_convert_type_p,
@@ -169,6 +170,7 @@ from onax._prims.indexing import (
     scatter_sub,
     scatter_sub_p,
 )
+from onax._prims.misc import device_put_p
 from onax._prims.reductions import (
     argmax,
     argmax_p,
@@ -243,7 +245,7 @@ from onax._prims.special import (
     zeta_p,
 )
 from onax._prims.stacking import stack, stack_p, tile, tile_p, unstack, unstack_p
-from onax.lax._creation import full, full_like
+from onax.lax._creation import broadcast_like, empty, full, full_like
 from onax.lax._slicing import (
     dynamic_index_in_dim,
     dynamic_slice_in_dim,

@@ -26,3 +26,19 @@ def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
     x may be anything with a shape and a dtype; `sharding` places the result.
     """
     return _placed(shaping.full_like(x, fill_value, dtype, shape), sharding)
+
+
+def empty(shape, dtype, *, out_sharding=None):
+    """An array of the given shape and dtype, for values that do not matter; here they are zeros."""
+    return _placed(shaping.full(shape, 0, dtype), out_sharding)
+
+
+def broadcast_like(arr, like_arr):
+    """arr repeated to the shape of like_arr, aligned at the last axes as NumPy does; arr keeps its dtype.
+
+    Raises ValueError when the shapes do not fit.
+    """
+    have, shape = shaping.shape_of(arr), shaping.shape_of(like_arr)
+    if len(have) > len(shape) or shaping.broadcast_shapes(have, shape) != shape:
+        raise ValueError(f"Incompatible shapes for broadcasting: {have} and requested shape {shape}")
+    return shaping.broadcast_in_dim(arr, shape, tuple(range(len(shape) - len(have), len(shape))))
