@@ -17,7 +17,7 @@ from onax._ground import lazy, source
 from onax._ground.config import config
 from onax._ground.dtypes import ExtendedDType
 from onax._ground.errors import BackendError, ExportError
-from onax._ground.util import function_name
+from onax._ground.util import first_duplicate, function_name
 from onax._native.array import make_array
 from onax._native.call import JitFunction
 from onax._native.tree import tree_flatten
@@ -263,6 +263,16 @@ def _chosen(given, names, what):
     return given
 
 
+def _check_distinct(names):
+    """ExportError if a name is given twice, or is no name."""
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise ExportError(f"{name!r} is no name for an input or output")
+    double = first_duplicate(names)
+    if double is not None:
+        raise ExportError(f"two inputs or outputs would be called {double!r}")
+
+
 # --- export -------------------------------------------------------------------------------------------------------
 
 
@@ -305,6 +315,7 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
     arguments, result = (args, kwargs), out_tree.unflatten([0] * out_tree.num_leaves)
     in_names = _chosen(input_names, argument_names(fun, args, kwargs, static), "input")
     out_names = _chosen(output_names, result_names(result, in_names), "output")
+    _check_distinct((*in_names, *out_names))
     labels = [shapes.argument_label(path) for path, _ in tree_leaves_with_path(arguments)]
     plan = shapes.plan(labels, [a.shape for a in jaxpr.in_avals])
     graph = driver.lower_jaxpr(

@@ -29,6 +29,7 @@ from onax._native.tree import PyTreeDef
 
 FORMAT = 1
 _ZEROS = "0" * 64
+_LIMIT = 2**31 - 1
 _METADATA_FIELD = 14  # of ModelProto, a repeated StringStringEntryProto
 
 # --- trees as JSON ------------------------------------------------------------------------------------------------
@@ -259,8 +260,16 @@ def metadata_bytes(entries):
 
 
 def seal(model, entries):
-    """The artefact's bytes: the model, its metadata, and the digest of all."""
+    """The artefact's bytes: the model, its metadata, and the digest of all.
+
+    Raises ExportError for a model over 2 GB, which protobuf cannot hold in one message.
+    """
     raw = model + metadata_bytes({"onax.format": str(FORMAT), **entries, "onax.digest": _ZEROS})
+    if len(raw) >= _LIMIT:
+        raise ExportError(
+            f"the model would have {len(raw):,} bytes, and one file can hold 2 GB: make large arrays arguments of the "
+            "function instead of closing over them"
+        )
     return raw[: -len(_ZEROS)] + hashlib.sha256(raw).hexdigest().encode()
 
 

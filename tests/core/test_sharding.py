@@ -50,7 +50,7 @@ def test_mesh():
     assert GRID.device_ids.tolist() == [[0, 1], [2, 3]] and GRID.auto_axes == ("x", "y")
     assert GRID == Mesh(GRID.devices, ("x", "y")) and hash(GRID) == hash(Mesh(GRID.devices, ("x", "y")))
     assert GRID != Mesh(GRID.devices, ("x", "z"))
-    with pytest.raises(ValueError, match="devices.ndim == 1 and len"):
+    with pytest.raises(ValueError, match=r"devices.ndim == 1 and len"):
         Mesh(FOUR, ("x", "y"))
     with GRID:
         assert get_mesh() is GRID

@@ -163,6 +163,15 @@ def test_chosen_names():
         export(lax.sin, input_names=["a", "b"])(spec(3))
 
 
+@pytest.mark.parametrize(
+    "names, fault",
+    [({"output_names": ["x"]}, "two inputs or outputs would be called 'x'"), ({"input_names": [""]}, "no name")],
+)
+def test_bad_names(names, fault):
+    with pytest.raises(ExportError, match=fault):
+        export(lambda x: lax.sin(x), **names)(spec(3))
+
+
 def test_closed_over_arrays_are_initialisers():
     made = export(lambda x: lax.dot(x, lax.sin(W)))(spec(2, 3))
     assert len(made.in_names) == 1 and len(made.onnx_model.graph.initializer) >= 1

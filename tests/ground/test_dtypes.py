@@ -191,3 +191,66 @@ def test_short_names_and_widths():
 def test_tangents():
     assert dtypes.primal_tangent_dtype(np.dtype("float32")) == np.float32
     assert dtypes.primal_tangent_dtype(np.dtype("int32")) == dtypes.float0
+
+
+# JAX 0.10.2: result_type of each pair, rows and columns in the order of the first column; * marks weak results.
+TABLE_WITH_X64 = """
+b1    b1    i8    i16   i32   i64   u8    u16   u32   u64   bf    f16   f32   f64   c64   c128  i64*  f64*  c128*
+i8    i8    i8    i16   i32   i64   i16   i32   i64   f64*  bf    f16   f32   f64   c64   c128  i8    f64*  c128*
+i16   i16   i16   i16   i32   i64   i16   i32   i64   f64*  bf    f16   f32   f64   c64   c128  i16   f64*  c128*
+i32   i32   i32   i32   i32   i64   i32   i32   i64   f64*  bf    f16   f32   f64   c64   c128  i32   f64*  c128*
+i64   i64   i64   i64   i64   i64   i64   i64   i64   f64*  bf    f16   f32   f64   c64   c128  i64   f64*  c128*
+u8    u8    i16   i16   i32   i64   u8    u16   u32   u64   bf    f16   f32   f64   c64   c128  u8    f64*  c128*
+u16   u16   i32   i32   i32   i64   u16   u16   u32   u64   bf    f16   f32   f64   c64   c128  u16   f64*  c128*
+u32   u32   i64   i64   i64   i64   u32   u32   u32   u64   bf    f16   f32   f64   c64   c128  u32   f64*  c128*
+u64   u64   f64*  f64*  f64*  f64*  u64   u64   u64   u64   bf    f16   f32   f64   c64   c128  u64   f64*  c128*
+bf    bf    bf    bf    bf    bf    bf    bf    bf    bf    bf    f32   f32   f64   c64   c128  bf    bf    c64
+f16   f16   f16   f16   f16   f16   f16   f16   f16   f16   f32   f16   f32   f64   c64   c128  f16   f16   c64
+f32   f32   f32   f32   f32   f32   f32   f32   f32   f32   f32   f32   f32   f64   c64   c128  f32   f32   c64
+f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   c128  c128  f64   f64   c128
+c64   c64   c64   c64   c64   c64   c64   c64   c64   c64   c64   c64   c64   c128  c64   c128  c64   c64   c64
+c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
+i*    i64*  i8    i16   i32   i64   u8    u16   u32   u64   bf    f16   f32   f64   c64   c128  i64*  f64*  c128*
+f*    f64*  f64*  f64*  f64*  f64*  f64*  f64*  f64*  f64*  bf    f16   f32   f64   c64   c128  f64*  f64*  c128*
+c*    c128* c128* c128* c128* c128* c128* c128* c128* c128* c64   c64   c64   c128  c64   c128  c128* c128* c128*
+"""
+TABLE_WITHOUT_X64 = """
+b1    b1    i8    i16   i32   u8    u16   u32   bf    f16   f32   c64   i32*  f32*  c64*
+i8    i8    i8    i16   i32   i16   i32   i32   bf    f16   f32   c64   i8    f32*  c64*
+i16   i16   i16   i16   i32   i16   i32   i32   bf    f16   f32   c64   i16   f32*  c64*
+i32   i32   i32   i32   i32   i32   i32   i32   bf    f16   f32   c64   i32   f32*  c64*
+u8    u8    i16   i16   i32   u8    u16   u32   bf    f16   f32   c64   u8    f32*  c64*
+u16   u16   i32   i32   i32   u16   u16   u32   bf    f16   f32   c64   u16   f32*  c64*
+u32   u32   i32   i32   i32   u32   u32   u32   bf    f16   f32   c64   u32   f32*  c64*
+bf    bf    bf    bf    bf    bf    bf    bf    bf    f32   f32   c64   bf    bf    c64
+f16   f16   f16   f16   f16   f16   f16   f16   f32   f16   f32   c64   f16   f16   c64
+f32   f32   f32   f32   f32   f32   f32   f32   f32   f32   f32   c64   f32   f32   c64
+c64   c64   c64   c64   c64   c64   c64   c64   c64   c64   c64   c64   c64   c64   c64
+i*    i32*  i8    i16   i32   u8    u16   u32   bf    f16   f32   c64   i32*  f32*  c64*
+f*    f32*  f32*  f32*  f32*  f32*  f32*  f32*  bf    f16   f32   c64   f32*  f32*  c64*
+c*    c64*  c64*  c64*  c64*  c64*  c64*  c64*  c64   c64   c64   c64   c64*  c64*  c64*
+"""
+SHORT = {
+    **{f"{kind[0]}{n}": np.dtype(f"{kind}{n}") for kind in ("int", "uint") for n in (8, 16, 32, 64)},
+    **{f"f{n}": np.dtype(f"float{n}") for n in (16, 32, 64)},
+    "b1": np.dtype(bool),
+    "bf": np.dtype(ml_dtypes.bfloat16),
+    "c64": np.dtype("complex64"),
+    "c128": np.dtype("complex128"),
+}
+WEAK = {"i*": 1, "f*": 1.0, "c*": 1j}
+
+
+@pytest.mark.parametrize("x64, table", [(True, TABLE_WITH_X64), (False, TABLE_WITHOUT_X64)])
+def test_whole_table(x64, table):
+    rows = [line.split() for line in table.strip().splitlines()]
+    names = [row[0] for row in rows]
+
+    def value(name):
+        return WEAK[name] if name in WEAK else np.zeros((), SHORT[name])
+
+    with enable_x64(x64):
+        for a, *row in rows:
+            for b, wanted in zip(names, row, strict=True):
+                got = dtypes.result_type(value(a), value(b), return_weak_type_flag=True)
+                assert got == (SHORT[wanted.rstrip("*")], wanted.endswith("*")), (a, b)
