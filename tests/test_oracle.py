@@ -114,7 +114,7 @@ def assert_gradient(sample, operands, got, want, what):
     assert_within(got, want, terms * float(finfo(want.dtype).eps) * size, what)
 
 
-@pytest.mark.parametrize("family, name", by_primitive())
+@pytest.mark.parametrize("family, name", list(by_primitive()))
 def test_recorded(family, name):
     answers = oracle.load(family)
     for sample in (s for s in oracle_requests.samples(family) if s.primitive.name == name):
