@@ -1,5 +1,6 @@
 """Fields of the tree structures, for modules that flatten and unflatten without Python calls."""
 
+cimport cython
 from cpython.object cimport PyObject
 
 cdef enum Kind:
@@ -28,6 +29,7 @@ cdef class Registration:
     cdef readonly tuple data_fields         # of a dataclass, else None
     cdef readonly tuple meta_fields
 
+@cython.final
 cdef class PyTreeDef:
     cdef Node* nodes        # preorder
     cdef Py_ssize_t size    # nodes in use

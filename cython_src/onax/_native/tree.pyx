@@ -2,7 +2,7 @@
 """Trees of containers: flattening, unflattening, their structures, and the registry of container classes.
 
 A structure is a preorder array of nodes.  Containers are tuple, list, dict, None, named tuples and registered
-classes (OrderedDict and defaultdict are registered here); everything else is a leaf, subclasses of these included.
+classes (`_core/trees.py` registers OrderedDict and defaultdict); everything else is a leaf, subclasses included.
 """
 
 cimport cython
@@ -11,7 +11,6 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
-from collections import OrderedDict, defaultdict
 
 cdef extern from "Python.h":
     int Py_EnterRecursiveCall(const char* where)
@@ -25,6 +24,7 @@ cdef extern from "Python.h":
 cdef enum:
     INLINE = 6
     CACHED = 64
+    FEW = 24
 
 cdef dict _registry = {}
 
@@ -93,27 +93,33 @@ cdef int _kind_of(object x, PyObject** registration) except -1:
     return LEAF
 
 
-cdef tuple _ascending_keys(dict d):
-    """The keys of a dict that holds them in order already and has only strings; else None."""
+cdef tuple _few_names(dict d):
+    """The keys of a small dict that has only strings, sorted by insertion; else None."""
+    cdef PyObject* at[FEW]
     cdef PyObject* key
-    cdef PyObject* last = NULL
-    cdef Py_ssize_t pos = 0, i = 0, n = len(d)
-    cdef tuple keys = PyTuple_New(n)
+    cdef Py_ssize_t pos = 0, i = 0, k, n = len(d)
+    if n > FEW:
+        return None
     while PyDict_Next(d, &pos, &key, NULL):
-        if not PyUnicode_CheckExact(<object>key) or (
-                last is not NULL and PyUnicode_Compare(<object>last, <object>key) >= 0):
+        if not PyUnicode_CheckExact(<object>key):
             return None
-        Py_INCREF(<object>key)
-        PyTuple_SET_ITEM(keys, i, <object>key)
-        last = key
+        k = i
+        while k > 0 and PyUnicode_Compare(<object>at[k - 1], <object>key) > 0:
+            at[k] = at[k - 1]
+            k -= 1
+        at[k] = key
         i += 1
+    cdef tuple keys = PyTuple_New(n)
+    for k in range(n):
+        Py_INCREF(<object>at[k])
+        PyTuple_SET_ITEM(keys, k, <object>at[k])
     return keys
 
 
 cdef tuple _sorted_keys(dict d):
-    cdef tuple ready = _ascending_keys(d)
-    if ready is not None:
-        return ready
+    cdef tuple names = _few_names(d)
+    if names is not None:
+        return names
     cdef list keys = list(d)
     try:
         keys.sort()
@@ -151,6 +157,7 @@ cdef object _put_together(Registration registration, object data, tuple children
     return registration.type(**fields)
 
 
+@cython.final
 @cython.freelist(32)
 cdef class PyTreeDef:
     """The structure of a tree: everything but its leaves.  Immutable, hashable, compared by value."""
@@ -229,6 +236,7 @@ cdef class PyTreeDef:
     cdef int add_children(self, Py_ssize_t i, int kind, object x, Registration registration, list leaves,
                           object is_leaf) except -1:
         cdef Py_ssize_t first = len(leaves), arity
+        cdef PyObject* found
         cdef tuple keys, parts, children
         if kind == LIST:
             arity = len(<list>x)
@@ -239,7 +247,10 @@ cdef class PyTreeDef:
             arity = len(keys)
             self.own(i, None, keys)
             for key in keys:
-                self.add((<dict>x)[key], leaves, is_leaf)
+                found = PyDict_GetItemRef(x, key)
+                if found is NULL:
+                    raise RuntimeError("a dictionary changed while it was flattened")
+                self.add(<object>found, leaves, is_leaf)
         else:
             if kind == TUPLE:
                 children = <tuple>x
@@ -749,10 +760,8 @@ def flatten_one_level(tree):
     cdef int kind = _kind_of(tree, &registration)
     if kind == LEAF:
         raise ValueError(f"can't tree-flatten type: {type(tree)}")
-    if kind == NONE:
-        return (), None
-    if kind == TUPLE or kind == LIST:
-        return tree, None
+    if kind in (TUPLE, LIST, NONE):
+        return () if kind == NONE else tree, None
     if kind == NAMED:
         return tuple(tree), type(tree)
     if kind == DICT:
@@ -787,14 +796,3 @@ def register_pytree_node(nodetype, flatten_func, unflatten_func, flatten_with_ke
 def register_dataclass_node(nodetype, data_fields, meta_fields):
     """Makes a class a container whose children are attributes; `register_dataclass` checks the fields first."""
     _register(Registration(nodetype, None, None, None, tuple(data_fields), tuple(meta_fields)), "dataclass ")
-
-
-def _flatten_defaultdict(d):
-    keys = tuple(sorted(d))
-    return tuple([d[key] for key in keys]), (d.default_factory, keys)
-
-
-register_pytree_node(OrderedDict, lambda d: (tuple(d.values()), tuple(d)),
-                     lambda keys, values: OrderedDict(zip(keys, values)))
-register_pytree_node(defaultdict, _flatten_defaultdict,
-                     lambda data, values: defaultdict(data[0], zip(data[1], values)))

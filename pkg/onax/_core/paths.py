@@ -104,9 +104,6 @@ class FlattenedIndexKey(_Key):
         return f"[<flat index {self.key}>]"
 
 
-_ORDERED = {"OrderedDict", "defaultdict"}
-
-
 def keystr(keys, *, simple=False, separator=""):
     """The path as text: `['a'][1].w`, or only the values (`a/1/w` with separator '/') when `simple`."""
     keys = [str(k.value) if simple and isinstance(k, _Key) else str(k) for k in keys]
@@ -129,9 +126,6 @@ def _named_children(tree):
     if registration.flatten_with_keys is not None:
         children, data = registration.flatten_with_keys(tree)
         return list(children), data
-    if kind.__name__ in _ORDERED and kind.__module__ == "collections":
-        keys = data if kind.__name__ == "OrderedDict" else data[1]
-        return [(DictKey(k), x) for k, x in zip(keys, children)], data
     return [(FlattenedIndexKey(i), x) for i, x in enumerate(children)], data
 
 

@@ -1,8 +1,9 @@
 """Functions on trees that need no speed: registration with checks, reductions, transposition, Partial."""
 
 import functools
+from collections import OrderedDict, defaultdict
 
-from onax._core.paths import broadcast_prefix
+from onax._core.paths import DictKey, broadcast_prefix
 from onax._ground.lazy import dataclasses
 from onax._native import tree as native
 from onax._native.tree import (
@@ -251,6 +252,29 @@ register_pytree_node(
     Partial,
     lambda p: ((p.args, p.keywords), p.func),
     lambda func, children: Partial(func, *children[0], **children[1]),
+)
+
+
+def _keyed(keys, values):
+    return tuple((DictKey(k), v) for k, v in zip(keys, values))
+
+
+def _sorted_default(d):
+    keys = tuple(sorted(d))
+    return tuple(d[k] for k in keys), (d.default_factory, keys)
+
+
+register_pytree_node(
+    OrderedDict,
+    lambda d: (tuple(d.values()), tuple(d)),
+    lambda keys, values: OrderedDict(zip(keys, values)),
+    lambda d: (_keyed(d, d.values()), tuple(d)),
+)
+register_pytree_node(
+    defaultdict,
+    _sorted_default,
+    lambda data, values: defaultdict(data[0], zip(data[1], values)),
+    lambda d: (_keyed(sorted(d), _sorted_default(d)[0]), (d.default_factory, tuple(sorted(d)))),
 )
 
 __all__ = [
