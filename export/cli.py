@@ -11,6 +11,7 @@ import ast
 import importlib
 import os
 import sys
+import warnings
 
 import numpy as np
 
@@ -186,8 +187,11 @@ def _export(options, say):
     _fits(function, specs, {**named, **static})
     if static:
         function = _with_static(function, static)
-    with _users_code:
+    with _users_code, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         exported = api.export(function, opset=options.opset)(*specs, **named)
+    for warning in caught:
+        print(f"warning: {warning.message}", file=sys.stderr)
     code = 0
     if options.check:
         code = _check(exported, function, options, say)

@@ -41,6 +41,9 @@ def with_keyword(x, *, shift):
 def indexes(x, i):
     return x.at[i].set(0.0)[i + 100]
 
+def both(x, y):
+    return x + y
+
 def branches(x):
     if x > 0:
         return x
@@ -104,6 +107,12 @@ def test_concretization_errors_show_the_line(project, capsys):
         main(["net.py:branches", "--arg", "f32[]"])
     said = capsys.readouterr().err
     assert "if x > 0:" in said and "TracerBoolConversionError" in said and "_transforms" not in said
+
+
+def test_warnings_are_one_line(project, capsys):
+    assert main(["net.py:both", "--arg", "f32[b]", "--arg", "f32[b]", "--quiet"]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("warning: ONNX cannot assert that dimensions agree (b: x, y)") and said.count("\n") == 1
 
 
 def test_constraints(project):

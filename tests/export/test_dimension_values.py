@@ -1,9 +1,10 @@
 """Symbolic dimensions as numbers: what a traced function may do with `x.shape[0]`."""
 
 import numpy as np
+import pytest
+
 import onax
 import onax.numpy as jnp
-import pytest
 from onax import lax
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax.export import export, symbolic_shape
