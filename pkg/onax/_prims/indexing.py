@@ -152,14 +152,16 @@ def _gather_transpose(
         operand_batching_dims=d.operand_batching_dims,
         scatter_indices_batching_dims=d.start_indices_batching_dims,
     )
-    out = scatter_add(
+    out = scatter_add_p.bind(
         zeros,
         indices,
         ct,
-        numbers,
+        dimension_numbers=numbers,
         indices_are_sorted=indices_are_sorted,
         unique_indices=unique_indices,
         mode=mode,
+        update_jaxpr=_combiner(add_p, ct.dtype, backward=True),
+        update_consts=(),
     )
     return [out, None]
 
@@ -345,17 +347,21 @@ class _Updater:
         return np.asarray(out)
 
 
-_combiners = {}  # (primitive, dtype) -> the jaxpr that prints as update_jaxpr
+_combiners = {}  # (primitive, dtype, backward) -> the jaxpr that prints as update_jaxpr
 
 
-def _combiner(primitive, dtype):
-    """The program of two scalars that a scatter combines with; JAX's text of a scatter shows it."""
-    found = _combiners.get((primitive, dtype))
+def _combiner(primitive, dtype, backward=False):
+    """The program of two scalars that a scatter combines with; JAX's text of a scatter shows it.
+
+    A program prints once where several scatters share it; JAX shares it within the forward pass and within the
+    backward pass, not between them.
+    """
+    found = _combiners.get((primitive, dtype, backward))
     if found is None:
         aval = ShapedArray((), dtype)
         x, y, out = Var(aval), Var(aval), Var(primitive.abstract_eval(aval, aval))
         found = Jaxpr([], [x, y], [out], [new_jaxpr_eqn([x, y], [out], primitive, {})])
-        _combiners[primitive, dtype] = found
+        _combiners[primitive, dtype, backward] = found
     return found
 
 
@@ -592,6 +598,7 @@ def _scatter_mul_transpose(ct, x, indices, updates, **params):
         raise TypeError("scatter-mul is linear in its first operand only")
     if type(ct) is Zero:
         return [Zero(x.aval), None, None]
+    params["update_jaxpr"] = _combiner(mul_p, ct.dtype, backward=True)
     return [scatter_mul_p.bind(ct, indices, updates, **params), None, None]
 
 
