@@ -55,6 +55,8 @@ CASTS = (
     (np.array([True, False]), "complex64", [1 + 0j, 0j]),
     (np.array([3, -8], ml_dtypes.int4), "float32", [3.0, -8.0]),
     (np.array([-1], ml_dtypes.int4), "uint4", [15]),
+    (np.array([2, 0.5], ml_dtypes.float8_e4m3fn), "float8_e8m0fnu", [2.0, 0.5]),
+    (np.array([2, 0.5], ml_dtypes.float8_e5m2), "complex64", [2.0, 0.5]),
 )
 
 

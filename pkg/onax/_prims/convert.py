@@ -68,7 +68,8 @@ def _cast_between(have, dtype):
             return _float_to_integer
         if dtype.kind == "b":
             return _nonzero_float
-        return _through_float32 if dtype.kind == "c" and have.itemsize < 4 else _plain
+        # Not all narrow floats have casts to complex and to one another; float32 holds each of them exactly.
+        return _through_float32 if have.itemsize < 4 and (dtype.kind == "c" or dtype.itemsize == 1) else _plain
     if have.kind not in "iub":  # 2- and 4-bit integers: through the next standard type
         return _through_int32
     if dtype.kind == "b":
