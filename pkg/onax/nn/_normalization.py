@@ -56,7 +56,7 @@ def _shifted(x, axis, mask):
     largest = jnp.max(x, axis, where=mask, initial=-np.inf, keepdims=True)
     if mask is not None:
         x = _where(mask, x, -np.inf)
-    shifted = lax.sub(*promote_args("subtract", x, lax.stop_gradient(largest)))
+    shifted = jnp.subtract(x, lax.stop_gradient(largest))
     return shifted, jnp.exp(shifted)
 
 
@@ -65,7 +65,7 @@ def softmax(x, axis=-1, where=None):
     (x,) = promote_args_inexact("softmax", x)
     _, unnormalized = _shifted(x, axis, where)
     total = jnp.sum(unnormalized, axis, where=where, keepdims=True)
-    out = lax.div(*promote_args("divide", unnormalized, total))
+    out = jnp.divide(unnormalized, total)
     return out if where is None else jnp.where(where, out, 0)
 
 
@@ -75,5 +75,5 @@ def log_softmax(x, axis=-1, where=None):
     (x,) = promote_args_inexact("log_softmax", x)
     shifted, unnormalized = _shifted(x, axis, where)
     logarithm = jnp.log(jnp.sum(unnormalized, axis, where=where, keepdims=True))
-    out = lax.sub(*promote_args("subtract", shifted, logarithm))
+    out = jnp.subtract(shifted, logarithm)
     return out if where is None else jnp.where(where, out, -np.inf)

@@ -19,7 +19,7 @@ from onax.numpy._promotion import (
     promote_shapes,
     to_dtype,
 )
-from onax.numpy._ufuncs import constant_like, greater, less, rad2deg
+from onax.numpy._ufuncs import constant_like, greater, less, maximum, minimum, rad2deg
 from onax.numpy._where import where
 
 
@@ -444,16 +444,16 @@ def clip(arr=None, /, min=None, max=None):
     if arr is None:
         raise ValueError("No input was provided to the clip function.")
     check_arraylike("clip", arr)
-    if any(dtypes.is_complex(dtypes.dtype(x)) for x in (arr, min, max) if x is not None):
+    if any(type(x) is complex or dtypes.is_complex(getattr(x, "dtype", None)) for x in (arr, min, max)):
         raise ValueError(
             "Clip received a complex value either through the input or the min/max keywords. Complex values have no "
             "ordering and cannot be clipped. Please convert to a real value or array by taking the real or imaginary "
             "components via jax.numpy.real/imag respectively."
         )
     if min is not None:
-        arr = lax.max(*promote_args("maximum", min, arr))
+        arr = maximum(min, arr)
     if max is not None:
-        arr = lax.min(*promote_args("minimum", max, arr))
+        arr = minimum(max, arr)
     return array_of("clip", arr)
 
 

@@ -5,7 +5,6 @@ sum out names that occur once, take diagonals of names repeated within an operan
 """
 
 import collections
-import string
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from onax._ground.lazy import opt_einsum
 from onax._prims.convert import convert
 from onax.numpy._promotion import arrays, check_arraylike
 
-_LETTERS = string.ascii_letters
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def einsum(

@@ -71,13 +71,13 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 _NAME = r"\w+"
 _CORE = rf"\((?:{_NAME}(?:,{_NAME})*)?\)"
-_SIGNATURE = re.compile(rf"{_CORE}(?:,{_CORE})*->{_CORE}(?:,{_CORE})*")
+_SIGNATURE = rf"{_CORE}(?:,{_CORE})*->{_CORE}(?:,{_CORE})*"
 
 
 def _parse_signature(signature):
     """'(m,n),(n)->(m)' as lists of tuples of names for inputs and outputs."""
     text = signature.replace(" ", "")
-    if not _SIGNATURE.fullmatch(text):
+    if not re.fullmatch(_SIGNATURE, text):
         raise ValueError(f"not a valid gufunc signature: {signature}")
     return tuple([tuple(re.findall(_NAME, core)) for core in re.findall(_CORE, side)] for side in text.split("->"))
 

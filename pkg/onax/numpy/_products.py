@@ -7,7 +7,8 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dims, dtypes
-from onax._native.array import Array
+from onax._ground.config import config
+from onax._native.array import Array, ArrayImpl
 from onax._prims.convert import convert
 from onax.numpy._promotion import (
     array_of,
@@ -46,6 +47,14 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
 
     Vectors count as one row (a) or column (b), whose axis the result lacks.  Raises ValueError for scalars.
     """
+    if (
+        type(a) is ArrayImpl and type(b) is ArrayImpl and a.dtype is b.dtype and a.ndim == b.ndim == 2
+        and precision is preferred_element_type is None and not (a.weak_type or b.weak_type)
+        and not config.jax_default_matmul_precision
+    ):  # fmt: skip
+        return lax.dot_general_p.bind(
+            a, b, dimension_numbers=_MATRIX_NUMBERS, precision=None, preferred_element_type=a.dtype, out_sharding=None
+        )
     for position, x in enumerate((a, b)):
         if isinstance(x, Array) and x.ndim > 0:
             continue

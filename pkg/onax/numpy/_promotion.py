@@ -15,7 +15,7 @@ from onax._native.array import Array, ArrayImpl, from_user, make_array
 from onax._prims.convert import cast, convert
 
 _ACCEPTED = (Array, np.ndarray, np.generic, bool, int, float, complex)
-_BOOL = np.dtype(bool)
+_INEXACT = frozenset(d for d in dtypes.ALL_DTYPES if dtypes.is_inexact(d))
 
 
 def is_arraylike(x):
@@ -73,6 +73,8 @@ def array_of(name, x):
 def to_dtype(x, dtype, weak_type=False):
     """x with the given dtype; a Python scalar wraps as C does, anything else converts as `lax` does."""
     kind = type(x)
+    if kind is ArrayImpl:
+        return x if x.dtype is dtype and x.weak_type is weak_type else convert(x, dtype, weak_type)
     if kind is int or kind is float or kind is complex or kind is bool:
         if kind is int and dtypes.is_integer(dtype):
             bits = dtypes.itemsize_bits(dtype)
@@ -146,14 +148,31 @@ def _rank_promotion(name, shapes):
     )
 
 
+def _agree(args):
+    """Whether all are Arrays of one dtype, weak type and rank: nothing is to be done, the common case."""
+    first = args[0]
+    if type(first) is not ArrayImpl:
+        return False
+    for x in args[1:]:
+        if type(x) is not ArrayImpl or x.dtype is not first.dtype or x.ndim != first.ndim:
+            return False
+        if x.weak_type is not first.weak_type:
+            return False
+    return True
+
+
 def promote_args(name, *args):
     """Checked arguments of one dtype and rank."""
+    if _agree(args):
+        return args
     check_arraylike(name, *args)
     return promote_shapes(name, *promote_dtypes(*args))
 
 
 def promote_args_inexact(name, *args):
     """Checked arguments of one floating or complex dtype and of one rank."""
+    if _agree(args) and args[0].dtype in _INEXACT:
+        return args
     check_arraylike(name, *args)
     return promote_shapes(name, *promote_dtypes_inexact(*args))
 

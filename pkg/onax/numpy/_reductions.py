@@ -28,6 +28,7 @@ from onax.numpy._where import where
 
 _F32 = np.dtype(np.float32)
 _HALF = frozenset((np.dtype(np.float16), np.dtype(dtypes.bfloat16)))
+_PLAIN_FLOATS = frozenset((_F32, np.dtype(np.float64)))
 _AS_IS = frozenset(d for d in dtypes.ALL_DTYPES if dtypes.itemsize_bits(d) >= 32)
 
 
@@ -49,8 +50,9 @@ def _keep(out, axes, shape):
     """The reduced axes put back with length 1."""
     if not axes:
         return out
-    kept = tuple(i for i in range(len(shape)) if i not in axes)
-    return lax.broadcast_in_dim(out, tuple(1 if i in axes else d for i, d in enumerate(shape)), kept)
+    kept = tuple([i for i in range(len(shape)) if i not in axes])
+    wide = tuple([1 if i in axes else d for i, d in enumerate(shape)])
+    return lax.broadcast_in_dim_p.bind(out, shape=wide, broadcast_dimensions=kept, sharding=None)
 
 
 def _mask(name, condition):
@@ -112,8 +114,10 @@ def sum(
     a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True
 ):
     """The sum over the axes; 0 for none.  bool and small integers widen unless promote_integers is False."""
-    if type(a) is ArrayImpl and a.dtype in _AS_IS and dtype is out is initial is where is None and not keepdims:
-        return lax.reduce_sum_p.bind(_strong(a), axes=reduced_axes(axis, a.ndim), out_sharding=None)
+    if type(a) is ArrayImpl and a.dtype in _AS_IS and dtype is out is initial is where is None:
+        axes = reduced_axes(axis, a.ndim)
+        found = lax.reduce_sum_p.bind(_strong(a), axes=axes, out_sharding=None)
+        return _keep(found, axes, a.shape) if keepdims else found
     return _reduce(
         "sum", a, axis, dtype, out, keepdims, initial, where, lax.reduce_sum, lax.add, 0, promote=promote_integers
     )
@@ -214,6 +218,8 @@ def _axis_size(a, axis):
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """The mean over the axes, as a float; nan for none.  Half precision is summed in float32."""
+    if type(a) is ArrayImpl and a.dtype in _PLAIN_FLOATS and dtype is out is where is None:
+        return lax.div(sum(a, axis, keepdims=keepdims), a.dtype.type(_axis_size(a, axis)))
     result, compute = _mean_dtypes("mean", a, dtype, out)
     return lax.convert_element_type(_mean(a, axis, compute, keepdims, where), result)
 

@@ -28,6 +28,8 @@ def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
     Raises ValueError when the numbers of elements differ.
     """
     a = array_of("reshape", a)
+    if type(shape) is tuple and type(a) is ArrayImpl and order == "C" and copy is None and _fits(shape, a.size):
+        return a if shape == a.shape else lax.reshape_p.bind(a, new_sizes=shape, dimensions=None, sharding=None)
     if order == "C":
         out = lax.reshape(a, _target_shape(a.shape, shape))
     elif order == "F":
@@ -39,6 +41,16 @@ def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
     else:
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     return lax.copy_p.bind(out) if copy and out is a else out
+
+
+def _fits(shape, size):
+    """Whether all are plain sizes whose product is `size`."""
+    product = 1
+    for n in shape:
+        if type(n) is not int or n < 0:
+            return False
+        product *= n
+    return product == size
 
 
 def _target_shape(have, shape):

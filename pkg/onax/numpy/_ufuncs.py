@@ -73,6 +73,10 @@ def _binary(name, primitive, function, direct, promote, doc, parameters="x1 x2")
                 (type(x2) is float and dtype in floats) or (type(x2) is int and x2 in _SMALL and dtype in numbers)
             ):
                 return bind(x1, dtype.type(x2))
+        elif type(x2) is ArrayImpl and not x2.weak_type:
+            dtype = x2.dtype
+            if (type(x1) is float and dtype in floats) or (type(x1) is int and x1 in _SMALL and dtype in numbers):
+                return bind(dtype.type(x1), x2)
         return function(*promote(name, x1, x2))
 
     return _named(ufunc, name, parameters, doc)
