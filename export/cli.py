@@ -78,6 +78,8 @@ def _load_file(path):
     if not os.path.isfile(path):
         raise ExportError(f"there is no file {path}")
     name = os.path.splitext(os.path.basename(path))[0]
+    if name in sys.modules:
+        name = f"exported_{name}"  # a file called random.py must not become the module `random`
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     spec = lazy.importlib_util.spec_from_file_location(name, path)
     module = lazy.importlib_util.module_from_spec(spec)

@@ -184,5 +184,12 @@ def test_random_input_is_given_as_arrays(project):
     assert main(["net.py:indexes", "--arg", "f32[3]", "--arg", "i32[2]", "--quiet", "--check"]) == 0
 
 
+def test_a_file_does_not_take_a_modules_place(project):
+    (project / "random.py").write_text("from onax import lax\ndef f(x):\n    return lax.sin(x)\n")
+    before = sys.modules.get("random")
+    assert find_function("random.py:f").__name__ == "f"
+    assert before is None or sys.modules["random"] is before
+
+
 def test_find_function_in_an_installed_module():
     assert find_function("onax.lax:sin").__name__ == "sin"
