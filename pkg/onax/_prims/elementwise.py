@@ -400,13 +400,13 @@ max, max_p = binary(
     "max", per(**dict.fromkeys(_ORDER, np.maximum)),
     lambda g, z, x, y: mul(g, _share(z, x, y)), lambda g, z, x, y: mul(g, _share(z, y, x)),
     numpy_name="maximum", facts=frozenset({COMMUTATIVE}),
-    doc="The larger of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary part.",
+    doc="The larger of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary.",
 )  # fmt: skip
 min, min_p = binary(
     "min", per(**dict.fromkeys(_ORDER, np.minimum)),
     lambda g, z, x, y: mul(g, _share(z, x, y)), lambda g, z, x, y: mul(g, _share(z, y, x)),
     numpy_name="minimum", facts=frozenset({COMMUTATIVE}),
-    doc="The smaller of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary part.",
+    doc="The smaller of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary.",
 )  # fmt: skip
 
 
