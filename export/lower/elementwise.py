@@ -82,128 +82,8 @@ def _kernel_or(primitive, op_type, double):
     _formula(primitive, lambda x: x.do(op_type), double)
 
 
-# ---- signs and rounding
-
-
-@lowers(prims.neg_p)
-def _neg(g, out, x):
-    if x.dtype.kind == "u":
-        return g.node("Sub", ops.scalar(g, 0, x), x, out=out)
-    return g.node("Neg", x, out=out)
-
-
-@lowers(prims.sign_p)
-def _sign(g, out, x):
-    """Not the runtime's Sign of integers, which drops the high bits of int64, nor of float16: 0 for NaN."""
-    if x.dtype == INT64:
-        one, minus = g.const(1, INT64), g.const(-1, INT64)
-        return ops.minimum(g, ops.maximum(g, x, minus), one)
-    if x.dtype.kind in "iu":
-        least = -1 if x.dtype.kind == "i" else 0
-        return g.node("Clip", x, ops.scalar(g, least, x), ops.scalar(g, 1, x), out=out)
-    return ops.cast(g, _in_single(g, x).do("Sign").value, out.dtype)
-
-
-_row(prims.abs_p, "Abs")
-_row(prims.floor_p, "Floor")
-_row(prims.ceil_p, "Ceil")
-
-
-@lowers(prims.round_p)
-def _round(g, out, x, *, rounding_method):
-    if int(rounding_method) == 1:
-        return g.node("Round", x, out=out)
-    x = _in_single(g, x)
-    # The largest number below a half: a half itself would lift 0.49999997 to 1.
-    below_half = np.nextafter(x.value.dtype.type(0.5), x.value.dtype.type(0))
-    away = (x.do("Abs") + below_half).do("Floor") * x.do("Sign")
-    return ops.cast(g, away.value, out.dtype)
-
-
-@lowers(prims.is_finite_p)
-def _is_finite(g, out, x):
-    return g.node("Less", g.node("Abs", x), ops.scalar(g, np.inf, x), out=out)
-
-
-# ---- exponentials, logarithms, powers
-
-
 def _near(x, bound):
     return x.do("Abs") < bound
-
-
-def _expm1(x):
-    """exp(x) - 1, and near 0 corrected by the rounding error that log(exp(x)) shows."""
-    y = x.do("Exp")
-    plain = y - 1
-    return _near(x, 1).where(plain + y * (x - y.do("Log")), plain)
-
-
-def _log1p(x):
-    """log(1 + x), and near 0 corrected by what 1 + x lost."""
-    u = x + 1
-    plain = u.do("Log")
-    return _near(x, 0.5).where(plain - (u - 1 - x) / u, plain)
-
-
-def _cbrt(x):
-    """The cube root of |x| as a power, one Newton step in float64, times the sign."""
-    size = x.do("Abs").cast(F64)
-    root = size.pow(1 / 3)
-    if x.value.dtype == F64:
-        step = (root - size / (root * root)) / 3
-        root = root - step.is_nan().where(0, step)
-    return root.cast(x.value.dtype) * x.do("Sign")
-
-
-_row(prims.exp_p, "Exp")
-_formula(prims.exp2_p, lambda x: Formula(x.g, ops.scalar(x.g, 2, x.value)).pow(x))
-_formula(prims.expm1_p, _expm1)
-_row(prims.log_p, "Log")
-_formula(prims.log1p_p, _log1p)
-_formula(prims.logistic_p, lambda x: ((-x).do("Exp") + 1).do("Reciprocal"))
-_row(prims.sqrt_p, "Sqrt")
-_formula(prims.rsqrt_p, lambda x: x.do("Sqrt").do("Reciprocal"))
-_formula(prims.cbrt_p, _cbrt)
-
-
-@lowers(prims.square_p)
-def _square(g, out, x):
-    return g.node("Mul", x, x, out=out)
-
-
-def power(x, exponent):
-    """A formula to a positive integer power, by repeated squaring."""
-    result = None
-    while exponent:
-        if exponent & 1:
-            result = x if result is None else result * x
-        exponent >>= 1
-        if exponent:
-            x = x * x
-    return result
-
-
-@lowers(prims.integer_pow_p)
-def _integer_pow(g, out, x, *, y):
-    if y == 0:
-        return ops.full(g, out.shape, 1, out.dtype)
-    base = Formula(g, x) if x.dtype.kind in "iu" else _in_single(g, x)
-    result = power(base, abs(y))
-    if y < 0:
-        result = result.do("Reciprocal")
-    return ops.cast(g, result.value, out.dtype)
-
-
-@lowers(prims.pow_p)
-def _pow(g, out, x, y):
-    if y.dtype.kind in "iub":
-        y = ops.cast(g, y, y.dtype if y.dtype in (INT32, INT64) else INT64)
-    elif y.dtype in HALVES:
-        y = ops.cast(g, y, F32)
-    x = ops.cast(g, x, F32) if x.dtype in HALVES else x
-    result = g.node("Pow", x, y, out=(out.shape, x.dtype))
-    return ops.cast(g, result, out.dtype)
 
 
 # ---- trigonometry; the float64 forms are built from what has a float64 kernel
@@ -317,22 +197,138 @@ _kernel_or(prims.acosh_p, "Acosh", _acosh_double)
 _kernel_or(prims.atanh_p, "Atanh", _atanh_double)
 
 
-def _negative(x):
-    """Whether the sign bit of a number is set."""
-    return (x < 0) | (1 / x < 0)
+# ---- exponentials, logarithms, roots
 
 
-@lowers(prims.atan2_p)
-def _atan2(g, out, y, x):
-    y, x = _in_single(g, y), _in_single(g, x)
-    same = y.do("Abs") == x.do("Abs")  # both zero, both infinite: there the quotient is NaN
-    ratio = same.where(y.do("Sign") * x.do("Sign"), y / x)
-    angle = _atan_double(ratio) if ratio.value.dtype == F64 else ratio.do("Atan")
-    turn = _negative(y).where(angle - np.pi, angle + np.pi)
-    return ops.cast(g, _negative(x).where(turn, angle).value, out.dtype)
+def _expm1(x):
+    """exp(x) - 1, and near 0 corrected by the rounding error that log(exp(x)) shows."""
+    y = x.do("Exp")
+    plain = y - 1
+    return _near(x, 1).where(plain + y * (x - y.do("Log")), plain)
 
 
-# ---- arithmetic
+def _log1p(x):
+    """log(1 + x), and near 0 corrected by what 1 + x lost."""
+    u = x + 1
+    plain = u.do("Log")
+    return _near(x, 0.5).where(plain - (u - 1 - x) / u, plain)
+
+
+def _cbrt(x):
+    """The cube root of |x| as a power, one Newton step in float64, times the sign."""
+    size = x.do("Abs").cast(F64)
+    root = size.pow(1 / 3)
+    if x.value.dtype == F64:
+        step = (root - size / (root * root)) / 3
+        root = root - step.is_nan().where(0, step)
+    return root.cast(x.value.dtype) * x.do("Sign")
+
+
+_row(prims.exp_p, "Exp")
+_formula(prims.exp2_p, lambda x: Formula(x.g, ops.scalar(x.g, 2, x.value)).pow(x))
+_formula(prims.expm1_p, _expm1)
+_row(prims.log_p, "Log")
+_formula(prims.log1p_p, _log1p)
+_formula(prims.logistic_p, lambda x: ((-x).do("Exp") + 1).do("Reciprocal"))
+_row(prims.sqrt_p, "Sqrt")
+_formula(prims.rsqrt_p, lambda x: x.do("Sqrt").do("Reciprocal"))
+_formula(prims.cbrt_p, _cbrt)
+
+
+@lowers(prims.square_p)
+def _square(g, out, x):
+    return g.node("Mul", x, x, out=out)
+
+
+# ---- signs and rounding
+
+_row(prims.abs_p, "Abs")
+
+
+@lowers(prims.neg_p)
+def _neg(g, out, x):
+    if x.dtype.kind == "u":
+        return g.node("Sub", ops.scalar(g, 0, x), x, out=out)
+    return g.node("Neg", x, out=out)
+
+
+@lowers(prims.sign_p)
+def _sign(g, out, x):
+    """Not the runtime's Sign of integers, which drops the high bits of int64, nor of float16: 0 for NaN."""
+    if x.dtype == INT64:
+        one, minus = g.const(1, INT64), g.const(-1, INT64)
+        return ops.minimum(g, ops.maximum(g, x, minus), one)
+    if x.dtype.kind in "iu":
+        least = -1 if x.dtype.kind == "i" else 0
+        return g.node("Clip", x, ops.scalar(g, least, x), ops.scalar(g, 1, x), out=out)
+    return ops.cast(g, _in_single(g, x).do("Sign").value, out.dtype)
+
+
+_row(prims.floor_p, "Floor")
+_row(prims.ceil_p, "Ceil")
+
+
+@lowers(prims.is_finite_p)
+def _is_finite(g, out, x):
+    return g.node("Less", g.node("Abs", x), ops.scalar(g, np.inf, x), out=out)
+
+
+@lowers(prims.round_p)
+def _round(g, out, x, *, rounding_method):
+    if int(rounding_method) == 1:
+        return g.node("Round", x, out=out)
+    x = _in_single(g, x)
+    # The largest number below a half: a half itself would lift 0.49999997 to 1.
+    below_half = np.nextafter(x.value.dtype.type(0.5), x.value.dtype.type(0))
+    away = (x.do("Abs") + below_half).do("Floor") * x.do("Sign")
+    return ops.cast(g, away.value, out.dtype)
+
+
+# ---- bits
+
+
+@lowers(prims.not_p)
+def _not(g, out, x):
+    return g.node("Not" if x.dtype == BOOL else "BitwiseNot", x, out=out)
+
+
+def _right(g, x, bits):
+    return ops.binary(g, "BitShift", x, ops.scalar(g, bits, x), direction="RIGHT")
+
+
+def _mask(g, x, mask):
+    return ops.binary(g, "BitwiseAnd", x, ops.scalar(g, mask, x))
+
+
+@lowers(prims.population_count_p)
+def _population_count(g, out, x):
+    """Bits counted in pairs, fours and bytes; a product adds the bytes into the highest one."""
+    size = x.dtype.itemsize
+    working = UNSIGNED[max(size, 4)]
+    repeat = lambda byte: int.from_bytes(bytes([byte]) * working.itemsize, "little")
+    v = ops.cast(g, ops.cast(g, x, UNSIGNED[size]), working)
+    v = ops.sub(g, v, _mask(g, _right(g, v, 1), repeat(0x55)))
+    v = ops.add(g, _mask(g, v, repeat(0x33)), _mask(g, _right(g, v, 2), repeat(0x33)))
+    v = _mask(g, ops.add(g, v, _right(g, v, 4)), repeat(0x0F))
+    if size > 1:
+        v = _right(g, ops.mul(g, v, ops.scalar(g, repeat(1), v)), 8 * working.itemsize - 8)
+    return ops.cast(g, v, out.dtype)
+
+
+def _bit_length(x):
+    """Of an unsigned number below 2**32: the place of its highest bit plus 1.  The half keeps powers of two exact."""
+    return ((x.cast(F64) + 0.5).do("Log") * (1 / LN2)).do("Floor") + 1
+
+
+@lowers(prims.clz_p)
+def _clz(g, out, x):
+    size = x.dtype.itemsize
+    v = Formula(g, ops.cast(g, x, UNSIGNED[size]))
+    if size < 8:
+        return (8 * size - _bit_length(v)).cast(out.dtype).value
+    high = Formula(g, _right(g, v.value, 32))
+    low = Formula(g, _mask(g, v.value, 2**32 - 1))
+    return (high == 0).where(64 - _bit_length(low), 32 - _bit_length(high)).cast(out.dtype).value
 
 
 def _binary_row(primitive, op_type, of_bool=None):
@@ -344,9 +340,56 @@ def _binary_row(primitive, op_type, of_bool=None):
     lowers(primitive)(rule)
 
 
+_binary_row(prims.and_p, "BitwiseAnd", "And")
+_binary_row(prims.or_p, "BitwiseOr", "Or")
+_binary_row(prims.xor_p, "BitwiseXor", "Xor")
+
+
+def _cast_now(g, x, dtype):
+    """A wrapping Cast; of a constant at compile time."""
+    return g.const(cast_array(x.const, np.dtype(dtype))) if is_small_constant(x) else ops.cast(g, x, dtype)
+
+
+def _shift(g, out, x, y, direction):
+    """Unsigned shift; the runtime gives 0 for amounts of the width or more, which negative amounts become."""
+    unsigned = UNSIGNED[x.dtype.itemsize]
+    bits, amount = _cast_now(g, x, unsigned), _cast_now(g, y, unsigned)
+    return ops.cast(g, g.node("BitShift", bits, amount, out=(out.shape, unsigned), direction=direction), out.dtype)
+
+
+@lowers(prims.shift_left_p)
+def _shift_left(g, out, x, y):
+    return _shift(g, out, x, y, "LEFT")
+
+
+@lowers(prims.shift_right_logical_p)
+def _shift_right_logical(g, out, x, y):
+    return _shift(g, out, x, y, "RIGHT")
+
+
+@lowers(prims.shift_right_arithmetic_p)
+def _shift_right_arithmetic(g, out, x, y):
+    """In 64 bits after extending the sign; of 64-bit numbers, the complement of negative ones is shifted."""
+    size = x.dtype.itemsize
+    u64 = UNSIGNED[8]
+    amount = _cast_now(g, _cast_now(g, y, UNSIGNED[size]), u64)
+    known = known_elements(amount)
+    if known is None or (known > 8 * size - 1).any():
+        amount = ops.minimum(g, amount, g.const(8 * size - 1, u64))
+    signed = ops.cast(g, x, SIGNED[size])
+    if size < 8:
+        shifted = ops.binary(g, "BitShift", ops.cast(g, signed, u64), amount, direction="RIGHT")
+        return ops.cast(g, shifted, out.dtype)
+    sign = ops.where(g, ops.less(g, signed, g.const(0, INT64)), g.const(-1, INT64), g.const(0, INT64))
+    bits = ops.cast(g, ops.binary(g, "BitwiseXor", signed, sign), u64)
+    shifted = ops.cast(g, ops.binary(g, "BitShift", bits, amount, direction="RIGHT"), INT64)
+    return ops.cast(g, ops.binary(g, "BitwiseXor", shifted, sign), out.dtype)
+
+
+# ---- arithmetic
+
 _binary_row(prims.add_p, "Add", "Or")
 _binary_row(prims.sub_p, "Sub")
-_binary_row(prims.add_any_p, "Add", "Or")
 
 
 @lowers(prims.mul_p)
@@ -418,6 +461,21 @@ _extreme(prims.max_p, "Max", "Or", ops.maximum)
 _extreme(prims.min_p, "Min", "And", ops.minimum)
 
 
+def _negative(x):
+    """Whether the sign bit of a number is set."""
+    return (x < 0) | (1 / x < 0)
+
+
+@lowers(prims.atan2_p)
+def _atan2(g, out, y, x):
+    y, x = _in_single(g, y), _in_single(g, x)
+    same = y.do("Abs") == x.do("Abs")  # both zero, both infinite: there the quotient is NaN
+    ratio = same.where(y.do("Sign") * x.do("Sign"), y / x)
+    angle = _atan_double(ratio) if ratio.value.dtype == F64 else ratio.do("Atan")
+    turn = _negative(y).where(angle - np.pi, angle + np.pi)
+    return ops.cast(g, _negative(x).where(turn, angle).value, out.dtype)
+
+
 @lowers(prims.nextafter_p)
 def _nextafter(g, out, x, y):
     """One step on the bits: up when going away from zero, else down; from zero to the smallest number."""
@@ -435,96 +493,41 @@ def _nextafter(g, out, x, y):
     return ops.expand(g, result.value, out.shape)
 
 
-# ---- bits
-
-_binary_row(prims.and_p, "BitwiseAnd", "And")
-_binary_row(prims.or_p, "BitwiseOr", "Or")
-_binary_row(prims.xor_p, "BitwiseXor", "Xor")
+# ---- powers
 
 
-@lowers(prims.not_p)
-def _not(g, out, x):
-    return g.node("Not" if x.dtype == BOOL else "BitwiseNot", x, out=out)
+def power(x, exponent):
+    """A formula to a positive integer power, by repeated squaring."""
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = x if result is None else result * x
+        exponent >>= 1
+        if exponent:
+            x = x * x
+    return result
 
 
-def _cast_now(g, x, dtype):
-    """A wrapping Cast; of a constant at compile time."""
-    return g.const(cast_array(x.const, np.dtype(dtype))) if is_small_constant(x) else ops.cast(g, x, dtype)
+@lowers(prims.pow_p)
+def _pow(g, out, x, y):
+    if y.dtype.kind in "iub":
+        y = ops.cast(g, y, y.dtype if y.dtype in (INT32, INT64) else INT64)
+    elif y.dtype in HALVES:
+        y = ops.cast(g, y, F32)
+    x = ops.cast(g, x, F32) if x.dtype in HALVES else x
+    result = g.node("Pow", x, y, out=(out.shape, x.dtype))
+    return ops.cast(g, result, out.dtype)
 
 
-def _shift(g, out, x, y, direction):
-    """Unsigned shift; the runtime gives 0 for amounts of the width or more, which negative amounts become."""
-    unsigned = UNSIGNED[x.dtype.itemsize]
-    bits, amount = _cast_now(g, x, unsigned), _cast_now(g, y, unsigned)
-    return ops.cast(g, g.node("BitShift", bits, amount, out=(out.shape, unsigned), direction=direction), out.dtype)
-
-
-@lowers(prims.shift_left_p)
-def _shift_left(g, out, x, y):
-    return _shift(g, out, x, y, "LEFT")
-
-
-@lowers(prims.shift_right_logical_p)
-def _shift_right_logical(g, out, x, y):
-    return _shift(g, out, x, y, "RIGHT")
-
-
-@lowers(prims.shift_right_arithmetic_p)
-def _shift_right_arithmetic(g, out, x, y):
-    """In 64 bits after extending the sign; of 64-bit numbers, the complement of negative ones is shifted."""
-    size = x.dtype.itemsize
-    u64 = UNSIGNED[8]
-    amount = _cast_now(g, _cast_now(g, y, UNSIGNED[size]), u64)
-    known = known_elements(amount)
-    if known is None or (known > 8 * size - 1).any():
-        amount = ops.minimum(g, amount, g.const(8 * size - 1, u64))
-    signed = ops.cast(g, x, SIGNED[size])
-    if size < 8:
-        shifted = ops.binary(g, "BitShift", ops.cast(g, signed, u64), amount, direction="RIGHT")
-        return ops.cast(g, shifted, out.dtype)
-    sign = ops.where(g, ops.less(g, signed, g.const(0, INT64)), g.const(-1, INT64), g.const(0, INT64))
-    bits = ops.cast(g, ops.binary(g, "BitwiseXor", signed, sign), u64)
-    shifted = ops.cast(g, ops.binary(g, "BitShift", bits, amount, direction="RIGHT"), INT64)
-    return ops.cast(g, ops.binary(g, "BitwiseXor", shifted, sign), out.dtype)
-
-
-def _right(g, x, bits):
-    return ops.binary(g, "BitShift", x, ops.scalar(g, bits, x), direction="RIGHT")
-
-
-def _mask(g, x, mask):
-    return ops.binary(g, "BitwiseAnd", x, ops.scalar(g, mask, x))
-
-
-@lowers(prims.population_count_p)
-def _population_count(g, out, x):
-    """Bits counted in pairs, fours and bytes; a product adds the bytes into the highest one."""
-    size = x.dtype.itemsize
-    working = UNSIGNED[max(size, 4)]
-    repeat = lambda byte: int.from_bytes(bytes([byte]) * working.itemsize, "little")
-    v = ops.cast(g, ops.cast(g, x, UNSIGNED[size]), working)
-    v = ops.sub(g, v, _mask(g, _right(g, v, 1), repeat(0x55)))
-    v = ops.add(g, _mask(g, v, repeat(0x33)), _mask(g, _right(g, v, 2), repeat(0x33)))
-    v = _mask(g, ops.add(g, v, _right(g, v, 4)), repeat(0x0F))
-    if size > 1:
-        v = _right(g, ops.mul(g, v, ops.scalar(g, repeat(1), v)), 8 * working.itemsize - 8)
-    return ops.cast(g, v, out.dtype)
-
-
-def _bit_length(x):
-    """Of an unsigned number below 2**32: the place of its highest bit plus 1.  The half keeps powers of two exact."""
-    return ((x.cast(F64) + 0.5).do("Log") * (1 / LN2)).do("Floor") + 1
-
-
-@lowers(prims.clz_p)
-def _clz(g, out, x):
-    size = x.dtype.itemsize
-    v = Formula(g, ops.cast(g, x, UNSIGNED[size]))
-    if size < 8:
-        return (8 * size - _bit_length(v)).cast(out.dtype).value
-    high = Formula(g, _right(g, v.value, 32))
-    low = Formula(g, _mask(g, v.value, 2**32 - 1))
-    return (high == 0).where(64 - _bit_length(low), 32 - _bit_length(high)).cast(out.dtype).value
+@lowers(prims.integer_pow_p)
+def _integer_pow(g, out, x, *, y):
+    if y == 0:
+        return ops.full(g, out.shape, 1, out.dtype)
+    base = Formula(g, x) if x.dtype.kind in "iu" else _in_single(g, x)
+    result = power(base, abs(y))
+    if y < 0:
+        result = result.do("Reciprocal")
+    return ops.cast(g, result.value, out.dtype)
 
 
 # ---- comparisons
@@ -625,7 +628,9 @@ def _clamp(g, out, lowest, x, highest):
     return binary(g, "Min", binary(g, "Max", lowest, x, out), highest, out)
 
 
-# ---- the end of tangents
+# ---- tangents, and their end
+
+_binary_row(prims.add_any_p, "Add", "Or")
 
 
 @lowers(prims.stop_gradient_p)
