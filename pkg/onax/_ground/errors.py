@@ -121,7 +121,7 @@ class NonConcreteBooleanIndexError(JAXIndexError):
             compose(
                 f"Array boolean indices must be concrete; got {tracer.aval.str_short()}",
                 tracer._origin_msg(),
-                "Use the three-argument form of `where`, or `.at[mask].set(value)` with a scalar value.",
+                "Use the three-argument form of `where`.",
             )
         )
 
