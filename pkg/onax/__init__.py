@@ -63,7 +63,7 @@ P = PartitionSpec
 __version__ = "0.1.0"
 
 # Rooms that most programs do not need at start: imported when first asked for.
-_LATER = frozenset({"core", "export", "nn", "scipy", "sharding", "stages"})
+_LATER = frozenset({"export", "nn", "scipy", "sharding", "stages"})
 
 
 def __getattr__(name):

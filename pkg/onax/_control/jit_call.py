@@ -12,7 +12,7 @@ from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.batching import batch_jaxpr
-from onax._transforms.flatten import FlatFunction, debug_info, fun_signature
+from onax._transforms.flatten import FlatFunction, debug_info, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
@@ -136,20 +136,14 @@ def staged(name=None, static_argnames=()):
     """
 
     def decorate(fun):
-        label = name or fun.__name__
-        static = frozenset(static_argnames)
-        signature = fun_signature(fun)
-        positional = [
-            p.name for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
-        cache = {}
+        staging = _Staged(fun, name or fun.__name__, frozenset(static_argnames))
 
         @functools.wraps(fun)
         def call(*args, **kwargs):
             trace = context.get_trace()
             if trace is None or not trace.staging:
                 return fun(*args, **kwargs)
-            return _call_staged(fun, label, static, positional, cache, args, kwargs)
+            return staging.call(args, kwargs)
 
         return call
 
@@ -159,27 +153,38 @@ def staged(name=None, static_argnames=()):
 _STAGED_CACHE_SIZE = 512
 
 
-def _call_staged(fun, label, static, positional, cache, args, kwargs):
-    fixed = {k: v for k, v in kwargs.items() if k in static}
-    dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in static}
-    dynamic, places = [], []  # of each positional argument: None if dynamic, else (its value,)
-    for i, value in enumerate(args):
-        if i < len(positional) and positional[i] in static:
-            places.append((value,))
-        else:
-            dynamic.append(value)
-            places.append(None)
-    leaves, tree = tree_flatten((tuple(dynamic), dynamic_kwargs))
-    avals = tuple(typeof(x) for x in leaves)
-    key = (tree, avals, tuple(places), tuple(sorted(fixed.items())), context.option_word())
-    found = cache.get(key)
-    if found is None:
-        found = _stage_call(fun, tree, avals, tuple(places), fixed)
-        if len(cache) >= _STAGED_CACHE_SIZE:
-            cache.clear()
-        cache[key] = found
-    jaxpr, out_tree = found
-    return tree_unflatten(out_tree, jit_p.bind(*leaves, **call_params(jaxpr, label)))
+class _Staged:
+    """A function that is staged under a name: its programs by what it was called with."""
+
+    __slots__ = ("cache", "fun", "label", "positions", "static")
+
+    def __init__(self, fun, label, static):
+        self.fun = fun
+        self.label = label
+        self.static = static
+        self.positions = None if static else ()  # of the static arguments; signatures are slow: found when needed
+        self.cache = {}
+
+    def call(self, args, kwargs):
+        """One `jit` equation."""
+        static = self.static
+        if self.positions is None:
+            self.positions = frozenset(normalize_argnums(self.fun, None, static)[0])
+        fixed = {k: v for k, v in kwargs.items() if k in static}
+        dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in static}
+        places = tuple([(x,) if i in self.positions else None for i, x in enumerate(args)])  # None: dynamic
+        dynamic = tuple([x for x, place in zip(args, places) if place is None])
+        leaves, tree = tree_flatten((dynamic, dynamic_kwargs))
+        avals = tuple([typeof(x) for x in leaves])
+        key = (tree, avals, places, tuple(sorted(fixed.items())), context.option_word())
+        found = self.cache.get(key)
+        if found is None:
+            found = _stage_call(self.fun, tree, avals, places, fixed)
+            if len(self.cache) >= _STAGED_CACHE_SIZE:
+                self.cache.clear()
+            self.cache[key] = found
+        jaxpr, out_tree = found
+        return tree_unflatten(out_tree, jit_p.bind(*leaves, **call_params(jaxpr, self.label)))
 
 
 def _stage_call(fun, tree, avals, places, fixed):

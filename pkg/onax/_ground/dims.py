@@ -273,9 +273,7 @@ def evaluate_shape(shape, env):
 
 # --- the text form ------------------------------------------------------------------------------------------
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<name>[A-Za-z]\w*)|(?P<number>\d+(?:\.\d*)?)|(?P<op>\*\*|//|\.\.\.|[-+*^%(),_])|(?P<bad>\S))"
-)
+_TOKEN = r"\s*(?:(?P<name>[A-Za-z]\w*)|(?P<number>\d+(?:\.\d*)?)|(?P<op>\*\*|//|\.\.\.|[-+*^%(),_])|(?P<bad>\S))"
 _KINDS = {
     "+": "PLUS", "-": "MINUS", "*": "STAR", "^": "CIRCUMFLEX", "//": "DOUBLESLASH", "%": "PERCENT", "(": "LPAR",
     ")": "RPAR", ",": "COMMA", "...": "ELLIPSIS", "_": "NAME", "**": "DOUBLESTAR",
@@ -300,7 +298,7 @@ class _Parser:
         self.like = like
         self.dims = []
         self.tokens = []
-        for match in _TOKEN.finditer(text):
+        for match in re.finditer(_TOKEN, text):
             kind = match.lastgroup
             if kind is not None:
                 self.tokens.append((kind, match.group(kind), match.start(kind)))

@@ -1,0 +1,49 @@
+"""`import onax` loads little: what is slow or optional comes when it is first used, and nobody notices."""
+
+import subprocess
+import sys
+
+import pytest
+
+SLOW = ("onnx", "onnxruntime", "scipy", "opt_einsum", "google.protobuf", "importlib.metadata", "argparse")
+LATER = ("onax.export", "onax.nn", "onax.scipy")
+
+
+def run(code):
+    """What a fresh interpreter prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_import_loads_no_slow_module():
+    names = (*SLOW, *LATER)
+    assert run(f"import onax, sys; print(*[n for n in {names!r} if n in sys.modules])") == []
+
+
+def test_eager_operations_load_no_slow_module():
+    code = "import onax, sys; onax.grad(lambda x: (onax.numpy.sin(x) ** 2).sum())(onax.numpy.arange(3.0)); "
+    assert run(code + f"print(*[n for n in {SLOW!r} if n in sys.modules])") == []
+
+
+def test_nothing_is_imported_but_numpy_and_the_standard_library():
+    code = (
+        "import numpy, ml_dtypes, sys; before = set(sys.modules); import onax; "
+        "new = {n.partition('.')[0] for n in set(sys.modules) - before}; "
+        "print(*[n for n in new - sys.stdlib_module_names if n != 'onax' and not n.startswith(('_cython', 'cython'))])"
+    )
+    assert run(code) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import onax; print('nn' in dir(onax), onax.nn.relu(1.0))",
+        "import onax.nn as nn; print(True, nn.relu(1.0))",
+        "from onax import nn; print(True, nn.relu(1.0))",
+    ],
+)
+def test_rooms_that_come_later_are_found(code):
+    assert run(code) == ["True", "1.0"]
+
+
+def test_a_public_room_has_what_dir_names():
+    assert run("import onax; print(*[n for n in dir(onax) if not hasattr(onax, n)])") == []
