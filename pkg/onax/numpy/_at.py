@@ -356,25 +356,27 @@ def _own_dtype(x, values):
 def _place(shape, index):
     """A NumPy index within bounds (of ints, slices), or integer rows counted from the front; else None."""
     kind = type(index)
-    if kind is int:
-        if not shape or not -shape[0] <= index < shape[0]:
-            return None
-        return (index, ...)
     if kind is slice:
         return index if shape and _is_static(index) else None
-    if kind is ArrayImpl:
-        if not shape or index.ndim == 0 or index.dtype.kind not in "iu" or not shape[0]:
+    if kind is ArrayImpl and index.ndim:
+        if not shape or index.dtype.kind not in "iu" or not shape[0]:
             return None
         return from_end(index._value, shape[0])
-    if kind is not tuple or len(index) > len(shape):
+    if kind is not tuple:
+        index = (index,)
+    if len(index) > len(shape):
         return None
-    for i, size in zip(index, shape):
-        if type(i) is int:
-            if not -size <= i < size:
+    place = []
+    for part, size in zip(index, shape):
+        if type(part) is ArrayImpl and not part.ndim and part.dtype.kind in "iu":
+            part = part._value.item()
+        if type(part) is int:
+            if not -size <= part < size:
                 return None
-        elif type(i) is not slice or not _is_static(i):
+        elif type(part) is not slice or not _is_static(part):
             return None
-    return (*index, ...)
+        place.append(part)
+    return (*place, ...)
 
 
 def _is_static(part):

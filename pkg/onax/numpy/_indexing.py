@@ -263,9 +263,8 @@ def _none_of(x, shape):
 
 def _read_now(x, index):
     """The elements of a concrete array by NumPy's own indexing, at clamped places; None where that is not it."""
-    if isinstance(index, (Array, np.ndarray)) and index.ndim and type(index) is not ArrayImpl:
-        if isinstance(index, Tracer):
-            return None
+    if isinstance(index, Tracer):
+        return None
     if type(index) is ArrayImpl and index.ndim and index.dtype.kind in "iu" and x.ndim and x.shape[0]:
         places = from_end(index._value, x.shape[0])
         return wrapped(x, x._value.take(places, axis=0, mode="clip"))
