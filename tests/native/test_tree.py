@@ -232,9 +232,11 @@ def test_keys():
 
 
 def test_leaf_predicate_with_paths():
+    asked = []
     pairs, treedef = tree.flatten_with_path(
-        {"a": [1, (2,)]}, is_leaf=lambda path, x: len(path) == 2, is_leaf_takes_path=True
+        {"a": [1, (2,)]}, is_leaf=lambda path, x: asked.append(path) or len(path) == 2, is_leaf_takes_path=True
     )
+    assert list(map(tree_util.keystr, asked)) == ["", "['a']", "['a'][0]", "['a'][1]"]
     assert [x for _, x in pairs] == [1, (2,)] and repr(treedef) == "PyTreeDef({'a': [*, *]})"
 
 

@@ -110,14 +110,33 @@ def keystr(keys, *, simple=False, separator=""):
     return separator.join(keys)
 
 
+_INDEX_KEYS = [SequenceKey(i) for i in range(32)]
+_name_keys = {}  # str -> DictKey: names come again and again
+
+
+def _index_keys(n):
+    return _INDEX_KEYS if n <= len(_INDEX_KEYS) else [SequenceKey(i) for i in range(n)]
+
+
+def _name_key(name):
+    if type(name) is not str:
+        return DictKey(name)
+    key = _name_keys.get(name)
+    if key is None:
+        if len(_name_keys) >= 4096:
+            _name_keys.clear()
+        key = _name_keys[name] = DictKey(name)
+    return key
+
+
 def _named_children(tree):
     """((key, child) pairs, data) of the root container."""
     kind = type(tree)
-    if kind in (tuple, list):
-        return tuple((SequenceKey(i), x) for i, x in enumerate(tree)), None
+    if kind is tuple or kind is list:
+        return tuple(zip(_index_keys(len(tree)), tree)), None
     children, data = flatten_one_level(tree)
     if kind is dict:
-        return tuple((DictKey(k), x) for k, x in zip(data, children)), data
+        return tuple(zip(map(_name_key, data), children)), data
     registration = registration_of(kind)
     if registration is None:
         return tuple((GetAttrKey(k), x) for k, x in zip(getattr(kind, "_fields", ()), children)), data
@@ -138,41 +157,35 @@ def _is_container(x):
     return is_tree_node(type(x))
 
 
-def _walk(path, tree, is_leaf, takes_path, out):
-    if is_leaf is not None and (is_leaf(path, tree) if takes_path else is_leaf(tree)):
-        out.append((path, tree))
-    elif not _is_container(tree):
+def _walk(path, tree, stop, out):
+    if (stop is not None and stop(path, tree)) or not is_tree_node(type(tree)):
         out.append((path, tree))
     else:
         for key, child in _named_children(tree)[0]:
-            _walk((*path, key), child, is_leaf, takes_path, out)
+            _walk((*path, key), child, stop, out)
 
 
 def tree_leaves_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
     """(path, leaf) pairs, in the order of `tree_leaves`."""
     out = []
-    _walk((), tree, is_leaf, is_leaf_takes_path, out)
+    _walk((), tree, is_leaf if is_leaf is None or is_leaf_takes_path else lambda _, x: is_leaf(x), out)
     return out
 
 
 def tree_flatten_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
     """((path, leaf) pairs, structure) of a tree; `is_leaf` gets (path, x) if `is_leaf_takes_path`."""
-    pairs = tree_leaves_with_path(tree, is_leaf, is_leaf_takes_path)
-    if is_leaf is None or not is_leaf_takes_path:
-        return pairs, tree_structure(tree, is_leaf)
-    verdicts = []
-    _record_verdicts((), tree, is_leaf, verdicts)
+    if is_leaf is None:
+        return tree_leaves_with_path(tree), tree_structure(tree)
+    verdicts = []  # so that `is_leaf` is asked once for each node
+
+    def stop(path, x):
+        verdicts.append(bool(is_leaf(path, x) if is_leaf_takes_path else is_leaf(x)))
+        return verdicts[-1]
+
+    pairs = []
+    _walk((), tree, stop, pairs)
     answers = iter(verdicts)
     return pairs, tree_structure(tree, lambda _: next(answers))
-
-
-def _record_verdicts(path, tree, is_leaf, out):
-    """What `is_leaf` says of each node, in the order in which flattening asks."""
-    stop = bool(is_leaf(path, tree))
-    out.append(stop)
-    if not stop and _is_container(tree):
-        for key, child in _named_children(tree)[0]:
-            _record_verdicts((*path, key), child, is_leaf, out)
 
 
 def tree_map_with_path(f, tree, *rest, is_leaf=None, is_leaf_takes_path=False):
