@@ -1,0 +1,99 @@
+"""Functions of arrays with symbolic dimensions: exported once, run for several sizes, compared with evaluation."""
+
+import numpy as np
+import pytest
+
+import onax
+import onax.numpy as jnp
+from onax import lax
+from onax._ground.dims import evaluate_shape
+from onax._transforms.abstract import ShapeDtypeStruct
+from onax.export import export, symbolic_shape
+
+W = np.linspace(-1, 1, 24, dtype=np.float32).reshape(6, 4)
+I32 = "int32 "
+
+# name: (function, the arguments' shapes, preceded by a dtype unless it is float32)
+CASES = {
+    "mean": (lambda x: jnp.mean(x, axis=0), ["b, 6"]),
+    "mean of all": (lambda x: jnp.mean(x), ["b, t"]),
+    "var": (lambda x: jnp.var(x, axis=1), ["b, t"]),
+    "reshape -1": (lambda x: x.reshape(x.shape[0], -1), ["b, t, 3"]),
+    "reshape flat": (lambda x: x.reshape(-1), ["b, t"]),
+    "reshape split": (lambda x: x.reshape(x.shape[0], 2, 3), ["b, 6"]),
+    "ravel": (jnp.ravel, ["b, t"]),
+    "concatenate": (lambda x, y: jnp.concatenate([x, y]), ["b, 6", "t, 6"]),
+    "stack": (lambda x: jnp.stack([x, x * 2]), ["b, 6"]),
+    "slice from": (lambda x: x[1:], ["b, 6"]),
+    "slice to": (lambda x: x[:-1], ["b, 6"]),
+    "slice by": (lambda x: x[::2], ["b, 6"]),
+    "reversed": (lambda x: x[::-1], ["b, 6"]),
+    "last": (lambda x: x[-1], ["b, 6"]),
+    "matmul": (lambda x: x @ W, ["b, t, 6"]),
+    "einsum": (lambda x, y: jnp.einsum("bij,bjk->bik", x, y), ["b, t, 6", "b, 6, t"]),
+    "softmax": (lambda x: onax.nn.softmax(x @ W), ["b, 6"]),
+    "logsumexp": (lambda x: onax.nn.logsumexp(x, axis=0), ["b, 6"]),
+    "arange": (lambda x: jnp.arange(x.shape[0], dtype=np.float32) * x, ["b"]),
+    "iota": (lambda x: lax.broadcasted_iota(np.int32, x.shape, 1), ["b, t"]),
+    "ones": (lambda x: jnp.ones((x.shape[0], 2)), ["b"]),
+    "where": (lambda x: jnp.where(x > 0, x, 0.0), ["b, t"]),
+    "pad": (lambda x: jnp.pad(x, ((1, 2), (0, 0))), ["b, 6"]),
+    "argmax": (lambda x: jnp.argmax(x, axis=0), ["b, 6"]),
+    "transpose": (lambda x: x.T, ["b, t"]),
+    "outer": (lambda x: x[:, None] - x[None, :], ["b"]),
+    "broadcast": (lambda x: jnp.broadcast_to(x, (3, *x.shape)), ["b, t"]),
+    "tile": (lambda x: jnp.tile(x, (2, 1)), ["b, 6"]),
+    "repeat": (lambda x: jnp.repeat(x, 2, axis=0), ["b, 6"]),
+    "take": (lambda x: jnp.take(x, np.array([0, 1]), axis=1), ["b, 6"]),
+    "gather": (lambda x, i: x[i], ["b, 6", I32 + "t"]),
+    "gather in rows": (lambda x: x[jnp.arange(x.shape[0]), 0], ["b, 6"]),
+    "set": (lambda x: x.at[0].set(1.0), ["b, 6"]),
+    "scatter-add": (lambda x, i: x.at[i].add(1.0), ["b, 6", I32 + "t"]),
+    "one_hot": (lambda i: onax.nn.one_hot(i, 5), [I32 + "b"]),
+    "grad": (onax.grad(lambda x: jnp.sum(jnp.tanh(x @ W) ** 2) / x.shape[0]), ["b, 6"]),
+    "grad of mean": (onax.grad(lambda x: jnp.mean(onax.nn.relu(x @ W))), ["b, 6"]),
+    "grad of gather": (onax.grad(lambda x, i: jnp.sum(x[i] ** 2)), ["b, 6", I32 + "t"]),
+    "value_and_grad": (onax.value_and_grad(lambda w, x: jnp.mean((x @ w) ** 2)), ["6, 4", "b, 6"]),
+    "vmap": (lambda x: onax.vmap(lambda row: row @ W)(x), ["b, 6"]),
+    "vmap of grad": (lambda x: onax.vmap(onax.grad(lambda row: jnp.sum(jnp.sin(row))))(x), ["b, 6"]),
+    "split": (lambda x: jnp.split(x, 2, axis=1), ["b, 6"]),
+    "flip": (lambda x: jnp.flip(x, 0), ["b, 6"]),
+    "roll": (lambda x: jnp.roll(x, 1, axis=0), ["b, 6"]),
+    "dynamic_slice": (lambda x: lax.dynamic_slice(x, (1, 0), (1, 6)), ["b, 6"]),
+    "eye": (lambda x: jnp.eye(x.shape[0]), ["b"]),
+    "tril": (jnp.tril, ["b, b"]),
+    "reductions": (lambda x: (x.min(0), x.max(0), x.prod(0), jnp.any(x > 1, axis=0)), ["b, 6"]),
+    "jit inside": (lambda x: onax.jit(lambda y: jnp.clip(y, 0, 1))(x), ["b, 6"]),
+    "expression": (lambda x: x.reshape(-1, 2).sum(0), ["2*b + 2*t, t"]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:ONNX cannot assert")
+@pytest.mark.parametrize("name", CASES)
+def test_case(name):
+    fun, texts = CASES[name]
+    scope = symbolic_shape("b")[0].scope
+    specs = []
+    for text in texts:
+        dtype = np.int32 if text.startswith(I32) else np.float32
+        specs.append(ShapeDtypeStruct(symbolic_shape(text.removeprefix(I32), scope=scope), dtype))
+    exported = export(fun)(*specs)
+    rng = np.random.default_rng(0)
+    for b, t in ((1, 3), (4, 2), (5, 7)):
+        args = []
+        for spec in specs:
+            shape = evaluate_shape(spec.shape, {"b": b, "t": t})
+            x = rng.integers(-5, 5, shape) if spec.dtype == np.int32 else rng.normal(size=shape)
+            args.append(jnp.asarray(x.astype(spec.dtype)))
+        pairs = zip(onax.tree.leaves(exported.call(*args)), onax.tree.leaves(fun(*args)), strict=True)
+        for got, wanted in pairs:
+            assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
+            # sums in another order: up to 100 terms of size about 1
+            np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=1e-5)
+
+
+def test_types_without_values():
+    """eval_shape gives results' shapes as expressions."""
+    b, t = symbolic_shape("b, t")
+    out = onax.eval_shape(lambda x: jnp.concatenate([x.reshape(-1), jnp.ones(3)]), ShapeDtypeStruct((b, t), np.float32))
+    assert str(out.shape) == "(b*t + 3,)"
