@@ -12,7 +12,7 @@ from onax.export.lower import driver, registry
 
 OPSETS = (21, 26)  # what exports default to, and what runs in process
 # Types in which the runtime cannot compute a primitive; jit runs its kernel instead, export refuses.
-NO_KERNEL = {}
+NO_KERNEL = {"lgamma": ("float64",), "digamma": ("float64",)}
 
 
 def unsupported_reason(primitive):

@@ -18,7 +18,8 @@ UNSHARDED = {"sharding": None}
 # primitive, operand shape, parameters, operators of the form
 MOVES = [
     (prims.broadcast_in_dim_p, (3, 4), {"shape": (2, 3, 4), "broadcast_dimensions": (1, 2), **UNSHARDED}, "Expand"),
-    (prims.broadcast_in_dim_p, (3, 4), {"shape": (3, 2, 4), "broadcast_dimensions": (0, 2), **UNSHARDED}, "Reshape Expand"),
+    (prims.broadcast_in_dim_p, (3, 4), {"shape": (3, 2, 4), "broadcast_dimensions": (0, 2), **UNSHARDED},
+     "Reshape Expand"),
     (prims.broadcast_in_dim_p, (3, 4), {"shape": (3, 1, 4), "broadcast_dimensions": (0, 2), **UNSHARDED}, "Reshape"),
     (prims.broadcast_in_dim_p, (), {"shape": (3, 0), "broadcast_dimensions": (), **UNSHARDED}, "Expand"),
     (prims.broadcast_in_dim_p, (1, 3), {"shape": (5, 3), "broadcast_dimensions": (0, 1), **UNSHARDED}, "Expand"),

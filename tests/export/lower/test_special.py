@@ -6,6 +6,7 @@ import pytest
 
 from lowering_runner import operators, run_kernel, run_lowering
 from onax._prims import special as prims
+from onax.errors import LoweringError
 from onax.export.lower.registry import UNSUPPORTED
 from tolerance import assert_same_bits, assert_ulps, assert_within
 
@@ -39,7 +40,26 @@ def test_erf_of_float32_is_one_operator():
     assert operators(prims.erf_p, [np.ones(3, np.float32)], {}) == ["Erf"]
 
 
-@pytest.mark.parametrize("name", ["lgamma", "digamma", "polygamma", "zeta"])
+GAMMA = np.concatenate([[0.0, np.nan, np.inf, -np.inf, 1.0, 2.0, -1.0, -2.0, 1.4616321], np.linspace(-20, 20, 801),
+                        np.geomspace(1e-30, 1e30, 60), 1 + np.linspace(-1e-5, 1e-5, 21)])  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["lgamma", "digamma"])
+@pytest.mark.parametrize("dtype", [d for d in FLOATS if d != np.float64], ids=str)
+def test_gamma_functions_of_narrow_types(name, dtype):
+    p = getattr(prims, f"{name}_p")
+    with np.errstate(over="ignore"):
+        x = GAMMA.astype(dtype)
+        want = run_kernel(p, [x.astype(np.float64)], {})[0].astype(np.float32).astype(dtype)
+    assert_ulps(run_lowering(p, [x], {})[0], want, what=name)
+
+
+def test_gamma_functions_of_float64_are_refused():
+    with pytest.raises(LoweringError, match="lgamma of float64 has no ONNX form"):
+        run_lowering(prims.lgamma_p, [np.float64(1.5)], {})
+
+
+@pytest.mark.parametrize("name", ["polygamma", "zeta"])
 def test_others_say_why_not(name):
     assert "no operator" in UNSUPPORTED[getattr(prims, f"{name}_p")]
 
