@@ -71,3 +71,31 @@ def test_virtual_devices(env, set_, wanted, monkeypatch):
         monkeypatch.setenv(name, value)
     done = subprocess.run([sys.executable, "-c", VIRTUAL.format(set=set_)], capture_output=True, text=True)
     assert wanted in done.stdout + done.stderr
+
+
+def test_cuda_models(tmp_path):
+    assert devices._cuda_models(tmp_path) == []
+    (tmp_path / "dev").mkdir()
+    for name in ("nvidia0", "nvidia1", "nvidiactl", "null"):
+        (tmp_path / "dev" / name).touch()
+    assert devices._cuda_models(tmp_path) == ["NVIDIA GPU", "NVIDIA GPU"]
+    folder = tmp_path / "proc/driver/nvidia/gpus/0000:01:00.0"
+    folder.mkdir(parents=True)
+    (folder / "information").write_text("Model: \t\t NVIDIA H200\nIRQ: 1\n")
+    assert devices._cuda_models(tmp_path) == ["NVIDIA H200"]
+
+
+def test_cuda_devices(monkeypatch):
+    provided = type("Runtime", (), {"providers": ("CUDAExecutionProvider", "CPUExecutionProvider")})
+    monkeypatch.setattr(devices, "_cuda_models", lambda: ["A", "B", "C"])
+    monkeypatch.setattr(devices, "find_runtime", lambda: provided)
+    monkeypatch.setattr(devices.sys, "platform", "linux")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    found = devices._cuda_devices()
+    assert [(repr(d), str(d), d.platform, d.device_kind) for d in found[:1]] == [
+        ("CudaDevice(id=0)", "cuda:0", "gpu", "A")
+    ]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,0")
+    assert [(d.id, d.device_kind) for d in devices._cuda_devices()] == [(0, "C"), (1, "A")]
+    monkeypatch.setattr(provided, "providers", ("CPUExecutionProvider",))
+    assert devices._cuda_devices() == []

@@ -155,23 +155,33 @@ def _cpu_count():
     return max(wanted, 1)
 
 
+def _cuda_models(root="/"):
+    """The models of the NVIDIA devices that the driver shows, by number; containers may show the device files only."""
+    folder = os.path.join(root, "proc/driver/nvidia/gpus")
+    models = []
+    if os.path.isdir(folder):
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name, "information"), encoding="utf-8", errors="replace") as file:
+                model = re.search(r"^Model:\s*(.+?)\s*$", file.read(), re.MULTILINE)
+            models.append(model.group(1) if model else "NVIDIA GPU")
+    elif os.path.isdir(os.path.join(root, "dev")):
+        numbers = [n for n in os.listdir(os.path.join(root, "dev")) if re.fullmatch(r"nvidia\d+", n)]
+        models = ["NVIDIA GPU"] * len(numbers)
+    return models
+
+
 def _cuda_devices():
     """CUDA devices that the driver shows, if the runtime has the provider."""
-    folder = "/proc/driver/nvidia/gpus"
-    if sys.platform != "linux" or not os.path.isdir(folder):
+    if sys.platform != "linux":
         return []
-    if "CUDAExecutionProvider" not in find_runtime().providers:
+    models = _cuda_models()
+    if not models or "CUDAExecutionProvider" not in find_runtime().providers:
         return []
-    found = []
-    for id_, name in enumerate(sorted(os.listdir(folder))):
-        with open(os.path.join(folder, name, "information"), encoding="utf-8", errors="replace") as file:
-            model = re.search(r"^Model:\s*(.+?)\s*$", file.read(), re.MULTILINE)
-        found.append(Device("gpu", id_, model.group(1) if model else "gpu"))
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
-        chosen = {int(v) for v in visible.split(",") if v.strip().isdigit()}
-        found = [d for d in found if d.id in chosen]
-    return found
+        chosen = [int(v) for v in visible.split(",") if v.strip().isdigit()]
+        models = [models[i] for i in chosen if i < len(models)]
+    return [Device("gpu", i, model) for i, model in enumerate(models)]
 
 
 def _initialise():
