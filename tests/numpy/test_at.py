@@ -89,6 +89,13 @@ def test_traced_indices():
         both(f, X, np.int32(-2), AR, X[3])
 
 
+def test_nothing_to_update():
+    assert both(lambda x: x.at[AR].add(1.0), np.ones((4, 0), np.float32)).shape == (4, 0)
+    assert both(lambda x: x.at[AR[:0]].set(1.0), X).tolist() == X.tolist()
+    assert both(lambda x: x.at[AR[:0], AR[:0]].add(1.0), X).tolist() == X.tolist()
+    assert both(lambda x: x.at[AR + 9, AR].add(1.0), X).tolist() == X.tolist()
+
+
 def test_divide_power_apply():
     assert both(lambda v: v.at[AR].divide(2.0), V).tolist() == [0, 0.5, 2, 3, 4, 5]
     assert both(lambda v: v.at[0].divide(2), np.int32([1, 2])).tolist() == [0.5, 2.0]

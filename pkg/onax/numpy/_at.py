@@ -4,6 +4,7 @@ The common updates of a concrete array (integers, slices, one array of integers)
 else is a scatter.
 """
 
+import math
 import warnings
 
 import numpy as np
@@ -291,12 +292,14 @@ def _update_now(x, index, values, op):
     values = _own_dtype(x, values)
     if values is None:
         return None
-    place = _place(x.shape, index)
+    place, axes = _place(x.shape, index), 1
+    if place is None and type(index) is tuple:
+        place, axes = _places(x.shape, index), len(index)
     if place is None:
         return None
     out = x._value.copy()
     if type(place) is np.ndarray:
-        return _update_rows(x, out, place, values, op)
+        return _update_rows(x, out.reshape(math.prod(x.shape[:axes]), *x.shape[axes:]), place, values, op)
     part = out[place]
     if values.shape and not _fits(values.shape, part.shape):
         return None
@@ -305,7 +308,7 @@ def _update_now(x, index, values, op):
 
 
 def _update_rows(x, out, rows, values, op):
-    """Rows of `out` overwritten or combined with values, those out of bounds left alone."""
+    """x with rows overwritten or combined with values, those out of bounds left alone; `out` is a copy of x's rows."""
     size = len(out)
     shape = rows.shape + out.shape[1:]
     if values.shape and not _fits(values.shape, shape):
@@ -313,7 +316,7 @@ def _update_rows(x, out, rows, values, op):
     inside = not rows.size or (rows.min() >= 0 and rows.max() < size)
     if op is None and inside:
         out[rows] = values
-        return wrapped(x, out)
+        return wrapped(x, out.reshape(x.shape))
     values = np.broadcast_to(values, shape)
     if not inside:
         keep = (rows >= 0) & (rows < size)
@@ -323,7 +326,7 @@ def _update_rows(x, out, rows, values, op):
     elif values.size:
         rows = rows.reshape(-1)
         combine(out.reshape(size, -1), rows, values.reshape(len(rows), -1), op)
-    return wrapped(x, out)
+    return wrapped(x, out.reshape(x.shape))
 
 
 def _fits(shape, wanted):
@@ -377,6 +380,28 @@ def _place(shape, index):
             return None
         place.append(part)
     return (*place, ...)
+
+
+def _places(shape, index):
+    """Places in the first axes together, row by row, for an index of arrays and ints; -1 where out of bounds."""
+    if len(index) > len(shape) or 0 in shape:
+        return None
+    parts, inside = [], True
+    for part, size in zip(index, shape):
+        if type(part) is int:
+            part = np.asarray(part)
+        elif type(part) is ArrayImpl and part.dtype.kind in "iu":
+            part = part._value
+        else:
+            return None
+        part = from_end(part, size)
+        parts.append(part)
+        inside = inside & (part >= 0) & (part < size)
+    try:
+        rows = np.ravel_multi_index(parts, shape[: len(index)], mode="clip")
+    except ValueError:  # arrays that do not broadcast together: the general path says so
+        return None
+    return np.asarray(np.where(inside, rows, -1))
 
 
 def _is_static(part):
