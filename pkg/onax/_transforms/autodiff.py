@@ -170,18 +170,21 @@ class VJP:
                 f"pytree\nstructure of the differentiated function {fun_source_info(self._fun)}.\n\n"
                 f"But the tree structures differ: expected {self.out_tree}, got {tree}."
             )
-        cts = [self._check(as_array(ct), aval) for ct, aval in zip(leaves, self._out_avals)]
-        return tree_unflatten(self.in_tree, self._pull(cts))
+        checked = map(self._check, map(as_array, leaves), map(typeof, self._lin.outs), self._out_avals)
+        return tree_unflatten(self.in_tree, self._pull(list(checked)))
 
-    def _check(self, ct, wanted):
+    def _check(self, ct, primal, wanted):
         aval = typeof(ct)
-        if aval.shape != wanted.shape or aval.dtype != wanted.dtype:
-            raise ValueError(
-                "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
-                f"{aval.str_short()}, but expected {wanted.str_short()} because the corresponding output of the "
-                f"differentiated function had JAX type {wanted.str_short()}"
-            )
-        return Zero(wanted) if aval.dtype == dtypes.float0 else ct
+        if aval.shape == wanted.shape:
+            if aval.dtype == wanted.dtype:
+                return Zero(wanted) if aval.dtype == dtypes.float0 else ct
+            if wanted.dtype == dtypes.float0 and aval.dtype == primal.dtype:
+                return Zero(wanted)  # an integer stands for the cotangent of an integer
+        raise ValueError(
+            "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
+            f"{aval.str_short()}, but expected {wanted.str_short()} because the corresponding output of the "
+            f"differentiated function had JAX type {primal.str_short()}"
+        )
 
     def _pull(self, cts):
         lin = self._lin
