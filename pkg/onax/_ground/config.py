@@ -209,7 +209,7 @@ class _Scope:
 
     def __call__(self, function):
         def scoped(*args, **kwargs):
-            with self:
+            with _Scope(self._row, self._value):  # one of its own: other threads may be inside too
                 return function(*args, **kwargs)
 
         scoped.__name__, scoped.__doc__ = function.__name__, function.__doc__
@@ -402,16 +402,41 @@ add("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller models are not
 add("jax_logging_level", str, "NOTSET", "Level of the logger `onax`.")
 add("jax_debug_log_modules", str, "", "Modules that log in full.")
 add("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")
-add("jax_use_direct_linearize", bool, True, "Accepted for JAX programs; no effect.")
-add("jax_mutable_array_checks", bool, True, "Accepted for JAX programs; no effect.")
-add("jax_thread_guard", bool, False, "Accepted for JAX programs; no effect.")
 add("jax_no_execution", bool, False, "Running a compiled program raises.")
-add("jax_include_full_tracebacks_in_locations", bool, True, "Accepted for JAX programs; no effect.")
-add("jax_traceback_in_locations_limit", int, 100, "Accepted for JAX programs; no effect.")
-add("jax_array_garbage_collection_guard", (None, "allow", "log", "fatal"), None, "Accepted; no effect.")
-add("jax_optimization_level", str, "UNKNOWN", "Accepted for JAX programs; no effect.")
-add("jax_use_shardy_partitioner", bool, True, "Accepted for JAX programs; no effect.")
-add("jax_default_dtype_bits", ("32", "64"), "32", "Accepted for older JAX programs; no effect.")
+# Accepted so that programs for JAX run unchanged; nothing here depends on them.
+for _name, _type, _default in (
+    ("jax_use_direct_linearize", bool, True),
+    ("jax_mutable_array_checks", bool, True),
+    ("jax_thread_guard", bool, False),
+    ("jax_include_full_tracebacks_in_locations", bool, True),
+    ("jax_traceback_in_locations_limit", int, 100),
+    ("jax_array_garbage_collection_guard", (None, "allow", "log", "fatal"), None),
+    ("jax_optimization_level", str, "UNKNOWN"),
+    ("jax_use_shardy_partitioner", bool, True),
+    ("jax_cpu_enable_async_dispatch", bool, True),
+    ("jax_cuda_visible_devices", str, "all"),
+    ("jax_compilation_cache_max_size", int, -1),
+    ("jax_raise_persistent_cache_errors", bool, False),
+    ("jax_persistent_cache_enable_xla_caches", str, ""),
+    ("jax_captured_constants_report_frames", int, 0),
+    ("jax_exec_time_optimization_effort", float, 0.0),
+    ("jax_memory_fitting_effort", float, 0.0),
+    ("jax_include_debug_info_in_dumps", bool, True),
+    ("jax_dump_ir_to", str, ""),
+    ("jax_xla_backend", str, ""),
+    ("jax_use_magma", str, "auto"),
+    ("jax_distributed_debug", bool, False),
+    ("jax_enable_recoverability", bool, False),
+    ("jax_disable_most_optimizations", bool, False),
+    ("jax_disable_bwd_checks", bool, False),
+    ("jax_pjrt_client_create_options", ANY, None),
+    ("jax_remove_size_one_mesh_axis_from_type", bool, False),
+    ("jax_share_binary_between_hosts", bool, False),
+    ("jax_sort_devices_by_process_index", bool, True),
+    ("jax_source_url_schema", ANY, None),
+    ("jax_threefry_gpu_kernel_lowering", bool, False),
+):
+    add(_name, _type, _default, "Accepted for JAX programs; no effect.")
 
 enable_x64 = Option(_x64)
 numpy_dtype_promotion = Option(_promotion)
