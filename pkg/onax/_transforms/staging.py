@@ -122,10 +122,11 @@ class DynamicJaxprTrace(Trace):
         text = f"The error occurred while tracing the function {info.func_src_info} for {info.traced_for}."
         names = [n for n in self._arguments_behind(tracer._var) if n]
         if names:
-            listed = " and ".join(f"the argument {n}" for n in names) if len(names) <= 2 else ", ".join(names)
+            listed = ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
+            plural = "s" if len(names) > 1 else ""
             text += (
-                " This concrete value was not available in Python because it depends on the value"
-                f"{'s' if len(names) > 1 else ''} of {listed}."
+                " This concrete value was not available in Python because it depends on the "
+                f"value{plural} of the argument{plural} {listed}."
             )
         elif tracer._location is not None:
             operation = next((e for e in self.eqns if tracer._var in e.outvars), None)
