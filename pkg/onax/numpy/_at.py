@@ -348,6 +348,8 @@ def _own_dtype(x, values):
         return values._value
     if dtypes.is_extended(dtype) or dtype.kind not in _PLAIN_KINDS:
         return None
+    if isinstance(values, (np.ndarray, np.generic)):
+        return values if values.dtype == dtype else None
     if kind is float or kind is int:
         if dtype.kind == "f":
             return dtype.type(values)
