@@ -37,6 +37,13 @@ def reshape(g, x, shape):
     shape = tuple(shape)
     if shape == x.shape:
         return x
+    while x.node is not None and x.node.op_type in ("Reshape", "Unsqueeze", "Squeeze"):
+        source = x.node.inputs[0]
+        if source.shape == shape:
+            return source
+        if not (dim_rules.is_constant_shape(shape) and dim_rules.is_constant_shape(source.shape)):
+            break
+        x = source
     unknown = [i for i, d in enumerate(shape) if not dim_rules.is_constant(d)]
     if len(unknown) == 1 and all(d > 0 for i, d in enumerate(shape) if i != unknown[0]):
         target = g.const([-1 if i == unknown[0] else d for i, d in enumerate(shape)], INT64)

@@ -13,7 +13,6 @@ from onax._ground import dims as dim_rules
 from onax._ground.errors import LoweringError
 from onax._prims import indexing as prims
 from onax.export.graph import ops
-from onax.export.graph.bounds import within
 from onax.export.lower.convert import F32, HALVES, INT32, INT64
 from onax.export.lower.registry import lowers
 from onax.export.lower.shaping import count_up
@@ -32,22 +31,15 @@ def _columns(g, indices):
     batch = indices.shape[:-1]
     if count == 1:
         return [ops.reshape(g, indices, batch)]
+    node = indices.node
+    if (
+        node is not None
+        and node.op_type == "Concat"
+        and node.attributes["axis"] == indices.ndim - 1
+        and all(dim_rules.equal(v.shape[-1], 1) for v in node.inputs)
+    ):
+        return [ops.reshape(g, v, batch) for v in node.inputs]
     return [ops.gather(g, indices, g.const(i, INT64), indices.ndim - 1) for i in range(count)]
-
-
-def _in_range(g, column, limit):
-    """Where a start lies in 0..limit, as bools; None if everywhere."""
-    if dim_rules.is_constant(limit):
-        if within(column, 0, limit):
-            return None
-        if column.const is not None:
-            return g.const((column.const >= 0) & (column.const <= limit))
-    low = None
-    if column.dtype.kind != "u":
-        low = ops.greater_equal(g, column, ops.scalar(g, 0, column))
-    wide = index64(g, column)
-    high = ops.less_equal(g, wide, g.dim(limit))
-    return high if low is None else ops.logical_and(g, low, high)
 
 
 class _Starts:
@@ -60,12 +52,21 @@ class _Starts:
         self.valid = None
         for axis, column in zip(axes, _columns(g, indices)):
             limit = shape[axis] - sizes[axis]
-            if masked:
-                ok = _in_range(g, column, limit)
-                if ok is not None:
-                    self.valid = ok if self.valid is None else ops.logical_and(g, self.valid, ok)
+            start = clamp_index(g, column, limit)
+            if masked and start is not column:
+                self._mask(g, column, start)
             if not dim_rules.equal(limit, 0):
-                self.by_axis[axis] = clamp_index(g, column, limit)
+                self.by_axis[axis] = start
+
+    def _mask(self, g, column, start):
+        """What clamping changed was out of range."""
+        if column.const is not None:
+            if (column.const == start.const).all():
+                return
+            same = g.const(column.const == start.const)
+        else:
+            same = ops.equal(g, column if column.dtype == start.dtype else index64(g, column), start)
+        self.valid = same if self.valid is None else ops.logical_and(g, self.valid, same)
 
 
 def _windowed(g, start, size, after, ndim):
@@ -348,14 +349,19 @@ def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
     moved = ops.transpose(g, x, layout.operand_order)
     updates = ops.transpose(g, updates, layout.update_order)
     valid, size = starts.valid, moved.shape[0]
-    if valid is not None and reduction is None:
+    single = dim_rules.equal(dim_rules.prod(layout.batch), 1)
+    if valid is not None and reduction is None and not single:
         moved, columns = _drop(g, moved, columns, valid, layout)
-    elif valid is not None:
-        kept = ops.reshape(g, valid, (*valid.shape, *[1] * (updates.ndim - valid.ndim)))
-        updates = ops.where(g, kept, updates, g.const(_identity(reduction, x.dtype)))
     vectors = _index_vectors(g, columns, shape)
     rest = moved.shape[len(layout.paired) + len(layout.axes) :]
     updates = ops.reshape(g, updates, (*shape, *rest))
+    if valid is not None and (reduction or single):
+        kept = ops.reshape(g, valid, (*valid.shape, *[1] * (updates.ndim - valid.ndim)))
+        if reduction:
+            idle = g.const(_identity(reduction, x.dtype))
+        else:  # one window alone may write back what is there
+            idle = g.node("GatherND", moved, vectors, out=updates.aval)
+        updates = ops.where(g, kept, updates, idle)
     result = _write(g, moved, vectors, updates, None if unique else reduction, reduction)
     if moved.shape[0] is not size:
         result = ops.slice_(g, result, [0] * moved.ndim, [size, *moved.shape[1:]])

@@ -63,6 +63,11 @@ def _transpose(g, out, x, *, permutation):
 
 @lowers(squeeze_p)
 def _squeeze(g, out, x, *, dimensions):
+    node = x.node
+    if node is not None and node.op_type == "Gather" and dimensions == (node.attributes["axis"],):
+        source, index = node.inputs
+        if index.shape == (1,):  # one row: taken at a scalar it has no axis to lose
+            return ops.gather(g, source, ops.reshape(g, index, ()), dimensions[0])
     return ops.squeeze(g, x, dimensions)
 
 
