@@ -74,16 +74,18 @@ def to_dtype(x, dtype, weak_type=False):
     """x with the given dtype; a Python scalar wraps as C does, anything else converts as `lax` does."""
     kind = type(x)
     if kind is ArrayImpl:
-        return x if x.dtype is dtype and x.weak_type is weak_type else convert(x, dtype, weak_type)
+        if x.dtype is dtype and x.weak_type is weak_type:
+            return x
+        if x.weak_type and not x.ndim:  # stays a literal where it is staged, as in JAX
+            return make_array(cast(x._value, dtype), weak_type=weak_type)
+        return convert(x, dtype, weak_type)
     if kind is int or kind is float or kind is complex or kind is bool:
         if kind is int and dtypes.is_integer(dtype):
             bits = dtypes.itemsize_bits(dtype)
             x &= (1 << bits) - 1
             if x > int(dtypes.iinfo(dtype).max):
                 x -= 1 << bits
-        return make_array(np.asarray(x).astype(dtype), weak_type=weak_type)
-    if type(x) is ArrayImpl and x.weak_type and not x.ndim:
-        return make_array(np.array(cast(x._value, dtype)), weak_type=weak_type)  # prints as a literal, as in JAX
+        return make_array(cast(np.asarray(x), dtype), weak_type=weak_type)
     if isinstance(x, Array):
         return convert(x, dtype, weak_type)
     if isinstance(x, (np.ndarray, np.generic)):
