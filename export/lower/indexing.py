@@ -60,7 +60,7 @@ class _Starts:
 
     def _mask(self, g, column, start):
         """What clamping changed was out of range."""
-        if column.const is not None:
+        if column.const is not None and start.const is not None:
             if (column.const == start.const).all():
                 return
             same = g.const(column.const == start.const)

@@ -18,7 +18,7 @@ from onax._prims.slicing import (
     split_p,
 )
 from onax.export.graph import ops
-from onax.export.graph.bounds import fits_32_bits, within
+from onax.export.graph.bounds import fits_32_bits, integer_range, within
 from onax.export.lower.convert import INT32, INT64, UNSIGNED
 from onax.export.lower.registry import lowers
 
@@ -60,6 +60,9 @@ def clamp_index(g, x, limit):
         clips = x.dtype != INT64 and g.runs("Clip", x.dtype, directly=True)
         if limit <= np.iinfo(x.dtype).max and clips:
             return g.node("Clip", x, ops.scalar(g, 0, x), ops.scalar(g, limit, x))
+    lowest, highest = integer_range(x)
+    if lowest >= 0 and dim_rules.definitely_at_least(limit, highest):
+        return x
     x = index64(g, x)
     limit = g.dim(limit)
     if fits_32_bits(x):
