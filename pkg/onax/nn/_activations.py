@@ -220,7 +220,7 @@ def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, 
             variance = jnp.subtract(mean_square, jnp.square(mean))
             variance = jnp.clip(variance, 0)
         elif algorithm == "stable":
-            variance = jnp.var(x, axis, keepdims=True, where=where)
+            variance = jnp.mean(jnp.square(jnp.subtract(x, mean)), axis, keepdims=True, where=where)
         else:
             raise ValueError(f"Unknown algorithm {algorithm!r}. Expected 'fast' or 'stable'.")
     centered = jnp.subtract(x, mean)
@@ -247,7 +247,7 @@ def _one_hot(x, num_classes, *, dtype, axis):
     shape = [1] * (x.ndim + 1)
     shape[axis] = num_classes
     rhs = lax.broadcasted_iota(x.dtype, shape, axis)
-    return lax.convert_element_type(lax.eq(lhs, rhs), dtype)
+    return lax.convert_element_type(lax.eq(*promote_args("equal", lhs, rhs)), dtype)
 
 
 @staged("log1mexp")

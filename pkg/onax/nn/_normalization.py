@@ -6,7 +6,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._ground import dtypes
-from onax.numpy._promotion import promote_args, promote_args_inexact
+from onax.numpy._promotion import array_of, promote_args, promote_args_inexact
 from onax.numpy._reductions import reduced_axes
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
@@ -31,7 +31,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=Non
     largest = lax.stop_gradient(lax.select(lax.is_finite(largest), largest, lax.full_like(largest, 0)))
     wide = largest if keepdims else lax.expand_dims(largest, axes)
     if dtypes.is_complex(a.dtype):
-        wide, largest = (lax.convert_element_type(v, a.dtype) for v in (wide, largest))
+        wide = lax.convert_element_type(wide, a.dtype)
     exponentials = lax.exp(lax.sub(a, wide))
     if b is not None:
         exponentials = lax.mul(exponentials, b)
@@ -62,7 +62,7 @@ def _shifted(x, axis, mask):
 
 def softmax(x, axis=-1, where=None):
     """exp(x) divided by its sum along the axis; 0 where the mask is False."""
-    (x,) = promote_args_inexact("softmax", x)
+    x = array_of("softmax", x)
     _, unnormalized = _shifted(x, axis, where)
     total = jnp.sum(unnormalized, axis, where=where, keepdims=True)
     out = jnp.divide(unnormalized, total)
@@ -72,7 +72,7 @@ def softmax(x, axis=-1, where=None):
 @staged("log_softmax", static_argnames=("axis",))
 def log_softmax(x, axis=-1, where=None):
     """x - logsumexp(x) along the axis; -inf where the mask is False."""
-    (x,) = promote_args_inexact("log_softmax", x)
+    x = array_of("log_softmax", x)
     shifted, unnormalized = _shifted(x, axis, where)
     logarithm = jnp.log(jnp.sum(unnormalized, axis, where=where, keepdims=True))
     out = jnp.subtract(shifted, logarithm)

@@ -141,7 +141,7 @@ def pow(x1, x2, /):
 
 
 def _integer_power(x, y):
-    """Integers by repeated squaring over six bits of the exponent, wrapping: higher ones make every result 0, 1 or -1."""
+    """Integers by repeated squaring, wrapping; as in JAX the lowest six bits of the exponent count."""
     zero, one = constant_like(x, 0), constant_like(x, 1)
     acc = where(lax.bitwise_and(lax.eq(x, zero), lax.ne(y, zero)), zero, one)
     for _ in range(6):
@@ -320,7 +320,8 @@ def signbit(x, /):
 @staged("heaviside")
 def heaviside(x1, x2, /):
     """0 for negative x1, 1 for positive, x2 at 0, as a float."""
-    x1, x2 = promote_args_inexact("heaviside", x1, x2)
+    check_arraylike("heaviside", x1, x2)
+    x1, x2 = promote_dtypes_inexact(x1, x2)
     zero = constant_like(x1, 0)
     negative, positive = lax.lt(x1, zero), lax.gt(x1, zero)
     at_zero = where(lax.ne(x1, x1), x1, x2)
@@ -534,7 +535,7 @@ def bitwise_count(x, /):
 
 
 @staged("i0")
-def i0(x, /):
+def i0(x):
     """The modified Bessel function of the first kind, order 0."""
     (x,) = promote_args_inexact("i0", x)
     if dtypes.is_complex(x.dtype):

@@ -288,7 +288,7 @@ def empty_like(prototype, dtype=None, shape=None, *, device=None):
     return _like("empty_like", prototype, 0, dtype, shape, device)
 
 
-def full_like(a, fill_value, dtype=None, shape=None, *, device=None):
+def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_sharding=None):
     """fill_value, broadcast, with the shape and dtype of a, where not given."""
     check_arraylike("full_like", 0, fill_value)
     if np.ndim(fill_value) == 0:

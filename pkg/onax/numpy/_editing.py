@@ -1,4 +1,4 @@
-"""Arrays with some elements replaced, removed or inserted.  NumPy's versions write in place; these return new arrays."""
+"""Arrays with some elements replaced, removed or inserted.  NumPy writes in place; these return new arrays."""
 
 import operator
 
@@ -121,7 +121,10 @@ def _static_places(obj, n, axis):
     places = np.asarray(concrete_or_error(None, obj, "the 'obj' argument of jnp.delete/jnp.insert"))
     if places.dtype == bool:
         if places.shape != (n,):
-            raise ValueError(f"np.delete(arr, obj): for boolean indices, obj must be one-dimensional with length matching specified axis. Got {places.shape}")  # noqa: E501
+            raise ValueError(
+                "np.delete(arr, obj): for boolean indices, obj must be one-dimensional with length matching specified "
+                f"axis. Got {places.shape}"
+            )
         return np.flatnonzero(places)
     return places
 
@@ -200,7 +203,9 @@ def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
         raise TypeError(f"x argument to bincount must have an integer type; got {x.dtype}")
     if x.ndim != 1:
         raise ValueError("only 1-dimensional input supported.")
-    minlength = concrete_or_error(operator.index, minlength, "The error occurred because of argument 'minlength' of jnp.bincount.")
+    minlength = concrete_or_error(
+        operator.index, minlength, "The error occurred because of argument 'minlength' of jnp.bincount."
+    )
     if length is None:
         known = np.asarray(concrete_or_error(None, x, (
             "The error occurred because of argument 'x' of jnp.bincount. To avoid this error, pass a static `length` "
@@ -208,7 +213,9 @@ def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
         )))  # fmt: skip
         length = max(minlength, int(known.max()) + 1 if known.size else 0)
     else:
-        length = concrete_or_error(operator.index, length, "The error occurred because of argument 'length' of jnp.bincount.")
+        length = concrete_or_error(
+            operator.index, length, "The error occurred because of argument 'length' of jnp.bincount."
+        )
     if weights is None:
         weights = lax.full((), 1, dtypes.scalar_dtype(int))
     else:
@@ -217,4 +224,6 @@ def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
             raise ValueError("shape of weights must match shape of x.")
     zero = to_dtype(0, x.dtype)
     counts = lax.full((length,), 0, weights.dtype)
-    return counts.at[lax.max(x, zero) if x.dtype != np.bool_ else lax.convert_element_type(x, np.int32)].add(weights, mode="drop")
+    return counts.at[lax.max(x, zero) if x.dtype != np.bool_ else lax.convert_element_type(x, np.int32)].add(
+        weights, mode="drop"
+    )

@@ -75,7 +75,7 @@ def _as_text(subscripts, operands):
 
 
 def _parse(subscripts, operands):
-    """Names of each operand's axes and of the result's; '...' replaced by unused letters, length-1 axes dropped there."""
+    """Names of each operand's axes and of the result's; '...' replaced by unused letters, axes of length 1 dropped."""
     left, arrow, right = subscripts.partition("->")
     parts = left.split(",")
     if len(parts) != len(operands):

@@ -130,8 +130,11 @@ def _pad_wrap(x, widths):
             continue
         parts = [x]
         left, right = divmod(before, n), divmod(after, n)
-        parts = [lax.slice_in_dim(x, n - left[1], n, axis=axis)] * bool(left[1]) + [x] * left[0] + parts
-        parts = parts + [x] * right[0] + [lax.slice_in_dim(x, 0, right[1], axis=axis)] * bool(right[1])
+        parts = [x] * (left[0] + 1 + right[0])
+        if left[1]:
+            parts.insert(0, lax.slice_in_dim(x, n - left[1], n, axis=axis))
+        if right[1]:
+            parts.append(lax.slice_in_dim(x, 0, right[1], axis=axis))
         x = lax.concatenate(parts, axis)
     return x
 
@@ -185,8 +188,8 @@ def _stretched(x, axis, length):
 
 def _edges(x, axis, widths):
     n = x.shape[axis]
-    first, last = lax.slice_in_dim(x, 0, 1, axis=axis), lax.slice_in_dim(x, n - 1, n, axis=axis)
-    return _stretched(first, axis, widths[0]), _stretched(last, axis, widths[1])
+    first = _stretched(lax.slice_in_dim(x, 0, 1, axis=axis), axis, widths[0])
+    return first, _stretched(lax.slice_in_dim(x, n - 1, n, axis=axis), axis, widths[1])
 
 
 def _blanks(x, axis, widths):
@@ -216,14 +219,16 @@ def _statistics(x, original, axis, widths, mode, stat_length):
     if 0 in lengths and mode in ("maximum", "minimum"):
         raise ValueError("stat_length of 0 yields no value for padding")
 
-    def side(start, stop, width):
-        part = lax.slice_in_dim(x, start, stop, axis=axis)
+    def value(start, stop):
+        part = x if (start, stop) == (0, n) else lax.slice_in_dim(x, start, stop, axis=axis)
         found = _statistic(part, axis, mode)
         if dtypes.is_integer(x.dtype) and found.dtype != x.dtype:
             found = _round(found)
-        return _stretched(lax.convert_element_type(found, x.dtype), axis, width)
+        return lax.convert_element_type(found, x.dtype)
 
-    return side(0, min(lengths[0], n), widths[0]), side(n - min(lengths[1], n), n, widths[1])
+    before = value(0, min(lengths[0], n))
+    after = before if min(lengths) >= n else value(n - min(lengths[1], n), n)
+    return _stretched(before, axis, widths[0]), _stretched(after, axis, widths[1])
 
 
 def _statistic(part, axis, mode):

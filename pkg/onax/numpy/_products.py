@@ -68,7 +68,7 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
 
 
 def _stacked_matmul(a, b, precision, dtype, weak):
-    """matmul with leading axes: equal ones become batching axes, those of one side stay free and move to their place."""
+    """matmul with leading axes: equal ones become batching axes, those of one side stay free and are moved."""
     a_row, b_column = a.ndim > 1, b.ndim > 1
     a_lead = a.shape[:-2] if a_row else ()
     b_lead = b.shape[:-2] if b_column else ()
@@ -239,6 +239,8 @@ def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
     if x1.shape[:-1] == x2.shape[:-1]:
         lead = tuple(range(len(shape)))
         return contract(x1, x2, (((len(shape),), (len(shape),)), (lead, lead)), precision, dtype, weak)
+    if x2.ndim == 1:
+        return contract(x1, x2, (((x1.ndim - 1,), (0,)), ((), ())), precision, dtype, weak)
     out = _stacked_matmul(lax.expand_dims(x1, (x1.ndim - 1,)), lax.expand_dims(x2, (x2.ndim,)), precision, dtype, weak)
     return lax.squeeze(out, (out.ndim - 2, out.ndim - 1))
 

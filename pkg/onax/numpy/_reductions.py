@@ -110,9 +110,7 @@ def _widened(dtype):
     return dtype
 
 
-def sum(
-    a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True
-):
+def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
     """The sum over the axes; 0 for none.  bool and small integers widen unless promote_integers is False."""
     if type(a) is ArrayImpl and a.dtype in _AS_IS and dtype is out is initial is where is None:
         axes = reduced_axes(axis, a.ndim)
@@ -383,7 +381,7 @@ def _arg(name, a, axis, out, keepdims, op):
 
 
 def argmax(a, axis=None, out=None, keepdims=None):
-    """The place of the first largest element along an axis, of the flattened array without one; nan counts as largest."""
+    """The place of the first largest element along an axis (None: of all, flattened); nan counts as largest."""
     return _arg("argmax", a, axis, out, keepdims, lax.argmax)
 
 

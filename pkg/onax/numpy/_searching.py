@@ -9,15 +9,15 @@ import numpy as np
 
 from onax import lax
 from onax._core.trace import concrete_or_error
-from onax._ground import dims, dtypes
+from onax._ground import dtypes
 from onax._native.array import make_array
 from onax.numpy._arithmetic import clip, divmod, mod
-from onax.numpy._creation import asarray, broadcast_to, lower_mask
+from onax.numpy._creation import lower_mask
 from onax.numpy._gathering import take_places
-from onax.numpy._promotion import array_of, canonical_axis, check_arraylike, is_arraylike, to_dtype
+from onax.numpy._promotion import array_of, canonical_axis, check_arraylike, to_dtype
 from onax.numpy._reductions import any as _any
-from onax.numpy._shaping import moveaxis, ravel, reshape
-from onax.numpy._ufuncs import truth
+from onax.numpy._shaping import moveaxis, ravel
+from onax.numpy._ufuncs import add, truth
 from onax.numpy._where import where as _choose
 
 
@@ -41,7 +41,7 @@ def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
 def nonzero(a, *, size=None, fill_value=None):
     """The indices of the nonzero elements: one Array for each axis.
 
-    With `size`, exactly that many; missing ones are `fill_value` (0, or one value an axis).  a must be concrete without.
+    With `size`, exactly that many; missing ones are `fill_value` (0, or one value an axis).  else a is concrete.
     """
     a = array_of("nonzero", a)
     mask = truth(a)
@@ -161,7 +161,6 @@ def unravel_index(indices, shape):
     if not dtypes.is_integer(indices.dtype):
         raise TypeError("only int indices permitted")
     out = []
-    total = dims.prod(shape)
     places = indices
     for n in shape[::-1]:
         places, part = divmod(places, n)
@@ -171,7 +170,7 @@ def unravel_index(indices, shape):
         _choose(too_early, to_dtype(0, part.dtype), _choose(too_far, to_dtype(n - 1, part.dtype), part))
         for part, n in zip(out[::-1], shape)
     ]
-    return tuple(out) if total else tuple(out)
+    return tuple(out)
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None):
@@ -200,13 +199,9 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None)
         raise ValueError(f"invalid mode={mode!r}. Expected 'raise', 'wrap', or 'clip'")
     if order not in ("C", "F"):
         raise ValueError(f"invalid order={order!r}. Expected 'C' or 'F'")
-    step = 1
     index = dtypes.scalar_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "ravel_multi_index")
+    steps = np.cumprod([1, *(dims[:-1] if order == "F" else dims[:0:-1])], dtype=np.int64)
     out = lax.full((), 0, index)
-    pairs = list(zip(parts, dims))
-    for part, d in pairs if order == "F" else pairs[::-1]:
-        part = lax.mul(lax.convert_element_type(part, index), index.type(step))
-        shape = lax.broadcast_shapes(out.shape, part.shape)
-        out = lax.add(broadcast_to(out, shape), broadcast_to(part, shape))
-        step *= d
+    for part, step in zip(parts, steps if order == "F" else steps[::-1]):
+        out = add(out, lax.mul(lax.convert_element_type(part, index), index.type(step)))
     return out

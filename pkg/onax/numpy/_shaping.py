@@ -71,7 +71,9 @@ def _target_shape(have, shape):
     what = f"cannot reshape array of shape {have} (size {total}) into shape {shape}"
     if unknown:
         if isinstance(rest, int) and isinstance(total, int) and (rest == 0 or total % rest):
-            raise TypeError(f"{what} because the product of specified axis sizes ({rest}) does not evenly divide {total}")
+            raise TypeError(
+                f"{what} because the product of specified axis sizes ({rest}) does not evenly divide {total}"
+            )
         return tuple(total // rest if i in unknown else d for i, d in enumerate(shape))
     if not dims.equal(total, rest):
         raise TypeError(f"{what} (size {rest})")
@@ -200,31 +202,36 @@ def size(a, axis=None):
     return dims.prod(tuple(found[i] for i in canonical_axes(axis, len(found))))
 
 
+def _at_least(x, rank):
+    """x with axes of length 1 added; for three axes a matrix gets the new one behind."""
+    x = array_of(f"atleast_{rank}d", x)
+    if x.ndim >= rank:
+        return x
+    return lax.expand_dims(x, ((0, 1, 2), (0, 2), (2,))[x.ndim] if rank == 3 else tuple(range(rank - x.ndim)))
+
+
 @staged("atleast_1d")
 def atleast_1d(*arys):
     """Each argument with at least one axis; a list for several."""
     if len(arys) == 1:
-        x = array_of("atleast_1d", arys[0])
-        return x if x.ndim else lax.expand_dims(x, (0,))
-    return [atleast_1d(x) for x in arys]
+        return _at_least(arys[0], 1)
+    return [_at_least(x, 1) for x in arys]
 
 
 @staged("atleast_2d")
 def atleast_2d(*arys):
     """Each argument with at least two axes, new ones in front; a list for several."""
     if len(arys) == 1:
-        x = array_of("atleast_2d", arys[0])
-        return x if x.ndim >= 2 else lax.expand_dims(x, tuple(range(2 - x.ndim)))
-    return [atleast_2d(x) for x in arys]
+        return _at_least(arys[0], 2)
+    return [_at_least(x, 2) for x in arys]
 
 
 @staged("atleast_3d")
 def atleast_3d(*arys):
     """Each argument with at least three axes: n becomes (1, n, 1), (m, n) becomes (m, n, 1); a list for several."""
     if len(arys) == 1:
-        x = array_of("atleast_3d", arys[0])
-        return x if x.ndim >= 3 else lax.expand_dims(x, ((0, 1, 2), (0, 2), (2,))[x.ndim])
-    return [atleast_3d(x) for x in arys]
+        return _at_least(arys[0], 3)
+    return [_at_least(x, 3) for x in arys]
 
 
 # --- joining ------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ class ufunc:
     ):  # fmt: skip
         self.__doc__ = func.__doc__
         self.__name__ = name or func.__name__
-        self.__wrapped__ = func
+        self._function = func
         self.nin, self.nout = operator.index(nin), operator.index(nout)
         self.nargs = self.nin + self.nout if nargs is None else operator.index(nargs)
         self.identity = identity
@@ -34,13 +34,13 @@ class ufunc:
         return f"<jnp.ufunc '{self.__name__}'>"
 
     def __hash__(self):
-        return hash((self.__wrapped__, self.__name__, self.identity, self.nin, self.nout))
+        return hash((self._function, self.__name__, self.identity, self.nin, self.nout))
 
     def __eq__(self, other):
         return isinstance(other, ufunc) and self._key() == other._key()
 
     def _key(self):
-        return self.__wrapped__, self.__name__, self.identity, self.nin, self.nout
+        return self._function, self.__name__, self.identity, self.nin, self.nout
 
     def __call__(self, *args, out=None, where=None):
         if out is not None:
@@ -71,9 +71,7 @@ class ufunc:
             raise NotImplementedError(
                 f"{self.__name__}.reduce needs a loop over the axis; write it with lax.scan or lax.reduce."
             )
-        return _reduce(
-            a, initial, where, ufunc=self, axis=axis, dtype=dtype, keepdims=keepdims
-        )
+        return _reduce(a, initial, where, ufunc=self, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def accumulate(self, a, axis=0, dtype=None, out=None):
         """The running results of `reduce` along an axis."""
@@ -111,7 +109,8 @@ def _reduce(a, initial, where, *, ufunc, axis, dtype, keepdims):
 
 @staged("outer", static_argnames=("ufunc",))
 def _outer(A, B, *, ufunc):
-    return ufunc(expand_dims(A, tuple(range(A.ndim, A.ndim + B.ndim))), B)
+    B = expand_dims(B, tuple(range(A.ndim)))
+    return ufunc(expand_dims(A, tuple(range(A.ndim, B.ndim))), B)
 
 
 def _extreme_reduce(function):

@@ -1,0 +1,232 @@
+"""Behind jnp.linalg: norms and products of matrices.
+
+Decompositions and solvers need primitives that are not there yet.
+"""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._ground import dtypes
+from onax.numpy import _gathering, _products
+from onax.numpy._einsum import einsum
+from onax.numpy._promotion import (
+    array_of,
+    arrays,
+    canonical_axis,
+    check_arraylike,
+    promote_args_inexact,
+    promote_dtypes_inexact,
+)
+from onax.numpy._reductions import max as _max
+from onax.numpy._reductions import min as _min
+from onax.numpy._reductions import sum as _sum
+from onax.numpy._shaping import ravel
+from onax.numpy._ufuncs import constant_like
+
+
+@staged("norm", static_argnames=("ord", "axis", "keepdims"))
+def norm(x, ord=None, axis=None, keepdims=False):
+    """The norm of a vector or matrix, or of all along one axis or two.
+
+    Vectors: the ord-th root of the sum of |x|**ord, also inf, -inf and 0 (the number of nonzeros).
+    Matrices: 'fro' (the default), 1, -1, inf, -inf.  Without axis and ord: of the flattened array.
+    """
+    (x,) = promote_args_inexact("jnp.linalg.norm", x)
+    if axis is None:
+        if ord is None:
+            return _root_of_squares(x, None, keepdims)
+        axis = tuple(range(x.ndim))
+    elif isinstance(axis, tuple):
+        axis = tuple(canonical_axis(i, x.ndim) for i in axis)
+    else:
+        axis = (canonical_axis(axis, x.ndim),)
+    if len(axis) == 1:
+        return _vector_norm(x, ord, axis, keepdims)
+    if len(axis) == 2:
+        return _matrix_norm(x, ord, axis, keepdims)
+    raise ValueError(
+        f"Improper number of axes for norm: axis={axis}. Pass one axis to compute a vector-norm, or two axes to "
+        "compute a matrix-norm."
+    )
+
+
+def _magnitude_squared(x):
+    return lax.real(lax.mul(x, lax.conj(x))) if dtypes.is_complex(x.dtype) else lax.mul(x, x)
+
+
+def _root_of_squares(x, axis, keepdims):
+    return lax.sqrt(_sum(_magnitude_squared(x), axis=axis, keepdims=keepdims))
+
+
+def _vector_norm(x, order, axis, keepdims):
+    if order is None or order == 2:
+        return _root_of_squares(x, axis, keepdims)
+    if order == np.inf:
+        return _max(lax.abs(x), axis=axis, keepdims=keepdims, initial=0)
+    if order == -np.inf:
+        return _min(lax.abs(x), axis=axis, keepdims=keepdims)
+    if order == 0:
+        nonzero = lax.convert_element_type(lax.ne(x, constant_like(x, 0)), dtypes.scalar_dtype(int))
+        return _sum(nonzero, axis=axis, dtype=dtypes.real_dtype(x.dtype), keepdims=keepdims)
+    if order == 1:
+        return _sum(lax.abs(x), axis=axis, keepdims=keepdims)
+    if isinstance(order, str):
+        raise ValueError(f"Invalid order '{order}' for vector norm.")
+    magnitude = lax.abs(x)
+    powers = lax.pow(magnitude, constant_like(magnitude, order))
+    total = _sum(powers, axis=axis, keepdims=keepdims)
+    return lax.pow(total, constant_like(total, 1 / order))
+
+
+def _matrix_norm(x, order, axis, keepdims):
+    row, column = axis
+    if order is None or order in ("f", "fro"):
+        return _root_of_squares(x, axis, keepdims)
+    reductions = {
+        1: (row, column, _max),
+        -1: (row, column, _min),
+        np.inf: (column, row, _max),
+        -np.inf: (column, row, _min),
+    }
+    if order in reductions:
+        first, second, reduce_ = reductions[order]
+        if not keepdims and second > first:
+            second -= 1
+        options = {"initial": 0} if reduce_ is _max else {}
+        return reduce_(_sum(lax.abs(x), axis=first, keepdims=keepdims), axis=second, keepdims=keepdims, **options)
+    if order in ("nuc", 2, -2):
+        raise NotImplementedError(
+            f"jnp.linalg.norm: the matrix norm ord={order!r} needs singular values, which are not there yet."
+        )
+    raise ValueError(f"Invalid order '{order}' for matrix norm.")
+
+
+def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+    """The norm of each matrix in the last two axes."""
+    return norm(x, ord=ord, keepdims=keepdims, axis=(-2, -1))
+
+
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+    """The norm of the vectors along the axes, all by default, taken as one."""
+    (x,) = promote_args_inexact("jnp.linalg.vector_norm", x)
+    if ord is None or ord == 2:
+        return _root_of_squares(x, axis, keepdims)
+    if axis is None:
+        out = norm(ravel(x), ord=ord)
+        return lax.expand_dims(out, tuple(range(x.ndim))) if keepdims else out
+    if isinstance(axis, tuple):
+        axis = tuple(canonical_axis(i, x.ndim) for i in axis)
+        return _vector_norm(x, ord, axis, keepdims)
+    return norm(x, axis=axis, keepdims=keepdims, ord=ord)
+
+
+@staged("matrix_power", static_argnames=("n",))
+def matrix_power(a, n):
+    """The n-th power of square matrices by repeated squaring; n >= 0."""
+    (a,) = promote_dtypes_inexact(array_of("jnp.linalg.matrix_power", a))
+    if a.ndim < 2:
+        raise TypeError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+    if a.shape[-2] != a.shape[-1]:
+        raise TypeError("Last 2 dimensions of the array must be square")
+    n = operator.index(n)
+    if n == 0:
+        size = a.shape[-1]
+        i, j = lax.broadcasted_iota(np.int32, (size, size), 0), lax.broadcasted_iota(np.int32, (size, size), 1)
+        unit = lax.convert_element_type(lax.eq(i, j), a.dtype)
+        return lax.broadcast_in_dim(unit, a.shape, (a.ndim - 2, a.ndim - 1))
+    if n < 0:
+        raise NotImplementedError("matrix_power: a negative power needs an inverse, which is not there yet.")
+    if n == 1:
+        return a
+    if n == 2:
+        return _products.matmul(a, a)
+    if n == 3:
+        return _products.matmul(_products.matmul(a, a), a)
+    out = square = None
+    while n > 0:
+        square = a if square is None else _products.matmul(square, square)
+        n, bit = divmod(n, 2)
+        if bit:
+            out = square if out is None else _products.matmul(out, square)
+    return out
+
+
+def multi_dot(arrays, *, precision=None):
+    """The product of several matrices (vectors at the ends) in the cheapest order."""
+    operands = list(arrays)
+    check_arraylike("jnp.linalg.multi_dot", *operands)
+    if len(operands) < 2:
+        raise ValueError(f"multi_dot requires at least two arrays; got len(arrays)={len(operands)}")
+    operands = [array_of("multi_dot", x) for x in operands]
+    for i, x in enumerate(operands):
+        if x.ndim not in ((1, 2) if i in (0, len(operands) - 1) else (2,)):
+            raise ValueError(
+                "multi_dot: input arrays must all be two-dimensional, except for the first and last array which may be "
+                "1D or 2D."
+            )
+    if any(a.shape[-1] != b.shape[0] for a, b in zip(operands, operands[1:])):
+        raise ValueError(
+            "multi_dot: last dimension of each array must match first dimension of following array. Got array shapes "
+            f"{[x.shape for x in operands]}"
+        )
+    if len(operands) == 2:
+        return _products.matmul(*operands, precision=precision)
+    names = iter("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    current, subscripts = next(names), []
+    for x in operands:
+        if x.ndim == 1:
+            subscripts.append(current)
+            continue
+        following = next(names)
+        subscripts.append(current + following)
+        current = following
+    first = "" if operands[0].ndim == 1 else subscripts[0][0]
+    last = "" if operands[-1].ndim == 1 else subscripts[-1][-1]
+    return einsum(",".join(subscripts) + "->" + first + last, *operands, optimize="auto", precision=precision)
+
+
+def matmul(x1, x2, /, *, precision=None, preferred_element_type=None):
+    """The matrix product; see `jnp.matmul`."""
+    return _products.matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
+
+
+def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
+    """The scalar product of vectors along an axis; see `jnp.vecdot`."""
+    return _products.vecdot(x1, x2, axis=axis, precision=precision, preferred_element_type=preferred_element_type)
+
+
+def tensordot(x1, x2, /, *, axes=2, precision=None, preferred_element_type=None, out_sharding=None):
+    """The sum of products over pairs of axes; see `jnp.tensordot`."""
+    return _products.tensordot(x1, x2, axes=axes, precision=precision, preferred_element_type=preferred_element_type)
+
+
+def outer(x1, x2, /):
+    """The products of all elements of two vectors.  Raises ValueError for other ranks."""
+    x1, x2 = arrays("jnp.linalg.outer", x1, x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are {x1.ndim=} {x2.ndim=}")
+    return _products.outer(x1, x2)
+
+
+def cross(x1, x2, /, *, axis=-1):
+    """The vector product along an axis of length 3.  Raises ValueError for other lengths."""
+    x1, x2 = arrays("jnp.linalg.outer", x1, x2)
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(
+            f"Both input arrays must be (arrays of) 3-dimensional vectors, but they have {x1.shape[axis]} and "
+            f"{x2.shape[axis]} dimensions respectively."
+        )
+    return _products.cross(x1, x2, axis=axis)
+
+
+def diagonal(x, /, *, offset=0):
+    """The diagonals of the matrices in the last two axes."""
+    return _gathering.diagonal(x, offset=offset, axis1=-2, axis2=-1)
+
+
+def trace(x, /, *, offset=0, dtype=None):
+    """The sums of the diagonals of the matrices in the last two axes."""
+    return _gathering.trace(x, offset=offset, axis1=-2, axis2=-1, dtype=dtype)

@@ -1,0 +1,78 @@
+"""jnp functions give real JAX's values, dtypes, weak types, errors and jaxprs (see tests/numpy_calls.py)."""
+
+import gzip
+import json
+import re
+
+import numpy as np
+import pytest
+
+import numpy_calls
+import onax as jax
+import onax.scipy.special
+
+RECORDED = json.loads(gzip.decompress(numpy_calls.RECORDING.read_bytes()))
+ARRAYS = numpy_calls.operands(jax.numpy)
+
+# Functions whose values are JAX's but whose equations are not, and why.
+OTHER_EQUATIONS = {
+    "jnp.cov": "one matrix product instead of JAX's conversions of counts",
+    "jnp.corrcoef": "the same, and the diagonal by a mask",
+    "jnp.diagonal": "JAX branches for another compiler",
+    "jnp.diagflat": "a diag, no scatter",
+    "jnp.piecewise": "a chain of where; JAX stages a switch under vmap",
+    "jnp.repeat": "with an array of repeats: one gather, no scatter",
+    "jnp.delete": "a gather of the places kept",
+    "jnp.insert": "a gather of old and new slices",
+    "jnp.put": "no staged call of its own",
+    "jnp.fill_diagonal": "indices need no wrapping",
+    "jnp.bincount": "counts by one scatter-add without a staged clip",
+    "jnp.unravel_index": "a loop over the axes",
+    "jnp.nonzero": "prefix sums by a mask while there is no cumsum",
+    "jnp.where(x>0)": "as nonzero",
+    "jnp.argwhere": "as nonzero",
+    "jnp.flatnonzero": "as nonzero",
+    "jnp.extract": "as nonzero",
+    "jnp.compress": "as nonzero",
+    "jnp.tril_indices": "constants",
+    "jnp.triu_indices": "constants",
+    "jnp.roll(x,y": "shifts that are traced: one remainder each",
+    "jnp.gradient(x,jnp": "weights in another order",
+    "jnp.r_": "numbers are no copies",
+    "jnp.c_": "columns by one broadcast",
+    "jnp.choose": "mode='raise' looks at constants",
+    "jnp.trim_zeros": "constants are known",
+    "jnp.pad": "constants by another order of slices",
+    "jnn.standardize(x,algorithm": "one mean less",
+}
+
+
+def close(got, want):
+    """Whether two plain results agree: equal types, elements by the dtype's precision."""
+    if isinstance(want, list):
+        return isinstance(got, list) and len(got) == len(want) and all(map(close, got, want))
+    if not isinstance(want, dict):
+        return got == want
+    if any(got[key] != want[key] for key in ("dtype", "shape", "weak")):
+        return False
+    x, y = (np.array([float(v) for v in r["data"]]) for r in (got, want))
+    eps = {"float16": 1e-3, "bfloat16": 8e-3}.get(want["dtype"], 1e-6)
+    # sums of up to 24 terms of either sign, after functions of a few ulp
+    return np.allclose(x, y, rtol=20 * eps, atol=4 * eps, equal_nan=True)
+
+
+def squeezed(text):
+    """A jaxpr without white space and with NumPy integers as integers: they are an accident of JAX's code."""
+    return re.sub(r"np\.int64\((-?\d+)\)|\s", r"\1", text)
+
+
+@pytest.mark.parametrize("line", numpy_calls.lines("numpy") + numpy_calls.lines("nn"))
+def test_call(line):
+    wanted, got = RECORDED[line], numpy_calls.answer(line, jax, ARRAYS)
+    if isinstance(wanted["value"], str) and wanted["value"].startswith("!!"):
+        assert got["value"] == wanted["value"]
+    else:
+        assert not isinstance(got["value"], str) or got["value"] == wanted["value"], got["value"]
+        assert close(got["value"], wanted["value"]), (got["value"], wanted["value"])
+    if not any(name in line for name in OTHER_EQUATIONS):
+        assert squeezed(got["jaxpr"]) == squeezed(wanted["jaxpr"])
