@@ -43,6 +43,7 @@ class JVPTrace(Trace):
     """Carries out each operation on primals under the parent, and its jvp rule on tangents."""
 
     __slots__ = ()
+    tracer = JVPTracer
 
     def unpack(self, x):
         """(primal, tangent) of a value, with a symbolic zero for what is not this trace's."""
@@ -52,7 +53,7 @@ class JVPTrace(Trace):
 
     def pack(self, primal, tangent):
         """A tracer, unless the tangent is zero."""
-        return primal if type(tangent) is Zero else JVPTracer(self, primal, tangent)
+        return primal if type(tangent) is Zero else self.tracer(self, primal, tangent)
 
     def process_primitive(self, primitive, args, params):
         pairs = [self.unpack(x) for x in args]
@@ -76,9 +77,13 @@ class JVPTrace(Trace):
                 return self.parent_trace.process_custom_jvp_call(
                     primitive, fun, jvp, [p for p, _ in pairs], symbolic_zeros=symbolic_zeros, params=params
                 )
-        with set_current_trace(self.parent_trace):
-            outs, tangents_out = call_custom_jvp(jvp, pairs, symbolic_zeros)
+        outs, tangents_out = self.run_custom_jvp(jvp, pairs, symbolic_zeros)
         return [self.pack(p, t) for p, t in zip(outs, tangents_out)]
+
+    def run_custom_jvp(self, jvp, pairs, symbolic_zeros):
+        """Results and tangents by a user's rule."""
+        with set_current_trace(self.parent_trace):
+            return call_custom_jvp(jvp, pairs, symbolic_zeros)
 
 
 def call_custom_jvp(jvp, pairs, symbolic_zeros):

@@ -12,18 +12,15 @@ linear program (a residual) when a recorded equation uses it.  A primitive whose
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import (
-    Trace,
-    Tracer,
     bind_with_trace,
     find_cur_trace,
     set_current_trace,
-    to_concrete_value,
     typeof,
 )
 from onax._core.zeros import Zero
 from onax._ground.dtypes import float0
 from onax._prims.shaping import instantiate_zeros
-from onax._transforms.jvp import call_custom_jvp
+from onax._transforms.jvp import JVPTrace, JVPTracer, call_custom_jvp
 from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, trace_to_jaxpr
 
 
@@ -51,34 +48,17 @@ class TangentTrace(DynamicJaxprTrace):
             )
 
 
-class LinearizeTracer(Tracer):
+class LinearizeTracer(JVPTracer):
     """A primal value and the recorded tangent."""
 
-    __slots__ = ("primal", "tangent")
-
-    def __init__(self, trace, primal, tangent):
-        self._trace = trace
-        self.primal = primal
-        self.tangent = tangent
-
-    @property
-    def aval(self):
-        """The type of the primal value."""
-        return typeof(self.primal)
-
-    def to_concrete_value(self):
-        """The primal, when it is known."""
-        return to_concrete_value(self.primal)
-
-    def _origin_msg(self):
-        """That of the primal."""
-        return self.primal._origin_msg() if isinstance(self.primal, Tracer) else ""
+    __slots__ = ()
 
 
-class LinearizeTrace(Trace):
+class LinearizeTrace(JVPTrace):
     """Carries out primal operations under the parent and records the tangents' in `tangent_trace`."""
 
     __slots__ = ("tangent_trace",)
+    tracer = LinearizeTracer
 
     def __init__(self, parent_trace, debug_info):
         super().__init__(parent_trace)
@@ -87,16 +67,6 @@ class LinearizeTrace(Trace):
     def invalidate(self):
         self.alive = False
         self.tangent_trace.alive = False
-
-    def unpack(self, x):
-        """(primal, tangent) of a value, with a symbolic zero for what is not this trace's."""
-        if isinstance(x, LinearizeTracer) and x._trace is self:
-            return x.primal, x.tangent
-        return x, Zero(typeof(x).to_tangent_aval())
-
-    def pack(self, primal, tangent):
-        """A tracer, unless the tangent is zero."""
-        return primal if type(tangent) is Zero else LinearizeTracer(self, primal, tangent)
 
     def process_primitive(self, primitive, args, params):
         primals, tangents, active = [], [], False
@@ -133,16 +103,11 @@ class LinearizeTrace(Trace):
             tangent_out = linear(residuals, *tangents)
         return out, tangent_out
 
-    def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
-        pairs = [self.unpack(x) for x in args]
-        if all(type(t) is Zero for _, t in pairs):
-            with set_current_trace(self.parent_trace):
-                return self.parent_trace.process_custom_jvp_call(
-                    primitive, fun, jvp, [p for p, _ in pairs], symbolic_zeros=symbolic_zeros, params=params
-                )
+    def run_custom_jvp(self, jvp, pairs, symbolic_zeros):
+        """Results and tangents by a user's rule, whose operations on tangents are recorded."""
         with set_current_trace(self.tangent_trace):
             outs, tangents_out = call_custom_jvp(jvp, pairs, symbolic_zeros)
-        return [self.pack(p, self._own_tangent(t)) for p, t in zip(outs, tangents_out)]
+        return outs, [self._own_tangent(t) for t in tangents_out]
 
     def _own_tangent(self, t):
         """A tangent that a user's rule computed without the tangents it got is a constant of the program."""
