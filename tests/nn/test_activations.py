@@ -1,0 +1,74 @@
+"""Derivatives and edge cases of activation functions; values and jaxprs are compared in tests/numpy/test_calls.py."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+from onax import nn
+from onax import numpy as jnp
+
+SMOOTH = [
+    nn.sigmoid, nn.silu, nn.softplus, nn.log_sigmoid, nn.soft_sign, nn.gelu, nn.mish, nn.squareplus, nn.celu, nn.selu,
+    nn.elu, nn.tanh, nn.leaky_relu, nn.relu, nn.relu6, nn.hard_tanh, nn.hard_sigmoid, nn.hard_silu, nn.sparse_plus,
+    nn.sparse_sigmoid, nn.softmax, nn.log_softmax, nn.logsumexp, nn.standardize, nn.log1mexp, nn.logmeanexp,
+    lambda x: nn.gelu(x, approximate=False),
+]  # fmt: skip
+POINTS = np.array([0.3, 0.7, 1.4, 2.6], np.float32)
+
+
+@pytest.mark.parametrize("function", SMOOTH)
+def test_gradient_agrees_with_differences(function):
+    weights = np.array([1.0, -0.5, 0.25, 2.0], np.float32)
+
+    def total(x):
+        return jnp.sum(function(x) * weights)
+
+    got = np.asarray(jax.grad(total)(POINTS))
+    step = 1e-2
+    for i in range(len(POINTS)):
+        d = np.zeros_like(POINTS)
+        d[i] = step
+        numeric = (float(total(POINTS + d)) - float(total(POINTS - d))) / (2 * step)
+        assert abs(got[i] - numeric) < 5e-3 + 1e-2 * abs(numeric)
+
+
+@pytest.mark.parametrize("function", SMOOTH)
+def test_jit_and_vmap_agree_with_eager(function):
+    x = np.stack([POINTS, -POINTS[::-1] if function is not nn.log1mexp else POINTS[::-1]])
+    want = np.stack([np.asarray(function(row)) for row in x])
+    np.testing.assert_allclose(np.asarray(jax.vmap(function)(x)), want, rtol=2e-6, atol=2e-6)
+    np.testing.assert_allclose(np.asarray(jax.jit(jax.vmap(function))(x)), want, rtol=2e-6, atol=2e-6)
+
+
+def test_relu_has_derivative_zero_at_zero():
+    assert jax.grad(nn.relu)(0.0) == 0.0
+    assert jax.grad(nn.relu6)(6.0) == 0.0
+    assert jax.jit(jax.grad(nn.relu))(0.0) == 0.0
+
+
+def test_softmax_and_logsumexp_do_not_overflow():
+    x = jnp.array([1e4, 1e4, -1e4])
+    np.testing.assert_allclose(np.asarray(nn.softmax(x)), [0.5, 0.5, 0.0])
+    assert float(nn.logsumexp(x)) == pytest.approx(1e4 + np.log(2))
+    assert np.isneginf(float(nn.logsumexp(jnp.full((3,), -jnp.inf))))
+
+
+def test_masked_softmax():
+    x, mask = jnp.array([1.0, 2.0, 3.0]), jnp.array([True, False, True])
+    out = np.asarray(nn.softmax(x, where=mask))
+    assert out[1] == 0.0
+    np.testing.assert_allclose(out[[0, 2]], np.exp([1, 3]) / np.exp([1, 3]).sum(), rtol=1e-6)
+
+
+def test_derivatives_at_awkward_points():
+    assert float(jax.grad(jnp.sinc)(0.0)) == 0.0
+    assert float(jax.grad(jax.grad(jnp.sinc))(0.0)) == pytest.approx(-(np.pi**2) / 3, rel=1e-5)
+    assert float(jax.grad(jnp.logaddexp)(jnp.inf, 0.0)) == 1.0
+    assert np.isfinite(float(jax.grad(lambda x: jnp.where(x > 0, jnp.sqrt(x), 0.0))(1.0)))
+
+
+def test_wrong_arguments():
+    with pytest.raises(ValueError, match="Unknown algorithm"):
+        nn.standardize(POINTS, algorithm="x")
+    with pytest.raises(TypeError, match="maximum requires ndarray or scalar arguments"):
+        nn.relu([1.0])
