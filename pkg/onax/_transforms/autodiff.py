@@ -291,7 +291,11 @@ def _check_grad_input(name, x, holomorphic, allow_int):
     if holomorphic:
         if not dtypes.issubdtype(dtype, np.complexfloating):
             raise TypeError(f"{name} with holomorphic=True requires inputs with complex dtype, but got {dtype}.")
-    elif dtypes.issubdtype(dtype, dtypes.extended) or dtypes.issubdtype(dtype, np.integer) or dtype == bool:
+    elif (
+        dtypes.issubdtype(dtype, dtypes.extended)
+        or dtypes.issubdtype(dtype, np.integer)
+        or dtypes.issubdtype(dtype, np.bool_)
+    ):
         if not allow_int:
             raise TypeError(
                 f"{name} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), "
