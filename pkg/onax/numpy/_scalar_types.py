@@ -80,8 +80,8 @@ def isdtype(dtype, kind):
 
 
 def promote_types(a, b):
-    """The dtype that values of dtypes a and b have in common, by JAX's lattice (see `onax.dtypes`)."""
-    return dtypes.canonicalize_dtype(dtypes.promote_types(a, b))
+    """The dtype that values of dtypes a and b have in common, by JAX's lattice; 64-bit ones stay 64-bit with x64 off."""
+    return dtypes.promote_types(a, b)
 
 
 def result_type(*args):
