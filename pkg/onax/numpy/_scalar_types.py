@@ -80,7 +80,7 @@ def isdtype(dtype, kind):
 
 
 def promote_types(a, b):
-    """The dtype that values of dtypes a and b have in common, by JAX's lattice; 64-bit ones stay 64-bit with x64 off."""
+    """The dtype that values of dtypes a and b have in common, by JAX's lattice; 64 bits stay so with x64 off."""
     return dtypes.promote_types(a, b)
 
 
