@@ -11,6 +11,15 @@ from importlib import import_module
 from onax._ground.errors import BackendError
 
 
+def _import(name):
+    """A module, and the packages around it whole: another thread may still be importing these, and may by then have
+    finished this module alone (the driver of lowerings comes before the lowerings)."""
+    for i, letter in enumerate(name):
+        if letter == ".":
+            import_module(name[:i])
+    return import_module(name)
+
+
 class LazyModule:
     """Stands for a module; the first attribute read imports it.
 
@@ -25,7 +34,7 @@ class LazyModule:
         if attribute.startswith("__") and attribute != "__version__":
             raise AttributeError(attribute)
         try:
-            module = import_module(self._name)
+            module = _import(self._name)
         except ModuleNotFoundError as error:
             if self._package is None or error.name is None or not self._name.startswith(error.name):
                 raise
