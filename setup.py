@@ -48,9 +48,7 @@ def _extensions():
 def _packages():
     """Every package below pkg/, and export/ installed as onax.export."""
     inner = [".".join(p.parent.parts[1:]) for p in sorted(Path("pkg").rglob("__init__.py"))]
-    export = [
-        ".".join(("onax", *p.parent.parts)) for p in sorted(Path("export").rglob("__init__.py"))
-    ]
+    export = [".".join(("onax", *p.parent.parts)) for p in sorted(Path("export").rglob("__init__.py"))]
     return inner + export
 
 

@@ -29,8 +29,8 @@ FLOORS = {
 }
 FACE = 9  # modules directly in the package
 PRIMS_ORDER = (
-    "convert shaping elementwise slicing stacking reductions cumulative indexing windows dot conv sorting special linalg fft "
-    "random collectives misc"
+    "convert shaping elementwise slicing stacking reductions cumulative indexing windows dot conv sorting special "
+    "linalg fft random collectives misc"
 ).split()
 FILE_CEILING, FUNCTION_CEILING = 800, 60
 HOOKS = 2  # jit_p.impl and the operators and methods of Array

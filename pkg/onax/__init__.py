@@ -55,8 +55,8 @@ from onax._transforms.autodiff import (
     value_and_grad,
     vjp,
 )
-from onax._transforms.vmap import vmap
 from onax._transforms.transfer import block_until_ready, copy_to_host_async, device_get, device_put
+from onax._transforms.vmap import vmap
 
 P = PartitionSpec
 

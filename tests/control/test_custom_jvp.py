@@ -1,8 +1,8 @@
 """custom_jvp: its rule is used in every transformation, and its errors."""
 
+import numpy as np
 import pytest
 
-import numpy as np
 import onax as jax
 import onax.numpy as jnp
 

@@ -1,8 +1,8 @@
 """Records, printing and checking of jaxprs."""
 
+import numpy as np
 import pytest
 
-import numpy as np
 import onax as jax
 import onax.numpy as jnp
 from onax._core import jaxpr as core

@@ -1,8 +1,8 @@
 """grad, jvp, vjp, linearize, Jacobians: against differences, against one another, and their errors."""
 
+import numpy as np
 import pytest
 
-import numpy as np
 import onax as jax
 import onax.numpy as jnp
 

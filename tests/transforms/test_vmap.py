@@ -1,8 +1,8 @@
 """vmap: against a loop, its axes as trees, and its errors."""
 
+import numpy as np
 import pytest
 
-import numpy as np
 import onax as jax
 import onax.numpy as jnp
 

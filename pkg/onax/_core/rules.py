@@ -9,7 +9,6 @@
 gives it its batching rule with that of all other elementwise primitives.
 """
 
-from collections.abc import MutableMapping
 from functools import reduce
 
 import numpy as np

@@ -31,9 +31,7 @@ def _abstract_eval(*avals, **_):
 def _jvp(primals, tangents, **params):
     outs = device_put_p.bind(*primals, **params)
     tangents_out = [
-        t
-        if type(t) is Zero
-        else device_put_p.bind(t, devices=(d,), srcs=(s,), copy_semantics=(REUSE_INPUT,))[0]
+        t if type(t) is Zero else device_put_p.bind(t, devices=(d,), srcs=(s,), copy_semantics=(REUSE_INPUT,))[0]
         for t, d, s in zip(tangents, params["devices"], params["srcs"])
     ]
     return outs, tangents_out
