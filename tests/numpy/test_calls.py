@@ -44,6 +44,15 @@ OTHER_EQUATIONS = {
     "jnp.trim_zeros": "constants are known",
     "jnp.pad": "constants by another order of slices",
     "jnn.standardize(x,algorithm": "one mean less",
+    "jnp.searchsorted": "one comparison of all with all, where JAX stages a scan",
+    "jnp.digitize": "as searchsorted",
+    "jnp.interp": "as searchsorted",
+    "jnp.isin": "no staged call of its own",
+    "jnp.packbits": "shifts in another order",
+    "jnp.unpackbits": "shifts instead of masks",
+    "jnp.polyadd": "a pad, no scatter-add",
+    "jnp.polysub": "a pad, no scatter-add",
+    "jnp.polyder": "factors are constants",
 }
 
 

@@ -138,6 +138,14 @@ from onax.numpy._logic import (
     isscalar,
     iterable,
 )
+from onax.numpy._lookup import (
+    digitize,
+    interp,
+    isin,
+    packbits,
+    searchsorted,
+    unpackbits,
+)
 from onax.numpy._mapping import (
     apply_along_axis,
     apply_over_axes,
@@ -146,6 +154,12 @@ from onax.numpy._mapping import (
 )
 from onax.numpy._padding import (
     pad,
+)
+from onax.numpy._polynomials import (
+    polyadd,
+    polyder,
+    polysub,
+    vander,
 )
 from onax.numpy._products import (
     cross,
