@@ -24,6 +24,7 @@ cdef extern from "Python.h":
 
 X64_BIT = 1
 
+cdef object _bottom = None
 cdef uint64_t _global_word = 0
 cdef object _global_device = None
 
@@ -49,17 +50,39 @@ def get_trace():
     return <object>onax_ctx.trace
 
 
-def swap_trace(trace):
+def set_bottom_trace(trace):
+    """Registers the trace that evaluates: to make it current is to have none."""
+    global _bottom
+    _bottom = trace
+
+
+cpdef object swap_trace(trace):
     """Makes `trace` (None: evaluate) current in this thread; gives the one that was."""
     cdef PyObject *old = onax_ctx.trace
     previous = None if old == NULL else <object>old
-    if trace is None:
+    if trace is None or trace is _bottom:
         onax_ctx.trace = NULL
     else:
         Py_INCREF(trace)
         onax_ctx.trace = <PyObject *>trace
     Py_XDECREF(old)
     return previous
+
+
+cdef class set_current_trace:
+    """Context in which the given trace interprets every operation."""
+
+    cdef object trace
+    cdef object previous
+
+    def __cinit__(self, trace):
+        self.trace = trace
+
+    def __enter__(self):
+        self.previous = swap_trace(self.trace)
+
+    def __exit__(self, *_):
+        swap_trace(self.previous)
 
 
 def option_word():

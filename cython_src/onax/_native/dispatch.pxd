@@ -26,8 +26,12 @@ cdef class Primitive:
     cdef uint64_t seen_codes[8]             # the same for mixtures of dtypes, lately used
     cdef unsigned int next_code             # where the next mixture goes
     cdef set seen_mixed                     # the same for extended dtypes
+    cdef dict abstract_known                # (operand avals, options) -> what abstract_eval gave, for calls without params
+    cdef object abstract_known_for          # the abstract_eval that gave it
     cdef dict __dict__
     cdef object __weakref__
+
+    cdef object _abstract_anew(self, tuple avals, dict params)
 
 cdef object evaluate_n(Primitive p, PyObject **args, Py_ssize_t n, dict params)   # params may be None
 cpdef object evaluate(Primitive p, args, params)

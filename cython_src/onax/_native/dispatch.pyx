@@ -45,6 +45,12 @@ cdef enum:
     WEAK_CALL = 3
 
 
+cdef enum:
+    KNOWN_AT_MOST = 256     # operand types a primitive without parameters remembers the results of
+
+cdef object _no_effects = frozenset()
+
+
 cdef class Primitive:
     """One operation, with every rule for it as a field.
 
@@ -135,8 +141,23 @@ cdef class Primitive:
         """(aval or avals, effects) for operand avals, whichever form `abstract_eval` has."""
         if self.abstract_eval is None:
             raise NotImplementedError(f"Abstract evaluation for {self.name!r} not implemented")
+        if params or self.multiple_results:
+            return self._abstract_anew(avals, params)
+        if self.abstract_known_for is not self.abstract_eval:  # a rule was assigned
+            self.abstract_known_for = self.abstract_eval
+            self.abstract_known = {}
+        key = (avals, option_bits())
+        found = self.abstract_known.get(key)
+        if found is None:
+            found = self._abstract_anew(avals, params)
+            if len(self.abstract_known) >= KNOWN_AT_MOST:
+                self.abstract_known.clear()
+            self.abstract_known[key] = found
+        return found
+
+    cdef object _abstract_anew(self, tuple avals, dict params):
         result = self.abstract_eval(*avals, **params)
-        return result if self.fixed_abstract_eval else (result, frozenset())
+        return result if self.fixed_abstract_eval else (result, _no_effects)
 
     def get_bind_params(self, params):
         """(functions, params) with which `bind` re-applies an equation's params."""

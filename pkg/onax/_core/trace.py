@@ -15,6 +15,7 @@ from onax._ground import dtypes, errors, source
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
 from onax._native.avals import ShapedArray
+from onax._native.context import set_current_trace
 from onax._native.dispatch import evaluate, set_stray_tracer_handler
 
 
@@ -67,27 +68,13 @@ class EvalTrace(Trace):
 
 
 eval_trace = EvalTrace()
+context.set_bottom_trace(eval_trace)
 
 
 def find_cur_trace():
     """The current trace; the evaluating one if no transformation is at work."""
     trace = context.get_trace()
     return eval_trace if trace is None else trace
-
-
-class set_current_trace:
-    """Context in which the given trace interprets every operation."""
-
-    __slots__ = ("_previous", "_trace")
-
-    def __init__(self, trace):
-        self._trace = None if trace is eval_trace else trace
-
-    def __enter__(self):
-        self._previous = context.swap_trace(self._trace)
-
-    def __exit__(self, *_):
-        context.swap_trace(self._previous)
 
 
 def trace_state_clean():
@@ -296,8 +283,10 @@ def _identity(x):
 
 def bind_with_trace(primitive, trace, args, params):
     """Interprets one operation by the given trace, which is current meanwhile."""
-    previous = context.swap_trace(None if trace is eval_trace else trace)
+    previous = context.swap_trace(trace)
     try:
+        if trace is eval_trace:
+            return evaluate(primitive, args, params)
         return trace.process_primitive(primitive, args, params)
     finally:
         context.swap_trace(previous)

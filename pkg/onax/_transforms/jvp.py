@@ -22,13 +22,9 @@ class JVPTracer(Tracer):
 
     def __init__(self, trace, primal, tangent):
         self._trace = trace
+        self.aval = typeof(primal)
         self.primal = primal
         self.tangent = tangent
-
-    @property
-    def aval(self):
-        """The type of the primal value."""
-        return typeof(self.primal)
 
     def to_concrete_value(self):
         """The primal, when it is known."""

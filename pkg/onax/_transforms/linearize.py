@@ -35,7 +35,7 @@ class TangentTrace(DynamicJaxprTrace):
 
     def process_primitive(self, primitive, args, params):
         for x in args:
-            if isinstance(x, DynamicJaxprTracer) and x._trace is self:
+            if type(x) is DynamicJaxprTracer and x._trace is self:
                 return self.record(primitive, [self.atom(a) for a in args], params)
         return bind_with_trace(primitive, self.parent_trace, args, params)
 
@@ -69,21 +69,20 @@ class LinearizeTrace(JVPTrace):
         self.tangent_trace.alive = False
 
     def process_primitive(self, primitive, args, params):
-        primals, tangents, active = [], [], False
+        primals, tangents = [], []
         for x in args:
-            if isinstance(x, LinearizeTracer) and x._trace is self:
+            if type(x) is LinearizeTracer and x._trace is self:
+                tangent = x.tangent
+                tangents.append(tangent if tangent.aval.dtype != float0 else Zero(tangent.aval))
                 primals.append(x.primal)
-                tangents.append(x.tangent)
-                active = True
             else:
-                primals.append(x)
                 tangents.append(None)
-        if not active:
+                primals.append(x)
+        active = [t is not None for t in tangents]
+        if not any(active):
             return bind_with_trace(primitive, self.parent_trace, primals, params)
-        tangents = [
-            Zero(typeof(p).to_tangent_aval()) if t is None or t.aval.dtype == float0 else t
-            for p, t in zip(primals, tangents)
-        ]
+        if not all(active):
+            tangents = [Zero(typeof(p).to_tangent_aval()) if t is None else t for p, t in zip(primals, tangents)]
         if primitive.linearize is not None:
             out, tangent_out = self._by_linearize_rule(primitive, primals, tangents, params)
         elif primitive.jvp is None:

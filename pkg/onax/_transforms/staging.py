@@ -3,7 +3,6 @@
 import numpy as np
 
 from onax._core import jaxpr as core
-from onax._core.check import abstract_results
 from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof
 from onax._ground import source
 from onax._native.array import Array, ArrayImpl
@@ -56,7 +55,7 @@ class DynamicJaxprTrace(Trace):
 
     def atom(self, x):
         """The variable or literal that stands for a value in this trace's jaxpr."""
-        if isinstance(x, DynamicJaxprTracer) and x._trace is self:
+        if type(x) is DynamicJaxprTracer and x._trace is self:
             return x._var
         if not isinstance(x, Array):
             if hasattr(type(x), "__jax_array__"):  # a symbolic dimension: its value is an operation
@@ -87,12 +86,15 @@ class DynamicJaxprTrace(Trace):
 
     def record(self, primitive, atoms, params):
         """Appends one equation; returns its result tracer, or a list of them."""
-        out_avals, effects = abstract_results(primitive, [a.aval for a in atoms], params)
-        location = source.user_location()
-        out_vars = [core.Var(a) for a in out_avals]
+        avals, effects = primitive.abstract(*[a.aval for a in atoms], **params)
+        location = source.user_location() if self.staging else None  # nobody sees a program that runs at once
+        if not primitive.multiple_results:
+            var = core.Var(avals)
+            self.eqns.append(core.JaxprEqn(atoms, [var], primitive, params, effects, location))
+            return DynamicJaxprTracer(self, avals, var, location)
+        out_vars = [core.Var(a) for a in avals]
         self.eqns.append(core.JaxprEqn(atoms, out_vars, primitive, params, effects, location))
-        tracers = [DynamicJaxprTracer(self, v.aval, v, location) for v in out_vars]
-        return tracers if primitive.multiple_results else tracers[0]
+        return [DynamicJaxprTracer(self, v.aval, v, location) for v in out_vars]
 
     def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
         return primitive.stage(self, fun, jvp, args, symbolic_zeros, params)
@@ -103,16 +105,14 @@ class DynamicJaxprTrace(Trace):
     def to_jaxpr(self, outs):
         """The closed jaxpr of everything recorded, with the given values as results."""
         outvars = [self.atom(x) for x in outs]
-        constvars, consts = self._used_constants(outvars)
-        eqns = _drop_unused_results(self.eqns, outvars)
-        jaxpr = core.Jaxpr(constvars, self.invars, outvars, eqns, None, self.debug_info)
+        used = {a for eqn in self.eqns for a in eqn.invars if type(a) is not core.Literal}
+        used.update([a for a in outvars if type(a) is not core.Literal])
+        constvars, consts = self._used_constants(used)
+        _drop_unused_results(self.eqns, used)
+        jaxpr = core.Jaxpr(constvars, self.invars, outvars, self.eqns, None, self.debug_info)
         return core.ClosedJaxpr(jaxpr, consts)
 
-    def _used_constants(self, outvars):
-        if not self.constvars:
-            return [], []
-        used = {a for eqn in self.eqns for a in eqn.invars if type(a) is not core.Literal}
-        used.update(a for a in outvars if type(a) is not core.Literal)
+    def _used_constants(self, used):
         kept = [(v, c) for v, c in zip(self.constvars, self.consts) if v in used]
         return [v for v, _ in kept], [c for _, c in kept]
 
@@ -147,14 +147,11 @@ class DynamicJaxprTrace(Trace):
         return [names[i] for i, v in enumerate(self.invars) if v in wanted and i < len(names)]
 
 
-def _drop_unused_results(eqns, outvars):
-    used = {a for eqn in eqns for a in eqn.invars if type(a) is not core.Literal}
-    used.update(a for a in outvars if type(a) is not core.Literal)
+def _drop_unused_results(eqns, used):
     for eqn in eqns:
         for i, var in enumerate(eqn.outvars):
             if var not in used:
                 eqn.outvars[i] = core.DropVar(var.aval)
-    return eqns
 
 
 def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO):

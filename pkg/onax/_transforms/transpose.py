@@ -33,7 +33,7 @@ def _run_nonlinear(jaxpr, env, linear):
     remaining, trace = [], find_cur_trace()
     for eqn in jaxpr.eqns:
         if any(type(a) is not core.Literal and a in linear for a in eqn.invars):
-            linear.update(v for v in eqn.outvars if type(v) is not core.DropVar)
+            linear.update([v for v in eqn.outvars if type(v) is not core.DropVar])
             remaining.append(eqn)
             continue
         args = [_read(a, env) for a in eqn.invars]
@@ -54,21 +54,24 @@ def _accumulate(cts, var, ct):
 
 
 def _transpose_eqn(eqn, env, linear, cts, trace):
+    primitive = eqn.primitive
     eqn_cts = [cts.pop(v, None) for v in eqn.outvars]
     if all(ct is None for ct in eqn_cts):
         return
-    eqn_cts = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, eqn_cts)]
-    if eqn.primitive.transpose is None:
+    if primitive.transpose is None:
         raise NotImplementedError(
-            f"Transpose rule (for reverse-mode differentiation) for '{eqn.primitive.name}' not implemented"
+            f"Transpose rule (for reverse-mode differentiation) for '{primitive.name}' not implemented"
         )
     operands = [
         UndefinedPrimal(a.aval) if type(a) is not core.Literal and a in linear else _read(a, env) for a in eqn.invars
     ]
-    ct = eqn_cts if eqn.primitive.multiple_results else eqn_cts[0]
-    outs = eqn.primitive.transpose(ct, *operands, **eqn.params)
+    if primitive.multiple_results:
+        ct = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, eqn_cts)]
+    else:
+        ct = eqn_cts[0]
+    outs = primitive.transpose(ct, *operands, **eqn.params)
     for atom, operand, out in zip(eqn.invars, operands, outs):
-        if is_undefined_primal(operand):
+        if type(operand) is UndefinedPrimal:
             _accumulate(cts, atom, out)
 
 
