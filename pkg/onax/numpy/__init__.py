@@ -34,7 +34,6 @@ from onax.numpy._arithmetic import (
     frexp,
     heaviside,
     hypot,
-    i0,
     ldexp,
     mod,
     modf,
@@ -417,7 +416,6 @@ from onax.numpy._windows import (
     blackman,
     hamming,
     hanning,
-    kaiser,
 )
 
 newaxis = None

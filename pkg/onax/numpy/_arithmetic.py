@@ -532,25 +532,3 @@ def bitwise_count(x, /):
     """The number of one-bits in |x|, as uint8."""
     (x,) = promote_args_numeric("bitwise_count", x)
     return lax.convert_element_type(lax.population_count(lax.abs(x)), np.uint8)
-
-
-@staged("i0")
-def i0(x):
-    """The modified Bessel function of the first kind, order 0."""
-    (x,) = promote_args_inexact("i0", x)
-    if dtypes.is_complex(x.dtype):
-        raise ValueError(f"Unsupported input type to jax.numpy.i0: {x.dtype}")
-    return _i0(x)
-
-
-@custom_jvp
-def _i0(x):
-    x = lax.abs(x)
-    return lax.mul(lax.exp(x), lax.bessel_i0e(x))
-
-
-@_i0.defjvp
-def _i0_jvp(primals, tangents):
-    (x,), (g,) = primals, tangents
-    slope = lax.mul(lax.exp(lax.abs(x)), lax.bessel_i1e(x))
-    return _i0(x), lax.mul(g, slope)

@@ -7,8 +7,6 @@ import numpy as np
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
-from onax.numpy._arithmetic import i0
-from onax.numpy._promotion import to_dtype
 
 
 def _points(name, M):
@@ -59,14 +57,3 @@ def hanning(M):
     if n is None:
         return _ones(M, dtype)
     return lax.mul(dtype.type(0.5), lax.sub(dtype.type(1), _cosine(n, M, 1, dtype)))
-
-
-def kaiser(M, beta):
-    """The Kaiser window of shape `beta`: 0 gives a rectangle."""
-    M, dtype, n = _points("kaiser", M)
-    if n is None:
-        return _ones(M, dtype)
-    half, one = dtype.type(0.5 * (M - 1)), dtype.type(1)
-    beta = to_dtype(beta, dtype)
-    root = lax.sqrt(lax.sub(one, lax.square(lax.div(lax.sub(n, half), half))))
-    return lax.div(i0(lax.mul(beta, root)), i0(beta))
