@@ -9,13 +9,14 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.zeros import UndefinedPrimal, Zero
 from onax._ground import dtypes
+from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add, eq
 from onax._prims.shaping import broadcasted_iota, instantiate_zeros, reshape
 from onax._prims.slicing import split
-from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_source_info
+from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name, fun_source_info
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.linearize import linearize_flat
 from onax._transforms.staging import trace_to_jaxpr
@@ -171,7 +172,7 @@ class VJP:
                 f"But the tree structures differ: expected {self.out_tree}, got {tree}."
             )
         checked = map(self._check, map(as_array, leaves), map(typeof, self._lin.outs), self._out_avals)
-        return tree_unflatten(self.in_tree, self._pull(list(checked)))
+        return tree_unflatten(self.in_tree, _pull_back(self._lin, list(checked)))
 
     def _check(self, ct, primal, wanted):
         aval = typeof(ct)
@@ -186,11 +187,12 @@ class VJP:
             f"differentiated function had JAX type {primal.str_short()}"
         )
 
-    def _pull(self, cts):
-        lin = self._lin
-        cts = [ct for ct, nonzero in zip(cts, lin.nonzeros_out) if nonzero]
-        primals = [UndefinedPrimal(v.aval) for v in lin.jaxpr.invars]
-        return [instantiate_zeros(ct) for ct in backward_pass(lin.jaxpr, lin.residuals, primals, cts)]
+
+def _pull_back(lin, cts):
+    """Cotangents of the arguments of a linearized function, from those of its results."""
+    cts = [ct for ct, nonzero in zip(cts, lin.nonzeros_out) if nonzero]
+    primals = [UndefinedPrimal(v.aval) for v in lin.jaxpr.invars]
+    return [instantiate_zeros(ct) for ct in backward_pass(lin.jaxpr, lin.residuals, primals, cts)]
 
 
 def vjp(fun, *primals, has_aux=False, reduce_axes=()):
@@ -234,24 +236,25 @@ def value_and_grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=F
     def value_and_gradient(*args, **kwargs):
         _check_argnums(argnums, len(args), "differentiating")
         partial, dynamic = _partial(fun, args, kwargs, argnums)
-        for x in tree_flatten(dynamic)[0]:
+        leaves, tree = tree_flatten((dynamic, {}))
+        for x in leaves:
             _check_grad_input("grad", x, holomorphic, allow_int)
-        if has_aux:
-            value, pull, aux = vjp(partial, *dynamic, has_aux=True)
-        else:
-            value, pull = vjp(partial, *dynamic)
+        info = debug_info("value_and_grad", fun, args, kwargs, _others(argnums, len(args)))
+        flat_fun = FlatFunction(partial, tree, has_aux)
+        checked = _checked(flat_fun, "differentiated")
+        lin = linearize_flat(checked, [as_array(x) for x in leaves], None, info, flat_fun.strip_aux)
+        value = tree_unflatten(flat_fun.out_tree, lin.outs)
         _check_scalar(value)
         _check_grad_output("grad", typeof(value), holomorphic)
-        cotangent = _one_like(typeof(value))
-        grads = pull(cotangent)
-        g = grads[0] if isinstance(argnums, int) else tuple(grads)
-        return ((value, aux), g) if has_aux else (value, g)
+        grads = tree_unflatten(tree, _pull_back(lin, [_one_like(typeof(value))]))[0]
+        g = grads[0] if isinstance(argnums, int) else grads
+        return ((value, flat_fun.aux), g) if has_aux else (value, g)
 
     return value_and_gradient
 
 
 def _one_like(aval):
-    return as_array(np.ones(aval.shape, aval.dtype))
+    return make_array(np.ones((), aval.dtype), aval.dtype)
 
 
 def _index_or_tuple(argnums):
@@ -272,16 +275,24 @@ def _check_argnums(argnums, count, doing):
 
 def _partial(fun, args, kwargs, argnums):
     """(function of the chosen arguments alone, those arguments)."""
-    nums = [n % len(args) for n in ((argnums,) if isinstance(argnums, int) else argnums)]
+    nums = (argnums,) if isinstance(argnums, int) else argnums
 
-    @functools.wraps(fun, updated=())
     def partial(*dynamic):
         full = list(args)
         for n, value in zip(nums, dynamic):
             full[n] = value
         return fun(*full, **kwargs)
 
-    return partial, tuple(args[n] for n in nums)
+    partial.__name__ = fun_name(fun)
+    partial.__wrapped__ = fun
+    return partial, tuple([args[n] for n in nums])
+
+
+def _others(argnums, count):
+    """Positions of the arguments that are not chosen."""
+    nums = (argnums,) if isinstance(argnums, int) else argnums
+    chosen = {n % count for n in nums}
+    return tuple([n for n in range(count) if n not in chosen])
 
 
 def _check_grad_input(name, x, holomorphic, allow_int):

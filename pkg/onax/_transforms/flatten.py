@@ -150,8 +150,7 @@ class _LazyDebugInfo(DebugInfo):
         self.func_src_info = fun_source_info(fun)
         self.result_paths = ()
         # Structure and signature alone: arguments, or a function that keeps its programs, must not be kept here.
-        skeleton = tuple(map(_skeleton, args)), {k: _skeleton(v) for k, v in kwargs.items()}
-        self._call = (fun_signature(fun), *skeleton, static_argnums, static_argnames)
+        self._call = (fun_signature(fun), *_skeleton((tuple(args), kwargs)), static_argnums, static_argnames)
         self._names = None
 
     @property
