@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from onax._compile.jit import jit
+from onax._core.sharding import SingleDeviceSharding
+from onax._ground.devices import devices
 from onax._ground.errors import LoweringError
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -99,3 +101,16 @@ def test_compiler_options():
     assert float(lowered.compile({"optimization": 0})(np.float32(2), Y)["x"]) == 2
     with pytest.raises(ValueError, match="No such compile option: 'xla_flag'"):
         lowered.compile({"xla_flag": 1})
+
+
+def test_places_of_a_compiled_function():
+    g = jit(lambda a, t, k: {"x": a, "y": ops.add(t["b"], t["b"])})
+    compiled = g.lower(1.0, {"b": 1.0, "c": 2.0}, k=3).compile()
+    here = SingleDeviceSharding(devices()[0])
+    assert compiled.input_shardings == ((here, {"b": here, "c": None}), {"k": None})
+    assert compiled.output_shardings == {"x": here, "y": here}
+    kept = jit(lambda x, y: y, keep_unused=True).lower(1, 2).compile()
+    assert kept.input_shardings == ((here, here), {}) and kept.output_shardings == here
+    moved = jit(lambda x: ops.add(x, x), in_shardings=here, out_shardings=here).lower(1.0).compile()
+    out = moved(2.0)
+    assert (float(out), out._committed, moved.input_shardings) == (4, True, ((here,), {}))

@@ -71,7 +71,7 @@ def _frozen(value):
 
 def _device(device, backend):
     if device is not None and backend is not None:
-        raise ValueError(f"can't specify both device and backend for jit, got {device=} and {backend=}")
+        raise ValueError(f"can't specify both a device and a backend for jit, got {device=} and {backend=}")
     if backend is not None:
         return get_backend(backend).devices()[0]
     if device is not None and not isinstance(device, Device):

@@ -59,6 +59,10 @@ class Plan:
                 self.outs.append(("computed", place, aval.weak_type, extended))
         return list(computed)
 
+    def arguments_read(self):
+        """Positions of the arguments that the program computes with or hands through."""
+        return {*(self.kept if self.core else ()), *(out[1] for out in self.outs if out[0] == "forwarded")}
+
     def executable(self, runner, explain=None):
         """The Executable of this plan over a runner of `core`."""
         core = self.core if runner is not None else None

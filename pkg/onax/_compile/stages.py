@@ -2,12 +2,15 @@
 
 from onax._compile import plan as planning
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
+from onax._core.sharding import SingleDeviceSharding
 from onax._core.trace import Tracer, typeof
 from onax._ground import source
+from onax._ground.devices import current_default
 from onax._native.array import ArrayImpl
 from onax._native.call import Entry, JitCache, JitFunction
-from onax._native.tree import tree_flatten, tree_unflatten
+from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
+from onax._transforms.transfer import device_put, spread
 
 
 class ArgInfo:
@@ -134,19 +137,21 @@ class Lowered(Stage):
         options = compiler_options if compiler_options is not None else self._options.compiler_options
         name = self._signature.fun_name
         executable = planning.compile_plan(self._plan, name, options, self._graph)
-        return Compiled(self._signature, executable, self._graph, self._options.device)
+        return Compiled(self._signature, executable, self._graph, self._options, self._plan)
 
 
 class Compiled(Stage):
     """A compiled function for certain argument types; calling it with others raises TypeError."""
 
-    __slots__ = ("_executable", "_graph", "_run")
+    __slots__ = ("_executable", "_graph", "_options", "_plan", "_run")
 
-    def __init__(self, signature, executable, graph, device):
+    def __init__(self, signature, executable, graph, options, plan):
         super().__init__(signature)
         self._executable = executable
         self._graph = graph
-        self._run = _Checked(signature, executable, device)
+        self._options = options
+        self._plan = plan
+        self._run = _Checked(signature, executable, options)
 
     def as_text(self):
         """The graph as text."""
@@ -169,6 +174,26 @@ class Compiled(Stage):
         return self._executable.runner
 
     @property
+    def input_shardings(self):
+        """Where each argument is expected, as a tree; None for one that is not used."""
+        options, s = self._options, self._signature
+        used = range(len(s.in_avals_flat)) if options.keep_unused else self._plan.arguments_read()
+        default = self._default_sharding()
+        args, kwargs = tree_unflatten(s.in_tree, [default if i in used else None for i in range(len(s.in_avals_flat))])
+        return (args if options.in_shardings is None else spread(options.in_shardings, args)), kwargs
+
+    @property
+    def output_shardings(self):
+        """Where each result is when no argument is committed to another place, as a tree."""
+        s = self._signature
+        default = self._default_sharding()
+        results = tree_unflatten(s.out_tree, [default] * s.out_tree.num_leaves)
+        return results if self._options.out_shardings is None else spread(self._options.out_shardings, results)
+
+    def _default_sharding(self):
+        return SingleDeviceSharding(self._options.device or current_default())
+
+    @property
     def host_nodes(self):
         """The primitives that run in Python inside the graph, by name."""
         return planning.host_nodes(self._graph)
@@ -182,11 +207,11 @@ class Compiled(Stage):
 class _Checked(JitFunction):
     """Runs one program; arguments of a pattern not seen before are checked first."""
 
-    def __init__(self, signature, executable, device):
+    def __init__(self, signature, executable, options):
         super().__init__(None, JitCache())
         self._signature = signature
         self._executable = executable
-        self._device = device
+        self._options = options
 
     def _miss(self, args, kwargs):
         s = self._signature
@@ -200,9 +225,15 @@ class _Checked(JitFunction):
                     f"Detected argument of Tracer type {type(leaf)}."
                 )
         _check_types(s, leaves)
-        device, committed = _place(leaves, self._device)
+        options = self._options
+        if options.in_shardings is not None:
+            leaves = tree_leaves((device_put(args, options.in_shardings), kwargs))
+        device, committed = _place(leaves, options.device)
         entry = Entry(self._executable, s.out_tree, device=device, committed=committed)
-        return entry.run(leaves), entry
+        result = entry.run(leaves)
+        if options.out_shardings is not None:
+            result = device_put(result, options.out_shardings)
+        return result, entry if options.in_shardings is None and options.out_shardings is None else None
 
     def _traced(self, args, kwargs):
         return self._miss(args, kwargs)[0]

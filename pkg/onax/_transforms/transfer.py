@@ -7,7 +7,7 @@ from onax._core.sharding import Sharding
 from onax._core.trace import Tracer, as_array, valid_jaxtype
 from onax._ground.devices import Device
 from onax._native.array import Array, ArrayImpl, make_sharded
-from onax._native.tree import tree_flatten, tree_map, tree_unflatten
+from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.misc import REUSE_INPUT, device_put_p
 from onax._transforms.vmap import flatten_axes
 
@@ -30,6 +30,12 @@ def _places(device, tree):
     if device is None or isinstance(device, (Device, Sharding)):
         return [device] * tree.num_leaves
     return flatten_axes("device_put device", tree, device)
+
+
+def spread(device, tree):
+    """A tree like `tree` with the place that `device`, a prefix of it, states for each leaf."""
+    structure = tree_structure(tree)
+    return tree_unflatten(structure, _places(device, structure))
 
 
 def _put(leaf, place):
