@@ -6,6 +6,7 @@ Importing it fills the registry.
 from onax.export.lower import (
     control,
     convert,
+    cumulative,
     dot,
     elementwise,
     elementwise_complex,
@@ -21,6 +22,7 @@ from onax.export.lower import (
 __all__ = [
     "control",
     "convert",
+    "cumulative",
     "dot",
     "elementwise",
     "elementwise_complex",

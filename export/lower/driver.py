@@ -138,10 +138,9 @@ def _componentwise(g, rule, eqn, values):
     return [tuple(parts) for parts in zip(*results)]
 
 
-def _decomposed(g, decomposition, eqn, values):
-    """Stages the function that a primitive stands for and lowers it in the primitive's place."""
-    function, params = decomposition.function, eqn.params
-    closed = trace_to_jaxpr(lambda *xs: tree_leaves(function(*xs, **params)), [x.aval for x in eqn.invars])
+def lower_function(g, function, params, avals, values):
+    """Stages a function of arrays of these types and lowers it in the place of the equation being lowered."""
+    closed = trace_to_jaxpr(lambda *xs: tree_leaves(function(*xs, **params)), avals)
     return inline(g, closed, closed.consts, values, keep_place=True)
 
 
@@ -161,7 +160,7 @@ def _apply(g, eqn, values):
     if rule is None:
         _refuse(eqn, has_components)
     if type(rule) is Decomposition:
-        return _decomposed(g, rule, eqn, values)
+        return lower_function(g, rule.function, eqn.params, [x.aval for x in eqn.invars], values)
     if primitive.multiple_results:
         return rule(g, [v.aval for v in eqn.outvars], *values, **eqn.params)
     return (rule(g, eqn.outvars[0].aval, *values, **eqn.params),)

@@ -25,6 +25,18 @@ from onax._prims.elementwise import (
     abs,
     abs_p,
     acos,
+from onax._prims.cumulative import (
+    cumlogsumexp,
+    cumlogsumexp_p,
+    cummax,
+    cummax_p,
+    cummin,
+    cummin_p,
+    cumprod,
+    cumprod_p,
+    cumsum,
+    cumsum_p,
+)
     acos_p,
     acosh,
     acosh_p,

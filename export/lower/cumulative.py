@@ -1,0 +1,113 @@
+"""ONNX forms of the running reductions.
+
+The runtime's CumSum adds one by one, in its operand's type; its CumProd is there from opset 26 on.  The others, and
+products before, go by doubling: after k steps each element holds the result over the 2^k elements up to it.
+"""
+
+import numpy as np
+
+from onax._ground import dims as dim_rules
+from onax._ground import dtypes
+from onax._ground.errors import LoweringError
+from onax._prims import cumulative as prims
+from onax._prims import elementwise as ew
+from onax._prims.convert import convert
+from onax._prims.reductions import highest, lowest
+from onax._prims.shaping import rev, shape_of
+from onax._prims.slicing import pad
+from onax.export.graph import ops
+from onax.export.lower.convert import F32, F64, HALVES, INT32, INT64
+from onax.export.lower.driver import lower_function
+from onax.export.lower.registry import COMPONENT_RULES, Decomposition, componentwise, decompose, lowers
+
+# From this length on float32 sums are added in float64: one by one, their error grows with the length.
+_LONG_AXIS = 512
+
+# ---- doubling
+
+
+def _doubled(name, combine, x, neutral, axis, reverse):
+    """The prefixes under an associative function: log2(n) steps over the whole array."""
+    n = shape_of(x)[axis]
+    if not dim_rules.is_constant(n):
+        raise LoweringError(
+            f"{name} along an axis of the symbolic size {n} has no ONNX form: give the axis a known size."
+        )
+    if reverse:
+        x = rev(x, (axis,))
+    step = 1
+    while step < n:
+        config = [(0, 0, 0)] * len(shape_of(x))
+        config[axis] = (step, -step, 0)
+        x = combine(pad(x, neutral, config), x)
+        step *= 2
+    return rev(x, (axis,)) if reverse else x
+
+
+def _doubling(name, combine, neutral):
+    def function(x, *, axis, reverse):
+        dtype = x.dtype
+        wide = F32 if dtype in HALVES else dtype
+        out = _doubled(name, combine, convert(x, wide), neutral(wide), axis, reverse)
+        return convert(out, dtype)
+
+    return function
+
+
+def _decompose(primitive, function):
+    decompose(primitive, function)
+    COMPONENT_RULES[primitive] = Decomposition(function)
+
+
+def _minus_infinity(dtype):
+    return np.asarray(-np.inf).astype(dtype)[()]
+
+
+_decompose(prims.cummax_p, _doubling("cummax", ew.max, lowest))
+_decompose(prims.cummin_p, _doubling("cummin", ew.min, highest))
+
+
+def _logarithm(x, **params):
+    if dtypes.is_integer(x.dtype):
+        raise LoweringError("cumlogsumexp starts from -inf: it has no ONNX form for integers.")
+    return _cumlogsumexp(x, **params)
+
+
+_cumlogsumexp = _doubling("cumlogsumexp", prims.logaddexp, _minus_infinity)
+_decompose(prims.cumlogsumexp_p, _logarithm)
+
+
+# ---- sum and product
+
+
+def _working(dtype, length):
+    """The type that CumSum and CumProd run in: integers of at least 32 bits, signed; long float32 sums in float64."""
+    if dtype.kind in "iu":
+        return INT64 if dtype.itemsize == 8 else INT32
+    if dtype == F64 or (dtype == F32 and not (dim_rules.is_constant(length) and length < _LONG_AXIS)):
+        return F64
+    return F32
+
+
+def _one_node(g, op_type, x, axis, reverse):
+    wide = ops.cast(g, x, _working(x.dtype, x.shape[axis]))
+    out = g.node(op_type, wide, g.const(axis, INT64), reverse=int(reverse) or None)
+    return ops.cast(g, out, x.dtype)
+
+
+@lowers(prims.cumsum_p)
+def _cumsum(g, out, x, *, axis, reverse):
+    return _one_node(g, "CumSum", x, axis, reverse)
+
+
+componentwise(prims.cumsum_p)
+_product = _doubling("cumprod", ew.mul, lambda dtype: np.ones((), dtype)[()])
+COMPONENT_RULES[prims.cumprod_p] = Decomposition(_product)
+
+
+@lowers(prims.cumprod_p)
+def _cumprod(g, out, x, *, axis, reverse):
+    if g.opset >= 26:
+        return _one_node(g, "CumProd", x, axis, reverse)
+    params = {"axis": axis, "reverse": reverse}
+    return lower_function(g, _product, params, [x.aval], [x])[0]

@@ -1,0 +1,273 @@
+"""Running reductions along an axis: cumsum, cumprod, cummax, cummin, cumlogsumexp.
+
+All keep shape and dtype: integers wrap, narrow floats round every partial result, as in JAX.  With `reverse` they run
+from the end.  cumsum is linear; the others are differentiated through a prefix scan of pairs (value, tangent), as
+JAX does.
+"""
+
+import operator
+
+import numpy as np
+
+from onax._core.rules import add_tangents, linear, tangent_zero
+from onax._core.zeros import Zero
+from onax._ground import dims, dtypes
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import LINEAR, Primitive
+from onax._prims import elementwise as ew
+from onax._prims.convert import cast
+from onax._prims.shaping import instantiate_zeros, number_only, rev, shape_of
+from onax._prims.slicing import concatenate, pad, slice_in_dim, zero_scalar
+
+# JAX adds floats in tiles of this many elements, one by one, then the tiles' sums in tiles again: rounding as there.
+_TILE = 16
+
+
+class _OutOfRange(ValueError):
+    """A kernel met an axis that abstract_eval refuses; the dispatcher then lets that word the error."""
+
+
+def _kernel(accumulate):
+    def kernel(x, *, axis, reverse):
+        if not 0 <= axis < x.ndim:
+            raise _OutOfRange
+        return accumulate(x, axis, reverse)
+
+    return kernel
+
+
+def _flipped(ufunc, x, axis, reverse):
+    """The ufunc's prefixes, from the end with `reverse`."""
+    if not reverse:
+        return ufunc.accumulate(x, axis, x.dtype)
+    return np.flip(ufunc.accumulate(np.flip(x, axis), axis, x.dtype), axis)
+
+
+def _by_ufunc(ufunc, identity, tiled=True):
+    """The kernel of a NumPy ufunc; `tiled` where the order of operations matters to floats."""
+
+    def accumulate(x, axis, reverse):
+        dtype = x.dtype
+        if dtypes.is_integer(dtype) and dtype.kind not in "iu":  # 2 and 4 bits wide
+            return cast(_flipped(ufunc, x.astype(np.int32), axis, reverse), dtype)
+        if dtype.kind in "iu" or not tiled:
+            return _flipped(ufunc, x, axis, reverse)
+        return _tiled(ufunc, identity, x, axis, reverse)
+
+    return _kernel(accumulate)
+
+
+def _tiled(ufunc, identity, x, axis, reverse):
+    if not reverse and x.shape[axis] <= _TILE:
+        return ufunc.accumulate(x, axis)
+    return np.moveaxis(_tiles(ufunc, identity, np.moveaxis(x, axis, -1), reverse), -1, axis)
+
+
+def _tiles(ufunc, identity, x, reverse):
+    """The prefixes along the last axis: within tiles, then of the tiles before (or after)."""
+    *lead, n = x.shape
+    if n <= _TILE:
+        return _from_each(ufunc, x) if reverse else ufunc.accumulate(x, -1)
+    count = -(-n // _TILE)
+    padded = np.full((*lead, count * _TILE), identity, x.dtype)
+    padded[..., :n] = x
+    padded = padded.reshape(*lead, count, _TILE)
+    tiles = _from_each(ufunc, padded) if reverse else ufunc.accumulate(padded, -1)
+    if reverse:
+        after = _tiles(ufunc, identity, tiles[..., 0], reverse)[..., 1:, None]
+        tiles[..., :-1, :] = ufunc(tiles[..., :-1, :], after)
+    else:
+        before = _tiles(ufunc, identity, tiles[..., -1], reverse)[..., :-1, None]
+        tiles[..., 1:, :] = ufunc(tiles[..., 1:, :], before)
+    return tiles.reshape(*lead, count * _TILE)[..., :n]
+
+
+def _from_each(ufunc, x):
+    """The results from each element to the last, in that order: what the last comes first in would round otherwise."""
+    out = x.copy()
+    for k in range(1, x.shape[-1]):
+        out[..., :k] = ufunc(out[..., :k], x[..., k : k + 1])
+    return out
+
+
+def _abstract(name):
+    def abstract_eval(x, *, axis, reverse):
+        number_only(name, x.dtype)
+        if axis < 0:
+            raise ValueError("XLA operations do not allow negative axes")
+        if axis >= x.ndim:
+            raise ValueError(f"axis {axis} is out of bounds for array of shape {x.shape}")
+        return ShapedArray(x.shape, x.dtype, x.weak_type)
+
+    return abstract_eval
+
+
+def _primitive(name, kernel, facts=frozenset()):
+    p = Primitive(name, kernel=kernel, abstract_eval=_abstract(name), facts=facts)
+
+    def batch(axis_data, operands, mapped, *, axis, reverse):
+        (x,), (d,) = operands, mapped
+        return p.bind(x, axis=axis + (d <= axis), reverse=reverse), d
+
+    p.batch = batch
+    return p
+
+
+def _public(name, primitive, what):
+    def cumulative(operand, axis=0, reverse=False):
+        return primitive.bind(operand, axis=operator.index(axis), reverse=bool(reverse))
+
+    cumulative.__name__ = cumulative.__qualname__ = name
+    cumulative.__doc__ = (
+        f"The {what} along an axis, from its first element up to each (from the last, with `reverse`).\n\n"
+        "    The result has operand's shape and dtype.  Raises ValueError for an axis below 0 or out of bounds,\n"
+        "    TypeError for bool.\n    "
+    )
+    return cumulative
+
+
+# ---- prefix scans, for derivatives ----
+
+
+def prefix_scan(combine, elems, axis, reverse):
+    """All prefixes of a list of equally long arrays under an associative function of two such lists.
+
+    Neighbours are combined, the half as long rest is scanned, and the places between are filled in: about 2 log2(n)
+    combinations.  The axis must have a known size.
+    """
+    if not dims.is_constant(shape_of(elems[0])[axis]):
+        raise NotImplementedError(
+            f"The derivative of a cumulative operation needs an axis of known size; got "
+            f"{shape_of(elems[0])[axis]}. Use cumsum, or differentiate before making the shape symbolic."
+        )
+    if reverse:
+        elems = [rev(e, (axis,)) for e in elems]
+    out = _scan(combine, elems, axis)
+    return [rev(e, (axis,)) for e in out] if reverse else out
+
+
+def _scan(combine, elems, axis):
+    n = shape_of(elems[0])[axis]
+    if n < 2:
+        return elems
+
+    def each(parts, start, stop, stride=1):
+        return [slice_in_dim(e, start, stop, stride, axis) for e in parts]
+
+    pairs = combine(each(elems, 0, n - 1, 2), each(elems, 1, n, 2))
+    odd = _scan(combine, pairs, axis)
+    before = odd if n % 2 else each(odd, 0, n // 2 - 1)
+    even = combine(before, each(elems, 2, n, 2))
+    even = [concatenate([slice_in_dim(e, 0, 1, 1, axis), rest], axis) for e, rest in zip(elems, even)]
+    return [_interleave(a, b, axis) for a, b in zip(even, odd)]
+
+
+def _interleave(a, b, axis):
+    """The elements of a and b by turns, a first; a may be longer by one."""
+    shape, zero = shape_of(a), zero_scalar(a.dtype)
+    longer = int(shape[axis] > shape_of(b)[axis])
+    first, second = ([(0, 0, 0)] * len(shape) for _ in range(2))
+    first[axis], second[axis] = (0, 1 - longer, 1), (1, longer, 1)
+    return ew.add(pad(a, zero, first), pad(b, zero, second))
+
+
+def _scanned_jvp(primitive, combine_jvp):
+    """A jvp from that of the function of two elements, `combine_jvp(primals, tangents)`."""
+
+    def combine(left, right):
+        (x, gx), (y, gy) = left, right
+        out, tangent = combine_jvp((x, y), (gx, gy))
+        return [out, instantiate_zeros(tangent)]
+
+    def jvp(primals, tangents, *, axis, reverse):
+        (x,), (g,) = primals, tangents
+        if type(g) is Zero:
+            out = primitive.bind(x, axis=axis, reverse=reverse)
+            return out, tangent_zero(out)
+        return tuple(prefix_scan(combine, [x, g], axis, reverse))
+
+    primitive.jvp = jvp
+    return primitive
+
+
+# ---- cumsum ----
+
+
+def _cumsum_transpose(ct, x, *, axis, reverse):
+    return [cumsum_p.bind(ct, axis=axis, reverse=not reverse)]
+
+
+cumsum_p = linear(_primitive("cumsum", _by_ufunc(np.add, 0), frozenset({LINEAR})), _cumsum_transpose)
+cumsum = _public("cumsum", cumsum_p, "running sum")
+
+# ---- cumprod, cummax, cummin ----
+
+cumprod_p = _scanned_jvp(_primitive("cumprod", _by_ufunc(np.multiply, 1)), ew.mul_p.jvp)
+cumprod = _public("cumprod", cumprod_p, "running product")
+
+cummax_p = _scanned_jvp(_primitive("cummax", _by_ufunc(np.maximum, None, tiled=False)), ew.max_p.jvp)
+cummax = _public("cummax", cummax_p, "largest element so far (NaN from the first NaN on)")
+
+cummin_p = _scanned_jvp(_primitive("cummin", _by_ufunc(np.minimum, None, tiled=False)), ew.min_p.jvp)
+cummin = _public("cummin", cummin_p, "smallest element so far (NaN from the first NaN on)")
+
+# ---- cumlogsumexp ----
+
+
+def _accumulate_logaddexp(x, axis, reverse):
+    dtype = x.dtype
+    if dtypes.is_integer(dtype):
+        raise OverflowError("cumlogsumexp starts from -inf: cannot convert float infinity to integer")
+    if dtype.kind == "c":
+        out = np.moveaxis(np.flip(x, axis).copy() if reverse else x.copy(), axis, 0)
+        for i in range(1, out.shape[0]):
+            out[i] = _complex_logaddexp(out[i - 1], out[i])
+        out = np.moveaxis(out, 0, axis)
+        return np.flip(out, axis) if reverse else out
+    wide = x if dtype.itemsize >= 4 else x.astype(np.float32)
+    return cast(_tiled(np.logaddexp, -np.inf, wide, axis, reverse), dtype)
+
+
+def _complex_logaddexp(x, y):
+    larger = np.where(x.real >= y.real, x, y)
+    smaller = np.where(x.real >= y.real, y, x)
+    out = np.where(larger.real == -np.inf, larger, larger + np.log1p(np.exp(smaller - larger)))
+    angle = out.imag - 2 * np.pi * np.floor((out.imag + np.pi) / (2 * np.pi))
+    return out.real + 1j * angle.astype(out.real.dtype)
+
+
+def logaddexp(x, y):
+    """log(exp(x) + exp(y)) of two arrays of one dtype and shape, without overflow."""
+    if dtypes.is_complex(x.dtype):
+        return _staged_complex_logaddexp(x, y)
+    largest, gap = ew.max(x, y), ew.sub(x, y)
+    apart = ew.add(largest, ew.log1p(ew.exp(ew.neg(ew.abs(gap)))))
+    return ew.select(ew.ne(gap, gap), ew.add(x, y), apart)  # inf - inf
+
+
+def _staged_complex_logaddexp(x, y):
+    first = ew.ge(ew.real(x), ew.real(y))
+    larger, smaller = ew.select(first, x, y), ew.select(first, y, x)
+    out = ew.add(larger, ew.log1p(ew.exp(ew.sub(smaller, larger))))
+    size, angle = ew.real(out), ew.imag(out)
+    turn = angle.dtype.type(2 * np.pi)
+    turns = ew.floor(ew.div(ew.add(angle, angle.dtype.type(np.pi)), turn))
+    return ew.complex(size, ew.sub(angle, ew.mul(turns, turn)))
+
+
+def _logaddexp_jvp(primals, tangents):
+    """Each tangent weighed by the operand's share of the sum, exp(x - result)."""
+    out = logaddexp(*primals)
+
+    def finite(x):
+        if dtypes.is_complex(x.dtype):
+            return x
+        infinite = ew.eq(x, np.asarray(np.inf).astype(x.dtype)[()])
+        return ew.select(infinite, np.zeros(shape_of(x), x.dtype), x)
+
+    shares = [ew.mul(g, ew.exp(ew.sub(finite(x), finite(out)))) for x, g in zip(primals, tangents)]
+    return out, add_tangents(*shares)
+
+
+cumlogsumexp_p = _scanned_jvp(_primitive("cumlogsumexp", _kernel(_accumulate_logaddexp)), _logaddexp_jvp)
+cumlogsumexp = _public("cumlogsumexp", cumlogsumexp_p, "log of the running sum of exponentials")
