@@ -117,6 +117,17 @@ def _on_circle(x, quarter, op_type):
     return _near(x, _REDUCIBLE).where(lower_half.where(-value, value), x.do(op_type))
 
 
+def sin_cos(x):
+    """The sine and the cosine of a float64."""
+    turns, rest = _quarter_turns(x)
+    s, c = rest.do("Sin"), rest.do("Cos")
+    odd, near = _is_odd(turns), _near(x, _REDUCIBLE)
+    sine, cosine = odd.where(c, s), odd.where(s, c)
+    sine = _is_odd((turns * 0.5).do("Floor")).where(-sine, sine)
+    cosine = _is_odd(((turns + 1) * 0.5).do("Floor")).where(-cosine, cosine)
+    return near.where(sine, x.do("Sin")), near.where(cosine, x.do("Cos"))
+
+
 def _sin_double(x):
     return _on_circle(x, 0, "Sin")
 
@@ -132,7 +143,7 @@ def _tan_double(x):
     return _near(x, _REDUCIBLE).where(near, x.do("Sin") / x.do("Cos"))
 
 
-def _atan_double(x):
+def atan_double(x):
     """The float32 kernel's value, corrected once by the tangent addition formula: its error squared is below 1e-15."""
     x = x.maximum(-1e300).minimum(1e300)
     guess = x.cast(F32).do("Atan").cast(F64)
@@ -141,21 +152,21 @@ def _atan_double(x):
 
 
 def _asin_double(x):
-    return _atan_double(x / ((1 - x) * (1 + x)).do("Sqrt"))
+    return atan_double(x / ((1 - x) * (1 + x)).do("Sqrt"))
 
 
 def _acos_double(x):
-    return 2 * _atan_double(((1 - x) / (1 + x)).do("Sqrt"))
+    return 2 * atan_double(((1 - x) / (1 + x)).do("Sqrt"))
 
 
-def _sinh_double(x):
-    e = _expm1(x)
+def sinh_double(x):
+    e = expm1(x)
     h = (x * 0.5).do("Exp")
     big = h * 0.5 * h - 0.5 / h / h
     return _near(x, 1).where((e + e / (e + 1)) * 0.5, big)
 
 
-def _cosh_double(x):
+def cosh_double(x):
     h = (x.do("Abs") * 0.5).do("Exp")
     return h * 0.5 * h + 0.5 / h / h
 
@@ -165,22 +176,22 @@ def _tanh_double(x):
     return _near(x, 1).where(x.do("Tanh"), 1 - 2 / ((x * 2).do("Exp") + 1))
 
 
-def _asinh_double(x):
+def asinh_double(x):
     size = x.do("Abs")
     square = size * size
-    near = _log1p(size + square / ((square + 1).do("Sqrt") + 1))
+    near = log1p(size + square / ((square + 1).do("Sqrt") + 1))
     return (size > 1e100).where(size.do("Log") + LN2, near) * x.do("Sign")
 
 
 def _acosh_double(x):
     t = x - 1
-    near = _log1p(t + (t * (t + 2)).do("Sqrt"))
+    near = log1p(t + (t * (t + 2)).do("Sqrt"))
     return (x > 1e100).where(x.do("Log") + LN2, near)
 
 
 def _atanh_double(x):
     size = x.do("Abs")
-    return _log1p(2 * size / (1 - size)) * 0.5 * x.do("Sign")
+    return log1p(2 * size / (1 - size)) * 0.5 * x.do("Sign")
 
 
 _formula(prims.sin_p, lambda x: x.do("Sin"), _sin_double)
@@ -188,11 +199,11 @@ _formula(prims.cos_p, lambda x: x.do("Cos"), _cos_double)
 _kernel_or(prims.tan_p, "Tan", _tan_double)
 _kernel_or(prims.asin_p, "Asin", _asin_double)
 _kernel_or(prims.acos_p, "Acos", _acos_double)
-_kernel_or(prims.atan_p, "Atan", _atan_double)
-_kernel_or(prims.sinh_p, "Sinh", _sinh_double)
-_kernel_or(prims.cosh_p, "Cosh", _cosh_double)
+_kernel_or(prims.atan_p, "Atan", atan_double)
+_kernel_or(prims.sinh_p, "Sinh", sinh_double)
+_kernel_or(prims.cosh_p, "Cosh", cosh_double)
 _formula(prims.tanh_p, lambda x: x.do("Tanh"), _tanh_double)
-_kernel_or(prims.asinh_p, "Asinh", _asinh_double)
+_kernel_or(prims.asinh_p, "Asinh", asinh_double)
 _kernel_or(prims.acosh_p, "Acosh", _acosh_double)
 _kernel_or(prims.atanh_p, "Atanh", _atanh_double)
 
@@ -200,14 +211,14 @@ _kernel_or(prims.atanh_p, "Atanh", _atanh_double)
 # ---- exponentials, logarithms, roots
 
 
-def _expm1(x):
+def expm1(x):
     """exp(x) - 1, and near 0 corrected by the rounding error that log(exp(x)) shows."""
     y = x.do("Exp")
     plain = y - 1
     return _near(x, 1).where(plain + y * (x - y.do("Log")), plain)
 
 
-def _log1p(x):
+def log1p(x):
     """log(1 + x), and near 0 corrected by what 1 + x lost."""
     u = x + 1
     plain = u.do("Log")
@@ -226,9 +237,9 @@ def _cbrt(x):
 
 _row(prims.exp_p, "Exp")
 _formula(prims.exp2_p, lambda x: Formula(x.g, ops.scalar(x.g, 2, x.value)).pow(x))
-_formula(prims.expm1_p, _expm1)
+_formula(prims.expm1_p, expm1)
 _row(prims.log_p, "Log")
-_formula(prims.log1p_p, _log1p)
+_formula(prims.log1p_p, log1p)
 _formula(prims.logistic_p, lambda x: ((-x).do("Exp") + 1).do("Reciprocal"))
 _row(prims.sqrt_p, "Sqrt")
 _formula(prims.rsqrt_p, lambda x: x.do("Sqrt").do("Reciprocal"))
@@ -466,14 +477,18 @@ def _negative(x):
     return (x < 0) | (1 / x < 0)
 
 
-@lowers(prims.atan2_p)
-def _atan2(g, out, y, x):
-    y, x = _in_single(g, y), _in_single(g, x)
+def atan2(y, x):
+    """The angle of the point (x, y), formulas of float32 or float64."""
     same = y.do("Abs") == x.do("Abs")  # both zero, both infinite: there the quotient is NaN
     ratio = same.where(y.do("Sign") * x.do("Sign"), y / x)
-    angle = _atan_double(ratio) if ratio.value.dtype == F64 else ratio.do("Atan")
+    angle = atan_double(ratio) if ratio.value.dtype == F64 else ratio.do("Atan")
     turn = _negative(y).where(angle - np.pi, angle + np.pi)
-    return ops.cast(g, _negative(x).where(turn, angle).value, out.dtype)
+    return _negative(x).where(turn, angle)
+
+
+@lowers(prims.atan2_p)
+def _atan2(g, out, y, x):
+    return ops.cast(g, atan2(_in_single(g, y), _in_single(g, x)).value, out.dtype)
 
 
 @lowers(prims.nextafter_p)
