@@ -143,11 +143,25 @@ def _reduce_precision(g, out, x, *, exponent_bits, mantissa_bits):
         return x
     if x.dtype == F64:
         return _reduce_double(g, x, exponent_bits, min(mantissa_bits, 52))
+    if x.dtype == F16 and exponent_bits >= info.nexp:
+        return _reduce_half(g, x, mantissa_bits)
     single = ops.cast(g, x, F32)
     if (exponent_bits, mantissa_bits) == (8, 7):
         return ops.cast(g, ops.cast(g, single, BF16), out.dtype)
     kept = _round_mantissa(g, single, mantissa_bits) if mantissa_bits < 23 else ops.cast(g, single, F64)
     return ops.cast(g, _limit_exponent(g, kept, exponent_bits, single), out.dtype)
+
+
+def _reduce_half(g, x, mantissa_bits):
+    """Of float16 with all its exponents: its subnormal numbers become multiples of one unit, as their bits do."""
+    single = ops.cast(g, x, F32)
+    wide = Formula(g, ops.cast(g, single, F64))
+    shift = 1.5 * 2.0 ** (52 - 14 - mantissa_bits)
+    kept = (wide.do("Abs") < 2.0**-14).where(
+        wide + shift - shift, Formula(g, _round_mantissa(g, single, mantissa_bits))
+    )
+    infinite = Formula(g, g.node("IsInf", single, out=(single.shape, np.bool_)))
+    return ops.cast(g, infinite.where(wide, kept).value, F16)
 
 
 def _limit_exponent(g, kept, exponent_bits, original):
