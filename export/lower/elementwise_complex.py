@@ -1,16 +1,29 @@
 """ONNX forms of elementwise primitives on complex numbers, which are pairs (real part, imaginary part) of values.
 
 What is linear with real coefficients works on each part alone; products, quotients and comparisons mix the parts.
+Functions of complex64 are computed in float64, whose digits and range make short formulas right; complex128 has forms
+that keep clear of overflow and cancellation.  Branch cuts lie where JAX has them: on a cut of sqrt and of the inverse
+functions, both zeros of the other part count as positive; log tells them apart.
 """
 
 import numpy as np
 
 from onax._prims import elementwise as prims
-from onax._prims import shaping
+from onax._prims import indexing, shaping
 from onax._prims.convert import convert_element_type_p
 from onax.export.graph import ops
 from onax.export.graph.formula import Formula
-from onax.export.lower.convert import convert
+from onax.export.lower.convert import F64, convert
+from onax.export.lower.elementwise import (
+    asinh_double,
+    atan2,
+    atan_double,
+    cosh_double,
+    expm1,
+    log1p,
+    sin_cos,
+    sinh_double,
+)
 from onax.export.lower.registry import componentwise, lowers_components
 
 componentwise(
@@ -21,7 +34,11 @@ componentwise(
     prims.select_n_p,
     prims.stop_gradient_p,
     shaping.reduce_sum_p,
+    indexing.scatter_add_p,
+    indexing.scatter_sub_p,
 )
+
+LN2 = float(np.log(2.0))
 
 
 def _formulas(g, z):
@@ -76,38 +93,381 @@ def _convert_element_type(g, out, z, **_):
 # ---- arithmetic
 
 
+def product(z, w):
+    """The product of two pairs of formulas."""
+    (a, b), (c, d) = z, w
+    return a * c - b * d, a * d + b * c
+
+
 @lowers_components(prims.mul_p)
-def _mul(g, out, z, w):
-    (a, b), (c, d) = _formulas(g, z), _formulas(g, w)
-    return _values(a * c - b * d, a * d + b * c)
+def _mul(g, out, z, w, **_):
+    return _values(*product(_formulas(g, z), _formulas(g, w)))
 
 
 @lowers_components(prims.square_p)
 def _square(g, out, z):
-    return _mul(g, out, z, z)
+    return _values(*product(_formulas(g, z), _formulas(g, z)))
+
+
+def _is_infinite(a, b):
+    return (a.do("Abs") == np.inf) | (b.do("Abs") == np.inf)
+
+
+def _boxed(infinite, a):
+    """Of a number with an infinite part: 1 or -1 for that part, 0 for a finite one."""
+    return infinite.where((a.do("Abs") == np.inf).where(a.do("Sign"), a * 0), a)
+
+
+def _scaled_quotient(z, w):
+    """Numerators and denominator of z / w.  Smith's way: divided through by the larger part of the divisor."""
+    (a, b), (c, d) = z, w
+    by_real = c.do("Abs") >= d.do("Abs")
+    large, small = by_real.where(c, d), by_real.where(d, c)
+    ratio = (small == 0).where(0, small / large)
+    real = by_real.where(a + b * ratio, a * ratio + b)
+    imag = by_real.where(b - a * ratio, b * ratio - a)
+    return real, imag, large + small * ratio
+
+
+def _wide_quotient(z, w):
+    """The same of numbers whose squares float64 holds."""
+    (a, b), (c, d) = z, w
+    return a * c + b * d, b * c - a * d, c * c + d * d
+
+
+def quotient(z, w, narrow):
+    """z / w.  Over zero it is infinite, as is an infinite number over a finite one; a finite one over that is zero."""
+    (a, b), (c, d) = z, w
+    zero, infinite_z, infinite_w = (c == 0) & (d == 0), _is_infinite(a, b), _is_infinite(c, d)
+    boxed = _boxed(infinite_z, a), _boxed(infinite_z, b)
+    real, imag, bottom = (_wide_quotient if narrow else _scaled_quotient)(boxed, w)
+    bottom = zero.where(c, infinite_z.where(0, bottom))
+    real, imag = zero.where(a, real) / bottom, zero.where(b, imag) / bottom
+    return infinite_w.where(a * 0 + b * 0, real), infinite_w.where(a * 0 + b * 0, imag)
 
 
 @lowers_components(prims.div_p)
 def _div(g, out, z, w):
-    """Smith's way: divided through by the larger part of the divisor, so that nothing overflows on the way."""
-    (a, b), (c, d) = _formulas(g, z), _formulas(g, w)
-    by_real = c.do("Abs") >= d.do("Abs")
-    large, small = by_real.where(c, d), by_real.where(d, c)
+    if w[1].const is not None and not w[1].const.any():  # by a real constant
+        return ops.div(g, z[0], w[0]), ops.div(g, z[1], w[0])
+    return _narrowed(g, quotient(_widened(g, z), _widened(g, w), _is_narrow(z)), out)
+
+
+def _is_narrow(z):
+    return z[0].dtype != F64
+
+
+def _widened(g, z):
+    return tuple(Formula(g, ops.cast(g, part, F64)) for part in z)
+
+
+def _narrowed(g, z, out):
+    """A pair of formulas in the type of the result, and of its shape."""
+    part = np.dtype(f"f{out.dtype.itemsize // 2}")
+    return tuple(ops.expand(g, ops.cast(g, x.value, part), out.shape) for x in z)
+
+
+def size_of(z, narrow):
+    """The absolute value.  The larger part times sqrt(1 + ratio ** 2): squares of large parts would overflow."""
+    x, y = z
+    if narrow:
+        return (x * x + y * y).do("Sqrt")
+    x, y = x.do("Abs"), y.do("Abs")
+    large, small = x.maximum(y), x.minimum(y)
     ratio = small / large
-    bottom = large + small * ratio
-    real = by_real.where(a + b * ratio, a * ratio + b)
-    imag = by_real.where(b - a * ratio, b * ratio - a)
-    return _values(real / bottom, imag / bottom)
+    size = large * (1 + ratio * ratio).do("Sqrt")
+    return ((small == 0.0) | (large == np.inf)).where(large, size)
 
 
 @lowers_components(prims.abs_p)
 def _abs(g, out, z):
-    """The larger part times sqrt(1 + ratio ** 2): squares of large parts would overflow."""
-    a, b = (x.do("Abs") for x in _formulas(g, z))
-    large, small = a.maximum(b), a.minimum(b)
-    ratio = small / large
-    size = large * (1 + ratio * ratio).do("Sqrt")
-    return ((small == 0.0) | (large == np.inf)).where(large, size).value
+    return ops.cast(g, size_of(_widened(g, z), _is_narrow(z)).value, out.dtype)
+
+
+# ---- functions: of the two parts in float64, and whether the numbers are complex64
+
+
+def _function(primitive):
+    """Decorator: the lowering of a primitive by a function (x, y, narrow) -> parts."""
+
+    def register(function):
+        @lowers_components(primitive)
+        def rule(g, out, z, **_):
+            return _narrowed(g, function(*_widened(g, z), _is_narrow(z)), out)
+
+        return function
+
+    return register
+
+
+def _signed(sign, x):
+    """x, negative where `sign` is."""
+    return (sign < 0).where(-x, x)
+
+
+@_function(prims.sign_p)
+def _sign(x, y, narrow):
+    size = size_of((x, y), narrow)
+    size = (size == 0).where(1, size)
+    return x / size, y / size
+
+
+@_function(prims.exp_p)
+def _exp(x, y, narrow):
+    sine, cosine = sin_cos(y)
+    root = (x * 0.5).do("Exp")  # its square may overflow where a small cosine brings it back
+    return root * cosine * root, (y == 0).where(y, root * sine * root)
+
+
+@_function(prims.exp2_p)
+def _exp2(x, y, narrow):
+    if narrow:
+        return _exp(x * LN2, y * LN2, narrow)
+    sine, cosine = sin_cos(y * LN2)
+    root = Formula(x.g, ops.scalar(x.g, 2, x.value)).pow(x * 0.5)
+    return root * cosine * root, (y == 0).where(y, root * sine * root)
+
+
+@_function(prims.expm1_p)
+def _expm1(x, y, narrow):
+    sine, cosine = sin_cos(y)
+    drop = (cosine > 0).where(-(sine * sine) / (cosine + 1), cosine - 1)  # cos(y) - 1
+    grown = expm1(x)
+    return grown * cosine + drop, (y == 0).where(y, (grown + 1) * sine)
+
+
+def _log_size(x, y, narrow):
+    """log(abs(z)); near the unit circle by what the square of the size exceeds 1."""
+    if narrow:
+        return (x * x + y * y).do("Log") * 0.5
+    x, y = x.do("Abs"), y.do("Abs")
+    large, small = x.maximum(y), x.minimum(y)
+    near = (large > 0.5) & (large < 3)
+    ratio = ((small == 0) | (large == np.inf)).where(0, small / large)
+    excess = near.where((large - 1) * (large + 1) + small * small, ratio * ratio)
+    return near.where(0, large.do("Log")) + log1p(excess) * 0.5
+
+
+@_function(prims.log_p)
+def _log(x, y, narrow):
+    return _log_size(x, y, narrow), atan2(y, x)
+
+
+@_function(prims.log1p_p)
+def _log1p(x, y, narrow):
+    near = (x.do("Abs") < 0.5) & (y.do("Abs") < 0.5)
+    close = log1p(near.where(x * (x + 2) + y * y, 0)) * 0.5
+    return near.where(close, _log_size(x + 1, y, narrow)), atan2(y, x + 1)
+
+
+@_function(prims.logistic_p)
+def _logistic(x, y, narrow):
+    """1 / (1 + exp(-z)), or exp(z) / (1 + exp(z)): the one whose exponential is at most 1."""
+    below = x < 0
+    e, f = _exp(-x.do("Abs"), below.where(y, -y), narrow)
+    one = Formula(x.g, ops.scalar(x.g, 1, x.value))
+    top = below.where(e, one), below.where(f, 0)
+    real, imag, bottom = _wide_quotient(top, (e + 1, f))
+    return real / bottom, imag / bottom
+
+
+def _root(x, y, narrow):
+    """The parts of sqrt(x + |y| i), both positive."""
+    y = y.do("Abs")
+    large = (size_of((x, y), narrow) * 0.5 + x.do("Abs") * 0.5).do("Sqrt")
+    small = ((large == 0) | (y == np.inf)).where(y, y / large * 0.5)
+    left = x < 0
+    return left.where(small, large), left.where(large, small)
+
+
+@_function(prims.sqrt_p)
+def _sqrt(x, y, narrow):
+    real, imag = _root(x, y, narrow)
+    return real, _signed(y, imag)
+
+
+@_function(prims.rsqrt_p)
+def _rsqrt(x, y, narrow):
+    real, imag = _root(x, y, narrow)
+    size = size_of((x, y), narrow)
+    zero = size == np.inf
+    return (size == 0).where(np.inf, zero.where(0, real / size)), zero.where(0, -_signed(y, imag) / size)
+
+
+# ---- trigonometric and hyperbolic functions: a turn by 90 degrees leads from one kind to the other
+
+
+def _turned(function):
+    """The function f(z) = -i h(i z) of a hyperbolic h."""
+
+    def turned(x, y, narrow):
+        real, imag = function(-y, x, narrow)
+        return imag, -real
+
+    return turned
+
+
+@_function(prims.sinh_p)
+def _sinh(x, y, narrow):
+    sine, cosine = sin_cos(y)
+    return (x == 0).where(x, sinh_double(x) * cosine), (y == 0).where(y, cosh_double(x) * sine)
+
+
+@_function(prims.cosh_p)
+def _cosh(x, y, narrow):
+    sine, cosine = sin_cos(y)
+    return cosh_double(x) * cosine, ((x == 0) | (y == 0)).where(x * y, sinh_double(x) * sine)
+
+
+@_function(prims.tanh_p)
+def _tanh(x, y, narrow):
+    sine, cosine = sin_cos(y)
+    x = x.maximum(-350.0).minimum(350.0)  # the real part is 1 long before; squares stay finite
+    up, along = sinh_double(x), cosh_double(x)
+    bottom = up * up + cosine * cosine
+    return up * along / bottom, sine * cosine / bottom
+
+
+_function(prims.sin_p)(_turned(_sinh))
+_function(prims.tan_p)(_turned(_tanh))
+
+
+@_function(prims.cos_p)
+def _cos(x, y, narrow):
+    return _cosh(-y, x, narrow)
+
+
+def _roots_about_one(x, y, narrow):
+    """Of z with its imaginary part made positive: parts of sqrt(1 - z) and sqrt(1 + z), and whether z is infinite.
+
+    After Kahan (Branch cuts for complex elementary functions, 1987): with these, inverse functions add no numbers of
+    opposite sign.
+    """
+    infinite = _is_infinite(x, y)
+    x, y = x.maximum(-1e308).minimum(1e308), y.maximum(-1e308).minimum(1e308)
+    return _root(1 - x, y, narrow), _root(1 + x, y, narrow), infinite
+
+
+def _height(a, b, infinite):
+    """The size of the imaginary part of asin and acos."""
+    return infinite.where(np.inf, asinh_double(a[0] * b[1] + a[1] * b[0]))
+
+
+@_function(prims.asin_p)
+def _asin(x, y, narrow):
+    a, b, infinite = _roots_about_one(x, y, narrow)
+    along = x.maximum(-1e308).minimum(1e308) / (a[0] * b[0] + a[1] * b[1])
+    return atan_double(along), _signed(y, _height(a, b, infinite))
+
+
+@_function(prims.acos_p)
+def _acos(x, y, narrow):
+    a, b, infinite = _roots_about_one(x, y, narrow)
+    return atan_double(a[0] / b[0]) * 2, -_signed(y, _height(a, b, infinite))
+
+
+@_function(prims.acosh_p)
+def _acosh(x, y, narrow):
+    a, b, infinite = _roots_about_one(x, y, narrow)
+    return _height(a, b, infinite), _signed(y, atan_double(a[0] / b[0]) * 2)
+
+
+@_function(prims.atanh_p)
+def _atanh(x, y, narrow):
+    p, q = x.do("Abs").minimum(1e150), y.do("Abs").minimum(1e150)
+    apart = 1 - p
+    real = log1p(4 * p / (apart * apart + q * q)) * 0.25
+    imag = atan2(2 * q, apart * (1 + p) - q * q) * 0.5
+    return _signed(x, real), _signed(y, imag)
+
+
+_function(prims.asinh_p)(_turned(_asin))
+_function(prims.atan_p)(_turned(_atanh))
+
+
+# ---- functions of two numbers
+
+
+@lowers_components(prims.pow_p)
+def _pow(g, out, z, w):
+    """exp(w log(z)); of zero by the exponent's real part."""
+    narrow = _is_narrow(z)
+    x, y = _widened(g, z)
+    c, d = _widened(g, w) if type(w) is tuple else (Formula(g, ops.cast(g, w, F64)), None)
+    size, angle = _log(x, y, narrow)
+    real, imag = (c * size, c * angle) if d is None else product((c, d), (size, angle))
+    real, imag = _exp(real, imag, narrow)
+    base, power = (x == 0) & (y == 0), c == 0 if d is None else (c == 0) & (d == 0)
+    real, imag = base.where(0, real), base.where(0, imag)
+    return _narrowed(g, (power.where(1, real), power.where(0, imag)), out)
+
+
+@lowers_components(prims.integer_pow_p)
+def _integer_pow(g, out, z, *, y):
+    """Repeated squaring."""
+    z = _widened(g, z)
+    one = Formula(g, ops.full(g, out.shape, 1, F64))
+    result, square, exponent = (one, one * 0), z, abs(y)
+    first = True
+    while exponent:
+        if exponent & 1:
+            result = square if first else product(result, square)
+            first = False
+        exponent >>= 1
+        if exponent:
+            square = product(square, square)
+    if y < 0:
+        result = quotient((one, one * 0), result, False)
+    return _narrowed(g, result, out)
+
+
+@lowers_components(prims.atan2_p)
+def _atan2(g, out, z, w):
+    """-i log((w + i z) / sqrt(z^2 + w^2))."""
+    narrow = _is_narrow(z)
+    (a, b), (c, d) = z, w = _widened(g, z), _widened(g, w)
+    p, q = product(z, z)
+    r, s = product(w, w)
+    top, bottom = (c - b, d + a), _sqrt(p + r, q + s, narrow)
+    size, angle = _log(*quotient(top, bottom, False), narrow)
+    return _narrowed(g, (angle, -size), out)
+
+
+def chosen(first, z, w):
+    """The pair z where the formula of bools holds, else w."""
+    return first.where(z[0], w[0]), first.where(z[1], w[1])
+
+
+def larger(z, w):
+    """The later of two numbers ordered by real, then imaginary part."""
+    (a, b), (c, d) = z, w
+    return chosen((a > c) | ((a == c) & (b > d)), z, w)
+
+
+def smaller(z, w):
+    """The earlier of two numbers ordered by real, then imaginary part."""
+    (a, b), (c, d) = z, w
+    return chosen((a < c) | ((a == c) & (b < d)), z, w)
+
+
+def _expanded(g, z, out):
+    return tuple(ops.expand(g, x.value, out.shape) for x in z)
+
+
+@lowers_components(prims.max_p)
+def _max(g, out, z, w):
+    return _expanded(g, larger(_formulas(g, z), _formulas(g, w)), out)
+
+
+@lowers_components(prims.min_p)
+def _min(g, out, z, w):
+    return _expanded(g, smaller(_formulas(g, z), _formulas(g, w)), out)
+
+
+@lowers_components(prims.clamp_p)
+def _clamp(g, out, lowest, z, highest):
+    lowest, z, highest = (_formulas(g, v) for v in (lowest, z, highest))
+    return _expanded(g, smaller(larger(lowest, z), highest), out)
 
 
 # ---- comparisons
