@@ -23,6 +23,25 @@ def conversions():
             )
 
 
+def edges():
+    """No elements, rank 0."""
+    for shape in ((0, 3), ()):
+        for source, target in (("float32", "int8"), ("int32", "bool"), ("bool", "bfloat16"), ("uint64", "float16")):
+            params = {"new_dtype": np.dtype(target), "weak_type": False, "sharding": None}
+            x = numbers("convert", shape, source)
+            yield Sample(lax.convert_element_type_p, (x,), params, exact=True, differentiable=(), linear=())
+        yield Sample(
+            lax.bitcast_convert_type_p,
+            (numbers("bitcast", shape, "float32"),),
+            {"new_dtype": np.dtype("uint8")},
+            differentiable=(),
+            exact=True,
+        )
+        precision = {"exponent_bits": 5, "mantissa_bits": 10}
+        x = numbers("reduce_precision", shape, "float32")
+        yield Sample(lax.reduce_precision_p, (x,), precision, differentiable=(), exact=True)
+
+
 def bitcasts():
     """Equal, narrower and wider types."""
     for source in INTEGERS + FLOATS:
@@ -50,4 +69,4 @@ def precisions():
     )
 
 
-SAMPLES = [*conversions(), *bitcasts(), *precisions()]
+SAMPLES = [*conversions(), *edges(), *bitcasts(), *precisions()]

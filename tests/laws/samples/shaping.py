@@ -5,6 +5,8 @@ import numpy as np
 from laws.sampling import ALL, COMPLEXES, FLOATS, INTEGERS, Sample, numbers
 from onax import lax
 
+FEW = tuple(map(np.dtype, ("float32", "int8", "uint64", "bool")))
+
 #        primitive, shape of the operand, parameters
 MOVES = (
     (lax.broadcast_in_dim_p, (2, 3), {"shape": (4, 2, 3), "broadcast_dimensions": (1, 2), "sharding": None}),
@@ -20,19 +22,39 @@ MOVES = (
     (lax.rev_p, (2, 3), {"dimensions": ()}),
     (lax.copy_p, (2, 3), {}),
 )
+EDGES = (  # no elements, rank 0
+    (lax.broadcast_in_dim_p, (0, 3), {"shape": (2, 0, 3), "broadcast_dimensions": (1, 2), "sharding": None}),
+    (lax.reshape_p, (2, 0, 3), {"new_sizes": (0, 5), "dimensions": None, "sharding": None}),
+    (lax.reshape_p, (1, 1), {"new_sizes": (), "dimensions": None, "sharding": None}),
+    (lax.transpose_p, (2, 0, 3), {"permutation": (2, 1, 0)}),
+    (lax.transpose_p, (), {"permutation": ()}),
+    (lax.squeeze_p, (1, 0, 1), {"dimensions": (0, 2)}),
+    (lax.squeeze_p, (1, 1), {"dimensions": (0, 1)}),
+    (lax.rev_p, (0, 3), {"dimensions": (0, 1)}),
+    (lax.copy_p, (0, 3), {}),
+    (lax.copy_p, (), {}),
+)
 
 
 def moves():
-    """Each movement in each dtype."""
-    for p, shape, params in MOVES:
-        for dtype in ALL:
-            yield Sample(p, (numbers(p.name, shape, dtype),), params)
+    """Each movement in each dtype; edges in one of each kind."""
+    for cases, dtypes in ((MOVES, ALL), (EDGES, FEW)):
+        for p, shape, params in cases:
+            for dtype in dtypes:
+                yield Sample(p, (numbers(p.name, shape, dtype),), params)
 
 
 def sums():
     """reduce_sum over one axis, all, none, and an empty one."""
     for dtype in INTEGERS + FLOATS + COMPLEXES:
-        for shape, axes in (((2, 3), (0,)), ((2, 3), (0, 1)), ((2, 3), ()), ((2, 0, 3), (1,)), ((4, 2, 3), (0, 2))):
+        for shape, axes in (
+            ((2, 3), (0,)),
+            ((2, 3), (0, 1)),
+            ((2, 3), ()),
+            ((2, 0, 3), (1,)),
+            ((4, 2, 3), (0, 2)),
+            ((), ()),
+        ):
             x = numbers("reduce_sum", shape, dtype)
             terms = int(np.prod([shape[a] for a in axes], dtype=int))
             size = (terms, lambda x, axes=axes: np.sum(np.abs(x.astype(np.complex128)), axis=axes))
@@ -42,7 +64,7 @@ def sums():
 def iotas():
     """iota of rank 1 and 2."""
     for dtype in INTEGERS + FLOATS + COMPLEXES:
-        for shape, dimension in (((5,), 0), ((2, 3), 1)):
+        for shape, dimension in (((5,), 0), ((2, 3), 1), ((0, 3), 0)):
             params = {"dtype": dtype, "shape": shape, "dimension": dimension, "sharding": None}
             yield Sample(lax.iota_p, (), params)
 
