@@ -7,6 +7,7 @@ tests/golden/jaxprs.json.  Samples whose answer is recorded already are not aske
 """
 
 import argparse
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ import onax as jax  # noqa: E402
 import oracle  # noqa: E402
 import oracle_requests  # noqa: E402
 
+CALL_TABLES = ("control_cases",)
 GOLDEN = TESTS / "golden" / "jaxprs.json"
 
 
@@ -38,11 +40,21 @@ def record_family(family, again):
     return len(answers)
 
 
+def record_calls(table):
+    """Asks for the results of every program of a table of calls; returns their number."""
+    cases = importlib.import_module(table).cases(jax)
+    request = {"kind": "call", "module": str(TESTS / f"{table}.py")}
+    answers = {name: oracle.live().ask({**request, "case": name}) for name in cases}
+    for name, answer in answers.items():
+        if "error" in answer:
+            print(f"  {name}: {answer['error']}: {answer['message'].splitlines()[0][:120]}")
+    oracle.save(table, answers)
+    return len(answers)
+
+
 def record_jaxprs():
     """Asks for the text of every golden program."""
-    import golden_cases
-
-    cases = golden_cases.cases(jax)
+    cases = importlib.import_module("golden_cases").cases(jax)
     request = {"kind": "jaxpr", "module": str(TESTS / "golden_cases.py")}
     texts = {}
     for name in cases:
@@ -67,6 +79,9 @@ def main():
     for family in families:
         if wanted is None or family in wanted:
             print(f"{family}: {record_family(family, options.again)} answers")
+    for table in CALL_TABLES:
+        if wanted is None or table in wanted:
+            print(f"{table}: {record_calls(table)} answers")
     if wanted is None or "jaxprs" in wanted:
         print(f"jaxprs: {record_jaxprs()}")
 

@@ -160,8 +160,11 @@ def linearize_jaxpr(jaxpr, nonzeros, instantiate=False):
     Returns (forward, linear, nonzeros_out, forwarded): `forward` maps arguments to (results, residuals); `linear` maps
     (residuals, tangents of the nonzero arguments) to the nonzero tangents of the results.  A residual that is one of
     the arguments is not among the results of `forward`: `forwarded[i]` is its position among the arguments, else None.
+    `instantiate`: a bool, or one a result: make arrays of zeros where a tangent vanishes.
     """
-    key = ("linearize", tuple(nonzeros), instantiate)
+    if isinstance(instantiate, bool):
+        instantiate = (instantiate,) * len(jaxpr.outvars)
+    key = ("linearize", tuple(nonzeros), tuple(instantiate))
     if key not in jaxpr.cache:
         jaxpr.cache[key] = _make_linearize_jaxpr(jaxpr, nonzeros, instantiate)
     return jaxpr.cache[key]
@@ -185,22 +188,23 @@ def _make_linearize_jaxpr(jaxpr, nonzeros, instantiate):
     forward = trace_to_jaxpr(forward_fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info)
     lin = found["lin"]
     linear, nonzeros_out = lin.jaxpr, lin.nonzeros_out
-    if instantiate and not all(nonzeros_out):
-        linear = _instantiate_outputs(lin, jaxpr)
-        nonzeros_out = [True] * len(nonzeros_out)
+    wanted = [found or make for found, make in zip(nonzeros_out, instantiate)]
+    if wanted != nonzeros_out:
+        linear, nonzeros_out = _instantiate_outputs(lin, jaxpr, wanted), wanted
     open_linear = core.ClosedJaxpr(core.convert_constvars_jaxpr(linear), ())
     return forward, open_linear, nonzeros_out, found["forwarded"]
 
 
-def _instantiate_outputs(lin, jaxpr):
-    """The linear program with arrays of zeros for the tangents that vanish."""
+def _instantiate_outputs(lin, jaxpr, wanted):
+    """The linear program with arrays of zeros for the wanted tangents that vanish."""
 
     def fun(*args):
         residuals, tangents = args[: len(lin.residuals)], args[len(lin.residuals) :]
         given = iter(eval_jaxpr(lin.jaxpr, residuals, *tangents))
         return [
             next(given) if nonzero else instantiate_zeros(Zero(v.aval.to_tangent_aval()))
-            for v, nonzero in zip(jaxpr.outvars, lin.nonzeros_out)
+            for v, nonzero, make in zip(jaxpr.outvars, lin.nonzeros_out, wanted)
+            if make
         ]
 
     inputs = [*lin.jaxpr.constvars, *lin.jaxpr.invars]

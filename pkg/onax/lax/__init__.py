@@ -3,7 +3,24 @@
 Each `foo_p` is the primitive behind `foo`; what a name does stands in `_prims/<family>.py`.
 """
 
+from onax._control.cond import cond, cond_p, switch
+from onax._control.scan import map_ as map
+from onax._control.scan import scan, scan_p
+from onax._control.while_loop import fori_loop, while_loop, while_p
 from onax._ground.dtypes import dtype
+from onax._prims.conv import (
+    ConvDimensionNumbers,
+    conv,
+    conv_dimension_numbers,
+    conv_general_dilated,
+    conv_general_dilated_p,
+    conv_general_dilated_patches,
+    conv_general_permutations,
+    conv_general_shape_tuple,
+    conv_shape_tuple,
+    conv_transpose,
+    conv_with_general_padding,
+)
 from onax._prims.convert import (
     bitcast_convert_type,
     bitcast_convert_type_p,
@@ -11,6 +28,18 @@ from onax._prims.convert import (
     convert_element_type_p,
     reduce_precision,
     reduce_precision_p,
+)
+from onax._prims.cumulative import (
+    cumlogsumexp,
+    cumlogsumexp_p,
+    cummax,
+    cummax_p,
+    cummin,
+    cummin_p,
+    cumprod,
+    cumprod_p,
+    cumsum,
+    cumsum_p,
 )
 from onax._prims.dot import (
     DotAlgorithmPreset,
@@ -25,18 +54,6 @@ from onax._prims.elementwise import (
     abs,
     abs_p,
     acos,
-from onax._prims.cumulative import (
-    cumlogsumexp,
-    cumlogsumexp_p,
-    cummax,
-    cummax_p,
-    cummin,
-    cummin_p,
-    cumprod,
-    cumprod_p,
-    cumsum,
-    cumsum_p,
-)
     acos_p,
     acosh,
     acosh_p,
@@ -240,6 +257,13 @@ from onax._prims.slicing import (
     split,
     split_p,
 )
+from onax._prims.sorting import (
+    sort,
+    sort_key_val,
+    sort_p,
+    top_k,
+    top_k_p,
+)
 from onax._prims.special import (
     digamma,
     digamma_p,
@@ -257,6 +281,14 @@ from onax._prims.special import (
     zeta_p,
 )
 from onax._prims.stacking import stack, stack_p, tile, tile_p, unstack, unstack_p
+from onax._prims.windows import (
+    reduce_window_max_p,
+    reduce_window_min_p,
+    reduce_window_sum_p,
+    select_and_gather_add_p,
+    select_and_scatter_add_p,
+)
+from onax._prims.windows_shapes import padtype_to_pads, reduce_window_shape_tuple
 from onax.lax._creation import broadcast_like, empty, full, full_like
 from onax.lax._slicing import (
     dynamic_index_in_dim,
@@ -264,3 +296,4 @@ from onax.lax._slicing import (
     dynamic_update_index_in_dim,
     dynamic_update_slice_in_dim,
 )
+from onax.lax._windows import reduce_window

@@ -1,0 +1,279 @@
+"""cond and switch: one of several programs, chosen by an index.
+
+    cond_p.bind(index, *operands, branches=(jaxpr, ...))      index: int32 scalar, in bounds
+
+jvp and linearization give all branches the same shape: a tangent or residual that one branch lacks is zeros there.
+A batched index turns into all branches and a selection.
+"""
+
+import numpy as np
+
+from onax._control.bodies import arrays_and_avals, check_branches, stage_body, with_types
+from onax._core import jaxpr as core
+from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import as_array, to_concrete_value, typeof
+from onax._core.zeros import Zero, is_undefined_primal
+from onax._ground import dtypes
+from onax._native import context
+from onax._native.dispatch import NEVER, Primitive
+from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
+from onax._prims.convert import convert_element_type
+from onax._prims.elementwise import clamp, eq, ne, select_n, stop_gradient
+from onax._prims.shaping import broadcast_in_dim, instantiate_zeros
+from onax._transforms.batching import batch_jaxpr, move_to
+from onax._transforms.jvp import jvp_jaxpr
+from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.transpose import transpose_jaxpr
+
+_MISSING = object()
+
+
+def switch(index, branches, *operands, operand=_MISSING):
+    """Applies `branches[index]` to the operands; the index is clamped into range.
+
+    Raises TypeError for an index that is no integer scalar and for branches whose results differ in structure or
+    type, ValueError for no branches.
+    """
+    if operand is not _MISSING:
+        operands = (operand,)
+    if not all(callable(b) for b in branches):
+        raise TypeError("lax.switch: branches argument should be a sequence of callables.")
+    if len(branches) == 0:
+        raise ValueError("Empty branch sequence")
+    aval = typeof(index)
+    if aval.shape:
+        raise TypeError(f"Branch index must be scalar, got {index} of shape {aval.shape}.")
+    if not dtypes.issubdtype(aval.dtype, np.integer):
+        raise TypeError(f"Index type must be an integer, got {index} as {aval.dtype}")
+    if len(branches) == 1:
+        return branches[0](*operands)
+    index = convert_element_type(index, np.int32)
+    index = clamp(np.int32(0), index, np.int32(len(branches) - 1))
+    names = [f"branch {i}" for i in range(len(branches))]
+    return _bind(index, names, list(branches), operands)
+
+
+def cond(pred, true_fun, false_fun, *operands, operand=_MISSING, linear=None):
+    """`true_fun(*operands)` if `pred` holds, else `false_fun(*operands)`.
+
+    `pred`: a boolean scalar, or a number (nonzero counts as true).  Raises TypeError for a predicate of any other
+    shape and for branches whose results differ in structure or type.
+    """
+    if not (callable(true_fun) and callable(false_fun)):
+        raise TypeError("lax.cond: true_fun and false_fun arguments should be callable.")
+    if operand is not _MISSING:
+        operands = (operand,)
+    aval = typeof(pred)
+    if aval.shape:
+        raise TypeError(f"Pred must be a scalar, got {pred} of shape {aval.shape}.")
+    if not (aval.dtype == np.bool_ or dtypes.issubdtype(aval.dtype, np.number)):
+        raise TypeError(f"Pred type must be either boolean or number, got {aval.dtype}")
+    if context.option_word() & _DISABLE_JIT and to_concrete_value(pred) is not None:
+        return true_fun(*operands) if pred else false_fun(*operands)
+    if aval.dtype != np.bool_:
+        pred = ne(pred, as_array(np.zeros((), aval.dtype)))
+    index = convert_element_type(pred, np.int32)
+    return _bind(index, ["false_fun", "true_fun"], [false_fun, true_fun], operands)
+
+
+_DISABLE_JIT = 4  # the option word's bit; see _ground/config.py
+
+
+def _bind(index, names, functions, operands):
+    leaves, _ = tree_flatten(operands)
+    in_tree = tree_structure((operands, {}))
+    values, avals = arrays_and_avals(leaves)
+    staged = [stage_body(f, in_tree, avals, "cond" if len(functions) == 2 else "switch") for f in functions]
+    jaxprs, consts, out_trees = ([s[i] for s in staged] for i in range(3))
+    shown = list(range(len(functions)))
+    if names[0] == "false_fun":
+        shown = [1, 0]
+    check_branches(
+        *([x[i] for i in shown] for x in (names, functions, out_trees)), [jaxprs[i].out_avals for i in shown]
+    )
+    branches, all_consts = _with_all_constants(jaxprs, consts)
+    outs = cond_p.bind(index, *all_consts, *values, branches=branches)
+    return tree_unflatten(out_trees[0], outs)
+
+
+def _with_all_constants(jaxprs, consts):
+    """Branches that all take the constants of all, each constant once."""
+    places = {}
+    for c in (c for group in consts for c in group):
+        places.setdefault(id(c), c)
+    every = list(places.values())
+    position = {key: i for i, key in enumerate(places)}
+    branches = []
+    for jaxpr, group in zip(jaxprs, consts):
+        n = len(group)
+        mine = {position[id(c)]: v for c, v in zip(group, jaxpr.invars[:n])}
+        leading = [mine[i] if i in mine else core.Var(typeof(c)) for i, c in enumerate(every)]
+        invars = [*leading, *jaxpr.invars[n:]]
+        open_jaxpr = core.Jaxpr((), invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+        branches.append(core.ClosedJaxpr(open_jaxpr, ()))
+    return tuple(branches), every
+
+
+# ---- rules ----
+
+
+def _impl(index, *operands, branches):
+    chosen = branches[int(index)]
+    return with_types(eval_jaxpr(chosen, chosen.consts, *operands), branches[0].out_avals)
+
+
+def _abstract_eval(index, *avals, branches):
+    return list(branches[0].out_avals)
+
+
+def _joint(branches, derive):
+    """Derives every branch twice: once to see which results each has, then with those any has."""
+    found = [derive(b, False)[1] for b in branches]
+    wanted = tuple(any(column) for column in zip(*found))
+    return tuple(derive(b, wanted)[0] for b in branches), list(wanted)
+
+
+def _jvp(primals, tangents, *, branches):
+    index, *operands = primals
+    nonzeros = [type(t) is not Zero for t in tangents[1:]]
+    derived, nonzeros_out = _joint(branches, lambda b, make: jvp_jaxpr(b, nonzeros, make))
+    given = [t for t in tangents[1:] if type(t) is not Zero]
+    outs = cond_p.bind(index, *operands, *given, branches=derived)
+    n = len(branches[0].outvars)
+    rest = iter(outs[n:])
+    return outs[:n], [
+        next(rest) if nonzero else Zero(v.aval.to_tangent_aval())
+        for v, nonzero in zip(branches[0].outvars, nonzeros_out)
+    ]
+
+
+def _linearize(nonzeros, index, *operands, branches):
+    """One forward cond that returns the residuals of all branches, one linear cond that reads them."""
+    split = [linearize_jaxpr(b, nonzeros[1:]) for b in branches]
+    nonzeros_out = [any(column) for column in zip(*(s[2] for s in split))]
+    n = len(branches[0].outvars)
+    counts = [len(forward.outvars) - n for forward, *_ in split]
+    residual_avals = [v.aval for forward, *_ in split for v in forward.outvars[n:]]
+    forwards = tuple(
+        _forward_branch(forward, n, residual_avals, sum(counts[:i])) for i, (forward, *_) in enumerate(split)
+    )
+    outs = cond_p.bind(index, *operands, branches=forwards)
+    residuals = [*outs[n:], *operands, index]
+    tangent_avals = [v.aval.to_tangent_aval() for v, active in zip(branches[0].invars, nonzeros[1:]) if active]
+    out_avals = [v.aval.to_tangent_aval() for v in branches[0].outvars]
+    linears = tuple(
+        _linear_branch(s, sum(counts[:i]), residual_avals, branches[0], tangent_avals, out_avals, nonzeros_out)
+        for i, s in enumerate(split)
+    )
+
+    def apply(residuals, *tangents):
+        *saved, at = residuals
+        given = [t for t in tangents[1:] if type(t) is not Zero]
+        results = iter(cond_p.bind(at, *saved, *given, branches=linears))
+        return [next(results) if nonzero else Zero(a) for nonzero, a in zip(nonzeros_out, out_avals)]
+
+    return outs[:n], nonzeros_out, residuals, apply
+
+
+def _forward_branch(forward, n, residual_avals, start):
+    """The branch's forward program, with zeros in the places of the other branches' residuals."""
+
+    def fun(*args):
+        outs = eval_jaxpr(forward, forward.consts, *args)
+        end = start + len(outs) - n
+        before = [instantiate_zeros(Zero(a)) for a in residual_avals[:start]]
+        after = [instantiate_zeros(Zero(a)) for a in residual_avals[end:]]
+        return [*outs[:n], *before, *outs[n:], *after]
+
+    return trace_to_jaxpr(fun, [v.aval for v in forward.invars], forward.debug_info)
+
+
+def _linear_branch(split, start, residual_avals, branch, tangent_avals, out_avals, nonzeros_out):
+    """The branch's linear program on (residuals of all branches, operands, tangents), zeros where it has no tangent."""
+    forward, linear, mine, forwarded = split
+    n_residuals, n_operands = len(residual_avals), len(branch.invars)
+
+    def fun(*args):
+        computed = iter(args[start:n_residuals])
+        operands = args[n_residuals : n_residuals + n_operands]
+        residuals = [next(computed) if f is None else operands[f] for f in forwarded]
+        results = iter(eval_jaxpr(linear, linear.consts, *residuals, *args[n_residuals + n_operands :]))
+        return [
+            next(results) if has else instantiate_zeros(Zero(a))
+            for has, wanted, a in zip(mine, nonzeros_out, out_avals)
+            if wanted
+        ]
+
+    avals = [*residual_avals, *(v.aval for v in branch.invars), *tangent_avals]
+    return trace_to_jaxpr(fun, avals, forward.debug_info)
+
+
+def _transpose(cts, index, *operands, branches):
+    linear = [is_undefined_primal(x) for x in operands]
+    nonzero_cts = [type(ct) is not Zero for ct in cts]
+    derived = []
+    for branch in branches:
+        transposed, has_ct = transpose_jaxpr(branch, linear, nonzero_cts)
+        wanted = [v.aval for v, is_linear in zip(branch.invars, linear) if is_linear]
+        derived.append(_with_zeros(transposed, has_ct, wanted))
+    plain = [x for x in operands if not is_undefined_primal(x)]
+    given = [ct for ct in cts if type(ct) is not Zero]
+    results = iter(cond_p.bind(index, *plain, *given, branches=tuple(derived)))
+    return [None, *(next(results) if is_linear else None for is_linear in linear)]
+
+
+def _with_zeros(jaxpr, present, avals):
+    """The program with arrays of zeros for the results it lacks."""
+
+    def fun(*args):
+        outs = iter(eval_jaxpr(jaxpr, jaxpr.consts, *args))
+        return [next(outs) if has else instantiate_zeros(Zero(a)) for has, a in zip(present, avals)]
+
+    return trace_to_jaxpr(fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info)
+
+
+def _batch(axis_data, operands, dims, *, branches):
+    index, *operands = operands
+    index_dim, *dims = dims
+    if index_dim is None:
+        derived, batched_out = _joint(branches, lambda b, make: _as_flags(batch_jaxpr(b, axis_data, tuple(dims), make)))
+        outs = cond_p.bind(index, *operands, branches=derived)
+        return outs, [0 if batched else None for batched in batched_out]
+    operands = [x if d is None else move_to(x, d, 0, axis_data.size) for x, d in zip(operands, dims)]
+    dims = tuple(None if d is None else 0 for d in dims)
+    results = []
+    for i, branch in enumerate(branches):
+        derived, _ = batch_jaxpr(branch, axis_data, dims, True)
+        # Examples that do not take this branch get no derivative through it, so that none of theirs can be NaN.
+        taken = eq(index, np.int32(i))
+        masked = [x if d is None else _select(taken, (stop_gradient(x), x)) for x, d in zip(operands, dims)]
+        results.append(eval_jaxpr(derived, derived.consts, *masked))
+    return [_select(index, cases) for cases in zip(*results)], [0] * len(branches[0].outvars)
+
+
+def _as_flags(batched):
+    jaxpr, dims_out = batched
+    return jaxpr, [d is not None for d in dims_out]
+
+
+def _select(index, cases):
+    """The case that the index of each example names; `select_n` wants a predicate of the cases' shape."""
+    shape = typeof(cases[0]).shape
+    which = index if len(cases) != 2 or typeof(index).dtype == np.bool_ else ne(index, np.int32(0))
+    if len(shape) > 1:
+        which = broadcast_in_dim(which, shape, (0,))
+    return select_n(which, *cases)
+
+
+cond_p = Primitive(
+    "cond",
+    multiple_results=True,
+    impl=_impl,
+    abstract_eval=_abstract_eval,
+    jvp=_jvp,
+    linearize=_linearize,
+    transpose=_transpose,
+    batch=_batch,
+    weak=NEVER,
+)

@@ -1,0 +1,409 @@
+"""scan: a loop of known length over leading axes, with a carry.
+
+    scan_p.bind(*consts, *carry, *xs, jaxpr, length, reverse, num_consts, num_carry, unroll) -> [*carry, *ys]
+    jaxpr: (*consts, *carry, *x) -> (*carry, *y)
+
+Reverse mode: the forward scan also stacks the residuals of each step; the linear scan runs over them.  A residual that
+is one of the scan's own constants or slices is not stacked again.
+"""
+
+import operator
+
+import numpy as np
+
+from onax._control.bodies import arrays_and_avals, check_carry, promote_weak, stage_body
+from onax._core import jaxpr as core
+from onax._core.evaluate import eval_jaxpr
+from onax._core.rules import add_tangents
+from onax._core.trace import typeof
+from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
+from onax._native.array import make_array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import NEVER, Primitive
+from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
+from onax._prims.shaping import instantiate_zeros
+from onax._prims.slicing import concatenate
+from onax._transforms.batching import batch_jaxpr, move_to
+from onax._transforms.jvp import jvp_jaxpr
+from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.transpose import backward_pass
+from onax._transforms.vmap import vmap
+
+
+def scan(f, init, xs=None, length=None, reverse=False, unroll=1, _split_transpose=False):
+    """Carries `init` through `carry, y = f(carry, x)` over the leading axis of `xs`; returns (last carry, stacked ys).
+
+    `xs`: a tree of arrays with equal leading axes, or None with `length`.  The carry keeps structure, shapes and
+    dtypes.  Raises TypeError where it does not, ValueError for lengths that disagree.
+    """
+    if not callable(f):
+        raise TypeError("lax.scan: f argument should be a callable.")
+    xs_leaves, xs_tree = tree_flatten(xs)
+    xs_values, xs_avals = arrays_and_avals(xs_leaves)
+    length = _common_length(xs_avals, xs_leaves, length)
+    x_avals = [ShapedArray(a.shape[1:], a.dtype, a.weak_type) for a in xs_avals]
+    init_leaves, init_tree = tree_flatten(init)
+    values, avals = arrays_and_avals(init_leaves)
+    in_tree = tree_structure(((init, tree_unflatten(xs_tree, [0] * len(xs_leaves))), {}))
+    jaxpr, consts, out_tree = stage_body(f, in_tree, [*avals, *x_avals], "scan")
+    carry_tree, y_tree = _output_trees(out_tree, jaxpr)
+    if carry_tree == init_tree:
+        values, changed = promote_weak(values, avals, jaxpr.out_avals)
+        if changed:
+            avals = [typeof(v) for v in values]
+            jaxpr, consts, out_tree = stage_body(f, in_tree, [*avals, *x_avals], "scan")
+            carry_tree, y_tree = _output_trees(out_tree, jaxpr)
+    check_carry("scan body function", f, init_tree, carry_tree, avals, jaxpr.out_avals)
+    outs = scan_p.bind(
+        *consts,
+        *values,
+        *xs_values,
+        jaxpr=jaxpr,
+        length=length,
+        reverse=bool(reverse),
+        num_consts=len(consts),
+        num_carry=len(values),
+        unroll=_unrolled(unroll, length),
+    )
+    n = len(values)
+    return tree_unflatten(carry_tree, outs[:n]), tree_unflatten(y_tree, outs[n:])
+
+
+def _output_trees(tree, jaxpr):
+    data = tree.node_data()
+    children = tree.children()
+    if data is None or data[0] not in (tuple, list) or len(children) != 2:
+        got = jaxpr.out_avals[0].str_short() if len(jaxpr.out_avals) == 1 else tree
+        raise TypeError(f"scan body output must be a pair, got {got}.")
+    return children
+
+
+def _common_length(avals, leaves, length):
+    for aval, leaf in zip(avals, leaves):
+        if not aval.shape:
+            raise ValueError(f"scan got value with no leading axis to scan over: {leaf}.")
+    sizes = list(dict.fromkeys(a.shape[0] for a in avals))
+    if length is not None:
+        length = operator.index(length)
+        if any(s != length for s in sizes):
+            raise ValueError(f"scan got `length` argument of {length} which disagrees with leading axis sizes {sizes}.")
+        return length
+    if len(sizes) > 1:
+        raise ValueError(
+            f"scan got values with different leading axis sizes: {', '.join(str(a.shape[0]) for a in avals)}."
+        )
+    if not sizes:
+        raise ValueError("scan got no values to scan over and `length` not provided.")
+    return sizes[0]
+
+
+def _unrolled(unroll, length):
+    if isinstance(unroll, bool):
+        return max(length, 1) if unroll else 1
+    if unroll < 0:
+        raise ValueError("`unroll` must be a `bool` or a non-negative `int`.")
+    return unroll
+
+
+def map_(f, xs, *, batch_size=None):
+    """`f` applied to each slice along the leading axis, one after the other; results stacked.
+
+    With `batch_size` that many slices are taken at once by `vmap`.
+    """
+    if batch_size is not None:
+        return _map_in_batches(f, xs, batch_size)
+    return scan(lambda _, x: ((), f(x)), (), xs)[1]
+
+
+def _map_in_batches(f, xs, batch_size):
+    leaves, tree = tree_flatten(xs)
+    total = typeof(leaves[0]).shape[0]
+    whole = total - total % batch_size
+    parts = []
+    if whole:
+        grouped = [x[:whole].reshape(whole // batch_size, batch_size, *x.shape[1:]) for x in leaves]
+        stacked = scan(lambda _, x: ((), vmap(f)(x)), (), tree_unflatten(tree, grouped))[1]
+        parts.append([y.reshape(whole, *y.shape[2:]) for y in tree_flatten(stacked)[0]])
+    if whole < total:
+        rest = vmap(f)(tree_unflatten(tree, [x[whole:] for x in leaves]))
+        parts.append(tree_flatten(rest)[0])
+        stacked = rest
+    joined = [concatenate(list(column), 0) if len(column) > 1 else column[0] for column in zip(*parts)]
+    return tree_unflatten(tree_structure(stacked), joined)
+
+
+# ---- rules ----
+
+
+def _split(values, num_consts, num_carry):
+    end = num_consts + num_carry
+    return list(values[:num_consts]), list(values[num_consts:end]), list(values[end:])
+
+
+def _impl(*args, jaxpr, length, reverse, num_consts, num_carry, unroll):
+    """Interprets the body step by step; stacked results are written into arrays allocated once."""
+    consts, carry, xs = _split(args, num_consts, num_carry)
+    y_avals = jaxpr.out_avals[num_carry:]
+    buffers = [np.empty((length, *a.shape), getattr(a.dtype, "storage", a.dtype)) for a in y_avals]
+    rows = [(x._value, x.dtype, x.weak_type) for x in xs]
+    for step in range(length - 1, -1, -1) if reverse else range(length):
+        slices = [make_array(np.asarray(value[step]), dtype, weak) for value, dtype, weak in rows]
+        outs = eval_jaxpr(jaxpr, jaxpr.consts, *consts, *carry, *slices)
+        carry = outs[:num_carry]
+        for buffer, y in zip(buffers, outs[num_carry:]):
+            buffer[step] = y._value
+    return [*carry, *(make_array(b, a.dtype, a.weak_type) for b, a in zip(buffers, y_avals))]
+
+
+def _abstract_eval(*avals, jaxpr, length, num_carry, **_):
+    carry, ys = jaxpr.out_avals[:num_carry], jaxpr.out_avals[num_carry:]
+    return [*carry, *(a.update(shape=(length, *a.shape)) for a in ys)]
+
+
+def _fixed_point(carry, once):
+    """Goes round `once(carry) -> (derived, carry out)` until the flags of the carry stay the same."""
+    while True:
+        derived, out = once(carry)
+        joint = [a or b for a, b in zip(carry, out)]
+        if joint == carry:
+            return derived, carry
+        carry = joint
+
+
+def _jvp(primals, tangents, *, jaxpr, num_consts, num_carry, **params):
+    consts, init, xs = _split(primals, num_consts, num_carry)
+    nonzeros = [type(t) is not Zero for t in tangents]
+    const_nz, init_nz, xs_nz = _split(nonzeros, num_consts, num_carry)
+    n_ys = len(jaxpr.outvars) - num_carry
+
+    def once(carry_nz):
+        derived, out = jvp_jaxpr(jaxpr, [*const_nz, *carry_nz, *xs_nz], (*carry_nz, *[False] * n_ys))
+        return (derived, out), out[:num_carry]
+
+    (derived, out_nz), carry_nz = _fixed_point(init_nz, once)
+    const_dot, init_dot, xs_dot = _split(tangents, num_consts, num_carry)
+    const_dot = [t for t in const_dot if type(t) is not Zero]
+    init_dot = [instantiate_zeros(t) for t, active in zip(init_dot, carry_nz) if active]
+    xs_dot = [t for t in xs_dot if type(t) is not Zero]
+    body = _interleaved(derived, jaxpr, num_consts, num_carry, len(const_dot), len(init_dot))
+    outs = scan_p.bind(
+        *consts,
+        *const_dot,
+        *init,
+        *init_dot,
+        *xs,
+        *xs_dot,
+        jaxpr=body,
+        num_consts=num_consts + len(const_dot),
+        num_carry=num_carry + len(init_dot),
+        **params,
+    )
+    carry, rest = outs[:num_carry], outs[num_carry:]
+    carry_dot, rest = iter(rest[: len(init_dot)]), rest[len(init_dot) :]
+    ys, ys_dot = rest[:n_ys], iter(rest[n_ys:])
+    tangents_out = [
+        next(carry_dot) if active else Zero(typeof(c).to_tangent_aval()) for c, active in zip(carry, carry_nz)
+    ]
+    tangents_out += [
+        next(ys_dot) if active else Zero(typeof(y).to_tangent_aval()) for y, active in zip(ys, out_nz[num_carry:])
+    ]
+    return [*carry, *ys], tangents_out
+
+
+def _interleaved(derived, jaxpr, n_consts, n_carry, n_const_dot, n_carry_dot):
+    """A jvp program with primals and tangents side by side in each group, arguments and results."""
+    n_in, n_out = len(jaxpr.invars), len(jaxpr.outvars)
+    primals, dots = derived.invars[:n_in], derived.invars[n_in:]
+    c, k, x = _split(primals, n_consts, n_carry)
+    c_dot, k_dot, x_dot = _split(dots, n_const_dot, n_carry_dot)
+    outs, out_dots = derived.outvars[:n_out], derived.outvars[n_out:]
+    outvars = [*outs[:n_carry], *out_dots[:n_carry_dot], *outs[n_carry:], *out_dots[n_carry_dot:]]
+    return _closed(derived, [*c, *c_dot, *k, *k_dot, *x, *x_dot], outvars)
+
+
+def _closed(jaxpr, invars, outvars):
+    open_jaxpr = core.Jaxpr(jaxpr.constvars, invars, outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+    return core.ClosedJaxpr(open_jaxpr, jaxpr.consts)
+
+
+def _linearize(nonzeros, *primals, jaxpr, num_consts, num_carry, **params):
+    """A forward scan that stacks residuals, and a linear scan over them."""
+    const_nz, init_nz, xs_nz = _split(nonzeros, num_consts, num_carry)
+    n_out = len(jaxpr.outvars)
+
+    def once(carry_nz):
+        active = (*const_nz, *carry_nz, *xs_nz)
+        wanted = (*carry_nz, *[False] * (n_out - num_carry))
+        split = linearize_jaxpr(jaxpr, active, wanted)
+        return split, split[2][:num_carry]
+
+    (forward, linear, out_nz, forwarded), carry_nz = _fixed_point(init_nz, once)
+    outs = scan_p.bind(*primals, jaxpr=forward, num_consts=num_consts, num_carry=num_carry, **params)
+    stacked = iter(outs[n_out:])
+    consts, _, xs = _split(primals, num_consts, num_carry)
+    # Residuals: constants of the scan stay constants, its slices are scanned again, carries and the rest are stacked.
+    carried = [f for f in forwarded if f is not None and num_consts <= f < num_consts + num_carry]
+    if carried:
+        forward = _with_stacked_carry(forward, carried)
+        outs = scan_p.bind(*primals, jaxpr=forward, num_consts=num_consts, num_carry=num_carry, **params)
+        stacked = iter(outs[n_out : len(outs) - len(carried)])
+    carried_values = iter(outs[len(outs) - len(carried) :])
+    fixed, scanned, order = [], [], []
+    for f in forwarded:
+        if f is not None and f < num_consts:
+            order.append((True, len(fixed)))
+            fixed.append(consts[f])
+        else:
+            order.append((False, len(scanned)))
+            inside = f is not None and f < num_consts + num_carry
+            scanned.append(
+                next(stacked) if f is None else next(carried_values) if inside else xs[f - num_consts - num_carry]
+            )
+    apply = _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, len(fixed), params)
+    return outs[:n_out], out_nz, [*fixed, *scanned], apply
+
+
+def _with_stacked_carry(forward, positions):
+    """The forward program that also returns some of its carry's old values."""
+    return _closed(forward, forward.invars, [*forward.outvars, *(forward.invars[p] for p in positions)])
+
+
+def _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, n_fixed, params):
+    """The function of (residuals, tangents) that binds the linear scan."""
+    n_res, num_carry = len(order), len(carry_nz)
+    residual_vars, tangent_vars = linear.invars[:n_res], linear.invars[n_res:]
+    n_const_dot, n_carry_dot = sum(const_nz), sum(carry_nz)
+    c_dot, k_dot, x_dot = _split(tangent_vars, n_const_dot, n_carry_dot)
+    fixed = [v for v, (is_fixed, _) in zip(residual_vars, order) if is_fixed]
+    scanned = [v for v, (is_fixed, _) in zip(residual_vars, order) if not is_fixed]
+    body = _closed(linear, [*fixed, *c_dot, *k_dot, *scanned, *x_dot], linear.outvars)
+    out_avals = [v.aval.to_tangent_aval() for v in jaxpr.outvars]
+
+    def apply(residuals, *tangents):
+        t_consts, t_init, t_xs = _split(tangents, len(const_nz), num_carry)
+        t_init = [instantiate_zeros(t) for t, active in zip(t_init, carry_nz) if active]
+        outs = iter(
+            scan_p.bind(
+                *residuals[:n_fixed],
+                *(t for t in t_consts if type(t) is not Zero),
+                *t_init,
+                *residuals[n_fixed:],
+                *(t for t in t_xs if type(t) is not Zero),
+                jaxpr=body,
+                num_consts=n_fixed + n_const_dot,
+                num_carry=n_carry_dot,
+                **params,
+            )
+        )
+        avals = [a if i < num_carry else a.update(shape=(params["length"], *a.shape)) for i, a in enumerate(out_avals)]
+        return [next(outs) if nonzero else Zero(a) for nonzero, a in zip(out_nz, avals)]
+
+    return apply
+
+
+def _transpose(cts, *operands, jaxpr, num_consts, num_carry, length, reverse, unroll):
+    """The scan run the other way: it carries the carry's cotangents and the sums of the constants' cotangents."""
+    consts, init, xs = _split(operands, num_consts, num_carry)
+    linear_consts = [is_undefined_primal(x) for x in consts]
+    linear_xs = [is_undefined_primal(x) for x in xs]
+    # A carry that starts at a known tangent starts at zero (linearization made it): it is linear too, and unasked for.
+    ct_carry = [instantiate_zeros(ct) for ct in cts[:num_carry]]
+    ct_ys = cts[num_carry:]
+    ys_nonzero = [type(ct) is not Zero for ct in ct_ys]
+    const_avals = [x.aval for x in consts if is_undefined_primal(x)]
+    plain_consts = [x for x in consts if not is_undefined_primal(x)]
+    plain_xs = [x for x in xs if not is_undefined_primal(x)]
+    body = _transposed_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero)
+    sums = [instantiate_zeros(Zero(a)) for a in const_avals]
+    outs = scan_p.bind(
+        *plain_consts,
+        *sums,
+        *ct_carry,
+        *plain_xs,
+        *(ct for ct in ct_ys if type(ct) is not Zero),
+        jaxpr=body,
+        length=length,
+        reverse=not reverse,
+        num_consts=len(plain_consts),
+        num_carry=len(sums) + num_carry,
+        unroll=unroll,
+    )
+    ct_consts, rest = iter(outs[: len(sums)]), outs[len(sums) :]
+    ct_init, ct_xs = rest[:num_carry], iter(rest[num_carry:])
+    return [
+        *(next(ct_consts) if is_linear else None for is_linear in linear_consts),
+        *(ct if is_undefined_primal(x) else None for x, ct in zip(init, ct_init)),
+        *(next(ct_xs) if is_linear else None for is_linear in linear_xs),
+    ]
+
+
+def _transposed_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
+    """(plain consts, sums, carry cotangents, plain slices, y cotangents) -> (sums, carry cotangents, x cotangents)."""
+    key = ("transposed scan", tuple(linear_consts), tuple(linear_xs), tuple(ys_nonzero))
+    if key in jaxpr.cache:
+        return jaxpr.cache[key]
+    in_avals = jaxpr.in_avals
+    const_avals, carry_avals, x_avals = _split(in_avals, len(linear_consts), num_carry)
+    y_avals = jaxpr.out_avals[num_carry:]
+    plain = [a for a, is_linear in zip(const_avals, linear_consts) if not is_linear]
+    summed = [a for a, is_linear in zip(const_avals, linear_consts) if is_linear]
+    plain_x = [a for a, is_linear in zip(x_avals, linear_xs) if not is_linear]
+    groups = [plain, summed, carry_avals, plain_x, [a for a, nonzero in zip(y_avals, ys_nonzero) if nonzero]]
+
+    def fun(*args):
+        parts, rest = [], list(args)
+        for group in groups:
+            parts.append(rest[: len(group)])
+            rest = rest[len(group) :]
+        consts, sums, ct_carry, slices, given = parts
+        consts, slices, given = iter(consts), iter(slices), iter(given)
+        primals = [UndefinedPrimal(a) if is_l else next(consts) for a, is_l in zip(const_avals, linear_consts)]
+        primals += [UndefinedPrimal(a) for a in carry_avals]
+        primals += [UndefinedPrimal(a) if is_l else next(slices) for a, is_l in zip(x_avals, linear_xs)]
+        ct_ys = [next(given) if nonzero else Zero(a) for a, nonzero in zip(y_avals, ys_nonzero)]
+        cts = backward_pass(jaxpr, jaxpr.consts, primals, [*ct_carry, *ct_ys])
+        ct_consts, ct_in, ct_x = _split(cts, len(linear_consts), num_carry)
+        ct_consts = [ct for ct, is_l in zip(ct_consts, linear_consts) if is_l]
+        ct_x = [ct for ct, is_l in zip(ct_x, linear_xs) if is_l]
+        return [instantiate_zeros(ct) for ct in (*map(add_tangents, sums, ct_consts), *ct_in, *ct_x)]
+
+    jaxpr.cache[key] = trace_to_jaxpr(fun, [a for group in groups for a in group], jaxpr.debug_info)
+    return jaxpr.cache[key]
+
+
+def _batch(axis_data, operands, dims, *, jaxpr, num_consts, num_carry, **params):
+    """Which parts of the carry become mapped is found by going round; slices are mapped behind the scanned axis."""
+    size = axis_data.size
+    const_dims, init_dims, xs_dims = _split(dims, num_consts, num_carry)
+    consts, init, xs = _split(operands, num_consts, num_carry)
+    consts = [x if d is None else move_to(x, d, 0, size) for x, d in zip(consts, const_dims)]
+    xs = [x if d is None else move_to(x, d, 1, size) for x, d in zip(xs, xs_dims)]
+    in_front = lambda some: [None if d is None else 0 for d in some]
+    n_ys = len(jaxpr.outvars) - num_carry
+
+    def once(mapped):
+        carry_dims = [0 if m else None for m in mapped]
+        derived, out = batch_jaxpr(
+            jaxpr, axis_data, (*in_front(const_dims), *carry_dims, *in_front(xs_dims)), (*mapped, *[False] * n_ys)
+        )
+        return (derived, out), [d is not None for d in out[:num_carry]]
+
+    (derived, out_dims), mapped = _fixed_point([d is not None for d in init_dims], once)
+    init = [move_to(x, d, 0, size) if m else x for x, d, m in zip(init, init_dims, mapped)]
+    outs = scan_p.bind(*consts, *init, *xs, jaxpr=derived, num_consts=num_consts, num_carry=num_carry, **params)
+    carry_out = [0 if m else None for m in mapped]
+    return outs, [*carry_out, *(None if d is None else 1 for d in out_dims[num_carry:])]
+
+
+scan_p = Primitive(
+    "scan",
+    multiple_results=True,
+    impl=_impl,
+    abstract_eval=_abstract_eval,
+    jvp=_jvp,
+    linearize=_linearize,
+    transpose=_transpose,
+    batch=_batch,
+    weak=NEVER,
+)
