@@ -109,6 +109,8 @@ def _split_bits(g, x, dtype, out):
 
 def _join_bits(g, x, dtype, out):
     """Narrow to wide: the last axis, lowest part first, becomes one number."""
+    if any(type(d) is int and d == 0 for d in out.shape):  # no empty stack times a vector
+        return ops.full(g, out.shape, 0, dtype)
     narrow, wide = UNSIGNED[x.dtype.itemsize], UNSIGNED[dtype.itemsize]
     working = UNSIGNED[max(4, dtype.itemsize)]
     count = dtype.itemsize // x.dtype.itemsize

@@ -13,6 +13,7 @@ from onax._ground import dims as dim_rules
 from onax._ground.errors import LoweringError
 from onax._prims import indexing as prims
 from onax.export.graph import ops
+from onax.export.graph.bounds import known_elements
 from onax.export.lower.convert import F32, HALVES, INT32, INT64
 from onax.export.lower.registry import lowers
 from onax.export.lower.shaping import count_up
@@ -369,6 +370,17 @@ def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
     return ops.reshape(g, result, out.shape)
 
 
+def _unordered(g, out, x, indices, updates, d, mode, unique):
+    """Where an extremum is NaN: the runtime drops NaNs of the operand, and those of updates that others meet."""
+    known = known_elements(updates)
+    nan = ops.is_nan(g, x)
+    if unique or (known is not None and not np.isnan(known).any()):
+        return nan
+    marks = ops.cast(g, ops.is_nan(g, updates), F32)
+    met = scatter(g, out, ops.cast(g, nan, F32), indices, marks, d, mode, "max", unique)
+    return ops.greater(g, met, g.const(np.float32(0)))
+
+
 def _row(primitive, reduction, negated=False):
     """A scatter primitive; `reduction` as ONNX calls it, None to overwrite; `negated`: of the negative updates."""
 
@@ -380,8 +392,9 @@ def _row(primitive, reduction, negated=False):
         if negated:
             updates = ops.sub(g, ops.scalar(g, 0, updates), updates)
         result = scatter(g, out, x, indices, updates, dimension_numbers, mode, reduction, unique_indices)
-        if reduction in ("min", "max") and x.dtype.kind == "f":  # the runtime drops a NaN of the operand
-            result = ops.where(g, ops.is_nan(g, x), x, result)
+        if reduction in ("min", "max") and x.dtype.kind == "f":
+            nan = _unordered(g, out, x, indices, updates, dimension_numbers, mode, unique_indices)
+            result = ops.where(g, nan, ops.scalar(g, np.nan, result), result)
         return ops.cast(g, result, out.dtype)
 
     lowers(primitive)(rule)
