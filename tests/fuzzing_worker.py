@@ -1,0 +1,128 @@
+"""onax behind a pipe, so that a crash of the runtime ends this process and not the tests.
+
+Requests are those of `oracle_server.py` ("bind", mode "eager") with one entry more: `constants`, the positions of
+operands that are known when the function is staged.  The answer has the results of three ways to evaluate:
+
+    {"eager": answer, "jit": answer, "portable": answer}     answer: {"ok": [array...]} or {"error": name, "message"}
+
+jit is the native session of the newest opset; portable the graph that is exported, at opset 21, run as it is.
+"""
+
+import pickle
+import struct
+import sys
+
+import numpy as np
+
+import fuzzing
+import onax as jax
+from onax import lax
+from onax._ground import lazy
+from onax._ground.config import enable_x64
+from onax._native import ort
+from onax._prims.indexing import _combiner
+from onax._transforms.abstract import make_jaxpr
+from onax.export.graph.proto import to_session
+from onax.export.lower import driver
+
+EXPORTED = 21
+COMBINED = {
+    "scatter-add": lax.add_p,
+    "scatter-sub": lax.sub_p,
+    "scatter-mul": lax.mul_p,
+    "scatter-min": lax.min_p,
+    "scatter-max": lax.max_p,
+}
+_PRIMITIVES = {p.name: p for p in fuzzing.primitives()}
+
+
+def decode(value):
+    """A request's value: arrays, dtypes, records and enumerations are rebuilt."""
+    if not isinstance(value, tuple) or not value:
+        return value
+    if value[0] == "array":
+        _, name, shape, data, _ = value
+        return np.frombuffer(data, np.dtype(getattr(jax.numpy, name, name))).reshape(shape)
+    if value[0] == "dtype":
+        return np.dtype(getattr(jax.numpy, value[1], value[1]))
+    if value[0] == "record":
+        return getattr(lax, value[1])(**{k: decode(v) for k, v in value[2].items()})
+    if value[0] == "enum":
+        return getattr(getattr(lax, value[1]), value[2])
+    return tuple(decode(v) for v in value[1]) if value[0] == "tuple" else value
+
+
+def flat(out):
+    return list(out) if isinstance(out, (list, tuple)) else [out]
+
+
+def encoded(outs):
+    return [(x.dtype.name, x.shape, x.tobytes(), False) for x in map(np.asarray, outs)]
+
+
+def portable(function, operands):
+    """The results of the exported graph, which takes and gives complex numbers with a trailing axis of 2."""
+    jaxpr = make_jaxpr(function)(*operands)
+    model, inputs, outputs, shared = to_session(driver.lower_jaxpr(jaxpr, opset=EXPORTED))
+    session = ort.Session(model, inputs, outputs, initializers=shared)
+    results = session.run([_parts(x) for x in operands])
+    return [_whole(x, v.aval.dtype) for x, v in zip(results, jaxpr.outvars)]
+
+
+def _parts(x):
+    return np.stack([x.real, x.imag], -1) if x.dtype.kind == "c" else x
+
+
+def _whole(x, dtype):
+    if dtype.kind != "c":
+        return x
+    out = np.empty(x.shape[:-1], dtype)
+    out.real, out.imag = x[..., 0], x[..., 1]
+    return out
+
+
+def answer(function, *args):
+    """The results, or the error."""
+    try:
+        return {"ok": encoded(flat(function(*args)))}
+    except Exception as error:  # what is raised is the answer
+        return {"error": type(error).__name__, "message": str(error)}
+
+
+def bind(request):
+    """The three answers to one request."""
+    name = request["primitive"]
+    params = {k: decode(v) for k, v in request["params"].items()}
+    operands = [decode(x) for x in request["operands"]]
+    if name.startswith("scatter"):
+        combine = COMBINED.get(name)
+        params["update_jaxpr"] = None if combine is None else _combiner(combine, operands[0].dtype)
+        params["update_consts"] = ()
+    dynamic = [i for i in range(len(operands)) if i not in request["constants"]]
+
+    def function(*xs):
+        full = list(operands)
+        for i, x in zip(dynamic, xs):
+            full[i] = x
+        return _PRIMITIVES[name].bind(*full, **params)
+
+    given = [operands[i] for i in dynamic]
+    return {
+        "eager": answer(function, *given),
+        "jit": answer(jax.jit(function), *given),
+        "portable": answer(portable, function, given),
+    }
+
+
+def main():
+    ort.attach(lazy.find_runtime().library)
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    with enable_x64(True):
+        while header := source.read(4):
+            data = pickle.dumps(bind(pickle.loads(source.read(struct.unpack("<I", header)[0]))))
+            sink.write(struct.pack("<I", len(data)) + data)
+            sink.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Any primitive, on awkward operands: eager, jit, the exported graph and real JAX say the same, and nothing crashes.
+
+Evaluation happens in a process of its own (`fuzzing_worker.py`): the runtime ends the process where it is handed, say,
+INT_MIN / -1, and that must fail a test, not end the run.  What is compared with what, and how equal is equal:
+
+    jit and portable (opset 21) with eager      by the table of `tolerance.py`; subnormal numbers among the operands
+    eager with real JAX, where it is installed  the same, but no subnormal operands: XLA drops them, in most operations
+
+EXEMPT has the differences that are left, with their reasons.
+"""
+
+import random
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import fuzzing
+import onax as jax
+import oracle
+import oracle_requests
+from laws.runtime import NO_KERNEL
+from onax._ground.config import enable_x64
+from onax.export.lower import registry
+from test_oracle import ULPS_OF_JAX, decoded
+from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, finfo, is_float
+
+PRIMITIVES = fuzzing.primitives()
+LIVE_DRAWS = 60
+
+
+def _beyond(limit):
+    return lambda x, *_: np.abs(x.astype(np.float64)) > limit
+
+
+def _anything(*operands):
+    return np.ones((), bool)
+
+
+#   primitives, which comparison, the elements meant, the reason
+EXEMPT = (
+    (("tanh",), "runtime", lambda x: np.abs(x.astype(np.float64)) < 1e-37,
+     "the runtime's rational formula meets subnormal numbers next to the smallest normal one: 3e-6 off"),
+    (("sinh", "cosh", "exp2"), "oracle", _beyond(8),
+     "JAX multiplies by log 2 (or halves by adding -log 2) first, and is off by the size of the exponent"),
+    (("pow",), "oracle", lambda x, y: np.abs(y.astype(np.float64)) > 2.0**24,
+     "JAX rounds integer exponents to the base's type: (-1) ** 2147483647 is 1"),
+    (("lgamma", "digamma", "polygamma", "zeta"), "oracle", _anything,
+     "JAX's formulas are less exact than ours, and NaN at poles and far arguments; test_oracle.py compares near 1"),
+)  # fmt: skip
+
+
+# ---- asking ----
+
+_worker = None
+
+
+def ask(request):
+    """The worker's answers; the test fails if the process dies."""
+    global _worker
+    if _worker is None:
+        _worker = oracle.Oracle(sys.executable, "fuzzing_worker.py")
+    try:
+        return _worker.ask(request)
+    except RuntimeError:
+        _worker = None
+        raise
+
+
+def refusal_is_stated(sample, way, message):
+    """Whether a lowering is known not to exist: for the primitive, for the type, or at opset 21."""
+    if sample.primitive in registry.UNSUPPORTED:
+        return True
+    if any(x.dtype.name in NO_KERNEL.get(sample.primitive.name, ()) for x in sample.operands):
+        return True
+    return way == "portable" and "from opset" in message
+
+
+# ---- comparing ----
+
+
+def exempt(sample, comparison, shape):
+    """Which elements of a result of this shape are not compared."""
+    out = np.zeros(shape, bool)
+    for names, where, condition, _ in EXEMPT:
+        if sample.primitive.name in names and where == comparison:
+            out = out | np.broadcast_to(condition(*sample.operands), shape)
+    return out
+
+
+def compare(sample, got, want, comparison, what):
+    """By the table of tolerances, as the sample says."""
+    assert len(got) == len(want), what
+    for g, w in zip(got, want):
+        if g.shape == w.shape:
+            g = np.where(exempt(sample, comparison, w.shape), w, g)
+        if sample.exact:
+            assert_same_bits(g, w, what)
+        elif sample.sums is not None:
+            terms, size = sample.sums
+            assert_sum(g, w, terms, size(*sample.operands), what)
+        else:
+            ulps = ULPS_OF_JAX.get(sample.primitive.name, ULPS) if comparison == "oracle" else ULPS
+            assert_ulps(g, w, ulps, what=what)
+
+
+def arrays(answer):
+    return [x for x, _ in decoded(answer)]
+
+
+def shown(sample, constants):
+    """A sample with its operands, for messages."""
+    values = ", ".join(np.array2string(x, threshold=12) for x in sample.operands)
+    return f"{sample!r} of {values}" + (f", known: {constants}" if constants else "")
+
+
+def check(sample, constants):
+    """Eager, jit and portable agree."""
+    request = {**oracle_requests.request_for(sample, "eager"), "constants": constants}
+    what = shown(sample, constants)
+    try:
+        answers = ask(request)
+    except RuntimeError as error:
+        raise AssertionError(f"{what}: {error}") from error
+    assert "ok" in answers["eager"], f"{what}: {answers['eager']}"
+    want = arrays(answers["eager"])
+    for way in ("jit", "portable"):
+        answer = answers[way]
+        if "error" in answer:
+            assert refusal_is_stated(sample, way, answer["message"]), f"{way} of {what}: {answer}"
+        else:
+            compare(sample, arrays(answer), want, "runtime", f"{way} of {what}")
+
+
+def without_subnormals(x):
+    """x with signed zeros for subnormal numbers."""
+    if not (is_float(x.dtype) or x.dtype.kind == "c"):
+        return x
+    if x.dtype.kind == "c":
+        out = x.copy()
+        out.real, out.imag = without_subnormals(x.real), without_subnormals(x.imag)
+        return out
+    return np.where(np.abs(x) < finfo(x.dtype).tiny, np.copysign(x.dtype.type(0), x), x)
+
+
+def check_with_jax(sample):
+    """Eager agrees with real JAX, or JAX refuses."""
+    operands = [without_subnormals(x) for x in sample.operands]
+    sample = fuzzing.with_operands(sample, operands)
+    answer = oracle.live().ask(oracle_requests.request_for(sample, "eager"))
+    if "ok" in answer:
+        out = sample.bind(*operands)
+        got = [np.asarray(x) for x in (out if sample.primitive.multiple_results else [out])]
+        compare(sample, got, arrays(answer), "oracle", f"eager of {shown(sample, ())}")
+
+
+def known_operands(rng, sample):
+    """Which operands are constants of the function: some, if there are several."""
+    n = len(sample.operands)
+    return [i for i in range(n) if rng.random() < 0.2] if n > 1 else []
+
+
+# ---- the tests ----
+
+
+@given(rng=st.randoms(use_true_random=False), number=st.integers(0, len(PRIMITIVES) - 1))
+def one_meaning(rng, number):
+    with enable_x64(True):
+        sample = fuzzing.draw(rng, PRIMITIVES[number])
+        check(sample, known_operands(rng, sample))
+
+
+def test_one_meaning():
+    quick = settings(
+        max_examples=600, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    )
+    quick(one_meaning)()
+
+
+@pytest.mark.slow
+def test_one_meaning_of_anything():
+    deep = settings(max_examples=20000, deadline=None, suppress_health_check=list(HealthCheck))
+    deep(one_meaning)()
+
+
+@pytest.mark.parametrize("primitive", PRIMITIVES, ids=lambda p: p.name)
+def test_every_primitive(primitive):
+    rng = random.Random(primitive.name)
+    with enable_x64(True):
+        for _ in range(6):
+            sample = fuzzing.draw(rng, primitive)
+            check(sample, known_operands(rng, sample))
+
+
+@pytest.mark.oracle
+def test_real_jax():
+    if oracle.python() is None:
+        warnings.warn("real JAX was NOT asked live: it is not installed (make oracle)", stacklevel=1)
+        pytest.skip("real JAX is not installed (make oracle)")
+    seed = random.randrange(2**32)
+    rng = random.Random(seed)
+    print(f"seed {seed}")
+    with enable_x64(True):
+        for _ in range(LIVE_DRAWS):
+            check_with_jax(fuzzing.draw(rng, rng.choice(PRIMITIVES)))
+
+
+CRASHES = (
+    ("div", np.int32, "min", -1), ("rem", np.int32, "min", -1), ("div", np.int64, "min", -1),
+    ("rem", np.int64, "min", -1), ("div", np.uint8, "max", 0), ("rem", np.int16, "min", 0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name, dtype, x, y", CRASHES)
+@pytest.mark.parametrize("constants", ([], [0], [1]))
+def test_division_that_ends_the_runtime(name, dtype, x, y, constants):
+    primitive = getattr(jax.lax, f"{name}_p")
+    x = getattr(np.iinfo(dtype), x)
+    with enable_x64(True):
+        check(fuzzing.Sample(primitive, (np.full(3, x, dtype), np.full(3, y, dtype))), constants)
