@@ -156,7 +156,9 @@ def _apply(g, eqn, values):
             has_components = True
     rule = (COMPONENT_RULES if has_components else RULES).get(primitive)
     if rule is None and has_components and primitive in RULES and _moves_data(primitive):
-        return _componentwise(g, RULES[primitive], eqn, values)
+        rule = RULES[primitive]
+        if type(rule) is not Decomposition:
+            return _componentwise(g, rule, eqn, values)
     if rule is None:
         _refuse(eqn, has_components)
     if type(rule) is Decomposition:

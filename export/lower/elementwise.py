@@ -185,7 +185,7 @@ def asinh_double(x):
 
 def _acosh_double(x):
     t = x - 1
-    near = log1p(t + (t * (t + 2)).do("Sqrt"))
+    near = log1p(t + t.do("Sqrt") * (t + 2).do("Sqrt"))  # two roots: below -1 they are NaN, their product is not
     return (x > 1e100).where(x.do("Log") + LN2, near)
 
 
@@ -472,7 +472,7 @@ _extreme(prims.max_p, "Max", "Or", ops.maximum)
 _extreme(prims.min_p, "Min", "And", ops.minimum)
 
 
-def _negative(x):
+def negative(x):
     """Whether the sign bit of a number is set."""
     return (x < 0) | (1 / x < 0)
 
@@ -482,8 +482,8 @@ def atan2(y, x):
     same = y.do("Abs") == x.do("Abs")  # both zero, both infinite: there the quotient is NaN
     ratio = same.where(y.do("Sign") * x.do("Sign"), y / x)
     angle = atan_double(ratio) if ratio.value.dtype == F64 else ratio.do("Atan")
-    turn = _negative(y).where(angle - np.pi, angle + np.pi)
-    return _negative(x).where(turn, angle)
+    turn = negative(y).where(angle - np.pi, angle + np.pi)
+    return negative(x).where(turn, angle)
 
 
 @lowers(prims.atan2_p)

@@ -3,11 +3,12 @@
 What is linear with real coefficients works on each part alone; products, quotients and comparisons mix the parts.
 Functions of complex64 are computed in float64, whose digits and range make short formulas right; complex128 has forms
 that keep clear of overflow and cancellation.  Branch cuts lie where JAX has them: on a cut of sqrt and of the inverse
-functions, both zeros of the other part count as positive; log tells them apart.
+functions, both zeros of the other part count as positive; log, rsqrt and atanh tell them apart.
 """
 
 import numpy as np
 
+from onax._native.avals import ShapedArray
 from onax._prims import elementwise as prims
 from onax._prims import indexing, shaping
 from onax._prims.convert import convert_element_type_p
@@ -21,10 +22,11 @@ from onax.export.lower.elementwise import (
     cosh_double,
     expm1,
     log1p,
+    negative,
     sin_cos,
     sinh_double,
 )
-from onax.export.lower.registry import componentwise, lowers_components
+from onax.export.lower.registry import RULES, componentwise, lowers_components
 
 componentwise(
     prims.neg_p,
@@ -47,6 +49,10 @@ def _formulas(g, z):
 
 def _values(*parts):
     return tuple(part.value for part in parts)
+
+
+def _constant(like, value):
+    return Formula(like.g, ops.scalar(like.g, value, like.value))
 
 
 def _zeros(g, x):
@@ -90,6 +96,13 @@ def _convert_element_type(g, out, z, **_):
     return x, _zeros(g, x)
 
 
+@lowers_components(shaping.iota_p)
+def _iota(g, out, *sizes, **params):
+    part = ShapedArray(out.shape, np.dtype(f"f{out.dtype.itemsize // 2}"))
+    x = RULES[shaping.iota_p](g, part, *sizes, **params)
+    return x, _zeros(g, x)
+
+
 # ---- arithmetic
 
 
@@ -114,8 +127,8 @@ def _is_infinite(a, b):
 
 
 def _boxed(infinite, a):
-    """Of a number with an infinite part: 1 or -1 for that part, 0 for a finite one."""
-    return infinite.where((a.do("Abs") == np.inf).where(a.do("Sign"), a * 0), a)
+    """Of a number with an infinite part: 1 or -1 for that part, 0 for another."""
+    return infinite.where((a.do("Abs") == np.inf).where(a.do("Sign"), 0), a)
 
 
 def _scaled_quotient(z, w):
@@ -141,9 +154,12 @@ def quotient(z, w, narrow):
     zero, infinite_z, infinite_w = (c == 0) & (d == 0), _is_infinite(a, b), _is_infinite(c, d)
     boxed = _boxed(infinite_z, a), _boxed(infinite_z, b)
     real, imag, bottom = (_wide_quotient if narrow else _scaled_quotient)(boxed, w)
-    bottom = zero.where(c, infinite_z.where(0, bottom))
-    real, imag = zero.where(a, real) / bottom, zero.where(b, imag) / bottom
-    return infinite_w.where(a * 0 + b * 0, real), infinite_w.where(a * 0 + b * 0, imag)
+    # The runtime's Where may drop the sign of a zero: infinities are made by a factor.
+    factor = zero.where(1 / c, infinite_z.where(_constant(c, np.inf), 1))
+    bottom = zero.where(1, bottom)
+    real, imag = zero.where(a, real) / bottom * factor, zero.where(b, imag) / bottom * factor
+    nothing = a * 0 + b * 0
+    return infinite_w.where(nothing, real), infinite_w.where(nothing, imag)
 
 
 @lowers_components(prims.div_p)
@@ -224,7 +240,7 @@ def _exp2(x, y, narrow):
     if narrow:
         return _exp(x * LN2, y * LN2, narrow)
     sine, cosine = sin_cos(y * LN2)
-    root = Formula(x.g, ops.scalar(x.g, 2, x.value)).pow(x * 0.5)
+    root = _constant(x, 2).pow(x * 0.5)
     return root * cosine * root, (y == 0).where(y, root * sine * root)
 
 
@@ -265,7 +281,7 @@ def _logistic(x, y, narrow):
     """1 / (1 + exp(-z)), or exp(z) / (1 + exp(z)): the one whose exponential is at most 1."""
     below = x < 0
     e, f = _exp(-x.do("Abs"), below.where(y, -y), narrow)
-    one = Formula(x.g, ops.scalar(x.g, 1, x.value))
+    one = _constant(x, 1)
     top = below.where(e, one), below.where(f, 0)
     real, imag, bottom = _wide_quotient(top, (e + 1, f))
     return real / bottom, imag / bottom
@@ -291,7 +307,8 @@ def _rsqrt(x, y, narrow):
     real, imag = _root(x, y, narrow)
     size = size_of((x, y), narrow)
     zero = size == np.inf
-    return (size == 0).where(np.inf, zero.where(0, real / size)), zero.where(0, -_signed(y, imag) / size)
+    turned = negative(y).where(imag, -imag)
+    return (size == 0).where(np.inf, zero.where(0, real / size)), zero.where(0, turned / size)
 
 
 # ---- trigonometric and hyperbolic functions: a turn by 90 degrees leads from one kind to the other
@@ -337,6 +354,12 @@ def _cos(x, y, narrow):
     return _cosh(-y, x, narrow)
 
 
+def _limited(x, narrow):
+    """x without infinities, so that `size_of` is finite."""
+    most = 1e150 if narrow else 1e308
+    return x.maximum(-most).minimum(most)
+
+
 def _roots_about_one(x, y, narrow):
     """Of z with its imaginary part made positive: parts of sqrt(1 - z) and sqrt(1 + z), and whether z is infinite.
 
@@ -344,7 +367,7 @@ def _roots_about_one(x, y, narrow):
     opposite sign.
     """
     infinite = _is_infinite(x, y)
-    x, y = x.maximum(-1e308).minimum(1e308), y.maximum(-1e308).minimum(1e308)
+    x, y = _limited(x, narrow), _limited(y, narrow)
     return _root(1 - x, y, narrow), _root(1 + x, y, narrow), infinite
 
 
@@ -356,7 +379,7 @@ def _height(a, b, infinite):
 @_function(prims.asin_p)
 def _asin(x, y, narrow):
     a, b, infinite = _roots_about_one(x, y, narrow)
-    along = x.maximum(-1e308).minimum(1e308) / (a[0] * b[0] + a[1] * b[1])
+    along = _limited(x, narrow) / (a[0] * b[0] + a[1] * b[1])
     return atan_double(along), _signed(y, _height(a, b, infinite))
 
 
@@ -374,11 +397,10 @@ def _acosh(x, y, narrow):
 
 @_function(prims.atanh_p)
 def _atanh(x, y, narrow):
-    p, q = x.do("Abs").minimum(1e150), y.do("Abs").minimum(1e150)
+    p, y = _limited(x, True).do("Abs"), _limited(y, True)
     apart = 1 - p
-    real = log1p(4 * p / (apart * apart + q * q)) * 0.25
-    imag = atan2(2 * q, apart * (1 + p) - q * q) * 0.5
-    return _signed(x, real), _signed(y, imag)
+    real = log1p(4 * p / (apart * apart + y * y)) * 0.25
+    return _signed(x, real), atan2(2 * y, apart * (1 + p) - y * y) * 0.5
 
 
 _function(prims.asinh_p)(_turned(_asin))
@@ -390,35 +412,35 @@ _function(prims.atan_p)(_turned(_atanh))
 
 @lowers_components(prims.pow_p)
 def _pow(g, out, z, w):
-    """exp(w log(z)); of zero by the exponent's real part."""
+    """exp(w log(z)); 1 where z is 1 or w is 0, and 0 where z is 0 and w positive, whatever the logarithm says."""
     narrow = _is_narrow(z)
     x, y = _widened(g, z)
     c, d = _widened(g, w) if type(w) is tuple else (Formula(g, ops.cast(g, w, F64)), None)
     size, angle = _log(x, y, narrow)
     real, imag = (c * size, c * angle) if d is None else product((c, d), (size, angle))
     real, imag = _exp(real, imag, narrow)
-    base, power = (x == 0) & (y == 0), c == 0 if d is None else (c == 0) & (d == 0)
-    real, imag = base.where(0, real), base.where(0, imag)
-    return _narrowed(g, (power.where(1, real), power.where(0, imag)), out)
+    on_axis, unit = y == 0, c == 0
+    if d is None:
+        nothing = on_axis & (x == 0) & (c > 0)
+    else:
+        nothing, unit = on_axis & (x == 0) & (c > 0) & (d == 0), unit & (d == 0)
+    unit = unit | (on_axis & (x == 1))
+    real, imag = nothing.where(0, real), nothing.where(0, imag)
+    return _narrowed(g, (unit.where(1, real), unit.where(0, imag)), out)
 
 
 @lowers_components(prims.integer_pow_p)
 def _integer_pow(g, out, z, *, y):
     """Repeated squaring."""
-    z = _widened(g, z)
-    one = Formula(g, ops.full(g, out.shape, 1, F64))
-    result, square, exponent = (one, one * 0), z, abs(y)
-    first = True
+    square, result, exponent = _formulas(g, z) if y > 0 else _widened(g, z), None, abs(y)
+    one = _constant(square[0], 1), _constant(square[0], 0)
     while exponent:
         if exponent & 1:
-            result = square if first else product(result, square)
-            first = False
+            result = square if result is None else product(result, square)
         exponent >>= 1
         if exponent:
             square = product(square, square)
-    if y < 0:
-        result = quotient((one, one * 0), result, False)
-    return _narrowed(g, result, out)
+    return _narrowed(g, one if y == 0 else quotient(one, result, False) if y < 0 else result, out)
 
 
 @lowers_components(prims.atan2_p)
