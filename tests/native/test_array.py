@@ -25,7 +25,7 @@ from onax._native.array import (
     set_operators,
 )
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import ELEMENTWISE, NEVER, Primitive
+from onax._native.dispatch import ELEMENTWISE, NEVER, Primitive, set_same_rank_options
 
 
 class Key:
@@ -585,7 +585,7 @@ ASIDE = [
     (arr([1.0], np.float32), True),
     (arr([1.0], np.float32), 1j),
     (arr([1.0], np.float32), arr([1], np.int32)),
-    (arr([1.0], np.float32), arr([1.0, 2.0], np.float32)),
+    (arr([1.0, 2.0, 3.0], np.float32), arr([1.0, 2.0], np.float32)),
     (arr([1.0], np.float16), 1e5),
     (arr([1], ml_dtypes.int4), 1.0),
     (arr([1.0], np.float32), np.arange(1)),
@@ -596,9 +596,40 @@ ASIDE = [
 
 
 @pytest.mark.parametrize("x, y", ASIDE)
-def test_general_path_where_promotion_broadcasting_or_placement_is_needed(x, y, fast):
+def test_general_path_where_promotion_or_placement_is_needed_or_shapes_do_not_fit(x, y, fast):
     assert x + y == "add"
     assert fast[-1][1] is x
+
+
+@pytest.mark.parametrize(
+    "shapes, result",
+    [
+        (((3,), (2, 3)), (2, 3)),
+        (((2, 1), (1, 3)), (2, 3)),
+        (((2, 1), (3,)), (2, 3)),
+        (((), (2, 3)), (2, 3)),
+        (((0, 1), (1, 3)), (0, 3)),
+    ],
+)
+def test_operators_broadcast_at_once(shapes, result, fast):
+    x, y = (arr(np.ones(shape), np.float32) for shape in shapes)
+    x + x  # the dtype is known from now on
+    count = len(fast)
+    for out in (x + y, y + x):
+        assert out.shape == result and (np.asarray(out) == 2).all()
+    assert len(fast) == count
+
+
+def test_unequal_ranks_are_no_plain_case_under_the_registered_options(fast):
+    x, y = arr(np.ones(3), np.float32), arr(np.ones((2, 3)), np.float32)
+    x + x
+    options = set_same_rank_options(context.X64_BIT)
+    previous = context.swap_thread_word(context.X64_BIT, context.X64_BIT)
+    try:
+        assert x + y == "add"
+    finally:
+        context.swap_thread_word(*previous)
+        set_same_rank_options(options)
 
 
 def test_overflow_of_python_ints(fast, x32):

@@ -426,8 +426,7 @@ cdef list _operand_avals(PyObject **args, Py_ssize_t n, _Operands ops):
 cdef object _abstract(Primitive p, PyObject **args, Py_ssize_t n, _Operands ops, dict params):
     """Runs abstract_eval on the operands' avals; its errors are the ones users see."""
     avals = _operand_avals(args, n, ops)
-    result = p.abstract_eval(*avals, **params) if params else p.abstract_eval(*avals)
-    return result[0] if p.fixed_abstract_eval else result
+    return (p.abstract(*avals, **params) if params else p.abstract(*avals))[0]
 
 
 # ---- evaluation ----------------------------------------------------------------------------------------------------
@@ -682,6 +681,35 @@ cdef object bind_n(Primitive p, PyObject **args, Py_ssize_t n, dict params):
 
 # ---- the fast path of operators ------------------------------------------------------------------------------------
 
+cdef uint64_t _same_rank_options = 0
+
+
+def set_same_rank_options(uint64_t mask):
+    """Registers the options any of which makes operators of unequal ranks no plain case; gives the mask before."""
+    global _same_rank_options
+    previous = _same_rank_options
+    _same_rank_options = mask
+    return previous
+
+
+cdef bint _broadcasts(Primitive p, cnp.ndarray x, cnp.ndarray y) noexcept:
+    """Whether an elementwise primitive takes this dtype and NumPy's rules give the two arrays one shape."""
+    cdef int code = _dtype_code(x)
+    cdef int i
+    cdef int shorter = min(cnp.PyArray_NDIM(x), cnp.PyArray_NDIM(y))
+    cdef cnp.npy_intp m, n
+    if not p.elementwise or code == NO_CODE or not (p.seen >> code) & 1:
+        return False
+    if cnp.PyArray_NDIM(x) != cnp.PyArray_NDIM(y) and option_bits() & _same_rank_options:
+        return False
+    for i in range(1, shorter + 1):
+        m = cnp.PyArray_DIM(x, cnp.PyArray_NDIM(x) - i)
+        n = cnp.PyArray_DIM(y, cnp.PyArray_NDIM(y) - i)
+        if m != n and m != 1 and n != 1:
+            return False
+    return True
+
+
 cdef object _evaluate_pair(PyObject *primitive, cnp.ndarray x, cnp.ndarray y, bint weak_x, bint weak_y,
                            object device, bint committed):
     """One or two (y None: one) buffers of one dtype through a primitive without parameters.
@@ -695,7 +723,9 @@ cdef object _evaluate_pair(PyObject *primitive, cnp.ndarray x, cnp.ndarray y, bi
     cdef Py_ssize_t n = 1 if y is None else 2
     operands[0] = <PyObject *>x
     operands[1] = <PyObject *>y
-    if p.impl is not None or p.kernel is None or not _accepted(p, operands, n) or option_bits() & _checked_options:
+    if p.impl is not None or p.kernel is None or option_bits() & _checked_options:
+        return NotImplemented
+    if not _accepted(p, operands, n) and (n == 1 or not _broadcasts(p, x, y)):
         return NotImplemented
     token = quiet_begin()
     try:

@@ -204,8 +204,12 @@ def broadcast(operand, sizes, *, out_sharding=None):
 
 def broadcast_to_rank(x, rank):
     """x with axes of length 1 in front, so that it has at least `rank` axes."""
-    missing = rank - len(shape_of(x))
-    return as_array(x) if missing <= 0 else expand_dims(x, tuple(range(missing)))
+    shape = shape_of(x)
+    missing = rank - len(shape)
+    if missing <= 0:
+        return as_array(x)
+    wide = (*(1,) * missing, *shape)
+    return broadcast_in_dim_p.bind(x, shape=wide, broadcast_dimensions=tuple(range(missing, rank)), sharding=None)
 
 
 def expand_dims(array, dimensions):

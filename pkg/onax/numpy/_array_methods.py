@@ -10,8 +10,9 @@ import sys
 import numpy as np
 
 from onax import lax
-from onax._ground import dtypes
+from onax._ground import config, dtypes
 from onax._native.array import Array, install_method, set_fast_binary, set_operators
+from onax._native.dispatch import set_same_rank_options
 from onax.numpy import (
     _arithmetic,
     _creation,
@@ -194,8 +195,10 @@ def array_namespace(self, *, api_version=None):
 
 
 def round_to(self, ndigits=None):
-    """The elements rounded to a number of decimal places."""
-    return _arithmetic.round(self, decimals=0 if ndigits is None else ndigits)
+    """The elements rounded to a number of decimal places; with none given, as integers."""
+    if ndigits is None:
+        return _creation.astype(_arithmetic.round(self), int)
+    return _arithmetic.round(self, decimals=ndigits)
 
 
 def _flat(self):
@@ -243,6 +246,8 @@ def _install():
         install_method(Array, name, property(function))
     for name, (primitive, kinds) in FAST.items():
         set_fast_binary(name, primitive, kinds)
+    rank_promotion = config.row("jax_numpy_rank_promotion")
+    set_same_rank_options(rank_promotion.mask << rank_promotion.shift)
 
 
 _install()

@@ -97,6 +97,11 @@ def promote_dtypes(*args):
     """The arguments as Arrays of their common dtype."""
     if len(args) < 2:
         return [as_operand(x) for x in args]
+    first = args[0]
+    if type(first) is ArrayImpl and all(
+        type(x) is ArrayImpl and x.dtype is first.dtype and x.weak_type is first.weak_type for x in args
+    ):
+        return list(args)
     dtype, weak_type = dtypes.result_type(*args, return_weak_type_flag=True)
     return [to_dtype(x, dtype, weak_type) for x in args]
 
