@@ -508,7 +508,7 @@ cdef object _plain_index(object i):
         return i
     if type(i) is ArrayImpl:
         a = <ArrayImpl>i
-        if a.buf is not None and cnp.PyArray_NDIM(a.buf) == 0 and cnp.PyArray_ISINTEGER(a.buf):
+        if a.buf is not None and not a.placed and cnp.PyArray_NDIM(a.buf) == 0 and cnp.PyArray_ISINTEGER(a.buf):
             return a.buf.item()
     return NotImplemented
 
@@ -762,7 +762,10 @@ cdef class ArrayImpl(Array):
             raise BufferError("an array of keys has no buffer; use onax.random.key_data(arr)")
         view = buffer_of(self).view()
         onax_clear_owner(buffer)  # Cython put a counted None there, which the next line may overwrite
-        PyObject_GetBuffer(view, buffer, flags)
+        try:
+            PyObject_GetBuffer(view, buffer, flags)
+        except ValueError as error:  # NumPy's, for dtypes that the protocol has no letter for
+            raise BufferError(f"{self._dtype} has no form in the buffer protocol; use np.asarray(arr)") from error
 
     def __reduce__(self):
         dtype = self._dtype if is_extended(self._dtype) else None

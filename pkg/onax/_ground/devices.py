@@ -60,7 +60,7 @@ class Device:
         self.platform = platform
         self.id = id_
         self.process_index = 0
-        self.local_hardware_id = id_ if platform == "gpu" else 0
+        self.local_hardware_id = id_
         self._label = "cuda" if platform == "gpu" else platform
         self._family = self._label.capitalize()
         self.device_kind = device_kind or platform

@@ -235,7 +235,8 @@ def _start_indices(operand, indices, allow_negative):
 
 
 def _start_index(index, size, negative):
-    if type(index) is ArrayImpl and negative and get_trace() is None and index.dtype.kind == "i":
+    plain = type(index) is ArrayImpl and negative and not index._committed
+    if plain and get_trace() is None and index.dtype.kind == "i":
         value = index._value
         return value if value.ndim or value >= 0 else value + np.asarray(size).astype(value.dtype)
     if isinstance(index, (int, np.integer)):

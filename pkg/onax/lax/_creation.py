@@ -1,14 +1,20 @@
 """Creation with placement: lax.full and lax.full_like."""
 
+from onax._native.array import ArrayImpl
 from onax._prims import shaping
-from onax._prims.misc import REUSE_INPUT, device_put_p
+from onax._transforms.transfer import device_put
 
 
-def _placed(x, sharding):
-    """x on the devices of a sharding (or on a Device), committed; x itself for None."""
-    if sharding is None:
-        return x
-    return device_put_p.bind(x, devices=(sharding,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
+def placed(x, device):
+    """x on a Device or on the devices of a sharding, committed; x itself for None."""
+    return x if device is None else device_put(x, device)
+
+
+def _place_like(x, shape, dtype):
+    """Where an array made like x goes: to the device to which x is committed, if it has the rank of x."""
+    if type(x) is not ArrayImpl or not x.committed or (dtype is None and x.weak_type):
+        return None
+    return x.sharding if shape is None or len(shape) == x.ndim else None
 
 
 def full(shape, fill_value, dtype=None, *, sharding=None):
@@ -17,20 +23,21 @@ def full(shape, fill_value, dtype=None, *, sharding=None):
     dtype defaults to that of fill_value (weakly typed for a Python scalar).  Raises TypeError when fill_value is not a
     scalar.
     """
-    return _placed(shaping.full(shape, fill_value, dtype), sharding)
+    return placed(shaping.full(shape, fill_value, dtype), sharding)
 
 
 def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
     """An array like x (its shape, dtype and weak type unless given) whose every element is fill_value.
 
-    x may be anything with a shape and a dtype; `sharding` places the result.
+    x may be anything with a shape and a dtype; `sharding` places the result, else a committed x does.
     """
-    return _placed(shaping.full_like(x, fill_value, dtype, shape), sharding)
+    place = _place_like(x, shape, dtype) if sharding is None else sharding
+    return placed(shaping.full_like(x, fill_value, dtype, shape), place)
 
 
 def empty(shape, dtype, *, out_sharding=None):
     """An array of the given shape and dtype, for values that do not matter; here they are zeros."""
-    return _placed(shaping.full(shape, 0, dtype), out_sharding)
+    return placed(shaping.full(shape, 0, dtype), out_sharding)
 
 
 def broadcast_like(arr, like_arr):

@@ -23,7 +23,7 @@ from onax._prims.indexing_kernels import combine
 from onax._transforms.staging import trace_to_jaxpr
 from onax.numpy._arithmetic import power
 from onax.numpy._creation import broadcast_to
-from onax.numpy._indexing import Plan, from_end, parse, read, wrapped
+from onax.numpy._indexing import Plan, from_end, parse, places_result, read, wrapped
 from onax.numpy._promotion import as_operand, check_arraylike, promote_dtypes
 from onax.numpy._ufuncs import divide
 
@@ -285,7 +285,7 @@ _PLAIN_KINDS = "fiu"
 
 def _update_now(x, index, values, op):
     """The updated copy of a concrete array for an index of ints and slices, or one array; None for anything else."""
-    if type(x) is not ArrayImpl or x._shards is not None:
+    if type(x) is not ArrayImpl or x._shards is not None or places_result(x, index):
         return None
     if op is not None and (dtypes.is_extended(x.dtype) or x.dtype.kind not in _PLAIN_KINDS):
         return None

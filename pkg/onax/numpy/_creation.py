@@ -9,13 +9,13 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
-from onax._native.array import Array, ArrayImpl, from_user, make_array
+from onax._native.array import Array, ArrayImpl, from_dlpack_buffer, from_user, make_array
 from onax._native.context import get_trace
 from onax._native.tree import tree_leaves
 from onax._prims.convert import cast
-from onax._prims.misc import REUSE_INPUT, device_put_p
 from onax._prims.shaping import canonical_shape as plain_shape
 from onax._transforms.vmap import vmap
+from onax.lax._creation import placed as on_device
 from onax.numpy._promotion import (
     array_of,
     arrays,
@@ -128,13 +128,6 @@ def _from_foreign(x, dtype):
     return _from_object(_numeric(found, x), dtype, False)
 
 
-def on_device(x, device):
-    """x committed to the device (a Device or a sharding), or x itself for None."""
-    if device is None:
-        return x
-    return device_put_p.bind(x, devices=(device,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
-
-
 def astype(x, dtype, /, *, copy=False, device=None):
     """x with the given dtype (None: float).  Floats to integers saturate, nan gives 0; complex keeps its real part."""
     x = array_of("astype", x)
@@ -152,10 +145,15 @@ def copy(a, order=None):
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
-    """An Array of the object's memory, shared where nobody can write to it, else copied."""
-    if isinstance(x, Array):
-        return on_device(array(x, copy=bool(copy)), device)
-    return array(np.from_dlpack(x), device=device)
+    """An Array over the memory of an object with `__dlpack__`, committed to its device; a copy with copy=True.
+
+    The one way to an Array whose memory others may write to: a write to x afterwards is seen in the Array.  There is a
+    copy when no Array can have the dtype of x (64 bits with x64 off).  Raises BufferError for memory not on the host.
+    """
+    if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
+        raise TypeError(f"from_dlpack takes an array with __dlpack__ and __dlpack_device__; got {type(x)}.")
+    out = array(x, copy=bool(copy)) if isinstance(x, Array) else from_dlpack_buffer(x, copy)
+    return on_device(out, out.device if device is None else device)
 
 
 def frombuffer(buffer, dtype=float, count=-1, offset=0):

@@ -263,7 +263,7 @@ def _none_of(x, shape):
 
 def _read_now(x, index):
     """The elements of a concrete array by NumPy's own indexing, at clamped places; None where that is not it."""
-    if isinstance(index, Tracer):
+    if isinstance(index, Tracer) or places_result(x, index):
         return None
     if type(index) is ArrayImpl and index.ndim and index.dtype.kind in "iu" and x.ndim and x.shape[0]:
         places = from_end(index._value, x.shape[0])
@@ -299,6 +299,14 @@ def _read_now(x, index):
         return wrapped(x, value[tuple(places)])
     except IndexError:  # arrays that do not broadcast together: the general path says so in JAX's words
         return None
+
+
+def places_result(x, index):
+    """Whether arrays of an index are committed to a device that is not x's own: then the general path decides."""
+    for part in index if type(index) is tuple else (index,):
+        if type(part) is ArrayImpl and part._committed and not (x._committed and part._device is x._device):
+            return True
+    return False
 
 
 def wrapped(x, value):
@@ -471,7 +479,9 @@ class Plan:
         size = self.shape[axis]
         if context.get_trace() is None and not isinstance(value, Tracer) and dims.is_constant(size):
             places = from_end(np.asarray(value), size) if wrap else np.asarray(value)
-            return as_array(_as_int32(places, size))
+            out = as_array(_as_int32(places, size))
+            committed = type(value) is ArrayImpl and value._committed
+            return out._with(device=value._device, committed=True) if committed else out
         if isinstance(value, np.ndarray):
             value = value.astype(dtypes.canonicalize_dtype(value.dtype))
             if wrap and value.ndim and value.dtype.kind == "i":  # JAX compares what NumPy holds while staging
