@@ -150,10 +150,10 @@ def _kernel(lhs, rhs, *, dimension_numbers, precision=None, preferred_element_ty
     dtype = lhs.dtype
     plain = dtype == rhs.dtype and dtype in _AS_THEY_ARE
     plain = plain and (preferred_element_type is None or preferred_element_type == dtype)
-    if plain and not lb and lhs.ndim == 2 and rhs.ndim == 2 and len(lc) == 1:
+    if plain and not lb and lhs.ndim <= 2 and rhs.ndim <= 2 and len(lc) == 1:
         if lhs.shape[lc[0]] != rhs.shape[rc[0]]:
             raise ValueError("contracted sizes differ")
-        return np.matmul(lhs if lc[0] == 1 else lhs.T, rhs if rc[0] == 0 else rhs.T)
+        return np.matmul(lhs if lc[0] == lhs.ndim - 1 else lhs.T, rhs if rc[0] == 0 else rhs.T)
     if plain:
         return _product(lhs, rhs, lc, rc, lb, rb)
     out = result_dtype(dtype, rhs.dtype, preferred_element_type)
@@ -296,7 +296,7 @@ bilinear(dot_general_p, _lhs_cotangent, _rhs_cotangent)
 
 
 def _axes(axes):
-    return tuple(operator.index(a) for a in axes)
+    return tuple([operator.index(a) for a in axes]) if axes else ()
 
 
 def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None, *, out_sharding=None):
