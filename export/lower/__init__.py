@@ -18,6 +18,7 @@ from onax.export.lower import (
     special,
     stacking,
 )
+    sorting,
 
 __all__ = [
     "control",
@@ -34,3 +35,4 @@ __all__ = [
     "special",
     "stacking",
 ]
+    "sorting",

@@ -86,7 +86,7 @@ def _by_halves(g, out, op_type, x, axes, count, identity):
 # ---- maximum and minimum
 
 
-def _flip(g, x, dtype):
+def flip(g, x, dtype):
     """Unsigned as signed of equal width in the same order, and back: the top bit inverted."""
     top = np.array(1 << (8 * x.dtype.itemsize - 1), UNSIGNED[x.dtype.itemsize]).astype(x.dtype)
     return ops.cast(g, ops.binary(g, "BitwiseXor", x, g.const(top)), dtype)
@@ -108,8 +108,8 @@ def reduce_extreme(g, op_type, x, axes, *, keepdims=False):
     if any(dim_rules.equal(x.shape[i], 0) for i in axes):
         return ops.full(g, shape, _lowest(x.dtype, op_type == "ReduceMin"), x.dtype)
     if x.dtype in (U32, U64):
-        signed = _flip(g, x, SIGNED[x.dtype.itemsize])
-        return _flip(g, reduce_extreme(g, op_type, signed, axes, keepdims=keepdims), x.dtype)
+        signed = flip(g, x, SIGNED[x.dtype.itemsize])
+        return flip(g, reduce_extreme(g, op_type, signed, axes, keepdims=keepdims), x.dtype)
     if x.dtype == INT64 and not fits_32_bits(x):
         return _extreme_int64(g, op_type, x, axes, shape)
     return ops.reduce(g, op_type, x, axes, keepdims=keepdims)
@@ -223,7 +223,7 @@ def _arg_extreme(g, out, x, axes, op_type):
     if _holds_nan(x.dtype):
         x, op_type = _nan_first(g, x, axis, op_type), "ArgMax"
     elif x.dtype == U64:
-        x = _flip(g, x, INT64)
+        x = flip(g, x, INT64)
     index = g.node(op_type, x, out=(out.shape, INT64), axis=axis, keepdims=0)
     return ops.cast(g, index, out.dtype)
 

@@ -1,0 +1,123 @@
+"""ONNX forms of sort and top_k.
+
+TopK keeps the order of equal elements, but what it does with NaN is undefined: floats are sorted by keys.  From opset
+26 on a key is one integer, the bits in the order of the numbers; before it is two, whether it is NaN and the number.
+Several keys are sorted by one after the other, the least significant first.
+"""
+
+import numpy as np
+
+from onax._prims.sorting import sort_p, top_k_p
+from onax.export.graph import ops
+from onax.export.lower.convert import F32, HALVES, INT32, INT64, SIGNED
+from onax.export.lower.reductions import flip
+from onax.export.lower.registry import lowers
+
+BOOL = np.dtype(np.bool_)
+U8 = np.dtype(np.uint8)
+
+
+# ---- keys
+
+
+def _ordered_bits(g, x):
+    """Signed integers in the total order of float bits: those of negative numbers count down."""
+    dtype = SIGNED[x.dtype.itemsize]
+    bits = ops.bitcast(g, x, dtype)
+    turned = ops.binary(g, "BitwiseXor", bits, g.const(np.iinfo(dtype).max, dtype))
+    return ops.where(g, ops.less(g, bits, g.const(0, dtype)), turned, bits)
+
+
+def _integer_key(g, x):
+    """An integer or bool in a type that TopK takes."""
+    dtype = x.dtype
+    if dtype == BOOL:
+        return ops.cast(g, x, U8)
+    if dtype.kind == "u" and dtype.itemsize == 8:
+        return flip(g, x, INT64)
+    if dtype.kind == "u" and dtype.itemsize > 1:
+        return ops.cast(g, x, INT32 if dtype.itemsize == 2 else INT64)
+    return x
+
+
+def _ascending(g, x):
+    """Keys for sort, the most significant first: -0 and 0 are equal, all NaN are equal and last."""
+    if type(x) is tuple:
+        return [key for part in x for key in _ascending(g, part)]
+    if x.dtype.kind in "iub":
+        return [_integer_key(g, x)]
+    if x.dtype in HALVES:
+        x = ops.cast(g, x, F32)
+    unordered = ops.is_nan(g, x)
+    if g.opset < 26:
+        number = ops.where(g, unordered, ops.scalar(g, np.inf, x), x)
+        return [ops.cast(g, unordered, U8), number]
+    zero = ops.scalar(g, 0, x)
+    bits = _ordered_bits(g, ops.where(g, ops.equal(g, x, zero), zero, x))
+    return [ops.where(g, unordered, g.const(np.iinfo(bits.dtype).max, bits.dtype), bits)]
+
+
+def _total(g, x):
+    """Keys for top_k: 0 above -0, NaN largest (below opset 26 also those with the sign bit)."""
+    if x.dtype.kind in "iub":
+        return [_integer_key(g, x)]
+    if x.dtype in HALVES:
+        x = ops.cast(g, x, F32)
+    if g.opset >= 26:
+        return [_ordered_bits(g, x)]
+    zero = ops.scalar(g, 0, x)
+    upward = ops.greater_equal(g, ops.div(g, ops.scalar(g, 1, x), x), zero)
+    positive = ops.logical_or(g, upward, ops.logical_not(g, ops.equal(g, x, zero)))
+    return [*_ascending(g, x), ops.cast(g, positive, U8)]
+
+
+# ---- order
+
+
+def _top(g, x, count, axis, largest):
+    """The values and places that TopK gives."""
+    shape = tuple(count if i == axis else d for i, d in enumerate(x.shape))
+    outs = [(shape, x.dtype), (shape, INT64)]
+    return g.node("TopK", x, g.shape_const((count,)), outs=outs, axis=axis, largest=int(largest), sorted=1)
+
+
+def _along(g, x, places, axis):
+    return g.node("GatherElements", x, places, out=(places.shape, x.dtype), axis=axis)
+
+
+def _order(g, keys, count, axis, largest):
+    """The places of the first `count` in the order of the keys."""
+    order = None
+    for i, key in enumerate(reversed(keys)):
+        moved = key if order is None else _along(g, key, order, axis)
+        wanted = count if i == len(keys) - 1 else key.shape[axis]
+        _, places = _top(g, moved, wanted, axis, largest)
+        order = places if order is None else _along(g, order, places, axis)
+    return order
+
+
+def _taken(g, x, order, axis):
+    if type(x) is tuple:
+        return tuple(_along(g, part, order, axis) for part in x)
+    return _along(g, x, order, axis)
+
+
+@lowers(sort_p, components=True)
+def _sort(g, out, *xs, dimension, num_keys, **_):
+    keys = [key for x in xs[:num_keys] for key in _ascending(g, x)]
+    count = keys[0].shape[dimension]
+    if len(xs) == 1 and keys == [xs[0]]:
+        return (_top(g, xs[0], count, dimension, False)[0],)
+    order = _order(g, keys, count, dimension, False)
+    return tuple(_taken(g, x, order, dimension) for x in xs)
+
+
+@lowers(top_k_p)
+def _top_k(g, out, x, *, k, axis):
+    keys = _total(g, x)
+    if keys == [x]:
+        values, places = _top(g, x, k, axis, True)
+    else:
+        places = _order(g, keys, k, axis, True)
+        values = _along(g, x, places, axis)
+    return values, ops.cast(g, places, INT32)

@@ -1,0 +1,257 @@
+"""Sorting along an axis: sort of several operands by the first of them, and top_k.
+
+sort is always stable.  Its order puts NaN last, takes -0 and 0 for equal, and compares complex numbers by real part,
+then by imaginary part.  top_k goes by the total order of bits: NaN first, 0 above -0, NaN with the sign bit last.
+"""
+
+import numpy as np
+
+from onax._core.rules import tangent_zero
+from onax._core.trace import as_array, typeof
+from onax._core.zeros import Zero
+from onax._ground import dims, dtypes
+from onax._native.array import Array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import Primitive
+from onax._prims.convert import cast
+from onax._prims.indexing import GatherDimensionNumbers, GatherScatterMode, gather
+from onax._prims.shaping import (
+    broadcast_in_dim,
+    broadcasted_iota,
+    canonical_axis,
+    canonical_shape,
+    expand_dims,
+    moveaxis,
+    reshape,
+    shape_of,
+)
+
+_PLAIN = frozenset(map(np.dtype, "? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split()))
+_LARGEST_INDEX = 2**31
+
+
+class _OutOfRange(ValueError):
+    """A kernel met parameters that abstract_eval refuses; the dispatcher then lets that word the error."""
+
+
+def _comparable(x):
+    """x, or the same numbers in a dtype that NumPy sorts as JAX does."""
+    dtype = x.dtype
+    if dtype in _PLAIN:
+        return x
+    if dtypes.is_integer(dtype):
+        return x.astype(np.int32)
+    return x.astype(np.float32)
+
+
+# ---- sort ----
+
+
+def _sort_kernel(*operands, dimension, is_stable, num_keys):
+    first = operands[0]
+    if not 0 <= dimension < first.ndim or any(x.shape != first.shape for x in operands[1:]):
+        raise _OutOfRange
+    if len(operands) == 1:
+        return [_sorted(first, dimension)]
+    keys = []
+    for x in map(_comparable, operands[:num_keys]):
+        keys.extend((x.real, x.imag) if x.dtype.kind == "c" else (x,))
+    if len(keys) == 1:
+        order = np.argsort(keys[0], dimension, kind="stable")
+    else:
+        order = np.lexsort(keys[::-1], dimension)
+    return [np.take_along_axis(x, order, dimension) for x in operands]
+
+
+def _sorted(x, axis):
+    """Equal numbers look the same, but for zeros of either sign: only these need the slower stable sort."""
+    wide = _comparable(x)
+    stable = wide.dtype.kind == "c" or (wide.dtype.kind == "f" and bool((np.signbit(wide) & (wide == 0)).any()))
+    out = np.sort(wide, axis, kind="stable" if stable else None)
+    return out if wide is x else cast(out, x.dtype)
+
+
+def _sort_abstract(*avals, dimension, is_stable, num_keys):
+    shape = avals[0].shape
+    if not all(dims.equal_shapes(a.shape, shape) for a in avals[1:]):
+        shapes = " ".join(str(a.shape) for a in avals)
+        raise TypeError(f"Arguments to sort must have equal shapes, got: {shapes}")
+    for a in avals[:num_keys]:
+        if dtypes.is_extended(a.dtype):
+            raise TypeError(f"sort does not compare dtype {a.dtype}; its keys are numbers or bools.")
+    canonical_axis(dimension, len(shape))
+    return [ShapedArray(a.shape, a.dtype, a.weak_type) for a in avals]
+
+
+def _along(indices, axis, x):
+    """The elements of x at the indices along the axis; indices carry a last axis of length 1."""
+    rank = len(shape_of(x))
+    if dims.definitely_empty(shape_of(x)):  # a window of one element would not fit
+        return np.zeros(shape_of(indices)[:-1], x.dtype)
+    others = tuple(i for i in range(rank) if i != axis)
+    numbers = GatherDimensionNumbers(
+        offset_dims=(),
+        collapsed_slice_dims=(axis,),
+        start_index_map=(axis,),
+        operand_batching_dims=others,
+        start_indices_batching_dims=others,
+    )
+    return gather(x, indices, numbers, (1,) * rank, mode=GatherScatterMode.PROMISE_IN_BOUNDS)
+
+
+def _sort_jvp(primals, tangents, *, dimension, **params):
+    if all(type(g) is Zero for g in tangents):
+        out = sort_p.bind(*primals, dimension=dimension, **params)
+        return out, tangent_zero(out)
+    shape = shape_of(primals[0])
+    places = broadcasted_iota(np.uint32, shape, dimension)
+    *out, places = sort_p.bind(*primals, places, dimension=dimension, **params)
+    places = expand_dims(places, (len(shape),))
+    return out, [g if type(g) is Zero else _along(places, dimension, g) for g in tangents]
+
+
+def _sort_batch(axis_data, operands, mapped, *, dimension, **params):
+    like, d = next((x, d) for x, d in zip(operands, mapped) if d is not None)
+    shape = shape_of(like)
+    others = tuple(i for i in range(len(shape)) if i != d)
+    full = [
+        broadcast_in_dim(x, shape, others) if own is None else moveaxis(x, own, d) for x, own in zip(operands, mapped)
+    ]
+    return sort_p.bind(*full, dimension=dimension + (d <= dimension), **params), [d] * len(full)
+
+
+sort_p = Primitive(
+    "sort",
+    multiple_results=True,
+    kernel=_sort_kernel,
+    abstract_eval=_sort_abstract,
+    jvp=_sort_jvp,
+    batch=_sort_batch,
+    weak=lambda flags, params: flags,
+)
+
+
+def sort(operand, dimension=-1, is_stable=True, num_keys=1):
+    """operand sorted along an axis, ascending; or a tuple of arrays of one shape, reordered together.
+
+    Several arrays are ordered by the first `num_keys` of them, the first above all.  NaN comes last, -0 equals 0.
+    is_stable is accepted as in JAX; the order of equal elements is kept in either case.  Raises TypeError for no or
+    unequally shaped arrays, ValueError for num_keys or dimension out of range.
+    """
+    if isinstance(operand, (list, tuple)):
+        operands = operand
+        if not operands:
+            raise TypeError("Sort requires at least one operand")
+        if not 1 <= num_keys <= len(operands):
+            raise ValueError(f"num_keys={num_keys} must be between 1 and len(operand)={len(operands)}")
+        dimension = canonical_axis(dimension, len(typeof(operands[0]).shape))
+        return tuple(sort_p.bind(*operands, dimension=dimension, is_stable=is_stable, num_keys=num_keys))
+    if num_keys != 1:
+        raise ValueError(f"num_keys={num_keys} must equal 1 for a single operand.")
+    dimension = canonical_axis(dimension, len(typeof(operand).shape))
+    return sort_p.bind(operand, dimension=dimension, is_stable=is_stable, num_keys=1)[0]
+
+
+def sort_key_val(keys, values, dimension=-1, is_stable=True):
+    """keys sorted along an axis, and values reordered in the same way."""
+    dimension = canonical_axis(dimension, len(typeof(keys).shape))
+    return tuple(sort_p.bind(keys, values, dimension=dimension, is_stable=is_stable, num_keys=1))
+
+
+# ---- top_k ----
+
+
+def descending_key(x):
+    """Integers in the opposite order of x, by the total order of bits."""
+    dtype = x.dtype
+    if dtype.kind == "b":
+        return np.logical_not(x).view(np.int8)
+    if dtype.kind == "i":
+        return ~x
+    if dtype.kind == "u":
+        return ~(x ^ dtype.type(1 << (8 * dtype.itemsize - 1))).view(f"i{dtype.itemsize}")
+    bits = x.view(f"i{dtype.itemsize}")
+    return ~np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
+
+
+def _top_k_kernel(x, *, k, axis):
+    if not (0 <= axis < x.ndim and 0 <= k <= x.shape[axis]):
+        raise _OutOfRange
+    wide = np.ascontiguousarray(np.moveaxis(_comparable(x), axis, -1))
+    key = descending_key(wide)
+    if key.dtype.itemsize <= 4:
+        order = _smallest_places(key, k)
+    else:
+        order = np.argsort(key, -1, kind="stable")[..., :k]
+    order = np.moveaxis(order, -1, axis)
+    return [np.take_along_axis(x, order, axis), order.astype(np.int32)]
+
+
+def _smallest_places(key, k):
+    """Where the k smallest are, in order: key and place are one 64-bit number, so no two are equal."""
+    middle = 1 << 31 if key.dtype == np.uint32 else 0  # so that the shifted key fits
+    both = ((key.astype(np.int64) - middle) << 32) | np.arange(key.shape[-1])
+    if 0 < k < key.shape[-1]:
+        both = np.partition(both, k - 1, -1)[..., :k]
+    return np.sort(both, -1)[..., :k] & 0xFFFFFFFF
+
+
+def _top_k_abstract(x, *, k, axis):
+    if dtypes.is_extended(x.dtype):
+        raise TypeError(f"top_k does not accept dtype {x.dtype}.")
+    if dtypes.is_complex(x.dtype):
+        raise ValueError("top_k is not compatible with complex inputs.")
+    if dims.is_constant(k) and k < 0:
+        raise ValueError(f"k argument to top_k must be nonnegative, got {k}")
+    if x.ndim == 0:
+        raise TypeError(f"top_k operand must have >= 1 dimension, got {x.shape}")
+    if not 0 <= axis < x.ndim:
+        raise ValueError(f"axis argument out of range: axis={axis} for operand.shape={x.shape}")
+    shape = list(x.shape)
+    if shape[axis] < k:
+        raise ValueError(
+            f"k argument to top_k must be no larger than size along axis; got k={k} with shape={shape} and axis={axis}"
+        )
+    if dims.is_constant(shape[axis]) and shape[axis] > _LARGEST_INDEX:
+        raise ValueError(
+            "top_k returns int32 indices, which will overflow for array dimensions larger than the maximum int32 "
+            f"({_LARGEST_INDEX - 1}). Got operand.shape={x.shape}"
+        )
+    shape[axis] = k
+    return [ShapedArray(tuple(shape), d, x.weak_type) for d in (x.dtype, np.dtype(np.int32))]
+
+
+def _top_k_jvp(primals, tangents, *, k, axis):
+    out = top_k_p.bind(*primals, k=k, axis=axis)
+    (g,) = tangents
+    zeros = tangent_zero(out)
+    if type(g) is Zero:
+        return out, zeros
+    places = out[1]
+    return out, [_along(reshape(places, (*shape_of(places), 1)), axis, g), zeros[1]]
+
+
+def _top_k_batch(axis_data, operands, mapped, *, k, axis):
+    (x,), (d,) = operands, mapped
+    return top_k_p.bind(x, k=k, axis=axis + (d <= axis)), [d, d]
+
+
+top_k_p = Primitive(
+    "top_k",
+    multiple_results=True,
+    kernel=_top_k_kernel,
+    abstract_eval=_top_k_abstract,
+    jvp=_top_k_jvp,
+    batch=_top_k_batch,
+)
+
+
+def top_k(operand, k, *, axis=-1):
+    """The k largest elements along an axis in descending order, and their places (int32).
+
+    Of equal elements the first comes first; NaN counts as largest, 0 as larger than -0.  Raises ValueError for k
+    negative or beyond the axis, for an axis out of bounds and for complex numbers.
+    """
+    operand = operand if isinstance(operand, Array) else as_array(operand)
+    (k,) = canonical_shape([k])
+    return top_k_p.bind(operand, k=k, axis=canonical_axis(axis, operand.ndim))

@@ -1,0 +1,103 @@
+"""sort and top_k: NaN, zeros of both signs, ties, several keys, words of errors.  Values: JAX 0.10.2 on the CPU."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import onax as jax
+from onax import lax
+
+INF, NAN = np.inf, np.nan
+f32 = lambda *values: np.array(values, np.float32)
+X = np.ones(3, np.float32)
+PLACES = np.arange(5)
+
+
+def shown(x):
+    """Numbers as text, in which zeros keep their sign."""
+    return [str(v) for v in np.asarray(x).tolist()]
+
+
+@pytest.mark.parametrize("run", [lambda f, *xs: f(*xs), lambda f, *xs: jax.jit(f)(*xs)], ids=["eager", "jit"])
+class TestOrder:
+    def test_zeros_keep_their_order_and_nan_is_last(self, run):
+        x = f32(0.0, -0.0, NAN, 1, -NAN, INF, -0.0, 0.0)
+        assert shown(run(lax.sort, x)) == ["0.0", "-0.0", "-0.0", "0.0", "1.0", "inf", "nan", "nan"]
+
+    def test_first_key_decides(self, run):
+        keys, rest = f32(0.0, -0.0, NAN, -NAN, 1), np.array([3, 2, 1, 0, 5])
+        for count, want in ((1, [3, 2, 5, 1, 0]), (2, [2, 3, 5, 0, 1])):
+            _, got = run(lambda *xs, count=count: lax.sort(xs, num_keys=count), keys, rest)
+            assert np.asarray(got).tolist() == want
+
+    def test_complex(self, run):
+        x = np.complex64([complex(NAN, NAN), 2 + 1j, complex(NAN, 1), 1 + 1j, complex(1, -INF)])
+        _, places = run(lambda *xs: lax.sort_key_val(*xs), x, PLACES)
+        assert np.asarray(places).tolist() == [4, 3, 1, 2, 0]
+
+    def test_top_k_takes_zero_above_minus_zero(self, run):
+        values, places = run(lambda x: lax.top_k(x, 5), f32(0.5, np.abs(NAN), 2, -0.0, 0.0))
+        assert shown(values) == ["nan", "2.0", "0.5", "0.0", "-0.0"]
+        assert np.asarray(places).tolist() == [1, 2, 0, 4, 3]
+
+    def test_top_k_ties(self, run):
+        values, places = run(lambda x: lax.top_k(x, 2), np.array([True, False, True]))
+        assert values.dtype == bool and places.dtype == np.int32 and np.asarray(places).tolist() == [0, 2]
+
+    def test_unsigned(self, run):
+        values, places = run(lambda x: lax.top_k(x, 2), np.uint32([1, 2**32 - 1, 3]))
+        assert np.asarray(values).tolist() == [2**32 - 1, 3] and np.asarray(places).tolist() == [1, 2]
+
+
+def test_negative_nan_is_last_in_top_k():
+    x = np.array([0x7FC00000, 0xFFC00000, 0x3F800000], np.uint32).view(np.float32)
+    for call in (lax.top_k, jax.jit(lax.top_k, static_argnums=1)):
+        assert np.asarray(call(x, 3)[1]).tolist() == [0, 2, 1]
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, "float16", ml_dtypes.float8_e4m3fn, ml_dtypes.int4])
+def test_narrow_types(dtype):
+    out = lax.sort(np.array([3, -1, 2], np.float32).astype(dtype))
+    assert out.dtype == dtype and np.asarray(out).astype(float).tolist() == [-1, 2, 3]
+
+
+def test_derivative_goes_through_the_order():
+    grad = jax.grad(lambda x: (lax.sort(x) * f32(1, 2, 3)).sum())(f32(3, 1, 2))
+    assert np.asarray(grad).tolist() == [3, 1, 2]
+    grad = jax.grad(lambda x: lax.top_k(x, 2)[0][1])(f32(3, 1, 2))
+    assert np.asarray(grad).tolist() == [0, 0, 1]
+
+
+def test_mapped_and_unmapped_operands():
+    keys = np.array([[3, 1, 2], [1, 3, 2]])
+    _, values = jax.vmap(lambda k: lax.sort_key_val(k, np.arange(3)))(keys)
+    assert np.asarray(values).tolist() == [[1, 2, 0], [0, 2, 1]]
+
+
+def test_weak_types_stay_apart():
+    assert [x.weak_type for x in lax.sort((lax.full((3,), 2.0), X))] == [True, False]
+    assert [x.weak_type for x in lax.top_k(lax.full((3,), 2.0), 1)] == [True, True]
+
+
+#     call, error, words
+ERRORS = (
+    (lambda: lax.sort(np.float32(1)), ValueError, "axis -1 is out of bounds for array of dimension 0"),
+    (lambda: lax.sort(X, dimension=2), ValueError, "axis 2 is out of bounds for array of dimension 1"),
+    (lambda: lax.sort((X, X[:2])), TypeError, "Arguments to sort must have equal shapes, got: (3,) (2,)"),
+    (lambda: lax.sort((X, X), num_keys=3), ValueError, "num_keys=3 must be between 1 and len(operand)=2"),
+    (lambda: lax.sort((X, X), num_keys=0), ValueError, "num_keys=0 must be between 1 and len(operand)=2"),
+    (lambda: lax.sort(()), TypeError, "Sort requires at least one operand"),
+    (lambda: lax.top_k(X, 4), ValueError, "no larger than size along axis; got k=4 with shape=[3] and axis=0"),
+    (lambda: lax.top_k(X, -1), ValueError, "k argument to top_k must be nonnegative, got -1"),
+    (lambda: lax.top_k(X, 2, axis=1), ValueError, "axis 1 is out of bounds for array of dimension 1"),
+    (lambda: lax.top_k(np.float32(1), 1), ValueError, "axis -1 is out of bounds for array of dimension 0"),
+    (lambda: lax.top_k(X.astype(complex), 1), ValueError, "top_k is not compatible with complex inputs."),
+    (lambda: lax.top_k(X, 1.5), TypeError, "concrete values of integer type, got (1.5,)"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("call, error, words", ERRORS)
+def test_errors(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert words in str(caught.value)
