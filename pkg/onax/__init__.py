@@ -11,6 +11,7 @@ from onax._compile.cache import clear_caches
 from onax._compile.jit import jit
 from onax._control.custom_jvp import custom_jvp
 from onax._core.sharding import NamedSharding, PartitionSpec, make_mesh
+from onax._core.trace import ensure_compile_time_eval
 from onax._ground.config import (
     check_tracer_leaks,
     checking_leaks,
@@ -63,7 +64,7 @@ P = PartitionSpec
 __version__ = "0.1.0"
 
 # Rooms that most programs do not need at start: imported when first asked for.
-_LATER = frozenset({"export", "nn", "scipy", "sharding", "stages"})
+_LATER = frozenset({"core", "export", "extend", "nn", "scipy", "sharding", "stages"})
 
 
 def __getattr__(name):

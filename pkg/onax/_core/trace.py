@@ -77,6 +77,14 @@ def find_cur_trace():
     return eval_trace if trace is None else trace
 
 
+def ensure_compile_time_eval():
+    """Context in which operations are carried out at once, also while a function is being traced."""
+    return set_current_trace(eval_trace)
+
+
+eval_context = ensure_compile_time_eval
+
+
 def trace_state_clean():
     """Whether no transformation is at work in this thread."""
     return context.get_trace() is None
