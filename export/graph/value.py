@@ -18,12 +18,14 @@ from onax._ground import source
 from onax._ground.errors import LoweringError
 from onax._native.avals import ShapedArray
 from onax.export.graph import kernels as measured
+from onax.export.graph.bounds import within
 
 # Constants up to this size are compared by their bytes and kept once; larger ones by identity.
 SMALL_BYTES = 1024
 
 _INT64 = np.dtype(np.int64)
 _NO_OPERANDS = ()
+_VALUES = {"Clip": 1, "ReduceMax": 1, "ReduceMin": 1}  # how many operands hold numbers that are compared
 
 
 class Value:
@@ -312,6 +314,8 @@ class Graph:
             dtype = inputs[0].aval.dtype
         else:
             dtype = inputs[operands[0]].aval.dtype if operands else avals[0].dtype
+        if (name, dtype) in measured.EXACT_BITS:
+            self._check_bits(name, dtype, inputs)
         try:
             carrier = self.model.kernels.plan(name, dtype)
         except LoweringError as error:
@@ -323,6 +327,14 @@ class Graph:
         inner = [ShapedArray(a.shape, carrier) if i in back else a for i, a in enumerate(avals)]
         values = self._emit_all(op_type, "", into, inner, attributes)
         return tuple(self.cast(v, dtype) if i in back else v for i, v in enumerate(values))
+
+    def _check_bits(self, name, dtype, inputs):
+        """Refuses integers that an operator's kernel may get wrong; the limits of Clip are the rule's business."""
+        bits = measured.EXACT_BITS[name, dtype]
+        if not all(within(v, -(2**bits), 2**bits - 1) for v in inputs[: _VALUES.get(name)]):
+            raise LoweringError(
+                self._say(f"ONNX Runtime's {name} of {dtype} is wrong for numbers of more than {bits} bits")
+            )
 
     def _carried(self, value, position, operands, carrier):
         if value is None or not (operands is None or position in operands):

@@ -101,10 +101,9 @@ LIMITS = {d: np.array([np.iinfo(d).min, np.iinfo(d).max, 1, 3], d) for d in "bhi
     ("Add", np.add), ("Sub", np.subtract), ("Mul", np.multiply), ("Min", np.minimum), ("Max", np.maximum),
 ], ids=str)  # fmt: skip
 def test_integer_arithmetic_wraps_in_every_type(code, op_type, ufunc):
-    if op_type in ("Min", "Max") and code in "Q":
-        pytest.skip("no detour")
     x = LIMITS[code]
-    got = run(lambda g, a, b: ops.binary(g, op_type, a, b), x, x[::-1].copy())
+    builder = {"Min": ops.minimum, "Max": ops.maximum}.get(op_type, lambda g, a, b: ops.binary(g, op_type, a, b))
+    got = run(builder, x, x[::-1].copy())
     np.testing.assert_array_equal(got, ufunc(x, x[::-1]))
 
 
@@ -132,6 +131,36 @@ def test_halves(dtype):
     got = run(lambda g, a: g.node("Exp", ops.mul(g, a, g.const(0.01, dtype))), x)
     want = np.exp((x.astype(np.float32) * np.asarray(0.01, dtype).astype(np.float32)).astype(dtype).astype(np.float32))
     np.testing.assert_allclose(got.astype(np.float32), want.astype(dtype).astype(np.float32), rtol=2**-7)
+
+
+WRONG_BEYOND_32_BITS = {
+    "Max": lambda g, x: g.node("Max", x, x),
+    "Min": lambda g, x: g.node("Min", x, x),
+    "Sign": lambda g, x: g.node("Sign", x),
+    "Clip": lambda g, x: g.node("Clip", x, g.const(0, I64), g.const(9, I64)),
+    "ReduceMax": lambda g, x: ops.reduce(g, "ReduceMax", x, (0,)),
+    "ReduceMin": lambda g, x: ops.reduce(g, "ReduceMin", x, (0,)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_BEYOND_32_BITS)
+def test_int64_is_refused_where_the_runtime_orders_it_wrongly(name):
+    build = WRONG_BEYOND_32_BITS[name]
+    g = Graph()
+    with pytest.raises(LoweringError, match=f"{name} of int64 is wrong for numbers of more than 31 bits"):
+        build(g, g.input("x", ((3,), I64)))
+    build(g, ops.cast(g, g.input("y", ((3,), np.int32)), I64))
+    build(g, g.const([1, -5, 2], I64))
+    if name.startswith("Reduce"):
+        with pytest.raises(LoweringError, match="no kernel"):
+            build(g, g.input("z", ((3,), np.uint32)))
+
+
+def test_the_remainder_of_wide_integers_is_refused():
+    g = Graph()
+    x = g.input("x", ((3,), I64))
+    with pytest.raises(LoweringError, match="more than 53 bits"):
+        ops.binary(g, "Mod", x, g.const(7, I64), fmod=1)
 
 
 def test_results_of_another_type_are_not_cast_back():

@@ -48,6 +48,7 @@ def test_plans(operator, short, carrier):
     ("Tan", "f64", "nor in any other"),
     ("Add", "bool", "nor in any other"),
     ("TopK", "u64", "nor in any other"), ("ReduceSum", "u32", "nor in any other"),
+    ("ReduceMax", "u32", "nor in any other"), ("ReduceMin", "u32", "nor in any other"),
     ("BitShift", "i32", "nor in any other"),
     ("CumProd", "f32", "in opset 21; the lowest opset that has one is 26"),
     ("Attention", "f32", "the lowest opset that has one is 23"),
