@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from onax._native.dispatch import Primitive
+
 TESTS = Path(__file__).resolve().parent
 RECORDINGS = TESTS / "oracle_recordings"
 
@@ -29,12 +31,12 @@ def python():
 
 
 class Oracle:
-    """One process with real JAX; `ask` sends a request and returns its answer."""
+    """One process with real JAX (or what `script` serves); `ask` sends a request and returns its answer."""
 
-    def __init__(self, executable):
+    def __init__(self, executable, script="oracle_server.py"):
         environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
         self._process = subprocess.Popen(
-            [executable, str(TESTS / "oracle_server.py")],
+            [executable, str(TESTS / script)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -43,11 +45,17 @@ class Oracle:
         atexit.register(self.close)
 
     def ask(self, request):
-        """The answer to one request: {"ok": value} or {"error": class name, "message": text}."""
+        """The answer to one request: {"ok": value} or {"error": class name, "message": text}.
+
+        RuntimeError if the process has ended: it names the code that it ended with.
+        """
         data = pickle.dumps(request)
         self._process.stdin.write(struct.pack("<I", len(data)) + data)
         self._process.stdin.flush()
-        (size,) = struct.unpack("<I", self._process.stdout.read(4))
+        header = self._process.stdout.read(4)
+        if len(header) < 4:
+            raise RuntimeError(f"the process died with code {self._process.wait()}")
+        (size,) = struct.unpack("<I", header)
         return pickle.loads(self._process.stdout.read(size))
 
     def close(self):
@@ -85,6 +93,8 @@ def encode(value):
         return ("enum", type(value).__name__, value.name)
     if isinstance(value, tuple):
         return ("tuple", [encode(v) for v in value])
+    if isinstance(value, Primitive):
+        return ("primitive", value.name)
     return value
 
 

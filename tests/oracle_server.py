@@ -44,6 +44,8 @@ def decode(value):
         return getattr(lax, value[1])(**{k: decode(v) for k, v in value[2].items()})
     if isinstance(value, tuple) and value and value[0] == "enum":
         return getattr(getattr(lax, value[1]), value[2])
+    if isinstance(value, tuple) and value and value[0] == "primitive":
+        return _primitive(value[1])
     if isinstance(value, tuple) and value and value[0] == "tuple":
         return tuple(decode(v) for v in value[1])
     return value

@@ -1,0 +1,205 @@
+"""ONNX forms of convolutions: Conv or ConvTranspose in float32, a product of matrices for what they lack.
+
+Operands are brought to (batch, feature, space...) and (output, input, space...).  Batch groups become feature groups by
+moving them from the batch to the features.  Negative padding and holes in the left operand are made before the Conv,
+which has neither; holes without strides go to ConvTranspose, which computes no product with their zeros.
+"""
+
+import math
+
+import numpy as np
+
+from onax._ground import dims as dim_rules
+from onax._native.avals import ShapedArray
+from onax._prims.conv import conv_general_dilated_p
+from onax._prims.windows_shapes import offsets, slice_bounds
+from onax.export.graph import ops
+from onax.export.lower.convert import F32, F64, FLOATS, INT64, convert, refuse
+from onax.export.lower.registry import lowers, lowers_components
+from onax.export.lower.slicing import pad
+
+# Windows with more places than this are read by one Gather instead of a Slice for each place.
+_MANY_PLACES = 64
+
+
+class _Convolution:
+    """Parameters of one convolution, all axes in order: space, the result's sizes, strides, dilations, groups."""
+
+    __slots__ = ("gaps", "groups", "holes", "padding", "space", "strides", "width")
+
+    def __init__(self, window, space, strides, padding, holes, gaps, groups):
+        self.space = space
+        self.strides = strides
+        self.padding = padding
+        self.holes = holes
+        self.gaps = gaps
+        self.groups = groups
+        self.width = [dim_rules.dilate_dim(w, d) for w, d in zip(window, gaps)]
+
+
+def _working_type(lhs, rhs, out):
+    """The element type to multiply in: float32 for what is narrower, else the widest of operands and result."""
+    kinds = [d for d in (lhs.dtype, rhs.dtype, out.dtype) if d in FLOATS]
+    if out.dtype.kind == "b":
+        return F32
+    if kinds:
+        return F64 if F64 in kinds else F32
+    widest = max((lhs.dtype, rhs.dtype, out.dtype), key=lambda d: (d.itemsize, d == out.dtype))
+    return widest if widest.itemsize >= 4 else np.dtype(np.int32)
+
+
+def _batch_groups(g, x, groups):
+    """x of shape (groups * n, c, ...) as (n, groups * c, ...)."""
+    n, (c, *space) = dim_rules.divide_sizes(x.shape[:1], (groups,)), x.shape[1:]
+    split = ops.reshape(g, x, (groups, n, c, *space))
+    order = (1, 0, *range(2, split.ndim))
+    return ops.reshape(g, ops.transpose(g, split, order), (n, groups * c, *space))
+
+
+def _spread(g, x, c):
+    """x with its holes and padding made, negative padding cut."""
+    config = ((0, 0, 0), (0, 0, 0), *((low, high, d - 1) for (low, high), d in zip(c.padding, c.holes)))
+    if not any(any(k) for k in config):
+        return x
+    space = [dim_rules.dilate_dim(n, d) + low + high for n, d, (low, high) in zip(x.shape[2:], c.holes, c.padding)]
+    return pad(g, x, g.const(0, x.dtype), config, ShapedArray((*x.shape[:2], *space), x.dtype))
+
+
+def _conv(g, x, w, c):
+    """Conv; padding is its own unless some is negative."""
+    low, high = ([p[i] for p in c.padding] for i in (0, 1))
+    if min((*low, *high), default=0) < 0 or any(d != 1 for d in c.holes):
+        x, low, high = _spread(g, x, c), [0] * len(low), [0] * len(high)
+    out = (x.shape[0], w.shape[0], *c.space)
+    attributes = {
+        "kernel_shape": list(w.shape[2:]),
+        "strides": list(c.strides),
+        "dilations": list(c.gaps),
+        "pads": [*low, *high],
+        "group": c.groups,
+    }
+    return g.node("Conv", x, w, out=(out, x.dtype), **attributes)
+
+
+def _conv_transpose(g, x, w, c):
+    """ConvTranspose: the kernel reversed, input before output features; it pads by what it cuts off."""
+    outputs, inputs, *window = w.shape
+    axes = tuple(range(2, w.ndim))
+    each = outputs // c.groups
+    w = ops.reshape(g, w, (c.groups, each, inputs, *window))
+    w = ops.transpose(g, w, (0, 2, 1, *(a + 1 for a in axes)))
+    w = _reversed(g, ops.reshape(g, w, (c.groups * inputs, each, *window)), axes)
+    cut = [[k - 1 - p[i] for k, p in zip(c.width, c.padding)] for i in (0, 1)]
+    pads = [[max(n, 0) for n in side] for side in cut]
+    space = [dim_rules.dilate_dim(n, d) + k - 1 - a - b for n, d, k, a, b in zip(x.shape[2:], c.holes, c.width, *pads)]
+    attributes = {
+        "kernel_shape": window,
+        "strides": list(c.holes),
+        "dilations": list(c.gaps),
+        "pads": [*pads[0], *pads[1]],
+        "group": c.groups,
+    }
+    out = g.node("ConvTranspose", x, w, out=((x.shape[0], outputs, *space), x.dtype), **attributes)
+    rest = ((0, 0, 0), (0, 0, 0), *((max(-a, 0), max(-b, 0), 0) for a, b in zip(*cut)))
+    if not any(any(k) for k in rest):
+        return out
+    return pad(g, out, g.const(0, x.dtype), rest, ShapedArray((x.shape[0], outputs, *c.space), x.dtype))
+
+
+def _reversed(g, w, axes):
+    axes = [a for a in axes if not dim_rules.equal(w.shape[a], 1)]
+    if not axes:
+        return w
+    n = len(axes)
+    ends = g.const([np.iinfo(np.int64).min] * n, INT64)
+    return g.node("Slice", w, g.const([-1] * n, INT64), ends, g.const(axes, INT64), g.const([-1] * n, INT64))
+
+
+def _fits_transpose(w, c):
+    """Whether ConvTranspose can do it, and saves something: holes, no strides, room for its own padding."""
+    if all(d == 1 for d in c.holes) or any(s != 1 for s in c.strides):
+        return False
+    known = dim_rules.is_constant_shape(w.shape)
+    return known and not dim_rules.definitely_empty(c.space)
+
+
+# ---- element types without a Conv: windows written out, then MatMul
+
+
+def _windows(g, x, window, c):
+    """x (n, c, space...), padded, as (n, c, places of the window, windows)."""
+    n, features = x.shape[:2]
+    places, count = math.prod(window), dim_rules.prod(c.space)
+    if places > _MANY_PLACES and dim_rules.is_constant_shape(x.shape[2:]):
+        flat = ops.reshape(g, x, (n, features, math.prod(x.shape[2:])))
+        index = np.arange(math.prod(x.shape[2:])).reshape(x.shape[2:])
+        rows = [index[tuple(_slices(place, c))].ravel() for place in offsets(window)]
+        return ops.gather(g, flat, g.const(np.stack(rows), INT64), 2)
+    parts = []
+    for place in offsets(window):
+        starts, limits = slice_bounds(place, c.gaps, c.space, c.strides)
+        part = ops.slice_(g, x, (0, 0, *starts), (n, features, *limits), (1, 1, *c.strides))
+        parts.append(ops.reshape(g, part, (n, features, 1, count)))
+    return ops.concat(g, parts, 2)
+
+
+def _slices(place, c):
+    starts, limits = slice_bounds(place, c.gaps, c.space, c.strides)
+    return map(slice, starts, limits, c.strides)
+
+
+def _product(g, x, w, c):
+    """The convolution as a MatMul of each group's kernel with the windows of its features."""
+    outputs, inputs, *window = w.shape
+    columns = _windows(g, _spread(g, x, c), window, c)
+    n, count, terms = x.shape[0], dim_rules.prod(c.space), inputs * math.prod(window)
+    columns = ops.reshape(g, columns, (n, c.groups, terms, count))
+    w = ops.reshape(g, w, (c.groups, outputs // c.groups, terms))
+    out = g.node("MatMul", w, columns, out=((n, c.groups, outputs // c.groups, count), x.dtype))
+    return ops.reshape(g, out, (n, outputs, *c.space))
+
+
+# ---- the rule
+
+
+def _check(g, lhs, rhs, padding):
+    if not all(dim_rules.is_constant(p) for pair in padding for p in pair):
+        refuse(g, f"A convolution with the symbolic padding {padding} has no ONNX form: give the padding in numbers.")
+    if not dim_rules.is_constant_shape(rhs.shape):
+        refuse(g, f"A convolution with a kernel of the symbolic shape {rhs.shape} has no ONNX form.")
+
+
+@lowers(conv_general_dilated_p)
+def _conv_general_dilated(g, out, lhs, rhs, *, dimension_numbers, window_strides, padding, lhs_dilation, rhs_dilation,
+                          feature_group_count, batch_group_count, **_):  # fmt: skip
+    lhs_spec, rhs_spec, out_spec = dimension_numbers
+    if dim_rules.definitely_empty((*lhs.shape, *rhs.shape, *out.shape)):
+        return ops.full(g, out.shape, 0, out.dtype)
+    _check(g, lhs, rhs, padding)
+    dtype = _working_type(lhs, rhs, out)
+    x, w = (ops.transpose(g, ops.cast(g, v, dtype), s) for v, s in ((lhs, lhs_spec), (rhs, rhs_spec)))
+    if batch_group_count > 1:
+        x = _batch_groups(g, x, batch_group_count)
+    space = tuple(out.shape[i] for i in out_spec[2:])
+    if not space:  # an axis of length one, as neither Conv nor ConvTranspose goes without
+        x, w = ops.reshape(g, x, (*x.shape, 1)), ops.reshape(g, w, (*w.shape, 1))
+        space, window_strides, padding, lhs_dilation, rhs_dilation = (1,), (1,), ((0, 0),), (1,), (1,)
+    groups = feature_group_count * batch_group_count
+    c = _Convolution(w.shape[2:], space, window_strides, padding, lhs_dilation, rhs_dilation, groups)
+    if dtype != F32:
+        result = _product(g, x, w, c)
+    else:
+        result = (_conv_transpose if _fits_transpose(w, c) else _conv)(g, x, w, c)
+    if len(out.shape) == 2:
+        result = ops.reshape(g, result, result.shape[:2])
+    result = ops.transpose(g, result, sorted(range(len(out_spec)), key=out_spec.__getitem__))
+    return result if result.dtype == out.dtype else convert(g, result, out.dtype)
+
+
+@lowers_components(conv_general_dilated_p)
+def _complex_conv(g, out, lhs, rhs, **params):
+    """Four convolutions of parts."""
+    part = ShapedArray(out.shape, np.dtype(f"f{out.dtype.itemsize // 2}"))
+    (a, b), (c, d) = lhs, rhs
+    ac, bd, ad, bc = (_conv_general_dilated(g, part, x, y, **params) for x, y in ((a, c), (b, d), (a, d), (b, c)))
+    return ops.sub(g, ac, bd), ops.add(g, ad, bc)

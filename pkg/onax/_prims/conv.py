@@ -1,0 +1,616 @@
+"""conv_general_dilated: sums of products of windows with a kernel; with the functions that call it.
+
+Dimension numbers give, for each operand and the result, where batch and feature stand and the order of the spatial
+axes: (batch, feature, space...) for lhs and the result, (output feature, input feature, space...) for rhs.  Window i of
+a spatial axis starts at i * stride in the operand dilated and padded; the kernel is not flipped.  Narrow floats are
+multiplied and summed in float32 and rounded once; integers wrap.
+
+The adjoints are convolutions again: by lhs with the kernel reversed and its features exchanged, the strides as
+dilation; by rhs with batch and features exchanged, feature groups as batch groups.
+"""
+
+import math
+import operator
+from collections import namedtuple
+
+import numpy as np
+
+from onax._core.rules import bilinear
+from onax._core.trace import as_array
+from onax._core.zeros import Zero
+from onax._ground import dims, dtypes
+from onax._native.array import Array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import Primitive
+from onax._prims.conv_kernels import convolve
+from onax._prims.convert import convert
+from onax._prims.dot import Precision, _work_dtype, canonical_precision
+from onax._prims.shaping import broadcast_in_dim, full, refuse_sharding, reshape, rev, shape_of, transpose
+from onax._prims.windows_shapes import adjoint_padding, dilated_shape, padtype_to_pads
+
+# ---- dimension numbers ----
+
+
+class ConvDimensionNumbers(namedtuple("ConvDimensionNumbers", ("lhs_spec", "rhs_spec", "out_spec"))):
+    """Where batch, features and space stand in the operands and the result of a convolution.
+
+    lhs_spec and out_spec: (batch axis, feature axis, spatial axes...); rhs_spec: (output feature axis, input feature
+    axis, spatial axes...).
+    """
+
+    __slots__ = ()
+
+
+_MARKS = (("N", "C"), ("O", "I"), ("N", "C"))
+
+
+def conv_general_permutations(dimension_numbers):
+    """The three axis orders that strings like ("NHWC", "HWIO", "NHWC") mean; spatial axes in the order of the second.
+
+    Raises TypeError for characters that are missing, repeated or not the same in all three.
+    """
+    for i, marks in enumerate(_MARKS):
+        spec = dimension_numbers[i]
+        if any(spec.count(m) != 1 for m in marks):
+            raise TypeError(
+                f"convolution dimension_numbers[{i}] must contain the characters '{marks[0]}' and '{marks[1]}' exactly "
+                f"once, got {spec}."
+            )
+        if len(set(spec)) != len(spec):
+            raise TypeError(f"convolution dimension_numbers[{i}] cannot have duplicate characters, got {spec}.")
+    spatial = [set(spec) - set(marks) for spec, marks in zip(dimension_numbers, _MARKS)]
+    if spatial[0] != spatial[1] or spatial[1] != spatial[2]:
+        raise TypeError(
+            "convolution dimension_numbers elements must each have the same set of spatial characters, got "
+            f"{dimension_numbers}."
+        )
+    order = [c for c in dimension_numbers[1] if c not in "OI"]
+    return tuple(tuple(map(spec.index, (*marks, *order))) for spec, marks in zip(dimension_numbers, _MARKS))
+
+
+def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers):
+    """The ConvDimensionNumbers that a triple of strings means; None means batch, features, space in this order.
+
+    Raises TypeError when ranks differ or the strings do not fit.
+    """
+    if isinstance(dimension_numbers, ConvDimensionNumbers):
+        return dimension_numbers
+    if len(lhs_shape) != len(rhs_shape):
+        raise TypeError(
+            f"convolution requires lhs and rhs ndim to be equal, got {len(lhs_shape)} and {len(rhs_shape)}."
+        )
+    if dimension_numbers is None:
+        axes = tuple(range(len(lhs_shape)))
+        return ConvDimensionNumbers(axes, axes, axes)
+    if not isinstance(dimension_numbers, (list, tuple)):
+        raise TypeError(f"convolution dimension_numbers must be tuple/list or None, got {type(dimension_numbers)}.")
+    if len(dimension_numbers) != 3:
+        raise TypeError(f"convolution dimension_numbers list/tuple must be length 3, got {len(dimension_numbers)}.")
+    if not all(isinstance(spec, str) for spec in dimension_numbers):
+        kinds = tuple(map(type, dimension_numbers))
+        raise TypeError(f"convolution dimension_numbers elements must be strings, got {kinds}.")
+    for i, spec in enumerate(dimension_numbers):
+        if len(spec) != len(lhs_shape):
+            raise TypeError(
+                f"convolution dimension_numbers[{i}] must have len equal to the ndim of lhs and rhs, got {len(spec)} "
+                f"for lhs and rhs shapes {lhs_shape} and {rhs_shape}."
+            )
+    return ConvDimensionNumbers(*conv_general_permutations(dimension_numbers))
+
+
+def _taken(shape, spec):
+    return tuple(shape[i] for i in spec)
+
+
+# ---- shape and dtype ----
+
+
+def _check_groups(lhs_shape, rhs_shape, numbers, features, batches):
+    """ValueError unless the group counts divide what they must."""
+    inputs, outputs = lhs_shape[numbers.lhs_spec[1]], rhs_shape[numbers.rhs_spec[0]]
+    if not features > 0:
+        raise ValueError(f"conv_general_dilated feature_group_count must be a positive integer, got {features}.")
+    if not dims.equal(inputs % features, 0):
+        raise ValueError(
+            "conv_general_dilated feature_group_count must divide lhs feature dimension size, but "
+            f"{features} does not divide {inputs}."
+        )
+    width = rhs_shape[numbers.rhs_spec[1]]
+    if not dims.equal(dims.floor_div(inputs, features), width):
+        raise ValueError(
+            "conv_general_dilated lhs feature dimension size divided by feature_group_count must equal the rhs input "
+            f"feature dimension size, but {inputs} // {features} != {width}."
+        )
+    if not dims.equal(outputs % features, 0):
+        raise ValueError(
+            "conv_general_dilated rhs output feature dimension size must be a multiple of feature_group_count, but "
+            f"{outputs} is not a multiple of {features}."
+        )
+    if not batches > 0:
+        raise ValueError(f"conv_general_dilated batch_group_count must be a positive integer, got {batches}.")
+    batch = lhs_shape[numbers.lhs_spec[0]]
+    if batches > 1 and not dims.equal(batch % batches, 0):
+        raise ValueError(
+            "conv_general_dilated batch_group_count must divide lhs batch dimension size, but "
+            f"{batches} does not divide {batch}."
+        )
+    if not dims.equal(outputs % batches, 0):
+        raise ValueError(
+            "conv_general_dilated rhs output feature dimension size must be a multiple of batch_group_count, but "
+            f"{outputs} is not a multiple of {batches}."
+        )
+    if batches > 1 and features > 1:
+        raise ValueError(
+            "At most one of batch_group_count and feature_group_count may be > 1, got "
+            f"batch_group_count={batches} and feature_group_count={features}"
+        )
+
+
+def _shape(lhs_shape, rhs_shape, params):
+    """(batch, feature, space...) of the result; ValueError or TypeError where operands or parameters do not fit."""
+    numbers, strides, padding = params["dimension_numbers"], params["window_strides"], params["padding"]
+    if len(lhs_shape) != len(rhs_shape):
+        raise ValueError(
+            "conv_general_dilated lhs and rhs must have the same number of dimensions, but got "
+            f"{lhs_shape} and {rhs_shape}."
+        )
+    batches = params["batch_group_count"]
+    _check_groups(lhs_shape, rhs_shape, numbers, params["feature_group_count"], batches)
+    rank = len(numbers.rhs_spec) - 2
+    if len(strides) != rank:
+        raise ValueError(
+            "conv_general_dilated window and window_strides must have the same number of dimensions, but got "
+            f"{rank} and {len(strides)}"
+        )
+    if not all(s > 0 for s in strides):
+        raise ValueError(f"conv_general_dilated window_strides must be positive, got {strides}.")
+    for what in ("lhs_dilation", "rhs_dilation"):
+        if len(params[what]) != rank and all(d > 0 for d in params[what]):
+            raise ValueError(
+                f"conv_general_dilated {what} must have one element for each of the {rank} spatial dimensions, got "
+                f"{params[what]}."
+            )
+    lhs = dilated_shape(_taken(lhs_shape, numbers.lhs_spec), params["lhs_dilation"])
+    rhs = dilated_shape(_taken(rhs_shape, numbers.rhs_spec), params["rhs_dilation"])
+    return conv_shape_tuple(lhs, rhs, strides, padding, batches)
+
+
+def conv_shape_tuple(lhs_shape, rhs_shape, strides, pads, batch_group_count=1):
+    """The result's shape of operands whose axes stand in the order batch (or output feature), feature, space."""
+    if isinstance(pads, str):
+        pads = padtype_to_pads(lhs_shape[2:], rhs_shape[2:], strides, pads)
+    if len(pads) != len(lhs_shape) - 2:
+        raise TypeError(
+            f"Wrong number of explicit pads for convolution: expected {len(lhs_shape) - 2}, got {len(pads)}."
+        )
+    padded = [d + low + high for d, (low, high) in zip(lhs_shape[2:], pads)]
+    if any(dims.is_constant(d) and d < 0 for d in padded):
+        raise ValueError(
+            "Negative padding is larger than the size of the corresponding dimension: got "
+            f"padding={pads} for lhs_shape[2:]={tuple(lhs_shape[2:])}"
+        )
+    space = map(dims.stride_dim, padded, rhs_shape[2:], strides)
+    return (dims.floor_div(lhs_shape[0], batch_group_count), rhs_shape[0], *space)
+
+
+def conv_general_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, dimension_numbers):
+    """The result's shape, in the layout that three strings give."""
+    lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
+    out = conv_shape_tuple(_taken(lhs_shape, lhs_spec), _taken(rhs_shape, rhs_spec), window_strides, padding)
+    return _placed(out, out_spec)
+
+
+def _placed(shape, spec):
+    """(batch, feature, space...) at the places that spec says."""
+    out = [None] * len(spec)
+    for i, d in zip(spec, shape):
+        out[i] = d
+    return tuple(out)
+
+
+def _result_dtype(lhs, rhs, preferred):
+    if lhs != rhs:
+        raise TypeError(f"lax.conv_general_dilated requires arguments to have the same dtypes, got {lhs}, {rhs}.")
+    if preferred is None:
+        return lhs
+    is_a = dtypes.issubdtype
+    if not (is_a(lhs, np.integer) and is_a(preferred, np.floating)):
+        if any(is_a(lhs, t) and not is_a(preferred, t) for t in (np.integer, np.floating, np.complexfloating)):
+            raise TypeError(
+                "Input type is incompatible with `preferred_element_type`. The compatible combinations of (input_type, "
+                "preferred_element_type) are (integral, integral), (integral, floating), (floating, floating), "
+                "(complex, complex."
+            )
+        if is_a(lhs, np.signedinteger) and not is_a(preferred, np.signedinteger):
+            raise TypeError("`preferred_element_type` must have the same signedness as the original type.")
+    if preferred.itemsize < lhs.itemsize:
+        raise TypeError("`preferred_element_type` must not be narrower than the original type.")
+    return preferred
+
+
+def _kernel(lhs, rhs, *, precision=None, preferred_element_type=None, out_sharding=None, **params):
+    shape = _shape(lhs.shape, rhs.shape, params)
+    out = _result_dtype(lhs.dtype, rhs.dtype, preferred_element_type)
+    return convolve(lhs, rhs, out, _work_dtype(lhs.dtype, rhs.dtype, out), params, shape)
+
+
+def _abstract_eval(lhs, rhs, *, precision=None, preferred_element_type=None, out_sharding=None, **params):
+    shape = _placed(_shape(lhs.shape, rhs.shape, params), params["dimension_numbers"].out_spec)
+    for i, x in enumerate((lhs, rhs)):
+        if dtypes.is_extended(x.dtype):
+            raise TypeError(f"conv_general_dilated does not accept dtype {x.dtype} at position {i}.")
+    dtype = _result_dtype(lhs.dtype, rhs.dtype, preferred_element_type)
+    return ShapedArray(shape, dtype, lhs.weak_type and rhs.weak_type)
+
+
+# ---- adjoints ----
+
+
+def _merged(source, target, x):
+    """x with the axis `source` merged into `target` (counted without it), as its slower part."""
+    shape = list(shape_of(x))
+    order = [i for i in range(len(shape)) if i != source]
+    order.insert(target, source)
+    size = shape.pop(source)
+    shape[target] = size * shape[target]
+    return reshape(x, tuple(shape), tuple(order))
+
+
+def _parted(source, size, x):
+    """x with the axis `source` split in two, the first of this size."""
+    shape = list(shape_of(x))
+    shape[source : source + 1] = [size, dims.divide_sizes((shape[source],), (size,))]
+    return reshape(x, tuple(shape))
+
+
+def _exchanged(spec):
+    return (spec[1], spec[0], *spec[2:])
+
+
+def _same_type(x, dtype):
+    return x if x.dtype == dtype else convert(x, dtype)
+
+
+def _lhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rhs_dilation, window_strides,
+                   feature_group_count, batch_group_count, precision, preferred_element_type, **_):  # fmt: skip
+    """The cotangent convolved with the reversed kernel, input and output features exchanged."""
+    lhs_spec, rhs_spec, out_spec = dimension_numbers
+    pads = adjoint_padding(
+        _taken(lhs.aval.shape, lhs_spec[2:]),
+        _taken(shape_of(rhs), rhs_spec[2:]),
+        window_strides,
+        _taken(shape_of(ct), out_spec[2:]),
+        padding,
+        lhs_dilation,
+        rhs_dilation,
+    )
+    groups = feature_group_count if feature_group_count > 1 else batch_group_count
+    if groups > 1:
+        rhs = _merged(rhs_spec[0], rhs_spec[1], _parted(rhs_spec[0], groups, rhs))
+    out = conv_general_dilated(
+        ct,
+        _same_type(rev(rhs, rhs_spec[2:]), ct.dtype),
+        lhs_dilation,
+        pads,
+        window_strides,
+        rhs_dilation,
+        ConvDimensionNumbers(out_spec, _exchanged(rhs_spec), lhs_spec),
+        feature_group_count=groups,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
+    out = convert(out, lhs.aval.dtype, lhs.aval.weak_type)
+    if batch_group_count > 1:
+        out = _merged(lhs_spec[1], lhs_spec[0], _parted(lhs_spec[1], batch_group_count, out))
+    return out
+
+
+def _rhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rhs_dilation, window_strides,
+                   feature_group_count, batch_group_count, precision, preferred_element_type, **_):  # fmt: skip
+    """The left operand convolved with the cotangent, batch and features exchanged."""
+    if dims.definitely_empty(shape_of(ct)):
+        return Zero(rhs.aval)
+    lhs_spec, rhs_spec, out_spec = dimension_numbers
+    in_shape, window = _taken(shape_of(lhs), lhs_spec[2:]), _taken(rhs.aval.shape, rhs_spec[2:])
+    count = _taken(shape_of(ct), out_spec[2:])
+    pads = []
+    for n, w, m, (low, _), base, gap, stride in zip(
+        in_shape, window, count, padding, lhs_dilation, rhs_dilation, window_strides
+    ):
+        reach = dims.dilate_dim(m, stride) + dims.dilate_dim(w, gap) - 1
+        pads.append((low, reach - dims.dilate_dim(n, base) - low))
+    out = conv_general_dilated(
+        _same_type(lhs, ct.dtype),
+        ct,
+        rhs_dilation,
+        pads,
+        lhs_dilation,
+        window_strides,
+        ConvDimensionNumbers(*map(_exchanged, (lhs_spec, out_spec, rhs_spec))),
+        feature_group_count=batch_group_count,
+        batch_group_count=feature_group_count,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
+    return convert(out, rhs.aval.dtype, rhs.aval.weak_type)
+
+
+# ---- batching ----
+
+
+def _batch(axis_data, operands, mapped, **params):
+    """A mapped lhs joins the batch, a mapped rhs the output features; both become groups."""
+    (lhs, rhs), (dl, dr) = operands, mapped
+    numbers = params["dimension_numbers"]
+    for d, x in ((dl, lhs), (dr, rhs)):
+        if d is not None and dims.equal(shape_of(x)[d], 0):
+            return _batch_of_none(lhs, rhs, dl, dr, params)
+    if dl is not None and dr is not None:
+        return _batch_both(lhs, rhs, dl, dr, numbers, params)
+    groups = params["feature_group_count"] * params["batch_group_count"]
+    if dr is None:
+        size, axis = shape_of(lhs)[dl], numbers.lhs_spec[0]
+        grouped = params["batch_group_count"] > 1
+        lhs = _merged_inside(dl, axis, params["batch_group_count"], lhs) if grouped else _merged(dl, axis, lhs)
+        out = conv_general_dilated_p.bind(lhs, rhs, **params)
+        return _parted(numbers.out_spec[0], size, out), numbers.out_spec[0]
+    size, axis, at = shape_of(rhs)[dr], numbers.rhs_spec[0], numbers.out_spec[1]
+    if groups == 1:
+        out = conv_general_dilated_p.bind(lhs, _merged(dr, axis, rhs), **params)
+        return _parted(at, size, out), at
+    out = conv_general_dilated_p.bind(lhs, _merged_inside(dr, axis, groups, rhs), **params)
+    out = _parted(at + 1, size, _parted(at, groups, out))
+    return _merged(at, at + 1, out), at
+
+
+def _merged_inside(d, axis, groups, x):
+    """The mapped axis d merged into an axis made of groups, within each group."""
+    x = _parted(axis + (d <= axis), groups, x)
+    x = _merged(d + (axis < d), axis + 1, x)
+    return _merged(axis, axis, x)
+
+
+def _batch_both(lhs, rhs, dl, dr, numbers, params):
+    size = shape_of(lhs)[dl]
+    if not dims.is_constant(size):
+        raise NotImplementedError(
+            f"conv_general_dilated mapped over both operands needs an axis of known size, got {size}: a symbolic "
+            "number of groups has no form. Map over one operand, or give the axis a size."
+        )
+    if params["batch_group_count"] > 1:
+        lhs = _merged(dl, numbers.lhs_spec[0], lhs)
+        params["batch_group_count"] *= size
+    else:
+        lhs = _merged(dl, numbers.lhs_spec[1], lhs)
+        params["feature_group_count"] *= size
+    out = conv_general_dilated_p.bind(lhs, _merged(dr, numbers.rhs_spec[0], rhs), **params)
+    return _parted(numbers.out_spec[1], size, out), numbers.out_spec[1]
+
+
+def _batch_of_none(lhs, rhs, dl, dr, params):
+    """Mapped over an axis of size 0: nothing, in the right shape."""
+    avals = []
+    for x, d in ((lhs, dl), (rhs, dr)):
+        shape = shape_of(x)
+        avals.append(ShapedArray(shape if d is None else (*shape[:d], *shape[d + 1 :]), x.dtype))
+    out = _abstract_eval(*avals, **params)
+    return full((0, *out.shape), 0, out.dtype), 0
+
+
+conv_general_dilated_p = Primitive("conv_general_dilated", kernel=_kernel, abstract_eval=_abstract_eval, batch=_batch)
+bilinear(conv_general_dilated_p, _lhs_cotangent, _rhs_cotangent)
+
+
+# ---- public functions ----
+
+
+def _operand(x):
+    return x if isinstance(x, Array) else as_array(x)
+
+
+def _explicit_padding(padding):
+    try:
+        return tuple((dims.as_dim(low), dims.as_dim(high)) for low, high in padding)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            "padding argument to conv_general_dilated should be a string or a sequence of (low, high) pairs, got "
+            f"{padding}"
+        ) from error
+
+
+def conv_general_dilated(
+    lhs,
+    rhs,
+    window_strides,
+    padding,
+    lhs_dilation=None,
+    rhs_dilation=None,
+    dimension_numbers=None,
+    feature_group_count=1,
+    batch_group_count=1,
+    precision=None,
+    preferred_element_type=None,
+    out_sharding=None,
+):
+    """The convolution of lhs with the kernel rhs, both of rank n + 2, over n spatial axes (the kernel is not flipped).
+
+    dimension_numbers: three strings such as ("NHWC", "HWIO", "NHWC"), a ConvDimensionNumbers, or None for batch,
+    features, space in this order.  window_strides, lhs_dilation and rhs_dilation have one positive integer for each
+    spatial axis; padding is "SAME", "SAME_LOWER", "VALID" or (low, high) pairs, of which negative ones cut.
+    feature_group_count splits the input features, batch_group_count the batch, into groups that meet only their part of
+    the output features.  The result has the operands' dtype, or preferred_element_type.  precision makes no difference
+    on a CPU.  Raises TypeError or ValueError for shapes, dtypes and parameters that do not fit.
+    """
+    refuse_sharding("conv_general_dilated", out_sharding)
+    lhs, rhs = _operand(lhs), _operand(rhs)
+    numbers = conv_dimension_numbers(lhs.shape, rhs.shape, dimension_numbers)
+    if lhs_dilation is None:
+        lhs_dilation = (1,) * (lhs.ndim - 2)
+    elif isinstance(padding, str) and any(d != 1 for d in lhs_dilation):
+        raise ValueError(
+            "String padding is not implemented for transposed convolution using this op. Please either exactly specify "
+            "the required padding or use conv_transpose."
+        )
+    if rhs_dilation is None:
+        rhs_dilation = (1,) * (rhs.ndim - 2)
+    if isinstance(padding, str):
+        window = map(dims.dilate_dim, _taken(rhs.shape, numbers.rhs_spec[2:]), rhs_dilation)
+        padding = padtype_to_pads(_taken(lhs.shape, numbers.lhs_spec[2:]), list(window), window_strides, padding)
+    else:
+        padding = _explicit_padding(padding)
+    if preferred_element_type is not None:
+        preferred_element_type = dtypes.check_user_dtype(preferred_element_type, "conv_general_dilated")
+    return conv_general_dilated_p.bind(
+        lhs,
+        rhs,
+        window_strides=tuple(window_strides),
+        padding=tuple(padding),
+        lhs_dilation=tuple(lhs_dilation),
+        rhs_dilation=tuple(rhs_dilation),
+        dimension_numbers=numbers,
+        feature_group_count=feature_group_count,
+        batch_group_count=batch_group_count,
+        precision=canonical_precision(precision),
+        preferred_element_type=preferred_element_type,
+        out_sharding=None,
+    )
+
+
+def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_type=None):
+    """`conv_general_dilated` of batch, features, space and an undilated kernel of output, input, space."""
+    return conv_general_dilated(
+        lhs, rhs, window_strides, padding, precision=precision, preferred_element_type=preferred_element_type
+    )
+
+
+def conv_with_general_padding(
+    lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, precision=None, preferred_element_type=None
+):
+    """`conv_general_dilated` with dilations, of batch, features, space and a kernel of output, input, space."""
+    return conv_general_dilated(
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        lhs_dilation=lhs_dilation,
+        rhs_dilation=rhs_dilation,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
+
+
+def _transposed_padding(window, stride, padding):
+    """(low, high) of the convolution over the spread input that undoes the sizes of one with this padding."""
+    if padding == "SAME":
+        total = window + stride - 2
+        low = window - 1 if stride > window - 1 else -(-total // 2)
+    elif padding == "VALID":
+        total = window + stride - 2 + max(window - stride, 0)
+        low = window - 1
+    elif isinstance(padding, tuple):
+        low, high = (window - p - 1 for p in padding)
+        return low, high
+    else:
+        raise ValueError(f"Invalid padding mode: {padding}")
+    return low, total - low
+
+
+_TRANSPOSE_LAYOUTS = {
+    2: ("NC", "IO", "NC"),
+    3: ("NHC", "HIO", "NHC"),
+    4: ("NHWC", "HWIO", "NHWC"),
+    5: ("NHWDC", "HWDIO", "NHWDC"),
+}
+
+
+def conv_transpose(
+    lhs,
+    rhs,
+    strides,
+    padding,
+    rhs_dilation=None,
+    dimension_numbers=None,
+    transpose_kernel=False,
+    precision=None,
+    preferred_element_type=None,
+    use_consistent_padding=False,
+):
+    """The convolution of lhs spread by the strides: the sizes of `conv_general_dilated` undone.
+
+    dimension_numbers default to features last ("NHWC", "HWIO", "NHWC").  "SAME" and "VALID" are the padding of the
+    convolution undone; pairs are padding of the spread input, or with use_consistent_padding that of the convolution
+    undone, too.  transpose_kernel reverses the kernel and exchanges its features first, which makes this the gradient.
+    Raises ValueError for more than three spatial axes without dimension_numbers, or another padding.
+    """
+    lhs, rhs = _operand(lhs), _operand(rhs)
+    rank = lhs.ndim
+    if rank != rhs.ndim or rank < 2:
+        raise ValueError(f"conv_transpose needs two operands of equal rank, at least 2, got {rank} and {rhs.ndim}.")
+    if dimension_numbers is None:
+        if rank not in _TRANSPOSE_LAYOUTS:
+            raise ValueError("No 4+ dimensional dimension_number defaults.")
+        dimension_numbers = _TRANSPOSE_LAYOUTS[rank]
+    numbers = conv_dimension_numbers(lhs.shape, rhs.shape, dimension_numbers)
+    if rhs_dilation is None:
+        rhs_dilation = (1,) * (rank - 2)
+    pads = padding
+    if use_consistent_padding or padding in ("SAME", "VALID"):
+        widths = map(dims.dilate_dim, _taken(rhs.shape, numbers.rhs_spec[2:]), rhs_dilation)
+        each = [padding] * len(strides) if isinstance(padding, str) else padding
+        pads = tuple(map(_transposed_padding, widths, strides, each))
+    if transpose_kernel:
+        rhs = rev(rhs, numbers.rhs_spec[2:])
+        order = list(range(rank))
+        out, into = numbers.rhs_spec[:2]
+        order[out], order[into] = into, out
+        rhs = transpose(rhs, tuple(order))
+    return conv_general_dilated(
+        lhs,
+        rhs,
+        (1,) * (rank - 2),
+        pads,
+        strides,
+        rhs_dilation,
+        numbers,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
+
+
+def conv_general_dilated_patches(
+    lhs,
+    filter_shape,
+    window_strides,
+    padding,
+    lhs_dilation=None,
+    rhs_dilation=None,
+    dimension_numbers=None,
+    precision=None,
+    preferred_element_type=None,
+):
+    """The windows that a convolution of this filter shape would read, flattened into the feature axis.
+
+    The feature axis of the result runs over input features, then over the places of the window in the order of the
+    second of dimension_numbers.  Other parameters and errors as of `conv_general_dilated`.
+    """
+    lhs, window = _operand(lhs), tuple(map(operator.index, filter_shape))
+    numbers = conv_dimension_numbers(lhs.shape, (1, 1, *window), dimension_numbers)
+    size, features = math.prod(window), lhs.shape[numbers.lhs_spec[1]]
+    rhs = broadcast_in_dim(as_array(np.eye(size, dtype=lhs.dtype)), (features, size, size), (1, 2))
+    rhs = reshape(rhs, (features * size, 1, *window))
+    order = [None] * len(numbers.rhs_spec)
+    order[numbers.rhs_spec[0]], order[numbers.rhs_spec[1]] = 0, 1
+    rest = iter(range(2, len(order)))
+    rhs = transpose(rhs, tuple(next(rest) if i is None else i for i in order))
+    return conv_general_dilated(
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        lhs_dilation,
+        rhs_dilation,
+        numbers,
+        precision=None if precision is None else (precision, Precision.DEFAULT),
+        feature_group_count=features,
+        preferred_element_type=preferred_element_type,
+    )

@@ -1,0 +1,388 @@
+"""Reductions over windows: reduce_window_sum, _max, _min, and what their derivatives need.
+
+A window of max or min hands its derivative to one element, the first that is largest or smallest:
+`select_and_gather_add` reads the tangents at those places, `select_and_scatter_add`, its adjoint, adds at them.
+An element compares as chosen only when the one found before is not at least as good, so NaN is always passed over by
+the next element, as in JAX: the derivative of a window with NaN is that of the elements behind it.
+"""
+
+import builtins
+import math
+
+import numpy as np
+
+from onax._core.rules import linear, tangent_zero
+from onax._core.zeros import Zero, is_undefined_primal
+from onax._ground import dims, dtypes
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import LINEAR, Primitive
+from onax._prims.convert import cast
+from onax._prims.elementwise import ge_p, le_p
+from onax._prims.reductions import highest, lowest
+from onax._prims.shaping import bdim_at_front, shape_of
+from onax._prims.slicing import pad, pad_p, slice_p, zero_scalar
+from onax._prims.windows_shapes import adjoint_padding, offsets, slice_bounds, slide, windows_shape
+
+_INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
+
+# ---- checks ----
+
+
+def _check_sizes(name, what, values, lowest_allowed):
+    """TypeError unless these are integers, at least as large as allowed."""
+    if not isinstance(values, (tuple, list, np.ndarray)):
+        raise TypeError(f"{name} {what} must be of type tuple/list/ndarray, got {type(values)}.")
+    if not all(dims.is_dim(v) for v in values):
+        kinds = tuple(type(v) for v in values)
+        raise TypeError(f"{name} {what} must have every element be an integer type, got {kinds}.")
+    if not all(v >= lowest_allowed for v in values):
+        bound = "strictly positive" if lowest_allowed else "nonnegative"
+        raise TypeError(f"{name} {what} must have every element be {bound}, got {values}.")
+
+
+def check_window(shape, window_dimensions, window_strides, padding, base_dilation, window_dilation):
+    """The shape of a reduction over windows; TypeError where a parameter does not fit."""
+    _check_sizes("reduce_window", "window_dimensions", window_dimensions, 1)
+    _check_sizes("reduce_window", "window_strides", window_strides, 1)
+    _check_sizes("reduce_window", "base_dilation", base_dilation, 0)
+    _check_sizes("reduce_window", "window_dilation", window_dilation, 0)
+    if len(shape) != len(window_dimensions):
+        raise TypeError(
+            "reduce_window got the wrong number of window_dimensions for operand: got operand shape "
+            f"{shape} with window_dimensions {window_dimensions}."
+        )
+    others = (
+        ("window_strides", window_strides),
+        ("base_dilation", base_dilation),
+        ("window_dilation", window_dilation),
+    )
+    for what, values in others:
+        if len(values) != len(window_dimensions):
+            raise TypeError(
+                f"reduce_window got inconsistent {what} and window_dimensions: got {what} {values} and "
+                f"window_dimensions {window_dimensions}."
+            )
+    if len(padding) != len(window_dimensions):
+        raise ValueError(
+            "reduce_window needs one (low, high) pair of padding for each axis, got padding "
+            f"{padding} and window_dimensions {window_dimensions}."
+        )
+    return windows_shape(shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
+
+
+# ---- sum, max, min ----
+
+
+def _compute_dtype(dtype):
+    """Narrow floats are reduced in float32, 2- and 4-bit integers in int32."""
+    if dtype.kind in "biuc" or dtype.itemsize >= 4:
+        return dtype
+    return _INT32 if dtypes.is_integer(dtype) else _FLOAT32
+
+
+def padded(x, value, padding, base_dilation):
+    """The ndarray x with holes and padding of this value; x itself where there are none."""
+    config = tuple((low, high, d - 1) for (low, high), d in zip(padding, base_dilation))
+    if not any(any(c) for c in config):
+        return x
+    return pad_p.kernel(x, np.asarray(value), padding_config=config)
+
+
+def _taker(axis):
+    lead = (builtins.slice(None),) * axis
+
+    def take(x, start, limit, stride):
+        return x[(*lead, builtins.slice(start, limit, stride))]
+
+    return take
+
+
+def _window_kernel(ufunc, neutral):
+    def combine(x, y):
+        return ufunc(x, y, out=x) if x.flags.owndata and x.flags.writeable else ufunc(x, y)
+
+    def kernel(x, *, window_dimensions, window_strides, padding, base_dilation, window_dilation):
+        shape = check_window(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
+        dtype, wide = x.dtype, _compute_dtype(x.dtype)
+        if ufunc is np.add and dtype.kind == "b":
+            raise TypeError("sums of bools")
+        if 0 in shape:
+            return np.zeros(shape, dtype)
+        out = padded(cast(x, wide), neutral(wide), padding, base_dilation)
+        for axis, (n, w, s, d) in enumerate(zip(shape, window_dimensions, window_strides, window_dilation)):
+            if w > 1 or s > 1 or out.shape[axis] != n:
+                out = slide(out, out.shape[axis], n, w, s, d, _taker(axis), combine)
+        if ufunc is np.add and dtypes.is_float(wide):
+            out = out + wide.type(0)  # a sum starts at 0: never -0
+        return cast(out, dtype)
+
+    return kernel
+
+
+def _abstract(check_dtype=None):
+    def abstract_eval(x, **params):
+        if check_dtype is not None:
+            check_dtype(x.dtype)
+        return ShapedArray(check_window(x.shape, **params), x.dtype, x.weak_type)
+
+    return abstract_eval
+
+
+def _inserted(at, **params):
+    """The parameters with a mapped axis at this place, which no window crosses."""
+    neutral = {"padding": (0, 0)}
+    return {k: (*v[:at], neutral.get(k, 1), *v[at:]) for k, v in params.items()}
+
+
+def _reduce_window_batch(primitive):
+    def batch(axis_data, operands, mapped, **params):
+        (x,), (d,) = operands, mapped
+        return primitive.bind(x, **_inserted(d, **params)), d
+
+    return batch
+
+
+def _sum_dtype(dtype):
+    if not dtypes.issubdtype(dtype, np.number):
+        raise TypeError(f"operand to reduce_window_sum must have a number dtype, got {np.dtype(dtype).name}")
+
+
+def _sum_transpose(ct, x, *, window_dimensions, window_strides, padding, base_dilation, window_dilation):
+    """Sums over the same windows of the cotangent, spread by the strides."""
+    shape = x.aval.shape
+    pads = adjoint_padding(shape, window_dimensions, window_strides, ct.shape, padding, base_dilation, window_dilation)
+    config = tuple((low, high, stride - 1) for (low, high), stride in zip(pads, window_strides))
+    spread = pad(ct, zero_scalar(ct.dtype), config)
+    return [
+        reduce_window_sum_p.bind(
+            spread,
+            window_dimensions=window_dimensions,
+            window_strides=base_dilation,
+            padding=((0, 0),) * len(shape),
+            base_dilation=(1,) * len(shape),
+            window_dilation=window_dilation,
+        )
+    ]
+
+
+reduce_window_sum_p = Primitive(
+    "reduce_window_sum",
+    kernel=_window_kernel(np.add, lambda dtype: np.zeros((), dtype)),
+    abstract_eval=_abstract(_sum_dtype),
+    facts=frozenset({LINEAR}),
+)
+linear(reduce_window_sum_p, _sum_transpose)
+reduce_window_sum_p.batch = _reduce_window_batch(reduce_window_sum_p)
+
+
+def _extremum(name, ufunc, neutral, select_prim):
+    p = Primitive(name, kernel=_window_kernel(ufunc, neutral), abstract_eval=_abstract())
+    p.batch = _reduce_window_batch(p)
+
+    def jvp(primals, tangents, **params):
+        (x,), (g,) = primals, tangents
+        out = p.bind(x, **params)
+        if type(g) is Zero:
+            return out, tangent_zero(out)
+        return out, select_and_gather_add_p.bind(g, x, select_prim=select_prim, **params)
+
+    p.jvp = jvp
+    return p
+
+
+reduce_window_max_p = _extremum("reduce_window_max", np.maximum, lowest, ge_p)
+reduce_window_min_p = _extremum("reduce_window_min", np.minimum, highest, le_p)
+
+
+def reduce_window_bind(kind, operand, window_dimensions, window_strides, padding, base_dilation, window_dilation):
+    """The reduction called "sum", "max" or "min" over windows."""
+    primitive = {"sum": reduce_window_sum_p, "max": reduce_window_max_p, "min": reduce_window_min_p}[kind]
+    return primitive.bind(
+        operand,
+        window_dimensions=tuple(window_dimensions),
+        window_strides=tuple(window_strides),
+        padding=tuple(padding),
+        base_dilation=tuple(base_dilation),
+        window_dilation=tuple(window_dilation),
+    )
+
+
+# ---- which element of a window was chosen ----
+
+
+def identity_of(select_prim, dtype):
+    """What no element compares worse than: the lowest value for ge, the highest for le."""
+    return lowest(dtype) if select_prim is ge_p else highest(dtype)
+
+
+def _views(x, place, dilation, count, strides):
+    starts, limits = slice_bounds(place, dilation, count, strides)
+    return x[(..., *map(builtins.slice, starts, limits, strides))]  # ...: of rank 0, too, a view
+
+
+def _better(select_prim):
+    return np.greater_equal if select_prim is ge_p else np.less_equal
+
+
+def _gather_kernel(g, x, *, select_prim, window_dimensions, window_strides, padding, base_dilation, window_dilation):
+    shape = check_window(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
+    if g.shape != x.shape or g.dtype != x.dtype:
+        raise TypeError("tangents and operand differ")
+    keeps, dtype, wide = _better(select_prim), g.dtype, _compute_dtype(g.dtype)
+    worst = identity_of(select_prim, wide)
+    best, out = np.full(shape, worst, wide), np.zeros(shape, wide)
+    if 0 in shape:
+        return np.zeros(shape, dtype)
+    x, g = padded(cast(x, wide), worst, padding, base_dilation), padded(cast(g, wide), 0, padding, base_dilation)
+    for place in offsets(window_dimensions):
+        here = _views(x, place, window_dilation, shape, window_strides)
+        worse = ~keeps(best, here)
+        np.copyto(best, here, where=worse)
+        np.copyto(out, _views(g, place, window_dilation, shape, window_strides), where=worse)
+    return cast(out, dtype)
+
+
+def _gather_abstract(g, x, *, select_prim, **params):
+    if not dims.equal_shapes(g.shape, x.shape):
+        raise TypeError(f"select_and_gather_add tangents and operand shapes must match, got {g.shape} and {x.shape}.")
+    dtype = _same_dtype("select_and_gather_add", g, x)
+    return ShapedArray(check_window(x.shape, **params), dtype, g.weak_type and x.weak_type)
+
+
+def _same_dtype(name, x, y):
+    if x.dtype != y.dtype:
+        raise TypeError(f"lax.{name} requires arguments to have the same dtypes, got {x.dtype}, {y.dtype}.")
+    return x.dtype
+
+
+def _in_first(primitive):
+    """A jvp along the first operand, in which the primitive is linear; how the choice changes makes no difference."""
+
+    def jvp(primals, tangents, **params):
+        out = primitive.bind(*primals, **params)
+        if type(tangents[0]) is Zero:
+            return out, tangent_zero(out)
+        return out, primitive.bind(tangents[0], primals[1], **params)
+
+    primitive.jvp = jvp
+
+
+def _both_in_front(primitive):
+    def batch(axis_data, operands, mapped, *, select_prim, **params):
+        operands = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, mapped)]
+        return primitive.bind(*operands, select_prim=select_prim, **_inserted(0, **params)), 0
+
+    primitive.batch = batch
+
+
+def _gather_transpose(
+    ct, g, x, *, select_prim, window_dimensions, window_strides, padding, base_dilation, window_dilation
+):
+    if not is_undefined_primal(g) or is_undefined_primal(x):
+        raise TypeError("select_and_gather_add is linear in its first operand only")
+    if any(d != 1 for d in window_dilation):
+        raise NotImplementedError(
+            "VJP not implemented for select_and_gather (MaxPool) with window dilation, got "
+            f"window_dilation={window_dilation}."
+        )
+    if type(ct) is Zero:
+        return [Zero(g.aval), None]
+    spread = any(d != 1 for d in base_dilation)
+    if spread:
+        holes = tuple((0, 0, d - 1) for d in base_dilation)
+        x = pad(x, identity_of(select_prim, x.dtype), holes)
+    out = select_and_scatter_add_p.bind(
+        ct,
+        x,
+        select_prim=select_prim,
+        window_dimensions=window_dimensions,
+        window_strides=window_strides,
+        padding=padding,
+    )
+    if spread:
+        shape = shape_of(out)
+        out = slice_p.bind(out, start_indices=(0,) * len(shape), limit_indices=shape, strides=base_dilation)
+    return [out, None]
+
+
+select_and_gather_add_p = Primitive(
+    "select_and_gather_add", kernel=_gather_kernel, abstract_eval=_gather_abstract, transpose=_gather_transpose
+)
+_in_first(select_and_gather_add_p)
+_both_in_front(select_and_gather_add_p)
+
+
+# ---- adding at the chosen elements ----
+
+
+def _count(x, window, strides, padding):
+    ones = (1,) * len(window)
+    return windows_shape(x.shape, window, strides, padding, ones, ones)
+
+
+def _scatter_kernel(source, x, *, select_prim, window_dimensions, window_strides, padding):
+    count = _count(x, window_dimensions, window_strides, padding)
+    if count != source.shape or source.dtype != x.dtype:
+        raise TypeError("one value of the source for each window")
+    _check_sizes("select_and_scatter", "window_dimensions", window_dimensions, 0)
+    ones, keeps, dtype, wide = (1,) * x.ndim, _better(select_prim), x.dtype, _compute_dtype(x.dtype)
+    if 0 in count:
+        return np.zeros(x.shape, dtype)
+    around = padded(cast(x, wide), identity_of(select_prim, wide), padding, ones)
+    source, places = cast(source, wide), offsets(window_dimensions)
+    chosen = np.zeros(count, np.min_scalar_type(math.prod(window_dimensions)))
+    best = _views(around, places[0], ones, count, window_strides).copy()
+    for k, place in enumerate(places[1:], 1):
+        here = _views(around, place, ones, count, window_strides)
+        worse = ~keeps(best, here)
+        np.copyto(best, here, where=worse)
+        np.copyto(chosen, k, where=worse)
+    out = np.zeros(around.shape, wide)
+    for k, place in enumerate(places):
+        view = _views(out, place, ones, count, window_strides)
+        np.add(view, source, out=view, where=chosen == k)
+    back = tuple((-low, -high) for low, high in padding)
+    return cast(padded(out, 0, back, ones), dtype)
+
+
+def _scatter_abstract(source, x, *, select_prim, window_dimensions, window_strides, padding):
+    _check_sizes("select_and_scatter", "window_dimensions", window_dimensions, 0)
+    _check_sizes("select_and_scatter", "window_strides", window_strides, 0)
+    if len(window_dimensions) != len(window_strides):
+        raise TypeError(
+            "select_and_scatter got inconsistent window_strides and window_dimensions: got window_strides "
+            f"{window_strides} and window_dimensions {window_dimensions}."
+        )
+    count = _count(x, window_dimensions, window_strides, padding)
+    if not dims.equal_shapes(count, source.shape):
+        raise TypeError(
+            f"select_and_scatter_add needs one element of source for each window: got source shape {source.shape} "
+            f"for windows {count}."
+        )
+    return ShapedArray(x.shape, _same_dtype("select_and_scatter_add", source, x), source.weak_type and x.weak_type)
+
+
+def _scatter_transpose(ct, source, x, *, select_prim, window_dimensions, window_strides, padding):
+    if not is_undefined_primal(source) or is_undefined_primal(x):
+        raise TypeError("select_and_scatter_add is linear in its first operand only")
+    if type(ct) is Zero:
+        return [Zero(source.aval), None]
+    ones = (1,) * len(window_dimensions)
+    out = select_and_gather_add_p.bind(
+        ct,
+        x,
+        select_prim=select_prim,
+        window_dimensions=window_dimensions,
+        window_strides=window_strides,
+        padding=padding,
+        base_dilation=ones,
+        window_dilation=ones,
+    )
+    return [out, None]
+
+
+select_and_scatter_add_p = Primitive(
+    "select_and_scatter_add", kernel=_scatter_kernel, abstract_eval=_scatter_abstract, transpose=_scatter_transpose
+)
+_in_first(select_and_scatter_add_p)
+_both_in_front(select_and_scatter_add_p)

@@ -1,0 +1,114 @@
+"""Sizes of windows: how many fit, how much padding a padding type means, what padding the adjoint of a window needs.
+
+Shared by windows.py and conv.py; everything here passes symbolic dimensions.
+"""
+
+from onax._ground import dims
+
+_PADDING_TYPES = ("VALID", "SAME", "SAME_LOWER")
+
+
+def dilated_shape(shape, dilation):
+    """Each size with dilation - 1 holes between neighbours; leading sizes without a dilation stay as they are."""
+    if not all(d > 0 for d in dilation):
+        raise TypeError(f"All dilations must be positive, got {dilation}.")
+    dilation = (1,) * (len(shape) - len(dilation)) + tuple(dilation)
+    return tuple(map(dims.dilate_dim, shape, dilation))
+
+
+def padtype_to_pads(in_shape, window_shape, window_strides, padding):
+    """The (low, high) padding of each axis that "VALID", "SAME" or "SAME_LOWER" (in any case) means.
+
+    "SAME" gives ceil(size / stride) windows; an odd amount is larger behind, or in front for "SAME_LOWER".  Raises
+    RuntimeError for another string, TypeError for no string.
+    """
+    if not isinstance(padding, str):
+        raise TypeError(f"Unknown padding type: {padding}.")
+    kind = padding.upper()
+    if kind not in _PADDING_TYPES:
+        raise RuntimeError(f"Unrecognized padding type: expected 'VALID', 'SAME', or 'SAME_LOWER', got {padding}.")
+    if kind == "VALID":
+        return [(0, 0)] * len(in_shape)
+    pads = []
+    for size, window, stride in zip(in_shape, window_shape, window_strides, strict=True):
+        size, window, stride = dims.as_dim(size), dims.as_dim(window), dims.as_dim(stride)
+        total = dims.non_negative((dims.ceil_div(size, stride) - 1) * stride + window - size)
+        less = dims.floor_div(total, 2)
+        pads.append((less, total - less) if kind == "SAME" else (total - less, less))
+    return pads
+
+
+def adjoint_padding(in_shape, window, strides, out_shape, padding, base_dilation, window_dilation):
+    """The padding with which windows over the result, spread by the strides, reach back to every input element."""
+    pads = []
+    for n, w, stride, m, (low, _), base, gap in zip(
+        in_shape, window, strides, out_shape, padding, base_dilation, window_dilation, strict=True
+    ):
+        width = dims.dilate_dim(w, gap)
+        before = width - low - 1
+        after = dims.dilate_dim(n, base) + width - 1 - dims.dilate_dim(m, stride) - before
+        pads.append((before, after))
+    return pads
+
+
+def windows_shape(shape, window, strides, padding, base_dilation, window_dilation):
+    """How many windows there are along each axis."""
+    shape, window = dilated_shape(shape, base_dilation), dilated_shape(window, window_dilation)
+    padded = [d + low + high for d, (low, high) in zip(shape, padding, strict=True)]
+    return tuple(map(dims.stride_dim, padded, window, strides))
+
+
+def reduce_window_shape_tuple(
+    operand_shape, window_dimensions, window_strides, padding, base_dilation=None, window_dilation=None
+):
+    """The shape of a reduction over windows; padding holds (low, high) pairs."""
+    ones = (1,) * len(window_dimensions)
+    return windows_shape(
+        operand_shape, window_dimensions, window_strides, padding, base_dilation or ones, window_dilation or ones
+    )
+
+
+def slide(x, size, count, window, stride, dilation, take, combine):
+    """`combine` over windows along one axis: the result has `count` elements there, x has `size`.
+
+    take(x, start, limit, stride) is x's part along the axis.  Wide windows are put together from windows of 1, 2, 4,
+    ... elements, so that the number of steps grows with the logarithm of their width.
+    """
+
+    def part(y, k):
+        return take(y, k * dilation, k * dilation + (count - 1) * stride + 1, stride)
+
+    if window <= _NARROW:
+        out = part(x, 0)
+        for k in range(1, window):
+            out = combine(out, part(x, k))
+        return out
+    out, done, width = None, 0, 1
+    while True:
+        if window & width:
+            piece = part(x, done)
+            out = piece if out is None else combine(out, piece)
+            done += width
+        if done == window:
+            return out
+        reach = width * dilation
+        x, size = combine(take(x, 0, size - reach, 1), take(x, reach, size, 1)), size - reach
+        width *= 2
+
+
+_NARROW = 8  # windows up to this width are combined one element after another
+
+
+def offsets(window):
+    """Every place inside a window, in row-major order."""
+    places = [()]
+    for w in window:
+        places = [(*p, k) for p in places for k in range(w)]
+    return places
+
+
+def slice_bounds(place, dilation, count, strides):
+    """(starts, limits) of the elements at this place of every window, in the padded operand."""
+    starts = tuple(p * d for p, d in zip(place, dilation))
+    limits = tuple(s + (n - 1) * stride + 1 for s, n, stride in zip(starts, count, strides))
+    return starts, limits

@@ -1,0 +1,123 @@
+"""reduce_window: any function over windows."""
+
+import numpy as np
+
+from onax._core.trace import as_array, is_concrete, to_concrete_value
+from onax._ground import dims
+from onax._native.tree import tree_flatten, tree_unflatten
+from onax._prims import elementwise
+from onax._prims.reductions import highest, lowest
+from onax._prims.shaping import full, reshape
+from onax._prims.slicing import pad
+from onax._prims.slicing import slice as slice_of
+from onax._prims.windows import check_window, reduce_window_bind
+from onax._prims.windows_shapes import dilated_shape, offsets, padtype_to_pads, slice_bounds
+from onax._transforms.vmap import vmap
+
+_MONOIDS = {
+    elementwise.add: ("sum", lambda dtype: 0),
+    elementwise.max: ("max", lowest),
+    elementwise.min: ("min", highest),
+}
+_ELEMENTWISE = (elementwise.add, elementwise.mul, elementwise.max, elementwise.min)
+
+
+def _monoid(computation, inits):
+    """ "sum", "max" or "min" where that is what is asked for, else None."""
+    kind, neutral = _MONOIDS.get(computation, (None, None)) if callable(computation) else (None, None)
+    if kind is None or len(inits) != 1 or not is_concrete(inits[0]) or inits[0].shape != ():
+        return None
+    value = np.asarray(to_concrete_value(inits[0]))
+    return kind if value == neutral(value.dtype) else None
+
+
+def _check(operands, inits):
+    if any(x.dtype != i.dtype for x, i in zip(operands, inits)):
+        raise TypeError(
+            "reduce_window got inconsistent dtypes for operands and init_values: got operand dtypes "
+            f"{[x.dtype for x in operands]} and init_value dtypes {[i.dtype for i in inits]}."
+        )
+    if any(i.shape for i in inits):
+        raise TypeError(
+            f"reduce_window expected init_values to be scalars but init_values have shapes {[i.shape for i in inits]}."
+        )
+
+
+def _over_places(operands, inits, step, window):
+    """`step` over the elements of every window, one place after another: as many steps as a window has elements."""
+    counts, sizes, strides, padding, base, gaps = window
+    found = [full(counts, i) for i in inits]
+    if 0 in counts:
+        return found
+    config = tuple((low, high, d - 1) for (low, high), d in zip(padding, base))
+    if any(any(c) for c in config):
+        operands = [pad(x, i, config) for x, i in zip(operands, inits)]
+    for place in offsets(sizes):
+        starts, limits = slice_bounds(place, gaps, counts, strides)
+        found = step(found, [slice_of(x, starts, limits, strides) for x in operands])
+    return found
+
+
+def _step(computation, tree):
+    """The computation on all windows at once: lists of arrays in, a list out."""
+    if computation in _ELEMENTWISE:
+        return lambda found, here: [computation(found[0], here[0])]
+
+    def on_scalars(found, here):
+        out, out_tree = tree_flatten(computation(tree_unflatten(tree, found), tree_unflatten(tree, here)))
+        if out_tree != tree:
+            raise ValueError(
+                f"reduce_window output must have the same tree structure as the operands {tree} vs. {out_tree}"
+            )
+        return out
+
+    def on_windows(found, here):
+        shape = found[0].shape
+        flat = [[reshape(x, (dims.prod(shape),)) for x in xs] for xs in (found, here)]
+        return [reshape(x, shape) for x in vmap(on_scalars)(*flat)]
+
+    return on_windows
+
+
+def reduce_window(
+    operand,
+    init_value,
+    computation,
+    window_dimensions,
+    window_strides=None,
+    padding="VALID",
+    base_dilation=None,
+    window_dilation=None,
+):
+    """computation(..., computation(init_value, first element), ...) over the elements of every window.
+
+    operand and init_value are an array and a scalar of its dtype, or trees of one structure; computation takes two
+    trees of scalars and gives one, and must be associative.  window_dimensions, window_strides and the dilations have a
+    positive integer for every axis; padding, which holds init_value, is "VALID", "SAME", "SAME_LOWER" or (low, high)
+    pairs.  lax.add from 0, lax.max from the lowest and lax.min from the highest value are primitives of their own;
+    every other computation takes as many operations as a window has elements.  Raises TypeError or ValueError for
+    structures, dtypes, shapes and parameters that do not fit.
+    """
+    operands, tree = tree_flatten(operand)
+    inits, init_tree = tree_flatten(init_value)
+    if tree != init_tree:
+        raise ValueError(f"Operands must have the same tree structure as init_values: {tree} vs. {init_tree}")
+    if not operands:
+        raise ValueError("reduce_window must have at least one operand.")
+    operands, inits = [as_array(x) for x in operands], [as_array(i) for i in inits]
+    ones = (1,) * len(window_dimensions)
+    strides, base, gaps = (ones if v is None else tuple(v) for v in (window_strides, base_dilation, window_dilation))
+    if isinstance(padding, str):
+        widths = dilated_shape(window_dimensions, gaps)
+        padding = padtype_to_pads(operands[0].shape, widths, strides, padding)
+    padding = tuple((low, high) for low, high in padding)
+    kind = _monoid(computation, inits)
+    if kind is not None:
+        out = reduce_window_bind(kind, operands[0], window_dimensions, strides, padding, base, gaps)
+        return tree_unflatten(tree, [out])
+    _check(operands, inits)
+    sizes = tuple(window_dimensions)
+    counts = check_window(operands[0].shape, sizes, strides, padding, base, gaps)
+    return tree_unflatten(
+        tree, _over_places(operands, inits, _step(computation, tree), (counts, sizes, strides, padding, base, gaps))
+    )
