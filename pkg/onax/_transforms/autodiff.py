@@ -8,7 +8,7 @@ import numpy as np
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.zeros import UndefinedPrimal, Zero
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
@@ -430,7 +430,7 @@ def _standard_basis(tree):
     """A tree like the given one whose leaves' leading axis runs over the standard basis of all leaves together."""
     leaves, treedef = tree_flatten(tree)
     avals = [typeof(x) for x in leaves]
-    size = sum(int(np.prod(a.shape)) for a in avals)
+    size = sum(dims.prod(a.shape) for a in avals)
     dtype = functools.reduce(dtypes.promote_types, [a.dtype for a in avals])
     flat = _identity_matrix(size, dtype)
     basis = _split_unravel(avals, flat, 1)
@@ -451,7 +451,7 @@ def _unravel(example, array, axis):
 def _split_unravel(avals, array, axis):
     shape = typeof(array).shape
     axis %= len(shape)
-    parts = split(array, tuple(int(np.prod(a.shape)) for a in avals), axis)
+    parts = split(array, tuple(dims.prod(a.shape) for a in avals), axis)
     return [_reshape_axis(p, axis, a.shape) for p, a in zip(parts, avals)]
 
 
