@@ -254,3 +254,10 @@ def test_whole_table(x64, table):
             for b, wanted in zip(names, row, strict=True):
                 got = dtypes.result_type(value(a), value(b), return_weak_type_flag=True)
                 assert got == (SHORT[wanted.rstrip("*")], wanted.endswith("*")), (a, b)
+
+
+@pytest.mark.parametrize("x64", [False, True])
+def test_bool_computes_as_int32(x64):
+    with enable_x64(x64):
+        assert dtypes.to_numeric_dtype(np.dtype(bool)) == np.int32
+        assert dtypes.to_numeric_dtype(np.dtype("uint8")) == np.uint8

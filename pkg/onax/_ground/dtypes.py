@@ -593,8 +593,8 @@ def to_inexact_dtype(dtype_):
 
 
 def to_numeric_dtype(dtype_):
-    """The dtype, bool as int32 (int64 with 64-bit dtypes on)."""
-    return scalar_dtype(int) if dtype_ == _bool else dtype_
+    """The dtype, bool as int32 (also with 64-bit dtypes on, as in JAX)."""
+    return np.dtype(np.int32) if dtype_ == _bool else dtype_
 
 
 def to_complex_dtype(dtype_):

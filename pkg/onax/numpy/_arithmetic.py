@@ -116,8 +116,7 @@ def power(x1, x2, /):
             (base,) = promote_args_numeric("power", x1)
         return lax.integer_pow(base, exponent)
     dtype, weak_type = dtypes.result_type(x1, x2, return_weak_type_flag=True)
-    if dtype == np.bool_:
-        dtype = dtypes.scalar_dtype(int)
+    dtype = dtypes.to_numeric_dtype(dtype)
     if dtypes.is_integer(dtype):
         return _integer_power(*promote_shapes("power", *(to_dtype(x, dtype, weak_type) for x in (x1, x2))))
     base, exponent = to_dtype(x1, dtype, weak_type), to_dtype(x2, dtype, weak_type)
