@@ -54,6 +54,12 @@ def moderate(dtype):
     return values.astype(dtype)
 
 
+def ordinary(dtype):
+    """Of the moderate values those that are numbers."""
+    values = moderate(dtype)
+    return values[np.isfinite(values)] if is_float(dtype) else values
+
+
 def array(rng, shape, dtype, values=edges):
     """An array of edge (or `moderate`) values of a dtype; complex numbers of two of them."""
     dtype = np.dtype(dtype)
@@ -263,9 +269,16 @@ def _dtypes(sample):
     yield sample.params.get("dtype")
 
 
+# What these give for NaN and infinities is left to the implementation: padding is multiplied by the kernel or not, and
+# which of two unordered numbers a window selects depends on the order in which it is walked.
+UNSPECIAL = ("conv_general_dilated", "select_and_gather_add", "select_and_scatter_add")
+
+
 def resampled(rng, base):
     """A law's sample with its operands replaced by awkward ones; what it sums stays within range."""
     values = edges if base.sums is None else moderate
+    if base.primitive.name in UNSPECIAL:
+        values = ordinary
     operands = [array(rng, x.shape, x.dtype, values) for x in base.operands]
     sums = base.sums and (2 * base.sums[0], lambda *xs: base.sums[1](*map(finite_size, xs)))
     return Sample(base.primitive, operands, base.params, exact=base.exact, sums=sums)

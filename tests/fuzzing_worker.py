@@ -47,6 +47,8 @@ def decode(value):
         return np.dtype(getattr(jax.numpy, value[1], value[1]))
     if value[0] == "record":
         return getattr(lax, value[1])(**{k: decode(v) for k, v in value[2].items()})
+    if value[0] == "primitive":
+        return _PRIMITIVES[value[1]]
     if value[0] == "enum":
         return getattr(getattr(lax, value[1]), value[2])
     return tuple(decode(v) for v in value[1]) if value[0] == "tuple" else value

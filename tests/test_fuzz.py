@@ -175,7 +175,7 @@ def one_meaning(rng, number):
 
 def test_one_meaning():
     quick = settings(
-        max_examples=600, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+        max_examples=1500, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
     )
     quick(one_meaning)()
 
@@ -190,7 +190,7 @@ def test_one_meaning_of_anything():
 def test_every_primitive(primitive):
     rng = random.Random(primitive.name)
     with enable_x64(True):
-        for _ in range(6):
+        for _ in range(10):
             sample = fuzzing.draw(rng, primitive)
             check(sample, known_operands(rng, sample))
 
