@@ -26,7 +26,7 @@ cdef class Primitive:
     cdef uint64_t seen_codes[8]             # the same for mixtures of dtypes, lately used
     cdef unsigned int next_code             # where the next mixture goes
     cdef set seen_mixed                     # the same for extended dtypes
-    cdef dict abstract_known                # (operand avals, options) -> what abstract_eval gave, for calls without params
+    cdef dict abstract_known                # (operand avals, options, params) -> what `abstract` gave
     cdef object abstract_known_for          # the abstract_eval that gave it
     cdef dict __dict__
     cdef object __weakref__

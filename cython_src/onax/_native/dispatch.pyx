@@ -46,7 +46,7 @@ cdef enum:
 
 
 cdef enum:
-    KNOWN_AT_MOST = 256     # operand types a primitive without parameters remembers the results of
+    KNOWN_AT_MOST = 256     # operand types and parameters for which a primitive remembers the result's type
 
 cdef object _no_effects = frozenset()
 
@@ -141,13 +141,16 @@ cdef class Primitive:
         """(aval or avals, effects) for operand avals, whichever form `abstract_eval` has."""
         if self.abstract_eval is None:
             raise NotImplementedError(f"Abstract evaluation for {self.name!r} not implemented")
-        if params or self.multiple_results:
+        if self.multiple_results or self.fixed_abstract_eval:  # programs, or what depends on axes in scope
             return self._abstract_anew(avals, params)
         if self.abstract_known_for is not self.abstract_eval:  # a rule was assigned
             self.abstract_known_for = self.abstract_eval
             self.abstract_known = {}
-        key = (avals, option_bits())
-        found = self.abstract_known.get(key)
+        key = (avals, option_bits(), tuple(params.items()))
+        try:
+            found = self.abstract_known.get(key)
+        except TypeError:  # a parameter has no hash
+            return self._abstract_anew(avals, params)
         if found is None:
             found = self._abstract_anew(avals, params)
             if len(self.abstract_known) >= KNOWN_AT_MOST:

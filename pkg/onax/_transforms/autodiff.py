@@ -302,11 +302,7 @@ def _check_grad_input(name, x, holomorphic, allow_int):
     if holomorphic:
         if not dtypes.issubdtype(dtype, np.complexfloating):
             raise TypeError(f"{name} with holomorphic=True requires inputs with complex dtype, but got {dtype}.")
-    elif (
-        dtypes.issubdtype(dtype, dtypes.extended)
-        or dtypes.issubdtype(dtype, np.integer)
-        or dtypes.issubdtype(dtype, np.bool_)
-    ):
+    elif dtypes.is_extended(dtype) or dtypes.is_integer(dtype) or dtype == np.bool_:
         if not allow_int:
             raise TypeError(
                 f"{name} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), "
@@ -328,13 +324,13 @@ def _check_grad_output(name, aval, holomorphic):
     if holomorphic:
         if not dtypes.issubdtype(dtype, np.complexfloating):
             raise TypeError(f"{name} with holomorphic=True requires outputs with complex dtype, but got {dtype}.")
-    elif dtypes.issubdtype(dtype, np.complexfloating):
+    elif dtypes.is_complex(dtype):
         raise TypeError(
             f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {dtype}. "
             "For holomorphic differentiation, pass holomorphic=True. For differentiation of non-holomorphic "
             "functions involving complex outputs, use jax.vjp directly."
         )
-    elif not dtypes.issubdtype(dtype, np.floating):
+    elif not dtypes.is_float(dtype):
         raise TypeError(
             f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {dtype}. "
             "For differentiation of functions with integer outputs, use jax.vjp directly."
