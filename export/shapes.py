@@ -14,6 +14,7 @@ from onax._ground.dims import SymbolicDim, SymbolicScope, parse_dims
 from onax._ground.errors import ExportError
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct, abstractify
+from onax.export.graph import ops
 
 _INT64 = np.dtype(np.int64)
 
@@ -354,7 +355,7 @@ class RuntimeDims:
     def _operation(self, graph, atom):
         a, b = (graph.dim(o) for o in atom.operands)
         if atom.operation in ("max", "min"):
-            return _scalar(graph, atom.operation.capitalize(), a, b)
+            return (ops.maximum if atom.operation == "max" else ops.minimum)(graph, a, b)
         if atom.operation == "mod":
             return _scalar(graph, "Mod", a, b)
         if all(dim_rules.definitely_at_least(o, 0) for o in atom.operands):
