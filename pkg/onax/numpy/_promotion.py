@@ -93,14 +93,23 @@ def to_dtype(x, dtype, weak_type=False):
     return convert(as_operand(x), dtype, weak_type)
 
 
+def _of_one_dtype(args):
+    """Whether all are Arrays of one dtype and weak type."""
+    first = args[0]
+    if type(first) is not ArrayImpl:
+        return False
+    dtype, weak_type = first.dtype, first.weak_type
+    for x in args:
+        if type(x) is not ArrayImpl or x.dtype is not dtype or x.weak_type is not weak_type:
+            return False
+    return True
+
+
 def promote_dtypes(*args):
     """The arguments as Arrays of their common dtype."""
     if len(args) < 2:
         return [as_operand(x) for x in args]
-    first = args[0]
-    if type(first) is ArrayImpl and all(
-        type(x) is ArrayImpl and x.dtype is first.dtype and x.weak_type is first.weak_type for x in args
-    ):
+    if _of_one_dtype(args):
         return list(args)
     dtype, weak_type = dtypes.result_type(*args, return_weak_type_flag=True)
     return [to_dtype(x, dtype, weak_type) for x in args]
@@ -157,13 +166,11 @@ def _rank_promotion(name, shapes):
 
 def _agree(args):
     """Whether all are Arrays of one dtype, weak type and rank: nothing is to be done, the common case."""
-    first = args[0]
-    if type(first) is not ArrayImpl:
+    if not _of_one_dtype(args):
         return False
-    for x in args[1:]:
-        if type(x) is not ArrayImpl or x.dtype is not first.dtype or x.ndim != first.ndim:
-            return False
-        if x.weak_type is not first.weak_type:
+    rank = args[0].ndim
+    for x in args:
+        if x.ndim != rank:
             return False
     return True
 

@@ -35,8 +35,8 @@ def _broadcast(x, shape):
     """x broadcast to shape by NumPy's rule, as one operation."""
     if x.shape == shape:
         return x
-    lead = len(shape) - x.ndim
-    return lax.broadcast_in_dim(x, shape, tuple(range(lead, len(shape))))
+    axes = tuple(range(len(shape) - x.ndim, len(shape)))
+    return lax.broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=axes, sharding=None)
 
 
 def select(condlist, choicelist, default=0):
