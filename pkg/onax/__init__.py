@@ -9,10 +9,13 @@ import importlib
 from onax import dtypes, errors, lax, numpy, tree, tree_util
 from onax._compile.cache import clear_caches
 from onax._compile.jit import jit
+from onax._control.checkpoint import checkpoint, remat
 from onax._control.custom_jvp import custom_jvp
+from onax._control.custom_vjp import custom_vjp
 from onax._core.sharding import NamedSharding, PartitionSpec, make_mesh
 from onax._core.trace import ensure_compile_time_eval
 from onax._ground.config import (
+    allow_f16_reductions,
     check_tracer_leaks,
     checking_leaks,
     config,
@@ -22,13 +25,21 @@ from onax._ground.config import (
     default_matmul_precision,
     default_prng_impl,
     disable_jit,
+    enable_checks,
+    enable_custom_prng,
     enable_x64,
     explain_cache_misses,
+    legacy_prng_key,
     log_compiles,
     no_tracing,
     numpy_dtype_promotion,
     numpy_rank_promotion,
+    softmax_custom_jvp,
     threefry_partitionable,
+    transfer_guard,
+    transfer_guard_device_to_device,
+    transfer_guard_device_to_host,
+    transfer_guard_host_to_device,
 )
 from onax._ground.devices import (
     Device,

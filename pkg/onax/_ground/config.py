@@ -263,7 +263,7 @@ class Config:
 
     def update(self, name, value):
         """Sets an option for all threads.  Raises AttributeError for an unknown name."""
-        row = _rows.get(name)
+        row = _find(name)
         if row is None:
             raise AttributeError(f"Unrecognized config option: {name}")
         value = row.validated(value)
@@ -273,16 +273,19 @@ class Config:
 
     def read(self, name):
         """The value of an option that has no context manager, or of any other by its name."""
-        row = _rows.get(name)
+        row = _find(name)
         if row is None:
             raise AttributeError(f"Unrecognized config option: {name}")
         return read_row(row)
 
     def __getattr__(self, name):
-        row = _rows.get(name)
+        row = _find(name)
         if row is None:
             raise AttributeError(f"'Config' object has no attribute '{name}'")
         return read_row(row)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"options are set by config.update({name!r}, {value!r})")
 
     @property
     def x64_enabled(self):
@@ -292,30 +295,30 @@ class Config:
     @property
     def values(self):
         """Every option and its value in this thread, as a new dictionary."""
-        return {name: read_row(row) for name, row in sorted(_rows.items())}
+        return {name: read_row(row) for name, row in sorted(_all_rows().items())}
 
     def config_with_absl(self):
         """Defines a command-line flag of absl for each option; they take effect when absl's `app.run` has parsed."""
-        for row in _rows.values():
+        for row in _all_rows().values():
             _define_flag(row)
         absl_app.call_after_init(lambda: self.complete_absl_config(absl_flags))
 
     def complete_absl_config(self, flags):
         """Takes over the flags that stood on the command line."""
-        for name in _rows:
+        for name in _all_rows():
             flag = flags.FLAGS[name]
             if flag.present:
                 self.update(name, flag.value)
 
     def parse_flags_with_absl(self):
         """Takes options from this process's command line, without an absl application; other arguments stay."""
-        for row in _rows.values():
+        for row in _all_rows().values():
             _define_flag(row)
         absl_flags.FLAGS(sys.argv, known_only=True)
         self.complete_absl_config(absl_flags)
 
     def __dir__(self):
-        return [*object.__dir__(self), *_rows]
+        return [*object.__dir__(self), *_all_rows()]
 
     def __repr__(self):
         return "\n".join(f"{name}: {value!r}" for name, value in self.values.items())
@@ -403,40 +406,116 @@ add("jax_logging_level", str, "NOTSET", "Level of the logger `onax`.")
 add("jax_debug_log_modules", str, "", "Modules that log in full.")
 add("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")
 add("jax_no_execution", bool, False, "Running a compiled program raises.")
-# Accepted so that programs for JAX run unchanged; nothing here depends on them.
-for _name, _type, _default in (
-    ("jax_use_direct_linearize", bool, True),
-    ("jax_mutable_array_checks", bool, True),
-    ("jax_thread_guard", bool, False),
-    ("jax_include_full_tracebacks_in_locations", bool, True),
-    ("jax_traceback_in_locations_limit", int, 100),
-    ("jax_array_garbage_collection_guard", (None, "allow", "log", "fatal"), None),
-    ("jax_optimization_level", str, "UNKNOWN"),
-    ("jax_use_shardy_partitioner", bool, True),
-    ("jax_cpu_enable_async_dispatch", bool, True),
-    ("jax_cuda_visible_devices", str, "all"),
-    ("jax_compilation_cache_max_size", int, -1),
-    ("jax_raise_persistent_cache_errors", bool, False),
-    ("jax_persistent_cache_enable_xla_caches", str, ""),
-    ("jax_captured_constants_report_frames", int, 0),
-    ("jax_exec_time_optimization_effort", float, 0.0),
-    ("jax_memory_fitting_effort", float, 0.0),
-    ("jax_include_debug_info_in_dumps", bool, True),
-    ("jax_dump_ir_to", str, ""),
-    ("jax_xla_backend", str, ""),
-    ("jax_use_magma", str, "auto"),
-    ("jax_distributed_debug", bool, False),
-    ("jax_enable_recoverability", bool, False),
-    ("jax_disable_most_optimizations", bool, False),
-    ("jax_disable_bwd_checks", bool, False),
-    ("jax_pjrt_client_create_options", ANY, None),
-    ("jax_remove_size_one_mesh_axis_from_type", bool, False),
-    ("jax_share_binary_between_hosts", bool, False),
-    ("jax_sort_devices_by_process_index", bool, True),
-    ("jax_source_url_schema", ANY, None),
-    ("jax_threefry_gpu_kernel_lowering", bool, False),
-):
-    add(_name, _type, _default, "Accepted for JAX programs; no effect.")
+# Accepted so that programs for JAX run unchanged; nothing here depends on them.  A row is made when one is asked for.
+_INERT = {
+    "check_vma": (bool, False),
+    "eager_constant_folding": (bool, False),
+    "jax2tf_associative_scan_reductions": (bool, False),
+    "jax2tf_default_native_serialization": (bool, True),
+    "jax_array_garbage_collection_guard": ((None, "allow", "log", "fatal"), None),
+    "jax_auto_pcast": (bool, True),
+    "jax_backend_target": (str, ""),
+    "jax_bcoo_cusparse_lowering": (bool, False),
+    "jax_captured_constants_report_frames": (int, 0),
+    "jax_check_proxy_envs": (bool, True),
+    "jax_compilation_cache_check_contents": (bool, False),
+    "jax_compilation_cache_expect_pgle": (bool, False),
+    "jax_compilation_cache_include_metadata_in_key": (bool, False),
+    "jax_compilation_cache_max_size": (int, -1),
+    "jax_compiler_detailed_logging_min_ops": (int, 10),
+    "jax_compiler_enable_remat_pass": (bool, True),
+    "jax_cpu_collectives_implementation": (str, "gloo"),
+    "jax_cpu_enable_async_dispatch": (bool, True),
+    "jax_cpu_get_global_topology_timeout_minutes": (int, 5),
+    "jax_cpu_get_local_topology_timeout_minutes": (int, 2),
+    "jax_cross_host_transfer_socket_address": (str, ""),
+    "jax_cross_host_transfer_timeout_seconds": (ANY, None),
+    "jax_cross_host_transfer_transfer_size": (ANY, None),
+    "jax_cross_host_transport_addresses": (str, ""),
+    "jax_cuda_visible_devices": (str, "all"),
+    "jax_custom_vjp3": (bool, False),
+    "jax_debug_leaked_clients_on_clear_backends": (bool, False),
+    "jax_disable_bwd_checks": (bool, False),
+    "jax_disable_most_optimizations": (bool, False),
+    "jax_disable_vmap_shmap_error": (bool, False),
+    "jax_disallow_mesh_context_manager": (bool, False),
+    "jax_distributed_debug": (bool, False),
+    "jax_dump_ir_modes": (str, "stablehlo"),
+    "jax_dump_ir_to": (str, ""),
+    "jax_embedded_constants_max_bytes": (int, 32),
+    "jax_enable_pgle": (bool, False),
+    "jax_enable_preemption_service": (bool, True),
+    "jax_enable_recoverability": (bool, False),
+    "jax_error_checking_behavior_divide": (str, "ignore"),
+    "jax_error_checking_behavior_nan": (str, "ignore"),
+    "jax_error_checking_behavior_oob": (str, "ignore"),
+    "jax_exec_time_optimization_effort": (float, 0.0),
+    "jax_experimental_unsafe_xla_runtime_errors": (bool, False),
+    "jax_export_calling_convention_version": (int, 10),
+    "jax_export_ignore_forward_compatibility": (bool, False),
+    "jax_force_dcn_cross_host_transfers": (bool, False),
+    "jax_hlo_source_file_canonicalization_regex": (ANY, None),
+    "jax_include_debug_info_in_dumps": (bool, True),
+    "jax_include_full_tracebacks_in_locations": (bool, True),
+    "jax_log_checkpoint_residuals": (bool, False),
+    "jax_memory_fitting_effort": (float, 0.0),
+    "jax_memory_fitting_level": (str, "O2"),
+    "jax_mock_gpu_topology": (str, ""),
+    "jax_mosaic_allow_hlo": (bool, False),
+    "jax_mutable_array_checks": (bool, True),
+    "jax_oneapi_visible_devices": (str, "all"),
+    "jax_optimization_level": (str, "UNKNOWN"),
+    "jax_pallas_enable_debug_checks": (bool, False),
+    "jax_pallas_poison_buffers": (bool, False),
+    "jax_pallas_use_mosaic_gpu": (bool, True),
+    "jax_pallas_verbose_errors": (bool, False),
+    "jax_persistent_cache_enable_xla_caches": (str, ""),
+    "jax_pgle_aggregation_percentile": (int, 90),
+    "jax_pgle_profiling_runs": (int, 3),
+    "jax_pjrt_client_create_options": (ANY, None),
+    "jax_ragged_dot_use_gpu_pallas_triton_lowering": (bool, False),
+    "jax_ragged_dot_use_ragged_dot_instruction": (bool, True),
+    "jax_raise_persistent_cache_errors": (bool, False),
+    "jax_refs_to_pins": (bool, False),
+    "jax_remat3": (bool, False),
+    "jax_remove_custom_partitioning_ptr_from_cache_key": (bool, False),
+    "jax_remove_size_one_mesh_axis_from_type": (bool, False),
+    "jax_rocm_visible_devices": (str, "all"),
+    "jax_scan3": (bool, False),
+    "jax_send_traceback_to_runtime": (str, "off"),
+    "jax_serialization_version": (int, 0),
+    "jax_share_binary_between_hosts": (bool, False),
+    "jax_share_binary_between_hosts_timeout_ms": (int, 1_200_000),
+    "jax_sort_devices_by_process_index": (bool, True),
+    "jax_source_url_schema": (ANY, None),
+    "jax_thread_guard": (bool, False),
+    "jax_threefry_gpu_kernel_lowering": (bool, False),
+    "jax_traceback_in_locations_limit": (int, 100),
+    "jax_use_direct_linearize": (bool, True),
+    "jax_use_emit_pipeline_primitive": (bool, False),
+    "jax_use_magma": (str, "auto"),
+    "jax_use_shardy_partitioner": (bool, True),
+    "jax_use_simplified_jaxpr_constants": (bool, False),
+    "jax_xla_backend": (str, ""),
+    "jax_xla_profile_version": (int, 0),
+    "mock_num_gpu_processes": (int, 0),
+}
+
+
+def _find(name):
+    """The row of an option, or None."""
+    found = _rows.get(name)
+    if found is None and name in _INERT:
+        found = add(name, *_INERT[name], "Accepted for JAX programs; no effect.")
+    return found
+
+
+def _all_rows():
+    """Every row, those made on demand too, by name."""
+    for name in _INERT:
+        _find(name)
+    return _rows
+
 
 enable_x64 = Option(_x64)
 numpy_dtype_promotion = Option(_promotion)
