@@ -6,6 +6,8 @@ that only moves data is lowered once for each component; others need a rule for 
 stand in one tensor with trailing axes: [..., 2] for complex numbers, [..., *key shape] for keys.
 """
 
+import math
+
 import numpy as np
 
 from onax._core.jaxpr import Literal
@@ -15,14 +17,16 @@ from onax._ground.dtypes import ExtendedDType
 from onax._ground.errors import LoweringError
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import DATA_MOVEMENT
+from onax._native.dispatch import DATA_MOVEMENT, ELEMENTWISE
 from onax._native.tree import tree_leaves
+from onax._prims.elementwise_kernels import make_complex
+from onax._prims.shaping import broadcast_in_dim_p, iota_p
 from onax._transforms.staging import trace_to_jaxpr
 from onax.export import shapes
 from onax.export.graph import ops
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.graph.passes import run, settle
-from onax.export.graph.value import Graph, Value
+from onax.export.graph.value import SMALL_BYTES, Graph, Value
 from onax.export.lower.registry import COMPONENT_RULES, COMPONENTWISE, RULES, UNSUPPORTED, Decomposition
 
 # ---- components
@@ -82,6 +86,91 @@ def constant(g, x, aval):
     axes, dtype = trailing(aval.dtype)
     words = np.asarray(array, order="C").reshape(-1).view(dtype).reshape((*array.shape, int(np.prod(axes))))
     return tuple(g.const(words[..., i]) for i in range(words.shape[-1]))
+
+
+# ---- what is known already
+
+
+def _known(value):
+    """The ndarray that a value is known to be, or None: a small constant, whole or expanded."""
+    if type(value) is tuple:
+        return _known_complex(value)
+    array = value.const
+    if array is not None:
+        return array if array.nbytes <= SMALL_BYTES else None
+    node = value.node
+    if node is None or node.op_type != "Expand" or node.inputs[0].const is None:
+        return None
+    if not dim_rules.is_constant_shape(value.shape) or math.prod(value.shape) * value.dtype.itemsize > SMALL_BYTES:
+        return None
+    return np.broadcast_to(node.inputs[0].const, value.shape)
+
+
+def _known_complex(parts):
+    if parts[0].dtype.kind != "f":  # a key
+        return None
+    known = [_known(part) for part in parts]
+    return None if any(x is None for x in known) else make_complex(*known)
+
+
+def _expanded_scalar(value):
+    """The scalar that a value repeats, or None."""
+    if type(value) is tuple:
+        return None
+    node = value.node
+    source = value if node is None or node.op_type != "Expand" else node.inputs[0]
+    return source.const if source.const is not None and source.const.ndim == 0 else None
+
+
+def _is_small(aval):
+    return dim_rules.is_constant_shape(aval.shape) and math.prod(aval.shape) * aval.dtype.itemsize <= SMALL_BYTES
+
+
+def _folded(g, eqn, values):
+    """The results of an equation whose operands are known, by the primitive's own kernel; or None.
+
+    A node costs far more: the runtime would execute it while the session is made.
+    """
+    primitive = eqn.primitive
+    kernel = primitive.kernel
+    if kernel is None or eqn.effects:
+        return None
+    if primitive is broadcast_in_dim_p and not eqn.invars[0].aval.shape and eqn.outvars[0].aval.shape != (1,):
+        return None  # an Expand says it better
+    if ELEMENTWISE in primitive.facts:
+        known = [_expanded_scalar(v) for v in values]
+        if not any(x is None for x in known):
+            avals = [ShapedArray((), v.aval.dtype) for v in eqn.outvars]
+            results = _evaluated(g, kernel, eqn, known, avals)
+            return results and [ops.expand(g, x, v.aval.shape) for x, v in zip(results, eqn.outvars)]
+    avals = [v.aval for v in eqn.outvars]
+    if not all(map(_is_small, avals)):
+        return None
+    known = [_known(v) for v in values]
+    return None if any(x is None for x in known) else _evaluated(g, kernel, eqn, known, avals)
+
+
+def _evaluated(g, kernel, eqn, known, avals):
+    """A kernel's results as constants, or None where it gives other types than the equation has."""
+    if type(kernel) is dict:
+        kernel = kernel.get(known[0].dtype)
+        if kernel is None:
+            return None
+    results = kernel(*known, **eqn.params)
+    results = list(map(np.asarray, results if eqn.primitive.multiple_results else (results,)))
+    if not all(x.shape == a.shape and x.dtype == a.dtype for x, a in zip(results, avals, strict=True)):
+        return None
+    return [constant(g, x, a) for x, a in zip(results, avals)]
+
+
+def _can_be_known(primitive, values):
+    """Whether all operands are constants, or Expands of some: asked first, of every equation."""
+    for v in values:
+        if type(v) is tuple:
+            v = v[0]
+        if v.const is None and (v.node is None or v.node.op_type != "Expand"):
+            return False
+    return bool(values) or primitive is iota_p
 
 
 # ---- the loop
@@ -183,7 +272,9 @@ def inline(g, jaxpr, consts, values, *, keep_place=False):
             model.prefix, model.place = eqn.primitive.name, eqn.source_info
         operands = [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in eqn.invars]
         try:
-            results = _apply(g, eqn, operands)
+            results = _folded(g, eqn, operands) if _can_be_known(eqn.primitive, operands) else None
+            if results is None:
+                results = _apply(g, eqn, operands)
         except LoweringError as error:
             results = _refused(g, eqn, error)
         env.update(zip(eqn.outvars, results))
@@ -247,7 +338,8 @@ def lower_jaxpr(
         dims_plan = dims_plan or shapes.plan(input_names, [a.shape for a in in_avals])
         g.model.dims = shapes.RuntimeDims(dims_plan, boundary)
     values = [split(g, v, a) for v, a in zip(boundary, in_avals)]
-    results = inline(g, jaxpr, jaxpr.consts, values)
+    with np.errstate(all="ignore"):
+        results = inline(g, jaxpr, jaxpr.consts, values)
     if collect_errors and g.model.refusals.lines:
         raise LoweringError(g.model.refusals.text(opset))
     for name, value, x in zip(output_names, results, jaxpr.outvars):

@@ -1,7 +1,7 @@
 """ONNX forms of what indexing does otherwise with complex numbers than with each of their parts.
 
-Elements out of bounds are NaN + 0i.  Scatters that multiply or order: ScatterND combines parts alone, which is a sum's way, not theirs: updates that do not meet are combined with what is
-there, then written over it.
+Elements out of bounds are NaN + 0i.  Scatters that multiply or order: ScatterND combines parts alone, which is a sum's
+way, not theirs, so updates that do not meet are combined with what is there, then written over it.
 """
 
 import numpy as np
