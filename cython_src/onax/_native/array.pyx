@@ -758,14 +758,12 @@ cdef class ArrayImpl(Array):
         return (1, 0)
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
-        if is_extended(self._dtype):
-            raise BufferError("an array of keys has no buffer; use onax.random.key_data(arr)")
+        if is_extended(self._dtype) or self._dtype.kind == "V":
+            way = "onax.random.key_data(arr)" if is_extended(self._dtype) else "np.asarray(arr)"
+            raise BufferError(f"{self._dtype} has no form in the buffer protocol; use {way}")
         view = buffer_of(self).view()
         onax_clear_owner(buffer)  # Cython put a counted None there, which the next line may overwrite
-        try:
-            PyObject_GetBuffer(view, buffer, flags)
-        except ValueError as error:  # NumPy's, for dtypes that the protocol has no letter for
-            raise BufferError(f"{self._dtype} has no form in the buffer protocol; use np.asarray(arr)") from error
+        PyObject_GetBuffer(view, buffer, flags)
 
     def __reduce__(self):
         dtype = self._dtype if is_extended(self._dtype) else None
