@@ -434,3 +434,61 @@ def test_results_are_checked_while_an_option_is_on():
     finally:
         dispatch.set_result_check(*previous_check)
     assert len(seen) == 1 and seen[0][0] is p and seen[0][1] is out
+
+
+# ---- result types are remembered ----
+
+
+def counting(result=None):
+    """An abstract_eval that keeps the calls it got."""
+    calls = []
+
+    def abstract_eval(x, **params):
+        calls.append(params)
+        return x if result is None else result(x)
+
+    return abstract_eval, calls
+
+
+@pytest.mark.parametrize("params", [{}, {"axes": (0,)}, {"y": 2, "dtype": np.dtype(np.int8)}])
+def test_abstract_asks_the_rule_once_for_types_and_params(params):
+    rule, calls = counting()
+    p = Primitive("test_known", abstract_eval=rule)
+    for shape in ((2,), (2,), (3,)):
+        aval = ShapedArray(shape, np.float32)
+        assert p.abstract(aval, **params) == (aval, frozenset())
+    assert len(calls) == 2
+    p.abstract(aval, other=1)
+    assert len(calls) == 3
+
+
+@pytest.mark.parametrize(
+    "fields, params, result",
+    [
+        ({"multiple_results": True}, {}, lambda x: [x]),
+        ({}, {"value": np.zeros(2)}, None),
+        ({}, {"value": [1]}, None),
+    ],
+)
+def test_abstract_asks_again_for_several_results_and_params_without_a_hash(fields, params, result):
+    rule, calls = counting(result)
+    p = Primitive("test_unknown", abstract_eval=rule, **fields)
+    for _ in range(2):
+        p.abstract(ShapedArray((2,), np.float32), **params)
+    assert len(calls) == 2
+
+
+def test_abstract_forgets_when_a_rule_is_assigned_and_keeps_no_errors():
+    aval = ShapedArray((2,), np.float32)
+    p = Primitive("test_forgotten", abstract_eval=lambda x: x)
+    assert p.abstract(aval)[0] is aval
+    p.abstract_eval = lambda x: x.update(dtype=np.dtype(np.int32))
+    assert p.abstract(aval)[0].dtype == np.int32
+
+    def refuse(x):
+        raise TypeError("not this")
+
+    p.abstract_eval = refuse
+    for _ in range(2):
+        with pytest.raises(TypeError, match="not this"):
+            p.abstract(aval)
