@@ -80,6 +80,14 @@ from onax.numpy._creation import (
     zeros,
     zeros_like,
 )
+from onax.numpy._cumulative import (
+    cumprod,
+    cumsum,
+    cumulative_prod,
+    cumulative_sum,
+    nancumprod,
+    nancumsum,
+)
 from onax.numpy._editing import (
     bincount,
     delete,
@@ -119,6 +127,12 @@ from onax.numpy._grids import (
     ogrid,
     r_,
     s_,
+)
+from onax.numpy._histograms import (
+    histogram,
+    histogram2d,
+    histogram_bin_edges,
+    histogramdd,
 )
 from onax.numpy._logic import (
     allclose,
@@ -172,6 +186,14 @@ from onax.numpy._products import (
     vdot,
     vecdot,
     vecmat,
+)
+from onax.numpy._quantiles import (
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
 )
 from onax.numpy._reductions import (
     all,
@@ -276,6 +298,17 @@ from onax.numpy._searching import (
     unravel_index,
     where,
 )
+from onax.numpy._sets import (
+    intersect1d,
+    setdiff1d,
+    setxor1d,
+    union1d,
+    unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
 from onax.numpy._shaping import (
     append,
     array_split,
@@ -317,6 +350,14 @@ from onax.numpy._shaping import (
     unstack,
     vsplit,
     vstack,
+)
+from onax.numpy._sorting import (
+    argpartition,
+    argsort,
+    lexsort,
+    partition,
+    sort,
+    sort_complex,
 )
 from onax.numpy._statistics import (
     corrcoef,

@@ -16,12 +16,16 @@ from onax._native.dispatch import set_same_rank_options
 from onax.numpy import (
     _arithmetic,
     _creation,
+    _cumulative,
     _gathering,
     _logic,
+    _lookup,
     _products,
     _reductions,
     _repeat,
+    _searching,
     _shaping,
+    _sorting,
     _ufuncs,
 )
 from onax.numpy._at import at
@@ -88,7 +92,10 @@ SAME = (
     "all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum diagonal dot max "
     "mean min nonzero prod ptp ravel repeat round searchsorted sort squeeze std sum swapaxes take trace var"
 ).split()
-ROOMS = (_reductions, _shaping, _gathering, _repeat, _arithmetic, _products, _ufuncs, _creation, _logic)
+ROOMS = (
+    _reductions, _shaping, _gathering, _repeat, _arithmetic, _products, _ufuncs, _creation, _logic, _sorting,
+    _cumulative, _lookup, _searching,
+)  # fmt: skip
 
 
 def astype(self, dtype, copy=False, device=None):
@@ -97,6 +104,11 @@ def astype(self, dtype, copy=False, device=None):
     Floats become integers by truncation, complex numbers real ones by dropping the imaginary part.
     """
     return _creation.astype(self, dtype, copy=copy, device=device)
+
+
+def compress(self, condition, axis=None, *, out=None, size=None, fill_value=0):
+    """The slices along an axis (None: elements of the flattened array) where the vector condition is True."""
+    return _searching.compress(condition, self, axis, out=out, size=size, fill_value=fill_value)
 
 
 def copy(self):
@@ -217,6 +229,7 @@ def _nbytes(self):
 
 METHODS = {
     "astype": astype,
+    "compress": compress,
     "copy": copy,
     "flatten": flatten,
     "reshape": reshape,

@@ -80,7 +80,7 @@ def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, ide
         dtype = dtypes.check_user_dtype(dtype, name)
     result = dtype
     if result is None:
-        result = _widened(a.dtype) if promote else a.dtype
+        result = widened(a.dtype) if promote else a.dtype
     compute = _F32 if upcast and result in _HALF else result
     axes = reduced_axes(axis, a.ndim)
     if a.dtype == np.bool_:
@@ -96,7 +96,7 @@ def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, ide
     return found if compute is result or compute == result else lax.convert_element_type(found, result)
 
 
-def _widened(dtype):
+def widened(dtype):
     """The dtype in which a sum is given: bool and small integers become the default integer of their sign."""
     if dtype == np.bool_:
         return dtypes.scalar_dtype(int)

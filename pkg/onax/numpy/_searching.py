@@ -9,10 +9,10 @@ import numpy as np
 
 from onax import lax
 from onax._core.trace import concrete_or_error
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._native.array import make_array
 from onax.numpy._arithmetic import clip, divmod, mod
-from onax.numpy._creation import lower_mask
+from onax.numpy._cumulative import cumsum
 from onax.numpy._gathering import take_places
 from onax.numpy._promotion import array_of, canonical_axis, check_arraylike, to_dtype
 from onax.numpy._reductions import any as _any
@@ -77,16 +77,13 @@ def _count(mask, index):
 def _first_places(mask, size, index):
     """The places of the first `size` True elements of a vector; those there are not are arbitrary, in bounds.
 
-    The k-th is the number of prefixes that hold at most k of them.
+    The k-th is the number of prefixes that hold at most k of them: prefixes are counted by how many they hold.
     """
     n = mask.shape[0]
-    if size == 0 or n == 0:
+    if dims.equal(size, 0) or dims.definitely_empty((n,)):
         return lax.full((size,), 0, index)
-    ordinal = lax.reduce_sum(
-        lax.mul(lower_mask(n, n, 0, index), lax.expand_dims(lax.convert_element_type(mask, index), (0,))), (1,)
-    )
-    before = lax.le(lax.expand_dims(ordinal, (0,)), lax.expand_dims(lax.iota(index, size), (1,)))
-    return lax.min(lax.reduce_sum(lax.convert_element_type(before, index), (1,)), index.type(n - 1))
+    counts = lax.full((size,), 0, index).at[cumsum(mask)].add(lax.full((), 1, index), mode="drop")
+    return lax.min(cumsum(counts), lax.full((), n - 1, index))
 
 
 def _unravelled(places, shape, index):

@@ -4,7 +4,7 @@ import operator
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax.numpy import _arithmetic, _reductions, _ufuncs
+from onax.numpy import _arithmetic, _cumulative, _reductions, _ufuncs
 from onax.numpy._creation import array
 from onax.numpy._mapping import vectorize
 from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_args_inexact
@@ -80,7 +80,7 @@ class ufunc:
             raise NotImplementedError(f"out argument of {self.__name__}.accumulate()")
         if self._accumulate is None:
             raise NotImplementedError(f"{self.__name__}.accumulate needs a loop over the axis; write it with lax.scan.")
-        return self._accumulate(a, axis=axis, dtype=dtype)
+        return _accumulate(a, ufunc=self, axis=axis, dtype=dtype)
 
     def outer(self, A, B, /):
         """The function on all pairs of elements of A and B: the axes of A, then those of B."""
@@ -105,6 +105,11 @@ class ufunc:
 @staged("reduce", static_argnames=("ufunc", "axis", "dtype", "keepdims"))
 def _reduce(a, initial, where, *, ufunc, axis, dtype, keepdims):
     return ufunc._reduce(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+
+@staged("accumulate", static_argnames=("ufunc", "axis", "dtype"))
+def _accumulate(a, *, ufunc, axis, dtype):
+    return ufunc._accumulate(a, axis=axis, dtype=dtype)
 
 
 @staged("outer", static_argnames=("ufunc",))
@@ -162,9 +167,9 @@ def _log_of_sum(name, function, doc):
 _logaddexp = _log_of_sum("logaddexp", _arithmetic.logaddexp, "log(exp(x1) + exp(x2)), without overflow.")
 _logaddexp2 = _log_of_sum("logaddexp2", _arithmetic.logaddexp2, "log2(2**x1 + 2**x2), without overflow.")
 
-add = _object(_ufuncs.add, 0, _reductions.sum)
+add = _object(_ufuncs.add, 0, _reductions.sum, _cumulative.cumsum)
 subtract = _object(_ufuncs.subtract, None)
-multiply = _object(_ufuncs.multiply, 1, _reductions.prod)
+multiply = _object(_ufuncs.multiply, 1, _reductions.prod, _cumulative.cumprod)
 maximum = _object(_ufuncs.maximum, None, _extreme_reduce(_reductions.max))
 minimum = _object(_ufuncs.minimum, None, _extreme_reduce(_reductions.min))
 negative = _object(_ufuncs.negative, None, nin=1)

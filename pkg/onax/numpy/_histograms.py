@@ -1,0 +1,141 @@
+"""Counts in bins: histogram, histogram2d, histogramdd, histogram_bin_edges."""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax._core.trace import concrete_or_error
+from onax._ground import dims, dtypes
+from onax.numpy._creation import linspace
+from onax.numpy._lookup import searchsorted
+from onax.numpy._promotion import (
+    array_of,
+    arrays,
+    as_operand,
+    check_arraylike,
+    promote_dtypes,
+    promote_dtypes_inexact,
+    to_dtype,
+)
+from onax.numpy._reductions import max as max_
+from onax.numpy._reductions import min as min_
+from onax.numpy._shaping import ravel, reshape, stack
+from onax.numpy._statistics import diff
+from onax.numpy._ufuncs import constant_like, divide
+from onax.numpy._where import where
+
+
+def histogram_bin_edges(a, bins=10, range=None, weights=None):
+    """The edges of `bins` equal bins between the smallest and the largest element, or over `range`.
+
+    A vector of bins is the edges itself.  NumPy's names of rules for bins raise NotImplementedError; weights are idle.
+    """
+    if isinstance(bins, str):
+        raise NotImplementedError("string values for `bins` not implemented.")
+    check_arraylike("histogram_bin_edges", a, bins)
+    a = array_of("histogram_bin_edges", a)
+    dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(a.dtype))
+    if np.ndim(bins) == 1:
+        return to_dtype(bins, dtype)
+    bins = concrete_or_error(operator.index, bins, "bins argument of histogram_bin_edges")
+    low, high = (to_dtype(x, dtype) for x in _limits(a, range))
+    empty, half = lax.eq(low, high), constant_like(low, 0.5)
+    low = where(empty, lax.sub(low, half), low)
+    high = where(empty, lax.add(high, half), high)
+    return linspace(low, high, bins + 1, dtype=dtype)
+
+
+def _limits(a, limits):
+    if limits is None:
+        return min_(a), max_(a)
+    if np.shape(limits) != (2,):
+        raise ValueError(f"`range` must be either None or a sequence of scalars, got {limits}")
+    if isinstance(limits, (list, tuple)):
+        return limits
+    limits = as_operand(limits)
+    return [lax.squeeze(lax.slice(limits, (i,), (i + 1,)), (0,)) for i in (0, 1)]
+
+
+def _bin_numbers(x, edges):
+    """The bin of each element of a vector, from 1; 0 and the number of edges are outside.  The last bin is closed."""
+    n = edges.shape[0]
+    x, edges = promote_dtypes(x, edges)
+    places = searchsorted(edges, x, "right")
+    last = lax.squeeze(lax.slice(edges, (n - 1,), (n,)), (0,))
+    return where(lax.eq(x, last), constant_like(places, n - 1), places)
+
+
+def histogram(a, bins=10, range=None, weights=None, density=None):
+    """How many elements lie in each bin (or the sum of their weights), as floats, and the edges of the bins.
+
+    bins is a number or a vector of edges.  density divides by the widths and the total.
+    """
+    if weights is None:
+        a, _ = arrays("histogram", a, bins)
+        (a,) = promote_dtypes_inexact(a)
+        weights = lax.full_like(a, 1)
+    else:
+        a, _, weights = arrays("histogram", a, bins, weights)
+        if a.shape != weights.shape:
+            raise ValueError("weights should have the same shape as a.")
+        a, weights = promote_dtypes_inexact(a, weights)
+    edges = histogram_bin_edges(a, bins, range, weights)
+    places = _bin_numbers(ravel(a), edges)
+    n = edges.shape[0]
+    counts = lax.full((n,), 0, weights.dtype).at[places].add(ravel(weights))
+    counts = lax.slice(counts, (1,), (n,))
+    if density:
+        counts = divide(divide(counts, diff(edges)), lax.reduce_sum(counts, (0,)))
+    return counts, edges
+
+
+def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
+    """`histogramdd` of two coordinates: counts, the edges along x, and those along y."""
+    x, y = arrays("histogram2d", x, y)
+    count = len(bins) if hasattr(bins, "__len__") else 1
+    if count not in (1, 2):
+        bins = [as_operand(bins)] * 2
+    counts, edges = histogramdd(stack([x, y], 1), bins, range, weights, density)
+    return counts, edges[0], edges[1]
+
+
+def histogramdd(sample, bins=10, range=None, weights=None, density=None):
+    """How many points, the rows of sample (n, d), lie in each box of a grid, and the list of edges along each axis.
+
+    bins and range may be one for each axis.
+    """
+    if weights is None:
+        (sample,) = promote_dtypes_inexact(array_of("histogramdd", sample))
+    else:
+        sample, weights = promote_dtypes_inexact(*arrays("histogramdd", sample, weights))
+        if weights.shape != sample.shape[:1]:
+            raise ValueError("should have one weight for each sample.")
+    count, rank = sample.shape
+    if range is not None and (len(range) != rank or any(r is not None and np.shape(r)[0] != 2 for r in range)):
+        raise ValueError(
+            f"For sample.shape={(count, rank)}, range must be a sequence of {rank} pairs or Nones; got {range=}"
+        )
+    bins = [bins] * rank if not hasattr(bins, "__len__") and np.ndim(bins) == 0 else bins
+    if len(bins) != rank:
+        raise ValueError("should be a bin for each dimension.")
+    axes = tuple(np.arange(rank).tolist())  # `range` is a parameter
+    columns = [lax.squeeze(lax.slice_in_dim(sample, i, i + 1, axis=1), (1,)) for i in axes]
+    ranges = [None] * rank if range is None else range
+    edges = [histogram_bin_edges(c, b, r) for c, b, r in zip(columns, bins, ranges)]
+    sizes = [e.shape[0] + 1 for e in edges]
+    places = [_bin_numbers(c, e) for c, e in zip(columns, edges)]
+    flat = places[0]
+    for place, size in zip(places[1:], sizes[1:]):
+        flat = lax.add(lax.mul(flat, constant_like(flat, size)), place)
+    if weights is None:
+        weights = lax.full((count,), 1, dtypes.scalar_dtype(int))
+    counts = lax.full((dims.prod(tuple(sizes)),), 0, weights.dtype).at[flat].add(weights)
+    counts = lax.slice(reshape(counts, sizes), (1,) * rank, tuple(s - 1 for s in sizes))
+    if density:
+        counts = lax.convert_element_type(counts, sample.dtype)
+        counts = divide(counts, lax.reduce_sum(counts, axes))
+        for i, e in enumerate(edges):
+            widths = lax.broadcast_in_dim(diff(e), counts.shape, (i,))
+            counts = divide(counts, widths)
+    return counts, edges

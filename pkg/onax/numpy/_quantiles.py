@@ -1,0 +1,259 @@
+"""Quantiles: median, percentile, quantile and their nan-skipping forms.
+
+q lies in [0, 1] (percentile: [0, 100]) and is a number or a vector, whose axis comes first in the result.  Between two
+elements `method` decides: linear, lower, higher, midpoint or nearest; inverted_cdf takes weights too.
+"""
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._ground import dims, dtypes
+from onax.numpy._cumulative import cumsum
+from onax.numpy._gathering import take_along_axis
+from onax.numpy._indexing import getitem
+from onax.numpy._promotion import array_of, arrays, canonical_axes, canonical_axis, promote_dtypes_inexact
+from onax.numpy._reductions import any as any_
+from onax.numpy._reductions import sum as sum_
+from onax.numpy._shaping import ravel, reshape
+from onax.numpy._ufuncs import constant_like, true_divide
+from onax.numpy._where import where
+
+_METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
+_OPTIONS = ("axis", "overwrite_input", "keepdims", "method")
+
+
+@staged("quantile", static_argnames=_OPTIONS)
+def quantile(
+    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
+):  # fmt: skip
+    """The q-quantiles of a along the axes (None: all); NaN where there is a NaN.
+
+    Raises ValueError for complex a, an unknown method, or q of rank 2 and more; NotImplementedError for weights with a
+    method other than inverted_cdf.
+    """
+    return _checked("quantile", a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan=False)
+
+
+@staged("nanquantile", static_argnames=_OPTIONS)
+def nanquantile(
+    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
+):  # fmt: skip
+    """The q-quantiles along the axes of what is not NaN; NaN where nothing is."""
+    return _checked("nanquantile", a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan=True)
+
+
+def _checked(name, a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan):
+    a, q = arrays(name, a, q)
+    weights = None if weights is None else array_of(name, weights)
+    if overwrite_input or out is not None:
+        raise ValueError(f"jax.numpy.{name} does not support overwrite_input=True or out != None")
+    if method not in _METHODS:
+        raise ValueError("method can only be 'linear', 'lower', 'higher', 'midpoint', 'nearest' or 'inverted_cdf'")
+    a, weights = _operands(a, axis, method, weights)
+    if dtypes.is_complex(a.dtype):
+        raise ValueError("quantile does not support complex input, as the operation is poorly defined.")
+    a, weights, axis, kept = _one_axis(a, axis, keepdims, weights)
+    if q.ndim > 1:
+        raise ValueError(f"q must be have rank <= 1, got shape {q.shape}")
+    prepared = lax.ne(a, a) if skip_nan else any_(lax.ne(a, a), axis=axis, keepdims=True)
+    a = where(prepared, np.nan, a)
+    if weights is None:
+        a = lax.sort(a, axis)
+    else:
+        a, weights = lax.sort_key_val(a, weights, axis)
+    if method == "inverted_cdf":
+        result = _inverted_cdf(a, q, axis, keepdims, skip_nan, weights)
+    else:
+        result = _between(method, q, *(_skipping if skip_nan else _neighbours)(a, q, axis, keepdims))
+    if keepdims and kept:
+        result = reshape(result, (*q.shape, *kept))
+    return lax.convert_element_type(result, a.dtype)
+
+
+def _operands(a, axis, method, weights):
+    """a and its weights as floats, the weights of a's shape."""
+    if weights is None:
+        return promote_dtypes_inexact(a)[0], None
+    if dtypes.is_complex(weights.dtype):
+        raise ValueError("Weights cannot be complex types.")
+    if method != "inverted_cdf":
+        raise NotImplementedError(f"{method} doesn't support weights. Only method 'inverted_cdf' supports weights.")
+    a, weights = promote_dtypes_inexact(a, weights)
+    if weights.shape != a.shape:
+        if axis is None:
+            raise ValueError("Weights shape must match 'a' shape when axis is None.")
+        axes = canonical_axes(axis, a.ndim)
+        wanted = tuple(a.shape[i] for i in axes)
+        if weights.shape != wanted:
+            raise ValueError(f"Weights shape {weights.shape} must match reduction axes {wanted}")
+        weights = lax.broadcast_in_dim(weights, a.shape, axes)
+    return a, weights
+
+
+def _one_axis(a, axis, keepdims, weights):
+    """The operands with the reduced axes merged into one, that axis, and the shape with all of them at length 1."""
+    if axis is None:
+        kept = [1] * a.ndim if keepdims else []
+        return ravel(a), None if weights is None else ravel(weights), 0, kept
+    if not isinstance(axis, tuple):
+        return a, weights, canonical_axis(axis, a.ndim), []
+    axes = canonical_axes(axis, a.ndim)
+    if len(set(axes)) != len(axes):
+        raise ValueError("repeated axis")
+    kept = [1 if i in axes else d for i, d in enumerate(a.shape)]
+    rest = [i for i in range(a.ndim) if i not in axes]
+    order = list(range(a.ndim))
+    for i, place in enumerate(rest):
+        order[i], order[place] = order[place], order[i]
+    sizes = (*(a.shape[i] for i in rest), dims.prod(tuple(a.shape[i] for i in axes)))
+    a = lax.reshape(a, sizes, tuple(order))
+    weights = None if weights is None else lax.reshape(weights, sizes, tuple(order))
+    return a, weights, a.ndim - 1, kept
+
+
+# --- the two elements that a quantile lies between, and their weights ---------------------------------------------
+
+
+def _floor_and_ceiling(q):
+    low, high = lax.floor(q), lax.ceil(q)
+    above = lax.sub(q, low)
+    return low, high, lax.sub(constant_like(above, 1), above), above
+
+
+def _neighbours(a, q, axis, keepdims):
+    """Along an axis without NaN, or full of them: all rows have the same places."""
+    n, one = lax.convert_element_type(a.shape[axis], q.dtype), constant_like(q, 1)
+    q = lax.mul(q, lax.sub(n, one))
+    low, high, below, above = _floor_and_ceiling(q)
+    index = dtypes.scalar_dtype(int)
+    places = [lax.clamp(constant_like(p, 0), p, lax.sub(n, one)) for p in (low, high)]
+    places = [lax.convert_element_type(p, index) for p in places]
+    rank = a.ndim + q.ndim
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=tuple(range(q.ndim, rank if keepdims else rank - 1)),
+        collapsed_slice_dims=() if keepdims else (axis,),
+        start_index_map=(axis,),
+    )
+    sizes = [1 if i == axis else d for i, d in enumerate(a.shape)]
+    in_bounds = lax.GatherScatterMode.PROMISE_IN_BOUNDS
+    values = [lax.gather(a, lax.expand_dims(p, (p.ndim,)), numbers, sizes, mode=in_bounds) for p in places]
+    if q.ndim == 1:
+        below, above = (lax.broadcast_in_dim(w, values[0].shape, (0,)) for w in (below, above))
+    return (*values, below, above)
+
+
+def _skipping(a, q, axis, keepdims):
+    """Each row has as many places as it has elements that are no NaN."""
+    counts = sum_(lax.bitwise_not(lax.ne(a, a)), axis=axis, dtype=q.dtype, keepdims=keepdims)
+    shape, lead = counts.shape, q.ndim
+    full = (*q.shape, *shape)
+    q = lax.expand_dims(q, tuple(range(lead, len(full))))
+    counts = lax.expand_dims(counts, tuple(range(lead)))
+    last = lax.sub(counts, constant_like(counts, 1))
+    q = lax.mul(*_same_shape(q, last))
+    low, high, below, above = _floor_and_ceiling(q)
+    last = lax.broadcast_in_dim(last, full, tuple(range(len(full))))
+    zero = constant_like(low, 0)
+    index = dtypes.scalar_dtype(int)
+    places = [lax.convert_element_type(lax.max(zero, lax.min(p, last)), index) for p in (low, high)]
+    grids = [lax.broadcasted_iota(index, full, i + lead) for i in range(len(shape))]
+    values = []
+    for p in places:
+        where_from = [p if i == axis else g for i, g in enumerate(grids)] if keepdims else list(grids)
+        if not keepdims:
+            where_from.insert(axis, p)
+        values.append(getitem(a, tuple(where_from)))
+    return (*values, below, above)
+
+
+def _same_shape(x, y):
+    shape = lax.broadcast_shapes(x.shape, y.shape)
+    return [lax.broadcast_in_dim(v, shape, tuple(range(len(shape)))) for v in (x, y)]
+
+
+def _between(method, q, low, high, below, above):
+    if method == "lower":
+        return low
+    if method == "higher":
+        return high
+    if method == "nearest":
+        return lax.select(lax.le(above, constant_like(above, 0.5)), low, high)
+    if method == "midpoint":
+        return lax.mul(lax.add(low, high), constant_like(low, 0.5))
+    low = lax.mul(lax.convert_element_type(low, q.dtype), below)
+    return lax.add(low, lax.mul(lax.convert_element_type(high, q.dtype), above))
+
+
+def _inverted_cdf(a, q, axis, keepdims, skip_nan, weights):
+    """The first element, in order, at which the share of the weights reaches q; NaN where a weight is none."""
+    missing = lax.ne(a, a)
+    weights = lax.full_like(a, 1) if weights is None else weights
+    bad = lax.bitwise_or(lax.lt(weights, lax.full_like(weights, 0)), lax.ne(weights, weights))
+    weights = lax.select(lax.bitwise_or(bad, missing), lax.full_like(weights, 0), weights)
+    running = cumsum(weights, axis=axis)
+    total = lax.index_in_dim(running, a.shape[axis] - 1, axis, True)
+    q, running = q.astype(running.dtype), lax.expand_dims(running, tuple(range(q.ndim)))
+    shares = lax.reshape(q, (*q.shape, *[1] * a.ndim))
+    reached = lax.mul(*_same_shape(shares, lax.expand_dims(total, tuple(range(q.ndim)))))
+    smaller = lax.lt(*_same_shape(running, reached))
+    index = dtypes.scalar_dtype(int)
+    places = sum_(lax.convert_element_type(smaller, index), axis=axis + q.ndim, keepdims=True)
+    valid = lax.bitwise_not(missing) if skip_nan else lax.full_like(missing, True)
+    counts = sum_(valid, axis=axis, dtype=index, keepdims=True)
+    last = lax.expand_dims(lax.sub(counts, constant_like(counts, 1)), tuple(range(q.ndim)))
+    places = lax.max(constant_like(places, 0), lax.min(*_same_shape(places, last)))
+    source = lax.broadcast_in_dim(a, (*q.shape, *a.shape), tuple(range(q.ndim, q.ndim + a.ndim)))
+    result = take_along_axis(source, places, axis + q.ndim)
+    nothing = lax.eq(counts, constant_like(counts, 0)) if skip_nan else any_(missing, axis=axis, keepdims=True)
+    spoilt = lax.expand_dims(lax.bitwise_or(any_(bad, axis=axis, keepdims=True), nothing), tuple(range(q.ndim)))
+    result = where(spoilt, np.nan, result)
+    return result if keepdims else lax.squeeze(result, (axis + q.ndim,))
+
+
+# --- median, percentile -------------------------------------------------------------------------------------------
+
+
+@staged("median", static_argnames=("axis", "overwrite_input", "keepdims"))
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The middle element along the axes (None: all), or the mean of the two in the middle; NaN where there is a NaN."""
+    a = array_of("median", a)
+    return quantile(
+        a, 0.5, axis=axis, out=out, overwrite_input=overwrite_input, keepdims=keepdims, method="midpoint"
+    )  # fmt: skip
+
+
+@staged("nanmedian", static_argnames=("axis", "overwrite_input", "keepdims"))
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The median along the axes of what is not NaN."""
+    a = array_of("nanmedian", a)
+    return nanquantile(
+        a, 0.5, axis=axis, out=out, overwrite_input=overwrite_input, keepdims=keepdims, method="midpoint"
+    )  # fmt: skip
+
+
+def _hundredth(name, a, q, weights):
+    a, q = arrays(name, a, q)
+    (q,) = promote_dtypes_inexact(q)
+    return a, true_divide(q, 100), None if weights is None else array_of(name, weights)
+
+
+@staged("percentile", static_argnames=(*_OPTIONS, "out_sharding"))
+def percentile(
+    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None,
+    out_sharding=None,
+):  # fmt: skip
+    """The quantiles at q percent along the axes (None: all)."""
+    if out_sharding is not None:
+        raise NotImplementedError("percentile: out_sharding is not supported; move the result with device_put")
+    a, q, weights = _hundredth("percentile", a, q, weights)
+    return quantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
+
+
+@staged("nanpercentile", static_argnames=_OPTIONS)
+def nanpercentile(
+    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
+):  # fmt: skip
+    """The quantiles at q percent along the axes of what is not NaN."""
+    a, q, weights = _hundredth("nanpercentile", a, q, weights)
+    return nanquantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)

@@ -1,0 +1,294 @@
+"""Sets: unique and its array API forms, union1d, intersect1d, setdiff1d, setxor1d.
+
+How many elements a set has is no static shape: under `jit` these functions need `size=`, which cuts off or fills up.
+Values come sorted; NaN counts as one value unless equal_nan is False.
+"""
+
+import operator
+from collections import namedtuple
+
+import numpy as np
+
+from onax import lax
+from onax._core.trace import concrete_or_error
+from onax._ground import dims, dtypes
+from onax.numpy._cumulative import cumsum
+from onax.numpy._gathering import take_places
+from onax.numpy._lookup import isin
+from onax.numpy._promotion import array_of, arrays, canonical_axis, promote_dtypes, to_dtype
+from onax.numpy._reductions import max as max_
+from onax.numpy._reductions import min as min_
+from onax.numpy._searching import nonzero
+from onax.numpy._shaping import concatenate, moveaxis, ravel, reshape
+from onax.numpy._sorting import lexsort
+from onax.numpy._where import where
+
+_HINT = (
+    "To make jnp.unique() compatible with JIT and other transforms, you can specify a concrete value for the size "
+    "argument, which will determine the output size."
+)
+_FIRST = f"The error arose for the first argument of jnp.unique(). {_HINT}"
+
+
+def _count(mask):
+    return lax.reduce_sum(lax.convert_element_type(mask, dtypes.scalar_dtype(int)), (0,))
+
+
+def _up_to(size, count):
+    """Which of `size` places are below a count."""
+    index = dtypes.scalar_dtype(int)
+    return lax.lt(lax.iota(index, size), lax.convert_element_type(count, index))
+
+
+# --- unique -------------------------------------------------------------------------------------------------------
+
+
+def unique(
+    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, size=None,
+    fill_value=None, sorted=True,
+):  # fmt: skip
+    """The distinct elements in order, or distinct slices along an axis, and as asked for, in this order:
+
+    where each comes first; for each element which one it is (ar's shape, or the axis's length); how often each occurs.
+
+    size        how many are returned; without it, ar must be concrete
+    fill_value  what fills up missing ones (default: the smallest)
+    sorted      is accepted; results are sorted always
+    """
+    a = array_of("unique", ar)
+    if size is None:
+        concrete_or_error(None, a, _FIRST)
+    else:
+        size = concrete_or_error(
+            operator.index, size, f"The error arose for the size argument of jnp.unique(). {_HINT}"
+        )
+    shape = a.shape
+    flat, axis_at = (ravel(a), 0) if axis is None else (a, canonical_axis(axis, a.ndim))
+    values, first, inverse, counts, _ = _unique(flat, axis_at, equal_nan, size, fill_value)
+    out = [values]
+    if return_index:
+        out.append(first())
+    if return_inverse:
+        out.append(reshape(inverse(), shape) if axis is None else inverse())
+    if return_counts:
+        out.append(counts())
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def _unique(a, axis, equal_nan, size, fill_value):
+    """The values, functions that make the other results, and the true number of values."""
+    n, index = a.shape[axis], dtypes.scalar_dtype(int)
+    if n == 0 and size and fill_value is None:
+        raise ValueError("jnp.unique: for zero-sized input with nonzero size argument, fill_value must be specified")
+    rows, starts, order = _runs(a, axis, equal_nan)
+    if not rows.size:
+        return _unique_of_nothing(rows, axis, n, order, size, fill_value, index)
+    (places,) = nonzero(starts, size=size)
+    values = take_places(rows, places, 0)
+    if size is not None and fill_value is not None:
+        found = _up_to(size, _count(starts))
+        found = lax.broadcast_in_dim(found, values.shape, (0,))
+        values = where(found, values, to_dtype(fill_value, values.dtype))
+
+    def first():
+        return take_places(order, places, 0)
+
+    def inverse():
+        ordinal = lax.sub(cumsum(starts), lax.full((), 1, index))
+        return lax.full((n,), 0, index).at[order].set(ordinal)
+
+    def counts():
+        if size is None:
+            ends = concatenate([places, lax.full((1,), n, index)])
+        else:
+            (ends,) = nonzero(starts, size=size + 1, fill_value=n)
+        return lax.sub(lax.slice_in_dim(ends, 1, None), lax.slice_in_dim(ends, 0, ends.shape[0] - 1))
+
+    return moveaxis(values, 0, axis), first, inverse, counts, _count(starts)
+
+
+def _runs(a, axis, equal_nan):
+    """The slices along an axis in order (axis first), where a new value starts, and where each slice came from."""
+    rows = moveaxis(a, axis, 0)
+    n, *rest = rows.shape
+    if not rows.size:
+        return rows, None, lax.full((1 if n else 0,), 0, dtypes.scalar_dtype(int))
+    if dtypes.is_complex(rows.dtype):
+        rows = where(lax.ne(rows, rows), to_dtype(np.nan, rows.dtype), rows)
+    width = dims.prod(tuple(rest))
+    flat = reshape(rows, (n, width))
+    keys = [lax.squeeze(lax.slice_in_dim(flat, i, i + 1, axis=1), (1,)) for i in range(width)]
+    order = lexsort(keys[::-1])
+    rows = take_places(rows, order, 0)
+    after, before = lax.slice_in_dim(rows, 1, n), lax.slice_in_dim(rows, 0, n - 1)
+    differ = lax.ne(after, before)
+    if equal_nan and dtypes.is_inexact(rows.dtype):
+        both = lax.bitwise_and(lax.ne(after, after), lax.ne(before, before))
+        differ = lax.bitwise_and(differ, lax.bitwise_not(both))
+    differ = lax.reduce_or(differ, tuple(range(1, rows.ndim)))
+    return rows, lax.concatenate([lax.full((1,), True, np.bool_), differ], 0), order
+
+
+def _unique_of_nothing(rows, axis, n, order, size, fill_value, index):
+    """Slices without elements are all equal."""
+    count = min(n, 1)
+    length = count if size is None else size
+    values = lax.full((length, *rows.shape[1:]), 0 if fill_value is None else fill_value, rows.dtype)
+    return (
+        moveaxis(values, 0, axis),
+        lambda: order,
+        lambda: lax.full((n,), 0, index),
+        lambda: lax.full((count,), n, index),
+        lax.full((), count, index),
+    )
+
+
+UniqueAll = namedtuple("_UniqueAllResult", "values indices inverse_indices counts")
+UniqueCounts = namedtuple("_UniqueCountsResult", "values counts")
+UniqueInverse = namedtuple("_UniqueInverseResult", "values inverse_indices")
+
+
+def unique_all(x, /, *, size=None, fill_value=None):
+    """The distinct values (NaN are distinct), where each is first, which one each element is, how often each occurs."""
+    found = unique(
+        array_of("unique_all", x), True, True, True, equal_nan=False, size=size, fill_value=fill_value
+    )  # fmt: skip
+    return UniqueAll(*found)
+
+
+def unique_counts(x, /, *, size=None, fill_value=None):
+    """The distinct values (NaN are distinct) and how often each occurs."""
+    x = array_of("unique_counts", x)
+    return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
+
+
+def unique_inverse(x, /, *, size=None, fill_value=None):
+    """The distinct values (NaN are distinct) and which of them each element is."""
+    x = array_of("unique_inverse", x)
+    return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
+
+
+def unique_values(x, /, *, size=None, fill_value=None):
+    """The distinct values (NaN are distinct)."""
+    return unique(array_of("unique_values", x), equal_nan=False, size=size, fill_value=fill_value)
+
+
+# --- two sets -----------------------------------------------------------------------------------------------------
+
+
+def _static_size(message, size, *operands):
+    """The size as an int; None needs operands that are known."""
+    if size is not None:
+        return concrete_or_error(operator.index, size, message)
+    for x in operands:
+        concrete_or_error(None, x, message)
+    return None
+
+
+def union1d(ar1, ar2, *, size=None, fill_value=None):
+    """The distinct values of both arrays, flattened, in order."""
+    ar1, ar2 = arrays("union1d", ar1, ar2)
+    size = _static_size("The error arose in union1d()", size, ar1, ar2)
+    return unique(concatenate([ar1, ar2], axis=None), size=size, fill_value=fill_value)
+
+
+def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
+    """The distinct values of ar1 that ar2 does not hold; missing ones are fill_value (0)."""
+    ar1, ar2 = arrays("setdiff1d", ar1, ar2)
+    size = _static_size("The error arose in setdiff1d()", size, ar1)
+    a, b = ravel(ar1), ravel(ar2)
+    fill = to_dtype(0 if fill_value is None else fill_value, a.dtype)
+    if a.size == 0:
+        return lax.full((size or 0,), fill, a.dtype)
+    count = lax.full((), a.size, dtypes.scalar_dtype(int))
+    if not assume_unique:
+        a, *_, count = _unique(a, 0, True, None if size is None else a.size, None)
+    kept = lax.bitwise_and(isin(a, b, invert=True), _up_to(a.size, count))
+    return _picked(a, kept, size, fill)
+
+
+def _picked(a, mask, size, fill):
+    """The elements where the mask holds: all, or `size` filled up."""
+    (places,) = nonzero(mask, size=size)
+    values = take_places(a, places, 0) if a.size else lax.full((size or 0,), 0, a.dtype)
+    return values if size is None else where(_up_to(size, _count(mask)), values, fill)
+
+
+def _smallest_found(a, mask, size):
+    """What fills up where no fill_value is given: the smallest of the first `size` elements under the mask."""
+    values = _picked(a, mask, size, to_dtype(0, a.dtype))
+    if not values.size:
+        return values
+    found = _up_to(size, _count(mask))
+    values = where(found, values, max_(values))
+    return where(found, values, min_(values))
+
+
+def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
+    """The values that exactly one of the arrays holds."""
+    a, b = promote_dtypes(*map(ravel, arrays("setxor1d", ar1, ar2)))
+    size = _static_size(_FIRST, size, a, b)
+    values, present, _ = _joined(a, b, assume_unique)
+    n = values.shape[0]
+    if n == 0:
+        return lax.full((size or 0,), 0 if fill_value is None else fill_value, values.dtype)
+    ends = lax.full((1,), True, np.bool_)
+    differ = _neighbours_differ(values, present)
+    alone = lax.bitwise_and(lax.concatenate([ends, differ], 0), lax.concatenate([differ, ends], 0))
+    alone = lax.bitwise_and(alone, present)
+    if size is not None and fill_value is None:
+        return _smallest_found(values, alone, size)
+    return _picked(values, alone, size, None if size is None else to_dtype(fill_value, values.dtype))
+
+
+def _joined(a, b, assume_unique):
+    """The elements of both, each once for either, in order; which are there at all; where they came from in (a, b)."""
+    index = dtypes.scalar_dtype(int)
+    parts, places, present = [], [], []
+    offset = 0
+    for x in (a, b):
+        n = x.shape[0]
+        if assume_unique or not n:
+            first, count = lax.iota(index, n), lax.full((), n, index)
+        else:
+            x, first, _, _, count = _unique(x, 0, True, n, None)
+            first = first()
+        parts.append(x)
+        places.append(lax.add(first, lax.full((n,), offset, index)))
+        present.append(_up_to(n, count))
+        offset += n
+    values, places, missing = (lax.concatenate(p, 0) for p in (parts, places, present))
+    missing, values, places = lax.sort([lax.bitwise_not(missing), values, places], 0, num_keys=2)
+    return values, lax.bitwise_not(missing), places
+
+
+def _neighbours_differ(values, present):
+    n = values.shape[0]
+    differ = lax.ne(lax.slice_in_dim(values, 1, n), lax.slice_in_dim(values, 0, n - 1))
+    return lax.bitwise_or(differ, lax.bitwise_not(lax.slice_in_dim(present, 1, n)))
+
+
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False, *, size=None, fill_value=None):
+    """The distinct values that both arrays hold; return_indices adds where each comes first in ar1 and in ar2.
+
+    Missing values are fill_value (default: the smallest), missing indices the arrays' sizes.
+    """
+    a, b = promote_dtypes(*map(ravel, arrays("intersect1d", ar1, ar2)))
+    size = _static_size(_FIRST, size, a, b)
+    values, present, places = _joined(a, b, assume_unique)
+    n = values.shape[0]
+    twice = (
+        lax.bitwise_not(_neighbours_differ(values, present)) if n > 1 else lax.full((max(n - 1, 0),), False, np.bool_)
+    )
+    first = lax.slice_in_dim(values, 0, max(n - 1, 0))
+    if size is not None and fill_value is None:
+        found = _smallest_found(first, twice, size)
+    else:
+        found = _picked(first, twice, size, None if size is None else to_dtype(fill_value, values.dtype))
+    if not return_indices:
+        return found
+    index = places.dtype
+    from_a = lax.slice_in_dim(places, 0, max(n - 1, 0))
+    from_b = lax.sub(lax.slice_in_dim(places, min(n, 1), n), lax.full(from_a.shape, a.shape[0], index))
+    limits = [lax.full((), x.shape[0], index) for x in (a, b)]
+    return found, _picked(from_a, twice, size, limits[0]), _picked(from_b, twice, size, limits[1])

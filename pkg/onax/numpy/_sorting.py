@@ -1,0 +1,121 @@
+"""Order: sort, argsort, lexsort, partition, argpartition, sort_complex.
+
+Sorts are stable unless asked otherwise; NaN comes last, and complex numbers go by real, then by imaginary part.
+"""
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._ground import dtypes
+from onax.numpy._promotion import array_of, arrays, canonical_axis
+from onax.numpy._shaping import ravel, swapaxes
+from onax.numpy._ufuncs import negative
+
+
+def _checked(name, a, axis, kind, order):
+    """The array (flattened where axis is None) and its axis."""
+    a = array_of(name, a)
+    if kind is not None:
+        raise TypeError(
+            f"'kind' argument to {name} is not supported. Use stable=True or stable=False to specify sort stability."
+        )
+    if order is not None:
+        raise TypeError(f"'order' argument to {name} is not supported.")
+    return (ravel(a), 0) if axis is None else (a, canonical_axis(axis, a.ndim))
+
+
+@staged("sort", static_argnames=("axis", "kind", "order", "stable", "descending"))
+def sort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False):
+    """a sorted along an axis (None: flattened), NaN last; `descending` reverses the result.
+
+    kind and order, which NumPy has, raise TypeError.
+    """
+    a, axis = _checked("sort", a, axis, kind, order)
+    out = lax.sort(a, axis, bool(stable))
+    return lax.rev(out, (axis,)) if descending else out
+
+
+@staged("argsort", static_argnames=("axis", "kind", "order", "stable", "descending", "dtype"))
+def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False, dtype=None):
+    """The places of the elements in sorted order along an axis (None: flattened).
+
+    Equal elements keep their order, with `descending` too unless stable is False.  dtype defaults to the default int.
+    """
+    a, axis = _checked("argsort", a, axis, kind, order)
+    dtype = dtypes.scalar_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "argsort")
+    places = lax.broadcasted_iota(dtype, a.shape, axis)
+    if descending and stable:  # what is turned round twice keeps its order
+        a, places = lax.rev(a, (axis,)), lax.rev(places, (axis,))
+    _, places = lax.sort_key_val(a, places, axis, bool(stable))
+    return lax.rev(places, (axis,)) if descending else places
+
+
+@staged("lexsort", static_argnames=("axis",))
+def lexsort(keys, axis=-1):
+    """The places that sort several keys of one shape, the last key first.  keys may be an array of them."""
+    keys = arrays("lexsort", *keys)
+    if not keys:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    shape = keys[0].shape
+    if any(key.shape != shape for key in keys):
+        raise ValueError("all keys need to be the same shape")
+    index = dtypes.scalar_dtype(int)
+    if not shape:
+        return lax.full((), 0, index)
+    axis = canonical_axis(axis, len(shape))
+    places = lax.broadcasted_iota(index, shape, axis)
+    return lax.sort((*keys[::-1], places), axis, num_keys=len(keys))[-1]
+
+
+@staged("sort_complex")
+def sort_complex(a):
+    """a sorted along its last axis, as complex numbers."""
+    out = lax.sort(array_of("sort_complex", a))
+    return lax.convert_element_type(out, dtypes.to_complex_dtype(out.dtype))
+
+
+# --- partitions ---------------------------------------------------------------------------------------------------
+
+
+def _smallest(a, count):
+    """The smallest elements along the last axis and their places, by the largest of what falls where a rises."""
+    if dtypes.is_unsigned(a.dtype):
+        one = a.dtype.type(1)
+        values, places = lax.top_k(negative(lax.add(a, one)), count)  # 0 becomes the highest number
+        return lax.sub(negative(values), one), places
+    values, places = lax.top_k(negative(a), count)
+    return negative(values), places
+
+
+def _partitioned(name, a, kth, axis):
+    """The array with the axis last, the axis and kth as nonnegative numbers."""
+    a = array_of("partition", a)
+    if dtypes.is_complex(a.dtype):
+        raise NotImplementedError(f"jnp.{name} for complex dtype is not implemented.")
+    axis = canonical_axis(axis, a.ndim)
+    return swapaxes(a, axis, -1), axis, canonical_axis(kth, a.shape[axis])
+
+
+@staged("partition", static_argnames=("kth", "axis"))
+def partition(a, kth, axis=-1):
+    """a with the kth smallest element along an axis in its place, smaller ones before it and larger ones after.
+
+    Which NaN counts as what is not specified; complex numbers raise NotImplementedError.
+    """
+    a, axis, kth = _partitioned("partition", a, kth, axis)
+    bottom, _ = _smallest(a, kth + 1)
+    top, _ = lax.top_k(a, a.shape[-1] - kth - 1)
+    return swapaxes(lax.concatenate([bottom, top], a.ndim - 1), -1, axis)
+
+
+@staged("argpartition", static_argnames=("kth", "axis"))
+def argpartition(a, kth, axis=-1):
+    """The places of the elements of `partition(a, kth, axis)`, each place once."""
+    a, axis, kth = _partitioned("argpartition", a, kth, axis)
+    _, bottom = _smallest(a, kth + 1)
+    grids = [lax.broadcasted_iota(np.int32, bottom.shape, i) for i in range(a.ndim - 1)]
+    ones = lax.full(a.shape, 1, dtypes.scalar_dtype(float))
+    rest = ones.at[(*grids, bottom)].set(0)  # ties: what is not in bottom is in top
+    _, top = lax.top_k(rest, a.shape[-1] - kth - 1)
+    return swapaxes(lax.concatenate([bottom, top], a.ndim - 1), -1, axis)
