@@ -7,8 +7,10 @@ outer values directly, so constants and operands are not passed; only what chang
 
 import numpy as np
 
+from onax._control.checkpoint import remat_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
+from onax._control.custom_vjp import custom_lin_p, custom_vjp_call_p
 from onax._control.jit_call import jit_p
 from onax._control.scan import scan_p
 from onax._control.while_loop import settled, while_p
@@ -16,7 +18,7 @@ from onax._ground import dims
 from onax._native.avals import ShapedArray
 from onax.export.graph import ops
 from onax.export.lower.driver import component_aval, inline, trailing
-from onax.export.lower.registry import lowers
+from onax.export.lower.registry import lowers, unsupported
 
 _BOOL = np.dtype(bool)
 
@@ -26,9 +28,17 @@ def _jit(g, out, *values, jaxpr, **_):
     return inline(g, jaxpr, jaxpr.consts, values)
 
 
-@lowers(custom_jvp_call_p, components=True)
-def _custom_jvp_call(g, out, *values, call_jaxpr, **_):
+@lowers(custom_jvp_call_p, custom_vjp_call_p, components=True)
+def _custom_call(g, out, *values, call_jaxpr, **_):
     return inline(g, call_jaxpr, call_jaxpr.consts, values)
+
+
+@lowers(remat_p, components=True)
+def _remat(g, out, *values, jaxpr, **_):
+    return inline(g, jaxpr, jaxpr.consts, values)
+
+
+unsupported(custom_lin_p, "a custom_vjp function knows its reverse mode only; jvp of it cannot be computed")
 
 
 # ---- components: a value of complex or key dtype is a tuple of them, and each is a value of the loop

@@ -59,13 +59,13 @@ class custom_jvp:
             raise AttributeError(f"No JVP defined for custom_jvp function {fun_name(self.fun)} using defjvp.")
         if context.get_trace() is None:
             return self.fun(*args, **kwargs)
-        return _call(self, _resolve(self.fun, args, kwargs))
+        return _call(self, resolve_arguments(self.fun, args, kwargs))
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
 
 
-def _resolve(fun, args, kwargs):
+def resolve_arguments(fun, args, kwargs):
     """All arguments by position, defaults filled in."""
     if not kwargs:
         signature = fun_signature(fun)
@@ -108,11 +108,15 @@ def _call(custom, args):
     return tree_unflatten(trees.out, outs)
 
 
+def flat_call(args, nondiff, in_tree, leaves):
+    """All arguments of a call: those at `nondiff` as they were given, the others from flat values."""
+    dynamic = iter(tree_unflatten(in_tree, leaves))
+    return [a if i in nondiff else next(dynamic) for i, a in enumerate(args)]
+
+
 def _flat_fun(fun, args, nondiff, in_tree, trees):
     def flat(*leaves):
-        dynamic = iter(tree_unflatten(in_tree, leaves))
-        full = [a if i in nondiff else next(dynamic) for i, a in enumerate(args)]
-        outs, trees.out = tree_flatten(fun(*full))
+        outs, trees.out = tree_flatten(fun(*flat_call(args, nondiff, in_tree, leaves)))
         return outs
 
     return flat

@@ -103,6 +103,24 @@ class BatchTrace(Trace):
             )
         return [self.pack(v, d) for v, d in zip(outs, dims_out)]
 
+    def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
+        pairs = [self.unpack(x) for x in args]
+        vals, dims = [v for v, _ in pairs], [d for _, d in pairs]
+        batched = primitive.batched(self.axis_data, fun, fwd, bwd, out_trees, dims)
+        batched_fun, batched_fwd, batched_bwd, dims_out = batched
+        with set_current_trace(self.parent_trace):
+            outs = self.parent_trace.process_custom_vjp_call(
+                primitive,
+                batched_fun,
+                batched_fwd,
+                batched_bwd,
+                vals,
+                out_trees=out_trees,
+                symbolic_zeros=symbolic_zeros,
+                params=params,
+            )
+        return [self.pack(v, d) for v, d in zip(outs, dims_out)]
+
 
 def batch_flat(fun, axis_data, vals, dims):
     """Results with their mapped axes of a function from flat values to flat values; runs under a new BatchTrace."""

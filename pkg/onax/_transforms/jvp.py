@@ -76,6 +76,22 @@ class JVPTrace(Trace):
         outs, tangents_out = self.run_custom_jvp(jvp, pairs, symbolic_zeros)
         return [self.pack(p, t) for p, t in zip(outs, tangents_out)]
 
+    def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
+        pairs = [self.unpack(x) for x in args]
+        primals, tangents = [p for p, _ in pairs], [t for _, t in pairs]
+        if all(type(t) is Zero for t in tangents):
+            with set_current_trace(self.parent_trace):
+                return self.parent_trace.process_custom_vjp_call(
+                    primitive, fun, fwd, bwd, primals, out_trees=out_trees, symbolic_zeros=symbolic_zeros, params=params
+                )
+        with set_current_trace(self.rule_trace()):
+            outs, tangents_out = primitive.forward_and_linear(fwd, bwd, out_trees, primals, tangents)
+        return [self.pack(p, t) for p, t in zip(outs, tangents_out)]
+
+    def rule_trace(self):
+        """The trace under which the rules of primitives run."""
+        return self.parent_trace
+
     def run_custom_jvp(self, jvp, pairs, symbolic_zeros):
         """Results and tangents by a user's rule."""
         with set_current_trace(self.parent_trace):

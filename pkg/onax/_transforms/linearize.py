@@ -21,6 +21,7 @@ from onax._core.zeros import Zero
 from onax._ground.dtypes import float0
 from onax._prims.shaping import instantiate_zeros
 from onax._transforms.jvp import JVPTrace, JVPTracer, call_custom_jvp
+from onax._transforms.simplify import drop_dead_code
 from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, trace_to_jaxpr
 
 
@@ -45,6 +46,14 @@ class TangentTrace(DynamicJaxprTrace):
         with set_current_trace(self.parent_trace):
             return self.parent_trace.process_custom_jvp_call(
                 primitive, fun, jvp, args, symbolic_zeros=symbolic_zeros, params=params
+            )
+
+    def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
+        if any(self.is_own(x) for x in args):
+            return fun(*args)
+        with set_current_trace(self.parent_trace):
+            return self.parent_trace.process_custom_vjp_call(
+                primitive, fun, fwd, bwd, args, out_trees=out_trees, symbolic_zeros=symbolic_zeros, params=params
             )
 
 
@@ -101,6 +110,10 @@ class LinearizeTrace(JVPTrace):
         with set_current_trace(self.tangent_trace):
             tangent_out = linear(residuals, *tangents)
         return out, tangent_out
+
+    def rule_trace(self):
+        """Rules run where operations on tangents are recorded."""
+        return self.tangent_trace
 
     def run_custom_jvp(self, jvp, pairs, symbolic_zeros):
         """Results and tangents by a user's rule, whose operations on tangents are recorded."""
@@ -185,7 +198,7 @@ def _make_linearize_jaxpr(jaxpr, nonzeros, instantiate):
         kept = [r for r, f in zip(lin.residuals, found["forwarded"]) if f is None]
         return [*lin.outs, *kept]
 
-    forward = trace_to_jaxpr(forward_fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info)
+    forward = drop_dead_code(trace_to_jaxpr(forward_fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info))
     lin = found["lin"]
     linear, nonzeros_out = lin.jaxpr, lin.nonzeros_out
     wanted = [found or make for found, make in zip(nonzeros_out, instantiate)]

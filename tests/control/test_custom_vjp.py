@@ -1,0 +1,142 @@
+"""custom_vjp and checkpoint: rules used in every transformation, values unchanged, errors."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+
+
+def make():
+    @jax.custom_vjp
+    def f(x, y):
+        return x * jnp.sin(y)
+
+    f.defvjp(lambda x, y: (f(x, y), (x, y)), lambda res, g: (100.0 * g, g * res[0]))  # not the true derivative
+    return f
+
+
+X = jnp.array([1.0, 2.0, 3.0])
+WAYS = {
+    "grad": lambda f: jax.grad(lambda x: f(x, 2.0))(1.0),
+    "jit(grad)": lambda f: jax.jit(jax.grad(lambda x: f(x, 2.0)))(1.0),
+    "grad(jit)": lambda f: jax.grad(jax.jit(lambda x: f(x, 2.0)))(1.0),
+    "vmap(grad)": lambda f: jax.vmap(jax.grad(f), in_axes=(0, None))(X, 2.0)[1],
+    "grad(vmap)": lambda f: jax.grad(lambda x: jax.vmap(f, in_axes=(0, None))(x, 2.0).sum())(X)[0],
+    "jit(grad(vmap))": lambda f: jax.jit(jax.grad(lambda x: jax.vmap(f, (0, None))(x, 2.0).sum()))(X)[0],
+    "grad(jit(vmap))": lambda f: jax.grad(lambda x: jax.jit(jax.vmap(f, (0, None)))(x, 2.0).sum())(X)[0],
+    "inside scan": lambda f: jax.grad(lambda x: jax.lax.scan(lambda c, _: (f(c, 2.0), None), x, None, length=1)[0])(
+        1.0
+    ),
+    "inside cond": lambda f: jax.grad(lambda x: jax.lax.cond(True, lambda v: f(v, 2.0), lambda v: v, x))(1.0),
+    "vjp": lambda f: jax.vjp(f, 1.0, 2.0)[1](jnp.float32(1.0))[0],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_rule_is_used(way):
+    assert float(WAYS[way](make())) == 100.0
+
+
+def test_an_argument_that_is_not_mapped_gets_the_sum():
+    f = make()
+    got = jax.grad(lambda y: jax.vmap(f, in_axes=(0, None))(X, y).sum())(2.0)
+    assert float(got) == float(jnp.sum(X))
+
+
+def test_the_function_itself_is_unchanged():
+    f = make()
+    for g in (f, jax.jit(f), jax.vmap(f)):
+        np.testing.assert_allclose(np.asarray(g(X, X)), np.asarray(X * jnp.sin(X)), rtol=1e-6)
+
+
+def test_second_derivatives_go_through_the_rules():
+    @jax.custom_vjp
+    def cube(x):
+        return x**3
+
+    cube.defvjp(lambda x: (cube(x), x), lambda x, g: (3 * x**2 * g,))
+    assert float(jax.grad(jax.grad(cube))(2.0)) == 12.0
+    assert float(jax.jit(jax.grad(jax.grad(cube)))(2.0)) == 12.0
+    # Forward mode over the forward rule, which calls the function itself, is refused, under vmap too.
+    with pytest.raises(TypeError, match="can't apply forward-mode"):
+        jax.hessian(cube)(2.0)
+
+
+def test_nondiff_arguments_none_and_trees():
+    def apply(scale, tree):
+        return {"out": tree["a"] * scale + tree["b"]}
+
+    f = jax.custom_vjp(apply, nondiff_argnums=(0,))
+    f.defvjp(lambda s, t: (apply(s, t), t["a"]), lambda s, res, g: ({"a": g["out"] * s * 10, "b": None},))
+    grads = jax.grad(lambda t: f(2.0, t)["out"])({"a": 1.0, "b": 5.0})
+    assert (float(grads["a"]), float(grads["b"])) == (20.0, 0.0)
+
+
+def test_integer_arguments():
+    f = jax.custom_vjp(lambda x, i: x * i)
+    f.defvjp(lambda x, i: (x * i, i), lambda i, g: (g * i * 10, None))
+    assert float(jax.grad(f)(1.0, 3)) == 30.0
+
+
+def rules(fwd, bwd):
+    f = jax.custom_vjp(lambda x, y: x * y)
+    f.defvjp(fwd, bwd)
+    return jax.grad(lambda x: f(x, 2.0))(1.0)
+
+
+ERRORS = {
+    "no rule": (lambda: jax.custom_vjp(lambda x: x)(1.0), AttributeError, "No VJP defined for custom_vjp function"),
+    "bwd not a tuple": (lambda: rules(lambda x, y: (x * y, None), lambda r, g: g), TypeError, "PyTreeDef((*, *))"),
+    "bwd too short": (
+        lambda: rules(lambda x, y: (x * y, None), lambda r, g: (g,)),
+        TypeError,
+        "structure PyTreeDef((*,))",
+    ),
+    "fwd not a pair": (lambda: rules(lambda x, y: x * y, lambda r, g: (g, g)), TypeError, "must produce a pair"),
+    "bwd shape": (
+        lambda: rules(lambda x, y: (x * y, None), lambda r, g: (jnp.ones(2), g)),
+        ValueError,
+        "at output[0] the bwd rule produced an output of type float32[2]",
+    ),
+    "forward mode": (
+        lambda: jax.jvp(lambda x: make()(x, 2.0), (1.0,), (1.0,)),
+        TypeError,
+        "can't apply forward-mode autodiff (jvp) to a custom_vjp function.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_say_what_is_wrong(name):
+    call, error, text = ERRORS[name]
+    with pytest.raises(error) as caught:
+        call()
+    assert text in str(caught.value)
+
+
+# ---- checkpoint ----
+
+LAYER = lambda x: jax.nn.relu(jnp.sin(jnp.where(x > 2, x, jnp.sin(x)) * x)) + x
+REMAT_WAYS = {
+    "grad": lambda f: jax.grad(lambda x: f(x).sum())(X),
+    "jit(grad)": lambda f: jax.jit(jax.grad(lambda x: f(x).sum()))(X),
+    "vmap(grad)": lambda f: jax.vmap(jax.grad(f))(X),
+    "jacfwd": lambda f: jax.jacfwd(lambda x: f(x).sum())(X),
+    "hessian": lambda f: jax.hessian(lambda x: f(x).sum())(X),
+    "nested": lambda f: jax.grad(lambda x: jax.checkpoint(lambda v: f(f(v)))(x).sum())(X),
+    "scan": lambda f: jax.grad(lambda x: jax.lax.scan(lambda c, _: (f(c), None), x, None, length=3)[0].sum())(X),
+}
+
+
+@pytest.mark.parametrize("way", REMAT_WAYS)
+def test_checkpoint_changes_no_derivative(way):
+    plain, checkpointed = REMAT_WAYS[way](LAYER), REMAT_WAYS[way](jax.checkpoint(LAYER))
+    np.testing.assert_allclose(np.asarray(checkpointed), np.asarray(plain), rtol=1e-5, atol=1e-6)
+
+
+def test_checkpoint_stores_the_arguments_alone():
+    layer = jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))
+    text = str(jax.make_jaxpr(jax.grad(lambda x: layer(x).sum()))(X))
+    before, _, inside = text.partition("remat2[")
+    assert inside and "cos" not in before  # what only the derivative needs is computed inside
