@@ -9,7 +9,7 @@ import importlib
 from onax import dtypes, errors, lax, numpy, tree, tree_util
 from onax._compile.cache import clear_caches
 from onax._compile.jit import jit
-from onax._control.checkpoint import checkpoint, remat
+from onax._control.checkpoint import checkpoint, checkpoint_policies, remat
 from onax._control.custom_jvp import custom_jvp
 from onax._control.custom_vjp import custom_vjp
 from onax._core.sharding import NamedSharding, PartitionSpec, make_mesh

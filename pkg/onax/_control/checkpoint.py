@@ -69,6 +69,22 @@ def nothing_saveable(*_, **__):
     return False
 
 
+def dots_saveable(primitive, *_, **__):
+    """JAX stores the results of matrix products; here they are computed again."""
+    return primitive.name == "dot_general"
+
+
+class checkpoint_policies:
+    """JAX's names of policies."""
+
+    everything_saveable = staticmethod(everything_saveable)
+    nothing_saveable = staticmethod(nothing_saveable)
+    dots_saveable = staticmethod(dots_saveable)
+    checkpoint_dots = staticmethod(dots_saveable)
+    dots_with_no_batch_dims_saveable = staticmethod(dots_saveable)
+    checkpoint_dots_with_no_batch_dims = staticmethod(dots_saveable)
+
+
 def _impl(*args, jaxpr, **_):
     return eval_jaxpr(jaxpr, jaxpr.consts, *args)
 
