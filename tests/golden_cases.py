@@ -57,4 +57,92 @@ def cases(jax):
         "gelu": (jax.nn.gelu, (x,)),
         "one_hot": (lambda k: jax.nn.one_hot(k, 4), (i,)),
         "stop_gradient": (lambda a: lax.stop_gradient(a) * a, (x,)),
+        **_named_functions(jax, x, m, i),
+        **_nested_transformations(jax, x, m),
+    }
+
+
+def _named_functions(jax, x, m, i):
+    """jnp and nn functions that are staged as calls under their names."""
+    jnp, nn = jax.numpy, jax.nn
+    flags = np.array([True, False, True])
+
+    def c(a):
+        return jnp.cos(jnp.sin(a) * 2) + 1
+
+    return {
+        "clip": (lambda a: jnp.clip(a, 0.0, 1.0), (x,)),
+        "where of scalars": (lambda a: jnp.where(a > 0, 1, 0), (x,)),
+        "var, std": (lambda a: (jnp.var(a, axis=0), jnp.std(a)), (m,)),
+        "average": (lambda a, b: jnp.average(a, weights=b), (x, x)),
+        "round": (lambda a: (jnp.round(a), jnp.round(a, 2)), (x,)),
+        "floor_divide": (lambda a, b: (a // 2, a % 2, b // 2, b % 2), (x, i)),
+        "divmod": (lambda a, b: jnp.divmod(a, b), (i, i)),
+        "true_divide": (lambda a, b: (a / 2, a / b), (i, x)),
+        "a program named like a variable": (lambda a: (lambda c: c(c(a)))(jax.jit(c)), (x,)),
+        "power": (lambda a, b: (a**b, a**0.5, 2.0**a, b**b), (x, i)),
+        "logaddexp": (lambda a, b: jnp.logaddexp(a, b), (x, x)),
+        "isclose": (lambda a, b: jnp.isclose(a, b), (x, x)),
+        "nan_to_num": (lambda a: jnp.nan_to_num(a), (x,)),
+        "isnan, isinf": (lambda a: (jnp.isnan(a), jnp.isinf(a), jnp.isfinite(a)), (x,)),
+        "logical": (lambda a, b: (jnp.logical_and(a, b), jnp.logical_not(b), a > 0), (x, flags)),
+        "all, any": (lambda a: (jnp.all(a), jnp.any(a, axis=0), jnp.count_nonzero(a)), (flags,)),
+        "dot, vdot, inner, outer": (
+            lambda a, b: (jnp.dot(a, b), jnp.vdot(a, b), jnp.inner(a, b), jnp.outer(a, b)),
+            (x, x),
+        ),
+        "tensordot": (lambda a, b: jnp.tensordot(a, b, 1), (x, m)),
+        "einsum": (lambda a, b: jnp.einsum("i,ij->j", a, b), (x, m)),
+        "clip by name": (lambda a: jnp.clip(a, min=1, max=2), (i,)),
+        "stack": (lambda a: jnp.stack([a, a]), (x,)),
+        "hstack, vstack": (lambda a: (jnp.hstack([a, a]), jnp.vstack([a, a])), (x,)),
+        "take": (lambda a, k: jnp.take(a, k, axis=0), (m, i)),
+        "take_along_axis": (lambda a, k: jnp.take_along_axis(a, k, axis=0), (x, i)),
+        "tile, repeat": (lambda a: (jnp.tile(a, 2), jnp.repeat(a, 2)), (x,)),
+        "roll, flip": (lambda a: (jnp.roll(a, 1), jnp.flip(a)), (x,)),
+        "tril, triu": (lambda a: (jnp.tril(a), jnp.triu(a, 1)), (m,)),
+        "diag, trace, eye": (lambda a: (jnp.diag(a), jnp.trace(jnp.diag(a)), jnp.eye(3)), (x,)),
+        "arange, linspace": (lambda a: (jnp.arange(3) + a, jnp.linspace(0.0, 1.0, 3) * a), (x,)),
+        "full_like, zeros_like": (lambda a: (jnp.full_like(a, 2), jnp.zeros_like(a), jnp.ones((2,))), (x,)),
+        "swapaxes, moveaxis, ravel": (lambda a: (a.swapaxes(0, 1), jnp.moveaxis(a, 0, 1), a.ravel()), (m,)),
+        "minimum, maximum, sign": (lambda a: (jnp.minimum(a, 2), jnp.maximum(a, a), jnp.sign(a), jnp.abs(a)), (x,)),
+        "hypot, arctan2": (lambda a, b: (jnp.hypot(a, b), jnp.arctan2(a, b)), (x, x)),
+        "ptp, norm": (lambda a: (jnp.ptp(a), jnp.linalg.norm(a)), (x,)),
+        "slices with steps": (lambda a: (a[::-1], a[1:3, -2:], a[..., 0], a[:, None, 1]), (m,)),
+        "masks": (lambda a, b: (jnp.where(b, a, -a), a * b), (x, flags)),
+        "multiply, max, set at": (
+            lambda a, k: (a.at[k].multiply(2.0), a.at[k].max(2.0), a.at[1:].set(0.0), a.at[k].get()),
+            (x, i),
+        ),
+        "sigmoid, silu, softplus": (lambda a: (nn.sigmoid(a), nn.silu(a), nn.softplus(a)), (x,)),
+        "elu, leaky_relu, relu6": (lambda a: (nn.elu(a), nn.leaky_relu(a), nn.relu6(a)), (x,)),
+        "gelu, exactly": (lambda a: nn.gelu(a, approximate=False), (x,)),
+        "logsumexp": (lambda a: (nn.logsumexp(a), nn.logsumexp(a, axis=1, keepdims=True)), (m,)),
+        "standardize": (lambda a: nn.standardize(a), (m,)),
+    }
+
+
+def _nested_transformations(jax, x, m):
+    """Transformations of transformations."""
+    jnp = jax.numpy
+
+    def f(a):
+        return jnp.sum(jnp.where(a > 0, jnp.tanh(a), a) * a)
+
+    return {
+        "grad of grad": (jax.grad(jax.grad(lambda a: jnp.sin(a) * a)), (np.float32(2),)),
+        "grad of jit of clip": (jax.grad(jax.jit(lambda a: jnp.sum(jnp.clip(a, 0.0, 1.0)))), (x,)),
+        "jit of grad": (jax.jit(jax.grad(f)), (x,)),
+        "grad of jit": (jax.grad(jax.jit(f)), (x,)),
+        "vmap of grad": (jax.vmap(jax.grad(f)), (m,)),
+        "grad of vmap": (jax.grad(lambda a: jnp.sum(jax.vmap(f)(a))), (m,)),
+        "jvp of grad": (lambda a: jax.jvp(jax.grad(f), (a,), (a,)), (x,)),
+        "jvp of vmap": (lambda a: jax.jvp(jax.vmap(f), (a,), (a,)), (m,)),
+        "vmap of jvp": (jax.vmap(lambda a: jax.jvp(jnp.sin, (a,), (a,))), (x,)),
+        "vmap of vmap": (jax.vmap(jax.vmap(lambda a: a * 2 + 1)), (m,)),
+        "linearize": (lambda a: jax.linearize(jnp.sin, a)[1](a), (x,)),
+        "grad of softmax": (jax.grad(lambda a: jax.nn.softmax(a)[0]), (x,)),
+        "grad of logsumexp": (jax.grad(jax.nn.logsumexp), (x,)),
+        "grad of indexing": (jax.grad(lambda a: a[0] * jnp.sum(a[1:])), (x,)),
+        "grad of max": (jax.grad(lambda a: jnp.max(a)), (x,)),
     }

@@ -113,21 +113,25 @@ def layout(doc, width=WIDTH):
 class Names:
     """Gives variables their letters, in order of first appearance: a ... z, ba, bb, ..."""
 
-    __slots__ = ("_by_var", "_count", "blanks", "options", "shared")
+    __slots__ = ("_by_var", "_count", "blanks", "options", "reserved", "shared")
 
     def __init__(self, options):
         self._by_var = {}
         self._count = 0
         self.options = options
         self.shared = {}
+        self.reserved = frozenset()  # names of shared programs
         self.blanks = frozenset()  # unused results that print as _: those of the outermost program only, as in JAX
 
     def of(self, var):
         """The name of a variable."""
         name = self._by_var.get(var)
-        if name is None:
-            name = self._by_var[var] = _letters(self._count)
+        while name is None:
+            name = _letters(self._count)
             self._count += 1
+            if name in self.reserved:
+                name = None
+        self._by_var[var] = name
         return name
 
     def share(self, inner, outer):
@@ -275,6 +279,7 @@ def print_jaxpr(
     docs = []
     shared = _shared_programs(jaxpr)
     names.shared = {id(program): name for name, program in shared}
+    names.reserved = frozenset(name for name, _ in shared)
     for name, program in shared:
         docs.append([f"let {name} = ", _program(program, names, own=True), " in", Break("")])
     text = layout([*docs, _program(jaxpr, names)], width)

@@ -434,8 +434,8 @@ def _standard_basis(tree):
 
 
 def _identity_matrix(n, dtype):
-    rows = add(broadcasted_iota(np.int32, (n, n), 0), np.int32(0))
-    return convert_element_type(eq(rows, broadcasted_iota(np.int32, (n, n), 1)), dtype)
+    rows, columns = (broadcasted_iota(np.int32, (n, n), axis) for axis in (0, 1))
+    return convert_element_type(eq(add(rows, np.int32(0)), columns), dtype)
 
 
 def _unravel(example, array, axis):
