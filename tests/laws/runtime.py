@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from laws.sampling import COMPLEXES
 from onax._ground import lazy
 from onax._native import ort
 from onax._transforms.abstract import make_jaxpr
@@ -26,7 +25,7 @@ def unsupported_reason(primitive):
 def run_on_runtime(primitive, samples, opset):
     """Pairs (sample, results as ndarrays).
 
-    Left out are samples of complex numbers, which graphs do not hold yet, and those that a later opset can say.
+    Left out are samples that a later opset can say.  Complex numbers cross a graph's boundary as pairs of reals.
     """
     ort.attach(lazy.find_runtime().library)
     refused = NO_KERNEL.get(primitive.name, ())
@@ -34,25 +33,31 @@ def run_on_runtime(primitive, samples, opset):
         assert not (_types(s) & set(refused) and _has_form(primitive, s, opset)), (
             f"{s} has a form: NO_KERNEL is out of date"
         )
-    samples = [s for s in samples if not is_complex(s) and not _types(s) & set(refused)]
+    samples = [s for s in samples if not _types(s) & set(refused)]
     samples, graph, avals = lowered(primitive, samples, opset)
     if not samples:
         return []
     model, inputs, outputs, shared = to_session(graph)
     session = ort.Session(model, inputs, outputs, initializers=shared)
-    results = session.run([x for s in samples for x in s.operands])
-    per_sample = len(avals) // len(samples)
-    return [(s, results[i * per_sample : (i + 1) * per_sample]) for i, s in enumerate(samples)]
+    results = session.run([_pairs(x) for s in samples for x in s.operands])
+    results = [_numbers(x, a) for x, a in zip(results, avals, strict=True)]
+    counts = [len(s.bind(*s.operands)) if primitive.multiple_results else 1 for s in samples]
+    rest = iter(results)
+    return [(s, [next(rest) for _ in range(n)]) for s, n in zip(samples, counts)]
 
 
 def _types(sample):
     return {x.dtype.name for x in sample.operands}
 
 
-def is_complex(sample):
-    """Whether an operand, a parameter or the result has a complex dtype."""
-    given = [*(x.dtype for x in sample.operands), *(v for v in sample.params.values() if isinstance(v, np.dtype))]
-    return any(d in COMPLEXES for d in given) or sample.primitive.name in ("complex", "conj")
+def _pairs(x):
+    """A complex array as pairs of reals; another as it is."""
+    return x.reshape(-1).view(x.real.dtype).reshape((*x.shape, 2)) if x.dtype.kind == "c" else x
+
+
+def _numbers(x, aval):
+    """What a graph gives, as the array that it stands for."""
+    return x.view(aval.dtype).reshape(aval.shape) if np.dtype(aval.dtype).kind == "c" else x
 
 
 def lowered(primitive, samples, opset):

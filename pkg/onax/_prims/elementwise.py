@@ -26,6 +26,7 @@ from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import COMMUTATIVE, ELEMENTWISE, LINEAR, Primitive
 from onax._native.tree import tree_map
+from onax._prims import elementwise_complex as on_complex
 from onax._prims import elementwise_kernels as kernels
 from onax._prims._batch_rules import vectorised
 from onax._prims.convert import convert
@@ -68,12 +69,12 @@ tan, tan_p = unary(
     doc="The tangent of x, in radians.",
 )  # fmt: skip
 asin, asin_p = unary(
-    "asin", per(floating=np.arcsin, complexfloating=np.arcsin),
+    "asin", per(floating=np.arcsin, complexfloating=on_complex.positive_zeros(np.arcsin)),
     lambda g, y, x: mul(g, rsqrt(sub(const(x, 1), square(x)))),
     doc="The angle in [-pi/2, pi/2] radians whose sine is x; NaN outside [-1, 1].",
 )  # fmt: skip
 acos, acos_p = unary(
-    "acos", per(floating=np.arccos, complexfloating=np.arccos),
+    "acos", per(floating=np.arccos, complexfloating=on_complex.positive_zeros(np.arccos)),
     lambda g, y, x: mul(g, neg(rsqrt(sub(const(x, 1), square(x))))),
     doc="The angle in [0, pi] radians whose cosine is x; NaN outside [-1, 1].",
 )  # fmt: skip
@@ -96,12 +97,12 @@ tanh, tanh_p = unary(
     doc="The hyperbolic tangent of x.",
 )  # fmt: skip
 asinh, asinh_p = unary(
-    "asinh", per(floating=np.arcsinh, complexfloating=np.arcsinh),
+    "asinh", per(floating=np.arcsinh, complexfloating=on_complex.positive_zeros(np.arcsinh)),
     lambda g, y, x: mul(g, rsqrt(add(square(x), const(x, 1)))),
     doc="The number whose hyperbolic sine is x.",
 )  # fmt: skip
 acosh, acosh_p = unary(
-    "acosh", per(floating=np.arccosh, complexfloating=np.arccosh),
+    "acosh", per(floating=np.arccosh, complexfloating=on_complex.positive_zeros(np.arccosh)),
     lambda g, y, x: mul(g, rsqrt(sub(square(x), const(x, 1)))),
     doc="The number whose hyperbolic cosine is x; NaN below 1.",
 )  # fmt: skip
@@ -131,20 +132,21 @@ log, log_p = unary(
     doc="The natural logarithm of x; NaN below 0.",
 )  # fmt: skip
 log1p, log1p_p = unary(
-    "log1p", per(floating=np.log1p, complexfloating=np.log1p), lambda g, y, x: div(g, add(x, const(x, 1))),
+    "log1p", per(floating=np.log1p, complexfloating=on_complex.log1p), lambda g, y, x: div(g, add(x, const(x, 1))),
     accuracy=True, doc="log(1 + x), accurate near 0.",
 )  # fmt: skip
 logistic, logistic_p = unary(
-    "logistic", per(floating=kernels.logistic, complexfloating=kernels.logistic),
+    "logistic", per(floating=kernels.logistic, complexfloating=on_complex.logistic),
     lambda g, y, x: mul(g, mul(y, sub(const(y, 1), y))), accuracy=True,
     doc="The logistic function 1 / (1 + exp(-x)).",
 )  # fmt: skip
 sqrt, sqrt_p = unary(
-    "sqrt", per(floating=np.sqrt, complexfloating=np.sqrt), lambda g, y, x: mul(g, div(const(x, 0.5), y)),
+    "sqrt", per(floating=np.sqrt, complexfloating=on_complex.positive_zeros(np.sqrt)),
+    lambda g, y, x: mul(g, div(const(x, 0.5), y)),
     accuracy=True, doc="The square root of x; NaN below 0.",
 )  # fmt: skip
 rsqrt, rsqrt_p = unary(
-    "rsqrt", per(floating=kernels.rsqrt, complexfloating=kernels.rsqrt),
+    "rsqrt", per(floating=kernels.rsqrt, complexfloating=on_complex.rsqrt),
     lambda g, y, x: mul(g, mul(const(x, -0.5), div(y, x))), accuracy=True,
     doc="One over the square root of x.",
 )  # fmt: skip
@@ -180,7 +182,7 @@ neg, neg_p = unary(
 )  # fmt: skip
 linear(neg_p, lambda ct, x: [neg(ct)])
 
-_sign = per(integer=np.sign, floating=kernels.sign_float, complexfloating=np.sign)
+_sign = per(integer=np.sign, floating=kernels.sign_float, complexfloating=on_complex.sign)
 sign, sign_p = unary(
     "sign", _sign, doc="-1, 0 or 1 by the sign of x; zeros keep their sign; x / abs(x) for complex x.",
 )  # fmt: skip
@@ -367,7 +369,7 @@ def mul(x, y, *, out_dtype=None):
 
 div, div_p = binary(
     "div",
-    kernels.division(np.true_divide, kernels.divide_signed, kernels.divide_unsigned, complexfloating=np.true_divide),
+    kernels.division(np.true_divide, kernels.divide_signed, kernels.divide_unsigned, complexfloating=on_complex.divide),
     lambda g, z, x, y: div(g, y),
     lambda g, z, x, y: mul(mul(neg(g), x), integer_pow(y, -2)),
     numpy_name="divide",
@@ -397,13 +399,13 @@ def _share(z, x, y):
 
 _ORDER = ("integer", "floating", "complexfloating", "bool")
 max, max_p = binary(
-    "max", per(**dict.fromkeys(_ORDER, np.maximum)),
+    "max", per(**dict.fromkeys(_ORDER, np.maximum) | {"complexfloating": on_complex.larger}),
     lambda g, z, x, y: mul(g, _share(z, x, y)), lambda g, z, x, y: mul(g, _share(z, y, x)),
     numpy_name="maximum", facts=frozenset({COMMUTATIVE}),
     doc="The larger of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary.",
 )  # fmt: skip
 min, min_p = binary(
-    "min", per(**dict.fromkeys(_ORDER, np.minimum)),
+    "min", per(**dict.fromkeys(_ORDER, np.minimum) | {"complexfloating": on_complex.smaller}),
     lambda g, z, x, y: mul(g, _share(z, x, y)), lambda g, z, x, y: mul(g, _share(z, y, x)),
     numpy_name="minimum", facts=frozenset({COMMUTATIVE}),
     doc="The smaller of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary.",

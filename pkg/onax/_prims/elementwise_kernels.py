@@ -8,6 +8,7 @@ in float32 for the narrow float types and round once; 2- and 4-bit integers run 
 import numpy as np
 
 from onax._ground import dtypes
+from onax._prims import elementwise_complex as on_complex
 from onax._prims.convert import cast
 
 _STANDARD_FLOATS = tuple(map(np.dtype, ("float32", "float64", "float16")))
@@ -223,8 +224,6 @@ def division(float_function, signed, unsigned, **others):
 def power(x, y):
     """x ** y; an integer exponent is exact in float64."""
     if x.dtype != y.dtype:
-        if x.dtype.kind == "c":
-            return np.power(x, y.astype(x.dtype))
         return np.power(x.astype(np.float64), y.astype(np.float64)).astype(x.dtype)
     return np.power(x, y)
 
@@ -237,7 +236,7 @@ def power_narrow(x, y):
 
 def power_kernel():
     """The table of `power`."""
-    kernel = per(floating=power, complexfloating=power)
+    kernel = per(floating=power, complexfloating=on_complex.power)
     for dtype in FLOATS:
         if dtype.itemsize < 4:
             kernel[dtype] = power_narrow

@@ -1,0 +1,95 @@
+"""Kernels of complex numbers where NumPy's mean something else than XLA's, or are less accurate.
+
+Branch cuts: on a cut of sqrt and of the inverse functions, both zeros of the other part count as positive.  Division:
+infinities and zeros as C's Annex G has them.  max and min go by real, then imaginary part, and do not spread NaN.
+"""
+
+import numpy as np
+
+
+def positive_zeros(ufunc):
+    """The function with -0 read as 0."""
+
+    def kernel(x):
+        return ufunc(x + x.dtype.type(0))
+
+    return kernel
+
+
+def _joined(real, imag, dtype):
+    out = np.empty(np.broadcast(real, imag).shape, dtype)
+    out.real, out.imag = real, imag
+    return out
+
+
+def rsqrt(x):
+    """One over the square root: infinite (imaginary part NaN) at 0, 0 at infinity."""
+    root, size = np.sqrt(x), np.abs(x)
+    infinite = np.isinf(size)
+    real = np.where(infinite, 0, np.where(size == 0, np.inf, root.real / size))
+    return _joined(real, np.where(infinite, 0, -root.imag / size), x.dtype)
+
+
+def sign(x):
+    """x over its absolute value; 0 for 0."""
+    size = np.abs(x)
+    size = np.where(size == 0, size.dtype.type(1), size)
+    return _joined(x.real / size, x.imag / size, x.dtype)
+
+
+def logistic(x):
+    """1 / (1 + exp(-x)) or exp(x) / (1 + exp(x)): by the exponential that does not overflow."""
+    below = x.real < 0
+    e = np.exp(np.where(below, x, -x))
+    one = x.dtype.type(1)
+    return np.where(below, e, one) / (one + e)
+
+
+def log1p(x):
+    """log(1 + x); near 0 by the excess of abs(1 + x) ** 2 over 1."""
+    wide = x.astype(np.complex128)
+    a, b = wide.real, wide.imag
+    near = (np.abs(a) < 0.5) & (np.abs(b) < 0.5)
+    real = np.where(near, 0.5 * np.log1p(np.where(near, a * (2 + a) + b * b, 0)), np.log(np.abs(1 + wide)))
+    return _joined(real, np.arctan2(b, 1 + a), x.dtype)
+
+
+def power(x, y):
+    """exp(y log(x)) in complex128; 1 where x is 1 or y is 0, and 0 where x is 0 and y positive."""
+    wide, exponent = x.astype(np.complex128), y.astype(np.complex128)
+    out = np.exp(exponent * np.log(wide))
+    nothing = (wide == 0) & (exponent.real > 0) & (exponent.imag == 0)
+    return np.where((wide == 1) | (exponent == 0), 1, np.where(nothing, 0, out)).astype(x.dtype)
+
+
+def divide(x, y):
+    """x / y; over zero it is infinite, as is an infinite number over a finite one; a finite one over that is zero."""
+    out = np.true_divide(x, y)
+    return out if np.isfinite(out).all() else _repaired(out, *np.broadcast_arrays(x, y))
+
+
+def _unit(infinite, part):
+    return np.where(infinite, np.where(np.isinf(part), np.sign(part), 0), part)
+
+
+def _repaired(out, x, y):
+    a, b, c, d = (part.astype(np.float64) for part in (x.real, x.imag, y.real, y.imag))
+    zero, infinite = (c == 0) & (d == 0), np.isinf(a) | np.isinf(b)
+    p, q = _unit(infinite, a), _unit(infinite, b)
+    large = np.maximum(np.abs(c), np.abs(d))
+    c, d = c / large, d / large
+    over = [np.where(zero, a / y.real, np.where(infinite, np.inf * (p * c + q * d), out.real)),
+            np.where(zero, b / y.real, np.where(infinite, np.inf * (q * c - p * d), out.imag))]  # fmt: skip
+    nothing = a * 0 + b * 0
+    beyond = np.isinf(y.real) | np.isinf(y.imag)
+    return _joined(*(np.where(beyond, nothing, part) for part in over), out.dtype)
+
+
+def larger(x, y):
+    """The later by real, then imaginary part."""
+    return np.where((x.real > y.real) | ((x.real == y.real) & (x.imag > y.imag)), x, y)
+
+
+def smaller(x, y):
+    """The earlier by real, then imaginary part."""
+    return np.where((x.real < y.real) | ((x.real == y.real) & (x.imag < y.imag)), x, y)
