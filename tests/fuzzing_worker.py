@@ -1,7 +1,11 @@
 """onax behind a pipe, so that a crash of the runtime ends this process and not the tests.
 
-Requests are those of `oracle_server.py` ("bind", mode "eager") with one entry more: `constants`, the positions of
-operands that are known when the function is staged.  The answer has the results of three ways to evaluate:
+Requests are those of `oracle_server.py` ("bind", mode "eager"), or programs (`fuzzing_programs.py`):
+
+    {"kind": "program", "operands": [array...], "steps": [(name, params, places)...], "results": places}
+
+with one entry more: `constants`, the positions of operands that are known when the function is staged.  The answer
+has the results of three ways to evaluate:
 
     {"eager": answer, "jit": answer, "portable": answer}     answer: {"ok": [array...]} or {"error": name, "message"}
 
@@ -63,10 +67,10 @@ def encoded(outs):
 
 
 def portable(function, operands):
-    """The results of the exported graph, which takes and gives complex numbers with a trailing axis of 2."""
+    """The results of the exported graph, optimised as for others by default; complex numbers have an axis of 2."""
     jaxpr = make_jaxpr(function)(*operands)
     model, inputs, outputs, shared = to_session(driver.lower_jaxpr(jaxpr, opset=EXPORTED))
-    session = ort.Session(model, inputs, outputs, initializers=shared)
+    session = ort.Session(model, inputs, outputs, initializers=shared, options={"optimization": 99})
     results = session.run([_parts(x) for x in operands])
     return [_whole(x, v.aval.dtype) for x, v in zip(results, jaxpr.outvars)]
 
@@ -91,22 +95,44 @@ def answer(function, *args):
         return {"error": type(error).__name__, "message": str(error)}
 
 
-def bind(request):
-    """The three answers to one request."""
-    name = request["primitive"]
-    params = {k: decode(v) for k, v in request["params"].items()}
-    operands = [decode(x) for x in request["operands"]]
+def parameters(name, params, operand):
+    """A request's parameters, with those that its server makes."""
+    params = {k: decode(v) for k, v in params.items()}
     if name.startswith("scatter"):
         combine = COMBINED.get(name)
-        params["update_jaxpr"] = None if combine is None else _combiner(combine, operands[0].dtype)
+        params["update_jaxpr"] = None if combine is None else _combiner(combine, operand.dtype)
         params["update_consts"] = ()
+    return params
+
+
+def program(request, operands):
+    """The function of all operands that a request means."""
+    if request["kind"] == "bind":
+        name = request["primitive"]
+        params = parameters(name, request["params"], operands[0] if operands else None)
+        return lambda *xs: _PRIMITIVES[name].bind(*xs, **params)
+    steps = [(_PRIMITIVES[name], parameters(name, params, None), places) for name, params, places in request["steps"]]
+
+    def function(*xs):
+        values = list(xs)
+        for primitive, params, places in steps:
+            values.append(primitive.bind(*(values[i] for i in places), **params))
+        return [values[i] for i in request["results"]]
+
+    return function
+
+
+def evaluate(request):
+    """The three answers to one request."""
+    operands = [decode(x) for x in request["operands"]]
+    whole = program(request, operands)
     dynamic = [i for i in range(len(operands)) if i not in request["constants"]]
 
     def function(*xs):
         full = list(operands)
         for i, x in zip(dynamic, xs):
             full[i] = x
-        return _PRIMITIVES[name].bind(*full, **params)
+        return whole(*full)
 
     given = [operands[i] for i in dynamic]
     return {
@@ -121,7 +147,7 @@ def main():
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     with enable_x64(True):
         while header := source.read(4):
-            data = pickle.dumps(bind(pickle.loads(source.read(struct.unpack("<I", header)[0]))))
+            data = pickle.dumps(evaluate(pickle.loads(source.read(struct.unpack("<I", header)[0]))))
             sink.write(struct.pack("<I", len(data)) + data)
             sink.flush()
 

@@ -22,6 +22,7 @@ import fuzzing
 import onax as jax
 import oracle
 import oracle_requests
+from fuzzing_programs import described, draw_program
 from laws.runtime import NO_KERNEL
 from onax._ground.config import enable_x64
 from onax.export.lower import registry
@@ -157,33 +158,65 @@ def check_with_jax(sample):
         compare(sample, got, arrays(answer), "oracle", f"eager of {shown(sample, ())}")
 
 
-def known_operands(rng, sample):
-    """Which operands are constants of the function: some, if there are several."""
-    n = len(sample.operands)
+def known_operands(rng, n):
+    """Which of n operands are constants of the function: some, if there are several."""
     return [i for i in range(n) if rng.random() < 0.2] if n > 1 else []
+
+
+def check_program(program, constants):
+    """Eager, jit and portable give the same bits."""
+    request = {
+        "kind": "program",
+        "operands": [oracle.encode(x) for x in program["operands"]],
+        "steps": [(p.name, {k: oracle.encode(v) for k, v in ps.items()}, at) for p, ps, at in program["steps"]],
+        "results": program["results"],
+        "constants": constants,
+    }
+    what = f"{described(program)}\nknown: {constants}"
+    try:
+        answers = ask(request)
+    except RuntimeError as error:
+        raise AssertionError(f"{what}: {error}") from error
+    for way in ("jit", "portable"):
+        assert "ok" in answers[way], f"{way}: {answers[way]}\n{what}"
+        for g, w in zip(arrays(answers[way]), arrays(answers["eager"]), strict=True):
+            assert_same_bits(g, w, f"{way} of\n{what}\n")
 
 
 # ---- the tests ----
 
 
-@given(rng=st.randoms(use_true_random=False), number=st.integers(0, len(PRIMITIVES) - 1))
-def one_meaning(rng, number):
+QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+quick = settings(max_examples=1200, derandomize=True, database=None, **QUIET)
+deep = settings(max_examples=20000, **QUIET)
+numbers = st.randoms(use_true_random=False)
+
+
+@given(rng=numbers, which=st.sampled_from(PRIMITIVES))
+def one_meaning(rng, which):
+    """Of one application of a primitive."""
     with enable_x64(True):
-        sample = fuzzing.draw(rng, PRIMITIVES[number])
-        check(sample, known_operands(rng, sample))
+        sample = fuzzing.draw(rng, which)
+        check(sample, known_operands(rng, len(sample.operands)))
 
 
-def test_one_meaning():
-    quick = settings(
-        max_examples=1500, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-    )
-    quick(one_meaning)()
+@given(rng=numbers)
+def one_result(rng):
+    """Of one program."""
+    with enable_x64(True):
+        program = draw_program(rng)
+        check_program(program, known_operands(rng, len(program["operands"])))
+
+
+@pytest.mark.parametrize("law", (one_meaning, one_result), ids=lambda f: f.__name__)
+def test_drawn(law):
+    quick(law)()
 
 
 @pytest.mark.slow
-def test_one_meaning_of_anything():
-    deep = settings(max_examples=20000, deadline=None, suppress_health_check=list(HealthCheck))
-    deep(one_meaning)()
+@pytest.mark.parametrize("law", (one_meaning, one_result), ids=lambda f: f.__name__)
+def test_drawn_deeply(law):
+    deep(law)()
 
 
 @pytest.mark.parametrize("primitive", PRIMITIVES, ids=lambda p: p.name)
@@ -192,7 +225,7 @@ def test_every_primitive(primitive):
     with enable_x64(True):
         for _ in range(10):
             sample = fuzzing.draw(rng, primitive)
-            check(sample, known_operands(rng, sample))
+            check(sample, known_operands(rng, len(sample.operands)))
 
 
 @pytest.mark.oracle
