@@ -122,6 +122,12 @@ def _expanded_scalar(value):
     return source.const if source.const is not None and source.const.ndim == 0 else None
 
 
+def _expanded(g, value, shape):
+    if type(value) is tuple:
+        return tuple(ops.expand(g, part, shape) for part in value)
+    return ops.expand(g, value, shape)
+
+
 def _is_small(aval):
     return dim_rules.is_constant_shape(aval.shape) and math.prod(aval.shape) * aval.dtype.itemsize <= SMALL_BYTES
 
@@ -142,7 +148,7 @@ def _folded(g, eqn, values):
         if not any(x is None for x in known):
             avals = [ShapedArray((), v.aval.dtype) for v in eqn.outvars]
             results = _evaluated(g, kernel, eqn, known, avals)
-            return results and [ops.expand(g, x, v.aval.shape) for x, v in zip(results, eqn.outvars)]
+            return results and [_expanded(g, x, v.aval.shape) for x, v in zip(results, eqn.outvars)]
     avals = [v.aval for v in eqn.outvars]
     if not all(map(_is_small, avals)):
         return None
