@@ -47,6 +47,19 @@ before = resident()
 call({count})
 print(resident() - before)
 """
+EAGER = """
+grad = jax.grad(lambda v: jnp.sum(v * v))
+def operate(n):
+    for i in range(n // 4):  # four operations a round, a gradient now and then
+        y = x * 2.0 + x
+        y[3], jnp.sum(y)
+        if i % 100 == 0:
+            grad(x)
+operate(4000)
+before = resident()
+operate({count})
+print(resident() - before)
+"""
 CONSTANT = """
 big = np.ones({count}, np.float32)
 k = jax.jit(lambda a: jnp.sum(a * big))
@@ -67,8 +80,8 @@ def run(program):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize(
     "program, count, limit",
-    [(DROPPED, 300, 5), (CALLS, 5000, 2), (CONSTANT, 20_000_000, 20)],
-    ids=["dropped functions", "calls", "constants"],
+    [(DROPPED, 300, 5), (CALLS, 5000, 2), (EAGER, 100_000, 2), (CONSTANT, 20_000_000, 20)],
+    ids=["dropped functions", "calls", "eager operations", "constants"],
 )
 def test_memory_does_not_grow(program, count, limit):
     assert float(run(program.format(count=count))) < limit
@@ -76,7 +89,10 @@ def test_memory_does_not_grow(program, count, limit):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("program, count, limit", [(DROPPED, 1000, 5), (CALLS, 100_000, 2), (CONSTANT, 50_000_000, 20)])
+@pytest.mark.parametrize(
+    "program, count, limit",
+    [(DROPPED, 1000, 5), (CALLS, 100_000, 2), (EAGER, 1_000_000, 2), (CONSTANT, 50_000_000, 20)],
+)
 def test_memory_does_not_grow_in_the_long_run(program, count, limit):
     assert float(run(program.format(count=count))) < limit
 
