@@ -44,15 +44,17 @@ def nonzero(a, *, size=None, fill_value=None):
     With `size`, exactly that many; missing ones are `fill_value` (0, or one value an axis).  else a is concrete.
     """
     a = array_of("nonzero", a)
+    if not a.ndim:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use jnp.atleast_1d(scalar).nonzero() instead.")
     mask = truth(a)
     index = dtypes.scalar_dtype(int)
     if size is None:
         known = np.asarray(concrete_or_error(None, mask, _SIZE_HINT))
-        return tuple(make_array(i.astype(index)) for i in np.atleast_1d(known).nonzero())
+        return tuple(make_array(i.astype(index)) for i in known.nonzero())
     size = concrete_or_error(operator.index, size, _SIZE_HINT)
     flat = ravel(mask)
     places = _first_places(flat, size, index)
-    out = _unravelled(places, a.shape or (1,), index)
+    out = _unravelled(places, a.shape, index)
     if fill_value is None or not size:
         missing = [0] * len(out)
     elif isinstance(fill_value, tuple):
@@ -83,14 +85,15 @@ def _first_places(mask, size, index):
     if dims.equal(size, 0) or dims.definitely_empty((n,)):
         return lax.full((size,), 0, index)
     counts = lax.full((size,), 0, index).at[cumsum(mask)].add(lax.full((), 1, index), mode="drop")
-    return lax.min(cumsum(counts), lax.full((), n - 1, index))
+    return lax.min(cumsum(counts), to_dtype(n - 1, index))
 
 
 def _unravelled(places, shape, index):
     out = []
     for n in shape[::-1]:
-        out.append(lax.rem(places, index.type(max(n, 1))))
-        places = lax.div(places, index.type(max(n, 1)))
+        length = to_dtype(dims.max_dim(n, 1), index)
+        out.append(lax.rem(places, length))
+        places = lax.div(places, length)
     return out[::-1]
 
 
@@ -102,7 +105,7 @@ def flatnonzero(a, *, size=None, fill_value=None):
 def argwhere(a, *, size=None, fill_value=None):
     """The indices of the nonzero elements as rows."""
     a = array_of("argwhere", a)
-    found = nonzero(a, size=size, fill_value=fill_value)
+    found = nonzero(a if a.ndim else ravel(a), size=size, fill_value=fill_value)
     if a.ndim == 0:
         return lax.full((found[0].shape[0], 0), 0, dtypes.scalar_dtype(int))
     return lax.stack(list(found), 1)
