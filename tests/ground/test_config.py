@@ -138,3 +138,16 @@ def test_flags(call, arguments, wanted):
     )
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
     assert done.stdout == f"{wanted}\n", done.stderr
+
+
+def test_options_without_effect_are_there_when_asked_for():
+    for name, value in (("jax_pgle_profiling_runs", 3), ("jax_compiler_enable_remat_pass", True)):
+        assert getattr(config.config, name) == value and name in config.values
+    config.update("jax_cpu_collectives_implementation", "mpi")
+    assert config.jax_cpu_collectives_implementation == "mpi"
+    config.update("jax_cpu_collectives_implementation", "gloo")
+
+
+def test_options_are_not_assigned():
+    with pytest.raises(AttributeError, match="options are set by"):
+        config.jax_enable_x64 = True

@@ -247,3 +247,8 @@ def test_format():
     assert f"{x[0, 0]:.3f}" == "1.000" and f"{x[0]}" == "[1. 1.]"
     with pytest.raises(TypeError, match="unsupported format string"):
         f"{x:.3f}"
+
+
+def test_round_without_digits_gives_integers():
+    assert repr(round(jnp.array([0.5, 1.5, -2.6]))) == "Array([ 0,  2, -3], dtype=int32)"
+    assert repr(round(jnp.array([0.25, 1.5]), 1)) == "Array([0.2, 1.5], dtype=float32)"

@@ -185,3 +185,10 @@ def test_errors_say_what_is_wrong(name):
     with pytest.raises(error) as caught:
         call()
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit])
+def test_gradient_by_a_python_number_is_weakly_typed(wrap):
+    assert wrap(jax.grad(lambda x: x * x))(2.0).weak_type
+    assert wrap(jax.grad(lambda x: jnp.sin(x) * 2))(2.0).weak_type
+    assert not wrap(jax.grad(lambda x: x * x))(np.float32(2)).weak_type

@@ -254,7 +254,7 @@ def value_and_grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=F
 
 
 def _one_like(aval):
-    return make_array(np.ones((), aval.dtype), aval.dtype)
+    return make_array(np.ones((), aval.dtype), aval.dtype, aval.weak_type)
 
 
 def _index_or_tuple(argnums):
