@@ -3,8 +3,8 @@
     python scripts/profile_eager.py
 
 For each operation three times, each the least of several batches: the NumPy kernel alone on bare ndarrays; the
-primitive's `bind` on Arrays (kernel, plus dispatch, plus wrapping the result); the public call (bind, plus promotion and
-argument handling in Python).  The columns `bind` and `call` are differences: what that layer adds.
+primitive's `bind` on Arrays (kernel, plus dispatch, plus wrapping the result); the public call (bind, plus promotion
+and argument handling in Python).  The columns `bind` and `call` are differences: what that layer adds.
 """
 
 import time
