@@ -142,7 +142,7 @@ def test_flags(call, arguments, wanted):
 
 def test_options_without_effect_are_there_when_asked_for():
     for name, value in (("jax_pgle_profiling_runs", 3), ("jax_compiler_enable_remat_pass", True)):
-        assert getattr(config.config, name) == value and name in config.values
+        assert getattr(config, name) == value and name in config.values
     config.update("jax_cpu_collectives_implementation", "mpi")
     assert config.jax_cpu_collectives_implementation == "mpi"
     config.update("jax_cpu_collectives_implementation", "gloo")
