@@ -81,6 +81,14 @@ def _conv(g, x, w, c):
     return g.node("Conv", x, w, out=(out, x.dtype), **attributes)
 
 
+def _transposed_space(x, c):
+    """The sizes that ConvTranspose gives: elements spread, a window around them, what it may cut off less."""
+    sizes = []
+    for n, d, k, padding in zip(x.shape[2:], c.holes, c.width, c.padding):
+        sizes.append(dim_rules.dilate_dim(n, d) + k - 1 - sum(max(k - 1 - p, 0) for p in padding))
+    return sizes
+
+
 def _conv_transpose(g, x, w, c):
     """ConvTranspose: the kernel reversed, input before output features; it pads by what it cuts off."""
     outputs, inputs, *window = w.shape
@@ -91,7 +99,7 @@ def _conv_transpose(g, x, w, c):
     w = _reversed(g, ops.reshape(g, w, (c.groups * inputs, each, *window)), axes)
     cut = [[k - 1 - p[i] for k, p in zip(c.width, c.padding)] for i in (0, 1)]
     pads = [[max(n, 0) for n in side] for side in cut]
-    space = [dim_rules.dilate_dim(n, d) + k - 1 - a - b for n, d, k, a, b in zip(x.shape[2:], c.holes, c.width, *pads)]
+    space = _transposed_space(x, c)
     attributes = {
         "kernel_shape": window,
         "strides": list(c.holes),
@@ -115,12 +123,12 @@ def _reversed(g, w, axes):
     return g.node("Slice", w, g.const([-1] * n, INT64), ends, g.const(axes, INT64), g.const([-1] * n, INT64))
 
 
-def _fits_transpose(w, c):
-    """Whether ConvTranspose can do it, and saves something: holes, no strides, room for its own padding."""
+def _fits_transpose(x, w, c):
+    """Whether ConvTranspose can do it, and saves something: holes, no strides, something left when it has cut."""
     if all(d == 1 for d in c.holes) or any(s != 1 for s in c.strides):
         return False
-    known = dim_rules.is_constant_shape(w.shape)
-    return known and not dim_rules.definitely_empty(c.space)
+    sizes = _transposed_space(x, c)
+    return dim_rules.is_constant_shape(w.shape) and all(dim_rules.definitely_at_least(n, 1) for n in sizes)
 
 
 # ---- element types without a Conv: windows written out, then MatMul
@@ -162,11 +170,11 @@ def _product(g, x, w, c):
 # ---- the rule
 
 
-def _check(g, lhs, rhs, padding):
+def _check(g, window, padding):
     if not all(dim_rules.is_constant(p) for pair in padding for p in pair):
         refuse(g, f"A convolution with the symbolic padding {padding} has no ONNX form: give the padding in numbers.")
-    if not dim_rules.is_constant_shape(rhs.shape):
-        refuse(g, f"A convolution with a kernel of the symbolic shape {rhs.shape} has no ONNX form.")
+    if not dim_rules.is_constant_shape(window):
+        refuse(g, f"A convolution with a window of the symbolic shape {window} has no ONNX form.")
 
 
 @lowers(conv_general_dilated_p)
@@ -175,7 +183,7 @@ def _conv_general_dilated(g, out, lhs, rhs, *, dimension_numbers, window_strides
     lhs_spec, rhs_spec, out_spec = dimension_numbers
     if dim_rules.definitely_empty((*lhs.shape, *rhs.shape, *out.shape)):
         return ops.full(g, out.shape, 0, out.dtype)
-    _check(g, lhs, rhs, padding)
+    _check(g, tuple(rhs.shape[i] for i in rhs_spec[2:]), padding)
     dtype = _working_type(lhs, rhs, out)
     x, w = (ops.transpose(g, ops.cast(g, v, dtype), s) for v, s in ((lhs, lhs_spec), (rhs, rhs_spec)))
     if batch_group_count > 1:
@@ -189,7 +197,7 @@ def _conv_general_dilated(g, out, lhs, rhs, *, dimension_numbers, window_strides
     if dtype != F32:
         result = _product(g, x, w, c)
     else:
-        result = (_conv_transpose if _fits_transpose(w, c) else _conv)(g, x, w, c)
+        result = (_conv_transpose if _fits_transpose(x, w, c) else _conv)(g, x, w, c)
     if len(out.shape) == 2:
         result = ops.reshape(g, result, result.shape[:2])
     result = ops.transpose(g, result, sorted(range(len(out_spec)), key=out_spec.__getitem__))

@@ -8,8 +8,8 @@ import numpy as np
 
 from onax._ground import dims, dtypes
 from onax._prims import windows as prims
-from onax._prims.convert import convert_element_type
-from onax._prims.elementwise import add, eq, select_n
+from onax._prims.convert import cast, convert_element_type
+from onax._prims.elementwise import add, bitwise_not, bitwise_or, eq, select_n
 from onax._prims.elementwise import max as larger
 from onax._prims.elementwise import min as smaller
 from onax._prims.reductions import highest, lowest
@@ -44,10 +44,12 @@ def _reduction(combine, neutral):
         if dims.definitely_empty(shape):
             return full(shape, 0, x.dtype)
         dtype, wide = x.dtype, _working_type(x.dtype)
-        out = _padded(convert_element_type(x, wide), neutral(wide), padding, base_dilation)
+        out = _padded(convert_element_type(x, wide), cast(np.asarray(neutral(dtype)), wide), padding, base_dilation)
         for axis, (n, w, s, d) in enumerate(zip(shape, window_dimensions, window_strides, window_dilation)):
             if w > 1 or s > 1:
                 out = slide(out, out.shape[axis], n, w, s, d, _take(axis), combine)
+        if combine is add and dtypes.is_float(wide):
+            out = add(out, wide.type(0))  # a sum starts at 0: never -0
         return convert_element_type(out, dtype)
 
     return reduced
@@ -69,6 +71,8 @@ def _gathered(g, x, *, select_prim, window_dimensions, window_strides, padding, 
         return full(shape, 0, g.dtype)
     dtype, wide = g.dtype, _working_type(g.dtype)
     worst = prims.identity_of(select_prim, wide)
+    inside = _padded(full(x.shape, True), np.zeros((), bool), padding, base_dilation)
+    holes = inside.shape != x.shape or any(any(p) for p in padding)
     x = _padded(convert_element_type(x, wide), worst, padding, base_dilation)
     g = _padded(convert_element_type(g, wide), np.zeros((), wide), padding, base_dilation)
     best, out = full(shape, worst, wide), full(shape, 0, wide)
@@ -76,6 +80,8 @@ def _gathered(g, x, *, select_prim, window_dimensions, window_strides, padding, 
         part = (*slice_bounds(place, window_dilation, shape, window_strides), window_strides)
         here = slice_of(x, *part)
         kept = select_prim.bind(best, here)
+        if holes:
+            kept = bitwise_or(kept, bitwise_not(slice_of(inside, *part)))
         best, out = select_n(kept, here, best), select_n(kept, slice_of(g, *part), out)
     return convert_element_type(out, dtype)
 

@@ -2,8 +2,8 @@
 
 A window of max or min hands its derivative to one element, the first that is largest or smallest:
 `select_and_gather_add` reads the tangents at those places, `select_and_scatter_add`, its adjoint, adds at them.
-An element compares as chosen only when the one found before is not at least as good, so NaN is always passed over by
-the next element, as in JAX: the derivative of a window with NaN is that of the elements behind it.
+An element is chosen where the one before is not at least as good, so NaN is passed over by the next element, as in
+JAX.  Where all elements are as bad as can be, the first function gives 0 and the second adds at the first, as in JAX.
 """
 
 import builtins
@@ -108,7 +108,7 @@ def _window_kernel(ufunc, neutral):
             raise TypeError("sums of bools")
         if 0 in shape:
             return np.zeros(shape, dtype)
-        out = padded(cast(x, wide), neutral(wide), padding, base_dilation)
+        out = padded(cast(x, wide), cast(np.asarray(neutral(dtype)), wide), padding, base_dilation)
         for axis, (n, w, s, d) in enumerate(zip(shape, window_dimensions, window_strides, window_dilation)):
             if w > 1 or s > 1 or out.shape[axis] != n:
                 out = slide(out, out.shape[axis], n, w, s, d, _taker(axis), combine)
@@ -229,14 +229,14 @@ def _gather_kernel(g, x, *, select_prim, window_dimensions, window_strides, padd
     if g.shape != x.shape or g.dtype != x.dtype:
         raise TypeError("tangents and operand differ")
     keeps, dtype, wide = _better(select_prim), g.dtype, _compute_dtype(g.dtype)
-    worst = identity_of(select_prim, wide)
-    best, out = np.full(shape, worst, wide), np.zeros(shape, wide)
+    best, out = np.full(shape, identity_of(select_prim, wide), wide), np.zeros(shape, wide)
     if 0 in shape:
         return np.zeros(shape, dtype)
-    x, g = padded(cast(x, wide), worst, padding, base_dilation), padded(cast(g, wide), 0, padding, base_dilation)
+    inside = np.ones(x.shape, bool)
+    inside, x, g = (padded(v, 0, padding, base_dilation) for v in (inside, cast(x, wide), cast(g, wide)))
     for place in offsets(window_dimensions):
         here = _views(x, place, window_dilation, shape, window_strides)
-        worse = ~keeps(best, here)
+        worse = ~keeps(best, here) & _views(inside, place, window_dilation, shape, window_strides)
         np.copyto(best, here, where=worse)
         np.copyto(out, _views(g, place, window_dilation, shape, window_strides), where=worse)
     return cast(out, dtype)

@@ -46,15 +46,20 @@ def _check(operands, inits):
 def _over_places(operands, inits, step, window):
     """`step` over the elements of every window, one place after another: as many steps as a window has elements."""
     counts, sizes, strides, padding, base, gaps = window
-    found = [full(counts, i) for i in inits]
+    found, shape = [full(counts, i) for i in inits], operands[0].shape
     if 0 in counts:
         return found
     config = tuple((low, high, d - 1) for (low, high), d in zip(padding, base))
     if any(any(c) for c in config):
         operands = [pad(x, i, config) for x, i in zip(operands, inits)]
+        inside = pad(full(shape, True), np.asarray(False), config)
     for place in offsets(sizes):
-        starts, limits = slice_bounds(place, gaps, counts, strides)
-        found = step(found, [slice_of(x, starts, limits, strides) for x in operands])
+        part = (*slice_bounds(place, gaps, counts, strides), strides)
+        new = step(found, [slice_of(x, *part) for x in operands])
+        if any(any(c) for c in config):  # padding does not count, whatever init_value is
+            valid = slice_of(inside, *part)
+            new = [elementwise.select_n(valid, old, x) for old, x in zip(found, new)]
+        found = new
     return found
 
 
@@ -93,7 +98,7 @@ def reduce_window(
 
     operand and init_value are an array and a scalar of its dtype, or trees of one structure; computation takes two
     trees of scalars and gives one, and must be associative.  window_dimensions, window_strides and the dilations have a
-    positive integer for every axis; padding, which holds init_value, is "VALID", "SAME", "SAME_LOWER" or (low, high)
+    positive integer for every axis; padding, which counts for nothing, is "VALID", "SAME", "SAME_LOWER" or (low, high)
     pairs.  lax.add from 0, lax.max from the lowest and lax.min from the highest value are primitives of their own;
     every other computation takes as many operations as a window has elements.  Raises TypeError or ValueError for
     structures, dtypes, shapes and parameters that do not fit.
