@@ -412,20 +412,19 @@ _function(prims.atan_p)(_turned(_atanh))
 
 @lowers_components(prims.pow_p)
 def _pow(g, out, z, w):
-    """exp(w log(z)); 1 where z is 1 or w is 0, and 0 where z is 0 and w positive, whatever the logarithm says."""
+    """exp(w log(z)); 1 where z is 1 or w is 0; where z is 0, 0 for positive w and NaN for others."""
     narrow = _is_narrow(z)
     x, y = _widened(g, z)
     c, d = _widened(g, w) if type(w) is tuple else (Formula(g, ops.cast(g, w, F64)), None)
     size, angle = _log(x, y, narrow)
     real, imag = (c * size, c * angle) if d is None else product((c, d), (size, angle))
     real, imag = _exp(real, imag, narrow)
-    on_axis, unit = y == 0, c == 0
-    if d is None:
-        nothing = on_axis & (x == 0) & (c > 0)
-    else:
-        nothing, unit = on_axis & (x == 0) & (c > 0) & (d == 0), unit & (d == 0)
-    unit = unit | (on_axis & (x == 1))
-    real, imag = nothing.where(0, real), nothing.where(0, imag)
+    on_axis, unit, positive = y == 0, c == 0, c > 0
+    if d is not None:
+        unit, positive = unit & (d == 0), positive & (d == 0)
+    unit, zero = unit | (on_axis & (x == 1)), on_axis & (x == 0)
+    of_zero = positive.where(_constant(c, 0), np.nan)
+    real, imag = zero.where(of_zero, real), zero.where(of_zero, imag)
     return _narrowed(g, (unit.where(1, real), unit.where(0, imag)), out)
 
 

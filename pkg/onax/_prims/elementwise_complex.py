@@ -54,12 +54,19 @@ def log1p(x):
     return _joined(real, np.arctan2(b, 1 + a), x.dtype)
 
 
+def _exp(x):
+    """exp, NaN also where an infinite angle meets a size of 0 or infinity."""
+    root, angle = np.exp(x.real * 0.5), x.imag
+    return _joined(root * np.cos(angle) * root, np.where(angle == 0, angle, root * np.sin(angle) * root), x.dtype)
+
+
 def power(x, y):
-    """exp(y log(x)) in complex128; 1 where x is 1 or y is 0, and 0 where x is 0 and y positive."""
+    """exp(y log(x)) in complex128; 1 where x is 1 or y is 0; where x is 0, 0 for positive y and NaN for others."""
     wide, exponent = x.astype(np.complex128), y.astype(np.complex128)
-    out = np.exp(exponent * np.log(wide))
-    nothing = (wide == 0) & (exponent.real > 0) & (exponent.imag == 0)
-    return np.where((wide == 1) | (exponent == 0), 1, np.where(nothing, 0, out)).astype(x.dtype)
+    out = _exp(exponent * np.log(wide))
+    nothing = (exponent.real > 0) & (exponent.imag == 0)
+    out = np.where(wide == 0, np.where(nothing, 0, complex(np.nan, np.nan)), out)
+    return np.where((wide == 1) | (exponent == 0), 1, out).astype(x.dtype)
 
 
 def divide(x, y):
@@ -73,6 +80,7 @@ def _unit(infinite, part):
 
 
 def _repaired(out, x, y):
+    out = np.true_divide(x.astype(np.complex128), y.astype(np.complex128)).astype(out.dtype)
     a, b, c, d = (part.astype(np.float64) for part in (x.real, x.imag, y.real, y.imag))
     zero, infinite = (c == 0) & (d == 0), np.isinf(a) | np.isinf(b)
     p, q = _unit(infinite, a), _unit(infinite, b)
