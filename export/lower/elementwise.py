@@ -432,10 +432,28 @@ def _guarded(g, op_type, x, y, out, **attributes):
     return binary(g, op_type, x, y, out, **attributes), is_zero, is_minus
 
 
+def _is_one(x):
+    """Whether a value is known to be 1 everywhere."""
+    elements = known_elements(x)
+    return elements is not None and elements.size > 0 and bool((elements == 1).all())
+
+
+def _one_over(g, y, out):
+    """1 / y of integers, 0 for y = 0, without a Div: the runtime turns (1 / y) * z into z / y, of integers too."""
+    y = ops.expand(g, y, out.shape)
+    unit = ops.equal(g, y, ops.scalar(g, 1, y))
+    if y.dtype.kind == "i":
+        unit = ops.logical_or(g, unit, ops.equal(g, y, ops.scalar(g, -1, y)))
+    return unit, ops.where(g, unit, y, ops.scalar(g, 0, y))
+
+
 @lowers(prims.div_p)
 def _div(g, out, x, y):
     if x.dtype.kind not in "iu":
         return binary(g, "Div", x, y, out)
+    if _is_one(x):
+        all_ones = g.const(np.array(-1).astype(x.dtype))
+        return ops.where(g, ops.equal(g, y, ops.scalar(g, 0, y)), all_ones, _one_over(g, y, out)[1])
     result, is_zero, is_minus = _guarded(g, "Div", x, y, out)
     if is_minus is not None:
         result = ops.where(g, is_minus, g.node("Neg", x), result)
@@ -449,6 +467,8 @@ def _div(g, out, x, y):
 def _rem(g, out, x, y):
     if x.dtype.kind not in "iu":
         return binary(g, "Mod", x, y, out, fmod=1)
+    if _is_one(x):
+        return ops.where(g, _one_over(g, y, out)[0], ops.scalar(g, 0, y), ops.scalar(g, 1, y))
     if x.dtype == INT64:  # Mod goes through float64 for the dividend's sign
         quotient, is_zero, _ = _guarded(g, "Div", x, y, out)
         result = ops.sub(g, x, ops.mul(g, quotient, quotient.node.inputs[1]))
@@ -525,6 +545,8 @@ def power(x, exponent):
 
 @lowers(prims.pow_p)
 def _pow(g, out, x, y):
+    if y.dtype == UNSIGNED[8]:  # beyond int64 as a large even number
+        y = ops.minimum(g, y, g.const(2**63 - 2, y.dtype))
     if y.dtype.kind in "iub":
         y = ops.cast(g, y, y.dtype if y.dtype in (INT32, INT64) else INT64)
     elif y.dtype in HALVES:
