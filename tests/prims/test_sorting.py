@@ -61,6 +61,16 @@ def test_narrow_types(dtype):
     assert out.dtype == dtype and np.asarray(out).astype(float).tolist() == [-1, 2, 3]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "int32", "uint32", "int8", "uint16", "bool"])
+def test_long_axes_are_sorted_as_short_ones(dtype):
+    x = np.random.default_rng(0).integers(0, 50, (2, 3000)).astype(dtype)
+    if x.dtype.kind == "f":
+        x[:, ::7], x[:, ::5], x[:, ::3], x[0, :9] = NAN, 0.0, -0.0, INF
+        x[1, 1::11] = np.copysign(NAN, -1)
+    _, places = lax.sort_key_val(x.T, lax.broadcasted_iota(np.int32, (3000, 2), 0), 0)
+    np.testing.assert_array_equal(places, np.argsort(x.T, 0, kind="stable"))
+
+
 def test_derivative_goes_through_the_order():
     grad = jax.grad(lambda x: (lax.sort(x) * f32(1, 2, 3)).sum())(f32(3, 1, 2))
     assert np.asarray(grad).tolist() == [3, 1, 2]

@@ -28,6 +28,7 @@ from onax._prims.shaping import (
 
 _PLAIN = frozenset(map(np.dtype, "? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split()))
 _LARGEST_INDEX = 2**31
+_LONG_AXIS = 1024
 
 
 class _OutOfRange(ValueError):
@@ -57,7 +58,7 @@ def _sort_kernel(*operands, dimension, is_stable, num_keys):
     for x in map(_comparable, operands[:num_keys]):
         keys.extend((x.real, x.imag) if x.dtype.kind == "c" else (x,))
     if len(keys) == 1:
-        order = np.argsort(keys[0], dimension, kind="stable")
+        order = _stable_order(keys[0], dimension)
     else:
         order = np.lexsort(keys[::-1], dimension)
     return [np.take_along_axis(x, order, dimension) for x in operands]
@@ -69,6 +70,41 @@ def _sorted(x, axis):
     stable = wide.dtype.kind == "c" or (wide.dtype.kind == "f" and bool((np.signbit(wide) & (wide == 0)).any()))
     out = np.sort(wide, axis, kind="stable" if stable else None)
     return out if wide is x else cast(out, x.dtype)
+
+
+def _stable_order(x, axis):
+    """Where the elements are in order; long axes by whole numbers, which NumPy sorts about ten times as fast."""
+    if x.shape[axis] < _LONG_AXIS or x.dtype.itemsize > 4:
+        return np.argsort(x, axis, kind="stable")
+    key = np.ascontiguousarray(np.moveaxis(x, axis, -1))
+    if key.dtype.kind == "f":
+        zero, unordered = key == 0, np.isnan(key)
+        key = _signed_key(np.where(zero, key.dtype.type(0), key))
+        key[unordered] = np.iinfo(key.dtype).max
+    else:
+        key = _signed_key(key)
+    return np.moveaxis(_smallest_places(key, key.shape[-1]), -1, axis)
+
+
+def _signed_key(x):
+    """Signed integers in the order of x; of floats in the total order of bits."""
+    dtype = x.dtype
+    if dtype.kind == "b":
+        return x.view(np.int8)
+    if dtype.kind == "i":
+        return x
+    if dtype.kind == "u":
+        return (x ^ dtype.type(1 << (8 * dtype.itemsize - 1))).view(f"i{dtype.itemsize}")
+    bits = x.view(f"i{dtype.itemsize}")
+    return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
+
+
+def _smallest_places(key, k):
+    """Where the k smallest are, in order: key and place are one 64-bit number, so no two are equal."""
+    both = (key.astype(np.int64) << 32) | np.arange(key.shape[-1])
+    if 0 < k < key.shape[-1]:
+        both = np.partition(both, k - 1, -1)[..., :k]
+    return np.sort(both, -1)[..., :k] & 0xFFFFFFFF
 
 
 def _sort_abstract(*avals, dimension, is_stable, num_keys):
@@ -161,39 +197,17 @@ def sort_key_val(keys, values, dimension=-1, is_stable=True):
 # ---- top_k ----
 
 
-def descending_key(x):
-    """Integers in the opposite order of x, by the total order of bits."""
-    dtype = x.dtype
-    if dtype.kind == "b":
-        return np.logical_not(x).view(np.int8)
-    if dtype.kind == "i":
-        return ~x
-    if dtype.kind == "u":
-        return ~(x ^ dtype.type(1 << (8 * dtype.itemsize - 1))).view(f"i{dtype.itemsize}")
-    bits = x.view(f"i{dtype.itemsize}")
-    return ~np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
-
-
 def _top_k_kernel(x, *, k, axis):
     if not (0 <= axis < x.ndim and 0 <= k <= x.shape[axis]):
         raise _OutOfRange
     wide = np.ascontiguousarray(np.moveaxis(_comparable(x), axis, -1))
-    key = descending_key(wide)
+    key = ~_signed_key(wide)
     if key.dtype.itemsize <= 4:
         order = _smallest_places(key, k)
     else:
         order = np.argsort(key, -1, kind="stable")[..., :k]
     order = np.moveaxis(order, -1, axis)
     return [np.take_along_axis(x, order, axis), order.astype(np.int32)]
-
-
-def _smallest_places(key, k):
-    """Where the k smallest are, in order: key and place are one 64-bit number, so no two are equal."""
-    middle = 1 << 31 if key.dtype == np.uint32 else 0  # so that the shifted key fits
-    both = ((key.astype(np.int64) - middle) << 32) | np.arange(key.shape[-1])
-    if 0 < k < key.shape[-1]:
-        both = np.partition(both, k - 1, -1)[..., :k]
-    return np.sort(both, -1)[..., :k] & 0xFFFFFFFF
 
 
 def _top_k_abstract(x, *, k, axis):
