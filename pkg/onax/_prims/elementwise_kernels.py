@@ -225,7 +225,11 @@ def power(x, y):
     """x ** y; an integer exponent is exact in float64."""
     if x.dtype != y.dtype:
         return np.power(x.astype(np.float64), y.astype(np.float64)).astype(x.dtype)
-    return np.power(x, y)
+    out = np.power(x, y)
+    half = np.equal(y, 0.5)
+    if x.dtype.kind == "f" and half.any():  # NumPy takes the square root, NaN of minus infinity, for one exponent
+        out = np.where(half & np.equal(x, -np.inf), x.dtype.type(np.inf), out)
+    return out
 
 
 def power_narrow(x, y):
