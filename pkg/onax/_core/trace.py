@@ -152,7 +152,7 @@ class Tracer(Array):
         return self._concrete(errors.ConcretizationTypeError, _cast_advice("tobytes")).tobytes(order)
 
     def __hash__(self):
-        raise TypeError(f"unhashable type: {type(self)}")
+        raise TypeError(f"unhashable type: {type(self).__name__!r}")
 
     def __len__(self):
         if not self.aval.shape:
