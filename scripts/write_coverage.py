@@ -44,11 +44,16 @@ def families():
     return found
 
 
+def has_form(primitive):
+    """Whether it lowers: as a rule for one tensor, or for the parts of complex numbers."""
+    return primitive in registry.RULES or primitive in registry.COMPONENT_RULES
+
+
 def lowering(primitive):
     """What the ONNX column says."""
     if primitive in registry.UNSUPPORTED:
         return f"no: {registry.UNSUPPORTED[primitive]}"
-    return "•" if primitive in registry.RULES else "no"
+    return "•" if has_form(primitive) else "no"
 
 
 def rows(primitives):
@@ -68,7 +73,7 @@ def text():
         )
         parts.append("\n".join(rows(primitives)) + "\n\n")
         total += len(primitives)
-        lowered += sum(p in registry.RULES for p in primitives)
+        lowered += sum(map(has_form, primitives))
     parts.append(f"{total} primitives, {lowered} with an ONNX form.\n")
     return "".join(parts)
 
