@@ -78,7 +78,7 @@ def slide(x, size, count, window, stride, dilation, take, combine):
     def part(y, k):
         return take(y, k * dilation, k * dilation + (count - 1) * stride + 1, stride)
 
-    if window <= _NARROW:
+    if window <= NARROW:
         out = part(x, 0)
         for k in range(1, window):
             out = combine(out, part(x, k))
@@ -96,7 +96,7 @@ def slide(x, size, count, window, stride, dilation, take, combine):
         width *= 2
 
 
-_NARROW = 8  # windows up to this width are combined one element after another
+NARROW = 8  # windows up to this width are combined one element after another
 
 
 def offsets(window):
