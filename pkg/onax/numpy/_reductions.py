@@ -113,6 +113,8 @@ def widened(dtype):
 def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
     """The sum over the axes; 0 for none.  bool and small integers widen unless promote_integers is False."""
     if type(a) is ArrayImpl and a.dtype in _AS_IS and dtype is out is initial is where is None:
+        if promote_integers and a.dtype.kind in "iu":  # 32 bits widen when 64 are on
+            a = lax.convert_element_type(a, widened(a.dtype))
         axes = reduced_axes(axis, a.ndim)
         found = lax.reduce_sum_p.bind(_strong(a), axes=axes, out_sharding=None)
         return _keep(found, axes, a.shape) if keepdims else found
