@@ -56,3 +56,9 @@ def test_check_finds_unbound_and_rebound_variables():
     wrong = second.replace(outvars=[core.Var(jnp.ones(2).aval)])
     with pytest.raises(JaxprTypeError, match="its equation binds"):
         check_jaxpr(core.Jaxpr((), closed.invars, wrong.outvars, [first, wrong]))
+
+
+def test_truth_of_a_traced_array_of_several_elements():
+    for shape in ((3,), (0,)):
+        with pytest.raises(ValueError, match="truth value of an array"):
+            jax.make_jaxpr(bool)(np.ones(shape, np.float32))

@@ -11,7 +11,7 @@ import operator
 import numpy as np
 
 from onax._core.zeros import Zero
-from onax._ground import dtypes, errors, source
+from onax._ground import dims, dtypes, errors, source
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
 from onax._native.avals import ShapedArray
@@ -122,6 +122,12 @@ class Tracer(Array):
         return value
 
     def __bool__(self):
+        size = dims.prod(self.aval.shape)
+        if dims.is_constant(size) and size != 1:
+            way = "with more than one element is ambiguous. Use a.any() or a.all()"
+            if not size:
+                way = "that is empty is ambiguous. Use `array.size > 0` to check that an array is not empty."
+            raise ValueError(f"The truth value of an array {way}")
         return bool(self._concrete(errors.TracerBoolConversionError))
 
     def __int__(self):
