@@ -57,7 +57,7 @@ def unique(
     """
     a = array_of("unique", ar)
     if size is None:
-        concrete_or_error(None, a, _FIRST)
+        a = array_of("unique", concrete_or_error(None, a, _FIRST))
     else:
         size = concrete_or_error(
             operator.index, size, f"The error arose for the size argument of jnp.unique(). {_HINT}"
@@ -176,26 +176,24 @@ def unique_values(x, /, *, size=None, fill_value=None):
 # --- two sets -----------------------------------------------------------------------------------------------------
 
 
-def _static_size(message, size, *operands):
-    """The size as an int; None needs operands that are known."""
+def _known(message, size, *operands):
+    """The size as an int, and the operands; without a size as known values, of which nothing is differentiated."""
     if size is not None:
-        return concrete_or_error(operator.index, size, message)
-    for x in operands:
-        concrete_or_error(None, x, message)
-    return None
+        return concrete_or_error(operator.index, size, message), *operands
+    return None, *(array_of("unique", concrete_or_error(None, x, message)) for x in operands)
 
 
 def union1d(ar1, ar2, *, size=None, fill_value=None):
     """The distinct values of both arrays, flattened, in order."""
     ar1, ar2 = arrays("union1d", ar1, ar2)
-    size = _static_size("The error arose in union1d()", size, ar1, ar2)
+    size, ar1, ar2 = _known("The error arose in union1d()", size, ar1, ar2)
     return unique(concatenate([ar1, ar2], axis=None), size=size, fill_value=fill_value)
 
 
 def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     """The distinct values of ar1 that ar2 does not hold; missing ones are fill_value (0)."""
     ar1, ar2 = arrays("setdiff1d", ar1, ar2)
-    size = _static_size("The error arose in setdiff1d()", size, ar1)
+    size, ar1 = _known("The error arose in setdiff1d()", size, ar1)
     a, b = ravel(ar1), ravel(ar2)
     fill = to_dtype(0 if fill_value is None else fill_value, a.dtype)
     if a.size == 0:
@@ -227,7 +225,7 @@ def _smallest_found(a, mask, size):
 def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     """The values that exactly one of the arrays holds."""
     a, b = promote_dtypes(*map(ravel, arrays("setxor1d", ar1, ar2)))
-    size = _static_size(_FIRST, size, a, b)
+    size, a, b = _known(_FIRST, size, a, b)
     values, present, _ = _joined(a, b, assume_unique)
     n = values.shape[0]
     if n == 0:
@@ -274,7 +272,7 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False, *, size=Non
     Missing values are fill_value (default: the smallest), missing indices the arrays' sizes.
     """
     a, b = promote_dtypes(*map(ravel, arrays("intersect1d", ar1, ar2)))
-    size = _static_size(_FIRST, size, a, b)
+    size, a, b = _known(_FIRST, size, a, b)
     values, present, places = _joined(a, b, assume_unique)
     n = values.shape[0]
     twice = (
