@@ -4,6 +4,8 @@ The runtime's pools are not used: MaxPool passes over NaN and gives the lowest f
 AveragePool exists for float32 only.  Max of two operands keeps NaN, and every element type has it.
 """
 
+from functools import reduce
+
 import numpy as np
 
 from onax._ground import dims, dtypes
@@ -14,9 +16,9 @@ from onax._prims.elementwise import max as larger
 from onax._prims.elementwise import min as smaller
 from onax._prims.reductions import highest, lowest
 from onax._prims.shaping import broadcast_in_dim, broadcasted_iota, full, reshape, transpose
-from onax._prims.slicing import pad, slice_in_dim, split
+from onax._prims.slicing import concatenate, pad, slice_in_dim, split
 from onax._prims.slicing import slice as slice_of
-from onax._prims.windows_shapes import NARROW, offsets, slice_bounds, slide, windows_shape
+from onax._prims.windows_shapes import NARROW, offsets, slide, windows_shape
 from onax.export.lower.registry import componentwise, decompose
 
 INT32, F32 = np.dtype(np.int32), np.dtype(np.float32)
@@ -38,7 +40,7 @@ def _take(axis):
     return lambda x, start, limit, stride: slice_in_dim(x, start, limit, stride, axis)
 
 
-def _phases(x, axis, need, stride, value):
+def _phases(x, axis, need, stride):
     """x along an axis as `stride` arrays, the k-th of elements k, k + stride, ...; `need` elements are wanted.
 
     A Split of a reshaped tensor is three to four times as fast as Slices with steps along a last axis (1.31).
@@ -47,7 +49,7 @@ def _phases(x, axis, need, stride, value):
     if count * stride > size:
         config = [(0, 0, 0)] * x.ndim
         config[axis] = (0, count * stride - size, 0)
-        x = pad(x, value, config)
+        x = _at(x, config)
     else:
         x = slice_in_dim(x, 0, count * stride, 1, axis)
     lead, rest = x.shape[:axis], x.shape[axis + 1 :]
@@ -55,10 +57,16 @@ def _phases(x, axis, need, stride, value):
     return [reshape(p, (*lead, count, *rest)) for p in split(apart, (1,) * stride, axis + 1)]
 
 
-def _take_phases(phases, axis, stride):
+def _take_windows(x, axis, count, window, stride, gap):
+    """A function (x, start, limit, stride) that gives one element of every window along an axis."""
+    known = dims.is_constant(count) and dims.is_constant(x.shape[axis])
+    if not (known and 1 < window <= NARROW and 1 < stride <= NARROW):
+        return _take(axis)
+    phases = _phases(x, axis, (count - 1) * stride + (window - 1) * gap + 1, stride)
+
     def take(_, start, limit, __):
-        phase, first = start % stride, start // stride
-        return slice_in_dim(phases[phase], first, first + (limit - 1 - start) // stride + 1, 1, axis)
+        first = start // stride
+        return slice_in_dim(phases[start % stride], first, first + count, 1, axis)
 
     return take
 
@@ -71,13 +79,9 @@ def _reduction(combine, neutral):
         dtype, wide = x.dtype, _working_type(x.dtype)
         out = _padded(convert_element_type(x, wide), cast(np.asarray(neutral(dtype)), wide), padding, base_dilation)
         for axis, (n, w, s, d) in enumerate(zip(shape, window_dimensions, window_strides, window_dilation)):
-            if w == s == 1:
-                continue
-            size, take = out.shape[axis], _take(axis)
-            if 1 < w <= NARROW and 1 < s <= NARROW and dims.is_constant(n) and dims.is_constant(size):
-                phases = _phases(out, axis, (n - 1) * s + (w - 1) * d + 1, s, neutral(wide))
-                take = _take_phases(phases, axis, s)
-            out = slide(out, size, n, w, s, d, take, combine)
+            if w > 1 or s > 1:
+                take = _take_windows(out, axis, n, w, s, d)
+                out = slide(out, out.shape[axis], n, w, s, d, take, combine)
         if combine is add and dtypes.is_float(wide):
             out = add(out, wide.type(0))  # a sum starts at 0: never -0
         return convert_element_type(out, dtype)
@@ -121,9 +125,26 @@ def _reader(x, count, window, strides, gaps):
     """A function that gives x's elements at a place (number, position) of every window."""
     apart = _read_apart(x, count, window, strides, gaps)
     if apart is None:
-        return lambda k, place: slice_of(x, *slice_bounds(place, gaps, count, strides), strides)
+        return _part_reader(x, count, window, strides, gaps)
     rows = split(apart, (1,) * apart.shape[0], 0)
     return lambda k, place: reshape(rows[k], count)
+
+
+def _part_reader(x, count, window, strides, gaps):
+    """The same for windows that overlap: read along one axis after another, each part once."""
+    made, along = {(): x}, {}
+
+    def part(place):
+        if place in made:
+            return made[place]
+        lead, k, axis = place[:-1], place[-1], len(place) - 1
+        y, n, w, s, d = part(lead), count[axis], window[axis], strides[axis], gaps[axis]
+        if lead not in along:
+            along[lead] = _take_windows(y, axis, n, w, s, d)
+        made[place] = y if w == s == 1 else along[lead](y, k * d, k * d + (n - 1) * s + 1, s)
+        return made[place]
+
+    return lambda k, place: part(place)
 
 
 def _gathered(g, x, *, select_prim, window_dimensions, window_strides, padding, base_dilation, window_dilation):
@@ -170,14 +191,48 @@ def _scattered(source, x, *, select_prim, window_dimensions, window_strides, pad
         here = eq(_for_places(chosen, len(places)), numbers)
         out = select_n(here, full(numbers.shape, 0, wide), _for_places(source, len(places)))
         return convert_element_type(_cropped(_together(out, count, window_dimensions), low, x.shape), dtype)
-    out, nothing = None, full(count, 0, wide)
+    nothing, parts = full(count, 0, wide), {}
     for k, place in enumerate(places):
-        part = source if len(places) == 1 else select_n(eq(chosen, np.int32(k)), nothing, source)
-        _, limits = slice_bounds(place, ones, count, window_strides)
-        config = tuple((p, n - limit, s - 1) for p, n, limit, s in zip(place, around.shape, limits, window_strides))
-        part = _at(part, config, wide)
-        out = part if out is None else add(out, part)
+        parts[place] = source if len(places) == 1 else select_n(eq(chosen, np.int32(k)), nothing, source)
+    out = _put_together(parts, window_dimensions, window_strides, around.shape)
     return convert_element_type(_cropped(out, low, x.shape), dtype)
+
+
+def _put_together(parts, window, strides, shape):
+    """The sum of the parts, each at its place of every window: along the last axis first."""
+    for axis in reversed(range(len(shape))):
+        width = range(window[axis])
+        parts = {
+            lead: _sum_along([parts[(*lead, k)] for k in width], axis, shape[axis], strides[axis])
+            for lead in offsets(window[:axis])
+        }
+    return parts[()]
+
+
+def _sum_along(parts, axis, size, stride):
+    """The sum of parts, the k-th at k, k + stride, ... along an axis of this size."""
+    if len(parts) == stride == 1:
+        return parts[0]
+    if stride > NARROW or not dims.is_constant(size):
+        return _sum([_placed(p, axis, k, size, stride) for k, p in enumerate(parts)])
+    length = -(-size // stride)
+    lead, rest = parts[0].shape[:axis], parts[0].shape[axis + 1 :]
+    phases = [_sum([_placed(p, axis, k, length, 1) for k, p in enumerate(parts[r::stride])]) for r in range(stride)]
+    nothing = full((*lead, length, *rest), 0, parts[0].dtype)
+    columns = [reshape(nothing if p is None else p, (*lead, length, 1, *rest)) for p in phases]
+    together = reshape(concatenate(columns, axis + 1), (*lead, length * stride, *rest))
+    return slice_in_dim(together, 0, size, 1, axis)
+
+
+def _placed(part, axis, first, size, stride):
+    """A part at first, first + stride, ... of an axis of this size, zeros elsewhere."""
+    config = [(0, 0, 0)] * part.ndim
+    config[axis] = (first, size - first - dims.dilate_dim(part.shape[axis], stride), stride - 1)
+    return _at(part, config)
+
+
+def _sum(parts):
+    return reduce(add, parts) if parts else None
 
 
 def _for_places(x, places):
@@ -185,14 +240,14 @@ def _for_places(x, places):
     return broadcast_in_dim(x, (places, *x.shape), tuple(range(1, x.ndim + 1)))
 
 
-def _at(part, config, dtype):
-    return pad(part, np.zeros((), dtype), config) if any(any(c) for c in config) else part
+def _at(part, config):
+    return pad(part, np.zeros((), part.dtype), config) if any(any(c) for c in config) else part
 
 
 def _cropped(x, low, shape):
     """x without its padding; where that was negative, with zeros instead of what it had cut."""
     config = tuple((-lo, n - (m - lo), 0) for lo, m, n in zip(low, x.shape, shape))
-    return _at(x, config, x.dtype)
+    return _at(x, config)
 
 
 decompose(prims.select_and_gather_add_p, _gathered)
