@@ -327,22 +327,24 @@ def _turned(function):
 @_function(prims.sinh_p)
 def _sinh(x, y, narrow):
     sine, cosine = sin_cos(y)
-    return (x == 0).where(x, sinh_double(x) * cosine), (y == 0).where(y, cosh_double(x) * sine)
+    return sinh_double(x) * cosine, (y == 0).where(y, cosh_double(x) * sine)
 
 
 @_function(prims.cosh_p)
 def _cosh(x, y, narrow):
     sine, cosine = sin_cos(y)
-    return cosh_double(x) * cosine, ((x == 0) | (y == 0)).where(x * y, sinh_double(x) * sine)
+    return cosh_double(x) * cosine, (y == 0).where(y, sinh_double(x) * sine)
 
 
 @_function(prims.tanh_p)
 def _tanh(x, y, narrow):
     sine, cosine = sin_cos(y)
+    infinite, limit = x.do("Abs") == np.inf, x.do("Sign")
     x = x.maximum(-350.0).minimum(350.0)  # the real part is 1 long before; squares stay finite
     up, along = sinh_double(x), cosh_double(x)
     bottom = up * up + cosine * cosine
-    return up * along / bottom, sine * cosine / bottom
+    imag = (infinite | (y == 0)).where(0, sine * cosine / bottom)
+    return infinite.where(limit, up * along / bottom), imag
 
 
 _function(prims.sin_p)(_turned(_sinh))

@@ -84,6 +84,26 @@ def test_special_values(fun, z, w, want):
         np.testing.assert_allclose(got.imag, np.full(2, want[1]), rtol=1e-6)
 
 
+UNARY_SPECIAL = [
+    ("exp", (INF, 0), (INF, 0)), ("exp", (-INF, INF), (NAN, NAN)), ("exp", (-INF, 1), (0, 0)),
+    ("sin", (INF, 0), (NAN, NAN)), ("cos", (0, INF), (INF, 0)), ("sinh", (0, INF), (NAN, NAN)),
+    ("tanh", (INF, 1), (1, 0)), ("log", (0, 0), (-INF, 0)), ("log", (INF, NAN), (NAN, NAN)),
+    ("abs", (INF, NAN), (NAN, 0)), ("sqrt", (INF, 1), (INF, 0)), ("sqrt", (1, INF), (INF, INF)),
+    ("rsqrt", (0, 0), (INF, NAN)), ("rsqrt", (0, INF), (0, 0)), ("sign", (0, 0), (0, 0)),
+    ("logistic", (-272, 5), (0, 0)), ("logistic", (-INF, 1), (0, 0)), ("logistic", (272, 5), (1, 0)),
+    ("asin", (INF, INF), (np.pi / 4, INF)), ("acos", (-INF, 1), (np.pi, -INF)), ("asinh", (1, INF), (INF, np.pi / 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, z, want", UNARY_SPECIAL, ids=str)
+def test_functions_of_special_values(name, z, want):
+    z, fun = np.full(2, complex(*z), np.complex64), getattr(lax, name)
+    for got in (onax.jit(fun)(z), fun(jnp.asarray(z))):
+        got = np.asarray(got).astype(np.complex64)
+        np.testing.assert_allclose(got.real, np.full(2, want[0]), rtol=1e-6, atol=1e-30)
+        np.testing.assert_allclose(got.imag, np.full(2, want[1]), rtol=1e-6, atol=1e-30)
+
+
 def test_sizes_and_logarithms_do_not_overflow():
     with enable_x64(True):
         for z in (np.complex64(3e38 + 3e38j), np.complex128(1.2e308 + 1.2e308j), np.complex128(1e-300 + 1e-300j)):

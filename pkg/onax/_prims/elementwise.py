@@ -56,11 +56,11 @@ from onax._prims.shaping import (
 # ---- trigonometric and hyperbolic ----
 
 sin, sin_p = unary(
-    "sin", per(floating=np.sin, complexfloating=np.sin), lambda g, y, x: mul(g, cos(x)), accuracy=True,
+    "sin", per(floating=np.sin, complexfloating=on_complex.sin), lambda g, y, x: mul(g, cos(x)), accuracy=True,
     doc="The sine of x, in radians.",
 )  # fmt: skip
 cos, cos_p = unary(
-    "cos", per(floating=np.cos, complexfloating=np.cos), lambda g, y, x: neg(mul(g, sin(x))), accuracy=True,
+    "cos", per(floating=np.cos, complexfloating=on_complex.cos), lambda g, y, x: neg(mul(g, sin(x))), accuracy=True,
     doc="The cosine of x, in radians.",
 )  # fmt: skip
 tan, tan_p = unary(
@@ -84,11 +84,11 @@ atan, atan_p = unary(
     doc="The angle in [-pi/2, pi/2] radians whose tangent is x.",
 )  # fmt: skip
 sinh, sinh_p = unary(
-    "sinh", per(floating=np.sinh, complexfloating=np.sinh), lambda g, y, x: mul(g, cosh(x)),
+    "sinh", per(floating=np.sinh, complexfloating=on_complex.sinh), lambda g, y, x: mul(g, cosh(x)),
     doc="The hyperbolic sine of x.",
 )  # fmt: skip
 cosh, cosh_p = unary(
-    "cosh", per(floating=np.cosh, complexfloating=np.cosh), lambda g, y, x: mul(g, sinh(x)),
+    "cosh", per(floating=np.cosh, complexfloating=on_complex.cosh), lambda g, y, x: mul(g, sinh(x)),
     doc="The hyperbolic cosine of x.",
 )  # fmt: skip
 tanh, tanh_p = unary(
@@ -115,7 +115,7 @@ atanh, atanh_p = unary(
 # ---- exponential, logarithms, powers ----
 
 exp, exp_p = unary(
-    "exp", per(floating=np.exp, complexfloating=np.exp), lambda g, y, x: mul(g, y), accuracy=True,
+    "exp", per(floating=np.exp, complexfloating=on_complex.exp), lambda g, y, x: mul(g, y), accuracy=True,
     doc="e to the power x.",
 )  # fmt: skip
 exp2, exp2_p = unary(
@@ -128,7 +128,7 @@ expm1, expm1_p = unary(
     accuracy=True, doc="exp(x) - 1, accurate near 0.",
 )  # fmt: skip
 log, log_p = unary(
-    "log", per(floating=np.log, complexfloating=np.log), lambda g, y, x: div(g, x), accuracy=True,
+    "log", per(floating=np.log, complexfloating=on_complex.log), lambda g, y, x: div(g, x), accuracy=True,
     doc="The natural logarithm of x; NaN below 0.",
 )  # fmt: skip
 log1p, log1p_p = unary(
@@ -173,7 +173,7 @@ def _abs_tangent(g, y, x):
 
 
 abs, abs_p = unary(
-    "abs", per(floating=np.absolute, complexfloating=np.absolute, signedinteger=np.absolute), _abs_tangent,
+    "abs", per(floating=np.absolute, complexfloating=on_complex.abs, signedinteger=np.absolute), _abs_tangent,
     result=to_real, doc="The absolute value of x, real for complex x; the lowest integer is its own.",
 )  # fmt: skip
 neg, neg_p = unary(

@@ -22,6 +22,46 @@ def _joined(real, imag, dtype):
     return out
 
 
+def _exp(x):
+    """exp, NaN also where an infinite angle meets a size of 0 or infinity."""
+    root, angle = np.exp(x.real * 0.5), x.imag
+    return _joined(root * np.cos(angle) * root, np.where(angle == 0, angle, root * np.sin(angle) * root), x.dtype)
+
+
+def _quarter(x):
+    """i x, without products."""
+    return _joined(-x.imag, x.real, x.dtype)
+
+
+def _sinh(x):
+    a, b = x.real, x.imag
+    return _joined(np.sinh(a) * np.cos(b), np.where(b == 0, b, np.cosh(a) * np.sin(b)), x.dtype)
+
+
+def _cosh(x):
+    a, b = x.real, x.imag
+    return _joined(np.cosh(a) * np.cos(b), np.where(b == 0, b, np.sinh(a) * np.sin(b)), x.dtype)
+
+
+def _repaired_beyond(ufunc, beyond):
+    """The function, and another one where a part of the operand is infinite or NaN."""
+
+    def kernel(x):
+        out, finite = ufunc(x), np.isfinite(x)
+        return out if finite.all() else np.where(finite, out, beyond(x))
+
+    return kernel
+
+
+exp = _repaired_beyond(np.exp, _exp)
+sinh = _repaired_beyond(np.sinh, _sinh)
+cosh = _repaired_beyond(np.cosh, _cosh)
+sin = _repaired_beyond(np.sin, lambda x: -_quarter(_sinh(_quarter(x))))
+cos = _repaired_beyond(np.cos, lambda x: _cosh(_quarter(x)))
+log = _repaired_beyond(np.log, lambda x: np.where(np.isnan(x), x.dtype.type(complex(np.nan, np.nan)), np.log(x)))
+abs = _repaired_beyond(np.abs, lambda x: np.where(np.isnan(x), x.real.dtype.type(np.nan), np.abs(x)))
+
+
 def rsqrt(x):
     """One over the square root: infinite (imaginary part NaN) at 0, 0 at infinity."""
     root, size = np.sqrt(x), np.abs(x)
@@ -52,12 +92,6 @@ def log1p(x):
     near = (np.abs(a) < 0.5) & (np.abs(b) < 0.5)
     real = np.where(near, 0.5 * np.log1p(np.where(near, a * (2 + a) + b * b, 0)), np.log(np.abs(1 + wide)))
     return _joined(real, np.arctan2(b, 1 + a), x.dtype)
-
-
-def _exp(x):
-    """exp, NaN also where an infinite angle meets a size of 0 or infinity."""
-    root, angle = np.exp(x.real * 0.5), x.imag
-    return _joined(root * np.cos(angle) * root, np.where(angle == 0, angle, root * np.sin(angle) * root), x.dtype)
 
 
 def power(x, y):
