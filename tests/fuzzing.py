@@ -69,6 +69,8 @@ def array(rng, shape, dtype, values=edges):
         return out
     known = values(dtype)
     n = int(np.prod(shape, dtype=int))
+    if rng.random() < 0.15:  # one value everywhere, as constants often are
+        return np.full(shape, rng.choice((known[rng.randrange(len(known))], dtype.type(0), dtype.type(1))), dtype)
     return np.array([known[rng.randrange(len(known))] for _ in range(n)], dtype).reshape(shape)
 
 

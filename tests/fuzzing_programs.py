@@ -59,8 +59,9 @@ class Writer:
 
     def binary(self, at, shape, dtype):
         p = self.rng.choice(BINARY[dtype.kind])
-        other = self.rng.choice(self.like((shape, dtype)))
-        self.add(p, (at, other), (shape, BOOL[0] if p in COMPARISONS else dtype))
+        other = self.rng.choice(self.like((shape, dtype)) + self.like(((), dtype)))
+        pair = (at, other) if self.rng.random() < 0.7 else (other, at)
+        self.add(p, pair, (shape, BOOL[0] if p in COMPARISONS else dtype))
 
     def convert(self, at, shape, dtype):
         new = self.rng.choice(INTEGERS + FLOATS + BOOL)
@@ -127,7 +128,7 @@ KINDS = (
 def draw_program(rng):
     """A program of up to ten steps, of one to three operands."""
     shape, dtype = rng.choice(STARTS), rng.choice(INTEGERS + FLOATS + BOOL)
-    operands = [array(rng, shape, dtype) for _ in range(rng.randint(1, 3))]
+    operands = [array(rng, rng.choice((shape, shape, ())) if i else shape, dtype) for i in range(rng.randint(1, 4))]
     writer = Writer(rng, operands)
     for _ in range(rng.randint(2, 10)):
         at = len(writer.types) - 1 if rng.random() < 0.6 else rng.randrange(len(writer.types))

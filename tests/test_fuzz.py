@@ -241,16 +241,27 @@ def test_real_jax():
             check_with_jax(fuzzing.draw(rng, rng.choice(PRIMITIVES)))
 
 
-CRASHES = (
-    ("div", np.int32, "min", -1), ("rem", np.int32, "min", -1), ("div", np.int64, "min", -1),
-    ("rem", np.int64, "min", -1), ("div", np.uint8, "max", 0), ("rem", np.int16, "min", 0),
-)  # fmt: skip
+# Draws that once ended the process or disagreed: primitive, operands, parameters, the operands that are known.
+FOUND = (
+    ("div", (np.full(3, np.iinfo(np.int32).min), np.full(3, -1)), "int32", {}),
+    ("rem", (np.full(3, np.iinfo(np.int32).min), np.full(3, -1)), "int32", {}),
+    ("div", (np.full(3, np.iinfo(np.int64).min), np.full(3, -1)), "int64", {}),
+    ("rem", (np.full(3, np.iinfo(np.int64).min), np.full(3, -1)), "int64", {}),
+    ("div", (np.full(3, 200), np.full(3, 0)), "uint8", {}),
+    ("rem", (np.full(3, -7), np.full(3, 0)), "int16", {}),
+    ("rem", (np.array(1), np.array([7, -7, 0, 1, -1])), "int64", {}),
+    ("div", (np.array(1), np.array([7, 0, 1])), "uint32", {}),
+    ("pow", (np.array([-np.inf, np.inf, 4.0, -4.0]), np.array(0.5)), "float32", {}),
+    ("acosh", (np.array([-1e10, -2.0, -1.0, 0.5, 1.0, 1e200]),), "float64", {}),
+    ("reduce_precision", (np.array([1e-5, -6e-8, 6e4, np.inf]),), "float16", {"exponent_bits": 5, "mantissa_bits": 2}),
+    ("bitcast_convert_type", (np.zeros((0, 2, 2)),), "int32", {"new_dtype": np.dtype("uint64")}),
+    ("top_k", (np.array([0, 100, 2**31, 2**32 - 1]),), "uint32", {"axis": 0, "k": 4}),
+)
 
 
-@pytest.mark.parametrize("name, dtype, x, y", CRASHES)
+@pytest.mark.parametrize("name, operands, dtype, params", FOUND)
 @pytest.mark.parametrize("constants", ([], [0], [1]))
-def test_division_that_ends_the_runtime(name, dtype, x, y, constants):
+def test_what_was_found(name, operands, dtype, params, constants):
     primitive = getattr(jax.lax, f"{name}_p")
-    x = getattr(np.iinfo(dtype), x)
     with enable_x64(True):
-        check(fuzzing.Sample(primitive, (np.full(3, x, dtype), np.full(3, y, dtype))), constants)
+        check(fuzzing.Sample(primitive, [x.astype(dtype) for x in operands], params), constants)
