@@ -1,0 +1,70 @@
+"""The ONNX forms of running reductions: one node where there is one, long axes, axes of unknown size."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+from lowering_runner import NEWEST, run_graph, run_kernel
+from onax._ground.config import enable_x64
+from onax._prims import cumulative as prims
+from onax.export import export, symbolic_shape
+from onax.export.lower.driver import lower_jaxpr
+
+FORWARD = {"axis": 0, "reverse": False}
+
+
+def _lowered(primitive, x, params, opset):
+    with enable_x64(True):
+        return lower_jaxpr(jax.make_jaxpr(lambda v: primitive.bind(v, **params))(x), opset=opset)
+
+
+def _op_types(primitive, x, opset):
+    return [n.op_type for n in _lowered(primitive, x, FORWARD, opset).nodes]
+
+
+#     primitive, operand, opset, its operators
+NODES = (
+    (prims.cumsum_p, np.zeros(8, np.float32), 21, ["CumSum"]),
+    (prims.cumsum_p, np.zeros(8, np.int64), 21, ["CumSum"]),
+    (prims.cumsum_p, np.zeros(8, np.uint8), 21, ["Cast", "CumSum", "Cast"]),
+    (prims.cumsum_p, np.zeros(4096, np.float32), 21, ["Cast", "CumSum", "Cast"]),
+    (prims.cumprod_p, np.zeros(8, np.float32), NEWEST, ["CumProd"]),
+)
+
+
+@pytest.mark.parametrize("primitive, x, opset, want", NODES)
+def test_one_node(primitive, x, opset, want):
+    assert _op_types(primitive, x, opset) == want
+
+
+@pytest.mark.parametrize("name", ["cummax", "cummin", "cumlogsumexp"])
+def test_doubling_takes_few_steps(name):
+    types = _op_types(getattr(prims, f"{name}_p"), np.zeros(1000, np.float32), 21)
+    assert 10 <= types.count("Max" if name != "cummin" else "Min") <= 11
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "uint16", "uint32", "uint64", "int64"])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin"])
+def test_integers_wrap(name, dtype):
+    info = np.iinfo(dtype)
+    x = np.random.default_rng(0).integers(info.min, info.max, (3, 50), dtype, endpoint=True)
+    for opset in (21, NEWEST):
+        for reverse in (False, True):
+            params = {"axis": 1, "reverse": reverse}
+            p = getattr(prims, f"{name}_p")
+            (got,) = run_graph(_lowered(p, x, params, opset), [x])
+            np.testing.assert_array_equal(got, run_kernel(p, [x], params)[0])
+
+
+def test_a_long_sum_is_exact():
+    x = np.ones(1 << 20, np.float32) * np.float32(0.1)
+    (got,) = run_graph(_lowered(prims.cumsum_p, x, FORWARD, 21), [x])
+    assert abs(float(got[-1]) - float(x[0]) * x.size) < 0.02
+
+
+def test_an_axis_of_unknown_size():
+    (b,) = symbolic_shape("b")
+    spec = jax.ShapeDtypeStruct((b, 3), np.float32)
+    assert np.asarray(export(lambda x: jax.lax.cumsum(x, 0))(spec).call(np.ones((5, 3), np.float32)))[-1, 0] == 5
+    with pytest.raises(jax.errors.LoweringError, match="cummax along an axis of the symbolic size b .* known size"):
+        export(lambda x: jax.lax.cummax(x, 0))(spec)
