@@ -220,6 +220,20 @@ def _views(x, place, dilation, count, strides):
     return x[(..., *map(builtins.slice, starts, limits, strides))]  # ...: of rank 0, too, a view
 
 
+def _mask(flags, dtype):
+    """All bits set where a flag holds, as integers as wide as the dtype."""
+    return np.negative(flags.astype(f"i{dtype.itemsize}"))
+
+
+def _blend(flags, x, y):
+    """np.where(flags, x, y) of numbers of one type by their bits: several times as fast where flags have no order."""
+    if x.dtype.kind not in "fiu":
+        return np.where(flags, x, y)
+    mask = _mask(flags, x.dtype)
+    bits = y.view(mask.dtype)
+    return (bits ^ ((x.view(mask.dtype) ^ bits) & mask)).view(x.dtype)
+
+
 def _better(select_prim):
     return np.greater_equal if select_prim is ge_p else np.less_equal
 
@@ -237,8 +251,8 @@ def _gather_kernel(g, x, *, select_prim, window_dimensions, window_strides, padd
     for place in offsets(window_dimensions):
         here = _views(x, place, window_dilation, shape, window_strides)
         worse = ~keeps(best, here) & _views(inside, place, window_dilation, shape, window_strides)
-        np.copyto(best, here, where=worse)
-        np.copyto(out, _views(g, place, window_dilation, shape, window_strides), where=worse)
+        best = _blend(worse, here, best)
+        out = _blend(worse, _views(g, place, window_dilation, shape, window_strides), out)
     return cast(out, dtype)
 
 
@@ -330,17 +344,18 @@ def _scatter_kernel(source, x, *, select_prim, window_dimensions, window_strides
         return np.zeros(x.shape, dtype)
     around = padded(cast(x, wide), identity_of(select_prim, wide), padding, ones)
     source, places = cast(source, wide), offsets(window_dimensions)
-    chosen = np.zeros(count, np.min_scalar_type(math.prod(window_dimensions)))
+    number = np.min_scalar_type(math.prod(window_dimensions)).type
+    chosen = np.zeros(count, number)
     best = _views(around, places[0], ones, count, window_strides).copy()
     for k, place in enumerate(places[1:], 1):
         here = _views(around, place, ones, count, window_strides)
         worse = ~keeps(best, here)
-        np.copyto(best, here, where=worse)
-        np.copyto(chosen, k, where=worse)
-    out = np.zeros(around.shape, wide)
+        best = _blend(worse, here, best)
+        chosen = np.maximum(chosen, worse * number(k))
+    out, nothing = np.zeros(around.shape, wide), np.zeros((), wide)
     for k, place in enumerate(places):
         view = _views(out, place, ones, count, window_strides)
-        np.add(view, source, out=view, where=chosen == k)
+        np.add(view, _blend(chosen == k, source, nothing), out=view)
     back = tuple((-low, -high) for low, high in padding)
     return cast(padded(out, 0, back, ones), dtype)
 
