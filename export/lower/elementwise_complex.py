@@ -84,10 +84,8 @@ def _conj(g, out, z, **_):
 
 @lowers_components(convert_element_type_p)
 def _convert_element_type(g, out, z, **_):
-    """A real result keeps the real part; bool asks whether either part is non-zero."""
+    """A real result keeps the real part; so does bool, as in JAX: whether that is not zero."""
     if out.dtype.kind != "c":
-        if out.dtype == np.bool_:
-            return ops.logical_or(g, *(convert(g, part, out.dtype) for part in z))
         return convert(g, z[0], out.dtype)
     part = np.dtype(f"f{out.dtype.itemsize // 2}")
     if type(z) is tuple:
@@ -164,9 +162,16 @@ def quotient(z, w, narrow):
 
 @lowers_components(prims.div_p)
 def _div(g, out, z, w):
-    if w[1].const is not None and not w[1].const.any():  # by a real constant
-        return ops.div(g, z[0], w[0]), ops.div(g, z[1], w[0])
+    if w[1].const is not None and not w[1].const.any() and w[0].const is not None and w[0].const.all():
+        return _over_real(g, z, w[0])
     return _narrowed(g, quotient(_widened(g, z), _widened(g, w), _is_narrow(z)), out)
+
+
+def _over_real(g, z, c):
+    """z over real numbers that are not zero: an infinite part makes NaN of a finite other part, as in any quotient."""
+    (a, b), c = _formulas(g, z), Formula(g, c)
+    finite_a, finite_b = a.do("Abs") < np.inf, b.do("Abs") < np.inf
+    return _values(a / c + finite_a.where(b * 0, 0), b / c + finite_b.where(a * 0, 0))
 
 
 def _is_narrow(z):

@@ -164,6 +164,19 @@ def test_products_of_updates_that_may_meet_are_refused():
         onax.jit(lambda z, i: z.at[i].multiply(2j))(Z, np.array([0, 0]))
 
 
+def test_division_by_real_constants():
+    z = np.array([1 + 2j, complex(1, -INF), complex(INF, -INF), complex(INF, 2), complex(NAN, 1)], np.complex64)
+    for fun in (lambda z: z / 3, lambda z: z / jnp.array([1, -2, 3, 4, 5], np.complex64)):
+        np.testing.assert_array_almost_equal(onax.jit(fun)(z), fun(jnp.asarray(z)))
+
+
+def test_bool_asks_the_real_part():
+    z = np.array([0j, 1j, 1, complex(0, NAN), complex(NAN, 0)], np.complex64)
+    fun = lambda z: lax.convert_element_type(z, bool)
+    for got in (onax.jit(fun)(z), fun(jnp.asarray(z))):
+        np.testing.assert_array_equal(got, [False, False, True, False, True])
+
+
 def test_strong_and_weak_scalars():
     assert onax.jit(lambda z: z * 2j)(Z).dtype == np.complex64
     assert onax.jit(lambda x: x * 2j)(X).dtype == np.complex64

@@ -168,7 +168,8 @@ def bit_count(count):
 def integer_pow(x, *, y):
     """x ** y by repeated squaring; integers wrap."""
     if y < 0:
-        return np.reciprocal(integer_pow(x, y=-y))
+        bottom = integer_pow(x, y=-y)
+        return on_complex.divide(x.dtype.type(1), bottom) if x.dtype.kind == "c" else np.reciprocal(bottom)
     if y == 0:
         return np.ones_like(x)
     out = None
@@ -324,6 +325,8 @@ def clamp(lowest, x, highest):
     """min(max(x, lowest), highest); NaN anywhere gives NaN."""
     if (lowest.ndim and lowest.shape != x.shape) or (highest.ndim and highest.shape != x.shape):
         raise TypeError("NumPy would broadcast these shapes")  # abstract_eval words it
+    if x.dtype.kind == "c":
+        return on_complex.smaller(on_complex.larger(lowest, x), highest)
     if x.dtype in NARROW_INTEGERS:
         return clamp(lowest.astype(np.int32), x.astype(np.int32), highest.astype(np.int32)).astype(x.dtype)
     return np.minimum(np.maximum(lowest, x), highest)
