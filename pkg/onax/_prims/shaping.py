@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from onax._core.rules import linear, no_derivative
-from onax._core.trace import as_array, typeof
+from onax._core.trace import Tracer, as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
 from onax._native.array import Array
@@ -40,7 +40,9 @@ def canonical_shape(shape):
         return tuple(d if isinstance(d, dims.SymbolicDim) else operator.index(d) for d in _items(shape))
     except TypeError as e:
         shown = shape if isinstance(shape, (int, float, str)) else tuple(shape)
-        raise TypeError(f"Shapes must be 1D sequences of concrete values of integer type, got {shown}.") from e
+        items = shown if isinstance(shown, tuple) else ()
+        origin = next((f"\n{d._origin_msg()}" for d in items if isinstance(d, Tracer)), "")
+        raise TypeError(f"Shapes must be 1D sequences of concrete values of integer type, got {shown}.{origin}") from e
 
 
 def _items(shape):

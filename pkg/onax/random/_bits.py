@@ -1,0 +1,70 @@
+"""Raw random bits, and what the distributions share: checks of arguments."""
+
+import numpy as np
+
+from onax._ground import dtypes
+from onax._prims.random import random_bits_p
+from onax._prims.shaping import canonical_shape, refuse_sharding
+from onax.numpy._creation import broadcast_to
+from onax.numpy._promotion import array_of
+from onax.random._keys import one_key
+
+
+def float_dtype(name, dtype):
+    """The floating dtype that `dtype=` means; ValueError for another kind."""
+    found = dtypes.check_user_dtype(float if dtype is None else dtype)
+    if not dtypes.issubdtype(found, np.floating):
+        raise ValueError(f"dtype argument to `{name}` must be a float dtype, got {found}")
+    return found
+
+
+def draw_bits(key, bit_width, shape):
+    """Unsigned integers of this width from a key."""
+    return random_bits_p.bind(key, bit_width=bit_width, shape=shape)
+
+
+def checked_shape(name, shape, *param_shapes):
+    """`shape`, to which parameters of these shapes must broadcast; their common shape for None."""
+    if shape is None:
+        return np.broadcast_shapes(*param_shapes)
+    shape = canonical_shape(shape)
+    for param in param_shapes:
+        if _joined(name, shape, param) != shape:
+            raise ValueError(
+                f"{name} parameter shapes must be broadcast-compatible with shape argument, and the result of "
+                f"broadcasting the shapes must equal the shape argument, but got {param} for shape {shape}"
+            )
+    return shape
+
+
+def _joined(name, shape, param):
+    try:
+        return np.broadcast_shapes(shape, param)
+    except ValueError:
+        raise ValueError(f"Incompatible shapes for broadcasting: shapes={[tuple(shape), tuple(param)]}") from None
+
+
+def parameter(name, x, dtype, shape=None):
+    """A distribution's parameter as an array of a dtype, broadcast to a shape if one is given."""
+    x = array_of(name, x).astype(dtype)
+    return x if shape is None else broadcast_to(x, shape)
+
+
+def bits(key, shape=(), dtype=None, *, out_sharding=None):
+    """Uniformly random unsigned integers, every bit of which is random.
+
+    shape   of the result
+    dtype   uint8, uint16, uint32 or uint64; by default uint32, with 64 bits on uint64
+
+    Raises ValueError for another dtype and for an array of keys, TypeError for what is no key.
+    """
+    key = one_key("bits", key)
+    found = dtypes.check_user_dtype(_default_unsigned() if dtype is None else dtype)
+    if not dtypes.issubdtype(found, np.unsignedinteger):
+        raise ValueError(f"dtype argument to `bits` must be an unsigned int dtype, got {found}")
+    refuse_sharding("bits", out_sharding)
+    return draw_bits(key, dtypes.itemsize_bits(found), canonical_shape(shape))
+
+
+def _default_unsigned():
+    return dtypes.canonicalize_dtype(np.uint64)

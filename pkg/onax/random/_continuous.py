@@ -1,0 +1,336 @@
+"""Continuous distributions, each a function of uniform numbers as in JAX, so that a key gives JAX's numbers."""
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._ground import dtypes
+from onax._prims.convert import convert
+from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_sharding
+from onax.numpy._arithmetic import clip
+from onax.numpy._promotion import array_of
+from onax.numpy._where import where
+from onax.random._bits import checked_shape, draw_bits, float_dtype, parameter
+from onax.random._keys import one_key, split
+
+
+def _shown_shape(name, shape, out_sharding):
+    """The shape of a result that has no parameters to broadcast."""
+    refuse_sharding(name, out_sharding)
+    return canonical_shape(shape)
+
+
+def _bounds(shape, dtype, *bounds):
+    """Parameters that broadcast to a shape, with axes of length 1 in front as needed."""
+    arrays = [parameter("uniform", b, dtype) for b in bounds]
+    return [broadcast_to_rank(a, len(shape)) for a in arrays]
+
+
+# ---- uniform
+
+
+def _unit_interval(key, shape, dtype):
+    """Uniform numbers in [0, 1): as many random bits as the mantissa has, times the distance of two numbers near 1."""
+    mantissa = dtypes.finfo(dtype).nmant
+    width = 8 if mantissa < 8 else dtypes.itemsize_bits(dtype)
+    bits = draw_bits(key, width, shape)
+    # The bits kept are below 2 ** mantissa, so conversion and product are exact.
+    kept = lax.shift_right_logical(bits, np.array(width - mantissa, bits.dtype)[()])
+    return lax.mul(convert(kept, dtype), np.asarray(2.0**-mantissa).astype(dtype)[()])
+
+
+@staged("_uniform", static_argnames=("shape", "dtype"))
+def _uniform(key, minval, maxval, *, shape, dtype):
+    floats = _unit_interval(key, shape, dtype)
+    if type(minval) is float and type(maxval) is float and minval == 0.0 and maxval == 1.0:
+        return floats  # what follows would change nothing
+    low, high = _bounds(shape, dtype, minval, maxval)
+    return lax.max(low, lax.add(lax.mul(floats, lax.sub(high, low)), low))
+
+
+def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=None):
+    """Uniform numbers in [minval, maxval).
+
+    minval, maxval   broadcast to `shape`
+    dtype            a floating dtype; float32 by default, with 64 bits on float64
+
+    Raises ValueError for another dtype, TypeError for bounds that do not broadcast.
+    """
+    key = one_key("uniform", key)
+    found = float_dtype("uniform", dtype)
+    return _uniform(key, minval, maxval, shape=_shown_shape("uniform", shape, out_sharding), dtype=found)
+
+
+# ---- normal
+
+
+@staged("_normal_real", static_argnames=("shape", "dtype"))
+def _normal_real(key, *, shape, dtype):
+    low = np.nextafter(np.asarray(-1.0).astype(dtype), np.asarray(0.0).astype(dtype), dtype=dtype)[()]
+    u = _uniform(key, low, np.asarray(1.0).astype(dtype)[()], shape=shape, dtype=dtype)
+    return lax.mul(_sqrt_of_2(dtype), lax.erf_inv(u))
+
+
+def _sqrt_of_2(dtype):
+    return np.asarray(np.sqrt(2)).astype(dtype)[()]
+
+
+@staged("_normal", static_argnames=("shape", "dtype"))
+def _normal(key, *, shape, dtype):
+    if not dtypes.is_complex(dtype):
+        return _normal_real(key, shape=shape, dtype=dtype)
+    keys = split(key)
+    real = dtypes.real_dtype(dtype)
+    x = convert(_normal_real(keys[0], shape=shape, dtype=real), dtype)
+    y = convert(_normal_real(keys[1], shape=shape, dtype=real), dtype)
+    return lax.div(lax.add(x, lax.mul(np.asarray(1j).astype(dtype)[()], y)), _sqrt_of_2(dtype))
+
+
+def normal(key, shape=(), dtype=None, *, out_sharding=None):
+    """Normal numbers of mean 0 and variance 1.
+
+    `dtype` may be complex: the variance is then shared by real and imaginary part.
+    Raises ValueError for a dtype that is neither floating nor complex.
+    """
+    key = one_key("normal", key)
+    found = dtypes.check_user_dtype(float if dtype is None else dtype)
+    if not dtypes.issubdtype(found, np.inexact):
+        raise ValueError(f"dtype argument to `normal` must be a float or complex dtype, got {found}")
+    return _normal(key, shape=_shown_shape("normal", shape, out_sharding), dtype=found)
+
+
+@staged("_truncated_normal", static_argnames=("shape", "dtype"))
+def _truncated_normal(key, lower, upper, *, shape, dtype):
+    lower, upper = parameter("truncated_normal", lower, dtype), parameter("truncated_normal", upper, dtype)
+    root = _sqrt_of_2(dtype)
+    u = _uniform(key, lax.erf(lax.div(lower, root)), lax.erf(lax.div(upper, root)), shape=shape, dtype=dtype)
+    out = lax.mul(root, lax.erf_inv(u))
+    inf = np.asarray(np.inf).astype(dtype)[()]
+    return clip(out, lax.nextafter(lax.stop_gradient(lower), inf), lax.nextafter(lax.stop_gradient(upper), -inf))
+
+
+def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=None):
+    """Normal numbers of mean 0 and variance 1 that lie in the open interval (lower, upper).
+
+    `shape` is that of the bounds by default, which must broadcast to it; ValueError otherwise.
+    """
+    key = one_key("truncated_normal", key)
+    found = float_dtype("truncated_normal", dtype)
+    refuse_sharding("truncated_normal", out_sharding)
+    shape = checked_shape("truncated_normal", shape, np.shape(lower), np.shape(upper))
+    return _truncated_normal(key, lower, upper, shape=shape, dtype=found)
+
+
+def lognormal(key, sigma=np.float32(1.0), shape=None, dtype=None, *, out_sharding=None):
+    """Exponentials of normal numbers of mean 0 and standard deviation sigma, which broadcasts to `shape`."""
+    key = one_key("lognormal", key)
+    found = float_dtype("lognormal", dtype)
+    refuse_sharding("lognormal", out_sharding)
+    shape = checked_shape("lognormal", shape, np.shape(sigma))
+    sigma = broadcast_to_rank(parameter("lognormal", sigma, found), len(shape))
+    return lax.exp(lax.mul(_normal(key, shape=shape, dtype=found), sigma))
+
+
+# ---- distributions without parameters
+
+
+def _standard(name, formula, doc):
+    """The public function of a distribution whose only arguments are shape and dtype."""
+    call = staged(f"_{name}", static_argnames=("shape", "dtype"))(formula)
+
+    def function(key, shape=(), dtype=None, *, out_sharding=None):
+        key = one_key(name, key)
+        found = float_dtype(name, dtype)
+        return call(key, shape=_shown_shape(name, shape, out_sharding), dtype=found)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        f"{doc}\n\n`dtype` is floating; float32 by default, with 64 bits on float64.  Raises ValueError for another."
+    )
+    return call, function
+
+
+def _between(key, low, high, shape, dtype):
+    """Uniform numbers between two bounds rounded to the dtype."""
+    low, high = (np.asarray(bound).astype(dtype)[()] for bound in (low, high))
+    return _uniform(key, low, high, shape=shape, dtype=dtype)
+
+
+def _exponential_formula(key, *, shape, dtype):
+    # log1p(-u) rather than log(u): u may be 0.
+    return lax.neg(lax.log1p(lax.neg(_uniform(key, 0.0, 1.0, shape=shape, dtype=dtype))))
+
+
+def _laplace_formula(key, *, shape, dtype):
+    u = _between(key, -1.0 + float(dtypes.finfo(dtype).epsneg), 1.0, shape, dtype)
+    return lax.mul(lax.sign(u), lax.log1p(lax.neg(lax.abs(u))))
+
+
+def _logistic_formula(key, *, shape, dtype):
+    u = _between(key, float(dtypes.finfo(dtype).tiny), 1.0, shape, dtype)
+    return lax.sub(lax.log(u), lax.log1p(lax.neg(u)))
+
+
+def _cauchy_formula(key, *, shape, dtype):
+    u = _between(key, float(dtypes.finfo(dtype).eps), 1.0, shape, dtype)
+    half, pi = (np.asarray(v).astype(dtype)[()] for v in (0.5, np.pi))
+    return lax.tan(lax.mul(pi, lax.sub(u, half)))
+
+
+def _maxwell_formula(key, *, shape, dtype):
+    x = _normal(key, shape=(*shape, 3), dtype=dtype)
+    return lax.sqrt(lax.reduce_sum(lax.mul(x, x), (len(shape),)))
+
+
+_exponential, exponential = _standard("exponential", _exponential_formula, "Exponential numbers of rate 1.")
+_laplace, laplace = _standard("laplace", _laplace_formula, "Numbers of the Laplace distribution: |x| is exponential.")
+_logistic, logistic = _standard("logistic", _logistic_formula, "Logistic numbers: log(u / (1 - u)), u uniform.")
+_cauchy, cauchy = _standard("cauchy", _cauchy_formula, "Numbers of the Cauchy distribution, which has no mean.")
+_maxwell, maxwell = _standard(
+    "maxwell", _maxwell_formula, "Lengths of vectors of three normal numbers: the Maxwell distribution of scale 1."
+)
+
+
+@staged("_gumbel", static_argnames=("shape", "dtype", "mode"))
+def _gumbel(key, *, shape, dtype, mode):
+    info = dtypes.finfo(dtype)
+    if mode == "low":
+        u = _between(key, float(info.tiny), 1.0, shape, dtype)
+        return lax.neg(lax.log(lax.neg(lax.log(u))))
+    # A second number supplies the bits that the first lacks near 0.
+    high, low = _uniform(key, 0.0, 1.0, shape=(2, *shape), dtype=dtype)
+    half, eps, tiny = (np.asarray(float(v)).astype(dtype)[()] for v in (0.5, info.eps, info.tiny))
+    finer = lax.add(lax.add(high, lax.mul(eps, low)), tiny)
+    u = where(lax.ge(high, half), high, finer)
+    return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(u)))))
+
+
+def gumbel(key, shape=(), dtype=None, mode=None, *, out_sharding=None):
+    """Numbers of the standard Gumbel distribution: -log(-log(u)).
+
+    `mode` "low" (the default) uses the bits of one uniform number, "high" those of two, for better tails.
+    Raises ValueError for another mode or a dtype that is not floating.
+    """
+    key = one_key("gumbel", key)
+    found = float_dtype("gumbel", dtype)
+    mode = "low" if mode is None else mode
+    if mode not in ("low", "high"):
+        raise ValueError(f"Must provide valid mode for gumbel got: {mode}")
+    return _gumbel(key, shape=_shown_shape("gumbel", shape, out_sharding), dtype=found, mode=mode)
+
+
+# ---- distributions with parameters
+
+
+@staged("_rayleigh", static_argnames=("shape", "dtype"))
+def _rayleigh(key, scale, *, shape, dtype):
+    u = _uniform(key, 0.0, 1.0, shape=shape, dtype=dtype)
+    minus_two = np.asarray(-2.0).astype(dtype)[()]
+    return lax.mul(parameter("rayleigh", scale, dtype, shape), lax.sqrt(lax.mul(lax.log(u), minus_two)))
+
+
+def rayleigh(key, scale, shape=None, dtype=None, *, out_sharding=None):
+    """Rayleigh numbers: scale * sqrt(-2 log(u)).  `scale` broadcasts to `shape`; ValueError otherwise."""
+    key = one_key("rayleigh", key)
+    found = float_dtype("rayleigh", dtype)
+    refuse_sharding("rayleigh", out_sharding)
+    shape = checked_shape("rayleigh", shape, np.shape(scale))
+    return _rayleigh(key, scale, shape=shape, dtype=found)
+
+
+@staged("_pareto", static_argnames=("shape", "dtype"))
+def _pareto(key, b, *, shape, dtype):
+    b = broadcast_to_rank(parameter("pareto", b, dtype), len(shape))
+    return lax.exp(lax.div(_exponential(key, shape=shape, dtype=dtype), b))
+
+
+def pareto(key, b, shape=None, dtype=None, *, out_sharding=None):
+    """Numbers of the Pareto distribution, with density b / x**(b + 1) for x >= 1.  `b` broadcasts to `shape`."""
+    key = one_key("pareto", key)
+    found = float_dtype("pareto", dtype)
+    refuse_sharding("pareto", out_sharding)
+    shape = checked_shape("pareto", shape, np.shape(b))
+    return _pareto(key, b, shape=shape, dtype=found)
+
+
+@staged("_weibull_min", static_argnames=("shape", "dtype"))
+def _weibull_min(key, scale, concentration, *, shape, dtype):
+    scale, concentration = _bounds(shape, dtype, scale, concentration)
+    x = _exponential_formula(key, shape=shape, dtype=dtype)
+    return lax.mul(lax.pow(x, lax.div(np.asarray(1.0).astype(dtype)[()], concentration)), scale)
+
+
+def weibull_min(key, scale, concentration, shape=(), dtype=None):
+    """Numbers of the Weibull distribution: scale * exponential ** (1 / concentration).
+
+    The parameters broadcast to `shape`.  Raises ValueError for a dtype that is not floating.
+    """
+    key = one_key("weibull_min", key)
+    found = float_dtype("weibull_min", dtype)
+    return _weibull_min(key, scale, concentration, shape=canonical_shape(shape), dtype=found)
+
+
+def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=None):
+    """Numbers between left and right with a density that rises linearly up to `mode` and falls from there.
+
+    The parameters broadcast to `shape`, which is their common shape by default; ValueError otherwise.
+    """
+    key = one_key("triangular", key)
+    found = float_dtype("triangular", dtype)
+    refuse_sharding("triangular", out_sharding)
+    shape = checked_shape("triangular", shape, np.shape(left), np.shape(mode), np.shape(right))
+    left, mode, right = (parameter("triangular", x, found, shape) for x in (left, mode, right))
+    turn = lax.div(lax.sub(mode, left), lax.sub(right, left))
+    u = _uniform(key, 0.0, 1.0, shape=shape, dtype=found)
+    one = np.asarray(1.0).astype(found)[()]
+    rising = lax.mul(lax.mul(u, lax.sub(right, left)), lax.sub(mode, left))
+    falling = lax.mul(lax.mul(lax.sub(one, u), lax.sub(right, left)), lax.sub(right, mode))
+    return lax.select_n(lax.lt(u, turn), lax.sub(right, lax.sqrt(falling)), lax.add(left, lax.sqrt(rising)))
+
+
+@staged("_wald", static_argnames=("shape", "dtype"))
+def _wald(key, mean, *, shape, dtype):
+    keys = split(key)
+    mean = parameter("wald", mean, dtype, shape)
+    y = lax.integer_pow(_normal(keys[0], shape=shape, dtype=dtype), 2)
+    z = _uniform(keys[1], 0.0, 1.0, shape=shape, dtype=dtype)
+    two, four = (np.asarray(v).astype(dtype)[()] for v in (2.0, 4.0))
+    mean_2 = lax.integer_pow(mean, 2)
+    root = lax.sqrt(lax.add(lax.mul(lax.mul(four, mean), y), lax.mul(mean_2, lax.integer_pow(y, 2))))
+    x = lax.add(mean, lax.div(lax.mul(mean_2, y), two))
+    x = lax.sub(x, lax.mul(lax.div(mean, two), root))
+    return lax.select_n(lax.le(z, lax.div(mean, lax.add(mean, x))), lax.div(mean_2, x), x)
+
+
+def wald(key, mean, shape=None, dtype=None, *, out_sharding=None):
+    """Numbers of the Wald (inverse Gaussian) distribution of scale 1.  `mean` broadcasts to `shape`."""
+    key = one_key("wald", key)
+    found = float_dtype("wald", dtype)
+    refuse_sharding("wald", out_sharding)
+    shape = checked_shape("wald", shape, np.shape(mean))
+    return _wald(key, mean, shape=shape, dtype=found)
+
+
+@staged("_double_sided_maxwell", static_argnames=("shape", "dtype"))
+def _double_sided_maxwell(key, loc, scale, *, shape, dtype):
+    keys = split(key)
+    loc, scale = _bounds(shape, dtype, loc, scale)
+    half, one, two = (np.asarray(v).astype(dtype)[()] for v in (0.5, 1.0, 2.0))
+    size = _maxwell(keys[0], shape=shape, dtype=dtype)
+    # As `rademacher` draws its signs: from uniform numbers of the default float dtype.
+    positive = lax.lt(_uniform(keys[1], 0.0, 1.0, shape=shape, dtype=dtypes.scalar_dtype(float)), float(half))
+    signs = lax.sub(lax.mul(two, convert(positive, dtype)), one)
+    return lax.add(lax.mul(lax.mul(signs, size), scale), loc)
+
+
+def double_sided_maxwell(key, loc, scale, shape=(), dtype=None):
+    """Numbers loc + scale * s * m, with a random sign s and m of the Maxwell distribution.
+
+    The result has the shape `shape + s`, where s is that of loc and scale together and the default of `shape`.
+    """
+    key = one_key("double_sided_maxwell", key)
+    found = float_dtype("double_sided_maxwell", dtype)
+    # As in JAX: the parameters' axes come after those of `shape`, not in them.
+    own = np.broadcast_shapes(np.shape(loc), np.shape(scale))
+    shape = (canonical_shape(shape) or own) + own
+    return _double_sided_maxwell(key, array_of("double_sided_maxwell", loc), scale, shape=shape, dtype=found)

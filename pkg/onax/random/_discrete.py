@@ -1,0 +1,292 @@
+"""Discrete distributions, shuffling and sampling."""
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._control.jit_call import staged
+from onax._ground import dtypes
+from onax._prims.convert import convert
+from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_sharding
+from onax.numpy._arithmetic import clip
+from onax.numpy._promotion import array_of, canonical_axis, is_arraylike, promote_dtypes_inexact
+from onax.random._bits import checked_shape, draw_bits
+from onax.random._continuous import _uniform, gumbel
+from onax.random._keys import one_key, split
+
+# ---- integers
+
+
+def _clipped(x, dtype):
+    """An array of integers limited to what a dtype holds, in that dtype."""
+    have, want = dtypes.iinfo(x.dtype), dtypes.iinfo(dtype)
+    low, high = max(int(have.min), int(want.min)), min(int(have.max), int(want.max))
+    return convert(clip(x, np.array(low, x.dtype)[()], np.array(high, x.dtype)[()]), dtype)
+
+
+@staged("_randint", static_argnames=("shape", "dtype"))
+def _randint(key, minval, maxval, *, shape, dtype):
+    # Both arguments are integer arrays.  Two draws make one number modulo the span, which hides that the span does
+    # not divide 2 ** width.
+    info = dtypes.iinfo(dtype)
+    beyond = lax.gt(maxval, np.array(min(int(info.max), int(dtypes.iinfo(maxval.dtype).max)), maxval.dtype)[()])
+    low, high = (broadcast_to_rank(_clipped(x, dtype), len(shape)) for x in (minval, maxval))
+    beyond = broadcast_to_rank(beyond, len(shape))
+    width = dtypes.itemsize_bits(dtype)
+    keys = split(key)
+    first, second = draw_bits(keys[0], width, shape), draw_bits(keys[1], width, shape)
+    one, half = (np.array(v, first.dtype)[()] for v in (1, 1 << (width // 2)))
+    span = convert(lax.sub(high, low), first.dtype)
+    span = jnp.where(lax.le(high, low), one, span)
+    span = jnp.where(lax.bitwise_and(beyond, lax.gt(high, low)), lax.add(span, one), span)
+    weight = lax.rem(half, span)
+    weight = lax.rem(lax.mul(weight, weight), span)
+    offset = lax.add(lax.mul(lax.rem(first, span), weight), lax.rem(second, span))
+    return lax.add(low, convert(lax.rem(offset, span), dtype))
+
+
+def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None):
+    """Uniform integers in [minval, maxval); minval where that is empty.
+
+    minval, maxval   broadcast to `shape`; limited to what the dtype holds
+    dtype            an integer dtype; int32 by default, with 64 bits on int64
+
+    Raises TypeError for another dtype, ValueError for bounds that do not broadcast.
+    """
+    key = one_key("randint", key)
+    found = dtypes.check_user_dtype(int if dtype is None else dtype)
+    if not dtypes.issubdtype(found, np.integer):
+        raise TypeError(f"randint only accepts integer dtypes, got {found}")
+    refuse_sharding("randint", out_sharding)
+    shape = checked_shape("randint", shape, np.shape(minval), np.shape(maxval))
+    info = dtypes.iinfo(found)
+    drawn = np.dtype(np.int32) if dtypes.itemsize_bits(found) < 32 else found
+    low = _bound(minval, drawn, info.min, info.max)
+    high = _bound(maxval, drawn, info.min, int(info.max) + 1)
+    return convert(_randint(key, low, high, shape=shape, dtype=drawn), found)
+
+
+def _bound(x, dtype, low, high):
+    """A bound of randint as an integer array, limited to [low, high] where its dtype holds these."""
+    x = array_of("randint", x)
+    if not dtypes.is_integer(x.dtype):
+        x = convert(x, dtype)
+    info = dtypes.iinfo(x.dtype)
+    low, high = max(int(low), int(info.min)), min(int(high), int(info.max))
+    if low == info.min and high == info.max:
+        return x
+    return clip(x, np.array(low, x.dtype)[()], np.array(high, x.dtype)[()])
+
+
+# ---- bits of a given probability
+
+
+@staged("_bernoulli", static_argnames=("shape", "mode"))
+def _bernoulli(key, p, *, shape, mode):
+    dtype = p.dtype
+    p = broadcast_to_rank(p, len(shape))
+    if mode == "low":
+        return lax.lt(_uniform(key, 0.0, 1.0, shape=shape, dtype=dtype), p)
+    high, low = _uniform(key, 0.0, 1.0, shape=(2, *shape), dtype=dtype)
+    eps = np.asarray(float(dtypes.finfo(dtype).eps)).astype(dtype)[()]
+    return lax.lt(lax.mul(low, eps), lax.sub(p, high))
+
+
+def bernoulli(key, p=0.5, shape=None, mode="low", *, out_sharding=None):
+    """Bools that are True with probability p, which broadcasts to `shape`.
+
+    `mode` "high" uses the bits of two uniform numbers, for probabilities near 0.
+    Raises ValueError for another mode, TypeError when p is not floating.
+    """
+    if mode not in ("low", "high"):
+        raise ValueError(f"got {mode=}, expected 'high' or 'low'")
+    key = one_key("bernoulli", key)
+    p = array_of("bernoulli", p)
+    if not dtypes.issubdtype(p.dtype, np.floating):
+        raise TypeError(f"bernoulli probability `p` must have a floating dtype, got {p.dtype}.")
+    refuse_sharding("bernoulli", out_sharding)
+    return _bernoulli(key, p, shape=checked_shape("bernoulli", shape, p.shape), mode=mode)
+
+
+@staged("_rademacher", static_argnames=("shape", "dtype"))
+def _rademacher(key, *, shape, dtype):
+    half = array_of("rademacher", 0.5)
+    signs = convert(_bernoulli(key, half, shape=shape, mode="low"), dtype)
+    two, one = (np.asarray(v).astype(dtype)[()] for v in (2, 1))
+    return lax.sub(lax.mul(two, signs), one)
+
+
+def rademacher(key, shape=(), dtype=None, *, out_sharding=None):
+    """-1 or 1, each with probability 1/2, in an integer dtype by default."""
+    key = one_key("rademacher", key)
+    found = dtypes.check_user_dtype(int if dtype is None else dtype)
+    refuse_sharding("rademacher", out_sharding)
+    return _rademacher(key, shape=canonical_shape(shape), dtype=found)
+
+
+@staged("_geometric", static_argnames=("shape", "dtype"))
+def _geometric(key, p, *, shape, dtype):
+    u = _uniform(key, 0.0, 1.0, shape=shape, dtype=p.dtype)
+    zero, one = (np.asarray(v).astype(p.dtype)[()] for v in (0.0, 1.0))
+    u = jnp.where(lax.eq(u, zero), one, u)
+    rate = jnp.broadcast_to(lax.log1p(lax.neg(p)), shape)
+    return convert(lax.add(lax.floor(lax.div(lax.log(u), rate)), one), dtype)
+
+
+def geometric(key, p, shape=None, dtype=None, *, out_sharding=None):
+    """Numbers of trials up to the first success, each trial succeeding with probability p.
+
+    p broadcasts to `shape`.  Raises ValueError for a dtype that is no integer one.
+    """
+    key = one_key("geometric", key)
+    found = dtypes.check_user_dtype(int if dtype is None else dtype)
+    if not dtypes.issubdtype(found, np.integer):
+        raise ValueError(f"dtype argument to `geometric` must be an int dtype, got {found}")
+    refuse_sharding("geometric", out_sharding)
+    (p,) = promote_dtypes_inexact(array_of("geometric", p))
+    return _geometric(key, p, shape=checked_shape("geometric", shape, p.shape), dtype=found)
+
+
+# ---- categories
+
+
+def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None, *, out_sharding=None):
+    """Indices drawn with probabilities proportional to exp(logits) along an axis.
+
+    shape     of the result: the logits' shape without the axis by default, else more axes in front of it
+    replace   False: the indices along the axes in front differ from one another
+    mode      that of `gumbel`, whose numbers decide
+
+    Raises ValueError when `shape` does not end in the logits' shape without the axis, and when more different indices
+    are asked for than there are.
+    """
+    key = one_key("categorical", key)
+    (logits,) = promote_dtypes_inexact(array_of("categorical", logits))
+    axis = _axis_of(axis, logits.ndim)
+    batch = logits.shape[:axis] + logits.shape[axis + 1 :]
+    refuse_sharding("categorical", out_sharding)
+    shape = checked_shape("categorical", shape, batch)
+    extra = shape[: len(shape) - len(batch)]
+    if not replace:
+        return _different(key, logits, axis, extra, shape, mode)
+    inner = shape[len(extra) :]
+    full = (*extra, *inner[:axis], logits.shape[axis], *inner[axis:])
+    noise = gumbel(key, full, logits.dtype, mode=mode)
+    return jnp.argmax(lax.add(noise, broadcast_to_rank(logits, len(full))), axis=axis + len(extra))
+
+
+def _axis_of(axis, ndim):
+    if not -ndim <= axis < ndim:
+        raise IndexError(f"axis {axis} is out of bounds for logits of dimension {ndim}")
+    return axis % ndim
+
+
+def _different(key, logits, axis, extra, shape, mode):
+    """Indices without repetition: those of the largest perturbed logits."""
+    count = int(np.prod(extra))
+    if count > logits.shape[axis]:
+        raise ValueError(
+            f"Number of samples without replacement ({count}) cannot exceed number of categories "
+            f"({logits.shape[axis]})."
+        )
+    noisy = lax.add(logits, gumbel(key, logits.shape, logits.dtype, mode=mode))
+    _, indices = lax.top_k(noisy, count, axis=axis)
+    return lax.reshape(jnp.moveaxis(indices, axis, 0), shape)
+
+
+# ---- order and choice
+
+
+@staged("_shuffle", static_argnames=("axis",))
+def _shuffle(key, x, *, axis):
+    # Sorting by random numbers; again for long arrays, where some of these are equal.
+    rounds = int(np.ceil(3 * np.log(max(1, x.size)) / np.log(np.iinfo(np.uint32).max)))
+    for _ in range(rounds):
+        key, subkey = split(key)
+        _, x = lax.sort_key_val(draw_bits(subkey, 32, x.shape), x, dimension=axis)
+    return x
+
+
+def permutation(key, x, axis=0, independent=False, *, out_sharding=None):
+    """The elements of x along an axis in random order; for an integer x, those of arange(x).
+
+    independent   True: every line along the axis gets an order of its own
+
+    Raises TypeError for a scalar that is no integer.
+    """
+    key = one_key("permutation", key)
+    refuse_sharding("permutation", out_sharding)
+    if not is_arraylike(x):
+        raise TypeError(f"permutation requires ndarray or scalar arguments, got {type(x)} at position 0.")
+    if not np.ndim(x):
+        canonical_axis(axis, 1)
+        if not dtypes.issubdtype(dtypes.dtype(x), np.integer):
+            raise TypeError("x must be an integer or at least 1-dimensional")
+        return _shuffle(key, jnp.arange(x), axis=0)
+    x = array_of("permutation", x)
+    axis = canonical_axis(axis, x.ndim)
+    if independent or x.ndim == 1:
+        return _shuffle(key, x, axis=axis)
+    order = _shuffle(key, jnp.arange(x.shape[axis]), axis=0)
+    return jnp.take(x, order, axis, unique_indices=True)
+
+
+def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
+    """Elements of a along an axis, or of arange(a) for an integer a, drawn at random.
+
+    shape     of what is drawn: it takes the axis' place
+    replace   False: no element is drawn twice
+    p         probabilities of the elements, of shape (a.shape[axis],); equal ones by default
+    mode      that of `gumbel`, for p without replacement
+
+    Raises ValueError when there is nothing to draw from, when more different elements are asked for than there are,
+    and for a p of another shape.
+    """
+    key = one_key("choice", key)
+    shape = canonical_shape(shape)
+    a, count, axis = _population(a, axis)
+    drawn = int(np.prod(shape))
+    if drawn == 0:
+        return jnp.zeros(shape, np.int32 if a is None else a.dtype)
+    if count <= 0:
+        raise ValueError("a must be greater than 0 unless no samples are taken")
+    if not replace and drawn > count:
+        raise ValueError(
+            f"Cannot take a larger sample (size {drawn}) than population (size {count}) when 'replace=False'"
+        )
+    if p is None and not replace:
+        order = permutation(key, count if a is None else a, axis)
+        out = lax.slice_in_dim(order, 0, drawn, axis=axis)
+    else:
+        where = randint(key, shape, 0, count) if p is None else _weighted(key, p, count, shape, replace, mode)
+        out = where if a is None else jnp.take(a, where, axis)
+    return lax.reshape(out, shape if a is None else a.shape[:axis] + shape + a.shape[axis + 1 :])
+
+
+def _population(a, axis):
+    """(what is drawn from, or None for arange; its size; the axis)."""
+    if not is_arraylike(a):
+        raise TypeError(f"choice requires ndarray or scalar arguments, got {type(a)} at position 0.")
+    if np.ndim(a):
+        a = array_of("choice", a)
+        axis = canonical_axis(axis, a.ndim)
+        return a, a.shape[axis], axis
+    canonical_axis(axis, 1)
+    return None, int(a), 0
+
+
+def _weighted(key, p, count, shape, replace, mode):
+    """Indices drawn with probabilities proportional to p."""
+    (p,) = promote_dtypes_inexact(array_of("choice", p))
+    if p.shape != (count,):
+        raise ValueError(
+            "p must be None or a 1D vector with the same size as a.shape[axis]. "
+            f"p has shape {p.shape} and a.shape[axis] is {count}."
+        )
+    if not replace:
+        noisy = lax.add(gumbel(key, (count,), p.dtype, mode=mode), lax.log(p))
+        return lax.reshape(lax.top_k(noisy, int(np.prod(shape)))[1], shape)
+    sums = jnp.cumsum(p)
+    one = np.asarray(1.0).astype(p.dtype)[()]
+    u = lax.mul(sums[-1], lax.sub(one, _uniform(key, 0.0, 1.0, shape=shape, dtype=sums.dtype)))
+    return jnp.searchsorted(sums, u)

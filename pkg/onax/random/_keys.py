@@ -1,0 +1,210 @@
+"""Keys: making, splitting and taking them apart.
+
+A key is an array of dtype `key<fry>`, one opaque element a key.  Raw keys, uint32 arrays whose last axis holds the
+words of a key, are accepted everywhere in their place; functions that return keys return the kind they were given.
+"""
+
+import operator
+
+import numpy as np
+
+from onax._core.trace import as_array
+from onax._ground import dtypes
+from onax._ground.config import config
+from onax._native.array import Array
+from onax._prims.convert import convert_element_type
+from onax._prims.elementwise import add
+from onax._prims.random import (
+    PRNGImpl,
+    find_impl,
+    is_key_dtype,
+    random_clone_p,
+    random_fold_in_p,
+    random_seed_p,
+    random_split_p,
+    random_unwrap_p,
+    random_wrap_p,
+)
+from onax._prims.random import key_dtype as dtype_of_impl
+from onax._prims.shaping import canonical_shape
+
+_NUMBERS = (bool, int, float, complex)
+
+
+# ---- what users give
+
+
+def resolve_impl(impl, dtype=None):
+    """The generator that `impl` (a name, a key dtype, a generator or None) or `dtype` (a key dtype) names."""
+    if dtype is not None:
+        if impl is not None:
+            raise ValueError("Cannot specify both `impl` and `dtype` arguments to jax.random.key")
+        if not is_key_dtype(dtype):
+            raise TypeError(f"`dtype` must be the dtype of random keys, got {dtype}")
+        impl = dtype
+    if impl is None:
+        impl = config.jax_default_prng_impl
+    if isinstance(impl, PRNGImpl):
+        return impl
+    if is_key_dtype(impl):
+        return impl._impl
+    if isinstance(impl, str):
+        return find_impl(impl)
+    raise TypeError(f"unrecognized type {type(impl)} for specifying a PRNG implementation")
+
+
+def _is_key_array(x):
+    return isinstance(x, Array) and is_key_dtype(x.dtype)
+
+
+def wrap_words(words, impl):
+    """Raw words as keys.  Raises TypeError for what cannot be the words of keys."""
+    complaint = "JAX encountered invalid PRNG key data: expected "
+    if not all(hasattr(words, name) for name in ("ndim", "shape", "dtype")):
+        raise TypeError(f"{complaint}key_data to have ndim, shape, and dtype attributes. Got {words}")
+    if words.ndim < 1:
+        raise TypeError(f"{complaint}key_data.ndim >= 1; got ndim={words.ndim}")
+    rank = words.ndim - len(impl.key_shape)
+    if rank < 0 or tuple(words.shape[rank:]) != impl.key_shape:
+        raise TypeError(f"{complaint}key_data.shape to end with {impl.key_shape}; got shape={words.shape} for {impl=}")
+    if words.dtype != np.uint32:
+        raise TypeError(f"{complaint}key_data.dtype = uint32; got dtype={words.dtype}")
+    return random_wrap_p.bind(words, impl=impl)
+
+
+def checked_keys(name, key, single=True):
+    """(keys, whether they were given raw).
+
+    Raises TypeError for what is no key, ValueError for several keys where `single` asks for one.
+    """
+    if _is_key_array(key):
+        raw = False
+    elif isinstance(key, (Array, np.ndarray, np.generic, *_NUMBERS)):
+        if config.jax_legacy_prng_key == "error":
+            raise ValueError(
+                "Legacy uint32 key array passed as key to jax.random function. Please create keys using "
+                "jax.random.key(). If use of a raw key array was intended, set jax_legacy_prng_key='allow'."
+            )
+        key, raw = wrap_words(key, resolve_impl(None)), True
+    else:
+        raise TypeError(f"unexpected PRNG key type {type(key)}")
+    if single and key.ndim:
+        raise ValueError(
+            f"{name} accepts a single key, but was given a key array of shape {key.shape} != (). "
+            "Use jax.vmap for batching."
+        )
+    return key, raw
+
+
+def one_key(name, key):
+    """The one key given to a function that draws numbers."""
+    return checked_keys(name, key)[0]
+
+
+def _as_given(keys, raw):
+    return random_unwrap_p.bind(keys) if raw else keys
+
+
+# ---- making keys
+
+
+def _seeded(name, seed, impl):
+    if _is_key_array(seed):
+        raise TypeError(f"{name} accepts a scalar seed, but was given a PRNG key.")
+    # A Python int counts as an int64, of which the lower half is left when 64 bits are off.
+    seed = np.int64(seed) if isinstance(seed, int) else seed
+    if np.ndim(seed):
+        raise TypeError(
+            f"{name} accepts a scalar seed, but was given an array of shape {np.shape(seed)} != (). "
+            "Use jax.vmap for batching"
+        )
+    seed = as_array(seed)
+    if not dtypes.is_integer(seed.dtype):
+        raise TypeError(f"PRNG key seed must be an integer; got {seed!r}")
+    if config.jax_random_seed_offset:
+        seed = add(seed, convert_element_type(config.jax_random_seed_offset, seed.dtype))
+    return random_seed_p.bind(seed, impl=impl)
+
+
+def key(seed, *, impl=None, dtype=None):
+    """A random key, of shape () and dtype `key<fry>`, from an integer.
+
+    seed    a scalar integer; with 64 bits off its lower 32 bits count
+    impl    the generator's name, by default the option `jax_default_prng_impl`; here "threefry2x32" only
+    dtype   instead of `impl`: the dtype of another key
+
+    Raises TypeError for a seed that is no scalar integer, ValueError for an unknown generator.
+    """
+    return _seeded("key", seed, resolve_impl(impl, dtype))
+
+
+def PRNGKey(seed, *, impl=None):
+    """A random key as a raw uint32 array of shape (2,).  New programs should prefer `key`, whose keys have a dtype.
+
+    seed and impl are those of `key`, and so are the errors.
+    """
+    out = _seeded("PRNGKey", seed, resolve_impl(impl))
+    return out if config.jax_enable_custom_prng else random_unwrap_p.bind(out)
+
+
+def wrap_key_data(key_bits_array, *, impl=None, dtype=None):
+    """The keys whose words are in a uint32 array of shape (..., 2): an array of shape (...) and dtype `key<fry>`.
+
+    impl and dtype are those of `key`.  Raises TypeError for another dtype or shape.
+    """
+    return wrap_words(key_bits_array, resolve_impl(impl, dtype))
+
+
+# ---- using keys
+
+
+def split(key, num=2):
+    """New keys from one key: an array of `num` keys, or of the shape `num` if it is a tuple.
+
+    The new keys give numbers independent of one another; do not use the old key again.
+    Raises ValueError for an array of keys: use `vmap`.
+    """
+    key, raw = checked_keys("split", key)
+    shape = canonical_shape(num) if isinstance(num, tuple) else (operator.index(num),)
+    return _as_given(random_split_p.bind(key, shape=shape), raw)
+
+
+def fold_in(key, data):
+    """A new key from a key and a scalar integer of 32 bits; of an array of rank 0 the lower 32 bits count.
+
+    Raises ValueError for an array of keys, TypeError for an array of integers (use `vmap`), OverflowError for a Python
+    integer below 0 or too large.
+    """
+    key, raw = checked_keys("fold_in", key)
+    if np.ndim(data):
+        raise TypeError(
+            f"fold_in accepts a scalar, but was given an array of shape {np.shape(data)} != (). "
+            "Use jax.vmap for batching."
+        )
+    if type(data) is int:
+        data = np.uint32(data)
+    return _as_given(random_fold_in_p.bind(key, convert_element_type(data, np.uint32)), raw)
+
+
+def clone(key):
+    """The same key (or keys) again, for the rare program that means to use it twice."""
+    key, raw = checked_keys("clone", key, single=False)
+    return _as_given(random_clone_p.bind(key), raw)
+
+
+# ---- taking keys apart
+
+
+def key_data(keys):
+    """The words of keys: uint32 of shape keys.shape + (2,)."""
+    return random_unwrap_p.bind(checked_keys("key_data", keys, single=False)[0])
+
+
+def key_impl(keys):
+    """The name of the generator of keys; of raw keys, that of the default one."""
+    return checked_keys("key_impl", keys, single=False)[0].dtype._impl.name
+
+
+def key_dtype(impl_spec=None):
+    """The dtype of the keys of a generator, given as in `key`."""
+    return dtype_of_impl(resolve_impl(impl_spec))
