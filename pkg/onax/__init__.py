@@ -13,7 +13,7 @@ from onax._control.checkpoint import checkpoint, checkpoint_policies, remat
 from onax._control.custom_jvp import custom_jvp
 from onax._control.custom_vjp import custom_vjp
 from onax._core.sharding import NamedSharding, PartitionSpec, make_mesh
-from onax._core.trace import ensure_compile_time_eval
+from onax._core.trace import ensure_compile_time_eval, typeof
 from onax._ground.config import (
     allow_f16_reductions,
     check_tracer_leaks,
