@@ -50,11 +50,33 @@ def _by_ufunc(ufunc, identity, tiled=True):
         dtype = x.dtype
         if dtypes.is_integer(dtype) and dtype.kind not in "iu":  # 2 and 4 bits wide
             return cast(_flipped(ufunc, x.astype(np.int32), axis, reverse), dtype)
+        if not tiled and dtype.kind == "c":
+            return _tiled(_Ordered(ufunc), identity, x, axis, reverse)
         if dtype.kind in "iu" or not tiled:
             return _flipped(ufunc, x, axis, reverse)
         return _tiled(ufunc, identity, x, axis, reverse)
 
     return _kernel(accumulate)
+
+
+class _Ordered:
+    """The larger or smaller complex number: the second where one is NaN, so that order matters."""
+
+    __slots__ = ("beats",)
+
+    def __init__(self, ufunc):
+        self.beats = np.greater if ufunc is np.maximum else np.less
+
+    def __call__(self, x, y):
+        first = self.beats(x.real, y.real) | ((x.real == y.real) & self.beats(x.imag, y.imag))
+        return np.where(first, x, y)
+
+    def accumulate(self, x, axis):
+        """The running result along an axis."""
+        out = np.moveaxis(x.copy(), axis, -1)
+        for k in range(1, out.shape[-1]):
+            out[..., k] = self(out[..., k - 1], out[..., k])
+        return np.moveaxis(out, -1, axis)
 
 
 def _tiled(ufunc, identity, x, axis, reverse):
@@ -205,10 +227,10 @@ cumsum = _public("cumsum", cumsum_p, "running sum")
 cumprod_p = _scanned_jvp(_primitive("cumprod", _by_ufunc(np.multiply, 1)), ew.mul_p.jvp)
 cumprod = _public("cumprod", cumprod_p, "running product")
 
-cummax_p = _scanned_jvp(_primitive("cummax", _by_ufunc(np.maximum, None, tiled=False)), ew.max_p.jvp)
+cummax_p = _scanned_jvp(_primitive("cummax", _by_ufunc(np.maximum, -np.inf, tiled=False)), ew.max_p.jvp)
 cummax = _public("cummax", cummax_p, "largest element so far (NaN from the first NaN on)")
 
-cummin_p = _scanned_jvp(_primitive("cummin", _by_ufunc(np.minimum, None, tiled=False)), ew.min_p.jvp)
+cummin_p = _scanned_jvp(_primitive("cummin", _by_ufunc(np.minimum, np.inf, tiled=False)), ew.min_p.jvp)
 cummin = _public("cummin", cummin_p, "smallest element so far (NaN from the first NaN on)")
 
 # ---- cumlogsumexp ----
