@@ -26,9 +26,9 @@ def physical(x):
     return x.view(f"f{x.dtype.itemsize // 2}").reshape((*x.shape, 2)) if x.dtype.kind == "c" else x
 
 
-def lowered(fun, *arrays):
+def lowered(fun, *arrays, opset=21):
     closed = trace_to_jaxpr(lambda *xs: [fun(*xs)], [ShapedArray(a.shape, a.dtype) for a in arrays])
-    data, ins, outs, shared = proto.to_session(lower_jaxpr(closed, opset=21))
+    data, ins, outs, shared = proto.to_session(lower_jaxpr(closed, opset=opset))
     (y,) = ort.Session(data, ins, outs, initializers=shared).run([physical(a) for a in arrays])
     dtype = closed.outvars[0].aval.dtype
     return y.view(dtype)[..., 0] if dtype.kind == "c" else y
@@ -89,3 +89,15 @@ def test_dot_general(dtype):
     numbers = (((2,), (1,)), ((0,), (0,)))
     got = lowered(lambda z, w: dot.dot_general(z, w, numbers), z, w)
     np.testing.assert_allclose(got, z @ w, rtol=30 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("opset", range(18, 27))
+def test_every_opset(opset):
+    z, w = sample(np.complex64), sample(np.complex64)
+
+    def fun(z, w):
+        inner = elementwise.mul(elementwise.exp(z), elementwise.log(w))
+        return elementwise.add(elementwise.tanh(inner), elementwise.pow(elementwise.sqrt(z), elementwise.asin(w)))
+
+    want = np.tanh(np.exp(z) * np.log(w)) + np.sqrt(z) ** np.arcsin(w)
+    np.testing.assert_allclose(lowered(fun, z, w, opset=opset), want, rtol=2e-5)
