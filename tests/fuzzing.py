@@ -90,7 +90,8 @@ def elementwise(p, dtypes, arity):
 
     def drawer(rng):
         dtype = rng.choice(dtypes)
-        operands = [array(rng, s, dtype) for s in shapes_of(rng, arity)]
+        values = ordinary if dtype in COMPLEXES else edges  # NaN and infinities in complex numbers: not agreed
+        operands = [array(rng, s, dtype, values) for s in shapes_of(rng, arity)]
         return Sample(p, operands, exact=p in EXACT or None)
 
     return drawer
@@ -286,13 +287,10 @@ def resampled(rng, base):
     return Sample(base.primitive, operands, base.params, exact=base.exact, sums=sums)
 
 
-def real_only(dtypes):
-    return tuple(d for d in dtypes if d not in COMPLEXES)
-
-
 DRAWERS = {
-    **{p: elementwise(p, real_only(dtypes), 1) for p, dtypes, _ in UNARY if real_only(dtypes)},
-    **{p: elementwise(p, real_only(dtypes), 2) for p, dtypes, _ in BINARY},
+    **{p: elementwise(p, dtypes, 1) for p, dtypes, _ in UNARY},
+    **{p: elementwise(p, dtypes, 2) for p, dtypes, _ in BINARY},
+    lax.atan2_p: elementwise(lax.atan2_p, FLOATS, 2),
     add_any_p: add_any,
     lax.round_p: round_,
     lax.integer_pow_p: integer_pow,
