@@ -79,7 +79,12 @@ def _products(view, w, rank, features_last):
     kind = view.dtype.kind
     if inputs == 1 and outputs <= _FEW_FEATURES and groups > 1 and kind != "b":
         return _elementwise(view, w, rank)
-    piece = max(1, _PIECE // (groups * places * terms * view.dtype.itemsize))
+    one = groups * places * terms * view.dtype.itemsize
+    if one > 8 * _PIECE and rank and space[0] > 1:  # a single image that would fill memory
+        step = max(1, 8 * _PIECE * space[0] // one)
+        parts = (view[:, :, :, start : start + step] for start in range(0, space[0], step))
+        return np.concatenate([_products(part, w, rank, features_last) for part in parts], 3)
+    piece = max(1, _PIECE // one)
     if features_last or places < _FEW_PLACES:
         out = np.empty((batch, places, groups, outputs), view.dtype)
         pieces = _rows

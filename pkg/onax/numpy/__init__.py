@@ -49,6 +49,7 @@ from onax.numpy._arithmetic import (
     trunc,
 )
 from onax.numpy._arithmetic import arccosh as acosh
+from onax.numpy._convolution import convolve, correlate
 from onax.numpy._creation import (
     arange,
     array,

@@ -1,0 +1,67 @@
+"""Convolution and correlation of vectors."""
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._ground import dims
+from onax.numpy._promotion import arrays, promote_dtypes, promote_dtypes_inexact
+from onax.numpy._shaping import flip
+from onax.numpy._ufuncs import conj
+
+_PADDINGS = {
+    "valid": lambda n: (0, 0),
+    "same": lambda n: (n // 2, n - n // 2 - 1),
+    "full": lambda n: (n - 1, n - 1),
+}
+
+
+@staged("_conv", static_argnames=("mode", "op", "precision", "preferred_element_type"))
+def _conv(x, y, *, mode, op, precision, preferred_element_type):
+    """The longer vector goes under the shorter, which convolve reverses and correlate conjugates."""
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError(f"{op}() only support 1-dimensional inputs.")
+    x, y = promote_dtypes_inexact(x, y) if preferred_element_type is None else promote_dtypes(x, y)
+    if dims.definitely_empty(x.shape + y.shape):
+        raise ValueError(f"{op}: inputs cannot be empty, got shapes {x.shape} and {y.shape}.")
+    if op == "correlate":
+        y = conj(y)
+    exchanged = x.shape[0] < y.shape[0]
+    if exchanged:
+        x, y = y, x
+    if op == "convolve":
+        y = flip(y)
+    if mode not in _PADDINGS:
+        raise ValueError(f"mode must be one of {['full', 'same', 'valid']}")
+    out = lax.conv_general_dilated(
+        lax.broadcast_in_dim(x, (1, 1, *x.shape), (2,)),
+        lax.broadcast_in_dim(y, (1, 1, *y.shape), (2,)),
+        (1,),
+        [_PADDINGS[mode](y.shape[0])],
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
+    if exchanged and op == "correlate":
+        out = lax.rev(out, (2,))
+    return lax.squeeze(out, (0, 1))
+
+
+@staged("convolve", static_argnames=("mode", "precision", "preferred_element_type"))
+def convolve(a, v, mode="full", *, precision=None, preferred_element_type=None):
+    """The sums of a[k] * v[n - k] of two vectors: all ("full"), as many as the longer has ("same"), or those of whole
+    overlap ("valid").
+
+    The result is inexact, unless preferred_element_type says otherwise.  Raises ValueError for ranks other than 1,
+    empty vectors and another mode.
+    """
+    a, v = arrays("convolve", a, v)
+    return _conv(a, v, mode=mode, op="convolve", precision=precision, preferred_element_type=preferred_element_type)
+
+
+@staged("correlate", static_argnames=("mode", "precision", "preferred_element_type"))
+def correlate(a, v, mode="valid", *, precision=None, preferred_element_type=None):
+    """The sums of a[n + k] * conj(v[k]) of two vectors: "full", "same" or "valid" as for `convolve`.
+
+    The result is inexact, unless preferred_element_type says otherwise.  Raises ValueError for ranks other than 1,
+    empty vectors and another mode.
+    """
+    a, v = arrays("correlate", a, v)
+    return _conv(a, v, mode=mode, op="correlate", precision=precision, preferred_element_type=preferred_element_type)
