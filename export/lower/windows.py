@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from onax._ground import dims, dtypes
+from onax._ground.errors import InconclusiveDimensionOperation, LoweringError
 from onax._prims import windows as prims
 from onax._prims.convert import cast, convert_element_type
 from onax._prims.elementwise import add, bitwise_not, bitwise_or, eq, select_n
@@ -29,6 +30,21 @@ def _working_type(dtype):
     if dtype.itemsize >= 4 or dtype.kind == "b":
         return dtype
     return INT32 if dtypes.is_integer(dtype) else F32
+
+
+def _worded(function):
+    """The function, whose refusals of symbolic sizes say what to do about them."""
+
+    def lowering(x, *others, **params):
+        try:
+            return function(x, *others, **params)
+        except InconclusiveDimensionOperation as error:
+            raise LoweringError(
+                f"Windows {params['window_dimensions']} over the symbolic shape {x.shape} have no ONNX form, unless "
+                "windows along its symbolic axes are one wide: give those axes sizes in numbers."
+            ) from error
+
+    return lowering
 
 
 def _padded(x, value, padding, base_dilation):
@@ -89,9 +105,9 @@ def _reduction(combine, neutral):
     return reduced
 
 
-decompose(prims.reduce_window_sum_p, _reduction(add, lambda dtype: np.zeros((), dtype)))
-decompose(prims.reduce_window_max_p, _reduction(larger, lowest))
-decompose(prims.reduce_window_min_p, _reduction(smaller, highest))
+decompose(prims.reduce_window_sum_p, _worded(_reduction(add, lambda dtype: np.zeros((), dtype))))
+decompose(prims.reduce_window_max_p, _worded(_reduction(larger, lowest)))
+decompose(prims.reduce_window_min_p, _worded(_reduction(smaller, highest)))
 componentwise(prims.reduce_window_sum_p)
 
 
@@ -250,5 +266,5 @@ def _cropped(x, low, shape):
     return _at(x, config)
 
 
-decompose(prims.select_and_gather_add_p, _gathered)
-decompose(prims.select_and_scatter_add_p, _scattered)
+decompose(prims.select_and_gather_add_p, _worded(_gathered))
+decompose(prims.select_and_scatter_add_p, _worded(_scattered))

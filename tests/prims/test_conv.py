@@ -9,6 +9,7 @@ import pytest
 
 import onax as jax
 from onax import lax
+from onax._prims import conv_kernels
 from onax._transforms.abstract import make_jaxpr
 from onax._transforms.autodiff import grad
 from onax._transforms.vmap import vmap
@@ -228,3 +229,22 @@ def test_symbolic_batch():
         x, w = (rng.integers(-3, 4, s).astype(np.float32) for s in ((size, 3, 8), W.shape))
         for got, want in zip(exported.call(x, w), both(x, w)):
             np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-6)
+
+
+def test_symbolic_padding_is_refused():
+    (n,) = jax.export.symbolic_shape("n")
+    f = jax.jit(lambda x: lax.conv(x, W, (2,), "SAME"))
+    with pytest.raises(jax.errors.LoweringError, match="give the padding in numbers"):
+        jax.export.export(f)(jax.ShapeDtypeStruct((2, 3, n), np.float32))
+
+
+def test_one_large_image_in_parts(monkeypatch):
+    """Windows that would fill memory are written out a part of the rows at a time."""
+    rng = np.random.default_rng(10)
+    x, w = rng.integers(-3, 4, (2, 2, 9, 5)).astype(np.float32), rng.integers(-3, 4, (3, 2, 3, 3)).astype(np.float32)
+    layouts = None, ("NCHW", "OIHW", "NHWC")
+    want = [np.asarray(lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=d)) for d in layouts]
+    monkeypatch.setattr(conv_kernels, "_PIECE", 64)
+    for layout, whole in zip(layouts, want):
+        got = np.asarray(lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=layout))
+        np.testing.assert_array_equal(got, whole)

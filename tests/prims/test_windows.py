@@ -172,3 +172,10 @@ def test_symbolic_batch():
         x = rng.standard_normal((size, 8)).astype(np.float32)
         for got, want in zip(exported.call(x), both(x)):
             np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-6)
+
+
+def test_symbolic_windows_are_refused():
+    (n,) = jax.export.symbolic_shape("n")
+    f = jax.jit(lambda x: lax.reduce_window(x, -INF, lax.max, (2,), (2,)))
+    with pytest.raises(jax.errors.LoweringError, match="give those axes sizes in numbers"):
+        jax.export.export(f)(jax.ShapeDtypeStruct((n,), np.float32))
