@@ -59,6 +59,7 @@ def cases(jax):
         "stop_gradient": (lambda a: lax.stop_gradient(a) * a, (x,)),
         **_named_functions(jax, x, m, i),
         **_nested_transformations(jax, x, m),
+        **_windows(jax, m),
     }
 
 
@@ -145,4 +146,36 @@ def _nested_transformations(jax, x, m):
         "grad of logsumexp": (jax.grad(jax.nn.logsumexp), (x,)),
         "grad of indexing": (jax.grad(lambda a: a[0] * jnp.sum(a[1:])), (x,)),
         "grad of max": (jax.grad(lambda a: jnp.max(a)), (x,)),
+    }
+
+
+def _windows(jax, m):
+    """Convolutions and reductions over windows, with what their derivatives and batches are."""
+    jnp, lax = jax.numpy, jax.lax
+    image, kernel = np.ones((2, 3, 8), np.float32), np.ones((4, 3, 3), np.float32)
+    grouped = np.ones((6, 1, 3), np.float32)
+    conv = lambda a, k: lax.conv_general_dilated(a, k, (2,), "SAME")
+    groups = lambda a, k: lax.conv_general_dilated(
+        a, k, (1,), [(1, -1)], dimension_numbers=("NCH", "OIH", "HNC"), feature_group_count=3
+    )
+    largest = lambda a: lax.reduce_window(a, -np.inf, lax.max, (1, 2), (1, 2), "SAME")
+    total = lambda a: lax.reduce_window(a, 0.0, lax.add, (2, 2), None, "VALID", (1, 2), (2, 1))
+    return {
+        "conv": (conv, (image, kernel)),
+        "grad of conv": (jax.grad(lambda a, k: jnp.sum(conv(a, k)), (0, 1)), (image, kernel)),
+        "vmap of conv": (jax.vmap(conv), (image[None], kernel[None])),
+        "vmap of conv over images": (jax.vmap(conv, (0, None)), (image[None], kernel)),
+        "vmap of conv over kernels": (jax.vmap(conv, (None, 1), 2), (image, kernel[:, None])),
+        "conv of groups": (groups, (image, grouped)),
+        "grad of conv of groups": (jax.grad(lambda a, k: jnp.sum(groups(a, k)), (0, 1)), (image, grouped)),
+        "vmap of conv of groups": (jax.vmap(groups, (None, 0)), (image, grouped[None])),
+        "conv_transpose": (
+            lambda a, k: lax.conv_transpose(a, k, (2,), "SAME", transpose_kernel=True),
+            (image, np.ones((3, 8, 8), np.float32)),
+        ),
+        "convolve, correlate": (lambda a, b: (jnp.convolve(a, b), jnp.correlate(a, b, "same")), (m[0], m[0, :3])),
+        "reduce_window": (lambda a: (largest(a), total(a)), (m,)),
+        "grad of max over windows": (jax.grad(lambda a: jnp.sum(largest(a))), (m,)),
+        "jvp of max over windows": (lambda a: jax.jvp(largest, (a,), (a,)), (m,)),
+        "vmap of windows": (jax.vmap(lambda a: (largest(a), total(a))), (m[None],)),
     }
