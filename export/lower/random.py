@@ -8,7 +8,6 @@ import math
 import numpy as np
 
 from onax._ground import dims as dim_rules
-from onax._ground.config import config
 from onax._ground.errors import LoweringError
 from onax._prims import random as prims
 from onax._prims.convert import convert
@@ -145,9 +144,9 @@ def _streamed(keys, size):
 
 
 @_function(prims.random_split_p)
-def _split(keys, *, shape):
+def _split(keys, *, shape, partitionable=True):
     lead, size = shape_of(keys), _size(shape)
-    if config.jax_threefry_partitionable:
+    if partitionable:
         first, second = (expand_dims(w, (len(lead) + 1,)) for w in _counted(keys, size))
         words = concatenate([first, second], len(lead) + 1)
     else:
@@ -181,9 +180,9 @@ def _streamed_bits(keys, bit_width, size):
 
 
 @_function(prims.random_bits_p)
-def _bits(keys, *, bit_width, shape):
+def _bits(keys, *, bit_width, shape, partitionable=True):
     size = _size(shape)
-    if not config.jax_threefry_partitionable:
+    if not partitionable:
         out = _streamed_bits(keys, bit_width, size)
     else:
         high, low = _counted(keys, size)

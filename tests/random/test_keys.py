@@ -61,6 +61,17 @@ def test_programs_print_as_in_jax(text):
     assert f"= {text} " in program, program
 
 
+def test_the_layout_is_that_of_the_place_where_bits_are_drawn():
+    def draw(key):
+        with jax.threefry_partitionable(False):
+            return random.bits(key, (3,))
+
+    assert "random_bits[bit_width=32 shape=(3,)] a" in str(jax.make_jaxpr(draw)(KEY))
+    want = draw(KEY).tolist()
+    assert want != random.bits(KEY, (3,)).tolist()
+    assert jax.jit(draw)(KEY).tolist() == jax.vmap(draw)(KEY[None])[0].tolist() == want
+
+
 def test_keys_go_through_transformations():
     f = lambda key, x: x * random.normal(key) + random.uniform(random.split(key)[1])
     want = [f(key, 2.0) for key in KEYS]

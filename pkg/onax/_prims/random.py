@@ -27,11 +27,11 @@ class PRNGImpl:
     """A random number generator: the shape of its keys, and functions on the words of keys.
 
     seed(integers) -> words                     one key for each integer
-    split(words, shape) -> words                keys.shape + shape
+    split(words, shape, partitionable) -> words keys.shape + shape
     fold_in(words, data) -> words               data is of uint32, one for each key
-    random_bits(words, bit_width, shape) -> unsigned integers of keys.shape + shape
+    random_bits(words, bit_width, shape, partitionable) -> unsigned integers of keys.shape + shape
 
-    Words are ndarrays of uint32 with the key's axes last.
+    Words are ndarrays of uint32 with the key's axes last; `partitionable` says which layout of counters to use.
     """
 
     __slots__ = ("fold_in", "key_shape", "name", "random_bits", "seed", "split", "tag")
@@ -95,9 +95,9 @@ def _threefry_seed(integers):
     return np.stack([high, low], -1)
 
 
-def _threefry_split(words, shape):
+def _threefry_split(words, shape, partitionable):
     size = int(np.prod(shape))
-    if config.jax_threefry_partitionable:
+    if partitionable:
         out = threefry.counted(words, size, 0)
     else:
         out = threefry.streamed(words, 2 * size)
@@ -119,9 +119,9 @@ def _streamed_bits(words, bit_width, size):
     return out.astype(UNSIGNED[bit_width], copy=False)
 
 
-def _threefry_random_bits(words, bit_width, shape):
+def _threefry_random_bits(words, bit_width, shape, partitionable):
     size = int(np.prod(shape))
-    if config.jax_threefry_partitionable:
+    if partitionable:
         out = threefry.counted(words, size, bit_width)
     else:
         out = _streamed_bits(words, bit_width, size)
@@ -231,11 +231,23 @@ random_clone_p = _unary_batch(
 )
 
 # ---- random_split, random_fold_in, random_bits
+#
+# The option jax_threefry_partitionable is read where a program is written, not where it runs: an equation made with it
+# off has the parameter `partitionable=False`, which does not print.
 
 
-def _split_kernel(keys, *, shape):
+def layout():
+    """The parameter that says the layout of counters; nothing for the usual one."""
+    return {} if config.jax_threefry_partitionable else {"partitionable": False}
+
+
+def _pretty(eqn, names):
+    return {name: eqn.params[name] for name in sorted(eqn.params) if name != "partitionable"}
+
+
+def _split_kernel(keys, *, shape, partitionable=True):
     impl = _impl_of(keys)
-    return _keys_of(impl.split(_words_of(keys, impl), shape), impl)
+    return _keys_of(impl.split(_words_of(keys, impl), shape, partitionable), impl)
 
 
 def _check_constant(name, shape):
@@ -243,13 +255,13 @@ def _check_constant(name, shape):
         raise TypeError(f"{name} needs a shape of known sizes, got {shape}")
 
 
-def _split_abstract(keys, *, shape):
+def _split_abstract(keys, *, shape, partitionable=True):
     _check_keys("random_split", keys)
     _check_constant("random_split", shape)
     return ShapedArray((*keys.shape, *shape), keys.dtype)
 
 
-random_split_p = _unary_batch(_primitive("random_split", _split_kernel, _split_abstract))
+random_split_p = _unary_batch(_primitive("random_split", _split_kernel, _split_abstract, pretty=_pretty))
 
 
 def _fold_in_kernel(keys, data):
@@ -270,12 +282,12 @@ random_fold_in_p = vectorised(
 )
 
 
-def _bits_kernel(keys, *, bit_width, shape):
+def _bits_kernel(keys, *, bit_width, shape, partitionable=True):
     impl = _impl_of(keys)
-    return impl.random_bits(_words_of(keys, impl), bit_width, shape)
+    return impl.random_bits(_words_of(keys, impl), bit_width, shape, partitionable)
 
 
-def _bits_abstract(keys, *, bit_width, shape):
+def _bits_abstract(keys, *, bit_width, shape, partitionable=True):
     _check_keys("random_bits", keys)
     _check_constant("random_bits", shape)
     if bit_width not in UNSIGNED:
@@ -283,7 +295,7 @@ def _bits_abstract(keys, *, bit_width, shape):
     return ShapedArray((*keys.shape, *shape), UNSIGNED[bit_width])
 
 
-random_bits_p = _unary_batch(_primitive("random_bits", _bits_kernel, _bits_abstract))
+random_bits_p = _unary_batch(_primitive("random_bits", _bits_kernel, _bits_abstract, pretty=_pretty))
 
 # ---- threefry2x32
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from onax._ground import dtypes
-from onax._prims.random import random_bits_p
+from onax._prims.random import layout, random_bits_p
 from onax._prims.shaping import canonical_shape, refuse_sharding
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import array_of
@@ -20,7 +20,7 @@ def float_dtype(name, dtype):
 
 def draw_bits(key, bit_width, shape):
     """Unsigned integers of this width from a key."""
-    return random_bits_p.bind(key, bit_width=bit_width, shape=shape)
+    return random_bits_p.bind(key, bit_width=bit_width, shape=shape, **layout())
 
 
 def checked_shape(name, shape, *param_shapes):

@@ -18,6 +18,7 @@ from onax._prims.random import (
     PRNGImpl,
     find_impl,
     is_key_dtype,
+    layout,
     random_clone_p,
     random_fold_in_p,
     random_seed_p,
@@ -166,7 +167,7 @@ def split(key, num=2):
     """
     key, raw = checked_keys("split", key)
     shape = canonical_shape(num) if isinstance(num, tuple) else (operator.index(num),)
-    return _as_given(random_split_p.bind(key, shape=shape), raw)
+    return _as_given(random_split_p.bind(key, shape=shape, **layout()), raw)
 
 
 def fold_in(key, data):
