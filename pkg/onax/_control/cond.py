@@ -84,14 +84,12 @@ def _bind(index, names, functions, operands):
     leaves, _ = tree_flatten(operands)
     in_tree = tree_structure((operands, {}))
     values, avals = arrays_and_avals(leaves)
-    staged = [stage_body(f, in_tree, avals, "cond" if len(functions) == 2 else "switch") for f in functions]
-    jaxprs, consts, out_trees = ([s[i] for s in staged] for i in range(3))
-    shown = list(range(len(functions)))
-    if names[0] == "false_fun":
-        shown = [1, 0]
-    check_branches(
-        *([x[i] for i in shown] for x in (names, functions, out_trees)), [jaxprs[i].out_avals for i in shown]
-    )
+    shown = [1, 0] if names[0] == "false_fun" else list(range(len(functions)))  # the true branch is traced first
+    what = "cond" if len(functions) == 2 else "switch"
+    found = {i: stage_body(functions[i], in_tree, avals, what) for i in shown}
+    jaxprs, consts, out_trees = ([found[i][part] for i in range(len(functions))] for part in range(3))
+    in_shown_order = ([x[i] for i in shown] for x in (names, functions, out_trees))
+    check_branches(*in_shown_order, [jaxprs[i].out_avals for i in shown])
     branches, all_consts = _with_all_constants(jaxprs, consts)
     outs = cond_p.bind(index, *all_consts, *values, branches=branches)
     return tree_unflatten(out_trees[0], outs)

@@ -113,6 +113,10 @@ class Tracer(Array):
         """Sentences that say where this tracer comes from, for error messages."""
         return ""
 
+    def escape_msg(self):
+        """Sentences that say where a tracer that outlived its trace was made."""
+        return ""
+
     # Conversions to Python values: possible when a concrete value is behind the tracer.
 
     def _concrete(self, error, *details):
@@ -218,7 +222,9 @@ def escaped_tracer_error(tracer):
         f"reference to an intermediate value with type {tracer.aval.str_short()} wrapped in a "
         f"{type(tracer).__name__} to escape the scope of the transformation.\n"
         "onax transformations require that functions explicitly return their outputs, and disallow saving "
-        f"intermediate values to global state.\n{tracer._origin_msg()}"
+        f"intermediate values to global state.\n{tracer.escape_msg()}"
+        "To catch the leak earlier, try setting the environment variable JAX_CHECK_TRACER_LEAKS or using the "
+        "`checking_leaks` context manager."
     )
 
 

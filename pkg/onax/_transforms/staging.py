@@ -27,6 +27,21 @@ class DynamicJaxprTracer(Tracer):
         """Where the function being traced stands, and what this value depends on."""
         return self._trace.origin_of(self)
 
+    def escape_msg(self):
+        """The function that was being traced, and the line that made this value."""
+        info = self._trace.debug_info
+        text = (
+            f"The function being traced when the value leaked was {info.func_src_info} traced for {info.traced_for}.\n"
+        )
+        if self._location is None:
+            return text
+        line, where = "-" * 30, source.summarize(self._location)
+        return (
+            f"{text}{line}\nThe leaked intermediate value was created on line {where}.\n{line}\n"
+            "When the value was created, the final 1 stack frames (most recent last) excluding onax-internal frames "
+            f"were:\n{line}\n{where}\n{line}\n\n"
+        )
+
 
 class DynamicJaxprTrace(Trace):
     """Records every operation as an equation; values of other traces and arrays become constants."""

@@ -213,9 +213,9 @@ def fromfunction(function, shape, *, dtype=float, **kwargs):
 
 def canonical_shape(shape):
     """A shape given as a number, a sequence or a concrete integer array, as a tuple."""
-    if isinstance(shape, Array) and shape.ndim == 0:
-        return (operator.index(shape),)
-    if np.ndim(shape) == 0 and not isinstance(shape, dims.SymbolicDim):
+    if isinstance(shape, Array):
+        return plain_shape(shape if shape.ndim else (shape,))
+    if not isinstance(shape, (tuple, list, dims.SymbolicDim)) and np.ndim(shape) == 0:
         shape = (shape,)
     return plain_shape(shape)
 

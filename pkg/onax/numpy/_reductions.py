@@ -10,6 +10,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import ArrayImpl
 from onax.numpy._creation import broadcast_to
@@ -32,12 +33,18 @@ _PLAIN_FLOATS = frozenset((_F32, np.dtype(np.float64)))
 _AS_IS = frozenset(d for d in dtypes.ALL_DTYPES if dtypes.itemsize_bits(d) >= 32)
 
 
+def known_axis(axis):
+    """The axis argument itself; ConcretizationTypeError for one that is being traced."""
+    return concrete_or_error(None, axis, "The axis argument must be known statically.")
+
+
 def reduced_axes(axis, ndim):
     """The axes of a reduction as a tuple.  Raises ValueError for one out of bounds or named twice."""
     if axis is None:
         return tuple(range(ndim))
     if type(axis) is int and -ndim <= axis < ndim:
         return (axis % ndim,)
+    axis = known_axis(axis)
     if not hasattr(axis, "__index__") and not isinstance(axis, (tuple, list, np.ndarray)):
         axis = tuple(axis)
     axes = canonical_axes(axis, ndim)
@@ -255,14 +262,14 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     """The mean squared deviation from the mean, the sum divided by n - ddof; nan where that is not positive."""
     ddof = _correction(ddof, correction)
     no_out("var", out)
-    return _var(a, axis, dtype, ddof, keepdims, where, mean)
+    return _var(a, known_axis(axis), dtype, ddof, keepdims, where, mean)
 
 
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
     """The square root of `var`."""
     ddof = _correction(ddof, correction)
     no_out("std", out)
-    return _std(a, axis, dtype, ddof, keepdims, where, mean)
+    return _std(a, known_axis(axis), dtype, ddof, keepdims, where, mean)
 
 
 def _correction(ddof, correction):
