@@ -82,6 +82,14 @@ def test_keys_go_through_transformations():
     assert drawn.tolist() == [int(random.bits(KEY)), int(random.bits(random.split(KEY)[0]))]
 
 
+@pytest.mark.parametrize("kind", [int, np.float16, np.float32, np.float64, np.int8, jnp.float32])
+def test_bounds_of_any_kind(kind):
+    want = random.uniform(KEY, (5,), minval=-2.0, maxval=3.0)
+    for bounds in ((kind(-2), kind(3)), (kind(-2), np.float32(3)), (-2, kind(3))):
+        got = random.uniform(KEY, (5,), minval=bounds[0], maxval=bounds[1])
+        assert got.dtype == np.float32 and got.tolist() == want.tolist()
+
+
 def test_keys_go_through_jit_untouched():
     twice = jax.jit(lambda keys: (keys, keys[1], KEY))
     same, one, constant = twice(KEYS)

@@ -1,5 +1,7 @@
 """Continuous distributions, each a function of uniform numbers as in JAX, so that a key gives JAX's numbers."""
 
+import functools
+
 import numpy as np
 
 from onax import lax
@@ -20,6 +22,17 @@ def _shown_shape(name, shape, out_sharding):
     return canonical_shape(shape)
 
 
+@functools.lru_cache(maxsize=256)
+def scalar(value, dtype):
+    """A Python number as a NumPy scalar of a dtype."""
+    return np.asarray(value).astype(dtype)[()]
+
+
+@functools.lru_cache(maxsize=32)
+def _above_minus_one(dtype):
+    return np.nextafter(scalar(-1.0, dtype), scalar(0.0, dtype), dtype=dtype)
+
+
 def _bounds(shape, dtype, *bounds):
     """Parameters that broadcast to a shape, with axes of length 1 in front as needed."""
     arrays = [parameter("uniform", b, dtype) for b in bounds]
@@ -36,7 +49,7 @@ def _unit_interval(key, shape, dtype):
     bits = draw_bits(key, width, shape)
     # The bits kept are below 2 ** mantissa, so conversion and product are exact.
     kept = lax.shift_right_logical(bits, np.array(width - mantissa, bits.dtype)[()])
-    return lax.mul(convert(kept, dtype), np.asarray(2.0**-mantissa).astype(dtype)[()])
+    return lax.mul(convert(kept, dtype), scalar(2.0**-mantissa, dtype))
 
 
 @staged("_uniform", static_argnames=("shape", "dtype"))
@@ -44,7 +57,10 @@ def _uniform(key, minval, maxval, *, shape, dtype):
     floats = _unit_interval(key, shape, dtype)
     if type(minval) is float and type(maxval) is float and minval == 0.0 and maxval == 1.0:
         return floats  # what follows would change nothing
-    low, high = _bounds(shape, dtype, minval, maxval)
+    if all(isinstance(bound, np.generic) and bound.dtype == dtype for bound in (minval, maxval)):
+        low, high = minval, maxval  # they fit any shape as they are
+    else:
+        low, high = _bounds(shape, dtype, minval, maxval)
     return lax.max(low, lax.add(lax.mul(floats, lax.sub(high, low)), low))
 
 
@@ -66,13 +82,12 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=N
 
 @staged("_normal_real", static_argnames=("shape", "dtype"))
 def _normal_real(key, *, shape, dtype):
-    low = np.nextafter(np.asarray(-1.0).astype(dtype), np.asarray(0.0).astype(dtype), dtype=dtype)[()]
-    u = _uniform(key, low, np.asarray(1.0).astype(dtype)[()], shape=shape, dtype=dtype)
+    u = _uniform(key, _above_minus_one(dtype), scalar(1.0, dtype), shape=shape, dtype=dtype)
     return lax.mul(_sqrt_of_2(dtype), lax.erf_inv(u))
 
 
 def _sqrt_of_2(dtype):
-    return np.asarray(np.sqrt(2)).astype(dtype)[()]
+    return scalar(np.sqrt(2), dtype)
 
 
 @staged("_normal", static_argnames=("shape", "dtype"))
@@ -83,7 +98,7 @@ def _normal(key, *, shape, dtype):
     real = dtypes.real_dtype(dtype)
     x = convert(_normal_real(keys[0], shape=shape, dtype=real), dtype)
     y = convert(_normal_real(keys[1], shape=shape, dtype=real), dtype)
-    return lax.div(lax.add(x, lax.mul(np.asarray(1j).astype(dtype)[()], y)), _sqrt_of_2(dtype))
+    return lax.div(lax.add(x, lax.mul(scalar(1j, dtype), y)), _sqrt_of_2(dtype))
 
 
 def normal(key, shape=(), dtype=None, *, out_sharding=None):
@@ -105,7 +120,7 @@ def _truncated_normal(key, lower, upper, *, shape, dtype):
     root = _sqrt_of_2(dtype)
     u = _uniform(key, lax.erf(lax.div(lower, root)), lax.erf(lax.div(upper, root)), shape=shape, dtype=dtype)
     out = lax.mul(root, lax.erf_inv(u))
-    inf = np.asarray(np.inf).astype(dtype)[()]
+    inf = scalar(np.inf, dtype)
     return clip(out, lax.nextafter(lax.stop_gradient(lower), inf), lax.nextafter(lax.stop_gradient(upper), -inf))
 
 
@@ -152,7 +167,7 @@ def _standard(name, formula, doc):
 
 def _between(key, low, high, shape, dtype):
     """Uniform numbers between two bounds rounded to the dtype."""
-    low, high = (np.asarray(bound).astype(dtype)[()] for bound in (low, high))
+    low, high = (scalar(bound, dtype) for bound in (low, high))
     return _uniform(key, low, high, shape=shape, dtype=dtype)
 
 
@@ -173,7 +188,7 @@ def _logistic_formula(key, *, shape, dtype):
 
 def _cauchy_formula(key, *, shape, dtype):
     u = _between(key, float(dtypes.finfo(dtype).eps), 1.0, shape, dtype)
-    half, pi = (np.asarray(v).astype(dtype)[()] for v in (0.5, np.pi))
+    half, pi = (scalar(v, dtype) for v in (0.5, np.pi))
     return lax.tan(lax.mul(pi, lax.sub(u, half)))
 
 
@@ -199,7 +214,7 @@ def _gumbel(key, *, shape, dtype, mode):
         return lax.neg(lax.log(lax.neg(lax.log(u))))
     # A second number supplies the bits that the first lacks near 0.
     high, low = _uniform(key, 0.0, 1.0, shape=(2, *shape), dtype=dtype)
-    half, eps, tiny = (np.asarray(float(v)).astype(dtype)[()] for v in (0.5, info.eps, info.tiny))
+    half, eps, tiny = (scalar(float(v), dtype) for v in (0.5, info.eps, info.tiny))
     finer = lax.add(lax.add(high, lax.mul(eps, low)), tiny)
     u = where(lax.ge(high, half), high, finer)
     return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(u)))))
@@ -225,7 +240,7 @@ def gumbel(key, shape=(), dtype=None, mode=None, *, out_sharding=None):
 @staged("_rayleigh", static_argnames=("shape", "dtype"))
 def _rayleigh(key, scale, *, shape, dtype):
     u = _uniform(key, 0.0, 1.0, shape=shape, dtype=dtype)
-    minus_two = np.asarray(-2.0).astype(dtype)[()]
+    minus_two = scalar(-2.0, dtype)
     return lax.mul(parameter("rayleigh", scale, dtype, shape), lax.sqrt(lax.mul(lax.log(u), minus_two)))
 
 
@@ -257,7 +272,7 @@ def pareto(key, b, shape=None, dtype=None, *, out_sharding=None):
 def _weibull_min(key, scale, concentration, *, shape, dtype):
     scale, concentration = _bounds(shape, dtype, scale, concentration)
     x = _exponential_formula(key, shape=shape, dtype=dtype)
-    return lax.mul(lax.pow(x, lax.div(np.asarray(1.0).astype(dtype)[()], concentration)), scale)
+    return lax.mul(lax.pow(x, lax.div(scalar(1.0, dtype), concentration)), scale)
 
 
 def weibull_min(key, scale, concentration, shape=(), dtype=None):
@@ -282,7 +297,7 @@ def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=N
     left, mode, right = (parameter("triangular", x, found, shape) for x in (left, mode, right))
     turn = lax.div(lax.sub(mode, left), lax.sub(right, left))
     u = _uniform(key, 0.0, 1.0, shape=shape, dtype=found)
-    one = np.asarray(1.0).astype(found)[()]
+    one = scalar(1.0, found)
     rising = lax.mul(lax.mul(u, lax.sub(right, left)), lax.sub(mode, left))
     falling = lax.mul(lax.mul(lax.sub(one, u), lax.sub(right, left)), lax.sub(right, mode))
     return lax.select_n(lax.lt(u, turn), lax.sub(right, lax.sqrt(falling)), lax.add(left, lax.sqrt(rising)))
@@ -294,7 +309,7 @@ def _wald(key, mean, *, shape, dtype):
     mean = parameter("wald", mean, dtype, shape)
     y = lax.integer_pow(_normal(keys[0], shape=shape, dtype=dtype), 2)
     z = _uniform(keys[1], 0.0, 1.0, shape=shape, dtype=dtype)
-    two, four = (np.asarray(v).astype(dtype)[()] for v in (2.0, 4.0))
+    two, four = (scalar(v, dtype) for v in (2.0, 4.0))
     mean_2 = lax.integer_pow(mean, 2)
     root = lax.sqrt(lax.add(lax.mul(lax.mul(four, mean), y), lax.mul(mean_2, lax.integer_pow(y, 2))))
     x = lax.add(mean, lax.div(lax.mul(mean_2, y), two))
@@ -315,7 +330,7 @@ def wald(key, mean, shape=None, dtype=None, *, out_sharding=None):
 def _double_sided_maxwell(key, loc, scale, *, shape, dtype):
     keys = split(key)
     loc, scale = _bounds(shape, dtype, loc, scale)
-    half, one, two = (np.asarray(v).astype(dtype)[()] for v in (0.5, 1.0, 2.0))
+    half, one, two = (scalar(v, dtype) for v in (0.5, 1.0, 2.0))
     size = _maxwell(keys[0], shape=shape, dtype=dtype)
     # As `rademacher` draws its signs: from uniform numbers of the default float dtype.
     positive = lax.lt(_uniform(keys[1], 0.0, 1.0, shape=shape, dtype=dtypes.scalar_dtype(float)), float(half))
