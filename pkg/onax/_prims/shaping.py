@@ -41,7 +41,8 @@ def canonical_shape(shape):
     except TypeError as e:
         shown = shape if isinstance(shape, (int, float, str)) else tuple(shape)
         items = shown if isinstance(shown, tuple) else ()
-        origin = next((f"\n{d._origin_msg()}" for d in items if isinstance(d, Tracer)), "")
+        advice = "\nIf using `jit`, try using `static_argnums` or applying `jit` to smaller subfunctions.\n"
+        origin = next((f"{advice}{d._origin_msg()}" for d in items if isinstance(d, Tracer)), "")
         raise TypeError(f"Shapes must be 1D sequences of concrete values of integer type, got {shown}.{origin}") from e
 
 

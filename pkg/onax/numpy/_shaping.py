@@ -9,6 +9,7 @@ from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import Array, ArrayImpl
+from onax._prims.shaping import canonical_shape
 from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._promotion import (
     array_of,
@@ -62,7 +63,7 @@ def _target_shape(have, shape):
             shape = (shape,)
         elif isinstance(shape, str):
             raise TypeError("'str' object cannot be interpreted as an integer")
-    shape = tuple(d if isinstance(d, dims.SymbolicDim) else operator.index(d) for d in shape)
+    shape = canonical_shape(shape)
     unknown = [i for i, d in enumerate(shape) if type(d) is int and d == -1]
     if len(unknown) > 1:
         raise TypeError(f"can only specify one unknown axis size with a `-1` value, got {shape}")
