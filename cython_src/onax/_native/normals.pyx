@@ -17,7 +17,7 @@ cdef extern from *:
     #include <stdint.h>
     #include <string.h>
 
-    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+    #if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
     #define ONAX_LOOP __attribute__((optimize("O3"), target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
     #elif defined(__GNUC__) && !defined(__clang__)
     #define ONAX_LOOP __attribute__((optimize("O3")))
