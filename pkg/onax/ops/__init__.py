@@ -1,0 +1,75 @@
+"""Sums, products and extrema over segments, under the names of jax.ops."""
+
+import numpy as np
+
+import onax.numpy as jnp
+from onax import lax
+from onax._core.trace import concrete_or_error
+from onax._ground import dtypes
+
+
+def _segments(name, data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, start, combine):
+    """One row for each segment: `start` combined with the data rows whose id names it."""
+    data, ids = jnp.asarray(data), jnp.asarray(segment_ids)
+    if num_segments is None:
+        known = concrete_or_error(None, ids, f"num_segments must be given to {name} while tracing.")
+        num_segments = int(np.max(known, initial=-1)) + 1
+    num_segments = concrete_or_error(int, num_segments, f"{name}() `num_segments` argument.")
+    if num_segments < 0:
+        raise ValueError("num_segments must be non-negative.")
+    out = jnp.full((num_segments, *data.shape[ids.ndim :]), start(data.dtype), data.dtype)
+    mode = lax.GatherScatterMode.FILL_OR_DROP if mode is None else mode
+    options = {"mode": mode, "indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
+    # Ids count from 0: a negative one belongs to no segment.
+    return getattr(out.at[jnp.where(ids < 0, num_segments, ids)], combine)(data, **options)
+
+
+def _lowest(dtype):
+    return -np.inf if dtypes.is_float(dtype) else False if dtype == np.bool_ else dtypes.iinfo(dtype).min
+
+
+def _highest(dtype):
+    return np.inf if dtypes.is_float(dtype) else True if dtype == np.bool_ else dtypes.iinfo(dtype).max
+
+
+def segment_sum(
+    data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None
+):
+    """Sums of the rows of `data` with equal ids: shape (num_segments, ...); 0 for a segment without rows.
+
+    `segment_ids`: integers; negative and too large ones are dropped.  `num_segments` must be given under `jit`.
+    `bucket_size` is accepted: sums are not taken in parts.
+    """
+    return _segments(
+        "segment_sum", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, lambda _: 0, "add"
+    )
+
+
+def segment_prod(
+    data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None
+):
+    """Products of the rows of `data` with equal ids; 1 for a segment without rows.  See `segment_sum`."""
+    return _segments(
+        "segment_prod", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, lambda _: 1, "mul"
+    )
+
+
+def segment_max(
+    data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None
+):
+    """The largest of the rows of `data` with equal ids; the lowest number for a segment without rows."""
+    return _segments(
+        "segment_max", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, _lowest, "max"
+    )
+
+
+def segment_min(
+    data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None
+):
+    """The smallest of the rows of `data` with equal ids; the highest number for a segment without rows."""
+    return _segments(
+        "segment_min", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, _highest, "min"
+    )
+
+
+__all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]

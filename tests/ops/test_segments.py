@@ -1,0 +1,44 @@
+"""Segment reductions against a loop, eager and jitted; rows whose id names no segment are dropped."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+from onax import ops
+
+IDS = np.array([0, 2, 0, 9, -1, 2], np.int32)
+COMBINE = {"sum": (np.add, 0), "prod": (np.multiply, 1), "max": (np.maximum, None), "min": (np.minimum, None)}
+
+
+def expected(name, data, count):
+    combine, start = COMBINE[name]
+    if start is None:
+        limits = np.iinfo(data.dtype) if data.dtype.kind == "i" else None
+        low, high = (limits.min, limits.max) if limits else (-np.inf, np.inf)
+        start = low if name == "max" else high
+    out = np.full((count, *data.shape[1:]), start, data.dtype)
+    for row, i in zip(data, IDS):
+        if 0 <= i < count:
+            out[i] = combine(out[i], row)
+    return out
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+@pytest.mark.parametrize("name", COMBINE)
+def test_equals_a_loop(name, dtype):
+    data = np.arange(1, 13).reshape(6, 2).astype(dtype)
+    f = lambda d, i: getattr(ops, f"segment_{name}")(d, i, 4)
+    for way in (f, jax.jit(f)):
+        np.testing.assert_array_equal(np.asarray(way(data, IDS)), expected(name, data, 4))
+
+
+def test_number_of_segments_is_found_where_ids_are_known():
+    assert ops.segment_sum(jnp.ones(3), jnp.array([0, 0, 4])).shape == (5,)
+    with pytest.raises(jax.errors.ConcretizationTypeError, match="num_segments"):
+        jax.jit(ops.segment_sum)(jnp.ones(3), jnp.array([0, 0, 4]))
+
+
+def test_gradient():
+    g = jax.grad(lambda d: jnp.sum(ops.segment_sum(d, IDS, 4) ** 2))(jnp.arange(6.0))
+    np.testing.assert_array_equal(np.asarray(g), [4.0, 12.0, 4.0, 0.0, 0.0, 12.0])
