@@ -143,9 +143,10 @@ def _unique_of_nothing(rows, axis, n, order, size, fill_value, index):
     )
 
 
-UniqueAll = namedtuple("_UniqueAllResult", "values indices inverse_indices counts")
-UniqueCounts = namedtuple("_UniqueCountsResult", "values counts")
-UniqueInverse = namedtuple("_UniqueInverseResult", "values inverse_indices")
+# They print under the names that JAX gives them.
+UniqueAll = namedtuple("_UniqueAllResult", "values indices inverse_indices counts")  # type: ignore[name-match]
+UniqueCounts = namedtuple("_UniqueCountsResult", "values counts")  # type: ignore[name-match]
+UniqueInverse = namedtuple("_UniqueInverseResult", "values inverse_indices")  # type: ignore[name-match]
 
 
 def unique_all(x, /, *, size=None, fill_value=None):
