@@ -11,8 +11,8 @@ OUT ?= demo-output
 
 $(VENV)/.built: setup.py pyproject.toml $(wildcard cython_src/onax/_native/*)
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --upgrade pip "setuptools>=77" wheel "cython>=3.1" "numpy>=2.1"
-	$(RUN) -m pip install --quiet --no-build-isolation --editable ".[demo,test]"
+	$(RUN) -m pip install --quiet --upgrade pip
+	$(RUN) -m pip install --quiet --editable ".[demo,test]"
 	touch $@
 
 demo: $(VENV)/.built  ## trains on real handwritten digits, exports, replays the exports without onax, draws

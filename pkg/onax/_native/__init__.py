@@ -5,5 +5,5 @@ try:
 except ModuleNotFoundError as missing:
     raise ImportError(
         "onax's compiled modules are missing. Install the package (pip install .), or, working in a checkout, "
-        "build them in place: pip install -e . --no-build-isolation"
+        "build them in place: pip install -e ."
     ) from missing
