@@ -25,10 +25,11 @@ def _require_toolchain():
 
 def _extensions():
     """One extension module per .pyx of floor 0, with the C kernels that lie beside it, if any."""
+    _require_toolchain()
+
     import numpy
     from Cython.Build import cythonize
 
-    _require_toolchain()
     flags = [] if sys.platform == "win32" else ["-O2", "-g0"]
     extensions = []
     for pyx in sorted(SOURCES.glob("*.pyx")):
