@@ -174,6 +174,7 @@ cdef class Session:
     initializers  {name: ndarray}: constants that the model only names (external data without a file); their memory is
                   used as it is, and kept alive
     options       "optimization": 0, 1 (by default), 2 or 99; "memory_pattern", "arena": bool; "config": {key: text};
+                  "provider": "cpu" (by default) or "cuda"; "provider_options": {key: value};
                   "save_optimized": a path to write the model to as it is run
 
     Raises RuntimeError with the runtime's words when it refuses the model.
@@ -355,6 +356,25 @@ cdef int _apply(void *settings, options) except -1:
     for key, text in options.get("config", {}).items():
         key, text = key.encode(), text.encode()
         check(ort_add_config(API, settings, PyBytes_AS_STRING(key), PyBytes_AS_STRING(text)))
+    provider = options.get("provider", "cpu")
+    if provider == "cuda":
+        _append_cuda(settings, options.get("provider_options", {}))
+    elif provider != "cpu":
+        raise ValueError(f"unknown provider {provider!r}: 'cpu' or 'cuda'")
+    return 0
+
+
+cdef int _append_cuda(void *settings, dict given) except -1:
+    """Puts CUDA's provider before the CPU's; RuntimeError in the runtime's words where it cannot be loaded."""
+    cdef void *cuda = NULL
+    check(ort_create_cuda_options(API, &cuda))
+    try:
+        for key, text in given.items():
+            key, text = str(key).encode(), str(text).encode()
+            check(ort_update_cuda_options(API, cuda, PyBytes_AS_STRING(key), PyBytes_AS_STRING(text)))
+        check(ort_append_cuda(API, settings, cuda))
+    finally:
+        ort_release_cuda_options(API, cuda)
     return 0
 
 

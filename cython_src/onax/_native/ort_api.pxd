@@ -118,6 +118,14 @@ cdef extern from * nogil:
         { return ONAX_ORT(t, 149, void *, void *, int)(threading, on); }
     static ort_status ort_add_initializer(const onax_ort_entry *t, void *options, const char *name, void *value)
         { return ONAX_ORT(t, 150, void *, void *, const char *, const void *)(options, name, value); }
+    static ort_status ort_append_cuda(const onax_ort_entry *t, void *options, const void *cuda)
+        { return ONAX_ORT(t, 204, void *, void *, const void *)(options, cuda); }
+    static ort_status ort_create_cuda_options(const onax_ort_entry *t, void **cuda)
+        { return ONAX_ORT(t, 205, void *, void **)(cuda); }
+    static ort_status ort_update_cuda_options(const onax_ort_entry *t, void *cuda, const char *key, const char *value)
+        { return ONAX_ORT(t, 206, void *, void *, const char *const *, const char *const *, size_t)(cuda, &key, &value,
+                                                                                                    1); }
+    static void ort_release_cuda_options(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 208, void, void *)(h); }
     static ort_status ort_add_external_initializers(const onax_ort_entry *t, void *options, const char *const *names,
                                                     void *const *values, size_t n)
         { return ONAX_ORT(t, 210, void *, void *, const char *const *, void *const *, size_t)(options, names, values,
@@ -163,5 +171,9 @@ cdef extern from * nogil:
     ort_status ort_set_inter_threads(const onax_ort_entry *t, void *threading, int n)
     ort_status ort_set_spinning(const onax_ort_entry *t, void *threading, int on)
     ort_status ort_add_initializer(const onax_ort_entry *t, void *options, const char *name, void *value)
+    ort_status ort_append_cuda(const onax_ort_entry *t, void *options, const void *cuda)
+    ort_status ort_create_cuda_options(const onax_ort_entry *t, void **cuda)
+    ort_status ort_update_cuda_options(const onax_ort_entry *t, void *cuda, const char *key, const char *value)
+    void ort_release_cuda_options(const onax_ort_entry *t, void *h)
     ort_status ort_add_external_initializers(const onax_ort_entry *t, void *options, const char **names, void **values,
                                              size_t n)

@@ -23,10 +23,11 @@ def session_options(compiler_options=None):
     """The runtime's session options for `compiler_options` of `Lowered.compile` and of jit.
 
     Known: "optimization" (0, 1, 2, 99), "memory_pattern", "arena" (bool) and "config" (a dictionary of the runtime's
-    own session entries).  Options of other compilers raise ValueError.
+    own session entries), "provider" ("cpu" or "cuda") and "provider_options" (a dictionary of that provider's own
+    options, such as device_id).  Options of other compilers raise ValueError.
     """
     given = dict(compiler_options or {})
-    unknown = set(given) - {"optimization", "memory_pattern", "arena", "config"}
+    unknown = set(given) - {"optimization", "memory_pattern", "arena", "config", "provider", "provider_options"}
     if unknown:
         raise ValueError(f"No such compile option: {', '.join(sorted(map(repr, unknown)))}")
     return given
