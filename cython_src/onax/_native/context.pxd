@@ -32,3 +32,4 @@ cdef uint64_t option_bits() noexcept nogil
 cdef object default_device()        # device of new results: the thread's, else the process's, else None
 cdef PyObject* quiet_begin() except? NULL   # silences NumPy's floating-point warnings; NULL if they are silent already
 cdef int quiet_end(PyObject *token) except -1
+cpdef object swap_trace(trace)      # makes a trace current in this thread; gives the one that was

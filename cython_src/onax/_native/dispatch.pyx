@@ -17,7 +17,7 @@ from onax._native.array cimport (
 )
 from onax._native.avals cimport make_aval
 from onax._native.buffers cimport canonical, is_extended, is_numpy, scalar_buffer, shares_with_user
-from onax._native.context cimport ctx, default_device, option_bits, quiet_begin, quiet_end
+from onax._native.context cimport ctx, default_device, option_bits, quiet_begin, quiet_end, swap_trace
 
 cnp.import_array()
 
@@ -680,6 +680,17 @@ cdef object bind_n(Primitive p, PyObject **args, Py_ssize_t n, dict params):
         return evaluate_n(p, args, n, params)
     operands = tuple([<object>args[i] for i in range(n)])
     return (<object>trace).process_primitive(p, operands, params if params is not None else {})
+
+
+cpdef object bind_with_trace(Primitive p, trace, args, dict params):
+    """Interprets one operation by the given trace (the bottom one, or None: evaluates), which is current meanwhile."""
+    previous = swap_trace(trace)
+    try:
+        if ctx().trace == NULL:
+            return evaluate(p, args, params)
+        return trace.process_primitive(p, args, params)
+    finally:
+        swap_trace(previous)
 
 
 # ---- the fast path of operators ------------------------------------------------------------------------------------

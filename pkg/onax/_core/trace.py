@@ -16,7 +16,7 @@ from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
 from onax._native.avals import ShapedArray
 from onax._native.context import set_current_trace
-from onax._native.dispatch import evaluate, set_stray_tracer_handler
+from onax._native.dispatch import bind_with_trace, evaluate, set_stray_tracer_handler
 
 
 class Trace:
@@ -299,17 +299,6 @@ def concrete_or_error(convert, x, context=""):
 
 def _identity(x):
     return x
-
-
-def bind_with_trace(primitive, trace, args, params):
-    """Interprets one operation by the given trace, which is current meanwhile."""
-    previous = context.swap_trace(trace)
-    try:
-        if trace is eval_trace:
-            return evaluate(primitive, args, params)
-        return trace.process_primitive(primitive, args, params)
-    finally:
-        context.swap_trace(previous)
 
 
 __all__ = [

@@ -20,7 +20,7 @@ from onax._transforms.flatten import FlatFunction, check_callable, debug_info, f
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.linearize import linearize_flat
 from onax._transforms.staging import trace_to_jaxpr
-from onax._transforms.transpose import backward_pass
+from onax._transforms.transpose import backward_pass, pull_back
 from onax._transforms.vmap import vmap
 
 
@@ -191,8 +191,7 @@ class VJP:
 def _pull_back(lin, cts):
     """Cotangents of the arguments of a linearized function, from those of its results."""
     cts = [ct for ct, nonzero in zip(cts, lin.nonzeros_out) if nonzero]
-    primals = [UndefinedPrimal(v.aval) for v in lin.jaxpr.invars]
-    return [instantiate_zeros(ct) for ct in backward_pass(lin.jaxpr, lin.residuals, primals, cts)]
+    return [instantiate_zeros(ct) for ct in pull_back(lin.jaxpr, lin.residuals, cts)]
 
 
 def vjp(fun, *primals, has_aux=False, reduce_axes=()):

@@ -78,19 +78,19 @@ class LinearizeTrace(JVPTrace):
         self.tangent_trace.alive = False
 
     def process_primitive(self, primitive, args, params):
-        primals, tangents = [], []
+        primals, tangents, active = [], [], 0
         for x in args:
             if type(x) is LinearizeTracer and x._trace is self:
                 tangent = x.tangent
-                tangents.append(tangent if tangent.aval.dtype != float0 else Zero(tangent.aval))
                 primals.append(x.primal)
+                tangents.append(tangent if tangent.aval.dtype != float0 else Zero(tangent.aval))
+                active += 1
             else:
-                tangents.append(None)
                 primals.append(x)
-        active = [t is not None for t in tangents]
-        if not any(active):
+                tangents.append(None)
+        if not active:
             return bind_with_trace(primitive, self.parent_trace, primals, params)
-        if not all(active):
+        if active < len(tangents):
             tangents = [Zero(typeof(p).to_tangent_aval()) if t is None else t for p, t in zip(primals, tangents)]
         if primitive.linearize is not None:
             out, tangent_out = self._by_linearize_rule(primitive, primals, tangents, params)

@@ -15,64 +15,76 @@ def backward_pass(jaxpr, consts, primals, cotangents):
     allowed.  Returns one cotangent an argument (Zero allowed; None for arguments that are not linear).
     """
     env = dict(zip(jaxpr.constvars, consts))
-    linear = {v for v, p in zip(jaxpr.invars, primals) if is_undefined_primal(p)}
     env.update((v, p) for v, p in zip(jaxpr.invars, primals) if not is_undefined_primal(p))
-    linear_eqns = _run_nonlinear(jaxpr, env, linear)
-    cts = {}
-    for atom, ct in zip(jaxpr.outvars, cotangents):
-        if type(atom) is not core.Literal and atom in linear:
-            _accumulate(cts, atom, ct)
-    trace = find_cur_trace()
-    for eqn in reversed(linear_eqns):
-        _transpose_eqn(eqn, env, linear, cts, trace)
-    return [cts.get(v, Zero(v.aval)) if v in linear else None for v in jaxpr.invars]
+    linear_eqns = _run_nonlinear(jaxpr, env)
+    cts = _transpose_eqns(linear_eqns, env, jaxpr.outvars, cotangents)
+    return [None if v in env else _cotangent(cts, v) for v in jaxpr.invars]
 
 
-def _run_nonlinear(jaxpr, env, linear):
-    """Carries out the equations that touch no linear variable; returns the others."""
+def pull_back(jaxpr, residuals, cotangents):
+    """Cotangents of the arguments of a linear program whose every equation touches one of them."""
+    env = dict(zip(jaxpr.constvars, residuals))
+    cts = _transpose_eqns(jaxpr.eqns, env, jaxpr.outvars, cotangents)
+    return [_cotangent(cts, v) for v in jaxpr.invars]
+
+
+def _cotangent(cts, var):
+    ct = cts.get(var)
+    return Zero(var.aval) if ct is None else ct
+
+
+def _run_nonlinear(jaxpr, env):
+    """Carries out the equations that touch no linear variable (one without a value in env); returns the others."""
     remaining, trace = [], find_cur_trace()
     for eqn in jaxpr.eqns:
-        if any(type(a) is not core.Literal and a in linear for a in eqn.invars):
-            linear.update([v for v in eqn.outvars if type(v) is not core.DropVar])
+        if any(type(a) is not core.Literal and a not in env for a in eqn.invars):
             remaining.append(eqn)
             continue
-        args = [_read(a, env) for a in eqn.invars]
+        args = [a.array if type(a) is core.Literal else env[a] for a in eqn.invars]
         out = trace.process_primitive(eqn.primitive, args, eqn.params)
         env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
     return remaining
 
 
-def _read(atom, env):
-    return atom.array if type(atom) is core.Literal else env[atom]
+def _transpose_eqns(eqns, env, outvars, cotangents):
+    """Runs linear equations backward; returns the cotangent of every variable that was not used up on the way."""
+    cts = {}
+    for atom, ct in zip(outvars, cotangents):
+        if type(atom) is not core.Literal and atom not in env and type(ct) is not Zero:
+            known = cts.get(atom)
+            cts[atom] = ct if known is None else add_tangents(known, ct)
+    for eqn in reversed(eqns):
+        _transpose_eqn(eqn, env, cts)
+    return cts
 
 
-def _accumulate(cts, var, ct):
-    if ct is None or type(ct) is Zero:
-        return
-    known = cts.get(var)
-    cts[var] = ct if known is None else add_tangents(known, ct)
-
-
-def _transpose_eqn(eqn, env, linear, cts, trace):
+def _transpose_eqn(eqn, env, cts):
     primitive = eqn.primitive
-    eqn_cts = [cts.pop(v, None) for v in eqn.outvars]
-    if all(ct is None for ct in eqn_cts):
-        return
+    if primitive.multiple_results:
+        found = [cts.pop(v, None) for v in eqn.outvars]
+        if all(ct is None for ct in found):
+            return
+        ct = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, found)]
+    else:
+        ct = cts.pop(eqn.outvars[0], None)
+        if ct is None:
+            return
     if primitive.transpose is None:
         raise NotImplementedError(
             f"Transpose rule (for reverse-mode differentiation) for '{primitive.name}' not implemented"
         )
-    operands = [
-        UndefinedPrimal(a.aval) if type(a) is not core.Literal and a in linear else _read(a, env) for a in eqn.invars
-    ]
-    if primitive.multiple_results:
-        ct = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, eqn_cts)]
-    else:
-        ct = eqn_cts[0]
+    operands = []
+    for atom in eqn.invars:
+        if type(atom) is core.Literal:
+            operands.append(atom.array)
+        else:
+            value = env.get(atom)
+            operands.append(UndefinedPrimal(atom.aval) if value is None else value)
     outs = primitive.transpose(ct, *operands, **eqn.params)
     for atom, operand, out in zip(eqn.invars, operands, outs):
-        if type(operand) is UndefinedPrimal:
-            _accumulate(cts, atom, out)
+        if type(operand) is UndefinedPrimal and out is not None and type(out) is not Zero:
+            known = cts.get(atom)
+            cts[atom] = out if known is None else add_tangents(known, out)
 
 
 def transpose_jaxpr(jaxpr, linear, nonzero_cts):
