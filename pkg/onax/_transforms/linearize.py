@@ -35,10 +35,18 @@ class TangentTrace(DynamicJaxprTrace):
         self.staging = parent_trace.staging
 
     def process_primitive(self, primitive, args, params):
+        atoms, linear = [], False
         for x in args:
             if type(x) is DynamicJaxprTracer and x._trace is self:
-                return self.record(primitive, [self.atom(a) for a in args], params)
-        return bind_with_trace(primitive, self.parent_trace, args, params)
+                atoms.append(x._var)
+                linear = True
+            else:
+                atoms.append(None)
+        if not linear:
+            return bind_with_trace(primitive, self.parent_trace, args, params)
+        if None in atoms:
+            atoms = [self.atom(x) if a is None else a for a, x in zip(atoms, args)]
+        return self.record(primitive, atoms, params)
 
     def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
         if any(self.is_own(x) for x in args):

@@ -70,18 +70,19 @@ class DynamicJaxprTrace(Trace):
 
     def atom(self, x):
         """The variable or literal that stands for a value in this trace's jaxpr."""
-        if type(x) is DynamicJaxprTracer and x._trace is self:
+        kind = type(x)
+        if kind is DynamicJaxprTracer and x._trace is self:
             return x._var
-        if not isinstance(x, Array):
+        if kind is not ArrayImpl and not isinstance(x, Array):
             if hasattr(type(x), "__jax_array__"):  # a symbolic dimension: its value is an operation
                 return self.atom(x.__jax_array__())
             aval = typeof(x)
             return core.Literal(x, aval) if not aval.shape else self._constant(x, aval)
-        if isinstance(x, Tracer):
+        aval = x.aval
+        if kind is not ArrayImpl and isinstance(x, Tracer):
             if not x._trace.alive:
                 raise escaped_tracer_error(x)
-            return self._constant(x, x.aval)
-        aval = x.aval
+            return self._constant(x, aval)
         if not aval.shape and isinstance(aval.dtype, np.dtype):
             return core.Literal(x._value, aval)
         return self._constant(x, aval)
@@ -120,6 +121,8 @@ class DynamicJaxprTrace(Trace):
     def to_jaxpr(self, outs):
         """The closed jaxpr of everything recorded, with the given values as results."""
         outvars = [self.atom(x) for x in outs]
+        if not self.staging:  # a program that runs at once, and that nobody sees: not worth tidying
+            return core.Jaxpr(self.constvars, self.invars, outvars, self.eqns, None, self.debug_info, self.consts)
         used = {a for eqn in self.eqns for a in eqn.invars if type(a) is not core.Literal}
         used.update([a for a in outvars if type(a) is not core.Literal])
         constvars, consts = self._used_constants(used)

@@ -96,12 +96,19 @@ def to_dtype(x, dtype, weak_type=False):
 def _of_one_dtype(args):
     """Whether all are Arrays of one dtype and weak type."""
     first = args[0]
-    if type(first) is not ArrayImpl:
+    if not isinstance(first, Array):
         return False
-    dtype, weak_type = first.dtype, first.weak_type
+    aval = first.aval
+    dtype, weak_type = aval.dtype, aval.weak_type
+    if weak_type and dtype == np.bool_:
+        return False  # becomes strong
     for x in args:
-        if type(x) is not ArrayImpl or x.dtype is not dtype or x.weak_type is not weak_type:
-            return False
+        if x is not first:
+            if not isinstance(x, Array):
+                return False
+            aval = x.aval
+            if aval.dtype is not dtype or aval.weak_type is not weak_type:
+                return False
     return True
 
 
@@ -168,9 +175,9 @@ def _agree(args):
     """Whether all are Arrays of one dtype, weak type and rank: nothing is to be done, the common case."""
     if not _of_one_dtype(args):
         return False
-    rank = args[0].ndim
+    rank = len(args[0].aval.shape)
     for x in args:
-        if x.ndim != rank:
+        if len(x.aval.shape) != rank:
             return False
     return True
 
@@ -185,7 +192,7 @@ def promote_args(name, *args):
 
 def promote_args_inexact(name, *args):
     """Checked arguments of one floating or complex dtype and of one rank."""
-    if _agree(args) and args[0].dtype in _INEXACT:
+    if _agree(args) and args[0].aval.dtype in _INEXACT:
         return args
     check_arraylike(name, *args)
     return promote_shapes(name, *promote_dtypes_inexact(*args))
