@@ -175,5 +175,15 @@ def _narrow(primitive, double):
 _narrow(prims.lgamma_p, _lgamma_double)
 _narrow(prims.digamma_p, _digamma_double)
 
-for _primitive in (prims.polygamma_p, prims.zeta_p):
+for _primitive in (
+    prims.polygamma_p,
+    prims.zeta_p,
+    prims.igamma_p,
+    prims.igammac_p,
+    prims.igamma_grad_a_p,
+    prims.random_gamma_grad_p,
+    prims.regularized_incomplete_beta_p,
+    prims.bessel_i0e_p,
+    prims.bessel_i1e_p,
+):
     unsupported(_primitive, f"ONNX has no operator for {_primitive.name}, and onax has no formula for it yet")

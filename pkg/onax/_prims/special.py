@@ -1,4 +1,5 @@
-"""Special functions: erf, erfc, erf_inv, lgamma, digamma, polygamma, zeta.
+"""Special functions: erf, erfc, erf_inv, lgamma, digamma, polygamma, zeta, the incomplete gamma and beta functions,
+Bessel's functions, and the slope of gamma-distributed numbers.
 
 SciPy computes them, imported at the first call, but for erf_inv of float32: normal numbers come from it by the million.
 bfloat16, float16 and the 8-bit floats run in float32 and round once.
@@ -8,11 +9,38 @@ import math
 
 import numpy as np
 
+from onax._core.rules import elementwise_jvp
 from onax._ground import lazy
 from onax._native import normals
-from onax._prims.elementwise import add, exp, mul, neg, square
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import ALL, ELEMENTWISE, Primitive
+from onax._prims import special_kernels as kernels
+from onax._prims._batch_rules import vectorised
+from onax._prims.elementwise import (
+    abs,
+    add,
+    exp,
+    gt,
+    log,
+    log1p,
+    mul,
+    neg,
+    reciprocal,
+    select_n,
+    sign,
+    square,
+    sub,
+)
 from onax._prims.elementwise_kernels import per
-from onax._prims.elementwise_rows import binary, const, unary
+from onax._prims.elementwise_rows import (
+    binary,
+    broadcasting_shape,
+    check_accepted,
+    check_same_dtypes,
+    const,
+    unary,
+)
+from onax._prims.shaping import full_like
 
 
 def _erf_kernel(x):
@@ -94,3 +122,103 @@ zeta, zeta_p = binary(
     "zeta", per(floating=_zeta_kernel), doc="Hurwitz' zeta function: the sum of 1 / (k + y)^x over k = 0, 1, ..."
 )
 zeta_p.jvp = None  # as in JAX: differentiating it is an error
+
+
+# ---- incomplete gamma and beta functions
+
+
+def _gamma_density(g, a, x):
+    """g times the density at x of gamma's distribution of shape a: the slope of igamma in x."""
+    logarithm = sub(add(neg(x), mul(sub(a, const(a, 1)), log(x))), lgamma(a))
+    return mul(g, exp(logarithm))
+
+
+igamma_grad_a, igamma_grad_a_p = binary(
+    "igamma_grad_a", per(floating=kernels.igamma_grad_a), doc="The derivative of igamma(x, y) in x."
+)
+igamma_grad_a_p.jvp = None  # as in JAX: differentiating it is an error
+igamma, igamma_p = binary(
+    "igamma", per(floating=kernels.igamma),
+    lambda g, out, a, x: mul(g, igamma_grad_a(a, x)),
+    lambda g, out, a, x: _gamma_density(g, a, x),
+    doc="The regularized lower incomplete gamma function of parameter x at y; NaN where x or y is below 0.",
+)  # fmt: skip
+igammac, igammac_p = binary(
+    "igammac", per(floating=kernels.igammac),
+    lambda g, out, a, x: neg(mul(g, igamma_grad_a(a, x))),
+    lambda g, out, a, x: neg(_gamma_density(g, a, x)),
+    doc="1 - igamma(x, y), accurate where that is small.",
+)  # fmt: skip
+random_gamma_grad, random_gamma_grad_p = binary(
+    "random_gamma_grad", per(floating=kernels.random_gamma_grad),
+    doc="The derivative in x of a number y drawn from gamma's distribution of shape x, by implicit "
+    "reparameterisation: the uniform number behind y is held fixed.  Computed in float64 and rounded once, so that "
+    "float32 results differ from JAX's by JAX's own rounding.",
+)  # fmt: skip
+random_gamma_grad_p.jvp = None
+
+_betainc_kernel = per(floating=kernels.betainc)
+
+
+def _betainc_abstract(a, b, x):
+    name, operands = "regularized_incomplete_beta", (a, b, x)
+    shape = broadcasting_shape(name, operands)
+    for i, operand in enumerate(operands):
+        check_accepted(name, _betainc_kernel, operand.dtype, i)
+    check_same_dtypes(name, operands)
+    return ShapedArray(shape, x.dtype, all(operand.weak_type for operand in operands))
+
+
+def _betainc_tangent_ab(g, out, a, b, x):
+    raise ValueError("Betainc gradient with respect to a and b not supported.")
+
+
+def _betainc_tangent_x(g, out, a, b, x):
+    one = const(x, 1)
+    size = sub(add(lgamma(a), lgamma(b)), lgamma(add(a, b)))
+    logarithm = add(mul(sub(b, one), log1p(neg(x))), mul(sub(a, one), log(x)))
+    return mul(g, exp(sub(logarithm, size)))
+
+
+regularized_incomplete_beta_p = vectorised(
+    Primitive(
+        "regularized_incomplete_beta",
+        kernel=_betainc_kernel.simplest(),
+        abstract_eval=_betainc_abstract,
+        weak=ALL,
+        facts=frozenset({ELEMENTWISE}),
+    )
+)
+elementwise_jvp(regularized_incomplete_beta_p, _betainc_tangent_ab, _betainc_tangent_ab, _betainc_tangent_x)
+
+
+def betainc(a, b, x):
+    """The regularized incomplete beta function of parameters a and b at x, which is in [0, 1]; NaN elsewhere.
+
+    The operands have one floating dtype and one shape, lengths of 1 and rank 0 fitting any; TypeError otherwise.  It
+    has a derivative in x alone: ValueError for the others, as in JAX.
+    """
+    return regularized_incomplete_beta_p.bind(a, b, x)
+
+
+# ---- Bessel's functions
+
+
+def _bessel_i1e_slope(g, y, x):
+    """i0e - i1e (sign(x) + 1/x); 1/2 at 0, where that cannot be computed."""
+    eps = float(np.finfo(np.float64 if x.dtype.itemsize == 8 else np.float32).eps)
+    usable = gt(abs(x), const(x, eps))
+    safe = select_n(usable, full_like(x, eps), x)
+    slope = sub(bessel_i0e(safe), mul(y, add(sign(safe), reciprocal(safe))))
+    return mul(g, select_n(usable, full_like(slope, 0.5), slope))
+
+
+bessel_i0e, bessel_i0e_p = unary(
+    "bessel_i0e", per(floating=lambda x: lazy.scipy_special.i0e(x)),
+    lambda g, y, x: mul(g, sub(bessel_i1e(x), mul(sign(x), y))),
+    doc="exp(-|x|) times the modified Bessel function of the first kind and order 0 at x.",
+)  # fmt: skip
+bessel_i1e, bessel_i1e_p = unary(
+    "bessel_i1e", per(floating=lambda x: lazy.scipy_special.i1e(x)), _bessel_i1e_slope,
+    doc="exp(-|x|) times the modified Bessel function of the first kind and order 1 at x.",
+)  # fmt: skip
