@@ -29,14 +29,14 @@ def to_model(graph, *, name="main", metadata=None, doc="", producer_version="", 
     """The model's bytes, for a file.
 
     locations   each node's doc_string says which line of the user's program it comes from
-    stated      the types of all values are written, not only those of inputs and outputs
+    stated      the types of all values are written, not only those that nobody can infer
     """
     data, _ = model_bytes(
         graph,
         ir_version=_IR_VERSIONS[graph.opset],
         opsets=_opsets(graph),
         name=name,
-        stated=_intermediate(graph) if stated else list(graph.model.stated.values()),
+        stated=_intermediate(graph) if stated else None,
         metadata=metadata,
         producer_version=producer_version,
         doc=doc,
@@ -55,7 +55,6 @@ def to_session(graph):
         graph,
         ir_version=_IR_VERSIONS[graph.opset],
         opsets=_opsets(graph),
-        stated=graph.model.stated.values(),
         share_over=SMALL_BYTES,
     )
     return data, [_port(v) for v in graph.inputs], [_port(v) for v in graph.outputs], shared

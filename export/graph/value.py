@@ -83,7 +83,7 @@ class Model:
     """What a graph shares with all its subgraphs."""
 
     __slots__ = ("constants", "counter", "dims", "domains", "kernels", "names", "opset", "place",
-                 "prefix", "promised", "provider", "refusals", "resolved", "stated", "target")  # fmt: skip
+                 "prefix", "promised", "provider", "refusals", "resolved", "target")  # fmt: skip
 
     def __init__(self, opset, provider, target, dims):
         self.opset = opset
@@ -99,7 +99,6 @@ class Model:
         self.counter = 0
         self.prefix = None  # nodes are named after the primitive being lowered
         self.place = None  # the source record of the equation being lowered
-        self.stated = {}  # name -> Value whose type the model states (custom operators need it)
         self.domains = {}  # domain -> version, beyond ONNX's own
 
     def fresh(self, stem):
@@ -226,11 +225,6 @@ class Graph:
         for out in inputs:
             graph.inputs.append(Value(self.model.fresh("in"), as_aval(out), graph))
         return graph
-
-    def state(self, value):
-        """Has the model state this value's type (value_info)."""
-        self.model.stated[id(value)] = value
-        return value
 
     # ---- constants
 

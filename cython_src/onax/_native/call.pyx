@@ -194,7 +194,7 @@ cdef class Executable:
     kept       positions of the arguments that the runner takes
     outs       for each result (source, index, weak, extended dtype or None); source: "computed" (result `index` of
                the runner), "forwarded" (argument `index`) or "constant" (entry `index` of `constants`)
-    explain    function RuntimeError -> exception, for failures of the runner
+    explain    function RuntimeError -> exception, for failures of the runner; it may give back what it got
     adapt_in, adapt_out   lists of None or functions ndarray -> ndarray, applied at the boundary
     """
 
@@ -256,9 +256,10 @@ cdef class Executable:
             try:
                 results = (<Session>self.runner).run(inputs) if self.is_session else self.runner(inputs)
             except RuntimeError as error:
-                if self.explain is None:
+                explained = error if self.explain is None else self.explain(error)
+                if explained is error:
                     raise
-                raise self.explain(error) from None
+                raise explained from None
         for i in range(self.n_out):
             spec = &self.outs[i]
             if spec.source == COMPUTED:

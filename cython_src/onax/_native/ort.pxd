@@ -28,3 +28,11 @@ cdef class Session:
     cdef int _declare(self, list inputs, list outputs) except -1
     cdef cnp.ndarray _accept(self, int i, object x)
     cpdef list run(self, object arrays)
+
+
+# Makes an operator of ours known in the domain `onax`, for sessions made from now on with the option "operators".
+# `description` is an `onax_operator` of ort_operator.h that lives as long as the process.
+cdef int add_operator(const void *description) except -1
+
+# Notes an exception raised in an operator, for `Session.run` of this thread to raise in place of the runtime's words.
+cdef int note_raised(object error) except -1

@@ -5,7 +5,8 @@
     Session         a model; `run` takes and returns ndarrays, copies neither, and lets other threads run
 
 Nobody else's InferenceSession in the process is affected: the environment is this instance's alone.
-Faults are RuntimeErrors with the runtime's own words; `onax._compile` rewords them.
+Faults are RuntimeErrors with the runtime's own words; `onax._compile` rewords them.  What an operator of ours raises
+comes out of `run` as it is.
 """
 
 cimport cython
@@ -17,6 +18,8 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from onax._native.ort_api cimport *
+
+from threading import get_ident
 
 import numpy as np
 
@@ -41,7 +44,7 @@ cdef extern from *:
 OLDEST = (1, 28)
 cdef enum:
     API_VERSION = 24
-    LOG_ERROR = 3
+    LOG_FATAL = 4             # whatever fails comes back as a status, in words
     ON_STACK = 64
     ADOPT_BYTES = 65536      # results the runtime allocated: smaller ones are copied, larger ones adopted
 
@@ -51,7 +54,21 @@ ELEMENTS = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
 cdef const onax_ort_entry *API = NULL
 cdef void *ENV = NULL
 cdef void *MEMORY = NULL
+cdef void *DOMAIN = NULL          # our operators
 cdef object _attached = None      # path, version
+
+cdef enum:
+    OPERATORS_AT_MOST = 16
+cdef const void *_operators[OPERATORS_AT_MOST]
+cdef int _operator_count = 0
+
+
+# Exceptions raised in operators, by thread, on their way through the runtime.
+cdef dict _raised = {}
+
+
+class Fault(RuntimeError):
+    """The runtime's own complaint, in its words."""
 
 
 cdef int check(ort_status status) except -1:
@@ -59,7 +76,23 @@ cdef int check(ort_status status) except -1:
         return 0
     text = ort_error_message(API, status).decode("utf8", "replace")
     ort_release_status(API, status)
-    raise RuntimeError(text)
+    raise Fault(text)
+
+
+cdef int note_raised(object error) except -1:
+    _raised.setdefault(get_ident(), error)
+    return 0
+
+
+cdef int check_run(ort_status status) except -1:
+    """Like `check`; an exception raised in an operator comes out as itself."""
+    if status == NULL:
+        return 0
+    error = _raised.pop(get_ident(), None)
+    if error is None:
+        return check(status)
+    ort_release_status(API, status)
+    raise error
 
 
 def attach(path, int threads=0):
@@ -73,6 +106,7 @@ def attach(path, int threads=0):
     cdef const onax_ort_entry *table
     cdef const char *fault = NULL
     cdef void *threading = NULL
+    cdef int i
     path = str(path)
     if _attached is not None:
         if _attached[0] != path:
@@ -93,13 +127,27 @@ def attach(path, int threads=0):
         check(ort_set_intra_threads(API, threading, threads))
         check(ort_set_inter_threads(API, threading, 1))
         check(ort_set_spinning(API, threading, 0))
-        check(ort_create_env(API, LOG_ERROR, b"onax", threading, &ENV))
+        check(ort_create_env(API, LOG_FATAL, b"onax", threading, &ENV))
         check(ort_create_cpu_memory(API, &MEMORY))
+        check(ort_create_domain(API, b"onax", &DOMAIN))
+        for i in range(_operator_count):
+            check(ort_domain_add(API, DOMAIN, _operators[i]))
     finally:
         if threading != NULL:
             ort_release_threading(API, threading)
     _attached = (path, version)
     return version
+
+
+cdef int add_operator(const void *description) except -1:
+    global _operator_count
+    if _operator_count == OPERATORS_AT_MOST:
+        raise RuntimeError(f"at most {OPERATORS_AT_MOST} operators of our own are foreseen")
+    _operators[_operator_count] = description
+    _operator_count += 1
+    if DOMAIN != NULL:
+        check(ort_domain_add(API, DOMAIN, description))
+    return 0
 
 
 def version_of(text):
@@ -175,6 +223,7 @@ cdef class Session:
                   used as it is, and kept alive
     options       "optimization": 0, 1 (by default), 2 or 99; "memory_pattern", "arena": bool; "config": {key: text};
                   "provider": "cpu" (by default) or "cuda"; "provider_options": {key: value};
+                  "operators": whether the model has nodes of our domain `onax`;
                   "save_optimized": a path to write the model to as it is run
 
     Raises RuntimeError with the runtime's words when it refuses the model.
@@ -305,7 +354,7 @@ cdef class Session:
             with nogil:
                 status = ort_run(API, self._handle, self._names, values, self._n_in, self._names + self._n_in,
                                  self._n_out, values + self._n_in)
-            check(status)
+            check_run(status)
             for i in range(self._n_out):
                 if results[i] is None:
                     # _result takes the value, whether it raises or not
@@ -349,6 +398,8 @@ cdef int _apply(void *settings, options) except -1:
         check(ort_disable_memory_pattern(API, settings))
     if not options.get("arena", True):
         check(ort_disable_cpu_arena(API, settings))
+    if options.get("operators", False):
+        check(ort_add_domain(API, settings, DOMAIN))
     path = options.get("save_optimized")
     if path is not None:
         raw = path.encode()

@@ -10,17 +10,12 @@ from libc.stdint cimport int64_t, uint32_t
 
 cdef extern from * nogil:
     """
-    #include <stddef.h>
-    #include <stdint.h>
+    #include "ort_operator.h"
 
-    typedef void *(*onax_ort_entry)(void);
     typedef struct {
         const onax_ort_entry *(*GetApi)(uint32_t);
         const char *(*GetVersionString)(void);
     } onax_ort_base;
-    typedef void *ort_status;
-
-    #define ONAX_ORT(table, position, result, ...) ((result (*)(__VA_ARGS__))(table)[position])
 
     #ifdef _WIN32
     #define WIN32_LEAN_AND_MEAN
@@ -81,6 +76,12 @@ cdef extern from * nogil:
         { return ONAX_ORT(t, 19, void *, void *)(options); }
     static ort_status ort_set_optimization(const onax_ort_entry *t, void *options, int level)
         { return ONAX_ORT(t, 23, void *, void *, int)(options, level); }
+    static ort_status ort_create_domain(const onax_ort_entry *t, const char *name, void **domain)
+        { return ONAX_ORT(t, 26, void *, const char *, void **)(name, domain); }
+    static ort_status ort_domain_add(const onax_ort_entry *t, void *domain, const void *operator)
+        { return ONAX_ORT(t, 27, void *, void *, const void *)(domain, operator); }
+    static ort_status ort_add_domain(const onax_ort_entry *t, void *options, void *domain)
+        { return ONAX_ORT(t, 28, void *, void *, void *)(options, domain); }
     static ort_status ort_create_tensor(const onax_ort_entry *t, void *memory, void *data, size_t size,
                                         const int64_t *shape, size_t rank, int element, void **value)
         { return ONAX_ORT(t, 49, void *, void *, void *, size_t, const int64_t *, size_t, int, void **)(
@@ -150,6 +151,9 @@ cdef extern from * nogil:
     ort_status ort_disable_memory_pattern(const onax_ort_entry *t, void *options)
     ort_status ort_disable_cpu_arena(const onax_ort_entry *t, void *options)
     ort_status ort_set_optimization(const onax_ort_entry *t, void *options, int level)
+    ort_status ort_create_domain(const onax_ort_entry *t, const char *name, void **domain)
+    ort_status ort_domain_add(const onax_ort_entry *t, void *domain, const void *operator)
+    ort_status ort_add_domain(const onax_ort_entry *t, void *options, void *domain)
     ort_status ort_create_tensor(const onax_ort_entry *t, void *memory, void *data, size_t size, const int64_t *shape,
                                  size_t rank, int element, void **value)
     ort_status ort_tensor_data(const onax_ort_entry *t, void *value, void **data)

@@ -217,7 +217,7 @@ cdef int write_item(_Writer w, int kind, object x, bint listed) except -1:
     if kind == TENSOR:
         return write_tensor(w, (10 if listed else 5) << 3 | 2, None, x)
     start = w.open((11 if listed else 6) << 3 | 2)
-    write_graph(w, x, "body", ())
+    write_graph(w, x, "body", own_results(x))
     return w.close(start)
 
 
@@ -259,6 +259,15 @@ cdef int write_node(_Writer w, object node) except -1:
     return w.close(start)
 
 
+cdef list own_results(object graph):
+    """The results of operators that ONNX does not know and whose types a graph therefore states."""
+    cdef list found = [v for node in graph.nodes if node.domain for v in node.outputs]
+    if found:
+        known = {id(v) for v in graph.outputs}
+        found = [v for v in found if id(v) not in known]
+    return found
+
+
 cdef int write_graph(_Writer w, object graph, object name, object stated) except -1:
     """The fields of a GraphProto."""
     for node in graph.nodes:
@@ -275,12 +284,13 @@ cdef int write_graph(_Writer w, object graph, object name, object stated) except
     return 0
 
 
-def model_bytes(graph, *, int ir_version, opsets, name="main", stated=(), metadata=None, producer="onax",
+def model_bytes(graph, *, int ir_version, opsets, name="main", stated=None, metadata=None, producer="onax",
                 producer_version="", doc="", share_over=None, place_text=None):
     """A ModelProto's bytes, and the constants that it only names.
 
     opsets        [(domain, version)]; ONNX's own domain is ""
-    stated        values whose types the graph states besides its inputs and outputs
+    stated        values whose types the graph states besides its inputs and outputs; None: the results of operators of
+                  other domains than ONNX's, which nobody can infer (subgraphs state these always)
     metadata      {key: text}
     share_over    constants of more bytes than this are only named, and returned as {name: ndarray}; None: all inside
     place_text    place of a node -> text for its doc_string; None: no doc_strings
@@ -300,7 +310,7 @@ def model_bytes(graph, *, int ir_version, opsets, name="main", stated=(), metada
     if doc:
         w.text(6 << 3 | 2, doc)
     start = w.open(7 << 3 | 2)
-    write_graph(w, graph, name, stated)
+    write_graph(w, graph, name, own_results(graph) if stated is None else stated)
     w.close(start)
     for domain, version in opsets:
         start = w.open(8 << 3 | 2)

@@ -98,6 +98,7 @@ def compile_plan(plan, name, compiler_options=None, graph=None):
     options.attach()
     graph = graph or lower_plan(plan)
     settings.setdefault("optimization", lazy.export_proto.optimization_level(graph))
+    settings["operators"] = bool(graph.model.domains)
     model, inputs, outputs, shared = lazy.export_proto.to_session(graph)
     try:
         session = lazy.ort.Session(model, inputs, outputs, initializers=shared, options=settings)
@@ -108,7 +109,12 @@ def compile_plan(plan, name, compiler_options=None, graph=None):
 
 
 def _backend_error(what, name, graph, error):
-    """The runtime's complaint, with the line of the program that the node it names comes from."""
+    """The runtime's complaint, with the line of the program that the node it names comes from.
+
+    An error raised by code that a node runs is given back as it is.
+    """
+    if not isinstance(error, lazy.ort.Fault):
+        return error
     place = lazy.export_proto.locate(graph, str(error))
     return BackendError(compose(f"ONNX Runtime {what} {name}: {error}", place and f"In the operation from {place}."))
 
