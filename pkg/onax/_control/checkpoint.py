@@ -42,8 +42,8 @@ def checkpoint(fun, *, prevent_cse=True, policy=None, static_argnums=(), static_
         leaves, _ = tree_flatten((dynamic, dynamic_kwargs))
         in_tree = tree_structure((dynamic, dynamic_kwargs))
         values, avals = arrays_and_avals(leaves)
-        flat = CheckedFlatFunction(partial, in_tree, "checkpoint")
-        closed = trace_to_jaxpr(flat, avals, debug_info("checkpoint", fun, dynamic, dynamic_kwargs))
+        flat = CheckedFlatFunction(partial, in_tree, "checkpoint / remat")
+        closed = trace_to_jaxpr(flat, avals, debug_info("checkpoint / remat", fun, dynamic, dynamic_kwargs))
         closed, hoisted = hoist_tracers(closed)
         outs = remat_p.bind(
             *hoisted, *values, jaxpr=closed, prevent_cse=prevent_cse, differentiated=False, policy=policy

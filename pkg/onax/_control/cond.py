@@ -6,12 +6,14 @@ jvp and linearization give all branches the same shape: a tangent or residual th
 A batched index turns into all branches and a selection.
 """
 
+import functools
+
 import numpy as np
 
 from onax._control.bodies import arrays_and_avals, check_branches, stage_body, with_types
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
-from onax._core.trace import as_array, to_concrete_value, typeof
+from onax._core.trace import as_array, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dtypes
 from onax._native import context
@@ -35,12 +37,13 @@ def switch(index, branches, *operands, operand=_MISSING):
     Raises TypeError for an index that is no integer scalar and for branches whose results differ in structure or
     type, ValueError for no branches.
     """
-    if operand is not _MISSING:
-        operands = (operand,)
+    operands = _with_operand(operands, operand)
     if not all(callable(b) for b in branches):
         raise TypeError("lax.switch: branches argument should be a sequence of callables.")
     if len(branches) == 0:
         raise ValueError("Empty branch sequence")
+    if not valid_jaxtype(index):
+        raise TypeError(f"Index type must be an integer, got {index}.")
     aval = typeof(index)
     if aval.shape:
         raise TypeError(f"Branch index must be scalar, got {index} of shape {aval.shape}.")
@@ -60,21 +63,51 @@ def cond(pred, true_fun, false_fun, *operands, operand=_MISSING, linear=None):
     `pred`: a boolean scalar, or a number (nonzero counts as true).  Raises TypeError for a predicate of any other
     shape and for branches whose results differ in structure or type.
     """
+    if len(operands) == 2 and callable(operands[1]) and callable(false_fun) and not callable(true_fun):
+        # The older form, in which each branch has an operand of its own.
+        true_operand, true_fun, (false_operand, false_fun) = true_fun, false_fun, operands
+        both = (true_operand, false_operand)
+        return cond(pred, _of_argument(true_fun, 0), _of_argument(false_fun, 1), *both)
     if not (callable(true_fun) and callable(false_fun)):
         raise TypeError("lax.cond: true_fun and false_fun arguments should be callable.")
-    if operand is not _MISSING:
-        operands = (operand,)
-    aval = typeof(pred)
-    if aval.shape:
-        raise TypeError(f"Pred must be a scalar, got {pred} of shape {aval.shape}.")
-    if not (aval.dtype == np.bool_ or dtypes.issubdtype(aval.dtype, np.number)):
-        raise TypeError(f"Pred type must be either boolean or number, got {aval.dtype}")
+    operands = _with_operand(operands, operand)
+    aval = _predicate_aval(pred)
     if context.option_word() & _DISABLE_JIT and to_concrete_value(pred) is not None:
         return true_fun(*operands) if pred else false_fun(*operands)
     if aval.dtype != np.bool_:
         pred = ne(pred, as_array(np.zeros((), aval.dtype)))
     index = convert_element_type(pred, np.int32)
     return _bind(index, ["false_fun", "true_fun"], [false_fun, true_fun], operands)
+
+
+def _of_argument(fun, position):
+    return functools.wraps(fun, updated=())(lambda *args: fun(args[position]))
+
+
+def _with_operand(operands, operand):
+    """The operands of a call, one of which may be given by name."""
+    if operand is _MISSING:
+        return operands
+    if operands:
+        raise TypeError(
+            "if 'operand' keyword is passed then no positional operands can be passed, got "
+            f"operand={operand} and positional operands {operands}"
+        )
+    return (operand,)
+
+
+def _predicate_aval(pred):
+    if pred is None:
+        raise TypeError("cond predicate is None")
+    if not valid_jaxtype(pred):
+        raise TypeError(f"Pred must be a scalar, got {pred} of type {type(pred)}")
+    aval = typeof(pred)
+    if aval.shape:
+        raise TypeError(f"Pred must be a scalar, got {pred} of shape {aval.shape}.")
+    kind = aval.dtype
+    if not (kind == np.bool_ or dtypes.issubdtype(kind, np.integer) or dtypes.issubdtype(kind, np.floating)):
+        raise TypeError(f"Pred type must be either boolean or number, got {kind}.")
+    return aval
 
 
 _DISABLE_JIT = 4  # the option word's bit; see _ground/config.py
@@ -85,11 +118,11 @@ def _bind(index, names, functions, operands):
     in_tree = tree_structure((operands, {}))
     values, avals = arrays_and_avals(leaves)
     shown = [1, 0] if names[0] == "false_fun" else list(range(len(functions)))  # the true branch is traced first
-    what = "cond" if len(functions) == 2 else "switch"
+    what = "cond" if names[0] == "false_fun" else "switch"
     found = {i: stage_body(functions[i], in_tree, avals, what) for i in shown}
     jaxprs, consts, out_trees = ([found[i][part] for i in range(len(functions))] for part in range(3))
     in_shown_order = ([x[i] for i in shown] for x in (names, functions, out_trees))
-    check_branches(*in_shown_order, [jaxprs[i].out_avals for i in shown])
+    check_branches(what, *in_shown_order, [jaxprs[i].out_avals for i in shown])
     branches, all_consts = _with_all_constants(jaxprs, consts)
     outs = cond_p.bind(index, *all_consts, *values, branches=branches)
     return tree_unflatten(out_trees[0], outs)

@@ -170,7 +170,7 @@ class CustomJVPCall(Primitive):
     def stage(self, trace, fun, jvp, args, symbolic_zeros, params):
         """Records a call: stages the function itself, keeps its rule."""
         args = [as_array(x) if not isinstance(x, (bool, int, float, complex)) else x for x in args]
-        info = debug_info("custom_jvp", params["fun"])
+        info = debug_info("custom_jvp fun", params["fun"])
         closed = trace_to_jaxpr(fun, [typeof(x) for x in args], info)
         closed, hoisted = hoist_tracers(closed)
         eqn_params = {

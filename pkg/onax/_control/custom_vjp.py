@@ -246,7 +246,7 @@ class CustomVJPCall(Primitive):
     def stage(self, trace, fun, fwd, bwd, args, out_trees, symbolic_zeros, params):
         """Records a call: stages the function itself, keeps its rules."""
         args = [x if isinstance(x, (bool, int, float, complex)) else as_array(x) for x in args]
-        closed = trace_to_jaxpr(fun, [typeof(x) for x in args], debug_info("custom_vjp", params["fun"]))
+        closed = trace_to_jaxpr(fun, [typeof(x) for x in args], debug_info("custom_vjp fun", params["fun"]))
         closed, hoisted = hoist_tracers(closed)
         eqn_params = {
             "bwd": bwd,

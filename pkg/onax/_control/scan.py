@@ -11,19 +11,21 @@ import operator
 
 import numpy as np
 
-from onax._control.bodies import arrays_and_avals, check_carry, promote_weak, stage_body
+from onax._control.bodies import arrays_and_avals, carry_name, check_carry, promote_weak, stage_body, with_types
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
 from onax._core.rules import add_tangents
 from onax._core.trace import typeof
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
+from onax._ground import dims
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
-from onax._prims.shaping import instantiate_zeros
-from onax._prims.slicing import concatenate
+from onax._prims.shaping import instantiate_zeros, reshape
+from onax._prims.slicing import concatenate, slice
 from onax._transforms.batching import batch_jaxpr, move_to
+from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
@@ -39,6 +41,11 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1, _split_transpos
     """
     if not callable(f):
         raise TypeError("lax.scan: f argument should be a callable.")
+    return scan_of(f, init, xs, length, reverse, unroll)
+
+
+def scan_of(f, init, xs, length, reverse, unroll, what="scan", adapt=None, names=None, carry=None):
+    """`scan` of a body that a construct makes from the user's function: see `stage_body` for the last parameters."""
     xs_leaves, xs_tree = tree_flatten(xs)
     xs_values, xs_avals = arrays_and_avals(xs_leaves)
     length = _common_length(xs_avals, xs_leaves, length)
@@ -46,15 +53,17 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1, _split_transpos
     init_leaves, init_tree = tree_flatten(init)
     values, avals = arrays_and_avals(init_leaves)
     in_tree = tree_structure(((init, tree_unflatten(xs_tree, [0] * len(xs_leaves))), {}))
-    jaxpr, consts, out_tree = stage_body(f, in_tree, [*avals, *x_avals], "scan")
-    carry_tree, y_tree = _output_trees(out_tree, jaxpr)
+    stage = lambda avals: stage_body(f, in_tree, [*avals, *x_avals], what, adapt, names)
+    jaxpr, consts, out_tree = stage(avals)
+    carry_tree = _carry_tree(out_tree, jaxpr)
     if carry_tree == init_tree:
         values, changed = promote_weak(values, avals, jaxpr.out_avals)
         if changed:
             avals = [typeof(v) for v in values]
-            jaxpr, consts, out_tree = stage_body(f, in_tree, [*avals, *x_avals], "scan")
-            carry_tree, y_tree = _output_trees(out_tree, jaxpr)
-    check_carry("scan body function", f, init_tree, carry_tree, avals, jaxpr.out_avals)
+            jaxpr, consts, out_tree = stage(avals)
+            carry_tree = _carry_tree(out_tree, jaxpr)
+    name = lambda: carry or carry_name(f)
+    check_carry("scan body function", name, init_tree, carry_tree, avals, jaxpr.out_avals)
     outs = scan_p.bind(
         *consts,
         *values,
@@ -66,26 +75,39 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1, _split_transpos
         num_carry=len(values),
         unroll=_unrolled(unroll, length),
     )
-    n = len(values)
-    return tree_unflatten(carry_tree, outs[:n]), tree_unflatten(y_tree, outs[n:])
+    return tree_unflatten(out_tree, outs)
 
 
-def _output_trees(tree, jaxpr):
+def _carry_tree(tree, jaxpr):
+    """The tree of the carry, the first half of what a body returns."""
     data = tree.node_data()
     children = tree.children()
     if data is None or data[0] not in (tuple, list) or len(children) != 2:
-        got = jaxpr.out_avals[0].str_short() if len(jaxpr.out_avals) == 1 else tree
-        raise TypeError(f"scan body output must be a pair, got {got}.")
-    return children
+        raise TypeError(f"scan body output must be a pair, got {tree_unflatten(tree, _shown(jaxpr.out_avals))}.")
+    return children[0]
+
+
+class _Shown:
+    """An aval that prints as in messages."""
+
+    def __init__(self, aval):
+        self.aval = aval
+
+    def __repr__(self):
+        return f"{'~' if self.aval.weak_type else ''}{self.aval.str_short()}"
+
+
+def _shown(avals):
+    return [_Shown(a) for a in avals]
 
 
 def _common_length(avals, leaves, length):
-    for aval, leaf in zip(avals, leaves):
-        if not aval.shape:
-            raise ValueError(f"scan got value with no leading axis to scan over: {leaf}.")
+    scalars = [str(leaf) for aval, leaf in zip(avals, leaves) if not aval.shape]
+    if scalars:
+        raise ValueError(f"scan got value with no leading axis to scan over: {', '.join(scalars)}.")
     sizes = list(dict.fromkeys(a.shape[0] for a in avals))
     if length is not None:
-        length = operator.index(length)
+        length = int(length) if dims.is_constant(length) else length
         if any(s != length for s in sizes):
             raise ValueError(f"scan got `length` argument of {length} which disagrees with leading axis sizes {sizes}.")
         return length
@@ -101,7 +123,7 @@ def _common_length(avals, leaves, length):
 def _unrolled(unroll, length):
     if isinstance(unroll, bool):
         return max(length, 1) if unroll else 1
-    if unroll < 0:
+    if operator.index(unroll) < 0:
         raise ValueError("`unroll` must be a `bool` or a non-negative `int`.")
     return unroll
 
@@ -109,28 +131,41 @@ def _unrolled(unroll, length):
 def map_(f, xs, *, batch_size=None):
     """`f` applied to each slice along the leading axis, one after the other; results stacked.
 
-    With `batch_size` that many slices are taken at once by `vmap`.
+    With `batch_size` that many slices are taken at once by `vmap`, the rest that is fewer by one more `vmap`.
     """
-    if batch_size is not None:
-        return _map_in_batches(f, xs, batch_size)
-    return scan(lambda _, x: ((), f(x)), (), xs)[1]
-
-
-def _map_in_batches(f, xs, batch_size):
+    if batch_size is None:
+        return _map_slices(f, xs, _without_carry)
     leaves, tree = tree_flatten(xs)
-    total = typeof(leaves[0]).shape[0]
-    whole = total - total % batch_size
-    parts = []
-    if whole:
-        grouped = [x[:whole].reshape(whole // batch_size, batch_size, *x.shape[1:]) for x in leaves]
-        stacked = scan(lambda _, x: ((), vmap(f)(x)), (), tree_unflatten(tree, grouped))[1]
-        parts.append([y.reshape(whole, *y.shape[2:]) for y in tree_flatten(stacked)[0]])
-    if whole < total:
-        rest = vmap(f)(tree_unflatten(tree, [x[whole:] for x in leaves]))
-        parts.append(tree_flatten(rest)[0])
-        stacked = rest
-    joined = [concatenate(list(column), 0) if len(column) > 1 else column[0] for column in zip(*parts)]
-    return tree_unflatten(tree_structure(stacked), joined)
+    total = _common_length([typeof(x) for x in leaves], leaves, None)
+    rows = total // batch_size if batch_size else 0
+    whole = rows * batch_size
+    grouped = [reshape(_rows(x, 0, whole), (rows, batch_size, *x.shape[1:])) for x in leaves]
+    rest = [_rows(x, whole, total) for x in leaves]
+    if rows == 0:
+        return vmap(f)(tree_unflatten(tree, rest))
+    stacked = _map_slices(f, tree_unflatten(tree, grouped), _without_carry_in_batches)
+    last = tree_flatten(vmap(f)(tree_unflatten(tree, rest)))[0] if whole < total else None
+    flat = [reshape(y, (whole, *y.shape[2:])) for y in tree_flatten(stacked)[0]]
+    if last is not None:
+        flat = [concatenate([y, more], 0) for y, more in zip(flat, last)]
+    return tree_unflatten(tree_structure(stacked), flat)
+
+
+def _rows(x, start, stop):
+    return x if (start, stop) == (0, x.shape[0]) else slice(x, (start, *[0] * (x.ndim - 1)), (stop, *x.shape[1:]))
+
+
+def _map_slices(f, xs, adapt):
+    names = lambda fun, args: argument_names(fun_signature(fun), args[1:], {})
+    return scan_of(f, (), xs, None, False, 1, "map", adapt, names)[1]
+
+
+def _without_carry(f):
+    return lambda _, x: ((), f(x))
+
+
+def _without_carry_in_batches(f):
+    return lambda _, x: ((), vmap(f)(x))
 
 
 # ---- rules ----
@@ -153,6 +188,7 @@ def _impl(*args, jaxpr, length, reverse, num_consts, num_carry, unroll):
         carry = outs[:num_carry]
         for buffer, y in zip(buffers, outs[num_carry:]):
             buffer[step] = y._value
+    carry = with_types(carry, jaxpr.out_avals)
     return [*carry, *(make_array(b, a.dtype, a.weak_type) for b, a in zip(buffers, y_avals))]
 
 

@@ -8,20 +8,29 @@ while any example's condition holds, and examples whose condition fails keep the
 
 import numpy as np
 
-from onax._control.bodies import arrays_and_avals, check_carry, promote_weak, stage_body
-from onax._control.scan import scan
+from onax._control.bodies import (
+    arrays_and_avals,
+    carry_name,
+    check_carry,
+    converted,
+    promote_weak,
+    stage_body,
+    with_types,
+)
+from onax._control.scan import scan_of
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import Tracer, as_array, to_concrete_value, typeof
 from onax._core.zeros import Zero
 from onax._ground import dtypes
+from onax._native.array import make_array
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
-from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add, lt, select_n
 from onax._prims.reductions import reduce_or
 from onax._prims.shaping import broadcast_in_dim, instantiate_zeros
 from onax._transforms.batching import batch_jaxpr, move_to
+from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 
@@ -34,16 +43,22 @@ def while_loop(cond_fun, body_fun, init_val):
     """
     if not (callable(body_fun) and callable(cond_fun)):
         raise TypeError("lax.while_loop: body_fun and cond_fun arguments should be callable.")
+    return _while(cond_fun, body_fun, init_val)
+
+
+def _while(cond_fun, body_fun, init_val, what="while_body", adapt=None, names=None):
+    """`while_loop`; with `adapt`, the body is made from the user's function (see `stage_body`)."""
     leaves, init_tree = tree_flatten(init_val)
     in_tree = tree_structure(((init_val,), {}))
     values, avals = arrays_and_avals(leaves)
-    body, body_consts, out_tree = stage_body(body_fun, in_tree, avals, "while_loop")
+    body, body_consts, out_tree = stage_body(body_fun, in_tree, avals, what, adapt, names)
     if out_tree == init_tree:
         values, changed = promote_weak(values, avals, body.out_avals)
         if changed:
             avals = [typeof(v) for v in values]
-            body, body_consts, out_tree = stage_body(body_fun, in_tree, avals, "while_loop")
-    check_carry("while_loop body function", body_fun, init_tree, out_tree, avals, body.out_avals)
+            body, body_consts, out_tree = stage_body(body_fun, in_tree, avals, what, adapt, names)
+    name = lambda: carry_name(body_fun) if adapt is None else "loop_carry"
+    check_carry("while_loop body function", name, init_tree, out_tree, avals, body.out_avals)
     cond, cond_consts, cond_tree = stage_body(cond_fun, in_tree, avals, "while_cond")
     _check_condition(cond, cond_tree)
     outs = while_p.bind(
@@ -74,50 +89,80 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None):
     """
     if not callable(body_fun):
         raise TypeError("lax.fori_loop: body_fun argument should be callable.")
-    low, high = typeof(lower), typeof(upper)
-    for aval in (low, high):
-        if aval.shape or not dtypes.issubdtype(aval.dtype, np.integer):
-            if low.dtype != high.dtype:
-                raise TypeError(
-                    f"lower and upper arguments to fori_loop must have equal types, got {low.dtype.name} and "
-                    f"{high.dtype.name}"
-                )
-            raise TypeError(f"fori_loop bounds must be integer scalars, got {aval.str_short()}")
-    dtype = dtypes.promote_types(low.dtype, high.dtype) if low.weak_type == high.weak_type else (
-        high.dtype if low.weak_type else low.dtype
-    )  # fmt: skip
-    if to_concrete_value(lower) is not None and to_concrete_value(upper) is not None:
-        return _by_scan(lower, upper, dtype, body_fun, init_val, unroll)
+    dtype = _bounds_dtype(lower, upper)
+    first, end = _known_bound(lower), _known_bound(upper)
+    if first is not None and end is not None:
+        trips, names = max(end - first, 0), _names_in_scan
+        carry = (first, init_val)
+        unroll = 1 if unroll is None else unroll
+        (_, out), _ = scan_of(
+            body_fun, carry, None, trips, False, unroll, "fori_loop", _step_of_scan, names, "loop_carry"
+        )
+        return out
     if unroll is not None:
         raise ValueError("Can only use `unroll` in `fori_loop` if the loop bounds are statically known.")
-
-    def condition(carry):
-        i, end, _ = carry
-        return lt(i, end)
-
-    def body(carry):
-        i, end, x = carry
-        return add(i, 1), end, body_fun(i, x)
-
-    lower, upper = (_as_integer(b, dtype) for b in (lower, upper))
-    return while_loop(condition, body, (lower, upper, init_val))[2]
+    carry = (_as_bound(lower, dtype), _as_bound(upper, dtype), init_val)
+    return _while(_below_the_end, body_fun, carry, "fori_loop", _step_of_while, _names_in_while)[2]
 
 
-def _as_integer(x, dtype):
+def _bounds_dtype(lower, upper):
+    """The common dtype of the bounds: a weakly typed signed integer takes the type of another one."""
+    low, high = typeof(lower), typeof(upper)
+    if low.dtype == high.dtype:
+        return low.dtype
+    signed = all(dtypes.issubdtype(a.dtype, np.signedinteger) for a in (low, high))
+    if signed and low.weak_type != high.weak_type:
+        return high.dtype if low.weak_type else low.dtype
+    raise TypeError(
+        f"lower and upper arguments to fori_loop must have equal types, got {low.dtype.name} and {high.dtype.name}"
+    )
+
+
+def _known_bound(x):
+    """The Python integer, or None for a bound that is known only at run time."""
+    value = to_concrete_value(x)
+    return None if value is None or typeof(value).shape else int(value)
+
+
+def _as_bound(x, dtype):
     """A bound in the common dtype; one that has it already keeps its weak type, as JAX's do."""
     x = x if isinstance(x, Tracer) else as_array(x)
-    return x if x.dtype == dtype else convert_element_type(x, dtype)
+    return x if x.dtype == dtype else converted(x, dtype)
 
 
-def _by_scan(lower, upper, dtype, body_fun, init_val, unroll):
-    def body(carry, _):
+def _below_the_end(carry):
+    i, end, _ = carry
+    return lt(i, end)
+
+
+def _one(i):
+    return make_array(np.ones((), i.dtype), i.dtype, True)
+
+
+def _step_of_scan(body_fun):
+    def step(carry, _):
         i, x = carry
-        return (add(i, 1), body_fun(i, x)), None
+        return (add(i, _one(i)), body_fun(i, x)), None
 
-    (_, out), _ = scan(
-        body, (_as_integer(lower, dtype), init_val), None, length=max(int(upper) - int(lower), 0), unroll=unroll or 1
-    )
-    return out
+    return step
+
+
+def _step_of_while(body_fun):
+    def step(carry):
+        i, end, x = carry
+        return add(i, _one(i)), end, body_fun(i, x)
+
+    return step
+
+
+def _names_in_scan(body_fun, args):
+    return argument_names(fun_signature(body_fun), args[0], {})
+
+
+def _names_in_while(body_fun, args):
+    i, _, x = args[0]
+    first, *rest = argument_names(fun_signature(body_fun), (i, x), {})
+    return (first, "upper", *rest)
 
 
 # ---- rules ----
@@ -134,7 +179,7 @@ def _impl(*args, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
     while True:
         (holds,) = eval_jaxpr(cond_jaxpr, cond_jaxpr.consts, *cond_consts, *carry)
         if not np.any(holds._value):
-            return carry
+            return with_types(carry, body_jaxpr.out_avals)
         new = eval_jaxpr(body_jaxpr, body_jaxpr.consts, *body_consts, *carry)
         if batched:
             new = [keep_where(holds, n, c) for n, c in zip(new, carry)]
