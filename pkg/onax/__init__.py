@@ -75,7 +75,7 @@ P = PartitionSpec
 __version__ = "0.1.0"
 
 # Rooms that most programs do not need at start: imported when first asked for.
-_LATER = frozenset({"core", "export", "extend", "nn", "ops", "random", "scipy", "sharding", "stages"})
+_LATER = frozenset({"core", "experimental", "export", "extend", "nn", "ops", "random", "scipy", "sharding", "stages"})
 
 
 def __getattr__(name):

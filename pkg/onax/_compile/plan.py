@@ -97,6 +97,8 @@ def compile_plan(plan, name, compiler_options=None, graph=None):
         return plan.executable(None)
     options.attach()
     graph = graph or lower_plan(plan)
+    if not graph.nodes and not graph.outputs:  # effects alone, and none that a graph has
+        return plan.executable(None)
     settings.setdefault("optimization", lazy.export_proto.optimization_level(graph))
     settings["operators"] = bool(graph.model.domains)
     model, inputs, outputs, shared = lazy.export_proto.to_session(graph)
@@ -187,9 +189,3 @@ def host_nodes(graph):
 def nbytes(aval):
     """Bytes of a value's elements."""
     return aval.size * aval.dtype.itemsize
-
-
-def has_special(array, test):
-    """Whether an array holds a NaN (`test` "isnan") or an infinity ("isinf")."""
-    value = array._value
-    return bool(getattr(np, test)(value if value.dtype.kind in "fc" else value.astype(np.float32)).any())

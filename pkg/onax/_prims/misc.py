@@ -1,8 +1,15 @@
-"""Primitives about the placement of arrays."""
+"""The placement of arrays; checks of values (`onax.experimental.checkify`)."""
 
-from onax._core.trace import as_array
+import numpy as np
+
+from onax._core.effects import Effect
+from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
-from onax._native.dispatch import DATA_MOVEMENT, LINEAR, Primitive
+from onax._native.dispatch import DATA_MOVEMENT, EFFECTFUL, LINEAR, NEVER, Primitive
+from onax._prims.elementwise import sub
+from onax._prims.reductions import argmin, reduce_and
+from onax._prims.shaping import bdim_at_front, reshape, rev
+from onax._prims.slicing import dynamic_slice
 
 
 class _ReuseInput:
@@ -62,3 +69,66 @@ device_put_p = Primitive(
     batch=_batch,
     facts=frozenset({LINEAR, DATA_MOVEMENT}),
 )
+
+
+# ---- check: an assertion about values ----
+#
+#     check_p.bind(ok, code, *payload, sites, debug)      no results
+#
+# `sites.exception(code, payload)` gives the exception for a failed check.
+
+
+class CheckEffect(Effect):
+    """A check may fail: it must not be removed."""
+
+    __slots__ = ()
+
+
+_check_effects = frozenset((CheckEffect(),))
+
+
+def _check_impl(ok, code, *payload, sites, debug):
+    if not debug and not as_array(ok)._value:
+        values = [np.asarray(as_array(x)._value) for x in payload]
+        raise sites.exception(int(as_array(code)._value), values)
+    return []
+
+
+def _check_abstract(*_, **__):
+    return [], _check_effects
+
+
+def _check_jvp(primals, tangents, **params):
+    return check_p.bind(*primals, **params), []
+
+
+def one_failure(ok, others):
+    """(whether all hold, the others' entries of the last that does not, as in JAX), along the leading axis of all."""
+    place = sub(np.int32(typeof(ok).shape[0] - 1), argmin(rev(ok, (0,)), 0, np.int32))
+    chosen = []
+    for x in others:
+        shape = typeof(x).shape
+        starts = [place, *[np.int32(0)] * (len(shape) - 1)]
+        chosen.append(reshape(dynamic_slice(x, starts, (1, *shape[1:])), shape[1:]))
+    return reduce_and(ok, (0,)), chosen
+
+
+def _check_batch(axis_data, operands, dims, **params):
+    """One check of all examples: it fails with the values of the last that fails."""
+    ok, *others = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, dims)]
+    if axis_data.size:
+        ok, others = one_failure(ok, others)
+        check_p.bind(ok, *others, **params)
+    return [], []
+
+
+check_p = Primitive(
+    "check",
+    multiple_results=True,
+    impl=_check_impl,
+    jvp=_check_jvp,
+    batch=_check_batch,
+    weak=NEVER,
+    facts=frozenset({EFFECTFUL}),
+)
+check_p.def_effectful_abstract_eval(_check_abstract)

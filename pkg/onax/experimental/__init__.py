@@ -1,0 +1,15 @@
+"""Rooms under JAX's experimental names: imported when first asked for."""
+
+import importlib
+
+_LATER = frozenset({"checkify"})
+
+
+def __getattr__(name):
+    if name in _LATER:
+        return importlib.import_module(f"onax.experimental.{name}")
+    raise AttributeError(f"module 'onax.experimental' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})
