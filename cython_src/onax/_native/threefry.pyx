@@ -51,6 +51,22 @@ cdef extern from *:
     ONAX_COUNTING(onax_join64, uint64_t, out[i] = ((uint64_t)x0 << 32) | x1)
     ONAX_COUNTING(onax_pair, uint32_t, (out[2 * (uint64_t)i] = x0, out[2 * (uint64_t)i + 1] = x1))
 
+    /* One counter of many keys, into every `step`-th place. */
+    #define ONAX_KEYS(name, type, store) \\
+    ONAX_LOOP void name(const uint32_t *keys, uint64_t n, uint32_t counter, uint64_t step, type *out) { \\
+        for (uint64_t i = 0; i < n; i++) { \\
+            const uint32_t k0 = keys[2 * i], k1 = keys[2 * i + 1], k2 = k0 ^ k1 ^ ONAX_PARITY; \\
+            uint32_t x0 = 0, x1 = counter; \\
+            ONAX_BLOCK(k0, k1, k2) \\
+            store; \\
+        } \\
+    }
+    ONAX_KEYS(onax_keys8, uint8_t, out[i * step] = (uint8_t)(x0 ^ x1))
+    ONAX_KEYS(onax_keys16, uint16_t, out[i * step] = (uint16_t)(x0 ^ x1))
+    ONAX_KEYS(onax_keys32, uint32_t, out[i * step] = x0 ^ x1)
+    ONAX_KEYS(onax_keys64, uint64_t, out[i * step] = ((uint64_t)x0 << 32) | x1)
+    ONAX_KEYS(onax_keys_pair, uint32_t, (out[2 * i * step] = x0, out[2 * i * step + 1] = x1))
+
     /* Counters (i, half + i): the layout in which one stream of counters is cut into two halves. */
     ONAX_LOOP void onax_halves(uint32_t k0, uint32_t k1, uint32_t half, uint32_t n,
                                uint32_t *first, uint32_t *second) {
@@ -78,35 +94,63 @@ cdef extern from *:
     void onax_xor32(uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t *) noexcept nogil
     void onax_join64(uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint64_t *) noexcept nogil
     void onax_pair(uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t *) noexcept nogil
+    void onax_keys8(const uint32_t *, uint64_t, uint32_t, uint64_t, uint8_t *) noexcept nogil
+    void onax_keys16(const uint32_t *, uint64_t, uint32_t, uint64_t, uint16_t *) noexcept nogil
+    void onax_keys32(const uint32_t *, uint64_t, uint32_t, uint64_t, uint32_t *) noexcept nogil
+    void onax_keys64(const uint32_t *, uint64_t, uint32_t, uint64_t, uint64_t *) noexcept nogil
+    void onax_keys_pair(const uint32_t *, uint64_t, uint32_t, uint64_t, uint32_t *) noexcept nogil
     void onax_halves(uint32_t, uint32_t, uint32_t, uint32_t, uint32_t *, uint32_t *) noexcept nogil
     void onax_blocks(const uint32_t *, const uint32_t *, uint64_t, uint32_t *, uint32_t *) noexcept nogil
 
 cdef enum:
     PAIR = 0
     SEGMENT = 1 << 24       # counters a call: keeps the low word from running over within one
+    FEW = 16                # counters a key, up to which the vectors run over keys
 
 cdef dict _DTYPES = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32), 64: np.dtype(np.uint64)}
 
 
-cdef void _count(int width, uint32_t k0, uint32_t k1, uint64_t n, char *out) noexcept nogil:
-    """The blocks of counters 0 ... n - 1, as pairs of words (PAIR) or as numbers of `width` bits."""
-    cdef uint64_t start = 0
+cdef void fill(int width, uint32_t k0, uint32_t k1, uint64_t start, uint64_t stop, void *out) noexcept nogil:
+    """The blocks of counters start ... stop - 1, as pairs of words (PAIR) or as numbers of `width` bits."""
+    cdef uint64_t done = 0
+    cdef uint64_t n = stop - start
     cdef uint32_t high, low, count
-    while start < n:
-        count = <uint32_t>min(<uint64_t>SEGMENT, n - start)
-        high = <uint32_t>(start >> 32)
-        low = <uint32_t>start
+    while done < n:
+        high = <uint32_t>((start + done) >> 32)
+        low = <uint32_t>(start + done)
+        count = <uint32_t>min(<uint64_t>SEGMENT - (low & (SEGMENT - 1)), n - done)
         if width == PAIR:
-            onax_pair(k0, k1, high, low, count, <uint32_t *>out + 2 * start)
+            onax_pair(k0, k1, high, low, count, <uint32_t *>out + 2 * done)
         elif width == 8:
-            onax_xor8(k0, k1, high, low, count, <uint8_t *>out + start)
+            onax_xor8(k0, k1, high, low, count, <uint8_t *>out + done)
         elif width == 16:
-            onax_xor16(k0, k1, high, low, count, <uint16_t *>out + start)
+            onax_xor16(k0, k1, high, low, count, <uint16_t *>out + done)
         elif width == 32:
-            onax_xor32(k0, k1, high, low, count, <uint32_t *>out + start)
+            onax_xor32(k0, k1, high, low, count, <uint32_t *>out + done)
         else:
-            onax_join64(k0, k1, high, low, count, <uint64_t *>out + start)
-        start += count
+            onax_join64(k0, k1, high, low, count, <uint64_t *>out + done)
+        done += count
+
+
+cdef void fill_keys(int width, const uint32_t *keys, uint64_t count, uint64_t n, void *out) noexcept nogil:
+    """The blocks of counters 0 ... n - 1 of each key, key after key."""
+    cdef uint64_t i
+    cdef uint64_t size = n * (8 if width == PAIR else width // 8)
+    if n > FEW or count < 4:
+        for i in range(count):
+            fill(width, keys[2 * i], keys[2 * i + 1], 0, n, <char *>out + i * size)
+        return
+    for i in range(n):
+        if width == PAIR:
+            onax_keys_pair(keys, count, i, n, <uint32_t *>out + 2 * i)
+        elif width == 8:
+            onax_keys8(keys, count, i, n, <uint8_t *>out + i)
+        elif width == 16:
+            onax_keys16(keys, count, i, n, <uint16_t *>out + i)
+        elif width == 32:
+            onax_keys32(keys, count, i, n, <uint32_t *>out + i)
+        else:
+            onax_keys64(keys, count, i, n, <uint64_t *>out + i)
 
 
 cdef void _stream(uint32_t k0, uint32_t k1, uint32_t n, uint32_t *out) noexcept nogil:
@@ -137,12 +181,9 @@ def counted(keys, size, int width):
     cdef tuple shape = (count, size) if width else (count, size, 2)
     cdef cnp.ndarray out = np.empty(shape, _DTYPES[width or 32])
     cdef uint32_t *key = <uint32_t *>cnp.PyArray_DATA(pairs)
-    cdef char *data = <char *>cnp.PyArray_DATA(out)
-    cdef uint64_t step = n * (8 if width == PAIR else width // 8)
-    cdef Py_ssize_t i
+    cdef void *data = cnp.PyArray_DATA(out)
     with nogil:
-        for i in range(count):
-            _count(width, key[2 * i], key[2 * i + 1], n, data + i * step)
+        fill_keys(width, key, count, n, data)
     return out
 
 
