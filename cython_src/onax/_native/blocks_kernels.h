@@ -1,0 +1,67 @@
+/* Programs over blocks: elementwise operations on arrays, carried out a block of elements at a time so that what is
+   between two operations stays in the first cache.
+
+   A program is a list of 64-bit words:
+
+       magic, inputs, outputs, temporaries, loops
+       for each buffer (inputs, outputs, temporaries):  type, elements
+       for each loop:  rank, registers, instructions, dims[rank]
+           for each register:     type, kind, argument, and strides[rank] if it is a LOAD or IOTA
+           for each instruction:  operation, target, first, second, third operand (registers; unused ones are 0)
+
+   A loop goes over all positions of its dims, last axis fastest.  Its registers:
+
+       BLOCK      scratch memory; argument unused
+       DIRECT     a buffer (argument) with one element for each position, read or written in place
+       LOAD       a buffer read with strides (in elements, 0 where it is repeated)
+       IOTA       the sum of the position's indices times the strides
+       CONSTANT   the argument's bits
+
+   `onax_program_read` refuses every program that could read or write outside its buffers, mix types, or read what was
+   not written; nothing is checked while a program runs. */
+#ifndef ONAX_BLOCKS_KERNELS_H
+#define ONAX_BLOCKS_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ONAX_PROGRAM_MAGIC 0x31584F4C42LL
+
+enum onax_type { ONAX_F32, ONAX_F64, ONAX_I32, ONAX_U32, ONAX_I64, ONAX_U64, ONAX_BOOL, ONAX_TYPES };
+enum onax_register_kind { ONAX_BLOCK, ONAX_DIRECT, ONAX_LOAD, ONAX_IOTA, ONAX_CONSTANT, ONAX_KINDS };
+
+/* What an operation takes and gives, T being the type it is looked up by:
+   U T->T   B T,T->T   C T,T->bool   P T->bool   S bool,T,T->T   V T->its own target   M T->any type of T's size */
+typedef void (*onax_kernel)(void *, const void *, const void *, const void *, int64_t);
+typedef struct {
+    const char *name;
+    char signature;
+    int8_t target;                      /* of V */
+    float cost[2];                      /* nanoseconds an element: of vector code, and of float64 */
+    onax_kernel kernels[ONAX_TYPES];    /* by the type of T; NULL: there is none */
+} onax_operation;
+
+extern const onax_operation onax_operations[];
+extern const int onax_operation_count;
+extern const int onax_type_sizes[ONAX_TYPES];
+
+typedef struct onax_program onax_program;
+
+/* Runs task(user, i) for i in 0 ... count - 1, on several threads if it likes. */
+typedef void (*onax_parallel)(void *where, void (*task)(void *user, size_t i), size_t count, void *user);
+
+/* NULL and a program, or what is wrong with it. */
+const char *onax_program_read(const int64_t *words, size_t count, onax_program **program);
+void onax_program_free(onax_program *program);
+int onax_program_inputs(const onax_program *program);
+int onax_program_outputs(const onax_program *program);
+/* Type and number of elements of an input, or of the outputs that are counted after them. */
+int onax_program_type(const onax_program *program, int buffer);
+int64_t onax_program_elements(const onax_program *program, int buffer);
+/* Nanoseconds that one thread is guessed to need. */
+double onax_program_work(const onax_program *program);
+/* 0, or -1 when there is no memory.  `parallel` may be NULL. */
+int onax_program_run(const onax_program *program, const void *const *inputs, void *const *outputs,
+                     onax_parallel parallel, void *where);
+
+#endif

@@ -1,0 +1,142 @@
+/* Elementary functions of one float32, written so that a loop over them becomes vector code: no branches, no calls.
+
+   Each is right to within 2 units in the last place (tests/native/test_blocks.py measures it against float64), keeps
+   NaN, and takes infinities and overflow where C's own functions take them.  Polynomials are least-squares fits at
+   Chebyshev points of the functions on the intervals named. */
+#ifndef ONAX_BLOCKS_MATHS_H
+#define ONAX_BLOCKS_MATHS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define ONAX_INLINE static inline __attribute__((always_inline))
+#else
+#define ONAX_INLINE static inline
+#endif
+
+ONAX_INLINE float onax_as_float(uint32_t x) { float f; memcpy(&f, &x, 4); return f; }
+ONAX_INLINE uint32_t onax_bits(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
+ONAX_INLINE double onax_as_double(uint64_t x) { double f; memcpy(&f, &x, 8); return f; }
+ONAX_INLINE uint64_t onax_bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
+ONAX_INLINE float onax_sizef(float x) { return onax_as_float(onax_bits(x) & 0x7fffffffu); }
+ONAX_INLINE float onax_with_sign(float size, float sign) {
+    return onax_as_float((onax_bits(size) & 0x7fffffffu) | (onax_bits(sign) & 0x80000000u));
+}
+
+#define ONAX_ROUNDING 12582912.0f  /* 1.5 * 2**23: adding it leaves the nearest integer in the low bits */
+
+/* 2**k for k in -252 ... 254 as two factors: a product with both rounds once, into infinity or subnormals. */
+#define ONAX_SCALED(p, k) \
+    ((p) * onax_as_float((uint32_t)(((k) >> 1) + 127) << 23) * onax_as_float((uint32_t)((k) - ((k) >> 1) + 127) << 23))
+
+/* exp(r) - 1 - r over r**2, for |r| <= ln(2) / 2. */
+ONAX_INLINE float onax_exp_rest(float r) {
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    return p * r + 5.0000001201e-1f;
+}
+
+ONAX_INLINE float onax_expf(float x) {
+    float y = x > 89.0f ? 89.0f : x, t, n, r;
+    int32_t k;
+    y = y < -104.0f ? -104.0f : y;
+    t = y * 1.44269504088896341f + ONAX_ROUNDING;
+    k = (int32_t)(onax_bits(t) - 0x4B400000u);
+    k = k > 130 ? 130 : k < -152 ? -152 : k;  /* NaN leaves any bits */
+    n = t - ONAX_ROUNDING;
+    r = y - n * 0.693359375f;
+    r = r + n * 2.12194440e-4f;
+    return ONAX_SCALED(onax_exp_rest(r) * r * r + r + 1.0f, k);
+}
+
+ONAX_INLINE float onax_exp2f(float x) {
+    float y = x > 129.0f ? 129.0f : x, t, r;
+    int32_t k;
+    y = y < -151.0f ? -151.0f : y;
+    t = y + ONAX_ROUNDING;
+    k = (int32_t)(onax_bits(t) - 0x4B400000u);
+    k = k > 130 ? 130 : k < -152 ? -152 : k;
+    r = (y - (t - ONAX_ROUNDING)) * 0.693147180559945309f;
+    return ONAX_SCALED(onax_exp_rest(r) * r * r + r + 1.0f, k);
+}
+
+/* Below 1 in size the integer part of the exponent is -1, 0 or 1, so that nothing is lost to the 1 taken off. */
+ONAX_INLINE float onax_expm1f(float x) {
+    float size = onax_sizef(x), y = size < 1.0f ? x : 0.0f;
+    float t = y * 1.44269504088896341f + ONAX_ROUNDING, n = t - ONAX_ROUNDING, r, p, s, near;
+    r = y - n * 0.693359375f;
+    r = r + n * 2.12194440e-4f;
+    p = onax_exp_rest(r) * r * r + r;
+    s = onax_as_float((uint32_t)((int32_t)(onax_bits(t) - 0x4B400000u) + 127) << 23);
+    near = s * p + (s - 1.0f);
+    return size < 1.0f ? near : onax_expf(x) - 1.0f;
+}
+
+/* x = m 2**e with m in [sqrt(1/2), sqrt(2)); log(m) = f - f**2 / 2 + f**3 p(f), f = m - 1 */
+ONAX_INLINE float onax_logf(float x) {
+    int small = x < 1.17549435e-38f;
+    float y = small ? x * 8388608.0f : x, f, z, p, e, out;
+    uint32_t moved = onax_bits(y) + (0x3F800000u - 0x3F3504F3u);
+    e = (float)((int32_t)(moved >> 23) - 127) - (small ? 23.0f : 0.0f);
+    f = onax_as_float((moved & 0x7FFFFFu) + 0x3F3504F3u) - 1.0f;
+    z = f * f;
+    p = 7.0376836292e-2f;
+    p = p * f - 1.1514610310e-1f;
+    p = p * f + 1.1676998740e-1f;
+    p = p * f - 1.2420140846e-1f;
+    p = p * f + 1.4249322787e-1f;
+    p = p * f - 1.6668057665e-1f;
+    p = p * f + 2.0000714765e-1f;
+    p = p * f - 2.4999993993e-1f;
+    p = p * f + 3.3333331174e-1f;
+    p = p * f * z - e * 2.12194440e-4f - 0.5f * z;
+    out = f + p + e * 0.693359375f;
+    out = x > 3.4028234e38f ? x : out;
+    out = x == 0.0f ? -HUGE_VALF : out;
+    return x >= 0.0f ? out : onax_as_float(0x7FC00000u);
+}
+
+/* log(u) of the rounded u = 1 + x, and what the rounding lost */
+ONAX_INLINE float onax_log1pf(float x) {
+    float u = 1.0f + x, lost = (x - (u - 1.0f)) / u;
+    return x > -1.0f && x < 3.4028234e38f ? onax_logf(u) + lost : onax_logf(u);
+}
+
+ONAX_INLINE float onax_tanhf(float x) {
+    float size = onax_sizef(x), z = x * x, p, far;
+    p = -5.70498872745e-3f;
+    p = p * z + 2.06390887954e-2f;
+    p = p * z - 5.37397155531e-2f;
+    p = p * z + 1.33314422036e-1f;
+    p = p * z - 3.33332819422e-1f;
+    p = p * z * x + x;
+    far = 1.0f - 2.0f / (onax_expf(2.0f * size) + 1.0f);
+    return size < 0.625f ? p : onax_with_sign(far, x);
+}
+
+ONAX_INLINE float onax_logisticf(float x) { return 1.0f / (1.0f + onax_expf(-x)); }
+
+/* The largest |x| that onax_sin_cosf reduces: x - n pi/2 in float64, where n times the first 33 bits is exact. */
+#define ONAX_REDUCIBLE 1.0e5f
+
+ONAX_INLINE float onax_sin_cosf(float x, uint32_t quarter) {
+    double wide = x, t = wide * 0.63661977236758134 + 6755399441055744.0, n = t - 6755399441055744.0;
+    uint32_t turns = (uint32_t)onax_bits64(t) + quarter;
+    float r = (float)(wide - n * 1.5707963267341256 - n * 6.0771005065061922e-11), z = r * r, s, c;
+    s = -1.9515295891e-4f;
+    s = s * z + 8.3321608736e-3f;
+    s = s * z - 1.6666654611e-1f;
+    s = s * z * r + r;
+    c = 2.443315711809948e-5f;
+    c = c * z - 1.388731625493765e-3f;
+    c = c * z + 4.166664568298827e-2f;
+    c = c * z * z - 0.5f * z + 1.0f;
+    return onax_as_float(onax_bits(turns & 1 ? c : s) ^ ((turns & 2) << 30));
+}
+
+#endif
