@@ -419,10 +419,16 @@ def test_stray_tracers():
         dispatch.set_stray_tracer_handler(previous)
 
 
-def test_results_are_checked_while_an_option_is_on():
+def test_evaluation_is_checked_while_an_option_is_on():
     bit = 1 << 40
     seen = []
-    previous_check = dispatch.set_result_check(bit, lambda primitive, result: seen.append((primitive, result)))
+
+    def evaluation(primitive, operands, params):
+        out = dispatch.evaluate_unchecked(primitive, operands, params)
+        seen.append((primitive, operands, params, out))
+        return out
+
+    previous_evaluation = dispatch.set_checked_evaluation(bit, evaluation)
     p = make()
     try:
         p.bind(1.0, 2.0)
@@ -432,8 +438,8 @@ def test_results_are_checked_while_an_option_is_on():
         finally:
             context.swap_thread_word(*previous)
     finally:
-        dispatch.set_result_check(*previous_check)
-    assert len(seen) == 1 and seen[0][0] is p and seen[0][1] is out
+        dispatch.set_checked_evaluation(*previous_evaluation)
+    assert seen == [(p, (1.0, 2.0), {}, out)] and seen[0][3] is out
 
 
 # ---- result types are remembered ----

@@ -597,6 +597,12 @@ cdef object _evaluate_general(Primitive p, PyObject **args, Py_ssize_t n, dict p
 
 
 cdef object evaluate_n(Primitive p, PyObject **args, Py_ssize_t n, dict params):
+    if option_bits() & _checked_options:
+        return _checked_evaluation(p, tuple([<object>args[i] for i in range(n)]), params if params is not None else {})
+    return _evaluate_now(p, args, n, params)
+
+
+cdef object _evaluate_now(Primitive p, PyObject **args, Py_ssize_t n, dict params):
     if p.impl is not None:
         operands = _arrays(args, n)
         return p.impl(*operands, **params) if params else p.impl(*operands)
@@ -607,11 +613,7 @@ cdef object evaluate_n(Primitive p, PyObject **args, Py_ssize_t n, dict params):
     except _KERNEL_ERRORS:
         _explain(p, args, n, _operands(p, args, n), params)
         raise
-    if out is NotImplemented:
-        out = _evaluate_general(p, args, n, params)
-    if option_bits() & _checked_options:
-        _check_result(p, out)
-    return out
+    return _evaluate_general(p, args, n, params) if out is NotImplemented else out
 
 
 cdef tuple _KERNEL_ERRORS = (
@@ -627,20 +629,25 @@ cdef int _explain(Primitive p, PyObject **args, Py_ssize_t n, _Operands ops, dic
 
 
 cdef uint64_t _checked_options = 0
-cdef object _check_result = None
+cdef object _checked_evaluation = None
 cdef object _place_sharded = None
 
 
-def set_result_check(uint64_t mask, check):
-    """Registers `check(primitive, result)`, called after each evaluation while an option of `mask` is on.
+def set_checked_evaluation(uint64_t mask, evaluation):
+    """Registers `evaluation(primitive, operands, params)`, which evaluates while an option of `mask` is on.
 
-    Gives the (mask, check) that held before.
+    It calls `evaluate_unchecked` in its turn.  Gives the (mask, evaluation) that held before.
     """
-    global _checked_options, _check_result
-    previous = (_checked_options, _check_result)
+    global _checked_options, _checked_evaluation
+    previous = (_checked_options, _checked_evaluation)
     _checked_options = mask
-    _check_result = check
+    _checked_evaluation = evaluation
     return previous
+
+
+def evaluate_unchecked(Primitive p not None, tuple args not None, dict params not None):
+    """Applies `p` to values here and now; what `set_checked_evaluation` registered is left out."""
+    return _evaluate_now(p, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), params)
 
 
 def set_sharded_handler(handler):

@@ -19,6 +19,19 @@ cdef extern from "Python.h":
 cdef enum:
     ON_STACK = 64
 
+cdef object _failed = None
+
+
+def set_failure_handler(handler):
+    """Registers `handler(error, eqn)`, called with a FloatingPointError and the equation that raised it.
+
+    Gives the handler that held before.
+    """
+    global _failed
+    previous = _failed
+    _failed = handler
+    return previous
+
 
 cdef class _Numbering:
     """Slots while a Program is being made."""
@@ -53,7 +66,7 @@ cdef class Program:
         cdef int k
         self.n_consts = len(jaxpr.constvars)
         self.n_args = len(jaxpr.constvars) + len(jaxpr.invars)
-        self.refs = []
+        self.refs = [eqns]
         self.n_steps = len(eqns)
         self.steps = <Step*>PyMem_Calloc(max(self.n_steps, 1), sizeof(Step))
         if self.steps is NULL:
@@ -158,6 +171,10 @@ cdef class Program:
             for k in range(self.n_steps):
                 self.step(&self.steps[k], slots, slots + self.n_slots)
             return [<object>slots[self.outs[k]] for k in range(self.n_outs)]
+        except FloatingPointError as error:
+            if _failed is not None:
+                _failed(error, self.refs[0][k])
+            raise
         finally:
             for k in range(self.n_slots):
                 Py_XDECREF(slots[k])

@@ -8,9 +8,11 @@ import warnings
 
 from onax._compile import plan as planning
 from onax._compile.cache import cache_for, remember
+from onax._compile.deoptimized import check_special
 from onax._compile.stages import Traced
 from onax._control.jit_call import bind_jit, call_params, jit_p
 from onax._core.axes import named_axes
+from onax._core.result_checks import SPECIAL
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import source
 from onax._ground.config import config
@@ -198,8 +200,8 @@ class PjitFunction(JitFunction):
             result = device_put(result, options.out_shardings)
         if options.in_shardings is not None or options.out_shardings is not None:
             return result, None  # arguments and results are moved: no call without Python
-        if config.jax_debug_nans or config.jax_debug_infs:
-            check_special(fun_name(self.fun), result)
+        if context.option_word() & SPECIAL:
+            check_special(self, args, kwargs, result)
             return result, None
         return result, entry
 
@@ -275,7 +277,7 @@ def compile_call(jitted, args, kwargs):
         device, committed = options.device, True
     executable = executable_of(staged.jaxpr, name, options.keep_unused, options.compiler_options)
     donated = ()
-    if options.donate_argnums or options.donate_argnames:
+    if (options.donate_argnums or options.donate_argnames) and not context.option_word() & SPECIAL:  # may run twice
         flags = donated_leaves(jitted, args, kwargs)
         donated = usable_donations(flags, staged.avals, staged.jaxpr.out_avals)
         unused = [a.str_short() for i, (a, flag) in enumerate(zip(staged.avals, flags)) if flag and i not in donated]
@@ -327,15 +329,6 @@ def _incompatible(leaves, first, second, name, paths):
             f"{[d.id for d in devices]} on platform {devices[0].platform.upper()}"
         )
     return ValueError(f"Received incompatible devices for jitted computation. Got {texts[0]} and {texts[1]}")
-
-
-def check_special(name, result):
-    """Raises FloatingPointError for a NaN or infinity in a result, as the debugging options ask."""
-    for leaf in tree_leaves(result):
-        kinds = ("nan", config.jax_debug_nans, "isnan"), ("inf", config.jax_debug_infs, "isinf")
-        for word, wanted, test in kinds:
-            if wanted and leaf.dtype.kind in "fcV" and planning.has_special(leaf, test):
-                raise FloatingPointError(f"invalid value ({word}) encountered in {name}")
 
 
 def _evaluate_jit(*args, jaxpr, name, keep_unused=False, **_):

@@ -1,8 +1,8 @@
 """Carrying out a jaxpr: natively when nothing is being transformed, equation by equation otherwise."""
 
-from onax._core import result_checks as _result_checks  # noqa: F401  (registers the check of jax_debug_nans)
 from onax._core.jaxpr import DropVar, Literal
 from onax._core.trace import find_cur_trace
+from onax._ground.source import here
 from onax._native import context
 from onax._native.interpreter import Program
 
@@ -30,12 +30,17 @@ def _eval_by_binding(jaxpr, consts, args):
         return atom.array if type(atom) is Literal else env[atom]
 
     trace = find_cur_trace()
-    for eqn in jaxpr.eqns:
-        out = trace.process_primitive(eqn.primitive, [read(a) for a in eqn.invars], eqn.params)
-        if eqn.primitive.multiple_results:
-            env.update(zip(eqn.outvars, out))
-        elif type(eqn.outvars[0]) is not DropVar:
-            env[eqn.outvars[0]] = out
+    outer = here.record
+    try:
+        for eqn in jaxpr.eqns:
+            here.record = eqn.source_info or outer
+            out = trace.process_primitive(eqn.primitive, [read(a) for a in eqn.invars], eqn.params)
+            if eqn.primitive.multiple_results:
+                env.update(zip(eqn.outvars, out))
+            elif type(eqn.outvars[0]) is not DropVar:
+                env[eqn.outvars[0]] = out
+    finally:
+        here.record = outer
     return [read(a) for a in jaxpr.outvars]
 
 

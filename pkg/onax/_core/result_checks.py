@@ -1,22 +1,156 @@
-"""jax_debug_nans and jax_debug_infs: a NaN or an infinity in the result of an operation raises where it arises."""
+"""Checks of operations that are carried out: jax_debug_nans, jax_debug_infs, and what other modules register.
+
+A NaN or an infinity in the result of an operation raises FloatingPointError, whose text shows the operation, its
+operands and the line.  What has programs inside (a jitted function, a loop) runs as it always does, and only its
+results are looked at; if one is bad, it is carried out once more, operation by operation, to find where it arose.
+"""
+
+from functools import partial
 
 import numpy as np
 
-from onax._ground import dtypes
+from onax._core.evaluate import program_of
+from onax._core.jaxpr import jaxprs_in_params
+from onax._ground import dtypes, source
 from onax._ground.config import DEBUG_INFS, DEBUG_NANS
-from onax._native.context import option_word
-from onax._native.dispatch import set_result_check
+from onax._native import context
+from onax._native.dispatch import evaluate_unchecked, set_checked_evaluation
+from onax._native.interpreter import set_failure_handler
+
+SPECIAL = DEBUG_NANS | DEBUG_INFS
+_TESTS = ((DEBUG_NANS, "nan", np.isnan), (DEBUG_INFS, "inf", np.isinf))
+_PASSED = frozenset({"device_put", "copy"})  # bring values in: what they hold is no fault of theirs
+_checks = []  # (mask, evaluation): see `add_checked_evaluation`
 
 
-def check_result(primitive, result):
-    """Raises FloatingPointError when the result of the primitive holds what the options forbid."""
-    word = option_word()
-    for x in result if primitive.multiple_results else (result,):
-        if not isinstance(x.dtype, np.dtype) or not dtypes.issubdtype(x.dtype, np.inexact):
-            continue
-        for option, name, test in ((DEBUG_NANS, "nan", np.isnan), (DEBUG_INFS, "inf", np.isinf)):
-            if word & option and test(x._value).any():
-                raise FloatingPointError(f"invalid value ({name}) encountered in {primitive.name}")
+def special_value(x, word=None):
+    """("nan" or "inf", index of the first one) if the options of this thread forbid what an array holds, else None."""
+    if not isinstance(x.dtype, np.dtype) or not dtypes.issubdtype(x.dtype, np.inexact):
+        return None
+    word = context.option_word() if word is None else word
+    for option, name, test in _TESTS:
+        if word & option:
+            found = test(x._value)
+            if found.any():
+                return name, tuple(map(int, np.argwhere(found)[0]))
+    return None
 
 
-set_result_check(DEBUG_NANS | DEBUG_INFS, check_result)
+class Finding:
+    """What a FloatingPointError tells: the fault, the operands, the line."""
+
+    __slots__ = ("fault", "operands", "place", "settled")
+
+    def __init__(self, fault, operands, place):
+        self.fault = fault
+        self.operands = operands
+        self.place = place
+        self.settled = False  # whether the place is that of the equation, not only of the call that led to it
+
+    def __str__(self):
+        place = "" if self.place is None else f"\nIn {source.phase(self.place)}{source.summarize(self.place)}."
+        return self.fault + place + self.operands
+
+
+def _shown(x):
+    """A value as one line, shortened in the middle."""
+    if not hasattr(x, "aval"):
+        return repr(x)
+    if not isinstance(x.dtype, np.dtype):
+        return x.aval.str_short()
+    text = np.array2string(np.asarray(x), precision=8, threshold=16, edgeitems=3, separator=", ")
+    return f"{x.aval.str_short()} {' '.join(text.split())}"
+
+
+def floating_point_error(name, found, operands, note=""):
+    """The error for a result that holds what the options forbid."""
+    kind, index = found
+    where = f" at index {list(index)} of the result" if index else ""
+    lines = [f"\n  operand {i}: {_shown(x)}" for i, x in enumerate(operands)]
+    finding = Finding(f"invalid value ({kind}) encountered in {name}{where}.{note}", "".join(lines), None)
+    finding.place = source.user_location()
+    error = FloatingPointError(str(finding))
+    error.finding = finding
+    return error
+
+
+def settle_place(error, eqn):
+    """Says of an error raised while a program was carried out which line the equation comes from."""
+    finding = getattr(error, "finding", None)
+    if finding is not None and not finding.settled and eqn.source_info is not None:
+        finding.place, finding.settled = eqn.source_info, True
+        error.args = (str(finding),)
+
+
+def first_special(results):
+    """What is wrong with the first result that holds what the options forbid, or None."""
+    word = context.option_word()
+    for x in results:
+        found = special_value(x, word)
+        if found is not None:
+            return found
+    return None
+
+
+def unwatched(function, *args):
+    """`function(*args)` with both options off in this thread."""
+    mask, value = context.swap_thread_word(0, 0)
+    context.swap_thread_word(mask | SPECIAL, value & ~SPECIAL)
+    try:
+        return function(*args)
+    finally:
+        context.swap_thread_word(mask, value)
+
+
+def _evaluate_watched(primitive, operands, params, evaluate):
+    if primitive.name in _PASSED:
+        return evaluate(primitive, operands, params)
+    if next(jaxprs_in_params(params), None) is None:
+        out = evaluate(primitive, operands, params)
+        found = first_special(out if primitive.multiple_results else (out,))
+        if found is not None:
+            raise floating_point_error(primitive.name, found, operands)
+        return out
+    out = unwatched(evaluate, primitive, operands, params)
+    found = first_special(out if primitive.multiple_results else (out,))
+    if found is None:
+        return out
+    inline = getattr(primitive, "inline", None)
+    callee = inline(params) if inline is not None else None
+    if callee is not None:
+        program_of(callee).run(callee.consts, operands)
+    else:
+        evaluate_unchecked(primitive, operands, params)
+    raise floating_point_error(params.get("name", primitive.name), found, operands, VANISHED)
+
+
+VANISHED = (
+    " Carried out operation by operation, the function gave no such value: the de-optimized function did not "
+    "produce it.  Compilation may have reordered floating-point operations, the function may call back to Python "
+    "code that answers differently, or the value may be a constant of the program or one of its arguments."
+)
+
+
+def add_checked_evaluation(mask, evaluation):
+    """Registers `evaluation(primitive, operands, params, evaluate)` for while an option of `mask` is on.
+
+    It calls `evaluate(primitive, operands, params)`, which leads to the next one registered or to the kernel.
+    """
+    _checks.append((mask, evaluation))
+    everything = 0
+    for one, _ in _checks:
+        everything |= one
+    set_checked_evaluation(everything, _evaluate)
+
+
+def _evaluate(primitive, operands, params, depth=0):
+    word = context.option_word()
+    for i in range(depth, len(_checks)):
+        mask, evaluation = _checks[i]
+        if word & mask:
+            return evaluation(primitive, operands, params, partial(_evaluate, depth=i + 1))
+    return evaluate_unchecked(primitive, operands, params)
+
+
+add_checked_evaluation(SPECIAL, _evaluate_watched)
+set_failure_handler(settle_place)

@@ -2,11 +2,13 @@
 
 While staging, `user_location()` keeps `(code object, instruction offset)` of the innermost frame outside onax
 and outside registered files: about 1 µs.  Only when shown is it resolved, by `summarize` or `resolve`: about
-10 µs.
+10 µs.  While a program is interpreted once more (to derive another from it, to run it backward), `here.record` says
+which equation is at work, and what is recorded then keeps that equation's place.
 """
 
 import os
 import sys
+from _thread import _local
 from types import TracebackType
 
 from onax._ground import config
@@ -18,6 +20,25 @@ _files = set()  # single files of other libraries that asked to be left out
 _is_internal = {}  # file name -> bool, filled as files are met
 
 UNKNOWN = None  # the record of a place that is not known
+
+
+class _Here(_local):
+    """The place of the equation that this thread interprets; None: the user's frames say it."""
+
+    record = None
+
+
+here = _Here()
+
+
+def backward(record):
+    """The record of an operation of the backward pass that an operation of the forward pass at `record` led to."""
+    return None if record is None else (*record[:2], "backward")
+
+
+def phase(record):
+    """What to say before a place: nothing, or that the operation belongs to the backward pass."""
+    return "the backward pass of " if record is not None and len(record) == 3 else ""
 
 
 def register_exclusion(path):
@@ -42,7 +63,10 @@ def is_internal(filename):
 
 
 def user_location():
-    """A record of the innermost frame outside onax; None when there is none."""
+    """A record of the place at work: of the equation that is interpreted, else of the innermost frame outside onax."""
+    record = here.record
+    if record is not None:
+        return record
     frame = sys._getframe(1)
     known = _is_internal
     while frame is not None:
@@ -71,7 +95,7 @@ def resolve(record):
     """(file, line, column, function) of a record; line and column count from 1, and are 0 where unknown."""
     if record is None:
         return "<unknown>", 0, 0, ""
-    code, instruction = record
+    code, instruction = record[:2]
     wanted = instruction // 2
     for index, (line, _, column, _) in enumerate(code.co_positions()):
         if index == wanted:

@@ -1,6 +1,9 @@
 """Batching: an operation on values that carry one more axis."""
 
+from onax._core import leaks
+from onax._core.axes import names_of
 from onax._core.evaluate import eval_jaxpr
+from onax._core.jaxpr import jaxprs_in_params
 from onax._core.trace import (
     Trace,
     Tracer,
@@ -57,8 +60,7 @@ class BatchTrace(Trace):
     def process_primitive(self, primitive, args, params):
         pairs = [self.unpack(x) for x in args]
         vals, dims = [v for v, _ in pairs], [d for _, d in pairs]
-        named = "named_axis" in primitive.facts and self._names(params)
-        if all(d is None for d in dims) and not named:
+        if all(d is None for d in dims) and not self._is_named(primitive, params):
             return bind_with_trace(primitive, self.parent_trace, vals, params)
         if primitive.batch is None:
             raise NotImplementedError(f"Batching rule for '{primitive.name}' not implemented")
@@ -70,12 +72,14 @@ class BatchTrace(Trace):
             dims_out = [dims_out] * len(out)
         return [self.pack(v, d) for v, d in zip(out, dims_out)]
 
-    def _names(self, params):
-        """Whether a collective names this trace's axis."""
-        names = params.get("axes", params.get("axis_name", ()))
-        return self.axis_data.name is not None and (
-            self.axis_data.name in names if isinstance(names, tuple) else self.axis_data.name == names
-        )
+    def _is_named(self, primitive, params):
+        """Whether the operation, or one in a program it holds, names this trace's axis."""
+        name = self.axis_data.name
+        if name is None:
+            return False
+        if "named_axis" in primitive.facts:
+            return name in names_of(params["axes"] if "axes" in params else params["axis_name"])
+        return any(name in axes_named_in(inner) for inner in jaxprs_in_params(params))
 
     def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
         pairs = [self.unpack(x) for x in args]
@@ -122,6 +126,20 @@ class BatchTrace(Trace):
         return [self.pack(v, d) for v, d in zip(outs, dims_out)]
 
 
+def axes_named_in(jaxpr):
+    """The axes that collectives in a program name; kept with it."""
+    found = jaxpr.cache.get("named axes")
+    if found is None:
+        names = set()
+        for eqn in jaxpr.eqns:
+            if "named_axis" in eqn.primitive.facts:
+                names.update(names_of(eqn.params["axes"] if "axes" in eqn.params else eqn.params["axis_name"]))
+            for inner in jaxprs_in_params(eqn.params):
+                names |= axes_named_in(inner)
+        found = jaxpr.cache["named axes"] = frozenset(names)
+    return found
+
+
 def batch_flat(fun, axis_data, vals, dims):
     """Results with their mapped axes of a function from flat values to flat values; runs under a new BatchTrace."""
     trace = BatchTrace(find_cur_trace(), axis_data)
@@ -132,6 +150,9 @@ def batch_flat(fun, axis_data, vals, dims):
         pairs = [trace.unpack(x) for x in outs]
     finally:
         trace.invalidate()
+    if leaks.checking():
+        del args, outs
+        leaks.check(trace)
     return [v for v, _ in pairs], [d for _, d in pairs]
 
 

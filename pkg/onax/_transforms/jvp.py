@@ -1,5 +1,6 @@
 """Forward mode: every value travels with its tangent."""
 
+from onax._core import leaks
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import (
     Trace,
@@ -125,6 +126,9 @@ def jvp_flat(fun, primals, tangents, at_end=None):
             at_end(trace)
     finally:
         trace.invalidate()
+    if leaks.checking():
+        del args, outs
+        leaks.check(trace)
     return [p for p, _ in pairs], [t for _, t in pairs]
 
 

@@ -10,7 +10,9 @@ linear program (a residual) when a recorded equation uses it.  A primitive whose
 """
 
 from onax._core import jaxpr as core
+from onax._core import leaks
 from onax._core.evaluate import eval_jaxpr
+from onax._core.result_checks import SPECIAL
 from onax._core.trace import (
     bind_with_trace,
     find_cur_trace,
@@ -19,6 +21,7 @@ from onax._core.trace import (
 )
 from onax._core.zeros import Zero
 from onax._ground.dtypes import float0
+from onax._native.context import option_word
 from onax._prims.shaping import instantiate_zeros
 from onax._transforms.jvp import JVPTrace, JVPTracer, call_custom_jvp
 from onax._transforms.simplify import drop_dead_code
@@ -33,6 +36,7 @@ class TangentTrace(DynamicJaxprTrace):
     def __init__(self, debug_info, parent_trace):
         super().__init__(debug_info, parent_trace)
         self.staging = parent_trace.staging
+        self.locates = self.staging or bool(option_word() & SPECIAL)  # an error in the backward pass tells the line
 
     def process_primitive(self, primitive, args, params):
         atoms, linear = [], False
@@ -172,6 +176,10 @@ def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_IN
             at_end(trace)
     finally:
         trace.invalidate()
+    if leaks.checking():
+        del args, outs
+        pairs = [(p, None) for p, _ in pairs]
+        leaks.check(trace, tangent_trace)
     return Linearized([p for p, _ in pairs], jaxpr, jaxpr.consts, nonzeros_out)
 
 
@@ -204,7 +212,10 @@ def _make_linearize_jaxpr(jaxpr, nonzeros, instantiate):
         found["forwarded"] = [positions.get(id(r)) for r in lin.residuals]
         found["lin"] = lin
         kept = [r for r, f in zip(lin.residuals, found["forwarded"]) if f is None]
-        return [*lin.outs, *kept]
+        outs = lin.outs
+        # What outlives this function holds no tracers.
+        lin.outs, lin.residuals, lin.jaxpr = (), (None,) * len(lin.residuals), lin.jaxpr.jaxpr
+        return [*outs, *kept]
 
     forward = drop_dead_code(trace_to_jaxpr(forward_fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info))
     lin = found["lin"]

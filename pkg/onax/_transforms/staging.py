@@ -3,6 +3,7 @@
 import numpy as np
 
 from onax._core import jaxpr as core
+from onax._core import leaks
 from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof
 from onax._ground import source
 from onax._native.array import Array, ArrayImpl
@@ -46,11 +47,11 @@ class DynamicJaxprTracer(Tracer):
 class DynamicJaxprTrace(Trace):
     """Records every operation as an equation; values of other traces and arrays become constants."""
 
-    __slots__ = ("_consts_by_id", "consts", "constvars", "debug_info", "eqns", "invars")
+    __slots__ = ("_consts_by_id", "consts", "constvars", "debug_info", "eqns", "invars", "locates")
 
     def __init__(self, debug_info, parent_trace=None):
         super().__init__(parent_trace)
-        self.staging = True
+        self.staging = self.locates = True
         self.debug_info = debug_info
         self.eqns = []
         self.invars = []
@@ -103,7 +104,7 @@ class DynamicJaxprTrace(Trace):
     def record(self, primitive, atoms, params):
         """Appends one equation; returns its result tracer, or a list of them."""
         avals, effects = primitive.abstract(*[a.aval for a in atoms], **params)
-        location = source.user_location() if self.staging else None  # nobody sees a program that runs at once
+        location = source.user_location() if self.locates else None  # nobody sees a program that runs at once
         if not primitive.multiple_results:
             var = core.Var(avals)
             self.eqns.append(core.JaxprEqn(atoms, [var], primitive, params, effects, location))
@@ -178,12 +179,14 @@ def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO):
     Returns a ClosedJaxpr; its constants may be tracers of enclosing traces.
     """
     trace = DynamicJaxprTrace(debug_info)
-    tracers = [trace.new_arg(aval) for aval in in_avals]
     try:
         with set_current_trace(trace):
-            return trace.to_jaxpr(fun(*tracers))
+            closed = trace.to_jaxpr(fun(*[trace.new_arg(aval) for aval in in_avals]))
     finally:
         trace.invalidate()
+    if leaks.checking():
+        leaks.check(trace)
+    return closed
 
 
 def hoist_tracers(closed):

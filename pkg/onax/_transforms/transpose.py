@@ -4,6 +4,7 @@ from onax._core import jaxpr as core
 from onax._core.rules import add_tangents
 from onax._core.trace import find_cur_trace
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
+from onax._ground.source import backward, here
 from onax._prims.shaping import instantiate_zeros
 from onax._transforms.staging import trace_to_jaxpr
 
@@ -53,8 +54,14 @@ def _transpose_eqns(eqns, env, outvars, cotangents):
         if type(atom) is not core.Literal and atom not in env and type(ct) is not Zero:
             known = cts.get(atom)
             cts[atom] = ct if known is None else add_tangents(known, ct)
-    for eqn in reversed(eqns):
-        _transpose_eqn(eqn, env, cts)
+    outer = here.record
+    try:
+        for eqn in reversed(eqns):
+            if eqn.source_info is not None:
+                here.record = backward(eqn.source_info)
+            _transpose_eqn(eqn, env, cts)
+    finally:
+        here.record = outer
     return cts
 
 

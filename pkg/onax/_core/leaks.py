@@ -1,0 +1,139 @@
+"""jax_check_tracer_leaks: when a transformation ends, none of its tracers may be left.
+
+A tracer keeps its trace alive, so whatever still refers to the trace when its function has returned was saved aside.
+The garbage collector knows who refers to whom; asking it takes milliseconds, so it is asked with the option on only.
+"""
+
+import gc
+import sys
+from types import CellType, FrameType, FunctionType
+
+from onax._core.trace import Tracer
+from onax._ground import errors, source
+from onax._ground.config import CHECK_TRACER_LEAKS
+from onax._native.context import option_word
+
+_SHOWN = 5  # tracers, and steps from a tracer to the global or function that holds it
+
+
+def checking():
+    """Whether the option is on in this thread."""
+    return bool(option_word() & CHECK_TRACER_LEAKS)
+
+
+def check(*traces):
+    """Raises UnexpectedTracerError when tracers of traces that ended are still alive; says what holds them.
+
+    The caller must have dropped its own references to them.
+    """
+    leaked = _tracers_of(traces)
+    if leaked:
+        del leaked
+        gc.collect()  # cycles, such as an error and its traceback, are no leak
+        leaked = _tracers_of(traces)
+    if not leaked:
+        return
+    count = len(leaked)
+    del leaked[_SHOWN:]
+    texts = [f"{x!r}\n{_made(x)}{_held(x, leaked)}" for x in leaked]
+    if count > _SHOWN:
+        texts.append(f"and {count - _SHOWN} more")
+    name = type(traces[0]).__name__
+    raise errors.UnexpectedTracerError(f"Leaked trace {name}. Leaked tracer(s):\n\n" + "\n\n".join(texts))
+
+
+def _tracers_of(traces):
+    found = []
+    for trace in traces:
+        found += [x for x in gc.get_referrers(trace) if isinstance(x, Tracer) and x._trace is trace]
+    return found
+
+
+def _made(tracer):
+    text = tracer._origin_msg().rstrip()
+    location = getattr(tracer, "_location", None)
+    if location is not None:
+        text += f"\n  It was created on line {source.summarize(location)}"
+    return text.lstrip("\n") + "\n" if text else ""
+
+
+def _held(tracer, ignored):
+    """The chain of references that leads to a tracer, one line each."""
+    lines, seen, x = [], {id(ignored)}, tracer
+    for _ in range(_SHOWN):
+        seen.add(id(x))
+        step = _holder(x, seen)
+        if step is None:
+            break
+        text, x = step
+        del step  # not to be found as what holds x
+        lines.append(f"  {'which' if lines else 'It'} is {text}")
+        if x is None:
+            break
+    return "\n".join(lines)
+
+
+def _holder(x, seen):
+    """(how an object is referred to, by which object or None at the end of a chain), the most telling one; or None."""
+    found = []
+    for frame in _user_frames():
+        names = () if frame.f_locals is frame.f_globals else tuple(frame.f_locals)
+        for name in names:
+            if frame.f_locals.get(name) is x:
+                place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+                found.append((0, f"the variable {name} of {frame.f_code.co_qualname} at {place}", None))
+    for holder in gc.get_referrers(x):
+        if id(holder) not in seen and not isinstance(holder, (FrameType, type(sys))):
+            described = _described(holder, x)
+            if described is not None:
+                found.append(described)
+    return min(found, key=lambda one: one[0])[1:] if found else None
+
+
+def _user_frames():
+    frame = sys._getframe(1)
+    while frame is not None:
+        if not source.is_internal(frame.f_code.co_filename):
+            yield frame
+        frame = frame.f_back
+
+
+def _described(holder, x):
+    """(rank, text, next object or None) of one reference; None for one that says nothing."""
+    if type(holder) is dict:
+        return _in_dict(holder, x)
+    if isinstance(holder, (list, tuple)):
+        index = next((i for i, item in enumerate(holder) if item is x), None)
+        return None if index is None else (3, f"entry [{index}] of a {type(holder).__name__}", holder)
+    if isinstance(holder, CellType):
+        return _in_closure(holder)
+    if isinstance(holder, Tracer):
+        return 4, f"kept by the tracer {holder!r}", holder
+    if isinstance(holder, FunctionType):
+        return 2, f"a default or attribute of the function {source.function_location(holder)}", None
+    for name in getattr(type(holder), "__slots__", ()):
+        if getattr(holder, name, None) is x:
+            return 2, f"the attribute {name} of a {type(holder).__qualname__}", holder
+    return 5, f"held by a {type(holder).__qualname__}", holder
+
+
+def _in_dict(holder, x):
+    key = next((k for k, value in holder.items() if value is x), None)
+    if key is None:
+        return None
+    module = sys.modules.get(holder.get("__name__"))
+    if module is not None and vars(module) is holder:
+        return 0, f"the global {key} of {module.__name__}", None
+    for owner in gc.get_referrers(holder):
+        if getattr(owner, "__dict__", None) is holder:
+            return 1, f"the attribute {key} of a {type(owner).__qualname__}", owner
+    return 3, f"entry [{key!r}] of a dict", holder
+
+
+def _in_closure(cell):
+    for closure in gc.get_referrers(cell):
+        for function in gc.get_referrers(closure) if type(closure) is tuple else ():
+            if isinstance(function, FunctionType) and function.__closure__ is closure:
+                name = function.__code__.co_freevars[[c is cell for c in closure].index(True)]
+                return 1, f"the variable {name} that {source.function_location(function)} closes over", None
+    return 4, "a variable of a function that others close over", cell
