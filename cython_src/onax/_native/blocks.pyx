@@ -46,11 +46,9 @@ cdef extern from "blocks_kernels.h" nogil:
     int64_t onax_program_elements(const onax_program *, int)
     double onax_program_work(const onax_program *)
     int onax_program_run(const onax_program *, const void **, void **, onax_parallel, void *)
-    ctypedef struct onax_operator:
-        pass
-    const onax_operator onax_fused
+    const void *onax_fused()
 
-add_operator(&onax_fused)
+add_operator(onax_fused())
 
 MAGIC = ONAX_PROGRAM_MAGIC
 

@@ -63,5 +63,7 @@ double onax_program_work(const onax_program *program);
 /* 0, or -1 when there is no memory.  `parallel` may be NULL. */
 int onax_program_run(const onax_program *program, const void *const *inputs, void *const *outputs,
                      onax_parallel parallel, void *where);
+/* The description of the operator `onax.Fused` (an onax_operator). */
+const void *onax_fused(void);
 
 #endif

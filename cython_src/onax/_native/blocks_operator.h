@@ -136,4 +136,7 @@ static ort_status fused_compute(void *kernel, void *context) {
     return status;
 }
 
-const onax_operator onax_fused = ONAX_OPERATOR("Fused", fused_create, fused_compute, fused_destroy);
+const void *onax_fused(void) {
+    static const onax_operator description = ONAX_OPERATOR("Fused", fused_create, fused_compute, fused_destroy);
+    return &description;
+}
