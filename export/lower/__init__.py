@@ -4,6 +4,7 @@ Importing it fills the registry.
 """
 
 from onax.export.lower import (
+    collectives,
     control,
     conv,
     convert,
@@ -26,6 +27,7 @@ from onax.export.lower import (
 )
 
 __all__ = [
+    "collectives",
     "control",
     "conv",
     "convert",

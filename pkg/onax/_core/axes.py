@@ -32,31 +32,71 @@ class AxisData:
 
 class _Scope(threading.local):
     def __init__(self):
-        self.sizes = ()
+        self.axes = ()
 
 
 _scope = _Scope()
 
 
 @contextlib.contextmanager
-def named_axis(name, size):
-    """Makes an axis name known while a mapped function runs."""
-    previous = _scope.sizes
-    _scope.sizes = (*previous, (name, size))
+def named_axes_in_scope(names, sizes, checked=False):
+    """Makes axis names known while a mapped function runs.
+
+    checked: the axes of a `shard_map` that tells values that are the same on all devices from those that vary.
+    """
+    previous = _scope.axes
+    _scope.axes = (*previous, *((name, size, checked) for name, size in zip(names, sizes)))
     try:
         yield
     finally:
-        _scope.sizes = previous
+        _scope.axes = previous
 
 
-def axis_size(name):
-    """The size of a named axis in scope; NameError as JAX words it otherwise."""
-    for known, size in reversed(_scope.sizes):
-        if known == name:
-            return size
-    raise NameError(f"Found an unbound axis name: {name}. To fix this, please call psum under `jax.shard_map`.")
+def named_axis(name, size):
+    """Makes one axis name known while a mapped function runs."""
+    return named_axes_in_scope((name,), (size,))
+
+
+def names_of(axis_name):
+    """The names in an axis name, which may be a tuple of several."""
+    return tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
+
+
+def _find(name):
+    for entry in reversed(_scope.axes):
+        if entry[0] == name:
+            return entry
+    return None
+
+
+def axis_size(axis_name, operation=None):
+    """The size of a named axis in scope, or the product of those of several.
+
+    Raises NameError for a name that is not in scope; with `operation`, the words that JAX has for traced operands.
+    """
+    total = 1
+    for name in names_of(axis_name):
+        found = _find(name)
+        if found is None:
+            if operation is None:
+                raise NameError(f"unbound axis name: {name}")
+            raise NameError(
+                f"Found an unbound axis name: {name}. To fix this, please call {operation} under `jax.shard_map`."
+            )
+        total *= found[1]
+    return total
+
+
+def varying_is_checked(axis_name):
+    """Whether one of these names is an axis over which varying values are told from equal ones."""
+    return any(found is not None and found[2] for found in map(_find, names_of(axis_name)))
+
+
+def checked_axes():
+    """The names of all such axes in scope, outermost first."""
+    return tuple(name for name, _, checked in _scope.axes if checked)
 
 
 def named_axes():
-    """The (name, size) pairs in scope, outermost first; part of every staging cache's key."""
-    return _scope.sizes
+    """The (name, size, checked) of all axes in scope, outermost first; part of every staging cache's key."""
+    return _scope.axes

@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 
+from onax._core.axes import named_axes_in_scope
 from onax._core.trace import typeof
 from onax._ground import dtypes
 from onax._native.array import Array
@@ -197,14 +198,17 @@ def eval_shape(fun, *args, **kwargs):
 def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstracted_axes=None):
     """A function that, called with arguments or their types, gives the jaxpr of `fun`.
 
-    With `return_shape` it gives (jaxpr, tree of ShapeDtypeStruct).
+    With `return_shape` it gives (jaxpr, tree of ShapeDtypeStruct).  `axis_env`: pairs of the name and size of axes that
+    collectives in `fun` may name.
     """
     check_callable(fun)
     argnums, argnames = normalize_argnums(fun, static_argnums or None, None)
+    names, sizes = zip(*axis_env) if axis_env else ((), ())
 
     @functools.wraps(fun, updated=())
     def make(*args, **kwargs):
-        jaxpr, out_tree, _ = stage(fun, args, kwargs, argnums, argnames)
+        with named_axes_in_scope(names, sizes):
+            jaxpr, out_tree, _ = stage(fun, args, kwargs, argnums, argnames)
         return (jaxpr, _structs(jaxpr, out_tree)) if return_shape else jaxpr
 
     make.__name__ = f"make_jaxpr({getattr(fun, '__name__', 'fun')})"

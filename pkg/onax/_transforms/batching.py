@@ -33,6 +33,9 @@ class BatchTracer(Tracer):
         d = self.batch_dim
         return aval.update(shape=(*aval.shape[:d], *aval.shape[d + 1 :]))
 
+    def __repr__(self):
+        return f"VmapTracer(aval={self.aval.str_short()}, batched={typeof(self.val).str_short()})"
+
     def _origin_msg(self):
         """That of the value with its mapped axis."""
         return self.val._origin_msg() if isinstance(self.val, Tracer) else ""

@@ -4,10 +4,23 @@ Each `foo_p` is the primitive behind `foo`; what a name does stands in `_prims/<
 """
 
 from onax._control.cond import cond, cond_p, switch
+from onax._control.reducers import associative_scan, reduce, reduce_p
 from onax._control.scan import map_ as map
 from onax._control.scan import scan, scan_p
+from onax._control.solves import custom_linear_solve, custom_root
 from onax._control.while_loop import fori_loop, while_loop, while_p
 from onax._ground.dtypes import dtype
+from onax._prims.collectives import (
+    all_gather_p,
+    all_to_all_p,
+    axis_index_p,
+    pbroadcast_p,
+    pmax_p,
+    pmin_p,
+    ppermute_p,
+    psum_p,
+    reduce_scatter_p,
+)
 from onax._prims.conv import (
     ConvDimensionNumbers,
     conv,
@@ -302,6 +315,22 @@ from onax._prims.windows import (
     select_and_scatter_add_p,
 )
 from onax._prims.windows_shapes import padtype_to_pads, reduce_window_shape_tuple
+from onax.lax._collectives import (
+    all_gather,
+    all_to_all,
+    axis_index,
+    axis_size,
+    pbroadcast,
+    pcast,
+    pmax,
+    pmean,
+    pmin,
+    ppermute,
+    pshuffle,
+    psum,
+    psum_scatter,
+    pswapaxes,
+)
 from onax.lax._creation import broadcast_like, empty, full, full_like
 from onax.lax._slicing import (
     dynamic_index_in_dim,

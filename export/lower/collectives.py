@@ -1,0 +1,34 @@
+"""ONNX forms of programs over named axes.
+
+A collective has a form only as part of the program that brings its axis, which is batched over it: `vmap` leaves none
+behind, and a `shard_map` equation is lowered as the one program of all devices.
+"""
+
+from onax._control.custom_vmap import custom_vmap_p
+from onax._prims import collectives
+from onax.export.lower.driver import inline
+from onax.export.lower.registry import lowers, unsupported
+
+_UNBOUND = "it names an axis that no vmap, pmap or shard_map around it brings"
+
+for _primitive in (
+    collectives.psum_p,
+    collectives.pmax_p,
+    collectives.pmin_p,
+    collectives.all_gather_p,
+    collectives.reduce_scatter_p,
+    collectives.all_to_all_p,
+    collectives.ppermute_p,
+    collectives.pbroadcast_p,
+    collectives.axis_index_p,
+    collectives.psum_invariant_p,
+    collectives.pvary_p,
+    collectives.sum_varying_p,
+    collectives.match_varying_p,
+):
+    unsupported(_primitive, _UNBOUND)
+
+
+@lowers(custom_vmap_p, components=True)
+def _custom_vmap(g, out, *values, call, **_):
+    return inline(g, call, call.consts, values)

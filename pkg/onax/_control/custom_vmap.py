@@ -1,0 +1,223 @@
+"""custom_vmap: functions that bring their own batching rule; sequential_vmap, whose rule is a loop."""
+
+import functools
+import re
+
+from onax._control.scan import map_
+from onax._core import jaxpr as core
+from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._core.zeros import Zero
+from onax._native.dispatch import NEVER, Primitive
+from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
+from onax._prims.shaping import bdim_at_front, instantiate_zeros
+from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name, fun_signature
+from onax._transforms.jvp import jvp_flat, jvp_jaxpr
+from onax._transforms.staging import trace_to_jaxpr
+
+
+class custom_vmap:
+    """A function whose batching rule is given by `def_vmap`.
+
+    The rule is called as `rule(axis_size, in_batched, *args)`: `in_batched` is a list of trees like the arguments, of
+    bools that say which leaves carry the mapped axis, in front.  It returns the result and a tree of bools of the same
+    structure.  Calling the function without a rule raises AttributeError.  jvp goes through the function and the
+    function through which the rule goes; reverse mode over a call is refused, as in JAX.
+    """
+
+    def __init__(self, fun):
+        check_callable(fun)
+        functools.update_wrapper(self, fun)
+        self.fun = fun
+        self.vmap_rule = None
+
+    def def_vmap(self, vmap_rule):
+        """Decorator: sets the batching rule."""
+        self.vmap_rule = vmap_rule
+        return vmap_rule
+
+    def __call__(self, *args, **kwargs):
+        if self.vmap_rule is None:
+            raise AttributeError(
+                f"No batching rule defined for custom_vmap function {fun_name(self.fun)} using def_vmap."
+            )
+        args = _by_position(self.fun, args, kwargs)
+        leaves, tree = tree_flatten((args, {}))
+        for leaf in leaves:
+            if not valid_jaxtype(leaf):
+                raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type.")
+        leaves = [as_array(x) for x in leaves]
+        flat = FlatFunction(self.fun, tree)
+        closed = trace_to_jaxpr(flat, [typeof(x) for x in leaves], debug_info("custom_vmap", self.fun, args))
+        call = core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ())
+        outs = custom_vmap_p.bind(
+            *closed.consts,
+            *leaves,
+            call=call,
+            rule=self.vmap_rule,
+            in_tree=tree_structure((list(closed.consts), tuple(args))),
+            out_tree=flat.out_tree,
+        )
+        return tree_unflatten(flat.out_tree, outs)
+
+
+def _by_position(fun, args, kwargs):
+    """All arguments as positional ones, defaults filled in."""
+    signature = fun_signature(fun)
+    if signature is None or not kwargs:
+        return args
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    if bound.kwargs:
+        raise TypeError(f"keyword arguments could not be resolved to positions: {', '.join(bound.kwargs)}")
+    return bound.args
+
+
+def _impl(*args, call, **_):
+    return eval_jaxpr(call, call.consts, *args)
+
+
+def _abstract_eval(*avals, call, **_):
+    return list(call.out_avals)
+
+
+def _batch(axis_data, operands, dims, *, call, rule, in_tree, out_tree):
+    batched = [d is not None for d in dims]
+    front = [x if d is None else bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, dims)]
+    outs, out_batched = _apply(rule, in_tree, out_tree, axis_data.size, front, batched)
+    return outs, [0 if b else None for b in out_batched]
+
+
+def _apply(rule, in_tree, out_tree, axis_size, flat, batched):
+    """(flat results, for each whether it is batched) of a rule."""
+    if isinstance(rule, JVPOfRule):
+        return rule.apply(axis_size, flat, batched)
+    _, args = tree_unflatten(in_tree, flat)
+    consts_batched, args_batched = tree_unflatten(in_tree, batched)
+    if any(consts_batched):
+        raise NotImplementedError(
+            f"the custom_vmap function with the rule {fun_name(rule)} closes over a value that is mapped; pass it as "
+            "an argument"
+        )
+    out, out_batched = rule(axis_size, list(args_batched), *args)
+    leaves, tree = tree_flatten(out)
+    flags, flags_tree = tree_flatten(out_batched)
+    if flags_tree != tree:
+        raise ValueError(
+            "structure of output value and output batching specification returned by custom vmap rule "
+            f"({fun_name(rule)}) do not match.\nOutput values: {tree}\nBatching spec: {flags_tree}"
+        )
+    if tree != out_tree:
+        raise ValueError(
+            f"structure of output returned by custom vmap rule ({fun_name(rule)}) does not match that of the original "
+            f"function: {tree} instead of {out_tree}"
+        )
+    return leaves, flags
+
+
+class JVPOfRule:
+    """The batching rule of the derivative of a custom_vmap function: the derivative of its rule."""
+
+    __slots__ = ("in_tree", "nonzeros", "nonzeros_out", "out_tree", "rule")
+
+    def __init__(self, rule, in_tree, out_tree, nonzeros, nonzeros_out):
+        self.rule = rule
+        self.in_tree = in_tree
+        self.out_tree = out_tree
+        self.nonzeros = nonzeros
+        self.nonzeros_out = nonzeros_out
+
+    def __repr__(self):
+        return f"jvp of {self.rule!r}"
+
+    def apply(self, axis_size, flat, batched):
+        """(flat results and tangents, for each whether it is batched)."""
+        n = len(self.nonzeros)
+        primals, given = flat[:n], iter(zip(flat[n:], batched[n:]))
+        tangents, joint = [], []
+        for i, (p, nonzero) in enumerate(zip(primals, self.nonzeros)):
+            t, t_batched = next(given) if nonzero else (Zero.from_primal_value(p), batched[i])
+            joint.append(batched[i] or t_batched)
+            if joint[i] and not batched[i]:
+                primals[i] = bdim_at_front(p, None, axis_size)
+            if joint[i] and not t_batched:
+                t = bdim_at_front(t, None, axis_size)
+            tangents.append(t)
+        flags = []
+
+        def fun(*xs):
+            outs, found = _apply(self.rule, self.in_tree, self.out_tree, axis_size, list(xs), joint)
+            flags[:] = found
+            return outs
+
+        outs, tangents_out = jvp_flat(fun, primals, tangents)
+        kept = [i for i, nonzero in enumerate(self.nonzeros_out) if nonzero]
+        return [*outs, *(instantiate_zeros(tangents_out[i]) for i in kept)], [*flags, *(flags[i] for i in kept)]
+
+
+def _jvp(primals, tangents, *, call, rule, in_tree, out_tree):
+    nonzeros = [type(t) is not Zero for t in tangents]
+    derived, nonzeros_out = jvp_jaxpr(call, nonzeros, False)
+    given = [t for t in tangents if type(t) is not Zero]
+    n = len(call.outvars)
+    outs = custom_vmap_p.bind(
+        *primals,
+        *given,
+        call=derived,
+        rule=JVPOfRule(rule, in_tree, out_tree, nonzeros, nonzeros_out),
+        in_tree=tree_structure(([], (list(primals), given))),
+        out_tree=tree_structure((list(range(n)), list(range(sum(nonzeros_out))))),
+    )
+    rest = iter(outs[n:])
+    return outs[:n], [
+        next(rest) if nonzero else Zero(v.aval.to_tangent_aval()) for v, nonzero in zip(call.outvars, nonzeros_out)
+    ]
+
+
+def _linearize(nonzeros, *primals, **_):
+    raise ValueError(
+        "Linearization failed to produce known values for all output primals. This is typically caused by attempting "
+        "to differentiate a function uses an operation that does not support reverse-mode autodiff."
+    )
+
+
+def _pretty(eqn, names):
+    """The rule prints as repr has it, but for its address."""
+    params = eqn.params
+    rule = re.sub(r"0x[0-9a-f]+", "0xXXXXXXXXXXXX", repr(params["rule"]))
+    return {key: rule if key == "rule" else params[key] for key in sorted(params)}
+
+
+custom_vmap_p = Primitive(
+    "custom_vmap_call",
+    multiple_results=True,
+    impl=_impl,
+    abstract_eval=_abstract_eval,
+    jvp=_jvp,
+    linearize=_linearize,
+    batch=_batch,
+    pretty=_pretty,
+    weak=NEVER,
+)
+
+
+def sequential_vmap(fun):
+    """A function whose batching is a loop: `vmap` of it applies it to one example after the other (`lax.map`)."""
+    mapped = custom_vmap(fun)
+
+    @mapped.def_vmap
+    def rule(axis_size, in_batched, *args):
+        leaves, tree = tree_flatten(args)
+        flags = tree_flatten(in_batched)[0]
+
+        def one(given):
+            rest = iter(given)
+            return mapped(*tree_unflatten(tree, [next(rest) if b else x for x, b in zip(leaves, flags)]))
+
+        out = map_(one, [x for x, b in zip(leaves, flags) if b])
+        return out, tree_map(lambda _: True, out)
+
+    return mapped
+
+
+__all__ = ["custom_vmap", "custom_vmap_p", "sequential_vmap"]

@@ -1,0 +1,506 @@
+"""Operations across a named axis: sums, gathers, exchanges between the examples or devices along it.
+
+An axis gets its name from `vmap(axis_name=...)`, `pmap` or `shard_map`; all three are one program batched over the
+axis, so a collective is nothing but its batching rule: under the axis it becomes a reduction or a rearrangement of the
+mapped dimension.  A name that is a tuple stands for the axes together, the first the slowest; the rule of an axis takes
+its own name out and leaves the rest to the others.
+
+    psum pmax pmin                     reduce; the result is the same everywhere
+    all_gather reduce_scatter          adjoints of each other
+    all_to_all ppermute pbroadcast     rearrange
+    axis_index                         the place along the axis
+    psum_invariant pvary               psum and its adjoint where `shard_map` checks what varies; with
+    sum_varying match_varying          the sums that differentiation there needs
+"""
+
+import math
+
+import numpy as np
+
+from onax._core.axes import axis_size, checked_axes, names_of
+from onax._core.rules import linear
+from onax._core.trace import as_array, typeof
+from onax._core.zeros import Zero
+from onax._ground.dtypes import canonicalize_dtype
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import LINEAR, Primitive
+from onax._prims.elementwise import add, eq, mul, select_n
+from onax._prims.indexing import index_take
+from onax._prims.reductions import reduce_max, reduce_min
+from onax._prims.shaping import (
+    broadcast_bdim,
+    broadcast_in_dim,
+    full_like,
+    iota,
+    moveaxis,
+    reduce_sum,
+    reshape,
+    shape_of,
+    transpose,
+    zeros_like_aval,
+)
+from onax._prims.slicing import concatenate
+from onax._prims.stacking import stack
+
+NAMED = "named_axis"  # a fact: the primitive names axes, in its parameter `axes` or `axis_name`
+_NO_EFFECTS = frozenset()
+
+
+def _named(name, abstract_eval, batch, **fields):
+    """A primitive that names axes.  Its type may depend on axes in scope, so it is not remembered."""
+    primitive = Primitive(name, batch=batch, facts=fields.pop("facts", frozenset()) | {NAMED}, **fields)
+    primitive.def_effectful_abstract_eval(lambda *avals, **params: (abstract_eval(*avals, **params), _NO_EFFECTS))
+    return primitive
+
+
+def _same(x, *_, **__):
+    return x.strip_weak_type()
+
+
+def _same_with_weak(x, *_, **__):
+    return x
+
+
+def _mapped(x, dim, size, to=0):
+    """The value with its mapped axis at `to`."""
+    if dim is None:
+        return broadcast_bdim(x, size, to)
+    return x if dim == to else moveaxis(x, dim, to)
+
+
+def _behind(dim, axis):
+    """Where an axis of one example lies in the value with a mapped axis at `dim`."""
+    return axis if dim is None or axis < dim else axis + 1
+
+
+def _split_axis(x, axis, sizes):
+    shape = shape_of(x)
+    return reshape(x, (*shape[:axis], *sizes, *shape[axis + 1 :]))
+
+
+def _merge_axes(x, axis, count):
+    shape = shape_of(x)
+    return reshape(x, (*shape[:axis], math.prod(shape[axis : axis + count]), *shape[axis + count :]))
+
+
+def _take(x, indices):
+    """Rows of x at fixed places; any shape of indices."""
+    indices = np.asarray(indices, np.int32)
+    rows = index_take(x, (indices.reshape(-1),), (0,))
+    return reshape(rows, (*indices.shape, *shape_of(x)[1:]))
+
+
+def _group_places(groups):
+    """(group of each index, place in its group) of groups that cover 0..n-1."""
+    n = sum(map(len, groups))
+    group, place = np.zeros(n, int), np.zeros(n, int)
+    for g, members in enumerate(groups):
+        for p, i in enumerate(members):
+            group[i], place[i] = g, p
+    return group, place
+
+
+# ---- reductions
+
+
+def _reduction(name, reduce, repeated, **fields):
+    """A reduction over axes: `reduce(x, axes)`; `repeated(x, n)` of a value that is the same n times."""
+
+    def batch(axis_data, operands, dims, *, axes, axis_index_groups):
+        (x,), (dim,) = operands, dims
+        own, rest = axis_data.name in axes, tuple(a for a in axes if a != axis_data.name)
+        if own and axis_index_groups is not None:
+            return _reduced_in_groups(x, dim, axis_data.size, axis_index_groups, reduce), 0
+        if own:
+            x, dim = (repeated(x, axis_data.size), None) if dim is None else (reduce(x, (dim,)), None)
+        if rest:
+            x = primitive.bind(x, axes=rest, axis_index_groups=axis_index_groups)
+        return x, dim
+
+    def kernel(x, *, axes, axis_index_groups):
+        if axes:
+            axis_size(axes, name.removesuffix("_invariant"))
+        return x
+
+    primitive = _named(name, _same, batch, kernel=kernel, **fields)
+    return primitive
+
+
+def _reduced_in_groups(x, dim, size, groups, reduce):
+    """Each example's result over the members of its group, mapped in front."""
+    x = _mapped(x, dim, size)
+    if len({len(g) for g in groups}) == 1:
+        per_group = reduce(_take(x, groups), (1,))
+        return _take(per_group, _group_places(groups)[0])
+    parts = [reduce(_take(x, g), (0,)) for g in groups]
+    return _take(stack(parts), _group_places(groups)[0])
+
+
+def _times(x, n):
+    return mul(x, full_like(x, n))
+
+
+psum_p = linear(
+    _reduction("psum", reduce_sum, _times, facts=frozenset({LINEAR})),
+    lambda ct, x, **params: psum_p.bind(ct, **params),
+)
+pmax_p = _reduction("pmax", reduce_max, lambda x, n: x)
+pmin_p = _reduction("pmin", reduce_min, lambda x, n: x)
+
+
+# ---- gathers
+
+
+def _without(axis_name, name):
+    """The names but one, in order."""
+    return tuple(a for a in axis_name if a != name)
+
+
+def _all_gather_abstract(x, *, all_gather_dimension, axis_index_groups, axis_name, axis_size, tiled):
+    shape, d = list(x.shape), all_gather_dimension
+    if tiled:
+        shape[d] *= axis_size
+    else:
+        shape.insert(d, axis_size)
+    return x.update(shape=tuple(shape))
+
+
+def _gathered(axis_data, x, dim, names):
+    """The values along all the named axes, each a new leading dimension in the order of the names; (value, dim)."""
+    for name in reversed(names):
+        if name == axis_data.name:
+            x, dim = _mapped(x, dim, axis_data.size), None
+        else:
+            n = axis_size(name, "all_gather")
+            x = all_gather_p.bind(
+                x, all_gather_dimension=0, axis_index_groups=None, axis_name=(name,), axis_size=n, tiled=False
+            )
+            dim = None if dim is None else dim + 1
+    return x, dim
+
+
+def _all_gather_batch(
+    axis_data, operands, dims, *, all_gather_dimension, axis_index_groups, axis_name, axis_size, tiled
+):
+    (x,), (dim,) = operands, dims
+    params = {"axis_index_groups": axis_index_groups, "axis_size": axis_size, "tiled": tiled}
+    if axis_data.name not in axis_name:
+        d = all_gather_dimension
+        out = all_gather_p.bind(x, all_gather_dimension=_behind(dim, d), axis_name=axis_name, **params)
+        return out, dim + 1 if not tiled and d < dim else dim
+    if axis_index_groups is not None:
+        x = _take(_mapped(x, dim, axis_data.size), axis_index_groups)  # group, member, ...
+        x, dim = _take(x, _group_places(axis_index_groups)[0]), 0
+        x = moveaxis(x, 1, all_gather_dimension + 1)
+        return (_merge_axes(x, all_gather_dimension + 1, 2) if tiled else x), dim
+    x, dim = _gathered(axis_data, x, dim, axis_name)
+    x = _merge_axes(x, 0, len(axis_name)) if len(axis_name) > 1 else x
+    if dim is not None:  # an own name always removes the mapped axis
+        raise AssertionError("all_gather left a mapped axis")
+    x = moveaxis(x, 0, all_gather_dimension)
+    return (_merge_axes(x, all_gather_dimension, 2) if tiled else x), None
+
+
+def _all_gather_transpose(ct, x, *, all_gather_dimension, **params):
+    return reduce_scatter_p.bind(ct, scatter_dimension=all_gather_dimension, **params)
+
+
+all_gather_p = linear(
+    _named("all_gather", _all_gather_abstract, _all_gather_batch, facts=frozenset({LINEAR})), _all_gather_transpose
+)
+
+
+def _reduce_scatter_abstract(x, *, scatter_dimension, axis_index_groups, axis_name, axis_size, tiled):
+    shape = list(x.shape)
+    if tiled:
+        shape[scatter_dimension] //= axis_size
+    else:
+        del shape[scatter_dimension]
+    return x.update(shape=tuple(shape))
+
+
+def _reduce_scatter_batch(axis_data, operands, dims, *, scatter_dimension, axis_index_groups, axis_name, **params):
+    (x,), (dim,) = operands, dims
+    size, tiled, d = params["axis_size"], params["tiled"], scatter_dimension % (typeof(x).ndim - (dim is not None))
+    if axis_data.name not in axis_name:
+        at = _behind(dim, d)
+        out = reduce_scatter_p.bind(
+            x, scatter_dimension=at, axis_index_groups=axis_index_groups, axis_name=axis_name, **params
+        )
+        return out, dim - 1 if not tiled and at < dim else dim
+    at = _behind(dim, d)
+    x = _split_axis(x, at, (size, shape_of(x)[at] // size)) if tiled else x
+    dim = dim if dim is None or dim < at else dim + tiled
+    # Each example sums what the others hold for it: the sum, then the chunk at its own place.
+    total, dim = psum_p.batch(axis_data, (x,), (dim,), axes=axis_name, axis_index_groups=axis_index_groups)
+    total = moveaxis(total, _behind(dim, d), 1 if dim is not None else 0)
+    if axis_index_groups is not None:
+        rows = _merge_axes(total, 0, 2)
+        return _take(rows, np.arange(axis_data.size) * size + _group_places(axis_index_groups)[1]), 0
+    place, place_dim = _place(axis_data, axis_name)
+    if dim is not None:
+        raise AssertionError("psum left a mapped axis")
+    place = place if place_dim is not None else broadcast_bdim(place, axis_data.size, 0)
+    return index_take(total, (place,), (0,)), 0
+
+
+def _reduce_scatter_transpose(ct, x, *, scatter_dimension, **params):
+    return all_gather_p.bind(ct, all_gather_dimension=scatter_dimension, **params)
+
+
+reduce_scatter_p = linear(
+    _named("reduce_scatter", _reduce_scatter_abstract, _reduce_scatter_batch, facts=frozenset({LINEAR})),
+    _reduce_scatter_transpose,
+)
+
+
+def _place(axis_data, names):
+    """The index along the named axes together, of which this trace's is one: (value, dim)."""
+    stride, total, mapped = 1, None, False
+    for name in reversed(names):
+        if name == axis_data.name:
+            index, mapped, n = iota(np.int32, axis_data.size), True, axis_data.size
+        else:
+            index, n = axis_index_p.bind(axis_name=name), axis_size(name, "axis_index")
+        part = mul(index, full_like(index, stride))
+        total = part if total is None else _sum_of(total, part)
+        stride *= n
+    return total, 0 if mapped else None
+
+
+def _sum_of(x, y):
+    """x + y for an index and a vector of indices, in either order."""
+    if typeof(x).ndim < typeof(y).ndim:
+        x = broadcast_bdim(x, shape_of(y)[0], 0)
+    elif typeof(y).ndim < typeof(x).ndim:
+        y = broadcast_bdim(y, shape_of(x)[0], 0)
+    return add(x, y)
+
+
+# ---- rearrangements
+
+
+def _all_to_all_abstract(x, *, axis_name, split_axis, concat_axis, axis_index_groups, tiled):
+    n = len(axis_index_groups[0]) if axis_index_groups is not None else axis_size(axis_name, "all_to_all")
+    shape = list(x.shape)
+    shape[split_axis] //= n
+    shape[concat_axis] *= n
+    return x.strip_weak_type().update(shape=tuple(shape))
+
+
+def _all_to_all_batch(axis_data, operands, dims, *, axis_name, split_axis, concat_axis, axis_index_groups, tiled):
+    """The split axis becomes one axis a name and a rest; each name's axis changes places with the mapped one."""
+    (x,), (dim,) = operands, dims
+    names = names_of(axis_name)
+    rank = typeof(x).ndim - (dim is not None)
+    split, concat = split_axis % rank, concat_axis % rank
+    if axis_index_groups is not None:
+        raise NotImplementedError("all_to_all with axis_index_groups cannot be batched over its axis")
+    if axis_data.name not in names:
+        out = all_to_all_p.bind(
+            x, axis_name=axis_name, split_axis=_behind(dim, split), concat_axis=_behind(dim, concat),
+            axis_index_groups=None, tiled=tiled,
+        )  # fmt: skip
+        return out, dim
+    sizes = [axis_data.size if name == axis_data.name else axis_size(name, "all_to_all") for name in names]
+    x = _mapped(x, dim, axis_data.size)
+    x = _split_axis(x, split + 1, (*sizes, shape_of(x)[split + 1] // math.prod(sizes)))
+    for i, name in enumerate(names):
+        at = split + 1 + i
+        if name == axis_data.name:
+            order = list(range(typeof(x).ndim))
+            order[0], order[at] = at, 0
+            x = transpose(x, order)
+        else:
+            x = all_to_all_p.bind(x, axis_name=name, split_axis=at, concat_axis=at, axis_index_groups=None, tiled=True)
+    target = concat + 1 if concat <= split else concat + 1 + len(names)
+    for _ in names:  # the axes of the names go before the axis they are joined to
+        if concat > split:
+            x = moveaxis(x, split + 1, target - 1)
+        else:
+            x = moveaxis(x, split + len(names), target)
+    return _merge_axes(x, concat + 1, len(names) + 1), 0
+
+
+def _all_to_all_transpose(ct, x, *, split_axis, concat_axis, **params):
+    return all_to_all_p.bind(ct, split_axis=concat_axis, concat_axis=split_axis, **params)
+
+
+all_to_all_p = linear(
+    _named("all_to_all", _all_to_all_abstract, _all_to_all_batch, facts=frozenset({LINEAR})), _all_to_all_transpose
+)
+
+
+def _ppermute_batch(axis_data, operands, dims, *, axis_name, perm):
+    (x,), (dim,) = operands, dims
+    names = names_of(axis_name)
+    if axis_data.name not in names:
+        return ppermute_p.bind(x, axis_name=axis_name, perm=perm), dim
+    total = axis_data.size
+    total *= math.prod(axis_size(n, "ppermute") for n in names if n != axis_data.name)
+    source = np.full(total, total)  # where nothing is sent, the row of zeros behind all others
+    for start, end in perm:
+        source[end] = start
+    if len(names) == 1:
+        rows = _mapped(x, dim, total)
+        if (source == total).any():
+            rows = _with_zeros(rows)
+        return _take(rows, source), 0
+    rows, _ = _gathered(axis_data, x, dim, names)
+    rows = _with_zeros(_merge_axes(rows, 0, len(names)))
+    place, place_dim = _place(axis_data, names)
+    sources = _take(reshape(as_array(source.astype(np.int32)), (total, 1)), np.arange(total))
+    if place_dim is None:
+        raise AssertionError("the index along an axis is mapped over it")
+    chosen = reshape(index_take(sources, (place,), (0,)), (axis_data.size,))
+    return index_take(rows, (chosen,), (0,)), 0
+
+
+def _with_zeros(rows):
+    """The rows and one of zeros behind them."""
+    aval = typeof(rows)
+    return concatenate([rows, zeros_like_aval(aval.update(shape=(1, *aval.shape[1:])))], 0)
+
+
+def _ppermute_transpose(ct, x, *, perm, axis_name):
+    return ppermute_p.bind(ct, axis_name=axis_name, perm=tuple((end, start) for start, end in perm))
+
+
+ppermute_p = linear(
+    _named("ppermute", _same_with_weak, _ppermute_batch, facts=frozenset({LINEAR})), _ppermute_transpose
+)
+
+
+def _pbroadcast_batch(axis_data, operands, dims, *, axis_name, source):
+    (x,), (dim,) = operands, dims
+    names = names_of(axis_name)
+    if axis_data.name not in names:
+        return pbroadcast_p.bind(x, axis_name=axis_name, source=source), dim
+    rows, _ = _gathered(axis_data, x, dim, names)
+    rows = _merge_axes(rows, 0, len(names)) if len(names) > 1 else rows
+    return reshape(_take(rows, [source]), shape_of(rows)[1:]), None
+
+
+def _pbroadcast_transpose(ct, x, *, axis_name, source):
+    """The source receives what all others do; the others receive nothing."""
+    names, index = names_of(axis_name), None
+    for name in names:
+        own = axis_index_p.bind(axis_name=name)
+        index = own if index is None else add(mul(index, full_like(index, axis_size(name))), own)
+    total = psum_p.bind(ct, axes=names, axis_index_groups=None)
+    here = broadcast_in_dim(eq(index, full_like(index, source)), shape_of(total), ())
+    return select_n(here, full_like(total, 0), total)
+
+
+pbroadcast_p = linear(
+    _named("pbroadcast", _same_with_weak, _pbroadcast_batch, facts=frozenset({LINEAR})), _pbroadcast_transpose
+)
+
+
+def _axis_index_abstract(*, axis_name):
+    return ShapedArray((), canonicalize_dtype(np.int32))
+
+
+def _axis_index_batch(axis_data, operands, dims, *, axis_name):
+    return iota(np.int32, axis_data.size), 0
+
+
+def _axis_index_kernel(*, axis_name):
+    axis_size(axis_name, "axis_index")
+
+
+axis_index_p = _named("axis_index", _axis_index_abstract, _axis_index_batch, kernel=_axis_index_kernel)
+
+
+# ---- where varying values are told from equal ones
+#
+# Under shard_map with check_vma, a value that is not mapped over an axis is the same on all its devices.  A gradient
+# with respect to such a value is the sum over the devices of what each finds.  The sum is taken where the derivative
+# leaves the part of the program in which it varies: at the operands of a sum, and at the arguments differentiated.
+
+
+def _own(axis_data, axes):
+    """(whether this trace's axis is named, the other names)."""
+    return axis_data.name in axes, _without(axes, axis_data.name)
+
+
+psum_invariant_p = linear(
+    _reduction("psum_invariant", reduce_sum, _times, facts=frozenset({LINEAR})),
+    lambda ct, x, axes, **_: pvary_p.bind(sum_varying_p.bind(ct, axes=axes), axes=axes),
+)
+psum_invariant_p.pretty = lambda eqn, names: {"axes": eqn.params["axes"]}
+
+
+def _pvary_batch(axis_data, operands, dims, *, axes):
+    (x,), (dim,) = operands, dims
+    own, rest = _own(axis_data, axes)
+    x, dim = (_mapped(x, dim, axis_data.size, dim or 0), dim or 0) if own else (x, dim)
+    return (pvary_p.bind(x, axes=rest) if rest else x), dim
+
+
+pvary_p = linear(
+    _named("pvary", _same_with_weak, _pvary_batch, facts=frozenset({LINEAR})),
+    lambda ct, x, axes: psum_invariant_p.bind(ct, axes=axes, axis_index_groups=None),
+)
+
+
+def _sum_varying_batch(axis_data, operands, dims, *, axes):
+    (x,), (dim,) = operands, dims
+    own, rest = _own(axis_data, axes)
+    if own and dim is not None:
+        x, dim = reduce_sum(x, (dim,)), None
+    return (sum_varying_p.bind(x, axes=rest) if rest else x), dim
+
+
+sum_varying_p = linear(
+    _named("sum_varying", _same_with_weak, _sum_varying_batch, facts=frozenset({LINEAR})),
+    lambda ct, x, axes: pvary_p.bind(sum_varying_p.bind(ct, axes=axes), axes=axes),
+)
+
+
+def _match_varying_batch(axis_data, operands, dims, *, axes):
+    """x as its target is: summed where it varies and the target does not, repeated in the opposite case."""
+    (x, target, source), (dim, target_dim, source_dim) = operands, dims
+    own, rest = _own(axis_data, axes)
+    if own and dim is not None and target_dim is None:
+        x, dim = reduce_sum(x, (dim,)), None
+    elif own and dim is None and target_dim is not None:
+        x, dim = broadcast_bdim(x, axis_data.size, 0), 0
+    if not rest:
+        return x, dim
+    operands = [x, target, source]
+    dims = (dim, target_dim, source_dim)
+    front = [o if d is None else moveaxis(o, d, 0) for o, d in zip(operands, dims)]
+    return match_varying_p.bind(*front, axes=rest), None if dim is None else 0
+
+
+def _match_varying_jvp(primals, tangents, *, axes):
+    x, target, source = primals
+    out = match_varying_p.bind(x, target, source, axes=axes)
+    if type(tangents[0]) is Zero:
+        return out, Zero.from_primal_value(out)
+    return out, match_varying_p.bind(tangents[0], target, source, axes=axes)
+
+
+def _match_varying_transpose(ct, x, target, source, *, axes):
+    if type(ct) is not Zero:
+        ct = match_varying_p.bind(ct, target, source, axes=axes)
+        ct = match_varying_p.bind(ct, source, target, axes=axes)
+    return [ct, None, None]
+
+
+match_varying_p = _named(
+    "match_varying",
+    lambda x, target, source, axes: x,
+    _match_varying_batch,
+    jvp=_match_varying_jvp,
+    transpose=_match_varying_transpose,
+)
+
+
+def match_varying(x, target):
+    """A derivative with respect to `target`, or of it, that varies over the axes that `target` varies over."""
+    axes = checked_axes()
+    if not axes or type(x) is Zero:
+        return x
+    return match_varying_p.bind(x, target, x, axes=axes)

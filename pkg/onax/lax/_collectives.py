@@ -1,0 +1,293 @@
+"""Collectives under JAX's names: checks, trees of operands; the rules stand in `_prims/collectives.py`."""
+
+import operator
+
+import numpy as np
+
+from onax._core.axes import axis_size as size_of_axis
+from onax._core.axes import names_of, varying_is_checked
+from onax._core.trace import Tracer, as_array, typeof
+from onax._native.array import Array
+from onax._native.tree import tree_map
+from onax._prims.collectives import (
+    all_gather_p,
+    all_to_all_p,
+    axis_index_p,
+    pbroadcast_p,
+    pmax_p,
+    pmin_p,
+    ppermute_p,
+    psum_invariant_p,
+    psum_p,
+    pvary_p,
+    reduce_scatter_p,
+)
+from onax._prims.convert import convert_element_type
+from onax._prims.elementwise import add, mul
+from onax._prims.reductions import reduce_max, reduce_min
+from onax._prims.shaping import expand_dims, reduce_sum, squeeze
+
+
+def _groups(groups, axis_name):
+    """axis_index_groups as a tuple of tuples that cover every index once."""
+    if groups is None:
+        return None
+    groups = tuple(tuple(map(operator.index, g)) for g in groups)
+    if sorted(i for g in groups for i in g) != list(range(size_of_axis(axis_name))):
+        raise ValueError("axis_index_groups must cover all indices exactly once")
+    return groups
+
+
+def _equal_groups(groups, axis_name):
+    groups = _groups(groups, axis_name)
+    if groups is not None and len({len(g) for g in groups}) > 1:
+        raise ValueError("axis_index_groups must all be the same size")
+    return groups
+
+
+def _size(axis_name, groups, operation=None):
+    return size_of_axis(axis_name, operation) if groups is None else len(groups[0])
+
+
+def _split_names(axis_name):
+    """(named axes, positional axes) of an axis name."""
+    names = names_of(axis_name)
+    if len(set(names)) < len(names):
+        raise ValueError(f"duplicate value in 'axes' of reduction: {names}")
+    return tuple(a for a in names if not isinstance(a, int)), tuple(a for a in names if isinstance(a, int))
+
+
+def psum(x, axis_name, *, axis_index_groups=None):
+    """The sum of x over a named axis, on every example along it; x is a tree of arrays.
+
+    `axis_name` may be a tuple of names; integers among them are axes of x itself.  bools are summed as int32.  A value
+    that is no tracer is the same everywhere: its sum is it times the size of the axis, and a Python number stays one.
+    Raises NameError for a name that is not in scope.
+    """
+    groups = _groups(axis_index_groups, axis_name)
+    return tree_map(lambda leaf: _psum(leaf, axis_name, groups), x)
+
+
+def _psum(x, axis_name, groups):
+    names, positions = _split_names(axis_name)
+    traced = isinstance(x, Tracer)
+    if typeof(x).dtype == np.bool_:
+        x = convert_element_type(x, np.int32)
+    if positions:
+        x = reduce_sum(as_array(x), tuple(p % typeof(x).ndim for p in positions))
+    if not names:
+        return x
+    size = _size(names, None, "psum" if traced else None)
+    if not traced and groups is None:
+        return _times(x, size)
+    primitive = psum_invariant_p if varying_is_checked(names) else psum_p
+    return primitive.bind(as_array(x), axes=names, axis_index_groups=groups)
+
+
+def _times(x, n):
+    """x times an integer, in x's own type."""
+    if isinstance(x, Array):
+        return mul(x, np.asarray(n).astype(x.dtype))
+    return x * np.asarray(n).astype(x.dtype) if isinstance(x, (np.ndarray, np.generic)) else x * n
+
+
+def pmean(x, axis_name, *, axis_index_groups=None):
+    """The mean of x over a named axis, on every example along it; x is a tree of arrays.  Integers give floats."""
+    groups = _equal_groups(axis_index_groups, axis_name)
+    total = psum(x, axis_name, axis_index_groups=groups)
+    names, positions = _split_names(axis_name)
+
+    def divide(leaf, original):
+        n = _size(names, groups) if names else 1
+        for p in positions:
+            n *= typeof(original).shape[p]
+        return leaf / n
+
+    return tree_map(divide, total, x)
+
+
+def pmax(x, axis_name, *, axis_index_groups=None):
+    """The largest of x over a named axis, on every example along it; x is a tree of arrays."""
+    return _extreme(x, axis_name, axis_index_groups, pmax_p, reduce_max)
+
+
+def pmin(x, axis_name, *, axis_index_groups=None):
+    """The smallest of x over a named axis, on every example along it; x is a tree of arrays."""
+    return _extreme(x, axis_name, axis_index_groups, pmin_p, reduce_min)
+
+
+def _extreme(x, axis_name, axis_index_groups, primitive, reduce):
+    groups = _groups(axis_index_groups, axis_name)
+    names, positions = _split_names(axis_name)
+    if names:
+        size_of_axis(names, primitive.name if groups else "psum")
+
+    def one(leaf):
+        leaf = as_array(leaf)
+        if positions:
+            leaf = reduce(leaf, tuple(p % leaf.ndim for p in positions))
+        if not names or not isinstance(leaf, Tracer):
+            return leaf  # the same everywhere
+        return primitive.bind(leaf, axes=names, axis_index_groups=groups)
+
+    return tree_map(one, x)
+
+
+def all_gather(x, axis_name, *, axis_index_groups=None, axis=0, tiled=False, to="varying"):
+    """The values of x along a named axis, on every example: in a new axis at `axis`, or joined along it if `tiled`."""
+    if to != "varying":
+        raise NotImplementedError("all_gather gives varying values; to='reduced' is not supported")
+    groups = _equal_groups(axis_index_groups, axis_name)
+    names = names_of(axis_name)
+    size = _size(names, groups)
+
+    def one(leaf):
+        leaf = as_array(leaf)
+        return all_gather_p.bind(
+            leaf,
+            all_gather_dimension=_axis(axis, leaf.ndim + (not tiled)),
+            axis_index_groups=groups,
+            axis_name=names,
+            axis_size=size,
+            tiled=bool(tiled),
+        )
+
+    return tree_map(one, x)
+
+
+def _axis(axis, ndim):
+    axis = operator.index(axis)
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {ndim}")
+    return axis % ndim
+
+
+def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, tiled=False):
+    """Each example's part of the sum over a named axis: `psum`, then the piece of `scatter_dimension` at its index.
+
+    The dimension has the size of the axis and is removed, or, if `tiled`, is a multiple of it and is cut.
+    """
+    groups = _equal_groups(axis_index_groups, axis_name)
+    names = names_of(axis_name)
+    size = _size(names, groups)
+
+    def one(leaf):
+        leaf = as_array(leaf)
+        d = _axis(scatter_dimension, leaf.ndim)
+        n = leaf.shape[d]
+        if n % size if tiled else n != size:
+            what = "is not divisible by" if tiled else "is not"
+            raise ValueError(f"psum_scatter: dimension {d} of {leaf.aval.str_short()} {what} the axis size {size}")
+        return reduce_scatter_p.bind(
+            leaf,
+            axis_index_groups=groups,
+            axis_name=names,
+            axis_size=size,
+            scatter_dimension=operator.index(scatter_dimension),
+            tiled=bool(tiled),
+        )
+
+    return tree_map(one, x)
+
+
+def all_to_all(x, axis_name, split_axis, concat_axis, *, axis_index_groups=None, tiled=False):
+    """Changes places: `split_axis` is spread over a named axis, and the named axis becomes `concat_axis`.
+
+    Without `tiled` the split axis has the size of the named axis and goes; with it, it is cut into that many pieces,
+    and the pieces received are joined along `concat_axis`.  Raises ValueError where sizes do not fit.
+    """
+    groups = _equal_groups(axis_index_groups, axis_name)
+    size = _size(axis_name, groups)
+
+    def one(leaf):
+        leaf = as_array(leaf)
+        n = leaf.shape[split_axis]
+        params = {"axis_name": axis_name, "axis_index_groups": groups}
+        if tiled:
+            if n % size:
+                raise ValueError(
+                    f"The size of all_to_all split_axis ({n}) has to be divisible by the size of the named axis "
+                    f"{axis_name} ({size})"
+                )
+            return all_to_all_p.bind(leaf, split_axis=split_axis, concat_axis=concat_axis, tiled=True, **params)
+        if n != size:
+            raise ValueError(
+                "all_to_all requires the size of the mapped axis axis_name to equal x.shape[split_axis], but they are "
+                f"{size} and {n} respectively."
+            )
+        return _exchange(leaf, _axis(split_axis, leaf.ndim), _axis(concat_axis, leaf.ndim), params)
+
+    return tree_map(one, x)
+
+
+def _exchange(x, split, concat, params):
+    if split == concat:
+        return all_to_all_p.bind(x, split_axis=split, concat_axis=concat, tiled=False, **params)
+    if split < concat:
+        x, concat = expand_dims(x, (concat + 1,)), concat + 1
+    else:
+        x, split = expand_dims(x, (concat,)), split + 1
+    x = all_to_all_p.bind(x, split_axis=split, concat_axis=concat, tiled=False, **params)
+    return squeeze(x, (split,))
+
+
+def ppermute(x, axis_name, perm):
+    """x from the example that `perm`, pairs of (source, destination), names for each; zeros where none is named."""
+    names = names_of(axis_name)
+    size = size_of_axis(names, "ppermute")
+    perm = tuple((operator.index(a), operator.index(b)) for a, b in perm)
+    sources, targets = [a for a, _ in perm], [b for _, b in perm]
+    if len(set(sources)) != len(perm) or len(set(targets)) != len(perm):
+        raise ValueError(f"ppermute sources and destinations must be unique, got {list(perm)}.")
+    if any(not 0 <= i < size for i in (*sources, *targets)):
+        raise ValueError(f"ppermute: indices must lie in 0..{size - 1}, got {list(perm)}")
+    return tree_map(lambda leaf: ppermute_p.bind(as_array(leaf), axis_name=names, perm=perm), x)
+
+
+def pshuffle(x, axis_name, perm):
+    """x permuted along a named axis: example i receives that of `perm[i]`."""
+    if set(perm) != set(range(len(perm))):
+        raise ValueError(f"`perm` does not represent a permutation: {perm}")
+    return ppermute(x, axis_name, list(zip(perm, range(len(perm)))))
+
+
+def pswapaxes(x, axis_name, axis, *, axis_index_groups=None):
+    """x with a named axis and one of its own axes, of the same size, exchanged."""
+    return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
+
+
+def pbroadcast(x, axis_name, source):
+    """x of the example at index `source`, on every example along a named axis."""
+    size = size_of_axis(axis_name, "pbroadcast")
+    if not 0 <= source < size:
+        raise ValueError(f"pbroadcast: source {source} is not an index along an axis of size {size}")
+    return tree_map(lambda leaf: pbroadcast_p.bind(as_array(leaf), axis_name=axis_name, source=source), x)
+
+
+def pcast(x, axis_name, *, to):
+    """x as a value that varies over a named axis of `shard_map`; only `to="varying"`."""
+    if to != "varying":
+        raise NotImplementedError(f"pcast: to={to!r} is not supported, only to='varying'")
+    names = names_of(axis_name)
+    if not varying_is_checked(names):
+        size_of_axis(names, "pvary")
+        raise ValueError("pvary should be called under jax.shard_map.")
+    return tree_map(lambda leaf: pvary_p.bind(as_array(leaf), axes=names), x)
+
+
+def axis_index(axis_name):
+    """The index of each example along a named axis (int32); along several names, the first is the slowest."""
+    size_of_axis(axis_name, "axis_index")
+    if not isinstance(axis_name, (tuple, list)):
+        return axis_index_p.bind(axis_name=axis_name)
+    total, stride = np.int32(0), 1
+    for name in reversed(axis_name):
+        part = mul(axis_index_p.bind(axis_name=name), np.int32(stride))
+        total = add(total, part)
+        stride *= size_of_axis(name)
+    return total
+
+
+def axis_size(axis_name):
+    """The size of a named axis, as an int; of several, their product."""
+    return size_of_axis(axis_name)
