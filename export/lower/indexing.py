@@ -343,7 +343,7 @@ def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
         sizes = [1]
     else:
         sizes = _sizes_of_windows(x, updates, d)
-    masked = mode is not prims.GatherScatterMode.CLIP
+    masked = mode not in (prims.GatherScatterMode.CLIP, prims.GatherScatterMode.CLAMPED)
     starts = _Starts(g, x.shape, indices, d.scatter_dims_to_operand_dims, sizes, masked)
     layout = _Layout(x, updates, d, starts.by_axis)
     columns, shape = _scatter_columns(g, layout, starts, d)

@@ -75,14 +75,33 @@ P = PartitionSpec
 __version__ = "0.1.0"
 
 # Rooms that most programs do not need at start: imported when first asked for.
-_LATER = frozenset({"core", "experimental", "export", "extend", "nn", "ops", "random", "scipy", "sharding", "stages"})
+_LATER = frozenset(
+    {
+        "core",
+        "custom_batching",
+        "experimental",
+        "export",
+        "extend",
+        "nn",
+        "ops",
+        "random",
+        "scipy",
+        "sharding",
+        "stages",
+    }
+)
+
+_LATER_FUNCTIONS = {"strict": "onax._strict"}
 
 
 def __getattr__(name):
     if name in _LATER:
         return importlib.import_module(f"onax.{name}")
+    if name in _LATER_FUNCTIONS:
+        found = globals()[name] = getattr(importlib.import_module(_LATER_FUNCTIONS[name]), name)
+        return found
     raise AttributeError(f"module 'onax' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, *_LATER_FUNCTIONS})

@@ -41,6 +41,9 @@ class Trace:
         """Interprets a call of a function with its own vjp rule."""
         raise NotImplementedError(f"{type(self).__name__} does not interpret custom_vjp calls")
 
+    def admit(self, x, dtype):
+        """Called with a NumPy value or integer that becomes an array of a dtype (None: its own); may refuse it."""
+
     def invalidate(self):
         """Called when the trace ends: its tracers must not be used any more."""
         self.alive = False

@@ -376,7 +376,7 @@ _no_tracing = add("jax_no_tracing", bool, False, "Tracing a function anew for ji
 _static_indices = add("jax_check_static_indices", bool, False, "Out-of-bounds static indices raise.", in_key=True)
 _seed_offset = add("jax_random_seed_offset", int, 0, "Added to every seed.", in_key=True)
 _explicit_x64 = add(
-    "jax_explicit_x64_dtypes", ("allow", "warn", "error"), "warn",
+    "jax_explicit_x64_dtypes", ("allow", "warn", "error", "strict"), "warn",
     "What a request for a 64-bit dtype does while 64-bit dtypes are off.",
 )  # fmt: skip
 

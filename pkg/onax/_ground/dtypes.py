@@ -20,8 +20,9 @@ import warnings
 import ml_dtypes
 import numpy as np
 
+from onax._ground import source
 from onax._ground.config import STRICT_PROMOTION, X64, config
-from onax._ground.errors import TypePromotionError
+from onax._ground.errors import TruncatedDtypeError, TypePromotionError
 from onax._native.context import option_word
 
 bfloat16 = ml_dtypes.bfloat16
@@ -179,6 +180,10 @@ def check_user_dtype(dtype, function=None):
     if mode == "allow":
         return numpy_dtype
     text = f"Explicitly requested dtype {numpy_dtype.name} requested{where} is not available"
+    if mode == "strict":
+        place = source.user_location()
+        where = "" if place is None else f"\nIn {source.summarize(place)}."
+        raise TruncatedDtypeError(f"strict: {text}: it would be truncated to {canonical.name}.{where}")
     if mode == "error":
         raise ValueError(f"{text}. To enable more dtypes, set the jax_enable_x64 configuration option.")
     warnings.warn(

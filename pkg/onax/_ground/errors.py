@@ -22,6 +22,11 @@
       InconclusiveDimensionOperation          a question about symbolic dimensions without one answer
       NotImplementedError
         LoweringError                         an operation has no form in ONNX (or not for these dtypes)
+      StrictError                             raised within `onax.strict()` alone
+        OutOfBoundsError                      an index outside its axis; also an IndexError
+        LostValueError                        a cast that does not keep the value; also a ValueError
+        TruncatedDtypeError                   a 64-bit dtype while these are off; also a ValueError
+        IntegerOverflowError                  also an OverflowError
       RuntimeError
         JaxRuntimeError
           BackendError                        ONNX Runtime refused or failed to run a model
@@ -171,6 +176,26 @@ class BackendError(JaxRuntimeError):
     """ONNX Runtime refused a model or failed while running it."""
 
 
+class StrictError(_Documented, Exception):
+    """Something that is silent elsewhere happened within `onax.strict()`."""
+
+
+class OutOfBoundsError(StrictError, IndexError):
+    """An index lies outside its axis."""
+
+
+class LostValueError(StrictError, ValueError):
+    """A cast does not keep a value."""
+
+
+class TruncatedDtypeError(StrictError, ValueError):
+    """A 64-bit dtype is asked for while 64-bit dtypes are off."""
+
+
+class IntegerOverflowError(StrictError, OverflowError):
+    """The exact result of an operation on integers does not fit in their dtype."""
+
+
 class ExportError(ValueError):
     """A function cannot be exported, or not with these arguments."""
 
@@ -196,6 +221,11 @@ PUBLIC = (
     BackendError,
     ExportError,
     LoweringError,
+    StrictError,
+    OutOfBoundsError,
+    LostValueError,
+    TruncatedDtypeError,
+    IntegerOverflowError,
 )
 
 for _error in PUBLIC:

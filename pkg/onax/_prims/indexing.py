@@ -38,7 +38,7 @@ from onax._prims.elementwise import (
     sub_p,
 )
 from onax._prims.indexing_records import (
-    CLIP,
+    CLAMPED,
     FILL_OR_DROP,
     KERNEL_MODE,
     PROMISE_IN_BOUNDS,
@@ -686,7 +686,7 @@ def _dynamic_slice_batch(axis_data, operands, mapped, *, slice_sizes):
         "slice_sizes": slice_sizes,
         "unique_indices": True,
         "indices_are_sorted": True,
-        "mode": CLIP,
+        "mode": CLAMPED,
         "fill_value": None,
     }
     return _gather_batch(axis_data, (x, vectors), (dx, di), **params)
@@ -702,7 +702,7 @@ def _dynamic_update_slice_batch(axis_data, operands, mapped):
         "dimension_numbers": ScatterDimensionNumbers(axes, (), axes),
         "unique_indices": True,
         "indices_are_sorted": True,
-        "mode": CLIP,
+        "mode": CLAMPED,
         "update_jaxpr": None,
         "update_consts": (),
     }

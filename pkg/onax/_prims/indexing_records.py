@@ -74,13 +74,18 @@ class GatherScatterMode(enum.Enum):
     """What happens to a window that leaves the operand.
 
     CLIP moves it inside.  FILL_OR_DROP reads the fill value, or writes nothing.  PROMISE_IN_BOUNDS says that there is
-    none; if there is one all the same it is clipped when reading and dropped when writing.
+    none; if there is one all the same it is clipped when reading and dropped when writing.  CLAMPED is what
+    dynamic_slice and dynamic_update_slice say under vmap: CLIP (it prints so) that nobody asked for (`onax.strict`).
     """
 
     CLIP = enum.auto()
     FILL_OR_DROP = enum.auto()
     PROMISE_IN_BOUNDS = enum.auto()
     ONE_HOT = enum.auto()
+    CLAMPED = enum.auto()
+
+    def __str__(self):
+        return "GatherScatterMode.CLIP" if self.name == "CLAMPED" else f"GatherScatterMode.{self.name}"
 
     @staticmethod
     def from_any(mode):
@@ -94,6 +99,7 @@ class GatherScatterMode(enum.Enum):
 
 
 CLIP = GatherScatterMode.CLIP
+CLAMPED = GatherScatterMode.CLAMPED
 FILL_OR_DROP = GatherScatterMode.FILL_OR_DROP
 PROMISE_IN_BOUNDS = GatherScatterMode.PROMISE_IN_BOUNDS
 _MODES = {
@@ -106,6 +112,7 @@ _MODES = {
 }
 KERNEL_MODE = {
     CLIP: kernels.CLIP,
+    CLAMPED: kernels.CLIP,
     FILL_OR_DROP: kernels.FILL_OR_DROP,
     PROMISE_IN_BOUNDS: kernels.PROMISE_IN_BOUNDS,
 }

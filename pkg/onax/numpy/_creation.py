@@ -17,6 +17,7 @@ from onax._prims.shaping import canonical_shape as plain_shape
 from onax._transforms.vmap import vmap
 from onax.lax._creation import placed as on_device
 from onax.numpy._promotion import (
+    admit,
     array_of,
     arrays,
     as_operand,
@@ -72,6 +73,8 @@ def _from_object(x, dtype, copy):
             return python_scalar(x, dtypes.dtype(x), dtypes.is_weakly_typed(x))
         return make_array(_numpy_array(x, dtype), dtype)
     if isinstance(x, (np.ndarray, np.generic)):
+        if dtype is None:
+            admit(x, None)
         return from_user(x) if dtype is None or x.dtype == dtype else to_dtype(x, dtype)
     if x is None:
         raise ValueError("None is not a valid value for jnp.array")

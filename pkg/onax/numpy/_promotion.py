@@ -12,6 +12,7 @@ from onax import lax
 from onax._ground import dtypes
 from onax._ground.config import config
 from onax._native.array import Array, ArrayImpl, from_user, make_array
+from onax._native.context import get_trace
 from onax._prims.convert import cast, convert
 
 _ACCEPTED = (Array, np.ndarray, np.generic, bool, int, float, complex)
@@ -30,13 +31,23 @@ def check_arraylike(name, *args):
             raise TypeError(f"{name} requires ndarray or scalar arguments, got {type(x)} at position {position}.")
 
 
+def admit(x, dtype):
+    """Lets the current trace refuse a value from outside that is about to become an array of a dtype."""
+    trace = get_trace()
+    if trace is not None:
+        trace.admit(x, dtype)
+
+
 def as_operand(x):
     """x as an Array; what is not one yet becomes a concrete one of canonical dtype."""
     if isinstance(x, Array):
         return x
     if isinstance(x, (np.ndarray, np.generic)):
         dtype = dtypes.dtype(x)
-        return from_user(x) if x.dtype == dtype else make_array(np.asarray(cast(np.asarray(x), dtype)))
+        if x.dtype == dtype:
+            return from_user(x)
+        admit(x, dtype)
+        return make_array(np.asarray(cast(np.asarray(x), dtype)))
     if hasattr(type(x), "__jax_array__"):
         return as_operand(x.__jax_array__())
     return python_scalar(x, dtypes.dtype(x), dtypes.is_weakly_typed(x))
@@ -81,14 +92,17 @@ def to_dtype(x, dtype, weak_type=False):
         return convert(x, dtype, weak_type)
     if kind is int or kind is float or kind is complex or kind is bool:
         if kind is int and dtypes.is_integer(dtype):
-            bits = dtypes.itemsize_bits(dtype)
+            bits, given = dtypes.itemsize_bits(dtype), x
             x &= (1 << bits) - 1
             if x > int(dtypes.iinfo(dtype).max):
                 x -= 1 << bits
+            if x != given:
+                admit(given, dtype)
         return make_array(cast(np.asarray(x), dtype), weak_type=weak_type)
     if isinstance(x, Array):
         return convert(x, dtype, weak_type)
     if isinstance(x, (np.ndarray, np.generic)):
+        admit(x, dtype)
         return make_array(np.array(cast(np.asarray(x), dtype)), weak_type=weak_type)
     return convert(as_operand(x), dtype, weak_type)
 
