@@ -169,6 +169,7 @@ def test_lowerings_mirror_primitives():
         "__init__",
         "registry",
         "driver",
+        "components",
         "control",
         "native",
     }

@@ -160,4 +160,5 @@ def settle(graph):
             settle(body)
             body.parent = None
     graph.casts.clear()
+    graph.token = None
     return graph

@@ -69,13 +69,13 @@ def optimization_level(graph):
     return 99 if any(n.op_type in ("Conv", "ConvTranspose") for n in graph.nodes) else 1
 
 
-def _all_nodes(graph):
+def all_nodes(graph):
     """Nodes of a graph and of the subgraphs in it."""
     for node in graph.nodes:
         yield node
         for x in node.attributes.values():
             if type(x) is Graph:
-                yield from _all_nodes(x)
+                yield from all_nodes(x)
 
 
 def locate(graph, text):
@@ -83,7 +83,7 @@ def locate(graph, text):
 
     A node that the runtime made of several is named after the first of them, with more behind a slash.
     """
-    places = {node.name: node.place for node in _all_nodes(graph) if node.place is not None}
+    places = {node.name: node.place for node in all_nodes(graph) if node.place is not None}
     for quoted in re.findall("'([^']+)'", text):
         place = places.get(quoted.split("/")[0])
         if place is not None:

@@ -157,7 +157,7 @@ class Graph:
     dims      how a symbolic dimension is computed at run time: (graph, dimension) -> Value of int64[]
     """
 
-    __slots__ = ("casts", "initializers", "inputs", "model", "nodes", "outputs", "parent")
+    __slots__ = ("casts", "initializers", "inputs", "model", "nodes", "outputs", "parent", "token")
 
     def __init__(self, opset=21, provider="cpu", target="portable", dims=None, *, parent=None):
         self.parent = parent
@@ -167,6 +167,7 @@ class Graph:
         self.nodes = []
         self.initializers = {}  # name -> Value with .const; only the outermost graph has any
         self.casts = {}  # (name, dtype) -> Value
+        self.token = None  # what the last node with an effect gave the next
 
     # ---- reading
 

@@ -1,9 +1,8 @@
 """jaxpr -> Graph: the loop over equations, and what crosses the boundary of a graph.
 
-A variable of an ordinary dtype is one Value.  Complex numbers and keys have no ONNX type: such a variable is a tuple of
-Values, its *components* (real and imaginary part; the words of a key), each of the variable's own shape.  A primitive
-that only moves data is lowered once for each component; others need a rule for components.  At the boundary components
-stand in one tensor with trailing axes: [..., 2] for complex numbers, [..., *key shape] for keys.
+A variable of an ordinary dtype is one Value; one of complex or key dtype is a tuple of them (`components.py`).  A
+primitive that only moves data is lowered once for each component; others need a rule for components.  In the native
+target a node of ours takes what ONNX does not say, or says slowly (`native.py`).
 """
 
 import math
@@ -13,9 +12,7 @@ import numpy as np
 from onax._core.jaxpr import Literal
 from onax._ground import dims as dim_rules
 from onax._ground import source
-from onax._ground.dtypes import ExtendedDType
 from onax._ground.errors import LoweringError
-from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import DATA_MOVEMENT, ELEMENTWISE
 from onax._native.tree import tree_leaves
@@ -27,66 +24,9 @@ from onax.export.graph import ops
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.graph.passes import run, settle
 from onax.export.graph.value import SMALL_BYTES, Graph, Value
+from onax.export.lower import native
+from onax.export.lower.components import component_aval, constant, join, physical, split, trailing
 from onax.export.lower.registry import COMPONENT_RULES, COMPONENTWISE, RULES, UNSUPPORTED, Decomposition
-
-# ---- components
-
-
-def trailing(dtype):
-    """(trailing axes, element dtype) of a dtype's components at a boundary; ((), dtype) if it is an ONNX type itself.
-
-    Raises LoweringError for a dtype that has no ONNX form.
-    """
-    if dtype in ELEMENT_TYPES:
-        return (), dtype
-    if isinstance(dtype, ExtendedDType):
-        return dtype.element_shape, dtype.element_dtype
-    if dtype.kind == "c":
-        return (2,), np.dtype(f"f{dtype.itemsize // 2}")
-    raise LoweringError(f"ONNX has no element type for {dtype}")
-
-
-def physical(aval):
-    """The type of the one tensor that holds a value at a graph's boundary."""
-    axes, dtype = trailing(aval.dtype)
-    return ShapedArray((*aval.shape, *axes), dtype) if axes or aval.weak_type else aval
-
-
-def component_aval(aval):
-    """The type of one component."""
-    return ShapedArray(aval.shape, trailing(aval.dtype)[1])
-
-
-def split(g, value, aval):
-    """The components of a boundary tensor; the tensor itself for an ordinary dtype."""
-    axes, dtype = trailing(aval.dtype)
-    if not axes:
-        return value
-    n = int(np.prod(axes))
-    flat = ops.reshape(g, value, (*aval.shape, n)) if len(axes) > 1 else value
-    last = len(aval.shape)
-    return tuple(g.node("Gather", flat, g.const(i, ops.INT64), out=(aval.shape, dtype), axis=last) for i in range(n))
-
-
-def join(g, value, aval):
-    """The boundary tensor of components."""
-    if type(value) is not tuple:
-        return value
-    axes, _ = trailing(aval.dtype)
-    last = len(aval.shape)
-    flat = ops.concat(g, [ops.unsqueeze(g, v, (last,)) for v in value], last)
-    return ops.reshape(g, flat, (*aval.shape, *axes)) if len(axes) > 1 else flat
-
-
-def constant(g, x, aval):
-    """A constant of the jaxpr, by components where its dtype needs them.  Large ones are shared, not copied."""
-    array = x._value if isinstance(x, Array) else np.asarray(x)
-    if aval.dtype in ELEMENT_TYPES:
-        return g.const(array, aval.dtype)
-    axes, dtype = trailing(aval.dtype)
-    words = np.asarray(array, order="C").reshape(-1).view(dtype).reshape((*array.shape, int(np.prod(axes))))
-    return tuple(g.const(words[..., i]) for i in range(words.shape[-1]))
-
 
 # ---- what is known already
 
@@ -273,16 +213,21 @@ def inline(g, jaxpr, consts, values, *, keep_place=False):
     env.update(zip(jaxpr.invars, values))
     model = g.model
     outer = model.prefix, model.place
+    is_native = model.target == "native"
     for eqn in jaxpr.eqns:
         if not keep_place:
             model.prefix, model.place = eqn.primitive.name, eqn.source_info
         operands = [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in eqn.invars]
         try:
             results = _folded(g, eqn, operands) if _can_be_known(eqn.primitive, operands) else None
+            if results is None and is_native:
+                results = native.lower_natively(g, eqn, operands)
             if results is None:
                 results = _apply(g, eqn, operands)
         except LoweringError as error:
-            results = _refused(g, eqn, error)
+            results = native.rescue(g, eqn, operands) if is_native else None
+            if results is None:
+                results = _refused(g, eqn, error)
         env.update(zip(eqn.outvars, results))
     model.prefix, model.place = outer
     return [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in jaxpr.outvars]
@@ -350,5 +295,7 @@ def lower_jaxpr(
         raise LoweringError(g.model.refusals.text(opset))
     for name, value, x in zip(output_names, results, jaxpr.outvars):
         g.output(name, join(g, value, x.aval))
+    if g.token is not None:
+        g.output(None, g.token)
     g.model.dims = None
     return settle(run(g))

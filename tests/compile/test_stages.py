@@ -91,9 +91,17 @@ def test_compiled():
 
 
 def test_an_operation_without_onnx_form():
-    odd_p = Primitive("test_odd", kernel=lambda x: x, abstract_eval=lambda x: x)
+    odd_p = Primitive("test_odd", impl=lambda x: x, abstract_eval=lambda x: x)
     with pytest.raises(LoweringError, match=r"(?s)test_odd.*test_stages\.py"):
         jit(lambda x: odd_p.bind(x))(1.0)
+
+
+def test_an_operation_with_only_a_kernel_runs_it_in_the_graph():
+    even_p = Primitive("test_even", kernel=lambda x: x + x, abstract_eval=lambda x: x)
+    compiled = jit(lambda x: even_p.bind(x) + 1).lower(1.0).compile()
+    assert float(compiled(2.0)) == 5
+    (name,) = compiled.host_nodes
+    assert name.startswith("test_even") and "onax.Host" in compiled.as_text()
 
 
 def test_compiler_options():

@@ -182,8 +182,9 @@ def model_proto(graph):
 
 
 def host_nodes(graph):
-    """Names of the nodes that stand for a primitive's own kernel."""
-    return [n.name for n in graph.nodes if n.domain == "onax" and n.op_type == "Host"] if graph is not None else []
+    """Names of the nodes that stand for a primitive's own kernel, those in branches and bodies of loops too."""
+    nodes = lazy.export_proto.all_nodes(graph) if graph is not None else ()
+    return [n.name for n in nodes if n.domain == "onax" and n.op_type == "Host"]
 
 
 def nbytes(aval):

@@ -1,0 +1,109 @@
+"""Values of dtypes that ONNX has no element type for: complex numbers and keys, as tuples of components.
+
+A variable of such a dtype is a tuple of Values, its *components* (real and imaginary part; the words of a key), each of
+the variable's own shape.  At the boundary of a graph they stand in one tensor with trailing axes: [..., 2] for complex
+numbers, [..., *key shape] for keys.
+"""
+
+import numpy as np
+
+from onax._ground.dtypes import ExtendedDType
+from onax._ground.errors import LoweringError
+from onax._native.array import Array
+from onax._native.avals import ShapedArray
+from onax.export.graph import ops
+from onax.export.graph.kernels import ELEMENT_TYPES
+
+
+def trailing(dtype):
+    """(trailing axes, element dtype) of a dtype's components at a boundary; ((), dtype) if it is an ONNX type itself.
+
+    Raises LoweringError for a dtype that has no ONNX form.
+    """
+    if dtype in ELEMENT_TYPES:
+        return (), dtype
+    if isinstance(dtype, ExtendedDType):
+        return dtype.element_shape, dtype.element_dtype
+    if dtype.kind == "c":
+        return (2,), np.dtype(f"f{dtype.itemsize // 2}")
+    raise LoweringError(f"ONNX has no element type for {dtype}")
+
+
+def physical(aval):
+    """The type of the one tensor that holds a value at a graph's boundary."""
+    axes, dtype = trailing(aval.dtype)
+    return ShapedArray((*aval.shape, *axes), dtype) if axes or aval.weak_type else aval
+
+
+def component_aval(aval):
+    """The type of one component."""
+    return ShapedArray(aval.shape, trailing(aval.dtype)[1])
+
+
+def flat_values(values):
+    """Values and the components of tuples, in order."""
+    return [part for v in values for part in (v if type(v) is tuple else (v,))]
+
+
+def flat_avals(avals):
+    """The type of each component, and of each value that has none, in order."""
+    flat = []
+    for aval in avals:
+        axes, _ = trailing(aval.dtype)
+        flat.extend([component_aval(aval)] * int(np.prod(axes)))
+    return flat
+
+
+def gathered(flat, avals):
+    """The flat values as one value, or a tuple of components, for each aval."""
+    flat, values = iter(flat), []
+    for aval in avals:
+        axes, _ = trailing(aval.dtype)
+        values.append(tuple(next(flat) for _ in range(int(np.prod(axes)))) if axes else next(flat))
+    return values
+
+
+def split(g, value, aval):
+    """The components of a boundary tensor; the tensor itself for an ordinary dtype."""
+    axes, dtype = trailing(aval.dtype)
+    if not axes:
+        return value
+    n = int(np.prod(axes))
+    flat = ops.reshape(g, value, (*aval.shape, n)) if len(axes) > 1 else value
+    last = len(aval.shape)
+    return tuple(g.node("Gather", flat, g.const(i, ops.INT64), out=(aval.shape, dtype), axis=last) for i in range(n))
+
+
+def join(g, value, aval):
+    """The boundary tensor of components."""
+    if type(value) is not tuple:
+        return value
+    axes, _ = trailing(aval.dtype)
+    last = len(aval.shape)
+    flat = ops.concat(g, [ops.unsqueeze(g, v, (last,)) for v in value], last)
+    return ops.reshape(g, flat, (*aval.shape, *axes)) if len(axes) > 1 else flat
+
+
+def constant(g, x, aval):
+    """A constant of the jaxpr, by components where its dtype needs them.  Large ones are shared, not copied."""
+    array = x._value if isinstance(x, Array) else np.asarray(x)
+    if aval.dtype in ELEMENT_TYPES:
+        return g.const(array, aval.dtype)
+    return tuple(g.const(part) for part in parts_of(array, aval.dtype))
+
+
+def parts_of(array, dtype):
+    """The components of an ndarray that holds elements of a dtype; itself alone for an ordinary one."""
+    axes, element = trailing(dtype)
+    if not axes:
+        return [array]
+    words = np.asarray(array, order="C").reshape(-1).view(element).reshape((*array.shape, int(np.prod(axes))))
+    return [words[..., i] for i in range(words.shape[-1])]
+
+
+def whole_of(parts, dtype):
+    """The ndarray of a dtype whose components these are."""
+    if not trailing(dtype)[0]:
+        return parts[0]
+    words = np.stack(parts, -1).reshape(-1)
+    return words.view(getattr(dtype, "storage", dtype)).reshape(parts[0].shape)

@@ -1,0 +1,194 @@
+"""The native target: what graphs that run in this process may hold besides ONNX's own operators.
+
+`onax.Host` is a node that runs a kernel of ours.  Two kinds of primitives take it: those in PREFERRED, because it is
+quicker than what ONNX offers (measured on two cores; the numbers are in docs/performance.md), and every one that has a
+kernel but no ONNX form for its operands.  So the native target says whatever can be evaluated.
+"""
+
+import numpy as np
+
+from onax._ground import dims
+from onax._ground.errors import LoweringError
+from onax._native import host, nodes
+from onax._native.avals import ShapedArray
+from onax._native.context import Quiet
+from onax._native.dispatch import Primitive
+from onax._prims import random as prims
+from onax._prims.sorting import sort_p, top_k_p
+from onax._prims.special import erf_inv_p
+from onax.export.graph.kernels import ELEMENT_TYPES
+from onax.export.lower.components import flat_avals, flat_values, gathered, parts_of, trailing, whole_of
+
+BOOL = np.dtype(bool)
+F32 = np.dtype(np.float32)
+
+
+# ---- the node ----
+
+
+def host_node(g, kernel, values, out_avals, *, ordered=False):
+    """The results of a Host node, tuples where the dtype has components.
+
+    kernel    host.Kernel of the flat operands and results
+    ordered   the node has an effect: it follows the nodes with effects before it, by a token that goes through all
+    """
+    inputs, avals = flat_values(values), flat_avals(out_avals)
+    if ordered:
+        inputs.append(current_token(g))
+        avals.append(TOKEN)
+    if not inputs:
+        inputs.append(g.const(False))
+    results = g.node("Host", *inputs, outs=avals, domain="onax", kernel=host.Handle(kernel), primitive=kernel.name)
+    if ordered:
+        *results, g.token = results
+    return gathered(results, out_avals)
+
+
+def stated(avals):
+    """Shape and dtype of each flat result."""
+    return [(a.shape, a.dtype) for a in flat_avals(avals)]
+
+
+TOKEN = ShapedArray((), BOOL)
+
+
+def current_token(g):
+    """What the last effect before this place left."""
+    while g is not None:
+        if g.token is not None:
+            return g.token
+        root, g = g, g.parent
+    return root.const(False)
+
+
+# ---- a primitive's kernel ----
+
+
+def can_run_on_host(eqn):
+    """Whether a primitive has a kernel for these operands."""
+    if eqn.effects or not isinstance(eqn.primitive, Primitive) or _kernel_of(eqn) is None:
+        return False
+    return all(dims.is_constant_shape(v.aval.shape) for v in (*eqn.invars, *eqn.outvars))
+
+
+def _kernel_of(eqn):
+    kernel = eqn.primitive.kernel
+    return kernel.get(eqn.invars[0].aval.dtype) if type(kernel) is dict else kernel
+
+
+def on_host(g, eqn, values):
+    """The results of an equation by its primitive's kernel, as a list."""
+    out_avals = [v.aval for v in eqn.outvars]
+    return host_node(g, PREFERRED.get(eqn.primitive, _in_python)(eqn), values, out_avals)
+
+
+def is_preferred(eqn):
+    """Whether the kernel is quicker than ONNX's operators."""
+    return eqn.primitive in PREFERRED and can_run_on_host(eqn)
+
+
+def _in_python(eqn):
+    """The NumPy kernel of an equation's primitive."""
+    out_avals = [v.aval for v in eqn.outvars]
+    in_dtypes = [v.aval.dtype for v in eqn.invars]
+    kernel, params, many = _kernel_of(eqn), eqn.params, eqn.primitive.multiple_results
+    if all(d in ELEMENT_TYPES for d in in_dtypes) and all(a.dtype in ELEMENT_TYPES for a in out_avals):
+        whole = list
+    else:
+        whole = _assembly(in_dtypes)
+
+    def run(*flat):
+        with Quiet():
+            results = kernel(*whole(flat)[: len(in_dtypes)], **params)
+        results = results if many else (results,)
+        return [part for x, a in zip(results, out_avals) for part in parts_of(np.asarray(x), a.dtype)]
+
+    return host.Kernel(eqn.primitive.name, run, stated(out_avals))
+
+
+def _assembly(in_dtypes):
+    """A function from flat components to the ndarrays that kernels take."""
+    counts = [int(np.prod(trailing(d)[0])) for d in in_dtypes]
+
+    def whole(flat):
+        rest = iter(flat)
+        return [whole_of([next(rest) for _ in range(n)], d) for n, d in zip(counts, in_dtypes)]
+
+    return whole
+
+
+# ---- kernels in C ----
+
+
+_FEW = 64  # blocks with keys or counters of their own, up to which one after the other is quicker than NumPy's kernel
+
+
+def _is_threefry(aval, params):
+    return aval.dtype.element_shape == (2,) and str(aval.dtype._impl) == "fry" and params.get("partitionable", True)
+
+
+def _random_bits(eqn):
+    keys, out = eqn.invars[0].aval, eqn.outvars[0].aval
+    if not (_is_threefry(keys, eqn.params) and keys.size):
+        return _in_python(eqn)
+    return nodes.bits("random_bits", stated([out]), (keys.size, out.size // keys.size, eqn.params["bit_width"]))
+
+
+def _random_split(eqn):
+    keys, out = eqn.invars[0].aval, eqn.outvars[0].aval
+    if not (_is_threefry(keys, eqn.params) and 0 < out.size <= _FEW):
+        return _in_python(eqn)
+    return nodes.split("random_split", stated([out]), (keys.size, out.size // keys.size))
+
+
+def _steps(avals, out):
+    """How many results, and how far apart the numbers of each operand are; None where that does not say it all."""
+    if out.size <= _FEW and all(a.shape == out.shape or a.size == 1 for a in avals):
+        return (out.size, *[int(a.size > 1) for a in avals])
+    return None
+
+
+def _random_fold_in(eqn):
+    avals, out = [v.aval for v in eqn.invars], eqn.outvars[0].aval
+    sizes = _steps(avals, out)
+    if sizes is None or not _is_threefry(avals[0], eqn.params):
+        return _in_python(eqn)
+    return nodes.fold_in("random_fold_in", stated([out]), sizes)
+
+
+def _threefry2x32(eqn):
+    outs = [v.aval for v in eqn.outvars]
+    sizes = _steps([v.aval for v in eqn.invars], outs[0])
+    return _in_python(eqn) if sizes is None else nodes.blocks("threefry2x32", stated(outs), sizes)
+
+
+def _erf_inv(eqn):
+    out = eqn.outvars[0].aval
+    return nodes.erf_inv("erf_inv", stated([out]), (out.size,)) if out.dtype == F32 else _in_python(eqn)
+
+
+# Primitives whose kernel is quicker than ONNX's operators, and the function that gives an equation's.
+PREFERRED = {
+    erf_inv_p: _erf_inv,
+    prims.random_bits_p: _random_bits,
+    prims.random_fold_in_p: _random_fold_in,
+    prims.random_split_p: _random_split,
+    prims.threefry2x32_p: _threefry2x32,
+    sort_p: _in_python,
+    top_k_p: _in_python,
+}
+
+
+def lower_natively(g, eqn, values):
+    """The results of an equation by a Host node if that is preferred, else None."""
+    return on_host(g, eqn, values) if is_preferred(eqn) else None
+
+
+def rescue(g, eqn, values):
+    """The results of an equation that ONNX's operators cannot say, by a Host node; None if it has no kernel."""
+    if not can_run_on_host(eqn):
+        return None
+    try:
+        return on_host(g, eqn, values)
+    except LoweringError:  # a dtype that not even a node of ours can take
+        return None
