@@ -15,7 +15,7 @@ def _total(jax, out):
 
 def cases(jax):
     """name -> (function, arguments)."""
-    return {**_scans(jax), **_loops(jax), **_branches(jax)}
+    return {**_scans(jax), **_loops(jax), **_branches(jax), **_reductions(jax), **_solvers(jax), **_roots(jax)}
 
 
 def _scans(jax):
@@ -145,4 +145,106 @@ def _branches(jax):
             jax.grad(lambda x: jnp.sum(jax.vmap(safe)(x))),
             (np.array([4.0, 0.0], np.float32),),
         ),
+    }
+
+
+def _reductions(jax):
+    """reduce by any function, associative_scan."""
+    jnp, lax = jax.numpy, jax.lax
+    product = lambda x: lax.reduce(x, np.float32(1), lambda a, b: a * b + 0 * a, (0,))
+    larger = lambda a, b: tuple(jnp.where(a[0] > b[0], p, q) for p, q in zip(a, b))
+    argmax = lambda x: lax.reduce((x, jnp.arange(x.shape[0])), (np.float32(-np.inf), 0), larger, (0,))
+    moebius = lambda p, q: {"a": p["a"] * q["a"], "b": p["b"] * q["a"] + q["b"]}
+    affine = lambda x: lax.associative_scan(moebius, {"a": x, "b": x + 1})["b"]
+    return {
+        "reduce": (product, (X,)),
+        "reduce of no axis": (lambda x: lax.reduce(x, np.float32(0), lambda a, b: a + b, ()), (X,)),
+        "reduce of nothing": (lambda x: lax.reduce(x[:0], np.float32(7), lambda a, b: a * b, (0,)), (M,)),
+        "reduce of two operands": (argmax, (X,)),
+        "reduce over two axes": (lambda x: lax.reduce(x, np.float32(0), lambda a, b: a + b, (0, 1)), (M,)),
+        "reduce by a primitive": (lambda x: lax.reduce(x, np.float32(0), lax.add, (1,)), (M,)),
+        "grad of reduce": (jax.grad(product), (K,)),
+        "jvp of reduce": (lambda x: jax.jvp(product, (x,), (x,)), (K,)),
+        "hessian of reduce": (jax.hessian(product), (K,)),
+        "vmap of reduce": (jax.vmap(product, in_axes=1), (PAIR,)),
+        "vmap of reduce of two operands": (jax.vmap(argmax), (PAIR,)),
+        "associative scan": (lambda x: lax.associative_scan(jnp.multiply, x), (X,)),
+        "associative scan backwards": (lambda x: lax.associative_scan(jnp.add, x, reverse=True, axis=1), (M,)),
+        "associative scan along the last axis": (lambda x: lax.associative_scan(jnp.maximum, x, axis=-1), (M,)),
+        "associative scan of one": (lambda x: lax.associative_scan(jnp.add, x[:1]), (X,)),
+        "associative scan of none": (lambda x: lax.associative_scan(jnp.add, x[:0]), (X,)),
+        "associative scan of bools": (lambda x: lax.associative_scan(jnp.logical_or, x > 2), (X,)),
+        "associative scan of trees": (affine, (np.arange(1.0, 7.0, dtype=np.float32),)),
+        "grad of associative scan": (jax.grad(lambda x: jnp.sum(affine(x))), (X,)),
+        "vmap of associative scan": (jax.vmap(affine), (PAIR,)),
+    }
+
+
+A = np.array([[2.0, 1.0], [0.5, 3.0]], np.float32)
+B = np.array([1.0, 2.0], np.float32)
+
+
+def _solvers(jax):
+    """custom_linear_solve by a solver that is exact, so that results do not depend on when it stops."""
+    jnp, lax = jax.numpy, jax.lax
+
+    def exact(mv, y):
+        a, c = mv(jnp.array([1.0, 0.0])), mv(jnp.array([0.0, 1.0]))
+        return jnp.stack([y[0] * c[1] - y[1] * c[0], a[0] * y[1] - a[1] * y[0]]) / (a[0] * c[1] - a[1] * c[0])
+
+    def solve(a, b, **options):
+        return lax.custom_linear_solve(lambda x: a @ x, b, exact, **options)
+
+    both = lambda a, b: solve(a, b, transpose_solve=exact)
+    total = lambda a, b: jnp.sum(jnp.sin(both(a, b)))
+    symmetric = lambda a, b: jnp.sum(solve(a + a.T, b, symmetric=True))
+    with_aux = lambda b: lax.custom_linear_solve(
+        lambda x: A @ x, b, lambda mv, y: (exact(mv, y), y[0]), lambda mv, y: (exact(mv, y), y[1]), has_aux=True
+    )
+    return {
+        "linear solve": (solve, (A, B)),
+        "linear solve of trees": (
+            lambda b: lax.custom_linear_solve(
+                lambda d: {"p": d["q"], "q": 2 * d["p"]}, b, lambda mv, y: {"p": y["q"] / 2, "q": y["p"]}
+            ),
+            ({"p": B, "q": B + 1},),
+        ),
+        "jvp of linear solve": (lambda a, b: jax.jvp(solve, (a, b), (a * a, b)), (A, B)),
+        "jvp of linear solve in b": (lambda b: jax.jvp(lambda v: solve(A, v), (b,), (b,)), (B,)),
+        "grad of linear solve": (jax.grad(total, argnums=(0, 1)), (A, B)),
+        "grad of symmetric linear solve": (jax.grad(symmetric, argnums=(0, 1)), (A, B)),
+        "hessian of linear solve": (jax.hessian(total, argnums=1), (A, B)),
+        "vmap of linear solve": (jax.vmap(solve, in_axes=(None, 0)), (A, A)),
+        "vmap of linear solve's map": (jax.vmap(solve, in_axes=(0, None)), (np.stack([A, A * 1.5]), B)),
+        "vmap of grad of linear solve": (jax.vmap(jax.grad(total, argnums=(0, 1)), in_axes=(None, 0)), (A, A)),
+        "grad of linear solve with auxiliary output": (
+            jax.value_and_grad(lambda b: (lambda x, aux: (jnp.sum(x) + aux, aux))(*with_aux(b)), has_aux=True),
+            (B,),
+        ),
+    }
+
+
+def _roots(jax):
+    """custom_root by solvers that are exact."""
+    jnp, lax = jax.numpy, jax.lax
+    scalar = lambda g, y: y / g(1.0)
+    root = lambda a: lax.custom_root(lambda x: x**3 - a, 1.0, lambda f, x0: -jnp.cbrt(f(0.0 * x0)), scalar)
+    tree = lambda a: lax.custom_root(
+        lambda d: {"x": d["x"] - a, "y": d["y"] - 2 * a},
+        {"x": 0.0, "y": 0.0},
+        lambda f, d: jax.tree_util.tree_map(lambda u, v: u - v, d, f(d)),
+        lambda g, y: y,
+    )
+    with_aux = lambda a: lax.custom_root(
+        lambda x: x - a, 1.0, lambda f, x0: (x0 - f(x0), {"steps": 3.0 * x0}), scalar, has_aux=True
+    )
+    return {
+        "root": (root, (np.float32(8),)),
+        "jvp of root": (lambda a: jax.jvp(root, (a,), (a,)), (np.float32(8),)),
+        "grad of root": (jax.grad(root), (np.float32(8),)),
+        "grad of grad of root": (jax.grad(jax.grad(root)), (np.float32(8),)),
+        "vmap of grad of root": (jax.vmap(jax.grad(root)), (np.array([8.0, 27.0], np.float32),)),
+        "grad of jit of root": (jax.grad(lambda a: jax.jit(root)(a)), (np.float32(8),)),
+        "grad of root of a tree": (jax.grad(lambda a: tree(a)["y"] * tree(a)["x"]), (np.float32(3),)),
+        "root with auxiliary output": (jax.value_and_grad(with_aux, has_aux=True), (np.float32(2),)),
     }

@@ -12,13 +12,15 @@ from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_lin_p, custom_vjp_call_p
 from onax._control.jit_call import jit_p
+from onax._control.reducers import reduce_p, reduced
 from onax._control.scan import scan_p
+from onax._control.solves import custom_linear_solve_p
 from onax._control.while_loop import settled, while_p
 from onax._ground import dims
 from onax._native.avals import ShapedArray
 from onax.export.graph import ops
 from onax.export.lower.driver import component_aval, inline, trailing
-from onax.export.lower.registry import lowers, unsupported
+from onax.export.lower.registry import COMPONENT_RULES, RULES, decompose, lowers, unsupported
 
 _BOOL = np.dtype(bool)
 
@@ -38,6 +40,16 @@ def _remat(g, out, *values, jaxpr, **_):
     return inline(g, jaxpr, jaxpr.consts, values)
 
 
+@lowers(custom_linear_solve_p, components=True)
+def _linear_solve(g, out, *values, jaxprs, const_lengths):
+    before = const_lengths.matvec + const_lengths.vecmat
+    end = before + const_lengths.solve
+    consts, b = values[before:end], values[end + const_lengths.transpose_solve :]
+    return inline(g, jaxprs.solve, jaxprs.solve.consts, (*consts, *b))
+
+
+decompose(reduce_p, reduced)
+COMPONENT_RULES[reduce_p] = RULES[reduce_p]
 unsupported(custom_lin_p, "a custom_vjp function knows its reverse mode only; jvp of it cannot be computed")
 
 

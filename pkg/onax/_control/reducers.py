@@ -1,0 +1,252 @@
+"""reduce by any associative function, and associative_scan.
+
+    reduce_p.bind(*operands, *init_values, computation, jaxpr, dimensions)
+    jaxpr: (*scalars, *scalars) -> scalars
+
+Neighbours are combined, then what is left, so that a reduction takes as many steps as its length has binary digits and
+every rule is that of the operations inside.
+"""
+
+import numpy as np
+
+from onax._control.bodies import arrays_and_avals, converted
+from onax._control.scan import scan
+from onax._core.axes import AxisData
+from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import Tracer, is_concrete, to_concrete_value, typeof
+from onax._ground import dims
+from onax._native.array import make_array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import NEVER, Primitive
+from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
+from onax._prims import elementwise
+from onax._prims.reductions import highest, lowest, reduce_and, reduce_max, reduce_min, reduce_or, reduce_prod
+from onax._prims.shaping import full, reduce_sum, reshape, rev, transpose
+from onax._prims.slicing import concatenate, pad, slice_in_dim
+from onax._transforms.abstract import CheckedFlatFunction
+from onax._transforms.batching import batch_flat, batch_jaxpr, move_to
+from onax._transforms.flatten import debug_info
+from onax._transforms.jvp import jvp_flat
+from onax._transforms.staging import trace_to_jaxpr
+
+_MONOIDS = {
+    elementwise.add: (reduce_sum, lambda dtype: 0),
+    elementwise.mul: (reduce_prod, lambda dtype: 1),
+    elementwise.max: (reduce_max, lowest),
+    elementwise.min: (reduce_min, highest),
+    elementwise.bitwise_and: (reduce_and, lambda dtype: -1),
+    elementwise.bitwise_or: (reduce_or, lambda dtype: 0),
+}
+
+
+def reduce(operands, init_values, computation, dimensions, out_sharding=None):
+    """`computation` over all elements along `dimensions`, beginning with the initial value.
+
+    `operands` and `init_values`: trees of one structure, of arrays of one shape and of scalars of their dtypes;
+    `computation(accumulated, element)` takes and gives such trees of scalars and must be associative.  lax.add, mul,
+    max, min, bitwise_and and bitwise_or from their neutral values are primitives of their own.  Raises ValueError for
+    structures, shapes and dimensions that do not fit, TypeError for dtypes that do not.
+    """
+    leaves, tree = tree_flatten(operands)
+    init_leaves, init_tree = tree_flatten(init_values)
+    if tree != init_tree:
+        raise ValueError(f"Operands must have the same tree structure as init_values: {tree} vs. {init_tree}")
+    if not leaves:
+        raise ValueError("reduce found no operands")
+    values, avals = arrays_and_avals(leaves)
+    inits, init_avals = arrays_and_avals(init_leaves)
+    dimensions = tuple(int(d) for d in dimensions)
+    _check(avals, init_avals, dimensions)
+    inits = [converted(i, a.dtype) for i, a in zip(inits, avals)]
+    if not dimensions:
+        return tree_unflatten(tree, values)
+    known = _monoid(computation, inits)
+    if known is not None:
+        return tree_unflatten(tree, [known(values[0], dimensions)])
+    jaxpr = _stage(computation, tree, avals)
+    outs = reduce_p.bind(*values, *inits, computation=computation, jaxpr=jaxpr, dimensions=dimensions)
+    return tree_unflatten(tree, outs)
+
+
+def _check(avals, init_avals, dimensions):
+    shapes = [a.shape for a in init_avals]
+    if any(shapes):
+        raise ValueError(f"reduce found non-scalar initial value: {[s for s in shapes if s]}")
+    if any(a.shape != avals[0].shape for a in avals):
+        raise ValueError(f"reduce needs operands of one shape, got {[a.str_short() for a in avals]}")
+    if len(set(dimensions)) != len(dimensions):
+        raise ValueError(f"duplicate value in 'axes' of reduction: {dimensions}")
+    if not all(0 <= d < len(avals[0].shape) for d in dimensions):
+        raise ValueError(f"reduction axes {dimensions} contains out-of-bounds indices for {avals[0].str_short()}.")
+    for x, i in zip(avals, init_avals):
+        if x.dtype != i.dtype and not i.weak_type:
+            raise TypeError(f"reduce needs initial values of the operands' dtypes, got {i.dtype} for {x.dtype}")
+
+
+def _monoid(computation, inits):
+    """The primitive's function where one does this reduction, else None."""
+    found, neutral = _MONOIDS.get(computation, (None, None)) if callable(computation) else (None, None)
+    if found is None or len(inits) != 1 or not is_concrete(inits[0]):
+        return None
+    value = np.asarray(to_concrete_value(inits[0]))
+    if value.dtype.kind not in "iufb" or (found in (reduce_and, reduce_or) and value.dtype.kind not in "iub"):
+        return None
+    return found if value == np.asarray(neutral(value.dtype)).astype(value.dtype) else None
+
+
+def _stage(computation, tree, avals):
+    """The jaxpr of the computation on scalars; it may close over arrays, not over values being traced."""
+    scalars = [ShapedArray((), a.dtype) for a in avals]
+    pair = tree_unflatten(tree, [0] * len(avals))
+    flat = CheckedFlatFunction(computation, tree_structure(((pair, pair), {})), "reduce")
+    jaxpr = trace_to_jaxpr(flat, [*scalars, *scalars], debug_info("reduce", computation, (pair, pair)))
+    if any(isinstance(c, Tracer) for c in jaxpr.consts):
+        raise TypeError("the computation of reduce closes over a value that is being traced: it must not")
+    if flat.out_tree != tree:
+        raise TypeError(
+            f"the computation of reduce must return the structure of its operands {tree}, not {flat.out_tree}"
+        )
+    wrong = [
+        (o.str_short(), s.str_short()) for o, s in zip(jaxpr.out_avals, scalars) if (o.shape, o.dtype) != ((), s.dtype)
+    ]
+    if wrong:
+        raise TypeError(
+            f"the computation of reduce returned {wrong[0][0]} where the operand's element is {wrong[0][1]}"
+        )
+    return jaxpr
+
+
+def reduced(*args, jaxpr, dimensions, **_):
+    """The reduction in terms of other operations."""
+    n = len(args) // 2
+    operands, inits = args[:n], args[n:]
+    shape = typeof(operands[0]).shape
+    kept = [d for d in range(len(shape)) if d not in dimensions]
+    rest = tuple(shape[d] for d in kept)
+    length, width = dims.prod([shape[d] for d in dimensions]), dims.prod(rest)
+    rows = [reshape(transpose(x, (*dimensions, *kept)), (length, width)) for x in operands]
+    found = [full((width,), i) for i in inits]
+    if not dims.is_constant(length):
+        step = lambda acc, x: (_combined(jaxpr, acc, x, width), None)
+        found, _ = scan(step, found, rows)
+    elif length:
+        found = _combined(jaxpr, found, _by_pairs(jaxpr, rows, length, width), width)
+    return [reshape(x, rest) for x in found]
+
+
+def _by_pairs(jaxpr, rows, length, width):
+    while length > 1:
+        half = length // 2
+        left, right = ([slice_in_dim(x, i, 2 * half, 2) for x in rows] for i in (0, 1))
+        flat = [[reshape(x, (half * width,)) for x in xs] for xs in (left, right)]
+        new = [reshape(x, (half, width)) for x in _combined(jaxpr, *flat, half * width)]
+        if length % 2:
+            new = [concatenate([x, slice_in_dim(x0, length - 1, length)], 0) for x, x0 in zip(new, rows)]
+        rows, length = new, half + length % 2
+    return [reshape(x, (width,)) for x in rows]
+
+
+def _combined(jaxpr, left, right, size):
+    """The computation on vectors."""
+    mapped = (0,) * len(jaxpr.invars)
+    batched, _ = batch_jaxpr(jaxpr, AxisData(None, size), mapped, True)
+    return eval_jaxpr(batched, batched.consts, *left, *right)
+
+
+def _abstract_eval(*avals, jaxpr, dimensions, **_):
+    shape = tuple(n for d, n in enumerate(avals[0].shape) if d not in dimensions)
+    return [ShapedArray(shape, a.dtype) for a in avals[: len(avals) // 2]]
+
+
+def _jvp(primals, tangents, **params):
+    outs, tangents_out = jvp_flat(lambda *xs: reduced(*xs, **params), primals, tangents)
+    return outs, tangents_out
+
+
+def _batch(axis_data, operands, mapped, *, dimensions, **params):
+    n = len(operands) // 2
+    if any(d is not None for d in mapped[n:]):
+        return batch_flat(lambda *xs: reduced(*xs, dimensions=dimensions, **params), axis_data, operands, mapped)
+    values = [move_to(x, d, 0, axis_data.size) for x, d in zip(operands[:n], mapped)]
+    outs = reduce_p.bind(*values, *operands[n:], dimensions=tuple(d + 1 for d in dimensions), **params)
+    return outs, [0] * n
+
+
+reduce_p = Primitive(
+    "reduce",
+    multiple_results=True,
+    impl=reduced,
+    abstract_eval=_abstract_eval,
+    jvp=_jvp,
+    batch=_batch,
+    weak=NEVER,
+)
+
+
+# ---- associative_scan ----
+
+
+def associative_scan(fn, elems, reverse=False, axis=0):
+    """All partial results of an associative function along an axis, in logarithmically many steps.
+
+    `fn(a, b)` takes two trees like `elems` (of any length along the axis) and gives one, element by element.  Raises
+    ValueError for lengths that disagree, TypeError if `fn` cannot be called.  The recursion over neighbours is that of
+    Blelloch, "Prefix sums and their applications" (1990).
+    """
+    if not callable(fn):
+        raise TypeError("lax.associative_scan: fn argument should be callable.")
+    leaves, tree = tree_flatten(elems)
+    values, avals = arrays_and_avals(leaves)
+    if not values:
+        return elems
+    axis = _axis(axis, len(avals[0].shape))
+    length = avals[0].shape[axis]
+    if any(len(a.shape) <= axis or a.shape[axis] != length for a in avals):
+        raise ValueError(
+            f"Array inputs to associative_scan must have the same first dimension. (saw: {[a.shape for a in avals]})"
+        )
+
+    def combine(left, right):
+        outs, out_tree = tree_flatten(fn(tree_unflatten(tree, left), tree_unflatten(tree, right)))
+        if out_tree != tree:
+            raise ValueError(f"lax.associative_scan: fn must return a tree like its operands', {tree}, not {out_tree}")
+        return outs
+
+    if reverse:
+        values = [rev(x, (axis,)) for x in values]
+    values = _prefixes(combine, values, length, axis)
+    if reverse:
+        values = [rev(x, (axis,)) for x in values]
+    return tree_unflatten(tree, values)
+
+
+def _axis(axis, ndim):
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {ndim}")
+    return axis % ndim
+
+
+def _prefixes(combine, elems, n, axis):
+    """Partial results: those at odd places from the pairs' partial results, those at even places from these."""
+    if n < 2:
+        return elems
+    part = lambda xs, *bounds: [slice_in_dim(x, *bounds, axis=axis) for x in xs]
+    pairs = combine(part(elems, 0, n - 1, 2), part(elems, 1, n, 2))
+    odd = _prefixes(combine, pairs, n // 2, axis)
+    before = part(odd, 0, n // 2 - 1) if n % 2 == 0 else odd
+    even = combine(before, part(elems, 2, n, 2))
+    even = [concatenate([x, e], axis) for x, e in zip(part(elems, 0, 1), even)]
+    return [_interleaved(a, b, axis) for a, b in zip(even, odd)]
+
+
+def _interleaved(even, odd, axis):
+    """Elements of the two in turn."""
+    dtype = typeof(even).dtype
+    longer = typeof(even).shape[axis] - typeof(odd).shape[axis]
+    gaps = lambda low, high: [(low, high, 1) if d == axis else (0, 0, 0) for d in range(typeof(even).ndim)]
+    both = pad(even, _zero(dtype), gaps(0, 1 - longer)), pad(odd, _zero(dtype), gaps(1, longer))
+    return elementwise.bitwise_or(*both) if dtype == np.bool_ else elementwise.add(*both)
+
+
+def _zero(dtype):
+    return make_array(np.zeros((), dtype), dtype, False)
