@@ -4,8 +4,10 @@ The pattern that was seen before never comes here: `_native.call` runs it.
 """
 
 import functools
+import time
 import warnings
 
+from onax._compile import misses
 from onax._compile import plan as planning
 from onax._compile.cache import cache_for, remember
 from onax._compile.deoptimized import check_special
@@ -230,12 +232,30 @@ def _stage(jitted, args, kwargs):
             raise RuntimeError(
                 f"re-tracing function {source.function_location(fun)} for `jit`, but 'no_tracing' is set"
             )
+        if config.jax_explain_cache_misses:
+            text = misses.explain(fun, key, jitted.cache.traced, names, lambda place: _static_name(fun, place))
+            logging.getLogger("onax").warning("%s", text)
+        started = time.perf_counter()
         jaxpr, out_tree, _ = stage(fun, args, kwargs, argnums, argnames)
+        _log_time("tracing %s for jit", fun_name(fun), started)
         jaxpr, hoisted = hoist_tracers(jaxpr)
         if hoisted or config.jax_check_tracer_leaks:
             return Staged(jaxpr, out_tree, in_tree, leaves, avals, hoisted)
         known = remember(jitted.cache.traced, key, (jaxpr, out_tree))
     return Staged(*known, in_tree, leaves, avals, [])
+
+
+def _static_name(fun, place):
+    """The name of a static argument, given by its name or position."""
+    signature = fun_signature(fun)
+    names = [] if signature is None else list(signature.parameters)
+    return names[place] if isinstance(place, int) and place < len(names) else place
+
+
+def _log_time(what, name, started):
+    if config.jax_log_compiles:
+        seconds = time.perf_counter() - started
+        logging.getLogger("onax").warning(f"Finished {what} in %.9f sec", name, seconds)
 
 
 def donated_leaves(jitted, args, kwargs):
@@ -294,9 +314,11 @@ def executable_of(jaxpr, name, keep_unused=False, compiler_options=None):
     if found is None:
         if config.jax_log_compiles:
             shapes = ", ".join(a.str_short() for a in jaxpr.in_avals)
-            logging.getLogger("onax").warning("Compiling %s for argument types (%s)", name, shapes)
+            logging.getLogger("onax").warning("Compiling jit(%s) with global shapes and types (%s).", name, shapes)
         plan = planning.Plan(jaxpr, keep_unused)
+        started = time.perf_counter()
         found = jaxpr.cache[key] = planning.compile_plan(plan, name, compiler_options)
+        _log_time("compilation of jit(%s) by ONNX Runtime", name, started)
     return found
 
 

@@ -51,6 +51,8 @@ def switch(index, branches, *operands, operand=_MISSING):
         raise TypeError(f"Index type must be an integer, got {index} as {aval.dtype}")
     if len(branches) == 1:
         return branches[0](*operands)
+    if context.option_word() & _DISABLE_JIT and to_concrete_value(index) is not None:
+        return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
     index = convert_element_type(index, np.int32)
     index = clamp(np.int32(0), index, np.int32(len(branches) - 1))
     names = [f"branch {i}" for i in range(len(branches))]

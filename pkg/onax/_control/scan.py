@@ -15,15 +15,18 @@ from onax._control.bodies import arrays_and_avals, carry_name, check_carry, prom
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
 from onax._core.rules import add_tangents
-from onax._core.trace import typeof
+from onax._core.trace import as_array, typeof
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground import dims
+from onax._ground.config import DISABLE_JIT
+from onax._native import context
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
-from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
+from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.shaping import instantiate_zeros, reshape
-from onax._prims.slicing import concatenate, slice
+from onax._prims.slicing import concatenate, index_in_dim, slice
+from onax._prims.stacking import stack
 from onax._transforms.batching import batch_jaxpr, move_to
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
@@ -49,6 +52,10 @@ def scan_of(f, init, xs, length, reverse, unroll, what="scan", adapt=None, names
     xs_leaves, xs_tree = tree_flatten(xs)
     xs_values, xs_avals = arrays_and_avals(xs_leaves)
     length = _common_length(xs_avals, xs_leaves, length)
+    if context.option_word() & DISABLE_JIT:
+        return _by_calling(
+            f if adapt is None else adapt(f), tree_map(as_array, init), xs_values, xs_tree, length, reverse
+        )
     x_avals = [ShapedArray(a.shape[1:], a.dtype, a.weak_type) for a in xs_avals]
     init_leaves, init_tree = tree_flatten(init)
     values, avals = arrays_and_avals(init_leaves)
@@ -76,6 +83,19 @@ def scan_of(f, init, xs, length, reverse, unroll, what="scan", adapt=None, names
         unroll=_unrolled(unroll, length),
     )
     return tree_unflatten(out_tree, outs)
+
+
+def _by_calling(body, carry, xs, xs_tree, length, reverse):
+    """With jit disabled: the body itself is called, once a step."""
+    if length == 0:
+        raise ValueError("zero-length scan is not supported in disable_jit() mode because the output type is unknown.")
+    ys = []
+    for i in range(length - 1, -1, -1) if reverse else range(length):
+        carry, y = body(carry, tree_unflatten(xs_tree, [index_in_dim(x, i, 0, False) for x in xs]))
+        ys.append(y)
+    if reverse:
+        ys.reverse()
+    return carry, tree_map(lambda *parts: stack([as_array(y) for y in parts], 0), *ys)
 
 
 def _carry_tree(tree, jaxpr):

@@ -23,9 +23,11 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import Tracer, as_array, to_concrete_value, typeof
 from onax._core.zeros import Zero
 from onax._ground import dtypes
+from onax._ground.config import DISABLE_JIT
+from onax._native import context
 from onax._native.array import make_array
 from onax._native.dispatch import NEVER, Primitive
-from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
+from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.elementwise import add, lt, select_n
 from onax._prims.reductions import reduce_or
 from onax._prims.shaping import broadcast_in_dim, instantiate_zeros
@@ -48,6 +50,11 @@ def while_loop(cond_fun, body_fun, init_val):
 
 def _while(cond_fun, body_fun, init_val, what="while_body", adapt=None, names=None):
     """`while_loop`; with `adapt`, the body is made from the user's function (see `stage_body`)."""
+    if context.option_word() & DISABLE_JIT:
+        init_val = tree_map(as_array, init_val)
+        holds = to_concrete_value(cond_fun(init_val))
+        if holds is not None:
+            return _by_calling(cond_fun, body_fun if adapt is None else adapt(body_fun), init_val, holds)
     leaves, init_tree = tree_flatten(init_val)
     in_tree = tree_structure(((init_val,), {}))
     values, avals = arrays_and_avals(leaves)
@@ -71,6 +78,14 @@ def _while(cond_fun, body_fun, init_val, what="while_body", adapt=None, names=No
         body_nconsts=len(body_consts),
     )
     return tree_unflatten(out_tree, outs)
+
+
+def _by_calling(cond_fun, body, carry, holds):
+    """With jit disabled: condition and body themselves are called."""
+    while holds:
+        carry = body(carry)
+        holds = cond_fun(carry)
+    return carry
 
 
 def _check_condition(jaxpr, tree):

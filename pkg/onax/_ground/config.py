@@ -172,6 +172,16 @@ def row(name):
     return _rows[name]
 
 
+def differing_options(word, other):
+    """(name, value in `word`, value in `other`) of each option in which two option words differ."""
+    for row in _rows.values():
+        if row.shift is not None:
+            numbers = [(w >> row.shift) & row.mask for w in (word, other)]
+            if numbers[0] != numbers[1]:
+                now, before = (bool(n) if row.type is bool else row.values[n] for n in numbers)
+                yield row.name, now, before
+
+
 class _Scope:
     """One `with` block in which an option has another value; also usable as a decorator."""
 

@@ -1,0 +1,105 @@
+"""jax_explain_cache_misses and jax_log_compiles: what the log says about a call that has to be traced."""
+
+import logging
+
+import numpy as np
+import pytest
+
+import onax
+from onax import lax
+from onax import numpy as jnp
+
+
+@pytest.fixture
+def logged(caplog):
+    """The messages logged by a call."""
+    caplog.set_level(logging.WARNING, "onax")
+
+    def run(call):
+        caplog.clear()
+        call()
+        return [record.getMessage() for record in caplog.records]
+
+    return run
+
+
+def scaled(x, by=1):
+    return x["a"] * by if isinstance(x, dict) else x * by
+
+
+ONES = jnp.ones(3)
+DIFFERENCES = {
+    "shape": (lambda f: f(jnp.ones(4)), "  different input types:\n  * at x, now f32[4] and before f32[3]"),
+    "dtype": (lambda f: f(jnp.ones(3, int)), "  different input types:\n  * at x, now i32[3] and before f32[3]"),
+    "weak type": (
+        lambda f: (onax.clear_caches(), f(np.float32(2)), f(2.0)),
+        "  * at x, now f32[] (weak_type=True) and before f32[] (weak_type=False)",
+    ),
+    "tree": (lambda f: f({"a": ONES}), "  different input pytree:\n  * at input path [0][0], now a dict and before a"),
+    "static": (lambda f: f(ONES, 2), "  different static arguments:\n  * by, now 2 and before not given"),
+    "another static": (
+        lambda f: (onax.clear_caches(), f(ONES, 2), f(ONES, 3)),
+        "different static arguments:\n  * by, now 3 and before 2",
+    ),
+    "option": (
+        lambda f: onax.default_matmul_precision("float32")(f)(ONES),
+        "  * jax_default_matmul_precision differs: now float32 and before None",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_says_what_differs(name, logged):
+    call, words = DIFFERENCES[name]
+    onax.clear_caches()
+    f = onax.jit(scaled, static_argnames="by")
+    with onax.explain_cache_misses(True):
+        first = logged(lambda: f(ONES))
+        assert logged(lambda: f(ONES)) == []
+        messages = logged(lambda: call(f))
+    assert len(first) == 1
+    assert first[0].startswith(f"TRACING CACHE MISS at {__file__}:")
+    assert "never seen function:\n    scaled id=" in first[0]
+    assert f"  for scaled defined at {__file__}:" in messages[-1]
+    assert words in messages[-1]
+
+
+def test_is_silent_when_off(logged):
+    assert logged(lambda: onax.jit(lambda x: x + 1)(ONES)) == []
+
+
+def test_log_compiles(logged):
+    with onax.log_compiles(True):
+        messages = logged(lambda: onax.jit(scaled)(ONES, 7))
+    assert [m.split(" in ")[0] for m in messages] == [
+        "Finished tracing scaled for jit",
+        "Compiling jit(scaled) with global shapes and types (float32[3], int32[]).",
+        "Finished compilation of jit(scaled) by ONNX Runtime",
+    ]
+
+
+def test_disable_jit_runs_the_function_itself():
+    seen = []
+
+    @onax.jit
+    def f(x):
+        seen.append(float(x))
+        return x + 1 if x > 0 else x - 1
+
+    with onax.disable_jit():
+        assert f(jnp.float32(2)) == 3
+        assert f(jnp.float32(-2)) == -3
+        out = lax.scan(lambda c, x: (c + x, seen.append(float(c))), 0.0, jnp.ones(2))[0]
+        ys = lax.scan(lambda c, x: (c + x, c), 0.0, jnp.arange(3.0), reverse=True)[1]
+        lax.while_loop(lambda c: c < 7, lambda c: seen.append(int(c)) or c + 1, 6)
+        lax.fori_loop(8, 9, lambda i, c: seen.append(int(i)), None)
+        lax.switch(5, [abs, lambda x: seen.append(x)], 9)
+        mapped = onax.vmap(lambda v: lax.while_loop(lambda c: c < 3, lambda c: c + 1, v))(jnp.arange(5))
+        with pytest.raises(ValueError, match="zero-length scan"):
+            lax.scan(lambda c, x: (c, x), 0.0, jnp.ones(0))
+    assert seen == [2.0, -2.0, 0.0, 1.0, 6, 8, 9]
+    assert out == 2
+    np.testing.assert_array_equal(ys, [3, 2, 0])
+    np.testing.assert_array_equal(mapped, [3, 3, 3, 3, 4])
+    with pytest.raises(onax.errors.ConcretizationTypeError):
+        f(1.0)
