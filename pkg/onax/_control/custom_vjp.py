@@ -145,6 +145,7 @@ def _call(custom, args):
     for leaf in leaves:
         if not valid_jaxtype(leaf):
             raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type.")
+    args = tuple([a if i in nondiff else None for i, a in enumerate(args)])  # the rules outlive the call
     rules = _Rules(custom, args, nondiff, in_tree, [typeof(x) for x in leaves])
     trees = {}
 
