@@ -43,6 +43,7 @@ lint: $(VENV)/.built
 
 docs: $(VENV)/.built  ## renews the generated tables
 	$(RUN) scripts/write_coverage.py
+	$(RUN) scripts/divergence_report.py --backends eager,jit,onnx-cpu --format markdown -o docs/divergences.md
 
 clean:
 	rm -rf build dist $(VENV) $(OUT) pkg/*.egg-info

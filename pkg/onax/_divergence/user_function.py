@@ -1,0 +1,157 @@
+"""A user's own function: its NumPy version against onax eager against the exported model, and why they part.
+
+The NumPy version is the function itself with the names that mean `onax.numpy` meaning `numpy`, or another function
+that the user names.
+"""
+
+import types
+from dataclasses import dataclass
+
+import numpy as np
+
+import onax
+import onax.export
+import onax.numpy
+from onax._core.paths import keystr, tree_leaves_with_path
+from onax._divergence.case import Outcome, is_float, ulps_apart
+from onax._ground.errors import BackendError, ExportError, LoweringError
+from onax.export.intermediates import first_departure
+from onax.export.report import compare
+
+# Names of modules as a NumPy version of a function sees them.
+_SWAPPED = {id(onax.numpy): np}
+
+
+def numpy_version(function):
+    """The function with `onax.numpy` replaced by `numpy` in its globals and in those of functions beside it.
+
+    Raises ExportError for what is not written in Python.
+    """
+    inner = getattr(function, "__wrapped__", function)
+    if not isinstance(inner, types.FunctionType):
+        raise ExportError(f"{function!r} is no Python function: give its NumPy version with --numpy")
+    module = dict(inner.__globals__)
+    for name, value in inner.__globals__.items():
+        if id(value) in _SWAPPED:
+            module[name] = _SWAPPED[id(value)]
+        elif isinstance(value, types.FunctionType) and value.__globals__ is inner.__globals__:
+            module[name] = types.FunctionType(
+                value.__code__, module, value.__name__, value.__defaults__, value.__closure__
+            )
+    return types.FunctionType(inner.__code__, module, inner.__name__, inner.__defaults__, inner.__closure__)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One result: its path and, for each of the three, what came out."""
+
+    path: str
+    outcomes: dict
+    remarks: list
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The results, errors of whole runs, and where and why the runs part."""
+
+    name: str
+    leaves: list
+    errors: dict
+    reasons: list
+    parted: bool
+
+
+_ERRORS = (ArithmeticError, AttributeError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
+
+
+def _attempt(function, args):
+    """(leaves with paths, None) or (None, the error)."""
+    try:
+        with np.errstate(all="ignore"):
+            return [(keystr(path), np.asarray(x)) for path, x in tree_leaves_with_path(function(*args))], None
+    except _ERRORS as error:
+        return None, error
+
+
+def compare_function(function, args, numpy_function=None):
+    """Compares the three on NumPy arguments (a tuple of pytrees)."""
+    as_numpy = numpy_function or numpy_version(function)
+    arrays = onax.tree.map(onax.numpy.asarray, args)
+    runs = {"numpy": _attempt(as_numpy, args), "eager": _attempt(function, arrays)}
+    try:
+        exported = onax.export.export(function)(*arrays)
+        runs["onnx-cpu"] = _attempt(exported.call, arrays)
+    except (ExportError, LoweringError, BackendError) as error:
+        runs["onnx-cpu"] = (None, error)
+    errors = {name: error for name, (_, error) in runs.items() if error is not None}
+    leaves = _leaves({name: found for name, (found, _) in runs.items() if found is not None})
+    parted = bool(errors) or any(leaf.remarks for leaf in leaves)
+    reasons = _reasons(function, arrays, errors) if parted else []
+    return Comparison(getattr(function, "__name__", "function"), leaves, errors, reasons, parted)
+
+
+def _leaves(runs):
+    reference = runs.get("eager") or next(iter(runs.values()), [])
+    leaves = []
+    for i, (path, _) in enumerate(reference):
+        outcomes = {name: found[i][1] for name, found in runs.items() if i < len(found)}
+        leaves.append(Leaf(path or "result", outcomes, _remarks(outcomes)))
+    return leaves
+
+
+def _remarks(outcomes):
+    """Sentences on where the others part from eager."""
+    eager, remarks = outcomes.get("eager"), []
+    if eager is None:
+        return remarks
+    for name, found in outcomes.items():
+        if name == "eager":
+            continue
+        if found.shape != eager.shape:
+            remarks.append(f"{name} has shape {found.shape}, eager {eager.shape}")
+            continue
+        if found.dtype != eager.dtype:
+            remarks.append(f"{name} computes in {found.dtype.name}, eager in {eager.dtype.name}")
+        with np.errstate(all="ignore"):
+            narrowed = found.astype(eager.dtype)
+        close = compare(name, narrowed, eager)
+        if not close.is_close:
+            remarks.append(
+                f"{name} differs by {close.absolute:.3g} (relative {close.relative:.3g}){_worst(narrowed, eager)}"
+            )
+    return remarks
+
+
+def _worst(found, wanted):
+    """Where the largest difference lies."""
+    if not found.size or not is_float(wanted.dtype):
+        return ""
+    place = int(np.argmax(ulps_apart(found, wanted).reshape(-1)))
+    index = tuple(int(i) for i in np.unravel_index(place, wanted.shape))
+    pair = Outcome(value=found[index]), Outcome(value=wanted[index])
+    return f", most at {index}: {pair[0].text()} and {pair[1].text()}"
+
+
+def _reasons(function, arrays, errors):
+    """Why they part: what strict mode objects to, and the first equation on which the model and eager differ."""
+    reasons = []
+    if "eager" not in errors:
+        reasons += _strict_objections(function, arrays)
+    if not errors.keys() & {"eager", "onnx-cpu"}:
+        leaves = onax.tree.leaves(arrays)
+        tree = onax.tree.structure(arrays)
+        jaxpr = onax.make_jaxpr(lambda *flat: function(*tree.unflatten(flat)))(*leaves)
+        departure = first_departure(jaxpr, leaves)
+        if departure is not None:
+            reasons.append(f"the model first parts from eager at {departure}")
+    return reasons
+
+
+def _strict_objections(function, arrays):
+    """What strict mode raises on the function: the accelerator rule that was met, with the value and the line."""
+    try:
+        with onax.strict(overflow=True):
+            function(*arrays)
+    except onax.errors.StrictError as error:
+        return [str(error)]
+    return []

@@ -1,0 +1,8 @@
+"""Where onax parts from NumPy, backend by backend, run live; see `python scripts/divergence_report.py --help`."""
+
+import sys
+
+from onax._divergence.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
