@@ -27,7 +27,8 @@ dt { color: var(--dim); } dd { margin: 0; }
 .scroll { overflow-x: auto; -webkit-overflow-scrolling: touch; }
 table { border-collapse: collapse; font-size: .85rem; width: 100%; }
 th, td { text-align: left; padding: .3rem .5rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--dim); font-weight: 600; overflow-wrap: normal; } td { font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
+th { color: var(--dim); font-weight: 600; overflow-wrap: normal; }
+td { font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
 td.good::before { content: "\\2713 "; color: var(--good); } td.bad { color: var(--bad); font-weight: 600; }
 td.bad::before { content: "\\2717 "; }
 .heat { width: auto; margin: .5rem 0; } .heat th, .heat td { font-size: .7rem; padding: .15rem .3rem; border: 1px solid
