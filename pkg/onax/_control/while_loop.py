@@ -244,14 +244,8 @@ def _jvp(primals, tangents, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconst
     """The carry travels with its tangents; which of them vanish is found by going round until nothing changes."""
     cond_consts, body_consts, init = _split(primals, cond_nconsts, body_nconsts)
     _, const_tangents, init_tangents = _split(tangents, cond_nconsts, body_nconsts)
-    const_nonzeros = [type(t) is not Zero for t in const_tangents]
-    carry_nonzeros = [type(t) is not Zero for t in init_tangents]
-    while True:
-        body_jvp, nonzeros_out = jvp_jaxpr(body_jaxpr, [*const_nonzeros, *carry_nonzeros], tuple(carry_nonzeros))
-        joint = [a or b for a, b in zip(carry_nonzeros, nonzeros_out)]
-        if joint == carry_nonzeros:
-            break
-        carry_nonzeros = joint
+    nonzeros = [[type(t) is not Zero for t in some] for some in (const_tangents, init_tangents)]
+    body_jvp, carry_nonzeros = _body_jvp(body_jaxpr, *nonzeros)
     init_dot = [instantiate_zeros(t) for t, active in zip(init_tangents, carry_nonzeros) if active]
     const_dot = [t for t in const_tangents if type(t) is not Zero]
     n, nc = len(init), len(body_consts)
@@ -274,6 +268,16 @@ def _jvp(primals, tangents, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconst
     ]
 
 
+def _body_jvp(body_jaxpr, const_nonzeros, carry_nonzeros):
+    """The body on primals and tangents, and which parts of the carry have a tangent in the end."""
+    while True:
+        body_jvp, nonzeros_out = jvp_jaxpr(body_jaxpr, [*const_nonzeros, *carry_nonzeros], tuple(carry_nonzeros))
+        joint = [a or b for a, b in zip(carry_nonzeros, nonzeros_out)]
+        if joint == carry_nonzeros:
+            return body_jvp, carry_nonzeros
+        carry_nonzeros = joint
+
+
 def _reordered(jaxpr, n_consts, n_carry, n_const_dot):
     """(consts, carry, const tangents, carry tangents) as (consts, const tangents, carry, carry tangents)."""
     invars = jaxpr.invars
@@ -292,6 +296,18 @@ def _with_more_arguments(jaxpr, avals):
 
 
 def _linearize(nonzeros, *primals, **params):
+    """The linear part is a loop of its own that computes the primal carry anew; it cannot be run backward."""
+    outs = while_p.bind(*primals, **params)
+    n_consts = params["cond_nconsts"] + params["body_nconsts"]
+    _, nonzeros_out = _body_jvp(params["body_jaxpr"], nonzeros[params["cond_nconsts"] : n_consts], nonzeros[n_consts:])
+
+    def apply(residuals, *tangents):
+        return _jvp(residuals, tangents, **params)[1]
+
+    return outs, nonzeros_out, list(primals), apply
+
+
+def _transpose(cts, *operands, **params):
     raise ValueError(
         "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with dynamic start/stop "
         "values. Try using lax.scan, or using fori_loop with static start/stop."
@@ -335,6 +351,7 @@ while_p = Primitive(
     abstract_eval=_abstract_eval,
     jvp=_jvp,
     linearize=_linearize,
+    transpose=_transpose,
     batch=_batch,
     weak=NEVER,
 )

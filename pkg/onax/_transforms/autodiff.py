@@ -5,17 +5,21 @@ import operator
 
 import numpy as np
 
+from onax._core.axes import checked_axes
 from onax._core.evaluate import eval_jaxpr
+from onax._core.paths import equality_errors_pytreedef, keystr
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.zeros import UndefinedPrimal, Zero
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
-from onax._prims.convert import convert_element_type
+from onax._prims.collectives import match_varying
+from onax._prims.convert import convert, convert_element_type
 from onax._prims.elementwise import add, eq
-from onax._prims.shaping import broadcasted_iota, instantiate_zeros, reshape
+from onax._prims.shaping import broadcasted_iota, instantiate_zeros, reshape, zeros_like_aval
 from onax._prims.slicing import split
+from onax._transforms.abstract import abstractify
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name, fun_source_info
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.linearize import linearize_flat
@@ -161,15 +165,20 @@ class VJP:
     def __call__(self, *cotangents):
         if len(cotangents) != 1:
             raise TypeError(
-                "The function returned by `jax.vjp` applied to a function should be called with exactly 1 "
-                f"argument, the output cotangents, but got {len(cotangents)} arguments."
+                f"The function returned by `jax.vjp` applied to {fun_name(self._fun)} was called with "
+                f"{len(cotangents)} arguments, but functions returned by `jax.vjp` must be called with a single "
+                "argument: the cotangent of the one value that the function returns, a tuple if it returns several."
             )
         leaves, tree = tree_flatten(cotangents[0])
         if tree != self.out_tree:
+            faults = [
+                f"  * out{keystr(path)} was {one} in the original output, but {other} here, {why}."
+                for path, one, other, why in equality_errors_pytreedef(self.out_tree, tree)
+            ]
             raise ValueError(
                 "unexpected tree structure.\n\nThe argument to a VJP function returned by `jax.vjp` must match the "
                 f"pytree\nstructure of the differentiated function {fun_source_info(self._fun)}.\n\n"
-                f"But the tree structures differ: expected {self.out_tree}, got {tree}."
+                "But the tree structures differ:\n" + "\n".join(faults)
             )
         checked = map(self._check, map(as_array, leaves), map(typeof, self._lin.outs), self._out_avals)
         return tree_unflatten(self.in_tree, _pull_back(self._lin, list(checked)))
@@ -190,8 +199,14 @@ class VJP:
 
 def _pull_back(lin, cts):
     """Cotangents of the arguments of a linearized function, from those of its results."""
+    outs = [x for x, nonzero in zip(lin.outs, lin.nonzeros_out) if nonzero]
     cts = [ct for ct, nonzero in zip(cts, lin.nonzeros_out) if nonzero]
-    return [instantiate_zeros(ct) for ct in pull_back(lin.jaxpr, lin.residuals, cts)]
+    if lin.primals is not None:
+        cts = map(match_varying, cts, outs)
+    found = pull_back(lin.jaxpr, lin.residuals, list(cts))
+    if lin.primals is not None:
+        found = map(match_varying, found, lin.primals)
+    return [instantiate_zeros(ct) for ct in found]
 
 
 def vjp(fun, *primals, has_aux=False, reduce_axes=()):
@@ -204,6 +219,7 @@ def vjp(fun, *primals, has_aux=False, reduce_axes=()):
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("vjp", fun, primals)
     lin = linearize_flat(_checked(flat_fun, "differentiated"), flat_primals, None, info, flat_fun.strip_aux)
+    lin.primals = flat_primals if checked_axes() else None
     in_tree = tree_structure(tuple(primals))
     pull = VJP(fun, lin, [typeof(p) for p in flat_primals], in_tree, flat_fun.out_tree)
     out = tree_unflatten(flat_fun.out_tree, lin.outs)
@@ -241,7 +257,9 @@ def value_and_grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=F
         info = debug_info("value_and_grad", fun, args, kwargs, _others(argnums, len(args)))
         flat_fun = FlatFunction(partial, tree, has_aux)
         checked = _checked(flat_fun, "differentiated")
-        lin = linearize_flat(checked, [as_array(x) for x in leaves], None, info, flat_fun.strip_aux)
+        flat_primals = [as_array(x) for x in leaves]
+        lin = linearize_flat(checked, flat_primals, None, info, flat_fun.strip_aux)
+        lin.primals = flat_primals if checked_axes() else None
         value = tree_unflatten(flat_fun.out_tree, lin.outs)
         _check_scalar(value)
         _check_grad_output("grad", typeof(value), holomorphic)
@@ -264,7 +282,13 @@ def _index_or_tuple(argnums):
 
 def _check_argnums(argnums, count, doing):
     nums = (argnums,) if isinstance(argnums, int) else argnums
-    needed = max((n + 1 if n >= 0 else -n for n in nums), default=0)
+    beyond = [n for n in nums if n < -count]
+    if beyond:
+        raise ValueError(
+            "Positional argument indices, e.g. for `static_argnums`, must have value greater than or equal to "
+            f"-len(args) and less than len(args), but got value {beyond[0]} for len(args) == {count}."
+        )
+    needed = max((n + 1 for n in nums), default=0)
     if needed > count:
         raise TypeError(
             f"{doing} with respect to argnums={argnums} requires at least {needed} positional arguments to be passed "
@@ -321,8 +345,7 @@ def _check_scalar(value):
 def _check_grad_output(name, aval, holomorphic):
     dtype = aval.dtype
     if holomorphic:
-        if not dtypes.issubdtype(dtype, np.complexfloating):
-            raise TypeError(f"{name} with holomorphic=True requires outputs with complex dtype, but got {dtype}.")
+        _check_holomorphic_output(name, dtype)
     elif dtypes.is_complex(dtype):
         raise TypeError(
             f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {dtype}. "
@@ -334,6 +357,11 @@ def _check_grad_output(name, aval, holomorphic):
             f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {dtype}. "
             "For differentiation of functions with integer outputs, use jax.vjp directly."
         )
+
+
+def _check_holomorphic_output(name, dtype):
+    if not dtypes.issubdtype(dtype, np.complexfloating):
+        raise TypeError(f"{name} with holomorphic=True requires outputs with complex dtype, but got {dtype}.")
 
 
 # ---- Jacobians ----
@@ -355,15 +383,25 @@ def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
             _check_jacfwd_input(x, holomorphic)
         if has_aux:
             push = lambda tangents: jvp(partial, dynamic, tangents, has_aux=True)
-            _, columns, aux = vmap(push, out_axes=(None, -1, None))(_standard_basis(dynamic))
+            value, columns, aux = vmap(push, out_axes=(None, -1, None))(_standard_basis(dynamic))
         else:
             push = lambda tangents: jvp(partial, dynamic, tangents)
-            _, columns = vmap(push, out_axes=(None, -1))(_standard_basis(dynamic))
+            value, columns = vmap(push, out_axes=(None, -1))(_standard_basis(dynamic))
+        for out in tree_flatten(value)[0] if holomorphic else ():
+            _check_holomorphic_output("jacfwd", typeof(out).dtype)
+        columns = tree_map(_numbers, columns, value)
         example = dynamic[0] if isinstance(argnums, int) else dynamic
         jac = tree_map(lambda c: _unravel(example, c, -1), columns)
         return (jac, aux) if has_aux else jac
 
     return jacobian
+
+
+def _numbers(x, like):
+    """Derivatives of or by integers as integers that are zero."""
+    if typeof(x).dtype != dtypes.float0:
+        return x
+    return zeros_like_aval(ShapedArray(typeof(x).shape, typeof(like).dtype))
 
 
 def _check_jacfwd_input(x, holomorphic):
@@ -399,7 +437,7 @@ def jacrev(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
             value, pull = vjp(partial, *dynamic)
         for out in tree_flatten(value)[0]:
             _check_grad_output("jacrev", typeof(out), holomorphic)
-        rows = vmap(pull)(_standard_basis(value))
+        rows = tree_map(_numbers, vmap(pull)(_standard_basis(value)), dynamic)
         rows = rows[0] if isinstance(argnums, int) else rows
         # rows: a tree like the arguments, leading axis over all elements of the outputs
         leaves, in_tree = tree_flatten(rows)
@@ -429,7 +467,7 @@ def _standard_basis(tree):
     dtype = functools.reduce(dtypes.promote_types, [a.dtype for a in avals])
     flat = _identity_matrix(size, dtype)
     basis = _split_unravel(avals, flat, 1)
-    return tree_unflatten(treedef, [convert_element_type(b, a.dtype) for b, a in zip(basis, avals)])
+    return tree_unflatten(treedef, [convert(b, a.dtype, a.weak_type) for b, a in zip(basis, avals)])
 
 
 def _identity_matrix(n, dtype):
@@ -461,11 +499,13 @@ def linear_transpose(fun, *primals, reduce_axes=()):
 
     Returns a function from a tree like the results to a tuple of trees like the arguments.
     """
+    check_callable(fun)
     leaves, tree = tree_flatten((primals, {}))
-    avals = [x if isinstance(x, ShapedArray) else ShapedArray(x.shape, x.dtype) for x in leaves]
+    avals = [abstractify(x) for x in leaves]
     flat_fun = FlatFunction(fun, tree)
     jaxpr = trace_to_jaxpr(flat_fun, avals, debug_info("linear_transpose", fun, primals))
     in_tree = tree_structure(tuple(primals))
+    _check_linear_dtypes([a.dtype for a in avals], [a.dtype for a in jaxpr.out_avals])
 
     def transposed(cotangents):
         cts, ct_tree = tree_flatten(cotangents)
@@ -473,8 +513,24 @@ def linear_transpose(fun, *primals, reduce_axes=()):
             raise TypeError(
                 f"cotangent tree does not match function output, expected {flat_fun.out_tree} but got {ct_tree}"
             )
+        for ct, wanted in zip(cts, jaxpr.out_avals):
+            if (typeof(ct).shape, typeof(ct).dtype) != (wanted.shape, wanted.dtype):
+                raise TypeError(
+                    f"cotangent type does not match function output, expected {wanted.str_short()} but got "
+                    f"{typeof(ct).str_short()}"
+                )
         undefined = [UndefinedPrimal(a) for a in avals]
         outs = backward_pass(jaxpr, jaxpr.consts, undefined, [as_array(ct) for ct in cts])
         return tree_unflatten(in_tree, [instantiate_zeros(ct) for ct in outs])
 
     return transposed
+
+
+def _check_linear_dtypes(given, results):
+    inexact = [all(dtypes.issubdtype(d, np.inexact) for d in some) for some in (given, results)]
+    integers = [all(dtypes.issubdtype(d, np.integer) for d in some) for some in (given, results)]
+    if not (all(inexact) or all(integers)):
+        raise TypeError(
+            "linear_transpose only supports [float or complex] -> [float or complex], and integer -> integer "
+            f"functions, but got {given} -> {results}."
+        )
