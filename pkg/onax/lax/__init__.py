@@ -3,6 +3,8 @@
 Each `foo_p` is the primitive behind `foo`; what a name does stands in `_prims/<family>.py`.
 """
 
+import importlib
+
 from onax._control.cond import cond, cond_p, switch
 from onax._control.reducers import associative_scan, reduce, reduce_p
 from onax._control.scan import map_ as map
@@ -339,3 +341,15 @@ from onax.lax._slicing import (
     dynamic_update_slice_in_dim,
 )
 from onax.lax._windows import reduce_window
+
+_LATER = frozenset({"linalg"})  # imported when first asked for
+
+
+def __getattr__(name):
+    if name in _LATER:
+        return importlib.import_module(f"onax.lax.{name}")
+    raise AttributeError(f"module 'onax.lax' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})

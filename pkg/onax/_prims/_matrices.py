@@ -1,0 +1,107 @@
+"""Matrices in the last two axes, for rules that stage: triangles, identity, products, transposes."""
+
+import numpy as np
+
+from onax._prims.convert import convert
+from onax._prims.dot import Precision, dot_general_p
+from onax._prims.elementwise import add, conj, div, eq, ge, select
+from onax._prims.elementwise_rows import const
+from onax._prims.shaping import (
+    broadcast_in_dim,
+    broadcasted_iota,
+    full_like,
+    reduce_sum,
+    transpose,
+)
+
+_INDEX = np.dtype(np.int32)
+
+
+def below(rows, columns, k):
+    """Where a matrix lies on or below its k-th diagonal, as bool."""
+    i = broadcasted_iota(_INDEX, (rows, columns), 0)
+    return ge(add(i, _INDEX.type(k)), broadcasted_iota(_INDEX, (rows, columns), 1))
+
+
+def _masked(x, k, keep_lower):
+    rank = len(x.shape)
+    mask = below(*x.shape[-2:], k if keep_lower else k - 1)
+    if rank > 2:
+        mask = broadcast_in_dim(mask, x.shape, (rank - 2, rank - 1))
+    zeros = full_like(x, 0)
+    return select(mask, x, zeros) if keep_lower else select(mask, zeros, x)
+
+
+def tril(x, k=0):
+    """x with zeros above the k-th diagonal."""
+    return _masked(x, k, True)
+
+
+def triu(x, k=0):
+    """x with zeros below the k-th diagonal."""
+    return _masked(x, k, False)
+
+
+def eye(n, dtype):
+    """The identity matrix."""
+    i = add(broadcasted_iota(_INDEX, (n, n), 0), _INDEX.type(0))
+    return convert(eq(i, broadcasted_iota(_INDEX, (n, n), 1)), dtype)
+
+
+def stacked_eye(shape, dtype):
+    """The identity matrix repeated to a shape."""
+    unit = eye(shape[-1], dtype)
+    rank = len(shape)
+    return unit if rank == 2 else broadcast_in_dim(unit, shape, (rank - 2, rank - 1))
+
+
+def matmul(x, y, precision=Precision.HIGHEST, preferred_element_type=None):
+    """The products of stacks of matrices of one rank."""
+    rank = len(x.shape)
+    batch = tuple(range(rank - 2))
+    return dot_general_p.bind(
+        x,
+        y,
+        dimension_numbers=(((rank - 1,), (rank - 2,)), (batch, batch)),
+        precision=None if precision is None else (precision, precision),
+        preferred_element_type=preferred_element_type,
+        out_sharding=None,
+    )
+
+
+def swapped(x):
+    """x with its last two axes exchanged."""
+    rank = len(x.shape)
+    return transpose(x, (*range(rank - 2), rank - 1, rank - 2))
+
+
+def adjoint(x):
+    """The conjugate transpose; of real numbers the transpose."""
+    x = swapped(x)
+    return conj(x) if x.dtype.kind == "c" else x
+
+
+def symmetrized(x):
+    """The mean of x and its adjoint."""
+    return div(add(x, adjoint(x)), const(x, 2))
+
+
+def diagonal(x):
+    """The diagonals of square matrices."""
+    rank = len(x.shape)
+    n = x.shape[-1]
+    mask = eq(broadcasted_iota(_INDEX, (n, n), 0), broadcasted_iota(_INDEX, (n, n), 1))
+    if rank > 2:
+        mask = broadcast_in_dim(mask, x.shape, (rank - 2, rank - 1))
+    return reduce_sum(select(mask, x, full_like(x, 0)), (rank - 1,))
+
+
+def as_rows(x):
+    """A vector in the last axis, as a matrix of one row that broadcasts: an axis of length 1 before the last."""
+    rank = len(x.shape)
+    return broadcast_in_dim(x, (*x.shape[:-1], 1, x.shape[-1]), (*range(rank - 1), rank))
+
+
+def as_columns(x):
+    """A vector in the last axis as a matrix of one column: an axis of length 1 behind."""
+    return broadcast_in_dim(x, (*x.shape, 1), tuple(range(len(x.shape))))

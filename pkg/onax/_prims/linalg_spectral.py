@@ -1,0 +1,499 @@
+"""Linear algebra: eigenvalues, singular values, and reductions to simpler forms.
+
+eigh, eig, svd; schur, hessenberg, tridiagonal; tridiagonal_solve.  Derivatives are those of simple eigenvalues and
+distinct singular values, as in JAX.
+"""
+
+import enum
+
+import numpy as np
+
+from onax._core.rules import add_tangents, tangent_zero
+from onax._core.zeros import Zero, is_undefined_primal
+from onax._ground import dims, dtypes
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import NEVER, Primitive
+from onax._prims import linalg_kernels as kernels
+from onax._prims._matrices import adjoint, as_columns, diagonal, matmul, stacked_eye, symmetrized
+from onax._prims.convert import convert
+from onax._prims.elementwise import abs as abs_
+from onax._prims.elementwise import add, complex, conj, div, eq, imag, integer_pow, mul, neg, real, sub
+from onax._prims.elementwise_rows import const
+from onax._prims.linalg import lu_p, lu_solve
+from onax._prims.linalg_rules import check_operands, check_square, is_square, operand, stacked
+from onax._prims.reductions import argmax
+from onax._prims.shaping import (
+    bdim_at_front,
+    broadcast_in_dim,
+    broadcasted_iota,
+    moveaxis,
+    reduce_sum,
+    reshape,
+    shape_of,
+)
+from onax._prims.slicing import pad, slice_in_dim, zero_scalar
+
+
+def _outer_grid(v, like):
+    """(v as rows, v as columns): vectors in the last axis, broadcast to the shape of `like`."""
+    shape = shape_of(like)
+    rank = len(shape)
+    rows = broadcast_in_dim(v, shape, (*range(rank - 2), rank - 1))
+    return rows, broadcast_in_dim(v, shape, (*range(rank - 2), rank - 2))
+
+
+# ---- eigh ----
+
+
+class EighImplementation(enum.Enum):
+    """How eigenvalues of Hermitian matrices are computed; on a CPU only by QR."""
+
+    QR = "qr"
+    JACOBI = "jacobi"
+    QDWH = "qdwh"
+
+
+def _eigh_abstract(x, *, lower, sort_eigenvalues, subset_by_index, algorithm):
+    check_operands("eigh", (x,), (2,))
+    if not is_square(x):
+        raise ValueError(f"Argument to symmetric eigendecomposition must have shape [..., n, n], got shape {x.shape}")
+    return ShapedArray(x.shape, x.dtype), ShapedArray(x.shape[:-1], dtypes.real_dtype(x.dtype))
+
+
+def _eigh_jvp(primals, tangents, **params):
+    (x,), (g,) = primals, tangents
+    v, w = eigh_p.bind(symmetrized(x), **params)
+    if type(g) is Zero:
+        return [v, w], tangent_zero([v, w])
+    unit = stacked_eye(shape_of(x), x.dtype)
+    along, down = _outer_grid(convert(w, x.dtype), x)
+    gaps = sub(integer_pow(sub(add(unit, along), down), -1), unit)
+    turned = matmul(matmul(adjoint(v), g), v)
+    change = diagonal(turned)
+    return [v, w], [matmul(v, mul(gaps, turned)), real(change) if change.dtype.kind == "c" else change]
+
+
+eigh_p = stacked(
+    Primitive(
+        "eigh", multiple_results=True, kernel=kernels.eigh, abstract_eval=_eigh_abstract, jvp=_eigh_jvp, weak=NEVER
+    )
+)
+
+
+def eigh(x, *, lower=True, symmetrize_input=True, sort_eigenvalues=True, subset_by_index=None, implementation=None):
+    """(eigenvectors in columns, eigenvalues) of Hermitian matrices x[..., n, n]; eigenvalues ascend.
+
+    symmetrize_input takes the mean of x and its adjoint first; otherwise one triangle alone counts, the lower one with
+    `lower`.  Raises NotImplementedError for a proper subset and for implementations other than QR, as JAX on a CPU.
+    """
+    x = operand(x)
+    if symmetrize_input:
+        check_square_operand_of_eigh(x)
+        x = symmetrized(x)
+    if subset_by_index is not None and subset_by_index != (0, x.shape[-1]):
+        raise NotImplementedError("subset_by_index not supported on CPU and GPU")
+    if implementation not in (None, EighImplementation.QR):
+        raise NotImplementedError(f"{implementation.name.capitalize()} implementation is not supported on CPU")
+    v, w = eigh_p.bind(
+        x,
+        lower=bool(lower),
+        sort_eigenvalues=bool(sort_eigenvalues),
+        subset_by_index=subset_by_index,
+        algorithm=implementation,
+    )
+    return v, w
+
+
+def check_square_operand_of_eigh(x):
+    """The errors of eigh for an operand that cannot be made Hermitian."""
+    _eigh_abstract(x.aval, lower=True, sort_eigenvalues=True, subset_by_index=None, algorithm=None)
+
+
+# ---- eig ----
+
+
+class EigImplementation(enum.Enum):
+    """How eigenvalues of general matrices are computed; on a CPU only by LAPACK."""
+
+    CUSOLVER = "cusolver"
+    MAGMA = "magma"
+    LAPACK = "lapack"
+
+
+_EIG_REFUSAL = (
+    "Derivatives of non-symmetric eigenvectors are only valid under assumptions on the input that JAX cannot check "
+    "(see the enable_eigvec_derivs argument to jax.lax.linalg.eig). Pass enable_eigvec_derivs=True to "
+    "jax.lax.linalg.eig to opt in. See https://github.com/jax-ml/jax/issues/2748 for discussion."
+)
+
+
+def _eig_abstract(
+    x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigvec_derivs=False, implementation=None
+):
+    check_operands("eig", (x,), (2,))
+    check_square("eig", x)
+    dtype = x.dtype
+    if dtype.kind != "c":
+        dtype = np.dtype(np.complex128 if dtype.itemsize == 8 and dtype.kind == "f" else np.complex64)
+    vectors = [ShapedArray(x.shape, dtype)] * (bool(compute_left_eigenvectors) + bool(compute_right_eigenvectors))
+    return [ShapedArray(x.shape[:-1], dtype), *vectors]
+
+
+def _eigenvector_tangent(w, v, mixed):
+    """For columns of length 1 whose largest element is real; `mixed` is v^-1 g v."""
+    unit = stacked_eye(shape_of(v), v.dtype)
+    along, down = _outer_grid(w, v)
+    gaps = sub(integer_pow(sub(add(along, unit), down), -1), unit)
+    free = matmul(v, mul(gaps, mixed))
+    rank = len(shape_of(v))
+    largest = argmax(abs_(v), rank - 2, np.int32)
+    rows = broadcasted_iota(np.int32, shape_of(v), rank - 2)
+    marks = convert(eq(rows, broadcast_in_dim(largest, shape_of(v), (*range(rank - 2), rank - 1))), v.dtype)
+
+    def at_largest(x):
+        return reduce_sum(mul(marks, x), (rank - 2,))
+
+    stretch = neg(real(reduce_sum(mul(conj(v), free), (rank - 2,))))
+    turn = div(neg(imag(at_largest(free))), real(at_largest(v)))
+    scale = broadcast_in_dim(complex(stretch, turn), shape_of(v), (*range(rank - 2), rank - 1))
+    return add(free, mul(v, scale))
+
+
+def _solved(v, g):
+    """v^-1 g"""
+    both, _, order = lu_p.bind(v)
+    return lu_solve(both, order, g)
+
+
+def _eig_jvp(primals, tangents, **params):
+    (x,), (g,) = primals, tangents
+    left, right = params["compute_left_eigenvectors"], params["compute_right_eigenvectors"]
+    if (left or right) and not params.get("enable_eigvec_derivs"):
+        raise NotImplementedError(_EIG_REFUSAL)
+    full = {**params, "compute_left_eigenvectors": left, "compute_right_eigenvectors": True}
+    w, *vectors = eig_p.bind(x, **full)
+    v = vectors[-1]
+    out = [w, *(vectors[:1] if left else ()), *((v,) if right else ())]
+    if type(g) is Zero:
+        return out, tangent_zero(out)
+    g = convert(g, w.dtype)
+    mixed = matmul(_solved(v, g), v)
+    changes = [diagonal(mixed)]
+    if left:
+        u = vectors[0]
+        changes.append(_eigenvector_tangent(conj(w), u, matmul(_solved(u, adjoint(g)), u)))
+    if right:
+        changes.append(_eigenvector_tangent(w, v, mixed))
+    return out, changes
+
+
+eig_p = stacked(
+    Primitive("eig", multiple_results=True, kernel=kernels.eig, abstract_eval=_eig_abstract, jvp=_eig_jvp, weak=NEVER)
+)
+
+
+def eig(
+    x,
+    *,
+    compute_left_eigenvectors=True,
+    compute_right_eigenvectors=True,
+    enable_eigvec_derivs=False,
+    implementation=None,
+    use_magma=None,
+):
+    """[eigenvalues, left eigenvectors, right eigenvectors], the two last if wanted, of square matrices; complex.
+
+    Vectors stand in columns, have length 1 and a real largest element.  Derivatives of vectors must be asked for by
+    enable_eigvec_derivs: they hold for simple eigenvalues.  use_magma is accepted and makes no difference on a CPU.
+    """
+    if implementation not in (None, EigImplementation.LAPACK):
+        raise ValueError("Only the lapack implementation is supported on CPU.")
+    return eig_p.bind(
+        operand(x),
+        compute_left_eigenvectors=compute_left_eigenvectors,
+        compute_right_eigenvectors=compute_right_eigenvectors,
+        enable_eigvec_derivs=enable_eigvec_derivs,
+        implementation=implementation,
+    )
+
+
+# ---- svd ----
+
+
+class SvdAlgorithm(enum.Enum):
+    """How singular values are computed; on a CPU by divide and conquer (the default) or QR."""
+
+    DEFAULT = "default"
+    QR = "QR"
+    JACOBI = "Jacobi"
+    POLAR = "polar"
+    DIVIDE_AND_CONQUER = "divide_and_conquer"
+
+
+def _svd_abstract(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
+    check_operands("svd", (x,), (2,))
+    *batch, m, n = x.shape
+    k = dims.min_dim(m, n)
+    s = ShapedArray((*batch, k), dtypes.real_dtype(x.dtype))
+    if not compute_uv:
+        return (s,)
+    rows, columns = (m, n) if full_matrices else (k, k)
+    return s, ShapedArray((*batch, m, rows), x.dtype), ShapedArray((*batch, columns, n), x.dtype)
+
+
+def _svd_vector_tangents(x, g, s, u, vh, inside):
+    """Tangents of u and v^H; `inside` is u^H g v."""
+    v, uh = adjoint(vh), adjoint(u)
+    along, down = _outer_grid(s, inside)
+    unit = stacked_eye(shape_of(inside), s.dtype)
+    gaps = sub(div(const(s, 1), add(mul(add(along, down), sub(along, down)), unit)), unit)
+    gaps, along, down = (convert(y, x.dtype) for y in (gaps, along, down))
+    by_columns, by_rows = mul(along, inside), mul(down, inside)
+    zero = convert(eq(s, const(s, 0)), s.dtype)
+    inverse = sub(div(const(s, 1), add(s, zero)), zero)
+    inverses = mul(convert(unit, x.dtype), convert(_outer_grid(inverse, inside)[1], x.dtype))
+    turn = mul(mul(sub(inside, adjoint(inside)), inverses), const(inside, 0.5))
+    gu = matmul(u, add(mul(gaps, add(by_columns, adjoint(by_columns))), turn))
+    gv = matmul(v, mul(gaps, add(by_rows, adjoint(by_rows))))
+    m, n = shape_of(x)[-2:]
+    if m > n:
+        gu = add(gu, _outside(u, uh, matmul(g, v), s))
+    if n > m:
+        gv = add(gv, _outside(v, vh, matmul(adjoint(g), u), s))
+    return gu, adjoint(gv)
+
+
+def _outside(basis, basis_h, change, s):
+    """The part of a change that leaves the space of the vectors, divided by their singular values."""
+    left = sub(change, matmul(basis, matmul(basis_h, change)))
+    rank = len(shape_of(left))
+    return div(left, convert(broadcast_in_dim(s, shape_of(left), (*range(rank - 2), rank - 1)), left.dtype))
+
+
+def _svd_jvp(primals, tangents, *, full_matrices, compute_uv, **params):
+    (x,), (g,) = primals, tangents
+    m, n = shape_of(x)[-2:]
+    if compute_uv and full_matrices and not dims.equal(m, n):
+        raise NotImplementedError("Singular value decomposition JVP not implemented for full matrices")
+    if type(g) is Zero:
+        out = svd_p.bind(x, full_matrices=full_matrices, compute_uv=compute_uv, **params)
+        return out, tangent_zero(out)
+    s, u, vh = svd_p.bind(x, full_matrices=False, compute_uv=True, **params)
+    inside = matmul(matmul(adjoint(u), g), adjoint(vh))
+    change = diagonal(inside)
+    change = real(change) if change.dtype.kind == "c" else change
+    if not compute_uv:
+        return [s], [change]
+    gu, gvh = _svd_vector_tangents(x, g, s, u, vh, inside)
+    return [s, u, vh], [change, gu, gvh]
+
+
+svd_p = stacked(
+    Primitive("svd", multiple_results=True, kernel=kernels.svd, abstract_eval=_svd_abstract, jvp=_svd_jvp, weak=NEVER)
+)
+
+
+def svd(x, *, full_matrices=True, compute_uv=True, subset_by_index=None, algorithm=None):
+    """(u, s, v^H) with x = u diag(s) v^H, s descending; s alone without compute_uv.
+
+    x[..., m, n] gives u[..., m, m] and v^H[..., n, n], without full_matrices min(m, n) columns and rows of them.
+    Raises NotImplementedError for a proper subset and for algorithms that JAX has not on a CPU.
+    """
+    x = operand(x)
+    if subset_by_index is not None and x.ndim > 1:
+        if full_matrices and compute_uv:
+            raise ValueError("full_matrices and subset_by_index cannot both be set")
+        if subset_by_index != (0, min(x.shape[-2:])):
+            raise NotImplementedError("subset_by_index not implemented for CPU and GPU")
+        subset_by_index = None
+    if algorithm in (SvdAlgorithm.JACOBI, SvdAlgorithm.POLAR):
+        raise NotImplementedError("The SVD Jacobi and Polar algorithms are not implemented on CPU.")
+    out = svd_p.bind(
+        x,
+        full_matrices=bool(full_matrices),
+        compute_uv=bool(compute_uv),
+        subset_by_index=subset_by_index,
+        algorithm=algorithm,
+    )
+    if not compute_uv:
+        return out[0]
+    s, u, vh = out
+    return u, s, vh
+
+
+# ---- simpler forms ----
+
+
+def _schur_abstract(x, *, compute_schur_vectors, sort_eig_vals, select_callable):
+    check_operands("schur", (x,), (2,))
+    check_square("schur", x)
+    return [ShapedArray(x.shape, x.dtype)] * (2 if compute_schur_vectors else 1)
+
+
+schur_p = stacked(
+    Primitive("schur", multiple_results=True, kernel=kernels.schur, abstract_eval=_schur_abstract, weak=NEVER)
+)
+
+
+def schur(x, *, compute_schur_vectors=True, sort_eig_vals=False, select_callable=None):
+    """[T, Z] with x = Z T Z^H, Z unitary, T upper triangular (of real matrices with 2 x 2 blocks for complex pairs).
+
+    Not differentiable; sorting raises NotImplementedError; both as in JAX.
+    """
+    if sort_eig_vals:
+        raise NotImplementedError("The sort feature of LAPACK's gees routine is not implemented.")
+    return schur_p.bind(
+        operand(x),
+        compute_schur_vectors=bool(compute_schur_vectors),
+        sort_eig_vals=False,
+        select_callable=select_callable,
+    )
+
+
+def _hessenberg_abstract(x):
+    check_operands("hessenberg", (x,), (2,))
+    if not is_square(x):
+        raise ValueError(f"Argument to Hessenberg reduction must have shape [..., n, n], got shape {x.shape}")
+    if dims.equal(x.shape[-1], 0):
+        raise ValueError(f"hessenberg needs matrices with at least one row, got shape {x.shape}")
+    return [ShapedArray(x.shape, x.dtype), ShapedArray((*x.shape[:-2], x.shape[-1] - 1), x.dtype)]
+
+
+hessenberg_p = stacked(
+    Primitive(
+        "hessenberg", multiple_results=True, kernel=kernels.hessenberg, abstract_eval=_hessenberg_abstract, weak=NEVER
+    )
+)
+
+
+def hessenberg(a):
+    """(H above and in the first subdiagonal with reflections below it, taus): a = Q H Q^H.
+
+    householder_product makes Q from the reflections.  Not differentiable, as in JAX.
+    """
+    return tuple(hessenberg_p.bind(operand(a)))
+
+
+def _tridiagonal_abstract(x, *, lower):
+    check_operands("tridiagonal", (x,), (2,))
+    if not is_square(x) or dims.equal(x.shape[-1], 0):
+        raise ValueError(f"The input to tridiagonal must be a square matrix. Got shape {x.shape[-2:]}.")
+    *batch, n, _ = x.shape
+    real = dtypes.real_dtype(x.dtype)
+    return [
+        ShapedArray(x.shape, x.dtype),
+        ShapedArray((*batch, n), real),
+        ShapedArray((*batch, n - 1), real),
+        ShapedArray((*batch, n - 1), x.dtype),
+    ]
+
+
+tridiagonal_p = stacked(
+    Primitive(
+        "tridiagonal",
+        multiple_results=True,
+        kernel=kernels.tridiagonal,
+        abstract_eval=_tridiagonal_abstract,
+        weak=NEVER,
+    )
+)
+
+
+def tridiagonal(a, *, lower=True):
+    """(form with reflections, diagonal, the one beside it, taus) of Hermitian matrices: a = Q T Q^H.
+
+    One triangle of a counts.  Not differentiable, as in JAX.
+    """
+    return tuple(tridiagonal_p.bind(operand(a), lower=bool(lower)))
+
+
+# ---- tridiagonal_solve ----
+
+
+def _tridiagonal_solve_abstract(dl, d, du, b, *, perturb_singular):
+    check_operands("tridiagonal_solve", (dl, d, du, b), (1, 1, 1, 2))
+    if not (dims.equal_shapes(dl.shape, d.shape) and dims.equal_shapes(d.shape, du.shape)):
+        raise TypeError("tridiagonal_solve requires that all diagonal arguments have the same shape.")
+    if not dims.equal(d.shape[-1], b.shape[-2]):
+        raise TypeError(
+            "tridiagonal_solve requires that the leading ndim-1 dimensions of b equal the dimensions of the diagonal "
+            "arguments."
+        )
+    return ShapedArray(b.shape, b.dtype)
+
+
+def _tridiagonal_product(dl, d, du, x):
+    """The tridiagonal matrix times x."""
+    n, rank = shape_of(d)[-1], len(shape_of(x))
+
+    def beside(diagonal, start, low):
+        band = slice_in_dim(diagonal, 1 - start, n - start, axis=-1)
+        rows = slice_in_dim(x, start, n - 1 + start, axis=-2)
+        product = mul(broadcast_in_dim(as_columns(band), shape_of(rows), tuple(range(rank))), rows)
+        none = [(0, 0, 0)] * (rank - 2)
+        return pad(product, zero_scalar(product.dtype), [*none, (low, 1 - low, 0), (0, 0, 0)])
+
+    product = mul(broadcast_in_dim(as_columns(d), shape_of(x), tuple(range(rank))), x)
+    return product if n == 1 else add(add(product, beside(dl, 0, 1)), beside(du, 1, 0))
+
+
+def _tridiagonal_solve_jvp(primals, tangents, **params):
+    *diagonals, b = primals
+    *g_diagonals, gb = tangents
+    out = tridiagonal_solve_p.bind(*diagonals, b, **params)
+    if all(type(g) is Zero for g in tangents):
+        return out, tangent_zero(out)
+    if not all(type(g) is Zero for g in g_diagonals):
+        full = [np.zeros(g.aval.shape, g.aval.dtype) if type(g) is Zero else g for g in g_diagonals]
+        gb = add_tangents(gb, neg(_tridiagonal_product(*full, out)))
+    return out, tridiagonal_solve_p.bind(*diagonals, gb, **params)
+
+
+def _tridiagonal_solve_transpose(ct, dl, d, du, b, **params):
+    if any(is_undefined_primal(x) for x in (dl, d, du)):
+        raise TypeError("tridiagonal_solve is linear in its right-hand side only")
+    if type(ct) is Zero:
+        return [None, None, None, Zero(b.aval)]
+    n = shape_of(d)[-1]
+    none = [(0, 0, 0)] * (len(shape_of(d)) - 1)
+
+    def shifted(x, start, low):
+        part = slice_in_dim(x, start, n - 1 + start, axis=-1)
+        return pad(part, zero_scalar(x.dtype), [*none, (low, 1 - low, 0)])
+
+    below, above = shifted(operand(du), 0, 1), shifted(operand(dl), 1, 0)
+    return [None, None, None, tridiagonal_solve_p.bind(below, d, above, ct, **params)]
+
+
+def _tridiagonal_solve_batch(axis_data, operands, mapped, **params):
+    """With b alone mapped, its columns become more columns."""
+    *diagonals, b = operands
+    if any(d is not None for d in mapped[:3]):
+        moved = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, mapped)]
+        return tridiagonal_solve_p.bind(*moved, **params), 0
+    at = b.ndim - 2
+    b = moveaxis(b, mapped[3], at)
+    *lead, n, k, columns = b.shape
+    out = tridiagonal_solve_p.bind(*diagonals, reshape(b, (*lead, n, k * columns)), **params)
+    return reshape(out, b.shape), at
+
+
+tridiagonal_solve_p = Primitive(
+    "tridiagonal_solve",
+    kernel=kernels.tridiagonal_solve,
+    abstract_eval=_tridiagonal_solve_abstract,
+    jvp=_tridiagonal_solve_jvp,
+    transpose=_tridiagonal_solve_transpose,
+    batch=_tridiagonal_solve_batch,
+    weak=NEVER,
+)
+
+
+def tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
+    """The solution x[..., n, k] of A x = b, A having the diagonals dl (below; dl[..., 0] unused), d, du (above).
+
+    A singular A gives NaN, or with perturb_singular the solution for a pivot that is tiny instead of 0.
+    """
+    return tridiagonal_solve_p.bind(
+        operand(dl), operand(d), operand(du), operand(b), perturb_singular=bool(perturb_singular)
+    )
