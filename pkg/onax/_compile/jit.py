@@ -17,13 +17,14 @@ from onax._core.axes import named_axes
 from onax._core.result_checks import SPECIAL
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import source
-from onax._ground.config import config
+from onax._ground.config import KEY_REUSE, config
 from onax._ground.devices import Device, get_backend
 from onax._ground.lazy import LazyModule
 from onax._native import context
 from onax._native.array import ArrayImpl
 from onax._native.call import Entry, JitFunction, check_hashable
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
+from onax._transforms import key_reuse
 from onax._transforms.abstract import ShapeDtypeStruct, argument_avals, stage
 from onax._transforms.flatten import check_callable, debug_info, fun_name, fun_signature, normalize_argnums
 from onax._transforms.staging import hoist_tracers
@@ -196,15 +197,19 @@ class PjitFunction(JitFunction):
         options = self._options
         if options.in_shardings is not None:
             args = device_put(args, options.in_shardings)
-        entry, leaves = compile_call(self, args, kwargs)
-        result = entry.run(leaves)
+        entry, staged = compile_call(self, args, kwargs)
+        watched = context.option_word() & (SPECIAL | KEY_REUSE)
+        if key_reuse.checking():
+            run = functools.partial(entry.run, staged.leaves)
+            result = key_reuse.check_call(f"jit({fun_name(self.fun)})", staged.jaxpr, staged.leaves, run)
+        else:
+            result = entry.run(staged.leaves)
+        if watched & SPECIAL:
+            check_special(self, args, kwargs, result)
         if options.out_shardings is not None:
             result = device_put(result, options.out_shardings)
-        if options.in_shardings is not None or options.out_shardings is not None:
-            return result, None  # arguments and results are moved: no call without Python
-        if context.option_word() & SPECIAL:
-            check_special(self, args, kwargs, result)
-            return result, None
+        if watched or options.in_shardings is not None or options.out_shardings is not None:
+            return result, None  # arguments and results are looked at, or moved: no call without Python
         return result, entry
 
 
@@ -286,7 +291,7 @@ def usable_donations(donated, in_avals, out_avals):
 
 
 def compile_call(jitted, args, kwargs):
-    """(Entry, flat arguments) for a call on values."""
+    """(Entry, Staged) for a call on values."""
     staged = _stage(jitted, args, kwargs)
     options = jitted._options
     name = fun_name(jitted.fun)
@@ -304,7 +309,7 @@ def compile_call(jitted, args, kwargs):
         if unused:
             warnings.warn(f"Some donated buffers were not usable: {', '.join(unused)}.", stacklevel=3)
     entry = Entry(executable, staged.out_tree, device=device, committed=committed, donated=donated)
-    return entry, staged.leaves
+    return entry, staged
 
 
 def executable_of(jaxpr, name, keep_unused=False, compiler_options=None):

@@ -367,6 +367,7 @@ _precision = add(
 )
 _checks = add("jax_enable_checks", bool, False, "Jaxprs are checked after each transformation.", in_key=True)
 _key_reuse = add("jax_debug_key_reuse", bool, False, "Consuming a random key twice raises.", in_key=True)
+KEY_REUSE = 1 << _key_reuse.shift
 _custom_prng = add("jax_enable_custom_prng", bool, False, "PRNGKey gives typed key arrays.", in_key=True)
 _prng_impl = add(
     "jax_default_prng_impl", ("threefry2x32", "rbg", "unsafe_rbg"), "threefry2x32",

@@ -10,6 +10,7 @@ from onax._ground import dtypes
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_unflatten
+from onax._transforms import key_reuse
 from onax._transforms.flatten import (
     FlatFunction,
     check_callable,
@@ -179,6 +180,8 @@ def stage(fun, args, kwargs, static_argnums=(), static_argnames=(), traced_for="
     avals = argument_avals(fun, leaves, lambda: info.arg_names)
     flat_fun = CheckedFlatFunction(partial, tree, traced_for)
     jaxpr = trace_to_jaxpr(flat_fun, avals, info)
+    if key_reuse.checking():
+        key_reuse.check_jaxpr(jaxpr)
     return jaxpr, flat_fun.out_tree, tree
 
 
