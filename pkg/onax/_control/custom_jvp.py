@@ -1,34 +1,31 @@
 """custom_jvp: functions that bring their own forward-mode rule."""
 
-import functools
-
+from onax._control.custom_call import CustomFunction, open_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
 from onax._core.rules import add_tangents
-from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
+from onax._core.trace import find_cur_trace, typeof
 from onax._core.zeros import SymbolicZero, Zero
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 from onax._prims.shaping import bdim_at_front, instantiate_zeros
 from onax._transforms.batching import batch_flat, batch_jaxpr
-from onax._transforms.flatten import check_callable, debug_info, fun_name, fun_signature
+from onax._transforms.flatten import fun_name
 from onax._transforms.jvp import call_custom_jvp
-from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 
 
-class custom_jvp:
+class custom_jvp(CustomFunction):
     """A function whose derivative is given by hand.
 
-    `defjvp(rule)`: `rule(primals, tangents) -> (out, tangent_out)`, with the arguments at `nondiff_argnums` first.
+    `defjvp(rule)`: `rule(primals, tangents) -> (out, tangent_out)`, with the arguments at `nondiff_argnums` first; with
+    `symbolic_zeros`, tangents known to vanish are SymbolicZero, and the rule may return such.
     `defjvps(*rules)`: one `rule(t, out, *primals)` an argument, or None.
     """
 
+    kind = "custom_jvp"
+
     def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
-        check_callable(fun)
-        functools.update_wrapper(self, fun)
-        self.fun = fun
-        self.nondiff_argnums = tuple(nondiff_argnums)
-        self.nondiff_argnames = tuple(nondiff_argnames)
+        super().__init__(fun, nondiff_argnums, nondiff_argnames)
         self.jvp = None
         self.symbolic_zeros = False
 
@@ -59,83 +56,30 @@ class custom_jvp:
             raise AttributeError(f"No JVP defined for custom_jvp function {fun_name(self.fun)} using defjvp.")
         if context.get_trace() is None:
             return self.fun(*args, **kwargs)
-        return _call(self, resolve_arguments(self.fun, args, kwargs))
-
-    def __get__(self, instance, owner=None):
-        return self if instance is None else functools.partial(self, instance)
-
-
-def resolve_arguments(fun, args, kwargs):
-    """All arguments by position, defaults filled in."""
-    if not kwargs:
-        signature = fun_signature(fun)
-        if signature is None or len(args) >= len(signature.parameters):
-            return args
-    signature = fun_signature(fun)
-    if signature is None:
-        raise TypeError(f"{fun_name(fun)} has no signature: its arguments must be given by position")
-    bound = signature.bind(*args, **kwargs)
-    bound.apply_defaults()
-    if bound.kwargs:
-        raise TypeError(f"keyword arguments could not be resolved to positions: {', '.join(bound.kwargs)}")
-    return bound.args
+        call, leaves = open_call(self, args, kwargs)
+        params = {"name": fun_name(self.fun), "fun": self.fun}
+        outs = find_cur_trace().process_custom_jvp_call(
+            custom_jvp_call_p, call.fun, _flat_rule(call), leaves, symbolic_zeros=self.symbolic_zeros, params=params
+        )
+        return tree_unflatten(call.out_tree, outs)
 
 
-class _Trees:
-    """The structure of the results, known once the function or its rule has run."""
+def _flat_rule(call):
+    custom = call.custom
 
-    __slots__ = ("out",)
-
-
-def _call(custom, args):
-    nondiff = {n % len(args) for n in custom.nondiff_argnums}
-    names = fun_signature(custom.fun)
-    if custom.nondiff_argnames and names is not None:
-        nondiff |= {i for i, n in enumerate(names.parameters) if n in custom.nondiff_argnames}
-    fixed = tuple(args[i] for i in sorted(nondiff))
-    dynamic = tuple(a for i, a in enumerate(args) if i not in nondiff)
-    leaves, in_tree = tree_flatten(dynamic)
-    for leaf in leaves:
-        if not valid_jaxtype(leaf):
-            raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type.")
-    trees = _Trees()
-    fun = _flat_fun(custom.fun, args, nondiff, in_tree, trees)
-    jvp = _flat_jvp(custom, fixed, in_tree, trees)
-    params = {"name": fun_name(custom.fun), "fun": custom.fun}
-    outs = find_cur_trace().process_custom_jvp_call(
-        custom_jvp_call_p, fun, jvp, leaves, symbolic_zeros=custom.symbolic_zeros, params=params
-    )
-    return tree_unflatten(trees.out, outs)
-
-
-def flat_call(args, nondiff, in_tree, leaves):
-    """All arguments of a call: those at `nondiff` as they were given, the others from flat values."""
-    dynamic = iter(tree_unflatten(in_tree, leaves))
-    return [a if i in nondiff else next(dynamic) for i, a in enumerate(args)]
-
-
-def _flat_fun(fun, args, nondiff, in_tree, trees):
-    def flat(*leaves):
-        outs, trees.out = tree_flatten(fun(*flat_call(args, nondiff, in_tree, leaves)))
-        return outs
-
-    return flat
-
-
-def _flat_jvp(custom, fixed, in_tree, trees):
     def jvp(*primals_and_tangents):
         half = len(primals_and_tangents) // 2
-        primals = tree_unflatten(in_tree, primals_and_tangents[:half])
-        tangents = tree_unflatten(in_tree, primals_and_tangents[half:])
-        pair = custom.jvp(*fixed, primals, tangents)
-        return _check_rule_results(custom, pair, trees)
+        primals = tree_unflatten(call.in_tree, primals_and_tangents[:half])
+        tangents = tree_unflatten(call.in_tree, primals_and_tangents[half:])
+        outs, tangents_out, call.out_tree = _rule_results(custom, custom.jvp(*call.fixed, primals, tangents))
+        return [*outs, *tangents_out]
 
     jvp.__name__ = fun_name(custom.jvp)
     return jvp
 
 
-def _check_rule_results(custom, pair, trees):
-    """Flat results and tangents of a user's rule; TypeError where they do not match."""
+def _rule_results(custom, pair):
+    """(flat results, flat tangents, their tree) of a user's rule; TypeError where they do not match."""
     rule, fun = fun_name(custom.jvp), fun_name(custom.fun)
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
         raise TypeError(
@@ -157,8 +101,7 @@ def _check_rule_results(custom, pair, trees):
                 f"corresponding shapes and dtypes. Expected {wanted.str_short()} (tangent type of "
                 f"{typeof(x).str_short()}) but got {got.str_short()}."
             )
-    trees.out = out_tree
-    return [*outs, *tangents]
+    return outs, tangents, out_tree
 
 
 # ---- the equation form ----
@@ -169,18 +112,15 @@ class CustomJVPCall(Primitive):
 
     def stage(self, trace, fun, jvp, args, symbolic_zeros, params):
         """Records a call: stages the function itself, keeps its rule."""
-        args = [as_array(x) if not isinstance(x, (bool, int, float, complex)) else x for x in args]
-        info = debug_info("custom_jvp fun", params["fun"])
-        closed = trace_to_jaxpr(fun, [typeof(x) for x in args], info)
-        closed, hoisted = hoist_tracers(closed)
+        closed, operands, num_consts = stage_call("custom_jvp", fun, params["fun"], args)
         eqn_params = {
             "call_jaxpr": closed,
             "jvp_jaxpr_fun": jvp,
             "name": params["name"],
-            "num_consts": len(hoisted),
+            "num_consts": num_consts,
             "symbolic_zeros": symbolic_zeros,
         }
-        return trace.process_primitive(self, [*hoisted, *args], eqn_params)
+        return trace.process_primitive(self, operands, eqn_params)
 
 
 def _impl(*args, call_jaxpr, **_):
@@ -192,11 +132,7 @@ def _abstract_eval(*avals, call_jaxpr, **_):
 
 
 def _jvp(primals, tangents, *, call_jaxpr, jvp_jaxpr_fun, name, num_consts, symbolic_zeros):
-    if any(type(t) is not Zero for t in tangents[:num_consts]):
-        raise TypeError(
-            f"{name}: differentiating with respect to a value the custom_jvp function closes over; pass it as an "
-            "argument"
-        )
+    refuse_closed_over(name, "custom_jvp", [type(t) is not Zero for t in tangents[:num_consts]])
     pairs = list(zip(primals, tangents))[num_consts:]
     return call_custom_jvp(jvp_jaxpr_fun, pairs, symbolic_zeros)
 

@@ -4,78 +4,109 @@ A call stands in a jaxpr as `custom_vjp_call`.  Differentiated, it becomes the f
 equation, which is linear in the tangents by promise and whose transpose is the backward rule.
 """
 
-import functools
-
-from onax._control.custom_jvp import flat_call, resolve_arguments
+from onax._control.custom_call import CustomFunction, open_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
-from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
+from onax._core.trace import find_cur_trace, typeof
 from onax._core.zeros import SymbolicZero, Zero, is_undefined_primal
 from onax._ground.dtypes import float0
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
-from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
+from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.reductions import reduce_sum
 from onax._prims.shaping import bdim_at_front, instantiate_zeros, moveaxis
 from onax._transforms.batching import batch_flat, batch_jaxpr
-from onax._transforms.flatten import check_callable, debug_info, fun_name
-from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
+from onax._transforms.flatten import fun_name
 
 
-class custom_vjp:
+class custom_vjp(CustomFunction):
     """A function whose vjp is given by hand.
 
     `defvjp(fwd, bwd)`: `fwd(*args) -> (out, residuals)` and `bwd(*nondiff_args, residuals, ct) -> cotangents of the
     arguments`, a tuple (None for a zero).  The arguments at `nondiff_argnums` come first in `bwd`.
     """
 
+    kind = "custom_vjp"
+
     def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
-        check_callable(fun)
-        functools.update_wrapper(self, fun)
-        self.fun = fun
-        self.nondiff_argnums = tuple(nondiff_argnums)
-        self.nondiff_argnames = tuple(nondiff_argnames)
+        super().__init__(fun, nondiff_argnums, nondiff_argnames)
         self.fwd = self.bwd = None
+        self.symbolic_zeros = False
 
     def defvjp(self, fwd, bwd, symbolic_zeros=False, optimize_remat=False):
-        """Sets the rules (`optimize_remat` is accepted: rules are never rematerialised here).
+        """Sets the rules (`optimize_remat` is accepted: `checkpoint` keeps a rule's arguments alone already).
 
-        Raises NotImplementedError for `symbolic_zeros`: cotangents and tangents reach these rules as arrays.
+        With `symbolic_zeros`, `fwd` gets a CustomVJPPrimal for every array, which says whether a derivative by it is
+        wanted, and `bwd` gets a SymbolicZero for every cotangent that is known to vanish.
         """
-        if symbolic_zeros:
-            raise NotImplementedError(
-                "custom_vjp.defvjp(symbolic_zeros=True): rules get arrays; leave the option out, or use custom_jvp"
-            )
         self.fwd = fwd
         self.bwd = bwd
+        self.symbolic_zeros = symbolic_zeros
 
     def __call__(self, *args, **kwargs):
         if self.fwd is None or self.bwd is None:
             raise AttributeError(f"No VJP defined for custom_vjp function {fun_name(self.fun)} using defvjp.")
         if context.get_trace() is None:
             return self.fun(*args, **kwargs)
-        return _call(self, resolve_arguments(self.fun, args, kwargs))
+        call, leaves = open_call(self, args, kwargs)
+        rules = _Rules(call, [typeof(x) for x in leaves])
+        params = {"name": fun_name(self.fun), "fun": self.fun, "fwd": self.fwd, "bwd": self.bwd}
+        outs = find_cur_trace().process_custom_vjp_call(
+            custom_vjp_call_p,
+            call.fun,
+            rules.fwd,
+            rules.bwd,
+            leaves,
+            out_trees=rules.n_outs,
+            symbolic_zeros=self.symbolic_zeros,
+            params=params,
+        )
+        return tree_unflatten(call.out_tree, outs)
 
-    def __get__(self, instance, owner=None):
-        return self if instance is None else functools.partial(self, instance)
+
+class CustomVJPPrimal:
+    """What `fwd` gets for an array with `symbolic_zeros`: its `value`, and whether it is `perturbed`."""
+
+    __slots__ = ("perturbed", "value")
+
+    def __init__(self, value, perturbed):
+        self.value = value
+        self.perturbed = perturbed
+
+    def __repr__(self):
+        return f"CustomVJPPrimal(value={self.value!r}, perturbed={self.perturbed})"
+
+
+def custom_vjp_primal_tree_values(tree):
+    """The tree with the values of its CustomVJPPrimals; TypeError for leaves of another kind."""
+
+    def value(leaf):
+        if type(leaf) is not CustomVJPPrimal:
+            raise TypeError(f"unexpected leaf type {type(leaf)}")
+        return leaf.value
+
+    return tree_map(value, tree)
 
 
 class _Rules:
-    """The flat forms of one call's rules, and the trees that are known once they have run."""
+    """The flat forms of one call's rules.
 
-    __slots__ = ("_args", "_custom", "_nondiff", "in_avals", "in_tree", "out_tree", "residual_tree")
+    `fwd(perturbed, *leaves)`, where `perturbed` says for each argument whether it has a tangent, and
+    `bwd(n_residuals, *residuals, *cotangents)`, in which cotangents may be SymbolicZero.
+    """
 
-    def __init__(self, custom, args, nondiff, in_tree, in_avals):
-        self._custom = custom
-        self._args = args
-        self._nondiff = nondiff
-        self.in_tree = in_tree
+    __slots__ = ("_call", "in_avals", "residual_tree")
+
+    def __init__(self, call, in_avals):
+        self._call = call
         self.in_avals = in_avals
-        self.out_tree = self.residual_tree = None
+        self.residual_tree = None
 
-    def fwd(self, *leaves):
+    def fwd(self, perturbed, *leaves):
         """Flat results followed by flat residuals."""
-        custom = self._custom
-        pair = custom.fwd(*flat_call(self._args, self._nondiff, self.in_tree, leaves))
+        custom = self._call.custom
+        if custom.symbolic_zeros:
+            leaves = [CustomVJPPrimal(x, p) for x, p in zip(leaves, perturbed)]
+        pair = custom.fwd(*self._call.arguments(leaves))
         rule, fun = fun_name(custom.fwd), fun_name(custom.fun)
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(
@@ -84,33 +115,32 @@ class _Rules:
                 f"function {fun}) and the second element represents residuals (i.e. values stored from the forward "
                 f"pass for use on the backward pass), but instead of a pair the fwd rule {rule} produced {pair}."
             )
-        outs, self.out_tree = tree_flatten(pair[0])
+        outs, self._call.out_tree = tree_flatten(pair[0])
         residuals, self.residual_tree = tree_flatten(pair[1])
         return [*outs, *residuals]
 
     def n_outs(self):
         """The number of flat results."""
-        return self.out_tree.num_leaves
+        return self._call.out_tree.num_leaves
 
     def bwd(self, n_residuals, *values):
         """Flat cotangents of the differentiated arguments from flat residuals and cotangents."""
-        custom = self._custom
+        call = self._call
         residuals = tree_unflatten(self.residual_tree, values[:n_residuals])
-        cts = tree_unflatten(self.out_tree, values[n_residuals:])
-        fixed = [self._args[i] for i in sorted(self._nondiff)]
-        given = custom.bwd(*fixed, residuals, cts)
-        dummy = tree_unflatten(self.in_tree, [0] * self.in_tree.num_leaves)
-        if not isinstance(given, tuple) or len(given) != len(dummy):
+        cts = tree_unflatten(call.out_tree, values[n_residuals:])
+        given = call.custom.bwd(*call.fixed, residuals, cts)
+        dummy = tree_unflatten(call.in_tree, [0] * call.in_tree.num_leaves)
+        if not isinstance(given, (tuple, list)) or len(given) != len(dummy):
             raise TypeError(
                 "Custom VJP bwd rule must produce an output with the same container (pytree) structure as the args "
                 "tuple of the primal function, and in particular must produce a tuple of length equal to the number "
                 f"of arguments to the primal function, but got bwd output structure {tree_structure(given)} for primal "
-                f"input structure {self.in_tree}."
+                f"input structure {call.in_tree}."
             )
         flat = []
         for ct, argument in zip(given, dummy):
             wanted = tree_structure(argument)
-            flat.extend([None] * wanted.num_leaves if ct is None else _leaves_like(ct, wanted, self.in_tree))
+            flat.extend([None] * wanted.num_leaves if ct is None else _leaves_like(ct, wanted, call.in_tree))
         return [_checked(ct, aval, i) for i, (ct, aval) in enumerate(zip(flat, self.in_avals))]
 
 
@@ -129,51 +159,22 @@ def _checked(ct, aval, position):
     if ct is None or isinstance(ct, SymbolicZero) or tangent.dtype == float0:
         return Zero(tangent)
     got = typeof(ct)
-    if got.shape != tangent.shape or got.dtype != tangent.dtype:
-        what = "shapes" if got.shape != tangent.shape else "dtypes"
+    if got.shape != tangent.shape:
         raise ValueError(
             "Custom VJP bwd rule must produce an output with the same type as the args tuple of the primal function, "
             f"but at output[{position}] the bwd rule produced an output of type {got.str_short()} corresponding to an "
-            f"input of type {aval.str_short()}, so the {what} do not match"
+            f"input of type {aval.str_short()}, so the shapes do not match"
         )
     return ct
 
 
-def _call(custom, args):
-    nondiff = {n % len(args) for n in custom.nondiff_argnums}
-    leaves, in_tree = tree_flatten(tuple(a for i, a in enumerate(args) if i not in nondiff))
-    for leaf in leaves:
-        if not valid_jaxtype(leaf):
-            raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type.")
-    args = tuple([a if i in nondiff else None for i, a in enumerate(args)])  # the rules outlive the call
-    rules = _Rules(custom, args, nondiff, in_tree, [typeof(x) for x in leaves])
-    trees = {}
-
-    def fun(*flat):
-        outs, trees["out"] = tree_flatten(custom.fun(*flat_call(args, nondiff, in_tree, flat)))
-        return outs
-
-    params = {"name": fun_name(custom.fun), "fun": custom.fun, "fwd": custom.fwd, "bwd": custom.bwd}
-    outs = find_cur_trace().process_custom_vjp_call(
-        custom_vjp_call_p,
-        fun,
-        rules.fwd,
-        rules.bwd,
-        leaves,
-        out_trees=rules.n_outs,
-        symbolic_zeros=False,
-        params=params,
-    )
-    return tree_unflatten(trees["out"] if "out" in trees else rules.out_tree, outs)
-
-
-def forward_and_linear(fwd, bwd, n_outs, primals, tangents):
+def forward_and_linear(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
     """Results by the forward rule, and their tangents by one equation that promises to be linear.
 
     Bound under whatever trace is current; a trace that evaluates refuses, for the rule knows reverse mode only.
     """
     active = tuple(i for i, t in enumerate(tangents) if type(t) is not Zero)
-    values = fwd(*primals)
+    values = fwd(tuple([type(t) is not Zero for t in tangents]), *primals)
     outs, residuals = values[: n_outs()], values[n_outs() :]
     out_avals = [typeof(x).to_tangent_aval() for x in outs]
     given = [tangents[i] for i in active]
@@ -186,6 +187,7 @@ def forward_and_linear(fwd, bwd, n_outs, primals, tangents):
             bwd=bwd,
             active=active,
             out_avals=tuple(out_avals),
+            symbolic_zeros=symbolic_zeros,
         )
         if wanted
         else ()
@@ -204,27 +206,48 @@ def _lin_abstract(*_, out_avals, **__):
     return [a for a in out_avals if a.dtype != float0]
 
 
-def _lin_transpose(cts, *operands, n_residuals, bwd, active, out_avals):
+def _lin_transpose(cts, *operands, n_residuals, bwd, active, out_avals, symbolic_zeros):
     residuals = operands[:n_residuals]
     given = iter(cts)
-    full = [instantiate_zeros(Zero(a) if a.dtype == float0 else next(given)) for a in out_avals]
-    flat = bwd(n_residuals, *residuals, *full)
+    full = [Zero(a) if a.dtype == float0 else next(given) for a in out_avals]
+    make = _symbolic_zero if symbolic_zeros else instantiate_zeros
+    flat = bwd(n_residuals, *residuals, *map(make, full))
     found = iter(flat[i] for i in active)
     return [None] * n_residuals + [next(found) if is_undefined_primal(x) else None for x in operands[n_residuals:]]
 
 
-def _lin_batch(axis_data, operands, dims, *, n_residuals, bwd, active, out_avals):
+def _symbolic_zero(ct):
+    return SymbolicZero(ct.aval) if type(ct) is Zero else ct
+
+
+def _lin_batch(axis_data, operands, dims, *, n_residuals, bwd, active, out_avals, **params):
     places = dict(zip(active, dims[n_residuals:]))
 
     def batched_bwd(n, *values):
         found = [*dims[:n_residuals], *(None if a.dtype == float0 else 0 for a in out_avals)]
-        run = lambda *xs: [instantiate_zeros(ct) for ct in bwd(n, *xs)]
-        cts, ct_dims = batch_flat(run, axis_data, values, found)
+        cts, ct_dims = _run_batched(bwd, axis_data, n, values, found)
         return [_unbatched(ct, d, places.get(i), axis_data.size) for i, (ct, d) in enumerate(zip(cts, ct_dims))]
 
     batched = tuple(a.update(shape=(axis_data.size, *a.shape)) for a in out_avals)
-    outs = custom_lin_p.bind(*operands, n_residuals=n_residuals, bwd=batched_bwd, active=active, out_avals=batched)
+    outs = custom_lin_p.bind(
+        *operands, n_residuals=n_residuals, bwd=batched_bwd, active=active, out_avals=batched, **params
+    )
     return outs, [0] * len(outs)
+
+
+def _run_batched(bwd, axis_data, n_residuals, values, dims):
+    """Cotangents and their mapped axes by a backward rule of one example."""
+    values, dims = zip(*map(_one_example, values, dims)) if values else ((), ())
+    run = lambda *xs: [instantiate_zeros(ct) for ct in bwd(n_residuals, *xs)]
+    return batch_flat(run, axis_data, values, dims)
+
+
+def _one_example(value, dim):
+    """A symbolic zero as one example sees it; anything else as it is."""
+    if isinstance(value, SymbolicZero):
+        shape = value.shape if dim is None else (*value.shape[:dim], *value.shape[dim + 1 :])
+        return SymbolicZero(value.aval.update(shape=shape)), None
+    return value, None if typeof(value).dtype == float0 else dim
 
 
 custom_lin_p = Primitive(
@@ -246,24 +269,22 @@ class CustomVJPCall(Primitive):
 
     def stage(self, trace, fun, fwd, bwd, args, out_trees, symbolic_zeros, params):
         """Records a call: stages the function itself, keeps its rules."""
-        args = [x if isinstance(x, (bool, int, float, complex)) else as_array(x) for x in args]
-        closed = trace_to_jaxpr(fun, [typeof(x) for x in args], debug_info("custom_vjp fun", params["fun"]))
-        closed, hoisted = hoist_tracers(closed)
+        closed, operands, num_consts = stage_call("custom_vjp", fun, params["fun"], args)
         eqn_params = {
             "bwd": bwd,
             "call_jaxpr": closed,
             "fwd_jaxpr_thunk": fwd,
             "name": params["name"],
-            "num_consts": len(hoisted),
+            "num_consts": num_consts,
             "out_trees": out_trees,
             "shown": (params["bwd"], params["fwd"]),
             "symbolic_zeros": symbolic_zeros,
         }
-        return trace.process_primitive(self, [*hoisted, *args], eqn_params)
+        return trace.process_primitive(self, operands, eqn_params)
 
-    def forward_and_linear(self, fwd, bwd, n_outs, primals, tangents):
+    def forward_and_linear(self, fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
         """See the function of that name: traces call it here, for they stand below this floor."""
-        return forward_and_linear(fwd, bwd, n_outs, primals, tangents)
+        return forward_and_linear(fwd, bwd, n_outs, primals, tangents, symbolic_zeros)
 
     def batched(self, axis_data, fun, fwd, bwd, n_outs, dims):
         """The three functions on batched values, and a list that holds the results' mapped axes after a call."""
@@ -274,17 +295,15 @@ class CustomVJPCall(Primitive):
             dims_out[:] = found
             return outs
 
-        def batched_fwd(*xs):
-            values, found = batch_flat(fwd, axis_data, xs, dims)
+        def batched_fwd(perturbed, *xs):
+            values, found = batch_flat(lambda *ys: fwd(perturbed, *ys), axis_data, xs, dims)
             fwd_dims[:] = found
             dims_out[:] = found[: n_outs()]
             return values
 
         def batched_bwd(n_residuals, *values):
             found = [*fwd_dims[n_outs() :], *fwd_dims[: n_outs()]]
-            value_dims = [None if typeof(v).dtype == float0 else d for v, d in zip(values, found)]
-            run = lambda *xs: [instantiate_zeros(ct) for ct in bwd(n_residuals, *xs)]
-            cts, ct_dims = batch_flat(run, axis_data, values, value_dims)
+            cts, ct_dims = _run_batched(bwd, axis_data, n_residuals, values, found)
             return [_unbatched(ct, d, wanted, axis_data.size) for ct, d, wanted in zip(cts, ct_dims, dims)]
 
         return batched_fun, batched_fwd, batched_bwd, dims_out
@@ -308,13 +327,11 @@ def _abstract_eval(*avals, call_jaxpr, **_):
     return list(call_jaxpr.out_avals)
 
 
-def _jvp(primals, tangents, *, fwd_jaxpr_thunk, bwd, name, num_consts, out_trees, **_):
-    if any(type(t) is not Zero for t in tangents[:num_consts]):
-        raise TypeError(
-            f"{name}: differentiating with respect to a value the custom_vjp function closes over; pass it as an "
-            "argument"
-        )
-    return forward_and_linear(fwd_jaxpr_thunk, bwd, out_trees, primals[num_consts:], tangents[num_consts:])
+def _jvp(primals, tangents, *, fwd_jaxpr_thunk, bwd, name, num_consts, out_trees, symbolic_zeros, **_):
+    refuse_closed_over(name, "custom_vjp", [type(t) is not Zero for t in tangents[:num_consts]])
+    return forward_and_linear(
+        fwd_jaxpr_thunk, bwd, out_trees, primals[num_consts:], tangents[num_consts:], symbolic_zeros
+    )
 
 
 def _batch(axis_data, operands, dims, *, call_jaxpr, fwd_jaxpr_thunk, bwd, num_consts, out_trees, **params):
@@ -323,8 +340,8 @@ def _batch(axis_data, operands, dims, *, call_jaxpr, fwd_jaxpr_thunk, bwd, num_c
         axis_data, None, fwd_jaxpr_thunk, bwd, out_trees, list(dims[num_consts:])
     )
 
-    def front_fwd(*xs):
-        values = fwd(*xs)
+    def front_fwd(perturbed, *xs):
+        values = fwd(perturbed, *xs)
         n = out_trees()
         outs = [bdim_at_front(v, d, axis_data.size) for v, d in zip(values, fwd_dims)]
         fwd_dims[:] = [0] * n

@@ -86,7 +86,7 @@ class JVPTrace(Trace):
                     primitive, fun, fwd, bwd, primals, out_trees=out_trees, symbolic_zeros=symbolic_zeros, params=params
                 )
         with set_current_trace(self.rule_trace()):
-            outs, tangents_out = primitive.forward_and_linear(fwd, bwd, out_trees, primals, tangents)
+            outs, tangents_out = primitive.forward_and_linear(fwd, bwd, out_trees, primals, tangents, symbolic_zeros)
         return [self.pack(p, t) for p, t in zip(outs, tangents_out)]
 
     def rule_trace(self):

@@ -1,0 +1,103 @@
+"""What custom_jvp and custom_vjp share: the arguments of a call, and its staging as one equation."""
+
+import functools
+
+from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._native.tree import tree_flatten, tree_unflatten
+from onax._transforms.flatten import check_callable, debug_info, fun_name, fun_signature
+from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
+
+
+class CustomFunction:
+    """A function with derivatives given by hand; arguments at `nondiff_argnums` and `nondiff_argnames` have none."""
+
+    kind = ""
+
+    def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
+        check_callable(fun)
+        functools.update_wrapper(self, fun)
+        self.fun = fun
+        self.nondiff_argnums = tuple(nondiff_argnums)
+        self.nondiff_argnames = tuple(nondiff_argnames)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+
+def _resolved(custom, args, kwargs):
+    """All arguments by position, defaults filled in."""
+    signature = fun_signature(custom.fun)
+    if not kwargs and (signature is None or len(args) >= len(signature.parameters)):
+        return args
+    where = f"The input arguments to the {custom.kind}-decorated function {fun_name(custom.fun)} could not be resolved"
+    if signature is None:
+        raise TypeError(f"{where} to positional-only arguments: the function has no signature")
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{where} to positional-only arguments. Binding failed with the error:\n{error}") from None
+    bound.apply_defaults()
+    if bound.kwargs:
+        raise TypeError(
+            f"{where} to positional-only arguments. Binding failed with the error:\n"
+            f"The following keyword arguments could not be resolved to positions: {', '.join(bound.kwargs)}"
+        )
+    return bound.args
+
+
+class Call:
+    """One call: the differentiated arguments as flat values, the others as they were given.
+
+    It outlives the call in programs that keep the rules, and so keeps no value that is differentiated.  `out_tree` is
+    known once the function, or the rule that stands for it, has run.
+    """
+
+    __slots__ = ("_given", "custom", "fixed", "in_tree", "out_tree")
+
+    def __init__(self, custom, given, in_tree):
+        self.custom = custom
+        self._given = given  # one an argument: (value,) for one that has no derivative, else None
+        self.in_tree = in_tree
+        self.fixed = tuple([place[0] for place in given if place is not None])
+        self.out_tree = None
+
+    def arguments(self, leaves):
+        """All arguments, those that are differentiated from flat values."""
+        dynamic = iter(tree_unflatten(self.in_tree, leaves))
+        return [next(dynamic) if place is None else place[0] for place in self._given]
+
+    def fun(self, *leaves):
+        """The function itself on flat values."""
+        outs, self.out_tree = tree_flatten(self.custom.fun(*self.arguments(leaves)))
+        return outs
+
+
+def open_call(custom, args, kwargs):
+    """(Call, flat differentiated arguments); TypeError for arguments that are no arrays or cannot be placed."""
+    args = _resolved(custom, args, kwargs)
+    fixed = {n % len(args) for n in custom.nondiff_argnums}
+    signature = fun_signature(custom.fun)
+    if custom.nondiff_argnames and signature is not None:
+        fixed |= {i for i, name in enumerate(signature.parameters) if name in custom.nondiff_argnames}
+    given = tuple([(a,) if i in fixed else None for i, a in enumerate(args)])
+    leaves, in_tree = tree_flatten(tuple([a for i, a in enumerate(args) if i not in fixed]))
+    for leaf in leaves:
+        if not valid_jaxtype(leaf):
+            raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type.")
+    return Call(custom, given, in_tree), leaves
+
+
+def stage_call(kind, fun, shown, args):
+    """(jaxpr of the function on flat values, its operands, how many of these are values that it closes over)."""
+    args = [x if isinstance(x, (bool, int, float, complex)) else as_array(x) for x in args]
+    closed = trace_to_jaxpr(fun, [typeof(x) for x in args], debug_info(f"{kind} fun", shown))
+    closed, hoisted = hoist_tracers(closed)
+    return closed, [*hoisted, *args], len(hoisted)
+
+
+def refuse_closed_over(name, kind, nonzero):
+    """TypeError where a derivative by a value that the function closes over is wanted."""
+    if any(nonzero):
+        raise TypeError(
+            f"{name}: differentiating with respect to a value the {kind} function closes over; pass it as an argument"
+        )
