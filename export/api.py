@@ -5,6 +5,7 @@ Exported the result: types, trees, names, the model; `call`, `save`, `serialize`
 load     the way back from a file; `deserialize` from bytes
 """
 
+import os
 import re
 import warnings
 
@@ -20,9 +21,10 @@ from onax._ground.errors import BackendError, ExportError
 from onax._ground.util import first_duplicate, function_name
 from onax._native.array import make_array
 from onax._native.call import JitFunction
+from onax._native.dispatch import Primitive
 from onax._native.tree import tree_flatten
 from onax._transforms.abstract import stage
-from onax.export import artifact, shapes
+from onax.export import artifact, external, shapes
 from onax.export.artifact import Leaf, Signature
 from onax.export.graph import proto
 from onax.export.graph.kernels import ELEMENT_TYPES
@@ -43,7 +45,7 @@ class Exported:
     onnx_model               the model as an onnx.ModelProto, metadata included
     """
 
-    __slots__ = ("_bytes", "_plan", "_session", "_signature", "fun_name", "opset", "source")
+    __slots__ = ("_arrays", "_bytes", "_encode", "_entries", "_plan", "_session", "_signature", "opset")
 
     # what JAX's Exported says of a program for one CPU
     platforms = ("cpu",)
@@ -61,13 +63,17 @@ class Exported:
     out_names = property(lambda self: tuple(leaf.name for leaf in self._signature.out_leaves))
     module_kept_var_idx = property(lambda self: tuple(range(len(self._signature.in_leaves))))
 
-    def __init__(self, raw, signature, plan, *, fun_name, source_text, opset):
+    fun_name = property(lambda self: self._entries.get("onax.function", "<unknown>"))
+    source = property(lambda self: self._entries.get("onax.source", "<unknown>"))
+
+    def __init__(self, raw, signature, plan, *, entries, opset, arrays=None, encode=None):
         self._bytes = raw
         self._signature = signature
         self._plan = plan
         self._session = None
-        self.fun_name = fun_name
-        self.source = source_text
+        self._entries = entries
+        self._arrays = arrays or {}  # constants that the bytes only name
+        self._encode = encode  # location -> (bytes without metadata, such constants), for a model over 2 GB
         self.opset = opset
 
     @property
@@ -91,7 +97,12 @@ class Exported:
         return self._bytes
 
     def serialize(self, vjp_order=0):
-        """The artefact as bytes, for `deserialize`."""
+        """The artefact as bytes, for `deserialize`.
+
+        Raises ExportError for a model whose constants stand in a second file.
+        """
+        if self._arrays:
+            raise ExportError("the constants of this model stand in a second file: store it with save(path)")
         if vjp_order:
             raise ExportError("derivatives are not stored with an export: export grad or vjp of the function itself")
         return bytearray(self._bytes)
@@ -100,17 +111,48 @@ class Exported:
         """Whether a derivative is stored with it: no."""
         return False
 
-    def save(self, path):
-        """Writes the artefact in one step; raises ExportError if the path cannot be written."""
-        artifact.write_atomically(path, self._bytes)
+    def save(self, path, *, external_data=None):
+        """Writes the artefact; a file appears in one step or not at all.
+
+        external_data   True: constants over 1 kB stand in a second file beside it, called like it with `.data`
+                        appended; None: only those of a model over 2 GB; False: ExportError for such a model
+
+        Raises ExportError if a path cannot be written.
+        """
+        if external_data is False and self._arrays:
+            raise ExportError("a model over 2 GB needs a second file: save it without external_data=False")
+        if not external_data and not self._arrays:
+            artifact.write_atomically(path, self._bytes)
+            return
+        location = os.path.basename(os.fspath(path)) + external.SUFFIX
+        raw, arrays = self._parted(location)
+        sealed = artifact.seal(raw, {**self._entries, "onax.external": external.entry(arrays, location)})
+        artifact.write_atomically(os.fspath(path) + external.SUFFIX, external.chunks(arrays))
+        artifact.write_atomically(path, sealed)
+
+    def _parted(self, location):
+        """(the model's bytes without metadata, {name: array} of the constants that will stand at a location)."""
+        if self._encode is not None:
+            return self._encode(location)
+        model = self.onnx_model
+        del model.metadata_props[:]
+        arrays = external.renamed(model, self._arrays, location) or external.move_out(model, location)
+        return model.SerializeToString(), arrays
 
     def call(self, *args, **kwargs):
         """Runs the model in ONNX Runtime on arguments of the exported structure, types and shapes.
+
+        Inside of jit it is one operation of the program.
 
         Raises ValueError for other structures, dtypes or shapes, naming the argument, what is expected and what is
         there.
         """
         leaves = self._arguments(args, kwargs)
+        if any(isinstance(x, Tracer) for x in leaves):
+            return self.out_tree.unflatten(exported_call_p.bind(*leaves, exported=self))
+        return self.out_tree.unflatten(self._call_flat(leaves))
+
+    def _call_flat(self, leaves):
         arrays, sizes = [], []
         for value, leaf, label in zip(leaves, self._signature.in_leaves, self._plan.labels):
             array = _physical(value, leaf.aval, label)
@@ -118,11 +160,10 @@ class Exported:
             arrays.append(artifact.to_boundary(array, leaf.aval))
         self._plan.values(sizes)
         results = self._runner().run(arrays)
-        outs = [
+        return [
             make_array(artifact.from_boundary(r, leaf.aval), dtype=leaf.aval.dtype, weak_type=leaf.aval.weak_type)
             for r, leaf in zip(results, self._signature.out_leaves)
         ]
-        return self.out_tree.unflatten(outs)
 
     __call__ = call
 
@@ -147,19 +188,56 @@ class Exported:
 
     def _runner(self):
         if self._session is None:
-            lazy.attach_runtime()
-            ports = [
-                [(leaf.name, *_port(leaf.aval)) for leaf in side]
-                for side in (self._signature.in_leaves, self._signature.out_leaves)
-            ]
-            try:
-                self._session = lazy.ort.Session(self._bytes, *ports)
-            except RuntimeError as error:
-                raise BackendError(f"ONNX Runtime refused the model of '{self.fun_name}'. {error}") from error
+            self._session = self.session()
         return self._session
+
+    def session(self, options=None):
+        """A new session of ONNX Runtime on the model; `options` are those of `_native.ort.Session`."""
+        lazy.attach_runtime()
+        ports = [
+            [(leaf.name, *_port(leaf.aval)) for leaf in side]
+            for side in (self._signature.in_leaves, self._signature.out_leaves)
+        ]
+        try:
+            return lazy.ort.Session(self._bytes, *ports, initializers=self._arrays, options=options)
+        except RuntimeError as error:
+            raise BackendError(f"ONNX Runtime refused the model of '{self.fun_name}'. {error}") from error
+
+    def boundary_arguments(self, *args, **kwargs):
+        """The arguments as the graph takes them: one NumPy array an input."""
+        leaves = self._signature.in_leaves
+        return [
+            artifact.to_boundary(_physical(value, leaf.aval, label), leaf.aval)
+            for value, leaf, label in zip(self._arguments(args, kwargs), leaves, self._plan.labels)
+        ]
+
+    def results_of(self, arrays):
+        """The flat results, as arrays of their dtypes, from what the graph gave: one NumPy array an output."""
+        pairs = zip(arrays, self._signature.out_leaves)
+        return [artifact.from_boundary(np.asarray(x), leaf.aval) for x, leaf in pairs]
 
     def __repr__(self):
         return f"Exported(fun_name={self.fun_name}, ...)"
+
+
+def _exported_call_abstract(*avals, exported):
+    """Results of a call inside of a traced function: sizes of symbolic dimensions come from the operands."""
+    for value, leaf, label in zip(avals, exported._signature.in_leaves, exported._plan.labels):
+        if value.dtype != leaf.aval.dtype:
+            raise ValueError(
+                f"Dtype mismatch for {label}: expected {leaf.aval.dtype.name} and called with {value.dtype.name}"
+            )
+    sizes = exported._plan.values([a.shape for a in avals])
+    return tuple(a.update(shape=dim_rules.evaluate_shape(a.shape, sizes)) for a in exported.out_avals)
+
+
+exported_call_p = Primitive(
+    "call_exported",
+    multiple_results=True,
+    impl=lambda *leaves, exported: exported._call_flat(leaves),
+    kernel=lambda *arrays, exported: tuple(x._value for x in exported._call_flat(arrays)),
+    abstract_eval=_exported_call_abstract,
+)
 
 
 def _port(aval):
@@ -170,8 +248,6 @@ def _port(aval):
 
 def _physical(value, aval, label):
     """An argument's buffer; ValueError if its dtype is not the exported one."""
-    if isinstance(value, Tracer):
-        raise ExportError(f"an exported function runs on arrays only; {label} is traced: call it outside of jit")
     own = typeof(value)
     if own.dtype != aval.dtype:
         if own.weak_type and np.can_cast(own.dtype, aval.dtype, "same_kind"):
@@ -343,8 +419,18 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
         "onax.source": where,
         "onax.signature": signature.to_json(),
     }
-    raw = artifact.seal(proto.to_model(graph, name=name), entries)
-    return Exported(raw, signature, plan, fun_name=name, source_text=where, opset=opset)
+    if sum(v.const.nbytes for v in graph.initializers.values()) < artifact.LIMIT - _ROOM:
+        return Exported(artifact.seal(proto.to_model(graph, name=name), entries), signature, plan,
+                        entries=entries, opset=opset)  # fmt: skip
+
+    def encode(location):
+        return proto.to_parts(graph, external.THRESHOLD, location, name=name)
+
+    raw, arrays = encode(external.SUFFIX)
+    return Exported(raw, signature, plan, entries=entries, opset=opset, arrays=arrays, encode=encode)
+
+
+_ROOM = 1 << 26  # bytes for the rest of a model besides its constants
 
 
 def _leaves(names, tree, avals):
@@ -369,8 +455,11 @@ def _warn_of_silent_broadcasts(plan, names):
         )
 
 
-def deserialize(blob, verify=True):
-    """The Exported that `serialize` or `save` wrote, from its bytes.  Raises ArtifactError for anything else."""
+def deserialize(blob, verify=True, *, path=None):
+    """The Exported that `serialize` or `save` wrote, from its bytes.  Raises ArtifactError for anything else.
+
+    `path`: the file that the bytes were read from, beside which a second file with constants may lie.
+    """
     raw = bytes(blob)
     model, entries = artifact.unseal(raw, verify)
     signature = Signature.from_json(entries.get("onax.signature", ""))
@@ -383,14 +472,9 @@ def deserialize(blob, verify=True):
     labels = [_label_of(leaf.path) for leaf in signature.in_leaves]
     plan = shapes.plan(labels, [leaf.aval.shape for leaf in signature.in_leaves])
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
-    return Exported(
-        raw,
-        signature,
-        plan,
-        fun_name=entries.get("onax.function", "<unknown>"),
-        source_text=entries.get("onax.source", "<unknown>"),
-        opset=opset,
-    )
+    arrays = external.arrays_of(model, path, entries.get("onax.external"), verify)
+    kept = {k: entries[k] for k in ("onax.version", "onax.function", "onax.source", "onax.signature") if k in entries}
+    return Exported(raw, signature, plan, entries=kept, opset=opset, arrays=arrays)
 
 
 def _label_of(path):
@@ -404,14 +488,14 @@ def load(path, verify=True):
     Raises ArtifactError if it is missing, damaged, of a newer format, or not written by onax.
     """
     try:
-        return deserialize(artifact.read_file(path), verify)
+        return deserialize(artifact.read_file(path), verify, path=os.fspath(path))
     except artifact.ArtifactError as error:
         raise artifact.ArtifactError(f"{path}: {error}") from None
 
 
-def save(exported, path):
-    """Writes an Exported to a file in one step."""
-    exported.save(path)
+def save(exported, path, *, external_data=None):
+    """Writes an Exported to a file in one step; see `Exported.save`."""
+    exported.save(path, external_data=external_data)
 
 
 def default_export_platform():

@@ -6,6 +6,7 @@
     onax.source      where it stands
     onax.signature   JSON: for arguments and results the tree, and each leaf's name, path, shape text, dtype, weak bit;
                      constraints on symbolic dimensions; options in force
+    onax.external    JSON: name, size and SHA-256 of the second file, where large constants stand in one (see external)
     onax.digest      SHA-256 of the whole file with this value written as zeros
 
 Nothing is ever unpickled and no class is looked up by its name.  A class of nodes is written under the name under
@@ -26,10 +27,11 @@ from onax._ground.dims import SymbolicScope, parse_dims
 from onax._ground.errors import ArtifactError, ExportError
 from onax._native.avals import ShapedArray
 from onax._native.tree import PyTreeDef
+from onax._prims.generators import find_impl, key_dtype
 
 FORMAT = 1
 _ZEROS = "0" * 64
-_LIMIT = 2**31 - 1
+LIMIT = 2**31 - 1  # bytes of a protobuf message
 _METADATA_FIELD = 14  # of ModelProto, a repeated StringStringEntryProto
 
 # --- trees as JSON ------------------------------------------------------------------------------------------------
@@ -163,16 +165,25 @@ def aval_to_json(aval):
 
 
 def _dtype_name(dtype):
-    return dtype.name
+    """A name from which the dtype is found again: of a key's, that of its generator."""
+    return f"key<{dtype._impl.name}>" if isinstance(dtype, dtypes.KeyType) else dtype.name
 
 
 def aval_from_json(text, scope):
     """The type that JSON values describe; ArtifactError for an unknown dtype."""
-    known = {d.name: d for d in dtypes.ALL_DTYPES}
-    dtype = known.get(text["dtype"])
-    if dtype is None:
-        raise ArtifactError(f"the artefact has values of dtype {text['dtype']}, which this onax does not know")
-    return ShapedArray(parse_dims(text["shape"], scope), dtype, text["weak"])
+    return ShapedArray(parse_dims(text["shape"], scope), _dtype_from_name(text["dtype"]), text["weak"])
+
+
+def _dtype_from_name(name):
+    if name.startswith("key<"):
+        try:
+            return key_dtype(find_impl(name[4:-1]))
+        except ValueError as error:
+            raise ArtifactError(f"the artefact has keys of a generator that this onax does not know: {error}") from None
+    for dtype in dtypes.ALL_DTYPES:
+        if dtype.name == name:
+            return dtype
+    raise ArtifactError(f"the artefact has values of dtype {name}, which this onax does not know")
 
 
 class Leaf:
@@ -265,11 +276,8 @@ def seal(model, entries):
     Raises ExportError for a model over 2 GB, which protobuf cannot hold in one message.
     """
     raw = model + metadata_bytes({"onax.format": str(FORMAT), **entries, "onax.digest": _ZEROS})
-    if len(raw) >= _LIMIT:
-        raise ExportError(
-            f"the model would have {len(raw):,} bytes, and one file can hold 2 GB: make large arrays arguments of the "
-            "function instead of closing over them"
-        )
+    if len(raw) >= LIMIT:
+        raise ExportError(f"the model would have {len(raw):,} bytes, and one ONNX message can hold 2 GB")
     return raw[: -len(_ZEROS)] + hashlib.sha256(raw).hexdigest().encode()
 
 
@@ -316,13 +324,17 @@ def _is_intact(raw, digest):
 
 
 def write_atomically(path, content):
-    """Writes a file in one step: it is there in full or not at all.  Raises ExportError if it cannot be written."""
+    """Writes a file in one step: it is there in full or not at all.  Raises ExportError if it cannot be written.
+
+    `content`: bytes, or an iterable of pieces of them.
+    """
     path = os.fspath(path)
     folder, name = os.path.split(os.path.abspath(path))
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "xb") as file:
-            file.write(content)
+            for piece in (content,) if isinstance(content, (bytes, bytearray)) else content:
+                file.write(piece)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

@@ -26,12 +26,19 @@ def _intermediate(graph):
 
 
 def to_model(graph, *, name="main", metadata=None, doc="", producer_version="", locations=True, stated=True):
-    """The model's bytes, for a file.
+    """The model's bytes, for a file, all constants inside."""
+    return to_parts(graph, None, None, name=name, metadata=metadata, doc=doc, producer_version=producer_version,
+                    locations=locations, stated=stated)[0]  # fmt: skip
+
+
+def to_parts(graph, over, location, *, name="main", metadata=None, doc="", producer_version="", locations=True,
+             stated=True):  # fmt: skip
+    """(the model's bytes, {name: array} of the constants of more than `over` bytes, to stand in the file `location`).
 
     locations   each node's doc_string says which line of the user's program it comes from
     stated      the types of all values are written, not only those that nobody can infer
     """
-    data, _ = model_bytes(
+    return model_bytes(
         graph,
         ir_version=_IR_VERSIONS[graph.opset],
         opsets=_opsets(graph),
@@ -40,9 +47,10 @@ def to_model(graph, *, name="main", metadata=None, doc="", producer_version="", 
         metadata=metadata,
         producer_version=producer_version,
         doc=doc,
+        share_over=over,
+        share_location=location,
         place_text=source.summarize if locations else None,
     )
-    return data
 
 
 def _port(value):

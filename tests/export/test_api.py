@@ -221,9 +221,16 @@ def test_shared_dimensions_warn():
         made.call(np.zeros(2, F32), np.zeros(1, F32))
 
 
-def test_traced_calls_are_refused(exported):
-    with pytest.raises(ExportError, match=r"args\[1\] is traced"):
-        onax.make_jaxpr(lambda x: exported.call({"w": W}, x, scale=F32(1)))(X)
+def test_calls_inside_of_traced_functions(exported):
+    def twice(x):
+        return onax.tree.map(lambda y: y * 2, exported.call({"w": W}, x, scale=F32(1)))
+
+    jaxpr = onax.make_jaxpr(twice)(X)
+    assert jaxpr.eqns[0].primitive.name == "call_exported"
+    for got, want in zip(onax.tree.leaves(onax.jit(twice)(X)), onax.tree.leaves(twice(X))):
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
+    with pytest.raises(ValueError, match=r"Dtype mismatch for args\[1\]"):
+        onax.jit(twice)(X.astype(np.int32))
 
 
 def test_every_offending_operation_is_listed():

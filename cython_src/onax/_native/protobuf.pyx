@@ -46,6 +46,8 @@ cdef class _Writer:
     cdef Py_ssize_t room
     cdef Py_ssize_t share_over     # constants of more bytes are only named; -1: none
     cdef dict shared               # those constants
+    cdef object share_location     # the file they will stand in, each at a multiple of 64 bytes; None: nowhere
+    cdef Py_ssize_t share_end      # where the last of them ends in that file
     cdef object place_text         # place -> text of a node's doc_string, or None
     cdef object is_graph           # the class of graphs
 
@@ -136,11 +138,22 @@ cdef int element_type(object dtype) except -1:
     return number
 
 
+cdef enum:
+    SHARE_ALIGNMENT = 64
+
+
+cdef int write_entry(_Writer w, str key, str value) except -1:
+    """One fact about where a tensor's data stands."""
+    cdef Py_ssize_t start = w.open(13 << 3 | 2)
+    w.text(1 << 3 | 2, key)
+    w.text(2 << 3 | 2, value)
+    return w.close(start)
+
+
 cdef int write_tensor(_Writer w, int tag, object name, object x) except -1:
     """A TensorProto; a large constant only as a name, with its data left outside."""
     cdef cnp.ndarray a = np.asarray(x, order="C")
     cdef Py_ssize_t start = w.open(tag)
-    cdef Py_ssize_t entry
     cdef int i
     for i in range(cnp.PyArray_NDIM(a)):
         w.number(1 << 3, cnp.PyArray_DIMS(a)[i])
@@ -148,10 +161,12 @@ cdef int write_tensor(_Writer w, int tag, object name, object x) except -1:
     if name is not None:
         w.text(8 << 3 | 2, name)
     if name is not None and w.share_over >= 0 and cnp.PyArray_NBYTES(a) > w.share_over:
-        entry = w.open(13 << 3 | 2)
-        w.text(1 << 3 | 2, "location")
-        w.text(2 << 3 | 2, "shared")
-        w.close(entry)
+        write_entry(w, "location", "shared" if w.share_location is None else w.share_location)
+        if w.share_location is not None:
+            w.share_end += -w.share_end % SHARE_ALIGNMENT
+            write_entry(w, "offset", str(w.share_end))
+            write_entry(w, "length", str(cnp.PyArray_NBYTES(a)))
+            w.share_end += cnp.PyArray_NBYTES(a)
         w.number(14 << 3, 1)
         w.shared[name] = a
     else:
@@ -285,7 +300,7 @@ cdef int write_graph(_Writer w, object graph, object name, object stated) except
 
 
 def model_bytes(graph, *, int ir_version, opsets, name="main", stated=None, metadata=None, producer="onax",
-                producer_version="", doc="", share_over=None, place_text=None):
+                producer_version="", doc="", share_over=None, share_location=None, place_text=None):
     """A ModelProto's bytes, and the constants that it only names.
 
     opsets        [(domain, version)]; ONNX's own domain is ""
@@ -293,6 +308,7 @@ def model_bytes(graph, *, int ir_version, opsets, name="main", stated=None, meta
                   other domains than ONNX's, which nobody can infer (subgraphs state these always)
     metadata      {key: text}
     share_over    constants of more bytes than this are only named, and returned as {name: ndarray}; None: all inside
+    share_location    the file those constants will stand in, in their order, each at a multiple of 64 bytes
     place_text    place of a node -> text for its doc_string; None: no doc_strings
 
     Raises TypeError for an attribute, or an element type, that ONNX cannot hold.
@@ -301,6 +317,7 @@ def model_bytes(graph, *, int ir_version, opsets, name="main", stated=None, meta
     cdef Py_ssize_t start
     w.share_over = -1 if share_over is None else share_over
     w.shared = {}
+    w.share_location = share_location
     w.place_text = place_text
     w.is_graph = type(graph)
     w.number(1 << 3, ir_version)

@@ -1,0 +1,143 @@
+"""Constants of a model in a second file beside it: for models over 2 GB, which one protobuf message cannot hold.
+
+The second file is called like the model with `.data` appended, and holds the arrays one after another, each at a
+multiple of 64 bytes.  The model's metadata names it with its size and SHA-256 (`onax.external`).  It is always looked
+for in the model's own folder: a name with a folder in it is refused, and so is a link that leads out of it.
+"""
+
+import hashlib
+import json
+import os
+
+import numpy as np
+
+from onax._ground import lazy
+from onax._ground.errors import ArtifactError
+from onax.export.graph.kernels import ELEMENT_TYPES
+
+SUFFIX = ".data"
+ALIGNMENT = 64
+THRESHOLD = 1024  # bytes: smaller constants stay in the model
+_DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
+
+
+def placed(arrays):
+    """(name, array, offset) of each array in the second file, and the file's size."""
+    offset, found = 0, []
+    for name, array in arrays.items():
+        offset += -offset % ALIGNMENT
+        found.append((name, array, offset))
+        offset += array.nbytes
+    return found, offset
+
+
+def entry(arrays, location):
+    """The metadata of the second file as JSON: its name, size and digest."""
+    digest, end = hashlib.sha256(), 0
+    laid, size = placed(arrays)
+    for _, array, offset in laid:
+        digest.update(b"\0" * (offset - end))
+        digest.update(memoryview(np.ascontiguousarray(array)).cast("B"))
+        end = offset + array.nbytes
+    return json.dumps({"location": location, "size": size, "sha256": digest.hexdigest()})
+
+
+def chunks(arrays):
+    """The bytes of the second file, piece by piece."""
+    end = 0
+    for _, array, offset in placed(arrays)[0]:
+        yield b"\0" * (offset - end)
+        yield memoryview(np.ascontiguousarray(array)).cast("B")
+        end = offset + array.nbytes
+
+
+def move_out(model, location, over=THRESHOLD):
+    """Takes the constants of more bytes out of a ModelProto, which then names them; gives {name: array}."""
+    arrays, tensors = {}, []
+    for tensor in model.graph.initializer:
+        if len(tensor.raw_data) > over:
+            dtype = _DTYPES[tensor.data_type]
+            arrays[tensor.name] = np.frombuffer(tensor.raw_data, dtype).reshape(tuple(tensor.dims))
+            tensors.append(tensor)
+    for tensor, (_, array, offset) in zip(tensors, placed(arrays)[0]):
+        tensor.ClearField("raw_data")
+        _state(tensor, location, offset, array.nbytes)
+    return arrays
+
+
+def renamed(model, arrays, location):
+    """The constants that a ModelProto names already, to stand at another location; gives them in their order."""
+    found = {t.name: arrays[t.name] for t in model.graph.initializer if t.name in arrays}
+    offsets = {name: offset for name, _, offset in placed(found)[0]}
+    for tensor in model.graph.initializer:
+        if tensor.name in found:
+            del tensor.external_data[:]
+            _state(tensor, location, offsets[tensor.name], found[tensor.name].nbytes)
+    return found
+
+
+def _state(tensor, location, offset, length):
+    tensor.data_location = lazy.onnx.TensorProto.EXTERNAL
+    for key, value in (("location", location), ("offset", offset), ("length", length)):
+        tensor.external_data.add(key=key, value=str(value))
+
+
+def arrays_of(model, path, metadata, verify=True):
+    """{name: array} of the constants that a model keeps in its second file, mapped into memory.
+
+    `path`: the model's file; `metadata`: the entry `onax.external`, or None.
+    Raises ArtifactError for a file that is not there, is not the one that was written, or lies elsewhere.
+    """
+    outside = [t for t in model.graph.initializer if t.data_location == lazy.onnx.TensorProto.EXTERNAL]
+    if not outside:
+        return {}
+    if path is None:
+        raise ArtifactError("this model keeps its constants in a second file: load it by its path, not from bytes")
+    known = _known(metadata)
+    data = _second_file(path, known["location"])
+    if os.path.getsize(data) != known["size"]:
+        raise ArtifactError(f"{known['location']} has {os.path.getsize(data):,} bytes; {known['size']:,} were written")
+    if verify and _digest(data) != known["sha256"]:
+        raise ArtifactError(f"{known['location']} was damaged or changed since onax wrote it (its digest does not fit)")
+    mapped = np.memmap(data, np.uint8, "r")
+    return {tensor.name: _mapped(tensor, mapped, known["location"]) for tensor in outside}
+
+
+def _known(metadata):
+    try:
+        known = json.loads(metadata or "")
+        return {"location": str(known["location"]), "size": int(known["size"]), "sha256": str(known["sha256"])}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ArtifactError("the artefact does not say what its second file is (entry onax.external)") from error
+
+
+def _second_file(path, location):
+    """The path of the second file; ArtifactError unless it lies in the model's folder."""
+    folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
+    if location in ("", ".", "..") or location != os.path.basename(location) or "\\" in location:
+        raise ArtifactError(f"the model's constants would lie in {location!r}: only a file beside the model is read")
+    data = os.path.join(folder, location)
+    if os.path.dirname(os.path.realpath(data)) != folder:
+        raise ArtifactError(f"{location} is a link out of the model's folder: only a file beside the model is read")
+    if not os.path.isfile(data):
+        raise ArtifactError(f"the model's constants are missing: {location} must lie beside it")
+    return data
+
+
+def _digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _mapped(tensor, data, location):
+    """One tensor's part of the second file."""
+    said = {e.key: e.value for e in tensor.external_data}
+    dtype, shape = _DTYPES.get(tensor.data_type), tuple(tensor.dims)
+    try:
+        offset, length = int(said["offset"]), int(said["length"])
+    except (KeyError, ValueError) as error:
+        raise ArtifactError(f"the place of {tensor.name} in {location} cannot be read") from error
+    fits = dtype is not None and said.get("location") == location and 0 <= offset and offset + length <= len(data)
+    if not fits or length != dtype.itemsize * int(np.prod(shape, dtype=np.int64)):
+        raise ArtifactError(f"the place of {tensor.name} in {location} is not one of its size")
+    return data[offset : offset + length].view(dtype).reshape(shape)
