@@ -19,7 +19,9 @@ from onax._control.while_loop import settled, while_p
 from onax._ground import dims
 from onax._native.avals import ShapedArray
 from onax.export.graph import ops
-from onax.export.lower.driver import component_aval, inline, trailing
+from onax.export.lower.components import flat_avals, flat_values, gathered
+from onax.export.lower.driver import inline
+from onax.export.lower.native import TOKEN, current_token
 from onax.export.lower.registry import COMPONENT_RULES, RULES, decompose, lowers, unsupported
 
 _BOOL = np.dtype(bool)
@@ -53,30 +55,6 @@ COMPONENT_RULES[reduce_p] = RULES[reduce_p]
 unsupported(custom_lin_p, "a custom_vjp function knows its reverse mode only; jvp of it cannot be computed")
 
 
-# ---- components: a value of complex or key dtype is a tuple of them, and each is a value of the loop
-
-
-def _flat(values):
-    return [part for v in values for part in (v if type(v) is tuple else (v,))]
-
-
-def _flat_avals(avals):
-    flat = []
-    for aval in avals:
-        axes, _ = trailing(aval.dtype)
-        flat.extend([component_aval(aval)] * int(np.prod(axes)))
-    return flat
-
-
-def _gathered(flat, avals):
-    """The flat values as one value, or a tuple of components, for each aval."""
-    flat, values = iter(flat), []
-    for aval in avals:
-        axes, _ = trailing(aval.dtype)
-        values.append(tuple(next(flat) for _ in range(int(np.prod(axes)))) if axes else next(flat))
-    return values
-
-
 def _give(body, values):
     """Makes values the results of a subgraph; one that it does not compute itself, or gives twice, is copied."""
     given = set()
@@ -91,24 +69,46 @@ def _broadcast_outs(avals, length):
     return [ShapedArray((length, *a.shape), a.dtype) for a in avals]
 
 
+# ---- effects: a token goes through the nodes that have one, so through the branches and bodies around them
+
+
+def _token_of(g, programs):
+    """The token that enters programs, if any of them has an effect: [Value] or []."""
+    return [current_token(g)] if any(p.effects for p in programs) else []
+
+
+def _leave(g, results, ordered):
+    """Results without the token, which the graph keeps."""
+    if ordered:
+        *results, g.token = results
+    return results
+
+
+def _with_token(body, results, ordered):
+    """A program's flat results, and its token if it has an effect."""
+    flat = flat_values(results)
+    return [*flat, current_token(body)] if ordered else flat
+
+
 # ---- branches
 
 
 @lowers(cond_p, components=True)
 def _cond(g, out, index, *operands, branches):
-    avals = _flat_avals(out)
-    return _gathered(_choose(g, avals, index, operands, branches), out)
+    ordered = bool(_token_of(g, branches))
+    avals = [*flat_avals(out), TOKEN] if ordered else flat_avals(out)
+    return gathered(_leave(g, _choose(g, avals, index, operands, branches, ordered), ordered), out)
 
 
-def _choose(g, avals, index, operands, branches):
+def _choose(g, avals, index, operands, branches, ordered):
     """Results of the branch that the index names, as nested Ifs: each asks whether it is the last branch left."""
     if len(branches) == 1:
-        return _flat(inline(g, branches[0], branches[0].consts, operands))
+        return _with_token(g, inline(g, branches[0], branches[0].consts, operands), ordered)
     last = g.const(np.int32(len(branches) - 1))
     is_last = g.node("Equal", index, last, out=((), _BOOL))
     then, otherwise = g.subgraph(), g.subgraph()
-    _give(then, _flat(inline(then, branches[-1], branches[-1].consts, operands)))
-    _give(otherwise, _choose(otherwise, avals, index, operands, branches[:-1]))
+    _give(then, _with_token(then, inline(then, branches[-1], branches[-1].consts, operands), ordered))
+    _give(otherwise, _choose(otherwise, avals, index, operands, branches[:-1], ordered))
     if not avals:
         return []
     return g.node("If", is_last, outs=avals, then_branch=then, else_branch=otherwise)
@@ -121,46 +121,57 @@ def _choose(g, avals, index, operands, branches):
 def _while(g, out, *operands, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
     condition, step = settled(cond_jaxpr, body_jaxpr, cond_nconsts, body_nconsts)
     consts, carry = operands[: cond_nconsts + body_nconsts], operands[cond_nconsts + body_nconsts :]
-    carry_avals = _flat_avals(out)
     (holds,) = inline(g, condition, condition.consts, (*consts, *carry))
-    body = g.subgraph([((), ops.INT64), ((), _BOOL), *carry_avals])
-    inner = _gathered(body.inputs[2:], out)
-    new = inline(body, step, step.consts, (*consts, *inner))
+    token = _token_of(g, (condition, step))
+    avals = [*flat_avals(out), *[TOKEN] * len(token)]
+    body = g.subgraph([((), ops.INT64), ((), _BOOL), *avals])
+    state = _leave(body, body.inputs[2:], token)
+    new = inline(body, step, step.consts, (*consts, *gathered(state, out)))
     (again,) = inline(body, condition, condition.consts, (*consts, *new))
-    _give(body, [again, *_flat(new)])
-    results = g.node("Loop", None, holds, *_flat(carry), outs=carry_avals, body=body)
-    return _gathered(results, out)
+    _give(body, [again, *_with_token(body, new, token)])
+    results = g.node("Loop", None, holds, *flat_values(carry), *token, outs=avals, body=body)
+    return gathered(_leave(g, results, token), out)
+
+
+def _parts(values, num_consts, num_carry):
+    """Constants, carry and slices."""
+    end = num_consts + num_carry
+    return values[:num_consts], values[num_consts:end], values[end:]
 
 
 @lowers(scan_p, components=True)
 def _scan(g, out, *operands, jaxpr, length, reverse, num_consts, num_carry, unroll):
-    consts, carry, xs = (
-        operands[:num_consts],
-        operands[num_consts : num_consts + num_carry],
-        operands[num_consts + num_carry :],
-    )
+    consts, carry, xs = _parts(operands, num_consts, num_carry)
     y_avals = jaxpr.out_avals[num_carry:]
     if dims.equal(length, 0):
-        empty = [ops.full(g, (0, *a.shape), 0, a.dtype) for a in _flat_avals(y_avals)]
-        return [*carry, *_gathered(empty, y_avals)]
+        empty = [ops.full(g, (0, *a.shape), 0, a.dtype) for a in flat_avals(y_avals)]
+        return [*carry, *gathered(empty, y_avals)]
     stepwise = _by_scan if xs and dims.is_constant(length) else _by_loop
-    flat = stepwise(g, jaxpr, consts, carry, xs, num_consts, num_carry, length, reverse)
-    return _gathered(flat, out)
+    token = _token_of(g, (jaxpr,))
+    state = [*flat_values(carry), *token]
+    _, carry_avals, x_avals = _parts(jaxpr.in_avals, num_consts, num_carry)
+    state_avals = [*flat_avals(carry_avals), *[TOKEN] * len(token)]
+
+    def step(body, state, slices):
+        inner = gathered([*_leave(body, state, token), *slices], jaxpr.in_avals[num_consts:])
+        results = inline(body, jaxpr, jaxpr.consts, (*consts, *inner))
+        return [*_with_token(body, results[:num_carry], token), *flat_values(results[num_carry:])]
+
+    flat = stepwise(g, step, state, state_avals, xs, flat_avals(x_avals), flat_avals(y_avals), length, reverse)
+    state, ys = _leave(g, flat[: len(state)], token), flat[len(state_avals) :]
+    return gathered([*state, *ys], out)
 
 
-def _by_scan(g, jaxpr, consts, carry, xs, num_consts, num_carry, length, reverse):
-    carry_avals = _flat_avals(jaxpr.in_avals[num_consts : num_consts + num_carry])
-    x_avals = _flat_avals(jaxpr.in_avals[num_consts + num_carry :])
-    y_avals = _flat_avals(jaxpr.out_avals[num_carry:])
-    body = g.subgraph([*carry_avals, *x_avals])
-    inner = _gathered(body.inputs, jaxpr.in_avals[num_consts:])
-    _give(body, _flat(inline(body, jaxpr, jaxpr.consts, (*consts, *inner))))
+def _by_scan(g, step, state, state_avals, xs, x_avals, y_avals, length, reverse):
+    n = len(state)
+    body = g.subgraph([*state_avals, *x_avals])
+    _give(body, step(body, body.inputs[:n], body.inputs[n:]))
     backwards = 1 if reverse else 0
     return g.node(
         "Scan",
-        *_flat(carry),
-        *_flat(xs),
-        outs=[*carry_avals, *_broadcast_outs(y_avals, length)],
+        *state,
+        *flat_values(xs),
+        outs=[*state_avals, *_broadcast_outs(y_avals, length)],
         num_scan_inputs=len(x_avals),
         scan_input_directions=[backwards] * len(x_avals),
         scan_output_directions=[backwards] * len(y_avals) or None,
@@ -168,22 +179,18 @@ def _by_scan(g, jaxpr, consts, carry, xs, num_consts, num_carry, length, reverse
     )
 
 
-def _by_loop(g, jaxpr, consts, carry, xs, num_consts, num_carry, length, reverse):
+def _by_loop(g, step, state, state_avals, xs, x_avals, y_avals, length, reverse):
     """Without scanned values, or with a length known only at run time: slices are gathered by the step's number."""
-    carry_avals = _flat_avals(jaxpr.in_avals[num_consts : num_consts + num_carry])
-    x_avals = _flat_avals(jaxpr.in_avals[num_consts + num_carry :])
-    y_avals = _flat_avals(jaxpr.out_avals[num_carry:])
+    n = len(state)
     trips = g.dim(length)
-    body = g.subgraph([((), ops.INT64), ((), _BOOL), *carry_avals])
-    step, go_on, *state = body.inputs
-    at = body.node("Sub", body.node("Sub", trips, step), body.const(1, ops.INT64)) if reverse else step
-    slices = [body.node("Gather", x, at, out=a, axis=0) for x, a in zip(_flat(xs), x_avals)]
-    inner = _gathered([*state, *slices], jaxpr.in_avals[num_consts:])
-    _give(body, [go_on, *_flat(inline(body, jaxpr, jaxpr.consts, (*consts, *inner)))])
-    outs = [*carry_avals, *_broadcast_outs(y_avals, length)]
-    results = list(g.node("Loop", trips, None, *_flat(carry), outs=outs, body=body))
+    body = g.subgraph([((), ops.INT64), ((), _BOOL), *state_avals])
+    number, go_on, *inner = body.inputs
+    at = body.node("Sub", body.node("Sub", trips, number), body.const(1, ops.INT64)) if reverse else number
+    slices = [body.node("Gather", x, at, out=a, axis=0) for x, a in zip(flat_values(xs), x_avals)]
+    _give(body, [go_on, *step(body, inner, slices)])
+    outs = [*state_avals, *_broadcast_outs(y_avals, length)]
+    results = list(g.node("Loop", trips, None, *state, outs=outs, body=body))
     if reverse:
-        n = len(carry_avals)
         results[n:] = [_reversed(g, y) for y in results[n:]]
     return results
 

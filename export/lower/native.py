@@ -2,14 +2,17 @@
 
 `onax.Host` is a node that runs a kernel of ours.  Two kinds of primitives take it: those in PREFERRED, because it is
 quicker than what ONNX offers (measured on two cores; the numbers are in docs/performance.md), and every one that has a
-kernel but no ONNX form for its operands.  So the native target says whatever can be evaluated.
+kernel but no ONNX form for its operands.  So the native target says whatever can be evaluated.  Callbacks are such
+nodes too, which files cannot have.
 """
 
 import numpy as np
 
+from onax._control.callbacks import CALLBACKS, callback_location
 from onax._ground import dims
 from onax._ground.errors import LoweringError
 from onax._native import host, nodes
+from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.context import Quiet
 from onax._native.dispatch import Primitive
@@ -18,6 +21,7 @@ from onax._prims.sorting import sort_p, top_k_p
 from onax._prims.special import erf_inv_p
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower.components import flat_avals, flat_values, gathered, parts_of, trailing, whole_of
+from onax.export.lower.registry import lowers
 
 BOOL = np.dtype(bool)
 F32 = np.dtype(np.float32)
@@ -90,29 +94,27 @@ def is_preferred(eqn):
 def _in_python(eqn):
     """The NumPy kernel of an equation's primitive."""
     out_avals = [v.aval for v in eqn.outvars]
-    in_dtypes = [v.aval.dtype for v in eqn.invars]
+    whole = _assembly([v.aval for v in eqn.invars])
     kernel, params, many = _kernel_of(eqn), eqn.params, eqn.primitive.multiple_results
-    if all(d in ELEMENT_TYPES for d in in_dtypes) and all(a.dtype in ELEMENT_TYPES for a in out_avals):
-        whole = list
-    else:
-        whole = _assembly(in_dtypes)
 
     def run(*flat):
         with Quiet():
-            results = kernel(*whole(flat)[: len(in_dtypes)], **params)
+            results = kernel(*whole(flat), **params)
         results = results if many else (results,)
         return [part for x, a in zip(results, out_avals) for part in parts_of(np.asarray(x), a.dtype)]
 
     return host.Kernel(eqn.primitive.name, run, stated(out_avals))
 
 
-def _assembly(in_dtypes):
-    """A function from flat components to the ndarrays that kernels take."""
-    counts = [int(np.prod(trailing(d)[0])) for d in in_dtypes]
+def _assembly(avals):
+    """A function from a node's inputs to the ndarrays that they stand for."""
+    if avals and all(a.dtype in ELEMENT_TYPES for a in avals):
+        return lambda flat: flat[: len(avals)]
+    counts = [int(np.prod(trailing(a.dtype)[0])) for a in avals]
 
     def whole(flat):
         rest = iter(flat)
-        return [whole_of([next(rest) for _ in range(n)], d) for n, d in zip(counts, in_dtypes)]
+        return [whole_of([next(rest) for _ in range(n)], a.dtype) for n, a in zip(counts, avals)]
 
     return whole
 
@@ -179,8 +181,44 @@ PREFERRED = {
 }
 
 
+# ---- callbacks ----
+
+
+@lowers(*CALLBACKS, components=True)
+def _in_a_file(g, out, *values, **params):
+    raise LoweringError(
+        f"it calls Python ({callback_location(params)}), which a file cannot hold: leave it out of the exported "
+        "function, or give what it computes as an argument"
+    )
+
+
+def _callback(g, eqn, values):
+    """A node that calls `impl` with arrays of their own; one with an effect takes its turn."""
+    in_avals, out_avals = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
+    impl, params, whole, ordered = eqn.primitive.impl, eqn.params, _assembly(in_avals), bool(eqn.effects)
+
+    def run(*flat):
+        arrays = [make_array(np.array(x), a.dtype, a.weak_type) for x, a in zip(whole(flat), in_avals)]
+        del flat  # it shows memory of the runtime: not for frames that an exception keeps
+        results = impl(*arrays, **params)
+        parts = [part for x, a in zip(results, out_avals) for part in parts_of(np.asarray(x._value), a.dtype)]
+        return [*parts, _HELD] if ordered else parts
+
+    results = stated(out_avals)
+    kernel = host.Kernel(eqn.primitive.name, run, [*results, ((), BOOL)] if ordered else results)
+    return host_node(g, kernel, values, out_avals, ordered=ordered)
+
+
+_HELD = np.zeros((), BOOL)
+_CALLBACKS = frozenset(CALLBACKS)
+
+# ---- what the driver asks ----
+
+
 def lower_natively(g, eqn, values):
-    """The results of an equation by a Host node if that is preferred, else None."""
+    """The results of an equation by a Host node if it must or should have one, else None."""
+    if eqn.primitive in _CALLBACKS:
+        return _callback(g, eqn, values)
     return on_host(g, eqn, values) if is_preferred(eqn) else None
 
 

@@ -79,6 +79,8 @@ _LATER = frozenset(
     {
         "core",
         "custom_batching",
+        "custom_derivatives",
+        "debug",
         "experimental",
         "export",
         "extend",
@@ -88,10 +90,23 @@ _LATER = frozenset(
         "scipy",
         "sharding",
         "stages",
+        "test_util",
     }
 )
 
-_LATER_FUNCTIONS = {"strict": "onax._strict"}
+_LATER_FUNCTIONS = {
+    "make_array_from_callback": "onax._transforms.transfer",
+    "make_array_from_single_device_arrays": "onax._transforms.transfer",
+    "closure_convert": "onax._control.custom_gradient",
+    "custom_gradient": "onax._control.custom_gradient",
+    "effects_barrier": "onax._control.callbacks",
+    "pmap": "onax._compile.pmap",
+    "reshard": "onax.lax._sharding",
+    "pure_callback": "onax._control.callbacks",
+    "set_mesh": "onax._core.sharding",
+    "shard_map": "onax._control.parallel",
+    "strict": "onax._strict",
+}
 
 
 def __getattr__(name):

@@ -1,6 +1,6 @@
 """Checking that a jaxpr is well formed: every variable bound once before use, every type as the rules say."""
 
-from onax._core.jaxpr import DropVar, Jaxpr, Literal, jaxprs_in_params
+from onax._core.jaxpr import DropVar, Jaxpr, Literal, effects_of, jaxprs_in_params
 from onax._ground.errors import JaxprTypeError
 
 
@@ -54,4 +54,4 @@ def _check_eqn(eqn):
 def abstract_results(primitive, avals, params):
     """(result avals as a list, effects) of a primitive on the given types."""
     out, effects = primitive.abstract(*avals, **params)
-    return (list(out) if primitive.multiple_results else [out]), effects
+    return (list(out), effects_of(effects, params)) if primitive.multiple_results else ([out], effects)

@@ -22,6 +22,42 @@ class OrderedEffect(Effect):
     __slots__ = ()
 
 
+class DebugEffect(Effect):
+    """A message to the user, or a function called for its sake."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return "Debug"
+
+
+class OrderedDebugEffect(OrderedEffect):
+    """A DebugEffect that keeps its place."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return "OrderedDebug"
+
+
+class IOEffect(Effect):
+    """A function of Python's that is called for what it does."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return "IO"
+
+
+class OrderedIOEffect(OrderedEffect):
+    """An IOEffect that keeps its place."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return "OrderedIO"
+
+
 no_effects = frozenset()
 
 

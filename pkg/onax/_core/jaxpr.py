@@ -266,6 +266,11 @@ def jaxprs_in_params(params):
                 yield item
 
 
+def effects_of(effects, params):
+    """An equation's effects: those its primitive states, and those of the programs in its parameters."""
+    return join_effects(effects, *[inner.effects for inner in jaxprs_in_params(params)])
+
+
 def subjaxprs(jaxpr):
     """The jaxprs one level below this one."""
     for eqn in jaxpr.eqns:
@@ -288,6 +293,7 @@ __all__ = [
     "Var",
     "close_jaxpr",
     "convert_constvars_jaxpr",
+    "effects_of",
     "jaxprs_in_params",
     "new_jaxpr_eqn",
     "subjaxprs",

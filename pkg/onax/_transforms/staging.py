@@ -110,6 +110,7 @@ class DynamicJaxprTrace(Trace):
             self.eqns.append(core.JaxprEqn(atoms, [var], primitive, params, effects, location))
             return DynamicJaxprTracer(self, avals, var, location)
         out_vars = [core.Var(a) for a in avals]
+        effects = core.effects_of(effects, params)
         self.eqns.append(core.JaxprEqn(atoms, out_vars, primitive, params, effects, location))
         return [DynamicJaxprTracer(self, v.aval, v, location) for v in out_vars]
 

@@ -3,13 +3,17 @@
 import importlib
 
 _LATER = frozenset({"checkify"})
+_LATER_FUNCTIONS = {"io_callback": "onax._control.callbacks"}
 
 
 def __getattr__(name):
+    if name in _LATER_FUNCTIONS:
+        found = globals()[name] = getattr(importlib.import_module(_LATER_FUNCTIONS[name]), name)
+        return found
     if name in _LATER:
         return importlib.import_module(f"onax.experimental.{name}")
     raise AttributeError(f"module 'onax.experimental' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, *_LATER_FUNCTIONS})

@@ -1,0 +1,418 @@
+"""Calls of Python from inside programs: pure_callback, io_callback, debug.callback, debug.print.
+
+    pure_callback    a function of its arguments only: may be called as often as one likes, or not at all
+    io_callback      called each time the program gets there; `ordered` ones in the order of the program
+    debug_callback   called for its sake, without results; debug_print is one that prints
+    effects_barrier  waits for all that was called; here everything has run when a call returns
+
+In a compiled program a callback is a node of the graph that calls back into this process, on the thread that called
+the program.  It gets arrays, and what it raises comes out of the program unchanged.  A file cannot hold one.
+"""
+
+import functools
+import re
+import string
+
+import numpy as np
+
+from onax._control.scan import scan
+from onax._core.effects import DebugEffect, IOEffect, OrderedDebugEffect, OrderedIOEffect
+from onax._core.trace import as_array, set_current_trace, valid_jaxtype
+from onax._ground import dtypes, source
+from onax._native.array import make_array
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import NEVER, Primitive
+from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
+from onax._prims.shaping import bdim_at_front, broadcast_bdim, expand_dims
+from onax._prims.slicing import index_in_dim
+
+# ---- what is called
+
+
+class _FlatCallback:
+    """A user's function on flat arguments and results; equal when function and structure are."""
+
+    __slots__ = ("callback_func", "in_tree")
+
+    def __init__(self, callback_func, in_tree):
+        self.callback_func = callback_func
+        self.in_tree = in_tree
+
+    def __call__(self, *flat):
+        args, kwargs = tree_unflatten(self.in_tree, flat)
+        return tree_leaves(self.callback_func(*args, **kwargs))
+
+    def __eq__(self, other):
+        return type(other) is _FlatCallback and (self.callback_func, self.in_tree) == (
+            other.callback_func,
+            other.in_tree,
+        )
+
+    def __hash__(self):
+        return hash((self.callback_func, self.in_tree))
+
+    def __repr__(self):
+        return f"_FlatCallback(callback_func={self.callback_func!r}, in_tree={self.in_tree})"
+
+
+def callback_location(params):
+    """The function that an equation of a callback calls, and where it is defined, for messages."""
+    callback = params.get("callback")
+    if callback is None:
+        return f"debug.print({params['fmt']!r})"
+    return source.function_location(getattr(callback, "callback_func", callback))
+
+
+def _pretty(eqn, names):
+    """The parameters, with the function as JAX shows it: without its address."""
+    params = {key: eqn.params[key] for key in sorted(eqn.params)}
+    params["callback"] = re.sub(r"0x[0-9a-f]+", "0x" + "X" * 12, repr(params["callback"]))
+    return params
+
+
+def _called(callback, arrays, result_avals):
+    """The callback's results, as arrays of the stated types."""
+    with set_current_trace(None):
+        results = [as_array(x) for x in callback(*arrays)]
+    if len(results) != len(result_avals):
+        raise RuntimeError(
+            f"Mismatched number of outputs from callback. Expected: {len(result_avals)}, Actual: {len(results)}"
+        )
+    for i, (x, aval) in enumerate(zip(results, result_avals)):
+        for what, given, stated in (("shape", x.shape, aval.shape), ("dtype", x.dtype, aval.dtype)):
+            if given != stated:
+                raise RuntimeError(
+                    f"Incorrect output {what} for return value #{i}: Expected: {stated}, Actual: {given}"
+                    f"\nThe callback is {callback_location({'callback': callback})}."
+                )
+    return [make_array(x._value, x.dtype) if x.weak_type else x for x in results]
+
+
+def _result_types(result_shape_dtypes):
+    """(tree, avals) of the results that the user states."""
+    leaves, tree = tree_flatten(result_shape_dtypes)
+    avals = []
+    for x in leaves:
+        dtype = x.dtype if dtypes.is_extended(x.dtype) else np.dtype(x.dtype)
+        if dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True) != dtype:
+            raise ValueError("result_shape_dtypes cannot specify 64-bit types when `jax_enable_x64` is disabled")
+        avals.append(ShapedArray(tuple(x.shape), dtype))
+    return tree, tuple(avals)
+
+
+def _flat_arguments(args, kwargs):
+    """(arrays, structure) of a call's arguments."""
+    leaves, in_tree = tree_flatten((args, kwargs))
+    return [x if valid_jaxtype(x) else as_array(x) for x in leaves], in_tree
+
+
+def _sequentially(primitive, axis_data, operands, dims, params, unroll=1):
+    """The results of one call for each example, in order, along a leading axis."""
+    mapped = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, dims) if d is not None]
+
+    def step(carry, slices):
+        rest = iter(slices)
+        return carry, primitive.bind(*[x if d is None else next(rest) for x, d in zip(operands, dims)], **params)
+
+    _, outs = scan(step, (), mapped, length=axis_data.size, unroll=unroll)
+    return outs, [0] * len(outs)
+
+
+# ---- pure_callback
+
+_VMAP_METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized")
+
+
+def pure_callback(callback, result_shape_dtypes, *args, sharding=None, vmap_method=None, **kwargs):
+    """The result of a Python function, called with arrays when the program runs: a tree of the stated types.
+
+    `result_shape_dtypes` is a tree of ShapeDtypeStructs (or arrays).  `vmap_method` says what to do under vmap: call it
+    once for each example ("sequential"), or once with all, the others' arguments with a leading axis of length 1
+    ("expand_dims"), repeated ("broadcast_all"), or as they are ("legacy_vectorized").  The function must have no
+    effects: a call whose result nobody reads is not made.  It has no derivative.  Raises what the function raises, and
+    RuntimeError for results of other types than stated.  `sharding` is accepted: there is one process to call.
+    """
+    if vmap_method is not None and vmap_method not in _VMAP_METHODS:
+        raise ValueError(
+            f"vmap_method must be on of the allowed methods {[*_VMAP_METHODS, None]}, but got: {vmap_method}"
+        )
+    out_tree, result_avals = _result_types(result_shape_dtypes)
+    flat, in_tree = _flat_arguments(args, kwargs)
+    outs = pure_callback_p.bind(
+        *flat,
+        callback=_FlatCallback(callback, in_tree),
+        result_avals=result_avals,
+        sharding=sharding,
+        vmap_method=vmap_method,
+    )
+    return tree_unflatten(out_tree, outs)
+
+
+def _pure_impl(*arrays, callback, result_avals, **_):
+    return _called(callback, arrays, result_avals)
+
+
+def _pure_abstract(*_, result_avals, **__):
+    return list(result_avals)
+
+
+def _pure_jvp(primals, tangents, **_):
+    raise ValueError(
+        "Pure callbacks do not support JVP. Please use `jax.custom_jvp` to use callbacks while taking gradients."
+    )
+
+
+def _pure_batch(axis_data, operands, dims, *, result_avals, vmap_method, **params):
+    given = {**params, "result_avals": result_avals, "vmap_method": vmap_method}
+    size = axis_data.size
+    if vmap_method is None:
+        raise NotImplementedError(
+            "vmap is only supported for the pure_callback primitive when vmap_method is one of 'sequential', "
+            "'sequential_unrolled', 'expand_dims', 'broadcast_all', or 'legacy_vectorized'. Got vmap_method=None."
+        )
+    if vmap_method.startswith("sequential"):
+        unroll = size if vmap_method == "sequential_unrolled" else 1
+        return _sequentially(pure_callback_p, axis_data, operands, dims, given, unroll)
+    together = [x if d is None else bdim_at_front(x, d, size) for x, d in zip(operands, dims)]
+    if vmap_method == "expand_dims":
+        together = [expand_dims(x, (0,)) if d is None else x for x, d in zip(together, dims)]
+    elif vmap_method == "broadcast_all":
+        together = [broadcast_bdim(x, size, 0) if d is None else x for x, d in zip(together, dims)]
+    given["result_avals"] = tuple(a.update(shape=(size, *a.shape)) for a in result_avals)
+    outs = pure_callback_p.bind(*together, **given)
+    return outs, [0] * len(outs)
+
+
+pure_callback_p = Primitive(
+    "pure_callback",
+    multiple_results=True,
+    impl=_pure_impl,
+    abstract_eval=_pure_abstract,
+    jvp=_pure_jvp,
+    batch=_pure_batch,
+    pretty=_pretty,
+    weak=NEVER,
+)
+
+# ---- io_callback
+
+
+def io_callback(callback, result_shape_dtypes, *args, sharding=None, ordered=False, **kwargs):
+    """The result of a Python function that is called for its effects too: a tree of the stated types.
+
+    `result_shape_dtypes` is a tree of ShapeDtypeStructs (or arrays), None for no result.  It is called each time the
+    program gets there, whether anybody reads its result or not; calls keep the program's order (JAX promises it for
+    `ordered` ones only).  Under vmap it is called for each example, ordered ones are refused (ValueError).  Raises what
+    the function raises, and RuntimeError for results of other types than stated.
+    """
+    out_tree, result_avals = _result_types(result_shape_dtypes)
+    flat, in_tree = _flat_arguments(args, kwargs)
+    outs = io_callback_p.bind(
+        *flat,
+        callback=_FlatCallback(callback, in_tree),
+        ordered=ordered,
+        result_avals=result_avals,
+        sharding=sharding,
+    )
+    return tree_unflatten(out_tree, outs)
+
+
+_io_effect, _ordered_io_effect = IOEffect(), OrderedIOEffect()
+_debug_effect, _ordered_debug_effect = DebugEffect(), OrderedDebugEffect()
+
+
+def _io_impl(*arrays, callback, result_avals, **_):
+    return _called(callback, arrays, result_avals)
+
+
+def _io_jvp(primals, tangents, **_):
+    raise ValueError("IO callbacks do not support JVP.")
+
+
+def _io_batch(axis_data, operands, dims, *, ordered, **params):
+    if ordered:
+        raise ValueError("Cannot `vmap` ordered IO callback.")
+    return _sequentially(io_callback_p, axis_data, operands, dims, {**params, "ordered": ordered})
+
+
+io_callback_p = Primitive(
+    "io_callback", multiple_results=True, impl=_io_impl, jvp=_io_jvp, batch=_io_batch, pretty=_pretty, weak=NEVER
+)
+
+
+@io_callback_p.def_effectful_abstract_eval
+def _io_abstract(*_, result_avals, ordered, **__):
+    return list(result_avals), frozenset((_ordered_io_effect if ordered else _io_effect,))
+
+
+# ---- debug.callback
+
+
+def debug_callback(callback=None, *args, ordered=False, partitioned=False, **kwargs):
+    """Calls a Python function with the arguments, arrays where they are numbers, each time the program gets there.
+
+    Its result is not used.  Differentiation leaves it where it is; under vmap it is called for each example.  Without
+    `callback` the result is a function that takes the rest.  `partitioned` is accepted: there is one process to call.
+    Raises what the function raises.
+    """
+
+    def _debug_callback(callback, *args, **kwargs):
+        if not callable(callback):
+            raise TypeError(
+                "first argument to jax.debug.callback must be callable, but got an object of type "
+                f"{type(callback)}; see jax.debug.print for printing values"
+            )
+        dynamic, static, in_tree = _with_statics(args, kwargs)
+
+        def _flat_callback(*values):
+            args, kwargs = _rejoined(in_tree, values, static)
+            callback(*args, **kwargs)
+            return ()
+
+        _flat_callback.callback_func = callback
+        effect = _ordered_debug_effect if ordered else _debug_effect
+        debug_callback_p.bind(*dynamic, callback=_flat_callback, effect=effect, partitioned=partitioned)
+
+    if callback is None:
+        return _debug_callback
+    return _debug_callback(callback, *args, **kwargs)
+
+
+def _with_statics(args, kwargs):
+    """(values that are arrays, ((place, value), ...) of the others, structure) of a call's arguments."""
+    leaves, in_tree = tree_flatten((args, kwargs))
+    dynamic = [x for x in leaves if valid_jaxtype(x)]
+    return dynamic, tuple((i, x) for i, x in enumerate(leaves) if not valid_jaxtype(x)), in_tree
+
+
+def _rejoined(in_tree, dynamic, static):
+    """(args, kwargs) from what `_with_statics` took apart."""
+    leaves = list(dynamic)
+    for place, value in static:
+        leaves.insert(place, value)
+    return tree_unflatten(in_tree, leaves)
+
+
+def _debug_impl(*arrays, callback, **_):
+    with set_current_trace(None):
+        callback(*arrays)
+    return []
+
+
+def _unchanged(primitive):
+    """Completes a primitive without results: nothing to differentiate, one call for each example."""
+
+    def jvp(primals, tangents, **params):
+        return primitive.bind(*primals, **params), []
+
+    def batch(axis_data, operands, dims, **params):
+        for i in range(axis_data.size):
+            one = [x if d is None else index_in_dim(x, i, d, keepdims=False) for x, d in zip(operands, dims)]
+            primitive.bind(*one, **params)
+        return [], []
+
+    primitive.jvp, primitive.batch = jvp, batch
+    return primitive
+
+
+debug_callback_p = _unchanged(
+    Primitive("debug_callback", multiple_results=True, impl=_debug_impl, pretty=_pretty, weak=NEVER)
+)
+
+
+@debug_callback_p.def_effectful_abstract_eval
+def _debug_abstract(*_, effect, **__):
+    return [], frozenset((effect,))
+
+
+# ---- debug.print
+
+
+class _FormatCheck(string.Formatter):
+    """Finds what a format does not use."""
+
+    def format_field(self, value, format_spec):
+        return ""
+
+    def check_unused_args(self, used_args, args, kwargs):
+        unused = [x for i, x in enumerate(args) if i not in used_args]
+        if unused:
+            raise ValueError(f"Unused positional arguments to `jax.debug.print`: {unused}")
+        unused = [name for name in kwargs if name not in used_args]
+        if unused:
+            raise ValueError(
+                f"Unused keyword arguments to `jax.debug.print`: {unused}. You may be passing an f-string (i.e, "
+                '`f"{x}"`) into `jax.debug.print` and instead should pass in a regular string.'
+            )
+
+
+_format_check = _FormatCheck()
+
+
+def debug_print(fmt=None, *args, ordered=False, partitioned=False, skip_format_check=False, **kwargs):
+    """Prints `fmt.format(*args, **kwargs)` with the arguments' values each time the program gets there.
+
+    NumPy's printing options are those in force here.  Raises ValueError for arguments that the format does not use
+    (unless `skip_format_check`), TypeError for a format that is no string; without one the result is a function that
+    takes the rest.
+    """
+    if fmt is None:
+        return functools.partial(
+            debug_print, ordered=ordered, partitioned=partitioned, skip_format_check=skip_format_check
+        )
+    if not isinstance(fmt, str):
+        raise TypeError(f"expected str, got {type(fmt).__name__}")
+    if not skip_format_check:
+        _format_check.format(fmt, *args, **kwargs)
+    dynamic, static, in_tree = _with_statics(args, kwargs)
+    debug_print_p.bind(
+        *dynamic,
+        fmt=fmt,
+        has_placeholders=_has_placeholders(fmt),
+        in_tree=in_tree,
+        logging_record=None,
+        np_printoptions=tuple(np.get_printoptions().items()),
+        ordered=ordered,
+        partitioned=partitioned,
+        static_args=static,
+    )
+
+
+def _has_placeholders(fmt):
+    return any(field is not None for _, field, _, _ in _format_check.parse(fmt))
+
+
+def _print_impl(*arrays, fmt, has_placeholders, in_tree, np_printoptions, static_args, **_):
+    args, kwargs = _rejoined(in_tree, arrays, static_args)
+    with set_current_trace(None), np.printoptions(**dict(np_printoptions)):
+        print(fmt.format(*args, **kwargs) if has_placeholders else fmt)
+    return []
+
+
+debug_print_p = _unchanged(Primitive("debug_print", multiple_results=True, impl=_print_impl, weak=NEVER))
+
+
+@debug_print_p.def_effectful_abstract_eval
+def _print_abstract(*_, ordered, **__):
+    return [], frozenset((_ordered_debug_effect if ordered else _debug_effect,))
+
+
+def effects_barrier():
+    """Waits until every effect of the programs called so far has happened: at once, since calls return after them."""
+
+
+CALLBACKS = (pure_callback_p, io_callback_p, debug_callback_p, debug_print_p)
+
+__all__ = [
+    "CALLBACKS",
+    "callback_location",
+    "debug_callback",
+    "debug_callback_p",
+    "debug_print",
+    "debug_print_p",
+    "effects_barrier",
+    "io_callback",
+    "io_callback_p",
+    "pure_callback",
+    "pure_callback_p",
+]
