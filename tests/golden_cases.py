@@ -60,6 +60,11 @@ def cases(jax):
         **_named_functions(jax, x, m, i),
         **_nested_transformations(jax, x, m),
         **_windows(jax, m),
+        **_elementwise_primitives(jax, x, i),
+        **_other_primitives(jax, x, m, i),
+        **_programs_inside(jax, x, m),
+        **_random_primitives(jax),
+        **_options(jax, x, m),
     }
 
 
@@ -178,4 +183,186 @@ def _windows(jax, m):
         "grad of max over windows": (jax.grad(lambda a: jnp.sum(largest(a))), (m,)),
         "jvp of max over windows": (lambda a: jax.jvp(largest, (a,), (a,)), (m,)),
         "vmap of windows": (jax.vmap(lambda a: (largest(a), total(a))), (m[None],)),
+    }
+
+
+_UNARY = (
+    "acos acosh asin asinh atan atanh bessel_i0e bessel_i1e cbrt ceil cosh digamma erf erfc erf_inv exp2 floor "
+    "is_finite lgamma sinh tan rsqrt logistic expm1 square reciprocal neg sign round"
+).split()
+_INTEGER = "clz population_count bitwise_not".split()
+_BITS = "bitwise_xor bitwise_and bitwise_or shift_left shift_right_arithmetic shift_right_logical rem".split()
+_BINARY = "nextafter atan2 igamma igammac zeta polygamma complex pow rem max min".split()
+
+
+def _elementwise_primitives(jax, x, i):
+    """Each elementwise primitive, its derivative too."""
+    lax = jax.lax
+    z = np.array([1 + 2j, 3j], np.complex64)
+    cases = {f"lax.{name}": (getattr(lax, name), (x,)) for name in _UNARY}
+    cases |= {f"lax.{name} of integers": (getattr(lax, name), (i,)) for name in _INTEGER}
+    cases |= {f"lax.{name} of integers": (getattr(lax, name), (i, i)) for name in _BITS}
+    cases |= {f"lax.{name} of two": (getattr(lax, name), (x, x)) for name in _BINARY}
+    differentiable = [n for n in _UNARY if n not in ("is_finite",)]
+    for name in differentiable:
+        function = getattr(lax, name)
+        cases[f"jvp of lax.{name}"] = (lambda a, f=function: jax.jvp(f, (a,), (a,)), (x,))
+    return cases | {
+        "parts of complex numbers": (lambda a: (lax.real(a), lax.imag(a), lax.conj(a), abs(a)), (z,)),
+        "grad through complex numbers": (jax.grad(lambda a: lax.real(lax.complex(a, a) ** 2).sum()), (x,)),
+        "clamp": (lambda a: (lax.clamp(0.0, a, 1.0), jax.grad(lambda v: lax.clamp(0.0, v, 1.0).sum())(a)), (x,)),
+        "regularized_incomplete_beta": (lambda a: lax.betainc(a, a, a), (x,)),
+        "bitcast_convert_type": (lambda a: lax.bitcast_convert_type(a, np.int32), (x,)),
+        "reduce_precision": (lambda a: lax.reduce_precision(a, 8, 7), (x,)),
+        "select_n of three": (lambda k, a: lax.select_n(k, a, a, a), (i, x)),
+        "copy": (lambda a: jax.numpy.copy(a), (x,)),
+    }
+
+
+def _other_primitives(jax, x, m, i):
+    """Reductions, data movement and sorting, each primitive at least once."""
+    jnp, lax = jax.numpy, jax.lax
+    flags = np.array([True, False, True])
+    at = lambda a, k: a.at[k]
+    return {
+        "argmin, argmax": (lambda a: (lax.argmin(a, 0, np.int32), lax.argmax(a, 1, np.int32)), (m,)),
+        "cumulative": (lambda a: [getattr(lax, f"cum{n}")(a, 1) for n in "sum prod max min logsumexp".split()], (m,)),
+        "cumulative, reversed": (lambda a: (lax.cumsum(a, 0, reverse=True), jnp.cumprod(a)), (m,)),
+        "grad of cumulative": (jax.grad(lambda a: lax.cumsum(a, 1, reverse=True).sum()), (m,)),
+        "reduce_xor, reduce_and, reduce_or": (
+            lambda k, b: (lax.reduce_xor(k, (0,)), lax.reduce_and(b, (0,)), lax.reduce_or(b, (0,))),
+            (i, flags),
+        ),
+        "lax.reduce": (lambda a: (lax.reduce(a, 0.0, lax.add, (0,)), lax.reduce(a, -np.inf, lax.max, (1,))), (m,)),
+        "reduce_window with min": (lambda a: lax.reduce_window(a, np.inf, lax.min, (2, 2), (1, 1), "VALID"), (m,)),
+        "sort": (lambda a: lax.sort(a, dimension=0), (m,)),
+        "sort by keys": (lambda a, k: lax.sort((k, a), num_keys=1), (x, i)),
+        "jnp.sort, argsort": (lambda a: (jnp.sort(a), jnp.argsort(a, axis=0), jnp.sort(a, descending=True)), (m,)),
+        "grad of sort": (jax.grad(lambda a: jnp.sort(a)[0]), (x,)),
+        "top_k": (lambda a: lax.top_k(a, 2), (m,)),
+        "jvp of top_k": (lambda a: jax.jvp(lambda v: lax.top_k(v, 2)[0], (a,), (a,)), (m,)),
+        "split, unstack": (lambda a: (lax.split(a, (1, 2)), jnp.unstack(a)), (m,)),
+        "grad of split": (jax.grad(lambda a: lax.split(a, (1, 2))[0].sum()), (m,)),
+        "dynamic_slice": (lambda a, k: lax.dynamic_slice(a, (k, 0), (2, 2)), (m, np.int32(1))),
+        "dynamic_update_slice": (lambda a, k: lax.dynamic_update_slice(a, a[:1], (k, 0)), (m, np.int32(1))),
+        "grad of dynamic_slice": (jax.grad(lambda a: lax.dynamic_slice(a, (1, 0), (2, 2)).sum()), (m,)),
+        "vmap of dynamic_slice": (jax.vmap(lambda a, k: lax.dynamic_slice(a, (k,), (2,))), (m, i)),
+        "vmap of dynamic_update_slice": (jax.vmap(lambda a, k: lax.dynamic_update_slice(a, a[:2], (k,))), (m, i)),
+        "index_in_dim": (lambda a: lax.index_in_dim(a, 1, 0), (m,)),
+        "scatters": (
+            lambda a, k: (at(a, k).min(1.0), at(a, k).max(1.0), at(a, k).mul(2.0), at(a, k).apply(jnp.sin)),
+            (x, i),
+        ),
+        "subtract at": (lambda a, k: at(a, k).subtract(1.0), (x, i)),
+        "grad of scatters": (jax.grad(lambda a: (a.at[np.array([0, 1])].set(a[:2] * 2)).sum()), (x,)),
+        "iota": (lambda: (lax.iota(np.int32, 3), lax.broadcasted_iota(np.float32, (2, 3), 1)), ()),
+        "pad": (lambda a: lax.pad(a, 0.0, ((1, 0, 1), (0, -1, 0))), (m,)),
+        "rev": (lambda a: lax.rev(a, (0, 1)), (m,)),
+        "expand_dims, squeeze": (lambda a: lax.squeeze(lax.expand_dims(a, (0, 2)), (0,)), (m,)),
+        "device_put": (lambda a: jax.device_put(a), (x,)),
+        "median, quantile": (lambda a: (jnp.median(a), jnp.quantile(a, 0.3, axis=0)), (m,)),
+    }
+
+
+def _programs_inside(jax, x, m):
+    """Primitives whose parameters are programs."""
+    jnp, lax = jax.numpy, jax.lax
+
+    @jax.custom_vjp
+    def doubled(a):
+        return a * 2
+
+    doubled.defvjp(lambda a: (a * 2, a), lambda saved, g: (g * 2,))
+
+    @jax.custom_jvp
+    def tripled(a):
+        return a * 3
+
+    tripled.defjvp(lambda p, t: (tripled(p[0]), t[0] * 3))
+
+    def step(carry, a):
+        return carry + a, carry * a
+
+    walk = lambda a: lax.scan(step, jnp.float32(0), a)
+    loop = lambda a: lax.while_loop(lambda v: v[0] < 3, lambda v: (v[0] + 1, v[1] * 2), (0, a))
+    choice = lambda a: lax.cond(a[0] > 0, jnp.sin, lambda v: v * 2, a)
+    saved = jax.checkpoint(lambda a: jnp.sin(jnp.sin(a)))
+    return {
+        "scan": (walk, (x,)),
+        "scan, reversed, unrolled": (lambda a: lax.scan(step, 1.0, a, reverse=True, unroll=2), (x,)),
+        "scan of a length": (lambda a: lax.scan(lambda c, _: (c * 2, None), a, length=4), (x,)),
+        "scan over a closure": (lambda a: lax.scan(lambda c, v: (c + a.sum() * v, c), 0.0, a), (x,)),
+        "jvp of scan": (lambda a: jax.jvp(walk, (a,), (a,)), (x,)),
+        "vmap of scan": (jax.vmap(walk), (m,)),
+        "map": (lambda a: lax.map(jnp.sin, a), (x,)),
+        "while": (loop, (x,)),
+        "vmap of while": (jax.vmap(loop), (x,)),
+        "jvp of while": (lambda a: jax.jvp(loop, (a,), (a,)), (x,)),
+        "fori": (lambda a: lax.fori_loop(0, 3, lambda k, v: v + k, a), (x,)),
+        "fori with an unknown bound": (lambda a, n: lax.fori_loop(0, n, lambda k, v: v + k, a), (x, 3)),
+        "cond": (choice, (x,)),
+        "vmap of cond": (jax.vmap(choice), (m,)),
+        "switch": (lambda k, a: lax.switch(k, [jnp.sin, jnp.cos, lambda v: v], a), (1, x)),
+        "custom_vjp": (doubled, (x,)),
+        "grad of custom_vjp": (jax.grad(lambda a: doubled(a).sum()), (x,)),
+        "vmap of custom_vjp": (jax.vmap(doubled), (x,)),
+        "custom_jvp": (tripled, (x,)),
+        "jvp of custom_jvp": (lambda a: jax.jvp(tripled, (a,), (a,)), (x,)),
+        "checkpoint": (saved, (x,)),
+        "grad of checkpoint": (jax.grad(lambda a: saved(a).sum()), (x,)),
+        "associative_scan": (lambda a: lax.associative_scan(lax.add, a), (x,)),
+    }
+
+
+def _random_primitives(jax):
+    """Keys and the bits made from them."""
+    random = jax.random
+    return {
+        "keys": (lambda: (random.key(0), random.PRNGKey(0)), ()),
+        "split": (lambda: random.split(random.key(0)), ()),
+        "fold_in": (lambda: random.fold_in(random.key(0), 3), ()),
+        "bits": (lambda: random.bits(random.key(0), (2,)), ()),
+        "key_data, wrap_key_data": (lambda: random.wrap_key_data(random.key_data(random.key(0))), ()),
+        "clone": (lambda: random.clone(random.key(0)), ()),
+    }
+
+
+def _options(jax, x, m):
+    """Options of make_jaxpr and of pretty_print, as texts; structures of results."""
+    make = jax.make_jaxpr
+    f = lambda a, n: jax.numpy.sum(a, axis=n)
+    shown = lambda **options: make(lambda a: jax.jit(lambda v: v * 2)(a) + 1)(x).pretty_print(
+        use_color=False, **options
+    )
+    long = lambda a: [a + k for k in range(12)]
+    lax = jax.lax
+    names = "psum pmax pmin axis_index all_gather ppermute all_to_all psum_scatter".split()
+    collectives = [
+        lambda a: lax.psum(a, "i"),
+        lambda a: lax.pmax(a, "i"),
+        lambda a: lax.pmin(a, "i"),
+        lambda a: lax.axis_index("i") + 1,
+        lambda a: lax.all_gather(a, "i"),
+        lambda a: lax.ppermute(a, "i", [(0, 1), (1, 2), (2, 0)]),
+        lambda a: lax.all_to_all(a, "i", 0, 0),
+        lambda a: lax.psum_scatter(a, "i"),
+    ]
+    return {
+        "static_argnums": (f, (m, 0), {"static_argnums": 1}),
+        **{
+            f"{name} over a named axis": (lambda a, k=key: collectives[k](a), (m,), {"axis_env": [("i", 3)]})
+            for key, name in enumerate(names)
+        },
+        "static_argnums, several": (lambda n, a, k: a * n + k, (2, x, 3), {"static_argnums": (0, 2)}),
+        "keyword arguments": (lambda a: make(lambda v, *, by: v * by)(a, by=a), (x,), "text"),
+        "types for values": (lambda: make(f, static_argnums=1)(jax.ShapeDtypeStruct((2, 3), np.int8), 0), (), "text"),
+        "return_shape": (lambda a: make(lambda v: {"r": (v, v[0])}, return_shape=True)(a)[1], (x,), "text"),
+        "without types": (lambda: shown(print_shapes=False), (), "text"),
+        "with effects": (lambda: shown(print_effects=True), (), "text"),
+        "with name stacks": (lambda: shown(name_stack=True), (), "text"),
+        "many results": (long, (x,)),
+        "many arguments": (lambda *a: sum(a), (x,) * 30),
+        "nested containers": (lambda d: {"b": d["a"][0] + d["a"][1], "c": None}, ({"a": (x, x)},)),
+        "one equation": (lambda: str(make(jax.numpy.sin)(x).eqns[0]), (), "text"),
+        "an inner program": (lambda: str(make(jax.jit(jax.numpy.sin))(x).eqns[0].params["jaxpr"]), (), "text"),
     }

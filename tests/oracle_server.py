@@ -126,8 +126,10 @@ def _case(request):
 
 
 def jaxpr(request):
-    function, args = _case(request)
-    return str(jax.make_jaxpr(function)(*args))
+    function, args, *options = _case(request)
+    if options == ["text"]:
+        return str(function(*args))
+    return str(jax.make_jaxpr(function, **(options[0] if options else {}))(*args))
 
 
 def call(request):

@@ -291,12 +291,11 @@ def _as_flags(batched):
 
 
 def _select(index, cases):
-    """The case that the index of each example names; `select_n` wants a predicate of the cases' shape."""
+    """The case that the index of each example names; `select_n` wants an index of the cases' shape."""
     shape = typeof(cases[0]).shape
-    which = index if len(cases) != 2 or typeof(index).dtype == np.bool_ else ne(index, np.int32(0))
     if len(shape) > 1:
-        which = broadcast_in_dim(which, shape, (0,))
-    return select_n(which, *cases)
+        index = broadcast_in_dim(index, shape, (0,))
+    return select_n(index, *cases)
 
 
 cond_p = Primitive(

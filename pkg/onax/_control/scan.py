@@ -434,7 +434,6 @@ def _batch(axis_data, operands, dims, *, jaxpr, num_consts, num_carry, **params)
     const_dims, init_dims, xs_dims = _split(dims, num_consts, num_carry)
     consts, init, xs = _split(operands, num_consts, num_carry)
     consts = [x if d is None else move_to(x, d, 0, size) for x, d in zip(consts, const_dims)]
-    xs = [x if d is None else move_to(x, d, 1, size) for x, d in zip(xs, xs_dims)]
     in_front = lambda some: [None if d is None else 0 for d in some]
     n_ys = len(jaxpr.outvars) - num_carry
 
@@ -447,6 +446,7 @@ def _batch(axis_data, operands, dims, *, jaxpr, num_consts, num_carry, **params)
 
     (derived, out_dims), mapped = _fixed_point([d is not None for d in init_dims], once)
     init = [move_to(x, d, 0, size) if m else x for x, d, m in zip(init, init_dims, mapped)]
+    xs = [x if d is None else move_to(x, d, 1, size) for x, d in zip(xs, xs_dims)]
     outs = scan_p.bind(*consts, *init, *xs, jaxpr=derived, num_consts=num_consts, num_carry=num_carry, **params)
     carry_out = [0 if m else None for m in mapped]
     return outs, [*carry_out, *(None if d is None else 1 for d in out_dims[num_carry:])]

@@ -51,6 +51,15 @@ class Group:
         self.doc = doc
 
 
+class Note:
+    """A remark about the line it stands on: it takes no room there and goes behind all text, in a column of its own."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text):
+        self.text = text
+
+
 BREAK = Break()
 
 
@@ -73,6 +82,8 @@ def _fits(room, pending):
             room -= len(doc)
         elif type(doc) is list:
             stack.extend((flat, d) for d in reversed(doc))
+        elif type(doc) is Note:
+            continue
         elif type(doc) is Break:
             if not flat:
                 return True
@@ -84,7 +95,7 @@ def _fits(room, pending):
 
 def layout(doc, width=WIDTH):
     """The text of a document."""
-    out, column = [], 0
+    out, column, line, notes = [], 0, 0, {}
     stack = [(0, False, doc)]
     while stack:
         indent, flat, doc = stack.pop()
@@ -93,6 +104,8 @@ def layout(doc, width=WIDTH):
             column += len(doc)
         elif type(doc) is list:
             stack.extend((indent, flat, d) for d in reversed(doc))
+        elif type(doc) is Note:
+            notes.setdefault(line, []).append(doc.text)
         elif type(doc) is Nest:
             stack.append((indent + doc.indent, flat, doc.doc))
         elif type(doc) is Group:
@@ -104,7 +117,21 @@ def layout(doc, width=WIDTH):
         else:
             out.append("\n" + " " * indent)
             column = indent
-    return "".join(out)
+            line += 1
+    text = "".join(out)
+    return _with_notes(text.split("\n"), notes) if notes else text
+
+
+def _with_notes(lines, notes):
+    """The lines with their notes side by side."""
+    width = max(map(len, lines))
+    out = []
+    for i, line in enumerate(lines):
+        for k, note in enumerate(notes.get(i, ())):
+            out.append(f"{line if k == 0 else '':<{width}} # {note}")
+        if i not in notes:
+            out.append(line)
+    return "\n".join(out)
 
 
 # ---- names ----
@@ -211,25 +238,29 @@ def _shown_params(eqn, names):
 def _equation(eqn, names):
     results = _vars(eqn.outvars, names)
     params = _params(_shown_params(eqn, names), names)
-    line = [results, " = ", eqn.primitive.name, params, " ", _vars(eqn.invars, names, typed=False)]
+    notes = []
     if names.options["source_info"] and eqn.source_info is not None:
-        line.append(f" # {source.summarize(eqn.source_info)}")
+        notes.append(Note(source.summarize(eqn.source_info)))
     if names.options["name_stack"]:
-        line.append(" # []")
-    return line if eqn.outvars else line[2:]
+        notes.append(Note("[]"))
+    line = [*notes, eqn.primitive.name, params, " ", _vars(eqn.invars, names, typed=False)]
+    return [results, " = ", *line] if eqn.outvars else line
 
 
 def _program(jaxpr, names, own=False):
     shared_name = names.shared.get(id(jaxpr))
     if shared_name is not None and not own:
         return shared_name
-    head = ["{ ", "lambda ", _vars(jaxpr.constvars, names), "; ", _vars(jaxpr.invars, names), ". "]
+    head = Nest(2, ["{ ", "lambda ", _vars(jaxpr.constvars, names), "; ", _vars(jaxpr.invars, names), ". "])
     eqns = join(Break("; "), [_equation(e, names) for e in jaxpr.eqns])
     results = ", ".join(v.text(names) for v in jaxpr.outvars)
     if len(jaxpr.outvars) == 1:
         results += ","
-    body = Nest(2, ["let", Nest(2, [BREAK, eqns]), BREAK, f"in ({results})"])
-    return Group([*head, body, " }"])
+    effects = ""
+    if names.options["print_effects"]:
+        effects = f" : {{ {', '.join(sorted(map(str, jaxpr.effects)))} }}"
+    body = Nest(2, ["let", Nest(2, [BREAK, eqns]), BREAK, f"in ({results}){effects}"])
+    return Group([head, body, " }"])
 
 
 _LONG = 10  # equations: a longer inner program is printed on its own
@@ -264,15 +295,22 @@ def print_jaxpr(
     print_shapes=True,
     custom_pp_eqn_rules=True,
     name_stack=False,
+    print_effects=False,
     width=WIDTH,
     **_,
 ):
-    """The text of a jaxpr; `source_info=True` adds each equation's line (JAX's other options are accepted)."""
+    """The text of a jaxpr, in JAX's format.
+
+    `source_info` adds each equation's place in the source, `name_stack` its (empty) stack of names, `print_effects` the
+    program's effects; without `print_shapes` variables have no types, without `custom_pp_eqn_rules` every parameter of
+    every equation is shown.  JAX's options about colour are accepted: there is none.
+    """
     options = {
         "source_info": source_info,
         "print_shapes": print_shapes,
         "custom_pp_eqn_rules": custom_pp_eqn_rules,
         "name_stack": name_stack,
+        "print_effects": print_effects,
     }
     names = Names(options)
     names.blanks = frozenset(v for eqn in jaxpr.eqns for v in eqn.outvars)
@@ -288,5 +326,6 @@ def print_jaxpr(
 
 def print_eqn(eqn):
     """The text of one equation, with names of its own."""
-    options = {"source_info": False, "print_shapes": True, "custom_pp_eqn_rules": True, "name_stack": False}
+    options = dict.fromkeys(("source_info", "name_stack", "print_effects"), False)
+    options |= {"print_shapes": True, "custom_pp_eqn_rules": True}
     return layout(_equation(eqn, Names(options)))

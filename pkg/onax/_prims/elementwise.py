@@ -240,7 +240,7 @@ imag, imag_p = unary(
     "imag", per(complexfloating=lambda x: x.imag.copy()), lambda g, y, x: imag(g), result=to_real,
     facts=frozenset({LINEAR}), doc="The imaginary part of x.",
 )  # fmt: skip
-linear(real_p, lambda ct, x: [complex(ct, full_like(ct, 0))])
+linear(real_p, lambda ct, x: [complex(ct, np.zeros((), dtypes.dtype(ct)))])
 linear(imag_p, lambda ct, x: [complex(full_like(ct, 0), neg(ct))])
 
 # ---- bits ----
