@@ -5,7 +5,9 @@ behind, and a `shard_map` equation is lowered as the one program of all devices.
 """
 
 from onax._control.custom_vmap import custom_vmap_p
+from onax._control.parallel import shard_map_p, whole_program
 from onax._prims import collectives
+from onax._prims.misc_sharding import sharding_constraint_p
 from onax.export.lower.driver import inline
 from onax.export.lower.registry import lowers, unsupported
 
@@ -32,3 +34,15 @@ for _primitive in (
 @lowers(custom_vmap_p, components=True)
 def _custom_vmap(g, out, *values, call, **_):
     return inline(g, call, call.consts, values)
+
+
+@lowers(shard_map_p, components=True)
+def _shard_map(g, out, *values, jaxpr, **params):
+    program = whole_program(jaxpr, params)
+    return inline(g, program, program.consts, values)
+
+
+@lowers(sharding_constraint_p, components=True)
+def _sharding_constraint(g, out, x, **_):
+    """Within one graph everything is in one place."""
+    return x

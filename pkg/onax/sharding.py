@@ -8,8 +8,12 @@ from onax._core.sharding import (
     PartitionSpec,
     Sharding,
     SingleDeviceSharding,
+    get_abstract_mesh,
     get_mesh,
+    set_mesh,
+    use_abstract_mesh,
 )
+from onax.lax._sharding import reshard
 
 __all__ = [
     "AbstractMesh",
@@ -19,5 +23,9 @@ __all__ = [
     "PartitionSpec",
     "Sharding",
     "SingleDeviceSharding",
+    "get_abstract_mesh",
     "get_mesh",
+    "reshard",
+    "set_mesh",
+    "use_abstract_mesh",
 ]

@@ -7,7 +7,7 @@ import functools
 import time
 import warnings
 
-from onax._compile import misses
+from onax._compile import misses, placing
 from onax._compile import plan as planning
 from onax._compile.cache import cache_for, remember
 from onax._compile.deoptimized import check_special
@@ -186,6 +186,8 @@ class PjitFunction(JitFunction):
         if options.donate_argnums or options.donate_argnames:
             donated = donated_leaves(self, args, kwargs)
             params["donated_invars"] = (False,) * len(staged.hoisted) + tuple(donated)
+        if options.in_shardings is not None or options.out_shardings is not None:
+            params.update(placing.stated(options, args, staged))
         return tree_unflatten(staged.out_tree, bind_jit([*staged.hoisted, *staged.leaves], params))
 
     def _miss(self, args, kwargs):
@@ -196,7 +198,7 @@ class PjitFunction(JitFunction):
                 raise escaped_tracer_error(leaf)
         options = self._options
         if options.in_shardings is not None:
-            args = device_put(args, options.in_shardings)
+            args = placing.put_arguments(args, options.in_shardings)
         entry, staged = compile_call(self, args, kwargs)
         watched = context.option_word() & (SPECIAL | KEY_REUSE)
         if key_reuse.checking():
@@ -206,9 +208,13 @@ class PjitFunction(JitFunction):
             result = entry.run(staged.leaves)
         if watched & SPECIAL:
             check_special(self, args, kwargs, result)
+        places = placing.places_of_results(staged.jaxpr, staged.leaves)
+        if places is not None:
+            result = placing.place_tree(result, places)
         if options.out_shardings is not None:
-            result = device_put(result, options.out_shardings)
-        if watched or options.in_shardings is not None or options.out_shardings is not None:
+            result = device_put(result, placing.resolve(options.out_shardings, "out_shardings"))
+            places = ()
+        if watched or places is not None or options.in_shardings is not None:
             return result, None  # arguments and results are looked at, or moved: no call without Python
         return result, entry
 
@@ -340,9 +346,11 @@ def placement(leaves, name, paths):
         elif leaf._committed:
             if first is None:
                 first = i
-            elif leaf.sharding != leaves[first].sharding and leaf.device != leaves[first].device:
+            elif leaf.device != leaves[first].device and leaf.devices() != leaves[first].devices():
                 raise _incompatible(leaves, first, i, name, paths())
-    return (None, False) if first is None else (leaves[first].device, True)
+    if first is None or leaves[first]._shards is not None:  # those of several devices are placed afterwards
+        return None, False
+    return leaves[first].device, True
 
 
 def _incompatible(leaves, first, second, name, paths):
@@ -363,7 +371,9 @@ def _evaluate_jit(*args, jaxpr, name, keep_unused=False, **_):
     if config.jax_disable_jit:
         return planning.evaluate(jaxpr, args)
     device, committed = placement(args, name, lambda: jaxpr.debug_info.arg_names)
-    return executable_of(jaxpr, name, keep_unused).run(args, device, committed)
+    results = executable_of(jaxpr, name, keep_unused).run(args, device, committed)
+    places = placing.places_of_results(jaxpr, args)
+    return results if places is None else placing.place(results, places)
 
 
 def _inline(params):

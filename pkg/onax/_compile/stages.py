@@ -1,5 +1,6 @@
 """The stages of compilation as objects: Traced (a jaxpr), Lowered (an ONNX graph), Compiled (something that runs)."""
 
+from onax._compile import placing
 from onax._compile import plan as planning
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.sharding import SingleDeviceSharding
@@ -38,7 +39,7 @@ class ArgInfo:
 class Signature:
     """What every stage knows of a call: trees, types, donations and the names of the arguments."""
 
-    __slots__ = ("donated", "fun_name", "in_avals_flat", "in_tree", "names", "out_avals_flat", "out_tree")
+    __slots__ = ("donated", "fun_name", "in_avals_flat", "in_tree", "names", "out_avals_flat", "out_tree", "places")
 
     def __init__(self, staged, fun_name, donated):
         self.in_tree = staged.in_tree
@@ -46,6 +47,7 @@ class Signature:
         self.in_avals_flat = list(staged.avals)
         self.out_avals_flat = list(staged.jaxpr.out_avals)
         self.names = lambda: staged.jaxpr.debug_info.arg_names
+        self.places = lambda leaves: placing.places_of_results(staged.jaxpr, leaves)
         self.fun_name = fun_name
         self.donated = donated or [False] * len(staged.avals)
 
@@ -231,9 +233,13 @@ class _Checked(JitFunction):
         device, committed = _place(leaves, options.device)
         entry = Entry(self._executable, s.out_tree, device=device, committed=committed)
         result = entry.run(leaves)
+        places = s.places(leaves)
+        if places is not None:
+            result = placing.place_tree(result, places)
         if options.out_shardings is not None:
             result = device_put(result, options.out_shardings)
-        return result, entry if options.in_shardings is None and options.out_shardings is None else None
+        plain = places is None and options.in_shardings is None and options.out_shardings is None
+        return result, entry if plain else None
 
     def _traced(self, args, kwargs):
         return self._miss(args, kwargs)[0]
@@ -246,7 +252,7 @@ def _place(leaves, device):
     if device is not None:
         return device, True
     for leaf in leaves:
-        if type(leaf) is ArrayImpl and leaf._committed:
+        if type(leaf) is ArrayImpl and leaf._committed and leaf._shards is None:
             return leaf.device, True
     return None, False
 

@@ -323,17 +323,81 @@ def _stack():
 
 
 _no_mesh = None
+_global_mesh = None
 
 
 def get_mesh():
-    """The mesh of the innermost `with mesh:` of this thread; an empty one outside of any."""
+    """The mesh of the innermost `with mesh:` or `with set_mesh(mesh):` of this thread, else that of `set_mesh(mesh)`.
+
+    An empty mesh where there is none.
+    """
     global _no_mesh
     stack = _stack()
     if stack:
         return stack[-1]
+    if _global_mesh is not None:
+        return _global_mesh
     if _no_mesh is None:
         _no_mesh = Mesh(np.empty((), dtype=object), ())
     return _no_mesh
+
+
+def get_abstract_mesh():
+    """The mesh in context without its devices."""
+    mesh = get_mesh()
+    return mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh
+
+
+class set_mesh:
+    """Makes a mesh the one in context: for a `with` block, or from now on.
+
+    PartitionSpecs then need no mesh beside them.
+    """
+
+    __slots__ = ("_mesh", "_previous")
+
+    def __init__(self, mesh):
+        global _global_mesh
+        if not isinstance(mesh, Mesh):
+            raise ValueError(f"Expected mesh of type `jax.sharding.Mesh`. Got {type(mesh)}")
+        self._mesh = mesh
+        self._previous = _global_mesh
+        _global_mesh = mesh
+
+    def __enter__(self):
+        global _global_mesh
+        _global_mesh = self._previous
+        _stack().append(self._mesh)
+        return self._mesh
+
+    def __exit__(self, *_):
+        _stack().pop()
+
+
+class use_abstract_mesh:
+    """Context in which an abstract mesh is the one in context."""
+
+    __slots__ = ("_mesh",)
+
+    def __init__(self, mesh):
+        self._mesh = mesh
+
+    def __enter__(self):
+        _stack().append(self._mesh)
+        return self._mesh
+
+    def __exit__(self, *_):
+        _stack().pop()
+
+
+def in_context_of_mesh(place, error, text):
+    """A sharding over the mesh in context for a PartitionSpec, other places as they are; raises error(text) without."""
+    if not isinstance(place, PartitionSpec):
+        return place
+    mesh = get_mesh()
+    if mesh.empty:
+        raise error(text)
+    return NamedSharding(mesh, place)
 
 
 def make_mesh(axis_shapes, axis_names, axis_types=None, *, devices=None):
@@ -460,7 +524,7 @@ class NamedSharding(Sharding):
         self._memory_kind = memory_kind
         seen = set()
         for entry in spec:
-            for name in _names(entry):
+            for name in names_in(entry):
                 if name not in mesh.axis_names:
                     raise ValueError(f"Resource axis: {name} of {spec} is not found in mesh: {mesh.axis_names}.")
                 if name in seen:
@@ -485,7 +549,7 @@ class NamedSharding(Sharding):
                 f"Sharding {self} is only valid for values of rank at least {len(self.spec)}, but was applied to a "
                 f"value of rank {ndim}."
             )
-        return [_names(entry) for entry in self.spec] + [()] * (ndim - len(self.spec))
+        return [names_in(entry) for entry in self.spec] + [()] * (ndim - len(self.spec))
 
     def _pieces(self, ndim):
         """For each dimension, into how many pieces it is cut."""
@@ -506,7 +570,7 @@ class NamedSharding(Sharding):
     @property
     def replicated_axes(self):
         """Mesh axes along which the array is copied, not cut."""
-        used = {name for entry in self.spec for name in _names(entry)}
+        used = {name for entry in self.spec for name in names_in(entry)}
         return frozenset(name for name in self.mesh.axis_names if name not in used)
 
     def shard_shape(self, global_shape):
@@ -576,7 +640,7 @@ def _make_named(mesh, spec, memory_kind):
     return NamedSharding(mesh, spec, memory_kind=memory_kind)
 
 
-def _names(entry):
+def names_in(entry):
     """The mesh axes of one entry of a spec."""
     if entry is None or entry is UNCONSTRAINED:
         return ()

@@ -3,6 +3,7 @@
 from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, SingleDeviceSharding, replica_ids
 from onax._ground import devices
 from onax._native import array, avals
+from onax._native.array import make_sharded
 
 
 class Shard:
@@ -34,6 +35,14 @@ def shards_of(x):
         Shard(device, index, replicas[device], x.addressable_data(i))
         for i, (device, index) in enumerate(indices.items())
     ]
+
+
+def spread_over(x, sharding):
+    """An array laid out as the sharding says; raises IndivisibleError where pieces would be unequal."""
+    value = x._value
+    parts = sharding.addressable_devices_indices_map(value.shape)
+    shards = [(device, value[index]) for device, index in parts.items()]
+    return make_sharded(value, shards, sharding, x.dtype, x.weak_type)
 
 
 _NO_MESH = AbstractMesh((), ())

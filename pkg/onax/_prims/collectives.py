@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from onax._core.axes import axis_size, checked_axes, names_of
+from onax._core.axes import axis_size, checked_axes, names_of, varying_is_checked
 from onax._core.rules import linear
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero
@@ -198,7 +198,13 @@ def _all_gather_batch(
     if dim is not None:  # an own name always removes the mapped axis
         raise AssertionError("all_gather left a mapped axis")
     x = moveaxis(x, 0, all_gather_dimension)
-    return (_merge_axes(x, all_gather_dimension, 2) if tiled else x), None
+    x = _merge_axes(x, all_gather_dimension, 2) if tiled else x
+    return _as_varying(axis_data, x)
+
+
+def _as_varying(axis_data, x):
+    """A value that is the same everywhere, mapped where varying is checked: it counts as varying, as in JAX."""
+    return (broadcast_bdim(x, axis_data.size, 0), 0) if varying_is_checked(axis_data.name) else (x, None)
 
 
 def _all_gather_transpose(ct, x, *, all_gather_dimension, **params):
@@ -378,7 +384,7 @@ def _pbroadcast_batch(axis_data, operands, dims, *, axis_name, source):
         return pbroadcast_p.bind(x, axis_name=axis_name, source=source), dim
     rows, _ = _gathered(axis_data, x, dim, names)
     rows = _merge_axes(rows, 0, len(names)) if len(names) > 1 else rows
-    return reshape(_take(rows, [source]), shape_of(rows)[1:]), None
+    return _as_varying(axis_data, reshape(_take(rows, [source]), shape_of(rows)[1:]))
 
 
 def _pbroadcast_transpose(ct, x, *, axis_name, source):

@@ -3,6 +3,8 @@
 import numpy as np
 
 from onax._core.effects import Effect
+from onax._core.sharding import Sharding
+from onax._core.shards import spread_over
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.dispatch import DATA_MOVEMENT, EFFECTFUL, LINEAR, NEVER, Primitive
@@ -24,6 +26,8 @@ REUSE_INPUT = _ReuseInput()
 
 def _place(x, device):
     x = as_array(x)
+    if isinstance(device, Sharding):
+        return spread_over(x, device)
     return x if device is None else x._with(device=device, committed=True)
 
 

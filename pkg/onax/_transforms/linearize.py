@@ -144,10 +144,11 @@ class LinearizeTrace(JVPTrace):
 class Linearized:
     """The outcome of linearizing: results, and the linear program with its residuals."""
 
-    __slots__ = ("jaxpr", "nonzeros_out", "outs", "residuals")
+    __slots__ = ("jaxpr", "nonzeros_out", "outs", "primals", "residuals")
 
     def __init__(self, outs, jaxpr, residuals, nonzeros_out):
         self.outs = outs
+        self.primals = None  # the arguments, where derivatives must vary over mesh axes as these do
         self.jaxpr = jaxpr  # constvars: residuals; invars: tangents of the active inputs; outvars: nonzero tangents
         self.residuals = residuals
         self.nonzeros_out = nonzeros_out

@@ -2,14 +2,16 @@
 
 import numpy as np
 
-from onax._core import shards as _shards  # noqa: F401  (registers what arrays ask about places)
-from onax._core.sharding import Sharding
+from onax._core.sharding import PartitionSpec, Sharding, in_context_of_mesh
+from onax._core.shards import spread_over
 from onax._core.trace import Tracer, as_array, valid_jaxtype
 from onax._ground.devices import Device
-from onax._native.array import Array, ArrayImpl, make_sharded
+from onax._native.array import Array, ArrayImpl
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.misc import REUSE_INPUT, device_put_p
 from onax._transforms.vmap import flatten_axes
+
+_NEEDS_MESH = "Please set a mesh via `jax.set_mesh` if a PartitionSpec is passed to device_put"
 
 
 def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
@@ -19,7 +21,7 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
     that are not arrays and ValueError for shardings that do not fit.
     """
     leaves, tree = tree_flatten(x)
-    places = _places(device, tree)
+    places = [in_context_of_mesh(p, ValueError, _NEEDS_MESH) for p in _places(device, tree)]
     for leaf in leaves:
         if not valid_jaxtype(leaf):
             raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
@@ -27,7 +29,7 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
 
 
 def _places(device, tree):
-    if device is None or isinstance(device, (Device, Sharding)):
+    if device is None or isinstance(device, (Device, PartitionSpec, Sharding)):
         return [device] * tree.num_leaves
     return flatten_axes("device_put device", tree, device)
 
@@ -51,12 +53,8 @@ def _put(leaf, place):
 
 def _shard(leaf, sharding):
     if isinstance(leaf, Tracer):
-        return leaf  # one program computes the whole value; its parts are placed when it leaves the program
-    x = as_array(leaf)
-    value = x._value
-    parts = sharding.addressable_devices_indices_map(value.shape)
-    shards = [(device, value[index]) for device, index in parts.items()]
-    return make_sharded(value, shards, sharding, x.dtype, x.weak_type)
+        return device_put_p.bind(leaf, devices=(sharding,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
+    return spread_over(as_array(leaf), sharding)
 
 
 def device_get(x):
@@ -78,3 +76,35 @@ def block_until_ready(x):
 def copy_to_host_async(x):
     """The tree itself: arrays of the CPU are on the host."""
     return x
+
+
+def make_array_from_callback(shape, sharding, data_callback, *, dtype=None):
+    """An array laid out as the sharding says; `data_callback(index)` gives the elements at a tuple of slices.
+
+    Raises IndivisibleError where pieces would be unequal, ValueError for a piece of another shape.
+    """
+    indices = sharding.addressable_devices_indices_map(shape).values()
+    pieces = [(index, np.asarray(data_callback(index))) for index in indices]
+    return _assembled(shape, sharding, pieces, dtype)
+
+
+def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None):
+    """An array laid out as the sharding says from the pieces of its devices, in the order of the devices."""
+    indices = sharding.addressable_devices_indices_map(shape)
+    arrays = list(arrays)
+    if len(arrays) != len(indices):
+        raise ValueError(f"{sharding} has {len(indices)} devices, but {len(arrays)} arrays were given")
+    by_device = {next(iter(a.devices())): a for a in arrays}
+    if by_device.keys() != indices.keys():
+        raise ValueError("the arrays must lie on the devices of the sharding, one on each")
+    return _assembled(shape, sharding, [(index, np.asarray(by_device[d])) for d, index in indices.items()], dtype)
+
+
+def _assembled(shape, sharding, pieces, dtype):
+    first = pieces[0][1]
+    whole = np.empty(shape, first.dtype if dtype is None else dtype)
+    for index, piece in pieces:
+        if whole[index].shape != piece.shape:
+            raise ValueError(f"the piece at {index} has shape {piece.shape}, the sharding wants {whole[index].shape}")
+        whole[index] = piece
+    return device_put(as_array(whole), sharding)

@@ -215,6 +215,7 @@ from onax._prims.indexing import (
     scatter_sub_p,
 )
 from onax._prims.misc import device_put_p
+from onax._prims.misc_sharding import sharding_constraint_p
 from onax._prims.reductions import (
     argmax,
     argmax_p,
@@ -334,6 +335,7 @@ from onax.lax._collectives import (
     pswapaxes,
 )
 from onax.lax._creation import broadcast_like, empty, full, full_like
+from onax.lax._sharding import with_sharding_constraint
 from onax.lax._slicing import (
     dynamic_index_in_dim,
     dynamic_slice_in_dim,

@@ -14,6 +14,7 @@ import numpy as np
 from onax import lax
 from onax._core.trace import Tracer, as_array
 from onax._ground import dims, dtypes
+from onax._ground.config import KEY_REUSE
 from onax._ground.errors import NonConcreteBooleanIndexError
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
@@ -218,7 +219,7 @@ def getitem(x, index):
 
     Raises TypeError for lists, floats and strings as indices.
     """
-    if type(x) is ArrayImpl and context.get_trace() is None:
+    if type(x) is ArrayImpl and context.get_trace() is None and x._shards is None:
         out = _read_now(x, index)
         if out is not None:
             return out
@@ -263,7 +264,11 @@ def _none_of(x, shape):
 
 def _read_now(x, index):
     """The elements of a concrete array by NumPy's own indexing, at clamped places; None where that is not it."""
-    if isinstance(index, Tracer) or places_result(x, index):
+    if (
+        isinstance(index, Tracer)
+        or places_result(x, index)
+        or (dtypes.is_extended(x.dtype) and context.option_word() & KEY_REUSE)
+    ):
         return None
     if type(index) is ArrayImpl and index.ndim and index.dtype.kind in "iu" and x.ndim and x.shape[0]:
         places = from_end(index._value, x.shape[0])

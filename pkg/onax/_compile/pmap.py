@@ -1,0 +1,203 @@
+"""pmap: a function of one device's slice as a function of all, over a mesh of one axis.
+
+As in JAX 0.10.2 it is `jit` of `shard_map` over the first devices, without the check of what varies: each device has
+slices of length 1 along the mapped axes, which the function does not see.
+"""
+
+import functools
+
+import numpy as np
+
+from onax._compile.jit import jit
+from onax._control.parallel import call_on_pieces
+from onax._core.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._ground import source
+from onax._ground.devices import devices as all_devices
+from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
+from onax._prims.shaping import expand_dims, squeeze
+from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
+from onax._transforms.vmap import flatten_axes
+
+_NO_NAME = "_internal_pmap_axis_name"
+
+
+def pmap(
+    fun,
+    axis_name=None,
+    *,
+    in_axes=0,
+    out_axes=0,
+    static_broadcasted_argnums=(),
+    devices=None,
+    backend=None,
+    axis_size=None,
+    donate_argnums=(),
+):
+    """Maps a function over slices of its arguments, one slice a device, all at once.
+
+    `in_axes`, `out_axes`: an int, None (the same on every device; a result is then the first device's), or trees of
+    these that are prefixes of the arguments' tuple and of the result.  Keyword arguments are mapped over axis 0.
+    Static arguments are Python values for `fun`.  Results lie where they were computed, one shard a device.
+    Raises ValueError when there is nothing to map and when a mapped axis has not one slice for each device.
+    """
+    check_callable(fun)
+    _check_axes(in_axes, out_axes)
+    if devices is not None and not list(devices):
+        raise ValueError("'devices' argument to pmap must be non-empty, or None.")
+    call = _PmapCall(fun, axis_name, in_axes, out_axes, static_broadcasted_argnums, devices, backend, axis_size)
+    call.donated = (donate_argnums,) if isinstance(donate_argnums, int) else tuple(donate_argnums)
+
+    @functools.wraps(fun)
+    @source.api_boundary
+    def mapped(*args, **kwargs):
+        program, dynamic, kwargs = call.prepare(args, kwargs)
+        return program(*dynamic, **kwargs)
+
+    def lower(*args, **kwargs):
+        """The program for arguments of these types, as `jit` lowers it."""
+        program, dynamic, kwargs = call.prepare(args, kwargs)
+        return program.lower(*dynamic, **kwargs)
+
+    mapped.lower = lower
+    return mapped
+
+
+def _check_axes(in_axes, out_axes):
+    for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
+        if not all(isinstance(leaf, int) for leaf in tree_leaves(axes)):
+            raise TypeError(
+                f"pmap {name} must be an int, None, or (nested) container with those types as leaves, but got {axes}."
+            )
+
+
+class _PmapCall:
+    """What pmap was told; its programs by the structure of a call."""
+
+    def __init__(self, fun, axis_name, in_axes, out_axes, static, devices, backend, axis_size):
+        self.fun = fun
+        self.axis_name = _NO_NAME if axis_name is None else axis_name
+        self.in_axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+        self.out_axes = out_axes
+        self.static = (static,) if isinstance(static, int) else tuple(static)
+        self.devices = None if devices is None else list(devices)
+        self.backend = backend
+        self.axis_size = axis_size
+        self.donated = ()
+        self.programs = {}
+
+    def prepare(self, args, kwargs):
+        """(jitted function of (dynamic arguments, keyword arguments), these)."""
+        fixed = self._static(args)
+        dynamic = tuple(x for i, x in enumerate(args) if i not in fixed)
+        axes = self.in_axes
+        if isinstance(axes, tuple):
+            if len(axes) == len(args):
+                axes = tuple(a for i, a in enumerate(axes) if i not in fixed)
+            elif len(axes) != len(dynamic):
+                raise ValueError(
+                    f"pmap in_axes is a tuple of length {len(axes)}, but the function was called with {len(args)} "
+                    "positional arguments"
+                )
+        leaves, tree = tree_flatten((dynamic, kwargs))
+        for leaf in leaves:
+            if not valid_jaxtype(leaf):
+                raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
+        dims = flatten_axes("pmap in_axes", tree, (axes, 0), (dynamic, kwargs))
+        dims = tuple(None if d is None else _positive(d, typeof(x).ndim) for d, x in zip(dims, leaves))
+        size = self._size(leaves, dims)
+        mesh = self._mesh(size)
+        for x, d in zip(leaves, dims):
+            if d is not None:
+                NamedSharding(mesh, _spec(d, self.axis_name)).shard_shape(typeof(x).shape)
+        key = (tree, dims, mesh, tuple((i, type(v), v) for i, v in sorted(fixed.items())), len(args))
+        found = self.programs.get(key)
+        if found is None:
+            found = self.programs[key] = self._program(fixed, len(args), tree, dims, mesh)
+        return found, dynamic, kwargs
+
+    def _static(self, args):
+        """Static values by position."""
+        n = len(args)
+        if any(not -n <= i < n for i in self.static):
+            raise ValueError(
+                f"pmapped function has static_broadcasted_argnums={self.static} but was called with only {n} "
+                f"positional argument{'s' if n != 1 else ''}. All static broadcasted arguments must be passed "
+                "positionally."
+            )
+        fixed = {i % n: args[i] for i in self.static}
+        for i, value in fixed.items():
+            try:
+                hash(value)
+            except TypeError:
+                raise ValueError(
+                    "Non-hashable static arguments are not supported, as this can lead to unexpected cache-misses. "
+                    f"Static argument (index {i}) of type {type(value)} for function {fun_name(self.fun)} is "
+                    "non-hashable."
+                ) from None
+        return fixed
+
+    def _size(self, leaves, dims):
+        mapped = [typeof(x).shape[d] for x, d in zip(leaves, dims) if d is not None and typeof(x).ndim > d]
+        if not mapped:
+            raise ValueError("pmap requires at least one argument with a mapped axis.")
+        if self.axis_size is not None and self.axis_size != mapped[0]:
+            raise ValueError(f"Specified axis_size {self.axis_size} doesn't match received axis_size {mapped[0]}.")
+        return mapped[0]
+
+    def _mesh(self, size):
+        """A mesh over the first devices: as many as slices, if there are enough."""
+        found = all_devices(self.backend) if self.devices is None else self.devices
+        chosen = found if self.devices is not None else found[:size]
+        return Mesh(np.array(chosen, dtype=object), (self.axis_name,), (AxisType.Auto,))
+
+    def _program(self, fixed, count, tree, dims, mesh):
+        """jit of the function on slices, from which the axes of length 1 are taken."""
+        name, out_axes, fun, info = self.axis_name, self.out_axes, self.fun, debug_info("pmap", self.fun)
+        specs = [_spec(d, name) for d in dims]
+        params = {"mesh": mesh, "newly_manual_axes": frozenset((name,)), "check_vma": False}
+
+        def _fun(*args, **kwargs):
+            placed = []
+
+            def on_one_device(*args, **kwargs):
+                leaves = tree_leaves((args, kwargs))
+                dynamic, kwargs = tree_unflatten(
+                    tree, [x if d is None else squeeze(x, (d,)) for x, d in zip(leaves, dims)]
+                )
+                rest = iter(dynamic)
+                out = fun(*[fixed[i] if i in fixed else next(rest) for i in range(count)], **kwargs)
+                leaves, out_tree = tree_flatten(out)
+                leaves = [_result(x) for x in leaves]
+                axes = flatten_axes("pmap out_axes", out_tree, out_axes)
+                placed[:] = [None if a is None else _positive(a, typeof(x).ndim + 1) for a, x in zip(axes, leaves)]
+                return tree_unflatten(
+                    out_tree, [x if d is None else expand_dims(x, (d,)) for x, d in zip(leaves, placed)]
+                )
+
+            return call_on_pieces(
+                FlatFunction(on_one_device, tree),
+                [as_array(x) for x in tree_leaves((args, kwargs))],
+                specs,
+                params,
+                lambda out_tree, avals: [_spec(d, name) for d in placed],
+                info,
+            )
+
+        dynamic = [i for i in range(count) if i not in fixed]
+        return jit(_fun, donate_argnums=tuple(dynamic.index(i) for i in self.donated if i in dynamic))
+
+
+def _result(x):
+    if not valid_jaxtype(x):
+        raise TypeError(f"Output from pmapped function {x!r} with type {type(x)} is not a valid JAX type")
+    return as_array(x)
+
+
+def _positive(axis, ndim):
+    return axis % max(ndim, 1) if axis < 0 else axis
+
+
+def _spec(dim, name):
+    """The spec of a value that the mesh's axis cuts along one dimension."""
+    return PartitionSpec() if dim is None else PartitionSpec(*(None,) * dim, name)

@@ -1,0 +1,545 @@
+"""shard_map: a function of the pieces of arrays, one on each device of a mesh, as one program.
+
+The body is staged for pieces; collectives in it name the axes of the mesh.  What runs is the body batched over these
+axes, one after the other: a cut dimension of an argument becomes mapped axes and a piece of it, and results are put
+together the same way.  What can be seen of devices is where the pieces of results lie.
+
+    in_specs, out_specs    for each argument and result the mesh axes that cut it, a PartitionSpec
+    manual axes            the mesh axes that the body sees; over the others nothing is cut
+
+With check_vma a result that no axis cuts must be known to be the same on all devices along it, and derivatives with
+respect to such values are summed over the devices; without, the first device's is taken, as in JAX.
+"""
+
+import functools
+import math
+
+from onax._core import jaxpr as core
+from onax._core.axes import AxisData, named_axes_in_scope
+from onax._core.evaluate import eval_jaxpr
+from onax._core.paths import broadcast_prefix, prefix_errors
+from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, get_mesh, names_in
+from onax._core.shards import spread_over
+from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._core.zeros import Zero, is_undefined_primal
+from onax._native.dispatch import NEVER, Primitive
+from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
+from onax._prims.collectives import psum_p, sum_varying_p
+from onax._prims.elementwise import div
+from onax._prims.shaping import broadcast_bdim, expand_dims, full_like, moveaxis, reshape, shape_of, squeeze, transpose
+from onax._prims.slicing import index_in_dim
+from onax._transforms.batching import batch_flat, batch_jaxpr
+from onax._transforms.flatten import (
+    FlatFunction,
+    argument_names,
+    check_callable,
+    debug_info,
+    fun_name,
+    fun_signature,
+)
+from onax._transforms.jvp import jvp_jaxpr
+from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.transpose import transpose_jaxpr
+
+REPLICATED = PartitionSpec()
+
+
+class Region:
+    """The axes that a shard_map brings: names and sizes, in the order of the mesh, and whether varying is checked."""
+
+    __slots__ = ("checked", "names", "sizes")
+
+    def __init__(self, mesh, manual_axes, checked):
+        self.names = tuple(a for a in mesh.axis_names if a in manual_axes)
+        self.sizes = tuple(mesh.shape[a] for a in self.names)
+        self.checked = checked
+
+    @classmethod
+    def of(cls, params):
+        """The region of an equation."""
+        return cls(params["mesh"], params["newly_manual_axes"], params["check_vma"])
+
+    @property
+    def key(self):
+        """What tells regions apart."""
+        return self.names, self.sizes, self.checked
+
+    def scope(self):
+        """Context in which the axes are known."""
+        return named_axes_in_scope(self.names, self.sizes, self.checked)
+
+    def size(self, names):
+        """How many devices there are along some axes."""
+        return math.prod(self.sizes[self.names.index(a)] for a in names)
+
+    def unnamed(self, spec):
+        """The axes that do not cut a value of this spec."""
+        named = {a for entry in spec for a in names_in(entry)}
+        return tuple(a for a in self.names if a not in named)
+
+    def piece(self, aval, spec):
+        """The type of one piece."""
+        shape = list(aval.shape)
+        for i, entry in enumerate(spec):
+            shape[i] //= self.size(names_in(entry))
+        return aval.update(shape=tuple(shape))
+
+    def whole(self, aval, spec):
+        """The type of the value whose pieces have this type."""
+        shape = list(aval.shape)
+        for i, entry in enumerate(spec):
+            shape[i] *= self.size(names_in(entry))
+        return aval.strip_weak_type().update(shape=tuple(shape)) if any(spec) else aval.update(shape=tuple(shape))
+
+
+# ---- one program of all devices
+
+
+def _cut(region, x, spec):
+    """The value with the axes that cut it in front, in the order of the mesh; the names of these."""
+    shape, places, new = shape_of(x), {}, []
+    for i, n in enumerate(shape):
+        names = names_in(spec[i]) if i < len(spec) else ()
+        for a in names:
+            places[a] = len(new)
+            new.append(region.size((a,)))
+        new.append(n // region.size(names))
+    used = [a for a in region.names if a in places]
+    if not used:
+        return x, ()
+    rest = [i for i in range(len(new)) if i not in places.values()]
+    return transpose(reshape(x, tuple(new)), (*(places[a] for a in used), *rest)), tuple(used)
+
+
+def _join(region, x, mapped, spec):
+    """The value whose pieces lie along the `mapped` axes in front; axes that `spec` does not name give their first."""
+    names = [a for entry in spec for a in names_in(entry)]
+    for i in reversed(range(len(mapped))):
+        if mapped[i] not in names:
+            x = index_in_dim(x, 0, i, keepdims=False)
+    present = [a for a in mapped if a in names]
+    for a in names:
+        if a not in present:
+            x, present = broadcast_bdim(x, region.size((a,)), 0), [a, *present]
+    order, shape, n = [], [], len(present)
+    for i, size in enumerate(shape_of(x)[n:]):
+        own = names_in(spec[i]) if i < len(spec) else ()
+        order += [*(present.index(a) for a in own), n + i]
+        shape.append(size * region.size(own))
+    return reshape(transpose(x, order), tuple(shape)) if n else x
+
+
+def _batched(region, k, jaxpr, values, used, mapped):
+    """The body batched over the axes from the k-th on; `mapped[k]` receives which results are mapped over it."""
+    if k == len(region.names):
+        return eval_jaxpr(jaxpr, jaxpr.consts, *values)
+    name = region.names[k]
+    outs, dims = batch_flat(
+        lambda *xs: _batched(region, k + 1, jaxpr, xs, used, mapped),
+        AxisData(name, region.sizes[k]),
+        values,
+        [0 if name in u else None for u in used],
+    )
+    mapped[k] = [d is not None for d in dims]
+    return [x if d is None else moveaxis(x, d, 0) for x, d in zip(outs, dims)]
+
+
+def whole_program(jaxpr, params):
+    """The program on whole values that a shard_map equation stands for; kept with its body."""
+    region = Region.of(params)
+    in_specs, out_specs = params["in_specs"], params["out_specs"]
+    key = ("whole", region.key, in_specs, out_specs)
+    if key in jaxpr.cache:
+        return jaxpr.cache[key]
+
+    def fun(*args):
+        pairs = [_cut(region, x, spec) for x, spec in zip(args, in_specs)]
+        mapped = [None] * len(region.names)
+        outs = _batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
+        joined = []
+        for i, (x, spec) in enumerate(zip(outs, out_specs)):
+            own = tuple(a for a, flags in zip(region.names, mapped) if flags[i])
+            if region.checked and set(own) & set(region.unnamed(spec)):
+                raise _not_replicated(jaxpr, params["mesh"], spec, sorted(set(own) & set(region.unnamed(spec))))
+            joined.append(_join(region, x, own, spec))
+        return joined
+
+    avals = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)]
+    with region.scope():
+        found = jaxpr.cache[key] = trace_to_jaxpr(fun, avals, jaxpr.debug_info)
+    return found
+
+
+def _not_replicated(jaxpr, mesh, spec, axes):
+    name = jaxpr.debug_info.func_src_info.split(" at ")[0]
+    return ValueError(
+        f"shard_map applied to the function '{name}' was given out_specs which require replication which can't be "
+        f"statically inferred given the mesh:\n\nThe mesh given has shape {tuple(mesh.axis_sizes)} with corresponding "
+        f"axis names {tuple(mesh.axis_names)}.\n\nout_specs is {spec}, but the output value may vary over "
+        f"{{{', '.join(axes)}}}.\n\nName these axes in out_specs, reduce over them (psum, pmax, ...), or pass "
+        "check_vma=False to take the value of the first device."
+    )
+
+
+# ---- the primitive
+
+
+def _impl(*args, jaxpr, **params):
+    program = whole_program(jaxpr, params)
+    outs = eval_jaxpr(program, program.consts, *args)
+    return [spread_over(x, NamedSharding(params["mesh"], s)) for x, s in zip(outs, params["out_specs"])]
+
+
+def _abstract_eval(*avals, jaxpr, out_specs, **params):
+    region = Region.of(params)
+    return [region.whole(a, spec) for a, spec in zip(jaxpr.out_avals, out_specs)]
+
+
+def _bind(jaxpr, args, params, in_specs, out_specs):
+    return shard_map_p.bind(
+        *args, **{**params, "jaxpr": jaxpr, "in_specs": tuple(in_specs), "out_specs": tuple(out_specs)}
+    )
+
+
+def _inserted(spec, dim, entry):
+    """The spec of a value with one more dimension."""
+    entries = [*spec, *[None] * max(0, dim - len(spec))]
+    return PartitionSpec(*entries[:dim], entry, *entries[dim:])
+
+
+def _batch(axis_data, operands, dims, *, jaxpr, in_specs, out_specs, **params):
+    region, spread = Region.of(params), axis_data.spmd_name
+    if spread is not None:  # the examples are cut by axes of the mesh
+        axis_data = AxisData(axis_data.name, axis_data.size // region.size(names_in(spread)))
+    with region.scope():
+        derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
+    new_in = [s if d is None else _inserted(s, d, spread) for s, d in zip(in_specs, dims)]
+    new_out = [s if d is None else _inserted(s, d, spread) for s, d in zip(out_specs, dims_out)]
+    return _bind(derived, operands, params, new_in, new_out), dims_out
+
+
+def _kept(specs, flags):
+    return [s for s, flag in zip(specs, flags) if flag]
+
+
+def _jvp(primals, tangents, *, jaxpr, in_specs, out_specs, **params):
+    nonzeros = [type(t) is not Zero for t in tangents]
+    with Region.of(params).scope():
+        derived, nonzeros_out = jvp_jaxpr(jaxpr, nonzeros, False)
+    outs = _bind(
+        derived,
+        [*primals, *(t for t in tangents if type(t) is not Zero)],
+        params,
+        [*in_specs, *_kept(in_specs, nonzeros)],
+        [*out_specs, *_kept(out_specs, nonzeros_out)],
+    )
+    n = len(jaxpr.outvars)
+    return outs[:n], _with_zeros(jaxpr, params, out_specs, nonzeros_out, outs[n:])
+
+
+def _with_zeros(jaxpr, params, out_specs, nonzeros_out, tangents):
+    """A tangent for every result: those given, in order, and symbolic zeros."""
+    region, rest = Region.of(params), iter(tangents)
+    return [
+        next(rest) if nonzero else Zero(region.whole(v.aval, spec).to_tangent_aval())
+        for v, spec, nonzero in zip(jaxpr.outvars, out_specs, nonzeros_out)
+    ]
+
+
+def _with_rank(jaxpr, positions, results):
+    """The program with an axis of length 1 in front of some arguments or results (which then can be cut)."""
+    chosen = frozenset(positions)
+    key = ("with rank", chosen, results)
+    if key in jaxpr.cache:
+        return jaxpr.cache[key]
+
+    def fun(*args):
+        if not results:
+            args = [squeeze(x, (0,)) if i in chosen else x for i, x in enumerate(args)]
+        outs = eval_jaxpr(jaxpr, jaxpr.consts, *args)
+        return [expand_dims(x, (0,)) if results and i in chosen else x for i, x in enumerate(outs)]
+
+    avals = [v.aval for v in jaxpr.invars]
+    if not results:
+        avals = [a.update(shape=(1, *a.shape)) if i in chosen else a for i, a in enumerate(avals)]
+    jaxpr.cache[key] = trace_to_jaxpr(fun, avals, jaxpr.debug_info)
+    return jaxpr.cache[key]
+
+
+def _varying(region, jaxpr, in_specs):
+    """For each result of a body the axes over which it may vary."""
+    key = ("varying", region.key, tuple(in_specs))
+    if key not in jaxpr.cache:
+        mapped = [None] * len(region.names)
+
+        def fun(*args):
+            pairs = [_cut(region, x, spec) for x, spec in zip(args, in_specs)]
+            return _batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
+
+        trace_to_jaxpr(fun, [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)])
+        jaxpr.cache[key] = [
+            tuple(a for a, flags in zip(region.names, mapped) if flags[i]) for i in range(len(jaxpr.outvars))
+        ]
+    return jaxpr.cache[key]
+
+
+def _linearize(nonzeros, *primals, jaxpr, in_specs, out_specs, **params):
+    """Residuals leave the region cut, along their first dimension, by all axes over which they vary."""
+    region = Region.of(params)
+    with region.scope():
+        forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
+        n = len(jaxpr.outvars)
+        computed = [i for i, f in enumerate(forwarded) if f is None]
+        scalars = [j for j, v in enumerate(forward.outvars[n:]) if not v.aval.shape]
+        forward = _with_rank(forward, [n + j for j in scalars], True)
+        linear = _with_rank(linear, [computed[j] for j in scalars], False)
+        cut_by = [PartitionSpec(axes) if axes else REPLICATED for axes in _varying(region, forward, in_specs)[n:]]
+    outs = _bind(forward, primals, params, in_specs, [*out_specs, *cut_by])
+    rest, rest_specs = iter(outs[n:]), iter(cut_by)
+    residuals = [next(rest) if f is None else primals[f] for f in forwarded]
+    specs = [next(rest_specs) if f is None else in_specs[f] for f in forwarded]
+
+    def apply(residuals, *tangents):
+        given = [t for t in tangents if type(t) is not Zero]
+        in_all, out_all = [*specs, *_kept(in_specs, nonzeros)], _kept(out_specs, nonzeros_out)
+        results = _bind(linear, [*residuals, *given], params, in_all, out_all)
+        return _with_zeros(jaxpr, params, out_specs, nonzeros_out, results)
+
+    return outs[:n], nonzeros_out, residuals, apply
+
+
+def _transpose(cts, *operands, jaxpr, in_specs, out_specs, **params):
+    linear = [is_undefined_primal(x) for x in operands]
+    nonzero_cts = [type(ct) is not Zero for ct in cts]
+    plain_specs = [s for s, flag in zip(in_specs, linear) if not flag]
+    ct_specs, linear_specs = _kept(out_specs, nonzero_cts), _kept(in_specs, linear)
+    derived, nonzeros_out = _transposed(jaxpr, Region.of(params), linear, nonzero_cts, ct_specs, linear_specs)
+    plain = [x for x, flag in zip(operands, linear) if not flag]
+    given = [ct for ct in cts if type(ct) is not Zero]
+    outs = _bind(derived, [*plain, *given], params, [*plain_specs, *ct_specs], _kept(linear_specs, nonzeros_out))
+    results, has_ct = iter(outs), iter(nonzeros_out)
+    return [
+        None if not is_linear else next(results) if next(has_ct) else Zero(x.aval)
+        for x, is_linear in zip(operands, linear)
+    ]
+
+
+def _transposed(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
+    """The transposed body.  Where an operand is not cut, its cotangent is the sum over the devices.
+
+    Unchecked, every device along an axis that does not cut a result has its share of the cotangent.
+    """
+    key = ("transposed", region.key, tuple(linear), tuple(nonzero_cts), tuple(ct_specs), tuple(linear_specs))
+    if key in jaxpr.cache:
+        return jaxpr.cache[key]
+    with region.scope():
+        derived, nonzeros_out = transpose_jaxpr(jaxpr, linear, nonzero_cts)
+        n_plain = len(derived.invars) - len(ct_specs)
+        specs = _kept(linear_specs, nonzeros_out)
+
+        def fun(*args):
+            cts = args[n_plain:]
+            if not region.checked:
+                cts = [_share(x, region.size(region.unnamed(s))) for x, s in zip(cts, ct_specs)]
+            outs = eval_jaxpr(derived, derived.consts, *args[:n_plain], *cts)
+            return [_summed(region, x, region.unnamed(s)) for x, s in zip(outs, specs)]
+
+        found = trace_to_jaxpr(fun, [v.aval for v in derived.invars], jaxpr.debug_info)
+    jaxpr.cache[key] = found, nonzeros_out
+    return found, nonzeros_out
+
+
+def _share(ct, count):
+    return ct if count == 1 else div(ct, full_like(ct, count))
+
+
+def _summed(region, ct, axes):
+    if not axes:
+        return ct
+    if region.checked:
+        return sum_varying_p.bind(ct, axes=axes)
+    return psum_p.bind(ct, axes=axes, axis_index_groups=None)
+
+
+shard_map_p = Primitive(
+    "shard_map",
+    multiple_results=True,
+    impl=_impl,
+    abstract_eval=_abstract_eval,
+    jvp=_jvp,
+    linearize=_linearize,
+    transpose=_transpose,
+    batch=_batch,
+    weak=NEVER,
+)
+
+
+def stage_body(fun, avals, in_specs, region, debug_info):
+    """(body on pieces, constants that it takes first)."""
+    pieces = [region.piece(a, s) for a, s in zip(avals, in_specs)]
+    with region.scope():
+        closed = trace_to_jaxpr(fun, pieces, debug_info)
+    return core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ()), closed.consts
+
+
+# ---- the function
+
+
+class _Infer:
+    """in_specs as the arguments lie."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "Infer"
+
+
+Infer = _Infer()
+
+
+def shard_map(
+    f=None,
+    /,
+    *,
+    out_specs,
+    in_specs=Infer,
+    mesh=None,
+    axis_names=frozenset(),
+    check_vma=True,
+):
+    """Maps a function over the pieces of its arguments, one piece a device of the mesh.
+
+    `in_specs`, `out_specs`: PartitionSpecs, or trees of these that are prefixes of the arguments' tuple and of the
+    result; None is an argument that nothing cuts.  `mesh` is the mesh in context (`set_mesh`) unless given;
+    `axis_names` the axes that `f` sees, all unless given.  `check_vma` checks that results are the same along axes
+    that do not cut them.  Without `f` the result is a decorator.  Raises ValueError for specs that do not fit.
+    """
+    given = {
+        "out_specs": out_specs, "in_specs": in_specs, "mesh": mesh, "axis_names": axis_names, "check_vma": check_vma,
+    }  # fmt: skip
+    if f is None:
+        return functools.partial(shard_map, **given)
+    check_callable(f)
+
+    @functools.wraps(f)
+    def mapped(*args):
+        leaves = tree_leaves(args)
+        for leaf in leaves:
+            if not valid_jaxtype(leaf):
+                raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
+        leaves = [as_array(x) for x in leaves]
+        found = _mesh_for(mesh)
+        manual = frozenset(axis_names) or frozenset(found.axis_names)
+        if not manual <= set(found.axis_names):
+            raise ValueError(f"jax.shard_map requires axis_names={set(manual)} to be a subset of {found.axis_names}")
+        specs = _specs_of_arguments(f, in_specs, found, manual, args, leaves)
+        return call_on_pieces(
+            FlatFunction(f, tree_structure((args, {}))),
+            leaves,
+            specs,
+            {"mesh": found, "newly_manual_axes": manual, "check_vma": bool(check_vma)},
+            lambda tree, avals: _specs_of_results(f, out_specs, manual, tree, avals),
+            debug_info("shard_map", f, args),
+        )
+
+    return mapped
+
+
+def call_on_pieces(flat, leaves, specs, params, find_out_specs, info):
+    """The result, as a tree, of a FlatFunction on the pieces of flat values.
+
+    `params` are those of the region; `find_out_specs(tree, avals)` gives the specs of the results' pieces.
+    """
+    region = Region.of(params)
+    body, consts = stage_body(flat, [typeof(x) for x in leaves], specs, region, info)
+    out_specs = tuple(find_out_specs(flat.out_tree, body.out_avals))
+    specs = (*[REPLICATED] * len(consts), *specs)
+    whole_program(body, {**params, "in_specs": specs, "out_specs": out_specs})  # says at once what is wrong
+    return tree_unflatten(flat.out_tree, _bind(body, [*consts, *leaves], params, specs, out_specs))
+
+
+def _mesh_for(mesh):
+    mesh = get_mesh() if mesh is None else mesh
+    if mesh.empty:
+        raise ValueError("The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context")
+    if isinstance(mesh, AbstractMesh):
+        concrete = get_mesh()
+        if isinstance(concrete, AbstractMesh) or concrete.empty or concrete.abstract_mesh != mesh:
+            raise ValueError(f"shard_map over {mesh} needs a mesh of devices in context, which there is not")
+        return concrete
+    return mesh
+
+
+def _check_spec(name, spec, manual):
+    if not isinstance(spec, PartitionSpec):
+        raise TypeError(f"shard_map {name} must be PartitionSpecs or trees of them, got {spec!r}")
+    for entry in spec:
+        for axis in names_in(entry):
+            if axis not in manual:
+                raise ValueError(
+                    f"shard_map {name} argument must refer to an axis marked as manual ({manual}), but:\n\n"
+                    f"  {name} refers to {axis!r}\n\nCheck the {name} values passed to shard_map."
+                )
+
+
+def _prefixed(name, specs, full):
+    """One spec a leaf of `full`."""
+    return [REPLICATED if s is None else s for s in broadcast_prefix_as(f"shard_map {name}", specs, full)]
+
+
+def broadcast_prefix_as(name, specs, full):
+    """For each leaf of `full` the spec above it; ValueError, worded for `name`, if the specs are no prefix of it."""
+    is_leaf = lambda x: x is None or isinstance(x, PartitionSpec)
+    for error in prefix_errors(specs, full, is_leaf):
+        raise error(name)
+    return broadcast_prefix(specs, full, is_leaf)
+
+
+def _specs_of_arguments(f, in_specs, mesh, manual, args, leaves):
+    if in_specs is Infer:
+        shardings = [getattr(x, "sharding", None) for x in leaves]
+        return [s.spec if isinstance(s, NamedSharding) and s.mesh == mesh else REPLICATED for s in shardings]
+    specs = _prefixed("in_specs", in_specs, args)
+    for spec in specs:
+        _check_spec("in_specs", spec, manual)
+    names = argument_names(fun_signature(f), args, {})
+    for i, (x, spec) in enumerate(zip(leaves, specs)):
+        _check_argument(f, names[i] if i < len(names) else f"args[{i}]", x, spec, mesh)
+    return specs
+
+
+def _check_argument(f, name, x, spec, mesh):
+    aval = typeof(x)
+    if len(spec) > aval.ndim:
+        raise ValueError(
+            f"shard_map applied to the function '{fun_name(f)}' was given an in_specs entry which is too long to be "
+            f"compatible with the corresponding input value from the function:\n\nin_specs is {spec} which has length "
+            f"{len(spec)}, but the argument {name} has shape {aval.str_short()}, which has rank {aval.ndim} (and "
+            f"{aval.ndim} < {len(spec)})"
+        )
+    for i, entry in enumerate(spec):
+        count = math.prod(mesh.shape[a] for a in names_in(entry))
+        if aval.shape[i] % count:
+            axes = " and ".join(f"{a!r} (of size {mesh.shape[a]})" for a in names_in(entry))
+            raise ValueError(
+                f"shard_map applied to the function '{fun_name(f)}' was given argument arrays with axis sizes that are "
+                "not evenly divisible by the corresponding mesh axis sizes:\n\nThe mesh given has shape "
+                f"{tuple(mesh.axis_sizes)} with corresponding axis names {tuple(mesh.axis_names)}.\n\nThe argument "
+                f"{name} of shape {aval.str_short()} has in_specs {spec}, which maps array axis {i} (of size "
+                f"{aval.shape[i]}) to mesh axis {axes}, but {count} does not evenly divide {aval.shape[i]}"
+            )
+
+
+def _specs_of_results(f, out_specs, manual, tree, avals):
+    specs = _prefixed("out_specs", out_specs, tree_unflatten(tree, [0] * tree.num_leaves))
+    for spec, aval in zip(specs, avals):
+        _check_spec("out_specs", spec, manual)
+        if len(spec) > aval.ndim:
+            raise ValueError(
+                f"shard_map applied to the function '{fun_name(f)}' was given an out_specs entry which is too long to "
+                f"be compatible with the corresponding output value from the function:\n\nout_specs is {spec} which "
+                f"has length {len(spec)}, but the output has shape {aval.str_short()}, which has rank {aval.ndim} (and "
+                f"{aval.ndim} < {len(spec)})"
+            )
+    return specs
