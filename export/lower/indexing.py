@@ -15,6 +15,7 @@ from onax._prims import indexing as prims
 from onax.export.graph import ops
 from onax.export.graph.bounds import known_elements
 from onax.export.lower.convert import F32, HALVES, INT32, INT64
+from onax.export.lower.indexing_apply import applied
 from onax.export.lower.registry import lowers
 from onax.export.lower.shaping import count_up
 from onax.export.lower.slicing import clamp_index, index64
@@ -381,12 +382,26 @@ def _unordered(g, out, x, indices, updates, d, mode, unique):
     return ops.greater(g, met, g.const(np.float32(0)))
 
 
+def _applied(g, x, indices, updates, numbers, mode, jaxpr, unique, params):
+    return applied(
+        g,
+        x,
+        indices,
+        updates,
+        dimension_numbers=numbers,
+        mode=mode,
+        update_jaxpr=jaxpr,
+        update_consts=params["update_consts"],
+        unique_indices=unique,
+    )
+
+
 def _row(primitive, reduction, negated=False):
     """A scatter primitive; `reduction` as ONNX calls it, None to overwrite; `negated`: of the negative updates."""
 
-    def rule(g, out, x, indices, updates, *, dimension_numbers, mode, update_jaxpr, unique_indices=False, **_):
+    def rule(g, out, x, indices, updates, *, dimension_numbers, mode, update_jaxpr, unique_indices=False, **params):
         if reduction is None and update_jaxpr is not None:
-            raise LoweringError("x.at[].apply has no ONNX form; write x.at[index].set(func(x[index])) instead")
+            return _applied(g, x, indices, updates, dimension_numbers, mode, update_jaxpr, unique_indices, params)
         if reduction and x.dtype in HALVES:  # rounded once, not at each of the updates that meet
             x, updates = ops.cast(g, x, F32), ops.cast(g, updates, F32)
         if negated:
