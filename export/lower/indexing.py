@@ -10,7 +10,6 @@ after or before.
 import numpy as np
 
 from onax._ground import dims as dim_rules
-from onax._ground.errors import LoweringError
 from onax._prims import indexing as prims
 from onax.export.graph import ops
 from onax.export.graph.bounds import known_elements
