@@ -279,7 +279,7 @@ class Graph:
 
     def at(self, eqn):
         """A context in which new nodes are named after this equation's primitive and carry its place."""
-        return _At(self.model, eqn.primitive.name, eqn.source_info)
+        return _At(self.model, eqn.primitive.name, eqn.source_info or self.model.place)
 
     def node(self, op_type, *inputs, out=None, outs=None, domain="", **attributes):
         """Adds a node and returns its result as a Value, or a tuple of them when `outs` lists their types.

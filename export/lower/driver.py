@@ -130,10 +130,10 @@ class Refusals:
     def __init__(self):
         self.lines = []
 
-    def add(self, eqn, error):
+    def add(self, eqn, error, place):
         """Notes a refusal; one line for each primitive, reason and place."""
         reason = str(error).split("\nIn operation", 1)[0]
-        place = "" if eqn.source_info is None else f" from {source.summarize(eqn.source_info)}"
+        place = "" if place is None else f" from {source.summarize(place)}"
         line = f"  {eqn.primitive.name}{place}: {reason}"
         if line not in self.lines:
             self.lines.append(line)
@@ -216,7 +216,7 @@ def inline(g, jaxpr, consts, values, *, keep_place=False):
     is_native = model.target == "native"
     for eqn in jaxpr.eqns:
         if not keep_place:
-            model.prefix, model.place = eqn.primitive.name, eqn.source_info
+            model.prefix, model.place = eqn.primitive.name, eqn.source_info or outer[1]
         operands = [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in eqn.invars]
         try:
             results = _folded(g, eqn, operands) if _can_be_known(eqn.primitive, operands) else None
@@ -235,13 +235,13 @@ def inline(g, jaxpr, consts, values, *, keep_place=False):
 
 def _refused(g, eqn, error):
     """Raises a refusal with its place; or notes it, when all are collected, and returns values to go on with."""
-    refusals = g.model.refusals
+    refusals, place = g.model.refusals, eqn.source_info or g.model.place
     if refusals is None:
         text = str(error)
-        if "\nIn operation" not in text and eqn.source_info is not None:
-            text += f"\nIn operation {eqn.primitive.name} from {source.summarize(eqn.source_info)}."
+        if "\nIn operation" not in text and place is not None:
+            text += f"\nIn operation {eqn.primitive.name} from {source.summarize(place)}."
         raise LoweringError(text) from None
-    refusals.add(eqn, error)
+    refusals.add(eqn, error, place)
     return [_missing(g, v.aval) for v in eqn.outvars]
 
 

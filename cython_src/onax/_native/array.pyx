@@ -519,15 +519,14 @@ cdef enum:
 
 cdef ArrayImpl _part(ArrayImpl x, object piece):
     """A piece of x's memory as an array."""
-    cdef ArrayImpl out
     cdef cnp.ndarray a
     if PyArray_CheckExact(piece):
         a = <cnp.ndarray>piece
-        if cnp.PyArray_NBYTES(a) <= COPIED_AT_MOST:
+        if cnp.PyArray_NBYTES(a) <= COPIED_AT_MOST and (  # keys show what they are part of
+            cnp.PyArray_TYPE(a) != cnp.NPY_VOID or not cnp.PyArray_IS_C_CONTIGUOUS(a)):
             a = cnp.PyArray_NewCopy(a, cnp.NPY_KEEPORDER)
         piece = a
-    out = wrap(piece, x._dtype, x.weak, x.dev if x.placed else default_device(), x.placed)
-    return out
+    return wrap(piece, x._dtype, x.weak, x.dev if x.placed else default_device(), x.placed)
 
 
 cdef object _fast_getitem(ArrayImpl x, object index):

@@ -8,6 +8,7 @@ import functools
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import Tracer, typeof
 from onax._core.zeros import Zero, is_undefined_primal
+from onax._ground import source
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_unflatten
@@ -193,7 +194,11 @@ def _stage_call(fun, tree, avals, places, fixed):
         return fun(*[next(rest) if place is None else place[0] for place in places], **fixed, **kwargs)
 
     flat_fun = FlatFunction(run, tree)
-    jaxpr = trace_to_jaxpr(flat_fun, avals, debug_info("jit", fun))
+    outer, source.here.record = source.here.record, source.SHARED
+    try:
+        jaxpr = trace_to_jaxpr(flat_fun, avals, debug_info("jit", fun))
+    finally:
+        source.here.record = outer
     if any(isinstance(c, Tracer) for c in jaxpr.consts):
         raise TypeError(f"{fun.__name__} closes over a value that is being traced; pass it as an argument")
     return jaxpr, flat_fun.out_tree

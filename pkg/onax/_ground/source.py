@@ -20,6 +20,7 @@ _files = set()  # single files of other libraries that asked to be left out
 _is_internal = {}  # file name -> bool, filled as files are met
 
 UNKNOWN = None  # the record of a place that is not known
+SHARED = ()  # `here.record` while a function of onax is staged for all its callers: places are those of the calls
 
 
 class _Here(_local):
@@ -66,7 +67,7 @@ def user_location():
     """A record of the place at work: of the equation that is interpreted, else of the innermost frame outside onax."""
     record = here.record
     if record is not None:
-        return record
+        return record or None
     frame = sys._getframe(1)
     known = _is_internal
     while frame is not None:

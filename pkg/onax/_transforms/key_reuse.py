@@ -1,12 +1,12 @@
 """jax_debug_key_reuse: a random key may be used up once.
 
-Drawing and splitting use a key up; folding in, cloning and making keys give new ones.  Every element of an array of keys
-stands for a mark (`_Mark`), which says where it was used up.  Operations that move data move the marks along: their own
-kernels are run on positions.  A program is followed equation by equation without computing anything; the body of a loop
-is followed more than once, so that a key it uses in every step is found.
+Drawing and splitting use a key up; folding in, cloning and making keys give new ones.  Every element of an array of
+keys stands for a mark (`_Mark`), which says where it was used up.  Operations that move data move the marks along:
+their own kernels are run on positions.  A program is followed equation by equation without computing anything; the body
+of a loop is followed more than once, so that a key it uses in every step is found.
 
-Differences from JAX's checker: slices and stacks share the marks of what they were taken from, so a key is found used up
-through whichever array it is reached; keys chosen by an index that is not known while tracing count as new ones.
+Differences from JAX's checker: slices and stacks share the marks of what they were taken from, so a key is found used
+up through whichever array it is reached; keys chosen by an index unknown while tracing count as new ones.
 """
 
 import weakref
@@ -46,6 +46,7 @@ class _Suspended(_local):
 
 _suspended = _Suspended()
 _of_arrays = {}  # id of an array -> (weak reference to it, its marks)
+_of_memory = {}  # id of the ndarray that owns the memory -> (weak reference to it, marks by offset): slices share it
 
 
 def checking():
@@ -77,47 +78,84 @@ def _marks_of(x):
     if type(x) is not ArrayImpl:
         return _new_marks(x.shape)
     known = _of_arrays.get(id(x))
-    if known is None or known[0]() is not x:
-        known = _remember(x, _new_marks(x.shape))
+    if known is not None and known[0]() is x:
+        return known[1]
+    owner, places = _places(x._value)
+    there = _marks_in(owner)
+    marks = _new_marks(x.shape)
+    flat = marks.reshape(-1)
+    for i, place in enumerate(places):
+        flat[i] = there.setdefault(place, flat[i])
+    _note_array(x, marks)
+    return marks
+
+
+def _remember(x, marks):
+    """Notes the marks of a new array, and of what will be taken from it."""
+    owner, places = _places(x._value)
+    _marks_in(owner).update(zip(places, marks.flat))
+    _note_array(x, marks)
+
+
+def _note_array(x, marks):
+    name = id(x)
+    _of_arrays[name] = weakref.ref(x, lambda _: _of_arrays.pop(name, None)), marks
+
+
+def _places(buffer):
+    """(the ndarray that owns a buffer's memory, the byte offsets of its elements in that)."""
+    owner = buffer
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    offsets = np.full(buffer.shape, _address(buffer) - _address(owner))
+    for axis, (n, stride) in enumerate(zip(buffer.shape, buffer.strides)):
+        offsets += (np.arange(n) * stride).reshape(-1, *[1] * (buffer.ndim - axis - 1))
+    return owner, offsets.reshape(-1).tolist()
+
+
+def _address(buffer):
+    return buffer.__array_interface__["data"][0]
+
+
+def _marks_in(owner):
+    """Marks by byte offset in an ndarray's memory."""
+    name = id(owner)
+    known = _of_memory.get(name)
+    if known is None or known[0]() is not owner:
+        known = _of_memory[name] = weakref.ref(owner, lambda _: _of_memory.pop(name, None)), {}
     return known[1]
-
-
-def _remember(array, marks):
-    name = id(array)
-    entry = (weakref.ref(array, lambda _: _of_arrays.pop(name, None)), marks)
-    _of_arrays[name] = entry
-    return entry
 
 
 class _Uses:
     """What a program uses up, on top of what the marks say already; `commit` writes it into the marks."""
 
-    __slots__ = ("found", "inside")
+    __slots__ = ("found", "inside", "place")
 
-    def __init__(self):
+    def __init__(self, place=None):
         self.found = {}
         self.inside = []  # names of the programs being followed
+        self.place = place  # of the equation whose program is followed: library functions have no lines of their own
 
     def of(self, mark):
         """Where a key was used up, or None."""
         return self.found.get(mark) or mark.use
 
-    def consume(self, marks, name, index, place):
+    def consume(self, marks, name, index):
         """Notes that an operation uses keys up; raises KeyReuseError if one was used before."""
         for mark in set(marks.flat):
             before = self.of(mark)
             if before is not None:
-                raise errors.KeyReuseError(self._text(name, index, place, before))
-            self.found[mark] = (name, place)
+                raise errors.KeyReuseError(self._text(name, index, before))
+            self.found[mark] = (name, self.place)
 
-    def _text(self, name, index, place, before):
+    def _text(self, name, index, before):
         lines = [f"Previously-consumed key passed to {name} at index {index}"]
         if self.inside:
             lines[0] += f" in {self.inside[-1]}"
         lines.append(f"  used first by {before[0]} at {source.summarize(before[1])}")
-        lines.append(f"  used again by {name} at {source.summarize(place)}")
+        lines.append(f"  used again by {name} at {source.summarize(self.place)}")
         loops = [i for i in self.inside if i in ("scan", "while")]
-        if loops and before == (name, place):
+        if loops and before == (name, self.place):
             lines.append(f"The body of {loops[-1]} is repeatedly executed with the same key: this leads to key reuse.")
         lines.append("Make a new key for each use: `key, subkey = random.split(key)`.")
         return "\n".join(lines)
@@ -154,12 +192,15 @@ def _follow(uses, jaxpr, consts, marks, known):
         operands = [None if type(a) is Literal else env.get(a) for a in eqn.invars]
         inputs = [a.array if type(a) is Literal else values.get(a) for a in eqn.invars]
         avals = [v.aval for v in eqn.outvars]
-        outs = _apply(uses, eqn.primitive, eqn.params, operands, inputs, avals, eqn.source_info)
+        outer = uses.place
+        uses.place = eqn.source_info or outer
+        outs = _apply(uses, eqn.primitive, eqn.params, operands, inputs, avals)
+        uses.place = outer
         env.update(zip(eqn.outvars, outs))
     return [None if type(a) is Literal else env.get(a) for a in jaxpr.outvars]
 
 
-def _apply(uses, primitive, params, operands, inputs, avals, place):
+def _apply(uses, primitive, params, operands, inputs, avals):
     """The marks of one operation's results."""
     name = primitive.name
     rule = _PROGRAMS.get(name)
@@ -172,17 +213,17 @@ def _apply(uses, primitive, params, operands, inputs, avals, place):
         uses.inside.pop()
         return outs
     if name not in _MAKING and DATA_MOVEMENT in primitive.facts:
-        moved = _moved(uses, primitive, params, operands, inputs, avals, place)
+        moved = _moved(uses, primitive, params, operands, inputs, avals)
         if moved is not None:
             return moved
     if name not in _MAKING and name not in _LOOKING:
         for index, marks in enumerate(operands):
             if marks is not None:
-                uses.consume(marks, name, index, place)
+                uses.consume(marks, name, index)
     return [_new_marks(a.shape) if _is_followed(a) else None for a in avals]
 
 
-def _moved(uses, primitive, params, operands, inputs, avals, place):
+def _moved(uses, primitive, params, operands, inputs, avals):
     """The operands' marks where a data movement puts them; None when that is not known."""
     pool, positions, start = [], [], 0
     for marks, value in zip(operands, inputs):
@@ -196,7 +237,7 @@ def _moved(uses, primitive, params, operands, inputs, avals, place):
             return [_chosen(uses, operands, a) for a in avals]
     if not pool:
         return None
-    _refuse_twice(primitive.name, pool, place)
+    _refuse_twice(primitive.name, pool, uses.place)
     kernel = primitive.kernel
     kernel = kernel.get(np.dtype(np.int64)) if type(kernel) is dict else kernel
     pool = np.concatenate(pool)
@@ -333,7 +374,7 @@ def check_call(name, jaxpr, args, run):
     """`run()`, the result (a tree) of a call of a closed program on arrays; raises KeyReuseError before running it."""
     if not _touches_keys(jaxpr):
         return _without_checks(run)
-    uses = _Uses()
+    uses = _Uses(source.user_location())
     uses.inside.append(name)
     marks = _follow(uses, jaxpr, jaxpr.consts, [_marks_of(x) for x in args], list(args))
     result = _without_checks(run)
@@ -362,12 +403,12 @@ def _evaluate(primitive, operands, params, evaluate):
         return evaluate(primitive, operands, params)
     programs = any(map(_touches_keys, jaxprs_in_params(params)))
     inputs = [_marks_of(x) for x in operands]
-    if not programs and all(marks is None for marks in inputs):
+    if not programs and primitive.name not in _MAKING and all(marks is None for marks in inputs):
         return evaluate(primitive, operands, params)
-    uses, place = _Uses(), source.user_location()
+    uses = _Uses(source.user_location())
     avals = primitive.abstract(*[typeof(x) for x in operands], **params)[0]
     avals = avals if primitive.multiple_results else [avals]
-    marks = _apply(uses, primitive, params, inputs, list(operands), avals, place)
+    marks = _apply(uses, primitive, params, inputs, list(operands), avals)
     out = _without_checks(lambda: evaluate(primitive, operands, params))
     _keep(uses, out if primitive.multiple_results else (out,), marks)
     return out
