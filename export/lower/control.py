@@ -9,6 +9,7 @@ import numpy as np
 
 from onax._control.checkpoint import remat_p
 from onax._control.cond import cond_p
+from onax._control.custom_gradient import linear_call_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_lin_p, custom_vjp_call_p
 from onax._control.jit_call import jit_p
@@ -35,6 +36,11 @@ def _jit(g, out, *values, jaxpr, **_):
 @lowers(custom_jvp_call_p, custom_vjp_call_p, components=True)
 def _custom_call(g, out, *values, call_jaxpr, **_):
     return inline(g, call_jaxpr, call_jaxpr.consts, values)
+
+
+@lowers(linear_call_p, components=True)
+def _linear_call(g, out, *values, callee, **_):
+    return inline(g, callee, callee.consts, values)
 
 
 @lowers(remat_p, components=True)

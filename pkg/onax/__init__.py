@@ -106,6 +106,7 @@ _LATER_FUNCTIONS = {
     "set_mesh": "onax._core.sharding",
     "shard_map": "onax._control.parallel",
     "strict": "onax._strict",
+    "visualize": "onax._visualize",
 }
 
 

@@ -235,11 +235,11 @@ def _lin_batch(axis_data, operands, dims, *, n_residuals, bwd, active, out_avals
     return outs, [0] * len(outs)
 
 
-def _run_batched(bwd, axis_data, n_residuals, values, dims):
+def _run_batched(bwd, axis_data, n_residuals, values, dims, tag=None):
     """Cotangents and their mapped axes by a backward rule of one example."""
     values, dims = zip(*map(_one_example, values, dims)) if values else ((), ())
     run = lambda *xs: [instantiate_zeros(ct) for ct in bwd(n_residuals, *xs)]
-    return batch_flat(run, axis_data, values, dims)
+    return batch_flat(run, axis_data, values, dims, tag)
 
 
 def _one_example(value, dim):
@@ -286,24 +286,24 @@ class CustomVJPCall(Primitive):
         """See the function of that name: traces call it here, for they stand below this floor."""
         return forward_and_linear(fwd, bwd, n_outs, primals, tangents, symbolic_zeros)
 
-    def batched(self, axis_data, fun, fwd, bwd, n_outs, dims):
+    def batched(self, axis_data, fun, fwd, bwd, n_outs, dims, tag=None):
         """The three functions on batched values, and a list that holds the results' mapped axes after a call."""
         dims_out, fwd_dims = [], []
 
         def batched_fun(*xs):
-            outs, found = batch_flat(fun, axis_data, xs, dims)
+            outs, found = batch_flat(fun, axis_data, xs, dims, tag)
             dims_out[:] = found
             return outs
 
         def batched_fwd(perturbed, *xs):
-            values, found = batch_flat(lambda *ys: fwd(perturbed, *ys), axis_data, xs, dims)
+            values, found = batch_flat(lambda *ys: fwd(perturbed, *ys), axis_data, xs, dims, tag)
             fwd_dims[:] = found
             dims_out[:] = found[: n_outs()]
             return values
 
         def batched_bwd(n_residuals, *values):
             found = [*fwd_dims[n_outs() :], *fwd_dims[: n_outs()]]
-            cts, ct_dims = _run_batched(bwd, axis_data, n_residuals, values, found)
+            cts, ct_dims = _run_batched(bwd, axis_data, n_residuals, values, found, tag)
             return [_unbatched(ct, d, wanted, axis_data.size) for ct, d, wanted in zip(cts, ct_dims, dims)]
 
         return batched_fun, batched_fwd, batched_bwd, dims_out

@@ -42,17 +42,22 @@ class BatchTracer(Tracer):
 
 
 class BatchTrace(Trace):
-    """Replaces each operation by its batching rule, under the parent."""
+    """Replaces each operation by its batching rule, under the parent.
 
-    __slots__ = ("axis_data",)
+    Traces with one `tag` are one transformation: a rule that runs in a trace of its own may close over values of the
+    trace that it was found in.
+    """
 
-    def __init__(self, parent_trace, axis_data):
+    __slots__ = ("axis_data", "tag")
+
+    def __init__(self, parent_trace, axis_data, tag=None):
         super().__init__(parent_trace)
         self.axis_data = axis_data
+        self.tag = object() if tag is None else tag
 
     def unpack(self, x):
         """(value, position of the mapped axis or None)."""
-        if isinstance(x, BatchTracer) and x._trace is self:
+        if isinstance(x, BatchTracer) and x._trace.tag is self.tag:
             return x.val, x.batch_dim
         return x, None
 
@@ -90,12 +95,12 @@ class BatchTrace(Trace):
         axis_data, dims_out = self.axis_data, []
 
         def batched_fun(*xs):
-            outs, found = batch_flat(fun, axis_data, xs, dims)
+            outs, found = batch_flat(fun, axis_data, xs, dims, self.tag)
             dims_out[:] = found
             return outs
 
         def batched_jvp(*xs):
-            outs, found = batch_flat(jvp, axis_data, xs, [*dims, *dims])
+            outs, found = batch_flat(jvp, axis_data, xs, [*dims, *dims], self.tag)
             half = len(outs) // 2
             joint = [None if p is None and t is None else 0 for p, t in zip(found[:half], found[half:])]
             dims_out[:] = joint
@@ -113,7 +118,7 @@ class BatchTrace(Trace):
     def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
         pairs = [self.unpack(x) for x in args]
         vals, dims = [v for v, _ in pairs], [d for _, d in pairs]
-        batched = primitive.batched(self.axis_data, fun, fwd, bwd, out_trees, dims)
+        batched = primitive.batched(self.axis_data, fun, fwd, bwd, out_trees, dims, self.tag)
         batched_fun, batched_fwd, batched_bwd, dims_out = batched
         with set_current_trace(self.parent_trace):
             outs = self.parent_trace.process_custom_vjp_call(
@@ -143,9 +148,9 @@ def axes_named_in(jaxpr):
     return found
 
 
-def batch_flat(fun, axis_data, vals, dims):
+def batch_flat(fun, axis_data, vals, dims, tag=None):
     """Results with their mapped axes of a function from flat values to flat values; runs under a new BatchTrace."""
-    trace = BatchTrace(find_cur_trace(), axis_data)
+    trace = BatchTrace(find_cur_trace(), axis_data, tag)
     args = [trace.pack(v, d) for v, d in zip(vals, dims)]
     try:
         with set_current_trace(trace):

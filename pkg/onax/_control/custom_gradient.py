@@ -1,0 +1,211 @@
+"""custom_gradient, closure_convert, linear_call: gradients by hand in other forms than rules."""
+
+from onax._control.bodies import arrays_and_avals
+from onax._control.custom_vjp import custom_vjp
+from onax._core import jaxpr as core
+from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import Tracer, as_array, typeof
+from onax._core.trees import Partial
+from onax._core.zeros import SymbolicZero, UndefinedPrimal, Zero, is_undefined_primal
+from onax._ground import dtypes
+from onax._native.dispatch import NEVER, Primitive
+from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
+from onax._prims.shaping import instantiate_zeros
+from onax._transforms.abstract import CheckedFlatFunction
+from onax._transforms.batching import BatchTracer, batch_jaxpr, move_to
+from onax._transforms.flatten import check_callable, debug_info
+from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
+
+
+def custom_gradient(fun):
+    """A function from one that returns its value and its own backward function: `fun(*args) -> (out, vjp)`.
+
+    `vjp(ct)` takes a tree like `out` and returns a tuple with one cotangent an argument (the cotangent itself for one
+    argument that is an array).  What `vjp` closes over is kept from the forward pass.
+    """
+    check_callable(fun)
+
+    def wrapped_fun(*args, **kwargs):
+        out, _ = fun(*args, **kwargs)
+        return out
+
+    def fwd(*args, **kwargs):
+        out, rule = fun(*args, **kwargs)
+        leaves, out_tree = tree_flatten(out)
+        ct_avals = [typeof(x).to_tangent_aval() for x in leaves]
+        flat_rule = CheckedFlatFunction(
+            rule, tree_structure(((tree_unflatten(out_tree, leaves),), {})), "custom_vjp bwd"
+        )
+        closed = trace_to_jaxpr(flat_rule, ct_avals, debug_info("custom_vjp bwd", rule))
+        return out, Partial(_PullBack(closed.jaxpr, flat_rule.out_tree), closed.consts)
+
+    def bwd(pull_back, ct):
+        return pull_back(ct)
+
+    wrapped = custom_vjp(wrapped_fun)
+    wrapped.defvjp(fwd, bwd)
+    return wrapped
+
+
+class _PullBack:
+    """A staged backward function, given what it closes over."""
+
+    __slots__ = ("jaxpr", "out_tree")
+
+    def __init__(self, jaxpr, out_tree):
+        self.jaxpr = jaxpr
+        self.out_tree = out_tree
+
+    def __call__(self, consts, ct):
+        outs = eval_jaxpr(self.jaxpr, consts, *map(as_array, tree_flatten(ct)[0]))
+        cts = tree_unflatten(self.out_tree, outs)
+        return (cts,) if self.out_tree.num_nodes == self.out_tree.num_leaves == 1 else cts
+
+
+# ---- closures ----
+
+
+def closure_convert(fun, *example_args):
+    """(function that takes what `fun` closes over as further arguments, a list of these values).
+
+    Only values that may carry a derivative are taken out: traced ones of inexact dtype.  The function accepts
+    arguments of the structure, shapes and dtypes of the example; TypeError for another structure.
+    """
+    check_callable(fun)
+    leaves, in_tree = tree_flatten(example_args)
+    _, avals = arrays_and_avals(leaves)
+    flat = CheckedFlatFunction(fun, tree_structure((example_args, {})), "closure_convert")
+    closed = trace_to_jaxpr(flat, avals, debug_info("closure_convert", fun, example_args))
+    out_tree = flat.out_tree
+    taken = [_may_be_perturbed(c) for c in closed.consts]
+    hoisted = [c for c, is_taken in zip(closed.consts, taken) if is_taken]
+    kept = [None if is_taken else c for c, is_taken in zip(closed.consts, taken)]
+
+    def converted(*args_and_values):
+        n = len(args_and_values) - len(hoisted)
+        args, values = args_and_values[:n], iter(args_and_values[n:])
+        flat_args, tree = tree_flatten(tuple(args))
+        if tree != in_tree:
+            raise TypeError(
+                "The inputs to the closure produced by closure_convert must have the same Pytree structure as the "
+                f"example arguments passed when closure_convert was called. Expected {in_tree}, but got {tree}"
+            )
+        consts = [next(values) if is_taken else c for c, is_taken in zip(kept, taken)]
+        outs = eval_jaxpr(closed.jaxpr, list(map(as_array, consts)), *map(as_array, flat_args))
+        return tree_unflatten(out_tree, outs)
+
+    return converted, hoisted
+
+
+def _may_be_perturbed(x):
+    """Whether a derivative by x may be wanted: x is traced, and not for batching alone."""
+    if not isinstance(x, Tracer):
+        return False
+    if isinstance(x, BatchTracer):
+        return _may_be_perturbed(x.val)
+    return typeof(x).to_tangent_aval().dtype != dtypes.float0
+
+
+def zero_from_primal(x, symbolic_zeros=False):
+    """The zero tangent of x: an array, or a SymbolicZero."""
+    aval = typeof(x).to_tangent_aval()
+    return SymbolicZero(aval) if symbolic_zeros else instantiate_zeros(Zero(aval))
+
+
+# ---- linear functions with a transpose by hand ----
+
+
+def linear_call(fun, fun_transpose, residual_args, linear_args):
+    """`fun(residual_args, linear_args)`, linear in the second, whose transpose is `fun_transpose(residual_args, ct)`.
+
+    Raises TypeError where the transpose does not return the structure of `linear_args`.
+    """
+    residuals, res_tree = tree_flatten(residual_args)
+    linear, lin_tree = tree_flatten(linear_args)
+    values, avals = arrays_and_avals([*residuals, *linear])
+    pair = (tree_unflatten(res_tree, residuals), tree_unflatten(lin_tree, linear))
+    flat = CheckedFlatFunction(fun, tree_structure((pair, {})), "linear_call fun")
+    closed, hoisted = hoist_tracers(trace_to_jaxpr(flat, avals, debug_info("linear_call fun", fun, pair)))
+    out_tree = flat.out_tree
+    res_avals, lin_avals = avals[: len(residuals)], avals[len(residuals) :]
+    back_pair = tree_map(lambda _: 0, (pair[0], tree_unflatten(out_tree, closed.outvars)))
+    back = CheckedFlatFunction(fun_transpose, tree_structure((back_pair, {})), "linear_call fun_transpose")
+    transposed, back_hoisted = hoist_tracers(
+        trace_to_jaxpr(back, [*res_avals, *closed.out_avals], debug_info("linear_call fun_transpose", fun_transpose))
+    )
+    if back.out_tree != lin_tree:
+        raise TypeError(
+            "transpose output pytree structure must match that of linear inputs, got output structure "
+            f"{back.out_tree} and input structure {lin_tree}"
+        )
+    wrong = [(o, a) for o, a in zip(transposed.out_avals, lin_avals) if (o.shape, o.dtype) != (a.shape, a.dtype)]
+    if wrong:
+        raise TypeError(f"transpose output {wrong[0][0].str_short()} must match linear input {wrong[0][1].str_short()}")
+    both = _on_both_constants(closed, len(hoisted), transposed, len(back_hoisted))
+    n = len(hoisted) + len(back_hoisted) + len(residuals)
+    outs = linear_call_p.bind(*hoisted, *back_hoisted, *values, callee=both[0], transpose=both[1], num_res=n)
+    return tree_unflatten(out_tree, outs)
+
+
+def _on_both_constants(callee, n, transposed, m):
+    """The two programs on (constants of the first, constants of the second, ...)."""
+    first = [*callee.invars[:n], *(core.Var(v.aval) for v in transposed.invars[:m]), *callee.invars[n:]]
+    second = [*(core.Var(v.aval) for v in callee.invars[:n]), *transposed.invars]
+    return _on(callee, first), _on(transposed, second)
+
+
+def _on(jaxpr, invars):
+    opened = core.Jaxpr(jaxpr.constvars, invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+    return core.ClosedJaxpr(opened, jaxpr.consts)
+
+
+def _impl(*args, callee, **_):
+    return eval_jaxpr(callee, callee.consts, *args)
+
+
+def _abstract_eval(*avals, callee, **_):
+    return list(callee.out_avals)
+
+
+def _jvp(primals, tangents, *, num_res, **params):
+    if any(type(t) is not Zero for t in tangents[:num_res]):
+        raise TypeError("linear_call is linear in its last argument alone: it has no derivative by its residuals")
+    outs = linear_call_p.bind(*primals, num_res=num_res, **params)
+    if all(type(t) is Zero for t in tangents):
+        return outs, [Zero(typeof(x).to_tangent_aval()) for x in outs]
+    given = [instantiate_zeros(t) for t in tangents[num_res:]]
+    return outs, linear_call_p.bind(*primals[:num_res], *given, num_res=num_res, **params)
+
+
+def _transpose(cts, *operands, callee, transpose, num_res):
+    residuals = operands[:num_res]
+    if any(is_undefined_primal(x) for x in residuals):
+        raise TypeError("linear_call is linear in its last argument alone: it cannot be transposed by its residuals")
+    given = [instantiate_zeros(ct) for ct in cts]
+    outs = linear_call_p.bind(*residuals, *given, callee=transpose, transpose=callee, num_res=num_res)
+    linear = operands[num_res:]
+    return [*[None] * num_res, *(ct if type(x) is UndefinedPrimal else None for ct, x in zip(outs, linear))]
+
+
+def _batch(axis_data, operands, dims, *, callee, transpose, num_res):
+    residual_dims = tuple(dims[:num_res])
+    n_linear, n_out = len(operands) - num_res, len(callee.outvars)
+    linear = [move_to(x, d, 0, axis_data.size) for x, d in zip(operands[num_res:], dims[num_res:])]
+    forward, _ = batch_jaxpr(callee, axis_data, (*residual_dims, *[0] * n_linear), True)
+    backward, _ = batch_jaxpr(transpose, axis_data, (*residual_dims, *[0] * n_out), True)
+    outs = linear_call_p.bind(*operands[:num_res], *linear, callee=forward, transpose=backward, num_res=num_res)
+    return outs, [0] * n_out
+
+
+linear_call_p = Primitive(
+    "linear_call",
+    multiple_results=True,
+    impl=_impl,
+    abstract_eval=_abstract_eval,
+    jvp=_jvp,
+    transpose=_transpose,
+    batch=_batch,
+    weak=NEVER,
+)
+
+__all__ = ["closure_convert", "custom_gradient", "linear_call", "linear_call_p", "zero_from_primal"]

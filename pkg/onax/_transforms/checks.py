@@ -1,0 +1,182 @@
+"""Derivatives against finite differences: check_jvp, check_vjp, check_grads.
+
+A derivative is compared along one random direction, a pullback through the inner product with one random cotangent, so
+that each check costs two evaluations of the function whatever its size.
+"""
+
+import functools
+
+import numpy as np
+
+from onax._core.paths import keystr, tree_flatten_with_path
+from onax._core.trace import as_array, typeof
+from onax._ground import dtypes
+from onax._native.tree import tree_flatten, tree_map
+from onax._transforms.autodiff import jvp, vjp
+
+_TOLERANCES = {"bfloat16": 1e-1, "float16": 1e-2, "float32": 2e-3, "float64": 1e-5, "complex64": 2e-3}
+_EPS = 1e-4
+
+
+def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
+    """AssertionError unless `f_jvp(args, tangents)` gives the value of `f` and its central difference.
+
+    `args`: a tuple.  Tolerances default by dtype; `eps` is the distance of the two points.
+    """
+    tangents = tree_map(_random_like(np.random.RandomState(0)), args)
+    value, moved = f_jvp(args, tangents)
+    _agree(value, f(*args), atol, rtol, _said(err_msg, "JVP primal"))
+    _agree(moved, _difference(f, args, tangents, eps), _looser(atol), _looser(rtol), _said(err_msg, "JVP tangent"))
+
+
+def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
+    """AssertionError unless `f_vjp(*args) -> (value, pullback)` transposes the difference of `f`."""
+    random_like = _random_like(np.random.RandomState(0))
+    value, pull = f_vjp(*args)
+    _agree(value, f(*args), atol, rtol, _said(err_msg, "VJP primal"))
+    tangents = tree_map(random_like, args)
+    moved = _difference(f, args, tangents, eps)
+    cotangents = tree_map(random_like, moved)
+    pulled = pull(_conjugate(cotangents))
+    found, wanted = _inner(tangents, _conjugate(pulled)), _inner(moved, cotangents)
+    avals = [typeof(x) for x in tree_flatten((args, value))[0]]
+    tolerance = max((_tolerance(a.dtype) for a in avals), default=0.0)
+    atol, rtol = (tolerance if t is None else t for t in (atol, rtol))
+    np.testing.assert_allclose(found, wanted, atol=atol, rtol=rtol, err_msg=_said(err_msg, "VJP cotangent projection"))
+
+
+def check_grads(f, args, order, modes=("fwd", "rev"), atol=None, rtol=None, eps=None):
+    """AssertionError unless derivatives of `f` up to an order agree with finite differences.
+
+    `modes`: "fwd" checks jvp, "rev" checks vjp, of which higher orders take derivatives again.  `eps` defaults to the
+    cube root of the coarsest argument's precision, where truncation and rounding balance (JAX: 1e-4 always).
+    """
+    args = tuple(args)
+    eps = _balanced_eps(args) if eps is None else eps
+    _check_orders(f, args, order, modes, atol, rtol, eps, "")
+
+
+def _balanced_eps(args):
+    found = [typeof(x).dtype for x in tree_flatten(args)[0]]
+    return max([float(dtypes.finfo(d).eps) ** (1 / 3) for d in found if dtypes.issubdtype(d, np.inexact)], default=_EPS)
+
+
+def _check_orders(f, args, order, modes, atol, rtol, eps, said):
+    if "fwd" in modes:
+        what = f"JVP of {said}" if said else "JVP"
+        push = functools.partial(jvp, f)
+        check_jvp(f, push, args, atol, rtol, eps, said)
+        if order > 1:
+            tangents = tree_map(_random_like(np.random.RandomState(0)), args)
+            _check_orders(lambda *xs: push(xs, tangents)[1], args, order - 1, modes, atol, rtol, eps, what)
+    if "rev" in modes:
+        what = f"VJP of {said}" if said else "VJP"
+        check_vjp(f, functools.partial(vjp, f), args, atol, rtol, eps, said)
+        if order > 1:
+
+            def pulled(*xs):
+                out, pull = vjp(f, *xs)
+                return _inexact(pull(out))
+
+            _check_orders(pulled, args, order - 1, modes, atol, rtol, eps, what)
+
+
+def _said(message, what):
+    return f"{message}: {what}" if message else what
+
+
+def _inexact(tree):
+    """The leaves that have a derivative."""
+    return [x for x in tree_flatten(tree)[0] if typeof(x).dtype != dtypes.float0]
+
+
+def _random_like(generator):
+    """A random tangent of each value; one of an integer stays zero."""
+
+    def make(x):
+        aval = typeof(x)
+        tangent = aval.to_tangent_aval().dtype
+        if tangent == dtypes.float0:
+            return np.zeros(aval.shape, tangent)
+        value = generator.randn(*aval.shape)
+        if dtypes.is_complex(tangent):
+            value = value + 1j * generator.randn(*aval.shape)
+        return as_array(np.asarray(value).astype(tangent))
+
+    return make
+
+
+def _difference(f, args, tangents, eps):
+    """(f(args + eps/2 tangents) - f(args - eps/2 tangents)) / eps, in the precision of the computation or double."""
+    high, low = (f(*tree_map(lambda x, t, s=s: _moved(x, t, s * eps / 2), args, tangents)) for s in (1, -1))
+    return tree_map(lambda a, b: _quotient(a, b, eps), high, low)
+
+
+def _moved(x, t, step):
+    if typeof(t).dtype == dtypes.float0:
+        return x
+    dtype = typeof(x).dtype
+    return as_array((np.asarray(x).astype(_wide(dtype)) + step * np.asarray(t).astype(_wide(dtype))).astype(dtype))
+
+
+def _quotient(a, b, eps):
+    dtype = typeof(a).to_tangent_aval().dtype
+    if dtype == dtypes.float0:
+        return np.zeros(typeof(a).shape, dtype)
+    return ((np.asarray(a).astype(_wide(dtype)) - np.asarray(b).astype(_wide(dtype))) / eps).astype(dtype)
+
+
+def _wide(dtype):
+    return np.complex128 if dtypes.is_complex(dtype) else np.float64
+
+
+def _conjugate(tree):
+    return tree_map(lambda x: as_array(np.conj(np.asarray(x))) if dtypes.is_complex(typeof(x).dtype) else x, tree)
+
+
+def _inner(one, other):
+    """The inner product of two trees in double precision; what has no tangent does not count."""
+    total = 0.0
+    for a, b in zip(_inexact(one), _inexact(other)):
+        total += np.real(
+            np.vdot(np.asarray(b).astype(_wide(typeof(b).dtype)), np.asarray(a).astype(_wide(typeof(a).dtype)))
+        )
+    return total
+
+
+def _tolerance(dtype):
+    return _TOLERANCES.get(dtype.name, 1e-5)
+
+
+def _looser(tolerance):
+    return _Default(3) if tolerance is None else tolerance
+
+
+class _Default(float):
+    """So many times the default tolerance of a dtype."""
+
+
+def _agree(found, wanted, atol, rtol, said):
+    pairs, tree = tree_flatten_with_path(found)
+    others, other_tree = tree_flatten(wanted)
+    if tree != other_tree:
+        raise AssertionError(f"{said}: the structures {tree} and {other_tree} differ")
+    for (path, a), b in zip(pairs, others):
+        dtype = typeof(a).dtype
+        if dtype == dtypes.float0:
+            continue
+        bounds = [
+            t * _tolerance(dtype) if type(t) is _Default else _tolerance(dtype) if t is None else t
+            for t in (atol, rtol)
+        ]
+        kind = _wide(dtype)
+        np.testing.assert_allclose(
+            np.asarray(a).astype(kind),
+            np.asarray(b).astype(kind),
+            atol=bounds[0],
+            rtol=bounds[1],
+            err_msg=f"{said}{f' at {keystr(path)}' if path else ''}",
+        )
+
+
+__all__ = ["check_grads", "check_jvp", "check_vjp"]

@@ -1,0 +1,20 @@
+"""onax.custom_derivatives: derivatives by hand, under the names of jax.custom_derivatives."""
+
+from onax._control.custom_gradient import closure_convert, custom_gradient, linear_call, zero_from_primal
+from onax._control.custom_jvp import custom_jvp, custom_jvp_call_p
+from onax._control.custom_vjp import CustomVJPPrimal, custom_vjp, custom_vjp_call_p, custom_vjp_primal_tree_values
+from onax._core.zeros import SymbolicZero
+
+__all__ = [
+    "CustomVJPPrimal",
+    "SymbolicZero",
+    "closure_convert",
+    "custom_gradient",
+    "custom_jvp",
+    "custom_jvp_call_p",
+    "custom_vjp",
+    "custom_vjp_call_p",
+    "custom_vjp_primal_tree_values",
+    "linear_call",
+    "zero_from_primal",
+]
