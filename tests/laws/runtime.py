@@ -1,4 +1,5 @@
-"""Runs samples on ONNX Runtime through the exporter's lowerings: one model for all samples of a primitive."""
+"""Runs samples on ONNX Runtime, by the exporter's lowerings or by the primitives' own kernels as nodes of a graph: one
+model for all samples of a primitive."""
 
 import numpy as np
 
@@ -7,7 +8,7 @@ from onax._native import ort
 from onax._transforms.abstract import make_jaxpr
 from onax.errors import LoweringError
 from onax.export.graph.proto import to_session
-from onax.export.lower import driver, registry
+from onax.export.lower import driver, native, registry
 
 OPSETS = (21, 26)  # what exports default to, and what runs in process
 # Types in which the runtime cannot compute a primitive; jit runs its kernel instead, export refuses.
@@ -37,13 +38,31 @@ def run_on_runtime(primitive, samples, opset):
     samples, graph, avals = lowered(primitive, samples, opset)
     if not samples:
         return []
+    return _run(primitive, samples, graph, avals)
+
+
+def _run(primitive, samples, graph, avals):
     model, inputs, outputs, shared = to_session(graph)
-    session = ort.Session(model, inputs, outputs, initializers=shared)
+    options = {"operators": bool(graph.model.domains)}
+    session = ort.Session(model, inputs, outputs, initializers=shared, options=options)
     results = session.run([_pairs(x) for s in samples for x in s.operands])
     results = [_numbers(x, a) for x, a in zip(results, avals, strict=True)]
     counts = [len(s.bind(*s.operands)) if primitive.multiple_results else 1 for s in samples]
     rest = iter(results)
     return [(s, [next(rest) for _ in range(n)]) for s, n in zip(samples, counts)]
+
+
+def run_on_host(primitive, samples):
+    """Pairs (sample, results as ndarrays), each sample a node that runs the primitive's kernel in the graph."""
+    ort.attach(lazy.find_runtime().library)
+    chosen, native.is_preferred = native.is_preferred, native.can_run_on_host
+    try:
+        samples, graph, avals = lowered(primitive, samples, OPSETS[-1], "native")
+    finally:
+        native.is_preferred = chosen
+    # What is known already becomes a constant.
+    assert {n.op_type for n in graph.nodes} <= {"Host", "Identity", "Gather", "Concat", "Unsqueeze", "Expand"}
+    return _run(primitive, samples, graph, avals)
 
 
 def _types(sample):
@@ -60,7 +79,7 @@ def _numbers(x, aval):
     return x.view(aval.dtype).reshape(aval.shape) if np.dtype(aval.dtype).kind == "c" else x
 
 
-def lowered(primitive, samples, opset):
+def lowered(primitive, samples, opset, target="portable"):
     """(samples that have a form, their graph, its result avals); a refusal must name the opset that can say more."""
 
     def together(*xs):
@@ -73,7 +92,7 @@ def lowered(primitive, samples, opset):
 
     jaxpr = make_jaxpr(together)(*(x for s in samples for x in s.operands))
     try:
-        return samples, driver.lower_jaxpr(jaxpr, opset=opset), jaxpr.out_avals
+        return samples, driver.lower_jaxpr(jaxpr, opset=opset, target=target), jaxpr.out_avals
     except LoweringError as error:
         able = [s for s in samples if _has_form(primitive, s, opset)]
         if "from opset" not in str(error) or len(able) == len(samples):

@@ -1,4 +1,4 @@
-"""The six laws, for every primitive with samples, every sample, every dtype and every batch axis.
+"""The seven laws, for every primitive with samples, every sample, every dtype and every batch axis.
 
     1  kernel and abstract_eval agree on shape, dtype and weak type
     2  the jvp agrees with differences in double precision; in narrower types, with the jvp in double precision
@@ -6,6 +6,7 @@
     4  batching equals a loop
     5  ONNX Runtime equals the kernel, unless the primitive is in UNSUPPORTED
     6  evaluating the staged jaxpr equals evaluating the function
+    7  the kernel, as a node of a graph that runs in this process, gives what it gives outside
 
 A test runs one law over all samples of one primitive.  A primitive of a family that has samples must have some itself.
 """
@@ -17,7 +18,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from laws.runtime import OPSETS, run_on_runtime, unsupported_reason
+from laws.runtime import OPSETS, run_on_host, run_on_runtime, unsupported_reason
 from laws.sampling import COMPLEXES, FLOATS, Sample
 from onax._core.evaluate import eval_jaxpr
 from onax._core.zeros import UndefinedPrimal, Zero
@@ -276,6 +277,16 @@ def test_runtime_equals_kernel(primitive, opset):
         want = arrays(as_list(primitive, sample.bind(*sample.operands)))
         for g, w in zip(got, want, strict=True):
             assert_as_sampled(sample, g, w, sample.operands, f"{sample} in ONNX Runtime, opset {opset}")
+
+
+@over_primitives
+def test_kernel_in_a_graph_equals_kernel(primitive):
+    if primitive.kernel is None:
+        pytest.skip("has no kernel")
+    for sample, got in run_on_host(primitive, SAMPLES[primitive]):
+        want = arrays(as_list(primitive, sample.bind(*sample.operands)))
+        for g, w in zip(got, want, strict=True):
+            assert_same_bits(g, w, f"{sample} in a node of its own")
 
 
 @over_primitives
