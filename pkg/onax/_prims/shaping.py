@@ -39,8 +39,8 @@ def canonical_shape(shape):
     try:
         return tuple(d if isinstance(d, dims.SymbolicDim) else operator.index(d) for d in _items(shape))
     except TypeError as e:
-        shown = shape if isinstance(shape, (int, float, str)) else tuple(shape)
-        items = shown if isinstance(shown, tuple) else ()
+        shown = shape if isinstance(shape, (int, float, str, list)) else tuple(shape)
+        items = shown if isinstance(shown, (tuple, list)) else ()
         advice = "\nIf using `jit`, try using `static_argnums` or applying `jit` to smaller subfunctions.\n"
         origin = next((f"{advice}{d._origin_msg()}" for d in items if isinstance(d, Tracer)), "")
         raise TypeError(f"Shapes must be 1D sequences of concrete values of integer type, got {shown}.{origin}") from e

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 from onax import lax
+from onax._core.trace import Tracer
 from onax._ground import config, dtypes
 from onax._native.array import Array, install_method, set_fast_binary, set_operators
 from onax._native.dispatch import set_same_rank_options
@@ -123,7 +124,8 @@ def flatten(self, order="C", *, out_sharding=None):
 
 def reshape(self, *args, order="C", out_sharding=None):
     """The elements in another shape, given as a tuple or as arguments; one length may be -1."""
-    shape = args[0] if len(args) == 1 and not hasattr(args[0], "__index__") else args
+    single = len(args) == 1 and (isinstance(args[0], Tracer) or not hasattr(args[0], "__index__"))
+    shape = args[0] if single else args
     return _shaping.reshape(self, shape, order=order)
 
 

@@ -60,7 +60,7 @@ def _target_shape(have, shape):
         if isinstance(shape, (int, np.integer, dims.SymbolicDim)) or (
             isinstance(shape, (Array, np.ndarray)) and shape.ndim == 0
         ):
-            shape = (shape,)
+            shape = [shape]
         elif isinstance(shape, str):
             raise TypeError("'str' object cannot be interpreted as an integer")
     shape = canonical_shape(shape)
