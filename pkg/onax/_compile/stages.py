@@ -122,6 +122,11 @@ class Lowered(Stage):
         self._graph = graph
         self._options = options
 
+    @property
+    def graph(self):
+        """The graph as it was built (`onax.export.graph.value.Graph`); None when nothing is left to compute."""
+        return self._graph
+
     def as_text(self, dialect=None, *, debug_info=False):
         """The graph as text."""
         return planning.graph_text(self._graph)
