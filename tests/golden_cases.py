@@ -1,5 +1,7 @@
 """Programs whose printed jaxprs must equal real JAX's: `cases(jax)` works for both packages."""
 
+import importlib
+
 import numpy as np
 
 
@@ -64,7 +66,40 @@ def cases(jax):
         **_other_primitives(jax, x, m, i),
         **_programs_inside(jax, x, m),
         **_random_primitives(jax),
+        **_callbacks(jax, x),
         **_options(jax, x, m),
+    }
+
+
+def _callbacks(jax, x):
+    io_callback = importlib.import_module(f"{jax.__name__}.experimental").io_callback
+    pure, struct = jax.pure_callback, jax.ShapeDtypeStruct
+
+    def sine(v, *_):
+        return np.sin(v)
+
+    one = struct((), np.float32)
+    vmapped = lambda method, *more: jax.vmap(lambda a: pure(sine, one, a, *more, vmap_method=method))
+    stepwise = lambda c, y: (c + io_callback(sine, one, y, ordered=True), jax.debug.print("{} at {y}", c, y=y))
+    return {
+        "pure_callback": (lambda a: pure(sine, struct((3,), np.float32), a, k=2.0, vmap_method="sequential"), (x,)),
+        **{
+            f"vmap of pure_callback, {method}": (vmapped(method, 2.0), (x,))
+            for method in ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized")
+        },
+        "io_callback": (lambda a: (io_callback(sine, struct((3,), np.float32), a), io_callback(sine, None, 1)), (x,)),
+        "vmap of io_callback": (jax.vmap(lambda a: io_callback(sine, one, a)), (x,)),
+        "debug.callback": (lambda a: jax.debug.callback(sine, a, "s", ordered=True), (x,)),
+        "debug.print": (lambda a: jax.debug.print("{} {y} {z:.2f}", a, y="s", z=2.0), (x,)),
+        "debug.print without values": (lambda: jax.debug.print("here", ordered=True), ()),
+        "vmap of debug.print": (jax.vmap(lambda a: jax.debug.print("{}", a)), (x,)),
+        "grad of debug.print": (jax.grad(lambda a: (jax.debug.print("{}", a), a * a)[1]), (np.float32(1),)),
+        "effects in a scan": (lambda a: jax.lax.scan(stepwise, 0.0, a), (x,)),
+        "effects in a call": (lambda a: jax.jit(lambda v: jax.debug.print("{}", v))(a), (x,)),
+        "effects in a branch": (
+            lambda a: jax.lax.cond(a[0] > 0, lambda: jax.debug.print("yes"), lambda: None),
+            (x,),
+        ),
     }
 
 
