@@ -295,15 +295,13 @@ def _linearize(nonzeros, *primals, jaxpr, num_consts, num_carry, **params):
         return split, split[2][:num_carry]
 
     (forward, linear, out_nz, forwarded), carry_nz = _fixed_point(init_nz, once)
-    outs = scan_p.bind(*primals, jaxpr=forward, num_consts=num_consts, num_carry=num_carry, **params)
-    stacked = iter(outs[n_out:])
     consts, _, xs = _split(primals, num_consts, num_carry)
     # Residuals: constants of the scan stay constants, its slices are scanned again, carries and the rest are stacked.
     carried = [f for f in forwarded if f is not None and num_consts <= f < num_consts + num_carry]
     if carried:
         forward = _with_stacked_carry(forward, carried)
-        outs = scan_p.bind(*primals, jaxpr=forward, num_consts=num_consts, num_carry=num_carry, **params)
-        stacked = iter(outs[n_out : len(outs) - len(carried)])
+    outs = scan_p.bind(*primals, jaxpr=forward, num_consts=num_consts, num_carry=num_carry, **params)
+    stacked = iter(outs[n_out : len(outs) - len(carried)])
     carried_values = iter(outs[len(outs) - len(carried) :])
     fixed, scanned, order = [], [], []
     for f in forwarded:
