@@ -136,6 +136,7 @@ cdef class Program:
     cdef int64_t *elements
     cdef list descrs                 # dtypes of the outputs
     cdef list shapes
+    cdef object __weakref__
 
     def __init__(self, words, shapes):
         cdef cnp.ndarray flat = np.ascontiguousarray(words, np.int64).reshape(-1)

@@ -1,6 +1,7 @@
 /* `onax.Fused`: a program over blocks as an operator of ONNX Runtime, over its threads.
 
-   Attributes: `program` (the words), and `axes` with `dims`: the rank of each output, and all their lengths. */
+   Attributes: `program`, the bytes of its words; `axes` and `dims`, the rank of each output and all their lengths.  Both
+   lists end with a 0 that means nothing, since the runtime refuses empty ones. */
 
 #include "ort_operator.h"
 
@@ -32,10 +33,20 @@ static ort_status read_ints(const onax_ort_entry *t, const void *info, const cha
     return *out ? onax_op_ints(t, info, name, *out, size) : onax_op_fail(t, "no memory");
 }
 
+static ort_status read_words(const onax_ort_entry *t, const void *info, int64_t **out, size_t *count) {
+    size_t size = 0;           /* with the byte that ends a text */
+    ort_status status = onax_op_text(t, info, "program", NULL, &size);
+    if (status && !size) return status;
+    if (status) onax_op_release_status(t, status);
+    *out = malloc(size + sizeof(int64_t));
+    *count = size / sizeof(int64_t);
+    return *out ? onax_op_text(t, info, "program", (char *)*out, &size) : onax_op_fail(t, "no memory");
+}
+
 static const char *check_shapes(const fused *f, size_t n_axes, size_t n_dims) {
     const int n_in = onax_program_inputs(f->program), n_out = onax_program_outputs(f->program);
-    const int64_t *d = f->dims, *end = f->dims + n_dims;
-    if (n_axes != (size_t)n_out + 1) return "axes do not belong to the program";
+    const int64_t *d = f->dims, *end = f->dims + n_dims - 1;
+    if (n_axes != (size_t)n_out + 1 || n_dims < 1) return "axes do not belong to the program";
     for (int i = 0; i < n_out; i++) {
         int64_t n = 1;
         if (f->axes[i] < 0 || f->axes[i] > end - d) return "dims do not belong to the program";
@@ -58,7 +69,7 @@ static ort_status fused_create(const onax_operator *op, const onax_ort_entry *t,
     *kernel = NULL;
     if (!f) return onax_op_fail(t, "no memory");
     f->table = t;
-    status = read_ints(t, info, "program", &words, &n_words);
+    status = read_words(t, info, &words, &n_words);
     if (!status) status = read_ints(t, info, "axes", &f->axes, &n_axes);
     if (!status) status = read_ints(t, info, "dims", &f->dims, &n_dims);
     if (!status) fault = onax_program_read(words, n_words, &f->program);

@@ -1,0 +1,385 @@
+"""Finding what runs in one pass over memory: elementwise equations become equations of `fused_p`.
+
+    calls are opened -> equations that can join -> levels -> regions -> a program in which each region is one equation
+
+*Levels.*  An equation that cannot join is a barrier.  The level of a value is the largest number of barriers on a path
+to it; equations of one level never wait for each other through a barrier, so any of them may form one equation.
+*Regions.*  Within a level, all equations over few elements form one region: what they cost is the node, not the work.
+Equations over many elements join those of the same shape that they exchange values with.  Elementwise results are never
+smaller than operands, so what is cut between a small region and a large one always points from small to large.
+*Does it pay?*  A region of one equation stays as it is.  Large regions share no node, so none keeps another's values
+alive; a value between two equations of a region is never stored.
+*Order.*  A region stands where its last equation stood, or earlier where somebody waits for it.
+
+Views (broadcasts, axes of length 1) are read through where they feed a region, and stay outside for other readers.
+What is computed from constants alone stays outside too: the lowering folds it.
+"""
+
+from math import prod
+
+from onax._control.block_code import CODES, VIEWS, Code, Unfit
+from onax._control.cond import cond_p
+from onax._control.custom_jvp import custom_jvp_call_p
+from onax._control.custom_vjp import custom_vjp_call_p
+from onax._control.fused import assembled, dense, fused_p
+from onax._control.jit_call import jit_p
+from onax._control.checkpoint import remat_p
+from onax._control.scan import scan_p
+from onax._control.while_loop import while_p
+from onax._core.effects import no_effects
+from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from onax._ground import dims
+from onax._native.blocks import TYPES
+from onax._prims.shaping import iota_p
+from onax._transforms.simplify import drop_dead_code
+
+SMALL = 4096  # elements below which a node's own cost outweighs its work
+FOLDED_BYTES = 1024  # constants up to this size are folded by the lowering
+
+_CALLS = {jit_p: "jaxpr", custom_jvp_call_p: "call_jaxpr", custom_vjp_call_p: "call_jaxpr", remat_p: "jaxpr"}
+_BODIES = {cond_p: ("branches",), while_p: ("cond_jaxpr", "body_jaxpr"), scan_p: ("jaxpr",)}
+
+
+def fuse(jaxpr):
+    """A ClosedJaxpr that computes the same, with regions as equations; kept with the jaxpr."""
+    found = jaxpr.cache.get("fused")
+    if found is None:
+        found = jaxpr.cache["fused"] = _Regions(drop_dead_code(opened(jaxpr))).rebuilt()
+    return found
+
+
+# ---- calls
+
+
+def opened(jaxpr):
+    """The ClosedJaxpr with its calls opened, and the programs of its branches and loops fused."""
+    program = _Opening(jaxpr)
+    outvars = program.enter(jaxpr, {}, outermost=True)
+    inner = Jaxpr(program.constvars, jaxpr.invars, outvars, program.eqns, jaxpr.effects, jaxpr.debug_info)
+    return ClosedJaxpr(inner, program.consts)
+
+
+class _Opening:
+    """The equations and constants of a program whose calls are being opened."""
+
+    __slots__ = ("constvars", "consts", "eqns")
+
+    def __init__(self, jaxpr):
+        self.eqns = []
+        self.constvars = list(jaxpr.constvars)
+        self.consts = list(jaxpr.consts)
+
+    def enter(self, jaxpr, env, outermost=False):
+        """Adds the equations of a program; returns its results.  `env` has the values of its arguments.
+
+        The outermost program keeps its variables; a callee, which may be there twice, gets new ones.
+        """
+
+        def read(x):
+            return x if type(x) is Literal else env.get(x, x) if outermost else env[x]
+
+        for eqn in jaxpr.eqns:
+            operands = [read(x) for x in eqn.invars]
+            name = _CALLS.get(eqn.primitive)
+            if name is not None:
+                env.update(zip(eqn.outvars, self._call(eqn.params[name], operands)))
+                continue
+            results = eqn.outvars
+            if not outermost:
+                results = [type(v)(v.aval) for v in eqn.outvars]
+                env.update(zip(eqn.outvars, results))
+            self.eqns.append(_with_fused_bodies(eqn, operands, results))
+        return [read(x) for x in jaxpr.outvars]
+
+    def _call(self, callee, operands):
+        env = dict(zip(callee.invars, operands))
+        for v, c in zip(callee.constvars, callee.consts):
+            env[v] = Var(v.aval)
+            self.constvars.append(env[v])
+            self.consts.append(c)
+        return self.enter(callee, env)
+
+
+def _with_fused_bodies(eqn, operands, results):
+    params = eqn.params
+    names = _BODIES.get(eqn.primitive)
+    if names is not None:
+        params = dict(params)
+        for name in names:
+            body = params[name]
+            params[name] = tuple(map(fuse, body)) if type(body) is tuple else fuse(body)
+    return JaxprEqn(operands, results, eqn.primitive, params, eqn.effects, eqn.source_info)
+
+
+# ---- what can join
+
+_known_to_join = {}  # (primitive, dtypes) -> whether; of equations without parameters
+
+
+def joins(eqn):
+    """Whether an equation can be part of a program over blocks."""
+    if eqn.primitive not in CODES or eqn.effects or len(eqn.outvars) != 1:
+        return False
+    out = eqn.outvars[0].aval
+    if out.dtype not in TYPES or not dims.is_constant_shape(out.shape) or prod(out.shape) == 0:
+        return False
+    if eqn.params:
+        return _has_code(eqn)
+    key = eqn.primitive, *[x.aval.dtype for x in eqn.invars]
+    found = _known_to_join.get(key)
+    if found is None:
+        found = _known_to_join[key] = _has_code(eqn)
+    return found
+
+
+def _has_code(eqn):
+    code = Code()
+    try:
+        operands = [code.register(x.aval.dtype) for x in eqn.invars]
+        CODES[eqn.primitive](code, eqn.outvars[0].aval.dtype, *operands, **eqn.params)
+    except Unfit:
+        return False
+    return True
+
+
+def is_view(eqn):
+    """Whether an equation only changes how elements are found."""
+    view = VIEWS.get(eqn.primitive)
+    if view is None or eqn.outvars[0].aval.dtype not in TYPES:
+        return False
+    shapes = [x.aval.shape for x in (eqn.invars[0], eqn.outvars[0])]
+    if len(eqn.invars) > 1 or not all(map(dims.is_constant_shape, shapes)):
+        return False
+    return view(dense(shapes[0]), eqn) is not None
+
+
+def _is_folded(eqn):
+    """Whether the lowering computes an equation over constants while it builds the graph, or only says where they are.
+    """
+    if eqn.primitive not in CODES:
+        return True
+    avals = [v.aval for v in eqn.outvars]
+    return all(
+        dims.is_constant_shape(a.shape) and prod(a.shape) * a.dtype.itemsize <= FOLDED_BYTES for a in avals
+    )
+
+
+def _size(eqn):
+    return prod(eqn.outvars[0].aval.shape)
+
+
+def _key(eqn):
+    """The positions an equation runs over."""
+    return tuple([d for d in eqn.outvars[0].aval.shape if d != 1])
+
+
+class _Region:
+    """Equations that become one, with their places in the program."""
+
+    __slots__ = ("eqns",)
+
+    def __init__(self):
+        self.eqns = []
+
+    @property
+    def last(self):
+        """The place of the last of them."""
+        return max(place for place, _ in self.eqns)
+
+
+class _Regions:
+    """The regions of one program, and the program rebuilt with them."""
+
+    def __init__(self, jaxpr):
+        self.jaxpr = jaxpr
+        self.makers = {}  # variable -> (place, equation) that makes it
+        self.views = {}  # variable -> the equation that views another
+        self.region_of = {}  # place of an equation -> _Region
+        self._find()
+        self._choose()
+
+    # ---- levels and regions
+
+    def _find(self):
+        known = set(self.jaxpr.constvars)
+        levels, groups = {}, {}
+        for place, eqn in enumerate(self.jaxpr.eqns):
+            operands = [x for x in eqn.invars if type(x) is not Literal]
+            level = max([levels.get(x, 0) for x in operands], default=0)
+            is_known = known.issuperset(operands) and (bool(eqn.invars) or eqn.primitive is iota_p)
+            for v in eqn.outvars:
+                self.makers[v] = place, eqn
+            if is_view(eqn):
+                self.views[eqn.outvars[0]] = eqn
+                if is_known:
+                    known.update(eqn.outvars)
+            elif is_known and _is_folded(eqn):
+                known.update(eqn.outvars)
+            elif joins(eqn):
+                self._join(groups, levels, level, place, eqn)
+            else:
+                level += 1
+            for v in eqn.outvars:
+                levels[v] = level
+
+    def _join(self, groups, levels, level, place, eqn):
+        """Puts an equation into the region of its operands, or of all the small equations of its level."""
+        if _size(eqn) < SMALL:
+            region = groups.get(level)
+            if region is None:
+                region = groups[level] = _Region()
+        else:
+            neighbours = [self._neighbour(x, eqn, levels, level) for x in eqn.invars]
+            region = self._merged([r for r in neighbours if r is not None])
+        region.eqns.append((place, eqn))
+        self.region_of[place] = region
+
+    def _neighbour(self, x, eqn, levels, level):
+        """The region that makes an operand, if this equation may be in it: same level, same positions."""
+        x = self._base(x)
+        if type(x) is Literal or x not in self.makers or levels[x] != level:
+            return None
+        place, maker = self.makers[x]
+        return self.region_of.get(place) if _size(maker) >= SMALL and _key(maker) == _key(eqn) else None
+
+    def _merged(self, regions):
+        """One region of several; a new one of none."""
+        if not regions:
+            return _Region()
+        first = max(regions, key=lambda r: len(r.eqns))
+        for other in regions:
+            if other is not first and other.eqns:
+                for place, _ in other.eqns:
+                    self.region_of[place] = first
+                first.eqns += other.eqns
+                other.eqns = []
+        return first
+
+    def _base(self, x):
+        """The variable that holds the elements of one that is a view."""
+        while type(x) is not Literal and x in self.views:
+            x = self.views[x].invars[0]
+        return x
+
+    # ---- what becomes of them
+
+    def _choose(self):
+        """Makes the equations of the regions that pay; `self.fused`: place of a member -> (last place, equation)."""
+        regions = {id(r): r for r in self.region_of.values()}
+        chosen = [r for r in regions.values() if len(r.eqns) > 1]
+        for region in chosen:
+            region.eqns.sort(key=lambda member: member[0])
+        kept = {place for r in chosen for place, _ in r.eqns}
+        self.region_of = {place: r for place, r in self.region_of.items() if place in kept}
+        read = self._read_outside()
+        self.fused = {}
+        for region in chosen:
+            eqn = self._equation(region, read)
+            if eqn is not None:
+                self.fused.update(dict.fromkeys([place for place, _ in region.eqns], (region.last, eqn)))
+
+    def _read_outside(self):
+        """The variables that somebody other than their own region's equations reads, views looked through."""
+        read = {x for x in map(self._base, self.jaxpr.outvars) if type(x) is not Literal}
+        for place, eqn in enumerate(self.jaxpr.eqns):
+            if eqn.outvars and eqn.outvars[0] in self.views:
+                continue
+            mine = self.region_of.get(place)
+            for x in eqn.invars:
+                x = self._base(x)
+                if type(x) is Literal or x not in self.makers:
+                    continue
+                if mine is None or self.region_of.get(self.makers[x][0]) is not mine:
+                    read.add(x)
+        return read
+
+    def _equation(self, region, read):
+        """The equation of a region, or None if it has no program."""
+        eqns, inputs, made = [], {}, set()
+        for _, eqn in region.eqns:
+            for x in eqn.invars:
+                self._read_inside(x, eqns, inputs, made)
+            eqns.append(eqn)
+            made.add(eqn.outvars[0])
+        outputs = [eqn.outvars[0] for _, eqn in region.eqns if eqn.outvars[0] in read]
+        if not inputs or not outputs:
+            return None
+        inner = ClosedJaxpr(Jaxpr([], inputs, outputs, eqns, no_effects, self.jaxpr.debug_info))
+        try:
+            assembled(inner)
+        except ValueError:  # it needs more registers than a program has
+            return None
+        place = region.eqns[0][1].source_info
+        return JaxprEqn(list(inputs), outputs, fused_p, {"jaxpr": inner}, no_effects, place)
+
+    def _read_inside(self, x, eqns, inputs, made):
+        """Makes an operand known in a region: as an input, or through the views that lead to it."""
+        if type(x) is Literal or x in made or x in inputs:
+            return
+        view = self.views.get(x)
+        if view is None:
+            inputs[x] = None
+            return
+        self._read_inside(view.invars[0], eqns, inputs, made)
+        eqns.append(view)
+        made.add(x)
+
+    # ---- the program
+
+    def rebuilt(self):
+        """The ClosedJaxpr with the regions as equations."""
+        if not self.fused:
+            return self.jaxpr
+        old = self.jaxpr
+        eqns = _Order(self).eqns
+        new = Jaxpr(old.constvars, old.invars, old.outvars, eqns, old.effects, old.debug_info)
+        return drop_dead_code(ClosedJaxpr(new, old.consts))
+
+
+class _Order:
+    """The equations in an order in which each stands after what it reads."""
+
+    def __init__(self, regions):
+        self.regions = regions
+        self.eqns = []
+        self.done = set()
+        self.effect_before = _effects_before(regions.jaxpr.eqns)
+        for place in range(len(regions.jaxpr.eqns)):
+            if regions.fused.get(place, (place,))[0] == place:
+                self._emit(place)
+
+    def _item(self, place):
+        """(place that stands for it, equation) of what is emitted for an equation."""
+        return self.regions.fused.get(place) or (place, self.regions.jaxpr.eqns[place])
+
+    def _emit(self, place):
+        stack = [place]
+        while stack:
+            place, eqn = self._item(stack[-1])
+            if place in self.done:
+                stack.pop()
+                continue
+            missing = [p for p in self._before(place, eqn) if self._item(p)[0] not in self.done]
+            if missing:
+                stack.extend(missing)
+            else:
+                self.done.add(place)
+                self.eqns.append(eqn)
+                stack.pop()
+
+    def _before(self, place, eqn):
+        makers = self.regions.makers
+        before = [makers[x][0] for x in eqn.invars if type(x) is not Literal and x in makers]
+        earlier = self.effect_before.get(place)
+        return before if earlier is None else [*before, earlier]
+
+
+def _effects_before(eqns):
+    """place of an equation with effects -> place of the one before it: their order stays."""
+    before, last = {}, None
+    for place, eqn in enumerate(eqns):
+        if eqn.effects:
+            if last is not None:
+                before[place] = last
+            last = place
+    return before
