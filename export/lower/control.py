@@ -13,6 +13,7 @@ from onax._control.custom_gradient import linear_call_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_lin_p, custom_vjp_call_p
 from onax._control.jit_call import jit_p
+from onax._control.policies import name_p
 from onax._control.reducers import reduce_p, reduced
 from onax._control.scan import scan_p
 from onax._control.solves import custom_linear_solve_p
@@ -41,6 +42,11 @@ def _custom_call(g, out, *values, call_jaxpr, **_):
 @lowers(linear_call_p, components=True)
 def _linear_call(g, out, *values, callee, **_):
     return inline(g, callee, callee.consts, values)
+
+
+@lowers(name_p, components=True)
+def _name(g, out, x, *, name):
+    return x
 
 
 @lowers(remat_p, components=True)
@@ -195,7 +201,7 @@ def _by_loop(g, step, state, state_avals, xs, x_avals, y_avals, length, reverse)
     slices = [body.node("Gather", x, at, out=a, axis=0) for x, a in zip(flat_values(xs), x_avals)]
     _give(body, [go_on, *step(body, inner, slices)])
     outs = [*state_avals, *_broadcast_outs(y_avals, length)]
-    results = list(g.node("Loop", trips, None, *state, outs=outs, body=body))
+    results = list(g.node("Loop", trips, g.const(True), *state, outs=outs, body=body))
     if reverse:
         results[n:] = [_reversed(g, y) for y in results[n:]]
     return results

@@ -8,13 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import onax
-import onax.numpy as jnp
 import oracle
 from onax._divergence import case, cli, numerics, report, runners, writers
 from onax._divergence.families import FAMILIES
 from onax._ground import lazy
-from onax.export import intermediates
 
 HERE = Path(__file__).parent
 DOCUMENT = HERE.parent.parent / "docs" / "divergences.md"
@@ -195,10 +192,3 @@ def test_a_numpy_version_of_its_own(tmp_path, capsys):
     code = run_on("same", tmp_path, "--arg", "f32[3]", "--numpy", f"{tmp_path / 'other.py'}:same")
     assert code == cli.EXIT_DEPARTS
     assert "numpy differs by" in capsys.readouterr().out
-
-
-def test_the_first_equation_on_which_a_model_parts():
-    jaxpr = onax.make_jaxpr(lambda x: jnp.sin(x) + jnp.exp(x))(jnp.ones(3))
-    assert intermediates.first_departure(jaxpr, [jnp.ones(3)]) is None
-    found = intermediates.first_departure(jaxpr, [jnp.ones(3)], rtol=-1.0)  # nothing is within: the first is named
-    assert found.equation.split()[2] in ("sin", "exp") and "test_report.py" in found.line

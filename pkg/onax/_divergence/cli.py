@@ -15,9 +15,9 @@ from onax._divergence.families import FAMILIES, NAMES
 from onax._ground import lazy
 from onax._ground.errors import ExportError
 from onax.export.artifact import write_atomically
-from onax.export.cli import find_function
 from onax.export.report import random_array
 from onax.export.specs import parse_spec
+from onax.export.targets import find_function
 
 EXIT_DEPARTS, EXIT_FAILED = 1, 2
 FORMATS = ("text", "markdown", "json", "html")

@@ -15,7 +15,7 @@ import onax.numpy
 from onax._core.paths import keystr, tree_leaves_with_path
 from onax._divergence.case import Outcome, is_float, ulps_apart
 from onax._ground.errors import BackendError, ExportError, LoweringError
-from onax.export.intermediates import first_departure
+from onax.export.checks import first_departure
 from onax.export.report import compare
 
 # Names of modules as a NumPy version of a function sees them.
@@ -138,10 +138,7 @@ def _reasons(function, arrays, errors):
     if "eager" not in errors:
         reasons += _strict_objections(function, arrays)
     if not errors.keys() & {"eager", "onnx-cpu"}:
-        leaves = onax.tree.leaves(arrays)
-        tree = onax.tree.structure(arrays)
-        jaxpr = onax.make_jaxpr(lambda *flat: function(*tree.unflatten(flat)))(*leaves)
-        departure = first_departure(jaxpr, leaves)
+        departure = first_departure(function, arrays)
         if departure is not None:
             reasons.append(f"the model first parts from eager at {departure}")
     return reasons

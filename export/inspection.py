@@ -1,0 +1,86 @@
+"""What stands in an artefact: signature, operators, sizes, dimensions, and which node comes from which line."""
+
+import os
+
+from onax.export import report
+
+
+def weights(model, exported):
+    """(number of stored numbers, bytes) of a model's constants."""
+    count = report.stored_numbers(model)
+    inside = sum(len(t.raw_data) for t in model.graph.initializer)
+    return count, inside + sum(a.nbytes for a in exported._arrays.values())
+
+
+def lines_of_source(model):
+    """{the user's line: operators of the nodes made for it}, in the order of the nodes, subgraphs included."""
+    found = {}
+
+    def visit(graph):
+        for node in graph.node:
+            if node.doc_string:
+                found.setdefault(node.doc_string, []).append(node.op_type)
+            for attribute in node.attribute:
+                for inner in (attribute.g, *attribute.graphs):
+                    if inner.node:
+                        visit(inner)
+
+    visit(model.graph)
+    return found
+
+
+def to_data(exported, path=None):
+    """Everything that `inspect` says, as dictionaries and lists."""
+    model = exported.onnx_model
+    count, size = weights(model, exported)
+    sides = {}
+    for side, names, avals in (
+        ("inputs", exported.in_names, exported.in_avals),
+        ("outputs", exported.out_names, exported.out_avals),
+    ):
+        sides[side] = [{"name": n, "type": a.str_short(short_dtypes=True)} for n, a in zip(names, avals)]
+    return {
+        "function": exported.fun_name,
+        "source": exported.source,
+        "onax": exported._entries.get("onax.version", ""),
+        "opset": exported.opset,
+        "ir_version": model.ir_version,
+        **sides,
+        "symbolic_dimensions": list(exported.symbolic_dimensions),
+        "constraints": list(exported.constraints),
+        "nodes": sum(report.operators(model).values()),
+        "operators": report.operators(model),
+        "parameters": count,
+        "parameter_bytes": size,
+        "file_bytes": os.path.getsize(path) if path else len(exported.onnx_model_serialized),
+        "lines": lines_of_source(model),
+    }
+
+
+def to_text(data):
+    """The same as lines of text."""
+    lines = [
+        f"{data['function']}  (opset {data['opset']}, IR version {data['ir_version']}, onax {data['onax']})",
+        f"source  {data['source']}",
+    ]
+    for side in ("inputs", "outputs"):
+        lines.append(side)
+        width = max((len(x["name"]) for x in data[side]), default=0)
+        lines += [f"  {x['name']:<{width}}  {x['type']}" for x in data[side]]
+    if data["symbolic_dimensions"]:
+        lines.append(f"symbolic dimensions  {', '.join((*data['symbolic_dimensions'], *data['constraints']))}")
+    lines.append(f"parameters  {data['parameters']:,} in {data['parameter_bytes']:,} bytes")
+    lines.append(f"file  {data['file_bytes']:,} bytes")
+    lines.append(f"nodes  {data['nodes']}")
+    lines += [f"  {n:>6}  {op}" for op, n in data["operators"].items()]
+    if data["lines"]:
+        lines.append("lines")
+        lines += [f"  {place}: {_counted(operators)}" for place, operators in data["lines"].items()]
+    return lines
+
+
+def _counted(operators):
+    counts = {}
+    for op in operators:
+        counts[op] = counts.get(op, 0) + 1
+    return ", ".join(op if n == 1 else f"{op} {n}" for op, n in counts.items())

@@ -1,0 +1,246 @@
+"""What a command line names: the function, its arguments, files of example arguments and of weights.
+
+TARGET   path/to/file.py:function  or  package.module:function  (dots reach into classes and objects)
+SPEC     f32[batch,8,8]   {w: f32[64,32], b: f32[32]}   [f32[3], (i32[], None)]     one for each parameter;
+         NAME=SPEC for a keyword argument
+"""
+
+import ast
+import importlib
+import os
+import sys
+
+import numpy as np
+
+from onax._core.paths import tree_map_with_path
+from onax._ground import lazy
+from onax._ground.dims import parse_dims
+from onax._ground.errors import ExportError
+from onax._native.tree import tree_leaves
+from onax._transforms.abstract import ShapeDtypeStruct
+from onax.export.specs import parse_spec
+
+# --- finding the function -----------------------------------------------------------------------------------------
+
+
+def find_function(target):
+    """The function that a target names; ExportError if there is none."""
+    place, colon, name = target.rpartition(":")
+    if not colon or not place or not name:
+        raise ExportError(f"{target!r} does not name a function: write path/to/file.py:function or module:function")
+    found = module = _load_file(place) if place.endswith(".py") else _load_module(place)
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise ExportError(f"{place} has no function {name!r}{_alike(module, name)}") from None
+    if not callable(found):
+        raise ExportError(f"{name} in {place} is no function but of type {type(found).__name__}")
+    return found
+
+
+def _alike(module, name):
+    """A hint: functions of the module with a like name, else all its own."""
+    own = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_") and not isinstance(v, type)]
+    own = [n for n in own if getattr(vars(module)[n], "__module__", module.__name__) == module.__name__]
+    close = lazy.difflib.get_close_matches(name, own) or sorted(own)[:8]
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def _load_file(path):
+    """The module in a file; its folder comes first on the path, as when the file is run."""
+    if not os.path.isfile(path):
+        raise ExportError(f"there is no file {path}")
+    name = os.path.splitext(os.path.basename(path))[0]
+    if name in sys.modules:
+        name = f"exported_{name}"  # a file called random.py must not become the module `random`
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    spec = lazy.importlib_util.spec_from_file_location(name, path)
+    module = lazy.importlib_util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _load_module(name):
+    """An importable module; the working directory counts."""
+    sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+            raise ExportError(f"there is no module {name}") from None
+        raise
+
+
+def check_fits(function, specs, static):
+    """ExportError unless the function takes that many arguments."""
+    try:
+        signature = lazy.inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*specs, **static)
+    except TypeError as error:
+        name = getattr(function, "__name__", "the function")
+        also = f" and {', '.join(static)}" if static else ""
+        raise ExportError(f"{name}{signature} does not take {len(specs)} --arg{also}: {error}") from None
+
+
+# --- arguments ----------------------------------------------------------------------------------------------------
+
+
+def read_specs(texts, scope):
+    """Types of the positional arguments, and of those written NAME=SPEC by name."""
+    positional, named = [], {}
+    for text in texts:
+        name, sign, spec = text.partition("=")
+        if sign and name.strip().isidentifier():
+            named[name.strip()] = parse_spec(spec.strip(), scope)
+        else:
+            positional.append(parse_spec(text, scope))
+    return positional, named
+
+
+def static_values(texts):
+    """Keyword arguments from NAME=VALUE texts."""
+    found = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip().isidentifier():
+            raise ExportError(f"--static {text!r} is not of the form NAME=VALUE")
+        try:
+            found[name.strip()] = ast.literal_eval(value.strip())
+        except (ValueError, SyntaxError):
+            raise ExportError(f"--static {text!r}: {value.strip()!r} is no Python literal") from None
+    return found
+
+
+def with_static(function, static):
+    """The function with some keyword arguments fixed, under its own name and signature of the rest."""
+
+    def fixed(*args, **kwargs):
+        return function(*args, **kwargs, **static)
+
+    fixed.__name__ = getattr(function, "__name__", "function")
+    fixed.__wrapped__ = function
+    return fixed
+
+
+def with_first(function, first):
+    """The function with its first argument closed over: its arrays become constants of the model."""
+
+    def rest(*args, **kwargs):
+        return function(first, *args, **kwargs)
+
+    rest.__name__ = getattr(function, "__name__", "function")
+    rest.__wrapped__ = function
+    try:
+        signature = lazy.inspect.signature(function)
+        rest.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
+    except (TypeError, ValueError):
+        pass  # a callable that does not say: its inputs are called args.0, args.1, ...
+    return rest
+
+
+def read_example(path):
+    """Arguments from an .npz file: (positional, by name).
+
+    Arrays called arr_0, arr_1, ... (as np.savez names them) are positional; others go by the name of the parameter,
+    and dotted names make trees: `params.w`.
+    """
+    arrays = _read_npz(path, "--example")
+    positional = [arrays.pop(f"arr_{i}") for i in range(len(arrays)) if f"arr_{i}" in arrays]
+    return positional, nested(arrays)
+
+
+def read_weights(path):
+    """A tree of arrays from an .npz or .safetensors file; names with dots make dictionaries, numbers lists.
+
+    Raises ExportError for a file that cannot be read.  Nothing is unpickled.
+    """
+    if not path.endswith(".safetensors"):
+        return nested(_read_npz(path, "--params"))
+    if not os.path.isfile(path):
+        raise ExportError(f"--params: there is no file {path}")
+    try:
+        return nested(lazy.safetensors_numpy.load_file(path))
+    except lazy.safetensors.SafetensorError as error:
+        raise ExportError(f"--params: {path} is no safetensors file: {error}") from error
+    except ImportError as error:
+        raise ExportError(f"--params: {error}") from None
+
+
+def _read_npz(path, option):
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            if isinstance(stored, np.ndarray):
+                raise ExportError(f"{option}: {path} holds one array, not an .npz archive: write it with np.savez")
+            return {name: stored[name] for name in stored.files}
+    except (OSError, ValueError, lazy.zipfile.BadZipFile) as error:
+        raise ExportError(f"{option}: {path} cannot be read: {error}") from None
+
+
+def nested(arrays):
+    """{"layers.0.w": x} as {"layers": [{"w": x}]}; ExportError for names that contradict one another."""
+    tree = {}
+    for name, array in arrays.items():
+        *folders, last = name.split(".")
+        place = tree
+        for folder in folders:
+            place = place.setdefault(folder, {})
+            if not isinstance(place, dict):
+                raise ExportError(f"the names of the arrays contradict one another: {name} and {folder}")
+        if last in place:
+            raise ExportError(f"the names of the arrays contradict one another: {name}")
+        place[last] = array
+    return _with_lists(tree)
+
+
+def _with_lists(tree):
+    if not isinstance(tree, dict):
+        return tree
+    inner = {key: _with_lists(value) for key, value in tree.items()}
+    if inner and set(inner) == {str(i) for i in range(len(inner))}:
+        return [inner[str(i)] for i in range(len(inner))]
+    return inner
+
+
+def types_of(tree):
+    """The types of the arrays of a tree."""
+    return tree_map_with_path(lambda _, x: ShapeDtypeStruct(np.shape(x), np.asarray(x).dtype), tree)
+
+
+def make_dynamic(types, choices, scope):
+    """Types, a pair (positional, by name), with some dimensions symbolic.
+
+    Each of `choices` is `batch` (the leading dimension of every argument) or `PATH:AXIS=batch`, PATH being a prefix of
+    an input's name such as `0`, `1.w` or the name of a keyword argument.
+    """
+    for text in choices:
+        head, sign, name = text.rpartition("=")
+        path, colon, axis = head.partition(":")
+        if sign and not (colon and axis.lstrip("-").isdigit()):
+            raise ExportError(f"--dynamic {text!r} is neither NAME nor PATH:AXIS=NAME")
+        (dim,) = parse_dims(name.strip(), scope)
+        place = int(axis) if sign else 0
+        changed = _with_dimension(types, path.strip(), place, dim)
+        if all(a is b for a, b in zip(tree_leaves(types), tree_leaves(changed))):
+            raise ExportError(f"--dynamic {text!r} fits no argument")
+        types = changed
+    return types
+
+
+def _with_dimension(types, path, axis, dim):
+    return tree_map_with_path(lambda place, struct: _replaced(place, struct, path, axis, dim), types)
+
+
+def _replaced(path, struct, wanted, axis, dim):
+    words = [str(key.value) for key in path[1:]]  # the first says whether it is given by position or by name
+    if wanted and words[: wanted.count(".") + 1] != wanted.split("."):
+        return struct
+    if not -len(struct.shape) <= axis < len(struct.shape):
+        return struct
+    shape = list(struct.shape)
+    shape[axis] = dim
+    return ShapeDtypeStruct(tuple(shape), struct.dtype)
