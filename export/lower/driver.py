@@ -132,7 +132,7 @@ class Refusals:
 
     def add(self, eqn, error, place):
         """Notes a refusal; one line for each primitive, reason and place."""
-        reason = str(error).split("\nIn operation", 1)[0]
+        reason = error.message.split("\nIn operation", 1)[0]
         place = "" if place is None else f" from {source.summarize(place)}"
         line = f"  {eqn.primitive.name}{place}: {reason}"
         if line not in self.lines:
@@ -237,7 +237,7 @@ def _refused(g, eqn, error):
     """Raises a refusal with its place; or notes it, when all are collected, and returns values to go on with."""
     refusals, place = g.model.refusals, eqn.source_info or g.model.place
     if refusals is None:
-        text = str(error)
+        text = error.message
         if "\nIn operation" not in text and place is not None:
             text += f"\nIn operation {eqn.primitive.name} from {source.summarize(place)}."
         raise LoweringError(text) from None

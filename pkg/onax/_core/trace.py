@@ -137,16 +137,26 @@ class Tracer(Array):
             raise ValueError(f"The truth value of an array {way}")
         return bool(self._concrete(errors.TracerBoolConversionError))
 
+    def _scalar(self, convert):
+        """The value as a Python number; TypeError for an array of some rank."""
+        if self.aval.shape:
+            raise TypeError(
+                f"Only scalar arrays can be converted to Python scalars; got arr.ndim={len(self.aval.shape)}"
+            )
+        return convert(self._concrete(errors.ConcretizationTypeError, _cast_advice(convert.__name__)))
+
     def __int__(self):
-        return int(self._concrete(errors.ConcretizationTypeError, _cast_advice("int")))
+        return self._scalar(int)
 
     def __float__(self):
-        return float(self._concrete(errors.ConcretizationTypeError, _cast_advice("float")))
+        return self._scalar(float)
 
     def __complex__(self):
-        return complex(self._concrete(errors.ConcretizationTypeError, _cast_advice("complex")))
+        return self._scalar(complex)
 
     def __index__(self):
+        if self.aval.shape or not dtypes.issubdtype(self.aval.dtype, np.integer):
+            raise TypeError("Only integer scalar arrays can be converted to a scalar index.")
         return operator.index(self._concrete(errors.TracerIntegerConversionError))
 
     def __array__(self, *args, **kwargs):
@@ -154,15 +164,17 @@ class Tracer(Array):
 
     def item(self, *args):
         """The value as a Python scalar, where it is known."""
-        return self._concrete(errors.ConcretizationTypeError, _cast_advice("item")).item(*args)
+        return self._concrete(errors.ConcretizationTypeError, "This occurred in the item() method of jax.Array").item(
+            *args
+        )
 
     def tolist(self):
         """The value as nested lists, where it is known."""
-        return self._concrete(errors.ConcretizationTypeError, _cast_advice("tolist")).tolist()
+        return self._concrete(errors.ConcretizationTypeError, _called(self, "tolist() method")).tolist()
 
     def tobytes(self, order="C"):
         """The value's bytes, where it is known."""
-        return self._concrete(errors.ConcretizationTypeError, _cast_advice("tobytes")).tobytes(order)
+        return self._concrete(errors.ConcretizationTypeError, _called(self, "tobytes() method")).tobytes(order)
 
     def __hash__(self):
         raise TypeError(f"unhashable type: {type(self).__name__!r}")
@@ -183,10 +195,6 @@ class Tracer(Array):
     def __deepcopy__(self, memo):
         return self
 
-    def block_until_ready(self):
-        """Tracers are always ready."""
-        return self
-
     def __repr__(self):
         return f"{type(self).__name__}({self.aval.str_short()})"
 
@@ -196,7 +204,47 @@ class Tracer(Array):
         return format(self._concrete(errors.ConcretizationTypeError, _cast_advice("format")), spec)
 
     def __reduce__(self):
-        raise errors.ConcretizationTypeError(self, _cast_advice("pickle"))
+        raise errors.ConcretizationTypeError(
+            self,
+            "The error occurred in the __reduce__ method, which may indicate an attempt to serialize/pickle a traced "
+            "value.",
+        )
+
+
+def _called(tracer, what):
+    """The sentence that names what only a value in memory has."""
+    return f"The {what} was called on traced array with shape {tracer.aval.str_short()}."
+
+
+def _only_of_values(name, is_method):
+    """A method or property that a tracer has only to say that it has none."""
+
+    def refuse(self, *args, **kwargs):
+        """Not available while tracing: raises ConcretizationTypeError."""
+        raise errors.ConcretizationTypeError(self, _called(self, f"{name}{'() method' if is_method else ' property'}"))
+
+    refuse.__name__ = name
+    return refuse if is_method else property(refuse)
+
+
+def _absent(name, text):
+    """A property that tells what is missing; `hasattr` is False."""
+
+    def refuse(self):
+        """Not available while tracing: raises AttributeError."""
+        fault = f"The '{name}' {text} traced array with shape {self.aval.str_short()}."
+        raise AttributeError(errors.compose(fault, self._origin_msg()))
+
+    return property(refuse)
+
+
+for _name in ("__dlpack__", "delete", "devices", "is_deleted", "on_device_size_in_bytes", "unsafe_buffer_pointer"):
+    setattr(Tracer, _name, _only_of_values(_name, True))
+for _name in ("addressable_shards", "committed", "global_shards", "is_fully_addressable", "is_fully_replicated"):
+    setattr(Tracer, _name, _only_of_values(_name, False))
+for _name in ("block_until_ready", "copy_to_host_async"):
+    setattr(Tracer, _name, _absent(_name, "method is not available on"))
+Tracer.sharding = _absent("sharding", "attribute (ask `onax.typeof(x)`) is not available on")
 
 
 _ADVICE = {"int": "int", "float": "float", "complex": "complex"}

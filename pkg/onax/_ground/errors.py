@@ -1,35 +1,29 @@
 """The errors of onax, as a tree; names shared with JAX mean the same as there.
 
-    Exception
-      TypeError
-        JAXTypeError                          a value was used in a way its being traced forbids
-          ConcretizationTypeError             a concrete value is needed
-            TracerBoolConversionError         ... by `if`, `while`, `and`, `or`, `not`, `bool()`
-          TracerArrayConversionError          ... by a NumPy function or `np.asarray`
-          TracerIntegerConversionError        ... by Python indexing, `range`, ...
-          UnexpectedTracerError               a tracer outlived its transformation
-          KeyReuseError                       a random key was consumed twice (`jax_debug_key_reuse`)
-        JaxprTypeError                        a jaxpr is not well typed
-      IndexError
-        JAXIndexError
-          NonConcreteBooleanIndexError        a traced mask would make a shape depend on data
-      ValueError
-        TypePromotionError                    dtypes have no common type
-        ExportError                           a function cannot be exported, or not with these arguments
-          ArtifactError                       a file is not a sound artefact of onax
-      ArithmeticError
-        FloatingPointError (built in)         `jax_debug_nans` found a NaN
+    OnaxError (an Exception)                  the base of all below: its text ends with where to read more
+      JAXTypeError, also a TypeError          a value was used in a way its being traced forbids
+        ConcretizationTypeError               a concrete value is needed
+          TracerBoolConversionError           ... by `if`, `while`, `and`, `or`, `not`, `bool()`
+        TracerArrayConversionError            ... by a NumPy function or `np.asarray`
+        TracerIntegerConversionError          ... by Python indexing, `range`, ...
+        UnexpectedTracerError                 a tracer outlived its transformation
+        KeyReuseError                         a random key was consumed twice (`jax_debug_key_reuse`)
+      JAXIndexError, also an IndexError
+        NonConcreteBooleanIndexError          a traced mask would make a shape depend on data
+      JaxprTypeError, also a TypeError        a jaxpr is not well typed
       InconclusiveDimensionOperation          a question about symbolic dimensions without one answer
-      NotImplementedError
-        LoweringError                         an operation has no form in ONNX (or not for these dtypes)
+      LoweringError, also a NotImplementedError   an operation has no form in ONNX (or not for these dtypes)
+      ExportError, also a ValueError          a function cannot be exported, or not with these arguments
+        ArtifactError                         a file is not a sound artefact of onax
+      JaxRuntimeError, also a RuntimeError
+        BackendError                          ONNX Runtime refused or failed to run a model
       StrictError                             raised within `onax.strict()` alone
         OutOfBoundsError                      an index outside its axis; also an IndexError
         LostValueError                        a cast that does not keep the value; also a ValueError
         TruncatedDtypeError                   a 64-bit dtype while these are off; also a ValueError
         IntegerOverflowError                  also an OverflowError
-      RuntimeError
-        JaxRuntimeError
-          BackendError                        ONNX Runtime refused or failed to run a model
+    TypePromotionError, a ValueError          dtypes have no common type
+    FloatingPointError (built in)             `jax_debug_nans` found a NaN
 
 A message has up to four parts: the operation with its operand types, the fault, the place, the remedy.
 Errors about tracers ask the tracer for two things only: its `aval`, and `_origin_msg()`, the sentences that
@@ -44,24 +38,43 @@ def compose(fault, place="", remedy=""):
     return "\n".join(part.strip("\n") for part in (fault, place, remedy) if part)
 
 
+def _static_advice(tracer):
+    """How to give the function being traced the value itself, naming the argument if there is only one."""
+    names = getattr(tracer, "_argument_names", tuple)()
+    if len(names) == 1:
+        return f"give the function the value itself: `static_argnames={names[0]!r}`"
+    return "mark the argument as static"
+
+
 def _described(tracer):
     """The tracer in words: what users know is that it stands for an array of some type."""
     return f"traced array with shape {tracer.aval.str_short()}"
 
 
-class _Documented:
-    """Ends the message with where the error is explained."""
+class OnaxError(Exception):
+    """An error that docs/errors.md explains; `message` is its text without the pointer there."""
 
-    def __init__(self, message):
-        name = type(self).__name__
-        super().__init__(f"{message}\nSee {_DOCUMENT}#{name}")
+    def __init__(self, message=""):
+        pointer = f"\nSee {_DOCUMENT}#{type(self).__name__}"
+        self.message = str(message).replace(pointer, "")
+        super().__init__(self.message + pointer)
+
+    def __reduce__(self):
+        return _restored, (type(self), self.message)
 
 
-class JAXTypeError(_Documented, TypeError):
+def _restored(kind, message):
+    """An error as it was when it was pickled; its class may have been made from a tracer."""
+    error = kind.__new__(kind)
+    OnaxError.__init__(error, message)
+    return error
+
+
+class JAXTypeError(OnaxError, TypeError):
     """A type error that the user's guide explains."""
 
 
-class JAXIndexError(_Documented, IndexError):
+class JAXIndexError(OnaxError, IndexError):
     """An index error that the user's guide explains."""
 
 
@@ -87,7 +100,7 @@ class TracerBoolConversionError(ConcretizationTypeError):
             compose(
                 f"Attempted boolean conversion of {_described(tracer)}.",
                 tracer._origin_msg(),
-                "Use `where`, `lax.cond` or `lax.while_loop`, or mark the argument as static.",
+                f"Use `where`, `lax.cond` or `lax.while_loop`, or {_static_advice(tracer)}.",
             ),
         )
 
@@ -113,7 +126,8 @@ class TracerIntegerConversionError(JAXTypeError):
             compose(
                 f"The __index__() method was called on {_described(tracer)}",
                 tracer._origin_msg(),
-                "Index an array of `onax.numpy` instead of a Python sequence, or mark the argument as static.",
+                "Index an array of `onax.numpy` instead of a Python sequence (`jnp.asarray(sequence)[i]`), or "
+                f"{_static_advice(tracer)}.",
             )
         )
 
@@ -126,7 +140,7 @@ class NonConcreteBooleanIndexError(JAXIndexError):
             compose(
                 f"Array boolean indices must be concrete; got {tracer.aval.str_short()}",
                 tracer._origin_msg(),
-                "Use the three-argument form of `where`.",
+                "Use the three-argument form of `where`; to write, `x.at[mask].set(value)`.",
             )
         )
 
@@ -139,7 +153,7 @@ class KeyReuseError(JAXTypeError):
     """A random key was consumed more than once."""
 
 
-class JaxprTypeError(TypeError):
+class JaxprTypeError(OnaxError, TypeError):
     """A jaxpr breaks a rule of the language; raised by the checker."""
 
 
@@ -147,7 +161,7 @@ class TypePromotionError(ValueError):
     """Dtypes have no common type, or none that the mode of promotion allows."""
 
 
-class InconclusiveDimensionOperation(Exception):
+class InconclusiveDimensionOperation(OnaxError):
     """The answer depends on the values of symbolic dimensions."""
 
     def __init__(self, message):
@@ -155,8 +169,7 @@ class InconclusiveDimensionOperation(Exception):
             f"{message}\n"
             "This error arises for comparison operations with shapes that\n"
             "are non-constant, and the result of the operation cannot be represented as\n"
-            "a boolean value for all values of the symbolic dimensions involved.\n"
-            f"See {_DOCUMENT}#InconclusiveDimensionOperation"
+            "a boolean value for all values of the symbolic dimensions involved."
         )
 
 
@@ -164,11 +177,11 @@ class UnexpectedDimVar(Exception):
     """A symbolic dimension is needed whose value no argument's shape gives."""
 
 
-class LoweringError(NotImplementedError):
+class LoweringError(OnaxError, NotImplementedError):
     """An operation cannot be written in ONNX for these types, this opset or this provider."""
 
 
-class JaxRuntimeError(RuntimeError):
+class JaxRuntimeError(OnaxError, RuntimeError):
     """Running a compiled program failed."""
 
 
@@ -176,7 +189,7 @@ class BackendError(JaxRuntimeError):
     """ONNX Runtime refused a model or failed while running it."""
 
 
-class StrictError(_Documented, Exception):
+class StrictError(OnaxError):
     """Something that is silent elsewhere happened within `onax.strict()`."""
 
 
@@ -196,7 +209,7 @@ class IntegerOverflowError(StrictError, OverflowError):
     """The exact result of an operation on integers does not fit in their dtype."""
 
 
-class ExportError(ValueError):
+class ExportError(OnaxError, ValueError):
     """A function cannot be exported, or not with these arguments."""
 
 
@@ -205,6 +218,7 @@ class ArtifactError(ExportError):
 
 
 PUBLIC = (
+    OnaxError,
     ConcretizationTypeError,
     InconclusiveDimensionOperation,
     JAXIndexError,

@@ -28,6 +28,13 @@ class DynamicJaxprTracer(Tracer):
         """Where the function being traced stands, and what this value depends on."""
         return self._trace.origin_of(self)
 
+    def _argument_names(self):
+        """Names of the arguments that this value depends on, where they could be static; else ()."""
+        if self._trace.debug_info.traced_for != "jit":
+            return ()
+        names = self._trace._arguments_behind(self._var)
+        return tuple(dict.fromkeys(name.split("[")[0].split(".")[0] for name in names if name))
+
     def escape_msg(self):
         """The function that was being traced, and the line that made this value."""
         info = self._trace.debug_info
