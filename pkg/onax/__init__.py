@@ -9,9 +9,10 @@ import importlib
 from onax import dtypes, errors, lax, numpy, tree, tree_util
 from onax._compile.cache import clear_caches
 from onax._compile.jit import jit
-from onax._control.checkpoint import checkpoint, checkpoint_policies, remat
+from onax._control.checkpoint import checkpoint, remat
 from onax._control.custom_jvp import custom_jvp
 from onax._control.custom_vjp import custom_vjp
+from onax._control.policies import checkpoint_policies
 from onax._core.sharding import NamedSharding, PartitionSpec, make_mesh
 from onax._core.trace import ensure_compile_time_eval, typeof
 from onax._ground.config import (
@@ -77,6 +78,7 @@ __version__ = "0.1.0"
 # Rooms that most programs do not need at start: imported when first asked for.
 _LATER = frozenset(
     {
+        "ad_checkpoint",
         "core",
         "custom_batching",
         "custom_derivatives",

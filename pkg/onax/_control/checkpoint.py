@@ -1,39 +1,49 @@
-"""checkpoint (remat): reverse mode keeps a function's arguments and computes the rest again.
+"""checkpoint (remat): reverse mode keeps a function's arguments, and what a policy names; the rest it computes again.
 
 The forward pass runs the function as it is.  The linear part is one `remat2` equation whose program first computes the
-residuals anew from the arguments; transposing it keeps that and walks the rest backward.
+residuals anew from the arguments and from what was kept; transposing it keeps that and walks the rest backward.
 """
 
 import functools
 
 from onax._control.bodies import arrays_and_avals
+from onax._control.jit_call import jit_p
+from onax._control.policies import name_p, saves
+from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import find_cur_trace
 from onax._core.zeros import Zero, is_undefined_primal
+from onax._ground import source
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._transforms.abstract import CheckedFlatFunction, with_static
 from onax._transforms.batching import batch_jaxpr
-from onax._transforms.flatten import check_callable, debug_info, normalize_argnums
+from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_signature, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
-from onax._transforms.linearize import linearize_jaxpr
-from onax._transforms.simplify import drop_dead_code
+from onax._transforms.linearize import linearize_flat, linearize_jaxpr
+from onax._transforms.simplify import drop_dead_code, used_inputs
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
+_NOT_GIVEN = object()
 
-def checkpoint(fun, *, prevent_cse=True, policy=None, static_argnums=(), static_argnames=()):
+
+def checkpoint(fun, *, prevent_cse=True, policy=None, static_argnums=(), static_argnames=(), concrete=_NOT_GIVEN):
     """`fun`, of which reverse mode stores only the arguments: intermediate values are computed again when wanted.
 
-    `policy`: one of `checkpoint_policies`; `everything_saveable` stores all (no recomputation), every other one
-    stores the arguments alone.
+    `policy`: says which intermediate values are stored as well (see `checkpoint_policies`).  `prevent_cse` is accepted:
+    no pass here merges the second computation with the first.  Raises NotImplementedError for `concrete`, which JAX
+    has removed.
     """
     check_callable(fun)
+    if concrete is not _NOT_GIVEN:
+        raise NotImplementedError(
+            "The `concrete` option to `jax.checkpoint` was removed in JAX v0.10.0. In its place use `static_argnums`."
+        )
     argnums, argnames = normalize_argnums(fun, static_argnums or None, static_argnames or None)
 
     @functools.wraps(fun, updated=())
     def checkpointed(*args, **kwargs):
-        if policy is everything_saveable:
-            return fun(*args, **kwargs)
         fixed = {k: v for k, v in kwargs.items() if k in argnames}
         dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in argnames}
         partial, dynamic = with_static(fun, args, argnums)
@@ -56,33 +66,7 @@ def checkpoint(fun, *, prevent_cse=True, policy=None, static_argnums=(), static_
 remat = checkpoint
 
 
-# ---- policies: which intermediate values may be stored; here all or none ----
-
-
-def everything_saveable(*_, **__):
-    """Stores every intermediate value: nothing is computed again."""
-    return True
-
-
-def nothing_saveable(*_, **__):
-    """Stores the arguments alone."""
-    return False
-
-
-def dots_saveable(primitive, *_, **__):
-    """JAX stores the results of matrix products; here they are computed again."""
-    return primitive.name == "dot_general"
-
-
-class checkpoint_policies:
-    """JAX's names of policies."""
-
-    everything_saveable = staticmethod(everything_saveable)
-    nothing_saveable = staticmethod(nothing_saveable)
-    dots_saveable = staticmethod(dots_saveable)
-    checkpoint_dots = staticmethod(dots_saveable)
-    dots_with_no_batch_dims_saveable = staticmethod(dots_saveable)
-    checkpoint_dots_with_no_batch_dims = staticmethod(dots_saveable)
+# ---- rules ----
 
 
 def _impl(*args, jaxpr, **_):
@@ -105,8 +89,10 @@ def _jvp(primals, tangents, *, jaxpr, **params):
 
 
 def _linearize(nonzeros, *primals, jaxpr, prevent_cse, differentiated, policy):
-    outs = eval_jaxpr(jaxpr, jaxpr.consts, *primals)
-    again, nonzeros_out = _recomputing(jaxpr, nonzeros)
+    forward, again, nonzeros_out, used = _kept_and_recomputed(jaxpr, nonzeros, policy)
+    outs = eval_jaxpr(forward, forward.consts, *primals)
+    n = len(jaxpr.outvars)
+    residuals = [x for x, is_used in zip([*outs[n:], *primals], used) if is_used]
 
     def apply(residuals, *tangents):
         given = [t for t in tangents if type(t) is not Zero]
@@ -118,21 +104,83 @@ def _linearize(nonzeros, *primals, jaxpr, prevent_cse, differentiated, policy):
             for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
         ]
 
-    return outs, nonzeros_out, list(primals), apply
+    return outs[:n], nonzeros_out, residuals, apply
 
 
-def _recomputing(jaxpr, nonzeros):
-    """The program of (primals, tangents) -> tangents of the results, which computes its residuals itself."""
+def _kept_and_recomputed(jaxpr, nonzeros, policy):
+    """(forward, again, nonzeros_out, used); cached with the jaxpr.
+
+    `forward` maps the arguments to (results, values kept); `again` maps (those `used` of the values kept and the
+    arguments, tangents) to the tangents of the results, and computes the residuals that were not kept itself.
+    """
+    key = ("checkpoint", tuple(nonzeros), policy)
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = _make_kept_and_recomputed(jaxpr, nonzeros, policy)
+    return jaxpr.cache[key]
+
+
+def _make_kept_and_recomputed(jaxpr, nonzeros, policy):
     forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
-    n_in, n_out = len(jaxpr.invars), len(jaxpr.outvars)
+    if policy is not None:  # it is to see the operations inside calls
+        inside = forward
+        forward = trace_to_jaxpr(lambda *xs: _eval_inlined(inside, xs), inside.in_avals, jaxpr.debug_info)
+    n_out = len(jaxpr.outvars)
+    residuals = forward.outvars[n_out:]
+    kept, eqns = _recomputed_eqns(forward, residuals, policy)
+    opened = core.Jaxpr(forward.constvars, [*kept, *forward.invars], residuals, eqns, None, jaxpr.debug_info)
+    recompute = core.ClosedJaxpr(opened, forward.consts)
+    n_inputs = len(opened.invars)
 
     def fun(*args):
-        computed = iter(eval_jaxpr(forward, forward.consts, *args[:n_in])[n_out:])
-        residuals = [next(computed) if f is None else args[f] for f in forwarded]
-        return eval_jaxpr(linear, linear.consts, *residuals, *args[n_in:])
+        computed = iter(eval_jaxpr(recompute, recompute.consts, *args[:n_inputs]))
+        given = args[len(kept) : n_inputs]
+        every = [next(computed) if f is None else given[f] for f in forwarded]
+        return eval_jaxpr(linear, linear.consts, *every, *args[n_inputs:])
 
     tangent_avals = [v.aval.to_tangent_aval() for v, nonzero in zip(jaxpr.invars, nonzeros) if nonzero]
-    return drop_dead_code(trace_to_jaxpr(fun, [*jaxpr.in_avals, *tangent_avals], jaxpr.debug_info)), nonzeros_out
+    again = drop_dead_code(trace_to_jaxpr(fun, [*opened.in_avals, *tangent_avals], jaxpr.debug_info))
+    used = used_inputs(again)[:n_inputs]
+    pruned = [v for v, is_used in zip(again.invars, used) if is_used]
+    again = _closed(again, [*pruned, *again.invars[n_inputs:]], again.outvars)
+    saving = _closed(forward, forward.invars, [*forward.outvars[:n_out], *kept])
+    return drop_dead_code(saving), again, nonzeros_out, used
+
+
+def _recomputed_eqns(forward, residuals, policy):
+    """(variables that are kept, equations that give the residuals from these and from the arguments)."""
+    wanted = {v for v in residuals if type(v) is not core.Literal}
+    kept, eqns = [], []
+    for eqn in reversed(forward.eqns):
+        asked = [v for v in eqn.outvars if v in wanted]
+        if not asked and not eqn.effects:  # effects happen again, as in JAX
+            continue
+        if saves(policy, eqn):
+            kept.extend(reversed(asked))
+        else:
+            eqns.append(eqn)
+            wanted.update(a for a in eqn.invars if type(a) is not core.Literal)
+    return kept[::-1], eqns[::-1]
+
+
+def _closed(jaxpr, invars, outvars):
+    opened = core.Jaxpr(jaxpr.constvars, invars, outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+    return core.ClosedJaxpr(opened, jaxpr.consts)
+
+
+def _eval_inlined(jaxpr, args):
+    """Binds the equations of a program, and of the calls inside, under the current trace."""
+    env = dict(zip(jaxpr.constvars, jaxpr.consts))
+    env.update(zip(jaxpr.invars, args))
+    read = lambda atom: atom.array if type(atom) is core.Literal else env[atom]
+    trace = find_cur_trace()
+    for eqn in jaxpr.eqns:
+        operands = [read(a) for a in eqn.invars]
+        if eqn.primitive is jit_p:
+            outs = _eval_inlined(eqn.params["jaxpr"], operands)
+        else:
+            outs = trace.process_primitive(eqn.primitive, operands, eqn.params)
+        env.update(zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs]))
+    return [read(a) for a in jaxpr.outvars]
 
 
 def _transpose(cts, *operands, jaxpr, **params):
@@ -164,3 +212,44 @@ remat_p = Primitive(
     batch=_batch,
     weak=NEVER,
 )
+
+
+# ---- what is stored ----
+
+
+def saved_residuals(fun, *args, **kwargs):
+    """(type, where from) of each value that reverse mode of `fun(*args, **kwargs)` stores."""
+    leaves, _ = tree_flatten((args, kwargs))
+    _, avals = arrays_and_avals(leaves)
+    flat = CheckedFlatFunction(fun, tree_structure((args, kwargs)), "saved_residuals")
+    info = debug_info("saved_residuals", fun, args, kwargs)
+    found = {}
+
+    def forward(*tracers):
+        lin = linearize_flat(flat, tracers, [a.to_tangent_aval().dtype.names is None for a in avals], info)
+        found["constants"] = [r for r in lin.residuals if not hasattr(r, "_var")]
+        return [r for r in lin.residuals if hasattr(r, "_var")]
+
+    jaxpr = trace_to_jaxpr(forward, avals, info)
+    names = argument_names(fun_signature(fun), args, kwargs)
+    made_by = {v: eqn for eqn in jaxpr.eqns for v in eqn.outvars}
+    constants = [(c.aval, "from a constant") for c in found["constants"] if c.aval.shape]
+    given, made = [], []
+    for v in dict.fromkeys(v for v in jaxpr.outvars if type(v) is not core.Literal):
+        if v in jaxpr.invars:
+            given.append(jaxpr.invars.index(v))
+        elif v in made_by:
+            made.append((v.aval, _maker(made_by[v])))
+    arguments = [(avals[i], f"from the argument {names[i]}") for i in sorted(given)]
+    return [*constants, *arguments, *made]
+
+
+def _maker(eqn):
+    what = f"named '{eqn.params['name']}'" if eqn.primitive is name_p else f"output of {eqn.primitive.name}"
+    return f"{what} from {source.summarize(eqn.source_info)}" if eqn.source_info else what
+
+
+def print_saved_residuals(f, *args, **kwargs):
+    """Prints a line for each value that reverse mode of `f(*args, **kwargs)` stores: its type and where it is from."""
+    for aval, where in saved_residuals(f, *args, **kwargs):
+        print(f"{aval.str_short(short_dtypes=True)} {where}")

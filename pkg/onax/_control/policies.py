@@ -1,0 +1,181 @@
+"""What `checkpoint` may keep: names of intermediate values, and policies over the operations that make them.
+
+A policy is asked `policy(primitive, *operand avals, **params)` for every operation of the forward pass.  True or
+`Saveable` keeps its results, False, None or `Recompute` does not; `Offloadable` keeps them too, where they are, for
+there is one memory here.
+"""
+
+from collections import namedtuple
+
+from onax._core.rules import linear
+from onax._native.dispatch import Primitive
+from onax._native.tree import tree_map
+from onax._prims.conv import conv_general_dilated_p
+from onax._prims.dot import dot_general_p
+
+Offloadable = namedtuple("Offloadable", "src dst")
+
+
+class _Answer:
+    """An answer of a policy."""
+
+    __slots__ = ("_name", "_saves")
+
+    def __init__(self, name, saves):
+        self._name = name
+        self._saves = saves
+
+    def __bool__(self):
+        return self._saves
+
+    def __repr__(self):
+        return self._name
+
+
+Saveable = _Answer("Saveable", True)
+Recompute = _Answer("Recompute", False)
+
+
+def saves(policy, eqn):
+    """Whether the policy keeps the results of an equation."""
+    return policy is not None and bool(policy(eqn.primitive, *(a.aval for a in eqn.invars), **eqn.params))
+
+
+# ---- names ----
+
+name_p = Primitive(
+    "name",
+    kernel=lambda x, name: x,
+    abstract_eval=lambda x, name: x,
+    batch=lambda axis_data, operands, dims, name: (name_p.bind(*operands, name=name), dims[0]),
+)
+linear(name_p, lambda ct, x, name: [ct])
+
+
+def _name_jvp(primals, tangents, *, name):
+    return name_p.bind(*primals, name=name), tangents[0]
+
+
+name_p.jvp = _name_jvp
+
+
+def checkpoint_name(x, name):
+    """The tree itself, whose arrays policies such as `save_only_these_names` know by the name."""
+    return tree_map(lambda leaf: name_p.bind(leaf, name=name), x)
+
+
+# ---- policies ----
+
+
+def everything_saveable(*_, **__):
+    """Keeps every intermediate value: nothing is computed again."""
+    return True
+
+
+def nothing_saveable(*_, **__):
+    """Keeps the arguments alone."""
+    return False
+
+
+def dots_saveable(primitive, *_, **__):
+    """Keeps the results of matrix products and convolutions."""
+    return primitive in (dot_general_p, conv_general_dilated_p)
+
+
+def dots_with_no_batch_dims_saveable(primitive, *_, **params):
+    """Keeps the results of matrix products without batch dimensions, as between activations and weights."""
+    return primitive is dot_general_p and not any(params["dimension_numbers"][1])
+
+
+def offload_dot_with_no_batch_dims(offload_src, offload_dst):
+    """`dots_with_no_batch_dims_saveable`, which on other devices moves what it keeps."""
+
+    def policy(primitive, *_, **params):
+        kept = dots_with_no_batch_dims_saveable(primitive, **params)
+        return Offloadable(src=offload_src, dst=offload_dst) if kept else Recompute
+
+    return policy
+
+
+def save_only_these_names(*names_which_can_be_saved):
+    """Keeps what `checkpoint_name` gave one of these names, nothing else."""
+    names = frozenset(names_which_can_be_saved)
+
+    def policy(primitive, *_, **params):
+        return primitive is name_p and params["name"] in names
+
+    return policy
+
+
+def save_any_names_but_these(*names_not_to_save):
+    """Keeps what has a name, but for these names, and nothing without a name."""
+    names = frozenset(names_not_to_save)
+
+    def policy(primitive, *_, **params):
+        return primitive is name_p and params["name"] not in names
+
+    return policy
+
+
+def save_anything_except_these_names(*names_not_to_save):
+    """Keeps every intermediate value but those of these names."""
+    names = frozenset(names_not_to_save)
+
+    def policy(primitive, *_, **params):
+        return not (primitive is name_p and params["name"] in names)
+
+    return policy
+
+
+def save_from_both_policies(policy_1, policy_2):
+    """Keeps what either policy keeps; both must answer with a bool (ValueError otherwise)."""
+
+    def policy(primitive, *avals, **params):
+        one, two = policy_1(primitive, *avals, **params), policy_2(primitive, *avals, **params)
+        if not (isinstance(one, bool) and isinstance(two, bool)):
+            raise ValueError(
+                f"The return value of the policies should be a boolean. Got: {one} and {two}. Please write a custom "
+                "policy function directly, rather than using this helper function."
+            )
+        return one or two
+
+    return policy
+
+
+def save_and_offload_only_these_names(
+    *, names_which_can_be_saved, names_which_can_be_offloaded, offload_src, offload_dst
+):
+    """Keeps what has one of these names; ValueError for a name in both lists."""
+    saved, offloaded = set(names_which_can_be_saved), set(names_which_can_be_offloaded)
+    if saved & offloaded:
+        raise ValueError(
+            "The names should be exclusive and should not intersect in `names_which_can_be_saved` and "
+            f"`names_which_can_be_offloaded`. Got names_which_can_be_saved={saved}, "
+            f"names_which_can_be_offloaded={offloaded} and the intersection={saved & offloaded}"
+        )
+
+    def policy(primitive, *_, **params):
+        if primitive is name_p and params["name"] in saved:
+            return Saveable
+        if primitive is name_p and params["name"] in offloaded:
+            return Offloadable(src=offload_src, dst=offload_dst)
+        return Recompute
+
+    return policy
+
+
+class checkpoint_policies:
+    """JAX's names of policies."""
+
+    everything_saveable = staticmethod(everything_saveable)
+    nothing_saveable = staticmethod(nothing_saveable)
+    dots_saveable = staticmethod(dots_saveable)
+    checkpoint_dots = staticmethod(dots_saveable)
+    dots_with_no_batch_dims_saveable = staticmethod(dots_with_no_batch_dims_saveable)
+    checkpoint_dots_with_no_batch_dims = staticmethod(dots_with_no_batch_dims_saveable)
+    offload_dot_with_no_batch_dims = staticmethod(offload_dot_with_no_batch_dims)
+    save_only_these_names = staticmethod(save_only_these_names)
+    save_any_names_but_these = staticmethod(save_any_names_but_these)
+    save_anything_except_these_names = staticmethod(save_anything_except_these_names)
+    save_from_both_policies = staticmethod(save_from_both_policies)
+    save_and_offload_only_these_names = staticmethod(save_and_offload_only_these_names)

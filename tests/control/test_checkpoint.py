@@ -1,0 +1,185 @@
+"""checkpoint: derivatives do not change; policies decide what is computed again; print_saved_residuals tells."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+from onax import checkpoint_policies as policies
+from onax import lax
+from onax.ad_checkpoint import checkpoint_name, print_saved_residuals
+
+X = jnp.arange(1.0, 4.0)
+W = jnp.arange(9.0).reshape(3, 3) / 9
+
+
+def f(w, x):
+    y = checkpoint_name(jnp.sin(w @ x), "y")
+    z = checkpoint_name(jnp.cos(jax.jit(jnp.dot)(w, y)), "z")
+    return jnp.sum(z * jnp.where(x > 0, y, 1.0))
+
+
+offloading = policies.save_and_offload_only_these_names(
+    names_which_can_be_saved=["y"], names_which_can_be_offloaded=["z"], offload_src="device", offload_dst="pinned_host"
+)
+# policy -> operations of the forward pass that are computed again, of which there are two products, sines and cosines
+POLICIES = {
+    "none": (None, {"dot_general": 2, "sin": 1, "cos": 1}),
+    "nothing": (policies.nothing_saveable, {"dot_general": 2, "sin": 1, "cos": 1}),
+    "everything": (policies.everything_saveable, {"dot_general": 0, "sin": 0, "cos": 0}),
+    "dots": (policies.dots_saveable, {"dot_general": 0, "sin": 1, "cos": 1}),
+    "dots without batch": (policies.dots_with_no_batch_dims_saveable, {"dot_general": 0, "sin": 1, "cos": 1}),
+    "offloaded dots": (
+        policies.offload_dot_with_no_batch_dims("device", "pinned_host"),
+        {"dot_general": 0, "sin": 1, "cos": 1},
+    ),
+    "only y": (policies.save_only_these_names("y"), {"dot_general": 2, "sin": 0, "cos": 1}),
+    "only z": (policies.save_only_these_names("z"), {"dot_general": 2, "sin": 1, "cos": 0}),
+    "any but y": (policies.save_any_names_but_these("y"), {"dot_general": 2, "sin": 1, "cos": 0}),
+    "all except y": (policies.save_anything_except_these_names("y"), {"dot_general": 0, "sin": 0, "cos": 0}),
+    "y or dots": (
+        policies.save_from_both_policies(policies.save_only_these_names("y"), policies.dots_saveable),
+        {"dot_general": 0, "sin": 0, "cos": 1},
+    ),
+    "offloaded names": (offloading, {"dot_general": 2, "sin": 0, "cos": 0}),
+}
+WANTED = jax.grad(f, (0, 1))(W, X)
+
+
+def counted(jaxpr, name):
+    return sum(
+        (eqn.primitive.name == name) + sum(counted(p, name) for p in eqn.params.values() if hasattr(p, "eqns"))
+        for eqn in jaxpr.eqns
+    )
+
+
+@pytest.mark.parametrize("way", ["eager", "jit"])
+@pytest.mark.parametrize("name", POLICIES)
+def test_no_policy_changes_a_derivative(name, way):
+    slope = jax.grad(jax.checkpoint(f, policy=POLICIES[name][0]), (0, 1))
+    for got, wanted in zip((jax.jit(slope) if way == "jit" else slope)(W, X), WANTED):
+        np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_policies_decide_what_is_computed_again(name):
+    """Counted beyond what the derivative needs when everything is kept."""
+    policy, again = POLICIES[name]
+
+    def linear_part(policy):
+        jaxpr = jax.make_jaxpr(jax.grad(jax.checkpoint(f, policy=policy), (0, 1)))(W, X)
+        return next(e.params["jaxpr"] for e in jaxpr.eqns if e.primitive.name == "remat2")
+
+    full, mine = linear_part(policies.everything_saveable), linear_part(policy)
+    # Derivatives of sin and cos are residuals themselves: computed again unless everything is kept.
+    for operation, times in again.items():
+        beyond = counted(mine, operation) - counted(full, operation)
+        if operation != "dot_general" and name not in ("everything", "all except y"):
+            beyond -= 1
+        assert beyond == times, operation
+
+
+def test_policies_see_the_arguments_of_operations():
+    seen = []
+
+    def policy(primitive, *avals, **params):
+        seen.append((primitive.name, [a.shape for a in avals], sorted(params)))
+        return False
+
+    jax.grad(jax.checkpoint(lambda x: jnp.sum(checkpoint_name(jnp.sin(x), "s") ** 2), policy=policy))(X)
+    assert ("name", [(3,)], ["name"]) in seen
+
+
+def test_both_policies_must_answer_with_a_bool():
+    policy = policies.save_from_both_policies(policies.dots_saveable, offloading)
+    with pytest.raises(ValueError, match="return value of the policies should be a boolean"):
+        jax.grad(jax.checkpoint(f, policy=policy))(W, X)
+    with pytest.raises(ValueError, match="names should be exclusive"):
+        policies.save_and_offload_only_these_names(
+            names_which_can_be_saved=["y"], names_which_can_be_offloaded=["y"], offload_src="a", offload_dst="b"
+        )
+
+
+TRANSFORMED = {
+    "hessian": lambda g: jax.hessian(g, 1)(W, X),
+    "vmap of grad": lambda g: jax.vmap(jax.grad(g, 1), (None, 0))(W, W),
+    "grad of vmap": lambda g: jax.grad(lambda x: jnp.sum(jax.vmap(g, (None, 0))(W, x)))(W),
+    "jvp": lambda g: jax.jvp(g, (W, X), (W, X)),
+    "in scan": lambda g: jax.grad(lambda w: lax.scan(lambda c, x: (c + g(w, x), None), 0.0, W)[0])(W),
+    "in cond": lambda g: jax.grad(lambda w: lax.cond(w[0, 0] > -1, lambda v: g(v, X), lambda v: 0.0, w))(W),
+    "of checkpoint": lambda g: jax.grad(jax.checkpoint(g))(W, X),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_checkpoint_inside_other_transformations(name):
+    run = TRANSFORMED[name]
+    got = run(jax.checkpoint(f, policy=policies.dots_saveable))
+    for a, b in zip(jax.tree_util.tree_leaves(got), jax.tree_util.tree_leaves(run(f))):
+        np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
+
+
+NAMED = {
+    "value": lambda: checkpoint_name(X, "a"),
+    "tree": lambda: checkpoint_name({"p": X, "q": 2}, "a")["p"],
+    "jit": lambda: jax.jit(lambda x: checkpoint_name(x, "a"))(X),
+    "vmap": lambda: jax.vmap(lambda x: checkpoint_name(x, "a"))(X),
+    "grad": lambda: jax.grad(lambda x: jnp.sum(checkpoint_name(x * X, "a")))(X),
+    "jvp": lambda: jax.jvp(lambda x: checkpoint_name(x, "a"), (X,), (X,))[1],
+    "complex in jit": lambda: jnp.real(jax.jit(lambda x: checkpoint_name(x * 1j, "a") / 1j)(X)),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_name_is_the_value_itself(name):
+    np.testing.assert_array_equal(NAMED[name](), X)
+
+
+SAVED = {
+    "plain": (
+        lambda x: jnp.sum(jnp.sin(x) * 2),
+        ["f32[3] output of cos from"],
+    ),
+    "named": (
+        lambda x: (lambda e: jnp.sum(e * e))(checkpoint_name(jnp.exp(x), "e")),
+        ["f32[3] output of exp from", "f32[3] named 'e' from"],
+    ),
+    "checkpoint": (jax.checkpoint(lambda x: jnp.sum(jnp.sin(x) * x)), ["f32[3] from the argument x"]),
+    "policy": (
+        jax.checkpoint(lambda x: jnp.sum(jnp.sin(W @ x)), policy=policies.dots_saveable),
+        ["f32[3] output of dot_general from"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_print_saved_residuals(name, capsys):
+    function, wanted = SAVED[name]
+    print_saved_residuals(function, X)
+    lines = capsys.readouterr().out.splitlines()
+    for text in wanted:
+        assert any(line.startswith(text) for line in lines), lines
+    if name in ("plain", "checkpoint"):
+        assert len(lines) == len(wanted), lines
+
+
+STATIC = {
+    "position": {"static_argnums": (1,)},
+    "number": {"static_argnums": 1},
+    "from the end": {"static_argnums": -1},
+    "name": {"static_argnames": "twice"},
+}
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_static_arguments(name):
+    g = jax.checkpoint(lambda x, twice: x * 2 if twice else x, **STATIC[name])
+    assert jax.grad(g)(3.0, True) == 2.0
+    assert jax.grad(g)(3.0, False) == 1.0
+
+
+def test_options():
+    assert jax.grad(jax.checkpoint(lambda x: x * x, prevent_cse=False))(3.0) == 6.0
+    assert jax.grad(jax.checkpoint(lambda x, y: x * y, prevent_cse=(True, False)))(3.0, 2.0) == 2.0
+    with pytest.raises(NotImplementedError, match="`concrete` option"):
+        jax.checkpoint(lambda x: x, concrete=True)
