@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,6 +90,7 @@ def _check_options(parser):
 
 def _inspect_options(parser):
     parser.add_argument("target", metavar="FILE", help="an .onnx file written by onax")
+    parser.add_argument("--draw", metavar="FILE", help="write a picture of the graph: .svg, .html or .dot")
     _speech_options(parser)
 
 
@@ -212,7 +214,7 @@ class _Job:
 # --- the commands -------------------------------------------------------------------------------------------------
 
 
-def _export(options, say):
+def _export(options, say, upper):
     output = options.output or f"{options.target.rpartition(':')[2].rpartition('.')[2] or 'function'}.onnx"
     _check_writable(output)
     job = _Job(options)
@@ -247,7 +249,7 @@ def _quick_check(exported, job, options, say):
     return EXIT_DIFFERENT if wrong else 0
 
 
-def _check(options, say):
+def _check(options, say, upper):
     rng = np.random.default_rng(options.seed)
     provider = None if options.provider == "cpu" else options.provider
     how = {"rtol": options.rtol, "atol": options.atol, "provider": provider}
@@ -262,7 +264,7 @@ def _check(options, say):
         job = _Job(options)
         exported, function = job.export(options), job.function
         (args, kwargs), sizes = _values(exported, job.example, rng)
-        jitted = lazy.compile_jit.jit(function)
+        jitted = upper.jit(function)
         ways = len(checks.ways_of(True))
         with _users_code:
             rows = checks.compare_ways(exported, args, kwargs, function, jitted=jitted, **how, progress=say.steps(ways))
@@ -302,9 +304,19 @@ def _values(exported, example, rng):
     return exported.in_tree.unflatten(leaves), {}
 
 
-def _inspect(options, say):
+def _inspect(options, say, upper):
     exported = api.load(options.target)
     data = inspection.to_data(exported, options.target)
+    if options.draw:
+        _check_writable(options.draw)
+        kind = options.draw.rpartition(".")[2]
+        if kind not in ("svg", "html", "dot"):
+            raise ExportError(f"--draw: the name of the file must end with .svg, .html or .dot, got {options.draw!r}")
+        try:
+            picture = getattr(upper.draw(exported.onnx_model, exported.fun_name), kind)
+        except (ImportError, ValueError) as error:
+            raise ExportError(f"--draw: {error}") from None
+        write_atomically(options.draw, picture.encode())
     if options.json:
         print(json.dumps(data))
     for line in inspection.to_text(data):
@@ -312,7 +324,7 @@ def _inspect(options, say):
     return 0
 
 
-def _run(options, say):
+def _run(options, say, upper):
     if options.output:
         _check_writable(options.output)
     exported = api.load(options.target)
@@ -337,14 +349,21 @@ def _run(options, say):
 _RUNNERS = {"export": _export, "check": _check, "inspect": _inspect, "run": _run}
 
 
-def main(argv=None):
+class Upper(NamedTuple):
+    """What the commands use of the floors above this one: `jit`, and `draw(model, title)` which gives a Drawing."""
+
+    jit: object
+    draw: object
+
+
+def main(argv, upper):
     """Runs the command line; returns the exit code."""
     argv = list(sys.argv[1:] if argv is None else argv)
     if argv and argv[0] not in COMMANDS and argv[0] not in ("-h", "--help"):
         argv.insert(0, "export")
     options = _parser().parse_args(argv)
     try:
-        return _RUNNERS[options.command](options, _Speaker(options))
+        return _RUNNERS[options.command](options, _Speaker(options), upper)
     except _OWN_ERRORS as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_FAILED

@@ -5,7 +5,7 @@ import sys
 if sys.path and sys.path[0] and sys.path[0].rstrip("/\\").endswith("scripts"):
     del sys.path[0]  # this folder holds no modules, and this file is called like one
 
-from onax.export.cli import main
+from onax._commands import export_main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(export_main())

@@ -5,7 +5,11 @@ in the source as tooltip) and laid out by Graphviz's `dot`, which the package py
 """
 
 import html
+import math
 import re
+from typing import NamedTuple
+
+import numpy as np
 
 from onax._compile.jit import jit
 from onax._core.jaxpr import Literal, jaxprs_in_params
@@ -173,7 +177,9 @@ def _short(text, most=60):
 
 
 def _place(record):
-    return "" if record is None else f"\n{source.summarize(record)}"
+    if not record:
+        return ""
+    return f"\n{record if isinstance(record, str) else source.summarize(record)}"
 
 
 # ---- jaxprs ----
@@ -327,3 +333,86 @@ def _constant(value):
     if value.const.size > 8:
         return f"{_type(value.aval)} constant"
     return str(value.const) if not value.const.ndim else f"[{', '.join(map(str, value.const.ravel()))}]"
+
+
+# ---- ONNX models from files ----
+
+
+class _Value(NamedTuple):
+    name: str
+    aval: object
+    const: object = None
+
+
+class _Node(NamedTuple):
+    name: str
+    domain: str
+    op_type: str
+    inputs: list
+    outputs: list
+    attributes: dict
+    place: str  # the doc_string, which says the user's line
+
+
+class _Graph(NamedTuple):
+    inputs: list
+    outputs: list
+    nodes: list
+
+
+def draw_model(model, title):
+    """The Drawing of an onnx.ModelProto."""
+    picture = _Picture()
+    _draw_graph(picture, _graph_of(model.graph, {}))
+    return Drawing(picture.text(), title)
+
+
+def _graph_of(proto, known):
+    """A GraphProto as what `_draw_graph` reads; `known` are values of the graphs around it."""
+    values = dict(known)
+    for info in (*proto.input, *proto.value_info, *proto.output):
+        values[info.name] = _Value(info.name, _aval_of(info))
+    for tensor in proto.initializer:
+        values[tensor.name] = _constant_of(tensor)
+    nodes = [_node_of(node, values) for node in proto.node]
+    ports = [[values[info.name] for info in side] for side in (proto.input, proto.output)]
+    return _Graph(*ports, nodes)
+
+
+def _node_of(node, values):
+    attributes = {}
+    for attribute in node.attribute:
+        if attribute.g.node or attribute.g.output:
+            attributes[attribute.name] = _graph_of(attribute.g, values)
+        else:
+            attributes[attribute.name] = lazy.onnx_helper.get_attribute_value(attribute)
+    outputs = []
+    for name in filter(None, node.output):
+        outputs.append(values.setdefault(name, _Value(name, _ANY)))
+    inputs = [values.setdefault(name, _Value(name, _ANY)) for name in node.input if name]
+    return _Node(node.name, node.domain, node.op_type, inputs, outputs, attributes, node.doc_string)
+
+
+class _Stated(NamedTuple):
+    text: str
+
+    def str_short(self, short_dtypes=True):
+        return self.text
+
+
+_ANY = _Stated("")
+
+
+def _aval_of(info):
+    tensor = info.type.tensor_type
+    dtype = lazy.onnx_helper.tensor_dtype_to_np_dtype(tensor.elem_type).name if tensor.elem_type else ""
+    sizes = [d.dim_param or str(d.dim_value) for d in tensor.shape.dim]
+    return _Stated(f"{dtype}[{','.join(sizes)}]")
+
+
+def _constant_of(tensor):
+    """A constant; large ones, and those in a second file, only by their type."""
+    aval = _Stated(f"{lazy.onnx_helper.tensor_dtype_to_np_dtype(tensor.data_type).name}{list(tensor.dims)}")
+    if tensor.external_data or math.prod(tensor.dims) > 8:
+        return _Value(tensor.name, aval, np.broadcast_to(np.int8(0), (9,)))
+    return _Value(tensor.name, aval, lazy.onnx_numpy_helper.to_array(tensor))

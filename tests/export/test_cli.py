@@ -6,8 +6,10 @@ import sys
 import numpy as np
 import pytest
 
+from onax._commands import export_main as main
 from onax.export import load
-from onax.export.cli import EXIT_DIFFERENT, EXIT_FAILED, find_function, main
+from onax.export.cli import EXIT_DIFFERENT, EXIT_FAILED
+from onax.export.targets import find_function
 
 NET = """
 import numpy as np

@@ -8,8 +8,9 @@ import numpy as np
 import onnx
 import pytest
 
+from onax._commands import export_main as main
 from onax.export import checks, load, targets
-from onax.export.cli import EXIT_DIFFERENT, EXIT_FAILED, main
+from onax.export.cli import EXIT_DIFFERENT, EXIT_FAILED
 from onax.export.report import Comparison
 
 NET = """
@@ -185,6 +186,18 @@ def test_inspect(project, capsys):
         assert part in said, part
     assert main(["inspect", "p.onnx", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["parameters"] == 3332
+
+
+@pytest.mark.parametrize("kind", ["svg", "html"])
+def test_drawing(project, capsys, kind):
+    pytest.importorskip("pygraphviz")
+    made("--params", "weights.npz", "--example", "inputs.npz", "--dynamic", "batch")
+    assert main(["inspect", "p.onnx", "--draw", f"p.{kind}", "--quiet"]) == 0
+    with open(f"p.{kind}", encoding="utf-8") as file:
+        text = file.read()
+    assert "<svg" in text and "MatMul" in text and "net.py:7" in text and "batch,8" in text
+    assert main(["inspect", "p.onnx", "--draw", "p.gif"]) == EXIT_FAILED
+    assert "must end with" in capsys.readouterr().err
 
 
 def test_run(project, capsys):

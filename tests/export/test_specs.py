@@ -55,7 +55,7 @@ def test_faults(text, position, fault):
     with pytest.raises(SpecError) as caught:
         parse_spec(text)
     lines = str(caught.value).split("\n")
-    assert fault in lines[0] and lines[-2] == f"    {text}" and lines[-1] == "    " + " " * position + "^"
+    assert fault in lines[0] and lines[1] == f"    {text}" and lines[2] == "    " + " " * position + "^"
 
 
 def test_one_scope_for_all():

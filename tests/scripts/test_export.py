@@ -49,7 +49,8 @@ def test_export_and_replay(tmp_path):
 @pytest.mark.parametrize(
     "arguments, code, part",
     [
-        (["--help"], 0, "--arg SPEC"),
+        (["export", "--help"], 0, "--arg SPEC"),
+        (["--help"], 0, "export,check,inspect,run"),
         ([], 2, "the following arguments are required"),
         (["net.py:predict", "--arg", "f32[2,"], 2, "\n       ^"),
     ],
