@@ -125,15 +125,15 @@ def _bind(index, names, functions, operands):
     jaxprs, consts, out_trees = ([found[i][part] for i in range(len(functions))] for part in range(3))
     in_shown_order = ([x[i] for i in shown] for x in (names, functions, out_trees))
     check_branches(what, *in_shown_order, [jaxprs[i].out_avals for i in shown])
-    branches, all_consts = _with_all_constants(jaxprs, consts)
+    branches, all_consts = _with_all_constants(jaxprs, consts, shown)
     outs = cond_p.bind(index, *all_consts, *values, branches=branches)
     return tree_unflatten(out_trees[0], outs)
 
 
-def _with_all_constants(jaxprs, consts):
+def _with_all_constants(jaxprs, consts, order):
     """Branches that all take the constants of all, each constant once."""
     places = {}
-    for c in (c for group in consts for c in group):
+    for c in (c for i in order for c in consts[i]):
         places.setdefault(id(c), c)
     every = list(places.values())
     position = {key: i for i, key in enumerate(places)}
@@ -182,22 +182,21 @@ def _jvp(primals, tangents, *, branches):
 
 
 def _linearize(nonzeros, index, *operands, branches):
-    """One forward cond that returns the residuals of all branches, one linear cond that reads them."""
+    """One forward cond that returns residuals, one linear cond that reads them; each residual of a branch takes the
+    first place of its type, so that there are as many of a type as the branch with most of them has."""
     split = [linearize_jaxpr(b, nonzeros[1:]) for b in branches]
     nonzeros_out = [any(column) for column in zip(*(s[2] for s in split))]
     n = len(branches[0].outvars)
-    counts = [len(forward.outvars) - n for forward, *_ in split]
-    residual_avals = [v.aval for forward, *_ in split for v in forward.outvars[n:]]
-    forwards = tuple(
-        _forward_branch(forward, n, residual_avals, sum(counts[:i])) for i, (forward, *_) in enumerate(split)
-    )
+    places, avals = _merged_residuals([[v.aval for v in forward.outvars[n:]] for forward, *_ in split])
+    forwards = tuple(_forward_branch(s[0], n, mine, avals) for s, mine in zip(split, places))
     outs = cond_p.bind(index, *operands, branches=forwards)
-    residuals = [*outs[n:], *operands, index]
+    read = sorted({f for *_, forwarded in split for f in forwarded if f is not None})
+    residuals = [*outs[n:], *(operands[f] for f in read), index]
     tangent_avals = [v.aval.to_tangent_aval() for v, active in zip(branches[0].invars, nonzeros[1:]) if active]
     out_avals = [v.aval.to_tangent_aval() for v in branches[0].outvars]
+    in_avals = [*avals, *(branches[0].invars[f].aval for f in read), *tangent_avals]
     linears = tuple(
-        _linear_branch(s, sum(counts[:i]), residual_avals, branches[0], tangent_avals, out_avals, nonzeros_out)
-        for i, s in enumerate(split)
+        _linear_branch(s, mine, len(avals), read, in_avals, out_avals, nonzeros_out) for s, mine in zip(split, places)
     )
 
     def apply(residuals, *tangents):
@@ -209,37 +208,50 @@ def _linearize(nonzeros, index, *operands, branches):
     return outs[:n], nonzeros_out, residuals, apply
 
 
-def _forward_branch(forward, n, residual_avals, start):
-    """The branch's forward program, with zeros in the places of the other branches' residuals."""
+def _merged_residuals(by_branch):
+    """(for each branch the places of its residuals, the types of all places)."""
+    avals, of_type, places = [], {}, []
+    for residuals in by_branch:
+        taken, mine = {}, []
+        for aval in residuals:
+            aval = aval.update(weak_type=False)
+            known, count = of_type.setdefault(aval, []), taken.get(aval, 0)
+            if count == len(known):
+                known.append(len(avals))
+                avals.append(aval)
+            mine.append(known[count])
+            taken[aval] = count + 1
+        places.append(mine)
+    return places, avals
+
+
+def _forward_branch(forward, n, mine, avals):
+    """The branch's forward program, with zeros in the places where it has no residual."""
 
     def fun(*args):
         outs = eval_jaxpr(forward, forward.consts, *args)
-        end = start + len(outs) - n
-        before = [instantiate_zeros(Zero(a)) for a in residual_avals[:start]]
-        after = [instantiate_zeros(Zero(a)) for a in residual_avals[end:]]
-        return [*outs[:n], *before, *outs[n:], *after]
+        found = dict(zip(mine, outs[n:]))
+        return [*outs[:n], *(found[i] if i in found else instantiate_zeros(Zero(a)) for i, a in enumerate(avals))]
 
     return trace_to_jaxpr(fun, [v.aval for v in forward.invars], forward.debug_info)
 
 
-def _linear_branch(split, start, residual_avals, branch, tangent_avals, out_avals, nonzeros_out):
-    """The branch's linear program on (residuals of all branches, operands, tangents), zeros where it has no tangent."""
-    forward, linear, mine, forwarded = split
-    n_residuals, n_operands = len(residual_avals), len(branch.invars)
+def _linear_branch(split, mine, n_places, read, in_avals, out_avals, nonzeros_out):
+    """The branch's linear program on (places of residuals, operands read, tangents), zeros where it has no tangent."""
+    forward, linear, has_tangent, forwarded = split
 
     def fun(*args):
-        computed = iter(args[start:n_residuals])
-        operands = args[n_residuals : n_residuals + n_operands]
+        computed = iter([args[i] for i in mine])
+        operands = dict(zip(read, args[n_places:]))
         residuals = [next(computed) if f is None else operands[f] for f in forwarded]
-        results = iter(eval_jaxpr(linear, linear.consts, *residuals, *args[n_residuals + n_operands :]))
+        results = iter(eval_jaxpr(linear, linear.consts, *residuals, *args[n_places + len(read) :]))
         return [
             next(results) if has else instantiate_zeros(Zero(a))
-            for has, wanted, a in zip(mine, nonzeros_out, out_avals)
+            for has, wanted, a in zip(has_tangent, nonzeros_out, out_avals)
             if wanted
         ]
 
-    avals = [*residual_avals, *(v.aval for v in branch.invars), *tangent_avals]
-    return trace_to_jaxpr(fun, avals, forward.debug_info)
+    return trace_to_jaxpr(fun, in_avals, forward.debug_info)
 
 
 def _transpose(cts, index, *operands, branches):

@@ -145,6 +145,7 @@ def _batch(axis_data, operands, dims, *, call_jaxpr, jvp_jaxpr_fun, num_consts, 
         outs, found = batch_flat(jvp_jaxpr_fun, axis_data, xs, diff_dims)
         return [bdim_at_front(v, d, axis_data.size) for v, d in zip(outs, found)]
 
+    batched_jvp.__name__ = fun_name(jvp_jaxpr_fun)
     outs = custom_jvp_call_p.bind(
         *operands, call_jaxpr=batched, jvp_jaxpr_fun=batched_jvp, num_consts=num_consts, **params
     )

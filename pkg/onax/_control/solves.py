@@ -245,8 +245,8 @@ def _root_function(f_jaxpr, solve_jaxpr, tangent_jaxpr, n):
         x = outs[:n]
         residual = lambda *consts: eval_jaxpr(f_jaxpr, f_jaxpr.consts, *consts, *x)
         _, moved = jvp_flat(residual, f_consts, [_symbolic(t) for t in tangents[0]])
-        right = [neg(instantiate_zeros(t)) for t in moved]
-        x_dot = eval_jaxpr(tangent_jaxpr, tangent_jaxpr.consts, *tangent_consts, *x, *right)
+        right = map(instantiate_zeros, moved)
+        x_dot = map(neg, eval_jaxpr(tangent_jaxpr, tangent_jaxpr.consts, *tangent_consts, *x, *right))
         aux_dot = [instantiate_zeros(Zero(v.aval.to_tangent_aval())) for v in solve_jaxpr.outvars[n:]]
         return outs, [*x_dot, *aux_dot]
 

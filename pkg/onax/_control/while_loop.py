@@ -290,9 +290,12 @@ def _reordered(jaxpr, n_consts, n_carry, n_const_dot):
 
 def _with_more_arguments(jaxpr, avals):
     """The program with further arguments that it does not read."""
-    invars = [*jaxpr.invars, *map(core.Var, avals)]
-    open_jaxpr = core.Jaxpr(jaxpr.constvars, invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
-    return core.ClosedJaxpr(open_jaxpr, jaxpr.consts)
+    key = ("more arguments", tuple(avals))
+    if key not in jaxpr.cache:
+        n = len(jaxpr.invars)
+        fun = lambda *args: eval_jaxpr(jaxpr, jaxpr.consts, *args[:n])
+        jaxpr.cache[key] = trace_to_jaxpr(fun, [*jaxpr.in_avals, *avals], jaxpr.debug_info)
+    return jaxpr.cache[key]
 
 
 def _linearize(nonzeros, *primals, **params):

@@ -15,7 +15,7 @@ from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.collectives import match_varying
-from onax._prims.convert import convert, convert_element_type
+from onax._prims.convert import convert_element_type, convert_element_type_p
 from onax._prims.elementwise import add, eq
 from onax._prims.shaping import broadcasted_iota, instantiate_zeros, reshape, zeros_like_aval
 from onax._prims.slicing import split
@@ -86,6 +86,7 @@ def _checked(flat_fun, what):
         _check_results(leaves, what)
         return leaves
 
+    run.fun = flat_fun  # for messages
     return run
 
 
@@ -467,7 +468,12 @@ def _standard_basis(tree):
     dtype = functools.reduce(dtypes.promote_types, [a.dtype for a in avals])
     flat = _identity_matrix(size, dtype)
     basis = _split_unravel(avals, flat, 1)
-    return tree_unflatten(treedef, [convert(b, a.dtype, a.weak_type) for b, a in zip(basis, avals)])
+    return tree_unflatten(treedef, [_typed(b, a.dtype, a.weak_type) for b, a in zip(basis, avals)])
+
+
+def _typed(x, dtype, weak_type):
+    """Converted by an operation also where nothing changes, as in JAX's programs."""
+    return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type, sharding=None)
 
 
 def _identity_matrix(n, dtype):

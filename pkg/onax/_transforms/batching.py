@@ -38,7 +38,7 @@ class BatchTracer(Tracer):
 
     def _origin_msg(self):
         """That of the value with its mapped axis."""
-        return self.val._origin_msg() if isinstance(self.val, Tracer) else ""
+        return (isinstance(self.val, Tracer) and self.val._origin_msg()) or super()._origin_msg()
 
 
 class BatchTrace(Trace):
@@ -49,6 +49,7 @@ class BatchTrace(Trace):
     """
 
     __slots__ = ("axis_data", "tag")
+    transformation = "vmap"
 
     def __init__(self, parent_trace, axis_data, tag=None):
         super().__init__(parent_trace)
@@ -109,6 +110,7 @@ class BatchTrace(Trace):
                 for v, d, j in zip(outs, found, [*joint, *joint])
             ]
 
+        batched_jvp.__name__ = jvp.__name__
         with set_current_trace(self.parent_trace):
             outs = self.parent_trace.process_custom_jvp_call(
                 primitive, batched_fun, batched_jvp, vals, symbolic_zeros=symbolic_zeros, params=params
@@ -151,6 +153,7 @@ def axes_named_in(jaxpr):
 def batch_flat(fun, axis_data, vals, dims, tag=None):
     """Results with their mapped axes of a function from flat values to flat values; runs under a new BatchTrace."""
     trace = BatchTrace(find_cur_trace(), axis_data, tag)
+    trace.function = fun
     args = [trace.pack(v, d) for v, d in zip(vals, dims)]
     try:
         with set_current_trace(trace):
