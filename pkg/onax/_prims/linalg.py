@@ -393,6 +393,22 @@ def qr(x, *, pivoting=False, full_matrices=True, use_magma=None):
 # ---- reflections ----
 
 
+def _geqrf_abstract(x):
+    check_operands("geqrf", (x,), (2,))
+    *batch, m, n = x.shape
+    return [ShapedArray(x.shape, x.dtype), ShapedArray((*batch, dims.min_dim(m, n)), x.dtype)]
+
+
+geqrf_p = stacked(
+    Primitive("geqrf", multiple_results=True, kernel=kernels.geqrf, abstract_eval=_geqrf_abstract, weak=NEVER)
+)
+
+
+def geqrf(x):
+    """(r above the diagonal with reflections below it, taus): qr before q is multiplied out."""
+    return tuple(geqrf_p.bind(operand(x)))
+
+
 def _householder_abstract(a, taus):
     check_operands("householder_product", (a, taus), (2, 1))
     m, n = a.shape[-2:]

@@ -209,6 +209,13 @@ def qr(x, *, pivoting, full_matrices, use_magma=None):
     return q.reshape(*lead, m, columns), r.reshape(*lead, columns, n), order.reshape(*lead, n)
 
 
+def geqrf(x):
+    """[r above the diagonal and reflections below, taus]"""
+    _letter(x, "geqrf")
+    h, taus = np.linalg.qr(x, mode="raw")
+    return [np.ascontiguousarray(h.swapaxes(-1, -2)), taus]
+
+
 def householder_product(a, taus):
     """The first columns of the product of reflections that a's columns and taus hold."""
     m, n = a.shape[-2:]
@@ -381,8 +388,9 @@ def tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
 
 
 def _solve_perturbed(dl, d, du, b):
-    """Elimination with exchanges of neighbouring rows, a pivot 0 replaced by the smallest normal number."""
-    n, tiny = len(d), np.finfo(d.dtype).tiny
+    """Elimination with exchanges of neighbouring rows, a pivot 0 replaced by a rounding error of the matrix."""
+    n, info = len(d), np.finfo(d.dtype)
+    tiny = max(info.eps * max(np.abs(x).max() for x in (dl[1:], d, du[:-1])), info.tiny)
     further = np.zeros_like(d)  # the second diagonal above, which exchanges fill
     for i in range(n - 1):
         if abs(d[i]) >= abs(dl[i + 1]):

@@ -3,6 +3,7 @@
 Arrays do not change: what NumPy does in place, `x.at[...]` does by returning a new array.
 """
 
+import importlib
 from math import e, inf, nan, pi
 
 from numpy import (
@@ -17,8 +18,9 @@ from numpy import (
 )
 from numpy.exceptions import ComplexWarning
 
+from onax._core.public import publish as _publish
 from onax._native.array import Array as ndarray
-from onax.numpy import _array_methods, linalg
+from onax.numpy import _array_methods, _static, _ufuncs
 from onax.numpy._arithmetic import (
     angle,
     arccosh,
@@ -461,3 +463,17 @@ from onax.numpy._windows import (
 )
 
 newaxis = None
+
+_publish(globals(), __name__, _static.STATIC, {*_static.SHORT, *vars(_ufuncs)})
+
+_LATER = frozenset({"fft", "linalg"})  # imported when first asked for
+
+
+def __getattr__(name):
+    if name in _LATER:
+        return importlib.import_module(f"onax.numpy.{name}")
+    raise AttributeError(f"module 'onax.numpy' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})

@@ -1,9 +1,4 @@
-"""Behind jnp.linalg: norms and products of matrices.
-
-Decompositions and solvers need primitives that are not there yet.
-"""
-
-import operator
+"""Behind jnp.linalg: norms and products of matrices."""
 
 import numpy as np
 
@@ -11,6 +6,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax.numpy import _gathering, _products
+from onax.numpy._decompositions import svd
 from onax.numpy._einsum import einsum
 from onax.numpy._promotion import (
     array_of,
@@ -18,12 +14,11 @@ from onax.numpy._promotion import (
     canonical_axis,
     check_arraylike,
     promote_args_inexact,
-    promote_dtypes_inexact,
 )
 from onax.numpy._reductions import max as _max
 from onax.numpy._reductions import min as _min
 from onax.numpy._reductions import sum as _sum
-from onax.numpy._shaping import ravel
+from onax.numpy._shaping import moveaxis, ravel
 from onax.numpy._ufuncs import constant_like
 
 
@@ -32,7 +27,8 @@ def norm(x, ord=None, axis=None, keepdims=False):
     """The norm of a vector or matrix, or of all along one axis or two.
 
     Vectors: the ord-th root of the sum of |x|**ord, also inf, -inf and 0 (the number of nonzeros).
-    Matrices: 'fro' (the default), 1, -1, inf, -inf.  Without axis and ord: of the flattened array.
+    Matrices: 'fro' (the default), 1, -1, inf, -inf; of singular values 'nuc' (their sum), 2, -2.
+    Without axis and ord: of the flattened array.
     """
     (x,) = promote_args_inexact("jnp.linalg.norm", x)
     if axis is None:
@@ -98,10 +94,14 @@ def _matrix_norm(x, order, axis, keepdims):
         options = {"initial": 0} if reduce_ is _max else {}
         return reduce_(_sum(lax.abs(x), axis=first, keepdims=keepdims), axis=second, keepdims=keepdims, **options)
     if order in ("nuc", 2, -2):
-        raise NotImplementedError(
-            f"jnp.linalg.norm: the matrix norm ord={order!r} needs singular values, which are not there yet."
-        )
+        return _norm_by_singular_values(x, order, axis, keepdims)
     raise ValueError(f"Invalid order '{order}' for matrix norm.")
+
+
+def _norm_by_singular_values(x, order, axis, keepdims):
+    s = svd(moveaxis(x, axis, (-2, -1)), compute_uv=False)
+    out = _sum(s, axis=-1) if order == "nuc" else (_max if order == 2 else _min)(s, axis=-1)
+    return lax.expand_dims(out, tuple(sorted(axis))) if keepdims else out
 
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
@@ -121,37 +121,6 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
         axis = tuple(canonical_axis(i, x.ndim) for i in axis)
         return _vector_norm(x, ord, axis, keepdims)
     return norm(x, axis=axis, keepdims=keepdims, ord=ord)
-
-
-@staged("matrix_power", static_argnames=("n",))
-def matrix_power(a, n):
-    """The n-th power of square matrices by repeated squaring; n >= 0."""
-    (a,) = promote_dtypes_inexact(array_of("jnp.linalg.matrix_power", a))
-    if a.ndim < 2:
-        raise TypeError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
-    if a.shape[-2] != a.shape[-1]:
-        raise TypeError("Last 2 dimensions of the array must be square")
-    n = operator.index(n)
-    if n == 0:
-        size = a.shape[-1]
-        i, j = lax.broadcasted_iota(np.int32, (size, size), 0), lax.broadcasted_iota(np.int32, (size, size), 1)
-        unit = lax.convert_element_type(lax.eq(i, j), a.dtype)
-        return lax.broadcast_in_dim(unit, a.shape, (a.ndim - 2, a.ndim - 1))
-    if n < 0:
-        raise NotImplementedError("matrix_power: a negative power needs an inverse, which is not there yet.")
-    if n == 1:
-        return a
-    if n == 2:
-        return _products.matmul(a, a)
-    if n == 3:
-        return _products.matmul(_products.matmul(a, a), a)
-    out = square = None
-    while n > 0:
-        square = a if square is None else _products.matmul(square, square)
-        n, bit = divmod(n, 2)
-        if bit:
-            out = square if out is None else _products.matmul(out, square)
-    return out
 
 
 def multi_dot(arrays, *, precision=None):

@@ -1,11 +1,20 @@
-"""onax.numpy.linalg: norms and products.  Decompositions and solvers need primitives that are not there yet."""
+"""onax.numpy.linalg: norms, products, factorisations, eigenvalues, determinants and systems of equations."""
 
+from onax.numpy._decompositions import (
+    cholesky,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    qr,
+    svd,
+    svdvals,
+)
 from onax.numpy._linalg import (
     cross,
     diagonal,
     matmul,
     matrix_norm,
-    matrix_power,
     multi_dot,
     norm,
     outer,
@@ -15,3 +24,16 @@ from onax.numpy._linalg import (
     vector_norm,
 )
 from onax.numpy._shaping import matrix_transpose
+from onax.numpy._solvers import (
+    cond,
+    det,
+    inv,
+    lstsq,
+    matrix_power,
+    matrix_rank,
+    pinv,
+    slogdet,
+    solve,
+    tensorinv,
+    tensorsolve,
+)

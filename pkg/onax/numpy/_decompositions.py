@@ -1,0 +1,205 @@
+"""Behind jnp.linalg: factorisations, eigenvalues, singular values."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._native.array import Array
+from onax._prims.linalg import geqrf
+from onax.lax import linalg as factors
+from onax.numpy._promotion import check_arraylike, promote_dtypes_inexact
+from onax.numpy._shaping import matrix_transpose
+from onax.numpy._ufuncs import conj
+
+
+class EigResult(NamedTuple):
+    """Eigenvalues and eigenvectors (in columns) of general matrices."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues and eigenvectors (in columns) of Hermitian matrices."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class QRResult(NamedTuple):
+    """A unitary and an upper triangular factor."""
+
+    Q: Array
+    R: Array
+
+
+class SVDResult(NamedTuple):
+    """Left vectors (in columns), singular values, right vectors (in rows, conjugated)."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+def adjoint(x):
+    """The conjugate transpose of the matrices in the last two axes."""
+    return conj(matrix_transpose(x))
+
+
+def inexact(name, *args):
+    """The arguments as arrays of one floating or complex dtype."""
+    check_arraylike(f"jnp.linalg.{name}", *args)
+    return promote_dtypes_inexact(*args)
+
+
+@staged("cholesky", static_argnames=("upper", "symmetrize_input"))
+def _cholesky(a, upper, symmetrize_input):
+    lower = factors.cholesky(a, symmetrize_input=symmetrize_input)
+    return adjoint(lower) if upper else lower
+
+
+def cholesky(a, *, upper=False, symmetrize_input=True):
+    """The triangular factor of Hermitian positive definite matrices a[..., n, n]: a = L L^H, or U^H U with `upper`.
+
+    A matrix that is not positive definite gives NaN, where NumPy raises.  With symmetrize_input the mean of a and its
+    adjoint is factored.  Raises ValueError for other than square matrices.
+    """
+    (a,) = inexact("cholesky", a)
+    return _cholesky(a, upper=upper, symmetrize_input=symmetrize_input)
+
+
+@staged("svd", static_argnames=("full_matrices", "compute_uv", "hermitian", "subset_by_index"))
+def _svd(a, full_matrices, compute_uv, hermitian, subset_by_index):
+    if not hermitian:
+        return factors.svd(a, full_matrices=full_matrices, compute_uv=compute_uv, subset_by_index=subset_by_index)
+    w, v = eigh(a)
+    magnitude = lax.abs(w)
+    if not compute_uv:
+        return lax.rev(lax.sort(magnitude, dimension=magnitude.ndim - 1), (magnitude.ndim - 1,))
+    sign = lax.sign(w)
+    places = lax.broadcasted_iota(np.int64 if w.shape[-1] > 2**31 else np.int32, w.shape, w.ndim - 1)
+    s, order = lax.sort_key_val(lax.neg(magnitude), places)
+    s = lax.neg(s)
+
+    def reordered(x):
+        return _take_last(x, lax.broadcast_in_dim(order, x.shape, (*range(x.ndim - 2), x.ndim - 1)))
+
+    u, columns = reordered(v), reordered(lax.mul(v, _as_rows(sign, v)))
+    return u, s, adjoint(columns)
+
+
+def _as_rows(x, like):
+    """A vector in the last axis, repeated down the matrices of another array, in its dtype."""
+    rows = lax.broadcast_in_dim(x, like.shape, (*range(like.ndim - 2), like.ndim - 1))
+    return lax.convert_element_type(rows, like.dtype)
+
+
+def _take_last(x, order):
+    """x in an order along the last axis."""
+    last = x.ndim - 1
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=(),
+        collapsed_slice_dims=(last,),
+        start_index_map=(last,),
+        operand_batching_dims=tuple(range(last)),
+        start_indices_batching_dims=tuple(range(last)),
+    )
+    mode = lax.GatherScatterMode.PROMISE_IN_BOUNDS
+    return lax.gather(x, lax.expand_dims(order, (x.ndim,)), numbers, (1,) * x.ndim, mode=mode)
+
+
+def svd(a, full_matrices=True, compute_uv=True, hermitian=False, subset_by_index=None):
+    """Singular values of a[..., m, n], descending, with vectors: a = U diag(S) Vh; S alone without compute_uv.
+
+    U is [..., m, m] and Vh [..., n, n], or with min(m, n) columns and rows without full_matrices.  `hermitian` goes by
+    eigenvalues.  Raises TypeError for fewer than two axes.
+    """
+    (a,) = inexact("svd", a)
+    if hermitian and subset_by_index is not None:
+        raise NotImplementedError("svd: subset_by_index is not implemented for hermitian matrices")
+    out = _svd(
+        a, full_matrices=full_matrices, compute_uv=compute_uv, hermitian=hermitian, subset_by_index=subset_by_index
+    )
+    return SVDResult(*out) if compute_uv else out
+
+
+def svdvals(x, /):
+    """The singular values of x[..., m, n], descending."""
+    (x,) = inexact("svdvals", x)
+    return _svd(x, full_matrices=True, compute_uv=False, hermitian=False, subset_by_index=None)
+
+
+@staged("eigh", static_argnames=("lower", "symmetrize_input"))
+def _eigh(a, lower, symmetrize_input):
+    v, w = factors.eigh(a, lower=lower, symmetrize_input=symmetrize_input)
+    return w, v
+
+
+def _is_lower(name, side):
+    if side is None or side == "L":
+        return True
+    if side == "U":
+        return False
+    raise ValueError(f"UPLO must be one of None, 'L', or 'U', got {side}")
+
+
+def eigh(a, UPLO=None, symmetrize_input=True):
+    """(eigenvalues, eigenvectors) of Hermitian matrices a[..., n, n]; eigenvalues ascend, vectors stand in columns.
+
+    symmetrize_input takes the mean of a and its adjoint; otherwise the triangle that UPLO names counts.
+    """
+    (a,) = inexact("eigh", a)
+    lower = _is_lower("eigh", UPLO)
+    return EighResult(*_eigh(a, lower=lower, symmetrize_input=symmetrize_input))
+
+
+@staged("eigvalsh", static_argnames=("lower", "symmetrize_input"))
+def _eigvalsh(a, lower, symmetrize_input):
+    return _eigh(a, lower=lower, symmetrize_input=symmetrize_input)[0]
+
+
+def eigvalsh(a, UPLO="L", *, symmetrize_input=True):
+    """The eigenvalues of Hermitian matrices, ascending; as `eigh` gives them."""
+    (a,) = inexact("eigvalsh", a)
+    return _eigvalsh(a, lower=_is_lower("eigvalsh", UPLO), symmetrize_input=symmetrize_input)
+
+
+def eig(a):
+    """(eigenvalues, eigenvectors) of square matrices, both complex; vectors of length 1 stand in columns."""
+    (a,) = inexact("eig", a)
+    return EigResult(*factors.eig(a, compute_left_eigenvectors=False))
+
+
+@staged("eigvals")
+def _eigvals(a):
+    return factors.eig(a, compute_left_eigenvectors=False, compute_right_eigenvectors=False)[0]
+
+
+def eigvals(a):
+    """The eigenvalues of square matrices, complex, in no particular order."""
+    (a,) = inexact("eigvals", a)
+    return _eigvals(a)
+
+
+@staged("qr", static_argnames=("mode",))
+def _qr(a, mode):
+    if mode == "raw":
+        h, taus = geqrf(a)
+        return matrix_transpose(h), taus
+    q, r = factors.qr(a, full_matrices=mode == "complete")
+    return r if mode == "r" else (q, r)
+
+
+def qr(a, mode="reduced"):
+    """(Q, R) with a = Q R, Q unitary and R upper triangular.
+
+    mode: "reduced" (min(m, n) columns), "complete" (all m), "r" (R alone), "raw" (LAPACK's reflections, transposed,
+    and their factors).  Raises ValueError for another.
+    """
+    (a,) = inexact("qr", a)
+    if mode not in ("reduced", "r", "full", "complete", "raw"):
+        raise ValueError(f"Unsupported QR decomposition mode '{mode}'")
+    out = _qr(a, mode="reduced" if mode == "full" else mode)
+    return out if mode == "r" else QRResult(*out)

@@ -1,0 +1,563 @@
+"""Behind jnp.linalg: determinants, inverses, systems of equations, and what is said by singular values."""
+
+import math
+import operator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from onax import lax
+from onax._control.custom_jvp import custom_jvp
+from onax._control.jit_call import staged
+from onax._control.solves import custom_linear_solve
+from onax._ground import dtypes
+from onax._native import context
+from onax._native.array import Array
+from onax._prims.dot import Precision
+from onax._prims.linalg import geqrf
+from onax._transforms.vmap import vmap
+from onax.lax import linalg as factors
+from onax.numpy import _products
+from onax.numpy._decompositions import adjoint, inexact, svd, svdvals
+from onax.numpy._gathering import diagonal, trace
+from onax.numpy._linalg import norm
+from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_dtypes_inexact
+from onax.numpy._reductions import any as any_
+from onax.numpy._reductions import count_nonzero, prod
+from onax.numpy._shaping import moveaxis
+from onax.numpy._where import where
+
+matmul = partial(_products.matmul, precision=Precision.HIGHEST)
+
+
+class SlogdetResult(NamedTuple):
+    """The sign (or phase) of a determinant, and the logarithm of its absolute value."""
+
+    sign: Array
+    logabsdet: Array
+
+
+def unit(n, dtype):
+    """The identity matrix."""
+    i, j = (lax.broadcasted_iota(np.int32, (n, n), axis) for axis in (0, 1))
+    return lax.convert_element_type(lax.eq(lax.add(i, np.int32(0)), j), dtype)
+
+
+def require_square(name, x, end="."):
+    """ValueError unless x holds square matrices."""
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"Argument to {name} must have shape [..., n, n], got {x.shape}{end}")
+
+
+# ---- systems of equations ----
+
+
+def lu_solve_one(both, order, b, trans):
+    """The solution for one matrix by its lu and permutation, b[n] or b[n, k]; trans: 1 transposed, 2 adjoint."""
+    n = both.shape[0]
+    y = b if b.ndim == 2 else lax.expand_dims(b, (1,))
+    solve = partial(factors.triangular_solve, both, left_side=True)
+    if trans == 0:
+        y = _rows(y, order)
+        y = solve(solve(y, lower=True, unit_diagonal=True))
+    else:
+        how = {"transpose_a": True, "conjugate_a": trans == 2}
+        y = solve(solve(y, **how), lower=True, unit_diagonal=True, **how)
+        _, back = lax.sort_key_val(order, lax.iota(np.int32, n))
+        y = _rows(y, back)
+    return y if b.ndim == 2 else lax.squeeze(y, (1,))
+
+
+def _rows(x, order):
+    numbers = lax.GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,))
+    mode = lax.GatherScatterMode.PROMISE_IN_BOUNDS
+    return lax.gather(x, lax.expand_dims(order, (1,)), numbers, (1, x.shape[1]), mode=mode)
+
+
+@staged("_lu_solve", static_argnames=("trans", "core"))
+def lu_solve(both, order, b, trans=0, core=2):
+    """The solution of op(a) x = b for stacks, by lu and permutation of a; leading axes broadcast.
+
+    core: 1 where b holds vectors, 2 where matrices.
+    """
+    if trans not in (0, 1, 2):
+        raise ValueError(f"'trans' value must be 0, 1, or 2, got {trans}")
+    function = partial(lu_solve_one, trans=trans)
+    lead_b = b.ndim - core
+    lead = lax.broadcast_shapes(both.shape[:-2], b.shape[:lead_b])
+    function, operands = _over_leading_axes(function, lead, (both, order, b), (2, 1, core))
+    return function(*operands)
+
+
+def _apply(a, x):
+    """a[..., m, n] times x[..., n]; leading axes broadcast."""
+    if a.ndim == 2 and x.ndim == 1:
+        numbers = (((1,), (0,)), ((), ()))
+        return lax.dot_general(a, x, numbers, precision=Precision.HIGHEST)
+    return lax.squeeze(matmul(a, lax.expand_dims(x, (x.ndim,))), (max(a.ndim - 1, x.ndim),))
+
+
+def _solve_matrix(a, b):
+    """One matrix a[n, n] and one right-hand side b[n] or [n, k]."""
+    both, _, order = factors.lu(lax.stop_gradient(a))
+    if context.get_trace() is None:  # nothing is differentiated: no need for programs
+        return lu_solve(both, order, b, core=b.ndim)
+
+    def solve_vector(v):
+        return custom_linear_solve(
+            lambda x: _apply(a, x),
+            v,
+            solve=lambda _, x: lu_solve(both, order, x, core=1),
+            transpose_solve=lambda _, x: lu_solve(both, order, x, trans=1, core=1),
+        )
+
+    return solve_vector(b) if b.ndim == 1 else vmap(solve_vector, 1, 1)(b)
+
+
+@staged("solve")
+def _solve(a, b):
+    vector = b.ndim == 1
+    lead = lax.broadcast_shapes(a.shape[:-2], () if vector else b.shape[:-2])
+    if not lead:
+        return _solve_matrix(a, b)
+    if context.get_trace() is None:
+        both, _, order = factors.lu(a)
+        return lu_solve(both, order, b, core=1 if vector else 2)
+    function, operands = _over_leading_axes(_solve_matrix, lead, (a, b), (2, 1 if vector else 2))
+    return function(*operands)
+
+
+def _over_leading_axes(function, lead, operands, cores):
+    """A function mapped over leading axes, which broadcast, and its operands without axes that only repeat them.
+
+    cores: how many axes of each operand belong to the function.
+    """
+    operands = list(operands)
+    missing = [len(lead) - (x.ndim - core) for x, core in zip(operands, cores)]
+    for axis in range(len(lead) - 1, -1, -1):
+        mapped = []
+        for i, x in enumerate(operands):
+            own = axis - missing[i]
+            mapped.append(0 if own >= 0 and x.shape[own] == lead[axis] else None)
+            if own >= 0 and mapped[-1] is None:
+                operands[i] = lax.squeeze(x, (own,))
+        function = vmap(function, in_axes=tuple(mapped))
+    return function, operands
+
+
+def solve(a, b):
+    """The solution x of a x = b for square a[..., n, n]: b is a vector [n], or [..., n, k]; leading axes broadcast.
+
+    By elimination with partial pivoting; a singular matrix gives inf and NaN.  Raises ValueError for shapes that do
+    not fit.
+    """
+    check_arraylike("jnp.linalg.solve", a, b)
+    a, b = promote_dtypes_inexact(a, b)
+    if a.ndim < 2:
+        raise ValueError(f"left hand array must be at least two dimensional; got a.shape={a.shape}")
+    if b.ndim > 1 and b.shape == a.shape[:-1]:
+        raise ValueError(
+            f"Invalid shapes for solve: {a.shape}, {b.shape}. Prior to JAX v0.5.0, this would have been treated as a "
+            "batched 1-dimensional solve. To recover this behavior, use solve(a, b[..., None]).squeeze(-1)."
+        )
+    core = "(m)->(m)" if b.ndim == 1 else "(m,n)->(m,n)"
+    if b.ndim == 0:
+        raise ValueError(
+            f"input with shape {b.shape} does not have enough dimensions for all core dimensions ('m', 'n') on "
+            f"vectorized function with excluded=frozenset() and signature='(m,m),{core}'"
+        )
+    n = a.shape[-2]
+    for got in (a.shape[-1], b.shape[-1] if b.ndim == 1 else b.shape[-2]):
+        if n != got:
+            raise ValueError(
+                f"inconsistent size for core dimension 'm': {got} vs {n} on vectorized function with "
+                f"excluded=frozenset() and signature='(m,m),{core}'"
+            )
+    return _solve(a, b)
+
+
+@staged("inv")
+def _inv(a):
+    return solve(a, lax.broadcast_in_dim(unit(a.shape[-1], a.dtype), a.shape, (a.ndim - 2, a.ndim - 1)))
+
+
+def inv(a):
+    """The inverse of square matrices a[..., n, n]; inf and NaN for singular ones.  ValueError for other shapes."""
+    check_arraylike("jnp.linalg.inv", a)
+    a = array_of("inv", a)
+    require_square("inv", a)
+    return _inv(*promote_dtypes_inexact(a))
+
+
+# ---- determinants ----
+
+
+def _det_2x2(a):
+    return a[..., 0, 0] * a[..., 1, 1] - a[..., 0, 1] * a[..., 1, 0]
+
+
+def _det_3x3(a):
+    return (
+        a[..., 0, 0] * a[..., 1, 1] * a[..., 2, 2]
+        + a[..., 0, 1] * a[..., 1, 2] * a[..., 2, 0]
+        + a[..., 0, 2] * a[..., 1, 0] * a[..., 2, 1]
+        - a[..., 0, 2] * a[..., 1, 1] * a[..., 2, 0]
+        - a[..., 0, 0] * a[..., 1, 2] * a[..., 2, 1]
+        - a[..., 0, 1] * a[..., 1, 0] * a[..., 2, 2]
+    )
+
+
+def _exchanges(pivots):
+    """How many rows were exchanged."""
+    places = lax.broadcasted_iota(np.int32, pivots.shape, pivots.ndim - 1)
+    return count_nonzero(lax.ne(pivots, places), axis=-1)
+
+
+def _sign_of(parity, dtype):
+    """1 for even numbers, -1 for odd."""
+    return lax.convert_element_type(parity % 2 * -2 + 1, dtype)
+
+
+@custom_jvp
+def _slogdet_lu(a):
+    dtype = a.dtype
+    both, pivots, _ = factors.lu(a)
+    diag = diagonal(both, axis1=-2, axis2=-1)
+    is_zero = any_(lax.eq(diag, lax.full_like(diag, 0)), axis=-1)
+    parity = _exchanges(pivots)
+    if dtypes.is_complex(dtype):
+        sign = prod(lax.div(diag, lax.convert_element_type(lax.abs(diag), dtype)), axis=-1)
+    else:
+        sign = lax.full(is_zero.shape, 1, dtype)
+        parity = parity + count_nonzero(lax.lt(diag, lax.full_like(diag, 0)), axis=-1)
+    sign = where(is_zero, lax.full_like(sign, 0), sign * _sign_of(parity, dtype))
+    logdet = lax.log(lax.abs(diag)).sum(-1)
+    return sign, where(is_zero, lax.full_like(logdet, -np.inf), logdet)
+
+
+@custom_jvp
+def _slogdet_qr(a):
+    h, taus = geqrf(a)
+    diag = diagonal(h, axis1=-2, axis2=-1)
+    logdet = lax.log(lax.abs(diag)).sum(-1)
+    sign = prod(lax.sign(diag), axis=-1)
+    # a reflection has determinant -1, that with factor 0 is the identity
+    flips = where(lax.ne(taus[..., : a.shape[-1] - 1], taus.dtype.type(0)), -1, 1)
+    return sign * lax.convert_element_type(prod(flips, axis=-1), sign.dtype), logdet
+
+
+def _slogdet_jvp(function, primals, tangents):
+    (x,), (g,) = primals, tangents
+    sign, logdet = function(x)
+    change = trace(solve(x, g), axis1=-1, axis2=-2)
+    if dtypes.is_complex(x.dtype):
+        along = lax.real(change)
+        turn = lax.mul(lax.sub(change, lax.convert_element_type(along, change.dtype)), sign)
+        return (sign, logdet), (turn, along)
+    return (sign, logdet), (lax.full_like(sign, 0), change)
+
+
+_slogdet_lu.defjvp(partial(_slogdet_jvp, _slogdet_lu))
+_slogdet_qr.defjvp(partial(_slogdet_jvp, _slogdet_qr))
+
+
+@staged("slogdet", static_argnames=("method",))
+def _slogdet(a, method):
+    return _slogdet_qr(a) if method == "qr" else _slogdet_lu(a)
+
+
+def slogdet(a, *, method=None):
+    """(sign, logabsdet) of the determinants of a[..., n, n]: det = sign * exp(logabsdet).
+
+    method: "lu" (the default) or "qr".  A singular matrix gives sign 0 and -inf.
+    """
+    check_arraylike("jnp.linalg.slogdet", a)
+    (a,) = promote_dtypes_inexact(a)
+    require_square("slogdet()", a, "")
+    if method == "qr" and dtypes.is_complex(a.dtype):
+        raise NotImplementedError("slogdet method='qr' not implemented for complex inputs")
+    if method not in (None, "lu", "qr"):
+        raise ValueError(f"Unknown slogdet method '{method}'. Supported methods are 'lu' (`None`), and 'qr'.")
+    return SlogdetResult(*_slogdet(a, method="qr" if method == "qr" else "lu"))
+
+
+@custom_jvp
+def _det(a):
+    sign, logdet = slogdet(a)
+    return lax.mul(sign, lax.convert_element_type(lax.exp(logdet), sign.dtype))
+
+
+def _adjugate_times(a, b):
+    """(det a, det(a) a^-1 b), right for matrices of rank n - 1 too.
+
+    Elimination leaves U z = y with det U = det a up to sign; the last row of det(a) z = ... needs the product of all
+    other diagonal elements only, which the last diagonal element does not divide.
+    """
+    n = a.shape[-1]
+    both, pivots, order = factors.lu(a)
+    diag = diagonal(both, axis1=-2, axis2=-1)
+    sign = _sign_of(_exchanges(pivots), a.dtype)
+    partial_det = lax.cumprod(diag, axis=diag.ndim - 1) * sign[..., None]
+    det, minor = partial_det[..., -1], partial_det[..., -2]
+    both = both.at[..., -1, -1].set(1 / minor)
+    y = factors.triangular_solve(both, _rows_of_stack(b, order), left_side=True, lower=True, unit_diagonal=True)
+    y = lax.concatenate((y[..., : n - 1, :] * det[..., None, None], y[..., n - 1 :, :]), y.ndim - 2)
+    y = factors.triangular_solve(both, y, left_side=True)
+    return det, where(lax.eq(minor, lax.full_like(minor, 0))[..., None, None], lax.full_like(y, 0), y)
+
+
+def _rows_of_stack(x, order):
+    function = _rows
+    for _ in range(order.ndim - 1):
+        function = vmap(function)
+    return function(x, order)
+
+
+@_det.defjvp
+def _det_jvp(primals, tangents):
+    (x,), (g,) = primals, tangents
+    det, solved = _adjugate_times(x, g)
+    return det, trace(solved, axis1=-1, axis2=-2)
+
+
+@staged("det")
+def _determinant(a):
+    n = a.shape[-1] if a.ndim >= 2 and a.shape[-1] == a.shape[-2] else None
+    if n == 2:
+        return _det_2x2(a)
+    if n == 3:
+        return _det_3x3(a)
+    if n in (0, 1):
+        return lax.reshape(a, a.shape[:-2]) if n else lax.full(a.shape[:-2], 1, a.dtype)
+    require_square("_det()", a, "")
+    return _det(a)
+
+
+def det(a):
+    """The determinants of square matrices a[..., n, n].  ValueError for other shapes."""
+    return _determinant(*inexact("det", a))
+
+
+# ---- by singular values ----
+
+
+@partial(custom_jvp, nondiff_argnums=(1, 2))
+@staged("_pinv", static_argnames=("hermitian",))
+def _pinv(a, rtol=None, hermitian=False):
+    m, n = a.shape[-2:]
+    if rtol is None:
+        real = dtypes.real_dtype(a.dtype)
+        rtol = real.type(10.0 * max(m, n)) * np.asarray(dtypes.finfo(real).eps, real)[()]
+    rtol = array_of("pinv", rtol)
+    u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
+    s = where(s > rtol[..., None] * s[..., :1], s, np.inf)
+    scaled = adjoint(u) / lax.convert_element_type(s[..., None], u.dtype)
+    return _products.matmul(adjoint(vh), scaled, precision=Precision.HIGHEST)
+
+
+@_pinv.defjvp
+def _pinv_jvp(rtol, hermitian, primals, tangents):
+    """Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems" (1973)."""
+    (a,), (g,) = primals, tangents
+    if hermitian:  # one triangle is read, so that only the Hermitian part of a change counts
+        a, g = (lax.div(lax.add(x, adjoint(x)), np.asarray(2, x.dtype)[()]) for x in (a, g))
+    p = _pinv(a, rtol, hermitian)
+    m, n = a.shape[-2:]
+    change = -matmul(matmul(p, g), p)
+    outside = unit(m, a.dtype) - matmul(a, p)
+    change = change + matmul(matmul(matmul(p, adjoint(p)), adjoint(g)), outside)
+    kernel = unit(n, a.dtype) - matmul(p, a)
+    return p, change + matmul(matmul(kernel, adjoint(g)), matmul(adjoint(p), p))
+
+
+def pinv(a, rtol=None, hermitian=False, *, rcond=None):
+    """The Moore-Penrose inverse of a[..., m, n]; singular values below rtol times the largest count as 0.
+
+    rtol defaults to 10 max(m, n) eps; rcond is its older name.  Raises ValueError if both are given.
+    """
+    check_arraylike("jnp.linalg.pinv", a)
+    (a,) = promote_dtypes_inexact(a)
+    if rcond is not None:
+        if rtol is not None:
+            raise ValueError("pinv: only one of rtol and rcond may be specified.")
+        rtol = rcond
+    if a.ndim < 2:
+        raise ValueError(f"pinv needs at least two axes, got shape {a.shape}")
+    m, n = a.shape[-2:]
+    if m == 0 or n == 0:
+        return lax.full((*a.shape[:-2], n, m), 0, a.dtype)
+    return _pinv(a, rtol, hermitian)
+
+
+@staged("cond", static_argnames=("p",))
+def _cond(x, p):
+    if p is None or p == 2:
+        s = svdvals(x)
+        return s[..., 0] / s[..., -1]
+    if p == -2:
+        s = svdvals(x)
+        return s[..., -1] / s[..., 0]
+    require_square("cond", x)
+    r = norm(x, ord=p, axis=(-2, -1)) * norm(inv(x), ord=p, axis=(-2, -1))
+    sound = lax.bitwise_and(lax.ne(r, r), lax.bitwise_not(any_(lax.ne(x, x), axis=(-2, -1))))
+    return where(sound, np.inf, r)
+
+
+def cond(x, p=None):
+    """The condition number of x[..., m, n]: by default the ratio of the largest and smallest singular value.
+
+    p: None, 2, -2, or an order of `norm` for square matrices.  Raises ValueError for no matrix, or an empty one.
+    """
+    x = array_of("cond", x)
+    if x.ndim < 2:
+        raise ValueError(f"jnp.linalg.cond: input array must be at least 2D; got arr.shape={x.shape}")
+    if 0 in x.shape:
+        raise ValueError(f"jnp.linalg.cond: input array must not be empty; got arr.shape={x.shape}")
+    return _cond(*promote_dtypes_inexact(x), p=p)
+
+
+@staged("matrix_rank", static_argnames=("hermitian",))
+def _matrix_rank(m, rtol, hermitian):
+    s = svd(m, full_matrices=False, compute_uv=False, hermitian=hermitian)
+    if rtol is None:
+        largest = s.max(axis=-1)
+        rtol = largest * s.dtype.type(max(m.shape[-2:])) * np.asarray(dtypes.finfo(s.dtype).eps, s.dtype)[()]
+    else:
+        rtol = array_of("matrix_rank", rtol)
+    return (s > rtol[..., None]).sum(-1)
+
+
+def matrix_rank(M, rtol=None, *, hermitian=False, tol=None):
+    """How many singular values of M[..., m, n] exceed rtol, by default max(m, n) eps times the largest.
+
+    rtol is compared as it is, as in JAX; tol is its older name.  Of fewer than two axes: whether any element is not 0.
+    """
+    check_arraylike("jnp.linalg.matrix_rank", M)
+    if tol is not None:
+        if rtol is not None:
+            raise ValueError("matrix_rank: only one of tol or rtol may be specified.")
+        rtol = tol
+    (M,) = promote_dtypes_inexact(M)
+    if M.ndim < 2:
+        return lax.convert_element_type(any_(lax.ne(M, lax.full_like(M, 0))), dtypes.scalar_dtype(int))
+    return _matrix_rank(M, rtol, hermitian=hermitian)
+
+
+@staged("_lstsq", static_argnames=("rcond", "numpy_resid"))
+def _lstsq(a, b, rcond, numpy_resid):
+    m, n = a.shape
+    vector = b.ndim == 1
+    b = lax.expand_dims(b, (1,)) if vector else b
+    if a.size == 0:
+        s = lax.full((0,), 0, dtypes.real_dtype(a.dtype))
+        rank, x = lax.full((), 0, dtypes.scalar_dtype(int)), lax.full((n, *b.shape[1:]), 0, a.dtype)
+    else:
+        real = dtypes.real_dtype(a.dtype)
+        least = np.asarray(dtypes.finfo(real).eps * max(n, m) if rcond is None or rcond < 0 else rcond, real)[()]
+        u, s, vh = svd(a, full_matrices=False)
+        kept = lax.bitwise_and(lax.gt(s, lax.full_like(s, 0)), s >= least * s[0])
+        rank = kept.sum()
+        safe = where(kept, s, 1)
+        inverse = where(kept, 1 / safe, 0)[:, None]
+        x = matmul(adjoint(vh), lax.convert_element_type(inverse, a.dtype) * matmul(adjoint(u), b))
+    left = b - matmul(a, x)
+    if numpy_resid and (a.size == 0 or n >= m):
+        residuals = lax.full((0,), 0, s.dtype)
+    else:
+        residuals = norm(left, ord=None, axis=0) ** 2
+    return (lax.reshape(x, x.shape[:1]) if vector else x), residuals, rank, s
+
+
+def lstsq(a, b, rcond=None, *, numpy_resid=False):
+    """(x, residuals, rank, s): least squares of a x = b for a[m, n] and b[m] or b[m, k].
+
+    Singular values s below rcond times the largest count as 0 (by default max(m, n) eps).  residuals are the sums of
+    squares; with numpy_resid empty where NumPy leaves them out.  Raises TypeError for other ranks, ValueError for
+    lengths that do not agree.
+    """
+    check_arraylike("jnp.linalg.lstsq", a, b)
+    a, b = promote_dtypes_inexact(a, b)
+    if a.shape[:1] != b.shape[:1]:
+        raise ValueError("Leading dimensions of input arrays must match")
+    if a.ndim != 2:
+        raise TypeError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
+    if b.ndim not in (1, 2):
+        raise TypeError(f"{b.ndim}-dimensional array given. Array must be one or two-dimensional")
+    if numpy_resid:  # the rank decides about the shape of the residuals: not under jit
+        x, residuals, rank, s = _lstsq(a, b, rcond=rcond, numpy_resid=False)
+        if int(rank) < a.shape[1] or a.shape[0] <= a.shape[1]:
+            residuals = lax.full((0,), 0, residuals.dtype)
+        return x, residuals, rank, s
+    return _lstsq(a, b, rcond=rcond, numpy_resid=False)
+
+
+# ---- tensors as matrices ----
+
+
+def tensorinv(a, ind=2):
+    """The inverse of a as a matrix from its last axes to its first `ind`, whose sizes have one product."""
+    (a,) = arrays("jnp.linalg.tensorinv", a)
+    ind = operator.index(ind)
+    if ind <= 0:
+        raise ValueError(f"ind must be a positive integer; got ind={ind}")
+    rows, columns = a.shape[:ind], a.shape[ind:]
+    if math.prod(rows) != math.prod(columns):
+        raise ValueError(
+            "tensorinv is only possible when the product of the first `ind` dimensions equals that of the remaining "
+            f"dimensions. got arr.shape={a.shape} with ind={ind}."
+        )
+    flat = lax.reshape(a, (math.prod(rows), math.prod(columns)))
+    return lax.reshape(inv(flat), (*columns, *rows))
+
+
+def tensorsolve(a, b, axes=None):
+    """The x with tensordot(a, x, x.ndim) = b; `axes` of a go to the end first."""
+    a, b = arrays("jnp.linalg.tensorsolve", a, b)
+    if axes is not None:
+        a = moveaxis(a, axes, tuple(range(a.ndim - len(axes), a.ndim)))
+    out_shape = a.shape[b.ndim :]
+    if a.shape[: b.ndim] != b.shape:
+        if axes is not None or math.prod(a.shape[: b.ndim]) == math.prod(out_shape):
+            raise ValueError(
+                "After moving axes to end, leading shape of a must match shape of b. got "
+                f"a.shape={a.shape}, b.shape={b.shape}"
+            )
+    if math.prod(a.shape[: b.ndim]) != math.prod(out_shape):
+        raise ValueError(
+            "Input arrays must have prod(a.shape[:b.ndim]) == prod(a.shape[b.ndim:]); got "
+            f"a.shape={a.shape}, b.ndim={b.ndim}."
+        )
+    flat = lax.reshape(a, (b.size, math.prod(out_shape)))
+    return lax.reshape(solve(flat, lax.reshape(b, (b.size,))), out_shape)
+
+
+@staged("matrix_power", static_argnames=("n",))
+def matrix_power(a, n):
+    """The n-th power of square matrices by repeated squaring, for n < 0 of the inverse."""
+    (a,) = promote_dtypes_inexact(array_of("jnp.linalg.matrix_power", a))
+    if a.ndim < 2:
+        raise TypeError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+    if a.shape[-2] != a.shape[-1]:
+        raise TypeError("Last 2 dimensions of the array must be square")
+    n = operator.index(n)
+    if n == 0:
+        size = a.shape[-1]
+        i, j = lax.broadcasted_iota(np.int32, (size, size), 0), lax.broadcasted_iota(np.int32, (size, size), 1)
+        unit = lax.convert_element_type(lax.eq(i, j), a.dtype)
+        return lax.broadcast_in_dim(unit, a.shape, (a.ndim - 2, a.ndim - 1))
+    if n < 0:
+        a, n = inv(a), -n
+    if n == 1:
+        return a
+    if n == 2:
+        return _products.matmul(a, a)
+    if n == 3:
+        return _products.matmul(_products.matmul(a, a), a)
+    out = square = None
+    while n > 0:
+        square = a if square is None else _products.matmul(square, square)
+        n, bit = divmod(n, 2)
+        if bit:
+            out = square if out is None else _products.matmul(out, square)
+    return out
