@@ -22,10 +22,12 @@ from onax._native.dispatch import bind_with_trace, evaluate, set_stray_tracer_ha
 class Trace:
     """An interpreter of operations.  `staging` says whether operations end up in a program."""
 
-    __slots__ = ("__weakref__", "alive", "parent_trace", "staging")
+    __slots__ = ("__weakref__", "alive", "function", "parent_trace", "staging")
+    transformation = ""  # its name, for messages
 
     def __init__(self, parent_trace):
         self.alive = True
+        self.function = None  # what is being transformed, where messages are to name it
         self.parent_trace = parent_trace
         self.staging = parent_trace.staging if parent_trace is not None else False
 
@@ -47,6 +49,15 @@ class Trace:
     def invalidate(self):
         """Called when the trace ends: its tracers must not be used any more."""
         self.alive = False
+
+    def subject(self):
+        """The function and the transformation, as text; empty when the function is not known."""
+        function = self.function
+        while hasattr(function, "fun"):
+            function = function.fun
+        if function is None or source.is_internal(getattr(getattr(function, "__code__", None), "co_filename", "")):
+            return ""
+        return f"{source.function_location(function)} traced for {self.transformation}"
 
 
 class EvalTrace(Trace):
@@ -114,11 +125,13 @@ class Tracer(Array):
 
     def _origin_msg(self):
         """Sentences that say where this tracer comes from, for error messages."""
-        return ""
+        subject = self._trace.subject()
+        return f"The error occurred in the function {subject}." if subject else ""
 
     def escape_msg(self):
         """Sentences that say where a tracer that outlived its trace was made."""
-        return ""
+        subject = self._trace.subject()
+        return f"The function being traced when the value leaked was {subject}.\n" if subject else ""
 
     # Conversions to Python values: possible when a concrete value is behind the tracer.
 

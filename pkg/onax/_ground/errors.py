@@ -39,11 +39,13 @@ def compose(fault, place="", remedy=""):
 
 
 def _static_advice(tracer):
-    """How to give the function being traced the value itself, naming the argument if there is only one."""
-    names = getattr(tracer, "_argument_names", tuple)()
-    if len(names) == 1:
-        return f"give the function the value itself: `static_argnames={names[0]!r}`"
-    return "mark the argument as static"
+    """How a function being jitted gets the value itself, naming the argument if it is one; else nothing."""
+    names = tracer._argument_names() if hasattr(tracer, "_argument_names") else None
+    if names is None:
+        return ""
+    if len(names) == 1 and names[0].isidentifier():
+        return f", or give the function the value itself: `static_argnames={names[0]!r}`"
+    return ", or mark the argument as static"
 
 
 def _described(tracer):
@@ -100,7 +102,7 @@ class TracerBoolConversionError(ConcretizationTypeError):
             compose(
                 f"Attempted boolean conversion of {_described(tracer)}.",
                 tracer._origin_msg(),
-                f"Use `where`, `lax.cond` or `lax.while_loop`, or {_static_advice(tracer)}.",
+                f"Use `where`, `lax.cond` or `lax.while_loop`{_static_advice(tracer)}.",
             ),
         )
 
@@ -126,7 +128,7 @@ class TracerIntegerConversionError(JAXTypeError):
             compose(
                 f"The __index__() method was called on {_described(tracer)}",
                 tracer._origin_msg(),
-                "Index an array of `onax.numpy` instead of a Python sequence (`jnp.asarray(sequence)[i]`), or "
+                "Index an array of `onax.numpy` instead of a Python sequence (`jnp.asarray(sequence)[i]`)"
                 f"{_static_advice(tracer)}.",
             )
         )

@@ -33,7 +33,7 @@ class JVPTracer(Tracer):
 
     def _origin_msg(self):
         """That of the primal."""
-        return self.primal._origin_msg() if isinstance(self.primal, Tracer) else ""
+        return (isinstance(self.primal, Tracer) and self.primal._origin_msg()) or super()._origin_msg()
 
 
 class JVPTrace(Trace):
@@ -41,6 +41,7 @@ class JVPTrace(Trace):
 
     __slots__ = ()
     tracer = JVPTracer
+    transformation = "jvp"
 
     def unpack(self, x):
         """(primal, tangent) of a value, with a symbolic zero for what is not this trace's."""
@@ -117,6 +118,7 @@ def jvp_flat(fun, primals, tangents, at_end=None):
     `at_end(trace)` is called before the trace ends, to take the primals out of values that are not results.
     """
     trace = JVPTrace(find_cur_trace())
+    trace.function = fun
     args = [trace.pack(p, t) for p, t in zip(primals, tangents)]
     try:
         with set_current_trace(trace):

@@ -85,6 +85,10 @@ class LinearizeTrace(JVPTrace):
         super().__init__(parent_trace)
         self.tangent_trace = TangentTrace(debug_info, parent_trace)
 
+    def subject(self):
+        info = self.tangent_trace.debug_info
+        return "" if info is core.UNKNOWN_DEBUG_INFO else f"{info.func_src_info} traced for {info.traced_for}"
+
     def invalidate(self):
         self.alive = False
         self.tangent_trace.alive = False

@@ -29,11 +29,8 @@ class DynamicJaxprTracer(Tracer):
         return self._trace.origin_of(self)
 
     def _argument_names(self):
-        """Names of the arguments that this value depends on, where they could be static; else ()."""
-        if self._trace.debug_info.traced_for != "jit":
-            return ()
-        names = self._trace._arguments_behind(self._var)
-        return tuple(dict.fromkeys(name.split("[")[0].split(".")[0] for name in names if name))
+        """Names of the arguments that this value depends on; None where they could not be static."""
+        return self._trace._arguments_behind(self._var) if self._trace.debug_info.traced_for == "jit" else None
 
     def escape_msg(self):
         """The function that was being traced, and the line that made this value."""
