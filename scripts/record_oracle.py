@@ -9,17 +9,19 @@ tests/golden/jaxprs.json.  Samples whose answer is recorded already are not aske
 import argparse
 import importlib
 import json
+import os
 import sys
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 sys.path.insert(0, str(TESTS))
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")  # parallel_cases.py wants devices
 
 import onax as jax  # noqa: E402
 import oracle  # noqa: E402
 import oracle_requests  # noqa: E402
 
-CALL_TABLES = ("control_cases", "random_cases")
+CALL_TABLES = ("control_cases", "parallel_cases", "random_cases")
 GOLDEN = TESTS / "golden" / "jaxprs.json"
 
 

@@ -2,8 +2,8 @@
 
 One program computes whole values; how they are spread afterwards follows from the operands, operation by operation, as
 the partitioner of JAX does it in the plain cases: a dimension that goes through an operation keeps the mesh axes that
-cut it, a dimension that is reduced, indexed or cut to a size they do not divide loses them.  `shard_map`,
-`with_sharding_constraint` and `device_put` say themselves where their results lie.
+cut it, a dimension that is reduced, indexed or cut to a size they do not divide loses them.  `shard_map`
+and `with_sharding_constraint` say themselves where their results lie.
 """
 
 from onax._control.checkpoint import remat_p
@@ -20,10 +20,12 @@ from onax._native import dispatch
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from onax._prims.dot import dot_general_p
+from onax._prims.indexing import gather_p
 from onax._prims.misc import device_put_p
 from onax._prims.misc_sharding import sharding_constraint_p
 from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
+from onax._prims.slicing import dynamic_slice_p, slice_p
 from onax._prims.stacking import stack_p
 from onax._transforms.transfer import device_put, spread
 
@@ -78,7 +80,24 @@ def _stack(cuts, avals, shape, params):
     return [*merged[: params["axis"]], (), *merged[params["axis"] :]]
 
 
+def _gather(cuts, avals, shape, params):
+    """Dimensions that are taken whole keep their axes."""
+    numbers, old = params["dimension_numbers"], avals[0].shape
+    gone = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+    out = [()] * len(shape)
+    for place, d in zip(numbers.offset_dims, [d for d in range(len(old)) if d not in gone]):
+        if shape[place] == old[d]:
+            out[place] = cuts[0][d]
+    return out
+
+
+def _whole_only(cuts, avals, shape, params):
+    """Dimensions of unchanged size keep their axes: slices, where no program is compiled around them."""
+    return [c if m == n else () for c, m, n in zip(cuts[0], avals[0].shape, shape)]
+
+
 _RULES = {
+    gather_p: _gather,
     transpose_p: _transpose,
     argmax_p: _reduce,
     argmin_p: _reduce,
@@ -88,6 +107,7 @@ _RULES = {
     dot_general_p: _dot,
     stack_p: _stack,
 }
+_EAGER_RULES = {slice_p: _whole_only, dynamic_slice_p: _whole_only}
 _BODIES = {jit_p: "jaxpr", remat_p: "jaxpr", custom_jvp_call_p: "call_jaxpr", custom_vjp_call_p: "call_jaxpr"}
 _BODIES[custom_vmap_p] = "call"
 
@@ -123,14 +143,14 @@ def _axes(sharding, ndim):
     return entries + [()] * (ndim - len(entries))
 
 
-def results_of(primitive, shardings, avals, params, out_avals):
+def results_of(primitive, shardings, avals, params, out_avals, eager=False):
     """For each result of an operation its sharding, or None; `shardings` are those of the operands, or None."""
     if primitive is shard_map_p:
         return [NamedSharding(params["mesh"], spec) for spec in params["out_specs"]]
     if primitive is sharding_constraint_p:
         return [_as_named(params["sharding"])]
     if primitive is device_put_p:
-        return [_as_named(d) or s for d, s in zip(params["devices"], shardings)]
+        return [s or _replicated(d) for d, s in zip(params["devices"], shardings)]
     if primitive is jit_p and any(s is not None for s in params["out_shardings"]):
         return [s if isinstance(s, NamedSharding) else None for s in params["out_shardings"]]
     if primitive in _BODIES:
@@ -139,7 +159,8 @@ def results_of(primitive, shardings, avals, params, out_avals):
     if mesh is None:
         return [None] * len(out_avals)
     cuts = [_axes(s if s is not None and s.mesh == mesh else None, a.ndim) for s, a in zip(shardings, avals)]
-    rule = _RULES.get(primitive)
+    rule = _EAGER_RULES.get(primitive) if eager else None
+    rule = rule or _RULES.get(primitive)
     if rule is None:
         reduces = "axes" in params and len(avals) == 1 and avals[0].ndim == out_avals[0].ndim + len(params["axes"])
         rule = _reduce if reduces else _through
@@ -153,6 +174,12 @@ def _through(cuts, avals, shape, params):
 
 def _as_named(place):
     return place if isinstance(place, NamedSharding) and len(place.device_set) > 1 else None
+
+
+def _replicated(place):
+    """Where `device_put` inside a program leaves a value: on all devices named, whole, as in JAX."""
+    named = _as_named(place)
+    return None if named is None else NamedSharding(named.mesh, PartitionSpec())
 
 
 def results_of_program(jaxpr, shardings):
@@ -219,9 +246,8 @@ def _place_eager(primitive, operands, params, out):
     """The result of an operation carried out on operands of which some lie on several devices."""
     outs = out if primitive.multiple_results else [out]
     _check_devices(primitive, operands)
-    shardings = results_of(
-        primitive, [sharding_of(x) for x in operands], [typeof(x) for x in operands], params, [typeof(x) for x in outs]
-    )
+    avals, out_avals = [typeof(x) for x in operands], [typeof(x) for x in outs]
+    shardings = results_of(primitive, [sharding_of(x) for x in operands], avals, params, out_avals, eager=True)
     placed = [x if s is None else spread_over(x, s) for x, s in zip(outs, shardings)]
     return placed if primitive.multiple_results else placed[0]
 

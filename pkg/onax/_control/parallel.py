@@ -90,7 +90,7 @@ class Region:
         shape = list(aval.shape)
         for i, entry in enumerate(spec):
             shape[i] *= self.size(names_in(entry))
-        return aval.strip_weak_type().update(shape=tuple(shape)) if any(spec) else aval.update(shape=tuple(shape))
+        return aval.update(shape=tuple(shape))
 
 
 # ---- one program of all devices

@@ -72,6 +72,7 @@ def _checked(flat_fun):
                 raise TypeError(f"Output from batched function {x!r} with type {type(x)} is not a valid JAX type")
         return leaves
 
+    run.fun = flat_fun  # for messages
     return run
 
 
@@ -148,14 +149,14 @@ def _inconsistent_sizes(fun, args, kwargs, leaves, dims, axis_size):
             aval = typeof(x)
             text = f"axis {d} of argument {name} of type {aval.str_short()}"
             groups.setdefault(aval.shape[d], []).append(text)
-    if axis_size is not None:
-        groups.setdefault(axis_size, []).append("the explicit argument axis_size")
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     lines = ["vmap got inconsistent sizes for array axes to be mapped:"]
+    if axis_size is not None:
+        lines.append(f"  * the `axis_size` argument was {axis_size}")
     for i, (size, where) in enumerate(ordered):
         if len(where) == 1:
             lines.append(f"  * one axis had size {size}: {where[0]}")
         else:
-            share = "most" if i == 0 and len(where) > len(ordered[1][1]) else "some"
+            share = "most" if i == 0 and (len(ordered) == 1 or len(where) > len(ordered[1][1])) else "some"
             lines.append(f"  * {share} axes ({len(where)} of them) had size {size}, e.g. {where[0]}")
     return ";\n".join(lines).replace("mapped:;", "mapped:")

@@ -2,7 +2,7 @@
 
 import importlib
 
-_LATER = frozenset({"checkify"})
+_LATER = frozenset({"checkify", "shard_map"})
 _LATER_FUNCTIONS = {"io_callback": "onax._control.callbacks"}
 
 

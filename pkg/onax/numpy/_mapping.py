@@ -86,7 +86,7 @@ def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
     """pyfunc as a function that broadcasts, by mapping it over the leading axes of its arguments.
 
     `signature`, such as '(m,n),(n)->(m)', names the trailing axes pyfunc itself takes; without one it takes scalars.
-    `excluded` positions and names are passed through as they are.
+    `excluded` positions and names, and arguments that are None, are passed through as they are.
     """
     for item in excluded:
         if not isinstance(item, (str, int)):
@@ -99,13 +99,14 @@ def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
     @functools.wraps(pyfunc)
     def wrapped(*args, **kwargs):
         hint = f"on vectorized function with {excluded=!r} and {signature=!r}"
-        mapped, values, fixed = _without_excluded(pyfunc, args, kwargs, excluded)
+        apart = {*excluded, *(i for i, a in enumerate(args) if a is None), *(k for k, a in kwargs.items() if a is None)}
+        mapped, values, fixed = _without_excluded(pyfunc, args, kwargs, apart)
         if signature is None:
             inputs, outputs = [()] * len(values), None
         else:
             inputs, outputs = _parse_signature(signature)
         if len(inputs) != len(values):
-            raise TypeError(f"wrong number of positional arguments: expected {len(inputs)}, got {len(values)}")
+            raise TypeError(f"wrong number of positional arguments: expected {len(inputs)}, got {len(values)} {hint}")
         check_arraylike("vectorize", *values)
         values = arrays("vectorize", *values)
         leads, sizes = _leading_shapes(values, inputs, hint)
@@ -159,8 +160,6 @@ def _checking(function, fixed, outputs, sizes, hint):
         if outputs is None:
             return out
         sequence = out if isinstance(out, tuple) else (out,)
-        if len(outputs) == 1 and isinstance(out, tuple):
-            raise TypeError(f"wrong output signature: a tuple of {len(out)} where one array was promised {hint}")
         if len(sequence) != len(outputs):
             raise TypeError(f"wrong number of output arguments: expected {len(outputs)}, got {len(sequence)} {hint}")
         known = dict(sizes)

@@ -1,0 +1,355 @@
+"""Named axes, pmap, shard_map and shardings on eight devices: against real JAX's recorded results; errors."""
+
+import re
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+import oracle
+import parallel_cases
+from onax import lax
+from onax._core.evaluate import jaxpr_as_fun
+from onax.experimental.shard_map import shard_map as old_shard_map
+from onax.export import export
+from onax.sharding import AxisType, Mesh, NamedSharding, get_mesh, set_mesh
+from onax.sharding import PartitionSpec as P
+from tolerance import assert_same_bits, assert_within, finfo, is_float
+from virtual_devices import eight_devices
+
+RECORDED = oracle.load("parallel_cases")
+# A case is a chain of at most sixteen operations, each within four units in the last place of its largest value.
+CHAIN_ULPS = 64
+with eight_devices():
+    CASES = parallel_cases.cases(jax)
+PROGRAMS = [name for name in CASES if not name.startswith("where")]
+PLACES = [name for name in CASES if name.startswith("where")]
+VMAPPED = [name for name in PROGRAMS if "pmap" not in name and "shard_map" not in name]
+EXPORTED = VMAPPED[::3] + ["pmap", "grad of pmap", "shard_map of a matrix product", "grad of shard_map, replicated"]
+
+
+@pytest.fixture(autouse=True)
+def devices():
+    with eight_devices():
+        yield
+
+
+def agree(got, name):
+    answer = RECORDED.get(name)
+    assert answer is not None, "not recorded: run `make record`"
+    assert "ok" in answer, answer
+    leaves = jax.tree_util.tree_leaves(got)
+    assert len(leaves) == len(answer["ok"])
+    for leaf, (dtype, shape, data, weak) in zip(leaves, answer["ok"]):
+        want = np.frombuffer(data, np.dtype(getattr(jnp, dtype, dtype))).reshape(shape)
+        assert getattr(leaf, "weak_type", weak) == weak, f"{name}: weak type {leaf.weak_type}, expected {weak}"
+        leaf = np.asarray(leaf)
+        if is_float(want.dtype):
+            size = np.max(np.abs(want.astype(np.float64)), initial=0.0)
+            assert_within(leaf, want, CHAIN_ULPS * float(finfo(want.dtype).eps) * size, name)
+        else:
+            assert_same_bits(leaf, want, name)
+
+
+@pytest.mark.parametrize("way", ["eager", "jit"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_agrees_with_jax(name, way):
+    function, args = CASES[name]
+    agree((jax.jit(function) if way == "jit" else function)(*args), name)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_lies_where_jax_puts_it(name):
+    function, args = CASES[name]
+    agree(function(*args), name)
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_exported(name):
+    function, args = CASES[name]
+    agree(export(jax.jit(function))(*args).call(*args), name)
+
+
+# ---- errors
+
+
+X = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+def mesh(**sizes):
+    return jax.make_mesh(tuple(sizes.values()), tuple(sizes), (AxisType.Auto,) * len(sizes))
+
+
+def mapped(f, i, o, **options):
+    return jax.shard_map(f, mesh=mesh(x=4, y=2), in_specs=i, out_specs=o, **options)
+
+
+ERRORS = {
+    "a name that is not there": (
+        lambda: jax.vmap(lambda x: lax.psum(x, "j"), axis_name="i")(X),
+        NameError,
+        "Found an unbound axis name: j. To fix this, please call psum under `jax.shard_map`.",
+    ),
+    "no axis at all": (lambda: lax.psum(X, "i"), NameError, "unbound axis name: i"),
+    "no axis to index": (
+        lambda: lax.axis_index("i"),
+        NameError,
+        "Found an unbound axis name: i. To fix this, please call axis_index under `jax.shard_map`.",
+    ),
+    "the size of no axis": (lambda: lax.axis_size("i"), NameError, "unbound axis name: i"),
+    "no derivative": (
+        lambda: jax.vmap(jax.grad(lambda x: lax.pmax(x, "i")), axis_name="i")(X[:, 0]),
+        NotImplementedError,
+        "pmax",
+    ),
+    "a name twice": (
+        lambda: jax.vmap(lambda x: lax.psum(x, ("i", "i")), axis_name="i")(X),
+        ValueError,
+        "duplicate value in 'axes'",
+    ),
+    "groups that leave some out": (
+        lambda: jax.vmap(lambda x: lax.psum(x, "i", axis_index_groups=[[0, 1]]), axis_name="i")(X),
+        ValueError,
+        "axis_index_groups must cover all indices exactly once",
+    ),
+    "no permutation": (
+        lambda: jax.vmap(lambda x: lax.pshuffle(x, "i", [0, 0, 1, 2]), axis_name="i")(X),
+        ValueError,
+        "`perm` does not represent a permutation",
+    ),
+    "a size that does not fit all_to_all": (
+        lambda: jax.vmap(lambda x: lax.all_to_all(x, "i", 0, 0), axis_name="i")(X),
+        ValueError,
+        "all_to_all requires the size of the mapped axis axis_name to equal x.shape[split_axis], but they are 4 and 3 "
+        "respectively.",
+    ),
+    "pcast outside of shard_map": (
+        lambda: jax.vmap(lambda x: lax.pcast(x, "i", to="varying"), axis_name="i")(X),
+        ValueError,
+        "pvary should be called under jax.shard_map.",
+    ),
+    "pmap over too many": (
+        lambda: jax.pmap(lambda x: x)(jnp.ones((9, 3))),
+        ValueError,
+        "implies that array axis 0 is partitioned 8 times, but the dimension size is 9 (full shape: (9, 3), "
+        "per-dimension tiling factors: [8, 1] should evenly divide the shape)",
+    ),
+    "pmap over unlike axes": (
+        lambda: jax.pmap(lambda x, y: x)(X, X[:3]),
+        ValueError,
+        "implies that array axis 0 is partitioned 4 times, but the dimension size is 3",
+    ),
+    "pmap over a scalar": (
+        lambda: jax.pmap(lambda x: x)(1.0),
+        ValueError,
+        "pmap requires at least one argument with a mapped axis.",
+    ),
+    "pmap of another size": (
+        lambda: jax.pmap(lambda x: x, axis_size=3)(X),
+        ValueError,
+        "Specified axis_size 3 doesn't match received axis_size 4.",
+    ),
+    "pmap on no devices": (
+        lambda: jax.pmap(lambda x: x, devices=[]),
+        ValueError,
+        "'devices' argument to pmap must be non-empty, or None.",
+    ),
+    "pmap with a list for a static argument": (
+        lambda: jax.pmap(lambda x, n: x, static_broadcasted_argnums=1)(X, [3]),
+        ValueError,
+        "Static argument (index 1) of type <class 'list'> for function <lambda> is non-hashable.",
+    ),
+    "pmap without its static argument": (
+        lambda: jax.pmap(lambda x: x, static_broadcasted_argnums=3)(X),
+        ValueError,
+        "pmapped function has static_broadcasted_argnums=(3,) but was called with only 1 positional argument.",
+    ),
+    "pmap over what is no axis": (
+        lambda: jax.pmap(lambda x: x, in_axes="a")(X),
+        TypeError,
+        "pmap in_axes must be an int, None, or (nested) container with those types as leaves, but got a.",
+    ),
+    "shard_map, not the same everywhere": (
+        lambda: mapped(lambda x: x, P("x", "y"), P("x"))(X.repeat(2, 1)),
+        ValueError,
+        "was given out_specs which require replication which can't be statically inferred given the mesh",
+    ),
+    "shard_map of pieces that are unequal": (
+        lambda: mapped(lambda x: x, P("x"), P("x"))(X[:3]),
+        ValueError,
+        "which maps array axis 0 (of size 3) to mesh axis 'x' (of size 4), but 4 does not evenly divide 3",
+    ),
+    "shard_map, a spec too long": (
+        lambda: mapped(lambda x: x, P("x", None, None), P("x"))(X),
+        ValueError,
+        "in_specs is P('x', None, None) which has length 3",
+    ),
+    "shard_map, a spec too long for a result": (
+        lambda: mapped(lambda x: x.sum(), P("x"), P("x"))(X),
+        ValueError,
+        "out_specs is P('x',) which has length 1",
+    ),
+    "shard_map over an axis that is not there": (
+        lambda: mapped(lambda x: x, P("z"), P("x"))(X),
+        ValueError,
+        "in_specs refers to 'z'",
+    ),
+    "shard_map, specs of another structure": (
+        lambda: mapped(lambda x, y: x, (P("x"),), P("x"))(X, X),
+        ValueError,
+        "pytree structure error: different lengths of tuple at key path\n    shard_map in_specs",
+    ),
+    "shard_map without a mesh": (
+        lambda: jax.shard_map(lambda x: x, in_specs=P("x"), out_specs=P("x"))(X),
+        ValueError,
+        "The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context",
+    ),
+    "jit of what lies elsewhere": (
+        lambda: jax.jit(lambda x: x, in_shardings=NamedSharding(mesh(x=2), P()))(
+            jax.device_put(X, NamedSharding(mesh(x=2), P("x")))
+        ),
+        ValueError,
+        "Sharding passed to jit does not match the sharding on the respective arg.",
+    ),
+    "jit to a spec without a mesh": (
+        lambda: jax.jit(lambda x: x, out_shardings=P("x"))(X),
+        RuntimeError,
+        "jit requires a non-empty mesh in context if you are passing `PartitionSpec`s to out_shardings.",
+    ),
+    "device_put to a spec without a mesh": (
+        lambda: jax.device_put(X, P("x")),
+        ValueError,
+        "Please set a mesh via `jax.set_mesh` if a PartitionSpec is passed to device_put",
+    ),
+    "one sharded, one elsewhere": (
+        lambda: jax.device_put(X, NamedSharding(mesh(x=2), P("x"))) + jax.device_put(X, jax.devices()[5]),
+        ValueError,
+        "Received incompatible devices for jitted computation. Got argument x of add with shape float32[4,3] and with "
+        "device ids [0, 1] on platform CPU and argument y of add with shape float32[4,3] and with device ids [5]",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(name):
+    call, kind, text = ERRORS[name]
+    with pytest.raises(kind, match=re.escape(text)):
+        call()
+
+
+# ---- what the records do not show
+
+
+def test_collectives_disappear_under_vmap():
+    jaxpr = jax.make_jaxpr(jax.vmap(lambda x: lax.psum(x, "i"), axis_name="i", out_axes=None))(X)
+    assert [e.primitive.name for e in jaxpr.eqns] == ["reduce_sum"]
+
+
+def test_collectives_in_an_axis_environment():
+    jaxpr = jax.make_jaxpr(lambda x: lax.psum(x, ("i", "j")), axis_env=[("i", 2), ("j", 3)])(1.0)
+    (eqn,) = jaxpr.eqns
+    assert eqn.params == {"axes": ("i", "j"), "axis_index_groups": None}
+
+
+def test_a_collective_alone_does_not_run():
+    jaxpr = jax.make_jaxpr(lambda x: lax.psum(x, "i"), axis_env=[("i", 2)])(1.0)
+    with pytest.raises(NameError, match="Found an unbound axis name: i"):
+        jaxpr_as_fun(jaxpr)(1.0)
+
+
+def test_pmap_passes_static_arguments():
+    seen = []
+    out = jax.pmap(lambda x, n: (seen.append(type(n)), x * n)[1], static_broadcasted_argnums=1)(X, 3)
+    assert seen and set(seen) == {int} and np.array_equal(out, X * 3)
+
+
+def test_pmap_stages_once():
+    seen = []
+    f = jax.pmap(lambda x: (seen.append(1), x + 1)[1])
+    for _ in range(3):
+        f(X)
+    traced = len(seen)
+    f(X)
+    assert len(seen) == traced
+
+
+def test_nested_pmap():
+    inner = lambda y: lax.psum(y, ("i", "j")) + lax.axis_index("j")
+    out = jax.pmap(jax.pmap(inner, axis_name="j"), axis_name="i")(X)
+    assert np.allclose(out, X.sum() + np.arange(3))
+
+
+def test_pmap_donates():
+    x = jnp.ones((4, 3))
+    jax.pmap(lambda x: x * 2, donate_argnums=0)(x)
+    assert x.is_deleted()
+
+
+def test_lowered_pmap():
+    lowered = jax.pmap(lambda x: x + 1).lower(X)
+    assert np.array_equal(lowered.compile()(X), X + 1)
+
+
+def test_groups_under_vmap():
+    """JAX refuses these under vmap; here they are the groups of pmap."""
+    groups = [[0, 2], [1, 3]]
+    out = jax.vmap(lambda x: lax.psum_scatter(x[:2], "i", axis_index_groups=groups), axis_name="i")(X)
+    sums = np.stack([X[[0, 2], :2].sum(0), X[[1, 3], :2].sum(0)])
+    assert np.array_equal(out, [sums[0, 0], sums[1, 0], sums[0, 1], sums[1, 1]])
+
+
+def test_pbroadcast():
+    out = jax.vmap(lambda x: lax.pbroadcast(x, "i", 2), axis_name="i")(X)
+    assert np.array_equal(out, np.broadcast_to(X[2], X.shape))
+    grad = jax.vmap(jax.grad(lambda x: jnp.sum(lax.pbroadcast(x, "i", 2) * x)), axis_name="i")(X)
+    want = np.broadcast_to(X[2], X.shape).copy()
+    want[2] += X.sum(0)
+    assert np.array_equal(grad, want)
+
+
+def test_meshes_in_context():
+    grid = mesh(x=4)
+    assert get_mesh().empty
+    with set_mesh(grid):
+        assert get_mesh() is grid
+        out = jax.shard_map(lambda x: x * 2, in_specs=P("x"), out_specs=P("x"))(X)
+        assert jax.device_put(X, P("x")).sharding == out.sharding == NamedSharding(grid, P("x"))
+        assert jax.jit(lambda x: x, out_shardings=P("x"))(X).sharding == NamedSharding(grid, P("x"))
+    assert get_mesh().empty
+
+
+def test_shard_map_under_its_old_name():
+    with pytest.warns(DeprecationWarning):
+        f = old_shard_map(lambda x: lax.psum(x, "x"), mesh(x=4), P("x"), P(), check_rep=False)
+    assert np.array_equal(f(X), X.sum(0, keepdims=True))
+
+
+def test_arrays_from_pieces():
+    sharding = NamedSharding(mesh(x=4), P("x"))
+    whole = jax.make_array_from_callback((4, 3), sharding, lambda index: X[index])
+    pieces = [s.data for s in whole.addressable_shards]
+    again = jax.make_array_from_single_device_arrays((4, 3), sharding, pieces)
+    for made in (whole, again):
+        assert made.sharding == sharding and np.array_equal(made, X)
+    with pytest.raises(ValueError, match="4 devices, but 3 arrays"):
+        jax.make_array_from_single_device_arrays((4, 3), sharding, pieces[:3])
+
+
+def test_an_eager_step_of_training():
+    """A step of data-parallel training: with check_vma the gradient is summed already."""
+    grid = Mesh(np.array(jax.devices()[:4], dtype=object), ("data",))
+    loss = lambda w, x, y: jnp.mean((x @ w - y) ** 2)
+
+    def step(w, x, y):
+        mean, g = jax.value_and_grad(lambda w: lax.pmean(loss(w, x, y), "data"))(w)
+        return mean, w - 0.1 * g
+
+    rng = np.random.default_rng(0)
+    w, x = rng.normal(size=3).astype(np.float32), rng.normal(size=(8, 3)).astype(np.float32)
+    y = x @ np.array([1, 2, 3], np.float32)
+    run = jax.shard_map(step, mesh=grid, in_specs=(P(), P("data"), P("data")), out_specs=(P(), P()))
+    for f in (run, jax.jit(run)):
+        mean, new = f(w, x, y)
+        want, g = jax.value_and_grad(loss)(w, x, y)
+        assert np.allclose(mean, want, rtol=1e-5) and np.allclose(new, w - 0.1 * g, rtol=1e-5)
