@@ -65,6 +65,7 @@ def cases(jax):
         **_elementwise_primitives(jax, x, i),
         **_other_primitives(jax, x, m, i),
         **_programs_inside(jax, x, m),
+        **_derived_programs(jax, x, m),
         **_random_primitives(jax),
         **_callbacks(jax, x),
         **_options(jax, x, m),
@@ -347,6 +348,67 @@ def _programs_inside(jax, x, m):
         "grad of checkpoint": (jax.grad(lambda a: saved(a).sum()), (x,)),
         "associative_scan": (lambda a: lax.associative_scan(lax.add, a), (x,)),
     }
+
+
+def _derived_programs(jax, x, m):
+    """Derivatives and batches of programs inside programs, rules by hand, and what is built of them."""
+    jnp, lax = jax.numpy, jax.lax
+    pick = lambda p, a: lax.cond(p, lambda v: jnp.sin(v) * v, lambda v: jnp.exp(v) * 2, a)
+    double = lambda a: lax.while_loop(lambda c: c.sum() < 10, lambda c: c * 2, a)
+    wave = lambda a: lax.scan(lambda c, y: (jnp.sin(c) * y, c), 1.0, a)
+    again = jax.checkpoint(lambda a: jnp.sin(jnp.sin(a)))
+    ruled = jax.custom_jvp(lambda a: jnp.sin(a))
+    ruled.defjvp(lambda p, t: (ruled(*p), t[0] * 2))
+    pulled = jax.custom_vjp(lambda a: jnp.sin(a))
+    pulled.defvjp(lambda a: (pulled(a), a), lambda r, g: (g * r * 3,))
+    by_hand = jax.custom_gradient(lambda a: (jnp.sin(a), lambda g: (g * a,)))
+    name = importlib.import_module(f"{jax.__name__}.ad_checkpoint").checkpoint_name
+    root = lambda a: lax.custom_root(lambda v: v * v - a, 1.0, lambda f, v: v + f(v), lambda g, y: y / g(1.0))
+    found = {
+        "jvp of cond": (lambda a, p: jax.jvp(lambda y: pick(p, y), (a,), (a,)), (x, True)),
+        "switch": (lambda i, a: lax.switch(i, [jnp.sin, jnp.cos, lambda v: v * 2], a), (1, x)),
+        "vmap of cond": (jax.vmap(pick, (None, 0)), (True, m)),
+        "vmap of cond's predicate": (jax.vmap(pick), (np.array([True, False, True]), m)),
+        "cond's constants": (lambda p, a: lax.cond(p, lambda: (a, x), lambda: (x * 2, a)), (True, x)),
+        "jvp of while": (lambda a: jax.jvp(double, (a,), (a,)), (x,)),
+        "linearize of while": (lambda a: jax.linearize(double, a)[1](a), (x,)),
+        "vmap of while": (jax.vmap(double), (m,)),
+        "vmap of while's constant": (
+            jax.vmap(lambda a, b: lax.while_loop(lambda c: c[0] < 10, lambda c: (c[0] + 1, c[1] * b), (0, a))),
+            (m, m),
+        ),
+        "grad of scan": (jax.grad(lambda a: wave(a)[0]), (x,)),
+        "jvp of scan": (lambda a: jax.jvp(lambda v: wave(v)[0], (a,), (a,)), (x,)),
+        "vmap of scan": (jax.vmap(wave), (m,)),
+        "fori_loop of dynamic length": (lambda n, a: lax.fori_loop(0, n, lambda i, c: c * 2 + i, a), (3, x)),
+        "fori_loop of an int8 length": (
+            lambda n, a: lax.fori_loop(0, n, lambda i, c: i + c, a),
+            (np.int8(3), np.float32(2)),
+        ),
+        "grad of fori_loop": (jax.grad(lambda a: lax.fori_loop(0, 3, lambda i, c: jnp.sin(c), a)), (2.0,)),
+        "map": (lambda a: lax.map(jnp.sin, a), (x,)),
+        "map in batches": (lambda a: lax.map(jnp.sin, a, batch_size=2), (x,)),
+        "grad of checkpoint": (jax.grad(again), (2.0,)),
+        "vmap of checkpoint": (jax.vmap(again), (x,)),
+        "jvp of checkpoint": (lambda a: jax.jvp(again, (a,), (a,)), (2.0,)),
+        "grad of a name": (jax.grad(lambda a: name(a * a, "a")), (1.0,)),
+        "associative_scan": (lambda a: lax.associative_scan(jnp.add, a), (np.ones(5, np.float32),)),
+        "associative_scan backwards": (lambda a: lax.associative_scan(jnp.multiply, a, reverse=True, axis=1), (m,)),
+        "custom_root": (root, (2.0,)),
+        "grad of custom_root": (jax.grad(root), (2.0,)),
+        "grad of custom_jvp": (jax.grad(ruled), (1.0,)),
+        "vmap of custom_jvp": (jax.vmap(ruled), (x,)),
+        "jvp of custom_jvp": (lambda a: jax.jvp(ruled, (a,), (a,)), (1.0,)),
+        "grad of custom_vjp": (jax.grad(pulled), (1.0,)),
+        "vmap of custom_vjp": (jax.vmap(pulled), (x,)),
+        "vmap of grad of custom_vjp": (jax.vmap(jax.grad(pulled)), (x,)),
+        "custom_gradient": (by_hand, (1.0,)),
+        "grad of custom_gradient": (jax.grad(by_hand), (1.0,)),
+        "jacfwd": (jax.jacfwd(jnp.sin), (x,)),
+        "jacrev": (jax.jacrev(jnp.sin), (x,)),
+        "linear_transpose": (lambda a: jax.linear_transpose(lambda v: v * 2, x)(a), (x,)),
+    }
+    return {f"derived: {key}": case for key, case in found.items()}
 
 
 def _random_primitives(jax):
