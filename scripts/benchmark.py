@@ -188,7 +188,39 @@ def steady_cases(jax):
     yield "steady elementwise chain, f32[1e6]", best(lambda: ready(wave(long)), 0.5)
 
 
-GROUPS = {"eager": eager_cases, "call": call_cases, "compile": compile_cases, "steady": steady_cases}
+def kernel_cases(jax):
+    """What runs by kernels of its own rather than by general operators: random numbers, sorting, callbacks."""
+    import numpy as np
+
+    jnp, random, ready = jax.numpy, jax.random, jax.block_until_ready
+    key, many = random.key(0), (1_000_000,)
+    bits, normal = lambda k: random.bits(k, many), lambda k: random.normal(k, many)
+    numbers = normal(key)
+    host = lambda v: jax.pure_callback(np.sin, jax.ShapeDtypeStruct((10,), np.float32), v)
+    walk = lambda k: jax.lax.fori_loop(0, 1000, lambda i, c: c + random.uniform(random.fold_in(k, i)), 0.0)
+    short = jnp.arange(10, dtype=jnp.float32)
+    for name, function, argument in (
+        ("1e6 random bits", bits, key),
+        ("1e6 normal numbers", normal, key),
+        ("sort, f32[1e6]", jnp.sort, numbers),
+        ("argsort, f32[1e6]", jnp.argsort, numbers),
+        ("top_k of 100, f32[1e6]", lambda v: jax.lax.top_k(v, 100), numbers),
+        ("pure_callback, f32[10]", host, short),
+    ):
+        jitted = jax.jit(function)
+        yield f"eager {name}", best(lambda f=function, a=argument: ready(f(a)), 0.5)
+        yield f"jitted {name}", best(lambda f=jitted, a=argument: ready(f(a)), 0.5)
+    steps = jax.jit(walk)
+    yield "jitted 1000 steps of fold_in and uniform", best(lambda: ready(steps(key)), 0.5)
+
+
+GROUPS = {
+    "eager": eager_cases,
+    "call": call_cases,
+    "compile": compile_cases,
+    "steady": steady_cases,
+    "kernel": kernel_cases,
+}
 
 
 def worker(module, groups):

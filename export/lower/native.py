@@ -9,6 +9,8 @@ nodes too, which files cannot have.
 import numpy as np
 
 from onax._control.callbacks import CALLBACKS, callback_location
+from onax._control.jit_call import jit_p
+from onax._core.jaxpr import Literal
 from onax._ground import dims
 from onax._ground.errors import LoweringError
 from onax._native import host, nodes
@@ -17,6 +19,8 @@ from onax._native.avals import ShapedArray
 from onax._native.context import Quiet
 from onax._native.dispatch import Primitive
 from onax._prims import random as prims
+from onax._prims.random import is_key_dtype
+from onax._prims.shaping import broadcast_in_dim_p
 from onax._prims.sorting import sort_p, top_k_p
 from onax._prims.special import erf_inv_p
 from onax.export.graph.kernels import ELEMENT_TYPES
@@ -42,7 +46,9 @@ def host_node(g, kernel, values, out_avals, *, ordered=False):
         avals.append(TOKEN)
     if not inputs:
         inputs.append(g.const(False))
+    outer, g.model.prefix = g.model.prefix, kernel.name
     results = g.node("Host", *inputs, outs=avals, domain="onax", kernel=host.Handle(kernel), primitive=kernel.name)
+    g.model.prefix = outer
     if ordered:
         *results, g.token = results
     return gathered(results, out_avals)
@@ -88,7 +94,12 @@ def on_host(g, eqn, values):
 
 def is_preferred(eqn):
     """Whether the kernel is quicker than ONNX's operators."""
-    return eqn.primitive in PREFERRED and can_run_on_host(eqn)
+    primitive = eqn.primitive
+    return primitive in PREFERRED and can_run_on_host(eqn) and WORTH_IT.get(primitive, _always)(eqn)
+
+
+def _always(_):
+    return True
 
 
 def _in_python(eqn):
@@ -181,6 +192,73 @@ PREFERRED = {
 }
 
 
+def _is_long(eqn):
+    return eqn.invars[0].aval.size > 128
+
+
+def _keeps_much(eqn):
+    """The runtime's TopK is quicker as long as few of many are kept."""
+    x, k = eqn.invars[0].aval, eqn.params["k"]
+    return x.size > 4096 and 16 * k >= x.shape[eqn.params["axis"]]
+
+
+# Of those, the ones for which it depends on the equation.
+WORTH_IT = {sort_p: _is_long, top_k_p: _keeps_much}
+
+# ---- calls that are one kernel ----
+
+
+def _is_literal(atom, value):
+    return type(atom) is Literal and not atom.aval.shape and atom.val == value
+
+
+def _is_normal_call(jaxpr):
+    """Whether a program is `random.normal` for float32: bits, uniform numbers in (-1, 1), erf_inv, times sqrt(2)."""
+    names = [e.primitive.name for e in jaxpr.eqns]
+    if names != ["jit", "erf_inv", "mul"] or jaxpr.consts or jaxpr.out_avals[0].dtype != F32:
+        return False
+    uniform, erf_inv, scale = jaxpr.eqns
+    low, high = np.nextafter(F32.type(-1), F32.type(0)), 1
+    inner = uniform.params["jaxpr"]
+    if [e.primitive.name for e in inner.eqns if e.primitive is not broadcast_in_dim_p] != _UNIFORM or inner.consts:
+        return False
+    bits, shift, cast, unit, *_ = inner.eqns
+    wide = bits.params["bit_width"] == 32 and cast.params["new_dtype"] == F32
+    return (
+        wide
+        and _is_literal(uniform.invars[1], low)
+        and _is_literal(uniform.invars[2], high)
+        and _is_literal(shift.invars[1], 9)
+        and any(_is_literal(v, F32.type(2**-23)) for v in unit.invars)
+        and any(_is_literal(v, F32.type(np.sqrt(2))) for v in scale.invars)
+        and erf_inv.invars[0] is uniform.outvars[0]
+    )
+
+
+_UNIFORM = "random_bits shift_right_logical convert_element_type mul sub mul add max".split()
+
+
+def _normal(eqn):
+    """The kernel of normal numbers in one pass over memory, or None for another program of that name."""
+    inner = eqn.params["jaxpr"]
+    if len(eqn.invars) != 1 or not is_key_dtype(eqn.invars[0].aval.dtype) or not _is_normal_call(inner):
+        return None
+    keys, out = eqn.invars[0].aval, eqn.outvars[0].aval
+    bits = inner.eqns[0].params["jaxpr"].eqns[0]
+    if not (_is_threefry(keys, bits.params) and dims.is_constant_shape(out.shape) and keys.size):
+        return None
+    return nodes.normal("normal", stated([out]), (keys.size, out.size // keys.size, 32))
+
+
+# Library calls, by the name that they are staged under, and the function that gives their kernel, or None.
+CALLS = {"_normal_real": _normal}
+
+
+def is_one_node(eqn):
+    """Whether a call becomes one node, and so must not be opened before it is lowered."""
+    return eqn.primitive is jit_p and eqn.params["name"] in CALLS and CALLS[eqn.params["name"]](eqn) is not None
+
+
 # ---- callbacks ----
 
 
@@ -219,6 +297,10 @@ def lower_natively(g, eqn, values):
     """The results of an equation by a Host node if it must or should have one, else None."""
     if eqn.primitive in _CALLBACKS:
         return _callback(g, eqn, values)
+    if eqn.primitive is jit_p:
+        maker = CALLS.get(eqn.params["name"])
+        kernel = None if maker is None else maker(eqn)
+        return None if kernel is None else host_node(g, kernel, values, [v.aval for v in eqn.outvars])
     return on_host(g, eqn, values) if is_preferred(eqn) else None
 
 
