@@ -51,6 +51,7 @@ cdef extern from "blocks_kernels.h" nogil:
 add_operator(onax_fused())
 
 MAGIC = ONAX_PROGRAM_MAGIC
+cdef double QUICK = 10e3     # nanoseconds of work for which the interpreter is not given to other threads
 
 # dtype -> its number, in the order of onax_type
 TYPES = {np.dtype(t): i for i, t in enumerate((np.float32, np.float64, np.int32, np.uint32, np.int64, np.uint64,
@@ -198,8 +199,11 @@ cdef class Program:
                 a = fresh(<cnp.dtype>self.descrs[i], <tuple>self.shapes[i])
                 results.append(a)
                 pointers[self.n_in + i] = cnp.PyArray_DATA(a)
-            with nogil:
+            if onax_program_work(self.handle) < QUICK:
                 failed = onax_program_run(self.handle, pointers, <void **>(pointers + self.n_in), NULL, NULL)
+            else:
+                with nogil:
+                    failed = onax_program_run(self.handle, pointers, <void **>(pointers + self.n_in), NULL, NULL)
             if failed:
                 raise MemoryError()
         finally:

@@ -87,7 +87,7 @@ def lower_plan(plan):
     """The ONNX graph of what is left to compute, or None.  Raises LoweringError for what has no ONNX form."""
     if plan.core is None:
         return None
-    return lazy.export_driver.lower_jaxpr(plan.core, opset=options.OPSET, target="native")
+    return lazy.export_driver.lower_jaxpr(lazy.regions.fuse(plan.core), opset=options.OPSET, target="native")
 
 
 def compile_plan(plan, name, compiler_options=None, graph=None):
@@ -95,6 +95,10 @@ def compile_plan(plan, name, compiler_options=None, graph=None):
     settings = options.session_options(compiler_options)
     if plan.core is None:
         return plan.executable(None)
+    if not settings:
+        program = lazy.regions.direct(plan.core)
+        if program is not None:
+            return plan.executable(program)
     options.attach()
     graph = graph or lower_plan(plan)
     if not graph.nodes and not graph.outputs:  # effects alone, and none that a graph has

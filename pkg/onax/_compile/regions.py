@@ -18,12 +18,12 @@ What is computed from constants alone stays outside too: the lowering folds it.
 from math import prod
 
 from onax._control.block_code import CODES, VIEWS, Code, Unfit
+from onax._control.checkpoint import remat_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
 from onax._control.fused import assembled, dense, fused_p
 from onax._control.jit_call import jit_p
-from onax._control.checkpoint import remat_p
 from onax._control.scan import scan_p
 from onax._control.while_loop import while_p
 from onax._core.effects import no_effects
@@ -32,8 +32,10 @@ from onax._ground import dims
 from onax._native.blocks import TYPES
 from onax._prims.shaping import iota_p
 from onax._transforms.simplify import drop_dead_code
+from onax.export.lower.native import is_one_node
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
+DIRECT_WORK = 80_000  # nanoseconds: twice what a part for another thread has (blocks_kernels.c)
 FOLDED_BYTES = 1024  # constants up to this size are folded by the lowering
 
 _CALLS = {jit_p: "jaxpr", custom_jvp_call_p: "call_jaxpr", custom_vjp_call_p: "call_jaxpr", remat_p: "jaxpr"}
@@ -46,6 +48,30 @@ def fuse(jaxpr):
     if found is None:
         found = jaxpr.cache["fused"] = _Regions(drop_dead_code(opened(jaxpr))).rebuilt()
     return found
+
+
+def direct(jaxpr):
+    """The program over blocks that a ClosedJaxpr is as a whole, which needs no session of the runtime.
+
+    None if it is none, or has work for a second thread.
+    """
+    whole = fuse(jaxpr)
+    working = [eqn for eqn in whole.eqns if not is_view(eqn)]
+    if len(working) != 1 or whole.constvars or not all(v.aval.dtype in TYPES for v in jaxpr.invars):
+        return None
+    (eqn,) = working
+    results = [x for x in whole.outvars if type(x) is not Literal]
+    if len(set(results)) != len(whole.outvars) or not set(eqn.outvars).issuperset(results):
+        return None
+    if eqn.primitive is fused_p:
+        eqns = eqn.params["jaxpr"].eqns
+    elif joins(eqn):
+        eqns = whole.eqns
+    else:
+        return None
+    inner = Jaxpr([], jaxpr.invars, whole.outvars, eqns, no_effects, jaxpr.debug_info)
+    program = assembled(ClosedJaxpr(inner))[1]
+    return program if program.work < DIRECT_WORK else None
 
 
 # ---- calls
@@ -62,7 +88,7 @@ def opened(jaxpr):
 class _Opening:
     """The equations and constants of a program whose calls are being opened."""
 
-    __slots__ = ("constvars", "consts", "eqns")
+    __slots__ = ("consts", "constvars", "eqns")
 
     def __init__(self, jaxpr):
         self.eqns = []
@@ -81,7 +107,7 @@ class _Opening:
         for eqn in jaxpr.eqns:
             operands = [read(x) for x in eqn.invars]
             name = _CALLS.get(eqn.primitive)
-            if name is not None:
+            if name is not None and not is_one_node(eqn):
                 env.update(zip(eqn.outvars, self._call(eqn.params[name], operands)))
                 continue
             results = eqn.outvars
@@ -154,14 +180,11 @@ def is_view(eqn):
 
 
 def _is_folded(eqn):
-    """Whether the lowering computes an equation over constants while it builds the graph, or only says where they are.
-    """
+    """Whether the lowering computes an equation over constants while it builds the graph, or only says where they are."""
     if eqn.primitive not in CODES:
         return True
     avals = [v.aval for v in eqn.outvars]
-    return all(
-        dims.is_constant_shape(a.shape) and prod(a.shape) * a.dtype.itemsize <= FOLDED_BYTES for a in avals
-    )
+    return all(dims.is_constant_shape(a.shape) and prod(a.shape) * a.dtype.itemsize <= FOLDED_BYTES for a in avals)
 
 
 def _size(eqn):

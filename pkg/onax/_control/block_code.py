@@ -4,7 +4,7 @@
     @codes(clamp_p)                   a rule: (code, out dtype, *registers, **params) -> register
     @views(broadcast_in_dim_p)        only how elements are found changes: (operand strides, eqn) -> strides or None
 
-A rule computes bit for bit what the primitive's kernel does; functions of C's library, and ours, agree with it to 4 ulp.
+A rule computes bit for bit what the primitive's kernel does; functions of C's library, and ours, agree to 4 ulp.
 A rule that cannot (a dtype without kernels) raises Unfit: the equation then stays outside.
 """
 
