@@ -43,6 +43,7 @@ def checkpoint(fun, *, prevent_cse=True, policy=None, static_argnums=(), static_
     argnums, argnames = normalize_argnums(fun, static_argnums or None, static_argnames or None)
 
     @functools.wraps(fun, updated=())
+    @source.api_boundary
     def checkpointed(*args, **kwargs):
         fixed = {k: v for k, v in kwargs.items() if k in argnames}
         dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in argnames}

@@ -15,7 +15,7 @@ from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import as_array, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
-from onax._ground import dtypes
+from onax._ground import dtypes, source
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
@@ -31,6 +31,7 @@ from onax._transforms.transpose import transpose_jaxpr
 _MISSING = object()
 
 
+@source.api_boundary
 def switch(index, branches, *operands, operand=_MISSING):
     """Applies `branches[index]` to the operands; the index is clamped into range.
 
@@ -59,6 +60,7 @@ def switch(index, branches, *operands, operand=_MISSING):
     return _bind(index, names, list(branches), operands)
 
 
+@source.api_boundary
 def cond(pred, true_fun, false_fun, *operands, operand=_MISSING, linear=None):
     """`true_fun(*operands)` if `pred` holds, else `false_fun(*operands)`.
 

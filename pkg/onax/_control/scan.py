@@ -17,7 +17,7 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.rules import add_tangents
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
-from onax._ground import dims
+from onax._ground import dims, source
 from onax._ground.config import DISABLE_JIT
 from onax._native import context
 from onax._native.array import make_array
@@ -36,6 +36,7 @@ from onax._transforms.transpose import backward_pass
 from onax._transforms.vmap import vmap
 
 
+@source.api_boundary
 def scan(f, init, xs=None, length=None, reverse=False, unroll=1, _split_transpose=False):
     """Carries `init` through `carry, y = f(carry, x)` over the leading axis of `xs`; returns (last carry, stacked ys).
 

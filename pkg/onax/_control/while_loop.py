@@ -22,7 +22,7 @@ from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import Tracer, as_array, to_concrete_value, typeof
 from onax._core.zeros import Zero
-from onax._ground import dtypes
+from onax._ground import dtypes, source
 from onax._ground.config import DISABLE_JIT
 from onax._native import context
 from onax._native.array import make_array
@@ -37,6 +37,7 @@ from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 
 
+@source.api_boundary
 def while_loop(cond_fun, body_fun, init_val):
     """Applies `body_fun` to the carry as long as `cond_fun(carry)` holds; returns the last carry.
 
@@ -96,6 +97,7 @@ def _check_condition(jaxpr, tree):
         raise TypeError(f"cond_fun must return a boolean scalar, but got output type(s) [{aval!r}].")
 
 
+@source.api_boundary
 def fori_loop(lower, upper, body_fun, init_val, *, unroll=None):
     """`body_fun(i, carry)` for i from `lower` to `upper` - 1; returns the last carry.
 

@@ -9,7 +9,9 @@ which equation is at work, and what is recorded then keeps that equation's place
 import os
 import sys
 from _thread import _local
+from collections.abc import Callable
 from types import TracebackType
+from typing import TypeVar
 
 from onax._ground import config
 
@@ -147,9 +149,47 @@ def filter_traceback(traceback):
     return rebuilt, dropped
 
 
-def _is_filtering():
-    """Whether tracebacks are to be filtered."""
-    return config.config.jax_traceback_filtering != "off" and "ONAX_FULL_TRACEBACK" not in os.environ
+class UnfilteredStackTrace(Exception):
+    """The cause of an error whose traceback was shortened: shows all frames."""
+
+
+def filtering_mode():
+    """What happens to frames of onax: "off", "tracebackhide", "remove_frames" or "quiet_remove_frames"."""
+    mode = config.config.jax_traceback_filtering
+    if mode == "off" or "ONAX_FULL_TRACEBACK" in os.environ:
+        return "off"
+    if mode == "auto":
+        return "tracebackhide" if _in_ipython() else "quiet_remove_frames"
+    return mode
+
+
+def _in_ipython():
+    """Whether an IPython shell runs: it leaves out frames that ask for it."""
+    module = sys.modules.get("IPython")
+    return module is not None and getattr(module, "get_ipython", lambda: None)() is not None
+
+
+def _hide_frames(traceback):
+    """Marks frames of onax for tools that leave out what is so marked (IPython, pytest)."""
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if is_internal(frame.f_code.co_filename):
+            frame.f_locals["__tracebackhide__"] = True
+        traceback = traceback.tb_next
+
+
+def _unfiltered(error, traceback):
+    """The exception that carries the whole traceback."""
+    whole = UnfilteredStackTrace(
+        f"{type(error).__name__}: {error}\n\nThe stack trace below leaves out frames inside onax.\n"
+        f"The preceding is the original exception, unmodified.\n\n{'-' * 20}"
+    )
+    whole.__cause__, whole.__context__, whole.__suppress_context__ = (
+        error.__cause__,
+        error.__context__,
+        error.__suppress_context__,
+    )
+    return whole.with_traceback(traceback)
 
 
 class _Boundary:
@@ -161,26 +201,40 @@ class _Boundary:
         return self
 
     def __exit__(self, kind, error, traceback):
-        if error is None or not _is_filtering():
+        if error is None:
+            return
+        mode = filtering_mode()
+        if mode == "off":
+            return
+        if mode == "tracebackhide":
+            _hide_frames(traceback)
             return
         filtered, dropped = filter_traceback(traceback)
-        if dropped:
-            error.__traceback__ = filtered
-            if _NOTE not in getattr(error, "__notes__", ()):
-                error.add_note(_NOTE)
+        if not dropped:
+            return
+        if mode == "remove_frames":
+            if not isinstance(error.__cause__, UnfilteredStackTrace):
+                error.__cause__ = _unfiltered(error, traceback)
+        elif _NOTE not in getattr(error, "__notes__", ()):
+            error.add_note(_NOTE)
+        error.__traceback__ = filtered
 
 
 boundary = _Boundary()
+_Function = TypeVar("_Function", bound=Callable)
 
 
-def api_boundary(function):
+def api_boundary(function: _Function) -> _Function:
     """Wraps a public function so that errors that leave it show no frames of onax."""
 
     def call(*args, **kwargs):
-        with boundary:
+        try:  # costs nothing; a `with` block would
             return function(*args, **kwargs)
+        except BaseException as error:
+            boundary.__exit__(type(error), error, error.__traceback__)
+            raise
 
     call.__name__, call.__qualname__ = function.__name__, function.__qualname__
     call.__doc__, call.__module__ = function.__doc__, function.__module__
-    call.__wrapped__ = function
-    return call
+    call.__wrapped__ = function  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]

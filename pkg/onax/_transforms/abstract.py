@@ -6,7 +6,7 @@ import numpy as np
 
 from onax._core.axes import named_axes_in_scope
 from onax._core.trace import typeof
-from onax._ground import dtypes
+from onax._ground import dtypes, source
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_unflatten
@@ -191,6 +191,7 @@ def _structs(jaxpr, out_tree):
     )
 
 
+@source.api_boundary
 def eval_shape(fun, *args, **kwargs):
     """The shapes and dtypes `fun(*args, **kwargs)` would give, as a tree of ShapeDtypeStruct; computes nothing."""
     check_callable(fun)
@@ -209,6 +210,7 @@ def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstra
     names, sizes = zip(*axis_env) if axis_env else ((), ())
 
     @functools.wraps(fun, updated=())
+    @source.api_boundary
     def make(*args, **kwargs):
         with named_axes_in_scope(names, sizes):
             jaxpr, out_tree, _ = stage(fun, args, kwargs, argnums, argnames)

@@ -10,7 +10,7 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.paths import equality_errors_pytreedef, keystr
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.zeros import UndefinedPrimal, Zero
-from onax._ground import dims, dtypes
+from onax._ground import dims, dtypes, source
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
@@ -49,6 +49,7 @@ def _check_results(leaves, what):
 # ---- forward mode ----
 
 
+@source.api_boundary
 def jvp(fun, primals, tangents, has_aux=False):
     """Results of `fun(*primals)` and their directional derivative along `tangents`.
 
@@ -105,6 +106,7 @@ def _check_tangent(primal, tangent):
         )
 
 
+@source.api_boundary
 def linearize(fun, *primals, has_aux=False):
     """Results of `fun(*primals)` and the linear map from tangents of the arguments to tangents of the results.
 
@@ -210,6 +212,7 @@ def _pull_back(lin, cts):
     return [instantiate_zeros(ct) for ct in found]
 
 
+@source.api_boundary
 def vjp(fun, *primals, has_aux=False, reduce_axes=()):
     """Results of `fun(*primals)` and the function that pulls their cotangents back to the arguments.
 
@@ -236,6 +239,7 @@ def grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False, redu
     both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
 
     @functools.wraps(fun)
+    @source.api_boundary
     def gradient(*args, **kwargs):
         value, g = both(*args, **kwargs)
         return (g, value[1]) if has_aux else g
@@ -249,6 +253,7 @@ def value_and_grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=F
     argnums = _index_or_tuple(argnums)
 
     @functools.wraps(fun)
+    @source.api_boundary
     def value_and_gradient(*args, **kwargs):
         _check_argnums(argnums, len(args), "differentiating")
         partial, dynamic = _partial(fun, args, kwargs, argnums)
@@ -377,6 +382,7 @@ def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
     argnums = _index_or_tuple(argnums)
 
     @functools.wraps(fun, updated=())
+    @source.api_boundary
     def jacobian(*args, **kwargs):
         _check_argnums(argnums, len(args), "differentiating")
         partial, dynamic = _partial(fun, args, kwargs, argnums)
@@ -427,6 +433,7 @@ def jacrev(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
     argnums = _index_or_tuple(argnums)
 
     @functools.wraps(fun, updated=())
+    @source.api_boundary
     def jacobian(*args, **kwargs):
         _check_argnums(argnums, len(args), "differentiating")
         partial, dynamic = _partial(fun, args, kwargs, argnums)
@@ -500,6 +507,7 @@ def _reshape_axis(x, axis, shape):
     return x if new == old else reshape(x, new)
 
 
+@source.api_boundary
 def linear_transpose(fun, *primals, reduce_axes=()):
     """The transpose of a function that is linear in its arguments, given their types.
 

@@ -4,6 +4,7 @@ import functools
 
 from onax._core.axes import AxisData, named_axis
 from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._ground import source
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._transforms.batching import batch_flat, move_to
 from onax._transforms.flatten import FlatFunction, argument_names, check_callable, fun_signature
@@ -31,6 +32,7 @@ def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_n
             )
 
     @functools.wraps(fun, updated=())
+    @source.api_boundary
     def mapped(*args, **kwargs):
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise ValueError(
