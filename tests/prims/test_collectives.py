@@ -1,0 +1,160 @@
+"""Collectives under one named axis against what they mean in NumPy; their adjoints; mapped axes anywhere."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import onax as jax
+import onax.numpy as jnp
+from onax import lax
+
+N = 4
+
+
+def stacked(results):
+    return np.stack(list(results))
+
+
+def _exchange(xs, split, concat):
+    """What all_to_all gives each of N examples: its piece of every other one, along `concat`."""
+    pieces = [np.split(x, N, split) for x in xs]
+    return stacked(np.concatenate([pieces[j][i] for j in range(N)], concat) for i in range(N))
+
+
+def _scatter(xs, d):
+    return stacked(np.split(xs.sum(0), N, d))
+
+
+def _permuted(xs, perm):
+    out = np.zeros_like(xs)
+    for a, b in perm:
+        out[b] = xs[a]
+    return out
+
+
+PERM = ((0, 2), (3, 0), (1, 1))
+# name -> (collective of one example, shape of one, what it means for all examples together)
+MEANINGS = {
+    "psum": (lambda x: lax.psum(x, "i"), (2, 3), lambda xs: stacked([xs.sum(0)] * N)),
+    "pmean": (lambda x: lax.pmean(x, "i"), (2, 3), lambda xs: stacked([xs.mean(0)] * N)),
+    "all_gather": (lambda x: lax.all_gather(x, "i", axis=1), (2, 3), lambda xs: stacked([xs.swapaxes(0, 1)] * N)),
+    "all_gather tiled": (
+        lambda x: lax.all_gather(x, "i", axis=1, tiled=True),
+        (2, 3),
+        lambda xs: stacked([np.concatenate(list(xs), 1)] * N),
+    ),
+    "psum_scatter": (
+        lambda x: lax.psum_scatter(x, "i", scatter_dimension=1),
+        (2, N),
+        lambda xs: _scatter(xs, 1)[..., 0],
+    ),
+    "psum_scatter tiled": (
+        lambda x: lax.psum_scatter(x, "i", scatter_dimension=1, tiled=True),
+        (2, 2 * N),
+        lambda xs: _scatter(xs, 1),
+    ),
+    "all_to_all": (
+        lambda x: lax.all_to_all(x, "i", 0, 1),
+        (N, 3),
+        lambda xs: np.stack([xs[:, i].T for i in range(N)]),
+    ),
+    "all_to_all tiled": (
+        lambda x: lax.all_to_all(x, "i", 1, 0, tiled=True),
+        (3, 2 * N),
+        lambda xs: _exchange(xs, 1, 0),
+    ),
+    "all_to_all tiled, in place": (
+        lambda x: lax.all_to_all(x, "i", 1, 1, tiled=True),
+        (3, 2 * N),
+        lambda xs: _exchange(xs, 1, 1),
+    ),
+    "ppermute": (lambda x: lax.ppermute(x, "i", PERM), (2, 3), lambda xs: _permuted(xs, PERM)),
+    "pbroadcast": (lambda x: lax.pbroadcast(x, "i", 1), (2, 3), lambda xs: stacked([xs[1]] * N)),
+}
+
+
+def examples(shape, seed=0):
+    return np.random.default_rng(seed).integers(-9, 10, (N, *shape)).astype(np.float32)
+
+
+def mapped(f, **options):
+    return jax.vmap(f, axis_name="i", **options)
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_means(name):
+    collective, shape, meaning = MEANINGS[name]
+    xs = examples(shape)
+    assert np.array_equal(mapped(collective)(xs), meaning(xs))
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+@given(axis=st.integers(0, 2), inner=st.integers(0, 2), seed=st.integers(0, 99))
+@settings(max_examples=10, deadline=None)
+def test_under_another_vmap(name, axis, inner, seed):
+    """An unnamed vmap outside or inside, mapped over any axis, changes nothing."""
+    collective, shape, meaning = MEANINGS[name]
+    both = np.stack([examples(shape, seed), examples(shape, seed + 1)])
+    want = stacked(meaning(xs) for xs in both)
+    outside = np.moveaxis(both, 0, axis)
+    assert np.array_equal(jax.vmap(mapped(collective), in_axes=axis)(outside), want)
+    inside = np.moveaxis(both, 0, inner + 1)
+    assert np.array_equal(mapped(jax.vmap(collective, in_axes=inner, out_axes=0))(inside), want.swapaxes(0, 1))
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_transpose_is_the_adjoint(name):
+    """The pull-back inside the axis, against the whole linear map's transpose."""
+    collective, shape, meaning = MEANINGS[name]
+    xs = examples(shape)
+    cts = np.random.default_rng(1).integers(-9, 10, meaning(xs).shape).astype(np.float32)
+    pulled = mapped(lambda x, ct: jax.vjp(collective, x)[1](ct)[0])(xs, cts)
+    assert np.isclose(np.vdot(meaning(xs), cts), np.vdot(xs, pulled), rtol=1e-5)
+    outside = jax.vjp(mapped(collective), xs)[1](cts)[0]
+    assert np.allclose(outside, pulled, rtol=1e-6)
+
+
+@given(st.permutations(range(6)))
+@settings(max_examples=20, deadline=None)
+def test_pshuffle(order):
+    xs = np.arange(6.0, dtype=np.float32)
+    assert np.array_equal(mapped(lambda x: lax.pshuffle(x, "i", list(order)))(xs), xs[list(order)])
+
+
+@given(st.lists(st.integers(0, 3), min_size=8, max_size=8))
+@settings(max_examples=20, deadline=None)
+def test_groups(labels):
+    groups = [g for g in ([i for i, label in enumerate(labels) if label == k] for k in range(4)) if g]
+    xs = np.arange(8.0, dtype=np.float32) ** 2
+    own = [next(g for g in groups if i in g) for i in range(8)]
+    for collective, meaning in ((lax.psum, np.sum), (lax.pmax, np.max), (lax.pmin, np.min)):
+        out = mapped(lambda x, c=collective: c(x, "i", axis_index_groups=groups))(xs)
+        assert np.array_equal(out, [meaning(xs[g]) for g in own])
+
+
+@pytest.mark.parametrize("names", [("i", "j"), ("j", "i")])
+def test_two_axes_are_one(names):
+    """A tuple of names is one axis, the first name the slowest."""
+    xs = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    flat = xs if names == ("i", "j") else xs.swapaxes(0, 1)
+    flat = flat.reshape(6, 4)
+    perm = [(0, 5), (5, 2), (3, 3)]
+
+    def body(x):
+        return (
+            lax.all_gather(x, names), lax.axis_index(names), lax.ppermute(x, names, perm),
+            lax.psum_scatter(jnp.tile(x, 3), names, tiled=True),
+            lax.all_to_all(jnp.arange(6) + x[0], names, 0, 0),
+        )  # fmt: skip
+
+    gathered, index, permuted, scattered, exchanged = jax.vmap(jax.vmap(body, axis_name="j"), axis_name="i")(xs)
+    order = lambda out: np.asarray(out if names == ("i", "j") else out.swapaxes(0, 1)).reshape(6, *out.shape[2:])
+    assert all(np.array_equal(g, flat) for g in order(gathered))
+    assert np.array_equal(order(index), np.arange(6))
+    want = np.zeros_like(flat)
+    for a, b in perm:
+        want[b] = flat[a]
+    assert np.array_equal(order(permuted), want)
+    assert np.array_equal(order(scattered), np.tile(flat.sum(0), 3).reshape(6, 2))
+    assert np.array_equal(order(exchanged), (np.arange(6)[None] + flat[:, :1]).T)
