@@ -1,0 +1,87 @@
+"""What the public functions of a room have in common when they fail: the error names the function that was called.
+
+Where its words do not (they are often JAX's, which tests of libraries look for), a note below them does.
+
+JAX compiles many of these functions, with options such as `axis` as static arguments, and refuses what cannot be
+hashed there before it looks at anything else.  Here nothing is compiled: the same refusal is worded when a call has
+failed, so that calls that succeed pay for one `try` alone.
+"""
+
+from functools import update_wrapper
+
+from onax._ground.lazy import inspect
+from onax._ground.source import is_internal
+
+_PLAIN = (TypeError, ValueError, IndexError, OverflowError)
+
+
+def publish(namespace, module, static, unwrapped=()):
+    """Replaces the functions of a room's namespace by such as name themselves in errors.
+
+    `static`: function -> names of the parameters that are static in JAX, as a string.  `unwrapped` are functions whose
+    calls are so short that even the `try` shows; their own checks name them.
+    """
+    for name, function in list(namespace.items()):
+        own = type(function) is _function and function.__module__.startswith("onax.")
+        if own and not name.startswith("_") and name not in unwrapped:
+            namespace[name] = _public(function, name, module, tuple(static.get(name, "").split()))
+
+
+_function = type(publish)
+
+
+def _public(function, name, module, static):
+    label = f"{module}.{name}"
+
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except _PLAIN as error:
+            refused = name_error(error, label, function, args, kwargs, static)
+            if refused is None:
+                raise
+            raise refused from error
+
+    update_wrapper(call, function)
+    call.__name__ = call.__qualname__ = name
+    call.__module__ = module
+    return call
+
+
+def name_error(error, label, function, args, kwargs, static):
+    """Puts the function's name below an error that left a call of it; or gives another error to raise instead."""
+    refused = _unhashable(function, args, kwargs, static) if static else None
+    if refused is not None:
+        return refused
+    if type(error) in _PLAIN and _is_ours(error):
+        name = label.rpartition(".")[2]
+        if name not in str(error) and not any(name in note for note in getattr(error, "__notes__", ())):
+            error.add_note(f"In a call of {label}.")
+    return None
+
+
+def _is_ours(error):
+    """Whether it was raised in onax or in NumPy for it, and not in a function that the user handed in."""
+    entry, inside = error.__traceback__, False
+    while entry is not None:
+        inside = is_internal(entry.tb_frame.f_code.co_filename) or (inside and entry.tb_next is None)
+        entry = entry.tb_next
+    return inside
+
+
+def _unhashable(function, args, kwargs, static):
+    """The refusal of the first static argument that has no hash, or None."""
+    try:
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+    except TypeError:
+        return None
+    for parameter in static:
+        value = given.get(parameter)
+        try:
+            hash(value)
+        except TypeError as error:
+            return ValueError(
+                "Non-hashable static arguments are not supported. An error occurred while trying to hash an object of "
+                f"type {type(value)}, {value}. The error was:\nTypeError: {error}\n"
+            )
+    return None
