@@ -1,0 +1,603 @@
+"""Portable forms of linear algebra: ONNX has no operator for it but Det, so each is a loop over rows or rotations.
+
+Every loop works on a whole stack of matrices, by masks instead of single elements, in steps of O(n^2); factorisations
+follow LAPACK's conventions (partial pivoting, the signs of reflections), so that results agree with the kernels up to
+rounding.  Eigenvalues and singular values are found by Jacobi's rotations, n / 2 disjoint ones at a time (Brent and
+Luk, "The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays", 1985): eigenvectors
+then agree up to a factor of absolute value 1.
+
+In the process itself the kernels are quicker, so `jit` uses those.
+"""
+
+import numpy as np
+
+from onax._control.while_loop import fori_loop, while_loop
+from onax._ground import dtypes
+from onax._prims import elementwise as ew
+from onax._prims import linalg, linalg_spectral
+from onax._prims._matrices import (
+    adjoint,
+    diagonal,
+    matmul,
+    stacked_eye,
+    swapped,
+    symmetrized,
+    tril,
+    triu,
+)
+from onax._prims.convert import convert
+from onax._prims.reductions import argmax, reduce_max, reduce_or
+from onax._prims.shaping import broadcast_in_dim, broadcasted_iota, expand_dims, full_like, reduce_sum, reshape
+from onax._prims.slicing import concatenate, dynamic_slice, dynamic_update_slice, slice_in_dim
+from onax._prims.sorting import sort
+from onax.export.lower import native
+from onax.export.lower.registry import COMPONENT_RULES, Decomposition, decompose, unsupported
+
+I32 = np.dtype(np.int32)
+
+
+def _in_loops(primitive, function):
+    """Registers a form made of other primitives, for complex numbers too."""
+    decompose(primitive, function)
+    COMPONENT_RULES[primitive] = Decomposition(function)
+
+
+# ---- masks and single rows ----
+
+
+def _loop(n, step, state):
+    """The state after n steps; each is given its number, int32."""
+    return fori_loop(0, n, lambda i, state: step(convert(i, I32), state), state)
+
+
+def _const(x, value):
+    return np.asarray(value, x.dtype)[()]
+
+
+def _along(shape, axis):
+    """The index along one axis (-1 or -2) of matrices, broadcast over their shape."""
+    return broadcasted_iota(I32, shape, len(shape) + axis)
+
+
+def _take(x, i, axis):
+    """Row (axis -2), column or element (axis -1) i of each in a stack, the axis kept."""
+    rank = len(x.shape)
+    starts = [np.int32(0)] * rank
+    starts[axis] = i
+    sizes = list(x.shape)
+    sizes[axis] = 1
+    return dynamic_slice(x, starts, sizes)
+
+
+def _put(x, row, i, axis):
+    starts = [np.int32(0)] * len(x.shape)
+    starts[axis] = i
+    return dynamic_update_slice(x, row, starts)
+
+
+def _spread(x, like):
+    """x, which has axes of length 1, over the shape of another array."""
+    shape = like.shape
+    kept = [a for a in range(len(shape)) if x.shape[a] == shape[a]]
+    flat = reshape(x, tuple(shape[a] for a in kept))
+    return broadcast_in_dim(flat, shape, tuple(kept))
+
+
+def _total(x, axis):
+    """The sum along the last axis but `axis`, kept as an axis of length 1."""
+    at = len(x.shape) + axis
+    return expand_dims(reduce_sum(x, (at,)), (at,))
+
+
+def _where(mask, x, y):
+    return ew.select(mask, x, y)
+
+
+def _zeros(x):
+    return full_like(x, 0)
+
+
+def _real(x):
+    return ew.real(x) if dtypes.is_complex(x.dtype) else x
+
+
+def _conj(x):
+    return ew.conj(x) if dtypes.is_complex(x.dtype) else x
+
+
+def _as(x, dtype):
+    return convert(x, dtype)
+
+
+def _size(x):
+    """LAPACK's measure when it looks for a pivot: |re| + |im|."""
+    return ew.add(ew.abs(ew.real(x)), ew.abs(ew.imag(x))) if dtypes.is_complex(x.dtype) else ew.abs(x)
+
+
+def _times(column, row, like):
+    """The outer products of columns and rows."""
+    return ew.mul(_spread(column, like), _spread(row, like))
+
+
+# ---- cholesky ----
+
+
+def _cholesky(x):
+    """Column by column: what a column explains is taken from the rest."""
+    n = x.shape[-1]
+    rest = ew.add(tril(x), adjoint(tril(x, -1)))
+    row, column = _along(x.shape, -2), _along(x.shape, -1)
+
+    def step(j, state):
+        rest, factor = state
+        of_column = _take(rest, j, -1)
+        pivot = _real(_take(of_column, j, -2))
+        root = _where(ew.gt(pivot, _zeros(pivot)), ew.sqrt(pivot), full_like(pivot, np.nan))
+        scaled = ew.div(of_column, _spread(_as(root, x.dtype), of_column))
+        scaled = _where(ew.ge(_along(scaled.shape, -2), j), scaled, _zeros(scaled))
+        rest = ew.sub(rest, _times(scaled, adjoint(scaled), rest))
+        return rest, _where(ew.eq(column, j), _spread(scaled, factor), factor)
+
+    _, factor = _loop(n, step, (rest, _zeros(x)))
+    size = _real(factor)
+    batch = tuple(range(len(x.shape) - 2))
+    failed = reduce_or(ew.ne(size, size), (len(batch), len(batch) + 1))
+    failed = broadcast_in_dim(failed, x.shape, batch)
+    kept = ew.ge(row, column)
+    return _where(ew.bitwise_and(failed, kept), full_like(x, np.nan), factor)
+
+
+_in_loops(linalg.cholesky_p, _cholesky)
+
+
+# ---- triangular_solve ----
+
+
+def _triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
+    if not left_side:
+        out = _triangular_solve(
+            a,
+            swapped(b),
+            left_side=True,
+            lower=lower,
+            transpose_a=not transpose_a,
+            conjugate_a=conjugate_a,
+            unit_diagonal=unit_diagonal,
+        )
+        return swapped(out)
+    if b.dtype.itemsize == 2:
+        params = {"transpose_a": transpose_a, "conjugate_a": conjugate_a, "unit_diagonal": unit_diagonal}
+        wide = (_as(x, np.float32) for x in (a, b))
+        return _as(_triangular_solve(*wide, left_side=True, lower=lower, **params), b.dtype)
+    a = _conj(a) if conjugate_a else a
+    if transpose_a:
+        a, lower = swapped(a), not lower
+    n = a.shape[-1]
+    beside = tril(a, -1) if lower else triu(a, 1)
+
+    def step(k, x):
+        i = k if lower else ew.sub(np.int32(n - 1), k)
+        value = ew.sub(_take(b, i, -2), matmul(_take(beside, i, -2), x, None))
+        if not unit_diagonal:
+            value = ew.div(value, _spread(_take(_take(a, i, -2), i, -1), value))
+        return _put(x, value, i, -2)
+
+    return _loop(n, step, _zeros(b))
+
+
+_in_loops(linalg.triangular_solve_p, _triangular_solve)
+
+
+# ---- lu ----
+
+
+def _lu(x):
+    *batch, m, n = x.shape
+    k = min(m, n)
+    row, column = _along(x.shape, -2), _along(x.shape, -1)
+    places = broadcasted_iota(I32, (*batch, m), len(batch))
+
+    def step(j, state):
+        a, pivots, order = state
+        size = reshape(_size(_take(a, j, -1)), (*batch, m))
+        size = _where(ew.ne(size, size), full_like(size, -1), size)
+        size = _where(ew.lt(places, j), full_like(size, -2), size)
+        p = expand_dims(argmax(size, len(batch), I32), (-1,))
+        one, other = ew.eq(row, j), ew.eq(row, _spread(expand_dims(p, (-1,)), row))
+        row_j, row_p = _take(a, j, -2), _total(_where(other, a, _zeros(a)), -2)
+        a = _where(one, _spread(row_p, a), _where(other, _spread(row_j, a), a))
+        pivot = _take(row_p, j, -1)
+        pivot = _where(ew.eq(pivot, _zeros(pivot)), full_like(pivot, 1), pivot)
+        of_column = _take(a, j, -1)
+        scaled = ew.div(of_column, _spread(pivot, of_column))
+        under = ew.gt(row, j)
+        reduced = ew.sub(a, _times(scaled, row_p, a))
+        a = _where(ew.bitwise_and(under, ew.gt(column, j)), reduced, a)
+        a = _where(ew.bitwise_and(under, ew.eq(column, j)), _spread(scaled, a), a)
+        order_j, other = _take(order, j, -1), ew.eq(places, _spread(p, places))
+        order_p = _total(_where(other, order, _zeros(order)), -1)
+        order = _where(ew.eq(places, j), _spread(order_p, order), _where(other, _spread(order_j, order), order))
+        return a, _put(pivots, p, j, -1), order
+
+    return _loop(k, step, (x, full_like(places, 0, shape=(*batch, k)), places))
+
+
+_in_loops(linalg.lu_p, _lu)
+
+
+def _lu_pivots_to_permutation(pivots, *, permutation_size):
+    *batch, k = pivots.shape
+    places = broadcasted_iota(I32, (*batch, permutation_size), len(batch))
+
+    def step(j, order):
+        other = ew.eq(places, _spread(_take(pivots, j, -1), places))
+        order_j, order_p = _take(order, j, -1), _total(_where(other, order, _zeros(order)), -1)
+        return _where(ew.eq(places, j), _spread(order_p, order), _where(other, _spread(order_j, order), order))
+
+    return _loop(k, step, places)
+
+
+decompose(linalg.lu_pivots_to_permutation_p, _lu_pivots_to_permutation)
+
+
+# ---- qr ----
+
+
+def _reflection(column, j):
+    """(v, tau, beta) of the reflection 1 - tau v v^H whose adjoint takes a column to beta at place j, zeros below."""
+    index = _along(column.shape, -2)
+    alpha = _total(_where(ew.eq(index, j), column, _zeros(column)), -2)
+    under = _where(ew.gt(index, j), column, _zeros(column))
+    tail = _total(_real(ew.mul(under, _conj(under))), -2)
+    squares = ew.add(tail, _real(ew.mul(alpha, _conj(alpha))))
+    sign = _where(ew.ge(_real(alpha), _zeros(tail)), full_like(tail, -1), full_like(tail, 1))
+    beta = ew.mul(sign, ew.sqrt(squares))
+    idle = ew.eq(tail, _zeros(tail))
+    if dtypes.is_complex(column.dtype):
+        idle = ew.bitwise_and(idle, ew.eq(ew.imag(alpha), _zeros(tail)))
+    beta = _as(beta, column.dtype)
+    safe = _where(idle, full_like(beta, 1), beta)
+    tau = _where(idle, _zeros(beta), ew.div(ew.sub(beta, alpha), safe))
+    scale = _where(idle, full_like(beta, 1), ew.sub(alpha, beta))
+    v = ew.div(under, _spread(scale, under))
+    v = _where(ew.eq(index, j), full_like(v, 1), v)
+    return v, tau, _where(idle, alpha, beta)
+
+
+def _reflected(x, v, tau):
+    """x - tau v (v^H x)"""
+    return ew.sub(x, _times(ew.mul(v, _spread(tau, v)), matmul(adjoint(v), x, None), x))
+
+
+def _geqrf(x):
+    *batch, m, n = x.shape
+    k = min(m, n)
+    row, column = _along(x.shape, -2), _along(x.shape, -1)
+
+    def step(j, state):
+        a, taus = state
+        v, tau, _ = _reflection(_take(a, j, -1), j)
+        turned = _reflected(a, v, _conj(tau))
+        kept = ew.bitwise_and(ew.eq(column, j), ew.gt(row, j))
+        done = ew.lt(column, j)
+        a = _where(done, a, _where(kept, _spread(v, a), turned))
+        return a, _put(taus, reshape(tau, (*batch, 1)), j, -1)
+
+    return _loop(k, step, (x, full_like(x, 0, shape=(*batch, k))))
+
+
+_in_loops(linalg.geqrf_p, _geqrf)
+
+
+def _householder_vector(a, j):
+    column = _take(a, j, -1)
+    index = _along(column.shape, -2)
+    v = _where(ew.gt(index, j), column, _zeros(column))
+    return _where(ew.eq(index, j), full_like(v, 1), v)
+
+
+def _householder_product(a, taus):
+    k = taus.shape[-1]
+    m, n = a.shape[-2:]
+    start = slice_in_dim(stacked_eye((*a.shape[:-2], m, m), a.dtype), 0, n, axis=-1)
+
+    def step(i, q):
+        j = ew.sub(np.int32(k - 1), i)
+        return _reflected(q, _householder_vector(a, j), expand_dims(_take(taus, j, -1), (-1,)))
+
+    return _loop(k, step, start)
+
+
+_in_loops(linalg.householder_product_p, _householder_product)
+
+
+def _ormqr(a, taus, c, *, left, transpose):
+    if not left:
+        return adjoint(_ormqr(a, taus, adjoint(c), left=True, transpose=not transpose))
+    k = taus.shape[-1]
+
+    def step(i, c):
+        j = i if transpose else ew.sub(np.int32(k - 1), i)
+        tau = expand_dims(_take(taus, j, -1), (-1,))
+        return _reflected(c, _householder_vector(a, j), _conj(tau) if transpose else tau)
+
+    return _loop(k, step, c)
+
+
+_in_loops(linalg.ormqr_p, _ormqr)
+
+
+def _pivoted(x):
+    """(x with its columns in the order in which each is the longest that is left, after reflections; the order)"""
+    *batch, m, n = x.shape
+    k = min(m, n)
+    column = _along(x.shape, -1)
+    row = _along(x.shape, -2)
+    places = broadcasted_iota(I32, (*batch, n), len(batch))
+
+    def step(j, state):
+        a, order = state
+        left = _where(ew.ge(row, j), a, _zeros(a))
+        size = reduce_sum(_real(ew.mul(left, _conj(left))), (len(batch),))
+        size = _where(ew.lt(places, j), full_like(size, -1), size)
+        p = expand_dims(argmax(size, len(batch), I32), (-1,))
+        other = ew.eq(column, _spread(expand_dims(p, (-2,)), column))
+        of_j, of_p = _take(a, j, -1), _total(_where(other, a, _zeros(a)), -1)
+        a = _where(ew.eq(column, j), _spread(of_p, a), _where(other, _spread(of_j, a), a))
+        v, tau, _ = _reflection(_take(a, j, -1), j)
+        a = _where(ew.lt(column, j), a, _reflected(a, v, _conj(tau)))
+        other = ew.eq(places, _spread(p, places))
+        order_j, order_p = _take(order, j, -1), _total(_where(other, order, _zeros(order)), -1)
+        order = _where(ew.eq(places, j), _spread(order_p, order), _where(other, _spread(order_j, order), order))
+        return a, order
+
+    _, order = _loop(k, step, (x, places))
+    return swapped(linalg.rows_at(swapped(x), order)), order
+
+
+def _qr(x, *, pivoting, full_matrices, use_magma=None):
+    *batch, m, n = x.shape
+    k = min(m, n)
+    order = ()
+    if pivoting:
+        x, *order = _pivoted(x)
+    if k == 0:
+        q = slice_in_dim(stacked_eye((*batch, m, m), x.dtype), 0, m if full_matrices else k, axis=-1)
+        return (q, full_like(x, 0, shape=(*batch, m if full_matrices else k, n)), *order)
+    reflections, taus = linalg.geqrf(x)
+    columns = slice_in_dim(reflections, 0, k, axis=-1)
+    if full_matrices and m > k:
+        columns = concatenate([columns, full_like(x, 0, shape=(*batch, m, m - k))], len(batch) + 1)
+    q = linalg.householder_product(columns, taus)
+    r = triu(reflections)
+    return (q, r if full_matrices else slice_in_dim(r, 0, k, axis=-2), *order)
+
+
+_in_loops(linalg.qr_p, _qr)
+
+
+# ---- updates, tridiagonal systems ----
+
+
+def _cholesky_update(r, w):
+    w = expand_dims(w, (-2,))
+    row = _along(r.shape, -2)
+
+    def step(k, state):
+        r, w = state
+        top = _take(r, k, -2)
+        head, side = _take(top, k, -1), _take(w, k, -1)
+        length = ew.sqrt(ew.add(ew.mul(head, head), ew.mul(side, side)))
+        none = ew.eq(length, _zeros(length))
+        safe = _where(none, full_like(length, 1), length)
+        c, s = _where(none, full_like(length, 1), ew.div(head, safe)), ew.div(side, safe)
+        c, s = _spread(c, top), _spread(s, top)
+        new = ew.add(ew.mul(c, top), ew.mul(s, w))
+        w = ew.sub(ew.mul(c, w), ew.mul(s, top))
+        return _where(ew.eq(row, k), _spread(new, r), r), w
+
+    return triu(_loop(r.shape[-1], step, (r, w))[0])
+
+
+decompose(linalg.cholesky_update_p, _cholesky_update)
+
+
+def _symmetric_product(a, c, *, alpha, beta):
+    return ew.add(ew.mul(_const(a, alpha), matmul(a, swapped(a), None)), ew.mul(_const(c, beta), c))
+
+
+decompose(linalg.symmetric_product_p, _symmetric_product)
+
+
+def _tridiagonal_solve(dl, d, du, b, *, perturb_singular):
+    """By the full matrix, for the sake of pivoting."""
+    n = d.shape[-1]
+    shape = (*d.shape, n)
+    row, column = _along(shape, -2), _along(shape, -1)
+    a = full_like(d, 0, shape=shape)
+    for diag, shift in ((dl, -1), (d, 0), (du, 1)):
+        spread = broadcast_in_dim(diag, shape, tuple(range(len(d.shape))))
+        a = _where(ew.eq(ew.add(row, np.int32(shift)), column), spread, a)
+    both, _, order = linalg.lu(a)
+    return linalg.lu_solve(both, order, b)
+
+
+_in_loops(linalg_spectral.tridiagonal_solve_p, _tridiagonal_solve)
+
+
+# ---- Jacobi's rotations ----
+
+_SWEEPS = 30
+
+
+def _partners(n):
+    """For each round of a tournament of n the opponent of each; one's own number where one sits out."""
+    size = n + n % 2
+    ring = list(range(size))
+    rounds = []
+    for _ in range(size - 1):
+        against = [0] * size
+        for a, b in zip(ring[: size // 2], ring[: size // 2 - 1 : -1]):
+            against[a], against[b] = b, a
+        rounds.append([b if b < n else a for a, b in enumerate(against[:n])])
+        ring[1:] = [ring[-1], *ring[1:-1]]
+    return np.array(rounds, I32).reshape(-1, n)
+
+
+def _rotations(a, partner):
+    """The unitary matrix that makes the elements of Hermitian matrices at (i, partner[i]) vanish.
+
+    Both elements of a pair find the same rotation only if the matrix is Hermitian to the last bit: it is made so.
+    """
+    a = symmetrized(a)
+    row, column = _along(a.shape, -2), _along(a.shape, -1)
+    paired = ew.bitwise_and(ew.eq(column, _spread(reshape(partner, _vertical(a)), column)), ew.ne(row, column))
+    own = _real(diagonal(a))
+    other = _total(_where(paired, _spread(expand_dims(own, (-2,)), paired), full_like(own, 0, shape=a.shape)), -1)
+    own = expand_dims(own, (-1,))
+    beside = _total(_where(paired, a, _zeros(a)), -1)
+    size = ew.abs(beside)
+    first = ew.lt(_along(own.shape, -2), _spread(reshape(partner, _vertical(own)), own))
+    gap = ew.sub(other, own)
+    none = ew.eq(size, _zeros(size))
+    theta = ew.div(gap, ew.mul(_const(size, 2), _where(none, full_like(size, 1), size)))
+    up = ew.bitwise_or(ew.gt(gap, _zeros(gap)), ew.bitwise_and(ew.eq(gap, _zeros(gap)), first))
+    sign = _where(up, full_like(size, 1), full_like(size, -1))
+    slope = ew.div(sign, ew.add(ew.abs(theta), ew.sqrt(ew.add(ew.mul(theta, theta), _const(size, 1)))))
+    slope = _where(none, _zeros(slope), slope)
+    c = ew.div(_const(size, 1), ew.sqrt(ew.add(ew.mul(slope, slope), _const(size, 1))))
+    phase = ew.div(beside, _as(_where(none, full_like(size, 1), size), a.dtype))
+    s = ew.mul(_as(ew.mul(slope, c), a.dtype), phase)
+    on_diagonal = _where(ew.eq(row, column), _spread(_as(c, a.dtype), a), _zeros(a))
+    return _where(paired, _spread(s, a), on_diagonal)
+
+
+def _vertical(a):
+    return (*(1,) * (len(a.shape) - 2), a.shape[-2], 1)
+
+
+def _left(a, by_columns):
+    """The largest element beside the diagonal, in units of the largest of all in its matrix; `by_columns` in units of
+    the geometric mean of the two diagonal elements, for products of columns.  What the rotations have left to do."""
+    size = ew.abs(a)
+    row, column = _along(a.shape, -2), _along(a.shape, -1)
+    beside = _where(ew.eq(row, column), _zeros(size), size)
+    rank = len(a.shape)
+    if by_columns:
+        root = ew.sqrt(_real(diagonal(a)))
+        unit = _times(expand_dims(root, (-1,)), expand_dims(root, (-2,)), size)
+    else:
+        batch = tuple(range(rank - 2))
+        unit = broadcast_in_dim(reduce_max(size, (rank - 2, rank - 1)), a.shape, batch)
+    unit = _where(ew.gt(unit, _zeros(unit)), unit, full_like(unit, 1))
+    return reduce_max(ew.div(beside, unit), tuple(range(rank)))
+
+
+def _rotated(x, of, apply, by_columns):
+    """Rotates until what `of(x)` gives is diagonal; `apply(x, rotation)`.  (x, the product of rotations)"""
+    gram = of(x)
+    n = gram.shape[-1]
+    if n < 2:
+        return x, stacked_eye(gram.shape, gram.dtype)
+    table = _partners(n)
+    rounds = len(table)
+    real = dtypes.real_dtype(x.dtype)
+    tiny = np.asarray(dtypes.finfo(real).eps * (n if by_columns else 0.25), real)[()]
+
+    def unfinished(state):
+        k, x, _ = state
+        within = ew.bitwise_or(ew.ne(ew.rem(k, np.int32(rounds)), np.int32(0)), ew.gt(_left(of(x), by_columns), tiny))
+        return ew.bitwise_and(within, ew.lt(k, np.int32(rounds * _SWEEPS)))
+
+    def step(state):
+        k, x, v = state
+        partner = dynamic_slice(table, [ew.rem(k, np.int32(rounds)), np.int32(0)], (1, n))
+        turn = _rotations(of(x), reshape(partner, (n,)))
+        return ew.add(k, np.int32(1)), apply(x, turn), matmul(v, turn, None)
+
+    _, x, v = while_loop(unfinished, step, (np.int32(0), x, stacked_eye(gram.shape, gram.dtype)))
+    return x, v
+
+
+def _ordered(values, descending, *columns):
+    """Values sorted, and matrices with their columns in that order."""
+    axis = len(values.shape) - 1
+    key = ew.neg(values) if descending else values
+    key, order = sort((key, broadcasted_iota(I32, values.shape, axis)), dimension=axis)
+    moved = [swapped(linalg.rows_at(swapped(x), order)) for x in columns]
+    return (ew.neg(key) if descending else key, *moved)
+
+
+def _eigh(x, *, lower, sort_eigenvalues, subset_by_index, algorithm):
+    half = tril(x, -1) if lower else triu(x, 1)
+    middle = _real(diagonal(x))
+    row, column = _along(x.shape, -2), _along(x.shape, -1)
+    spread = broadcast_in_dim(_as(middle, x.dtype), x.shape, tuple(range(len(middle.shape))))
+    a = ew.add(ew.add(half, adjoint(half)), _where(ew.eq(row, column), spread, _zeros(x)))
+    a, v = _rotated(a, lambda a: a, lambda a, turn: matmul(matmul(adjoint(turn), a, None), turn, None), False)
+    w, v = _ordered(_real(diagonal(a)), False, v)
+    return v, w
+
+
+_in_loops(linalg_spectral.eigh_p, _eigh)
+
+
+def _thin_svd(x):
+    """(s, u, v) of matrices with no more columns than rows, by rotating columns until they are orthogonal."""
+    x, v = _rotated(x, lambda x: matmul(adjoint(x), x, None), lambda x, turn: matmul(x, turn, None), True)
+    s = ew.sqrt(reduce_sum(_real(ew.mul(x, _conj(x))), (len(x.shape) - 2,)))
+    return _ordered(s, True, x, v)
+
+
+def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
+    *batch, m, n = x.shape
+    if m < n:
+        s, *uv = _svd(
+            adjoint(x),
+            full_matrices=full_matrices,
+            compute_uv=compute_uv,
+            subset_by_index=subset_by_index,
+            algorithm=algorithm,
+        )
+        return (s, adjoint(uv[1]), adjoint(uv[0])) if compute_uv else (s,)
+    if n == 0:
+        u = slice_in_dim(stacked_eye((*batch, m, m), x.dtype), 0, m if full_matrices else 0, axis=-1)
+        s = full_like(_real(x), 0, shape=(*batch, 0))
+        return (s, u, full_like(x, 0, shape=(*batch, 0, 0))) if compute_uv else (s,)
+    s, scaled, v = _thin_svd(x)
+    if not compute_uv:
+        return (s,)
+    axes = (*range(len(batch)), len(batch) + 1)
+    largest = broadcast_in_dim(slice_in_dim(s, 0, 1, axis=-1), s.shape, tuple(range(len(s.shape))))
+    small = ew.le(s, ew.mul(largest, _const(s, dtypes.finfo(s.dtype).eps / 8)))
+    safe = _where(small, full_like(s, 1), s)
+    u = ew.div(scaled, _as(broadcast_in_dim(safe, scaled.shape, axes), x.dtype))
+    u = _where(broadcast_in_dim(small, u.shape, axes), _zeros(u), u)
+    q, _ = linalg.qr(u, full_matrices=full_matrices)  # vectors that singular values 0, or no values, leave open
+    taken = _where(broadcast_in_dim(small, u.shape, axes), slice_in_dim(q, 0, n, axis=-1), u)
+    if full_matrices and m > n:
+        taken = concatenate([taken, slice_in_dim(q, n, m, axis=-1)], len(batch) + 1)
+    return s, taken, adjoint(v)
+
+
+_in_loops(linalg_spectral.svd_p, _svd)
+
+
+# ---- what has no portable form ----
+
+unsupported(linalg_spectral.eig_p, "eigenvalues of general matrices have no portable form; those of Hermitian ones do")
+unsupported(linalg_spectral.schur_p, "the Schur form has no portable form")
+unsupported(linalg_spectral.hessenberg_p, "reduction to Hessenberg form has no portable form")
+unsupported(linalg_spectral.tridiagonal_p, "reduction to tridiagonal form has no portable form")
+
+native.PREFERRED.update(
+    dict.fromkeys(
+        [
+            p
+            for module in (linalg, linalg_spectral)
+            for name, p in sorted(vars(module).items())
+            if name.endswith("_p") and getattr(p, "kernel", None) is not None
+        ],
+        native._in_python,
+    )
+)
