@@ -4,6 +4,7 @@ from onax._core.paths import tree_flatten_with_path as flatten_with_path
 from onax._core.paths import tree_leaves_with_path as leaves_with_path
 from onax._core.paths import tree_map as map
 from onax._core.paths import tree_map_with_path as map_with_path
+from onax._core.public import publish as _publish
 from onax._core.trees import static
 from onax._core.trees import tree_all as all
 from onax._core.trees import tree_broadcast as broadcast
@@ -14,6 +15,8 @@ from onax._native.tree import tree_flatten as flatten
 from onax._native.tree import tree_leaves as leaves
 from onax._native.tree import tree_structure as structure
 from onax._native.tree import tree_unflatten as unflatten
+
+_publish(globals(), __name__, {}, ("map",))
 
 __all__ = [
     "all",

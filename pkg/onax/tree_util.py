@@ -14,6 +14,7 @@ from onax._core.paths import (
     tree_map,
     tree_map_with_path,
 )
+from onax._core.public import publish as _publish
 from onax._core.trees import (
     Partial,
     build_tree,
@@ -43,6 +44,8 @@ from onax._native.tree import (
     tree_structure,
     tree_unflatten,
 )
+
+_publish(globals(), __name__, {}, ("tree_map",))
 
 __all__ = [
     "DictKey",

@@ -257,7 +257,10 @@ cdef _Operands _operands(Primitive p, PyObject **args, Py_ssize_t n):
                 ops.committed = True
                 ops.device = device_of(a)
         elif is_numpy(x):
-            buf = canonical(x)
+            try:
+                buf = canonical(x)
+            except TypeError:
+                raise _no_operand(p, x, i) from None
             ops.has_user = ops.has_user or shares_with_user(x, buf)
         else:
             buf = scalar_buffer(x, &weak)

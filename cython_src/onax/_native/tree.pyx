@@ -615,6 +615,10 @@ cdef PyTreeDef _from_node_data(object node_data, list children):
 # ---- what other compiled modules call
 
 cdef PyTreeDef flatten(object tree, list leaves, object is_leaf):
+    if is_leaf is not None and not callable(is_leaf):
+        raise TypeError(
+            f"tree_flatten, tree_leaves, tree_structure, all_leaves: is_leaf must be a function, got {is_leaf!r}"
+        )
     cdef PyTreeDef out = PyTreeDef.__new__(PyTreeDef)
     out.add(tree, leaves, is_leaf)
     return out
@@ -713,6 +717,8 @@ def tree_flatten(tree, is_leaf=None):
 
 def tree_unflatten(treedef, leaves):
     """The tree of structure `treedef` with these leaves."""
+    if not isinstance(treedef, PyTreeDef):
+        raise TypeError(f"tree_unflatten: treedef must be a PyTreeDef, got {type(treedef)}")
     return treedef.unflatten(leaves)
 
 
@@ -731,6 +737,8 @@ def tree_structure(tree, is_leaf=None):
 def tree_map(f, tree, *rest, is_leaf=None):
     """The tree of f(leaf, *corresponding subtrees of rest)."""
     cdef list leaves = []
+    if not callable(f):
+        raise TypeError(f"tree_map: f must be a function, got {f!r}")
     cdef PyTreeDef treedef = flatten(tree, leaves, is_leaf)
     if not rest:
         return treedef.build([f(x) for x in leaves])

@@ -23,6 +23,7 @@ import numpy as np
 from onax._ground import source
 from onax._ground.config import STRICT_PROMOTION, X64, config
 from onax._ground.errors import TruncatedDtypeError, TypePromotionError
+from onax._native.array import Array
 from onax._native.context import option_word
 
 bfloat16 = ml_dtypes.bfloat16
@@ -167,6 +168,10 @@ def check_user_dtype(dtype, function=None):
         return scalar_dtype(dtype)
     if isinstance(dtype, type) and issubclass(dtype, extended):
         raise TypeError(f"{dtype.__name__} is a family of dtypes; give the dtype of a particular key array.")
+    if isinstance(dtype, (Array, np.ndarray, np.generic)):
+        raise ValueError(
+            "Passing an array as a dtype argument is no longer supported; instead of dtype=arr use dtype=arr.dtype."
+        )
     where = "" if function is None else f" in {function}"
     numpy_dtype = np.dtype(dtype)
     if numpy_dtype not in ALL_DTYPES:

@@ -11,6 +11,7 @@ from onax._control.scan import map_ as map
 from onax._control.scan import scan, scan_p
 from onax._control.solves import custom_linear_solve, custom_root
 from onax._control.while_loop import fori_loop, while_loop, while_p
+from onax._core.public import publish as _publish
 from onax._ground.dtypes import dtype
 from onax._prims.collectives import (
     all_gather_p,
@@ -343,6 +344,16 @@ from onax.lax._slicing import (
     dynamic_update_slice_in_dim,
 )
 from onax.lax._windows import reduce_window
+
+# The rest are operations themselves: short calls, whose own rules name them.
+_NAMED = (
+    "argmax argmin associative_scan betainc broadcast broadcast_like broadcast_shapes broadcast_to_rank collapse conv "
+    "cumlogsumexp cummax cummin cumprod cumsum dot dynamic_index_in_dim dynamic_slice_in_dim "
+    "dynamic_update_index_in_dim dynamic_update_slice_in_dim expand_dims full_like index_in_dim index_take integer_pow "
+    "map reduce reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_window reduce_xor rev "
+    "slice_in_dim sort sort_key_val split stack tile top_k unstack"
+).split()
+_publish(globals(), __name__, {}, globals().keys() - _NAMED)
 
 _LATER = frozenset({"linalg"})  # imported when first asked for
 

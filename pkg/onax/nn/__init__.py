@@ -1,5 +1,6 @@
 """onax.nn: activation functions and other parts of neural networks."""
 
+from onax._core.public import publish as _publish
 from onax.nn._activations import (
     celu,
     elu,
@@ -31,3 +32,6 @@ from onax.nn._activations import (
     tanh,
 )
 from onax.nn._normalization import log_softmax, logsumexp, softmax
+
+_STATIC = {"glu": "axis", "log_softmax": "axis", "logmeanexp": "axis keepdims", "standardize": "algorithm axis"}
+_publish(globals(), __name__, _STATIC)

@@ -4,12 +4,15 @@ import numpy as np
 
 import onax.numpy as jnp
 from onax import lax
+from onax._core.public import publish as _publish
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
+from onax.numpy._promotion import check_arraylike
 
 
 def _segments(name, data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, start, combine):
     """One row for each segment: `start` combined with the data rows whose id names it."""
+    check_arraylike(name, data, segment_ids)
     data, ids = jnp.asarray(data), jnp.asarray(segment_ids)
     if num_segments is None:
         known = concrete_or_error(None, ids, f"num_segments must be given to {name} while tracing.")
@@ -73,3 +76,5 @@ def segment_min(
 
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
+
+_publish(globals(), __name__, {}, ("check_arraylike", "concrete_or_error"))

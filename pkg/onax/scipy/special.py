@@ -1,5 +1,6 @@
 """onax.scipy.special: special functions."""
 
+from onax._core.public import publish as _publish
 from onax.nn._normalization import logsumexp
 from onax.scipy._special import (
     digamma,
@@ -18,3 +19,5 @@ from onax.scipy._special import (
     xlog1py,
     xlogy,
 )
+
+_publish(globals(), __name__, {})
