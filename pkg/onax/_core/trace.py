@@ -46,6 +46,10 @@ class Trace:
     def admit(self, x, dtype):
         """Called with a NumPy value or integer that becomes an array of a dtype (None: its own); may refuse it."""
 
+    def new_const(self, x):
+        """A constant that the user makes, as a value of the program that is being staged, if one is."""
+        return self.parent_trace.new_const(x)
+
     def invalidate(self):
         """Called when the trace ends: its tracers must not be used any more."""
         self.alive = False
@@ -77,6 +81,9 @@ class EvalTrace(Trace):
     def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
         return fun(*args)
 
+    def new_const(self, x):
+        return x
+
     def __repr__(self):
         return "EvalTrace"
 
@@ -97,6 +104,12 @@ def ensure_compile_time_eval():
 
 
 eval_context = ensure_compile_time_eval
+
+
+def new_const(x):
+    """The array itself, or a tracer for it while a program is being staged."""
+    trace = context.get_trace()
+    return x if trace is None else trace.new_const(x)
 
 
 def trace_state_clean():

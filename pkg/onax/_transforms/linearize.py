@@ -52,6 +52,9 @@ class TangentTrace(DynamicJaxprTrace):
             atoms = [self.atom(x) if a is None else a for a, x in zip(atoms, args)]
         return self.record(primitive, atoms, params)
 
+    def new_const(self, x):
+        return self.parent_trace.new_const(x)
+
     def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
         if any(self.is_own(x) for x in args):
             return fun(*args)  # linear in its tangents already: the rule is not wanted

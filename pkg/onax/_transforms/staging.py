@@ -4,7 +4,7 @@ import numpy as np
 
 from onax._core import jaxpr as core
 from onax._core import leaks
-from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof
+from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof, valid_jaxtype
 from onax._ground import source
 from onax._native.array import Array, ArrayImpl
 
@@ -69,6 +69,11 @@ class DynamicJaxprTrace(Trace):
         self.invars.append(var)
         return DynamicJaxprTracer(self, aval, var, None)
 
+    def new_const(self, x):
+        """A tracer for a constant, which stands in the program where it is used."""
+        atom = self.atom(x)
+        return DynamicJaxprTracer(self, atom.aval, atom, source.user_location())
+
     def is_own(self, x):
         """Whether x is a tracer of this trace."""
         return isinstance(x, DynamicJaxprTracer) and x._trace is self
@@ -102,7 +107,11 @@ class DynamicJaxprTrace(Trace):
         return known[0]
 
     def process_primitive(self, primitive, args, params):
-        atoms = [self.atom(x) for x in args]
+        try:
+            atoms = [self.atom(x) for x in args]
+        except TypeError:
+            _check_operands(primitive, args)
+            raise
         return self.record(primitive, atoms, params)
 
     def record(self, primitive, atoms, params):
@@ -163,12 +172,24 @@ class DynamicJaxprTrace(Trace):
 
     def _arguments_behind(self, var):
         """Names of the arguments that a variable was computed from, in their order."""
+        if type(var) is core.Literal:
+            return []
         wanted = {var}
         for eqn in reversed(self.eqns):
             if any(v in wanted for v in eqn.outvars):
                 wanted.update(a for a in eqn.invars if type(a) is not core.Literal)
         names = self.debug_info.arg_names
         return [names[i] for i, v in enumerate(self.invars) if v in wanted and i < len(names)]
+
+
+def _check_operands(primitive, args):
+    """TypeError for the first operand that is no array, naming the operation as evaluating does."""
+    for i, x in enumerate(args):
+        if not valid_jaxtype(x):
+            raise TypeError(
+                f"Error interpreting argument to {primitive.name} as a JAX value. The problematic value is of type "
+                f"{type(x)} and was passed to {primitive.name} at position {i}."
+            ) from None
 
 
 def _drop_unused_results(eqns, used):

@@ -7,7 +7,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._core.trace import concrete_or_error
+from onax._core.trace import concrete_or_error, new_const
 from onax._ground import dims, dtypes
 from onax._native.array import Array, ArrayImpl, from_dlpack_buffer, from_user, make_array
 from onax._native.context import get_trace
@@ -47,6 +47,8 @@ def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None,
         return lax.copy_p.bind(object) if copy else object
     wanted = None if dtype is None else dtypes.check_user_dtype(dtype, "array")
     out = _from_object(object, wanted, copy)
+    if type(out) is ArrayImpl and out is not object:
+        out = new_const(out)
     if ndmin > out.ndim:
         out = lax.broadcast(out, (1,) * (ndmin - out.ndim))
     return on_device(out, device)

@@ -11,7 +11,6 @@ from onax._transforms.vmap import vmap
 from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._promotion import array_of, arrays, canonical_axis, check_arraylike
 from onax.numpy._shaping import expand_dims
-from onax.numpy._where import where
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
@@ -46,25 +45,37 @@ def apply_over_axes(func, a, axes):
 def piecewise(x, condlist, funclist, *args, **kw):
     """For each element the value of the function (or constant) whose condition holds: the last such, else a default.
 
-    funclist has as many entries as condlist, or one more for the default, which is 0 otherwise.  Functions are called
-    on all of x: unlike NumPy's, they must be defined everywhere.
+    funclist has as many entries as condlist, or one more for the default, which is 0 otherwise.  Functions take one
+    element and args and kw; where a function is not chosen it has no influence on derivatives.  Raises ValueError for
+    another number of functions.
     """
     x = array_of("piecewise", x)
-    if isinstance(condlist, (Array, np.ndarray)) or np.ndim(condlist[0]) == 0:
-        condlist = [condlist] if np.ndim(condlist) == 0 or np.ndim(condlist) == x.ndim else list(condlist)
-    conditions = [broadcast_to(asarray(c, dtype=bool), x.shape) for c in condlist]
-    count, given = len(conditions), len(funclist)
+    if isinstance(condlist, (Array, np.ndarray)):
+        condlist = [condlist] if np.ndim(condlist) == x.ndim else list(condlist)
+    count, given = len(condlist), len(funclist)
     if given not in (count, count + 1):
         raise ValueError(
             f"with {count} condition(s), either {count} or {count + 1} functions are expected; got {given}"
         )
     default = funclist[-1] if given == count + 1 else 0
-    out = lax.full_like(x, 0)
-    for condition, function in [(None, default), *zip(conditions, funclist)]:
-        value = function(x, *args, **kw) if callable(function) else function
-        value = lax.convert_element_type(array_of("piecewise", value), x.dtype)
-        out = broadcast_to(value, x.shape) if condition is None else where(condition, value, out)
-    return out
+    if not count:
+        raise ValueError("condlist must be non-empty")
+    rows = [expand_dims(broadcast_to(asarray(c, dtype=bool), x.shape), 0) for c in condlist]
+    rows = lax.concatenate([lax.full_like(rows[0], False), *rows], 0)
+    counts = lax.cumsum(lax.convert_element_type(rows, np.int32), 0)
+    chosen = lax.argmax(counts, 0, np.int32)  # the last condition that holds: the count grows there for the last time
+    functions = [_of_element(f, x.dtype, args, kw) for f in (default, *funclist[:count])]
+    return vectorize(lambda i, v: lax.switch(i, functions, v))(chosen, x)
+
+
+def _of_element(function, dtype, args, kw):
+    def value(v):
+        found = function(v, *args, **kw) if callable(function) else function
+        return lax.convert_element_type(array_of("piecewise", found), dtype)
+
+    if callable(function):
+        value.__wrapped__ = function  # messages name the user's
+    return value
 
 
 # --- vectorize ----------------------------------------------------------------------------------------------------
