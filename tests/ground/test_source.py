@@ -4,6 +4,9 @@ import traceback
 
 import pytest
 
+import onax as jax
+import onax.numpy as jnp
+from onax import lax
 from onax._ground import source
 from onax._ground.config import traceback_filtering
 from onax._ground.dims import parse_dims
@@ -41,15 +44,93 @@ def test_function_location():
     assert source.function_location(len) == "len"
 
 
-@pytest.mark.parametrize("mode, hidden", [("auto", True), ("off", False)])
-def test_tracebacks(mode, hidden, monkeypatch):
+MODES = ["off", "tracebackhide", "remove_frames", "quiet_remove_frames", "auto"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_tracebacks(mode, monkeypatch):
     monkeypatch.delenv("ONAX_FULL_TRACEBACK", raising=False)
     guarded = source.api_boundary(parse_dims)
-    with traceback_filtering(mode):
+    with traceback_filtering(mode), pytest.raises(ValueError) as caught:
+        guarded("a +")
+    frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
+    hidden = [f.f_locals.get("__tracebackhide__", False) for f in frames if source.is_internal(f.f_code.co_filename)]
+    assert frames[0].f_code.co_filename == __file__
+    assert bool(hidden) is (mode in ("off", "tracebackhide"))
+    assert all(hidden) is (mode != "off")
+    assert hasattr(caught.value, "__notes__") is (mode in ("quiet_remove_frames", "auto"))
+    cause = caught.value.__cause__
+    assert isinstance(cause, source.UnfilteredStackTrace) is (mode == "remove_frames")
+    if mode == "remove_frames":
+        assert any(source.is_internal(f.filename) for f in traceback.extract_tb(cause.__traceback__))
+
+
+def test_the_cause_of_an_error_is_kept():
+    def fail():
         try:
-            guarded("a +")
+            parse_dims("a +")
         except ValueError as error:
-            files = {frame.filename for frame in traceback.extract_tb(error.__traceback__)}
-            assert __file__ in files
-            assert any(source.is_internal(name) for name in files) is not hidden
-            assert bool(getattr(error, "__notes__", ())) is hidden
+            raise KeyError("mine") from error
+
+    with traceback_filtering("remove_frames"), pytest.raises(KeyError) as caught:
+        source.api_boundary(fail)()
+    whole = caught.value.__cause__
+    assert isinstance(whole, source.UnfilteredStackTrace) and isinstance(whole.__cause__, ValueError)
+
+
+def bad(x):
+    return x.reshape(5)
+
+
+TRANSFORMED = {
+    "jit": lambda: jax.jit(bad)(jnp.ones(4)),
+    "grad": lambda: jax.grad(lambda x: bad(x).sum())(jnp.ones(4)),
+    "vmap": lambda: jax.vmap(bad)(jnp.ones((2, 4))),
+    "jvp": lambda: jax.jvp(bad, (jnp.ones(4),), (jnp.ones(4),)),
+    "vjp": lambda: jax.vjp(bad, jnp.ones(4)),
+    "linearize": lambda: jax.linearize(bad, jnp.ones(4)),
+    "make_jaxpr": lambda: jax.make_jaxpr(bad)(jnp.ones(4)),
+    "eval_shape": lambda: jax.eval_shape(bad, jnp.ones(4)),
+    "scan": lambda: lax.scan(lambda c, _: (bad(c), None), jnp.ones(4), None, length=2),
+    "while_loop": lambda: lax.while_loop(lambda c: True, bad, jnp.ones(4)),
+    "fori_loop": lambda: lax.fori_loop(0, 2, lambda i, c: bad(c), jnp.ones(4)),
+    "cond": lambda: lax.cond(True, bad, bad, jnp.ones(4)),
+    "checkpoint": lambda: jax.checkpoint(bad)(jnp.ones(4)),
+}
+
+
+@pytest.mark.parametrize("call", TRANSFORMED.values(), ids=TRANSFORMED.keys())
+def test_only_users_frames_on_the_way_in(call):
+    with traceback_filtering("remove_frames"), pytest.raises(TypeError) as caught:
+        call()
+    names = [f.filename for f in traceback.extract_tb(caught.value.__traceback__)]
+    names = [name for name in names if "_native/call.pyx" not in name]  # the frame of the compiled `__call__` itself
+    last = len(names) - names[::-1].index(__file__)
+    assert set(names[:last]) == {__file__}
+
+
+def test_a_derived_program_keeps_its_lines():
+    @jax.jit
+    def f(x):
+        y = jnp.log(x)
+        return y * 3
+
+    lines = {f.__wrapped__.__code__.co_firstlineno + i for i in (2, 3)}
+    jaxpr = jax.make_jaxpr(jax.grad(f))(2.0)
+
+    def places(jaxpr):
+        for eqn in jaxpr.eqns:
+            if "jaxpr" in eqn.params:
+                yield from places(eqn.params["jaxpr"])
+            elif eqn.source_info is not None:
+                yield source.resolve(eqn.source_info)[1], source.phase(eqn.source_info)
+
+    found = list(places(jaxpr))
+    assert {line for line, _ in found} == lines
+    assert {phase for _, phase in found} == {"", "the backward pass of "}
+
+
+def test_library_functions_have_the_lines_of_their_calls():
+    model = jax.jit(lambda x: jnp.var(x)).trace(jnp.ones(3)).jaxpr
+    inner = next(e.params["jaxpr"] for e in model.eqns if "jaxpr" in e.params)
+    assert all(eqn.source_info is None for eqn in inner.eqns)

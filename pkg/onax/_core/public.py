@@ -10,7 +10,7 @@ failed, so that calls that succeed pay for one `try` alone.
 from functools import update_wrapper
 
 from onax._ground.lazy import inspect
-from onax._ground.source import is_internal
+from onax._ground.source import is_internal, leave
 
 _PLAIN = (TypeError, ValueError, IndexError, OverflowError)
 
@@ -39,6 +39,7 @@ def _public(function, name, module, static):
         except _PLAIN as error:
             refused = name_error(error, label, function, args, kwargs, static)
             if refused is None:
+                leave(error)
                 raise
             raise refused from error
 
