@@ -7,7 +7,7 @@ ORACLE := .venv-oracle
 JAX_VERSION := 0.10.2
 OUT ?= demo-output
 
-.PHONY: demo test test-all oracle record bench lint docs clean
+.PHONY: demo test test-all oracle node record bench lint docs clean
 
 $(VENV)/.built: setup.py pyproject.toml $(wildcard cython_src/onax/_native/*)
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,9 @@ test-all: $(VENV)/.built lint  ## the deeper suites too
 oracle:  ## real JAX in an environment of its own; tests find it by themselves
 	$(PYTHON) -m venv $(ORACLE)
 	$(ORACLE)/bin/python -m pip install --quiet jax==$(JAX_VERSION) jaxlib==$(JAX_VERSION)
+
+node:  ## ONNX Runtime for Node and for WebAssembly, in which tests then run exported models
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix build/node onnxruntime-web onnxruntime-node
 
 record: $(VENV)/.built  ## renews the recorded answers of real JAX
 	$(RUN) scripts/record_oracle.py

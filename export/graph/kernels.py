@@ -122,13 +122,16 @@ OPERATORS = {
 # Operators without an element type to look up, or that take every pair of types (Cast: measured, all pairs run).
 UNTYPED = frozenset(
     "Cast BitCast Constant If Loop Scan SequenceEmpty SequenceInsert SequenceAt SequenceConstruct SequenceLength "
-    "ConcatFromSequence SplitToSequence".split()
+    "ConcatFromSequence SplitToSequence DFT".split()  # DFT: its rule asks for lengths that are right
 )
 
 # Kernels that are right only for numbers of so many bits, the sign not counted (measured on random numbers, 1.31.1):
 # `Graph.node` refuses operands that are not known to be such.
 EXACT_BITS = {(name, DTYPES["i64"]): 31 for name in ("Min", "Max", "Clip", "Sign", "ReduceMax", "ReduceMin")}
 EXACT_BITS |= {("Mod:fmod=1", DTYPES[short]): 53 for short in ("i64", "u64")}
+
+# Kernels that this runtime has and the one before it has not (1.30, which is what npm serves): a detour is taken.
+RECENT = {("Where", "i8")}
 
 # Operators whose types depend on an attribute: the attribute, its default, the name it has then.
 _VARIANTS = {
@@ -219,7 +222,7 @@ class Kernels:
         short = SHORT_NAMES.get(dtype)
         if name in UNTYPED:
             return bool(types) or name not in self.measured.ops, None
-        if short in types:
+        if short in types and (name, short) not in RECENT:
             return True, None
         kind = OPERATORS[name][0] if name in OPERATORS else "none"
         carrier = next((c for c in _CARRIERS[kind].get(short, ()) if c in types), None)

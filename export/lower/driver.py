@@ -109,6 +109,21 @@ def _evaluated(g, kernel, eqn, known, avals):
     return [constant(g, x, a) for x, a in zip(results, avals)]
 
 
+def _empty(g, eqn):
+    """Constants for the results of an equation when none of them has an element; None when one has.
+
+    Runtimes are not safe there: TopK of zero rows ends the process of ONNX Runtime 1.30 (integer division by zero).
+    """
+    for v in eqn.outvars:
+        if v.aval.dtype not in ELEMENT_TYPES or not any(type(d) is int and d == 0 for d in v.aval.shape):
+            return None
+    if eqn.effects or not eqn.outvars or eqn.primitive.kernel is None:
+        return None
+    if not all(dim_rules.is_constant_shape(v.aval.shape) for v in eqn.outvars):
+        return None
+    return [constant(g, np.zeros(v.aval.shape, v.aval.dtype), v.aval) for v in eqn.outvars]
+
+
 def _can_be_known(primitive, values):
     """Whether all operands are constants, or Expands of some: asked first, of every equation."""
     for v in values:
@@ -220,6 +235,8 @@ def inline(g, jaxpr, consts, values, *, keep_place=False):
         operands = [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in eqn.invars]
         try:
             results = _folded(g, eqn, operands) if _can_be_known(eqn.primitive, operands) else None
+            if results is None:
+                results = _empty(g, eqn)
             if results is None and is_native:
                 results = native.lower_natively(g, eqn, operands)
             if results is None:

@@ -249,8 +249,8 @@ def test_all_refusals_are_collected(primitive):
         lower_jaxpr(stage(fun, X), opset=21, collect_errors=True)
     lines = str(caught.value).splitlines()
     assert lines[0] == "3 operations have no ONNX form in opset 21:"
-    assert [line.split()[0] for line in lines[1:]] == ["odd", "other", "odd"]
-    assert all("test_driver.py:" in line for line in lines[1:])
+    assert [line.split()[0] for line in lines[1:4]] == ["odd", "other", "odd"]
+    assert all("test_driver.py:" in line for line in lines[1:4])
     assert lines[1].endswith("(test_all_refusals_are_collected.<locals>.fun): ONNX cannot be odd")
 
 
