@@ -17,6 +17,7 @@ What is computed from constants alone stays outside too: the lowering folds it.
 
 from math import prod
 
+from onax._compile.cache import remember
 from onax._control.block_code import CODES, VIEWS, Code, Unfit
 from onax._control.checkpoint import remat_p
 from onax._control.cond import cond_p
@@ -139,7 +140,7 @@ def _with_fused_bodies(eqn, operands, results):
 
 # ---- what can join
 
-_known_to_join = {}  # (primitive, dtypes) -> whether; of equations without parameters
+_known_to_join = {}  # (primitive, dtypes, parameters) -> whether
 
 
 def joins(eqn):
@@ -149,12 +150,10 @@ def joins(eqn):
     out = eqn.outvars[0].aval
     if out.dtype not in TYPES or not dims.is_constant_shape(out.shape) or prod(out.shape) == 0:
         return False
-    if eqn.params:
-        return _has_code(eqn)
-    key = eqn.primitive, *[x.aval.dtype for x in eqn.invars]
+    key = eqn.primitive, out.dtype, *[x.aval.dtype for x in eqn.invars], *eqn.params.items()
     found = _known_to_join.get(key)
     if found is None:
-        found = _known_to_join[key] = _has_code(eqn)
+        found = remember(_known_to_join, key, _has_code(eqn))
     return found
 
 
@@ -180,7 +179,7 @@ def is_view(eqn):
 
 
 def _is_folded(eqn):
-    """Whether the lowering computes an equation over constants while it builds the graph, or only says where they are."""
+    """Whether the lowering computes an equation over constants, or only says where they are, as it builds the graph."""
     if eqn.primitive not in CODES:
         return True
     avals = [v.aval for v in eqn.outvars]

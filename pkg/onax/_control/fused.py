@@ -289,14 +289,37 @@ def _place_blocks(code, places, records):
 # ---- the primitive
 
 
+_programs = {}  # structure -> (Words, Program): the layers of a network have equal regions
+_PROGRAMS_AT_MOST = 2048
+
+
 def assembled(jaxpr):
     """(Words, Program) of a region's jaxpr, kept with it.  Unfit, or ValueError if it needs too many registers."""
     found = jaxpr.cache.get("assembled")
     if found is None:
-        words = Assembler(jaxpr).words()
-        program = blocks.Program(np.frombuffer(words, np.int64), [v.aval.shape for v in jaxpr.outvars])
-        found = jaxpr.cache["assembled"] = words, program
+        key = _structure(jaxpr)
+        found = _programs.get(key)
+        if found is None:
+            words = Assembler(jaxpr).words()
+            found = words, blocks.Program(np.frombuffer(words, np.int64), [v.aval.shape for v in jaxpr.outvars])
+            if len(_programs) >= _PROGRAMS_AT_MOST:
+                del _programs[next(iter(_programs))]
+            _programs[key] = found
+        jaxpr.cache["assembled"] = found
     return found
+
+
+def _structure(jaxpr):
+    """What two regions with the same program agree on."""
+    numbers = {v: i for i, v in enumerate(jaxpr.invars)}
+    key = [(v.aval.shape, v.aval.dtype) for v in jaxpr.invars]
+    for eqn in jaxpr.eqns:
+        (out,) = eqn.outvars
+        numbers[out] = len(numbers)
+        operands = [(str(x.val), x.aval.dtype) if type(x) is Literal else numbers[x] for x in eqn.invars]
+        key.append((eqn.primitive, out.aval.shape, out.aval.dtype, *operands, *eqn.params.items()))
+    key.append(tuple([numbers[v] for v in jaxpr.outvars]))
+    return tuple(key)
 
 
 def _kernel(*operands, jaxpr):

@@ -1,0 +1,276 @@
+"""Programs over blocks: what each operation computes, how exact the functions are, and that nothing false is run."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onax._compile import options
+from onax._native import ort
+from onax._native.blocks import CONSTANT, DIRECT, IOTA, LOAD, MAGIC, OPERATIONS, TYPES, Program
+from onax._prims import elementwise as e
+from onax._prims.convert import cast
+from onax.export.graph.proto import to_session
+from onax.export.graph.value import Graph
+from tolerance import assert_same_bits, assert_ulps
+
+F32 = np.dtype(np.float32)
+
+
+def single(name, dtypes, out, n):
+    """The words of a program of one operation on n elements."""
+    arity = len(dtypes)
+    words = [MAGIC, arity, 1, 0, 1]
+    for dtype in (*dtypes, out):
+        words += [TYPES[np.dtype(dtype)], n]
+    words += [1, arity + 1, 1, n]
+    for i, dtype in enumerate((*dtypes, out)):
+        words += [TYPES[np.dtype(dtype)], DIRECT, i]
+    operands = [*range(arity), 0, 0][:3]
+    return [*words, OPERATIONS[name].number, arity, *operands]
+
+
+def run(name, out, *operands):
+    """One operation on arrays of one shape."""
+    words = single(name, [x.dtype for x in operands], out, operands[0].size)
+    return Program(words, [operands[0].shape])(list(operands))[0]
+
+
+def edges(dtype):
+    """Awkward numbers of a dtype, and some ordinary ones."""
+    dtype = np.dtype(dtype)
+    rng = np.random.default_rng(3)
+    if dtype.kind == "f":
+        info = np.finfo(dtype)
+        special = [0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, np.inf, -np.inf, np.nan, info.max, info.min, info.tiny,
+                   2**31, -(2.0**31), 2**32, 2**63, 2.0**64, 1e10, -1e10, 0.49999997, 100.7, -100.7]  # fmt: skip
+        return np.concatenate([np.array(special), rng.normal(size=40) * 10]).astype(dtype)
+    if dtype.kind == "b":
+        return np.array([False, True, True])
+    info = np.iinfo(dtype)
+    special = [info.min, info.min + 1, 0, 1, 2, 3, 5, 31, 32, 33, 63, 64, 65, info.max - 1, info.max]
+    signed = [-1, -2, -31, -32] if dtype.kind == "i" else []
+    return np.array(special + signed, dtype)
+
+
+def pairs(dtype):
+    x = edges(dtype)
+    return [np.ascontiguousarray(a).reshape(-1) for a in np.meshgrid(x, x)]
+
+
+ROWS = {
+    "add": e.add_p, "sub": e.sub_p, "mul": e.mul_p, "div": e.div_p, "rem": e.rem_p, "max": e.max_p, "min": e.min_p,
+    "and": e.and_p, "or": e.or_p, "xor": e.xor_p, "shift_left": e.shift_left_p, "nextafter": e.nextafter_p,
+    "shift_right_logical": e.shift_right_logical_p, "shift_right_arithmetic": e.shift_right_arithmetic_p,
+    "eq": e.eq_p, "ne": e.ne_p, "lt": e.lt_p, "le": e.le_p, "neg": e.neg_p, "abs": e.abs_p, "sign": e.sign_p,
+    "floor": e.floor_p, "ceil": e.ceil_p, "sqrt": e.sqrt_p, "is_finite": e.is_finite_p, "not": e.not_p,
+}  # fmt: skip
+CLOSE = {
+    "sin": e.sin_p, "cos": e.cos_p, "tan": e.tan_p, "asin": e.asin_p, "acos": e.acos_p, "atan": e.atan_p,
+    "sinh": e.sinh_p, "cosh": e.cosh_p, "tanh": e.tanh_p, "asinh": e.asinh_p, "acosh": e.acosh_p, "atanh": e.atanh_p,
+    "exp": e.exp_p, "exp2": e.exp2_p, "expm1": e.expm1_p, "log": e.log_p, "log1p": e.log1p_p, "cbrt": e.cbrt_p,
+    "logistic": e.logistic_p, "rsqrt": e.rsqrt_p, "pow": e.pow_p, "atan2": e.atan2_p,
+}  # fmt: skip
+CASES = [(name, d) for name in (*ROWS, *CLOSE) for d in TYPES if d in OPERATIONS[name].dtypes]
+
+
+@pytest.mark.parametrize("name, dtype", CASES, ids=lambda x: str(x))
+def test_an_operation_is_its_kernel(name, dtype):
+    primitive = (ROWS | CLOSE)[name]
+    operands = pairs(dtype) if OPERATIONS[name].signature in "BC" else [edges(dtype)]
+    with np.errstate(all="ignore"):
+        kernel = primitive.kernel
+        want = np.asarray((kernel[dtype] if type(kernel) is dict else kernel)(*operands))
+    got = run(name, want.dtype, *operands)
+    (assert_same_bits if name in ROWS else assert_ulps)(got, want, what=name)
+
+
+@pytest.mark.parametrize("given", TYPES, ids=str)
+@pytest.mark.parametrize("wanted", TYPES, ids=str)
+def test_conversions_saturate(given, wanted):
+    names = dict(zip(TYPES, ("to_f32", "to_f64", "to_i32", "to_u32", "to_i64", "to_u64", "to_bool")))
+    with np.errstate(all="ignore"):
+        want = cast(edges(given), wanted)
+    assert_same_bits(run(names[wanted], wanted, edges(given)), want)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_select_and_move(dtype):
+    x, y = pairs(dtype)
+    mask = np.arange(x.size) % 3 == 0
+    assert_same_bits(run("select", dtype, mask, x, y), np.where(mask, x, y))
+    assert_same_bits(run("move", dtype, x), x)
+
+
+def test_halves_round_as_asked():
+    x = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999997], np.float32)
+    assert run("rint", F32, x).tolist() == [-2, -2, 0, 0, 2, 2, 0]
+    assert run("round", F32, x).tolist() == [-3, -2, -1, 1, 2, 3, 0]
+
+
+REFERENCES = {  # function in float64, domain
+    "exp": (np.exp, (-104, 89)),
+    "exp2": (np.exp2, (-150, 128)),
+    "expm1": (np.expm1, (-20, 88)),
+    "log": (np.log, (0, 20)),
+    "log1p": (np.log1p, (-1, 20)),
+    "tanh": (np.tanh, (-10, 10)),
+    "logistic": (lambda x: 1 / (1 + np.exp(-x)), (-88, 88)),
+    "sin": (np.sin, (-1e5, 1e5)),
+    "cos": (np.cos, (-1e5, 1e5)),
+    "rsqrt": (lambda x: 1 / np.sqrt(x), (0, 1e4)),
+}
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_functions_are_right_to_three_ulp(name):
+    function, (low, high) = REFERENCES[name]
+    rng = np.random.default_rng(0)
+    x = [rng.uniform(low, high, 200_000), rng.uniform(max(low, -1), 1, 200_000), rng.uniform(max(low, -1), 1, 9) * 1e-6]
+    x.append(rng.integers(0, 2**32, 200_000, np.uint32).view(np.float32))
+    x = np.concatenate([np.asarray(part, np.float32) for part in x])
+    with np.errstate(all="ignore"):
+        want = function(x.astype(np.float64)).astype(np.float32)
+    assert_ulps(run(name, F32, x), want, 3)
+
+
+def test_functions_far_out():
+    x = np.array([1e5, 3e7, 1e30, np.inf, -np.inf, np.nan], np.float32)
+    with np.errstate(all="ignore"):
+        assert_ulps(run("sin", F32, x), np.sin(x.astype(np.float64)).astype(np.float32))
+        assert_ulps(run("cos", F32, x), np.cos(x.astype(np.float64)).astype(np.float32))
+    assert run("exp", F32, x).tolist()[:5] == [np.inf, np.inf, np.inf, np.inf, 0]
+    assert run("tanh", F32, np.array([-np.inf, np.inf], np.float32)).tolist() == [-1, 1]
+
+
+# ---- how elements are found
+
+
+def loaded(shape, strides, elements, n_axes):
+    """The words of a program that adds what strides of one buffer reach to the numbers of the positions."""
+    n = int(np.prod(shape))
+    f32 = TYPES[F32]
+    words = [MAGIC, 1, 1, 0, 1, f32, elements, f32, n, n_axes, 4, 2, *shape]
+    words += [f32, LOAD, 0, *strides, f32, IOTA, 0, *[int(np.prod(shape[i + 1 :])) for i in range(n_axes)]]
+    words += [f32, DIRECT, 1, f32, CONSTANT, int(np.float32(0.5).view(np.uint32))]
+    add = OPERATIONS["add"].number
+    return [*words, add, 2, 0, 1, 0, add, 2, 2, 3, 0]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_loads_follow_strides(data):
+    shape = data.draw(st.lists(st.integers(1, 40), min_size=1, max_size=4))
+    kept = [data.draw(st.booleans()) for _ in shape]
+    own = [d for d, k in zip(shape, kept) if k]
+    source = np.random.default_rng(0).normal(size=(*own, 1)).astype(np.float32)[..., 0]
+    order = data.draw(st.permutations(range(len(own))))
+    turned = iter(order)
+    strides, sizes, place = [], [], np.array([s // 4 for s in source.strides])
+    for d, k in zip(shape, kept):
+        axis = next(turned) if k else None
+        strides.append(int(place[axis]) if k else 0)
+        sizes.append(own[axis] if k else d)
+    view = np.lib.stride_tricks.as_strided(source, sizes, [4 * s for s in strides])
+    got = Program(loaded(sizes, strides, source.size, len(sizes)), [tuple(sizes)])([source])[0]
+    count = np.arange(np.prod(sizes), dtype=np.float32).reshape(sizes)
+    assert_same_bits(got, view + count + np.float32(0.5))
+
+
+def test_operands_are_checked():
+    program = Program(single("add", [F32, F32], F32, 6), [(2, 3)])
+    x = np.arange(6, dtype=np.float32)
+    assert program([x[::-1], np.asfortranarray(x.reshape(2, 3))])[0].tolist() == [[5, 5, 5], [5, 5, 5]]
+    for operands in ([x], [x, x[:5]], [x, x.astype(np.float64)], [x, [1.0] * 6]):
+        with pytest.raises(TypeError):
+            program(operands)
+    with pytest.raises(ValueError, match="other sizes"):
+        Program(single("add", [F32, F32], F32, 6), [(7,)])
+
+
+# ---- what is refused
+
+
+GOOD = single("add", [F32, F32], F32, 4)
+REFUSED = [
+    ("no program", [1, 2, 3]),
+    ("no program", []),
+    ("left over", [*GOOD, 0]),
+    ("ends within", GOOD[:-1]),
+    ("one element for each", [*GOOD[:6], 3, *GOOD[7:]]),
+    ("another type", [*GOOD[:5], TYPES[np.dtype(np.int32)], *GOOD[6:]]),
+    ("no such operation", [*GOOD[:-5], 999, *GOOD[-4:]]),
+    ("only read", [*GOOD[:-4], 0, *GOOD[-3:]]),
+    ("not written", [*GOOD[:-3], 2, *GOOD[-2:]]),
+    ("names no register", [*GOOD[:-4], 7, *GOOD[-3:]]),
+    ("never written", [MAGIC, 0, 1, 0, 0, 0, 4]),
+    ("beyond its buffer", loaded([3, 4], [4, 1], 11, 2)),
+    ("negative or too long", loaded([3, 4], [4, -1], 12, 2)),
+]
+
+
+@pytest.mark.parametrize("message, words", REFUSED)
+def test_refused(message, words):
+    with pytest.raises(ValueError, match=message):
+        Program(words, [(4,)])
+
+
+@settings(deadline=None, max_examples=600)
+@given(st.data())
+def test_no_mutation_leaves_its_buffers(data):
+    """Programs with a few words changed are refused, or run in their own memory."""
+    words = list(data.draw(st.sampled_from([GOOD, loaded([3, 4], [4, 1], 12, 2), loaded([2, 3, 4], [0, 4, 1], 12, 3)])))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(1, len(words) - 1))
+        words[at] = data.draw(st.sampled_from([-1, 0, 1, 2, 3, 4, 5, 6, 7, 11, 13, 24, 2**31, 2**62, -(2**63)]))
+    n_in, n_out = words[1:3]
+    if not (0 <= n_in < 4 and 0 <= n_out < 4) or len(words) < 5 + 2 * (n_in + n_out):
+        shapes, operands = [], None
+    else:
+        types = {i: d for d, i in TYPES.items()}
+        buffers = [(types.get(words[5 + 2 * i]), words[6 + 2 * i]) for i in range(n_in + n_out)]
+        shapes = [(n,) for _, n in buffers[n_in:]]
+        fine = all(d is not None and 0 <= n < 10**4 for d, n in buffers)
+        operands = [np.ones(n, d) for d, n in buffers[:n_in]] if fine else None
+    try:
+        program = Program(words, shapes)
+    except (ValueError, OverflowError):
+        return
+    if operands is not None:
+        assert [x.size for x in program(operands)] == [n for (n,) in shapes]
+
+
+# ---- as an operator of the runtime
+
+
+def session_of(words, inputs, shape):
+    g = Graph(options.OPSET, target="native")
+    values = [g.input(f"in.{i}", (x.shape, x.dtype)) for i, x in enumerate(inputs)]
+    data = np.array(words, np.int64).tobytes()
+    out = g.node(
+        "Fused", *values, out=(shape, F32), domain="onax", program=data, axes=[len(shape), 0], dims=[*shape, 0]
+    )
+    g.output("out.0", out)
+    options.attach()
+    model, ins, outs, shared = to_session(g)
+    return ort.Session(model, ins, outs, initializers=shared, options={"operators": True})
+
+
+@pytest.mark.parametrize("n", (3, 5000, 2_000_003))
+def test_the_operator_is_the_program(n):
+    x, y = np.random.default_rng(0).normal(size=(2, n)).astype(np.float32)
+    words = single("atan2", [F32, F32], F32, n)  # slow enough for several threads
+    (got,) = session_of(words, [x, y], (n,)).run([x, y])
+    assert_same_bits(got, Program(words, [(n,)])([x, y])[0])
+
+
+def test_the_operator_refuses():
+    x = np.ones(4, np.float32)
+    with pytest.raises(RuntimeError, match="ends within"):
+        session_of(GOOD[:-1], [x, x], (4,))
+    with pytest.raises(RuntimeError, match="dims do not belong"):
+        session_of(GOOD, [x, x], (5,))
+    with pytest.raises(RuntimeError, match="another type or size"):
+        session_of(GOOD, [x, np.ones(3, np.float32)], (4,)).run([x, np.ones(3, np.float32)])
+    with pytest.raises(RuntimeError, match="operands are missing"):
+        session_of(GOOD, [x], (4,)).run([x])
