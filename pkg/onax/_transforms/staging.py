@@ -7,6 +7,8 @@ from onax._core import leaks
 from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof, valid_jaxtype
 from onax._ground import source
 from onax._native.array import Array, ArrayImpl
+from onax._native.dispatch import evaluate
+from onax._prims.convert import convert_element_type_p
 
 
 class DynamicJaxprTracer(Tracer):
@@ -112,6 +114,8 @@ class DynamicJaxprTrace(Trace):
         except TypeError:
             _check_operands(primitive, args)
             raise
+        if primitive is convert_element_type_p and type(atoms[0]) is core.Literal:  # converted here and now, as in JAX
+            return self.new_const(evaluate(primitive, [atoms[0].array], params))
         return self.record(primitive, atoms, params)
 
     def record(self, primitive, atoms, params):
