@@ -195,6 +195,7 @@ from onax._prims.elementwise import (
     xor_p,
 )
 from onax._prims.elementwise_rows import AccuracyMode, Tolerance
+from onax._prims.fft import FftType, fft_p
 from onax._prims.indexing import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -336,6 +337,7 @@ from onax.lax._collectives import (
     pswapaxes,
 )
 from onax.lax._creation import broadcast_like, empty, full, full_like
+from onax.lax._fft import fft
 from onax.lax._sharding import with_sharding_constraint
 from onax.lax._slicing import (
     dynamic_index_in_dim,

@@ -1,0 +1,157 @@
+"""fft: discrete Fourier transforms over the last axes, complex and real; NumPy (pocketfft) computes them."""
+
+import enum
+
+import numpy as np
+
+from onax._core.rules import linear
+from onax._ground import dims, dtypes
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import LINEAR, NEVER, Primitive
+from onax._prims.convert import convert
+from onax._prims.elementwise import conj, div, mul
+from onax._prims.shaping import bdim_at_front, broadcast_in_dim, shape_of
+
+
+class FftType(enum.IntEnum):
+    """Which transform: complex forward and inverse, of real numbers and back to real numbers."""
+
+    FFT = 0
+    IFFT = 1
+    RFFT = 2
+    IRFFT = 3
+
+
+_FUNCTIONS = {
+    FftType.FFT: np.fft.fftn,
+    FftType.IFFT: np.fft.ifftn,
+    FftType.RFFT: np.fft.rfftn,
+    FftType.IRFFT: np.fft.irfftn,
+}
+
+
+def _kernel(x, *, fft_type, fft_lengths):
+    shape = _shape(x.shape, fft_type, fft_lengths)
+    dtype = _dtype(x.dtype, fft_type)
+    if x.size == 0 or 0 in shape:
+        return np.zeros(shape, dtype)
+    axes = tuple(range(x.ndim - len(fft_lengths), x.ndim))
+    return np.ascontiguousarray(_FUNCTIONS[fft_type](x, fft_lengths, axes), dtype)
+
+
+def _shape(shape, fft_type, lengths):
+    """The result's shape.  Raises ValueError where lengths do not fit."""
+    n = len(lengths)
+    if len(shape) < n:
+        raise ValueError(
+            f"FFT input shape {shape} must have at least as many input dimensions as fft_lengths {lengths}."
+        )
+    lead, own = shape[: len(shape) - n], shape[len(shape) - n :]
+    if fft_type in (FftType.FFT, FftType.IFFT):
+        if not dims.equal_shapes(own, lengths):
+            raise ValueError(f"FFT input shape {shape} minor dimensions must be equal to fft_lengths {lengths}")
+        return shape
+    if fft_type == FftType.RFFT:
+        if not dims.equal_shapes(own, lengths):
+            raise ValueError(f"RFFT input shape {shape} minor dimensions must be equal to fft_lengths {lengths}")
+        return (*lead, *lengths[:-1], half(lengths[-1]))
+    if not dims.equal_shapes(own[:-1], lengths[:-1]):
+        raise ValueError(
+            f"IRFFT input shape {shape} minor dimensions must be equal to all except the last fft_length, got {lengths}"
+        )
+    return (*lead, *lengths)
+
+
+def half(n):
+    """How many numbers the transform of n real ones has: the others are their conjugates."""
+    return n // 2 + 1 if not dims.is_constant(n) or n > 0 else 0
+
+
+def _dtype(dtype, fft_type):
+    if fft_type == FftType.RFFT:
+        return np.result_type(dtype, np.complex64)
+    return dtypes.real_dtype(dtype) if fft_type == FftType.IRFFT else dtype
+
+
+def _abstract(x, *, fft_type, fft_lengths):
+    if fft_type == FftType.RFFT:
+        if x.dtype not in (np.float32, np.float64):
+            raise ValueError(f"RFFT input must be float32 or float64, got {x.dtype}")
+    elif not dtypes.is_complex(x.dtype):
+        raise ValueError(f"{FftType(fft_type).name} input must be complex64 or complex128, got {x.dtype}")
+    return ShapedArray(_shape(x.shape, fft_type, fft_lengths), _dtype(x.dtype, fft_type))
+
+
+def _counts(n, dtype):
+    """How often each number of half a spectrum stands in the whole one: twice, but for the first, and of even n the
+    last."""
+    out = np.full(half(n), 2, dtype)
+    out[0] = 1
+    if n % 2 == 0:
+        out[-1] = 1
+    return out
+
+
+def _along_last(row, like):
+    shape = shape_of(like)
+    return broadcast_in_dim(row, shape, (len(shape) - 1,))
+
+
+def _total(lengths):
+    return float(np.prod(lengths, dtype=np.float64))
+
+
+def _rfft_transpose(ct, lengths):
+    counts = _along_last(_counts(lengths[-1], ct.dtype), ct)
+    back = fft_p.bind(div(conj(ct), counts), fft_type=FftType.IRFFT, fft_lengths=lengths)
+    return mul(np.asarray(_total(lengths), back.dtype)[()], back)
+
+
+def _irfft_transpose(ct, lengths):
+    spectrum = fft_p.bind(ct, fft_type=FftType.RFFT, fft_lengths=lengths)
+    weights = (_counts(lengths[-1], spectrum.dtype) / _total(lengths)).astype(spectrum.dtype)
+    return conj(mul(_along_last(weights, spectrum), spectrum))
+
+
+def _transpose(ct, x, *, fft_type, fft_lengths):
+    if fft_type == FftType.RFFT:
+        return [_rfft_transpose(ct, fft_lengths)]
+    if fft_type == FftType.IRFFT:
+        return [_irfft_transpose(ct, fft_lengths)]
+    return [fft_p.bind(ct, fft_type=fft_type, fft_lengths=fft_lengths)]
+
+
+def _batch(axis_data, operands, mapped, **params):
+    return fft_p.bind(bdim_at_front(operands[0], mapped[0], axis_data.size), **params), 0
+
+
+fft_p = linear(
+    Primitive("fft", kernel=_kernel, abstract_eval=_abstract, batch=_batch, facts=frozenset({LINEAR}), weak=NEVER),
+    _transpose,
+)
+
+
+def canonical_type(fft_type):
+    """An FftType, given as one or by its name.  ValueError for another name, TypeError for anything else."""
+    if isinstance(fft_type, str):
+        found = FftType.__members__.get(fft_type.upper())
+        if found is None:
+            raise ValueError(f"Unknown FFT type '{fft_type}'")
+        return found
+    if isinstance(fft_type, FftType):
+        return fft_type
+    raise TypeError(f"Unknown FFT type value '{fft_type}'")
+
+
+def operand_for(x, fft_type):
+    """x in the dtype that the transform takes.  ValueError for complex numbers where real ones are wanted."""
+    if fft_type == FftType.RFFT:
+        if dtypes.is_complex(x.dtype):
+            raise ValueError("only real valued inputs supported for rfft")
+        if dtypes.is_inexact(x.dtype):
+            return x
+        return convert(x, dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(x.dtype)))
+    if dtypes.is_complex(x.dtype):
+        return x
+    wide = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(x.dtype))
+    return convert(x, np.result_type(wide if wide in (np.float32, np.float64) else np.float32, np.complex64))

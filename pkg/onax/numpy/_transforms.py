@@ -1,0 +1,237 @@
+"""Behind jnp.fft."""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax._ground import dtypes
+from onax._prims.fft import FftType
+from onax.lax._creation import placed as on_device
+from onax.numpy._arithmetic import remainder
+from onax.numpy._padding import pad
+from onax.numpy._promotion import array_of, canonical_axis
+from onax.numpy._shaping import moveaxis, roll
+from onax.numpy._ufuncs import conj
+
+_REAL_OUT = FftType.IRFFT
+_BACK = (FftType.IFFT, FftType.IRFFT)
+
+
+def _scale(norm, sizes, fft_type):
+    """What a transform is multiplied by, beyond what the primitive does; None for nothing."""
+    if norm not in (None, "backward", "ortho", "forward"):
+        raise ValueError(f'Invalid norm value {norm}; should be "backward","ortho" or "forward".')
+    if norm in (None, "backward"):
+        return None
+    total = float(np.prod(sizes, dtype=np.float64))
+    if fft_type in _BACK:
+        return total if norm == "forward" else total**0.5
+    return 1 / total if norm == "forward" else 1 / total**0.5
+
+
+def _axes_and_sizes(name, a, s, axes):
+    if axes is None:
+        axes = tuple(range(a.ndim)) if s is None else tuple(range(a.ndim - len(s), a.ndim))
+    if s is not None and len(s) != len(axes):
+        raise ValueError("Shape and axes have different lengths.")
+    numbers = tuple(canonical_axis(i, a.ndim) for i in axes)
+    if len(set(numbers)) != len(numbers):
+        raise ValueError(f"{name} does not support repeated axes. Got axes {axes}.")
+    return numbers
+
+
+def _cut_or_filled(x, own):
+    """x with its last axes cut, or filled with zeros, to sizes."""
+    lead = x.shape[: x.ndim - len(own)]
+    starts = (0,) * x.ndim
+    have = x.shape[len(lead) :]
+    x = lax.slice(x, starts, (*lead, *(min(a, b) for a, b in zip(have, own))))
+    return pad(x, [(0, 0)] * len(lead) + [(0, b - a) for a, b in zip(x.shape[len(lead) :], own)])
+
+
+def _transform(name, a, fft_type, s, axes, norm):
+    a = array_of(f"jax.numpy.fft.{name}", a)
+    given = s is not None
+    axes = _axes_and_sizes(f"jax.numpy.fft.{name}", a, s, axes)
+    if given:
+        s = tuple(operator.index(i) for i in s)
+        if any(n <= 0 for n in s):
+            raise ValueError("Shape should be positive.")
+    last = len(axes) - 1
+    sizes = list(s) if given else [a.shape[i] for i in axes]
+    if fft_type == _REAL_OUT and not given:
+        sizes[last] = max(0, 2 * (a.shape[axes[last]] - 1))
+    scale = _scale(norm, sizes, fft_type)
+    behind = tuple(range(a.ndim - len(axes), a.ndim))
+    a = moveaxis(a, axes, behind)
+    if given:
+        own = [n // 2 + 1 if fft_type == _REAL_OUT and i == last else n for i, n in enumerate(sizes)]
+        a = _cut_or_filled(a, own)
+    out = _in_threes(a, fft_type, tuple(sizes))
+    if scale is not None:
+        out = out * out.dtype.type(scale)
+    return moveaxis(out, behind, axes)
+
+
+def _in_threes(x, fft_type, sizes):
+    """Transforms over more than three axes, three at a time: real numbers come first, or last."""
+    if len(sizes) <= 3:
+        return lax.fft(x, fft_type, sizes)
+    others = FftType.FFT if fft_type in (FftType.FFT, FftType.RFFT) else FftType.IFFT
+    first, rest = sizes[:-3], sizes[-3:]
+    back = tuple(range(x.ndim - len(first), x.ndim))
+    axes = tuple(range(x.ndim - len(sizes), x.ndim - 3))
+    if fft_type in (FftType.FFT, FftType.RFFT, FftType.IFFT):
+        x = lax.fft(x, fft_type, rest)
+        return moveaxis(_in_threes(moveaxis(x, axes, back), others, first), back, axes)
+    x = moveaxis(_in_threes(moveaxis(x, axes, back), others, first), back, axes)
+    return lax.fft(x, fft_type, rest)
+
+
+def _one_axis(name, a, fft_type, n, axis, norm):
+    if isinstance(axis, (list, tuple)):
+        raise ValueError(
+            f"jax.numpy.fft.{name} does not support multiple axes. Please use jax.numpy.fft.{name}n. Got axis = {axis}."
+        )
+    return _transform(name, a, fft_type, None if n is None else [n], (axis,), norm)
+
+
+def _two_axes(name, a, fft_type, s, axes, norm):
+    if len(axes) != 2:
+        raise ValueError(f"jax.numpy.fft.{name} only supports 2 axes. Got axes = {axes}.")
+    return _transform(name, a, fft_type, s, axes, norm)
+
+
+def fft(a, n=None, axis=-1, norm=None):
+    """The discrete Fourier transform along an axis, cut or filled with zeros to n.
+
+    norm: "backward" (the default: nothing is divided), "forward" (divided by n), "ortho" (by its root).
+    """
+    return _one_axis("fft", a, FftType.FFT, n, axis, norm)
+
+
+def ifft(a, n=None, axis=-1, norm=None):
+    """The inverse of `fft`, which divides by n by default."""
+    return _one_axis("ifft", a, FftType.IFFT, n, axis, norm)
+
+
+def rfft(a, n=None, axis=-1, norm=None):
+    """The transform of real numbers along an axis: the first n // 2 + 1 numbers of `fft`."""
+    return _one_axis("rfft", a, FftType.RFFT, n, axis, norm)
+
+
+def irfft(a, n=None, axis=-1, norm=None):
+    """The inverse of `rfft`: n real numbers, by default twice as many as the axis has less two."""
+    return _one_axis("irfft", a, FftType.IRFFT, n, axis, norm)
+
+
+_SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _swapped(norm):
+    if norm not in _SWAPPED:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward","ortho" or "forward".')
+    return _SWAPPED[norm]
+
+
+def hfft(a, n=None, axis=-1, norm=None):
+    """The transform of numbers whose spectrum is real: n real numbers from the first half of the sequence."""
+    return irfft(conj(array_of("jax.numpy.fft.hfft", a)), n, axis, _swapped(norm))
+
+
+def ihfft(a, n=None, axis=-1, norm=None):
+    """The inverse of `hfft`."""
+    return conj(rfft(array_of("jax.numpy.fft.ihfft", a), n, axis, _swapped(norm)))
+
+
+def fft2(a, s=None, axes=(-2, -1), norm=None):
+    """`fftn` over two axes."""
+    return _two_axes("fft2", a, FftType.FFT, s, axes, norm)
+
+
+def ifft2(a, s=None, axes=(-2, -1), norm=None):
+    """`ifftn` over two axes."""
+    return _two_axes("ifft2", a, FftType.IFFT, s, axes, norm)
+
+
+def rfft2(a, s=None, axes=(-2, -1), norm=None):
+    """`rfftn` over two axes."""
+    return _two_axes("rfft2", a, FftType.RFFT, s, axes, norm)
+
+
+def irfft2(a, s=None, axes=(-2, -1), norm=None):
+    """`irfftn` over two axes."""
+    return _two_axes("irfft2", a, FftType.IRFFT, s, axes, norm)
+
+
+def fftn(a, s=None, axes=None, norm=None):
+    """The transform over several axes, all by default, each cut or filled with zeros to its size in s."""
+    return _transform("fftn", a, FftType.FFT, s, axes, norm)
+
+
+def ifftn(a, s=None, axes=None, norm=None):
+    """The inverse of `fftn`."""
+    return _transform("ifftn", a, FftType.IFFT, s, axes, norm)
+
+
+def rfftn(a, s=None, axes=None, norm=None):
+    """`rfft` along the last of the axes, then `fft` along the others."""
+    return _transform("rfftn", a, FftType.RFFT, s, axes, norm)
+
+
+def irfftn(a, s=None, axes=None, norm=None):
+    """The inverse of `rfftn`."""
+    return _transform("irfftn", a, FftType.IRFFT, s, axes, norm)
+
+
+def _frequencies_dtype(dtype):
+    return dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "fftfreq")
+
+
+def _spacing(name, d):
+    if isinstance(d, (list, tuple)):
+        raise ValueError(f"The d argument of jax.numpy.fft.{name} only takes a single value. Got d = {d}.")
+    return d
+
+
+def _count(name, n):
+    if isinstance(n, (list, tuple)):
+        raise ValueError(f"The n argument of jax.numpy.fft.{name} only takes an int. Got n = {n}.")
+    return n
+
+
+def fftfreq(n, d=1.0, *, dtype=None, device=None):
+    """The frequencies that the numbers of `fft` belong to, for samples d apart: 0, 1, ..., -2, -1 over n d."""
+    d, n = _spacing("fftfreq", d), _count("fftfreq", n)
+    dtype = _frequencies_dtype(dtype)
+    k = lax.iota(dtype, int(np.ceil(n)))
+    middle = dtype.type(n // 2)
+    k = remainder(k + middle, n) - middle
+    return on_device(k / array_of("fftfreq", d * n).astype(dtype), device)
+
+
+def rfftfreq(n, d=1.0, *, dtype=None, device=None):
+    """The frequencies that the numbers of `rfft` belong to: 0, 1, ..., n / 2 over n d."""
+    d, n = _spacing("rfftfreq", d), _count("rfftfreq", n)
+    dtype = _frequencies_dtype(dtype)
+    return on_device(lax.iota(dtype, int(n // 2 + 1)) / array_of("rfftfreq", d * n).astype(dtype), device)
+
+
+def _shift(x, axes, sign):
+    if axes is None:
+        axes = tuple(range(x.ndim))
+    elif isinstance(axes, int):
+        return roll(x, sign * (x.shape[axes] // 2), axes)
+    places = [sign * (x.shape[a] // 2) for a in axes]
+    return roll(x, places, axes)
+
+
+def fftshift(x, axes=None):
+    """x with frequency 0 moved from the front of the axes, all by default, to their middle."""
+    return _shift(array_of("jax.numpy.fft.fftshift", x), axes, 1)
+
+
+def ifftshift(x, axes=None):
+    """The inverse of `fftshift`."""
+    return _shift(array_of("jax.numpy.fft.ifftshift", x), axes, -1)
