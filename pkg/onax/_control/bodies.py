@@ -14,7 +14,7 @@ from onax._native.array import make_array
 from onax._native.tree import tree_unflatten
 from onax._prims.convert import cast, convert
 from onax._transforms.abstract import CheckedFlatFunction
-from onax._transforms.flatten import debug_info, fun_signature, fun_source_info
+from onax._transforms.flatten import debug_info, fun_signature, fun_source_info, note_results
 from onax._transforms.staging import trace_to_jaxpr
 
 _staged = weakref.WeakKeyDictionary()  # function -> {(tree, avals, ...): (jaxpr, constants, tree of the results)}
@@ -39,6 +39,7 @@ def stage_body(fun, in_tree, avals, what, adapt=None, names=None):
         args = tree_unflatten(in_tree, [0] * in_tree.num_leaves)[0]
         info = debug_info(what, fun, args) if names is None else DebugInfo(what, fun_source_info(fun), names(fun, args))
         closed = trace_to_jaxpr(flat, avals, info)
+        note_results(info, flat.out_tree)
         jaxpr = core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ())
         found = (jaxpr, closed.consts, flat.out_tree)
         if not any(isinstance(c, Tracer) for c in closed.consts) and len(known) < _CACHED_PER_FUNCTION:

@@ -139,6 +139,26 @@ class DebugInfo:
         """The function's name alone."""
         return self.func_src_info.split(" at ", 1)[0]
 
+    @property
+    def func_filename(self):
+        """The file that the function stands in; None where that is not known."""
+        place = self.func_src_info.partition(" at ")[2]
+        return place.rpartition(":")[0] or None
+
+    @property
+    def func_lineno(self):
+        """The line that the function begins on; None where that is not known."""
+        line = self.func_src_info.rpartition(":")[2]
+        return int(line) if line.isdecimal() else None
+
+    def safe_arg_names(self, expected):
+        """The arguments' names, or as many empty ones as are expected if there are not that many."""
+        return tuple(self.arg_names) if len(self.arg_names) == expected else ("",) * expected
+
+    def safe_result_paths(self, expected):
+        """The results' paths, or as many empty ones as are expected if there are not that many."""
+        return tuple(self.result_paths) if len(self.result_paths) == expected else ("",) * expected
+
     def __repr__(self):
         return (
             f"DebugInfo(traced_for={self.traced_for!r}, func_src_info={self.func_src_info!r}, "

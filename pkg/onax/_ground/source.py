@@ -21,6 +21,68 @@ _prefixes = [_ROOT, os.path.join("cython_src", "onax", "")]
 _files = set()  # single files of other libraries that asked to be left out
 _is_internal = {}  # file name -> bool, filled as files are met
 
+
+class Frame:
+    """One place of a traceback, with JAX's field names; lines and columns count from 1, 0 where unknown."""
+
+    __slots__ = ("file_name", "function_name", "start_column", "start_line")
+
+    def __init__(self, file_name, start_line, start_column, function_name):
+        self.file_name = file_name
+        self.function_name = function_name
+        self.start_line = start_line
+        self.start_column = start_column
+
+    def __repr__(self):
+        return f"{self.file_name}:{self.start_line}:{self.start_column} ({self.function_name})"
+
+
+class SourceTraceback:
+    """Where an equation was written: only the innermost of the user's frames is kept."""
+
+    __slots__ = ("frames",)
+
+    def __init__(self, record):
+        self.frames = [Frame(*resolve(record))]
+
+    def __str__(self):
+        return "\n".join(map(repr, self.frames))
+
+
+class NameStack:
+    """The transformations an equation came through, as text: empty, or `transpose(jvp())` for a backward pass."""
+
+    __slots__ = ("stack",)
+
+    def __init__(self, stack):
+        self.stack = stack
+
+    def __str__(self):
+        return "/".join(self.stack)
+
+    def __repr__(self):
+        return f"NameStack(stack={self.stack!r})"
+
+
+class SourceInfo(tuple):
+    """A record: (code object, instruction offset), and a third entry if the operation is of a backward pass."""
+
+    __slots__ = ()
+
+    @property
+    def traceback(self):
+        """The place, resolved."""
+        return SourceTraceback(self)
+
+    @property
+    def name_stack(self):
+        """The transformations."""
+        return NameStack(("transpose(jvp())",) if len(self) == 3 else ())
+
+    def __repr__(self):
+        return f"SourceInfo({phase(self)}{summarize(self)})"
+
+
 UNKNOWN = None  # the record of a place that is not known
 SHARED = ()  # `here.record` while a function of onax is staged for all its callers: places are those of the calls
 
@@ -36,7 +98,7 @@ here = _Here()
 
 def backward(record):
     """The record of an operation of the backward pass that an operation of the forward pass at `record` led to."""
-    return None if record is None else (*record[:2], "backward")
+    return None if record is None else SourceInfo((*record[:2], "backward"))
 
 
 def phase(record):
@@ -79,7 +141,7 @@ def user_location():
         if internal is None:
             internal = is_internal(filename)
         if not internal:
-            return code, frame.f_lasti
+            return SourceInfo((code, frame.f_lasti))
         frame = frame.f_back
     return None
 
@@ -89,7 +151,7 @@ def user_frames(limit=5):
     found, frame = [], sys._getframe(1)
     while frame is not None and len(found) < limit:
         if not is_internal(frame.f_code.co_filename):
-            found.append((frame.f_code, frame.f_lasti))
+            found.append(SourceInfo((frame.f_code, frame.f_lasti)))
         frame = frame.f_back
     return found[::-1]
 

@@ -17,6 +17,7 @@ from onax._transforms.flatten import (
     debug_info,
     fun_source_info,
     normalize_argnums,
+    note_results,
 )
 from onax._transforms.staging import trace_to_jaxpr
 
@@ -180,6 +181,7 @@ def stage(fun, args, kwargs, static_argnums=(), static_argnames=(), traced_for="
     avals = argument_avals(fun, leaves, lambda: info.arg_names)
     flat_fun = CheckedFlatFunction(partial, tree, traced_for)
     jaxpr = trace_to_jaxpr(flat_fun, avals, info)
+    note_results(info, flat_fun.out_tree)
     if key_reuse.checking():
         key_reuse.check_jaxpr(jaxpr)
     return jaxpr, flat_fun.out_tree, tree

@@ -143,12 +143,12 @@ def _skeleton(tree):
 
 
 class _LazyDebugInfo(DebugInfo):
-    __slots__ = ("_call", "_names")
+    __slots__ = ("_call", "_names", "out_tree")
 
     def __init__(self, traced_for, fun, args, kwargs, static_argnums, static_argnames):
         self.traced_for = traced_for
         self.func_src_info = fun_source_info(fun)
-        self.result_paths = ()
+        self.out_tree = None  # set when the function has run
         # Structure and signature alone: arguments, or a function that keeps its programs, must not be kept here.
         self._call = (fun_signature(fun), *_skeleton((tuple(args), kwargs)), static_argnums, static_argnames)
         self._names = None
@@ -159,6 +159,25 @@ class _LazyDebugInfo(DebugInfo):
         if self._names is None:
             self._names = argument_names(*self._call)
         return self._names
+
+    @property
+    def result_paths(self):
+        """A path for every leaf of the result; empty while the function has not run."""
+        if self.out_tree is None:
+            return ()
+        return _result_paths(self.out_tree)
+
+
+def _result_paths(out_tree):
+    return tuple(_leaf_names("result", tree_unflatten(out_tree, [0] * out_tree.num_leaves)))
+
+
+def note_results(info, out_tree):
+    """Completes the DebugInfo of a function that has run with the tree of its result."""
+    if type(info) is _LazyDebugInfo:
+        info.out_tree = out_tree
+    else:
+        info.result_paths = _result_paths(out_tree)
 
 
 def normalize_argnums(fun, static_argnums, static_argnames):
