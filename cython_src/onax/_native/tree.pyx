@@ -616,9 +616,7 @@ cdef PyTreeDef _from_node_data(object node_data, list children):
 
 cdef PyTreeDef flatten(object tree, list leaves, object is_leaf):
     if is_leaf is not None and not callable(is_leaf):
-        raise TypeError(
-            f"tree_flatten, tree_leaves, tree_structure, all_leaves: is_leaf must be a function, got {is_leaf!r}"
-        )
+        raise TypeError(f"tree_flatten, tree_leaves, tree_structure, all_leaves: is_leaf is no function: {is_leaf!r}")
     cdef PyTreeDef out = PyTreeDef.__new__(PyTreeDef)
     out.add(tree, leaves, is_leaf)
     return out
@@ -711,8 +709,7 @@ cdef bint _match_children(PyTreeDef treedef, Py_ssize_t* i, Node* node, object x
 def tree_flatten(tree, is_leaf=None):
     """(list of the leaves, structure) of a tree; `is_leaf(x)` true stops the descent at x."""
     cdef list leaves = []
-    cdef PyTreeDef treedef = flatten(tree, leaves, is_leaf)
-    return leaves, treedef
+    return leaves, flatten(tree, leaves, is_leaf)
 
 
 def tree_unflatten(treedef, leaves):
@@ -737,8 +734,6 @@ def tree_structure(tree, is_leaf=None):
 def tree_map(f, tree, *rest, is_leaf=None):
     """The tree of f(leaf, *corresponding subtrees of rest)."""
     cdef list leaves = []
-    if not callable(f):
-        raise TypeError(f"tree_map: f must be a function, got {f!r}")
     cdef PyTreeDef treedef = flatten(tree, leaves, is_leaf)
     if not rest:
         return treedef.build([f(x) for x in leaves])
@@ -747,8 +742,7 @@ def tree_map(f, tree, *rest, is_leaf=None):
 
 def all_leaves(iterable, is_leaf=None):
     """Whether every entry of `iterable` is a leaf."""
-    cdef list entries = list(iterable), leaves = []
-    flatten(entries, leaves, is_leaf)
+    cdef list entries = list(iterable), leaves = tree_leaves(entries, is_leaf)
     return len(leaves) == len(entries) and all([x is y for x, y in zip(leaves, entries)])
 
 

@@ -2,14 +2,12 @@
 
 Where its words do not (they are often JAX's, which tests of libraries look for), a note below them does.
 
-JAX compiles many of these functions, with options such as `axis` as static arguments, and refuses what cannot be
-hashed there before it looks at anything else.  Here nothing is compiled: the same refusal is worded when a call has
-failed, so that calls that succeed pay for one `try` alone.
+JAX compiles many of these functions, with options such as `axis` as static arguments, whose hashes it needs before it
+looks at anything else.  Those functions ask for the hashes here too.  Other calls pay for one `try` alone.
 """
 
 from functools import update_wrapper
 
-from onax._ground.lazy import inspect
 from onax._ground.source import is_internal, leave
 
 _PLAIN = (TypeError, ValueError, IndexError, OverflowError)
@@ -37,28 +35,23 @@ def _public(function, name, module, static):
         try:
             return function(*args, **kwargs)
         except _PLAIN as error:
-            refused = name_error(error, label, function, args, kwargs, static)
-            if refused is None:
-                leave(error)
-                raise
-            raise refused from error
+            name_error(error, label)
+            leave(error)
+            raise
 
+    call = _hashing(call, _positions(function, static), static) if static else call
     update_wrapper(call, function)
     call.__name__ = call.__qualname__ = name
     call.__module__ = module
     return call
 
 
-def name_error(error, label, function, args, kwargs, static):
-    """Puts the function's name below an error that left a call of it; or gives another error to raise instead."""
-    refused = _unhashable(function, args, kwargs, static) if static else None
-    if refused is not None:
-        return refused
+def name_error(error, label):
+    """Puts the function's name below an error that left a call of it, unless its words name it."""
     if type(error) in _PLAIN and _is_ours(error):
         name = label.rpartition(".")[2]
         if name not in str(error) and not any(name in note for note in getattr(error, "__notes__", ())):
             error.add_note(f"In a call of {label}.")
-    return None
 
 
 def _is_ours(error):
@@ -70,19 +63,32 @@ def _is_ours(error):
     return inside
 
 
-def _unhashable(function, args, kwargs, static):
-    """The refusal of the first static argument that has no hash, or None."""
-    try:
-        given = inspect.signature(function).bind(*args, **kwargs).arguments
-    except TypeError:
-        return None
-    for parameter in static:
-        value = given.get(parameter)
+def _positions(function, static):
+    """Where the static parameters stand among the positional ones."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = function.__code__
+    return tuple(i for i, name in enumerate(code.co_varnames[: code.co_argcount]) if name in static)
+
+
+def _hashing(function, positions, static):
+    """The function, which first asks its static arguments for their hashes."""
+
+    def call(*args, **kwargs):
+        value = None
         try:
-            hash(value)
+            for i in positions:
+                if i < len(args):
+                    value = args[i]
+                    hash(value)
+            for name in kwargs.keys() & static if kwargs else ():
+                value = kwargs[name]
+                hash(value)
         except TypeError as error:
-            return ValueError(
+            raise ValueError(
                 "Non-hashable static arguments are not supported. An error occurred while trying to hash an object of "
                 f"type {type(value)}, {value}. The error was:\nTypeError: {error}\n"
-            )
-    return None
+            ) from None
+        return function(*args, **kwargs)
+
+    return call

@@ -168,7 +168,7 @@ def check_user_dtype(dtype, function=None):
         return scalar_dtype(dtype)
     if isinstance(dtype, type) and issubclass(dtype, extended):
         raise TypeError(f"{dtype.__name__} is a family of dtypes; give the dtype of a particular key array.")
-    if isinstance(dtype, (Array, np.ndarray, np.generic)):
+    if isinstance(dtype, Array):
         raise ValueError(
             "Passing an array as a dtype argument is no longer supported; instead of dtype=arr use dtype=arr.dtype."
         )
@@ -516,6 +516,8 @@ def isdtype(dtype, kind):
     """Whether the dtype is of a kind of the array API ("bool", "integral", ...), a given dtype, or one of a tuple."""
     own = np.dtype(dtype)
     for item in kind if isinstance(kind, tuple) else (kind,):
+        if not isinstance(item, (str, type, np.dtype, ExtendedDType)):
+            raise TypeError(f"Expected kind to be a dtype, string, or tuple; got kind={item!r}")
         if isinstance(item, str) and item in _ISDTYPE_KINDS:
             if own in _ISDTYPE_KINDS[item]:
                 return True

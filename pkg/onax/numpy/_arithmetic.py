@@ -85,6 +85,7 @@ def mod(x1, x2, /):
 @staged("fmod")
 def fmod(x1, x2, /):
     """The remainder of x1 / x2 with the sign of x1; 0 for integers modulo 0."""
+    check_arraylike("fmod", x1, x2)
     bools = dtypes.issubdtype(dtypes.result_type(x1, x2), np.bool_)
     x1, x2 = promote_args_numeric("fmod", x1, x2)
     return lax.rem(x1, x2 if bools else _nonzero_divisor(x2))

@@ -353,7 +353,7 @@ def _arange(start, stop, step, dtype):
         )
     for x in given:
         if np.ndim(x) != 0:
-            raise TypeError(f"arange requires scalar arguments; got shape {np.shape(x)}")
+            raise ValueError(f"jax.numpy.arange: arguments must be scalars; got {start_name}={start}, {stop=}, {step=}")
     if dtype is None:
         dtype = dtypes.result_type(*(_number(x) for x in given))
     if stop is None and step is None:
@@ -514,11 +514,22 @@ def _log10(x):
     return lax.complex(*(lax.mul(p, p.dtype.type(1 / np.log(10))) for p in parts))
 
 
+def _one_length(name, argument, n):
+    """The number of rows or columns of a matrix."""
+    shape = canonical_shape(n)
+    if len(shape) != 1:
+        raise TypeError(
+            f"Shapes must be 1D sequences of concrete values of integer type, got {shape}. argument of {argument!r} "
+            f"jnp.{name}()."
+        )
+    return shape[0]
+
+
 def eye(N, M=None, k=0, dtype=None, *, device=None):
     """The (N, M) matrix with ones on its k-th diagonal; M defaults to N.  Raises ValueError for negative sizes."""
     dtype = _creation_dtype(dtype, "eye")
-    (N,) = canonical_shape(N)
-    (M,) = (N,) if M is None else canonical_shape(M)
+    N = _one_length("eye", "N", N)
+    M = N if M is None else _one_length("eye", "M", M)
     if any(type(n) is int and n < 0 for n in (N, M)):
         raise ValueError(f"negative dimensions are not allowed, got {N} and {None if N is M else M}")
     return on_device(_diagonal_ones(N, M, k, dtype), device)

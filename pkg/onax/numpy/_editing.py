@@ -131,7 +131,11 @@ def _static_places(obj, n, axis):
 
 def delete(arr, obj, axis=None, *, assume_unique_indices=False):
     """arr without the slices at the places `obj` along an axis (None: elements of arr flattened)."""
-    check_arraylike("delete", arr)
+    check_arraylike("delete", arr, 0 if isinstance(obj, slice) else obj)
+    if not isinstance(obj, slice) and np.ndim(obj):
+        kind = dtypes.dtype(obj)
+        if not (dtypes.is_integer(kind) or kind == np.bool_):
+            raise ValueError(f"np.delete(arr, obj): got obj.dtype={kind.name}; must be integer or bool.")
     arr = array_of("delete", arr)
     if axis is None:
         arr, axis = ravel(arr), 0
@@ -180,6 +184,7 @@ def insert(arr, obj, values, axis=None):
 
 def trim_zeros(filt, trim="fb", axis=None):
     """filt without leading ('f') and trailing ('b') zeros along its axes.  Concrete only."""
+    check_arraylike("trim_zeros", filt)
     known = np.asarray(concrete_or_error(None, filt, "Error arose in the `filt` argument of trim_zeros()"))
     filt = asarray(filt)
     nonzero = np.argwhere(known)

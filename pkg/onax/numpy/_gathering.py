@@ -298,6 +298,7 @@ def triu_indices(n, k=0, m=None):
 
 
 def _matrix_shape(name, arr):
+    check_arraylike(name, arr)
     if len(np.shape(arr)) != 2:
         raise ValueError("Only 2-D inputs are accepted")
     return np.shape(arr)
@@ -319,8 +320,9 @@ def ix_(*args):
     """Index arrays that pick the grid of the given rank-1 index arrays: a tuple."""
     n = len(args)
     out = []
+    check_arraylike("ix_", *args)
     for i, x in enumerate(args):
-        x = array_of("ix", x)
+        x = array_of("ix_", x)
         if x.ndim != 1:
             raise ValueError(f"Arguments to jax.numpy.ix_ must be 1-dimensional, got shape {x.shape}")
         if x.dtype == np.bool_:

@@ -7,7 +7,7 @@ from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax._native.array import ArrayImpl
 from onax.numpy._creation import asarray
-from onax.numpy._promotion import array_of, is_arraylike, promote_args, promote_args_inexact
+from onax.numpy._promotion import array_of, check_arraylike, is_arraylike, promote_args, promote_args_inexact
 from onax.numpy._ufuncs import constant_like, imag
 
 
@@ -46,6 +46,7 @@ def isinf(x, /):
 
 
 def _is_infinity(name, x, out, infinity):
+    check_arraylike(name, x)
     if out is not None:
         raise NotImplementedError("The 'out' argument to isneginf/isposinf is not supported.")
     x = array_of(name, x)

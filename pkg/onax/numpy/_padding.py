@@ -62,7 +62,7 @@ def _from_dict(pad_width, ndim):
 def _pairs(values, ndim, name, kind):
     """Numbers given in one of NumPy's short forms, as an (ndim, 2) ndarray."""
     found = np.asarray(values)
-    if found.size and not np.issubdtype(found.dtype, kind):
+    if found.shape in ((ndim, 2), (1, 2), (2,), (1,), ()) and not np.issubdtype(found.dtype, kind):
         raise TypeError(f"`{name}` must be of integral type.")
     return np.array(_spread(found, ndim, name, np.broadcast_to))
 

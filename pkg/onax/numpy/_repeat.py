@@ -9,7 +9,7 @@ from onax._core.trace import concrete_or_error
 from onax._ground import dims
 from onax.numpy._creation import asarray, broadcast_to, lower_mask
 from onax.numpy._gathering import take_places
-from onax.numpy._promotion import array_of, canonical_axis
+from onax.numpy._promotion import array_of, canonical_axis, check_arraylike
 from onax.numpy._shaping import ravel
 
 
@@ -19,6 +19,7 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
     `repeats` is a number or one number a slice.  With `total_repeat_length`, which a traced `repeats` needs, the
     result has that length: cut off, or filled with the last slice.
     """
+    check_arraylike("repeat", a, 0 if isinstance(repeats, dims.SymbolicDim) else repeats)
     a = array_of("repeat", a)
     if axis is None:
         a, axis = ravel(a), 0

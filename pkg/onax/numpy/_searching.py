@@ -61,6 +61,8 @@ def nonzero(a, *, size=None, fill_value=None):
         if len(fill_value) != len(out):
             raise ValueError(f"fill_value must be a scalar or a tuple of length {len(out)}; got {fill_value}")
         missing = fill_value
+    elif np.ndim(fill_value):
+        raise ValueError(f"fill_value must be a scalar or a tuple of length {len(out)}; got {fill_value}")
     else:
         missing = [fill_value] * len(out)
     found = lax.lt(lax.iota(index, size), _count(flat, index))
@@ -187,7 +189,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None)
                 "Use mode='wrap' or mode='clip' instead.",
             )  # fmt: skip
         if not dtypes.is_integer(part.dtype):
-            raise TypeError("only int indices permitted")
+            raise ValueError(f"ravel_multi_index: dtype={part.dtype!r} is not an integer type.")
     if mode == "raise":
         if any(((np.asarray(i) < 0) | (np.asarray(i) >= d)).any() for i, d in zip(parts, dims)):
             raise ValueError("invalid entry in coordinates array")

@@ -123,6 +123,9 @@ def gradient(f, *varargs, axis=None, edge_order=None):
         raise NotImplementedError("The 'edge_order' argument to jnp.gradient is not supported.")
     (f,) = promote_dtypes_inexact(array_of("gradient", f))
     axes = canonical_axes(axis, f.ndim)
+    check_arraylike("gradient", *varargs)
+    if any(np.ndim(h) > 1 for h in varargs):
+        raise ValueError("gradient: Spacing arrays must be 1D arrays or scalars.")
     if min((f.shape[i] for i in axes), default=2) < 2:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, at least 2 elements are required."
