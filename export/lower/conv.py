@@ -25,9 +25,10 @@ _MANY_PLACES = 64
 class _Convolution:
     """Parameters of one convolution, all axes in order: space, the result's sizes, strides, dilations, groups."""
 
-    __slots__ = ("gaps", "groups", "holes", "padding", "space", "strides", "width")
+    __slots__ = ("gaps", "groups", "holes", "padding", "space", "strides", "width", "window")
 
     def __init__(self, window, space, strides, padding, holes, gaps, groups):
+        self.window = window
         self.space = space
         self.strides = strides
         self.padding = padding
@@ -35,6 +36,11 @@ class _Convolution:
         self.gaps = gaps
         self.groups = groups
         self.width = [dim_rules.dilate_dim(w, d) for w, d in zip(window, gaps)]
+
+    def unpadded(self):
+        """The same convolution of an operand whose padding and holes are made."""
+        n = len(self.space)
+        return _Convolution(self.window, self.space, self.strides, ((0, 0),) * n, (1,) * n, self.gaps, self.groups)
 
 
 def _working_type(lhs, rhs, out):
@@ -59,7 +65,7 @@ def _batch_groups(g, x, groups):
 def _spread(g, x, c):
     """x with its holes and padding made, negative padding cut."""
     config = ((0, 0, 0), (0, 0, 0), *((low, high, d - 1) for (low, high), d in zip(c.padding, c.holes)))
-    if not any(any(k) for k in config):
+    if all(dim_rules.equal(n, 0) for k in config for n in k):
         return x
     space = [dim_rules.dilate_dim(n, d) + low + high for n, d, (low, high) in zip(x.shape[2:], c.holes, c.padding)]
     return pad(g, x, g.const(0, x.dtype), config, ShapedArray((*x.shape[:2], *space), x.dtype))
@@ -170,9 +176,7 @@ def _product(g, x, w, c):
 # ---- the rule
 
 
-def _check(g, window, padding):
-    if not all(dim_rules.is_constant(p) for pair in padding for p in pair):
-        refuse(g, f"A convolution with the symbolic padding {padding} has no ONNX form: give the padding in numbers.")
+def _check(g, window):
     if not dim_rules.is_constant_shape(window):
         refuse(g, f"A convolution with a window of the symbolic shape {window} has no ONNX form.")
 
@@ -183,7 +187,7 @@ def _conv_general_dilated(g, out, lhs, rhs, *, dimension_numbers, window_strides
     lhs_spec, rhs_spec, out_spec = dimension_numbers
     if dim_rules.definitely_empty((*lhs.shape, *rhs.shape, *out.shape)):
         return ops.full(g, out.shape, 0, out.dtype)
-    _check(g, tuple(rhs.shape[i] for i in rhs_spec[2:]), padding)
+    _check(g, tuple(rhs.shape[i] for i in rhs_spec[2:]))
     dtype = _working_type(lhs, rhs, out)
     x, w = (ops.transpose(g, ops.cast(g, v, dtype), s) for v, s in ((lhs, lhs_spec), (rhs, rhs_spec)))
     if batch_group_count > 1:
@@ -194,6 +198,8 @@ def _conv_general_dilated(g, out, lhs, rhs, *, dimension_numbers, window_strides
         space, window_strides, padding, lhs_dilation, rhs_dilation = (1,), (1,), ((0, 0),), (1,), (1,)
     groups = feature_group_count * batch_group_count
     c = _Convolution(w.shape[2:], space, window_strides, padding, lhs_dilation, rhs_dilation, groups)
+    if not all(dim_rules.is_constant(p) for pair in padding for p in pair):
+        x, c = _spread(g, x, c), c.unpadded()  # computed at run time: a Pad of its own
     if dtype != F32:
         result = _product(g, x, w, c)
     else:

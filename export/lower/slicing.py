@@ -213,8 +213,8 @@ def _spread(g, x, value, interiors):
 def _crops_too_much(x, low, high):
     """Whether more is cut from an axis than it has: then it must be extended first."""
     for n, lo, hi in zip(x.shape, low, high):
-        cut = min(lo, 0) + min(hi, 0)
-        if cut < 0 and not (dim_rules.is_constant(n) and n + cut >= 0):
+        cut = dim_rules.min_dim(lo, 0) + dim_rules.min_dim(hi, 0)
+        if not (dim_rules.equal(cut, 0) or dim_rules.definitely_at_least(n + cut, 0)):
             return True
     return False
 
@@ -228,18 +228,18 @@ def pad(g, x, value, padding_config, out):
         high = [hi - k for hi, k in zip(high, interior)]
         x = _spread(g, x, value, interior) if any(interior) else x
     if _crops_too_much(x, low, high):
-        grown_low, grown_high = [max(n, 0) for n in low], [max(n, 0) for n in high]
+        grown_low, grown_high = ([dim_rules.max_dim(n, 0) for n in side] for side in (low, high))
         grown = tuple(n + lo + hi for n, lo, hi in zip(x.shape, grown_low, grown_high))
         x = _pad_node(g, x, value, grown_low, grown_high, (grown, x.dtype))
-        begin = [-min(n, 0) for n in low]
+        begin = [dim_rules.max_dim(-n, 0) for n in low]
         return ops.slice_(g, x, begin, [b + n for b, n in zip(begin, out.shape)])
     return _pad_node(g, x, value, low, high, out)
 
 
 def _pad_node(g, x, value, low, high, out):
-    if not any((*low, *high)):
+    if all(dim_rules.equal(n, 0) for n in (*low, *high)):
         return x
-    return g.node("Pad", x, g.const([*low, *high], INT64), value, out=out)
+    return g.node("Pad", x, g.shape_const([*low, *high]), value, out=out)
 
 
 @lowers(pad_p)

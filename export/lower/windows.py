@@ -49,7 +49,7 @@ def _worded(function):
 
 def _padded(x, value, padding, base_dilation):
     config = tuple((low, high, d - 1) for (low, high), d in zip(padding, base_dilation))
-    return pad(x, value, config) if any(any(c) for c in config) else x
+    return pad(x, value, config) if any(not dims.equal(n, 0) for c in config for n in c) else x
 
 
 def _take(axis):

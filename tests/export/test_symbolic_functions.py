@@ -13,6 +13,16 @@ from onax.export import export, symbolic_shape
 W = np.linspace(-1, 1, 24, dtype=np.float32).reshape(6, 4)
 I32 = "int32 "
 
+
+def _convolution(x, strides, padding):
+    kernel = np.linspace(-1, 1, 54, dtype=np.float32).reshape(3, 2, 3, 3)
+    return lax.conv_general_dilated(x, kernel, strides, padding)
+
+
+def _pool(x, width, padding):
+    return lax.reduce_window(x, -jnp.inf, lax.max, (1, 1, width, width), (1, 1, 2, 2), padding)
+
+
 # name: (function, the arguments' shapes, preceded by a dtype unless it is float32)
 CASES = {
     "mean": (lambda x: jnp.mean(x, axis=0), ["b, 6"]),
@@ -82,6 +92,14 @@ CASES = {
     "grad of top_k": (onax.grad(lambda x: jnp.sum(lax.top_k(x, 2)[0])), ["b, 6"]),
     "nonzero": (lambda x: jnp.nonzero(x > 0, size=4), ["b, 6"]),
     "unique": (lambda x: jnp.unique(x, size=4), [I32 + "b"]),
+    "convolution": (lambda x: _convolution(x, (1, 1), "SAME"), ["b, 2, h, w"]),
+    "strided convolution": (lambda x: _convolution(x, (2, 2), "SAME"), ["b, 2, h, w"]),
+    "strided convolution, lower": (lambda x: _convolution(x, (2, 3), "SAME_LOWER"), ["b, 2, h, w"]),
+    "convolution of valid windows": (lambda x: _convolution(x, (2, 1), "VALID"), ["b, 2, h, w"]),
+    "grad of convolution": (onax.grad(lambda x: jnp.sum(_convolution(x, (2, 2), "SAME") ** 2)), ["b, 2, 8, 6"]),
+    "max pool": (lambda x: _pool(x, 2, "VALID"), ["b, 2, h, w"]),
+    "max pool, same": (lambda x: _pool(x, 3, "SAME"), ["b, 2, h, w"]),
+    "grad of max pool": (onax.grad(lambda x: jnp.sum(_pool(x, 2, "VALID") ** 2)), ["b, 2, h, w"]),
     "expression": (lambda x: x.reshape(-1, 2).sum(0), ["2*b + 2*t, t"]),
 }
 
@@ -90,7 +108,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_case(name):
     fun, texts = CASES[name]
-    scope = symbolic_shape("b")[0].scope
+    scope = symbolic_shape("h, w", constraints=["h >= 3", "w >= 3"])[0].scope  # a window fits
     specs = []
     for text in texts:
         dtype = np.int32 if text.startswith(I32) else np.float32
@@ -100,7 +118,7 @@ def test_case(name):
     for b, t in ((1, 3), (4, 2), (5, 7)):
         args = []
         for spec in specs:
-            shape = evaluate_shape(spec.shape, {"b": b, "t": t})
+            shape = evaluate_shape(spec.shape, {"b": b, "t": t, "h": t + 2, "w": t + 1})
             x = rng.integers(-5, 5, shape) if spec.dtype == np.int32 else rng.normal(size=shape)
             args.append(jnp.asarray(x.astype(spec.dtype)))
         pairs = zip(onax.tree.leaves(exported.call(*args)), onax.tree.leaves(fun(*args)), strict=True)
