@@ -33,7 +33,7 @@ from onax._ground import dims
 from onax._native.blocks import TYPES
 from onax._prims.shaping import iota_p
 from onax._transforms.simplify import drop_dead_code
-from onax.export.lower.native import is_one_node
+from onax.export.lower.native import is_one_node, is_preferred
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
 DIRECT_WORK = 80_000  # nanoseconds: twice what a part for another thread has (blocks_kernels.c)
@@ -145,7 +145,7 @@ _known_to_join = {}  # (primitive, dtypes, parameters) -> whether
 
 def joins(eqn):
     """Whether an equation can be part of a program over blocks."""
-    if eqn.primitive not in CODES or eqn.effects or len(eqn.outvars) != 1:
+    if eqn.primitive not in CODES or eqn.effects or len(eqn.outvars) != 1 or is_preferred(eqn):
         return False
     out = eqn.outvars[0].aval
     if out.dtype not in TYPES or not dims.is_constant_shape(out.shape) or prod(out.shape) == 0:

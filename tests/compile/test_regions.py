@@ -1,0 +1,285 @@
+"""Regions: what is put together, in which order, and that it computes what its equations compute."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import onax as jax
+import onax.numpy as jnp
+from onax import lax
+from onax._compile import regions
+from onax._compile.plan import Plan, evaluate
+from onax._control.fused import fused_p
+from onax._core.check import check_jaxpr
+from onax._ground.config import enable_x64
+from onax._native.blocks import Program
+from tolerance import assert_same_bits, assert_ulps
+
+
+def fused(function, *args):
+    """(the program as it is, with regions)."""
+    plain = jax.make_jaxpr(function)(*args)
+    return plain, regions.fuse(plain)
+
+
+def names(jaxpr):
+    return [eqn.primitive.name for eqn in jaxpr.eqns]
+
+
+def insides(jaxpr):
+    return [names(eqn.params["jaxpr"]) for eqn in jaxpr.eqns if eqn.primitive is fused_p]
+
+
+def check(function, *args, compare=assert_same_bits):
+    """Regions alone, and compiled, give what the equations give."""
+    plain, program = fused(function, *args)
+    check_jaxpr(program)
+    flat = jax.tree_util.tree_leaves(args)
+    text, want = str(plain), [np.asarray(x) for x in evaluate(plain, flat)]
+    for got in (evaluate(program, flat), jax.tree_util.tree_leaves(jax.jit(function)(*args))):
+        for g, w in zip(got, want, strict=True):
+            compare(np.asarray(g), w, what=text)
+    return program
+
+
+# ---- drawn programs
+
+
+SHAPES = [(), (1,), (3,), (2, 3), (2, 1), (1, 3), (4, 2, 3), (0, 3), (5000,), (70, 80), (70, 1), (80,)]
+FLOATS, INTEGERS = ("float32", "float64"), ("int32", "uint32", "int64", "uint64")
+EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, np.nan, np.inf, -np.inf, 1e30, 3e9, -3e9, 1e19, 2.5]
+UNARY = {
+    "f": [jnp.abs, jnp.negative, jnp.floor, jnp.ceil, jnp.sqrt, jnp.square, lax.sign, lax.round, jnp.rint],
+    "i": [jnp.negative, jnp.abs, jnp.invert, jnp.square, lambda x: lax.integer_pow(x, 3)],
+    "b": [jnp.logical_not],
+}
+BINARY = {
+    "f": [jnp.add, jnp.subtract, jnp.multiply, jnp.true_divide, jnp.maximum, jnp.minimum, jnp.fmod],
+    "i": [jnp.add, jnp.subtract, jnp.multiply, jnp.maximum, jnp.minimum, jnp.bitwise_and, jnp.bitwise_xor]
+    + [lambda x, y: lax.div(*jnp.broadcast_arrays(x, y)), lambda x, y: lax.rem(*jnp.broadcast_arrays(x, y))]
+    + [jnp.left_shift, jnp.right_shift],
+    "b": [jnp.logical_and, jnp.logical_or, jnp.logical_xor],
+}
+COMPARE = [jnp.equal, jnp.not_equal, jnp.less, jnp.less_equal, jnp.greater, jnp.greater_equal]
+
+
+def operand(rng, shape, dtype):
+    n = int(np.prod(shape))
+    if dtype in FLOATS:
+        pool = [rng.gauss(0, 5) for _ in range(20)] + EDGES
+        return (
+            np.array([rng.choice(pool) for _ in range(min(n, 97))] or [0.0], dtype)
+            .take(range(n), mode="wrap")
+            .reshape(shape)
+        )
+    if dtype == "bool":
+        return np.array([rng.random() < 0.5 for _ in range(n)], bool).reshape(shape)
+    info = np.iinfo(dtype)
+    pool = [info.min, info.max, 0, 1, 2, 31, 32, 33, 64, *[rng.randrange(info.min, info.max + 1) for _ in range(5)]]
+    pool += [-1, -2] if info.min else []
+    return np.array([rng.choice(pool) for _ in range(n)], dtype).reshape(shape)
+
+
+def fits(a, b):
+    try:
+        return np.broadcast_shapes(a.shape, b.shape) in (a.shape, b.shape)
+    except ValueError:
+        return False
+
+
+def step(rng, values):
+    """One more value, from those there are."""
+    x = rng.choice(values)
+    kind = "f" if x.dtype.kind == "f" else "b" if x.dtype.kind == "b" else "i"
+    partners = [y for y in values if y.dtype == x.dtype and fits(x, y)]
+    y, which = rng.choice(partners), rng.randrange(6)
+    if which == 0:
+        return rng.choice(UNARY[kind])(x)
+    if which == 1:
+        return x.astype(rng.choice((*FLOATS, *INTEGERS, "bool")))
+    if which == 2:
+        return rng.choice(COMPARE)(x, y)
+    masks = [m for m in values if m.dtype == bool and fits(m, x)]
+    if which == 3 and masks:
+        return jnp.where(rng.choice(masks), x, y)
+    return rng.choice(BINARY[kind])(x, y)
+
+
+def program(seed, length):
+    def run(*operands):
+        rng = random.Random(seed)
+        values = list(operands)
+        for _ in range(length):
+            values.append(step(rng, values))
+        return values[len(operands) :: 2]
+
+    return run
+
+
+@settings(deadline=None, max_examples=60, derandomize=True, database=None)
+@given(seed=st.integers(0, 2**32), length=st.integers(2, 14))
+def test_drawn_programs_give_the_same_bits(seed, length):
+    rng = random.Random(seed)
+    shapes = rng.sample(SHAPES, 2) + [()]
+    with enable_x64(True):
+        operands = [operand(rng, rng.choice(shapes), rng.choice((*FLOATS, *INTEGERS, "bool"))) for _ in range(4)]
+        check(program(seed, length), *operands)
+
+
+FUNCTIONS = [jnp.sin, jnp.exp, jnp.tanh, jnp.log, jnp.log1p, jnp.expm1, jax.nn.sigmoid, jnp.arctan, lax.erf, jnp.cbrt]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("n", (5, 6000))
+def test_functions_agree_to_four_ulp(function, n):
+    x = np.linspace(-3, 3, n, dtype=np.float32)
+    assert check(lambda x: (function(x), function(jnp.abs(x))), x, compare=assert_ulps).eqns
+
+
+# ---- what is put together
+
+
+X = np.linspace(0.1, 1, 6, dtype=np.float32).reshape(2, 3)
+BIG = np.linspace(0.1, 1, 90_000, dtype=np.float32).reshape(300, 300)
+
+
+def test_calls_are_opened_and_a_chain_is_one_equation():
+    program = check(lambda x: jnp.where(x > 0.5, jax.nn.relu(x) * 2 + 1, jnp.clip(x, 0.2, 0.3)), BIG)
+    assert names(program)[-1] == "fused" and insides(program)[0][-1] == "select_n" and len(insides(program)) == 1
+
+
+def test_small_equations_of_one_level_share_a_node():
+    program = check(lambda tree: [v * 2 + i for i, v in enumerate(tree)], [X, X[0], X[:, :1], np.float32(3)])
+    assert names(program)[-1] == "fused" and insides(program)[0].count("mul") == insides(program)[0].count("add") == 4
+
+
+def test_large_equations_join_those_they_exchange_values_with():
+    program = check(lambda x, y: (jnp.sqrt(x) * 2, jnp.abs(y) + 1, jnp.floor(x)), BIG, BIG + 1)
+    assert sorted(names(program)) == ["floor", "fused", "fused"]
+
+
+def test_barriers_separate_levels():
+    program = check(lambda x: (x - jnp.sum(x)) * jnp.abs(jnp.max(x) - 1) + jnp.sqrt(x) * 3, BIG)
+    order = names(program)
+    assert order.count("fused") >= 1 and order.index("reduce_sum") < len(order) - 1
+    program = check(lambda x: jnp.sum(jnp.sin(x) * 2) + jnp.max(jnp.cos(x) * 3 + 1), X, compare=assert_ulps)
+    assert names(program)[0] == "fused" and names(program).count("fused") == 1
+
+
+def test_views_are_read_through():
+    def norm(x, scale, shift):
+        return (x - shift[:, None]) * scale[None, :] + jnp.ones(300)
+
+    program = check(norm, BIG, BIG[0], BIG[:, 0])
+    assert names(program) == ["fused"]
+
+
+def test_a_view_for_others_stays_outside():
+    program = check(lambda x: (jnp.broadcast_to(jnp.abs(x) + 1, (4, 3)), (jnp.abs(x) + 1) * 2), X[0])
+    assert names(program) == ["fused", "broadcast_in_dim"]
+
+
+def test_small_values_wait_between_loops():
+    program = check(lambda s, x: ((x + 1) * jnp.sqrt(s + 1), x * 2), np.float32(3), X)
+    assert names(program) == ["fused"]
+
+
+def test_constants_stay_for_the_lowering():
+    program = check(lambda x: x[jnp.arange(2) + 0] * 2 + 1, X)
+    assert names(program)[-1] == "fused" and "add" in names(program)
+
+
+def test_unknown_dtypes_stay_as_they_are():
+    program = check(lambda x: (x * 2 + 1, x.astype(jnp.float32) * 2 + 1), X.astype(np.float16))
+    assert names(program).count("mul") == 1 and sorted(names(program))[-1] == "mul"
+    assert names(check(lambda x: jnp.real(x * x) + 1, X + 1j, compare=assert_ulps)).count("fused") == 0
+
+
+def test_loops_and_branches_hold_regions():
+    def f(x):
+        looped = lax.fori_loop(0, 5, lambda i, c: c * 0.5 + x * i, x)
+        scanned, ys = lax.scan(lambda c, y: (c + y * 2, (c - y) * 3), x[0], x)
+        return lax.cond(x[0, 0] > 0, lambda: looped * 2 + 1, lambda: looped - 1), scanned, ys
+
+    program = check(f, X, compare=assert_ulps)
+    bodies = [eqn.params["jaxpr"] for eqn in program.eqns if eqn.primitive.name == "scan"]
+    assert any("fused" in names(body) for body in bodies)
+
+
+def test_effects_keep_their_order():
+    seen = []
+
+    def f(x):
+        y = x * 2 + 1
+        jax.debug.callback(lambda v: seen.append(float(v)), y, ordered=True)
+        z = jnp.sum(y * x) + 1
+        jax.debug.callback(lambda v: seen.append(float(v)), z * 2 + y, ordered=True)
+        return z - y
+
+    assert jax.jit(f)(1.0) == 1.0
+    jax.effects_barrier()
+    assert seen == [3.0, 11.0]
+
+
+def test_results_that_are_arguments_constants_or_the_same():
+    check(lambda x: (x, x * 2 + 1, 1.0, jnp.abs(x * 2 + 1)), X)
+
+    def twice(x):
+        y = x * 2 + 1
+        return y, y, jax.jit(lambda z: (z, 2.0))(y)
+
+    check(twice, X)
+
+
+def test_gradients_run_as_regions():
+    def loss(w):
+        return jnp.sum(jnp.tanh(w * X) ** 2)
+
+    want = jax.grad(loss)(X)
+    np.testing.assert_allclose(jax.jit(jax.grad(loss))(X), want, rtol=1e-5)
+
+
+def test_many_registers():
+    """A region that needs more scratch memory than there is stays as it is; many operands are no trouble."""
+    many = [np.full((), i, np.float32) for i in range(300)]
+    check(lambda x, ys: [x * y + 1 for y in ys], X, many)
+
+
+# ---- places, programs without a session
+
+
+def test_a_region_remembers_the_lines():
+    _, program = fused(lambda x: jnp.sqrt(x) * 2 + 1, X)
+    (eqn,) = program.eqns
+    assert eqn.source_info is not None
+    assert all(inner.source_info is not None for inner in eqn.params["jaxpr"].eqns)
+
+
+@pytest.mark.parametrize(
+    "function, is_direct",
+    [
+        (lambda x: x + 1, True),
+        (lambda x: jnp.sqrt(x) * 2 + x, True),
+        (lambda x: (x * 2, x[None] + 1), True),
+        (lambda x: jnp.sum(x), False),
+        (lambda x: (x * 2 + 1, x.T), False),
+        (lambda x: x + X, False),
+    ],
+)
+def test_short_programs_need_no_session(function, is_direct):
+    check(function, X)
+    program = regions.direct(Plan(jax.make_jaxpr(function)(X)).core)
+    assert (type(program) is Program) == is_direct
+
+
+def test_long_programs_use_the_runtime():
+    plan = Plan(jax.make_jaxpr(lambda x: jnp.sin(x) * 2 + 1)(np.ones(1_000_000, np.float32)))
+    assert regions.direct(plan.core) is None
+
+
+def test_the_text_says_what_a_node_computes():
+    text = jax.jit(lambda x: jnp.sin(x) * 2 + 1).lower(X).as_text()
+    assert "onax.Fused <computes = 'sin mul add', program = <" in text
