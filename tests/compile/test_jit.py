@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import onax.numpy as jnp
 from onax._compile.cache import clear_caches
 from onax._compile.jit import jit
 from onax._core.trace import Tracer
@@ -429,3 +430,16 @@ def test_keys_cross_the_boundary(through_runtime):
         assert out.dtype == dtype and out.shape == ((2, 3) if through_runtime else (6,))
         assert values(np.asarray(out._value).reshape(-1).view(np.uint32)) == list(range(12))
     assert f._cache_size() == 1
+
+
+def test_an_error_of_the_runtime_names_the_line():
+    def too_much(x):
+        grown = shaping.broadcast_in_dim_p.bind(x, shape=(1 << 30, 1 << 30), broadcast_dimensions=(), sharding=None)
+        return jnp.sort(grown)[0, 0]
+
+    line = too_much.__code__.co_firstlineno + 1
+    with pytest.raises(errors.BackendError) as caught:
+        jit(too_much)(np.float32(1))
+    text = str(caught.value)
+    assert "ONNX Runtime failed while running too_much" in text and f"In the operation from {__file__}:{line}:" in text
+    assert isinstance(caught.value, errors.JaxRuntimeError)
