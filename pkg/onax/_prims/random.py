@@ -1,143 +1,32 @@
 """Random keys and bits: random_seed, random_wrap, random_unwrap, random_clone, random_split, random_fold_in,
-random_bits, and the block function threefry2x32 under them.
+random_bits, the numbers of gamma's distribution, and the bit functions threefry2x32 and rng_bit_generator.
 
-A generator (`PRNGImpl`) says what these mean for its keys; the primitives carry it in the keys' dtype.  Each of them
-works on whole arrays of keys, key by key.
+A generator (`generators.py`) says what these mean for its keys; it stands in the keys' dtype, and, because a kernel
+sees their words only, in a parameter `impl` where it is not threefry2x32.
 """
 
 import numpy as np
 
 from onax._core.rules import no_derivative
+from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
 from onax._ground.config import config
 from onax._native import threefry
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import DATA_MOVEMENT, ELEMENTWISE, NEVER, Primitive
+from onax._prims import random_kernels
 from onax._prims._batch_rules import vectorised
+from onax._prims.elementwise import div, eq, exp, mul, select_n
 from onax._prims.elementwise_rows import broadcasting_shape
-from onax._prims.shaping import moveaxis
-
-U32 = np.dtype(np.uint32)
-UNSIGNED = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: U32, 64: np.dtype(np.uint64)}
-
-# ---- generators
-
-
-class PRNGImpl:
-    """A random number generator: the shape of its keys, and functions on the words of keys.
-
-    seed(integers) -> words                     one key for each integer
-    split(words, shape, partitionable) -> words keys.shape + shape
-    fold_in(words, data) -> words               data is of uint32, one for each key
-    random_bits(words, bit_width, shape, partitionable) -> unsigned integers of keys.shape + shape
-
-    Words are ndarrays of uint32 with the key's axes last; `partitionable` says which layout of counters to use.
-    """
-
-    __slots__ = ("fold_in", "key_shape", "name", "random_bits", "seed", "split", "tag")
-
-    def __init__(self, key_shape, seed, split, random_bits, fold_in, name, tag):
-        self.key_shape = key_shape
-        self.seed = seed
-        self.split = split
-        self.random_bits = random_bits
-        self.fold_in = fold_in
-        self.name = name
-        self.tag = tag
-
-    def __str__(self):
-        return self.tag
-
-    def __repr__(self):
-        shown = ("key_shape", "seed", "split", "random_bits", "fold_in", "name", "tag")
-        return f"PRNGImpl({', '.join(f'{field}={getattr(self, field)!r}' for field in shown)})"
-
-    def __reduce__(self):
-        return find_impl, (self.name,)
-
-
-_IMPLS: dict = {}
-_KEY_DTYPES: dict = {}
-
-
-def register_impl(impl):
-    """Makes a generator known by its name."""
-    _IMPLS[impl.name] = impl
-    _KEY_DTYPES[impl.name] = dtypes.KeyType(impl)
-
-
-def find_impl(name):
-    """The generator of a name; ValueError if there is none."""
-    impl = _IMPLS.get(name)
-    if impl is None:
-        known = ", ".join(f'"{n}"' for n in _IMPLS)
-        raise ValueError(f'unrecognized PRNG implementation "{name}". Did you mean one of: {known}?')
-    return impl
-
-
-def key_dtype(impl):
-    """The dtype of a generator's keys."""
-    return _KEY_DTYPES[impl.name]
+from onax._prims.generators import U32, UNSIGNED, key_dtype, threefry_impl
+from onax._prims.shaping import broadcast_in_dim, full_like, moveaxis, shape_of
+from onax._prims.special import random_gamma_grad
 
 
 def is_key_dtype(dtype):
     """Whether this is the dtype of an array of random keys."""
     return isinstance(dtype, dtypes.KeyType)
 
-
-# ---- threefry: keys of two words
-
-
-def _threefry_seed(integers):
-    low = integers.astype(U32)
-    wide = integers.dtype.itemsize == 8
-    high = (integers.astype(np.uint64) >> np.uint64(32)).astype(U32) if wide else np.zeros_like(low)
-    return np.stack([high, low], -1)
-
-
-def _threefry_split(words, shape, partitionable):
-    size = int(np.prod(shape))
-    if partitionable:
-        out = threefry.counted(words, size, 0)
-    else:
-        out = threefry.streamed(words, 2 * size)
-    return out.reshape((*words.shape[:-1], *shape, 2))
-
-
-def _threefry_fold_in(words, data):
-    return np.stack(threefry.blocks(words[..., 0], words[..., 1], U32.type(0), data), -1)
-
-
-def _streamed_bits(words, bit_width, size):
-    """Unsigned integers from words: wide ones of two, narrow ones several to a word, the lowest first."""
-    out = threefry.streamed(words, -(-bit_width * size // 32))
-    if bit_width == 64:
-        high, low = out[:, :size].astype(np.uint64), out[:, size:].astype(np.uint64)
-        return high << np.uint64(32) | low
-    if bit_width < 32:
-        out = out.astype("<u4").view(f"<u{bit_width // 8}")[:, :size]
-    return out.astype(UNSIGNED[bit_width], copy=False)
-
-
-def _threefry_random_bits(words, bit_width, shape, partitionable):
-    size = int(np.prod(shape))
-    if partitionable:
-        out = threefry.counted(words, size, bit_width)
-    else:
-        out = _streamed_bits(words, bit_width, size)
-    return out.reshape((*words.shape[:-1], *shape))
-
-
-threefry_impl = PRNGImpl(
-    key_shape=(2,),
-    seed=_threefry_seed,
-    split=_threefry_split,
-    random_bits=_threefry_random_bits,
-    fold_in=_threefry_fold_in,
-    name="threefry2x32",
-    tag="fry",
-)
-register_impl(threefry_impl)
 
 # ---- keys as words and back
 
@@ -154,16 +43,10 @@ def _keys_of(words, impl):
     return np.ascontiguousarray(words).reshape(-1).view(key_dtype(impl).storage).reshape(shape)
 
 
-_BY_STORAGE: dict = {}
-
-
-def _impl_of(keys):
-    """The generator of the keys a kernel was handed, which it tells by their width: there is one of each."""
-    found = _BY_STORAGE.get(keys.dtype)
-    if found is None:
-        found = next(impl for name, impl in _IMPLS.items() if _KEY_DTYPES[name].storage == keys.dtype)
-        _BY_STORAGE[keys.dtype] = found
-    return found
+def _params_of(keys):
+    """The parameter that names a generator; nothing for threefry2x32."""
+    impl = keys.dtype._impl
+    return {} if impl is threefry_impl else {"impl": impl}
 
 
 def _check_keys(name, x):
@@ -181,6 +64,13 @@ def _unary_batch(primitive):
 
 def _primitive(name, kernel, abstract_eval, **fields):
     return no_derivative(Primitive(name, kernel=kernel, abstract_eval=abstract_eval, weak=NEVER, **fields))
+
+
+_HIDDEN = ("impl", "partitionable")
+
+
+def _pretty(eqn, names):
+    return {name: eqn.params[name] for name in sorted(eqn.params) if name not in _HIDDEN}
 
 
 # ---- random_seed, random_wrap, random_unwrap, random_clone
@@ -211,14 +101,21 @@ random_wrap_p = _primitive(
 )
 
 
-def _unwrap_abstract(keys):
+def _unwrap_kernel(keys, *, impl=threefry_impl):
+    return _words_of(keys, impl)
+
+
+def _unwrap_abstract(keys, *, impl=threefry_impl):
     _check_keys("random_unwrap", keys)
     return ShapedArray((*keys.shape, *keys.dtype.element_shape), U32)
 
 
-random_unwrap_p = _unary_batch(
-    _primitive("random_unwrap", lambda keys: _words_of(keys, _impl_of(keys)), _unwrap_abstract)
-)
+random_unwrap_p = _unary_batch(_primitive("random_unwrap", _unwrap_kernel, _unwrap_abstract, pretty=_pretty))
+
+
+def unwrap(keys):
+    """The words of keys."""
+    return random_unwrap_p.bind(keys, **_params_of(keys))
 
 
 def _clone_abstract(keys):
@@ -236,17 +133,13 @@ random_clone_p = _unary_batch(
 # off has the parameter `partitionable=False`, which does not print.
 
 
-def layout():
-    """The parameter that says the layout of counters; nothing for the usual one."""
-    return {} if config.jax_threefry_partitionable else {"partitionable": False}
+def _layout(keys):
+    """The parameters that say generator and layout of counters; nothing for the usual ones."""
+    params = _params_of(keys)
+    return params if config.jax_threefry_partitionable else {**params, "partitionable": False}
 
 
-def _pretty(eqn, names):
-    return {name: eqn.params[name] for name in sorted(eqn.params) if name != "partitionable"}
-
-
-def _split_kernel(keys, *, shape, partitionable=True):
-    impl = _impl_of(keys)
+def _split_kernel(keys, *, shape, partitionable=True, impl=threefry_impl):
     return _keys_of(impl.split(_words_of(keys, impl), shape, partitionable), impl)
 
 
@@ -255,7 +148,7 @@ def _check_constant(name, shape):
         raise TypeError(f"{name} needs a shape of known sizes, got {shape}")
 
 
-def _split_abstract(keys, *, shape, partitionable=True):
+def _split_abstract(keys, *, shape, **_):
     _check_keys("random_split", keys)
     _check_constant("random_split", shape)
     return ShapedArray((*keys.shape, *shape), keys.dtype)
@@ -264,13 +157,16 @@ def _split_abstract(keys, *, shape, partitionable=True):
 random_split_p = _unary_batch(_primitive("random_split", _split_kernel, _split_abstract, pretty=_pretty))
 
 
-def _fold_in_kernel(keys, data):
-    impl = _impl_of(keys)
-    keys, data = np.broadcast_arrays(keys, data)
+def split_keys(keys, shape):
+    """New keys, of this shape for each key."""
+    return random_split_p.bind(keys, shape=shape, **_layout(keys))
+
+
+def _fold_in_kernel(keys, data, *, impl=threefry_impl):
     return _keys_of(impl.fold_in(_words_of(keys, impl), data), impl)
 
 
-def _fold_in_abstract(keys, data):
+def _fold_in_abstract(keys, data, *, impl=threefry_impl):
     _check_keys("random_fold_in", keys)
     if data.dtype != U32:
         raise TypeError(f"random_fold_in takes data of dtype uint32, got {data.dtype}")
@@ -278,16 +174,20 @@ def _fold_in_abstract(keys, data):
 
 
 random_fold_in_p = vectorised(
-    _primitive("random_fold_in", _fold_in_kernel, _fold_in_abstract, facts=frozenset({ELEMENTWISE}))
+    _primitive("random_fold_in", _fold_in_kernel, _fold_in_abstract, pretty=_pretty, facts=frozenset({ELEMENTWISE}))
 )
 
 
-def _bits_kernel(keys, *, bit_width, shape, partitionable=True):
-    impl = _impl_of(keys)
+def fold_keys(keys, data):
+    """A new key of each key and number (uint32)."""
+    return random_fold_in_p.bind(keys, data, **_params_of(keys))
+
+
+def _bits_kernel(keys, *, bit_width, shape, partitionable=True, impl=threefry_impl):
     return impl.random_bits(_words_of(keys, impl), bit_width, shape, partitionable)
 
 
-def _bits_abstract(keys, *, bit_width, shape, partitionable=True):
+def _bits_abstract(keys, *, bit_width, shape, **_):
     _check_keys("random_bits", keys)
     _check_constant("random_bits", shape)
     if bit_width not in UNSIGNED:
@@ -296,6 +196,74 @@ def _bits_abstract(keys, *, bit_width, shape, partitionable=True):
 
 
 random_bits_p = _unary_batch(_primitive("random_bits", _bits_kernel, _bits_abstract, pretty=_pretty))
+
+
+def bits_of(keys, bit_width, shape):
+    """Unsigned integers of this width, of this shape for each key."""
+    return random_bits_p.bind(keys, bit_width=bit_width, shape=shape, **_layout(keys))
+
+
+# ---- random_gamma
+
+
+def _gamma_kernel(keys, alpha, *, log_space, partitionable=True, impl=threefry_impl):
+    words = _words_of(keys, impl)
+    return random_kernels.random_gamma(words, alpha, log_space=log_space, partitionable=partitionable, impl=impl)
+
+
+def _gamma_abstract(keys, alpha, *, log_space, **_):
+    _check_keys("random_gamma", keys)
+    rank = len(keys.shape)
+    if not dtypes.issubdtype(alpha.dtype, np.floating) or alpha.shape[:rank] != keys.shape:
+        raise TypeError(
+            "random_gamma takes keys and floating parameters whose first axes are those of the keys, got "
+            f"{keys.str_short()} and {alpha.str_short()}"
+        )
+    return ShapedArray(alpha.shape, alpha.dtype)
+
+
+def _gamma_jvp(primals, tangents, *, log_space, **params):
+    """By implicit reparameterisation (Figurnov, Mohamed, Mnih, 2018)."""
+    out = random_gamma_p.bind(*primals, log_space=log_space, **params)
+    alpha, tangent = primals[1], tangents[1]
+    if type(tangent) is Zero:
+        return out, Zero.from_primal_value(out)
+    if not log_space:
+        return out, mul(tangent, random_gamma_grad(alpha, out))
+    number = exp(out)
+    tiny = full_like(number, float(dtypes.finfo(number.dtype).tiny))
+    number = select_n(eq(number, full_like(number, 0)), number, tiny)
+    return out, mul(tangent, div(random_gamma_grad(alpha, number), number))
+
+
+def _gamma_batch(axis_data, operands, mapped, **params):
+    fronted = [_at_front(x, dim, axis_data.size) for x, dim in zip(operands, mapped)]
+    return random_gamma_p.bind(*fronted, **params), 0
+
+
+def _at_front(x, dim, size):
+    """An operand with the mapped axis in front; repeated along it if it is not mapped."""
+    if dim is not None:
+        return moveaxis(x, dim, 0)
+    shape = shape_of(x)
+    return broadcast_in_dim(x, (size, *shape), tuple(range(1, len(shape) + 1)))
+
+
+random_gamma_p = Primitive(
+    "random_gamma",
+    kernel=_gamma_kernel,
+    abstract_eval=_gamma_abstract,
+    jvp=_gamma_jvp,
+    batch=_gamma_batch,
+    pretty=_pretty,
+    weak=NEVER,
+)
+
+
+def gamma_numbers(keys, alpha, log_space):
+    """Numbers of gamma's distribution of the shapes `alpha`, or their logarithms, from keys of its first axes."""
+    return random_gamma_p.bind(keys, alpha, log_space=log_space, **_layout(keys))
+
 
 # ---- threefry2x32
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from onax._ground import dtypes
-from onax._prims.random import layout, random_bits_p
+from onax._prims.random import bits_of
 from onax._prims.shaping import canonical_shape, refuse_sharding
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import array_of
@@ -20,28 +20,28 @@ def float_dtype(name, dtype):
 
 def draw_bits(key, bit_width, shape):
     """Unsigned integers of this width from a key."""
-    return random_bits_p.bind(key, bit_width=bit_width, shape=shape, **layout())
+    return bits_of(key, bit_width, shape)
 
 
 def checked_shape(name, shape, *param_shapes):
     """`shape`, to which parameters of these shapes must broadcast; their common shape for None."""
     if shape is None:
-        return np.broadcast_shapes(*param_shapes)
+        return _joined(param_shapes)
     shape = canonical_shape(shape)
-    for param in param_shapes:
-        if _joined(name, shape, param) != shape:
-            raise ValueError(
-                f"{name} parameter shapes must be broadcast-compatible with shape argument, and the result of "
-                f"broadcasting the shapes must equal the shape argument, but got {param} for shape {shape}"
-            )
+    found = _joined((shape, *param_shapes))
+    if found != shape:
+        raise ValueError(
+            f"{name} parameter shapes must be broadcast-compatible with shape argument, and the result of "
+            f"broadcasting the shapes must equal the shape argument, but got result {found} for shape argument {shape}."
+        )
     return shape
 
 
-def _joined(name, shape, param):
+def _joined(shapes):
     try:
-        return np.broadcast_shapes(shape, param)
+        return np.broadcast_shapes(*shapes)
     except ValueError:
-        raise ValueError(f"Incompatible shapes for broadcasting: shapes={[tuple(shape), tuple(param)]}") from None
+        raise ValueError(f"Incompatible shapes for broadcasting: shapes={[tuple(s) for s in shapes]}") from None
 
 
 def parameter(name, x, dtype, shape=None):

@@ -14,19 +14,17 @@ from onax._ground.config import config
 from onax._native.array import Array
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add
+from onax._prims.generators import PRNGImpl, find_impl
+from onax._prims.generators import key_dtype as dtype_of_impl
 from onax._prims.random import (
-    PRNGImpl,
-    find_impl,
+    fold_keys,
     is_key_dtype,
-    layout,
     random_clone_p,
-    random_fold_in_p,
     random_seed_p,
-    random_split_p,
-    random_unwrap_p,
     random_wrap_p,
+    split_keys,
+    unwrap,
 )
-from onax._prims.random import key_dtype as dtype_of_impl
 from onax._prims.shaping import canonical_shape
 
 _NUMBERS = (bool, int, float, complex)
@@ -103,7 +101,7 @@ def one_key(name, key):
 
 
 def _as_given(keys, raw):
-    return random_unwrap_p.bind(keys) if raw else keys
+    return unwrap(keys) if raw else keys
 
 
 # ---- making keys
@@ -145,7 +143,7 @@ def PRNGKey(seed, *, impl=None):
     seed and impl are those of `key`, and so are the errors.
     """
     out = _seeded("PRNGKey", seed, resolve_impl(impl))
-    return out if config.jax_enable_custom_prng else random_unwrap_p.bind(out)
+    return out if config.jax_enable_custom_prng else unwrap(out)
 
 
 def wrap_key_data(key_bits_array, *, impl=None, dtype=None):
@@ -167,7 +165,7 @@ def split(key, num=2):
     """
     key, raw = checked_keys("split", key)
     shape = canonical_shape(num) if isinstance(num, tuple) else (operator.index(num),)
-    return _as_given(random_split_p.bind(key, shape=shape, **layout()), raw)
+    return _as_given(split_keys(key, shape), raw)
 
 
 def fold_in(key, data):
@@ -184,7 +182,7 @@ def fold_in(key, data):
         )
     if type(data) is int:
         data = np.uint32(data)
-    return _as_given(random_fold_in_p.bind(key, convert_element_type(data, np.uint32)), raw)
+    return _as_given(fold_keys(key, convert_element_type(data, np.uint32)), raw)
 
 
 def clone(key):
@@ -198,7 +196,7 @@ def clone(key):
 
 def key_data(keys):
     """The words of keys: uint32 of shape keys.shape + (2,)."""
-    return random_unwrap_p.bind(checked_keys("key_data", keys, single=False)[0])
+    return unwrap(checked_keys("key_data", keys, single=False)[0])
 
 
 def key_impl(keys):

@@ -1,0 +1,226 @@
+"""Random number generators: what seeding, splitting and drawing bits mean for the words of keys.
+
+threefry2x32   keys of two words; counters go through Threefry-2x32
+rbg            keys of four words; bits come from Philox-4x32, split and fold_in are Threefry's on each half of a key
+unsafe_rbg     the same keys and bits; split and fold_in take every tenth block of Philox, which nobody has proved sound
+"""
+
+import numpy as np
+
+from onax._ground import dtypes
+from onax._native import philox, threefry
+
+U32 = np.dtype(np.uint32)
+UNSIGNED = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: U32, 64: np.dtype(np.uint64)}
+
+
+class PRNGImpl:
+    """A random number generator: the shape of its keys, and functions on the words of keys.
+
+    seed(integers) -> words                     one key for each integer
+    split(words, shape, partitionable) -> words keys.shape + shape
+    fold_in(words, data) -> words               data is of uint32, of the keys' shape or rank 0 or for a key of rank 0
+    random_bits(words, bit_width, shape, partitionable) -> unsigned integers of keys.shape + shape
+
+    Words are ndarrays of uint32 with the key's axes last; `partitionable` says which layout of counters to use.
+    `split_each` and `bits_each` are split and random_bits of every key for itself: they differ from these for
+    generators whose mapped functions draw for all keys from the first.
+    `functions` are those of a user's generator (`onax.extend.random.define_prng_impl`), of one key each.
+    """
+
+    __slots__ = (
+        "bits_each", "fold_in", "functions", "key_shape", "name", "random_bits", "seed", "split", "split_each", "tag",
+    )  # fmt: skip
+
+    def __init__(
+        self, key_shape, seed, split, random_bits, fold_in, name, tag,
+        *, split_each=None, bits_each=None, functions=None,
+    ):  # fmt: skip
+        self.key_shape = key_shape
+        self.seed = seed
+        self.split = split
+        self.random_bits = random_bits
+        self.fold_in = fold_in
+        self.name = name
+        self.tag = tag
+        self.split_each = split if split_each is None else split_each
+        self.bits_each = random_bits if bits_each is None else bits_each
+        self.functions = functions
+
+    def __str__(self):
+        return self.tag
+
+    def __repr__(self):
+        shown = ("key_shape", "seed", "split", "random_bits", "fold_in", "name", "tag")
+        functions = self.functions or {}
+        return f"PRNGImpl({', '.join(f'{n}={functions.get(n, getattr(self, n))!r}' for n in shown)})"
+
+    def __reduce__(self):
+        return find_impl, (self.name,)
+
+
+_IMPLS: dict = {}
+_KEY_DTYPES: dict = {}
+
+
+def register_impl(impl):
+    """Makes a generator known by its name."""
+    _IMPLS[impl.name] = impl
+
+
+def find_impl(name):
+    """The generator of a name; ValueError if there is none."""
+    impl = _IMPLS.get(name)
+    if impl is None:
+        known = ", ".join(f'"{n}"' for n in _IMPLS)
+        raise ValueError(f'unrecognized PRNG implementation "{name}". Did you mean one of: {known}?')
+    return impl
+
+
+def key_dtype(impl):
+    """The dtype of a generator's keys."""
+    found = _KEY_DTYPES.get(impl)
+    if found is None:
+        found = _KEY_DTYPES[impl] = dtypes.KeyType(impl)
+    return found
+
+
+# ---- threefry2x32
+
+
+def _threefry_seed(integers):
+    low = integers.astype(U32)
+    wide = integers.dtype.itemsize == 8
+    high = (integers.astype(np.uint64) >> np.uint64(32)).astype(U32) if wide else np.zeros_like(low)
+    return np.stack([high, low], -1)
+
+
+def _threefry_split(words, shape, partitionable):
+    size = int(np.prod(shape))
+    if partitionable:
+        out = threefry.counted(words, size, 0)
+    else:
+        out = threefry.streamed(words, 2 * size)
+    return out.reshape((*words.shape[:-1], *shape, 2))
+
+
+def _threefry_fold_in(words, data):
+    return np.stack(threefry.blocks(words[..., 0], words[..., 1], U32.type(0), data), -1)
+
+
+def _streamed_bits(words, bit_width, size):
+    """Unsigned integers from words: wide ones of two, narrow ones several to a word, the lowest first."""
+    out = threefry.streamed(words, -(-bit_width * size // 32))
+    if bit_width == 64:
+        high, low = out[:, :size].astype(np.uint64), out[:, size:].astype(np.uint64)
+        return high << np.uint64(32) | low
+    if bit_width < 32:
+        out = out.astype("<u4").view(f"<u{bit_width // 8}")[:, :size]
+    return out.astype(UNSIGNED[bit_width], copy=False)
+
+
+def _threefry_random_bits(words, bit_width, shape, partitionable):
+    size = int(np.prod(shape))
+    if partitionable:
+        out = threefry.counted(words, size, bit_width)
+    else:
+        out = _streamed_bits(words, bit_width, size)
+    return out.reshape((*words.shape[:-1], *shape))
+
+
+threefry_impl = PRNGImpl(
+    key_shape=(2,),
+    seed=_threefry_seed,
+    split=_threefry_split,
+    random_bits=_threefry_random_bits,
+    fold_in=_threefry_fold_in,
+    name="threefry2x32",
+    tag="fry",
+)
+
+# ---- rbg and unsafe_rbg
+#
+# In JAX these are functions of one bit generator whose mapped form makes the bits of all examples from the first key.
+# So do the functions here for arrays of keys.
+
+_APART = 10  # blocks from one new key of unsafe_rbg to the next
+
+
+def philox_bits(state, bit_width, size):
+    """`size` unsigned integers from a state: one a word, of which narrow ones keep the lower bits; wide ones of two."""
+    words = philox.blocks(state, -(-size * max(bit_width, 32) // 128)).reshape(-1)
+    if bit_width == 64:
+        pairs = words[: 2 * size].astype(np.uint64).reshape(-1, 2)
+        return pairs[:, 0] | pairs[:, 1] << np.uint64(32)
+    return words[:size].astype(UNSIGNED[bit_width], copy=False)
+
+
+def _first(words):
+    """The first of an array of keys; any one if there is none, since nothing is then drawn from it."""
+    flat = words.reshape(-1, 4)
+    return flat[0] if len(flat) else np.zeros(4, U32)
+
+
+def _rbg_seed(integers):
+    half = _threefry_seed(integers)
+    return np.concatenate([half, half], -1)
+
+
+def _halves(words):
+    return words.reshape((*words.shape[:-1], 2, 2))
+
+
+def _rbg_split(words, shape, partitionable):
+    out = _threefry_split(_halves(words), shape, partitionable)
+    lead = words.ndim - 1
+    return np.moveaxis(out, lead, -2).reshape((*words.shape[:-1], *shape, 4))
+
+
+def _rbg_fold_in(words, data):
+    out = _threefry_fold_in(_halves(words), np.asarray(data)[..., None])
+    return out.reshape((*out.shape[:-2], 4))
+
+
+def _rbg_bits(words, bit_width, shape, partitionable):
+    shape = (*words.shape[:-1], *shape)
+    return philox_bits(_first(words), bit_width, int(np.prod(shape))).reshape(shape)
+
+
+def _rbg_bits_each(words, bit_width, shape, partitionable):
+    size = int(np.prod(shape))
+    flat = words.reshape(-1, 4)
+    drawn = [philox_bits(key, bit_width, size) for key in flat]
+    out = np.stack(drawn) if drawn else np.empty((0, size), UNSIGNED[bit_width])
+    return out.reshape((*words.shape[:-1], *shape))
+
+
+def _unsafe_split(words, shape, partitionable):
+    shape = (*words.shape[:-1], *shape)
+    size = int(np.prod(shape))
+    return philox.blocks(_first(words), _APART * size)[::_APART].reshape((*shape, 4))
+
+
+def _unsafe_split_each(words, shape, partitionable):
+    flat = words.reshape(-1, 4)
+    new = [_unsafe_split(key, shape, partitionable) for key in flat]
+    return (
+        np.stack(new).reshape((*words.shape[:-1], *shape, 4)) if new else np.empty((*words.shape[:-1], *shape, 4), U32)
+    )
+
+
+def _unsafe_fold_in(words, data):
+    data = np.asarray(data)
+    seeds = _rbg_seed(data.reshape(-1)[:1] if data.size else np.zeros(1, U32))
+    blocks = philox.blocks(seeds[0], _APART * data.size)[_APART - 1 :: _APART]
+    return words ^ blocks.reshape((*data.shape, 4))
+
+
+def _rbg_impl(name, tag, split, fold_in, **each):
+    return PRNGImpl((4,), _rbg_seed, split, _rbg_bits, fold_in, name, tag, bits_each=_rbg_bits_each, **each)
+
+
+rbg_impl = _rbg_impl("rbg", "rbg", _rbg_split, _rbg_fold_in)
+unsafe_rbg_impl = _rbg_impl("unsafe_rbg", "urbg", _unsafe_split, _unsafe_fold_in, split_each=_unsafe_split_each)
+
+for _impl in (threefry_impl, rbg_impl, unsafe_rbg_impl):
+    register_impl(_impl)

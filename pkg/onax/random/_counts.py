@@ -1,0 +1,260 @@
+"""Counts, drawn by inversion where few are expected and by Hormann's transformed rejection elsewhere.
+
+All numbers of a call go through the same loops, and one key serves them all, as in JAX: a number is what its last
+accepted candidate says, so it depends on how many rounds the slowest one takes.
+"""
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._control.jit_call import staged
+from onax._ground import dtypes
+from onax._prims.convert import convert
+from onax._prims.shaping import canonical_shape
+from onax.numpy._creation import broadcast_to
+from onax.numpy._promotion import array_of
+from onax.numpy._where import where
+from onax.random._bits import checked_shape, float_dtype
+from onax.random._continuous import _uniform, refuse_sharding, scalar
+from onax.random._keys import one_key, split
+
+# ---- Poisson's distribution: Knuth's products of uniform numbers; Hormann's PTRS ("The transformed rejection method
+# for generating Poisson random variables", 1993)
+
+_FEW = 10  # counts expected, below which inversion is used
+
+# Lanczos' approximation of gamma (g = 7, nine terms), as XLA computes lgamma: which candidates are accepted hangs on
+# its rounding.
+_LANCZOS = (
+    676.520368121885098567009190444019, -1259.13921672240287047156078755283, 771.3234287776530788486528258894,
+    -176.61502916214059906584551354, 12.507343278686904814458936853, -0.13857109526572011689554707,
+    9.984369578019570859563e-6, 1.50563273514931155834e-7,
+)  # fmt: skip
+
+
+def _log_factorial(k):
+    """log(k!) of floats that are whole numbers."""
+    c = lambda value: scalar(value, k.dtype)
+    total = c(0.99999999999980993227684700473478)
+    for i, coefficient in enumerate(_LANCZOS):
+        total = lax.add(total, lax.div(c(coefficient), lax.add(k, c(i + 1))))
+    t = lax.add(c(7.5), k)
+    log_t = lax.add(c(np.log(7.5)), lax.log1p(lax.div(k, c(7.5))))
+    power = lax.mul(lax.sub(lax.add(k, c(0.5)), lax.div(t, log_t)), log_t)
+    return lax.add(lax.add(c(np.log(2 * np.pi) / 2), power), lax.log(total))
+
+
+def _by_products(key, rate):
+    """How many uniform numbers are multiplied before the product is below exp(-rate)."""
+
+    def undecided(carry):
+        return jnp.any(lax.gt(carry[2], lax.neg(rate)))
+
+    def step(carry):
+        count, key, logarithm = carry
+        keys = split(key)
+        count = where(lax.gt(logarithm, lax.neg(rate)), lax.add(count, np.int32(1)), count)
+        u = _uniform(keys[1], 0.0, 1.0, shape=rate.shape, dtype=rate.dtype)
+        return count, keys[0], lax.add(logarithm, lax.log(u))
+
+    start = (jnp.zeros(rate.shape, np.int32), key, jnp.zeros(rate.shape, rate.dtype))
+    return lax.sub(lax.while_loop(undecided, step, start)[0], np.int32(1))
+
+
+def _by_rejection(key, rate):
+    c = lambda value: scalar(value, rate.dtype)
+    log_rate = lax.log(rate)
+    b = lax.add(c(0.931), lax.mul(c(2.53), lax.sqrt(rate)))
+    a = lax.add(c(-0.059), lax.mul(c(0.02483), b))
+    inverse = lax.add(c(1.1239), lax.div(c(1.1328), lax.sub(b, c(3.4))))
+    surely = lax.sub(c(0.9277), lax.div(c(3.6224), lax.sub(b, c(2))))
+
+    def step(carry):
+        key, count, done = carry
+        keys = split(key, 3)
+        u = lax.sub(_uniform(keys[1], 0.0, 1.0, shape=rate.shape, dtype=rate.dtype), c(0.5))
+        v = _uniform(keys[2], 0.0, 1.0, shape=rate.shape, dtype=rate.dtype)
+        height = lax.sub(c(0.5), lax.abs(u))
+        slope = lax.add(lax.div(lax.mul(c(2), a), height), b)
+        k = lax.floor(lax.add(lax.add(lax.mul(slope, u), rate), c(0.43)))
+        density = lax.add(lax.div(a, lax.mul(height, height)), b)
+        log_v = lax.log(lax.div(lax.mul(v, inverse), density))
+        bound = lax.sub(lax.add(lax.neg(rate), lax.mul(k, log_rate)), _log_factorial(k))
+        accepted = (height >= c(0.07)) & (v <= surely)
+        refused = (k < c(0)) | ((height < c(0.013)) & (v > height))
+        accepted = accepted | (~refused & (log_v <= bound))
+        return keys[0], where(accepted, k, count), done | accepted
+
+    start = (key, jnp.full(rate.shape, -1, rate.dtype), jnp.zeros(rate.shape, bool))
+    return lax.while_loop(lambda carry: ~jnp.all(carry[2]), step, start)[1]
+
+
+@staged("_poisson", static_argnames=("shape", "dtype"))
+def _poisson(key, lam, *, shape, dtype):
+    few = lax.lt(lam, scalar(_FEW, lam.dtype)) | lax.ne(lam, lam)
+    small = where(few, lam, scalar(0, lam.dtype))
+    large = where(few, scalar(1e5, lam.dtype), lam)
+    # Where nothing is expected by rejection the loop is left out: what it would give is not used.
+    many = lax.cond(jnp.all(few), lambda key, rate: jnp.zeros_like(rate), _by_rejection, key, large)
+    out = where(few, _by_products(key, small), convert(many, np.dtype(np.int32)))
+    return convert(where(lax.eq(lam, scalar(0, lam.dtype)), np.int32(0), out), dtype)
+
+
+def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None):
+    """Numbers of events where `lam` are expected: Poisson's distribution.
+
+    lam     broadcasts to `shape`; computed in float32.  -1 where it is below 0 or no number
+    dtype   an integer dtype
+
+    Raises ValueError for another dtype and a shape that `lam` does not fit, NotImplementedError for keys of another
+    generator than threefry2x32.
+    """
+    key = one_key("poisson", key)
+    generator = key.dtype._impl.name
+    if generator != "threefry2x32":
+        raise NotImplementedError(f"`poisson` is only implemented for the threefry2x32 RNG, not {generator}")
+    found = dtypes.check_user_dtype(int if dtype is None else dtype)
+    if not dtypes.issubdtype(found, np.integer):
+        raise ValueError(f"Invalid integer data type {found.kind!r}.")
+    refuse_sharding("poisson", out_sharding)
+    lam = array_of("poisson", lam)
+    lam = broadcast_to(lam, lam.shape if shape is None else canonical_shape(shape))
+    return _poisson(key, convert(lam, np.dtype(np.float32)), shape=lam.shape, dtype=found)
+
+
+# ---- the binomial distribution: geometric gaps between successes; Hormann's BTRS ("The generation of binomial random
+# variates", 1993)
+
+_STIRLING = 10  # from here on the correction to Stirling's formula is taken to be that of 9, as in JAX
+
+
+def _corrections(dtype):
+    """The correction to Stirling's formula for log(k!), for k = 0 ... 9, and for what is beyond."""
+    k = np.arange(_STIRLING + 0.0)
+    exact = np.cumsum(np.log(np.maximum(k, 1))) - ((k + 0.5) * np.log(k + 1) - (k + 1) + np.log(2 * np.pi) / 2)
+    c = lambda value: scalar(value, dtype)
+    square = c(_STIRLING) * c(_STIRLING)
+    beyond = (c(1 / 12) - (c(1 / 360) - c(1 / 1260) / square) / square) / c(_STIRLING)
+    return np.append(exact.astype(dtype), beyond)
+
+
+def _correction(k):
+    c = lambda value: scalar(value, k.dtype)
+    place = lax.clamp(c(0), k, c(_STIRLING))
+    return jnp.asarray(_corrections(k.dtype))[convert(place, np.dtype(np.int32))]
+
+
+def _by_gaps(key, count, p):
+    """How many gaps between successes fit into `count` trials."""
+    log_q = lax.log1p(lax.neg(p))
+
+    def step(carry):
+        key, found, trials = carry
+        keys = split(key)
+        found = where(lax.le(trials, count), lax.add(found, scalar(1, p.dtype)), found)
+        gap = lax.ceil(lax.div(lax.log(_uniform(keys[0], 0.0, 1.0, shape=p.shape, dtype=p.dtype)), log_q))
+        return keys[1], found, lax.add(trials, gap)
+
+    start = (key, jnp.zeros(p.shape, p.dtype), jnp.zeros(p.shape, p.dtype))
+    found = lax.while_loop(lambda carry: jnp.any(lax.le(carry[2], count)), step, start)[1]
+    return lax.sub(found, scalar(1, p.dtype))
+
+
+def _by_squeeze(key, count, p):
+    c = lambda value: scalar(value, p.dtype)
+    q = c(1) - p
+    deviation = lax.sqrt(count * p * q)
+    b = c(1.15) + c(2.53) * deviation
+    a = c(-0.0873) + c(0.0248) * b + c(0.01) * p
+    middle = count * p + c(0.5)
+    surely = c(0.92) - c(4.2) / b
+    odds = p / q
+    alpha = (c(2.83) + c(5.1) / b) * deviation
+    mode = lax.floor((count + c(1)) * p)
+
+    def bound(k):
+        ahead = (mode + c(0.5)) * lax.log((mode + c(1)) / (odds * (count - mode + c(1))))
+        ahead = ahead + (count + c(1)) * lax.log((count - mode + c(1)) / (count - k + c(1)))
+        ahead = ahead + (k + c(0.5)) * lax.log(odds * (count - k + c(1)) / (k + c(1)))
+        return ahead + _correction(mode) + _correction(count - mode) - _correction(k) - _correction(count - k)
+
+    def step(carry):
+        key, found, done = carry
+        keys = split(key, 3)
+        u = _uniform(keys[1], 0.0, 1.0, shape=p.shape, dtype=p.dtype) - c(0.5)
+        v = _uniform(keys[2], 0.0, 1.0, shape=p.shape, dtype=p.dtype)
+        height = c(0.5) - lax.abs(u)
+        k = lax.floor((c(2) * a / height + b) * u + middle)
+        log_v = lax.log(v * alpha / (a / (height * height) + b))
+        accepted = (height >= c(0.07)) & (v <= surely)
+        accepted = accepted | (~((k < c(0)) | (k > count)) & (log_v <= bound(k)))
+        return keys[0], where(accepted, k, found), done | accepted
+
+    start = (key, jnp.full(p.shape, -1, p.dtype), jnp.zeros(p.shape, bool))
+    return lax.while_loop(lambda carry: ~jnp.all(carry[2]), step, start)[1]
+
+
+@staged("_binomial", static_argnames=("shape", "dtype"))
+def _binomial(key, count, p, *, shape, dtype):
+    c = lambda value: scalar(value, dtype)
+    lower = lax.lt(p, c(0.5))
+    q = where(lower, p, c(1) - p)
+    no_count = lax.ne(count, count) | (count < c(0))
+    endless = lax.eq(lax.abs(count), c(np.inf))
+    no_number, negative = lax.ne(q, q), q < c(0)
+    q = where(no_number | negative, c(0.01), q)
+    whole = lax.floor(count)
+    some = where(endless, c(1), whole)  # endless trials are not made: the result is set below
+    few = no_count | (some * q <= c(_FEW))
+    large, even = where(few, c(1e4), some), where(few, c(0.5), q)
+    gaps = _by_gaps(key, where(few, some, c(0)), q)
+    many = lax.cond(jnp.all(few), lambda key, count, p: jnp.zeros_like(p), _by_squeeze, key, large, even)
+    out = where(few, gaps, many)
+    invalid = negative | no_number | no_count
+    out = where(invalid, c(np.nan), out)
+    out = where(endless & ~invalid, c(np.inf), out)
+    return where(lower | no_count | no_number | endless, out, whole - out)
+
+
+def binomial(key, n, p, shape=None, dtype=None):
+    """Numbers of successes among n trials of probability p: floats, NaN where n or p is out of range.
+
+    n and p broadcast to `shape`, by default to each other.  Raises ValueError where they do not, and for a dtype that
+    is not floating.
+    """
+    key = one_key("binomial", key)
+    found = float_dtype("binomial", dtype)
+    shape = checked_shape("binomial", shape, np.shape(n), np.shape(p))
+    n, p = (broadcast_to(convert(array_of("binomial", x), found), shape) for x in (n, p))
+    return _binomial(key, n, p, shape=shape, dtype=found)
+
+
+def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1):
+    """How many of n things fall into each of several bins: along the last axis the counts sum to n.
+
+    n        broadcasts to shape[:-1]
+    p        the bins' probabilities along the last axis, which broadcast to `shape`; their shape is its default
+    dtype    of the counts: that of p by default
+    unroll   of the loop over the bins, as in `scan`
+
+    Raises ValueError where shapes do not fit.
+    """
+    p = array_of("multinomial", p)
+    p = p if dtypes.issubdtype(p.dtype, np.inexact) else convert(p, dtypes.scalar_dtype(float))
+    if not p.ndim:
+        raise ValueError("axis -1 is out of bounds for array of dimension 0")
+    shape = p.shape if shape is None else canonical_shape(shape)
+    n = broadcast_to(convert(array_of("multinomial", n), p.dtype), shape[:-1])
+    p = broadcast_to(p, shape)
+    rest = jnp.flip(jnp.cumsum(jnp.flip(p, -1), -1), -1)
+    shares = p / where(lax.eq(rest, scalar(0, p.dtype)), scalar(1, p.dtype), rest)
+
+    def step(left, bin_):
+        share, key = bin_
+        count = binomial(key, left, jnp.clip(share, 0, 1), dtype=p.dtype)
+        return left - count, count
+
+    keys = split(key, shape[-1])
+    _, counts = lax.scan(step, n, (jnp.moveaxis(shares, -1, 0), keys), unroll=unroll)
+    return jnp.moveaxis(counts, 0, -1).astype(p.dtype if dtype is None else dtypes.check_user_dtype(dtype))
