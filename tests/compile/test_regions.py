@@ -102,7 +102,7 @@ def step(rng, values):
         return x.astype(rng.choice((*FLOATS, *INTEGERS, "bool")))
     if which == 2:
         return rng.choice(COMPARE)(x, y)
-    masks = [m for m in values if m.dtype == bool and fits(m, x)]
+    masks = [m for m in values if m.dtype == bool and m.shape in ((), np.broadcast_shapes(x.shape, y.shape))]
     if which == 3 and masks:
         return jnp.where(rng.choice(masks), x, y)
     return rng.choice(BINARY[kind])(x, y)
@@ -119,7 +119,7 @@ def program(seed, length):
     return run
 
 
-@settings(deadline=None, max_examples=60, derandomize=True, database=None)
+@settings(deadline=None, max_examples=150, derandomize=True, database=None)
 @given(seed=st.integers(0, 2**32), length=st.integers(2, 14))
 def test_drawn_programs_give_the_same_bits(seed, length):
     rng = random.Random(seed)
