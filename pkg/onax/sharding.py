@@ -13,7 +13,7 @@ from onax._core.sharding import (
     set_mesh,
     use_abstract_mesh,
 )
-from onax.lax._sharding import reshard
+from onax.lax._sharding import auto_axes, explicit_axes, make_single_device_sharding, reshard
 
 __all__ = [
     "AbstractMesh",
@@ -23,8 +23,11 @@ __all__ = [
     "PartitionSpec",
     "Sharding",
     "SingleDeviceSharding",
+    "auto_axes",
+    "explicit_axes",
     "get_abstract_mesh",
     "get_mesh",
+    "make_single_device_sharding",
     "reshard",
     "set_mesh",
     "use_abstract_mesh",

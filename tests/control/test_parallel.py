@@ -13,7 +13,7 @@ from onax import lax
 from onax._core.evaluate import jaxpr_as_fun
 from onax.experimental.shard_map import shard_map as old_shard_map
 from onax.export import export
-from onax.sharding import AxisType, Mesh, NamedSharding, get_mesh, set_mesh
+from onax.sharding import AxisType, Mesh, NamedSharding, auto_axes, explicit_axes, get_mesh, set_mesh
 from onax.sharding import PartitionSpec as P
 from tolerance import assert_same_bits, assert_within, finfo, is_float
 from virtual_devices import eight_devices
@@ -317,6 +317,47 @@ def test_meshes_in_context():
         assert jax.device_put(X, P("x")).sharding == out.sharding == NamedSharding(grid, P("x"))
         assert jax.jit(lambda x: x, out_shardings=P("x"))(X).sharding == NamedSharding(grid, P("x"))
     assert get_mesh().empty
+
+
+def test_nested_shard_map():
+    """The mesh is in context inside; an inner shard_map takes another of its axes."""
+
+    def outer(x):
+        return jax.shard_map(
+            lambda y: lax.psum(y, "y") + lax.axis_index("x"), in_specs=P(None, "y"), out_specs=P(), axis_names={"y"}
+        )(x)
+
+    z = np.arange(32, dtype=np.float32).reshape(8, 4)
+    f = mapped(outer, P("x"), P("x"), axis_names={"x"})
+    want = z[:, :2] + z[:, 2:] + np.arange(4).repeat(2)[:, None]
+    assert np.array_equal(f(z), want) and np.array_equal(jax.jit(f)(z), want)
+
+
+def test_moving_between_shardings():
+    grid = mesh(x=2, y=2)
+    with set_mesh(grid):
+        x = jax.reshard(X, P("x"))
+        assert x.sharding == jax.jit(lambda x: jax.reshard(x, P("x")))(X).sharding == NamedSharding(grid, P("x"))
+        assert auto_axes(lambda x: x @ x.T, out_sharding=P("y"))(x).sharding.spec == P("y")
+        assert explicit_axes(lambda x: x, in_sharding=P("y"))(x).sharding.spec == P("y")
+    with pytest.raises(ValueError, match="reshard requires a non-empty mesh"):
+        jax.reshard(X, P("x"))
+
+
+def test_without_jit():
+    with jax.disable_jit():
+        assert np.array_equal(jax.pmap(lambda x: lax.psum(x, "i"), axis_name="i")(X), np.stack([X.sum(0)] * 4))
+
+
+def test_nothing_leaks():
+    with jax.checking_leaks():
+        jax.pmap(lambda x: x + lax.psum(x, "i"), axis_name="i")(X)
+        jax.grad(lambda x: jnp.sum(mapped(lambda y: lax.psum(y * y, "x"), P("x"), P())(x)))(X)
+
+
+def test_nans_are_found():
+    with jax.debug_nans(True), pytest.raises(FloatingPointError, match=r"\(nan\)"):
+        jax.pmap(lambda x: jnp.log(x))(X - 1)
 
 
 def test_shard_map_under_its_old_name():

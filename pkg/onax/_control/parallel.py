@@ -11,6 +11,7 @@ With check_vma a result that no axis cuts must be known to be the same on all de
 respect to such values are summed over the devices; without, the first device's is taken, as in JAX.
 """
 
+import contextlib
 import functools
 import math
 
@@ -48,9 +49,10 @@ REPLICATED = PartitionSpec()
 class Region:
     """The axes that a shard_map brings: names and sizes, in the order of the mesh, and whether varying is checked."""
 
-    __slots__ = ("checked", "names", "sizes")
+    __slots__ = ("checked", "mesh", "names", "sizes")
 
     def __init__(self, mesh, manual_axes, checked):
+        self.mesh = mesh
         self.names = tuple(a for a in mesh.axis_names if a in manual_axes)
         self.sizes = tuple(mesh.shape[a] for a in self.names)
         self.checked = checked
@@ -65,9 +67,11 @@ class Region:
         """What tells regions apart."""
         return self.names, self.sizes, self.checked
 
+    @contextlib.contextmanager
     def scope(self):
-        """Context in which the axes are known."""
-        return named_axes_in_scope(self.names, self.sizes, self.checked)
+        """Context in which the axes are known, and the mesh is the one in context."""
+        with self.mesh, named_axes_in_scope(self.names, self.sizes, self.checked):
+            yield
 
     def size(self, names):
         """How many devices there are along some axes."""

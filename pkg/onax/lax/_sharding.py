@@ -1,7 +1,9 @@
-"""Where values lie, stated inside a program: with_sharding_constraint, reshard."""
+"""Where values lie, stated inside a program: with_sharding_constraint, reshard, auto_axes, explicit_axes."""
 
-from onax._core.sharding import PartitionSpec, Sharding, get_mesh, in_context_of_mesh
-from onax._core.trace import as_array
+import functools
+
+from onax._core.sharding import Sharding, SingleDeviceSharding, get_mesh, in_context_of_mesh
+from onax._core.trace import Tracer, as_array
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.misc_sharding import sharding_constraint_p
 from onax._transforms.transfer import device_put, spread
@@ -33,8 +35,46 @@ def _constrained(x, place):
     )
 
 
-def reshard(x, out_shardings):
-    """x, a tree of arrays, moved to other shardings (or PartitionSpecs over the mesh in context)."""
-    if isinstance(out_shardings, PartitionSpec):
-        out_shardings = in_context_of_mesh(out_shardings, ValueError, _NEEDS_MESH.format("reshard"))
-    return device_put(x, out_shardings)
+def reshard(xs, out_shardings):
+    """xs, a tree of arrays, moved to other shardings (or PartitionSpecs over the mesh in context)."""
+    leaves, tree = tree_flatten(xs)
+    places = tree_flatten(spread(out_shardings, xs), is_leaf=lambda p: p is None)[0]
+    places = [in_context_of_mesh(p, ValueError, _NEEDS_MESH.format("reshard")) for p in places]
+    moved = [_constrained(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, places)]
+    return tree_unflatten(tree, moved)
+
+
+def auto_axes(f=None, /, *, axes=None, out_sharding=None):
+    """A function whose results lie as `out_sharding` says, a tree of shardings that is a prefix of them.
+
+    `axes` is accepted: placement never shows in types here, so all axes are always automatic.
+    """
+    if f is None:
+        return functools.partial(auto_axes, axes=axes, out_sharding=out_sharding)
+
+    @functools.wraps(f)
+    def placed(*args, **kwargs):
+        out = f(*args, **kwargs)
+        return out if out_sharding is None else reshard(out, out_sharding)
+
+    return placed
+
+
+def explicit_axes(f=None, /, *, axes=None, in_sharding=None):
+    """A function whose arguments are moved to `in_sharding`, a tree of shardings that is a prefix of them.
+
+    `axes` is accepted: placement never shows in types here.
+    """
+    if f is None:
+        return functools.partial(explicit_axes, axes=axes, in_sharding=in_sharding)
+
+    @functools.wraps(f)
+    def placed(*args, **kwargs):
+        return f(*(args if in_sharding is None else reshard(args, in_sharding)), **kwargs)
+
+    return placed
+
+
+def make_single_device_sharding(device, *, memory_kind=None):
+    """The whole array on one device."""
+    return SingleDeviceSharding(device, memory_kind=memory_kind)
