@@ -34,3 +34,12 @@ def test_cuda_runs_a_graph():
     np.testing.assert_allclose(
         np.asarray(run(provider="cuda", provider_options={"device_id": 0})), np.tanh(np.arange(3)) + 1, rtol=1e-5
     )
+
+
+@pytest.mark.skipif(HAS_GPU, reason="there is a CUDA device")
+def test_other_providers_get_no_nodes_of_ours():
+    """They run on the CPU: a program that needs one is refused before the provider is asked for."""
+    f = lambda x: jax.pure_callback(np.sin, x, x)
+    assert jax.jit(f)(jnp.arange(3.0)).shape == (3,)
+    with pytest.raises(jax.errors.LoweringError, match="it calls Python"):
+        jax.jit(f, compiler_options={"provider": "cuda"})(jnp.arange(3.0))

@@ -83,10 +83,15 @@ def _adapters(make, avals):
     return None if all(map(_is_plain, avals)) else [make(a) for a in avals]
 
 
-def lower_plan(plan):
-    """The ONNX graph of what is left to compute, or None.  Raises LoweringError for what has no ONNX form."""
+def lower_plan(plan, target="native"):
+    """The ONNX graph of what is left to compute, or None.  Raises LoweringError for what has no ONNX form.
+
+    target   "native": nodes of ours may stand in it, which run on the CPU; "portable": ONNX's own operators only
+    """
     if plan.core is None:
         return None
+    if target == "portable":
+        return lazy.export_driver.lower_jaxpr(plan.core, opset=options.OPSET)
     return lazy.export_driver.lower_jaxpr(lazy.regions.fuse(plan.core), opset=options.OPSET, target="native")
 
 
@@ -100,6 +105,8 @@ def compile_plan(plan, name, compiler_options=None, graph=None):
         if program is not None:
             return plan.executable(program)
     options.attach()
+    if settings.get("provider", "cpu") != "cpu":
+        graph = lower_plan(plan, "portable")
     graph = graph or lower_plan(plan)
     if not graph.nodes and not graph.outputs:  # effects alone, and none that a graph has
         return plan.executable(None)
