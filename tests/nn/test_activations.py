@@ -70,5 +70,5 @@ def test_derivatives_at_awkward_points():
 def test_wrong_arguments():
     with pytest.raises(ValueError, match="Unknown algorithm"):
         nn.standardize(POINTS, algorithm="x")
-    with pytest.raises(TypeError, match="maximum requires ndarray or scalar arguments"):
+    with pytest.raises(TypeError, match="relu requires ndarray or scalar arguments"):
         nn.relu([1.0])

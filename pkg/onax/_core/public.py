@@ -48,7 +48,7 @@ def _public(function, name, module, static):
 
 def name_error(error, label):
     """Puts the function's name below an error that left a call of it, unless its words name it."""
-    if type(error) in _PLAIN and _is_ours(error):
+    if _is_ours(error):
         name = label.rpartition(".")[2]
         if name not in str(error) and not any(name in note for note in getattr(error, "__notes__", ())):
             error.add_note(f"In a call of {label}.")

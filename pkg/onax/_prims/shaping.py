@@ -630,6 +630,8 @@ def full_like(x, fill_value, dtype=None, shape=None):
     """
     if not isinstance(x, (Array, ShapedArray)):
         x = _duck_aval(x)
+    if np.ndim(fill_value):
+        raise TypeError(f"full must be called with scalar fill_value, got fill_value.shape {np.shape(fill_value)}.")
     if dtype is None:
         value = convert(fill_value, x.dtype, x.weak_type)
     else:

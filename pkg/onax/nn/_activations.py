@@ -39,6 +39,7 @@ def _relu(x):
 @custom_jvp
 def relu(x):
     """max(x, 0), with derivative 0 at 0."""
+    check_arraylike("relu", x)
     return _relu(x)
 
 
@@ -53,6 +54,7 @@ def _relu6(x):
 @custom_jvp
 def relu6(x):
     """min(max(x, 0), 6), with derivative 0 at both bends."""
+    check_arraylike("relu6", x)
     return _relu6(x)
 
 
@@ -259,6 +261,7 @@ def _log1mexp(x):
 @custom_jvp
 def log1mexp(x):
     """log(1 - exp(-x)), exact on both sides of log(2)."""
+    check_arraylike("log1mexp", x)
     (x,) = promote_args_inexact("log1mexp", x)
     return _log1mexp(x)
 

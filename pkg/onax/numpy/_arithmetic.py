@@ -1,5 +1,7 @@
 """Elementwise functions of several primitives; most are staged under their own name, as in JAX."""
 
+import operator
+
 import numpy as np
 
 from onax import lax
@@ -381,6 +383,7 @@ def _round(name, a, decimals, out):
     a = array_of(name, a)
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.round is not supported.")
+    decimals = operator.index(decimals)
     dtype = a.dtype
     if dtypes.is_integer(dtype):
         if decimals < 0:

@@ -56,7 +56,7 @@ def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None,
 
 def asarray(a, dtype=None, order=None, *, copy=None, device=None, out_sharding=None):
     """a as an Array; an Array of the right dtype is returned as it is.  See `array`."""
-    if type(a) is ArrayImpl and dtype is None and device is None and not copy:
+    if type(a) is ArrayImpl and dtype is None and device is None and not copy and (order is None or order == "K"):
         return a
     if dtype is not None:
         dtype = dtypes.check_user_dtype(dtype, "asarray")

@@ -245,10 +245,25 @@ def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
     return lax.squeeze(out, (out.ndim - 2, out.ndim - 1))
 
 
+def _check_core(name, operands, dimensions):
+    """ValueError unless the trailing axes of the operands are there and agree where they have one letter."""
+    sizes = {}
+    for x, letters in zip(operands, dimensions):
+        if x.ndim < len(letters):
+            raise ValueError(
+                f"{name}: input with shape {x.shape} does not have enough dimensions for all core dimensions "
+                f"({','.join(letters)})"
+            )
+        for letter, size in zip(letters, x.shape[x.ndim - len(letters) :]):
+            if not dims.equal(sizes.setdefault(letter, size), size):
+                raise ValueError(f"{name}: inconsistent size for core dimension {letter!r}: {size} vs {sizes[letter]}")
+
+
 @staged("matvec")
 def matvec(x1, x2, /):
     """The product of matrices x1 (..., m, n) and vectors x2 (..., n); leading axes broadcast."""
     x1, x2 = arrays("matvec", x1, x2)
+    _check_core("matvec", (x1, x2), ("mn", "n"))
     if x2.ndim == 1:
         return matmul(x1, x2)
     out = matmul(x1, lax.expand_dims(x2, (x2.ndim,)))
@@ -259,6 +274,7 @@ def matvec(x1, x2, /):
 def vecmat(x1, x2, /):
     """The product of conjugated vectors x1 (..., n) and matrices x2 (..., n, m); leading axes broadcast."""
     x1, x2 = arrays("vecmat", x1, x2)
+    _check_core("vecmat", (x1, x2), ("n", "nm"))
     if x1.ndim == 1:
         return matmul(conjugate(x1), x2)
     out = matmul(lax.expand_dims(conjugate(x1), (x1.ndim - 1,)), x2)

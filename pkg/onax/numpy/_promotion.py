@@ -27,8 +27,15 @@ def is_arraylike(x):
 def check_arraylike(name, *args):
     """Raises TypeError for an argument that is neither an array nor a scalar."""
     for position, x in enumerate(args):
-        if type(x) is not ArrayImpl and not is_arraylike(x):
+        if type(x) is ArrayImpl:
+            continue
+        if not is_arraylike(x):
             raise TypeError(f"{name} requires ndarray or scalar arguments, got {type(x)} at position {position}.")
+        if isinstance(x, np.ndarray) and x.dtype.kind in "OSUMm":
+            raise TypeError(
+                f"{name}: dtype {x.dtype} is not a valid JAX array type. Only arrays of numeric types are supported "
+                "by JAX."
+            )
 
 
 def admit(x, dtype):

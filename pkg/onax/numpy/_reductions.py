@@ -10,6 +10,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.public import name_error
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import ArrayImpl
@@ -122,7 +123,11 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
     if type(a) is ArrayImpl and a.dtype in _AS_IS and dtype is out is initial is where is None:
         if promote_integers and a.dtype.kind in "iu":  # 32 bits widen when 64 are on
             a = lax.convert_element_type(a, widened(a.dtype))
-        axes = reduced_axes(axis, a.ndim)
+        try:
+            axes = reduced_axes(axis, a.ndim)
+        except (TypeError, ValueError) as error:
+            name_error(error, "onax.numpy.sum")
+            raise
         found = lax.reduce_sum_p.bind(_strong(a), axes=axes, out_sharding=None)
         return _keep(found, axes, a.shape) if keepdims else found
     return _reduce(

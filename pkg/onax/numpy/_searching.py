@@ -46,6 +46,10 @@ def nonzero(a, *, size=None, fill_value=None):
     a = array_of("nonzero", a)
     if not a.ndim:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use jnp.atleast_1d(scalar).nonzero() instead.")
+    if fill_value is not None and not isinstance(fill_value, tuple):
+        if np.ndim(fill_value):
+            raise ValueError(f"fill_value must be a scalar or a tuple of length {a.ndim}; got {fill_value}")
+        check_arraylike("nonzero", fill_value)
     mask = truth(a)
     index = dtypes.scalar_dtype(int)
     if size is None:
@@ -61,8 +65,6 @@ def nonzero(a, *, size=None, fill_value=None):
         if len(fill_value) != len(out):
             raise ValueError(f"fill_value must be a scalar or a tuple of length {len(out)}; got {fill_value}")
         missing = fill_value
-    elif np.ndim(fill_value):
-        raise ValueError(f"fill_value must be a scalar or a tuple of length {len(out)}; got {fill_value}")
     else:
         missing = [fill_value] * len(out)
     found = lax.lt(lax.iota(index, size), _count(flat, index))

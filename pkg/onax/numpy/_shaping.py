@@ -6,6 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.public import name_error
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import Array, ArrayImpl
@@ -98,7 +99,12 @@ def transpose(a, axes=None):
     ndim = a.ndim
     if axes is None:
         return lax.transpose(a, tuple(range(ndim))[::-1])
-    return lax.transpose(a, tuple(canonical_axis(i, ndim) for i in axes))
+    try:
+        axes = tuple(canonical_axis(i, ndim) for i in axes)
+    except (TypeError, ValueError) as error:
+        name_error(error, "onax.numpy.transpose")
+        raise
+    return lax.transpose(a, axes)
 
 
 def permute_dims(a, /, axes):

@@ -1,5 +1,6 @@
 """onax.numpy.linalg: norms, products, factorisations, eigenvalues, determinants and systems of equations."""
 
+from onax._core.public import publish as _publish
 from onax.numpy._decompositions import (
     cholesky,
     eig,
@@ -37,3 +38,11 @@ from onax.numpy._solvers import (
     tensorinv,
     tensorsolve,
 )
+
+_STATIC = {
+    "matrix_norm": "keepdims ord",
+    "matrix_power": "n",
+    "norm": "axis keepdims ord",
+    "vector_norm": "axis keepdims ord",
+}
+_publish(globals(), __name__, _STATIC)
