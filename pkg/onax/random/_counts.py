@@ -147,13 +147,14 @@ def _correction(k):
 
 def _by_gaps(key, count, p):
     """How many gaps between successes fit into `count` trials."""
-    log_q = lax.log1p(lax.neg(p))
+    log_q = lax.abs(lax.log1p(lax.neg(p)))  # 0 without a sign, so that p = 0 makes gaps endless everywhere
 
     def step(carry):
         key, found, trials = carry
         keys = split(key)
         found = where(lax.le(trials, count), lax.add(found, scalar(1, p.dtype)), found)
-        gap = lax.ceil(lax.div(lax.log(_uniform(keys[0], 0.0, 1.0, shape=p.shape, dtype=p.dtype)), log_q))
+        u = _uniform(keys[0], 0.0, 1.0, shape=p.shape, dtype=p.dtype)
+        gap = lax.ceil(lax.div(lax.abs(lax.log(u)), log_q))
         return keys[1], found, lax.add(trials, gap)
 
     start = (key, jnp.zeros(p.shape, p.dtype), jnp.zeros(p.shape, p.dtype))
