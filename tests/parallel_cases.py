@@ -23,6 +23,7 @@ def cases(jax):
         **_shard_map(jax),
         **_gradients_in_shard_map(jax),
         **_placed(jax),
+        **_printed(jax),
     }
 
 
@@ -336,4 +337,38 @@ def _placed(jax):
             jax.jit(lambda x: lax.with_sharding_constraint(x + 1, on(None, "y"))), Z
         ),
         "where sums of unlike shards are": placed(lambda: (put("x", "y") + put("x"), put("x") + put(None, "y"))),
+    }
+
+
+def _printed(jax):
+    """The text of programs, as bytes."""
+    lax, P = jax.lax, jax.sharding.PartitionSpec
+    mesh = _mesh(jax, (4,), ("x",))
+    on = lambda *spec: jax.sharding.NamedSharding(mesh, P(*spec))
+    printed = lambda f, *args: (
+        lambda *xs: np.frombuffer(str(jax.make_jaxpr(f)(*xs)).encode(), np.uint8),
+        args,
+    )
+    free = lambda f, i, o: jax.shard_map(f, mesh=mesh, in_specs=i, out_specs=o, check_vma=False)
+    f = jax.custom_batching.custom_vmap(lambda x, y: (jax.numpy.sin(x) * y, y))
+    f.def_vmap(lambda axis_size, in_batched, x, y: ((x, y), (True, True)))
+    slow = jax.custom_batching.sequential_vmap(lambda x, y: x + y)
+    return {
+        "printed pmap": printed(jax.pmap(lambda x: lax.psum(x, "i") + lax.axis_index("i"), axis_name="i"), X),
+        "printed pmap without a name": printed(lambda x: jax.pmap(lambda y: y * 2, out_axes=1)(x).sum(), X),
+        "printed pmap with a static argument": printed(
+            lambda x: jax.pmap(lambda y, n: y * n, static_broadcasted_argnums=1)(x, 3), X
+        ),
+        "printed pmap of several": printed(jax.pmap(lambda x, y: (x + y, 1.0), in_axes=(0, None)), X, W[:3]),
+        "printed shard_map": printed(
+            free(lambda x, w: lax.all_gather(x * w, "x", tiled=True), (P("x"), P()), P("x")), Z, W
+        ),
+        "printed shard_map of constants": printed(free(lambda x: x + jax.numpy.asarray(W), P("x"), P("x")), Z),
+        "printed custom_vmap": printed(f, X, X),
+        "printed sequential_vmap": printed(jax.vmap(slow, in_axes=(0, None)), X, np.float32(1)),
+        "printed sharding_constraint": printed(lambda x: lax.with_sharding_constraint(x * 2, on("x")), Z),
+        "printed jit with shardings": printed(
+            jax.jit(lambda x, y: (x * y, y), in_shardings=(on("x"), on()), out_shardings=on(None, "x")), Z, Z
+        ),
+        "printed device_put": printed(lambda x: jax.device_put(x, on("x")), Z),
     }

@@ -23,8 +23,9 @@ RECORDED = oracle.load("parallel_cases")
 CHAIN_ULPS = 64
 with eight_devices():
     CASES = parallel_cases.cases(jax)
-PROGRAMS = [name for name in CASES if not name.startswith("where")]
+PROGRAMS = [name for name in CASES if not name.startswith(("where", "printed"))]
 PLACES = [name for name in CASES if name.startswith("where")]
+PRINTED = [name for name in CASES if name.startswith("printed")]
 VMAPPED = [name for name in PROGRAMS if "pmap" not in name and "shard_map" not in name]
 EXPORTED = VMAPPED[::3] + ["pmap", "grad of pmap", "shard_map of a matrix product", "grad of shard_map, replicated"]
 
@@ -63,6 +64,13 @@ def test_agrees_with_jax(name, way):
 def test_lies_where_jax_puts_it(name):
     function, args = CASES[name]
     agree(function(*args), name)
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_prints_as_jax(name):
+    function, args = CASES[name]
+    want = RECORDED[name]["ok"][0][2].decode()
+    assert bytes(function(*args)).decode() == want
 
 
 @pytest.mark.parametrize("name", EXPORTED)
