@@ -1,6 +1,7 @@
-"""ONNX forms of random keys and bits: Threefry-2x32 in integer operators, the rest as functions of it.
+"""ONNX forms of random keys and bits: Threefry-2x32 and Philox-4x32 in integer operators, the rest as their functions.
 
-A key is a tuple of its words.  Every opset from 18 on has the operators.
+A key is a tuple of its words.  Every opset from 18 on has the operators.  What a generator's split, fold_in and bits
+are stands in FORMS; those of a user's generator are its own functions, mapped over the keys.
 """
 
 import math
@@ -11,13 +12,16 @@ from onax._ground import dims as dim_rules
 from onax._ground.errors import LoweringError
 from onax._prims import random as prims
 from onax._prims.convert import convert
-from onax._prims.elementwise import bitwise_or, bitwise_xor, shift_left, shift_right_logical
-from onax._prims.random import U32, UNSIGNED, threefry2x32_p
-from onax._prims.shaping import expand_dims, iota, reshape, shape_of
+from onax._prims.elementwise import add, bitwise_and, bitwise_or, bitwise_xor, lt, mul, shift_left, shift_right_logical
+from onax._prims.generators import rbg_impl, threefry_impl, unsafe_rbg_impl
+from onax._prims.random import U32, UNSIGNED, threefry2x32_p, unwrap
+from onax._prims.shaping import expand_dims, iota, reshape, shape_of, transpose
 from onax._prims.slicing import concatenate, slice_in_dim
+from onax._transforms.vmap import vmap
 from onax.export.graph import ops
 from onax.export.lower import driver
 from onax.export.lower.convert import convert as convert_value
+from onax.export.lower.convert import refuse
 from onax.export.lower.registry import COMPONENT_RULES, Decomposition, decompose, lowers, lowers_components
 
 # ---- threefry2x32
@@ -73,19 +77,23 @@ def _wrap(g, out, words, *, impl):
 
 
 @lowers_components(prims.random_unwrap_p)
-def _unwrap(g, out, keys):
+def _unwrap(g, out, keys, *, impl=threefry_impl):
     last = len(out.shape) - 1
     return ops.concat(g, [ops.unsqueeze(g, v, (last,)) for v in keys], last)
 
 
 @lowers_components(prims.random_seed_p)
 def _seed(g, out, seeds, *, impl):
+    if impl.functions is not None:
+        refuse(g, f"seeding keys of the generator {impl.name!r} has no ONNX form: give the exported function the key.")
     low = convert_value(g, seeds, U32)
     if seeds.dtype.itemsize < 8:
-        return ops.full(g, out.shape, 0, U32), low
-    wide = convert_value(g, seeds, np.dtype(np.uint64))
-    high = g.node("BitShift", wide, g.const(32, wide.dtype), out=wide.aval, direction="RIGHT")
-    return convert_value(g, high, U32), low
+        words = ops.full(g, out.shape, 0, U32), low
+    else:
+        wide = convert_value(g, seeds, np.dtype(np.uint64))
+        high = g.node("BitShift", wide, g.const(32, wide.dtype), out=wide.aval, direction="RIGHT")
+        words = convert_value(g, high, U32), low
+    return words * (impl.key_shape[0] // 2)
 
 
 lowers(prims.random_clone_p)(lambda g, out, x: x)
@@ -104,13 +112,12 @@ def _function(primitive):
     return register
 
 
-def _key_words(keys, extra):
-    """The two words of keys, with so many axes of length 1 behind."""
-    words = prims.random_unwrap_p.bind(keys)
-    rank = len(shape_of(keys))
-    behind = tuple(range(rank, rank + extra))
-    parts = [slice_in_dim(words, i, i + 1, axis=rank) for i in range(2)]
-    return [expand_dims(reshape(p, shape_of(keys)), behind) if rank else reshape(p, ()) for p in parts]
+def _pair(words, extra):
+    """The two words of keys (..., 2), each with so many axes of length 1 behind."""
+    shape = shape_of(words)[:-1]
+    parts = [reshape(slice_in_dim(words, i, i + 1, axis=len(shape)), shape) for i in range(2)]
+    behind = tuple(range(len(shape), len(shape) + extra))
+    return [expand_dims(p, behind) if shape else p for p in parts]
 
 
 def _size(shape):
@@ -119,46 +126,44 @@ def _size(shape):
     return math.prod(shape)
 
 
-def _blocks(keys, *counters):
-    """Both words of each key's blocks: keys.shape + (counters,)."""
-    rank = len(shape_of(keys))
+def _blocks(words, *counters):
+    """Both words of each key's blocks, of keys (..., 2): (..., counters)."""
+    rank = len(shape_of(words)) - 1
     if rank:
         counters = [expand_dims(c, tuple(range(rank))) if shape_of(c) else c for c in counters]
-    return threefry2x32_p.bind(*_key_words(keys, 1), *counters)
+    return threefry2x32_p.bind(*_pair(words, 1), *counters)
 
 
-def _counted(keys, size):
+def _counted(words, size):
     # Less than 2 ** 32 counters: more would not fit into memory.
-    return _blocks(keys, np.uint32(0), iota(U32, size))
+    return _blocks(words, np.uint32(0), iota(U32, size))
 
 
-def _streamed(keys, size):
+def _streamed(words, size):
     """Words from one stream of counters cut into halves; of an odd number, the last is paired with 0."""
     half = (size + 1) // 2
     counters = np.arange(2 * half, dtype=U32)
     if size % 2:
         counters[size] = 0
-    first, second = _blocks(keys, counters[:half], counters[half:])
-    words = concatenate([first, second], len(shape_of(keys)))
-    return slice_in_dim(words, 0, size, axis=len(shape_of(keys)))
+    first, second = _blocks(words, counters[:half], counters[half:])
+    rank = len(shape_of(words)) - 1
+    return slice_in_dim(concatenate([first, second], rank), 0, size, axis=rank)
 
 
-@_function(prims.random_split_p)
-def _split(keys, *, shape, partitionable=True):
-    lead, size = shape_of(keys), _size(shape)
-    if partitionable:
-        first, second = (expand_dims(w, (len(lead) + 1,)) for w in _counted(keys, size))
-        words = concatenate([first, second], len(lead) + 1)
-    else:
-        words = _streamed(keys, 2 * size)
-    return prims.random_wrap_p.bind(reshape(words, (*lead, *shape, 2)), impl=keys.dtype._impl)
+def _behind(parts):
+    """Arrays of one shape beside one another, along a new last axis."""
+    rank = len(shape_of(parts[0]))
+    return concatenate([expand_dims(p, (rank,)) for p in parts], rank)
 
 
-@_function(prims.random_fold_in_p)
-def _fold_in(keys, data):
-    rank = max(len(shape_of(keys)), len(shape_of(data)))
-    words = threefry2x32_p.bind(*_key_words(keys, 0), np.uint32(0), data)
-    return prims.random_wrap_p.bind(concatenate([expand_dims(w, (rank,)) for w in words], rank), impl=keys.dtype._impl)
+def _threefry_split(words, shape, partitionable=True):
+    lead, size = shape_of(words)[:-1], _size(shape)
+    new = _behind(_counted(words, size)) if partitionable else _streamed(words, 2 * size)
+    return reshape(new, (*lead, *shape, 2))
+
+
+def _threefry_fold_in(words, data):
+    return _behind(threefry2x32_p.bind(*_pair(words, 0), np.uint32(0), data))
 
 
 def _joined(high, low):
@@ -166,25 +171,156 @@ def _joined(high, low):
     return bitwise_or(shift_left(convert(high, wide), convert(np.uint32(32), wide)), convert(low, wide))
 
 
-def _streamed_bits(keys, bit_width, size):
-    rank = len(shape_of(keys))
-    words = _streamed(keys, -(-bit_width * size // 32))
+def _streamed_bits(words, bit_width, size):
+    lead = shape_of(words)[:-1]
+    rank = len(lead)
+    drawn = _streamed(words, -(-bit_width * size // 32))
     if bit_width == 64:
-        return _joined(*(slice_in_dim(words, i * size, (i + 1) * size, axis=rank) for i in range(2)))
+        return _joined(*(slice_in_dim(drawn, i * size, (i + 1) * size, axis=rank) for i in range(2)))
     if bit_width == 32:
-        return words
+        return drawn
     amounts = expand_dims(np.arange(0, 32, bit_width, dtype=U32), tuple(range(rank + 1)))
-    parts = convert(shift_right_logical(expand_dims(words, (rank + 1,)), amounts), UNSIGNED[bit_width])
-    flat = reshape(parts, (*shape_of(keys), shape_of(parts)[-2] * shape_of(parts)[-1]))
+    parts = convert(shift_right_logical(expand_dims(drawn, (rank + 1,)), amounts), UNSIGNED[bit_width])
+    flat = reshape(parts, (*lead, shape_of(parts)[-2] * shape_of(parts)[-1]))
     return slice_in_dim(flat, 0, size, axis=rank)
 
 
-@_function(prims.random_bits_p)
-def _bits(keys, *, bit_width, shape, partitionable=True):
+def _threefry_bits(words, bit_width, shape, partitionable=True):
     size = _size(shape)
     if not partitionable:
-        out = _streamed_bits(keys, bit_width, size)
+        out = _streamed_bits(words, bit_width, size)
     else:
-        high, low = _counted(keys, size)
+        high, low = _counted(words, size)
         out = _joined(high, low) if bit_width == 64 else convert(bitwise_xor(high, low), UNSIGNED[bit_width])
-    return reshape(out, (*shape_of(keys), *shape))
+    return reshape(out, (*shape_of(words)[:-1], *shape))
+
+
+# ---- Philox-4x32, and the generators on it
+
+_WIDE = np.dtype(np.uint64)
+_MULTIPLIERS, _WEYL = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+
+
+def _upper(x):
+    return shift_right_logical(x, _HALF)
+
+
+def _lower(x):
+    return bitwise_and(x, _LOW)
+
+
+def _philox(state, blocks):
+    """The first blocks from a state (4,): words of shape (blocks, 4)."""
+    words = [convert(reshape(slice_in_dim(state, i, i + 1), ()), _WIDE) for i in range(4)]
+    key, upper, lower = words[:2], *(bitwise_or(words[i], shift_left(words[i + 1], _HALF)) for i in (0, 2))
+    here = add(iota(_WIDE, blocks), lower)
+    above = add(convert(lt(here, lower), _WIDE), upper)
+    x = [_lower(here), _upper(here), _lower(above), _upper(above)]
+    for _ in range(10):
+        a, b = mul(x[0], np.uint64(_MULTIPLIERS[0])), mul(x[2], np.uint64(_MULTIPLIERS[1]))
+        x = [
+            bitwise_xor(bitwise_xor(_upper(b), x[1]), key[0]), _lower(b),
+            bitwise_xor(bitwise_xor(_upper(a), x[3]), key[1]), _lower(a),
+        ]  # fmt: skip
+        key = [_lower(add(k, np.uint64(w))) for k, w in zip(key, _WEYL)]
+    return convert(_behind(x), U32)
+
+
+def _first(words):
+    flat = reshape(words, (-1, 4))
+    return reshape(slice_in_dim(flat, 0, 1), (4,))
+
+
+def _rbg_bits(words, bit_width, shape, partitionable=True):
+    shape = (*shape_of(words)[:-1], *shape)
+    size = _size(shape)
+    count = -(-size * max(bit_width, 32) // 128)
+    drawn = reshape(_philox(_first(words), count), (4 * count,))
+    if bit_width == 64:
+        pairs = reshape(drawn, (2 * count, 2))
+        low, high = (reshape(slice_in_dim(pairs, i, i + 1, axis=1), (2 * count,)) for i in range(2))
+        drawn = _joined(high, low)
+    return reshape(convert(slice_in_dim(drawn, 0, size), UNSIGNED[bit_width]), shape)
+
+
+def _rbg_split(words, shape, partitionable=True):
+    lead = shape_of(words)[:-1]
+    new = _threefry_split(reshape(words, (*lead, 2, 2)), shape, partitionable)
+    at, rank = len(lead), len(shape_of(new))
+    order = (*range(at), *range(at + 1, rank - 1), at, rank - 1)
+    return reshape(transpose(new, order), (*lead, *shape, 4))
+
+
+def _rbg_fold_in(words, data):
+    halves = [slice_in_dim(words, i, i + 2, axis=len(shape_of(words)) - 1) for i in (0, 2)]
+    new = [_threefry_fold_in(half, data) for half in halves]
+    return concatenate(new, len(shape_of(new[0])) - 1)
+
+
+_APART = 10
+
+
+def _unsafe_split(words, shape, partitionable=True):
+    shape = (*shape_of(words)[:-1], *shape)
+    size = _size(shape)
+    blocks = reshape(_philox(_first(words), _APART * size), (size, _APART, 4))
+    return reshape(slice_in_dim(blocks, 0, 1, axis=1), (*shape, 4))
+
+
+def _unsafe_fold_in(words, data):
+    shape = shape_of(data)
+    size = _size(shape)
+    seed = slice_in_dim(reshape(data, (size,)), 0, 1)
+    zero = np.zeros(1, U32)
+    blocks = reshape(_philox(concatenate([zero, seed, zero, seed], 0), _APART * size), (size, _APART, 4))
+    new = reshape(slice_in_dim(blocks, _APART - 1, _APART, axis=1), (*shape, 4))
+    if not shape and len(shape_of(words)) > 1:
+        new = expand_dims(new, tuple(range(len(shape_of(words)) - 1)))
+    return bitwise_xor(words, new)
+
+
+FORMS = {
+    threefry_impl: (_threefry_split, _threefry_fold_in, _threefry_bits),
+    rbg_impl: (_rbg_split, _rbg_fold_in, _rbg_bits),
+    unsafe_rbg_impl: (_unsafe_split, _unsafe_fold_in, _rbg_bits),
+}
+
+
+def _mapped(impl, name):
+    """A user's function of one key, for arrays of keys."""
+    function = impl.functions[name]
+
+    def form(words, *args, partitionable=True):
+        lead = shape_of(words)[: len(shape_of(words)) - len(impl.key_shape)]
+        if name == "fold_in":
+            (data,) = args
+            flat = reshape(words, (-1, *impl.key_shape))
+            out = vmap(function, (0, 0 if shape_of(data) else None))(flat, reshape(data, (-1,)) if lead else data)
+        else:
+            out = vmap(lambda key: function(key, *args))(reshape(words, (-1, *impl.key_shape)))
+        return reshape(out, (*lead, *shape_of(out)[1:]))
+
+    return form
+
+
+def _forms(impl):
+    found = FORMS.get(impl)
+    return tuple(_mapped(impl, n) for n in ("split", "fold_in", "random_bits")) if found is None else found
+
+
+@_function(prims.random_split_p)
+def _split(keys, *, shape, partitionable=True, impl=threefry_impl):
+    words = _forms(impl)[0](unwrap(keys), shape, partitionable=partitionable)
+    return prims.random_wrap_p.bind(words, impl=impl)
+
+
+@_function(prims.random_fold_in_p)
+def _fold_in(keys, data, *, impl=threefry_impl):
+    return prims.random_wrap_p.bind(_forms(impl)[1](unwrap(keys), data), impl=impl)
+
+
+@_function(prims.random_bits_p)
+def _bits(keys, *, bit_width, shape, partitionable=True, impl=threefry_impl):
+    return _forms(impl)[2](unwrap(keys), bit_width, shape, partitionable=partitionable)
