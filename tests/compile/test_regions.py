@@ -1,5 +1,6 @@
 """Regions: what is put together, in which order, and that it computes what its equations compute."""
 
+import importlib
 import random
 
 import numpy as np
@@ -12,6 +13,7 @@ import onax.numpy as jnp
 from onax import lax
 from onax._compile import regions
 from onax._compile.plan import Plan, evaluate
+from onax._control.block_code import CODES
 from onax._control.fused import fused_p
 from onax._core.check import check_jaxpr
 from onax._ground.config import enable_x64
@@ -283,3 +285,38 @@ def test_long_programs_use_the_runtime():
 def test_the_text_says_what_a_node_computes():
     text = jax.jit(lambda x: jnp.sin(x) * 2 + 1).lower(X).as_text()
     assert "onax.Fused <computes = 'sin mul add', program = <" in text
+
+
+# ---- each primitive alone, on the samples of the laws
+
+
+def family_samples():
+    with enable_x64(True):
+        modules = [
+            importlib.import_module(f"laws.samples.{f}") for f in ("convert", "elementwise", "shaping", "special")
+        ]
+        return [s for module in modules for s in module.SAMPLES]
+
+
+CODED = sorted({s.primitive for s in family_samples()} & CODES.keys(), key=lambda p: p.name)
+
+
+def test_every_rule_has_samples():
+    assert {p.name for p in CODES} == {p.name for p in CODED}
+
+
+@pytest.mark.parametrize("primitive", CODED, ids=lambda p: p.name)
+def test_a_rule_is_the_kernel(primitive):
+    with enable_x64(True), np.errstate(all="ignore"):
+        count = 0
+        for sample in family_samples():
+            if sample.primitive is not primitive:
+                continue
+            program = regions.direct(Plan(jax.make_jaxpr(sample.bind)(*sample.operands)).core)
+            if program is None:
+                continue
+            count += 1
+            (got,) = program([np.asarray(x) for x in sample.operands])
+            want = np.asarray(sample.bind(*sample.operands))
+            (assert_same_bits if sample.exact else assert_ulps)(got, want, what=str(sample))
+        assert count
