@@ -1,5 +1,7 @@
 """The parts of an array over devices, and what compiled arrays ask about places: their device, sharding, shards."""
 
+import functools
+
 from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, SingleDeviceSharding, replica_ids
 from onax._ground import devices
 from onax._native import array, avals
@@ -37,11 +39,16 @@ def shards_of(x):
     ]
 
 
+@functools.lru_cache(maxsize=512)
+def _pieces(sharding, shape):
+    """The devices and the slices that they hold, as pairs."""
+    return tuple(sharding.addressable_devices_indices_map(shape).items())
+
+
 def spread_over(x, sharding):
     """An array laid out as the sharding says; raises IndivisibleError where pieces would be unequal."""
     value = x._value
-    parts = sharding.addressable_devices_indices_map(value.shape)
-    shards = [(device, value[index]) for device, index in parts.items()]
+    shards = [(device, value[index]) for device, index in _pieces(sharding, value.shape)]
     return make_sharded(value, shards, sharding, x.dtype, x.weak_type)
 
 
