@@ -199,37 +199,40 @@ def _threefry_bits(words, bit_width, shape, partitionable=True):
 
 _WIDE = np.dtype(np.uint64)
 _MULTIPLIERS, _WEYL = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
-_LOW = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
+
+
+def _wide(value):
+    """A number below 2^32 in 64 bits, which arrays have whether 64-bit dtypes are on or not."""
+    return convert(np.uint32(value), _WIDE)
 
 
 def _upper(x):
-    return shift_right_logical(x, _HALF)
+    return shift_right_logical(x, _wide(32))
 
 
 def _lower(x):
-    return bitwise_and(x, _LOW)
+    return bitwise_and(x, _wide(0xFFFFFFFF))
 
 
 def _philox(state, blocks):
     """The first blocks from a state (4,): words of shape (blocks, 4)."""
     words = [convert(reshape(slice_in_dim(state, i, i + 1), ()), _WIDE) for i in range(4)]
-    key, upper, lower = words[:2], *(bitwise_or(words[i], shift_left(words[i + 1], _HALF)) for i in (0, 2))
-    here = add(iota(_WIDE, blocks), lower)
+    key, upper, lower = words[:2], *(bitwise_or(words[i], shift_left(words[i + 1], _wide(32))) for i in (0, 2))
+    here = add(convert(iota(U32, blocks), _WIDE), lower)
     above = add(convert(lt(here, lower), _WIDE), upper)
     x = [_lower(here), _upper(here), _lower(above), _upper(above)]
     for _ in range(10):
-        a, b = mul(x[0], np.uint64(_MULTIPLIERS[0])), mul(x[2], np.uint64(_MULTIPLIERS[1]))
+        a, b = mul(x[0], _wide(_MULTIPLIERS[0])), mul(x[2], _wide(_MULTIPLIERS[1]))
         x = [
             bitwise_xor(bitwise_xor(_upper(b), x[1]), key[0]), _lower(b),
             bitwise_xor(bitwise_xor(_upper(a), x[3]), key[1]), _lower(a),
         ]  # fmt: skip
-        key = [_lower(add(k, np.uint64(w))) for k, w in zip(key, _WEYL)]
+        key = [_lower(add(k, _wide(w))) for k, w in zip(key, _WEYL)]
     return convert(_behind(x), U32)
 
 
 def _first(words):
-    flat = reshape(words, (-1, 4))
+    flat = reshape(words, (math.prod(shape_of(words)[:-1]), 4))
     return reshape(slice_in_dim(flat, 0, 1), (4,))
 
 
@@ -276,8 +279,8 @@ def _unsafe_fold_in(words, data):
     zero = np.zeros(1, U32)
     blocks = reshape(_philox(concatenate([zero, seed, zero, seed], 0), _APART * size), (size, _APART, 4))
     new = reshape(slice_in_dim(blocks, _APART - 1, _APART, axis=1), (*shape, 4))
-    if not shape and len(shape_of(words)) > 1:
-        new = expand_dims(new, tuple(range(len(shape_of(words)) - 1)))
+    rank = max(len(shape_of(words)), len(shape_of(new)))
+    words, new = (x if len(shape_of(x)) == rank else expand_dims(x, tuple(range(rank - 1))) for x in (words, new))
     return bitwise_xor(words, new)
 
 
@@ -296,10 +299,12 @@ def _mapped(impl, name):
         lead = shape_of(words)[: len(shape_of(words)) - len(impl.key_shape)]
         if name == "fold_in":
             (data,) = args
-            flat = reshape(words, (-1, *impl.key_shape))
-            out = vmap(function, (0, 0 if shape_of(data) else None))(flat, reshape(data, (-1,)) if lead else data)
+            flat = reshape(words, (math.prod(lead), *impl.key_shape))
+            out = vmap(function, (0, 0 if shape_of(data) else None))(
+                flat, reshape(data, (math.prod(shape_of(data)),)) if lead else data
+            )
         else:
-            out = vmap(lambda key: function(key, *args))(reshape(words, (-1, *impl.key_shape)))
+            out = vmap(lambda key: function(key, *args))(reshape(words, (math.prod(lead), *impl.key_shape)))
         return reshape(out, (*lead, *shape_of(out)[1:]))
 
     return form

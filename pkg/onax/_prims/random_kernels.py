@@ -82,7 +82,7 @@ def random_gamma(words, alpha, *, log_space, partitionable, impl):
     dtype = alpha.dtype
     lead = words.shape[: words.ndim - len(impl.key_shape)]
     number = int(np.prod(alpha.shape[len(lead) :]))
-    keys = impl.split_each(words, (number,), partitionable).reshape((-1, *impl.key_shape))
+    keys = impl.split(words, (number,), partitionable).reshape((-1, *impl.key_shape))
     draws = _Draws(impl, partitionable, dtype)
     a = alpha.reshape(-1)
     one, third, zero = (_scalar(v, dtype) for v in (1, 1 / 3, 0))

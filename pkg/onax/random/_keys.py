@@ -38,8 +38,6 @@ def resolve_impl(impl, dtype=None):
     if dtype is not None:
         if impl is not None:
             raise ValueError("Cannot specify both `impl` and `dtype` arguments to jax.random.key")
-        if not is_key_dtype(dtype):
-            raise TypeError(f"`dtype` must be the dtype of random keys, got {dtype}")
         impl = dtype
     if impl is None:
         impl = config.jax_default_prng_impl
@@ -49,7 +47,7 @@ def resolve_impl(impl, dtype=None):
         return impl._impl
     if isinstance(impl, str):
         return find_impl(impl)
-    raise TypeError(f"unrecognized type {type(impl)} for specifying a PRNG implementation")
+    raise TypeError(f"unrecognized type {type(impl)} for specifying PRNG implementation.")
 
 
 def _is_key_array(x):

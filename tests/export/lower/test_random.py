@@ -48,6 +48,50 @@ def test_graphs_draw_the_same(name, opset, partitionable):
     assert "BitCast" not in operators
 
 
+RATES = np.array([0.5, 3.0, 12.0, 40.0], np.float32)
+# Rejection: name -> (a function of raw words, relative difference of floats)
+LOOPS = {
+    "gamma": (lambda w: random.gamma(w, RATES), 2e-6),
+    "loggamma": (lambda w: random.loggamma(w, RATES / 10), 2e-6),
+    "beta": (lambda w: random.beta(w, RATES, 2.0), 5e-6),
+    "poisson": (lambda w: random.poisson(w, RATES), 0),
+    "poisson of few": (lambda w: random.poisson(w, 3.0, (4,)), 0),
+    "binomial": (lambda w: random.binomial(w, 50, RATES / 50), 0),
+    "multinomial": (lambda w: random.multinomial(w, 50, RATES / RATES.sum()), 0),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_graphs_reject_the_same(name):
+    draw, tolerance = LOOPS[name]
+    got, operators = graph_results(draw, OPSETS[0], True)
+    np.testing.assert_allclose(got, np.asarray(draw(jnp.asarray(WORDS))), rtol=tolerance)
+    assert operators & {"Loop", "Scan"} and "Host" not in operators
+
+
+OTHERS = {
+    "bits": lambda k: random.bits(k, (2, 3)),
+    "bits of 8": lambda k: random.bits(k, (5,), jnp.uint8),
+    "bits of mapped keys": lambda k: jax.vmap(lambda key: random.bits(key, (3,)))(random.split(k, 2)),
+    "split": lambda k: random.key_data(random.split(k, (2, 2))),
+    "split of mapped keys": lambda k: random.key_data(jax.vmap(random.split)(random.split(k, 3))),
+    "fold_in": lambda k: random.key_data(random.fold_in(k, 3)),
+    "fold_in of mapped keys": lambda k: random.key_data(jax.vmap(lambda key: random.fold_in(key, 3))(random.split(k))),
+    "fold_in of mapped data": lambda k: random.key_data(jax.vmap(lambda i: random.fold_in(k, i))(jnp.arange(3))),
+    "seed": lambda k: random.key_data(random.key(random.key_data(k)[1].astype(int), impl=random.key_impl(k))),
+}
+
+
+@pytest.mark.parametrize("impl", ["rbg", "unsafe_rbg"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_generators_draw_the_same(name, impl):
+    words = np.array([7, 42, 2**32 - 2, 2**32 - 1], np.uint32)
+    draw = lambda words: OTHERS[name](random.wrap_key_data(words, impl=impl))
+    program = trace_to_jaxpr(lambda words: [draw(words)], [ShapedArray((4,), np.uint32)])
+    got = run_graph(lower_jaxpr(program, opset=OPSETS[0]), [words])[0]
+    np.testing.assert_array_equal(got, np.asarray(draw(jnp.asarray(words))))
+
+
 @pytest.mark.parametrize("opset", OPSETS)
 def test_the_block_function(opset):
     words = np.random.default_rng(0).integers(0, 2**32, (4, 9), np.uint32)
