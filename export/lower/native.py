@@ -13,7 +13,7 @@ from onax._control.jit_call import jit_p
 from onax._core.jaxpr import Literal
 from onax._ground import dims
 from onax._ground.errors import LoweringError
-from onax._native import host, nodes
+from onax._native import host, indexed, nodes
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.context import Quiet
@@ -23,12 +23,14 @@ from onax._prims import random as prims
 from onax._prims.convert import convert_element_type_p, reduce_precision_p
 from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p
 from onax._prims.indexing import (
+    GatherScatterMode,
     gather_p,
     scatter_add_p,
     scatter_max_p,
     scatter_min_p,
     scatter_mul_p,
     scatter_p,
+    scatter_sub_p,
 )
 from onax._prims.random import is_key_dtype
 from onax._prims.shaping import broadcast_in_dim_p
@@ -192,6 +194,62 @@ def _erf_inv(eqn):
     return nodes.erf_inv("erf_inv", stated([out]), (out.size,)) if out.dtype == F32 else _in_python(eqn)
 
 
+_INDICES = frozenset((np.dtype(np.int32), np.dtype(np.int64)))
+
+
+def _rows(eqn, x, indices, points, index_map, batching, clips, how):
+    """The numbers of a gather or scatter whose index vectors name whole rows by the leading axes; else None."""
+    depth = indices.shape[-1]
+    leading = tuple(range(depth))
+    if indices.dtype not in _INDICES or tuple(points) != leading or tuple(index_map) != leading or batching:
+        return None
+    if x.dtype not in ELEMENT_TYPES or not x.size or not indices.size or how is None:
+        return None
+    n, wide = indices.size // depth, indices.dtype.itemsize == 8
+    return indexed.numbers_of(how, x.shape, depth, n, x.dtype.itemsize, wide, clips)
+
+
+def _gather_of_rows(eqn):
+    """The C kernel of a gather, or None."""
+    x, indices = [v.aval for v in eqn.invars]
+    out, d, mode = eqn.outvars[0].aval, eqn.params["dimension_numbers"], eqn.params["mode"]
+    depth = indices.shape[-1]
+    whole = tuple(eqn.params["slice_sizes"]) == (1,) * depth + x.shape[depth:]
+    if not whole or tuple(d.offset_dims) != tuple(range(indices.ndim - 1, out.ndim)):
+        return None
+    points, index_map = d.collapsed_slice_dims, d.start_index_map
+    clips = mode is not GatherScatterMode.FILL_OR_DROP
+    numbers = _rows(eqn, x, indices, points, index_map, d.operand_batching_dims, clips, 0)
+    if numbers is None:
+        return None
+    fill = eqn.params["fill_value"]
+    return indexed.take(stated([out]), numbers, np.asarray(0 if fill is None else fill).astype(x.dtype))
+
+
+def _scatter_of_rows(eqn):
+    """The C kernel of a scatter, or None."""
+    x, indices, updates = [v.aval for v in eqn.invars]
+    name, d = eqn.primitive.name, eqn.params["dimension_numbers"]
+    depth = indices.shape[-1]
+    applies = name == "scatter" and eqn.params["update_jaxpr"] is not None
+    if applies or updates.shape != (*indices.shape[:-1], *x.shape[depth:]):
+        return None
+    if tuple(d.update_window_dims) != tuple(range(indices.ndim - 1, updates.ndim)):
+        return None
+    points, index_map, how = d.inserted_window_dims, d.scatter_dims_to_operand_dims, indexed.how(name, x.dtype)
+    clips = eqn.params["mode"] in (GatherScatterMode.CLIP, GatherScatterMode.CLAMPED)
+    numbers = _rows(eqn, x, indices, points, index_map, d.operand_batching_dims, clips, how)
+    return None if numbers is None else indexed.scatter(name, stated([eqn.outvars[0].aval]), numbers)
+
+
+def _gather(eqn):
+    return _gather_of_rows(eqn) or _in_python(eqn)
+
+
+def _scatter(eqn):
+    return _scatter_of_rows(eqn) or _in_python(eqn)
+
+
 # Primitives whose kernel is quicker than ONNX's operators, and the function that gives an equation's.
 PREFERRED = {
     erf_inv_p: _erf_inv,
@@ -220,8 +278,10 @@ def _keeps_much(eqn):
     return x.size > LARGE and 16 * k >= x.shape[eqn.params["axis"]]
 
 
-def _takes_much_in_parts(eqn):
-    """Many windows of few elements: the runtime's own checks and copies of indices cost most of it."""
+def _takes_rows_or_much(eqn):
+    """Whole rows, for which there is a kernel in C; or many windows of few elements, which cost the runtime most."""
+    if (_gather_of_rows if eqn.primitive is gather_p else _scatter_of_rows)(eqn) is not None:
+        return True
     indices = eqn.invars[1].aval
     windows = indices.size // max(indices.shape[-1], 1)
     moved = eqn.outvars[0].aval.size if len(eqn.invars) == 2 else eqn.invars[2].aval.size
@@ -253,26 +313,26 @@ def _of_dtypes(names):
     return lambda eqn: eqn.invars[0].aval.dtype in dtypes and _is_large(eqn)
 
 
+_SCATTERS = (scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p, scatter_sub_p)
+
 # Those of which it depends on the equation whether they are worth a node.
 WORTH_IT = {
     convert_element_type_p: _to_integers,
     cumlogsumexp_p: _is_large,
     cummax_p: _is_large,
     cummin_p: _is_large,
-    gather_p: _takes_much_in_parts,
+    gather_p: _takes_rows_or_much,
     reduce_window_max_p: _is_large,
     reduce_window_min_p: _is_large,
     reduce_window_sum_p: _is_large,
-    scatter_add_p: _takes_much_in_parts,
-    scatter_max_p: _takes_much_in_parts,
-    scatter_min_p: _takes_much_in_parts,
-    scatter_mul_p: _takes_much_in_parts,
-    scatter_p: _takes_much_in_parts,
+    **dict.fromkeys(_SCATTERS, _takes_rows_or_much),
     sort_p: _is_long,
     top_k_p: _keeps_much,
     **{p: _of_dtypes(names) for names, primitives in _QUICKER.items() for p in primitives},
 }
 PREFERRED.update(dict.fromkeys(WORTH_IT, _in_python))
+PREFERRED[gather_p] = _gather
+PREFERRED.update(dict.fromkeys(_SCATTERS, _scatter))
 
 # ---- calls that are one kernel ----
 

@@ -1,0 +1,121 @@
+"""What the native target chooses: kernels of ours where they are quicker or the only ones, else ONNX's operators."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+from onax import lax
+from onax._native.dispatch import Primitive
+from onax.export.lower import native
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3)).astype(np.float32)
+DTYPES = "bool int8 uint16 int32 uint32 int64 float16 float32 float64 complex64".split()
+
+
+def nodes(fun, *args):
+    """The kinds of nodes of a compiled function, `host:` before a kernel of ours."""
+    names = jax.jit(fun).lower(*args).compile().host_nodes
+    return sorted({n.rsplit("_", 1)[0] for n in names})
+
+
+def check(fun, *args):
+    """Compiled and evaluated results are the same bits."""
+    for got, want in zip(jax.tree_util.tree_leaves(jax.jit(fun)(*args)), jax.tree_util.tree_leaves(fun(*args))):
+        assert got.dtype == want.dtype and got.shape == want.shape
+        assert np.asarray(got).tobytes() == np.asarray(want).tobytes()
+
+
+# ---- gather and scatter of rows
+
+MODES = ("clip", "fill", "promise_in_bounds")
+INDICES = {
+    "one": np.array([1, 39, 1, 0]),
+    "out of bounds": np.array([[1, 40, -41], [-1, 1000, -1000]]),
+    "none": np.zeros((0,), np.int32),
+    "scalar": np.int32(7),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_are_gathered(dtype, mode):
+    with jax.enable_x64():
+        x = jnp.asarray(X).astype(dtype)
+        for name, i in INDICES.items():
+            if mode != "promise_in_bounds" or name != "out of bounds":
+                check(lambda v, k: v.at[k].get(mode=mode), x, i)
+                check(lambda v, k: v[:, 0].at[k].get(mode=mode), x, i.astype(np.int32))
+                check(lambda v, k: v.at[k, k % 3].get(mode=mode), x, i)
+
+
+@pytest.mark.parametrize("op", ["set", "add", "subtract", "multiply", "min", "max"])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64", "int8", "complex64"])
+def test_rows_are_scattered(dtype, op):
+    if dtype == "complex64" and op in ("min", "max"):
+        pytest.skip("complex numbers have no order")
+    with jax.enable_x64():
+        x = jnp.asarray(X * 20).astype(dtype)
+        y = jnp.asarray(RNG.normal(size=(2, 3, 3)) * 9).astype(dtype)
+        update = lambda v, k, u: [getattr(v.at[k], op)(u, mode=mode) for mode in ("clip", "drop")]
+        check(update, x, INDICES["out of bounds"], y)
+        check(update, x[:, 0], INDICES["out of bounds"].astype(np.int32), y[..., 0])
+        check(update, x, INDICES["one"], y[0, 0])
+        check(lambda v, k, u: getattr(v.at[k, 1], op)(u), x, INDICES["one"], y[0, 0, 0])
+
+
+def test_extrema_keep_nan():
+    x = jnp.array([np.nan, 1.0, 2.0, -0.0])
+    i, y = np.array([0, 1, 2, 1]), jnp.array([5.0, np.nan, 3.0, 0.0])
+    check(lambda v, k, u: (v.at[k].max(u), v.at[k].min(u)), x, i, y)
+
+
+def test_what_runs_where():
+    i, many = np.array([1, 2]), jnp.zeros(5000)
+    assert nodes(lambda v, k: v[k], X, i) == ["gather"]
+    assert nodes(lambda v, k: v.at[k].add(1.0), X, i) == ["scatter-add"]
+    assert nodes(lambda v, k: v.at[k].apply(jnp.sin), X, i) == ["scatter-add"]  # counts
+    assert nodes(jnp.tan, many) == ["tan"] and nodes(jnp.tan, many[:10]) == []
+    assert nodes(jnp.sort, many) == ["sort"] and nodes(jnp.sort, many[:10]) == []
+    assert nodes(lambda v: lax.top_k(v, 5), many) == [] and nodes(lambda v: lax.top_k(v, 2500), many) == ["top_k"]
+    assert nodes(lambda v: v.astype(np.int32), many) == ["convert_element_type"]
+    assert nodes(lambda k: jax.random.bits(k, (3,)), jax.random.key(0)) == ["random_bits"]
+    assert nodes(lambda k: jax.random.normal(k, (2, 3)), jax.random.key(0)) == ["normal"]
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (0,), (70_001,), (4, 5)], ids=str)
+def test_normal_numbers_in_one_node(shape):
+    check(lambda k: jax.random.normal(k, shape), jax.random.key(1))
+    check(jax.vmap(lambda k: jax.random.normal(k, shape)), jax.random.split(jax.random.key(1), 3))
+
+
+def test_a_call_is_not_taken_for_another_by_its_name():
+    def _normal_real(key):
+        return lax.erf_inv(jax.random.uniform(key, (4,), minval=-0.5, maxval=0.5)) * 2
+
+    check(jax.jit(_normal_real), jax.random.key(1))
+    assert nodes(lambda k: jax.jit(_normal_real)(k), jax.random.key(1)) == ["erf_inv", "random_bits"]
+
+
+# ---- what only a kernel can say
+
+
+def test_a_primitive_with_nothing_but_a_kernel():
+    odd_p = Primitive("test_native_odd", kernel=lambda x, *, by: x * by, abstract_eval=lambda x, *, by: x)
+    fun = lambda v: lax.fori_loop(0, 3, lambda i, c: odd_p.bind(c, by=2), v)
+    for dtype in (np.float32, ml_dtypes.bfloat16, np.complex64, np.int8):
+        check(fun, jnp.asarray(X).astype(dtype))
+    assert nodes(fun, X) == ["test_native_odd"]
+
+
+def test_types_that_onnx_cannot_say_are_refused_in_words():
+    same_p = Primitive("test_native_same", kernel=lambda x: x, abstract_eval=lambda x: x)
+    with pytest.raises(jax.errors.LoweringError, match="int4"):
+        jax.jit(lambda v: same_p.bind(v))(jnp.ones(3, jnp.int4))
+
+
+def test_every_choice_names_a_primitive_with_a_kernel():
+    assert all(p.kernel is not None for p in native.PREFERRED)
+    assert native.WORTH_IT.keys() <= native.PREFERRED.keys()
