@@ -6,6 +6,7 @@
 import functools
 
 from onax._core.evaluate import eval_jaxpr
+from onax._core.jaxpr import Literal
 from onax._core.trace import Tracer, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import source
@@ -87,6 +88,24 @@ def _transpose(cts, *operands, jaxpr, **params):
     ]
 
 
+def _partial_eval(linear, *args, jaxpr, **_):
+    """The call taken apart, when some of its results depend on no tangent; else None."""
+    if all(_depends(jaxpr, linear)):
+        return None
+    return eval_jaxpr(jaxpr, jaxpr.consts, *args)
+
+
+def _depends(jaxpr, given):
+    """Which results depend on the given arguments; seen through calls, but not through loops and branches."""
+    reached = {v for v, is_given in zip(jaxpr.invars, given) if is_given}
+    for eqn in jaxpr.eqns:
+        operands = [type(a) is not Literal and a in reached for a in eqn.invars]
+        if any(operands):
+            inner = _depends(eqn.params["jaxpr"], operands) if eqn.primitive is jit_p else [True] * len(eqn.outvars)
+            reached.update(v for v, depends in zip(eqn.outvars, inner) if depends)
+    return [type(a) is not Literal and a in reached for a in jaxpr.outvars]
+
+
 def _batch(axis_data, operands, dims, *, jaxpr, **params):
     derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
     return jit_p.bind(*operands, **_plain(params, derived)), dims_out
@@ -111,6 +130,7 @@ jit_p = Primitive(
     abstract_eval=_abstract_eval,
     jvp=_jvp,
     linearize=_linearize,
+    partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
     pretty=_pretty,

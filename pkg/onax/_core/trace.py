@@ -24,6 +24,7 @@ class Trace:
 
     __slots__ = ("__weakref__", "alive", "function", "parent_trace", "staging")
     transformation = ""  # its name, for messages
+    records_tangents = False  # whether it records a linear program (see linearize)
 
     def __init__(self, parent_trace):
         self.alive = True

@@ -62,8 +62,11 @@ class JVPTrace(Trace):
             return bind_with_trace(primitive, parent, primals, params)
         if primitive.jvp is None:
             raise NotImplementedError(f"Differentiation rule for '{primitive.name}' not implemented")
-        with set_current_trace(parent):
-            out, tangent_out = primitive.jvp(primals, tangents, **params)
+        if primitive.linearize is not None and parent.records_tangents and not any(map(parent.is_own, primals)):
+            out, tangent_out = by_linearize_rule(primitive, primals, tangents, params, parent.parent_trace, parent)
+        else:
+            with set_current_trace(parent):
+                out, tangent_out = primitive.jvp(primals, tangents, **params)
         if primitive.multiple_results:
             return [self.pack(p, t) for p, t in zip(out, tangent_out)]
         return self.pack(out, tangent_out)
@@ -98,6 +101,18 @@ class JVPTrace(Trace):
         """Results and tangents by a user's rule."""
         with set_current_trace(self.parent_trace):
             return call_custom_jvp(jvp, pairs, symbolic_zeros)
+
+
+def by_linearize_rule(primitive, primals, tangents, params, primal_trace, tangent_trace):
+    """Results and tangents by a primitive's linearize rule: what is primal runs under one trace, the rest under another.
+
+    So one program of both, such as a loop's jvp, is never bound where tangents are being recorded.
+    """
+    nonzeros = [type(t) is not Zero for t in tangents]
+    with set_current_trace(primal_trace):
+        out, _, residuals, linear = primitive.linearize(nonzeros, *primals, **params)
+    with set_current_trace(tangent_trace):
+        return out, linear(residuals, *tangents)
 
 
 def call_custom_jvp(jvp, pairs, symbolic_zeros):

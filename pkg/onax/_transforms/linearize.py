@@ -23,15 +23,23 @@ from onax._core.zeros import Zero
 from onax._ground.dtypes import float0
 from onax._native.context import option_word
 from onax._prims.shaping import instantiate_zeros
-from onax._transforms.jvp import JVPTrace, JVPTracer, call_custom_jvp
+from onax._transforms.jvp import JVPTrace, JVPTracer, by_linearize_rule, call_custom_jvp
 from onax._transforms.simplify import drop_dead_code
 from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, trace_to_jaxpr
 
 
 class TangentTrace(DynamicJaxprTrace):
-    """Records operations on tangents; hands every other operation to the parent."""
+    """Records operations on tangents; hands every other operation to the parent.
+
+    A primitive that may compute both at once (a call) has a `partial_eval` rule:
+
+        partial_eval(linear, *args, **params)    `linear`: which operands are tangents; runs under this trace
+
+    It gives None when every result depends on a tangent, so that the call can be recorded as it is.
+    """
 
     __slots__ = ()
+    records_tangents = True
 
     def __init__(self, debug_info, parent_trace):
         super().__init__(debug_info, parent_trace)
@@ -49,6 +57,11 @@ class TangentTrace(DynamicJaxprTrace):
         if not linear:
             return bind_with_trace(primitive, self.parent_trace, args, params)
         if None in atoms:
+            if primitive.partial_eval is not None:
+                with set_current_trace(self):
+                    parted = primitive.partial_eval([a is not None for a in atoms], *args, **params)
+                if parted is not None:
+                    return parted
             atoms = [self.atom(x) if a is None else a for a, x in zip(atoms, args)]
         return self.record(primitive, atoms, params)
 
@@ -112,7 +125,9 @@ class LinearizeTrace(JVPTrace):
         if active < len(tangents):
             tangents = [Zero(typeof(p).to_tangent_aval()) if t is None else t for p, t in zip(primals, tangents)]
         if primitive.linearize is not None:
-            out, tangent_out = self._by_linearize_rule(primitive, primals, tangents, params)
+            out, tangent_out = by_linearize_rule(
+                primitive, primals, tangents, params, self.parent_trace, self.tangent_trace
+            )
         elif primitive.jvp is None:
             raise NotImplementedError(f"Differentiation rule for '{primitive.name}' not implemented")
         else:
@@ -122,14 +137,6 @@ class LinearizeTrace(JVPTrace):
             return [self.pack(p, t) for p, t in zip(out, tangent_out)]
         return self.pack(out, tangent_out)
 
-    def _by_linearize_rule(self, primitive, primals, tangents, params):
-        nonzeros = [type(t) is not Zero for t in tangents]
-        with set_current_trace(self.parent_trace):
-            out, _, residuals, linear = primitive.linearize(nonzeros, *primals, **params)
-        with set_current_trace(self.tangent_trace):
-            tangent_out = linear(residuals, *tangents)
-        return out, tangent_out
-
     def rule_trace(self):
         """Rules run where operations on tangents are recorded."""
         return self.tangent_trace
@@ -138,6 +145,11 @@ class LinearizeTrace(JVPTrace):
         """Results and tangents by a user's rule, whose operations on tangents are recorded."""
         with set_current_trace(self.tangent_trace):
             outs, tangents_out = call_custom_jvp(jvp, pairs, symbolic_zeros)
+        if any(map(self.tangent_trace.is_own, outs)):
+            raise NotImplementedError(
+                "A custom_jvp rule computed results and tangents in one loop or branch, which reverse mode cannot take "
+                "apart. Compute them by two, or leave it to jax.jvp inside of the rule."
+            )
         return outs, [self._own_tangent(t) for t in tangents_out]
 
     def _own_tangent(self, t):
