@@ -132,6 +132,123 @@ ERRORS = {
         "Branch index must be scalar",
     ),
     "no branches": (lambda: lax.switch(1, [], 2.0), ValueError, "Empty branch sequence"),
+    "several faults": (
+        lambda: lax.scan(lambda c, x: ((c[0].astype(int), c[1][:1]), x), (0.0, X), X),
+        TypeError,
+        "  * the input carry component c[0] has type float32[] but the corresponding output carry component has type "
+        "int32[], so the dtypes do not match;\n  * the input carry component c[1] has type float32[3] but the "
+        "corresponding output carry component has type float32[1], so the shapes do not match.",
+    ),
+    "parts of a carry's tree": (
+        lambda: lax.while_loop(lambda c: True, lambda c: (1.0, (None, 2.0), {"b": 1.0}), (1.0, (2.0, 3.0), {"a": 1.0})),
+        TypeError,
+        "  * the input carry component c[1][0] is a pytree leaf but the corresponding component of the carry output is "
+        "None, so their Python types differ;\n  * the input carry component c[2] is a dict with key 'a' but the "
+        "corresponding component of the carry output is a dict with key 'b', so the dictionary keys do not match.",
+    ),
+    "fori_loop's carry": (
+        lambda: lax.fori_loop(0, 3, lambda i, v: {"a": v["a"][:1]}, {"a": X}),
+        TypeError,
+        "scan body function carry input and carry output must have equal types, but they differ:\n\nThe input carry "
+        "component loop_carry[1]['a'] has type float32[3] but the corresponding",
+    ),
+    "switch's branches": (
+        lambda: lax.switch(0, [lambda: 1.0, lambda: 2.0, lambda: X]),
+        TypeError,
+        "The output of branch 0 has type float32[] but the corresponding output of branch 2 has type float32[3], so "
+        "the shapes do not match.",
+    ),
+    "a pair is named": (
+        lambda: lax.scan(lambda c, x: {"a": c, "b": x}, 0.0, X),
+        TypeError,
+        "scan body output must be a pair, got {'a': ~float32[], 'b': float32[]}.",
+    ),
+    "predicate of a string": (
+        lambda: lax.cond("a", lambda: 1, lambda: 2),
+        TypeError,
+        "Pred must be a scalar, got a of type <class 'str'>",
+    ),
+    "no predicate": (lambda: lax.cond(None, lambda: 1, lambda: 2), TypeError, "cond predicate is None"),
+    "complex predicate": (
+        lambda: lax.cond(1j, lambda: 1, lambda: 2),
+        TypeError,
+        "Pred type must be either boolean or number, got complex64.",
+    ),
+    "operands twice": (
+        lambda: lax.cond(True, lambda x: x, lambda x: x, 3, operand=3),
+        TypeError,
+        "if 'operand' keyword is passed then no positional operands can be passed",
+    ),
+    "bounds of two types": (
+        lambda: lax.fori_loop(jnp.int8(0), jnp.int32(3), lambda i, c: c, 0),
+        TypeError,
+        "lower and upper arguments to fori_loop must have equal types, got int8 and int32",
+    ),
+    "unrolled loop of traced length": (
+        lambda: jax.jit(lambda n: lax.fori_loop(0, n, lambda i, c: c, 0, unroll=2))(3),
+        ValueError,
+        "Can only use `unroll` in `fori_loop` if the loop bounds are statically known.",
+    ),
+    "reduce of two trees": (
+        lambda: lax.reduce((X,), (0.0, 0.0), lambda a, b: a, (0,)),
+        ValueError,
+        "Operands must have the same tree structure as init_values",
+    ),
+    "reduce from an array": (
+        lambda: lax.reduce(X, X, lax.add, (0,)),
+        ValueError,
+        "reduce found non-scalar initial value: [(3,)]",
+    ),
+    "reduce along an axis that is not there": (
+        lambda: lax.reduce(X, 0.0, lax.add, (1,)),
+        ValueError,
+        "reduction axes (1,) contains out-of-bounds indices for float32[3].",
+    ),
+    "reduce along an axis twice": (
+        lambda: lax.reduce(X, 0.0, lax.add, (0, 0)),
+        ValueError,
+        "duplicate value in 'axes' of reduction: (0, 0)",
+    ),
+    "reduce to another tree": (
+        lambda: lax.reduce(X, 0.0, lambda a, b: (a, b), (0,)),
+        TypeError,
+        "the computation of reduce must return the structure of its operands",
+    ),
+    "associative_scan of two lengths": (
+        lambda: lax.associative_scan(jnp.add, {"a": jnp.ones((4, 3)), "b": X}),
+        ValueError,
+        "Array inputs to associative_scan must have the same first dimension. (saw: [(4, 3), (3,)])",
+    ),
+    "associative_scan of no function": (
+        lambda: lax.associative_scan(3, X),
+        TypeError,
+        "fn argument should be callable",
+    ),
+    "linear solve without transpose": (
+        lambda: jax.grad(lambda b: lax.custom_linear_solve(lambda x: 2 * x, b, lambda mv, y: y / 2).sum())(X),
+        TypeError,
+        "transpose_solve required for backwards mode automatic differentiation of custom_linear_solve",
+    ),
+    "linear solve to another tree": (
+        lambda: lax.custom_linear_solve(lambda x: (x,), X, lambda mv, y: y),
+        TypeError,
+        "matvec() output pytree structure must match b, got PyTreeDef((*,)) and PyTreeDef(*).",
+    ),
+    "linear solve to another shape": (
+        lambda: lax.custom_linear_solve(lambda x: x, X, lambda mv, y: y[:1]),
+        ValueError,
+        "solve() output shapes must match b, got [(1,)] and [(3,)]",
+    ),
+    "root of another tree": (
+        lambda: lax.custom_root(lambda x: (x,), 1.0, lambda f, x: x, lambda g, y: y),
+        TypeError,
+        "f() output pytree structure must match initial_guess, got PyTreeDef((*,)) and PyTreeDef(*).",
+    ),
+    "tangents of another tree": (
+        lambda: jax.grad(lambda a: lax.custom_root(lambda x: x - a, 1.0, lambda f, x: x, lambda g, y: (y, y)))(1.0),
+        TypeError,
+        "tangent_solve() output pytree structure must match x",
+    ),
 }
 
 
@@ -141,3 +258,65 @@ def test_errors_say_what_is_wrong(name):
     with pytest.raises(error) as caught:
         call()
     assert text in str(caught.value)
+
+
+TRACED = {
+    "scan": (lambda body: lax.scan(lambda c, x: (body(c), x), 1.0, X), "<lambda>", "scan"),
+    "map": (lambda body: lax.map(body, X), "body", "map"),
+    "fori_loop": (lambda body: lax.fori_loop(0, 3, lambda i, v: body(v), 1.0), "<lambda>", "fori_loop"),
+    "fori_loop of traced length": (
+        lambda body: jax.jit(lambda n: lax.fori_loop(0, n, lambda i, v: body(v), 1.0))(3),
+        "<lambda>",
+        "fori_loop",
+    ),
+    "while_loop": (lambda body: lax.while_loop(lambda v: True, body, 1.0), "body", "while_body"),
+    "while_loop's condition": (lambda body: lax.while_loop(body, lambda v: v, 1.0), "body", "while_cond"),
+    "cond": (lambda body: lax.cond(True, body, lambda v: v, 1.0), "body", "cond"),
+    "switch": (lambda body: lax.switch(0, [body, lambda v: v], 1.0), "body", "switch"),
+    "checkpoint": (lambda body: jax.checkpoint(body)(1.0), "body", "checkpoint / remat"),
+}
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_a_traced_condition_names_function_construct_and_argument(name):
+    def body(v):
+        return v if v > 0 else -v
+
+    run, function, construct = TRACED[name]
+    with pytest.raises(jax.errors.TracerBoolConversionError) as caught:
+        run(body)
+    text = str(caught.value)
+    assert f"while tracing the function {function} at {__file__}:" in text
+    assert f" for {construct}." in text
+    assert "depends on the value of the argument" in text
+
+
+def test_bodies_of_fori_loop_and_map_are_staged_once():
+    calls = []
+    body = lambda i, c: calls.append(1) or c + i
+    for _ in range(3):
+        lax.fori_loop(0, 4, body, 0.0)
+    per_slice = lambda x: calls.append(1) or x * 2
+    for _ in range(3):
+        lax.map(per_slice, X)
+    assert len(calls) == 2
+
+
+def test_branches_with_operands_of_their_own():
+    assert lax.cond(True, 3.0, lambda x: x * 2, 4.0, lambda x: x + 1) == 6.0
+    assert lax.cond(False, 3.0, lambda x: x * 2, 4.0, lambda x: x + 1) == 5.0
+
+
+def test_a_vanishing_reduction_is_no_operation():
+    x = jnp.ones((2, 3))
+    assert lax.reduce({"a": x}, {"a": 7.0}, lambda p, q: p, ())["a"] is x
+
+
+def test_linear_parts_of_loops_run_forward_only():
+    grow = lambda x: lax.while_loop(lambda c: jnp.sum(c) < 30, lambda c: c * 2, x)
+    value, push = jax.linearize(grow, X)
+    np.testing.assert_array_equal(push(X), value)
+    with pytest.raises(ValueError, match="Reverse-mode differentiation does not work"):
+        jax.linear_transpose(push, X)(X)
+    # A loop whose result has no cotangent is not run backward.
+    assert jax.grad(lambda x: (grow(x[None])[0], x * 3)[1])(1.0) == 3.0

@@ -192,3 +192,107 @@ def test_gradient_by_a_python_number_is_weakly_typed(wrap):
     assert wrap(jax.grad(lambda x: x * x))(2.0).weak_type
     assert wrap(jax.grad(lambda x: jnp.sin(x) * 2))(2.0).weak_type
     assert not wrap(jax.grad(lambda x: x * x))(np.float32(2)).weak_type
+
+
+# ---- integers, weak types, options ----
+
+V = jnp.arange(1.0, 4.0)
+INTEGERS = {
+    "jacfwd of an integer result": (lambda: jax.jacfwd(lambda x: (x * 2).astype(int))(V), "int32", (3, 3)),
+    "jacfwd of bools": (lambda: jax.jacfwd(lambda x: x > 0)(V), "bool", (3, 3)),
+    "jacrev by integers": (lambda: jax.jacrev(lambda k: k * 1.0, allow_int=True)(jnp.arange(3)), "int32", (3, 3)),
+    "grad by an integer": (lambda: jax.grad(lambda k: k * 1.0, allow_int=True)(3), "float0", ()),
+    "vjp by an integer": (lambda: jax.vjp(lambda k: k * 2.0, 3)[1](1.0)[0], "float0", ()),
+    "linearize by an integer": (
+        lambda: jax.linearize(lambda k: k, 3)[1](np.zeros((), jax.dtypes.float0)),
+        "float0",
+        (),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_derivatives_by_and_of_integers(name):
+    call, dtype, shape = INTEGERS[name]
+    out = call()
+    assert out.shape == shape
+    assert out.dtype == (jax.dtypes.float0 if dtype == "float0" else np.dtype(dtype))
+    if dtype != "float0":
+        assert not np.any(out)
+
+
+def test_jacobians_keep_weak_types():
+    square = lambda x: x * x
+    for transform in (jax.jacfwd, jax.jacrev, jax.hessian):
+        assert transform(square)(3.0).weak_type
+        assert not transform(square)(jnp.float32(3)).weak_type
+    by_part = jax.jacfwd(lambda d: d["a"] * 2)({"a": 2.0, "b": jnp.float32(3)})
+    assert (by_part["a"].weak_type, by_part["b"].weak_type) == (True, True)
+
+
+CALLS = {
+    "beyond the last": (lambda: jax.grad(lambda x: x, argnums=2)(1.0), TypeError, "requires at least 3 positional"),
+    "before the first": (
+        lambda: jax.grad(lambda x, y: x, argnums=-3)(1.0, 2.0),
+        ValueError,
+        "but got value -3 for len(args) == 2.",
+    ),
+    "holomorphic jacfwd of a real result": (
+        lambda: jax.jacfwd(jnp.abs, holomorphic=True)(jnp.array([1j])),
+        TypeError,
+        "jacfwd with holomorphic=True requires outputs with complex dtype, but got float32.",
+    ),
+    "several cotangents": (
+        lambda: jax.vjp(jnp.sin, 1.0)[1](1.0, 1.0),
+        TypeError,
+        "was called with 2 arguments, but functions returned by `jax.vjp` must be called with a single argument",
+    ),
+    "cotangents of another tree": (
+        lambda: jax.vjp(lambda x: {"a": x, "b": x}, 1.0)[1]({"a": 1.0, "c": 1.0}),
+        ValueError,
+        "  * out was a dict with keys ['a', 'b'] in the original output, but a dict with keys ['a', 'c'] here, so the "
+        "dictionary keys do not match.",
+    ),
+    "transposed to another type": (
+        lambda: jax.linear_transpose(lambda x: x.astype(int), V),
+        TypeError,
+        "linear_transpose only supports [float or complex] -> [float or complex], and integer -> integer functions",
+    ),
+    "transposed with a wrong shape": (
+        lambda: jax.linear_transpose(lambda x: x * 2, V)(1.0),
+        TypeError,
+        "cotangent type does not match function output, expected float32[3] but got float32[]",
+    ),
+    "not linear": (lambda: jax.linear_transpose(lambda x: x * x, V)(V), TypeError, "linear in one operand"),
+    "without a transpose": (
+        lambda: jax.linear_transpose(jnp.sin, V)(V),
+        NotImplementedError,
+        "Transpose rule (for reverse-mode differentiation) for 'sin' not implemented",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_that_cannot_be(name):
+    call, error, text = CALLS[name]
+    with pytest.raises(error) as caught:
+        call()
+    assert text in str(caught.value)
+
+
+TRANSPOSED = {
+    "scalars": (lambda x, y: (x.sum() + y, 3 * y), (V, 2.0), (1.0, 2.0), ([1.0, 1.0, 1.0], 7.0)),
+    "types alone": (jnp.cumsum, (jax.ShapeDtypeStruct((3,), np.float32),), V, ([6.0, 5.0, 3.0],)),
+    "integers": (lambda x: x * 2, (jnp.arange(3),), jnp.arange(3), ([0, 2, 4],)),
+    "scan": (lambda x: jax.lax.scan(lambda c, y: (c + 2 * y, c), 0.0, x), (V,), (1.0, V), ([12.0, 8.0, 2.0],)),
+    "cond": (lambda x: jax.lax.cond(True, lambda v: v * 2, lambda v: v, x), (V,), V, ([2.0, 4.0, 6.0],)),
+    "jit": (jax.jit(lambda x: 3 * x[::-1]), (V,), V, ([9.0, 6.0, 3.0],)),
+    "an argument without influence": (lambda x, y: x, (V, V), V, ([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])),
+}
+
+
+@pytest.mark.parametrize("name", TRANSPOSED)
+def test_linear_transpose_of(name):
+    function, primals, cotangents, wanted = TRANSPOSED[name]
+    for got, want in zip(jax.linear_transpose(function, *primals)(cotangents), wanted, strict=True):
+        np.testing.assert_allclose(got, want)
