@@ -175,6 +175,7 @@ def tree_transpose(outer_treedef, inner_treedef, pytree_to_transpose):
 
     Raises TypeError if the tree is not `outer` of `inner`.
     """
+    _check_treedefs("tree_transpose", outer_treedef, *(() if inner_treedef is None else (inner_treedef,)))
     leaves, treedef = tree_flatten(pytree_to_transpose)
     if inner_treedef is None:
         inner_treedef = tree_structure(outer_treedef.flatten_up_to(pytree_to_transpose)[0])
@@ -194,18 +195,28 @@ def build_tree(treedef, xs):
     return treedef.from_iterable_tree(xs)
 
 
+def _check_treedefs(name, *treedefs):
+    for treedef in treedefs:
+        if not isinstance(treedef, PyTreeDef):
+            raise TypeError(f"{name} takes structures (PyTreeDef), got {type(treedef)}")
+
+
 def treedef_tuple(treedefs):
     """The structure of a tuple of trees of the given structures."""
+    treedefs = list(treedefs)
+    _check_treedefs("treedef_tuple", *treedefs)
     return PyTreeDef.from_node_data_and_children(default_registry, (tuple, None), treedefs)
 
 
 def treedef_is_leaf(treedef):
     """Whether the structure is one node: a leaf, or an empty container."""
+    _check_treedefs("treedef_is_leaf", treedef)
     return treedef.num_nodes == 1
 
 
 def treedef_children(treedef):
     """The structures directly below the root, as a list."""
+    _check_treedefs("treedef_children", treedef)
     return treedef.children()
 
 

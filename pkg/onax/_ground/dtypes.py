@@ -516,7 +516,7 @@ def isdtype(dtype, kind):
     """Whether the dtype is of a kind of the array API ("bool", "integral", ...), a given dtype, or one of a tuple."""
     own = np.dtype(dtype)
     for item in kind if isinstance(kind, tuple) else (kind,):
-        if not isinstance(item, (str, type, np.dtype, ExtendedDType)):
+        if isinstance(item, (int, float, complex, list, dict)):
             raise TypeError(f"Expected kind to be a dtype, string, or tuple; got kind={item!r}")
         if isinstance(item, str) and item in _ISDTYPE_KINDS:
             if own in _ISDTYPE_KINDS[item]:

@@ -12,7 +12,7 @@ from onax._core.rules import linear, no_derivative
 from onax._core.trace import Tracer, as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
-from onax._native.array import Array
+from onax._native.array import Array, make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import DATA_MOVEMENT, LINEAR, NEVER, Primitive
 from onax._prims.convert import bitcast_convert_type_p, convert
@@ -285,7 +285,13 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
     """
     refuse_sharding("reshape", out_sharding)
     new_sizes = canonical_shape(new_sizes)
-    shape = shape_of(operand)
+    try:
+        shape = shape_of(operand)
+    except TypeError:
+        raise TypeError(
+            "Error interpreting argument to reshape as a JAX value. The problematic value is of type "
+            f"{type(operand)} and was passed to reshape at position 0."
+        ) from None
     if dimensions is not None:
         dimensions = _indices(dimensions)
         if dimensions == tuple(range(len(shape))):
@@ -608,12 +614,20 @@ def full(shape, fill_value, dtype=None):
     if not is_scalar and len(shape_of(fill_value)):
         raise TypeError(f"full must be called with scalar fill_value, got fill_value.shape {shape_of(fill_value)}.")
     if dtype is not None:
-        value = convert(fill_value, dtypes.check_user_dtype(dtype, "full"))
+        value = _element(fill_value, dtypes.check_user_dtype(dtype, "full"))
     elif is_scalar:
         value = convert(fill_value, dtypes.scalar_dtype(kind), kind is not bool)
     else:
         value = as_array(fill_value)
     return _filled(value, canonical_shape(shape))
+
+
+def _element(value, dtype, weak_type=False):
+    """A scalar in a dtype; in that of keys, a key whose every word is this number."""
+    if dtypes.is_extended(dtype) and not isinstance(value, Array):
+        words = np.full(dtype.element_shape, value, dtype.element_dtype)
+        return make_array(words.reshape(-1).view(dtype.storage).reshape(()), dtype)
+    return convert(value, dtype, weak_type)
 
 
 def _filled(value, shape):
@@ -633,9 +647,9 @@ def full_like(x, fill_value, dtype=None, shape=None):
     if np.ndim(fill_value):
         raise TypeError(f"full must be called with scalar fill_value, got fill_value.shape {np.shape(fill_value)}.")
     if dtype is None:
-        value = convert(fill_value, x.dtype, x.weak_type)
+        value = _element(fill_value, x.dtype, x.weak_type)
     else:
-        value = convert(fill_value, dtypes.check_user_dtype(dtype, "full_like"))
+        value = _element(fill_value, dtypes.check_user_dtype(dtype, "full_like"))
     return _filled(value, x.shape if shape is None else canonical_shape(shape))
 
 

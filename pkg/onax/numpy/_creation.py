@@ -228,7 +228,8 @@ def canonical_shape(shape):
 def _filled(shape, value, dtype, device):
     """All elements one Python number."""
     shape = canonical_shape(shape)
-    if get_trace() is None and device is None and all(type(d) is int and d >= 0 for d in shape):
+    plain = get_trace() is None and device is None and not dtypes.is_extended(dtype)
+    if plain and all(type(d) is int and d >= 0 for d in shape):
         return make_array(np.full(shape, value, dtype) if value else np.zeros(shape, dtype))
     return on_device(lax.full(shape, value, dtype), device)
 
@@ -566,7 +567,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
     Raises ValueError for arrays of higher rank and for another indexing.
     """
-    args = [lax.expand_dims(x, (0,)) if x.ndim == 0 else x for x in arrays("meshgrid", *xi)]
+    args = arrays("meshgrid", *xi)
     if not copy:
         raise ValueError("jax.numpy.meshgrid only supports copy=True")
     if indexing not in ("xy", "ij"):

@@ -185,6 +185,8 @@ def insert(arr, obj, values, axis=None):
 def trim_zeros(filt, trim="fb", axis=None):
     """filt without leading ('f') and trailing ('b') zeros along its axes.  Concrete only."""
     check_arraylike("trim_zeros", filt)
+    if not isinstance(trim, str):
+        raise TypeError(f"trim_zeros: trim must be a string of 'f' and 'b', got {trim!r}")
     known = np.asarray(concrete_or_error(None, filt, "Error arose in the `filt` argument of trim_zeros()"))
     filt = asarray(filt)
     nonzero = np.argwhere(known)

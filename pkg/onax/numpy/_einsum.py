@@ -60,6 +60,8 @@ def _as_text(subscripts, operands):
     """Both call forms as (text, operands)."""
     if isinstance(subscripts, str):
         return subscripts.replace(" ", ""), operands
+    if not operands:
+        raise TypeError(f"einsum: subscripts must be a string, or operands and lists of axes; got {type(subscripts)}")
     everything = [subscripts, *operands]
     result = everything.pop() if len(everything) % 2 else None
     arrays_in, lists = everything[0::2], everything[1::2]
@@ -227,4 +229,5 @@ def einsum_path(subscripts, /, *operands, optimize="auto"):
     """The order in which `einsum` contracts, and opt_einsum's report on it."""
     if optimize is True:
         optimize = "optimal"
+    subscripts, operands = _as_text(subscripts, operands)
     return opt_einsum.contract_path(subscripts, *operands, optimize=optimize)

@@ -239,6 +239,8 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     a = array_of("trace", a)
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.trace is not supported.")
+    if np.ndim(offset) or not dtypes.is_integer(dtypes.dtype(offset)):
+        raise ValueError(f"trace: k must be a scalar integer; got {offset}")
     if canonical_axis(axis1, a.ndim) == canonical_axis(axis2, a.ndim):
         raise ValueError(f"axis1 and axis2 can not be same. axis1={axis1} and axis2={axis2}")
     first, second = canonical_axis(axis1, a.ndim), canonical_axis(axis2, a.ndim)

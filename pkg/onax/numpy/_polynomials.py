@@ -46,6 +46,8 @@ def polyder(p, m=1):
         raise ValueError("Order of derivative must be positive")
     if m == 0:
         return p
+    if p.ndim != 1:
+        raise TypeError(f"polyder: p must be one-dimensional, got shape {p.shape}")
     n = p.shape[0]
     powers = np.arange(n - 1, m - 1, -1.0)
     factors = np.prod([powers - k for k in range(m)], axis=0)

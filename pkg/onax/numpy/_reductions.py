@@ -155,6 +155,7 @@ def _extreme(name, a, axis, out, keepdims, initial, mask, op, combine, worst):
         if 0 in [a.shape[i] for i in axes]:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
         if mask is not None:
+            _mask(name, mask)
             raise ValueError(
                 f"reduction operation {name} does not have an identity, so to use a where mask one has to specify "
                 "'initial'"

@@ -6,7 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax.numpy._arithmetic import clip
 from onax.numpy._creation import broadcast_to
 from onax.numpy._products import dot
@@ -178,6 +178,8 @@ def _gradient_along(f, axis, spacing):
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None):
     """The covariance matrix of variables in rows (rowvar) or columns of m, and of y joined to it."""
     if dtype is not None:
+        if not dtypes.issubdtype(np.dtype(dtype), np.inexact):
+            raise ValueError(f"cov: dtype must be a subclass of float or complex; got dtype={dtype!r}")
         m = lax.convert_element_type(array_of("cov", m), dtypes.check_user_dtype(dtype, "cov"))
     if y is None:
         (x,) = promote_dtypes_inexact(array_of("cov", m))
@@ -194,6 +196,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         y = atleast_2d(y)
         if not rowvar and y.shape[0] != 1:
             y = swapaxes(y, 0, 1)
+        if not dims.equal(x.shape[1], y.shape[1]):
+            raise ValueError(f"cov: m and y must have as many columns, got shapes {x.shape} and {y.shape}")
         x = concatenate([x, y])
     if ddof is None:
         ddof = 0 if bias else 1

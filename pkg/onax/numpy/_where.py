@@ -46,7 +46,7 @@ def select(condlist, choicelist, default=0):
     """
     if len(condlist) != len(choicelist):
         raise ValueError(f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})")
-    if not condlist:
+    if not len(condlist):
         raise ValueError("condlist must be non-empty")
     conditions = [lax.ne(c, c.dtype.type(0)) if c.dtype != np.bool_ else c for c in arrays("select", *condlist)]
     choices = promote_dtypes(default, *arrays("select", *choicelist))

@@ -1,5 +1,6 @@
 """onax.numpy.fft: discrete Fourier transforms."""
 
+from onax._core.public import publish as _publish
 from onax.numpy._transforms import (
     fft,
     fft2,
@@ -20,3 +21,5 @@ from onax.numpy._transforms import (
     rfftfreq,
     rfftn,
 )
+
+_publish(globals(), __name__, {})

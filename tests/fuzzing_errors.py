@@ -1,0 +1,129 @@
+"""What is wrong with the way in which a call failed, for `test_fuzz_errors.py`."""
+
+import ast
+import functools
+import linecache
+import re
+
+from onax._ground.source import is_internal
+
+
+def has_one_fault(line, calls):
+    """Whether a call that succeeds differs from this one in a single word: then it is clear what is wrong with it.
+
+    Which of several faults is found first is not compared.
+    """
+    words = line.split()
+    for i in range(len(words)):
+        shorter = " ".join(words[:i] + words[i + 1 :])
+        if calls.get(shorter, "?") is None and "=" in words[i]:
+            return True
+        for other in _variants(words, i):
+            if calls.get(other, "?") is None:
+                return True
+    return False
+
+
+_GOOD = "f g v w i b c s e 2 1.5 T tuple call None -7 int".split()
+
+
+def _variants(words, i):
+    name, equals, _ = words[i].rpartition("=")
+    for good in _GOOD:
+        yield " ".join([*words[:i], f"{name}{equals}{good}", *words[i + 1 :]])
+
+
+def fault(name, wanted, error):
+    """A word for what is wrong with an outcome, or None: `wanted` is recorded (see error_calls.py), `error` is ours."""
+    if error is None:
+        return None if wanted is None else f"accepted, {wanted[0]} in JAX"
+    if wanted is None:
+        return None if _is_refusal(error) or _is_stricter(error) else f"{type(error).__name__}, accepted in JAX"
+    if _is_refusal(error):
+        return None
+    if type(error).__name__ != wanted[0] and not _is_accident(*wanted, error):
+        return f"{type(error).__name__}, {wanted[0]} in JAX"
+    text = str(error)
+    if _same_words(text, wanted[1]):
+        return None
+    if any(_names(note, name) for note in getattr(error, "__notes__", ())):
+        return None  # caught where the room begins, and named: see onax/_core/public.py
+    if not on_purpose(error):
+        return "not raised on purpose"
+    return None if _names(text, name) else "without the function's name"
+
+
+_ARGUMENT_ERRORS = (TypeError, ValueError, IndexError)
+_PYTHONS_WORDS = re.compile(
+    "tuple index out of range|list index out of range|object is not (iterable|callable|subscriptable)|has no len|"
+    "int\\(\\)|cannot be interpreted as an integer|invalid literal|duplicate value|values to unpack|"
+    "unsupported operand|not supported between|unhashable type|iteration over a 0-d|truth value|"
+    "argument must be a string|has no attribute|Invalid argument to dtype|arrays used as indices must be|"
+    "contains out-of-bounds indices"
+)
+
+
+def _is_accident(kind, message, error):
+    """Whether JAX did not choose what it raised (Python did, deep inside), while ours is a proper error."""
+    if not isinstance(error, _ARGUMENT_ERRORS):
+        return False
+    return kind not in ("TypeError", "ValueError", "IndexError") or _PYTHONS_WORDS.search(message) is not None
+
+
+def _is_refusal(error):
+    """An error that says that something is not supported is an answer."""
+    return isinstance(error, NotImplementedError) and on_purpose(error)
+
+
+def _same_words(text, wanted):
+    """Whether the message begins as JAX's, but for addresses, names of packages and numbers of ours."""
+    clean = lambda s: re.sub(r"0x[0-9a-f]+|\W+", " ", s.replace("onax", "jax").replace("jnp.", "")).split()
+    mine, other = clean(text), clean(wanted)
+    n = min(len(other), 6)
+    return n > 0 and mine[:n] == other[:n]
+
+
+def _names(text, name):
+    """Whether the message names the function, or the primitive that it is."""
+    last = name.rpartition(".")[2]
+    words = {last, last.replace("_", "-"), last.removeprefix("cum"), *_ALIASES.get(last, "").split()}
+    return any(re.search(rf"(?<![A-Za-z]){re.escape(word)}", text) for word in words if word)
+
+
+_WHOLE_NUMBERS = re.compile("(as|be) an integer|integer scalar|(only|Only) int|must be integers|integral type")
+
+
+def _is_stricter(error):
+    """JAX takes 1.5 for 1 in places, by `int()`; a fraction is never a count or an axis here."""
+    return isinstance(error, TypeError) and _WHOLE_NUMBERS.search(str(error)) is not None
+
+
+# Other names under which JAX's own messages speak of a function.
+_ALIASES = {
+    "abs": "absolute",
+}
+
+
+def on_purpose(error):
+    """Whether the statement that raised it is a `raise` of onax (compiled modules raise on purpose alone)."""
+    entry = error.__traceback__
+    if entry is None:
+        return True
+    while entry.tb_next is not None:
+        entry = entry.tb_next
+    filename = entry.tb_frame.f_code.co_filename
+    if not is_internal(filename):
+        return False
+    return filename.endswith(".pyx") or entry.tb_lineno in _raising_lines(filename)
+
+
+@functools.cache
+def _raising_lines(filename):
+    """Lines that belong to a `raise` statement."""
+    tree = ast.parse("".join(linecache.getlines(filename)))
+    return {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Raise)
+        for line in range(node.lineno, node.end_lineno + 1)
+    }
