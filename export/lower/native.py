@@ -305,12 +305,20 @@ _QUICKER = {
     "int8 int16 int32 int64": (el.rem_p,),
     "int8 int16 int32 int64 uint8 uint16 uint32 uint64": (el.clz_p, el.population_count_p),
     "uint8 uint16": (el.shift_left_p, el.shift_right_logical_p),
+    "complex64 complex128": (
+        el.abs_p, el.cos_p, el.cosh_p, el.div_p, el.exp_p, el.sin_p, el.sinh_p, el.tan_p, el.tanh_p,
+    ),
 }  # fmt: skip
 
 
-def _of_dtypes(names):
-    dtypes = frozenset(map(np.dtype, names.split()))
-    return lambda eqn: eqn.invars[0].aval.dtype in dtypes and _is_large(eqn)
+_DTYPES = {}
+for _names, _primitives in _QUICKER.items():
+    for _p in _primitives:
+        _DTYPES[_p] = _DTYPES.get(_p, frozenset()) | frozenset(map(np.dtype, _names.split()))
+
+
+def _is_quicker(eqn):
+    return _is_large(eqn) and eqn.invars[0].aval.dtype in _DTYPES[eqn.primitive]
 
 
 _SCATTERS = (scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p, scatter_sub_p)
@@ -328,7 +336,7 @@ WORTH_IT = {
     **dict.fromkeys(_SCATTERS, _takes_rows_or_much),
     sort_p: _is_long,
     top_k_p: _keeps_much,
-    **{p: _of_dtypes(names) for names, primitives in _QUICKER.items() for p in primitives},
+    **dict.fromkeys(_DTYPES, _is_quicker),
 }
 PREFERRED.update(dict.fromkeys(WORTH_IT, _in_python))
 PREFERRED[gather_p] = _gather

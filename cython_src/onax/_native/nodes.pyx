@@ -128,6 +128,55 @@ def blocks(str name, outputs, sizes):
     return native_kernel(name, _blocks, outputs, sizes)
 
 
+# ---- components: complex numbers as two arrays, keys as one for each word ------------------------------------------
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #define ONAX_PARTS(name, type) \\
+    static void name(char *whole, char **parts, int64_t n, int64_t start, int64_t stop, int64_t together) { \\
+        for (int64_t k = 0; k < n; k++) { \\
+            type *part = (type *)parts[k], *at = (type *)whole + k; \\
+            if (together) for (int64_t i = start; i < stop; i++) at[i * n] = part[i]; \\
+            else for (int64_t i = start; i < stop; i++) part[i] = at[i * n]; } }
+    ONAX_PARTS(onax_parts4, uint32_t)
+    ONAX_PARTS(onax_parts8, uint64_t)
+    """
+    void onax_parts4(char *, char **, int64_t, int64_t, int64_t, int64_t) noexcept nogil
+    void onax_parts8(char *, char **, int64_t, int64_t, int64_t, int64_t) noexcept nogil
+
+cdef struct Parts:
+    char *whole
+    char **parts
+    const int64_t *sizes    # elements, components of each, bytes of a component, whether they are put together
+
+
+cdef void _parts_share(void *data, size_t i) noexcept nogil:
+    cdef Parts *p = <Parts *>data
+    cdef int64_t start = <int64_t>i * SHARE
+    cdef int64_t stop = min(start + SHARE, p.sizes[0])
+    if p.sizes[2] == 4:
+        onax_parts4(p.whole, p.parts, p.sizes[1], start, stop, p.sizes[3])
+    else:
+        onax_parts8(p.whole, p.parts, p.sizes[1], start, stop, p.sizes[3])
+
+
+cdef void _parts(void **ins, void **outs, const int64_t *sizes, const Pool *pool) noexcept nogil:
+    cdef Parts p
+    p.whole = <char *>(outs[0] if sizes[3] else ins[0])
+    p.parts = <char **>(ins if sizes[3] else outs)
+    p.sizes = sizes
+    parallel(pool, _parts_share, (sizes[0] + SHARE - 1) // SHARE, &p)
+
+
+def parts(str name, outputs, sizes):
+    """The Kernel that takes elements apart, or puts them together.
+
+    sizes: how many, components of each, bytes of a component (4 or 8), 0 to take apart and 1 to put together.
+    """
+    return native_kernel(name, _parts, outputs, sizes)
+
+
 # ---- the inverse of the error function -----------------------------------------------------------------------------
 
 cdef struct Numbers:
