@@ -103,6 +103,50 @@ def test_raw_keys_give_raw_keys():
     assert random.uniform(np.array([0, 7], np.uint32)) == random.uniform(random.key(7))
 
 
+def test_keys_are_made_like_arrays():
+    for like, word in (
+        (jnp.zeros_like, 0),
+        (jnp.ones_like, 1),
+        (jnp.empty_like, 0),
+        (lambda k: jnp.full_like(k, 7), 7),
+    ):
+        made = like(KEYS)
+        assert made.dtype == KEYS.dtype and random.key_data(made).tolist() == [[word] * 2] * 3
+    for make, word in ((jnp.zeros, 0), (jnp.ones, 1), (jnp.empty, 0)):
+        made = make((2,), random.key_dtype("rbg"))
+        assert str(made.dtype) == "key<rbg>" and random.key_data(made).tolist() == [[word] * 4] * 2
+    assert repr(jnp.full((2,), KEY)) == repr(KEY[None].repeat(2))
+    assert jax.device_get(KEYS) is KEYS
+
+
+MOVES = {
+    "reshape": (lambda k: k.reshape(3, 1)[:, 0], [0, 1, 2]),
+    "concatenate": (lambda k: jnp.concatenate([k, k[:1]]), [0, 1, 2, 0]),
+    "stack": (lambda k: jnp.stack([k[2], k[0]]), [2, 0]),
+    "where": (lambda k: jnp.where(jnp.array([True, False, True]), k, k[0]), [0, 0, 2]),
+    "index": (lambda k: k[jnp.array([2, 0])], [2, 0]),
+    "take": (lambda k: jnp.take(k, 1)[None], [1]),
+    "at": (lambda k: k.at[0].set(k[1]), [1, 1, 2]),
+    "flip": (lambda k: jnp.flip(k), [2, 1, 0]),
+    "roll": (lambda k: jnp.roll(k, 1), [2, 0, 1]),
+    "tile": (lambda k: jnp.tile(k, 2), [0, 1, 2, 0, 1, 2]),
+    "broadcast": (lambda k: jnp.broadcast_to(k[1], (2,)), [1, 1]),
+    "dynamic_slice": (lambda k: lax.dynamic_slice(k, (1,), (2,)), [1, 2]),
+    "scan": (lambda k: lax.scan(lambda c, k: (k, c), k[0], k)[1], [0, 0, 1]),
+    "cond": (lambda k: lax.cond(k[0] == k[1], lambda: k, lambda: k[::-1]), [2, 1, 0]),
+    "vmap": (lambda k: jax.vmap(lambda a: jnp.stack([a, a]))(k)[:, 1], [0, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("impl", ["threefry2x32", "rbg"])
+@pytest.mark.parametrize("name", MOVES)
+def test_keys_are_moved_like_numbers(name, impl):
+    keys = random.split(random.key(0, impl=impl), 3)
+    move, order = MOVES[name]
+    want = np.asarray(random.key_data(keys))[order].tolist()
+    assert random.key_data(move(keys)).tolist() == random.key_data(jax.jit(move)(keys)).tolist() == want
+
+
 def test_keys_are_copied_and_pickled():
     for other in (copy.deepcopy(KEYS), pickle.loads(pickle.dumps(KEYS))):
         assert other.dtype == KEYS.dtype and repr(other) == repr(KEYS)
@@ -131,7 +175,37 @@ def test_a_known_block():
 
 INVALID = "JAX encountered invalid PRNG key data: expected "
 ERRORS = {
-    "arithmetic": (lambda: KEY + 1, ValueError, "key<fry> does not promote"),
+    "arithmetic": (lambda: KEY + 1, TypeError, "add does not accept dtypes key<fry>, int32."),
+    "arithmetic from the right": (lambda: 1 + KEY, TypeError, "add does not accept dtypes int32, key<fry>."),
+    "product of keys": (lambda: KEY * KEY, TypeError, "mul does not accept dtype key<fry> at position 0."),
+    "power": (lambda: KEY**2, TypeError, "key<fry>"),
+    "negative": (lambda: -KEY, TypeError, "neg does not accept dtype key<fry>."),
+    "comparison with a number": (lambda: jnp.equal(KEY, 1), TypeError, "equal does not accept dtypes key<fry>, int32."),
+    "order": (lambda: KEY < KEY, TypeError, "lt does not accept dtype key<fry> at position 0."),
+    "quotient": (lambda: KEY / KEY, TypeError, "Cannot interpret 'key<fry>' as a data type"),
+    "sine": (lambda: jnp.sin(KEY), TypeError, "Cannot interpret 'key<fry>' as a data type"),
+    "sum": (lambda: jnp.sum(KEYS), TypeError, "key<fry>"),
+    "sorting": (lambda: jnp.sort(KEYS), TypeError, "key<fry>"),
+    "another generator's keys": (
+        lambda: jnp.where(True, KEY, random.key(0, impl="rbg")),
+        ValueError,
+        "key<rbg>",
+    ),
+    "generator by number": (
+        lambda: random.key(0, impl=3),
+        TypeError,
+        "unrecognized type <class 'int'> for specifying PRNG implementation.",
+    ),
+    "two generators": (
+        lambda: random.key(0, impl="rbg", dtype=KEY.dtype),
+        ValueError,
+        "Cannot specify both `impl` and `dtype`",
+    ),
+    "words of another generator": (
+        lambda: random.wrap_key_data(RAW, impl="rbg"),
+        TypeError,
+        f"{INVALID}key_data.shape to end with (4,)",
+    ),
     "many keys": (
         lambda: random.split(KEYS),
         ValueError,

@@ -132,7 +132,8 @@ def gather(x, indices, layout, sizes):
     simple = not layout.batching
     if simple and batch_rank == 0:
         start = _corner(clamped(indices, layout, x.shape, sizes), layout, rank)
-        return x[_window(start, layout, sizes)]
+        out = x[_window(start, layout, sizes)]
+        return np.asarray(out) if type(out) is np.void else out  # one key: NumPy's scalar would lose its dtype
     if simple and len(layout.index_map) == 1 and layout.point == layout.index_map and _others_full(x, sizes, layout):
         return _take(x, indices, layout, out_rank)
     indices = clamped(indices, layout, x.shape, sizes)

@@ -5,6 +5,7 @@ import numpy as np
 from onax._core.sharding import PartitionSpec, Sharding, in_context_of_mesh
 from onax._core.shards import spread_over
 from onax._core.trace import Tracer, as_array, valid_jaxtype
+from onax._ground import dtypes
 from onax._ground.devices import Device
 from onax._native.array import Array, ArrayImpl
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
@@ -58,12 +59,12 @@ def _shard(leaf, sharding):
 
 
 def device_get(x):
-    """The tree with every Array as a NumPy array; other leaves as they are, if NumPy can take them."""
+    """The tree with every Array as a NumPy array; keys, which have no NumPy form, and other leaves as they are."""
     return tree_map(_get, x)
 
 
 def _get(leaf):
-    if isinstance(leaf, Array):
+    if isinstance(leaf, Array) and not dtypes.is_extended(leaf.dtype):
         return np.asarray(leaf)
     return leaf
 

@@ -143,17 +143,24 @@ def promote_dtypes(*args):
     return [to_dtype(x, dtype, weak_type) for x in args]
 
 
+def _of_numbers(dtype):
+    """The dtype, unless it is one of keys."""
+    if dtypes.is_extended(dtype):
+        raise TypeError(f"Cannot interpret '{dtype}' as a data type")
+    return dtype
+
+
 def promote_dtypes_inexact(*args):
     """The arguments as Arrays of their common dtype, integers and bools as floats."""
     dtype, weak_type = dtypes.result_type(*args, return_weak_type_flag=True)
-    dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtype))
+    dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(_of_numbers(dtype)))
     return [to_dtype(x, dtype, weak_type) for x in args]
 
 
 def promote_dtypes_numeric(*args):
     """The arguments as Arrays of their common dtype, bools as integers."""
     dtype, weak_type = dtypes.result_type(*args, return_weak_type_flag=True)
-    dtype = dtypes.canonicalize_dtype(dtypes.to_numeric_dtype(dtype))
+    dtype = dtypes.canonicalize_dtype(dtypes.to_numeric_dtype(_of_numbers(dtype)))
     return [to_dtype(x, dtype, weak_type) for x in args]
 
 
@@ -203,11 +210,20 @@ def _agree(args):
     return True
 
 
+def _refuse_keys(name, args):
+    """TypeError for arrays of keys among other arguments: nothing promotes to or from their dtypes."""
+    found = [dtypes.dtype(x) for x in args if isinstance(x, Array) and dtypes.is_extended(x.dtype)]
+    if found and not (len(found) == len(args) and all(d == found[0] for d in found)):
+        shown = ", ".join(str(dtypes.dtype(x)) for x in args)
+        raise TypeError(f"{name} does not accept dtypes {shown}.")
+
+
 def promote_args(name, *args):
     """Checked arguments of one dtype and rank."""
     if _agree(args):
         return args
     check_arraylike(name, *args)
+    _refuse_keys(name, args)
     return promote_shapes(name, *promote_dtypes(*args))
 
 
