@@ -28,11 +28,12 @@ ROOMS = sorted({name.rpartition(".")[0] for name in RECORDED})
 ACCIDENTS = (AssertionError, KeyError, AttributeError, NotImplementedError, RecursionError, UnboundLocalError)
 
 
-def faults_of(name, values):
-    """line -> fault, for the calls of one function."""
+def faults_of(name, values, step=1):
+    """line -> fault, for the calls of one function, or every `step`-th of them."""
     function = error_calls.resolve(onax, name)
     found = {}
-    for line, wanted in RECORDED[name].items():
+    start = len(name) % step  # another part of the table for each function
+    for line, wanted in list(RECORDED[name].items())[start::step]:
         error = error_calls.attempt(onax, function, line, values)
         if fuzzing_errors.has_one_fault(line, RECORDED[name]):
             fault = fuzzing_errors.fault(name, wanted, error)
@@ -48,17 +49,29 @@ def functions_of(room):
     return [name for name in RECORDED if name.rpartition(".")[0] == room]
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_errors_are_those_of_jax(room, monkeypatch):
+def check_room(room, monkeypatch, step):
     monkeypatch.setenv("ONAX_FULL_TRACEBACK", "1")
+    if room:
+        importlib.import_module(f"onax.{room}")
     known = json.loads(DEVIATIONS.read_text())
     values = error_calls.pool(onax)
     new = {}
     for name in functions_of(room):
-        for line, fault in faults_of(name, values).items():
+        for line, fault in faults_of(name, values, step).items():
             if line not in known.get(name, {}):
                 new[f"{name}({line})"] = fault
     assert new == {}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_errors_are_those_of_jax(room, monkeypatch):
+    check_room(room, monkeypatch, 5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", ROOMS)
+def test_all_errors_are_those_of_jax(room, monkeypatch):
+    check_room(room, monkeypatch, 1)
 
 
 def test_most_calls_are_settled():
