@@ -105,7 +105,8 @@ def _as_given(keys, raw):
 # ---- making keys
 
 
-def _seeded(name, seed, impl):
+def seeded(name, seed, impl):
+    """A key from a scalar seed, which is checked."""
     if _is_key_array(seed):
         raise TypeError(f"{name} accepts a scalar seed, but was given a PRNG key.")
     # A Python int counts as an int64, of which the lower half is left when 64 bits are off.
@@ -127,12 +128,13 @@ def key(seed, *, impl=None, dtype=None):
     """A random key, of shape () and dtype `key<fry>`, from an integer.
 
     seed    a scalar integer; with 64 bits off its lower 32 bits count
-    impl    the generator's name, by default the option `jax_default_prng_impl`; here "threefry2x32" only
+    impl    the generator's name, by default the option `jax_default_prng_impl`: "threefry2x32", "rbg",
+            "unsafe_rbg", or a generator
     dtype   instead of `impl`: the dtype of another key
 
     Raises TypeError for a seed that is no scalar integer, ValueError for an unknown generator.
     """
-    return _seeded("key", seed, resolve_impl(impl, dtype))
+    return seeded("key", seed, resolve_impl(impl, dtype))
 
 
 def PRNGKey(seed, *, impl=None):
@@ -140,7 +142,7 @@ def PRNGKey(seed, *, impl=None):
 
     seed and impl are those of `key`, and so are the errors.
     """
-    out = _seeded("PRNGKey", seed, resolve_impl(impl))
+    out = seeded("PRNGKey", seed, resolve_impl(impl))
     return out if config.jax_enable_custom_prng else unwrap(out)
 
 
@@ -198,8 +200,9 @@ def key_data(keys):
 
 
 def key_impl(keys):
-    """The name of the generator of keys; of raw keys, that of the default one."""
-    return checked_keys("key_impl", keys, single=False)[0].dtype._impl.name
+    """The name of the generator of keys, or a user's generator itself; of raw keys, that of the default one."""
+    impl = checked_keys("key_impl", keys, single=False)[0].dtype._impl
+    return impl if impl.functions else impl.name
 
 
 def key_dtype(impl_spec=None):

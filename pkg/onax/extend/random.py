@@ -1,0 +1,105 @@
+"""Random generators for libraries, under the names of jax.extend.random: those there are, and how to define another."""
+
+import math
+
+import numpy as np
+
+from onax._core.trace import as_array, ensure_compile_time_eval
+from onax._prims.generators import PRNGImpl
+from onax._prims.generators import rbg_impl as rbg_prng_impl
+from onax._prims.generators import threefry_impl as threefry_prng_impl
+from onax._prims.generators import unsafe_rbg_impl as unsafe_rbg_prng_impl
+from onax._prims.random import threefry2x32_p
+from onax._transforms.vmap import vmap
+from onax.numpy._creation import asarray
+from onax.numpy._shaping import concatenate
+from onax.random._keys import seeded
+
+__all__ = [
+    "define_prng_impl",
+    "random_seed",
+    "rbg_prng_impl",
+    "seed_with_impl",
+    "threefry2x32_p",
+    "threefry_2x32",
+    "threefry_prng_impl",
+    "unsafe_rbg_prng_impl",
+]
+
+
+def threefry_2x32(keypair, count):
+    """Threefry's words for counters: those of (first half, second half) of `count`, in its shape.
+
+    keypair   two words of uint32: an array (2,) or two scalars
+    count     counters of uint32; of an odd number, the last is paired with 0
+
+    Raises TypeError for other dtypes, ValueError for a keypair of another length.
+    """
+    first, second = keypair
+    first, second, count = (asarray(x) for x in (first, second, count))
+    if any(x.dtype != np.uint32 for x in (first, second, count)):
+        found = [x.dtype for x in (first, second, count)]
+        raise TypeError(f"threefry_2x32 requires uint32 arguments, got {found}")
+    flat, size = count.ravel(), count.size
+    padded = concatenate([flat, np.zeros(size % 2, np.uint32)])
+    half = (size + 1) // 2
+    words = threefry2x32_p.bind(first, second, padded[:half], padded[half:])
+    return concatenate(words)[:size].reshape(count.shape)
+
+
+def seed_with_impl(impl, seed):
+    """A key of a generator from an integer."""
+    return seeded("seed_with_impl", seed, impl)
+
+
+def random_seed(seeds, impl):
+    """Keys of a generator, one for each integer: an array of the seeds' shape."""
+    seeds = as_array(np.int64(seeds) if isinstance(seeds, int) else seeds)
+    keys = vmap(lambda seed: seeded("random_seed", seed, impl))(seeds.ravel()) if seeds.ndim else None
+    return seeded("random_seed", seeds, impl) if keys is None else keys.reshape(seeds.shape)
+
+
+def define_prng_impl(*, key_shape, seed, split, random_bits, fold_in, name="<unnamed>", tag="?"):
+    """A generator, to be given as `impl` to `onax.random.key` and its like.  Its functions are of one key's words:
+
+    key_shape                             shape of the words of a key, which are uint32
+    seed(integer) -> words
+    split(words, shape) -> words          of shape `shape + key_shape`
+    random_bits(words, bit_width, shape)  unsigned integers of this width and shape
+    fold_in(words, integer) -> words
+
+    They are mapped over arrays of keys, and traced where they are exported.  `name` and `tag` are what is printed.
+    """
+    key_shape = tuple(key_shape)
+    functions = {"seed": seed, "split": split, "random_bits": random_bits, "fold_in": fold_in}
+
+    def over_keys(function, words, *args):
+        lead = words.shape[: words.ndim - len(key_shape)]
+        flat = words.reshape((math.prod(lead), *key_shape))
+        out = _run(vmap(lambda key: function(key, *args)), flat)
+        return out.reshape((*lead, *out.shape[1:]))
+
+    def fold_kernel(words, data):
+        lead = np.broadcast_shapes(words.shape[: words.ndim - len(key_shape)], np.shape(data))
+        flat = np.broadcast_to(words, lead + key_shape).reshape((math.prod(lead), *key_shape))
+        return _run(vmap(fold_in), flat, np.broadcast_to(data, lead).reshape(-1)).reshape(lead + key_shape)
+
+    def seed_kernel(integers):
+        return _run(vmap(seed), integers.reshape(-1)).reshape(integers.shape + key_shape)
+
+    return PRNGImpl(
+        key_shape,
+        seed_kernel,
+        lambda words, shape, partitionable: over_keys(split, words, shape),
+        lambda words, bit_width, shape, partitionable: over_keys(random_bits, words, bit_width, shape),
+        fold_kernel,
+        name,
+        tag,
+        functions=functions,
+    )
+
+
+def _run(function, *args):
+    """What a function of arrays gives for ndarrays, now."""
+    with ensure_compile_time_eval():
+        return np.asarray(function(*args))
