@@ -4,6 +4,7 @@ A key is an immutable value: drawing from one twice gives the same numbers, so p
 (`key, subkey = split(key)`) and use each once.  Unlike in NumPy there is no hidden state and no generator object.
 """
 
+from onax._prims.random import random_gamma_p
 from onax.random._bits import bits
 from onax.random._continuous import (
     cauchy,
@@ -47,6 +48,7 @@ from onax.random._keys import (
     split,
     wrap_key_data,
 )
+from onax.random._matrices import multivariate_normal, orthogonal
 
 __all__ = [
     "PRNGKey",
@@ -79,12 +81,15 @@ __all__ = [
     "lognormal",
     "maxwell",
     "multinomial",
+    "multivariate_normal",
     "normal",
+    "orthogonal",
     "pareto",
     "permutation",
     "poisson",
     "rademacher",
     "randint",
+    "random_gamma_p",
     "rayleigh",
     "split",
     "t",
