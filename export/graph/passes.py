@@ -161,4 +161,7 @@ def settle(graph):
             body.parent = None
     graph.casts.clear()
     graph.token = None
+    if graph.parent is None:  # constants that nobody reads any more are still known to it
+        graph.model.constants.clear()
+        graph.model.resolved.clear()
     return graph

@@ -34,6 +34,27 @@ for i in range({count}):
 assert not any(r() for r in refs)
 print(resident() - before)
 """
+HOSTED = """
+refs = []
+key = jax.random.key(0)
+def compile_one(i):
+    host = lambda a: a * i
+    f = lambda k, a: jax.pure_callback(host, a, jnp.sort(a)) + jax.random.normal(k, (100,)) + a.at[3].add(i)
+    for _ in range(3):
+        jax.jit(f)(key, x)
+    refs.extend([weakref.ref(f), weakref.ref(host)])
+
+gc.disable()
+for i in range(50):
+    compile_one(float(i))
+before = resident()
+for i in range({count}):
+    compile_one(float(i))
+gc.enable()
+gc.collect()
+assert not any(r() for r in refs)
+print(resident() - before)
+"""
 CALLS = """
 f = jax.jit(lambda t: ({{"a": jnp.tanh(t["a"]) + 1}}, None, t["b"]))
 g = jax.jit(jax.grad(lambda a: jnp.sum(jnp.tanh(a) ** 2)))
@@ -80,8 +101,8 @@ def run(program):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize(
     "program, count, limit",
-    [(DROPPED, 300, 5), (CALLS, 5000, 2), (EAGER, 100_000, 2), (CONSTANT, 20_000_000, 20)],
-    ids=["dropped functions", "calls", "eager operations", "constants"],
+    [(DROPPED, 300, 5), (HOSTED, 200, 5), (CALLS, 5000, 2), (EAGER, 100_000, 2), (CONSTANT, 20_000_000, 20)],
+    ids=["dropped functions", "dropped kernels", "calls", "eager operations", "constants"],
 )
 def test_memory_does_not_grow(program, count, limit):
     assert float(run(program.format(count=count))) < limit
@@ -91,7 +112,7 @@ def test_memory_does_not_grow(program, count, limit):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize(
     "program, count, limit",
-    [(DROPPED, 1000, 5), (CALLS, 100_000, 2), (EAGER, 1_000_000, 2), (CONSTANT, 50_000_000, 20)],
+    [(DROPPED, 1000, 5), (HOSTED, 1000, 5), (CALLS, 100_000, 2), (EAGER, 1_000_000, 2), (CONSTANT, 50_000_000, 20)],
 )
 def test_memory_does_not_grow_in_the_long_run(program, count, limit):
     assert float(run(program.format(count=count))) < limit
