@@ -1,28 +1,34 @@
-"""The native target's `onax.Fused`: one node for a region of elementwise equations.
+"""The native target's `onax.Fused` and `onax.Loop`: one node for a region of elementwise equations, or a loop of them.
 
-The node holds the program's words (`_native/blocks_kernels.h`) and the shapes of its results.
+The node holds the programs' words (`_native/blocks_kernels.h`) and the shapes of its results.
 """
 
-from onax._control.fused import assembled, fused_p
+from onax._control.fused import assembled, fused_p, looped_p
 from onax.export.lower.registry import lowers
 
 _SHOWN = 8
 
 
-@lowers(fused_p)
-def _fused(g, out, *values, jaxpr):
-    words, _ = assembled(jaxpr)
-    axes = [len(a.shape) for a in out]
-    dims = [d for a in out for d in a.shape]
+def _described(jaxpr, out):
+    """The attributes that both nodes have."""
     names = [eqn.primitive.name for eqn in jaxpr.eqns]
     more = [f"and {len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
-    return g.node(
-        "Fused",
-        *values,
-        outs=out,
-        domain="onax",
-        computes=" ".join(names[:_SHOWN] + more),
-        program=words,
-        axes=[*axes, 0],
-        dims=[*dims, 0],
-    )
+    return {
+        "domain": "onax",
+        "computes": " ".join(names[:_SHOWN] + more),
+        "program": assembled(jaxpr)[0],
+        "axes": [*[len(a.shape) for a in out], 0],
+        "dims": [*[d for a in out for d in a.shape], 0],
+    }
+
+
+@lowers(fused_p)
+def _fused(g, out, *values, jaxpr):
+    return g.node("Fused", *values, outs=out, **_described(jaxpr, out))
+
+
+@lowers(looped_p)
+def _looped(g, out, *values, jaxpr, condition, n_constants, n_carries, trips, reverse):
+    layout = [n_constants, n_carries, trips, int(reverse), int(condition is not None)]
+    words = {} if condition is None else {"condition": assembled(condition)[0]}
+    return g.node("Loop", *values, outs=out, layout=layout, **words, **_described(jaxpr, out))

@@ -240,6 +240,46 @@ def test_no_mutation_leaves_its_buffers(data):
         assert [x.size for x in program(operands)] == [n for (n,) in shapes]
 
 
+# ---- loops
+
+
+def adding(n):
+    """A step that adds a slice to its carry, and gives both."""
+    f32, add, move = TYPES[F32], OPERATIONS["add"].number, OPERATIONS["move"].number
+    words = [MAGIC, 2, 2, 0, 1, *[f32, n] * 4, 1, 4, 2, n]
+    for buffer in range(4):
+        words += [f32, DIRECT, buffer]
+    return [*words, add, 2, 0, 1, 0, move, 3, 2, 0, 0]
+
+
+@pytest.mark.parametrize("backwards", (False, True))
+def test_loops_stack_their_slices(backwards):
+    x = np.arange(20, dtype=np.float32).reshape(5, 4)
+    start = np.ones(4, np.float32)
+    last, sums = Program(adding(4), [(4,), (5, 4)], (None, 0, 1, 5, backwards))([start, x])
+    want = np.cumsum(np.concatenate([start[None], x[::-1] if backwards else x]), 0)[1:]
+    assert_same_bits(sums, want[::-1] if backwards else want)
+    assert_same_bits(last, want[-1])
+
+
+@pytest.mark.parametrize(
+    "message, words, shapes, loop",
+    [
+        ("other carries", adding(4), [(4,), (5, 4)], (None, 0, 3, 5, False)),
+        ("other carries", adding(4), [(4,), (5, 4)], (None, -1, 1, 5, False)),
+        ("no such steps", adding(4), [(4,), (5, 4)], (None, 0, 1, -5, False)),
+        ("no such steps|too long", adding(4), [(4,), (5, 4)], (None, 0, 1, 2**62, False)),
+        ("other sizes", adding(4), [(4,), (4, 4)], (None, 0, 1, 5, False)),
+        ("one bool", single("add", [F32, F32], F32, 4), [(4,)], (GOOD, 1, 1, 0, False)),
+        ("one block", single("add", [F32, F32], F32, 4000), [(4000,)], (None, 1, 1, 5, False)),
+        ("changes the type", single("to_i32", [F32], np.int32, 4), [(4,)], (None, 0, 1, 5, False)),
+    ],
+)
+def test_loops_are_refused(message, words, shapes, loop):
+    with pytest.raises(ValueError, match=message):
+        Program(words, shapes, loop)
+
+
 # ---- as an operator of the runtime
 
 

@@ -29,6 +29,9 @@ cdef extern from "blocks_kernels.h" nogil:
     enum:
         ONAX_TYPES
     const long long ONAX_PROGRAM_MAGIC
+    ctypedef struct onax_program
+    ctypedef void (*onax_parallel)(void *where, void (*task)(void *, size_t) noexcept nogil, size_t count,
+                                   void *user) noexcept nogil
     ctypedef struct onax_operation:
         const char *name
         char signature
@@ -37,7 +40,6 @@ cdef extern from "blocks_kernels.h" nogil:
         void *kernels[7]
     const onax_operation onax_operations[]
     const int onax_operation_count
-    const int onax_type_sizes[7]
     const char *onax_program_read(const int64_t *, size_t, onax_program **)
     void onax_program_free(onax_program *)
     int onax_program_inputs(const onax_program *)
@@ -46,9 +48,19 @@ cdef extern from "blocks_kernels.h" nogil:
     int64_t onax_program_elements(const onax_program *, int)
     double onax_program_work(const onax_program *)
     int onax_program_run(const onax_program *, const void **, void **, onax_parallel, void *)
+    ctypedef struct onax_loop:
+        onax_program *body
+        onax_program *condition
+        int64_t n_constants, n_carries, trips, reverse
+    const char *onax_loop_fault(const onax_loop *)
+    int64_t onax_loop_elements(const onax_loop *, int)
+    double onax_loop_work(const onax_loop *)
+    int onax_loop_run(const onax_loop *, const void **, void **)
     const void *onax_fused()
+    const void *onax_looped()
 
 add_operator(onax_fused())
+add_operator(onax_looped())
 
 MAGIC = ONAX_PROGRAM_MAGIC
 cdef double QUICK = 10e3     # nanoseconds of work for which the interpreter is not given to other threads
@@ -94,43 +106,30 @@ cdef dict _read_table():
 OPERATIONS = _read_table()
 
 
-cdef const char *program_read(const int64_t *words, size_t count, onax_program **program) noexcept nogil:
-    return onax_program_read(words, count, program)
-
-
-cdef void program_free(onax_program *program) noexcept nogil:
-    onax_program_free(program)
-
-
-cdef int program_inputs(const onax_program *program) noexcept nogil:
-    return onax_program_inputs(program)
-
-
-cdef int program_outputs(const onax_program *program) noexcept nogil:
-    return onax_program_outputs(program)
-
-
-cdef int64_t program_bytes(const onax_program *program, int buffer) noexcept nogil:
-    return onax_program_elements(program, buffer) * onax_type_sizes[onax_program_type(program, buffer)]
-
-
-cdef int program_run(const onax_program *program, const void **inputs, void **outputs, onax_parallel parallel,
-                     void *where) noexcept nogil:
-    return onax_program_run(program, inputs, outputs, parallel, where)
+cdef onax_program *read(words) except NULL:
+    """A verified program, which the caller frees."""
+    cdef cnp.ndarray flat = np.ascontiguousarray(words, np.int64).reshape(-1)
+    cdef onax_program *found = NULL
+    cdef const char *fault = onax_program_read(<const int64_t *>cnp.PyArray_DATA(flat), cnp.PyArray_SIZE(flat), &found)
+    if fault != NULL:
+        raise ValueError(f"not a program over blocks: {fault.decode()}")
+    return found
 
 
 @cython.final
 cdef class Program:
-    """A verified program.
+    """A verified program, or a loop of which each step is one.
 
     words    the program, as integers
     shapes   the shape of each result
+    loop     (words of the condition or None, constants, carries, trips, whether backwards): see onax_loop
 
     Calling it with a list of ndarrays, C-contiguous or not, gives a list of new ones.  ValueError for words that are no
     program or could leave their buffers, and for shapes that do not fit; TypeError for arrays of other types or sizes.
     """
 
-    cdef onax_program *handle
+    cdef onax_loop loop
+    cdef bint is_loop
     cdef readonly int n_in
     cdef readonly int n_out
     cdef int *types                  # NumPy's type numbers, of inputs and outputs
@@ -139,17 +138,22 @@ cdef class Program:
     cdef list shapes
     cdef object __weakref__
 
-    def __init__(self, words, shapes):
-        cdef cnp.ndarray flat = np.ascontiguousarray(words, np.int64).reshape(-1)
-        cdef const char *fault
+    def __init__(self, words, shapes, loop=None):
         cdef int i, n
-        if self.handle != NULL:
+        cdef const char *fault
+        if self.loop.body != NULL:
             raise ValueError("a program is made once")
-        fault = onax_program_read(<const int64_t *>cnp.PyArray_DATA(flat), cnp.PyArray_SIZE(flat), &self.handle)
-        if fault != NULL:
-            raise ValueError(f"not a program over blocks: {fault.decode()}")
-        self.n_in = onax_program_inputs(self.handle)
-        self.n_out = onax_program_outputs(self.handle)
+        self.loop.body = read(words)
+        self.n_in = onax_program_inputs(self.loop.body)
+        self.n_out = onax_program_outputs(self.loop.body)
+        if loop is not None:
+            condition, self.loop.n_constants, self.loop.n_carries, self.loop.trips, self.loop.reverse = loop
+            if condition is not None:
+                self.loop.condition = read(condition)
+            self.is_loop = True
+            fault = onax_loop_fault(&self.loop)
+            if fault != NULL:
+                raise ValueError(f"not a loop of programs: {fault.decode()}")
         n = self.n_in + self.n_out
         self.types = <int *>PyMem_Malloc((n + 1) * sizeof(int))
         self.elements = <int64_t *>PyMem_Malloc((n + 1) * sizeof(int64_t))
@@ -157,9 +161,10 @@ cdef class Program:
             raise MemoryError()
         self.descrs, self.shapes = [], [tuple(s) for s in shapes]
         for i in range(n):
-            descr = <cnp.dtype>_dtypes[onax_program_type(self.handle, i)]
+            descr = <cnp.dtype>_dtypes[onax_program_type(self.loop.body, i)]
             self.types[i] = descr.num
-            self.elements[i] = onax_program_elements(self.handle, i)
+            self.elements[i] = (onax_loop_elements(&self.loop, i) if self.is_loop
+                                else onax_program_elements(self.loop.body, i))
             if i >= self.n_in:
                 self.descrs.append(descr)
         if [int(np.prod(s, dtype=np.int64)) for s in self.shapes] != [self.elements[self.n_in + i]
@@ -167,14 +172,20 @@ cdef class Program:
             raise ValueError(f"results of shapes {self.shapes} have other sizes than the program's")
 
     def __dealloc__(self):
-        onax_program_free(self.handle)
+        onax_program_free(self.loop.body)
+        onax_program_free(self.loop.condition)
         PyMem_Free(self.types)
         PyMem_Free(self.elements)
 
     @property
     def work(self):
         """Nanoseconds that one thread is guessed to need."""
-        return onax_program_work(self.handle)
+        return onax_loop_work(&self.loop) if self.is_loop else onax_program_work(self.loop.body)
+
+    cdef int run(self, const void **inputs, void **outputs) noexcept nogil:
+        if self.is_loop:
+            return onax_loop_run(&self.loop, inputs, outputs)
+        return onax_program_run(self.loop.body, inputs, outputs, NULL, NULL)
 
     def __call__(self, list arrays):
         cdef const void *few[256]
@@ -199,11 +210,11 @@ cdef class Program:
                 a = fresh(<cnp.dtype>self.descrs[i], <tuple>self.shapes[i])
                 results.append(a)
                 pointers[self.n_in + i] = cnp.PyArray_DATA(a)
-            if onax_program_work(self.handle) < QUICK:
-                failed = onax_program_run(self.handle, pointers, <void **>(pointers + self.n_in), NULL, NULL)
+            if (onax_loop_work(&self.loop) if self.is_loop else onax_program_work(self.loop.body)) < QUICK:
+                failed = self.run(pointers, <void **>(pointers + self.n_in))
             else:
                 with nogil:
-                    failed = onax_program_run(self.handle, pointers, <void **>(pointers + self.n_in), NULL, NULL)
+                    failed = self.run(pointers, <void **>(pointers + self.n_in))
             if failed:
                 raise MemoryError()
         finally:

@@ -63,7 +63,24 @@ double onax_program_work(const onax_program *program);
 /* 0, or -1 when there is no memory.  `parallel` may be NULL. */
 int onax_program_run(const onax_program *program, const void *const *inputs, void *const *outputs,
                      onax_parallel parallel, void *where);
-/* The description of the operator `onax.Fused` (an onax_operator). */
+
+/* A loop of which each step is a program: inputs are constants, carries and slices of what is scanned, outputs the next
+   carries and slices of what is stacked.  With a condition (of constants and carries) it runs while that holds, else
+   `trips` times, from the last slice to the first if `reverse`. */
+typedef struct {
+    onax_program *body, *condition;
+    int64_t n_constants, n_carries, trips, reverse;
+} onax_loop;
+
+/* NULL, or why these programs are no loop. */
+const char *onax_loop_fault(const onax_loop *loop);
+/* Elements of an input of the loop, or of the outputs counted after them: slices count for all steps. */
+int64_t onax_loop_elements(const onax_loop *loop, int buffer);
+double onax_loop_work(const onax_loop *loop);
+int onax_loop_run(const onax_loop *loop, const void *const *inputs, void *const *outputs);
+
+/* The descriptions of the operators `onax.Fused` and `onax.Loop` (each an onax_operator). */
 const void *onax_fused(void);
+const void *onax_looped(void);
 
 #endif

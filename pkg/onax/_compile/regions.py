@@ -13,9 +13,12 @@ alive; a value between two equations of a region is never stored.
 
 Views (broadcasts, axes of length 1) are read through where they feed a region, and stay outside for other readers.
 What is computed from constants alone stays outside too: the lowering folds it.
+*Loops.*  A scan or while_loop whose step is small elementwise equations alone becomes one equation of `looped_p`.
 """
 
 from math import prod
+
+import numpy as np
 
 from onax._compile.cache import remember
 from onax._control.block_code import CODES, VIEWS, Code, Unfit
@@ -23,20 +26,23 @@ from onax._control.checkpoint import remat_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
-from onax._control.fused import assembled, dense, fused_p
+from onax._control.fused import assembled, dense, fused_p, looped_p, looped_program
 from onax._control.jit_call import jit_p
 from onax._control.scan import scan_p
-from onax._control.while_loop import while_p
+from onax._control.while_loop import settled, while_p
 from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from onax._core.trace import typeof
 from onax._ground import dims
+from onax._native.array import Array
 from onax._native.blocks import TYPES
-from onax._prims.shaping import iota_p
+from onax._prims.shaping import copy_p, iota_p
 from onax._transforms.simplify import drop_dead_code
 from onax.export.lower.native import is_one_node, is_preferred
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
 DIRECT_WORK = 80_000  # nanoseconds: twice what a part for another thread has (blocks_kernels.c)
+ONE_BLOCK = 1024  # elements at most in the values of a looped step
 FOLDED_BYTES = 1024  # constants up to this size are folded by the lowering
 
 _CALLS = {jit_p: "jaxpr", custom_jvp_call_p: "call_jaxpr", custom_vjp_call_p: "call_jaxpr", remat_p: "jaxpr"}
@@ -52,27 +58,42 @@ def fuse(jaxpr):
 
 
 def direct(jaxpr):
-    """The program over blocks that a ClosedJaxpr is as a whole, which needs no session of the runtime.
+    """What runs a ClosedJaxpr without a session of the runtime, from a list of ndarrays to a list of them.
 
-    None if it is none, or has work for a second thread.
+    A program over blocks, or a loop of them, that is the whole of it; None if it is none, or has work for a second
+    thread.
     """
     whole = fuse(jaxpr)
     working = [eqn for eqn in whole.eqns if not is_view(eqn)]
-    if len(working) != 1 or whole.constvars or not all(v.aval.dtype in TYPES for v in jaxpr.invars):
+    if len(working) != 1 or not all(v.aval.dtype in TYPES for v in jaxpr.invars):
         return None
     (eqn,) = working
     results = [x for x in whole.outvars if type(x) is not Literal]
     if len(set(results)) != len(whole.outvars) or not set(eqn.outvars).issuperset(results):
         return None
-    if eqn.primitive is fused_p:
-        eqns = eqn.params["jaxpr"].eqns
-    elif joins(eqn):
-        eqns = whole.eqns
-    else:
+    if eqn.primitive is looped_p:
+        return _direct_loop(whole, eqn) if len(whole.eqns) == 1 else None
+    if whole.constvars or not (eqn.primitive is fused_p or joins(eqn)):
         return None
+    eqns = eqn.params["jaxpr"].eqns if eqn.primitive is fused_p else whole.eqns
     inner = Jaxpr([], jaxpr.invars, whole.outvars, eqns, no_effects, jaxpr.debug_info)
     program = assembled(ClosedJaxpr(inner))[1]
     return program if program.work < DIRECT_WORK else None
+
+
+def _direct_loop(whole, eqn):
+    """The loop that is a whole program: arguments and constants in its order, and the results asked for."""
+    program = looped_program(**eqn.params)
+    places = {v: i for i, v in enumerate(whole.invars)}
+    known = {v: np.asarray(c._value if isinstance(c, Array) else c) for v, c in zip(whole.constvars, whole.consts)}
+    operands = [x.array._value if type(x) is Literal else known[x] if x in known else places[x] for x in eqn.invars]
+    wanted = [eqn.outvars.index(v) for v in whole.outvars]
+
+    def run(arrays):
+        results = program([arrays[x] if type(x) is int else x for x in operands])
+        return [results[i] for i in wanted]
+
+    return run
 
 
 # ---- calls
@@ -115,8 +136,21 @@ class _Opening:
             if not outermost:
                 results = [type(v)(v.aval) for v in eqn.outvars]
                 env.update(zip(eqn.outvars, results))
-            self.eqns.append(_with_fused_bodies(eqn, operands, results))
+            self.eqns.append(self._looped(eqn, operands, results) or _with_fused_bodies(eqn, operands, results))
         return [read(x) for x in jaxpr.outvars]
+
+    def _looped(self, eqn, operands, results):
+        """A loop whose steps are programs over blocks, as one equation; None for any other."""
+        if eqn.primitive not in (scan_p, while_p) or eqn.effects:
+            return None
+        found = _loop_of(eqn)
+        if found is None:
+            return None
+        consts, params = found
+        hoisted = [Var(typeof(c)) for c in consts]
+        self.constvars += hoisted
+        self.consts += consts
+        return JaxprEqn([*hoisted, *operands], results, looped_p, params, eqn.effects, eqn.source_info)
 
     def _call(self, callee, operands):
         env = dict(zip(callee.invars, operands))
@@ -136,6 +170,72 @@ def _with_fused_bodies(eqn, operands, results):
             body = params[name]
             params[name] = tuple(map(fuse, body)) if type(body) is tuple else fuse(body)
     return JaxprEqn(operands, results, eqn.primitive, params, eqn.effects, eqn.source_info)
+
+
+# ---- loops
+
+
+def _loop_of(eqn):
+    """(constants that go before the operands, parameters of `looped_p`) of a scan or while_loop; None if it is none."""
+    p = eqn.params
+    if eqn.primitive is scan_p:
+        layout = p["num_consts"], p["num_carry"], p["length"], p["reverse"]
+        steps, condition = _straight(p["jaxpr"]), None
+        if steps is None or not dims.is_constant(p["length"]) or not p["length"]:
+            return None
+    else:
+        n = p["cond_nconsts"] + p["body_nconsts"]
+        settled_loop = settled(p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"])
+        condition, steps = map(_straight, settled_loop)
+        if steps is None or condition is None:
+            return None
+        layout = n, len(eqn.outvars), 0, False
+    hoisted = [*steps.constvars, *(condition.constvars if condition else ())]
+    consts = [*steps.consts, *(condition.consts if condition else ())]
+    steps, condition = (j and _with_inputs(j, hoisted) for j in (steps, condition))
+    n_constants, n_carries, trips, reverse = layout
+    params = {"n_constants": n_constants + len(hoisted), "n_carries": n_carries, "trips": trips, "reverse": reverse}
+    params = {"jaxpr": steps, "condition": condition, **params}
+    try:
+        looped_program(**params)
+    except ValueError:  # it needs more registers than a program has
+        return None
+    return consts, params
+
+
+def _straight(jaxpr):
+    """A ClosedJaxpr of small elementwise equations alone, with each result computed, and there once; or None."""
+    if not all(e.primitive in CODES or e.primitive in VIEWS or e.primitive in _CALLS for e in jaxpr.eqns):
+        return None
+    found = drop_dead_code(opened(jaxpr))
+    given = [v.aval for v in (*found.invars, *found.constvars)]
+    if not found.invars or not all(a.dtype in TYPES and _is_short(a) for a in given):
+        return None
+    if not all(is_view(eqn) or (joins(eqn) and _is_short(eqn.outvars[0].aval)) for eqn in found.eqns):
+        return None
+    computed = {eqn.outvars[0] for eqn in found.eqns if not is_view(eqn)}
+    eqns, outvars = list(found.eqns), []
+    for x in found.outvars:
+        if type(x) is Literal or x not in computed or x in outvars:
+            copied = Var(x.aval)
+            eqn = JaxprEqn([x], [copied], copy_p, {})
+            if not joins(eqn):
+                return None
+            eqns.append(eqn)
+            x = copied
+        outvars.append(x)
+    inner = Jaxpr(found.constvars, found.invars, outvars, eqns, no_effects, found.debug_info)
+    return ClosedJaxpr(inner, found.consts)
+
+
+def _is_short(aval):
+    return dims.is_constant_shape(aval.shape) and 0 < prod(aval.shape) <= ONE_BLOCK
+
+
+def _with_inputs(jaxpr, variables):
+    """The program with its constants, and perhaps others, as first arguments."""
+    inner = Jaxpr([], [*variables, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns, no_effects, jaxpr.debug_info)
+    return ClosedJaxpr(inner)
 
 
 # ---- what can join

@@ -5,6 +5,8 @@ transformation.  Its parameter is the jaxpr of what it stands for, places in the
 into the words of a program over blocks (`_native/blocks_kernels.h`):
 
     equations -> loops, by the shape that they run over and what they wait for -> instructions -> registers -> words
+
+`looped` is a scan or while_loop of which each step (and the condition) is such a program.
 """
 
 import struct
@@ -333,3 +335,32 @@ def _abstract_eval(*avals, jaxpr):
 fused_p = Primitive(
     "fused", multiple_results=True, kernel=_kernel, abstract_eval=_abstract_eval, weak=NEVER, facts=frozenset()
 )
+
+
+def looped_program(jaxpr, condition, n_constants, n_carries, trips, reverse):
+    """The Program of a loop; kept with its jaxpr.  ValueError if it is none."""
+    key = "looped", condition, n_constants, n_carries, trips, reverse
+    found = jaxpr.cache.get(key)
+    if found is None:
+        words = [None if j is None else np.frombuffer(assembled(j)[0], np.int64) for j in (jaxpr, condition)]
+        shapes = _looped_shapes(jaxpr, n_carries, trips)
+        found = blocks.Program(words[0], shapes, (words[1], n_constants, n_carries, trips, reverse))
+        jaxpr.cache[key] = found
+    return found
+
+
+def _looped_shapes(jaxpr, n_carries, trips):
+    shapes = [v.aval.shape for v in jaxpr.outvars]
+    return [*shapes[:n_carries], *[(trips, *s) for s in shapes[n_carries:]]]
+
+
+def _looped_kernel(*operands, **params):
+    return tuple(looped_program(**params)(list(operands)))
+
+
+def _looped_abstract(*avals, jaxpr, n_carries, trips, **_):
+    shapes = _looped_shapes(jaxpr, n_carries, trips)
+    return [a.update(shape=s) for a, s in zip(jaxpr.out_avals, shapes)]
+
+
+looped_p = Primitive("looped", multiple_results=True, kernel=_looped_kernel, abstract_eval=_looped_abstract, weak=NEVER)
