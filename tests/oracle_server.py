@@ -18,12 +18,19 @@ import numpy as np
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
+import jax.extend.core
 import jax.numpy as jnp
 from jax import lax
 from jax._src.interpreters import mlir
 
 _modules = {}
-_PRIMITIVES = {p.name: p for p in mlir._lowerings}
+# What has rules for every platform, for this one, or is public where several platforms share a rule.
+_PRIMITIVES = {
+    p.name: p
+    for rules in (vars(lax.linalg).values(), mlir._platform_specific_lowerings["cpu"], mlir._lowerings)
+    for p in rules
+    if isinstance(p, jax.extend.core.Primitive)
+}
 
 
 def _dtype(name):

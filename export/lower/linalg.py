@@ -47,6 +47,8 @@ def _in_loops(primitive, function):
 
 def _loop(n, step, state):
     """The state after n steps; each is given its number, int32."""
+    if isinstance(n, int) and n == 0:
+        return state
     return fori_loop(0, n, lambda i, state: step(convert(i, I32), state), state)
 
 
@@ -125,6 +127,8 @@ def _times(column, row, like):
 def _cholesky(x):
     """Column by column: what a column explains is taken from the rest."""
     n = x.shape[-1]
+    if n == 0:
+        return x
     rest = ew.add(tril(x), adjoint(tril(x, -1)))
     row, column = _along(x.shape, -2), _along(x.shape, -1)
 
@@ -334,6 +338,8 @@ def _pivoted(x):
     column = _along(x.shape, -1)
     row = _along(x.shape, -2)
     places = broadcasted_iota(I32, (*batch, n), len(batch))
+    if k == 0:
+        return x, places
 
     def step(j, state):
         a, order = state
@@ -529,6 +535,8 @@ def _ordered(values, descending, *columns):
 
 
 def _eigh(x, *, lower, sort_eigenvalues, subset_by_index, algorithm):
+    if x.shape[-1] == 0:
+        return x, full_like(_real(x), 0, shape=x.shape[:-1])
     half = tril(x, -1) if lower else triu(x, 1)
     middle = _real(diagonal(x))
     row, column = _along(x.shape, -2), _along(x.shape, -1)

@@ -5,6 +5,9 @@
         linear=((i, ...), ...)                   groups of operands in which it is linear together; default: by LINEAR
         sums=(terms, function)                   for reductions: number of terms, function(*operands) -> sum of |terms|
         exact=True                               results must have the same bits everywhere
+    view=function                            list of results -> what is determined of them (signs of vectors are not)
+    roundings=n                              of the derivative in a narrow type, where more than a chain's 32
+    towards=function                         (operand number, direction) -> direction in which it may be moved
 
 `numbers` makes operands: deterministic, away from points where a function is not smooth.
 """
@@ -29,9 +32,23 @@ ALL = FLOATS + COMPLEXES + INTEGERS + BOOL
 class Sample:
     """One application of a primitive."""
 
-    __slots__ = ("differentiable", "exact", "linear", "operands", "params", "primitive", "sums")
+    __slots__ = ("differentiable", "exact", "linear", "operands", "params", "primitive", "roundings", "sums", "towards",
+                 "view")  # fmt: skip
 
-    def __init__(self, primitive, operands, params=None, *, differentiable=None, linear=None, sums=None, exact=None):
+    def __init__(
+        self,
+        primitive,
+        operands,
+        params=None,
+        *,
+        differentiable=None,
+        linear=None,
+        sums=None,
+        exact=None,
+        view=None,
+        roundings=None,
+        towards=None,
+    ):
         self.primitive = primitive
         self.operands = tuple(np.asarray(x) for x in operands)
         self.params = params or {}
@@ -44,6 +61,9 @@ class Sample:
         if exact is None:
             exact = DATA_MOVEMENT in primitive.facts or not inexact
         self.exact = exact
+        self.view = view
+        self.roundings = roundings
+        self.towards = towards
 
     @property
     def elementwise(self):

@@ -38,6 +38,11 @@ def _stack(x):
     return x.reshape(math.prod(lead), m, n)
 
 
+def _vectors(x):
+    """x as a stack of vectors, with one axis in front."""
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+
+
 def _together(count, size):
     return count > _MANY and size <= _SMALL
 
@@ -173,7 +178,7 @@ def _lu_together(a, k):
 def lu_pivots_to_permutation(pivots, *, permutation_size):
     """The rows' order after the exchanges that pivots name."""
     *lead, k = pivots.shape
-    flat = pivots.reshape(-1, k)
+    flat = pivots.reshape(math.prod(lead), k)
     order = np.tile(np.arange(permutation_size, dtype=np.int32), (len(flat), 1))
     rows = np.arange(len(flat))
     for i in range(k):
@@ -223,7 +228,7 @@ def householder_product(a, taus):
         raise ValueError("shapes do not fit")
     orgqr = _lapack(a, "orgqr", "householder_product")
     out = np.empty(a.shape, a.dtype)
-    stack, flat, rows = _stack(out), taus.reshape(-1, taus.shape[-1]), _stack(a)
+    stack, flat, rows = _stack(out), _vectors(taus), _stack(a)
     for i in range(len(stack)) if one_or_more(m, n) else ():
         stack[i] = orgqr(rows[i], flat[i])[0]
     return out
@@ -235,7 +240,7 @@ def ormqr(a, taus, c, *, left, transpose):
     adjoint = "C" if a.dtype.kind == "c" else "T"
     out = np.empty(c.shape, c.dtype)
     stack, rows, given = _stack(out), _stack(a), _stack(c)
-    flat = taus.reshape(-1, taus.shape[-1])
+    flat = _vectors(taus)
     side, trans = "L" if left else "R", adjoint if transpose else "N"
     for i in range(len(stack)) if c.size else ():
         stack[i] = routine(side, trans, rows[i][:, : flat.shape[1]], flat[i], given[i], 64 * max(c.shape[-2:]))[0]
@@ -375,7 +380,7 @@ def tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
     if n == 1:
         return b / d[..., None]
     stack, given = _stack(out), _stack(b)
-    below, middle, above = (x.reshape(-1, n) for x in (dl, d, du))
+    below, middle, above = map(_vectors, (dl, d, du))
     for i in range(len(stack)):
         *_, x, info = gtsv(below[i, 1:], middle[i], above[i, :-1], given[i])
         if not info:

@@ -168,13 +168,21 @@ from onax.numpy._mapping import (
     piecewise,
     vectorize,
 )
+from onax.numpy._number_theory import gcd, i0, lcm, unwrap
 from onax.numpy._padding import (
     pad,
 )
 from onax.numpy._polynomials import (
+    poly,
     polyadd,
     polyder,
+    polydiv,
+    polyfit,
+    polyint,
+    polymul,
     polysub,
+    polyval,
+    roots,
     vander,
 )
 from onax.numpy._products import (
@@ -460,6 +468,7 @@ from onax.numpy._windows import (
     blackman,
     hamming,
     hanning,
+    kaiser,
 )
 
 newaxis = None

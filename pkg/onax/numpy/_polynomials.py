@@ -6,11 +6,20 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._control.scan import scan
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax.numpy._arithmetic import power
+from onax.numpy._convolution import convolve
+from onax.numpy._decompositions import eigvals
+from onax.numpy._editing import trim_zeros
+from onax.numpy._products import dot, outer
 from onax.numpy._promotion import array_of, check_arraylike, promote_dtypes, promote_dtypes_inexact
-from onax.numpy._ufuncs import add, subtract
+from onax.numpy._reductions import all as all_
+from onax.numpy._shaping import atleast_1d, concatenate
+from onax.numpy._solvers import inv, lstsq
+from onax.numpy._ufuncs import add, sqrt, subtract
+from onax.numpy._where import where
 
 
 def _padded(x, n):
@@ -70,3 +79,203 @@ def vander(x, N=None, increasing=False):
     if dtypes.is_integer(x.dtype):
         return power(base, exponent)
     return lax.pow(base, exponent)
+
+
+@staged("poly")
+def _poly(zeros):
+    zeros = eigvals(zeros) if zeros.ndim == 2 else zeros
+    out = lax.full((1,), 1, zeros.dtype)
+    for i in range(zeros.shape[0]):
+        factor = concatenate([lax.full((1,), 1, zeros.dtype), lax.expand_dims(-zeros[i], (0,))])
+        out = convolve(out, factor, mode="full")
+    return out
+
+
+def poly(seq_of_zeros):
+    """The coefficients of the polynomial with these zeros, or of a square matrix' characteristic polynomial.
+
+    Raises ValueError for other shapes.
+    """
+    check_arraylike("poly", seq_of_zeros)
+    (zeros,) = promote_dtypes_inexact(seq_of_zeros)
+    zeros = atleast_1d(zeros)
+    shape = zeros.shape
+    if not (len(shape) == 1 or (len(shape) == 2 and shape[0] == shape[1] and shape[0] != 0)):
+        raise ValueError("input must be 1d or non-empty square 2d array.")
+    if len(shape) == 1 and not shape[0]:
+        return lax.full((), 1, zeros.dtype)
+    return _poly(zeros)
+
+
+def polydiv(u, v, *, trim_leading_zeros=False):
+    """(quotient, remainder) of two polynomials; the remainder keeps its leading zeros unless they are to be trimmed."""
+    check_arraylike("polydiv", u, v)
+    u, v = promote_dtypes_inexact(u, v)
+    m, n = len(u) - 1, len(v) - 1
+    scale = 1.0 / v[0]
+    quotient = lax.full((max(m - n + 1, 1),), 0, u.dtype)
+    for k in range(m - n + 1):
+        d = scale * u[k]
+        quotient = quotient.at[k].set(d)
+        u = u.at[k : k + n + 1].add(-d * v)
+    return quotient, trim_zeros(u, trim="f") if trim_leading_zeros else u
+
+
+@staged("polyint", static_argnames=("m",))
+def _polyint(p, k, m):
+    n = p.shape[0]
+    grid = (np.arange(m + n, dtype=np.int64)[None, :] - np.arange(m)[:, None])[:, ::1]
+    factors = np.prod(np.maximum(1, grid), axis=0)[::-1].astype(p.dtype)
+    return lax.div(concatenate([p, k]), array_of("polyint", np.ascontiguousarray(factors)))
+
+
+def polyint(p, m=1, k=None):
+    """The m-th integral of a polynomial, with integration constants k (one for all, or m; 0 by default)."""
+    m = concrete_or_error(operator.index, m, "'m' argument of jnp.polyint")
+    k = 0 if k is None else k
+    check_arraylike("polyint", p, k)
+    p, k = promote_dtypes_inexact(p, k)
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    k = atleast_1d(k)
+    if k.shape[0] == 1:
+        k = lax.broadcast_in_dim(k[0], (m,), ())
+    if k.shape != (m,):
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or m.")
+    return p if m == 0 else _polyint(p, k, m=m)
+
+
+def polymul(a1, a2, *, trim_leading_zeros=False):
+    """The product of two polynomials."""
+    check_arraylike("polymul", a1, a2)
+    a1, a2 = promote_dtypes_inexact(a1, a2)
+    if trim_leading_zeros and (len(a1) > 1 or len(a2) > 1):
+        a1, a2 = trim_zeros(a1, trim="f"), trim_zeros(a2, trim="f")
+    if len(a1) == 0:
+        a1 = lax.full((1,), 0, a1.dtype)
+    if len(a2) == 0:
+        a2 = lax.full((1,), 0, a2.dtype)
+    return convolve(a1, a2, mode="full")
+
+
+@staged("polyval", static_argnames=("unroll",))
+def polyval(p, x, *, unroll=16):
+    """The values of a polynomial at x, by Horner's rule.  unroll: how many steps stand in a loop's body."""
+    check_arraylike("polyval", p, x)
+    p, x = promote_dtypes(p, x)
+    shape = lax.broadcast_shapes(p.shape[1:], x.shape)
+    start = lax.full_like(x, 0, shape=shape)
+    out, _ = scan(lambda y, c: (y * x + c, None), start, p, unroll=unroll)
+    return out
+
+
+def _companion_roots(p):
+    n = p.shape[0] - 1
+    rows, columns = (lax.broadcasted_iota(np.int32, (n, n), axis) for axis in (0, 1))
+    below = lax.convert_element_type(lax.eq(rows, columns + 1), p.dtype)
+    first = lax.broadcast_in_dim(-p[1:] / p[0], (n, n), (1,))
+    return eigvals(where(lax.eq(rows, lax.full_like(rows, 0)), first, below))
+
+
+@staged("_roots")
+def _roots(p, num_leading_zeros):
+    n = p.shape[0]
+    rolled = lax.dynamic_slice(concatenate([p, lax.full_like(p, 0)]), (num_leading_zeros,), (n,))
+    found = _companion_roots(rolled)
+    _, found = lax.sort_key_val(lax.eq(found, lax.full_like(found, 0)), found)  # zeros to the end
+    places = lax.iota(np.int32, n - 1)
+    return where(places < n - 1 - num_leading_zeros, found, complex(np.nan, np.nan))
+
+
+def _no_roots(p):
+    return lax.full((0,), 0, dtypes.to_complex_dtype(p.dtype))
+
+
+def roots(p, *, strip_zeros=True):
+    """The zeros of a polynomial, complex.
+
+    strip_zeros leaves out leading zeros, as NumPy does, whose number must then be known (not under jit); otherwise the
+    result has len(p) - 1 numbers, NaN for each leading zero.  Raises ValueError unless p is a vector.
+    """
+    check_arraylike("roots", p)
+    (p,) = promote_dtypes_inexact(p)
+    p = atleast_1d(p)
+    if p.ndim != 1:
+        raise ValueError("Input must be a rank-1 array.")
+    if p.size < 2:
+        return _no_roots(p)
+    leading = (lax.cummax(lax.convert_element_type(p != 0, np.int32), axis=0) == 0).sum()
+    if strip_zeros:
+        leading = concrete_or_error(
+            int, leading, "The error occurred in the jnp.roots() function. To use this within a JIT-compiled context, "
+            "pass strip_zeros=False, but be aware that leading zeros will result in some returned roots being set to "
+            "NaN.",
+        )  # fmt: skip
+        trailing = int((lax.cummax(lax.convert_element_type(lax.rev(p, (0,)) != 0, np.int32), axis=0) == 0).sum())
+        if leading == p.shape[0]:
+            return _no_roots(p)
+        p = p[leading : p.shape[0] - trailing]
+        found = _companion_roots(p) if p.shape[0] > 1 else _no_roots(p)
+        return concatenate([found, lax.full((trailing,), 0, found.dtype)])
+    everything_zero = all_(p == 0)
+    found = _roots(p, lax.convert_element_type(where(everything_zero, 0, leading), np.int32))
+    return where(everything_zero, complex(np.nan, np.nan), found)
+
+
+@staged("polyfit", static_argnames=("deg", "rcond", "full", "cov"))
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """The coefficients of the polynomial of degree deg that fits y at x best, by least squares.
+
+    y may have columns, each fitted.  w weighs the points.  full: also residuals, rank, singular values and rcond;
+    cov: also the covariance of the coefficients ("unscaled": not scaled by the residuals).  Raises TypeError or
+    ValueError for shapes that do not fit.
+    """
+    check_arraylike("polyfit", x, y)
+    deg = concrete_or_error(int, deg, "deg must be int")
+    order = deg + 1
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    x, y = array_of("polyfit", x), array_of("polyfit", y)
+    if x.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if x.size == 0:
+        raise TypeError("expected non-empty vector for x")
+    if y.ndim not in (1, 2):
+        raise TypeError("expected 1D or 2D array for y")
+    if x.shape[0] != y.shape[0]:
+        raise TypeError("expected x and y to have same length")
+    x, y = promote_dtypes_inexact(x, y)
+    if rcond is None:
+        rcond = len(x) * float(dtypes.finfo(x.dtype).eps)
+    lhs, rhs = vander(x, order), y
+    if w is not None:
+        lhs, rhs = _weighted(lhs, rhs, y, w)
+    scale = sqrt((lhs * lhs).sum(axis=0))
+    lhs = lhs / scale[None, :]
+    c, residuals, rank, s = lstsq(lhs, rhs, rcond)
+    c = (c.T / scale).T
+    if full:
+        return c, residuals, rank, s, lax.full((), rcond, s.dtype)
+    return (c, _covariance(lhs, scale, residuals, len(x), order, y.ndim, cov)) if cov else c
+
+
+def _weighted(lhs, rhs, y, w):
+    check_arraylike("polyfit", w)
+    (w,) = promote_dtypes_inexact(w)
+    if w.ndim != 1:
+        raise TypeError("expected a 1-d array for weights")
+    if w.shape[0] != y.shape[0]:
+        raise TypeError("expected w and y to have the same length")
+    return lhs * w[:, None], rhs * (w[:, None] if rhs.ndim == 2 else w)
+
+
+def _covariance(lhs, scale, residuals, count, order, rank_of_y, cov):
+    base = inv(dot(lhs.T, lhs)) / outer(scale, scale)
+    if cov == "unscaled":
+        factor = 1
+    else:
+        if count <= order:
+            raise ValueError("the number of data points must exceed order to scale the covariance matrix")
+        factor = residuals / (count - order)
+        factor = factor[0] if rank_of_y == 1 else factor
+    return base * factor if rank_of_y == 1 else base[:, :, None] * factor

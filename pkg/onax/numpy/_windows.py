@@ -7,6 +7,8 @@ import numpy as np
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
+from onax.numpy._number_theory import i0
+from onax.numpy._promotion import to_dtype
 
 
 def _points(name, M):
@@ -57,3 +59,15 @@ def hanning(M):
     if n is None:
         return _ones(M, dtype)
     return lax.mul(dtype.type(0.5), lax.sub(dtype.type(1), _cosine(n, M, 1, dtype)))
+
+
+def kaiser(M, beta):
+    """The Kaiser window: a ratio of Bessel functions, narrower for larger beta."""
+    M, dtype, n = _points("kaiser", M)
+    if n is None:
+        return _ones(M, dtype)
+    half = dtype.type(0.5 * (M - 1))
+    place = lax.integer_pow(lax.div(lax.sub(n, half), half), 2)
+    beta = to_dtype(beta, dtype)
+    root = lax.sqrt(lax.sub(dtype.type(1), place))
+    return lax.div(i0(lax.mul(beta, root)), i0(beta))
