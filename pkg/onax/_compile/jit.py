@@ -28,7 +28,6 @@ from onax._transforms import key_reuse
 from onax._transforms.abstract import ShapeDtypeStruct, argument_avals, stage
 from onax._transforms.flatten import check_callable, debug_info, fun_name, fun_signature, normalize_argnums
 from onax._transforms.staging import hoist_tracers
-from onax._transforms.transfer import device_put
 
 logging = LazyModule("logging")
 
@@ -187,7 +186,8 @@ class PjitFunction(JitFunction):
             donated = donated_leaves(self, args, kwargs)
             params["donated_invars"] = (False,) * len(staged.hoisted) + tuple(donated)
         if options.in_shardings is not None or options.out_shardings is not None:
-            params.update(placing.stated(options, args, staged))
+            dynamic = () if options.in_shardings is None else placing.dynamic_arguments(self, args, kwargs)
+            params.update(placing.stated(options, dynamic, staged))
         return tree_unflatten(staged.out_tree, bind_jit([*staged.hoisted, *staged.leaves], params))
 
     def _miss(self, args, kwargs):
@@ -198,8 +198,9 @@ class PjitFunction(JitFunction):
                 raise escaped_tracer_error(leaf)
         options = self._options
         if options.in_shardings is not None:
-            args = placing.put_arguments(args, options.in_shardings)
+            args = placing.put_arguments(self, args, kwargs, options.in_shardings)
         entry, staged = compile_call(self, args, kwargs)
+        places = placing.places_of_results(staged.jaxpr, staged.leaves)
         watched = context.option_word() & (SPECIAL | KEY_REUSE)
         if key_reuse.checking():
             run = functools.partial(entry.run, staged.leaves)
@@ -208,12 +209,10 @@ class PjitFunction(JitFunction):
             result = entry.run(staged.leaves)
         if watched & SPECIAL:
             check_special(self, args, kwargs, result)
-        places = placing.places_of_results(staged.jaxpr, staged.leaves)
-        if places is not None:
-            result = placing.place_tree(result, places)
         if options.out_shardings is not None:
-            result = device_put(result, placing.resolve(options.out_shardings, "out_shardings"))
-            places = ()
+            result, places = placing.put_results(result, options.out_shardings, places), ()
+        elif places is not None:
+            result = placing.place_tree(result, places)
         if watched or places is not None or options.in_shardings is not None:
             return result, None  # arguments and results are looked at, or moved: no call without Python
         return result, entry
@@ -313,7 +312,7 @@ def compile_call(jitted, args, kwargs):
         donated = usable_donations(flags, staged.avals, staged.jaxpr.out_avals)
         unused = [a.str_short() for i, (a, flag) in enumerate(zip(staged.avals, flags)) if flag and i not in donated]
         if unused:
-            warnings.warn(f"Some donated buffers were not usable: {', '.join(unused)}.", stacklevel=3)
+            warnings.warn(f"Some donated buffers were not usable: {', '.join(unused)}.", stacklevel=source.stacklevel())
     entry = Entry(executable, staged.out_tree, device=device, committed=committed, donated=donated)
     return entry, staged
 
@@ -366,13 +365,13 @@ def _incompatible(leaves, first, second, name, paths):
     return ValueError(f"Received incompatible devices for jitted computation. Got {texts[0]} and {texts[1]}")
 
 
-def _evaluate_jit(*args, jaxpr, name, keep_unused=False, **_):
+def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_shardings=(), **_):
     """`jit_p` on values: the compiled program."""
     if config.jax_disable_jit:
         return planning.evaluate(jaxpr, args)
     device, committed = placement(args, name, lambda: jaxpr.debug_info.arg_names)
+    places = placing.places_of_results(jaxpr, args, in_shardings, out_shardings)
     results = executable_of(jaxpr, name, keep_unused).run(args, device, committed)
-    places = placing.places_of_results(jaxpr, args)
     return results if places is None else placing.place(results, places)
 
 

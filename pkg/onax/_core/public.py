@@ -6,9 +6,14 @@ JAX compiles many of these functions, with options such as `axis` as static argu
 looks at anything else.  Those functions ask for the hashes here too.  Other calls pay for one `try` alone.
 """
 
+import re
 from functools import update_wrapper
 
+import numpy as np
+
 from onax._ground.source import is_internal, leave
+from onax._native.array import Array
+from onax._native.avals import ShapedArray
 
 _PLAIN = (TypeError, ValueError, IndexError, OverflowError)
 
@@ -35,7 +40,7 @@ def _public(function, name, module, static):
         try:
             return function(*args, **kwargs)
         except _PLAIN as error:
-            name_error(error, label)
+            name_error(error, label, args)
             leave(error)
             raise
 
@@ -46,12 +51,35 @@ def _public(function, name, module, static):
     return call
 
 
-def name_error(error, label):
-    """Puts the function's name below an error that left a call of it, unless its words name it."""
-    if _is_ours(error):
-        name = label.rpartition(".")[2]
-        if name not in str(error) and not any(name in note for note in getattr(error, "__notes__", ())):
-            error.add_note(f"In a call of {label}.")
+def name_error(error, label, args=()):
+    """Adds a note to an error that left a call of a function: its name and the types of its operands.
+
+    Not where the error's own words have them.
+    """
+    if not _is_ours(error):
+        return
+    text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+    avals = _types(args)
+    named = label.rpartition(".")[2] in text
+    complete = all(str(a.shape) in text or a.str_short() in text for a in avals)
+    if not named or not (complete or _SHAPES.search(text) is None):
+        types = ", ".join(a.str_short() for a in avals)
+        error.add_note(f"In a call of {label}({types}).")
+
+
+_SHAPES = re.compile("shape|dimension|broadcast")
+
+
+def _types(args):
+    """Types of the first few arrays among the arguments, also in lists and tuples."""
+    found = []
+    for x in args:
+        for item in x if isinstance(x, (list, tuple)) else (x,):
+            if isinstance(item, Array):
+                found.append(item.aval)
+            elif isinstance(item, np.ndarray) and item.dtype.kind in "biufc":
+                found.append(ShapedArray(item.shape, item.dtype))
+    return found[:6]
 
 
 def _is_ours(error):

@@ -194,7 +194,7 @@ def check_user_dtype(dtype, function=None):
     warnings.warn(
         f"{text}, and will be truncated to dtype {canonical.name}. To enable more dtypes, set the jax_enable_x64 "
         "configuration option or the JAX_ENABLE_X64 shell environment variable.",
-        stacklevel=4,
+        stacklevel=source.stacklevel(),
     )
     return canonical
 

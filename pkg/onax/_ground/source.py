@@ -146,6 +146,14 @@ def user_location():
     return None
 
 
+def stacklevel():
+    """The `stacklevel` with which a warning that the calling function gives points at the user's line."""
+    frame, level = sys._getframe(1), 1
+    while frame is not None and is_internal(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 def user_frames(limit=5):
     """Records of the innermost frames outside onax, outermost first."""
     found, frame = [], sys._getframe(1)

@@ -5,11 +5,13 @@ Each `foo_p` is the primitive behind `foo`; what a name does stands in `_prims/<
 
 import importlib
 
+from onax._control.barrier import optimization_barrier, optimization_barrier_p
 from onax._control.cond import cond, cond_p, switch
 from onax._control.reducers import associative_scan, reduce, reduce_p
 from onax._control.scan import map_ as map
 from onax._control.scan import scan, scan_p
 from onax._control.solves import custom_linear_solve, custom_root
+from onax._control.solves import custom_linear_solve_p as linear_solve_p
 from onax._control.while_loop import fori_loop, while_loop, while_p
 from onax._core.public import publish as _publish
 from onax._ground.dtypes import dtype
@@ -349,7 +351,7 @@ from onax.lax._windows import reduce_window
 
 # The rest are operations themselves: short calls, whose own rules name them.
 _NAMED = (
-    "all_gather all_to_all argmax argmin associative_scan betainc broadcast broadcast_like broadcast_shapes "
+    "all_gather all_to_all argmax argmin associative_scan betainc broadcast broadcast_like "
     "broadcast_to_rank collapse conj conv cumlogsumexp cummax cummin cumprod cumsum dot dynamic_index_in_dim "
     "dynamic_slice_in_dim dynamic_update_index_in_dim dynamic_update_slice_in_dim expand_dims full_like index_in_dim "
     "index_take integer_pow map pmax pmean pmin pow ppermute psum psum_scatter pswapaxes reciprocal reduce reduce_and "

@@ -11,7 +11,7 @@ import numpy as np
 
 from onax import lax
 from onax._core.trace import Tracer, as_array, typeof
-from onax._ground import dims, dtypes
+from onax._ground import dims, dtypes, source
 from onax._ground.config import config
 from onax._ground.errors import TypePromotionError
 from onax._native import context
@@ -229,7 +229,7 @@ def _one_dtype(x, values):
             f"dtype={x.dtype} with jax_numpy_dtype_promotion={config.jax_numpy_dtype_promotion}. In future JAX "
             "releases this will result in an error.",
             FutureWarning,
-            stacklevel=4,
+            stacklevel=source.stacklevel(),
         )
     return promote_dtypes(x, values)
 

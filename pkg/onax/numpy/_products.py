@@ -6,6 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.public import name_error
 from onax._ground import dims, dtypes
 from onax._ground.config import config
 from onax._native.array import Array, ArrayImpl
@@ -52,9 +53,14 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
         and precision is preferred_element_type is None and not (a.weak_type or b.weak_type)
         and not config.jax_default_matmul_precision
     ):  # fmt: skip
-        return lax.dot_general_p.bind(
-            a, b, dimension_numbers=_MATRIX_NUMBERS, precision=None, preferred_element_type=a.dtype, out_sharding=None
-        )
+        try:
+            return lax.dot_general_p.bind(
+                a, b, dimension_numbers=_MATRIX_NUMBERS, precision=None, preferred_element_type=a.dtype,
+                out_sharding=None,
+            )  # fmt: skip
+        except TypeError as error:
+            name_error(error, "onax.numpy.matmul", (a, b))
+            raise
     for position, x in enumerate((a, b)):
         if isinstance(x, Array) and x.ndim > 0:
             continue
@@ -62,9 +68,13 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
         if np.ndim(x) < 1:
             raise ValueError(f"matmul input operand {position} must have ndim at least 1, but it has ndim 0")
     a, b, dtype, weak = _operands("matmul", a, b, preferred_element_type)
-    if a.ndim == b.ndim == 2:
-        return contract(a, b, _MATRIX_NUMBERS, precision, dtype, weak)
-    return _stacked_matmul(a, b, precision, dtype, weak)
+    try:
+        if a.ndim == b.ndim == 2:
+            return contract(a, b, _MATRIX_NUMBERS, precision, dtype, weak)
+        return _stacked_matmul(a, b, precision, dtype, weak)
+    except TypeError as error:
+        name_error(error, "onax.numpy.matmul", (a, b))
+        raise
 
 
 def _stacked_matmul(a, b, precision, dtype, weak):
@@ -111,7 +121,11 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
         numbers = (((), ()), ((), ()))
     else:
         numbers = (((a.ndim - 1,), (max(0, b.ndim - 2),)), ((), ()))
-    return contract(a, b, numbers, precision, dtype, weak)
+    try:
+        return contract(a, b, numbers, precision, dtype, weak)
+    except TypeError as error:
+        name_error(error, "onax.numpy.dot", (a, b))
+        raise
 
 
 def vdot(a, b, *, precision=None, preferred_element_type=None):

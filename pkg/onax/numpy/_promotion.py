@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from onax import lax
-from onax._ground import dtypes
+from onax._ground import dtypes, source
 from onax._ground.config import config
 from onax._native.array import Array, ArrayImpl, from_user, make_array
 from onax._native.context import get_trace
@@ -195,7 +195,7 @@ def _rank_promotion(name, shapes):
     warnings.warn(
         f"Following NumPy automatic rank promotion for {name} on shapes {text}. Set the jax_numpy_rank_promotion "
         "config option to 'allow' to disable this warning.",
-        stacklevel=4,
+        stacklevel=source.stacklevel(),
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.public import name_error
 from onax._ground import dtypes
 from onax._native.array import ArrayImpl
 from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_dtypes
@@ -24,7 +25,11 @@ def where(condition, x, y):
     if condition.dtype != np.bool_:
         condition = lax.ne(condition, condition.dtype.type(0))
     x, y = promote_dtypes(x, y)
-    shape = lax.broadcast_shapes(condition.shape, x.shape, y.shape)
+    try:
+        shape = lax.broadcast_shapes(condition.shape, x.shape, y.shape)
+    except ValueError as error:
+        name_error(error, "onax.numpy.where")
+        raise
     # a scalar condition selects whole arrays: it stays a scalar
     condition = condition if condition.shape == () else _broadcast(condition, shape)
     x, y = _broadcast(x, shape), _broadcast(y, shape)
