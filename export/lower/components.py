@@ -10,9 +10,10 @@ import numpy as np
 from onax._ground import dims
 from onax._ground.dtypes import ExtendedDType
 from onax._ground.errors import LoweringError
-from onax._native import host, nodes
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
+from onax._native.host import Handle
+from onax._native.nodes import parts_kernel
 from onax.export.graph import ops
 from onax.export.graph.kernels import ELEMENT_TYPES
 
@@ -72,9 +73,9 @@ def split(g, value, aval):
         return value
     n = int(np.prod(axes))
     if _by_a_node(g, aval, dtype):
-        kernel = nodes.parts("parts", [(aval.shape, dtype)] * n, (aval.size, n, dtype.itemsize, 0))
+        kernel = parts_kernel("parts", [(aval.shape, dtype)] * n, (aval.size, n, dtype.itemsize, 0))
         outs = [(aval.shape, dtype)] * n
-        return g.node("Host", value, outs=outs, domain="onax", kernel=host.Handle(kernel), primitive="parts")
+        return g.node("Host", value, outs=outs, domain="onax", kernel=Handle(kernel), primitive="parts")
     flat = ops.reshape(g, value, (*aval.shape, n)) if len(axes) > 1 else value
     last = len(aval.shape)
     return tuple(g.node("Gather", flat, g.const(i, ops.INT64), out=(aval.shape, dtype), axis=last) for i in range(n))
@@ -87,8 +88,8 @@ def join(g, value, aval):
     axes, dtype = trailing(aval.dtype)
     if _by_a_node(g, aval, dtype):
         out = (*aval.shape, *axes), dtype
-        kernel = nodes.parts("parts", [out], (aval.size, len(value), dtype.itemsize, 1))
-        return g.node("Host", *value, out=out, domain="onax", kernel=host.Handle(kernel), primitive="parts")
+        kernel = parts_kernel("parts", [out], (aval.size, len(value), dtype.itemsize, 1))
+        return g.node("Host", *value, out=out, domain="onax", kernel=Handle(kernel), primitive="parts")
     last = len(aval.shape)
     flat = ops.concat(g, [ops.unsqueeze(g, v, (last,)) for v in value], last)
     return ops.reshape(g, flat, (*aval.shape, *axes)) if len(axes) > 1 else flat

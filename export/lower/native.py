@@ -13,11 +13,13 @@ from onax._control.jit_call import jit_p
 from onax._core.jaxpr import Literal
 from onax._ground import dims
 from onax._ground.errors import LoweringError
-from onax._native import host, indexed, nodes
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.context import Quiet
 from onax._native.dispatch import Primitive
+from onax._native.host import Handle, Kernel
+from onax._native.indexed import how_to_scatter, numbers_of, scatter_kernel, take_kernel
+from onax._native.nodes import bits_kernel, blocks_kernel, erf_inv_kernel, fold_in_kernel, normal_kernel, split_kernel
 from onax._prims import elementwise as el
 from onax._prims import random as prims
 from onax._prims.convert import convert_element_type_p, reduce_precision_p
@@ -51,7 +53,7 @@ F32 = np.dtype(np.float32)
 def host_node(g, kernel, values, out_avals, *, ordered=False):
     """The results of a Host node, tuples where the dtype has components.
 
-    kernel    host.Kernel of the flat operands and results
+    kernel    Kernel of the flat operands and results
     ordered   the node has an effect: it follows the nodes with effects before it, by a token that goes through all
     """
     inputs, avals = flat_values(values), flat_avals(out_avals)
@@ -61,7 +63,7 @@ def host_node(g, kernel, values, out_avals, *, ordered=False):
     if not inputs:
         inputs.append(g.const(False))
     outer, g.model.prefix = g.model.prefix, kernel.name
-    results = g.node("Host", *inputs, outs=avals, domain="onax", kernel=host.Handle(kernel), primitive=kernel.name)
+    results = g.node("Host", *inputs, outs=avals, domain="onax", kernel=Handle(kernel), primitive=kernel.name)
     g.model.prefix = outer
     if ordered:
         *results, g.token = results
@@ -128,7 +130,7 @@ def _in_python(eqn):
         results = results if many else (results,)
         return [part for x, a in zip(results, out_avals) for part in parts_of(np.asarray(x), a.dtype)]
 
-    return host.Kernel(eqn.primitive.name, run, stated(out_avals))
+    return Kernel(eqn.primitive.name, run, stated(out_avals))
 
 
 def _assembly(avals):
@@ -158,14 +160,14 @@ def _random_bits(eqn):
     keys, out = eqn.invars[0].aval, eqn.outvars[0].aval
     if not (_is_threefry(keys, eqn.params) and keys.size):
         return _in_python(eqn)
-    return nodes.bits("random_bits", stated([out]), (keys.size, out.size // keys.size, eqn.params["bit_width"]))
+    return bits_kernel("random_bits", stated([out]), (keys.size, out.size // keys.size, eqn.params["bit_width"]))
 
 
 def _random_split(eqn):
     keys, out = eqn.invars[0].aval, eqn.outvars[0].aval
     if not (_is_threefry(keys, eqn.params) and 0 < out.size <= _FEW):
         return _in_python(eqn)
-    return nodes.split("random_split", stated([out]), (keys.size, out.size // keys.size))
+    return split_kernel("random_split", stated([out]), (keys.size, out.size // keys.size))
 
 
 def _steps(avals, out):
@@ -180,18 +182,18 @@ def _random_fold_in(eqn):
     sizes = _steps(avals, out)
     if sizes is None or not _is_threefry(avals[0], eqn.params):
         return _in_python(eqn)
-    return nodes.fold_in("random_fold_in", stated([out]), sizes)
+    return fold_in_kernel("random_fold_in", stated([out]), sizes)
 
 
 def _threefry2x32(eqn):
     outs = [v.aval for v in eqn.outvars]
     sizes = _steps([v.aval for v in eqn.invars], outs[0])
-    return _in_python(eqn) if sizes is None else nodes.blocks("threefry2x32", stated(outs), sizes)
+    return _in_python(eqn) if sizes is None else blocks_kernel("threefry2x32", stated(outs), sizes)
 
 
 def _erf_inv(eqn):
     out = eqn.outvars[0].aval
-    return nodes.erf_inv("erf_inv", stated([out]), (out.size,)) if out.dtype == F32 else _in_python(eqn)
+    return erf_inv_kernel("erf_inv", stated([out]), (out.size,)) if out.dtype == F32 else _in_python(eqn)
 
 
 _INDICES = frozenset((np.dtype(np.int32), np.dtype(np.int64)))
@@ -206,7 +208,7 @@ def _rows(eqn, x, indices, points, index_map, batching, clips, how):
     if x.dtype not in ELEMENT_TYPES or not x.size or not indices.size or how is None:
         return None
     n, wide = indices.size // depth, indices.dtype.itemsize == 8
-    return indexed.numbers_of(how, x.shape, depth, n, x.dtype.itemsize, wide, clips)
+    return numbers_of(how, x.shape, depth, n, x.dtype.itemsize, wide, clips)
 
 
 def _gather_of_rows(eqn):
@@ -223,7 +225,7 @@ def _gather_of_rows(eqn):
     if numbers is None:
         return None
     fill = eqn.params["fill_value"]
-    return indexed.take(stated([out]), numbers, np.asarray(0 if fill is None else fill).astype(x.dtype))
+    return take_kernel(stated([out]), numbers, np.asarray(0 if fill is None else fill).astype(x.dtype))
 
 
 def _scatter_of_rows(eqn):
@@ -236,10 +238,10 @@ def _scatter_of_rows(eqn):
         return None
     if tuple(d.update_window_dims) != tuple(range(indices.ndim - 1, updates.ndim)):
         return None
-    points, index_map, how = d.inserted_window_dims, d.scatter_dims_to_operand_dims, indexed.how(name, x.dtype)
+    points, index_map, how = d.inserted_window_dims, d.scatter_dims_to_operand_dims, how_to_scatter(name, x.dtype)
     clips = eqn.params["mode"] in (GatherScatterMode.CLIP, GatherScatterMode.CLAMPED)
     numbers = _rows(eqn, x, indices, points, index_map, d.operand_batching_dims, clips, how)
-    return None if numbers is None else indexed.scatter(name, stated([eqn.outvars[0].aval]), numbers)
+    return None if numbers is None else scatter_kernel(name, stated([eqn.outvars[0].aval]), numbers)
 
 
 def _gather(eqn):
@@ -311,7 +313,7 @@ _QUICKER = {
 }  # fmt: skip
 
 
-_DTYPES = {}
+_DTYPES: dict = {}
 for _names, _primitives in _QUICKER.items():
     for _p in _primitives:
         _DTYPES[_p] = _DTYPES.get(_p, frozenset()) | frozenset(map(np.dtype, _names.split()))
@@ -384,7 +386,7 @@ def _normal(eqn):
     bits = inner.eqns[0].params["jaxpr"].eqns[0]
     if not (_is_threefry(keys, bits.params) and dims.is_constant_shape(out.shape) and keys.size):
         return None
-    return nodes.normal("normal", stated([out]), (keys.size, out.size // keys.size, 32))
+    return normal_kernel("normal", stated([out]), (keys.size, out.size // keys.size, 32))
 
 
 # Library calls, by the name that they are staged under, and the function that gives their kernel, or None.
@@ -420,7 +422,7 @@ def _callback(g, eqn, values):
         return [*parts, _HELD] if ordered else parts
 
     results = stated(out_avals)
-    kernel = host.Kernel(eqn.primitive.name, run, [*results, ((), BOOL)] if ordered else results)
+    kernel = Kernel(eqn.primitive.name, run, [*results, ((), BOOL)] if ordered else results)
     return host_node(g, kernel, values, out_avals, ordered=ordered)
 
 

@@ -174,7 +174,7 @@ cdef void _take(void **ins, void **outs, const int64_t *numbers, const Pool *poo
     parallel(pool, _take_share, (numbers[1] + SHARE - 1) // SHARE, &t)
 
 
-def take(outputs, numbers, fill):
+def take_kernel(outputs, numbers, fill):
     """The Kernel of a gather of rows; `fill`: an element, 0-dimensional, of rows that are out of bounds."""
     cdef uint64_t bits = int.from_bytes(np.asarray(fill).tobytes(), "little")
     return native_kernel("gather", _take, outputs, [*numbers, <int64_t>bits])
@@ -209,13 +209,13 @@ _CODES = {np.dtype(t): i for i, t in enumerate(("f4", "f8", "i4", "i8"))}
 _HOW = {"scatter": 0, "scatter-add": 1, "scatter-sub": 2, "scatter-mul": 3, "scatter-min": 4, "scatter-max": 5}
 
 
-def how(str name, dtype):
+def how_to_scatter(str name, dtype):
     """The number of a scatter primitive, or None if rows of this type are not combined here."""
     number = _HOW.get(name)
     return number if number == 0 or dtype in _CODES else None
 
 
-def scatter(str name, outputs, numbers):
+def scatter_kernel(str name, outputs, numbers):
     """The Kernel of a scatter of rows."""
     (shape, dtype), = outputs
     size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize

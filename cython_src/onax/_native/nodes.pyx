@@ -49,7 +49,7 @@ cdef void _bits(void **ins, void **outs, const int64_t *sizes, const Pool *pool)
     parallel(pool, _bits_share, sizes[0] * s.shares, &s)
 
 
-def bits(str name, outputs, sizes):
+def bits_kernel(str name, outputs, sizes):
     """The Kernel of random bits; sizes: how many keys, how many numbers of each, bits of a number."""
     return native_kernel(name, _bits, outputs, sizes)
 
@@ -68,7 +68,7 @@ cdef void _normal(void **ins, void **outs, const int64_t *sizes, const Pool *poo
     parallel(pool, _normal_share, sizes[0] * s.shares, &s)
 
 
-def normal(str name, outputs, sizes):
+def normal_kernel(str name, outputs, sizes):
     """The Kernel of normal float32 numbers; sizes: how many keys, how many numbers of each, 32."""
     return native_kernel(name, _normal, outputs, sizes)
 
@@ -95,7 +95,7 @@ cdef void _split(void **ins, void **outs, const int64_t *sizes, const Pool *pool
             _block(k0[i], k1[i], <uint32_t>(j >> 32), <uint32_t>j, first + i * n + j, second + i * n + j)
 
 
-def split(str name, outputs, sizes):
+def split_kernel(str name, outputs, sizes):
     """The Kernel that derives keys; sizes: how many keys, how many of each."""
     return native_kernel(name, _split, outputs, sizes)
 
@@ -110,7 +110,7 @@ cdef void _fold_in(void **ins, void **outs, const int64_t *sizes, const Pool *po
                <uint32_t *>outs[1] + i)
 
 
-def fold_in(str name, outputs, sizes):
+def fold_in_kernel(str name, outputs, sizes):
     """The Kernel that folds numbers into keys; sizes: how many, and for keys and numbers 1 or, if there is one, 0."""
     return native_kernel(name, _fold_in, outputs, sizes)
 
@@ -123,7 +123,7 @@ cdef void _blocks(void **ins, void **outs, const int64_t *sizes, const Pool *poo
                <uint32_t *>outs[0] + i, <uint32_t *>outs[1] + i)
 
 
-def blocks(str name, outputs, sizes):
+def blocks_kernel(str name, outputs, sizes):
     """The Kernel of the block function; sizes: how many, and for each of four operands 1 or, if there is one, 0."""
     return native_kernel(name, _blocks, outputs, sizes)
 
@@ -169,7 +169,7 @@ cdef void _parts(void **ins, void **outs, const int64_t *sizes, const Pool *pool
     parallel(pool, _parts_share, (sizes[0] + SHARE - 1) // SHARE, &p)
 
 
-def parts(str name, outputs, sizes):
+def parts_kernel(str name, outputs, sizes):
     """The Kernel that takes elements apart, or puts them together.
 
     sizes: how many, components of each, bytes of a component (4 or 8), 0 to take apart and 1 to put together.
@@ -199,6 +199,6 @@ cdef void _erf_inv(void **ins, void **outs, const int64_t *sizes, const Pool *po
     parallel(pool, _erf_inv_share, (numbers.size + SHARE - 1) // SHARE, &numbers)
 
 
-def erf_inv(str name, outputs, sizes):
+def erf_inv_kernel(str name, outputs, sizes):
     """The Kernel of erf_inv of float32; sizes: how many numbers."""
     return native_kernel(name, _erf_inv, outputs, sizes)
