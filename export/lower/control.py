@@ -7,6 +7,7 @@ outer values directly, so constants and operands are not passed; only what chang
 
 import numpy as np
 
+from onax._control.barrier import optimization_barrier_p
 from onax._control.checkpoint import remat_p
 from onax._control.cond import cond_p
 from onax._control.custom_gradient import linear_call_p
@@ -42,6 +43,11 @@ def _custom_call(g, out, *values, call_jaxpr, **_):
 @lowers(linear_call_p, components=True)
 def _linear_call(g, out, *values, callee, **_):
     return inline(g, callee, callee.consts, values)
+
+
+@lowers(optimization_barrier_p, components=True)
+def _barrier(g, out, *values):
+    return values
 
 
 @lowers(name_p, components=True)

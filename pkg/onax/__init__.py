@@ -102,6 +102,7 @@ _LATER_FUNCTIONS = {
     "closure_convert": "onax._control.custom_gradient",
     "custom_gradient": "onax._control.custom_gradient",
     "effects_barrier": "onax._control.callbacks",
+    "fwd_and_bwd": "onax._compile.forward_backward",
     "pmap": "onax._compile.pmap",
     "reshard": "onax.lax._sharding",
     "pure_callback": "onax._control.callbacks",

@@ -9,11 +9,12 @@ from onax._core.axes import checked_axes
 from onax._core.evaluate import eval_jaxpr
 from onax._core.paths import equality_errors_pytreedef, keystr
 from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._core.trees import Partial
 from onax._core.zeros import UndefinedPrimal, Zero
 from onax._ground import dims, dtypes, source
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
-from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
+from onax._native.tree import register_pytree_node, tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.collectives import match_varying
 from onax._prims.convert import convert_element_type, convert_element_type_p
 from onax._prims.elementwise import add, eq
@@ -22,7 +23,7 @@ from onax._prims.slicing import split
 from onax._transforms.abstract import abstractify
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name, fun_source_info
 from onax._transforms.jvp import jvp_flat
-from onax._transforms.linearize import linearize_flat
+from onax._transforms.linearize import Linearized, linearize_flat
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import backward_pass, pull_back
 from onax._transforms.vmap import vmap
@@ -116,24 +117,38 @@ def linearize(fun, *primals, has_aux=False):
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("linearize", fun, primals)
     lin = linearize_flat(_checked(flat_fun, "linearized"), flat_primals, None, info, flat_fun.strip_aux)
-    primal_avals = [typeof(p) for p in flat_primals]
-    in_tree, out_tree = tree_structure(tuple(primals)), flat_fun.out_tree
     out_avals = [typeof(x).to_tangent_aval() for x in lin.outs]
-
-    def apply(*tangents):
-        leaves, tree = tree_flatten(tangents)
-        if tree != in_tree:
-            raise TypeError(f"linearized function called with tangents of tree structure {tree}; expected {in_tree}")
-        for p, t in zip(primal_avals, leaves):
-            _check_linearized_tangent(p, typeof(t))
-        results = iter(eval_jaxpr(lin.jaxpr, lin.residuals, *map(as_array, leaves)))
-        flat = [
-            next(results) if nonzero else instantiate_zeros(Zero(a)) for nonzero, a in zip(lin.nonzeros_out, out_avals)
-        ]
-        return tree_unflatten(out_tree, flat)
-
-    out = tree_unflatten(out_tree, lin.outs)
+    in_avals = [typeof(p) for p in flat_primals]
+    push = _PushForward(lin, in_avals, out_avals, tree_structure(tuple(primals)), flat_fun.out_tree)
+    out, apply = tree_unflatten(flat_fun.out_tree, lin.outs), Partial(push, lin.residuals)
     return (out, apply, flat_fun.aux) if has_aux else (out, apply)
+
+
+class _PushForward:
+    """A linearized function, given its residuals."""
+
+    __slots__ = ("_in_avals", "_in_tree", "_jaxpr", "_nonzeros", "_out_avals", "_out_tree")
+
+    def __init__(self, lin, in_avals, out_avals, in_tree, out_tree):
+        self._jaxpr = lin.jaxpr
+        self._nonzeros = lin.nonzeros_out
+        self._in_avals = in_avals
+        self._out_avals = out_avals
+        self._in_tree = in_tree
+        self._out_tree = out_tree
+
+    def __call__(self, residuals, *tangents):
+        leaves, tree = tree_flatten(tangents)
+        if tree != self._in_tree:
+            raise TypeError(
+                f"linearized function called with tangents of tree structure {tree}; expected {self._in_tree}"
+            )
+        for p, t in zip(self._in_avals, leaves):
+            _check_linearized_tangent(p, typeof(t))
+        found = iter(eval_jaxpr(self._jaxpr, residuals, *map(as_array, leaves)))
+        pairs = zip(self._nonzeros, self._out_avals)
+        flat = [next(found) if nonzero else instantiate_zeros(Zero(a)) for nonzero, a in pairs]
+        return tree_unflatten(self._out_tree, flat)
 
 
 def _check_linearized_tangent(primal, tangent):
@@ -150,17 +165,20 @@ def _check_linearized_tangent(primal, tangent):
 
 
 class VJP:
-    """The function from cotangents of the results to cotangents of the arguments."""
+    """The function from cotangents of the results to cotangents of the arguments.
 
-    __slots__ = ("_fun", "_in_avals", "_lin", "_out_avals", "in_tree", "out_tree")
+    A container of what was kept from the forward pass: it may be a result or an argument of transformed functions.
+    """
 
-    def __init__(self, fun, lin, in_avals, in_tree, out_tree):
-        self._fun = fun
+    __slots__ = ("_lin", "_static")
+
+    def __init__(self, lin, static):
         self._lin = lin
-        self._in_avals = in_avals
-        self._out_avals = [typeof(x).to_tangent_aval() for x in lin.outs]
-        self.in_tree = in_tree
-        self.out_tree = out_tree
+        self._static = static
+
+    _fun = property(lambda self: self._static.fun)
+    in_tree = property(lambda self: self._static.in_tree)
+    out_tree = property(lambda self: self._static.out_tree)
 
     def __repr__(self):
         return f"VJP(fun={fun_source_info(self._fun)}, in_tree={self.in_tree}, out_tree={self.out_tree})"
@@ -183,7 +201,8 @@ class VJP:
                 f"pytree\nstructure of the differentiated function {fun_source_info(self._fun)}.\n\n"
                 "But the tree structures differ:\n" + "\n".join(faults)
             )
-        checked = map(self._check, map(as_array, leaves), map(typeof, self._lin.outs), self._out_avals)
+        avals = self._static.out_avals
+        checked = map(self._check, map(as_array, leaves), avals, [a.to_tangent_aval() for a in avals])
         return tree_unflatten(self.in_tree, _pull_back(self._lin, list(checked)))
 
     def _check(self, ct, primal, wanted):
@@ -200,12 +219,40 @@ class VJP:
         )
 
 
+class _Static:
+    """What a VJP knows beside values; equal to itself alone."""
+
+    __slots__ = ("fun", "in_tree", "jaxpr", "nonzeros_out", "out_avals", "out_tree")
+
+    def __init__(self, fun, lin, in_tree, out_tree):
+        self.fun = fun
+        self.jaxpr = lin.jaxpr
+        self.nonzeros_out = lin.nonzeros_out
+        self.out_avals = [typeof(x) for x in lin.outs]
+        self.in_tree = in_tree
+        self.out_tree = out_tree
+
+
+def _vjp_children(pull):
+    lin = pull._lin
+    return (lin.residuals, lin.primals, lin.outs if lin.primals is not None else None), pull._static
+
+
+def _vjp_from_children(static, children):
+    residuals, primals, outs = children
+    lin = Linearized(outs, static.jaxpr, residuals, static.nonzeros_out)
+    lin.primals = primals
+    return VJP(lin, static)
+
+
+register_pytree_node(VJP, _vjp_children, _vjp_from_children)
+
+
 def _pull_back(lin, cts):
     """Cotangents of the arguments of a linearized function, from those of its results."""
-    outs = [x for x, nonzero in zip(lin.outs, lin.nonzeros_out) if nonzero]
     cts = [ct for ct, nonzero in zip(cts, lin.nonzeros_out) if nonzero]
     if lin.primals is not None:
-        cts = map(match_varying, cts, outs)
+        cts = map(match_varying, cts, [x for x, nonzero in zip(lin.outs, lin.nonzeros_out) if nonzero])
     found = pull_back(lin.jaxpr, lin.residuals, list(cts))
     if lin.primals is not None:
         found = map(match_varying, found, lin.primals)
@@ -225,7 +272,7 @@ def vjp(fun, *primals, has_aux=False, reduce_axes=()):
     lin = linearize_flat(_checked(flat_fun, "differentiated"), flat_primals, None, info, flat_fun.strip_aux)
     lin.primals = flat_primals if checked_axes() else None
     in_tree = tree_structure(tuple(primals))
-    pull = VJP(fun, lin, [typeof(p) for p in flat_primals], in_tree, flat_fun.out_tree)
+    pull = VJP(lin, _Static(fun, lin, in_tree, flat_fun.out_tree))
     out = tree_unflatten(flat_fun.out_tree, lin.outs)
     return (out, pull, flat_fun.aux) if has_aux else (out, pull)
 
@@ -508,6 +555,21 @@ def _reshape_axis(x, axis, shape):
 
 
 @source.api_boundary
+def forward_of(fun, argnums, has_aux=False):
+    """The function of fun's arguments that returns `vjp` of it by those at `argnums`."""
+    check_callable(fun)
+    argnums = _index_or_tuple(argnums)
+
+    @functools.wraps(fun, updated=())
+    def forward(*args, **kwargs):
+        _check_argnums(argnums, len(args), "differentiating")
+        partial, dynamic = _partial(fun, args, kwargs, argnums)
+        out, pull, *aux = vjp(partial, *dynamic, has_aux=has_aux)
+        return (out, pull, *aux)
+
+    return forward
+
+
 def linear_transpose(fun, *primals, reduce_axes=()):
     """The transpose of a function that is linear in its arguments, given their types.
 

@@ -1,0 +1,22 @@
+"""fwd_and_bwd: the two passes of reverse mode as functions of their own, each compiled once."""
+
+from onax._compile.jit import jit
+from onax._transforms.autodiff import forward_of
+
+
+def fwd_and_bwd(fun, argnums, has_aux=False, jitted=True):
+    """(fwd, bwd): `fwd(*args) -> (out, residuals)`, with `has_aux` (out, residuals, aux), and `bwd(residuals, ct)`.
+
+    `bwd` gives the cotangents of the arguments at `argnums`, a tuple for several.  Unless `jitted` is false both are
+    compiled, the backward pass once for all calls of the forward pass.
+    """
+    forward, single = forward_of(fun, argnums, has_aux), not isinstance(argnums, (tuple, list))
+
+    def fwd(*args, **kwargs):
+        return forward(*args, **kwargs)
+
+    def bwd(residuals, ct):
+        cts = residuals(ct)
+        return cts[0] if single else cts
+
+    return (jit(fwd), jit(bwd)) if jitted else (fwd, bwd)
