@@ -1,11 +1,12 @@
 """jax_check_tracer_leaks: when a transformation ends, none of its tracers may be left.
 
 A tracer keeps its trace alive, so whatever still refers to the trace when its function has returned was saved aside.
-The garbage collector knows who refers to whom; asking it takes milliseconds, so it is asked with the option on only.
+The garbage collector knows who refers to whom; asking it takes milliseconds, so it is asked about traces still alive.
 """
 
 import gc
 import sys
+import weakref
 from types import CellType, FrameType, FunctionType
 
 from onax._core.trace import Tracer
@@ -21,11 +22,19 @@ def checking():
     return bool(option_word() & CHECK_TRACER_LEAKS)
 
 
-def check(*traces):
-    """Raises UnexpectedTracerError when tracers of traces that ended are still alive; says what holds them.
+def watch(*traces):
+    """What `check` wants, so that the caller can drop the traces themselves."""
+    return [weakref.ref(trace) for trace in traces]
 
-    The caller must have dropped its own references to them.
+
+def check(watched):
+    """Raises UnexpectedTracerError when watched traces that ended are still alive; says what holds their tracers.
+
+    The caller must have dropped its own references to them.  Without a leak this takes no time.
     """
+    traces = [trace for trace in (reference() for reference in watched) if trace is not None]
+    if not traces:
+        return
     leaked = _tracers_of(traces)
     if leaked:
         del leaked

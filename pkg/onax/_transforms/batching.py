@@ -162,8 +162,9 @@ def batch_flat(fun, axis_data, vals, dims, tag=None):
     finally:
         trace.invalidate()
     if leaks.checking():
-        del args, outs
-        leaks.check(trace)
+        watched = leaks.watch(trace)
+        del args, outs, trace
+        leaks.check(watched)
     return [v for v, _ in pairs], [d for _, d in pairs]
 
 

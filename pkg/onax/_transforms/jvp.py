@@ -144,8 +144,9 @@ def jvp_flat(fun, primals, tangents, at_end=None):
     finally:
         trace.invalidate()
     if leaks.checking():
-        del args, outs
-        leaks.check(trace)
+        watched = leaks.watch(trace)
+        del args, outs, trace
+        leaks.check(watched)
     return [p for p, _ in pairs], [t for _, t in pairs]
 
 

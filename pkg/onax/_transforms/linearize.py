@@ -197,9 +197,10 @@ def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_IN
     finally:
         trace.invalidate()
     if leaks.checking():
-        del args, outs
+        watched = leaks.watch(trace, tangent_trace)
         pairs = [(p, None) for p, _ in pairs]
-        leaks.check(trace, tangent_trace)
+        del args, outs, trace, tangent_trace
+        leaks.check(watched)
     return Linearized([p for p, _ in pairs], jaxpr, jaxpr.consts, nonzeros_out)
 
 

@@ -215,7 +215,9 @@ def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO):
     finally:
         trace.invalidate()
     if leaks.checking():
-        leaks.check(trace)
+        watched = leaks.watch(trace)
+        del trace
+        leaks.check(watched)
     return closed
 
 
