@@ -257,6 +257,7 @@ PREFERRED = {
     erf_inv_p: _erf_inv,
     prims.random_bits_p: _random_bits,
     prims.random_fold_in_p: _random_fold_in,
+    prims.random_gamma_p: _in_python,
     prims.random_split_p: _random_split,
     prims.threefry2x32_p: _threefry2x32,
 }
