@@ -134,3 +134,19 @@ def test_library_functions_have_the_lines_of_their_calls():
     model = jax.jit(lambda x: jnp.var(x)).trace(jnp.ones(3)).jaxpr
     inner = next(e.params["jaxpr"] for e in model.eqns if "jaxpr" in e.params)
     assert all(eqn.source_info is None for eqn in inner.eqns)
+
+
+def test_a_users_rule_has_lines_of_its_own():
+    @jax.custom_vjp
+    def f(x):
+        return x * 2
+
+    def bwd(_, ct):
+        return (jnp.sinh(ct),)
+
+    f.defvjp(lambda x: (x * 2, None), bwd)
+    for program in (jax.grad(f), jax.grad(jax.jit(f))):
+        jaxpr = jax.make_jaxpr(program)(1.0)
+        texts = str(jaxpr.pretty_print(source_info=True)).splitlines()
+        line = next(text for text in texts if "sinh" in text)
+        assert f"{__file__}:{bwd.__code__.co_firstlineno + 1}:" in line

@@ -5,6 +5,7 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.rules import add_tangents
 from onax._core.trace import find_cur_trace, typeof
 from onax._core.zeros import SymbolicZero, Zero
+from onax._ground import source
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
@@ -71,7 +72,7 @@ def _flat_rule(call):
         half = len(primals_and_tangents) // 2
         primals = tree_unflatten(call.in_tree, primals_and_tangents[:half])
         tangents = tree_unflatten(call.in_tree, primals_and_tangents[half:])
-        outs, tangents_out, call.out_tree = _rule_results(custom, custom.jvp(*call.fixed, primals, tangents))
+        outs, tangents_out, call.out_tree = _rule_results(custom, source.in_users_code(custom.jvp, *call.fixed, primals, tangents))
         return [*outs, *tangents_out]
 
     jvp.__name__ = fun_name(custom.jvp)

@@ -8,6 +8,7 @@ from onax._control.custom_call import CustomFunction, open_call, refuse_closed_o
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import find_cur_trace, typeof
 from onax._core.zeros import SymbolicZero, Zero, is_undefined_primal
+from onax._ground import source
 from onax._ground.dtypes import float0
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
@@ -106,7 +107,7 @@ class _Rules:
         custom = self._call.custom
         if custom.symbolic_zeros:
             leaves = [CustomVJPPrimal(x, p) for x, p in zip(leaves, perturbed)]
-        pair = custom.fwd(*self._call.arguments(leaves))
+        pair = source.in_users_code(custom.fwd, *self._call.arguments(leaves))
         rule, fun = fun_name(custom.fwd), fun_name(custom.fun)
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(
@@ -128,7 +129,7 @@ class _Rules:
         call = self._call
         residuals = tree_unflatten(self.residual_tree, values[:n_residuals])
         cts = tree_unflatten(call.out_tree, values[n_residuals:])
-        given = call.custom.bwd(*call.fixed, residuals, cts)
+        given = source.in_users_code(call.custom.bwd, *call.fixed, residuals, cts)
         dummy = tree_unflatten(call.in_tree, [0] * call.in_tree.num_leaves)
         if not isinstance(given, (tuple, list)) or len(given) != len(dummy):
             raise TypeError(

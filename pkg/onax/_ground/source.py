@@ -101,6 +101,18 @@ def backward(record):
     return None if record is None else SourceInfo((*record[:2], "backward"))
 
 
+def in_users_code(function, *args):
+    """`function(*args)`, a rule: the operations of one that a user wrote have places of their own."""
+    outer = here.record
+    if outer is None or is_internal(getattr(getattr(function, "__code__", None), "co_filename", _ROOT)):
+        return function(*args)
+    here.record = None
+    try:
+        return function(*args)
+    finally:
+        here.record = outer
+
+
 def phase(record):
     """What to say before a place: nothing, or that the operation belongs to the backward pass."""
     return "the backward pass of " if record is not None and len(record) == 3 else ""
