@@ -72,7 +72,9 @@ def _flat_rule(call):
         half = len(primals_and_tangents) // 2
         primals = tree_unflatten(call.in_tree, primals_and_tangents[:half])
         tangents = tree_unflatten(call.in_tree, primals_and_tangents[half:])
-        outs, tangents_out, call.out_tree = _rule_results(custom, source.in_users_code(custom.jvp, *call.fixed, primals, tangents))
+        outs, tangents_out, call.out_tree = _rule_results(
+            custom, source.in_users_code(custom.jvp, *call.fixed, primals, tangents)
+        )
         return [*outs, *tangents_out]
 
     jvp.__name__ = fun_name(custom.jvp)
