@@ -1,0 +1,237 @@
+"""Behind onax.scipy.linalg: matrices of a special form."""
+
+import math
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._ground import dtypes
+from onax.numpy._promotion import arrays, check_arraylike, promote_dtypes, promote_dtypes_inexact
+
+
+def _vectorized(name, function, *args):
+    """A function of vectors over leading axes."""
+    check_arraylike(name, *args)
+    signature = ",".join("(m)" if i == 0 else "(n)" for i in range(len(args)))
+    lead = lax.broadcast_shapes(*(jnp.shape(a)[:-1] for a in args))
+    if not lead:
+        return function(*args)
+    result = "(p,q)"
+    return jnp.vectorize(function, signature=f"{signature}->{result}")(*args)
+
+
+def _by_place(vector, places):
+    return vector[jnp.asarray(places)]
+
+
+def toeplitz(c, r=None):
+    """The matrix with constant diagonals whose first column is c and first row r (by default c's conjugate)."""
+    if r is None:
+        check_arraylike("toeplitz", c)
+        r = jnp.conjugate(jnp.asarray(c))
+    else:
+        check_arraylike("toeplitz", c, r)
+    c, r = (jnp.atleast_1d(x) for x in promote_dtypes(c, r))
+
+    def one(c, r):
+        rows, columns = c.shape[0], r.shape[0]
+        both = jnp.concatenate([jnp.flip(c), r[1:]])
+        return _by_place(both, np.arange(rows - 1, -1, -1)[:, None] + np.arange(columns)[None, :])
+
+    return _vectorized("toeplitz", one, c, r)
+
+
+def hankel(c, r=None):
+    """The matrix with constant antidiagonals whose first column is c and last row r (zeros by default)."""
+    check_arraylike("hankel", c)
+    r = jnp.zeros_like(c) if r is None else r
+    c, r = (jnp.atleast_1d(x) for x in promote_dtypes(*arrays("hankel", c, r)))
+
+    def one(c, r):
+        both = jnp.concatenate([c, r[1:]])
+        return _by_place(both, np.arange(c.shape[0])[:, None] + np.arange(r.shape[0])[None, :])
+
+    return _vectorized("hankel", one, c, r)
+
+
+def circulant(c):
+    """The matrix whose columns are c, shifted round by one more place each."""
+
+    def one(c):
+        n = c.shape[0]
+        return _by_place(c, (np.arange(n)[:, None] - np.arange(n)[None, :]) % n)
+
+    return _vectorized("circulant", one, jnp.atleast_1d(*arrays("circulant", c)))
+
+
+def block_diag(*arrs):
+    """The matrices along a diagonal, zeros elsewhere; vectors are rows, numbers 1 x 1."""
+    if not arrs:
+        arrs = (jnp.zeros((1, 0)),)
+    arrs = promote_dtypes(*arrays("block_diag", *arrs))
+    bad = [i for i, a in enumerate(arrs) if a.ndim > 2]
+    if bad:
+        raise ValueError(
+            f"Arguments to jax.scipy.linalg.block_diag must have at most 2 dimensions, got {arrs[bad[0]]} at argument "
+            f"{bad[0]}."
+        )
+    arrs = [jnp.atleast_2d(a) for a in arrs]
+    columns = sum(a.shape[1] for a in arrs)
+    rows, before = [], 0
+    for a in arrs:
+        after = columns - before - a.shape[1]
+        rows.append(jnp.pad(a, ((0, 0), (before, after))))
+        before += a.shape[1]
+    return jnp.concatenate(rows)
+
+
+def companion(a):
+    """The matrix whose characteristic polynomial has the coefficients a, highest power first."""
+    (a,) = promote_dtypes_inexact(*arrays("companion", a))
+    if a.ndim < 1 or a.shape[-1] < 2:
+        raise ValueError(f"The length of `a` along the last axis must be at least 2; got shape {a.shape}")
+
+    def one(a):
+        n = a.shape[0] - 1
+        return jnp.eye(n, k=-1, dtype=a.dtype).at[0].set(-a[1:] / a[0])
+
+    return _vectorized("companion", one, a)
+
+
+def fiedler(a):
+    """The matrix of distances |a[i] - a[j]|."""
+    (a,) = arrays("fiedler", a)
+    a = jnp.atleast_1d(a)
+    return jnp.abs(a[..., :, None] - a[..., None, :])
+
+
+def fiedler_companion(a):
+    """A pentadiagonal matrix whose characteristic polynomial has the coefficients a."""
+    (a,) = promote_dtypes_inexact(*arrays("fiedler_companion", a))
+    if a.ndim != 1:
+        raise ValueError("Input 'a' must be 1-D array.")
+    if a.size <= 2:
+        return -(a[1:] / a[0])[:, None] if a.size == 2 else jnp.zeros((0, 0), a.dtype)
+    a = a / a[0]
+    n = a.size - 1
+    c = np.zeros((n, n), a.dtype)
+    c[np.arange(3, n, 2), np.arange(1, n - 2, 2)] = 1
+    c[np.arange(2, n, 2), np.arange(1, n - 1, 2)] = 0
+    c[np.arange(0, n - 2, 2), np.arange(2, n, 2)] = 1
+    c[1, 0] = 1
+    out = jnp.asarray(c)
+    out = out.at[np.arange(0, n - 1, 2), np.arange(1, n, 2)].set(-a[2::2])
+    out = out.at[np.arange(2, n, 2), np.arange(1, n - 1, 2)].set(-a[3::2])
+    return out.at[0, 0].set(-a[1])
+
+
+def convolution_matrix(a, n, mode="full"):
+    """The matrix that convolves a vector of length n with a; mode "full", "same" or "valid"."""
+    (a,) = arrays("convolution_matrix", a)
+    n = operator.index(n)
+    if n <= 0:
+        raise ValueError("n must be a positive integer.")
+    if a.ndim != 1 or a.size == 0:
+        raise ValueError("convolution_matrix expects a non-empty one-dimensional array")
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"Unrecognized mode {mode!r}")
+    m = a.shape[0]
+    whole = toeplitz(jnp.pad(a, (0, n - 1)), jnp.pad(a[:1], (0, n - 1)))
+    if mode == "full":
+        return whole
+    size = max(m, n) if mode == "same" else max(m, n) - min(m, n) + 1
+    start = (m + n - 1 - size) // 2
+    return whole[start : start + size]
+
+
+def _known(numbers, dtype=None):
+    """A matrix of known numbers, in the default float or the given dtype."""
+    return jnp.asarray(numbers, dtype=dtypes.scalar_dtype(float) if dtype is None else dtype)
+
+
+def hilbert(n):
+    """The matrix of 1 / (i + j + 1)."""
+    i = np.arange(1, n + 1, dtype=np.float64)
+    return _known(1 / (i[:, None] + i[None, :] - 1))
+
+
+def invhilbert(n):
+    """The inverse of `hilbert(n)`, whose elements are integers."""
+    comb = math.comb
+    rows = [
+        [
+            (-1) ** (i + j) * (i + j + 1) * comb(n + i, n - j - 1) * comb(n + j, n - i - 1) * comb(i + j, i) ** 2
+            for j in range(n)
+        ]
+        for i in range(n)
+    ]
+    return _known(np.array(rows, dtype=np.float64).reshape(n, n))
+
+
+def pascal(n, kind=None):
+    """The matrix of binomial coefficients: "symmetric" (the default), "lower" or "upper"."""
+    if kind not in (None, "symmetric", "lower", "upper"):
+        raise ValueError(f"Expected kind to be on of: 'symmetric', 'lower', 'upper'. Got {kind!r}")
+    lower = np.array([[math.comb(i, j) for j in range(n)] for i in range(n)], dtype=np.float64).reshape(n, n)
+    if kind == "lower":
+        return _known(lower)
+    return _known(lower.T if kind == "upper" else lower @ lower.T)
+
+
+def invpascal(n, kind=None):
+    """The inverse of `pascal(n, kind)`."""
+    if kind not in (None, "symmetric", "lower", "upper"):
+        raise ValueError(f"Expected kind to be on of: 'symmetric', 'lower', 'upper'. Got {kind!r}")
+    signed = [[(-1) ** (i - j) * math.comb(i, j) if j <= i else 0 for j in range(n)] for i in range(n)]
+    lower = np.array(signed, dtype=np.float64).reshape(n, n)
+    if kind == "lower":
+        return _known(lower)
+    return _known(lower.T if kind == "upper" else lower.T @ lower)
+
+
+def hadamard(n, dtype=int):
+    """The matrix of 1 and -1 with orthogonal rows, for n a power of 2.  Raises ValueError for other n."""
+    if n < 1 or n & (n - 1):
+        raise ValueError("n must be a power of 2.")
+    out = np.ones((1, 1))
+    while out.shape[0] < n:
+        out = np.block([[out, out], [out, -out]])
+    return _known(out, dtypes.check_user_dtype(dtype, "hadamard"))
+
+
+def helmert(n, full=False):
+    """The orthogonal matrix that takes means of ever more numbers from the next; its first row only if `full`."""
+    out = np.tril(np.ones((n, n)), -1) - np.diag(np.arange(n))
+    out[0] = 1
+    d = np.arange(n) * np.arange(1, n + 1)
+    d[0] = n
+    out = out / np.sqrt(d)[:, None]
+    return _known(out if full else out[1:])
+
+
+def leslie(f, s):
+    """The matrix of a population's growth: fecundities f in the first row, survival s below the diagonal."""
+    f, s = promote_dtypes(*arrays("leslie", f, s))
+    if f.shape[-1] != s.shape[-1] + 1:
+        raise ValueError(
+            "Incorrect lengths for f and s. Length of s along the last axis must be one less than the length of f. Got "
+            f"{f.shape[-1]} and {s.shape[-1]}"
+        )
+
+    def one(f, s):
+        return (jnp.diag(s, -1) if s.shape[0] else jnp.zeros((1, 1), f.dtype)).at[0].set(f)
+
+    return _vectorized("leslie", one, f, s)
+
+
+def dft(n, scale=None, *, dtype=None):
+    """The matrix of the discrete Fourier transform; scale: None, "sqrtn" or "n"."""
+    if scale not in (None, "sqrtn", "n"):
+        raise ValueError(f"scale must be None, 'sqrtn', or 'n'; {scale!r} is not valid.")
+    if dtype is None:
+        dtype = dtypes.scalar_dtype(complex)
+    out = np.exp(-2j * np.pi * (np.outer(np.arange(n), np.arange(n)) % max(n, 1)) / max(n, 1))
+    out = out / (math.sqrt(n) if scale == "sqrtn" else n if scale == "n" else 1)
+    return _known(out, dtype)
