@@ -246,6 +246,16 @@ def test_effects_under_vmap(way):
 
 
 @WAYS
+def test_io_is_not_done_for_examples_that_skip_it(way):
+    in_branch = lambda a: lax.cond(a < 2, lambda: (io_callback(Log(), None, a), 1)[1], lambda: 2)
+    with pytest.raises(NotImplementedError, match="IO effect not supported in vmap-of-cond"):
+        way(jax.vmap(in_branch))(X)
+    in_loop = lambda a: lax.while_loop(lambda c: c < 2, lambda c: (io_callback(Log(), None, c), c + 1)[1], a)
+    with pytest.raises(NotImplementedError, match="IO effects not supported in while_loop with batched predicate"):
+        way(jax.vmap(in_loop))(X)
+
+
+@WAYS
 def test_effects_under_differentiation(way):
     log = Log()
     f = lambda a: (jax.debug.callback(log, a), a * a)[1]

@@ -12,6 +12,7 @@ import numpy as np
 
 from onax._control.bodies import arrays_and_avals, check_branches, stage_body, with_types
 from onax._core import jaxpr as core
+from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import as_array, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
@@ -283,6 +284,8 @@ def _with_zeros(jaxpr, present, avals):
 def _batch(axis_data, operands, dims, *, branches):
     index, *operands = operands
     index_dim, *dims = dims
+    if any(has_io(b.effects) for b in branches):
+        raise NotImplementedError("IO effect not supported in vmap-of-cond.")
     if index_dim is None:
         derived, batched_out = _joint(branches, lambda b, make: _as_flags(batch_jaxpr(b, axis_data, tuple(dims), make)))
         outs = cond_p.bind(index, *operands, branches=derived)

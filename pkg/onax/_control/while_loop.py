@@ -19,6 +19,7 @@ from onax._control.bodies import (
 )
 from onax._control.scan import scan_of
 from onax._core import jaxpr as core
+from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import Tracer, as_array, to_concrete_value, typeof
 from onax._core.zeros import Zero
@@ -55,7 +56,10 @@ def _while(cond_fun, body_fun, init_val, what="while_body", adapt=None, names=No
         init_val = tree_map(as_array, init_val)
         holds = to_concrete_value(cond_fun(init_val))
         if holds is not None:
-            return _by_calling(cond_fun, body_fun if adapt is None else adapt(body_fun), init_val, holds)
+            try:
+                return _by_calling(cond_fun, body_fun if adapt is None else adapt(body_fun), init_val, holds)
+            except errors.ConcretizationTypeError:  # a mapped value reached the condition: all examples go together
+                pass
     leaves, init_tree = tree_flatten(init_val)
     in_tree = tree_structure(((init_val,), {}))
     values, avals = arrays_and_avals(leaves)
@@ -334,6 +338,8 @@ def _batch(axis_data, operands, dims, *, cond_jaxpr, cond_nconsts, body_jaxpr, b
         if joint == carry_dims:
             break
         carry_dims = joint
+    if cond_out is not None and has_io(cond_jaxpr.effects | body_jaxpr.effects):
+        raise NotImplementedError("IO effects not supported in while_loop with batched predicate")
     cond_consts, body_consts, carry = _split(operands, cond_nconsts, body_nconsts)
     was = dims[cond_nconsts + body_nconsts :]
     carry = [move_to(x, a, 0, size) if b == 0 and a is None else x for x, a, b in zip(carry, was, carry_dims)]

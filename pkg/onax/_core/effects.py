@@ -61,6 +61,11 @@ class OrderedIOEffect(OrderedEffect):
 no_effects = frozenset()
 
 
+def has_io(effects):
+    """Whether a Python function is called for what it does: then it must not run where a program would skip it."""
+    return any(isinstance(e, (IOEffect, OrderedIOEffect)) for e in effects)
+
+
 def join_effects(*sets):
     """The union of sets of effects, without making a new set when there is nothing to join."""
     joined = no_effects
