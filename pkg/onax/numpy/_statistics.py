@@ -156,6 +156,11 @@ def _gradient_along(f, axis, spacing):
         middle = lax.mul(lax.sub(part(2, n), part(0, n - 2)), constant_like(f, 0.5))
         middle, last = lax.div(middle, h), lax.div(last, h)
         return lax.concatenate([lax.div(first, h), middle, last], axis)
+    if not dims.equal(np.shape(spacing)[0], n):
+        raise ValueError(
+            "Spacing arrays must have the same length as the dimension along which the gradient is calculated: "
+            f"{np.shape(spacing)[0]} for {n}."
+        )
     gaps = lax.reshape(diff(to_dtype(spacing, f.dtype)), [n - 1 if i == axis else 1 for i in range(f.ndim)])
 
     def gap(start, stop):
@@ -193,10 +198,10 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     if not rowvar and x.shape[0] != 1:
         x = swapaxes(x, 0, 1)
     if y is not None:
-        y = atleast_2d(y)
+        given, y = y, atleast_2d(y)
         if not rowvar and y.shape[0] != 1:
             y = swapaxes(y, 0, 1)
-        if not dims.equal(x.shape[1], y.shape[1]):
+        if given.ndim < 2 and not dims.equal(x.shape[1], y.shape[1]):
             raise ValueError(f"cov: m and y must have as many columns, got shapes {x.shape} and {y.shape}")
         x = concatenate([x, y])
     if ddof is None:

@@ -20,4 +20,4 @@ from onax.scipy._special import (
     xlogy,
 )
 
-_publish(globals(), __name__, {})
+_publish(globals(), __name__, {"log_softmax": "axis", "logsumexp": "keepdims"})
