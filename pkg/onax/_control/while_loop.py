@@ -23,7 +23,7 @@ from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import Tracer, as_array, to_concrete_value, typeof
 from onax._core.zeros import Zero
-from onax._ground import dtypes, source
+from onax._ground import dtypes, errors, source
 from onax._ground.config import DISABLE_JIT
 from onax._native import context
 from onax._native.array import make_array
