@@ -98,6 +98,17 @@ def test_is_silent_outside(name):
             table[name][0]()
 
 
+@pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jit"])
+def test_keys_are_used_once(jitted):
+    def f(key):
+        return random.normal(key) + random.normal(key)
+
+    key = random.key(0)
+    with pytest.raises(errors.KeyReuseError, match="used again by random_bits"), onax.strict():
+        (onax.jit(f) if jitted else f)(key)
+    f(random.key(1))
+
+
 def test_what_is_meant_does_not_raise():
     key = random.key(0)
     m = jnp.arange(12.0).reshape(3, 4)
@@ -106,7 +117,9 @@ def test_what_is_meant_does_not_raise():
         assert jnp.take(X, 7, mode="clip") == 2
         assert jnp.array(2.7).astype(int) == 2
         np.testing.assert_allclose(X + np.arange(3.0), [0, 2, 4])
-        random.randint(key, (3,), 0, 10), random.permutation(key, 5), random.normal(key, (2,)), random.PRNGKey(-1)
+        first, second, third = random.split(key, 3)
+        random.randint(first, (3,), 0, 10), random.permutation(second, 5), random.normal(third, (2,))
+        random.PRNGKey(-1)
         onax.jit(lambda k: random.randint(k, (3,), 0, 100))(random.key(1))
         jnp.sort(m), jnp.median(m), jnp.nonzero(m > 3, size=20), jnp.bincount(jnp.array([1, 2, 2]))
         jnp.pad(m, 1, mode="reflect"), jnp.unique(X, size=5), jnp.repeat(X, jnp.array([1, 2, 3]))

@@ -92,6 +92,9 @@ class StrictTrace(Trace):
             _check_overflow(primitive.name, values, params, out)
         return out
 
+    def new_const(self, x):
+        return x
+
     def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
         return fun(*args)
 

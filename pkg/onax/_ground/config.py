@@ -513,6 +513,11 @@ _INERT = {
 }
 
 
+def is_strict():
+    """Whether an `onax.strict()` is open in this thread: then nothing may be computed without being looked at."""
+    return read_row(_explicit_x64) == "strict"
+
+
 def _find(name):
     """The row of an option, or None."""
     found = _rows.get(name)

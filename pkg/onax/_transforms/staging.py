@@ -6,6 +6,7 @@ from onax._core import jaxpr as core
 from onax._core import leaks
 from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof, valid_jaxtype
 from onax._ground import source
+from onax._ground.config import is_strict
 from onax._native.array import Array, ArrayImpl
 from onax._native.dispatch import evaluate
 from onax._prims.convert import convert_element_type_p
@@ -114,7 +115,8 @@ class DynamicJaxprTrace(Trace):
         except TypeError:
             _check_operands(primitive, args)
             raise
-        if primitive is convert_element_type_p and type(atoms[0]) is core.Literal:  # converted here and now, as in JAX
+        if primitive is convert_element_type_p and type(atoms[0]) is core.Literal and not is_strict():
+            # converted here and now, as in JAX
             return self.new_const(evaluate(primitive, [atoms[0].array], params))
         return self.record(primitive, atoms, params)
 

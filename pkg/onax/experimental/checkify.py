@@ -318,11 +318,16 @@ class _State:
         """The results of a program; what fails is added to the state."""
         env = dict(zip(jaxpr.constvars, consts))
         env.update(zip(jaxpr.invars, args))
-        for eqn in jaxpr.eqns:
-            values = [a.array if type(a) is core.Literal else env[a] for a in eqn.invars]
-            rule = _RULES.get(eqn.primitive)
-            outs = rule(self, eqn, values) if rule else _plain(self, eqn, values)
-            env.update(zip(eqn.outvars, outs))
+        outer = source.here.record
+        try:
+            for eqn in jaxpr.eqns:
+                source.here.record = eqn.source_info or outer
+                values = [a.array if type(a) is core.Literal else env[a] for a in eqn.invars]
+                rule = _RULES.get(eqn.primitive)
+                outs = rule(self, eqn, values) if rule else _plain(self, eqn, values)
+                env.update(zip(eqn.outvars, outs))
+        finally:
+            source.here.record = outer
         return [a.array if type(a) is core.Literal else env[a] for a in jaxpr.outvars]
 
 
