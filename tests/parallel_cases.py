@@ -336,6 +336,35 @@ def _placed(jax):
         "where with_sharding_constraint puts": placed(
             jax.jit(lambda x: lax.with_sharding_constraint(x + 1, on(None, "y"))), Z
         ),
+        "where the gradient of jit with shardings is": placed(
+            jax.grad(
+                lambda x: (jax.jit(lambda x: jnp.sin(x) * 2, in_shardings=on("x"), out_shardings=on("x"))(x)).sum()
+            ),
+            Z,
+        ),
+        "where vmap of jit with shardings puts": placed(
+            jax.vmap(jax.jit(lambda x: x * 2, in_shardings=on("x"), out_shardings=on(None, "y"))), np.stack([Z, Z])
+        ),
+        "where jit of jit with shardings puts": placed(
+            jax.jit(lambda x: jax.jit(lambda x: x * 2, in_shardings=on("x"))(x).T + 1), Z
+        ),
+        "where jit with a static argument puts": placed(
+            lambda x: jax.jit(lambda x, n: x * n, static_argnums=1, in_shardings=(on("y"),))(x, 3), Z
+        ),
+        "where a constraint in scan puts": placed(
+            jax.jit(
+                lambda x: lax.scan(lambda c, a: (lax.with_sharding_constraint(c + a, on("y")), None), jnp.zeros(4), x)[
+                    0
+                ]
+            ),
+            Z,
+        ),
+        "where vmap of a constraint puts": placed(
+            jax.jit(jax.vmap(lambda x: lax.with_sharding_constraint(x, on("y")), spmd_axis_name="x")), Z
+        ),
+        "where a constraint that does not fit puts": placed(
+            jax.jit(lambda x: lax.with_sharding_constraint(x, on("x", "y"))), Z[:3]
+        ),
         "where sums of unlike shards are": placed(lambda: (put("x", "y") + put("x"), put("x") + put(None, "y"))),
     }
 

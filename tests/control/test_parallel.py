@@ -220,6 +220,16 @@ ERRORS = {
         ValueError,
         "Sharding passed to jit does not match the sharding on the respective arg.",
     ),
+    "jit, shardings of another structure": (
+        lambda: jax.jit(lambda x, y: x, in_shardings=(NamedSharding(mesh(x=2), P("x")),))(X, X),
+        ValueError,
+        "pjit in_shardings specification must be a tree prefix",
+    ),
+    "jit, shardings and keyword arguments": (
+        lambda: jax.jit(lambda x: x, in_shardings=NamedSharding(mesh(x=2), P("x")))(x=X),
+        ValueError,
+        "pjit does not support kwargs when in_shardings is specified.",
+    ),
     "jit to a spec without a mesh": (
         lambda: jax.jit(lambda x: x, out_shardings=P("x"))(X),
         RuntimeError,

@@ -7,13 +7,24 @@ and `with_sharding_constraint` say themselves where their results lie.
 """
 
 from onax._control.checkpoint import remat_p
+from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
 from onax._control.custom_vmap import custom_vmap_p
 from onax._control.jit_call import jit_p
 from onax._control.parallel import shard_map_p
+from onax._control.scan import scan_p
+from onax._control.while_loop import while_p
 from onax._core.jaxpr import Literal, jaxprs_in_params
-from onax._core.sharding import NamedSharding, PartitionSpec, Sharding, in_context_of_mesh, names_in
+from onax._core.sharding import (
+    NamedSharding,
+    PartitionSpec,
+    Sharding,
+    fitting,
+    in_context_of_mesh,
+    names_in,
+    with_new_axis,
+)
 from onax._core.shards import spread_over
 from onax._core.trace import typeof
 from onax._native import dispatch
@@ -22,7 +33,7 @@ from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_unflatte
 from onax._prims.dot import dot_general_p
 from onax._prims.indexing import gather_p
 from onax._prims.misc import device_put_p
-from onax._prims.misc_sharding import sharding_constraint_p
+from onax._prims.misc_sharding import fitted, sharding_constraint_p
 from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
 from onax._prims.slicing import dynamic_slice_p, slice_p
@@ -121,21 +132,6 @@ def _like(cuts, avals, shape):
     return out
 
 
-def _fitting(mesh, cut, shape):
-    """The spec: without axes named twice, and without those that do not divide their dimension."""
-    seen, entries = set(), []
-    for names, n in zip(cut, shape):
-        count = 1
-        for a in names:
-            count *= mesh.shape[a]
-        fits = n % count == 0 and not seen & set(names)
-        entries.append(names if fits else None)
-        seen |= set(names) if fits else set()
-    while entries and not entries[-1]:
-        entries.pop()
-    return NamedSharding(mesh, PartitionSpec(*entries))
-
-
 def _axes(sharding, ndim):
     if sharding is None:
         return [()] * ndim
@@ -148,11 +144,13 @@ def results_of(primitive, shardings, avals, params, out_avals, eager=False):
     if primitive is shard_map_p:
         return [NamedSharding(params["mesh"], spec) for spec in params["out_specs"]]
     if primitive is sharding_constraint_p:
-        return [_as_named(params["sharding"])]
+        return [_as_named(fitted(params["sharding"], avals[0].shape))]
     if primitive is device_put_p:
         return [s or _replicated(d) for d, s in zip(params["devices"], shardings)]
-    if primitive is jit_p and any(s is not None for s in params["out_shardings"]):
-        return [s if isinstance(s, NamedSharding) else None for s in params["out_shardings"]]
+    if primitive is jit_p:
+        return _results_of_call(params["jaxpr"], shardings, params["in_shardings"], params["out_shardings"])
+    if primitive in _LOOPS:
+        return _LOOPS[primitive](shardings, params)
     if primitive in _BODIES:
         return results_of_program(params[_BODIES[primitive]], shardings)
     mesh = next((s.mesh for s in shardings if s is not None), None)
@@ -164,7 +162,7 @@ def results_of(primitive, shardings, avals, params, out_avals, eager=False):
     if rule is None:
         reduces = "axes" in params and len(avals) == 1 and avals[0].ndim == out_avals[0].ndim + len(params["axes"])
         rule = _reduce if reduces else _through
-    return [_fitting(mesh, rule(cuts, avals, a.shape, params), a.shape) for a in out_avals]
+    return [fitting(mesh, rule(cuts, avals, a.shape, params), a.shape) for a in out_avals]
 
 
 def _through(cuts, avals, shape, params):
@@ -180,6 +178,36 @@ def _replicated(place):
     """Where `device_put` inside a program leaves a value: on all devices named, whole, as in JAX."""
     named = _as_named(place)
     return None if named is None else NamedSharding(named.mesh, PartitionSpec())
+
+
+def _results_of_scan(shardings, params):
+    """The carry as the body leaves it; stacked results with a whole dimension in front."""
+    n, m, body = params["num_consts"], params["num_carry"], params["jaxpr"]
+    xs = [None if s is None else NamedSharding(s.mesh, PartitionSpec(*s.spec[1:])) for s in shardings[n + m :]]
+    found = results_of_program(body, [*shardings[: n + m], *xs])
+    return [*found[:m], *(with_new_axis(s, 0, None) for s in found[m:])]
+
+
+def _results_of_while(shardings, params):
+    return results_of_program(params["body_jaxpr"], shardings[params["cond_nconsts"] :])
+
+
+def _results_of_cond(shardings, params):
+    each = [results_of_program(branch, shardings[1:]) for branch in params["branches"]]
+    return [next((s for s in found if s is not None), None) for found in zip(*each)]
+
+
+_LOOPS = {scan_p: _results_of_scan, while_p: _results_of_while, cond_p: _results_of_cond}
+
+
+def _results_of_call(jaxpr, shardings, in_shardings, out_shardings):
+    """As of the program, but for what the call states of arguments and results."""
+    if in_shardings:
+        shardings = [_as_named(stated) or s for stated, s in zip(in_shardings, shardings)]
+    found = results_of_program(jaxpr, shardings)
+    if out_shardings:
+        found = [_as_named(stated) or s for stated, s in zip(out_shardings, found)]
+    return found
 
 
 def results_of_program(jaxpr, shardings):
@@ -204,6 +232,7 @@ def _makes_shards(jaxpr):
     if found is None:
         found = any(
             e.primitive in (shard_map_p, sharding_constraint_p)
+            or (e.primitive is jit_p and any((*e.params["in_shardings"], *e.params["out_shardings"])))
             or (e.primitive is device_put_p and any(isinstance(d, Sharding) for d in e.params["devices"]))
             or any(_makes_shards(inner) for inner in jaxprs_in_params(e.params))
             for e in jaxpr.eqns
@@ -218,13 +247,13 @@ def sharding_of(x):
     return sharding if isinstance(sharding, NamedSharding) else None
 
 
-def places_of_results(jaxpr, leaves):
+def places_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
     """For each result of a compiled program its sharding; None when everything lies on one device."""
     shardings = [sharding_of(x) for x in leaves]
     mesh = next((s.mesh for s in shardings if s is not None), None)
-    if mesh is None and not _makes_shards(jaxpr):
+    if mesh is None and not in_shardings and not out_shardings and not _makes_shards(jaxpr):
         return None
-    found = results_of_program(jaxpr, shardings)
+    found = _results_of_call(jaxpr, shardings, in_shardings, out_shardings)
     mesh = next((s.mesh for s in found if s is not None), mesh)
     if mesh is None:
         return None
@@ -282,31 +311,63 @@ def resolve(places, what):
     return tree_map(lambda p: in_context_of_mesh(p, RuntimeError, text), places)
 
 
-def stated(options, args, staged):
+def dynamic_arguments(jitted, args, kwargs):
+    """The positional arguments that are not static; ValueError for keyword arguments, as in JAX."""
+    dynamic, rest, _ = jitted.split(args, kwargs)
+    if rest:
+        raise ValueError("pjit does not support kwargs when in_shardings is specified.")
+    return tuple(dynamic)
+
+
+def stated(options, dynamic, staged):
     """The parameters of a `jit` equation that say where arguments and results lie; None where nothing was said."""
     params = {}
     if options.in_shardings is not None:
-        wanted = tree_leaves(spread(resolve(options.in_shardings, "in_shardings"), args), is_leaf=lambda x: x is None)
-        count = len(staged.jaxpr.invars) - len(wanted)  # hoisted values, and keyword arguments
-        params["in_shardings"] = (*[None] * len(staged.hoisted), *wanted, *[None] * (count - len(staged.hoisted)))
+        wanted = tree_leaves(
+            spread(resolve(options.in_shardings, "in_shardings"), dynamic), is_leaf=lambda x: x is None
+        )
+        params["in_shardings"] = (*[None] * len(staged.hoisted), *wanted)
     if options.out_shardings is not None:
-        results = tree_unflatten(staged.out_tree, [0] * staged.out_tree.num_leaves)
-        wanted = spread(resolve(options.out_shardings, "out_shardings"), results)
-        params["out_shardings"] = tuple(tree_leaves(wanted, is_leaf=lambda x: x is None))
+        params["out_shardings"] = tuple(_out_places(options.out_shardings, staged.out_tree))
     return params
 
 
-def put_arguments(args, in_shardings):
-    """The arguments where jit wants them; ValueError for one that the user has placed elsewhere."""
+def _in_places(in_shardings, dynamic):
+    return tree_leaves(spread(in_shardings, dynamic, "pjit in_shardings"), is_leaf=lambda x: x is None)
+
+
+def _out_places(out_shardings, out_tree):
+    results = tree_unflatten(out_tree, [0] * out_tree.num_leaves)
+    return tree_leaves(
+        spread(resolve(out_shardings, "out_shardings"), results, "pjit out_shardings"), is_leaf=lambda x: x is None
+    )
+
+
+def put_arguments(jitted, args, kwargs, in_shardings):
+    """All arguments, where jit wants them; ValueError for one that the user has placed elsewhere."""
+    dynamic = dynamic_arguments(jitted, args, kwargs)
     wanted = resolve(in_shardings, "in_shardings")
-    for x, place in zip(tree_leaves(args), tree_leaves(spread(wanted, args))):
+    for x, place in zip(tree_leaves(dynamic), _in_places(wanted, dynamic)):
         if type(x) is ArrayImpl and x._committed and isinstance(place, Sharding):
             if not x.sharding.is_equivalent_to(place, x.ndim):
                 raise ValueError(
                     "Sharding passed to jit does not match the sharding on the respective arg. Got jit sharding: "
                     f"{place},\narg sharding: {x.sharding} for arg type: {x.aval.str_short()}"
                 )
-    return device_put(args, wanted)
+    moved = iter(device_put(dynamic, wanted))
+    static = {i % len(args) for i in jitted.static_places[0] if -len(args) <= i < len(args)}
+    return tuple([x if i in static else next(moved) for i, x in enumerate(args)])
+
+
+def put_results(result, out_shardings, places):
+    """The results where jit was told to put them; those it was told nothing of lie where the program leaves them."""
+    leaves, tree = tree_flatten(result)
+    wanted = _out_places(out_shardings, tree)
+    mesh = next((s.mesh for s in wanted if isinstance(s, NamedSharding)), None)
+    if places is None:
+        places = [None if mesh is None else NamedSharding(mesh, PartitionSpec())] * len(leaves)
+    placed = [device_put(x, s if w is None else w) for x, s, w in zip(leaves, places, wanted)]
+    return tree_unflatten(tree, placed)
 
 
 dispatch.set_sharded_handler(_place_eager)

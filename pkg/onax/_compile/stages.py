@@ -131,6 +131,11 @@ class Lowered(Stage):
         """The graph as text."""
         return planning.graph_text(self._graph)
 
+    @property
+    def host_nodes(self):
+        """The nodes that run kernels of this process or call back into Python, by name."""
+        return planning.host_nodes(self._graph)
+
     def compiler_ir(self, dialect=None):
         """The graph as an onnx.ModelProto; None when nothing is left to compute."""
         return planning.model_proto(self._graph)
@@ -202,7 +207,7 @@ class Compiled(Stage):
 
     @property
     def host_nodes(self):
-        """The primitives that run in Python inside the graph, by name."""
+        """The nodes that run kernels of this process or call back into Python, by name."""
         return planning.host_nodes(self._graph)
 
     def __call__(self, *args, **kwargs):
@@ -234,15 +239,15 @@ class _Checked(JitFunction):
         _check_types(s, leaves)
         options = self._options
         if options.in_shardings is not None:
-            leaves = tree_leaves((device_put(args, options.in_shardings), kwargs))
+            leaves = tree_leaves((device_put(args, placing.resolve(options.in_shardings, "in_shardings")), kwargs))
         device, committed = _place(leaves, options.device)
         entry = Entry(self._executable, s.out_tree, device=device, committed=committed)
-        result = entry.run(leaves)
         places = s.places(leaves)
-        if places is not None:
-            result = placing.place_tree(result, places)
+        result = entry.run(leaves)
         if options.out_shardings is not None:
-            result = device_put(result, options.out_shardings)
+            result = placing.put_results(result, options.out_shardings, places)
+        elif places is not None:
+            result = placing.place_tree(result, places)
         plain = places is None and options.in_shardings is None and options.out_shardings is None
         return result, entry if plain else None
 

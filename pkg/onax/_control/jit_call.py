@@ -7,6 +7,7 @@ import functools
 
 from onax._core.evaluate import eval_jaxpr
 from onax._core.jaxpr import Literal
+from onax._core.sharding import with_new_axis
 from onax._core.trace import Tracer, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import source
@@ -39,16 +40,30 @@ def _abstract_eval(*avals, jaxpr, **_):
     return list(jaxpr.out_avals)
 
 
-def _plain(params, jaxpr):
-    """Parameters for a derived call: another program; what was said of single arguments no longer applies."""
-    return {**params, "jaxpr": jaxpr, "donated_invars": (), "in_shardings": (), "out_shardings": ()}
+def _derived(params, jaxpr, arguments, results):
+    """Parameters for a call of a derived program, with the shardings of its arguments and results, or None for each."""
+    stated = lambda places: tuple(places) if any(p is not None for p in places) else ()
+    places = {"in_shardings": stated(arguments), "out_shardings": stated(results)}
+    return {**params, **places, "jaxpr": jaxpr, "donated_invars": ()}
+
+
+def _places(params, jaxpr):
+    """(shardings of the arguments, of the results) that a call states, None where it states none."""
+    arguments, results = (None,) * len(jaxpr.invars), (None,) * len(jaxpr.outvars)
+    return params["in_shardings"] or arguments, params["out_shardings"] or results
+
+
+def _kept(values, flags):
+    return [v for v, flag in zip(values, flags) if flag]
 
 
 def _jvp(primals, tangents, *, jaxpr, **params):
     nonzeros = [type(t) is not Zero for t in tangents]
     derived, nonzeros_out = jvp_jaxpr(jaxpr, nonzeros, False)
+    arguments, results = _places(params, jaxpr)
     given = [t for t in tangents if type(t) is not Zero]
-    outs = jit_p.bind(*primals, *given, **_plain(params, derived))
+    both_in, both_out = [*arguments, *_kept(arguments, nonzeros)], [*results, *_kept(results, nonzeros_out)]
+    outs = jit_p.bind(*primals, *given, **_derived(params, derived, both_in, both_out))
     n = len(jaxpr.outvars)
     rest = iter(outs[n:])
     tangents_out = [
@@ -59,16 +74,20 @@ def _jvp(primals, tangents, *, jaxpr, **params):
 
 def _linearize(nonzeros, *primals, jaxpr, **params):
     forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
-    outs = jit_p.bind(*primals, **_plain(params, forward))
+    arguments, results = _places(params, jaxpr)
     n = len(jaxpr.outvars)
+    forward_out = [*results, *[None] * (len(forward.outvars) - n)]
+    outs = jit_p.bind(*primals, **_derived(params, forward, arguments, forward_out))
     computed = iter(outs[n:])
     residuals = [next(computed) if f is None else primals[f] for f in forwarded]
+    linear_in = [*[None] * len(residuals), *_kept(arguments, nonzeros)]
 
     def apply(residuals, *tangents):
         given = [t for t in tangents if type(t) is not Zero]
-        results = iter(jit_p.bind(*residuals, *given, **_plain(params, linear)))
+        linear_params = _derived(params, linear, linear_in, _kept(results, nonzeros_out))
+        found = iter(jit_p.bind(*residuals, *given, **linear_params))
         return [
-            next(results) if nonzero else Zero(v.aval.to_tangent_aval())
+            next(found) if nonzero else Zero(v.aval.to_tangent_aval())
             for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
         ]
 
@@ -79,11 +98,16 @@ def _transpose(cts, *operands, jaxpr, **params):
     linear = [is_undefined_primal(x) for x in operands]
     nonzero_cts = [type(ct) is not Zero for ct in cts]
     derived, nonzeros_out = transpose_jaxpr(jaxpr, linear, nonzero_cts)
+    arguments, results = _places(params, jaxpr)
     plain = [x for x in operands if not is_undefined_primal(x)]
-    outs = jit_p.bind(*plain, *(ct for ct in cts if type(ct) is not Zero), **_plain(params, derived))
-    results, has_ct = iter(outs), iter(nonzeros_out)
+    places_in = [*_kept(arguments, [not flag for flag in linear]), *_kept(results, nonzero_cts)]
+    places_out = _kept(_kept(arguments, linear), nonzeros_out)
+    outs = jit_p.bind(
+        *plain, *(ct for ct in cts if type(ct) is not Zero), **_derived(params, derived, places_in, places_out)
+    )
+    found, has_ct = iter(outs), iter(nonzeros_out)
     return [
-        None if not is_linear else next(results) if next(has_ct) else Zero(x.aval)
+        None if not is_linear else next(found) if next(has_ct) else Zero(x.aval)
         for x, is_linear in zip(operands, linear)
     ]
 
@@ -108,7 +132,11 @@ def _depends(jaxpr, given):
 
 def _batch(axis_data, operands, dims, *, jaxpr, **params):
     derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
-    return jit_p.bind(*operands, **_plain(params, derived)), dims_out
+    batched = [
+        [place if d is None else with_new_axis(place, d, axis_data.spmd_name) for place, d in zip(places, axes)]
+        for places, axes in zip(_places(params, jaxpr), (dims, dims_out))
+    ]
+    return jit_p.bind(*operands, **_derived(params, derived, *batched)), dims_out
 
 
 def _pretty(eqn, names):

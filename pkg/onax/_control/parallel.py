@@ -19,7 +19,7 @@ from onax._core import jaxpr as core
 from onax._core.axes import AxisData, named_axes_in_scope
 from onax._core.evaluate import eval_jaxpr
 from onax._core.paths import broadcast_prefix, prefix_errors
-from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, get_mesh, names_in
+from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, get_mesh, names_in, with_new_axis
 from onax._core.shards import spread_over
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
@@ -206,20 +206,14 @@ def _bind(jaxpr, args, params, in_specs, out_specs):
     )
 
 
-def _inserted(spec, dim, entry):
-    """The spec of a value with one more dimension."""
-    entries = [*spec, *[None] * max(0, dim - len(spec))]
-    return PartitionSpec(*entries[:dim], entry, *entries[dim:])
-
-
 def _batch(axis_data, operands, dims, *, jaxpr, in_specs, out_specs, **params):
     region, spread = Region.of(params), axis_data.spmd_name
     if spread is not None:  # the examples are cut by axes of the mesh
         axis_data = AxisData(axis_data.name, axis_data.size // region.size(names_in(spread)))
     with region.scope():
         derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
-    new_in = [s if d is None else _inserted(s, d, spread) for s, d in zip(in_specs, dims)]
-    new_out = [s if d is None else _inserted(s, d, spread) for s, d in zip(out_specs, dims_out)]
+    new_in = [s if d is None else with_new_axis(s, d, spread) for s, d in zip(in_specs, dims)]
+    new_out = [s if d is None else with_new_axis(s, d, spread) for s, d in zip(out_specs, dims_out)]
     return _bind(derived, operands, params, new_in, new_out), dims_out
 
 

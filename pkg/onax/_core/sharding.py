@@ -647,6 +647,31 @@ def names_in(entry):
     return entry if isinstance(entry, tuple) else (entry,)
 
 
+def with_new_axis(place, dim, entry):
+    """The spec or named sharding of a value that gets a new dimension, cut by `entry`; other places as they are."""
+    if isinstance(place, NamedSharding):
+        return NamedSharding(place.mesh, with_new_axis(place.spec, dim, entry), memory_kind=place._memory_kind)
+    if not isinstance(place, PartitionSpec):
+        return place
+    entries = [*place, *[None] * max(0, dim - len(place))]
+    return PartitionSpec(*entries[:dim], entry, *entries[dim:])
+
+
+def fitting(mesh, cuts, shape):
+    """A named sharding by the axes given for each dimension, but those named twice or that do not divide it."""
+    seen, entries = set(), []
+    for names, n in zip(cuts, shape):
+        count = 1
+        for a in names:
+            count *= mesh.shape[a]
+        fits = n % count == 0 and not seen & set(names)
+        entries.append(names if fits else None)
+        seen |= set(names) if fits else set()
+    while entries and not entries[-1]:
+        entries.pop()
+    return NamedSharding(mesh, PartitionSpec(*entries))
+
+
 def replica_ids(sharding, global_shape):
     """For each device, in order, which copy of its piece it holds, counted from 0."""
     seen, found = {}, {}

@@ -1,29 +1,31 @@
 """sharding_constraint: where a value lies, stated inside a program."""
 
 from onax._core.rules import linear
-from onax._core.sharding import NamedSharding, PartitionSpec
+from onax._core.sharding import NamedSharding, fitting, names_in, with_new_axis
 from onax._core.shards import spread_over
 from onax._core.trace import as_array
 from onax._native.dispatch import DATA_MOVEMENT, LINEAR, Primitive
 
 
 def _impl(x, *, sharding, **_):
-    return spread_over(as_array(x), sharding)
+    return spread_over(as_array(x), fitted(sharding, x.shape))
 
 
-def _abstract_eval(x, *, sharding, **_):
-    if isinstance(sharding, NamedSharding):
-        sharding.shard_shape(x.shape)  # raises where the pieces would be unequal
+def fitted(sharding, shape):
+    """The sharding that a value of this shape gets: axes that do not divide their dimension cut nothing."""
+    if not isinstance(sharding, NamedSharding):
+        return sharding
+    cuts = [names_in(entry) for entry in sharding.spec]
+    return fitting(sharding.mesh, [*cuts, *[()] * (len(shape) - len(cuts))], shape)
+
+
+def _abstract_eval(x, **_):
     return x
 
 
 def _batch(axis_data, operands, dims, *, sharding, **params):
-    (x,), (d,) = operands, dims
-    if isinstance(sharding, NamedSharding):
-        entries = [*sharding.spec, *[None] * max(0, d - len(sharding.spec))]
-        spec = PartitionSpec(*entries[:d], axis_data.spmd_name, *entries[d:])
-        sharding = NamedSharding(sharding.mesh, spec, memory_kind=sharding.memory_kind)
-    return sharding_constraint_p.bind(x, sharding=sharding, **params), d
+    sharding = with_new_axis(sharding, dims[0], axis_data.spmd_name)
+    return sharding_constraint_p.bind(operands[0], sharding=sharding, **params), dims[0]
 
 
 def _pretty(eqn, names):

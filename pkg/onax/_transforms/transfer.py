@@ -29,16 +29,19 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
     return tree_unflatten(tree, [_put(leaf, place) for leaf, place in zip(leaves, places)])
 
 
-def _places(device, tree):
+def _places(device, tree, name="device_put device"):
     if device is None or isinstance(device, (Device, PartitionSpec, Sharding)):
         return [device] * tree.num_leaves
-    return flatten_axes("device_put device", tree, device)
+    return flatten_axes(name, tree, device)
 
 
-def spread(device, tree):
-    """A tree like `tree` with the place that `device`, a prefix of it, states for each leaf."""
+def spread(device, tree, name="device_put device"):
+    """A tree like `tree` with the place that `device`, a prefix of it, states for each leaf.
+
+    Raises ValueError, worded for `name`, where it is no prefix.
+    """
     structure = tree_structure(tree)
-    return tree_unflatten(structure, _places(device, structure))
+    return tree_unflatten(structure, _places(device, structure, name))
 
 
 def _put(leaf, place):
