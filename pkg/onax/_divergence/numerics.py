@@ -161,6 +161,52 @@ def _rounded(value, dtype):
     return np.asarray(value, np.float32).astype(dtype)
 
 
+# --- order of summation -------------------------------------------------------------------------------------------
+
+ORDER_ULP = 64  # of sums of so many terms of one sign
+
+
+def _orders():
+    rng = np.random.default_rng(1)
+    for n in (1_000, 100_000):
+        x = rng.uniform(size=n).astype(np.float32)
+        exact = x.astype(np.float64)
+        grid = x[: n - n % 10].reshape(10, -1)
+        for name, numpy, onax_fn, operand, wanted in (
+            ("sum", np.sum, jnp.sum, x, exact.sum()),
+            ("mean", np.mean, jnp.mean, x, exact.mean()),
+            ("sum over axis 1", _sum_rows, _onax_sum_rows, grid, grid.astype(np.float64).sum(1)),
+            ("sum over axis 0", _sum_columns, _onax_sum_columns, grid.T.copy(), grid.astype(np.float64).sum(1)),
+            ("cumsum, last", _last_of_cumsum, _onax_last_of_cumsum, x[:1000], exact[:1000].sum()),
+        ):
+            yield Case(f"{name}, {n} terms", numpy, onax_fn, (operand,), np.asarray(wanted).astype(np.float32),
+                       dtype="float32", shape=str(operand.shape), ulp=ORDER_ULP)  # fmt: skip
+
+
+def _sum_rows(x):
+    return np.sum(x, axis=1)
+
+
+def _onax_sum_rows(x):
+    return jnp.sum(x, axis=1)
+
+
+def _sum_columns(x):
+    return np.sum(x, axis=0)
+
+
+def _onax_sum_columns(x):
+    return jnp.sum(x, axis=0)
+
+
+def _last_of_cumsum(x):
+    return np.cumsum(x)[-1]
+
+
+def _onax_last_of_cumsum(x):
+    return jnp.cumsum(x)[-1]
+
+
 # --- accuracy -----------------------------------------------------------------------------------------------------
 
 _FUNCTIONS = {
@@ -250,6 +296,15 @@ FAMILIES = (
         "sum, mean and dot of narrow floats accumulate in float32 and round once.",
         "For more digits, sum in float32: jnp.sum(x, dtype=jnp.float32).",
         _accumulation,
+        measured=True,
+    ),
+    Family(
+        "sum-order",
+        "Order of float32 sums",
+        f"The order in which terms are added is not stated and differs between backends: results agree within "
+        f"{ORDER_ULP} units in the last place for 100,000 terms of one sign, not bit by bit.",
+        "Compare sums with a tolerance; sum in float64 where the last digits matter.",
+        _orders,
         measured=True,
     ),
     Family(
