@@ -70,7 +70,7 @@ def _each(function, x, name):
         try:
             found = function(one)
         except np.linalg.LinAlgError:
-            found = [np.nan] * len(outs)
+            found = [complex(np.nan, np.nan) if out.dtype.kind == "c" else np.nan for out in outs]
         for out, value in zip(outs, found if isinstance(found, (tuple, list)) else (found,)):
             out[i] = value
     outs = [out.reshape(x.shape[:-2] + out.shape[1:]) for out in outs]

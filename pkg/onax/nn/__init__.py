@@ -1,5 +1,7 @@
 """onax.nn: activation functions and other parts of neural networks."""
 
+import importlib
+
 from onax._core.public import publish as _publish
 from onax.nn._activations import (
     celu,
@@ -31,7 +33,20 @@ from onax.nn._activations import (
     swish,
     tanh,
 )
+from onax.nn._attention import dot_product_attention
 from onax.nn._normalization import log_softmax, logsumexp, softmax
 
 _STATIC = {"glu": "axis", "log_softmax": "axis", "logmeanexp": "axis keepdims", "standardize": "algorithm axis"}
 _publish(globals(), __name__, _STATIC)
+
+_LATER = frozenset({"initializers"})  # imported when first asked for
+
+
+def __getattr__(name):
+    if name in _LATER:
+        return importlib.import_module(f"onax.nn.{name}")
+    raise AttributeError(f"module 'onax.nn' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})

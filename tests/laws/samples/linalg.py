@@ -120,6 +120,8 @@ def eliminations():
                 differentiable=() if small else None,
             )
             for full, pivoting in itertools.product((False, True), repeat=2):
+                if small and pivoting:
+                    continue  # real JAX gives no permutation
                 params = {"pivoting": pivoting, "full_matrices": full, "use_magma": None}
                 yield Sample(
                     prims.qr_p,

@@ -1,0 +1,134 @@
+"""dot_product_attention: attention of several heads, computed whole."""
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax._ground import dtypes
+from onax.nn._normalization import logsumexp, softmax
+from onax.numpy._einsum import einsum
+from onax.numpy._promotion import array_of
+
+_LOWEST = -0.7  # of the largest float: what masked logits get, so that a difference of two stays finite
+
+
+def _inputs(query, key, value):
+    """The operands with an axis of examples.  Raises ValueError for shapes that do not fit."""
+    out = []
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        x = array_of("dot_product_attention", x)
+        if x.ndim not in (3, 4):
+            raise ValueError(f"{name} must have shape [..., length, heads, size], with 3 or 4 axes; got {x.shape}")
+        out.append(x[None] if x.ndim == 3 else x)
+    q, k, v = out
+    batch, _, heads, size = q.shape
+    groups = k.shape[2]
+    if k.shape != (batch, k.shape[1], groups, size) or v.shape[:3] != k.shape[:3]:
+        raise ValueError(f"key and value must fit query of shape {query.shape}; got {key.shape} and {value.shape}")
+    if groups == 0 or heads % groups:
+        raise ValueError(
+            f"The number of query heads must be a multiple of key/value heads, but got {heads} vs {groups}"
+        )
+    return q, k, v
+
+
+def _four_axes(name, x, batch, heads, rows, columns):
+    x = array_of("dot_product_attention", x)
+    x = jnp.reshape(x, (1,) * (4 - x.ndim) + x.shape) if x.ndim < 4 else x
+    for got, wanted in zip(x.shape, (batch, heads, rows, columns)):
+        if got not in (1, wanted):
+            raise ValueError(f"{name} must broadcast to {(batch, heads, rows, columns)}, got {x.shape}")
+    return x
+
+
+def _by_group(x, groups):
+    """[batch, heads, ...] as [heads of a group, batch, groups, ...]; one head is every head's."""
+    batch, heads, rows, columns = x.shape
+    if heads == 1:
+        return jnp.transpose(jnp.reshape(x, (batch, 1, 1, rows, columns)), (2, 0, 1, 3, 4))
+    return jnp.transpose(jnp.reshape(x, (batch, groups, heads // groups, rows, columns)), (2, 0, 1, 3, 4))
+
+
+def _window(size):
+    """(left, right) reach of a window."""
+    if isinstance(size, int):
+        return size, size
+    if not (isinstance(size, tuple) and len(size) == 2):
+        raise ValueError(f"local_window_size must be an int or a pair of them, got {size!r}")
+    return size
+
+
+def _allowed(rows, columns, is_causal, window, query_lengths, key_lengths):
+    """Masks that broadcast to [batch, 1, rows, columns]: where attention may look."""
+    if is_causal:
+        yield jnp.tril(jnp.ones((rows, columns), dtype=bool))[None, None]
+    row, column = np.arange(rows, dtype=np.int32)[:, None], np.arange(columns, dtype=np.int32)[None, :]
+    if window is not None:
+        left, right = _window(window)
+        yield jnp.asarray((row <= column + left) & (row >= column - right))[None, None]
+    if query_lengths is not None or key_lengths is not None:
+        mask = jnp.ones((1, rows, columns), dtype=bool)
+        if query_lengths is not None:
+            mask = mask & (row[None] < array_of("attention", query_lengths)[:, None, None])
+        if key_lengths is not None:
+            mask = mask & (column[None] < array_of("attention", key_lengths)[:, None, None])
+        yield mask[:, None]
+
+
+def dot_product_attention(
+    query,
+    key,
+    value,
+    bias=None,
+    mask=None,
+    *,
+    scale=None,
+    is_causal=False,
+    query_seq_lengths=None,
+    key_value_seq_lengths=None,
+    local_window_size=None,
+    implementation=None,
+    return_residual=False,
+):
+    """softmax(query key^T scale + bias) value for each head.
+
+    query is [batch, T, N, H] or without the first axis, key and value [batch, S, K, H]: N is a multiple of K, groups of
+    query heads sharing a key head.  bias and mask (True: may look) broadcast to [batch, N, T, S].  scale defaults to
+    1 / sqrt(H).  local_window_size: (left, right) reach, or one number for both.  Rows beyond query_seq_lengths give 0.
+    return_residual: also the logarithm of the sums, [batch, T, N].  Logits are computed in float32 at least.  Raises
+    ValueError for shapes that do not fit, and for an implementation other than None and "xla".
+    """
+    if implementation not in (None, "xla"):
+        raise ValueError(f"dot_product_attention: implementation={implementation!r} is not there; use None or 'xla'")
+    shape = array_of("dot_product_attention", query).shape
+    q, k, v = _inputs(query, key, value)
+    batch, rows, heads, size = q.shape
+    columns, groups = k.shape[1:3]
+    wide = np.promote_types(q.dtype, np.float32) if not dtypes.is_complex(q.dtype) else q.dtype
+    scale = 1.0 / np.sqrt(size) if scale is None else scale
+    grouped = jnp.reshape(q, (batch, rows, groups, heads // groups, size))
+    logits = einsum("BTKGH,BSKH->GBKTS", grouped, k, preferred_element_type=wide)
+    logits = logits * jnp.array(scale, dtype=logits.dtype)
+    if bias is not None:
+        logits = logits + _by_group(_four_axes("bias", bias, batch, heads, rows, columns), groups).astype(logits.dtype)
+    masks = [m[None] for m in _allowed(
+        rows, columns, is_causal, local_window_size, query_seq_lengths, key_value_seq_lengths
+    )]  # fmt: skip
+    if mask is not None:
+        masks.append(_by_group(_four_axes("mask", mask, batch, heads, rows, columns), groups))
+    if masks:
+        together = masks[0]
+        for m in masks[1:]:
+            together = together & m
+        lowest = np.asarray(_LOWEST * float(dtypes.finfo(logits.dtype).max), logits.dtype)
+        logits = jnp.where(together, logits, lowest)
+    weights = softmax(logits.astype(np.float32) if logits.dtype.itemsize < 4 else logits, axis=-1).astype(k.dtype)
+    out = einsum("GBKTS,BSKH->BTKGH", weights, v, preferred_element_type=wide)
+    out = out.astype(v.dtype)
+    if query_seq_lengths is not None:
+        inside = np.arange(rows, dtype=np.int32)[None] < array_of("attention", query_seq_lengths)[:, None]
+        out = out * inside[:, :, None, None, None].astype(out.dtype)
+    out = jnp.reshape(out, (*shape[:-1], v.shape[-1]))
+    if not return_residual:
+        return out
+    sums = jnp.transpose(logsumexp(logits, axis=-1), (1, 3, 2, 0))
+    return out, jnp.reshape(sums, shape[:-1])
