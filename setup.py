@@ -31,6 +31,8 @@ def _extensions():
     from Cython.Build import cythonize
 
     flags = [] if sys.platform == "win32" else ["-O2", "-g0"]
+    # Loops over sqrt, floor and comparisons become vector code only where nobody reads errno or traps.
+    loop_flags = [] if sys.platform == "win32" else ["-fno-math-errno", "-fno-trapping-math"]
     extensions = []
     for pyx in sorted(SOURCES.glob("*.pyx")):
         kernels = pyx.with_name(f"{pyx.stem}_kernels.c")
@@ -40,7 +42,7 @@ def _extensions():
                 [str(pyx)] + ([str(kernels)] if kernels.exists() else []),
                 include_dirs=[numpy.get_include(), str(SOURCES)],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-                extra_compile_args=flags,
+                extra_compile_args=flags + (loop_flags if kernels.exists() else []),
             )
         )
     return cythonize(extensions, include_path=["cython_src"], build_dir="build/cython", language_level=3)

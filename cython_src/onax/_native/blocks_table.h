@@ -5,7 +5,7 @@
    conversions from floats saturate and take NaN to 0; max and min give NaN if an operand is. */
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #define ONAX_EACH _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)
 #else
 #define ONAX_EACH for (int64_t i = 0; i < n; i++)
