@@ -24,6 +24,8 @@ TRANSFORMATIONS = {
     "custom_vjp": lambda f: jax.jit(jax.grad(_with_vjp(f)))(1.0),
     "jit of grad": lambda f: jax.jit(jax.grad(f))(1.0),
     "grad of jit": lambda f: jax.grad(jax.jit(f))(1.0),
+    "pullback out of jit": lambda f: jax.jit(lambda x: jax.vjp(f, x))(1.0)[1](1.0),
+    "pushforward out of jit": lambda f: jax.jit(lambda x: jax.linearize(f, x))(1.0)[1](1.0),
     "vmap of grad of jit": lambda f: jax.vmap(jax.grad(jax.jit(f)))(jnp.ones(3)),
 }
 

@@ -5,6 +5,7 @@ import operator
 
 import numpy as np
 
+from onax._core import jaxpr as core
 from onax._core.axes import checked_axes
 from onax._core.evaluate import eval_jaxpr
 from onax._core.paths import equality_errors_pytreedef, keystr
@@ -21,7 +22,7 @@ from onax._prims.elementwise import add, eq
 from onax._prims.shaping import broadcasted_iota, instantiate_zeros, reshape, zeros_like_aval
 from onax._prims.slicing import split
 from onax._transforms.abstract import abstractify
-from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name, fun_source_info
+from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.linearize import Linearized, linearize_flat
 from onax._transforms.staging import trace_to_jaxpr
@@ -130,7 +131,7 @@ class _PushForward:
     __slots__ = ("_in_avals", "_in_tree", "_jaxpr", "_nonzeros", "_out_avals", "_out_tree")
 
     def __init__(self, lin, in_avals, out_avals, in_tree, out_tree):
-        self._jaxpr = lin.jaxpr
+        self._jaxpr = _without_constants(lin.jaxpr)
         self._nonzeros = lin.nonzeros_out
         self._in_avals = in_avals
         self._out_avals = out_avals
@@ -176,17 +177,17 @@ class VJP:
         self._lin = lin
         self._static = static
 
-    _fun = property(lambda self: self._static.fun)
+    _info = property(lambda self: self._static.info)
     in_tree = property(lambda self: self._static.in_tree)
     out_tree = property(lambda self: self._static.out_tree)
 
     def __repr__(self):
-        return f"VJP(fun={fun_source_info(self._fun)}, in_tree={self.in_tree}, out_tree={self.out_tree})"
+        return f"VJP(fun={self._info.func_src_info}, in_tree={self.in_tree}, out_tree={self.out_tree})"
 
     def __call__(self, *cotangents):
         if len(cotangents) != 1:
             raise TypeError(
-                f"The function returned by `jax.vjp` applied to {fun_name(self._fun)} was called with "
+                f"The function returned by `jax.vjp` applied to {self._info.func_name} was called with "
                 f"{len(cotangents)} arguments, but functions returned by `jax.vjp` must be called with a single "
                 "argument: the cotangent of the one value that the function returns, a tuple if it returns several."
             )
@@ -198,7 +199,7 @@ class VJP:
             ]
             raise ValueError(
                 "unexpected tree structure.\n\nThe argument to a VJP function returned by `jax.vjp` must match the "
-                f"pytree\nstructure of the differentiated function {fun_source_info(self._fun)}.\n\n"
+                f"pytree\nstructure of the differentiated function {self._info.func_src_info}.\n\n"
                 "But the tree structures differ:\n" + "\n".join(faults)
             )
         avals = self._static.out_avals
@@ -219,14 +220,19 @@ class VJP:
         )
 
 
+def _without_constants(jaxpr):
+    """The program alone: its residuals are children of a container, whose structure must not hold values."""
+    return core.Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+
+
 class _Static:
     """What a VJP knows beside values; equal to itself alone."""
 
-    __slots__ = ("fun", "in_tree", "jaxpr", "nonzeros_out", "out_avals", "out_tree")
+    __slots__ = ("in_tree", "info", "jaxpr", "nonzeros_out", "out_avals", "out_tree")
 
-    def __init__(self, fun, lin, in_tree, out_tree):
-        self.fun = fun
-        self.jaxpr = lin.jaxpr
+    def __init__(self, info, lin, in_tree, out_tree):
+        self.info = info  # not the function, which may close over values
+        self.jaxpr = _without_constants(lin.jaxpr)
         self.nonzeros_out = lin.nonzeros_out
         self.out_avals = [typeof(x) for x in lin.outs]
         self.in_tree = in_tree
@@ -272,7 +278,7 @@ def vjp(fun, *primals, has_aux=False, reduce_axes=()):
     lin = linearize_flat(_checked(flat_fun, "differentiated"), flat_primals, None, info, flat_fun.strip_aux)
     lin.primals = flat_primals if checked_axes() else None
     in_tree = tree_structure(tuple(primals))
-    pull = VJP(lin, _Static(fun, lin, in_tree, flat_fun.out_tree))
+    pull = VJP(lin, _Static(info, lin, in_tree, flat_fun.out_tree))
     out = tree_unflatten(flat_fun.out_tree, lin.outs)
     return (out, pull, flat_fun.aux) if has_aux else (out, pull)
 
