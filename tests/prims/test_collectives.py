@@ -158,3 +158,19 @@ def test_two_axes_are_one(names):
     assert np.array_equal(order(permuted), want)
     assert np.array_equal(order(scattered), np.tile(flat.sum(0), 3).reshape(6, 2))
     assert np.array_equal(order(exchanged), (np.arange(6)[None] + flat[:, :1]).T)
+
+
+def test_derivative_of_a_sum_of_what_is_not_mapped():
+    """In a branch chosen example by example the operand is mapped, and still one value (JAX 0.10.2 forgets this)."""
+    signs = np.array([1.0, -1.0, 2.0], np.float32)
+    branch = lambda a, b: lax.cond(a > 0, lambda b: lax.psum(jnp.tanh(b), "i"), lambda b: b, b)
+    total = lambda b: jnp.sum(mapped(branch, in_axes=(0, None))(signs, b))
+    want = 2 * 3 * (1 - np.tanh(0.3) ** 2) + 1
+    assert np.isclose(jax.grad(total)(0.3), want) and np.isclose(jax.jvp(total, (0.3,), (1.0,))[1], want)
+
+
+def test_all_to_all_of_what_is_not_mapped():
+    """Every example holds the same; JAX 0.10.2 gives these a dimension too many."""
+    same = np.arange(4, dtype=np.float32)
+    out = mapped(lambda x: lax.all_to_all(jnp.asarray(same), "i", 0, 0) + 0 * x)(np.zeros(4, np.float32))
+    assert np.array_equal(out, np.broadcast_to(same[:, None], (4, 4)))

@@ -307,7 +307,7 @@ class AbstractMesh(_Axes):
         return hash((self.axis_sizes, self.axis_names, self.axis_types))
 
     def __repr__(self):
-        return str(self)
+        return str(self) if self.axis_names else "AbstractMesh((), axis_types=())"
 
 
 _thread = _local()
