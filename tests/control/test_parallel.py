@@ -12,7 +12,7 @@ import parallel_cases
 from onax import lax
 from onax._core.evaluate import jaxpr_as_fun
 from onax.experimental.shard_map import shard_map as old_shard_map
-from onax.export import export
+from onax.export import export, symbolic_shape
 from onax.sharding import AxisType, Mesh, NamedSharding, auto_axes, explicit_axes, get_mesh, set_mesh
 from onax.sharding import PartitionSpec as P
 from tolerance import assert_same_bits, assert_within, finfo, is_float
@@ -77,6 +77,17 @@ def test_prints_as_jax(name):
 def test_exported(name):
     function, args = CASES[name]
     agree(export(jax.jit(function))(*args).call(*args), name)
+
+
+def test_exported_over_an_axis_of_any_length():
+    def normalised(x):
+        return x / jnp.sqrt(lax.pmean(x**2, "b") + 1) + lax.axis_index("b") + lax.axis_size("b") + lax.pmax(x, "b")
+
+    f = jax.jit(jax.vmap(normalised, axis_name="b"))
+    (n,) = symbolic_shape("n")
+    exported = export(f)(jax.ShapeDtypeStruct((n, 3), np.float32))
+    for x in (X, X[:2]):
+        assert np.allclose(exported.call(x), f(x), rtol=1e-6)
 
 
 # ---- errors
