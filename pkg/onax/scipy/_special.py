@@ -1,5 +1,8 @@
 """Behind onax.scipy.special."""
 
+import operator
+from functools import partial
+
 import numpy as np
 
 from onax import lax
@@ -8,7 +11,7 @@ from onax._control.custom_jvp import custom_jvp
 from onax._ground import dtypes
 from onax.nn._normalization import log_softmax as _log_softmax
 from onax.nn._normalization import softmax as _softmax
-from onax.numpy._promotion import array_of, promote_args_inexact
+from onax.numpy._promotion import array_of, check_arraylike, promote_args_inexact
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
 
@@ -140,3 +143,140 @@ def log_softmax(x, /, *, axis=None):
     """The logarithm of softmax."""
     x = array_of("log_softmax", x)
     return _log_softmax(x, axis)
+
+
+i0e = _inexact("i0e", lambda x: lax.bessel_i0e(x), "The modified Bessel function of order 0, times exp(-|x|).")
+i1e = _inexact("i1e", lambda x: lax.bessel_i1e(x), "The modified Bessel function of order 1, times exp(-|x|).")
+i0 = _inexact(
+    "i0", lambda x: lax.mul(lax.exp(lax.abs(x)), lax.bessel_i0e(x)), "The modified Bessel function of order 0."
+)
+i1 = _inexact(
+    "i1", lambda x: lax.mul(lax.exp(lax.abs(x)), lax.bessel_i1e(x)), "The modified Bessel function of order 1."
+)
+
+
+def gammainc(a, x):
+    """The regularised lower incomplete gamma function."""
+    return lax.igamma(*promote_args_inexact("gammainc", a, x))
+
+
+def gammaincc(a, x):
+    """The regularised upper incomplete gamma function."""
+    return lax.igammac(*promote_args_inexact("gammaincc", a, x))
+
+
+def betainc(a, b, x):
+    """The regularised incomplete beta function."""
+    return lax.betainc(*promote_args_inexact("betainc", a, b, x))
+
+
+def betaln(a, b):
+    """The logarithm of |beta(a, b)|."""
+    a, b = promote_args_inexact("betaln", a, b)
+    return lax.lgamma(a) + lax.lgamma(b) - lax.lgamma(a + b)
+
+
+def gammasgn(x):
+    """The sign of the gamma function; NaN at its poles but 0."""
+    (x,) = promote_args_inexact("gammasgn", x)
+    floor_x = lax.floor(x)
+    sign = jnp.where(lax.rem(floor_x, constant_like(x, 2)) == 0, 1.0, -1.0).astype(x.dtype)
+    sign = jnp.where(lax.bitwise_or(x >= 0, x == -np.inf), 1.0, sign)
+    sign = jnp.where(lax.bitwise_and(x < 0, x == floor_x), np.nan, sign)
+    return jnp.where(lax.bitwise_and(x == 0, jnp.signbit(x)), -1.0, sign).astype(x.dtype)
+
+
+def gamma(x):
+    """The gamma function."""
+    (x,) = promote_args_inexact("gamma", x)
+    return gammasgn(x) * lax.exp(lax.lgamma(x))
+
+
+def beta(a, b):
+    """The beta function, gamma(a) gamma(b) / gamma(a + b)."""
+    a, b = promote_args_inexact("beta", a, b)
+    return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * lax.exp(betaln(a, b))
+
+
+def factorial(n, exact=False):
+    """gamma(n + 1), 0 for negative n.  Raises NotImplementedError with exact."""
+    if exact:
+        raise NotImplementedError("factorial with exact=True")
+    (n,) = promote_args_inexact("factorial", n)
+    return jnp.where(n < 0, 0, lax.exp(lax.lgamma(n + 1)))
+
+
+def polygamma(n, x):
+    """The derivative of order n of digamma at x."""
+    check_arraylike("polygamma", n, x)
+    return lax.polygamma(*promote_args_inexact("polygamma", n, x))
+
+
+def zeta(x, q=None):
+    """Hurwitz' zeta function.  NotImplementedError without q, as in JAX."""
+    if q is None:
+        raise NotImplementedError(
+            "Riemann zeta function not implemented; pass q != None to compute the Hurwitz Zeta function."
+        )
+    return lax.zeta(*promote_args_inexact("zeta", x, q))
+
+
+def multigammaln(a, d):
+    """The logarithm of the multivariate gamma function of dimension d."""
+    d = operator.index(d)
+    (a,) = promote_args_inexact("multigammaln", a)
+    size = constant_like(a, d * (d - 1) / 4 * np.log(np.pi))
+    shifts = np.arange(d, dtype=a.dtype) / a.dtype.type(2)
+    return jnp.sum(lax.lgamma(jnp.expand_dims(a, -1) - shifts), axis=-1) + size
+
+
+def ndtri(p):
+    """The inverse of `ndtr`."""
+    (p,) = promote_args_inexact("ndtri", p)
+    return lax.mul(constant_like(p, np.sqrt(2)), _far_quantile(p))
+
+
+def _far_quantile(p):
+    """erf_inv(2 p - 1), with the digits of a small p: there Newton's steps on log erfc follow."""
+    near = lax.erf_inv(lax.sub(lax.mul(constant_like(p, 2), p), constant_like(p, 1)))
+    small = lax.bitwise_and(p > 0, p < 0.02)
+    safe = jnp.where(small, p, 0.01)
+    w = jnp.sqrt(-2 * jnp.log(2 * safe))
+    x = -(w - (jnp.log(w) + np.log(np.sqrt(2 * np.pi) / 2)) / w) / np.sqrt(2)
+    for _ in range(6):
+        tail = lax.erfc(-x) / 2
+        slope = jnp.exp(-x * x) / np.sqrt(np.pi)
+        x = x - (jnp.log(tail) - jnp.log(safe)) * tail / slope
+    return jnp.where(small, x.astype(p.dtype), near)
+
+
+def log_ndtr(x, series_order=3):
+    """The logarithm of `ndtr`, with a series of some terms far to the left."""
+    order = operator.index(series_order)
+    if not 0 <= order <= 30:
+        raise ValueError("series_order must be in [0, 30].")
+    (x,) = promote_args_inexact("log_ndtr", x)
+    if x.dtype not in (np.float32, np.float64):
+        raise TypeError(f"x.dtype={x.dtype} is not supported, see docstring for supported types.")
+    return _log_ndtr(x, order)
+
+
+@partial(custom_jvp, nondiff_argnums=(1,))
+def _log_ndtr(x, order):
+    lower, upper = (-10, 5) if x.dtype == np.float32 else (-20, 8)
+    middle = jnp.log(ndtr(jnp.clip(x, lower, upper)))
+    left = jnp.minimum(x, lower)
+    square = left * left
+    total, sign, factor, power = 1, 1, 1.0, 1
+    for n in range(1, order + 1):
+        factor, sign, power = factor * (2 * n - 1), -sign, power * square
+        total = total + sign * factor / power
+    far = -0.5 * square - jnp.log(-left) - 0.5 * np.log(2 * np.pi) + jnp.log(total)
+    return jnp.where(x > upper, -ndtr(-x), jnp.where(x > lower, middle, far))
+
+
+@_log_ndtr.defjvp
+def _log_ndtr_jvp(order, primals, tangents):
+    (x,), (g,) = primals, tangents
+    out = _log_ndtr(x, order)
+    return out, lax.mul(g, lax.exp(-0.5 * jnp.square(x) - 0.5 * np.log(2 * np.pi).astype(x.dtype) - out))

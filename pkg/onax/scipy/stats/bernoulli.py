@@ -1,0 +1,32 @@
+"""A trial with probability p of 1."""
+
+from onax import numpy as jnp
+from onax.scipy import special
+from onax.scipy.stats._common import inside, promoted
+
+
+def logpmf(k, p, loc=0):
+    """The logarithm of the probability of k."""
+    k, p, loc = promoted("bernoulli.logpmf", k, p, loc)
+    x = k - loc
+    value = special.xlogy(x, p) + special.xlog1py(1 - x, -p)
+    return inside((x == 0) | (x == 1), value)
+
+
+def pmf(k, p, loc=0):
+    """The probability of k."""
+    return jnp.exp(logpmf(k, p, loc))
+
+
+def cdf(k, p):
+    """The probability of at most k."""
+    k, p = promoted("bernoulli.cdf", k, p)
+    value = jnp.where(k < 0, 0, jnp.where(k < 1, 1 - p, 1))
+    return jnp.where(jnp.isnan(k) | jnp.isnan(p) | (p < 0) | (p > 1), jnp.nan, value)
+
+
+def ppf(q, p):
+    """The inverse of `cdf`."""
+    q, p = promoted("bernoulli.ppf", q, p)
+    bad = jnp.isnan(q) | jnp.isnan(p) | (p < 0) | (p > 1) | (q < 0) | (q > 1)
+    return jnp.where(bad, jnp.nan, jnp.where(q == 0, -1, jnp.where(q <= 1 - p, 0, 1)))

@@ -1,0 +1,19 @@
+"""The number of successes in n trials with probability p."""
+
+from onax import numpy as jnp
+from onax.scipy import special
+from onax.scipy.stats._common import inside, promoted
+
+
+def logpmf(k, n, p, loc=0):
+    """The logarithm of the probability of k."""
+    k, n, p, loc = promoted("binom.logpmf", k, n, p, loc)
+    x = k - loc
+    choices = special.gammaln(n + 1) - special.gammaln(x + 1) - special.gammaln(n - x + 1)
+    value = choices + special.xlogy(x, p) + special.xlog1py(n - x, -p)
+    return inside((x >= 0) & (x <= n) & (jnp.round(k) == k), value)
+
+
+def pmf(k, n, p, loc=0):
+    """The probability of k."""
+    return jnp.exp(logpmf(k, n, p, loc))

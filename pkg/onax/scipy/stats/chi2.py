@@ -1,0 +1,46 @@
+"""The chi-squared distribution with df degrees of freedom."""
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax.scipy import special
+from onax.scipy.stats import gamma
+from onax.scipy.stats._common import inside, promoted
+
+
+def logpdf(x, df, loc=0, scale=1):
+    """The logarithm of the density."""
+    x, df, loc, scale = promoted("chi2.logpdf", x, df, loc, scale)
+    z = (x - loc) / scale
+    half = df / 2
+    value = special.xlogy(half - 1, z) - z / 2 - special.gammaln(half) - half * np.log(2) - jnp.log(scale)
+    return inside(x >= loc, value)
+
+
+def pdf(x, df, loc=0, scale=1):
+    """The density."""
+    return jnp.exp(logpdf(x, df, loc, scale))
+
+
+def cdf(x, df, loc=0, scale=1):
+    """The probability of at most x."""
+    x, df, loc, scale = promoted("chi2.cdf", x, df, loc, scale)
+    return gamma.cdf(x, df / 2, loc, 2 * scale)
+
+
+def logcdf(x, df, loc=0, scale=1):
+    """The logarithm of `cdf`."""
+    x, df, loc, scale = promoted("chi2.logcdf", x, df, loc, scale)
+    return gamma.logcdf(x, df / 2, loc, 2 * scale)
+
+
+def sf(x, df, loc=0, scale=1):
+    """The probability of more than x."""
+    x, df, loc, scale = promoted("chi2.sf", x, df, loc, scale)
+    return gamma.sf(x, df / 2, loc, 2 * scale)
+
+
+def logsf(x, df, loc=0, scale=1):
+    """The logarithm of `sf`."""
+    x, df, loc, scale = promoted("chi2.logsf", x, df, loc, scale)
+    return gamma.logsf(x, df / 2, loc, 2 * scale)

@@ -1,0 +1,31 @@
+"""Dirichlet's distribution of probabilities that add up to 1."""
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax.numpy._promotion import promote_dtypes_inexact
+from onax.scipy import special
+
+
+def logpdf(x, alpha):
+    """The logarithm of the density at x, along its first axis; x may lack its last component."""
+    x, alpha = promote_dtypes_inexact(x, alpha)
+    if alpha.ndim != 1:
+        raise ValueError(f"`alpha` must be one-dimensional; got alpha.shape={alpha.shape}")
+    if x.shape[0] not in (alpha.shape[0], alpha.shape[0] - 1):
+        raise ValueError(
+            "`x` must have either the same number of entries as `alpha` or one entry fewer; got "
+            f"x.shape={x.shape}, alpha.shape={alpha.shape}"
+        )
+    if x.shape[0] != alpha.shape[0]:
+        x = jnp.concatenate([x, 1 - x.sum(0, keepdims=True)])
+    size = jnp.sum(special.gammaln(alpha)) - special.gammaln(jnp.sum(alpha))
+    column = alpha.reshape((-1,) + (1,) * (x.ndim - 1))
+    value = jnp.sum(special.xlogy(column - 1, x), axis=0) - size
+    right = jnp.all(x >= 0, axis=0) & (jnp.abs(jnp.sum(x, axis=0) - 1) < 1e-6)
+    return jnp.where(right, value, -np.inf)
+
+
+def pdf(x, alpha):
+    """The density."""
+    return jnp.exp(logpdf(x, alpha))

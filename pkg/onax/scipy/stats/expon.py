@@ -1,0 +1,46 @@
+"""The exponential distribution."""
+
+from onax import numpy as jnp
+from onax.scipy.stats._common import inside, promoted
+
+
+def logpdf(x, loc=0, scale=1):
+    """The logarithm of the density."""
+    x, loc, scale = promoted("expon.logpdf", x, loc, scale)
+    return inside(x >= loc, -(x - loc) / scale - jnp.log(scale))
+
+
+def pdf(x, loc=0, scale=1):
+    """The density."""
+    return jnp.exp(logpdf(x, loc, scale))
+
+
+def cdf(x, loc=0, scale=1):
+    """The probability of at most x."""
+    x, loc, scale = promoted("expon.cdf", x, loc, scale)
+    return inside(x >= loc, -jnp.expm1(-(x - loc) / scale), 0)
+
+
+def logcdf(x, loc=0, scale=1):
+    """The logarithm of `cdf`."""
+    x, loc, scale = promoted("expon.logcdf", x, loc, scale)
+    z = jnp.maximum((x - loc) / scale, 0)
+    return jnp.log(-jnp.expm1(-z))
+
+
+def sf(x, loc=0, scale=1):
+    """The probability of more than x."""
+    x, loc, scale = promoted("expon.sf", x, loc, scale)
+    return inside(x >= loc, jnp.exp(-(x - loc) / scale), 1)
+
+
+def logsf(x, loc=0, scale=1):
+    """The logarithm of `sf`."""
+    x, loc, scale = promoted("expon.logsf", x, loc, scale)
+    return inside(x >= loc, -(x - loc) / scale, 0)
+
+
+def ppf(q, loc=0, scale=1):
+    """The inverse of `cdf`."""
+    q, loc, scale = promoted("expon.ppf", q, loc, scale)
+    return inside((q >= 0) & (q <= 1), loc - scale * jnp.log1p(-q), jnp.nan)

@@ -1,0 +1,41 @@
+"""The logistic distribution."""
+
+from onax import numpy as jnp
+from onax.scipy import special
+from onax.scipy.stats._common import promoted
+
+
+def logpdf(x, loc=0, scale=1):
+    """The logarithm of the density."""
+    x, loc, scale = promoted("logistic.logpdf", x, loc, scale)
+    z = (x - loc) / (scale * 2)
+    return -2 * (jnp.logaddexp(z, -z)) - jnp.log(scale)
+
+
+def pdf(x, loc=0, scale=1):
+    """The density."""
+    return jnp.exp(logpdf(x, loc, scale))
+
+
+def cdf(x, loc=0, scale=1):
+    """The probability of at most x."""
+    x, loc, scale = promoted("logistic.cdf", x, loc, scale)
+    return special.expit((x - loc) / scale)
+
+
+def sf(x, loc=0, scale=1):
+    """The probability of more than x."""
+    x, loc, scale = promoted("logistic.sf", x, loc, scale)
+    return special.expit(-(x - loc) / scale)
+
+
+def ppf(q, loc=0, scale=1):
+    """The inverse of `cdf`."""
+    q, loc, scale = promoted("logistic.ppf", q, loc, scale)
+    return special.logit(q) * scale + loc
+
+
+def isf(q, loc=0, scale=1):
+    """The inverse of `sf`."""
+    q, loc, scale = promoted("logistic.isf", q, loc, scale)
+    return -special.logit(q) * scale + loc

@@ -1,0 +1,18 @@
+"""The number of failures before n successes with probability p."""
+
+from onax import numpy as jnp
+from onax.scipy import special
+from onax.scipy.stats._common import inside, promoted
+
+
+def logpmf(k, n, p, loc=0):
+    """The logarithm of the probability of k."""
+    k, n, p, loc = promoted("nbinom.logpmf", k, n, p, loc)
+    x = k - loc
+    choices = special.gammaln(x + n) - special.gammaln(x + 1) - special.gammaln(n)
+    return inside(x >= 0, choices + n * jnp.log(p) + special.xlog1py(x, -p))
+
+
+def pmf(k, n, p, loc=0):
+    """The probability of k."""
+    return jnp.exp(logpmf(k, n, p, loc))

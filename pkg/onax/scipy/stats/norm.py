@@ -1,0 +1,54 @@
+"""The normal distribution."""
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax.scipy import special
+from onax.scipy.stats._common import promoted
+
+
+def logpdf(x, loc=0, scale=1):
+    """The logarithm of the density."""
+    x, loc, scale = promoted("norm.logpdf", x, loc, scale)
+    variance = jnp.square(scale)
+    return (jnp.log(2 * np.pi * variance) + jnp.square(x - loc) / variance) / -2
+
+
+def pdf(x, loc=0, scale=1):
+    """The density."""
+    return jnp.exp(logpdf(x, loc, scale))
+
+
+def cdf(x, loc=0, scale=1):
+    """The probability of at most x."""
+    x, loc, scale = promoted("norm.cdf", x, loc, scale)
+    return special.ndtr((x - loc) / scale)
+
+
+def logcdf(x, loc=0, scale=1):
+    """The logarithm of `cdf`."""
+    x, loc, scale = promoted("norm.logcdf", x, loc, scale)
+    return special.log_ndtr((x - loc) / scale)
+
+
+def ppf(q, loc=0, scale=1):
+    """The inverse of `cdf`."""
+    q, loc, scale = promoted("norm.ppf", q, loc, scale)
+    return special.ndtri(q) * scale + loc
+
+
+def sf(x, loc=0, scale=1):
+    """The probability of more than x."""
+    x, loc, scale = promoted("norm.sf", x, loc, scale)
+    return cdf(-x, -loc, scale)
+
+
+def logsf(x, loc=0, scale=1):
+    """The logarithm of `sf`."""
+    x, loc, scale = promoted("norm.logsf", x, loc, scale)
+    return logcdf(-x, -loc, scale)
+
+
+def isf(q, loc=0, scale=1):
+    """The inverse of `sf`."""
+    return ppf(1 - jnp.asarray(q), loc, scale)

@@ -1,0 +1,50 @@
+"""Pareto's distribution with exponent b."""
+
+from onax import numpy as jnp
+from onax.scipy.stats._common import inside, promoted
+
+
+def logpdf(x, b, loc=0, scale=1):
+    """The logarithm of the density."""
+    x, b, loc, scale = promoted("pareto.logpdf", x, b, loc, scale)
+    z = (x - loc) / scale
+    return inside(z >= 1, jnp.log(b) - jnp.log(scale) - (b + 1) * jnp.log(z))
+
+
+def pdf(x, b, loc=0, scale=1):
+    """The density."""
+    return jnp.exp(logpdf(x, b, loc, scale))
+
+
+def cdf(x, b, loc=0, scale=1):
+    """The probability of at most x."""
+    x, b, loc, scale = promoted("pareto.cdf", x, b, loc, scale)
+    z = jnp.maximum((x - loc) / scale, 1)
+    return -jnp.expm1(-b * jnp.log(z))
+
+
+def logcdf(x, b, loc=0, scale=1):
+    """The logarithm of `cdf`."""
+    x, b, loc, scale = promoted("pareto.logcdf", x, b, loc, scale)
+    z = jnp.maximum((x - loc) / scale, 1)
+    return jnp.log(-jnp.expm1(-b * jnp.log(z)))
+
+
+def sf(x, b, loc=0, scale=1):
+    """The probability of more than x."""
+    x, b, loc, scale = promoted("pareto.sf", x, b, loc, scale)
+    z = jnp.maximum((x - loc) / scale, 1)
+    return jnp.exp(-b * jnp.log(z))
+
+
+def logsf(x, b, loc=0, scale=1):
+    """The logarithm of `sf`."""
+    x, b, loc, scale = promoted("pareto.logsf", x, b, loc, scale)
+    z = jnp.maximum((x - loc) / scale, 1)
+    return -b * jnp.log(z)
+
+
+def ppf(q, b, loc=0, scale=1):
+    """The inverse of `cdf`."""
+    q, b, loc, scale = promoted("pareto.ppf", q, b, loc, scale)
+    return inside((q >= 0) & (q <= 1), loc + scale * (1 - q) ** (-1 / b), jnp.nan)

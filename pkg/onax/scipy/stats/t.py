@@ -1,0 +1,20 @@
+"""Student's distribution with df degrees of freedom."""
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax.scipy import special
+from onax.scipy.stats._common import promoted
+
+
+def logpdf(x, df, loc=0, scale=1):
+    """The logarithm of the density."""
+    x, df, loc, scale = promoted("t.logpdf", x, df, loc, scale)
+    z = (x - loc) / scale
+    size = jnp.log(scale) + (jnp.log(df) + np.log(np.pi)) / 2 + special.gammaln(df / 2) - special.gammaln((df + 1) / 2)
+    return -size - (df + 1) / 2 * jnp.log1p(jnp.square(z) / df)
+
+
+def pdf(x, df, loc=0, scale=1):
+    """The density."""
+    return jnp.exp(logpdf(x, df, loc, scale))

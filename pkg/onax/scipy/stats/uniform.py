@@ -1,0 +1,27 @@
+"""The uniform distribution on [loc, loc + scale]."""
+
+from onax import numpy as jnp
+from onax.scipy.stats._common import inside, promoted
+
+
+def logpdf(x, loc=0, scale=1):
+    """The logarithm of the density."""
+    x, loc, scale = promoted("uniform.logpdf", x, loc, scale)
+    return inside((x >= loc) & (x <= loc + scale), -jnp.log(scale))
+
+
+def pdf(x, loc=0, scale=1):
+    """The density."""
+    return jnp.exp(logpdf(x, loc, scale))
+
+
+def cdf(x, loc=0, scale=1):
+    """The probability of at most x."""
+    x, loc, scale = promoted("uniform.cdf", x, loc, scale)
+    return jnp.clip((x - loc) / scale, 0, 1)
+
+
+def ppf(q, loc=0, scale=1):
+    """The inverse of `cdf`."""
+    q, loc, scale = promoted("uniform.ppf", q, loc, scale)
+    return inside((q >= 0) & (q <= 1), q * scale + loc, jnp.nan)
