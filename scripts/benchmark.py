@@ -109,6 +109,16 @@ def mlp(jax):
     return step, params, images, labels
 
 
+def adam_update(params, means, squares):
+    """(params, means, squares) after a step of Adam with the parameters as gradients."""
+
+    def update(p, m, v):
+        m, v = 0.9 * m + 0.1 * p, 0.999 * v + 0.001 * p * p
+        return p - 1e-3 * (m / 0.1) / ((v / 0.001 + 1e-8) ** 0.5 + 1.0), m, v
+
+    return [tuple(update(*leaf) for leaf in zip(*layer)) for layer in zip(params, means, squares)]
+
+
 def transformer(jax, blocks=12, width=128, heads=4):
     """(gradient of the summed output, parameters, input) of pre-norm blocks with a causal mask."""
     import numpy as np
@@ -181,11 +191,18 @@ def steady_cases(jax):
     model = jax.jit(gradient)
     long = jnp.linspace(0, 1, 1_000_000, dtype=jnp.float32)
     wave = jax.jit(lambda v: jnp.sin(v) * 2 + v * v - jnp.exp(-v) / (1 + v))
+    loop = jax.jit(lambda v: jax.lax.scan(lambda c, _: (c * 0.999 + jnp.sin(c) * 0.1, None), v, None, 1000)[0])
+    adam = jax.jit(adam_update)
+    weights = step_args[0]
+    squares = jax.tree_util.tree_map(lambda w: w * w, weights)
+    short = jnp.linspace(0, 1, 16, dtype=jnp.float32)
     ready = jax.block_until_ready
     yield "steady matmul 1024", best(lambda: ready(matmul(big, big)), 1.0)
     yield "steady MLP training step", best(lambda: ready(training(*step_args)), 1.0)
     yield "steady gradient of 12 transformer blocks", best(lambda: ready(model(params, tokens)), 2.0, 3)
     yield "steady elementwise chain, f32[1e6]", best(lambda: ready(wave(long)), 0.5)
+    yield "steady Adam update of the MLP's weights", best(lambda: ready(adam(weights, weights, squares)), 0.5)
+    yield "steady scan of 1000 steps, f32[16]", best(lambda: ready(loop(short)), 0.5)
 
 
 def kernel_cases(jax):

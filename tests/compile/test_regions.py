@@ -141,6 +141,12 @@ def test_functions_agree_to_four_ulp(function, n):
     assert check(lambda x: (function(x), function(jnp.abs(x))), x, compare=assert_ulps).eqns
 
 
+@pytest.mark.parametrize("exponent", (0.5, 1.0, 2.0, 3.0, -1.0, 2.5, 0, 4))
+def test_powers_with_a_known_exponent(exponent):
+    x = np.array([*EDGES, 1e-30, 7.25, -7.25], np.float32)
+    check(lambda x: (lax.pow(x, np.float32(exponent)), x**exponent + 1), x, compare=assert_ulps)
+
+
 # ---- what is put together
 
 

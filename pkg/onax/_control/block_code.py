@@ -55,6 +55,13 @@ class Code:
             found = self.constants[key] = self.register(dtype)
         return found
 
+    def number(self, register):
+        """The number that a register is known to hold everywhere, or None."""
+        for (bits, dtype), place in self.constants.items():
+            if place == register:
+                return np.frombuffer(bits, dtype)[0]
+        return None
+
     def emit(self, name, *registers, out=None):
         """The result of an operation; Unfit if it has no form for these dtypes."""
         operation, dtypes = OPERATIONS[name], [self.dtypes[r] for r in registers]
@@ -201,10 +208,16 @@ def _integer_pow(code, out, x, *, y):
 
 @codes(e.pow_p)
 def _pow(code, out, x, y):
-    """An integer exponent is exact in float64."""
-    if code.dtypes[x] == code.dtypes[y]:
-        return code.emit("pow", x, y)
-    return code.convert(code.emit("pow", code.convert(x, F64), code.convert(y, F64)), out)
+    """An integer exponent is exact in float64.  Of -inf the root is inf, as a power."""
+    if code.dtypes[x] != code.dtypes[y]:
+        return code.convert(code.emit("pow", code.convert(x, F64), code.convert(y, F64)), out)
+    number = code.number(y)
+    if number == 0.5:
+        lowest = code.emit("eq", x, code.constant(-np.inf, out))
+        return code.emit("select", lowest, code.constant(np.inf, out), code.emit("sqrt", x))
+    if number in (1, 2, 3):
+        return _integer_pow(code, out, x, y=int(number))
+    return code.emit("pow", x, y)
 
 
 # ---- views
