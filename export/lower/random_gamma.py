@@ -31,7 +31,7 @@ from onax._prims.elementwise import (
     sqrt,
     sub,
 )
-from onax._prims.generators import threefry_impl
+from onax._prims.random_generators import threefry_impl
 from onax._prims.reductions import reduce_or
 from onax._prims.shaping import broadcast_in_dim, reshape, shape_of
 from onax._prims.slicing import slice_in_dim

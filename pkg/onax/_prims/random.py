@@ -1,8 +1,8 @@
 """Random keys and bits: random_seed, random_wrap, random_unwrap, random_clone, random_split, random_fold_in,
-random_bits, the numbers of gamma's distribution, and the bit functions threefry2x32 and rng_bit_generator.
+random_bits, the numbers of gamma's distribution, and the block function threefry2x32 under them.
 
-A generator (`generators.py`) says what these mean for its keys; it stands in the keys' dtype, and, because a kernel
-sees their words only, in a parameter `impl` where it is not threefry2x32.
+A generator (`random_generators.py`) says what these mean for its keys.  It stands in the keys' dtype, and, because a
+kernel sees their words only, in a parameter `impl` where it is not threefry2x32.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from onax._prims import random_kernels
 from onax._prims._batch_rules import vectorised
 from onax._prims.elementwise import div, eq, exp, mul, select_n
 from onax._prims.elementwise_rows import broadcasting_shape
-from onax._prims.generators import U32, UNSIGNED, key_dtype, threefry_impl
+from onax._prims.random_generators import U32, UNSIGNED, key_dtype, threefry_impl
 from onax._prims.shaping import broadcast_in_dim, full_like, moveaxis, shape_of
 from onax._prims.special import random_gamma_grad
 

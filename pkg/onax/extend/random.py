@@ -5,11 +5,11 @@ import math
 import numpy as np
 
 from onax._core.trace import as_array, ensure_compile_time_eval
-from onax._prims.generators import PRNGImpl
-from onax._prims.generators import rbg_impl as rbg_prng_impl
-from onax._prims.generators import threefry_impl as threefry_prng_impl
-from onax._prims.generators import unsafe_rbg_impl as unsafe_rbg_prng_impl
 from onax._prims.random import threefry2x32_p
+from onax._prims.random_generators import PRNGImpl
+from onax._prims.random_generators import rbg_impl as rbg_prng_impl
+from onax._prims.random_generators import threefry_impl as threefry_prng_impl
+from onax._prims.random_generators import unsafe_rbg_impl as unsafe_rbg_prng_impl
 from onax._transforms.vmap import vmap
 from onax.numpy._creation import asarray
 from onax.numpy._shaping import concatenate

@@ -14,8 +14,6 @@ from onax._ground.config import config
 from onax._native.array import Array
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add
-from onax._prims.generators import PRNGImpl, find_impl
-from onax._prims.generators import key_dtype as dtype_of_impl
 from onax._prims.random import (
     fold_keys,
     is_key_dtype,
@@ -25,6 +23,8 @@ from onax._prims.random import (
     split_keys,
     unwrap,
 )
+from onax._prims.random_generators import PRNGImpl, find_impl
+from onax._prims.random_generators import key_dtype as dtype_of_impl
 from onax._prims.shaping import canonical_shape
 
 _NUMBERS = (bool, int, float, complex)
