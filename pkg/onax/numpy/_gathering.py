@@ -239,6 +239,7 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     a = array_of("trace", a)
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.trace is not supported.")
+    check_arraylike("trace", a, offset)
     if np.ndim(offset) or not dtypes.is_integer(dtypes.dtype(offset)):
         raise ValueError(f"trace: k must be a scalar integer; got {offset}")
     if canonical_axis(axis1, a.ndim) == canonical_axis(axis2, a.ndim):

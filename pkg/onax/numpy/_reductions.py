@@ -130,9 +130,13 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
             raise
         found = lax.reduce_sum_p.bind(_strong(a), axes=axes, out_sharding=None)
         return _keep(found, axes, a.shape) if keepdims else found
-    return _reduce(
-        "sum", a, axis, dtype, out, keepdims, initial, where, lax.reduce_sum, lax.add, 0, promote=promote_integers
-    )
+    try:
+        return _reduce(
+            "sum", a, axis, dtype, out, keepdims, initial, where, lax.reduce_sum, lax.add, 0, promote=promote_integers
+        )
+    except (TypeError, ValueError) as error:
+        name_error(error, "onax.numpy.sum", (a,))
+        raise
 
 
 def _strong(a):

@@ -161,7 +161,9 @@ def unravel_index(indices, shape):
     """The index tuple of each place in an array of this shape, flattened.  Places out of bounds are clamped."""
     check_arraylike("unravel_index", indices)
     indices = array_of("unravel_index", indices)
-    shape = (operator.index(shape),) if np.ndim(shape) == 0 else tuple(shape)
+    if np.ndim(shape) > 1:
+        raise ValueError("unravel_index: shape should be a scalar or 1D sequence.")
+    shape = (operator.index(shape),) if np.ndim(shape) == 0 else tuple(operator.index(n) for n in shape)
     if not dtypes.is_integer(indices.dtype):
         raise TypeError("only int indices permitted")
     out = []

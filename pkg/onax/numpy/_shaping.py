@@ -505,7 +505,7 @@ def roll(a, shift, axis=None):
         return lax.reshape(roll(ravel(a), shift, 0), a.shape)
     axis = (axis,) if np.ndim(axis) == 0 else tuple(axis)
     check_arraylike("roll", *(shift if isinstance(shift, (tuple, list)) else (shift,)))
-    if np.ndim(shift) > 1 or np.ndim(axis) > 1:
+    if np.ndim(shift) > 1:
         raise ValueError("'shift' and 'axis' arguments to roll must be scalars or 1D arrays")
     axis = tuple(canonical_axis(i, a.ndim) for i in axis)
     known = not isinstance(shift, Array) or type(shift) is ArrayImpl

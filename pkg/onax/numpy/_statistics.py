@@ -201,7 +201,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         given, y = y, atleast_2d(y)
         if not rowvar and y.shape[0] != 1:
             y = swapaxes(y, 0, 1)
-        if given.ndim < 2 and not dims.equal(x.shape[1], y.shape[1]):
+        if given.ndim == 1 and not dims.equal(x.shape[1], y.shape[1]):
             raise ValueError(f"cov: m and y must have as many columns, got shapes {x.shape} and {y.shape}")
         x = concatenate([x, y])
     if ddof is None:
