@@ -203,6 +203,7 @@ def _apply(g, eqn, values):
             has_components = True
     for v in eqn.outvars:
         if v.aval.dtype not in ELEMENT_TYPES:
+            trailing(v.aval.dtype)  # raises for what has no components either
             has_components = True
     rule = (COMPONENT_RULES if has_components else RULES).get(primitive)
     if rule is None and has_components and primitive in RULES and _moves_data(primitive):

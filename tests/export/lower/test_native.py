@@ -114,6 +114,8 @@ def test_types_that_onnx_cannot_say_are_refused_in_words():
     same_p = Primitive("test_native_same", kernel=lambda x: x, abstract_eval=lambda x: x)
     with pytest.raises(jax.errors.LoweringError, match="int4"):
         jax.jit(lambda v: same_p.bind(v))(jnp.ones(3, jnp.int4))
+    with pytest.raises(jax.errors.LoweringError, match="ONNX has no element type for int4"):
+        jax.jit(lambda v: v.astype(jnp.int4) + 1)(X)
 
 
 def test_every_choice_names_a_primitive_with_a_kernel():
