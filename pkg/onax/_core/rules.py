@@ -6,7 +6,7 @@
     no_derivative(p)                  integer or boolean results: tangents are zero
 
 `add_any`, the addition of tangents, is the one primitive that stands here, because the makers need it; elementwise.py
-gives it its batching rule with that of all other elementwise primitives.
+gives it the rules of `add`.
 """
 
 from functools import reduce
@@ -21,12 +21,12 @@ from onax._native.dispatch import COMMUTATIVE, ELEMENTWISE, LINEAR, Primitive
 not_mapped = None
 
 
-def _add_any_jvp(primals, tangents):
-    return add_any_p.bind(*primals), add_tangents(*tangents)
-
-
 def _add_any_abstract(x, y):
-    shape = tuple(n if dims.equal(m, 1) else m for m, n in zip(x.shape, y.shape))  # batching leaves axes of length 1
+    """Batching leaves scalars, and axes of length 1."""
+    if len(x.shape) != len(y.shape):
+        shape = x.shape or y.shape
+    else:
+        shape = tuple(n if dims.equal(m, 1) else m for m, n in zip(x.shape, y.shape))
     return x.update(shape=shape, weak_type=x.weak_type and y.weak_type)
 
 
@@ -40,8 +40,6 @@ add_any_p = Primitive(
     "add_any",
     kernel=_add_any_kernel,
     abstract_eval=_add_any_abstract,
-    jvp=_add_any_jvp,
-    transpose=lambda ct, x, y: [ct, ct],
     facts=frozenset({ELEMENTWISE, LINEAR, COMMUTATIVE}),
 )
 

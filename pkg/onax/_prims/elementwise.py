@@ -719,6 +719,7 @@ def clamp(min, x, max):
 # ---- tangents, and their end ----
 
 vectorised(add_any_p)
+_sum_rules(add_any_p, lambda y: y)
 
 
 def add_any(x, y):
