@@ -25,7 +25,7 @@ from onax.export.graph import ops
 from onax.export.lower.components import flat_avals, flat_values, gathered
 from onax.export.lower.driver import inline
 from onax.export.lower.native import TOKEN, current_token
-from onax.export.lower.registry import COMPONENT_RULES, RULES, decompose, lowers, unsupported
+from onax.export.lower.registry import COMPONENT_RULES, RULES, decompose, lowers
 
 _BOOL = np.dtype(bool)
 
@@ -70,7 +70,11 @@ def _linear_solve(g, out, *values, jaxprs, const_lengths):
 
 decompose(reduce_p, reduced)
 COMPONENT_RULES[reduce_p] = RULES[reduce_p]
-unsupported(custom_lin_p, "a custom_vjp function knows its reverse mode only; jvp of it cannot be computed")
+
+
+@lowers(custom_lin_p, components=True)
+def _custom_lin(g, out, *values, **_):
+    raise TypeError("can't apply forward-mode autodiff (jvp) to a custom_vjp function.")
 
 
 def _give(body, values):

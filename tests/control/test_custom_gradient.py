@@ -218,3 +218,18 @@ def test_arguments_without_derivative_by_position_and_by_name(which):
     g = jax.custom_jvp(lambda x, n: x * n, **which)
     g.defjvp(lambda n, primals, tangents: (primals[0] * n, tangents[0] * n * 10))
     assert jax.grad(g)(2.0, 3) == 30.0
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit, lambda f: jax.jit(jax.vmap(f))])
+def test_forward_mode_of_a_reverse_rule_is_refused(way):
+    with pytest.raises(TypeError, match="can't apply forward-mode autodiff"):
+        way(lambda x: jax.jvp(tenfold, (x,), (x,)))(X)
+
+
+def test_cotangents_of_mapped_and_unmapped_scalars_are_added():
+    f = lambda x, w: x * w * w + w
+    slope = lambda w: jnp.sum(jax.vmap(jax.grad(f, 1), (0, None))(X, w))
+    assert jax.hessian(slope)(2.0) == 0.0
+    both = lambda w: jax.vmap(lambda x: jax.jvp(lambda v: f(v, w) + w * v, (x,), (w,))[1])(X)
+    np.testing.assert_allclose(jax.jacrev(both)(2.0), [16.0, 16.0, 16.0])
+    np.testing.assert_allclose(jax.jit(jax.jacfwd(both))(2.0), [16.0, 16.0, 16.0])
