@@ -22,12 +22,8 @@ class FftType(enum.IntEnum):
     IRFFT = 3
 
 
-_FUNCTIONS = {
-    FftType.FFT: np.fft.fftn,
-    FftType.IFFT: np.fft.ifftn,
-    FftType.RFFT: np.fft.rfftn,
-    FftType.IRFFT: np.fft.irfftn,
-}
+# by name: numpy.fft is a module of its own, imported when first asked for
+_FUNCTIONS = {FftType.FFT: "fftn", FftType.IFFT: "ifftn", FftType.RFFT: "rfftn", FftType.IRFFT: "irfftn"}
 
 
 def _kernel(x, *, fft_type, fft_lengths):
@@ -36,7 +32,7 @@ def _kernel(x, *, fft_type, fft_lengths):
     if x.size == 0 or 0 in shape:
         return np.zeros(shape, dtype)
     axes = tuple(range(x.ndim - len(fft_lengths), x.ndim))
-    return np.ascontiguousarray(_FUNCTIONS[fft_type](x, fft_lengths, axes), dtype)
+    return np.ascontiguousarray(getattr(np.fft, _FUNCTIONS[fft_type])(x, fft_lengths, axes), dtype)
 
 
 def _shape(shape, fft_type, lengths):

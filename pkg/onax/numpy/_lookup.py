@@ -1,13 +1,17 @@
 """Places in sorted sequences and membership: searchsorted, digitize, interp, isin.
 
-All compare each query with each element, which is one pass of elementwise work; there is no loop to stage.
+Evaluating, NumPy searches.  In a program few pairs are all compared, which is one pass of elementwise work; of many
+each query halves the range in which its place may lie.
 """
 
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._ground import dtypes
+from onax._control.while_loop import fori_loop
+from onax._ground import dims, dtypes
+from onax._native import context
+from onax._native.array import make_array
 from onax.numpy._arithmetic import clip, remainder
 from onax.numpy._gathering import take
 from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_dtypes, promote_dtypes_inexact, to_dtype
@@ -43,10 +47,48 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
         raise NotImplementedError("searchsorted of complex numbers is not supported; compare real parts")
     if sorter is not None:
         a = take(a, sorter)
+    out_dtype = dtypes.scalar_dtype(int)
+    if context.get_trace() is None:
+        return make_array(np.asarray(np.searchsorted(_sortable(a), _sortable(v), side)).astype(out_dtype))
+    if _is_much(a, v):
+        return _binary_search(a, v, side, out_dtype)
     elements = lax.broadcast_in_dim(a, (*(1,) * v.ndim, a.shape[0]), (v.ndim,))
     queries = lax.expand_dims(v, (v.ndim,))
     smaller = _before(elements, queries) if side == "left" else lax.bitwise_not(_before(queries, elements))
-    return lax.reduce_sum(lax.convert_element_type(smaller, dtypes.scalar_dtype(int)), (v.ndim,))
+    return lax.reduce_sum(lax.convert_element_type(smaller, out_dtype), (v.ndim,))
+
+
+_FEW_PAIRS = 4096  # up to this many comparing all of them is quicker than a search step by step
+
+
+def _is_much(a, v):
+    """Whether there are more pairs than comparing all is worth.  Of unknown lengths all are compared."""
+    return dims.is_constant_shape((*a.shape, *v.shape)) and a.size * v.size > _FEW_PAIRS and a.size > 1
+
+
+def _sortable(x):
+    """The ndarray of an evaluated array, in a dtype that NumPy orders."""
+    value = x._value
+    return value if value.dtype.kind in "biuf" and value.dtype.isbuiltin == 1 else value.astype(np.float32)
+
+
+def _binary_search(a, v, side, dtype):
+    """Halves the range in which the place may lie, for all elements of v at once."""
+    index = np.dtype(np.int32) if a.shape[0] < 2**31 else np.dtype(np.int64)
+    last, one = index.type(a.shape[0] - 1), index.type(1)
+
+    def halve(_, span):
+        low, high = span
+        middle = lax.add(low, lax.div(lax.sub(high, low), index.type(2)))
+        there = take(a, lax.min(middle, last), mode="clip")
+        right = _before(there, v) if side == "left" else lax.bitwise_not(_before(v, there))
+        open_ = lax.lt(low, high)
+        right, left = lax.bitwise_and(open_, right), lax.bitwise_and(open_, lax.bitwise_not(right))
+        return lax.select(right, lax.add(middle, one), low), lax.select(left, middle, high)
+
+    span = lax.full(v.shape, 0, index), lax.full(v.shape, a.shape[0], index)
+    low, _ = fori_loop(0, a.shape[0].bit_length(), halve, span)
+    return lax.convert_element_type(low, dtype)
 
 
 @staged("digitize", static_argnames=("right", "method"))
@@ -132,6 +174,11 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, method="a
         raise ValueError(f"{method=} not understood. Expected 'auto', 'compare_all', 'binary_search', 'sort'.")
     element, tests = promote_dtypes(element, test_elements)
     tests = ravel(tests)
+    if _is_much(tests, element) and not dtypes.is_complex(tests.dtype):
+        tests = lax.sort(tests)
+        places = lax.min(searchsorted(tests, element), np.asarray(tests.shape[0] - 1, dtypes.scalar_dtype(int))[()])
+        found = lax.eq(take(tests, places, mode="clip"), element)
+        return lax.bitwise_not(found) if invert else found
     wide = lax.broadcast_in_dim(tests, (*(1,) * element.ndim, tests.shape[0]), (element.ndim,))
     found = lax.reduce_or(lax.eq(lax.expand_dims(element, (element.ndim,)), wide), (element.ndim,))
     return lax.bitwise_not(found) if invert else found
