@@ -314,10 +314,15 @@ _QUICKER = {
 }  # fmt: skip
 
 
-_DTYPES: dict = {}
-for _names, _primitives in _QUICKER.items():
-    for _p in _primitives:
-        _DTYPES[_p] = _DTYPES.get(_p, frozenset()) | frozenset(map(np.dtype, _names.split()))
+def _by_primitive(table):
+    found: dict = {}
+    for names, primitives in table.items():
+        for p in primitives:
+            found[p] = found.get(p, frozenset()) | frozenset(map(np.dtype, names.split()))
+    return found
+
+
+_DTYPES = _by_primitive(_QUICKER)
 
 
 def _is_quicker(eqn):
