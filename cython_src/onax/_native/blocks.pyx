@@ -82,7 +82,8 @@ cdef class Operation:
     cdef readonly str name
     cdef readonly str signature
     cdef readonly frozenset dtypes
-    cdef readonly float cost          # nanoseconds an element, of vector code
+    cdef readonly float cost          # nanoseconds an element, as measured on one machine
+    cdef readonly float double_cost   # the same of float64
 
     def __repr__(self):
         return f"Operation({self.name})"
@@ -97,7 +98,7 @@ cdef dict _read_table():
         o.number = i
         o.name = (<bytes>onax_operations[i].name).decode()
         o.signature = chr(onax_operations[i].signature)
-        o.cost = onax_operations[i].cost[0]
+        o.cost, o.double_cost = onax_operations[i].cost[0], onax_operations[i].cost[1]
         o.dtypes = frozenset([_dtypes[j] for j in range(ONAX_TYPES) if onax_operations[i].kernels[j] != NULL])
         table[o.name] = o
     return table

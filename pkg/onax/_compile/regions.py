@@ -240,12 +240,13 @@ def _with_inputs(jaxpr, variables):
 
 # ---- what can join
 
-_known_to_join = {}  # (primitive, dtypes, parameters) -> whether
+_known_to_join = {}  # (primitive, dtypes, parameters) -> nanoseconds
+LIBRARY_COST = 5.0  # from here on an element is a call of C's library, and NumPy's own kernel may be quicker
 
 
 def joins(eqn):
     """Whether an equation can be part of a program over blocks."""
-    if eqn.primitive not in CODES or eqn.effects or len(eqn.outvars) != 1 or is_preferred(eqn):
+    if eqn.primitive not in CODES or eqn.effects or len(eqn.outvars) != 1:
         return False
     out = eqn.outvars[0].aval
     if out.dtype not in TYPES or not dims.is_constant_shape(out.shape) or prod(out.shape) == 0:
@@ -253,18 +254,20 @@ def joins(eqn):
     key = eqn.primitive, out.dtype, *[x.aval.dtype for x in eqn.invars], *eqn.params.items()
     found = _known_to_join.get(key)
     if found is None:
-        found = remember(_known_to_join, key, _has_code(eqn))
-    return found
+        found = remember(_known_to_join, key, _cost(eqn))
+    return found < LIBRARY_COST or (found < np.inf and not is_preferred(eqn))
 
 
-def _has_code(eqn):
+def _cost(eqn):
+    """Nanoseconds that the slowest operation of an equation takes for an element; infinite if it has no code."""
     code = Code()
     try:
         operands = [code.register(x.aval.dtype) for x in eqn.invars]
         CODES[eqn.primitive](code, eqn.outvars[0].aval.dtype, *operands, **eqn.params)
     except Unfit:
-        return False
-    return True
+        return np.inf
+    double = np.dtype(np.float64)
+    return max([o.double_cost if code.dtypes[xs[-1]] == double else o.cost for o, _, xs in code.steps], default=0.0)
 
 
 def is_view(eqn):
