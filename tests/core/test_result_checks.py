@@ -4,10 +4,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import onax as jax
 from onax._core import result_checks  # noqa: F401  (registers the check)
-from onax._ground.config import debug_infs, debug_nans
+from onax._ground.config import DEBUG_INFS, DEBUG_NANS, KEY_REUSE, debug_infs, debug_nans
 from onax._native.array import make_array
-from onax._native.dispatch import Primitive
+from onax._native.dispatch import Primitive, set_checked_evaluation
 
 div = Primitive("test_div", kernel=np.divide)
 both = Primitive("test_both", kernel=lambda x, y: (x, np.divide(x, y)), multiple_results=True)
@@ -28,3 +29,23 @@ def test_forbidden_values(option, top, name, dtype):
                 primitive.bind(x, y)
         assert div.bind(x, make_array(np.ones(1, dtype))).shape == (1,)
     div.bind(x, y)
+
+
+def test_no_check_is_asked_while_its_option_is_off():
+    def never(*_):
+        raise AssertionError("a check was asked for nothing")
+
+    everything = DEBUG_NANS | DEBUG_INFS | KEY_REUSE
+    previous = set_checked_evaluation(everything, never)
+    try:
+        x = jax.numpy.ones(3)
+        jitted = jax.jit(lambda x: jax.numpy.sin(x) * 2)
+        jitted(x)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(jitted), "_miss", never)  # calls seen before stay within compiled code
+            jitted(x)
+        jax.grad(lambda x: jax.numpy.sum(jitted(x) ** 2))(x)
+        jax.random.normal(jax.random.key(0))
+    finally:
+        set_checked_evaluation(*previous)
+    assert previous[0] & everything == everything

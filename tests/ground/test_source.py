@@ -150,3 +150,17 @@ def test_a_users_rule_has_lines_of_its_own():
         texts = str(jaxpr.pretty_print(source_info=True)).splitlines()
         line = next(text for text in texts if "sinh" in text)
         assert f"{__file__}:{bwd.__code__.co_firstlineno + 1}:" in line
+
+
+FAULTS = {
+    "shape": (lambda: jnp.concatenate([jnp.ones(2), jnp.ones((2, 2))]), TypeError),
+    "nan": (lambda: jnp.var(jnp.array([])), FloatingPointError),
+}
+
+
+@pytest.mark.parametrize("call, kind", FAULTS.values(), ids=FAULTS.keys())
+def test_library_functions_show_no_frames_of_their_own(call, kind):
+    with jax.debug_nans(True), traceback_filtering("remove_frames"), pytest.raises(kind) as caught:
+        call()
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert {f.filename for f in frames} == {__file__}

@@ -43,6 +43,9 @@ def _public(function, name, module, static):
             name_error(error, label, args)
             leave(error)
             raise
+        except (FloatingPointError, NotImplementedError, RuntimeError) as error:
+            leave(error)
+            raise
 
     call = _hashing(call, _positions(function, static), static) if static else call
     update_wrapper(call, function)
@@ -117,6 +120,10 @@ def _hashing(function, positions, static):
                 "Non-hashable static arguments are not supported. An error occurred while trying to hash an object of "
                 f"type {type(value)}, {value}. The error was:\nTypeError: {error}\n"
             ) from None
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            leave(error)
+            raise
 
     return call
