@@ -200,9 +200,9 @@ def tree_map(f, tree, *rest, is_leaf=None):
 
     Every tree of `rest` must have `tree`'s structure, or extend it below its leaves; ValueError otherwise.
     """
-    if not callable(f):
-        raise TypeError(f"tree_map, tree.map: f must be a function, got {f!r}")
     leaves, treedef = tree_flatten(tree, is_leaf)
+    if leaves and not callable(f):
+        raise TypeError(f"tree_map, tree.map: f must be a function, got {f!r}")
     columns = [_flatten_up_to(treedef, tree, r, is_leaf) for r in rest]
     return treedef.unflatten([f(*xs) for xs in zip(leaves, *columns)])
 

@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 
 from onax._ground import dtypes
+from onax._native.array import Array
 from onax.numpy._creation import asarray
 
 
@@ -81,9 +82,14 @@ def isdtype(dtype, kind):
 
 def promote_types(a, b):
     """The dtype that values of dtypes a and b have in common, by JAX's lattice; 64 bits stay so with x64 off."""
-    return dtypes.promote_types(a, b)
+    return dtypes.promote_types(*(_or_float(x.dtype if isinstance(x, (Array, np.ndarray)) else x) for x in (a, b)))
 
 
 def result_type(*args):
     """The dtype of an operation on the arguments (arrays, scalars, dtypes)."""
-    return dtypes.result_type(*args)
+    return dtypes.result_type(*map(_or_float, args))
+
+
+def _or_float(x):
+    """None stands for the default dtype, as wherever a dtype is asked for."""
+    return dtypes.scalar_dtype(float) if x is None else x
