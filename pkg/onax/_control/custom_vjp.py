@@ -256,6 +256,7 @@ custom_lin_p = Primitive(
     multiple_results=True,
     impl=_lin_impl,
     abstract_eval=_lin_abstract,
+    jvp=_lin_impl,
     batch=_lin_batch,
     transpose=_lin_transpose,
     weak=NEVER,
