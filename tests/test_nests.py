@@ -1,0 +1,140 @@
+"""Nests of transformations and control flow: eager, compiled and exported agree with real JAX in value, dtype, shape.
+
+Programs are `nests.py`'s.  Those of the first seeds are replayed against recorded answers; hypothesis draws others,
+which are compared among the three ways, and with real JAX where it is installed.  `make test-all` goes on to 20,000
+seeds against live JAX (hours): it shows its progress, and goes on where it stopped (build/nests-progress.json).
+"""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tqdm import tqdm
+
+import nests
+import onax as jax
+import oracle
+from onax.export import export
+from test_oracle import decoded
+
+RECORDED = nests.read()
+CHUNK = 50
+EXPORTED_EVERY = 5
+MANY = int(os.environ.get("ONAX_NESTS", "20000"))
+PROGRESS = Path(__file__).parents[1] / "build" / "nests-progress.json"
+# Long programs with derivatives of derivatives: rounding grows, in float32 to a few thousandths.
+TOLERANCE = {"float32": 4e-3, "float64": 1e-9}
+
+
+def close(got, want, dtype, what):
+    """Value, dtype and shape agree."""
+    got = np.asarray(got)
+    assert (got.dtype, got.shape) == (want.dtype, want.shape), what
+    scale = max(1.0, float(np.max(np.abs(want[np.isfinite(want)]), initial=0.0)))
+    np.testing.assert_allclose(got, want, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale, err_msg=what)
+
+
+def ways(program, exported):
+    """(name, result) of each way of running a program."""
+    text = nests.text_of(program)
+    function, args = nests.cases(jax)[text]
+    yield "eager", function(*args)
+    with jax.enable_x64(program[0] == "float64"):
+        inner, argument = nests.inner_function(jax, text)
+        yield "jit", jax.jit(inner)(argument)
+        if exported:
+            yield "exported", export(inner)(argument).call(argument)
+
+
+def check(program, wanted, exported=False):
+    """Every way gives the wanted result, or raises the wanted class; without one, that of eager evaluation."""
+    if isinstance(wanted, str):
+        function, args = nests.cases(jax)[nests.text_of(program)]
+        with pytest.raises(Exception) as caught:  # the class is compared
+            function(*args)
+        assert type(caught.value).__name__ == wanted
+        return
+    for name, got in ways(program, exported):
+        wanted = np.asarray(got) if wanted is None else wanted
+        close(got, wanted, program[0], f"{name} of {nests.text_of(program)}")
+
+
+@pytest.mark.parametrize("first", range(0, len(RECORDED), CHUNK))
+def test_recorded_programs(first):
+    for seed in range(first, min(first + CHUNK, len(RECORDED))):
+        check(nests.drawn(seed), RECORDED[seed], exported=seed % EXPORTED_EVERY == 0)
+
+
+def test_the_recording_covers_every_construct():
+    found = set()
+
+    def visit(program):
+        name, _, *inner = program
+        found.add(name)
+        for part in inner:
+            visit(part)
+
+    for seed in RECORDED:
+        visit(nests.drawn(seed)[1])
+    assert found == {*nests.LEAVES, *nests.NODES}
+    assert len(RECORDED) >= 500
+
+
+@st.composite
+def programs(draw, depth=4):
+    """A nest, drawn by hypothesis so that a failing one is made smaller."""
+    choose = lambda items: draw(st.sampled_from(list(items)))
+    return [choose(("float64", "float32")), nests.draw(choose, depth)]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(programs())
+def test_drawn_programs(program):
+    try:
+        check(program, None, exported=True)
+    except NotImplementedError as error:
+        assert "pmax" in str(error)  # which has no derivative
+
+
+@pytest.fixture(scope="module")
+def live():
+    python = oracle.python()
+    if python is None:
+        pytest.skip("real JAX is not there: nests were compared with recorded answers only")
+    asked = oracle.Oracle(python)
+    yield lambda program: ask(asked, program)
+    asked.close()
+
+
+def ask(asked, program):
+    """Real JAX's answer: an array, or the name of its error's class."""
+    request = {"kind": "call", "module": nests.__file__, "case": nests.text_of(program)}
+    answer = asked.ask(request)
+    if "error" in answer:
+        return answer["error"]
+    ((value, _),) = decoded(answer)
+    return value
+
+
+@pytest.mark.oracle
+def test_a_few_live(live):
+    for seed in range(len(RECORDED), len(RECORDED) + 5):
+        program = nests.drawn(seed)
+        check(program, live(program))
+
+
+@pytest.mark.slow
+@pytest.mark.oracle
+def test_many_live(live):
+    done = json.loads(PROGRESS.read_text())["done"] if PROGRESS.exists() else len(RECORDED)
+    PROGRESS.parent.mkdir(exist_ok=True)
+    for seed in tqdm(range(done, MANY), initial=done, total=MANY, desc="nests", unit="program"):
+        program = nests.drawn(seed)
+        check(program, live(program), exported=seed % EXPORTED_EVERY == 0)
+        if seed % 20 == 0:
+            PROGRESS.write_text(json.dumps({"done": seed}))
+    PROGRESS.unlink(missing_ok=True)
