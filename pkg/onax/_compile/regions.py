@@ -36,6 +36,7 @@ from onax._core.trace import typeof
 from onax._ground import dims
 from onax._native.array import Array
 from onax._native.blocks import TYPES
+from onax._prims.elementwise import pow_p
 from onax._prims.shaping import copy_p, iota_p
 from onax._transforms.simplify import drop_dead_code
 from onax.export.lower.native import is_one_node, is_preferred
@@ -251,7 +252,8 @@ def joins(eqn):
     out = eqn.outvars[0].aval
     if out.dtype not in TYPES or not dims.is_constant_shape(out.shape) or prod(out.shape) == 0:
         return False
-    key = eqn.primitive, out.dtype, *[x.aval.dtype for x in eqn.invars], *eqn.params.items()
+    exponent = str(eqn.invars[1]) if eqn.primitive is pow_p and type(eqn.invars[1]) is Literal else ""
+    key = eqn.primitive, exponent, out.dtype, *[x.aval.dtype for x in eqn.invars], *eqn.params.items()
     found = _known_to_join.get(key)
     if found is None:
         found = remember(_known_to_join, key, _cost(eqn))
@@ -262,12 +264,16 @@ def _cost(eqn):
     """Nanoseconds that the slowest operation of an equation takes for an element; infinite if it has no code."""
     code = Code()
     try:
-        operands = [code.register(x.aval.dtype) for x in eqn.invars]
+        operands = [_register(code, x) for x in eqn.invars]
         CODES[eqn.primitive](code, eqn.outvars[0].aval.dtype, *operands, **eqn.params)
     except Unfit:
         return np.inf
     double = np.dtype(np.float64)
     return max([o.double_cost if code.dtypes[xs[-1]] == double else o.cost for o, _, xs in code.steps], default=0.0)
+
+
+def _register(code, x):
+    return code.constant(x.val, x.aval.dtype) if type(x) is Literal else code.register(x.aval.dtype)
 
 
 def is_view(eqn):
