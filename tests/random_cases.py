@@ -13,7 +13,7 @@ def cases(jax):
     found = {}
     for partitionable in (True, False):
         for seed in SEEDS:
-            for name, draw in {**_keys(jax), **_bits(jax), **_continuous(jax), **_discrete(jax)}.items():
+            for name, draw in {name: draw for family in FAMILIES for name, draw in family(jax).items()}.items():
                 label = f"{name}, key {seed}{'' if partitionable else ', original layout'}"
                 found[label] = (_with(jax, partitionable, draw), (np.int32(seed),))
     return found
@@ -181,3 +181,68 @@ def _discrete(jax):
             pick(k, TABLE, (2,), False, P, mode="high"),
         ],
     }
+
+
+SHAPES = np.array([0.3, 1.0, 4.5], np.float32)
+SPREAD = np.array([[2.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 3.0]], np.float32)
+
+
+def _rejection(jax):
+    random, jnp = jax.random, jax.numpy
+    halves = (jnp.bfloat16, jnp.float16)
+    return {
+        "gamma": lambda k: [random.gamma(k, SHAPES), random.gamma(k, 2.5, (2, 3))],
+        "gamma in halves": lambda k: [random.gamma(k, 2.5, (4,), d) for d in halves],
+        "loggamma": lambda k: [random.loggamma(k, SHAPES / 10), random.loggamma(k, 0.5, (2, 3))],
+        "beta": lambda k: [random.beta(k, SHAPES, 2.0), random.beta(k, 0.5, 0.5, (2, 3))],
+        "dirichlet": lambda k: [random.dirichlet(k, SHAPES), random.dirichlet(k, SHAPES, (2,))],
+        "chisquare": lambda k: [random.chisquare(k, SHAPES), random.chisquare(k, 3.0, (2, 3))],
+        "t": lambda k: [random.t(k, SHAPES), random.t(k, 3.0, (2, 3))],
+        "f": lambda k: [random.f(k, SHAPES, 3.0), random.f(k, 3.0, 4.0, (2, 3))],
+        "generalized_normal": lambda k: [random.generalized_normal(k, p, (2, 3)) for p in (1.5, 2)],
+        "ball": lambda k: [random.ball(k, 3), random.ball(k, 2, 1.5, (2,))],
+        "poisson": lambda k: [
+            random.poisson(k, SHAPES * 8),
+            random.poisson(k, 4.0, (2, 3)),
+            random.poisson(k, 1e4, (3,)),
+        ],
+        "binomial": lambda k: [
+            random.binomial(k, 50, SHAPES / 5),
+            random.binomial(k, 9, 0.3, (2, 3)),
+            random.binomial(k, 400, 0.7, (5,), jnp.bfloat16),
+        ],
+        "multinomial": lambda k: [
+            random.multinomial(k, 50, SHAPES / SHAPES.sum()),
+            random.multinomial(k, np.float32(9), P, shape=(2, 5)),
+        ],
+        "vmap of gamma": lambda k: [
+            jax.vmap(lambda a: random.gamma(a, 2.5, (2,)))(random.split(k, 3)),
+            jax.vmap(lambda a: random.gamma(k, a, (2,)))(SHAPES),
+        ],
+        "vmap of poisson": lambda k: jax.vmap(lambda a, rate: random.poisson(a, rate, (2,)))(
+            random.split(k, 3), SHAPES * 8
+        ),
+        "gradients of rejection": lambda k: [
+            jax.grad(lambda a: jnp.sum(draw(a)))(1.5)
+            for draw in (
+                lambda a: random.gamma(k, a, (3,)),
+                lambda a: random.loggamma(k, a, (3,)),
+                lambda a: random.beta(k, a, 2.0, (3,)),
+                lambda a: random.dirichlet(k, a * SHAPES)[0],
+                lambda a: random.chisquare(k, a, (3,)),
+                lambda a: random.t(k, a, (3,)),
+                lambda a: random.f(k, a, 3.0, (3,)),
+                lambda a: random.generalized_normal(k, a, (3,)),
+            )
+        ],
+        "multivariate_normal": lambda k: [
+            random.multivariate_normal(k, SHAPES, SPREAD),
+            random.multivariate_normal(k, SHAPES, SPREAD, (2,)),
+        ],
+        "multivariate_normal by eigh": lambda k: random.multivariate_normal(k, SHAPES, SPREAD, method="eigh"),
+        "orthogonal": lambda k: [random.orthogonal(k, 3), random.orthogonal(k, 2, (2,), m=3)],
+        "orthogonal complex": lambda k: random.orthogonal(k, 2, dtype=jnp.complex64),
+    }
+
+
+FAMILIES = (_keys, _bits, _continuous, _discrete, _rejection)

@@ -7,12 +7,44 @@ import onax as jax
 import onax.numpy as jnp
 import oracle
 import random_cases
-from tolerance import assert_same_bits, assert_within, finfo, is_float
+from tolerance import assert_same_bits, assert_ulps, is_float
 
 CASES = random_cases.cases(jax)
 RECORDED = oracle.load("random_cases")
-# Distributions are short chains of functions each right to a few units in the last place of its result.
-CHAIN_ULPS = 32
+# Floats are within four units in the last place, but for these programs: how far the numbers of this table are apart.
+ULPS = 4
+FURTHER = {
+    # a sum of a multiple of a uniform number and a bound, which XLA rounds once: more where it is near 0
+    "uniform between": 16,
+    "truncated_normal": 160,
+    # logarithms of logarithms, near 0
+    "gumbel": 32,
+    "logistic": 8,
+    # exp, tan and roots of normal numbers that are themselves a unit or two apart
+    "lognormal": 6,
+    "double_sided_maxwell": 32,
+    "wald": 16,
+    # normal numbers are cubed, after 1 is added to what is near -1; their logarithms are near 0
+    "loggamma": 16,
+    "gamma": 6,
+    "vmap of gamma": 7,
+    "beta": 13,
+    "dirichlet": 7,
+    "chisquare": 8,
+    "f": 8,
+    "ball": 6,
+    # bfloat16, which XLA rounds less often: counts of 400 are a few apart
+    "binomial": 15,
+    # sums of slopes of both signs, each from a series that JAX computes in float32
+    "gradients": 10,
+    "gradients of rejection": 240,
+    # elements near 0 of factors of matrices
+    "orthogonal": 136,
+    "orthogonal complex": 24,
+    # sums of products with signs, near 0
+    "multivariate_normal": 16,
+    "multivariate_normal by eigh": 22,
+}
 # Bits, uniform numbers between 0 and 1, and everything made of integers are equal.
 EXACT = ("uniform,", "uniform in halves", "uniform from raw key")
 
@@ -30,8 +62,7 @@ def agree(got, answer, name):
         if not is_float(want.dtype) or name.startswith(EXACT):
             assert_same_bits(leaf, want, name)
         else:
-            size = np.maximum(np.abs(want.astype(np.float64)), 1.0)
-            assert_within(leaf, want, CHAIN_ULPS * float(finfo(want.dtype).eps) * size, name)
+            assert_ulps(leaf, want, FURTHER.get(name.split(", key")[0], ULPS), name)
 
 
 def expected(name):
@@ -46,7 +77,14 @@ def test_agrees_with_jax(name):
     agree(function(*args), expected(name), name)
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if "key 42" in n and "bits 64" not in n])
+def jitted():
+    """One key of every program; in the original layout what is compiled is nearly the same, and slow."""
+    for name in CASES:
+        if "key 42" in name and "bits 64" not in name:
+            yield pytest.param(name, marks=[pytest.mark.slow] if "original layout" in name else [])
+
+
+@pytest.mark.parametrize("name", list(jitted()))
 def test_jitted_agrees_with_jax(name):
     function, args = CASES[name]
     agree(jax.jit(function)(*args), expected(name), name)

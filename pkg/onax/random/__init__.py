@@ -2,6 +2,12 @@
 
 A key is an immutable value: drawing from one twice gives the same numbers, so programs split keys
 (`key, subkey = split(key)`) and use each once.  Unlike in NumPy there is no hidden state and no generator object.
+
+On the same key the numbers are JAX's: bits, integers and counts are equal, floats within four units in the last place.
+They are further apart where a formula takes the difference of nearly equal numbers, since exp, log and erf_inv of XLA
+and ours differ by a unit or two.  The most seen in the table of tests: truncated_normal 159, double_sided_maxwell
+32, gumbel 31, uniform between bounds, wald, loggamma and multivariate_normal 16 (22 by eigh), beta 13, logistic, f and
+chisquare 8, dirichlet 7, lognormal, gamma and ball 6, orthogonal 136; in 20000 draws of gamma 86.
 """
 
 from onax._prims.random import random_gamma_p
