@@ -1,0 +1,61 @@
+"""dot_product_attention against its definition, and initializers against their variances."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+from onax import nn
+
+RNG = np.random.default_rng(0)
+Q, K, V = (RNG.normal(size=(2, n, heads, 5)).astype(np.float32) for n, heads in ((3, 4), (6, 2), (6, 2)))
+
+
+def by_definition(q, k, v, mask, bias=0.0):
+    k, v = (np.repeat(x, q.shape[2] // x.shape[2], axis=2) for x in (k, v))
+    logits = np.einsum("btnh,bsnh->bnts", q, k) / np.sqrt(q.shape[-1]) + bias
+    weights = np.exp(logits) * mask
+    weights /= weights.sum(-1, keepdims=True)
+    return np.einsum("bnts,bsnh->btnh", weights, v)
+
+
+@pytest.mark.parametrize(
+    "options, mask",
+    [
+        ({}, np.ones((3, 6))),
+        ({"is_causal": True}, np.tri(3, 6)),
+        ({"local_window_size": (1, 2)}, np.tri(3, 6, 2) * (1 - np.tri(3, 6, -2))),
+        ({"key_value_seq_lengths": np.array([4, 4])}, np.arange(6)[None] < np.full((3, 1), 4)),
+        ({"mask": np.tri(3, 6, 1).astype(bool)}, np.tri(3, 6, 1)),
+    ],
+)
+def test_attention(options, mask):
+    want = by_definition(Q, K, V, mask)
+    np.testing.assert_allclose(nn.dot_product_attention(Q, K, V, **options), want, 1e-5, 1e-6)
+    jitted = jax.jit(lambda q, k, v: nn.dot_product_attention(q, k, v, **options))(Q, K, V)
+    np.testing.assert_allclose(jitted, want, 1e-5, 1e-6)
+
+
+def test_attention_with_bias_and_lengths():
+    bias = RNG.normal(size=(1, 4, 3, 6)).astype(np.float32)
+    out = nn.dot_product_attention(Q, K, V, bias=bias, query_seq_lengths=np.array([2, 3]))
+    want = by_definition(Q, K, V, np.ones((3, 6)), bias)
+    want[0, 2] = 0
+    np.testing.assert_allclose(out, want, 1e-5, 1e-6)
+
+
+def test_attention_refuses_heads_that_do_not_divide():
+    with pytest.raises(ValueError, match="multiple"):
+        nn.dot_product_attention(Q[:, :, :3], K, V)
+
+
+@pytest.mark.parametrize("name, scale, fan", [("lecun", 1, 300), ("he", 2, 300), ("glorot", 1, 350)])
+@pytest.mark.parametrize("kind", ["normal", "uniform"])
+def test_variances(name, scale, fan, kind):
+    init = getattr(nn.initializers, f"{name}_{kind}")()
+    w = np.asarray(init(jax.random.key(0), (300, 400)))
+    assert abs(w.var() * fan / scale - 1) < 0.02
+
+
+def test_orthogonal():
+    w = np.asarray(nn.initializers.orthogonal(2.0)(jax.random.key(1), (6, 4)))
+    np.testing.assert_allclose(w.T @ w, 4 * np.eye(4), 0, 1e-5)

@@ -1,0 +1,71 @@
+"""onax.scipy.linalg against SciPy, in double precision."""
+
+import numpy as np
+import pytest
+import scipy.linalg as theirs
+
+import onax as jax
+import onax.scipy.linalg as ours
+
+RNG = np.random.default_rng(0)
+A, B, C = RNG.normal(size=(4, 4)), RNG.normal(size=(3, 3)), RNG.normal(size=(4, 3))
+H = A @ A.T + np.eye(4)
+RHS, V = RNG.normal(size=(4, 2)), RNG.normal(size=4)
+
+SAME = {  # name -> arguments: both libraries give the same
+    "cholesky": (H,), "det": (A,), "inv": (A,), "expm": (A,), "lu": (A,), "qr": (A,), "lu_factor": (A,), "polar": (A,),
+    "solve": (A, RHS), "solve_triangular": (A, RHS), "sqrtm": (H,), "solve_sylvester": (A, B, C), "hessenberg": (A,),
+    "schur": (A,), "svd": (A,), "toeplitz": (V,), "hankel": (V, V), "circulant": (V,), "companion": (V,),
+    "fiedler": (V,), "fiedler_companion": (V,), "hilbert": (4,), "invhilbert": (5,), "pascal": (4,), "invpascal": (4,),
+    "helmert": (4,), "dft": (5,), "hadamard": (4,), "block_diag": (A, B, V), "convolution_matrix": (V, 3),
+    "leslie": (V, V[:3]), "expm_frechet": (A, A.T), "qr_multiply": (A, RHS.T),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    """SciPy computes in it."""
+    with jax.enable_x64(True):
+        yield
+
+
+def assert_close(got, want):
+    got, want = (jax.tree.leaves(x) for x in (got, want))
+    assert len(got) == len(want)
+    for g, w in zip(got, want):
+        np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", sorted(SAME))
+def test_same_as_scipy(name):
+    assert_close(getattr(ours, name)(*SAME[name]), getattr(theirs, name)(*SAME[name]))
+
+
+def test_factors_solve():
+    want = np.linalg.solve(H, RHS)
+    assert_close(ours.cho_solve(ours.cho_factor(H), RHS), want)
+    assert_close(ours.cho_solve(ours.cho_factor(H, lower=True), RHS), want)
+    assert_close(ours.lu_solve(ours.lu_factor(H), RHS), want)
+    assert_close(ours.solve(H, RHS, assume_a="pos"), want)
+    assert_close(ours.lu_solve(ours.lu_factor(A), V, trans=1), np.linalg.solve(A.T, V))
+    assert_close(ours.solve_triangular(A, V, trans="T", lower=True), np.linalg.solve(np.tril(A).T, V))
+
+
+def test_forms_multiply_out():
+    for t, z in (ours.schur(A, output="complex"), ours.rsf2csf(*ours.schur(A))):
+        assert np.abs(np.tril(t, -1)).max() < 1e-12
+        assert_close(z @ t @ z.conj().T, A.astype(complex))
+    h, q = ours.hessenberg(A, calc_q=True)
+    assert_close(q @ h @ q.T, A)
+    assert_close(ours.funm(H, lambda x: x * x).real, H @ H)
+    w, v = ours.eigh_tridiagonal(V, V[:3])
+    assert_close((v * w) @ v.T, np.diag(V) + np.diag(V[:3], 1) + np.diag(V[:3], -1))
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="assume_a"):
+        ours.solve(A, RHS, assume_a="diagonal")
+    with pytest.raises(ValueError, match="mode"):
+        ours.qr(A, mode="thin")
+    with pytest.raises(NotImplementedError, match="b=None"):
+        ours.eigh(A, A)
