@@ -51,13 +51,9 @@ def ways(program, exported):
 
 
 def check(program, wanted, exported=False):
-    """Every way gives the wanted result, or raises the wanted class; without one, that of eager evaluation."""
-    if isinstance(wanted, str):
-        function, args = nests.cases(jax)[nests.text_of(program)]
-        with pytest.raises(Exception) as caught:  # the class is compared
-            function(*args)
-        assert type(caught.value).__name__ == wanted
-        return
+    """Every way gives the wanted result; without one, that of eager evaluation."""
+    if isinstance(wanted, str):  # JAX refuses it (pmax has no derivative there): the three ways agree all the same
+        wanted = None
     for name, got in ways(program, exported):
         wanted = np.asarray(got) if wanted is None else wanted
         close(got, wanted, program[0], f"{name} of {nests.text_of(program)}")
@@ -94,10 +90,7 @@ def programs(draw, depth=4):
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_drawn_programs(program):
-    try:
-        check(program, None, exported=True)
-    except NotImplementedError as error:
-        assert "pmax" in str(error)  # which has no derivative
+    check(program, None, exported=True)
 
 
 @pytest.fixture(scope="module")
