@@ -217,7 +217,8 @@ def _lower(x):
 def _philox(state, blocks):
     """The first blocks from a state (4,): words of shape (blocks, 4)."""
     words = [convert(reshape(slice_in_dim(state, i, i + 1), ()), _WIDE) for i in range(4)]
-    key, upper, lower = words[:2], *(bitwise_or(words[i], shift_left(words[i + 1], _wide(32))) for i in (0, 2))
+    key = words[:2]
+    upper, lower = (bitwise_or(words[i], shift_left(words[i + 1], _wide(32))) for i in (0, 2))
     here = add(convert(iota(U32, blocks), _WIDE), lower)
     above = add(convert(lt(here, lower), _WIDE), upper)
     x = [_lower(here), _upper(here), _lower(above), _upper(above)]
