@@ -149,6 +149,8 @@ def PRNGKey(seed, *, impl=None):
 def wrap_key_data(key_bits_array, *, impl=None, dtype=None):
     """The keys whose words are in a uint32 array of shape (..., 2): an array of shape (...) and dtype `key<fry>`.
 
+    Keys of the generators rbg and unsafe_rbg have four words.
+
     impl and dtype are those of `key`.  Raises TypeError for another dtype or shape.
     """
     return wrap_words(key_bits_array, resolve_impl(impl, dtype))
@@ -195,7 +197,7 @@ def clone(key):
 
 
 def key_data(keys):
-    """The words of keys: uint32 of shape keys.shape + (2,)."""
+    """The words of keys: uint32 of shape keys.shape + (2,); of rbg keys, + (4,)."""
     return unwrap(checked_keys("key_data", keys, single=False)[0])
 
 
