@@ -86,6 +86,7 @@ _LATER = frozenset(
         "experimental",
         "export",
         "extend",
+        "image",
         "nn",
         "ops",
         "random",

@@ -1,0 +1,175 @@
+"""Behind onax.image: resampling by products with matrices of weights, one for each axis."""
+
+import enum
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._ground import dtypes
+from onax.numpy._promotion import array_of, promote_dtypes_inexact
+
+
+class ResizeMethod(enum.Enum):
+    """How numbers between samples are found."""
+
+    NEAREST = 0
+    LINEAR = 1
+    LANCZOS3 = 2
+    LANCZOS5 = 3
+    CUBIC = 4
+    CUBIC_PYTORCH = 5
+    AREA = 6
+
+    @staticmethod
+    def from_string(s):
+        """The method of a name.  Raises ValueError for another."""
+        found = _NAMES.get(s)
+        if found is None:
+            raise ValueError(f'Unknown resize method "{s}"')
+        return found
+
+
+_NAMES = {
+    "nearest": ResizeMethod.NEAREST,
+    "linear": ResizeMethod.LINEAR,
+    "bilinear": ResizeMethod.LINEAR,
+    "trilinear": ResizeMethod.LINEAR,
+    "triangle": ResizeMethod.LINEAR,
+    "lanczos3": ResizeMethod.LANCZOS3,
+    "lanczos5": ResizeMethod.LANCZOS5,
+    "cubic": ResizeMethod.CUBIC,
+    "bicubic": ResizeMethod.CUBIC,
+    "tricubic": ResizeMethod.CUBIC,
+    "cubic-pytorch": ResizeMethod.CUBIC_PYTORCH,
+    "bicubic-pytorch": ResizeMethod.CUBIC_PYTORCH,
+    "area": ResizeMethod.AREA,
+}
+
+
+def _triangle(x):
+    return jnp.maximum(0, 1 - jnp.abs(x))
+
+
+def _lanczos(radius):
+    def kernel(x):
+        product = radius * jnp.sin(np.pi * x) * jnp.sin(np.pi * x / radius)
+        inside = jnp.where(x > 1e-3, product / jnp.where(x != 0, np.pi**2 * x**2, 1), 1)
+        return jnp.where(x > radius, 0.0, inside)
+
+    return kernel
+
+
+def _keys(a):
+    """Keys, "Cubic convolution interpolation for digital image processing" (1981), with its free slope."""
+
+    def kernel(x):
+        near = ((a + 2) * x - (a + 3)) * x * x + 1
+        far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+        return jnp.where(x >= 2, 0, jnp.where(x >= 1, far, near))
+
+    return kernel
+
+
+_KERNELS = {
+    ResizeMethod.LINEAR: _triangle,
+    ResizeMethod.LANCZOS3: _lanczos(3.0),
+    ResizeMethod.LANCZOS5: _lanczos(5.0),
+    ResizeMethod.CUBIC: _keys(-0.5),
+    ResizeMethod.CUBIC_PYTORCH: _keys(-0.75),
+}
+
+
+def _weights(given, wanted, scale, translation, kernel, antialias):
+    """How much of each of `given` samples each of the wanted ones gets."""
+    dtype = np.result_type(scale.dtype, translation.dtype)
+    inverse = 1.0 / scale
+    width = jnp.maximum(inverse, 1.0) if antialias else 1.0
+    place = (jnp.arange(wanted, dtype=dtype) + 0.5) * inverse - translation * inverse - 0.5
+    weights = kernel(jnp.abs(place[None, :] - jnp.arange(given, dtype=dtype)[:, None]) / width)
+    total = jnp.sum(weights, axis=0, keepdims=True)
+    least = 1000.0 * float(np.finfo(np.float32).eps)
+    weights = jnp.where(jnp.abs(total) > least, weights / jnp.where(total != 0, total, 1), 0)
+    inside = (place >= -0.5) & (place <= given - 0.5)
+    return jnp.where(inside[None, :], weights, 0)
+
+
+def _method(method):
+    return ResizeMethod.from_string(method) if isinstance(method, str) else method
+
+
+def _resampled(x, shape, dims, scale, translation, kernel, antialias, precision):
+    for i, d in enumerate(dims):
+        weights = _weights(x.shape[d], shape[d], scale[i], translation[i], kernel, antialias).astype(x.dtype)
+        numbers = (((d,), (0,)), ((), ()))
+        x = jnp.moveaxis(lax.dot_general(x, weights, numbers, precision=precision), -1, d)
+    return x
+
+
+def _area(x, shape):
+    """Each result is the mean over the stretch of the image that it covers."""
+    for d, (given, wanted) in enumerate(zip(x.shape, shape)):
+        if given == wanted or not wanted:
+            continue
+        edges = np.arange(wanted + 1) * (given / wanted)
+        i = np.arange(given)[:, None]
+        shared = np.clip(np.minimum(edges[1:], i + 1) - np.maximum(edges[:-1], i), 0, None) * (wanted / given)
+        numbers = (((d,), (0,)), ((), ()))
+        x = jnp.moveaxis(lax.dot_general(x, shared.astype(x.dtype), numbers, precision=lax.Precision.HIGHEST), -1, d)
+    return x
+
+
+def _nearest(x, shape):
+    for d, (given, wanted) in enumerate(zip(x.shape, shape)):
+        if given != wanted:
+            places = np.floor((np.arange(wanted, dtype=np.float32) + 0.5) * np.float32(given) / np.float32(wanted))
+            x = jnp.take(x, jnp.asarray(places.astype(np.int32)), axis=d)
+    return x
+
+
+def scale_and_translate(
+    image, shape, spatial_dims, scale, translation, method, antialias=True, precision=lax.Precision.HIGHEST
+):
+    """image resampled to a shape: along each of spatial_dims a sample at place p comes from (p - translation) / scale.
+
+    What lies outside gives 0.  With antialias a shrinking image is averaged.  Raises ValueError for NEAREST and for
+    shapes of another rank.
+    """
+    image = array_of("scale_and_translate", image)
+    if len(shape) != image.ndim:
+        raise ValueError(f"shape must have length equal to the number of dimensions of x; {shape} vs {image.shape}")
+    method = _method(method)
+    if method == ResizeMethod.NEAREST:
+        raise ValueError("Nearest neighbor resampling is not currently supported for scale_and_translate.")
+    if method == ResizeMethod.AREA:
+        raise NotImplementedError("scale_and_translate: AREA is there for resize only; use LINEAR, which averages")
+    dims = [operator.index(d) % image.ndim for d in spatial_dims]
+    (image,) = promote_dtypes_inexact(image)
+    scale, translation = promote_dtypes_inexact(jnp.asarray(scale), jnp.asarray(translation))
+    kernel = _KERNELS[method]
+    return _resampled(image, shape, dims, scale, translation, kernel, antialias, precision)
+
+
+def resize(image, shape, method, antialias=True, precision=lax.Precision.HIGHEST):
+    """image resampled to a shape of the same rank.
+
+    method: "nearest", "linear", "cubic", "cubic-pytorch", "lanczos3", "lanczos5", "area" (or names of these for one
+    rank, such as "bilinear"), or a ResizeMethod.  With antialias a shrinking image is averaged.  The result is
+    floating, but for "nearest".  Raises ValueError for another name or rank.
+    """
+    image = array_of("resize", image)
+    shape = tuple(operator.index(n) for n in shape)
+    if len(shape) != image.ndim:
+        raise ValueError(f"shape must have length equal to the number of dimensions of x; {shape} vs {image.shape}")
+    method = _method(method)
+    if method == ResizeMethod.NEAREST:
+        return _nearest(image, shape)
+    (image,) = promote_dtypes_inexact(image)
+    if method == ResizeMethod.AREA:
+        return _area(image, shape)
+    dims = [i for i, (m, n) in enumerate(zip(image.shape, shape)) if m != n]
+    dtype = np.promote_types(dtypes.real_dtype(image.dtype), np.float32)
+    scale = [jnp.asarray(1.0 if shape[d] == 0 else shape[d] / image.shape[d], dtype) for d in dims]
+    translation = [jnp.zeros((), dtype)] * len(dims)
+    return _resampled(image, shape, dims, scale, translation, _KERNELS[method], antialias, precision)
