@@ -86,6 +86,7 @@ _LATER = frozenset(
         "experimental",
         "export",
         "extend",
+        "flatten_util",
         "image",
         "nn",
         "ops",
@@ -94,6 +95,7 @@ _LATER = frozenset(
         "sharding",
         "stages",
         "test_util",
+        "typing",
     }
 )
 
@@ -104,6 +106,9 @@ _LATER_FUNCTIONS = {
     "custom_gradient": "onax._control.custom_gradient",
     "effects_barrier": "onax._control.callbacks",
     "fwd_and_bwd": "onax._compile.forward_backward",
+    "float0": "onax._ground.dtypes",
+    "named_call": "onax._core.name_scopes",
+    "named_scope": "onax._core.name_scopes",
     "pmap": "onax._compile.pmap",
     "reshard": "onax.lax._sharding",
     "pure_callback": "onax._control.callbacks",

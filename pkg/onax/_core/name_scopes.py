@@ -1,0 +1,35 @@
+"""Names that users give to parts of their programs.  Programs here are read by their source lines, so a name is
+checked and changes nothing: it is accepted so that code written for JAX runs."""
+
+import contextlib
+import functools
+
+
+class named_scope(contextlib.ContextDecorator):
+    """Context manager and decorator: operations inside belong to a part of the program called `name`.
+
+    Raises TypeError unless the name is a string.
+    """
+
+    def __init__(self, name):
+        if not isinstance(name, str):
+            raise TypeError("named_scope name argument must be a string.")
+        self.name = name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+
+def named_call(fun, *, name=None):
+    """The function as a part of the program called `name` (by default, after itself)."""
+    scope = named_scope(getattr(fun, "__name__", type(fun).__name__) if name is None else name)
+
+    @functools.wraps(fun)
+    def call(*args, **kwargs):
+        with scope:
+            return fun(*args, **kwargs)
+
+    return call

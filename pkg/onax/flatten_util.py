@@ -1,0 +1,42 @@
+"""Trees of arrays as one vector: `ravel_pytree`, the way of optimisers and integrators that work on vectors."""
+
+import functools
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._native.tree import tree_flatten, tree_unflatten
+
+
+def ravel_pytree(pytree):
+    """The leaves of a tree in one vector, and the function that makes the tree of such a vector.
+
+    The vector has the dtype to which the leaves promote; the function converts each part back.  It raises TypeError for
+    a vector of another dtype, ValueError for one of another length.
+    """
+    leaves, tree = tree_flatten(pytree)
+    arrays = [jnp.asarray(x) for x in leaves]
+    dtype = jnp.result_type(*arrays) if arrays else jnp.result_type(float)
+    flat = jnp.concatenate([jnp.ravel(lax.convert_element_type(x, dtype)) for x in arrays]) if arrays else jnp.zeros(0)
+    kinds = tuple((x.shape, x.dtype) for x in arrays)
+    return flat, functools.partial(_unravel, tree, kinds, np.dtype(dtype))
+
+
+def _unravel(tree, kinds, dtype, flat):
+    """The tree of a vector; a partial of this is hashable by what it is made of, so that jit knows it again."""
+    found = jnp.result_type(flat)
+    if kinds and found != dtype:
+        raise TypeError(f"unravel function given array of dtype {found}, but expected dtype {dtype}")
+    sizes = [int(np.prod(shape)) for shape, _ in kinds]
+    if np.shape(flat) != (sum(sizes),):
+        raise ValueError(f"unravel function given array of shape {np.shape(flat)}, but expected ({sum(sizes)},)")
+    ends = np.cumsum([0, *sizes])
+    parts = [
+        lax.convert_element_type(jnp.reshape(flat[a:b], shape), kind)
+        for a, b, (shape, kind) in zip(ends[:-1], ends[1:], kinds)
+    ]
+    return tree_unflatten(tree, parts)
+
+
+__all__ = ["ravel_pytree"]

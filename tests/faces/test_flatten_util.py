@@ -1,0 +1,60 @@
+"""ravel_pytree, named scopes, names for annotations."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+from onax.flatten_util import ravel_pytree
+
+TREE = {"a": jnp.ones((2, 3)), "b": jnp.arange(3), "c": 1.5}
+
+
+def test_there_and_back():
+    flat, unravel = ravel_pytree(TREE)
+    assert flat.shape == (10,) and flat.dtype == np.float32
+    back = unravel(flat * 2)
+    assert jax.tree.structure(back) == jax.tree.structure(TREE)
+    assert back["a"].shape == (2, 3) and back["b"].dtype == np.int32 and back["c"].shape == ()
+    np.testing.assert_array_equal(np.asarray(back["b"]), [0, 2, 4])
+
+
+def test_under_transformations():
+    flat, unravel = ravel_pytree({"w": jnp.ones((2, 2)), "b": jnp.zeros(2)})
+    loss = lambda v: jnp.sum(jnp.tanh(unravel(v)["w"] @ jnp.ones(2) + unravel(v)["b"]) ** 2)
+    eager, compiled = jax.grad(loss)(flat), jax.jit(jax.grad(loss))(flat)
+    assert eager.shape == (6,)
+    np.testing.assert_allclose(np.asarray(eager), np.asarray(compiled), rtol=1e-6)
+    again = ravel_pytree({"w": jnp.ones((2, 2)), "b": jnp.zeros(2)})[1]
+    assert again.args == unravel.args  # what jit compares, when it is static
+
+
+def test_nothing_and_integers():
+    flat, unravel = ravel_pytree([])
+    assert flat.shape == (0,) and flat.dtype == np.float32 and unravel(flat) == []
+    flat, unravel = ravel_pytree({"b": jnp.arange(3)})
+    assert flat.dtype == np.int32
+    with pytest.raises(TypeError, match="given array of dtype float32, but expected dtype int32"):
+        unravel(jnp.ones(3))
+    with pytest.raises(ValueError, match=r"shape \(4,\)"):
+        unravel(jnp.arange(4))
+
+
+def test_named_scopes():
+    @jax.named_scope("inner")
+    def f(x):
+        with jax.named_scope("doubled"):
+            return x * 2
+
+    assert jax.jit(f)(3.0) == 6.0
+    assert str(jax.make_jaxpr(jax.named_call(lambda x: x + 1, name="foo"))(1.0)) == (
+        "{ lambda ; a:f32[]. let b:f32[] = add a 1.0:f32[] in (b,) }"
+    )
+    with pytest.raises(TypeError, match="must be a string"):
+        jax.named_scope(1)
+
+
+def test_names_for_annotations():
+    assert isinstance(jnp.ones(1), jax.typing.ArrayLike) and isinstance(1.0, jax.typing.ArrayLike)
+    assert not isinstance([1.0], jax.typing.ArrayLike)
+    assert jax.float0 == jax.dtypes.float0
