@@ -8,9 +8,17 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
+from onax._native.array import make_array
 from onax.numpy._arithmetic import remainder
 from onax.numpy._creation import broadcast_to, lower_mask
-from onax.numpy._promotion import array_of, canonical_axis, check_arraylike, promote_dtypes, to_dtype
+from onax.numpy._promotion import (
+    array_of,
+    canonical_axis,
+    check_arraylike,
+    evaluates_here,
+    promote_dtypes,
+    to_dtype,
+)
 from onax.numpy._shaping import ravel, reshape
 from onax.numpy._where import where
 
@@ -42,6 +50,10 @@ def _take(a, indices, axis, mode, unique_indices, indices_are_sorted, fill_value
     if not dtypes.is_integer(indices.dtype):
         raise ValueError("indices must have an integer type")
     length = a.shape[axis]
+    if length and mode in (None, "fill", "clip") and evaluates_here(a, indices):
+        out = _taken_at_once(a, indices, axis, mode)
+        if out is not None:
+            return out
     if mode is None or mode == "fill":
         gather_mode = _FILL
         indices = where(lax.lt(indices, _scalar(indices, 0)), lax.add(indices, _scalar(indices, length)), indices)
@@ -55,6 +67,17 @@ def _take(a, indices, axis, mode, unique_indices, indices_are_sorted, fill_value
     else:
         raise ValueError(f"Invalid mode '{mode}' for np.take")
     return _gather_slices(a, indices, axis, gather_mode, unique_indices, indices_are_sorted, fill_value)
+
+
+def _taken_at_once(a, indices, axis, mode):
+    """What NumPy takes, or None where an index is out of bounds, which it knows no fill value for."""
+    value, places = a._value, indices._value
+    if mode != "clip" and places.size:
+        length = value.shape[axis]
+        if int(places.max()) >= length or int(places.min()) < -length:
+            return None
+    return make_array(np.asarray(value.take(places, axis, mode="clip" if mode == "clip" else "raise")),
+                      weak_type=a.weak_type)  # fmt: skip
 
 
 def _scalar(like, value):

@@ -10,11 +10,18 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._control.while_loop import fori_loop
 from onax._ground import dims, dtypes
-from onax._native import context
 from onax._native.array import make_array
 from onax.numpy._arithmetic import clip, remainder
 from onax.numpy._gathering import take
-from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_dtypes, promote_dtypes_inexact, to_dtype
+from onax.numpy._promotion import (
+    array_of,
+    arrays,
+    check_arraylike,
+    evaluates_here,
+    promote_dtypes,
+    promote_dtypes_inexact,
+    to_dtype,
+)
 from onax.numpy._shaping import concatenate, ravel, reshape
 from onax.numpy._ufuncs import absolute, add, constant_like, subtract
 from onax.numpy._where import where
@@ -48,7 +55,7 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
     if sorter is not None:
         a = take(a, sorter)
     out_dtype = dtypes.scalar_dtype(int)
-    if context.get_trace() is None:
+    if evaluates_here(a, v):
         return make_array(np.asarray(np.searchsorted(_sortable(a), _sortable(v), side)).astype(out_dtype))
     if _is_much(a, v):
         return _binary_search(a, v, side, out_dtype)

@@ -11,6 +11,7 @@ import numpy as np
 from onax import lax
 from onax._ground import dtypes, source
 from onax._ground.config import config
+from onax._native import context
 from onax._native.array import Array, ArrayImpl, from_user, make_array
 from onax._native.context import get_trace
 from onax._prims.convert import cast, convert
@@ -83,6 +84,13 @@ def array_of(name, x):
         return x
     check_arraylike(name, x)
     return as_operand(x)
+
+
+def evaluates_here(*arrays):
+    """Whether nothing is traced and the arrays are bound to no device: NumPy may compute a result at once."""
+    if context.get_trace() is not None:
+        return False
+    return all(type(x) is ArrayImpl and not x.committed and isinstance(x.dtype, np.dtype) for x in arrays)
 
 
 # --- dtypes -------------------------------------------------------------------------------------------------------
