@@ -1,19 +1,28 @@
 """Continuous distributions, each a function of uniform numbers as in JAX, so that a key gives JAX's numbers."""
 
 import functools
+import math
 
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.result_checks import SPECIAL
 from onax._ground import dtypes
+from onax._ground.config import KEY_REUSE, config
+from onax._native import context, normals
+from onax._native.array import ArrayImpl, make_array
 from onax._prims.convert import convert
+from onax._prims.random_generators import key_dtype, threefry_impl
 from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_sharding
 from onax.numpy._arithmetic import clip
 from onax.numpy._promotion import array_of
 from onax.numpy._where import where
 from onax.random._bits import checked_shape, draw_bits, float_dtype, parameter
 from onax.random._keys import one_key, split
+
+
+THREEFRY = key_dtype(threefry_impl)
 
 
 def _shown_shape(name, shape, out_sharding):
@@ -111,7 +120,26 @@ def normal(key, shape=(), dtype=None, *, out_sharding=None):
     found = dtypes.check_user_dtype(float if dtype is None else dtype)
     if not dtypes.issubdtype(found, np.inexact):
         raise ValueError(f"dtype argument to `normal` must be a float or complex dtype, got {found}")
-    return _normal(key, shape=_shown_shape("normal", shape, out_sharding), dtype=found)
+    shape = _shown_shape("normal", shape, out_sharding)
+    if found == np.float32 and _draws_at_once(key):
+        words = key._value.reshape(1).view(np.uint32)
+        return make_array(normals.normal(words[0], words[1], math.prod(shape)).reshape(shape))
+    return _normal(key, shape=shape, dtype=found)
+
+
+def _draws_at_once(key):
+    """Whether normal numbers are drawn by one kernel: nothing is traced or checked, and the key is one of Threefry's.
+
+    The numbers are those of the operations that are staged (three passes over memory), bit for bit.
+    """
+    return (
+        context.get_trace() is None
+        and type(key) is ArrayImpl
+        and key.dtype == THREEFRY
+        and not key.ndim
+        and not context.option_word() & (SPECIAL | KEY_REUSE)
+        and config.jax_threefry_partitionable
+    )
 
 
 @staged("_truncated_normal", static_argnames=("shape", "dtype"))
