@@ -10,7 +10,7 @@
 #define MOST_RANK 16
 #define SCRATCH 65536          /* bytes on the stack of whoever runs a part of a loop */
 #define LARGEST_BLOCK 1024
-#define PART_WORK 40000.0      /* nanoseconds below which a part is not worth another thread */
+#define PART_WORK 100000.0     /* nanoseconds below which a part is not worth another thread */
 #define MOST_PARTS 64
 
 typedef struct {

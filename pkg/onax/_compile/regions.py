@@ -42,7 +42,7 @@ from onax._transforms.simplify import drop_dead_code
 from onax.export.lower.native import is_one_node, is_preferred
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
-DIRECT_WORK = 80_000  # nanoseconds: twice what a part for another thread has (blocks_kernels.c)
+DIRECT_WORK = 200_000  # nanoseconds: twice what a part for another thread has (blocks_kernels.c)
 ONE_BLOCK = 1024  # elements at most in the values of a looped step
 FOLDED_BYTES = 1024  # constants up to this size are folded by the lowering
 
