@@ -20,6 +20,7 @@ from onax.numpy._promotion import (
     canonical_axes,
     canonical_axis,
     check_arraylike,
+    evaluates_here,
     no_out,
     promote_args,
     promote_dtypes_inexact,
@@ -303,6 +304,11 @@ def _var(a, axis, dtype, ddof, keepdims, mask, mean):
         compute = centered.dtype
     else:
         centered = lax.square(centered)
+    if mask is None and type(ddof) is int and evaluates_here(centered):
+        known = _axis_size(a, axis) - ddof
+        if known > 0:  # a known count needs no comparison
+            total = sum(centered, axis, keepdims=keepdims)
+            return lax.convert_element_type(lax.div(total, np.asarray(known, compute)[()]), result)
     if mask is None:
         count = constant_like_dtype(_axis_size(a, axis), compute)
     else:
