@@ -1,0 +1,97 @@
+"""onax.scipy.fft: cosine transforms of type 2 and their inverses, by Fourier transforms of the same length.
+
+Makhoul, "A fast cosine transform in one and two dimensions" (1980).
+"""
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax._ground import dtypes
+from onax.numpy._promotion import array_of, canonical_axis, promote_dtypes_inexact
+
+__all__ = ["dct", "dctn", "idct", "idctn"]
+
+
+def _checked(name, x, type, norm):
+    if type != 2:
+        raise NotImplementedError(f"{name}: only type 2 is implemented")
+    if norm not in (None, "backward", "ortho"):
+        raise ValueError(f"{name}: norm must be None, 'backward' or 'ortho', got {norm!r}")
+    (x,) = promote_dtypes_inexact(array_of(name, x))
+    if dtypes.is_complex(x.dtype):
+        raise ValueError(f"{name} takes real numbers, got {x.dtype}")
+    return x
+
+
+def _sized(x, n, axis):
+    """x cut, or filled with zeros, to n along an axis."""
+    if n is None or n == x.shape[axis]:
+        return x
+    widths = [(0, max(0, n - d)) if i == axis else (0, 0) for i, d in enumerate(x.shape)]
+    return jnp.pad(x[(slice(None),) * axis + (slice(0, n),)], widths)
+
+
+def _turns(n, sign, dtype):
+    kind = np.result_type(dtype, np.complex64)
+    return jnp.asarray(np.exp(sign * 1j * np.pi * np.arange(n) / (2 * n)).astype(kind))
+
+
+def _orthonormal(n, dtype):
+    """What makes the transform orthonormal, for each of its numbers."""
+    scale = np.full(n, np.sqrt(1 / (2 * n)))
+    scale[0] = np.sqrt(1 / (4 * n))
+    return jnp.asarray(scale.astype(dtype))
+
+
+def _forward(x, norm):
+    n = x.shape[-1]
+    shuffled = jnp.concatenate([x[..., ::2], jnp.flip(x[..., 1::2], -1)], axis=-1)
+    out = (2 * (jnp.fft.fft(shuffled) * _turns(n, -1, x.dtype)).real).astype(x.dtype)
+    return out * _orthonormal(n, x.dtype) if norm == "ortho" else out
+
+
+def _backward(x, norm):
+    n = x.shape[-1]
+    x = x / _orthonormal(n, x.dtype) if norm == "ortho" else x
+    mirrored = jnp.concatenate([jnp.zeros_like(x[..., :1]), jnp.flip(x[..., 1:], -1)], axis=-1)
+    v = jnp.fft.ifft((x - 1j * mirrored) * _turns(n, 1, x.dtype) / 2).real.astype(x.dtype)
+    places = np.zeros(n, np.int32)
+    places[::2], places[1::2] = np.arange((n + 1) // 2), np.arange(n - 1, (n + 1) // 2 - 1, -1)
+    return v[..., places]
+
+
+def _along(function, x, n, axis, norm):
+    axis = canonical_axis(axis, x.ndim)
+    x = _sized(x, n, axis)
+    return jnp.moveaxis(function(jnp.moveaxis(x, axis, -1), norm), -1, axis)
+
+
+def dct(x, type=2, n=None, axis=-1, norm=None):
+    """The cosine transform along an axis: 2 sum over j of x[j] cos(pi k (2 j + 1) / 2 n); "ortho" makes it orthonormal.
+
+    Raises NotImplementedError for types other than 2.
+    """
+    return _along(_forward, _checked("dct", x, type, norm), n, axis, norm)
+
+
+def idct(x, type=2, n=None, axis=-1, norm=None):
+    """The inverse of `dct`."""
+    return _along(_backward, _checked("idct", x, type, norm), n, axis, norm)
+
+
+def _over_axes(function, x, s, axes, norm):
+    if axes is None:
+        axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
+    for i, axis in enumerate(axes):
+        x = _along(function, x, None if s is None else s[i], axis, norm)
+    return x
+
+
+def dctn(x, type=2, s=None, axes=None, norm=None):
+    """`dct` along several axes, all by default."""
+    return _over_axes(_forward, _checked("dctn", x, type, norm), s, axes, norm)
+
+
+def idctn(x, type=2, s=None, axes=None, norm=None):
+    """`idct` along several axes, all by default."""
+    return _over_axes(_backward, _checked("idctn", x, type, norm), s, axes, norm)
