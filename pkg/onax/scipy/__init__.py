@@ -2,7 +2,7 @@
 
 import importlib
 
-_LATER = frozenset({"fft", "linalg", "special", "stats"})  # imported when first asked for
+_LATER = frozenset({"fft", "integrate", "linalg", "signal", "special", "stats"})  # imported when first asked for
 
 
 def __getattr__(name):

@@ -1,0 +1,108 @@
+"""onax.scipy.signal: convolution and correlation of arrays of any rank."""
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._ground import dtypes
+from onax.numpy._promotion import arrays, promote_dtypes_inexact
+
+__all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve"]
+
+
+def _operands(name, in1, in2, mode):
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"mode must be one of ['full', 'same', 'valid'], got {mode!r}")
+    in1, in2 = promote_dtypes_inexact(*arrays(name, in1, in2))
+    if in1.ndim != in2.ndim:
+        raise ValueError("in1 and in2 must have the same number of dimensions")
+    if in1.size == 0 or in2.size == 0:
+        raise ValueError(f"zero-size arrays not supported in {name}.")
+    return in1, in2
+
+
+def _fits(in1, in2, mode):
+    """Whether in2 lies within in1, as mode "valid" needs; or neither way, which is an error."""
+    inside = all(m >= n for m, n in zip(in1.shape, in2.shape))
+    if mode == "valid" and not inside and not all(m <= n for m, n in zip(in1.shape, in2.shape)):
+        raise ValueError("One input must be smaller than the other in every dimension.")
+    return inside
+
+
+def _part(full, shape1, shape2, axes, mode):
+    """What a mode keeps of the full result."""
+    for a in axes:
+        m, n = shape1[a], shape2[a]
+        size = {"full": m + n - 1, "same": m, "valid": max(m, n) - min(m, n) + 1}[mode]
+        start = (m + n - 1 - size) // 2
+        full = lax.slice_in_dim(full, start, start + size, axis=a)
+    return full
+
+
+def _directly(in1, in2, precision):
+    """The full convolution."""
+    rank = in1.ndim
+    flipped = jnp.flip(in2)
+    padding = [(n - 1, n - 1) for n in in2.shape]
+    out = lax.conv_general_dilated(in1[None, None], flipped[None, None], (1,) * rank, padding, precision=precision)
+    return out[0, 0]
+
+
+def _by_transform(in1, in2, axes):
+    """The full convolution along the axes; along the others the operands broadcast."""
+    sizes = [in1.shape[a] + in2.shape[a] - 1 for a in axes]
+    if dtypes.is_complex(in1.dtype):
+        return jnp.fft.ifftn(jnp.fft.fftn(in1, sizes, axes) * jnp.fft.fftn(in2, sizes, axes), sizes, axes)
+    return jnp.fft.irfftn(jnp.fft.rfftn(in1, sizes, axes) * jnp.fft.rfftn(in2, sizes, axes), sizes, axes)
+
+
+def fftconvolve(in1, in2, mode="full", axes=None):
+    """The convolution of two arrays along the axes, all by default, by Fourier transforms.
+
+    mode: "full", "same" (as long as in1) or "valid".  Raises ValueError for unequal ranks or empty arrays.
+    """
+    in1, in2 = _operands("fftconvolve", in1, in2, mode)
+    numbers = range(in1.ndim) if axes is None else np.atleast_1d(axes)
+    axes = tuple(int(a) % in1.ndim for a in numbers)
+    _fits(in1, in2, mode)
+    return _part(_by_transform(in1, in2, axes), in1.shape, in2.shape, axes, mode)
+
+
+def convolve(in1, in2, mode="full", method="auto", precision=None):
+    """The convolution of two arrays of one rank.
+
+    mode: "full", "same" (as large as in1) or "valid"; method: "direct" (also "auto") or "fft".  Raises ValueError for
+    unequal ranks, empty arrays, or for "valid" if neither array lies within the other.
+    """
+    if method == "fft":
+        return fftconvolve(in1, in2, mode=mode)
+    if method not in ("direct", "auto"):
+        raise ValueError(f"Got {method=}; expected 'auto', 'fft', or 'direct'.")
+    in1, in2 = _operands("convolve", in1, in2, mode)
+    _fits(in1, in2, mode)
+    return _part(_directly(in1, in2, precision), in1.shape, in2.shape, range(in1.ndim), mode)
+
+
+def correlate(in1, in2, mode="full", method="auto", precision=None):
+    """The correlation of two arrays of one rank: the convolution with in2 reversed and conjugated."""
+    in1, in2 = _operands("correlate", in1, in2, mode)
+    return convolve(in1, jnp.flip(jnp.conj(in2)), mode=mode, method=method, precision=precision)
+
+
+def _two(name, in1, in2, boundary, fillvalue):
+    if boundary != "fill" or fillvalue != 0:
+        raise NotImplementedError(f"{name}() only supports boundary='fill', fillvalue=0")
+    if jnp.ndim(in1) != 2 or jnp.ndim(in2) != 2:
+        raise ValueError(f"{name}() only supports 2-dimensional inputs.")
+
+
+def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=None):
+    """`convolve` of matrices.  Raises NotImplementedError for other than zeros beyond the edges."""
+    _two("convolve2d", in1, in2, boundary, fillvalue)
+    return convolve(in1, in2, mode=mode, method="direct", precision=precision)
+
+
+def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=None):
+    """`correlate` of matrices.  Raises NotImplementedError for other than zeros beyond the edges."""
+    _two("correlate2d", in1, in2, boundary, fillvalue)
+    return correlate(in1, in2, mode=mode, method="direct", precision=precision)
