@@ -11,6 +11,7 @@ from onax._core.zeros import Zero
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.shaping import bdim_at_front, instantiate_zeros
+from onax._transforms.batching import batch_jaxpr
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name, fun_signature
 from onax._transforms.jvp import jvp_flat, jvp_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
@@ -83,6 +84,9 @@ def _abstract_eval(*avals, call, **_):
 
 def _batch(axis_data, operands, dims, *, call, rule, in_tree, out_tree):
     batched = [d is not None for d in dims]
+    if axis_data.of_devices:  # the function is what each device does: nobody maps it
+        derived, dims_out = batch_jaxpr(call, axis_data, dims)
+        return eval_jaxpr(derived, derived.consts, *operands), dims_out
     front = [x if d is None else bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, dims)]
     outs, out_batched = _apply(rule, in_tree, out_tree, axis_data.size, front, batched)
     return outs, [0 if b else None for b in out_batched]

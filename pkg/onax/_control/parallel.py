@@ -141,7 +141,7 @@ def _batched(region, k, jaxpr, values, used, mapped):
     name = region.names[k]
     outs, dims = batch_flat(
         lambda *xs: _batched(region, k + 1, jaxpr, xs, used, mapped),
-        AxisData(name, region.sizes[k]),
+        AxisData(name, region.sizes[k], of_devices=True),
         values,
         [0 if name in u else None for u in used],
     )

@@ -5,14 +5,15 @@ import threading
 
 
 class AxisData:
-    """One mapped axis: its name (or None), its size and the mesh axes it is spread over."""
+    """One mapped axis: its name (or None), its size, the mesh axes it is spread over; whether it stands for devices."""
 
-    __slots__ = ("explicit_mesh_axis", "name", "size", "spmd_name")
+    __slots__ = ("explicit_mesh_axis", "name", "of_devices", "size", "spmd_name")
 
-    def __init__(self, name, size, spmd_name=None):
+    def __init__(self, name, size, spmd_name=None, of_devices=False):
         self.name = name
         self.size = size
         self.spmd_name = spmd_name
+        self.of_devices = of_devices
         self.explicit_mesh_axis = None
 
     def __eq__(self, other):
@@ -21,10 +22,11 @@ class AxisData:
             and self.name == other.name
             and self.size == other.size
             and self.spmd_name == other.spmd_name
+            and self.of_devices == other.of_devices
         )
 
     def __hash__(self):
-        return hash((self.name, self.size, self.spmd_name))
+        return hash((self.name, self.size, self.spmd_name, self.of_devices))
 
     def __repr__(self):
         return f"AxisData(name={self.name!r}, size={self.size!r}, spmd_name={self.spmd_name!r})"

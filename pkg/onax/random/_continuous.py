@@ -21,7 +21,6 @@ from onax.numpy._where import where
 from onax.random._bits import checked_shape, draw_bits, float_dtype, parameter
 from onax.random._keys import one_key, split
 
-
 THREEFRY = key_dtype(threefry_impl)
 
 
