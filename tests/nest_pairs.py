@@ -49,8 +49,8 @@ def refused(outer, inner):
 
 # What onax takes though JAX refuses it.
 ACCEPTED = {"pmap / pmap", "pmap / shard_map", "shard_map / pmap", "shard_map / shard_map"}
-# What onax refuses though JAX takes it: the rule of a custom_vmap function says that every result is mapped, though only
-# the tangents are.
+# What onax refuses though JAX takes it: the rule of a custom_vmap function says that every result is mapped, though
+# only the tangents are.
 SHORT = {"jacfwd / custom_vmap"}
 
 

@@ -37,7 +37,12 @@ def test_eager(outer):
     for name in names(outer):
         function, args = table[name]
         want = RECORDED[name]
-        if isinstance(want, str):
+        if name in nest_pairs.ACCEPTED:
+            function(*args)
+        elif name in nest_pairs.SHORT:
+            with pytest.raises(ValueError, match="axis spec None but output was batched"):
+                function(*args)
+        elif isinstance(want, str):
             with pytest.raises(Exception) as caught:
                 function(*args)
             assert type(caught.value).__name__ == want, name
