@@ -37,8 +37,8 @@ def _cholesky_abstract(x):
 
 def _halved_diagonal(x):
     """The lower triangle with half of the diagonal."""
-    unit = stacked_eye(shape_of(x), x.dtype)
-    return div(tril(x), add(const(x, 1), unit))
+    kept = tril(x)
+    return div(kept, add(const(x, 1), stacked_eye(shape_of(x), x.dtype)))
 
 
 def _cholesky_jvp(primals, tangents):
