@@ -27,7 +27,7 @@ from onax._ground.dims import SymbolicScope, parse_dims
 from onax._ground.errors import ArtifactError, ExportError
 from onax._native.avals import ShapedArray
 from onax._native.tree import PyTreeDef
-from onax._prims.generators import find_impl, key_dtype
+from onax._prims.random_generators import find_impl, key_dtype
 
 FORMAT = 1
 _ZEROS = "0" * 64
