@@ -107,8 +107,6 @@ def combinations():
         cells = []
         for inner in constructs:
             refused, unexported = nest_pairs.refused(outer, inner), nest_pairs.unexported(outer, inner)
-            if f"{outer} / {inner}" in nest_pairs.SHORT:
-                refused = "short of JAX: " + nest_pairs.MAPPED_TANGENTS
             if f"{outer} / {inner}" in nest_pairs.ACCEPTED:
                 refused = None
             cells.append(note(refused) if refused else f"ej{note(unexported)}" if unexported else "ejx")

@@ -25,7 +25,7 @@ BACKWARD = "reverse mode over a loop of dynamic length"
 NO_FORWARD = "forward mode over custom_vjp"
 NO_CALLBACK_DERIVATIVE = "a callback has no derivative"
 NO_REVERSE_RULE = "reverse mode over custom_vmap"
-MAPPED_TANGENTS = "a mapped tangent of custom_vmap makes its primal mapped"
+MAPPED_TANGENTS = "a loop over nothing: the tangents of sequential_vmap are mapped, its primals not"
 ONE_LEVEL = "devices are mapped over once"
 REVERSE = ("grad", "value_and_grad", "vjp", "jacrev", "hessian", "custom_gradient")
 
@@ -49,9 +49,6 @@ def refused(outer, inner):
 
 # What onax takes though JAX refuses it.
 ACCEPTED = {"pmap / pmap", "pmap / shard_map", "shard_map / pmap", "shard_map / shard_map"}
-# What onax refuses though JAX takes it: the rule of a custom_vmap function says that every result is mapped, though
-# only the tangents are.
-SHORT = {"jacfwd / custom_vmap"}
 
 
 def unexported(outer, inner):

@@ -5,13 +5,14 @@ import re
 
 from onax._control.scan import map_
 from onax._core import jaxpr as core
+from onax._core.axes import AxisData
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.zeros import Zero
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
-from onax._prims.shaping import bdim_at_front, instantiate_zeros
-from onax._transforms.batching import batch_jaxpr
+from onax._prims.shaping import bdim_at_front, instantiate_zeros, moveaxis
+from onax._transforms.batching import batch_flat, batch_jaxpr
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name, fun_signature
 from onax._transforms.jvp import jvp_flat, jvp_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
@@ -137,6 +138,8 @@ class JVPOfRule:
     def apply(self, axis_size, flat, batched):
         """(flat results and tangents, for each whether it is batched)."""
         n = len(self.nonzeros)
+        if not any(batched[:n]):
+            return self._along_directions(axis_size, flat, batched)
         primals, given = flat[:n], iter(zip(flat[n:], batched[n:]))
         tangents, joint = [], []
         for i, (p, nonzero) in enumerate(zip(primals, self.nonzeros)):
@@ -157,6 +160,22 @@ class JVPOfRule:
         outs, tangents_out = jvp_flat(fun, primals, tangents)
         kept = [i for i, nonzero in enumerate(self.nonzeros_out) if nonzero]
         return [*outs, *(instantiate_zeros(tangents_out[i]) for i in kept)], [*flags, *(flags[i] for i in kept)]
+
+    def _along_directions(self, axis_size, flat, batched):
+        """One point and several tangents, as in `jacfwd`: the rule sees nothing mapped, results stay unmapped."""
+        n = len(self.nonzeros)
+
+        def fun(*xs):
+            given = iter(xs[n:])
+            tangents = [next(given) if nz else Zero.from_primal_value(p) for p, nz in zip(xs[:n], self.nonzeros)]
+            plain = [False] * n
+            rule = lambda *ps: _apply(self.rule, self.in_tree, self.out_tree, axis_size, list(ps), plain)[0]
+            outs, tangents_out = jvp_flat(rule, xs[:n], tangents)
+            return [*outs, *(instantiate_zeros(t) for t, nz in zip(tangents_out, self.nonzeros_out) if nz)]
+
+        outs, dims = batch_flat(fun, AxisData(None, axis_size), flat, [0 if b else None for b in batched])
+        outs = [x if d is None else moveaxis(x, d, 0) for x, d in zip(outs, dims)]
+        return outs, [d is not None for d in dims]
 
 
 def _jvp(primals, tangents, *, call, rule, in_tree, out_tree):
