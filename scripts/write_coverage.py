@@ -88,8 +88,8 @@ COMBINATIONS = """
 
 Each cell is a program in which the construct of the row holds that of the column. `tests/test_nest_pairs.py` runs it
 and compares it with recorded answers of real JAX: **e** eagerly, **j** under `jit`, **x** exported to a file and run by
-ONNX Runtime (the quick suite runs all eagerly and a seventh in the other ways, `make test-all` everything). A number
-stands where JAX refuses the combination, and onax with the same class of error, or where a file cannot hold it:
+ONNX Runtime. A number stands where JAX refuses the combination, and onax with the same class of error, or where a file
+cannot hold it:
 
 """
 
@@ -109,6 +109,10 @@ def combinations():
             refused, unexported = nest_pairs.refused(outer, inner), nest_pairs.unexported(outer, inner)
             if f"{outer} / {inner}" in nest_pairs.ACCEPTED:
                 refused = None
+            alone = nest_pairs.only_eager(outer, inner)
+            if alone and not refused:
+                cells.append(f"e{note(alone)}")
+                continue
             cells.append(note(refused) if refused else f"ej{note(unexported)}" if unexported else "ejx")
         lines.append(f"| **{outer}** | {' | '.join(cells)} |")
     head = f"| holds | {' | '.join(constructs)} |\n| --- |{' --- |' * len(constructs)}\n"

@@ -51,6 +51,13 @@ def refused(outer, inner):
 ACCEPTED = {"pmap / pmap", "pmap / shard_map", "shard_map / pmap", "shard_map / shard_map"}
 
 
+def only_eager(outer, inner):
+    """Why a pair runs eagerly alone, in JAX too, or None."""
+    if inner == "fori of traced length" and outer in nests.REVERSE:
+        return "under jit the length is not known: " + BACKWARD
+    return None
+
+
 def unexported(outer, inner):
     """Why a pair cannot leave as a file, or None."""
     if "pure_callback" in (outer, inner) or "debug.callback" in (outer, inner):
