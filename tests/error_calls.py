@@ -1,8 +1,8 @@
 """Wrong calls of every public function, and what real JAX raises for each: recorded, for `test_fuzz_errors.py`.
 
-A call is a line of words: `f l axis=5` means `function(f, l, axis=5)`, where each word is a value of `pool`.  The calls of
-a function follow from its signature in JAX alone, so that both packages are asked the same.  Run by the Python that has
-real JAX, this file records what is missing, and anew the functions of the rooms that are named:
+A call is a line of words: `f l axis=5` means `function(f, l, axis=5)`, where each word is a value of `pool`.  The calls
+of a function follow from its signature in JAX alone, so that both packages are asked the same.  Run by the Python that
+has real JAX, this file records what is missing, and anew the functions of the rooms that are named:
 
     .venv-oracle/bin/python tests/error_calls.py [room ...]
 

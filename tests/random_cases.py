@@ -223,7 +223,7 @@ def _rejection(jax):
             random.split(k, 3), SHAPES * 8
         ),
         "gradients of rejection": lambda k: [
-            jax.grad(lambda a: jnp.sum(draw(a)))(1.5)
+            jax.grad(lambda a, draw=draw: jnp.sum(draw(a)))(1.5)
             for draw in (
                 lambda a: random.gamma(k, a, (3,)),
                 lambda a: random.loggamma(k, a, (3,)),

@@ -19,7 +19,7 @@ from onax.export.lower import registry
 from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, assert_within, finfo, is_float, ulp
 
 FAMILIES = sorted(p.stem for p in (Path(__file__).parent / "laws" / "samples").glob("*.py"))
-LIVE_SAMPLES = 60
+LIVE_SAMPLES = [20, pytest.param(100, marks=pytest.mark.slow)]
 # A gradient is a chain of at most eight elementwise operations, each within four units in the last place.
 GRADIENT_ULPS = 32
 # Where real JAX is itself further from the true value than four units in the last place: complex powers go through
@@ -141,14 +141,15 @@ def test_recorded(family, name):
 
 
 @pytest.mark.oracle
-def test_live():
+@pytest.mark.parametrize("count", LIVE_SAMPLES)
+def test_live(count):
     if oracle.python() is None:
         warnings.warn("real JAX was NOT asked live: it is not installed (make oracle)", stacklevel=1)
         pytest.skip("real JAX is not installed (make oracle)")
     seed = random.randrange(2**32)
     rng, shuffle = random.Random(seed), np.random.default_rng(seed)
     everything = [s for family in FAMILIES for s in oracle_requests.samples(family)]
-    for sample in rng.sample(everything, LIVE_SAMPLES):
+    for sample in rng.sample(everything, count):
         operands = tuple(
             shuffle.permutation(x.ravel()).reshape(x.shape) if is_float(x.dtype) else x for x in sample.operands
         )

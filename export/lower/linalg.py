@@ -148,7 +148,8 @@ def _cholesky(x):
     failed = reduce_or(ew.ne(size, size), (len(batch), len(batch) + 1))
     failed = broadcast_in_dim(failed, x.shape, batch)
     kept = ew.ge(row, column)
-    return _where(ew.bitwise_and(failed, kept), full_like(x, complex(np.nan, np.nan) if dtypes.is_complex(x.dtype) else np.nan), factor)
+    nan = complex(np.nan, np.nan) if dtypes.is_complex(x.dtype) else np.nan
+    return _where(ew.bitwise_and(failed, kept), full_like(x, nan), factor)
 
 
 _in_loops(linalg.cholesky_p, _cholesky)

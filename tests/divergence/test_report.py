@@ -28,7 +28,8 @@ def test_every_backend_is_as_documented(whole):
 
 
 def test_every_family_has_cases_and_a_case_where_numpy_differs(whole):
-    missing = {"overflow", "accuracy", "sum-order"}  # NumPy's arrays wrap too; accuracy is a bound that NumPy keeps as well
+    # NumPy's arrays wrap too; accuracy is a bound that NumPy keeps as well
+    missing = {"overflow", "accuracy", "sum-order"}
     for found in whole.families:
         assert found.rows or found.family.measured, found.family.name
         if found.family.name not in missing:

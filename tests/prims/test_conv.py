@@ -231,11 +231,16 @@ def test_symbolic_batch():
             np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-6)
 
 
-def test_symbolic_padding_is_refused():
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_symbolic_padding(stride):
+    """Padding that depends on a size known only at the call."""
     (n,) = jax.export.symbolic_shape("n")
-    f = jax.jit(lambda x: lax.conv(x, W, (2,), "SAME"))
-    with pytest.raises(jax.errors.LoweringError, match="give the padding in numbers"):
-        jax.export.export(f)(jax.ShapeDtypeStruct((2, 3, n), np.float32))
+    f = jax.jit(lambda x: lax.conv(x, W, (stride,), "SAME"))
+    exported = jax.export.export(f)(jax.ShapeDtypeStruct((2, 3, n), np.float32))
+    rng = np.random.default_rng(12)
+    for size in (1, 4, 5, 8):
+        x = rng.integers(-3, 4, (2, 3, size)).astype(np.float32)
+        np.testing.assert_array_equal(np.asarray(exported.call(x)), np.asarray(f(x)))
 
 
 def test_one_large_image_in_parts(monkeypatch):

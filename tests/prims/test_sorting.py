@@ -102,7 +102,7 @@ ERRORS = (
     (lambda: lax.top_k(X, 2, axis=1), ValueError, "axis 1 is out of bounds for array of dimension 1"),
     (lambda: lax.top_k(np.float32(1), 1), ValueError, "axis -1 is out of bounds for array of dimension 0"),
     (lambda: lax.top_k(X.astype(complex), 1), ValueError, "top_k is not compatible with complex inputs."),
-    (lambda: lax.top_k(X, 1.5), TypeError, "concrete values of integer type, got (1.5,)"),
+    (lambda: lax.top_k(X, 1.5), TypeError, "concrete values of integer type, got [1.5]."),
 )  # fmt: skip
 
 

@@ -283,8 +283,8 @@ def _place_eager(primitive, operands, params, out):
 
 def _check_devices(primitive, operands):
     """ValueError for an operand that is committed to a device beside those of the sharded ones."""
-    first = next(i for i, x in enumerate(operands) if sharding_of(x) is not None)
-    for i, x in enumerate(operands):
+    first = next((i for i, x in enumerate(operands) if sharding_of(x) is not None), None)
+    for i, x in enumerate(operands if first is not None else ()):  # None: shards of another kind than over a mesh
         if type(x) is ArrayImpl and x._committed and x.devices() != operands[first].devices():
             texts = [_described(primitive, operands, j) for j in sorted((first, i))]
             raise ValueError(f"Received incompatible devices for jitted computation. Got {texts[0]} and {texts[1]}")

@@ -104,7 +104,7 @@ class JVPTrace(Trace):
 
 
 def by_linearize_rule(primitive, primals, tangents, params, primal_trace, tangent_trace):
-    """Results and tangents by a primitive's linearize rule: what is primal runs under one trace, the rest under another.
+    """Results and tangents by a primitive's linearize rule: primal work runs under one trace, the rest under another.
 
     So one program of both, such as a loop's jvp, is never bound where tangents are being recorded.
     """

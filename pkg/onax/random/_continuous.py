@@ -10,8 +10,9 @@ from onax._control.jit_call import staged
 from onax._core.result_checks import SPECIAL
 from onax._ground import dtypes
 from onax._ground.config import KEY_REUSE, config
-from onax._native import context, normals
+from onax._native import context
 from onax._native.array import ArrayImpl, make_array
+from onax._native.normals import normal as fresh_normals
 from onax._prims.convert import convert
 from onax._prims.random_generators import key_dtype, threefry_impl
 from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_sharding
@@ -122,7 +123,7 @@ def normal(key, shape=(), dtype=None, *, out_sharding=None):
     shape = _shown_shape("normal", shape, out_sharding)
     if found == np.float32 and _draws_at_once(key):
         words = key._value.reshape(1).view(np.uint32)
-        return make_array(normals.normal(words[0], words[1], math.prod(shape)).reshape(shape))
+        return make_array(fresh_normals(words[0], words[1], math.prod(shape)).reshape(shape))
     return _normal(key, shape=shape, dtype=found)
 
 
