@@ -234,8 +234,11 @@ def _export(options, say, upper):
 
 def _quick_check(exported, job, options, say):
     rtol = options.rtol if options.rtol is not None else conversions.TOLERANCES.get(options.dtype)
+    function = job.function
+    if options.dtype == "bfloat16":
+        function = conversions.widening(function, job.specs, job.named)
     with _users_code:
-        comparisons, sizes = report.check(exported, job.function, np.random.default_rng(options.seed), rtol)
+        comparisons, sizes = report.check(exported, function, np.random.default_rng(options.seed), rtol)
     with_sizes = f" with {', '.join(f'{k} = {v}' for k, v in sizes.items())}" if sizes else ""
     wrong = [c for c in comparisons if not (c.is_close or (options.atol is not None and c.absolute <= options.atol))]
     worst = max(comparisons, key=lambda c: c.relative, default=None)

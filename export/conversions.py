@@ -132,6 +132,18 @@ def storing(fun, args, kwargs):
     return widened, tuple(map(_narrowed_types, args)), {k: _narrowed_types(v) for k, v in kwargs.items()}
 
 
+def widening(fun, args, kwargs):
+    """The function on arguments that `storing` made bfloat16: what such a model is compared with."""
+    wanted = [x.dtype for x in tree_flatten((args, kwargs))[0]]
+
+    def widened(*new_args, **new_kwargs):
+        leaves, tree = tree_flatten((new_args, new_kwargs))
+        new_args, new_kwargs = tree_unflatten(tree, [_widened(x, dtype) for x, dtype in zip(leaves, wanted)])
+        return fun(*new_args, **new_kwargs)
+
+    return widened
+
+
 def _narrowed(x):
     if np.ndim(x) and x.dtype == np.float32:
         return make_array(np.asarray(x).astype(BFLOAT16))

@@ -168,6 +168,11 @@ def test_a_function_that_agrees(tmp_path, capsys):
     assert "agree" in capsys.readouterr().out
 
 
+def test_too_many_arguments(tmp_path, capsys):
+    assert run_on("same", tmp_path, "--arg", "f32[3]", "--arg", "f32[3]") == cli.EXIT_FAILED
+    assert "same(x) does not take 2 --arg" in capsys.readouterr().err
+
+
 def test_a_function_that_reads_outside(tmp_path, capsys):
     assert run_on("reads", tmp_path, "--arg", "f32[5]") == cli.EXIT_DEPARTS
     out = capsys.readouterr().out

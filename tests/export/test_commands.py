@@ -23,6 +23,9 @@ def predict(params, x):
         x = jnp.tanh(x @ layer["w"] + layer["b"])
     return x
 
+def updated(params, x):
+    return {"w": params["w"] - 0.1 * x}
+
 def two(x, y):
     return {"sum": x + y, "product": x * y}
 
@@ -111,6 +114,12 @@ def test_bfloat16_parameters_as_inputs(project):
     exported = made("--params", "weights.npz", "--example", "inputs.npz", "--weights", "inputs", "--dtype", "bfloat16")
     assert [a.dtype.name for a in exported.in_avals] == ["bfloat16"] * 4 + ["float32"]
     assert exported.out_avals[0].dtype == np.float32
+
+
+def test_bfloat16_parameters_as_results_too(project):
+    specs = "--arg", "{w: f32[5]}", "--arg", "f32[5]"
+    assert main(["export", "net.py:updated", *specs, "--dtype", "bfloat16", "--check", "--quiet", "-o", "u.onnx"]) == 0
+    assert [a.dtype.name for a in load("u.onnx").in_avals] == ["bfloat16", "float32"]
 
 
 def test_optimised(project):

@@ -7,6 +7,7 @@ looks at anything else.  Those functions ask for the hashes here too.  Other cal
 """
 
 import re
+import sys
 from functools import update_wrapper
 
 import numpy as np
@@ -34,7 +35,16 @@ _function = type(publish)
 
 
 def _public(function, name, module, static):
-    label = f"{module}.{name}"
+    make = _calling_static if static else _calling
+    call = make(function, f"{module}.{name}", static)
+    update_wrapper(call, function)
+    call.__name__ = call.__qualname__ = name
+    call.__module__ = module
+    return call
+
+
+def _calling(function, label, _):
+    """The function, whose errors name it."""
 
     def call(*args, **kwargs):
         try:
@@ -47,11 +57,46 @@ def _public(function, name, module, static):
             leave(error)
             raise
 
-    call = _hashing(call, _positions(function, static), static) if static else call
-    update_wrapper(call, function)
-    call.__name__ = call.__qualname__ = name
-    call.__module__ = module
     return call
+
+
+def _calling_static(function, label, static):
+    """The same, which first asks its static arguments for their hashes: in one function, as each call shows."""
+    positions = _positions(function, static)
+    first, static = positions[0] if positions else sys.maxsize, frozenset(static)
+
+    def call(*args, **kwargs):
+        value = None
+        try:
+            if len(args) > first:
+                for i in positions:
+                    if i < len(args):
+                        value = args[i]
+                        hash(value)
+            for name in kwargs:
+                if name in static:
+                    value = kwargs[name]
+                    hash(value)
+        except TypeError as error:
+            raise _unhashable(value, error) from None
+        try:
+            return function(*args, **kwargs)
+        except _PLAIN as error:
+            name_error(error, label, args)
+            leave(error)
+            raise
+        except (FloatingPointError, NotImplementedError, RuntimeError) as error:
+            leave(error)
+            raise
+
+    return call
+
+
+def _unhashable(value, error):
+    return ValueError(
+        "Non-hashable static arguments are not supported. An error occurred while trying to hash an object of "
+        f"type {type(value)}, {value}. The error was:\nTypeError: {error}\n"
+    )
 
 
 def name_error(error, label, args=()):
@@ -100,30 +145,3 @@ def _positions(function, static):
         function = function.__wrapped__
     code = function.__code__
     return tuple(i for i, name in enumerate(code.co_varnames[: code.co_argcount]) if name in static)
-
-
-def _hashing(function, positions, static):
-    """The function, which first asks its static arguments for their hashes."""
-
-    def call(*args, **kwargs):
-        value = None
-        try:
-            for i in positions:
-                if i < len(args):
-                    value = args[i]
-                    hash(value)
-            for name in kwargs.keys() & static if kwargs else ():
-                value = kwargs[name]
-                hash(value)
-        except TypeError as error:
-            raise ValueError(
-                "Non-hashable static arguments are not supported. An error occurred while trying to hash an object of "
-                f"type {type(value)}, {value}. The error was:\nTypeError: {error}\n"
-            ) from None
-        try:
-            return function(*args, **kwargs)
-        except BaseException as error:
-            leave(error)
-            raise
-
-    return call

@@ -17,7 +17,7 @@ from onax._ground.errors import ExportError
 from onax.export.artifact import write_atomically
 from onax.export.report import random_array
 from onax.export.specs import parse_spec
-from onax.export.targets import find_function
+from onax.export.targets import check_fits, find_function
 
 EXIT_DEPARTS, EXIT_FAILED = 1, 2
 FORMATS = ("text", "markdown", "json", "html")
@@ -146,7 +146,9 @@ def _function_command(options):
         raise _Refused("--fn writes text or json")
     function = find_function(options.fn)
     numpy_function = find_function(options.numpy) if options.numpy else None
-    comparison = user_function.compare_function(function, _arguments(options), numpy_function)
+    arguments = _arguments(options)
+    check_fits(function, arguments, {})
+    comparison = user_function.compare_function(function, arguments, numpy_function)
     as_json = options.format == "json"
     _write(_comparison_json(comparison) if as_json else _comparison_text(comparison), options.output)
     return EXIT_DEPARTS if comparison.parted else 0
