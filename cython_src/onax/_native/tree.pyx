@@ -218,7 +218,7 @@ cdef class PyTreeDef:
         """Appends the nodes of x and its leaves."""
         cdef PyObject* registration = NULL
         cdef int kind = LEAF
-        if is_leaf is None or not is_leaf(x):
+        if is_leaf is None or not verdict(is_leaf(x)):
             kind = _kind_of(x, &registration)
         cdef Py_ssize_t i = self.push(kind)
         if kind == LEAF:
@@ -706,6 +706,15 @@ cdef bint _match_children(PyTreeDef treedef, Py_ssize_t* i, Node* node, object x
 
 # ---- functions
 
+cpdef bint verdict(object found) except -1:
+    """What `is_leaf` said: True, False, or nothing."""
+    if found is True:
+        return True
+    if found is False or found is None:
+        return False
+    raise ValueError(f"is_leaf predicate returned a non-boolean value {found!r}; expected a boolean")
+
+
 def tree_flatten(tree, is_leaf=None):
     """(list of the leaves, structure) of a tree; `is_leaf(x)` true stops the descent at x."""
     cdef list leaves = []
@@ -742,7 +751,14 @@ def tree_map(f, tree, *rest, is_leaf=None):
 
 def all_leaves(iterable, is_leaf=None):
     """Whether every entry of `iterable` is a leaf."""
-    cdef list entries = list(iterable), leaves = tree_leaves(entries, is_leaf)
+    cdef list entries, leaves
+    try:
+        entries = list(iter(iterable))
+    except TypeError:
+        if hasattr(type(iterable), "__iter__"):
+            raise
+        raise TypeError(f"all_leaves: {iterable!r} is not iterable") from None
+    leaves = tree_leaves(entries, is_leaf)
     return len(leaves) == len(entries) and all([x is y for x, y in zip(leaves, entries)])
 
 

@@ -14,6 +14,7 @@ from onax._native.tree import (
     tree_flatten,
     tree_leaves,
     tree_structure,
+    verdict,
 )
 
 KeyEntry = Any
@@ -168,8 +169,17 @@ def _walk(path, tree, stop, out):
 def tree_leaves_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
     """(path, leaf) pairs, in the order of `tree_leaves`."""
     out = []
-    _walk((), tree, is_leaf if is_leaf is None or is_leaf_takes_path else lambda _, x: is_leaf(x), out)
+    _walk((), tree, _asking(is_leaf, is_leaf_takes_path), out)
     return out
+
+
+def _asking(is_leaf, takes_path):
+    """`is_leaf` as a function of (path, x), or None."""
+    if is_leaf is None:
+        return None
+    if takes_path:
+        return lambda path, x: verdict(is_leaf(path, x))
+    return lambda _, x: verdict(is_leaf(x))
 
 
 def tree_flatten_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
@@ -177,9 +187,10 @@ def tree_flatten_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
     if is_leaf is None:
         return tree_leaves_with_path(tree), tree_structure(tree)
     verdicts = []  # so that `is_leaf` is asked once for each node
+    asking = _asking(is_leaf, is_leaf_takes_path)
 
     def stop(path, x):
-        verdicts.append(bool(is_leaf(path, x) if is_leaf_takes_path else is_leaf(x)))
+        verdicts.append(asking(path, x))
         return verdicts[-1]
 
     pairs = []
