@@ -8,6 +8,7 @@ import pytest
 
 import onax as jax
 import random_table
+from onax.export import export
 from tolerance import assert_same_bits, assert_ulps, is_float
 
 RECORDED = random_table.read()
@@ -85,3 +86,23 @@ def test_jitted(name):
 
 def test_the_table_is_whole():
     assert set(RECORDED) == {random_table.label(*row) for row in random_table.rows(jax)}
+
+
+@pytest.mark.parametrize("name", random_table.distributions(jax))
+def test_exported(name):
+    """Standard operators alone draw the same: integers equal, floats as near as another library's functions allow."""
+    function, dtypes = random_table.distributions(jax)[name]
+    dtype = np.dtype(next(d for d in ("float32", "int32", "uint32") if d in dtypes))
+
+    def draw(words):
+        return function(jax.random.wrap_key_data(words), (5,), dtype)
+
+    words = jax.numpy.array([7, 42], jax.numpy.uint32)
+    exported = export(draw)(words)
+    assert {node.domain for node in exported.onnx_model.graph.node} == {""}
+    got, want = np.asarray(exported.call(words)), np.asarray(draw(words))
+    assert got.dtype == want.dtype
+    if is_float(want.dtype):
+        np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-6)
+    else:
+        assert_same_bits(got, want, name)
