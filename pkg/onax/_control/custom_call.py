@@ -83,7 +83,9 @@ def open_call(custom, args, kwargs):
     leaves, in_tree = tree_flatten(tuple([a for i, a in enumerate(args) if i not in fixed]))
     for leaf in leaves:
         if not valid_jaxtype(leaf):
-            raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type.")
+            raise TypeError(
+                f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type, in a call of {fun_name(custom.fun)}."
+            )
     return Call(custom, given, in_tree), leaves
 
 

@@ -323,6 +323,11 @@ def typeof(x):
     if kind in dtypes.python_scalar_dtypes:
         return ShapedArray((), dtypes.canonicalize_dtype(dtypes.scalar_dtype(kind)), weak_type=kind is not bool)
     if isinstance(x, (np.ndarray, np.generic)):
+        if x.dtype.kind in "OSUMm":
+            raise TypeError(
+                f"Argument of type {kind} with dtype {x.dtype} is not a valid JAX array type. Only arrays of numeric "
+                "types are supported by JAX."
+            )
         return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype))
     if isinstance(x, Zero):
         return x.aval

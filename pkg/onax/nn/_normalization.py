@@ -6,6 +6,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._ground import dtypes
+from onax._native.array import Array
 from onax.numpy._promotion import array_of, promote_args, promote_args_inexact
 from onax.numpy._reductions import reduced_axes
 from onax.numpy._ufuncs import constant_like
@@ -24,6 +25,8 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=Non
         (a,) = promote_args_inexact("logsumexp", a)
     if where is not None:
         a = _where(where, a, 0)
+    if isinstance(axis, Array) and axis.ndim:
+        raise TypeError(f"logsumexp: axis must be an integer or a tuple of them, got an array of shape {axis.shape}")
     axes = reduced_axes(axis, a.ndim)
     largest = jnp.max(
         lax.real(a) if dtypes.is_complex(a.dtype) else a, axes, keepdims=keepdims, where=where, initial=-np.inf

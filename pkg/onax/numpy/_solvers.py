@@ -14,11 +14,13 @@ from onax._control.solves import custom_linear_solve
 from onax._ground import dtypes
 from onax._native import context
 from onax._native.array import Array
+from onax._native.tree import tree_flatten
 from onax._prims.dot import Precision
 from onax._prims.linalg import geqrf
 from onax._transforms.vmap import vmap
 from onax.lax import linalg as factors
 from onax.numpy import _products
+from onax.numpy._creation import asarray
 from onax.numpy._decompositions import adjoint, inexact, svd, svdvals
 from onax.numpy._gathering import diagonal, trace
 from onax.numpy._linalg import norm
@@ -383,9 +385,11 @@ def pinv(a, rtol=None, hermitian=False, *, rcond=None):
     if a.ndim < 2:
         raise ValueError(f"pinv needs at least two axes, got shape {a.shape}")
     m, n = a.shape[-2:]
+    if hermitian and m != n:
+        raise TypeError(f"pinv with hermitian=True takes square matrices, got shape {a.shape}")
     if m == 0 or n == 0:
         return lax.full((*a.shape[:-2], n, m), 0, a.dtype)
-    return _pinv(a, rtol, hermitian)
+    return _pinv(a, None if rtol is None else asarray(rtol), hermitian)
 
 
 @staged("cond", static_argnames=("p",))
@@ -438,11 +442,12 @@ def matrix_rank(M, rtol=None, *, hermitian=False, tol=None):
         rtol = tol
     (M,) = promote_dtypes_inexact(M)
     if M.ndim < 2:
+        check_arraylike("matrix_rank", *tree_flatten(rtol)[0])
         return lax.convert_element_type(any_(lax.ne(M, lax.full_like(M, 0))), dtypes.scalar_dtype(int))
     return _matrix_rank(M, rtol, hermitian=hermitian)
 
 
-@staged("_lstsq", static_argnames=("rcond", "numpy_resid"))
+@staged("_lstsq", static_argnames=("numpy_resid",))
 def _lstsq(a, b, rcond, numpy_resid):
     m, n = a.shape
     vector = b.ndim == 1
@@ -452,9 +457,10 @@ def _lstsq(a, b, rcond, numpy_resid):
         rank, x = lax.full((), 0, dtypes.scalar_dtype(int)), lax.full((n, *b.shape[1:]), 0, a.dtype)
     else:
         real = dtypes.real_dtype(a.dtype)
-        least = np.asarray(dtypes.finfo(real).eps * max(n, m) if rcond is None or rcond < 0 else rcond, real)[()]
+        least = np.asarray(dtypes.finfo(real).eps, real)[()] * real.type(max(n, m))
+        least = least if rcond is None else where(rcond < 0, least, rcond.astype(real))
         u, s, vh = svd(a, full_matrices=False)
-        kept = lax.bitwise_and(lax.gt(s, lax.full_like(s, 0)), s >= least * s[0])
+        kept = lax.gt(s, lax.full_like(s, 0)) & (s >= least * s[0])
         rank = kept.sum()
         safe = where(kept, s, 1)
         inverse = where(kept, 1 / safe, 0)[:, None]
@@ -482,6 +488,8 @@ def lstsq(a, b, rcond=None, *, numpy_resid=False):
         raise TypeError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
     if b.ndim not in (1, 2):
         raise TypeError(f"{b.ndim}-dimensional array given. Array must be one or two-dimensional")
+    if rcond is not None:
+        rcond = array_of("jnp.linalg.lstsq", rcond)
     if numpy_resid:  # the rank decides about the shape of the residuals: not under jit
         x, residuals, rank, s = _lstsq(a, b, rcond=rcond, numpy_resid=False)
         if int(rank) < a.shape[1] or a.shape[0] <= a.shape[1]:

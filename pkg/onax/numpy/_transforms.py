@@ -6,9 +6,11 @@ import numpy as np
 
 from onax import lax
 from onax._ground import dtypes
-from onax._prims.fft import FftType
+from onax._prims.convert import convert
+from onax._prims.fft import FftType, operand_for
 from onax.lax._creation import placed as on_device
 from onax.numpy._arithmetic import remainder
+from onax.numpy._creation import asarray
 from onax.numpy._padding import pad
 from onax.numpy._promotion import array_of, canonical_axis
 from onax.numpy._shaping import moveaxis, roll
@@ -31,14 +33,23 @@ def _scale(norm, sizes, fft_type):
 
 
 def _axes_and_sizes(name, a, s, axes):
+    """(axes counted from the front, sizes or None), checked: sizes first, as in JAX."""
+    if s is not None:
+        s = tuple(operator.index(i) for i in s)
+        if any(n <= 0 for n in s):
+            raise ValueError(f"{name}: Shape should be positive.")
+        if axes is not None and len(s) != len(axes):
+            raise ValueError(f"{name}: Shape and axes have different lengths.")
+        if len(s) > a.ndim:
+            raise ValueError(f"{name}: {len(s)} sizes {s} for an array of shape {a.shape}")
     if axes is None:
-        axes = tuple(range(a.ndim)) if s is None else tuple(range(a.ndim - len(s), a.ndim))
-    if s is not None and len(s) != len(axes):
-        raise ValueError("Shape and axes have different lengths.")
-    numbers = tuple(canonical_axis(i, a.ndim) for i in axes)
-    if len(set(numbers)) != len(numbers):
+        axes = range(a.ndim) if s is None else range(a.ndim - len(s), a.ndim)
+    numbers = None
+    if len(set(axes)) == len(axes):
+        numbers = tuple(canonical_axis(i, a.ndim) for i in axes)
+    if numbers is None or len(set(numbers)) != len(numbers):
         raise ValueError(f"{name} does not support repeated axes. Got axes {axes}.")
-    return numbers
+    return numbers, s
 
 
 def _cut_or_filled(x, own):
@@ -52,16 +63,17 @@ def _cut_or_filled(x, own):
 
 def _transform(name, a, fft_type, s, axes, norm):
     a = array_of(f"jax.numpy.fft.{name}", a)
+    axes, s = _axes_and_sizes(f"jax.numpy.fft.{name}", a, s, axes)
+    if not axes:
+        a = operand_for(a, fft_type)
+        return convert(a, a.dtype)
     given = s is not None
-    axes = _axes_and_sizes(f"jax.numpy.fft.{name}", a, s, axes)
-    if given:
-        s = tuple(operator.index(i) for i in s)
-        if any(n <= 0 for n in s):
-            raise ValueError("Shape should be positive.")
     last = len(axes) - 1
     sizes = list(s) if given else [a.shape[i] for i in axes]
     if fft_type == _REAL_OUT and not given:
         sizes[last] = max(0, 2 * (a.shape[axes[last]] - 1))
+    if fft_type == FftType.RFFT and not sizes[last]:
+        raise ValueError(f"jax.numpy.fft.{name}: the last axis to transform has length 0 in shape {a.shape}")
     scale = _scale(norm, sizes, fft_type)
     behind = tuple(range(a.ndim - len(axes), a.ndim))
     a = moveaxis(a, axes, behind)
@@ -141,8 +153,8 @@ def hfft(a, n=None, axis=-1, norm=None):
 
 
 def ihfft(a, n=None, axis=-1, norm=None):
-    """The inverse of `hfft`."""
-    return conj(rfft(array_of("jax.numpy.fft.ihfft", a), n, axis, _swapped(norm)))
+    """The inverse of `hfft`.  Takes lists too, as in JAX."""
+    return conj(rfft(asarray(a), n, axis, _swapped(norm)))
 
 
 def fft2(a, s=None, axes=(-2, -1), norm=None):
@@ -204,8 +216,10 @@ def _count(name, n):
 def fftfreq(n, d=1.0, *, dtype=None, device=None):
     """The frequencies that the numbers of `fft` belong to, for samples d apart: 0, 1, ..., -2, -1 over n d."""
     d, n = _spacing("fftfreq", d), _count("fftfreq", n)
+    if np.ndim(n):
+        raise ValueError(f"jax.numpy.fft.fftfreq: n must be a scalar; got {n}")
     dtype = _frequencies_dtype(dtype)
-    k = lax.iota(dtype, int(np.ceil(n)))
+    k = lax.iota(dtype, max(0, int(np.ceil(n))))
     middle = dtype.type(n // 2)
     k = remainder(k + middle, n) - middle
     return on_device(k / array_of("fftfreq", d * n).astype(dtype), device)
@@ -215,7 +229,7 @@ def rfftfreq(n, d=1.0, *, dtype=None, device=None):
     """The frequencies that the numbers of `rfft` belong to: 0, 1, ..., n / 2 over n d."""
     d, n = _spacing("rfftfreq", d), _count("rfftfreq", n)
     dtype = _frequencies_dtype(dtype)
-    return on_device(lax.iota(dtype, int(n // 2 + 1)) / array_of("rfftfreq", d * n).astype(dtype), device)
+    return on_device(lax.iota(dtype, max(0, int(n // 2 + 1))) / array_of("rfftfreq", d * n).astype(dtype), device)
 
 
 def _shift(x, axes, sign):

@@ -10,6 +10,7 @@ and ours differ by a unit or two.  The most seen in the table of tests: truncate
 chisquare 8, dirichlet 7, lognormal, gamma and ball 6, orthogonal 136; in 20000 draws of gamma 86.
 """
 
+from onax._core.public import publish as _publish
 from onax._prims.random import random_gamma_p
 from onax.random._bits import bits
 from onax.random._continuous import (
@@ -106,3 +107,5 @@ __all__ = [
     "weibull_min",
     "wrap_key_data",
 ]
+
+_publish(globals(), __name__, {})

@@ -116,6 +116,8 @@ def seeded(name, seed, impl):
             f"{name} accepts a scalar seed, but was given an array of shape {np.shape(seed)} != (). "
             "Use jax.vmap for batching"
         )
+    if seed is None:
+        raise ValueError(f"{name}: None is not a valid value for a seed")
     seed = as_array(seed)
     if not dtypes.is_integer(seed.dtype):
         raise TypeError(f"PRNG key seed must be an integer; got {seed!r}")
@@ -188,9 +190,11 @@ def fold_in(key, data):
 
 
 def clone(key):
-    """The same key (or keys) again, for the rare program that means to use it twice."""
-    key, raw = checked_keys("clone", key, single=False)
-    return _as_given(random_clone_p.bind(key), raw)
+    """The same key (or keys) again, for the rare program that means to use it twice.
+
+    As in JAX any other array passes through; TypeError for what is no array.
+    """
+    return random_clone_p.bind(as_array(key))
 
 
 # ---- taking keys apart

@@ -101,6 +101,8 @@ def entr(x):
 def _p_log_ratio(name, p, q):
     """p * log(p / q) where both are positive, 0 for p = 0 <= q, inf elsewhere; and that first mask."""
     p, q = promote_args_inexact(name, p, q)
+    if dtypes.is_complex(p.dtype):
+        raise ValueError(f"{name} does not support complex-valued inputs.")
     zero = constant_like(p, 0)
     both = lax.bitwise_and(lax.gt(p, zero), lax.gt(q, zero))
     none = lax.bitwise_and(lax.eq(p, zero), lax.ge(q, zero))
@@ -120,11 +122,16 @@ def kl_div(p, q):
     return lax.add(lax.sub(found, p), q)
 
 
+def _of_plain_floats(name, x):
+    """x, float32 or float64."""
+    if x.dtype not in (np.float32, np.float64):
+        raise TypeError(f"{name}: x.dtype={x.dtype} is not supported, see docstring for supported types.")
+    return x
+
+
 def ndtr(x):
-    """The normal distribution function."""
-    (x,) = promote_args_inexact("ndtr", x)
-    if dtypes.is_complex(x.dtype):
-        raise ValueError("ndtr does not support complex-valued inputs.")
+    """The normal distribution function of float32 and float64; TypeError for other dtypes.  Takes lists, as in JAX."""
+    x = _of_plain_floats("ndtr", jnp.asarray(x))
     root, one, two, half = (constant_like(x, v) for v in (np.sqrt(0.5), 1, 2, 0.5))
     w = lax.mul(x, root)
     z = lax.abs(w)
@@ -255,10 +262,7 @@ def log_ndtr(x, series_order=3):
     order = operator.index(series_order)
     if not 0 <= order <= 30:
         raise ValueError("series_order must be in [0, 30].")
-    (x,) = promote_args_inexact("log_ndtr", x)
-    if x.dtype not in (np.float32, np.float64):
-        raise TypeError(f"x.dtype={x.dtype} is not supported, see docstring for supported types.")
-    return _log_ndtr(x, order)
+    return _log_ndtr(_of_plain_floats("log_ndtr", array_of("log_ndtr", x)), order)
 
 
 @partial(custom_jvp, nondiff_argnums=(1,))
