@@ -49,6 +49,9 @@ def conv_general_permutations(dimension_numbers):
 
     Raises TypeError for characters that are missing, repeated or not the same in all three.
     """
+    specs = tuple(dimension_numbers) if isinstance(dimension_numbers, (tuple, list)) else ()
+    if len(specs) != 3 or not all(isinstance(spec, str) for spec in specs):
+        raise TypeError(f"conv_general_permutations takes three strings, got {dimension_numbers!r}")
     for i, marks in enumerate(_MARKS):
         spec = dimension_numbers[i]
         if any(spec.count(m) != 1 for m in marks):

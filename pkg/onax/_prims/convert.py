@@ -10,7 +10,7 @@ import operator
 import numpy as np
 
 from onax._core.rules import linear, tangent_zero
-from onax._core.trace import as_array, typeof
+from onax._core.trace import as_array, concrete_or_error, typeof
 from onax._core.zeros import Zero
 from onax._ground import dtypes
 from onax._native.array import Array, make_array
@@ -311,6 +311,7 @@ def reduce_precision(operand, exponent_bits, mantissa_bits):
     is floating, ValueError for exponent_bits < 1 or mantissa_bits < 0.
     """
     aval = typeof(operand)
-    exponent_bits, mantissa_bits = operator.index(exponent_bits), operator.index(mantissa_bits)
+    exponent_bits = concrete_or_error(operator.index, exponent_bits, "exponent_bits argument of lax.reduce_precision")
+    mantissa_bits = concrete_or_error(operator.index, mantissa_bits, "mantissa_bits argument of lax.reduce_precision")
     _reduce_precision_abstract(aval, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits)
     return reduce_precision_p.bind(operand, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits)

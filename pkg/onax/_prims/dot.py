@@ -329,8 +329,8 @@ def dot(lhs, rhs, *, dimension_numbers=None, precision=None, preferred_element_t
 
     Without them: ValueError unless both have one or two axes and the last of lhs is as long as the first of rhs.
     """
-    lhs = lhs if isinstance(lhs, Array) else as_array(lhs)
-    rhs = rhs if isinstance(rhs, Array) else as_array(rhs)
+    if not (isinstance(lhs, Array) and isinstance(rhs, Array)):
+        lhs, rhs = _dot_operands(lhs, rhs, dimension_numbers is None)
     if dimension_numbers is None:
         if lhs.ndim == 2 and rhs.ndim == 2 and precision is None and preferred_element_type is None:
             if dims.equal(lhs.shape[1], rhs.shape[0]):  # the common case, without more ado
@@ -342,15 +342,27 @@ def dot(lhs, rhs, *, dimension_numbers=None, precision=None, preferred_element_t
                     preferred_element_type=None,
                     out_sharding=None,
                 )
-        fits = 1 <= lhs.ndim <= 2 and 1 <= rhs.ndim <= 2 and dims.equal(lhs.shape[-1], rhs.shape[0])
-        if not fits:
-            raise ValueError(
-                "jax.lax.dot: dimension_numbers must be specified when not performing simple un-batched "
-                "matrix-matrix, matrix-vector, or vector-vector products; got "
-                f"lhs_shape={lhs.shape} rhs_shape={rhs.shape}"
-            )
+        _check_dot_shapes(lhs.shape, rhs.shape)
         dimension_numbers = ((lhs.ndim - 1,), (0,)), ((), ())
     return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
+
+
+def _check_dot_shapes(lhs, rhs):
+    if not (1 <= len(lhs) <= 2 and 1 <= len(rhs) <= 2 and dims.equal(lhs[-1], rhs[0])):
+        raise ValueError(
+            "jax.lax.dot: dimension_numbers must be specified when not performing simple un-batched "
+            f"matrix-matrix, matrix-vector, or vector-vector products; got lhs_shape={lhs} rhs_shape={rhs}"
+        )
+
+
+def _dot_operands(lhs, rhs, shapes_first):
+    """Both as arrays.  As in JAX, shapes that do not fit are told before a list or another object is refused."""
+    try:
+        return as_array(lhs), as_array(rhs)
+    except TypeError:
+        if shapes_first:
+            _check_dot_shapes(np.shape(lhs), np.shape(rhs))
+        raise
 
 
 def batch_matmul(lhs, rhs, precision=None):

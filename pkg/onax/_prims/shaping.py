@@ -28,8 +28,8 @@ def shape_of(x):
     return x.shape if isinstance(x, Array) else typeof(x).shape
 
 
-def canonical_shape(shape):
-    """A tuple of ints and symbolic dimensions; TypeError for anything else."""
+def canonical_shape(shape, named=""):
+    """A tuple of ints and symbolic dimensions; TypeError for anything else, whose words begin with `named`."""
     if type(shape) is tuple:
         for d in shape:
             if type(d) is not int:
@@ -43,7 +43,9 @@ def canonical_shape(shape):
         items = shown if isinstance(shown, (tuple, list)) else ()
         advice = "\nIf using `jit`, try using `static_argnums` or applying `jit` to smaller subfunctions.\n"
         origin = next((f"{advice}{d._origin_msg()}" for d in items if isinstance(d, Tracer)), "")
-        raise TypeError(f"Shapes must be 1D sequences of concrete values of integer type, got {shown}.{origin}") from e
+        raise TypeError(
+            f"{named}Shapes must be 1D sequences of concrete values of integer type, got {shown}.{origin}"
+        ) from e
 
 
 def _items(shape):
@@ -62,6 +64,13 @@ def _indices(axes):
     return axes if type(axes) is tuple else tuple(operator.index(a) for a in axes)
 
 
+def listed(name, values):
+    """Sizes or axes, which are given as a sequence; TypeError for one number, as in JAX."""
+    if isinstance(values, (int, np.integer)):
+        raise TypeError(f"{name} takes a tuple or list of integers, got {values!r} of type {type(values)}")
+    return values
+
+
 def refuse_sharding(name, out_sharding):
     """NotImplementedError for a sharding of a result, which belongs to explicitly sharded meshes."""
     if out_sharding is not None:
@@ -74,14 +83,23 @@ def refuse_sharding(name, out_sharding):
 def broadcast_shapes(*shapes):
     """The shape that NumPy's rules of broadcasting give for the shapes; ValueError when there is none."""
     if len(shapes) == 1:
-        return canonical_shape(shapes[0])
-    shapes = [canonical_shape(s) for s in shapes]
+        return _counted(canonical_shape(shapes[0]))
+    shapes = [canonical_shape(listed("broadcast_shapes", s)) for s in shapes]
     rank = max(map(len, shapes), default=0)
     padded = [(1,) * (rank - len(s)) + s for s in shapes]
     out = tuple(_broadcast_dim(sizes) for sizes in zip(*padded))
     if None in out:
         raise ValueError(f"Incompatible shapes for broadcasting: shapes={shapes}")
-    return out
+    return _counted(out)
+
+
+def _counted(shape):
+    for d in shape:
+        if type(d) is int and d < 0:
+            raise TypeError(
+                f"Only non-negative indices are allowed when broadcasting static shapes, but got shape {shape}."
+            )
+    return shape
 
 
 def _broadcast_dim(sizes):
@@ -198,7 +216,7 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
 def broadcast(operand, sizes, *, out_sharding=None):
     """operand repeated along new leading axes of the given sizes."""
     refuse_sharding("broadcast", out_sharding)
-    sizes, shape = canonical_shape(sizes), shape_of(operand)
+    sizes, shape = canonical_shape(listed("broadcast", sizes)), shape_of(operand)
     if not sizes and isinstance(operand, Array):
         return operand
     axes = tuple(range(len(sizes), len(sizes) + len(shape)))
@@ -207,7 +225,7 @@ def broadcast(operand, sizes, *, out_sharding=None):
 
 def broadcast_to_rank(x, rank):
     """x with axes of length 1 in front, so that it has at least `rank` axes."""
-    shape = shape_of(x)
+    shape, rank = shape_of(x), operator.index(rank)
     missing = rank - len(shape)
     if missing <= 0:
         return as_array(x)
@@ -221,7 +239,7 @@ def expand_dims(array, dimensions):
     Raises ValueError for a place that is out of bounds or named twice.
     """
     shape = shape_of(array)
-    rank = len(shape) + len(dimensions)
+    rank = len(shape) + len(listed("expand_dims", dimensions))
     places = {d + rank if d < 0 else d for d in map(operator.index, dimensions)}
     if len(places) != len(dimensions) or (places and not 0 <= min(places) <= max(places) < rank):
         for d in dimensions:
@@ -277,6 +295,13 @@ reshape_p = Primitive(
 linear(reshape_p, _reshape_transpose)
 
 
+def _uninterpreted(name, x):
+    return TypeError(
+        f"Error interpreting argument to {name} as a JAX value. The problematic value is of type {type(x)} and was "
+        f"passed to {name} at position 0."
+    )
+
+
 def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
     """The elements of operand, in row-major order, in the shape `new_sizes`.
 
@@ -284,14 +309,11 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
     differs; unlike NumPy's, -1 is not filled in.
     """
     refuse_sharding("reshape", out_sharding)
-    new_sizes = canonical_shape(new_sizes)
+    new_sizes = canonical_shape(new_sizes, "reshape: ")
     try:
         shape = shape_of(operand)
     except TypeError:
-        raise TypeError(
-            "Error interpreting argument to reshape as a JAX value. The problematic value is of type "
-            f"{type(operand)} and was passed to reshape at position 0."
-        ) from None
+        raise _uninterpreted("reshape", operand) from None
     if dimensions is not None:
         dimensions = _indices(dimensions)
         if dimensions == tuple(range(len(shape))):
@@ -404,7 +426,10 @@ def squeeze(array, dimensions):
 
     Raises ValueError for an axis of another length, out of bounds, or named twice.
     """
-    rank = len(shape_of(array))
+    try:
+        rank = len(shape_of(array))
+    except TypeError:
+        raise _uninterpreted("squeeze", array) from None
     places = tuple([d + rank if d < 0 else d for d in map(operator.index, dimensions)])
     if not places:
         return as_array(array)
@@ -649,8 +674,15 @@ def full_like(x, fill_value, dtype=None, shape=None):
     if dtype is None:
         value = _element(fill_value, x.dtype, x.weak_type)
     else:
-        value = _element(fill_value, dtypes.check_user_dtype(dtype, "full_like"))
+        value = _element(fill_value, _named_dtype(dtype))
     return _filled(value, x.shape if shape is None else canonical_shape(shape))
+
+
+def _named_dtype(dtype):
+    """A dtype, or that of an array or number in its place, as JAX's lax.full_like takes them."""
+    if isinstance(dtype, (Array, np.ndarray, int, float, complex)):
+        return typeof(dtype).dtype
+    return dtypes.check_user_dtype(dtype, "full_like")
 
 
 def _duck_aval(x):

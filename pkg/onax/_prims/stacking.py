@@ -129,7 +129,7 @@ def unstack(x, axis=0):
 
 def _tile_abstract(x, *, reps):
     if len(reps) != x.ndim:
-        raise ValueError(f"tile needs one number of repetitions an axis; got {reps} for shape {x.shape}")
+        raise TypeError(f"reps length must be equal to the ndim of x, got len(reps)={len(reps)} and x.ndim={x.ndim}.")
     if any(type(r) is int and r < 0 for r in reps):
         raise ValueError(f"tile needs non-negative repetitions; got {reps}")
     return ShapedArray(tuple(n * r for n, r in zip(x.shape, reps)), x.dtype, x.weak_type)

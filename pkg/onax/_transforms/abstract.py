@@ -207,6 +207,8 @@ def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstra
     With `return_shape` it gives (jaxpr, tree of ShapeDtypeStruct).  `axis_env`: pairs of the name and size of axes that
     collectives in `fun` may name.
     """
+    if not callable(fun):
+        raise TypeError(f"make_jaxpr: the first argument must be callable, got {fun!r}")
     check_callable(fun)
     argnums, argnames = normalize_argnums(fun, static_argnums or None, None)
     names, sizes = zip(*axis_env) if axis_env else ((), ())

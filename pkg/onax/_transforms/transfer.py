@@ -25,7 +25,9 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
     places = [in_context_of_mesh(p, ValueError, _NEEDS_MESH) for p in _places(device, tree)]
     for leaf in leaves:
         if not valid_jaxtype(leaf):
-            raise TypeError(f"Argument '{leaf}' of type {type(leaf)} is not a valid JAX type")
+            raise TypeError(
+                f"Cannot interpret value of type {type(leaf)} as an abstract array; device_put moves arrays and numbers"
+            )
     return tree_unflatten(tree, [_put(leaf, place) for leaf, place in zip(leaves, places)])
 
 
@@ -62,12 +64,12 @@ def _shard(leaf, sharding):
 
 
 def device_get(x):
-    """The tree with every Array as a NumPy array; keys, which have no NumPy form, and other leaves as they are."""
+    """The tree with every Array as a NumPy array; tracers, keys (they have no NumPy form) and other leaves stay."""
     return tree_map(_get, x)
 
 
 def _get(leaf):
-    if isinstance(leaf, Array) and not dtypes.is_extended(leaf.dtype):
+    if isinstance(leaf, Array) and not isinstance(leaf, Tracer) and not dtypes.is_extended(leaf.dtype):
         return np.asarray(leaf)
     return leaf
 
