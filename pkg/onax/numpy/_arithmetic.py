@@ -9,6 +9,8 @@ from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax._native.array import Array
+from onax._native.tree import tree_leaves
+from onax.numpy._creation import array
 from onax.numpy._logic import isinf
 from onax.numpy._promotion import (
     array_of,
@@ -425,6 +427,10 @@ def around(a, decimals=0, out=None):
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """x with nan replaced by `nan` and infinities by `posinf`, `neginf` (default: the largest finite values)."""
     x = array_of("nan_to_num", x)
+    if copy is not True:
+        check_arraylike("nan_to_num", *tree_leaves(copy))
+    if isinstance(nan, (list, tuple)):
+        nan = array(nan, dtype=x.dtype)
     dtype = x.dtype
     if not dtypes.is_inexact(dtype):
         return x

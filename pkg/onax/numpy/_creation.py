@@ -7,6 +7,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.public import name_error
 from onax._core.trace import concrete_or_error, new_const
 from onax._ground import dims, dtypes
 from onax._native.array import Array, ArrayImpl, from_dlpack_buffer, from_user, make_array
@@ -25,6 +26,7 @@ from onax.numpy._promotion import (
     check_arraylike,
     is_arraylike,
     promote_dtypes,
+    promote_shapes,
     python_scalar,
     to_dtype,
 )
@@ -60,7 +62,11 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None, out_sharding=N
         return a
     if dtype is not None:
         dtype = dtypes.check_user_dtype(dtype, "asarray")
-    return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
+    try:
+        return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
+    except TypeError as error:
+        name_error(error, "onax.numpy.asarray", (a,))
+        raise
 
 
 def _from_object(x, dtype, copy):
@@ -162,8 +168,11 @@ def from_dlpack(x, /, *, device=None, copy=None):
 
 
 def frombuffer(buffer, dtype=float, count=-1, offset=0):
-    """A rank-1 Array of the bytes of a buffer."""
-    return asarray(np.frombuffer(buffer, dtype=_numpy_dtype(dtype), count=count, offset=offset))
+    """A rank-1 Array of the numbers in the bytes of a buffer, of 64 bits each by default, whatever the Array's dtype.
+
+    Raises ValueError for a buffer that does not hold a whole number of them.
+    """
+    return asarray(np.frombuffer(buffer, dtype=np.dtype(dtype), count=count, offset=offset))
 
 
 def fromstring(string, dtype=float, count=-1, *, sep):
@@ -267,9 +276,14 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
     return on_device(broadcast_to(value, canonical_shape(shape)), device)
 
 
-def _like(name, a, value, dtype, shape, device):
-    if not (hasattr(a, "shape") and hasattr(a, "dtype")):
+def _check_like(name, a):
+    """Raises TypeError unless a is array-like or has a shape and a dtype."""
+    if isinstance(a, np.ndarray) or not (hasattr(a, "shape") and hasattr(a, "dtype")):
         check_arraylike(name, a)
+
+
+def _like(name, a, value, dtype, shape, device):
+    _check_like(name, a)
     if dtype is not None:
         dtype = dtypes.check_user_dtype(dtype, name)
     if shape is not None:
@@ -297,6 +311,7 @@ def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_shardin
     check_arraylike("full_like", 0, fill_value)
     if np.ndim(fill_value) == 0:
         return _like("full_like", a, fill_value, dtype, shape, device)
+    _check_like("full_like", a)
     shape = np.shape(a) if shape is None else canonical_shape(shape)
     dtype = dtypes.dtype(a) if dtype is None else dtypes.check_user_dtype(dtype, "full_like")
     return on_device(broadcast_to(to_dtype(fill_value, dtype), shape), device)
@@ -348,13 +363,17 @@ def _arange(start, stop, step, dtype):
     start_name = "stop" if stop is None and step is None else "start"
     start = concrete_or_error(None, start, why(start_name))
     given = [start] + [concrete_or_error(None, x, why(n)) for x, n in ((stop, "stop"), (step, "step")) if x is not None]
+    for position, x in enumerate(given):
+        if isinstance(x, (list, tuple)):
+            raise TypeError(
+                f"arange requires ndarray, scalar, or None arguments, got {type(x)} at position {position}."
+            )
+        if np.ndim(x) != 0:
+            raise ValueError(f"jax.numpy.arange: arguments must be scalars; got {start_name}={start}, {stop=}, {step=}")
     if any(dtypes.is_complex(dtypes.dtype(x)) for x in given if is_arraylike(x)):
         raise ValueError(
             "Passing complex start/stop/step to jnp.arange is no longer supported starting in JAX v0.10.0."
         )
-    for x in given:
-        if np.ndim(x) != 0:
-            raise ValueError(f"jax.numpy.arange: arguments must be scalars; got {start_name}={start}, {stop=}, {step=}")
     if dtype is None:
         dtype = dtypes.result_type(*(_number(x) for x in given))
     if stop is None and step is None:
@@ -501,7 +520,7 @@ def _geomspace(start, stop, *, num, endpoint, dtype, axis):
     compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.result_type(start, stop, dtype)))
     start, stop = (to_dtype(x, compute) for x in (start, stop))
     sign = lax.sign(start)
-    ends = [_log10(lax.div(x, sign)) for x in (start, stop)]
+    ends = [_log10(lax.div(*promote_shapes("geomspace", x, sign))) for x in (start, stop)]
     out = logspace(*ends, num=num, endpoint=endpoint, base=10.0, axis=0)
     out = lax.mul(lax.broadcast_to_rank(sign, out.ndim) if sign.ndim else sign, out)
     return lax.convert_element_type(_move_first(out, canonical_axis(axis, out.ndim)), dtype)
@@ -590,6 +609,8 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 def indices(dimensions, dtype=None, sparse=False):
     """The index arrays of a grid: one (stacked) Array, or with sparse a tuple of arrays that broadcast."""
     dtype = dtypes.scalar_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "indices")
+    if np.ndim(dimensions) == 0:
+        raise TypeError(f"indices: dimensions must be a sequence of lengths, got {dimensions!r}")
     shape = canonical_shape(dimensions)
     out = []
     for axis, n in enumerate(shape):

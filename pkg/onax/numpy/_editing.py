@@ -8,6 +8,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
+from onax._native.array import Array
 from onax.numpy._creation import array, asarray, broadcast_to
 from onax.numpy._gathering import take_places
 from onax.numpy._promotion import array_of, canonical_axis, check_arraylike, to_dtype
@@ -132,7 +133,7 @@ def _static_places(obj, n, axis):
 def delete(arr, obj, axis=None, *, assume_unique_indices=False):
     """arr without the slices at the places `obj` along an axis (None: elements of arr flattened)."""
     check_arraylike("delete", arr, 0 if isinstance(obj, slice) else obj)
-    if not isinstance(obj, slice) and np.ndim(obj):
+    if not isinstance(obj, slice):
         kind = dtypes.dtype(obj)
         if not (dtypes.is_integer(kind) or kind == np.bool_):
             raise ValueError(f"np.delete(arr, obj): got obj.dtype={kind.name}; must be integer or bool.")
@@ -162,6 +163,10 @@ def insert(arr, obj, values, axis=None):
     values = lax.convert_element_type(values, arr.dtype)
     values = lax.broadcast_to_rank(values, arr.ndim)
     places = _static_places(obj, n, axis)
+    if places.ndim > 1:
+        raise ValueError(
+            f"jnp.insert(): obj must be a slice, a one-dimensional array, or a scalar; got shape {places.shape}"
+        )
     if places.ndim == 0 and values.ndim:
         order = [*range(1, axis + 1), 0, *range(axis + 1, arr.ndim)]
         values = lax.transpose(values, order) if values.ndim == arr.ndim and np.ndim(obj) == 0 else values
@@ -182,6 +187,17 @@ def insert(arr, obj, values, axis=None):
     return take_places(lax.concatenate([arr, values], axis), source, axis)
 
 
+def _trimmed_axes(axis, ndim):
+    if axis is None:
+        return range(ndim)
+    if np.ndim(axis) and isinstance(axis, (np.ndarray, Array)):
+        raise TypeError(f"trim_zeros: axis must be an integer or a tuple of integers, got {axis!r}")
+    axes = [canonical_axis(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"repeated axis: {axis}")
+    return axes
+
+
 def trim_zeros(filt, trim="fb", axis=None):
     """filt without leading ('f') and trailing ('b') zeros along its axes.  Concrete only."""
     check_arraylike("trim_zeros", filt)
@@ -190,7 +206,7 @@ def trim_zeros(filt, trim="fb", axis=None):
     known = np.asarray(concrete_or_error(None, filt, "Error arose in the `filt` argument of trim_zeros()"))
     filt = asarray(filt)
     nonzero = np.argwhere(known)
-    axes = range(filt.ndim) if axis is None else [canonical_axis(a, filt.ndim) for a in np.atleast_1d(axis)]
+    axes = _trimmed_axes(axis, filt.ndim)
     starts, stops = [0] * filt.ndim, list(filt.shape)
     for a in axes:
         low = int(nonzero[:, a].min()) if len(nonzero) else filt.shape[a]

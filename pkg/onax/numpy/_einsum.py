@@ -12,7 +12,7 @@ from onax import lax
 from onax._ground import dims, dtypes
 from onax._ground.lazy import opt_einsum
 from onax._prims.convert import convert
-from onax.numpy._promotion import arrays, check_arraylike
+from onax.numpy._promotion import arrays, check_arraylike, is_arraylike
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -30,6 +30,8 @@ def einsum(
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.einsum is not supported.")
     subscripts, operands = _as_text(subscripts, operands)
+    if not all(map(is_arraylike, operands)):
+        _refuse_ranks(subscripts, operands)
     check_arraylike("einsum", *operands)
     dtype, weak = dtypes.result_type(*operands, return_weak_type_flag=True)
     if preferred_element_type is not None:
@@ -53,6 +55,17 @@ def einsum(
     return convert(operands[0], dtype, weak)
 
 
+def _refuse_ranks(subscripts, operands):
+    """ValueError for operands that are no arrays and whose rank is unknown or does not fit."""
+    for i, (part, x) in enumerate(zip(subscripts.partition("->")[0].split(","), operands)):
+        if x is None:
+            raise ValueError("einsum: Cannot determine the shape of None, can only determine that of array-likes")
+        if "." not in part and isinstance(x, (list, tuple)) and np.ndim(x) != len(part):
+            raise ValueError(
+                f"Einstein sum subscript '{part}' does not contain the correct number of indices for operand {i}."
+            )
+
+
 # --- reading the subscripts ---------------------------------------------------------------------------------------
 
 
@@ -65,9 +78,13 @@ def _as_text(subscripts, operands):
     everything = [subscripts, *operands]
     result = everything.pop() if len(everything) % 2 else None
     arrays_in, lists = everything[0::2], everything[1::2]
-    labels = {}
-    for label in sorted({x for part in lists for x in part if x is not Ellipsis}, key=lambda v: (str(type(v)), v)):
-        labels[label] = _LETTERS[len(labels)]
+    try:
+        found = sorted({x for part in lists for x in part if x is not Ellipsis})
+    except TypeError:
+        raise TypeError(
+            "einsum: lists of axes must contain Ellipsis or values that compare, such as integers"
+        ) from None
+    labels = dict(zip(found, _LETTERS))
 
     def text(part):
         return "".join("..." if x is Ellipsis else labels[x] for x in part)

@@ -48,7 +48,9 @@ def _take(a, indices, axis, mode, unique_indices, indices_are_sorted, fill_value
         a, axis = ravel(a), 0
     axis = canonical_axis(axis, a.ndim)
     if not dtypes.is_integer(indices.dtype):
-        raise ValueError("indices must have an integer type")
+        if indices.dtype != np.bool_ and indices.size:
+            raise ValueError("indices must have an integer type")
+        indices = lax.convert_element_type(indices, dtypes.scalar_dtype(int))
     length = a.shape[axis]
     if length and mode in (None, "fill", "clip") and evaluates_here(a, indices):
         out = _taken_at_once(a, indices, axis, mode)
@@ -309,6 +311,9 @@ def diag_indices_from(arr):
 
 def _triangle_indices(rows, k, columns, lower):
     """Row and column numbers of a triangle, both known: NumPy counts them."""
+    for n in (rows, columns):
+        if n is not None and n < 0:
+            raise TypeError(f"triangle shape must have every element be nonnegative, got ({rows}, {columns}).")
     mask = np.tri(rows, rows if columns is None else columns, k if lower else k - 1, dtype=bool)
     found = np.nonzero(mask if lower else ~mask)
     return tuple(array_of("tril_indices", i.astype(dtypes.scalar_dtype(int))) for i in found)
@@ -325,9 +330,11 @@ def triu_indices(n, k=0, m=None):
 
 
 def _matrix_shape(name, arr):
-    check_arraylike(name, arr)
+    if not isinstance(arr, np.ndarray):
+        check_arraylike(name, arr)
     if len(np.shape(arr)) != 2:
         raise ValueError("Only 2-D inputs are accepted")
+    check_arraylike(name, arr)
     return np.shape(arr)
 
 

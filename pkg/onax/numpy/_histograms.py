@@ -20,7 +20,7 @@ from onax.numpy._promotion import (
 )
 from onax.numpy._reductions import max as max_
 from onax.numpy._reductions import min as min_
-from onax.numpy._shaping import ravel, reshape, stack
+from onax.numpy._shaping import ravel, reshape
 from onax.numpy._statistics import diff
 from onax.numpy._ufuncs import constant_like, divide
 from onax.numpy._where import where
@@ -60,6 +60,8 @@ def _limits(a, limits):
 def _bin_numbers(x, edges):
     """The bin of each element of a vector, from 1; 0 and the number of edges are outside.  The last bin is closed."""
     n = edges.shape[0]
+    if n == 0:
+        raise IndexError("histogram: index is out of bounds for axis 0 with size 0: there are no edges of bins")
     x, edges = promote_dtypes(x, edges)
     places = searchsorted(edges, x, "right")
     last = lax.squeeze(lax.slice(edges, (n - 1,), (n,)), (0,))
@@ -96,7 +98,8 @@ def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
     count = len(bins) if hasattr(bins, "__len__") else 1
     if count not in (1, 2):
         bins = [as_operand(bins)] * 2
-    counts, edges = histogramdd(stack([x, y], 1), bins, range, weights, density)
+    sample = lax.concatenate([lax.expand_dims(v, (0,)) for v in promote_dtypes(x, y)], 0).T
+    counts, edges = histogramdd(sample, bins, range, weights, density)
     return counts, edges[0], edges[1]
 
 

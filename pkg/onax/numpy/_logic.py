@@ -85,8 +85,14 @@ def iscomplexobj(x):
     """Whether x has a complex dtype."""
     if x is None:
         return False
-    if not is_arraylike(x):
-        return np.iscomplexobj(x)
+    if not is_arraylike(x) or isinstance(x, np.ndarray):
+        found = np.asarray(x)
+        if found.dtype.kind == "O" and found is not x:
+            raise TypeError(
+                f"Value {x!r} with dtype object is not a valid JAX array type. Only arrays of numeric types are "
+                "supported by JAX."
+            )
+        return np.iscomplexobj(found)
     return dtypes.is_complex(dtypes.dtype(x))
 
 
@@ -100,7 +106,7 @@ def isscalar(element):
     if np.isscalar(element):
         return True
     if is_arraylike(element):
-        return array_of("isscalar", element).ndim == 0
+        return np.ndim(element) == 0
     return False
 
 

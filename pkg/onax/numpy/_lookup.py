@@ -16,6 +16,7 @@ from onax.numpy._gathering import take
 from onax.numpy._promotion import (
     array_of,
     arrays,
+    canonical_axis,
     check_arraylike,
     evaluates_here,
     promote_dtypes,
@@ -194,6 +195,14 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, method="a
 # --- bits of bytes ------------------------------------------------------------------------------------------------
 
 
+def _axis_of_bits(axis, ndim):
+    """The axis in 0..ndim-1.  What is none raises IndexError, as in JAX, which looks it up in a list of axes."""
+    try:
+        return canonical_axis(axis, ndim)
+    except (TypeError, ValueError) as error:
+        raise IndexError(f"packbits, unpackbits: {error}") from None
+
+
 @staged("packbits", static_argnames=("axis", "bitorder"))
 def packbits(a, axis=None, bitorder="big"):
     """Eight elements along an axis (None: flattened), nonzero or not, as the bits of one uint8; zeros fill up."""
@@ -205,7 +214,7 @@ def packbits(a, axis=None, bitorder="big"):
     bits = lax.convert_element_type(lax.ne(a, constant_like(a, 0)), np.uint8)
     weights = lax.iota(np.uint8, 8)
     weights = lax.rev(weights, (0,)) if bitorder == "big" else weights
-    bits, axis = (ravel(bits), 0) if axis is None else (bits, axis % a.ndim)
+    bits, axis = (ravel(bits), 0) if axis is None else (bits, _axis_of_bits(axis, a.ndim))
     order = (*(i for i in range(bits.ndim) if i != axis), axis)
     bits = lax.transpose(bits, order)
     rest = -bits.shape[-1] % 8
@@ -225,7 +234,7 @@ def unpackbits(a, axis=None, count=None, bitorder="big"):
         raise TypeError("Expected an input array of unsigned byte data type")
     if bitorder not in ("little", "big"):
         raise ValueError("'order' must be either 'little' or 'big'")
-    a, axis = (ravel(a), 0) if axis is None else (a, axis % a.ndim)
+    a, axis = (ravel(a), 0) if axis is None else (a, _axis_of_bits(axis, a.ndim))
     places = lax.iota(np.uint8, 8)
     places = lax.rev(places, (0,)) if bitorder == "big" else places
     order = (*(i for i in range(a.ndim) if i != axis), axis)

@@ -14,7 +14,7 @@ from onax.numpy._convolution import convolve
 from onax.numpy._decompositions import eigvals
 from onax.numpy._editing import trim_zeros
 from onax.numpy._products import dot, outer
-from onax.numpy._promotion import array_of, check_arraylike, promote_dtypes, promote_dtypes_inexact
+from onax.numpy._promotion import array_of, check_arraylike, promote_dtypes, promote_dtypes_inexact, promote_shapes
 from onax.numpy._reductions import all as all_
 from onax.numpy._shaping import atleast_1d, concatenate
 from onax.numpy._solvers import inv, lstsq
@@ -24,7 +24,10 @@ from onax.numpy._where import where
 
 def _padded(x, n):
     """Zeros in front, up to n coefficients."""
-    return lax.pad(x, x.dtype.type(0), [(n - x.shape[0], 0, 0)])
+    missing = n - x.shape[0]
+    if not missing:
+        return x
+    return lax.pad(x, x.dtype.type(0), [(missing, 0, 0)])
 
 
 def _equal_lengths(name, a1, a2):
@@ -55,12 +58,13 @@ def polyder(p, m=1):
         raise ValueError("Order of derivative must be positive")
     if m == 0:
         return p
-    if p.ndim != 1:
-        raise TypeError(f"polyder: p must be one-dimensional, got shape {p.shape}")
+    if not p.ndim:
+        raise TypeError("polyder: p must have at least one axis, got shape ()")
     n = p.shape[0]
     powers = np.arange(n - 1, m - 1, -1.0)
     factors = np.prod([powers - k for k in range(m)], axis=0)
-    return lax.mul(lax.slice(p, (0,), (max(n - m, 0),)), array_of("polyder", factors.astype(p.dtype)))
+    kept = lax.slice_in_dim(p, 0, max(n - m, 0))
+    return lax.mul(*promote_shapes("polyder", kept, array_of("polyder", factors.astype(p.dtype))))
 
 
 @staged("vander", static_argnames=("N", "increasing"))

@@ -19,6 +19,7 @@ from onax.numpy._promotion import (
     check_arraylike,
     promote_args,
     promote_dtypes,
+    single_axis,
 )
 from onax.numpy._shaping import ravel
 from onax.numpy._ufuncs import conjugate
@@ -202,6 +203,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     a, b = promote_dtypes(a, b)
     if axis is not None:
         axisa = axisb = axisc = axis
+    axisa, axisb, axisc = map(single_axis, (axisa, axisb, axisc))
     a, b = _last(a, axisa), _last(b, axisb)
     if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
         raise ValueError("Dimension must be either 2 or 3 for cross product")

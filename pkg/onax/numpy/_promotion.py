@@ -263,6 +263,15 @@ def canonical_axis(axis, ndim):
     return number + ndim if number < 0 else number
 
 
+def single_axis(axis):
+    """The axis itself; the one of a tuple.  Raises ValueError for a tuple of another length."""
+    if not isinstance(axis, tuple):
+        return axis
+    if len(axis) != 1:
+        raise ValueError(f"Inconsistent number of elements: {len(axis)} vs 1")
+    return axis[0]
+
+
 def canonical_axes(axis, ndim):
     """One axis or a sequence of them as a tuple of numbers in 0..ndim-1; None means all."""
     if axis is None:

@@ -126,6 +126,7 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
             a = lax.convert_element_type(a, widened(a.dtype))
         try:
             axes = reduced_axes(axis, a.ndim)
+            keepdims = bool(keepdims)
         except (TypeError, ValueError) as error:
             name_error(error, "onax.numpy.sum")
             raise
@@ -273,14 +274,20 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     """The mean squared deviation from the mean, the sum divided by n - ddof; nan where that is not positive."""
     ddof = _correction(ddof, correction)
     no_out("var", out)
-    return _var(a, known_axis(axis), dtype, ddof, keepdims, where, mean)
+    return _var(a, _hashable_axis(axis), dtype, ddof, keepdims, where, mean)
 
 
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
     """The square root of `var`."""
     ddof = _correction(ddof, correction)
     no_out("std", out)
-    return _std(a, known_axis(axis), dtype, ddof, keepdims, where, mean)
+    return _std(a, _hashable_axis(axis), dtype, ddof, keepdims, where, mean)
+
+
+def _hashable_axis(axis):
+    """The axis argument; a list or array of axes as a tuple."""
+    axis = known_axis(axis)
+    return tuple(np.asarray(axis).tolist()) if np.ndim(axis) == 1 and not isinstance(axis, tuple) else axis
 
 
 def _correction(ddof, correction):
@@ -338,6 +345,7 @@ def _variance_dtypes(have, dtype):
 
 @staged("_std", static_argnames=("axis", "dtype", "keepdims"))
 def _std(a, axis, dtype, ddof, keepdims, mask, mean):
+    dtype = None if dtype is None else dtypes.check_user_dtype(dtype, "std")
     if dtype is not None and not dtypes.issubdtype(dtypes.canonicalize_dtype(dtype), np.inexact):
         raise ValueError(f"dtype argument to jnp.std must be inexact; got {dtypes.canonicalize_dtype(dtype)}")
     return lax.sqrt(_var(a, axis, dtype, ddof, keepdims, mask, mean))

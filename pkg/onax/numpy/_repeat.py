@@ -19,7 +19,7 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
     `repeats` is a number or one number a slice.  With `total_repeat_length`, which a traced `repeats` needs, the
     result has that length: cut off, or filled with the last slice.
     """
-    check_arraylike("repeat", a, 0 if isinstance(repeats, dims.SymbolicDim) else repeats)
+    check_arraylike("repeat", a, 0 if isinstance(repeats, (dims.SymbolicDim, np.ndarray)) else repeats)
     a = array_of("repeat", a)
     if axis is None:
         a, axis = ravel(a), 0
@@ -36,7 +36,9 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
             return _repeat_each(a, operator.index(repeats.item()), axis)
         if repeats.size != a.shape[axis]:
             raise ValueError(f"repeat: repeats of size {repeats.size} for an axis of length {a.shape[axis]}")
-        return take_places(a, np.repeat(np.arange(repeats.size), repeats), axis)
+        if repeats.dtype.kind not in "biu":
+            raise TypeError(f"repeat: repeats must be integers, got {repeats.dtype}")
+        return take_places(a, np.repeat(np.arange(repeats.size), repeats.ravel()), axis)
     return _repeat_to_length(a, repeats, axis, total_repeat_length)
 
 

@@ -82,7 +82,10 @@ def isdtype(dtype, kind):
 
 def promote_types(a, b):
     """The dtype that values of dtypes a and b have in common, by JAX's lattice; 64 bits stay so with x64 off."""
-    return dtypes.promote_types(*(_or_float(x.dtype if isinstance(x, (Array, np.ndarray)) else x) for x in (a, b)))
+    for x in (a, b):
+        if isinstance(x, np.ndarray):
+            raise TypeError("promote_types: Cannot construct a dtype from an array of NumPy; pass its dtype")
+    return dtypes.promote_types(*(_or_float(x.dtype if isinstance(x, Array) else x) for x in (a, b)))
 
 
 def result_type(*args):

@@ -14,9 +14,9 @@ from onax._native.array import make_array
 from onax.numpy._arithmetic import clip, divmod, mod
 from onax.numpy._cumulative import cumsum
 from onax.numpy._gathering import take_places
-from onax.numpy._promotion import array_of, canonical_axis, check_arraylike, to_dtype
+from onax.numpy._promotion import array_of, check_arraylike, to_dtype
 from onax.numpy._reductions import any as _any
-from onax.numpy._shaping import moveaxis, ravel
+from onax.numpy._shaping import known_numbers, moveaxis, ravel
 from onax.numpy._ufuncs import add, truth
 from onax.numpy._where import where as _choose
 
@@ -29,6 +29,8 @@ def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
     """
     if x is None and y is None:
         check_arraylike("where", condition)
+        if fill_value is not None and np.ndim(fill_value) == 0:
+            check_arraylike("where", fill_value)
         return nonzero(condition, size=size, fill_value=fill_value)
     check_arraylike("where", condition, x, y)
     if size is not None or fill_value is not None:
@@ -129,7 +131,12 @@ def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
     if condition.ndim != 1:
         raise ValueError("condition must be a 1D array")
     a = array_of("compress", a)
-    a = ravel(a) if axis is None else moveaxis(a, canonical_axis(axis, a.ndim), 0)
+    a = ravel(a) if axis is None else moveaxis(a, axis, 0)
+    if size is not None and not 0 <= size <= a.shape[0]:
+        raise ValueError(
+            "size must be positive and not greater than the size of the array axis; got "
+            f"size={size} for a.shape[axis]={a.shape[0]}"
+        )
     rest, n = condition.shape[0] - a.shape[0], a.shape[0]
     if rest > 0:
         extra = lax.slice(condition, (n,), (n + rest,))
@@ -163,7 +170,7 @@ def unravel_index(indices, shape):
     indices = array_of("unravel_index", indices)
     if np.ndim(shape) > 1:
         raise ValueError("unravel_index: shape should be a scalar or 1D sequence.")
-    shape = (operator.index(shape),) if np.ndim(shape) == 0 else tuple(operator.index(n) for n in shape)
+    shape = tuple(operator.index(n) for n in known_numbers(shape))
     if not dtypes.is_integer(indices.dtype):
         raise TypeError("only int indices permitted")
     out = []

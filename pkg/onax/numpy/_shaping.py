@@ -161,9 +161,9 @@ def squeeze(a, axis=None):
     a = array_of("squeeze", a)
     if axis is None:
         axis = tuple(i for i, d in enumerate(a.shape) if type(d) is int and d == 1)
-    elif hasattr(axis, "__index__"):
+    elif hasattr(axis, "__index__") and np.ndim(axis) == 0:
         axis = (operator.index(axis),)
-    return lax.squeeze(a, tuple(axis))
+    return lax.squeeze(a, canonical_axes(tuple(axis), a.ndim))
 
 
 def expand_dims(a, axis):
@@ -174,7 +174,13 @@ def expand_dims(a, axis):
 
 def broadcast_shapes(*shapes):
     """The shape of the arrays of these shapes after broadcasting.  Raises ValueError when they do not fit."""
-    return lax.broadcast_shapes(*((s,) if np.ndim(s) == 0 else tuple(s) for s in shapes))
+    shapes = [(s,) if np.ndim(s) == 0 else tuple(s) for s in shapes]
+    for shape in shapes:
+        if any(isinstance(n, (int, np.integer)) and n < 0 for n in shape):
+            raise TypeError(
+                f"Only non-negative indices are allowed when broadcasting static shapes, but got shape {shape!r}."
+            )
+    return lax.broadcast_shapes(*shapes)
 
 
 def broadcast_arrays(*args):
@@ -184,29 +190,32 @@ def broadcast_arrays(*args):
     return [broadcast_to(x, wanted) for x in args]
 
 
-def _length_only(name, a):
-    """The shape of anything array-like; lists are measured with a warning, as JAX does."""
-    if isinstance(a, (list, tuple)):
-        raise TypeError(f"{name} requires ndarray or scalar arguments, got {type(a)} at position 0.")
+def _length_only(a):
+    """The shape of anything array-like, lists included."""
     return np.shape(a) if not hasattr(a, "shape") else tuple(a.shape)
 
 
 def shape(a):
     """The shape of a, a tuple."""
-    return _length_only("shape", a)
+    return _length_only(a)
 
 
 def ndim(a):
     """The number of axes of a."""
-    return len(_length_only("ndim", a))
+    return len(_length_only(a))
 
 
 def size(a, axis=None):
     """The number of elements of a, or its length along the given axes."""
-    found = _length_only("size", a)
+    found = _length_only(a)
     if axis is None:
         return dims.prod(found)
-    return dims.prod(tuple(found[i] for i in canonical_axes(axis, len(found))))
+    if np.ndim(axis) and not isinstance(axis, (tuple, list)):
+        raise TypeError(f"size: axis must be an integer or a tuple of integers, got {axis!r}")
+    axes = canonical_axes(axis, len(found))
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"repeated axis: {axis}")
+    return dims.prod(tuple(found[i] for i in axes))
 
 
 def _at_least(x, rank):
@@ -287,7 +296,9 @@ def stack(arrays, axis=0, out=None, dtype=None):
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.stack is not supported.")
     if isinstance(arrays, (np.ndarray, Array)):
-        if not arrays.ndim or not arrays.shape[0]:
+        if not arrays.ndim:
+            raise TypeError("stack takes a sequence of arrays, got an array of rank 0")
+        if not arrays.shape[0]:
             raise ValueError("Need at least one array to stack.")
         return moveaxis(asarray(arrays, dtype=dtype), 0, canonical_axis(axis, arrays.ndim))
     parts = _sequence("stack", arrays)
@@ -353,6 +364,8 @@ def block(arrays):
 def _block(xs):
     if isinstance(xs, tuple):
         raise ValueError("jax.numpy.block does not allow tuples, got {xs}")
+    if xs is None:
+        raise ValueError("None is not a valid value for jnp.array")
     if not isinstance(xs, list):
         return array_of("block", xs), 1
     if not xs:
@@ -374,7 +387,6 @@ def _split(name, ary, sections, axis):
     length = ary.shape[axis]
     if isinstance(sections, (tuple, list)) or (isinstance(sections, (np.ndarray, Array)) and sections.ndim > 0):
         cuts = [concrete_or_error(operator.index, i, f"in jax.numpy.{name} argument 1") for i in sections]
-        cuts = [max(0, c + length) if c < 0 else min(c, length) for c in cuts]
         bounds = [0, *cuts, length]
     else:
         count = concrete_or_error(operator.index, sections, f"in jax.numpy.{name} argument 1")
@@ -386,9 +398,9 @@ def _split(name, ary, sections, axis):
             bounds += [bounds[-1] + (i + 1) * part for i in range(count - rest)]
         else:
             raise ValueError(f"array split does not result in an equal division: rest is {rest}")
-    if any(b < a for a, b in zip(bounds, bounds[1:])):  # overlapping sections, as NumPy allows
-        return [lax.slice_in_dim(ary, a, max(a, b), axis=axis) for a, b in zip(bounds, bounds[1:])]
     sizes = [b - a for a, b in zip(bounds, bounds[1:])]
+    if any(n < 0 for n in sizes):  # NumPy clips cuts and has overlapping sections
+        raise ValueError(f"Sizes passed to split must be nonnegative, got {sizes}")
     return list(lax.split(ary, sizes, axis=canonical_axis(axis, ary.ndim)))
 
 
@@ -429,10 +441,17 @@ def unstack(x, /, *, axis=0):
 # --- tiling ------------------------------------------------------------------------------------------------------
 
 
+def known_numbers(numbers):
+    """A number, or a sequence of them, as a tuple; those of a known array stay known in a program."""
+    if type(numbers) is ArrayImpl:
+        numbers = np.asarray(numbers)
+    return (numbers,) if np.ndim(numbers) == 0 else tuple(numbers)
+
+
 def tile(A, reps):
     """A repeated as a whole, `reps` times along each of its last axes."""
     A = array_of("tile", A)
-    reps = (reps,) if np.ndim(reps) == 0 else tuple(reps)
+    reps = known_numbers(reps)
     reps = tuple(r if isinstance(r, dims.SymbolicDim) else operator.index(r) for r in reps)
     if any(type(r) is int and r < 0 for r in reps):
         raise ValueError(f"tile needs non-negative repetitions; got {reps}")
@@ -483,6 +502,8 @@ def fliplr(m):
 def rot90(m, k=1, axes=(0, 1)):
     """m turned k times by 90 degrees in the plane of two axes, from the first towards the second."""
     m = array_of("rot90", m)
+    if np.ndim(axes) == 0:
+        raise TypeError(f"rot90 takes two axes, got {axes!r}")
     if np.shape(axes) != (2,):
         raise ValueError("rot90 takes two axes")
     first, second = (canonical_axis(i, m.ndim) for i in axes)
@@ -501,6 +522,8 @@ def rot90(m, k=1, axes=(0, 1)):
 def roll(a, shift, axis=None):
     """a with elements moved `shift` places along an axis, around the end; flattened meanwhile without an axis."""
     a = array_of("roll", a)
+    if shift is None:
+        raise ValueError("None is not a valid value for jnp.array")
     if axis is None:
         return lax.reshape(roll(ravel(a), shift, 0), a.shape)
     axis = (axis,) if np.ndim(axis) == 0 else tuple(axis)
@@ -511,6 +534,7 @@ def roll(a, shift, axis=None):
     known = not isinstance(shift, Array) or type(shift) is ArrayImpl
     if known:
         shifts = np.asarray(shift)
+        lax.broadcast_shapes(shifts.shape, (len(axis),))  # raises ValueError
         if shifts.dtype.kind not in "iu":
             raise TypeError(f"roll: shift must be an integer; got {shifts.dtype}")
         shifts = np.broadcast_to(shifts, max(shifts.shape, (len(axis),), key=lambda s: (len(s), s)))

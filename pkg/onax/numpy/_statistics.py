@@ -7,6 +7,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dims, dtypes
+from onax._native.tree import tree_leaves
 from onax.numpy._arithmetic import clip
 from onax.numpy._creation import broadcast_to
 from onax.numpy._products import dot
@@ -18,6 +19,7 @@ from onax.numpy._promotion import (
     check_arraylike,
     promote_args,
     promote_dtypes_inexact,
+    single_axis,
     to_dtype,
 )
 from onax.numpy._reductions import average, mean
@@ -68,7 +70,7 @@ def _cut(x, bounds):
 def ediff1d(ary, to_end=None, to_begin=None):
     """The differences of neighbours of the flattened array, with given values before and after."""
     ary = ravel(array_of("ediff1d", ary))
-    out = _sub(_cut(ary, [(1, None)]), _cut(ary, [(0, -1)]))
+    out = lax.sub(_cut(ary, [(1, None)]), _cut(ary, [(0, -1)]))
     if to_begin is not None:
         out = concatenate([ravel(to_dtype(to_begin, ary.dtype)), out])
     if to_end is not None:
@@ -79,6 +81,8 @@ def ediff1d(ary, to_end=None, to_begin=None):
 @staged("trapezoid", static_argnames=("axis",))
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """The integral along an axis by the trapezoidal rule, at points x or with spacing dx."""
+    check_arraylike("trapezoid", *tree_leaves(dx))
+    axis = single_axis(axis)
     if x is None:
         check_arraylike("trapezoid", y)
         (y,) = promote_dtypes_inexact(y)
@@ -94,6 +98,8 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     axis = canonical_axis(axis, y.ndim)
     y = lax.transpose(y, (*(i for i in range(y.ndim) if i != axis), axis))
     if x is None:
+        if dims.definitely_empty(y.shape[-1:]):
+            raise IndexError("trapezoid: index is out of bounds for axis 0 with size 0")
         total = lax.reduce_sum(y, (y.ndim - 1,))
         ends = lax.add(_at(y, 0), _at(y, y.shape[-1] - 1))
         total = lax.sub(total, lax.mul(constant_like(y, 0.5), ends))
@@ -192,17 +198,17 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         x, y = promote_dtypes_inexact(*arrays("cov", m, y))
         if y.ndim > 2:
             raise ValueError("y has more than 2 dimensions")
+        if {x.ndim, y.ndim} == {1, 2}:  # of unequal rank they have to broadcast, as in JAX; NumPy joins them
+            lax.broadcast_shapes(x.shape, y.shape)
     if x.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
     x = atleast_2d(x)
     if not rowvar and x.shape[0] != 1:
         x = swapaxes(x, 0, 1)
     if y is not None:
-        given, y = y, atleast_2d(y)
+        y = atleast_2d(y)
         if not rowvar and y.shape[0] != 1:
             y = swapaxes(y, 0, 1)
-        if given.ndim == 1 and not dims.equal(x.shape[1], y.shape[1]):
-            raise ValueError(f"cov: m and y must have as many columns, got shapes {x.shape} and {y.shape}")
         x = concatenate([x, y])
     if ddof is None:
         ddof = 0 if bias else 1

@@ -264,13 +264,17 @@ greater_equal = _binary(
 
 def right_shift(x1, x2, /):
     """The bits of x1 moved x2 places down; signed integers keep their sign."""
-    x1, x2 = promote_args_numeric("right_shift", x1, x2)
+    return _shifted_right("right_shift", x1, x2)
+
+
+def _shifted_right(name, x1, x2):
+    x1, x2 = promote_args_numeric(name, x1, x2)
     return (lax.shift_right_logical if dtypes.is_unsigned(x1.dtype) else lax.shift_right_arithmetic)(x1, x2)
 
 
 def bitwise_right_shift(x1, x2, /):
     """The bits of x1 moved x2 places down; signed integers keep their sign."""
-    return right_shift(x1, x2)
+    return _shifted_right("bitwise_right_shift", x1, x2)
 
 
 bitwise_left_shift = _binary(

@@ -54,6 +54,7 @@ def select(condlist, choicelist, default=0):
     if not len(condlist):
         raise ValueError("condlist must be non-empty")
     conditions = [lax.ne(c, c.dtype.type(0)) if c.dtype != np.bool_ else c for c in arrays("select", *condlist)]
+    check_arraylike("select", default)
     choices = promote_dtypes(default, *arrays("select", *choicelist))
     shape = lax.broadcast_shapes(*(c.shape for c in conditions), *(c.shape for c in choices))
     conditions = [_broadcast(c, shape) for c in conditions]

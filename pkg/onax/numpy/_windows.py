@@ -23,7 +23,7 @@ def _cosine(n, M, turns, dtype):
 
 
 def _ones(M, dtype):
-    return lax.full((max(M, 0),), 1, dtype)
+    return lax.full((M,), 1, dtype)
 
 
 def bartlett(M):
