@@ -106,9 +106,10 @@ def bilinear(primitive, lhs, rhs):
         return out, add_tangents(from_x, from_y)
 
     def transpose(ct, x, y, **params):
-        if is_undefined_primal(x) == is_undefined_primal(y):
+        linear = type(x) is UndefinedPrimal
+        if linear is (type(y) is UndefinedPrimal):
             raise TypeError(f"{primitive.name} is linear in one operand at a time")
-        if is_undefined_primal(x):
+        if linear:
             return [Zero(x.aval) if type(ct) is Zero else lhs(ct, x, y, **params), None]
         return [None, Zero(y.aval) if type(ct) is Zero else rhs(ct, x, y, **params)]
 
@@ -127,6 +128,8 @@ def elementwise_jvp(primitive, *tangent_rules):
             for rule, g in zip(tangent_rules, tangents)
             if rule is not None and type(g) is not Zero
         ]
+        if len(parts) == 1:
+            return y, parts[0]
         return y, reduce(add_tangents, parts) if parts else tangent_zero(y)
 
     primitive.jvp = jvp

@@ -5,6 +5,7 @@ which lengths agree or are 1, or rank 0; accepted dtypes; JAX's wording), batchi
 """
 
 import enum
+import functools
 
 import numpy as np
 
@@ -214,7 +215,13 @@ def const(x, value):
     aval = x.aval if isinstance(x, Array) else typeof(x)
     if aval.weak_type:
         return _PYTHON_TYPES[aval.dtype.kind](value)
-    return np.asarray(value).astype(aval.dtype)[()]
+    return _whole(value, aval.dtype) if type(value) is int else np.asarray(value).astype(aval.dtype)[()]
+
+
+@functools.lru_cache(maxsize=256)
+def _whole(value, dtype):
+    """A whole number in a dtype: rules ask for 0, 1 and 2 over and over."""
+    return np.asarray(value).astype(dtype)[()]
 
 
 _PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}

@@ -12,6 +12,7 @@ from onax._core.trace import (
     typeof,
 )
 from onax._core.zeros import SymbolicZero, Zero
+from onax._native.array import Array
 from onax._prims.shaping import instantiate_zeros
 from onax._transforms.staging import trace_to_jaxpr
 
@@ -23,7 +24,7 @@ class JVPTracer(Tracer):
 
     def __init__(self, trace, primal, tangent):
         self._trace = trace
-        self.aval = typeof(primal)
+        self.aval = primal.aval if isinstance(primal, Array) else typeof(primal)
         self.primal = primal
         self.tangent = tangent
 

@@ -47,22 +47,19 @@ class TangentTrace(DynamicJaxprTrace):
         self.locates = self.staging or bool(option_word() & SPECIAL)  # an error in the backward pass tells the line
 
     def process_primitive(self, primitive, args, params):
-        atoms, linear = [], False
         for x in args:
             if type(x) is DynamicJaxprTracer and x._trace is self:
-                atoms.append(x._var)
-                linear = True
-            else:
-                atoms.append(None)
-        if not linear:
+                break
+        else:
             return bind_with_trace(primitive, self.parent_trace, args, params)
-        if None in atoms:
-            if primitive.partial_eval is not None:
+        if primitive.partial_eval is not None:
+            linear = [self.is_own(x) for x in args]
+            if not all(linear):
                 with set_current_trace(self):
-                    parted = primitive.partial_eval([a is not None for a in atoms], *args, **params)
+                    parted = primitive.partial_eval(linear, *args, **params)
                 if parted is not None:
                     return parted
-            atoms = [self.atom(x) if a is None else a for a, x in zip(atoms, args)]
+        atoms = [x._var if type(x) is DynamicJaxprTracer and x._trace is self else self.atom(x) for x in args]
         return self.record(primitive, atoms, params)
 
     def new_const(self, x):
@@ -100,6 +97,9 @@ class LinearizeTrace(JVPTrace):
     def __init__(self, parent_trace, debug_info):
         super().__init__(parent_trace)
         self.tangent_trace = TangentTrace(debug_info, parent_trace)
+
+    def pack(self, primal, tangent):
+        return primal if type(tangent) is Zero else LinearizeTracer(self, primal, tangent)
 
     def subject(self):
         info = self.tangent_trace.debug_info
