@@ -10,10 +10,10 @@ has real JAX, this file records what is missing, and anew the functions of the r
 """
 
 import gzip
+import importlib
 import inspect
 import itertools
 import json
-import operator
 import sys
 import warnings
 from pathlib import Path
@@ -27,7 +27,8 @@ MESSAGE = 80  # characters kept of a message
 
 def resolve(jax, name):
     """The function of a dotted name below the package."""
-    return operator.attrgetter(name)(jax)
+    room, _, last = name.rpartition(".")
+    return getattr(importlib.import_module(f"{jax.__name__}.{room}") if room else jax, last)
 
 
 def pool(jax):

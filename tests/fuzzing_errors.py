@@ -53,6 +53,25 @@ def fault(name, wanted, error):
     return None if _names(text, name) else "without the function's name"
 
 
+# What is meant to differ: (names of functions, calls, faults, each a regular expression for all of it; the reason).
+REASONS = (
+    (
+        "custom_jvp|custom_vjp|custom_gradient|custom_batching\\..*|checkpoint|remat",
+        ".*",
+        "TypeError, accepted in JAX",
+        "a value that is no function is refused where it is given; JAX fails later, in the first call",
+    ),
+)
+
+
+def reason(name, line, fault):
+    """Why a call is meant to differ from JAX, or None."""
+    for names, calls, faults, why in REASONS:
+        if all(map(re.fullmatch, (names, calls, faults), (name, line, fault))):
+            return why
+    return None
+
+
 _ARGUMENT_ERRORS = (TypeError, ValueError, IndexError)
 _PYTHONS_WORDS = re.compile(
     "tuple index out of range|list index out of range|object is not (iterable|callable|subscriptable)|has no len|"
