@@ -142,7 +142,8 @@ def delete(arr, obj, axis=None, *, assume_unique_indices=False):
         arr, axis = ravel(arr), 0
     axis = canonical_axis(axis, arr.ndim)
     n = arr.shape[axis]
-    if not isinstance(obj, slice) and np.ndim(obj) == 0:
+    mask = isinstance(obj, (np.ndarray, Array)) and obj.dtype == np.bool_
+    if not isinstance(obj, slice) and np.ndim(obj) == 0 and not mask:
         i = canonical_axis(concrete_or_error(operator.index, obj, "the 'obj' argument of jnp.delete"), n) if n else 0
         before = lax.slice_in_dim(arr, 0, i, axis=axis)
         return lax.concatenate([before, lax.slice_in_dim(arr, i + 1, n, axis=axis)], axis)

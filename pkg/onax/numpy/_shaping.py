@@ -210,7 +210,7 @@ def size(a, axis=None):
     found = _length_only(a)
     if axis is None:
         return dims.prod(found)
-    if np.ndim(axis) and not isinstance(axis, (tuple, list)):
+    if isinstance(axis, (np.ndarray, Array)) and axis.ndim:
         raise TypeError(f"size: axis must be an integer or a tuple of integers, got {axis!r}")
     axes = canonical_axes(axis, len(found))
     if len(set(axes)) != len(axes):
