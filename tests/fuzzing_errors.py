@@ -61,6 +61,48 @@ REASONS = (
         "TypeError, accepted in JAX",
         "a value that is no function is refused where it is given; JAX fails later, in the first call",
     ),
+    (
+        "numpy\\.array_equiv",
+        ".*",
+        "accepted, TypeError in JAX",
+        "documented to answer False for shapes that do not broadcast; JAX's own check lets them pass to a comparison",
+    ),
+    (
+        "numpy\\.diagflat",
+        ".* [ie]",
+        "TypeError, ValueError in JAX",
+        "JAX counts arange(n + abs(k)) inside, whose error changes with the dtype of an array k; here always TypeError",
+    ),
+    (
+        "numpy\\.ones",
+        "i T",
+        "ValueError, TypeError in JAX",
+        "while tracing, JAX takes no known array for a shape; here it does, and what is wrong is the dtype",
+    ),
+    (
+        "numpy\\.poly(add|sub)",
+        "i e",
+        "accepted, ValueError in JAX",
+        "an empty polynomial is 0, as in NumPy; JAX writes it to the slice -0:, which is the whole of the other",
+    ),
+    (
+        "numpy\\.setdiff1d",
+        ".* list",
+        "accepted, ValueError in JAX",
+        "any truth value serves as assume_unique; JAX also asks for its hash, as a key of what it compiled",
+    ),
+    (
+        "numpy\\.tile",
+        "T -7",
+        "ValueError, accepted in JAX",
+        "JAX stages a tile of negative length, which cannot be compiled; it is refused as soon as it is asked for",
+    ),
+    (
+        "numpy\\.tile",
+        "T i",
+        "accepted, TypeError in JAX",
+        "elements of a known array stay known while tracing; JAX traces them, and its tile takes no traced counts",
+    ),
 )
 
 
