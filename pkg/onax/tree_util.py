@@ -17,6 +17,7 @@ from onax._core.paths import (
 from onax._core.public import publish as _publish
 from onax._core.trees import (
     Partial,
+    all_leaves,
     build_tree,
     default_registry,
     register_dataclass,
@@ -35,7 +36,6 @@ from onax._core.trees import (
 )
 from onax._native.tree import (
     PyTreeDef,
-    all_leaves,
     flatten_one_level,
     is_tree_node,
     register_pytree_node,

@@ -217,9 +217,7 @@ cdef class PyTreeDef:
     cdef int add(self, object x, list leaves, object is_leaf) except -1:
         """Appends the nodes of x and its leaves."""
         cdef PyObject* registration = NULL
-        cdef int kind = LEAF
-        if is_leaf is None or not verdict(is_leaf(x)):
-            kind = _kind_of(x, &registration)
+        cdef int kind = LEAF if is_leaf is not None and verdict(is_leaf(x)) else _kind_of(x, &registration)
         cdef Py_ssize_t i = self.push(kind)
         if kind == LEAF:
             leaves.append(x)
@@ -616,7 +614,7 @@ cdef PyTreeDef _from_node_data(object node_data, list children):
 
 cdef PyTreeDef flatten(object tree, list leaves, object is_leaf):
     if is_leaf is not None and not callable(is_leaf):
-        raise TypeError(f"tree_flatten, tree_leaves, tree_structure, all_leaves: is_leaf is no function: {is_leaf!r}")
+        raise TypeError(f"tree_flatten, tree_leaves, tree_structure: is_leaf is no function: {is_leaf!r}")
     cdef PyTreeDef out = PyTreeDef.__new__(PyTreeDef)
     out.add(tree, leaves, is_leaf)
     return out
@@ -708,10 +706,8 @@ cdef bint _match_children(PyTreeDef treedef, Py_ssize_t* i, Node* node, object x
 
 cpdef bint verdict(object found) except -1:
     """What `is_leaf` said: True, False, or nothing."""
-    if found is True:
-        return True
-    if found is False or found is None:
-        return False
+    if found is True or found is False or found is None:
+        return found is True
     raise ValueError(f"is_leaf predicate returned a non-boolean value {found!r}; expected a boolean")
 
 
@@ -747,19 +743,6 @@ def tree_map(f, tree, *rest, is_leaf=None):
     if not rest:
         return treedef.build([f(x) for x in leaves])
     return treedef.build(list(map(f, leaves, *[treedef.flatten_up_to(r) for r in rest])))
-
-
-def all_leaves(iterable, is_leaf=None):
-    """Whether every entry of `iterable` is a leaf."""
-    cdef list entries, leaves
-    try:
-        entries = list(iter(iterable))
-    except TypeError:
-        if hasattr(type(iterable), "__iter__"):
-            raise
-        raise TypeError(f"all_leaves: {iterable!r} is not iterable") from None
-    leaves = tree_leaves(entries, is_leaf)
-    return len(leaves) == len(entries) and all([x is y for x, y in zip(leaves, entries)])
 
 
 def is_tree_node(type):

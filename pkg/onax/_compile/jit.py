@@ -398,8 +398,11 @@ _JIT_DEFAULTS = {
 }
 
 
+_DECORATOR = object()  # no function given; None would be a wrong one
+
+
 def jit(
-    fun=None,
+    fun=_DECORATOR,
     /,
     *,
     in_shardings=None,
@@ -434,7 +437,7 @@ def jit(
         "inline": inline,
         "compiler_options": compiler_options,
     }
-    if fun is None:
+    if fun is _DECORATOR:
         return functools.partial(jit, **given)
     check_callable(fun)
     if device is not None or backend is not None:

@@ -29,6 +29,15 @@ class _Unspecified:
 _unspecified = _Unspecified()
 
 
+def all_leaves(iterable, is_leaf=None):
+    """Whether every entry of `iterable` is a leaf; TypeError for what is not iterable."""
+    if not (hasattr(type(iterable), "__iter__") or hasattr(type(iterable), "__getitem__")):
+        raise TypeError(f"all_leaves: {iterable!r} is not iterable")
+    entries = list(iterable)
+    leaves = tree_leaves(entries, is_leaf)
+    return len(leaves) == len(entries) and all(x is y for x, y in zip(leaves, entries))
+
+
 class PyTreeRegistry:
     """The registry of container classes, as an object; there is one, `default_registry`."""
 
@@ -40,7 +49,7 @@ class PyTreeRegistry:
 
     def flatten_one_level(self, tree):
         """(children, data) of the root, or None for a leaf."""
-        return None if native.all_leaves([tree]) else native.flatten_one_level(tree)
+        return None if all_leaves([tree]) else native.flatten_one_level(tree)
 
     def is_node(self, type):
         """Whether objects of this class are containers."""
@@ -292,6 +301,7 @@ __all__ = [
     "Partial",
     "PyTreeDef",
     "PyTreeRegistry",
+    "all_leaves",
     "build_tree",
     "default_registry",
     "register_dataclass",

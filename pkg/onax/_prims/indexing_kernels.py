@@ -179,6 +179,8 @@ def scatter(x, indices, updates, layout, sizes, mode, op):
     `op` is a ufunc, or None to overwrite; where windows overlap the last one stays, or all are combined in order.
     """
     rank, batch_rank = x.ndim, indices.ndim - 1
+    if not x.size:  # nothing lies within its bounds
+        return x.copy()
     if mode == CLIP:
         indices, ok = clamped(indices, layout, x.shape, sizes), None
     else:

@@ -40,7 +40,7 @@ from onax._prims.elementwise_rows import (
     const,
     unary,
 )
-from onax._prims.shaping import full_like
+from onax._prims.shaping import broadcast_shapes, full_like
 
 
 def _erf_kernel(x):
@@ -149,13 +149,27 @@ igammac, igammac_p = binary(
     lambda g, out, a, x: neg(_gamma_density(g, a, x)),
     doc="1 - igamma(x, y), accurate where that is small.",
 )  # fmt: skip
-random_gamma_grad, random_gamma_grad_p = binary(
+_random_gamma_grad, random_gamma_grad_p = binary(
     "random_gamma_grad", per(floating=kernels.random_gamma_grad),
     doc="The derivative in x of a number y drawn from gamma's distribution of shape x, by implicit "
     "reparameterisation: the uniform number behind y is held fixed.  Computed in float64 and rounded once, so that "
     "float32 results differ from JAX's by JAX's own rounding.",
 )  # fmt: skip
 random_gamma_grad_p.jvp = None
+
+
+def random_gamma_grad(a, sample):
+    """The derivative in `a` of a number `sample` drawn from gamma's distribution of shape `a`.
+
+    Both are of one floating dtype and of shapes that fit.  Raises ValueError for shapes that NumPy's rules of
+    broadcasting do not join, TypeError for ranks or dtypes that differ.  By implicit reparameterisation: the uniform
+    number behind the sample is held fixed.  Computed in float64 and rounded once, so that float32 results differ from
+    JAX's by JAX's own rounding.
+    """
+    if hasattr(a, "shape") and hasattr(sample, "shape"):
+        broadcast_shapes(a.shape, sample.shape)
+    return _random_gamma_grad(a, sample)
+
 
 _betainc_kernel = per(floating=kernels.betainc)
 

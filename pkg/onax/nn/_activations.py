@@ -254,14 +254,16 @@ def _one_hot(x, num_classes, *, dtype, axis):
 
 @staged("log1mexp")
 def _log1mexp(x):
-    small = lax.lt(*promote_args("less", x, jnp.log(2.0)))
+    small = lax.lt(*promote_args("less", x, jnp.log(2.0))) if lax.dtype(x).kind != "c" else jnp.less(x, jnp.log(2.0))
     return where(small, lax.log(lax.neg(lax.expm1(lax.neg(x)))), lax.log1p(lax.neg(lax.exp(lax.neg(x)))))
 
 
 @custom_jvp
 def log1mexp(x):
-    """log(1 - exp(-x)), exact on both sides of log(2)."""
+    """log(1 - exp(-x)), exact on both sides of log(2); TypeError for bool."""
     check_arraylike("log1mexp", x)
+    if lax.dtype(x) == np.bool_:
+        raise TypeError("log1mexp does not accept dtype bool, only integer, floating and complex dtypes.")
     (x,) = promote_args_inexact("log1mexp", x)
     return _log1mexp(x)
 

@@ -16,15 +16,16 @@ def _segments(name, data, segment_ids, num_segments, indices_are_sorted, unique_
     data, ids = jnp.asarray(data), jnp.asarray(segment_ids)
     if num_segments is None:
         known = concrete_or_error(None, ids, f"num_segments must be given to {name} while tracing.")
-        num_segments = int(np.max(known, initial=-1)) + 1
+        num_segments = int(np.max(known)) + 1
     num_segments = concrete_or_error(int, num_segments, f"{name}() `num_segments` argument.")
     if num_segments < 0:
         raise ValueError("num_segments must be non-negative.")
-    out = jnp.full((num_segments, *data.shape[ids.ndim :]), start(data.dtype), data.dtype)
+    out = jnp.full((num_segments, *data.shape[1:]), start(data.dtype), data.dtype)
     mode = lax.GatherScatterMode.FILL_OR_DROP if mode is None else mode
     options = {"mode": mode, "indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
-    # Ids count from 0: a negative one belongs to no segment.
-    return getattr(out.at[jnp.where(ids < 0, num_segments, ids)], combine)(data, **options)
+    if ids.dtype != np.bool_:  # booleans choose segments, as in any index
+        ids = jnp.where(ids < 0, num_segments, ids)  # ids count from 0: a negative one belongs to no segment
+    return getattr(out.at[ids], combine)(data, **options)
 
 
 def _lowest(dtype):
@@ -40,7 +41,8 @@ def segment_sum(
 ):
     """Sums of the rows of `data` with equal ids: shape (num_segments, ...); 0 for a segment without rows.
 
-    `segment_ids`: integers; negative and too large ones are dropped.  `num_segments` must be given under `jit`.
+    `segment_ids`: integers, one for each row; negative and too large ones are dropped.  `num_segments` defaults to the
+    largest id + 1 and must be given under `jit`.  Raises ValueError for no ids without it, and for shapes that differ.
     `bucket_size` is accepted: sums are not taken in parts.
     """
     return _segments(
