@@ -120,10 +120,14 @@ def _pair(words, extra):
     return [expand_dims(p, behind) if shape else p for p in parts]
 
 
-def _size(shape):
-    if not dim_rules.is_constant_shape(shape):
-        raise LoweringError(f"random bits of the symbolic shape {shape} have no ONNX form: give them a known shape.")
-    return math.prod(shape)
+def _size(shape, partitionable=False):
+    """How many counters a shape takes; only where each element has its own may it be symbolic."""
+    if not partitionable and not dim_rules.is_constant_shape(shape):
+        raise LoweringError(
+            f"random bits of the symbolic shape {shape} have an ONNX form only for threefry2x32 with "
+            "jax_threefry_partitionable: give them a known shape."
+        )
+    return dim_rules.prod(shape)
 
 
 def _blocks(words, *counters):
@@ -157,7 +161,7 @@ def _behind(parts):
 
 
 def _threefry_split(words, shape, partitionable=True):
-    lead, size = shape_of(words)[:-1], _size(shape)
+    lead, size = shape_of(words)[:-1], _size(shape, partitionable)
     new = _behind(_counted(words, size)) if partitionable else _streamed(words, 2 * size)
     return reshape(new, (*lead, *shape, 2))
 
@@ -186,7 +190,7 @@ def _streamed_bits(words, bit_width, size):
 
 
 def _threefry_bits(words, bit_width, shape, partitionable=True):
-    size = _size(shape)
+    size = _size(shape, partitionable)
     if not partitionable:
         out = _streamed_bits(words, bit_width, size)
     else:

@@ -19,6 +19,13 @@ def _convolution(x, strides, padding):
     return lax.conv_general_dilated(x, kernel, strides, padding)
 
 
+KEY = lambda: onax.random.key(7)
+
+
+def _noisy(key, row):
+    return row + onax.random.uniform(key, row.shape)
+
+
 def _pool(x, width, padding):
     return lax.reduce_window(x, -jnp.inf, lax.max, (1, 1, width, width), (1, 1, 2, 2), padding)
 
@@ -100,6 +107,11 @@ CASES = {
     "max pool": (lambda x: _pool(x, 2, "VALID"), ["b, 2, h, w"]),
     "max pool, same": (lambda x: _pool(x, 3, "SAME"), ["b, 2, h, w"]),
     "grad of max pool": (onax.grad(lambda x: jnp.sum(_pool(x, 2, "VALID") ** 2)), ["b, 2, h, w"]),
+    "normal": (lambda x: x + onax.random.normal(KEY(), x.shape), ["b, t"]),
+    "dropout": (lambda x: jnp.where(onax.random.bernoulli(KEY(), 0.5, x.shape), x, 0), ["b, 6"]),
+    "randint": (lambda x: x + onax.random.randint(KEY(), x.shape, 0, 10), ["b, t"]),
+    "categorical": (lambda x: onax.random.categorical(KEY(), x), ["b, 6"]),
+    "keys for examples": (lambda x: onax.vmap(_noisy)(onax.random.split(KEY(), x.shape[0]), x), ["b, 6"]),
     "expression": (lambda x: x.reshape(-1, 2).sum(0), ["2*b + 2*t, t"]),
 }
 

@@ -143,9 +143,10 @@ def _check_constant(name, shape):
         raise TypeError(f"{name} needs a shape of known sizes, got {shape}")
 
 
-def _split_abstract(keys, *, shape, **_):
+def _split_abstract(keys, *, shape, partitionable=True, **_):
     _check_keys("random_split", keys)
-    _check_constant("random_split", shape)
+    if not partitionable:
+        _check_constant("random_split", shape)
     return ShapedArray((*keys.shape, *shape), keys.dtype)
 
 
@@ -182,9 +183,10 @@ def _bits_kernel(keys, *, bit_width, shape, partitionable=True, impl=threefry_im
     return impl.random_bits(_words_of(keys, impl), bit_width, shape, partitionable)
 
 
-def _bits_abstract(keys, *, bit_width, shape, **_):
+def _bits_abstract(keys, *, bit_width, shape, partitionable=True, **_):
     _check_keys("random_bits", keys)
-    _check_constant("random_bits", shape)
+    if not partitionable:
+        _check_constant("random_bits", shape)
     if bit_width not in UNSIGNED:
         raise TypeError(f"random_bits makes numbers of 8, 16, 32 or 64 bits, not {bit_width}")
     return ShapedArray((*keys.shape, *shape), UNSIGNED[bit_width])

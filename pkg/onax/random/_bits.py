@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._prims.random import bits_of
-from onax._prims.shaping import canonical_shape, refuse_sharding
+from onax._prims.shaping import broadcast_shapes, canonical_shape, refuse_sharding
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import array_of
 from onax.random._keys import one_key
@@ -39,7 +39,9 @@ def checked_shape(name, shape, *param_shapes):
 
 def _joined(shapes):
     try:
-        return np.broadcast_shapes(*shapes)
+        if all(map(dims.is_constant_shape, shapes)):
+            return np.broadcast_shapes(*shapes)
+        return broadcast_shapes(*shapes)
     except ValueError:
         raise ValueError(f"Incompatible shapes for broadcasting: shapes={[tuple(s) for s in shapes]}") from None
 

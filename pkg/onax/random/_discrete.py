@@ -5,7 +5,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._prims.convert import convert
 from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_sharding
 from onax.numpy._arithmetic import clip
@@ -245,12 +245,12 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
     key = one_key("choice", key)
     shape = canonical_shape(shape)
     a, count, axis = _population(a, axis)
-    drawn = int(np.prod(shape))
-    if drawn == 0:
+    drawn = dims.prod(shape)
+    if dims.definitely_empty(shape):
         return jnp.zeros(shape, np.int32 if a is None else a.dtype)
     if count <= 0:
         raise ValueError("a must be greater than 0 unless no samples are taken")
-    if not replace and drawn > count:
+    if not replace and not dims.definitely_at_least(count, drawn):
         raise ValueError(
             f"Cannot take a larger sample (size {drawn}) than population (size {count}) when 'replace=False'"
         )

@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from onax._core.trace import as_array
-from onax._ground import dtypes
+from onax._ground import dims, dtypes
 from onax._ground.config import config
 from onax._native.array import Array
 from onax._prims.convert import convert_element_type
@@ -168,7 +168,10 @@ def split(key, num=2):
     Raises ValueError for an array of keys: use `vmap`.
     """
     key, raw = checked_keys("split", key)
-    shape = canonical_shape(num) if isinstance(num, tuple) else (operator.index(num),)
+    if isinstance(num, tuple):
+        shape = canonical_shape(num)
+    else:
+        shape = (operator.index(num) if dims.is_constant(num) else num,)
     return _as_given(split_keys(key, shape), raw)
 
 
