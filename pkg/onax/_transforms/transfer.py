@@ -22,7 +22,7 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
     that are not arrays and ValueError for shardings that do not fit.
     """
     leaves, tree = tree_flatten(x)
-    places = [in_context_of_mesh(p, ValueError, _NEEDS_MESH) for p in _places(device, tree)]
+    places = [in_context_of_mesh(p, ValueError, _NEEDS_MESH) for p in places_of_leaves(device, tree)]
     for leaf in leaves:
         if not valid_jaxtype(leaf):
             raise TypeError(
@@ -31,7 +31,8 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
     return tree_unflatten(tree, [_put(leaf, place) for leaf, place in zip(leaves, places)])
 
 
-def _places(device, tree, name="device_put device"):
+def places_of_leaves(device, tree, name="device_put device"):
+    """The place of each leaf of a structure, as `device`, a prefix of it, states; ValueError where it is no prefix."""
     if device is None or isinstance(device, (Device, PartitionSpec, Sharding)):
         return [device] * tree.num_leaves
     return flatten_axes(name, tree, device)
@@ -43,7 +44,7 @@ def spread(device, tree, name="device_put device"):
     Raises ValueError, worded for `name`, where it is no prefix.
     """
     structure = tree_structure(tree)
-    return tree_unflatten(structure, _places(device, structure, name))
+    return tree_unflatten(structure, places_of_leaves(device, structure, name))
 
 
 def _put(leaf, place):

@@ -2,11 +2,11 @@
 
 import functools
 
-from onax._core.sharding import Sharding, SingleDeviceSharding, get_mesh, in_context_of_mesh
+from onax._core.sharding import PartitionSpec, Sharding, SingleDeviceSharding, get_mesh, in_context_of_mesh
 from onax._core.trace import Tracer, as_array
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.misc_sharding import sharding_constraint_p
-from onax._transforms.transfer import device_put, spread
+from onax._transforms.transfer import device_put, places_of_leaves
 
 _NEEDS_MESH = (
     "{} requires a non-empty mesh in context if you are passing `PartitionSpec`s to shardings. You can define a "
@@ -17,10 +17,22 @@ _NEEDS_MESH = (
 def with_sharding_constraint(x, shardings):
     """x, a tree of arrays, laid out as `shardings` says: a sharding or PartitionSpec, or a tree that is a prefix of x.
 
-    Raises RuntimeError for a PartitionSpec where no mesh is in context, IndivisibleError for pieces of unequal size.
+    None leaves an array as it is where a mesh is in context.  Raises RuntimeError for a PartitionSpec where none is,
+    ValueError for None there, TypeError for what is no sharding, IndivisibleError for pieces of unequal size.
     """
+    for place in tree_flatten(shardings, is_leaf=lambda p: p is None)[0]:
+        if place is not None and not isinstance(place, (PartitionSpec, Sharding)):
+            raise TypeError(
+                "with_sharding_constraint: shardings leaf specifications are expected to be Sharding or PartitionSpec "
+                f"instances or None, but got {place!r}"
+            )
     leaves, tree = tree_flatten(x)
-    places = tree_flatten(spread(shardings, x), is_leaf=lambda p: p is None)[0]
+    places = places_of_leaves(shardings, tree, "with_sharding_constraint shardings")
+    if any(p is None for p in places) and get_mesh().empty:
+        raise ValueError(
+            "One of with_sharding_constraint arguments got sharding None which is not allowed without a mesh in "
+            "context. Please only pass `jax.sharding.Sharding` instances."
+        )
     return tree_unflatten(tree, [_constrained(leaf, place) for leaf, place in zip(leaves, places)])
 
 
@@ -29,7 +41,7 @@ def _constrained(x, place):
         return x
     place = in_context_of_mesh(place, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
     if not isinstance(place, Sharding):
-        raise ValueError(f"with_sharding_constraint takes shardings and PartitionSpecs, got {place!r}")
+        raise ValueError(f"reshard takes shardings and PartitionSpecs, got {place!r}")
     return sharding_constraint_p.bind(
         as_array(x), sharding=place, context_mesh=get_mesh(), layout=None, unconstrained_dims=frozenset()
     )
@@ -38,7 +50,7 @@ def _constrained(x, place):
 def reshard(xs, out_shardings):
     """xs, a tree of arrays, moved to other shardings (or PartitionSpecs over the mesh in context)."""
     leaves, tree = tree_flatten(xs)
-    places = tree_flatten(spread(out_shardings, xs), is_leaf=lambda p: p is None)[0]
+    places = places_of_leaves(out_shardings, tree, "reshard out_shardings")
     places = [in_context_of_mesh(p, ValueError, _NEEDS_MESH.format("reshard")) for p in places]
     moved = [_constrained(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, places)]
     return tree_unflatten(tree, moved)
