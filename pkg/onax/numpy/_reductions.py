@@ -126,12 +126,11 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
             a = lax.convert_element_type(a, widened(a.dtype))
         try:
             axes = reduced_axes(axis, a.ndim)
-            keepdims = bool(keepdims)
+            found = lax.reduce_sum_p.bind(_strong(a), axes=axes, out_sharding=None)
+            return _keep(found, axes, a.shape) if keepdims else found
         except (TypeError, ValueError) as error:
             name_error(error, "onax.numpy.sum")
             raise
-        found = lax.reduce_sum_p.bind(_strong(a), axes=axes, out_sharding=None)
-        return _keep(found, axes, a.shape) if keepdims else found
     try:
         return _reduce(
             "sum", a, axis, dtype, out, keepdims, initial, where, lax.reduce_sum, lax.add, 0, promote=promote_integers
