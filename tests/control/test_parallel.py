@@ -373,6 +373,15 @@ def test_moving_between_shardings():
         jax.reshard(X, P("x"))
 
 
+def test_places_beside_none():
+    place = NamedSharding(mesh(x=4), P("x"))
+    tree, places = {"a": None, "b": X}, {"a": None, "b": place}
+    same = lambda t: t
+    assert jax.jit(same, in_shardings=(places,), out_shardings=places)(tree)["b"].sharding == place
+    assert jax.jit(same, out_shardings=place)(tree)["b"].sharding == place
+    assert lax.with_sharding_constraint(tree, places)["b"].sharding == place
+
+
 def test_without_jit():
     with jax.disable_jit():
         assert np.array_equal(jax.pmap(lambda x: lax.psum(x, "i"), axis_name="i")(X), np.stack([X.sum(0)] * 4))

@@ -190,6 +190,14 @@ def test_is_leaf():
     assert (leaves, repr(treedef)) == ([None, 1, (2,)], "PyTreeDef([*, *, *])")
 
 
+@pytest.mark.parametrize("answer", [0, 1, []])
+@pytest.mark.parametrize("function", [tree.flatten, tree.leaves, tree.structure, tree.leaves_with_path])
+def test_is_leaf_answers_true_false_or_nothing(function, answer):
+    assert function([1], is_leaf=lambda x: None) == function([1])
+    with pytest.raises(ValueError, match="is_leaf predicate returned a non-boolean value"):
+        function([1], is_leaf=lambda x: answer)
+
+
 PATHS = [
     ({"a": [1, None, (2,)]}, ["['a'][0]", "['a'][2][0]"]),
     (Layer(1), [".w"]),

@@ -42,3 +42,22 @@ def test_number_of_segments_is_found_where_ids_are_known():
 def test_gradient():
     g = jax.grad(lambda d: jnp.sum(ops.segment_sum(d, IDS, 4) ** 2))(jnp.arange(6.0))
     np.testing.assert_array_equal(np.asarray(g), [4.0, 12.0, 4.0, 0.0, 0.0, 12.0])
+
+
+@pytest.mark.parametrize("count", [None, 0])
+def test_no_segments(count):
+    got = ops.segment_sum(jnp.ones((3, 2)), jnp.array([-1, -1, -1]), count)
+    assert got.shape == (0, 2)
+    assert jax.jit(lambda d, i: ops.segment_sum(d, i, 0))(jnp.ones((3, 2)), jnp.array([0, 1, 2])).shape == (0, 2)
+
+
+def test_booleans_choose_segments():
+    got = ops.segment_sum(jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([True, True]))
+    np.testing.assert_array_equal(np.asarray(got), [[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_one_id_for_each_row():
+    with pytest.raises(ValueError, match="broadcasting"):
+        ops.segment_sum(jnp.ones((2, 3)), jnp.array([[0, 1, 0], [1, 1, 2]]))
+    with pytest.raises(ValueError, match="zero-size array"):
+        ops.segment_max(jnp.ones(3), jnp.zeros(0, int))

@@ -29,7 +29,7 @@ from onax._core.shards import spread_over
 from onax._core.trace import typeof
 from onax._native import dispatch
 from onax._native.array import ArrayImpl
-from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from onax._prims.dot import dot_general_p
 from onax._prims.indexing import gather_p
 from onax._prims.misc import device_put_p
@@ -38,7 +38,7 @@ from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
 from onax._prims.slicing import dynamic_slice_p, slice_p
 from onax._prims.stacking import stack_p
-from onax._transforms.transfer import device_put, spread
+from onax._transforms.transfer import device_put, places_of_leaves
 
 # ---- rules: (axes of each dimension, for each operand; operand avals; result shape; params) -> axes of each dimension
 #
@@ -323,9 +323,7 @@ def stated(options, dynamic, staged):
     """The parameters of a `jit` equation that say where arguments and results lie; None where nothing was said."""
     params = {}
     if options.in_shardings is not None:
-        wanted = tree_leaves(
-            spread(resolve(options.in_shardings, "in_shardings"), dynamic), is_leaf=lambda x: x is None
-        )
+        wanted = places_of_leaves(resolve(options.in_shardings, "in_shardings"), tree_structure(dynamic))
         params["in_shardings"] = (*[None] * len(staged.hoisted), *wanted)
     if options.out_shardings is not None:
         params["out_shardings"] = tuple(_out_places(options.out_shardings, staged.out_tree))
@@ -333,14 +331,11 @@ def stated(options, dynamic, staged):
 
 
 def _in_places(in_shardings, dynamic):
-    return tree_leaves(spread(in_shardings, dynamic, "pjit in_shardings"), is_leaf=lambda x: x is None)
+    return places_of_leaves(in_shardings, tree_structure(dynamic), "pjit in_shardings")
 
 
 def _out_places(out_shardings, out_tree):
-    results = tree_unflatten(out_tree, [0] * out_tree.num_leaves)
-    return tree_leaves(
-        spread(resolve(out_shardings, "out_shardings"), results, "pjit out_shardings"), is_leaf=lambda x: x is None
-    )
+    return places_of_leaves(resolve(out_shardings, "out_shardings"), out_tree, "pjit out_shardings")
 
 
 def put_arguments(jitted, args, kwargs, in_shardings):
