@@ -35,7 +35,7 @@ def checkpoint(fun, *, prevent_cse=True, policy=None, static_argnums=(), static_
     no pass here merges the second computation with the first.  Raises NotImplementedError for `concrete`, which JAX
     has removed.
     """
-    check_callable(fun)
+    check_callable(fun, "checkpoint / remat")
     if concrete is not _NOT_GIVEN:
         raise NotImplementedError(
             "The `concrete` option to `jax.checkpoint` was removed in JAX v0.10.0. In its place use `static_argnums`."

@@ -14,7 +14,7 @@ class CustomFunction:
     kind = ""
 
     def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
-        check_callable(fun)
+        check_callable(fun, self.kind)
         functools.update_wrapper(self, fun)
         self.fun = fun
         self.nondiff_argnums = tuple(nondiff_argnums)

@@ -23,7 +23,7 @@ def custom_gradient(fun):
     `vjp(ct)` takes a tree like `out` and returns a tuple with one cotangent an argument (the cotangent itself for one
     argument that is an array).  What `vjp` closes over is kept from the forward pass.
     """
-    check_callable(fun)
+    check_callable(fun, "custom_gradient")
 
     def wrapped_fun(*args, **kwargs):
         out, _ = fun(*args, **kwargs)
@@ -71,7 +71,7 @@ def closure_convert(fun, *example_args):
     Only values that may carry a derivative are taken out: traced ones of inexact dtype.  The function accepts
     arguments of the structure, shapes and dtypes of the example; TypeError for another structure.
     """
-    check_callable(fun)
+    check_callable(fun, "closure_convert")
     leaves, in_tree = tree_flatten(example_args)
     _, avals = arrays_and_avals(leaves)
     flat = CheckedFlatFunction(fun, tree_structure((example_args, {})), "closure_convert")

@@ -28,7 +28,7 @@ class custom_vmap:
     """
 
     def __init__(self, fun):
-        check_callable(fun)
+        check_callable(fun, "custom_vmap or sequential_vmap")
         functools.update_wrapper(self, fun)
         self.fun = fun
         self.vmap_rule = None

@@ -108,7 +108,7 @@ def name_error(error, label, args=()):
         return
     text = "\n".join([str(error), *getattr(error, "__notes__", ())])
     avals = _types(args)
-    named = label.rpartition(".")[2] in text
+    named = re.search(rf"(?<![A-Za-z]){re.escape(label.rpartition('.')[2])}", text)
     complete = all(str(a.shape) in text or a.str_short() in text for a in avals)
     if not named or not (complete or _SHAPES.search(text) is None):
         types = ", ".join(a.str_short() for a in avals)

@@ -517,7 +517,7 @@ def isdtype(dtype, kind):
     own = np.dtype(dtype)
     for item in kind if isinstance(kind, tuple) else (kind,):
         if isinstance(item, (int, float, complex, list, dict)):
-            raise TypeError(f"Expected kind to be a dtype, string, or tuple; got kind={item!r}")
+            raise TypeError(f"isdtype: Expected kind to be a dtype, string, or tuple; got kind={item!r}")
         if isinstance(item, str) and item in _ISDTYPE_KINDS:
             if own in _ISDTYPE_KINDS[item]:
                 return True
@@ -525,9 +525,11 @@ def isdtype(dtype, kind):
         try:
             wanted = np.dtype(item)
         except TypeError:
+            if not isinstance(item, (str, type)):
+                raise TypeError(f"isdtype: Expected kind to be a dtype, string, or tuple; got kind={item!r}") from None
             raise ValueError(
-                f"Unrecognized kind={item!r} expected one of {list(_ISDTYPE_KINDS)}, or a compatible input for "
-                "jnp.dtype()"
+                f"isdtype: Unrecognized kind={item!r} expected one of {list(_ISDTYPE_KINDS)}, or a compatible input "
+                "for jnp.dtype()"
             ) from None
         if own == wanted:
             return True

@@ -49,12 +49,13 @@ def split_aux(out):
     return out
 
 
-def check_callable(fun):
-    """TypeError unless the argument is a function (and not a generator function)."""
+def check_callable(fun, name=""):
+    """TypeError unless the argument is a function (and not a generator function); `name`: of what takes it."""
+    where = f", in a call of {name}" if name else ""
     if not callable(fun):
-        raise TypeError(f"Expected a callable value, got {fun}")
+        raise TypeError(f"Expected a callable value, got {fun}{where}")
     if inspect.isgeneratorfunction(fun):
-        raise TypeError(f"Expected a function, got a generator function: {fun}")
+        raise TypeError(f"Expected a function, got a generator function: {fun}{where}")
 
 
 def fun_name(fun):

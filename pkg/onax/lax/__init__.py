@@ -354,9 +354,9 @@ _NAMED = (
     "all_gather all_to_all argmax argmin associative_scan betainc broadcast broadcast_like broadcast_shapes "
     "broadcast_to_rank collapse conj conv cumlogsumexp cummax cummin cumprod cumsum dot dynamic_index_in_dim "
     "dynamic_slice_in_dim dynamic_update_index_in_dim dynamic_update_slice_in_dim expand_dims full full_like "
-    "index_in_dim index_take integer_pow map optimization_barrier pmax pmean pmin pow ppermute psum psum_scatter pswapaxes reciprocal "
-    "reduce reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_window reduce_xor rev "
-    "slice_in_dim sort sort_key_val split stack tile top_k unstack"
+    "index_in_dim index_take integer_pow map optimization_barrier pmax pmean pmin pow ppermute psum psum_scatter "
+    "pswapaxes reciprocal reduce reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_window "
+    "reduce_xor rev slice_in_dim sort sort_key_val split stack tile top_k unstack"
 ).split()
 _STATIC = {
     "dynamic_index_in_dim": "axis keepdims allow_negative_indices",

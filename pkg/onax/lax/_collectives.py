@@ -8,7 +8,7 @@ from onax._core.axes import axis_size as size_of_axis
 from onax._core.axes import names_of, varying_is_checked
 from onax._core.trace import Tracer, as_array, typeof
 from onax._native.array import Array
-from onax._native.tree import tree_map
+from onax._native.tree import tree_flatten, tree_map
 from onax._prims.collectives import (
     all_gather_p,
     all_to_all_p,
@@ -64,6 +64,8 @@ def psum(x, axis_name, *, axis_index_groups=None):
     that is no tracer is the same everywhere: its sum is it times the size of the axis, and a Python number stays one.
     Raises NameError for a name that is not in scope.
     """
+    if not tree_flatten(x)[0]:
+        return x
     groups = _groups(axis_index_groups, axis_name)
     return tree_map(lambda leaf: _psum(leaf, axis_name, groups), x)
 
@@ -74,7 +76,7 @@ def _psum(x, axis_name, groups):
     if typeof(x).dtype == np.bool_:
         x = convert_element_type(x, np.int32)
     if positions:
-        x = reduce_sum(as_array(x), tuple(p % typeof(x).ndim for p in positions))
+        x = reduce_sum(as_array(x), tuple(_axis(p, typeof(x).ndim) for p in positions))
     if not names:
         return x
     size = _size(names, None, "psum" if traced else None)
@@ -117,6 +119,8 @@ def pmin(x, axis_name, *, axis_index_groups=None):
 
 
 def _extreme(x, axis_name, axis_index_groups, primitive, reduce):
+    if not tree_flatten(x)[0]:
+        return x
     groups = _groups(axis_index_groups, axis_name)
     names, positions = _split_names(axis_name)
     if names:
@@ -125,7 +129,7 @@ def _extreme(x, axis_name, axis_index_groups, primitive, reduce):
     def one(leaf):
         leaf = as_array(leaf)
         if positions:
-            leaf = reduce(leaf, tuple(p % leaf.ndim for p in positions))
+            leaf = reduce(leaf, tuple(_axis(p, leaf.ndim) for p in positions))
         if not names or not isinstance(leaf, Tracer):
             return leaf  # the same everywhere
         return primitive.bind(leaf, axes=names, axis_index_groups=groups)
@@ -167,6 +171,8 @@ def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, t
 
     The dimension has the size of the axis and is removed, or, if `tiled`, is a multiple of it and is cut.
     """
+    if not tree_flatten(x)[0]:
+        return x
     groups = _equal_groups(axis_index_groups, axis_name)
     names = names_of(axis_name)
     size = _size(names, groups)

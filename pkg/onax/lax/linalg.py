@@ -1,5 +1,6 @@
 """onax.lax.linalg: factorisations and solvers, without promotion, under JAX's names."""
 
+from onax._core.public import publish as _publish
 from onax._prims.linalg import (
     cholesky,
     cholesky_p,
@@ -39,3 +40,5 @@ from onax._prims.linalg_spectral import (
     tridiagonal_solve,
     tridiagonal_solve_p,
 )
+
+_publish(globals(), __name__, {})

@@ -89,11 +89,15 @@ def _xlogx_jvp(primals, tangents):
     return _xlogx(x), lax.mul(g, lax.add(lax.log(x), constant_like(x, 1)))
 
 
+def _refuse_complex(name, x):
+    if dtypes.is_complex(x.dtype):
+        raise ValueError(f"{name} does not support complex-valued inputs.")
+
+
 def entr(x):
     """-x * log(x); 0 at 0, -inf for negative x."""
     (x,) = promote_args_inexact("entr", x)
-    if dtypes.is_complex(x.dtype):
-        raise ValueError("entr does not support complex-valued inputs.")
+    _refuse_complex("entr", x)
     negative = lax.lt(x, constant_like(x, 0))
     return lax.select(negative, lax.full_like(x, -np.inf), lax.neg(_xlogx(x)))
 
@@ -101,8 +105,7 @@ def entr(x):
 def _p_log_ratio(name, p, q):
     """p * log(p / q) where both are positive, 0 for p = 0 <= q, inf elsewhere; and that first mask."""
     p, q = promote_args_inexact(name, p, q)
-    if dtypes.is_complex(p.dtype):
-        raise ValueError(f"{name} does not support complex-valued inputs.")
+    _refuse_complex(name, p)
     zero = constant_like(p, 0)
     both = lax.bitwise_and(lax.gt(p, zero), lax.gt(q, zero))
     none = lax.bitwise_and(lax.eq(p, zero), lax.ge(q, zero))
@@ -186,6 +189,7 @@ def betaln(a, b):
 def gammasgn(x):
     """The sign of the gamma function; NaN at its poles but 0."""
     (x,) = promote_args_inexact("gammasgn", x)
+    _refuse_complex("gammasgn", x)
     floor_x = lax.floor(x)
     sign = jnp.where(lax.rem(floor_x, constant_like(x, 2)) == 0, 1.0, -1.0).astype(x.dtype)
     sign = jnp.where(lax.bitwise_or(x >= 0, x == -np.inf), 1.0, sign)
@@ -196,12 +200,15 @@ def gammasgn(x):
 def gamma(x):
     """The gamma function."""
     (x,) = promote_args_inexact("gamma", x)
+    if dtypes.is_complex(x.dtype):
+        raise NotImplementedError("gamma of complex numbers is not supported; use scipy.special.gamma outside of onax")
     return gammasgn(x) * lax.exp(lax.lgamma(x))
 
 
 def beta(a, b):
     """The beta function, gamma(a) gamma(b) / gamma(a + b)."""
     a, b = promote_args_inexact("beta", a, b)
+    _refuse_complex("beta", a)
     return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * lax.exp(betaln(a, b))
 
 
@@ -216,7 +223,11 @@ def factorial(n, exact=False):
 def polygamma(n, x):
     """The derivative of order n of digamma at x."""
     check_arraylike("polygamma", n, x)
-    return lax.polygamma(*promote_args_inexact("polygamma", n, x))
+    if not dtypes.is_integer(dtypes.dtype(n)):
+        raise ValueError(f"Argument `n` to polygamma must be of integer type. Got dtype {dtypes.dtype(n)}.")
+    n, x = promote_args_inexact("polygamma", n, x)
+    _refuse_complex("polygamma", x)
+    return lax.polygamma(n, x)
 
 
 def zeta(x, q=None):
@@ -238,8 +249,8 @@ def multigammaln(a, d):
 
 
 def ndtri(p):
-    """The inverse of `ndtr`."""
-    (p,) = promote_args_inexact("ndtri", p)
+    """The inverse of `ndtr`; TypeError for other than float32 and float64."""
+    p = _of_plain_floats("ndtri", array_of("ndtri", p))
     return lax.mul(constant_like(p, np.sqrt(2)), _far_quantile(p))
 
 
@@ -262,7 +273,7 @@ def log_ndtr(x, series_order=3):
     order = operator.index(series_order)
     if not 0 <= order <= 30:
         raise ValueError("series_order must be in [0, 30].")
-    return _log_ndtr(_of_plain_floats("log_ndtr", array_of("log_ndtr", x)), order)
+    return _log_ndtr(_of_plain_floats("log_ndtr", jnp.asarray(x)), order)
 
 
 @partial(custom_jvp, nondiff_argnums=(1,))

@@ -110,8 +110,13 @@ def fiedler(a):
 def fiedler_companion(a):
     """A pentadiagonal matrix whose characteristic polynomial has the coefficients a."""
     (a,) = promote_dtypes_inexact(*arrays("fiedler_companion", a))
-    if a.ndim != 1:
-        raise ValueError("Input 'a' must be 1-D array.")
+    a = jnp.atleast_1d(a)
+    if not a.shape[-1]:
+        raise ValueError(f"fiedler_companion: the last axis of a has length 0 in shape {a.shape}")
+    return _vectorized("fiedler_companion", _fiedler_companion, a)
+
+
+def _fiedler_companion(a):
     if a.size <= 2:
         return -(a[1:] / a[0])[:, None] if a.size == 2 else jnp.zeros((0, 0), a.dtype)
     a = a / a[0]
@@ -132,18 +137,20 @@ def convolution_matrix(a, n, mode="full"):
     (a,) = arrays("convolution_matrix", a)
     n = operator.index(n)
     if n <= 0:
-        raise ValueError("n must be a positive integer.")
-    if a.ndim != 1 or a.size == 0:
-        raise ValueError("convolution_matrix expects a non-empty one-dimensional array")
+        raise ValueError("convolution_matrix: n must be a positive integer.")
+    if a.ndim < 1 or a.shape[-1] == 0:
+        raise ValueError(f"convolution_matrix expects non-empty vectors in the last axis, got shape {a.shape}")
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"Unrecognized mode {mode!r}")
-    m = a.shape[0]
-    whole = toeplitz(jnp.pad(a, (0, n - 1)), jnp.pad(a[:1], (0, n - 1)))
-    if mode == "full":
-        return whole
-    size = max(m, n) if mode == "same" else max(m, n) - min(m, n) + 1
+    m = a.shape[-1]
+    size = {"full": m + n - 1, "same": max(m, n), "valid": max(m, n) - min(m, n) + 1}[mode]
     start = (m + n - 1 - size) // 2
-    return whole[start : start + size]
+
+    def one(a):
+        whole = toeplitz(jnp.pad(a, (0, n - 1)), jnp.pad(a[:1], (0, n - 1)))
+        return whole if mode == "full" else whole[start : start + size]
+
+    return _vectorized("convolution_matrix", one, a)
 
 
 def _known(numbers, dtype=None):
@@ -151,15 +158,25 @@ def _known(numbers, dtype=None):
     return jnp.asarray(numbers, dtype=dtypes.scalar_dtype(float) if dtype is None else dtype)
 
 
+def _order(name, n):
+    """n as a Python integer.  Raises TypeError for another number."""
+    if not hasattr(n, "__index__"):
+        raise TypeError(f"{name}: n must be an integer, got {n!r}")
+    return int(n)
+
+
 def hilbert(n):
-    """The matrix of 1 / (i + j + 1)."""
+    """The matrix of 1 / (i + j + 1).  Raises TypeError for a negative n."""
+    n = _order("hilbert", n)
+    if n < 0:
+        raise TypeError(f"hilbert: n must not be negative, got {n}")
     i = np.arange(1, n + 1, dtype=np.float64)
     return _known(1 / (i[:, None] + i[None, :] - 1))
 
 
 def invhilbert(n):
     """The inverse of `hilbert(n)`, whose elements are integers."""
-    comb = math.comb
+    n, comb = max(0, _order("invhilbert", n)), math.comb
     rows = [
         [
             (-1) ** (i + j) * (i + j + 1) * comb(n + i, n - j - 1) * comb(n + j, n - i - 1) * comb(i + j, i) ** 2
@@ -174,6 +191,7 @@ def pascal(n, kind=None):
     """The matrix of binomial coefficients: "symmetric" (the default), "lower" or "upper"."""
     if kind not in (None, "symmetric", "lower", "upper"):
         raise ValueError(f"Expected kind to be on of: 'symmetric', 'lower', 'upper'. Got {kind!r}")
+    n = max(0, _order("pascal", n))
     lower = np.array([[math.comb(i, j) for j in range(n)] for i in range(n)], dtype=np.float64).reshape(n, n)
     if kind == "lower":
         return _known(lower)
@@ -184,6 +202,7 @@ def invpascal(n, kind=None):
     """The inverse of `pascal(n, kind)`."""
     if kind not in (None, "symmetric", "lower", "upper"):
         raise ValueError(f"Expected kind to be on of: 'symmetric', 'lower', 'upper'. Got {kind!r}")
+    n = max(0, _order("invpascal", n))
     signed = [[(-1) ** (i - j) * math.comb(i, j) if j <= i else 0 for j in range(n)] for i in range(n)]
     lower = np.array(signed, dtype=np.float64).reshape(n, n)
     if kind == "lower":
@@ -193,8 +212,9 @@ def invpascal(n, kind=None):
 
 def hadamard(n, dtype=int):
     """The matrix of 1 and -1 with orthogonal rows, for n a power of 2.  Raises ValueError for other n."""
+    n = _order("hadamard", n)
     if n < 1 or n & (n - 1):
-        raise ValueError("n must be a power of 2.")
+        raise ValueError(f"hadamard: n must be a positive power of 2; got {n}.")
     out = np.ones((1, 1))
     while out.shape[0] < n:
         out = np.block([[out, out], [out, -out]])
@@ -203,6 +223,9 @@ def hadamard(n, dtype=int):
 
 def helmert(n, full=False):
     """The orthogonal matrix that takes means of ever more numbers from the next; its first row only if `full`."""
+    n = _order("helmert", n)
+    if n < 1:
+        raise ValueError(f"helmert: n must be a positive integer; got {n}.")
     out = np.tril(np.ones((n, n)), -1) - np.diag(np.arange(n))
     out[0] = 1
     d = np.arange(n) * np.arange(1, n + 1)
@@ -230,6 +253,7 @@ def dft(n, scale=None, *, dtype=None):
     """The matrix of the discrete Fourier transform; scale: None, "sqrtn" or "n"."""
     if scale not in (None, "sqrtn", "n"):
         raise ValueError(f"scale must be None, 'sqrtn', or 'n'; {scale!r} is not valid.")
+    n = _order("dft", n)
     if dtype is None:
         dtype = dtypes.scalar_dtype(complex)
     out = np.exp(-2j * np.pi * (np.outer(np.arange(n), np.arange(n)) % max(n, 1)) / max(n, 1))

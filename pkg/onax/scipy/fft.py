@@ -6,6 +6,7 @@ Makhoul, "A fast cosine transform in one and two dimensions" (1980).
 import numpy as np
 
 from onax import numpy as jnp
+from onax._core.public import publish as _publish
 from onax._ground import dtypes
 from onax.numpy._promotion import array_of, canonical_axis, promote_dtypes_inexact
 
@@ -95,3 +96,6 @@ def dctn(x, type=2, s=None, axes=None, norm=None):
 def idctn(x, type=2, s=None, axes=None, norm=None):
     """`idct` along several axes, all by default."""
     return _over_axes(_backward, _checked("idctn", x, type, norm), s, axes, norm)
+
+
+_publish(globals(), __name__, {}, frozenset(globals()) - frozenset(__all__))

@@ -1,5 +1,6 @@
 """onax.scipy.linalg: factorisations, systems of equations, functions of matrices, special matrices."""
 
+from onax._core.public import publish as _publish
 from onax.scipy._linalg import (
     cho_factor,
     cho_solve,
@@ -44,3 +45,15 @@ from onax.scipy._special_matrices import (
     pascal,
     toeplitz,
 )
+
+_STATIC = {
+    "convolution_matrix": "n mode",
+    "dft": "n scale dtype",
+    "hadamard": "n dtype",
+    "helmert": "n full",
+    "hilbert": "n",
+    "invhilbert": "n",
+    "invpascal": "n kind",
+    "pascal": "n kind",
+}
+_publish(globals(), __name__, _STATIC)

@@ -4,6 +4,7 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
+from onax._core.public import publish as _publish
 from onax._ground import dtypes
 from onax.numpy._promotion import arrays, promote_dtypes_inexact
 
@@ -106,3 +107,6 @@ def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=N
     """`correlate` of matrices.  Raises NotImplementedError for other than zeros beyond the edges."""
     _two("correlate2d", in1, in2, boundary, fillvalue)
     return correlate(in1, in2, mode=mode, method="direct", precision=precision)
+
+
+_publish(globals(), __name__, {}, frozenset(globals()) - frozenset(__all__))

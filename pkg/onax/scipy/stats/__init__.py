@@ -1,5 +1,8 @@
 """onax.scipy.stats: distributions."""
 
+from types import ModuleType as _ModuleType
+
+from onax._core.public import publish as _publish
 from onax.scipy.stats import (
     bernoulli,
     beta,
@@ -23,3 +26,6 @@ from onax.scipy.stats import (
     t,
     uniform,
 )
+
+for _distribution in [x for x in globals().values() if isinstance(x, _ModuleType)]:
+    _publish(vars(_distribution), _distribution.__name__, {}, ("inside", "promoted"))

@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from onax import lax
 from onax import numpy as jnp
+from onax.numpy._promotion import arrays
+from onax.numpy._ufuncs import constant_like
 from onax.scipy import special
 from onax.scipy.stats._common import promoted
 
@@ -33,7 +36,7 @@ def logcdf(x, loc=0, scale=1):
 
 def ppf(q, loc=0, scale=1):
     """The inverse of `cdf`."""
-    q, loc, scale = promoted("norm.ppf", q, loc, scale)
+    q, loc, scale = arrays("norm.ppf", q, loc, scale)
     return special.ndtri(q) * scale + loc
 
 
@@ -51,4 +54,5 @@ def logsf(x, loc=0, scale=1):
 
 def isf(q, loc=0, scale=1):
     """The inverse of `sf`."""
-    return ppf(1 - jnp.asarray(q), loc, scale)
+    q, loc, scale = arrays("norm.isf", q, loc, scale)
+    return special.ndtri(lax.sub(constant_like(q, 1), q)) * scale + loc
