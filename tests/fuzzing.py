@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+import fuzzing_linalg
 from laws.samples.elementwise import BINARY, EXACT, UNARY
 from laws.sampling import ALL, BOOL, COMPLEXES, FLOATS, INTEGERS, Sample
 from onax import lax
@@ -287,6 +288,17 @@ def resampled(rng, base):
     return Sample(base.primitive, operands, base.params, exact=base.exact, sums=sums)
 
 
+def factored(p):
+    """Of linear algebra (`fuzzing_linalg.py`)."""
+
+    def drawer(rng):
+        base = rng.choice(real_samples(p))
+        operands, sums = fuzzing_linalg.drawn(rng, base, array, ordinary, moderate)
+        return Sample(p, operands, base.params, sums=sums, view=fuzzing_linalg.VIEWS.get(p.name))
+
+    return drawer
+
+
 DRAWERS = {
     **{p: elementwise(p, dtypes, 1) for p, dtypes, _ in UNARY},
     **{p: elementwise(p, dtypes, 2) for p, dtypes, _ in BINARY},
@@ -319,6 +331,7 @@ DRAWERS = {
     lax.scatter_mul_p: indexed(lax.scatter_mul_p, 1, 1),
     lax.scatter_min_p: indexed(lax.scatter_min_p, 1, 1),
     lax.scatter_max_p: indexed(lax.scatter_max_p, 1, 1),
+    **{p: factored(p) for p in fuzzing_linalg.DRAWN},
 }
 
 
@@ -335,4 +348,4 @@ def draw(rng, primitive):
 
 def with_operands(sample, operands):
     """A sample with other operands."""
-    return Sample(sample.primitive, operands, sample.params, exact=sample.exact, sums=sample.sums)
+    return Sample(sample.primitive, operands, sample.params, exact=sample.exact, sums=sample.sums, view=sample.view)

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fuzzing
+import fuzzing_linalg
 import onax as jax
 import oracle
 import oracle_requests
@@ -30,27 +31,69 @@ from test_oracle import ULPS_OF_JAX, decoded
 from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, finfo, is_float
 
 PRIMITIVES = fuzzing.primitives()
-LIVE_DRAWS = 60
+LIVE_DRAWS = 40
 
 
 def _beyond(limit):
-    return lambda x, *_: np.abs(x.astype(np.float64)) > limit
+    return lambda x, *_, **__: np.abs(x.astype(np.float64)) > limit
 
 
-def _anything(*operands):
+def _anything(*operands, **_):
     return np.ones((), bool)
 
 
-#   primitives, which comparison, the elements meant, the reason
+def _either_not_finite(*operands, **_):
+    return np.array(not all(np.isfinite(x).all() for x in operands))
+
+
+def _large_exponent(a, x, **_):
+    a, x = np.abs(a.astype(np.float64)), np.abs(x.astype(np.float64))
+    with np.errstate(all="ignore"):
+        size = np.maximum(a * np.abs(np.log(np.where(x > 0, x, 1))), np.maximum(a * np.abs(np.log(a + 1)), x))
+    return np.isfinite(size) & (size > 16)
+
+
+#   primitives, which comparison, the elements (or places along the first axes) meant, the reason
 EXEMPT = (
-    (("tanh",), "runtime", lambda x: np.abs(x.astype(np.float64)) < 1e-37,
+    (("tanh",), "runtime", lambda x, **_: np.abs(x.astype(np.float64)) < 1e-37,
      "the runtime's rational formula meets subnormal numbers next to the smallest normal one: 3e-6 off"),
     (("sinh", "cosh", "exp2"), "oracle", _beyond(8),
      "JAX multiplies by log 2 (or halves by adding -log 2) first, and is off by the size of the exponent"),
-    (("pow",), "oracle", lambda x, y: np.abs(y.astype(np.float64)) > 2.0**24,
+    (("pow",), "oracle", lambda x, y, **_: np.abs(y.astype(np.float64)) > 2.0**24,
      "JAX rounds integer exponents to the base's type: (-1) ** 2147483647 is 1"),
     (("lgamma", "digamma", "polygamma", "zeta"), "oracle", _anything,
      "JAX's formulas are less exact than ours, and NaN at poles and far arguments; test_oracle.py compares near 1"),
+    (("lu", "qr", "geqrf"), "both", fuzzing_linalg.not_finite,
+     "LAPACK's answer for NaN and infinities depends on the order of its operations; JAX documents none"),
+    (("householder_product", "ormqr"), "both", fuzzing_linalg.reflections_not_finite,
+     "zeros that are multiplied, or are not, by NaN and infinities"),
+    (("fft",), "both", _either_not_finite,
+     "a sum with infinities: which of its parts become NaN depends on the algorithm"),
+    (("tridiagonal_solve",), "both", fuzzing_linalg.hardly_solvable,
+     "the solution amplifies rounding errors by more than 1000"),
+    (("cholesky",), "both", fuzzing_linalg.hardly_definite,
+     "the smallest eigenvalue is within 0.001 of the largest from 0: rounding decides whether the matrix is definite"),
+    (("cholesky",), "both", fuzzing_linalg.infinite_beside_diagonal,
+     "infinity over infinity is NaN, or 0 where it was multiplied by the reciprocal; JAX has both, as LAPACK has"),
+    (("cholesky",), "oracle", fuzzing_linalg.lower_has_nan,
+     "in JAX NaN spreads as it is met; here the whole factor is NaN"),
+    (("eigh", "svd"), "oracle", fuzzing_linalg.not_finite,
+     "JAX: LAPACK's answer, part NaN (svd: none, it does not return); here NaN everywhere"),
+    (("schur", "cholesky_update"), "oracle", _either_not_finite,
+     "JAX: zeros below the diagonal of a Schur form of NaN, NaN below that of an updated factor; here the reverse"),
+    (("igamma",), "oracle", lambda a, x, **_: a == 0,
+     "JAX gives NaN for a = 0 and x > 0, where SciPy gives 1, and JAX's own igammac 0"),
+    (("igamma", "igammac"), "oracle", lambda a, x, **_: (a == np.inf) & (x >= 1),
+     "JAX gives NaN where a alone is infinite, but for x < 1 the limit, as SciPy does everywhere"),
+    (("igammac",), "oracle", lambda a, x, **_: x <= 1,
+     "JAX subtracts igamma from 1: 1e-5 off in float32 at (0.1, 0.9)"),
+    (("igamma_grad_a", "random_gamma_grad"), "oracle", lambda a, x, **_: np.abs(a) < 1e-30,
+     "JAX gives 0 at the smallest a, where the slope is minus the exponential integral of x: -0.2194 at x = 1"),
+    (("igamma", "igammac", "igamma_grad_a", "random_gamma_grad"), "oracle", _large_exponent,
+     "exp(a log x - x - log gamma(a)) loses the size of its terms: JAX is 4e-5 off in float32 at (127.5, 100), 1.5e-14 "
+     "at (0.5, 127.5); SciPy is not.  At (1e10, 1e10) JAX says 0.93 for 0.5, and 0 for the slope of huge samples"),
+    (("lu_pivots_to_permutation",), "oracle", fuzzing_linalg.outside,
+     "pivots that name no row: JAX's answer is no permutation; here the nearest row is meant"),
 )  # fmt: skip
 
 
@@ -87,14 +130,18 @@ def exempt(sample, comparison, shape):
     """Which elements of a result of this shape are not compared."""
     out = np.zeros(shape, bool)
     for names, where, condition, _ in EXEMPT:
-        if sample.primitive.name in names and where == comparison:
-            out = out | np.broadcast_to(condition(*sample.operands), shape)
+        if sample.primitive.name in names and where in (comparison, "both"):
+            meant = np.asarray(condition(*sample.operands, **sample.params))
+            out = out | np.broadcast_to(meant.reshape(meant.shape + (1,) * (len(shape) - meant.ndim)), shape)
     return out
 
 
 def compare(sample, got, want, comparison, what):
     """By the table of tolerances, as the sample says."""
     assert len(got) == len(want), what
+    if sample.view is not None:
+        with np.errstate(all="ignore"):
+            got, want = sample.view(*got), sample.view(*want)
     for g, w in zip(got, want):
         if g.shape == w.shape:
             g = np.where(exempt(sample, comparison, w.shape), w, g)
@@ -151,6 +198,8 @@ def check_with_jax(sample):
     """Eager agrees with real JAX, or JAX refuses."""
     operands = [without_subnormals(x) for x in sample.operands]
     sample = fuzzing.with_operands(sample, operands)
+    if sample.primitive.name == "svd" and not all(np.isfinite(x).all() for x in operands):
+        return  # JAX does not return from infinities
     answer = oracle.live().ask(oracle_requests.request_for(sample, "eager"))
     if "ok" in answer:
         out = sample.bind(*operands)
@@ -187,12 +236,9 @@ def check_program(program, constants):
 
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
-quick = settings(max_examples=1200, derandomize=True, database=None, **QUIET)
-deep = settings(max_examples=20000, **QUIET)
-numbers = st.randoms(use_true_random=False)
+DRAWN_BY = {"rng": st.randoms(use_true_random=False)}
 
 
-@given(rng=numbers, which=st.sampled_from(PRIMITIVES))
 def one_meaning(rng, which):
     """Of one application of a primitive."""
     with enable_x64(True):
@@ -200,7 +246,6 @@ def one_meaning(rng, which):
         check(sample, known_operands(rng, len(sample.operands)))
 
 
-@given(rng=numbers)
 def one_result(rng):
     """Of one program."""
     with enable_x64(True):
@@ -208,15 +253,23 @@ def one_result(rng):
         check_program(program, known_operands(rng, len(program["operands"])))
 
 
-@pytest.mark.parametrize("law", (one_meaning, one_result), ids=lambda f: f.__name__)
-def test_drawn(law):
-    quick(law)()
+#   law, what it is given, examples: always the same ones, and of the deep search
+LAWS = (
+    (one_meaning, {**DRAWN_BY, "which": st.sampled_from(PRIMITIVES)}, 1200, 20000),
+    (one_result, DRAWN_BY, 400, 10000),
+)
+over_laws = pytest.mark.parametrize("law, drawn, few, many", LAWS, ids=[law.__name__ for law, *_ in LAWS])
+
+
+@over_laws
+def test_drawn(law, drawn, few, many):
+    settings(max_examples=few, derandomize=True, database=None, **QUIET)(given(**drawn)(law))()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("law", (one_meaning, one_result), ids=lambda f: f.__name__)
-def test_drawn_deeply(law):
-    deep(law)()
+@over_laws
+def test_drawn_deeply(law, drawn, few, many):
+    settings(max_examples=many, database=None, **QUIET)(given(**drawn)(law))()
 
 
 @pytest.mark.parametrize("primitive", PRIMITIVES, ids=lambda p: p.name)

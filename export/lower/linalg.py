@@ -121,6 +121,23 @@ def _times(column, row, like):
     return ew.mul(_spread(column, like), _spread(row, like))
 
 
+def _nan_where(bad, x):
+    """x with NaN for every matrix, or vector, whose matrix in `bad` has an element."""
+    rank = len(bad.shape)
+    failed = reduce_or(bad, (rank - 2, rank - 1))
+    failed = broadcast_in_dim(failed, x.shape, tuple(range(rank - 2)))
+    return _where(failed, full_like(x, complex(np.nan, np.nan) if dtypes.is_complex(x.dtype) else np.nan), x)
+
+
+def _finite(x):
+    """(x with zeros for matrices that hold NaN or infinities, which would end the rotations of all; where they were)"""
+    size = _size(x)
+    bad = ew.bitwise_not(ew.lt(size, full_like(size, np.inf)))
+    rank = len(x.shape)
+    whole = broadcast_in_dim(reduce_or(bad, (rank - 2, rank - 1)), x.shape, tuple(range(rank - 2)))
+    return _where(whole, _zeros(x), x), bad
+
+
 # ---- cholesky ----
 
 
@@ -138,7 +155,9 @@ def _cholesky(x):
         pivot = _real(_take(of_column, j, -2))
         root = _where(ew.gt(pivot, _zeros(pivot)), ew.sqrt(pivot), full_like(pivot, np.nan))
         scaled = ew.div(of_column, _spread(_as(root, x.dtype), of_column))
-        scaled = _where(ew.ge(_along(scaled.shape, -2), j), scaled, _zeros(scaled))
+        under = ew.gt(_along(scaled.shape, -2), j)
+        top = ew.eq(_along(scaled.shape, -2), j)
+        scaled = _where(under, scaled, _where(top, _spread(_as(root, x.dtype), scaled), _zeros(scaled)))
         rest = ew.sub(rest, _times(scaled, adjoint(scaled), rest))
         return rest, _where(ew.eq(column, j), _spread(scaled, factor), factor)
 
@@ -235,7 +254,8 @@ def _lu_pivots_to_permutation(pivots, *, permutation_size):
     places = broadcasted_iota(I32, (*batch, permutation_size), len(batch))
 
     def step(j, order):
-        other = ew.eq(places, _spread(_take(pivots, j, -1), places))
+        pivot = ew.clamp(np.int32(0), _take(pivots, j, -1), np.int32(permutation_size - 1))
+        other = ew.eq(places, _spread(pivot, places))
         order_j, order_p = _take(order, j, -1), _total(_where(other, order, _zeros(order)), -1)
         return _where(ew.eq(places, j), _spread(order_p, order), _where(other, _spread(order_j, order), order))
 
@@ -538,6 +558,7 @@ def _ordered(values, descending, *columns):
 def _eigh(x, *, lower, sort_eigenvalues, subset_by_index, algorithm):
     if x.shape[-1] == 0:
         return x, full_like(_real(x), 0, shape=x.shape[:-1])
+    x, bad = _finite(tril(x) if lower else triu(x))
     half = tril(x, -1) if lower else triu(x, 1)
     middle = _real(diagonal(x))
     row, column = _along(x.shape, -2), _along(x.shape, -1)
@@ -545,7 +566,7 @@ def _eigh(x, *, lower, sort_eigenvalues, subset_by_index, algorithm):
     a = ew.add(ew.add(half, adjoint(half)), _where(ew.eq(row, column), spread, _zeros(x)))
     a, v = _rotated(a, lambda a: a, lambda a, turn: matmul(matmul(adjoint(turn), a, None), turn, None), False)
     w, v = _ordered(_real(diagonal(a)), False, v)
-    return v, w
+    return _nan_where(bad, v), _nan_where(bad, w)
 
 
 _in_loops(linalg_spectral.eigh_p, _eigh)
@@ -573,9 +594,10 @@ def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
         u = slice_in_dim(stacked_eye((*batch, m, m), x.dtype), 0, m if full_matrices else 0, axis=-1)
         s = full_like(_real(x), 0, shape=(*batch, 0))
         return (s, u, full_like(x, 0, shape=(*batch, 0, 0))) if compute_uv else (s,)
+    x, bad = _finite(x)
     s, scaled, v = _thin_svd(x)
     if not compute_uv:
-        return (s,)
+        return (_nan_where(bad, s),)
     axes = (*range(len(batch)), len(batch) + 1)
     largest = broadcast_in_dim(slice_in_dim(s, 0, 1, axis=-1), s.shape, tuple(range(len(s.shape))))
     small = ew.le(s, ew.mul(largest, _const(s, dtypes.finfo(s.dtype).eps / 8)))
@@ -586,7 +608,7 @@ def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
     taken = _where(broadcast_in_dim(small, u.shape, axes), slice_in_dim(q, 0, n, axis=-1), u)
     if full_matrices and m > n:
         taken = concatenate([taken, slice_in_dim(q, n, m, axis=-1)], len(batch) + 1)
-    return s, taken, adjoint(v)
+    return tuple(_nan_where(bad, y) for y in (s, taken, adjoint(v)))
 
 
 _in_loops(linalg_spectral.svd_p, _svd)

@@ -77,9 +77,27 @@ def _each(function, x, name):
     return tuple(outs) if many else outs[0]
 
 
+def _failed(out, bad):
+    """NaN for every matrix (or vector) of a stack that has an element of `bad`, matrices of the same stack."""
+    if not bad.any():
+        return out
+    bad = bad.any((-1, -2))
+    nan = complex(np.nan, np.nan) if out.dtype.kind == "c" else np.nan
+    return np.where(bad.reshape(bad.shape + (1,) * (out.ndim - bad.ndim)), out.dtype.type(nan), out)
+
+
+def _of_finite(function, x, read):
+    """A tuple of results of matrices, NaN for those with NaN or infinities in what is read: LAPACK may not return."""
+    bad = ~np.isfinite(read)
+    if not bad.any():
+        return function(x)
+    return tuple(_failed(out, bad) for out in function(np.where(bad.any((-1, -2), keepdims=True), x.dtype.type(0), x)))
+
+
 def cholesky(x):
-    """The lower factor, zeros above its diagonal; reads the lower triangle of x."""
-    return _each(np.linalg.cholesky, x, "cholesky")
+    """The lower factor, zeros above its diagonal; reads the lower triangle of x.  NaN in it makes all of it NaN."""
+    factor = _each(np.linalg.cholesky, x, "cholesky")
+    return _failed(factor, np.isnan(factor))
 
 
 # ---- triangular_solve ----
@@ -252,7 +270,11 @@ def ormqr(a, taus, c, *, left, transpose):
 
 def eigh(x, *, lower, sort_eigenvalues=True, subset_by_index=None, algorithm=None):
     """(eigenvectors, eigenvalues in ascending order) of the Hermitian matrix in one triangle of x."""
-    w, v = _each(lambda a: tuple(np.linalg.eigh(a, "L" if lower else "U")), x, "eigh")
+
+    def found(x):
+        return _each(lambda a: tuple(np.linalg.eigh(a, "L" if lower else "U")), x, "eigh")
+
+    w, v = _of_finite(found, x, np.tril(x) if lower else np.triu(x))
     return v, w
 
 
@@ -295,10 +317,10 @@ def _paired(v, imaginary):
 def svd(x, *, full_matrices, compute_uv, subset_by_index=None, algorithm=None):
     """(singular values in descending order, left vectors, right vectors), or the values alone."""
     if algorithm is not None and algorithm.name == "QR":
-        return _svd_by_qr(x, full_matrices, compute_uv)
+        return _of_finite(lambda x: _svd_by_qr(x, full_matrices, compute_uv), x, x)
     if not compute_uv:
-        return (_each(lambda a: np.linalg.svd(a, compute_uv=False), x, "svd"),)
-    u, s, vh = _each(lambda a: tuple(np.linalg.svd(a, full_matrices)), x, "svd")
+        return _of_finite(lambda x: (_each(lambda a: np.linalg.svd(a, compute_uv=False), x, "svd"),), x, x)
+    u, s, vh = _of_finite(lambda x: _each(lambda a: tuple(np.linalg.svd(a, full_matrices)), x, "svd"), x, x)
     return s, u, vh
 
 

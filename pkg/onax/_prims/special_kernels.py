@@ -10,7 +10,9 @@ from onax._ground import lazy
 
 _EPS = np.finfo(np.float64).eps
 _STEPS = 2000  # of the continued fraction: it converges slowly just above the mean alone
+_TERMS = 10000  # of the series: enough for a up to 10^6, wherever x is; beyond it is cut off where x is next to a
 _LARGE = 1 / _EPS
+_FAR_OFF = 1e100
 
 
 def _series(a, x):
@@ -19,12 +21,14 @@ def _series(a, x):
     here = np.arange(x.size)
     r, c, dc = a.copy(), np.ones_like(x), np.zeros_like(x)
     s, ds = total.copy(), slope.copy()
-    while here.size:
+    for count in range(_TERMS):
+        if not here.size:
+            break
         r = r + 1
         dc = (dc - c / r) * (x / r)
         c = c * (x / r)
         s, ds = s + c, ds + dc
-        going = np.abs(dc) > _EPS * np.abs(ds)
+        going = (np.abs(dc) > _EPS * np.abs(ds)) & (count < _TERMS - 1)
         done = ~going
         if done.any():
             total[here[done]], slope[here[done]] = s[done], ds[done]
@@ -64,15 +68,21 @@ def _fraction(a, x):
     return total, slope
 
 
+def _far_off(a, x):
+    """The first term of what _fraction gives, where its numerators overflow."""
+    return 1 / x, np.zeros_like(x)
+
+
 def _slopes(a, x, of_sample):
     """The slope in a of P(a, x), or of the x at which P is what it is; a and x are float64 of one shape of rank 1."""
     special = lazy.scipy_special
     out = np.full_like(x, np.nan)
     fine = (a > 0) & (x >= 0) & np.isfinite(a) & np.isfinite(x)
-    out[fine & (x == 0)] = 0.0
+    out[(a > 0) & (x == 0)] = 0.0
     far = fine & (x > 1) & (x > a)
     near = fine & (x > 0) & ~far
-    for where, method, shift in ((near, _series, 1), (far, _fraction, 0)):
+    out_of_reach = far & (x > _FAR_OFF) & (x * _EPS > a)
+    for where, method, shift in ((near, _series, 1), (far & ~out_of_reach, _fraction, 0), (out_of_reach, _far_off, 0)):
         b, y = a[where], x[where]
         s, ds = method(b, y)
         slope = ds + s * (np.log(y) - special.psi(b + shift))
@@ -80,7 +90,7 @@ def _slopes(a, x, of_sample):
             out[where] = -slope * (y / b) if shift else slope * y
         else:
             weight = np.exp(b * np.log(y) - y - special.gammaln(b + shift))
-            out[where] = slope * weight if shift else -slope * weight
+            out[where] = np.where(weight == 0, 0, slope * weight if shift else -slope * weight)
     return out
 
 
@@ -106,7 +116,10 @@ def random_gamma_grad(a, x):
 
 
 def igamma(a, x):
-    """The regularized lower incomplete gamma function; NaN where a < 0, x < 0, both are 0, or a alone is infinite."""
+    """The regularized lower incomplete gamma function.
+
+    NaN where a < 0, x < 0, or both are 0; as x alone, a alone being infinite means the limit.
+    """
     return _incomplete(lazy.scipy_special.gammainc, a, x)
 
 
@@ -117,7 +130,7 @@ def igammac(a, x):
 
 def _incomplete(function, a, x):
     out = function(a, x)
-    nan = (a < 0) | (x < 0) | ((a == 0) & (x == 0)) | (np.isinf(a) & ~np.isinf(x))
+    nan = (a < 0) | (x < 0) | ((a == 0) & (x == 0))
     certain = np.isinf(x) & np.isinf(a) & (a > 0) & (x > 0)
     out = np.where(certain, function(1.0, np.inf), out)
     return np.where(nan, np.nan, out).astype(x.dtype)
