@@ -124,7 +124,7 @@ def _static_places(obj, n, axis):
         if places.shape != (n,):
             raise ValueError(
                 "np.delete(arr, obj): for boolean indices, obj must be one-dimensional with length matching specified "
-                f"axis. Got {places.shape}"
+                "axis."
             )
         return np.flatnonzero(places)
     return places
@@ -165,9 +165,7 @@ def insert(arr, obj, values, axis=None):
     values = lax.broadcast_to_rank(values, arr.ndim)
     places = _static_places(obj, n, axis)
     if places.ndim > 1:
-        raise ValueError(
-            f"jnp.insert(): obj must be a slice, a one-dimensional array, or a scalar; got shape {places.shape}"
-        )
+        raise ValueError(f"jnp.insert(): obj must be a slice, a one-dimensional array, or a scalar; got {places}")
     if places.ndim == 0 and values.ndim:
         order = [*range(1, axis + 1), 0, *range(axis + 1, arr.ndim)]
         values = lax.transpose(values, order) if values.ndim == arr.ndim and np.ndim(obj) == 0 else values

@@ -11,6 +11,7 @@ from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax.numpy._arithmetic import power
 from onax.numpy._convolution import convolve
+from onax.numpy._creation import broadcast_to
 from onax.numpy._decompositions import eigvals
 from onax.numpy._editing import trim_zeros
 from onax.numpy._products import dot, outer
@@ -24,16 +25,15 @@ from onax.numpy._where import where
 
 def _padded(x, n):
     """Zeros in front, up to n coefficients."""
-    missing = n - x.shape[0]
-    if not missing:
-        return x
-    return lax.pad(x, x.dtype.type(0), [(missing, 0, 0)])
+    return lax.pad(x, x.dtype.type(0), [(n - x.shape[0], 0, 0)])
 
 
 def _equal_lengths(name, a1, a2):
     check_arraylike(name, a1, a2)
     a1, a2 = promote_dtypes(a1, a2)
     n = max(a1.shape[0], a2.shape[0])
+    if a1.shape[0] == a2.shape[0]:
+        return a1, broadcast_to(a2, a1.shape)
     return _padded(a1, n), _padded(a2, n)
 
 
@@ -138,6 +138,8 @@ def polyint(p, m=1, k=None):
     m = concrete_or_error(operator.index, m, "'m' argument of jnp.polyint")
     k = 0 if k is None else k
     check_arraylike("polyint", p, k)
+    if not np.ndim(p):
+        raise TypeError(f"polyint: the polynomial must have rank 1, got a scalar: {p}")
     p, k = promote_dtypes_inexact(p, k)
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")

@@ -132,11 +132,6 @@ def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
         raise ValueError("condition must be a 1D array")
     a = array_of("compress", a)
     a = ravel(a) if axis is None else moveaxis(a, axis, 0)
-    if size is not None and not 0 <= size <= a.shape[0]:
-        raise ValueError(
-            "size must be positive and not greater than the size of the array axis; got "
-            f"size={size} for a.shape[axis]={a.shape[0]}"
-        )
     rest, n = condition.shape[0] - a.shape[0], a.shape[0]
     if rest > 0:
         extra = lax.slice(condition, (n,), (n + rest,))
@@ -145,6 +140,11 @@ def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
         condition = lax.slice(condition, (0,), (n,))
     elif rest < 0:
         a = lax.slice_in_dim(a, 0, condition.shape[0], axis=0)
+    if size is not None and not 0 <= size <= a.shape[0]:
+        raise ValueError(
+            "size must be positive and not greater than the size of the array axis; got "
+            f"size={size} for a.shape[axis]={a.shape[0]}"
+        )
     (places,) = nonzero(condition, size=size)
     picked = take_places(a, places, 0)
     if size is not None:
