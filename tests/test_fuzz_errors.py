@@ -13,6 +13,7 @@ import gzip
 import importlib
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,12 @@ def test_all_errors_are_those_of_jax(room, monkeypatch):
 def test_most_calls_are_settled():
     known = json.loads(DEVIATIONS.read_text())
     assert sum(map(len, known.values())) < 0.02 * sum(map(len, RECORDED.values()))
+
+
+@pytest.mark.parametrize("row", fuzzing_errors.REASONS, ids=lambda row: f"{row[0]} {row[1]}")
+def test_reasons_are_of_recorded_calls(row):
+    names, calls = map(re.compile, row[:2])
+    assert any(names.fullmatch(name) and any(map(calls.fullmatch, RECORDED[name])) for name in RECORDED)
 
 
 def main():
