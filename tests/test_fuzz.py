@@ -32,6 +32,8 @@ from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, finfo, is
 
 PRIMITIVES = fuzzing.primitives()
 LIVE_DRAWS = 40
+# igamma_grad_a(1, 1) is -0.43172971063489870: here ...710 (27 ulp off), in JAX ...156 (52 ulp off).
+DRAWN_ULPS_OF_JAX = {**ULPS_OF_JAX, "igamma_grad_a": 160}
 
 
 def _beyond(limit):
@@ -151,7 +153,7 @@ def compare(sample, got, want, comparison, what):
             terms, size = sample.sums
             assert_sum(g, w, terms, size(*sample.operands), what)
         else:
-            ulps = ULPS_OF_JAX.get(sample.primitive.name, ULPS) if comparison == "oracle" else ULPS
+            ulps = DRAWN_ULPS_OF_JAX.get(sample.primitive.name, ULPS) if comparison == "oracle" else ULPS
             assert_ulps(g, w, ulps, what=what)
 
 

@@ -46,6 +46,8 @@ def _fraction(a, x):
     total, slope = f.copy(), df.copy()
     here = np.arange(x.size)
     for count in range(1, _STEPS + 1):
+        if not here.size:
+            break
         y, z = y + 1, z + 2
         yc = y * count
         p, q = p1 * z - p2 * yc, q1 * z - q2 * yc
@@ -63,8 +65,6 @@ def _fraction(a, x):
         if done.any():
             here, y, z, f, df = (v[going] for v in (here, y, z, f, df))
             p2, q2, p1, q1, dp2, dq2, dp1, dq1 = (v[going] for v in (p2, q2, p1, q1, dp2, dq2, dp1, dq1))
-            if not here.size:
-                break
     return total, slope
 
 
