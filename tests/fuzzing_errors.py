@@ -169,6 +169,78 @@ REASONS = (
         "accepted, TypeError in JAX",
         "elements of a known array stay known while tracing; JAX traces them, and its tile takes no traced counts",
     ),
+    (
+        "numpy\\.array_(repr|str)",
+        ".*",
+        "AttributeError by accident|ConcretizationTypeError, TypeError in JAX",
+        "NumPy's own function, in both packages",
+    ),
+    (
+        "numpy\\.unwrap",
+        "2|-7|1.5|s",
+        "accepted, IndexError in JAX",
+        "a scalar has no neighbours to differ from",
+    ),
+    (
+        "lax\\.psum_scatter",
+        ".* (2|-7|tuple)",
+        "NameError, ValueError in JAX",
+        "integers name no axis here; JAX takes them for axes of a number of its own",
+    ),
+    (
+        "nn\\.dot_product_attention",
+        "f .*",
+        "ValueError, (TypeError|accepted) in JAX",
+        "a query of rank 2 is refused; JAX lets it through, though it documents ranks 3 and 4",
+    ),
+    (
+        "ad_checkpoint\\.checkpoint_name",
+        ".*",
+        "TypeError, accepted in JAX",
+        "what cannot be a name is refused outside of a trace too",
+    ),
+    (
+        "experimental\\.checkify\\.checkify",
+        ".*",
+        "TypeError, accepted in JAX",
+        "what is no set of errors is refused where it is given; JAX fails later, in the first call",
+    ),
+    (
+        "scipy\\.linalg\\.hadamard",
+        "1.5",
+        "TypeError, ValueError in JAX",
+        "a fraction is never a count here",
+    ),
+    (
+        "scipy\\.linalg\\.hessenberg",
+        "e",
+        "TypeError, accepted in JAX",
+        "an empty vector is no matrix; JAX looks at its size first",
+    ),
+    (
+        "scipy\\.signal\\..*",
+        "[Tf] g",
+        "accepted, ValueError in JAX",
+        "only the mode 'valid' needs one array within the other, as in SciPy",
+    ),
+    (
+        "scipy\\.signal\\..*",
+        "[Tf] O",
+        "TypeError, ValueError in JAX",
+        "objects are refused before ranks are compared",
+    ),
+    (
+        "scipy\\.signal\\.fftconvolve",
+        ".*axes=twice|i e",
+        "ValueError, accepted in JAX",
+        "an axis twice, or nothing to convolve with: JAX gives numbers without a meaning",
+    ),
+    (
+        "scipy\\.stats\\.bernoulli\\.cdf",
+        ".*",
+        "ValueError, TypeError in JAX",
+        "shapes that do not broadcast are a ValueError in functions of NumPy; JAX happens to use an operation of lax",
+    ),
 )
 
 

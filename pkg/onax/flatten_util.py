@@ -6,6 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
+from onax._core.public import publish as _publish
 from onax._native.tree import tree_flatten, tree_unflatten
 
 
@@ -40,3 +41,6 @@ def _unravel(tree, kinds, dtype, flat):
 
 
 __all__ = ["ravel_pytree"]
+
+
+_publish(globals(), __name__, {}, frozenset(globals()) - {"ravel_pytree"})

@@ -8,7 +8,7 @@ there is one memory here.
 from collections import namedtuple
 
 from onax._core.rules import linear
-from onax._core.trace import Tracer
+from onax._native.array import Array
 from onax._native.dispatch import Primitive
 from onax._native.tree import tree_map
 from onax._prims.conv import conv_general_dilated_p
@@ -62,7 +62,7 @@ name_p.jvp = _name_jvp
 
 def checkpoint_name(x, name):
     """The tree itself, whose arrays policies such as `save_only_these_names` know by the name."""
-    if name.__hash__ is None or isinstance(name, Tracer):
+    if name.__hash__ is None or isinstance(name, Array):
         raise TypeError(f"checkpoint_name: a name is a string or another value with a hash, got {type(name)}")
     return tree_map(lambda leaf: name_p.bind(leaf, name=name), x)
 

@@ -25,6 +25,8 @@ class named_scope(contextlib.ContextDecorator):
 
 def named_call(fun, *, name=None):
     """The function as a part of the program called `name` (by default, after itself)."""
+    if not callable(fun):
+        raise TypeError(f"named_call: Expected a callable value, got {fun!r}")
     scope = named_scope(getattr(fun, "__name__", type(fun).__name__) if name is None else name)
 
     @functools.wraps(fun)

@@ -325,8 +325,7 @@ def typeof(x):
     if isinstance(x, (np.ndarray, np.generic)):
         if x.dtype.kind in "OSUMm":
             raise TypeError(
-                f"Argument of type {kind} with dtype {x.dtype} is not a valid JAX array type. Only arrays of numeric "
-                "types are supported by JAX."
+                f"Dtype {x.dtype} is not a valid JAX array type. Only arrays of numeric types are supported by JAX."
             )
         return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype))
     if isinstance(x, Zero):

@@ -666,6 +666,8 @@ def checkify(f, errors=user_checks):
     (`float_checks`, `automatic_checks`, `all_checks`).  The result may be jitted, mapped, differentiated and scanned.
     Raises ValueError for while loops whose condition is mapped.
     """
+    if not isinstance(errors, (frozenset, set, tuple, list)):
+        raise TypeError(f"checkify: errors is a set of kinds of errors, got {errors!r}")
     enabled = frozenset(errors)
 
     @functools.wraps(f, updated=())

@@ -96,7 +96,11 @@ def _weights(given, wanted, scale, translation, kernel, antialias):
 
 
 def _method(method):
-    return ResizeMethod.from_string(method) if isinstance(method, str) else method
+    if isinstance(method, str):
+        return ResizeMethod.from_string(method)
+    if not isinstance(method, ResizeMethod):
+        raise TypeError(f"resize: method is a name or a ResizeMethod, got {method!r}")
+    return method
 
 
 def _resampled(x, shape, dims, scale, translation, kernel, antialias, precision):

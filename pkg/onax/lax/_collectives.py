@@ -49,6 +49,12 @@ def _size(axis_name, groups, operation=None):
     return size_of_axis(axis_name, operation) if groups is None else len(groups[0])
 
 
+def _check_hash(operation, axis_name):
+    """TypeError for what cannot be the name of an axis."""
+    if axis_name.__hash__ is None or isinstance(axis_name, Array):
+        raise TypeError(f"{operation}: the name of an axis must have a hash, got {type(axis_name)}")
+
+
 def _split_names(axis_name):
     """(named axes, positional axes) of an axis name."""
     names = names_of(axis_name)
@@ -121,6 +127,7 @@ def pmin(x, axis_name, *, axis_index_groups=None):
 def _extreme(x, axis_name, axis_index_groups, primitive, reduce):
     if not tree_flatten(x)[0]:
         return x
+    _check_hash(primitive.name, axis_name)
     groups = _groups(axis_index_groups, axis_name)
     names, positions = _split_names(axis_name)
     if names:
@@ -173,6 +180,7 @@ def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, t
     """
     if not tree_flatten(x)[0]:
         return x
+    _check_hash("psum_scatter", axis_name)
     groups = _equal_groups(axis_index_groups, axis_name)
     names = names_of(axis_name)
     size = _size(names, groups)

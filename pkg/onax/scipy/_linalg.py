@@ -26,6 +26,15 @@ def _inexact(name, *args):
     return promote_dtypes_inexact(*args)
 
 
+def _converted(name, *args):
+    """The arguments, lists too, as matrices or stacks of them, of one floating or complex dtype."""
+    args = promote_dtypes_inexact(*map(jnp.asarray, args))
+    for x in args:
+        if x.ndim < 2:
+            raise TypeError(f"Input 0 to {name} must have rank at least 2, but got shape={x.shape}")
+    return args
+
+
 # ---- factorisations ----
 
 
@@ -69,7 +78,7 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 
 def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
     """(U, s, Vh), or s alone; see `jnp.linalg.svd`."""
-    out = jnp.linalg.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
+    out = jnp.linalg.svd(jnp.asarray(a), full_matrices=full_matrices, compute_uv=compute_uv)
     return tuple(out) if compute_uv else out
 
 
@@ -117,7 +126,7 @@ def _lu_factor(a):
 
 def lu_factor(a, overwrite_a=False, check_finite=True):
     """(lu, pivots): both triangular factors in one array, and the rows exchanged, for `lu_solve`."""
-    return _lu_factor(*_inexact("lu_factor", a))
+    return _lu_factor(*_converted("lu_factor", a))
 
 
 @staged("lu_solve", static_argnames=("trans",))
@@ -147,7 +156,7 @@ def _lu(a, permute_l):
 
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
     """(P, L, U) with a = P L U, or (P L, U) with permute_l."""
-    return _lu(*_inexact("lu", a), permute_l=permute_l)
+    return _lu(*_converted("lu", a), permute_l=permute_l)
 
 
 @staged("qr", static_argnames=("mode", "pivoting"))
@@ -160,7 +169,7 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
     """(Q, R), with pivoting also the order of the columns; mode "full", "economic" or "r" (without Q: a tuple of R)."""
     if mode not in ("full", "r", "economic"):
         raise ValueError(f"Unsupported QR decomposition mode '{mode}'")
-    return _qr(*_inexact("qr", a), mode=mode, pivoting=pivoting)
+    return _qr(*_converted("qr", a), mode=mode, pivoting=pivoting)
 
 
 def schur(a, output="real"):
@@ -176,6 +185,8 @@ def schur(a, output="real"):
 def hessenberg(a, *, calc_q=False, overwrite_a=False, check_finite=True):
     """The Hessenberg form H of square matrices, with calc_q (H, Q): a = Q H Q^H."""
     (a,) = _inexact("hessenberg", a)
+    if a.ndim < 2:
+        raise TypeError(f"Input 0 to hessenberg must have rank at least 2, but got shape={a.shape}")
     require_square("hessenberg", a)
     n = a.shape[-1]
     if n == 0:
@@ -434,7 +445,7 @@ def polar(a, side="right", *, method="qdwh", eps=None, max_iterations=None):
     m, n = a.shape
     if method == "qdwh" and ((side == "right" and m < n) or (side == "left" and m > n)):
         raise NotImplementedError(f"method='qdwh' needs {'m >= n' if side == 'right' else 'm <= n'}; use method='svd'.")
-    w, s, vh = jnp.linalg.svd(a, full_matrices=False)
+    w, s, vh = jnp.linalg.svd(jnp.asarray(a), full_matrices=False)
     u = jnp.matmul(w, vh)
     if side == "right":
         return u, jnp.matmul(adjoint(vh) * s.astype(u.dtype), vh)
@@ -445,7 +456,10 @@ def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a
     """(c Q, R), or (Q c, R) for mode "left", with pivoting also the order of the columns."""
     if mode not in ("left", "right"):
         raise ValueError(f"Mode argument should be either 'left' or 'right' but got {mode!r}")
-    a, c = _inexact("qr_multiply", a, c)
+    a, c = promote_dtypes_inexact(jnp.asarray(a), jnp.asarray(c))
+    inner = min(a.shape[-2:]) if mode == "left" else a.shape[-2] if a.ndim > 1 else None
+    if a.ndim > 1 and (c.ndim < 1 or c.shape[-2 if mode == "left" and c.ndim > 1 else -1] != inner):
+        raise ValueError(f"qr_multiply: shapes do not fit for mode {mode!r}: a {a.shape}, c {c.shape}")
     q, r, *order = factors.qr(a, full_matrices=False, pivoting=pivoting)
     q = jnp.conj(q) if conjugate else q
     left, right = (q, c) if mode == "left" else (c, q)

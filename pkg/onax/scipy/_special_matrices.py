@@ -47,7 +47,10 @@ def hankel(c, r=None):
     """The matrix with constant antidiagonals whose first column is c and last row r (zeros by default)."""
     check_arraylike("hankel", c)
     r = jnp.zeros_like(c) if r is None else r
-    c, r = (jnp.atleast_1d(x) for x in promote_dtypes(*arrays("hankel", c, r)))
+    c, r = promote_dtypes(*arrays("hankel", c, r))
+    for name, x in (("c", c), ("r", r)):
+        if x.ndim < 1:
+            raise ValueError(f"hankel: {name} must be at least 1-dimensional, got a scalar.")
 
     def one(c, r):
         both = jnp.concatenate([c, r[1:]])
@@ -237,10 +240,10 @@ def helmert(n, full=False):
 def leslie(f, s):
     """The matrix of a population's growth: fecundities f in the first row, survival s below the diagonal."""
     f, s = promote_dtypes(*arrays("leslie", f, s))
-    if f.shape[-1] != s.shape[-1] + 1:
+    if f.ndim < 1 or s.ndim < 1 or f.shape[-1] != s.shape[-1] + 1:
         raise ValueError(
-            "Incorrect lengths for f and s. Length of s along the last axis must be one less than the length of f. Got "
-            f"{f.shape[-1]} and {s.shape[-1]}"
+            "leslie: Incorrect lengths for f and s. The last axis of s must be one shorter than that of f. "
+            f"Got shapes {f.shape} and {s.shape}"
         )
 
     def one(f, s):

@@ -3,31 +3,40 @@
 Makhoul, "A fast cosine transform in one and two dimensions" (1980).
 """
 
+import operator
+
 import numpy as np
 
+from onax import lax
 from onax import numpy as jnp
 from onax._core.public import publish as _publish
 from onax._ground import dtypes
+from onax._native.array import Array
 from onax.numpy._promotion import array_of, canonical_axis, promote_dtypes_inexact
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
 
 
 def _checked(name, x, type, norm):
+    if isinstance(type, Array) and type.ndim:
+        raise ValueError(f"{name}: type must be an integer, got an array of shape {type.shape}")
     if type != 2:
         raise NotImplementedError(f"{name}: only type 2 is implemented")
-    if norm not in (None, "backward", "ortho"):
+    if not (norm is None or (isinstance(norm, str) and norm in ("backward", "ortho"))):
         raise ValueError(f"{name}: norm must be None, 'backward' or 'ortho', got {norm!r}")
     (x,) = promote_dtypes_inexact(array_of(name, x))
-    if dtypes.is_complex(x.dtype):
-        raise ValueError(f"{name} takes real numbers, got {x.dtype}")
     return x
 
 
 def _sized(x, n, axis):
     """x cut, or filled with zeros, to n along an axis."""
-    if n is None or n == x.shape[axis]:
+    if n is None:
         return x
+    if not hasattr(n, "__index__") or (isinstance(n, Array) and n.ndim):
+        raise TypeError(f"the length n must be an integer, got {n!r}")
+    n = operator.index(n)
+    if n < 0:
+        raise ValueError(f"the length n must not be negative, got {n}")
     widths = [(0, max(0, n - d)) if i == axis else (0, 0) for i, d in enumerate(x.shape)]
     return jnp.pad(x[(slice(None),) * axis + (slice(0, n),)], widths)
 
@@ -63,7 +72,12 @@ def _backward(x, norm):
 
 def _along(function, x, n, axis, norm):
     axis = canonical_axis(axis, x.ndim)
+    if dtypes.is_complex(x.dtype):
+        parts = (_along(function, part, n, axis, norm) for part in (x.real, x.imag))
+        return lax.complex(*parts)
     x = _sized(x, n, axis)
+    if not x.shape[axis]:
+        raise TypeError(f"the axis {axis} to transform has length 0 in shape {x.shape}")
     return jnp.moveaxis(function(jnp.moveaxis(x, axis, -1), norm), -1, axis)
 
 
@@ -81,8 +95,18 @@ def idct(x, type=2, n=None, axis=-1, norm=None):
 
 
 def _over_axes(function, x, s, axes, norm):
+    if s is not None:
+        s = (s,) if isinstance(s, int) else tuple(s)
+        if len(s) > x.ndim:
+            raise ValueError(f"s must have at most x.ndim ({x.ndim}) elements, got {len(s)}")
     if axes is None:
         axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
+    axes = (axes,) if isinstance(axes, int) else tuple(axes)
+    axes = tuple(canonical_axis(axis, x.ndim) for axis in axes)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"repeated axis: {axes}")
+    if s is not None and len(s) != len(axes):
+        raise ValueError(f"s and axes have different lengths: {s}, {axes}")
     for i, axis in enumerate(axes):
         x = _along(function, x, None if s is None else s[i], axis, norm)
     return x

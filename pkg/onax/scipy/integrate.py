@@ -1,3 +1,3 @@
 """onax.scipy.integrate: integration of samples."""
 
-from onax.numpy._statistics import trapezoid
+from onax.numpy import trapezoid

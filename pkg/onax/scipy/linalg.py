@@ -53,6 +53,9 @@ _STATIC = {
     "helmert": "n full",
     "hilbert": "n",
     "invhilbert": "n",
+    "lu": "permute_l overwrite_a check_finite",
+    "lu_factor": "overwrite_a check_finite",
+    "svd": "full_matrices compute_uv overwrite_a check_finite lapack_driver",
     "invpascal": "n kind",
     "pascal": "n kind",
 }

@@ -13,10 +13,10 @@ __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve"]
 
 def _operands(name, in1, in2, mode):
     if mode not in ("full", "same", "valid"):
-        raise ValueError(f"mode must be one of ['full', 'same', 'valid'], got {mode!r}")
+        raise ValueError(f"{name}: mode must be one of ['full', 'same', 'valid'], got {mode!r}")
     in1, in2 = promote_dtypes_inexact(*arrays(name, in1, in2))
     if in1.ndim != in2.ndim:
-        raise ValueError("in1 and in2 must have the same number of dimensions")
+        raise ValueError(f"{name}: in1 and in2 must have the same number of dimensions")
     if in1.size == 0 or in2.size == 0:
         raise ValueError(f"zero-size arrays not supported in {name}.")
     return in1, in2
