@@ -446,7 +446,14 @@ def _tridiagonal_solve(dl, d, du, b, *, perturb_singular):
         spread = broadcast_in_dim(diag, shape, tuple(range(len(d.shape))))
         a = _where(ew.eq(ew.add(row, np.int32(shift)), column), spread, a)
     both, _, order = linalg.lu(a)
-    return linalg.lu_solve(both, order, b)
+    zero = ew.bitwise_and(ew.eq(row, column), ew.eq(both, _zeros(both)))
+    if not perturb_singular:
+        return _nan_where(zero, linalg.lu_solve(both, order, b))
+    info, batch = dtypes.finfo(d.dtype), tuple(range(len(d.shape) - 1))
+    size = reduce_max(ew.abs(a), (len(batch), len(batch) + 1))
+    size = ew.mul(size, _const(size, info.eps))
+    tiny = broadcast_in_dim(ew.max(size, full_like(size, info.tiny)), shape, batch)
+    return linalg.lu_solve(_where(zero, _as(tiny, d.dtype), both), order, b)
 
 
 _in_loops(linalg_spectral.tridiagonal_solve_p, _tridiagonal_solve)

@@ -60,7 +60,7 @@ def cholesky(x, *, symmetrize_input=True):
     """The lower triangular L with L L^H = x, for stacks of Hermitian positive definite matrices x[..., n, n].
 
     symmetrize_input: take the mean of x and its adjoint first; otherwise the lower triangle alone counts.  A matrix
-    that is not positive definite gives NaN.  Raises TypeError for integers, ValueError for other than square matrices.
+    that is not positive definite, or holds NaN, gives NaN.  Raises TypeError for integers, ValueError for other than square matrices.
     The dtypes are float32, float64, complex64, complex128.
     """
     x = operand(x)
@@ -286,7 +286,10 @@ lu_pivots_to_permutation_p = stacked(
 
 
 def lu_pivots_to_permutation(pivots, permutation_size):
-    """The permutation of `permutation_size` rows that exchanges of row i with row pivots[..., i] in turn amount to."""
+    """The permutation of `permutation_size` rows that exchanges of row i with row pivots[..., i] in turn amount to.
+
+    Pivots are meant to lie in [0, permutation_size); others mean the nearest row (in JAX the result is none then).
+    """
     return lu_pivots_to_permutation_p.bind(operand(pivots), permutation_size=permutation_size)
 
 

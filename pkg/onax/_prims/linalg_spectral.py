@@ -297,6 +297,7 @@ def svd(x, *, full_matrices=True, compute_uv=True, subset_by_index=None, algorit
     """(u, s, v^H) with x = u diag(s) v^H, s descending; s alone without compute_uv.
 
     x[..., m, n] gives u[..., m, m] and v^H[..., n, n], without full_matrices min(m, n) columns and rows of them.
+    A matrix with NaN or infinities gives NaN (from infinities JAX does not return).
     Raises NotImplementedError for a proper subset and for algorithms that JAX has not on a CPU.
     """
     x = operand(x)

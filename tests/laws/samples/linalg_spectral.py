@@ -60,8 +60,12 @@ def general():
                 prims.eig_p, (x,), params, sums=(4 * ROUNDINGS, plain), roundings=AMPLIFIED, differentiable=smooth
             )
         for shape in ((3, 3), (4, 3), (3, 4), (2, 3, 3), (3, 0), (0, 0)):
+            if dtype.name == "complex128" and shape not in ((4, 3), (0, 0)):
+                continue  # the other types have them
             x = spread_out("svd", shape, dtype)
             for full, uv in ((True, True), (False, True), (False, False)):
+                if full and shape == (2, 3, 3):
+                    continue  # as without
                 params = {"full_matrices": full, "compute_uv": uv, "subset_by_index": None, "algorithm": None}
                 refused = uv and (dtype.kind == "c" or (full and shape[-1] != shape[-2]))
                 yield Sample(
