@@ -60,8 +60,8 @@ def cholesky(x, *, symmetrize_input=True):
     """The lower triangular L with L L^H = x, for stacks of Hermitian positive definite matrices x[..., n, n].
 
     symmetrize_input: take the mean of x and its adjoint first; otherwise the lower triangle alone counts.  A matrix
-    that is not positive definite, or holds NaN, gives NaN.  Raises TypeError for integers, ValueError for other than square matrices.
-    The dtypes are float32, float64, complex64, complex128.
+    that is not positive definite, or holds NaN, gives NaN.  The dtypes are float32, float64, complex64, complex128.
+    Raises TypeError for integers, ValueError for other than square matrices.
     """
     x = operand(x)
     if symmetrize_input:
