@@ -154,3 +154,19 @@ def test_polynomials():
     np.testing.assert_allclose(jnp.polyint(y, m=2, k=3), np.polyint(y, m=2, k=3))
     np.testing.assert_allclose(jnp.unwrap(y * 2), np.unwrap(y * 2), 1e-12)
     np.testing.assert_allclose(jnp.kaiser(7, 8.6), np.kaiser(7, 8.6), 1e-7)
+
+
+def test_traced_threshold_of_lstsq():
+    b = np.arange(5.0)
+    for rcond in (None, 1e-8, 0.5, -1.0):
+        want = np.linalg.lstsq(TALL, b, rcond=rcond)[0]
+        np.testing.assert_allclose(jnp.linalg.lstsq(TALL, b, rcond)[0], want, 1e-9)
+        if rcond is not None:
+            np.testing.assert_allclose(jax.jit(jnp.linalg.lstsq)(TALL, b, rcond)[0], want, 1e-9)
+
+
+def test_transforms_of_scalars():
+    for name in ("fftn", "ifftn", "irfftn"):
+        out = getattr(jnp.fft, name)(2)
+        assert out.shape == () and out == 2 and np.issubdtype(out.dtype, np.complexfloating)
+    assert np.issubdtype(jnp.fft.rfftn(2).dtype, np.floating)

@@ -269,3 +269,10 @@ def test_errors(name):
     with pytest.raises(error) as caught:
         call()
     assert message in str(caught.value)
+
+
+def test_clone_passes_other_arrays_through():
+    words = random.key_data(KEYS)
+    for function in (random.clone, jax.jit(random.clone), jax.vmap(random.clone)):
+        np.testing.assert_array_equal(function(words), words)
+        np.testing.assert_array_equal(function(jnp.ones(3)), 1)

@@ -24,3 +24,11 @@ def test_same_as_scipy(name, norm):
 def test_other_types_are_refused():
     with pytest.raises(NotImplementedError, match="type 2"):
         ours.dct(X, type=3)
+
+
+def test_complex_numbers_and_one_size():
+    x = X + 1j * X[:, ::-1]
+    with jax.enable_x64(True):
+        for name in ("dct", "idct", "dctn", "idctn"):
+            np.testing.assert_allclose(getattr(ours, name)(x), getattr(theirs, name)(x), 0, 1e-12)
+        np.testing.assert_allclose(ours.dctn(X, s=3), theirs.dctn(X, s=(3,), axes=(1,)), 0, 1e-12)

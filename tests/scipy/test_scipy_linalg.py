@@ -69,3 +69,12 @@ def test_refusals():
         ours.qr(A, mode="thin")
     with pytest.raises(NotImplementedError, match="b=None"):
         ours.eigh(A, A)
+
+
+def test_stacks_of_vectors():
+    stack = RNG.normal(size=(3, 4))
+    with jax.enable_x64(True):
+        for mode in ("full", "same", "valid"):
+            want = [theirs.convolution_matrix(a, 3, mode) for a in stack]
+            assert_close(ours.convolution_matrix(stack, 3, mode), np.stack(want))
+        assert_close(ours.fiedler_companion(stack), np.stack([theirs.fiedler_companion(a) for a in stack]))
