@@ -14,6 +14,7 @@ import importlib
 import inspect
 import itertools
 import json
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -190,9 +191,14 @@ def attempt(jax, function, line, values):
     return None
 
 
+def without_folders(text):
+    """A message in which files are named without the folders that they lie in, and without the line."""
+    return re.sub(r"(?:/[\w.-]+)*?/?([\w-]+\.py):\d+", r"\1", re.sub(r"(?:/[\w.-]+)+/(?=[\w-]+\.py\b)", "", text))
+
+
 def outcome(error):
     """[name of the class, beginning of the message], or None."""
-    return None if error is None else [type(error).__name__, str(error)[:MESSAGE]]
+    return None if error is None else [type(error).__name__, without_folders(str(error))[:MESSAGE]]
 
 
 def main(rooms):

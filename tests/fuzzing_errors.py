@@ -5,6 +5,7 @@ import functools
 import linecache
 import re
 
+from error_calls import without_folders
 from onax._ground.source import is_internal
 
 
@@ -43,7 +44,7 @@ def fault(name, wanted, error):
         return None
     if type(error).__name__ != wanted[0] and not _is_accident(*wanted, error):
         return f"{type(error).__name__}, {wanted[0]} in JAX"
-    text = str(error)
+    text = without_folders(str(error))
     if _same_words(text, wanted[1]):
         return None
     if any(_names(note, name) for note in getattr(error, "__notes__", ())):
