@@ -6,6 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import onax.numpy as jnp
+from onax import lax
 from onax._native import context, dispatch
 from onax._native.array import Array, ArrayImpl, from_user, make_array, make_sharded
 from onax._native.avals import ShapedArray
@@ -498,3 +500,11 @@ def test_abstract_forgets_when_a_rule_is_assigned_and_keeps_no_errors():
     for _ in range(2):
         with pytest.raises(TypeError, match="not this"):
             p.abstract(aval)
+
+
+def test_what_one_operand_proves_says_nothing_of_two():
+    """A slice of a float scalar needs no index; its dtype must not let a float index pass afterwards."""
+    one = jnp.float32(1.0)
+    lax.dynamic_slice_p.bind(one, slice_sizes=())
+    with pytest.raises(TypeError, match="index"):
+        lax.dynamic_slice_p.bind(jnp.ones(3), jnp.float32(0.5), slice_sizes=(1,))

@@ -350,8 +350,12 @@ cdef bint _shapes_agree(PyObject **operands, Py_ssize_t n) noexcept:
     return True
 
 
-cdef int _operand_code(PyObject **operands, Py_ssize_t n, uint64_t *code) noexcept:
-    """1: all of one dtype, whose number is in `code`; 2: a mixture, with its code; 0: neither."""
+cdef int _operand_code(Primitive p, PyObject **operands, Py_ssize_t n, uint64_t *code) noexcept:
+    """1: all of one dtype, whose number is in `code`; 2: a mixture, with its code; 0: neither.
+
+    Operands of one dtype speak for any number of them only where all play the same part: elementwise.  Elsewhere their
+    number is part of the code: an operand of float32 alone says nothing about an index of float32 beside it.
+    """
     cdef int first = _dtype_code(<cnp.ndarray>operands[0])
     cdef int one
     cdef Py_ssize_t k
@@ -365,11 +369,14 @@ cdef int _operand_code(PyObject **operands, Py_ssize_t n, uint64_t *code) noexce
             return 0
         uniform = uniform and one == first
         total = (total << 6) | <uint64_t>one
-    if uniform:
+    if uniform and (p.elementwise or n == 1):
         code[0] = first
         return 1
-    code[0] = total
-    return 2 if n <= 8 else 0
+    if n <= 8:
+        code[0] = total
+        return 2
+    code[0] = <uint64_t>1 << 62 | <uint64_t>n << 8 | <uint64_t>first
+    return 2 if uniform else 0
 
 
 cdef bint _accepted(Primitive p, PyObject **operands, Py_ssize_t n) noexcept:
@@ -380,7 +387,7 @@ cdef bint _accepted(Primitive p, PyObject **operands, Py_ssize_t n) noexcept:
         return True
     if p.elementwise and n > 1 and not _shapes_agree(operands, n):
         return False
-    kind = _operand_code(operands, n, &code)
+    kind = _operand_code(p, operands, n, &code)
     if kind == 1:
         return (p.seen >> code) & 1
     return kind == 2 and _code_seen(p, code)
@@ -391,7 +398,7 @@ cdef int _remember(Primitive p, PyObject **operands, Py_ssize_t n) except -1:
     cdef int kind
     if n == 0:
         return 0
-    kind = _operand_code(operands, n, &code)
+    kind = _operand_code(p, operands, n, &code)
     if kind == 1:
         p.seen |= <uint64_t>1 << code
     elif kind == 2 and not _code_seen(p, code):
