@@ -627,7 +627,7 @@ cdef object _evaluate_now(Primitive p, PyObject **args, Py_ssize_t n, dict param
 
 
 cdef tuple _KERNEL_ERRORS = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
+    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, StopIteration, TypeError, ValueError,
 )
 
 
