@@ -1,18 +1,18 @@
 """Dtypes: canonical forms, promotion and classification, under JAX's names."""
 
+import numpy as np
+
+from onax._core.public import publish as _publish
+from onax._ground import dtypes as _own
 from onax._ground.dtypes import (
     TypePromotionError,
     bfloat16,
-    canonicalize_dtype,
     extended,
     finfo,
     float0,
     iinfo,
     issubdtype,
-    itemsize_bits,
     prng_key,
-    result_type,
-    scalar_type_of,
 )
 
 __all__ = [
@@ -29,3 +29,51 @@ __all__ = [
     "result_type",
     "scalar_type_of",
 ]
+
+
+def canonicalize_dtype(dtype, allow_extended_dtype=False):
+    """The dtype as arrays have it: 64-bit ones become 32-bit ones unless they are on.
+
+    Raises TypeError for what is no dtype, arrays included, and ValueError for an extended dtype that is not allowed.
+    """
+    for given in (dtype, allow_extended_dtype):
+        try:
+            hash(given)
+        except TypeError as error:
+            raise TypeError(f"canonicalize_dtype: {error}") from None
+    if isinstance(dtype, type) and issubclass(dtype, extended) and not allow_extended_dtype:
+        raise ValueError(f"canonicalize_dtype got the extended dtype {dtype.__name__}, which is not allowed here.")
+    return _own.canonicalize_dtype(dtype, allow_extended_dtype)
+
+
+def itemsize_bits(dtype):
+    """Bits of an element's value: 4 for int4, although it is kept in a byte.
+
+    Raises ValueError for None and TypeError for what is no dtype.
+    """
+    if dtype is None:
+        raise ValueError("itemsize_bits: dtype cannot be None.")
+    if isinstance(dtype, np.ndarray):
+        raise TypeError("itemsize_bits: Cannot construct a dtype from an array of NumPy; pass its dtype.")
+    return _own.itemsize_bits(dtype)
+
+
+def result_type(*args, return_weak_type_flag=False):
+    """The canonical dtype that arrays, scalars and dtypes have in common; with the flag, also whether it is weak.
+
+    None stands for the default floating dtype.  Raises ValueError without arguments, TypeError for what has no dtype
+    and TypePromotionError if there is no common one.
+    """
+    known = [_own.scalar_dtype(float) if x is None else x for x in args]
+    return _own.result_type(*known, return_weak_type_flag=return_weak_type_flag)
+
+
+def scalar_type_of(x):
+    """The Python scalar type (bool, int, float or complex) that matches the value's kind.
+
+    Raises TypeError for what has no dtype, or one of another kind.
+    """
+    return _own.scalar_type_of(x)
+
+
+_publish(globals(), __name__, {}, frozenset(globals()) - frozenset(__all__))

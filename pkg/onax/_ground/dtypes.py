@@ -27,6 +27,7 @@ from onax._native.array import Array
 from onax._native.context import option_word
 
 bfloat16 = ml_dtypes.bfloat16
+finfo, iinfo = ml_dtypes.finfo, ml_dtypes.iinfo  # limits; NumPy's know the dtypes of NumPy alone
 float0 = np.dtype([("float0", np.void, 0)])
 
 _bool = np.dtype("bool")
@@ -564,22 +565,6 @@ def is_unsigned(dtype_):
 def is_extended(dtype_):
     """Whether this is an extended dtype."""
     return isinstance(dtype_, ExtendedDType)
-
-
-def finfo(dtype):
-    """Limits of a floating dtype; also of those of ml_dtypes.  Raises ValueError for others."""
-    own = np.dtype(dtype)
-    if own in _OWN_FLOATS:
-        return ml_dtypes.finfo(own)
-    return np.finfo(own)
-
-
-def iinfo(dtype):
-    """Limits of an integer dtype; also of the 1-, 2- and 4-bit ones.  Raises ValueError for others."""
-    own = np.dtype(dtype)
-    if own in _SMALL_INTS or own in _SMALL_UINTS:
-        return ml_dtypes.iinfo(own)
-    return np.iinfo(own)
 
 
 def itemsize_bits(dtype):

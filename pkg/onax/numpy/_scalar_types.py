@@ -65,7 +65,7 @@ signedinteger, unsignedinteger = np.signedinteger, np.unsignedinteger
 inexact, floating, complexfloating = np.inexact, np.floating, np.complexfloating
 character, flexible, object_ = np.character, np.flexible, np.object_
 dtype = np.dtype
-finfo, iinfo = ml_dtypes.finfo, ml_dtypes.iinfo
+finfo, iinfo = dtypes.finfo, dtypes.iinfo
 can_cast = np.can_cast
 
 
@@ -85,7 +85,7 @@ def promote_types(a, b):
     for x in (a, b):
         if isinstance(x, np.ndarray):
             raise TypeError("promote_types: Cannot construct a dtype from an array of NumPy; pass its dtype")
-    return dtypes.promote_types(*(_or_float(x.dtype if isinstance(x, Array) else x) for x in (a, b)))
+    return dtypes.promote_types(*(x.dtype if isinstance(x, Array) else x for x in (a, b)))
 
 
 def result_type(*args):
