@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from onax._native.dispatch import Primitive
+from onax._prims.dot_ragged import RaggedDotDimensionNumbers
 
 TESTS = Path(__file__).resolve().parent
 RECORDINGS = TESTS / "oracle_recordings"
@@ -89,6 +90,8 @@ def encode(value):
         return ("array", name, array.shape, array.tobytes(), bool(getattr(value, "weak_type", False)))
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return ("record", type(value).__name__, {k: encode(v) for k, v in value._asdict().items()})
+    if isinstance(value, RaggedDotDimensionNumbers):
+        return ("record", type(value).__name__, {name: encode(getattr(value, name)) for name in value.__slots__})
     if hasattr(value, "name") and hasattr(value, "value"):
         return ("enum", type(value).__name__, value.name)
     if isinstance(value, tuple):

@@ -8,9 +8,10 @@ import numpy as np
 from onax._ground import dims as dim_rules
 from onax._native.avals import ShapedArray
 from onax._prims.dot import dot_general_p
+from onax._prims.dot_ragged import dense, ragged_dot_general_p
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, FLOATS, convert
-from onax.export.lower.registry import lowers, lowers_components
+from onax.export.lower.registry import COMPONENT_RULES, RULES, decompose, lowers, lowers_components
 
 BOOL = np.dtype(np.bool_)
 
@@ -104,3 +105,7 @@ def _complex_dot_general(g, out, lhs, rhs, *, dimension_numbers, **_):
         _dot_general(g, part, x, y, dimension_numbers=dimension_numbers) for x, y in ((a, c), (b, d), (a, d), (b, c))
     )
     return ops.sub(g, ac, bd), ops.add(g, ad, bc)
+
+
+decompose(ragged_dot_general_p, dense)
+COMPONENT_RULES[ragged_dot_general_p] = RULES[ragged_dot_general_p]

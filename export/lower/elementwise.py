@@ -9,6 +9,7 @@ import numpy as np
 
 from onax._prims import elementwise as prims
 from onax._prims.convert import cast as cast_array
+from onax._prims.elementwise_high import high_product, mulhi_p
 from onax.export.graph import ops
 from onax.export.graph.bounds import integer_range, known_elements
 from onax.export.graph.formula import Formula
@@ -24,7 +25,7 @@ from onax.export.lower.convert import (
     is_small_constant,
     reinterpret,
 )
-from onax.export.lower.registry import lowers
+from onax.export.lower.registry import decompose, lowers
 
 LN2 = float(np.log(2.0))
 BOOL = np.dtype(np.bool_)
@@ -668,6 +669,7 @@ def _clamp(g, out, lowest, x, highest):
 # ---- tangents, and their end
 
 _binary_row(prims.add_any_p, "Add", "Or")
+decompose(mulhi_p, high_product)
 
 
 @lowers(prims.stop_gradient_p)

@@ -8,10 +8,11 @@ Several keys are sorted by one after the other, the least significant first.
 import numpy as np
 
 from onax._prims.sorting import sort_p, top_k_p
+from onax._prims.sorting_approximate import approx_top_k_p, exactly
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, HALVES, INT32, INT64, SIGNED
 from onax.export.lower.reductions import flip
-from onax.export.lower.registry import lowers
+from onax.export.lower.registry import decompose, lowers
 
 BOOL = np.dtype(np.bool_)
 U8 = np.dtype(np.uint8)
@@ -121,3 +122,6 @@ def _top_k(g, out, x, *, k, axis):
         places = _order(g, keys, k, axis, True)
         values = _along(g, x, places, axis)
     return values, ops.cast(g, places, INT32)
+
+
+decompose(approx_top_k_p, exactly)

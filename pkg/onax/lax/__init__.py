@@ -67,6 +67,7 @@ from onax._prims.dot import (
     dot_general,
     dot_general_p,
 )
+from onax._prims.dot_ragged import RaggedDotDimensionNumbers, ragged_dot, ragged_dot_general
 from onax._prims.elementwise import (
     RoundingMethod,
     abs,
@@ -196,6 +197,7 @@ from onax._prims.elementwise import (
     tanh_p,
     xor_p,
 )
+from onax._prims.elementwise_high import mulhi, mulhi_p
 from onax._prims.elementwise_rows import AccuracyMode, Tolerance
 from onax._prims.fft import FftType, fft_p
 from onax._prims.indexing import (
@@ -284,6 +286,7 @@ from onax._prims.sorting import (
     top_k,
     top_k_p,
 )
+from onax._prims.sorting_approximate import approx_max_k, approx_min_k, approx_top_k_p
 from onax._prims.special import (
     bessel_i0e,
     bessel_i0e_p,

@@ -142,4 +142,13 @@ def choices():
             yield Sample(lax.clamp_p, (low, x, high), exact=True, differentiable=() if dtype in COMPLEXES else None)
 
 
-SAMPLES = [*unary(), *binary(), *others(), *choices()]
+def upper_halves():
+    """mulhi of the largest numbers, of both signs."""
+    for dtype in INTEGERS:
+        info = np.iinfo(dtype)
+        x = np.array([info.max, info.min, info.max // 3, 7, info.max - 1, info.min // 3], dtype)
+        yield Sample(lax.mulhi_p, (x, np.flip(x).copy()))
+        yield Sample(lax.mulhi_p, (x.reshape(2, 3), x[2]))
+
+
+SAMPLES = [*unary(), *binary(), *others(), *choices(), *upper_halves()]

@@ -74,4 +74,22 @@ def _ties(dtype):
     return np.array([1, 3, 3, 0, 1, 3], dtype)
 
 
-SAMPLES = [*single(), *several(), *largest()]
+def approximate():
+    """approx_top_k, which is exact here."""
+    for dtype in FLOATS:
+        for shape, axis in ((7,), 0), ((2, 5), -1), ((4, 2), 0):
+            for is_max_k in (True, False):
+                yield _approximate(distinct("approximate", shape, dtype), 3, axis, is_max_k)
+    yield _approximate(distinct("approximate", (300, 2), np.float32), 2, 0, True, aggregate_to_topk=False)
+    yield _approximate(distinct("approximate", (1, 600), np.float32), 1, 1, False, aggregate_to_topk=False)
+
+
+def _approximate(x, k, axis, is_max_k, aggregate_to_topk=True):
+    params = {
+        "k": k, "is_max_k": is_max_k, "reduction_dimension": axis, "recall_target": 0.95,
+        "reduction_input_size_override": -1, "aggregate_to_topk": aggregate_to_topk,
+    }  # fmt: skip
+    return Sample(lax.approx_top_k_p, (x,), params, exact=True)
+
+
+SAMPLES = [*single(), *several(), *largest(), *approximate()]

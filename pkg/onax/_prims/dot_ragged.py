@@ -1,0 +1,405 @@
+"""ragged_dot_general: a product in which one axis of the left operand falls into groups of consecutive elements.
+
+    ragged_dot_general_p.bind(lhs, rhs, group_sizes, ragged_dot_dimension_numbers=..., ...)
+
+What the ragged axis is decides what the groups mean:
+
+    free         each group of rows is multiplied by its own slice of rhs; rows beyond the groups give zeros
+    contracted   each group is summed apart: the result has the groups as first axis
+    batch        the product of dot_general
+
+group_sizes has one axis, or one more for each batch axis and each axis of lhs before the ragged one of its kind.
+"""
+
+import operator
+
+import numpy as np
+
+from onax._core.rules import tangent_zero
+from onax._core.trace import as_array
+from onax._core.zeros import Zero, is_undefined_primal
+from onax._ground import dims, dtypes
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import Primitive
+from onax._prims import dot as plain
+from onax._prims.convert import convert, convert_element_type
+from onax._prims.cumulative import cumsum
+from onax._prims.elementwise import add, bitwise_and, ge, lt, select_n, sub
+from onax._prims.shaping import (
+    broadcast_in_dim,
+    broadcasted_iota,
+    full_like,
+    moveaxis,
+    shape_of,
+    transpose,
+)
+
+
+class RaggedDotDimensionNumbers:
+    """Axes of a ragged product.
+
+    dot_dimension_numbers    as for `dot_general`: ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))
+    lhs_ragged_dimensions    the one axis of lhs that falls into groups
+    rhs_group_dimensions     the axis of rhs that numbers the groups, if the ragged axis is free; else none
+    """
+
+    __slots__ = ("dot_dimension_numbers", "lhs_ragged_dimensions", "rhs_group_dimensions")
+
+    def __init__(self, dot_dimension_numbers, lhs_ragged_dimensions, rhs_group_dimensions):
+        contract, batch = dot_dimension_numbers
+        self.dot_dimension_numbers = tuple(map(_axes, contract)), tuple(map(_axes, batch))
+        self.lhs_ragged_dimensions = _axes(lhs_ragged_dimensions)
+        self.rhs_group_dimensions = _axes(rhs_group_dimensions)
+
+    def _key(self):
+        return self.dot_dimension_numbers, self.lhs_ragged_dimensions, self.rhs_group_dimensions
+
+    def __eq__(self, other):
+        return isinstance(other, RaggedDotDimensionNumbers) and self._key() == other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    def __repr__(self):
+        shown = ", ".join(f"{name}={getattr(self, name)}" for name in self.__slots__)
+        return f"RaggedDotDimensionNumbers({shown})"
+
+
+def _axes(axes):
+    return tuple([operator.index(a) for a in axes])
+
+
+_BASIC = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
+
+
+# ---- what the numbers say
+
+
+class _Plan:
+    """The axes of a product, by their part in it.
+
+    kind      "free", "contracted" or "batch": what the ragged axis is
+    prefix    axes of lhs that group_sizes may have before the groups
+    """
+
+    __slots__ = ("group", "kind", "lb", "lc", "lf", "prefix", "ragged", "rb", "rc", "rf")
+
+    def __init__(self, numbers, lhs_rank, rhs_rank):
+        (self.lc, self.rc), (self.lb, self.rb) = numbers.dot_dimension_numbers
+        self.ragged = numbers.lhs_ragged_dimensions[0]
+        self.group = numbers.rhs_group_dimensions[0] if numbers.rhs_group_dimensions else None
+        self.lf = plain._free(lhs_rank, self.lc, self.lb)
+        self.rf = plain._free(rhs_rank, (*self.rc, *numbers.rhs_group_dimensions), self.rb)
+        if self.ragged in self.lb:
+            self.kind, self.prefix = "batch", self.lb[: self.lb.index(self.ragged)]
+        elif self.ragged in self.lc:
+            self.kind, self.prefix = "contracted", (*self.lb, *self.lc[: self.lc.index(self.ragged)])
+        else:
+            self.kind, self.prefix = "free", (*self.lb, *self.lf[: self.lf.index(self.ragged)])
+
+
+def _check_axes(numbers, lhs, rhs):
+    """TypeError for axes that are not of the operands or have two parts."""
+    ragged, groups = numbers.lhs_ragged_dimensions, numbers.rhs_group_dimensions
+    if len(ragged) != 1:
+        raise TypeError("ragged_dot_general expects exactly one lhs ragged dimension.")
+    for side, what, axes, rank in (("lhs", "ragged", ragged, lhs.ndim), ("rhs", "group", groups, rhs.ndim)):
+        for a in axes:
+            if not 0 <= a < rank:
+                raise TypeError(
+                    f"ragged_dot_general requires {side} {what} dimension numbers to be nonnegative and less than the "
+                    f"number of axes of the {side} value, got {a} for {side} of rank {rank}."
+                )
+    (lc, rc), (lb, rb) = numbers.dot_dimension_numbers
+    if any(a in rc or a in rb for a in groups):
+        raise TypeError(
+            "ragged_dot_general requires rhs group dimension numbers to be distinct from contracting and batch "
+            "dimensions."
+        )
+    taken = ragged[0] in lc or ragged[0] in lb
+    if taken and groups:
+        raise TypeError(
+            "ragged_dot_general requires zero group dimensions in the rhs when lhs ragged dimension is contracting or "
+            "batch."
+        )
+    if not taken and len(groups) != 1:
+        raise TypeError(
+            "ragged_dot_general requires exactly one rhs group dimension when lhs ragged dimension is noncontracting."
+        )
+
+
+def _check_groups(plan, lhs, rhs, sizes):
+    """TypeError for group_sizes that do not fit."""
+    if not dtypes.issubdtype(sizes.dtype, np.integer):
+        raise TypeError("ragged_dot_general requires that group_sizes.dtype is subtype of np.integer.")
+    if not sizes.ndim:
+        raise TypeError("expected rank of group_sizes to be >=1.")
+    n = sizes.shape[-1]
+    if plan.kind != "batch" or sizes.ndim > 1:
+        wanted = (*plain._sizes(lhs.shape, plan.prefix), n)
+        if sizes.ndim > 1 and not dims.equal_shapes(sizes.shape, wanted):
+            raise TypeError(f"expected group_sizes to have shape {wanted}, got {sizes.shape}.")
+    if plan.group is not None and not dims.equal(rhs.shape[plan.group], n):
+        raise TypeError(f"expected rhs group dimension size to be {n}, got {rhs.shape[plan.group]}.")
+
+
+def _abstract_eval(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
+    numbers = ragged_dot_dimension_numbers
+    dot_params = _dot_params(params)
+    _check_axes(numbers, lhs, rhs)
+    plan = _Plan(numbers, lhs.ndim, rhs.ndim)
+    _check_groups(plan, lhs, rhs, group_sizes)
+    of_dot = plain.dot_general_p.abstract_eval(lhs, rhs, dimension_numbers=numbers.dot_dimension_numbers, **dot_params)
+    shape = (*plain._sizes(lhs.shape, (*plan.lb, *plan.lf)), *plain._sizes(rhs.shape, plan.rf))
+    if plan.kind == "contracted":
+        shape = (group_sizes.shape[-1], *shape)
+    return ShapedArray(shape, of_dot.dtype, of_dot.weak_type)
+
+
+def _dot_params(params):
+    return {k: v for k, v in params.items() if k != "group_offset"}
+
+
+# ---- values
+
+
+def _kernel(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
+    """One product a group, of its rows alone; by masks where the groups differ from batch to batch."""
+    numbers, dot_params = ragged_dot_dimension_numbers, _dot_params(params)
+    product = lambda x, y, axes: plain._kernel(x, y, dimension_numbers=axes, **dot_params)
+    _check_axes(numbers, lhs, rhs)
+    plan = _Plan(numbers, lhs.ndim, rhs.ndim)
+    _check_groups(plan, lhs, rhs, group_sizes)
+    if plan.kind == "batch":
+        return product(lhs, rhs, numbers.dot_dimension_numbers)
+    dtype = plain.result_dtype(lhs.dtype, rhs.dtype, dot_params["preferred_element_type"])
+    shape = (*plain._sizes(lhs.shape, (*plan.lb, *plan.lf)), *plain._sizes(rhs.shape, plan.rf))
+    count = group_sizes.shape[-1]
+    axes, contracted = _without_group(plan), plan.kind == "contracted"
+    out = np.zeros((count, *shape) if contracted else shape, dtype)
+    ends = np.cumsum(group_sizes, -1, dtype=np.int64)
+    starts = ends - group_sizes
+    for i in range(count):
+        rows, whole = _rows(plan, lhs, starts[..., i], ends[..., i])
+        mine = lhs[rows] if whole is None else np.where(whole, lhs, np.zeros((), lhs.dtype))
+        at = [slice(None)] * (rhs.ndim if contracted else out.ndim)
+        if contracted:
+            at[plan.rc[plan.lc.index(plan.ragged)]] = rows[plan.ragged]
+            out[i] = product(mine, rhs[tuple(at)], axes)
+        else:
+            at[len(plan.lb) + plan.lf.index(plan.ragged)] = rows[plan.ragged]
+            out[tuple(at)] += product(mine, np.take(rhs, i, plan.group), axes)
+    return out
+
+
+def _without_group(plan):
+    """The numbers of the product of one group: rhs has lost the axis of the groups."""
+    less = lambda axes: axes if plan.group is None else tuple(a - (a > plan.group) for a in axes)
+    return (plan.lc, less(plan.rc)), (plan.lb, less(plan.rb))
+
+
+def _rows(plan, lhs, start, end):
+    """(index of lhs that holds a group, mask of its elements within lhs or None where the index says it all)."""
+    rows, n = [slice(None)] * lhs.ndim, lhs.shape[plan.ragged]
+    if not start.ndim:
+        low = min(max(int(start), 0), n)
+        rows[plan.ragged] = slice(low, max(low, min(int(end), n)))
+        return tuple(rows), None
+    place = np.arange(n).reshape([-1 if a == plan.ragged else 1 for a in range(lhs.ndim)])
+    spread = [lhs.shape[a] if a in plan.prefix else 1 for a in range(lhs.ndim)]
+    turn = np.argsort(plan.prefix)
+    low, high = (x.transpose(turn).reshape(spread) for x in (start, end))
+    return tuple(rows), (place >= low) & (place < high)
+
+
+def dense(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
+    """The same by one dot_general: copies of lhs, one a group, in which what is not of the group is 0."""
+    plan = _Plan(ragged_dot_dimension_numbers, lhs.ndim, rhs.ndim)
+    dot = lambda x, y, *axes: plain.dot_general_p.bind(x, y, dimension_numbers=axes, **_dot_params(params))
+    if plan.kind == "batch":
+        return dot(lhs, rhs, *ragged_dot_dimension_numbers.dot_dimension_numbers)
+    sizes = convert_element_type(group_sizes, np.int32)
+    last = sizes.ndim - 1
+    ends = cumsum(sizes, axis=last)
+    count = sizes.shape[-1]
+    shape = (count, *lhs.shape)
+    order = sorted(range(last), key=plan.prefix.__getitem__)
+    axes = (0, *[1 + plan.prefix[i] for i in order])
+    starts, ends = (transpose(x, (last, *order)) if last else x for x in (sub(ends, sizes), ends))
+    spread = lambda x: broadcast_in_dim(x, shape, axes)
+    place = broadcasted_iota(np.int32, shape, 1 + plan.ragged)
+    inside = bitwise_and(ge(place, spread(starts)), lt(place, spread(ends)))
+    copies = broadcast_in_dim(lhs, shape, tuple(range(1, 1 + lhs.ndim)))
+    masked = select_n(inside, full_like(copies, 0), copies)
+    lc, lb = (tuple(1 + a for a in axes) for axes in (plan.lc, plan.lb))
+    if plan.kind == "free":
+        return dot(masked, rhs, ((0, *lc), (plan.group, *plan.rc)), (lb, plan.rb))
+    out = dot(masked, rhs, (lc, plan.rc), (lb, plan.rb))
+    return moveaxis(out, len(lb), 0)
+
+
+# ---- rules
+
+
+def _jvp(primals, tangents, **params):
+    lhs, rhs, sizes = primals
+    out = ragged_dot_general_p.bind(lhs, rhs, sizes, **params)
+    parts = []
+    for i, g in enumerate(tangents[:2]):
+        if type(g) is not Zero:
+            pair = (g, rhs) if i == 0 else (lhs, g)
+            parts.append(ragged_dot_general_p.bind(*pair, sizes, **params))
+    if not parts:
+        return out, tangent_zero(out)
+    return out, parts[0] if len(parts) == 1 else add(*parts)
+
+
+def _transpose(ct, lhs, rhs, sizes, *, ragged_dot_dimension_numbers, **params):
+    numbers = ragged_dot_dimension_numbers
+    x_is_lhs = is_undefined_primal(lhs)
+    x = lhs if x_is_lhs else rhs
+    if type(ct) is Zero:
+        out = Zero(x.aval)
+    else:
+        plan = _Plan(
+            numbers, len(lhs.aval.shape) if x_is_lhs else lhs.ndim, rhs.ndim if x_is_lhs else len(x.aval.shape)
+        )
+        rule = {"free": _free_cotangent, "contracted": _contracted_cotangent, "batch": _batch_cotangent}[plan.kind]
+        out = rule(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params)
+        out = convert(out, x.aval.dtype, x.aval.weak_type)
+    return [out, None, None] if x_is_lhs else [None, out, None]
+
+
+def _ordered(out, order):
+    """An array whose axes are these axes of an operand, as that operand."""
+    return transpose(out, tuple(sorted(range(len(order)), key=order.__getitem__)))
+
+
+def _free_cotangent(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params):
+    nb, nl, nr = len(plan.lb), len(plan.lf), len(plan.rf)
+    batch, left, right = (tuple(range(a, a + n)) for a, n in ((0, nb), (nb, nl), (nb + nl, nr)))
+    if x_is_lhs:
+        axes = ((right, plan.rf), (batch, plan.rb))
+        ragged = nb + plan.lf.index(plan.ragged)
+        new = RaggedDotDimensionNumbers(axes, (ragged,), (plan.group,))
+        out = ragged_dot_general_p.bind(ct, rhs, sizes, ragged_dot_dimension_numbers=new, **params)
+        contracted = sorted(range(len(plan.rc)), key=plan.rc.__getitem__)
+        return _ordered(out, (*plan.lb, *plan.lf, *[plan.lc[i] for i in contracted]))
+    new = RaggedDotDimensionNumbers(((plan.lf, left), (plan.lb, batch)), (plan.ragged,), ())
+    out = ragged_dot_general_p.bind(lhs, ct, sizes, ragged_dot_dimension_numbers=new, **params)
+    contracted = sorted(range(len(plan.lc)), key=plan.lc.__getitem__)
+    return _ordered(out, (plan.group, *plan.rb, *[plan.rc[i] for i in contracted], *plan.rf))
+
+
+def _contracted_cotangent(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params):
+    """ct has the groups, batch, free axes of lhs, free axes of rhs: each group of the other operand meets its own."""
+    if sizes.ndim > 1 and len(plan.lc) > 1:
+        raise NotImplementedError(
+            "the derivative of ragged_dot_general with several contracted axes, one of them ragged, and group_sizes of "
+            "more than one axis is not supported; contract one axis, after reshaping, or share the groups"
+        )
+    nb, nl, nr = len(plan.lb), len(plan.lf), len(plan.rf)
+    batch, left, right = (tuple(range(a, a + n)) for a, n in ((1, nb), (1 + nb, nl), (1 + nb + nl, nr)))
+    at = plan.lc.index(plan.ragged)
+    if x_is_lhs:
+        other, contract, own_batch, ragged, free, mine = rhs, (plan.rf, right), plan.rb, plan.rc[at], plan.rc, plan.lc
+        x_batch, x_free = plan.lb, plan.lf
+    else:
+        other, contract, own_batch, ragged, free, mine = lhs, (plan.lf, left), plan.lb, plan.ragged, plan.lc, plan.rc
+        x_batch, x_free = plan.rb, plan.rf
+    new = RaggedDotDimensionNumbers((contract, (own_batch, batch)), (ragged,), (0,))
+    out = ragged_dot_general_p.bind(other, ct, sizes, ragged_dot_dimension_numbers=new, **params)
+    kept = sorted(range(len(free)), key=free.__getitem__)
+    return _ordered(out, (*x_batch, *[mine[i] for i in kept], *x_free))
+
+
+def _batch_cotangent(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params):
+    rule = plain._lhs_cotangent if x_is_lhs else plain._rhs_cotangent
+    return rule(ct, lhs, rhs, dimension_numbers=numbers.dot_dimension_numbers, **_dot_params(params))
+
+
+def _batch(axis_data, operands, mapped, *, ragged_dot_dimension_numbers, **params):
+    """One more batch axis in front, which operands that are not mapped get too; groups shared by all stay so."""
+    lhs, rhs, sizes = operands
+    lhs, rhs = (_in_front(x, d, axis_data.size) for x, d in zip((lhs, rhs), mapped))
+    numbers = ragged_dot_dimension_numbers
+    plan = _Plan(numbers, lhs.ndim - 1, rhs.ndim - 1)
+    if mapped[2] is not None or sizes.ndim > 1:
+        sizes = _in_front(sizes, mapped[2], axis_data.size)
+        prefix = [1 + a for a in plan.prefix]
+        if sizes.ndim < 2 + len(prefix):  # the groups of one example were shared by its batches
+            shape = (axis_data.size, *plain._sizes(lhs.shape, prefix), sizes.shape[-1])
+            sizes = broadcast_in_dim(sizes, shape, (0, len(shape) - 1))
+    shift = lambda axes: tuple(1 + a for a in axes)
+    (lc, rc), (lb, rb) = numbers.dot_dimension_numbers
+    axes = (shift(lc), shift(rc)), ((0, *shift(lb)), (0, *shift(rb)))
+    new = RaggedDotDimensionNumbers(axes, shift(numbers.lhs_ragged_dimensions), shift(numbers.rhs_group_dimensions))
+    out = ragged_dot_general_p.bind(lhs, rhs, sizes, ragged_dot_dimension_numbers=new, **params)
+    return out, 1 if plan.kind == "contracted" else 0
+
+
+def _in_front(x, d, size):
+    if d is not None:
+        return moveaxis(x, d, 0)
+    shape = shape_of(x)
+    return broadcast_in_dim(x, (size, *shape), tuple(range(1, 1 + len(shape))))
+
+
+ragged_dot_general_p = Primitive(
+    "ragged_dot_general",
+    kernel=_kernel,
+    abstract_eval=_abstract_eval,
+    jvp=_jvp,
+    transpose=_transpose,
+    batch=_batch,
+    weak=lambda flags, params: all(flags[:2]) and params.get("preferred_element_type") is None,
+)
+
+
+def ragged_dot_general(
+    lhs,
+    rhs,
+    group_sizes,
+    ragged_dot_dimension_numbers,
+    precision=None,
+    preferred_element_type=None,
+    group_offset=None,
+    out_sharding=None,
+):
+    """The product of two arrays in which one axis of lhs falls into groups of consecutive elements.
+
+    group_sizes: integers, how many elements each group has; one axis, or one more in front for each batch axis and for
+    each axis of lhs that comes before the ragged one among those of its kind (free, contracted).  With the ragged axis
+    free, each group is multiplied by its own slice of rhs along `rhs_group_dimensions`, and what is beyond the groups
+    gives zeros; with it contracted, each group is summed apart and the result has the groups as first axis; with it a
+    batch axis this is `dot_general`.  Result dtype and `preferred_element_type` as for `dot_general`.  TypeError for
+    axes or group_sizes that do not fit, NotImplementedError for `group_offset`.  Where operands are not all mapped,
+    vmap repeats them (JAX has no rule for that).
+    """
+    if group_offset is not None:
+        raise NotImplementedError("ragged_dot_general with group_offset is not supported; slice group_sizes instead")
+    if preferred_element_type is not None:
+        preferred_element_type = dtypes.canonicalize_dtype(np.dtype(preferred_element_type))
+    return ragged_dot_general_p.bind(
+        as_array(lhs),
+        as_array(rhs),
+        as_array(group_sizes),
+        ragged_dot_dimension_numbers=ragged_dot_dimension_numbers,
+        precision=plain.canonical_precision(precision),
+        preferred_element_type=preferred_element_type,
+        group_offset=None,
+        out_sharding=None,
+    )
+
+
+def ragged_dot(
+    lhs, rhs, group_sizes, precision=None, preferred_element_type=None, group_offset=None, out_sharding=None
+):
+    """The rows of lhs, in groups of consecutive rows, each multiplied by the matrix of its group.
+
+    lhs is (m, k), rhs (g, k, n), group_sizes (g,) integers that sum to at most m; the result is (m, n), zeros in rows
+    beyond the groups.  Errors and dtypes as for `ragged_dot_general`.
+    """
+    return ragged_dot_general(
+        lhs, rhs, group_sizes, _BASIC, precision, preferred_element_type, group_offset, out_sharding
+    )

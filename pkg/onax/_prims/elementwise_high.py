@@ -1,0 +1,70 @@
+"""mulhi: the upper half of the product of two integers."""
+
+import numpy as np
+
+from onax._prims.convert import convert_element_type
+from onax._prims.elementwise import (
+    add,
+    bitwise_and,
+    lt,
+    mul,
+    shift_right_arithmetic,
+    shift_right_logical,
+    sub,
+)
+from onax._prims.elementwise_kernels import NARROW_INTEGERS, per
+from onax._prims.elementwise_rows import binary, const
+from onax._prims.shaping import full_like
+
+_U64 = np.dtype(np.uint64)
+_HALF = 32
+
+
+def _high_kernel(x, y):
+    bits = 8 * x.dtype.itemsize
+    if bits < 64:
+        wide = np.dtype(f"{x.dtype.kind}8")
+        return (np.multiply(x.astype(wide), y.astype(wide)) >> wide.type(bits)).astype(x.dtype)
+    high = _of_halves(x.view(_U64), y.view(_U64), np.multiply, np.add, _lower_half, lambda v: v >> _U64.type(_HALF))
+    if x.dtype.kind == "i":
+        high = high.view(x.dtype) - np.where(x < 0, y, 0) - np.where(y < 0, x, 0)
+    return high
+
+
+def _lower_half(v):
+    return v & _U64.type(2**_HALF - 1)
+
+
+def _of_halves(x, y, times, plus, low, high):
+    """The upper 64 bits of a product of two 64-bit numbers, by four products of their halves."""
+    across = times(high(x), low(y))
+    middle = plus(plus(high(times(low(x), low(y))), low(across)), times(low(x), high(y)))
+    return plus(plus(times(high(x), high(y)), high(across)), high(middle))
+
+
+_kernel = per(integer=_high_kernel)
+for _dtype in NARROW_INTEGERS:  # JAX's compiler has none either
+    _kernel.pop(_dtype, None)
+mulhi, mulhi_p = binary(
+    "mulhi", _kernel, doc="The upper half of the bits of the product of x and y, which has twice as many."
+)
+
+
+def high_product(x, y):
+    """The same by other operations: in 64 bits, or for 64-bit numbers by halves."""
+    dtype = x.dtype
+    bits = 8 * dtype.itemsize
+    if bits < 64:
+        wide = np.dtype(f"{dtype.kind}8")
+        product = mul(*(convert_element_type(v, wide) for v in (x, y)))
+        shift = shift_right_arithmetic if dtype.kind == "i" else shift_right_logical
+        return convert_element_type(shift(product, const(product, bits)), dtype)
+    low = lambda v: bitwise_and(v, const(v, 2**_HALF - 1))
+    upper = lambda v: shift_right_logical(v, const(v, _HALF))
+    high = _of_halves(*(convert_element_type(v, _U64) for v in (x, y)), mul, add, low, upper)
+    if dtype.kind == "u":
+        return high
+    high = convert_element_type(high, dtype)
+    for a, b in ((x, y), (y, x)):  # a negative number was taken for one larger by 2^64
+        high = sub(high, mul(convert_element_type(lt(a, full_like(a, 0)), dtype), b))
+    return high

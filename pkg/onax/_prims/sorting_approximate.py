@@ -1,0 +1,157 @@
+"""approx_top_k: the largest or smallest elements along an axis, found exactly: no search is quicker on a CPU."""
+
+import math
+
+import numpy as np
+
+from onax._core.rules import tangent_zero
+from onax._core.trace import as_array
+from onax._core.zeros import Zero
+from onax._ground import dtypes
+from onax._native.avals import ShapedArray
+from onax._native.dispatch import Primitive
+from onax._prims import sorting
+from onax._prims.elementwise import ne, neg, select_n
+from onax._prims.shaping import canonical_axis, full_like, reshape, shape_of
+
+
+def _kept(size, rank, k, recall_target, aggregate_to_topk, override):
+    """How many are given: k, or as many as a search on a TPU would keep (by the formula of XLA's ApproxTopK)."""
+    lanes = 1024 if rank == 1 else 128
+    if aggregate_to_topk or size <= lanes:
+        return k if aggregate_to_topk else size
+    if k == 1:
+        return lanes
+    if recall_target >= 1:
+        return size
+    wanted = max(int((1 - k) / math.log(recall_target)), lanes)
+    halvings = int(math.log2(max((override if override >= 0 else size) / wanted, 1)))
+    return lanes * math.ceil(math.ceil(size / lanes) / 2**halvings) if halvings else size
+
+
+def _count(x, k, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk):
+    size, override = x.shape[reduction_dimension], reduction_input_size_override
+    return _kept(size, x.ndim, k, recall_target, aggregate_to_topk, override)
+
+
+def _abstract_eval(x, *, k, is_max_k, reduction_dimension, **params):
+    if k <= 0:
+        raise ValueError(f"k must be positive, got {k}")
+    if not x.ndim:
+        raise TypeError(f"approx_top_k operand must have >= 1 dimension, got {x.shape}")
+    if not dtypes.issubdtype(x.dtype, np.floating):
+        raise ValueError("operand must be a floating type")
+    shape = list(x.shape)
+    size = shape[reduction_dimension]
+    if size < k:
+        raise ValueError(f"k must be smaller than the size of reduction_dim {size}, got {k}")
+    if 0 <= params["reduction_input_size_override"] < size:
+        override = params["reduction_input_size_override"]
+        raise ValueError(f"reduction_input_size_override: {override} should be greater equals to {size}")
+    shape[reduction_dimension] = _count(x, k, reduction_dimension, **params)
+    return [ShapedArray(tuple(shape), d, x.weak_type) for d in (x.dtype, np.dtype(np.int32))]
+
+
+def _kernel(x, *, k, is_max_k, reduction_dimension, **params):
+    axis = reduction_dimension % x.ndim
+    count = _count(x, k, axis, **params)
+    if not dtypes.issubdtype(x.dtype, np.floating) or not 0 < k <= x.shape[axis]:
+        raise ValueError("refused by abstract_eval")
+    if is_max_k:
+        return sorting._top_k_kernel(x, k=count, axis=axis)
+    turned = np.where(np.isnan(x), -np.array(np.nan, x.dtype), -x)
+    values, places = sorting._top_k_kernel(turned, k=count, axis=axis)
+    return [-values, places]
+
+
+def exactly(x, *, k, is_max_k, reduction_dimension, **params):
+    """The same by top_k."""
+    axis = reduction_dimension % x.ndim
+    count = _count(x, k, axis, **params)
+    if is_max_k:
+        return sorting.top_k(x, count, axis=axis)
+    last = full_like(x, np.copysign(np.nan, -1))
+    values, places = sorting.top_k(select_n(ne(x, x), neg(x), last), count, axis=axis)
+    return [neg(values), places]
+
+
+def _jvp(primals, tangents, *, reduction_dimension, **params):
+    out = approx_top_k_p.bind(*primals, reduction_dimension=reduction_dimension, **params)
+    (g,) = tangents
+    zeros = tangent_zero(out)
+    if type(g) is Zero:
+        return out, zeros
+    axis = reduction_dimension % len(shape_of(primals[0]))
+    return out, [sorting._along(reshape(out[1], (*shape_of(out[1]), 1)), axis, g), zeros[1]]
+
+
+def _batch(axis_data, operands, mapped, *, reduction_dimension, **params):
+    """As in JAX, without aggregation the number of elements is that of an array with the mapped axis."""
+    (x,), (d,) = operands, mapped
+    axis = reduction_dimension % (x.ndim - 1)
+    return approx_top_k_p.bind(x, reduction_dimension=axis + (d <= axis), **params), [d, d]
+
+
+approx_top_k_p = Primitive(
+    "approx_top_k",
+    multiple_results=True,
+    kernel=_kernel,
+    abstract_eval=_abstract_eval,
+    jvp=_jvp,
+    batch=_batch,
+)
+
+
+def _search(operand, k, is_max_k, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk):
+    operand = as_array(operand)
+    if not 0 < recall_target <= 1:
+        raise ValueError(f"recall_target must be in (0, 1], got {recall_target}")
+    if k <= 0:
+        raise ValueError(f"k must be positive, got {k}")
+    if operand.ndim:
+        canonical_axis(reduction_dimension, operand.ndim)
+    return approx_top_k_p.bind(
+        operand,
+        k=int(k),
+        reduction_dimension=reduction_dimension,
+        recall_target=recall_target,
+        is_max_k=is_max_k,
+        reduction_input_size_override=reduction_input_size_override,
+        aggregate_to_topk=aggregate_to_topk,
+    )
+
+
+def approx_max_k(
+    operand,
+    k,
+    reduction_dimension=-1,
+    recall_target=0.95,
+    reduction_input_size_override=-1,
+    aggregate_to_topk=True,
+):
+    """The k largest elements of a floating array along an axis, in descending order, and their places (int32).
+
+    They are found exactly, whatever `recall_target`.  With `aggregate_to_topk` False more elements are given: as many
+    as JAX's search gives, which `recall_target` and `reduction_input_size_override` decide.  NaN counts as largest.
+    ValueError for integers, for k that is not positive or larger than the axis, for an axis out of bounds.
+    """
+    return _search(
+        operand, k, True, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk
+    )
+
+
+def approx_min_k(
+    operand,
+    k,
+    reduction_dimension=-1,
+    recall_target=0.95,
+    reduction_input_size_override=-1,
+    aggregate_to_topk=True,
+):
+    """The k smallest elements of a floating array along an axis, in ascending order, and their places (int32).
+
+    As `approx_max_k`; NaN comes last.
+    """
+    return _search(
+        operand, k, False, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk
+    )
