@@ -126,14 +126,27 @@ def test_a_closure_is_named():
     assert "the variable value that careless at" in str(caught.value)
 
 
-def test_later_errors_name_the_transformation():
+LATER = {
+    "jit": lambda f, x: jax.jit(f)(x),
+    "vmap": lambda f, x: jax.vmap(f)(x),
+    "jvp": lambda f, x: jax.jvp(f, (x,), (x,)),
+    "value_and_grad": lambda f, x: jax.grad(f)(x),
+    "linearize": lambda f, x: jax.linearize(f, x),
+    "scan": lambda f, x: lax.scan(lambda c, y: (f(y), None), 0.0, x),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_later_errors_name_the_transformation_and_the_line(name):
     kept = []
 
     def careless(x):
         kept.append(x * 2.0)
-        return x
+        return jnp.sum(x)
 
-    for transform, name in ((lambda: jax.vmap(careless)(jnp.ones(2)), "vmap"), (lambda: jax.jit(careless)(1.0), "jit")):
-        transform()
-        with pytest.raises(errors.UnexpectedTracerError, match=rf"careless at .*traced for {name}"):
-            kept.pop() + 1
+    LATER[name](careless, jnp.ones(2))
+    subject = "<lambda>" if name == "scan" else "careless"
+    with pytest.raises(errors.UnexpectedTracerError, match=rf"{subject} at .*traced for {name}") as caught:
+        kept.pop() + 1
+    line = careless.__code__.co_firstlineno + 1
+    assert f"The leaked intermediate value was created on line {__file__}:{line}:21 (" in str(caught.value)

@@ -10,6 +10,7 @@ from onax._ground.dims import SymbolicScope, parse_dims
 from onax._ground.errors import LoweringError
 from onax._native import ort
 from onax._native.avals import ShapedArray
+from onax._native.frames import SourceInfo
 from onax.export.graph import ops, proto
 from onax.export.graph.value import Graph, Value
 
@@ -215,7 +216,7 @@ def test_equations_name_nodes_and_give_their_place():
         class primitive:
             name = "sin"
 
-        source_info = (test_casts_are_kept_once.__code__, 0)
+        source_info = SourceInfo(test_casts_are_kept_once.__code__, 0)
 
     g = Graph()
     x = g.input("x", ((2,), F32))

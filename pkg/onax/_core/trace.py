@@ -121,11 +121,12 @@ def trace_state_clean():
 class Tracer(Array):
     """A value that stands for others while a function is being transformed."""
 
-    __slots__ = ("_trace", "aval")
+    __slots__ = ("_location", "_trace", "aval")
 
-    def __init__(self, trace, aval):
+    def __init__(self, trace, aval, location=None):
         self._trace = trace
         self.aval = aval
+        self._location = location  # where the operation stands that made it; None: not known, or an argument
 
     shape = property(lambda self: self.aval.shape)
     dtype = property(lambda self: self.aval.dtype)
@@ -145,7 +146,15 @@ class Tracer(Array):
     def escape_msg(self):
         """Sentences that say where a tracer that outlived its trace was made."""
         subject = self._trace.subject()
-        return f"The function being traced when the value leaked was {subject}.\n" if subject else ""
+        text = f"The function being traced when the value leaked was {subject}.\n" if subject else ""
+        if self._location is None:
+            return text
+        line, where = "-" * 30, source.summarize(self._location)
+        return (
+            f"{text}{line}\nThe leaked intermediate value was created on line {where}.\n{line}\n"
+            "When the value was created, the final 1 stack frames (most recent last) excluding onax-internal frames "
+            f"were:\n{line}\n{where}\n{line}\n\n"
+        )
 
     # Conversions to Python values: possible when a concrete value is behind the tracer.
 

@@ -1,19 +1,19 @@
 """Where an operation was written, and tracebacks without frames of onax.
 
-While staging, `user_location()` keeps `(code object, instruction offset)` of the innermost frame outside onax
-and outside registered files: about 1 µs.  Only when shown is it resolved, by `summarize` or `resolve`: about
-10 µs.  While a program is interpreted once more (to derive another from it, to run it backward), `here.record` says
-which equation is at work, and what is recorded then keeps that equation's place.
+While staging, `user_location()` keeps the code object and the instruction of the innermost frame outside onax and
+outside registered files: some tenths of a microsecond.  Only when shown is it resolved, by `summarize` or `resolve`:
+about 10 µs.  While a program is interpreted once more (to derive another from it, to run it backward), `here.record`
+says which equation is at work, and what is recorded then keeps that equation's place.
 """
 
 import os
 import sys
-from _thread import _local
 from collections.abc import Callable
 from types import TracebackType
 from typing import TypeVar
 
 from onax._ground import config
+from onax._native import frames
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # Folders whose files belong to onax; compiled modules name their sources as the build saw them.
@@ -64,41 +64,14 @@ class NameStack:
         return f"NameStack(stack={self.stack!r})"
 
 
-class SourceInfo(tuple):
-    """A record: (code object, instruction offset), and a third entry if the operation is of a backward pass."""
-
-    __slots__ = ()
-
-    @property
-    def traceback(self):
-        """The place, resolved."""
-        return SourceTraceback(self)
-
-    @property
-    def name_stack(self):
-        """The transformations."""
-        return NameStack(("transpose(jvp())",) if len(self) == 3 else ())
-
-    def __repr__(self):
-        return f"SourceInfo({phase(self)}{summarize(self)})"
-
-
+SourceInfo, here, user_location = frames.SourceInfo, frames.here, frames.user_location
 UNKNOWN = None  # the record of a place that is not known
 SHARED = ()  # `here.record` while a function of onax is staged for all its callers: places are those of the calls
 
 
-class _Here(_local):
-    """The place of the equation that this thread interprets; None: the user's frames say it."""
-
-    record = None
-
-
-here = _Here()
-
-
 def backward(record):
     """The record of an operation of the backward pass that an operation of the forward pass at `record` led to."""
-    return None if record is None else SourceInfo((*record[:2], "backward"))
+    return None if record is None else SourceInfo(record.code, record.instruction, True)
 
 
 def in_users_code(function, *args):
@@ -115,7 +88,7 @@ def in_users_code(function, *args):
 
 def phase(record):
     """What to say before a place: nothing, or that the operation belongs to the backward pass."""
-    return "the backward pass of " if record is not None and len(record) == 3 else ""
+    return "the backward pass of " if record is not None and record.backward else ""
 
 
 def register_exclusion(path):
@@ -139,25 +112,6 @@ def is_internal(filename):
     return known
 
 
-def user_location():
-    """A record of the place at work: of the equation that is interpreted, else of the innermost frame outside onax."""
-    record = here.record
-    if record is not None:
-        return record or None
-    frame = sys._getframe(1)
-    known = _is_internal
-    while frame is not None:
-        code = frame.f_code
-        filename = code.co_filename
-        internal = known.get(filename)
-        if internal is None:
-            internal = is_internal(filename)
-        if not internal:
-            return SourceInfo((code, frame.f_lasti))
-        frame = frame.f_back
-    return None
-
-
 def stacklevel():
     """The `stacklevel` with which a warning that the calling function gives points at the user's line."""
     frame, level = sys._getframe(1), 1
@@ -166,12 +120,16 @@ def stacklevel():
     return level
 
 
+frames.set_judge(_is_internal, is_internal)
+frames.set_views(SourceTraceback, lambda record: NameStack(("transpose(jvp())",) if record.backward else ()))
+
+
 def user_frames(limit=5):
     """Records of the innermost frames outside onax, outermost first."""
     found, frame = [], sys._getframe(1)
     while frame is not None and len(found) < limit:
         if not is_internal(frame.f_code.co_filename):
-            found.append(SourceInfo((frame.f_code, frame.f_lasti)))
+            found.append(SourceInfo(frame.f_code, frame.f_lasti))
         frame = frame.f_back
     return found[::-1]
 
@@ -180,8 +138,7 @@ def resolve(record):
     """(file, line, column, function) of a record; line and column count from 1, and are 0 where unknown."""
     if record is None:
         return "<unknown>", 0, 0, ""
-    code, instruction = record[:2]
-    wanted = instruction // 2
+    code, wanted = record.code, record.instruction // 2
     for index, (line, _, column, _) in enumerate(code.co_positions()):
         if index == wanted:
             return code.co_filename, line or 0, 0 if column is None else column + 1, code.co_qualname

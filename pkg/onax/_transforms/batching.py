@@ -12,6 +12,7 @@ from onax._core.trace import (
     set_current_trace,
     typeof,
 )
+from onax._native.frames import user_location
 from onax._prims.shaping import bdim_at_front, broadcast_bdim, moveaxis
 from onax._transforms.staging import trace_to_jaxpr
 
@@ -25,6 +26,7 @@ class BatchTracer(Tracer):
         self._trace = trace
         self.val = val
         self.batch_dim = batch_dim
+        self._location = user_location()
 
     @property
     def aval(self):

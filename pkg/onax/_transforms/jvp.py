@@ -13,6 +13,7 @@ from onax._core.trace import (
 )
 from onax._core.zeros import SymbolicZero, Zero
 from onax._native.array import Array
+from onax._native.frames import user_location
 from onax._prims.shaping import instantiate_zeros
 from onax._transforms.staging import trace_to_jaxpr
 
@@ -27,6 +28,7 @@ class JVPTracer(Tracer):
         self.aval = primal.aval if isinstance(primal, Array) else typeof(primal)
         self.primal = primal
         self.tangent = tangent
+        self._location = user_location()
 
     def to_concrete_value(self):
         """The primal, when it is known."""

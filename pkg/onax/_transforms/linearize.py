@@ -102,8 +102,7 @@ class LinearizeTrace(JVPTrace):
         return primal if type(tangent) is Zero else LinearizeTracer(self, primal, tangent)
 
     def subject(self):
-        info = self.tangent_trace.debug_info
-        return "" if info is core.UNKNOWN_DEBUG_INFO else f"{info.func_src_info} traced for {info.traced_for}"
+        return self.tangent_trace.subject()
 
     def invalidate(self):
         self.alive = False

@@ -15,7 +15,7 @@ from onax._prims.convert import convert_element_type_p
 class DynamicJaxprTracer(Tracer):
     """Stands for the value of one variable of the jaxpr under construction."""
 
-    __slots__ = ("_location", "_var")
+    __slots__ = ("_var",)
 
     def __init__(self, trace, aval, var, location):
         self._trace = trace
@@ -34,21 +34,6 @@ class DynamicJaxprTracer(Tracer):
     def _argument_names(self):
         """Names of the arguments that this value depends on; None where they could not be static."""
         return self._trace._arguments_behind(self._var) if self._trace.debug_info.traced_for == "jit" else None
-
-    def escape_msg(self):
-        """The function that was being traced, and the line that made this value."""
-        info = self._trace.debug_info
-        text = (
-            f"The function being traced when the value leaked was {info.func_src_info} traced for {info.traced_for}.\n"
-        )
-        if self._location is None:
-            return text
-        line, where = "-" * 30, source.summarize(self._location)
-        return (
-            f"{text}{line}\nThe leaked intermediate value was created on line {where}.\n{line}\n"
-            "When the value was created, the final 1 stack frames (most recent last) excluding onax-internal frames "
-            f"were:\n{line}\n{where}\n{line}\n\n"
-        )
 
 
 class DynamicJaxprTrace(Trace):
@@ -76,6 +61,10 @@ class DynamicJaxprTrace(Trace):
         """A tracer for a constant, which stands in the program where it is used."""
         atom = self.atom(x)
         return DynamicJaxprTracer(self, atom.aval, atom, source.user_location())
+
+    def subject(self):
+        info = self.debug_info
+        return "" if info is core.UNKNOWN_DEBUG_INFO else f"{info.func_src_info} traced for {info.traced_for}"
 
     def is_own(self, x):
         """Whether x is a tracer of this trace."""

@@ -1,0 +1,152 @@
+"""Python frames: where a user's call stands, found without making Python objects on the way.
+
+A place is `SourceInfo(code, instruction)`; only when shown is it resolved to a line.  Looking for one takes some tenths
+of a microsecond, so equations of staged programs and tracers of transformations all carry one.
+"""
+
+cimport cython
+from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #define ONAX_THREAD __declspec(thread)
+    #else
+    #define ONAX_THREAD __thread
+    #endif
+    static ONAX_THREAD PyObject *onax_place;   /* `here.record` of this thread, owned; NULL = None */
+    """
+    PyObject *onax_place
+
+cdef extern from "Python.h":
+    ctypedef struct PyCodeObject:
+        PyObject *co_filename
+    ctypedef struct PyFrameObject:
+        pass
+    PyFrameObject *PyEval_GetFrame()
+    PyFrameObject *PyFrame_GetBack(PyFrameObject *) noexcept
+    PyCodeObject *PyFrame_GetCode(PyFrameObject *) noexcept
+    int PyFrame_GetLasti(PyFrameObject *) noexcept
+    PyObject *PyDict_GetItem(object, PyObject *) noexcept
+
+cdef dict _internal = {}        # file name -> bool: whether it belongs to onax
+cdef object _judge = None       # judges a file name not met before, and enters it there
+cdef object _traceback_of = None
+cdef object _names_of = None
+
+
+def set_judge(known, judge):
+    """Registers the dictionary of file names (name -> whether it is onax's) and the function that fills it."""
+    global _internal, _judge
+    _internal, _judge = known, judge
+
+
+def set_views(traceback, name_stack):
+    """Registers what makes a place's `traceback` and `name_stack`."""
+    global _traceback_of, _names_of
+    _traceback_of, _names_of = traceback, name_stack
+
+
+cdef bint is_internal_name(PyObject *name) except -1:
+    cdef PyObject *known = PyDict_GetItem(_internal, name)
+    if known is not NULL:
+        return <object>known is True
+    return _judge(<object>name)
+
+
+cdef bint called_from_inside() except -1:
+    """Whether the innermost Python frame of this thread is one of onax."""
+    cdef PyFrameObject *frame = PyEval_GetFrame()
+    cdef PyCodeObject *code
+    if frame is NULL:
+        return False
+    code = PyFrame_GetCode(frame)
+    inside = is_internal_name(code.co_filename)
+    Py_XDECREF(<PyObject *>code)
+    return inside
+
+
+@cython.final
+@cython.freelist(64)
+cdef class SourceInfo:
+    """Where an operation was written: a code object, an instruction's offset in it, and whether it runs backward."""
+
+    cdef readonly object code
+    cdef readonly int instruction
+    cdef readonly bint backward
+
+    def __init__(self, code, int instruction, bint backward=False):
+        self.code, self.instruction, self.backward = code, instruction, backward
+
+    @property
+    def traceback(self):
+        """The place, resolved."""
+        return _traceback_of(self)
+
+    @property
+    def name_stack(self):
+        """The transformations."""
+        return _names_of(self)
+
+    def __eq__(self, other):
+        cdef SourceInfo o
+        if type(other) is not SourceInfo:
+            return NotImplemented
+        o = <SourceInfo>other
+        return self.code is o.code and self.instruction == o.instruction and self.backward == o.backward
+
+    def __hash__(self):
+        return hash((id(self.code), self.instruction, self.backward))
+
+    def __repr__(self):
+        return f"SourceInfo({self.traceback})"
+
+
+cdef class Here:
+    """The place of the equation that this thread interprets; None: the user's frames say it."""
+
+    @property
+    def record(self):
+        return None if onax_place is NULL else <object>onax_place
+
+    @record.setter
+    def record(self, place):
+        global onax_place
+        cdef PyObject *old = onax_place
+        if place is None:
+            onax_place = NULL
+        else:
+            Py_INCREF(place)
+            onax_place = <PyObject *>place
+        Py_XDECREF(old)
+
+
+here = Here()
+
+
+cpdef user_location():
+    """The place at work: of the equation that is interpreted, else of the innermost frame outside onax; None if unknown."""
+    cdef PyFrameObject *frame
+    cdef PyFrameObject *back
+    cdef PyCodeObject *code
+    cdef SourceInfo found
+    if onax_place is not NULL:
+        return <object>onax_place if type(<object>onax_place) is SourceInfo else None
+    frame = PyEval_GetFrame()
+    if frame is NULL:
+        return None
+    Py_INCREF(<object>frame)
+    while frame is not NULL:
+        code = PyFrame_GetCode(frame)
+        if not is_internal_name(code.co_filename):
+            found = SourceInfo.__new__(SourceInfo)
+            found.code = <object>code
+            found.instruction = PyFrame_GetLasti(frame)
+            Py_XDECREF(<PyObject *>code)
+            Py_XDECREF(<PyObject *>frame)
+            return found
+        Py_XDECREF(<PyObject *>code)
+        back = PyFrame_GetBack(frame)
+        Py_XDECREF(<PyObject *>frame)
+        frame = back
+    return None
