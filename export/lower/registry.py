@@ -51,6 +51,12 @@ def decompose(primitive, function):
     _register(primitive, Decomposition(function))
 
 
+def redefine(primitive, function):
+    """The same for a primitive of another library, which may state it anew; for operands of any dtype."""
+    RULES[primitive] = COMPONENT_RULES[primitive] = Decomposition(function)
+    UNSUPPORTED.pop(primitive, None)
+
+
 def lowers(*primitives, components=False):
     """Decorator: the lowering of these primitives, `rule(g, out, *values, **params)`.
 

@@ -79,6 +79,7 @@ __version__ = "0.1.0"
 _LATER = frozenset(
     {
         "ad_checkpoint",
+        "api_util",
         "core",
         "custom_batching",
         "custom_derivatives",
@@ -88,6 +89,7 @@ _LATER = frozenset(
         "extend",
         "flatten_util",
         "image",
+        "interpreters",
         "nn",
         "ops",
         "random",

@@ -1,5 +1,5 @@
 """What libraries that build on onax use beyond its public interface, under the names of jax.extend."""
 
-from onax.extend import core, random
+from onax.extend import backend, core, linear_util, random, source_info_util
 
-__all__ = ["core", "random"]
+__all__ = ["backend", "core", "linear_util", "random", "source_info_util"]

@@ -16,30 +16,59 @@ from onax._core.jaxpr import (
     subjaxprs,
 )
 from onax._core.trace import concrete_or_error, set_current_trace, valid_jaxtype
+from onax._ground.dtypes import primal_tangent_dtype as primal_dtype_to_tangent_dtype
 from onax._native.dispatch import Primitive
 from onax.errors import InconclusiveDimensionOperation, JaxprTypeError
 from onax.extend.core import primitives
+from onax.extend.core._traces import (
+    TraceTag,
+    find_top_trace,
+    gensym,
+    get_opaque_trace_state,
+    mapped_aval,
+    nonempty_axis_env_DO_NOT_USE,
+    take_current_trace,
+    unmapped_aval,
+    unsafe_am_i_under_a_jit_DO_NOT_USE,
+    unsafe_am_i_under_a_vmap_DO_NOT_USE,
+    unsafe_get_axis_names_DO_NOT_USE,
+)
+
+Effects = frozenset[Effect]
 
 __all__ = [
     "ClosedJaxpr",
     "DebugInfo",
     "DropVar",
     "Effect",
+    "Effects",
     "InconclusiveDimensionOperation",
     "Jaxpr",
     "JaxprEqn",
     "JaxprTypeError",
     "Literal",
     "Primitive",
+    "TraceTag",
     "Var",
     "check_jaxpr",
     "concrete_or_error",
+    "find_top_trace",
+    "gensym",
+    "get_opaque_trace_state",
     "jaxpr_as_fun",
     "jaxprs_in_params",
+    "mapped_aval",
     "new_jaxpr_eqn",
     "no_effects",
+    "nonempty_axis_env_DO_NOT_USE",
+    "primal_dtype_to_tangent_dtype",
     "primitives",
     "set_current_trace",
     "subjaxprs",
+    "take_current_trace",
+    "unmapped_aval",
+    "unsafe_am_i_under_a_jit_DO_NOT_USE",
+    "unsafe_am_i_under_a_vmap_DO_NOT_USE",
+    "unsafe_get_axis_names_DO_NOT_USE",
     "valid_jaxtype",
 ]

@@ -1,0 +1,155 @@
+"""Arguments as trees and positions, under the names of jax.api_util.
+
+The functions that take `fun` take a `WrappedFun` of `onax.extend.linear_util`.
+"""
+
+from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
+from onax._transforms import vmap as _vmap
+from onax._transforms.flatten import debug_info
+from onax._transforms.flatten import shaped_abstractify as _type_of_value
+from onax.core import ShapedArray
+from onax.extend.linear_util import transformation2, transformation_with_aux2
+
+
+@transformation_with_aux2
+def flatten_fun(f, store, in_tree, *args_flat):
+    """`flatten_fun(fun, in_tree)`: (fun of the leaves of (args, kwargs), function that gives the result's tree)."""
+    args, kwargs = tree_unflatten(in_tree, args_flat)
+    leaves, out_tree = tree_flatten(f(*args, **kwargs))
+    store.store(out_tree)
+    return leaves
+
+
+@transformation_with_aux2
+def flatten_fun_nokwargs(f, store, in_tree, *args_flat):
+    """`flatten_fun_nokwargs(fun, in_tree)`: the same for the leaves of args alone."""
+    leaves, out_tree = tree_flatten(f(*tree_unflatten(in_tree, args_flat)))
+    store.store(out_tree)
+    return leaves
+
+
+def flatten_axes(name, treedef, axis_tree, *, kws=False, tupled_args=False):
+    """One axis (or None) a leaf, from a prefix tree of axes; ValueError, which begins with `name`, if it is none.
+
+    kws: the tree is one of (args, kwargs), and the axes of keyword arguments are 0.  `tupled_args` changes words of
+    errors in JAX, and here nothing.
+    """
+    return _vmap.flatten_axes(name, treedef, (axis_tree, 0) if kws else axis_tree)
+
+
+def shaped_abstractify(x):
+    """The type under which a value, or something with a shape and a dtype, is traced; TypeError for anything else."""
+    if isinstance(x, ShapedArray):
+        return x
+    if hasattr(x, "shape") and hasattr(x, "dtype") and not hasattr(x, "__array__"):
+        return ShapedArray(x.shape, x.dtype, weak_type=getattr(x, "weak_type", False))
+    return _type_of_value(x)
+
+
+class _Static:
+    """A static argument, by the value that counts when functions are compared."""
+
+    __slots__ = ("val",)
+
+    def __init__(self, val):
+        self.val = val
+
+    def __eq__(self, other):
+        return type(other) is _Static and type(self.val) is type(other.val) and self.val == other.val
+
+    def __hash__(self):
+        return hash(self.val)
+
+
+@transformation2
+def _with_fixed(f, dyn_argnums, fixed, count, *dyn_args, **kwargs):
+    args, rest = [None] * count, iter(fixed)
+    for i, arg in zip(dyn_argnums, dyn_args, strict=True):
+        args[i] = arg
+    args = [args[i] if i in dyn_argnums else next(rest).val for i in range(count)]
+    return f(*args, **kwargs)
+
+
+def argnums_partial(f, dyn_argnums, args, require_static_args_hashable=True):
+    """(f as a function of the arguments at `dyn_argnums` alone, these arguments).
+
+    Raises ValueError when another argument has no hash, unless that is not required.
+    """
+    argnums = _positions(dyn_argnums, len(args))
+    fixed = []
+    for i, arg in enumerate(args):
+        if i in argnums:
+            continue
+        fixed.append(_Static(arg))
+        if require_static_args_hashable:
+            _check_hash(arg, i, f.__name__)
+    return _with_fixed(f, argnums, tuple(fixed), len(args)), tuple(args[i] for i in argnums)
+
+
+def _check_hash(arg, i, name):
+    try:
+        hash(arg)
+    except TypeError:
+        raise ValueError(
+            "Non-hashable static arguments are not supported, as this can lead to unexpected cache-misses. Static "
+            f"argument (index {i}) of type {type(arg)} for function {name} is non-hashable."
+        ) from None
+
+
+def _positions(argnums, count):
+    """The argument numbers of a call with `count` positional arguments, counted from 0."""
+    argnums = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for n in argnums:
+        if not -count <= n < count:
+            raise ValueError(
+                "Positional argument indices, e.g. for `static_argnums`, must have value greater than or equal to "
+                f"-len(args) and less than len(args), but got value {n} for len(args) == {count}."
+            )
+    return tuple(n % count for n in argnums)
+
+
+def donation_vector(donate_argnums, donate_argnames, in_tree, kws=True):
+    """For each leaf of (args, kwargs), or with kws=False of args, whether it is donated: a tuple of bools."""
+    args, kwargs = tree_unflatten(in_tree, range(in_tree.num_leaves)) if kws else (_children(in_tree), {})
+    flags = []
+    for i, arg in enumerate(args):
+        flags += [i in donate_argnums] * len(tree_leaves(arg))
+    for name in sorted(kwargs):
+        flags += [name in donate_argnames] * len(tree_leaves(kwargs[name]))
+    return tuple(flags)
+
+
+def _children(tree):
+    return tree_unflatten(tree, range(tree.num_leaves))
+
+
+def rebase_donate_argnums(donate_argnums, static_argnums):
+    """Positions of donated arguments among those that are not static; ValueError if one is both."""
+    if set(donate_argnums) & set(static_argnums):
+        raise ValueError(
+            f"`static_argnums` {sorted(static_argnums)} and `donate_argnums` {sorted(donate_argnums)} cannot intersect."
+        )
+    return tuple(sorted(n - sum(s < n for s in static_argnums) for n in donate_argnums))
+
+
+def safe_map(f, *sequences):
+    """The list of f of one item each; ValueError if the sequences differ in length."""
+    sequences = [list(s) for s in sequences]
+    for i, s in enumerate(sequences[1:], 2):
+        if len(s) != len(sequences[0]):
+            more = "longer" if len(s) > len(sequences[0]) else "shorter"
+            raise ValueError(f"safe_map() argument {i} is {more} than argument 1")
+    return [f(*items) for items in zip(*sequences)]
+
+
+__all__ = [
+    "argnums_partial",
+    "debug_info",
+    "donation_vector",
+    "flatten_axes",
+    "flatten_fun",
+    "flatten_fun_nokwargs",
+    "rebase_donate_argnums",
+    "safe_map",
+    "shaped_abstractify",
+]

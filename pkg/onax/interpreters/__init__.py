@@ -1,0 +1,8 @@
+"""The rules of transformations by primitive, for libraries that define primitives, under the names of jax.interpreters.
+
+onax keeps rules in the fields of each `Primitive`; these modules show the fields as JAX's tables.  There is no `pxla`.
+"""
+
+from onax.interpreters import ad, batching, mlir, partial_eval, xla
+
+__all__ = ["ad", "batching", "mlir", "partial_eval", "xla"]

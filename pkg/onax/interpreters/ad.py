@@ -1,0 +1,95 @@
+"""Rules of differentiation and what they work with, under the names of jax.interpreters.ad.
+
+`jvp` and `linearize` of JAX's module, which take JAX's own records, are not there: use those of onax itself.
+"""
+
+from onax._core.rules import add_any_p as add_jaxvals_p
+from onax._core.rules import add_tangents, bilinear, elementwise_jvp, linear
+from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
+from onax._prims.shaping import instantiate_zeros
+from onax._transforms.jvp import JVPTrace, JVPTracer
+from onax.interpreters._views import RuleView, check_primitive
+
+primitive_jvps = RuleView("jvp")
+primitive_transposes = RuleView("transpose")
+
+
+def add_jaxvals(x, y):
+    """The sum of two tangents that are arrays."""
+    return add_jaxvals_p.bind(x, y)
+
+
+def zeros_like_aval(aval):
+    """An array of zeros of an aval's shape and dtype."""
+    return instantiate_zeros(Zero(aval))
+
+
+def get_primitive_transpose(p):
+    """The transpose rule of a primitive; NotImplementedError if it has none."""
+    if p.transpose is None:
+        raise NotImplementedError(f"Transpose rule (for reverse-mode differentiation) for '{p}' not implemented")
+    return p.transpose
+
+
+def deflinear(primitive, transpose_rule):
+    """Makes a primitive linear in all its operands; `transpose_rule(ct, **params)` gives one cotangent an operand."""
+    return deflinear2(primitive, lambda ct, *_, **params: transpose_rule(ct, **params))
+
+
+def deflinear2(primitive, transpose_rule):
+    """The same for a rule that takes the operands too (UndefinedPrimals): `transpose_rule(ct, *operands, **params)`."""
+    check_primitive(primitive)
+    linear(primitive, transpose_rule)
+    primitive_jvps[primitive] = primitive.jvp
+    primitive_transposes[primitive] = primitive.transpose
+
+
+def defbilinear(prim, lhs_rule, rhs_rule):
+    """Makes a primitive linear in each of its two operands.
+
+    `lhs_rule(ct, x, y, **params)` gives the cotangent of x, which is an `UndefinedPrimal`; `rhs_rule` that of y.
+    """
+    check_primitive(prim)
+    bilinear(prim, lhs_rule, rhs_rule)
+    primitive_jvps[prim] = prim.jvp
+    primitive_transposes[prim] = prim.transpose
+
+
+def defjvp(primitive, *jvprules):
+    """Gives a primitive one tangent rule an operand, `rule(tangent, *primals, **params)`; None where there is none."""
+    defjvp2(primitive, *(rule and _without_result(rule) for rule in jvprules))
+
+
+def defjvp2(primitive, *jvprules):
+    """The same, where the rules are given the result too: `rule(tangent, result, *primals, **params)`."""
+    check_primitive(primitive)
+    if primitive.multiple_results:
+        raise TypeError(f"{primitive.name} has several results: assign primitive_jvps[{primitive.name}]")
+    elementwise_jvp(primitive, *jvprules)
+    primitive_jvps[primitive] = primitive.jvp
+
+
+def _without_result(rule):
+    return lambda tangent, result, *primals, **params: rule(tangent, *primals, **params)
+
+
+__all__ = [
+    "JVPTrace",
+    "JVPTracer",
+    "UndefinedPrimal",
+    "Zero",
+    "add_jaxvals",
+    "add_jaxvals_p",
+    "add_tangents",
+    "defbilinear",
+    "defjvp",
+    "defjvp2",
+    "deflinear",
+    "deflinear2",
+    "get_primitive_transpose",
+    "instantiate_zeros",
+    "is_undefined_primal",
+    "primitive_jvps",
+    "primitive_transposes",
+    "zeros_like_aval",
+]

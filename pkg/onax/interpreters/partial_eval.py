@@ -1,0 +1,83 @@
+"""Partial evaluation and dead code, under the names of jax.interpreters.partial_eval.
+
+`dce_rules[p] = rule(used_outputs, eqn) -> (used_inputs, eqn or None)`.  Policies of `checkpoint` need no rules here, so
+`partial_eval_jaxpr_custom_rules` and `custom_partial_eval_rules` are not there.
+"""
+
+from typing import Any
+
+from onax._core.trace import typeof
+from onax._native.avals import AbstractValue
+from onax._transforms import splitting as _splitting
+from onax._transforms.splitting import dce_jaxpr, dce_jaxpr_consts
+from onax._transforms.staging import DynamicJaxprTracer, trace_to_jaxpr
+from onax.interpreters._views import RuleView
+
+Val = Any
+
+dce_rules = RuleView("dce")
+
+
+class PartialVal(tuple):
+    """A value that is known, or of which only the type is: a pair (aval or None, value or None)."""
+
+    __slots__ = ()
+
+    @classmethod
+    def known(cls, const):
+        """A value that is known."""
+        return cls((None, const))
+
+    @classmethod
+    def unknown(cls, aval):
+        """A value of which only the type is known; TypeError for what is no type."""
+        if not isinstance(aval, AbstractValue):
+            raise TypeError(f"PartialVal.unknown takes an abstract value; got {aval!r}")
+        return cls((aval, None))
+
+    def is_known(self):
+        """Whether the value is known."""
+        return self[0] is None
+
+    def get_known(self):
+        """The value, or None."""
+        return self[1]
+
+    def get_aval(self):
+        """The type."""
+        return typeof(self[1]) if self.is_known() else self[0]
+
+
+def trace_to_jaxpr_nounits(fun, pvals, instantiate=False):
+    """Runs a function (`linear_util.wrap_init`) on values of which some are unknown.
+
+    Returns (open jaxpr of what depends on these, a PartialVal for each result, its constants).  `instantiate`, a bool
+    or one a result, makes results unknown that are known.
+    """
+    closed, outs, types = _splitting.trace_partial(
+        fun.call_wrapped,
+        [pv.get_known() for pv in pvals],
+        [None if pv.is_known() else pv.get_aval() for pv in pvals],
+        instantiate,
+        fun.debug_info,
+    )
+    results = [PartialVal.known(x) if aval is None else PartialVal.unknown(aval) for x, aval in zip(outs, types)]
+    return closed.jaxpr, results, tuple(closed.consts)
+
+
+def trace_to_jaxpr_dynamic(fun, in_avals):
+    """(open jaxpr, types of the results, constants) of a function (`linear_util.wrap_init`) on these types."""
+    closed = trace_to_jaxpr(fun.call_wrapped, in_avals, fun.debug_info)
+    return closed.jaxpr, closed.out_avals, closed.consts
+
+
+__all__ = [
+    "DynamicJaxprTracer",
+    "PartialVal",
+    "Val",
+    "dce_jaxpr",
+    "dce_jaxpr_consts",
+    "dce_rules",
+    "trace_to_jaxpr_dynamic",
+    "trace_to_jaxpr_nounits",
+]

@@ -1,0 +1,34 @@
+"""Evaluation by compiling one operation, under the name of jax.interpreters.xla.
+
+The runtime is ONNX Runtime, not XLA.
+"""
+
+import functools
+
+from onax._compile.jit import jit
+from onax._ground.devices import Backend
+from onax.export.lower.registry import RULES
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(prim, params):
+    def apply(*args):
+        return prim.bind(*args, **dict(params))
+
+    apply.__name__ = prim.name
+    return jit(apply)
+
+
+def apply_primitive(prim, *args, **params):
+    """The result of a primitive on arrays by its lowering, compiled: an `impl` for a primitive that has none.
+
+    Parameters must be hashable.  Raises NotImplementedError if the primitive has no lowering.
+    """
+    if prim.kernel is None and prim not in RULES:
+        raise NotImplementedError(
+            f"lowering rule for primitive '{prim.name}' not found: see interpreters.mlir.lower_fun"
+        )
+    return _compiled(prim, tuple(params.items()))(*args)
+
+
+__all__ = ["Backend", "apply_primitive"]
