@@ -11,6 +11,7 @@ import numpy as np
 from onax._control.callbacks import CALLBACKS, callback_location
 from onax._control.jit_call import jit_p
 from onax._core.jaxpr import Literal
+from onax._core.trace import as_array, set_current_trace
 from onax._ground import dims
 from onax._ground.errors import LoweringError
 from onax._native.array import make_array
@@ -41,7 +42,7 @@ from onax._prims.special import digamma_p, erf_inv_p, erf_p, erfc_p, lgamma_p
 from onax._prims.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower.components import flat_avals, flat_values, gathered, parts_of, trailing, whole_of
-from onax.export.lower.registry import lowers
+from onax.export.lower.registry import RULES, lowers
 
 BOOL = np.dtype(bool)
 F32 = np.dtype(np.float32)
@@ -95,6 +96,11 @@ def can_run_on_host(eqn):
     if eqn.effects or not isinstance(eqn.primitive, Primitive) or _kernel_of(eqn) is None:
         return False
     return all(dims.is_constant_shape(v.aval.shape) for v in (*eqn.invars, *eqn.outvars))
+
+
+def _runs_by_impl(primitive):
+    """Whether a primitive of another library says how it is evaluated, and nothing else."""
+    return primitive.impl is not None and primitive.kernel is None and primitive not in RULES
 
 
 def _kernel_of(eqn):
@@ -420,11 +426,15 @@ def _callback(g, eqn, values):
     in_avals, out_avals = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
     impl, params, whole, ordered = eqn.primitive.impl, eqn.params, _assembly(in_avals), bool(eqn.effects)
 
+    many = eqn.primitive.multiple_results
+
     def run(*flat):
         arrays = [make_array(np.array(x), a.dtype, a.weak_type) for x, a in zip(whole(flat), in_avals)]
         del flat  # it shows memory of the runtime: not for frames that an exception keeps
-        results = impl(*arrays, **params)
-        parts = [part for x, a in zip(results, out_avals) for part in parts_of(np.asarray(x._value), a.dtype)]
+        with set_current_trace(None):
+            results = impl(*arrays, **params)
+            results = [as_array(x)._value for x in (results if many else (results,))]
+        parts = [part for x, a in zip(results, out_avals) for part in parts_of(np.asarray(x), a.dtype)]
         return [*parts, _HELD] if ordered else parts
 
     results = stated(out_avals)
@@ -451,6 +461,8 @@ def lower_natively(g, eqn, values):
 
 def rescue(g, eqn, values):
     """The results of an equation that ONNX's operators cannot say, by a Host node; None if it has no kernel."""
+    if _runs_by_impl(eqn.primitive) and all(dims.is_constant_shape(v.aval.shape) for v in eqn.outvars):
+        return _callback(g, eqn, values)
     if not can_run_on_host(eqn):
         return None
     try:
