@@ -1,20 +1,26 @@
-"""Eight virtual CPU devices for tests of programs over several, in a process that has one."""
+"""Eight virtual CPU devices for tests of programs over several, in a process that has one.
+
+Devices that count as machines of their own get a program each, as CUDA devices do.
+"""
 
 import contextlib
 
 from onax._ground import devices
 
-_eight = []
+_eight = {}
 
 
 @contextlib.contextmanager
-def eight_devices():
-    """Context in which the CPU counts as eight devices; the first is the one it always is."""
-    if not _eight:
-        _eight.append(devices.devices("cpu")[0])
-        _eight.extend(devices.Device("cpu", i) for i in range(1, 8))
+def eight_devices(separate=False):
+    """Context in which the CPU counts as eight devices; the first is the one it always is.
+
+    `separate`: the other seven count as machines of their own.
+    """
+    if separate not in _eight:
+        others = [devices.Device("cpu", i, separate=separate) for i in range(1, 8)]
+        _eight[separate] = [devices.devices("cpu")[0], *others]
     previous = devices._backends
-    devices._backends = {**previous, "cpu": devices.Backend("cpu", _eight)}
+    devices._backends = {**previous, "cpu": devices.Backend("cpu", _eight[separate])}
     try:
         yield
     finally:

@@ -1,4 +1,8 @@
-"""Named axes, pmap, shard_map and shardings on eight devices: against real JAX's recorded results; errors."""
+"""Named axes, pmap, shard_map and shardings on eight devices: against real JAX's recorded results; errors.
+
+Everything runs twice: as one program of all devices, and as a program on each, as for devices that are machines of
+their own.
+"""
 
 import re
 
@@ -21,19 +25,32 @@ from virtual_devices import eight_devices
 RECORDED = oracle.load("parallel_cases")
 # A case is a chain of at most sixteen operations, each within four units in the last place of its largest value.
 CHAIN_ULPS = 64
-with eight_devices():
-    CASES = parallel_cases.cases(jax)
-PROGRAMS = [name for name in CASES if not name.startswith(("where", "printed"))]
-PLACES = [name for name in CASES if name.startswith("where")]
-PRINTED = [name for name in CASES if name.startswith("printed")]
+MODES = {"one program": False, "a program each": True}  # whether the devices count as machines of their own
+CASES = {}
+for _mode, _separate in MODES.items():
+    with eight_devices(_separate):
+        CASES[_mode] = parallel_cases.cases(jax)
+NAMES = list(CASES["one program"])
+PROGRAMS = [name for name in NAMES if not name.startswith(("where", "printed"))]
+PLACES = [name for name in NAMES if name.startswith("where")]
+PRINTED = [name for name in NAMES if name.startswith("printed")]
 VMAPPED = [name for name in PROGRAMS if "pmap" not in name and "shard_map" not in name]
 EXPORTED = VMAPPED[::3] + ["pmap", "grad of pmap", "shard_map of a matrix product", "grad of shard_map, replicated"]
 
 
-@pytest.fixture(autouse=True)
-def devices():
-    with eight_devices():
+@pytest.fixture(autouse=True, params=MODES)
+def devices(request):
+    with eight_devices(MODES[request.param]):
         yield
+
+
+@pytest.fixture
+def cases(request):
+    """The cases over the devices of the mode; those over no devices are run in one mode only."""
+    mode, name = request.node.callspec.params["devices"], request.node.callspec.params.get("name")
+    if mode != "one program" and name in VMAPPED:
+        pytest.skip("no devices in it")
+    return CASES[mode]
 
 
 def agree(got, name):
@@ -55,27 +72,27 @@ def agree(got, name):
 
 @pytest.mark.parametrize("way", ["eager", "jit"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_agrees_with_jax(name, way):
-    function, args = CASES[name]
+def test_agrees_with_jax(cases, name, way):
+    function, args = cases[name]
     agree((jax.jit(function) if way == "jit" else function)(*args), name)
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_lies_where_jax_puts_it(name):
-    function, args = CASES[name]
+def test_lies_where_jax_puts_it(cases, name):
+    function, args = cases[name]
     agree(function(*args), name)
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_prints_as_jax(name):
-    function, args = CASES[name]
+def test_prints_as_jax(cases, name):
+    function, args = cases[name]
     want = RECORDED[name]["ok"][0][2].decode()
     assert bytes(function(*args)).decode() == want
 
 
 @pytest.mark.parametrize("name", EXPORTED)
-def test_exported(name):
-    function, args = CASES[name]
+def test_exported(cases, name):
+    function, args = cases[name]
     agree(export(jax.jit(function))(*args).call(*args), name)
 
 

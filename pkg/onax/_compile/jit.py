@@ -7,10 +7,11 @@ import functools
 import time
 import warnings
 
-from onax._compile import misses, placing
+from onax._compile import by_device, misses, placing
 from onax._compile import plan as planning
 from onax._compile.cache import cache_for, remember
 from onax._compile.deoptimized import check_special
+from onax._compile.options import for_device
 from onax._compile.stages import Traced
 from onax._control.jit_call import bind_jit, call_params, jit_p
 from onax._core.axes import named_axes
@@ -18,7 +19,7 @@ from onax._core.result_checks import SPECIAL
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._ground import source
 from onax._ground.config import KEY_REUSE, config
-from onax._ground.devices import Device, get_backend
+from onax._ground.devices import Device, current_default, get_backend
 from onax._ground.lazy import LazyModule
 from onax._native import context
 from onax._native.array import ArrayImpl
@@ -173,9 +174,6 @@ class PjitFunction(JitFunction):
         structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in staged.jaxpr.out_avals]
         return tree_unflatten(staged.out_tree, structs)
 
-    def _leaving(self, error):
-        source.boundary.__exit__(type(error), error, error.__traceback__)
-
     def _traced(self, args, kwargs):
         if config.jax_disable_jit:
             return self.fun(*args, **kwargs)
@@ -305,7 +303,8 @@ def compile_call(jitted, args, kwargs):
     )
     if options.device is not None:
         device, committed = options.device, True
-    executable = executable_of(staged.jaxpr, name, options.keep_unused, options.compiler_options)
+    where = device or placing.first_device_of(staged.leaves)
+    executable = executable_of(staged.jaxpr, name, options.keep_unused, options.compiler_options, where)
     donated = ()
     if (options.donate_argnums or options.donate_argnames) and not context.option_word() & SPECIAL:  # may run twice
         flags = donated_leaves(jitted, args, kwargs)
@@ -317,9 +316,10 @@ def compile_call(jitted, args, kwargs):
     return entry, staged
 
 
-def executable_of(jaxpr, name, keep_unused=False, compiler_options=None):
-    """The compiled form of a closed jaxpr; kept with it."""
-    key = ("executable", keep_unused, context.option_word(), _frozen(compiler_options))
+def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=None):
+    """The compiled form of a closed jaxpr for a device, the default one if None; kept with it."""
+    device = current_default() if device is None else device
+    key = ("executable", keep_unused, context.option_word(), _frozen(for_device(compiler_options, device)))
     found = jaxpr.cache.get(key)
     if found is None:
         if config.jax_log_compiles:
@@ -327,7 +327,7 @@ def executable_of(jaxpr, name, keep_unused=False, compiler_options=None):
             logging.getLogger("onax").warning("Compiling jit(%s) with global shapes and types (%s).", name, shapes)
         plan = planning.Plan(jaxpr, keep_unused)
         started = time.perf_counter()
-        found = jaxpr.cache[key] = planning.compile_plan(plan, name, compiler_options)
+        found = jaxpr.cache[key] = by_device.compile_program(plan, name, compiler_options, device=device)
         _log_time("compilation of jit(%s) by ONNX Runtime", name, started)
     return found
 
@@ -371,7 +371,8 @@ def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_sh
         return planning.evaluate(jaxpr, args)
     device, committed = placement(args, name, lambda: jaxpr.debug_info.arg_names)
     places = placing.places_of_results(jaxpr, args, in_shardings, out_shardings)
-    results = executable_of(jaxpr, name, keep_unused).run(args, device, committed)
+    where = device or placing.first_device_of(args)
+    results = executable_of(jaxpr, name, keep_unused, device=where).run(args, device, committed)
     return results if places is None else placing.place(results, places)
 
 

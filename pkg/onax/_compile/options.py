@@ -31,3 +31,12 @@ def session_options(compiler_options=None):
     if unknown:
         raise ValueError(f"No such compile option: {', '.join(sorted(map(repr, unknown)))}")
     return given
+
+
+def for_device(compiler_options, device):
+    """The options with the provider of a device, unless they name one themselves; `device` may be None."""
+    given = compiler_options or {}
+    if device is None or device.platform != "gpu" or "provider" in given:
+        return compiler_options
+    chosen = {"device_id": device.local_hardware_id, **given.get("provider_options", {})}
+    return {**given, "provider": "cuda", "provider_options": chosen}

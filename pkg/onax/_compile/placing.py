@@ -247,6 +247,12 @@ def sharding_of(x):
     return sharding if isinstance(sharding, NamedSharding) else None
 
 
+def first_device_of(leaves):
+    """The first device of values that lie on several; None if none does."""
+    sharding = next((s for s in map(sharding_of, leaves) if s is not None), None)
+    return None if sharding is None else sharding.mesh.devices.flat[0]
+
+
 def places_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
     """For each result of a compiled program its sharding; None when everything lies on one device."""
     shardings = [sharding_of(x) for x in leaves]

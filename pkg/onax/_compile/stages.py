@@ -1,6 +1,6 @@
 """The stages of compilation as objects: Traced (a jaxpr), Lowered (an ONNX graph), Compiled (something that runs)."""
 
-from onax._compile import placing
+from onax._compile import by_device, placing
 from onax._compile import plan as planning
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.sharding import SingleDeviceSharding
@@ -148,7 +148,8 @@ class Lowered(Stage):
         """The graph as a session of the runtime.  Raises BackendError if the runtime refuses it."""
         options = compiler_options if compiler_options is not None else self._options.compiler_options
         name = self._signature.fun_name
-        executable = planning.compile_plan(self._plan, name, options, self._graph)
+        device = self._options.device or current_default()
+        executable = by_device.compile_program(self._plan, name, options, self._graph, device)
         return Compiled(self._signature, executable, self._graph, self._options, self._plan)
 
 
@@ -253,9 +254,6 @@ class _Checked(JitFunction):
 
     def _traced(self, args, kwargs):
         return self._miss(args, kwargs)[0]
-
-    def _leaving(self, error):
-        source.boundary.__exit__(type(error), error, error.__traceback__)
 
 
 def _place(leaves, device):

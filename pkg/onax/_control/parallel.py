@@ -2,7 +2,8 @@
 
 The body is staged for pieces; collectives in it name the axes of the mesh.  What runs is the body batched over these
 axes, one after the other: a cut dimension of an argument becomes mapped axes and a piece of it, and results are put
-together the same way.  What can be seen of devices is where the pieces of results lie.
+together the same way.  What can be seen of devices is where the pieces of results lie.  Devices that are machines of
+their own (`is_separate`) run the body each on its pieces instead: `_compile/by_device.py`.
 
     in_specs, out_specs    for each argument and result the mesh axes that cut it, a PartitionSpec
     manual axes            the mesh axes that the body sees; over the others nothing is cut
@@ -15,14 +16,18 @@ import contextlib
 import functools
 import math
 
+from onax._control.jit_call import call_params, jit_p
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData, named_axes_in_scope
 from onax._core.evaluate import eval_jaxpr
 from onax._core.paths import broadcast_prefix, prefix_errors
+from onax._core.result_checks import SPECIAL
 from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, get_mesh, names_in, with_new_axis
 from onax._core.shards import spread_over
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
+from onax._ground.config import DISABLE_JIT
+from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_leaves, tree_structure, tree_unflatten
 from onax._prims.collectives import psum_p, sum_varying_p
@@ -61,6 +66,10 @@ class Region:
     def of(cls, params):
         """The region of an equation."""
         return cls(params["mesh"], params["newly_manual_axes"], params["check_vma"])
+
+    def along(self, names):
+        """The region of some of the axes."""
+        return Region(self.mesh, names, self.checked)
 
     @property
     def key(self):
@@ -175,6 +184,31 @@ def whole_program(jaxpr, params):
     return found
 
 
+def is_separate(mesh):
+    """Whether programs over a mesh run as one program a device: it has devices that are machines of their own."""
+    return any(device._separate for device in mesh.devices.flat)
+
+
+def stacked_program(region, jaxpr, varying):
+    """(a program on whole values, for each result the axes that are in front of it) of a program of one device.
+
+    `varying`: for each argument the axes of the region over which it varies.  The whole value has these in front, in
+    the order of the region; it stacks the values that the devices have, and so does each result.
+    """
+    order = [tuple(a for a in region.names if a in axes) for axes in varying]
+    mapped = [None] * len(region.names)
+    avals = [
+        v.aval.update(shape=(*(region.size((a,)) for a in axes), *v.aval.shape)) for v, axes in zip(jaxpr.invars, order)
+    ]
+    program = trace_to_jaxpr(lambda *args: _batched(region, 0, jaxpr, args, order, mapped), avals, jaxpr.debug_info)
+    return program, _mapped_axes(region, mapped, len(jaxpr.outvars))
+
+
+def _mapped_axes(region, mapped, count):
+    """For each of `count` results the axes over which it is mapped, from the flags of each axis."""
+    return [tuple(a for a, flags in zip(region.names, mapped) if flags[i]) for i in range(count)]
+
+
 def _not_replicated(jaxpr, mesh, spec, axes):
     name = jaxpr.debug_info.func_src_info.split(" at ")[0]
     return ValueError(
@@ -190,9 +224,23 @@ def _not_replicated(jaxpr, mesh, spec, axes):
 
 
 def _impl(*args, jaxpr, **params):
+    if is_separate(params["mesh"]) and not context.option_word() & (DISABLE_JIT | SPECIAL):
+        called = _called_alone(jaxpr, params)
+        return jit_p.bind(*args, **call_params(called, jaxpr.debug_info.func_name))
     program = whole_program(jaxpr, params)
     outs = eval_jaxpr(program, program.consts, *args)
     return [spread_over(x, NamedSharding(params["mesh"], s)) for x, s in zip(outs, params["out_specs"])]
+
+
+def _called_alone(jaxpr, params):
+    """The program that is this one equation; kept with its body.  A program for each device is a compiled one."""
+    key = ("alone", *params.values())
+    if key not in jaxpr.cache:
+        region = Region.of(params)
+        avals = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, params["in_specs"])]
+        fun = lambda *args: shard_map_p.bind(*args, jaxpr=jaxpr, **params)
+        jaxpr.cache[key] = trace_to_jaxpr(fun, avals, jaxpr.debug_info)
+    return jaxpr.cache[key]
 
 
 def _abstract_eval(*avals, jaxpr, out_specs, **params):
@@ -276,9 +324,7 @@ def _varying(region, jaxpr, in_specs):
             return _batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
 
         trace_to_jaxpr(fun, [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)])
-        jaxpr.cache[key] = [
-            tuple(a for a, flags in zip(region.names, mapped) if flags[i]) for i in range(len(jaxpr.outvars))
-        ]
+        jaxpr.cache[key] = _mapped_axes(region, mapped, len(jaxpr.outvars))
     return jaxpr.cache[key]
 
 

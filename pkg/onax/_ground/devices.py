@@ -49,17 +49,22 @@ class Memory:
 
 
 class Device:
-    """A place for arrays: `platform` ("cpu" or "gpu"), `device_kind`, `id`.  There is one object for each."""
+    """A place for arrays: `platform` ("cpu" or "gpu"), `device_kind`, `id`.  There is one object for each.
+
+    `_separate`: whether it is a machine of its own, so that a program over several such devices is one program a
+    device.  Virtual devices of one memory are not: a program over them is one program.
+    """
 
     __slots__ = (
-        "__weakref__", "_family", "_label", "_memories", "device_kind", "id", "local_hardware_id", "platform",
-        "process_index",
+        "__weakref__", "_family", "_label", "_memories", "_separate", "device_kind", "id", "local_hardware_id",
+        "platform", "process_index",
     )  # fmt: skip
 
-    def __init__(self, platform, id_, device_kind=None):
+    def __init__(self, platform, id_, device_kind=None, separate=None):
         self.platform = platform
         self.id = id_
         self.process_index = 0
+        self._separate = platform != "cpu" if separate is None else separate
         self.local_hardware_id = id_
         self._label = "cuda" if platform == "gpu" else platform
         self._family = self._label.capitalize()

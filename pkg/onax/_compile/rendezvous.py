@@ -1,0 +1,151 @@
+"""Programs of several devices side by side, which meet to exchange values.
+
+A program is a generator.  It yields what it waits for, and is given the outcome:
+
+    a function without arguments    work for its device: done in a thread, so that devices work at the same time
+    Meet                            values for the others of its group: given once all of them have come
+
+One thread goes round between the programs, so there is no lock, and whether they can still meet is known: when no
+device works and some wait for others that will not come, that is an error at once.
+"""
+
+import os
+from collections import deque
+
+from onax._ground.errors import JaxRuntimeError
+from onax._ground.lazy import LazyModule
+from onax._native import context
+
+futures = LazyModule("concurrent.futures")
+queue = LazyModule("queue")
+
+_WHOLE_WORD = 2**64 - 1  # a thread that works for another overrides every option
+
+
+class Meet:
+    """What a program brings to a meeting: `group` are the places of all that take part, its own among them.
+
+    `meeting.exchange(values)` gets what each of the group brought, in order, and gives what each is handed;
+    `meeting.text()` says in an error which meeting it is.
+    """
+
+    __slots__ = ("group", "meeting", "values")
+
+    def __init__(self, meeting, group, values):
+        self.meeting = meeting
+        self.group = group
+        self.values = values
+
+
+class _Workers:
+    """Threads that wait for work: those of this process, as many as any call needed so far."""
+
+    def __init__(self):
+        self.process = self.size = self.pool = None
+
+    def at_least(self, n):
+        """A pool of n threads or more."""
+        if self.process != os.getpid() or self.size < n:
+            self.pool = futures.ThreadPoolExecutor(n, "onax-device")
+            self.process, self.size = os.getpid(), n
+        return self.pool
+
+
+_workers = _Workers()
+
+
+class _Round:
+    """The programs of one call, and what each is doing."""
+
+    def __init__(self, programs, names):
+        self.programs = programs
+        self.names = names
+        self.results = [None] * len(programs)
+        self.ready = deque((i, None) for i in range(len(programs)))
+        self.waiting = {}  # place -> Meet
+        self.failed = {}  # place -> error
+        self.working = 0
+        self.done = queue.SimpleQueue()
+        self.word = context.option_word()
+
+    def run(self):
+        """The results, in order.  The error of the first program that fails, once the others have stopped."""
+        try:
+            while self.working or (self.ready and not self.failed):
+                if self.ready and not self.failed:
+                    self._go_on(*self.ready.popleft())
+                else:
+                    self._take_outcome()
+            if self.failed:
+                raise self.failed[min(self.failed)]
+            if self.waiting:
+                raise self._stuck()
+            return self.results
+        finally:
+            while self.working:
+                self._take_outcome()
+            for program in self.programs:
+                program.close()
+
+    def _go_on(self, i, outcome):
+        try:
+            wanted = self.programs[i].send(outcome)
+        except StopIteration as end:
+            self.results[i] = end.value
+            return
+        if type(wanted) is Meet:
+            self._meet(i, wanted)
+        elif len(self.programs) == 1:
+            self.ready.append((i, wanted()))
+        else:
+            self.working += 1
+            future = _workers.at_least(len(self.programs)).submit(_with_options, self.word, wanted)
+            future.add_done_callback(lambda future: self.done.put((i, future)))
+
+    def _take_outcome(self):
+        i, future = self.done.get()
+        self.working -= 1
+        error = future.exception()
+        if error is None:
+            self.ready.append((i, future.result()))
+        else:
+            self.failed[i] = error
+
+    def _meet(self, i, wanted):
+        self.waiting[i] = wanted
+        group = wanted.group
+        here = [self.waiting.get(j) for j in group]
+        if all(w is not None and w.meeting is wanted.meeting for w in here):
+            for j in group:
+                del self.waiting[j]
+            handed = wanted.meeting.exchange([w.values for w in here])
+            self.ready.extend(zip(group, handed))
+
+    def _stuck(self):
+        lines = []
+        for i, name in enumerate(self.names):
+            if i in self.waiting:
+                lines.append(f"  {name} waits in {self.waiting[i].meeting.text()}")
+            else:
+                lines.append(f"  {name} has come to the end")
+        return JaxRuntimeError(
+            "A collective was reached by some of its devices only, so they would wait for ever:\n" + "\n".join(lines)
+        )
+
+
+def _with_options(word, work):
+    """Work done in another thread under the caller's options."""
+    previous = context.swap_thread_word(_WHOLE_WORD, word)
+    try:
+        return work()
+    finally:
+        context.swap_thread_word(*previous)
+
+
+def together(programs, names):
+    """The results of programs that run side by side; `names` are those of their devices, for errors.
+
+    Raises what a program raises (that of the first device, if several fail before all have stopped), and
+    JaxRuntimeError for a meeting that not all of its group reach.
+    """
+    return _Round(programs, names).run()
