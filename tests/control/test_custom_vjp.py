@@ -140,3 +140,18 @@ def test_checkpoint_stores_the_arguments_alone():
     text = str(jax.make_jaxpr(jax.grad(lambda x: layer(x).sum()))(X))
     before, _, inside = text.partition("remat2[")
     assert inside and "cos" not in before  # what only the derivative needs is computed inside
+
+
+def test_results_mapped_behind_the_first_axis():
+    """A matrix times a mapped vector is mapped along its second axis; so are its cotangents, seen from inside jit."""
+    matrix = jnp.arange(9.0).reshape(3, 3)
+
+    @jax.custom_vjp
+    def f(v):
+        return jnp.dot(matrix, v)
+
+    f.defvjp(lambda v: (f(v), v), lambda v, ct: (ct * v,))
+    rows = jnp.arange(6.0).reshape(2, 3)
+    for g in (f, jax.jit(f)):
+        found = jax.grad(lambda x, g=g: (jax.vmap(g)(x) * jnp.arange(1.0, 4.0)).sum())(rows)
+        np.testing.assert_array_equal(found, rows * jnp.arange(1.0, 4.0))

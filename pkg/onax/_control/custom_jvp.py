@@ -140,6 +140,11 @@ def _jvp(primals, tangents, *, call_jaxpr, jvp_jaxpr_fun, name, num_consts, symb
     return call_custom_jvp(jvp_jaxpr_fun, pairs, symbolic_zeros)
 
 
+def _partial_eval(linear, *args, call_jaxpr, **_):
+    """The function itself, if it takes tangents: its rule is not wanted any more."""
+    return eval_jaxpr(call_jaxpr, call_jaxpr.consts, *args) if find_cur_trace().records_tangents else None
+
+
 def _batch(axis_data, operands, dims, *, call_jaxpr, jvp_jaxpr_fun, num_consts, **params):
     batched, dims_out = batch_jaxpr(call_jaxpr, axis_data, dims, True)
     diff_dims = [*dims[num_consts:], *dims[num_consts:]]
@@ -171,6 +176,7 @@ custom_jvp_call_p = CustomJVPCall(
     impl=_impl,
     abstract_eval=_abstract_eval,
     jvp=_jvp,
+    partial_eval=_partial_eval,
     batch=_batch,
     pretty=_pretty,
     weak=NEVER,

@@ -288,8 +288,11 @@ class CustomVJPCall(Primitive):
         """See the function of that name: traces call it here, for they stand below this floor."""
         return forward_and_linear(fwd, bwd, n_outs, primals, tangents, symbolic_zeros)
 
-    def batched(self, axis_data, fun, fwd, bwd, n_outs, dims, tag=None):
-        """The three functions on batched values, and a list that holds the results' mapped axes after a call."""
+    def batched(self, axis_data, fun, fwd, bwd, n_outs, dims, tag=None, in_front=False):
+        """The three functions on batched values, and a list that holds the results' mapped axes after a call.
+
+        `in_front`: the forward rule's results are all mapped along their first axis, and so are the cotangents.
+        """
         dims_out, fwd_dims = [], []
 
         def batched_fun(*xs):
@@ -299,8 +302,12 @@ class CustomVJPCall(Primitive):
 
         def batched_fwd(perturbed, *xs):
             values, found = batch_flat(lambda *ys: fwd(perturbed, *ys), axis_data, xs, dims, tag)
+            n = n_outs()
+            if in_front:
+                values = [*(bdim_at_front(v, d, axis_data.size) for v, d in zip(values, found[:n])), *values[n:]]
+                found = [*[0] * n, *found[n:]]
             fwd_dims[:] = found
-            dims_out[:] = found[: n_outs()]
+            dims_out[:] = found[:n]
             return values
 
         def batched_bwd(n_residuals, *values):
@@ -336,23 +343,20 @@ def _jvp(primals, tangents, *, fwd_jaxpr_thunk, bwd, name, num_consts, out_trees
     )
 
 
+def _partial_eval(linear, *args, call_jaxpr, **_):
+    """The function itself, if it takes tangents: its rules are not wanted any more."""
+    return eval_jaxpr(call_jaxpr, call_jaxpr.consts, *args) if find_cur_trace().records_tangents else None
+
+
 def _batch(axis_data, operands, dims, *, call_jaxpr, fwd_jaxpr_thunk, bwd, num_consts, out_trees, **params):
     derived, dims_out = batch_jaxpr(call_jaxpr, axis_data, dims, True)
-    _, fwd, batched_bwd, fwd_dims = custom_vjp_call_p.batched(
-        axis_data, None, fwd_jaxpr_thunk, bwd, out_trees, list(dims[num_consts:])
+    _, batched_fwd, batched_bwd, _ = custom_vjp_call_p.batched(
+        axis_data, None, fwd_jaxpr_thunk, bwd, out_trees, list(dims[num_consts:]), in_front=True
     )
-
-    def front_fwd(perturbed, *xs):
-        values = fwd(perturbed, *xs)
-        n = out_trees()
-        outs = [bdim_at_front(v, d, axis_data.size) for v, d in zip(values, fwd_dims)]
-        fwd_dims[:] = [0] * n
-        return [*outs, *values[n:]]
-
     outs = custom_vjp_call_p.bind(
         *operands,
         call_jaxpr=derived,
-        fwd_jaxpr_thunk=front_fwd,
+        fwd_jaxpr_thunk=batched_fwd,
         bwd=batched_bwd,
         num_consts=num_consts,
         out_trees=out_trees,
@@ -378,6 +382,7 @@ custom_vjp_call_p = CustomVJPCall(
     impl=_impl,
     abstract_eval=_abstract_eval,
     jvp=_jvp,
+    partial_eval=_partial_eval,
     batch=_batch,
     pretty=_pretty,
     weak=NEVER,

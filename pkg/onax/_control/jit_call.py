@@ -8,7 +8,7 @@ import functools
 from onax._core.evaluate import eval_jaxpr
 from onax._core.jaxpr import ClosedJaxpr, Literal
 from onax._core.sharding import with_new_axis
-from onax._core.trace import Tracer, typeof
+from onax._core.trace import Tracer, find_cur_trace, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import source
 from onax._native import context
@@ -18,6 +18,7 @@ from onax._transforms.batching import batch_jaxpr
 from onax._transforms.flatten import FlatFunction, debug_info, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.partial_eval import merged, partial_eval_jaxpr
 from onax._transforms.splitting import dce_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
@@ -113,22 +114,46 @@ def _transpose(cts, *operands, jaxpr, **params):
     ]
 
 
-def _partial_eval(linear, *args, jaxpr, **_):
-    """The call taken apart, when some of its results depend on no tangent; else None."""
-    if all(_depends(jaxpr, linear)):
+def _partial_eval(linear, *args, jaxpr, **params):
+    """A call of what depends on no tangent, and one of the rest; None where the call can be recorded as it is."""
+    depends, to_part = _reach(jaxpr, linear)
+    if all(depends) and not to_part:
         return None
-    return eval_jaxpr(jaxpr, jaxpr.consts, *args)
+    forward, rest, unknown, forwarded = partial_eval_jaxpr(jaxpr, linear)
+    arguments, results = _places(params, jaxpr)
+    given, known = [not flag for flag in linear], [not flag for flag in unknown]
+    n = sum(known)
+    forward_out = [*_kept(results, known), *[None] * (len(forward.outvars) - n)]
+    outs = []
+    if forward.outvars or forward.effects:
+        outs = jit_p.bind(*_kept(args, given), **_derived(params, forward, _kept(arguments, given), forward_out))
+    computed = iter(outs[n:])
+    residuals = [next(computed) if f is None else args[f] for f in forwarded]
+    rest_in = [*[None] * len(residuals), *_kept(arguments, linear)]
+    rest_params = _derived(params, rest, rest_in, _kept(results, unknown))
+    found = find_cur_trace().record_whole(jit_p, [*residuals, *_kept(args, linear)], rest_params)
+    return merged(unknown, outs[:n], found)
 
 
-def _depends(jaxpr, given):
-    """Which results depend on the given arguments; seen through calls, but not through loops and branches."""
-    reached = {v for v, is_given in zip(jaxpr.invars, given) if is_given}
+def _reach(jaxpr, given):
+    """(which results depend on the given arguments, whether operations on them are to be taken apart on their own).
+
+    Seen through calls, but not through loops and branches.  Kept with the jaxpr.
+    """
+    key = ("reach", tuple(given))
+    if key in jaxpr.cache:
+        return jaxpr.cache[key]
+    reached, to_part = {v for v, is_given in zip(jaxpr.invars, given) if is_given}, False
     for eqn in jaxpr.eqns:
         operands = [type(a) is not Literal and a in reached for a in eqn.invars]
         if any(operands):
-            inner = _depends(eqn.params["jaxpr"], operands) if eqn.primitive is jit_p else [True] * len(eqn.outvars)
+            inner, inside = [True] * len(eqn.outvars), eqn.primitive.partial_eval is not None
+            if eqn.primitive is jit_p:
+                inner, inside = _reach(eqn.params["jaxpr"], operands)
+            to_part = to_part or inside
             reached.update(v for v, depends in zip(eqn.outvars, inner) if depends)
-    return [type(a) is not Literal and a in reached for a in jaxpr.outvars]
+    jaxpr.cache[key] = [type(a) is not Literal and a in reached for a in jaxpr.outvars], to_part
+    return jaxpr.cache[key]
 
 
 def _batch(axis_data, operands, dims, *, jaxpr, **params):

@@ -15,7 +15,7 @@ from onax._control.bodies import arrays_and_avals, carry_name, check_carry, prom
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
 from onax._core.rules import add_tangents
-from onax._core.trace import as_array, typeof
+from onax._core.trace import as_array, find_cur_trace, typeof
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground import dims, source
 from onax._ground.config import DISABLE_JIT
@@ -31,6 +31,7 @@ from onax._transforms.batching import batch_jaxpr, move_to
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.partial_eval import merged, partial_eval_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import backward_pass
 from onax._transforms.vmap import vmap
@@ -296,27 +297,65 @@ def _linearize(nonzeros, *primals, jaxpr, num_consts, num_carry, **params):
         return split, split[2][:num_carry]
 
     (forward, linear, out_nz, forwarded), carry_nz = _fixed_point(init_nz, once)
-    consts, _, xs = _split(primals, num_consts, num_carry)
-    # Residuals: constants of the scan stay constants, its slices are scanned again, carries and the rest are stacked.
-    carried = [f for f in forwarded if f is not None and num_consts <= f < num_consts + num_carry]
+    positions = list(range(len(primals)))
+    outs, fixed, scanned, order = _scan_with_residuals(
+        forward, forwarded, primals, positions, num_consts, num_carry, params
+    )
+    apply = _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, len(fixed), params)
+    return outs, out_nz, [*fixed, *scanned], apply
+
+
+def _scan_with_residuals(forward, forwarded, args, positions, num_consts, num_carry, params):
+    """(results of the forward scan, residuals that are constants, residuals to scan over, which of these each is).
+
+    `args` are those of the whole scan, at `positions` those of `forward`.  Constants of the scan stay constants, its
+    slices are scanned again, carries and the rest are stacked.
+    """
+    end = num_consts + num_carry
+    place = {p: i for i, p in enumerate(positions)}
+    carried = [f for f in forwarded if f is not None and num_consts <= f < end]
     if carried:
-        forward = _with_stacked_carry(forward, carried)
-    outs = scan_p.bind(*primals, jaxpr=forward, num_consts=num_consts, num_carry=num_carry, **params)
-    stacked = iter(outs[n_out : len(outs) - len(carried)])
-    carried_values = iter(outs[len(outs) - len(carried) :])
+        forward = _with_stacked_carry(forward, [place[f] for f in carried])
+    outs = []
+    if forward.outvars or forward.effects:
+        n_consts, n_carry = sum(p < num_consts for p in positions), sum(num_consts <= p < end for p in positions)
+        given = [args[p] for p in positions]
+        outs = scan_p.bind(*given, jaxpr=forward, num_consts=n_consts, num_carry=n_carry, **params)
+    n_out = len(outs) - len(carried) - forwarded.count(None)
+    stacked, carried_values = iter(outs[n_out : len(outs) - len(carried)]), iter(outs[len(outs) - len(carried) :])
     fixed, scanned, order = [], [], []
     for f in forwarded:
         if f is not None and f < num_consts:
             order.append((True, len(fixed)))
-            fixed.append(consts[f])
+            fixed.append(args[f])
         else:
             order.append((False, len(scanned)))
-            inside = f is not None and f < num_consts + num_carry
-            scanned.append(
-                next(stacked) if f is None else next(carried_values) if inside else xs[f - num_consts - num_carry]
-            )
-    apply = _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, len(fixed), params)
-    return outs[:n_out], out_nz, [*fixed, *scanned], apply
+            scanned.append(next(stacked) if f is None else next(carried_values) if f < end else args[f])
+    return outs[:n_out], fixed, scanned, order
+
+
+def _partial_eval(linear, *args, jaxpr, num_consts, num_carry, **params):
+    """A scan of what depends on no tangent, which stacks residuals, and a linear scan over them."""
+    const_u, init_u, xs_u = _split(linear, num_consts, num_carry)
+    n_ys = len(jaxpr.outvars) - num_carry
+
+    def once(carry_u):
+        split = partial_eval_jaxpr(jaxpr, [*const_u, *carry_u, *xs_u], (*carry_u, *[False] * n_ys))
+        return split, split[2][:num_carry]
+
+    (forward, rest, out_u, forwarded), carry_u = _fixed_point(init_u, once)
+    if all(linear) or (all(out_u) and not forward.eqns):
+        return None
+    unknown = [*const_u, *carry_u, *xs_u]
+    positions = [i for i, is_unknown in enumerate(unknown) if not is_unknown]
+    outs, fixed, scanned, order = _scan_with_residuals(
+        forward, forwarded, args, positions, num_consts, num_carry, params
+    )
+    apply = _linear_scan(rest, order, const_u, carry_u, xs_u, out_u, jaxpr, len(fixed), params)
+    tangents = [x if is_unknown else Zero(typeof(x).to_tangent_aval()) for x, is_unknown in zip(args, unknown)]
+    with find_cur_trace().recording_whole():
+        found = apply([*fixed, *scanned], *tangents)
+    return merged(out_u, outs, [x for x, is_unknown in zip(found, out_u) if is_unknown])
 
 
 def _with_stacked_carry(forward, positions):
@@ -458,6 +497,7 @@ scan_p = Primitive(
     abstract_eval=_abstract_eval,
     jvp=_jvp,
     linearize=_linearize,
+    partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
     weak=NEVER,

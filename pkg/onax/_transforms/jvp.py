@@ -114,7 +114,7 @@ def by_linearize_rule(primitive, primals, tangents, params, primal_trace, tangen
     nonzeros = [type(t) is not Zero for t in tangents]
     with set_current_trace(primal_trace):
         out, _, residuals, linear = primitive.linearize(nonzeros, *primals, **params)
-    with set_current_trace(tangent_trace):
+    with set_current_trace(tangent_trace), tangent_trace.recording_whole():
         return out, linear(residuals, *tangents)
 
 

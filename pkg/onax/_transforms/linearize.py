@@ -9,6 +9,8 @@ linear program (a residual) when a recorded equation uses it.  A primitive whose
     linear(residuals, *tangents) -> tangents of the results       (run under the TangentTrace; Zero where vanishing)
 """
 
+import contextlib
+
 from onax._core import jaxpr as core
 from onax._core import leaks
 from onax._core.evaluate import eval_jaxpr
@@ -27,6 +29,11 @@ from onax._transforms.jvp import JVPTrace, JVPTracer, by_linearize_rule, call_cu
 from onax._transforms.simplify import drop_dead_code
 from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, trace_to_jaxpr
 
+NO_KNOWN_RESULT = (
+    "Linearization failed to produce known values for all output primals. This is typically caused by attempting to "
+    "differentiate a function uses an operation that does not support reverse-mode autodiff."
+)
+
 
 class TangentTrace(DynamicJaxprTrace):
     """Records operations on tangents; hands every other operation to the parent.
@@ -35,16 +42,17 @@ class TangentTrace(DynamicJaxprTrace):
 
         partial_eval(linear, *args, **params)    `linear`: which operands are tangents; runs under this trace
 
-    It gives None when every result depends on a tangent, so that the call can be recorded as it is.
+    It gives None when the operation can be recorded as it is.
     """
 
-    __slots__ = ()
+    __slots__ = ("whole",)
     records_tangents = True
 
     def __init__(self, debug_info, parent_trace):
         super().__init__(debug_info, parent_trace)
         self.staging = parent_trace.staging
         self.locates = self.staging or bool(option_word() & SPECIAL)  # an error in the backward pass tells the line
+        self.whole = False
 
     def process_primitive(self, primitive, args, params):
         for x in args:
@@ -52,13 +60,24 @@ class TangentTrace(DynamicJaxprTrace):
                 break
         else:
             return bind_with_trace(primitive, self.parent_trace, args, params)
-        if primitive.partial_eval is not None:
-            linear = [self.is_own(x) for x in args]
-            if not all(linear):
-                with set_current_trace(self):
-                    parted = primitive.partial_eval(linear, *args, **params)
-                if parted is not None:
-                    return parted
+        if primitive.partial_eval is not None and not self.whole:
+            with set_current_trace(self):
+                parted = primitive.partial_eval([self.is_own(x) for x in args], *args, **params)
+            if parted is not None:
+                return parted
+        return self.record_whole(primitive, args, params)
+
+    @contextlib.contextmanager
+    def recording_whole(self):
+        """While this lasts, nothing is taken apart: what is bound is known to be linear in its tangents."""
+        before, self.whole = self.whole, True
+        try:
+            yield
+        finally:
+            self.whole = before
+
+    def record_whole(self, primitive, args, params):
+        """Records an operation as it is; operands that are known become constants."""
         atoms = [x._var if type(x) is DynamicJaxprTracer and x._trace is self else self.atom(x) for x in args]
         return self.record(primitive, atoms, params)
 
@@ -132,9 +151,17 @@ class LinearizeTrace(JVPTrace):
         else:
             with set_current_trace(self.tangent_trace):
                 out, tangent_out = primitive.jvp(primals, tangents, **params)
+            self._check_known(out if primitive.multiple_results else (out,))
         if primitive.multiple_results:
             return [self.pack(p, t) for p, t in zip(out, tangent_out)]
         return self.pack(out, tangent_out)
+
+    def _check_known(self, outs):
+        """A result that a rule computed from tangents would not be linear in them, nor could anything say so later."""
+        tangent_trace = self.tangent_trace
+        for x in outs:
+            if type(x) is DynamicJaxprTracer and x._trace is tangent_trace:
+                raise ValueError(NO_KNOWN_RESULT)
 
     def rule_trace(self):
         """Rules run where operations on tangents are recorded."""
@@ -144,11 +171,7 @@ class LinearizeTrace(JVPTrace):
         """Results and tangents by a user's rule, whose operations on tangents are recorded."""
         with set_current_trace(self.tangent_trace):
             outs, tangents_out = call_custom_jvp(jvp, pairs, symbolic_zeros)
-        if any(map(self.tangent_trace.is_own, outs)):
-            raise NotImplementedError(
-                "A custom_jvp rule computed results and tangents in one loop or branch, which reverse mode cannot take "
-                "apart. Compute them by two, or leave it to jax.jvp inside of the rule."
-            )
+        self._check_known(outs)
         return outs, [self._own_tangent(t) for t in tangents_out]
 
     def _own_tangent(self, t):

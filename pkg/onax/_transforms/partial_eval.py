@@ -1,0 +1,62 @@
+"""Partial evaluation: splitting a program into what its known arguments determine, and the rest.
+
+The rest is linear where it is wanted: in a rule of `custom_jvp`, results depend on primals alone, and tangents are
+linear in tangents.  A rule may compute both in one loop, branch or call.
+"""
+
+from onax._core import jaxpr as core
+from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import find_cur_trace, set_current_trace
+from onax._transforms.linearize import TangentTrace
+from onax._transforms.simplify import drop_dead_code
+from onax._transforms.staging import trace_to_jaxpr
+
+
+def partial_eval_jaxpr(jaxpr, unknown, instantiate=False):
+    """Splits a closed jaxpr by which of its arguments are unknown; cached with the jaxpr.
+
+    Returns (forward, rest, unknown_out, forwarded), in the form of `linearize_jaxpr`: `forward` maps the known
+    arguments to (the results that depend on no other, residuals); `rest` maps (residuals, unknown arguments) to the
+    other results.  A residual that is an argument is not among the results of `forward`: `forwarded[i]` is its position
+    among all arguments, else None.  `instantiate`: a bool, or one a result: leave a known result to `rest`.
+    """
+    if isinstance(instantiate, bool):
+        instantiate = (instantiate,) * len(jaxpr.outvars)
+    key = ("partial_eval", tuple(unknown), tuple(instantiate))
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = _make_partial_eval_jaxpr(jaxpr, unknown, instantiate)
+    return jaxpr.cache[key]
+
+
+def _make_partial_eval_jaxpr(jaxpr, unknown, instantiate):
+    found = {}
+
+    def forward_fun(*known):
+        trace = TangentTrace(jaxpr.debug_info, find_cur_trace())
+        given = iter(known)
+        values = [trace.new_arg(v.aval) if is_u else next(given) for v, is_u in zip(jaxpr.invars, unknown)]
+        positions = {id(x): i for i, (x, is_u) in enumerate(zip(values, unknown)) if not is_u}
+        try:
+            with set_current_trace(trace):
+                outs = eval_jaxpr(jaxpr, jaxpr.consts, *values)
+            unknown_out = [make or trace.is_own(x) for x, make in zip(outs, instantiate)]
+            rest = trace.to_jaxpr([x for x, is_u in zip(outs, unknown_out) if is_u])
+        finally:
+            trace.invalidate()
+        forwarded = [positions.get(id(r)) for r in rest.consts]
+        found["split"] = core.ClosedJaxpr(core.convert_constvars_jaxpr(rest.jaxpr), ()), unknown_out, forwarded
+        computed = [r for r, f in zip(rest.consts, forwarded) if f is None]
+        return [*(x for x, is_u in zip(outs, unknown_out) if not is_u), *computed]
+
+    avals = [v.aval for v, is_u in zip(jaxpr.invars, unknown) if not is_u]
+    forward = drop_dead_code(trace_to_jaxpr(forward_fun, avals, jaxpr.debug_info))
+    return forward, *found["split"]
+
+
+def merged(unknown, known_values, unknown_values):
+    """One list of both, in the order that the flags state."""
+    known_values, unknown_values = iter(known_values), iter(unknown_values)
+    return [next(unknown_values) if is_u else next(known_values) for is_u in unknown]
+
+
+__all__ = ["merged", "partial_eval_jaxpr"]
