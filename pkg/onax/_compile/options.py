@@ -8,6 +8,12 @@ from onax._ground.errors import BackendError
 # The newest opset that the runtime takes in this process.
 OPSET = 26
 
+NO_CUDA = (
+    "If CUDA cannot be used here: it needs onnxruntime-gpu, the CUDA and cuDNN libraries that it was built for, and "
+    "NVIDIA's driver (pip install 'onax[cuda]' brings the first two). To run elsewhere, place the arguments there, for "
+    "instance with jax.device_put(x, jax.devices('cpu')[0])."
+)
+
 
 def attach():
     """Loads the runtime's library once; BackendError in the runtime's words if it cannot be loaded."""
@@ -40,3 +46,10 @@ def for_device(compiler_options, device):
         return compiler_options
     chosen = {"device_id": device.local_hardware_id, **given.get("provider_options", {})}
     return {**given, "provider": "cuda", "provider_options": chosen}
+
+
+def place_named(settings):
+    """The device that session options name, as text; nothing for the CPU."""
+    if settings.get("provider", "cpu") != "cuda":
+        return ""
+    return f"cuda:{settings.get('provider_options', {}).get('device_id', 0)}"
