@@ -21,6 +21,7 @@ from onax._transforms.batching import batch_jaxpr
 from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_signature, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_flat, linearize_jaxpr
+from onax._transforms.partial_eval import merged, partial_eval_jaxpr
 from onax._transforms.simplify import drop_dead_code, used_inputs
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
@@ -108,24 +109,42 @@ def _linearize(nonzeros, *primals, jaxpr, prevent_cse, differentiated, policy):
     return outs[:n], nonzeros_out, residuals, apply
 
 
-def _kept_and_recomputed(jaxpr, nonzeros, policy):
+def _partial_eval(linear, *args, jaxpr, prevent_cse, differentiated, policy):
+    """A forward pass of what depends on no tangent, and one equation for the rest, as `_linearize` makes it."""
+    if differentiated or all(linear):
+        return None
+    forward, again, unknown, used = _kept_and_recomputed(jaxpr, linear, policy, True)
+    known = [x for x, is_linear in zip(args, linear) if not is_linear]
+    outs = eval_jaxpr(forward, forward.consts, *known)
+    n = unknown.count(False)
+    residuals = [x for x, is_used in zip([*outs[n:], *known], used) if is_used]
+    params = {"jaxpr": again, "prevent_cse": prevent_cse, "differentiated": True, "policy": policy}
+    given = [x for x, is_linear in zip(args, linear) if is_linear]
+    return merged(unknown, outs[:n], find_cur_trace().record_whole(remat_p, [*residuals, *given], params))
+
+
+def _kept_and_recomputed(jaxpr, nonzeros, policy, partial=False):
     """(forward, again, nonzeros_out, used); cached with the jaxpr.
 
     `forward` maps the arguments to (results, values kept); `again` maps (those `used` of the values kept and the
     arguments, tangents) to the tangents of the results, and computes the residuals that were not kept itself.
+    `partial`: the program computes results and tangents by itself, and `nonzeros` says which arguments are tangents.
     """
-    key = ("checkpoint", tuple(nonzeros), policy)
+    key = ("checkpoint", tuple(nonzeros), policy, partial)
     if key not in jaxpr.cache:
-        jaxpr.cache[key] = _make_kept_and_recomputed(jaxpr, nonzeros, policy)
+        split = (partial_eval_jaxpr if partial else linearize_jaxpr)(jaxpr, nonzeros)
+        n_out = split[2].count(False) if partial else len(jaxpr.outvars)
+        primals = [i for i, nonzero in enumerate(nonzeros) if not (partial and nonzero)]
+        jaxpr.cache[key] = _make_kept_and_recomputed(jaxpr, split, n_out, primals, nonzeros, policy)
     return jaxpr.cache[key]
 
 
-def _make_kept_and_recomputed(jaxpr, nonzeros, policy):
-    forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
+def _make_kept_and_recomputed(jaxpr, split, n_out, primals, nonzeros, policy):
+    forward, linear, nonzeros_out, forwarded = split
+    place = {p: i for i, p in enumerate(primals)}
     if policy is not None:  # it is to see the operations inside calls
         inside = forward
         forward = trace_to_jaxpr(lambda *xs: _eval_inlined(inside, xs), inside.in_avals, jaxpr.debug_info)
-    n_out = len(jaxpr.outvars)
     residuals = forward.outvars[n_out:]
     kept, eqns = _recomputed_eqns(forward, residuals, policy)
     opened = core.Jaxpr(forward.constvars, [*kept, *forward.invars], residuals, eqns, None, jaxpr.debug_info)
@@ -135,7 +154,7 @@ def _make_kept_and_recomputed(jaxpr, nonzeros, policy):
     def fun(*args):
         computed = iter(eval_jaxpr(recompute, recompute.consts, *args[:n_inputs]))
         given = args[len(kept) : n_inputs]
-        every = [next(computed) if f is None else given[f] for f in forwarded]
+        every = [next(computed) if f is None else given[place[f]] for f in forwarded]
         return eval_jaxpr(linear, linear.consts, *every, *args[n_inputs:])
 
     tangent_avals = [v.aval.to_tangent_aval() for v, nonzero in zip(jaxpr.invars, nonzeros) if nonzero]
@@ -209,6 +228,7 @@ remat_p = Primitive(
     abstract_eval=_abstract_eval,
     jvp=_jvp,
     linearize=_linearize,
+    partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
     weak=NEVER,

@@ -21,7 +21,7 @@ from onax._control.scan import scan_of
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
-from onax._core.trace import Tracer, as_array, to_concrete_value, typeof
+from onax._core.trace import Tracer, as_array, find_cur_trace, to_concrete_value, typeof
 from onax._core.zeros import Zero
 from onax._ground import dtypes, errors, source
 from onax._ground.config import DISABLE_JIT
@@ -35,6 +35,8 @@ from onax._prims.shaping import broadcast_in_dim, instantiate_zeros
 from onax._transforms.batching import batch_jaxpr, move_to
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
+from onax._transforms.partial_eval import merged, partial_eval_jaxpr
+from onax._transforms.simplify import drop_dead_code
 from onax._transforms.staging import trace_to_jaxpr
 
 
@@ -316,6 +318,46 @@ def _linearize(nonzeros, *primals, **params):
     return outs, nonzeros_out, list(primals), apply
 
 
+def _partial_eval(linear, *args, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
+    """A loop of what depends on no tangent, for its results alone; the rest is one of everything."""
+    cond_u, body_u, carry_u = _split(linear, cond_nconsts, body_nconsts)
+    while True:
+        body, _, out_u, _ = partial_eval_jaxpr(body_jaxpr, [*body_u, *carry_u], tuple(carry_u))
+        if out_u == carry_u:
+            break
+        carry_u = out_u
+    cond, _, (depends,), _ = partial_eval_jaxpr(cond_jaxpr, [*cond_u, *carry_u])
+    if depends or all(carry_u):
+        return None
+    cond_consts, body_consts, init = (
+        [x for x, is_unknown in zip(some, flags) if not is_unknown]
+        for some, flags in zip(_split(args, cond_nconsts, body_nconsts), (cond_u, body_u, carry_u))
+    )
+    outs = while_p.bind(
+        *cond_consts,
+        *body_consts,
+        *init,
+        cond_jaxpr=_first_results(cond, 1),
+        cond_nconsts=len(cond_consts),
+        body_jaxpr=_first_results(body, len(init)),
+        body_nconsts=len(body_consts),
+    )
+    params = {
+        "cond_jaxpr": cond_jaxpr,
+        "cond_nconsts": cond_nconsts,
+        "body_jaxpr": body_jaxpr,
+        "body_nconsts": body_nconsts,
+    }
+    every = find_cur_trace().record_whole(while_p, args, params)
+    return merged(carry_u, outs, [x for x, is_unknown in zip(every, carry_u) if is_unknown])
+
+
+def _first_results(jaxpr, n):
+    """The program without the results from the n-th on."""
+    opened = core.Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars[:n], jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+    return drop_dead_code(core.ClosedJaxpr(opened, jaxpr.consts))
+
+
 def _transpose(cts, *operands, **params):
     raise ValueError(
         "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with dynamic start/stop "
@@ -362,6 +404,7 @@ while_p = Primitive(
     abstract_eval=_abstract_eval,
     jvp=_jvp,
     linearize=_linearize,
+    partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
     weak=NEVER,
