@@ -9,6 +9,7 @@ import numpy as np
 
 from onax._control.barrier import optimization_barrier_p
 from onax._control.checkpoint import remat_p
+from onax._control.composite import composite_p
 from onax._control.cond import cond_p
 from onax._control.custom_gradient import linear_call_p
 from onax._control.custom_jvp import custom_jvp_call_p
@@ -21,6 +22,7 @@ from onax._control.solves import custom_linear_solve_p
 from onax._control.while_loop import settled, while_p
 from onax._ground import dims
 from onax._native.avals import ShapedArray
+from onax._transforms.simplify import dropped
 from onax.export.graph import ops
 from onax.export.lower.components import flat_avals, flat_values, gathered
 from onax.export.lower.driver import inline
@@ -38,6 +40,11 @@ def _jit(g, out, *values, jaxpr, **_):
 @lowers(custom_jvp_call_p, custom_vjp_call_p, components=True)
 def _custom_call(g, out, *values, call_jaxpr, **_):
     return inline(g, call_jaxpr, call_jaxpr.consts, values)
+
+
+@lowers(composite_p, components=True)
+def _composite(g, out, *values, jaxpr, **_):
+    return inline(g, jaxpr, jaxpr.consts, values)
 
 
 @lowers(linear_call_p, components=True)
@@ -117,6 +124,7 @@ def _with_token(body, results, ordered):
 
 @lowers(cond_p, components=True)
 def _cond(g, out, index, *operands, branches):
+    branches = [dropped(b) for b in branches]
     ordered = bool(_token_of(g, branches))
     avals = [*flat_avals(out), TOKEN] if ordered else flat_avals(out)
     return gathered(_leave(g, _choose(g, avals, index, operands, branches, ordered), ordered), out)

@@ -6,6 +6,7 @@ from onax._ground import dims as dim_rules
 from onax._prims.shaping import (
     broadcast_in_dim_p,
     copy_p,
+    empty2_p,
     iota_p,
     reduce_sum_p,
     reshape_p,
@@ -14,6 +15,7 @@ from onax._prims.shaping import (
     transpose_p,
 )
 from onax.export.graph import ops
+from onax.export.lower.components import constant
 from onax.export.lower.convert import F32, INT32, INT64, is_small_constant
 from onax.export.lower.registry import lowers
 
@@ -192,3 +194,12 @@ def _iota(g, out, *_, dtype, shape, dimension, **params):
 @lowers(copy_p)
 def _copy(g, out, x):
     return x
+
+
+# ---- values that do not matter
+
+
+@lowers(empty2_p, components=True)
+def _empty2(g, out, **_):
+    """A zero, of any type."""
+    return constant(g, np.zeros((), getattr(out.dtype, "storage", out.dtype)), out)

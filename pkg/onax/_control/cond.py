@@ -22,10 +22,11 @@ from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import clamp, eq, ne, select_n, stop_gradient
-from onax._prims.shaping import broadcast_in_dim, instantiate_zeros
-from onax._transforms.batching import batch_jaxpr, move_to
+from onax._prims.shaping import bdim_at_front, broadcast_in_dim, filler, instantiate_zeros
+from onax._transforms.batching import batch_jaxpr
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.simplify import dropped, needed
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
@@ -142,6 +143,9 @@ def _with_all_constants(jaxprs, consts, order):
     position = {key: i for i, key in enumerate(places)}
     branches = []
     for jaxpr, group in zip(jaxprs, consts):
+        if not every:
+            branches.append(jaxpr)
+            continue
         n = len(group)
         mine = {position[id(c)]: v for c, v in zip(group, jaxpr.invars[:n])}
         leading = [mine[i] if i in mine else core.Var(typeof(c)) for i, c in enumerate(every)]
@@ -155,7 +159,7 @@ def _with_all_constants(jaxprs, consts, order):
 
 
 def _impl(index, *operands, branches):
-    chosen = branches[int(index)]
+    chosen = dropped(branches[int(index)])
     return with_types(eval_jaxpr(chosen, chosen.consts, *operands), branches[0].out_avals)
 
 
@@ -186,29 +190,73 @@ def _jvp(primals, tangents, *, branches):
 
 def _linearize(nonzeros, index, *operands, branches):
     """One forward cond that returns residuals, one linear cond that reads them; each residual of a branch takes the
-    first place of its type, so that there are as many of a type as the branch with most of them has."""
-    split = [linearize_jaxpr(b, nonzeros[1:]) for b in branches]
-    nonzeros_out = [any(column) for column in zip(*(s[2] for s in split))]
+    first place of its type, so that there are as many of a type as the branch with most of them has.
+
+    A tangent that vanishes in one branch only is a residual there, of zeros."""
+    split = _linearized_branches(branches, tuple(nonzeros[1:]))
     n = len(branches[0].outvars)
-    places, avals = _merged_residuals([[v.aval for v in forward.outvars[n:]] for forward, *_ in split])
-    forwards = tuple(_forward_branch(s[0], n, mine, avals) for s, mine in zip(split, places))
+    forwards, linears, nonzeros_out = split
     outs = cond_p.bind(index, *operands, branches=forwards)
-    read = sorted({f for *_, forwarded in split for f in forwarded if f is not None})
-    residuals = [*outs[n:], *(operands[f] for f in read), index]
-    tangent_avals = [v.aval.to_tangent_aval() for v, active in zip(branches[0].invars, nonzeros[1:]) if active]
+    residuals = [index, *outs[n:]]
     out_avals = [v.aval.to_tangent_aval() for v in branches[0].outvars]
-    in_avals = [*avals, *(branches[0].invars[f].aval for f in read), *tangent_avals]
-    linears = tuple(
-        _linear_branch(s, mine, len(avals), read, in_avals, out_avals, nonzeros_out) for s, mine in zip(split, places)
-    )
 
     def apply(residuals, *tangents):
-        *saved, at = residuals
+        at, *saved = residuals
         given = [t for t in tangents[1:] if type(t) is not Zero]
         results = iter(cond_p.bind(at, *saved, *given, branches=linears))
         return [next(results) if nonzero else Zero(a) for nonzero, a in zip(nonzeros_out, out_avals)]
 
     return outs[:n], nonzeros_out, residuals, apply
+
+
+def _linearized_branches(branches, nonzeros):
+    """(forward branches, linear branches, which results have a tangent); kept with the first branch."""
+    key = ("linearized branches", nonzeros, branches[1:])
+    cache = branches[0].cache
+    if key not in cache:
+        cache[key] = _linearize_branches(branches, nonzeros)
+    return cache[key]
+
+
+def _linearize_branches(branches, nonzeros):
+    found = [linearize_jaxpr(b, nonzeros)[2] for b in branches]
+    nonzeros_out = tuple(any(column) for column in zip(*found))
+    split = [linearize_with_all_residuals(b, nonzeros, nonzeros_out) for b in branches]
+    n = len(branches[0].outvars)
+    places, avals = _merged_residuals([[v.aval for v in forward.outvars[n:]] for forward, _ in split])
+    forwards = tuple(_forward_branch(forward, n, mine, avals) for (forward, _), mine in zip(split, places))
+    linears = tuple(_linear_branch(linear, mine, avals) for (_, linear), mine in zip(split, places))
+    return forwards, linears, nonzeros_out
+
+
+def linearize_with_all_residuals(jaxpr, nonzeros, wanted):
+    """(forward, linear) of a program: `forward` returns results and residuals, arguments among the latter too.
+
+    `wanted`: the results for which `linear` gives a tangent; one that vanishes is a residual of zeros.
+    """
+    forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
+    n = len(jaxpr.outvars)
+    computed = iter(forward.outvars[n:])
+    residuals = [next(computed) if f is None else forward.invars[f] for f in forwarded]
+    n_res = len(forwarded)
+    missing = [v.aval.to_tangent_aval() for v, has, want in zip(jaxpr.outvars, nonzeros_out, wanted) if want > has]
+    given = iter(linear.outvars)
+    zeros = [core.Var(a) for a in missing]
+    rest = iter(zeros)
+    outvars = [next(given) if has else next(rest) for has, want in zip(nonzeros_out, wanted) if want]
+    linear = _closed(linear, [*linear.invars[:n_res], *zeros, *linear.invars[n_res:]], outvars)
+
+    def fun(*args):
+        outs = eval_jaxpr(full, full.consts, *args)
+        return [*outs, *(instantiate_zeros(Zero(a)) for a in missing)]
+
+    full = _closed(forward, forward.invars, [*forward.outvars[:n], *residuals])
+    return (trace_to_jaxpr(fun, forward.in_avals, forward.debug_info) if missing else full), linear
+
+
+def _closed(jaxpr, invars, outvars):
+    opened = core.Jaxpr(jaxpr.constvars, invars, outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+    return core.ClosedJaxpr(opened, jaxpr.consts)
 
 
 def _merged_residuals(by_branch):
@@ -229,32 +277,24 @@ def _merged_residuals(by_branch):
 
 
 def _forward_branch(forward, n, mine, avals):
-    """The branch's forward program, with zeros in the places where it has no residual."""
+    """The branch's forward program, with any value in the places where it has no residual."""
 
     def fun(*args):
         outs = eval_jaxpr(forward, forward.consts, *args)
-        found = dict(zip(mine, outs[n:]))
-        return [*outs[:n], *(found[i] if i in found else instantiate_zeros(Zero(a)) for i, a in enumerate(avals))]
+        found = [filler(a) for a in avals]  # all places, as in JAX; what is not read is dropped where it is run
+        for i, x in zip(mine, outs[n:]):
+            found[i] = x
+        return [*outs[:n], *found]
 
     return trace_to_jaxpr(fun, [v.aval for v in forward.invars], forward.debug_info)
 
 
-def _linear_branch(split, mine, n_places, read, in_avals, out_avals, nonzeros_out):
-    """The branch's linear program on (places of residuals, operands read, tangents), zeros where it has no tangent."""
-    forward, linear, has_tangent, forwarded = split
-
-    def fun(*args):
-        computed = iter([args[i] for i in mine])
-        operands = dict(zip(read, args[n_places:]))
-        residuals = [next(computed) if f is None else operands[f] for f in forwarded]
-        results = iter(eval_jaxpr(linear, linear.consts, *residuals, *args[n_places + len(read) :]))
-        return [
-            next(results) if has else instantiate_zeros(Zero(a))
-            for has, wanted, a in zip(has_tangent, nonzeros_out, out_avals)
-            if wanted
-        ]
-
-    return trace_to_jaxpr(fun, in_avals, forward.debug_info)
+def _linear_branch(linear, mine, avals):
+    """The branch's linear program on (places of residuals, tangents)."""
+    places = [core.Var(a) for a in avals]
+    for i, v in zip(mine, linear.invars):
+        places[i] = v
+    return _closed(linear, [*places, *linear.invars[len(mine) :]], linear.outvars)
 
 
 def _transpose(cts, index, *operands, branches):
@@ -290,14 +330,15 @@ def _batch(axis_data, operands, dims, *, branches):
         derived, batched_out = _joint(branches, lambda b, make: _as_flags(batch_jaxpr(b, axis_data, tuple(dims), make)))
         outs = cond_p.bind(index, *operands, branches=derived)
         return outs, [0 if batched else None for batched in batched_out]
-    operands = [x if d is None else move_to(x, d, 0, axis_data.size) for x, d in zip(operands, dims)]
-    dims = tuple(None if d is None else 0 for d in dims)
+    # What all examples share is repeated: the mask below is needed for it as well.
+    size, mapped = axis_data.size, (0,) * len(operands)
+    operands = [bdim_at_front(x, d, size) for x, d in zip(operands, dims)]
     results = []
     for i, branch in enumerate(branches):
-        derived, _ = batch_jaxpr(branch, axis_data, dims, True)
+        derived, _ = batch_jaxpr(branch, axis_data, mapped, True)
         # Examples that do not take this branch get no derivative through it, so that none of theirs can be NaN.
         taken = eq(index, np.int32(i))
-        masked = [x if d is None else _select(taken, (stop_gradient(x), x)) for x, d in zip(operands, dims)]
+        masked = [_select(taken, (stop_gradient(x), x)) for x in operands]
         results.append(eval_jaxpr(derived, derived.consts, *masked))
     return [_select(index, cases) for cases in zip(*results)], [0] * len(branches[0].outvars)
 
@@ -315,6 +356,34 @@ def _select(index, cases):
     return select_n(index, *cases)
 
 
+def _dce(used_outputs, eqn):
+    """Without the results that nobody wants, and the operands that no branch needs."""
+    branches = eqn.params["branches"]
+    if not any(used_outputs) and not eqn.effects:
+        return [False] * len(eqn.invars), None
+    found = [needed(b, used_outputs) for b in branches]
+    used_inputs = [any(column) for column in zip(*(used for _, used in found))]
+    if all(used_outputs) and all(used_inputs) and all(b is old for (b, _), old in zip(found, branches)):
+        return [True, *used_inputs], eqn
+    pruned = tuple(_taking(b, old, used_inputs) for (b, _), old in zip(found, branches))
+    return [True, *used_inputs], eqn.replace(
+        invars=[eqn.invars[0], *(a for a, used in zip(eqn.invars[1:], used_inputs) if used)],
+        outvars=[v for v, used in zip(eqn.outvars, used_outputs) if used],
+        params={"branches": pruned},
+    )
+
+
+def _taking(branch, whole, used):
+    """A branch with just those arguments of the whole one that are used by any branch."""
+    invars = [v for v, flag in zip(whole.invars, used) if flag]
+    if len(invars) == len(branch.invars):
+        return branch
+    key = ("taking", tuple(used))
+    if key not in branch.cache:
+        branch.cache[key] = _closed(branch, invars, branch.outvars)
+    return branch.cache[key]
+
+
 cond_p = Primitive(
     "cond",
     multiple_results=True,
@@ -324,5 +393,6 @@ cond_p = Primitive(
     linearize=_linearize,
     transpose=_transpose,
     batch=_batch,
+    dce=_dce,
     weak=NEVER,
 )

@@ -6,7 +6,7 @@
 import functools
 
 from onax._core.evaluate import eval_jaxpr
-from onax._core.jaxpr import ClosedJaxpr, Literal
+from onax._core.jaxpr import Literal
 from onax._core.sharding import with_new_axis
 from onax._core.trace import Tracer, find_cur_trace, typeof
 from onax._core.zeros import Zero, is_undefined_primal
@@ -19,7 +19,7 @@ from onax._transforms.flatten import FlatFunction, debug_info, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.partial_eval import merged, partial_eval_jaxpr
-from onax._transforms.splitting import dce_jaxpr
+from onax._transforms.simplify import needed
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
@@ -180,17 +180,18 @@ def _pretty(eqn, names):
 
 def _dce(used_outputs, eqn):
     """The equation with the wanted results of its program, and the operands that they need."""
-    pruned, used_inputs = dce_jaxpr(eqn.params["jaxpr"], used_outputs)
-    if not any(used_outputs) and not pruned.effects:
+    inner, used_inputs = needed(eqn.params["jaxpr"], used_outputs)
+    if not any(used_outputs) and not inner.effects:
         return [False] * len(eqn.invars), None
-    inner = ClosedJaxpr(pruned, eqn.params["jaxpr"].consts)
+    if inner is eqn.params["jaxpr"]:
+        return used_inputs, eqn
     arguments, results = _places(eqn.params, eqn.params["jaxpr"])
     kept_in, kept_out = _kept(arguments, used_inputs), _kept(results, used_outputs)
     return used_inputs, eqn.replace(
         invars=_kept(eqn.invars, used_inputs),
         outvars=_kept(eqn.outvars, used_outputs),
         params=_derived(eqn.params, inner, kept_in, kept_out),
-        effects=pruned.effects,
+        effects=inner.effects,
     )
 
 

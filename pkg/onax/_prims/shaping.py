@@ -4,6 +4,7 @@ The family is closed under adjoints: a broadcast transposes to a sum and a sum t
 symbolic; every rule computes with them through `_ground/dims.py` and plain arithmetic only.
 """
 
+import enum
 import operator
 
 import numpy as np
@@ -606,6 +607,35 @@ def broadcasted_iota(dtype, shape, dimension, *, out_sharding=None):
 def iota(dtype, size):
     """The numbers 0, 1, ..., size - 1."""
     return broadcasted_iota(dtype, (size,), 0)
+
+
+# ---- values that do not matter ----
+
+
+class MemorySpace(enum.Enum):
+    """Where a value lives."""
+
+    Device = 0
+
+    def __str__(self):
+        return f"MemorySpace.{self.name}"
+
+
+empty2_p = Primitive(
+    "empty2",
+    kernel=lambda *, dtype, memory_space: np.zeros((), getattr(dtype, "storage", dtype)),
+    abstract_eval=lambda *, dtype, memory_space: ShapedArray((), dtype),
+    weak=NEVER,
+)
+no_derivative(empty2_p)
+
+
+def filler(aval):
+    """An array of a type, for a place whose value nobody reads."""
+    if not isinstance(aval.dtype, np.dtype):
+        return instantiate_zeros(Zero(aval))
+    one = empty2_p.bind(dtype=aval.dtype, memory_space=MemorySpace.Device)
+    return broadcast(one, aval.shape) if aval.shape else one
 
 
 # ---- copy ----

@@ -25,6 +25,7 @@ from onax._transforms.abstract import abstractify
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.linearize import Linearized, linearize_flat
+from onax._transforms.simplify import dropped
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import backward_pass, pull_back
 from onax._transforms.vmap import vmap
@@ -118,6 +119,8 @@ def linearize(fun, *primals, has_aux=False):
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("linearize", fun, primals)
     lin = linearize_flat(_checked(flat_fun, "linearized"), flat_primals, None, info, flat_fun.strip_aux)
+    lin.jaxpr = dropped(lin.jaxpr)
+    lin.residuals = lin.jaxpr.consts
     out_avals = [typeof(x).to_tangent_aval() for x in lin.outs]
     in_avals = [typeof(p) for p in flat_primals]
     push = _PushForward(lin, in_avals, out_avals, tree_structure(tuple(primals)), flat_fun.out_tree)

@@ -26,7 +26,7 @@ from onax._ground.dtypes import float0
 from onax._native.context import option_word
 from onax._prims.shaping import instantiate_zeros
 from onax._transforms.jvp import JVPTrace, JVPTracer, by_linearize_rule, call_custom_jvp
-from onax._transforms.simplify import drop_dead_code
+from onax._transforms.simplify import dropped
 from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, trace_to_jaxpr
 
 NO_KNOWN_RESULT = (
@@ -251,6 +251,8 @@ def _make_linearize_jaxpr(jaxpr, nonzeros, instantiate):
             return outs
 
         lin = linearize_flat(run, args, nonzeros, jaxpr.debug_info)
+        lin.jaxpr = dropped(lin.jaxpr)
+        lin.residuals = lin.jaxpr.consts
         positions = {id(a): i for i, a in enumerate(args)}
         found["forwarded"] = [positions.get(id(r)) for r in lin.residuals]
         found["lin"] = lin
@@ -260,7 +262,7 @@ def _make_linearize_jaxpr(jaxpr, nonzeros, instantiate):
         lin.outs, lin.residuals, lin.jaxpr = (), (None,) * len(lin.residuals), lin.jaxpr.jaxpr
         return [*outs, *kept]
 
-    forward = drop_dead_code(trace_to_jaxpr(forward_fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info))
+    forward = dropped(trace_to_jaxpr(forward_fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info))
     lin = found["lin"]
     linear, nonzeros_out = lin.jaxpr, lin.nonzeros_out
     wanted = [found or make for found, make in zip(nonzeros_out, instantiate)]

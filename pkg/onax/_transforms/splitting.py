@@ -9,7 +9,7 @@ onax itself differentiates without them (see `linearize`): libraries that build 
 from onax._core import jaxpr as core
 from onax._core.trace import find_cur_trace, set_current_trace, typeof
 from onax._transforms.linearize import TangentTrace
-from onax._transforms.simplify import drop_dead_code
+from onax._transforms.simplify import dce_jaxpr, drop_dead_code, flags_of
 from onax._transforms.staging import DynamicJaxprTrace
 
 
@@ -63,48 +63,10 @@ def trace_partial(fun, known, avals, instantiate, debug_info=core.UNKNOWN_DEBUG_
     return closed, [None if flag else x for x, flag in zip(outs, unknown)], types
 
 
-def dce_jaxpr(jaxpr, used_outputs, instantiate=False):
-    """(open jaxpr of the wanted results and the arguments that they need, for each argument whether it is needed).
-
-    used_outputs  a bool, or one a result
-    instantiate   a bool, or one an argument: keep this argument in any case
-
-    Equations with effects stay.  A primitive's `dce` rule, `(used_outputs, eqn) -> (used_inputs, eqn or None)`,
-    makes an equation smaller; without one it stays whole.  The constants stay as they are.
-    """
-    used_outputs = _flags(used_outputs, len(jaxpr.outvars))
-    wanted = {a for a, flag in zip(jaxpr.outvars, used_outputs) if flag and type(a) is not core.Literal}
-    kept = []
-    for eqn in reversed(jaxpr.eqns):
-        used = [v in wanted for v in eqn.outvars]
-        if not eqn.effects and not any(used):
-            continue
-        if eqn.primitive.dce is None:
-            new, operands = eqn, eqn.invars
-        else:
-            flags, new = eqn.primitive.dce(used, eqn)
-            operands = [a for a, flag in zip(eqn.invars, flags) if flag]
-        if new is not None:
-            kept.append(new)
-        wanted.update(a for a in operands if type(a) is not core.Literal)
-    kept.reverse()
-    keep = _flags(instantiate, len(jaxpr.invars))
-    used_inputs = [flag or v in wanted for v, flag in zip(jaxpr.invars, keep)]
-    pruned = core.Jaxpr(
-        jaxpr.constvars,
-        [v for v, flag in zip(jaxpr.invars, used_inputs) if flag],
-        [a for a, flag in zip(jaxpr.outvars, used_outputs) if flag],
-        kept,
-        None,
-        jaxpr.debug_info,
-    )
-    return pruned, used_inputs
-
-
 def dce_jaxpr_consts(jaxpr, used_outputs, instantiate=False):
     """The same, without the constants that nothing needs: (jaxpr, used constants, used arguments)."""
     count = len(jaxpr.constvars)
-    keep = [False] * count + _flags(instantiate, len(jaxpr.invars))
+    keep = [False] * count + flags_of(instantiate, len(jaxpr.invars))
     pruned, used = dce_jaxpr(core.convert_constvars_jaxpr(jaxpr), used_outputs, keep)
     used_consts, used_inputs = used[:count], used[count:]
     constvars = [v for v, flag in zip(jaxpr.constvars, used_consts) if flag]
@@ -113,11 +75,3 @@ def dce_jaxpr_consts(jaxpr, used_outputs, instantiate=False):
         used_consts,
         used_inputs,
     )
-
-
-def _flags(value, count):
-    """One bool for each of `count` places."""
-    flags = [value] * count if isinstance(value, bool) else list(value)
-    if len(flags) != count:
-        raise ValueError(f"{count} flags are wanted, {len(flags)} were given")
-    return flags
