@@ -31,7 +31,7 @@ from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.elementwise import add, lt, select_n
 from onax._prims.reductions import reduce_or
-from onax._prims.shaping import broadcast_in_dim, instantiate_zeros
+from onax._prims.shaping import broadcast_in_dim, instantiate_zeros, moveaxis
 from onax._transforms.batching import batch_jaxpr, move_to
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
@@ -366,35 +366,50 @@ def _transpose(cts, *operands, **params):
 
 
 def _batch(axis_data, operands, dims, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
-    """Which parts of the carry become mapped is found by going round; a mapped condition maps all of them."""
+    """Which parts of the carry become mapped is found by going round; a mapped condition maps all of them.
+
+    The axes of a condition that is mapped already stay the leading ones of the carry: where the condition is not mapped
+    once more, the new axis stands behind them.
+    """
     size = axis_data.size
-    operands = [x if d is None else move_to(x, d, 0, size) for x, d in zip(operands, dims)]
-    dims = [None if d is None else 0 for d in dims]
-    cond_dims, body_dims, carry_dims = _split(dims, cond_nconsts, body_nconsts)
-    nested = bool(cond_jaxpr.out_avals[0].shape)  # mapped already: keep all its axes in front
+    cond_dims, body_dims, carry_dims = _split([None if d is None else 0 for d in dims], cond_nconsts, body_nconsts)
+    at = len(cond_jaxpr.out_avals[0].shape)
+    mapped = [d is not None for d in carry_dims]
     while True:
-        mapped = tuple(d is not None for d in carry_dims)
-        body, body_out = batch_jaxpr(body_jaxpr, axis_data, (*body_dims, *carry_dims), mapped)
-        cond, (cond_out,) = batch_jaxpr(cond_jaxpr, axis_data, (*cond_dims, *carry_dims), nested)
-        joint = [0 if cond_out is not None or a is not None else b for a, b in zip(carry_dims, body_out)]
-        if joint == carry_dims:
+        carry_dims = [at if is_mapped else None for is_mapped in mapped]
+        body, body_out = batch_jaxpr(body_jaxpr, axis_data, (*body_dims, *carry_dims), tuple(mapped))
+        cond, (cond_out,) = batch_jaxpr(cond_jaxpr, axis_data, (*cond_dims, *carry_dims))
+        every = cond_out is not None
+        joint = [every or is_mapped or d is not None for is_mapped, d in zip(mapped, body_out)]
+        if joint == mapped and not (every and at):
             break
-        carry_dims = joint
+        mapped, at = joint, 0 if every else at
     if cond_out is not None and has_io(cond_jaxpr.effects | body_jaxpr.effects):
         raise NotImplementedError("IO effects not supported in while_loop with batched predicate")
-    cond_consts, body_consts, carry = _split(operands, cond_nconsts, body_nconsts)
-    was = dims[cond_nconsts + body_nconsts :]
-    carry = [move_to(x, a, 0, size) if b == 0 and a is None else x for x, a, b in zip(carry, was, carry_dims)]
+    n = cond_nconsts + body_nconsts
+    consts = [x if d is None else move_to(x, d, 0, size) for x, d in zip(operands[:n], dims)]
+    carry = [move_to(x, d, at, size) if m else x for x, d, m in zip(operands[n:], dims[n:], mapped)]
     outs = while_p.bind(
-        *cond_consts,
-        *body_consts,
+        *consts,
         *carry,
         cond_jaxpr=cond,
         cond_nconsts=cond_nconsts,
-        body_jaxpr=body,
+        body_jaxpr=_with_mapped_axis_at(body, mapped, at),
         body_nconsts=body_nconsts,
     )
     return outs, carry_dims
+
+
+def _with_mapped_axis_at(body, mapped, at):
+    """The batched body, with the mapped axis of its results there, not in front."""
+    if at == 0 or not any(mapped):
+        return body
+    key = ("mapped axis", tuple(mapped), at)
+    if key not in body.cache:
+        run = lambda *args: eval_jaxpr(body, body.consts, *args)
+        move = lambda *args: [moveaxis(x, 0, at) if m else x for x, m in zip(run(*args), mapped)]
+        body.cache[key] = trace_to_jaxpr(move, body.in_avals, body.debug_info)
+    return body.cache[key]
 
 
 while_p = Primitive(
