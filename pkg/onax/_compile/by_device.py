@@ -80,7 +80,8 @@ def compile_program(plan, name, compiler_options=None, graph=None, device=None):
     avals = plan.core.in_avals
 
     def run(arrays):
-        (outs,) = together([block.run(list(map(array_of, arrays, avals)), outer.runner)], [str(outer.runner.device)])
+        args = [array_of(a.view(), aval) for a, aval in zip(arrays, avals)]  # the user's own arrays stay writable
+        (outs,) = together([block.run(args, outer.runner)], [str(outer.runner.device)])
         return [_unshared(x._value, arrays) for x in outs]
 
     return Executable(run, plan.kept, plan.outs, n_args=len(plan.jaxpr.invars), constants=plan.constants)

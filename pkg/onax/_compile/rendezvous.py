@@ -148,4 +148,4 @@ def together(programs, names):
     Raises what a program raises (that of the first device, if several fail before all have stopped), and
     JaxRuntimeError for a meeting that not all of its group reach.
     """
-    return _Round(programs, names).run()
+    return _Round(list(programs), names).run()
