@@ -163,12 +163,22 @@ convert_element_type_p.jvp = _convert_jvp  # a result without tangents (integer,
 def convert(x, dtype, weak_type=False):
     """x as an Array of the given canonical dtype and weak type; nothing is bound when it has both already."""
     if type(x) in _SCALARS and not dtypes.is_extended(dtype):  # known now: staging sees the converted scalar, a literal
+        if type(x) is complex and dtype.kind != "c":
+            x = _without_imaginary_part(x, dtype)
         with np.errstate(over="ignore"):
             return make_array(cast(np.asarray(x), dtype), dtype, weak_type)
     aval = x if isinstance(x, Array) else typeof(x)
     if aval.dtype == dtype and aval.weak_type == weak_type:
         return as_array(x)
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type, sharding=None)
+
+
+def _without_imaginary_part(x, dtype):
+    """What a complex number of Python is for a dtype that is not complex, as NumPy takes it: true, or an error."""
+    if dtype.kind == "b":
+        return bool(x)
+    kind = "int" if dtypes.is_integer(dtype) else "float"
+    raise TypeError(f"{kind}() argument must be a string or a real number, not 'complex': {x} for {dtype}")
 
 
 # The dtypes that mean the same whether 64-bit dtypes are on or not, by themselves and by their scalar types.

@@ -83,6 +83,8 @@ def _from_object(x, dtype, copy):
     if isinstance(x, (np.ndarray, np.generic)):
         if dtype is None:
             admit(x, None)
+        elif x.dtype.kind in "OSU" or (x.dtype.kind == "c" and dtype.kind == "b"):
+            x = x.astype(dtype)
         return from_user(x) if dtype is None or x.dtype == dtype else to_dtype(x, dtype)
     if x is None:
         raise ValueError("None is not a valid value for jnp.array")
@@ -110,14 +112,11 @@ def _from_sequence(x, dtype):
 
 
 def _numpy_array(x, dtype):
-    """The values as an ndarray of dtype, converting as JAX does."""
-    if dtype is not None and dtypes.is_integer(dtype):
-        found = np.asarray(x)
-        if found.dtype.kind in "iu" and found.size:  # NumPy checks the range of Python ints
-            return np.array(x, dtype=dtype)
-        return cast(_numeric(found, x), dtype)
-    found = np.array(x) if dtype is None else np.asarray(x)
-    return cast(_numeric(found, x), dtypes.dtype(found) if dtype is None else dtype)
+    """The values as an ndarray; NumPy converts Python's objects to a dtype that is given, or refuses them."""
+    if dtype is not None:
+        return np.array(x, dtype=dtype)
+    found = np.array(x)
+    return cast(_numeric(found, x), dtypes.dtype(found))
 
 
 def _numeric(found, x):
@@ -132,17 +131,24 @@ def _numeric(found, x):
 
 def _from_foreign(x, dtype):
     """Objects of other libraries: through DLPack, the array interface or the buffer protocol, else what NumPy makes."""
-    if hasattr(x, "__array__") or not hasattr(x, "__dlpack__"):
+    if hasattr(x, "__array__"):
         found = np.array(x)
+    elif not hasattr(x, "__dlpack__"):
+        return make_array(_numpy_array(x, dtype))
     else:
         found = np.array(np.from_dlpack(x))
     return _from_object(_numeric(found, x), dtype, False)
 
 
 def astype(x, dtype, /, *, copy=False, device=None):
-    """x with the given dtype (None: float).  Floats to integers saturate, nan gives 0; complex keeps its real part."""
+    """x with the given dtype (None: float).
+
+    Floats to integers saturate, nan gives 0; complex numbers keep their real part, but are true unless both parts are 0.
+    """
     x = array_of("astype", x)
     dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "astype")
+    if x.dtype.kind == "c" and dtype == np.bool_:
+        return on_device(lax.ne(x, x.dtype.type(0)), device)
     out = lax.convert_element_type(x, dtype)
     if copy and out is x:
         out = lax.copy_p.bind(x)
