@@ -14,7 +14,7 @@ from onax._control.bodies import arrays_and_avals, check_branches, stage_body, w
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
-from onax._core.trace import as_array, to_concrete_value, typeof, valid_jaxtype
+from onax._core.trace import as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dtypes, source
 from onax._native import context
@@ -26,11 +26,16 @@ from onax._prims.shaping import bdim_at_front, broadcast_in_dim, filler, instant
 from onax._transforms.batching import batch_jaxpr
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.partial_eval import merged, partial_eval_jaxpr
 from onax._transforms.simplify import dropped, needed
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
 _MISSING = object()
+NO_KNOWN_INDEX = (
+    "A branch is chosen by a tangent: that is not linear, so reverse mode cannot go through it. Choose by primals in "
+    "rules of custom_jvp."
+)
 
 
 @source.api_boundary
@@ -222,11 +227,15 @@ def _linearize_branches(branches, nonzeros):
     found = [linearize_jaxpr(b, nonzeros)[2] for b in branches]
     nonzeros_out = tuple(any(column) for column in zip(*found))
     split = [linearize_with_all_residuals(b, nonzeros, nonzeros_out) for b in branches]
-    n = len(branches[0].outvars)
+    return *_with_equal_residuals(split, len(branches[0].outvars)), nonzeros_out
+
+
+def _with_equal_residuals(split, n):
+    """(forward branches, linear branches) of such pairs with `n` results each, residuals at the same places in all."""
     places, avals = _merged_residuals([[v.aval for v in forward.outvars[n:]] for forward, _ in split])
     forwards = tuple(_forward_branch(forward, n, mine, avals) for (forward, _), mine in zip(split, places))
     linears = tuple(_linear_branch(linear, mine, avals) for (_, linear), mine in zip(split, places))
-    return forwards, linears, nonzeros_out
+    return forwards, linears
 
 
 def linearize_with_all_residuals(jaxpr, nonzeros, wanted):
@@ -297,7 +306,48 @@ def _linear_branch(linear, mine, avals):
     return _closed(linear, [*places, *linear.invars[len(mine) :]], linear.outvars)
 
 
+def _partial_eval(linear, index, *operands, branches):
+    """A cond of what depends on no tangent, which returns residuals, and a linear cond that reads them.
+
+    An index that is a tangent leaves nothing to be known: the whole is recorded, and has no derivative.
+    """
+    if all(linear[1:]) or linear[0]:
+        return None
+    forwards, rests, unknown = _parted_branches(branches, tuple(linear[1:]))
+    n = unknown.count(False)
+    known = [x for x, is_linear in zip(operands, linear[1:]) if not is_linear]
+    outs = cond_p.bind(index, *known, branches=forwards) if forwards[0].outvars or forwards[0].effects else []
+    given = [x for x, is_linear in zip(operands, linear[1:]) if is_linear]
+    found = find_cur_trace().record_whole(cond_p, [index, *outs[n:], *given], {"branches": rests})
+    return merged(unknown, outs[:n], found)
+
+
+def _parted_branches(branches, unknown):
+    """(known branches, branches of the rest, which results are of the rest); kept with the first branch."""
+    key = ("parted branches", unknown, branches[1:])
+    cache = branches[0].cache
+    if key not in cache:
+        found = [partial_eval_jaxpr(b, unknown)[2] for b in branches]
+        unknown_out = tuple(any(column) for column in zip(*found))
+        split = [_parted_with_all_residuals(b, unknown, unknown_out) for b in branches]
+        cache[key] = *_with_equal_residuals(split, unknown_out.count(False)), unknown_out
+    return cache[key]
+
+
+def _parted_with_all_residuals(jaxpr, unknown, unknown_out):
+    """`partial_eval_jaxpr` whose first program returns residuals that are arguments too."""
+    forward, rest, _, forwarded = partial_eval_jaxpr(jaxpr, unknown, unknown_out)
+    n = unknown_out.count(False)
+    given = iter(forward.invars)
+    arguments = [None if is_unknown else next(given) for is_unknown in unknown]
+    computed = iter(forward.outvars[n:])
+    residuals = [next(computed) if f is None else arguments[f] for f in forwarded]
+    return _closed(forward, forward.invars, [*forward.outvars[:n], *residuals]), rest
+
+
 def _transpose(cts, index, *operands, branches):
+    if is_undefined_primal(index):
+        raise ValueError(NO_KNOWN_INDEX)
     linear = [is_undefined_primal(x) for x in operands]
     nonzero_cts = [type(ct) is not Zero for ct in cts]
     derived = []
@@ -391,6 +441,7 @@ cond_p = Primitive(
     abstract_eval=_abstract_eval,
     jvp=_jvp,
     linearize=_linearize,
+    partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
     dce=_dce,

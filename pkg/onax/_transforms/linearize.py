@@ -175,11 +175,8 @@ class LinearizeTrace(JVPTrace):
         return outs, [self._own_tangent(t) for t in tangents_out]
 
     def _own_tangent(self, t):
-        """A tangent that a user's rule computed without the tangents it got is a constant of the program."""
-        if type(t) is Zero or self.tangent_trace.is_own(t):
-            return t
-        var = self.tangent_trace.atom(t)
-        return DynamicJaxprTracer(self.tangent_trace, var.aval, var, None)
+        """A tangent that a user's rule computed without those it got is no part of a linear map: zero, as in JAX."""
+        return t if type(t) is Zero or self.tangent_trace.is_own(t) else Zero(typeof(t))
 
 
 class Linearized:
