@@ -6,6 +6,7 @@ Each `foo_p` is the primitive behind `foo`; what a name does stands in `_prims/<
 import importlib
 
 from onax._control.barrier import optimization_barrier, optimization_barrier_p
+from onax._control.composite import composite
 from onax._control.cond import cond, cond_p, switch
 from onax._control.reducers import associative_scan, reduce, reduce_p
 from onax._control.scan import map_ as map
@@ -343,6 +344,7 @@ from onax.lax._collectives import (
 )
 from onax.lax._creation import broadcast_like, empty, full, full_like
 from onax.lax._fft import fft
+from onax.lax._platforms import platform_dependent
 from onax.lax._sharding import with_sharding_constraint
 from onax.lax._slicing import (
     dynamic_index_in_dim,

@@ -2,7 +2,9 @@
 
 import importlib
 
-_LATER = frozenset({"fft", "integrate", "linalg", "signal", "special", "stats"})  # imported when first asked for
+_LATER = frozenset(  # imported when first asked for
+    "cluster fft integrate interpolate linalg ndimage optimize signal sparse spatial special stats".split()
+)
 
 
 def __getattr__(name):

@@ -1,0 +1,110 @@
+"""composite: one named operation that stands for a function of others, its decomposition.
+
+    composite_p.bind(*constants, *operands, name, version, attributes, jaxpr)
+
+A compiler that knows the name may compute it in its own way; here the decomposition is computed always.
+"""
+
+import functools
+
+import numpy as np
+
+from onax._control.bodies import arrays_and_avals, stage_body
+from onax._core.evaluate import eval_jaxpr
+from onax._core.trace import Tracer
+from onax._ground.errors import UnexpectedTracerError
+from onax._native.array import Array
+from onax._native.dispatch import NEVER, Primitive
+from onax._native.tree import tree_flatten, tree_unflatten
+from onax._transforms.flatten import check_callable
+
+
+class HashableArray:
+    """A NumPy array among the attributes of a composite."""
+
+    __slots__ = ("val",)
+
+    def __init__(self, val):
+        self.val = np.copy(val)
+        self.val.setflags(write=False)
+
+    def __repr__(self):
+        return f"HashableArray({self.val!r})"
+
+    def __hash__(self):
+        return hash((self.val.shape, self.val.dtype, self.val.tobytes()))
+
+    def __eq__(self, other):
+        return isinstance(other, HashableArray) and np.array_equal(self.val, other.val)
+
+
+def composite(decomposition, name, version=0):
+    """`decomposition` as one operation of that name and version.
+
+    Returns a function of the same arguments: positional ones are trees of arrays, the operands; keyword arguments are
+    attributes, known values and NumPy arrays that the operation carries.  Programs hold it as one equation; it is
+    computed, and exported, as its decomposition.  As in JAX it has no derivative (ValueError) and no batching rule
+    (NotImplementedError): see `custom_jvp` and `custom_batching.custom_vmap`.  UnexpectedTracerError where the
+    decomposition closes over a traced value or an attribute is a JAX array.
+    """
+    check_callable(decomposition)
+
+    @functools.wraps(decomposition, updated=())
+    def call(*args, **kwargs):
+        leaves, in_tree = tree_flatten((args, {}))
+        values, avals = arrays_and_avals(leaves)
+        attributes = _attributes(name, kwargs)
+        fun = functools.wraps(decomposition, updated=())(functools.partial(decomposition, **kwargs))
+        jaxpr, consts, out_tree = stage_body(fun, in_tree, avals, f"composite {name}")
+        if any(isinstance(c, Tracer) for c in consts):
+            raise UnexpectedTracerError(
+                f"Found a JAX Tracer as a constant in the decomposition for the composite op '{name}'. {_CLOSED_OVER}"
+            )
+        params = {"attributes": attributes, "jaxpr": jaxpr, "name": name, "version": version}
+        return tree_unflatten(out_tree, composite_p.bind(*consts, *values, **params))
+
+    return call
+
+
+_CLOSED_OVER = (
+    "This means that the decomposition function closes over a value that is involved in a JAX transformation. Any "
+    "values that aren't explicitly known at compile time must be explicitly passed as arguments to the composite."
+)
+
+
+def _attributes(name, kwargs):
+    """(name, leaves, tree) of each keyword argument."""
+    found = []
+    for key, value in sorted(kwargs.items()):
+        leaves, tree = tree_flatten(value)
+        if any(isinstance(leaf, Array) for leaf in leaves):
+            raise UnexpectedTracerError(
+                f"Found a JAX Tracer as an attribute in the decomposition for the composite op '{name}'. "
+                f"{_CLOSED_OVER}\n\nNote: If you are passing jax arrays as attributes, use numpy arrays instead."
+            )
+        hashable = [HashableArray(leaf) if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
+        found.append((key, tuple(hashable), tree))
+    return tuple(found)
+
+
+def _impl(*args, jaxpr, **_):
+    return eval_jaxpr(jaxpr, jaxpr.consts, *args)
+
+
+def _jvp(primals, tangents, **_):
+    raise ValueError(
+        "JVP rule for composite not implemented. You can use `jax.custom_jvp` to add support. See "
+        "https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html"
+    )
+
+
+composite_p = Primitive(
+    "composite",
+    multiple_results=True,
+    impl=_impl,
+    abstract_eval=lambda *avals, jaxpr, **_: list(jaxpr.out_avals),
+    jvp=_jvp,
+    weak=NEVER,
+)
+
+__all__ = ["composite", "composite_p"]

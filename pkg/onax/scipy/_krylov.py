@@ -1,0 +1,262 @@
+"""Behind onax.scipy.sparse.linalg: methods of Krylov subspaces, from Y. Saad, "Iterative Methods for Sparse Linear
+Systems" (2nd edition, 2003).
+
+The right-hand side may be a tree; inside it is one vector.
+"""
+
+import operator
+from functools import partial
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._core.trace import Tracer
+from onax._ground import dtypes
+from onax._native.array import Array
+from onax._native.tree import tree_flatten, tree_unflatten
+
+
+def _operator(f):
+    """A function from a function or a square matrix."""
+    if callable(f):
+        return f
+    if isinstance(f, (np.ndarray, Array, Tracer)):
+        if f.ndim != 2 or f.shape[0] != f.shape[1]:
+            raise ValueError(f"linear operator must be a square matrix, but has shape: {f.shape}")
+        return partial(jnp.dot, f)
+    raise TypeError(f"linear operator must be either a function or ndarray: {f}")
+
+
+class _Vector:
+    """A tree of arrays as one vector."""
+
+    def __init__(self, tree):
+        leaves, self.tree = tree_flatten(tree)
+        self.shapes = [x.shape for x in leaves]
+        self.dtypes = [x.dtype for x in leaves]
+        self.sizes = [x.size for x in leaves]
+
+    def flat(self, tree):
+        """The vector of a tree of these shapes."""
+        leaves, _ = tree_flatten(tree)
+        parts = [jnp.reshape(x, (-1,)) for x in leaves]
+        return parts[0] if len(parts) == 1 else jnp.concatenate(parts) if parts else jnp.zeros(0)
+
+    def tree_of(self, vector):
+        """The tree of a vector."""
+        ends = np.cumsum(self.sizes)
+        parts = [vector[end - size : end] for end, size in zip(ends, self.sizes)]
+        if len(parts) == 1:
+            parts = [vector]
+        leaves = [jnp.reshape(x, shape).astype(d) for x, shape, d in zip(parts, self.shapes, self.dtypes)]
+        return tree_unflatten(self.tree, leaves)
+
+    def map(self, function):
+        """A function of trees as one of vectors."""
+        return lambda vector: self.flat(function(self.tree_of(vector)))
+
+
+def _dot(x, y):
+    """The real part of the inner product."""
+    return jnp.vdot(x, y, precision=lax.Precision.HIGHEST).real
+
+
+def _given(A, b, x0, M, maxiter):
+    """The checked arguments, the number of unknowns, and whether no matrix preconditions."""
+    if x0 is None:
+        x0 = tree_unflatten(tree_flatten(b)[1], [jnp.zeros_like(x) for x in tree_flatten(b)[0]])
+    b, x0 = (tree_unflatten(tree, [jnp.asarray(x) for x in leaves]) for leaves, tree in map(tree_flatten, (b, x0)))
+    (leaves, tree), (_, x0_tree) = tree_flatten(b), tree_flatten(x0)
+    for x in leaves:
+        if not jnp.issubdtype(x.dtype, jnp.inexact):
+            raise TypeError(f"a linear system is solved in floating or complex numbers, got b of dtype {x.dtype}")
+    size = sum(x.size for x in leaves)
+    if maxiter is None:
+        maxiter = 10 * size
+    plain = M is None
+    A, M = _operator(A), (lambda x: x) if plain else _operator(M)
+    if x0_tree != tree:
+        raise ValueError(f"x0 and b must have matching tree structure: {x0_tree} vs {tree}")
+    return A, b, x0, M, maxiter, plain
+
+
+def _check_shapes(x0, b):
+    x0_shapes, b_shapes = ([x.shape for x in tree_flatten(t)[0]] for t in (x0, b))
+    if x0_shapes != b_shapes:
+        raise ValueError(f"arrays in x0 and b must have matching shapes: {x0_shapes} vs {b_shapes}")
+
+
+def _solve(solver, A, b, x0, symmetric):
+    """The solver on vectors, differentiated as the inverse of A; transposed systems start at zero."""
+
+    def solve(matvec, y, start=None):
+        vector = _Vector(y)
+        flat = vector.flat(y)
+        first = jnp.zeros_like(flat) if start is None else vector.flat(start)
+        return vector.tree_of(solver(vector.map(matvec), flat, first, vector))
+
+    first = lambda matvec, y: solve(matvec, y, x0)
+    return lax.custom_linear_solve(A, b, solve=first, transpose_solve=solve, symmetric=symmetric)
+
+
+def cg(A, b, x0=None, *, tol=1e-05, atol=0.0, maxiter=None, M=None):
+    """(x, None) where A x = b, by conjugate gradients: A is Hermitian and positive definite.
+
+    A: a square matrix or a linear function of trees like b; M: an approximation of its inverse, likewise; x0: where to
+    start, zeros by default.  It ends when the residual's norm is at most max(tol * norm(b), atol), or after `maxiter`
+    steps, by default ten times the number of unknowns.  Derivatives are those of the solution.  Raises TypeError or
+    ValueError for an operator of another kind or shape and for an x0 that is not like b.
+    """
+    A, b, x0, M, maxiter, plain = _given(A, b, x0, M, maxiter)
+    _check_shapes(x0, b)
+    real = all(not dtypes.is_complex(x.dtype) for x in tree_flatten(b)[0])
+
+    def solver(matvec, b, x, vector):
+        return _conjugate_gradients(matvec, b, x, maxiter, tol, atol, None if plain else vector.map(M))
+
+    return _solve(solver, A, b, x0, real), None
+
+
+def _conjugate_gradients(A, b, x0, maxiter, tol, atol, M):
+    limit = jnp.maximum(jnp.square(tol) * _dot(b, b), jnp.square(atol))
+
+    def goes_on(state):
+        _, r, gamma, _, k = state
+        return ((gamma if M is None else _dot(r, r)) > limit) & (k < maxiter)
+
+    def step(state):
+        x, r, gamma, p, k = state
+        q = A(p)
+        alpha = gamma / _dot(p, q).astype(gamma.dtype)
+        x, r = x + alpha * p, r - alpha * q
+        z = r if M is None else M(r)
+        new = _dot(r, z).astype(gamma.dtype)
+        return x, r, new, z + new / gamma * p, k + 1
+
+    r = b - A(x0)
+    z = r if M is None else M(r)
+    gamma = _dot(r, z)
+    return lax.while_loop(goes_on, step, (x0, r, gamma, z, 0))[0]
+
+
+def bicgstab(A, b, x0=None, *, tol=1e-05, atol=0.0, maxiter=None, M=None):
+    """(x, None) where A x = b, by stabilised biconjugate gradients.
+
+    Arguments and errors as for `cg`, without its conditions on A; the method may break down, and then stops.
+    """
+    A, b, x0, M, maxiter, _ = _given(A, b, x0, M, maxiter)
+    _check_shapes(x0, b)
+
+    def solver(matvec, b, x, vector):
+        return _stabilised_gradients(matvec, b, x, maxiter, tol, atol, vector.map(M))
+
+    return _solve(solver, A, b, x0, False), None
+
+
+def _stabilised_gradients(A, b, x0, maxiter, tol, atol, M):
+    dot = partial(jnp.vdot, precision=lax.Precision.HIGHEST)
+    limit = jnp.maximum(jnp.square(tol) * _dot(b, b), jnp.square(atol))
+
+    def goes_on(state):
+        r, k = state[1], state[-1]
+        return (_dot(r, r) > limit) & (k < maxiter) & (k >= 0)
+
+    def step(state):
+        x, r, shadow, alpha, omega, rho, p, q, k = state
+        new_rho = dot(shadow, r)
+        p = r + new_rho / rho * alpha / omega * (p - omega * q)
+        near_p = M(p)
+        q = A(near_p)
+        alpha = new_rho / dot(shadow, q)
+        s = r - alpha * q
+        early = _dot(s, s) < limit
+        near_s = M(s)
+        t = A(near_s)
+        omega = dot(t, s) / dot(t, t)
+        x = x + alpha * near_p
+        x, r = jnp.where(early, x, x + omega * near_s), jnp.where(early, s, s - omega * t)
+        broken = (omega == 0) | (alpha == 0) | (new_rho == 0)
+        return x, r, shadow, alpha, omega, new_rho, p, q, jnp.where(broken, -1, k + 1)
+
+    r = b - A(x0)
+    one = jnp.ones((), r.dtype)
+    return lax.while_loop(goes_on, step, (x0, r, r, one, one, one, r, r, 0))[0]
+
+
+def gmres(A, b, x0=None, *, tol=1e-05, atol=0.0, restart=20, maxiter=None, M=None, solve_method="batched"):
+    """(x, info) where A x = b, by generalised minimal residuals; info is 0, or -1 where x is not finite.
+
+    A: a square matrix or a linear function of trees like b; M: an approximation of its inverse, likewise; x0: where to
+    start, zeros by default.  A new subspace begins after `restart` steps, at most `maxiter` times, until the norm of
+    the residual, after M, is at most max(tol * norm(b), atol).  `solve_method` is "batched" or "incremental", which in
+    JAX differ in when they look at the residual; here both finish each subspace.  Derivatives are those of the
+    solution.  Raises TypeError or ValueError for an operator of another kind or shape and for another solve_method.
+    """
+    A, b, x0, M, maxiter, _ = _given(A, b, x0, M, maxiter)
+    size = sum(x.size for x in tree_flatten(b)[0])
+    restart = min(operator.index(restart), size)
+    if solve_method not in ("incremental", "batched"):
+        raise ValueError(f"invalid solve_method {solve_method}, must be either 'incremental' or 'batched'")
+
+    def solver(matvec, b, x, vector):
+        return _minimal_residuals(matvec, b, x, maxiter, tol, atol, restart, vector.map(M))
+
+    x = _solve(solver, A, b, x0, False)
+    failed = ~jnp.isfinite(_norm(_Vector(x).flat(x)))
+    return x, jnp.where(failed, -1, 0)
+
+
+def _norm(x):
+    return jnp.sqrt(_dot(x, x))
+
+
+def _minimal_residuals(A, b, x0, maxiter, tol, atol, restart, M):
+    norm_b = _norm(b)
+    limit = _norm(M(b)) * jnp.minimum(1.0, jnp.maximum(tol * norm_b, atol) / norm_b)
+    residual = lambda x: M(b - A(x))
+
+    def goes_on(state):
+        _, _, size, k = state
+        return (k < maxiter) & (size > limit)
+
+    def step(state):
+        x, r, size, k = state
+        basis, upper = _arnoldi(lambda v: M(A(v)), r, size, restart)
+        # upper is (columns, rows): A's columns in the basis; a unit matrix where a breakdown left them out
+        q, triangle = jnp.linalg.qr(upper.T)
+        weights = jnp.conj(q[0]) * size
+        x = x + basis[:, :-1] @ lax.linalg.triangular_solve(triangle, weights[:, None], left_side=True)[:, 0]
+        r = residual(x)
+        return x, r, _norm(r), k + 1
+
+    r = residual(x0)
+    return lax.while_loop(goes_on, step, (x0, r, _norm(r), 0))[0]
+
+
+def _arnoldi(A, r, size, restart):
+    """An orthonormal basis of the subspace, as columns, and A in it, a Hessenberg matrix transposed."""
+    eps = jnp.finfo(r.dtype).eps
+    basis = jnp.zeros((r.size, restart + 1), r.dtype).at[:, 0].set(r / size)
+
+    def goes_on(state):
+        _, _, k, broken = state
+        return (k < restart) & ~broken
+
+    def step(state):
+        basis, upper, k, _ = state
+        w = A(basis[:, k])
+        before = _norm(w)
+        column = jnp.zeros(restart + 1, r.dtype)
+        for _ in range(2):  # once more, for the digits that the first round loses
+            part = basis.conj().T @ w
+            w, column = w - basis @ part, column + part
+        after = _norm(w)
+        broken = ~(after > eps * before)
+        after = jnp.where(broken, 0, after)
+        basis = basis.at[:, k + 1].set(jnp.where(broken, 0, w / after))
+        upper = upper.at[k].set(column.at[k + 1].set(after.astype(r.dtype)))
+        return basis, upper, k + 1, broken
+
+    upper = jnp.eye(restart, restart + 1, dtype=r.dtype)
+    return lax.while_loop(goes_on, step, (basis, upper, 0, jnp.array(False)))[:2]

@@ -1,0 +1,170 @@
+"""Behind onax.scipy.optimize: BFGS and its form with limited memory, after J. Nocedal and S. Wright, "Numerical
+Optimization" (2nd edition, 2006), algorithms 6.1, 7.4 and 7.5.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._native.array import Array
+from onax._transforms.autodiff import value_and_grad
+from onax.scipy._line_search import line_search
+
+
+class OptimizeResults(NamedTuple):
+    """What `minimize` found.
+
+    x         where it ended
+    success   whether the gradient there is as small as asked for
+    status    0: yes; 1: too many iterations; 3: no step along the last direction decreases the function
+    fun, jac  the function and its gradient at x
+    hess_inv  an approximation of the inverse of the Hessian; None with limited memory
+    nfev, njev, nit   how often the function and its gradient were evaluated, and the iterations
+    """
+
+    x: Array
+    success: bool | Array
+    status: int | Array
+    fun: Array
+    jac: Array
+    hess_inv: Array | None
+    nfev: int | Array
+    njev: int | Array
+    nit: int | Array
+
+
+def minimize(fun, x0, args=(), *, method, tol=None, options=None):
+    """A local minimum of `fun(x, *args)`, a scalar, that is found from the vector x0 by its gradients.
+
+    method: "BFGS", or "l-bfgs-experimental-do-not-rely-on-this", which keeps `maxcor` pairs of vectors in place of a
+    matrix.  options: maxiter (200 for each unknown), norm (of the gradient, np.inf), gtol (1e-5: where it ends),
+    line_search_maxiter (10; maxls, 20, with limited memory).  tol is gtol where options have none.  Can be jitted and
+    mapped; has no derivative in reverse mode.  Raises TypeError for args that are no tuple, an x0 that is no vector of
+    floats or unknown options, ValueError for another method.  The line search is not JAX's, so steps and counts differ.
+    """
+    if not isinstance(args, tuple):
+        raise TypeError(f"args argument to jax.scipy.optimize.minimize must be a tuple, got {args}")
+    options = dict(options or {})
+    if tol is not None:
+        options.setdefault("gtol", tol)
+    name = method.lower() if isinstance(method, str) else method
+    if name not in _METHODS:
+        raise ValueError(f"Method {method} not recognized")
+    if not hasattr(x0, "shape") or x0.ndim != 1:
+        raise TypeError(f"minimize: x0 must be an array with one axis, got {x0!r}")
+    return _METHODS[name](value_and_grad(lambda x: fun(x, *args)), jnp.asarray(x0), **options)
+
+
+class _State(NamedTuple):
+    """Where the minimisation is; `memory` is what its method knows of the Hessian."""
+
+    x: object
+    value: object
+    gradient: object
+    memory: object
+    iterations: object
+    evaluations: object
+    failed: object
+
+
+def _run(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, direction_of, update):
+    """The loop that both methods are: a direction, a step, an update of the memory."""
+    value, gradient = both(x0)
+    maxiter = 200 * x0.size if maxiter is None else maxiter
+    size = lambda g: jnp.linalg.norm(g, ord=norm)
+
+    def goes_on(s):
+        return (size(s.gradient) >= gtol) & ~s.failed & (s.iterations < maxiter) & jnp.isfinite(s.value)
+
+    def step(s):
+        direction = direction_of(s.memory, s.gradient)
+        downhill = jnp.dot(direction, s.gradient) < 0
+        direction = jnp.where(downhill, direction, -s.gradient)
+        guess = jnp.where(s.iterations == 0, jnp.minimum(1.0, 1.0 / _length(s.gradient)), 1.0)
+        a, new_value, new_gradient, found, count = line_search(
+            both, s.x, direction, s.value, s.gradient, guess, line_search_maxiter
+        )
+        moved, turned = a * direction, new_gradient - s.gradient
+        kept = lambda new, old: jnp.where(found, new, old)
+        return _State(
+            kept(s.x + moved, s.x),
+            kept(new_value, s.value),
+            kept(new_gradient, s.gradient),
+            update(s.memory, moved, turned, found),
+            s.iterations + 1,
+            s.evaluations + count,
+            ~found,
+        )
+
+    s = _State(x0, value, gradient, memory, 0, 1, jnp.array(False))
+    s = lax.while_loop(goes_on, step, s)
+    success = size(s.gradient) < gtol
+    return s, success, jnp.where(success, 0, jnp.where(s.failed | ~jnp.isfinite(s.value), 3, 1))
+
+
+def _length(vector):
+    return jnp.maximum(jnp.sqrt(jnp.dot(vector, vector)), jnp.finfo(vector.dtype).tiny)
+
+
+def minimize_bfgs(both, x0, maxiter=None, norm=np.inf, gtol=1e-5, line_search_maxiter=10):
+    """By an approximation of the inverse of the Hessian."""
+    unit = jnp.eye(x0.size, dtype=x0.dtype)
+
+    def update(inverse, moved, turned, found):
+        curvature = jnp.dot(moved, turned)
+        usable = found & (curvature > 0)
+        rho = 1 / jnp.where(usable, curvature, 1)
+        left = unit - rho * jnp.outer(moved, turned)
+        return jnp.where(usable, left @ inverse @ left.T + rho * jnp.outer(moved, moved), inverse)
+
+    direction_of = lambda inverse, gradient: -(inverse @ gradient)
+    s, success, status = _run(both, x0, maxiter, norm, gtol, line_search_maxiter, unit, direction_of, update)
+    evaluations = s.evaluations
+    return OptimizeResults(s.x, success, status, s.value, s.gradient, s.memory, evaluations, evaluations, s.iterations)
+
+
+class _Pairs(NamedTuple):
+    """The last steps and changes of the gradient, oldest first; their products are 0 where there is none yet."""
+
+    moved: object
+    turned: object
+    rho: object
+    scale: object
+
+
+def minimize_lbfgs(both, x0, maxiter=None, norm=np.inf, maxcor=10, gtol=1e-5, maxls=20):
+    """By the last `maxcor` steps."""
+    zeros = jnp.zeros((maxcor, x0.size), x0.dtype)
+    memory = _Pairs(zeros, zeros, zeros[:, 0], jnp.ones((), x0.dtype))
+
+    def direction_of(pairs, gradient):
+        def backward(q, pair):
+            moved, turned, rho = pair
+            alpha = rho * jnp.dot(moved, q)
+            return q - alpha * turned, alpha
+
+        def forward(r, pair):
+            moved, turned, rho, alpha = pair
+            return r + moved * (alpha - rho * jnp.dot(turned, r)), None
+
+        q, alphas = lax.scan(backward, gradient, pairs[:3], reverse=True)
+        r, _ = lax.scan(forward, pairs.scale * q, (*pairs[:3], alphas))
+        return -r
+
+    def update(pairs, moved, turned, found):
+        curvature = jnp.dot(moved, turned)
+        usable = found & (curvature > 0)
+        safe = jnp.where(usable, curvature, 1)
+        newest = moved, turned, 1 / safe
+        rows = [jnp.concatenate([old[1:], new[None]]) for old, new in zip(pairs[:3], newest)]
+        scale = safe / jnp.where(usable, jnp.dot(turned, turned), 1)
+        new = _Pairs(*rows, scale)
+        return _Pairs(*(jnp.where(usable, a, b) for a, b in zip(new, pairs)))
+
+    s, success, status = _run(both, x0, maxiter, norm, gtol, maxls, memory, direction_of, update)
+    return OptimizeResults(s.x, success, status, s.value, s.gradient, None, s.evaluations, s.evaluations, s.iterations)
+
+
+_METHODS = {"bfgs": minimize_bfgs, "l-bfgs-experimental-do-not-rely-on-this": minimize_lbfgs}

@@ -1,0 +1,3 @@
+"""onax.scipy.cluster: vector quantisation."""
+
+from onax.scipy.cluster import vq

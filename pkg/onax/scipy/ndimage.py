@@ -1,0 +1,95 @@
+"""onax.scipy.ndimage: interpolation between the elements of an array."""
+
+import functools
+import itertools
+import operator
+
+from onax import lax
+from onax import numpy as jnp
+from onax._control.jit_call import staged
+from onax._core.public import publish as _publish
+from onax._ground import dtypes
+
+__all__ = ["map_coordinates"]
+
+
+def _mirrored(index, size):
+    last = size - 1
+    return jnp.abs((index + last) % (2 * last) - last)
+
+
+# How an index beyond the array is brought back into it; of "constant" nothing is taken there.
+_WITHIN = {
+    "mirror": _mirrored,
+    "reflect": lambda index, size: jnp.floor_divide(_mirrored(2 * index + 1, 2 * size + 1), 2),
+    "wrap": lambda index, size: index % size,
+    "nearest": lambda index, size: jnp.clip(index, 0, size - 1),
+    "constant": lambda index, size: index,
+}
+
+
+def map_coordinates(input, coordinates, order, mode="constant", cval=0.0):
+    """The array's values at fractional places, by the nearest element (order 0) or linearly (order 1).
+
+    coordinates: one array for each axis of the input, of shapes that broadcast, which is the result's shape.  mode says
+    what lies beyond the edges: "constant" (cval), "nearest", "wrap", "mirror" or "reflect".  The result has the input's
+    dtype; integers are rounded.  Raises ValueError for another number of coordinates, NotImplementedError for a higher
+    order or another mode.
+    """
+    return _map_coordinates(input, coordinates, order, mode, cval)
+
+
+@staged("_map_coordinates", static_argnames=("order", "mode", "cval"))
+def _map_coordinates(input, coordinates, order, mode, cval):
+    input = jnp.asarray(input)
+    places = [jnp.asarray(c) for c in coordinates]
+    fill = jnp.asarray(cval, input.dtype)
+    if len(places) != input.ndim:
+        raise ValueError(f"coordinates must be a sequence of length input.ndim, but {len(places)} != {input.ndim}")
+    if mode not in _WITHIN:
+        raise NotImplementedError(
+            f"jax.scipy.ndimage.map_coordinates does not yet support mode {mode}. Currently supported modes are "
+            f"{set(_WITHIN)}."
+        )
+    if order not in (0, 1):
+        raise NotImplementedError("jax.scipy.ndimage.map_coordinates currently requires order<=1")
+    neighbours = [
+        [(_taken(index, size, mode), weight) for index, weight in (_linear if order else _nearest)(place)]
+        for place, size in zip(places, input.shape)
+    ]
+    terms = []
+    for corner in itertools.product(*neighbours):
+        found, weights = zip(*corner) if corner else ((), ())
+        indices = tuple(index for index, _ in found)
+        value = input[indices]
+        if mode == "constant":
+            valid = functools.reduce(operator.and_, [inside for _, inside in found], True)
+            value = jnp.where(valid, value, fill)
+        terms.append(functools.reduce(operator.mul, weights, 1) * value)
+    out = functools.reduce(operator.add, terms)
+    if dtypes.is_integer(input.dtype):
+        out = out if dtypes.is_integer(out.dtype) else lax.round(out)
+    return out.astype(input.dtype)
+
+
+def _nearest(place):
+    """(index, weight) of the element that counts."""
+    return [(lax.round(place) if jnp.issubdtype(place.dtype, jnp.floating) else place, 1)]
+
+
+def _linear(place):
+    """(index, weight) of both neighbours."""
+    lower = jnp.floor(place)
+    upper_weight = place - lower
+    return [(lower, 1 - upper_weight), (lower + 1, upper_weight)]
+
+
+def _taken(index, size, mode):
+    """(index within the axis, whether the element is there)."""
+    index = index.astype("int32")
+    if mode == "constant":
+        return index, (index >= 0) & (index < size)
+    return _WITHIN[mode](index, size), None
+
+
+_publish(globals(), __name__, {"map_coordinates": "order mode cval"}, frozenset(globals()) - frozenset(__all__))
