@@ -7,6 +7,7 @@ from onax._compile.jit import jit
 from onax._core.sharding import SingleDeviceSharding
 from onax._ground.devices import devices
 from onax._ground.errors import LoweringError
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import elementwise as ops
@@ -91,7 +92,7 @@ def test_compiled():
 
 
 def test_an_operation_without_onnx_form():
-    odd_p = Primitive("test_odd", impl=lambda x: x, abstract_eval=lambda x: x)
+    odd_p = Primitive("test_odd", abstract_eval=lambda x: x)
     with pytest.raises(LoweringError, match=r"(?s)test_odd.*test_stages\.py"):
         jit(lambda x: odd_p.bind(x))(1.0)
 
@@ -102,6 +103,18 @@ def test_an_operation_with_only_a_kernel_runs_it_in_the_graph():
     assert float(compiled(2.0)) == 5
     (name,) = compiled.host_nodes
     assert name.startswith("test_even") and "onax.Host" in compiled.as_text()
+
+
+def test_an_operation_with_only_an_impl_runs_it_in_the_graph():
+    seen = []
+    plain_p = Primitive("test_plain", impl=lambda x, *, n: seen.append(x) or x * n, abstract_eval=lambda x, n: x)
+    compiled = jit(lambda x: plain_p.bind(x, n=3) + 1).lower(1.0).compile()
+    assert float(compiled(2.0)) == 7 and isinstance(seen[0], Array)
+    (name,) = compiled.host_nodes
+    assert name.startswith("test_plain")
+    with pytest.raises(ZeroDivisionError):
+        failing_p = Primitive("test_failing", impl=lambda x: 1 // 0, abstract_eval=lambda x: x)
+        jit(lambda x: failing_p.bind(x))(1.0)
 
 
 def test_compiler_options():

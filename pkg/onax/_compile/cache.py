@@ -51,6 +51,14 @@ def clear_caches():
         cache.clear()
 
 
+def forget_entries():
+    """Makes the next call of every compiled function pass through Python; what is staged and compiled stays."""
+    for cache in list(_all):
+        traced = dict(cache.traced)
+        cache.clear()
+        cache.traced.update(traced)
+
+
 def remember(table, key, value, at_most=4096):
     """Stores a value in a dictionary of bounded size; the oldest entry makes room."""
     if len(table) >= at_most:

@@ -17,7 +17,7 @@ from onax._control.jit_call import bind_jit, call_params, jit_p
 from onax._core.axes import named_axes
 from onax._core.result_checks import SPECIAL
 from onax._core.trace import Tracer, escaped_tracer_error
-from onax._ground import source
+from onax._ground import monitoring, source, spans
 from onax._ground.config import KEY_REUSE, config
 from onax._ground.devices import Device, current_default, get_backend
 from onax._ground.lazy import LazyModule
@@ -191,6 +191,13 @@ class PjitFunction(JitFunction):
     def _miss(self, args, kwargs):
         if config.jax_disable_jit:
             return self.fun(*args, **kwargs), None
+        if spans.recording():
+            with spans.span(f"PjitFunction({fun_name(self.fun)})"):
+                return self._compile_and_run(args, kwargs)[0], None
+        return self._compile_and_run(args, kwargs)
+
+    def _compile_and_run(self, args, kwargs):
+        """(result, Entry: None where the next call must come here again)."""
         for leaf in tree_leaves((args, kwargs)):
             if isinstance(leaf, Tracer):
                 raise escaped_tracer_error(leaf)
@@ -204,7 +211,8 @@ class PjitFunction(JitFunction):
             run = functools.partial(entry.run, staged.leaves)
             result = key_reuse.check_call(f"jit({fun_name(self.fun)})", staged.jaxpr, staged.leaves, run)
         else:
-            result = entry.run(staged.leaves)
+            with spans.span(f"jit_{fun_name(self.fun)}"):
+                result = entry.run(staged.leaves)
         if watched & SPECIAL:
             check_special(self, args, kwargs, result)
         if options.out_shardings is not None:
@@ -244,7 +252,8 @@ def _stage(jitted, args, kwargs):
             text = misses.explain(fun, key, jitted.cache.traced, names, lambda place: _static_name(fun, place))
             logging.getLogger("onax").warning("%s", text)
         started = time.perf_counter()
-        jaxpr, out_tree, _ = stage(fun, args, kwargs, argnums, argnames)
+        with monitoring.timed(monitoring.TRACE, fun_name(fun)):
+            jaxpr, out_tree, _ = stage(fun, args, kwargs, argnums, argnames)
         _log_time("tracing %s for jit", fun_name(fun), started)
         jaxpr, hoisted = hoist_tracers(jaxpr)
         if hoisted or config.jax_check_tracer_leaks:
@@ -372,7 +381,9 @@ def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_sh
     device, committed = placement(args, name, lambda: jaxpr.debug_info.arg_names)
     places = placing.places_of_results(jaxpr, args, in_shardings, out_shardings)
     where = device or placing.first_device_of(args)
-    results = executable_of(jaxpr, name, keep_unused, device=where).run(args, device, committed)
+    executable = executable_of(jaxpr, name, keep_unused, device=where)
+    with spans.span(f"jit_{name}"):
+        results = executable.run(args, device, committed)
     return results if places is None else placing.place(results, places)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from onax._compile import options
 from onax._core.evaluate import program_of
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
-from onax._ground import lazy
+from onax._ground import lazy, monitoring
 from onax._ground.errors import BackendError, compose
 from onax._native.call import Executable
 from onax._transforms.simplify import simplify, used_inputs
@@ -100,14 +100,20 @@ def compile_plan(plan, name, compiler_options=None, graph=None):
     settings = options.session_options(compiler_options)
     if plan.core is None:
         return plan.executable(None)
-    if not settings:
-        program = lazy.regions.direct(plan.core)
-        if program is not None:
-            return plan.executable(program)
-    options.attach()
-    if settings.get("provider", "cpu") != "cpu":
-        graph = lower_plan(plan, "portable")
-    graph = graph or lower_plan(plan)
+    label = f"jit({name})"
+    with monitoring.timed(monitoring.LOWER, label):
+        program = None if settings else lazy.regions.direct(plan.core)
+        if program is None:
+            options.attach()
+            if settings.get("provider", "cpu") != "cpu":
+                graph = lower_plan(plan, "portable")
+            graph = graph or lower_plan(plan)
+    with monitoring.timed(monitoring.COMPILE, label):
+        return plan.executable(program) if program is not None else _with_session(plan, name, settings, graph)
+
+
+def _with_session(plan, name, settings, graph):
+    """The Executable that runs a graph."""
     if not graph.nodes and not graph.outputs:  # effects alone, and none that a graph has
         return plan.executable(None)
     settings.setdefault("optimization", lazy.export_proto.optimization_level(graph))

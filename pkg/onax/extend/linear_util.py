@@ -135,7 +135,7 @@ def transformation(gen, fun=None, *gen_static_args):
 
 
 def transformation_with_aux(gen, fun=None, *gen_static_args, use_eq_store=False):
-    """The same, where the generator yields (result, auxiliary value) in the end; returns what the one with 2 returns."""
+    """The same, where the generator yields (result, auxiliary value) in the end; returns as the one with 2."""
     if fun is None:
         return functools.partial(transformation_with_aux, gen, use_eq_store=use_eq_store)
     store = Store(use_eq_store)

@@ -1,0 +1,110 @@
+"""Events: what onax and others record as it happens, and the functions that are told of it.
+
+onax records for each program that it compiles, with JAX's names, so that tools that count compilations find them:
+
+    /jax/core/compile/jaxpr_trace_duration             staging a function
+    /jax/core/compile/jaxpr_to_mlir_module_duration    lowering its program (here to ONNX; the name is JAX's)
+    /jax/core/compile/backend_compile_duration         making the session that runs it
+
+each as a scalar when it begins (its time), and as a duration and a time span when it is over, with `fun_name`.
+"""
+
+import contextlib
+import time
+
+from onax._ground import spans
+
+TRACE = "/jax/core/compile/jaxpr_trace_duration"
+LOWER = "/jax/core/compile/jaxpr_to_mlir_module_duration"
+COMPILE = "/jax/core/compile/backend_compile_duration"
+_SPANS = {TRACE: "trace", LOWER: "lower", COMPILE: "compile"}
+
+_events, _durations, _time_spans, _scalars = [], [], [], []
+
+
+def record_event(event, **kwargs):
+    """Tells the listeners for events that one occurred: `listener(event, **kwargs)`."""
+    for listener in tuple(_events):
+        listener(event, **kwargs)
+
+
+def record_event_duration_secs(event, duration, **kwargs):
+    """Tells the listeners for durations how many seconds something took: `listener(event, duration, **kwargs)`."""
+    for listener in tuple(_durations):
+        listener(event, duration, **kwargs)
+
+
+def record_event_time_span(event, start_time, end_time, **kwargs):
+    """Tells the listeners for time spans when something was: `listener(event, start_time, end_time, **kwargs)`."""
+    for listener in tuple(_time_spans):
+        listener(event, start_time, end_time, **kwargs)
+
+
+def record_scalar(event, value, **kwargs):
+    """Tells the listeners for scalars a number: `listener(event, value, **kwargs)`."""
+    for listener in tuple(_scalars):
+        listener(event, value, **kwargs)
+
+
+def register_event_listener(callback):
+    """Adds a listener for events."""
+    _events.append(callback)
+
+
+def register_event_duration_secs_listener(callback):
+    """Adds a listener for durations."""
+    _durations.append(callback)
+
+
+def register_event_time_span_listener(callback):
+    """Adds a listener for time spans."""
+    _time_spans.append(callback)
+
+
+def register_scalar_listener(callback):
+    """Adds a listener for scalars."""
+    _scalars.append(callback)
+
+
+def _remove(listeners, callback):
+    if callback not in listeners:
+        raise ValueError(f"{callback!r} is not registered as a listener")
+    listeners.remove(callback)
+
+
+def unregister_event_listener(callback):
+    """Removes a listener for events; ValueError if it is none."""
+    _remove(_events, callback)
+
+
+def unregister_event_duration_listener(callback):
+    """Removes a listener for durations; ValueError if it is none."""
+    _remove(_durations, callback)
+
+
+def unregister_event_time_span_listener(callback):
+    """Removes a listener for time spans; ValueError if it is none."""
+    _remove(_time_spans, callback)
+
+
+def unregister_scalar_listener(callback):
+    """Removes a listener for scalars; ValueError if it is none."""
+    _remove(_scalars, callback)
+
+
+def clear_event_listeners():
+    """Removes all listeners of every kind."""
+    for listeners in (_events, _durations, _time_spans, _scalars):
+        listeners.clear()
+
+
+@contextlib.contextmanager
+def timed(event, fun_name):
+    """Context that records what it encloses as an event with a duration, and in a profile that is being taken."""
+    started = time.time()
+    record_scalar(event, started, fun_name=fun_name)
+    with spans.span(f"{_SPANS[event]} {fun_name}"):
+        yield
+    ended = time.time()
+    record_event_duration_secs(event, ended - started, fun_name=fun_name)
+    record_event_time_span(event, started, ended, fun_name=fun_name)

@@ -1,0 +1,31 @@
+"""Arrays of other libraries over the same memory, under the names of jax.dlpack.
+
+An Array gives its memory by `__dlpack__`, read-only.
+"""
+
+from onax._ground import dtypes
+from onax.numpy import from_dlpack as _from_dlpack
+
+_SUPPORTED = frozenset(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64".split()
+    + ["complex64", "complex128"]
+)
+
+
+def from_dlpack(external_array, device=None, copy=None):
+    """An Array over the memory of an object with `__dlpack__`, committed to its device; a copy with copy=True.
+
+    A write to that memory afterwards is seen in the Array.  There is a copy when no Array can have the dtype (64 bits
+    with x64 off).  Raises TypeError for what has no `__dlpack__`, BufferError for memory that is not on the host.
+    """
+    if not (hasattr(external_array, "__dlpack__") and hasattr(external_array, "__dlpack_device__")):
+        raise TypeError("The array passed to from_dlpack must have __dlpack__ and __dlpack_device__ methods.")
+    return _from_dlpack(external_array, device=device, copy=copy)
+
+
+def is_supported_dtype(dtype):
+    """Whether every consumer of DLPack takes arrays of this dtype; newer ones also take some floats of 8 bits."""
+    return dtypes.dtype(dtype).name in _SUPPORTED
+
+
+__all__ = ["from_dlpack", "is_supported_dtype"]

@@ -1,0 +1,423 @@
+"""Small programs on the rooms that libraries build on, run by onax and recorded from real JAX.
+
+    ONAX_ORACLE_PYTHON tests/room_cases.py        renews tests/golden/room_cases.json
+
+A case is a function of the package and of `room`, which imports a module below it; it gives a tree of lists,
+dictionaries, numbers and texts.  What a call raises is recorded by `fault` as the name of the exception.
+"""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+GOLDEN = Path(__file__).resolve().parent / "golden" / "room_cases.json"
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def fault(function, *args, **kwargs):
+    """The name of the exception that a call raises, or its result."""
+    try:
+        return plain(function(*args, **kwargs))
+    except Exception as error:  # whatever real JAX raises is recorded
+        return type(error).__name__
+
+
+def plain(x):
+    """A value as JSON can hold it."""
+    if isinstance(x, dict):
+        return {str(k): plain(v) for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [plain(v) for v in x]
+    if x is None or isinstance(x, (bool, int, float, str)):
+        return x
+    if hasattr(x, "__array__"):
+        a = np.asarray(x)
+        return [str(a.dtype), list(a.shape), a.astype(np.float64).ravel().round(5).tolist()]
+    return str(x)
+
+
+def run(name, package):
+    """What a case gives with `onax` or `jax`."""
+    return plain(CASES[name](package, lambda path: importlib.import_module(f"{package.__name__}.{path}")))
+
+
+# ---- primitives of a library ----
+
+
+def _multiply_add(jax, room, name):
+    """A primitive of three operands, x * y + z, with every rule written in JAX's forms."""
+    ad, batching, mlir = (room(f"interpreters.{m}") for m in ("ad", "batching", "mlir"))
+    jnp, core = room("numpy"), room("core")
+    p = room("extend.core").Primitive(name)
+    p.def_impl(lambda x, y, z: np.asarray(x) * np.asarray(y) + np.asarray(z))
+    p.def_abstract_eval(lambda x, y, z: core.ShapedArray(x.shape, x.dtype))
+
+    def jvp(primals, tangents):
+        x, y, z = primals
+        tx, ty, tz = (ad.instantiate_zeros(t) for t in tangents)
+        return p.bind(x, y, z), p.bind(tx, y, p.bind(x, ty, tz))
+
+    def transpose(ct, x, y, z):
+        zeros = jnp.zeros(ct.shape, ct.dtype)
+        if ad.is_undefined_primal(x):
+            return p.bind(ct, y, zeros), None, ct
+        return None, p.bind(ct, x, zeros), ct
+
+    def batch(args, dims):
+        size = next(x.shape[d] for x, d in zip(args, dims) if d is not None)
+        return p.bind(*(batching.bdim_at_front(x, d, size) for x, d in zip(args, dims))), 0
+
+    ad.primitive_jvps[p] = jvp
+    ad.primitive_transposes[p] = transpose
+    batching.primitive_batchers[p] = batch
+    mlir.register_lowering(p, mlir.lower_fun(lambda x, y, z: x * y + z, multiple_results=False))
+    return p
+
+
+@case
+def primitive_with_all_rules(jax, room):
+    p, jnp = _multiply_add(jax, room, "case_multiply_add"), room("numpy")
+    f = lambda x: p.bind(x, x, x)
+    x = jnp.arange(3.0)
+    return {
+        "eager": f(x),
+        "jit": jax.jit(lambda x: f(2 * x) + 1)(x),
+        "grad": jax.grad(lambda x: f(x).sum())(x),
+        "jit of grad": jax.jit(jax.grad(lambda x: (f(x) * x).sum()))(x),
+        "jvp": jax.jvp(f, (x,), (x,)),
+        "vmap": jax.vmap(lambda x: p.bind(x, 2.0, x))(x),
+        "jit of vmap of grad": jax.jit(jax.vmap(jax.grad(f)))(x),
+        "scan": jax.lax.scan(lambda c, x: (f(c) + x, c), 1.0, x),
+        "jaxpr": jax.make_jaxpr(f)(2.0),
+        "jaxpr of grad": jax.make_jaxpr(jax.grad(f))(2.0),
+    }
+
+
+@case
+def primitive_with_several_results(jax, room):
+    jnp, core, mlir = room("numpy"), room("core"), room("interpreters.mlir")
+    p = room("extend.core").Primitive("case_both")
+    p.multiple_results = True
+    p.def_impl(lambda x, *, n: [np.asarray(x) + n, np.asarray(x) * n])
+    p.def_abstract_eval(lambda x, *, n: [core.ShapedArray(x.shape, x.dtype)] * 2)
+    mlir.register_lowering(p, mlir.lower_fun(lambda x, n: [x + n, x * n], multiple_results=True))
+    x = jnp.arange(3.0)
+    f = lambda x: sum(p.bind(x, n=3))
+    return [f(x), jax.jit(f)(x), jax.make_jaxpr(f)(x)]
+
+
+@case
+def makers_of_rules(jax, room):
+    ad, batching, mlir = (room(f"interpreters.{m}") for m in ("ad", "batching", "mlir"))
+    jnp, core, primitive = room("numpy"), room("core"), room("extend.core").Primitive
+
+    def define(name, function, shape=lambda *avals: avals[0].shape):
+        p = primitive(name)
+        p.def_impl(lambda *xs, **params: function(*map(jnp.asarray, xs), **params))
+        p.def_abstract_eval(lambda *avals, **params: core.ShapedArray(shape(*avals, **params), avals[0].dtype))
+        mlir.register_lowering(p, mlir.lower_fun(function, multiple_results=False))
+        return p
+
+    x = jnp.arange(1.0, 4.0)
+    square = define("case_square", lambda x: x * x)
+    ad.defjvp(square, lambda t, x: 2 * x * t)
+    batching.defvectorized(square)
+    power = define("case_power", lambda x, y: x**y)
+    ad.defjvp2(power, lambda t, out, x, y: t * y * out / x, None)
+    batching.defbroadcasting(power)
+    twice = define("case_twice", lambda x: 2 * x)
+    ad.deflinear(twice, lambda ct: [twice.bind(ct)])
+    thrice = define("case_thrice", lambda x: 3 * x)
+    ad.deflinear2(thrice, lambda ct, x: [thrice.bind(ct)])
+    times = define("case_times", lambda x, y: x * y)
+    ad.defbilinear(times, lambda ct, x, y: times.bind(ct, y), lambda ct, x, y: times.bind(x, ct))
+    total = define(
+        "case_total",
+        lambda x, axes: jnp.sum(x, axes),
+        lambda x, axes: tuple(n for i, n in enumerate(x.shape) if i not in axes),
+    )
+    batching.defreducer(total)
+    f = lambda x: times.bind(twice.bind(square.bind(x)), thrice.bind(power.bind(x, jnp.full(x.shape, 3.0))))
+    return {
+        "value": f(x),
+        "jvp": jax.jvp(f, (x,), (jnp.ones(3),)),
+        "grad": jax.grad(lambda x: f(x).sum())(x),
+        "jit of grad": jax.jit(jax.grad(lambda x: f(x).sum()))(x),
+        "vmap": jax.vmap(square.bind)(x),
+        "vmap of two": jax.vmap(power.bind, (0, None))(jnp.ones((2, 3)) + 1, x),
+        "vmap of sum": jax.vmap(lambda x: total.bind(x, axes=(0,)), 1)(jnp.ones((4, 5))),
+        "no jvp": fault(jax.grad(lambda x: total.bind(x, axes=(0,))), x),
+        "no batching": fault(jax.vmap(times.bind), x, x),
+        "no transpose": fault(ad.get_primitive_transpose, square),
+        "no impl": fault(primitive("case_nothing").bind, 1.0),
+    }
+
+
+@case
+def batching_rules_with_the_axis(jax, room):
+    batching, jnp, core = room("interpreters.batching"), room("numpy"), room("core")
+    seen = []
+
+    def define(name):
+        p = room("extend.core").Primitive(name)
+        p.def_impl(lambda x: x)
+        p.def_abstract_eval(lambda x: core.ShapedArray(x.shape, x.dtype))
+        return p
+
+    fancy, axis = define("case_fancy"), define("case_axis")
+
+    def fancy_rule(axis_data, args, dims):
+        seen.append([axis_data.name, axis_data.size, list(dims)])
+        return fancy.bind(*args), dims[0]
+
+    def axis_rule(size, name, main, args, dims):
+        seen.append([size, name, main, list(dims)])
+        return axis.bind(*args), dims[0]
+
+    batching.fancy_primitive_batchers[fancy] = fancy_rule
+    batching.axis_primitive_batchers[axis] = axis_rule
+    x = jnp.arange(6.0).reshape(2, 3)
+    out = jax.vmap(lambda x: axis.bind(fancy.bind(x)), 1, axis_name="i")(x)
+    return [out, seen, fancy in batching.fancy_primitive_batchers]
+
+
+@case
+def partial_evaluation(jax, room):
+    pe, lu, core = room("interpreters.partial_eval"), room("extend.linear_util"), room("core")
+    jnp, info = room("numpy"), room("api_util").debug_info
+    scalar = core.ShapedArray((), jnp.float32)
+
+    def f(x, y):
+        k = y * 2.0
+        return [jax.lax.sin(x) + k, k, x, jax.jit(lambda a, b: (a + b, b))(x, y)[1]]
+
+    wrapped = lambda f: lu.wrap_init(f, debug_info=info("case", f, (1.0, 2.0), {}))
+    known = pe.PartialVal.known(jnp.float32(3.0))
+    jaxpr, outs, consts = pe.trace_to_jaxpr_nounits(wrapped(f), [pe.PartialVal.unknown(scalar), known])
+    whole, avals, none = pe.trace_to_jaxpr_dynamic(wrapped(f), [scalar, scalar])
+    inst = pe.trace_to_jaxpr_nounits(wrapped(f), [pe.PartialVal.unknown(scalar), known], instantiate=True)
+    return {
+        "known": [v.is_known() for v in outs],
+        "values": [v.get_known() for v in outs],
+        "types": [v.get_aval() for v in outs],
+        "arguments": len(jaxpr.invars),
+        "results": len(jaxpr.outvars),
+        "run": core.eval_jaxpr(jaxpr, consts, 0.5),
+        "instantiated": [v.is_known() for v in inst[1]],
+        "dynamic": [whole, avals, none],
+        "dead": pe.dce_jaxpr(whole, [False, True, False, False]),
+        "dead but kept": pe.dce_jaxpr(whole, [False, True, False, False], instantiate=True),
+        "inside a call": pe.dce_jaxpr(whole, [False, False, False, True]),
+        "nothing": pe.dce_jaxpr(whole, False),
+        "everything": pe.dce_jaxpr(whole, True)[1],
+        "constants": pe.dce_jaxpr_consts(whole, [False, True, False, False])[1:],
+    }
+
+
+# ---- functions in layers, trees ----
+
+
+@case
+def layers_of_functions(jax, room):
+    lu, info = room("extend.linear_util"), room("api_util").debug_info
+    h = lambda x, y: x + y
+    wrapped = lu.wrap_init(h, debug_info=info("case", h, (1, 2), {}))
+
+    @lu.transformation2
+    def scaled(f, k, *args):
+        return f(*args) * k
+
+    @lu.transformation_with_aux2
+    def noted(f, store, k, *args):
+        result = f(*args)
+        store.store(["noted", k])
+        return result
+
+    @lu.transformation
+    def shifted(k, *args):
+        out = yield args, {}
+        yield out + k
+
+    @lu.transformation_with_aux
+    def both(k, *args):
+        out = yield args, {}
+        yield out + k, "aux"
+
+    calls = []
+
+    @lu.cache
+    def counted(f, *args):
+        calls.append(1)
+        return f.call_wrapped(*args)
+
+    inner, aux = noted(scaled(wrapped, 10), 7)
+    early = fault(aux)
+    value = inner.call_wrapped(1, 2)
+    one, aux_one = noted(wrapped, 1)
+    _, aux_two = noted(wrapped, 2)
+    neither = fault(lu.merge_linear_aux, aux_one, aux_two)
+    one.call_wrapped(1, 2)
+    last, aux_last = both(shifted(wrapped, 5), 6)
+    return {
+        "value": [early, value, aux(), fault(inner.call_wrapped, 1, 2)],
+        "merge": [neither, lu.merge_linear_aux(aux_one, aux_two), lu.merge_linear_aux(aux_two, aux_one)],
+        "generators": [last.call_wrapped(1, 2), aux_last()],
+        "equal": [scaled(wrapped, 1) == scaled(wrapped, 1), scaled(wrapped, 1) == scaled(wrapped, 2)],
+        "cache": [counted(wrapped, 1, 2), counted(wrapped, 1, 2), counted(wrapped, 2, 2), len(calls)],
+        "name": [wrapped.__name__ == h.__name__, lu.wrap_init(h, {"q": 1}, debug_info=wrapped.debug_info).params],
+    }
+
+
+@case
+def arguments_as_trees(jax, room):
+    api, lu = room("api_util"), room("extend.linear_util")
+    f = lambda a, b, k=0: {"r": a + b["x"] + k}
+    wrap = lambda f: lu.wrap_init(f, debug_info=api.debug_info("case", f, (), {}))
+    leaves, tree = jax.tree.flatten(((1, {"x": 2}), {"k": 3}))
+    flat, out_tree = api.flatten_fun(wrap(f), tree)
+    args, args_tree = jax.tree.flatten((1, {"x": 2}))
+    flat_args, out_tree_args = api.flatten_fun_nokwargs(wrap(f), args_tree)
+    partial, rest = api.argnums_partial(wrap(lambda a, b, c: [a, b, c]), (0, 2), (1, 2, 3))
+    struct = jax.tree.structure
+    return {
+        "flatten_fun": [flat.call_wrapped(*leaves), out_tree()],
+        "nokwargs": [flat_args.call_wrapped(*args), out_tree_args()],
+        "axes": [api.flatten_axes("x", tree, 0), api.flatten_axes("x", struct(((1, 2), 3)), (None, 1))],
+        "wrong axes": fault(api.flatten_axes, "x", struct((1, 2)), (0, 1, 2)),
+        "partial": [rest, partial.call_wrapped(*rest)],
+        "no hash": fault(api.argnums_partial, wrap(f), 0, (1, [2])),
+        "no position": fault(api.argnums_partial, wrap(f), 5, (1, 2)),
+        "donation": [
+            api.donation_vector((0,), (), struct((((1, 2), 3), {}))),
+            api.donation_vector((1,), ("k",), tree),
+            api.donation_vector((0,), (), struct((1, (2, 3))), kws=False),
+        ],
+        "rebase": [api.rebase_donate_argnums((2, 3), (0, 1)), fault(api.rebase_donate_argnums, (0,), (0,))],
+        "map": [api.safe_map(lambda a, b: a + b, [1, 2], [3, 4]), fault(api.safe_map, max, [1, 2], [3])],
+        "types": [
+            api.shaped_abstractify(1.0),
+            api.shaped_abstractify(jax.ShapeDtypeStruct((2,), np.int32)),
+            api.shaped_abstractify(np.ones(2, np.float32)),
+            fault(api.shaped_abstractify, "x"),
+        ],
+    }
+
+
+@case
+def traces_and_types(jax, room):
+    ec, core, jnp = room("extend.core"), room("core"), room("numpy")
+    seen = []
+
+    def f(x):
+        names = ec.unsafe_get_axis_names_DO_NOT_USE()
+        under = [ec.unsafe_am_i_under_a_jit_DO_NOT_USE(), ec.unsafe_am_i_under_a_vmap_DO_NOT_USE()]
+        seen.append([*under, names, ec.nonempty_axis_env_DO_NOT_USE(), type(ec.find_top_trace(())).__name__])
+        return x
+
+    x = jnp.ones(3)
+    f(1.0)
+    jax.jit(f)(1.0)
+    jax.vmap(f)(x)
+    jax.vmap(f, axis_name="i")(x)
+    jax.jit(jax.vmap(f))(x)
+    jax.vmap(jax.jit(f), axis_name="j")(x)
+    jax.grad(f)(1.0)
+    jax.jit(jax.grad(f))(1.0)
+    state = ec.get_opaque_trace_state(convention="case")
+    inner = []
+    jax.jit(lambda x: inner.append(ec.get_opaque_trace_state() == state) or x)(1.0)
+    with ec.take_current_trace() as trace:
+        taken = type(trace).__name__
+    aval = core.ShapedArray((3, 4), jnp.float32)
+    return {
+        "seen": seen,
+        "state": [state == ec.get_opaque_trace_state(), inner, fault(hash, state)],
+        "taken": taken,
+        "mapped": [ec.mapped_aval(3, 0, aval), ec.mapped_aval(3, None, aval)],
+        "unmapped": [ec.unmapped_aval(5, 1, aval), ec.unmapped_aval(5, None, aval)],
+        "tangents": [ec.primal_dtype_to_tangent_dtype(np.dtype(d)) for d in ("int32", "float32")],
+        "variable": type(ec.gensym()(aval)).__name__,
+    }
+
+
+# ---- exchange, events, processes ----
+
+
+@case
+def exchange_of_memory(jax, room):
+    dl, jnp = room("dlpack"), room("numpy")
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    names = "float32 bool bfloat16 int4 complex128 float8_e4m3fn float64 uint8".split()
+    y = dl.from_dlpack(x)
+    return {
+        "array": [y, y.committed, len(y.devices())],
+        "device": dl.from_dlpack(x, device=jax.devices()[0]).committed,
+        "transposed": dl.from_dlpack(x.T),
+        "dtypes": [str(dl.from_dlpack(np.ones(2, d)).dtype) for d in ("f8", "i8", "bool", "c8", "f2", "u1", "i4")],
+        "empty": [dl.from_dlpack(np.ones((0, 3), np.float32)), dl.from_dlpack(np.array(3, np.float32))],
+        "of arrays": [dl.from_dlpack(jnp.ones(3)), dl.from_dlpack(jnp.ones(3, jnp.bfloat16)).dtype.name],
+        "read-only": [np.from_dlpack(jnp.ones(3)).flags.writeable, np.from_dlpack(jnp.ones(3, bool))],
+        "copies": dl.from_dlpack(x, copy=True).unsafe_buffer_pointer() == x.ctypes.data,
+        "faults": [
+            fault(dl.from_dlpack, 3),
+            fault(dl.from_dlpack, [1]),
+            fault(dl.from_dlpack, np.array(["a"])),
+            fault(dl.from_dlpack, x, device="cpu"),
+            fault(jax.jit(lambda x: dl.from_dlpack(x)), x),
+            fault(jax.jit(lambda x: x.__dlpack__()), x),
+        ],
+        "supported": {name: dl.is_supported_dtype(name) for name in names},
+        "not a dtype": fault(dl.is_supported_dtype, "nope"),
+    }
+
+
+@case
+def events(jax, room):
+    monitoring, found = room("monitoring"), []
+    event = lambda name, **kwargs: found.append(["event", name, kwargs])
+    duration = lambda name, seconds, **kwargs: found.append(["duration", name, type(seconds).__name__, sorted(kwargs)])
+    span = lambda name, start, end, **kwargs: found.append(["span", name, start <= end, sorted(kwargs)])
+    scalar = lambda name, value, **kwargs: found.append(["scalar", name, sorted(kwargs)])
+    monitoring.clear_event_listeners()
+    monitoring.register_event_listener(event)
+    monitoring.register_event_duration_secs_listener(duration)
+    monitoring.register_event_time_span_listener(span)
+    monitoring.register_scalar_listener(scalar)
+    monitoring.record_event("/e", k=1)
+    monitoring.record_event_duration_secs("/d", 1.5, q="z")
+    monitoring.record_event_time_span("/t", 1.0, 2.0, w=1)
+    monitoring.record_scalar("/s", 3, t=2)
+    recorded, found[:] = list(found), []
+    x = np.ones((4, 4), np.float32)
+    f = jax.jit(lambda x: jax.lax.dot(x, jax.lax.sin(x)))
+    f(x)
+    compiled, found[:] = [e for e in found if e[1].startswith("/jax/core/compile/")], []
+    f(x)
+    again = len(found)
+    monitoring.unregister_event_listener(event)
+    monitoring.unregister_event_duration_listener(duration)
+    monitoring.unregister_event_time_span_listener(span)
+    monitoring.unregister_scalar_listener(scalar)
+    monitoring.record_event("/e")
+    return {"recorded": recorded, "compiled": compiled, "again": again, "after": found}
+
+
+@case
+def one_process(jax, room):
+    distributed = room("distributed")
+    return [distributed.is_initialized(), distributed.shutdown(), distributed.is_initialized()]
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+    package = importlib.import_module("jax")
+    GOLDEN.write_text(json.dumps({name: run(name, package) for name in CASES}, indent=1, sort_keys=True) + "\n")
+    print(f"{len(CASES)} cases recorded from JAX {package.__version__}")
