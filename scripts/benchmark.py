@@ -231,12 +231,117 @@ def kernel_cases(jax):
     yield "jitted 1000 steps of fold_in and uniform", best(lambda: ready(steps(key)), 0.5)
 
 
+def random_cases(jax):
+    """Compiled loops of many short steps that draw random numbers, and some arithmetic."""
+    jnp, random, lax, ready = jax.numpy, jax.random, jax.lax, jax.block_until_ready
+    key, point = random.key(0), jnp.linspace(-1, 1, 32, dtype=jnp.float32)
+
+    def noise(i, state):
+        key, x = state
+        key, sub = random.split(key)
+        return key, 0.9 * x + 0.1 * random.normal(sub, (32,))
+
+    def metropolis(state, _):
+        key, x = state
+        key, moving, accepting = random.split(key, 3)
+        new = x + 0.3 * random.normal(moving, x.shape)
+        better = jnp.exp(0.5 * (x * x - new * new))
+        return (key, jnp.where(random.uniform(accepting, x.shape) < better, new, x)), jnp.sum(x)
+
+    def langevin(x, key):
+        x = x - 0.01 * x**3 + 0.1 * random.normal(key, x.shape, jnp.float32)
+        return x, None
+
+    def dropout(i, x):
+        kept = random.bernoulli(random.fold_in(key, i), 0.9, x.shape)
+        return jnp.where(kept, jnp.tanh(x) / 0.9, 0.0) + 0.1
+
+    def walk(i, state):
+        key, x = state
+        key, sub = random.split(key)
+        return key, x + random.choice(sub, jnp.array([-1.0, 1.0]))
+
+    def dice(i, state):
+        key, counts = state
+        key, sub = random.split(key)
+        return key, counts + random.randint(sub, (16,), 0, 6)
+
+    for name, function, argument in (
+        ("split and normal, f32[32]", lambda s: lax.fori_loop(0, 1000, noise, s), (key, point)),
+        ("Metropolis, f32[32]", lambda s: lax.scan(metropolis, s, None, 1000), (key, point)),
+        (
+            "Langevin over 1000 keys, f32[32]",
+            lambda s: lax.scan(langevin, s[1], random.split(s[0], 1000)),
+            (key, point),
+        ),
+        ("dropout by fold_in, f32[32]", lambda x: lax.fori_loop(0, 1000, dropout, x), point),
+        ("split and choice, f32[]", lambda s: lax.fori_loop(0, 1000, walk, s), (key, jnp.float32(0))),
+        ("split and randint, i32[16]", lambda s: lax.fori_loop(0, 1000, dice, s), (key, jnp.zeros(16, jnp.int32))),
+    ):
+        jitted = jax.jit(function)
+        yield f"1000 steps of {name}", best(lambda f=jitted, a=argument: ready(f(a)), 0.5)
+
+
+def row_cases(jax):
+    """Compiled functions that reduce rows and go on with their elements."""
+    jnp, ready = jax.numpy, jax.block_until_ready
+    x = jax.random.normal(jax.random.key(0), (512, 1000))
+    scale = jnp.linspace(0.5, 1.5, 1000, dtype=jnp.float32)
+
+    def layer_norm(v):
+        mean = jnp.mean(v, -1, keepdims=True)
+        var = jnp.mean((v - mean) ** 2, -1, keepdims=True)
+        return (v - mean) * jax.lax.rsqrt(var + 1e-5) * scale + scale
+
+    loss = lambda v: jnp.sum(jax.nn.log_softmax(v)[:, 0])
+    for name, function in (
+        ("softmax", jax.nn.softmax),
+        ("log_softmax", jax.nn.log_softmax),
+        ("logsumexp", lambda v: jax.scipy.special.logsumexp(v, axis=-1)),
+        ("layer norm", layer_norm),
+        ("RMS norm", lambda v: v * jax.lax.rsqrt(jnp.mean(v * v, -1, keepdims=True) + 1e-6) * scale),
+        ("standardised rows", lambda v: (v - v.mean(1, keepdims=True)) / (v.std(1, keepdims=True) + 1e-6)),
+        ("rows over their norm", lambda v: v / jnp.linalg.norm(v, axis=1, keepdims=True)),
+        ("row sums of squares", lambda v: jnp.sum(v * v, 1)),
+        ("mean squared error", lambda v: jnp.mean((v - scale) ** 2)),
+        ("gradient of log_softmax", jax.grad(loss)),
+        ("gradient of layer norm", jax.grad(lambda v: jnp.sum(layer_norm(v) ** 3))),
+    ):
+        for shape in ((512, 1000), (4096, 64)):
+            if shape[1] == 1000 or not ("norm" in name or "error" in name):
+                argument = x if shape[1] == 1000 else x.ravel()[: 4096 * 64].reshape(shape)
+                jitted = jax.jit(function)
+                yield f"{name}, f32{list(shape)}", best(lambda f=jitted, a=argument: ready(f(a)), 0.3)
+
+
+def top_k_cases(jax):
+    """The largest of many."""
+    ready = jax.block_until_ready
+    numbers = jax.random.normal(jax.random.key(0), (1_000_000,))
+    for shape, k, dtype in (
+        ((1_000_000,), 1, "float32"),
+        ((1_000_000,), 100, "float32"),
+        ((1_000_000,), 5000, "float32"),
+        ((1_000_000,), 100, "int32"),
+        ((1000, 1000), 10, "float32"),
+        ((64, 10_000), 50, "float32"),
+        ((8, 1000), 5, "float32"),
+    ):
+        values = numbers.ravel()[: shape[0] * shape[-1] if len(shape) > 1 else shape[0]].reshape(shape)
+        values = (values * 1e6).astype(dtype) if dtype == "int32" else values
+        jitted = jax.jit(lambda v, k=k: jax.lax.top_k(v, k))
+        yield f"top_k of {k}, {dtype}{list(shape)}", best(lambda f=jitted, a=values: ready(f(a)), 0.3)
+
+
 GROUPS = {
     "eager": eager_cases,
     "call": call_cases,
     "compile": compile_cases,
     "steady": steady_cases,
     "kernel": kernel_cases,
+    "random": random_cases,
+    "rows": row_cases,
+    "top_k": top_k_cases,
 }
 
 

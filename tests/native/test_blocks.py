@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onax._compile import options
-from onax._native import ort
-from onax._native.blocks import CONSTANT, DIRECT, IOTA, LOAD, MAGIC, OPERATIONS, TYPES, Program
+from onax._native import normals, ort, threefry
+from onax._native.blocks import CONSTANT, DIRECT, IOTA, LOAD, MAGIC, OPERATIONS, ROW, TYPES, Program
 from onax._prims import elementwise as e
 from onax._prims.convert import cast
 from onax.export.graph.proto import to_session
@@ -20,10 +20,10 @@ F32 = np.dtype(np.float32)
 def single(name, dtypes, out, n):
     """The words of a program of one operation on n elements."""
     arity = len(dtypes)
-    words = [MAGIC, arity, 1, 0, 1]
+    words = [MAGIC, arity, 1, 0, 1, 1]
     for dtype in (*dtypes, out):
         words += [TYPES[np.dtype(dtype)], n]
-    words += [1, arity + 1, 1, n]
+    words += [1, 1, 1, arity + 1, 1, n]
     for i, dtype in enumerate((*dtypes, out)):
         words += [TYPES[np.dtype(dtype)], DIRECT, i]
     operands = [*range(arity), 0, 0][:3]
@@ -146,12 +146,12 @@ def test_functions_far_out():
 # ---- how elements are found
 
 
-def loaded(shape, strides, elements, n_axes):
-    """The words of a program that adds what strides of one buffer reach to the numbers of the positions."""
+def loaded(shape, strides, elements, n_axes, start=0):
+    """The words of a program that adds what strides of one buffer reach to 7 and the numbers of the positions."""
     n = int(np.prod(shape))
     f32 = TYPES[F32]
-    words = [MAGIC, 1, 1, 0, 1, f32, elements, f32, n, n_axes, 4, 2, *shape]
-    words += [f32, LOAD, 0, *strides, f32, IOTA, 0, *[int(np.prod(shape[i + 1 :])) for i in range(n_axes)]]
+    words = [MAGIC, 1, 1, 0, 1, 1, f32, elements, f32, n, 1, 1, n_axes, 4, 2, *shape]
+    words += [f32, LOAD, 0, *strides, start, f32, IOTA, 0, *[int(np.prod(shape[i + 1 :])) for i in range(n_axes)], 7]
     words += [f32, DIRECT, 1, f32, CONSTANT, int(np.float32(0.5).view(np.uint32))]
     add = OPERATIONS["add"].number
     return [*words, add, 2, 0, 1, 0, add, 2, 2, 3, 0]
@@ -172,9 +172,89 @@ def test_loads_follow_strides(data):
         strides.append(int(place[axis]) if k else 0)
         sizes.append(own[axis] if k else d)
     view = np.lib.stride_tricks.as_strided(source, sizes, [4 * s for s in strides])
-    got = Program(loaded(sizes, strides, source.size, len(sizes)), [tuple(sizes)])([source])[0]
-    count = np.arange(np.prod(sizes), dtype=np.float32).reshape(sizes)
+    start = data.draw(st.integers(0, 3))
+    longer = np.concatenate([np.zeros(start, np.float32), source.ravel()])
+    got = Program(loaded(sizes, strides, longer.size, len(sizes), start), [tuple(sizes)])([longer])[0]
+    count = 7 + np.arange(np.prod(sizes), dtype=np.float32).reshape(sizes)
     assert_same_bits(got, view + count + np.float32(0.5))
+
+
+# ---- folds
+
+
+def folding(rows_of_x, length, *, name="sum", dtype=np.float32, rows=None, strides=(1, 0), out=None):
+    """The words of a program that takes from each element what its row folds to."""
+    x, t = TYPES[np.dtype(dtype)], rows_of_x if out is None else out
+    n = rows_of_x * length
+    words = [MAGIC, 1, 1, 1, 2, 1 if rows else 2, x, n, x, n, x, t, *([rows, 2] if rows else [1, 1])]
+    words += [1, 2, 1, n, x, DIRECT, 0, x, ROW, 2, OPERATIONS[name].number, 1, 0, 0, 0]
+    words += [] if rows else [1, 1]
+    words += [2, 3, 1, rows_of_x, length, x, DIRECT, 0, x, LOAD, 2, *strides, 0, x, DIRECT, 1]
+    return [*words, OPERATIONS["or" if dtype is np.bool_ else "sub"].number, 2, 0, 1, 0]
+
+
+def folded(name, x):
+    """(what a program gives, with and without groups of rows)."""
+    n, length = x.shape
+    words = [folding(n, length, name=name, dtype=x.dtype.type, rows=k) for k in {None, n if n > 1 else None}]
+    return [Program(w, [x.shape])([x])[0] for w in words]
+
+
+FOLDS = {"sum": np.add, "prod": np.multiply, "largest": np.maximum, "smallest": np.minimum}
+LENGTHS = [(1, 1), (6, 1), (1, 7), (6, 31), (5, 32), (4, 33), (3, 1023), (2, 1025), (1, 5000), (4096, 5), (300, 64)]
+
+
+@pytest.mark.parametrize("shape", LENGTHS)
+@pytest.mark.parametrize("name", FOLDS)
+def test_folds_of_integers(name, shape):
+    rng = np.random.default_rng(0)
+    for dtype in (np.int32, np.uint32, np.int64, np.uint64):
+        x = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype, endpoint=True)
+        want = x - FOLDS[name].reduce(x, axis=1, keepdims=True, dtype=dtype)
+        for got in folded(name, x):
+            assert_same_bits(got, want)
+
+
+@pytest.mark.parametrize("name, ufunc", [("largest", np.logical_or), ("smallest", np.logical_and)])
+def test_folds_of_bools(name, ufunc):
+    for x in (np.random.default_rng(0).random((40, 50)) < p for p in (0.01, 0.99)):
+        for got in folded(name, x):
+            assert_same_bits(got, x | ufunc.reduce(x, axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("shape", LENGTHS)
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize("dtype", (np.float32, np.float64))
+def test_folds_of_floats(name, shape, dtype):
+    x = (1 + np.random.default_rng(0).normal(size=shape) / 50).astype(dtype)
+    exact = FOLDS[name].reduce(x.astype(np.longdouble), axis=1, keepdims=True)
+    for got in folded(name, x):
+        error = np.abs((x - got) - exact) / np.maximum(np.abs(exact), np.abs(x))
+        assert np.max(error) < 60 * np.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("name", FOLDS)
+def test_what_is_not_a_number_stays_in_its_row(name):
+    x = np.ones((40, 70), np.float32)
+    x[3, 50], x[5, 0], x[7, 69], x[9, 3], x[9, 4] = np.nan, np.inf, -np.inf, np.inf, -np.inf
+    with np.errstate(invalid="ignore"):
+        want = x - FOLDS[name].reduce(x, axis=1, keepdims=True)
+    for got in folded(name, x):
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_random_words():
+    keys = np.random.default_rng(0).integers(0, 2**32, (2, 500), np.uint32)
+    counters = np.arange(500, dtype=np.uint32) * 77_777
+    first, second = threefry.blocks(*keys, np.zeros(500, np.uint32), counters)
+    for name, want in (("first", first), ("second", second), ("both", first ^ second)):
+        assert_same_bits(run(f"threefry_{name}", np.uint32, *keys, counters), want)
+
+
+def test_erf_inv_is_the_kernel():
+    x = np.concatenate([np.linspace(-1, 1, 5001), [np.nan, 2, -0.0, 0.9999999]]).astype(np.float32)
+    assert_same_bits(run("erf_inv", F32, x), normals.erf_inv(x))
 
 
 def test_operands_are_checked():
@@ -197,15 +277,24 @@ REFUSED = [
     ("no program", []),
     ("left over", [*GOOD, 0]),
     ("ends within", GOOD[:-1]),
-    ("one element for each", [*GOOD[:6], 3, *GOOD[7:]]),
-    ("another type", [*GOOD[:5], TYPES[np.dtype(np.int32)], *GOOD[6:]]),
+    ("one element for each", [*GOOD[:7], 3, *GOOD[8:]]),
+    ("another type", [*GOOD[:6], TYPES[np.dtype(np.int32)], *GOOD[7:]]),
     ("no such operation", [*GOOD[:-5], 999, *GOOD[-4:]]),
     ("only read", [*GOOD[:-4], 0, *GOOD[-3:]]),
     ("not written", [*GOOD[:-3], 2, *GOOD[-2:]]),
     ("names no register", [*GOOD[:-4], 7, *GOOD[-3:]]),
-    ("never written", [MAGIC, 0, 1, 0, 0, 0, 4]),
+    ("never written", [MAGIC, 0, 1, 0, 0, 0, 0, 4]),
     ("beyond its buffer", loaded([3, 4], [4, 1], 11, 2)),
+    ("beyond its buffer", loaded([3, 4], [4, 1], 12, 2, 1)),
     ("negative or too long", loaded([3, 4], [4, -1], 12, 2)),
+    ("starts nowhere", loaded([3, 4], [4, 1], 12, 2, -1)),
+    ("no such rows", [*GOOD[:12], 0, *GOOD[13:]]),
+    ("no such rows or loops", [*GOOD[:13], 2, *GOOD[14:]]),
+    ("fewer loops than", [*GOOD[:4], 2, *GOOD[5:]]),
+    ("of one length", folding(3, 4, out=5)),
+    ("only read", folding(3, 4, name="neg")),
+    ("other rows", folding(4, 3, rows=6)),
+    ("leaves its row", folding(4, 4, strides=[0, 1], rows=4)),
 ]
 
 
@@ -219,16 +308,28 @@ def test_refused(message, words):
 @given(st.data())
 def test_no_mutation_leaves_its_buffers(data):
     """Programs with a few words changed are refused, or run in their own memory."""
-    words = list(data.draw(st.sampled_from([GOOD, loaded([3, 4], [4, 1], 12, 2), loaded([2, 3, 4], [0, 4, 1], 12, 3)])))
+    words = list(
+        data.draw(
+            st.sampled_from(
+                [
+                    GOOD,
+                    loaded([3, 4], [4, 1], 12, 2),
+                    loaded([2, 3, 4], [0, 4, 1], 12, 3),
+                    folding(6, 4),
+                    folding(6, 4, rows=6),
+                ]
+            )
+        )
+    )
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(1, len(words) - 1))
         words[at] = data.draw(st.sampled_from([-1, 0, 1, 2, 3, 4, 5, 6, 7, 11, 13, 24, 2**31, 2**62, -(2**63)]))
     n_in, n_out = words[1:3]
-    if not (0 <= n_in < 4 and 0 <= n_out < 4) or len(words) < 5 + 2 * (n_in + n_out):
+    if not (0 <= n_in < 4 and 0 <= n_out < 4) or len(words) < 6 + 2 * (n_in + n_out):
         shapes, operands = [], None
     else:
         types = {i: d for d, i in TYPES.items()}
-        buffers = [(types.get(words[5 + 2 * i]), words[6 + 2 * i]) for i in range(n_in + n_out)]
+        buffers = [(types.get(words[6 + 2 * i]), words[7 + 2 * i]) for i in range(n_in + n_out)]
         shapes = [(n,) for _, n in buffers[n_in:]]
         fine = all(d is not None and 0 <= n < 10**4 for d, n in buffers)
         operands = [np.ones(n, d) for d, n in buffers[:n_in]] if fine else None
@@ -246,7 +347,7 @@ def test_no_mutation_leaves_its_buffers(data):
 def adding(n):
     """A step that adds a slice to its carry, and gives both."""
     f32, add, move = TYPES[F32], OPERATIONS["add"].number, OPERATIONS["move"].number
-    words = [MAGIC, 2, 2, 0, 1, *[f32, n] * 4, 1, 4, 2, n]
+    words = [MAGIC, 2, 2, 0, 1, 1, *[f32, n] * 4, 1, 1, 1, 4, 2, n]
     for buffer in range(4):
         words += [f32, DIRECT, buffer]
     return [*words, add, 2, 0, 1, 0, move, 3, 2, 0, 0]

@@ -3,19 +3,24 @@
 
    A program is a list of 64-bit words:
 
-       magic, inputs, outputs, temporaries, loops
+       magic, inputs, outputs, temporaries, loops, groups
        for each buffer (inputs, outputs, temporaries):  type, elements
-       for each loop:  rank, registers, instructions, dims[rank]
-           for each register:     type, kind, argument, and strides[rank] if it is a LOAD or IOTA
-           for each instruction:  operation, target, first, second, third operand (registers; unused ones are 0)
+       for each group:  rows, loops
+           for each loop:  rank, registers, instructions, dims[rank]
+               for each register:     type, kind, argument, and strides[rank], start if it is a LOAD or IOTA
+               for each instruction:  operation, target, first, second, third operand (registers; unused ones are 0)
 
    A loop goes over all positions of its dims, last axis fastest.  Its registers:
 
        BLOCK      scratch memory; argument unused
        DIRECT     a buffer (argument) with one element for each position, read or written in place
-       LOAD       a buffer read with strides (in elements, 0 where it is repeated)
-       IOTA       the sum of the position's indices times the strides
+       LOAD       a buffer read with strides (in elements, 0 where it is repeated), from the element `start` on
+       IOTA       `start` and the sum of the position's indices times the strides
        CONSTANT   the argument's bits
+       ROW        a buffer written by a fold: each element is what became of as many positions, side by side
+
+   The loops of a group all have so many rows, of whatever length, and read of each other's results their own row alone:
+   a few rows go through all of them before the next.  With one row, the loops run one after the other.
 
    `onax_program_read` refuses every program that could read or write outside its buffers, mix types, or read what was
    not written; nothing is checked while a program runs. */
@@ -25,13 +30,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ONAX_PROGRAM_MAGIC 0x31584F4C42LL
+#define ONAX_PROGRAM_MAGIC 0x32584F4C42LL
 
 enum onax_type { ONAX_F32, ONAX_F64, ONAX_I32, ONAX_U32, ONAX_I64, ONAX_U64, ONAX_BOOL, ONAX_TYPES };
-enum onax_register_kind { ONAX_BLOCK, ONAX_DIRECT, ONAX_LOAD, ONAX_IOTA, ONAX_CONSTANT, ONAX_KINDS };
+enum onax_register_kind { ONAX_BLOCK, ONAX_DIRECT, ONAX_LOAD, ONAX_IOTA, ONAX_CONSTANT, ONAX_ROW, ONAX_KINDS };
 
 /* What an operation takes and gives, T being the type it is looked up by:
-   U T->T   B T,T->T   C T,T->bool   P T->bool   S bool,T,T->T   V T->its own target   M T->any type of T's size */
+   U T->T   B T,T->T   C T,T->bool   P T->bool   S bool,T,T->T   T T,T,T->T   V T->its own target
+   M T->any type of T's size   R many T->T: a fold (blocks_table.h) */
 typedef void (*onax_kernel)(void *, const void *, const void *, const void *, int64_t);
 typedef struct {
     const char *name;

@@ -27,6 +27,10 @@
     how static void name(ONAX_ARGUMENTS) { \
         D *d = to; const T *a = first, *b = second; ONAX_UNUSED(); \
         ONAX_EACH { const T x = a[i], y = b[i]; d[i] = (D)(value); } }
+#define ONAX_MAP3(how, name, D, T, value) \
+    how static void name(ONAX_ARGUMENTS) { \
+        D *d = to; const T *a = first, *b = second, *c = third; \
+        ONAX_EACH { const T x = a[i], y = b[i], z = c[i]; d[i] = (D)(value); } }
 #define ONAX_SELECT(name, T) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         T *d = to; const uint8_t *m = first; const T *a = second, *b = third; \
@@ -187,6 +191,72 @@ ONAX_FROM_FLOAT(f32, float) ONAX_FROM_FLOAT(f64, double)
 ONAX_FROM_INTEGER(i32, int32_t) ONAX_FROM_INTEGER(u32, uint32_t) ONAX_FROM_INTEGER(i64, int64_t)
 ONAX_FROM_INTEGER(u64, uint64_t) ONAX_FROM_INTEGER(bool, uint8_t)
 
+/* ---- random words: keys (x, y) and counters z below 2**32 */
+
+ONAX_INLINE uint64_t onax_threefry(uint32_t k0, uint32_t k1, uint32_t counter) {
+    const uint32_t k2 = k0 ^ k1 ^ ONAX_PARITY;
+    uint32_t x0 = 0, x1 = counter;
+    ONAX_THREEFRY(k0, k1, k2)
+    return (uint64_t)x0 << 32 | x1;
+}
+ONAX_INLINE uint32_t onax_folded(uint64_t pair) { return (uint32_t)(pair >> 32) ^ (uint32_t)pair; }
+
+ONAX_MAP3(ONAX_CLONES, threefry_first, uint32_t, uint32_t, onax_threefry(x, y, z) >> 32)
+ONAX_MAP3(ONAX_CLONES, threefry_second, uint32_t, uint32_t, onax_threefry(x, y, z))
+ONAX_MAP3(ONAX_CLONES, threefry_both, uint32_t, uint32_t, onax_folded(onax_threefry(x, y, z)))
+
+static void erf_inv_f32(ONAX_ARGUMENTS) {
+    (void)second, (void)third;
+    onax_erf_inv(first, (uint64_t)n, to);
+}
+
+/* ---- folds: n elements into a total of a wider type W; of n = 0 it becomes what a fold starts from, of n = -1 another
+   total is folded into it.  32 lanes run side by side, which keeps sums of floats near pairwise ones. */
+
+#define ONAX_LANES 32
+#define ONAX_FOLD(name, T, W, none, value) \
+    ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
+        W *total = to; const T *a = first; T lanes[ONAX_LANES]; int64_t i = 0; \
+        (void)second, (void)third; \
+        if (n == 0) { *total = (W)(none); return; } \
+        if (n < 0) { const W x = *(const W *)first, y = *total; *total = (W)(value); return; } \
+        for (int k = 0; k < ONAX_LANES; k++) lanes[k] = (T)(none); \
+        for (; i + ONAX_LANES <= n; i += ONAX_LANES) \
+            for (int k = 0; k < ONAX_LANES; k++) { const T x = a[i + k], y = lanes[k]; lanes[k] = (T)(value); } \
+        for (int k = 0; k < n - i; k++) { const T x = a[i + k], y = lanes[k]; lanes[k] = (T)(value); } \
+        for (int w = ONAX_LANES / 2; w; w /= 2) \
+            for (int k = 0; k < w; k++) { const T x = lanes[k + w], y = lanes[k]; lanes[k] = (T)(value); } \
+        { const W x = lanes[0], y = *total; *total = (W)(value); } }
+#define ONAX_FOLDS(t, T, W, lowest, highest) \
+    ONAX_FOLD(fold_max_##t, T, W, lowest, x > y || x != x ? x : y) \
+    ONAX_FOLD(fold_min_##t, T, W, highest, x < y || x != x ? x : y)
+#define ONAX_COUNTS(t, T, W) \
+    ONAX_FOLD(fold_sum_##t, T, W, 0, x + y) \
+    ONAX_FOLD(fold_prod_##t, T, W, 1, x * y)
+
+ONAX_COUNTS(f32, float, double) ONAX_COUNTS(f64, double, double) ONAX_COUNTS(32, uint32_t, uint64_t)
+ONAX_COUNTS(64, uint64_t, uint64_t)
+ONAX_FOLDS(f32, float, double, -HUGE_VALF, HUGE_VALF) ONAX_FOLDS(f64, double, double, -HUGE_VAL, HUGE_VAL)
+ONAX_FOLDS(i32, int32_t, int64_t, INT32_MIN, INT32_MAX) ONAX_FOLDS(u32, uint32_t, uint64_t, 0, UINT32_MAX)
+ONAX_FOLDS(i64, int64_t, int64_t, INT64_MIN, INT64_MAX) ONAX_FOLDS(u64, uint64_t, uint64_t, 0, UINT64_MAX)
+ONAX_FOLD(fold_or_8, uint8_t, uint64_t, 0, x | y)
+ONAX_FOLD(fold_and_8, uint8_t, uint64_t, 1, x & y)
+
+/* A finished total as an element. */
+static void onax_finish(int type, const void *total, char *to) {
+    double number;
+    memcpy(&number, total, 8);
+    if (type == ONAX_F32) { const float x = (float)number; memcpy(to, &x, 4); }
+    else if (type == ONAX_BOOL) *to = *(const uint64_t *)total != 0;
+    else if (type == ONAX_I32 || type == ONAX_U32) {
+        uint64_t bits;
+        uint32_t low;
+        memcpy(&bits, total, 8);
+        low = (uint32_t)bits;
+        memcpy(to, &low, 4);
+    } else memcpy(to, total, 8);
+}
+
 /* ---- the table: name, signature, target, cost, then by type: f32 f64 i32 u32 i64 u64 bool */
 
 #define ONAX_ALL(o) {o##_f32, o##_f64, o##_32, o##_32, o##_64, o##_64, 0}
@@ -261,6 +331,16 @@ const onax_operation onax_operations[] = {
     {"to_u64", 'V', ONAX_U64, {1.0f, 1.0f}, ONAX_TO(u64)},
     {"to_bool", 'V', ONAX_BOOL, FAST, ONAX_TO(bool)},
     {"move", 'M', -1, FAST, ONAX_SIZED(mov)},
+    {"erf_inv", 'U', -1, {1.0f, 1.0f}, {erf_inv_f32, 0, 0, 0, 0, 0, 0}},
+    {"threefry_first", 'T', -1, {0.5f, 0.5f}, {0, 0, 0, threefry_first, 0, 0, 0}},
+    {"threefry_second", 'T', -1, {0.5f, 0.5f}, {0, 0, 0, threefry_second, 0, 0, 0}},
+    {"threefry_both", 'T', -1, {0.5f, 0.5f}, {0, 0, 0, threefry_both, 0, 0, 0}},
+    {"sum", 'R', -1, FAST, ONAX_ALL(fold_sum)},
+    {"prod", 'R', -1, FAST, ONAX_ALL(fold_prod)},
+    {"largest", 'R', -1, FAST, {fold_max_f32, fold_max_f64, fold_max_i32, fold_max_u32, fold_max_i64, fold_max_u64,
+                                fold_or_8}},
+    {"smallest", 'R', -1, FAST, {fold_min_f32, fold_min_f64, fold_min_i32, fold_min_u32, fold_min_i64, fold_min_u64,
+                                 fold_and_8}},
 };
 const int onax_operation_count = (int)(sizeof(onax_operations) / sizeof(onax_operations[0]));
 const int onax_type_sizes[ONAX_TYPES] = {4, 8, 4, 4, 8, 8, 1};

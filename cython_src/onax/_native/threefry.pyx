@@ -23,17 +23,7 @@ cdef extern from *:
     #define ONAX_LOOP
     #endif
 
-    #define ONAX_ROUND(r) x0 += x1; x1 = (x1 << (r)) | (x1 >> (32 - (r))); x1 ^= x0;
-    #define ONAX_EVEN ONAX_ROUND(13) ONAX_ROUND(15) ONAX_ROUND(26) ONAX_ROUND(6)
-    #define ONAX_ODD ONAX_ROUND(17) ONAX_ROUND(29) ONAX_ROUND(16) ONAX_ROUND(24)
-    #define ONAX_BLOCK(k0, k1, k2) \\
-        x0 += k0; x1 += k1; \\
-        ONAX_EVEN x0 += k1; x1 += k2 + 1u; \\
-        ONAX_ODD  x0 += k2; x1 += k0 + 2u; \\
-        ONAX_EVEN x0 += k0; x1 += k1 + 3u; \\
-        ONAX_ODD  x0 += k1; x1 += k2 + 4u; \\
-        ONAX_EVEN x0 += k2; x1 += k0 + 5u;
-    #define ONAX_PARITY 0x1BD11BDAu
+    #include "threefry_maths.h"
 
     /* Counters high:low, high:low+1, ...; what is stored of each block is in the name. */
     #define ONAX_COUNTING(name, type, store) \\
@@ -41,7 +31,7 @@ cdef extern from *:
         const uint32_t k2 = k0 ^ k1 ^ ONAX_PARITY; \\
         for (uint32_t i = 0; i < n; i++) { \\
             uint32_t x0 = high, x1 = low + i; \\
-            ONAX_BLOCK(k0, k1, k2) \\
+            ONAX_THREEFRY(k0, k1, k2) \\
             store; \\
         } \\
     }
@@ -57,7 +47,7 @@ cdef extern from *:
         for (uint64_t i = 0; i < n; i++) { \\
             const uint32_t k0 = keys[2 * i], k1 = keys[2 * i + 1], k2 = k0 ^ k1 ^ ONAX_PARITY; \\
             uint32_t x0 = 0, x1 = counter; \\
-            ONAX_BLOCK(k0, k1, k2) \\
+            ONAX_THREEFRY(k0, k1, k2) \\
             store; \\
         } \\
     }
@@ -73,7 +63,7 @@ cdef extern from *:
         const uint32_t k2 = k0 ^ k1 ^ ONAX_PARITY;
         for (uint32_t i = 0; i < n; i++) {
             uint32_t x0 = i, x1 = half + i;
-            ONAX_BLOCK(k0, k1, k2)
+            ONAX_THREEFRY(k0, k1, k2)
             first[i] = x0;
             second[i] = x1;
         }
@@ -83,7 +73,7 @@ cdef extern from *:
         for (uint64_t i = 0; i < n; i++) {
             const uint32_t a = k0[i], b = k1[i], k2 = a ^ b ^ ONAX_PARITY;
             uint32_t x0 = c0[i], x1 = c1[i];
-            ONAX_BLOCK(a, b, k2)
+            ONAX_THREEFRY(a, b, k2)
             c0[i] = x0;
             c1[i] = x1;
         }

@@ -1,4 +1,4 @@
-"""Finding what runs in one pass over memory: elementwise equations become equations of `fused_p`.
+"""Finding what runs in one pass over memory: elementwise equations and folds become equations of `fused_p`.
 
     calls are opened -> equations that can join -> levels -> regions -> a program in which each region is one equation
 
@@ -7,6 +7,8 @@ to it; equations of one level never wait for each other through a barrier, so an
 *Regions.*  Within a level, all equations over few elements form one region: what they cost is the node, not the work.
 Equations over many elements join those of the same shape that they exchange values with.  Elementwise results are never
 smaller than operands, so what is cut between a small region and a large one always points from small to large.
+*Folds* (reductions of trailing axes) run over their operand's elements, and what they give is *narrow*: who reads it is
+in the same region, over the same rows, or one level on.
 *Does it pay?*  A region of one equation stays as it is.  Large regions share no node, so none keeps another's values
 alive; a value between two equations of a region is never stored.
 *Order.*  A region stands where its last equation stood, or earlier where somebody waits for it.
@@ -21,12 +23,12 @@ from math import prod
 import numpy as np
 
 from onax._compile.cache import remember
-from onax._control.block_code import CODES, VIEWS, Code, Unfit
+from onax._control.block_code import CODES, FOLDS, VIEWS, Code, Unfit
 from onax._control.checkpoint import remat_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
-from onax._control.fused import assembled, dense, fused_p, looped_p, looped_program
+from onax._control.fused import assembled, dense, fused_p, looped_p, looped_program, track
 from onax._control.jit_call import jit_p
 from onax._control.scan import scan_p
 from onax._control.while_loop import settled, while_p
@@ -111,10 +113,11 @@ def opened(jaxpr):
 class _Opening:
     """The equations and constants of a program whose calls are being opened."""
 
-    __slots__ = ("consts", "constvars", "eqns")
+    __slots__ = ("consts", "constvars", "eqns", "known")
 
     def __init__(self, jaxpr):
         self.eqns = []
+        self.known = {}  # what an equation computes -> its results
         self.constvars = list(jaxpr.constvars)
         self.consts = list(jaxpr.consts)
 
@@ -133,10 +136,16 @@ class _Opening:
             if name is not None and not is_one_node(eqn):
                 env.update(zip(eqn.outvars, self._call(eqn.params[name], operands)))
                 continue
+            same = _meaning(eqn, operands)
+            if same in self.known:
+                env.update(zip(eqn.outvars, self.known[same]))
+                continue
             results = eqn.outvars
             if not outermost:
                 results = [type(v)(v.aval) for v in eqn.outvars]
                 env.update(zip(eqn.outvars, results))
+            if same is not None:
+                self.known[same] = results
             self.eqns.append(self._looped(eqn, operands, results) or _with_fused_bodies(eqn, operands, results))
         return [read(x) for x in jaxpr.outvars]
 
@@ -160,6 +169,14 @@ class _Opening:
             self.constvars.append(env[v])
             self.consts.append(c)
         return self.enter(callee, env)
+
+
+def _meaning(eqn, operands):
+    """What elementwise equations that compute the same agree on; None for others."""
+    if eqn.primitive not in CODES and eqn.primitive not in VIEWS:
+        return None
+    given = [(str(x.val), x.aval) if type(x) is Literal else x for x in operands]
+    return eqn.primitive, eqn.outvars[0].aval, *given, *eqn.params.items()
 
 
 def _with_fused_bodies(eqn, operands, results):
@@ -212,7 +229,7 @@ def _straight(jaxpr):
     given = [v.aval for v in (*found.invars, *found.constvars)]
     if not found.invars or not all(a.dtype in TYPES and _is_short(a) for a in given):
         return None
-    if not all(is_view(eqn) or (joins(eqn) and _is_short(eqn.outvars[0].aval)) for eqn in found.eqns):
+    if not all(_is_short(eqn.outvars[0].aval) and (is_view(eqn) or joins(eqn)) for eqn in found.eqns):
         return None
     computed = {eqn.outvars[0] for eqn in found.eqns if not is_view(eqn)}
     eqns, outvars = list(found.eqns), []
@@ -252,12 +269,24 @@ def joins(eqn):
     out = eqn.outvars[0].aval
     if out.dtype not in TYPES or not dims.is_constant_shape(out.shape) or prod(out.shape) == 0:
         return False
+    if eqn.primitive in FOLDS and not _folds_rows(eqn):
+        return False
     exponent = str(eqn.invars[1]) if eqn.primitive is pow_p and type(eqn.invars[1]) is Literal else ""
-    key = eqn.primitive, exponent, out.dtype, *[x.aval.dtype for x in eqn.invars], *eqn.params.items()
+    params = () if eqn.primitive in FOLDS else eqn.params.items()
+    key = eqn.primitive, exponent, out.dtype, *[x.aval.dtype for x in eqn.invars], *params
     found = _known_to_join.get(key)
     if found is None:
         found = remember(_known_to_join, key, _cost(eqn))
     return found < LIBRARY_COST or (found < np.inf and not is_preferred(eqn))
+
+
+def _folds_rows(eqn):
+    """Whether a reduction makes one element of several that lie side by side."""
+    x, axes = eqn.invars[0].aval, eqn.params["axes"]
+    if not dims.is_constant_shape(x.shape) or not prod(x.shape):
+        return False
+    long = [i in axes for i, d in enumerate(x.shape) if d != 1]
+    return any(long) and long == sorted(long)
 
 
 def _cost(eqn):
@@ -284,7 +313,7 @@ def is_view(eqn):
     shapes = [x.aval.shape for x in (eqn.invars[0], eqn.outvars[0])]
     if len(eqn.invars) > 1 or not all(map(dims.is_constant_shape, shapes)):
         return False
-    return view(dense(shapes[0]), eqn) is not None
+    return view(0, dense(shapes[0]), eqn) is not None
 
 
 def _is_folded(eqn):
@@ -296,21 +325,26 @@ def _is_folded(eqn):
 
 
 def _size(eqn):
-    return prod(eqn.outvars[0].aval.shape)
+    return prod(_ground(eqn).shape)
 
 
 def _key(eqn):
     """The positions an equation runs over."""
-    return tuple([d for d in eqn.outvars[0].aval.shape if d != 1])
+    return track(_ground(eqn).shape)
+
+
+def _ground(eqn):
+    return (eqn.invars[0] if eqn.primitive in FOLDS else eqn.outvars[0]).aval
 
 
 class _Region:
-    """Equations that become one, with their places in the program."""
+    """Equations that become one, with their places in the program; `key`: the positions of the largest, if large."""
 
-    __slots__ = ("eqns",)
+    __slots__ = ("eqns", "key")
 
-    def __init__(self):
+    def __init__(self, key=None):
         self.eqns = []
+        self.key = key
 
     @property
     def last(self):
@@ -326,6 +360,7 @@ class _Regions:
         self.makers = {}  # variable -> (place, equation) that makes it
         self.views = {}  # variable -> the equation that views another
         self.region_of = {}  # place of an equation -> _Region
+        self.narrow = set()  # variables that have fewer elements than their region's positions
         self._find()
         self._choose()
 
@@ -347,23 +382,40 @@ class _Regions:
             elif is_known and _is_folded(eqn):
                 known.update(eqn.outvars)
             elif joins(eqn):
-                self._join(groups, levels, level, place, eqn)
+                level = self._join(groups, levels, level, place, eqn)
             else:
                 level += 1
             for v in eqn.outvars:
                 levels[v] = level
 
     def _join(self, groups, levels, level, place, eqn):
-        """Puts an equation into the region of its operands, or of all the small equations of its level."""
-        if _size(eqn) < SMALL:
-            region = groups.get(level)
-            if region is None:
-                region = groups[level] = _Region()
-        else:
+        """Puts an equation into the region of its operands, or of all the small equations of its level: which it tells.
+
+        One that reads what is narrow is in that region, or a level on.
+        """
+        sources, key = [r for r in [self._narrows(x, levels, level) for x in eqn.invars] if r is not None], _key(eqn)
+        region = sources[0] if sources else None
+        if any(r.key != region.key or r.key[: len(key)] != key for r in sources):
+            level, region = level + 1, None
+        elif sources:
+            region = self._merged(sources, region.key)
+        if region is None and _size(eqn) < SMALL:
+            region = groups.setdefault(level, _Region())
+        elif region is None or key == region.key:
             neighbours = [self._neighbour(x, eqn, levels, level) for x in eqn.invars]
-            region = self._merged([r for r in neighbours if r is not None])
+            region = self._merged([r for r in (region, *neighbours) if r is not None], key)
+        if region.key is not None and track(eqn.outvars[0].aval.shape) != region.key:
+            self.narrow.add(eqn.outvars[0])
         region.eqns.append((place, eqn))
         self.region_of[place] = region
+        return level
+
+    def _narrows(self, x, levels, level):
+        """The region of this level that an operand is narrow in, if any."""
+        x = self._base(x)
+        if type(x) is Literal or x not in self.narrow or levels[x] != level:
+            return None
+        return self.region_of[self.makers[x][0]]
 
     def _neighbour(self, x, eqn, levels, level):
         """The region that makes an operand, if this equation may be in it: same level, same positions."""
@@ -373,13 +425,13 @@ class _Regions:
         place, maker = self.makers[x]
         return self.region_of.get(place) if _size(maker) >= SMALL and _key(maker) == _key(eqn) else None
 
-    def _merged(self, regions):
+    def _merged(self, regions, key):
         """One region of several; a new one of none."""
         if not regions:
-            return _Region()
+            return _Region(key)
         first = max(regions, key=lambda r: len(r.eqns))
         for other in regions:
-            if other is not first and other.eqns:
+            if other is not first:
                 for place, _ in other.eqns:
                     self.region_of[place] = first
                 first.eqns += other.eqns

@@ -2,7 +2,10 @@
 
     row(add_p, "add")                 the primitive is one operation of `_native.blocks`
     @codes(clamp_p)                   a rule: (code, out dtype, *registers, **params) -> register
-    @views(broadcast_in_dim_p)        only how elements are found changes: (operand strides, eqn) -> strides or None
+    @views(broadcast_in_dim_p)        only how elements are found changes: (operand start and strides, eqn) -> the same
+                                      of the result, or None
+    COUNTERS                          elements follow from their positions alone: eqn -> strides
+    FOLDS                             trailing axes become one element: the name of the operation
 
 A rule computes bit for bit what the primitive's kernel does; functions of C's library, and ours, agree to 4 ulp.
 A rule that cannot (a dtype without kernels) raises Unfit: the equation then stays outside.
@@ -13,13 +16,17 @@ import numpy as np
 from onax._core.rules import add_any_p
 from onax._native.blocks import OPERATIONS, TYPES
 from onax._prims import elementwise as e
-from onax._prims import shaping, special
+from onax._prims import reductions, shaping, special
 from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p
+from onax._prims.slicing import slice_p
 
 BOOL, F64 = np.dtype(bool), np.dtype(np.float64)
+SLICED = 4096  # elements of a value of which a slice is a view
 
 CODES: dict = {}
 VIEWS: dict = {}
+COUNTERS: dict = {}
+FOLDS: dict = {}
 
 
 class Unfit(Exception):
@@ -29,15 +36,17 @@ class Unfit(Exception):
 class Code:
     """Instructions under construction.  Registers are numbered as they come; each is written once.
 
-    `dtypes` of the registers, `steps` (operation, target, operands) and `constants`: bits and dtype -> register.
+    `dtypes` of the registers, `steps` (operation, target, operands), `constants`: bits and dtype -> register, `folded`
+    registers, which have one element for each row.
     """
 
-    __slots__ = ("constants", "dtypes", "steps")
+    __slots__ = ("constants", "dtypes", "folded", "steps")
 
     def __init__(self):
         self.dtypes = []
         self.steps = []
         self.constants = {}
+        self.folded = set()
 
     def register(self, dtype):
         """A new register."""
@@ -73,6 +82,8 @@ class Code:
             raise Unfit(f"{name} chooses by bools")
         result = self.register(out if signature in "VM" else BOOL if signature in "CP" else dtype)
         self.steps.append((operation, result, registers))
+        if signature == "R":
+            self.folded.add(result)
         return result
 
     def convert(self, x, dtype):
@@ -224,27 +235,61 @@ def _pow(code, out, x, y):
 
 
 @views(shaping.broadcast_in_dim_p)
-def _broadcast(strides, eqn):
+def _broadcast(start, strides, eqn):
     shape, out = eqn.invars[0].aval.shape, [0] * len(eqn.params["shape"])
     for axis, length, stride in zip(eqn.params["broadcast_dimensions"], shape, strides):
         out[axis] = stride if length != 1 else 0
-    return tuple(out)
+    return start, tuple(out)
 
 
-def _without_ones(strides, eqn):
+def _without_ones(start, strides, eqn):
     """A change of shape that adds and drops axes of length 1 only."""
     have, want = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
     if [d for d in have if d != 1] != [d for d in want if d != 1]:
         return None
     kept = iter([s for s, d in zip(strides, have) if d != 1])
-    return tuple([next(kept) if d != 1 else 0 for d in want])
+    return start, tuple([next(kept) if d != 1 else 0 for d in want])
 
 
 @views(shaping.reshape_p)
-def _reshape(strides, eqn):
-    return _without_ones(strides, eqn) if eqn.params.get("dimensions") is None else None
+def _reshape(start, strides, eqn):
+    return _without_ones(start, strides, eqn) if eqn.params.get("dimensions") is None else None
 
 
 @views(shaping.squeeze_p)
-def _squeeze(strides, eqn):
-    return _without_ones(strides, eqn)
+def _squeeze(start, strides, eqn):
+    return _without_ones(start, strides, eqn)
+
+
+@views(slice_p)
+def _slice(start, strides, eqn):
+    """Of few elements: what is cut from a large value leaves its region."""
+    x, out, p = eqn.invars[0].aval, eqn.outvars[0].aval, eqn.params
+    if not 0 < out.size or x.size > SLICED:
+        return None
+    start += sum([s * i for s, i in zip(strides, p["start_indices"])])
+    steps = p["strides"] or (1,) * len(strides)
+    return start, tuple([s * k if d != 1 else 0 for s, k, d in zip(strides, steps, out.shape)])
+
+
+# ---- folds
+
+
+def _fold(primitive, name, *, of_bools=False):
+    """Along axes of length 1 it is a view."""
+    FOLDS[primitive] = name
+    VIEWS[primitive] = _without_ones
+
+    @codes(primitive)
+    def rule(code, out, x, **_):
+        if (out == BOOL) is not of_bools:
+            raise Unfit("bits of integers, and numbers of bools, are not folded")
+        return code.emit(name, x)
+
+
+_fold(shaping.reduce_sum_p, "sum")
+_fold(reductions.reduce_prod_p, "prod")
+_fold(reductions.reduce_max_p, "largest")
+_fold(reductions.reduce_min_p, "smallest")
+_fold(reductions.reduce_and_p, "smallest", of_bools=True)
+_fold(reductions.reduce_or_p, "largest", of_bools=True)

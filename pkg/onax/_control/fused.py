@@ -1,11 +1,13 @@
-"""The `fused` primitive: a straight-line program of elementwise equations, carried out in one pass over memory.
+"""The `fused` primitive: a straight-line program of elementwise equations and folds, in one pass over memory.
 
 The pass of `_compile/regions.py` makes its equations after everything else is done, so it has no rules of
 transformation.  Its parameter is the jaxpr of what it stands for, places in the source included; `assembled` turns that
 into the words of a program over blocks (`_native/blocks_kernels.h`):
 
-    equations -> loops, by the shape that they run over and what they wait for -> instructions -> registers -> words
+    equations -> loops, by the shape that they run over and what they wait for -> groups of loops that go row by row
+              -> instructions -> registers -> words
 
+A fold (a reduction of trailing axes) belongs to the loop over its operand; who reads its result waits for that loop.
 `looped` is a scan or while_loop of which each step (and the condition) is such a program.
 """
 
@@ -14,12 +16,13 @@ from math import prod
 
 import numpy as np
 
-from onax._control.block_code import CODES, VIEWS, Code
+from onax._control.block_code import CODES, COUNTERS, FOLDS, VIEWS, Code
 from onax._core.jaxpr import Literal
 from onax._native import blocks
 from onax._native.dispatch import NEVER, Primitive
 
 _TYPES = blocks.TYPES
+_FEW_ROWS, _LONG_ROW = 16, 1 << 15  # few long rows: loops that go one after the other have more for threads to share
 
 
 class Words(bytes):
@@ -46,17 +49,18 @@ def track(shape):
 
 
 class _Access:
-    """How a loop finds an operand: the variable that holds its elements, and a stride for each of the loop's axes.
+    """How a loop finds an operand: the variable that holds its elements, where it starts, a stride for each axis.
 
     `base` is None for a literal; `is_direct`: the variable has one element for each position, in order.
     """
 
-    __slots__ = ("base", "is_direct", "literal", "strides")
+    __slots__ = ("base", "is_direct", "literal", "start", "strides")
 
-    def __init__(self, base, dims, strides):
+    def __init__(self, base, dims, start, strides):
         self.literal, self.base = (base, None) if type(base) is Literal else (None, base)
+        self.start = start
         self.strides = strides
-        self.is_direct = strides == dense(dims) and track(base.aval.shape) == dims
+        self.is_direct = start == 0 and strides == dense(dims) and track(base.aval.shape) == dims
 
 
 class _Loop:
@@ -70,8 +74,12 @@ class _Loop:
         self.eqns = []
         self.code = Code()
         self.registers = {}  # variable computed here -> register
-        self.reads = {}  # (variable, strides) -> (register, access)
+        self.reads = {}  # (variable, start, strides) -> (register, access)
         self.homes = {}  # register -> buffer it writes
+
+    def tracks(self):
+        """What the rows of a group must be the first axes of."""
+        return [self.dims, *[track(eqn.outvars[0].aval.shape) for eqn in self.eqns if eqn.primitive in FOLDS]]
 
 
 class Assembler:
@@ -79,8 +87,12 @@ class Assembler:
 
     def __init__(self, jaxpr):
         self.jaxpr = jaxpr
-        self.sources = {v: (v, dense(v.aval.shape)) for v in jaxpr.invars}  # variable -> (base, strides)
+        # variable -> (base, start, strides)
+        self.sources = {v: (v, 0, dense(v.aval.shape)) for v in jaxpr.invars}
+        self.counting = set()  # bases that are numbers of positions
         self.phases = {}  # computed variable -> phase
+        self.dims = {}  # computed variable -> the positions of its loop
+        self.folded = set()
         self.accesses = {}  # id of an equation -> accesses of its operands
         self.computing = []
         for eqn in jaxpr.eqns:
@@ -90,32 +102,44 @@ class Assembler:
 
     def _enter(self, eqn):
         (out,) = eqn.outvars
-        view = VIEWS.get(eqn.primitive)
+        view, counter = VIEWS.get(eqn.primitive), COUNTERS.get(eqn.primitive)
         if view is not None:
-            base, strides = self._source(eqn.invars[0])
-            self.sources[out] = base, view(strides, eqn)
+            base, start, strides = self._source(eqn.invars[0])
+            seen = view(start, strides, eqn)
+            if seen is not None:  # else it is a fold
+                self.sources[out] = base, *seen
+                return
+        if counter is not None:
+            self.counting.add(out)
+            self.sources[out] = out, 0, counter(eqn)
             return
-        self.sources[out] = out, dense(out.aval.shape)
+        self.sources[out] = out, 0, dense(out.aval.shape)
         self.computing.append(eqn)
-        accesses = self.accesses[id(eqn)] = [self._access(x, out.aval.shape) for x in eqn.invars]
-        phase = 0
-        for access in accesses:
-            known = self.phases.get(access.base)
-            if known is not None:
-                phase = max(phase, known if access.is_direct else known + 1)
-        self.phases[out] = phase
+        if eqn.primitive in FOLDS:
+            self.folded.add(out)
+        shape = (eqn.invars[0] if out in self.folded else out).aval.shape
+        self.dims[out] = track(shape)
+        accesses = self.accesses[id(eqn)] = [self._access(x, shape) for x in eqn.invars]
+        self.phases[out] = max([0, *[self._earliest(a) for a in accesses if a.base in self.phases]])
 
     def _source(self, x):
-        return (x, dense(x.aval.shape)) if type(x) is Literal else self.sources[x]
+        return (x, 0, dense(x.aval.shape)) if type(x) is Literal else self.sources[x]
 
     def _access(self, x, shape):
         """The operand x of an equation over `shape`: its axes are those of the shape, or of length 1, or none."""
-        base, strides = self._source(x)
+        base, start, strides = self._source(x)
         given = x.aval.shape
         if not given:
-            return _Access(base, track(shape), (0,) * len(track(shape)))
+            return _Access(base, track(shape), start, (0,) * len(track(shape)))
         pairs = zip(given, strides, shape)
-        return _Access(base, track(shape), tuple([s if a != 1 else 0 for a, s, d in pairs if d != 1]))
+        return _Access(base, track(shape), start, tuple([s if a != 1 else 0 for a, s, d in pairs if d != 1]))
+
+    def _waits(self, access):
+        """Whether the loop that computes an operand must have ended."""
+        return not access.is_direct or access.base in self.folded
+
+    def _earliest(self, access):
+        return self.phases[access.base] + self._waits(access)
 
     def _delay(self):
         """Moves equations to the latest phase that serves, so that fewer values wait in memory between loops."""
@@ -125,7 +149,7 @@ class Assembler:
             phase = self.phases[out] = latest.get(out, self.phases[out])
             for access in self.accesses[id(eqn)]:
                 if access.base in self.phases:
-                    wanted = phase if access.is_direct else phase - 1
+                    wanted = phase - self._waits(access)
                     latest[access.base] = min(latest.get(access.base, wanted), wanted)
 
     def _loops(self):
@@ -133,30 +157,69 @@ class Assembler:
         loops = {}
         for eqn in self.computing:
             out = eqn.outvars[0]
-            key = self.phases[out], track(out.aval.shape)
+            key = self.phases[out], self.dims[out]
             loop = loops.get(key)
             if loop is None:
                 loop = loops[key] = _Loop(*key)
             loop.eqns.append(eqn)
         return sorted(loops.values(), key=lambda loop: loop.phase)
 
+    # ---- groups
+
+    def _groups(self, loops):
+        """(axes that are rows, loops) of each group: neighbours that go through their rows together."""
+        groups = []
+        for loop in loops:
+            if groups:
+                _, members = groups[-1]
+                axes = self._rows([*members, loop])
+                if axes:
+                    groups[-1] = axes, [*members, loop]
+                    continue
+            groups.append((self._rows([loop]), [loop]))
+        return groups
+
+    def _rows(self, loops):
+        """How many leading axes of all these loops are rows that do not read each other; 0: none."""
+        tracks = [t for loop in loops for t in loop.tracks()]
+        if len(tracks) == 1:
+            return 0
+        axes = 0
+        while all(len(t) > axes and t[axes] == tracks[0][axes] for t in tracks):
+            axes += 1
+        rows = prod(tracks[0][:axes])
+        longest = max([prod(t[axes:]) for t in tracks])
+        if rows < 2 or (len(loops) > 1 and rows < _FEW_ROWS and longest > _LONG_ROW):
+            return 0
+        made = {eqn.outvars[0] for loop in loops for eqn in loop.eqns}
+        for loop in loops:
+            for eqn in loop.eqns:
+                for access in self.accesses[id(eqn)]:
+                    if access.base in made and not access.is_direct and not _stays(access, loop.dims, axes):
+                        return 0
+        return axes
+
     # ---- code
 
     def words(self):
         """The Words."""
         loops = self._loops()
+        groups = self._groups(loops)
         buffers = list(self.jaxpr.invars)
         self.buffers = {v: i for i, v in enumerate(buffers)}
         for v in self.jaxpr.outvars:
             self.buffers[v] = len(buffers)
             buffers.append(v)
         n_temporaries = self._add_temporaries(buffers)
-        words = [blocks.MAGIC, len(self.jaxpr.invars), len(self.jaxpr.outvars), n_temporaries, len(loops)]
+        counts = len(self.jaxpr.invars), len(self.jaxpr.outvars), n_temporaries, len(loops), len(groups)
+        words = [blocks.MAGIC, *counts]
         for v in buffers:
             words += (_TYPES[v.aval.dtype], prod(v.aval.shape))
-        for loop in loops:
-            self._code(loop)
-            words += _loop_words(loop, self.buffers)
+        for axes, members in groups:
+            words += (prod(members[0].dims[:axes]), len(members))
+            for loop in members:
+                self._code(loop)
+                words += self._loop_words(loop, axes)
         return Words(struct.pack(f"<{len(words)}q", *words))
 
     def _add_temporaries(self, buffers):
@@ -164,12 +227,12 @@ class Assembler:
         before = len(buffers)
         for eqn in self.computing:
             out = eqn.outvars[0]
-            here = self.phases[out], track(out.aval.shape)
+            here = self.phases[out], self.dims[out]
             for access in self.accesses[id(eqn)]:
                 base = access.base
                 if base not in self.phases or base in self.buffers:
                     continue
-                if not access.is_direct or (self.phases[base], track(base.aval.shape)) != here:
+                if self._waits(access) or (self.phases[base], self.dims[base]) != here:
                     self.buffers[base] = len(buffers)
                     buffers.append(base)
         return len(buffers) - before
@@ -192,13 +255,44 @@ class Assembler:
         base = access.base
         if base is None:
             return loop.code.constant(access.literal.val, access.literal.aval.dtype)
-        if access.is_direct and base in loop.registers:
+        if not self._waits(access) and base in loop.registers:
             return loop.registers[base]
-        key = base, access.strides
+        key = base, access.start, access.strides
         found = loop.reads.get(key)
         if found is None:
             found = loop.reads[key] = loop.code.register(base.aval.dtype), access
         return found[0]
+
+    def _loop_words(self, loop, axes):
+        """A loop as words: its dimensions merged (not rows with what is in them), its registers, its instructions."""
+        dims, strides = _merged(loop.dims, [access.strides for _, access in loop.reads.values()], axes)
+        records, places = [], {}
+        for (bits, dtype), register in loop.code.constants.items():
+            places[register] = len(records)
+            records.append((_TYPES[dtype], blocks.CONSTANT, int.from_bytes(bits, "little", signed=len(bits) == 8)))
+        for (register, access), merged in zip(loop.reads.values(), strides):
+            places[register] = len(records)
+            number, base = _TYPES[loop.code.dtypes[register]], access.base
+            if base in self.counting:
+                records.append((number, blocks.IOTA, 0, *merged, access.start))
+            elif access.is_direct:
+                records.append((number, blocks.DIRECT, self.buffers[base]))
+            else:
+                records.append((number, blocks.LOAD, self.buffers[base], *merged, access.start))
+        for register, buffer in loop.homes.items():
+            places[register] = len(records)
+            kind = blocks.ROW if register in loop.code.folded else blocks.DIRECT
+            records.append((_TYPES[loop.code.dtypes[register]], kind, buffer))
+        _place_blocks(loop.code, places, records)
+        words = [len(dims), len(records), len(loop.code.steps), *dims]
+        for record in records:
+            words += record
+        for operation, target, operands in loop.code.steps:
+            words += (operation.number, places[target], *[places[r] for r in operands], *(0,) * (3 - len(operands)))
+        return words
+
+
+# ---- registers
 
 
 def _by_demand(eqns, accesses):
@@ -224,42 +318,23 @@ def _by_demand(eqns, accesses):
     return ordered
 
 
-# ---- registers
-
-
-def _loop_words(loop, buffers):
-    """A loop as words: its dimensions merged, its registers placed, its instructions."""
-    dims, strides = _merged(loop.dims, [access.strides for _, access in loop.reads.values()])
-    records, places = [], {}
-    for (bits, dtype), register in loop.code.constants.items():
-        places[register] = len(records)
-        records.append((_TYPES[dtype], blocks.CONSTANT, int.from_bytes(bits, "little", signed=len(bits) == 8)))
-    for (register, access), merged in zip(loop.reads.values(), strides):
-        places[register] = len(records)
-        number, buffer = _TYPES[loop.code.dtypes[register]], buffers[access.base]
-        is_direct = access.is_direct
-        records.append((number, blocks.DIRECT, buffer) if is_direct else (number, blocks.LOAD, buffer, *merged))
-    for register, buffer in loop.homes.items():
-        places[register] = len(records)
-        records.append((_TYPES[loop.code.dtypes[register]], blocks.DIRECT, buffer))
-    _place_blocks(loop.code, places, records)
-    words = [len(dims), len(records), len(loop.code.steps), *dims]
-    for record in records:
-        words += record
-    for operation, target, operands in loop.code.steps:
-        words += (operation.number, places[target], *[places[r] for r in operands], *(0,) * (3 - len(operands)))
-    return words
-
-
-def _merged(dims, accesses):
-    """Neighbouring axes made one wherever every access runs through both in one stride."""
+def _merged(dims, accesses, rows):
+    """Neighbouring axes made one wherever every access runs through both in one stride; the first `rows` stay apart."""
     dims, accesses = list(dims), [list(a) for a in accesses]
     for i in range(len(dims) - 2, -1, -1):
-        if all(a[i] == a[i + 1] * dims[i + 1] for a in accesses):
+        if i + 1 != rows and all(a[i] == a[i + 1] * dims[i + 1] for a in accesses):
             dims[i] *= dims.pop(i + 1)
             for a in accesses:
                 a[i] = a.pop(i + 1)
     return dims, accesses
+
+
+def _stays(access, dims, axes):
+    """Whether a loop reads, of something with the same first axes, the row that it is in alone."""
+    width = prod(track(access.base.aval.shape)[axes:])
+    reach = access.start + sum([(d - 1) * s for d, s in zip(dims[axes:], access.strides[axes:])])
+    rows = tuple([s * width for s in dense(dims[:axes])])
+    return reach < width and access.strides[:axes] == rows
 
 
 def _place_blocks(code, places, records):
