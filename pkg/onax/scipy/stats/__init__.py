@@ -13,19 +13,28 @@ from onax.scipy.stats import (
     dirichlet,
     expon,
     gamma,
+    gennorm,
     geom,
     gumbel_l,
     gumbel_r,
     laplace,
     logistic,
+    multinomial,
     multivariate_normal,
     nbinom,
     norm,
     pareto,
     poisson,
     t,
+    truncnorm,
     uniform,
+    vonmises,
+    wrapcauchy,
 )
+from onax.scipy.stats._kde import gaussian_kde
+from onax.scipy.stats._samples import mode, rankdata, sem
 
 for _distribution in [x for x in globals().values() if isinstance(x, _ModuleType)]:
     _publish(vars(_distribution), _distribution.__name__, {}, ("inside", "promoted"))
+_STATIC = {"mode": "axis nan_policy keepdims", "rankdata": "method axis nan_policy", "sem": "axis nan_policy keepdims"}
+_publish(globals(), __name__, _STATIC)

@@ -1,5 +1,7 @@
 """Poisson's distribution with mean mu."""
 
+import numpy as np
+
 from onax import numpy as jnp
 from onax.scipy import special
 from onax.scipy.stats._common import inside, promoted
@@ -23,3 +25,27 @@ def cdf(k, mu, loc=0):
     k, mu, loc = promoted("poisson.cdf", k, mu, loc)
     x = k - loc
     return jnp.where(x < 0, 0, special.gammaincc(jnp.floor(1 + jnp.maximum(x, 0)), mu))
+
+
+# The mean from where the series of the entropy has the digits of float64, of float32; more terms than matter below.
+_LARGE, _LARGE_SINGLE, _TERMS = 100, 16, 260
+
+
+def entropy(mu, loc=0):
+    """The entropy in nats, whatever loc; NaN for a negative mu.
+
+    Below a mean of 100 (16 in float32) the sum of -p log(p), above it the asymptotic series in 1 / mu.
+    """
+    mu, loc = promoted("poisson.entropy", mu, loc)
+    large = _LARGE if mu.dtype == np.float64 else _LARGE_SINGLE
+    small = mu < large
+    safe = jnp.where(small & (mu > 0), mu, 1)
+    k = np.arange(_TERMS, dtype=mu.dtype)
+    logarithm = special.xlogy(k, safe[..., None]) - safe[..., None] - special.gammaln(k + 1)
+    total = -jnp.sum(jnp.exp(logarithm) * logarithm, axis=-1)
+    wide = jnp.where(small, large, mu)
+    tail = -1 / (12 * wide) - 1 / (24 * wide**2) - 19 / (360 * wide**3)
+    series = 0.5 * (jnp.log(2 * np.pi * wide) + 1) + tail
+    value = jnp.where(small, jnp.where(mu == 0, 0.0, total), series)
+    value = jnp.where(mu >= 0, value, np.nan)
+    return jnp.broadcast_to(value, jnp.broadcast_shapes(mu.shape, loc.shape))

@@ -1,0 +1,139 @@
+"""Statistics of samples: mode, rankdata, sem."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._ground import dtypes
+from onax._native.array import Array
+from onax.numpy._promotion import array_of, promote_args_inexact
+
+
+class ModeResult(NamedTuple):
+    """The commonest value, and how often it occurs."""
+
+    mode: Array
+    count: Array
+
+
+def _runs(x):
+    """x sorted along the last axis, and where each run of equal elements begins; NaN equals NaN."""
+    ordered = jnp.sort(x, axis=-1)
+    before, after = ordered[..., :-1], ordered[..., 1:]
+    new = before != after
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        new = new & ~(jnp.isnan(before) & jnp.isnan(after))
+    return ordered, jnp.concatenate([jnp.ones((*x.shape[:-1], 1), bool), new], axis=-1)
+
+
+def _first_of_run(new):
+    """The place where the run of each place begins."""
+    places = lax.broadcasted_iota(np.int32, new.shape, new.ndim - 1)
+    return lax.cummax(jnp.where(new, places, 0), axis=new.ndim - 1)
+
+
+def mode(a, axis=0, nan_policy="propagate", keepdims=False):
+    """The commonest value along an axis, the least of several, and its count; of all elements for axis None.
+
+    NaN counts as a value, the largest.  Raises NotImplementedError for nan_policy "omit" and "raise", ValueError for
+    another policy or an axis out of bounds.
+    """
+    a = array_of("mode", a)
+    if nan_policy not in ("propagate", "omit", "raise"):
+        raise ValueError(f"Illegal nan_policy value {nan_policy!r}; expected one of {{'propagate', 'omit', 'raise'}}")
+    if nan_policy == "omit":
+        raise NotImplementedError(f"Logic for `nan_policy` of {nan_policy} is not implemented")
+    if nan_policy == "raise":
+        raise NotImplementedError(
+            "In order to best JIT compile `mode`, we cannot know whether `x` contains nans. Please check if nans exist "
+            "in `x` outside of the `mode` function."
+        )
+    if axis is None or not a.ndim:
+        x = a.reshape(-1)
+        shape = (1,) * a.ndim if keepdims else ()
+    else:
+        x = jnp.moveaxis(a, axis, -1)
+        shape = jnp.expand_dims(x[..., :0].sum(-1), axis).shape if keepdims else x.shape[:-1]
+    if not x.shape[-1]:
+        nothing = jnp.full(shape, np.nan, dtypes.canonicalize_dtype(jnp.result_type(float)))
+        return ModeResult(nothing, jnp.zeros_like(nothing))
+    if not x.size:
+        return ModeResult(jnp.zeros(shape, a.dtype), jnp.zeros(shape, np.int32))
+    ordered, new = _runs(x)
+    lengths = lax.broadcasted_iota(np.int32, new.shape, new.ndim - 1) - _first_of_run(new) + 1
+    at = jnp.argmax(lengths, axis=-1)[..., None]
+    value, count = (jnp.take_along_axis(v, at, -1)[..., 0] for v in (ordered, lengths))
+    return ModeResult(value.reshape(shape), count.reshape(shape))
+
+
+def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
+    """The ranks of the elements from 1 on, along an axis or among all, as floats.
+
+    Equal elements get the mean of their ranks ("average"), the least ("min"), the greatest ("max"), one rank and the
+    next the one after it ("dense"), or ranks in their order ("ordinal").  With a NaN among them all are NaN.  Raises
+    ValueError for another method, NotImplementedError for nan_policy "omit" and "raise".
+    """
+    a = array_of("rankdata", a)
+    if nan_policy not in ("propagate", "omit", "raise"):
+        raise ValueError(f"Illegal nan_policy value {nan_policy!r}; expected one of {{'propagate', 'omit', 'raise'}}")
+    if nan_policy != "propagate":
+        raise NotImplementedError(f"Logic for `nan_policy` of {nan_policy} is not implemented")
+    if method not in ("average", "min", "max", "dense", "ordinal"):
+        raise ValueError(f"unknown method '{method}'")
+    if axis is None:
+        return _ranks(a.reshape(-1), method)
+    return jnp.moveaxis(_ranks(jnp.moveaxis(a, axis, -1), method), -1, axis)
+
+
+def _ranks(x, method):
+    dtype = jnp.result_type(float)
+    if not x.size:
+        return jnp.zeros(x.shape, dtype)
+    order = jnp.argsort(x, axis=-1)
+    back = jnp.argsort(order, axis=-1)
+    if method == "ordinal":
+        ranks = back + 1
+    else:
+        _, new = _runs(x)
+        ranks = jnp.take_along_axis(_of_places(new, method), back, -1)
+    ranks = ranks.astype(dtype)
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        return ranks
+    return jnp.where(jnp.isnan(x).any(-1, keepdims=True), np.nan, ranks)
+
+
+def _of_places(new, method):
+    """The ranks of the places of the sorted array."""
+    if method == "dense":
+        return jnp.cumsum(new, axis=-1)
+    least = _first_of_run(new) + 1
+    if method == "min":
+        return least
+    last = jnp.concatenate([new[..., 1:], jnp.ones_like(new[..., :1])], axis=-1)
+    greatest = new.shape[-1] - _first_of_run(last[..., ::-1])[..., ::-1]
+    return greatest if method == "max" else (least + greatest) / 2
+
+
+def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
+    """The standard error of the mean along an axis, or of all elements: the standard deviation over sqrt(count).
+
+    `ddof` is subtracted from the count in the deviation; with nan_policy "omit" NaN are left out.  Raises ValueError
+    for nan_policy "raise" or another.
+    """
+    (a,) = promote_args_inexact("sem", a)
+    if nan_policy == "propagate":
+        size = a.size if axis is None else a.shape[axis]
+        if not size:
+            return _of_none(a, axis, keepdims)
+        return (a.std(axis, ddof=ddof, keepdims=keepdims) / math.sqrt(size)).astype(a.dtype)
+    if nan_policy == "omit":
+        count = (~jnp.isnan(a)).sum(axis, keepdims=keepdims)
+        return (jnp.nanstd(a, axis, ddof=ddof, keepdims=keepdims) / jnp.sqrt(count.astype(a.dtype))).astype(a.dtype)
+    raise ValueError(f"{nan_policy} is not supported")
+
+
+def _of_none(a, axis, keepdims):
+    return jnp.full_like(a.sum(axis, keepdims=keepdims), np.nan)

@@ -1,0 +1,19 @@
+"""Von Mises' distribution of angles, with concentration kappa."""
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax.scipy import special
+from onax.scipy.stats._common import inside, promoted
+
+
+def logpdf(x, kappa):
+    """The logarithm of the density; NaN unless kappa is positive."""
+    x, kappa = promoted("vonmises.logpdf", x, kappa)
+    value = kappa * (jnp.cos(x) - 1) - jnp.log(2 * np.pi * special.i0e(kappa))
+    return inside(kappa > 0, value, np.nan)
+
+
+def pdf(x, kappa):
+    """The density."""
+    return jnp.exp(logpdf(x, kappa))
