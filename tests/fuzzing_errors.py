@@ -57,6 +57,24 @@ def fault(name, wanted, error):
 # What is meant to differ: (names of functions, calls, faults, each a regular expression for all of it; the reason).
 REASONS = (
     (
+        "disable_jit|transfer_guard",
+        ".*",
+        "ValueError, (accepted|TypeError) in JAX",
+        "a value that the option does not take is refused where it is given; JAX fails later, in the with statement",
+    ),
+    (
+        "sharding\\.make_single_device_sharding",
+        ".*",
+        "TypeError, accepted in JAX",
+        "what is no device is refused where it is given; JAX fails later, where the sharding is used",
+    ),
+    (
+        "sharding\\.AbstractMesh",
+        "None .*",
+        "TypeError, accepted in JAX",
+        "None gives no sizes; JAX fails later, where it counts them",
+    ),
+    (
         "custom_jvp|custom_vjp|custom_gradient|custom_batching\\..*|checkpoint|remat",
         ".*",
         "TypeError, accepted in JAX",
@@ -301,6 +319,7 @@ def _is_stricter(error):
 # Other names under which JAX's own messages speak of a function.
 _ALIASES = {
     "abs": "absolute",
+    "make_single_device_sharding": "SingleDeviceSharding",
 }
 
 

@@ -70,7 +70,7 @@ class PartitionSpec:
         self._partitions = tuple(_canonical_entry(p) for p in partitions)
         self.unreduced = frozenset(unreduced)
         self.reduced = frozenset(reduced)
-        self._hash = hash((self._partitions, self.unreduced, self.reduced))
+        self._hash = _hash_of("PartitionSpec", self._partitions, self.unreduced, self.reduced)
 
     @property
     def partitions(self):
@@ -144,13 +144,38 @@ def _make_spec(partitions, unreduced, reduced):
 P = PartitionSpec
 
 
-def _axis_types(given, count):
-    """One AxisType for each of `count` axes; Auto where none is given."""
+def _axis_names(kind, given):
+    """The names of a mesh's axes, as a tuple."""
+    if isinstance(given, str):
+        return (given,)
+    try:
+        return tuple(given)
+    except TypeError:
+        raise TypeError(f"{kind} takes a sequence of axis names; got {given!r}") from None
+
+
+def _hash_of(kind, *fields):
+    """A hash of what makes up a mesh or a spec; TypeError, which names it, where one has none."""
+    try:
+        return hash(fields)
+    except TypeError as error:
+        raise TypeError(f"{kind}: {error}") from None
+
+
+def _axis_types(kind, given, names):
+    """One AxisType for each axis; Auto where none is given."""
     if given is None:
-        return (AxisType.Auto,) * count
-    types = (given,) if isinstance(given, AxisType) else tuple(given)
-    if len(types) != count:
-        raise ValueError(f"Number of axis names should match the number of axis_types. Got {count} and {types}.")
+        return (AxisType.Auto,) * len(names)
+    types = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    if not all(isinstance(t, AxisType) for t in types):
+        classes = tuple(map(type, types))
+        raise TypeError(
+            f"axis_types passed to {kind} must be of type `jax.sharding.AxisType`. Got {types} of type {classes}"
+        )
+    if len(types) != len(names):
+        raise ValueError(
+            f"Number of axis names should match the number of axis_types. Got axis_names={names} and axis_types={types}"
+        )
     return types
 
 
@@ -212,17 +237,19 @@ class Mesh(_Axes):
 
     def __init__(self, devices, axis_names, axis_types=None):
         grid = np.array(devices, dtype=object)
-        names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+        names = _axis_names("Mesh", axis_names)
         if grid.ndim != len(names):
             raise ValueError(
                 "Mesh requires the ndim of its first argument (`devices`) to equal the length of its second argument "
                 f"(`axis_names`), but got devices.ndim == {grid.ndim} and len(axis_names) == {len(names)}."
             )
+        if any(name is None for name in names):
+            raise ValueError(f"Mesh axis names cannot be None. Got: {names}")
         grid.flags.writeable = False
         self.devices = grid
         self.axis_names = names
-        self.axis_types = _axis_types(axis_types, len(names))
-        self._hash = hash((names, grid.shape, tuple(id(d) for d in grid.flat), self.axis_types))
+        self.axis_types = _axis_types("Mesh", axis_types, names)
+        self._hash = _hash_of("Mesh", names, grid.shape, tuple(id(d) for d in grid.flat), self.axis_types)
 
     @property
     def axis_sizes(self):
@@ -290,11 +317,14 @@ class AbstractMesh(_Axes):
     __slots__ = ("axis_names", "axis_sizes", "axis_types")
 
     def __init__(self, axis_sizes, axis_names, axis_types=None):
+        self.axis_names = _axis_names("AbstractMesh", axis_names)
+        _hash_of("AbstractMesh", axis_sizes, self.axis_names)
+        if not isinstance(axis_sizes, (tuple, str)):
+            raise TypeError(f"AbstractMesh takes a sequence of axis sizes; got {axis_sizes!r}")
         self.axis_sizes = tuple(axis_sizes)
-        self.axis_names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
         if len(self.axis_sizes) != len(self.axis_names):
-            raise ValueError(f"{len(self.axis_sizes)} sizes for {len(self.axis_names)} axis names")
-        self.axis_types = _axis_types(axis_types, len(self.axis_names))
+            raise ValueError(f"AbstractMesh got {len(self.axis_sizes)} sizes for {len(self.axis_names)} axis names")
+        self.axis_types = _axis_types("AbstractMesh", axis_types, self.axis_names)
 
     def __eq__(self, other):
         return type(other) is AbstractMesh and (self.axis_sizes, self.axis_names, self.axis_types) == (
@@ -464,6 +494,8 @@ class SingleDeviceSharding(Sharding):
     __slots__ = ("_device", "_memory_kind")
 
     def __init__(self, device, *, memory_kind=None):
+        if not isinstance(device, device_list.Device):
+            raise TypeError(f"SingleDeviceSharding takes a Device, such as `onax.devices()[0]`; got {device!r}")
         self._device = device
         self._memory_kind = memory_kind
         self._check_memory(device)

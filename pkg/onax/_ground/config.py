@@ -63,7 +63,7 @@ class Row:
         if kind is ANY:
             return value
         if type(kind) is tuple:
-            if value in kind:
+            if isinstance(value, (str, bool, int, float, type(None))) and value in kind:
                 return value
             allowed = [item for item in kind if item is not None]
             raise ValueError(

@@ -6,6 +6,7 @@ CUDA devices are listed where the installed ONNX Runtime has that provider and t
 default stays the CPU unless `jax_platforms` names another platform first.
 """
 
+import numbers
 import os
 import re
 import sys
@@ -214,14 +215,19 @@ def is_initialised():
     return _backends is not None
 
 
-def get_backend(platform=None):
-    """The backend of a platform, by default the first one; raises RuntimeError for one that is not there."""
+def get_backend(platform=None, name="get_backend"):
+    """The backend of a platform, by default the first one; raises RuntimeError for one that is not there.
+
+    TypeError, which names the function that was asked, for what is no name of a platform.
+    """
     if _backends is None:
         _initialise()
     if platform is None:
         return next(iter(_backends.values()))
     if isinstance(platform, Backend):
         return platform
+    if not isinstance(platform, str):
+        raise TypeError(f"{name} takes the name of a platform such as 'cpu'; got {platform!r} of type {type(platform)}")
     backend = _backends.get(_ALIASES.get(platform, platform))
     if backend is None:
         if platform == "gpu":
@@ -241,40 +247,45 @@ def backends():
 
 def devices(backend=None):
     """All devices of a backend ("cpu", "gpu", "cuda"; the default one if none is named), as a list."""
-    return get_backend(backend).devices()
+    return get_backend(backend, "devices").devices()
 
 
 def local_devices(process_index=None, backend=None, host_id=None):
     """The devices of this process, as a list; raises ValueError for another process."""
     index = process_index if process_index is not None else host_id
-    if index not in (None, 0):
-        raise ValueError(f"Unknown process_index {index}")
-    return devices(backend)
+    if index is not None:
+        if not isinstance(index, numbers.Real):
+            raise TypeError(f"local_devices: process_index must be an integer; got {index!r} of type {type(index)}")
+        if index != 0:
+            raise ValueError(f"Unknown process_index {index}")
+    return get_backend(backend, "local_devices").devices()
 
 
 def device_count(backend=None):
     """How many devices there are."""
-    return len(devices(backend))
+    return len(get_backend(backend, "device_count").devices())
 
 
-local_device_count = device_count
+def local_device_count(backend=None):
+    """How many devices this process has: all."""
+    return len(get_backend(backend, "local_device_count").devices())
 
 
 def process_index(backend=None):
     """The index of this process: 0."""
-    get_backend(backend)
+    get_backend(backend, "process_index")
     return 0
 
 
 def process_count(backend=None):
     """The number of processes: 1."""
-    get_backend(backend)
+    get_backend(backend, "process_count")
     return 1
 
 
 def process_indices(backend=None):
     """The indices of all processes: [0]."""
-    get_backend(backend)
+    get_backend(backend, "process_indices")
     return [0]
 
 
@@ -301,11 +312,11 @@ def _as_device(value):
 def _check_default_device(value):
     if value is None or isinstance(value, Device):
         return value
-    if isinstance(value, str):
+    if isinstance(value, str) and (not value or value in _ALIASES):
         return value or None
     raise ValueError(
         "jax.default_device must be passed either a Device object (e.g. `jax.devices('cpu')[0]`) or a platform name "
-        f"string like 'cpu' or 'gpu', got: {value}"
+        f"string like 'cpu' or 'gpu', got: {value!r}"
     )
 
 

@@ -10,6 +10,7 @@ from onax._ground.devices import Device
 from onax._native.array import Array, ArrayImpl
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.misc import REUSE_INPUT, device_put_p
+from onax._prims.shaping import canonical_shape
 from onax._transforms.vmap import flatten_axes
 
 _NEEDS_MESH = "Please set a mesh via `jax.set_mesh` if a PartitionSpec is passed to device_put"
@@ -90,6 +91,7 @@ def make_array_from_callback(shape, sharding, data_callback, *, dtype=None):
 
     Raises IndivisibleError where pieces would be unequal, ValueError for a piece of another shape.
     """
+    shape = _whole_shape("make_array_from_callback", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape).values()
     pieces = [(index, np.asarray(data_callback(index))) for index in indices]
     return _assembled(shape, sharding, pieces, dtype)
@@ -97,14 +99,31 @@ def make_array_from_callback(shape, sharding, data_callback, *, dtype=None):
 
 def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None):
     """An array laid out as the sharding says from the pieces of its devices, in the order of the devices."""
+    shape = _whole_shape("make_array_from_single_device_arrays", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape)
-    arrays = list(arrays)
+    if not isinstance(arrays, (list, tuple)):
+        raise TypeError(
+            f"make_array_from_single_device_arrays `arrays` argument must be a list or tuple. Got {type(arrays)}"
+        )
+    for piece in arrays:
+        if not isinstance(piece, Array):
+            raise TypeError(f"make_array_from_single_device_arrays puts Arrays together; got {piece!r} among `arrays`")
     if len(arrays) != len(indices):
         raise ValueError(f"{sharding} has {len(indices)} devices, but {len(arrays)} arrays were given")
     by_device = {next(iter(a.devices())): a for a in arrays}
     if by_device.keys() != indices.keys():
         raise ValueError("the arrays must lie on the devices of the sharding, one on each")
     return _assembled(shape, sharding, [(index, np.asarray(by_device[d])) for d, index in indices.items()], dtype)
+
+
+def _whole_shape(name, shape, sharding):
+    """The shape, checked; raises TypeError for what is none, or no sharding."""
+    if not isinstance(sharding, Sharding):
+        raise TypeError(
+            f"sharding should be an instance of `jax.sharding`. Got {sharding} of type {type(sharding)}; {name} lays an "
+            "array out over it"
+        )
+    return canonical_shape(shape, f"{name}: ")
 
 
 def _assembled(shape, sharding, pieces, dtype):

@@ -2,7 +2,14 @@
 
 import functools
 
-from onax._core.sharding import PartitionSpec, Sharding, SingleDeviceSharding, get_mesh, in_context_of_mesh
+from onax._core.sharding import (
+    NamedSharding,
+    PartitionSpec,
+    Sharding,
+    SingleDeviceSharding,
+    get_mesh,
+    in_context_of_mesh,
+)
 from onax._core.trace import Tracer, as_array
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.misc_sharding import sharding_constraint_p
@@ -48,9 +55,23 @@ def _constrained(x, place):
 
 
 def reshard(xs, out_shardings):
-    """xs, a tree of arrays, moved to other shardings (or PartitionSpecs over the mesh in context)."""
+    """xs, a tree of arrays, moved to other shardings (or PartitionSpecs over the mesh in context).
+
+    Raises TypeError for places that are neither NamedShardings nor PartitionSpecs, ValueError for None.
+    """
     leaves, tree = tree_flatten(xs)
     places = places_of_leaves(out_shardings, tree, "reshard out_shardings")
+    for place in places:
+        if place is None:
+            raise ValueError(
+                "Reshard should only be used with out_shardings which are non-None and have a non-empty mesh. Got "
+                "sharding None."
+            )
+        if not isinstance(place, (NamedSharding, PartitionSpec)):
+            raise TypeError(
+                "`out_sharding` argument of reshard only supports instances of `NamedSharding` or `PartitionSpec`. "
+                f"Got {place} of type: {type(place)}"
+            )
     places = [in_context_of_mesh(p, ValueError, _NEEDS_MESH.format("reshard")) for p in places]
     moved = [_constrained(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, places)]
     return tree_unflatten(tree, moved)

@@ -143,11 +143,12 @@ def _from_foreign(x, dtype):
 def astype(x, dtype, /, *, copy=False, device=None):
     """x with the given dtype (None: float).
 
-    Floats to integers saturate, nan gives 0; complex numbers keep their real part, but are true unless both parts are 0.
+    Floats to integers saturate, nan gives 0; complex numbers keep their real part, but are true
+    unless both parts are 0.
     """
     x = array_of("astype", x)
     dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "astype")
-    if x.dtype.kind == "c" and dtype == np.bool_:
+    if dtypes.is_complex(x.dtype) and dtype == np.bool_:
         return on_device(lax.ne(x, x.dtype.type(0)), device)
     out = lax.convert_element_type(x, dtype)
     if copy and out is x:
