@@ -20,6 +20,7 @@ def cases(jax):
         **_nested(jax),
         **_custom_vmap(jax),
         **_pmap(jax),
+        **_callbacks(jax),
         **_shard_map(jax),
         **_gradients_in_shard_map(jax),
         **_placed(jax),
@@ -203,6 +204,34 @@ def _pmap(jax):
         "vmap of pmap": (jax.vmap(loss), (X[None],)),
         "jvp of pmap": (lambda x: jax.jvp(loss, (x,), (x,)), (X,)),
         "scan in pmap": (mapped(lambda x: lax.scan(lambda c, a: (c + lax.psum(a, "i"), c), 0.0, x)), (X,)),
+    }
+
+
+def _callbacks(jax):
+    """Python is called for each device, those calls only that the device comes to."""
+    lax, P = jax.lax, jax.sharding.PartitionSpec
+    mapped = lambda f, **options: jax.pmap(f, axis_name="i", **options)
+    pure = lambda x, **options: jax.pure_callback(lambda a: np.float32(a.ndim) + np.sin(a), x, x, **options)
+    io = lambda x, **options: jax.experimental.io_callback(np.cos, x, x, **options)
+    refuse = lambda a: a if (a < 2).any() else np.zeros((5, 5))
+    return {
+        "pmap and pure_callback": (mapped(lambda x: pure(x) + lax.psum(x, "i")), (X,)),
+        "pmap and pure_callback with a method": (mapped(lambda x: pure(x, vmap_method="expand_dims")), (X,)),
+        "shard_map and pure_callback": (_mapper(jax)(lambda x: pure(x), P("x", "y"), P("x", "y")), (Z,)),
+        "pmap and io_callback": (mapped(lambda x: io(x) * lax.pmax(x, "i")), (X,)),
+        "pmap and ordered io_callback": (mapped(lambda x: io(x, ordered=True)), (X,)),
+        "pmap and io_callback in cond": (mapped(lambda x: lax.cond(x[0] > 0.5, io, lambda a: a, x)), (X,)),
+        "pmap and a callback in cond that some must not reach": (
+            mapped(
+                lambda x: lax.cond(x[0] < 1, lambda a: jax.experimental.io_callback(refuse, a, a), lambda a: a * 2, x)
+            ),
+            (X * 2,),
+        ),
+        "pmap and io_callback in while": (
+            mapped(lambda x: lax.while_loop(lambda c: c[0] < 2, lambda c: io(c) + c + 1, x)),
+            (X,),
+        ),
+        "pmap and io_callback in scan": (mapped(lambda x: lax.scan(lambda c, a: (io(c) + a, c), 0.0, x)), (X,)),
     }
 
 

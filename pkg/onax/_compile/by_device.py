@@ -35,17 +35,18 @@ from onax._compile.steps import (
     array_of,
     buffer_for,
 )
-from onax._control.callbacks import debug_callback_p, debug_print_p, io_callback_p, pure_callback_p
+from onax._control.callbacks import CALLBACKS
 from onax._control.checkpoint import remat_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
 from onax._control.custom_vmap import custom_vmap_p
 from onax._control.jit_call import jit_p
+from onax._control.one_by_one import each_by_itself
 from onax._control.parallel import Region, is_separate, shard_map_p, stacked_program, whole_program
 from onax._control.scan import scan_p
 from onax._control.while_loop import settled, while_p
-from onax._core.axes import names_of
+from onax._core.axes import AxisData, names_of
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxprs_in_params
 from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array
@@ -63,7 +64,6 @@ from onax._transforms.simplify import drop_dead_code
 
 _CALLS = {jit_p: "jaxpr", remat_p: "jaxpr", custom_jvp_call_p: "call_jaxpr", custom_vjp_call_p: "call_jaxpr"}
 _CALLS[custom_vmap_p] = "call"
-_PYTHON = frozenset((pure_callback_p, io_callback_p, debug_callback_p, debug_print_p))
 _NOWHERE = frozenset()
 
 
@@ -175,7 +175,7 @@ class Inside(_Cutter):
         primitive = eqn.primitive
         if NAMED in primitive.facts:
             return bool(_names(eqn) & set(self.region.names))
-        return primitive in _PYTHON or primitive is shard_map_p
+        return primitive in CALLBACKS or primitive is shard_map_p
 
     def take(self, cut, eqn):
         """A collective, or another operation done together."""
@@ -216,6 +216,11 @@ class Inside(_Cutter):
         cut.varying.update(zip(eqn.outvars, outs))
         eqn = eqn.replace(invars=_variables(eqn))
         return cut.emit(Meeting(eqn, Group(self.region, axes), program, varying, mapped))
+
+    def is_done_one_by_one(self, eqn):
+        """Whether batching a branch or loop whose condition varies is a loop over the devices."""
+        axis = AxisData(self.region.names[0], 1, of_devices=True)
+        return each_by_itself(axis, list(jaxprs_in_params(eqn.params)))
 
     def varying_results(self, eqn, varying):
         """For each result of an equation the axes over which it varies, by its batching rule."""
@@ -325,7 +330,8 @@ class _Cut:
             return self.enter(eqn.params[_CALLS[primitive]], eqn.invars)
         if primitive in _HELD:
             self.varying.update(zip(eqn.outvars, cutter.varying_results(eqn, self.varying_of(eqn))))
-            return self.emit(_HELD[primitive](self, eqn))
+            step = _HELD[primitive](self, eqn)
+            return cutter.take(self, eqn) if step is None else self.emit(step)
         return cutter.take(self, eqn)
 
     def emit(self, step):
@@ -376,8 +382,16 @@ def _read(atoms):
 # ---- branches and loops that hold what is cut out
 
 
+#
+# None for one that the devices go through one by one, because it has effects that only some may want: the whole of it
+# is done in a meeting.
+
+
 def _choice(cut, eqn):
     index, *operands = cut.varying_of(eqn)
+    if index and cut.cutter.is_done_one_by_one(eqn):
+        return None
+    operands = [own | index for own in operands]  # as the rule of `cond` repeats what is the same
     return Choice(eqn, [cut.cutter.block(b, operands) for b in eqn.params["branches"]], index)
 
 
@@ -386,7 +400,10 @@ def _repeat(cut, eqn):
     condition, body = settled(p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"])
     n = p["cond_nconsts"] + p["body_nconsts"]
     varying = [*cut.varying_of(eqn)[:n], *(cut.varying[v] for v in eqn.outvars)]
-    condition, body = (cut.cutter.block(b, varying) for b in (condition, body))
+    condition = cut.cutter.block(condition, varying)
+    if condition.varying[0] and cut.cutter.is_done_one_by_one(eqn):
+        return None
+    body = cut.cutter.block(body, varying)
     meets, vote = condition.meets | body.meets, None
     if meets & condition.varying[0]:
         region = cut.cutter.region

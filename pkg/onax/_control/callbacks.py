@@ -15,16 +15,19 @@ import string
 
 import numpy as np
 
-from onax._control.scan import scan
+from onax._control.one_by_one import sequentially
 from onax._core.effects import DebugEffect, IOEffect, OrderedDebugEffect, OrderedIOEffect
 from onax._core.trace import as_array, set_current_trace, valid_jaxtype
 from onax._ground import dtypes, source
+from onax._ground.lazy import LazyModule
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._prims.shaping import bdim_at_front, broadcast_bdim, expand_dims
 from onax._prims.slicing import index_in_dim
+
+logging = LazyModule("logging")
 
 # ---- what is called
 
@@ -106,18 +109,6 @@ def _flat_arguments(args, kwargs):
     return [x if valid_jaxtype(x) else as_array(x) for x in leaves], in_tree
 
 
-def _sequentially(primitive, axis_data, operands, dims, params, unroll=1):
-    """The results of one call for each example, in order, along a leading axis."""
-    mapped = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, dims) if d is not None]
-
-    def step(carry, slices):
-        rest = iter(slices)
-        return carry, primitive.bind(*[x if d is None else next(rest) for x, d in zip(operands, dims)], **params)
-
-    _, outs = scan(step, (), mapped, length=axis_data.size, unroll=unroll)
-    return outs, [0] * len(outs)
-
-
 # ---- pure_callback
 
 _VMAP_METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized")
@@ -128,9 +119,10 @@ def pure_callback(callback, result_shape_dtypes, *args, sharding=None, vmap_meth
 
     `result_shape_dtypes` is a tree of ShapeDtypeStructs (or arrays).  `vmap_method` says what to do under vmap: call it
     once for each example ("sequential"), or once with all, the others' arguments with a leading axis of length 1
-    ("expand_dims"), repeated ("broadcast_all"), or as they are ("legacy_vectorized").  The function must have no
-    effects: a call whose result nobody reads is not made.  It has no derivative.  Raises what the function raises, and
-    RuntimeError for results of other types than stated.  `sharding` is accepted: there is one process to call.
+    ("expand_dims"), repeated ("broadcast_all"), or as they are ("legacy_vectorized").  In `pmap` and `shard_map` it is
+    called for each device.  The function must have no effects: a call whose result nobody reads is not made.  It has no
+    derivative.  Raises what the function raises, and RuntimeError for results of other types than stated.  `sharding`
+    is accepted: there is one process to call.
     """
     if vmap_method is not None and vmap_method not in _VMAP_METHODS:
         raise ValueError(
@@ -165,6 +157,8 @@ def _pure_jvp(primals, tangents, **_):
 def _pure_batch(axis_data, operands, dims, *, result_avals, vmap_method, **params):
     given = {**params, "result_avals": result_avals, "vmap_method": vmap_method}
     size = axis_data.size
+    if axis_data.of_devices:  # each calls it, nobody maps it
+        return sequentially(pure_callback_p, axis_data, operands, dims, given)
     if vmap_method is None:
         raise NotImplementedError(
             "vmap is only supported for the pure_callback primitive when vmap_method is one of 'sequential', "
@@ -172,7 +166,7 @@ def _pure_batch(axis_data, operands, dims, *, result_avals, vmap_method, **param
         )
     if vmap_method.startswith("sequential"):
         unroll = size if vmap_method == "sequential_unrolled" else 1
-        return _sequentially(pure_callback_p, axis_data, operands, dims, given, unroll)
+        return sequentially(pure_callback_p, axis_data, operands, dims, given, unroll)
     together = [x if d is None else bdim_at_front(x, d, size) for x, d in zip(operands, dims)]
     if vmap_method == "expand_dims":
         together = [expand_dims(x, (0,)) if d is None else x for x, d in zip(together, dims)]
@@ -230,9 +224,9 @@ def _io_jvp(primals, tangents, **_):
 
 
 def _io_batch(axis_data, operands, dims, *, ordered, **params):
-    if ordered:
+    if ordered and not axis_data.of_devices:
         raise ValueError("Cannot `vmap` ordered IO callback.")
-    return _sequentially(io_callback_p, axis_data, operands, dims, {**params, "ordered": ordered})
+    return sequentially(io_callback_p, axis_data, operands, dims, {**params, "ordered": ordered})
 
 
 io_callback_p = Primitive(
@@ -360,6 +354,21 @@ def debug_print(fmt=None, *args, ordered=False, partitioned=False, skip_format_c
         return functools.partial(
             debug_print, ordered=ordered, partitioned=partitioned, skip_format_check=skip_format_check
         )
+    _bind_print(fmt, args, kwargs, ordered, partitioned, skip_format_check, None)
+
+
+def debug_log(fmt=None, *args, ordered=False, partitioned=False, skip_format_check=False, **kwargs):
+    """The same as a message of level INFO for the logger "onax.debug", with the file and line of the call."""
+    if fmt is None:
+        return functools.partial(
+            debug_log, ordered=ordered, partitioned=partitioned, skip_format_check=skip_format_check
+        )
+    file, line, _, function = source.resolve(source.user_location())
+    record = logging.LogRecord("onax.debug", logging.INFO, file, line, "", (), None, function)
+    _bind_print(fmt, args, kwargs, ordered, partitioned, skip_format_check, record)
+
+
+def _bind_print(fmt, args, kwargs, ordered, partitioned, skip_format_check, record):
     if not isinstance(fmt, str):
         raise TypeError(f"expected str, got {type(fmt).__name__}")
     if not skip_format_check:
@@ -370,7 +379,7 @@ def debug_print(fmt=None, *args, ordered=False, partitioned=False, skip_format_c
         fmt=fmt,
         has_placeholders=_has_placeholders(fmt),
         in_tree=in_tree,
-        logging_record=None,
+        logging_record=record,
         np_printoptions=tuple(np.get_printoptions().items()),
         ordered=ordered,
         partitioned=partitioned,
@@ -382,11 +391,23 @@ def _has_placeholders(fmt):
     return any(field is not None for _, field, _, _ in _format_check.parse(fmt))
 
 
-def _print_impl(*arrays, fmt, has_placeholders, in_tree, np_printoptions, static_args, **_):
+def _print_impl(*arrays, fmt, has_placeholders, in_tree, logging_record, np_printoptions, static_args, **_):
     args, kwargs = _rejoined(in_tree, arrays, static_args)
     with set_current_trace(None), np.printoptions(**dict(np_printoptions)):
-        print(fmt.format(*args, **kwargs) if has_placeholders else fmt)
+        text = fmt.format(*args, **kwargs) if has_placeholders else fmt
+        if logging_record is None:
+            print(text)
+        else:
+            _log(logging_record, text)
     return []
+
+
+def _log(made, text):
+    """Hands a message to its logger: with the place of the call, and the time and thread of now."""
+    logger = logging.getLogger(made.name)
+    if logger.isEnabledFor(made.levelno):
+        record = logger.makeRecord(made.name, made.levelno, made.pathname, made.lineno, text, (), None, made.funcName)
+        logger.handle(record)
 
 
 debug_print_p = _unchanged(Primitive("debug_print", multiple_results=True, impl=_print_impl, weak=NEVER))
@@ -408,6 +429,7 @@ __all__ = [
     "callback_location",
     "debug_callback",
     "debug_callback_p",
+    "debug_log",
     "debug_print",
     "debug_print_p",
     "effects_barrier",

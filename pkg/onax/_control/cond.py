@@ -11,6 +11,7 @@ import functools
 import numpy as np
 
 from onax._control.bodies import arrays_and_avals, check_branches, stage_body, with_types
+from onax._control.one_by_one import each_by_itself, sequentially
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
@@ -372,9 +373,11 @@ def _with_zeros(jaxpr, present, avals):
 
 
 def _batch(axis_data, operands, dims, *, branches):
+    if dims[0] is not None and each_by_itself(axis_data, branches):
+        return sequentially(cond_p, axis_data, operands, dims, {"branches": branches})
     index, *operands = operands
     index_dim, *dims = dims
-    if any(has_io(b.effects) for b in branches):
+    if any(has_io(b.effects) for b in branches) and not (axis_data.of_devices and index_dim is None):
         raise NotImplementedError("IO effect not supported in vmap-of-cond.")
     if index_dim is None:
         derived, batched_out = _joint(branches, lambda b, make: _as_flags(batch_jaxpr(b, axis_data, tuple(dims), make)))

@@ -17,6 +17,7 @@ from onax._control.bodies import (
     stage_body,
     with_types,
 )
+from onax._control.one_by_one import each_by_itself, sequentially
 from onax._control.scan import scan_of
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
@@ -384,6 +385,10 @@ def _batch(axis_data, operands, dims, *, cond_jaxpr, cond_nconsts, body_jaxpr, b
         if joint == mapped and not (every and at):
             break
         mapped, at = joint, 0 if every else at
+    if cond_out is not None and each_by_itself(axis_data, (cond_jaxpr, body_jaxpr)):
+        params = {"cond_jaxpr": cond_jaxpr, "cond_nconsts": cond_nconsts}
+        params |= {"body_jaxpr": body_jaxpr, "body_nconsts": body_nconsts}
+        return sequentially(while_p, axis_data, operands, dims, params)
     if cond_out is not None and has_io(cond_jaxpr.effects | body_jaxpr.effects):
         raise NotImplementedError("IO effects not supported in while_loop with batched predicate")
     n = cond_nconsts + body_nconsts
