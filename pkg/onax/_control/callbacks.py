@@ -364,7 +364,7 @@ def debug_log(fmt=None, *args, ordered=False, partitioned=False, skip_format_che
             debug_log, ordered=ordered, partitioned=partitioned, skip_format_check=skip_format_check
         )
     file, line, _, function = source.resolve(source.user_location())
-    record = logging.LogRecord("onax.debug", logging.INFO, file, line, "", (), None, function)
+    record = logging.LogRecord("onax.debug", logging.INFO, file, line, "", (), None, function.rpartition(".")[2])
     _bind_print(fmt, args, kwargs, ordered, partitioned, skip_format_check, record)
 
 

@@ -1,0 +1,194 @@
+"""`debug.breakpoint`: the values of a program, looked at in the terminal each time it gets there.
+
+The frames are those of the call; while a program is traced their local variables hold tracers, which become operands of
+a callback.  When it runs, the debugger shows the frames with the values in the tracers' places.
+"""
+
+import cmd
+import pprint
+import sys
+import traceback
+
+from onax._control.callbacks import debug_callback
+from onax._core.trace import valid_jaxtype
+from onax._ground.lazy import linecache
+from onax._ground.source import is_internal
+from onax._native.tree import tree_flatten, tree_unflatten
+
+
+class DebuggedFrame:
+    """One frame: its place, and its variables (when the program runs, values)."""
+
+    __slots__ = ("filename", "function", "global_variables", "line", "local_variables")
+
+    def __init__(self, filename, line, function, local_variables, global_variables):
+        self.filename = filename
+        self.line = line
+        self.function = function
+        self.local_variables = local_variables
+        self.global_variables = global_variables
+
+    def source(self, around=None):
+        """The lines of the function, or those around the place, the place marked."""
+        lines = linecache.getlines(self.filename)
+        first, last = self._extent(lines) if around is None else (self.line - around, self.line + around)
+        shown = range(max(first, 1), min(last, len(lines)) + 1)
+        return [f"{'->' if n == self.line else '  '}  {lines[n - 1].rstrip()}" for n in shown]
+
+    def _extent(self, lines):
+        """From the line of the place backward and forward to lines that are indented less than it."""
+        inside = self.line
+        depth = _indentation(lines[inside - 1]) if inside <= len(lines) else 0
+        first = last = inside
+        while first > 1 and depth and _indentation(lines[first - 1]) >= depth:
+            first -= 1
+        while last < len(lines) and (not lines[last].strip() or _indentation(lines[last]) >= depth > 0):
+            last += 1
+        return first, last
+
+
+def _indentation(line):
+    return len(line) - len(line.lstrip()) if line.strip() else sys.maxsize
+
+
+class Debugger(cmd.Cmd):
+    """The prompt: what is no command is evaluated in the frame."""
+
+    prompt = "(jdb) "
+
+    def __init__(self, frames, stdin=None, stdout=None, completekey="tab"):
+        super().__init__(completekey=completekey, stdin=stdin, stdout=stdout)
+        self.use_rawinput = stdin is None
+        self.frames = frames  # innermost first
+        self.at = 0
+
+    def run(self):
+        """Reads commands until one goes on; at the end of the input too."""
+        self.stdout.write("Entering jdb:\n")
+        self.cmdloop()
+
+    frame = property(lambda self: self.frames[self.at])
+
+    def _say(self, *lines):
+        self.stdout.write("".join(f"{line}\n" for line in lines))
+
+    def _evaluate(self, text):
+        """(True, value) of an expression in the frame, or (False, None) after having said what is wrong."""
+        try:
+            return True, eval(text, dict(self.frame.global_variables), dict(self.frame.local_variables))
+        except BaseException as error:
+            self._say("*** " + "".join(traceback.format_exception_only(error)).rstrip())
+            if not isinstance(error, (Exception, KeyboardInterrupt)):
+                raise
+            return False, None
+
+    def _place(self):
+        self._say(f"> {self.frame.filename}({self.frame.line})", *self.frame.source(), "")
+
+    def do_p(self, arg):
+        """p expression: its value"""
+        found, value = self._evaluate(arg)
+        if found:
+            self._say(repr(value))
+
+    def do_pp(self, arg):
+        """pp expression: its value, printed over several lines where it is long"""
+        found, value = self._evaluate(arg)
+        if found:
+            self._say(pprint.pformat(value))
+
+    def do_u(self, _):
+        """u(p): the frame that called this one"""
+        if self.at + 1 == len(self.frames):
+            self._say("At topmost frame.")
+        else:
+            self.at += 1
+        self._place()
+
+    def do_d(self, _):
+        """d(own): the frame that this one called"""
+        if self.at == 0:
+            self._say("At bottommost frame.")
+        else:
+            self.at -= 1
+        self._place()
+
+    def do_l(self, _):
+        """l(ist): the lines around the place"""
+        self._place()
+
+    def do_ll(self, _):
+        """ll: the same"""
+        self._place()
+
+    def do_bt(self, _):
+        """bt, w(here): all frames, innermost last"""
+        self._say("Traceback:")
+        for frame in reversed(self.frames):
+            text = linecache.getline(frame.filename, frame.line).strip()
+            self._say(f'  File "{frame.filename}", line {frame.line}', f"    {text}")
+
+    def do_c(self, _):
+        """c(ontinue): go on with the program"""
+        return True
+
+    def do_q(self, _):
+        """q(uit): end Python, by SystemExit"""
+        sys.exit(0)
+
+    def default(self, line):
+        """What is no command is an expression."""
+        if line == "EOF":
+            return True
+        self.do_p(line)
+        return None
+
+    def emptyline(self):
+        """Nothing."""
+
+    do_up, do_down, do_list, do_w, do_where = do_u, do_d, do_l, do_bt, do_bt
+    do_cont, do_continue, do_quit, do_EOF = do_c, do_c, do_q, do_c
+
+
+def _frames(filter_frames, num_frames):
+    """The frames of the caller, innermost first."""
+    found, frame = [], sys._getframe(2)
+    while frame is not None and (num_frames is None or len(found) < num_frames):
+        if not (filter_frames and is_internal(frame.f_code.co_filename)):
+            code = frame.f_code
+            found.append(
+                DebuggedFrame(code.co_filename, frame.f_lineno, code.co_name, dict(frame.f_locals), frame.f_globals)
+            )
+        frame = frame.f_back
+    return found
+
+
+def breakpoint(*, backend=None, filter_frames=True, num_frames=None, ordered=False, token=None, **kwargs):
+    """Stops each time the program gets here, and reads commands: `help` lists them.
+
+    filter_frames   without the frames of onax
+    num_frames      at most so many of the innermost frames
+    ordered         in the order of the program among other ordered effects
+    stdin, stdout   files instead of the terminal's
+
+    Works eagerly and in compiled functions, whose traced variables are shown with the values of the run.  Raises
+    ValueError for a `backend` other than "cli", NotImplementedError for a `token` (use `ordered`).
+    """
+    if backend not in (None, "cli"):
+        raise ValueError(f"Unknown debugger backend: {backend!r}; there is 'cli'")
+    if token is not None:
+        raise NotImplementedError("breakpoint takes no token: ordered=True keeps it in its place")
+    frames = _frames(filter_frames, num_frames)
+    flat = [tree_flatten(frame.local_variables) for frame in frames]
+    values = [[x if valid_jaxtype(x) else None for x in leaves] for leaves, _ in flat]
+
+    def hit(found):
+        for frame, (leaves, tree), values in zip(frames, flat, found):
+            merged = [old if new is None else new for old, new in zip(leaves, values)]
+            frame.local_variables = tree_unflatten(tree, merged)
+        Debugger(frames, **kwargs).run()
+
+    debug_callback(hit, values, ordered=ordered)
+
+
+__all__ = ["breakpoint"]

@@ -1,0 +1,97 @@
+"""Where arrays lie, told (`inspect_array_sharding`) and drawn (`visualize_sharding`, `visualize_array_sharding`)."""
+
+import shutil
+import sys
+
+from onax._control.callbacks import debug_callback
+from onax._core.trace import Tracer, as_array
+from onax._transforms.batching import BatchTracer
+from onax._transforms.jvp import JVPTracer
+
+
+def inspect_array_sharding(value, *, callback):
+    """Calls `callback` with the sharding of an array.
+
+    Within `jit` it is called each time the program gets there, and the sharding is that of one device: what a compiled
+    function computes lies on several devices only when it comes out.
+    """
+    while isinstance(value, (BatchTracer, JVPTracer)):
+        value = value.val if isinstance(value, BatchTracer) else value.primal
+    if isinstance(value, Tracer):
+        debug_callback(lambda x: callback(x.sharding), value)
+    else:
+        callback(as_array(value).sharding)
+
+
+def visualize_array_sharding(arr, **kwargs):
+    """Prints which device holds which part of an array of rank 1 or 2; the options are those of visualize_sharding."""
+    inspect_array_sharding(arr, callback=lambda sharding: visualize_sharding(arr.shape, sharding, **kwargs))
+
+
+_COLORS = (41, 42, 43, 44, 45, 46, 100, 101, 102, 103, 104, 105)
+_HEIGHT, _LETTER = 10, 2.5  # lines of a square array; how much higher than wide a letter is
+
+
+def visualize_sharding(shape, sharding, *, use_color=True, scale=1.0, min_width=9, max_width=80, color_map=None):
+    """Prints a table of the parts of an array of this shape, each with its devices, in the array's proportions.
+
+    use_color              each part in a colour of its own, on a terminal
+    scale                  how large the table is: 10 lines high by default
+    min_width, max_width   of a part, in letters; the table is no wider than the terminal if its texts allow it
+    color_map              not there: NotImplementedError
+
+    Raises ValueError for an array of another rank than 1 or 2.
+    """
+    if len(shape) not in (1, 2):
+        raise ValueError("`visualize_sharding` only works for shapes with 1 and 2 dimensions.")
+    if color_map is not None:
+        raise NotImplementedError("visualize_sharding has colours of its own: color_map must be None")
+    table = _table(tuple(shape), sharding)
+    lines = int(_HEIGHT * scale)
+    ratio = shape[1] / shape[0] if len(shape) == 2 else 1 / shape[0]
+    width = int(int(lines * ratio) * _LETTER / len(table[0]))
+    room = (shutil.get_terminal_size().columns - 1) // len(table[0]) - 1
+    width = min(max(width, min_width) - 2, max_width - 2, room)
+    height = int(lines / len(table)) - 1 if len(shape) == 2 else 1
+    print(_drawn(table, width, max(height, 1), use_color and sys.stdout.isatty()))
+
+
+def _table(shape, sharding):
+    """Rows of the texts of parts, in their order in the array."""
+    parts = {}
+    for device, index in sharding.devices_indices_map(shape).items():
+        place = tuple(s.indices(n)[0] for s, n in zip(index, shape))
+        parts.setdefault(place if len(shape) == 2 else (0, *place), []).append(device)
+    rows, columns = sorted({r for r, _ in parts}), sorted({c for _, c in parts})
+    return [[_text(parts[r, c]) for c in columns] for r in rows]
+
+
+def _text(devices):
+    return f"{devices[0].platform.upper()} {','.join(str(d.id) for d in sorted(devices, key=lambda d: d.id))}"
+
+
+def _drawn(table, width, height, colored):
+    widths = [max(width, *(len(row[i]) for row in table)) for i in range(len(table[0]))]
+    rule = lambda left, middle, right: left + middle.join("─" * w for w in widths) + right
+    order = {text: i for i, text in enumerate(sorted({text for row in table for text in row}))}
+    lines = [rule("┌", "┬", "┐")]
+    for i, row in enumerate(table):
+        if i:
+            lines.append(rule("├", "┼", "┤"))
+        for k in range(height):
+            cells = [_centered(text if k == (height - 1) // 2 else "", w) for text, w in zip(row, widths)]
+            cells = [_colored(cell, order[text]) if colored else cell for cell, text in zip(cells, row)]
+            lines.append("│" + "│".join(cells) + "│")
+    return "\n".join([*lines, rule("└", "┴", "┘")])
+
+
+def _centered(text, width):
+    left = (width - len(text)) // 2
+    return " " * left + text + " " * (width - len(text) - left)
+
+
+def _colored(text, number):
+    return f"\x1b[30;{_COLORS[number % len(_COLORS)]}m{text}\x1b[0m"
+
+
+__all__ = ["inspect_array_sharding", "visualize_array_sharding", "visualize_sharding"]
