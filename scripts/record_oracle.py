@@ -21,7 +21,7 @@ import onax as jax  # noqa: E402
 import oracle  # noqa: E402
 import oracle_requests  # noqa: E402
 
-CALL_TABLES = ("control_cases", "control_combinations", "parallel_cases", "random_cases")
+CALL_TABLES = ("control_cases", "control_combinations", "control_rules", "parallel_cases", "random_cases")
 GOLDEN = TESTS / "golden" / "jaxprs.json"
 
 

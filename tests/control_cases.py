@@ -68,6 +68,9 @@ def _loops(jax):
     jnp, lax = jax.numpy, jax.lax
     k = jnp.asarray(K)
     double = lambda x: lax.while_loop(lambda c: c < 10, lambda c: c * 2, x)
+    bounded = lambda x, n, y: lax.while_loop(
+        lambda c: c[0] < n, lambda c: (c[0] + 1, c[1] * y + 1, c[2] + 2), (0, x, n)
+    )
     return {
         "while": (lambda x: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * 2.0), (0, x)), (X,)),
         "while without a step": (
@@ -89,6 +92,15 @@ def _loops(jax):
         ),
         "vmap of while": (jax.vmap(double), (np.array([1.0, 3.0, 20.0], np.float32),)),
         "vmap of vmap of while": (jax.vmap(jax.vmap(double)), (np.array([[1.0, 3.0, 20.0], [2, 4, 5]], np.float32),)),
+        "jacfwd of vmap of while": (jax.jacfwd(jax.vmap(double)), (np.array([1.0, 3.0, 20.0], np.float32),)),
+        "vmap of a constant of vmap of while": (
+            jax.vmap(jax.vmap(bounded, in_axes=(None, 0, None)), in_axes=(0, None, 0)),
+            (PAIR, np.arange(4, dtype=np.int32), PAIR),
+        ),
+        "jacfwd of vmap of vmap of while": (
+            jax.jacfwd(jax.vmap(jax.vmap(bounded, in_axes=(None, 0, None)), in_axes=(0, None, 0)), argnums=2),
+            (PAIR, np.arange(3, dtype=np.int32), PAIR),
+        ),
         "vmap of while's constant": (
             jax.vmap(lambda s: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * s), (0, 1.0))),
             (X,),
