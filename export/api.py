@@ -34,6 +34,7 @@ DEFAULT_OPSET = 21
 OPSETS = range(18, 27)
 
 
+@source.api_class
 class Exported:
     """An exported function.
 
@@ -352,6 +353,7 @@ def _check_distinct(names):
 # --- export -------------------------------------------------------------------------------------------------------
 
 
+@source.api_boundary
 def export(fun, *, opset=DEFAULT_OPSET, platforms=None, disabled_checks=(), input_names=None, output_names=None):
     """A function that, given arguments or their types (ShapeDtypeStruct), exports `fun` for them.
 
@@ -367,6 +369,7 @@ def export(fun, *, opset=DEFAULT_OPSET, platforms=None, disabled_checks=(), inpu
     if opset not in OPSETS:
         raise ExportError(f"opset {opset} is not supported: choose one from {OPSETS[0]} to {OPSETS[-1]}")
 
+    @source.api_boundary
     def export_for(*args, **kwargs):
         return _export(fun, args, kwargs, opset, input_names, output_names)
 
@@ -383,8 +386,7 @@ def _unjitted(fun):
 
 def _export(fun, args, kwargs, opset, input_names, output_names):
     fun, static_argnums, static_argnames = _unjitted(fun)
-    with source.boundary:
-        jaxpr, out_tree, in_tree = stage(fun, args, kwargs, static_argnums, static_argnames, traced_for="export")
+    jaxpr, out_tree, in_tree = stage(fun, args, kwargs, static_argnums, static_argnames, traced_for="export")
     static = {n % len(args) for n in static_argnums if -len(args) <= n < len(args)}
     args = tuple(x for i, x in enumerate(args) if i not in static)
     kwargs = {name: x for name, x in kwargs.items() if name not in static_argnames}
@@ -455,6 +457,7 @@ def _warn_of_silent_broadcasts(plan, names):
         )
 
 
+@source.api_boundary
 def deserialize(blob, verify=True, *, path=None):
     """The Exported that `serialize` or `save` wrote, from its bytes.  Raises ArtifactError for anything else.
 
@@ -482,6 +485,7 @@ def _label_of(path):
     return ("args" if path.startswith("[0]") else "kwargs") + path[3:]
 
 
+@source.api_boundary
 def load(path, verify=True):
     """The Exported that `save` or `scripts/export.py` wrote to a file.
 
@@ -493,6 +497,7 @@ def load(path, verify=True):
         raise artifact.ArtifactError(f"{path}: {error}") from None
 
 
+@source.api_boundary
 def save(exported, path, *, external_data=None):
     """Writes an Exported to a file in one step; see `Exported.save`."""
     exported.save(path, external_data=external_data)

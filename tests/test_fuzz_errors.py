@@ -13,12 +13,14 @@ import json
 import os
 import re
 import sys
+import traceback
 
 import pytest
 
 import error_calls
 import fuzzing_errors
 import onax
+from onax._ground.source import is_internal
 
 RECORDED = json.loads(gzip.decompress(error_calls.RECORDING.read_bytes()))
 ROOMS = sorted({name.rpartition(".")[0] for name in RECORDED})
@@ -70,6 +72,23 @@ def test_errors_are_those_of_jax(room, monkeypatch):
 @pytest.mark.parametrize("room", ROOMS)
 def test_all_errors_are_those_of_jax(room, monkeypatch):
     check_room(room, monkeypatch, 1)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_tracebacks_show_no_frames_of_onax(room, monkeypatch):
+    monkeypatch.delenv("ONAX_FULL_TRACEBACK", raising=False)
+    load(room)
+    values = error_calls.pool(onax)
+    shown = {}
+    for name in functions_of(room):
+        function = error_calls.resolve(onax, name)
+        refused = [line for line, wanted in RECORDED[name].items() if wanted is not None]
+        for line in refused[len(name) % 3 :: max(1, len(refused) // 3)]:
+            error = error_calls.attempt(onax, function, line, values)
+            if error is not None:
+                files = [entry.filename for entry in traceback.extract_tb(error.__traceback__)]
+                shown |= {f"{name}({line})": file for file in files if is_internal(file)}
+    assert shown == {}
 
 
 @pytest.mark.parametrize("row", fuzzing_errors.REASONS, ids=lambda row: f"{row[0]} {row[1]}")

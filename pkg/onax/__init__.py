@@ -13,6 +13,7 @@ from onax._control.checkpoint import checkpoint, remat
 from onax._control.custom_jvp import custom_jvp
 from onax._control.custom_vjp import custom_vjp
 from onax._control.policies import checkpoint_policies
+from onax._core.public import publish as _publish
 from onax._core.sharding import NamedSharding, PartitionSpec, make_mesh
 from onax._core.trace import ensure_compile_time_eval, typeof
 from onax._ground.config import (
@@ -73,6 +74,9 @@ from onax._transforms.vmap import vmap
 
 P = PartitionSpec
 
+# Their own words name them.
+_publish(globals(), __name__, {}, globals().keys())
+
 __version__ = "0.1.0"
 
 # Rooms that most programs do not need at start: imported when first asked for.
@@ -84,22 +88,22 @@ _LATER = frozenset(
         "custom_batching",
         "custom_derivatives",
         "debug",
+        "distributed",
+        "dlpack",
         "experimental",
         "export",
         "extend",
         "flatten_util",
-        "distributed",
-        "dlpack",
         "image",
         "interpreters",
+        "monitoring",
         "nn",
         "ops",
+        "profiler",
         "random",
         "scipy",
-        "monitoring",
         "sharding",
         "stages",
-        "profiler",
         "test_util",
         "typing",
     }
@@ -129,8 +133,9 @@ def __getattr__(name):
     if name in _LATER:
         return importlib.import_module(f"onax.{name}")
     if name in _LATER_FUNCTIONS:
-        found = globals()[name] = getattr(importlib.import_module(_LATER_FUNCTIONS[name]), name)
-        return found
+        found = {name: getattr(importlib.import_module(_LATER_FUNCTIONS[name]), name)}
+        _publish(found, __name__, {}, (name,))
+        return globals().setdefault(name, found[name])
     raise AttributeError(f"module 'onax' has no attribute {name!r}")
 
 

@@ -2,6 +2,7 @@
 
 from onax._control.checkpoint import checkpoint, print_saved_residuals, remat
 from onax._control.policies import Offloadable, Recompute, Saveable, checkpoint_name, checkpoint_policies
+from onax._core.public import publish as _publish
 
 __all__ = [
     "Offloadable",
@@ -13,3 +14,5 @@ __all__ = [
     "print_saved_residuals",
     "remat",
 ]
+
+_publish(globals(), __name__, {}, globals().keys())

@@ -73,7 +73,7 @@ def test_the_cause_of_an_error_is_kept():
             raise KeyError("mine") from error
 
     with traceback_filtering("remove_frames"), pytest.raises(KeyError) as caught:
-        source.api_boundary(fail)()
+        source.api_boundary(source.in_users_code)(fail)
     whole = caught.value.__cause__
     assert isinstance(whole, source.UnfilteredStackTrace) and isinstance(whole.__cause__, ValueError)
 

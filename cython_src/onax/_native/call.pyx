@@ -372,11 +372,7 @@ cdef class JitFunction:
         return self if instance is None else MethodType(self, instance)
 
     def __call__(self, *args, **kwargs):
-        try:
-            return self.call(args, kwargs)
-        except BaseException as error:
-            self._leaving(error)
-            raise error  # with the traceback it has now, which a bare raise would not take
+        return self.call(args, kwargs)
 
     def split(self, tuple args, dict kwargs):
         """(dynamic positional, dynamic keyword, statics) of a call; statics are (types, names or places, values)."""
@@ -455,9 +451,6 @@ cdef class JitFunction:
 
     def _traced(self, args, kwargs):
         raise NotImplementedError("a subclass says what a call means while something is being transformed")
-
-    def _leaving(self, error):
-        """Called with an error on its way to the caller; may shorten its traceback."""
 
     def clear_cache(self):
         """Forgets every program compiled for this function."""

@@ -87,6 +87,7 @@ class Stage:
         return tree_unflatten(s.out_tree, structs)
 
 
+@source.api_class
 class Traced(Stage):
     """A function staged for certain argument types: its `jaxpr`."""
 
@@ -111,6 +112,7 @@ class Traced(Stage):
         return Lowered(self._signature, plan, planning.lower_plan(plan), options)
 
 
+@source.api_class
 class Lowered(Stage):
     """A function as an ONNX graph."""
 
@@ -153,6 +155,7 @@ class Lowered(Stage):
         return Compiled(self._signature, executable, self._graph, self._options, self._plan)
 
 
+@source.api_class
 class Compiled(Stage):
     """A compiled function for certain argument types; calling it with others raises TypeError."""
 

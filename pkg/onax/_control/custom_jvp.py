@@ -15,6 +15,7 @@ from onax._transforms.flatten import fun_name
 from onax._transforms.jvp import call_custom_jvp
 
 
+@source.api_class
 class custom_jvp(CustomFunction):
     """A function whose derivative is given by hand.
 

@@ -19,6 +19,7 @@ from onax._transforms.batching import batch_flat, batch_jaxpr
 from onax._transforms.flatten import fun_name
 
 
+@source.api_class
 class custom_vjp(CustomFunction):
     """A function whose vjp is given by hand.
 

@@ -4,7 +4,10 @@ checked and changes nothing: it is accepted so that code written for JAX runs.""
 import contextlib
 import functools
 
+from onax._ground import source
 
+
+@source.api_class
 class named_scope(contextlib.ContextDecorator):
     """Context manager and decorator: operations inside belong to a part of the program called `name`.
 

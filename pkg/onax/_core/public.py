@@ -3,92 +3,45 @@
 Where its words do not (they are often JAX's, which tests of libraries look for), a note below them does.
 
 JAX compiles many of these functions, with options such as `axis` as static arguments, whose hashes it needs before it
-looks at anything else.  Those functions ask for the hashes here too.  Other calls pay for one `try` alone.
+looks at anything else.  Those functions ask for the hashes here too.
 """
 
 import re
-import sys
 from functools import update_wrapper
 
 import numpy as np
 
-from onax._ground.source import is_internal, leave
+from onax._ground.source import is_internal
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
+from onax._native.boundary import PublicFunction, set_names
+from onax._native.tree import tree_flatten
 
 _PLAIN = (TypeError, ValueError, IndexError, OverflowError)
 
 
-def publish(namespace, module, static, unwrapped=()):
-    """Replaces the functions of a room's namespace by such as name themselves in errors.
+def publish(namespace, module, static, unnamed=()):
+    """Replaces the functions of a room's namespace by such as name themselves in errors, and leave no frames of onax.
 
-    `static`: function -> names of the parameters that are static in JAX, as a string.  `unwrapped` are functions whose
-    calls are so short that even the `try` shows; their own checks name them.
+    `static`: function -> names of the parameters that are static in JAX, as a string.  `unnamed` are functions whose
+    own checks name them.
     """
     for name, function in list(namespace.items()):
-        own = type(function) is _function and function.__module__.startswith("onax.")
-        if own and not name.startswith("_") and name not in unwrapped:
-            namespace[name] = _public(function, name, module, tuple(static.get(name, "").split()))
+        own = type(function) in _FUNCTIONS and function.__module__.startswith("onax.")
+        if own and not name.startswith("_"):
+            label = None if name in unnamed else f"{module}.{name}"
+            namespace[name] = _public(function, name, module, label, tuple(static.get(name, "").split()))
 
 
-_function = type(publish)
+_FUNCTIONS = frozenset({type(publish), type(tree_flatten)})  # of Python, and compiled ones
 
 
-def _public(function, name, module, static):
-    make = _calling_static if static else _calling
-    call = make(function, f"{module}.{name}", static)
-    update_wrapper(call, function)
+def _public(function, name, module, label, static):
+    call = update_wrapper(
+        PublicFunction(function, label, _positions(function, static) if static else (), static), function
+    )
     call.__name__ = call.__qualname__ = name
     call.__module__ = module
-    return call
-
-
-def _calling(function, label, _):
-    """The function, whose errors name it."""
-
-    def call(*args, **kwargs):
-        try:
-            return function(*args, **kwargs)
-        except _PLAIN as error:
-            name_error(error, label, args)
-            leave(error)
-            raise
-        except (FloatingPointError, NotImplementedError, RuntimeError) as error:
-            leave(error)
-            raise
-
-    return call
-
-
-def _calling_static(function, label, static):
-    """The same, which first asks its static arguments for their hashes: in one function, as each call shows."""
-    positions = _positions(function, static)
-    first, static = positions[0] if positions else sys.maxsize, frozenset(static)
-
-    def call(*args, **kwargs):
-        value = None
-        try:
-            if len(args) > first:
-                for i in positions:
-                    if i < len(args):
-                        value = args[i]
-                        hash(value)
-            for name in kwargs:
-                if name in static:
-                    value = kwargs[name]
-                    hash(value)
-        except TypeError as error:
-            raise _unhashable(value, error) from None
-        try:
-            return function(*args, **kwargs)
-        except _PLAIN as error:
-            name_error(error, label, args)
-            leave(error)
-            raise
-        except (FloatingPointError, NotImplementedError, RuntimeError) as error:
-            leave(error)
-            raise
-
     return call
 
 
@@ -104,7 +57,7 @@ def name_error(error, label, args=()):
 
     Not where the error's own words have them.
     """
-    if not _is_ours(error):
+    if not isinstance(error, _PLAIN) or not _is_ours(error):
         return
     text = "\n".join([str(error), *getattr(error, "__notes__", ())])
     avals = _types(args)
@@ -132,7 +85,8 @@ def _types(args):
 
 def _is_ours(error):
     """Whether it was raised in onax or in NumPy for it, and not in a function that the user handed in."""
-    entry, inside = error.__traceback__, False
+    entry = error.__traceback__
+    inside = entry is None  # the call itself failed
     while entry is not None:
         inside = is_internal(entry.tb_frame.f_code.co_filename) or (inside and entry.tb_next is None)
         entry = entry.tb_next
@@ -145,3 +99,6 @@ def _positions(function, static):
         function = function.__wrapped__
     code = function.__code__
     return tuple(i for i, name in enumerate(code.co_varnames[: code.co_argcount]) if name in static)
+
+
+set_names(name_error, _unhashable)

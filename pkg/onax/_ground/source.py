@@ -9,10 +9,11 @@ says which equation is at work, and what is recorded then keeps that equation's 
 import os
 import sys
 from collections.abc import Callable
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import TypeVar
 
 from onax._ground import config
+from onax._native import boundary as _border
 from onax._native import frames
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -231,57 +232,40 @@ def _unfiltered(error, traceback):
     return whole.with_traceback(traceback)
 
 
-class _Boundary:
-    """`with` block between a user's code and onax; stateless, so one instance serves all."""
-
-    __slots__ = ()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, traceback):
-        if error is None:
-            return
-        mode = filtering_mode()
-        if mode == "off":
-            return
-        if mode == "tracebackhide":
-            _hide_frames(traceback)
-            return
-        filtered, dropped = filter_traceback(traceback)
-        if not dropped:
-            return
-        if mode == "remove_frames":
-            if not isinstance(error.__cause__, UnfilteredStackTrace):
-                error.__cause__ = _unfiltered(error, traceback)
-        elif _NOTE not in getattr(error, "__notes__", ()):
-            error.add_note(_NOTE)
-        error.__traceback__ = filtered
+def _leave(error):
+    """Shortens, hides or leaves the traceback of an error that a user's frame will get, as the mode says."""
+    mode, traceback = filtering_mode(), error.__traceback__
+    if mode == "off":
+        return
+    if mode == "tracebackhide":
+        _hide_frames(traceback)
+        return
+    filtered, dropped = filter_traceback(traceback)
+    if not dropped:
+        return
+    if mode == "remove_frames":
+        if not isinstance(error.__cause__, UnfilteredStackTrace):
+            error.__cause__ = _unfiltered(error, traceback)
+    elif _NOTE not in getattr(error, "__notes__", ()):
+        error.add_note(_NOTE)
+    error.__traceback__ = filtered
 
 
-boundary = _Boundary()
-
-
-def leave(error):
-    """Shortens the traceback of an error on its way out of a public function, if a user's frame called that."""
-    if not is_internal(sys._getframe(2).f_code.co_filename):
-        boundary.__exit__(type(error), error, error.__traceback__)
-
-
+_border.set_leave(_leave)
 _Function = TypeVar("_Function", bound=Callable)
 
 
 def api_boundary(function: _Function) -> _Function:
-    """Wraps a public function so that errors that leave it show no frames of onax."""
+    """A public function, such that errors that leave it show no frames of onax."""
+    return _border.guarded(function)  # type: ignore[return-value]
 
-    def call(*args, **kwargs):
-        try:  # costs nothing; a `with` block would
-            return function(*args, **kwargs)
-        except BaseException as error:
-            boundary.__exit__(type(error), error, error.__traceback__)
-            raise
 
-    call.__name__, call.__qualname__ = function.__name__, function.__qualname__
-    call.__doc__, call.__module__ = function.__doc__, function.__module__
-    call.__wrapped__ = function  # type: ignore[attr-defined]
-    return call  # type: ignore[return-value]
+def api_class(cls):
+    """A public class: the same for its methods."""
+    for name, method in list(vars(cls).items()):
+        if type(method) is FunctionType and (name[0] != "_" or name in _CALLS):
+            setattr(cls, name, api_boundary(method))
+    return cls
+
+
+_CALLS = frozenset("__call__ __getitem__ __init__".split())

@@ -168,6 +168,7 @@ def _check_linearized_tangent(primal, tangent):
 # ---- reverse mode ----
 
 
+@source.api_class
 class VJP:
     """The function from cotangents of the results to cotangents of the arguments.
 

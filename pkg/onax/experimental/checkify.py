@@ -26,6 +26,7 @@ from onax._control.scan import scan_p
 from onax._control.while_loop import while_p
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.public import publish as _publish
 from onax._core.trace import Tracer, as_array, trace_state_clean, typeof
 from onax._ground import dtypes, source
 from onax._native.array import Array
@@ -671,6 +672,7 @@ def checkify(f, errors=user_checks):
     enabled = frozenset(errors)
 
     @functools.wraps(f, updated=())
+    @source.api_boundary
     def checked_fun(*args, **kwargs):
         leaves, tree = tree_flatten((args, kwargs))
         values, avals = arrays_and_avals(leaves)
@@ -681,3 +683,6 @@ def checkify(f, errors=user_checks):
         return Error(state.slots, state.sites), tree_unflatten(flat.out_tree, outs)
 
     return checked_fun
+
+
+_publish(globals(), __name__, {}, globals().keys())

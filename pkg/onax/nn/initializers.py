@@ -8,7 +8,9 @@ import numpy as np
 
 from onax import numpy as jnp
 from onax import random
+from onax._core.public import publish as _publish
 from onax._ground import dtypes
+from onax._ground.source import api_boundary
 from onax._native.array import Array
 from onax.numpy._promotion import array_of
 
@@ -40,6 +42,7 @@ def ones(key, shape, dtype=None, out_sharding=None):
 def constant(value, dtype=None):
     """An initializer that repeats a value."""
 
+    @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
         return jnp.full(shape, value, dtype=_dtype_of(dtype, None))
 
@@ -49,6 +52,7 @@ def constant(value, dtype=None):
 def uniform(scale=1e-2, dtype=None):
     """An initializer of numbers uniform in [0, scale)."""
 
+    @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
         dtype = _dtype_of(dtype, None)
         return random.uniform(key, shape, dtype) * jnp.array(scale, dtype)
@@ -59,6 +63,7 @@ def uniform(scale=1e-2, dtype=None):
 def normal(stddev=1e-2, dtype=None):
     """An initializer of normal numbers with a standard deviation."""
 
+    @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
         dtype = _dtype_of(dtype, None)
         return random.normal(key, shape, dtype) * jnp.array(stddev, dtype)
@@ -69,6 +74,7 @@ def normal(stddev=1e-2, dtype=None):
 def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0):
     """An initializer of normal numbers between lower and upper standard deviations."""
 
+    @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
         dtype = _dtype_of(dtype, None)
         return random.truncated_normal(key, lower, upper, shape, dtype) * jnp.array(stddev, dtype)
@@ -111,6 +117,7 @@ def variance_scaling(scale, mode, distribution, in_axis=-2, out_axis=-1, batch_a
     Raises ValueError for other words, or a shape of fewer than two axes.
     """
 
+    @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
         dtype = _dtype_of(dtype, None)
         shape = tuple(shape)
@@ -191,6 +198,7 @@ def orthogonal(scale=1.0, column_axis=-1, dtype=None):
     column_axis is one axis of the matrix, all others together the other.  Raises ValueError for fewer than two axes.
     """
 
+    @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
         dtype = _dtype_of(dtype, None)
         if len(shape) < 2:
@@ -209,6 +217,7 @@ def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
     Raises ValueError for other than 3 to 5 axes, or fewer outputs than inputs.
     """
 
+    @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
         dtype = _dtype_of(dtype, None)
         if len(shape) not in (3, 4, 5):
@@ -220,3 +229,6 @@ def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
         return jnp.zeros(shape, dtype=dtype).at[middle].set(matrix)
 
     return init
+
+
+_publish(globals(), __name__, {}, globals().keys())

@@ -12,6 +12,7 @@ import numpy as np
 from onax import lax
 from onax._core.trace import Tracer
 from onax._ground import config, dtypes
+from onax._ground.source import api_boundary
 from onax._native.array import Array, install_method, set_fast_binary, set_operators
 from onax._native.dispatch import set_same_rank_options
 from onax.numpy import (
@@ -256,9 +257,9 @@ PROPERTIES = {
 def _install():
     found = {name: getattr(room, name) for room in reversed(ROOMS) for name in SAME if hasattr(room, name)}
     for name, function in {**found, **METHODS}.items():
-        install_method(Array, name, function)
+        install_method(Array, name, api_boundary(function))
     for name, function in PROPERTIES.items():
-        install_method(Array, name, property(function))
+        install_method(Array, name, property(api_boundary(function)))
     for name, (primitive, kinds) in FAST.items():
         set_fast_binary(name, primitive, kinds)
     rank_promotion = config.row("jax_numpy_rank_promotion")

@@ -28,6 +28,7 @@ from onax.numpy._promotion import as_operand, check_arraylike, promote_dtypes
 from onax.numpy._ufuncs import divide
 
 
+@source.api_class
 class _IndexUpdateHelper:
     """`x.at`: index it to say where."""
 
@@ -43,6 +44,7 @@ class _IndexUpdateHelper:
         return f"_IndexUpdateHelper({self.array!r})"
 
 
+@source.api_class
 class _IndexUpdateRef:
     """`x.at[index]`: x with that part replaced or combined with values, or that part itself.
 

@@ -4,6 +4,7 @@ import operator
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._ground.source import api_class
 from onax.numpy import _arithmetic, _cumulative, _reductions, _ufuncs
 from onax.numpy._creation import array
 from onax.numpy._mapping import vectorize
@@ -11,6 +12,7 @@ from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_arg
 from onax.numpy._shaping import expand_dims
 
 
+@api_class
 class ufunc:
     """An elementwise function of `nin` arrays.  `jnp.frompyfunc` makes one from a function of scalars.
 

@@ -108,5 +108,5 @@ __all__ = [
     "wrap_key_data",
 ]
 
-# The shortest calls, which name themselves in errors, are left as they are.
+# Those whose own checks name them in errors.
 _publish(globals(), __name__, {}, frozenset("bits fold_in key_data normal split uniform".split()))
