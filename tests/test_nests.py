@@ -24,6 +24,7 @@ from test_oracle import decoded
 RECORDED = nests.read()
 CHUNK = 50
 EXPORTED_EVERY = 5
+ASKED_AT_MOST = 500  # programs of one process of real JAX, which keeps a megabyte of each
 MANY = int(os.environ.get("ONAX_NESTS", "20000"))
 PROGRESS = Path(__file__).parents[1] / "build" / "nests-progress.json"
 # Long programs with derivatives of derivatives: rounding grows, in float32 to a few thousandths.
@@ -110,8 +111,17 @@ def live():
     python = oracle.python()
     if python is None:
         pytest.skip("real JAX is not there: nests were compared with recorded answers only")
-    asked = oracle.Oracle(python)
-    yield lambda program: ask(asked, program)
+    asked, count = oracle.Oracle(python), 0
+
+    def answer(program):
+        nonlocal asked, count
+        count += 1
+        if count % ASKED_AT_MOST == 0:
+            asked.close()
+            asked = oracle.Oracle(python)
+        return ask(asked, program)
+
+    yield answer
     asked.close()
 
 
