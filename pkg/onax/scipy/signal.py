@@ -30,12 +30,12 @@ def _fits(in1, in2, mode):
     return inside
 
 
-def _part(full, shape1, shape2, axes, mode):
-    """What a mode keeps of the full result."""
+def _part(full, shape1, shape2, axes, mode, later=0):
+    """What a mode keeps of the full result; `later=1` keeps the later of two middles."""
     for a in axes:
         m, n = shape1[a], shape2[a]
         size = {"full": m + n - 1, "same": m, "valid": max(m, n) - min(m, n) + 1}[mode]
-        start = (m + n - 1 - size) // 2
+        start = (m + n - 1 - size + later) // 2
         full = lax.slice_in_dim(full, start, start + size, axis=a)
     return full
 
@@ -104,9 +104,15 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=No
 
 
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=None):
-    """`correlate` of matrices.  Raises NotImplementedError for other than zeros beyond the edges."""
+    """`correlate` of matrices.  Raises NotImplementedError for other than zeros beyond the edges.
+
+    Of two middles mode "same" keeps the later one, where `correlate` keeps the earlier one: so do JAX and SciPy.
+    """
     _two("correlate2d", in1, in2, boundary, fillvalue)
-    return correlate(in1, in2, mode=mode, method="direct", precision=precision)
+    in1, in2 = _operands("correlate2d", in1, in2, mode)
+    _fits(in1, in2, mode)
+    full = _directly(in1, jnp.flip(jnp.conj(in2)), precision)
+    return _part(full, in1.shape, in2.shape, range(2), mode, later=int(mode == "same"))
 
 
 _publish(globals(), __name__, {}, frozenset(globals()) - frozenset(__all__))

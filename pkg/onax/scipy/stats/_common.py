@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from onax import lax
 from onax import numpy as jnp
 from onax._ground import dtypes
 from onax.numpy._promotion import promote_args_inexact
@@ -12,9 +13,18 @@ from onax.numpy._promotion import promote_args_inexact
 _COMPLEX = re.compile("(cauchy|logistic)[.].*|(expon|pareto|uniform)[.]ppf|norm[.]logpdf")
 
 
+# Where arguments that are all weakly typed give a weakly typed result, as no constant of JAX's formulas has a dtype.
+_WEAK = re.compile(
+    "(uniform|expon)[.](?!cdf).*|expon[.]cdf|(gumbel_l|gumbel_r)[.](?!sf).*|gumbel_l[.]sf|binom[.].*|"
+    "poisson[.]log.*|pareto[.]logcdf|gamma[.](log)?sf|logistic[.](cdf|sf)"
+)
+
+
 def promoted(name, *args):
     """The arguments as floats of one dtype.  Raises TypeError for complex numbers where nothing is known of them."""
     args = promote_args_inexact(name, *args)
+    if args[0].weak_type and not _WEAK.fullmatch(name):
+        args = [lax.convert_element_type(x, x.dtype) for x in args]
     if dtypes.is_complex(args[0].dtype) and not _COMPLEX.fullmatch(name):
         raise TypeError(f"{name} takes real numbers, got dtype {args[0].dtype}")
     return args
@@ -23,3 +33,8 @@ def promoted(name, *args):
 def inside(condition, value, outside=-np.inf):
     """value where the condition holds, elsewhere a number."""
     return jnp.where(condition, value, outside)
+
+
+def beyond(condition, value, outside=-np.inf):
+    """value, elsewhere than where the condition holds: comparisons are false for NaN, whose value is NaN."""
+    return jnp.where(condition, outside, value)

@@ -1,8 +1,9 @@
 """A trial with probability p of 1."""
 
+from onax import lax
 from onax import numpy as jnp
 from onax.scipy import special
-from onax.scipy.stats._common import inside, promoted
+from onax.scipy.stats._common import beyond, promoted
 
 
 def logpmf(k, p, loc=0):
@@ -10,7 +11,7 @@ def logpmf(k, p, loc=0):
     k, p, loc = promoted("bernoulli.logpmf", k, p, loc)
     x = k - loc
     value = special.xlogy(x, p) + special.xlog1py(1 - x, -p)
-    return inside((x == 0) | (x == 1), value)
+    return beyond((x < 0) | (x > 1), value)
 
 
 def pmf(k, p, loc=0):
@@ -29,4 +30,5 @@ def ppf(q, p):
     """The inverse of `cdf`."""
     q, p = promoted("bernoulli.ppf", q, p)
     bad = jnp.isnan(q) | jnp.isnan(p) | (p < 0) | (p > 1) | (q < 0) | (q > 1)
-    return jnp.where(bad, jnp.nan, jnp.where(q == 0, -1, jnp.where(q <= 1 - p, 0, 1)))
+    zero = lax.full_like(q, 0)
+    return jnp.where(bad, zero + jnp.nan, jnp.where(q <= 1 - p, zero, zero + 1))

@@ -2,7 +2,7 @@
 
 from onax import numpy as jnp
 from onax.scipy import special
-from onax.scipy.stats._common import inside, promoted
+from onax.scipy.stats._common import beyond, promoted
 
 
 def logpdf(x, a, b, loc=0, scale=1):
@@ -10,7 +10,7 @@ def logpdf(x, a, b, loc=0, scale=1):
     x, a, b, loc, scale = promoted("beta.logpdf", x, a, b, loc, scale)
     z = (x - loc) / scale
     value = special.xlogy(a - 1, z) + special.xlog1py(b - 1, -z) - special.betaln(a, b) - jnp.log(scale)
-    return inside((z >= 0) & (z <= 1), value)
+    return beyond((z < 0) | (z > 1), value)
 
 
 def pdf(x, a, b, loc=0, scale=1):

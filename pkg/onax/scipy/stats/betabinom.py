@@ -2,17 +2,16 @@
 
 from onax import numpy as jnp
 from onax.scipy import special
-from onax.scipy.stats._common import inside, promoted
+from onax.scipy.stats._common import beyond, promoted
 
 
 def logpmf(k, n, a, b, loc=0):
     """The logarithm of the probability of k."""
     k, n, a, b, loc = promoted("betabinom.logpmf", k, n, a, b, loc)
-    x = k - loc
+    x = jnp.floor(k) - loc
     choices = -jnp.log(n + 1) - special.betaln(n - x + 1, x + 1)
     value = choices + special.betaln(x + a, n - x + b) - special.betaln(a, b)
-    right = (x >= 0) & (x <= n) & (n >= 0) & (a > 0) & (b > 0)
-    return jnp.where((n < 0) | (a <= 0) | (b <= 0), jnp.nan, inside(right, value))
+    return jnp.where((n < 0) | (a <= 0) | (b <= 0), jnp.nan, beyond((x < 0) | (x > n), value))
 
 
 def pmf(k, n, a, b, loc=0):

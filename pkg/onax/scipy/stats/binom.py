@@ -11,7 +11,7 @@ def logpmf(k, n, p, loc=0):
     x = k - loc
     choices = special.gammaln(n + 1) - special.gammaln(x + 1) - special.gammaln(n - x + 1)
     value = choices + special.xlogy(x, p) + special.xlog1py(n - x, -p)
-    return inside((x >= 0) & (x <= n) & (jnp.round(k) == k), value)
+    return inside((x >= 0) & (x < n + 1), value)
 
 
 def pmf(k, n, p, loc=0):

@@ -1,11 +1,11 @@
 """The chi-squared distribution with df degrees of freedom."""
 
-import numpy as np
+import math
 
 from onax import numpy as jnp
 from onax.scipy import special
 from onax.scipy.stats import gamma
-from onax.scipy.stats._common import inside, promoted
+from onax.scipy.stats._common import beyond, promoted
 
 
 def logpdf(x, df, loc=0, scale=1):
@@ -13,8 +13,8 @@ def logpdf(x, df, loc=0, scale=1):
     x, df, loc, scale = promoted("chi2.logpdf", x, df, loc, scale)
     z = (x - loc) / scale
     half = df / 2
-    value = special.xlogy(half - 1, z) - z / 2 - special.gammaln(half) - half * np.log(2) - jnp.log(scale)
-    return inside(x >= loc, value)
+    value = special.xlogy(half - 1, z) - z / 2 - special.gammaln(half) - half * math.log(2) - jnp.log(scale)
+    return beyond(x < loc, value)
 
 
 def pdf(x, df, loc=0, scale=1):

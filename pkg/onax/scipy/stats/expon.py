@@ -1,13 +1,13 @@
 """The exponential distribution."""
 
 from onax import numpy as jnp
-from onax.scipy.stats._common import inside, promoted
+from onax.scipy.stats._common import beyond, inside, promoted
 
 
 def logpdf(x, loc=0, scale=1):
     """The logarithm of the density."""
     x, loc, scale = promoted("expon.logpdf", x, loc, scale)
-    return inside(x >= loc, -(x - loc) / scale - jnp.log(scale))
+    return beyond(x < loc, -(x - loc) / scale - jnp.log(scale))
 
 
 def pdf(x, loc=0, scale=1):
@@ -18,7 +18,7 @@ def pdf(x, loc=0, scale=1):
 def cdf(x, loc=0, scale=1):
     """The probability of at most x."""
     x, loc, scale = promoted("expon.cdf", x, loc, scale)
-    return inside(x >= loc, -jnp.expm1(-(x - loc) / scale), 0)
+    return beyond(x < loc, -jnp.expm1(-(x - loc) / scale), 0)
 
 
 def logcdf(x, loc=0, scale=1):
@@ -31,13 +31,13 @@ def logcdf(x, loc=0, scale=1):
 def sf(x, loc=0, scale=1):
     """The probability of more than x."""
     x, loc, scale = promoted("expon.sf", x, loc, scale)
-    return inside(x >= loc, jnp.exp(-(x - loc) / scale), 1)
+    return beyond(x < loc, jnp.exp(-(x - loc) / scale), 1)
 
 
 def logsf(x, loc=0, scale=1):
     """The logarithm of `sf`."""
     x, loc, scale = promoted("expon.logsf", x, loc, scale)
-    return inside(x >= loc, -(x - loc) / scale, 0)
+    return beyond(x < loc, -(x - loc) / scale, 0)
 
 
 def ppf(q, loc=0, scale=1):

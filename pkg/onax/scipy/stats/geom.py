@@ -2,14 +2,14 @@
 
 from onax import numpy as jnp
 from onax.scipy import special
-from onax.scipy.stats._common import inside, promoted
+from onax.scipy.stats._common import beyond, promoted
 
 
 def logpmf(k, p, loc=0):
     """The logarithm of the probability of k."""
     k, p, loc = promoted("geom.logpmf", k, p, loc)
     x = k - loc
-    return inside(x > 0, special.xlog1py(x - 1, -p) + jnp.log(p))
+    return beyond(x <= 0, special.xlog1py(x - 1, -p) + jnp.log(p))
 
 
 def pmf(k, p, loc=0):

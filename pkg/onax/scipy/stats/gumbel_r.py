@@ -1,7 +1,7 @@
 """Gumbel's distribution of the largest of many."""
 
 from onax import numpy as jnp
-from onax.scipy.stats._common import promoted
+from onax.scipy.stats._common import inside, promoted
 
 
 def logpdf(x, loc=0, scale=1):
@@ -47,4 +47,4 @@ def logsf(x, loc=0, scale=1):
 def ppf(q, loc=0, scale=1):
     """The inverse of `cdf`."""
     q, loc, scale = promoted("gumbel_r.ppf", q, loc, scale)
-    return loc - scale * jnp.log(-jnp.log(q))
+    return inside((q > 0) & (q < 1), loc - scale * jnp.log(-jnp.log(q)), jnp.nan)

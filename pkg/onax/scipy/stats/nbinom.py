@@ -2,7 +2,7 @@
 
 from onax import numpy as jnp
 from onax.scipy import special
-from onax.scipy.stats._common import inside, promoted
+from onax.scipy.stats._common import beyond, promoted
 
 
 def logpmf(k, n, p, loc=0):
@@ -10,7 +10,7 @@ def logpmf(k, n, p, loc=0):
     k, n, p, loc = promoted("nbinom.logpmf", k, n, p, loc)
     x = k - loc
     choices = special.gammaln(x + n) - special.gammaln(x + 1) - special.gammaln(n)
-    return inside(x >= 0, choices + n * jnp.log(p) + special.xlog1py(x, -p))
+    return beyond(x < 0, choices + n * jnp.log(p) + special.xlog1py(x, -p))
 
 
 def pmf(k, n, p, loc=0):

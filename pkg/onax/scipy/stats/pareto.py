@@ -1,14 +1,14 @@
 """Pareto's distribution with exponent b."""
 
 from onax import numpy as jnp
-from onax.scipy.stats._common import inside, promoted
+from onax.scipy.stats._common import beyond, inside, promoted
 
 
 def logpdf(x, b, loc=0, scale=1):
     """The logarithm of the density."""
     x, b, loc, scale = promoted("pareto.logpdf", x, b, loc, scale)
     z = (x - loc) / scale
-    return inside(z >= 1, jnp.log(b) - jnp.log(scale) - (b + 1) * jnp.log(z))
+    return beyond(z < 1, jnp.log(b) - jnp.log(scale) - (b + 1) * jnp.log(z))
 
 
 def pdf(x, b, loc=0, scale=1):

@@ -1,13 +1,13 @@
 """The uniform distribution on [loc, loc + scale]."""
 
 from onax import numpy as jnp
-from onax.scipy.stats._common import inside, promoted
+from onax.scipy.stats._common import beyond, inside, promoted
 
 
 def logpdf(x, loc=0, scale=1):
     """The logarithm of the density."""
     x, loc, scale = promoted("uniform.logpdf", x, loc, scale)
-    return inside((x >= loc) & (x <= loc + scale), -jnp.log(scale))
+    return beyond((x < loc) | (x > loc + scale), -jnp.log(scale))
 
 
 def pdf(x, loc=0, scale=1):
