@@ -5,6 +5,7 @@ could part: branches and loops whose condition differs between devices that meet
 one.
 """
 
+import random
 import threading
 
 import numpy as np
@@ -280,6 +281,96 @@ def test_agrees_with_the_one_program(name, way, monkeypatch):
     with eight_devices(separate=True):
         same(leaves_of(through(APART[name][0]), APART[name][1]), want)
     assert regions
+
+
+# ---- random nests
+
+
+def _leaves(axes, size):
+    """Operations on vectors of three numbers along some axes, over which there are `size` devices."""
+    ring = [(i, (i + 1) % size) for i in range(size)]
+    return [
+        lambda v: jnp.sin(v) * v,
+        jnp.cumsum,
+        lambda v: lax.psum(v, axes) / size,
+        lambda v: lax.psum(jnp.arange(3.0) / 7, axes) * v / size,
+        lambda v: v - lax.pmean(jnp.tanh(v), axes),
+        lambda v: lax.pmax(lax.stop_gradient(v), axes) - v,
+        lambda v: lax.ppermute(v, axes, ring),
+        lambda v: lax.ppermute(v, axes, ring[:1]),
+        lambda v: v * 0.5 + lax.axis_index(axes) * 0.1,
+        lambda v: lax.all_gather(v, axes, tiled=True)[-3:],
+        lambda v: lax.psum_scatter(jnp.tile(v, size), axes, tiled=True) * 0.3,
+        lambda v: lax.all_to_all(jnp.stack([v] * size), axes, 0, 0).sum(0) / size,
+    ]
+
+
+def _conditions(axes):
+    return [
+        lambda v: v[0] > 0,
+        lambda v: lax.pmax(lax.stop_gradient(v)[0], axes) > 0.3,
+        lambda v: lax.axis_index(axes) % 2 == 0,
+    ]
+
+
+def _nest(rng, depth, varying, loops):
+    """A random function of a vector; `varying` makes results of one type where types say what varies."""
+
+    def operation():
+        axes = rng.choice(["x", "y", ("x", "y"), ("y", "x")])
+        kind = rng.choice(["leaf", "cond", "scan", "while", "fori", "checkpoint"]) if depth else "leaf"
+        if kind == "leaf" or (kind == "while" and not loops):
+            return rng.choice(_leaves(axes, {"x": 4, "y": 2}.get(axes, 8)))
+        f, g = (_nest(rng, depth - 1, varying, loops) for _ in range(2))
+        holds = rng.choice(_conditions(axes))
+        return {
+            "cond": lambda v: lax.cond(holds(v), f, g, v),
+            "scan": lambda v: lax.scan(lambda c, i: (f(c) * 0.5 + i, c.sum()), v, jnp.arange(2.0))[0],
+            "while": lambda v: lax.while_loop(
+                lambda c: (c[0] < 3) & holds(c[1]), lambda c: (c[0] + 1, f(c[1])), (varying(0), v)
+            )[1],
+            "fori": lambda v: lax.fori_loop(0, 2, lambda i, c: f(c) + i, v),
+            "checkpoint": jax.checkpoint(f),
+        }[kind]
+
+    operations = [operation() for _ in range(rng.randint(1, 3))]
+
+    def run(v):
+        for each in operations:
+            v = varying(each(v))
+        return v
+
+    return run
+
+
+def _to_varying(v):
+    return v + lax.axis_index(("x", "y")) * 0
+
+
+def nest(seed):
+    """A random program over eight devices."""
+    rng = random.Random(seed)
+    checked, inside, outside = rng.random() < 0.4, rng.choice(["", "grad", "jvp"]), rng.choice(["", "grad", "jit"])
+    f = _nest(rng, 2, _to_varying if checked else lambda v: v, loops="grad" not in (inside, outside))
+    body = {
+        "": f,
+        "grad": jax.grad(lambda v: jnp.sum(f(v) * jnp.arange(3.0))),
+        "jvp": lambda v: jax.jvp(f, (v,), (v,))[1],
+    }[inside]
+    spread = mapped(lambda x: body(x[0])[None], P(("x", "y")), P(("x", "y")), check_vma=checked)
+    return {"": spread, "jit": jax.jit(spread), "grad": jax.grad(lambda x: jnp.sum(spread(x) ** 2))}[outside]
+
+
+SEEDS = [*range(15), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(15, 400))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_nests(seed):
+    x, found = np.linspace(-1, 1, 24, dtype=np.float32).reshape(8, 3), []
+    for separate in (False, True):
+        with eight_devices(separate):
+            found.append(np.asarray(nest(seed)(x)))
+    assert np.allclose(*found, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
 # ---- together: going round between programs

@@ -1,23 +1,33 @@
-"""The provider option of sessions: CUDA where it is there, the runtime's words where it is not."""
+"""Where sessions run: the provider option, and devices; CUDA where it is there, the runtime's words where it is not."""
+
+import re
 
 import numpy as np
 import pytest
 
 import onax as jax
 import onax.numpy as jnp
+from onax import lax
+from onax._ground import devices, lazy
+from onax.sharding import AxisType, Mesh, NamedSharding
+from onax.sharding import PartitionSpec as P
 
 HAS_GPU = jax.default_backend() == "gpu" or any(d.platform == "gpu" for d in jax.devices())
+X = np.arange(12, dtype=np.float32).reshape(4, 3) / 4
+no_gpu = pytest.mark.skipif(HAS_GPU, reason="there is a CUDA device")
+WAY_OUT = "If CUDA cannot be used here: it needs onnxruntime-gpu, the CUDA and cuDNN libraries"
 
 
 def run(**options):
     return jax.jit(lambda x: jnp.tanh(x) + 1, compiler_options=options)(jnp.arange(3.0))
 
 
-@pytest.mark.skipif(HAS_GPU, reason="there is a CUDA device")
-@pytest.mark.parametrize("given", [{}, {"device_id": 0}])
-def test_a_provider_that_cannot_be_loaded_is_an_error(given):
-    with pytest.raises(jax.errors.BackendError, match="ONNX Runtime refused"):
+@no_gpu
+@pytest.mark.parametrize("given, name", [({}, "cuda:0"), ({"device_id": 3}, "cuda:3")])
+def test_a_provider_that_cannot_be_loaded_is_an_error(given, name):
+    with pytest.raises(jax.errors.BackendError, match=f"ONNX Runtime refused <lambda> on {name}: ") as raised:
         run(provider="cuda", provider_options=given)
+    assert WAY_OUT in str(raised.value)
     np.testing.assert_allclose(np.asarray(run(provider="cpu")), np.tanh(np.arange(3)) + 1, rtol=1e-6)
 
 
@@ -28,6 +38,138 @@ def test_unknown_providers_and_options_are_errors():
         run(speed=1)
 
 
+@no_gpu
+def test_other_providers_get_no_nodes_of_ours():
+    """They run on the CPU: a program that needs one is refused before the provider is asked for."""
+    f = lambda x: jax.pure_callback(np.sin, x, x)
+    assert jax.jit(f)(jnp.arange(3.0)).shape == (3,)
+    with pytest.raises(jax.errors.LoweringError, match="it calls Python"):
+        jax.jit(f, compiler_options={"provider": "cuda"})(jnp.arange(3.0))
+
+
+# ---- devices that say they are CUDA's
+
+
+@pytest.fixture
+def four(monkeypatch):
+    """Four CUDA devices that are none."""
+    found = [devices.Device("gpu", i, "made up") for i in range(4)]
+    monkeypatch.setattr(devices, "_backends", {**devices.backends(), "gpu": devices.Backend("gpu", found)})
+    return found
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """What sessions are opened with, as (provider, its options); they are opened on the CPU."""
+    asked, session = [], lazy.ort.Session
+
+    def open_session(model, inputs, outputs, *, options, **rest):
+        asked.append((options.get("provider", "cpu"), options.get("provider_options")))
+        assert not (options["operators"] and asked[-1][0] == "cuda")
+        options = {k: v for k, v in options.items() if not k.startswith("provider")}
+        return session(model, inputs, outputs, options=options, **rest)
+
+    monkeypatch.setattr(lazy.ort, "Session", open_session)
+    return asked
+
+
+def on(number):
+    return "cuda", {"device_id": number}
+
+
+def test_a_program_runs_where_its_arguments_are(four, opened):
+    f = jax.jit(lambda x: jnp.tanh(x) @ x.T)
+    first = f(jax.device_put(X, four[2]))
+    assert opened == [on(2)] and first.devices() == {four[2]} and first.committed
+    f(jax.device_put(X + 1, four[2]))
+    assert opened == [on(2)]
+    second = f(jax.device_put(X, four[0]))
+    assert opened == [on(2), on(0)] and second.devices() == {four[0]}
+    assert f(X).devices() == {jax.devices("cpu")[0]} and opened[2:] in ([], [("cpu", None)])
+    assert np.allclose(first, np.tanh(X) @ X.T, rtol=1e-5) and np.array_equal(first, second)
+
+
+def test_a_program_runs_where_jit_is_told(four, opened):
+    with pytest.warns(DeprecationWarning):
+        told, by_backend = jax.jit(jnp.cumsum, device=four[1]), jax.jit(jnp.cumsum, backend="gpu")
+    assert told(X).devices() == {four[1]} and by_backend(X).devices() == {four[0]}
+    assert opened == [on(1), on(0)]
+
+
+def test_a_program_runs_on_the_default_device(four, opened):
+    f = jax.jit(jnp.cumsum)
+    with jax.default_device(four[3]):
+        assert f(X).devices() == {four[3]}
+        assert np.array_equal(f.lower(X).compile()(X), np.cumsum(X))
+    assert opened == [on(3), on(3)]
+    f(X)
+    assert opened[2:] in ([], [("cpu", None)])
+
+
+def test_a_program_within_a_transformation_runs_where_its_arguments_are(four, opened):
+    f = jax.jit(lambda x: jnp.sum(jnp.cumsum(x) ** 2))
+    x = jax.device_put(X, four[1])
+    assert np.allclose(jax.grad(f)(x), jax.grad(f)(X)) and on(1) in opened
+    assert jax.vmap(f)(x).shape == (4,)
+    assert {asked for asked, _ in opened} <= {"cuda", "cpu"} and on(0) not in opened
+
+
+def test_one_program_of_sharded_arguments_runs_on_their_first_device(four, opened):
+    sharding = NamedSharding(Mesh(np.array(four[1:3], dtype=object), ("x",)), P("x"))
+    out = jax.jit(lambda x: jnp.tanh(x) @ jnp.ones((3, 3)))(jax.device_put(X, sharding))
+    assert opened == [on(1)] and out.sharding == sharding
+
+
+def test_options_that_name_a_provider_count(four, opened):
+    jax.jit(jnp.cumsum, compiler_options={"provider": "cpu"})(jax.device_put(X, four[1]))
+    jax.jit(jnp.cumsum, compiler_options={"provider_options": {"gpu_mem_limit": 1}})(jax.device_put(X, four[1]))
+    assert opened == [("cpu", None), ("cuda", {"device_id": 1, "gpu_mem_limit": 1})]
+
+
+def test_pmap_opens_a_session_on_each_device(four, opened):
+    f = jax.pmap(lambda x: jnp.cumsum(lax.psum(jnp.tanh(x) @ jnp.ones((3, 3)), "i")), axis_name="i", devices=four)
+    out = f(X)
+    assert sorted(opened, key=str) == [on(i) for i in range(4) for _ in range(2)]
+    assert [s.device for s in out.addressable_shards] == four
+    assert np.allclose(out, np.cumsum((np.tanh(X) @ np.ones((3, 3))).sum(0)), rtol=1e-5)
+    f(X + 1)
+    assert len(opened) == 8
+
+
+def test_shard_map_opens_sessions_on_the_devices_of_its_mesh(four, opened):
+    mesh = Mesh(np.array(four, dtype=object).reshape(2, 2)[::-1], ("x", "y"), (AxisType.Auto,) * 2)
+    f = jax.shard_map(
+        lambda x: lax.all_gather(jnp.cumsum(x, 0), "x", tiled=True), mesh=mesh, in_specs=P("x"), out_specs=P("x")
+    )
+    out = jax.jit(lambda x: f(x) + 1)(X)
+    assert {given["device_id"] for provider, given in opened if provider == "cuda"} == {0, 1, 2, 3}
+    assert out.devices() == set(four) and out.shape == (8, 3)
+
+
+def test_one_cuda_device_runs_the_whole_program(four, opened):
+    f = jax.pmap(lambda x: lax.scan(lambda c, a: (c + lax.psum(a, "i"), c), 0.0, x), axis_name="i", devices=four[3:])
+    f(X[:1])
+    assert opened == [on(3)]
+
+
+def test_calls_of_python_stay_on_the_host(four, opened):
+    f = lambda x: lax.psum(jax.pure_callback(np.sin, x, jnp.cumsum(x), vmap_method="expand_dims"), "i")
+    out = jax.pmap(f, axis_name="i", devices=four)(X)
+    assert np.allclose(out[2], np.sin(np.cumsum(X, 1)).sum(0), rtol=1e-5) and on(0) in opened
+
+
+@no_gpu
+def test_a_device_that_cannot_be_used_is_named(four):
+    f = lambda x: jnp.tanh(x) @ x.T
+    for call in (lambda: jax.jit(f)(jax.device_put(X, four[1])), lambda: jax.pmap(f, devices=four[1:2])(X[None])):
+        with pytest.raises(jax.errors.BackendError, match=re.escape("on cuda:1: ")) as raised:
+            call()
+        assert WAY_OUT in str(raised.value) and "jax.devices('cpu')[0]" in str(raised.value)
+
+
+# ---- CUDA itself
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not HAS_GPU, reason="there is no CUDA device")
 def test_cuda_runs_a_graph():
@@ -36,10 +178,19 @@ def test_cuda_runs_a_graph():
     )
 
 
-@pytest.mark.skipif(HAS_GPU, reason="there is a CUDA device")
-def test_other_providers_get_no_nodes_of_ours():
-    """They run on the CPU: a program that needs one is refused before the provider is asked for."""
-    f = lambda x: jax.pure_callback(np.sin, x, x)
-    assert jax.jit(f)(jnp.arange(3.0)).shape == (3,)
-    with pytest.raises(jax.errors.LoweringError, match="it calls Python"):
-        jax.jit(f, compiler_options={"provider": "cuda"})(jnp.arange(3.0))
+@pytest.mark.gpu
+@pytest.mark.skipif(not HAS_GPU, reason="there is no CUDA device")
+def test_cuda_runs_what_lies_there():
+    x = jax.device_put(X, jax.devices("gpu")[-1])
+    out = jax.jit(lambda x: jnp.tanh(x) @ x.T)(x)
+    assert out.devices() == x.devices() and np.allclose(out, np.tanh(X) @ X.T, rtol=1e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not HAS_GPU, reason="there is no CUDA device")
+def test_cuda_devices_meet():
+    found = jax.devices("gpu")
+    x = np.arange(3.0 * len(found), dtype=np.float32).reshape(-1, 3)
+    f = jax.pmap(lambda x: lax.scan(lambda c, a: (c + lax.psum(a, "i"), c), 0.0, jnp.tanh(x)), "i", devices=found)
+    carry, _ = f(x)
+    assert carry.devices() == set(found) and np.allclose(carry, np.tanh(x).sum(), rtol=1e-4)

@@ -122,20 +122,25 @@ def _with_session(plan, name, settings, graph):
     try:
         session = lazy.ort.Session(model, inputs, outputs, initializers=shared, options=settings)
     except RuntimeError as error:
-        raise _backend_error("refused", name, graph, error) from None
-    explain = partial(_backend_error, "failed while running", name, graph)
+        raise _backend_error("refused", name, graph, settings, error) from None
+    explain = partial(_backend_error, "failed while running", name, graph, settings)
     return plan.executable(session, explain)
 
 
-def _backend_error(what, name, graph, error):
-    """The runtime's complaint, with the line of the program that the node it names comes from.
+def _backend_error(what, name, graph, settings, error):
+    """The runtime's complaint, with the device that is not the CPU and the line of the program that the node it names
+    comes from.
 
     An error raised by code that a node runs is given back as it is.
     """
     if not isinstance(error, lazy.ort.Fault):
         return error
     place = lazy.export_proto.locate(graph, str(error))
-    return BackendError(compose(f"ONNX Runtime {what} {name}: {error}", place and f"In the operation from {place}."))
+    where = options.place_named(settings)
+    fault = f"ONNX Runtime {what} {name}{where and f' on {where}'}: {error}"
+    if place or not where:
+        return BackendError(compose(fault, place and f"In the operation from {place}."))
+    return BackendError(compose(fault, remedy=options.NO_CUDA))
 
 
 def evaluate(jaxpr, args):
