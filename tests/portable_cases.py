@@ -415,6 +415,30 @@ def unusual_functions(x):
     )
 
 
+@case(np.abs(X) * 3 + 0.2, np.abs(X[::-1]) * 2 + 0.1)
+def incomplete_gamma_and_beta(a, x):
+    return (
+        lax.igamma(a, x),
+        lax.igammac(a * 30, x * 40),
+        lax.betainc(a, x, jax.nn.sigmoid(x - 1)),
+        lax.betainc(a + 20, x + 20, jax.nn.sigmoid(x - 1)),
+        lax.random_gamma_grad(a, x),
+        jax.grad(lambda a: lax.igamma(a, x).sum())(a),
+    )
+
+
+@case(X)
+def zeta_and_bessel(x):
+    p = jnp.abs(x) + 0.1
+    return lax.zeta(p + 1, p), lax.polygamma(2.0 + 0 * x, x), lax.bessel_i0e(x * 9), lax.bessel_i1e(x * 9)
+
+
+@case(np.array([1, 2], np.uint32))
+def grad_random_gamma(raw):
+    key = jax.random.wrap_key_data(raw)
+    return jax.grad(lambda a: jax.random.gamma(key, a, (3,)).sum())(1.5)
+
+
 @case(V, V[::-1].copy())
 def custom_derivatives(v, w):
     @jax.custom_vjp

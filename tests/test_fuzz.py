@@ -24,7 +24,6 @@ import onax as jax
 import oracle
 import oracle_requests
 from fuzzing_programs import described, draw_program
-from laws.runtime import NO_KERNEL
 from onax._ground.config import enable_x64
 from onax.export.lower import registry
 from test_oracle import ULPS_OF_JAX, decoded
@@ -53,6 +52,14 @@ def _large_exponent(a, x, **_):
     with np.errstate(all="ignore"):
         size = np.maximum(a * np.abs(np.log(np.where(x > 0, x, 1))), np.maximum(a * np.abs(np.log(a + 1)), x))
     return np.isfinite(size) & (size > 16)
+
+
+def _in_double(*operands, **_):
+    return np.array(operands[0].dtype == np.float64)
+
+
+def _above_100000(a, x, **_):
+    return np.maximum(a, x).astype(np.float64) > 1e5
 
 
 #   primitives, which comparison, the elements (or places along the first axes) meant, the reason
@@ -94,6 +101,11 @@ EXEMPT = (
     (("igamma", "igammac", "igamma_grad_a", "random_gamma_grad"), "oracle", _large_exponent,
      "exp(a log x - x - log gamma(a)) loses the size of its terms: JAX is 4e-5 off in float32 at (127.5, 100), 1.5e-14 "
      "at (0.5, 127.5); SciPy is not.  At (1e10, 1e10) JAX says 0.93 for 0.5, and 0 for the slope of huge samples"),
+    (("lgamma", "digamma", "polygamma", "zeta", "igamma", "igammac", "igamma_grad_a", "random_gamma_grad",
+      "regularized_incomplete_beta"), "runtime", _in_double,
+     "SciPy is itself more than four units off: export/lower/test_special.py holds the forms to true values"),
+    (("igamma", "igammac", "igamma_grad_a", "random_gamma_grad"), "runtime", _above_100000,
+     "the kernels' series are cut off: at (7.4e11, 5 deviations below), SciPy's P is 78 times too small"),
     (("lu_pivots_to_permutation",), "oracle", fuzzing_linalg.outside,
      "pivots that name no row: JAX's answer is no permutation; here the nearest row is meant"),
 )  # fmt: skip
@@ -117,10 +129,8 @@ def ask(request):
 
 
 def refusal_is_stated(sample, way, message):
-    """Whether a lowering is known not to exist: for the primitive, for the type, or at opset 21."""
+    """Whether a lowering is known not to exist: for the primitive, or at opset 21."""
     if sample.primitive in registry.UNSUPPORTED:
-        return True
-    if any(x.dtype.name in NO_KERNEL.get(sample.primitive.name, ()) for x in sample.operands):
         return True
     return way == "portable" and "from opset" in message
 

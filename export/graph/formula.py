@@ -49,6 +49,10 @@ class Formula:
     def __neg__(self):
         return self.do("Neg")
 
+    def __invert__(self):
+        """Of bools: where it does not hold."""
+        return Formula(self.g, ops.logical_not(self.g, self.value))
+
     def do(self, op_type):
         """The result of a unary operator that keeps shape and element type."""
         return Formula(self.g, self.g.node(op_type, self.value))

@@ -26,6 +26,10 @@ from onax.export.lower import (
     slicing,
     sorting,
     special,
+    special_bessel,
+    special_beta,
+    special_gamma,
+    special_zeta,
     stacking,
     windows,
 )
@@ -53,6 +57,10 @@ __all__ = [
     "slicing",
     "sorting",
     "special",
+    "special_bessel",
+    "special_beta",
+    "special_gamma",
+    "special_zeta",
     "stacking",
     "windows",
 ]

@@ -1,4 +1,4 @@
-"""ONNX forms of the special functions: the runtime has a kernel of erf alone, for float32.
+"""ONNX forms of erf, erfc and erf_inv: of all special functions the runtime has a kernel of erf alone, for float32.
 
 Polynomials were fitted to long double values at Chebyshev points, highest power first, in a variable that runs from
 -1 to 1.  Narrower types are computed in float64, where a short polynomial is enough, and rounded once.
@@ -9,8 +9,8 @@ import numpy as np
 from onax._prims import special as prims
 from onax.export.graph import ops
 from onax.export.graph.formula import Formula
-from onax.export.lower.convert import F32, F64, refuse
-from onax.export.lower.registry import lowers, unsupported
+from onax.export.lower.convert import F32, F64
+from onax.export.lower.registry import lowers
 
 # erf(x) / x for |x| < 1 in 2 x^2 - 1: right to 1 ulp.
 _ERF = (
@@ -114,76 +114,3 @@ def _erfc(g, out, x):
 def _erf_inv(g, out, x):
     wide = Formula(g, ops.cast(g, x, F64))
     return ops.cast(g, (_erf_inv_double if x.dtype == F64 else _erf_inv_guess)(wide).value, out.dtype)
-
-
-# ---- the gamma function: of narrower types only, computed in float64; near zeros of lgamma and digamma, float64
-# itself would need more digits than it has.
-
-# Stirling's series, of log gamma and of its derivative, in 1 / y^2, for y >= 8: Bernoulli's numbers.
-_STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
-_STIRLING_SLOPE = (-1 / 12, 691 / 32760, -1 / 132, 1 / 240, -1 / 252, 1 / 120, -1 / 12)
-_SHIFT = 8
-
-
-def _reflected(x):
-    """(x or 1 - x, whichever is at least 1/2; where it is 1 - x; x less the nearest integer, times pi)."""
-    left = x < 0.5
-    return left.where(1 - x, x), left, (x - x.do("Round")) * np.pi
-
-
-def _lgamma_double(x):
-    w, left, angle = _reflected(x)
-    small = w < _SHIFT
-    y = small.where(w + _SHIFT, w)
-    product = w
-    for k in range(1, _SHIFT):
-        product = product * (w + k)
-    series = (1 / (y * y)).horner(_STIRLING) / y
-    value = (y - 0.5) * y.do("Log") - y + (series + 0.5 * np.log(2 * np.pi))
-    value = small.where(value - product.do("Log"), value)
-    value = (value.do("Abs") < 1e-13).where(0, value)  # at 1 and 2; no narrower number lies as near to them
-    mirrored = np.log(np.pi) - angle.do("Sin").do("Abs").do("Log") - value
-    return (x.do("Abs") == np.inf).where(np.inf, left.where(mirrored, value))
-
-
-def _digamma_double(x):
-    w, left, angle = _reflected(x)
-    small = w < _SHIFT
-    y = small.where(w + _SHIFT, w)
-    terms = 1 / w
-    for k in range(1, _SHIFT):
-        terms = terms + 1 / (w + k)
-    square = 1 / (y * y)
-    value = y.do("Log") - 0.5 / y + square.horner(_STIRLING_SLOPE) * square
-    value = small.where(value - terms, value)
-    cotangent = angle.do("Cos") / angle.do("Sin") * np.pi
-    mirrored = (angle == 0).where(np.nan, value - cotangent)
-    return left.where(mirrored, value)
-
-
-def _narrow(primitive, double):
-    """A primitive of the narrower floats, computed in float64."""
-
-    def rule(g, out, x):
-        if x.dtype == F64:
-            refuse(g, f"{primitive.name} of float64 has no ONNX form; convert to float32 first.")
-        return ops.cast(g, double(Formula(g, ops.cast(g, x, F64))).value, out.dtype)
-
-    lowers(primitive)(rule)
-
-
-_narrow(prims.lgamma_p, _lgamma_double)
-_narrow(prims.digamma_p, _digamma_double)
-
-for _primitive in (
-    prims.polygamma_p,
-    prims.zeta_p,
-    prims.igamma_p,
-    prims.igammac_p,
-    prims.igamma_grad_a_p,
-    prims.random_gamma_grad_p,
-    prims.regularized_incomplete_beta_p,
-    prims.bessel_i0e_p,
-    prims.bessel_i1e_p,
-):
-    unsupported(_primitive, f"ONNX has no operator for {_primitive.name}, and onax has no formula for it yet")

@@ -11,8 +11,6 @@ from onax.export.graph.proto import to_session
 from onax.export.lower import driver, native, registry
 
 OPSETS = (21, 26)  # what exports default to, and what runs in process
-# Types in which the runtime cannot compute a primitive; jit runs its kernel instead, export refuses.
-NO_KERNEL = {"lgamma": ("float64",), "digamma": ("float64",)}
 
 
 def unsupported_reason(primitive):
@@ -29,12 +27,6 @@ def run_on_runtime(primitive, samples, opset):
     Left out are samples that a later opset can say.  Complex numbers cross a graph's boundary as pairs of reals.
     """
     ort.attach(lazy.find_runtime().library)
-    refused = NO_KERNEL.get(primitive.name, ())
-    for s in samples:
-        assert not (_types(s) & set(refused) and _has_form(primitive, s, opset)), (
-            f"{s} has a form: NO_KERNEL is out of date"
-        )
-    samples = [s for s in samples if not _types(s) & set(refused)]
     samples, graph, avals = lowered(primitive, samples, opset)
     if not samples:
         return []
@@ -63,11 +55,6 @@ def run_on_host(primitive, samples):
     # What is known already becomes a constant.
     assert {n.op_type for n in graph.nodes} <= {"Host", "Identity", "Gather", "Concat", "Unsqueeze", "Expand"}
     return _run(primitive, samples, graph, avals)
-
-
-def _types(sample):
-    """Names of the dtypes that a kernel would meet: none where there are no elements."""
-    return {x.dtype.name for x in sample.operands if x.size}
 
 
 def _pairs(x):

@@ -93,7 +93,11 @@ def viewed(sample, results):
     return results if sample.view is None else [np.asarray(x) for x in sample.view(*results)]
 
 
-def assert_as_sampled(sample, got, want, operands, what):
+# In float64, where SciPy's error is itself above four units in the last place: how far it was found to be off.
+ULPS_OF_KERNELS = {"lgamma": 32, "igamma_grad_a": 32}
+
+
+def assert_as_sampled(sample, got, want, operands, what, ulps=ULPS):
     """Compares by the table of tolerances, as the sample says."""
     if sample.exact:
         assert_same_bits(got, want, what)
@@ -102,7 +106,7 @@ def assert_as_sampled(sample, got, want, operands, what):
         assert_sum(got, want, terms, size(*operands), what)
     else:
         by_logarithm = sample.primitive.name == "pow" and got.dtype.kind == "c"
-        assert_ulps(got, want, 4 * ULPS if by_logarithm else ULPS, what=what)
+        assert_ulps(got, want, 4 * ULPS if by_logarithm else ulps, what=what)
 
 
 def is_inexact(dtype):
@@ -288,7 +292,8 @@ def test_runtime_equals_kernel(primitive, opset):
     for sample, got in run_on_runtime(primitive, SAMPLES[primitive], opset):
         want = viewed(sample, arrays(as_list(primitive, sample.bind(*sample.operands))))
         for g, w in zip(viewed(sample, got), want, strict=True):
-            assert_as_sampled(sample, g, w, sample.operands, f"{sample} in ONNX Runtime, opset {opset}")
+            ulps = ULPS_OF_KERNELS.get(primitive.name, ULPS) if w.dtype == np.float64 else ULPS
+            assert_as_sampled(sample, g, w, sample.operands, f"{sample} in ONNX Runtime, opset {opset}", ulps)
 
 
 @over_primitives

@@ -1,0 +1,95 @@
+"""What the ONNX forms of special functions share: formulas in float64, and loops that run until every element is done.
+
+A narrower type is computed in float64 and rounded once.
+"""
+
+import numpy as np
+
+from onax.export.graph import ops
+from onax.export.graph.formula import Formula
+from onax.export.lower import native
+from onax.export.lower.convert import F32, F64
+from onax.export.lower.registry import lowers
+
+_BOOL = np.dtype(bool)
+# Gauss and Legendre's rule with 28 points on [0, 1]: places, and the weights of the first half, which the others
+# mirror.  NumPy's own are right to 1e-13 only.
+_PLACES = (
+    0.001778751213022775, 0.009348417314563623, 0.022870359685530903, 0.04218348680393396, 0.06705373871280247,
+    0.09717931454141042, 0.1321945609931841, 0.17167445298056752, 0.21513976409429914, 0.2620628875224409,
+    0.31187424195546065, 0.363969186182411, 0.41771535893330963, 0.47246035505798284, 0.5275396449420171,
+    0.5822846410666904, 0.6360308138175891, 0.6881257580445393, 0.7379371124775591, 0.7848602359057009,
+    0.8283255470194325, 0.8678054390068158, 0.9028206854585896, 0.9329462612871975, 0.9578165131960661,
+    0.9771296403144691, 0.9906515826854364, 0.9982212487869773,
+)  # fmt: skip
+_WEIGHTS = (
+    0.0045621412965472586, 0.01056605629638563, 0.01645071389115219, 0.022136467379502114, 0.027553672837858374,
+    0.0326364619834998, 0.03732310711728439, 0.041556708614450606, 0.04528587219651642, 0.04846532899896496,
+    0.05105648378903038, 0.05302788296142321, 0.05435559612914707, 0.0550235065082376,
+)  # fmt: skip
+
+
+def in_double(primitive, function):
+    """Registers a formula of float64 numbers, all of the result's shape, as the ONNX form of an elementwise primitive.
+
+    In the process itself the kernel is quicker, so `jit` uses that.
+    """
+
+    def rule(g, out, *operands):
+        wide = [Formula(g, ops.expand(g, ops.cast(g, x, F64), out.shape)) for x in operands]
+        return ops.cast(g, function(*wide).value, out.dtype)
+
+    lowers(primitive)(rule)
+    native.PREFERRED.setdefault(primitive, native._in_python)
+
+
+def constant(like, value):
+    """A number at every place of another formula."""
+    return Formula(like.g, ops.full(like.g, like.value.shape, value, F64))
+
+
+def _somewhere(g, mask):
+    """Whether any element of a formula of bools holds, as a scalar Value.  Of no elements: no."""
+    counted = ops.reduce(g, "ReduceSum", ops.cast(g, mask.value, F32), range(mask.value.ndim))
+    return ops.greater(g, counted, ops.scalar(g, 0, counted))
+
+
+def iterate(step, state, known, limit, going=None):
+    """The state after as many steps as each element needs, at most `limit`.
+
+    step(k, state, known) -> (going, state)   k is the step's number from 1, a float64 scalar
+    state   formulas of one shape; an element stays as it is once `going` is false
+    known   formulas that do not change, which the step reads
+    going   where there is anything to do, a formula of bools; everywhere by default
+    """
+    g = state[0].g
+    if going is None:
+        going = constant(state[0], 0) == 0
+    body = g.subgraph([((), ops.INT64), ((), _BOOL), going.value.aval, *(x.value.aval for x in state)])
+    number, _, active, *before = (Formula(body, v) for v in body.inputs)
+    again, after = step(number.cast(F64) + 1, before, [Formula(body, x.value) for x in known])
+    again = active & again
+    after = [active.where(new, old) for new, old in zip(after, before, strict=True)]
+    body.outputs.extend([_somewhere(body, again), again.value, *(x.value for x in after)])
+    outs = [going.value.aval, *(x.value.aval for x in state)]
+    trips = g.const(limit, ops.INT64)
+    results = g.node("Loop", trips, _somewhere(g, going), going.value, *(x.value for x in state), outs=outs, body=body)
+    return [Formula(g, v) for v in results[1:]]
+
+
+def integrated(function, known, width):
+    """The integrals from 0 to 1, by Gauss and Legendre's rule, of the `width` formulas that a function gives.
+
+    function(place, known) -> formulas   place is a float64 scalar
+    """
+    g, like = known[0].g, known[0].value.aval
+    body = g.subgraph([((), ops.INT64), ((), _BOOL), *[like] * width])
+    number, holds, *before = body.inputs
+    columns = (g.const(np.asarray(c), F64) for c in (_PLACES, (*_WEIGHTS, *_WEIGHTS[::-1])))
+    place, weight = (Formula(body, ops.gather(body, c, number, 0)) for c in columns)
+    values = function(place, [Formula(body, x.value) for x in known])
+    totals = [Formula(body, old) + value * weight for old, value in zip(before, values, strict=True)]
+    body.outputs.extend([body.node("Identity", holds), *(x.value for x in totals)])
+    zeros = [constant(known[0], 0).value] * width
+    results = g.node("Loop", g.const(len(_PLACES), ops.INT64), g.const(True), *zeros, outs=[like] * width, body=body)
+    return [Formula(g, v) for v in results]
