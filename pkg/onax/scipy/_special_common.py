@@ -1,0 +1,33 @@
+"""What the files of special functions share."""
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax._ground import dtypes
+from onax.numpy._promotion import promote_args_inexact
+
+
+def floats(name, *args):
+    """The arguments as real floats of one dtype.  Raises ValueError for complex numbers."""
+    args = promote_args_inexact(name, *args)
+    if dtypes.is_complex(args[0].dtype):
+        raise ValueError(f"{name} does not support complex-valued inputs.")
+    return args
+
+
+def in_single(function):
+    """A function of floats which computes halves in float32, and gives results of the arguments' dtype."""
+
+    def call(*args):
+        dtype = args[0].dtype
+        if dtype.itemsize >= 4:
+            return function(*args)
+        outs = function(*(x.astype(np.float32) for x in args))
+        return tuple(o.astype(dtype) for o in outs) if isinstance(outs, tuple) else outs.astype(dtype)
+
+    return call
+
+
+def polynomial(coefficients, x):
+    """The polynomial with these coefficients, the constant one first, by Horner's rule in one loop."""
+    return jnp.polyval(np.asarray(coefficients[::-1], x.real.dtype), x)

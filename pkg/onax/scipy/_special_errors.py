@@ -1,0 +1,161 @@
+"""Functions akin to the error function, behind onax.scipy.special.
+
+w(z) = exp(-z^2) erfc(-i z) by the rational expansion of J. Weideman, "Computation of the complex error function", SIAM
+Journal on Numerical Analysis 31 (1994).
+"""
+
+import functools
+import math
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._control.custom_jvp import custom_jvp
+from onax._ground import dtypes
+from onax.numpy._promotion import array_of, promote_args_inexact
+from onax.scipy._special_common import floats, in_single, polynomial
+
+_TERMS = 64
+
+
+@functools.lru_cache(maxsize=1)
+def _expansion():
+    """(scale, coefficients from the constant one on) of Weideman's expansion."""
+    m = 2 * _TERMS
+    scale = math.sqrt(_TERMS / math.sqrt(2))
+    t = scale * np.tan(np.arange(-m + 1, m) * np.pi / m / 2)
+    values = np.concatenate([[0.0], np.exp(-(t**2)) * (scale**2 + t**2)])
+    found = np.fft.fft(np.fft.fftshift(values)).real / (2 * m)
+    return scale, found[1 : _TERMS + 1]
+
+
+def _upper(z):
+    """w of numbers with an imaginary part from 0 on."""
+    scale, coefficients = _expansion()
+    down = scale - 1j * z
+    ratio = (scale + 1j * z) / down
+    value = 0
+    for c in coefficients[::-1]:
+        value = value * ratio + c
+    return 2 * value / (down * down) + 1 / (math.sqrt(np.pi) * down)
+
+
+@custom_jvp
+def wofz(z):
+    """Faddeeva's function exp(-z^2) erfc(-i z), complex."""
+    z = array_of("wofz", z)
+    (z,) = promote_args_inexact("wofz", z)
+    if not dtypes.is_complex(z.dtype):
+        z = z.astype(np.complex128 if z.dtype == np.float64 else np.complex64)
+    upper = z.imag >= 0
+    value = _upper(jnp.where(upper, z, -z))
+    # w(z) = 2 exp(-z^2) - w(-z)
+    square = jnp.where(upper, 0, -(z * z))
+    return jnp.where(upper, value, 2 * jnp.exp(square) - value)
+
+
+@wofz.defjvp
+def _wofz_jvp(primals, tangents):
+    (z,), (g,) = primals, tangents
+    out = wofz(z)
+    return out, g.astype(out.dtype) * (2j / math.sqrt(np.pi) - 2 * z * out).astype(out.dtype)
+
+
+def erfcx(x):
+    """exp(x^2) erfc(x), without overflow for large x; also of complex numbers."""
+    x = array_of("erfcx", x)
+    if dtypes.is_complex(x.dtype):
+        return wofz(1j * x)
+    return _erfcx(x)
+
+
+@custom_jvp
+def _erfcx(x):
+    return in_single(_real_erfcx)(*floats("erfcx", x))
+
+
+_erfcx.defjvps(lambda g, out, x: g * (2 * x * out - 2 / math.sqrt(np.pi)))
+
+
+def _real_erfcx(x):
+    """w(i x), in which all is real; of negative numbers by 2 exp(x^2) - erfcx(-x)."""
+    scale, coefficients = _expansion()
+    y = jnp.abs(x)
+    down = scale + y
+    ratio = (scale - y) / down
+    value = 2 * polynomial(list(coefficients), ratio) / (down * down) + 1 / (math.sqrt(np.pi) * down)
+    value = jnp.where(jnp.isinf(y), 0, value)
+    return jnp.where(x < 0, 2 * jnp.exp(jnp.where(x < 0, x * x, 0)) - value, value)
+
+
+@custom_jvp
+def dawsn(x):
+    """Dawson's integral, exp(-x^2) times the integral of exp(t^2) from 0 to x.  ValueError for complex numbers."""
+    return in_single(_dawsn)(*floats("dawsn", x))
+
+
+dawsn.defjvps(lambda g, out, x: g * (1 - 2 * x * out))
+
+
+def _dawsn(x):
+    """sqrt(pi) / 2 times the imaginary part of w(x); near 0 a series (DLMF 7.6.2 with 7.5.1)."""
+    near = jnp.clip(x, -0.5, 0.5)
+    weights = [1.0]
+    for k in range(1, 16):
+        weights.append(weights[-1] * -2 / (2 * k + 1))
+    series = near * polynomial(weights, near * near)
+    y = jnp.where(jnp.abs(x) < np.inf, x, 1)
+    scale, coefficients = _expansion()
+    # (scale + i y) / (scale - i y) lies on the unit circle
+    size = scale * scale + y * y
+    ratio = lax.complex((scale * scale - y * y) / size, 2 * scale * y / size)
+    value = 0
+    for c in coefficients[::-1]:
+        value = value * ratio + c
+    back = lax.complex(scale / size, y / size)  # 1 / (scale - i y)
+    far = (value * back * back).imag * math.sqrt(np.pi) + back.imag / 2
+    out = jnp.where(jnp.abs(x) < 0.5, series, far)
+    return jnp.where(jnp.isinf(x), jnp.copysign(0, x), jnp.where(jnp.isnan(x), x, out))
+
+
+@custom_jvp
+def owens_t(h, a):
+    """Owen's T function: the integral of exp(-h^2 (1 + t^2) / 2) / (1 + t^2) / (2 pi) from 0 to a.
+
+    ValueError for complex numbers.
+    """
+    return in_single(_owens_t)(*floats("owens_t", h, a))
+
+
+owens_t.defjvps(
+    lambda g, out, h, a: -g * jnp.exp(-h * h / 2) * lax.erf(jnp.asarray(a * h / math.sqrt(2))) / math.sqrt(8 * np.pi),
+    lambda g, out, h, a: g * jnp.exp(-h * h * (1 + a * a) / 2) / (2 * np.pi * (1 + a * a)),
+)
+
+
+def _owens_t(h, a):
+    """Gauss' rule for slopes up to 1; larger ones are turned into their inverse (D. Owen, 1956, 2.3 and 2.5)."""
+    h, a = jnp.broadcast_arrays(h, a)
+    y, b = jnp.abs(h), jnp.abs(a)
+    steep = b > 1
+    # outside of [0, 1] the roles of h and a h change
+    first = jnp.where(steep, jnp.where(jnp.isinf(b), np.inf, y * b), y)
+    slope = jnp.where(steep, 1 / b, b)
+    first = jnp.where(steep & (y == 0), 0, first)
+    inner = _by_quadrature(jnp.minimum(first, 40), slope)
+    q_h, q_ah = (lax.erfc(v / math.sqrt(2)) / 2 for v in (y, first))
+    out = jnp.where(steep, (q_h + q_ah) / 2 - q_h * q_ah - inner, inner)
+    out = jnp.where(jnp.isinf(y), 0, out)
+    out = jnp.where(jnp.isinf(b) & (y == 0), 0.25, out)
+    return jnp.where(jnp.isnan(h) | jnp.isnan(a), np.nan, jnp.where(a < 0, -out, out))
+
+
+def _by_quadrature(h, a):
+    """The integral of a function that has died away where h t is 10."""
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    end = jnp.minimum(a, 10 / jnp.maximum(h, 1e-3))[..., None]
+    t = end * ((nodes + 1) / 2).astype(h.dtype)
+    square = h[..., None] ** 2
+    values = jnp.exp(-square * (1 + t * t) / 2) / (1 + t * t)
+    return jnp.sum(values * (weights / 2).astype(h.dtype), axis=-1) * end[..., 0] / (2 * np.pi)

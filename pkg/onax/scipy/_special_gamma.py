@@ -1,0 +1,141 @@
+"""Functions akin to the gamma function, and powers, behind onax.scipy.special."""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._control.custom_jvp import custom_jvp
+from onax._ground import dtypes
+from onax._ground.lazy import scipy_special
+from onax.numpy._promotion import array_of, check_arraylike, promote_args_inexact
+from onax.scipy._special import gammasgn
+from onax.scipy._special_common import floats, in_single
+
+
+def loggamma(x):
+    """The principal branch of the logarithm of the gamma function: NaN for negative real numbers, which it needs as
+    complex ones.
+
+    Where gamma(x) is not positive it differs from `gammaln`.
+    """
+    x = array_of("loggamma", x)
+    if dtypes.is_complex(x.dtype):
+        return _complex_loggamma(x)
+    (x,) = promote_args_inexact("loggamma", x)
+    value = lax.lgamma(x)
+    return jnp.where(x < 0, np.nan, jnp.where(jnp.isneginf(x), np.nan, value))
+
+
+_SHIFT = 10  # by how much arguments are moved to where Stirling's series has the digits of float64
+_STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400, 43867 / 244188]
+
+
+def _complex_loggamma(z):
+    """Stirling's series (DLMF 5.11.1) after the recurrence 5.5.1; left of 1/2 by reflection (5.5.3), in whose sine the
+    growing exponential is taken apart."""
+    left = z.real < 0.5
+    y = jnp.where(left, 1 - z, z)
+    steps = sum(jnp.log(y + k) for k in range(_SHIFT))
+    far = y + _SHIFT
+    back = 1 / far
+    square, tail = back * back, 0
+    for c in _STIRLING[::-1]:
+        tail = tail * square + c
+    right = (far - 0.5) * jnp.log(far) - far + 0.5 * np.log(2 * np.pi) + tail * back - steps
+    up = z.imag >= 0
+    turned = jnp.where(up, z, jnp.conj(z))
+    log_sine = -1j * np.pi * (turned - 0.5) - np.log(2) + jnp.log(1 - jnp.exp(2j * np.pi * _fraction(turned)))
+    log_sine = jnp.where(up, log_sine, jnp.conj(log_sine))
+    return jnp.where(left, np.log(np.pi) - log_sine - right, right).astype(z.dtype)
+
+
+def _fraction(z):
+    """z less the nearest whole number, which a period of the exponential does not see."""
+    return z - jnp.round(z.real)
+
+
+@custom_jvp
+def poch(z, m):
+    """Pochhammer's symbol gamma(z + m) / gamma(z): the rising power of z.
+
+    Also at poles of both, for whole m.  ValueError for complex numbers.
+    """
+    z, m = _reals("poch", "jnp.poch", z, m)
+    return in_single(_poch)(z, m)
+
+
+def _reals(name, label, *args):
+    args = promote_args_inexact(name, *args)
+    if dtypes.is_complex(args[0].dtype):
+        raise ValueError(f"{label} does not support complex-valued inputs.")
+    return args
+
+
+poch.defjvps(
+    lambda g, out, z, m: g * out * (lax.digamma(jnp.asarray(z + m)) - lax.digamma(jnp.asarray(z))),
+    lambda g, out, z, m: g * out * lax.digamma(jnp.asarray(z + m)),
+)
+
+
+def _poch(z, m):
+    z, m = jnp.broadcast_arrays(z, m)
+    pole = (z <= 0) & (z == jnp.floor(z))
+    mirrored = pole & (m == jnp.floor(m)) & (z + m <= 0)
+    # (z)_m = (-1)^m (1 - z - m)_m
+    start = jnp.where(mirrored, 1 - z - m, z)
+    end = jnp.where(mirrored, 1 - z, z + m)
+    value = gammasgn(end) * gammasgn(start) * jnp.exp(lax.lgamma(end) - lax.lgamma(start))
+    odd = jnp.where(mirrored, m % 2, 0)
+    value = jnp.where(pole & ~mirrored, 0, jnp.where(odd == 0, value, -value))
+    value = jnp.where(~pole & (z + m <= 0) & (z + m == jnp.floor(z + m)), np.inf, value)
+    return jnp.where(m == 0, 1, jnp.where(jnp.isnan(z + m), np.nan, value)).astype(z.dtype)
+
+
+def comb(N, k, *, repetition=False):
+    """How many ways there are to take k of N things, also for fractions; with repetition, if things are put back.
+
+    Floats; 0 for k or N below 0 and for k beyond N.  Of integers whole numbers, as far as the dtype tells them apart
+    (JAX's are not rounded).
+    """
+    check_arraylike("comb", N, k)
+    whole = all(dtypes.is_integer(dtypes.dtype(x)) for x in (N, k))
+    n, k = promote_args_inexact("comb", N, k)
+    if repetition:
+        return jnp.where((n == 0) & (k == 0), 1, _choices(n + k - 1, k, whole))
+    return _choices(n, k, whole)
+
+
+def _choices(n, k, whole):
+    valid = (n >= 0) & (k >= 0) & (k <= n)
+    n, k = jnp.where(valid, n, 1), jnp.where(valid, k, 0)
+    value = jnp.exp(lax.lgamma(n + 1) - lax.lgamma(k + 1) - lax.lgamma(n - k + 1))
+    return jnp.where(valid, jnp.round(value) if whole else value, 0)
+
+
+def boxcox(x, lmbda):
+    """The transformation of Box and Cox: (x^lmbda - 1) / lmbda, log(x) for lmbda = 0."""
+    x, lmbda = promote_args_inexact("boxcox", x, lmbda)
+    return _power_less_one(jnp.log(x), lmbda)
+
+
+def boxcox1p(x, lmbda):
+    """`boxcox` of 1 + x."""
+    x, lmbda = promote_args_inexact("boxcox1p", x, lmbda)
+    return _power_less_one(jnp.log1p(x), lmbda)
+
+
+def _power_less_one(logarithm, power):
+    zero = power == 0
+    safe = jnp.where(zero, 1, power)
+    return jnp.where(zero, logarithm, jnp.expm1(safe * logarithm) / safe)
+
+
+def bernoulli(n):
+    """Bernoulli's numbers from the one of order 0 up to that of order n, an integer; ValueError below 0."""
+    n = operator.index(n)
+    if n < 0:
+        raise ValueError("n must be a non-negative integer.")
+    with np.errstate(over="ignore"):  # the later ones are infinite in float32
+        return jnp.asarray(np.asarray(scipy_special.bernoulli(max(n, 2)))[: n + 1].astype(jnp.result_type(float)))

@@ -1,0 +1,265 @@
+"""Integrals behind onax.scipy.special: exponential, logarithmic, trigonometric.  Series near zero, continued fractions
+elsewhere; formulas are those of NIST's Digital Library of Mathematical Functions (DLMF), chapters 6, 7, 8 and 25.
+"""
+
+import math
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._control.custom_jvp import custom_jvp
+from onax.numpy._promotion import array_of
+from onax.numpy._ufuncs import constant_like
+from onax.scipy._special_common import floats, in_single, polynomial
+
+_SERIES = 150  # terms of sum x^k / (k k!) for x up to 40
+_FRACTIONS = 120  # levels of the continued fractions, enough for the smallest arguments they are used for
+
+
+# ---- the exponential integral
+
+
+@custom_jvp
+def expi(x):
+    """The exponential integral Ei: of exp(t) / t up to x, by Cauchy's principal value.  Real floats (ValueError)."""
+    return in_single(_expi)(*floats("expi", x))
+
+
+expi.defjvps(lambda g, out, x: g * jnp.exp(x) / x)
+
+
+def _expi(x):
+    """DLMF 6.6.2 up to 40, 6.12.2 beyond; of negative numbers -E1(-x)."""
+    near, far = jnp.clip(x, 0, 40), jnp.maximum(x, 40)
+
+    def term(i, carry):
+        total, power = carry
+        k = (i + 1).astype(x.dtype)
+        power = power * near / k
+        return total + power / k, power
+
+    total, _ = lax.fori_loop(0, _SERIES, term, (jnp.zeros_like(x), jnp.ones_like(x)))
+    series = np.euler_gamma + jnp.log(near) + total
+    tail = jnp.exp(far) / far * polynomial([float(math.factorial(k)) for k in range(21)], 1 / far)
+    tail = jnp.where(jnp.isposinf(x), x, tail)
+    negative = -_expn_of(jnp.ones_like(x), jnp.where(x < 0, -x, 1))
+    out = jnp.where(x < 0, negative, jnp.where(x <= 40, series, tail))
+    return jnp.where(x == 0, -np.inf, jnp.where(jnp.isnan(x), x, out))
+
+
+def exp1(x):
+    """The exponential integral E1, of exp(-t) / t from x on; NaN for negative x.  ValueError for complex numbers."""
+    (x,) = floats("exp1", x)
+    return expn(constant_like(x, 1), x)
+
+
+@custom_jvp
+def expn(n, x):
+    """The generalised exponential integral of order n: the integral of exp(-x t) / t^n from t = 1 on.
+
+    n is a whole number from 0 on, or above x = 1 any; NaN for negative x and other orders.  It has a derivative in x
+    alone: the one in n is taken for zero, as in JAX.  ValueError for complex numbers.
+    """
+    return in_single(_expn)(*floats("expn", n, x))
+
+
+expn.defjvps(None, lambda g, out, n, x: -g * expn(n - 1, x))
+
+
+def _expn(n, x):
+    n, x = jnp.broadcast_arrays(n, x)
+    out = _expn_of(n, jnp.where(x > 0, x, 1))
+    at_zero = jnp.where(n > 1, 1 / jnp.where(n > 1, n - 1, 1), np.inf)
+    out = jnp.where(x == 0, at_zero, jnp.where(jnp.isposinf(x), 0, out))
+    return jnp.where((x < 0) | jnp.isnan(x) | jnp.isnan(n), np.nan, out)
+
+
+def _expn_of(n, x):
+    """Of positive x: DLMF 8.19.8 up to 1, the continued fraction 8.19.17 beyond; order 0 and below by recursion."""
+    far, near = jnp.where(x > 1, x, 2), jnp.where(x <= 1, x, 1)
+
+    def level(i, value):
+        k = (_FRACTIONS - i).astype(x.dtype)
+        return far + n + 2 * (k - 1) - k * (n + k - 1) / value
+
+    start = far + n + 2 * _FRACTIONS
+    fraction = jnp.exp(-far) / lax.fori_loop(0, _FRACTIONS, level, start)
+    order = jnp.maximum(n, 1)
+
+    def term(i, carry):
+        total, power = carry
+        m = i.astype(x.dtype)
+        below = m - order + 1
+        total = total + jnp.where(below == 0, 0, power / jnp.where(below == 0, 1, below))
+        return total, -power * near / (m + 1)
+
+    total, _ = lax.fori_loop(0, 24, term, (jnp.zeros_like(x), jnp.ones_like(x)))
+    sign = jnp.where((order - 1) % 2 == 0, 1, -1)
+    power = sign * jnp.exp((order - 1) * jnp.log(near) - lax.lgamma(order))
+    series = power * (lax.digamma(order) - jnp.log(near)) - total
+    series = jnp.where((n == jnp.floor(n)) & (n >= 0), series, np.nan)
+    return jnp.where(n == 0, jnp.exp(-x) / x, jnp.where(x > 1, fraction, series))
+
+
+# ---- Spence's function
+
+
+@custom_jvp
+def spence(x):
+    """Spence's function, the dilogarithm of 1 - x: minus the integral of log(t) / (t - 1) from 1 to x.
+
+    NaN for negative x.  TypeError for other dtypes than float32 and float64.
+    """
+    x = jnp.asarray(x)
+    if x.dtype not in (np.float32, np.float64):
+        raise TypeError(f"x.dtype={x.dtype} is not supported, see docstring for supported types.")
+    return _spence(x)
+
+
+@spence.defjvp
+def _spence_jvp(primals, tangents):
+    (x,), (g,) = primals, tangents
+    near = jnp.abs(x - 1) < 1e-3
+    slope = -jnp.log(x) / jnp.where(near, 1, x - 1)
+    d = x - 1
+    return spence(x), g * jnp.where(near, -1 + d / 2 - d * d / 3, slope)
+
+
+def _dilogarithm(u):
+    """Of 1 - exp(-u), |u| <= log 2: the series in Bernoulli's numbers (DLMF 25.12.4 and 24.2.1)."""
+    numbers = [1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330]
+    weights = [b / math.factorial(2 * k + 3) for k, b in enumerate(numbers)]
+    square = u * u
+    return u - square / 4 + u * square * polynomial(weights, square)
+
+
+def _spence(x):
+    small, large = x < 0.5, x > 2
+    low = jnp.where(small & (x > 0), x, 0.25)
+    middle = jnp.where(small | large | ~(x >= 0), 1, x)
+    high = jnp.where(large & (x < np.inf), x, 4)
+    zeta2 = np.pi**2 / 6
+    of_low = zeta2 - jnp.log(low) * jnp.log1p(-low) - _dilogarithm(-jnp.log1p(-low))
+    of_high = -zeta2 - jnp.log(high - 1) ** 2 / 2 - _dilogarithm(jnp.log1p(-1 / high))
+    out = jnp.where(small, of_low, jnp.where(large, of_high, _dilogarithm(-jnp.log(middle))))
+    out = jnp.where(x == 0, zeta2, jnp.where(jnp.isposinf(x), -np.inf, out))
+    return jnp.where(x >= 0, out, np.nan)
+
+
+# ---- Fresnel's integrals
+
+
+def _signed(x, odd):
+    """An odd function's values for x from those for |x|."""
+    return jnp.where(x < 0, -odd, odd)
+
+
+@custom_jvp
+def fresnel(x):
+    """(S, C): the integrals of sin(pi t^2 / 2) and cos(pi t^2 / 2) from 0 to x.
+
+    Real numbers; NotImplementedError for complex ones.
+    """
+    (x,) = _real_only("fresnel", x, NotImplementedError("Support for complex-valued inputs is not implemented yet."))
+    return in_single(_fresnel)(x)
+
+
+@fresnel.defjvp
+def _fresnel_jvp(primals, tangents):
+    (x,), (g,) = primals, tangents
+    angle = np.pi / 2 * jnp.square(x)
+    return fresnel(x), (g * jnp.sin(angle), g * jnp.cos(angle))
+
+
+def _real_only(name, x, error):
+    x = array_of(name, x)
+    if jnp.iscomplexobj(x):
+        raise error
+    return floats(name, x)
+
+
+def _fresnel(x):
+    """DLMF 7.6.4 and 7.6.6 up to 1.6; beyond by the continued fraction of erfc, 7.9.1 with 7.5.10."""
+    y = jnp.abs(x)
+    near, far = jnp.minimum(y, 1.6), jnp.where((y > 1.6) & (y < np.inf), y, 2)
+    angle = np.pi / 2 * near * near
+    square = angle * angle
+    sines = [(-1) ** k / (math.factorial(2 * k + 1) * (4 * k + 3)) for k in range(20)]
+    cosines = [(-1) ** k / (math.factorial(2 * k) * (4 * k + 1)) for k in range(20)]
+    s, c = near * angle * polynomial(sines, square), near * polynomial(cosines, square)
+    # erfc(z) with z = sqrt(pi) / 2 (1 - i) y; z^2 = -i pi y^2 / 2
+    z_real, z_imag = math.sqrt(np.pi) / 2 * far, -math.sqrt(np.pi) / 2 * far
+
+    def level(i, value):
+        half = (_FRACTIONS - i).astype(x.dtype) / 2
+        a, b = value
+        size = half / (a * a + b * b)
+        return z_real + a * size, z_imag - b * size
+
+    a, b = lax.fori_loop(0, _FRACTIONS, level, (z_real, z_imag))
+    size = a * a + b * b
+    turn = _quarter_turns(far)
+    # exp(-z^2) / sqrt(pi) / (a + i b)
+    cos, sin = jnp.cos(turn), jnp.sin(turn)
+    e_real, e_imag = (cos * a + sin * b) / size / math.sqrt(np.pi), (sin * a - cos * b) / size / math.sqrt(np.pi)
+    # C + i S = (1 + i) / 2 (1 - erfc(z))
+    far_c, far_s = (1 - e_real + e_imag) / 2, (1 - e_real - e_imag) / 2
+    s, c = jnp.where(y > 1.6, far_s, s), jnp.where(y > 1.6, far_c, c)
+    s, c = (jnp.where(jnp.isinf(x), 0.5, jnp.where(jnp.isnan(x), x, v)) for v in (s, c))
+    return _signed(x, s), _signed(x, c)
+
+
+def _quarter_turns(y):
+    """pi y^2 / 2 less whole turns, with the digits of y: the square is taken in halves."""
+    whole = jnp.round(y)
+    part = y - whole
+    even = jnp.fmod(whole, 2)  # whole^2 is even^2 modulo 4
+    return np.pi / 2 * (jnp.fmod(even * even, 4) + jnp.fmod(2 * part * whole, 4) + part * part)
+
+
+# ---- sine and cosine integrals
+
+
+@custom_jvp
+def sici(x):
+    """(Si, Ci): the integral of sin(t) / t from 0 to x, and of cos(t) / t from infinity on; Ci of |x|.
+
+    Real numbers; ValueError for complex ones.
+    """
+    x = array_of("sici", x)
+    (x,) = _real_only("sici", x, ValueError(f"Argument `x` to sici must be real-valued. Got dtype {x.dtype}."))
+    return in_single(_sici)(x)
+
+
+@sici.defjvp
+def _sici_jvp(primals, tangents):
+    (x,), (g,) = primals, tangents
+    return sici(x), (g * jnp.sinc(x / np.pi), g * jnp.cos(x) / x)
+
+
+def _sici(x):
+    """DLMF 6.6.5 and 6.6.6 up to 4; beyond by the continued fraction 6.9.1 of E1(i x)."""
+    y = jnp.abs(x)
+    near, far = jnp.minimum(y, 4), jnp.where((y > 4) & (y < np.inf), y, 5)
+    square = near * near
+    sines = [(-1) ** k / ((2 * k + 1) * math.factorial(2 * k + 1)) for k in range(18)]
+    cosines = [0.0] + [(-1) ** k / (2 * k * math.factorial(2 * k)) for k in range(1, 18)]
+    si = near * polynomial(sines, square)
+    ci = np.euler_gamma + jnp.log(near) + polynomial(cosines, square)
+
+    def level(i, value):
+        k = (_FRACTIONS - i).astype(x.dtype)
+        a, b = value
+        size = k * k / (a * a + b * b)
+        return 2 * k - 1 - a * size, far + b * size
+
+    a, b = lax.fori_loop(0, _FRACTIONS, level, (jnp.full_like(far, 2 * _FRACTIONS + 1), far))
+    size = a * a + b * b
+    cos, sin = jnp.cos(far), jnp.sin(far)
+    # E1(i x) = exp(-i x) / (a + i b) = -Ci + i (Si - pi / 2)
+    far_ci, far_si = -(cos * a - sin * b) / size, np.pi / 2 - (cos * b + sin * a) / size
+    si, ci = jnp.where(y > 4, far_si, si), jnp.where(y > 4, far_ci, ci)
+    si = jnp.where(jnp.isinf(x), np.pi / 2, jnp.where(jnp.isnan(x), x, si))
+    ci = jnp.where(jnp.isposinf(x), 0, jnp.where(jnp.isneginf(x) | jnp.isnan(x), np.nan, ci))
+    return jnp.where(x == 0, x, _signed(x, si)), ci

@@ -1,0 +1,279 @@
+"""Hypergeometric functions, Bessel functions and spherical harmonics behind onax.scipy.special: sums and recurrences.
+
+Formulas are those of NIST's Digital Library of Mathematical Functions (DLMF), chapters 10, 13, 14 and 15.
+"""
+
+import operator
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._control.custom_jvp import custom_jvp
+from onax._core.trace import to_concrete_value
+from onax._ground.errors import ConcretizationTypeError
+from onax.numpy._promotion import array_of, check_arraylike
+from onax.scipy._special import gammasgn
+from onax.scipy._special_common import floats, in_single
+
+_MOST_TERMS = 20000
+
+
+def _sum(over, under, x, differentiated=False):
+    """The sum of prod (a)_n / prod (b)_n x^n / n!, and its derivatives in each of a and b, as a tuple, where wanted.
+
+    It ends where all terms are lost in the sums.
+    """
+    parameters = (*over, *under) if differentiated else ()
+    eps = jnp.finfo(x.dtype).eps
+
+    def goes_on(state):
+        return state[-1] & (state[0] < _MOST_TERMS)
+
+    def step(state):
+        n, term, slopes, total, sums, _ = state
+        k = n.astype(x.dtype)
+        factors = [a + k for a in over], [b + k for b in under]
+        ratio = x / (k + 1)
+        for f in factors[0]:
+            ratio = ratio * f
+        for f in factors[1]:
+            ratio = ratio / f
+        new = []
+        for i, slope in enumerate(slopes):
+            mine = i if i < len(over) else i - len(over)
+            f = (factors[0] if i < len(over) else factors[1])[mine]
+            # the derivative of the ratio is ratio / f, or -ratio / f; of a factor 0 the others are left
+            if i < len(over):
+                rest = x / (k + 1)
+                for j, other in enumerate(factors[0]):
+                    rest = rest if j == mine else rest * other
+                for other in factors[1]:
+                    rest = rest / other
+                new.append(slope * ratio + term * rest)
+            else:
+                new.append(slope * ratio - term * ratio / f)
+        term = term * ratio
+        total, sums = total + term, tuple(s + t for s, t in zip(sums, new))
+        large = jnp.any((jnp.abs(term) > eps * jnp.abs(total)) & jnp.isfinite(total))
+        for s, t in zip(sums, new):
+            large = large | jnp.any((jnp.abs(t) > eps * jnp.abs(s)) & jnp.isfinite(s))
+        return n + 1, term, tuple(new), total, sums, large
+
+    one, zero = jnp.ones_like(x), jnp.zeros_like(x)
+    zeros = (zero,) * len(parameters)
+    state = lax.while_loop(goes_on, step, (0, one, zeros, one, zeros, jnp.array(True)))
+    return state[3], state[4]
+
+
+# ---- the confluent function
+
+
+@custom_jvp
+def hyp1f1(a, b, x):
+    """The confluent hypergeometric function, Kummer's M(a, b, x), by its series; ValueError for complex numbers.
+
+    Has derivatives in all three.
+    """
+    args = jnp.broadcast_arrays(*floats("hyp1f1", a, b, x))
+    return in_single(_kummer)(*args)
+
+
+@hyp1f1.defjvp
+def _hyp1f1_jvp(primals, tangents):
+    out = hyp1f1(*primals)
+    args = jnp.broadcast_arrays(*floats("hyp1f1", *primals))
+    slopes = in_single(lambda *xs: _kummer(*xs, differentiated=True))(*args)
+    return out, sum(s * g for s, g in zip(slopes, tangents))
+
+
+def _kummer(a, b, x, differentiated=False):
+    """The value, or the derivatives in a, b and x; left of 0 by DLMF 13.2.39, for terms of one sign."""
+    left = x < 0
+    upper, place = jnp.where(left, b - a, a), jnp.abs(x)
+    usable = place < np.inf
+    place = jnp.where(usable, place, 1)
+    value, slopes = _sum((upper,), (b,), place, differentiated)
+    scale = jnp.where(left, jnp.exp(-place), 1)
+    if not differentiated:
+        beyond = jnp.where(x == np.inf, np.inf, jnp.where(left, 0, np.nan))
+        return jnp.where(usable, scale * value, beyond)
+    in_upper, in_b = slopes
+    in_x = upper / b * _sum((upper + 1,), (b + 1,), place)[0]
+    return (
+        scale * jnp.where(left, -in_upper, in_upper),
+        scale * jnp.where(left, in_upper + in_b, in_b),
+        scale * jnp.where(left, value - in_x, in_x),
+    )
+
+
+# ---- Gauss' function
+
+
+@custom_jvp
+def hyp2f1(a, b, c, x):
+    """Gauss' hypergeometric function F(a, b; c; x) of real numbers up to 1; inf beyond, ValueError for complex ones.
+
+    By its series, of which up to 20000 terms are summed: close to 1, where DLMF 15.8.4 takes its place, digits are lost
+    if c - a - b is close to a whole number.  Has derivatives in all four.
+    """
+    args = jnp.broadcast_arrays(*floats("hyp2f1", a, b, c, x))
+    return in_single(_gauss)(*args)
+
+
+@hyp2f1.defjvp
+def _hyp2f1_jvp(primals, tangents):
+    out = hyp2f1(*primals)
+    args = jnp.broadcast_arrays(*floats("hyp2f1", *primals))
+    slopes = in_single(lambda *xs: _gauss(*xs, differentiated=True))(*args)
+    return out, sum(s * g for s, g in zip(slopes, tangents))
+
+
+def _gauss(a, b, c, x, differentiated=False):
+    """The value, or the derivatives in a, b, c and x; left of 0 by Pfaff's transformation, DLMF 15.8.1."""
+    left = x < 0
+    place = jnp.where(left, x / (x - 1), x)
+    inside = (place >= 0) & (place < 1)
+    place = jnp.where(inside, place, 0.5)
+    second = jnp.where(left, c - b, b)
+    value, slopes = _sum((a, second), (c,), place, differentiated)
+    value = _near_one(a, second, c, place, value)
+    safe = jnp.where(left, x, 0)
+    scale, log = (1 - safe) ** -a, jnp.log1p(-safe)
+    if not differentiated:
+        out = jnp.where(inside, scale * value, jnp.where(jnp.isnan(x), x, np.inf))
+        return jnp.where(x == 1, _at_one(a, b, c), out)
+    in_a, in_second, in_c = slopes
+    in_place = a * second / c * _sum((a + 1, second + 1), (c + 1,), place)[0]
+    return (
+        scale * (in_a - jnp.where(left, log * value, 0)),
+        scale * jnp.where(left, -in_second, in_second),
+        scale * jnp.where(left, in_second + in_c, in_c),
+        scale * jnp.where(left, a * value / (1 - safe) - in_place / (1 - safe) ** 2, in_place),
+    )
+
+
+def _gammas(over, under):
+    """A quotient of gamma functions; 0 at poles of those below."""
+    logarithm, sign = 0, 1
+    for g in over:
+        logarithm, sign = logarithm + lax.lgamma(g), sign * gammasgn(g)
+    for g in under:
+        pole = (g <= 0) & (g == jnp.floor(g))
+        logarithm, sign = logarithm - lax.lgamma(g), jnp.where(pole, 0, sign * jnp.where(pole, 1, gammasgn(g)))
+    return jnp.where(sign == 0, 0, sign * jnp.exp(jnp.where(sign == 0, 0, logarithm)))
+
+
+def _at_one(a, b, c):
+    """Gauss' sum, DLMF 15.4.20; a polynomial where a or b is a whole number up to 0."""
+    return jnp.where(c - a - b > 0, _gammas((c, c - a - b), (c - a, c - b)), np.inf)
+
+
+def _near_one(a, b, c, x, value):
+    """DLMF 15.8.4 where x is beyond 0.9 and c - a - b no whole number, else the value."""
+    apart = c - a - b
+    used = (x > 0.9) & (jnp.abs(apart - jnp.round(apart)) > 0.01)
+    apart = jnp.where(used, apart, 0.5)
+    rest = jnp.where(used, 1 - x, 0.01)
+    first, _ = _sum((a, b), (1 - apart,), rest)
+    second, _ = _sum((c - a, c - b), (1 + apart,), rest)
+    turned = _gammas((c, apart), (c - a, c - b)) * first
+    turned = turned + rest**apart * _gammas((c, -apart), (a, b)) * second
+    return jnp.where(used, turned, value)
+
+
+# ---- Bessel functions
+
+
+def bessel_jn(z, *, v, n_iter=50):
+    """The Bessel functions of the first kind of the orders 0 to v at z, of shape (v + 1, *z.shape).
+
+    By Miller's recurrence downward from order `n_iter`, which is to exceed |z| and v by some 20.  v and n_iter are
+    integers.  Raises TypeError for others, ValueError for complex z.
+    """
+    (z,) = floats("bessel_jn", array_of("bessel_jn", z))
+    v, n_iter = operator.index(v), operator.index(n_iter)
+    return in_single(lambda x: _miller(x, v, n_iter))(z)
+
+
+def _miller(z, v, n_iter):
+    """DLMF 3.6(iii): a multiple of the functions, scaled by J0 + 2 J2 + 2 J4 + ... = 1."""
+    start = max(n_iter, v + 1)
+    y = jnp.where(z == 0, 1, jnp.abs(z))
+    large = np.sqrt(np.finfo(z.dtype).max)
+
+    def step(carry, n):
+        above, here, total, kept = carry
+        below = 2 * n.astype(z.dtype) / y * here - above
+        # below is of order n - 1
+        scale = jnp.where(jnp.abs(below) > large, 1 / large, 1)
+        above, here, total, kept = here * scale, below * scale, total * scale, kept * scale
+        total = total + jnp.where(n % 2 == 1, here, 0) * jnp.where(n == 1, 1, 2)
+        at = jnp.arange(v + 1, dtype=n.dtype).reshape(-1, *[1] * z.ndim)
+        return (above, here, total, jnp.where(at == n - 1, here, kept)), None
+
+    tiny = jnp.full_like(y, np.finfo(z.dtype).tiny)
+    carry = jnp.zeros_like(y), tiny, jnp.zeros_like(y), jnp.zeros((v + 1, *z.shape), z.dtype)
+    orders = np.arange(start, 0, -1, dtype=np.int32)
+    (_, _, total, kept), _ = lax.scan(step, carry, orders)
+    found = kept / total
+    order = np.arange(v + 1).reshape(-1, *[1] * z.ndim)
+    found = jnp.where((z < 0) & (order % 2 == 1), -found, found)
+    return jnp.where(z == 0, np.asarray(order == 0, z.dtype), found)
+
+
+# ---- spherical harmonics
+
+
+def sph_harm_y(n, m, theta, phi, diff_n=None, n_max=None):
+    """The spherical harmonic of degree n and order m, |m| <= n, at the polar angle theta and the azimuth phi.
+
+    Complex; arrays broadcast.  `n_max`, at least all n, must be given where n is traced (ConcretizationTypeError).
+    NotImplementedError for diff_n, TypeError for degrees that are no integers.
+    """
+    if diff_n is not None:
+        raise NotImplementedError("The 'diff_n' argument to jax.scipy.special.sph_harm_y is not supported.")
+    check_arraylike("sph_harm_y", n, m, theta, phi)
+    n, m = jnp.asarray(n), jnp.asarray(m)
+    for name, x in (("n", n), ("m", m)):
+        if not jnp.issubdtype(x.dtype, jnp.integer):
+            raise TypeError(f"sph_harm_y: {name} must be an integer, got dtype {x.dtype}")
+    if n_max is None:
+        known = to_concrete_value(n)
+        if known is None:
+            raise ConcretizationTypeError(
+                n, "The `n_max` argument of `sph_harm_y` must be statically specified where n is traced."
+            )
+        n_max = int(np.max(known, initial=0))
+    theta, phi = floats("sph_harm_y", theta, phi)
+    n, m, theta, phi = jnp.broadcast_arrays(n, m, theta, phi)
+    order = jnp.abs(m)
+    legendre = _legendre(n, order, theta, operator.index(n_max))
+    value = lax.complex(legendre * jnp.cos(order * phi), legendre * jnp.sin(order * phi))
+    mirrored = jnp.where(order % 2 == 1, -jnp.conj(value), jnp.conj(value))
+    return jnp.where(m < 0, mirrored, value)
+
+
+def _legendre(n, m, theta, n_max):
+    """Normalised associated Legendre functions of cos(theta), upward in the degree (DLMF 14.10.3); 0 for m > n."""
+    x, order = jnp.cos(theta), m.astype(theta.dtype)
+    # P_m^m: (-1)^m sqrt((2 m + 1) / (4 pi) (1/2)_m / m!) sin^m
+    size = lax.lgamma(order + 0.5) - lax.lgamma(order + 1) - 0.5 * np.log(np.pi)
+    start = jnp.sqrt((2 * order + 1) / (4 * np.pi)) * jnp.exp(size / 2) * jnp.sin(theta) ** m
+    start = jnp.where(m % 2 == 1, -start, start)
+
+    def step(carry, k):
+        before, here = carry
+        degree = order + k
+        square = degree * degree
+        a = jnp.sqrt((4 * square - 1) / (square - order * order))
+        below = (degree - 1) ** 2
+        b = jnp.sqrt((below - order * order) / (4 * below - 1))
+        b = jnp.where(k == 1, 0, b)
+        after = jnp.where(m + k.astype(m.dtype) <= n, a * (x * here - b * before), here)
+        before = jnp.where(m + k.astype(m.dtype) <= n, here, before)
+        return (before, after), None
+
+    steps = np.arange(1, n_max + 1).astype(theta.dtype)
+    (_, found), _ = lax.scan(step, (jnp.zeros_like(start), start), steps)
+    return jnp.where(m <= n, found, 0)
