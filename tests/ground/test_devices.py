@@ -99,3 +99,25 @@ def test_cuda_devices(monkeypatch):
     assert [(d.id, d.device_kind) for d in devices._cuda_devices()] == [(0, "C"), (1, "A")]
     monkeypatch.setattr(provided, "providers", ("CPUExecutionProvider",))
     assert devices._cuda_devices() == []
+
+
+@pytest.mark.parametrize(
+    "value, wanted",
+    [
+        ("2,0", ["C", "A"]),
+        ("", []),
+        ("-1,0", []),
+        ("1,7,0", ["B"]),
+        ("GPU-8932f937, 1", ["NVIDIA GPU", "B"]),
+        ("MIG-GPU-8932f937/1/2", ["NVIDIA GPU"]),
+    ],
+)
+def test_devices_that_cuda_shows(value, wanted, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", value)
+    assert devices._visible(["A", "B", "C"]) == wanted
+
+
+def test_cuda_devices_are_machines_of_their_own():
+    assert (
+        devices.Device("gpu", 1)._separate and not FIRST._separate and devices.Device("cpu", 1, separate=True)._separate
+    )

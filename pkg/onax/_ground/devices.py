@@ -183,11 +183,24 @@ def _cuda_devices():
     models = _cuda_models()
     if not models or "CUDAExecutionProvider" not in find_runtime().providers:
         return []
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is not None:
-        chosen = [int(v) for v in visible.split(",") if v.strip().isdigit()]
-        models = [models[i] for i in chosen if i < len(models)]
-    return [Device("gpu", i, model) for i, model in enumerate(models)]
+    return [Device("gpu", i, model) for i, model in enumerate(_visible(models))]
+
+
+def _visible(models):
+    """The models of the devices that CUDA shows this process, in its order: those before the first that is none."""
+    wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if wanted is None:
+        return models
+    found = []
+    for entry in wanted.split(","):
+        entry = entry.strip()
+        if entry.startswith(("GPU-", "MIG-")):  # by a name that the driver's files do not tell
+            found.append("NVIDIA GPU")
+        elif entry.isdecimal() and int(entry) < len(models):
+            found.append(models[int(entry)])
+        else:
+            break
+    return found
 
 
 def _initialise():
