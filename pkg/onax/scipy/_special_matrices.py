@@ -40,7 +40,7 @@ def toeplitz(c, r=None):
         both = jnp.concatenate([jnp.flip(c), r[1:]])
         return _by_place(both, np.arange(rows - 1, -1, -1)[:, None] + np.arange(columns)[None, :])
 
-    return _vectorized("toeplitz", one, c, r)
+    return _vectorized("toeplitz", one, *map(_strong, (c, r)))
 
 
 def hankel(c, r=None):
@@ -56,7 +56,12 @@ def hankel(c, r=None):
         both = jnp.concatenate([c, r[1:]])
         return _by_place(both, np.arange(c.shape[0])[:, None] + np.arange(r.shape[0])[None, :])
 
-    return _vectorized("hankel", one, c, r)
+    return _vectorized("hankel", one, *map(_strong, (c, r)))
+
+
+def _strong(x):
+    """x, not weakly typed."""
+    return lax.convert_element_type(x, x.dtype)
 
 
 def circulant(c):
