@@ -106,11 +106,13 @@ _LATER = frozenset(
         "stages",
         "test_util",
         "typing",
+        "version",
     }
 )
 
 _LATER_FUNCTIONS = {
     "make_array_from_callback": "onax._transforms.transfer",
+    "make_array_from_process_local_data": "onax._transforms.transfer",
     "make_array_from_single_device_arrays": "onax._transforms.transfer",
     "closure_convert": "onax._control.custom_gradient",
     "custom_gradient": "onax._control.custom_gradient",
