@@ -9,6 +9,7 @@ dictionaries, numbers and texts.  What a call raises is recorded by `fault` as t
 import importlib
 import json
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -414,6 +415,104 @@ def events(jax, room):
 def one_process(jax, room):
     distributed = room("distributed")
     return [distributed.is_initialized(), distributed.shutdown(), distributed.is_initialized()]
+
+
+# ---- experimental ----
+
+
+@case
+def layouts(jax, room):
+    layout, jnp = room("experimental.layout"), room("numpy")
+    Layout, Format = layout.Layout, layout.Format
+    here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    rows = Layout((0, 1))
+    return {
+        "texts": [rows, Layout((1, 0), ((2, 2),)), Format(), Format(rows, here), Format(Layout.AUTO), Layout.AUTO],
+        "equal": [rows == Layout((0, 1)), hash(rows) == hash(Layout((0, 1))), rows == Layout((1, 0))],
+        "formats": [Format(rows, here) == Format(rows, here), Format().layout, Format().sharding],
+        "constraint": layout.with_layout_constraint(jnp.ones((2, 3)), rows),
+        "faults": [
+            fault(Format, rows),
+            fault(Format, 3),
+            fault(jax.jit(lambda x: layout.with_layout_constraint(x, Layout((1, 0, 2)))), np.ones((2, 3), np.float32)),
+        ],
+    }
+
+
+@case
+def meshes_of_devices(jax, room):
+    utils, device = room("experimental.mesh_utils"), jax.devices()[0]
+    text = lambda mesh: [str(mesh.dtype), list(mesh.shape), [str(d) for d in mesh.ravel()]]
+    return {
+        "one": text(utils.create_device_mesh((1, 1))),
+        "given": text(utils.create_device_mesh((2, 3), [device] * 6)),
+        "hybrid": text(utils.create_hybrid_device_mesh((1, 1), (1, 1), process_is_granule=True)),
+        "faults": [
+            fault(utils.create_device_mesh, (2, 2)),
+            fault(utils.create_hybrid_device_mesh, (1, 1), (1, 1)),
+            fault(utils.create_hybrid_device_mesh, (1, 1), (2, 1), process_is_granule=True),
+        ],
+    }
+
+
+def _pjit(room):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return room("experimental.pjit").pjit
+
+
+@case
+def one_process_of_many(jax, room):
+    utils, jnp = room("experimental.multihost_utils"), room("numpy")
+    mesh = jax.make_mesh((1,), ("x",))
+    tree = {"a": np.ones(2, np.float32), "b": jnp.ones((2, 2))}
+    laid = utils.host_local_array_to_global_array(tree, mesh, jax.P("x"))
+    whole = jax.make_array_from_process_local_data(laid["a"].sharding, np.ones(4, np.float32))
+    return {
+        "broadcast": utils.broadcast_one_to_all({"a": 1, "b": np.ones(2, np.float32)}),
+        "gathered": [utils.process_allgather(tree), utils.process_allgather(tree, tiled=True)],
+        "laid out": laid,
+        "back": utils.global_array_to_host_local_array(laid, mesh, jax.P("x")),
+        "nothing to do": [
+            utils.assert_equal(tree),
+            utils.sync_global_devices("case"),
+            utils.reached_preemption_sync_point(3),
+        ],
+        "from this process": [whole, whole.sharding == laid["a"].sharding],
+        "faults": [
+            fault(utils.host_local_array_to_global_array, tree, mesh, jax.P("y")),
+            fault(jax.make_array_from_process_local_data, laid["a"].sharding, np.ones(4), (8,)),
+        ],
+        "pjit": _pjit(room)(lambda x: x * 2)(3.0),
+    }
+
+
+@case
+def solutions_of_differential_equations(jax, room):
+    odeint, jnp = room("experimental.ode").odeint, room("numpy")
+    ts, y0 = jnp.linspace(0.0, 1.0, 5), jnp.array([1.0, 2.0])
+    matrix = jnp.array([[0.0, 1.0], [-2.0, -0.1]])
+    driven = lambda y, t, matrix: matrix @ y + jnp.sin(t)
+    pendulum = lambda y, t, m, g: (y[1], -m * y[1] - g * jnp.sin(y[0]))
+    exact = {"rtol": 1e-6, "atol": 1e-6}
+    weights = jnp.arange(1.0, 11.0).reshape(5, 2)
+    loss = lambda *args: jnp.sum(odeint(driven, *args, **exact) * weights)
+    close = lambda k: odeint(lambda y, t: -k * y, jnp.float32(1.0), ts, **exact)[-1]
+    # 3 digits, of which each is right: both solve to about 1e-5
+    rounded = lambda tree: jax.tree.map(lambda x: [float(f"{v:.3g}") for v in np.ravel(x)], tree)
+    return {
+        "tree": rounded(odeint(pendulum, (jnp.float32(1.0), jnp.float32(0.0)), ts, 0.25, 9.8, **exact)),
+        "vector": rounded(odeint(driven, y0, ts, matrix, **exact)),
+        "gradient": rounded(jax.grad(loss, (0, 1, 2))(y0, ts, matrix)),
+        "jit of gradient": rounded(jax.jit(jax.grad(loss))(y0, ts, matrix)),
+        "closure": rounded(jax.grad(close)(2.0)),
+        "vmap": rounded(jax.vmap(lambda y: odeint(driven, y, ts, matrix, **exact)[-1])(jnp.stack([y0, 2 * y0]))),
+        "short steps": rounded(odeint(lambda y, t: -y, 1.0, ts, hmax=0.05, rtol=1e-5, atol=1e-5)),
+        "faults": [
+            fault(odeint, lambda y, t: -y, 1.0, jnp.arange(3)),
+            fault(odeint, lambda y, t, a: -y, 1.0, ts, "x"),
+        ],
+    }
 
 
 if __name__ == "__main__":

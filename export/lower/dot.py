@@ -98,12 +98,16 @@ def _dot_general(g, out, lhs, rhs, *, dimension_numbers, **_):
 
 @lowers_components(dot_general_p)
 def _complex_dot_general(g, out, lhs, rhs, *, dimension_numbers, **_):
-    """Four products of parts."""
+    """Four products of parts, or two where one side is real."""
     part = ShapedArray(out.shape, np.dtype(f"f{out.dtype.itemsize // 2}"))
+    times = lambda x, y: _dot_general(g, part, x, y, dimension_numbers=dimension_numbers)
+    if type(lhs) is not tuple and type(rhs) is not tuple:
+        return times(lhs, rhs), ops.full(g, out.shape, 0, part.dtype)
+    if type(lhs) is not tuple or type(rhs) is not tuple:
+        pairs = [(lhs, y) for y in rhs] if type(rhs) is tuple else [(x, rhs) for x in lhs]
+        return tuple([times(x, y) for x, y in pairs])
     (a, b), (c, d) = lhs, rhs
-    ac, bd, ad, bc = (
-        _dot_general(g, part, x, y, dimension_numbers=dimension_numbers) for x, y in ((a, c), (b, d), (a, d), (b, c))
-    )
+    ac, bd, ad, bc = times(a, c), times(b, d), times(a, d), times(b, c)
     return ops.sub(g, ac, bd), ops.add(g, ad, bc)
 
 

@@ -91,6 +91,14 @@ def test_dot_general(dtype):
     np.testing.assert_allclose(got, z @ w, rtol=30 * np.finfo(dtype).eps)
 
 
+def test_dot_general_of_real_and_complex():
+    z, w = sample(np.complex64, (2, 3)), sample(np.complex64, (3, 2))
+    numbers = (((1,), (0,)), ((), ()))
+    product = lambda x, y: dot.dot_general(x, y, numbers, preferred_element_type=np.complex64)
+    for x, y in ((z.real, w), (z, w.real), (z.real, w.real)):
+        np.testing.assert_allclose(lowered(product, x, y), x @ y, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("opset", range(18, 27))
 def test_every_opset(opset):
     z, w = sample(np.complex64), sample(np.complex64)

@@ -116,12 +116,26 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
     return _assembled(shape, sharding, [(index, np.asarray(by_device[d])) for d, index in indices.items()], dtype)
 
 
+def make_array_from_process_local_data(sharding, local_data, global_shape=None):
+    """An array laid out over a sharding, from the part that this process has: all of it.
+
+    Raises ValueError for a `global_shape` other than that of the data.
+    """
+    local_data = np.asarray(local_data)
+    if global_shape is not None and tuple(global_shape) != local_data.shape:
+        raise ValueError(
+            "When calling `make_array_from_process_local_data` on a single process, global_shape should be None or "
+            f"equal to local_data.shape.Got global_shape={tuple(global_shape)} and local_data.shape={local_data.shape}."
+        )
+    return device_put(as_array(local_data), sharding)
+
+
 def _whole_shape(name, shape, sharding):
     """The shape, checked; raises TypeError for what is none, or no sharding."""
     if not isinstance(sharding, Sharding):
         raise TypeError(
-            f"sharding should be an instance of `jax.sharding`. Got {sharding} of type {type(sharding)}; {name} lays an "
-            "array out over it"
+            f"sharding should be an instance of `jax.sharding`. Got {sharding} of type {type(sharding)}; {name} lays "
+            "an array out over it"
         )
     return canonical_shape(shape, f"{name}: ")
 

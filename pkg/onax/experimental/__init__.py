@@ -2,7 +2,7 @@
 
 import importlib
 
-_LATER = frozenset({"checkify", "shard_map"})
+_LATER = frozenset({"checkify", "layout", "mesh_utils", "multihost_utils", "ode", "pjit", "shard_map"})
 _LATER_FUNCTIONS = {"io_callback": "onax._control.callbacks"}
 
 
