@@ -12,7 +12,7 @@ from onax._core.rules import add_tangents, tangent_zero
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import NEVER, Primitive
+from onax._native.dispatch import Primitive
 from onax._prims import linalg_kernels as kernels
 from onax._prims._matrices import adjoint, eye, matmul, stacked_eye, swapped, symmetrized, tril, triu
 from onax._prims.convert import convert
@@ -52,7 +52,7 @@ def _cholesky_jvp(primals, tangents):
 
 
 cholesky_p = stacked(
-    Primitive("cholesky", kernel=kernels.cholesky, abstract_eval=_cholesky_abstract, jvp=_cholesky_jvp, weak=NEVER)
+    Primitive("cholesky", kernel=kernels.cholesky, abstract_eval=_cholesky_abstract, jvp=_cholesky_jvp)
 )
 
 
@@ -147,7 +147,6 @@ triangular_solve_p = Primitive(
     jvp=_triangular_solve_jvp,
     transpose=_triangular_solve_transpose,
     batch=_triangular_solve_batch,
-    weak=NEVER,
 )
 
 
@@ -239,9 +238,7 @@ def _lu_jvp(primals, tangents):
     return out, [change, zeros[1], zeros[2]]
 
 
-lu_p = stacked(
-    Primitive("lu", multiple_results=True, kernel=kernels.lu, abstract_eval=_lu_abstract, jvp=_lu_jvp, weak=NEVER)
-)
+lu_p = stacked(Primitive("lu", multiple_results=True, kernel=kernels.lu, abstract_eval=_lu_abstract, jvp=_lu_jvp))
 
 
 def lu(x):
@@ -280,7 +277,6 @@ lu_pivots_to_permutation_p = stacked(
         kernel=kernels.lu_pivots_to_permutation,
         abstract_eval=_permutation_abstract,
         jvp=_permutation_jvp,
-        weak=NEVER,
     )
 )
 
@@ -378,9 +374,7 @@ def _qr_jvp(primals, tangents, *, pivoting, full_matrices, use_magma=None):
     return out, [g_q, g_r, *zeros[2:]]
 
 
-qr_p = stacked(
-    Primitive("qr", multiple_results=True, kernel=kernels.qr, abstract_eval=_qr_abstract, jvp=_qr_jvp, weak=NEVER)
-)
+qr_p = stacked(Primitive("qr", multiple_results=True, kernel=kernels.qr, abstract_eval=_qr_abstract, jvp=_qr_jvp))
 
 
 def qr(x, *, pivoting=False, full_matrices=True, use_magma=None):
@@ -402,9 +396,7 @@ def _geqrf_abstract(x):
     return [ShapedArray(x.shape, x.dtype), ShapedArray((*batch, dims.min_dim(m, n)), x.dtype)]
 
 
-geqrf_p = stacked(
-    Primitive("geqrf", multiple_results=True, kernel=kernels.geqrf, abstract_eval=_geqrf_abstract, weak=NEVER)
-)
+geqrf_p = stacked(Primitive("geqrf", multiple_results=True, kernel=kernels.geqrf, abstract_eval=_geqrf_abstract))
 
 
 def geqrf(x):
@@ -429,9 +421,7 @@ def _householder_abstract(a, taus):
 
 
 householder_product_p = stacked(
-    Primitive(
-        "householder_product", kernel=kernels.householder_product, abstract_eval=_householder_abstract, weak=NEVER
-    )
+    Primitive("householder_product", kernel=kernels.householder_product, abstract_eval=_householder_abstract)
 )
 
 
@@ -454,7 +444,7 @@ def _ormqr_abstract(a, taus, c, *, left, transpose):
     return ShapedArray(c.shape, c.dtype)
 
 
-ormqr_p = stacked(Primitive("ormqr", kernel=kernels.ormqr, abstract_eval=_ormqr_abstract, weak=NEVER))
+ormqr_p = stacked(Primitive("ormqr", kernel=kernels.ormqr, abstract_eval=_ormqr_abstract))
 
 
 def ormqr(a, taus, c, *, left=True, transpose=False):
@@ -477,7 +467,7 @@ def _cholesky_update_abstract(r, w):
 
 
 cholesky_update_p = stacked(
-    Primitive("cholesky_update", kernel=kernels.cholesky_update, abstract_eval=_cholesky_update_abstract, weak=NEVER)
+    Primitive("cholesky_update", kernel=kernels.cholesky_update, abstract_eval=_cholesky_update_abstract)
 )
 
 
@@ -500,9 +490,7 @@ def _symmetric_product_abstract(a, c, *, alpha, beta):
 
 
 symmetric_product_p = stacked(
-    Primitive(
-        "symmetric_product", kernel=kernels.symmetric_product, abstract_eval=_symmetric_product_abstract, weak=NEVER
-    )
+    Primitive("symmetric_product", kernel=kernels.symmetric_product, abstract_eval=_symmetric_product_abstract)
 )
 
 

@@ -12,7 +12,7 @@ from onax._core.rules import add_tangents, tangent_zero
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import NEVER, Primitive
+from onax._native.dispatch import Primitive
 from onax._prims import linalg_kernels as kernels
 from onax._prims._matrices import adjoint, as_columns, diagonal, matmul, stacked_eye, symmetrized
 from onax._prims.convert import convert
@@ -74,9 +74,7 @@ def _eigh_jvp(primals, tangents, **params):
 
 
 eigh_p = stacked(
-    Primitive(
-        "eigh", multiple_results=True, kernel=kernels.eigh, abstract_eval=_eigh_abstract, jvp=_eigh_jvp, weak=NEVER
-    )
+    Primitive("eigh", multiple_results=True, kernel=kernels.eigh, abstract_eval=_eigh_abstract, jvp=_eigh_jvp)
 )
 
 
@@ -187,9 +185,7 @@ def _eig_jvp(primals, tangents, **params):
     return out, changes
 
 
-eig_p = stacked(
-    Primitive("eig", multiple_results=True, kernel=kernels.eig, abstract_eval=_eig_abstract, jvp=_eig_jvp, weak=NEVER)
-)
+eig_p = stacked(Primitive("eig", multiple_results=True, kernel=kernels.eig, abstract_eval=_eig_abstract, jvp=_eig_jvp))
 
 
 def eig(
@@ -288,9 +284,7 @@ def _svd_jvp(primals, tangents, *, full_matrices, compute_uv, **params):
     return [s, u, vh], [change, gu, gvh]
 
 
-svd_p = stacked(
-    Primitive("svd", multiple_results=True, kernel=kernels.svd, abstract_eval=_svd_abstract, jvp=_svd_jvp, weak=NEVER)
-)
+svd_p = stacked(Primitive("svd", multiple_results=True, kernel=kernels.svd, abstract_eval=_svd_abstract, jvp=_svd_jvp))
 
 
 def svd(x, *, full_matrices=True, compute_uv=True, subset_by_index=None, algorithm=None):
@@ -331,9 +325,7 @@ def _schur_abstract(x, *, compute_schur_vectors, sort_eig_vals, select_callable)
     return [ShapedArray(x.shape, x.dtype)] * (2 if compute_schur_vectors else 1)
 
 
-schur_p = stacked(
-    Primitive("schur", multiple_results=True, kernel=kernels.schur, abstract_eval=_schur_abstract, weak=NEVER)
-)
+schur_p = stacked(Primitive("schur", multiple_results=True, kernel=kernels.schur, abstract_eval=_schur_abstract))
 
 
 def schur(x, *, compute_schur_vectors=True, sort_eig_vals=False, select_callable=None):
@@ -361,9 +353,7 @@ def _hessenberg_abstract(x):
 
 
 hessenberg_p = stacked(
-    Primitive(
-        "hessenberg", multiple_results=True, kernel=kernels.hessenberg, abstract_eval=_hessenberg_abstract, weak=NEVER
-    )
+    Primitive("hessenberg", multiple_results=True, kernel=kernels.hessenberg, abstract_eval=_hessenberg_abstract)
 )
 
 
@@ -395,7 +385,6 @@ tridiagonal_p = stacked(
         multiple_results=True,
         kernel=kernels.tridiagonal,
         abstract_eval=_tridiagonal_abstract,
-        weak=NEVER,
     )
 )
 
@@ -486,7 +475,6 @@ tridiagonal_solve_p = Primitive(
     jvp=_tridiagonal_solve_jvp,
     transpose=_tridiagonal_solve_transpose,
     batch=_tridiagonal_solve_batch,
-    weak=NEVER,
 )
 
 

@@ -117,6 +117,8 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, subset_by_index
     eigenvalues.  Raises TypeError for fewer than two axes.
     """
     (a,) = inexact("svd", a)
+    if full_matrices and subset_by_index is not None:
+        raise ValueError("svd: full_matrices and subset_by_index cannot both be set")
     if hermitian and subset_by_index is not None:
         raise NotImplementedError("svd: subset_by_index is not implemented for hermitian matrices")
     out = _svd(

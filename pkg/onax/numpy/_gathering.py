@@ -182,6 +182,8 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
     a = lax.transpose(a, [*(i for i in range(a.ndim) if i not in (first, second)), first, second])
     rows, columns = a.shape[-2:]
     length = dims.max_dim(0, dims.min_dim(rows + min(offset, 0), columns - max(offset, 0)))
+    if dims.equal(length, 0):
+        return lax.full((*a.shape[:-2], 0), 0, a.dtype)
     i = j = lax.iota(dtypes.scalar_dtype(int), length)
     j = lax.iota(i.dtype, length)
     if offset > 0:
@@ -278,7 +280,7 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     i, j = (lax.broadcasted_iota(index, a.shape[-2:], axis) for axis in (0, 1))
     mask = lax.eq(lax.add(i, to_dtype(offset, index)), j)
     a = where(mask, a, lax.full_like(a, 0))
-    return sum_over(a, (-2, -1), given)
+    return sum_over(a, (-2, -1), a.dtype if given is None and a.weak_type else given)
 
 
 def sum_over(a, axes, dtype):

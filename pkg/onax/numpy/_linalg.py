@@ -57,18 +57,22 @@ def _root_of_squares(x, axis, keepdims):
     return lax.sqrt(_sum(_magnitude_squared(x), axis=axis, keepdims=keepdims))
 
 
+def _magnitude(x):
+    return x if x.dtype.kind in "bu" else lax.abs(x)
+
+
 def _vector_norm(x, order, axis, keepdims):
     if order is None or order == 2:
         return _root_of_squares(x, axis, keepdims)
     if order == np.inf:
-        return _max(lax.abs(x), axis=axis, keepdims=keepdims, initial=0)
+        return _max(_magnitude(x), axis=axis, keepdims=keepdims, initial=0)
     if order == -np.inf:
-        return _min(lax.abs(x), axis=axis, keepdims=keepdims)
+        return _min(_magnitude(x), axis=axis, keepdims=keepdims)
     if order == 0:
         nonzero = lax.convert_element_type(lax.ne(x, constant_like(x, 0)), dtypes.scalar_dtype(int))
         return _sum(nonzero, axis=axis, dtype=dtypes.real_dtype(x.dtype), keepdims=keepdims)
     if order == 1:
-        return _sum(lax.abs(x), axis=axis, keepdims=keepdims)
+        return _sum(_magnitude(x), axis=axis, keepdims=keepdims)
     if isinstance(order, str):
         raise ValueError(f"Invalid order '{order}' for vector norm.")
     magnitude = lax.abs(x)
@@ -110,17 +114,20 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
-    """The norm of the vectors along the axes, all by default, taken as one."""
-    (x,) = promote_args_inexact("jnp.linalg.vector_norm", x)
+    """The norm of the vectors along the axes, all by default, taken as one.
+
+    Integers stay integers for ord 1, inf and -inf.
+    """
+    check_arraylike("jnp.linalg.vector_norm", x)
+    kept = isinstance(ord, (int, float)) and ord in (1, np.inf, -np.inf)
+    (x,) = arrays("jnp.linalg.vector_norm", x) if kept else promote_args_inexact("jnp.linalg.vector_norm", x)
     if ord is None or ord == 2:
         return _root_of_squares(x, axis, keepdims)
     if axis is None:
-        out = norm(ravel(x), ord=ord)
+        out = _vector_norm(ravel(x), ord, (0,), False)
         return lax.expand_dims(out, tuple(range(x.ndim))) if keepdims else out
-    if isinstance(axis, tuple):
-        axis = tuple(canonical_axis(i, x.ndim) for i in axis)
-        return _vector_norm(x, ord, axis, keepdims)
-    return norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    axis = tuple(canonical_axis(i, x.ndim) for i in (axis if isinstance(axis, tuple) else (axis,)))
+    return _vector_norm(x, ord, axis, keepdims)
 
 
 def multi_dot(arrays, *, precision=None):

@@ -219,6 +219,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
         lax.sub(_product(a0, b1), _product(a1, b0)),
     ]
     out = lax.concatenate([lax.expand_dims(c, (0,)) for c in out], 0)
+    out = lax.convert_element_type(out, out.dtype)
     axisc = canonical_axis(axisc, out.ndim)
     return lax.transpose(out, (*range(1, axisc + 1), 0, *range(axisc + 1, out.ndim)))
 

@@ -541,7 +541,7 @@ def tensorsolve(a, b, axes=None):
 @staged("matrix_power", static_argnames=("n",))
 def matrix_power(a, n):
     """The n-th power of square matrices by repeated squaring, for n < 0 of the inverse."""
-    (a,) = promote_dtypes_inexact(array_of("jnp.linalg.matrix_power", a))
+    a = array_of("jnp.linalg.matrix_power", a)
     if a.ndim < 2:
         raise TypeError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
     if a.shape[-2] != a.shape[-1]:

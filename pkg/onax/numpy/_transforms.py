@@ -219,10 +219,11 @@ def fftfreq(n, d=1.0, *, dtype=None, device=None):
     if np.ndim(n):
         raise ValueError(f"jax.numpy.fft.fftfreq: n must be a scalar; got {n}")
     dtype = _frequencies_dtype(dtype)
-    k = lax.iota(dtype, max(0, int(np.ceil(n))))
-    middle = dtype.type(n // 2)
+    real = dtypes.real_dtype(dtype) if dtypes.is_inexact(dtype) else dtypes.scalar_dtype(float)
+    k = lax.iota(real, max(0, int(np.ceil(n))))
+    middle = real.type(n // 2)
     k = remainder(k + middle, n) - middle
-    return on_device(k / array_of("fftfreq", d * n).astype(dtype), device)
+    return on_device((k / array_of("fftfreq", d * n).astype(real)).astype(dtype), device)
 
 
 def rfftfreq(n, d=1.0, *, dtype=None, device=None):

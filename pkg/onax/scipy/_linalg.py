@@ -14,7 +14,7 @@ from onax._transforms.autodiff import jvp
 from onax._transforms.vmap import vmap
 from onax.lax import linalg as factors
 from onax.numpy._decompositions import adjoint
-from onax.numpy._promotion import check_arraylike, promote_dtypes_inexact
+from onax.numpy._promotion import arrays, check_arraylike, promote_dtypes_inexact
 from onax.numpy._solvers import lu_solve as _solve_by_lu
 from onax.numpy._solvers import require_square
 
@@ -104,7 +104,7 @@ def eigh(
     type=1,
     check_finite=True,
 ):
-    """(eigenvalues, eigenvectors) of Hermitian matrices, or eigenvalues alone; one triangle of a is read.
+    """(eigenvalues, eigenvectors) of Hermitian matrices, or eigenvalues alone; of both triangles' mean, as in JAX.
 
     Raises NotImplementedError for the generalised problem (b, type) and for a choice of eigenvalues.
     """
@@ -115,7 +115,7 @@ def eigh(
     if eigvals is not None:
         raise NotImplementedError("Only the eigvals=None case of eigh is implemented.")
     (a,) = _inexact("eigh", a)
-    w, v = jnp.linalg.eigh(a, UPLO="L" if lower else "U", symmetrize_input=False)
+    w, v = jnp.linalg.eigh(a, UPLO="L" if lower else "U")
     return w if eigvals_only else (w, v)
 
 
@@ -355,6 +355,8 @@ def expm(A, *, upper_triangular=False, max_squarings=16):
     (a,) = _inexact("expm", A)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"Expected A to be a (batched) square matrix, got {a.shape=}.")
+    if a.dtype.name not in ("float32", "float64", "complex64", "complex128"):
+        raise TypeError(f"A.dtype={a.dtype} is not supported by expm; convert to float32 first.")
     function = partial(_expm, upper_triangular=upper_triangular, max_squarings=max_squarings)
     for _ in range(a.ndim - 2):
         function = vmap(function)
@@ -469,7 +471,14 @@ def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a
 def eigh_tridiagonal(d, e, *, eigvals_only=False, select="a", select_range=None, tol=None, key=None):
     """Eigenvalues of the symmetric tridiagonal matrix with diagonal d and e beside it; with vectors unless
     eigvals_only.  select "i" takes the numbers in select_range, both counted in, of the ascending eigenvalues."""
-    d, e = _inexact("eigh_tridiagonal", d, e)
+    d, e = arrays("eigh_tridiagonal", d, e)
+    if d.dtype != e.dtype:
+        raise TypeError(f"diagonal and off-diagonal values must have same dtype, got {d.dtype} and {e.dtype}")
+    if d.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
+        raise TypeError(
+            "Only float32 and float64 inputs are supported as inputs to jax.scipy.linalg.eigh_tridiagonal, got "
+            f"{d.dtype} and {e.dtype}"
+        )
     if select not in ("a", "i"):
         raise NotImplementedError("eigh_tridiagonal: only select='a' and select='i' are implemented")
     matrix = jnp.diag(d) + jnp.diag(e, -1) + jnp.diag(jnp.conj(e), 1)

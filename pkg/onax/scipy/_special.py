@@ -39,7 +39,7 @@ expit = _inexact("expit", lambda x: lax.logistic(x), "1 / (1 + exp(-x)).")
 def logit(x):
     """log(x / (1 - x)): the inverse of expit."""
     (x,) = promote_args_inexact("logit", x)
-    return lax.log(lax.div(x, lax.sub(constant_like(x, 1), x)))
+    return lax.log(lax.div(x, lax.sub(x.dtype.type(1), x)))
 
 
 logit.defjvps(lambda g, out, x: lax.div(g, lax.mul(x, lax.sub(constant_like(x, 1), x))))
@@ -135,7 +135,7 @@ def _of_plain_floats(name, x):
 def ndtr(x):
     """The normal distribution function of float32 and float64; TypeError for other dtypes.  Takes lists, as in JAX."""
     x = _of_plain_floats("ndtr", jnp.asarray(x))
-    root, one, two, half = (constant_like(x, v) for v in (np.sqrt(0.5), 1, 2, 0.5))
+    root, one, two, half = map(x.dtype.type, (np.sqrt(0.5), 1, 2, 0.5))
     w = lax.mul(x, root)
     z = lax.abs(w)
     near, middle = lax.lt(z, root), lax.add(one, lax.erf(w))
@@ -193,7 +193,7 @@ def gammasgn(x):
     floor_x = lax.floor(x)
     sign = jnp.where(lax.rem(floor_x, constant_like(x, 2)) == 0, 1.0, -1.0).astype(x.dtype)
     sign = jnp.where(lax.bitwise_or(x >= 0, x == -np.inf), 1.0, sign)
-    sign = jnp.where(lax.bitwise_and(x < 0, x == floor_x), np.nan, sign)
+    sign = jnp.where(lax.bitwise_or(lax.bitwise_and(x < 0, x == floor_x), x != x), np.nan, sign)
     return jnp.where(lax.bitwise_and(x == 0, jnp.signbit(x)), -1.0, sign).astype(x.dtype)
 
 

@@ -25,7 +25,7 @@ def _checked(name, x, type, norm):
     if not (norm is None or (isinstance(norm, str) and norm in ("backward", "ortho"))):
         raise ValueError(f"{name}: norm must be None, 'backward' or 'ortho', got {norm!r}")
     (x,) = promote_dtypes_inexact(array_of(name, x))
-    return x
+    return x.astype(np.float32) if x.dtype.itemsize < 4 else x
 
 
 def _sized(x, n, axis):

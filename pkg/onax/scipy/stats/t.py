@@ -11,7 +11,9 @@ def logpdf(x, df, loc=0, scale=1):
     """The logarithm of the density."""
     x, df, loc, scale = promoted("t.logpdf", x, df, loc, scale)
     z = (x - loc) / scale
-    size = jnp.log(scale) + (jnp.log(df) + math.log(math.pi)) / 2 + special.gammaln(df / 2) - special.gammaln((df + 1) / 2)
+    size = (
+        jnp.log(scale) + (jnp.log(df) + math.log(math.pi)) / 2 + special.gammaln(df / 2) - special.gammaln((df + 1) / 2)
+    )
     return -size - (df + 1) / 2 * jnp.log1p(jnp.square(z) / df)
 
 
