@@ -1,5 +1,7 @@
 """The leak checker: every transformation, what is no leak, and what the message tells."""
 
+import re
+
 import pytest
 
 import onax as jax
@@ -150,3 +152,5 @@ def test_later_errors_name_the_transformation_and_the_line(name):
         kept.pop() + 1
     line = careless.__code__.co_firstlineno + 1
     assert f"The leaked intermediate value was created on line {__file__}:{line}:21 (" in str(caught.value)
+    if name in ("jit", "scan"):  # staged: who called it is known, too
+        assert re.search(r"the final 5 stack frames .*\n-+\n(.*\n){4}.*:\d+:21 \(.*careless\)\n-+\n", str(caught.value))

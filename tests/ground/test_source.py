@@ -20,6 +20,35 @@ def test_location_is_ours():
     assert source.summarize(record) == f"{__file__}:{line}:{column} (test_location_is_ours)"
 
 
+def outer_place():
+    return inner_place()
+
+
+def inner_place():
+    return source.user_locations(), source.user_location()
+
+
+def test_callers():
+    with_callers, alone = outer_place()
+    names = [source.resolve(r)[3] for r in (with_callers, *with_callers.callers)]
+    assert names[:3] == ["inner_place", "outer_place", "test_callers"] and len(names) == 5
+    assert [f.function_name for f in with_callers.traceback.frames] == names
+    assert source.called_from(with_callers).startswith(f"\n  called from {__file__}:")
+    assert alone.callers is None and source.called_from(alone) == source.called_from(None) == ""
+    assert source.backward(with_callers).callers is with_callers.callers
+    again, other = outer_place()[0], inner_place()[0]
+    assert again.callers != with_callers.callers  # called from another line
+    assert other.callers[0] != with_callers.callers[0]
+
+
+def test_operations_of_a_function_share_their_callers():
+    def f(x):
+        return jnp.sin(x) * jnp.cos(x)
+
+    eqns = jax.make_jaxpr(f)(1.0).eqns
+    assert all(eqn.source_info.callers is eqns[0].source_info.callers for eqn in eqns)
+
+
 def test_unknown_place():
     assert source.summarize(None) == "<unknown>"
 

@@ -126,6 +126,11 @@ def guarded(function):
     return update_wrapper(PublicFunction(function), function)
 
 
+def inner(function):
+    """The function that a PublicFunction stands for; any other is its own."""
+    return (<PublicFunction>function).function if type(function) is PublicFunction else function
+
+
 cdef PyObject *_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) noexcept:
     cdef PublicFunction this = <PublicFunction>self
     cdef PyObject *result = PyObject_Vectorcall(<PyObject *>this.function, args, flags, names)

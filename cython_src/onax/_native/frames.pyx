@@ -69,14 +69,18 @@ cdef bint called_from_inside() except -1:
 @cython.final
 @cython.freelist(64)
 cdef class SourceInfo:
-    """Where an operation was written: a code object, an instruction's offset in it, and whether it runs backward."""
+    """Where an operation was written: a code object, an instruction's offset in it, and whether it runs backward.
+
+    `callers`: where that function was called, and so on outward: SourceInfos, or None if nobody looked.
+    """
 
     cdef readonly object code
     cdef readonly int instruction
     cdef readonly bint backward
+    cdef readonly tuple callers
 
-    def __init__(self, code, int instruction, bint backward=False):
-        self.code, self.instruction, self.backward = code, instruction, backward
+    def __init__(self, code, int instruction, bint backward=False, callers=None):
+        self.code, self.instruction, self.backward, self.callers = code, instruction, backward, callers
 
     @property
     def traceback(self):
@@ -124,29 +128,65 @@ cdef class Here:
 here = Here()
 
 
-cpdef user_location():
-    """The place at work: of the equation that is interpreted, else of the innermost frame outside onax; None if unknown."""
-    cdef PyFrameObject *frame
+cdef SourceInfo _next(PyFrameObject **at):
+    """The place of the innermost frame outside onax, from `at` outward, which becomes its caller; None if there is none."""
+    cdef PyFrameObject *frame = at[0]
     cdef PyFrameObject *back
     cdef PyCodeObject *code
-    cdef SourceInfo found
+    cdef SourceInfo found = None
+    while frame is not NULL and found is None:
+        code = PyFrame_GetCode(frame)
+        if not is_internal_name(code.co_filename):
+            found = SourceInfo.__new__(SourceInfo)
+            found.code = <object>code
+            found.instruction = PyFrame_GetLasti(frame)
+        Py_XDECREF(<PyObject *>code)
+        back = PyFrame_GetBack(frame)
+        Py_XDECREF(<PyObject *>frame)
+        frame = back
+    at[0] = frame
+    return found
+
+
+cdef tuple _latest = ()
+
+
+cdef tuple _shared(tuple chain):
+    """The chain kept last if this one is equal, as it is for most operations of a function."""
+    global _latest
+    if chain != _latest:
+        _latest = chain
+    return _latest
+
+
+cdef object _located(int callers):
+    cdef PyFrameObject *frame
+    cdef SourceInfo found, outer
+    cdef list chain
     if onax_place is not NULL:
         return <object>onax_place if type(<object>onax_place) is SourceInfo else None
     frame = PyEval_GetFrame()
     if frame is NULL:
         return None
     Py_INCREF(<object>frame)
-    while frame is not NULL:
-        code = PyFrame_GetCode(frame)
-        if not is_internal_name(code.co_filename):
-            found = SourceInfo.__new__(SourceInfo)
-            found.code = <object>code
-            found.instruction = PyFrame_GetLasti(frame)
-            Py_XDECREF(<PyObject *>code)
-            Py_XDECREF(<PyObject *>frame)
-            return found
-        Py_XDECREF(<PyObject *>code)
-        back = PyFrame_GetBack(frame)
-        Py_XDECREF(<PyObject *>frame)
-        frame = back
-    return None
+    found = _next(&frame)
+    if callers and frame is not NULL and found is not None:
+        chain = []
+        while len(chain) < callers:
+            outer = _next(&frame)
+            if outer is None:
+                break
+            chain.append(outer)
+        found.callers = _shared(tuple(chain))
+    Py_XDECREF(<PyObject *>frame)
+    return found
+
+
+cpdef user_location():
+    """The place at work: of the equation that is interpreted, else of the innermost frame outside onax; None if unknown."""
+    return _located(0)
+
+
+def user_locations():
+    """The same with up to 4 callers, which makes 5 frames as in JAX."""
+    return _located(4)

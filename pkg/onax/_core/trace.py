@@ -149,11 +149,14 @@ class Tracer(Array):
         text = f"The function being traced when the value leaked was {subject}.\n" if subject else ""
         if self._location is None:
             return text
-        line, where = "-" * 30, source.summarize(self._location)
+        line, places = "-" * 30, [source.summarize(r) for r in (self._location, *(self._location.callers or ()))]
+        text += f"{line}\nThe leaked intermediate value was created on line {places[0]}.\n{line}\n"
+        if self._location.callers is None:  # only programs that are staged keep them
+            return text
+        shown = "\n".join(reversed(places))
         return (
-            f"{text}{line}\nThe leaked intermediate value was created on line {where}.\n{line}\n"
-            "When the value was created, the final 1 stack frames (most recent last) excluding onax-internal frames "
-            f"were:\n{line}\n{where}\n{line}\n\n"
+            f"{text}When the value was created, the final {len(places)} stack frames (most recent last) excluding "
+            f"onax-internal frames were:\n{line}\n{shown}\n{line}\n\n"
         )
 
     # Conversions to Python values: possible when a concrete value is behind the tracer.

@@ -39,12 +39,12 @@ class Frame:
 
 
 class SourceTraceback:
-    """Where an equation was written: only the innermost of the user's frames is kept."""
+    """Where an equation was written: up to 5 of the user's frames, innermost first."""
 
     __slots__ = ("frames",)
 
     def __init__(self, record):
-        self.frames = [Frame(*resolve(record))]
+        self.frames = [Frame(*resolve(r)) for r in (record, *(record.callers or ()))]
 
     def __str__(self):
         return "\n".join(map(repr, self.frames))
@@ -65,14 +65,15 @@ class NameStack:
         return f"NameStack(stack={self.stack!r})"
 
 
-SourceInfo, here, user_location = frames.SourceInfo, frames.here, frames.user_location
+SourceInfo, here = frames.SourceInfo, frames.here
+user_location, user_locations = frames.user_location, frames.user_locations
 UNKNOWN = None  # the record of a place that is not known
 SHARED = ()  # `here.record` while a function of onax is staged for all its callers: places are those of the calls
 
 
 def backward(record):
     """The record of an operation of the backward pass that an operation of the forward pass at `record` led to."""
-    return None if record is None else SourceInfo(record.code, record.instruction, True)
+    return None if record is None else SourceInfo(record.code, record.instruction, True, record.callers)
 
 
 def in_users_code(function, *args):
@@ -153,6 +154,11 @@ def summarize(record):
         return filename
     where = f"{filename}:{line}:{column}" if column else f"{filename}:{line}"
     return f"{where} ({function})"
+
+
+def called_from(record):
+    """A line for each caller of the place, innermost first; empty where they are not known."""
+    return "".join(f"\n  called from {summarize(r)}" for r in (record and record.callers) or ())
 
 
 def function_location(function):

@@ -60,7 +60,7 @@ class DynamicJaxprTrace(Trace):
     def new_const(self, x):
         """A tracer for a constant, which stands in the program where it is used."""
         atom = self.atom(x)
-        return DynamicJaxprTracer(self, atom.aval, atom, source.user_location())
+        return DynamicJaxprTracer(self, atom.aval, atom, source.user_locations())
 
     def subject(self):
         info = self.debug_info
@@ -112,7 +112,7 @@ class DynamicJaxprTrace(Trace):
     def record(self, primitive, atoms, params):
         """Appends one equation; returns its result tracer, or a list of them."""
         avals, effects = primitive.abstract(*[a.aval for a in atoms], **params)
-        location = source.user_location() if self.locates else None  # nobody sees a program that runs at once
+        location = source.user_locations() if self.locates else None  # nobody sees a program that runs at once
         if not primitive.multiple_results:
             var = core.Var(avals)
             self.eqns.append(core.JaxprEqn(atoms, [var], primitive, params, effects, location))
