@@ -33,10 +33,6 @@ from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
 _MISSING = object()
-NO_KNOWN_INDEX = (
-    "A branch is chosen by a tangent: that is not linear, so reverse mode cannot go through it. Choose by primals in "
-    "rules of custom_jvp."
-)
 
 
 @source.api_boundary
@@ -348,7 +344,7 @@ def _parted_with_all_residuals(jaxpr, unknown, unknown_out):
 
 def _transpose(cts, index, *operands, branches):
     if is_undefined_primal(index):
-        raise ValueError(NO_KNOWN_INDEX)
+        raise TypeError("cond is linear in its operands only, not in its index")
     linear = [is_undefined_primal(x) for x in operands]
     nonzero_cts = [type(ct) is not Zero for ct in cts]
     derived = []

@@ -124,6 +124,8 @@ def _convert_abstract(x, *, new_dtype, weak_type=False, sharding=None):
 
 
 def _convert_transpose(ct, x, *, new_dtype, weak_type=False, sharding=None):
+    if dtypes.issubdtype(new_dtype, np.inexact) and not dtypes.issubdtype(x.aval.dtype, np.inexact):
+        return [Zero(x.aval)]  # a number that was an integer between has no tangent
     return [convert(ct, x.aval.dtype, x.aval.weak_type)]
 
 

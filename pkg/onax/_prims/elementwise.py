@@ -375,7 +375,15 @@ div, div_p = binary(
     numpy_name="divide",
     doc="x over y; integers truncate toward zero, and over 0 give -1 (unsigned: the largest).",
 )
-div_p.transpose = lambda ct, x, y: [Zero(x.aval) if type(ct) is Zero else unbroadcast(x, div(ct, y)), None]
+
+
+def _div_transpose(ct, x, y):
+    if is_undefined_primal(y):
+        raise TypeError("div is linear in its first operand only")
+    return [Zero(x.aval) if type(ct) is Zero else unbroadcast(x, div(ct, y)), None]
+
+
+div_p.transpose = _div_transpose
 
 
 def _whole_quotient(x, y):
@@ -598,6 +606,8 @@ def _select_jvp(primals, tangents):
 
 
 def _select_transpose(ct, which, *cases):
+    if is_undefined_primal(which):
+        raise TypeError("select_n is linear in its cases only")
     if type(ct) is Zero:
         return [None, *(Zero(c.aval) if is_undefined_primal(c) else None for c in cases)]
     zeros = full_like(ct, 0)

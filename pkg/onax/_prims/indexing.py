@@ -563,6 +563,10 @@ def _survivors_jvp(x, indices, updates, gx, gu, params):
 
 def _scatter_transpose(ct, x, indices, updates, **params):
     """For unique indices only, which is where scatter itself appears in a tangent."""
+    if not params["unique_indices"]:
+        raise NotImplementedError("scatter transpose is only implemented where unique_indices=True")
+    if is_undefined_primal(indices):
+        raise TypeError("scatter is linear in its operand and updates only")
     linear_x, linear_u = is_undefined_primal(x), is_undefined_primal(updates)
     if type(ct) is Zero:
         return [Zero(x.aval) if linear_x else None, None, Zero(updates.aval) if linear_u else None]

@@ -393,6 +393,8 @@ def _dynamic_update_slice_jvp(primals, tangents):
 
 def _dynamic_update_slice_transpose(ct, x, update, *indices):
     """The operand's cotangent is ct with a hole of zeros, the update's is the window under the hole."""
+    if any(map(is_undefined_primal, indices)):
+        raise TypeError("dynamic_update_slice is linear in its first two operands only")
     rest = [None] * len(indices)
     linear_x, linear_u = is_undefined_primal(x), is_undefined_primal(update)
     if type(ct) is Zero:
