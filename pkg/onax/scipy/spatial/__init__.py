@@ -1,0 +1,3 @@
+"""onax.scipy.spatial: rotations."""
+
+from onax.scipy.spatial import transform
