@@ -4,6 +4,7 @@ The node holds the programs' words (`_native/blocks_kernels.h`) and the shapes o
 """
 
 from onax._control.fused import assembled, fused_p, looped_p
+from onax._control.key_words import key_words_p, whole_keys_p
 from onax.export.lower.registry import lowers
 
 _SHOWN = 8
@@ -32,3 +33,13 @@ def _looped(g, out, *values, jaxpr, condition, n_constants, n_carries, trips, re
     layout = [n_constants, n_carries, trips, int(reverse), int(condition is not None)]
     words = {} if condition is None else {"condition": assembled(condition)[0]}
     return g.node("Loop", *values, outs=out, layout=layout, **words, **_described(jaxpr, out))
+
+
+@lowers(key_words_p, components=True)
+def _key_words(g, out, keys):
+    return keys
+
+
+@lowers(whole_keys_p, components=True)
+def _whole_keys(g, out, first, second):
+    return first, second

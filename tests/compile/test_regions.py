@@ -15,6 +15,7 @@ from onax._compile import regions
 from onax._compile.plan import Plan, evaluate
 from onax._control.block_code import CODES
 from onax._control.fused import fused_p
+from onax._control.key_words import THREEFRY
 from onax._core.check import check_jaxpr
 from onax._ground.config import enable_x64
 from onax._native.blocks import Program
@@ -446,7 +447,7 @@ CODED = sorted({s.primitive for s in family_samples()} & CODES.keys(), key=lambd
 
 
 def test_every_rule_has_samples():
-    assert {p.name for p in CODES} == {p.name for p in CODED}
+    assert {p.name for p in CODES.keys() - THREEFRY} == {p.name for p in CODED}  # those are in test_words.py
 
 
 @pytest.mark.parametrize("primitive", CODED, ids=lambda p: p.name)

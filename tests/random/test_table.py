@@ -54,6 +54,7 @@ COMPILED = {
     ("wald", "float16"): 65,
     ("pareto", "float64"): 8,
     ("f", "float32"): 10,
+    ("dirichlet", "float32"): 17,
 }
 LIMITS = {(name, dtype): limit for name, limits in BY_DTYPE.items() for dtype, limit in limits.items()}
 

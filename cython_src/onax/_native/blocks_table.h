@@ -205,9 +205,16 @@ ONAX_MAP3(ONAX_CLONES, threefry_first, uint32_t, uint32_t, onax_threefry(x, y, z
 ONAX_MAP3(ONAX_CLONES, threefry_second, uint32_t, uint32_t, onax_threefry(x, y, z))
 ONAX_MAP3(ONAX_CLONES, threefry_both, uint32_t, uint32_t, onax_folded(onax_threefry(x, y, z)))
 
+/* It reads numbers again after it has written the first: to may be where first is. */
 static void erf_inv_f32(ONAX_ARGUMENTS) {
+    const float *a = first;
+    float *d = to, copy[512];
     (void)second, (void)third;
-    onax_erf_inv(first, (uint64_t)n, to);
+    for (int64_t i = 0; i < n; i += 512) {
+        const int64_t count = n - i < 512 ? n - i : 512;
+        memcpy(copy, a + i, (size_t)count * sizeof(float));
+        onax_erf_inv(copy, (uint64_t)count, d + i);
+    }
 }
 
 /* ---- folds: n elements into a total of a wider type W; of n = 0 it becomes what a fold starts from, of n = -1 another
@@ -220,6 +227,11 @@ static void erf_inv_f32(ONAX_ARGUMENTS) {
         (void)second, (void)third; \
         if (n == 0) { *total = (W)(none); return; } \
         if (n < 0) { const W x = *(const W *)first, y = *total; *total = (W)(value); return; } \
+        if (n < ONAX_LANES / 2) { \
+            W y = *total; \
+            for (; i < n; i++) { const W x = a[i]; y = (W)(value); } \
+            *total = y; \
+            return; } \
         for (int k = 0; k < ONAX_LANES; k++) lanes[k] = (T)(none); \
         for (; i + ONAX_LANES <= n; i += ONAX_LANES) \
             for (int k = 0; k < ONAX_LANES; k++) { const T x = a[i + k], y = lanes[k]; lanes[k] = (T)(value); } \

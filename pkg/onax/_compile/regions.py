@@ -1,6 +1,7 @@
 """Finding what runs in one pass over memory: elementwise equations and folds become equations of `fused_p`.
 
-    calls are opened -> equations that can join -> levels -> regions -> a program in which each region is one equation
+    calls are opened -> keys are written as words -> equations that can join -> levels -> regions -> a program in which
+    each region is one equation
 
 *Levels.*  An equation that cannot join is a barrier.  The level of a value is the largest number of barriers on a path
 to it; equations of one level never wait for each other through a barrier, so any of them may form one equation.
@@ -23,13 +24,15 @@ from math import prod
 import numpy as np
 
 from onax._compile.cache import remember
-from onax._control.block_code import CODES, FOLDS, VIEWS, Code, Unfit
+from onax._compile.words import WORDED, closed_keys, count, flat, opened_keys, worded
+from onax._control.block_code import CODES, COUNTERS, FOLDS, VIEWS, Code, Unfit
 from onax._control.checkpoint import remat_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
 from onax._control.fused import assembled, dense, fused_p, looped_p, looped_program, track
 from onax._control.jit_call import jit_p
+from onax._control.key_words import THREEFRY, positions_p
 from onax._control.scan import scan_p
 from onax._control.while_loop import settled, while_p
 from onax._core.effects import no_effects
@@ -56,7 +59,7 @@ def fuse(jaxpr):
     """A ClosedJaxpr that computes the same, with regions as equations; kept with the jaxpr."""
     found = jaxpr.cache.get("fused")
     if found is None:
-        found = jaxpr.cache["fused"] = _Regions(drop_dead_code(opened(jaxpr))).rebuilt()
+        found = jaxpr.cache["fused"] = _Regions(drop_dead_code(worded(drop_dead_code(opened(jaxpr))))).rebuilt()
     return found
 
 
@@ -133,7 +136,7 @@ class _Opening:
         for eqn in jaxpr.eqns:
             operands = [read(x) for x in eqn.invars]
             name = _CALLS.get(eqn.primitive)
-            if name is not None and not is_one_node(eqn):
+            if name is not None and (_is_small(eqn) or not is_one_node(eqn)):
                 env.update(zip(eqn.outvars, self._call(eqn.params[name], operands)))
                 continue
             same = _meaning(eqn, operands)
@@ -146,21 +149,26 @@ class _Opening:
                 env.update(zip(eqn.outvars, results))
             if same is not None:
                 self.known[same] = results
-            self.eqns.append(self._looped(eqn, operands, results) or _with_fused_bodies(eqn, operands, results))
+            if not self._looped(eqn, operands, results):
+                self.eqns.append(_with_fused_bodies(eqn, operands, results))
         return [read(x) for x in jaxpr.outvars]
 
     def _looped(self, eqn, operands, results):
-        """A loop whose steps are programs over blocks, as one equation; None for any other."""
+        """Adds a loop whose steps are programs over blocks as one equation; whether it is such a loop."""
         if eqn.primitive not in (scan_p, while_p) or eqn.effects:
-            return None
+            return False
         found = _loop_of(eqn)
         if found is None:
-            return None
+            return False
         consts, params = found
         hoisted = [Var(typeof(c)) for c in consts]
         self.constvars += hoisted
         self.consts += consts
-        return JaxprEqn([*hoisted, *operands], results, looped_p, params, eqn.effects, eqn.source_info)
+        closing: list = []
+        operands, results = opened_keys(operands, self.eqns), closed_keys(results, closing)
+        self.eqns.append(JaxprEqn([*hoisted, *operands], results, looped_p, params, eqn.effects, eqn.source_info))
+        self.eqns += closing
+        return True
 
     def _call(self, callee, operands):
         env = dict(zip(callee.invars, operands))
@@ -197,23 +205,25 @@ def _loop_of(eqn):
     """(constants that go before the operands, parameters of `looped_p`) of a scan or while_loop; None if it is none."""
     p = eqn.params
     if eqn.primitive is scan_p:
-        layout = p["num_consts"], p["num_carry"], p["length"], p["reverse"]
+        n, n_carries = p["num_consts"], p["num_carry"]
+        layout = n, n_carries, p["length"], p["reverse"]
         steps, condition = _straight(p["jaxpr"]), None
         if steps is None or not dims.is_constant(p["length"]) or not p["length"]:
             return None
     else:
-        n = p["cond_nconsts"] + p["body_nconsts"]
+        n, n_carries = p["cond_nconsts"] + p["body_nconsts"], len(eqn.outvars)
         settled_loop = settled(p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"])
         condition, steps = map(_straight, settled_loop)
         if steps is None or condition is None:
             return None
-        layout = n, len(eqn.outvars), 0, False
+        layout = n, n_carries, 0, False
     hoisted = [*steps.constvars, *(condition.constvars if condition else ())]
     consts = [*steps.consts, *(condition.consts if condition else ())]
     steps, condition = (j and _with_inputs(j, hoisted) for j in (steps, condition))
-    n_constants, n_carries, trips, reverse = layout
-    params = {"n_constants": n_constants + len(hoisted), "n_carries": n_carries, "trips": trips, "reverse": reverse}
-    params = {"jaxpr": steps, "condition": condition, **params}
+    given = [x.aval for x in eqn.invars]
+    trips, reverse = layout[2:]
+    params = {"n_constants": count(given[:n]) + len(hoisted), "n_carries": count(given[n : n + n_carries])}
+    params = {"jaxpr": steps, "condition": condition, **params, "trips": trips, "reverse": reverse}
     try:
         looped_program(**params)
     except ValueError:  # it needs more registers than a program has
@@ -221,17 +231,23 @@ def _loop_of(eqn):
     return consts, params
 
 
+_STEPS = frozenset((*CODES, *VIEWS, *COUNTERS, *_CALLS, *WORDED, iota_p))
+
+
 def _straight(jaxpr):
-    """A ClosedJaxpr of small elementwise equations alone, with each result computed, and there once; or None."""
-    if not all(e.primitive in CODES or e.primitive in VIEWS or e.primitive in _CALLS for e in jaxpr.eqns):
+    """A ClosedJaxpr of small equations that join alone, with each result computed, and there once; or None.
+
+    Keys are two words each.
+    """
+    if not all(e.primitive in _STEPS for e in jaxpr.eqns):
         return None
-    found = drop_dead_code(opened(jaxpr))
+    found = drop_dead_code(flat(drop_dead_code(opened(jaxpr))))
     given = [v.aval for v in (*found.invars, *found.constvars)]
     if not found.invars or not all(a.dtype in TYPES and _is_short(a) for a in given):
         return None
-    if not all(_is_short(eqn.outvars[0].aval) and (is_view(eqn) or joins(eqn)) for eqn in found.eqns):
+    if not all(_is_short(eqn.outvars[0].aval) and (is_view(eqn) or counts(eqn) or joins(eqn)) for eqn in found.eqns):
         return None
-    computed = {eqn.outvars[0] for eqn in found.eqns if not is_view(eqn)}
+    computed = {eqn.outvars[0] for eqn in found.eqns if not is_view(eqn) and not counts(eqn)}
     eqns, outvars = list(found.eqns), []
     for x in found.outvars:
         if type(x) is Literal or x not in computed or x in outvars:
@@ -316,12 +332,23 @@ def is_view(eqn):
     return view(0, dense(shapes[0]), eqn) is not None
 
 
+def counts(eqn):
+    """Whether elements follow from their positions alone."""
+    return eqn.primitive in COUNTERS and eqn.outvars[0].aval.dtype in TYPES and eqn.outvars[0].aval.dtype != bool
+
+
 def _is_folded(eqn):
     """Whether the lowering computes an equation over constants, or only says where they are, as it builds the graph."""
     if eqn.primitive not in CODES:
         return True
+    if eqn.primitive in THREEFRY:
+        return False
     avals = [v.aval for v in eqn.outvars]
     return all(dims.is_constant_shape(a.shape) and prod(a.shape) * a.dtype.itemsize <= FOLDED_BYTES for a in avals)
+
+
+def _is_small(eqn):
+    return all(dims.is_constant_shape(v.aval.shape) and prod(v.aval.shape) < SMALL for v in eqn.outvars)
 
 
 def _size(eqn):
@@ -335,6 +362,10 @@ def _key(eqn):
 
 def _ground(eqn):
     return (eqn.invars[0] if eqn.primitive in FOLDS else eqn.outvars[0]).aval
+
+
+def _has_no_other_form(eqn):
+    return eqn.primitive in THREEFRY
 
 
 class _Region:
@@ -360,6 +391,7 @@ class _Regions:
         self.makers = {}  # variable -> (place, equation) that makes it
         self.views = {}  # variable -> the equation that views another
         self.region_of = {}  # place of an equation -> _Region
+        self.counters = {}  # variable -> the equation that counts positions
         self.narrow = set()  # variables that have fewer elements than their region's positions
         self._find()
         self._choose()
@@ -375,7 +407,9 @@ class _Regions:
             is_known = known.issuperset(operands) and (bool(eqn.invars) or eqn.primitive is iota_p)
             for v in eqn.outvars:
                 self.makers[v] = place, eqn
-            if is_view(eqn):
+            if eqn.primitive is positions_p:
+                self.counters[eqn.outvars[0]] = eqn
+            elif is_view(eqn):
                 self.views[eqn.outvars[0]] = eqn
                 if is_known:
                     known.update(eqn.outvars)
@@ -449,7 +483,7 @@ class _Regions:
     def _choose(self):
         """Makes the equations of the regions that pay; `self.fused`: place of a member -> (last place, equation)."""
         regions = {id(r): r for r in self.region_of.values()}
-        chosen = [r for r in regions.values() if len(r.eqns) > 1]
+        chosen = [r for r in regions.values() if len(r.eqns) > 1 or _has_no_other_form(r.eqns[0][1])]
         for region in chosen:
             region.eqns.sort(key=lambda member: member[0])
         kept = {place for r in chosen for place, _ in r.eqns}
@@ -498,6 +532,10 @@ class _Regions:
     def _read_inside(self, x, eqns, inputs, made):
         """Makes an operand known in a region: as an input, or through the views that lead to it."""
         if type(x) is Literal or x in made or x in inputs:
+            return
+        if x in self.counters:
+            eqns.append(self.counters[x])
+            made.add(x)
             return
         view = self.views.get(x)
         if view is None:

@@ -140,7 +140,7 @@ for _primitive, _name in (
     (e.shift_right_arithmetic_p, "shift_right_arithmetic"), (e.add_p, "add"), (add_any_p, "add"), (e.sub_p, "sub"),
     (e.div_p, "div"), (e.rem_p, "rem"), (e.max_p, "max"), (e.min_p, "min"), (e.atan2_p, "atan2"),
     (e.nextafter_p, "nextafter"), (e.eq_p, "eq"), (e.ne_p, "ne"), (e.lt_p, "lt"), (e.le_p, "le"),
-    (special.erf_p, "erf"), (special.erfc_p, "erfc"),
+    (special.erf_p, "erf"), (special.erfc_p, "erfc"), (special.erf_inv_p, "erf_inv"),
 ):  # fmt: skip
     row(_primitive, _name)
 row(e.gt_p, "lt", swapped=True)
@@ -293,3 +293,14 @@ _fold(reductions.reduce_max_p, "largest")
 _fold(reductions.reduce_min_p, "smallest")
 _fold(reductions.reduce_and_p, "smallest", of_bools=True)
 _fold(reductions.reduce_or_p, "largest", of_bools=True)
+
+
+# ---- counters
+
+
+def _iota(eqn):
+    shape, axis = eqn.params["shape"], eqn.params["dimension"]
+    return tuple([int(i == axis and d != 1) for i, d in enumerate(shape)])
+
+
+COUNTERS[shaping.iota_p] = _iota
