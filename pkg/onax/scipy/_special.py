@@ -230,15 +230,6 @@ def polygamma(n, x):
     return lax.polygamma(n, x)
 
 
-def zeta(x, q=None):
-    """Hurwitz' zeta function.  NotImplementedError without q, as in JAX."""
-    if q is None:
-        raise NotImplementedError(
-            "Riemann zeta function not implemented; pass q != None to compute the Hurwitz Zeta function."
-        )
-    return lax.zeta(*promote_args_inexact("zeta", x, q))
-
-
 def multigammaln(a, d):
     """The logarithm of the multivariate gamma function of dimension d."""
     d = operator.index(d)

@@ -34,11 +34,11 @@ from onax.scipy._special import (
     softmax,
     xlog1py,
     xlogy,
-    zeta,
 )
 from onax.scipy._special_errors import dawsn, erfcx, owens_t, wofz
 from onax.scipy._special_gamma import bernoulli, boxcox, boxcox1p, comb, loggamma, poch
 from onax.scipy._special_integrals import exp1, expi, expn, fresnel, sici, spence
 from onax.scipy._special_series import bessel_jn, hyp1f1, hyp2f1, sph_harm_y
+from onax.scipy._special_zeta import zeta
 
 _publish(globals(), __name__, {"log_softmax": "axis", "logsumexp": "keepdims"})

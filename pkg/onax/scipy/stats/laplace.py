@@ -19,5 +19,6 @@ def cdf(x, loc=0, scale=1):
     """The probability of at most x."""
     x, loc, scale = promoted("laplace.cdf", x, loc, scale)
     z = (x - loc) / scale
-    tail = jnp.exp(-jnp.abs(z)) / 2
-    return jnp.where(z <= 0, tail, 1 - tail)
+    left = z <= 0
+    below, above = jnp.where(left, z, 0), jnp.where(left, 0, z)  # no overflow in the derivative of what is not taken
+    return jnp.where(left, jnp.exp(below) / 2, 1 - jnp.exp(-above) / 2)

@@ -16,31 +16,36 @@ def pdf(x, b, loc=0, scale=1):
     return jnp.exp(logpdf(x, b, loc, scale))
 
 
+def _at_least_1(z):
+    return jnp.where(z < 1, 1, z)
+
+
 def cdf(x, b, loc=0, scale=1):
     """The probability of at most x."""
     x, b, loc, scale = promoted("pareto.cdf", x, b, loc, scale)
-    z = jnp.maximum((x - loc) / scale, 1)
+    z = _at_least_1((x - loc) / scale)
     return -jnp.expm1(-b * jnp.log(z))
 
 
 def logcdf(x, b, loc=0, scale=1):
     """The logarithm of `cdf`."""
     x, b, loc, scale = promoted("pareto.logcdf", x, b, loc, scale)
-    z = jnp.maximum((x - loc) / scale, 1)
-    return jnp.log(-jnp.expm1(-b * jnp.log(z)))
+    z = (x - loc) / scale
+    below = z < 1
+    return beyond(below, jnp.log(-jnp.expm1(-b * jnp.log(jnp.where(below, 2, z)))))
 
 
 def sf(x, b, loc=0, scale=1):
     """The probability of more than x."""
     x, b, loc, scale = promoted("pareto.sf", x, b, loc, scale)
-    z = jnp.maximum((x - loc) / scale, 1)
+    z = _at_least_1((x - loc) / scale)
     return jnp.exp(-b * jnp.log(z))
 
 
 def logsf(x, b, loc=0, scale=1):
     """The logarithm of `sf`."""
     x, b, loc, scale = promoted("pareto.logsf", x, b, loc, scale)
-    z = jnp.maximum((x - loc) / scale, 1)
+    z = _at_least_1((x - loc) / scale)
     return -b * jnp.log(z)
 
 

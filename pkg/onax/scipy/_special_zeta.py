@@ -1,0 +1,48 @@
+"""Behind onax.scipy.special: Hurwitz' zeta function with its derivatives in both arguments."""
+
+import math
+
+import numpy as np
+
+from onax import lax
+from onax import numpy as jnp
+from onax._control.custom_jvp import custom_jvp
+from onax._transforms.jvp import jvp
+from onax.numpy._promotion import promote_args_inexact
+
+_DIRECT = 10  # terms summed one by one
+# B_2j / (2j)! for j = 1, 2, ...
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+_COEFFICIENTS = [b / math.factorial(2 * j + 2) for j, b in enumerate(_BERNOULLI)]
+
+
+def zeta(x, q=None):
+    """Hurwitz' zeta function: the sum of 1 / (k + q)^x over k = 0, 1, ...  NotImplementedError without q, as in JAX."""
+    if q is None:
+        raise NotImplementedError(
+            "Riemann zeta function not implemented; pass q != None to compute the Hurwitz Zeta function."
+        )
+    return _zeta(*jnp.broadcast_arrays(*promote_args_inexact("zeta", x, q)))
+
+
+@custom_jvp
+def _zeta(x, q):
+    return lax.zeta(x, q)
+
+
+@_zeta.defjvp
+def _zeta_jvp(primals, tangents):
+    return _zeta(*primals), jvp(_summed, primals, tangents)[1]
+
+
+def _summed(x, q):
+    """The same sum by the formula of Euler and Maclaurin (DLMF 25.11.28), which can be differentiated."""
+    k = np.arange(_DIRECT, dtype=x.dtype)
+    direct = jnp.sum((q[..., None] + k) ** -x[..., None], axis=-1)
+    far = q + _DIRECT
+    last = far**-x
+    factor, correction = x / far, 0.5
+    for j, coefficient in enumerate(_COEFFICIENTS):
+        correction = correction + coefficient * factor
+        factor = factor * (x + 2 * j + 1) * (x + 2 * j + 2) / far**2
+    return direct + last * (far / (x - 1) + correction)
