@@ -158,6 +158,46 @@ def test_calls_of_python_stay_on_the_host(four, opened):
     assert np.allclose(out[2], np.sin(np.cumsum(X, 1)).sum(0), rtol=1e-5) and on(0) in opened
 
 
+HOSTED = {
+    "qr": lambda x: jnp.linalg.qr(jnp.tanh(x).T @ x)[1] * 2,
+    "python": lambda x: jnp.tanh(jax.pure_callback(np.sin, x, jnp.tanh(x))) @ x.T,
+    "python in a loop": lambda x: lax.scan(lambda c, a: (jax.pure_callback(np.sin, c, c + a), jnp.cumsum(c)), x[0], x),
+    "python in a branch": lambda x: lax.cond(
+        x[0, 0] > 9, jnp.cumsum, lambda a: jax.pure_callback(np.sin, a, a).ravel(), x
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTED)
+def test_what_onnx_cannot_say_is_carried_out_on_the_host(name, four, opened):
+    f = HOSTED[name]
+    want, _ = jax.tree_util.tree_flatten(jax.jit(f)(X))
+    opened.clear()
+    found, _ = jax.tree_util.tree_flatten(jax.jit(f)(jax.device_put(X, four[2])))
+    assert opened and set(map(str, opened)) == {str(on(2))}
+    for got, expected in zip(found, want, strict=True):
+        assert got.devices() == {four[2]} and got.dtype == expected.dtype
+        assert np.allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_messages_of_a_program_on_a_device(four, opened, capsys):
+    def f(x):
+        jax.debug.print("first {}", x.sum())
+        y = jnp.cumsum(x)
+        jax.debug.print("then {}", y[-1])
+        return y * 2
+
+    assert np.array_equal(jax.jit(f)(jax.device_put(X, four[1])), np.cumsum(X) * 2)
+    assert capsys.readouterr().out == "first 16.5\nthen 16.5\n" and opened
+
+
+def test_regions_whose_operations_onnx_cannot_say(four, opened):
+    f = lambda x: jnp.abs(jnp.linalg.qr(jnp.outer(x, x) + lax.psum(jnp.eye(3), "i"))[1])
+    out = jax.pmap(f, axis_name="i", devices=four)(X)
+    assert np.allclose(out, jax.vmap(f, axis_name="i")(X), atol=1e-5)
+    assert {given["device_id"] for _, given in opened} == {0, 1, 2, 3}
+
+
 @no_gpu
 def test_a_device_that_cannot_be_used_is_named(four):
     f = lambda x: jnp.tanh(x) @ x.T

@@ -1,7 +1,8 @@
-"""Regions over devices that are machines of their own: one program a device, cut where the devices meet.
+"""Devices that are machines of their own: programs cut where these meet, and where the host has to help.
 
     a program with such regions -> Block of compiled segments and regions
     the body of a region        -> Block that every device runs on its pieces, in sessions of its own
+    a program for a provider that has no form for some operation    -> Block in which the host carries it out
 
 Between two meetings lies one compiled segment, the same for all devices.  Calls that hold meetings are opened; branches
 and loops that hold some are gone through by us (`steps.py`), others are part of a segment.  Any other operation that
@@ -26,12 +27,12 @@ from onax._compile.steps import (
     Group,
     Index,
     Meeting,
-    Regional,
     Repeat,
     Runner,
     Scan,
     Segment,
     Vote,
+    Work,
     array_of,
     buffer_for,
 )
@@ -51,6 +52,7 @@ from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxprs_
 from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array
 from onax._ground.devices import current_default
+from onax._ground.errors import LoweringError
 from onax._native.array import make_array
 from onax._native.call import Executable
 from onax._prims.collectives import (
@@ -74,7 +76,11 @@ def compile_program(plan, name, compiler_options=None, graph=None, device=None):
     """
     given = options.for_device(compiler_options, device)
     if plan.core is None or not has_separate_regions(plan.core):
-        return planning.compile_plan(plan, name, given, graph)
+        try:
+            return planning.compile_plan(plan, name, given, graph)
+        except LoweringError:
+            if given is compiler_options:  # the user asked for this provider
+                raise
     outer = Outside(name, compiler_options, current_default() if device is None else device)
     block = outer.block(plan.core, [_NOWHERE] * len(plan.core.invars))
     avals = plan.core.in_avals
@@ -112,10 +118,12 @@ def _is_separate(eqn):
 class _Cutter:
     """How programs are cut in some place: which equations are cut out, and what becomes of them."""
 
-    def __init__(self, name, settings):
+    def __init__(self, name, settings, hosted):
         self.name = name
         self.settings = settings  # of the devices: what sessions are made with, as keys
+        self.hosted = hosted  # whether there are devices that run ONNX's own operators only
         self.special = {}  # jaxpr -> whether one of its equations is cut out
+        self.lowered = {}  # what an equation is -> (its parameters, whether it has a form that all devices can run)
 
     def block(self, jaxpr, varying):
         """The Block of a ClosedJaxpr; `varying`: for each argument the axes over which it varies."""
@@ -123,7 +131,21 @@ class _Cutter:
 
     def is_special(self, eqn):
         """Whether an equation is cut out, or holds one that is."""
-        return self.is_cut_out(eqn) or any(map(self._holds_special, jaxprs_in_params(eqn.params)))
+        inner = list(jaxprs_in_params(eqn.params))
+        return self.is_cut_out(eqn) or any(map(self._holds_special, inner)) or (not inner and self.is_hosted(eqn))
+
+    def is_hosted(self, eqn):
+        """Whether an equation has no form that all devices can run, and is carried out on the host."""
+        if not self.hosted:
+            return False
+        key = (eqn.primitive, id(eqn.params), *(x.aval for x in eqn.invars))
+        if key not in self.lowered:
+            self.lowered[key] = eqn.params, _is_portable(eqn)  # with the parameters, so that no others get their id
+        return not self.lowered[key][1]
+
+    def on_host(self, cut, eqn):
+        """An operation carried out as it is when nothing is compiled."""
+        return cut.emit(Work(eqn.replace(invars=_variables(eqn)), partial(planning.evaluate, _alone(eqn))))
 
     def _holds_special(self, jaxpr):
         found = self.special.get(jaxpr)
@@ -141,7 +163,8 @@ class Outside(_Cutter):
     """Around regions: a program of one device."""
 
     def __init__(self, name, compiler_options, device):
-        super().__init__(name, {None: options.for_device(compiler_options, device)})
+        given = options.for_device(compiler_options, device)
+        super().__init__(name, {None: given}, given is not compiler_options)
         self.compiler_options = compiler_options
         self.runner = Runner(device, {}, 0, None)
 
@@ -154,9 +177,8 @@ class Outside(_Cutter):
         if eqn.primitive is shard_map_p:
             params = {k: v for k, v in eqn.params.items() if k != "jaxpr"}
             program = _all_devices(eqn.params["jaxpr"], params, self.name, self.compiler_options)
-            return cut.emit(Regional(eqn, program))
-        jaxpr = _alone(eqn)
-        return cut.emit(Regional(eqn.replace(invars=_variables(eqn)), partial(planning.evaluate, jaxpr)))
+            return cut.emit(Work(eqn, program))
+        return self.on_host(cut, eqn)
 
     def varying_results(self, eqn, varying):
         """Nothing varies."""
@@ -166,8 +188,8 @@ class Outside(_Cutter):
 class Inside(_Cutter):
     """In a region: a program that all of its devices run."""
 
-    def __init__(self, name, region, settings):
-        super().__init__(name, settings)
+    def __init__(self, name, region, settings, hosted):
+        super().__init__(name, settings, hosted)
         self.region = region
 
     def is_cut_out(self, eqn):
@@ -191,6 +213,9 @@ class Inside(_Cutter):
             return [cut.alias(eqn.invars[0], varying[0] | set(eqn.params["axes"]))]
         if primitive is sum_varying_p or primitive is match_varying_p:
             return [self._sum(cut, eqn, varying)]
+        if not self.is_cut_out(eqn) and not any(jaxprs_in_params(eqn.params)):
+            cut.varying.update(zip(eqn.outvars, self.varying_results(eqn, varying)))
+            return self.on_host(cut, eqn)
         names = _names(eqn) if NAMED in primitive.facts else self.region.names
         return self._meet(cut, eqn, tuple(a for a in self.region.names if a in names))
 
@@ -232,6 +257,15 @@ class Inside(_Cutter):
                 return [axes]
         region = self.region if self.is_special(eqn) else self.region.along(axes)
         return list(map(frozenset, stacked_program(region, _alone(eqn), _of_variables(eqn, varying))[1]))
+
+
+def _is_portable(eqn):
+    """Whether an equation has a form in ONNX's own operators."""
+    try:
+        planning.lower_plan(planning.Plan(_alone(eqn)), "portable")
+    except LoweringError:
+        return False
+    return True
 
 
 def _names(eqn):
@@ -430,7 +464,7 @@ def _all_devices(jaxpr, params, name, compiler_options):
     mesh, in_specs, out_specs = params["mesh"], params["in_specs"], params["out_specs"]
     runners = _runners(mesh, region)
     settings = {r.settings: options.for_device(compiler_options, r.device) for r in runners}
-    cutter = Inside(name, region, settings)
+    cutter = Inside(name, region, settings, any(given is not compiler_options for given in settings.values()))
     with region.scope():
         if len(runners) == 1:
             jaxpr = whole_program(jaxpr, params)

@@ -5,7 +5,7 @@
     Index        the place of the device along named axes
     Meeting      an operation that the devices of a group do together
     Choice       one of several blocks; Repeat, Scan: loops of blocks
-    Regional     the programs of all devices of a region, to their end
+    Work         a region of other devices, or an operation carried out on the host
 
 Steps hand their values on in a dictionary by variable.  `run` is a generator as `rendezvous.together` takes it.
 
@@ -292,8 +292,8 @@ class Scan(Step):
         return [*with_types(carry, [v.aval for v in self.results[:m]]), *map(array_of, buffers, ys)]
 
 
-class Regional(Step):
-    """A region: `program` takes and gives whole values."""
+class Work(Step):
+    """A function from values to values: a region of other devices, or an operation carried out on the host."""
 
     __slots__ = ("program",)
 
@@ -302,5 +302,5 @@ class Regional(Step):
         self.program = program
 
     def run(self, args, runner):
-        """All devices, to their end."""
+        """To its end."""
         return (yield lambda: self.program(args))
