@@ -7,7 +7,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
-from onax._transforms.jvp import jvp
+from onax._transforms.autodiff import jvp
 from onax.numpy._promotion import promote_args_inexact
 
 _DIRECT = 10  # terms summed one by one
