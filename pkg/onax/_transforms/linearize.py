@@ -151,7 +151,10 @@ class LinearizeTrace(JVPTrace):
         else:
             with set_current_trace(self.tangent_trace):
                 out, tangent_out = primitive.jvp(primals, tangents, **params)
-            self._check_known(out if primitive.multiple_results else (out,))
+            if primitive.multiple_results:
+                self._check_known(out)
+            elif type(out) is DynamicJaxprTracer and out._trace is self.tangent_trace:
+                raise ValueError(NO_KNOWN_RESULT)
         if primitive.multiple_results:
             return [self.pack(p, t) for p, t in zip(out, tangent_out)]
         return self.pack(out, tangent_out)
