@@ -198,6 +198,26 @@ def test_regions_whose_operations_onnx_cannot_say(four, opened):
     assert {given["device_id"] for _, given in opened} == {0, 1, 2, 3}
 
 
+def test_a_device_that_fails_is_named_and_releases_the_others(four, monkeypatch):
+    session = lazy.ort.Session
+
+    def open_session(model, inputs, outputs, *, options, **rest):
+        number = options["provider_options"]["device_id"]
+        made = session(model, inputs, outputs, options={**options, "provider": "cpu"}, **rest)
+        node = re.search(rb"[A-Za-z_0-9]*[Tt]anh[A-Za-z_0-9]*", model)[0].decode() if b"anh" in model else ""
+
+        def fail(arrays):
+            raise lazy.ort.Fault(f"running the node '{node}': out of memory")
+
+        return fail if number in (1, 3) and node else made
+
+    monkeypatch.setattr(lazy.ort, "Session", open_session)
+    f = lambda x: lax.psum(jnp.cumsum(x), "i") + lax.psum(jnp.tanh(x), "i")
+    with pytest.raises(jax.errors.BackendError, match=r"failed while running .* on cuda:1: .*out of") as raised:
+        jax.pmap(f, axis_name="i", devices=four)(X)
+    assert WAY_OUT not in str(raised.value) and "test_provider.py" in str(raised.value)
+
+
 @no_gpu
 def test_a_device_that_cannot_be_used_is_named(four):
     f = lambda x: jnp.tanh(x) @ x.T

@@ -138,9 +138,8 @@ def _backend_error(what, name, graph, settings, error):
     place = lazy.export_proto.locate(graph, str(error))
     where = options.place_named(settings)
     fault = f"ONNX Runtime {what} {name}{where and f' on {where}'}: {error}"
-    if place or not where:
-        return BackendError(compose(fault, place and f"In the operation from {place}."))
-    return BackendError(compose(fault, remedy=options.NO_CUDA))
+    remedy = options.NO_CUDA if where and what == "refused" and not place else ""
+    return BackendError(compose(fault, place and f"In the operation from {place}.", remedy))
 
 
 def evaluate(jaxpr, args):
