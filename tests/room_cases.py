@@ -349,6 +349,34 @@ def traces_and_types(jax, room):
     }
 
 
+@case
+def known_values_while_tracing(jax, room):
+    jnp, seen = room("numpy"), []
+
+    def f(x):
+        with jax.ensure_compile_time_eval():
+            y = x + 1
+            known = [jnp.arange(3) + 1, jax.jit(lambda a: a * 2)(jnp.ones(2)), jax.nn.relu(jnp.ones(2))]
+            seen.append([bool((known[0] > 0).all()), isinstance(y, jax.core.Tracer), jax.grad(lambda a: a * a)(2.0)])
+            y = jax.nn.relu(jax.lax.cond(y > 0, lambda: y, lambda: 2.0))
+        seen.append([isinstance(jnp.arange(3) + 1, jax.core.Tracer)])
+        return y + sum(jnp.sum(k) for k in known)
+
+    x = jnp.ones(2)
+    return [f(1.0), jax.jit(f)(1.0), jax.vmap(f)(x), jax.grad(f)(1.0), jax.jit(jax.vmap(jax.grad(f)))(x), seen]
+
+
+@case
+def types_as_results(jax, room):
+    jnp, struct = room("numpy"), jax.ShapeDtypeStruct((2,), np.complex64)
+    return {
+        "types": jax.eval_shape(lambda x: {"a": (x, struct), "b": x}, 1.0),
+        "weak": jax.eval_shape(lambda: jax.ShapeDtypeStruct((), np.float32, weak_type=True)),
+        "complex": [jnp.iscomplexobj(struct), jnp.isrealobj(struct)],
+        "no values": fault(jax.jit(lambda: struct)),
+    }
+
+
 # ---- exchange, events, processes ----
 
 

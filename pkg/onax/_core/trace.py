@@ -99,9 +99,50 @@ def find_cur_trace():
     return eval_trace if trace is None else trace
 
 
+class FoldingTrace(Trace):
+    """Carries out operations on known values; hands those on tracers to the trace around it."""
+
+    __slots__ = ()
+
+    def __init__(self, parent_trace):
+        super().__init__(parent_trace)
+        self.staging = False
+
+    def process_primitive(self, primitive, args, params):
+        if _has_tracer(args):
+            return bind_with_trace(primitive, self.parent_trace, args, params)
+        with set_current_trace(None):
+            return evaluate(primitive, args, params)
+
+    def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
+        trace = self.parent_trace if _has_tracer(args) else eval_trace
+        with set_current_trace(trace):
+            return trace.process_custom_jvp_call(
+                primitive, fun, jvp, args, symbolic_zeros=symbolic_zeros, params=params
+            )
+
+    def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
+        trace = self.parent_trace if _has_tracer(args) else eval_trace
+        with set_current_trace(trace):
+            return trace.process_custom_vjp_call(
+                primitive, fun, fwd, bwd, args, out_trees=out_trees, symbolic_zeros=symbolic_zeros, params=params
+            )
+
+    def new_const(self, x):
+        return x
+
+
+def _has_tracer(args):
+    return any(isinstance(x, Tracer) for x in args)
+
+
 def ensure_compile_time_eval():
-    """Context in which operations are carried out at once, also while a function is being traced."""
-    return set_current_trace(eval_trace)
+    """Context in which operations on known values are carried out at once, also while a function is being traced.
+
+    Operations on traced values belong to the program, as outside of it.
+    """
+    trace = context.get_trace()
+    return set_current_trace(None if trace is None else FoldingTrace(trace))
 
 
 eval_context = ensure_compile_time_eval

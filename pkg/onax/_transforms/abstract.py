@@ -9,7 +9,7 @@ from onax._core.trace import typeof
 from onax._ground import dtypes, source
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
-from onax._native.tree import tree_flatten, tree_unflatten
+from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms import key_reuse
 from onax._transforms.flatten import (
     FlatFunction,
@@ -195,10 +195,24 @@ def _structs(jaxpr, out_tree):
 
 @source.api_boundary
 def eval_shape(fun, *args, **kwargs):
-    """The shapes and dtypes `fun(*args, **kwargs)` would give, as a tree of ShapeDtypeStruct; computes nothing."""
+    """The shapes and dtypes `fun(*args, **kwargs)` would give, as a tree of ShapeDtypeStruct; computes nothing.
+
+    The function may give ShapeDtypeStructs itself.
+    """
     check_callable(fun)
-    jaxpr, out_tree, _ = stage(fun, args, kwargs)
-    return _structs(jaxpr, out_tree)
+    given = {}
+
+    @functools.wraps(fun, updated=())
+    def without_structs(*args, **kwargs):
+        leaves, tree = tree_flatten(fun(*args, **kwargs))
+        given.update((i, x) for i, x in enumerate(leaves) if isinstance(x, ShapeDtypeStruct))
+        return tree_unflatten(tree, [0 if i in given else x for i, x in enumerate(leaves)])
+
+    jaxpr, out_tree, _ = stage(without_structs, args, kwargs)
+    structs = _structs(jaxpr, out_tree)
+    if not given:
+        return structs
+    return tree_unflatten(out_tree, [given.get(i, x) for i, x in enumerate(tree_leaves(structs))])
 
 
 def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstracted_axes=None):

@@ -6,6 +6,7 @@ from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax._native.array import ArrayImpl
+from onax._transforms.abstract import ShapeDtypeStruct
 from onax.numpy._creation import asarray
 from onax.numpy._promotion import array_of, check_arraylike, is_arraylike, promote_args, promote_args_inexact
 from onax.numpy._ufuncs import constant_like, imag
@@ -85,6 +86,8 @@ def iscomplexobj(x):
     """Whether x has a complex dtype."""
     if x is None:
         return False
+    if isinstance(x, ShapeDtypeStruct):
+        return dtypes.is_complex(x.dtype)
     if not is_arraylike(x) or isinstance(x, np.ndarray):
         found = np.asarray(x)
         if found.dtype.kind == "O" and found is not x:
