@@ -9,6 +9,7 @@ import numpy as np
 
 from onax._control.barrier import optimization_barrier_p
 from onax._control.checkpoint import remat_p
+from onax._control.closed_call import closed_call_p
 from onax._control.composite import composite_p
 from onax._control.cond import cond_p
 from onax._control.custom_gradient import linear_call_p
@@ -37,7 +38,7 @@ def _jit(g, out, *values, jaxpr, **_):
     return inline(g, jaxpr, jaxpr.consts, values)
 
 
-@lowers(custom_jvp_call_p, custom_vjp_call_p, components=True)
+@lowers(custom_jvp_call_p, custom_vjp_call_p, closed_call_p, components=True)
 def _custom_call(g, out, *values, call_jaxpr, **_):
     return inline(g, call_jaxpr, call_jaxpr.consts, values)
 

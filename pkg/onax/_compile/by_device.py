@@ -38,6 +38,7 @@ from onax._compile.steps import (
 )
 from onax._control.callbacks import CALLBACKS
 from onax._control.checkpoint import remat_p
+from onax._control.closed_call import closed_call_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
@@ -64,7 +65,13 @@ from onax._prims.collectives import (
 )
 from onax._transforms.simplify import drop_dead_code
 
-_CALLS = {jit_p: "jaxpr", remat_p: "jaxpr", custom_jvp_call_p: "call_jaxpr", custom_vjp_call_p: "call_jaxpr"}
+_CALLS = {
+    jit_p: "jaxpr",
+    remat_p: "jaxpr",
+    custom_jvp_call_p: "call_jaxpr",
+    custom_vjp_call_p: "call_jaxpr",
+    closed_call_p: "call_jaxpr",
+}
 _CALLS[custom_vmap_p] = "call"
 _NOWHERE = frozenset()
 

@@ -7,6 +7,7 @@ and `with_sharding_constraint` say themselves where their results lie.
 """
 
 from onax._control.checkpoint import remat_p
+from onax._control.closed_call import closed_call_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
@@ -119,7 +120,13 @@ _RULES = {
     stack_p: _stack,
 }
 _EAGER_RULES = {slice_p: _whole_only, dynamic_slice_p: _whole_only}
-_BODIES = {jit_p: "jaxpr", remat_p: "jaxpr", custom_jvp_call_p: "call_jaxpr", custom_vjp_call_p: "call_jaxpr"}
+_BODIES = {
+    jit_p: "jaxpr",
+    remat_p: "jaxpr",
+    custom_jvp_call_p: "call_jaxpr",
+    custom_vjp_call_p: "call_jaxpr",
+    closed_call_p: "call_jaxpr",
+}
 _BODIES[custom_vmap_p] = "call"
 
 

@@ -27,6 +27,7 @@ from onax._compile.cache import remember
 from onax._compile.words import WORDED, closed_keys, count, flat, opened_keys, worded
 from onax._control.block_code import CODES, COUNTERS, FOLDS, VIEWS, Code, Unfit
 from onax._control.checkpoint import remat_p
+from onax._control.closed_call import closed_call_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
@@ -51,7 +52,13 @@ DIRECT_WORK = 200_000  # nanoseconds: twice what a part for another thread has (
 ONE_BLOCK = 1024  # elements at most in the values of a looped step
 FOLDED_BYTES = 1024  # constants up to this size are folded by the lowering
 
-_CALLS = {jit_p: "jaxpr", custom_jvp_call_p: "call_jaxpr", custom_vjp_call_p: "call_jaxpr", remat_p: "jaxpr"}
+_CALLS = {
+    jit_p: "jaxpr",
+    custom_jvp_call_p: "call_jaxpr",
+    custom_vjp_call_p: "call_jaxpr",
+    closed_call_p: "call_jaxpr",
+    remat_p: "jaxpr",
+}
 _BODIES = {cond_p: ("branches",), while_p: ("cond_jaxpr", "body_jaxpr"), scan_p: ("jaxpr",)}
 
 

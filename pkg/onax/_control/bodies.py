@@ -54,9 +54,9 @@ def promote_weak(values, in_avals, out_avals):
     """Initial values, weakly typed ones converted to what the body gives; whether a dtype changed."""
     promoted, changed = [], False
     for value, aval, out in zip(values, in_avals, out_avals):
-        if aval.weak_type and (aval.dtype != out.dtype or not out.weak_type):
+        if aval.weak_type and aval.dtype != out.dtype:
             if dtypes.result_type(_WEAK_KINDS[aval.dtype.kind], out.dtype) == out.dtype:
-                changed = changed or out.dtype != aval.dtype
+                changed = True
                 value = converted(value, out.dtype)
         promoted.append(value)
     return promoted, changed

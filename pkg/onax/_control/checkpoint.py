@@ -6,25 +6,28 @@ residuals anew from the arguments and from what was kept; transposing it keeps t
 
 import functools
 
+import numpy as np
+
 from onax._control.bodies import arrays_and_avals
-from onax._control.jit_call import jit_p
 from onax._control.policies import name_p, saves
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
-from onax._core.trace import find_cur_trace
-from onax._core.zeros import Zero, is_undefined_primal
-from onax._ground import source
+from onax._core.trace import find_cur_trace, set_current_trace
+from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
+from onax._ground import dtypes, source
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
+from onax._prims.convert import reduce_precision_p
 from onax._transforms.abstract import CheckedFlatFunction, with_static
 from onax._transforms.batching import batch_jaxpr
+from onax._transforms.by_policy import call_rule, chosen, policy_rules, rebuilt, split_by_policy
 from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_signature, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
-from onax._transforms.linearize import linearize_flat, linearize_jaxpr
-from onax._transforms.partial_eval import merged, partial_eval_jaxpr
-from onax._transforms.simplify import drop_dead_code, used_inputs
+from onax._transforms.linearize import NO_KNOWN_RESULT, TangentTrace, linearize_flat
+from onax._transforms.partial_eval import merged, with_parted_calls
+from onax._transforms.simplify import dropped, needed
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
-from onax._transforms.transpose import transpose_jaxpr
+from onax._transforms.transpose import backward_pass
 
 _NOT_GIVEN = object()
 
@@ -90,17 +93,22 @@ def _jvp(primals, tangents, *, jaxpr, **params):
     ]
 
 
-def _linearize(nonzeros, *primals, jaxpr, prevent_cse, differentiated, policy):
-    forward, again, nonzeros_out, used = _kept_and_recomputed(jaxpr, nonzeros, policy)
-    outs = eval_jaxpr(forward, forward.consts, *primals)
-    n = len(jaxpr.outvars)
-    residuals = [x for x, is_used in zip([*outs[n:], *primals], used) if is_used]
+def _linearize(nonzeros, *primals, jaxpr, **params):
+    n, m = len(jaxpr.outvars), sum(nonzeros)
+    derived, nonzeros_out = jvp_jaxpr(jaxpr, nonzeros, False)
+    unknown = (*[False] * len(primals), *[True] * m)
+    keep = (*[False] * n, *[True] * sum(nonzeros_out))
+    known, again, unknown_out, used_known, used = _parted(derived, unknown, keep, params["policy"])
+    if any(unknown_out[:n]):
+        raise ValueError(NO_KNOWN_RESULT)
+    outs = eval_jaxpr(known, known.consts, *(x for x, flag in zip(primals, used_known) if flag))
+    residuals = [*outs[n:], *(x for x, flag in zip(primals, used) if flag)]
+    used_tangents = used[len(primals) :]
 
     def apply(residuals, *tangents):
         given = [t for t in tangents if type(t) is not Zero]
-        results = iter(
-            remat_p.bind(*residuals, *given, jaxpr=again, prevent_cse=prevent_cse, differentiated=True, policy=policy)
-        )
+        given = [t for t, flag in zip(given, used_tangents) if flag]
+        results = iter(remat_p.bind(*residuals, *given, jaxpr=again, **{**params, "differentiated": True}))
         return [
             next(results) if nonzero else Zero(v.aval.to_tangent_aval())
             for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
@@ -109,104 +117,73 @@ def _linearize(nonzeros, *primals, jaxpr, prevent_cse, differentiated, policy):
     return outs[:n], nonzeros_out, residuals, apply
 
 
-def _partial_eval(linear, *args, jaxpr, prevent_cse, differentiated, policy):
+def _partial_eval(linear, *args, jaxpr, **params):
     """A forward pass of what depends on no tangent, and one equation for the rest, as `_linearize` makes it."""
-    if differentiated or all(linear):
+    if all(linear):
         return None
-    forward, again, unknown, used = _kept_and_recomputed(jaxpr, linear, policy, True)
-    known = [x for x, is_linear in zip(args, linear) if not is_linear]
-    outs = eval_jaxpr(forward, forward.consts, *known)
+    known, again, unknown, used_known, used = _parted(jaxpr, tuple(linear), (), params["policy"])
+    given = [x for x, is_linear in zip(args, linear) if not is_linear]
+    outs = eval_jaxpr(known, known.consts, *(x for x, flag in zip(given, used_known) if flag))
     n = unknown.count(False)
-    residuals = [x for x, is_used in zip([*outs[n:], *known], used) if is_used]
-    params = {"jaxpr": again, "prevent_cse": prevent_cse, "differentiated": True, "policy": policy}
-    given = [x for x, is_linear in zip(args, linear) if is_linear]
-    return merged(unknown, outs[:n], find_cur_trace().record_whole(remat_p, [*residuals, *given], params))
+    operands = [*outs[n:], *(x for x, flag in zip(args, used) if flag)]
+    rest = {**params, "jaxpr": again, "differentiated": True}
+    return merged(unknown, outs[:n], find_cur_trace().record_whole(remat_p, operands, rest))
 
 
-def _kept_and_recomputed(jaxpr, nonzeros, policy, partial=False):
-    """(forward, again, nonzeros_out, used); cached with the jaxpr.
+def _parted(jaxpr, unknown, keep_unknown, policy):
+    """(known, again, unknown_out, used_known, used); kept with the program.
 
-    `forward` maps the arguments to (results, values kept); `again` maps (those `used` of the values kept and the
-    arguments, tangents) to the tangents of the results, and computes the residuals that were not kept itself.
-    `partial`: the program computes results and tangents by itself, and `nonzeros` says which arguments are tangents.
+    `known` maps the known arguments, those that are `used_known`, to (the known results, what is stored); `again` maps
+    (what is stored, the arguments that are `used`) to the unknown results: it computes the rest anew.
     """
-    key = ("checkpoint", tuple(nonzeros), policy, partial)
+    key = ("checkpoint", unknown, keep_unknown, policy)
     if key not in jaxpr.cache:
-        split = (partial_eval_jaxpr if partial else linearize_jaxpr)(jaxpr, nonzeros)
-        n_out = split[2].count(False) if partial else len(jaxpr.outvars)
-        primals = [i for i, nonzero in enumerate(nonzeros) if not (partial and nonzero)]
-        jaxpr.cache[key] = _make_kept_and_recomputed(jaxpr, split, n_out, primals, nonzeros, policy)
+        jaxpr.cache[key] = _part(jaxpr, unknown, keep_unknown, policy)
     return jaxpr.cache[key]
 
 
-def _make_kept_and_recomputed(jaxpr, split, n_out, primals, nonzeros, policy):
-    forward, linear, nonzeros_out, forwarded = split
-    place = {p: i for i, p in enumerate(primals)}
-    if policy is not None:  # it is to see the operations inside calls
-        inside = forward
-        forward = trace_to_jaxpr(lambda *xs: _eval_inlined(inside, xs), inside.in_avals, jaxpr.debug_info)
-    residuals = forward.outvars[n_out:]
-    kept, eqns = _recomputed_eqns(forward, residuals, policy)
-    opened = core.Jaxpr(forward.constvars, [*kept, *forward.invars], residuals, eqns, None, jaxpr.debug_info)
-    recompute = core.ClosedJaxpr(opened, forward.consts)
-    n_inputs = len(opened.invars)
-
-    def fun(*args):
-        computed = iter(eval_jaxpr(recompute, recompute.consts, *args[:n_inputs]))
-        given = args[len(kept) : n_inputs]
-        every = [next(computed) if f is None else given[place[f]] for f in forwarded]
-        return eval_jaxpr(linear, linear.consts, *every, *args[n_inputs:])
-
-    tangent_avals = [v.aval.to_tangent_aval() for v, nonzero in zip(jaxpr.invars, nonzeros) if nonzero]
-    again = drop_dead_code(trace_to_jaxpr(fun, [*opened.in_avals, *tangent_avals], jaxpr.debug_info))
-    used = used_inputs(again)[:n_inputs]
-    pruned = [v for v, is_used in zip(again.invars, used) if is_used]
-    again = _closed(again, [*pruned, *again.invars[n_inputs:]], again.outvars)
-    saving = _closed(forward, forward.invars, [*forward.outvars[:n_out], *kept])
-    return drop_dead_code(saving), again, nonzeros_out, used
+def _part(jaxpr, unknown, keep_unknown, policy):
+    first, second, unknown_out, at_hand, avals = split_by_policy(
+        jaxpr, unknown, lambda eqn: saves(policy, eqn), keep_unknown
+    )
+    again, used = needed(second, chosen(unknown_out, at_hand))
+    stored, used = used[: len(avals)], used[len(avals) :]
+    n_known = unknown_out.count(False)
+    known, used_known = needed(first, [*[True] * n_known, *stored])
+    return _as_stored(known, n_known), again, unknown_out, used_known, used
 
 
-def _recomputed_eqns(forward, residuals, policy):
-    """(variables that are kept, equations that give the residuals from these and from the arguments)."""
-    wanted = {v for v in residuals if type(v) is not core.Literal}
-    kept, eqns = [], []
-    for eqn in reversed(forward.eqns):
-        asked = [v for v in eqn.outvars if v in wanted]
-        if not asked and not eqn.effects:  # effects happen again, as in JAX
-            continue
-        if saves(policy, eqn):
-            kept.extend(reversed(asked))
-        else:
-            eqns.append(eqn)
-            wanted.update(a for a in eqn.invars if type(a) is not core.Literal)
-    return kept[::-1], eqns[::-1]
+def _as_stored(known, n_known):
+    """The program in which what is stored, and used besides, is rounded to its type: as in JAX, where a compiler might
+    keep more bits of one use than of the other."""
+    read = {a for eqn in known.eqns for a in eqn.invars if type(a) is not core.Literal}
+    made = {v for eqn in known.eqns for v in eqn.outvars}
+    wanted = {a for a in known.outvars[n_known:] if a in made and a in read and _is_float(a)}
+    if not wanted:
+        return known
+    names = {v: core.Var(v.aval) for v in wanted}
+    renamed = lambda a: a if type(a) is core.Literal else names.get(a, a)
+    eqns = []
+    for eqn in known.eqns:
+        eqns.append(eqn.replace(invars=[renamed(a) for a in eqn.invars]))
+        for v in eqn.outvars:
+            if v in wanted:
+                info = dtypes.finfo(v.aval.dtype)
+                params = {"exponent_bits": info.nexp, "mantissa_bits": info.nmant}
+                eqns.append(core.new_jaxpr_eqn([v], [names[v]], reduce_precision_p, params))
+    return rebuilt(known, known.invars, [renamed(a) for a in known.outvars], eqns)
 
 
-def _closed(jaxpr, invars, outvars):
-    opened = core.Jaxpr(jaxpr.constvars, invars, outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
-    return core.ClosedJaxpr(opened, jaxpr.consts)
-
-
-def _eval_inlined(jaxpr, args):
-    """Binds the equations of a program, and of the calls inside, under the current trace."""
-    env = dict(zip(jaxpr.constvars, jaxpr.consts))
-    env.update(zip(jaxpr.invars, args))
-    read = lambda atom: atom.array if type(atom) is core.Literal else env[atom]
-    trace = find_cur_trace()
-    for eqn in jaxpr.eqns:
-        operands = [read(a) for a in eqn.invars]
-        if eqn.primitive is jit_p:
-            outs = _eval_inlined(eqn.params["jaxpr"], operands)
-        else:
-            outs = trace.process_primitive(eqn.primitive, operands, eqn.params)
-        env.update(zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs]))
-    return [read(a) for a in jaxpr.outvars]
+def _is_float(atom):
+    return type(atom) is core.Var and dtypes.issubdtype(atom.aval.dtype, np.floating)
 
 
 def _transpose(cts, *operands, jaxpr, **params):
-    linear = [is_undefined_primal(x) for x in operands]
-    nonzero_cts = [type(ct) is not Zero for ct in cts]
-    derived, nonzeros_out = transpose_jaxpr(jaxpr, linear, nonzero_cts)
+    linear = tuple(is_undefined_primal(x) for x in operands)
+    nonzero_cts = tuple(type(ct) is not Zero for ct in cts)
+    derived, nonzeros_out = _transposed(jaxpr, linear, nonzero_cts)
+    if not find_cur_trace().staging:
+        derived = dropped(derived)
     plain = [x for x in operands if not is_undefined_primal(x)]
     outs = iter(remat_p.bind(*plain, *(ct for ct in cts if type(ct) is not Zero), jaxpr=derived, **params))
     has_ct = iter(nonzeros_out)
@@ -216,9 +193,65 @@ def _transpose(cts, *operands, jaxpr, **params):
     ]
 
 
+def _transposed(jaxpr, linear, nonzero_cts):
+    """`transpose_jaxpr` of a program that computes its residuals itself, maybe in one loop with the linear part."""
+    key = ("transposed checkpoint", linear, nonzero_cts)
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = _transpose_parted(jaxpr, linear, nonzero_cts)
+    return jaxpr.cache[key]
+
+
+def _transpose_parted(jaxpr, linear, nonzero_cts):
+    nonzeros_out = []
+    plain_avals = [v.aval for v, is_linear in zip(jaxpr.invars, linear) if not is_linear]
+    ct_avals = [v.aval for v, nonzero in zip(jaxpr.outvars, nonzero_cts) if nonzero]
+    parted = with_parted_calls(jaxpr, linear)
+
+    def fun(*args):
+        plain, given = iter(args[: len(plain_avals)]), iter(args[len(plain_avals) :])
+        trace = TangentTrace(jaxpr.debug_info, find_cur_trace())
+        values = [trace.new_arg(v.aval) if is_l else next(plain) for v, is_l in zip(jaxpr.invars, linear)]
+        try:
+            with set_current_trace(trace):
+                outs = eval_jaxpr(parted, parted.consts, *values)
+            rest = trace.to_jaxpr([x for x in outs if trace.is_own(x)])
+        finally:
+            trace.invalidate()
+        every = [next(given) if nonzero else Zero(v.aval) for v, nonzero in zip(jaxpr.outvars, nonzero_cts)]
+        primals = [UndefinedPrimal(v.aval) for v in rest.invars]
+        found = backward_pass(rest, rest.consts, primals, [ct for ct, x in zip(every, outs) if trace.is_own(x)])
+        nonzeros_out.extend(type(ct) is not Zero for ct in found)
+        return [ct for ct in found if type(ct) is not Zero]
+
+    return trace_to_jaxpr(fun, [*plain_avals, *ct_avals], jaxpr.debug_info), nonzeros_out
+
+
+def _dce(used_outputs, eqn):
+    """The equation with the wanted results of its program, and the operands that they need."""
+    inner, used_inputs = needed(eqn.params["jaxpr"], used_outputs)
+    if not any(used_outputs) and not inner.effects:
+        return [False] * len(eqn.invars), None
+    if inner is eqn.params["jaxpr"]:
+        return used_inputs, eqn
+    return used_inputs, eqn.replace(
+        invars=chosen(eqn.invars, used_inputs),
+        outvars=chosen(eqn.outvars, used_outputs),
+        params={**eqn.params, "jaxpr": inner},
+        effects=inner.effects,
+    )
+
+
 def _batch(axis_data, operands, dims, *, jaxpr, **params):
     derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
     return remat_p.bind(*operands, jaxpr=derived, **params), dims_out
+
+
+def _pretty(eqn, _):
+    """A policy that is a function prints as one, without its address."""
+    shown = {key: eqn.params[key] for key in sorted(eqn.params)}
+    if hasattr(shown["policy"], "__qualname__"):
+        shown["policy"] = f"<function {shown['policy'].__qualname__} at 0xXXXXXXXXXXXX>"
+    return shown
 
 
 remat_p = Primitive(
@@ -231,7 +264,12 @@ remat_p = Primitive(
     partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
+    dce=_dce,
+    pretty=_pretty,
     weak=NEVER,
+)
+policy_rules[remat_p] = call_rule(
+    lambda params, program, again: {**params, "jaxpr": program, "differentiated": again or params["differentiated"]}
 )
 
 
@@ -260,12 +298,14 @@ def saved_residuals(fun, *args, **kwargs):
         if v in jaxpr.invars:
             given.append(jaxpr.invars.index(v))
         elif v in made_by:
-            made.append((v.aval, _maker(made_by[v])))
+            made.append((v.aval, _maker(made_by[v], made_by)))
     arguments = [(avals[i], f"from the argument {names[i]}") for i in sorted(given)]
     return [*constants, *arguments, *made]
 
 
-def _maker(eqn):
+def _maker(eqn, made_by):
+    if eqn.primitive is reduce_precision_p and eqn.invars[0] in made_by:  # what `_as_stored` made
+        eqn = made_by[eqn.invars[0]]
     what = f"named '{eqn.params['name']}'" if eqn.primitive is name_p else f"output of {eqn.primitive.name}"
     return f"{what} from {source.summarize(eqn.source_info)}" if eqn.source_info else what
 

@@ -25,6 +25,7 @@ from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import clamp, eq, ne, select_n, stop_gradient
 from onax._prims.shaping import bdim_at_front, broadcast_in_dim, filler, instantiate_zeros
 from onax._transforms.batching import batch_jaxpr
+from onax._transforms.by_policy import chosen, not_at_hand, policy_rules, split_by_policy
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.partial_eval import merged, partial_eval_jaxpr
@@ -446,3 +447,29 @@ cond_p = Primitive(
     dce=_dce,
     weak=NEVER,
 )
+
+
+def _by_policy(saves, unknown, at_hand, eqn):
+    """Each branch taken apart; with an unknown index the whole is left to the second program."""
+    branches = eqn.params["branches"]
+    n_out = len(eqn.outvars)
+    if unknown[0]:
+        return None, eqn, [True] * n_out, [True] * n_out, not_at_hand(eqn, at_hand)
+    parts = [split_by_policy(b, unknown[1:], saves, all_at_hand=True) for b in branches]
+    unknown_out = [any(column) for column in zip(*(found[2] for found in parts))]
+    parts = [split_by_policy(b, unknown[1:], saves, unknown_out, all_at_hand=True) for b in branches]
+    places, avals = _merged_residuals([found[4] for found in parts])
+    n_known = n_out - sum(unknown_out)
+    known = tuple(_forward_branch(found[0], n_known, mine, avals) for found, mine in zip(parts, places))
+    second = tuple(_linear_branch(found[1], mine, avals) for found, mine in zip(parts, places))
+    stored = [core.Var(a) for a in avals]
+    early = eqn.replace(
+        invars=chosen(eqn.invars, unknown, False),
+        outvars=[*chosen(eqn.outvars, unknown_out, False), *stored],
+        params={"branches": known},
+    )
+    late = eqn.replace(invars=[eqn.invars[0], *stored, *eqn.invars[1:]], params={"branches": second})
+    return early, late, unknown_out, [True] * n_out, [*not_at_hand(eqn, at_hand), *stored]
+
+
+policy_rules[cond_p] = _by_policy

@@ -6,7 +6,7 @@
 import functools
 
 from onax._core.evaluate import eval_jaxpr
-from onax._core.jaxpr import Literal
+from onax._core.jaxpr import ClosedJaxpr, Literal, Var
 from onax._core.sharding import with_new_axis
 from onax._core.trace import Tracer, find_cur_trace, typeof
 from onax._core.zeros import Zero, is_undefined_primal
@@ -15,10 +15,12 @@ from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.batching import batch_jaxpr
+from onax._transforms.by_policy import call_rule, policy_rules
 from onax._transforms.flatten import FlatFunction, debug_info, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
-from onax._transforms.partial_eval import merged, partial_eval_jaxpr
+from onax._transforms.order import reads_in_order
+from onax._transforms.partial_eval import merged, parted_calls, partial_eval_jaxpr
 from onax._transforms.simplify import needed
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
@@ -78,22 +80,40 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
     forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
     arguments, results = _places(params, jaxpr)
     n = len(jaxpr.outvars)
-    forward_out = [*results, *[None] * (len(forward.outvars) - n)]
-    outs = jit_p.bind(*primals, **_derived(params, forward, arguments, forward_out))
-    computed = iter(outs[n:])
+    forward, given = _without_given(forward, n)
+    forward_out = [*(r for r, i in zip(results, given) if i is None)]
+    forward_out += [None] * (len(forward.outvars) - len(forward_out))
+    found = jit_p.bind(*primals, **_derived(params, forward, arguments, forward_out))
+    computed = iter(found)
+    outs = [next(computed) if i is None else primals[i] for i in given]
     residuals = [next(computed) if f is None else primals[f] for f in forwarded]
     linear_in = [*[None] * len(residuals), *_kept(arguments, nonzeros)]
 
     def apply(residuals, *tangents):
         given = [t for t in tangents if type(t) is not Zero]
         linear_params = _derived(params, linear, linear_in, _kept(results, nonzeros_out))
-        found = iter(jit_p.bind(*residuals, *given, **linear_params))
+        found = iter(jit_p.bind(*residuals, *given, **linear_params) if any(nonzeros_out) else ())
         return [
             next(found) if nonzero else Zero(v.aval.to_tangent_aval())
             for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
         ]
 
-    return outs[:n], nonzeros_out, residuals, apply
+    return outs, nonzeros_out, residuals, apply
+
+
+def _without_given(forward, n):
+    """(the program without those of its first n results that are arguments, the argument that each of these is)."""
+    key = ("without given", n)
+    if key not in forward.cache:
+        places = {v: i for i, v in enumerate(forward.invars)}
+        given = [None if type(v) is Literal else places.get(v) for v in forward.outvars[:n]]
+        opened = forward
+        if any(i is not None for i in given):
+            kept = [v for v, i in zip(forward.outvars, given) if i is None]
+            opened = forward.jaxpr.replace(outvars=[*kept, *forward.outvars[n:]])
+            opened = ClosedJaxpr(opened, forward.consts)
+        forward.cache[key] = opened, given
+    return forward.cache[key]
 
 
 def _transpose(cts, *operands, jaxpr, **params):
@@ -208,6 +228,48 @@ jit_p = Primitive(
     pretty=_pretty,
     weak=NEVER,
 )
+
+
+def parted_call(eqn, unknown):
+    """A call as two equations: of what needs no operand that is unknown, which may be nothing, and of the rest."""
+    first, rest, unknown_out, forwarded = partial_eval_jaxpr(eqn.params["jaxpr"], unknown)
+    stored = [None if f is not None else Var(v.aval) for f, v in zip(forwarded, rest.invars)]
+    n = len(stored)
+    read = reads_in_order(rest.eqns, rest.invars[n:], rest.outvars)
+    place = {v: i for i, v in enumerate(rest.invars[:n])}
+    order = [place[v] for v in read if v in place]
+    computed = iter(first.outvars[unknown_out.count(False) :])
+    results = [None if v is None else next(computed) for v in stored]
+    kept = [i for i in order if stored[i] is not None]
+    early = eqn.replace(
+        invars=[a for a, is_unknown in zip(eqn.invars, unknown) if not is_unknown],
+        outvars=[*_kept(eqn.outvars, [not flag for flag in unknown_out]), *(stored[i] for i in kept)],
+        params=call_params(
+            _rebuilt(
+                first,
+                first.invars,
+                [*first.outvars[: unknown_out.count(False)], *(results[i] for i in kept)],
+                first.eqns,
+            ),
+            eqn.params["name"],
+        ),
+    )
+    residuals = [eqn.invars[forwarded[i]] if stored[i] is None else stored[i] for i in order]
+    body = _rebuilt(rest, [*rest.invars[n:], *(rest.invars[i] for i in order)], rest.outvars, rest.eqns)
+    late = eqn.replace(
+        invars=[*_kept(eqn.invars, unknown), *residuals],
+        outvars=_kept(eqn.outvars, unknown_out),
+        params=call_params(body, eqn.params["name"]),
+    )
+    return early, late
+
+
+def _rebuilt(jaxpr, invars, outvars, eqns):
+    return ClosedJaxpr(jaxpr.jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns), jaxpr.consts)
+
+
+parted_calls[jit_p] = parted_call
+policy_rules[jit_p] = call_rule(lambda params, program, _: _derived(params, program, (), ()))
 
 
 def bind_jit(args, params):

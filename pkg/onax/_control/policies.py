@@ -6,6 +6,7 @@ there is one memory here.
 """
 
 from collections import namedtuple
+from dataclasses import dataclass
 
 from onax._core.rules import linear
 from onax._native.array import Array
@@ -80,14 +81,20 @@ def nothing_saveable(*_, **__):
     return False
 
 
-def dots_saveable(primitive, *_, **__):
-    """Keeps the results of matrix products and convolutions."""
-    return primitive in (dot_general_p, conv_general_dilated_p)
+@dataclass(frozen=True)
+class DotsSaveable:
+    """Keeps the results of matrix products and convolutions, or of products without batch dimensions alone."""
+
+    only_if_no_batch_dims: bool = False
+
+    def __call__(self, primitive, *_, **params):
+        if self.only_if_no_batch_dims:
+            return primitive is dot_general_p and not any(params["dimension_numbers"][1])
+        return primitive in (dot_general_p, conv_general_dilated_p)
 
 
-def dots_with_no_batch_dims_saveable(primitive, *_, **params):
-    """Keeps the results of matrix products without batch dimensions, as between activations and weights."""
-    return primitive is dot_general_p and not any(params["dimension_numbers"][1])
+dots_saveable = DotsSaveable()
+dots_with_no_batch_dims_saveable = DotsSaveable(only_if_no_batch_dims=True)  # as between activations and weights
 
 
 def offload_dot_with_no_batch_dims(offload_src, offload_dst):
@@ -100,34 +107,40 @@ def offload_dot_with_no_batch_dims(offload_src, offload_dst):
     return policy
 
 
+@dataclass(frozen=True)
+class SaveOnlyTheseNames:
+    """Keeps what `checkpoint_name` gave one of these names, nothing else."""
+
+    saveable_names: frozenset
+
+    def __call__(self, primitive, *_, **params):
+        return primitive is name_p and params["name"] in self.saveable_names
+
+
+@dataclass(frozen=True)
+class SaveAnyNamesButThese:
+    """Keeps what has a name, but for these names, and nothing without a name."""
+
+    names: frozenset
+
+    def __call__(self, primitive, *_, **params):
+        return primitive is name_p and params["name"] not in self.names
+
+
 def save_only_these_names(*names_which_can_be_saved):
     """Keeps what `checkpoint_name` gave one of these names, nothing else."""
-    names = frozenset(names_which_can_be_saved)
-
-    def policy(primitive, *_, **params):
-        return primitive is name_p and params["name"] in names
-
-    return policy
+    return SaveOnlyTheseNames(frozenset(names_which_can_be_saved))
 
 
 def save_any_names_but_these(*names_not_to_save):
     """Keeps what has a name, but for these names, and nothing without a name."""
-    names = frozenset(names_not_to_save)
-
-    def policy(primitive, *_, **params):
-        return primitive is name_p and params["name"] not in names
-
-    return policy
+    return SaveAnyNamesButThese(frozenset(names_not_to_save))
 
 
 def save_anything_except_these_names(*names_not_to_save):
     """Keeps every intermediate value but those of these names."""
     names = frozenset(names_not_to_save)
-
-    def policy(primitive, *_, **params):
-        return not (primitive is name_p and params["name"] in names)
-
-    return policy
+    return lambda primitive, *_, **params: not (primitive is name_p and params["name"] in names)
 
 
 def save_from_both_policies(policy_1, policy_2):

@@ -12,9 +12,10 @@ import operator
 import numpy as np
 
 from onax._control.bodies import arrays_and_avals, carry_name, check_carry, promote_weak, stage_body, with_types
+from onax._control.closed_call import closed_call_p
+from onax._control.jit_call import jit_p, parted_call
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
-from onax._core.rules import add_tangents
 from onax._core.trace import as_array, find_cur_trace, typeof
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground import dims, source
@@ -28,10 +29,13 @@ from onax._prims.shaping import instantiate_zeros, reshape
 from onax._prims.slicing import concatenate, index_in_dim, slice
 from onax._prims.stacking import stack
 from onax._transforms.batching import batch_jaxpr, move_to
+from onax._transforms.by_policy import chosen, not_at_hand, policy_rules, rebuilt, renamed, split_by_policy
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.order import reads_in_order
 from onax._transforms.partial_eval import merged, partial_eval_jaxpr
+from onax._transforms.simplify import dropped, needed
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import backward_pass
 from onax._transforms.vmap import vmap
@@ -73,18 +77,51 @@ def scan_of(f, init, xs, length, reverse, unroll, what="scan", adapt=None, names
             carry_tree = _carry_tree(out_tree, jaxpr)
     name = lambda: carry or carry_name(f)
     check_carry("scan body function", name, init_tree, carry_tree, avals, jaxpr.out_avals)
-    outs = scan_p.bind(
-        *consts,
-        *values,
-        *xs_values,
-        jaxpr=jaxpr,
-        length=length,
-        reverse=bool(reverse),
-        num_consts=len(consts),
-        num_carry=len(values),
-        unroll=_unrolled(unroll, length),
-    )
-    return tree_unflatten(out_tree, outs)
+    params = {"length": length, "reverse": bool(reverse), "unroll": _unrolled(unroll, length)}
+    return tree_unflatten(out_tree, _bind(jaxpr, consts, values, xs_values, params))
+
+
+def _bind(jaxpr, consts, values, xs_values, params):
+    """The results of a scan: a part of the carry that no step changes is a constant, and slices given back are `xs`."""
+    n_consts, n_carry = len(consts), len(values)
+    body, same, given_back = _without_forwarded(jaxpr, n_consts, n_carry)
+    carried = [v for v, fixed in zip(values, same) if not fixed]
+    fixed = [v for v, fixed in zip(values, same) if fixed]
+    outs = []
+    if body.outvars or body.effects or find_cur_trace().staging:
+        outs = scan_p.bind(
+            *fixed,
+            *consts,
+            *carried,
+            *xs_values,
+            jaxpr=body,
+            num_consts=len(fixed) + n_consts,
+            num_carry=len(carried),
+            **params,
+        )
+    found = iter(outs)
+    carry = [v if fixed else next(found) for v, fixed in zip(values, same)]
+    return [*carry, *(next(found) if i is None else xs_values[i] for i in given_back)]
+
+
+def _without_forwarded(jaxpr, n_consts, n_carry):
+    """(the body without results that are arguments, whether each part of the carry stays, the slice each y is)."""
+    key = ("without forwarded", n_consts, n_carry)
+    if key in jaxpr.cache:
+        return jaxpr.cache[key]
+    consts, carry, xs = _split(jaxpr.invars, n_consts, n_carry)
+    new, ys = jaxpr.outvars[:n_carry], jaxpr.outvars[n_carry:]
+    same = [old is out for old, out in zip(carry, new)]
+    places = {v: i for i, v in enumerate(xs)}
+    given_back = [None if type(y) is core.Literal else places.get(y) for y in ys]
+    body = jaxpr
+    if any(same) or any(i is not None for i in given_back):
+        fixed = [v for v, stays in zip(carry, same) if stays]
+        invars = [*fixed, *consts, *(v for v, stays in zip(carry, same) if not stays), *xs]
+        outvars = [v for v, stays in zip(new, same) if not stays]
+        body = _closed(jaxpr, invars, [*outvars, *(y for y, i in zip(ys, given_back) if i is None)])
+    jaxpr.cache[key] = body, same, given_back
+    return jaxpr.cache[key]
 
 
 def _by_calling(body, carry, xs, xs_tree, length, reverse):
@@ -280,13 +317,19 @@ def _interleaved(derived, jaxpr, n_consts, n_carry, n_const_dot, n_carry_dot):
     return _closed(derived, [*c, *c_dot, *k, *k_dot, *x, *x_dot], outvars)
 
 
-def _closed(jaxpr, invars, outvars):
-    open_jaxpr = core.Jaxpr(jaxpr.constvars, invars, outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+def _closed(jaxpr, invars, outvars, eqns=None):
+    """The program with other arguments, results and, if given, equations."""
+    effects = jaxpr.effects if eqns is None else None
+    eqns = jaxpr.eqns if eqns is None else eqns
+    open_jaxpr = core.Jaxpr(jaxpr.constvars, invars, outvars, eqns, effects, jaxpr.debug_info)
     return core.ClosedJaxpr(open_jaxpr, jaxpr.consts)
 
 
 def _linearize(nonzeros, *primals, jaxpr, num_consts, num_carry, **params):
-    """A forward scan that stacks residuals, and a linear scan over them."""
+    """A forward scan that stacks residuals, and a linear scan over them.
+
+    What needs the constants alone is computed once, before the scan: residuals among it are constants as well.
+    """
     const_nz, init_nz, xs_nz = _split(nonzeros, num_consts, num_carry)
     n_out = len(jaxpr.outvars)
 
@@ -308,29 +351,29 @@ def _linearize(nonzeros, *primals, jaxpr, num_consts, num_carry, **params):
 def _scan_with_residuals(forward, forwarded, args, positions, num_consts, num_carry, params):
     """(results of the forward scan, residuals that are constants, residuals to scan over, which of these each is).
 
-    `args` are those of the whole scan, at `positions` those of `forward`.  Constants of the scan stay constants, its
-    slices are scanned again, carries and the rest are stacked.
+    `args` are those of the whole scan, at `positions` those of `forward`.  What needs the constants alone is computed
+    once, before the scan; slices are scanned again, carries and the rest are stacked.
     """
     end = num_consts + num_carry
+    n_consts, n_carry = sum(p < num_consts for p in positions), sum(num_consts <= p < end for p in positions)
     place = {p: i for i, p in enumerate(positions)}
-    carried = [f for f in forwarded if f is not None and num_consts <= f < end]
-    if carried:
-        forward = _with_stacked_carry(forward, [place[f] for f in carried])
+    at = tuple(None if f is None else place[f] for f in forwarded)
+    consts, init, xs = _split([args[p] for p in positions], n_consts, n_carry)
+    before, loop, sources = _hoisted(forward, at, n_consts, n_carry)
+    if not find_cur_trace().staging:
+        before = dropped(before)
+    known = eval_jaxpr(before, before.consts, *consts)
+    n_known = len(loop.invars) - n_carry - len(xs)
     outs = []
-    if forward.outvars or forward.effects:
-        n_consts, n_carry = sum(p < num_consts for p in positions), sum(num_consts <= p < end for p in positions)
-        given = [args[p] for p in positions]
-        outs = scan_p.bind(*given, jaxpr=forward, num_consts=n_consts, num_carry=n_carry, **params)
-    n_out = len(outs) - len(carried) - forwarded.count(None)
-    stacked, carried_values = iter(outs[n_out : len(outs) - len(carried)]), iter(outs[len(outs) - len(carried) :])
+    if loop.outvars or loop.effects:
+        outs = scan_p.bind(*known[:n_known], *init, *xs, jaxpr=loop, num_consts=n_known, num_carry=n_carry, **params)
+    n_out = len(forward.outvars) - forwarded.count(None)
+    values = {"before": known[n_known:], "stacked": outs[n_out:], "xs": xs}
     fixed, scanned, order = [], [], []
-    for f in forwarded:
-        if f is not None and f < num_consts:
-            order.append((True, len(fixed)))
-            fixed.append(args[f])
-        else:
-            order.append((False, len(scanned)))
-            scanned.append(next(stacked) if f is None else next(carried_values) if f < end else args[f])
+    for group, i in sources:
+        chosen = fixed if group == "before" else scanned
+        order.append((group == "before", len(chosen)))
+        chosen.append(values[group][i])
     return outs[:n_out], fixed, scanned, order
 
 
@@ -358,9 +401,53 @@ def _partial_eval(linear, *args, jaxpr, num_consts, num_carry, **params):
     return merged(out_u, outs, [x for x, is_unknown in zip(found, out_u) if is_unknown])
 
 
-def _with_stacked_carry(forward, positions):
-    """The forward program that also returns some of its carry's old values."""
-    return _closed(forward, forward.invars, [*forward.outvars, *(forward.invars[p] for p in positions)])
+def _hoisted(forward, forwarded, num_consts, num_carry):
+    """(before, loop, sources): a body's forward program taken apart; kept with it.
+
+    `before` maps the scan's constants to (constants of `loop`, residuals that need nothing else); `loop` is the body of
+    what is left: it gives the results and the residuals to be stacked.  `sources` says for each residual where it is
+    found: ("before" | "stacked" | "xs", number).
+    """
+    key = ("hoisted", forwarded, num_consts, num_carry)
+    if key not in forward.cache:
+        forward.cache[key] = _hoist(forward, forwarded, num_consts, num_carry)
+    return forward.cache[key]
+
+
+def _hoist(forward, forwarded, num_consts, num_carry):
+    n_out = len(forward.outvars) - forwarded.count(None)
+    consts, carry, xs = _split(forward.invars, num_consts, num_carry)
+    looped = {*carry, *xs}
+    early, late = [], []
+    for eqn in forward.eqns:
+        if eqn.effects or any(type(a) is not core.Literal and a in looped for a in eqn.invars):
+            if eqn.primitive is jit_p and not eqn.effects:
+                first, eqn = parted_call(eqn, [type(a) is not core.Literal and a in looped for a in eqn.invars])
+                early.append(first)
+            late.append(eqn)
+            looped.update(eqn.outvars)
+        else:
+            early.append(eqn)
+    computed = iter(forward.outvars[n_out:])
+    residuals = [next(computed) if f is None else forward.invars[f] for f in forwarded]
+    invariant = lambda a: type(a) is core.Literal or a not in looped
+    places = {v: i for i, v in enumerate(xs)}
+    stacked, fixed, sources = [], [], []
+    for atom in residuals:
+        if invariant(atom):
+            sources.append(("before", len(fixed)))
+            fixed.append(atom)
+        elif atom in places:
+            sources.append(("xs", places[atom]))
+        else:
+            sources.append(("stacked", len(stacked)))
+            stacked.append(atom)
+    results = forward.outvars[:n_out]
+    read = reads_in_order(late, [*carry, *xs], [*results, *stacked])
+    passed = [a for a in read if a not in forward.constvars]
+    before = _closed(forward, consts, [*passed, *fixed], early)
+    loop = _closed(forward, [*passed, *carry, *xs], [*results, *stacked], late)
+    return before, loop, sources
 
 
 def _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, n_fixed, params):
@@ -371,7 +458,7 @@ def _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, n_fixe
     c_dot, k_dot, x_dot = _split(tangent_vars, n_const_dot, n_carry_dot)
     fixed = [v for v, (is_fixed, _) in zip(residual_vars, order) if is_fixed]
     scanned = [v for v, (is_fixed, _) in zip(residual_vars, order) if not is_fixed]
-    body = _closed(linear, [*fixed, *c_dot, *k_dot, *scanned, *x_dot], linear.outvars)
+    body = _closed(linear, [*fixed, *c_dot, *k_dot, *x_dot, *scanned], linear.outvars)
     out_avals = [v.aval.to_tangent_aval() for v in jaxpr.outvars]
 
     def apply(residuals, *tangents):
@@ -382,8 +469,8 @@ def _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, n_fixe
                 *residuals[:n_fixed],
                 *(t for t in t_consts if type(t) is not Zero),
                 *t_init,
-                *residuals[n_fixed:],
                 *(t for t in t_xs if type(t) is not Zero),
+                *residuals[n_fixed:],
                 jaxpr=body,
                 num_consts=n_fixed + n_const_dot,
                 num_carry=n_carry_dot,
@@ -414,8 +501,8 @@ def _transpose(cts, *operands, jaxpr, num_consts, num_carry, length, reverse, un
         *plain_consts,
         *sums,
         *ct_carry,
-        *plain_xs,
         *(ct for ct in ct_ys if type(ct) is not Zero),
+        *plain_xs,
         jaxpr=body,
         length=length,
         reverse=not reverse,
@@ -433,7 +520,7 @@ def _transpose(cts, *operands, jaxpr, num_consts, num_carry, length, reverse, un
 
 
 def _transposed_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
-    """(plain consts, sums, carry cotangents, plain slices, y cotangents) -> (sums, carry cotangents, x cotangents)."""
+    """(plain consts, sums, carry cotangents, y cotangents, plain slices) -> (sums, carry cotangents, x cotangents)."""
     key = ("transposed scan", tuple(linear_consts), tuple(linear_xs), tuple(ys_nonzero))
     if key in jaxpr.cache:
         return jaxpr.cache[key]
@@ -443,24 +530,27 @@ def _transposed_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
     plain = [a for a, is_linear in zip(const_avals, linear_consts) if not is_linear]
     summed = [a for a, is_linear in zip(const_avals, linear_consts) if is_linear]
     plain_x = [a for a, is_linear in zip(x_avals, linear_xs) if not is_linear]
-    groups = [plain, summed, carry_avals, plain_x, [a for a, nonzero in zip(y_avals, ys_nonzero) if nonzero]]
+    groups = [plain, summed, carry_avals, [a for a, nonzero in zip(y_avals, ys_nonzero) if nonzero], plain_x]
 
     def fun(*args):
         parts, rest = [], list(args)
         for group in groups:
             parts.append(rest[: len(group)])
             rest = rest[len(group) :]
-        consts, sums, ct_carry, slices, given = parts
+        consts, sums, ct_carry, given, slices = parts
         consts, slices, given = iter(consts), iter(slices), iter(given)
-        primals = [UndefinedPrimal(a) if is_l else next(consts) for a, is_l in zip(const_avals, linear_consts)]
-        primals += [UndefinedPrimal(a) for a in carry_avals]
-        primals += [UndefinedPrimal(a) if is_l else next(slices) for a, is_l in zip(x_avals, linear_xs)]
+        undefined = lambda a: UndefinedPrimal(a.update(weak_type=False))
+        primals = [undefined(a) if is_l else next(consts) for a, is_l in zip(const_avals, linear_consts)]
+        primals += [undefined(a) for a in carry_avals]
+        primals += [undefined(a) if is_l else next(slices) for a, is_l in zip(x_avals, linear_xs)]
         ct_ys = [next(given) if nonzero else Zero(a) for a, nonzero in zip(y_avals, ys_nonzero)]
-        cts = backward_pass(jaxpr, jaxpr.consts, primals, [*ct_carry, *ct_ys])
+        rest = iter(sums)
+        start = [next(rest) if is_l else None for is_l in linear_consts]
+        cts = backward_pass(jaxpr, jaxpr.consts, primals, [*ct_carry, *ct_ys], start)
         ct_consts, ct_in, ct_x = _split(cts, len(linear_consts), num_carry)
         ct_consts = [ct for ct, is_l in zip(ct_consts, linear_consts) if is_l]
         ct_x = [ct for ct, is_l in zip(ct_x, linear_xs) if is_l]
-        return [instantiate_zeros(ct) for ct in (*map(add_tangents, sums, ct_consts), *ct_in, *ct_x)]
+        return [instantiate_zeros(ct) for ct in (*ct_consts, *ct_in, *ct_x)]
 
     jaxpr.cache[key] = trace_to_jaxpr(fun, [a for group in groups for a in group], jaxpr.debug_info)
     return jaxpr.cache[key]
@@ -490,6 +580,35 @@ def _batch(axis_data, operands, dims, *, jaxpr, num_consts, num_carry, **params)
     return outs, [*carry_out, *(None if d is None else 1 for d in out_dims[num_carry:])]
 
 
+def _dce(used_outputs, eqn):
+    """Without what is stacked for nobody, and the parts of the carry that only they themselves need."""
+    p = eqn.params
+    if not any(used_outputs) and not eqn.effects:
+        return [False] * len(eqn.invars), None
+    jaxpr, n_consts, n_carry = p["jaxpr"], p["num_consts"], p["num_carry"]
+    carry_used, ys_used = list(used_outputs[:n_carry]), used_outputs[n_carry:]
+    while True:
+        inner, used = needed(jaxpr, [*carry_used, *ys_used])
+        joint = [a or b for a, b in zip(carry_used, used[n_consts : n_consts + n_carry])]
+        if joint == carry_used:
+            break
+        carry_used = joint
+    used_inputs = [*used[:n_consts], *carry_used, *used[n_consts + n_carry :]]
+    used_results = [*carry_used, *ys_used]
+    if inner is jaxpr:
+        return used_inputs, eqn
+    invars = [v for v, flag in zip(jaxpr.invars, used_inputs) if flag]
+    if len(invars) != len(inner.invars):
+        inner = _closed(inner, invars, inner.outvars)
+    counts = {"num_consts": sum(used[:n_consts]), "num_carry": sum(carry_used)}
+    return used_inputs, eqn.replace(
+        invars=[a for a, flag in zip(eqn.invars, used_inputs) if flag],
+        outvars=[v for v, flag in zip(eqn.outvars, used_results) if flag],
+        params={**p, "jaxpr": inner, **counts},
+        effects=inner.effects,
+    )
+
+
 scan_p = Primitive(
     "scan",
     multiple_results=True,
@@ -500,5 +619,70 @@ scan_p = Primitive(
     partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
+    dce=_dce,
     weak=NEVER,
 )
+
+
+def _by_policy(saves, unknown, at_hand, eqn):
+    """What is known is scanned first, with what a policy stores; the whole is scanned again but for that.
+
+    Values stored of every step are stacked; those that need the constants alone are constants.
+    """
+    p = eqn.params
+    jaxpr, n_consts, n_carry = p["jaxpr"], p["num_consts"], p["num_carry"]
+    const_u, init_u, xs_u = _split(unknown, n_consts, n_carry)
+    n_ys = len(jaxpr.outvars) - n_carry
+
+    def once(carry_u):
+        flags, keep = [*const_u, *carry_u, *xs_u], [*carry_u, *[False] * n_ys]
+        found = split_by_policy(jaxpr, flags, saves, keep, all_at_hand=True)
+        return found, found[2][:n_carry]
+
+    (known, second, unknown_out, _, avals), carry_u = _fixed_point(init_u, once)
+    before, loop, sources = _hoisted(known, (None,) * len(avals), n_consts - sum(const_u), n_carry - sum(carry_u))
+    stacked = lambda a: a.update(shape=(p["length"], *a.shape))
+    fixed = [group == "before" for group, _ in sources]
+    places = [core.Var(a if is_fixed else stacked(a)) for a, is_fixed in zip(avals, fixed)]
+    residuals = [*chosen(places, fixed), *chosen(places, fixed, False)]
+    flags = [*const_u, *carry_u, *xs_u]
+    before, loop = renamed(before), renamed(loop)
+    first = _scan_after(before, loop, n_carry - sum(carry_u), len(xs_u) - sum(xs_u), len(places) - sum(fixed), p)
+    early = eqn.replace(
+        invars=chosen(eqn.invars, flags, False),
+        outvars=[*chosen(eqn.outvars, unknown_out, False), *residuals],
+        primitive=closed_call_p,
+        params={"call_jaxpr": first},
+        effects=first.effects,
+    )
+    slots, rest = second.invars[: len(avals)], second.invars[len(avals) :]
+    body = _closed(second, [*chosen(slots, fixed), *rest, *chosen(slots, fixed, False)], second.outvars)
+    late = eqn.replace(
+        invars=[*chosen(places, fixed), *eqn.invars, *chosen(places, fixed, False)],
+        params={**p, "jaxpr": body, "num_consts": sum(fixed) + n_consts},
+        effects=body.effects,
+    )
+    return early, late, unknown_out, [True] * len(unknown_out), [*not_at_hand(eqn, at_hand), *residuals]
+
+
+def _scan_after(before, loop, n_carry, n_xs, n_stacked, params):
+    """The program of (constants, carry, slices) that computes `before` and scans `loop` over the slices.
+
+    It gives the results of the scan, what of `before` is stored, and what the last `n_stacked` results of `loop` are.
+    """
+    n_known = len(loop.invars) - n_carry - n_xs
+    along = lambda v: v.aval.update(shape=(params["length"], *v.aval.shape))
+    carry = [core.Var(v.aval) for v in loop.invars[n_known : n_known + n_carry]]
+    xs = [core.Var(along(v)) for v in loop.invars[n_known + n_carry :]]
+    outs = [core.Var(v.aval if i < n_carry else along(v)) for i, v in enumerate(loop.outvars)]
+    eqns = list(before.eqns)
+    if loop.outvars or loop.effects:
+        invars = [*before.outvars[:n_known], *carry, *xs]
+        counts = {"jaxpr": loop, "num_consts": n_known, "num_carry": n_carry}
+        eqns.append(core.new_jaxpr_eqn(invars, outs, scan_p, {**params, **counts}, loop.effects))
+    n_out = len(outs) - n_stacked
+    results = [*outs[:n_out], *before.outvars[n_known:], *outs[n_out:]]
+    return rebuilt(before, [*before.invars, *carry, *xs], results, eqns)
+
+
+policy_rules[scan_p] = _by_policy

@@ -34,10 +34,11 @@ from onax._prims.elementwise import add, lt, select_n
 from onax._prims.reductions import reduce_or
 from onax._prims.shaping import broadcast_in_dim, instantiate_zeros, moveaxis
 from onax._transforms.batching import batch_jaxpr, move_to
+from onax._transforms.by_policy import chosen, not_at_hand, policy_rules, rebuilt, split_by_policy
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.partial_eval import merged, partial_eval_jaxpr
-from onax._transforms.simplify import drop_dead_code
+from onax._transforms.simplify import drop_dead_code, needed
 from onax._transforms.staging import trace_to_jaxpr
 
 
@@ -429,3 +430,40 @@ while_p = Primitive(
     batch=_batch,
     weak=NEVER,
 )
+
+
+def _by_policy(saves, unknown, at_hand, eqn):
+    """What is known of the carry is computed first, if the condition needs no more; the whole loop again after it."""
+    p = eqn.params
+    n_cond, n_body, body = p["cond_nconsts"], p["body_nconsts"], p["body_jaxpr"]
+    cond_u, body_u, carry_u = _split(unknown, n_cond, n_body)
+    n_out = len(carry_u)
+    while True:
+        found = split_by_policy(body, [*body_u, *carry_u], saves, carry_u, all_at_hand=True)[2]
+        if found == carry_u:
+            break
+        carry_u = found
+    _, used = needed(p["cond_jaxpr"], [True])
+    stored = not_at_hand(eqn, at_hand)
+    if all(carry_u) or any(a and b for a, b in zip(used, [*cond_u, *carry_u])):
+        return None, eqn, [True] * n_out, [True] * n_out, stored
+    kept = [not flag for flag in carry_u]
+    inner, _ = needed(body, kept)
+    known_in = chosen(body.invars, [*body_u, *carry_u], False)
+    condition = p["cond_jaxpr"]
+    early = eqn.replace(
+        invars=chosen(eqn.invars, [*cond_u, *body_u, *carry_u], False),
+        outvars=chosen(eqn.outvars, carry_u, False),
+        params={
+            "body_jaxpr": rebuilt(inner, known_in, inner.outvars, inner.eqns),
+            "body_nconsts": n_body - sum(body_u),
+            "cond_jaxpr": rebuilt(
+                condition, chosen(condition.invars, [*cond_u, *carry_u], False), condition.outvars, condition.eqns
+            ),
+            "cond_nconsts": n_cond - sum(cond_u),
+        },
+    )
+    return early, eqn, carry_u, [True] * n_out, stored
+
+
+policy_rules[while_p] = _by_policy

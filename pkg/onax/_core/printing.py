@@ -170,9 +170,10 @@ class Names:
         for a, b in zip(inner, outer):
             if hasattr(a, "val") or hasattr(b, "val"):
                 continue
-            name = self._by_var.get(b) or b.text(self)
-            if a not in self._by_var and (name == "_" or name not in taken):
-                self._by_var[a] = name
+            if a not in self._by_var:
+                name = self._by_var.get(b) or b.text(self)
+                if name == "_" or name not in taken:
+                    self._by_var[a] = name
             taken.add(self._by_var.get(a))
 
 
@@ -236,8 +237,9 @@ def _shown_params(eqn, names):
 
 
 def _equation(eqn, names):
+    shown = _shown_params(eqn, names)  # first, for it may share names
     results = _vars(eqn.outvars, names)
-    params = _params(_shown_params(eqn, names), names)
+    params = _params(shown, names)
     notes = []
     if names.options["source_info"] and eqn.source_info is not None:
         notes.append(Note(source.summarize(eqn.source_info)))

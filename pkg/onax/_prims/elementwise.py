@@ -44,9 +44,11 @@ from onax._prims.elementwise_rows import (
 )
 from onax._prims.shaping import (
     bdim_at_front,
+    broadcast_bdim,
     broadcast_in_dim,
     full_like,
     instantiate_zeros,
+    moveaxis,
     reduce_sum,
     reshape,
     shape_of,
@@ -728,7 +730,18 @@ def clamp(min, x, max):
 
 # ---- tangents, and their end ----
 
-vectorised(add_any_p)
+
+def _add_any_batch(axis_data, operands, dims):
+    """An unmapped operand is repeated: both have one type, as tangents must."""
+    dim = dims[0] if dims[1] is None else dims[1]
+    x, y = (
+        broadcast_bdim(v, axis_data.size, dim) if d is None else v if d == dim else moveaxis(v, d, dim)
+        for v, d in zip(operands, dims)
+    )
+    return add_any_p.bind(x, y), dim
+
+
+add_any_p.batch = _add_any_batch
 _sum_rules(add_any_p, lambda y: y)
 
 

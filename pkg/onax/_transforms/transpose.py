@@ -9,16 +9,18 @@ from onax._prims.shaping import instantiate_zeros
 from onax._transforms.staging import trace_to_jaxpr
 
 
-def backward_pass(jaxpr, consts, primals, cotangents):
+def backward_pass(jaxpr, consts, primals, cotangents, sums=()):
     """Cotangents of the linear arguments.
 
     `primals`: one an argument, an UndefinedPrimal where the argument is linear.  `cotangents`: one a result, Zero
-    allowed.  Returns one cotangent an argument (Zero allowed; None for arguments that are not linear).
+    allowed.  Returns one cotangent an argument (Zero allowed; None for arguments that are not linear).  `sums`: what
+    the first arguments' cotangents are added to, None for none.
     """
     env = dict(zip(jaxpr.constvars, consts))
     env.update((v, p) for v, p in zip(jaxpr.invars, primals) if not is_undefined_primal(p))
     linear_eqns = _run_nonlinear(jaxpr, env)
-    cts = _transpose_eqns(linear_eqns, env, jaxpr.outvars, cotangents)
+    linear = {v: p for v, p in zip(jaxpr.invars, primals) if is_undefined_primal(p)}
+    cts = _transpose_eqns(linear_eqns, env, jaxpr.outvars, cotangents, linear, dict(zip(jaxpr.invars, sums)))
     return [None if v in env else _cotangent(cts, v) for v in jaxpr.invars]
 
 
@@ -47,9 +49,13 @@ def _run_nonlinear(jaxpr, env):
     return remaining
 
 
-def _transpose_eqns(eqns, env, outvars, cotangents):
-    """Runs linear equations backward; returns the cotangent of every variable that was not used up on the way."""
-    cts = {}
+def _transpose_eqns(eqns, env, outvars, cotangents, linear=None, sums=None):
+    """Runs linear equations backward; returns the cotangent of every variable that was not used up on the way.
+
+    `linear`: what stands for linear arguments, where their types are not those of the variables.
+    """
+    linear = linear or {}
+    cts = {v: x for v, x in sums.items() if x is not None} if sums else {}
     for atom, ct in zip(outvars, cotangents):
         if type(atom) is not core.Literal and atom not in env and type(ct) is not Zero:
             known = cts.get(atom)
@@ -59,13 +65,13 @@ def _transpose_eqns(eqns, env, outvars, cotangents):
         for eqn in reversed(eqns):
             if eqn.source_info is not None:
                 here.record = backward(eqn.source_info)
-            _transpose_eqn(eqn, env, cts)
+            _transpose_eqn(eqn, env, cts, linear)
     finally:
         here.record = outer
     return cts
 
 
-def _transpose_eqn(eqn, env, cts):
+def _transpose_eqn(eqn, env, cts, linear):
     primitive = eqn.primitive
     if primitive.multiple_results:
         found = [cts.pop(v, None) for v in eqn.outvars]
@@ -86,7 +92,9 @@ def _transpose_eqn(eqn, env, cts):
             operands.append(atom.array)
         else:
             value = env.get(atom)
-            operands.append(UndefinedPrimal(atom.aval) if value is None else value)
+            if value is None:
+                value = linear.get(atom) or UndefinedPrimal(atom.aval)
+            operands.append(value)
     outs = primitive.transpose(ct, *operands, **eqn.params)
     for atom, operand, out in zip(eqn.invars, operands, outs):
         if type(operand) is UndefinedPrimal and out is not None and type(out) is not Zero:

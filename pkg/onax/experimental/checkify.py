@@ -18,6 +18,7 @@ import numpy as np
 
 from onax._control.bodies import arrays_and_avals
 from onax._control.checkpoint import remat_p
+from onax._control.closed_call import closed_call_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
@@ -480,11 +481,12 @@ def _width(keys):
 
 def _call(state, eqn, values):
     """A call: the state of its errors comes first among its results."""
-    derived, keys, sites = _reporting(state, eqn.params["jaxpr"])
+    name = "jaxpr" if "jaxpr" in eqn.params else "call_jaxpr"
+    derived, keys, sites = _reporting(state, eqn.params[name])
     if not keys:
         return _bind(eqn, values)
     changes = {name: () for name in ("donated_invars", "in_shardings", "out_shardings") if name in eqn.params}
-    outs = _bind(eqn, values, jaxpr=derived, **changes)
+    outs = _bind(eqn, values, **{name: derived}, **changes)
     n = _width(keys)
     state.merge(keys, outs[:n], sites)
     return outs[n:]
@@ -649,6 +651,7 @@ _RULES = {
     check_p: _check,
     jit_p: _call,
     remat_p: _call,
+    closed_call_p: _call,
     cond_p: _cond,
     scan_p: _scan,
     while_p: _while,

@@ -1,0 +1,64 @@
+"""closed_call: a program on its operands, which counts as part of the program around it.
+
+Where a policy takes a scan apart (see `checkpoint`), what is computed once and the scan of the rest are one such call.
+"""
+
+from onax._core.evaluate import eval_jaxpr
+from onax._core.zeros import Zero
+from onax._native.dispatch import NEVER, Primitive
+from onax._transforms.batching import batch_flat
+from onax._transforms.by_policy import call_rule, chosen, policy_rules
+from onax._transforms.jvp import jvp_jaxpr
+from onax._transforms.simplify import needed
+
+
+def _impl(*args, call_jaxpr):
+    return eval_jaxpr(call_jaxpr, call_jaxpr.consts, *args)
+
+
+def _abstract_eval(*_, call_jaxpr):
+    return list(call_jaxpr.out_avals)
+
+
+def _jvp(primals, tangents, *, call_jaxpr):
+    nonzeros = [type(t) is not Zero for t in tangents]
+    derived, nonzeros_out = jvp_jaxpr(call_jaxpr, nonzeros, False)
+    outs = eval_jaxpr(derived, derived.consts, *primals, *(t for t in tangents if type(t) is not Zero))
+    n = len(call_jaxpr.outvars)
+    rest = iter(outs[n:])
+    tangents_out = [
+        next(rest) if nonzero else Zero(v.aval.to_tangent_aval())
+        for v, nonzero in zip(call_jaxpr.outvars, nonzeros_out)
+    ]
+    return outs[:n], tangents_out
+
+
+def _batch(axis_data, operands, dims, *, call_jaxpr):
+    return batch_flat(lambda *xs: eval_jaxpr(call_jaxpr, call_jaxpr.consts, *xs), axis_data, operands, dims)
+
+
+def _dce(used_outputs, eqn):
+    inner, used_inputs = needed(eqn.params["call_jaxpr"], used_outputs)
+    if not any(used_outputs) and not inner.effects:
+        return [False] * len(eqn.invars), None
+    if inner is eqn.params["call_jaxpr"]:
+        return used_inputs, eqn
+    return used_inputs, eqn.replace(
+        invars=chosen(eqn.invars, used_inputs),
+        outvars=chosen(eqn.outvars, used_outputs),
+        params={"call_jaxpr": inner},
+        effects=inner.effects,
+    )
+
+
+closed_call_p = Primitive(
+    "closed_call",
+    multiple_results=True,
+    impl=_impl,
+    abstract_eval=_abstract_eval,
+    jvp=_jvp,
+    batch=_batch,
+    dce=_dce,
+    weak=NEVER,
+)
+policy_rules[closed_call_p] = call_rule(lambda params, program, _: {"call_jaxpr": program}, "call_jaxpr")
