@@ -1,4 +1,4 @@
-"""onax.scipy.signal: convolution and correlation of arrays of any rank."""
+"""onax.scipy.signal: convolution and correlation of arrays of any rank; spectra of pieces of a signal."""
 
 import numpy as np
 
@@ -7,8 +7,20 @@ from onax import numpy as jnp
 from onax._core.public import publish as _publish
 from onax._ground import dtypes
 from onax.numpy._promotion import arrays, promote_dtypes_inexact
+from onax.scipy._spectra import csd, detrend, istft, stft, welch
 
-__all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve"]
+__all__ = [
+    "convolve",
+    "convolve2d",
+    "correlate",
+    "correlate2d",
+    "csd",
+    "detrend",
+    "fftconvolve",
+    "istft",
+    "stft",
+    "welch",
+]
 
 
 def _operands(name, in1, in2, mode):

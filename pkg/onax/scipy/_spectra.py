@@ -1,0 +1,263 @@
+"""Spectra of pieces of a signal, behind onax.scipy.signal: P. Welch's method (1967), and the short-time transform."""
+
+import operator
+
+import numpy as np
+
+from onax import numpy as jnp
+from onax._core.trace import Tracer
+from onax._ground import dtypes
+from onax._ground.lazy import scipy_signal_windows
+from onax._native.array import Array
+from onax.numpy._promotion import promote_dtypes_inexact
+
+_EXTENSIONS = {
+    "even": {"mode": "reflect"},
+    "odd": {"mode": "reflect", "reflect_type": "odd"},
+    "constant": {"mode": "edge"},
+    "zeros": {"mode": "constant"},
+    None: None,
+}
+
+
+def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):
+    """data less its mean ("constant") or the straight line that fits it best ("linear"), along an axis.
+
+    bp: places where another line begins.  Raises ValueError for another type or places outside the axis,
+    NotImplementedError for overwrite_data.
+    """
+    if overwrite_data is not None:
+        raise NotImplementedError("overwrite_data argument not implemented.")
+    if type not in ("constant", "linear"):
+        raise ValueError("Trend type must be 'linear' or 'constant'.")
+    (data,) = promote_dtypes_inexact(jnp.asarray(data))
+    if type == "constant":
+        return data - data.mean(axis, keepdims=True)
+    n = data.shape[axis]
+    breaks = np.unique(np.concatenate([[0], np.atleast_1d(bp), [n]])).astype(int)
+    if breaks[0] < 0 or breaks[-1] > n:
+        raise ValueError("Breakpoints must be non-negative and less than length of data along given axis.")
+    rows = jnp.moveaxis(data, axis, -1)
+    parts = [_without_line(rows[..., start:end]) for start, end in zip(breaks[:-1], breaks[1:])]
+    return jnp.moveaxis(jnp.concatenate(parts, axis=-1) if parts else rows, -1, axis)
+
+
+def _without_line(rows):
+    """Rows less the line of least squares."""
+    n = rows.shape[-1]
+    place = np.arange(n) - (n - 1) / 2
+    square = max(float(place @ place), 1.0)
+    place = place.astype(jnp.finfo(rows.dtype).dtype)
+    rows = rows - rows.mean(-1, keepdims=True)
+    slope = (rows * place).sum(-1, keepdims=True) / square
+    return rows - slope * place
+
+
+def _window(window, nperseg, length):
+    """(numbers of the window, how long a piece is)."""
+    if isinstance(window, (str, tuple)):
+        nperseg = length if nperseg is None else nperseg
+        if nperseg > length:
+            nperseg = length
+        return np.asarray(scipy_signal_windows.get_window(window, nperseg)), nperseg
+    found = window if isinstance(window, (Array, Tracer)) else np.asarray(window)
+    if found.ndim != 1:
+        raise ValueError("window must be 1-D")
+    if length < found.shape[-1]:
+        raise ValueError("window is longer than input signal")
+    if nperseg is not None and nperseg != found.shape[0]:
+        raise ValueError("value specified for nperseg is different from length of window")
+    return found, found.shape[0]
+
+
+def _sizes(nperseg, noverlap, nfft):
+    """(step from piece to piece, length of the transforms); ValueError for sizes that do not fit."""
+    nfft = nperseg if nfft is None else operator.index(nfft)
+    if nfft < nperseg:
+        raise ValueError("nfft must be greater than or equal to nperseg.")
+    noverlap = nperseg // 2 if noverlap is None else operator.index(noverlap)
+    if noverlap >= nperseg:
+        raise ValueError("noverlap must be less than nperseg.")
+    return nperseg - noverlap, nfft
+
+
+def _places(count, step, length):
+    """The index of each element of each piece, (count, length)."""
+    return np.arange(count)[:, None] * step + np.arange(length)
+
+
+def _operands(x, y):
+    """Both with the axis last and of one length; y is None where it is x."""
+    if y is None:
+        return promote_dtypes_inexact(x)[0], None
+    x, y = promote_dtypes_inexact(x, y)
+    if x.ndim != y.ndim:
+        raise ValueError(f"two-arguments must have the same rank ({x.ndim} vs {y.ndim}).")
+    return x, y
+
+
+def _equally_long(x, y):
+    n = max(x.shape[-1], y.shape[-1])
+    return [jnp.pad(v, [(0, 0)] * (v.ndim - 1) + [(0, n - v.shape[-1])]) for v in (x, y)]
+
+
+def spectra(x, y, fs, window, nperseg, noverlap, nfft, detrending, onesided, scaling, axis, boundary=None, padded=False,
+            squares=True):  # fmt: skip
+    """(frequencies, times, spectra): of x alone, or of x and y, the pieces along the last axis.
+
+    squares: products of spectra, which are scaled as power; else the transforms of x.
+    """
+    if boundary not in _EXTENSIONS:
+        raise ValueError(f"Unknown boundary option '{boundary}', must be one of: {list(_EXTENSIONS)}")
+    if nperseg is not None:
+        nperseg = operator.index(nperseg)
+        if nperseg < 1:
+            raise ValueError("nperseg must be a positive integer")
+    x, y = _operands(jnp.asarray(x), None if y is None else jnp.asarray(y))
+    axis = operator.index(axis) % max(x.ndim, 1)
+    x, y = (v if v is None else jnp.moveaxis(v, axis, -1) for v in (x, y))
+    if y is not None:
+        x, y = _equally_long(x, y)
+    if not x.size:
+        nothing = jnp.zeros(x.shape, jnp.finfo(x.dtype).dtype)
+        return nothing, nothing, nothing[..., None]
+    win, nperseg = _window(window, nperseg, x.shape[-1])
+    step, nfft = _sizes(nperseg, noverlap, nfft)
+    x, y = (v if v is None else _extended(v, nperseg, step, boundary, padded) for v in (x, y))
+    real = jnp.finfo(x.dtype).dtype
+    win = jnp.asarray(win, real)
+    if scaling not in ("density", "spectrum"):
+        raise ValueError(f"Unknown scaling: {scaling}")
+    scale = 1 / (fs * (win * win).sum()) if scaling == "density" else 1 / win.sum() ** 2
+    onesided = onesided and not any(dtypes.is_complex(v.dtype) for v in (x, y) if v is not None)
+    pieces = _places((x.shape[-1] - nperseg) // step + 1, step, nperseg)
+    transform = lambda v: _transforms(v[..., pieces], win, detrending, nfft, onesided)
+    out = transform(x)
+    if squares:
+        out = jnp.conj(out) * (out if y is None else transform(y)) * scale
+        out = out.real if y is None else out
+        if onesided:
+            out = out * np.asarray([1] + [2] * ((nfft - 1) // 2) + [1] * (1 - nfft % 2), real)
+    else:
+        out = out * jnp.sqrt(scale)
+    frequencies = (jnp.fft.rfftfreq if onesided else jnp.fft.fftfreq)(nfft, 1 / fs).astype(real)
+    centres = nperseg / 2 + step * np.arange(pieces.shape[0]) - (nperseg / 2 if boundary is not None else 0)
+    times = jnp.asarray(centres, real) / fs
+    return frequencies, times, jnp.moveaxis(jnp.moveaxis(out, -1, -2), -2, axis)
+
+
+def _extended(x, nperseg, step, boundary, padded):
+    outer = [(0, 0)] * (x.ndim - 1)
+    if boundary is not None:
+        x = jnp.pad(x, [*outer, (nperseg // 2, nperseg // 2)], **_EXTENSIONS[boundary])
+    if padded:
+        x = jnp.pad(x, [*outer, (0, (-(x.shape[-1] - nperseg) % step) % nperseg)])
+    return x
+
+
+def _transforms(pieces, win, detrending, nfft, onesided):
+    if callable(detrending):
+        pieces = detrending(pieces)
+    elif detrending:
+        pieces = detrend(pieces, type=detrending)
+    return (jnp.fft.rfft if onesided else jnp.fft.fft)(pieces * win, nfft)
+
+
+def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant", return_onesided=True,
+        scaling="density", axis=-1, average="mean"):  # fmt: skip
+    """(frequencies, cross spectral density) of two signals by Welch's method; with y None, of x alone.
+
+    window      a name or a tuple that SciPy's get_window knows, or the numbers themselves
+    nperseg     the length of a piece, by default that of the signals; noverlap: half of it
+    nfft        the length of the transforms, with zeros behind the pieces
+    detrend     what is taken off each piece: "constant", "linear", a function, or False for nothing
+    scaling     "density" (by frequency) or "spectrum"
+    average     "mean" or "median" over the pieces
+
+    Of two real signals the frequencies from 0 on, with `return_onesided`.  Raises ValueError for sizes and options that
+    do not fit.
+    """
+    frequencies, _, out = spectra(x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis)
+    count = out.shape[-1]
+    if count <= 1:
+        return frequencies, out.reshape(out.shape[:-1])
+    if average == "mean":
+        return frequencies, out.mean(-1)
+    if average != "median":
+        raise ValueError(f'average must be "median" or "mean", got {average}')
+    even = 2 * np.arange(1, (count - 1) // 2 + 1)
+    bias = float(1 + np.sum(1 / (even + 1) - 1 / even))  # of the median of squares
+    middle = lambda v: jnp.median(v, axis=-1)
+    found = middle(out.real) + 1j * middle(out.imag) if jnp.iscomplexobj(out) else middle(out)
+    return frequencies, found / bias
+
+
+def welch(x, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant", return_onesided=True,
+          scaling="density", axis=-1, average="mean"):  # fmt: skip
+    """(frequencies, power spectral density) of a signal by Welch's method.  Arguments as for `csd`."""
+    return csd(x, None, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
+
+
+def stft(x, fs=1.0, window="hann", nperseg=256, noverlap=None, nfft=None, detrend=False, return_onesided=True,
+         boundary="zeros", padded=True, axis=-1):  # fmt: skip
+    """(frequencies, times, transforms) of the pieces of a signal: frequencies along the axis, times along a last one.
+
+    boundary: how the signal goes on for half a piece at both ends, "even", "odd", "constant", "zeros" or None;
+    padded: zeros behind it complete the last piece.  Other arguments and errors as for `csd`.
+    """
+    return spectra(
+        x,
+        None,
+        fs,
+        window,
+        nperseg,
+        noverlap,
+        nfft,
+        detrend,
+        return_onesided,
+        "spectrum",
+        axis,
+        boundary,
+        padded,
+        False,
+    )
+
+
+def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, input_onesided=True, boundary=True,
+          time_axis=-1, freq_axis=-2):  # fmt: skip
+    """(times, signal) whose `stft` this is, made with the same arguments; boundary: whether its ends were extended.
+
+    The times are those of the signal's own axis (JAX counts along its first axis).  Raises ValueError for fewer than
+    two axes, equal axes and sizes that do not fit.
+    """
+    (z,) = promote_dtypes_inexact(jnp.asarray(Zxx))
+    if z.ndim < 2:
+        raise ValueError("Input stft must be at least 2d!")
+    time_axis, freq_axis = (operator.index(a) % z.ndim for a in (time_axis, freq_axis))
+    if time_axis == freq_axis:
+        raise ValueError("Must specify differing time and frequency axes!")
+    z = jnp.moveaxis(z, (freq_axis, time_axis), (-1, -2))
+    count, bins = z.shape[-2:]
+    default = 2 * (bins - 1) if input_onesided else bins
+    nperseg = default if nperseg is None else operator.index(nperseg)
+    if nperseg < 1:
+        raise ValueError("nperseg must be a positive integer")
+    if nfft is None:
+        nfft = nperseg if input_onesided and nperseg == default + 1 else default
+    if nfft < nperseg:
+        raise ValueError(f"FFT length ({nfft}) must be longer than nperseg ({nperseg}).")
+    step, nfft = _sizes(nperseg, noverlap, nfft)
+    win = np.asarray(_window(window, nperseg, nperseg)[0])
+    pieces = (jnp.fft.irfft if input_onesided else jnp.fft.ifft)(z, nfft)[..., :nperseg]
+    length = nperseg + (count - 1) * step
+    places = _places(count, step, nperseg)
+    norm = np.zeros(length)
+    np.add.at(norm, places, np.broadcast_to(win * win, places.shape))
+    weights = (win * win.sum()).astype(jnp.finfo(pieces.dtype).dtype)
+    x = jnp.zeros((*pieces.shape[:-2], length), pieces.dtype).at[..., places].add(pieces * weights)
+    if boundary:
+        inside = slice(nperseg // 2, -(nperseg // 2) or None)
+        x, norm = x[..., inside], norm[inside]
+    x = x / np.where(norm > 1e-10, norm, 1).astype(weights.dtype)
+    times = jnp.arange(x.shape[-1], dtype=weights.dtype) / fs
+    return times, jnp.moveaxis(x, -1, time_axis - (freq_axis < time_axis))
