@@ -60,10 +60,14 @@ class Oracle:
         return pickle.loads(self._process.stdout.read(size))
 
     def close(self):
-        """Ends the process."""
+        """Ends the process; by force where it does not end by itself in time."""
         if self._process.poll() is None:
             self._process.stdin.close()
-            self._process.wait(timeout=10)
+            try:
+                self._process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
 
 
 _live = None

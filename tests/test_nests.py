@@ -117,8 +117,8 @@ def live():
         nonlocal asked, count
         count += 1
         if count % ASKED_AT_MOST == 0:
-            asked.close()
-            asked = oracle.Oracle(python)
+            asked, used = oracle.Oracle(python), asked
+            used.close()
         return ask(asked, program)
 
     yield answer
