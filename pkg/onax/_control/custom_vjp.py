@@ -4,6 +4,8 @@ A call stands in a jaxpr as `custom_vjp_call`.  Differentiated, it becomes the f
 equation, which is linear in the tangents by promise and whose transpose is the backward rule.
 """
 
+import functools
+
 from onax._control.custom_call import CustomFunction, open_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import find_cur_trace, typeof
@@ -178,6 +180,10 @@ def forward_and_linear(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
     active = tuple(i for i, t in enumerate(tangents) if type(t) is not Zero)
     values = fwd(tuple([type(t) is not Zero for t in tangents]), *primals)
     outs, residuals = values[: n_outs()], values[n_outs() :]
+    fixed = {i: x for i, x in enumerate(residuals) if type(x) is bool}
+    if fixed:  # what a rule decides by must stay a Python value
+        residuals = [x for x in residuals if type(x) is not bool]
+        bwd = functools.partial(_with_fixed, bwd, fixed)
     out_avals = [typeof(x).to_tangent_aval() for x in outs]
     given = [tangents[i] for i in active]
     wanted = [a for a in out_avals if a.dtype != float0]
@@ -195,6 +201,13 @@ def forward_and_linear(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
         else ()
     )
     return outs, [Zero(a) if a.dtype == float0 else next(results) for a in out_avals]
+
+
+def _with_fixed(bwd, fixed, n_residuals, *values):
+    """Calls a backward rule with the residuals that are not operands of the equation in their places."""
+    rest = iter(values)
+    residuals = [fixed[i] if i in fixed else next(rest) for i in range(n_residuals + len(fixed))]
+    return bwd(len(residuals), *residuals, *rest)
 
 
 # ---- the linear equation ----

@@ -55,6 +55,11 @@ class Trace:
         """Called when the trace ends: its tracers must not be used any more."""
         self.alive = False
 
+    @property
+    def main(self):
+        """What two traces of one transformation have in common."""
+        return self
+
     def subject(self):
         """The function and the transformation, as text; empty when the function is not known."""
         function = self.function

@@ -58,6 +58,8 @@ class BatchTrace(Trace):
         self.axis_data = axis_data
         self.tag = object() if tag is None else tag
 
+    main = property(lambda self: self.tag)
+
     def unpack(self, x):
         """(value, position of the mapped axis or None)."""
         if isinstance(x, BatchTracer) and x._trace.tag is self.tag:
