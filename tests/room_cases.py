@@ -367,6 +367,28 @@ def known_values_while_tracing(jax, room):
 
 
 @case
+def what_a_backward_rule_sees(jax, room):
+    jnp, seen = room("numpy"), []
+
+    @jax.custom_vjp
+    def f(tree, other):
+        return tree[1][1] * 2 + other
+
+    def forward(tree, other):
+        return f(tree, other), (True, [tree[1][1], False])
+
+    def backward(residuals, ct):
+        flag, (x, other) = residuals
+        seen.append([flag is True, other is False])
+        return (None, (None, ct * x)), None
+
+    f.defvjp(forward, backward)
+    g = lambda x: f((None, (None, x)), 3.0)
+    x = jnp.arange(2.0)
+    return [jax.grad(g)(1.5), jax.jit(jax.grad(g))(1.5), jax.vmap(jax.grad(g))(x), jax.grad(jax.jit(g))(1.5), seen]
+
+
+@case
 def types_as_results(jax, room):
     jnp, struct = room("numpy"), jax.ShapeDtypeStruct((2,), np.complex64)
     return {

@@ -9,6 +9,7 @@ import functools
 from onax._control.custom_call import CustomFunction, open_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import find_cur_trace, typeof
+from onax._core.trees import treedef_is_leaf
 from onax._core.zeros import SymbolicZero, Zero, is_undefined_primal
 from onax._ground import source
 from onax._ground.dtypes import float0
@@ -143,19 +144,29 @@ class _Rules:
             )
         flat = []
         for ct, argument in zip(given, dummy):
-            wanted = tree_structure(argument)
-            flat.extend([None] * wanted.num_leaves if ct is None else _leaves_like(ct, wanted, call.in_tree))
+            flat.extend(_leaves_like(ct, argument, call.in_tree))
         return [_checked(ct, aval, i) for i, (ct, aval) in enumerate(zip(flat, self.in_avals))]
 
 
-def _leaves_like(ct, wanted, in_tree):
-    leaves, tree = tree_flatten(ct, is_leaf=lambda x: x is None)
-    if tree.num_leaves != wanted.num_leaves:
+def _leaves_like(ct, argument, in_tree):
+    """The leaves of one argument's cotangent; None stands for any part of it."""
+    flat = []
+
+    def append(x, part):
+        wanted = tree_structure(part)
+        if x is not None and not treedef_is_leaf(wanted):
+            raise ValueError("a leaf stands where a container is wanted")
+        flat.extend([None] * wanted.num_leaves if x is None else [x])
+
+    try:
+        tree_map(append, ct, argument, is_leaf=lambda x: x is None)
+    except ValueError:
         raise TypeError(
             "Custom VJP bwd rule must produce an output with the same container (pytree) structure as the args tuple "
-            f"of the primal function, but got a part of structure {tree} for {wanted} in {in_tree}."
-        )
-    return leaves
+            f"of the primal function, but got a part of structure {tree_structure(ct)} for "
+            f"{tree_structure(argument)} in {in_tree}."
+        ) from None
+    return flat
 
 
 def _checked(ct, aval, position):
