@@ -57,6 +57,24 @@ def fault(name, wanted, error):
 # What is meant to differ: (names of functions, calls, faults, each a regular expression for all of it; the reason).
 REASONS = (
     (
+        "pure_callback|experimental\\.io_callback",
+        "None .*",
+        "TypeError, accepted in JAX",
+        "what cannot be called is refused where it is given; JAX fails when the program runs, or not at all",
+    ),
+    (
+        "tree_util\\.is_tree_node",
+        "None",
+        "accepted, TypeError in JAX",
+        "what is no class is no container; JAX refuses None alone",
+    ),
+    (
+        "tree_util\\.(SequenceKey|FlattenedIndexKey)",
+        "s",
+        "TypeError, accepted in JAX",
+        "a fraction is no index",
+    ),
+    (
         "disable_jit|transfer_guard",
         ".*",
         "ValueError, (accepted|TypeError) in JAX",
@@ -295,7 +313,9 @@ def _is_refusal(error):
 
 def _same_words(text, wanted):
     """Whether the message begins as JAX's, but for addresses, names of packages and numbers of ours."""
-    clean = lambda s: re.sub(r"0x[0-9a-f]+|\W+", " ", s.replace("onax", "jax").replace("jnp.", "")).split()
+    clean = lambda s: re.sub(
+        r"0x[0-9a-f]+|\W+", " ", s.replace("onax", "jax").replace("jnp.", "").replace("jaxlib._jax.", "")
+    ).split()
     mine, other = clean(text), clean(wanted)
     n = min(len(other), 6)
     return n > 0 and mine[:n] == other[:n]

@@ -37,13 +37,19 @@ from onax._core.trees import (
 from onax._native.tree import (
     PyTreeDef,
     flatten_one_level,
-    is_tree_node,
     register_pytree_node,
     tree_flatten,
     tree_leaves,
     tree_structure,
     tree_unflatten,
 )
+from onax._native.tree import is_tree_node as _is_tree_node
+
+
+def is_tree_node(type_):
+    """Whether objects of exactly this class are containers; False for what is no class."""
+    return isinstance(type_, type) and _is_tree_node(type_)
+
 
 _publish(globals(), __name__, {}, ("tree_map",))
 

@@ -91,11 +91,15 @@ def _called(callback, arrays, result_avals):
     return [make_array(x._value, x.dtype) if x.weak_type else x for x in results]
 
 
-def _result_types(result_shape_dtypes):
-    """(tree, avals) of the results that the user states."""
+def _result_types(name, callback, result_shape_dtypes):
+    """(tree, avals) of the results that the user of a function, named for errors, states for a callback."""
+    if not callable(callback):
+        raise TypeError(f"{name} calls a function; got {callback!r}")
     leaves, tree = tree_flatten(result_shape_dtypes)
     avals = []
     for x in leaves:
+        if not (hasattr(x, "shape") and hasattr(x, "dtype")):
+            raise TypeError(f"{name}: result_shape_dtypes is a tree of ShapeDtypeStructs or arrays; got {x!r} in it")
         dtype = x.dtype if dtypes.is_extended(x.dtype) else np.dtype(x.dtype)
         if dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True) != dtype:
             raise ValueError("result_shape_dtypes cannot specify 64-bit types when `jax_enable_x64` is disabled")
@@ -128,7 +132,7 @@ def pure_callback(callback, result_shape_dtypes, *args, sharding=None, vmap_meth
         raise ValueError(
             f"vmap_method must be on of the allowed methods {[*_VMAP_METHODS, None]}, but got: {vmap_method}"
         )
-    out_tree, result_avals = _result_types(result_shape_dtypes)
+    out_tree, result_avals = _result_types("pure_callback", callback, result_shape_dtypes)
     flat, in_tree = _flat_arguments(args, kwargs)
     outs = pure_callback_p.bind(
         *flat,
@@ -199,7 +203,7 @@ def io_callback(callback, result_shape_dtypes, *args, sharding=None, ordered=Fal
     `ordered` ones only).  Under vmap it is called for each example, ordered ones are refused (ValueError).  Raises what
     the function raises, and RuntimeError for results of other types than stated.
     """
-    out_tree, result_avals = _result_types(result_shape_dtypes)
+    out_tree, result_avals = _result_types("io_callback", callback, result_shape_dtypes)
     flat, in_tree = _flat_arguments(args, kwargs)
     outs = io_callback_p.bind(
         *flat,
@@ -370,7 +374,7 @@ def debug_log(fmt=None, *args, ordered=False, partitioned=False, skip_format_che
 
 def _bind_print(fmt, args, kwargs, ordered, partitioned, skip_format_check, record):
     if not isinstance(fmt, str):
-        raise TypeError(f"expected str, got {type(fmt).__name__}")
+        raise TypeError(f"expected str, got {type(fmt).__name__}; debug.print and debug.log take a format first")
     if not skip_format_check:
         _format_check.format(fmt, *args, **kwargs)
     dynamic, static, in_tree = _with_statics(args, kwargs)

@@ -107,9 +107,13 @@ def _may_be_perturbed(x):
 
 
 def zero_from_primal(x, symbolic_zeros=False):
-    """The zero tangent of x: an array, or a SymbolicZero."""
-    aval = typeof(x).to_tangent_aval()
-    return SymbolicZero(aval) if symbolic_zeros else instantiate_zeros(Zero(aval))
+    """The zero tangents of a tree x: arrays, or SymbolicZeros.  TypeError for leaves that are no numbers."""
+
+    def zero(leaf):
+        aval = typeof(leaf).to_tangent_aval()
+        return SymbolicZero(aval) if symbolic_zeros else instantiate_zeros(Zero(aval))
+
+    return tree_map(zero, x)
 
 
 # ---- linear functions with a transpose by hand ----

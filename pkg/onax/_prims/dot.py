@@ -29,6 +29,10 @@ class Precision(enum.Enum):
     HIGH = 1
     HIGHEST = 2
 
+    @classmethod
+    def _missing_(cls, value):
+        return _PRECISIONS.get(value) if value is None or isinstance(value, str) else None
+
     def __repr__(self):
         return f"{type(self).__name__}.{self.name}"
 

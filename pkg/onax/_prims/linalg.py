@@ -19,7 +19,7 @@ from onax._prims.convert import convert
 from onax._prims.elementwise import add, conj, div, mul, neg, real, sub
 from onax._prims.elementwise_rows import const
 from onax._prims.indexing import GatherDimensionNumbers, GatherScatterMode, gather
-from onax._prims.linalg_rules import check_operands, check_square, is_square, operand, stacked
+from onax._prims.linalg_rules import check_operands, check_square, is_square, operand, stacked, weak_as_operands
 from onax._prims.shaping import bdim_at_front, broadcast_in_dim, expand_dims, moveaxis, reshape, shape_of
 from onax._prims.slicing import concatenate, pad, slice_in_dim, zero_scalar
 
@@ -143,7 +143,7 @@ def _triangular_solve_batch(axis_data, operands, mapped, *, left_side, **params)
 triangular_solve_p = Primitive(
     "triangular_solve",
     kernel=kernels.triangular_solve,
-    abstract_eval=_triangular_solve_abstract,
+    abstract_eval=weak_as_operands(_triangular_solve_abstract),
     jvp=_triangular_solve_jvp,
     transpose=_triangular_solve_transpose,
     batch=_triangular_solve_batch,

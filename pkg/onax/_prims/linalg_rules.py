@@ -59,7 +59,22 @@ def stacked(primitive):
         return out, [0] * len(out) if primitive.multiple_results else 0
 
     primitive.batch = batch
+    primitive.abstract_eval = weak_as_operands(primitive.abstract_eval)
     return primitive
+
+
+def weak_as_operands(abstract_eval):
+    """The rule, its results weakly typed where all operands are."""
+
+    def with_weak_types(*avals, **params):
+        out = abstract_eval(*avals, **params)
+        if not all(a.weak_type for a in avals):
+            return out
+        if isinstance(out, (list, tuple)):
+            return [a.update_weak_type(True) for a in out]
+        return out.update_weak_type(True)
+
+    return with_weak_types
 
 
 def operand(x):

@@ -20,7 +20,7 @@ from onax._prims.elementwise import abs as abs_
 from onax._prims.elementwise import add, complex, conj, div, eq, imag, integer_pow, mul, neg, real, sub
 from onax._prims.elementwise_rows import const
 from onax._prims.linalg import lu_p, lu_solve
-from onax._prims.linalg_rules import check_operands, check_square, is_square, operand, stacked
+from onax._prims.linalg_rules import check_operands, check_square, is_square, operand, stacked, weak_as_operands
 from onax._prims.reductions import argmax
 from onax._prims.shaping import (
     bdim_at_front,
@@ -471,7 +471,7 @@ def _tridiagonal_solve_batch(axis_data, operands, mapped, **params):
 tridiagonal_solve_p = Primitive(
     "tridiagonal_solve",
     kernel=kernels.tridiagonal_solve,
-    abstract_eval=_tridiagonal_solve_abstract,
+    abstract_eval=weak_as_operands(_tridiagonal_solve_abstract),
     jvp=_tridiagonal_solve_jvp,
     transpose=_tridiagonal_solve_transpose,
     batch=_tridiagonal_solve_batch,
