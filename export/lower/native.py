@@ -21,6 +21,8 @@ from onax._native.dispatch import Primitive
 from onax._native.host import Handle, Kernel
 from onax._native.indexed import how_to_scatter, numbers_of, scatter_kernel, take_kernel
 from onax._native.nodes import bits_kernel, blocks_kernel, erf_inv_kernel, fold_in_kernel, normal_kernel, split_kernel
+from onax._native.top import TYPES as TOP_TYPES
+from onax._native.top import top_k_kernel
 from onax._prims import elementwise as el
 from onax._prims import random as prims
 from onax._prims.convert import convert_element_type_p, reduce_precision_p
@@ -37,7 +39,7 @@ from onax._prims.indexing import (
 )
 from onax._prims.random import is_key_dtype
 from onax._prims.shaping import broadcast_in_dim_p
-from onax._prims.sorting import sort_p, top_k_p
+from onax._prims.sorting import picks_few, sort_p, top_k_p
 from onax._prims.special import digamma_p, erf_inv_p, erf_p, erfc_p, lgamma_p
 from onax._prims.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
 from onax.export.graph.kernels import ELEMENT_TYPES
@@ -281,10 +283,23 @@ def _is_long(eqn):
     return eqn.invars[0].aval.size > 128
 
 
-def _keeps_much(eqn):
-    """The runtime's TopK is quicker as long as few of many are kept."""
+def _picks_few(eqn):
+    """Of rows, few numbers of four bytes, which there is a kernel in C for."""
+    return picks_few(eqn.invars[0].aval, **eqn.params)
+
+
+def _picks_or_keeps_much(eqn):
+    """The runtime's TopK is quicker as long as few of many are kept, if not as quick as our kernel."""
     x, k = eqn.invars[0].aval, eqn.params["k"]
-    return x.size > LARGE and 16 * k >= x.shape[eqn.params["axis"]]
+    return _picks_few(eqn) or (x.size > LARGE and 16 * k >= x.shape[eqn.params["axis"]])
+
+
+def _top_k(eqn):
+    if not _picks_few(eqn):
+        return _in_python(eqn)
+    x, k = eqn.invars[0].aval, eqn.params["k"]
+    sizes = x.size // x.shape[-1], x.shape[-1], k, TOP_TYPES[x.dtype]
+    return top_k_kernel("top_k", stated([v.aval for v in eqn.outvars]), sizes)
 
 
 def _takes_rows_or_much(eqn):
@@ -349,11 +364,12 @@ WORTH_IT = {
     reduce_window_sum_p: _is_large,
     **dict.fromkeys(_SCATTERS, _takes_rows_or_much),
     sort_p: _is_long,
-    top_k_p: _keeps_much,
+    top_k_p: _picks_or_keeps_much,
     **dict.fromkeys(_DTYPES, _is_quicker),
 }
 PREFERRED.update(dict.fromkeys(WORTH_IT, _in_python))
 PREFERRED[gather_p] = _gather
+PREFERRED[top_k_p] = _top_k
 PREFERRED.update(dict.fromkeys(_SCATTERS, _scatter))
 
 # ---- calls that are one kernel ----

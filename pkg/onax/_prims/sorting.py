@@ -10,6 +10,7 @@ from onax._core.rules import tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
+from onax._native import top
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -197,9 +198,21 @@ def sort_key_val(keys, values, dimension=-1, is_stable=True):
 # ---- top_k ----
 
 
+_SHORT_ROW = 4096
+
+
+def picks_few(x, *, k, axis):
+    """Whether the kernel in C is quickest: so few of the numbers of each row are asked for, or so few there are."""
+    if x.dtype not in top.TYPES or axis != x.ndim - 1 or not dims.is_constant_shape(x.shape) or not x.size:
+        return False
+    return 16 * k < x.shape[axis] or x.shape[axis] <= _SHORT_ROW
+
+
 def _top_k_kernel(x, *, k, axis):
     if not (0 <= axis < x.ndim and 0 <= k <= x.shape[axis]):
         raise _OutOfRange
+    if picks_few(x, k=k, axis=axis):
+        return list(top.top_k(x, k))
     wide = np.ascontiguousarray(np.moveaxis(_comparable(x), axis, -1))
     key = ~_signed_key(wide)
     if key.dtype.itemsize <= 4:
