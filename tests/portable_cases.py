@@ -355,6 +355,23 @@ def singular_values(a):
     return jnp.linalg.svd(a, compute_uv=False), jnp.linalg.pinv(a)
 
 
+@case(F(2, 4, 4))
+def general_eigenvalues(a):
+    w, v = jnp.linalg.eig(a)
+    t, z = lax.linalg.schur(a)
+    return (v * w[..., None, :]) @ jnp.linalg.inv(v), z @ t @ jnp.swapaxes(z, -1, -2), jnp.abs(w).sum(-1)
+
+
+@case(F(4, 4) + 4 * np.diag(np.arange(4, dtype=np.float32)))
+def grad_general_eigenvalues(a):
+    return jax.grad(lambda a: (jnp.abs(jnp.linalg.eigvals(a)) ** 2).sum())(a)
+
+
+@case(SPD)
+def reduced_forms(a):
+    return lax.linalg.hessenberg(a), lax.linalg.tridiagonal(a)
+
+
 @case(F(3, 8))
 def ffts(x):
     return jnp.fft.rfft(x), jnp.fft.ifft(jnp.fft.fft(x)).real, jnp.fft.irfft(jnp.fft.rfft(x)), jnp.fft.fft2(x)

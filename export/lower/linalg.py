@@ -31,7 +31,7 @@ from onax._prims.shaping import broadcast_in_dim, broadcasted_iota, expand_dims,
 from onax._prims.slicing import concatenate, dynamic_slice, dynamic_update_slice, slice_in_dim
 from onax._prims.sorting import sort
 from onax.export.lower import native
-from onax.export.lower.registry import COMPONENT_RULES, Decomposition, decompose, unsupported
+from onax.export.lower.registry import COMPONENT_RULES, Decomposition, decompose
 
 I32 = np.dtype(np.int32)
 
@@ -620,13 +620,6 @@ def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
 
 _in_loops(linalg_spectral.svd_p, _svd)
 
-
-# ---- what has no portable form ----
-
-unsupported(linalg_spectral.eig_p, "eigenvalues of general matrices have no portable form; those of Hermitian ones do")
-unsupported(linalg_spectral.schur_p, "the Schur form has no portable form")
-unsupported(linalg_spectral.hessenberg_p, "reduction to Hessenberg form has no portable form")
-unsupported(linalg_spectral.tridiagonal_p, "reduction to tridiagonal form has no portable form")
 
 native.PREFERRED.update(
     dict.fromkeys(

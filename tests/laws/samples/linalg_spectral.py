@@ -23,6 +23,21 @@ def _svd_view(s, *uv):
     return [s, (u[..., :k] * s[..., None, :]) @ vh[..., :k, :], _adjoint(u) @ u, vh @ _adjoint(vh)]
 
 
+def _eig_view(w, *vectors):
+    """Of eigenvalues whose real parts differ: in their order; of vectors the absolute values."""
+    order = np.argsort(w.real, -1)
+    moved = [np.take_along_axis(np.abs(v), order[..., None, :], -1) for v in vectors]
+    return [np.take_along_axis(w, order, -1), *moved]
+
+
+def _schur_view(t, *z):
+    """What it puts together; of the form alone, which may have its eigenvalues in another order, their sums."""
+    if z:
+        return [z[0] @ t @ _adjoint(z[0]), _adjoint(z[0]) @ z[0]]
+    powers = (t, t @ t, t @ t @ t)
+    return [np.trace(p, axis1=-2, axis2=-1).astype(t.dtype) for p in powers]
+
+
 def hermitian():
     """Matrices whose eigenvalues lie apart."""
     for dtype in DTYPES:
@@ -57,7 +72,13 @@ def general():
             }
             smooth = None if dtype.name in ("float64", "complex128") or not right else ()  # others: other signs
             yield Sample(
-                prims.eig_p, (x,), params, sums=(4 * ROUNDINGS, plain), roundings=AMPLIFIED, differentiable=smooth
+                prims.eig_p,
+                (x,),
+                params,
+                sums=(4 * ROUNDINGS, plain),
+                roundings=AMPLIFIED,
+                view=_eig_view,
+                differentiable=smooth,
             )
         for shape in ((3, 3), (4, 3), (3, 4), (2, 3, 3), (3, 0), (0, 0)):
             if dtype.name == "complex128" and shape not in ((4, 3), (0, 0)):
@@ -85,7 +106,8 @@ def forms():
         x = spread_out("form", (2, 3, 3), dtype)
         for vectors in (True, False):
             params = {"compute_schur_vectors": vectors, "sort_eig_vals": False, "select_callable": None}
-            yield Sample(prims.schur_p, (x,), params, sums=(ROUNDINGS, plain), roundings=AMPLIFIED)
+            sums = (ROUNDINGS if vectors else 16 * ROUNDINGS, plain)
+            yield Sample(prims.schur_p, (x,), params, sums=sums, roundings=AMPLIFIED, view=_schur_view)
         yield Sample(prims.hessenberg_p, (x,), sums=(ROUNDINGS, plain), roundings=AMPLIFIED)
         for lower in (True, False):
             yield Sample(

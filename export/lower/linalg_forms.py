@@ -1,0 +1,532 @@
+"""Portable forms of the reductions of general matrices: Hessenberg, tridiagonal and Schur form, eigenvalues.
+
+All are loops over columns of a whole stack of matrices.  Hessenberg and tridiagonal form follow LAPACK's reflections,
+so that results agree with the kernels up to rounding.  Schur's form is reached by Francis' implicit QR steps from the
+bottom up (Golub and Van Loan, "Matrix Computations", 7.5): two shifts at once for real matrices, one for complex ones;
+every matrix of the stack has its own window and shifts, and is left alone once it is done.  Eigenvectors are those of
+the triangular form, by substitution.  Matrices are not balanced first, and eigenvalues may come in another order than
+LAPACK's; a matrix that needs more than 30 steps for each row gives NaN.
+"""
+
+import numpy as np
+
+from onax._control.while_loop import while_loop
+from onax._ground import dtypes
+from onax._prims import elementwise as ew
+from onax._prims import linalg_spectral
+from onax._prims._matrices import adjoint, diagonal, matmul, stacked_eye, swapped, tril, triu
+from onax._prims.reductions import argmax, reduce_max, reduce_or
+from onax._prims.shaping import expand_dims, full_like, reduce_sum, reshape, rev
+from onax._prims.slicing import concatenate, dynamic_slice, pad, slice_in_dim, zero_scalar
+from onax.export.lower.linalg import (
+    I32,
+    _along,
+    _as,
+    _conj,
+    _const,
+    _finite,
+    _in_loops,
+    _loop,
+    _nan_where,
+    _put,
+    _real,
+    _reflected,
+    _reflection,
+    _size,
+    _spread,
+    _take,
+    _times,
+    _total,
+    _where,
+    _zeros,
+)
+
+# ---- Hessenberg and tridiagonal form
+
+
+def _reflection_of(column, j):
+    """_reflection of a column whose elements from j on are first brought next to 1: squares may not vanish."""
+    column = _where(ew.ge(_along(column.shape, -2), j), column, _zeros(column))
+    size = _size(column)
+    axis = len(size.shape) - 2
+    largest = expand_dims(reduce_max(size, (axis,)), (axis,))
+    largest = _as(_where(ew.gt(largest, _zeros(largest)), largest, full_like(largest, 1)), column.dtype)
+    v, tau, beta = _reflection(ew.div(column, _spread(largest, column)), j)
+    return v, tau, ew.mul(beta, largest)
+
+
+def _similar(a, v, tau):
+    """(1 - tau v v^H)^H a (1 - tau v v^H)"""
+    a = _reflected(a, v, _conj(tau))
+    return ew.sub(a, _times(ew.mul(matmul(a, v, None), _spread(tau, v)), adjoint(v), a))
+
+
+def _hessenberg(x):
+    *batch, n, _ = x.shape
+    row, column = _along(x.shape, -2), _along(x.shape, -1)
+
+    def step(j, state):
+        a, taus = state
+        under = ew.add(j, np.int32(1))
+        v, tau, _ = _reflection_of(_take(a, j, -1), under)
+        turned = _similar(a, v, tau)
+        kept = ew.bitwise_and(ew.eq(column, j), ew.gt(row, under))
+        a = _where(ew.lt(column, j), a, _where(kept, _spread(v, a), turned))
+        return a, _put(taus, reshape(tau, (*batch, 1)), j, -1)
+
+    return list(_loop(n - 1, step, (x, full_like(x, 0, shape=(*batch, n - 1)))))
+
+
+_in_loops(linalg_spectral.hessenberg_p, _hessenberg)
+
+
+def _flipped(x):
+    return rev(x, (len(x.shape) - 2, len(x.shape) - 1))
+
+
+def _tridiagonal(x, *, lower):
+    if not lower:
+        form, *bands = _tridiagonal(_flipped(x), lower=True)
+        return [_flipped(form), *(rev(band, (len(band.shape) - 1,)) for band in bands)]
+    *batch, n, _ = x.shape
+    row, column = _along(x.shape, -2), _along(x.shape, -1)
+    on_diagonal = ew.eq(row, column)
+    real = _as(_real(x), x.dtype)
+    a = _where(on_diagonal, real, ew.add(tril(x, -1), adjoint(tril(x, -1))))
+    empty = full_like(x, 0, shape=(*batch, n - 1))
+
+    def step(j, state):
+        a, form, beside, taus = state
+        under = ew.add(j, np.int32(1))
+        v, tau, beta = _reflection_of(_take(a, j, -1), under)
+        column_j = _where(ew.gt(row, under), _spread(v, a), _spread(beta, a))
+        form = _where(ew.bitwise_and(ew.eq(column, j), ew.gt(row, j)), column_j, form)
+        beside = _put(beside, reshape(beta, (*batch, 1)), j, -1)
+        return _similar(a, v, tau), form, beside, _put(taus, reshape(tau, (*batch, 1)), j, -1)
+
+    a, form, beside, taus = _loop(n - 1, step, (a, x, empty, empty))
+    form = _where(on_diagonal, _as(_real(a), x.dtype), form)
+    return [form, _real(diagonal(a)), _real(beside), taus]
+
+
+_in_loops(linalg_spectral.tridiagonal_p, _tridiagonal)
+
+# ---- Schur's form: what real and complex matrices share
+
+_STEPS = 30  # QR steps for each row, at most
+_PATIENCE = 10  # steps without a deflation after which the shifts are exceptional
+
+
+def _window(x, k, size, axis):
+    """`size` rows (axis -2) or columns (axis -1) from k on."""
+    starts, sizes = [np.int32(0)] * len(x.shape), list(x.shape)
+    starts[axis], sizes[axis] = k, size
+    return dynamic_slice(x, starts, sizes)
+
+
+def _pick(x, i, j):
+    """The element (i, j) of each matrix, 0 outside; i and j are integers with two axes of length 1 behind."""
+    row, column = _along(x.shape, -2), _along(x.shape, -1)
+    here = ew.bitwise_and(ew.eq(row, _spread(i, row)), ew.eq(column, _spread(j, column)))
+    return _total(_total(_where(here, x, _zeros(x)), -1), -2)
+
+
+def _shifted(i, by):
+    return ew.add(i, np.int32(by))
+
+
+def _largest_index(mask, otherwise):
+    """Of vectors of bools along the last axis but one the largest index that holds."""
+    index = _along(mask.shape, -2)
+    axis = len(mask.shape) - 2
+    return expand_dims(reduce_max(_where(mask, index, full_like(index, otherwise)), (axis,)), (axis,))
+
+
+def _moved(mask, by):
+    """A vector of bools (the last axis but one) moved down by 1 or up by -1, with False at the end that opens."""
+    n, axis = mask.shape[-2], len(mask.shape) - 2
+    end = full_like(slice_in_dim(mask, 0, 1, axis=-2), False)
+    if by > 0:
+        return concatenate([end, slice_in_dim(mask, 0, n - 1, axis=-2)], axis)
+    return concatenate([slice_in_dim(mask, 1, n, axis=-2), end], axis)
+
+
+def _without_small(h):
+    """(h without the elements below its diagonal that are rounding errors, where some are left in each row but the
+    last)"""
+    size = _size(h)
+    middle = expand_dims(diagonal(size), (-1,))
+    n = h.shape[-1]
+    beside = expand_dims(diagonal(slice_in_dim(slice_in_dim(size, 1, n, axis=-2), 0, n - 1, axis=-1)), (-1,))
+    unit = ew.add(slice_in_dim(middle, 0, n - 1, axis=-2), slice_in_dim(middle, 1, n, axis=-2))
+    rank = len(h.shape)
+    norm = expand_dims(reduce_max(size, (rank - 2, rank - 1)), (-2, -1))
+    unit = _where(ew.gt(unit, _zeros(unit)), unit, _spread(norm, unit))
+    info = dtypes.finfo(size.dtype)
+    limit = ew.max(ew.mul(unit, _const(unit, info.eps)), full_like(unit, info.tiny))
+    linked = ew.gt(beside, limit)
+    row, column = _along(h.shape, -2), _along(h.shape, -1)
+    below = ew.eq(row, _shifted(column, 1))
+    up = concatenate([full_like(slice_in_dim(linked, 0, 1, axis=-2), False), linked], rank - 2)
+    return _where(ew.bitwise_and(below, ew.bitwise_not(_spread(up, below))), _zeros(h), h), linked
+
+
+def _active(linked, pairs_are_done):
+    """Where a link is part of a block on which there is work left."""
+    if not pairs_are_done:
+        return linked
+    return ew.bitwise_and(linked, ew.bitwise_or(_moved(linked, 1), _moved(linked, -1)))
+
+
+def _until_triangular(h, z, sweep, pairs_are_done):
+    """(h, z, where it is left unfinished) after QR steps; sweep(h, z, low, high, patience lost) -> (h, z)."""
+    n = h.shape[-1]
+    start = full_like(slice_in_dim(slice_in_dim(_size(h), 0, 1, axis=-1), 0, 1, axis=-2), 0, dtype=I32)
+
+    def unfinished(state):
+        k, h, *_ = state
+        work = _active(_without_small(h)[1], pairs_are_done)
+        return ew.bitwise_and(ew.lt(k, np.int32(_STEPS * max(n, 10))), reduce_or(work, tuple(range(len(work.shape)))))
+
+    def step(state):
+        k, h, z, before, waited = state
+        h, linked = _without_small(h)
+        high = _shifted(_largest_index(_active(linked, pairs_are_done), -1), 1)
+        index = _along(linked.shape, -2)
+        broken = ew.bitwise_and(ew.bitwise_not(linked), ew.lt(index, _spread(high, index)))
+        low = _shifted(_largest_index(broken, -1), 1)
+        waited = _where(ew.eq(high, before), _shifted(waited, 1), _zeros(waited))
+        stuck = ew.eq(ew.rem(waited, np.int32(_PATIENCE + 1)), np.int32(_PATIENCE))
+        h, z = sweep(h, z, low, high, stuck)
+        return _shifted(k, 1), triu(h, -1), z, high, waited
+
+    _, h, z, *_ = while_loop(unfinished, step, (np.int32(0), h, z, start, start))
+    h, linked = _without_small(h)
+    return h, z, _active(linked, pairs_are_done)
+
+
+def _reduced(x):
+    """(h, q): Hessenberg form and the unitary matrix that leads there, q h q^H = x."""
+    n = x.shape[-1]
+
+    def step(j, state):
+        a, q = state
+        v, tau, _ = _reflection_of(_take(a, j, -1), _shifted(j, 1))
+        q = ew.sub(q, _times(ew.mul(matmul(q, v, None), _spread(tau, v)), adjoint(v), q))
+        return _similar(a, v, tau), q
+
+    h, q = _loop(n - 1, step, (x, stacked_eye(x.shape, x.dtype)))
+    return triu(h, -1), q
+
+
+def _turned(h, z, turn, k):
+    """h and z after turn^H h turn in the rows and columns from k on; `turn` is small and unitary."""
+    size = turn.shape[-1]
+    h = _put(h, matmul(adjoint(turn), _window(h, k, size, -2), None), k, -2)
+    h = _put(h, matmul(_window(h, k, size, -1), turn, None), k, -1)
+    return h, _put(z, matmul(_window(z, k, size, -1), turn, None), k, -1)
+
+
+# ---- of real matrices
+
+
+def _first_of_double_step(h, low, high, stuck):
+    """The first column of (h - s1)(h - s2) in the window, s1 and s2 the eigenvalues at its end: three numbers."""
+    before = _shifted(high, -1)
+    a, b, c, d = (_pick(h, i, j) for i in (before, high) for j in (before, high))
+    trace, det = ew.add(a, d), ew.sub(ew.mul(a, d), ew.mul(b, c))
+    size = ew.add(ew.abs(c), ew.abs(_pick(h, before, _shifted(high, -2))))
+    trace = _where(stuck, ew.mul(size, _const(size, 1.5)), trace)
+    det = _where(stuck, ew.mul(size, size), det)
+    after = _shifted(low, 1)
+    a, b, c, d = (_pick(h, i, j) for i in (low, after) for j in (low, after))
+    x = ew.add(ew.sub(ew.mul(a, a), ew.mul(trace, a)), ew.add(ew.mul(b, c), det))
+    y = ew.mul(c, ew.sub(ew.add(a, d), trace))
+    return x, y, ew.mul(c, _pick(h, _shifted(low, 2), after))
+
+
+def _stacked_rows(*rows):
+    """Numbers with two axes of length 1 as a column vector."""
+    n = len(rows)
+    shape = (*rows[0].shape[:-2], n, 1)
+    index = _along(shape, -2)
+    out = full_like(rows[0], 0, shape=shape)
+    for i, row in enumerate(rows):
+        out = _where(ew.eq(index, np.int32(i)), _spread(row, out), out)
+    return out
+
+
+def _reflector(x):
+    """The reflections that take columns x to multiples of the first unit vector; 1 where x is 0 but for its first."""
+    v, tau, _ = _reflection_of(x, np.int32(0))
+    unit = stacked_eye((*x.shape[:-1], x.shape[-2]), x.dtype)
+    return ew.sub(unit, _times(ew.mul(v, _spread(tau, v)), adjoint(v), unit))
+
+
+def _double_sweep(h, z, low, high, stuck):
+    """One step with both shifts: three rows and columns are turned at a time, the window's last two together."""
+    n = h.shape[-1]
+    first = _stacked_rows(*_first_of_double_step(h, low, high, stuck))
+    none = [(0, 0, 0)] * (len(h.shape) - 2)
+    zero = zero_scalar(h.dtype)
+    h, z = pad(h, zero, [*none, (0, 1, 0), (0, 1, 0)]), pad(z, zero, [*none, (0, 0, 0), (0, 1, 0)])
+    place = _along(first.shape, -2)
+
+    def step(k, state):
+        h, z = state
+        column = _window(_take(h, _shifted(k, -1), -1), k, 3, -2)
+        column = _where(_spread(ew.eq(low, k), column), first, column)
+        within = ew.le(ew.add(place, k), _spread(high, place))
+        inside = ew.bitwise_and(ew.ge(k, low), ew.lt(k, high))
+        column = _where(ew.bitwise_and(within, _spread(inside, within)), column, _zeros(column))
+        return _turned(h, z, _reflector(column), k)
+
+    h, z = _loop(n - 1, step, (h, z))
+    return slice_in_dim(slice_in_dim(h, 0, n, axis=-2), 0, n, axis=-1), slice_in_dim(z, 0, n, axis=-1)
+
+
+def _sign(x):
+    return _where(ew.ge(x, _zeros(x)), full_like(x, 1), full_like(x, -1))
+
+
+def _standard_rotation(a, b, c, d):
+    """(cosine, sine) that make (a b; c d) triangular if its eigenvalues are real, else its diagonal constant; and where
+    they are real.  As LAPACK's xLANV2."""
+    one, zero = full_like(a, 1), _zeros(a)
+    gap = ew.sub(a, d)
+    half = ew.mul(gap, _const(gap, 0.5))
+    largest, smallest = ew.max(ew.abs(b), ew.abs(c)), ew.min(ew.abs(b), ew.abs(c))
+    smallest = ew.mul(smallest, ew.mul(_sign(b), _sign(c)))
+    scale = ew.max(ew.abs(half), largest)
+    scale = _where(ew.gt(scale, zero), scale, one)
+    z = ew.add(ew.mul(ew.div(half, scale), half), ew.mul(ew.div(largest, scale), smallest))
+    are_real = ew.ge(z, zero)
+    root = ew.mul(ew.sqrt(scale), ew.sqrt(ew.max(z, zero)))
+    z = ew.add(half, ew.mul(_sign(half), root))
+    length = ew.sqrt(ew.add(ew.mul(c, c), ew.mul(z, z)))
+    safe = _where(ew.gt(length, zero), length, one)
+    of_real = _where(ew.gt(length, zero), ew.div(z, safe), one), ew.div(c, safe)
+    total = ew.add(b, c)
+    length = ew.sqrt(ew.add(ew.mul(total, total), ew.mul(gap, gap)))
+    length = _where(ew.gt(length, zero), length, one)
+    cosine = ew.sqrt(ew.mul(ew.add(one, ew.div(ew.abs(total), length)), _const(a, 0.5)))
+    sine = ew.neg(ew.mul(ew.div(half, ew.mul(length, cosine)), _sign(total)))
+    idle = ew.eq(gap, zero)  # the diagonal is constant already
+    cosine, sine = _where(idle, one, cosine), _where(idle, zero, sine)
+    return _where(are_real, of_real[0], cosine), _where(are_real, of_real[1], sine), are_real
+
+
+def _standard(h, z):
+    """Real blocks of two rows: triangular where they can be, else with a constant diagonal and signs that differ."""
+    n = h.shape[-1]
+    row, column = _along(h.shape, -2), _along(h.shape, -1)
+
+    def step(k, state):
+        h, z = state
+        block = _window(_window(h, k, 2, -2), k, 2, -1)
+        a, b, c, d = (_take(_take(block, np.int32(i), -2), np.int32(j), -1) for i in (0, 1) for j in (0, 1))
+        none = ew.eq(c, _zeros(c))
+        cosine, sine, are_real = _standard_rotation(a, b, c, d)
+        cosine, sine = _where(none, full_like(c, 1), cosine), _where(none, _zeros(c), sine)
+        across = _stacked_rows(cosine, sine), _stacked_rows(ew.neg(sine), cosine)
+        turn = _beside(*across)
+        h, z = _turned(h, z, turn, k)
+        under = ew.bitwise_and(ew.eq(row, _shifted(k, 1)), ew.eq(column, k))
+        b, c = _take(_take(h, k, -2), _shifted(k, 1), -1), _take(_take(h, _shifted(k, 1), -2), k, -1)
+        are_real = ew.bitwise_or(are_real, ew.ge(ew.mul(_sign(b), _sign(c)), _zeros(b)))
+        h = _where(ew.bitwise_and(under, _spread(are_real, under)), _zeros(h), h)
+        mean = ew.mul(ew.add(_pick_at(h, k), _pick_at(h, _shifted(k, 1))), _const(h, 0.5))
+        both = ew.bitwise_and(ew.eq(row, column), ew.bitwise_or(ew.eq(row, k), ew.eq(row, _shifted(k, 1))))
+        pair = ew.bitwise_not(ew.bitwise_or(are_real, none))
+        return _where(ew.bitwise_and(both, _spread(pair, both)), _spread(mean, h), h), z
+
+    return _loop(n - 1, step, (h, z))
+
+
+def _pick_at(h, k):
+    """The diagonal element k."""
+    return _take(_take(h, k, -2), k, -1)
+
+
+def _beside(left, right):
+    """Matrices of two columns."""
+    shape = (*left.shape[:-1], 2)
+    column = _along(shape, -1)
+    out = full_like(left, 0, shape=shape)
+    return _where(ew.eq(column, np.int32(0)), _spread(left, out), _spread(right, out))
+
+
+# ---- of complex matrices
+
+
+def _single_shift(h, high, stuck):
+    """The eigenvalue of the last two rows that is nearer to the last diagonal element (Wilkinson's shift)."""
+    before = _shifted(high, -1)
+    a, b, c, d = (_pick(h, i, j) for i in (before, high) for j in (before, high))
+    half = ew.mul(ew.sub(a, d), _const(a, 0.5))
+    root = ew.sqrt(ew.add(ew.mul(half, half), ew.mul(b, c)))
+    plus, minus = ew.add(half, root), ew.sub(half, root)
+    larger = _where(ew.ge(_size(plus), _size(minus)), plus, minus)
+    none = ew.eq(_size(larger), _zeros(_size(larger)))
+    step = ew.div(ew.mul(b, c), _where(none, full_like(larger, 1), larger))
+    near = ew.sub(d, _where(none, _zeros(step), step))
+    return _where(stuck, ew.add(d, _as(ew.mul(_size(c), _const(_size(c), 0.75)), h.dtype)), near)
+
+
+def _single_sweep(h, z, low, high, stuck):
+    n = h.shape[-1]
+    shift = _single_shift(h, high, stuck)
+    first = _stacked_rows(ew.sub(_pick(h, low, low), shift), _pick(h, _shifted(low, 1), low))
+
+    def step(k, state):
+        h, z = state
+        column = _window(_take(h, _shifted(k, -1), -1), k, 2, -2)
+        column = _where(_spread(ew.eq(low, k), column), first, column)
+        inside = ew.bitwise_and(ew.ge(k, low), ew.lt(k, high))
+        column = _where(_spread(inside, column), column, _zeros(column))
+        return _turned(h, z, _reflector(column), k)
+
+    return _loop(n - 1, step, (h, z))
+
+
+# ---- the primitives
+
+
+def _scaled(x):
+    """(matrices divided by powers of two that bring their largest elements next to 1; the powers, with axes of length
+    1): products of elements would overflow, or vanish."""
+    size = _size(x)
+    rank = len(x.shape)
+    largest = expand_dims(reduce_max(size, (rank - 2, rank - 1)), (rank - 2, rank - 1))
+    largest = _where(ew.gt(largest, _zeros(largest)), largest, full_like(largest, 1))
+    scale = ew.exp2(ew.floor(ew.mul(ew.log(largest), _const(largest, 1 / np.log(2)))))
+    return ew.div(x, _spread(_as(scale, x.dtype), x)), scale
+
+
+def _schur_form(x):
+    """(T, Z, where it failed)"""
+    if x.shape[-1] < 2:
+        return x, stacked_eye(x.shape, x.dtype), None
+    h, z = _reduced(x)
+    is_real = not dtypes.is_complex(x.dtype)
+    h, z, left = _until_triangular(h, z, _double_sweep if is_real else _single_sweep, is_real)
+    if is_real:
+        h, z = _standard(h, z)
+    return (h if is_real else triu(h)), z, left
+
+
+def _schur(x, *, compute_schur_vectors, sort_eig_vals, select_callable):
+    if x.shape[-1] == 0:
+        return [x, x] if compute_schur_vectors else [x]
+    x, bad = _finite(x)
+    x, scale = _scaled(x)
+    t, z, left = _schur_form(x)
+    t = ew.mul(t, _spread(_as(scale, t.dtype), t))
+    out = [t, z] if compute_schur_vectors else [t]
+    for failed in (bad, left):
+        if failed is not None:
+            out = [_nan_where(failed, y) for y in out]
+    return out
+
+
+_in_loops(linalg_spectral.schur_p, _schur)
+
+
+def _complex_form(t, z, dtype):
+    """(T, Z) of real matrices as complex triangular ones, the eigenvalue with positive imaginary part first."""
+    n = t.shape[-1]
+    t, z = _as(t, dtype), _as(z, dtype)
+    row, column = _along(t.shape, -2), _along(t.shape, -1)
+
+    def step(k, state):
+        t, z = state
+        block = _window(_window(t, k, 2, -2), k, 2, -1)
+        b = _real(_take(_take(block, np.int32(0), -2), np.int32(1), -1))
+        c = _real(_take(_take(block, np.int32(1), -2), np.int32(0), -1))
+        none = ew.eq(c, _zeros(c))
+        imaginary = ew.mul(ew.sqrt(ew.abs(b)), ew.sqrt(ew.abs(c)))
+        length = ew.sqrt(ew.add(ew.mul(imaginary, imaginary), ew.mul(c, c)))
+        length = _where(none, full_like(c, 1), length)
+        zero, one = _zeros(c), full_like(c, 1)
+        high = ew.complex(_where(none, one, zero), _where(none, zero, ew.div(imaginary, length)))
+        low = ew.complex(_where(none, zero, ew.div(c, length)), zero)
+        turn = _beside(_stacked_rows(high, low), _stacked_rows(ew.neg(low), ew.conj(high)))
+        at = ew.bitwise_and(ew.eq(row, column), ew.eq(row, k)), ew.bitwise_and(ew.eq(row, column), ew.eq(row, k + 1))
+        value = ew.complex(_real(_pick_at(t, k)), imaginary)
+        t, z = _turned(t, z, turn, k)
+        pair = _spread(ew.bitwise_not(none), at[0])
+        t = _where(ew.bitwise_and(at[0], pair), _spread(value, t), t)
+        return _where(ew.bitwise_and(at[1], pair), _spread(ew.conj(value), t), t), z
+
+    t, z = _loop(n - 1, step, (t, z))
+    return triu(t), z
+
+
+def _substituted(t):
+    """The unit upper triangular matrices whose columns are eigenvectors of upper triangular ones."""
+    *_, n, _ = t.shape
+    values = expand_dims(diagonal(t), (-2,))
+    size = _size(t)
+    rank = len(t.shape)
+    norm = expand_dims(reduce_max(size, (rank - 2, rank - 1)), (-2, -1))
+    info = dtypes.finfo(size.dtype)
+    least = ew.max(ew.mul(norm, _const(norm, info.eps)), full_like(norm, info.tiny))
+    beside = triu(t, 1)
+
+    def step(k, y):
+        i = ew.sub(np.int32(n - 1), k)
+        found = ew.neg(matmul(_take(beside, i, -2), y, None))
+        gap = ew.sub(_spread(_pick_at(t, i), values), values)
+        close = ew.lt(_size(gap), _spread(least, _size(gap)))
+        gap = _where(close, _spread(_as(least, t.dtype), gap), gap)
+        column = _along(found.shape, -1)
+        found = _where(ew.gt(column, i), ew.div(found, gap), full_like(found, 0))
+        return _put(y, _where(ew.eq(column, i), full_like(found, 1), found), i, -2)
+
+    return _loop(n, step, _zeros(t))
+
+
+def _normalised(v, of_real):
+    """Columns of length 1 whose largest element is real and positive; real where `of_real` says so."""
+    rank = len(v.shape)
+    size = ew.abs(v)
+    largest = expand_dims(reduce_max(size, (rank - 2,)), (rank - 2,))
+    v = ew.div(v, _spread(_as(largest, v.dtype), v))
+    squares = reduce_sum(_real(ew.mul(v, ew.conj(v))), (rank - 2,))
+    at = expand_dims(argmax(size, rank - 2, I32), (rank - 2,))
+    here = ew.eq(_along(v.shape, -2), _spread(at, v))
+    top = _total(_where(here, v, _zeros(v)), -2)
+    phase = ew.div(ew.conj(top), _as(ew.mul(ew.abs(top), ew.sqrt(expand_dims(squares, (rank - 2,)))), v.dtype))
+    v = ew.mul(v, _spread(phase, v))
+    plain = here if of_real is None else ew.bitwise_or(here, _spread(of_real, here))
+    return _where(plain, _as(_real(v), v.dtype), v)
+
+
+def _eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigvec_derivs, implementation):
+    dtype = np.dtype(np.complex128 if _real(x).dtype.itemsize == 8 else np.complex64)
+    *batch, n, _ = x.shape
+    if n == 0:
+        vectors = [full_like(x, 0, dtype)] * (compute_left_eigenvectors + compute_right_eigenvectors)
+        return [full_like(x, 0, dtype, (*batch, 0)), *vectors]
+    x, bad = _finite(x)
+    x, scale = _scaled(x)
+    t, z, left = _schur_form(x)
+    of_real = None
+    if not dtypes.is_complex(x.dtype):
+        t, z = _complex_form(t, z, dtype)
+        imaginary = ew.imag(diagonal(t))
+        of_real = expand_dims(ew.eq(imaginary, _zeros(imaginary)), (-2,))
+    values = diagonal(t)
+    out = [ew.mul(values, _spread(_as(reshape(scale, (*batch, 1)), dtype), values))]
+    if compute_left_eigenvectors:
+        of_adjoint = _flipped(_substituted(_flipped(swapped(t))))
+        out.append(_normalised(matmul(z, ew.conj(of_adjoint), None), of_real))
+    if compute_right_eigenvectors:
+        out.append(_normalised(matmul(z, _substituted(t), None), of_real))
+    for failed in (bad, left):
+        if failed is not None:
+            out = [_nan_where(failed, y) for y in out]
+    return out
+
+
+_in_loops(linalg_spectral.eig_p, _eig)
