@@ -40,7 +40,7 @@ def free(f, i, o):
 
 def programs():
     """name -> (function, arguments)."""
-    return {**_branches_and_loops(), **_values(), **_calls(), **_around()}
+    return {**_branches_and_loops(), **_values(), **_calls(), **_around(), **_within()}
 
 
 def _branches_and_loops():
@@ -246,6 +246,61 @@ def _around():
         "hessian of it": (lambda x: jax.hessian(lambda x: jnp.sum(f()(x) ** 2))(x), (X[:2, :2],)),
         "jit of it": (lambda x: jax.jit(f())(x) + 1, (X,)),
     }
+
+
+def _within():
+    """Regions within regions, over other axes of the same devices."""
+
+    def inner(f, i, o, **options):
+        return jax.shard_map(f, in_specs=i, out_specs=o, axis_names={"y"}, **options)
+
+    def outer(f, **options):
+        return mapped(f, P("x"), P("x"), axis_names={"x"}, **options)
+
+    def trained(x):
+        summed = lambda w: inner(lambda v: lax.psum(jnp.sin(v * w), "y"), P(None, "y"), P())
+        loss = lambda w: jnp.sum(summed(w)(x))
+        return jax.grad(loss)(W[:1]) * jnp.ones_like(x)
+
+    def both(v):
+        return lax.psum(v, "y") + lax.axis_index("x") * lax.psum(v, ("x", "y")) + lax.axis_index("y")
+
+    python = lambda a: jax.pure_callback(np.sin, a, a)
+    free, columns = {"check_vma": False}, P(None, "y")
+    return {
+        "a sum": (outer(lambda x: inner(lambda v: lax.psum(v, "y"), columns, P())(x)[:, :1] * x), (Z,)),
+        "sums along both": (outer(inner(both, columns, columns, **free), **free), (Z,)),
+        "two, one after the other": (
+            outer(lambda x: inner(both, P("y"), P("y"), **free)(jnp.sin(inner(both, P(), P(), **free)(x))), **free),
+            (Z,),
+        ),
+        "within a loop": (
+            outer(lambda x: lax.fori_loop(0, 3, lambda i, c: inner(both, columns, columns, **free)(c) / 9, x), **free),
+            (Z,),
+        ),
+        "within a branch that differs": (
+            outer(
+                lambda x: lax.cond(
+                    x[0, 0] > 1, inner(lambda v: v + lax.pmax(v, "y"), columns, columns, **free), jnp.sin, x
+                ),
+                **free,
+            ),
+            (Z,),
+        ),
+        "gradients within": (outer(trained), (Z,)),
+        "gradients of both": (
+            lambda z: jax.grad(lambda z: jnp.sum(outer(inner(jnp.sin, columns, columns))(z) ** 2))(z),
+            (Z,),
+        ),
+        "python within": (
+            outer(inner(lambda v: python(v) + lax.psum(v, "y"), columns, columns, **free), **free),
+            (Z,),
+        ),
+        "python beside": (
+            outer(lambda x: python(x) + inner(both, columns, columns, **free)(x), **free),
+            (Z,),
+        ),
+    }  # fmt: skip
 
 
 def leaves_of(function, args):
@@ -475,6 +530,20 @@ def test_messages_are_printed_in_the_order_of_the_one_program(capsys):
             jax.effects_barrier()
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1] and printed[0].count("\n") == 4 + 1 + 12
+
+
+def test_regions_within_use_all_devices():
+    name, places = "sums along both", []
+    with eight_devices(separate=True), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            by_device,
+            "together",
+            lambda programs, names: (places.append(names), rendezvous.together(programs, names))[1],
+        )
+        function, args = programs()[name]
+        function(*args)
+        devices = [str(d) for d in jax.devices()]
+    assert devices in places
 
 
 def test_64_bits_reach_the_devices():

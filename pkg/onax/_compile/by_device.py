@@ -43,9 +43,16 @@ from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_vjp_call_p
 from onax._control.custom_vmap import custom_vmap_p
+from onax._control.inner_regions import spread_program
 from onax._control.jit_call import jit_p
 from onax._control.one_by_one import each_by_itself
-from onax._control.parallel import Region, is_separate, shard_map_p, stacked_program, whole_program
+from onax._control.parallel import (
+    Region,
+    is_separate,
+    shard_map_p,
+    stacked_program,
+    whole_program,
+)
 from onax._control.scan import scan_p
 from onax._control.while_loop import settled, while_p
 from onax._core.axes import AxisData, names_of
@@ -195,9 +202,10 @@ class Outside(_Cutter):
 class Inside(_Cutter):
     """In a region: a program that all of its devices run."""
 
-    def __init__(self, name, region, settings, hosted):
+    def __init__(self, name, region, settings, hosted, spread):
         super().__init__(name, settings, hosted)
         self.region = region
+        self.spread = spread  # whether regions within have devices of their own
 
     def is_cut_out(self, eqn):
         """What names axes, calls Python, or brings axes of its own."""
@@ -210,8 +218,7 @@ class Inside(_Cutter):
         """A collective, or another operation done together."""
         primitive, varying = eqn.primitive, cut.varying_of(eqn)
         if primitive is shard_map_p:
-            params = {k: v for k, v in eqn.params.items() if k != "jaxpr"}
-            return cut.enter(whole_program(eqn.params["jaxpr"], params), eqn.invars)
+            return self._inner_region(cut, eqn)
         if primitive is axis_index_p:
             axes = names_of(eqn.params["axis_name"])
             cut.varying[eqn.outvars[0]] = frozenset(axes)
@@ -225,6 +232,15 @@ class Inside(_Cutter):
             return self.on_host(cut, eqn)
         names = _names(eqn) if NAMED in primitive.facts else self.region.names
         return self._meet(cut, eqn, tuple(a for a in self.region.names if a in names))
+
+    def _inner_region(self, cut, eqn):
+        """A region within: spread over devices if this one has a device for each of its pieces, else one program."""
+        params = {k: v for k, v in eqn.params.items() if k != "jaxpr"}
+        names = set(Region.of(params).names)
+        if not (self.spread and names <= set(self.region.names)):
+            return cut.enter(whole_program(eqn.params["jaxpr"], params), eqn.invars)
+        outs = cut.enter(spread_program(eqn.params["jaxpr"], params), eqn.invars)
+        return [cut.alias(x, cut.axes_of(x) - names) for x in outs]
 
     def _sum(self, cut, eqn, varying):
         """`sum_varying` or `match_varying`: a sum over those axes over which the operand varies and must not."""
@@ -316,19 +332,20 @@ class _Cut:
     def block(self):
         """The Block."""
         outs = self.enter(self.jaxpr, self.invars)
-        varying = [self._axes(x) for x in outs]
+        varying = [self.axes_of(x) for x in outs]
         self.flush()
         outs = list(map(self._root, outs))
         return Block(self.invars, self.consts, self._finished(outs), outs, varying)
 
     # ---- variables
 
-    def _axes(self, atom):
+    def axes_of(self, atom):
+        """The axes over which a value varies."""
         return _NOWHERE if type(atom) is Literal else self.varying.get(atom, _NOWHERE)
 
     def varying_of(self, eqn):
         """For each operand the axes over which it varies."""
-        return list(map(self._axes, eqn.invars))
+        return list(map(self.axes_of, eqn.invars))
 
     def _root(self, atom):
         while type(atom) is not Literal and atom in self.aliases:
@@ -337,7 +354,7 @@ class _Cut:
 
     def alias(self, atom, axes):
         """A variable for the same value that varies over other axes."""
-        if axes == self._axes(atom):
+        if axes == self.axes_of(atom):
             return atom
         new = Var(atom.aval)
         self.aliases[new] = atom
@@ -469,9 +486,11 @@ def _all_devices(jaxpr, params, name, compiler_options):
     """The program of a region, from whole values to whole values."""
     region = Region.of(params)
     mesh, in_specs, out_specs = params["mesh"], params["in_specs"], params["out_specs"]
+    inner = _inner_axes(jaxpr, region, set(region.names))
+    region = region.along({*region.names, *(inner or ())})
     runners = _runners(mesh, region)
     settings = {r.settings: options.for_device(compiler_options, r.device) for r in runners}
-    cutter = Inside(name, region, settings, any(given is not compiler_options for given in settings.values()))
+    cutter = Inside(name, region, settings, any(s is not compiler_options for s in settings.values()), bool(inner))
     with region.scope():
         if len(runners) == 1:
             jaxpr = whole_program(jaxpr, params)
@@ -481,6 +500,24 @@ def _all_devices(jaxpr, params, name, compiler_options):
     cuts = [NamedSharding(mesh, spec) for spec in in_specs]
     wholes = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.outvars, out_specs)]
     return partial(_run_region, block, runners, cuts, placed, wholes)
+
+
+def _inner_axes(jaxpr, region, used):
+    """The axes of the regions within one over the same devices; None if some region there is of another kind."""
+    found = set()
+    for eqn in jaxpr.eqns:
+        own = set()
+        if eqn.primitive is shard_map_p:
+            inner = Region.of(eqn.params)
+            own = set(inner.names)
+            if inner.mesh != region.mesh or inner.checked != region.checked or used & own:
+                return None
+        for body in jaxprs_in_params(eqn.params):
+            deeper = _inner_axes(body, region, used | own)
+            if deeper is None:
+                return None
+            found |= own | deeper
+    return found
 
 
 def _runners(mesh, region):
