@@ -120,9 +120,9 @@ def _described(holder, x):
         return 4, f"kept by the tracer {holder!r}", holder
     if isinstance(holder, FunctionType):
         return 2, f"a default or attribute of the function {source.function_location(holder)}", None
-    for name in getattr(type(holder), "__slots__", ()):
-        if getattr(holder, name, None) is x:
-            return 2, f"the attribute {name} of a {type(holder).__qualname__}", holder
+    for name in (*getattr(type(holder), "__slots__", ()), *getattr(holder, "__dict__", ())):
+        if getattr(holder, name, None) is x:  # Python 3.13 keeps attributes without a dict, of which it would tell
+            return 1, f"the attribute {name} of a {type(holder).__qualname__}", holder
     return 5, f"held by a {type(holder).__qualname__}", holder
 
 
