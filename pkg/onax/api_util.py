@@ -3,6 +3,7 @@
 The functions that take `fun` take a `WrappedFun` of `onax.extend.linear_util`.
 """
 
+from onax._core.public import publish as _publish
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms import vmap as _vmap
 from onax._transforms.flatten import debug_info
@@ -135,12 +136,16 @@ def rebase_donate_argnums(donate_argnums, static_argnums):
 def safe_map(f, *sequences):
     """The list of f of one item each; ValueError if the sequences differ in length."""
     sequences = [list(s) for s in sequences]
+    if not callable(f) and sequences and sequences[0]:
+        raise TypeError(f"safe_map: the first argument must be callable, got {f!r}")
     for i, s in enumerate(sequences[1:], 2):
         if len(s) != len(sequences[0]):
             more = "longer" if len(s) > len(sequences[0]) else "shorter"
             raise ValueError(f"safe_map() argument {i} is {more} than argument 1")
     return [f(*items) for items in zip(*sequences)]
 
+
+_publish(globals(), __name__, {})
 
 __all__ = [
     "argnums_partial",

@@ -3,7 +3,9 @@
 An Array gives its memory by `__dlpack__`, read-only.
 """
 
-from onax._ground import dtypes
+import numpy as np
+
+from onax._core.public import publish as _publish
 from onax.numpy import from_dlpack as _from_dlpack
 
 _SUPPORTED = frozenset(
@@ -25,7 +27,11 @@ def from_dlpack(external_array, device=None, copy=None):
 
 def is_supported_dtype(dtype):
     """Whether every consumer of DLPack takes arrays of this dtype; newer ones also take some floats of 8 bits."""
-    return dtypes.dtype(dtype).name in _SUPPORTED
+    if dtype is None:
+        raise TypeError("is_supported_dtype takes a dtype; got None")
+    return np.dtype(dtype).name in _SUPPORTED
 
+
+_publish(globals(), __name__, {})
 
 __all__ = ["from_dlpack", "is_supported_dtype"]

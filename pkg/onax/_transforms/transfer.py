@@ -5,6 +5,7 @@ import numpy as np
 from onax._core.sharding import PartitionSpec, Sharding, in_context_of_mesh
 from onax._core.shards import spread_over
 from onax._core.trace import Tracer, as_array, valid_jaxtype
+from onax._core.trees import tree_broadcast
 from onax._ground import dtypes
 from onax._ground.devices import Device
 from onax._native.array import Array, ArrayImpl
@@ -119,15 +120,25 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
 def make_array_from_process_local_data(sharding, local_data, global_shape=None):
     """An array laid out over a sharding, from the part that this process has: all of it.
 
-    Raises ValueError for a `global_shape` other than that of the data.
+    `local_data` may be a tree, and `sharding` a prefix of it.  Raises TypeError for what is no sharding, ValueError for
+    a `global_shape` other than that of the data.
     """
-    local_data = np.asarray(local_data)
+    shardings = tree_broadcast(sharding, local_data)
+    return tree_map(lambda leaf, place: _from_process(place, leaf, global_shape), local_data, shardings)
+
+
+def _from_process(sharding, local_data, global_shape):
+    if not isinstance(sharding, Sharding):
+        raise TypeError(
+            f"make_array_from_process_local_data: sharding should be an instance of `jax.sharding`; got {sharding!r}"
+        )
+    local_data = as_array(local_data)
     if global_shape is not None and tuple(global_shape) != local_data.shape:
         raise ValueError(
             "When calling `make_array_from_process_local_data` on a single process, global_shape should be None or "
             f"equal to local_data.shape.Got global_shape={tuple(global_shape)} and local_data.shape={local_data.shape}."
         )
-    return device_put(as_array(local_data), sharding)
+    return device_put(local_data, sharding)
 
 
 def _whole_shape(name, shape, sharding):

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from onax._core.public import publish as _publish
 from onax._ground import devices as _devices
 
 
@@ -50,5 +51,7 @@ def create_hybrid_device_mesh(
         raise ValueError(f"mesh_shape {tuple(mesh_shape)} and dcn_mesh_shape {tuple(dcn_mesh_shape)} differ in length")
     return create_device_mesh(mesh_shape, found)
 
+
+_publish(globals(), __name__, {})
 
 __all__ = ["create_device_mesh", "create_hybrid_device_mesh"]
