@@ -17,6 +17,8 @@ def create_device_mesh(mesh_shape, devices=None, *, contiguous_submeshes=False, 
     Raises ValueError unless there are as many as the shape has places.  The two options are for TPUs.
     """
     found = list(_devices.devices() if devices is None else devices)
+    if any(isinstance(n, str) or not hasattr(n, "__mul__") for n in mesh_shape):
+        raise ValueError(f"create_device_mesh: mesh_shape holds sizes of axes; got {mesh_shape!r}")
     if len(found) != math.prod(mesh_shape):
         raise ValueError(f"Number of devices {len(found)} must equal the product of mesh_shape {tuple(mesh_shape)}")
     return _in_shape(found, mesh_shape)
