@@ -12,6 +12,7 @@ from onax._core.paths import keystr
 from onax._ground import dims as dim_rules
 from onax._ground.dims import SymbolicDim, SymbolicScope, parse_dims
 from onax._ground.errors import ExportError
+from onax._ground.source import api_boundary
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct, abstractify
 from onax.export.graph import ops
@@ -26,6 +27,7 @@ def is_symbolic_dim(d):
     return isinstance(d, SymbolicDim)
 
 
+@api_boundary
 def symbolic_shape(shape_spec, *, constraints=(), scope=None, like=None):
     """The shape that a text such as "b, 2*t + 1, 3" writes, as a tuple of ints and symbolic dimensions.
 
@@ -44,6 +46,7 @@ def symbolic_shape(shape_spec, *, constraints=(), scope=None, like=None):
     return parse_dims(shape_spec, SymbolicScope(constraints) if scope is None else scope, like)
 
 
+@api_boundary
 def symbolic_args_specs(args, shapes_specs, constraints=(), scope=None):
     """The tree of ShapeDtypeStruct for `args`, with the shapes that a prefix tree of texts writes (None: as they are).
 

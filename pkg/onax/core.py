@@ -2,6 +2,7 @@
 
 from onax._core.evaluate import eval_jaxpr
 from onax._core.jaxpr import Literal, Var
+from onax._core.public import publish as _publish
 from onax._core.trace import Trace, Tracer, ensure_compile_time_eval, eval_context
 from onax._ground.dims import max_dim, min_dim
 from onax._native.avals import AbstractValue, ShapedArray
@@ -24,3 +25,5 @@ __all__ = [
     "max_dim",
     "min_dim",
 ]
+
+_publish(globals(), __name__, {})

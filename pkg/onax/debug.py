@@ -4,6 +4,7 @@ from onax._control.callbacks import debug_callback as callback
 from onax._control.callbacks import debug_log as log
 from onax._control.callbacks import debug_print as print
 from onax._core.effects import DebugEffect, OrderedDebugEffect
+from onax._core.public import publish as _publish
 from onax._debugger import breakpoint
 from onax._show_sharding import inspect_array_sharding, visualize_array_sharding, visualize_sharding
 
@@ -18,3 +19,5 @@ __all__ = [
     "visualize_array_sharding",
     "visualize_sharding",
 ]
+
+_publish(globals(), __name__, {})

@@ -1,5 +1,6 @@
 """Meshes, partition specs and shardings, under JAX's names."""
 
+from onax._core.public import publish as _publish
 from onax._core.sharding import (
     AbstractMesh,
     AxisType,
@@ -32,3 +33,5 @@ __all__ = [
     "set_mesh",
     "use_abstract_mesh",
 ]
+
+_publish(globals(), __name__, {})

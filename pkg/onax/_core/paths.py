@@ -7,6 +7,7 @@ for registered classes that do not name their children.
 from typing import Any
 
 from onax._ground.lazy import LazyModule
+from onax._ground.source import api_class
 from onax._native.tree import (
     flatten_one_level,
     is_tree_node,
@@ -51,6 +52,7 @@ class _Key:
         return type(self), (self.value,)
 
 
+@api_class
 class SequenceKey(_Key):
     """Entry `idx` of a tuple or list."""
 
@@ -65,6 +67,7 @@ class SequenceKey(_Key):
         return f"[{self.idx}]"
 
 
+@api_class
 class DictKey(_Key):
     """Entry `key` of a dictionary."""
 
@@ -77,6 +80,7 @@ class DictKey(_Key):
         return f"[{self.key!r}]"
 
 
+@api_class
 class GetAttrKey(_Key):
     """Attribute `name` of an object."""
 
@@ -91,6 +95,7 @@ class GetAttrKey(_Key):
         return f".{self.name}"
 
 
+@api_class
 class FlattenedIndexKey(_Key):
     """Child number `key` of an object that does not name its children."""
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from onax._ground import devices as device_list
 from onax._ground.errors import JaxRuntimeError
+from onax._ground.source import api_class
 
 
 class IndivisibleError(ValueError):
@@ -60,6 +61,7 @@ def _canonical_entry(entry):
     return entry
 
 
+@api_class
 class PartitionSpec:
     """For each dimension of an array, the mesh axis or axes that cut it; None for not at all."""
 
@@ -226,6 +228,7 @@ class _Axes:
         return repr(self.axis_types)
 
 
+@api_class
 class Mesh(_Axes):
     """Devices in a grid whose axes have names.
 
@@ -311,6 +314,7 @@ class Mesh(_Axes):
         return Mesh, (self.devices, self.axis_names, self.axis_types)
 
 
+@api_class
 class AbstractMesh(_Axes):
     """Named, sized axes without devices."""
 
@@ -378,6 +382,7 @@ def get_abstract_mesh():
     return mesh if isinstance(mesh, AbstractMesh) else mesh.abstract_mesh
 
 
+@api_class
 class set_mesh:
     """Makes a mesh the one in context: for a `with` block, or from now on.
 
@@ -488,6 +493,7 @@ def _factors(sharding, ndim):
     ]
 
 
+@api_class
 class SingleDeviceSharding(Sharding):
     """The whole array on one device."""
 
@@ -540,6 +546,7 @@ def _make_single(device, memory_kind):
     return SingleDeviceSharding(device, memory_kind=memory_kind)
 
 
+@api_class
 class NamedSharding(Sharding):
     """An array's dimensions cut along the axes of a mesh, as a partition spec says.
 

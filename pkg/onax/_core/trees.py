@@ -5,6 +5,7 @@ from collections import OrderedDict, defaultdict
 
 from onax._core.paths import DictKey, broadcast_prefix
 from onax._ground.lazy import dataclasses
+from onax._ground.source import api_boundary
 from onax._native import tree as native
 from onax._native.tree import (
     PyTreeDef,
@@ -258,6 +259,7 @@ class Partial(functools.partial):
 
     __module__ = "onax.tree_util"
 
+    @api_boundary
     def __new__(cls, func, /, *args, **kw):
         if isinstance(func, functools.partial):
             func = _Shim(func)

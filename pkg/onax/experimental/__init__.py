@@ -2,14 +2,17 @@
 
 import importlib
 
+from onax._core.public import publish as _publish
+
 _LATER = frozenset({"checkify", "layout", "mesh_utils", "multihost_utils", "ode", "pjit", "shard_map"})
 _LATER_FUNCTIONS = {"io_callback": "onax._control.callbacks"}
 
 
 def __getattr__(name):
     if name in _LATER_FUNCTIONS:
-        found = globals()[name] = getattr(importlib.import_module(_LATER_FUNCTIONS[name]), name)
-        return found
+        found = {name: getattr(importlib.import_module(_LATER_FUNCTIONS[name]), name)}
+        _publish(found, __name__, {})
+        return globals().setdefault(name, found[name])
     if name in _LATER:
         return importlib.import_module(f"onax.experimental.{name}")
     raise AttributeError(f"module 'onax.experimental' has no attribute {name!r}")

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from onax._core.public import publish as _publish
 from onax._core.trace import as_array, ensure_compile_time_eval
 from onax._prims.random import threefry2x32_p
 from onax._prims.random_generators import PRNGImpl
@@ -103,3 +104,6 @@ def _run(function, *args):
     """What a function of arrays gives for ndarrays, now."""
     with ensure_compile_time_eval():
         return np.asarray(function(*args))
+
+
+_publish(globals(), __name__, {}, frozenset(globals()) - frozenset(__all__))

@@ -4,10 +4,12 @@ import ml_dtypes
 import numpy as np
 
 from onax._ground import dtypes
+from onax._ground.source import api_class
 from onax._native.array import Array
 from onax.numpy._creation import asarray
 
 
+@api_class
 class _ScalarMeta(type):
     """A dtype by name: equal to NumPy's type of that name, and `jnp.float32(x)` is an Array."""
 

@@ -15,6 +15,7 @@ from onax._core.jaxpr import (
     new_jaxpr_eqn,
     subjaxprs,
 )
+from onax._core.public import publish as _publish
 from onax._core.trace import concrete_or_error, set_current_trace, valid_jaxtype
 from onax._ground.dtypes import primal_tangent_dtype as primal_dtype_to_tangent_dtype
 from onax._native.dispatch import Primitive
@@ -72,3 +73,5 @@ __all__ = [
     "unsafe_get_axis_names_DO_NOT_USE",
     "valid_jaxtype",
 ]
+
+_publish(globals(), __name__, {})
