@@ -126,14 +126,16 @@ def test_options_that_name_a_provider_count(four, opened):
     assert opened == [("cpu", None), ("cuda", {"device_id": 1, "gpu_mem_limit": 1})]
 
 
-def test_pmap_opens_a_session_on_each_device(four, opened):
+def test_pmap_opens_a_session_on_each_device(four, opened, monkeypatch):
+    lowered, lower = [], lazy.export_driver.lower_jaxpr
+    monkeypatch.setattr(lazy.export_driver, "lower_jaxpr", lambda *args, **k: (lowered.append(1), lower(*args, **k))[1])
     f = jax.pmap(lambda x: jnp.cumsum(lax.psum(jnp.tanh(x) @ jnp.ones((3, 3)), "i")), axis_name="i", devices=four)
     out = f(X)
     assert sorted(opened, key=str) == [on(i) for i in range(4) for _ in range(2)]
     assert [s.device for s in out.addressable_shards] == four
     assert np.allclose(out, np.cumsum((np.tanh(X) @ np.ones((3, 3))).sum(0)), rtol=1e-5)
     f(X + 1)
-    assert len(opened) == 8
+    assert len(opened) == 8 and len(lowered) == 2
 
 
 def test_shard_map_opens_sessions_on_the_devices_of_its_mesh(four, opened):

@@ -96,7 +96,7 @@ def compile_program(plan, name, compiler_options=None, graph=None, device=None):
             if given is compiler_options:  # the user asked for this provider
                 raise
     outer = Outside(name, compiler_options, current_default() if device is None else device)
-    block = outer.block(plan.core, [_NOWHERE] * len(plan.core.invars))
+    block = outer.program(plan.core, [_NOWHERE] * len(plan.core.invars))
     avals = plan.core.in_avals
 
     def run(arrays):
@@ -132,12 +132,24 @@ def _is_separate(eqn):
 class _Cutter:
     """How programs are cut in some place: which equations are cut out, and what becomes of them."""
 
-    def __init__(self, name, settings, hosted):
+    def __init__(self, name, settings, compiler_options):
         self.name = name
         self.settings = settings  # of the devices: what sessions are made with, as keys
-        self.hosted = hosted  # whether there are devices that run ONNX's own operators only
+        self.has_other_providers = any(s is not compiler_options for s in settings.values())
+        self.hosted = False  # whether the host carries out what other providers have no form for
         self.special = {}  # jaxpr -> whether one of its equations is cut out
         self.lowered = {}  # what an equation is -> (its parameters, whether it has a form that all devices can run)
+
+    def program(self, jaxpr, varying):
+        """The Block of a whole program; the host helps if it must.  Raises LoweringError where it cannot."""
+        try:
+            return self.block(jaxpr, varying)
+        except LoweringError:
+            if not self.has_other_providers:
+                raise
+        self.hosted = True
+        self.special.clear()
+        return self.block(jaxpr, varying)
 
     def block(self, jaxpr, varying):
         """The Block of a ClosedJaxpr; `varying`: for each argument the axes over which it varies."""
@@ -177,8 +189,7 @@ class Outside(_Cutter):
     """Around regions: a program of one device."""
 
     def __init__(self, name, compiler_options, device):
-        given = options.for_device(compiler_options, device)
-        super().__init__(name, {None: given}, given is not compiler_options)
+        super().__init__(name, {None: options.for_device(compiler_options, device)}, compiler_options)
         self.compiler_options = compiler_options
         self.runner = Runner(device, {}, 0, None)
 
@@ -202,8 +213,8 @@ class Outside(_Cutter):
 class Inside(_Cutter):
     """In a region: a program that all of its devices run."""
 
-    def __init__(self, name, region, settings, hosted, spread):
-        super().__init__(name, settings, hosted)
+    def __init__(self, name, region, settings, compiler_options, spread):
+        super().__init__(name, settings, compiler_options)
         self.region = region
         self.spread = spread  # whether regions within have devices of their own
 
@@ -490,12 +501,12 @@ def _all_devices(jaxpr, params, name, compiler_options):
     region = region.along({*region.names, *(inner or ())})
     runners = _runners(mesh, region)
     settings = {r.settings: options.for_device(compiler_options, r.device) for r in runners}
-    cutter = Inside(name, region, settings, any(s is not compiler_options for s in settings.values()), bool(inner))
+    cutter = Inside(name, region, settings, compiler_options, bool(inner))
     with region.scope():
         if len(runners) == 1:
             jaxpr = whole_program(jaxpr, params)
         varying = [frozenset(a for a in region.names if a not in region.unnamed(spec)) for spec in in_specs]
-        block = cutter.block(jaxpr, varying)
+        block = cutter.program(jaxpr, varying)
     placed = [NamedSharding(mesh, spec) for spec in out_specs]
     cuts = [NamedSharding(mesh, spec) for spec in in_specs]
     wholes = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.outvars, out_specs)]

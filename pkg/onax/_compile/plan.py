@@ -90,8 +90,11 @@ def lower_plan(plan, target="native"):
     """
     if plan.core is None:
         return None
-    if target == "portable":
-        return lazy.export_driver.lower_jaxpr(plan.core, opset=options.OPSET)
+    if target == "portable":  # kept: several devices may each open a session for it
+        cache = plan.core.cache
+        if "portable graph" not in cache:
+            cache["portable graph"] = lazy.export_driver.lower_jaxpr(plan.core, opset=options.OPSET)
+        return cache["portable graph"]
     return lazy.export_driver.lower_jaxpr(lazy.regions.fuse(plan.core), opset=options.OPSET, target="native")
 
 
