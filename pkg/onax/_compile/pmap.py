@@ -38,7 +38,9 @@ def pmap(
 
     `in_axes`, `out_axes`: an int, None (the same on every device; a result is then the first device's), or trees of
     these that are prefixes of the arguments' tuple and of the result.  Keyword arguments are mapped over axis 0.
-    Static arguments are Python values for `fun`.  Results lie where they were computed, one shard a device.
+    Static arguments are Python values for `fun`.  Results lie where they were computed, one shard a device.  Virtual
+    CPU devices run one program, CUDA devices one each (a session of the runtime on every device, which meet at
+    collectives and exchange values through the host).
     Raises ValueError when there is nothing to map and when a mapped axis has not one slice for each device.
     """
     check_callable(fun)
