@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from onax._compile import options
 from onax._native import normals, ort, threefry
-from onax._native.blocks import CONSTANT, DIRECT, IOTA, LOAD, MAGIC, OPERATIONS, ROW, TYPES, Program
+from onax._native.blocks import CONSTANT, DIRECT, IOTA, LOAD, MAGIC, OPERATIONS, ROW, TABLE, TYPES, Program
 from onax._prims import elementwise as e
 from onax._prims.convert import cast
 from onax.export.graph.proto import to_session
@@ -268,6 +268,22 @@ def test_operands_are_checked():
         Program(single("add", [F32, F32], F32, 6), [(7,)])
 
 
+def taking(n, size, *, dtype=np.float32, limit=None, index=np.int32, kind=None):
+    """The words of a program that takes n elements of a table by number."""
+    x, i, wide = TYPES[np.dtype(dtype)], TYPES[np.dtype(index)], TYPES[np.dtype(np.int64)]
+    words = [MAGIC, 2, 1, 0, 1, 1, x, size, i, n, x, n, 1, 1, 1, 4, 1, n]
+    words += [x, TABLE if kind is None else kind, 0, i, DIRECT, 1, wide, CONSTANT, size if limit is None else limit]
+    return [*words, x, DIRECT, 2, OPERATIONS["take"].number, 3, 0, 1, 2]
+
+
+@pytest.mark.parametrize("dtype", list(TYPES), ids=str)
+def test_takes(dtype):
+    table = np.arange(7).astype(dtype)
+    index = np.array([0, 6, 3, -1, 7, 2**31 - 1, -(2**31), 5, 3], np.int32)
+    (got,) = Program(taking(9, 7, dtype=dtype), [(9,)])([table, index])
+    assert_same_bits(got, table[np.clip(index, 0, 6)])
+
+
 # ---- what is refused
 
 
@@ -294,6 +310,10 @@ REFUSED = [
     ("of one length", folding(3, 4, out=5)),
     ("only read", folding(3, 4, name="neg")),
     ("other rows", folding(4, 3, rows=6)),
+    ("types do not fit", taking(4, 3, limit=4)),
+    ("types do not fit", taking(4, 3, limit=0)),
+    ("types do not fit", taking(4, 3, index=np.uint32)),
+    ("not written", taking(3, 3, kind=DIRECT)),
     ("leaves its row", folding(4, 4, strides=[0, 1], rows=4)),
 ]
 

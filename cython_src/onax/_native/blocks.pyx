@@ -71,7 +71,7 @@ TYPES = {np.dtype(t): i for i, t in enumerate((np.float32, np.float64, np.int32,
 cdef list _dtypes = list(TYPES)
 
 # How the positions of a loop reach a register, in the order of onax_register_kind
-BLOCK, DIRECT, LOAD, IOTA, CONSTANT, ROW = range(6)
+BLOCK, DIRECT, LOAD, IOTA, CONSTANT, ROW, TABLE = range(7)
 
 
 @cython.final

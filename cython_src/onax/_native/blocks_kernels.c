@@ -70,9 +70,9 @@ static int64_t buffer_bytes(const onax_program *p, int i) {
     return p->buffers[2 * i + 1] * onax_type_sizes[p->buffers[2 * i]];
 }
 
-static int is_scratch(const reg *r) { return r->kind != ONAX_DIRECT && r->kind != ONAX_ROW; }
+static int is_scratch(const reg *r) { return r->kind != ONAX_DIRECT && r->kind != ONAX_ROW && r->kind != ONAX_TABLE; }
 
-static int is_buffer(const reg *r) { return r->kind == ONAX_DIRECT || r->kind == ONAX_LOAD || r->kind == ONAX_ROW; }
+static int is_buffer(const reg *r) { return r->kind == ONAX_LOAD || !is_scratch(r); }
 
 /* The largest block whose scratch memory fits; 0 if none does. */
 static int64_t block_of(const loop *l) {
@@ -102,7 +102,7 @@ static const char *read_register(const onax_program *p, const loop *l, reader *r
         if (p->buffers[2 * w[2]] != w[0]) return "a register has another type than its buffer";
         n = p->buffers[2 * w[2] + 1];
         if (out->kind == ONAX_DIRECT && n != l->n) return "a buffer has not one element for each position";
-        if (out->kind == ONAX_LOAD && !written[w[2]]) return "a buffer is loaded that was not written";
+        if ((out->kind == ONAX_LOAD || out->kind == ONAX_TABLE) && !written[w[2]]) return "a buffer is loaded that was not written";
         if (out->kind == ONAX_ROW && (n <= 0 || l->n <= 0 || l->n % n)) return "rows are not of one length";
         out->length = out->kind == ONAX_ROW ? l->n / n : 1;
     }
@@ -124,18 +124,25 @@ static const char *read_register(const onax_program *p, const loop *l, reader *r
     return NULL;
 }
 
-static const char *read_step(loop *l, reader *r, step *out, uint8_t *ready, const uint8_t *finished) {
+/* Whether an operation may read this table up to a constant place. */
+static int is_within(const onax_program *p, const reg *table, const reg *limit) {
+    const int64_t n = table->kind == ONAX_TABLE ? p->buffers[2 * table->argument + 1] : 0;
+    return limit->kind == ONAX_CONSTANT && limit->type == ONAX_I64 && limit->argument >= 1 && limit->argument <= n;
+}
+
+static const char *read_step(const onax_program *p, loop *l, reader *r, step *out, uint8_t *ready, const uint8_t *finished) {
     const int64_t *w;
     const onax_operation *o;
     int operands;
     if (!take(r, 5, &w)) return "the program ends within an instruction";
     if (w[0] < 0 || w[0] >= onax_operation_count) return "there is no such operation";
     o = &onax_operations[w[0]];
-    operands = o->signature == 'S' || o->signature == 'T' ? 3 : o->signature == 'B' || o->signature == 'C' ? 2 : 1;
+    operands = strchr("STG", o->signature) ? 3 : o->signature == 'B' || o->signature == 'C' ? 2 : 1;
     for (int i = 1; i < 5; i++)
         if (w[i] < 0 || w[i] >= l->n_registers) return "an instruction names no register";
     for (int i = 0; i < operands; i++)
-        if (!ready[w[2 + i]] || l->registers[w[2 + i]].kind == ONAX_ROW)
+        if (!ready[w[2 + i]] || l->registers[w[2 + i]].kind == ONAX_ROW
+            || (l->registers[w[2 + i]].kind == ONAX_TABLE) != (o->signature == 'G' && i == 0))
             return "a register is read that was not written";
     {
         const reg *d = &l->registers[w[1]], *a = &l->registers[w[2]], *b = &l->registers[w[3]], *c = &l->registers[w[4]];
@@ -148,6 +155,7 @@ static const char *read_step(loop *l, reader *r, step *out, uint8_t *ready, cons
         switch (o->signature) {
             case 'U': case 'R': break;
             case 'B': fits = fits && b->type == type; break;
+            case 'G': fits = fits && b->type == ONAX_I32 && is_within(p, a, c); break;
             case 'T': fits = fits && b->type == type && c->type == type; break;
             case 'C': fits = d->type == ONAX_BOOL && b->type == type; break;
             case 'P': fits = d->type == ONAX_BOOL; break;
@@ -179,7 +187,7 @@ static const char *read_loop_parts(const onax_program *p, loop *l, reader *r, ui
         ready[i] = g->kind == ONAX_DIRECT ? written[g->argument] : g->kind != ONAX_BLOCK && g->kind != ONAX_ROW;
     }
     for (int i = 0; i < l->n_steps; i++)
-        if ((fault = read_step(l, r, &l->steps[i], ready, written))) return fault;
+        if ((fault = read_step(p, l, r, &l->steps[i], ready, written))) return fault;
     for (int i = 0; i < l->n_registers; i++) {
         const reg *g = &l->registers[i];
         if (is_scratch(g)) continue;
@@ -253,6 +261,7 @@ static const char *check_group(const onax_program *p, const group *g, const uint
         for (int i = 0; i < l->n_registers; i++) {
             const reg *x = &l->registers[i];
             if (x->kind == ONAX_ROW && l->n / g->rows % x->length) return "a loop of a group has other rows";
+            if (x->kind == ONAX_TABLE && !written[x->argument]) return "a load leaves its row";
             if (x->kind == ONAX_LOAD && !written[x->argument]
                 && !stays_in_row(l, x, p->buffers[2 * x->argument + 1], g->rows))
                 return "a load leaves its row";
@@ -472,6 +481,7 @@ static void run_blocks(const loop *l, char *const *buffers, const desk *d, int64
         for (int i = 0; i < l->n_registers; i++) {
             const reg *g = &l->registers[i];
             if (g->kind == ONAX_DIRECT) at[i] = buffers[g->argument] + o * g->size;
+            else if (g->kind == ONAX_TABLE) at[i] = buffers[g->argument];
             else if ((g->kind == ONAX_LOAD || g->kind == ONAX_IOTA) && !g->uniform)
                 load(l, g, buffers[g->argument], at[i], o, n);
         }

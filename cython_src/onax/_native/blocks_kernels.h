@@ -17,6 +17,7 @@
        LOAD       a buffer read with strides (in elements, 0 where it is repeated), from the element `start` on
        IOTA       `start` and the sum of the position's indices times the strides
        CONSTANT   the argument's bits
+       TABLE      a buffer of which an operation reads the elements that it has the numbers of
        ROW        a buffer written by a fold: each element is what became of as many positions, side by side
 
    The loops of a group all have so many rows, of whatever length, and read of each other's results their own row alone:
@@ -33,11 +34,12 @@
 #define ONAX_PROGRAM_MAGIC 0x32584F4C42LL
 
 enum onax_type { ONAX_F32, ONAX_F64, ONAX_I32, ONAX_U32, ONAX_I64, ONAX_U64, ONAX_BOOL, ONAX_TYPES };
-enum onax_register_kind { ONAX_BLOCK, ONAX_DIRECT, ONAX_LOAD, ONAX_IOTA, ONAX_CONSTANT, ONAX_ROW, ONAX_KINDS };
+enum onax_register_kind { ONAX_BLOCK, ONAX_DIRECT, ONAX_LOAD, ONAX_IOTA, ONAX_CONSTANT, ONAX_ROW, ONAX_TABLE,
+                          ONAX_KINDS };
 
 /* What an operation takes and gives, T being the type it is looked up by:
    U T->T   B T,T->T   C T,T->bool   P T->bool   S bool,T,T->T   T T,T,T->T   V T->its own target
-   M T->any type of T's size   R many T->T: a fold (blocks_table.h) */
+   M T->any type of T's size   G table of T,i32,i64: how many->T   R many T->T: a fold (blocks_table.h) */
 typedef void (*onax_kernel)(void *, const void *, const void *, const void *, int64_t);
 typedef struct {
     const char *name;

@@ -217,6 +217,14 @@ static void erf_inv_f32(ONAX_ARGUMENTS) {
     }
 }
 
+/* ---- elements of a table by number, the nearest there is; `third` is how many there are */
+
+#define ONAX_TAKE(name, T) \
+    static void name(ONAX_ARGUMENTS) { \
+        T *d = to; const T *a = first; const int32_t *b = second; const int64_t last = *(const int64_t *)third - 1; \
+        for (int64_t i = 0; i < n; i++) d[i] = a[b[i] < 0 ? 0 : b[i] > last ? last : b[i]]; }
+ONAX_TAKE(take_8, uint8_t) ONAX_TAKE(take_32, uint32_t) ONAX_TAKE(take_64, uint64_t)
+
 /* ---- folds: n elements into a total of a wider type W; of n = 0 it becomes what a fold starts from, of n = -1 another
    total is folded into it.  32 lanes run side by side, which keeps sums of floats near pairwise ones. */
 
@@ -347,6 +355,7 @@ const onax_operation onax_operations[] = {
     {"threefry_first", 'T', -1, {0.5f, 0.5f}, {0, 0, 0, threefry_first, 0, 0, 0}},
     {"threefry_second", 'T', -1, {0.5f, 0.5f}, {0, 0, 0, threefry_second, 0, 0, 0}},
     {"threefry_both", 'T', -1, {0.5f, 0.5f}, {0, 0, 0, threefry_both, 0, 0, 0}},
+    {"take", 'G', -1, SLOW(0.5f), ONAX_SIZED(take)},
     {"sum", 'R', -1, FAST, ONAX_ALL(fold_sum)},
     {"prod", 'R', -1, FAST, ONAX_ALL(fold_prod)},
     {"largest", 'R', -1, FAST, {fold_max_f32, fold_max_f64, fold_max_i32, fold_max_u32, fold_max_i64, fold_max_u64,

@@ -24,6 +24,7 @@ from math import prod
 import numpy as np
 
 from onax._compile.cache import remember
+from onax._compile.picks import PICKS, picked
 from onax._compile.words import WORDED, closed_keys, count, flat, opened_keys, worded
 from onax._control.block_code import CODES, COUNTERS, FOLDS, VIEWS, Code, Unfit
 from onax._control.checkpoint import remat_p
@@ -238,7 +239,7 @@ def _loop_of(eqn):
     return consts, params
 
 
-_STEPS = frozenset((*CODES, *VIEWS, *COUNTERS, *_CALLS, *WORDED, iota_p))
+_STEPS = frozenset((*CODES, *VIEWS, *COUNTERS, *_CALLS, *WORDED, *PICKS))
 
 
 def _straight(jaxpr):
@@ -248,7 +249,7 @@ def _straight(jaxpr):
     """
     if not all(e.primitive in _STEPS for e in jaxpr.eqns):
         return None
-    found = drop_dead_code(flat(drop_dead_code(opened(jaxpr))))
+    found = drop_dead_code(picked(flat(drop_dead_code(opened(jaxpr)))))
     given = [v.aval for v in (*found.invars, *found.constvars)]
     if not found.invars or not all(a.dtype in TYPES and _is_short(a) for a in given):
         return None

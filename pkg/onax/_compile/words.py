@@ -103,13 +103,33 @@ def _parts(dtype, c):
     return words_of(np.asarray(c._value if isinstance(c, Array) else c)) if has_words(dtype) else (c,)
 
 
-class _Wording:
+class Writing:
     """The equations of a program that is being written anew."""
 
-    __slots__ = ("by_words", "eqns", "hidden")
+    __slots__ = ("eqns",)
 
     def __init__(self):
         self.eqns = []
+
+    def emit(self, eqn, primitive, operands, shape, dtype=U32, params=()):
+        """The result of an equation in the place of another."""
+        out = Var(ShapedArray(shape, dtype))
+        self.eqns.append(JaxprEqn(list(operands), [out], primitive, dict(params), no_effects, eqn.source_info))
+        return out
+
+    def broadcast(self, eqn, x, shape):
+        """An operand whose axes are the first of a shape, along all of it."""
+        params = {"shape": shape, "broadcast_dimensions": tuple(range(len(x.aval.shape))), "sharding": None}
+        return self.emit(eqn, shaping.broadcast_in_dim_p, [x], shape, x.aval.dtype, params)
+
+
+class _Wording(Writing):
+    """A program whose keys become words."""
+
+    __slots__ = ("by_words", "hidden")
+
+    def __init__(self):
+        super().__init__()
         self.by_words = {}  # variable of keys -> its words
         self.hidden = set()  # variables of keys that no equation gives yet
 
@@ -141,12 +161,6 @@ class _Wording:
         self.hidden.add(v)
         self.by_words[v] = tuple(pair)
 
-    def emit(self, eqn, primitive, operands, shape, dtype=U32, params=()):
-        """The result of an equation in the place of another."""
-        out = Var(ShapedArray(shape, dtype))
-        self.eqns.append(JaxprEqn(list(operands), [out], primitive, dict(params), no_effects, eqn.source_info))
-        return out
-
     def enter(self, eqn):
         """Adds an equation, or others in its place."""
         rule = _RULES.get(eqn.primitive)
@@ -163,11 +177,6 @@ class _Wording:
         if not x.aval.shape:
             return x
         return self.broadcast(eqn, x, shape)
-
-    def broadcast(self, eqn, x, shape):
-        """An operand whose axes are the first of a shape, along all of it."""
-        params = {"shape": shape, "broadcast_dimensions": tuple(range(len(x.aval.shape))), "sharding": None}
-        return self.emit(eqn, shaping.broadcast_in_dim_p, [x], shape, params=params)
 
     def blocks(self, eqn, keys, shape):
         """First words, second words and counters over a shape that begins with that of the keys."""

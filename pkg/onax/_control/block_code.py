@@ -15,12 +15,14 @@ import numpy as np
 
 from onax._core.rules import add_any_p
 from onax._native.blocks import OPERATIONS, TYPES
+from onax._native.dispatch import NEVER, Primitive
 from onax._prims import elementwise as e
 from onax._prims import reductions, shaping, special
 from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p
 from onax._prims.slicing import slice_p
 
 BOOL, F64 = np.dtype(bool), np.dtype(np.float64)
+I32, I64 = np.dtype(np.int32), np.dtype(np.int64)
 SLICED = 4096  # elements of a value of which a slice is a view
 
 CODES: dict = {}
@@ -75,6 +77,8 @@ class Code:
         """The result of an operation; Unfit if it has no form for these dtypes."""
         operation, dtypes = OPERATIONS[name], [self.dtypes[r] for r in registers]
         signature = operation.signature
+        if signature == "G":
+            dtypes = dtypes[:1]  # the others are fixed
         dtype = dtypes[-1]
         if dtype not in operation.dtypes or any(d != dtype for d in dtypes[signature == "S" :]):
             raise Unfit(f"{name} has no form for {dtype}")
@@ -270,6 +274,30 @@ def _slice(start, strides, eqn):
     start += sum([s * i for s, i in zip(strides, p["start_indices"])])
     steps = p["strides"] or (1,) * len(strides)
     return start, tuple([s * k if d != 1 else 0 for s, k, d in zip(strides, steps, out.shape)])
+
+
+# ---- elements by number
+
+
+def _take_kernel(table, index, *, size):
+    return table.reshape(-1)[np.clip(index, 0, size - 1)]
+
+
+take_p = Primitive(
+    "take",
+    kernel=_take_kernel,
+    abstract_eval=lambda table, index, *, size: table.update(shape=index.shape, weak_type=False),
+    weak=NEVER,
+    facts=frozenset(),
+)
+
+
+@codes(take_p)
+def _take(code, out, table, index, *, size):
+    """The elements of a table of that many, by numbers of int32; of numbers beyond it the nearest."""
+    if code.dtypes[index] != I32:
+        raise Unfit("elements are found by numbers of int32")
+    return code.emit("take", table, index, code.constant(size, I64))
 
 
 # ---- folds

@@ -16,7 +16,7 @@ from math import prod
 
 import numpy as np
 
-from onax._control.block_code import CODES, COUNTERS, FOLDS, VIEWS, Code
+from onax._control.block_code import CODES, COUNTERS, FOLDS, VIEWS, Code, Unfit, take_p
 from onax._core.jaxpr import Literal
 from onax._native import blocks
 from onax._native.dispatch import NEVER, Primitive
@@ -51,15 +51,17 @@ def track(shape):
 class _Access:
     """How a loop finds an operand: the variable that holds its elements, where it starts, a stride for each axis.
 
-    `base` is None for a literal; `is_direct`: the variable has one element for each position, in order.
+    `base` is None for a literal; `is_direct`: the variable has one element for each position, in order; `is_table`: the
+    numbers of the elements are computed.
     """
 
-    __slots__ = ("base", "is_direct", "literal", "start", "strides")
+    __slots__ = ("base", "is_direct", "is_table", "literal", "start", "strides")
 
     def __init__(self, base, dims, start, strides):
         self.literal, self.base = (base, None) if type(base) is Literal else (None, base)
         self.start = start
         self.strides = strides
+        self.is_table = False
         self.is_direct = start == 0 and strides == dense(dims) and track(base.aval.shape) == dims
 
 
@@ -74,7 +76,7 @@ class _Loop:
         self.eqns = []
         self.code = Code()
         self.registers = {}  # variable computed here -> register
-        self.reads = {}  # (variable, start, strides) -> (register, access)
+        self.reads = {}  # (variable, start, strides, whether a table) -> (register, access)
         self.homes = {}  # register -> buffer it writes
 
     def tracks(self):
@@ -120,6 +122,8 @@ class Assembler:
         shape = (eqn.invars[0] if out in self.folded else out).aval.shape
         self.dims[out] = track(shape)
         accesses = self.accesses[id(eqn)] = [self._access(x, shape) for x in eqn.invars]
+        if eqn.primitive is take_p:
+            accesses[0] = self._table(eqn.invars[0], accesses[1])
         self.phases[out] = max([0, *[self._earliest(a) for a in accesses if a.base in self.phases]])
 
     def _source(self, x):
@@ -133,6 +137,15 @@ class Assembler:
             return _Access(base, track(shape), start, (0,) * len(track(shape)))
         pairs = zip(given, strides, shape)
         return _Access(base, track(shape), start, tuple([s if a != 1 else 0 for a, s, d in pairs if d != 1]))
+
+    def _table(self, x, index):
+        """The table of a `take`, which is a variable and no view of one."""
+        base, *found = self._source(x)
+        if found != [0, dense(x.aval.shape)] or type(base) is Literal:
+            raise Unfit("a table has its elements in order")
+        access = _Access(base, (), 0, ())
+        access.strides, access.is_table, access.is_direct = (0,) * len(index.strides), True, False
+        return access
 
     def _waits(self, access):
         """Whether the loop that computes an operand must have ended."""
@@ -257,7 +270,7 @@ class Assembler:
             return loop.code.constant(access.literal.val, access.literal.aval.dtype)
         if not self._waits(access) and base in loop.registers:
             return loop.registers[base]
-        key = base, access.start, access.strides
+        key = base, access.start, access.strides, access.is_table
         found = loop.reads.get(key)
         if found is None:
             found = loop.reads[key] = loop.code.register(base.aval.dtype), access
@@ -273,7 +286,9 @@ class Assembler:
         for (register, access), merged in zip(loop.reads.values(), strides):
             places[register] = len(records)
             number, base = _TYPES[loop.code.dtypes[register]], access.base
-            if base in self.counting:
+            if access.is_table:
+                records.append((number, blocks.TABLE, self.buffers[base]))
+            elif base in self.counting:
                 records.append((number, blocks.IOTA, 0, *merged, access.start))
             elif access.is_direct:
                 records.append((number, blocks.DIRECT, self.buffers[base]))
