@@ -108,7 +108,9 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
     def apply(residuals, *tangents):
         given = [t for t in tangents if type(t) is not Zero]
         given = [t for t, flag in zip(given, used_tangents) if flag]
-        results = iter(remat_p.bind(*residuals, *given, jaxpr=again, **{**params, "differentiated": True}))
+        results = iter(())
+        if again.outvars or again.effects:
+            results = iter(remat_p.bind(*residuals, *given, jaxpr=again, **{**params, "differentiated": True}))
         return [
             next(results) if nonzero else Zero(v.aval.to_tangent_aval())
             for v, nonzero in zip(jaxpr.outvars, nonzeros_out)

@@ -380,15 +380,20 @@ def _batch(axis_data, operands, dims, *, branches):
         derived, batched_out = _joint(branches, lambda b, make: _as_flags(batch_jaxpr(b, axis_data, tuple(dims), make)))
         outs = cond_p.bind(index, *operands, branches=derived)
         return outs, [0 if batched else None for batched in batched_out]
-    # What all examples share is repeated: the mask below is needed for it as well.
-    size, mapped = axis_data.size, (0,) * len(operands)
-    operands = [bdim_at_front(x, d, size) for x, d in zip(operands, dims)]
+    # What all examples share is repeated: the mask below is needed for it as well.  But a collective over a named axis
+    # would take it for values of the examples' own.
+    size = axis_data.size
+    if axis_data.name is None:
+        dims_in = (0,) * len(operands)
+    else:
+        dims_in = tuple(None if d is None else 0 for d in dims)
+    operands = [x if to is None else bdim_at_front(x, d, size) for x, d, to in zip(operands, dims, dims_in)]
     results = []
     for i, branch in enumerate(branches):
-        derived, _ = batch_jaxpr(branch, axis_data, mapped, True)
+        derived, _ = batch_jaxpr(branch, axis_data, dims_in, True)
         # Examples that do not take this branch get no derivative through it, so that none of theirs can be NaN.
         taken = eq(index, np.int32(i))
-        masked = [_select(taken, (stop_gradient(x), x)) for x in operands]
+        masked = [x if d is None else _select(taken, (stop_gradient(x), x)) for x, d in zip(operands, dims_in)]
         results.append(eval_jaxpr(derived, derived.consts, *masked))
     return [_select(index, cases) for cases in zip(*results)], [0] * len(branches[0].outvars)
 

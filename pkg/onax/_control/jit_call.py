@@ -80,12 +80,12 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
     forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
     arguments, results = _places(params, jaxpr)
     n = len(jaxpr.outvars)
-    forward, given = _without_given(forward, n)
-    forward_out = [*(r for r, i in zip(results, given) if i is None)]
-    forward_out += [None] * (len(forward.outvars) - len(forward_out))
-    found = jit_p.bind(*primals, **_derived(params, forward, arguments, forward_out))
-    computed = iter(found)
-    outs = [next(computed) if i is None else primals[i] for i in given]
+    shorter, places = _without_given(forward, n)
+    stated = {i: r for r, (is_argument, i) in zip(results, places) if not is_argument}
+    forward_out = [stated.get(i) for i in range(len(shorter.outvars))]
+    found = jit_p.bind(*primals, **_derived(params, shorter, arguments, forward_out))
+    outs = [primals[i] if is_argument else found[i] for is_argument, i in places]
+    computed = iter(outs[n:])
     residuals = [next(computed) if f is None else primals[f] for f in forwarded]
     linear_in = [*[None] * len(residuals), *_kept(arguments, nonzeros)]
 
@@ -98,21 +98,34 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
             for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
         ]
 
-    return outs, nonzeros_out, residuals, apply
+    return outs[:n], nonzeros_out, residuals, apply
 
 
 def _without_given(forward, n):
-    """(the program without those of its first n results that are arguments, the argument that each of these is)."""
+    """(the program without results that are arguments, nor residuals that are results, where all of them are found).
+
+    The place of one is (True, number of the argument) or (False, number of the program's result).
+    """
     key = ("without given", n)
     if key not in forward.cache:
-        places = {v: i for i, v in enumerate(forward.invars)}
-        given = [None if type(v) is Literal else places.get(v) for v in forward.outvars[:n]]
+        arguments = {v: i for i, v in enumerate(forward.invars)}
+        kept, seen, places = [], {}, []
+        for i, v in enumerate(forward.outvars):
+            known = type(v) is not Literal
+            if i < n and known and v in arguments:
+                places.append((True, arguments[v]))
+                continue
+            if i < n or not known or v not in seen:
+                if i < n and known:
+                    seen.setdefault(v, len(kept))
+                places.append((False, len(kept)))
+                kept.append(v)
+            else:
+                places.append((False, seen[v]))
         opened = forward
-        if any(i is not None for i in given):
-            kept = [v for v, i in zip(forward.outvars, given) if i is None]
-            opened = forward.jaxpr.replace(outvars=[*kept, *forward.outvars[n:]])
-            opened = ClosedJaxpr(opened, forward.consts)
-        forward.cache[key] = opened, given
+        if len(kept) < len(forward.outvars):
+            opened = ClosedJaxpr(forward.jaxpr.replace(outvars=kept), forward.consts)
+        forward.cache[key] = opened, places
     return forward.cache[key]
 
 

@@ -10,14 +10,16 @@ from collections import namedtuple
 
 from onax._control.bodies import arrays_and_avals, stage_body
 from onax._control.custom_jvp import custom_jvp
+from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.dtypes import float0
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
-from onax._prims.elementwise import neg, sub
-from onax._prims.shaping import instantiate_zeros
+from onax._prims.dot import dot_general_p
+from onax._prims.elementwise import add_any, neg
+from onax._prims.shaping import instantiate_zeros, reduce_sum_p
 from onax._transforms.autodiff import linearize
 from onax._transforms.batching import batch_jaxpr, move_to
 from onax._transforms.flatten import check_callable
@@ -25,7 +27,7 @@ from onax._transforms.jvp import jvp_flat
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
-_Programs = namedtuple("_Programs", "matvec vecmat solve transpose_solve")
+_Programs = namedtuple("_LinearSolveTuple", "matvec vecmat solve transpose_solve")
 
 
 def _check_tree(what, tree, expected_name, expected):
@@ -92,10 +94,27 @@ def custom_linear_solve(matvec, b, solve, transpose_solve=None, symmetric=False,
     return tree_unflatten(out_tree, outs)
 
 
+def _with_empty_sums(jaxpr):
+    """The program in which matrix products are summed over no axis, which changes nothing: JAX prints it so."""
+    key = "empty sums"
+    if key not in jaxpr.cache:
+        eqns = []
+        for eqn in jaxpr.eqns:
+            eqns.append(eqn)
+            if eqn.primitive is dot_general_p:
+                (out,) = eqn.outvars
+                product = core.Var(out.aval)
+                eqns[-1] = eqn.replace(outvars=[product])
+                eqns.append(core.new_jaxpr_eqn([product], [out], reduce_sum_p, {"axes": (), "out_sharding": None}))
+        jaxpr.cache[key] = core.ClosedJaxpr(jaxpr.jaxpr.replace(eqns=eqns), jaxpr.consts)
+    return jaxpr.cache[key]
+
+
 def _transposed(jaxpr, num_consts):
     """The transposed linear map, on the same constants."""
     linear = [i >= num_consts for i in range(len(jaxpr.invars))]
     transposed, present = transpose_jaxpr(jaxpr, linear, [True] * len(jaxpr.outvars))
+    transposed = _with_empty_sums(transposed)
     if all(present):
         return transposed
 
@@ -149,7 +168,7 @@ def _jvp(primals, tangents, *, const_lengths, jaxprs):
 def _difference(x, y):
     if type(y) is Zero:
         return x
-    return neg(y) if type(x) is Zero else sub(x, y)
+    return neg(y) if type(x) is Zero else add_any(x, neg(y))
 
 
 def _transpose(cts, *operands, const_lengths, jaxprs):

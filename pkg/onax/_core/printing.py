@@ -211,6 +211,8 @@ def _param_value(value, names):
     if isinstance(value, Printable):
         return _program(value, names)
     if isinstance(value, (tuple, list)) and any(isinstance(v, Printable) for v in value):
+        if hasattr(value, "_fields"):
+            return str(value)  # each program by itself, as JAX has it
         inner = [_program(v, names) if isinstance(v, Printable) else _plain(v) for v in value]
         return Group([Nest(2, ["(", Break(""), join(BREAK, inner)]), Break(""), ")"])
     return _plain(value)

@@ -333,7 +333,17 @@ dynamic_slice_p = Primitive(
     weak=FIRST,
     facts=frozenset({DATA_MOVEMENT}),
 )
-_through(dynamic_slice_p)
+
+
+def _dynamic_slice_jvp(primals, tangents, **params):
+    x, *starts = primals
+    dot = tangents[0]  # first, as in JAX
+    moved = dynamic_slice_p.bind(dot, *starts, **params) if type(dot) is not Zero else None
+    out = dynamic_slice_p.bind(x, *starts, **params)
+    return out, Zero(typeof(out).to_tangent_aval()) if moved is None else moved
+
+
+dynamic_slice_p.jvp = _dynamic_slice_jvp
 
 
 def dynamic_slice(operand, start_indices, slice_sizes, *, allow_negative_indices=True):
