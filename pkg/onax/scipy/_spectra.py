@@ -46,7 +46,7 @@ def _without_line(rows):
     """Rows less the line of least squares."""
     n = rows.shape[-1]
     place = np.arange(n) - (n - 1) / 2
-    square = max(float(place @ place), 1.0)
+    square = float(place @ place) if n > 1 else 1.0
     place = place.astype(jnp.finfo(rows.dtype).dtype)
     rows = rows - rows.mean(-1, keepdims=True)
     slope = (rows * place).sum(-1, keepdims=True) / square
@@ -227,8 +227,8 @@ def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, in
           time_axis=-1, freq_axis=-2):  # fmt: skip
     """(times, signal) whose `stft` this is, made with the same arguments; boundary: whether its ends were extended.
 
-    The times are those of the signal's own axis (JAX counts along its first axis).  Raises ValueError for fewer than
-    two axes, equal axes and sizes that do not fit.
+    There are as many times as the signal is long on its first axis, as in JAX and SciPy.  Raises ValueError for fewer
+    than two axes, equal axes and sizes that do not fit.
     """
     (z,) = promote_dtypes_inexact(jnp.asarray(Zxx))
     if z.ndim < 2:
@@ -259,5 +259,5 @@ def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, in
         inside = slice(nperseg // 2, -(nperseg // 2) or None)
         x, norm = x[..., inside], norm[inside]
     x = x / np.where(norm > 1e-10, norm, 1).astype(weights.dtype)
-    times = jnp.arange(x.shape[-1], dtype=weights.dtype) / fs
-    return times, jnp.moveaxis(x, -1, time_axis - (freq_axis < time_axis))
+    signal = jnp.moveaxis(x, -1, time_axis - (freq_axis < time_axis))
+    return jnp.arange(signal.shape[0], dtype=weights.dtype) / fs, signal
