@@ -36,9 +36,14 @@ MATRICES = {
     "none": np.zeros((2, 0, 0)),
 }
 over_dtypes = pytest.mark.parametrize("dtype", DTYPES, ids=str)
-# Single precision where numbers may vanish or overflow, or rounding errors be large.
-CASES = [(name, d) for name in MATRICES for d in DTYPES if d.itemsize == 8 * (1 + (d.kind == "c"))] + [
-    (name, d) for name in ("normal", "rank 1", "large", "small", "nilpotent") for d in DTYPES[::2]
+# Complex numbers where their steps differ, single precision where numbers may vanish or overflow.
+CASES = [
+    *((name, DTYPES[1]) for name in MATRICES),
+    *(
+        (name, DTYPES[3])
+        for name in ("normal", "larger", "cyclic", "defective", "rank 1", "zero", "two", "one", "none")
+    ),
+    *((name, d) for name in ("rank 1", "large", "small") for d in DTYPES[::2]),
 ]
 over_cases = pytest.mark.parametrize("name, dtype", CASES, ids=str)
 AS_LAPACK = ("normal", "symmetric", "triangular", "two", "one", "zero")
