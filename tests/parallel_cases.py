@@ -23,6 +23,7 @@ def cases(jax):
         **_callbacks(jax),
         **_shard_map(jax),
         **_gradients_in_shard_map(jax),
+        **_rules_over_devices(jax),
         **_placed(jax),
         **_printed(jax),
     }
@@ -322,6 +323,37 @@ def _gradients_in_shard_map(jax):
         for name, f in {"replicated": outer, "cut": cut}.items():
             total = lambda w, x, f=f: jnp.sum(f(w, x) ** 2)
             found[f"grad of shard_map, {name}{note}"] = (jax.grad(total, argnums=(0, 1)), (W, Z))
+    return found
+
+
+def _rules_over_devices(jax):
+    """custom_jvp rules that compute results and tangents in one region."""
+    jnp, lax, P = jax.numpy, jax.lax, jax.sharding.PartitionSpec
+    on = _mapper(jax)
+    cut, pair = P("x"), lambda x: jnp.stack([x, x + 1])
+
+    def ruled(f, rule):
+        f = jax.custom_jvp(f)
+        f.defjvp(rule)
+        return f
+
+    def of_jvp(f):
+        return ruled(f, lambda p, t: jax.jvp(f, p, t))
+
+    both = lambda a, b: (jnp.sin(a), b * lax.psum(jnp.sum(a), "x"))
+    functions = {
+        "by hand": ruled(jnp.sin, lambda p, t: on(both, (cut, cut), (cut, cut))(*p, *t)),
+        "by jvp": of_jvp(on(lambda x: jnp.sin(x) * lax.pmean(x, "x"), cut, cut)),
+        "by jvp, replicated": of_jvp(on(lambda x: lax.psum(jnp.sin(x), "x"), cut, P())),
+    }
+    found = {}
+    for name, f in functions.items():
+        total = lambda x, f=f: jnp.sum(f(x) * 2)
+        found[f"grad of a rule over devices {name}"] = (jax.grad(total), (Z,))
+        found[f"grad of vmap of jit of a rule over devices {name}"] = (
+            jax.grad(lambda x, f=f: jnp.sum(jax.vmap(jax.jit(f))(pair(x)))),
+            (Z,),
+        )
     return found
 
 

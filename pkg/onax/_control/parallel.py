@@ -24,7 +24,7 @@ from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.result_checks import SPECIAL
 from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, get_mesh, names_in, with_new_axis
 from onax._core.shards import spread_over
-from onax._core.trace import as_array, typeof, valid_jaxtype
+from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.config import DISABLE_JIT
 from onax._native import context
@@ -45,6 +45,7 @@ from onax._transforms.flatten import (
 )
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
+from onax._transforms.partial_eval import merged, partial_eval_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
@@ -329,20 +330,11 @@ def _varying(region, jaxpr, in_specs):
 
 
 def _linearize(nonzeros, *primals, jaxpr, in_specs, out_specs, **params):
-    """Residuals leave the region cut, along their first dimension, by all axes over which they vary."""
-    region = Region.of(params)
-    with region.scope():
+    with Region.of(params).scope():
         forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
-        n = len(jaxpr.outvars)
-        computed = [i for i, f in enumerate(forwarded) if f is None]
-        scalars = [j for j, v in enumerate(forward.outvars[n:]) if not v.aval.shape]
-        forward = _with_rank(forward, [n + j for j in scalars], True)
-        linear = _with_rank(linear, [computed[j] for j in scalars], False)
-        cut_by = [PartitionSpec(axes) if axes else REPLICATED for axes in _varying(region, forward, in_specs)[n:]]
-    outs = _bind(forward, primals, params, in_specs, [*out_specs, *cut_by])
-    rest, rest_specs = iter(outs[n:]), iter(cut_by)
-    residuals = [next(rest) if f is None else primals[f] for f in forwarded]
-    specs = [next(rest_specs) if f is None else in_specs[f] for f in forwarded]
+    linear, outs, residuals, specs = _with_residuals(
+        forward, linear, forwarded, primals, primals, in_specs, in_specs, out_specs, params
+    )
 
     def apply(residuals, *tangents):
         given = [t for t in tangents if type(t) is not Zero]
@@ -350,7 +342,51 @@ def _linearize(nonzeros, *primals, jaxpr, in_specs, out_specs, **params):
         results = _bind(linear, [*residuals, *given], params, in_all, out_all)
         return _with_zeros(jaxpr, params, out_specs, nonzeros_out, results)
 
-    return outs[:n], nonzeros_out, residuals, apply
+    return outs, nonzeros_out, residuals, apply
+
+
+def _with_residuals(forward, linear, forwarded, given, args, given_specs, in_specs, out_specs, params):
+    """(linear program, results of the forward one, residuals, specs of the residuals).
+
+    `forward` takes those `given` of all the arguments.  Residuals leave the region cut, along their first dimension, by
+    all axes over which they vary.
+    """
+    region, n = Region.of(params), len(out_specs)
+    with region.scope():
+        computed = [i for i, f in enumerate(forwarded) if f is None]
+        scalars = [j for j, v in enumerate(forward.outvars[n:]) if not v.aval.shape]
+        forward = _with_rank(forward, [n + j for j in scalars], True)
+        linear = _with_rank(linear, [computed[j] for j in scalars], False)
+        cut_by = [PartitionSpec(axes) if axes else REPLICATED for axes in _varying(region, forward, given_specs)[n:]]
+    outs = _bind(forward, given, params, given_specs, [*out_specs, *cut_by])
+    rest, rest_specs = iter(outs[n:]), iter(cut_by)
+    residuals = [next(rest) if f is None else args[f] for f in forwarded]
+    specs = [next(rest_specs) if f is None else in_specs[f] for f in forwarded]
+    return linear, outs[:n], residuals, specs
+
+
+def _partial_eval(linear, *args, jaxpr, in_specs, out_specs, **params):
+    """A region for what depends on no tangent, and one for the rest, which reads its residuals."""
+    if all(linear):
+        return None
+    with Region.of(params).scope():
+        forward, rest, unknown, forwarded = partial_eval_jaxpr(jaxpr, linear)
+    given, known = [not flag for flag in linear], [not flag for flag in unknown]
+    rest, outs, residuals, specs = _with_residuals(
+        forward,
+        rest,
+        forwarded,
+        _kept(args, given),
+        args,
+        _kept(in_specs, given),
+        in_specs,
+        _kept(out_specs, known),
+        params,
+    )
+    with find_cur_trace().recording_whole():
+        in_all = [*specs, *_kept(in_specs, linear)]
+        found = _bind(rest, [*residuals, *_kept(args, linear)], params, in_all, _kept(out_specs, unknown))
+    return merged(unknown, outs, found)
 
 
 def _transpose(cts, *operands, jaxpr, in_specs, out_specs, **params):
@@ -413,6 +449,7 @@ shard_map_p = Primitive(
     abstract_eval=_abstract_eval,
     jvp=_jvp,
     linearize=_linearize,
+    partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
     weak=NEVER,
