@@ -15,6 +15,7 @@
 
 #define TOGETHER 64            /* numbers that are looked at before one is */
 #define LEAST_ROOM 64
+#define FEW 16
 
 /* A number as one whose order as a signed integer is the order asked for. */
 static inline int32_t key_of(uint32_t bits, int type) {
@@ -71,18 +72,44 @@ static void select_first(onax_ranked *x, int64_t n, int64_t k) {
 
 int64_t onax_top_room(int64_t k) { return (2 * k > LEAST_ROOM ? 2 * k : LEAST_ROOM) + TOGETHER; }
 
+static int32_t key_in(onax_ranked x) { return (int32_t)((uint32_t)(x >> 32) ^ 0x80000000u); }
+
+static int is_any_above(const uint32_t *x, int32_t least, int type) {
+    return type == ONAX_TOP_FLOAT ? above_float(x, least)
+         : type == ONAX_TOP_SIGNED ? above_signed(x, least) : above_unsigned(x, least);
+}
+
+/* Of few the k largest are kept in order all the time. */
+static int64_t find_few(const uint32_t *row, int64_t from, int64_t to, int64_t k, int type, onax_ranked *room) {
+    int64_t count = 0;
+    int32_t least = INT32_MIN;
+    for (int64_t at = from; at < to; at += TOGETHER) {
+        const int64_t end = at + TOGETHER < to ? at + TOGETHER : to;
+        if (count == k && end - at == TOGETHER && !is_any_above(row + at, least, type)) continue;
+        for (int64_t i = at; i < end; i++) {
+            const int32_t key = key_of(row[i], type);
+            onax_ranked new;
+            int64_t j;
+            if (count == k && key <= least) continue;
+            new = ranked(key, i);
+            for (j = count < k ? count++ : k - 1; j > 0 && room[j - 1] < new; j--) room[j] = room[j - 1];
+            room[j] = new;
+            least = key_in(room[count - 1]);
+        }
+    }
+    return count;
+}
+
 int64_t onax_top_find(const uint32_t *row, int64_t from, int64_t to, int64_t k, int type, onax_ranked *room) {
     const int64_t full = onax_top_room(k) - TOGETHER;
     int64_t count = 0;
     int32_t least = INT32_MIN;
     int is_known = 0;           /* whether `least` is the k-th largest of those before */
     if (k <= 0) return 0;
+    if (k <= FEW) return find_few(row, from, to, k, type, room);
     for (int64_t at = from; at < to; at += TOGETHER) {
         const int64_t end = at + TOGETHER < to ? at + TOGETHER : to;
-        if (is_known && end - at == TOGETHER
-            && !(type == ONAX_TOP_FLOAT ? above_float(row + at, least)
-                 : type == ONAX_TOP_SIGNED ? above_signed(row + at, least) : above_unsigned(row + at, least)))
-            continue;
+        if (is_known && end - at == TOGETHER && !is_any_above(row + at, least, type)) continue;
         for (int64_t i = at; i < end; i++) {
             const int32_t key = key_of(row[i], type);
             room[count] = ranked(key, i);
@@ -94,8 +121,7 @@ int64_t onax_top_find(const uint32_t *row, int64_t from, int64_t to, int64_t k, 
         is_known = 1;
         least = INT32_MAX;
         for (int64_t i = 0; i < k; i++) {
-            const int32_t key = (int32_t)((uint32_t)(room[i] >> 32) ^ 0x80000000u);
-            if (key < least) least = key;
+            if (key_in(room[i]) < least) least = key_in(room[i]);
         }
     }
     if (count > k) {
