@@ -41,7 +41,7 @@ def plain(x):
         return x
     if hasattr(x, "__array__"):
         a = np.asarray(x)
-        return [str(a.dtype), list(a.shape), a.astype(np.float64).ravel().round(5).tolist()]
+        return [str(a.dtype), list(a.shape), [round(float(f"{v:.5g}"), 4) for v in a.astype(np.float64).ravel()]]
     return str(x)
 
 
@@ -416,7 +416,6 @@ def exchange_of_memory(jax, room):
         "empty": [dl.from_dlpack(np.ones((0, 3), np.float32)), dl.from_dlpack(np.array(3, np.float32))],
         "of arrays": [dl.from_dlpack(jnp.ones(3)), dl.from_dlpack(jnp.ones(3, jnp.bfloat16)).dtype.name],
         "read-only": [np.from_dlpack(jnp.ones(3)).flags.writeable, np.from_dlpack(jnp.ones(3, bool))],
-        "copies": dl.from_dlpack(x, copy=True).unsafe_buffer_pointer() == x.ctypes.data,
         "faults": [
             fault(dl.from_dlpack, 3),
             fault(dl.from_dlpack, [1]),
@@ -563,6 +562,77 @@ def solutions_of_differential_equations(jax, room):
             fault(odeint, lambda y, t, a: -y, 1.0, ts, "x"),
         ],
     }
+
+
+# ---- example libraries ----
+
+
+@case
+def optimizers(jax, room):
+    lib, jnp = room("example_libraries.optimizers"), room("numpy")
+    params = {"w": jnp.arange(6.0).reshape(2, 3) / 3, "b": (jnp.ones(2),)}
+    gradient = jax.grad(lambda p: jnp.sum(jnp.sin(p["w"]) ** 2) + jnp.sum(p["b"][0] ** 3))
+    makers = {
+        "sgd": lib.sgd(0.1),
+        "momentum": lib.momentum(lib.exponential_decay(0.1, 2, 0.5), 0.9),
+        "nesterov": lib.nesterov(lib.inverse_time_decay(0.1, 2, 0.5), 0.9),
+        "adagrad": lib.adagrad(lib.inverse_time_decay(0.1, 2, 0.5, True)),
+        "rmsprop": lib.rmsprop(lib.polynomial_decay(0.1, 3, 0.01, 2.0)),
+        "rmsprop_momentum": lib.rmsprop_momentum(lib.piecewise_constant([1, 2], [0.1, 0.05, 0.01])),
+        "adam": lib.adam(0.1),
+        "adamax": lib.adamax(0.1),
+        "sm3": lib.sm3(lib.constant(0.1)),
+    }
+    found = {}
+    for name, (init, update, get_params) in makers.items():
+        state = init(params)
+        for i in range(4):
+            state = jax.jit(update)(i, gradient(get_params(state)), state)
+        found[name] = get_params(lib.pack_optimizer_state(lib.unpack_optimizer_state(state)))
+    init, update, _ = makers["adam"]
+    marked = lib.unpack_optimizer_state(init(params))
+    return {
+        "after four steps": found,
+        "norm": [lib.l2_norm(params), lib.clip_grads(params, 1.0), lib.clip_grads(params, 100.0)],
+        "marked": [type(marked["w"]).__name__, [len(state) for state in marked["w"]]],
+        "faults": [
+            fault(update, 0, {"w": params["w"]}, init(params)),
+            fault(lib.make_schedule, np.ones(2)),
+            fault(lib.piecewise_constant, [1, 2], [1.0]),
+        ],
+    }
+
+
+@case
+def layers_of_networks(jax, room):
+    stax, jnp, random = room("example_libraries.stax"), room("numpy"), room("random")
+    key, image = random.key(0), jnp.linspace(-1.0, 1.0, 2 * 8 * 8 * 3).reshape(2, 8, 8, 3)
+    networks = {
+        "dense": (stax.serial(stax.Dense(4), stax.Relu, stax.Dense(2), stax.LogSoftmax), jnp.ones((3, 5)) / 4),
+        "image": (
+            stax.serial(
+                stax.Conv(4, (3, 3), padding="SAME"), stax.BatchNorm(), stax.Relu, stax.MaxPool((2, 2), (2, 2)),
+                stax.ConvTranspose(2, (2, 2), (2, 2)), stax.AvgPool((3, 3), padding="SAME"), stax.SumPool((2, 2)),
+                stax.Flatten, stax.Dense(3), stax.Softmax,
+            ),
+            image,
+        ),
+        "branches": (
+            stax.serial(
+                stax.FanOut(2), stax.parallel(stax.Dense(3), stax.serial(stax.Dense(3), stax.Tanh)), stax.FanInSum,
+                stax.FanOut(2), stax.parallel(stax.Identity, stax.Elu), stax.FanInConcat(), stax.Gelu,
+                stax.shape_dependent(lambda shape: stax.Dense(shape[-1])), stax.Softplus, stax.Sigmoid, stax.LeakyRelu,
+            ),
+            jnp.ones((3, 5)),
+        ),
+        "dropped": (stax.serial(stax.Dense(6), stax.Dropout(0.5), stax.Exp, stax.Selu), jnp.ones((3, 5))),
+    }  # fmt: skip
+    found = {}
+    for name, ((init, apply), x) in networks.items():
+        shape, params = init(key, (-1, *x.shape[1:]))
+        found[name] = [list(shape[1:]), params, apply(params, x, rng=key), jax.jit(apply)(params, x, rng=key)]
+    init, apply = stax.Dropout(0.5, mode="test")
+    return [found, apply((), jnp.ones(3), rng=key), fault(apply, (), jnp.ones(3))]
 
 
 if __name__ == "__main__":

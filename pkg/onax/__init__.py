@@ -90,6 +90,7 @@ _LATER = frozenset(
         "debug",
         "distributed",
         "dlpack",
+        "example_libraries",
         "experimental",
         "export",
         "extend",

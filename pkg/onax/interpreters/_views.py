@@ -6,7 +6,7 @@ from collections.abc import MutableMapping
 from onax._native.dispatch import Primitive
 from onax.extend.core import primitives
 
-_assigned = weakref.WeakSet()  # primitives that were given a rule here
+_assigned: weakref.WeakSet = weakref.WeakSet()  # primitives that were given a rule here
 
 
 def _known():

@@ -8,7 +8,7 @@ then runs by its `impl`, as a node of the compiled graph.
 from onax.export.lower import registry
 from onax.interpreters._views import check_primitive
 
-mlir_rules = {}  # (primitive, platform) -> rule for MLIR, which nothing here can run
+mlir_rules: dict = {}  # (primitive, platform) -> rule for MLIR, which nothing here can run
 
 
 class FunctionLowering:

@@ -17,7 +17,7 @@ class OpaqueTraceState:
     """The transformation at work at some time; equal to another if both saw the same one.  It has no hash."""
 
     __slots__ = ("_trace",)
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, trace):
         self._trace = weakref.ref(trace)
