@@ -138,7 +138,7 @@ for _primitive, _function in ((prims.lgamma_p, _lgamma), (prims.digamma_p, digam
 
 _LARGE = 20  # parameters from here on are integrated
 _EPS = float(np.finfo(np.float64).eps)
-_SERIES, _FRACTION = 300, 2000  # most steps; the fraction's slope takes some hundreds next to 1
+_SERIES, _FRACTION = 300, 500  # most steps; the fraction needs most next to 1, about a hundred
 
 
 def log1p_less(x):
