@@ -147,7 +147,10 @@ def test_a_few_live(live):
 def test_many_live(live):
     at = json.loads(PROGRESS.read_text()) if PROGRESS.exists() else {"done": len(RECORDED), "failed": {}}
     PROGRESS.parent.mkdir(exist_ok=True)
-    for seed in tqdm(range(at["done"], MANY), initial=at["done"], total=MANY, desc="nests", unit="program"):
+    again = sorted(map(int, at["failed"]))  # what failed before the run was stopped is asked once more
+    left = [*again, *range(at["done"], MANY)]
+    for seed in tqdm(left, initial=at["done"] - len(again), total=MANY, desc="nests", unit="program"):
+        failed_before = at["failed"].pop(str(seed), None)
         program = nests.drawn(seed)
         try:  # one failure does not stop a run of hours: it is told at the end, and kept in the file until then
             # XLA on the CPU may write an update in place over what it still reads: the first of ROWS times INPUT
@@ -155,9 +158,9 @@ def test_many_live(live):
             wanted = None if '"update"' in nests.text_of(program) else live(program)
             check(program, wanted, exported=seed % EXPORTED_EVERY == 0)
         except Exception as error:
-            at["failed"][seed] = f"{type(error).__name__}: {str(error)[:300]}"
-        if seed % 20 == 0 or seed in at["failed"]:
-            at["done"] = seed + 1
+            at["failed"][str(seed)] = f"{type(error).__name__}: {str(error)[:300]}"
+        at["done"] = max(at["done"], seed + 1)
+        if seed % 20 == 0 or failed_before or str(seed) in at["failed"]:
             PROGRESS.write_text(json.dumps(at))
     PROGRESS.unlink(missing_ok=True)
     assert not at["failed"], "\n".join(f"seed {seed}: {text}" for seed, text in at["failed"].items())
