@@ -27,6 +27,7 @@ from onax._prims import elementwise as el
 from onax._prims import random as prims
 from onax._prims.convert import convert_element_type_p, reduce_precision_p
 from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p
+from onax._prims.dot_ragged import ragged_dot_general_p
 from onax._prims.indexing import (
     GatherScatterMode,
     gather_p,
@@ -279,6 +280,12 @@ def _is_large(eqn):
     return eqn.outvars[0].aval.size >= LARGE
 
 
+def _has_groups(eqn):
+    """Of products in groups, as one product has all of them times the zeros of the others."""
+    lhs, _, sizes = [v.aval for v in eqn.invars]
+    return sizes.shape[-1] > 1 and lhs.size * sizes.shape[-1] >= LARGE
+
+
 def _is_long(eqn):
     return eqn.invars[0].aval.size > 128
 
@@ -363,6 +370,7 @@ WORTH_IT = {
     reduce_window_min_p: _is_large,
     reduce_window_sum_p: _is_large,
     **dict.fromkeys(_SCATTERS, _takes_rows_or_much),
+    ragged_dot_general_p: _has_groups,
     sort_p: _is_long,
     top_k_p: _picks_or_keeps_much,
     **dict.fromkeys(_DTYPES, _is_quicker),
