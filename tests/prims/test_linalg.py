@@ -91,3 +91,16 @@ def test_a_singular_tridiagonal_system(perturbed, dtype):
     np.testing.assert_allclose(exported, eager, rtol=1e-5)
     assert np.isfinite(eager[1]).all()
     assert np.isfinite(eager[0]).all() if perturbed else np.isnan(eager[0]).all()
+
+
+@pytest.mark.parametrize(
+    "dtype, exponents", [("float32", (-120, 120)), ("float64", (-1000, 1000)), ("complex128", (900,))]
+)
+def test_eigenvalues_of_very_large_and_very_small_matrices(dtype, exponents):
+    x = np.random.default_rng(0).normal(size=(4, 4)).astype(dtype)
+    for exponent in exponents:
+        moved = np.ldexp(x.real, exponent).astype(dtype)
+        want = np.sort(np.abs(np.linalg.eigvals(x.real.astype(np.float64))))
+        for (found,) in ways(lambda a: lax.linalg.eig(a, compute_left_eigenvectors=False)[:1], moved):
+            got = np.sort(np.ldexp(np.abs(found), -exponent))
+            np.testing.assert_allclose(got, want, rtol=1e-5 if dtype == "float32" else 1e-12)

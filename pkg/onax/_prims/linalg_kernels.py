@@ -292,8 +292,9 @@ def eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigv
         if not np.isfinite(one).all():
             w[i] = left[i] = right[i] = complex(np.nan, np.nan)
             continue
+        one, scale = _within_range(one)
         *values, vl, vr, _ = geev(one, compute_left_eigenvectors, compute_right_eigenvectors)
-        w[i] = values[0] if len(values) == 1 else values[0] + 1j * values[1]
+        w[i] = (values[0] if len(values) == 1 else values[0] + 1j * values[1]) * scale
         if compute_left_eigenvectors:
             left[i] = vl if len(values) == 1 else _paired(vl, values[1])
         if compute_right_eigenvectors:
@@ -303,6 +304,20 @@ def eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigv
         if wanted:
             outs.append(v.reshape(x.shape))
     return outs
+
+
+def _within_range(x):
+    """(a matrix divided by a power of two, the power) if it is so large or small that LAPACK scales it itself.
+
+    Its geev then leaves the eigenvalues scaled where it finds them all (as does JAX).
+    """
+    info, size = np.finfo(x.dtype), float(np.max(np.abs(x)))
+    smallest = np.sqrt(float(info.tiny)) / float(info.eps)
+    if size == 0 or smallest <= size <= 1 / smallest:
+        return x, x.real.dtype.type(1)
+    one, exponent = x.real.dtype.type(1), int(np.frexp(size)[1]) - 1
+    half = exponent // 2  # the inverse of the power alone may not be a number
+    return x * np.ldexp(one, -half) * np.ldexp(one, half - exponent), np.ldexp(one, exponent)
 
 
 def _paired(v, imaginary):
