@@ -61,6 +61,7 @@ def host_node(g, kernel, values, out_avals, *, ordered=False):
     ordered   the node has an effect: it follows the nodes with effects before it, by a token that goes through all
     """
     inputs, avals = flat_values(values), flat_avals(out_avals)
+    inputs = [_settled(g, x) for x in inputs]
     if ordered:
         inputs.append(current_token(g))
         avals.append(TOKEN)
@@ -71,7 +72,15 @@ def host_node(g, kernel, values, out_avals, *, ordered=False):
     g.model.prefix = outer
     if ordered:
         *results, g.token = results
-    return gathered(results, out_avals)
+    return gathered([_settled(g, x) for x in results], out_avals)
+
+
+def _settled(g, x):
+    """A value that stays float16 at a Host node: behind a Reshape to its own shape, which costs nothing.
+
+    ONNX Runtime computes float16 in float32 where all neighbours of a node must be, and then hands the node float32.
+    """
+    return x if x.dtype != np.float16 else g.node("Reshape", x, g.const(np.zeros(len(x.shape), np.int64)), out=x.aval)
 
 
 def stated(avals):

@@ -45,37 +45,51 @@ def logit(x):
 logit.defjvps(lambda g, out, x: lax.div(g, lax.mul(x, lax.sub(constant_like(x, 1), x))))
 
 
-def _zero_times(name, x, y, logarithm):
-    """x * log(y), 0 where x is 0 and y is no nan."""
-    x, y = promote_args_inexact(name, x, y)
-    counts = lax.bitwise_or(lax.ne(x, constant_like(x, 0)), lax.ne(y, y))
-    product = lax.mul(x, logarithm(y))
-    return _where(counts, product, lax.full_like(product, 0))
+def _of_one_rank(name, x, y):
+    """The operands as they are, but for ranks that differ: the derivative's rule takes equal ones."""
+    return (x, y) if np.ndim(x) == np.ndim(y) else promote_args_inexact(name, x, y)
 
 
-@custom_jvp
+def _zero_times(name, logarithm):
+    """The function x * log(y), 0 where x is 0 and y is no nan."""
+
+    def product(x, y):
+        x, y = promote_args_inexact(name, x, y)
+        counts = lax.bitwise_or(lax.ne(x, constant_like(x, 0)), lax.ne(y, y))
+        product = lax.mul(x, logarithm(y))
+        return _where(counts, product, lax.full_like(product, 0))
+
+    product.__name__ = product.__qualname__ = name
+    return custom_jvp(product)
+
+
 def xlogy(x, y):
     """x * log(y), and 0 for x = 0."""
-    return _zero_times("xlogy", x, y, lax.log)
+    return _xlogy(*_of_one_rank("xlogy", x, y))
 
 
-@xlogy.defjvp
+_xlogy = _zero_times("xlogy", lax.log)
+
+
+@_xlogy.defjvp
 def _xlogy_jvp(primals, tangents):
     (x, y), (gx, gy) = primals, tangents
-    return xlogy(x, y), lax.add(lax.mul(gx, lax.log(y)), lax.mul(gy, lax.div(x, y)))
+    return _xlogy(x, y), lax.add(lax.mul(gx, lax.log(y)), lax.mul(gy, lax.div(x, y)))
 
 
-@custom_jvp
 def xlog1py(x, y):
     """x * log(1 + y), and 0 for x = 0."""
-    return _zero_times("xlog1py", x, y, lax.log1p)
+    return _xlog1py(*_of_one_rank("xlog1py", x, y))
 
 
-@xlog1py.defjvp
+_xlog1py = _zero_times("xlog1py", lax.log1p)
+
+
+@_xlog1py.defjvp
 def _xlog1py_jvp(primals, tangents):
     (x, y), (gx, gy) = primals, tangents
     slope = lax.div(x, lax.add(constant_like(y, 1), y))
-    return xlog1py(x, y), lax.add(lax.mul(gx, lax.log1p(y)), lax.mul(gy, slope))
+    return _xlog1py(x, y), lax.add(lax.mul(gx, lax.log1p(y)), lax.mul(gy, slope))
 
 
 @custom_jvp
