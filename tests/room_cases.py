@@ -103,6 +103,13 @@ def primitive_with_all_rules(jax, room):
 
 
 @case
+def primitives_there_are(jax, room):
+    primitives = room("extend.core.primitives")
+    names = "call_p closed_call_p jit_p scan_p while_p cond_p remat_p name_p custom_vjp_call_p lu_p svd_p random_bits_p"
+    return [[getattr(primitives, name).name for name in names.split()], [jax.host_count(), jax.host_id()]]
+
+
+@case
 def primitive_with_several_results(jax, room):
     jnp, core, mlir = room("numpy"), room("core"), room("interpreters.mlir")
     p = room("extend.core").Primitive("case_both")

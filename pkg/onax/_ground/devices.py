@@ -302,6 +302,10 @@ def process_indices(backend=None):
     return [0]
 
 
+# Their names from before JAX had processes on one host.
+host_count, host_id, host_ids = process_count, process_index, process_indices
+
+
 def default_backend():
     """The name of the default platform."""
     return get_backend().platform

@@ -2,6 +2,7 @@
 
 from onax import lax
 from onax._control.checkpoint import remat_p
+from onax._control.closed_call import closed_call_p
 from onax._control.cond import cond_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_lin_p, custom_vjp_call_p
@@ -10,8 +11,19 @@ from onax._control.policies import name_p
 from onax._control.scan import scan_p
 from onax._control.while_loop import while_p
 from onax._core.rules import add_any_p as add_jaxvals_p
-from onax._native.dispatch import Primitive
+from onax._native.dispatch import NEVER, Primitive
 from onax._prims import linalg, linalg_spectral, random
+
+# A program on its operands, as closed_call_p: onax makes none of these.
+call_p = Primitive(
+    "call",
+    multiple_results=True,
+    impl=closed_call_p.impl,
+    abstract_eval=closed_call_p.abstract_eval,
+    jvp=closed_call_p.jvp,
+    batch=closed_call_p.batch,
+    weak=NEVER,
+)
 
 _HOMES = (lax, linalg, linalg_spectral, random)
 _found = {name: p for home in _HOMES for name, p in vars(home).items() if isinstance(p, Primitive)}
@@ -19,6 +31,8 @@ globals().update(_found)
 
 __all__ = [
     "add_jaxvals_p",
+    "call_p",
+    "closed_call_p",
     "cond_p",
     "custom_jvp_call_p",
     "custom_lin_p",

@@ -1,0 +1,30 @@
+"""What a report of a fault should say of where it was found."""
+
+import platform
+import sys
+
+import numpy as np
+
+from onax import __version__
+from onax._ground.devices import devices, process_count
+from onax._ground.lazy import find_runtime
+
+
+def print_environment_info(return_string=False):
+    """Prints the versions of onax, ONNX Runtime, NumPy and Python, the devices and the machine; or gives the text."""
+    found, runtime = devices(), find_runtime()
+    text = "\n".join(
+        [
+            f"onax:   {__version__}",
+            f"{runtime.distribution}: {runtime.version} ({', '.join(runtime.providers)})",
+            f"numpy:  {np.__version__}",
+            f"python: {sys.version}",
+            f"device info: {found[0].device_kind}-{len(found)}, {len(found)} local devices",
+            f"process_count: {process_count()}",
+            f"platform: {platform.uname()}",
+        ]
+    )
+    if return_string:
+        return text
+    print(text)
+    return None
