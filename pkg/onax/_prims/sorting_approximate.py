@@ -1,13 +1,15 @@
 """approx_top_k: the largest or smallest elements along an axis, found exactly: no search is quicker on a CPU."""
 
 import math
+import operator
 
 import numpy as np
 
 from onax._core.rules import tangent_zero
-from onax._core.trace import as_array
+from onax._core.trace import Tracer, as_array
 from onax._core.zeros import Zero
 from onax._ground import dtypes
+from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import sorting
@@ -102,8 +104,17 @@ approx_top_k_p = Primitive(
 )
 
 
+def _whole(k, name):
+    """k as an int, which a float may be too.  TypeError for other values, arrays among them."""
+    if isinstance(k, float) and k.is_integer():
+        return int(k)
+    if isinstance(k, Array | Tracer | np.ndarray) or not hasattr(type(k), "__index__"):
+        raise TypeError(f"{name}: k must be an integer, got {k!r} of type {type(k).__name__}")
+    return operator.index(k)
+
+
 def _search(operand, k, is_max_k, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk):
-    operand = as_array(operand)
+    operand, k = as_array(operand), _whole(k, "approx_max_k" if is_max_k else "approx_min_k")
     if not 0 < recall_target <= 1:
         raise ValueError(f"recall_target must be in (0, 1], got {recall_target}")
     if k <= 0:
@@ -112,7 +123,7 @@ def _search(operand, k, is_max_k, reduction_dimension, recall_target, reduction_
         canonical_axis(reduction_dimension, operand.ndim)
     return approx_top_k_p.bind(
         operand,
-        k=int(k),
+        k=k,
         reduction_dimension=reduction_dimension,
         recall_target=recall_target,
         is_max_k=is_max_k,

@@ -356,7 +356,8 @@ from onax.lax._windows import reduce_window
 
 # The rest are operations themselves: short calls, whose own rules name them.
 _NAMED = (
-    "all_gather all_to_all argmax argmin associative_scan betainc broadcast broadcast_like broadcast_shapes "
+    "all_gather all_to_all approx_max_k approx_min_k argmax argmin associative_scan betainc broadcast broadcast_like "
+    "broadcast_shapes "
     "broadcast_to_rank collapse conj conv cumlogsumexp cummax cummin cumprod cumsum dot dynamic_index_in_dim "
     "dynamic_slice_in_dim dynamic_update_index_in_dim dynamic_update_slice_in_dim expand_dims full full_like "
     "index_in_dim index_take integer_pow map optimization_barrier pmax pmean pmin pow ppermute psum psum_scatter "

@@ -15,6 +15,15 @@ def floats(name, *args):
     return args
 
 
+def alike(name, *args):
+    """Arrays broadcast to one shape.  Raises TypeError for shapes that do not fit."""
+    try:
+        return jnp.broadcast_arrays(*args)
+    except ValueError:
+        shapes = ", ".join(str(x.shape) for x in args)
+        raise TypeError(f"{name} got incompatible shapes for broadcasting: {shapes}.") from None
+
+
 def in_single(function):
     """A function of floats which computes halves in float32, and gives results of the arguments' dtype."""
 

@@ -14,7 +14,7 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._ground import dtypes
 from onax.numpy._promotion import array_of, promote_args_inexact
-from onax.scipy._special_common import floats, in_single, polynomial
+from onax.scipy._special_common import alike, floats, in_single, polynomial
 
 _TERMS = 64
 
@@ -136,7 +136,7 @@ owens_t.defjvps(
 
 def _owens_t(h, a):
     """Gauss' rule for slopes up to 1; larger ones are turned into their inverse (D. Owen, 1956, 2.3 and 2.5)."""
-    h, a = jnp.broadcast_arrays(h, a)
+    h, a = alike("owens_t", h, a)
     y, b = jnp.abs(h), jnp.abs(a)
     steep = b > 1
     # outside of [0, 1] the roles of h and a h change

@@ -11,7 +11,7 @@ from onax._ground import dtypes
 from onax._ground.lazy import scipy_special
 from onax.numpy._promotion import array_of, check_arraylike, promote_args_inexact
 from onax.scipy._special import gammasgn
-from onax.scipy._special_common import floats, in_single
+from onax.scipy._special_common import alike, in_single
 
 
 def loggamma(x):
@@ -80,7 +80,7 @@ poch.defjvps(
 
 
 def _poch(z, m):
-    z, m = jnp.broadcast_arrays(z, m)
+    z, m = alike("poch", z, m)
     pole = (z <= 0) & (z == jnp.floor(z))
     mirrored = pole & (m == jnp.floor(m)) & (z + m <= 0)
     # (z)_m = (-1)^m (1 - z - m)_m

@@ -9,9 +9,9 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
-from onax.numpy._promotion import array_of
+from onax.numpy._promotion import array_of, check_arraylike
 from onax.numpy._ufuncs import constant_like
-from onax.scipy._special_common import floats, in_single, polynomial
+from onax.scipy._special_common import alike, floats, in_single, polynomial
 
 _SERIES = 150  # terms of sum x^k / (k k!) for x up to 40
 _FRACTIONS = 120  # levels of the continued fractions, enough for the smallest arguments they are used for
@@ -68,7 +68,7 @@ expn.defjvps(None, lambda g, out, n, x: -g * expn(n - 1, x))
 
 
 def _expn(n, x):
-    n, x = jnp.broadcast_arrays(n, x)
+    n, x = alike("expn", n, x)
     out = _expn_of(n, jnp.where(x > 0, x, 1))
     at_zero = jnp.where(n > 1, 1 / jnp.where(n > 1, n - 1, 1), np.inf)
     out = jnp.where(x == 0, at_zero, jnp.where(jnp.isposinf(x), 0, out))
@@ -111,6 +111,8 @@ def spence(x):
 
     NaN for negative x.  TypeError for other dtypes than float32 and float64.
     """
+    if not isinstance(x, list | tuple | None):
+        check_arraylike("spence", x)
     x = jnp.asarray(x)
     if x.dtype not in (np.float32, np.float64):
         raise TypeError(f"x.dtype={x.dtype} is not supported, see docstring for supported types.")

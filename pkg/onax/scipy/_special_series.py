@@ -14,7 +14,7 @@ from onax._core.trace import to_concrete_value
 from onax._ground.errors import ConcretizationTypeError
 from onax.numpy._promotion import array_of, check_arraylike
 from onax.scipy._special import gammasgn
-from onax.scipy._special_common import floats, in_single
+from onax.scipy._special_common import alike, floats, in_single
 
 _MOST_TERMS = 20000
 
@@ -75,14 +75,14 @@ def hyp1f1(a, b, x):
 
     Has derivatives in all three.
     """
-    args = jnp.broadcast_arrays(*floats("hyp1f1", a, b, x))
+    args = alike("hyp1f1", *floats("hyp1f1", a, b, x))
     return in_single(_kummer)(*args)
 
 
 @hyp1f1.defjvp
 def _hyp1f1_jvp(primals, tangents):
     out = hyp1f1(*primals)
-    args = jnp.broadcast_arrays(*floats("hyp1f1", *primals))
+    args = alike("hyp1f1", *floats("hyp1f1", *primals))
     slopes = in_single(lambda *xs: _kummer(*xs, differentiated=True))(*args)
     return out, sum(s * g for s, g in zip(slopes, tangents))
 
@@ -117,14 +117,14 @@ def hyp2f1(a, b, c, x):
     By its series, of which up to 20000 terms are summed: close to 1, where DLMF 15.8.4 takes its place, digits are lost
     if c - a - b is close to a whole number.  Has derivatives in all four.
     """
-    args = jnp.broadcast_arrays(*floats("hyp2f1", a, b, c, x))
+    args = alike("hyp2f1", *floats("hyp2f1", a, b, c, x))
     return in_single(_gauss)(*args)
 
 
 @hyp2f1.defjvp
 def _hyp2f1_jvp(primals, tangents):
     out = hyp2f1(*primals)
-    args = jnp.broadcast_arrays(*floats("hyp2f1", *primals))
+    args = alike("hyp2f1", *floats("hyp2f1", *primals))
     slopes = in_single(lambda *xs: _gauss(*xs, differentiated=True))(*args)
     return out, sum(s * g for s, g in zip(slopes, tangents))
 

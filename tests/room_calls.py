@@ -1,0 +1,78 @@
+"""Calls of lax and scipy functions whose equations are not JAX's, and what real JAX answers: recorded values.
+
+A line is an expression in the names of `names`.  Run by the Python that has real JAX, this file renews the recording:
+
+    .venv-oracle/bin/python tests/room_calls.py
+"""
+
+import gzip
+import importlib
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import numpy_calls
+
+GOLDEN = Path(__file__).parent / "golden"
+RECORDING = GOLDEN / "room_calls.json.gz"
+ROOMS = {
+    "special": "special", "stats": "stats", "signal": "signal", "linalg": "sparse.linalg", "optimize": "optimize",
+    "ndimage": "ndimage", "interpolate": "interpolate", "vq": "cluster.vq", "transform": "spatial.transform",
+}  # fmt: skip
+
+
+def lines():
+    """The table."""
+    return (GOLDEN / "room_calls.txt").read_text().splitlines()
+
+
+def names(jax):
+    """What the expressions speak of: rooms by name, and arrays."""
+    jnp = jax.numpy
+    rooms = {name: importlib.import_module(f"{jax.__name__}.scipy.{path}") for name, path in ROOMS.items()}
+    arrays = numpy_calls.operands(jnp)
+    m = np.asarray(arrays["m"])
+    more = {
+        "f2": np.array([[3.0, 1, 2, 5], [1, 9, 0, 2], [7, 4, 6, 8]]),
+        "p": m @ m.T + np.eye(4),
+        "t": np.asarray(arrays["t"]).transpose(0, 2, 1),
+        "x34": np.arange(12.0).reshape(3, 4),
+        "q": np.array([[0.5, 1.0], [0.75, 1.75], [1.25, 0.25], [1.0, 2.0]]),
+        "xs": np.array([-3.0, -1.25, -0.5, 0.25, 0.5, 1.5, 2.5, 5.0]),
+        "pos": np.array([0.125, 0.5, 1.0, 1.5, 2.5, 4.0, 9.0]),
+        "long": np.round(np.random.RandomState(1).randn(100) * 64) / 64,
+        "rv": np.array([[0.25, -0.5, 0.75], [1.0, 2.0, -0.5], [0.125, 0, 0]]),
+    }
+    given = {name: jnp.asarray(np.asarray(x, np.float32)) for name, x in more.items()}
+    given["at34"] = [jnp.array([-1.5, -0.25, 0.5, 1.25, 2.75, 5.0]), jnp.array([0.0, 0.25, 1.75, 2.25, 3.75, -4])]
+    given["grid34"] = (jnp.array([0.0, 1, 3]), jnp.array([0.0, 2, 4, 5]))
+    both = {**arrays, **given}
+    return {"jax": jax, "jnp": jnp, "lax": jax.lax, **rooms, "R": rooms["transform"].Rotation, **both}
+
+
+def answer(line, known, run=lambda function: function()):
+    """The arrays of a result, or its error; `run` calls the function of no arguments that the line is."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            value = run(eval(f"lambda: {line}", known))
+            return [numpy_calls.plain(x) for x in known["jax"].tree.leaves(value)]
+        except Exception as e:
+            return numpy_calls.failure(e)
+
+
+def main():
+    """Records the answers of the JAX at hand."""
+    import jax
+
+    known = names(jax)
+    answers = {line: answer(line, known) for line in lines()}
+    with gzip.GzipFile(RECORDING, "wb", mtime=0) as file:
+        file.write(json.dumps(answers).encode())
+    print(f"{len(lines())} calls")
+
+
+if __name__ == "__main__":
+    main()
