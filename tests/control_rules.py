@@ -53,6 +53,10 @@ def _rules(jax):
         """The third part of the carry starts known, and is a tangent after a step; the first two after another."""
         return lax.scan(lambda c, x: ((c[0], c[2], c[0] * c[1]), None), (*p, *t, jnp.zeros(3)), jnp.ones((3, 3)))[0][:2]
 
+    def keys(p, t):
+        body = lambda c, k: ((c[0] * jax.random.uniform(k), c[1] * c[0], jax.random.split(c[2])[0]), None)
+        return lax.scan(body, (*p, *t, jax.random.key(0)), jax.random.split(jax.random.key(1), 3))[0][:2]
+
     def nested(p, t):
         inner = lambda i, c: (jnp.sin(c[0]), c[1] * c[0])
         body = lambda c, x: (lax.cond(x[0] > 0, lambda d: lax.fori_loop(0, 2, inner, d), lambda d: d, c), None)
@@ -75,6 +79,9 @@ def _rules(jax):
         "jit": lambda p, t: jax.jit(both)(*p, *t),
         "jit of scan": lambda p, t: jax.jit(lambda *c: lax.scan(lambda c, x: (step(c, x), None), c, ones)[0])(*p, *t),
         "checkpoint": lambda p, t: jax.checkpoint(both)(*p, *t),
+        "checkpoint in scan": lambda p, t: lax.scan(jax.checkpoint(lambda c, x: (both(*c), None)), (*p, *t), ones)[0],
+        "scan of keys": keys,
+        "sort": lambda p, t: tuple(jax.lax.sort((p[0], t[0]), num_keys=1)),
         "nested": nested,
         "function of tangents with a rule": lambda p, t: (jnp.sin(p[0]), jax.jit(_doubled(jax))(t[0] * p[0])),
         "constant tangent": lambda p, t: (p[0], jnp.ones(3)),
