@@ -3,10 +3,11 @@
     python scripts/record_oracle.py [--only FAMILY ...] [--again]
 
 Needs the oracle's Python (`make oracle`, or ONAX_ORACLE_PYTHON).  Writes tests/oracle_recordings/*.json.gz and
-tests/golden/jaxprs.json.  Samples whose answer is recorded already are not asked again, unless with --again.
+tests/golden/jaxprs.json.gz.  Samples whose answer is recorded already are not asked again, unless with --again.
 """
 
 import argparse
+import gzip
 import importlib
 import json
 import os
@@ -22,7 +23,7 @@ import oracle  # noqa: E402
 import oracle_requests  # noqa: E402
 
 CALL_TABLES = ("control_cases", "control_combinations", "control_rules", "parallel_cases", "random_cases")
-GOLDEN = TESTS / "golden" / "jaxprs.json"
+GOLDEN = TESTS / "golden" / "jaxprs.json.gz"
 
 
 def record_family(family, again):
@@ -65,7 +66,7 @@ def record_jaxprs():
             sys.exit(f"{name}: {answer['error']}: {answer['message']}")
         texts[name] = answer["ok"].splitlines()
     GOLDEN.parent.mkdir(exist_ok=True)
-    GOLDEN.write_text(json.dumps(texts, indent=1) + "\n")
+    GOLDEN.write_bytes(gzip.compress(json.dumps(texts).encode(), mtime=0))
     return len(texts)
 
 

@@ -66,6 +66,10 @@ def cases(jax):
         **_other_primitives(jax, x, m, i),
         **_programs_inside(jax, x, m),
         **_derived_programs(jax, x, m),
+        **_derived_branches(jax, x),
+        **_derived_loops(jax, x),
+        **_recomputed(jax, x),
+        **_solved(jax, x),
         **_random_primitives(jax),
         **_callbacks(jax, x),
         **_options(jax, x, m),
@@ -409,6 +413,170 @@ def _derived_programs(jax, x, m):
         "linear_transpose": (lambda a: jax.linear_transpose(lambda v: v * 2, x)(a), (x,)),
     }
     return {f"derived: {key}": case for key, case in found.items()}
+
+
+def _forms(jax, name, function, *args):
+    """The derivatives and batches of a function whose last arguments are floats, as programs."""
+    jnp = jax.numpy
+    places = tuple(i for i, a in enumerate(args) if getattr(a, "dtype", np.dtype(int)).kind == "f")
+
+    def total(*xs):
+        leaves = [y for y in jax.tree_util.tree_leaves(function(*xs)) if jnp.issubdtype(y.dtype, np.floating)]
+        return sum((jnp.sum(y) for y in leaves), 0.0)
+
+    def of_floats(apply):
+        def run(*xs):
+            part = lambda *ps: function(*[ps[places.index(i)] if i in places else x for i, x in enumerate(xs)])
+            given = tuple(xs[i] for i in places)
+            return apply(part, given)
+
+        return run
+
+    stacked = tuple(np.stack([a, a]) for a in args)
+    slope = jax.grad(total, places)
+    found = {
+        "grad": (slope, args),
+        "jit of grad": (jax.jit(slope), args),
+        "grad of jit": (jax.grad(jax.jit(total), places), args),
+        "linearize": (of_floats(lambda f, given: jax.linearize(f, *given)[1](*given)), args),
+        "jvp": (of_floats(lambda f, given: jax.jvp(f, given, given)), args),
+        "vmap": (jax.vmap(function), stacked),
+        "vmap of grad": (jax.vmap(slope), stacked),
+        "grad of checkpoint": (jax.grad(jax.checkpoint(total), places), args),
+        "": (function, args),
+    }
+    return {f"{name}, {form}" if form else name: case for form, case in found.items()}
+
+
+def _all_forms(jax, functions, but=()):
+    """The forms of many functions, without those of which `but` says that they differ from JAX's, and why."""
+    cases = {}
+    for name, (function, *args) in functions.items():
+        cases |= _forms(jax, name, function, *args)
+    return {name: case for name, case in cases.items() if name not in but}
+
+
+def _derived_branches(jax, x):
+    """cond and switch, whose branches store different residuals, in every transformation."""
+    jnp, lax = jax.numpy, jax.lax
+    m = np.ones((3, 3), np.float32)
+    functions = {
+        "branches": (lambda p, a: lax.cond(p, lambda v: jnp.sin(v) * v, lambda v: jnp.exp(v) * 2, a), True, x),
+        "uneven branches": (lambda p, a: lax.cond(p, lambda v: v, lambda v: jnp.exp(jnp.sin(v)), a), True, x),
+        "constant branches": (lambda p, a: lax.cond(p, lambda v: v * 0 + 1, lambda v: jnp.ones(3), a), True, x),
+        "branches of two": (
+            lambda p, a, b: lax.cond(p, lambda v, w: (v * w.sum(), w), lambda v, w: (v, w @ w), a, b),
+            True, x, m,
+        ),
+        "branches over closures": (lambda p, a, b: lax.cond(p, lambda: a @ b, lambda: b.sum(0) * a), True, x, m),
+        "a branch of zeros": (lambda p, a: lax.cond(p, jnp.sin, lambda v: jnp.zeros(3), a), True, x),
+        "a call in a branch": (lambda p, a: lax.cond(p, jax.jit(lambda v: jnp.sin(v) * v), lambda v: v, a), True, x),
+        "a predicate of the operand": (lambda a: lax.cond(a[0] > 0, jnp.sin, jnp.cos, a), x),
+        "a switch": (lambda k, a: lax.switch(k, [jnp.sin, jnp.cos, lambda v: v * 2], a), np.int32(1), x),
+        "equal branches": (lambda k, a: lax.switch(k, [jnp.sin, jnp.sin, jnp.sin], a), np.int32(1), x),
+        "branches in branches": (
+            lambda p, a: lax.cond(p, lambda v: lax.cond(v[0] > 0, jnp.sin, jnp.cos, v), lambda v: v * 2, a), True, x,
+        ),
+        "a loop in a branch": (
+            lambda p, a: lax.cond(
+                p, lambda v: lax.scan(lambda c, u: (jnp.sin(c) * u, c), 1.0, v)[1], lambda v: v, a
+            ),
+            True, x,
+        ),
+        "branches in a call": (jax.jit(lambda p, a: lax.cond(p, jnp.sin, jnp.cos, a)), True, x),
+    }  # fmt: skip
+    but = {
+        # a branch whose derivative is constant: JAX computes zeros before, in a cond of its own
+        "constant branches, grad of checkpoint",
+        "branches in a call, grad of checkpoint",
+    }
+    return _all_forms(jax, functions, but)
+
+
+def _derived_loops(jax, x):
+    """scan: what is carried, what is stacked, what is computed once before; in every transformation."""
+    jnp, lax = jax.numpy, jax.lax
+    m = np.ones((3, 3), np.float32)
+    wave = lambda c, v: (jnp.sin(c) * v, c)
+    functions = {
+        "a loop": (lambda a: lax.scan(wave, 1.0, a), x),
+        "a loop with a constant": (
+            lambda a, b: lax.scan(lambda c, v: (jnp.tanh(b @ c) * v, c.sum()), a, a), x, m,
+        ),
+        "a loop without slices": (lambda a: lax.scan(lambda c, _: (jnp.sin(c), None), a, length=3), x),
+        "a loop that counts": (
+            lambda a: lax.scan(lambda c, v: ((c[0] + 1, c[1] * jnp.sin(v)), None), (0, 1.0), a), x,
+        ),
+        "a loop backwards": (lambda a: lax.scan(wave, 1.0, a, reverse=True, unroll=2), x),
+        "a loop of two": (
+            lambda a, b: lax.scan(lambda c, v: ((c[0] * v, c[1] @ c[1]), c[0]), (1.0, b), a), x, m,
+        ),
+        "a call in a loop": (lambda a: lax.scan(jax.jit(wave), 1.0, a), x),
+        "a loop in a loop": (lambda a: lax.scan(lambda c, v: (lax.scan(wave, c, a)[0] * v, None), 1.0, a), x),
+        "work that is the same each time": (
+            lambda a, b: lax.scan(lambda c, v: (c * jnp.sin(b).sum() + v, None), 1.0, a), x, m,
+        ),
+        "a carry that stays": (lambda a, b: lax.scan(lambda c, v: ((c[0], c[1] * c[0].sum()), v), (b, 1.0), a), x, m),
+        "a loop of checkpoints": (lambda a: lax.scan(jax.checkpoint(wave), 1.0, a), x),
+        "fori": (lambda a: lax.fori_loop(0, 3, lambda i, c: jnp.sin(c) * i, a), x),
+        "mapped": (lambda a: lax.map(lambda v: jnp.sin(v) * v, a), x),
+    }  # fmt: skip
+    but = {
+        "a loop of checkpoints, grad of checkpoint",  # JAX keeps a call around the loop inside
+        "a loop in a loop, grad of checkpoint",
+    }
+    return _all_forms(jax, functions, but)
+
+
+def _recomputed(jax, x):
+    """checkpoint with policies, which reach into loops, branches and calls."""
+    jnp, lax, policies = jax.numpy, jax.lax, jax.checkpoint_policies
+    name = importlib.import_module(f"{jax.__name__}.ad_checkpoint").checkpoint_name
+    m = np.ones((3, 3), np.float32)
+
+    def plain(a, b):
+        u = name(jnp.sin(b @ a), "y")
+        return name(jnp.cos(b @ u), "z") * u
+
+    def loop(a, b):
+        def step(c, v):
+            u = name(jnp.sin(b @ c), "y")
+            return name(jnp.tanh(b @ u), "z") * v, u.sum()
+
+        return lax.scan(step, a, a)
+
+    functions = {
+        "alone": plain,
+        "in a loop": loop,
+        "in a call": lambda a, b: jax.jit(plain)(a, b),
+        "in a branch": lambda a, b: lax.cond(a[0] > 0, plain, lambda v, w: w @ jnp.sin(v), a, b),
+        "in a loop in a call": jax.jit(loop),
+        "in fori": lambda a, b: lax.fori_loop(0, 3, lambda i, c: plain(c, b), a),
+        "inside of another": lambda a, b: jax.checkpoint(plain)(jnp.sin(a), b),
+    }
+    kept = {
+        "nothing": None,
+        "products": policies.dots_saveable,
+        "unmapped products": policies.dots_with_no_batch_dims_saveable,
+        "y": policies.save_only_these_names("y"),
+        "names but y": policies.save_any_names_but_these("y"),
+        "y or products": policies.save_from_both_policies(policies.save_only_these_names("y"), policies.dots_saveable),
+        "everything": policies.everything_saveable,
+    }
+    cases = {}
+    for kind, policy in kept.items():
+        for place, function in functions.items():
+            found = _forms(jax, f"checkpoint that keeps {kind}, {place}", jax.checkpoint(function, policy=policy), x, m)
+            cases.update((key, case) for key, case in found.items() if key.endswith((", grad", "linearize")))
+    return cases
+
+
+def _solved(jax, x):
+    """Systems of linear equations, in every transformation."""
+    linalg = jax.numpy.linalg
+    m = (np.eye(3) * 3 + 0.1).astype(np.float32)
+    functions = {"solve": (linalg.solve, m, x), "solve for many": (linalg.solve, m, m), "inv": (linalg.inv, m)}
+    return _all_forms(jax, functions)
 
 
 def _random_primitives(jax):

@@ -163,6 +163,73 @@ def test_print_saved_residuals(name, capsys):
         assert len(lines) == len(wanted), lines
 
 
+def plain(x, w):
+    y = checkpoint_name(jnp.sin(w @ x), "y")
+    return checkpoint_name(jnp.cos(w @ y), "z") * y
+
+
+PLACES = {
+    "scan": lambda x, w: lax.scan(lambda c, v: (plain(c, w) * v, c.sum()), x, x)[0],
+    "cond": lambda x, w: lax.cond(x[0] > 0, plain, lambda v, u: u @ jnp.sin(v), x, w),
+    "jit": lambda x, w: jax.jit(plain)(x, w),
+    "fori": lambda x, w: lax.fori_loop(0, 3, lambda i, c: plain(c, w), x),
+    "cond in scan": lambda x, w: lax.scan(lambda c, v: (lax.cond(v > 1, plain, lambda a, b: a, c, w), None), x, x)[0],
+    "checkpoint in scan": lambda x, w: lax.scan(lambda c, v: (jax.checkpoint(plain)(c, w) * v, None), x, x)[0],
+}
+KEPT = {
+    "dots": policies.dots_saveable,
+    "y": policies.save_only_these_names("y"),
+    "nothing": None,
+    "everything": policies.everything_saveable,
+    "offloaded": offloading,
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", KEPT)
+def test_policies_inside_of_programs_change_no_derivative(kind, place):
+    function = PLACES[place]
+    kept = jax.checkpoint(function, policy=KEPT[kind])
+    slope = lambda g: jax.grad(lambda x, w: jnp.sum(g(x, w)), (0, 1))
+    for got in (slope(kept)(X, W), jax.jit(slope(kept))(X, W)):
+        for a, b in zip(got, slope(function)(X, W)):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=5e-6)
+    second = lambda g: jax.jvp(lambda x: slope(g)(x, W)[0], (X,), (X,))[1]
+    np.testing.assert_allclose(second(kept), second(function), rtol=1e-4, atol=1e-4)
+
+
+# place, policy -> what real JAX 0.10.2 stores beside the two arguments
+STORED = {
+    ("scan", "dots"): ["f32[3,3] output of closed_call"] * 2,
+    ("scan", "y"): ["f32[3,3] output of closed_call"],
+    ("scan", "nothing"): [],
+    ("scan", "everything"): ["f32[3,3] output of closed_call"] * 6,
+    ("cond", "dots"): ["f32[3] output of cond"] * 2,
+    ("cond", "y"): ["f32[3] output of cond"],
+    ("cond", "everything"): ["i32[] output of convert_element_type", *["f32[3] output of cond"] * 4],
+    ("jit", "dots"): ["f32[3] output of jitted function 'plain'"] * 2,
+    ("jit", "y"): ["f32[3] output of jitted function 'plain'"],
+    ("jit", "everything"): ["f32[3] output of jitted function 'plain'"] * 4,
+    ("fori", "dots"): ["f32[3,3] output of closed_call"] * 2,
+    ("fori", "y"): ["f32[3,3] output of closed_call"],
+    ("fori", "everything"): ["f32[3,3] output of closed_call"] * 5,
+    ("cond in scan", "dots"): ["f32[3,3] output of closed_call"] * 2,
+    ("cond in scan", "y"): ["f32[3,3] output of closed_call"],
+    ("cond in scan", "everything"): [
+        "i32[3] output of closed_call",
+        *["f32[3,3] output of closed_call"] * 5,
+    ],
+}
+
+
+@pytest.mark.parametrize("place, kind", STORED)
+def test_policies_decide_what_is_stored_inside_of_programs(place, kind, capsys):
+    print_saved_residuals(lambda x, w: jnp.sum(jax.checkpoint(PLACES[place], policy=KEPT[kind])(x, w)), X, W)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["f32[3] from the argument x", "f32[3,3] from the argument w"]
+    assert [line.split(" from ")[0] for line in lines[2:]] == STORED[place, kind]
+
+
 STATIC = {
     "position": {"static_argnums": (1,)},
     "number": {"static_argnums": 1},

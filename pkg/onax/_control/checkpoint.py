@@ -9,6 +9,7 @@ import functools
 import numpy as np
 
 from onax._control.bodies import arrays_and_avals
+from onax._control.jit_call import jit_p
 from onax._control.policies import name_p, saves
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
@@ -279,7 +280,10 @@ policy_rules[remat_p] = call_rule(
 
 
 def saved_residuals(fun, *args, **kwargs):
-    """(type, where from) of each value that reverse mode of `fun(*args, **kwargs)` stores."""
+    """(type, where from) of each value that reverse mode of `fun(*args, **kwargs)` stores.
+
+    Scalars that are known are part of the linear program; JAX lists them as well, as literals.
+    """
     leaves, _ = tree_flatten((args, kwargs))
     _, avals = arrays_and_avals(leaves)
     flat = CheckedFlatFunction(fun, tree_structure((args, kwargs)), "saved_residuals")
@@ -308,7 +312,11 @@ def saved_residuals(fun, *args, **kwargs):
 def _maker(eqn, made_by):
     if eqn.primitive is reduce_precision_p and eqn.invars[0] in made_by:  # what `_as_stored` made
         eqn = made_by[eqn.invars[0]]
-    what = f"named '{eqn.params['name']}'" if eqn.primitive is name_p else f"output of {eqn.primitive.name}"
+    what = f"output of {eqn.primitive.name}"
+    if eqn.primitive is name_p:
+        what = f"named '{eqn.params['name']}'"
+    elif eqn.primitive is jit_p:
+        what = f"output of jitted function '{eqn.params['name']}'"
     return f"{what} from {source.summarize(eqn.source_info)}" if eqn.source_info else what
 
 

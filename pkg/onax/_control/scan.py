@@ -35,7 +35,7 @@ from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.order import reads_in_order
 from onax._transforms.partial_eval import merged, partial_eval_jaxpr
-from onax._transforms.simplify import dropped, needed
+from onax._transforms.simplify import dropped, needed, used_inputs
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import backward_pass
 from onax._transforms.vmap import vmap
@@ -458,6 +458,9 @@ def _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, n_fixe
     c_dot, k_dot, x_dot = _split(tangent_vars, n_const_dot, n_carry_dot)
     fixed = [v for v, (is_fixed, _) in zip(residual_vars, order) if is_fixed]
     scanned = [v for v, (is_fixed, _) in zip(residual_vars, order) if not is_fixed]
+    used = dict(zip(linear.invars, used_inputs(linear)))
+    reads_const, reads_x = [used[v] for v in c_dot], [used[v] for v in x_dot]
+    c_dot, x_dot = chosen(c_dot, reads_const), chosen(x_dot, reads_x)
     body = _closed(linear, [*fixed, *c_dot, *k_dot, *x_dot, *scanned], linear.outvars)
     out_avals = [v.aval.to_tangent_aval() for v in jaxpr.outvars]
 
@@ -467,12 +470,12 @@ def _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, n_fixe
         outs = iter(
             scan_p.bind(
                 *residuals[:n_fixed],
-                *(t for t in t_consts if type(t) is not Zero),
+                *chosen([t for t in t_consts if type(t) is not Zero], reads_const),
                 *t_init,
-                *(t for t in t_xs if type(t) is not Zero),
+                *chosen([t for t in t_xs if type(t) is not Zero], reads_x),
                 *residuals[n_fixed:],
                 jaxpr=body,
-                num_consts=n_fixed + n_const_dot,
+                num_consts=n_fixed + len(c_dot),
                 num_carry=n_carry_dot,
                 **params,
             )
