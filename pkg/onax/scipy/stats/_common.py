@@ -16,7 +16,7 @@ _COMPLEX = re.compile("(cauchy|logistic)[.].*|(expon|pareto|uniform)[.]ppf|norm[
 # Where arguments that are all weakly typed give a weakly typed result, as no constant of JAX's formulas has a dtype.
 _WEAK = re.compile(
     "(uniform|expon)[.](?!cdf).*|expon[.]cdf|(gumbel_l|gumbel_r)[.](?!sf).*|gumbel_l[.]sf|binom[.].*|"
-    "poisson[.]log.*|pareto[.]logcdf|gamma[.](log)?sf|logistic[.](cdf|sf)"
+    "poisson[.]log.*|pareto[.]logcdf|gamma[.](log)?sf|logistic[.](cdf|sf)|(gennorm|vonmises|wrapcauchy)[.]logpdf"
 )
 
 
