@@ -49,7 +49,16 @@ def names(jax):
     given["at34"] = [jnp.array([-1.5, -0.25, 0.5, 1.25, 2.75, 5.0]), jnp.array([0.0, 0.25, 1.75, 2.25, 3.75, -4])]
     given["grid34"] = (jnp.array([0.0, 1, 3]), jnp.array([0.0, 2, 4, 5]))
     both = {**arrays, **given}
-    return {"jax": jax, "jnp": jnp, "lax": jax.lax, **rooms, "R": rooms["transform"].Rotation, **both}
+    np_shape = lambda shape: jnp.array([int(d) for d in shape])
+    return {
+        "jax": jax,
+        "jnp": jnp,
+        "lax": jax.lax,
+        "np_shape": np_shape,
+        **rooms,
+        "R": rooms["transform"].Rotation,
+        **both,
+    }
 
 
 def answer(line, known, run=lambda function: function()):

@@ -203,6 +203,23 @@ def conv_general_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, dime
     return _placed(out, out_spec)
 
 
+def conv_transpose_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, dimension_numbers):
+    """The shape that `conv_transpose` gives, in the layout that three strings give.
+
+    padding: "SAME", "VALID" or one pair for each spatial axis.
+    """
+    lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
+    lhs, rhs = _taken(lhs_shape, lhs_spec), _taken(rhs_shape, rhs_spec)
+    space = []
+    for i, (n, k, stride) in enumerate(zip(lhs[2:], rhs[2:], window_strides)):
+        if isinstance(padding, str):
+            space.append(n * stride + (max(k - stride, 0) if padding.upper() == "VALID" else 0))
+        else:
+            low, high = padding[i]
+            space.append((n - 1) * stride + 1 + low + high - k + 1)
+    return _placed((lhs[0], rhs[0], *space), out_spec)
+
+
 def _placed(shape, spec):
     """(batch, feature, space...) at the places that spec says."""
     out = [None] * len(spec)

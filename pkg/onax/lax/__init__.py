@@ -38,6 +38,7 @@ from onax._prims.conv import (
     conv_general_shape_tuple,
     conv_shape_tuple,
     conv_transpose,
+    conv_transpose_shape_tuple,
     conv_with_general_padding,
 )
 from onax._prims.convert import (
@@ -326,6 +327,7 @@ from onax._prims.windows import (
     select_and_scatter_add_p,
 )
 from onax._prims.windows_shapes import padtype_to_pads, reduce_window_shape_tuple
+from onax.lax._annotations import ConvGeneralDilatedDimensionNumbers, DotDimensionNumbers, PrecisionLike
 from onax.lax._collectives import (
     all_gather,
     all_to_all,
@@ -344,6 +346,7 @@ from onax.lax._collectives import (
 )
 from onax.lax._creation import broadcast_like, empty, full, full_like
 from onax.lax._fft import fft
+from onax.lax._generators import RandomAlgorithm, rng_bit_generator
 from onax.lax._platforms import platform_dependent
 from onax.lax._sharding import with_sharding_constraint
 from onax.lax._slicing import (

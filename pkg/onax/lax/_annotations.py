@@ -1,0 +1,10 @@
+"""Names of types that annotations of lax functions speak of."""
+
+from collections.abc import Sequence
+
+from onax._prims.conv import ConvDimensionNumbers
+from onax._prims.dot import DotAlgorithmPreset, Precision
+
+DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
+PrecisionLike = None | str | Precision | tuple[str, str] | tuple[Precision, Precision] | DotAlgorithmPreset
+ConvGeneralDilatedDimensionNumbers = tuple[str, str, str] | ConvDimensionNumbers | None

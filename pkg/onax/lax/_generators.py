@@ -1,0 +1,49 @@
+"""rng_bit_generator: bits of a counter-based generator, with the key for the next ones."""
+
+import enum
+
+import numpy as np
+
+from onax._core.trace import as_array
+from onax._ground import dims, dtypes
+from onax._prims.convert import convert_element_type
+from onax._prims.elementwise import add, lt
+from onax._prims.random import bits_of, random_wrap_p
+from onax._prims.random_generators import rbg_impl
+from onax._prims.shaping import canonical_shape, reshape
+from onax._prims.slicing import concatenate, slice_in_dim
+
+_WORDS_OF_A_BLOCK = 4
+
+
+class RandomAlgorithm(enum.IntEnum):
+    """Which generator: RNG_DEFAULT is Philox-4x32."""
+
+    RNG_DEFAULT = 0
+    RNG_THREE_FRY = 1
+    RNG_PHILOX = 2
+
+
+def rng_bit_generator(key, shape, dtype=np.uint32, algorithm=RandomAlgorithm.RNG_DEFAULT, *, out_sharding=None):
+    """(next key, unsigned integers of a shape and dtype), by Philox-4x32: those that XLA gives on a CPU.
+
+    key: uint32 of shape (4,), of which the last two words count the blocks used.  Raises TypeError for another key or a
+    dtype that is no unsigned integer, NotImplementedError for Threefry, whose numbers `jax.random.bits` gives.  Under
+    vmap each key gives its own numbers.
+    """
+    key = as_array(key)
+    shape, dtype = canonical_shape(shape), dtypes.canonicalize_dtype(np.dtype(dtype))
+    if key.shape != (4,) or key.dtype != np.uint32:
+        raise TypeError(f"rng_bit_generator: key must be uint32 of shape (4,), got {key.dtype} of shape {key.shape}")
+    if dtype.kind != "u":
+        raise TypeError(f"rng_bit_generator: unsupported dtype {dtype}")
+    if algorithm == RandomAlgorithm.RNG_THREE_FRY:
+        raise NotImplementedError("rng_bit_generator by Threefry is not supported; use jax.random.bits")
+    bits = bits_of(random_wrap_p.bind(key, impl=rbg_impl), 8 * dtype.itemsize, shape)
+    words = dims.prod(shape) * (2 if dtype.itemsize == 8 else 1)
+    blocks = np.uint32(-(-words // _WORDS_OF_A_BLOCK))
+    parts = [reshape(slice_in_dim(key, i, i + 1), ()) for i in (2, 3)]
+    low = add(parts[0], blocks)
+    high = add(parts[1], convert_element_type(lt(low, blocks), np.uint32))
+    counter = [reshape(w, (1,)) for w in (low, high)]
+    return concatenate([slice_in_dim(key, 0, 2), *counter], 0), bits
