@@ -22,7 +22,7 @@ def zeta(x, q=None):
         raise NotImplementedError(
             "Riemann zeta function not implemented; pass q != None to compute the Hurwitz Zeta function."
         )
-    return _zeta(*jnp.broadcast_arrays(*promote_args_inexact("zeta", x, q)))
+    return _zeta(*promote_args_inexact("zeta", x, q))
 
 
 @custom_jvp
