@@ -229,15 +229,15 @@ ONAX_TAKE(take_8, uint8_t) ONAX_TAKE(take_32, uint32_t) ONAX_TAKE(take_64, uint6
    total is folded into it.  32 lanes run side by side, which keeps sums of floats near pairwise ones. */
 
 #define ONAX_LANES 32
-#define ONAX_FOLD(name, T, W, none, value) \
+#define ONAX_FOLD(name, T, W, none, value, wide) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         W *total = to; const T *a = first; T lanes[ONAX_LANES]; int64_t i = 0; \
         (void)second, (void)third; \
         if (n == 0) { *total = (W)(none); return; } \
-        if (n < 0) { const W x = *(const W *)first, y = *total; *total = (W)(value); return; } \
+        if (n < 0) { const W x = *(const W *)first, y = *total; *total = (W)(wide); return; } \
         if (n < ONAX_LANES / 2) { \
             W y = *total; \
-            for (; i < n; i++) { const W x = a[i]; y = (W)(value); } \
+            for (; i < n; i++) { const W x = a[i]; y = (W)(wide); } \
             *total = y; \
             return; } \
         for (int k = 0; k < ONAX_LANES; k++) lanes[k] = (T)(none); \
@@ -246,21 +246,46 @@ ONAX_TAKE(take_8, uint8_t) ONAX_TAKE(take_32, uint32_t) ONAX_TAKE(take_64, uint6
         for (int k = 0; k < n - i; k++) { const T x = a[i + k], y = lanes[k]; lanes[k] = (T)(value); } \
         for (int w = ONAX_LANES / 2; w; w /= 2) \
             for (int k = 0; k < w; k++) { const T x = lanes[k + w], y = lanes[k]; lanes[k] = (T)(value); } \
-        { const W x = lanes[0], y = *total; *total = (W)(value); } }
-#define ONAX_FOLDS(t, T, W, lowest, highest) \
-    ONAX_FOLD(fold_max_##t, T, W, lowest, x > y || x != x ? x : y) \
-    ONAX_FOLD(fold_min_##t, T, W, highest, x < y || x != x ? x : y)
+        { const W x = lanes[0], y = *total; *total = (W)(wide); } }
 #define ONAX_COUNTS(t, T, W) \
-    ONAX_FOLD(fold_sum_##t, T, W, 0, x + y) \
-    ONAX_FOLD(fold_prod_##t, T, W, 1, x * y)
+    ONAX_FOLD(fold_sum_##t, T, W, 0, x + y, x + y) \
+    ONAX_FOLD(fold_prod_##t, T, W, 1, x * y, x * y)
+#define ONAX_FOLDS(t, T, W, lowest, highest) \
+    ONAX_FOLD(fold_max_##t, T, W, lowest, x > y ? x : y, x > y ? x : y) \
+    ONAX_FOLD(fold_min_##t, T, W, highest, x < y ? x : y, x < y ? x : y)
+
+/* Of floats, what is NaN is counted beside: the choice alone is one instruction, and never a branch. */
+#define ONAX_FLOAT_FOLD(name, T, I, none, is) \
+    ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
+        double *total = to; const T *a = first; T lanes[ONAX_LANES]; I odd[ONAX_LANES], any = 0; int64_t i = 0; \
+        (void)second, (void)third; \
+        if (n == 0) { *total = none; return; } \
+        if (n < 0) { const double x = *(const double *)first; if (x is *total || x != x) *total = x; return; } \
+        if (n < ONAX_LANES / 2) { \
+            double y = *total; \
+            for (; i < n; i++) { const double x = a[i]; y = x is y ? x : y; any |= (I)(x != x); } \
+            *total = any ? NAN : y; \
+            return; } \
+        for (int k = 0; k < ONAX_LANES; k++) { lanes[k] = (T)(none); odd[k] = 0; } \
+        for (; i + ONAX_LANES <= n; i += ONAX_LANES) \
+            for (int k = 0; k < ONAX_LANES; k++) { \
+                const T x = a[i + k]; lanes[k] = x is lanes[k] ? x : lanes[k]; odd[k] |= (I)(x != x); } \
+        for (int k = 0; k < n - i; k++) { \
+            const T x = a[i + k]; lanes[k] = x is lanes[k] ? x : lanes[k]; odd[k] |= (I)(x != x); } \
+        for (int w = ONAX_LANES / 2; w; w /= 2) \
+            for (int k = 0; k < w; k++) lanes[k] = lanes[k + w] is lanes[k] ? lanes[k + w] : lanes[k]; \
+        for (int k = 0; k < ONAX_LANES; k++) any |= odd[k]; \
+        if (any) *total = NAN; \
+        else *total = lanes[0] is *total ? lanes[0] : *total; }
 
 ONAX_COUNTS(f32, float, double) ONAX_COUNTS(f64, double, double) ONAX_COUNTS(32, uint32_t, uint64_t)
 ONAX_COUNTS(64, uint64_t, uint64_t)
-ONAX_FOLDS(f32, float, double, -HUGE_VALF, HUGE_VALF) ONAX_FOLDS(f64, double, double, -HUGE_VAL, HUGE_VAL)
+ONAX_FLOAT_FOLD(fold_max_f32, float, int32_t, -HUGE_VAL, >) ONAX_FLOAT_FOLD(fold_min_f32, float, int32_t, HUGE_VAL, <)
+ONAX_FLOAT_FOLD(fold_max_f64, double, int64_t, -HUGE_VAL, >) ONAX_FLOAT_FOLD(fold_min_f64, double, int64_t, HUGE_VAL, <)
 ONAX_FOLDS(i32, int32_t, int64_t, INT32_MIN, INT32_MAX) ONAX_FOLDS(u32, uint32_t, uint64_t, 0, UINT32_MAX)
 ONAX_FOLDS(i64, int64_t, int64_t, INT64_MIN, INT64_MAX) ONAX_FOLDS(u64, uint64_t, uint64_t, 0, UINT64_MAX)
-ONAX_FOLD(fold_or_8, uint8_t, uint64_t, 0, x | y)
-ONAX_FOLD(fold_and_8, uint8_t, uint64_t, 1, x & y)
+ONAX_FOLD(fold_or_8, uint8_t, uint64_t, 0, x | y, x | y)
+ONAX_FOLD(fold_and_8, uint8_t, uint64_t, 1, x & y, x & y)
 
 /* A finished total as an element. */
 static void onax_finish(int type, const void *total, char *to) {
