@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onax._prims.convert import convert_element_type
+from onax._prims.convert import convert
 from onax._prims.elementwise import (
     add,
     bitwise_and,
@@ -56,15 +56,15 @@ def high_product(x, y):
     bits = 8 * dtype.itemsize
     if bits < 64:
         wide = np.dtype(f"{dtype.kind}8")
-        product = mul(*(convert_element_type(v, wide) for v in (x, y)))
+        product = mul(*(convert(v, wide) for v in (x, y)))
         shift = shift_right_arithmetic if dtype.kind == "i" else shift_right_logical
-        return convert_element_type(shift(product, const(product, bits)), dtype)
+        return convert(shift(product, full_like(product, bits)), dtype)
     low = lambda v: bitwise_and(v, const(v, 2**_HALF - 1))
     upper = lambda v: shift_right_logical(v, const(v, _HALF))
-    high = _of_halves(*(convert_element_type(v, _U64) for v in (x, y)), mul, add, low, upper)
+    high = _of_halves(*(convert(v, _U64) for v in (x, y)), mul, add, low, upper)
     if dtype.kind == "u":
         return high
-    high = convert_element_type(high, dtype)
+    high = convert(high, dtype)
     for a, b in ((x, y), (y, x)):  # a negative number was taken for one larger by 2^64
-        high = sub(high, mul(convert_element_type(lt(a, full_like(a, 0)), dtype), b))
+        high = sub(high, mul(convert(lt(a, full_like(a, 0)), dtype), b))
     return high

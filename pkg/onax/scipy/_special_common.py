@@ -24,6 +24,11 @@ def alike(name, *args):
         raise TypeError(f"{name} got incompatible shapes for broadcasting: {shapes}.") from None
 
 
+def gamma_sign(x):
+    """The sign of the gamma function, 1 at its poles."""
+    return jnp.where((x > 0) | (jnp.floor(x) % 2 == 0), 1, -1).astype(x.dtype)
+
+
 def in_single(function):
     """A function of floats which computes halves in float32, and gives results of the arguments' dtype."""
 

@@ -116,7 +116,7 @@ def _dawsn(x):
     back = lax.complex(scale / size, y / size)  # 1 / (scale - i y)
     far = (value * back * back).imag * math.sqrt(np.pi) + back.imag / 2
     out = jnp.where(jnp.abs(x) < 0.5, series, far)
-    return jnp.where(jnp.isinf(x), jnp.copysign(0, x), jnp.where(jnp.isnan(x), x, out))
+    return jnp.where(jnp.isinf(x), 1 / jnp.where(x == 0, 1, x), jnp.where(jnp.isnan(x), x, out))
 
 
 @custom_jvp

@@ -10,8 +10,7 @@ from onax._control.custom_jvp import custom_jvp
 from onax._ground import dtypes
 from onax._ground.lazy import scipy_special
 from onax.numpy._promotion import array_of, check_arraylike, promote_args_inexact
-from onax.scipy._special import gammasgn
-from onax.scipy._special_common import alike, in_single
+from onax.scipy._special_common import alike, gamma_sign, in_single
 
 
 def loggamma(x):
@@ -86,7 +85,7 @@ def _poch(z, m):
     # (z)_m = (-1)^m (1 - z - m)_m
     start = jnp.where(mirrored, 1 - z - m, z)
     end = jnp.where(mirrored, 1 - z, z + m)
-    value = gammasgn(end) * gammasgn(start) * jnp.exp(lax.lgamma(end) - lax.lgamma(start))
+    value = gamma_sign(end) * gamma_sign(start) * jnp.exp(lax.lgamma(end) - lax.lgamma(start))
     odd = jnp.where(mirrored, m % 2, 0)
     value = jnp.where(pole & ~mirrored, 0, jnp.where(odd == 0, value, -value))
     value = jnp.where(~pole & (z + m <= 0) & (z + m == jnp.floor(z + m)), np.inf, value)

@@ -13,8 +13,7 @@ from onax._control.custom_jvp import custom_jvp
 from onax._core.trace import to_concrete_value
 from onax._ground.errors import ConcretizationTypeError
 from onax.numpy._promotion import array_of, check_arraylike
-from onax.scipy._special import gammasgn
-from onax.scipy._special_common import alike, floats, in_single
+from onax.scipy._special_common import alike, floats, gamma_sign, in_single
 
 _MOST_TERMS = 20000
 
@@ -157,10 +156,10 @@ def _gammas(over, under):
     """A quotient of gamma functions; 0 at poles of those below."""
     logarithm, sign = 0, 1
     for g in over:
-        logarithm, sign = logarithm + lax.lgamma(g), sign * gammasgn(g)
+        logarithm, sign = logarithm + lax.lgamma(g), sign * gamma_sign(g)
     for g in under:
         pole = (g <= 0) & (g == jnp.floor(g))
-        logarithm, sign = logarithm - lax.lgamma(g), jnp.where(pole, 0, sign * jnp.where(pole, 1, gammasgn(g)))
+        logarithm, sign = logarithm - lax.lgamma(g), jnp.where(pole, 0, sign * jnp.where(pole, 1, gamma_sign(g)))
     return jnp.where(sign == 0, 0, sign * jnp.exp(jnp.where(sign == 0, 0, logarithm)))
 
 
