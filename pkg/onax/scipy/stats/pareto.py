@@ -32,7 +32,8 @@ def logcdf(x, b, loc=0, scale=1):
     x, b, loc, scale = promoted("pareto.logcdf", x, b, loc, scale)
     z = (x - loc) / scale
     below = z < 1
-    return beyond(below, jnp.log(-jnp.expm1(-b * jnp.log(jnp.where(below, 2, z)))))
+    share = 0 - jnp.expm1(-b * jnp.log(jnp.where(below, 2, z)))  # 0 at the edge, not -0, whose slope is -inf
+    return beyond(below, jnp.log(share))
 
 
 def sf(x, b, loc=0, scale=1):
