@@ -28,7 +28,7 @@ class _State(NamedTuple):
     low: _Point
     high: _Point
     trial: object
-    count: object
+    evaluations: object
 
 
 def line_search(value_and_grad, x, direction, value, gradient, first, maxiter):
@@ -45,14 +45,14 @@ def line_search(value_and_grad, x, direction, value, gradient, first, maxiter):
         return _advance(state, at(state.trial), start, slack)
 
     def goes_on(state):
-        return (state.phase < _FOUND) & (state.count < maxiter)
+        return (state.phase < _FOUND) & (state.evaluations < maxiter)
 
     state = _State(jnp.asarray(_BRACKETING), start, start, jnp.asarray(first, x.dtype), jnp.asarray(0))
     state = lax.while_loop(goes_on, advance, state)
     # Out of evaluations, a point that decreases the function is good enough.
     low = state.low
     found = (state.phase == _FOUND) | ((low.step > 0) & (low.value < value))
-    return low.step, low.value, low.gradient, found, state.count
+    return low.step, low.value, low.gradient, found, state.evaluations
 
 
 def _advance(state, new, start, slack):
@@ -73,7 +73,7 @@ def _advance(state, new, start, slack):
     phase = jnp.where(found, _FOUND, jnp.where(bracketed, _ZOOMING, _BRACKETING))
     trial = jnp.where(bracketed, _between(next_low, next_high), 2 * new.step)
     stuck = bracketed & ((trial == next_low.step) | (trial == next_high.step)) & ~found
-    return _State(jnp.where(stuck, _FAILED, phase), next_low, next_high, trial, state.count + 1)
+    return _State(jnp.where(stuck, _FAILED, phase), next_low, next_high, trial, state.evaluations + 1)
 
 
 def _choose(condition, one, other):
