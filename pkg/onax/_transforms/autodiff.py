@@ -465,7 +465,7 @@ def _numbers(x, like):
     """Derivatives of or by integers as integers that are zero."""
     if typeof(x).dtype != dtypes.float0:
         return x
-    return zeros_like_aval(ShapedArray(typeof(x).shape, typeof(like).dtype))
+    return zeros_like_aval(ShapedArray(typeof(x).shape, typeof(like).dtype, typeof(like).weak_type))
 
 
 def _check_jacfwd_input(x, holomorphic):

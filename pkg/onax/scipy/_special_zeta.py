@@ -9,6 +9,7 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._transforms.autodiff import jvp
 from onax.numpy._promotion import promote_args_inexact
+from onax.scipy._special_common import alike
 
 _DIRECT = 10  # terms summed one by one
 # B_2j / (2j)! for j = 1, 2, ...
@@ -22,7 +23,7 @@ def zeta(x, q=None):
         raise NotImplementedError(
             "Riemann zeta function not implemented; pass q != None to compute the Hurwitz Zeta function."
         )
-    return _zeta(*promote_args_inexact("zeta", x, q))
+    return _zeta(*alike("zeta", *promote_args_inexact("zeta", x, q)))
 
 
 @custom_jvp
