@@ -19,6 +19,7 @@ from onax import lax
 from onax._core.rules import add_any_p
 from onax._ground.config import enable_x64
 from onax._native.dispatch import DATA_MOVEMENT
+from onax._prims.dot_ragged import ragged_dot_general_p
 from onax._prims.slicing import dim_as_value_p
 from tolerance import finfo, is_float
 
@@ -288,6 +289,19 @@ def resampled(rng, base):
     return Sample(base.primitive, operands, base.params, exact=base.exact, sums=sums)
 
 
+def ragged(p):
+    """A law's sample with its factors replaced by finite ones (of others, 0 times them is NaN); group sizes stay."""
+
+    def drawer(rng):
+        base = rng.choice(real_samples(p))
+        lhs, rhs, sizes = base.operands
+        factors = [array(rng, x.shape, x.dtype, ordinary) for x in (lhs, rhs)]
+        sums = base.sums and (2 * base.sums[0], lambda x, y, n: base.sums[1](finite_size(x), finite_size(y), n))
+        return Sample(p, (*factors, sizes), base.params, exact=base.exact, sums=sums)
+
+    return drawer
+
+
 def factored(p):
     """Of linear algebra (`fuzzing_linalg.py`)."""
 
@@ -331,6 +345,7 @@ DRAWERS = {
     lax.scatter_mul_p: indexed(lax.scatter_mul_p, 1, 1),
     lax.scatter_min_p: indexed(lax.scatter_min_p, 1, 1),
     lax.scatter_max_p: indexed(lax.scatter_max_p, 1, 1),
+    ragged_dot_general_p: ragged(ragged_dot_general_p),
     **{p: factored(p) for p in fuzzing_linalg.DRAWN},
 }
 

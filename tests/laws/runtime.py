@@ -53,7 +53,15 @@ def run_on_host(primitive, samples):
     finally:
         native.is_preferred = chosen
     # What is known already becomes a constant; halves go through Reshapes.
-    assert {n.op_type for n in graph.nodes} <= {"Host", "Identity", "Gather", "Concat", "Unsqueeze", "Expand", "Reshape"}
+    assert {n.op_type for n in graph.nodes} <= {
+        "Host",
+        "Identity",
+        "Gather",
+        "Concat",
+        "Unsqueeze",
+        "Expand",
+        "Reshape",
+    }
     return _run(primitive, samples, graph, avals)
 
 

@@ -213,7 +213,10 @@ def _rows(plan, lhs, start, end):
 
 
 def dense(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
-    """The same by one dot_general: copies of lhs, one a group, in which what is not of the group is 0."""
+    """The same by one dot_general: copies of lhs, one a group, in which what is not of the group is 0.
+
+    So, as in JAX, what is not finite in one group can make NaN in another.
+    """
     plan = _Plan(ragged_dot_dimension_numbers, lhs.ndim, rhs.ndim)
     dot = lambda x, y, *axes: plain.dot_general_p.bind(x, y, dimension_numbers=axes, **_dot_params(params))
     if plan.kind == "batch":

@@ -61,20 +61,19 @@ def _kernel(x, *, k, is_max_k, reduction_dimension, **params):
         raise ValueError("refused by abstract_eval")
     if is_max_k:
         return sorting._top_k_kernel(x, k=count, axis=axis)
-    turned = np.where(np.isnan(x), -np.array(np.nan, x.dtype), -x)
-    values, places = sorting._top_k_kernel(turned, k=count, axis=axis)
-    return [-values, places]
+    turned = np.where(np.isnan(x), -np.array(np.inf, x.dtype), -x)
+    places = sorting._top_k_kernel(turned, k=count, axis=axis)[1]
+    return [np.take_along_axis(x, places, axis), places]
 
 
 def exactly(x, *, k, is_max_k, reduction_dimension, **params):
-    """The same by top_k."""
+    """The same by top_k.  Of the smallest, NaN comes last, as infinity does, in their order."""
     axis = reduction_dimension % x.ndim
     count = _count(x, k, axis, **params)
     if is_max_k:
         return sorting.top_k(x, count, axis=axis)
-    last = full_like(x, np.copysign(np.nan, -1))
-    values, places = sorting.top_k(select_n(ne(x, x), neg(x), last), count, axis=axis)
-    return [neg(values), places]
+    places = sorting.top_k(select_n(ne(x, x), neg(x), full_like(x, -np.inf)), count, axis=axis)[1]
+    return [sorting._along(reshape(places, (*shape_of(places), 1)), axis, x), places]
 
 
 def _jvp(primals, tangents, *, reduction_dimension, **params):
