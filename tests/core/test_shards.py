@@ -2,6 +2,8 @@
 
 import numpy as np
 
+import onax as jax
+import onax.numpy as jnp
 from onax._core.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 from onax._core.shards import Shard, first_device
 from onax._native.array import make_array, make_sharded
@@ -31,3 +33,19 @@ def test_an_array_over_a_mesh():
 def test_avals_lie_nowhere_in_particular():
     sharding = ShapedArray((2, 3), np.float32).sharding
     assert sharding.spec == PartitionSpec(None, None) and sharding.mesh.axis_names == ()
+
+
+def test_a_mesh_of_one_device_is_kept():
+    """As in JAX: what was placed by a NamedSharding has one, and so have results."""
+    device = first_device()
+    mesh = Mesh([device], ("i",))
+    split, whole = NamedSharding(mesh, PartitionSpec("i")), NamedSharding(mesh, PartitionSpec())
+    x = jax.device_put(np.ones(4), split)
+    assert x.sharding == split and x.committed and x.devices() == {device}
+    assert (x + 1).sharding == jnp.sin(x).sharding == jax.jit(jnp.tanh)(x).sharding == split
+    assert x.sum().sharding == x[0].sharding == whole
+    assert jax.jit(jnp.sin, out_shardings=whole)(np.ones(4)).sharding == whole
+    assert jax.grad(lambda v: jnp.sum(v * v))(x).sharding == split
+    alone = SingleDeviceSharding(device)
+    assert jax.device_put(x, device).sharding == jax.device_put(x, alone).sharding == alone
+    assert (x + jax.device_put(np.ones(4), device)).sharding == split

@@ -178,7 +178,7 @@ def _through(cuts, avals, shape, params):
 
 
 def _as_named(place):
-    return place if isinstance(place, NamedSharding) and len(place.device_set) > 1 else None
+    return place if isinstance(place, NamedSharding) else None
 
 
 def _replicated(place):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onax._core.sharding import PartitionSpec, Sharding, in_context_of_mesh
+from onax._core.sharding import PartitionSpec, Sharding, SingleDeviceSharding, in_context_of_mesh
 from onax._core.shards import spread_over
 from onax._core.trace import Tracer, as_array, valid_jaxtype
 from onax._core.trees import tree_broadcast
@@ -50,7 +50,7 @@ def spread(device, tree, name="device_put device"):
 
 
 def _put(leaf, place):
-    if isinstance(place, Sharding) and len(place.device_set) > 1:
+    if isinstance(place, Sharding) and not isinstance(place, SingleDeviceSharding):
         return _shard(leaf, place)
     if isinstance(place, Sharding):
         (place,) = place.device_set
