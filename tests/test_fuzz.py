@@ -126,6 +126,8 @@ EXEMPT = (
      "SciPy is itself more than four units off: export/lower/test_special.py holds the forms to true values"),
     (("igamma", "igammac", "igamma_grad_a", "random_gamma_grad"), "runtime", _above_100000,
      "the kernels' series are cut off: at (7.4e11, 5 deviations below), SciPy's P is 78 times too small"),
+    (("approx_top_k",), "oracle", _anything,
+     "JAX sorts without an order among equal numbers, and NaN anywhere; test_oracle.py compares distinct ones"),
     (("polygamma",), "runtime", lambda n, x, **_: (x < 0) | np.zeros(n.shape, bool),
      "SciPy is right to the size of the poles around only: at (10, -127.5) it says -1.3e-7 for -3.1e-16"),
     (("lu_pivots_to_permutation",), "oracle", fuzzing_linalg.outside,
