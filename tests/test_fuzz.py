@@ -32,7 +32,8 @@ from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, finfo, is
 PRIMITIVES = fuzzing.primitives()
 LIVE_DRAWS = 40
 # igamma_grad_a(1, 1) is -0.43172971063489870: here ...710 (27 ulp off), in JAX ...156 (52 ulp off).
-DRAWN_ULPS_OF_JAX = {**ULPS_OF_JAX, "igamma_grad_a": 160}
+# JAX is 8 off in erfc(0.9) of float64, whose true value is ours.
+DRAWN_ULPS_OF_JAX = {**ULPS_OF_JAX, "erfc": 16, "igamma_grad_a": 160}
 
 
 def _beyond(limit):
