@@ -415,7 +415,7 @@ def _cholesky_update(r, w):
         top = _take(r, k, -2)
         head, side = _take(top, k, -1), _take(w, k, -1)
         length = ew.sqrt(ew.add(ew.mul(head, head), ew.mul(side, side)))
-        none = ew.eq(length, _zeros(length))
+        none = ew.eq(side, _zeros(side))
         safe = _where(none, full_like(length, 1), length)
         c, s = _where(none, full_like(length, 1), ew.div(head, safe)), ew.div(side, safe)
         c, s = _spread(c, top), _spread(s, top)

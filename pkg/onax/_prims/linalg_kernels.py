@@ -467,9 +467,9 @@ def cholesky_update(r, w):
     r, w = np.array(r), np.array(w)
     for k in range(n):
         top, side = r[..., k, k].copy(), w[..., k].copy()
-        length = np.hypot(top, side)
-        safe = np.where(length == 0, 1, length)
-        c, s = np.where(length == 0, 1, top / safe)[..., None], (side / safe)[..., None]
+        idle = side == 0  # no rotation: a row stays, whatever the sign of its diagonal
+        length = np.where(idle, 1, np.hypot(top, side))
+        c, s = np.where(idle, 1, top / length)[..., None], (side / length)[..., None]
         row = r[..., k, :].copy()
         r[..., k, :] = c * row + s * w
         w = c * w - s * row
