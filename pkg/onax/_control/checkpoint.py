@@ -21,7 +21,7 @@ from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.convert import reduce_precision_p
 from onax._transforms.abstract import CheckedFlatFunction, with_static
 from onax._transforms.batching import batch_jaxpr
-from onax._transforms.by_policy import call_rule, chosen, policy_rules, rebuilt, split_by_policy
+from onax._transforms.by_policy import call_dce, call_rule, chosen, policy_rules, rebuilt, split_by_policy
 from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_signature, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import NO_KNOWN_RESULT, TangentTrace, linearize_flat
@@ -229,21 +229,6 @@ def _transpose_parted(jaxpr, linear, nonzero_cts):
     return trace_to_jaxpr(fun, [*plain_avals, *ct_avals], jaxpr.debug_info), nonzeros_out
 
 
-def _dce(used_outputs, eqn):
-    """The equation with the wanted results of its program, and the operands that they need."""
-    inner, used_inputs = needed(eqn.params["jaxpr"], used_outputs)
-    if not any(used_outputs) and not inner.effects:
-        return [False] * len(eqn.invars), None
-    if inner is eqn.params["jaxpr"]:
-        return used_inputs, eqn
-    return used_inputs, eqn.replace(
-        invars=chosen(eqn.invars, used_inputs),
-        outvars=chosen(eqn.outvars, used_outputs),
-        params={**eqn.params, "jaxpr": inner},
-        effects=inner.effects,
-    )
-
-
 def _batch(axis_data, operands, dims, *, jaxpr, **params):
     derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
     return remat_p.bind(*operands, jaxpr=derived, **params), dims_out
@@ -267,7 +252,7 @@ remat_p = Primitive(
     partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
-    dce=_dce,
+    dce=call_dce("jaxpr"),
     pretty=_pretty,
     weak=NEVER,
 )

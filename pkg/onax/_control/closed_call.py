@@ -7,9 +7,8 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.zeros import Zero
 from onax._native.dispatch import NEVER, Primitive
 from onax._transforms.batching import batch_flat
-from onax._transforms.by_policy import call_rule, chosen, policy_rules
+from onax._transforms.by_policy import call_dce, call_rule, policy_rules
 from onax._transforms.jvp import jvp_jaxpr
-from onax._transforms.simplify import needed
 
 
 def _impl(*args, call_jaxpr):
@@ -37,20 +36,6 @@ def _batch(axis_data, operands, dims, *, call_jaxpr):
     return batch_flat(lambda *xs: eval_jaxpr(call_jaxpr, call_jaxpr.consts, *xs), axis_data, operands, dims)
 
 
-def _dce(used_outputs, eqn):
-    inner, used_inputs = needed(eqn.params["call_jaxpr"], used_outputs)
-    if not any(used_outputs) and not inner.effects:
-        return [False] * len(eqn.invars), None
-    if inner is eqn.params["call_jaxpr"]:
-        return used_inputs, eqn
-    return used_inputs, eqn.replace(
-        invars=chosen(eqn.invars, used_inputs),
-        outvars=chosen(eqn.outvars, used_outputs),
-        params={"call_jaxpr": inner},
-        effects=inner.effects,
-    )
-
-
 closed_call_p = Primitive(
     "closed_call",
     multiple_results=True,
@@ -58,7 +43,7 @@ closed_call_p = Primitive(
     abstract_eval=_abstract_eval,
     jvp=_jvp,
     batch=_batch,
-    dce=_dce,
+    dce=call_dce("call_jaxpr"),
     weak=NEVER,
 )
 policy_rules[closed_call_p] = call_rule(lambda params, program, _: {"call_jaxpr": program}, "call_jaxpr")

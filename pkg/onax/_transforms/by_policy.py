@@ -14,6 +14,7 @@ programs has a rule in `policy_rules`:
 """
 
 from onax._core import jaxpr as core
+from onax._transforms.simplify import needed
 
 policy_rules = {}  # primitive -> rule; each stands beside its primitive
 
@@ -113,3 +114,25 @@ def call_rule(with_program, name="jaxpr"):
         return first, again, unknown_out, at_hand_out, stored
 
     return rule
+
+
+def call_dce(name):
+    """The `dce` rule of a call of the program that is its parameter `name`.
+
+    The equation with the wanted results of the program, and which operands they need.
+    """
+
+    def dce(used_outputs, eqn):
+        inner, used_inputs = needed(eqn.params[name], used_outputs)
+        if not any(used_outputs) and not inner.effects:
+            return [False] * len(eqn.invars), None
+        if inner is eqn.params[name]:
+            return used_inputs, eqn
+        return used_inputs, eqn.replace(
+            invars=chosen(eqn.invars, used_inputs),
+            outvars=chosen(eqn.outvars, used_outputs),
+            params={**eqn.params, name: inner},
+            effects=inner.effects,
+        )
+
+    return dce
