@@ -1,0 +1,106 @@
+"""Slots: the one mechanism that attaches rules to primitives from outside their definition.
+
+A primitive carries the rules that every transformation needs as fields (`kernel`, `jvp`, `batch`, ...).  A consumer
+further up (lowering, sharding propagation, checkify, drawing, ...) declares one `Slot` and attaches its rules to
+primitives through it, in the package that the slot names.  Nothing else in onax is keyed by primitives; all slots are
+enumerable, which `python -m onax.primitives` and `docs/coverage.md` do.
+
+    sharding = Slot("sharding", "rule(specs, in_avals, out_aval, params) -> spec", "the elementwise rule is used",
+                    "onax._compile")
+
+    @sharding.rule(transpose_p)
+    def _transpose(specs, in_avals, out_aval, params): ...
+
+    sharding.get(transpose_p)      # the rule, or None
+"""
+
+import sys
+
+_declared = {}  # name of a slot -> Slot, in the order of declaration
+
+
+class Slot:
+    """One kind of rule.
+
+    Args:
+      name: how the slot is called in listings; unique.
+      signature: how a rule is called, as text.
+      missing: what happens for a primitive without a rule, as a sentence.
+      package: the dotted name of the package in which the rules are written.
+    """
+
+    __slots__ = ("_places", "_rules", "missing", "name", "package", "signature")
+
+    def __init__(self, name, signature, missing, package):
+        if name in _declared:
+            raise ValueError(f"there is a slot named {name!r} already")
+        self.name = name
+        self.signature = signature
+        self.missing = missing
+        self.package = package
+        self._rules = {}
+        self._places = {}
+        _declared[name] = self
+
+    def rule(self, *primitives):
+        """Decorator: makes a function the rule of these primitives."""
+        place = _place(sys._getframe(1))
+
+        def attach(rule):
+            for primitive in primitives:
+                self._attach(primitive, rule, place)
+            return rule
+
+        return attach
+
+    def set(self, primitive, rule, *, depth=1, replace=False):
+        """Attaches any object as the rule of a primitive.
+
+        `depth` counts the stack frames to the line that should be shown as the rule's place; `replace` allows a
+        primitive that has a rule already.  Returns the rule.
+        """
+        self._attach(primitive, rule, _place(sys._getframe(depth)), replace)
+        return rule
+
+    def _attach(self, primitive, rule, place, replace=False):
+        if primitive in self._rules and not replace:
+            raise ValueError(f"{primitive.name} has a rule for {self.name} already")
+        self._rules[primitive] = rule
+        self._places[primitive] = place
+
+    def get(self, primitive, default=None):
+        """The rule of a primitive, or the default."""
+        return self._rules.get(primitive, default)
+
+    def __getitem__(self, primitive):
+        return self._rules[primitive]
+
+    def __contains__(self, primitive):
+        return primitive in self._rules
+
+    def __len__(self):
+        return len(self._rules)
+
+    def __iter__(self):
+        return iter(self._rules)
+
+    def remove(self, primitive):
+        """Takes the rule of a primitive away, if it has one."""
+        self._rules.pop(primitive, None)
+        self._places.pop(primitive, None)
+
+    def place(self, primitive):
+        """(file, line) where the rule was attached; KeyError without a rule."""
+        return self._places[primitive]
+
+    def __repr__(self):
+        return f"<Slot {self.name}: {len(self._rules)} rules>"
+
+
+def _place(frame):
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def declared_slots():
+    """Every slot that the modules imported so far have declared."""
+    return tuple(_declared.values())
