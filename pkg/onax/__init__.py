@@ -75,7 +75,7 @@ from onax._transforms.vmap import vmap
 P = PartitionSpec
 
 # Their own words name them.
-_publish(globals(), __name__, {}, globals().keys())
+_publish(globals(), __name__, globals().keys())
 
 __version__ = "0.1.0"
 
@@ -141,7 +141,7 @@ def __getattr__(name):
         return importlib.import_module(f"onax.{name}")
     if name in _LATER_FUNCTIONS:
         found = {name: getattr(importlib.import_module(_LATER_FUNCTIONS[name]), name)}
-        _publish(found, __name__, {}, (name,))
+        _publish(found, __name__, (name,))
         return globals().setdefault(name, found[name])
     raise AttributeError(f"module 'onax' has no attribute {name!r}")
 

@@ -15,4 +15,4 @@ __all__ = [
     "remat",
 ]
 
-_publish(globals(), __name__, {}, globals().keys())
+_publish(globals(), __name__, globals().keys())

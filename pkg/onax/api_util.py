@@ -145,7 +145,7 @@ def safe_map(f, *sequences):
     return [f(*items) for items in zip(*sequences)]
 
 
-_publish(globals(), __name__, {})
+_publish(globals(), __name__)
 
 __all__ = [
     "argnums_partial",

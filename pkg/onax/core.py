@@ -26,4 +26,4 @@ __all__ = [
     "min_dim",
 ]
 
-_publish(globals(), __name__, {})
+_publish(globals(), __name__)

@@ -5,4 +5,4 @@ from onax._core.public import publish as _publish
 
 __all__ = ["custom_vmap", "sequential_vmap"]
 
-_publish(globals(), __name__, {}, globals().keys())
+_publish(globals(), __name__, globals().keys())

@@ -20,4 +20,4 @@ __all__ = [
     "zero_from_primal",
 ]
 
-_publish(globals(), __name__, {}, __all__)
+_publish(globals(), __name__, __all__)

@@ -20,4 +20,4 @@ __all__ = [
     "visualize_sharding",
 ]
 
-_publish(globals(), __name__, {})
+_publish(globals(), __name__)

@@ -32,6 +32,6 @@ def is_supported_dtype(dtype):
     return np.dtype(dtype).name in _SUPPORTED
 
 
-_publish(globals(), __name__, {})
+_publish(globals(), __name__)
 
 __all__ = ["from_dlpack", "is_supported_dtype"]

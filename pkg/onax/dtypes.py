@@ -76,4 +76,4 @@ def scalar_type_of(x):
     return _own.scalar_type_of(x)
 
 
-_publish(globals(), __name__, {}, frozenset(globals()) - frozenset(__all__))
+_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))

@@ -43,4 +43,4 @@ def _unravel(tree, kinds, dtype, flat):
 __all__ = ["ravel_pytree"]
 
 
-_publish(globals(), __name__, {}, frozenset(globals()) - {"ravel_pytree"})
+_publish(globals(), __name__, frozenset(globals()) - {"ravel_pytree"})

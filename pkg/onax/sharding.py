@@ -34,4 +34,4 @@ __all__ = [
     "use_abstract_mesh",
 ]
 
-_publish(globals(), __name__, {})
+_publish(globals(), __name__)

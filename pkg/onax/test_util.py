@@ -5,4 +5,4 @@ from onax._transforms.checks import check_grads, check_jvp, check_vjp
 
 __all__ = ["check_grads", "check_jvp", "check_vjp"]
 
-_publish(globals(), __name__, {}, globals().keys())
+_publish(globals(), __name__, globals().keys())

@@ -16,7 +16,7 @@ from onax._native.tree import tree_leaves as leaves
 from onax._native.tree import tree_structure as structure
 from onax._native.tree import tree_unflatten as unflatten
 
-_publish(globals(), __name__, {}, ("map",))
+_publish(globals(), __name__, ("map",))
 
 __all__ = [
     "all",

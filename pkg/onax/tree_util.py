@@ -51,7 +51,7 @@ def is_tree_node(type_):
     return isinstance(type_, type) and _is_tree_node(type_)
 
 
-_publish(globals(), __name__, {}, ("tree_map",))
+_publish(globals(), __name__, ("tree_map",))
 
 __all__ = [
     "DictKey",

@@ -67,6 +67,13 @@ def test_derivatives_at_awkward_points():
     assert np.isfinite(float(jax.grad(lambda x: jnp.where(x > 0, jnp.sqrt(x), 0.0))(1.0)))
 
 
+def test_standardize_takes_a_traced_epsilon():
+    """As in JAX, where it is no static argument."""
+    x = np.arange(5.0, dtype=np.float32)
+    expected = (x - x.mean()) / np.sqrt(x.var() + 0.5)
+    np.testing.assert_allclose(jax.jit(lambda x, e: nn.standardize(x, epsilon=e))(x, 0.5), expected, rtol=1e-5)
+
+
 def test_wrong_arguments():
     with pytest.raises(ValueError, match="Unknown algorithm"):
         nn.standardize(POINTS, algorithm="x")

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import onax
+from onax import lax, nn
 from onax import numpy as jnp
+from onax._native.boundary import PublicFunction
+from onax.scipy import linalg, ndimage, special, stats
 
 X = jnp.ones(2)
 REQUESTS = {
@@ -73,3 +76,27 @@ def test_shape_errors_name_function_and_shapes(call, words):
     text = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
     for word in words:
         assert any(w in text for w in word.split("|")), text
+
+
+ROOMS = (jnp, jnp.linalg, nn, lax, special, stats, linalg, ndimage)
+STATIC = [
+    (r, n)
+    for r in ROOMS
+    for n, f in sorted(vars(r).items())
+    if type(f) is PublicFunction and hasattr(f, "static_argnames")
+]
+
+
+@pytest.mark.parametrize(("room", "name"), STATIC, ids=[f"{r.__name__}.{n}" for r, n in STATIC])
+def test_static_arguments_have_hashes(room, name):
+    """Each parameter that a decorator declares static is asked for its hash, before anything else happens."""
+    function = getattr(room, name)
+    for parameter in function.static_argnames:
+        with pytest.raises(ValueError, match="Non-hashable static arguments are not supported"):
+            function(**{parameter: [1]})
+
+
+def test_static_arguments_of_plain_and_staged_functions_are_declared():
+    names = {f"{r.__name__}.{n}" for r, n in STATIC}
+    assert {"onax.numpy.sum", "onax.numpy.polyfit", "onax.numpy.linalg.svd", "onax.nn.glu"} <= names
+    assert "onax.numpy.add" not in names

@@ -313,6 +313,7 @@ def staged(name=None, static_argnames=()):
                 return fun(*args, **kwargs)
             return staging.call(args, kwargs)
 
+        call.static_argnames = staging.static
         return call
 
     return decorate

@@ -2,8 +2,9 @@
 
 Where its words do not (they are often JAX's, which tests of libraries look for), a note below them does.
 
-JAX compiles many of these functions, with options such as `axis` as static arguments, whose hashes it needs before it
-looks at anything else.  Those functions ask for the hashes here too.
+JAX compiles many of these functions with options such as `axis` as static arguments, and needs their hashes before it
+looks at anything else.  Published functions check the hashes too: of the parameters that `staged` or `static_argnames`
+recorded on the function.
 """
 
 import re
@@ -20,23 +21,33 @@ from onax._native.tree import tree_flatten
 _PLAIN = (TypeError, ValueError, IndexError, OverflowError)
 
 
-def publish(namespace, module, static, unnamed=()):
+def static_argnames(*names):
+    """Decorator: records which parameters JAX compiles as static arguments, for functions that are not `staged`."""
+
+    def decorate(function):
+        function.static_argnames = names
+        return function
+
+    return decorate
+
+
+def publish(namespace, module, unnamed=()):
     """Replaces the functions of a room's namespace by such as name themselves in errors, and leave no frames of onax.
 
-    `static`: function -> names of the parameters that are static in JAX, as a string.  `unnamed` are functions whose
-    own checks name them.
+    `unnamed` are functions whose own checks name them.
     """
     for name, function in list(namespace.items()):
         own = type(function) in _FUNCTIONS and function.__module__.startswith("onax.")
         if own and not name.startswith("_"):
             label = None if name in unnamed else f"{module}.{name}"
-            namespace[name] = _public(function, name, module, label, tuple(static.get(name, "").split()))
+            namespace[name] = _public(function, name, module, label)
 
 
 _FUNCTIONS = frozenset({type(publish), type(tree_flatten)})  # of Python, and compiled ones
 
 
-def _public(function, name, module, label, static):
+def _public(function, name, module, label):
+    static = getattr(function, "static_argnames", ())
     call = update_wrapper(
         PublicFunction(function, label, _positions(function, static) if static else (), static), function
     )

@@ -11,7 +11,7 @@ _LATER_FUNCTIONS = {"io_callback": "onax._control.callbacks"}
 def __getattr__(name):
     if name in _LATER_FUNCTIONS:
         found = {name: getattr(importlib.import_module(_LATER_FUNCTIONS[name]), name)}
-        _publish(found, __name__, {})
+        _publish(found, __name__)
         return globals().setdefault(name, found[name])
     if name in _LATER:
         return importlib.import_module(f"onax.experimental.{name}")

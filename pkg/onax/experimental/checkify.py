@@ -688,4 +688,4 @@ def checkify(f, errors=user_checks):
     return checked_fun
 
 
-_publish(globals(), __name__, {}, globals().keys())
+_publish(globals(), __name__, globals().keys())

@@ -54,6 +54,6 @@ def create_hybrid_device_mesh(
     return create_device_mesh(mesh_shape, found)
 
 
-_publish(globals(), __name__, {})
+_publish(globals(), __name__)
 
 __all__ = ["create_device_mesh", "create_hybrid_device_mesh"]

@@ -106,4 +106,4 @@ def _run(function, *args):
         return np.asarray(function(*args))
 
 
-_publish(globals(), __name__, {}, frozenset(globals()) - frozenset(__all__))
+_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))

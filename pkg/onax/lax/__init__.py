@@ -367,11 +367,7 @@ _NAMED = (
     "pswapaxes reciprocal reduce reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_window "
     "reduce_xor rev slice_in_dim sort sort_key_val split stack tile top_k unstack"
 ).split()
-_STATIC = {
-    "dynamic_index_in_dim": "axis keepdims allow_negative_indices",
-    "dynamic_update_index_in_dim": "axis allow_negative_indices",
-}
-_publish(globals(), __name__, _STATIC, globals().keys() - _NAMED)
+_publish(globals(), __name__, globals().keys() - _NAMED)
 
 _LATER = frozenset({"linalg"})  # imported when first asked for
 

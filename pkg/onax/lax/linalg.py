@@ -41,4 +41,4 @@ from onax._prims.linalg_spectral import (
     tridiagonal_solve_p,
 )
 
-_publish(globals(), __name__, {})
+_publish(globals(), __name__)

@@ -36,8 +36,7 @@ from onax.nn._activations import (
 from onax.nn._attention import dot_product_attention
 from onax.nn._normalization import log_softmax, logsumexp, softmax
 
-_STATIC = {"glu": "axis", "log_softmax": "axis", "logmeanexp": "axis keepdims", "standardize": "algorithm axis"}
-_publish(globals(), __name__, _STATIC)
+_publish(globals(), __name__)
 
 _LATER = frozenset({"initializers"})  # imported when first asked for
 

@@ -206,7 +206,7 @@ hard_swish = hard_silu
 # --- normalising --------------------------------------------------------------------------------------------------
 
 
-@staged("standardize", static_argnames=("axis", "epsilon", "algorithm"))
+@staged("standardize", static_argnames=("axis", "algorithm"))
 def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, *, algorithm="fast"):
     """x minus its mean, divided by its standard deviation, along the axis.
 

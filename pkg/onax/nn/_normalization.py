@@ -5,6 +5,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
+from onax._core.public import static_argnames
 from onax._ground import dtypes
 from onax._native.array import Array
 from onax.numpy._promotion import array_of, promote_args, promote_args_inexact
@@ -13,6 +14,7 @@ from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
 
 
+@static_argnames("keepdims")
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=None):
     """log(sum(b * exp(a))) over the axes, without overflow; with return_sign also the sign of the sum.
 

@@ -231,4 +231,4 @@ def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
     return init
 
 
-_publish(globals(), __name__, {}, globals().keys())
+_publish(globals(), __name__, globals().keys())

@@ -20,7 +20,7 @@ from numpy.exceptions import ComplexWarning
 
 from onax._core.public import publish as _publish
 from onax._native.array import Array as ndarray
-from onax.numpy import _array_methods, _static, _ufuncs
+from onax.numpy import _array_methods, _ufuncs
 from onax.numpy._arithmetic import (
     angle,
     arccosh,
@@ -473,7 +473,9 @@ from onax.numpy._windows import (
 
 newaxis = None
 
-_publish(globals(), __name__, _static.STATIC, {*_static.SHORT, *vars(_ufuncs)})
+# Calls of a microsecond or two: their own checks name them.
+_SHORT = "sum reshape asarray array matmul dot where transpose astype".split()
+_publish(globals(), __name__, {*_SHORT, *vars(_ufuncs)})
 
 _LATER = frozenset({"fft", "linalg"})  # imported when first asked for
 

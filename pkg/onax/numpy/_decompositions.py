@@ -6,6 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.public import static_argnames
 from onax._native.array import Array
 from onax._prims.linalg import geqrf
 from onax.lax import linalg as factors
@@ -60,6 +61,7 @@ def _cholesky(a, upper, symmetrize_input):
     return adjoint(lower) if upper else lower
 
 
+@static_argnames("upper", "symmetrize_input")
 def cholesky(a, *, upper=False, symmetrize_input=True):
     """The triangular factor of Hermitian positive definite matrices a[..., n, n]: a = L L^H, or U^H U with `upper`.
 
@@ -110,6 +112,7 @@ def _take_last(x, order):
     return lax.gather(x, lax.expand_dims(order, (x.ndim,)), numbers, (1,) * x.ndim, mode=mode)
 
 
+@static_argnames("full_matrices", "compute_uv", "hermitian", "subset_by_index")
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False, subset_by_index=None):
     """Singular values of a[..., m, n], descending, with vectors: a = U diag(S) Vh; S alone without compute_uv.
 
@@ -147,6 +150,7 @@ def _is_lower(name, side):
     raise ValueError(f"UPLO must be one of None, 'L', or 'U', got {side}")
 
 
+@static_argnames("UPLO", "symmetrize_input")
 def eigh(a, UPLO=None, symmetrize_input=True):
     """(eigenvalues, eigenvectors) of Hermitian matrices a[..., n, n]; eigenvalues ascend, vectors stand in columns.
 
@@ -162,6 +166,7 @@ def _eigvalsh(a, lower, symmetrize_input):
     return _eigh(a, lower=lower, symmetrize_input=symmetrize_input)[0]
 
 
+@static_argnames("UPLO", "symmetrize_input")
 def eigvalsh(a, UPLO="L", *, symmetrize_input=True):
     """The eigenvalues of Hermitian matrices, ascending; as `eigh` gives them."""
     (a,) = inexact("eigvalsh", a)
@@ -194,6 +199,7 @@ def _qr(a, mode):
     return r if mode == "r" else (q, r)
 
 
+@static_argnames("mode")
 def qr(a, mode="reduced"):
     """(Q, R) with a = Q R, Q unitary and R upper triangular.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.public import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
@@ -27,6 +28,7 @@ _FILL = lax.GatherScatterMode.FILL_OR_DROP
 _CLIP = lax.GatherScatterMode.CLIP
 
 
+@static_argnames("mode", "fill_value")
 def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indices_are_sorted=False, fill_value=None):
     """The slices of a at `indices` along an axis; elements of the flattened array without one.
 

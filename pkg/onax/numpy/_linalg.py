@@ -4,6 +4,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
+from onax._core.public import static_argnames
 from onax._ground import dtypes
 from onax.numpy import _gathering, _products
 from onax.numpy._decompositions import svd
@@ -108,11 +109,13 @@ def _norm_by_singular_values(x, order, axis, keepdims):
     return lax.expand_dims(out, tuple(sorted(axis))) if keepdims else out
 
 
+@static_argnames("keepdims", "ord")
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     """The norm of each matrix in the last two axes."""
     return norm(x, ord=ord, keepdims=keepdims, axis=(-2, -1))
 
 
+@static_argnames("keepdims")
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """The norm of the vectors along the axes, all by default, taken as one.
 

@@ -9,6 +9,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._control.while_loop import fori_loop
+from onax._core.public import static_argnames
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
 from onax.numpy._arithmetic import clip, remainder
@@ -175,6 +176,7 @@ def _periodic(x, xp, fp, period):
     return x, xp, lax.concatenate([lax.slice(fp, (n - 1,), (n,)), fp, lax.slice(fp, (0,), (1,))], 0)
 
 
+@static_argnames("assume_unique", "invert", "method")
 def isin(element, test_elements, assume_unique=False, invert=False, *, method="auto"):
     """Whether each element occurs among the test elements; `method` is checked and otherwise ignored."""
     check_arraylike("isin", element, test_elements)

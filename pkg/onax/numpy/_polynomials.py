@@ -7,6 +7,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._control.scan import scan
+from onax._core.public import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax.numpy._arithmetic import power
@@ -133,6 +134,7 @@ def _polyint(p, k, m):
     return lax.div(concatenate([p, k]), array_of("polyint", np.ascontiguousarray(factors)))
 
 
+@static_argnames("m")
 def polyint(p, m=1, k=None):
     """The m-th integral of a polynomial, with integration constants k (one for all, or m; 0 by default)."""
     m = concrete_or_error(operator.index, m, "'m' argument of jnp.polyint")

@@ -6,7 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._core.public import name_error
+from onax._core.public import name_error, static_argnames
 from onax._ground import dims, dtypes
 from onax._ground.config import config
 from onax._native.array import Array, ArrayImpl
@@ -44,6 +44,7 @@ def contract(a, b, numbers, precision, dtype, weak=False):
 _MATRIX_NUMBERS = (((1,), (0,)), ((), ()))
 
 
+@static_argnames("precision", "preferred_element_type")
 def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
     """The matrix product over the last axis of a and the second to last of b; leading axes broadcast.
 
@@ -115,6 +116,7 @@ def _stacked_matmul(a, b, precision, dtype, weak):
     return out if permutation == tuple(range(out.ndim)) else lax.transpose(out, permutation)
 
 
+@static_argnames("precision", "preferred_element_type")
 def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
     """The sum of products over the last axis of a and the second to last (or only) axis of b; a product for scalars."""
     a, b, dtype, weak = _operands("dot", a, b, preferred_element_type)
@@ -129,6 +131,7 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
         raise
 
 
+@static_argnames("precision", "preferred_element_type")
 def vdot(a, b, *, precision=None, preferred_element_type=None):
     """The scalar product of the flattened arrays, the first conjugated."""
     check_arraylike("vdot", a, b)
@@ -137,6 +140,7 @@ def vdot(a, b, *, precision=None, preferred_element_type=None):
     return dot(ravel(a), ravel(b), precision=precision, preferred_element_type=preferred_element_type)
 
 
+@static_argnames("precision", "preferred_element_type")
 def inner(a, b, *, precision=None, preferred_element_type=None):
     """The sum of products over the last axes; a product for scalars."""
     a, b = arrays("inner", a, b)

@@ -10,7 +10,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._core.public import name_error
+from onax._core.public import name_error, static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import ArrayImpl
@@ -119,6 +119,7 @@ def widened(dtype):
     return dtype
 
 
+@static_argnames("dtype", "keepdims")
 def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
     """The sum over the axes; 0 for none.  bool and small integers widen unless promote_integers is False."""
     if type(a) is ArrayImpl and a.dtype in _AS_IS and dtype is out is initial is where is None:
@@ -144,6 +145,7 @@ def _strong(a):
     return lax.convert_element_type(a, a.dtype) if a.weak_type else a
 
 
+@static_argnames("dtype", "keepdims")
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
     """The product over the axes; 1 for none.  bool and small integers widen unless promote_integers is False."""
     return _reduce(
@@ -186,11 +188,13 @@ def _highest(dtype):
     return True if dtype == np.bool_ else dtypes.iinfo(dtype).max
 
 
+@static_argnames("keepdims")
 def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     """The largest element over the axes; nan if there is one.  Raises ValueError for none without `initial`."""
     return _extreme("max", a, axis, out, keepdims, initial, where, lax.reduce_max, lax.max, _lowest)
 
 
+@static_argnames("keepdims")
 def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     """The smallest element over the axes; nan if there is one.  Raises ValueError for none without `initial`."""
     return _extreme("min", a, axis, out, keepdims, initial, where, lax.reduce_min, lax.min, _highest)
@@ -209,11 +213,13 @@ def _truth_reduction(name, a, axis, out, keepdims, mask, op, identity):
     return _keep(found, axes, a.shape) if keepdims else found
 
 
+@static_argnames("keepdims")
 def all(a, axis=None, out=None, keepdims=False, *, where=None):
     """Whether all elements over the axes are nonzero; True for none."""
     return _truth_reduction("all", a, axis, out, keepdims, where, lax.reduce_and, True)
 
 
+@static_argnames("keepdims")
 def any(a, axis=None, out=None, keepdims=False, *, where=None):
     """Whether any element over the axes is nonzero; False for none."""
     return _truth_reduction("any", a, axis, out, keepdims, where, lax.reduce_or, False)
@@ -234,6 +240,7 @@ def _axis_size(a, axis):
     return dims.prod(tuple(a.shape[i] for i in reduced_axes(axis, a.ndim)))
 
 
+@static_argnames("dtype", "keepdims")
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """The mean over the axes, as a float; nan for none.  Half precision is summed in float32."""
     if type(a) is ArrayImpl and a.dtype in _PLAIN_FLOATS and dtype is out is where is None:
@@ -269,6 +276,7 @@ def constant_like_dtype(value, dtype):
     return dtype.type(value) if isinstance(value, (int, float)) else to_dtype(value, dtype)
 
 
+@static_argnames("dtype", "keepdims")
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
     """The mean squared deviation from the mean, the sum divided by n - ddof; nan where that is not positive."""
     ddof = _correction(ddof, correction)
@@ -276,6 +284,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     return _var(a, _hashable_axis(axis), dtype, ddof, keepdims, where, mean)
 
 
+@static_argnames("dtype", "keepdims")
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
     """The square root of `var`."""
     ddof = _correction(ddof, correction)
@@ -350,6 +359,7 @@ def _std(a, axis, dtype, ddof, keepdims, mask, mean):
     return lax.sqrt(_var(a, axis, dtype, ddof, keepdims, mask, mean))
 
 
+@static_argnames("keepdims")
 def ptp(a, axis=None, out=None, keepdims=False):
     """The largest minus the smallest element over the axes."""
     no_out("ptp", out)
@@ -361,6 +371,7 @@ def _ptp(a, axis, keepdims):
     return lax.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
 
 
+@static_argnames("keepdims")
 def average(a, axis=None, weights=None, returned=False, keepdims=False):
     """The mean weighted by `weights` (a's shape, or a vector along one axis); with returned also the weights' sum."""
     if weights is None:

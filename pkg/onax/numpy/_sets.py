@@ -10,6 +10,7 @@ from collections import namedtuple
 import numpy as np
 
 from onax import lax
+from onax._core.public import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax.numpy._cumulative import cumsum
@@ -223,6 +224,7 @@ def _smallest_found(a, mask, size):
     return where(found, values, min_(values))
 
 
+@static_argnames("size")
 def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     """The values that exactly one of the arrays holds."""
     a, b = promote_dtypes(*map(ravel, arrays("setxor1d", ar1, ar2)))
@@ -267,6 +269,7 @@ def _neighbours_differ(values, present):
     return lax.bitwise_or(differ, lax.bitwise_not(lax.slice_in_dim(present, 1, n)))
 
 
+@static_argnames("size")
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False, *, size=None, fill_value=None):
     """The distinct values that both arrays hold; return_indices adds where each comes first in ar1 and in ar2.
 

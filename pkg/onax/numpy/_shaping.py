@@ -6,7 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._core.public import name_error
+from onax._core.public import name_error, static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import Array, ArrayImpl
@@ -82,6 +82,7 @@ def _target_shape(have, shape):
     return shape
 
 
+@static_argnames("order")
 def ravel(a, order="C", *, out_sharding=None):
     """The elements of a as a rank-1 array, row-major ('F': column-major)."""
     a = array_of("ravel", a)
@@ -120,6 +121,7 @@ def matrix_transpose(x, /):
     return swapaxes(x, -1, -2)
 
 
+@static_argnames("axis1", "axis2")
 def swapaxes(a, axis1, axis2):
     """a with two axes swapped."""
     a = array_of("swapaxes", a)
@@ -430,6 +432,7 @@ def dsplit(ary, indices_or_sections):
     return _split("dsplit", ary, indices_or_sections, 2)
 
 
+@static_argnames("axis")
 def unstack(x, /, *, axis=0):
     """The slices of x along an axis, without it: a tuple."""
     x = array_of("unstack", x)

@@ -11,6 +11,7 @@ from onax import lax
 from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import staged
 from onax._control.solves import custom_linear_solve
+from onax._core.public import static_argnames
 from onax._ground import dtypes
 from onax._native import context
 from onax._native.array import Array
@@ -267,6 +268,7 @@ def _slogdet(a, method):
     return _slogdet_qr(a) if method == "qr" else _slogdet_lu(a)
 
 
+@static_argnames("method")
 def slogdet(a, *, method=None):
     """(sign, logabsdet) of the determinants of a[..., n, n]: det = sign * exp(logabsdet).
 
@@ -371,6 +373,7 @@ def _pinv_jvp(rtol, hermitian, primals, tangents):
     return p, change + matmul(matmul(kernel, adjoint(g)), matmul(adjoint(p), p))
 
 
+@static_argnames("hermitian")
 def pinv(a, rtol=None, hermitian=False, *, rcond=None):
     """The Moore-Penrose inverse of a[..., m, n]; singular values below rtol times the largest count as 0.
 
@@ -406,6 +409,7 @@ def _cond(x, p):
     return where(sound, np.inf, r)
 
 
+@static_argnames("p")
 def cond(x, p=None):
     """The condition number of x[..., m, n]: by default the ratio of the largest and smallest singular value.
 
@@ -430,6 +434,7 @@ def _matrix_rank(m, rtol, hermitian):
     return (s > rtol[..., None]).sum(-1)
 
 
+@static_argnames("hermitian")
 def matrix_rank(M, rtol=None, *, hermitian=False, tol=None):
     """How many singular values of M[..., m, n] exceed rtol, by default max(m, n) eps times the largest.
 

@@ -22,4 +22,4 @@ from onax.numpy._transforms import (
     rfftn,
 )
 
-_publish(globals(), __name__, {})
+_publish(globals(), __name__)

@@ -39,19 +39,4 @@ from onax.numpy._solvers import (
     tensorsolve,
 )
 
-_STATIC = {
-    "cholesky": "symmetrize_input upper",
-    "cond": "p",
-    "eigh": "UPLO symmetrize_input",
-    "eigvalsh": "UPLO symmetrize_input",
-    "matrix_norm": "keepdims ord",
-    "matrix_power": "n",
-    "matrix_rank": "hermitian",
-    "norm": "axis keepdims ord",
-    "pinv": "hermitian",
-    "qr": "mode",
-    "slogdet": "method",
-    "svd": "compute_uv full_matrices hermitian subset_by_index",
-    "vector_norm": "keepdims",
-}
-_publish(globals(), __name__, _STATIC)
+_publish(globals(), __name__)

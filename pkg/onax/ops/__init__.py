@@ -79,4 +79,4 @@ def segment_min(
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
-_publish(globals(), __name__, {}, ("check_arraylike", "concrete_or_error"))
+_publish(globals(), __name__, ("check_arraylike", "concrete_or_error"))

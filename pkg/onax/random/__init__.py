@@ -109,4 +109,4 @@ __all__ = [
 ]
 
 # Those whose own checks name them in errors.
-_publish(globals(), __name__, {}, frozenset("bits fold_in key_data normal split uniform".split()))
+_publish(globals(), __name__, frozenset("bits fold_in key_data normal split uniform".split()))

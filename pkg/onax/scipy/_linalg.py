@@ -9,6 +9,7 @@ from onax import numpy as jnp
 from onax._control.cond import cond
 from onax._control.jit_call import staged
 from onax._control.scan import scan
+from onax._core.public import static_argnames
 from onax._ground import dtypes
 from onax._transforms.autodiff import jvp
 from onax._transforms.vmap import vmap
@@ -76,6 +77,7 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     return _columns(b, lambda b: _cho_solve(c, b, lower=lower))
 
 
+@static_argnames("full_matrices", "compute_uv", "overwrite_a", "check_finite", "lapack_driver")
 def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
     """(U, s, Vh), or s alone; see `jnp.linalg.svd`."""
     out = jnp.linalg.svd(jnp.asarray(a), full_matrices=full_matrices, compute_uv=compute_uv)
@@ -124,6 +126,7 @@ def _lu_factor(a):
     return factors.lu(a)[:2]
 
 
+@static_argnames("overwrite_a", "check_finite")
 def lu_factor(a, overwrite_a=False, check_finite=True):
     """(lu, pivots): both triangular factors in one array, and the rows exchanged, for `lu_solve`."""
     return _lu_factor(*_converted("lu_factor", a))
@@ -154,6 +157,7 @@ def _lu(a, permute_l):
     return (jnp.matmul(p.astype(a.dtype), lower), upper) if permute_l else (p, lower, upper)
 
 
+@static_argnames("permute_l", "overwrite_a", "check_finite")
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
     """(P, L, U) with a = P L U, or (P L, U) with permute_l."""
     return _lu(*_converted("lu", a), permute_l=permute_l)

@@ -7,6 +7,7 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
+from onax._core.public import static_argnames
 from onax._ground import dtypes
 from onax.numpy._promotion import arrays, check_arraylike, promote_dtypes, promote_dtypes_inexact
 
@@ -140,6 +141,7 @@ def _fiedler_companion(a):
     return out.at[0, 0].set(-a[1])
 
 
+@static_argnames("n", "mode")
 def convolution_matrix(a, n, mode="full"):
     """The matrix that convolves a vector of length n with a; mode "full", "same" or "valid"."""
     (a,) = arrays("convolution_matrix", a)
@@ -173,6 +175,7 @@ def _order(name, n):
     return int(n)
 
 
+@static_argnames("n")
 def hilbert(n):
     """The matrix of 1 / (i + j + 1).  Raises TypeError for a negative n."""
     n = _order("hilbert", n)
@@ -182,6 +185,7 @@ def hilbert(n):
     return _known(1 / (i[:, None] + i[None, :] - 1))
 
 
+@static_argnames("n")
 def invhilbert(n):
     """The inverse of `hilbert(n)`, whose elements are integers."""
     n, comb = max(0, _order("invhilbert", n)), math.comb
@@ -195,6 +199,7 @@ def invhilbert(n):
     return _known(np.array(rows, dtype=np.float64).reshape(n, n))
 
 
+@static_argnames("n", "kind")
 def pascal(n, kind=None):
     """The matrix of binomial coefficients: "symmetric" (the default), "lower" or "upper"."""
     if kind not in (None, "symmetric", "lower", "upper"):
@@ -206,6 +211,7 @@ def pascal(n, kind=None):
     return _known(lower.T if kind == "upper" else lower @ lower.T)
 
 
+@static_argnames("n", "kind")
 def invpascal(n, kind=None):
     """The inverse of `pascal(n, kind)`."""
     if kind not in (None, "symmetric", "lower", "upper"):
@@ -218,6 +224,7 @@ def invpascal(n, kind=None):
     return _known(lower.T if kind == "upper" else lower.T @ lower)
 
 
+@static_argnames("n", "dtype")
 def hadamard(n, dtype=int):
     """The matrix of 1 and -1 with orthogonal rows, for n a power of 2.  Raises ValueError for other n."""
     n = _order("hadamard", n)
@@ -229,6 +236,7 @@ def hadamard(n, dtype=int):
     return _known(out, dtypes.check_user_dtype(dtype, "hadamard"))
 
 
+@static_argnames("n", "full")
 def helmert(n, full=False):
     """The orthogonal matrix that takes means of ever more numbers from the next; its first row only if `full`."""
     n = _order("helmert", n)
@@ -257,6 +265,7 @@ def leslie(f, s):
     return _vectorized("leslie", one, f, s)
 
 
+@static_argnames("n", "scale", "dtype")
 def dft(n, scale=None, *, dtype=None):
     """The matrix of the discrete Fourier transform; scale: None, "sqrtn" or "n"."""
     if scale not in (None, "sqrtn", "n"):

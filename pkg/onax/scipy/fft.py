@@ -122,4 +122,4 @@ def idctn(x, type=2, s=None, axes=None, norm=None):
     return _over_axes(_backward, _checked("idctn", x, type, norm), s, axes, norm)
 
 
-_publish(globals(), __name__, {}, frozenset(globals()) - frozenset(__all__))
+_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))

@@ -46,17 +46,4 @@ from onax.scipy._special_matrices import (
     toeplitz,
 )
 
-_STATIC = {
-    "convolution_matrix": "n mode",
-    "dft": "n scale dtype",
-    "hadamard": "n dtype",
-    "helmert": "n full",
-    "hilbert": "n",
-    "invhilbert": "n",
-    "lu": "permute_l overwrite_a check_finite",
-    "lu_factor": "overwrite_a check_finite",
-    "svd": "full_matrices compute_uv overwrite_a check_finite lapack_driver",
-    "invpascal": "n kind",
-    "pascal": "n kind",
-}
-_publish(globals(), __name__, _STATIC)
+_publish(globals(), __name__)

@@ -8,6 +8,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._core.public import publish as _publish
+from onax._core.public import static_argnames
 from onax._ground import dtypes
 
 __all__ = ["map_coordinates"]
@@ -28,6 +29,7 @@ _WITHIN = {
 }
 
 
+@static_argnames("order", "mode", "cval")
 def map_coordinates(input, coordinates, order, mode="constant", cval=0.0):
     """The array's values at fractional places, by the nearest element (order 0) or linearly (order 1).
 
@@ -92,4 +94,4 @@ def _taken(index, size, mode):
     return _WITHIN[mode](index, size), None
 
 
-_publish(globals(), __name__, {"map_coordinates": "order mode cval"}, frozenset(globals()) - frozenset(__all__))
+_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))

@@ -127,4 +127,4 @@ def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=N
     return _part(full, in1.shape, in2.shape, range(2), mode, later=int(mode == "same"))
 
 
-_publish(globals(), __name__, {}, frozenset(globals()) - frozenset(__all__))
+_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))

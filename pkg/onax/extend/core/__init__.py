@@ -74,4 +74,4 @@ __all__ = [
     "valid_jaxtype",
 ]
 
-_publish(globals(), __name__, {})
+_publish(globals(), __name__)

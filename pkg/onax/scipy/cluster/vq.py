@@ -26,4 +26,4 @@ def vq(obs, code_book, check_finite=True):
     return code, jnp.take_along_axis(distances, code[:, None], 1)[:, 0]
 
 
-_publish(globals(), __name__, {}, frozenset(globals()) - frozenset(__all__))
+_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))

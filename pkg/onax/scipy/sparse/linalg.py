@@ -3,4 +3,4 @@
 from onax._core.public import publish as _publish
 from onax.scipy._krylov import bicgstab, cg, gmres
 
-_publish(globals(), __name__, {})
+_publish(globals(), __name__)

@@ -35,6 +35,5 @@ from onax.scipy.stats._kde import gaussian_kde
 from onax.scipy.stats._samples import mode, rankdata, sem
 
 for _distribution in [x for x in globals().values() if isinstance(x, _ModuleType)]:
-    _publish(vars(_distribution), _distribution.__name__, {}, ("inside", "promoted"))
-_STATIC = {"mode": "axis nan_policy keepdims", "rankdata": "method axis nan_policy", "sem": "axis nan_policy keepdims"}
-_publish(globals(), __name__, _STATIC)
+    _publish(vars(_distribution), _distribution.__name__, ("inside", "promoted"))
+_publish(globals(), __name__)

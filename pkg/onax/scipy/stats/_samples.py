@@ -7,6 +7,7 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
+from onax._core.public import static_argnames
 from onax._ground import dtypes
 from onax._native.array import Array
 from onax.numpy._promotion import array_of, promote_args_inexact
@@ -35,6 +36,7 @@ def _first_of_run(new):
     return lax.cummax(jnp.where(new, places, 0), axis=new.ndim - 1)
 
 
+@static_argnames("axis", "nan_policy", "keepdims")
 def mode(a, axis=0, nan_policy="propagate", keepdims=False):
     """The commonest value along an axis, the least of several, and its count; of all elements for axis None.
 
@@ -69,6 +71,7 @@ def mode(a, axis=0, nan_policy="propagate", keepdims=False):
     return ModeResult(value.reshape(shape), count.reshape(shape))
 
 
+@static_argnames("method", "axis", "nan_policy")
 def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
     """The ranks of the elements from 1 on, along an axis or among all, as floats.
 
@@ -117,6 +120,7 @@ def _of_places(new, method):
     return greatest if method == "max" else (least + greatest) / 2
 
 
+@static_argnames("axis", "nan_policy", "keepdims")
 def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
     """The standard error of the mean along an axis, or of all elements: the standard deviation over sqrt(count).
 
