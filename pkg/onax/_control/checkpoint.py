@@ -13,6 +13,7 @@ from onax._control.jit_call import jit_p
 from onax._control.policies import name_p, saves
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import Call, programs
 from onax._core.trace import find_cur_trace, set_current_trace
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground import dtypes, source
@@ -256,6 +257,7 @@ remat_p = Primitive(
     pretty=_pretty,
     weak=NEVER,
 )
+programs.set(remat_p, Call("jaxpr"))
 policy_rules[remat_p] = call_rule(
     lambda params, program, again: {**params, "jaxpr": program, "differentiated": again or params["differentiated"]}
 )

@@ -4,6 +4,7 @@ Where a policy takes a scan apart (see `checkpoint`), what is computed once and 
 """
 
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import Call, programs
 from onax._core.zeros import Zero
 from onax._native.dispatch import NEVER, Primitive
 from onax._transforms.batching import batch_flat
@@ -46,4 +47,5 @@ closed_call_p = Primitive(
     dce=call_dce("call_jaxpr"),
     weak=NEVER,
 )
+programs.set(closed_call_p, Call("call_jaxpr"))
 policy_rules[closed_call_p] = call_rule(lambda params, program, _: {"call_jaxpr": program}, "call_jaxpr")

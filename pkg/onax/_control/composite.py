@@ -11,6 +11,7 @@ import numpy as np
 
 from onax._control.bodies import arrays_and_avals, stage_body
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import Call, programs
 from onax._core.trace import Tracer
 from onax._ground.errors import UnexpectedTracerError
 from onax._native.array import Array
@@ -106,5 +107,6 @@ composite_p = Primitive(
     jvp=_jvp,
     weak=NEVER,
 )
+programs.set(composite_p, Call("jaxpr"))
 
 __all__ = ["composite", "composite_p"]

@@ -15,6 +15,7 @@ from onax._control.one_by_one import each_by_itself, sequentially
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import BRANCH, HeldProgram, programs
 from onax._core.trace import as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dtypes, source
@@ -452,6 +453,12 @@ cond_p = Primitive(
     dce=_dce,
     weak=NEVER,
 )
+
+
+@programs.rule(cond_p)
+def _programs(eqn):
+    operands, results = range(1, len(eqn.invars)), range(len(eqn.outvars))
+    return [HeldProgram(b, BRANCH, "branches", i, operands, results) for i, b in enumerate(eqn.params["branches"])]
 
 
 def _by_policy(saves, unknown, at_hand, eqn):

@@ -2,6 +2,7 @@
 
 from onax._control.custom_call import CustomFunction, open_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.rules import add_tangents
 from onax._core.trace import find_cur_trace, typeof
 from onax._core.zeros import SymbolicZero, Zero
@@ -182,5 +183,6 @@ custom_jvp_call_p = CustomJVPCall(
     pretty=_pretty,
     weak=NEVER,
 )
+programs.set(custom_jvp_call_p, Call("call_jaxpr", CUSTOM_RULE))
 
 __all__ = ["custom_jvp", "custom_jvp_call_p"]

@@ -8,6 +8,7 @@ import functools
 
 from onax._control.custom_call import CustomFunction, open_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.trace import find_cur_trace, typeof
 from onax._core.trees import treedef_is_leaf
 from onax._core.zeros import SymbolicZero, Zero, is_undefined_primal
@@ -412,3 +413,4 @@ custom_vjp_call_p = CustomVJPCall(
     pretty=_pretty,
     weak=NEVER,
 )
+programs.set(custom_vjp_call_p, Call("call_jaxpr", CUSTOM_RULE))

@@ -7,6 +7,7 @@ from onax._control.scan import map_
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.zeros import Zero
 from onax._native.dispatch import NEVER, Primitive
@@ -222,6 +223,7 @@ custom_vmap_p = Primitive(
     pretty=_pretty,
     weak=NEVER,
 )
+programs.set(custom_vmap_p, Call("call", CUSTOM_RULE))
 
 
 def sequential_vmap(fun):

@@ -18,6 +18,7 @@ import numpy as np
 
 from onax._control.block_code import CODES, COUNTERS, FOLDS, VIEWS, Code, Unfit, take_p
 from onax._core.jaxpr import Literal
+from onax._core.programs import CONDITION, KERNEL, LOOP, Call, HeldProgram, programs
 from onax._native import blocks
 from onax._native.dispatch import NEVER, Primitive
 
@@ -425,6 +426,7 @@ def _abstract_eval(*avals, jaxpr):
 fused_p = Primitive(
     "fused", multiple_results=True, kernel=_kernel, abstract_eval=_abstract_eval, weak=NEVER, facts=frozenset()
 )
+programs.set(fused_p, Call("jaxpr", KERNEL))
 
 
 def looped_program(jaxpr, condition, n_constants, n_carries, trips, reverse):
@@ -454,3 +456,13 @@ def _looped_abstract(*avals, jaxpr, n_carries, trips, **_):
 
 
 looped_p = Primitive("looped", multiple_results=True, kernel=_looped_kernel, abstract_eval=_looped_abstract, weak=NEVER)
+
+
+@programs.rule(looped_p)
+def _looped_programs(eqn):
+    p, n, m = eqn.params, len(eqn.invars), len(eqn.outvars)
+    n_consts, n_carry = p["n_constants"], p["n_carries"]
+    held = [HeldProgram(p["jaxpr"], LOOP, "jaxpr", None, range(n), range(m), n_consts, n_carry)]
+    if p["condition"] is not None:
+        held.append(HeldProgram(p["condition"], CONDITION, "condition", None, range(n), None, n_consts, n_carry))
+    return held

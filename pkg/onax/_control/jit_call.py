@@ -7,6 +7,7 @@ import functools
 
 from onax._core.evaluate import eval_jaxpr
 from onax._core.jaxpr import ClosedJaxpr, Literal, Var
+from onax._core.programs import Call, programs
 from onax._core.sharding import with_new_axis
 from onax._core.trace import Tracer, find_cur_trace, typeof
 from onax._core.zeros import Zero, is_undefined_primal
@@ -282,6 +283,7 @@ def _rebuilt(jaxpr, invars, outvars, eqns):
 
 
 parted_calls[jit_p] = parted_call
+programs.set(jit_p, Call("jaxpr"))
 policy_rules[jit_p] = call_rule(lambda params, program, _: _derived(params, program, (), ()))
 
 

@@ -21,6 +21,7 @@ from onax._core import jaxpr as core
 from onax._core.axes import AxisData, named_axes_in_scope
 from onax._core.evaluate import eval_jaxpr
 from onax._core.paths import broadcast_prefix, prefix_errors
+from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.result_checks import SPECIAL
 from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, get_mesh, names_in, with_new_axis
 from onax._core.shards import spread_over
@@ -454,6 +455,12 @@ shard_map_p = Primitive(
     batch=_batch,
     weak=NEVER,
 )
+
+
+@programs.rule(shard_map_p)
+def _programs(eqn):
+    operands, results = range(len(eqn.invars)), range(len(eqn.outvars))
+    return [HeldProgram(eqn.params["jaxpr"], REGION, "jaxpr", None, operands, results)]
 
 
 def stage_body(fun, avals, in_specs, region, debug_info):

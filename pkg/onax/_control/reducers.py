@@ -13,6 +13,7 @@ from onax._control.bodies import arrays_and_avals, converted
 from onax._control.scan import scan
 from onax._core.axes import AxisData
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import functions, programs
 from onax._core.trace import Tracer, is_concrete, to_concrete_value, typeof
 from onax._ground import dims
 from onax._native.array import make_array
@@ -182,6 +183,7 @@ reduce_p = Primitive(
     batch=_batch,
     weak=NEVER,
 )
+programs.set(reduce_p, functions)
 
 
 # ---- associative_scan ----

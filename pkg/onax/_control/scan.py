@@ -16,6 +16,7 @@ from onax._control.closed_call import closed_call_p
 from onax._control.jit_call import jit_p, parted_call
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import LOOP, HeldProgram, programs
 from onax._core.trace import as_array, find_cur_trace, typeof
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground import dims, source
@@ -625,6 +626,12 @@ scan_p = Primitive(
     dce=_dce,
     weak=NEVER,
 )
+
+
+@programs.rule(scan_p)
+def _programs(eqn):
+    p, operands, results = eqn.params, range(len(eqn.invars)), range(len(eqn.outvars))
+    return [HeldProgram(p["jaxpr"], LOOP, "jaxpr", None, operands, results, p["num_consts"], p["num_carry"])]
 
 
 def _by_policy(saves, unknown, at_hand, eqn):

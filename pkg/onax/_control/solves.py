@@ -12,6 +12,7 @@ from onax._control.bodies import arrays_and_avals, stage_body
 from onax._control.custom_jvp import custom_jvp
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import functions, programs
 from onax._core.trace import typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.dtypes import float0
@@ -208,6 +209,7 @@ custom_linear_solve_p = Primitive(
     batch=_batch,
     weak=NEVER,
 )
+programs.set(custom_linear_solve_p, functions)
 
 
 # ---- roots ----

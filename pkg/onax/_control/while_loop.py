@@ -22,6 +22,7 @@ from onax._control.scan import scan_of
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import CONDITION, LOOP, HeldProgram, programs
 from onax._core.trace import Tracer, as_array, find_cur_trace, to_concrete_value, typeof
 from onax._core.zeros import Zero
 from onax._ground import dtypes, errors, source
@@ -430,6 +431,17 @@ while_p = Primitive(
     batch=_batch,
     weak=NEVER,
 )
+
+
+@programs.rule(while_p)
+def _programs(eqn):
+    p, n, m = eqn.params, len(eqn.invars), len(eqn.outvars)
+    n_cond, n_body = p["cond_nconsts"], p["body_nconsts"]
+    of_condition = (*range(n_cond), *range(n_cond + n_body, n))
+    return [
+        HeldProgram(p["cond_jaxpr"], CONDITION, "cond_jaxpr", None, of_condition, None, n_cond, m),
+        HeldProgram(p["body_jaxpr"], LOOP, "body_jaxpr", None, range(n_cond, n), range(m), n_body, m),
+    ]
 
 
 def _by_policy(saves, unknown, at_hand, eqn):

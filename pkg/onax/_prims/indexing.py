@@ -14,6 +14,7 @@ import numpy as np
 
 from onax._core.evaluate import eval_jaxpr
 from onax._core.jaxpr import Jaxpr, Var, new_jaxpr_eqn
+from onax._core.programs import functions, programs
 from onax._core.rules import add_tangents, tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
@@ -398,6 +399,7 @@ def _primitive(name, op):
         facts=frozenset({DATA_MOVEMENT}) if op is None else frozenset(),
     )
     p.batch = _scatter_batch(p)
+    programs.set(p, functions)
     return p
 
 
