@@ -60,7 +60,7 @@ BUILDS = {"build_ext", "build", "bdist_wheel", "develop", "editable_wheel", "ins
 setup(
     packages=_packages(),
     package_dir={"": "pkg", "onax.export": "export"},
-    package_data={"onax": ["py.typed"], "onax.export.graph": ["*.json"]},
+    package_data={"onax": ["py.typed"], "onax._pages": ["*.html", "*.css", "*.js"], "onax.export.graph": ["*.json"]},
     include_package_data=False,
     zip_safe=False,
     ext_modules=_extensions() if BUILDS & set(sys.argv) else [],

@@ -1,4 +1,4 @@
-"""Where onax parts from NumPy, backend by backend, run live; see `python scripts/divergence_report.py --help`."""
+"""Where onax differs from NumPy, each backend run live; see `python scripts/divergence_report.py --help`."""
 
 import sys
 

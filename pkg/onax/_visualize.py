@@ -4,7 +4,6 @@ The picture is described in Graphviz's language (boxes for operations, clusters 
 in the source as tooltip) and laid out by Graphviz's `dot`, which the package pygraphviz brings along.
 """
 
-import html
 import math
 import re
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from onax._compile.jit import jit
 from onax._core.jaxpr import Literal, jaxprs_in_params
 from onax._core.printing import print_eqn
 from onax._ground import lazy, source
+from onax._pages import render_page
 from onax._transforms.abstract import make_jaxpr
 
 MOST_NODES = 4000  # beyond that nobody can read the picture, and its layout takes minutes
@@ -53,7 +53,7 @@ class Drawing:
     @property
     def html(self):
         """A page that holds the picture and needs nothing else."""
-        return _PAGE.format(title=html.escape(self.title), svg=self.svg)
+        return render_page("drawing.html", title=self.title, svg=self.svg)
 
     def save(self, path):
         """Writes the file in the format that its name ends with.  Raises ValueError for any other ending."""
@@ -69,20 +69,6 @@ class Drawing:
 
     def __repr__(self):
         return f"<Drawing of {self.title}>"
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<style>
-body {{ font-family: sans-serif; margin: 1.5rem; }}
-h1 {{ font-size: 1.1rem; font-weight: 600; }}
-svg {{ max-width: none; height: auto; }}
-svg g.node:hover path, svg g.node:hover polygon, svg g.node:hover ellipse {{ stroke-width: 2.5; }}
-</style></head>
-<body><h1>{title}</h1>
-{svg}
-</body></html>
-"""
 
 
 def visualize(fun, *args, kind="jaxpr", path=None, **kwargs):

@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from divergence.browser import BROWSER, Page
-from onax._divergence import cli, page
+from onax._divergence import cli, writers
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine: the page was not looked at")
 
@@ -17,7 +17,7 @@ def url(tmp_path_factory):
     row = next(r for r in made.families[1].rows if r.title == "lax.div")
     object.__setattr__(row.results["onnx-cpu"], "verdict", "departs")
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(page.to_html(made))
+    path.write_text(writers.to_html(made))
     return path.as_uri()
 
 

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 import onax
-from onax._divergence import page, report, runners, user_function, writers
+from onax._divergence import report, runners, user_function, writers
 from onax._divergence.families import FAMILIES, NAMES
 from onax._ground import lazy
 from onax._ground.errors import ExportError
@@ -128,7 +128,7 @@ def _report_command(options):
     if options.format == "text":
         text = writers.to_text(made, colour=options.output is None and sys.stdout.isatty())
     else:
-        text = {"markdown": writers.to_markdown, "json": writers.to_json, "html": page.to_html}[options.format](made)
+        text = {"markdown": writers.to_markdown, "json": writers.to_json, "html": writers.to_html}[options.format](made)
     _write(text, options.output)
     departures = writers.to_data(made)["departures"]
     new = [d for d in departures if d not in known]

@@ -1,49 +1,3 @@
-"""The report as one self-contained page: filters by family, backend and verdict, heat maps for the tables."""
-
-import html
-import json
-
-from onax._divergence.writers import to_data
-
-_STYLE = """
-:root { color-scheme: light dark; --fg: #1c2024; --bg: #ffffff; --soft: #f2f4f7; --line: #d9dee5; --dim: #667085;
-  --good: #18794e; --bad: #c62a2f; --warn: #ad5700; --mark: #2f6fdf; }
-@media (prefers-color-scheme: dark) { :root { --fg: #e6e8eb; --bg: #131518; --soft: #1d2126; --line: #323842;
-  --dim: #98a2b3; --good: #4cc38a; --bad: #ff6369; --warn: #f1a10d; --mark: #6ea8ff; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 72rem; padding: 1rem; background: var(--bg); color: var(--fg);
-  font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: .5rem 0; } h2 { font-size: 1.15rem; margin: 0; }
-form { position: sticky; top: 0; z-index: 2; display: flex; flex-wrap: wrap; gap: .5rem; padding: .6rem 0;
-  background: var(--bg); border-bottom: 1px solid var(--line); }
-label { display: grid; font-size: .75rem; color: var(--dim); flex: 1 1 8.5rem; min-width: 0; }
-select, input { font: inherit; font-size: 1rem; min-height: 2.5rem; width: 100%; padding: .25rem .5rem;
-  color: var(--fg); background: var(--soft); border: 1px solid var(--line); border-radius: .4rem; }
-#count { flex-basis: 100%; color: var(--dim); font-size: .85rem; }
-section { margin: 1.25rem 0; padding: .9rem; border: 1px solid var(--line); border-radius: .6rem; }
-section[hidden] { display: none; }
-dl { margin: .5rem 0; display: grid; grid-template-columns: max-content 1fr; gap: .15rem .8rem; }
-dt { color: var(--dim); } dd { margin: 0; }
-.scroll { overflow-x: auto; -webkit-overflow-scrolling: touch; }
-table { border-collapse: collapse; font-size: .85rem; width: 100%; }
-th, td { text-align: left; padding: .3rem .5rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--dim); font-weight: 600; overflow-wrap: normal; }
-td { font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
-td.good::before { content: "\\2713 "; color: var(--good); } td.bad { color: var(--bad); font-weight: 600; }
-td.bad::before { content: "\\2717 "; }
-.heat { width: auto; margin: .5rem 0; } .heat th, .heat td { font-size: .7rem; padding: .15rem .3rem; border: 1px solid
-  var(--line); text-align: center; min-width: 1.6rem; white-space: nowrap; }
-.heat .same { background: transparent; color: var(--dim); } .heat .other { background: color-mix(in srgb, var(--warn)
-  var(--heat, 35%), transparent); } .heat .departs { background: var(--bad); color: #fff; }
-button { font: inherit; min-height: 2.5rem; padding: .25rem .9rem; color: var(--mark); background: var(--soft);
-  border: 1px solid var(--line); border-radius: .4rem; }
-@media (max-width: 40rem) { .rows thead { display: none; } .rows tr { display: block; padding: .5rem 0;
-  border-bottom: 1px solid var(--line); } .rows td { display: flex; gap: .6rem; border: 0; padding: .05rem 0; }
-  .rows td::after { order: -1; content: attr(data-label); flex: 0 0 5.5rem; color: var(--dim);
-  font-family: system-ui, sans-serif; } .rows td.good::before, .rows td.bad::before { order: 0; } }
-"""
-
-_SCRIPT = """
 const data = JSON.parse(document.getElementById("data").textContent);
 const form = document.getElementById("filters"), main = document.getElementById("families");
 const BATCH = 60, names = Object.keys(data.backends);
@@ -65,7 +19,7 @@ function matches(c, filters) {
   if (filters.verdict === "differs" && !c.diverges) return false;
   if (filters.verdict === "same" && c.diverges) return false;
   const words = (c.title + " " + c.dtype + " " + c.arguments).toLowerCase();
-  return filters.text.toLowerCase().split(/\\s+/).every(w => words.includes(w));
+  return filters.text.toLowerCase().split(/\s+/).every(w => words.includes(w));
 }
 
 function row(c, shown) {
@@ -105,7 +59,7 @@ function heat(family, shown) {
   const counts = family.cases.map(c => parseInt(c.cell[2]) || 0), most = Math.max(1, ...counts);
   const box = make("div", undefined, {class: "scroll"}), table = make("table", undefined, {class: "heat"});
   const head = make("tr");
-  head.append(make("th", family.table.join(" \\\\ "))); across.forEach(a => head.append(make("th", a)));
+  head.append(make("th", family.table.join(" \\ "))); across.forEach(a => head.append(make("th", a)));
   table.append(head);
   for (const d of down) {
     const tr = make("tr"); tr.append(make("th", d));
@@ -158,37 +112,3 @@ for (const [key, value] of new URLSearchParams(location.hash.slice(1))) if (form
 form.addEventListener("input", draw);
 form.addEventListener("submit", e => e.preventDefault());
 draw();
-"""
-
-
-def to_html(report):
-    """The page: data, style and script in one file; nothing is loaded from anywhere."""
-    data = json.dumps(to_data(report)).replace("</", "<\\/")
-    backends = ", ".join(f"{html.escape(n)} ({html.escape(v)})" for n, v in report.backends.items())
-    missing = "".join(f"<p>Not run: {html.escape(n)}. {html.escape(why)}</p>" for n, why in report.missing.items())
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>onax: where it parts from NumPy</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<h1>Where onax {html.escape(report.onax_version)} parts from NumPy</h1>
-<p>Each case was run live on {backends}.</p>
-{missing}
-<form id="filters">
-<label>family<select name="family"></select></label>
-<label>backend<select name="backend"></select></label>
-<label>verdict<select name="verdict"></select></label>
-<label>search<input name="text" type="search" placeholder="int8, slice, ..."></label>
-<output id="count"></output>
-</form>
-<main id="families"></main>
-<noscript>This page needs JavaScript for its filters; the text form of the report needs none.</noscript>
-<script type="application/json" id="data">{data}</script>
-<script>{_SCRIPT}</script>
-</body>
-</html>
-"""

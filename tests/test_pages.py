@@ -1,0 +1,44 @@
+"""Pages from templates: values are escaped, a missing one is an error, and an installed package has the templates."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jinja2
+import pytest
+
+from onax._divergence import report, writers
+from onax._pages import render_page
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_values_are_escaped():
+    page = render_page("drawing.html", title="<b> & co", svg="<svg></svg>")
+    assert page.count("&lt;b&gt; &amp; co") == 2 and "<b>" not in page
+    assert "<svg></svg>" in page
+
+
+def test_data_cannot_end_its_script():
+    reason = 'no "device" here: </script><script>alert(1)'
+    made = report.Report("0.1", {"jit": "a backend", "eager": "another"}, {"onnx-cuda": reason}, [])
+    page = writers.to_html(made)
+    assert page.count("<script") == page.count("</script>") == 2
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
+    assert json.loads(data) == writers.to_data(made)
+    assert list(json.loads(data)["backends"]) == ["jit", "eager"]  # the order that the page shows
+
+
+def test_a_missing_value_is_an_error():
+    with pytest.raises(jinja2.UndefinedError, match="svg"):
+        render_page("drawing.html", title="no picture")
+
+
+def test_the_templates_are_installed(tmp_path):
+    subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_py", "-d", tmp_path], cwd=ROOT, check=True, capture_output=True
+    )
+    here = {path.name for path in (ROOT / "pkg" / "onax" / "_pages").iterdir() if path.is_file()}
+    assert {path.name for path in (tmp_path / "onax" / "_pages").iterdir()} == here
