@@ -50,13 +50,14 @@ def families():
 
 def has_form(primitive):
     """Whether it lowers: as a rule for one tensor, or for the parts of complex numbers."""
-    return primitive in registry.RULES or primitive in registry.COMPONENT_RULES
+    return registry.is_lowered(primitive) or primitive in registry.component_lowering
 
 
 def lowering(primitive):
     """What the ONNX column says."""
-    if primitive in registry.UNSUPPORTED:
-        return f"no: {registry.UNSUPPORTED[primitive]}"
+    reason = registry.refusal(primitive)
+    if reason is not None:
+        return f"no: {reason}"
     return "•" if has_form(primitive) else "no"
 
 

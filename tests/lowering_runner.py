@@ -22,7 +22,7 @@ def graph_of(primitive, operands, params, opset=21, constants=()):
     values = [g.const(x) if i in constants else g.input(f"in.{i}", avals[i]) for i, x in enumerate(operands)]
     with enable_x64(True):
         out = primitive.abstract_eval(*avals, **params)
-    results = registry.RULES[primitive](g, list(out) if primitive.multiple_results else out, *values, **params)
+    results = registry.lowering[primitive](g, list(out) if primitive.multiple_results else out, *values, **params)
     pairs = zip(results, out) if primitive.multiple_results else [(results, out)]
     for i, (value, aval) in enumerate(pairs):
         assert (value.shape, value.dtype) == (aval.shape, aval.dtype)

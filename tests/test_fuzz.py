@@ -155,7 +155,7 @@ def ask(request):
 
 def refusal_is_stated(sample, way, message):
     """Whether a lowering is known not to exist: for the primitive, or at opset 21."""
-    if sample.primitive in registry.UNSUPPORTED:
+    if registry.refusal(sample.primitive) is not None:
         return True
     return way == "portable" and "from opset" in message
 

@@ -11,9 +11,8 @@ from onax._prims.misc_sharding import sharding_constraint_p
 from onax.export.lower.driver import inline
 from onax.export.lower.registry import lowers, unsupported
 
-_UNBOUND = "it names an axis that no vmap, pmap or shard_map around it brings"
-
-for _primitive in (
+unsupported(
+    "it names an axis that no vmap, pmap or shard_map around it brings",
     collectives.psum_p,
     collectives.pmax_p,
     collectives.pmin_p,
@@ -27,8 +26,7 @@ for _primitive in (
     collectives.pvary_p,
     collectives.sum_varying_p,
     collectives.match_varying_p,
-):
-    unsupported(_primitive, _UNBOUND)
+)
 
 
 @lowers(custom_vmap_p, components=True)

@@ -28,7 +28,7 @@ from onax.export.graph import ops
 from onax.export.lower.components import flat_avals, flat_values, gathered
 from onax.export.lower.driver import inline
 from onax.export.lower.native import TOKEN, current_token
-from onax.export.lower.registry import COMPONENT_RULES, RULES, decompose, lowers
+from onax.export.lower.registry import decompose, lowers
 
 _BOOL = np.dtype(bool)
 
@@ -76,8 +76,7 @@ def _linear_solve(g, out, *values, jaxprs, const_lengths):
     return inline(g, jaxprs.solve, jaxprs.solve.consts, (*consts, *b))
 
 
-decompose(reduce_p, reduced)
-COMPONENT_RULES[reduce_p] = RULES[reduce_p]
+decompose(reduce_p, reduced, components=True)
 
 
 @lowers(custom_lin_p, components=True)

@@ -18,7 +18,7 @@ from onax._prims.slicing import pad
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, HALVES, INT32, INT64
 from onax.export.lower.driver import lower_function
-from onax.export.lower.registry import COMPONENT_RULES, Decomposition, componentwise, decompose, lowers
+from onax.export.lower.registry import Decomposition, component_lowering, componentwise, decompose, lowers
 
 # From this length on float32 sums are added in float64: one by one, their error grows with the length.
 _LONG_AXIS = 512
@@ -54,17 +54,12 @@ def _doubling(name, combine, neutral):
     return function
 
 
-def _decompose(primitive, function):
-    decompose(primitive, function)
-    COMPONENT_RULES[primitive] = Decomposition(function)
-
-
 def _minus_infinity(dtype):
     return np.asarray(-np.inf).astype(dtype)[()]
 
 
-_decompose(prims.cummax_p, _doubling("cummax", ew.max, lowest))
-_decompose(prims.cummin_p, _doubling("cummin", ew.min, highest))
+decompose(prims.cummax_p, _doubling("cummax", ew.max, lowest), components=True)
+decompose(prims.cummin_p, _doubling("cummin", ew.min, highest), components=True)
 
 
 def _logarithm(x, **params):
@@ -74,7 +69,7 @@ def _logarithm(x, **params):
 
 
 _cumlogsumexp = _doubling("cumlogsumexp", prims.logaddexp, _minus_infinity)
-_decompose(prims.cumlogsumexp_p, _logarithm)
+decompose(prims.cumlogsumexp_p, _logarithm, components=True)
 
 
 # ---- sum and product
@@ -102,7 +97,7 @@ def _cumsum(g, out, x, *, axis, reverse):
 
 componentwise(prims.cumsum_p)
 _product = _doubling("cumprod", ew.mul, lambda dtype: np.ones((), dtype)[()])
-COMPONENT_RULES[prims.cumprod_p] = Decomposition(_product)
+component_lowering.set(prims.cumprod_p, Decomposition(_product))
 
 
 @lowers(prims.cumprod_p)

@@ -11,7 +11,7 @@ from onax._prims.dot import dot_general_p
 from onax._prims.dot_ragged import dense, ragged_dot_general_p
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, FLOATS, convert
-from onax.export.lower.registry import COMPONENT_RULES, RULES, decompose, lowers, lowers_components
+from onax.export.lower.registry import decompose, lowers, lowers_components
 
 BOOL = np.dtype(np.bool_)
 
@@ -111,5 +111,4 @@ def _complex_dot_general(g, out, lhs, rhs, *, dimension_numbers, **_):
     return ops.sub(g, ac, bd), ops.add(g, ad, bc)
 
 
-decompose(ragged_dot_general_p, dense)
-COMPONENT_RULES[ragged_dot_general_p] = RULES[ragged_dot_general_p]
+decompose(ragged_dot_general_p, dense, components=True)

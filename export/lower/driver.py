@@ -27,7 +27,15 @@ from onax.export.graph.passes import run, settle
 from onax.export.graph.value import SMALL_BYTES, Graph, Value
 from onax.export.lower import native
 from onax.export.lower.components import component_aval, constant, join, physical, split, trailing
-from onax.export.lower.registry import COMPONENT_RULES, COMPONENTWISE, RULES, UNSUPPORTED, Decomposition
+from onax.export.lower.registry import (
+    EACH_COMPONENT,
+    Decomposition,
+    Refusal,
+    component_lowering,
+    is_lowered,
+    lowering,
+    refusal,
+)
 
 # ---- what is known already
 
@@ -163,17 +171,13 @@ class Refusals:
 
 def _refuse(eqn, has_components):
     primitive = eqn.primitive
-    if primitive in UNSUPPORTED:
-        raise LoweringError(UNSUPPORTED[primitive])
-    if has_components and primitive in RULES:
+    reason = refusal(primitive)
+    if reason is not None:
+        raise LoweringError(reason)
+    if has_components and is_lowered(primitive):
         dtypes = sorted({str(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars)} - set(map(str, ELEMENT_TYPES)))
         raise LoweringError(f"{primitive.name} has no ONNX form for {', '.join(dtypes)}")
     raise LoweringError(f"{primitive.name} has no ONNX form")
-
-
-def _moves_data(primitive):
-    """Whether a primitive's rule holds for each component alone."""
-    return DATA_MOVEMENT in primitive.facts or primitive in COMPONENTWISE
 
 
 def _componentwise(g, rule, eqn, values):
@@ -206,12 +210,15 @@ def _apply(g, eqn, values):
         if v.aval.dtype not in ELEMENT_TYPES:
             trailing(v.aval.dtype)  # raises for what has no components either
             has_components = True
-    rule = (COMPONENT_RULES if has_components else RULES).get(primitive)
-    if rule is None and has_components and primitive in RULES and _moves_data(primitive):
-        rule = RULES[primitive]
-        if type(rule) is not Decomposition:
-            return _componentwise(g, rule, eqn, values)
-    if rule is None:
+    if has_components:
+        rule = component_lowering.get(primitive)
+        if rule is EACH_COMPONENT or (rule is None and DATA_MOVEMENT in primitive.facts):
+            rule = lowering.get(primitive)
+            if type(rule) not in (Decomposition, Refusal, type(None)):
+                return _componentwise(g, rule, eqn, values)
+    else:
+        rule = lowering.get(primitive)
+    if rule is None or type(rule) is Refusal:
         _refuse(eqn, has_components)
     if type(rule) is Decomposition:
         return lower_function(g, rule.function, eqn.params, [x.aval for x in eqn.invars], values)

@@ -25,6 +25,7 @@ from onax.export.lower.convert import (
     is_small_constant,
     reinterpret,
 )
+from onax.export.lower.native import prefer_when_large
 from onax.export.lower.registry import decompose, lowers
 
 LN2 = float(np.log(2.0))
@@ -675,3 +676,21 @@ decompose(mulhi_p, high_product)
 @lowers(prims.stop_gradient_p)
 def _stop_gradient(g, out, x):
     return x
+
+
+# ---- kernels that are quicker: measured with 300,000 elements, at most a third of the time for these types
+
+_FLOATS, _COMPLEX, _INTEGERS = "float16 float32 float64", " complex64 complex128", "int8 int16 int32 int64"
+prefer_when_large(
+    _FLOATS, prims.acosh_p, prims.asinh_p, prims.atanh_p, prims.cbrt_p, prims.exp2_p, prims.expm1_p, prims.log1p_p,
+    prims.nextafter_p,
+)  # fmt: skip
+prefer_when_large(_FLOATS + _COMPLEX, prims.cosh_p, prims.sinh_p, prims.tan_p)
+prefer_when_large("float16 float64" + _COMPLEX, prims.cos_p, prims.sin_p)
+prefer_when_large("float32 float64", prims.atan2_p, prims.pow_p)
+prefer_when_large("float64", prims.acos_p, prims.asin_p, prims.atan_p, prims.log_p)
+prefer_when_large("float64" + _COMPLEX, prims.exp_p, prims.tanh_p)
+prefer_when_large(_COMPLEX, prims.abs_p, prims.div_p)
+prefer_when_large(_INTEGERS, prims.rem_p)
+prefer_when_large(_INTEGERS + " uint8 uint16 uint32 uint64", prims.clz_p, prims.population_count_p)
+prefer_when_large("uint8 uint16", prims.shift_left_p, prims.shift_right_logical_p)

@@ -26,7 +26,7 @@ from onax.export.lower.elementwise import (
     sin_cos,
     sinh_double,
 )
-from onax.export.lower.registry import RULES, componentwise, lowers_components
+from onax.export.lower.registry import componentwise, lowering, lowers_components
 
 componentwise(
     prims.neg_p,
@@ -97,7 +97,7 @@ def _convert_element_type(g, out, z, **_):
 @lowers_components(shaping.iota_p)
 def _iota(g, out, *sizes, **params):
     part = ShapedArray(out.shape, np.dtype(f"f{out.dtype.itemsize // 2}"))
-    x = RULES[shaping.iota_p](g, part, *sizes, **params)
+    x = lowering[shaping.iota_p](g, part, *sizes, **params)
     return x, _zeros(g, x)
 
 

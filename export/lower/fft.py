@@ -162,4 +162,4 @@ def _by_convolution(x, inverse):
     return mul(out, spread(chirp / n if inverse else chirp, out.shape))
 
 
-native.PREFERRED[fft_p] = native._in_python
+native.prefer(fft_p)

@@ -10,7 +10,7 @@ from onax._ground.errors import LoweringError
 from onax._prims import elementwise
 from onax._prims import indexing as prims
 from onax.export.lower.driver import component_aval
-from onax.export.lower.registry import RULES, Decomposition, lowers_components
+from onax.export.lower.registry import Decomposition, lowering, lowers_components
 
 
 @lowers_components(prims.gather_p)
@@ -20,7 +20,7 @@ def _gather(g, out, parts, indices, *, fill_value=None, **params):
     if np.dtype(np.complex64) == out.dtype or np.dtype(np.complex128) == out.dtype:
         fill = complex(np.nan if fill_value is None else fill_value)
         fills = fill.real, fill.imag
-    rule, aval = RULES[prims.gather_p], component_aval(out)
+    rule, aval = lowering[prims.gather_p], component_aval(out)
     return tuple(rule(g, aval, x, indices, fill_value=fill, **params) for x, fill in zip(parts, fills))
 
 

@@ -31,15 +31,15 @@ from onax._prims.shaping import broadcast_in_dim, broadcasted_iota, expand_dims,
 from onax._prims.slicing import concatenate, dynamic_slice, dynamic_update_slice, slice_in_dim
 from onax._prims.sorting import sort
 from onax.export.lower import native
-from onax.export.lower.registry import COMPONENT_RULES, Decomposition, decompose
+from onax.export.lower.registry import decompose
 
 I32 = np.dtype(np.int32)
 
 
 def _in_loops(primitive, function):
-    """Registers a form made of other primitives, for complex numbers too."""
-    decompose(primitive, function)
-    COMPONENT_RULES[primitive] = Decomposition(function)
+    """Registers a form made of other primitives, for complex numbers too; LAPACK is quicker."""
+    decompose(primitive, function, components=True)
+    native.prefer(primitive)
 
 
 # ---- masks and single rows ----
@@ -263,6 +263,7 @@ def _lu_pivots_to_permutation(pivots, *, permutation_size):
 
 
 decompose(linalg.lu_pivots_to_permutation_p, _lu_pivots_to_permutation)
+native.prefer(linalg.lu_pivots_to_permutation_p)
 
 
 # ---- qr ----
@@ -427,6 +428,7 @@ def _cholesky_update(r, w):
 
 
 decompose(linalg.cholesky_update_p, _cholesky_update)
+native.prefer(linalg.cholesky_update_p)
 
 
 def _symmetric_product(a, c, *, alpha, beta):
@@ -434,6 +436,7 @@ def _symmetric_product(a, c, *, alpha, beta):
 
 
 decompose(linalg.symmetric_product_p, _symmetric_product)
+native.prefer(linalg.symmetric_product_p)
 
 
 def _tridiagonal_solve(dl, d, du, b, *, perturb_singular):
@@ -619,16 +622,3 @@ def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
 
 
 _in_loops(linalg_spectral.svd_p, _svd)
-
-
-native.PREFERRED.update(
-    dict.fromkeys(
-        [
-            p
-            for module in (linalg, linalg_spectral)
-            for name, p in sorted(vars(module).items())
-            if name.endswith("_p") and getattr(p, "kernel", None) is not None
-        ],
-        native._in_python,
-    )
-)

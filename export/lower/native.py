@@ -1,16 +1,24 @@
 """The native target: what graphs that run in this process may hold besides ONNX's own operators.
 
-`onax.Host` is a node that runs a kernel of ours.  Two kinds of primitives take it: those in PREFERRED, because it is
-quicker than what ONNX offers (measured on two cores; the numbers are in docs/performance.md), and every one that has a
-kernel but no ONNX form for its operands.  So the native target says whatever can be evaluated.  Callbacks are such
-nodes too, which files cannot have.
+`onax.Host` is a node that runs a kernel of ours.  Two kinds of primitives take it: those with a rule in the slot
+`native`, because it is quicker than what ONNX offers (measured on two cores; the numbers are in docs/performance.md),
+and every one that has a kernel but no ONNX form for its operands.  So the native target says whatever can be evaluated.
+Callbacks are such nodes too, which files cannot have.
 """
 
 import numpy as np
 
-from onax._control.callbacks import CALLBACKS, callback_location
+from onax._control.callbacks import (
+    CALLS_PYTHON,
+    callback_location,
+    debug_callback_p,
+    debug_print_p,
+    io_callback_p,
+    pure_callback_p,
+)
 from onax._control.jit_call import jit_p
 from onax._core.jaxpr import Literal
+from onax._core.slots import Slot
 from onax._core.trace import as_array, set_current_trace
 from onax._ground import dims
 from onax._ground.errors import LoweringError
@@ -23,7 +31,6 @@ from onax._native.indexed import how_to_scatter, numbers_of, scatter_kernel, tak
 from onax._native.nodes import bits_kernel, blocks_kernel, erf_inv_kernel, fold_in_kernel, normal_kernel, split_kernel
 from onax._native.top import TYPES as TOP_TYPES
 from onax._native.top import top_k_kernel
-from onax._prims import elementwise as el
 from onax._prims import random as prims
 from onax._prims.convert import convert_element_type_p, reduce_precision_p
 from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p
@@ -41,15 +48,32 @@ from onax._prims.indexing import (
 from onax._prims.random import is_key_dtype
 from onax._prims.shaping import broadcast_in_dim_p
 from onax._prims.sorting import picks_few, sort_p, top_k_p
-from onax._prims.special import digamma_p, erf_inv_p, erf_p, erfc_p, lgamma_p
+from onax._prims.special import erf_inv_p, erf_p, erfc_p
 from onax._prims.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower.components import flat_avals, flat_values, gathered, parts_of, trailing, whole_of
-from onax.export.lower.registry import RULES, lowers
+from onax.export.lower.registry import is_lowered, lowers
 
 BOOL = np.dtype(bool)
 F32 = np.dtype(np.float32)
 
+
+class Choice:
+    """A kernel that is quicker than ONNX's operators: kernel(eqn) -> Kernel, for the equations of which when(eqn)."""
+
+    __slots__ = ("kernel", "when")
+
+    def __init__(self, kernel, when):
+        self.kernel = kernel
+        self.when = when
+
+
+native = Slot(
+    "native",
+    "Choice: kernel(eqn) -> Kernel, and when(eqn) -> whether it is quicker than ONNX's operators",
+    "compiled functions use ONNX's operators where they can say the operation, else the kernel in Python",
+    "onax.export.lower",
+)
 
 # ---- the node ----
 
@@ -112,7 +136,7 @@ def can_run_on_host(eqn):
 
 def _runs_by_impl(primitive):
     """Whether a primitive of another library says how it is evaluated, and nothing else."""
-    return primitive.impl is not None and primitive.kernel is None and primitive not in RULES
+    return primitive.impl is not None and primitive.kernel is None and not is_lowered(primitive)
 
 
 def _kernel_of(eqn):
@@ -123,17 +147,14 @@ def _kernel_of(eqn):
 def on_host(g, eqn, values):
     """The results of an equation by its primitive's kernel, as a list."""
     out_avals = [v.aval for v in eqn.outvars]
-    return host_node(g, PREFERRED.get(eqn.primitive, _in_python)(eqn), values, out_avals)
+    choice = native.get(eqn.primitive)
+    return host_node(g, (_in_python if choice is None else choice.kernel)(eqn), values, out_avals)
 
 
 def is_preferred(eqn):
     """Whether the kernel is quicker than ONNX's operators."""
-    primitive = eqn.primitive
-    return primitive in PREFERRED and can_run_on_host(eqn) and WORTH_IT.get(primitive, _always)(eqn)
-
-
-def _always(_):
-    return True
+    choice = native.get(eqn.primitive)
+    return choice is not None and can_run_on_host(eqn) and choice.when(eqn)
 
 
 def _in_python(eqn):
@@ -270,22 +291,24 @@ def _scatter(eqn):
     return _scatter_of_rows(eqn) or _in_python(eqn)
 
 
-# Primitives whose kernel is quicker than ONNX's operators, and the function that gives an equation's.
-PREFERRED = {
-    erf_inv_p: _erf_inv,
-    prims.random_bits_p: _random_bits,
-    prims.random_fold_in_p: _random_fold_in,
-    prims.random_gamma_p: _in_python,
-    prims.random_split_p: _random_split,
-    prims.threefry2x32_p: _threefry2x32,
-}
+# ---- kernels that are quicker than ONNX's operators
 
-# ---- kernels in NumPy that are quicker: on large arrays only, since a call of Python costs some microseconds
-
-LARGE = 4096  # elements
+LARGE = 4096  # elements: a call of Python costs some microseconds
 
 
-def _is_large(eqn):
+def prefer(*primitives, kernel=_in_python, when=lambda eqn: True):
+    """The kernel of these primitives is quicker than ONNX's operators, at least where `when(eqn)`."""
+    native.rule(*primitives)(Choice(kernel, when))
+
+
+def prefer_when_large(dtypes, *primitives):
+    """The same for large arrays, where the first operand has one of these dtypes."""
+    dtypes = frozenset(map(np.dtype, dtypes.split()))
+    prefer(*primitives, when=lambda eqn: is_large(eqn) and eqn.invars[0].aval.dtype in dtypes)
+
+
+def is_large(eqn):
+    """Whether the result has so many elements that a call of Python does not matter."""
     return eqn.outvars[0].aval.size >= LARGE
 
 
@@ -330,64 +353,28 @@ def _takes_rows_or_much(eqn):
 
 def _to_integers(eqn):
     """Casts that saturate: of floats to integers."""
-    return _is_large(eqn) and eqn.invars[0].aval.dtype.kind == "f" and eqn.params["new_dtype"].kind in "iu"
+    return is_large(eqn) and eqn.invars[0].aval.dtype.kind == "f" and eqn.params["new_dtype"].kind in "iu"
 
 
-# Measured with 300,000 elements: those whose kernel took at most a third of the time, of these types.
-_QUICKER = {
-    "float16 float32 float64": (
-        el.acosh_p, el.asinh_p, el.atanh_p, el.cbrt_p, el.cosh_p, el.exp2_p, el.expm1_p, el.log1p_p, el.nextafter_p,
-        el.sinh_p, el.tan_p, erfc_p, reduce_precision_p,
-    ),
-    "float32 float64": (el.atan2_p, el.pow_p, digamma_p, lgamma_p),
-    "float16 float64": (el.cos_p, el.sin_p),
-    "float64": (el.acos_p, el.asin_p, el.atan_p, el.exp_p, el.log_p, el.tanh_p, erf_p),
-    "int8 int16 int32 int64": (el.rem_p,),
-    "int8 int16 int32 int64 uint8 uint16 uint32 uint64": (el.clz_p, el.population_count_p),
-    "uint8 uint16": (el.shift_left_p, el.shift_right_logical_p),
-    "complex64 complex128": (
-        el.abs_p, el.cos_p, el.cosh_p, el.div_p, el.exp_p, el.sin_p, el.sinh_p, el.tan_p, el.tanh_p,
-    ),
-}  # fmt: skip
-
-
-def _by_primitive(table):
-    found: dict = {}
-    for names, primitives in table.items():
-        for p in primitives:
-            found[p] = found.get(p, frozenset()) | frozenset(map(np.dtype, names.split()))
-    return found
-
-
-_DTYPES = _by_primitive(_QUICKER)
-
-
-def _is_quicker(eqn):
-    return _is_large(eqn) and eqn.invars[0].aval.dtype in _DTYPES[eqn.primitive]
-
-
-_SCATTERS = (scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p, scatter_sub_p)
-
-# Those of which it depends on the equation whether they are worth a node.
-WORTH_IT = {
-    convert_element_type_p: _to_integers,
-    cumlogsumexp_p: _is_large,
-    cummax_p: _is_large,
-    cummin_p: _is_large,
-    gather_p: _takes_rows_or_much,
-    reduce_window_max_p: _is_large,
-    reduce_window_min_p: _is_large,
-    reduce_window_sum_p: _is_large,
-    **dict.fromkeys(_SCATTERS, _takes_rows_or_much),
-    ragged_dot_general_p: _has_groups,
-    sort_p: _is_long,
-    top_k_p: _picks_or_keeps_much,
-    **dict.fromkeys(_DTYPES, _is_quicker),
-}
-PREFERRED.update(dict.fromkeys(WORTH_IT, _in_python))
-PREFERRED[gather_p] = _gather
-PREFERRED[top_k_p] = _top_k
-PREFERRED.update(dict.fromkeys(_SCATTERS, _scatter))
+prefer(erf_inv_p, kernel=_erf_inv)
+prefer(prims.random_bits_p, kernel=_random_bits)
+prefer(prims.random_fold_in_p, kernel=_random_fold_in)
+prefer(prims.random_gamma_p)
+prefer(prims.random_split_p, kernel=_random_split)
+prefer(prims.threefry2x32_p, kernel=_threefry2x32)
+prefer(convert_element_type_p, when=_to_integers)
+prefer(cumlogsumexp_p, cummax_p, cummin_p, when=is_large)
+prefer(gather_p, kernel=_gather, when=_takes_rows_or_much)
+prefer(
+    scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p, scatter_sub_p,
+    kernel=_scatter, when=_takes_rows_or_much,
+)  # fmt: skip
+prefer(ragged_dot_general_p, when=_has_groups)
+prefer(reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p, when=is_large)
+prefer(sort_p, when=_is_long)
+prefer(top_k_p, kernel=_top_k, when=_picks_or_keeps_much)
+prefer_when_large("float64", erf_p)
+prefer_when_large("float16 float32 float64", erfc_p, reduce_precision_p)
 
 # ---- calls that are one kernel ----
 
@@ -446,7 +433,7 @@ def is_one_node(eqn):
 # ---- callbacks ----
 
 
-@lowers(*CALLBACKS, components=True)
+@lowers(pure_callback_p, io_callback_p, debug_callback_p, debug_print_p, components=True)
 def _in_a_file(g, out, *values, **params):
     raise LoweringError(
         f"it calls Python ({callback_location(params)}), which a file cannot hold: leave it out of the exported "
@@ -476,14 +463,13 @@ def _callback(g, eqn, values):
 
 
 _HELD = np.zeros((), BOOL)
-_CALLBACKS = frozenset(CALLBACKS)
 
 # ---- what the driver asks ----
 
 
 def lower_natively(g, eqn, values):
     """The results of an equation by a Host node if it must or should have one, else None."""
-    if eqn.primitive in _CALLBACKS:
+    if CALLS_PYTHON in eqn.primitive.facts:
         return _callback(g, eqn, values)
     if eqn.primitive is jit_p:
         maker = CALLS.get(eqn.params["name"])

@@ -22,7 +22,7 @@ from onax.export.graph import ops
 from onax.export.lower import driver
 from onax.export.lower.convert import convert as convert_value
 from onax.export.lower.convert import refuse
-from onax.export.lower.registry import COMPONENT_RULES, Decomposition, decompose, lowers, lowers_components
+from onax.export.lower.registry import decompose, lowers, lowers_components
 
 # ---- threefry2x32
 
@@ -105,8 +105,7 @@ def _function(primitive):
     """Decorator: the primitive, which takes keys or gives them, is this function of other primitives."""
 
     def register(function):
-        decompose(primitive, function)
-        COMPONENT_RULES[primitive] = Decomposition(function)
+        decompose(primitive, function, components=True)
         return function
 
     return register

@@ -36,7 +36,7 @@ from onax._prims.reductions import reduce_or
 from onax._prims.shaping import broadcast_in_dim, reshape, shape_of
 from onax._prims.slicing import slice_in_dim
 from onax._prims.special import erf_inv
-from onax.export.lower.registry import COMPONENT_RULES, Decomposition, decompose
+from onax.export.lower.registry import decompose
 
 
 class _Draws:
@@ -136,5 +136,4 @@ def _numbers(keys, alpha, *, log_space, impl=threefry_impl, **bits_params):
     return reshape(out, shape)
 
 
-decompose(prims.random_gamma_p, _numbers)
-COMPONENT_RULES[prims.random_gamma_p] = Decomposition(_numbers)
+decompose(prims.random_gamma_p, _numbers, components=True)

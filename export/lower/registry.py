@@ -1,4 +1,4 @@
-"""Where lowering rules are kept: one for each primitive, keyed by the primitive object.
+"""The slots of lowering, and the makers that fill them.
 
 A rule has one of three forms:
 
@@ -7,18 +7,29 @@ A rule has one of three forms:
     @lowers(gather_p)              a rule: (graph, out, *values, **params) -> Value, or a tuple of them
     def _(g, out, x, i, **params)
 
-`out` is the result's aval (a list of avals for a primitive with several results).  A primitive that ONNX cannot say
-stands in UNSUPPORTED with the reason, which the user reads.
+`out` is the result's aval (a list of avals for a primitive with several results).  For a primitive that ONNX cannot say
+`unsupported(p, reason)` attaches a `Refusal`, whose reason the user reads.
 
 Operands of complex or key dtype are tuples of Values, one for each component (`driver.py`).  Primitives that only move
-data, and those in COMPONENTWISE, need nothing more: their rule is applied to each component.  Others have a second
-rule, in COMPONENT_RULES, that takes and returns such tuples.
+data, and those declared by `componentwise`, need nothing more: their rule is applied to each component.  Others have a
+second rule, which takes and returns such tuples.
 """
 
-RULES: dict = {}
-COMPONENT_RULES: dict = {}
-COMPONENTWISE: set = set()
-UNSUPPORTED: dict = {}
+from onax._core.slots import Slot
+
+lowering = Slot(
+    "lower",
+    "rule(graph, out, *values, **params) -> Value, or a tuple of them; a Decomposition; a Refusal",
+    "the export is refused with a LoweringError; compiled functions run the kernel as a node of their graph",
+    "onax.export.lower",
+)
+component_lowering = Slot(
+    "lower_components",
+    "rule(graph, out, *values, **params) on tuples of components; a Decomposition; EACH_COMPONENT",
+    "complex numbers and keys are lowered component by component if the primitive moves data, and refused otherwise",
+    "onax.export.lower",
+)
+EACH_COMPONENT = object()  # the rule of `lowering` holds for each component of the operands alone
 
 
 class Decomposition:
@@ -30,11 +41,24 @@ class Decomposition:
         self.function = function
 
 
-def _register(primitive, rule):
-    if primitive in RULES or primitive in UNSUPPORTED:
-        raise ValueError(f"{primitive.name} has two lowerings")
-    RULES[primitive] = rule
-    return rule
+class Refusal:
+    """Why ONNX cannot say a primitive."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason):
+        self.reason = reason
+
+
+def is_lowered(primitive):
+    """Whether operands of ONNX's own element types have a lowering."""
+    return type(lowering.get(primitive)) not in (type(None), Refusal)
+
+
+def refusal(primitive):
+    """Why ONNX cannot say a primitive, or None."""
+    rule = lowering.get(primitive)
+    return rule.reason if type(rule) is Refusal else None
 
 
 def one_node(primitive, op_type, **attributes):
@@ -43,18 +67,23 @@ def one_node(primitive, op_type, **attributes):
     def rule(g, out, *values, **params):
         return g.node(op_type, *values, out=out, **attributes)
 
-    _register(primitive, rule)
+    lowering.set(primitive, rule)
 
 
-def decompose(primitive, function):
-    """The primitive is a function of other primitives, staged for the operands' avals and lowered in its place."""
-    _register(primitive, Decomposition(function))
+def decompose(primitive, function, *, components=False):
+    """The primitive is a function of other primitives, staged for the operands' avals and lowered in its place.
+
+    components: of complex numbers and keys too.
+    """
+    rule = lowering.set(primitive, Decomposition(function))
+    if components:
+        component_lowering.set(primitive, rule)
 
 
 def redefine(primitive, function):
     """The same for a primitive of another library, which may state it anew; for operands of any dtype."""
-    RULES[primitive] = COMPONENT_RULES[primitive] = Decomposition(function)
-    UNSUPPORTED.pop(primitive, None)
+    rule = lowering.set(primitive, Decomposition(function), replace=True)
+    component_lowering.set(primitive, rule, replace=True)
 
 
 def lowers(*primitives, components=False):
@@ -65,30 +94,22 @@ def lowers(*primitives, components=False):
 
     def register(rule):
         for primitive in primitives:
-            _register(primitive, rule)
+            lowering.set(primitive, rule)
             if components:
-                COMPONENT_RULES[primitive] = rule
+                component_lowering.set(primitive, rule)
         return rule
 
     return register
 
 
-def lowers_components(*primitives):
-    """Decorator: the lowering of these primitives for operands or results that are tuples of components."""
-
-    def register(rule):
-        for primitive in primitives:
-            COMPONENT_RULES[primitive] = rule
-        return rule
-
-    return register
+lowers_components = component_lowering.rule  # decorator: the lowering for operands or results that are tuples
 
 
 def componentwise(*primitives):
     """The rules of these primitives hold for each component of their operands alone."""
-    COMPONENTWISE.update(primitives)
+    component_lowering.rule(*primitives)(EACH_COMPONENT)
 
 
-def unsupported(primitive, reason):
-    """States why ONNX cannot say the primitive."""
-    UNSUPPORTED[primitive] = reason
+def unsupported(reason, *primitives):
+    """States why ONNX cannot say these primitives."""
+    lowering.rule(*primitives)(Refusal(reason))

@@ -19,7 +19,7 @@ import numpy as np
 
 from onax._prims import special as prims
 from onax.export.lower import native
-from onax.export.lower.convert import F64
+from onax.export.lower.convert import F32, F64
 from onax.export.lower.elementwise import expm1, log1p
 from onax.export.lower.special_loops import constant, in_double, integrated, iterate
 
@@ -126,13 +126,13 @@ def digamma_double(x):
     return (x == 0).where(np.nan, value)
 
 
-def _is_double_or(quicker):
-    return lambda eqn: eqn.invars[0].aval.dtype == F64 or quicker(eqn)
+def _is_double_or_large(eqn):
+    dtype = eqn.invars[0].aval.dtype
+    return dtype == F64 or (dtype == F32 and native.is_large(eqn))
 
 
-for _primitive, _function in ((prims.lgamma_p, _lgamma), (prims.digamma_p, digamma_double)):
-    in_double(_primitive, _function)
-    native.WORTH_IT[_primitive] = _is_double_or(native.WORTH_IT[_primitive])
+in_double(prims.lgamma_p, _lgamma, when=_is_double_or_large)
+in_double(prims.digamma_p, digamma_double, when=_is_double_or_large)
 
 # ---- the incomplete gamma functions
 

@@ -29,10 +29,10 @@ _WEIGHTS = (
 )  # fmt: skip
 
 
-def in_double(primitive, function):
+def in_double(primitive, function, *, when=lambda eqn: True):
     """Registers a formula of float64 numbers, all of the result's shape, as the ONNX form of an elementwise primitive.
 
-    In the process itself the kernel is quicker, so `jit` uses that.
+    In the process itself the kernel is quicker, so `jit` uses that where `when(eqn)`.
     """
 
     def rule(g, out, *operands):
@@ -40,7 +40,7 @@ def in_double(primitive, function):
         return ops.cast(g, function(*wide).value, out.dtype)
 
     lowers(primitive)(rule)
-    native.PREFERRED.setdefault(primitive, native._in_python)
+    native.prefer(primitive, when=when)
 
 
 def constant(like, value):

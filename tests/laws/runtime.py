@@ -15,10 +15,9 @@ OPSETS = (21, 26)  # what exports default to, and what runs in process
 
 def unsupported_reason(primitive):
     """Why ONNX cannot say the primitive, or None."""
-    reason = registry.UNSUPPORTED.get(primitive)
-    known = reason is not None or primitive in registry.RULES or primitive in registry.COMPONENT_RULES
+    known = primitive in registry.lowering or primitive in registry.component_lowering
     assert known, f"{primitive.name} has neither a lowering nor a reason"
-    return reason
+    return registry.refusal(primitive)
 
 
 def run_on_runtime(primitive, samples, opset):

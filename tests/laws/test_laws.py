@@ -4,7 +4,7 @@
     2  the jvp agrees with differences in double precision; in narrower types, with the jvp in double precision
     3  the transpose is the adjoint: <ct, f(v)> = <f*(ct), v>
     4  batching equals a loop
-    5  ONNX Runtime equals the kernel, unless the primitive is in UNSUPPORTED
+    5  ONNX Runtime equals the kernel, unless ONNX cannot say the primitive
     6  evaluating the staged jaxpr equals evaluating the function
     7  the kernel, as a node of a graph that runs in this process, gives what it gives outside
 

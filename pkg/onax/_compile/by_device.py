@@ -36,7 +36,7 @@ from onax._compile.steps import (
     array_of,
     buffer_for,
 )
-from onax._control.callbacks import CALLBACKS
+from onax._control.callbacks import CALLS_PYTHON
 from onax._control.checkpoint import remat_p
 from onax._control.closed_call import closed_call_p
 from onax._control.cond import cond_p
@@ -223,7 +223,7 @@ class Inside(_Cutter):
         primitive = eqn.primitive
         if NAMED in primitive.facts:
             return bool(_names(eqn) & set(self.region.names))
-        return primitive in CALLBACKS or primitive is shard_map_p
+        return CALLS_PYTHON in primitive.facts or primitive is shard_map_p
 
     def take(self, cut, eqn):
         """A collective, or another operation done together."""

@@ -27,6 +27,8 @@ from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._prims.shaping import bdim_at_front, broadcast_bdim, expand_dims
 from onax._prims.slicing import index_in_dim
 
+CALLS_PYTHON = "calls_python"  # a fact: the primitive calls a function of the user
+
 logging = LazyModule("logging")
 
 # ---- what is called
@@ -190,6 +192,7 @@ pure_callback_p = Primitive(
     batch=_pure_batch,
     pretty=_pretty,
     weak=NEVER,
+    facts={CALLS_PYTHON},
 )
 
 # ---- io_callback
@@ -234,7 +237,14 @@ def _io_batch(axis_data, operands, dims, *, ordered, **params):
 
 
 io_callback_p = Primitive(
-    "io_callback", multiple_results=True, impl=_io_impl, jvp=_io_jvp, batch=_io_batch, pretty=_pretty, weak=NEVER
+    "io_callback",
+    multiple_results=True,
+    impl=_io_impl,
+    jvp=_io_jvp,
+    batch=_io_batch,
+    pretty=_pretty,
+    weak=NEVER,
+    facts={CALLS_PYTHON},
 )
 
 
@@ -314,7 +324,9 @@ def _unchanged(primitive):
 
 
 debug_callback_p = _unchanged(
-    Primitive("debug_callback", multiple_results=True, impl=_debug_impl, pretty=_pretty, weak=NEVER)
+    Primitive(
+        "debug_callback", multiple_results=True, impl=_debug_impl, pretty=_pretty, weak=NEVER, facts={CALLS_PYTHON}
+    )
 )
 
 
@@ -414,7 +426,9 @@ def _log(made, text):
         logger.handle(record)
 
 
-debug_print_p = _unchanged(Primitive("debug_print", multiple_results=True, impl=_print_impl, weak=NEVER))
+debug_print_p = _unchanged(
+    Primitive("debug_print", multiple_results=True, impl=_print_impl, weak=NEVER, facts={CALLS_PYTHON})
+)
 
 
 @debug_print_p.def_effectful_abstract_eval
@@ -426,10 +440,8 @@ def effects_barrier():
     """Waits until every effect of the programs called so far has happened: at once, since calls return after them."""
 
 
-CALLBACKS = (pure_callback_p, io_callback_p, debug_callback_p, debug_print_p)
-
 __all__ = [
-    "CALLBACKS",
+    "CALLS_PYTHON",
     "callback_location",
     "debug_callback",
     "debug_callback_p",

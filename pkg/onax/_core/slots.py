@@ -29,7 +29,7 @@ class Slot:
       package: the dotted name of the package in which the rules are written.
     """
 
-    __slots__ = ("_places", "_rules", "missing", "name", "package", "signature")
+    __slots__ = ("_places", "_rules", "get", "missing", "name", "package", "signature")
 
     def __init__(self, name, signature, missing, package):
         if name in _declared:
@@ -40,37 +40,32 @@ class Slot:
         self.package = package
         self._rules = {}
         self._places = {}
+        # get(primitive, default=None): the rule of a primitive, or the default.  The dictionary's own method, so that a
+        # consumer's loop pays for no more than a look-up.
+        self.get = self._rules.get
         _declared[name] = self
 
     def rule(self, *primitives):
-        """Decorator: makes a function the rule of these primitives."""
-        place = _place(sys._getframe(1))
+        """Decorator: makes a function, or any other object, the rule of these primitives."""
 
         def attach(rule):
             for primitive in primitives:
-                self._attach(primitive, rule, place)
+                self.set(primitive, rule)
             return rule
 
         return attach
 
-    def set(self, primitive, rule, *, depth=1, replace=False):
-        """Attaches any object as the rule of a primitive.
+    def set(self, primitive, rule, *, replace=False):
+        """Attaches any object as the rule of a primitive and returns it.
 
-        `depth` counts the stack frames to the line that should be shown as the rule's place; `replace` allows a
-        primitive that has a rule already.  Returns the rule.
+        `replace` allows a primitive that has a rule already.  The rule's place, which listings show, is the line of
+        the module that is being imported: the row, whatever makers of rules it goes through.
         """
-        self._attach(primitive, rule, _place(sys._getframe(depth)), replace)
-        return rule
-
-    def _attach(self, primitive, rule, place, replace=False):
         if primitive in self._rules and not replace:
             raise ValueError(f"{primitive.name} has a rule for {self.name} already")
         self._rules[primitive] = rule
-        self._places[primitive] = place
-
-    def get(self, primitive, default=None):
-        """The rule of a primitive, or the default."""
-        return self._rules.get(primitive, default)
+        self._places[primitive] = _place(sys._getframe(1))
+        return rule
 
     def __getitem__(self, primitive):
         return self._rules[primitive]
@@ -98,6 +93,12 @@ class Slot:
 
 
 def _place(frame):
+    """File and line of the module-level statement that is being imported; of the frame itself where there is none."""
+    found = frame
+    while found is not None:
+        if found.f_code.co_name == "<module>" and found.f_globals["__name__"] != "__main__":
+            return found.f_code.co_filename, found.f_lineno
+        found = found.f_back
     return frame.f_code.co_filename, frame.f_lineno
 
 

@@ -1,14 +1,12 @@
 """Lowerings of primitives, under the names of jax.interpreters.mlir that do not need MLIR.
 
 `register_lowering(p, lower_fun(f))` says that p is the function f of other primitives: so it lowers to ONNX too, in
-compiled functions and in exported files.  Rules that build MLIR are kept (`mlir_rules`) and never run; such a primitive
-then runs by its `impl`, as a node of the compiled graph.
+compiled functions and in exported files.  Rules that build MLIR are accepted and never run; such a primitive runs by
+its `impl`, as a node of the compiled graph.
 """
 
 from onax.export.lower import registry
 from onax.interpreters._views import check_primitive
-
-mlir_rules: dict = {}  # (primitive, platform) -> rule for MLIR, which nothing here can run
 
 
 class FunctionLowering:
@@ -33,14 +31,12 @@ def lower_fun(fun, multiple_results=True):
 def register_lowering(prim, rule, platform=None, inline=True, cacheable=True):
     """Registers how a primitive lowers; the rule is what `lower_fun` returned.
 
-    A rule for MLIR, or for a platform other than the CPU, is kept aside: the primitive then runs by its `impl`.
+    A rule for MLIR, or for a platform other than the CPU, changes nothing: the primitive runs by its `impl`.
     `inline` and `cacheable`, which concern MLIR modules, change nothing.  Returns the rule.
     """
     check_primitive(prim)
     if isinstance(rule, FunctionLowering) and platform in (None, "cpu"):
         registry.redefine(prim, rule.fun)
-    else:
-        mlir_rules[prim, platform] = rule
     return rule
 
 

@@ -7,7 +7,7 @@ import functools
 
 from onax._compile.jit import jit
 from onax._ground.devices import Backend
-from onax.export.lower.registry import RULES
+from onax.export.lower.registry import is_lowered
 
 
 @functools.lru_cache(maxsize=4096)
@@ -24,7 +24,7 @@ def apply_primitive(prim, *args, **params):
 
     Parameters must be hashable.  Raises NotImplementedError if the primitive has no lowering.
     """
-    if prim.kernel is None and prim not in RULES:
+    if prim.kernel is None and not is_lowered(prim):
         raise NotImplementedError(
             f"lowering rule for primitive '{prim.name}' not found: see interpreters.mlir.lower_fun"
         )

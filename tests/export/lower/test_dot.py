@@ -9,7 +9,7 @@ from onax._native.avals import ShapedArray
 from onax._prims.dot import dot_general_p
 from onax._prims.shaping import transpose_p
 from onax.export.graph.value import Graph
-from onax.export.lower.registry import RULES
+from onax.export.lower.registry import lowering
 from tolerance import assert_same_bits, assert_sum
 
 DTYPES = [np.dtype(t) for t in ("f4", "f8", "f2", ml_dtypes.bfloat16, "bool", "i1", "i4", "i8", "u2", "u4", "u8")]
@@ -82,9 +82,9 @@ def test_transposed_matrix_and_vector():
     x, v = np.arange(12, dtype=np.float32).reshape(4, 3), np.arange(4, dtype=np.float32)
     g = Graph(21)
     operands = g.input("x", ShapedArray(x.shape, x.dtype)), g.input("v", ShapedArray(v.shape, v.dtype))
-    turned = RULES[transpose_p](g, ShapedArray((3, 4), x.dtype), operands[0], permutation=(1, 0))
+    turned = lowering[transpose_p](g, ShapedArray((3, 4), x.dtype), operands[0], permutation=(1, 0))
     out = ShapedArray((3,), x.dtype)
-    g.output("y", RULES[dot_general_p](g, out, turned, operands[1], **_params((((1,), (0,)), ((), ())), "float32")))
+    g.output("y", lowering[dot_general_p](g, out, turned, operands[1], **_params((((1,), (0,)), ((), ())), "float32")))
     assert_same_bits(run_graph(g, [x, v])[0], x.T @ v)
 
 
