@@ -7,7 +7,7 @@ ORACLE := .venv-oracle
 JAX_VERSION := 0.10.2
 OUT ?= demo-output
 
-.PHONY: demo test test-all oracle node record bench lint docs clean
+.PHONY: demo test test-all oracle node record bench gpu lint docs clean
 
 $(VENV)/.built: setup.py pyproject.toml $(wildcard cython_src/onax/_native/*)
 	$(PYTHON) -m venv $(VENV)
@@ -38,6 +38,9 @@ record: $(VENV)/.built  ## renews the recorded answers of real JAX
 
 bench: $(VENV)/.built  ## side by side with real JAX; prints, asserts nothing
 	$(RUN) scripts/benchmark.py
+
+gpu: $(VENV)/.built  ## on a machine with a CUDA device: proves onax on it, writes docs/gpu.md and docs/gpu.json
+	$(RUN) scripts/gpu/run.py
 
 lint: $(VENV)/.built
 	$(RUN) -m ruff check .
