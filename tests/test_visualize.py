@@ -58,6 +58,16 @@ def test_outer_boxes_stay_outside_clusters():
     assert "->" not in body[: body.rindex("}\n  n")]
 
 
+def test_every_call_is_a_cluster_that_values_flow_through():
+    def f(x):
+        return onax.checkpoint(onax.nn.relu)(x)
+
+    dot = onax.visualize(f, X).dot
+    clusters = [line.split('"')[1] for line in dot.splitlines() if line.lstrip().startswith("label=")]
+    assert clusters == ["remat2", "custom_jvp_call relu", "jit relu"]
+    assert dot.count("shape=box") == 1 and dot.count(" -> ") == 2
+
+
 def test_types_for_values_and_constants():
     table = jnp.arange(3.0)
     drawing = onax.visualize(lambda x: (x + table, 1.0), onax.ShapeDtypeStruct((3,), np.float32))

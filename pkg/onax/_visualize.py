@@ -1,25 +1,28 @@
-"""visualize(): the jaxpr or the ONNX graph of a function, drawn.
+"""visualize(): a drawing of the jaxpr or of the ONNX graph of a function.
 
-The picture is described in Graphviz's language (boxes for operations, clusters for programs inside programs, the place
-in the source as tooltip) and laid out by Graphviz's `dot`, which the package pygraphviz brings along.
+A drawing is written in DOT, the language of Graphviz: a box for each operation, a cluster for each program inside a
+program, the user's line as the tooltip of a box.  Graphviz's program `dot`, which the package pygraphviz contains,
+computes the layout and writes SVG.
 """
 
+import contextlib
 import math
 import re
-from typing import NamedTuple
-
-import numpy as np
+from dataclasses import dataclass
 
 from onax._compile.jit import jit
-from onax._core.jaxpr import Literal, jaxprs_in_params
+from onax._core.jaxpr import Literal
 from onax._core.printing import print_eqn
+from onax._core.programs import called_program, held_programs
 from onax._ground import lazy, source
 from onax._pages import render_page
 from onax._transforms.abstract import make_jaxpr
+from onax.export.graph.value import Graph
 
-MOST_NODES = 4000  # beyond that nobody can read the picture, and its layout takes minutes
+MAX_NODES = 4000  # nobody can read a larger picture, and its layout takes minutes
+MAX_SHOWN_CONSTANT = 8  # constants with more elements are shown by their type
 
-_INPUT, _OUTPUT, _CONSTANT, _INSIDE = "#dbeafe", "#dcfce7", "#f3f4f6", "#fafafa"
+_INPUT, _OUTPUT, _CONSTANT, _CLUSTER, _PLAIN = "#dbeafe", "#dcfce7", "#f3f4f6", "#fafafa", "white"
 _FILLS = {"control": "#fde68a", "contraction": "#fecaca", "movement": "#e9d5ff", "reduction": "#bfdbfe"}
 _GROUPS = {
     "control": "jit scan while cond custom_jvp_call custom_vjp_call remat2 If Loop Scan",
@@ -34,7 +37,12 @@ _FILL_OF = {name: _FILLS[group] for group, names in _GROUPS.items() for name in 
 
 
 class Drawing:
-    """A picture: `svg`, `html` and `dot` are texts; notebooks show it; `save(path)` writes .svg, .html or .dot."""
+    """A drawing of a program; a notebook shows it as a picture.
+
+    Attributes:
+      dot: the text in Graphviz's language.
+      title: the name of the function and what of it is drawn.
+    """
 
     def __init__(self, dot, title):
         self.dot = dot
@@ -52,11 +60,19 @@ class Drawing:
 
     @property
     def html(self):
-        """A page that holds the picture and needs nothing else."""
+        """An HTML page that contains the picture and loads nothing.  Raises ImportError without pygraphviz."""
         return render_page("drawing.html", title=self.title, svg=self.svg)
 
     def save(self, path):
-        """Writes the file in the format that its name ends with.  Raises ValueError for any other ending."""
+        """Writes the drawing to a file, as SVG, HTML or DOT.
+
+        Args:
+          path: the name of the file; it ends with `.svg`, `.html` or `.dot`.
+
+        Raises:
+          ValueError: the name ends otherwise.
+          ImportError: the package pygraphviz, which `.svg` and `.html` need, is not installed.
+        """
         path = str(path)
         kind = path.rpartition(".")[2]
         if kind not in ("svg", "html", "dot"):
@@ -72,333 +88,391 @@ class Drawing:
 
 
 def visualize(fun, *args, kind="jaxpr", path=None, **kwargs):
-    """Draws what `fun(*args, **kwargs)` computes; arguments may be values or ShapeDtypeStructs.
+    """Returns a drawing of what `fun(*args, **kwargs)` computes.
 
-    kind   "jaxpr": the program as staged, programs inside it as clusters; "onnx": the graph that it is lowered to
-    path   a file to write: .svg, .html (a page of its own) or .dot
+    JAX has no such function.  The picture needs the package pygraphviz (`pip install onax[draw]`), which contains
+    Graphviz; without it the drawing still has its text in Graphviz's language, `.dot`.
 
-    Returns a Drawing.  Boxes show the line of the source as tooltip.  Needs the package pygraphviz (the extra `draw`),
-    which brings Graphviz along; ImportError says so without it.  Raises ValueError for another kind, for programs of
-    more than 4000 operations, and for other file names.  JAX has no such function.
+    Args:
+      fun: a function of arrays and pytrees of arrays.
+      *args, **kwargs: its arguments, as values or as `ShapeDtypeStruct`s.
+      kind: "jaxpr" draws the program as it is staged, with the programs inside it as clusters; "onnx" draws the graph
+        that it is lowered to.
+      path: the name of a file to write: `.svg`, `.html` or `.dot`.  Nothing is written by default.
+
+    Returns:
+      A `Drawing`.  Boxes are operations, arrows are values labelled with their types, tooltips show the user's lines.
+
+    Raises:
+      ValueError: `kind` or the ending of `path` is none of those above, or the program has more than 4000 operations.
+      ImportError: a picture is to be written, and the package pygraphviz is not installed.
+
+    Examples:
+      >>> onax.visualize(jnp.sin, 1.0)
+      <Drawing of sin (jaxpr)>
     """
     if kind not in ("jaxpr", "onnx"):
         raise ValueError(f'visualize: kind must be "jaxpr" or "onnx", got {kind!r}')
     name = getattr(fun, "__name__", type(fun).__name__)
-    picture = _Picture()
+    writer = _DotWriter()
     if kind == "jaxpr":
-        _draw_jaxpr(picture, make_jaxpr(fun)(*args, **kwargs))
+        _draw_jaxpr(writer, make_jaxpr(fun)(*args, **kwargs))
     else:
-        _draw_graph(picture, jit(fun).lower(*args, **kwargs).graph)
-    drawing = Drawing(picture.text(), f"{name} ({kind})")
+        _draw_lowered_graph(writer, jit(fun).lower(*args, **kwargs).graph)
+    drawing = Drawing(writer.text(), f"{name} ({kind})")
     if path is not None:
         drawing.save(path)
     return drawing
 
 
-# ---- the description of a picture ----
+def draw_model(model, title):
+    """The Drawing of an `onnx.ModelProto`."""
+    writer = _DotWriter()
+    _draw_graph(writer, _read_proto(model.graph, {}))
+    return Drawing(writer.text(), title)
 
 
-class _Picture:
-    """Lines of Graphviz's language."""
+# ---- text in Graphviz's language ---------------------------------------------------------------------------------
+
+
+class _DotWriter:
+    """Writes nodes, edges and clusters in Graphviz's language."""
 
     def __init__(self):
         self.lines = []
-        self.arrows = []  # outside all clusters: an arrow would draw its ends into the cluster it is stated in
+        self.edges = []  # they stand outside all clusters: an edge inside one would draw its nodes into it
         self.count = 0
         self.depth = 1
 
-    def add(self, line):
+    def write(self, line):
+        """Adds a line, indented by the depth of the clusters around it."""
         self.lines.append("  " * self.depth + line)
 
-    def node(self, label, tooltip, fill, shape="box", style="rounded,filled"):
-        """A box; gives its name."""
+    def box(self, label, tooltip, fill):
+        """Adds a node for an operation; returns its name."""
+        return self._node(label, tooltip, fill, "box", "rounded,filled")
+
+    def ellipse(self, label, tooltip, fill):
+        """Adds a node for a value; returns its name."""
+        return self._node(label, tooltip, fill, "ellipse", "filled")
+
+    def _node(self, label, tooltip, fill, shape, style):
         self.count += 1
-        if self.count > MOST_NODES:
-            raise ValueError(f"visualize: the program has more than {MOST_NODES} operations; draw a part of it")
+        if self.count > MAX_NODES:
+            raise ValueError(f"visualize: the program has more than {MAX_NODES} operations; draw a part of it")
         name = f"n{self.count}"
-        self.add(
-            f"{name} [label={_quoted(label)}, tooltip={_quoted(tooltip)}, shape={shape}, style={_quoted(style)}, "
-            f"fillcolor={_quoted(fill)}];"
+        self.write(
+            f"{name} [label={_quote(label)}, tooltip={_quote(tooltip)}, shape={shape}, style={_quote(style)}, "
+            f"fillcolor={_quote(fill)}];"
         )
         return name
 
     def edge(self, tail, head, label="", style="solid"):
-        """An arrow; its label is the type of what flows."""
-        self.arrows.append(f"  {tail} -> {head} [label={_quoted(label)}, tooltip={_quoted(label)}, style={style}];")
+        """Adds an edge; its label is the type of the value that flows along it."""
+        self.edges.append(f"  {tail} -> {head} [label={_quote(label)}, tooltip={_quote(label)}, style={style}];")
 
-    def open(self, label, tooltip=""):
-        """Begins a cluster."""
+    @contextlib.contextmanager
+    def cluster(self, label, tooltip=""):
+        """Within this context nodes are added to a new cluster."""
         self.count += 1
-        self.add(f"subgraph cluster_{self.count} {{")
+        self.write(f"subgraph cluster_{self.count} {{")
         self.depth += 1
-        self.add(
-            f'label={_quoted(label)}; tooltip={_quoted(tooltip or label)}; style="rounded,filled"; '
-            f'fillcolor="{_INSIDE}"; color="#9ca3af";'
+        self.write(
+            f'label={_quote(label)}; tooltip={_quote(tooltip or label)}; style="rounded,filled"; '
+            f'fillcolor="{_CLUSTER}"; color="#9ca3af";'
         )
-
-    def close(self):
-        """Ends it."""
+        yield
         self.depth -= 1
-        self.add("}")
+        self.write("}")
 
     def text(self):
-        """The whole description."""
+        """All that was added, as one text."""
         head = [
             "digraph {",
             '  node [fontname="Helvetica", fontsize=11, margin="0.12,0.05", height=0.3, color="#6b7280"];',
             '  edge [fontname="Helvetica", fontsize=9, color="#6b7280", fontcolor="#4b5563", arrowsize=0.6];',
             '  graph [fontname="Helvetica", fontsize=11, ranksep=0.35, nodesep=0.25];',
         ]
-        return "\n".join([*head, *self.lines, *self.arrows, "}", ""])
+        return "\n".join([*head, *self.lines, *self.edges, "}", ""])
 
 
-def _quoted(text):
+def _quote(text):
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
-def _short(text, most=60):
+def _shorten(text, length=60):
     text = re.sub(r"\s+", " ", text)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
-def _place(record):
-    if not record:
-        return ""
-    return f"\n{record if isinstance(record, str) else source.summarize(record)}"
+def _label(name, constants, parameters):
+    """The lines of an operation's box: its name, its constant operands, its parameters."""
+    shown = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return "\n".join(part for part in (name, _shorten(" ".join(constants), 30), _shorten(shown, 48)) if part)
 
 
-# ---- jaxprs ----
+def _source_line(source_info):
+    """The user's line as a further line of a tooltip; empty where it is not known."""
+    return f"\n{source.summarize(source_info)}" if source_info else ""
 
 
-def _draw_jaxpr(picture, jaxpr):
-    """The program with its arguments and results."""
-    names = list(jaxpr.debug_info.arg_names)
-    makers = {}
-    for i, var in enumerate(jaxpr.invars):
-        label = names[i] if i < len(names) and names[i] else f"argument {i}"
-        makers[var] = picture.node(f"{label}\n{_type(var.aval)}", label, _INPUT, "ellipse", "filled")
-    _draw_body(picture, jaxpr, makers)
-    for i, atom in enumerate(jaxpr.outvars):
-        label = "result" if len(jaxpr.outvars) == 1 else f"result {i}"
-        out = picture.node(f"{label}\n{_type(atom.aval)}", label, _OUTPUT, "ellipse", "filled")
-        picture.edge(_maker(picture, atom, makers), out)
-
-
-def _draw_body(picture, jaxpr, makers):
-    """The equations; `makers` says which box makes each variable."""
-    for var in jaxpr.constvars:
-        makers[var] = picture.node(f"constant\n{_type(var.aval)}", "constant", _CONSTANT, "ellipse", "filled")
-    for eqn in jaxpr.eqns:
-        if eqn.primitive.name == "jit":
-            _draw_call(picture, eqn, makers)
-        else:
-            _draw_equation(picture, eqn, makers)
-
-
-def _draw_call(picture, eqn, makers):
-    """A call is a cluster through which values flow."""
-    inner = eqn.params["jaxpr"]
-    reached = {v: _maker(picture, a, makers) for v, a in zip(inner.invars, eqn.invars)}
-    picture.open(f"jit {eqn.params['name']}", f"jit {eqn.params['name']}{_place(eqn.source_info)}")
-    _draw_body(picture, inner, reached)
-    for outer, atom in zip(eqn.outvars, inner.outvars):
-        makers[outer] = _maker(picture, atom, reached)
-    picture.close()
-
-
-def _draw_equation(picture, eqn, makers):
-    literals = [str(a.val) for a in eqn.invars if type(a) is Literal]
-    inner = list(jaxprs_in_params(eqn.params))
-    shown = {k: v for k, v in eqn.params.items() if v is not None and not any(j is v for j in inner)}
-    details = _short(", ".join(f"{k}={v}" for k, v in shown.items()), 48) if not inner else ""
-    label = "\n".join(part for part in (eqn.primitive.name, _short(" ".join(literals), 30), details) if part)
-    tooltip = _short(print_eqn(eqn), 600) + _place(eqn.source_info)
-    box = picture.node(label, tooltip, _FILL_OF.get(eqn.primitive.name, "white"))
-    for atom in eqn.invars:
-        if type(atom) is not Literal:
-            picture.edge(makers[atom], box, _type(atom.aval))
-    for var in eqn.outvars:
-        makers[var] = box
-    for name, program in _named_programs(eqn):
-        _draw_inside(picture, f"{eqn.primitive.name}: {name}", program, box)
-
-
-def _named_programs(eqn):
-    for key, value in eqn.params.items():
-        found = list(jaxprs_in_params({key: value}))
-        for i, program in enumerate(found):
-            yield (key if len(found) == 1 else f"{key}[{i}]"), program
-
-
-def _draw_inside(picture, label, program, box):
-    """A program among an equation's parameters: a cluster with arguments of its own, tied to the box."""
-    picture.open(label)
-    makers = {}
-    for i, var in enumerate(program.invars):
-        makers[var] = picture.node(f"{i}: {_type(var.aval)}", f"argument {i}", _INPUT, "ellipse", "filled")
-    _draw_body(picture, program, makers)
-    ends = [picture.node(f"{i}: {_type(a.aval)}", f"result {i}", _OUTPUT, "ellipse", "filled")
-            for i, a in enumerate(program.outvars)]  # fmt: skip
-    for atom, end in zip(program.outvars, ends):
-        picture.edge(_maker(picture, atom, makers), end)
-    picture.close()
-    first = next(iter(makers.values()), None) or (ends[0] if ends else None)
-    if first is not None:
-        picture.edge(box, first, style="dashed")
-
-
-def _maker(picture, atom, makers):
-    """The box that a value comes from; literals get one of their own."""
-    if type(atom) is Literal:
-        return picture.node(str(atom.val), f"{atom.val}: {_type(atom.aval)}", _CONSTANT, "ellipse", "filled")
-    return makers[atom]
-
-
-def _type(aval):
+def _type_text(aval):
     return aval.str_short(short_dtypes=True)
 
 
-# ---- ONNX graphs ----
+# ---- jaxprs ------------------------------------------------------------------------------------------------------
 
 
-def _draw_graph(picture, graph):
-    """The nodes of an ONNX graph; subgraphs are clusters."""
-    if graph is None:
-        picture.node("nothing left to compute", "", "white")
-        return
-    makers = {}
-    for value in graph.inputs:
-        makers[value.name] = picture.node(f"{value.name}\n{_type(value.aval)}", "input", _INPUT, "ellipse", "filled")
-    _draw_nodes(picture, graph, makers)
-    for value in graph.outputs:
-        out = picture.node(f"{value.name}\n{_type(value.aval)}", "output", _OUTPUT, "ellipse", "filled")
-        if value.name in makers:
-            picture.edge(makers[value.name], out)
+def _draw_jaxpr(writer, jaxpr):
+    """Draws a whole program."""
+    names = [name or f"argument {i}" for i, name in enumerate(jaxpr.debug_info.arg_names)]
+    names += [f"argument {i}" for i in range(len(names), len(jaxpr.invars))]
+    nodes = {}
+    for name, var in zip(names, jaxpr.invars):
+        nodes[var] = writer.ellipse(f"{name}\n{_type_text(var.aval)}", name, _INPUT)
+    _draw_equations(writer, jaxpr, nodes)
+    for i, atom in enumerate(jaxpr.outvars):
+        name = "result" if len(jaxpr.outvars) == 1 else f"result {i}"
+        result = writer.ellipse(f"{name}\n{_type_text(atom.aval)}", name, _OUTPUT)
+        writer.edge(_node_of(writer, atom, nodes), result)
 
 
-def _draw_nodes(picture, graph, makers):
-    for node in graph.nodes:
-        plain = {k: v for k, v in node.attributes.items() if not hasattr(v, "nodes")}
-        known = [_constant(v) for v in node.inputs if v is not None and v.const is not None]
-        details = _short(", ".join(f"{k}={v}" for k, v in plain.items()), 48)
-        name = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
-        label = "\n".join(part for part in (name, _short(" ".join(known), 30), details) if part)
-        tooltip = f"{node.name}: {_short(', '.join(f'{k}={v}' for k, v in plain.items()), 300)}{_place(node.place)}"
-        box = picture.node(label, tooltip, _FILL_OF.get(node.op_type, "white"))
-        for value in node.inputs:
-            if value is not None and value.const is None and value.name in makers:
-                picture.edge(makers[value.name], box, _type(value.aval))
-        for value in node.outputs:
-            makers[value.name] = box
-        for key, inner in node.attributes.items():
-            if hasattr(inner, "nodes"):
-                _draw_subgraph(picture, f"{node.op_type}: {key}", inner, box, makers)
+def _draw_equations(writer, jaxpr, nodes):
+    """Draws the equations of a program; `nodes` maps each variable to the node that its value comes from."""
+    for var in jaxpr.constvars:
+        nodes[var] = writer.ellipse(f"constant\n{_type_text(var.aval)}", "constant", _CONSTANT)
+    for eqn in jaxpr.eqns:
+        program = called_program(eqn)
+        if program is None:
+            _draw_equation(writer, eqn, nodes)
+        else:
+            _draw_call(writer, eqn, program, nodes)
 
 
-def _draw_subgraph(picture, label, graph, box, makers):
-    """A subgraph reads outer values by their names."""
-    picture.open(label)
-    reached = dict(makers)
-    ends = []
-    for value in graph.inputs:
-        reached[value.name] = picture.node(_type(value.aval), value.name, _INPUT, "ellipse", "filled")
-        ends.append(reached[value.name])
-    _draw_nodes(picture, graph, reached)
-    for value in graph.outputs:
-        ends.append(picture.node(_type(value.aval), value.name, _OUTPUT, "ellipse", "filled"))
-        if value.name in reached:
-            picture.edge(reached[value.name], ends[-1])
-    picture.close()
-    if ends:
-        picture.edge(box, ends[0], style="dashed")
+def _draw_call(writer, eqn, program, nodes):
+    """Draws a call: a cluster, through which values flow."""
+    label = " ".join(filter(None, (eqn.primitive.name, eqn.params.get("name"))))
+    inner = {var: _node_of(writer, atom, nodes) for var, atom in zip(program.invars, eqn.invars)}
+    with writer.cluster(label, label + _source_line(eqn.source_info)):
+        _draw_equations(writer, program, inner)
+        for var, atom in zip(eqn.outvars, program.outvars):
+            nodes[var] = _node_of(writer, atom, inner)
 
 
-def _constant(value):
-    """A small constant as text."""
-    if value.const.size > 8:
-        return f"{_type(value.aval)} constant"
-    return str(value.const) if not value.const.ndim else f"[{', '.join(map(str, value.const.ravel()))}]"
+def _draw_equation(writer, eqn, nodes):
+    """Draws an equation: a box, and for each program that it holds a cluster tied to the box."""
+    held = held_programs(eqn)
+    literals = [str(atom.val) for atom in eqn.invars if type(atom) is Literal]
+    parameters = {} if held else {key: value for key, value in eqn.params.items() if value is not None}
+    tooltip = _shorten(print_eqn(eqn), 600) + _source_line(eqn.source_info)
+    fill = _FILL_OF.get(eqn.primitive.name, _PLAIN)
+    box = writer.box(_label(eqn.primitive.name, literals, parameters), tooltip, fill)
+    for atom in eqn.invars:
+        if type(atom) is not Literal:
+            writer.edge(nodes[atom], box, _type_text(atom.aval))
+    nodes.update(dict.fromkeys(eqn.outvars, box))
+    for program in held:
+        _draw_held_program(writer, f"{eqn.primitive.name}: {program.label}", program.program, box)
 
 
-# ---- ONNX models from files ----
+def _draw_held_program(writer, label, program, box):
+    """Draws a program that an equation holds: a cluster with arguments and results of its own, tied to the box."""
+    with writer.cluster(label):
+        nodes = {}
+        for i, var in enumerate(program.invars):
+            nodes[var] = writer.ellipse(f"{i}: {_type_text(var.aval)}", f"argument {i}", _INPUT)
+        arguments = list(nodes.values())
+        _draw_equations(writer, program, nodes)
+        results = [
+            writer.ellipse(f"{i}: {_type_text(atom.aval)}", f"result {i}", _OUTPUT)
+            for i, atom in enumerate(program.outvars)
+        ]
+        for atom, result in zip(program.outvars, results):
+            writer.edge(_node_of(writer, atom, nodes), result)
+    for first in [*arguments, *results][:1]:
+        writer.edge(box, first, style="dashed")
 
 
-class _Value(NamedTuple):
+def _node_of(writer, atom, nodes):
+    """The node that a value comes from; a literal gets a new one."""
+    if type(atom) is Literal:
+        return writer.ellipse(str(atom.val), f"{atom.val}: {_type_text(atom.aval)}", _CONSTANT)
+    return nodes[atom]
+
+
+# ---- ONNX graphs -------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _OnnxValue:
+    """A value of an ONNX graph; `constant` is its value as text, or None if it is computed."""
+
     name: str
-    aval: object
-    const: object = None
+    type: str
+    constant: str | None = None
 
 
-class _Node(NamedTuple):
+@dataclass(slots=True)
+class _OnnxNode:
+    """A node of an ONNX graph; `location` is the user's line as a further line of a tooltip."""
+
     name: str
-    domain: str
-    op_type: str
+    operator: str
     inputs: list
     outputs: list
     attributes: dict
-    place: str  # the doc_string, which says the user's line
+    subgraphs: dict
+    location: str
 
 
-class _Graph(NamedTuple):
+@dataclass(slots=True)
+class _OnnxGraph:
+    """What is drawn of an ONNX graph, whether it was lowered in this process or read from a file."""
+
     inputs: list
     outputs: list
     nodes: list
 
 
-def draw_model(model, title):
-    """The Drawing of an onnx.ModelProto."""
-    picture = _Picture()
-    _draw_graph(picture, _graph_of(model.graph, {}))
-    return Drawing(picture.text(), title)
+def _draw_lowered_graph(writer, graph):
+    """Draws the graph of a lowered function; the lowering of a function that computes nothing has none."""
+    if graph is None:
+        writer.box("nothing left to compute", "", _PLAIN)
+    else:
+        _draw_graph(writer, _read_lowered(graph))
 
 
-def _graph_of(proto, known):
-    """A GraphProto as what `_draw_graph` reads; `known` are values of the graphs around it."""
-    values = dict(known)
+def _draw_graph(writer, graph):
+    """Draws a whole ONNX graph."""
+    nodes = {}
+    for value in graph.inputs:
+        nodes[value.name] = writer.ellipse(f"{value.name}\n{value.type}", "input", _INPUT)
+    _draw_nodes(writer, graph, nodes)
+    for value in graph.outputs:
+        output = writer.ellipse(f"{value.name}\n{value.type}", "output", _OUTPUT)
+        if value.name in nodes:
+            writer.edge(nodes[value.name], output)
+
+
+def _draw_nodes(writer, graph, nodes):
+    """Draws the operations of a graph; `nodes` maps the name of each value to the node that it comes from."""
+    for node in graph.nodes:
+        constants = [value.constant for value in node.inputs if value.constant is not None]
+        attributes = ", ".join(f"{key}={value}" for key, value in node.attributes.items())
+        tooltip = f"{node.name}: {_shorten(attributes, 300)}{node.location}"
+        fill = _FILL_OF.get(node.operator, _PLAIN)
+        box = writer.box(_label(node.operator, constants, node.attributes), tooltip, fill)
+        for value in node.inputs:
+            if value.constant is None and value.name in nodes:
+                writer.edge(nodes[value.name], box, value.type)
+        for value in node.outputs:
+            nodes[value.name] = box
+        for key, subgraph in node.subgraphs.items():
+            _draw_subgraph(writer, f"{node.operator}: {key}", subgraph, box, nodes)
+
+
+def _draw_subgraph(writer, label, graph, box, nodes):
+    """Draws a subgraph, which reads values of the graphs around it by their names."""
+    with writer.cluster(label):
+        inner = dict(nodes)
+        ends = []
+        for value in graph.inputs:
+            inner[value.name] = writer.ellipse(value.type, value.name, _INPUT)
+            ends.append(inner[value.name])
+        _draw_nodes(writer, graph, inner)
+        for value in graph.outputs:
+            ends.append(writer.ellipse(value.type, value.name, _OUTPUT))
+            if value.name in inner:
+                writer.edge(inner[value.name], ends[-1])
+    for first in ends[:1]:
+        writer.edge(box, first, style="dashed")
+
+
+def _operator(domain, op_type):
+    return f"{domain}.{op_type}" if domain else op_type
+
+
+def _constant_text(array, type_text):
+    """A small constant as text, a larger one as its type."""
+    if array is None or array.size > MAX_SHOWN_CONSTANT:
+        return f"{type_text} constant"
+    return str(array) if not array.ndim else f"[{', '.join(map(str, array.ravel()))}]"
+
+
+# ---- graphs lowered in this process ------------------------------------------------------------------------------
+
+
+def _read_lowered(graph):
+    """An `onax.export.graph.value.Graph` as an _OnnxGraph."""
+    inputs, outputs = map(_read_value, graph.inputs), map(_read_value, graph.outputs)
+    return _OnnxGraph(list(inputs), list(outputs), [_read_node(node) for node in graph.nodes])
+
+
+def _read_value(value):
+    text = _type_text(value.aval)
+    return _OnnxValue(value.name, text, None if value.const is None else _constant_text(value.const, text))
+
+
+def _read_node(node):
+    subgraphs = {key: _read_lowered(value) for key, value in node.attributes.items() if isinstance(value, Graph)}
+    return _OnnxNode(
+        name=node.name,
+        operator=_operator(node.domain, node.op_type),
+        inputs=[_read_value(value) for value in node.inputs if value is not None],
+        outputs=[_read_value(value) for value in node.outputs],
+        attributes={key: value for key, value in node.attributes.items() if key not in subgraphs},
+        subgraphs=subgraphs,
+        location=_source_line(node.place),
+    )
+
+
+# ---- models from files -------------------------------------------------------------------------------------------
+
+
+def _read_proto(proto, outer):
+    """An `onnx.GraphProto` as an _OnnxGraph; `outer` maps names to values of the graphs around it."""
+    values = dict(outer)
     for info in (*proto.input, *proto.value_info, *proto.output):
-        values[info.name] = _Value(info.name, _aval_of(info))
+        values[info.name] = _OnnxValue(info.name, _proto_type(info.type.tensor_type))
     for tensor in proto.initializer:
-        values[tensor.name] = _constant_of(tensor)
-    nodes = [_node_of(node, values) for node in proto.node]
-    ports = [[values[info.name] for info in side] for side in (proto.input, proto.output)]
-    return _Graph(*ports, nodes)
+        values[tensor.name] = _read_tensor(tensor)
+    nodes = [_read_node_proto(node, values) for node in proto.node]
+    inputs, outputs = ([values[info.name] for info in side] for side in (proto.input, proto.output))
+    return _OnnxGraph(inputs, outputs, nodes)
 
 
-def _node_of(node, values):
-    attributes = {}
+def _read_node_proto(node, values):
+    attributes, subgraphs = {}, {}
     for attribute in node.attribute:
         if attribute.g.node or attribute.g.output:
-            attributes[attribute.name] = _graph_of(attribute.g, values)
+            subgraphs[attribute.name] = _read_proto(attribute.g, values)
         else:
             attributes[attribute.name] = lazy.onnx_helper.get_attribute_value(attribute)
-    outputs = []
-    for name in filter(None, node.output):
-        outputs.append(values.setdefault(name, _Value(name, _ANY)))
-    inputs = [values.setdefault(name, _Value(name, _ANY)) for name in node.input if name]
-    return _Node(node.name, node.domain, node.op_type, inputs, outputs, attributes, node.doc_string)
+    inputs, outputs = (
+        [values.setdefault(name, _OnnxValue(name, "")) for name in names if name]  # an omitted operand has no name
+        for names in (node.input, node.output)
+    )
+    return _OnnxNode(
+        name=node.name,
+        operator=_operator(node.domain, node.op_type),
+        inputs=inputs,
+        outputs=outputs,
+        attributes=attributes,
+        subgraphs=subgraphs,
+        location=f"\n{node.doc_string}" if node.doc_string else "",
+    )
 
 
-class _Stated(NamedTuple):
-    text: str
-
-    def str_short(self, short_dtypes=True):
-        return self.text
-
-
-_ANY = _Stated("")
+def _proto_type(tensor_type):
+    dtype = lazy.onnx_helper.tensor_dtype_to_np_dtype(tensor_type.elem_type).name if tensor_type.elem_type else ""
+    sizes = [d.dim_param or str(d.dim_value) for d in tensor_type.shape.dim]
+    return f"{dtype}[{','.join(sizes)}]"
 
 
-def _aval_of(info):
-    tensor = info.type.tensor_type
-    dtype = lazy.onnx_helper.tensor_dtype_to_np_dtype(tensor.elem_type).name if tensor.elem_type else ""
-    sizes = [d.dim_param or str(d.dim_value) for d in tensor.shape.dim]
-    return _Stated(f"{dtype}[{','.join(sizes)}]")
-
-
-def _constant_of(tensor):
-    """A constant; large ones, and those in a second file, only by their type."""
-    aval = _Stated(f"{lazy.onnx_helper.tensor_dtype_to_np_dtype(tensor.data_type).name}{list(tensor.dims)}")
-    if tensor.external_data or math.prod(tensor.dims) > 8:
-        return _Value(tensor.name, aval, np.broadcast_to(np.int8(0), (9,)))
-    return _Value(tensor.name, aval, lazy.onnx_numpy_helper.to_array(tensor))
+def _read_tensor(tensor):
+    """A constant; the values of a large one, and of one in a second file, are not read."""
+    type_text = f"{lazy.onnx_helper.tensor_dtype_to_np_dtype(tensor.data_type).name}{list(tensor.dims)}"
+    unread = tensor.external_data or math.prod(tensor.dims) > MAX_SHOWN_CONSTANT
+    array = None if unread else lazy.onnx_numpy_helper.to_array(tensor)
+    return _OnnxValue(tensor.name, type_text, _constant_text(array, type_text))
