@@ -6,6 +6,7 @@ Polynomials were fitted to long double values at Chebyshev points, highest power
 
 import numpy as np
 
+from onax._native.normals import ERF_INV_FAR, ERF_INV_NEAR
 from onax._prims import special as prims
 from onax.export.graph import ops
 from onax.export.graph.formula import Formula
@@ -33,18 +34,8 @@ _SHORT = (
     -0.0742455022660371, 0.06284532865967435, 0.5410974243480086,
 )  # fmt: skip
 _MIDDLE, _HALF = 0.04608294930875576, 0.7603686635944701
-# With w = -log(1 - x^2): erf_inv(x) / x for w < 5 in w / 2.5 - 1; erf_inv(x) / sqrt(w) above in sqrt(w), up to 6.1;
-# both to 5e-8.
-_NEAR = (
-    -3.333980932719749e-05, 3.553137893709535e-05, 0.0002840751529070523, -0.000845545938834775,
-    -0.0004843499507161512, 0.008529176355175368, -0.019574194007119218, -0.026108685994249568,
-    0.6166007234735242, 1.501409359832882,
-)  # fmt: skip
-_FAR = (
-    -3.9099842586749476e-05, 6.10579156023805e-06, 0.00019037601308760963, -0.00028411652442719037,
-    0.00021228806369317913, -4.9208684578889995e-05, -0.0007148554839737934, 0.0032300627233897076,
-    -0.009513086816005933, 0.022202085630960634, 0.9619510437410882,
-)  # fmt: skip
+# With w = -log(1 - x^2): ERF_INV_NEAR is erf_inv(x) / x for w < 5 in w / 2.5 - 1; ERF_INV_FAR is erf_inv(x) / sqrt(w)
+# above in sqrt(w), up to 6.1; both to 5e-8.
 _FAR_MIDDLE, _FAR_HALF = (6.1 + 5**0.5) / 2, (6.1 - 5**0.5) / 2
 _SLOPE = 2 / np.pi**0.5  # of erf at 0
 
@@ -82,9 +73,9 @@ def _erfc_double(x, coefficients=_LONG):
 def _erf_inv_guess(x):
     """To 5e-8 of its value; at 1 and -1 infinite, beyond NaN."""
     w = -((1 - x) * (1 + x)).do("Log")
-    near = (w * (1 / 2.5) - 1).horner(_NEAR)
+    near = (w * (1 / 2.5) - 1).horner(ERF_INV_NEAR)
     root = w.do("Sqrt")
-    far = ((root - _FAR_MIDDLE) * (1 / _FAR_HALF)).horner(_FAR) * root
+    far = ((root - _FAR_MIDDLE) * (1 / _FAR_HALF)).horner(ERF_INV_FAR) * root
     return (w < 5).where(near * x, (w == np.inf).where(np.inf, far) * x.do("Sign"))
 
 

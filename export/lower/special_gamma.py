@@ -18,6 +18,7 @@ of the same series, fractions and integrals, term by term.
 import numpy as np
 
 from onax._prims import special as prims
+from onax._prims.special_series import stirling, stirling_slope
 from onax.export.lower import native
 from onax.export.lower.convert import F32, F64
 from onax.export.lower.elementwise import expm1, log1p
@@ -53,9 +54,9 @@ _NEAR_LEFT_ROOT = (
     -0.022088093190326688, 1.2903428825966208, -0.16186909250613013, 8.939798558792134,
 )  # fmt: skip
 _LEFT_ROOT, _LEFT_ROOT_REST = -0.5040830082644554, -8.15428206243813e-18
-# Stirling's series, of log gamma and of its derivative, in 1 / y^2, for y >= 8: Bernoulli's numbers.
-_STIRLING = (-3617 / 122400, 1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
-_STIRLING_SLOPE = (3617 / 8160, -1 / 12, 691 / 32760, -1 / 132, 1 / 240, -1 / 252, 1 / 120, -1 / 12)
+# Stirling's series, of log gamma and of its derivative, in 1 / y^2, for y >= 8.
+_STIRLING = stirling(8)[::-1]
+_STIRLING_SLOPE = stirling_slope(8)[::-1]
 _FAR = 8
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from onax._prims import special as prims
+from onax._prims.special_series import euler_maclaurin
 from onax.export.graph import ops
 from onax.export.graph.formula import Formula
 from onax.export.lower.convert import F64
@@ -17,12 +18,7 @@ from onax.export.lower.special_gamma import digamma_double
 from onax.export.lower.special_loops import constant, in_double
 
 _TERMS = 10
-# B_2j / (2j)! for j = 9, 8, ..., 1
-_BERNOULLI = (
-    8.586062056277845e-15, -3.3896802963225827e-13, 1.3382536530684679e-11, -5.284190138687493e-10,
-    2.08767569878681e-08, -8.267195767195768e-07, 3.306878306878307e-05, -0.001388888888888889,
-    0.08333333333333333,
-)  # fmt: skip
+_CORRECTIONS = euler_maclaurin(9)[::-1]
 _FACTORIALS = (*(float(math.factorial(n)) for n in range(171)), math.inf)
 
 
@@ -34,8 +30,8 @@ def _zeta_positive(s, q):
         total = total + w.pow(-s)
     w = w + 1
     order = s.minimum(1e15)  # above, what follows is no part of the sum, but must not be NaN
-    rest, steps = constant(s, _BERNOULLI[0]), len(_BERNOULLI)
-    for j, c in zip(range(steps - 1, 0, -1), _BERNOULLI[1:]):
+    rest, steps = constant(s, _CORRECTIONS[0]), len(_CORRECTIONS)
+    for j, c in zip(range(steps - 1, 0, -1), _CORRECTIONS[1:]):
         rest = (order + (2 * j - 1)) / w * ((order + 2 * j) / w) * rest + c
     return total + w.pow(1 - s) / (s - 1) + w.pow(-s) * (rest * order / w + 0.5)
 

@@ -34,12 +34,18 @@ cdef extern from *:
         for (uint64_t i = 0; i < n; i++) out[i] *= 1.4142135f;
     }
     """
+    const double onax_near[10]
+    const double onax_far[11]
     void onax_erf_inv(const float *, uint64_t, float *) noexcept nogil
     void onax_signed_unit(const uint32_t *, uint64_t, float *) noexcept nogil
     void onax_scale(uint64_t, float *) noexcept nogil
 
 cdef enum:
     CHUNK = 4096
+
+# The two polynomials, for whoever writes the same function in another language.
+ERF_INV_NEAR = tuple([onax_near[i] for i in range(10)])
+ERF_INV_FAR = tuple([onax_far[i] for i in range(11)])
 
 
 cdef void erf_inv_into(const float *x, uint64_t n, float *out) noexcept nogil:

@@ -12,6 +12,7 @@ from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax._prims.convert import convert
 from onax._prims.shaping import canonical_shape
+from onax._prims.special_series import stirling
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import array_of
 from onax.numpy._where import where
@@ -135,7 +136,8 @@ def _corrections(dtype):
     exact = np.cumsum(np.log(np.maximum(k, 1))) - ((k + 0.5) * np.log(k + 1) - (k + 1) + np.log(2 * np.pi) / 2)
     c = lambda value: scalar(value, dtype)
     square = c(_STIRLING) * c(_STIRLING)
-    beyond = (c(1 / 12) - (c(1 / 360) - c(1 / 1260) / square) / square) / c(_STIRLING)
+    first, second, third = (c(coefficient) for coefficient in stirling(3))
+    beyond = (first + (second + third / square) / square) / c(_STIRLING)
     return np.append(exact.astype(dtype), beyond)
 
 

@@ -9,6 +9,7 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._ground import dtypes
 from onax._ground.lazy import scipy_special
+from onax._prims.special_series import stirling
 from onax.numpy._promotion import array_of, check_arraylike, promote_args_inexact
 from onax.scipy._special_common import alike, gamma_sign, in_single
 
@@ -28,7 +29,7 @@ def loggamma(x):
 
 
 _SHIFT = 10  # by how much arguments are moved to where Stirling's series has the digits of float64
-_STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400, 43867 / 244188]
+_STIRLING = stirling(9)
 
 
 def _complex_loggamma(z):

@@ -1,20 +1,17 @@
 """Behind onax.scipy.special: Hurwitz' zeta function with its derivatives in both arguments."""
 
-import math
-
 import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
+from onax._prims.special_series import euler_maclaurin
 from onax._transforms.autodiff import jvp
 from onax.numpy._promotion import promote_args_inexact
 from onax.scipy._special_common import alike
 
 _DIRECT = 10  # terms summed one by one
-# B_2j / (2j)! for j = 1, 2, ...
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
-_COEFFICIENTS = [b / math.factorial(2 * j + 2) for j, b in enumerate(_BERNOULLI)]
+_CORRECTIONS = euler_maclaurin(8)
 
 
 def zeta(x, q=None):
@@ -43,7 +40,7 @@ def _summed(x, q):
     far = q + _DIRECT
     last = far**-x
     factor, correction = x / far, 0.5
-    for j, coefficient in enumerate(_COEFFICIENTS):
+    for j, coefficient in enumerate(_CORRECTIONS):
         correction = correction + coefficient * factor
         factor = factor * (x + 2 * j + 1) * (x + 2 * j + 2) / far**2
     return direct + last * (far / (x - 1) + correction)
