@@ -13,6 +13,7 @@ from onax._compile.words import Writing
 from onax._control.block_code import I32, take_p
 from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+from onax._core.slots import Slot
 from onax._native.avals import ShapedArray
 from onax._prims import elementwise as el
 from onax._prims import indexing, shaping, slicing, stacking
@@ -21,14 +22,21 @@ from onax._prims.indexing import GatherScatterMode
 
 BOOL = np.dtype(bool)
 
+element_rules = Slot(
+    "elements",
+    "rule(program, eqn) -> whether it wrote the equation anew with elements of tables",
+    "the operation stays as it is",
+    "onax._compile.picks",
+)
+
 
 def picked(jaxpr):
     """A ClosedJaxpr that computes the same; itself if it has none of these, or an equation that has no such form."""
-    if not any(eqn.primitive in _RULES for eqn in jaxpr.eqns):
+    if not any(eqn.primitive in element_rules for eqn in jaxpr.eqns):
         return jaxpr
     program = _Picking()
     for eqn in jaxpr.eqns:
-        rule = _RULES.get(eqn.primitive)
+        rule = element_rules.get(eqn.primitive)
         if rule is None or not rule(program, eqn):
             program.eqns.append(eqn)
     inner = Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, program.eqns, no_effects, jaxpr.debug_info)
@@ -104,6 +112,7 @@ def _starts(program, eqn, starts, shape, sizes):
     return [program.clamped(eqn, s, d - n) for s, d, n in zip(starts, shape, sizes)]
 
 
+@element_rules.rule(slicing.dynamic_slice_p)
 def _dynamic_slice(program, eqn):
     x, *starts = eqn.invars
     (out,) = eqn.outvars
@@ -118,6 +127,7 @@ def _dynamic_slice(program, eqn):
     return program.give(eqn, shaping.copy_p, [program.take(eqn, x, places, shape)])
 
 
+@element_rules.rule(slicing.dynamic_update_slice_p)
 def _dynamic_update_slice(program, eqn):
     x, update, *starts = eqn.invars
     shape, sizes = x.aval.shape, update.aval.shape
@@ -153,6 +163,7 @@ def _within(program, eqn, place, length):
     return program.binary(eqn, el.and_p, low, high)
 
 
+@element_rules.rule(indexing.gather_p)
 def _gather(program, eqn):
     """Whole rows by their leading axes; the rows' own axes come last."""
     x, indices = eqn.invars
@@ -179,13 +190,12 @@ def _gather(program, eqn):
     return program.give(eqn, el.select_n_p, [inside, other, taken])
 
 
-_COMBINED = {
-    indexing.scatter_p: None, indexing.scatter_add_p: el.add_p, indexing.scatter_sub_p: el.sub_p,
-    indexing.scatter_mul_p: el.mul_p, indexing.scatter_max_p: el.max_p, indexing.scatter_min_p: el.min_p,
-}  # fmt: skip
+def _scatter(combine):
+    """The rule of a scatter that makes the new element from the old one and the update by a primitive, if by any."""
+    return lambda program, eqn: _scattered(program, eqn, combine)
 
 
-def _scatter(program, eqn):
+def _scattered(program, eqn, combine):
     """One row, by its leading axes."""
     x, indices, updates = eqn.invars
     d, depth, shape = eqn.params["dimension_numbers"], indices.aval.shape[-1], x.aval.shape
@@ -209,10 +219,17 @@ def _scatter(program, eqn):
             conditions.append(ours)
     conditions.sort(key=lambda c: len(c.aval.shape), reverse=True)
     new = _spread(program, eqn, updates, shape, depth)
-    combine = _COMBINED[eqn.primitive]
     if combine is not None:
         new = program.binary(eqn, combine, x, new)
     return program.give(eqn, el.select_n_p, [program.all_of(eqn, conditions, shape), x, new])
+
+
+element_rules.set(indexing.scatter_p, _scatter(None))
+element_rules.set(indexing.scatter_add_p, _scatter(el.add_p))
+element_rules.set(indexing.scatter_sub_p, _scatter(el.sub_p))
+element_rules.set(indexing.scatter_mul_p, _scatter(el.mul_p))
+element_rules.set(indexing.scatter_max_p, _scatter(el.max_p))
+element_rules.set(indexing.scatter_min_p, _scatter(el.min_p))
 
 
 def _scalar(program, eqn, x):
@@ -235,6 +252,7 @@ def _spread(program, eqn, updates, shape, depth):
     return program.emit(eqn, shaping.broadcast_in_dim_p, [updates], shape, updates.aval.dtype, params)
 
 
+@element_rules.rule(slicing.concatenate_p)
 def _concatenate(program, eqn):
     (out,) = eqn.outvars
     shape, axis = out.aval.shape, eqn.params["dimension"]
@@ -249,6 +267,7 @@ def _concatenate(program, eqn):
     return program.give(eqn, shaping.copy_p, [_one_of(program, eqn, position, spread, ends)])
 
 
+@element_rules.rule(stacking.stack_p)
 def _stack(program, eqn):
     (out,) = eqn.outvars
     shape, axis = out.aval.shape, eqn.params["axis"]
@@ -279,14 +298,3 @@ def _piece(program, eqn, x, position, start, axis):
     moved = program.binary(eqn, el.sub_p, position, program.number(start, I32))
     places[axis] = program.clamped(eqn, moved, x.aval.shape[axis] - 1)
     return program.take(eqn, x, places, shape)
-
-
-_RULES = {
-    slicing.concatenate_p: _concatenate,
-    stacking.stack_p: _stack,
-    slicing.dynamic_slice_p: _dynamic_slice,
-    slicing.dynamic_update_slice_p: _dynamic_update_slice,
-    indexing.gather_p: _gather,
-    **dict.fromkeys(_COMBINED, _scatter),
-}
-PICKS = frozenset(_RULES)

@@ -24,21 +24,16 @@ from math import prod
 import numpy as np
 
 from onax._compile.cache import remember
-from onax._compile.picks import PICKS, picked
-from onax._compile.words import WORDED, closed_keys, count, flat, opened_keys, worded
-from onax._control.block_code import CODES, COUNTERS, FOLDS, VIEWS, Code, Unfit
-from onax._control.checkpoint import remat_p
-from onax._control.closed_call import closed_call_p
-from onax._control.cond import cond_p
-from onax._control.custom_jvp import custom_jvp_call_p
-from onax._control.custom_vjp import custom_vjp_call_p
+from onax._compile.picks import element_rules, picked
+from onax._compile.words import closed_keys, count, flat, key_rules, opened_keys, worded
+from onax._control.block_code import Code, Unfit, codes, counters, folds, views
 from onax._control.fused import assembled, dense, fused_p, looped_p, looped_program, track
-from onax._control.jit_call import jit_p
 from onax._control.key_words import THREEFRY, positions_p
 from onax._control.scan import scan_p
 from onax._control.while_loop import settled, while_p
 from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from onax._core.programs import BRANCH, CONDITION, LOOP, called_program, held_programs, replace_programs
 from onax._core.trace import typeof
 from onax._ground import dims
 from onax._native.array import Array
@@ -52,15 +47,6 @@ SMALL = 4096  # elements below which a node's own cost outweighs its work
 DIRECT_WORK = 200_000  # nanoseconds: twice what a part for another thread has (blocks_kernels.c)
 ONE_BLOCK = 1024  # elements at most in the values of a looped step
 FOLDED_BYTES = 1024  # constants up to this size are folded by the lowering
-
-_CALLS = {
-    jit_p: "jaxpr",
-    custom_jvp_call_p: "call_jaxpr",
-    custom_vjp_call_p: "call_jaxpr",
-    closed_call_p: "call_jaxpr",
-    remat_p: "jaxpr",
-}
-_BODIES = {cond_p: ("branches",), while_p: ("cond_jaxpr", "body_jaxpr"), scan_p: ("jaxpr",)}
 
 
 def fuse(jaxpr):
@@ -143,9 +129,9 @@ class _Opening:
 
         for eqn in jaxpr.eqns:
             operands = [read(x) for x in eqn.invars]
-            name = _CALLS.get(eqn.primitive)
-            if name is not None and (_is_small(eqn) or not is_one_node(eqn)):
-                env.update(zip(eqn.outvars, self._call(eqn.params[name], operands)))
+            callee = called_program(eqn)
+            if callee is not None and (_is_small(eqn) or not is_one_node(eqn)):
+                env.update(zip(eqn.outvars, self._call(callee, operands)))
                 continue
             same = _meaning(eqn, operands)
             if same in self.known:
@@ -189,21 +175,16 @@ class _Opening:
 
 def _meaning(eqn, operands):
     """What elementwise equations that compute the same agree on; None for others."""
-    if eqn.primitive not in CODES and eqn.primitive not in VIEWS:
+    if eqn.primitive not in codes and eqn.primitive not in views:
         return None
     given = [(str(x.val), x.aval) if type(x) is Literal else x for x in operands]
     return eqn.primitive, eqn.outvars[0].aval, *given, *eqn.params.items()
 
 
 def _with_fused_bodies(eqn, operands, results):
-    params = eqn.params
-    names = _BODIES.get(eqn.primitive)
-    if names is not None:
-        params = dict(params)
-        for name in names:
-            body = params[name]
-            params[name] = tuple(map(fuse, body)) if type(body) is tuple else fuse(body)
-    return JaxprEqn(operands, results, eqn.primitive, params, eqn.effects, eqn.source_info)
+    if any(held.kind in (BRANCH, LOOP, CONDITION) for held in held_programs(eqn)):
+        eqn = replace_programs(eqn, fuse)
+    return JaxprEqn(operands, results, eqn.primitive, eqn.params, eqn.effects, eqn.source_info)
 
 
 # ---- loops
@@ -239,7 +220,10 @@ def _loop_of(eqn):
     return consts, params
 
 
-_STEPS = frozenset((*CODES, *VIEWS, *COUNTERS, *_CALLS, *WORDED, *PICKS))
+def _may_be_a_step(eqn):
+    """Whether an equation is of a kind that a looped step can hold: asked before more is looked at."""
+    rules = codes, views, counters, key_rules, element_rules
+    return any(eqn.primitive in slot for slot in rules) or called_program(eqn) is not None
 
 
 def _straight(jaxpr):
@@ -247,7 +231,7 @@ def _straight(jaxpr):
 
     Keys are two words each.
     """
-    if not all(e.primitive in _STEPS for e in jaxpr.eqns):
+    if not all(map(_may_be_a_step, jaxpr.eqns)):
         return None
     found = drop_dead_code(picked(flat(drop_dead_code(opened(jaxpr)))))
     given = [v.aval for v in (*found.invars, *found.constvars)]
@@ -288,15 +272,15 @@ LIBRARY_COST = 5.0  # from here on an element is a call of C's library, and NumP
 
 def joins(eqn):
     """Whether an equation can be part of a program over blocks."""
-    if eqn.primitive not in CODES or eqn.effects or len(eqn.outvars) != 1:
+    if eqn.primitive not in codes or eqn.effects or len(eqn.outvars) != 1:
         return False
     out = eqn.outvars[0].aval
     if out.dtype not in TYPES or not dims.is_constant_shape(out.shape) or prod(out.shape) == 0:
         return False
-    if eqn.primitive in FOLDS and not _folds_rows(eqn):
+    if eqn.primitive in folds and not _folds_rows(eqn):
         return False
     exponent = str(eqn.invars[1]) if eqn.primitive is pow_p and type(eqn.invars[1]) is Literal else ""
-    params = () if eqn.primitive in FOLDS else eqn.params.items()
+    params = () if eqn.primitive in folds else eqn.params.items()
     key = eqn.primitive, exponent, out.dtype, *[x.aval.dtype for x in eqn.invars], *params
     found = _known_to_join.get(key)
     if found is None:
@@ -318,7 +302,7 @@ def _cost(eqn):
     code = Code()
     try:
         operands = [_register(code, x) for x in eqn.invars]
-        CODES[eqn.primitive](code, eqn.outvars[0].aval.dtype, *operands, **eqn.params)
+        codes[eqn.primitive](code, eqn.outvars[0].aval.dtype, *operands, **eqn.params)
     except Unfit:
         return np.inf
     double = np.dtype(np.float64)
@@ -331,7 +315,7 @@ def _register(code, x):
 
 def is_view(eqn):
     """Whether an equation only changes how elements are found."""
-    view = VIEWS.get(eqn.primitive)
+    view = views.get(eqn.primitive)
     if view is None or eqn.outvars[0].aval.dtype not in TYPES:
         return False
     shapes = [x.aval.shape for x in (eqn.invars[0], eqn.outvars[0])]
@@ -342,14 +326,14 @@ def is_view(eqn):
 
 def counts(eqn):
     """Whether elements follow from their positions alone."""
-    return eqn.primitive in COUNTERS and eqn.outvars[0].aval.dtype in TYPES and eqn.outvars[0].aval.dtype != bool
+    return eqn.primitive in counters and eqn.outvars[0].aval.dtype in TYPES and eqn.outvars[0].aval.dtype != bool
 
 
 def _is_folded(eqn):
     """Whether the lowering computes an equation over constants, or only says where they are, as it builds the graph."""
-    if eqn.primitive not in CODES:
+    if eqn.primitive not in codes:
         return True
-    if eqn.primitive in THREEFRY:
+    if THREEFRY in eqn.primitive.facts:
         return False
     avals = [v.aval for v in eqn.outvars]
     return all(dims.is_constant_shape(a.shape) and prod(a.shape) * a.dtype.itemsize <= FOLDED_BYTES for a in avals)
@@ -369,11 +353,11 @@ def _key(eqn):
 
 
 def _ground(eqn):
-    return (eqn.invars[0] if eqn.primitive in FOLDS else eqn.outvars[0]).aval
+    return (eqn.invars[0] if eqn.primitive in folds else eqn.outvars[0]).aval
 
 
 def _has_no_other_form(eqn):
-    return eqn.primitive in THREEFRY
+    return THREEFRY in eqn.primitive.facts
 
 
 class _Region:

@@ -23,6 +23,7 @@ from onax._control.key_words import (
 )
 from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from onax._core.slots import Slot
 from onax._ground import dims
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
@@ -33,12 +34,12 @@ from onax._prims.convert import convert_element_type_p
 from onax._prims.slicing import concatenate_p, slice_p
 
 U32, U64, BOOL = np.dtype(np.uint32), np.dtype(np.uint64), np.dtype(bool)
-_MOVERS = frozenset(
-    (
-        slice_p, shaping.squeeze_p, shaping.reshape_p, shaping.broadcast_in_dim_p, shaping.transpose_p, shaping.copy_p,
-        concatenate_p, el.select_n_p,
-    )
-)  # fmt: skip
+key_rules = Slot(
+    "key_words",
+    "rule(program, eqn) -> whether it wrote the equation anew with two words for each key",
+    "the operation gets whole keys",
+    "onax._compile.words",
+)
 
 
 def worded(jaxpr):
@@ -163,9 +164,7 @@ class _Wording(Writing):
 
     def enter(self, eqn):
         """Adds an equation, or others in its place."""
-        rule = _RULES.get(eqn.primitive)
-        if rule is None and eqn.primitive in _MOVERS and has_words(eqn.outvars[0].aval.dtype):
-            rule = _move
+        rule = key_rules.get(eqn.primitive)
         if rule is not None and all(dims.is_constant_shape(v.aval.shape) for v in (*eqn.invars, *eqn.outvars)):
             if rule(self, eqn):
                 return
@@ -194,6 +193,7 @@ def _is_usual(eqn, keys):
     return has_words(keys.aval.dtype) and eqn.params.get("partitionable", True) and 0 < drawn < 2**32
 
 
+@key_rules.rule(prims.random_split_p)
 def _split(program, eqn):
     keys, out = eqn.invars[0], eqn.outvars[0]
     if not _is_usual(eqn, keys):
@@ -204,6 +204,7 @@ def _split(program, eqn):
     return True
 
 
+@key_rules.rule(prims.random_fold_in_p)
 def _fold_in(program, eqn):
     keys, data = eqn.invars
     (out,) = eqn.outvars
@@ -215,6 +216,7 @@ def _fold_in(program, eqn):
     return True
 
 
+@key_rules.rule(prims.random_bits_p)
 def _bits(program, eqn):
     keys, out = eqn.invars[0], eqn.outvars[0]
     width, shape = eqn.params["bit_width"], out.aval.shape
@@ -233,6 +235,7 @@ def _bits(program, eqn):
     return True
 
 
+@key_rules.rule(prims.random_wrap_p)
 def _wrap(program, eqn):
     (x,), (out,) = eqn.invars, eqn.outvars
     if not has_words(out.aval.dtype):
@@ -249,6 +252,7 @@ def _wrap(program, eqn):
     return True
 
 
+@key_rules.rule(prims.random_unwrap_p)
 def _unwrap(program, eqn):
     (keys,), (out,) = eqn.invars, eqn.outvars
     if not has_words(keys.aval.dtype):
@@ -263,6 +267,7 @@ def _unwrap(program, eqn):
     return True
 
 
+@key_rules.rule(prims.random_clone_p)
 def _clone(program, eqn):
     (keys,), (out,) = eqn.invars, eqn.outvars
     if not has_words(keys.aval.dtype):
@@ -271,23 +276,18 @@ def _clone(program, eqn):
     return True
 
 
+@key_rules.rule(
+    slice_p, shaping.squeeze_p, shaping.reshape_p, shaping.broadcast_in_dim_p, shaping.transpose_p, shaping.copy_p,
+    concatenate_p, el.select_n_p,
+)  # fmt: skip
 def _move(program, eqn):
     """Each word goes where the key went."""
     (out,) = eqn.outvars
+    if not has_words(out.aval.dtype):
+        return False
     pair = []
     for i in range(2):
         operands = [program.words(x)[i] if has_words(x.aval.dtype) else x for x in eqn.invars]
         pair.append(program.emit(eqn, eqn.primitive, operands, out.aval.shape, params=eqn.params))
     program.name(out, pair)
     return True
-
-
-_RULES = {
-    prims.random_split_p: _split,
-    prims.random_fold_in_p: _fold_in,
-    prims.random_bits_p: _bits,
-    prims.random_wrap_p: _wrap,
-    prims.random_unwrap_p: _unwrap,
-    prims.random_clone_p: _clone,
-}
-WORDED = frozenset(_RULES)

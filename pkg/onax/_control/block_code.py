@@ -1,11 +1,11 @@
-"""What each primitive is in a program over blocks: one rule for each, keyed by the primitive.
+"""What each primitive is in a program over blocks: the slots of it, and their rules.
 
-    row(add_p, "add")                 the primitive is one operation of `_native.blocks`
-    @codes(clamp_p)                   a rule: (code, out dtype, *registers, **params) -> register
-    @views(broadcast_in_dim_p)        only how elements are found changes: (operand start and strides, eqn) -> the same
-                                      of the result, or None
-    COUNTERS                          elements follow from their positions alone: eqn -> strides
-    FOLDS                             trailing axes become one element: the name of the operation
+    row(add_p, "add")                   the primitive is one operation of `_native.blocks`
+    @codes.rule(clamp_p)                a rule: (code, out dtype, *registers, **params) -> register
+    @views.rule(broadcast_in_dim_p)     only how elements are found changes: (operand start and strides, eqn) -> the
+                                        same of the result, or None
+    counters.set(iota_p, strides)       elements follow from their positions alone: eqn -> strides
+    folds.set(reduce_sum_p, "sum")      trailing axes become one element: the name of the operation
 
 A rule computes bit for bit what the primitive's kernel does; functions of C's library, and ours, agree to 4 ulp.
 A rule that cannot (a dtype without kernels) raises Unfit: the equation then stays outside.
@@ -14,6 +14,7 @@ A rule that cannot (a dtype without kernels) raises Unfit: the equation then sta
 import numpy as np
 
 from onax._core.rules import add_any_p
+from onax._core.slots import Slot
 from onax._native.blocks import OPERATIONS, TYPES
 from onax._native.dispatch import NEVER, Primitive
 from onax._prims import elementwise as e
@@ -25,10 +26,25 @@ BOOL, F64 = np.dtype(bool), np.dtype(np.float64)
 I32, I64 = np.dtype(np.int32), np.dtype(np.int64)
 SLICED = 4096  # elements of a value of which a slice is a view
 
-CODES: dict = {}
-VIEWS: dict = {}
-COUNTERS: dict = {}
-FOLDS: dict = {}
+codes = Slot(
+    "block_code",
+    "rule(code, out dtype, *registers, **params) -> register",
+    "the operation stays outside of fused regions and compiled loops",
+    "onax._control",
+)
+views = Slot(
+    "block_view",
+    "rule(start, strides, eqn) -> (start, strides) of the result, or None",
+    "the result's elements are not found among those of the operand: a fused region does not read through it",
+    "onax._control",
+)
+counters = Slot(
+    "block_counter",
+    "rule(eqn) -> strides",
+    "the elements do not follow from their positions alone",
+    "onax._control",
+)
+folds = Slot("block_fold", "name of the operation", "the operation does not reduce trailing axes", "onax._control")
 
 
 class Unfit(Exception):
@@ -108,45 +124,61 @@ def row(primitive, name, *, swapped=False):
     def rule(code, out, *registers, **_):
         return code.emit(name, *(registers[::-1] if swapped else registers))
 
-    CODES[primitive] = rule
-
-
-def codes(*primitives):
-    """Decorator: the rule of these primitives."""
-
-    def register(rule):
-        CODES.update(dict.fromkeys(primitives, rule))
-        return rule
-
-    return register
-
-
-def views(primitive):
-    """Decorator: how the strides of the result follow from those of the operand."""
-
-    def register(rule):
-        VIEWS[primitive] = rule
-        return rule
-
-    return register
+    codes.set(primitive, rule)
 
 
 # ---- rows
 
-for _primitive, _name in (
-    (e.sin_p, "sin"), (e.cos_p, "cos"), (e.tan_p, "tan"), (e.asin_p, "asin"), (e.acos_p, "acos"),
-    (e.atan_p, "atan"), (e.sinh_p, "sinh"), (e.cosh_p, "cosh"), (e.tanh_p, "tanh"), (e.asinh_p, "asinh"),
-    (e.acosh_p, "acosh"), (e.atanh_p, "atanh"), (e.exp_p, "exp"), (e.exp2_p, "exp2"), (e.expm1_p, "expm1"),
-    (e.log_p, "log"), (e.log1p_p, "log1p"), (e.logistic_p, "logistic"), (e.sqrt_p, "sqrt"), (e.rsqrt_p, "rsqrt"),
-    (e.cbrt_p, "cbrt"), (e.abs_p, "abs"), (e.neg_p, "neg"), (e.sign_p, "sign"), (e.floor_p, "floor"),
-    (e.ceil_p, "ceil"), (e.is_finite_p, "is_finite"), (e.not_p, "not"), (e.and_p, "and"), (e.or_p, "or"),
-    (e.xor_p, "xor"), (e.shift_left_p, "shift_left"), (e.shift_right_logical_p, "shift_right_logical"),
-    (e.shift_right_arithmetic_p, "shift_right_arithmetic"), (e.add_p, "add"), (add_any_p, "add"), (e.sub_p, "sub"),
-    (e.div_p, "div"), (e.rem_p, "rem"), (e.max_p, "max"), (e.min_p, "min"), (e.atan2_p, "atan2"),
-    (e.nextafter_p, "nextafter"), (e.eq_p, "eq"), (e.ne_p, "ne"), (e.lt_p, "lt"), (e.le_p, "le"),
-    (special.erf_p, "erf"), (special.erfc_p, "erfc"), (special.erf_inv_p, "erf_inv"),
-):  # fmt: skip
-    row(_primitive, _name)
+row(e.sin_p, "sin")
+row(e.cos_p, "cos")
+row(e.tan_p, "tan")
+row(e.asin_p, "asin")
+row(e.acos_p, "acos")
+row(e.atan_p, "atan")
+row(e.sinh_p, "sinh")
+row(e.cosh_p, "cosh")
+row(e.tanh_p, "tanh")
+row(e.asinh_p, "asinh")
+row(e.acosh_p, "acosh")
+row(e.atanh_p, "atanh")
+row(e.exp_p, "exp")
+row(e.exp2_p, "exp2")
+row(e.expm1_p, "expm1")
+row(e.log_p, "log")
+row(e.log1p_p, "log1p")
+row(e.logistic_p, "logistic")
+row(e.sqrt_p, "sqrt")
+row(e.rsqrt_p, "rsqrt")
+row(e.cbrt_p, "cbrt")
+row(e.abs_p, "abs")
+row(e.neg_p, "neg")
+row(e.sign_p, "sign")
+row(e.floor_p, "floor")
+row(e.ceil_p, "ceil")
+row(e.is_finite_p, "is_finite")
+row(e.not_p, "not")
+row(e.and_p, "and")
+row(e.or_p, "or")
+row(e.xor_p, "xor")
+row(e.shift_left_p, "shift_left")
+row(e.shift_right_logical_p, "shift_right_logical")
+row(e.shift_right_arithmetic_p, "shift_right_arithmetic")
+row(e.add_p, "add")
+row(add_any_p, "add")
+row(e.sub_p, "sub")
+row(e.div_p, "div")
+row(e.rem_p, "rem")
+row(e.max_p, "max")
+row(e.min_p, "min")
+row(e.atan2_p, "atan2")
+row(e.nextafter_p, "nextafter")
+row(e.eq_p, "eq")
+row(e.ne_p, "ne")
+row(e.lt_p, "lt")
+row(e.le_p, "le")
+row(special.erf_p, "erf")
+row(special.erfc_p, "erfc")
+row(special.erf_inv_p, "erf_inv")
 row(e.gt_p, "lt", swapped=True)
 row(e.ge_p, "le", swapped=True)
 
@@ -154,44 +186,44 @@ row(e.ge_p, "le", swapped=True)
 # ---- rules
 
 
-@codes(e.stop_gradient_p, shaping.copy_p)
+@codes.rule(e.stop_gradient_p, shaping.copy_p)
 def _same(code, out, x, **_):
     return x
 
 
-@codes(convert_element_type_p)
+@codes.rule(convert_element_type_p)
 def _convert(code, out, x, **_):
     return code.convert(x, out)
 
 
-@codes(bitcast_convert_type_p)
+@codes.rule(bitcast_convert_type_p)
 def _bitcast(code, out, x, **_):
     if code.dtypes[x].itemsize != out.itemsize or BOOL in (code.dtypes[x], out):
         raise Unfit("only bits of one width are read as another type")
     return code.emit("move", x, out=out)
 
 
-@codes(e.mul_p)
+@codes.rule(e.mul_p)
 def _mul(code, out, x, y, **_):
     return code.emit("mul", code.convert(x, out), code.convert(y, out))
 
 
-@codes(e.square_p)
+@codes.rule(e.square_p)
 def _square(code, out, x, **_):
     return code.emit("mul", x, x)
 
 
-@codes(e.round_p)
+@codes.rule(e.round_p)
 def _round(code, out, x, *, rounding_method):
     return code.emit("rint" if int(rounding_method) == 1 else "round", x)
 
 
-@codes(e.clamp_p)
+@codes.rule(e.clamp_p)
 def _clamp(code, out, low, x, high):
     return code.emit("min", code.emit("max", low, x), high)
 
 
-@codes(e.select_n_p)
+@codes.rule(e.select_n_p)
 def _select(code, out, which, *cases):
     """By a bool; by an integer, from the last case on, as long as it is not larger."""
     if len(cases) == 1:
@@ -205,7 +237,7 @@ def _select(code, out, which, *cases):
     return chosen
 
 
-@codes(e.integer_pow_p)
+@codes.rule(e.integer_pow_p)
 def _integer_pow(code, out, x, *, y):
     """By repeated squaring, in the kernel's order."""
     if y == 0:
@@ -221,7 +253,7 @@ def _integer_pow(code, out, x, *, y):
     return power if y > 0 else code.emit("div", code.constant(1, out), power)
 
 
-@codes(e.pow_p)
+@codes.rule(e.pow_p)
 def _pow(code, out, x, y):
     """An integer exponent is exact in float64.  Of -inf the root is inf, as a power."""
     if code.dtypes[x] != code.dtypes[y]:
@@ -238,7 +270,7 @@ def _pow(code, out, x, y):
 # ---- views
 
 
-@views(shaping.broadcast_in_dim_p)
+@views.rule(shaping.broadcast_in_dim_p)
 def _broadcast(start, strides, eqn):
     shape, out = eqn.invars[0].aval.shape, [0] * len(eqn.params["shape"])
     for axis, length, stride in zip(eqn.params["broadcast_dimensions"], shape, strides):
@@ -255,17 +287,17 @@ def _without_ones(start, strides, eqn):
     return start, tuple([next(kept) if d != 1 else 0 for d in want])
 
 
-@views(shaping.reshape_p)
+@views.rule(shaping.reshape_p)
 def _reshape(start, strides, eqn):
     return _without_ones(start, strides, eqn) if eqn.params.get("dimensions") is None else None
 
 
-@views(shaping.squeeze_p)
+@views.rule(shaping.squeeze_p)
 def _squeeze(start, strides, eqn):
     return _without_ones(start, strides, eqn)
 
 
-@views(slice_p)
+@views.rule(slice_p)
 def _slice(start, strides, eqn):
     """Of few elements: what is cut from a large value leaves its region."""
     x, out, p = eqn.invars[0].aval, eqn.outvars[0].aval, eqn.params
@@ -288,11 +320,10 @@ take_p = Primitive(
     kernel=_take_kernel,
     abstract_eval=lambda table, index, *, size: table.update(shape=index.shape, weak_type=False),
     weak=NEVER,
-    facts=frozenset(),
 )
 
 
-@codes(take_p)
+@codes.rule(take_p)
 def _take(code, out, table, index, *, size):
     """The elements of a table of that many, by numbers of int32; of numbers beyond it the nearest."""
     if code.dtypes[index] != I32:
@@ -305,10 +336,10 @@ def _take(code, out, table, index, *, size):
 
 def _fold(primitive, name, *, of_bools=False):
     """Along axes of length 1 it is a view."""
-    FOLDS[primitive] = name
-    VIEWS[primitive] = _without_ones
+    folds.set(primitive, name)
+    views.set(primitive, _without_ones)
 
-    @codes(primitive)
+    @codes.rule(primitive)
     def rule(code, out, x, **_):
         if (out == BOOL) is not of_bools:
             raise Unfit("bits of integers, and numbers of bools, are not folded")
@@ -331,4 +362,4 @@ def _iota(eqn):
     return tuple([int(i == axis and d != 1) for i, d in enumerate(shape)])
 
 
-COUNTERS[shaping.iota_p] = _iota
+counters.set(shaping.iota_p, _iota)

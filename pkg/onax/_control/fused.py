@@ -16,7 +16,7 @@ from math import prod
 
 import numpy as np
 
-from onax._control.block_code import CODES, COUNTERS, FOLDS, VIEWS, Code, Unfit, take_p
+from onax._control.block_code import Code, Unfit, codes, counters, folds, take_p, views
 from onax._core.jaxpr import Literal
 from onax._core.programs import CONDITION, KERNEL, LOOP, Call, HeldProgram, programs
 from onax._native import blocks
@@ -82,7 +82,7 @@ class _Loop:
 
     def tracks(self):
         """What the rows of a group must be the first axes of."""
-        return [self.dims, *[track(eqn.outvars[0].aval.shape) for eqn in self.eqns if eqn.primitive in FOLDS]]
+        return [self.dims, *[track(eqn.outvars[0].aval.shape) for eqn in self.eqns if eqn.primitive in folds]]
 
 
 class Assembler:
@@ -105,7 +105,7 @@ class Assembler:
 
     def _enter(self, eqn):
         (out,) = eqn.outvars
-        view, counter = VIEWS.get(eqn.primitive), COUNTERS.get(eqn.primitive)
+        view, counter = views.get(eqn.primitive), counters.get(eqn.primitive)
         if view is not None:
             base, start, strides = self._source(eqn.invars[0])
             seen = view(start, strides, eqn)
@@ -118,7 +118,7 @@ class Assembler:
             return
         self.sources[out] = out, 0, dense(out.aval.shape)
         self.computing.append(eqn)
-        if eqn.primitive in FOLDS:
+        if eqn.primitive in folds:
             self.folded.add(out)
         shape = (eqn.invars[0] if out in self.folded else out).aval.shape
         self.dims[out] = track(shape)
@@ -256,7 +256,7 @@ class Assembler:
             code = loop.code
             (out,) = eqn.outvars
             operands = [self._read(loop, access) for access in self.accesses[id(eqn)]]
-            result = CODES[eqn.primitive](code, out.aval.dtype, *operands, **eqn.params)
+            result = codes[eqn.primitive](code, out.aval.dtype, *operands, **eqn.params)
             buffer = self.buffers.get(out)
             if buffer is not None:
                 written = code.steps and code.steps[-1][1] == result and result not in loop.homes
@@ -423,9 +423,7 @@ def _abstract_eval(*avals, jaxpr):
     return list(jaxpr.out_avals)
 
 
-fused_p = Primitive(
-    "fused", multiple_results=True, kernel=_kernel, abstract_eval=_abstract_eval, weak=NEVER, facts=frozenset()
-)
+fused_p = Primitive("fused", multiple_results=True, kernel=_kernel, abstract_eval=_abstract_eval, weak=NEVER)
 programs.set(fused_p, Call("jaxpr", KERNEL))
 
 

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from onax._control.block_code import COUNTERS, row
+from onax._control.block_code import counters, row
 from onax._control.fused import dense
 from onax._native import threefry
 from onax._native.avals import ShapedArray
@@ -22,6 +22,7 @@ from onax._prims.random import U32, is_key_dtype
 from onax._prims.random_generators import key_dtype, threefry_impl
 
 KEY = key_dtype(threefry_impl)
+THREEFRY = "threefry"  # a fact: the primitive computes words of Threefry's block function
 
 
 def has_words(dtype):
@@ -30,7 +31,7 @@ def has_words(dtype):
 
 
 def _primitive(name, kernel, abstract_eval, **fields):
-    return Primitive(name, kernel=kernel, abstract_eval=abstract_eval, weak=NEVER, facts=frozenset(), **fields)
+    return Primitive(name, kernel=kernel, abstract_eval=abstract_eval, weak=NEVER, **fields)
 
 
 def words_of(keys):
@@ -60,7 +61,7 @@ def _positions_strides(eqn):
     return (*(0,) * (len(shape) - axes), *dense(shape[len(shape) - axes :]))
 
 
-COUNTERS[positions_p] = _positions_strides
+counters.set(positions_p, _positions_strides)
 
 
 def _threefry_kernel(first, second, counters, *, which):
@@ -74,10 +75,10 @@ def _threefry(which):
         f"threefry_{which}",
         kernel,
         lambda a, b, counters: ShapedArray(np.broadcast_shapes(a.shape, b.shape, counters.shape), U32),
+        facts={THREEFRY},
     )
     row(found, found.name)
     return found
 
 
 threefry_first_p, threefry_second_p, threefry_both_p = map(_threefry, ("first", "second", "both"))
-THREEFRY = frozenset((threefry_first_p, threefry_second_p, threefry_both_p))
