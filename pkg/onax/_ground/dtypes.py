@@ -75,6 +75,13 @@ def scalar_dtype(type_):
     return (python_scalar_dtypes if option_word() & X64 else _DEFAULTS_32)[type_]
 
 
+def int_dtype_for_dim(size):
+    """The dtype of indices into an axis: int32 where every index fits, and the default integer for a symbolic size."""
+    if not isinstance(size, int):
+        return scalar_dtype(int)
+    return np.dtype(np.int64 if size > np.iinfo(np.int32).max else np.int32)
+
+
 # --- extended dtypes ----------------------------------------------------------------------------------------
 
 

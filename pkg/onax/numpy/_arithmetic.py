@@ -23,7 +23,7 @@ from onax.numpy._promotion import (
     promote_shapes,
     to_dtype,
 )
-from onax.numpy._ufuncs import constant_like, greater, less, maximum, minimum, rad2deg
+from onax.numpy._ufuncs import absolute, constant_like, greater, less, maximum, minimum, rad2deg
 from onax.numpy._where import where
 
 
@@ -540,4 +540,4 @@ def spacing(x, /):
 def bitwise_count(x, /):
     """The number of one-bits in |x|, as uint8."""
     (x,) = promote_args_numeric("bitwise_count", x)
-    return lax.convert_element_type(lax.population_count(lax.abs(x)), np.uint8)
+    return lax.convert_element_type(lax.population_count(absolute(x)), np.uint8)

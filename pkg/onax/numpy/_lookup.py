@@ -56,11 +56,11 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
         raise NotImplementedError("searchsorted of complex numbers is not supported; compare real parts")
     if sorter is not None:
         a = take(a, sorter)
-    out_dtype = dtypes.scalar_dtype(int)
+    out_dtype = dtypes.int_dtype_for_dim(a.shape[0])
     if evaluates_here(a, v):
         return make_array(np.asarray(np.searchsorted(_sortable(a), _sortable(v), side)).astype(out_dtype))
     if _is_much(a, v):
-        return _binary_search(a, v, side, out_dtype)
+        return _binary_search(a, v, side)
     elements = lax.broadcast_in_dim(a, (*(1,) * v.ndim, a.shape[0]), (v.ndim,))
     queries = lax.expand_dims(v, (v.ndim,))
     smaller = _before(elements, queries) if side == "left" else lax.bitwise_not(_before(queries, elements))
@@ -81,9 +81,9 @@ def _sortable(x):
     return value if value.dtype.kind in "biuf" and value.dtype.isbuiltin == 1 else value.astype(np.float32)
 
 
-def _binary_search(a, v, side, dtype):
+def _binary_search(a, v, side):
     """Halves the range in which the place may lie, for all elements of v at once."""
-    index = np.dtype(np.int32) if a.shape[0] < 2**31 else np.dtype(np.int64)
+    index = dtypes.int_dtype_for_dim(a.shape[0])
     last, one = index.type(a.shape[0] - 1), index.type(1)
 
     def halve(_, span):
@@ -97,7 +97,7 @@ def _binary_search(a, v, side, dtype):
 
     span = lax.full(v.shape, 0, index), lax.full(v.shape, a.shape[0], index)
     low, _ = fori_loop(0, a.shape[0].bit_length(), halve, span)
-    return lax.convert_element_type(low, dtype)
+    return low
 
 
 @staged("digitize", static_argnames=("right", "method"))
@@ -114,7 +114,7 @@ def digitize(x, bins, right=False, *, method=None):
         return lax.full(x.shape, 0, np.int32)
     side = "left" if right else "right"
     rising = searchsorted(bins, x, side)
-    falling = lax.sub(lax.full_like(rising, n), searchsorted(lax.rev(bins, (0,)), x, "right" if right else "left"))
+    falling = lax.sub(lax.full_like(rising, n), searchsorted(lax.rev(bins, (0,)), x, side))
     first = lax.squeeze(lax.slice(bins, (0,), (1,)), (0,))
     last = lax.squeeze(lax.slice(bins, (n - 1,), (n,)), (0,))
     return where(lax.ge(last, first), rising, falling)
@@ -186,7 +186,8 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, method="a
     tests = ravel(tests)
     if _is_much(tests, element) and not dtypes.is_complex(tests.dtype):
         tests = lax.sort(tests)
-        places = lax.min(searchsorted(tests, element), np.asarray(tests.shape[0] - 1, dtypes.scalar_dtype(int))[()])
+        places = searchsorted(tests, element)
+        places = lax.min(places, places.dtype.type(tests.shape[0] - 1))
         found = lax.eq(take(tests, places, mode="clip"), element)
         return lax.bitwise_not(found) if invert else found
     wide = lax.broadcast_in_dim(tests, (*(1,) * element.ndim, tests.shape[0]), (element.ndim,))

@@ -19,6 +19,7 @@ from onax.numpy._promotion import (
 )
 from onax.numpy._reductions import any as any_
 from onax.numpy._statistics import diff
+from onax.numpy._ufuncs import absolute
 from onax.numpy._where import where
 
 
@@ -53,7 +54,7 @@ def _euclid(state):
 
 @staged("gcd")
 def _gcd(x1, x2):
-    return while_loop(_has_rest, _euclid, (lax.abs(x1), lax.abs(x2)))[0]
+    return while_loop(_has_rest, _euclid, (absolute(x1), absolute(x2)))[0]
 
 
 def gcd(x1, x2):
@@ -66,7 +67,7 @@ def gcd(x1, x2):
 
 @staged("lcm")
 def _lcm(x1, x2):
-    x1, x2 = lax.abs(x1), lax.abs(x2)
+    x1, x2 = absolute(x1), absolute(x2)
     common = _gcd(x1, x2)
     product = lax.mul(x1, floor_divide(x2, common))
     return where(lax.eq(common, lax.full_like(common, 0)), 0, product)
