@@ -45,7 +45,7 @@ def test_places_are_int32(bins, queries, x64):
     with jax.enable_x64(x64):
         a, v = jnp.arange(bins, dtype=np.float32), jnp.linspace(-1.0, 6.0, queries, dtype=np.float32)
         for side in ("left", "right"):
-            search = lambda a, v: jnp.searchsorted(a, v, side=side)
+            search = lambda a, v, side=side: jnp.searchsorted(a, v, side=side)
             for function in (search, jax.jit(search), jax.vmap(search, in_axes=(None, 0))):
                 result = function(a, v)
                 assert result.dtype == np.int32 and not result.weak_type
