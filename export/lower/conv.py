@@ -12,7 +12,7 @@ import numpy as np
 from onax._ground import dims as dim_rules
 from onax._native.avals import ShapedArray
 from onax._prims.conv import conv_general_dilated_p
-from onax._prims.windows_shapes import offsets, slice_bounds
+from onax._prims.windows_shapes import slice_bounds, window_offsets
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, FLOATS, INT64, convert, refuse
 from onax.export.lower.registry import lowers, lowers_components
@@ -147,10 +147,10 @@ def _windows(g, x, window, c):
     if places > _MANY_PLACES and dim_rules.is_constant_shape(x.shape[2:]):
         flat = ops.reshape(g, x, (n, features, math.prod(x.shape[2:])))
         index = np.arange(math.prod(x.shape[2:])).reshape(x.shape[2:])
-        rows = [index[tuple(_slices(place, c))].ravel() for place in offsets(window)]
+        rows = [index[tuple(_slices(place, c))].ravel() for place in window_offsets(window)]
         return ops.gather(g, flat, g.const(np.stack(rows), INT64), 2)
     parts = []
-    for place in offsets(window):
+    for place in window_offsets(window):
         starts, limits = slice_bounds(place, c.gaps, c.space, c.strides)
         part = ops.slice_(g, x, (0, 0, *starts), (n, features, *limits), (1, 1, *c.strides))
         parts.append(ops.reshape(g, part, (n, features, 1, count)))

@@ -8,7 +8,7 @@ import numpy as np
 from onax._ground import dims as dim_rules
 from onax._native.avals import ShapedArray
 from onax._prims.dot import dot_general_p
-from onax._prims.dot_ragged import dense, ragged_dot_general_p
+from onax._prims.dot_ragged import masked_dot_general, ragged_dot_general_p
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, FLOATS, convert
 from onax.export.lower.registry import decompose, lowers, lowers_components
@@ -111,4 +111,4 @@ def _complex_dot_general(g, out, lhs, rhs, *, dimension_numbers, **_):
     return ops.sub(g, ac, bd), ops.add(g, ad, bc)
 
 
-decompose(ragged_dot_general_p, dense, components=True)
+decompose(ragged_dot_general_p, masked_dot_general, components=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from onax._prims import elementwise as prims
 from onax._prims.convert import cast as cast_array
-from onax._prims.elementwise_high import high_product, mulhi_p
+from onax._prims.elementwise_high import mulhi_p, multiply_high
 from onax.export.graph import ops
 from onax.export.graph.bounds import integer_range, known_elements
 from onax.export.graph.formula import Formula
@@ -670,7 +670,7 @@ def _clamp(g, out, lowest, x, highest):
 # ---- tangents, and their end
 
 _binary_row(prims.add_any_p, "Add", "Or")
-decompose(mulhi_p, high_product)
+decompose(mulhi_p, multiply_high)
 
 
 @lowers(prims.stop_gradient_p)

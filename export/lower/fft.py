@@ -11,7 +11,7 @@ import numpy as np
 from onax._prims._matrices import matmul
 from onax._prims.convert import convert
 from onax._prims.elementwise import conj, mul, real
-from onax._prims.fft import FftType, fft_p, half
+from onax._prims.fft import FftType, fft_p, half_spectrum_size
 from onax._prims.shaping import broadcast_in_dim, moveaxis, reshape, rev, transpose
 from onax._prims.slicing import concatenate, pad, slice_in_dim, zero_scalar
 from onax.export.graph import ops
@@ -72,7 +72,7 @@ def _in_parts(x, *, fft_type, fft_lengths):
     n = fft_lengths[-1]
     if fft_type == FftType.RFFT:
         x = convert(x, np.result_type(x.dtype, np.complex64))
-        x = slice_in_dim(_one_axis(x, False), 0, half(n), axis=-1)
+        x = slice_in_dim(_one_axis(x, False), 0, half_spectrum_size(n), axis=-1)
         return _other_axes(x, first, False)
     if fft_type == FftType.IRFFT:
         x = _other_axes(x, first, True)

@@ -17,11 +17,11 @@ from onax._prims import elementwise as ew
 from onax._prims import linalg, linalg_spectral
 from onax._prims._matrices import (
     adjoint,
+    batched_eye,
     diagonal,
     matmul,
-    stacked_eye,
-    swapped,
-    symmetrized,
+    matrix_transpose,
+    symmetrize,
     tril,
     triu,
 )
@@ -181,21 +181,21 @@ def _triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_
     if not left_side:
         out = _triangular_solve(
             a,
-            swapped(b),
+            matrix_transpose(b),
             left_side=True,
             lower=lower,
             transpose_a=not transpose_a,
             conjugate_a=conjugate_a,
             unit_diagonal=unit_diagonal,
         )
-        return swapped(out)
+        return matrix_transpose(out)
     if b.dtype.itemsize == 2:
         params = {"transpose_a": transpose_a, "conjugate_a": conjugate_a, "unit_diagonal": unit_diagonal}
         wide = (_as(x, np.float32) for x in (a, b))
         return _as(_triangular_solve(*wide, left_side=True, lower=lower, **params), b.dtype)
     a = _conj(a) if conjugate_a else a
     if transpose_a:
-        a, lower = swapped(a), not lower
+        a, lower = matrix_transpose(a), not lower
     n = a.shape[-1]
     beside = tril(a, -1) if lower else triu(a, 1)
 
@@ -325,7 +325,7 @@ def _householder_vector(a, j):
 def _householder_product(a, taus):
     k = taus.shape[-1]
     m, n = a.shape[-2:]
-    start = slice_in_dim(stacked_eye((*a.shape[:-2], m, m), a.dtype), 0, n, axis=-1)
+    start = slice_in_dim(batched_eye((*a.shape[:-2], m, m), a.dtype), 0, n, axis=-1)
 
     def step(i, q):
         j = ew.sub(np.int32(k - 1), i)
@@ -380,7 +380,7 @@ def _pivoted(x):
         return a, order
 
     _, order = _loop(k, step, (x, places))
-    return swapped(linalg.rows_at(swapped(x), order)), order
+    return matrix_transpose(linalg.permute_rows(matrix_transpose(x), order)), order
 
 
 def _qr(x, *, pivoting, full_matrices, use_magma=None):
@@ -390,7 +390,7 @@ def _qr(x, *, pivoting, full_matrices, use_magma=None):
     if pivoting:
         x, *order = _pivoted(x)
     if k == 0:
-        q = slice_in_dim(stacked_eye((*batch, m, m), x.dtype), 0, m if full_matrices else k, axis=-1)
+        q = slice_in_dim(batched_eye((*batch, m, m), x.dtype), 0, m if full_matrices else k, axis=-1)
         return (q, full_like(x, 0, shape=(*batch, m if full_matrices else k, n)), *order)
     reflections, taus = linalg.geqrf(x)
     columns = slice_in_dim(reflections, 0, k, axis=-1)
@@ -432,7 +432,7 @@ native.prefer(linalg.cholesky_update_p)
 
 
 def _symmetric_product(a, c, *, alpha, beta):
-    return ew.add(ew.mul(_const(a, alpha), matmul(a, swapped(a), None)), ew.mul(_const(c, beta), c))
+    return ew.add(ew.mul(_const(a, alpha), matmul(a, matrix_transpose(a), None)), ew.mul(_const(c, beta), c))
 
 
 decompose(linalg.symmetric_product_p, _symmetric_product)
@@ -486,7 +486,7 @@ def _rotations(a, partner):
 
     Both elements of a pair find the same rotation only if the matrix is Hermitian to the last bit: it is made so.
     """
-    a = symmetrized(a)
+    a = symmetrize(a)
     row, column = _along(a.shape, -2), _along(a.shape, -1)
     paired = ew.bitwise_and(ew.eq(column, _spread(reshape(partner, _vertical(a)), column)), ew.ne(row, column))
     own = _real(diagonal(a))
@@ -535,7 +535,7 @@ def _rotated(x, of, apply, by_columns):
     gram = of(x)
     n = gram.shape[-1]
     if n < 2:
-        return x, stacked_eye(gram.shape, gram.dtype)
+        return x, batched_eye(gram.shape, gram.dtype)
     table = _partners(n)
     rounds = len(table)
     real = dtypes.real_dtype(x.dtype)
@@ -552,7 +552,7 @@ def _rotated(x, of, apply, by_columns):
         turn = _rotations(of(x), reshape(partner, (n,)))
         return ew.add(k, np.int32(1)), apply(x, turn), matmul(v, turn, None)
 
-    _, x, v = while_loop(unfinished, step, (np.int32(0), x, stacked_eye(gram.shape, gram.dtype)))
+    _, x, v = while_loop(unfinished, step, (np.int32(0), x, batched_eye(gram.shape, gram.dtype)))
     return x, v
 
 
@@ -561,7 +561,7 @@ def _ordered(values, descending, *columns):
     axis = len(values.shape) - 1
     key = ew.neg(values) if descending else values
     key, order = sort((key, broadcasted_iota(I32, values.shape, axis)), dimension=axis)
-    moved = [swapped(linalg.rows_at(swapped(x), order)) for x in columns]
+    moved = [matrix_transpose(linalg.permute_rows(matrix_transpose(x), order)) for x in columns]
     return (ew.neg(key) if descending else key, *moved)
 
 
@@ -601,7 +601,7 @@ def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
         )
         return (s, adjoint(uv[1]), adjoint(uv[0])) if compute_uv else (s,)
     if n == 0:
-        u = slice_in_dim(stacked_eye((*batch, m, m), x.dtype), 0, m if full_matrices else 0, axis=-1)
+        u = slice_in_dim(batched_eye((*batch, m, m), x.dtype), 0, m if full_matrices else 0, axis=-1)
         s = full_like(_real(x), 0, shape=(*batch, 0))
         return (s, u, full_like(x, 0, shape=(*batch, 0, 0))) if compute_uv else (s,)
     x, bad = _finite(x)

@@ -14,7 +14,7 @@ from onax._control.while_loop import while_loop
 from onax._ground import dtypes
 from onax._prims import elementwise as ew
 from onax._prims import linalg_spectral
-from onax._prims._matrices import adjoint, diagonal, matmul, stacked_eye, swapped, tril, triu
+from onax._prims._matrices import adjoint, batched_eye, diagonal, matmul, matrix_transpose, tril, triu
 from onax._prims.reductions import argmax, reduce_max, reduce_or
 from onax._prims.shaping import expand_dims, full_like, reduce_sum, reshape, rev
 from onax._prims.slicing import concatenate, dynamic_slice, pad, slice_in_dim, zero_scalar
@@ -215,7 +215,7 @@ def _reduced(x):
         q = ew.sub(q, _times(ew.mul(matmul(q, v, None), _spread(tau, v)), adjoint(v), q))
         return _similar(a, v, tau), q
 
-    h, q = _loop(n - 1, step, (x, stacked_eye(x.shape, x.dtype)))
+    h, q = _loop(n - 1, step, (x, batched_eye(x.shape, x.dtype)))
     return triu(h, -1), q
 
 
@@ -259,7 +259,7 @@ def _stacked_rows(*rows):
 def _reflector(x):
     """The reflections that take columns x to multiples of the first unit vector; 1 where x is 0 but for its first."""
     v, tau, _ = _reflection_of(x, np.int32(0))
-    unit = stacked_eye((*x.shape[:-1], x.shape[-2]), x.dtype)
+    unit = batched_eye((*x.shape[:-1], x.shape[-2]), x.dtype)
     return ew.sub(unit, _times(ew.mul(v, _spread(tau, v)), adjoint(v), unit))
 
 
@@ -406,7 +406,7 @@ def _scaled(x):
 def _schur_form(x):
     """(T, Z, where it failed)"""
     if x.shape[-1] < 2:
-        return x, stacked_eye(x.shape, x.dtype), None
+        return x, batched_eye(x.shape, x.dtype), None
     h, z = _reduced(x)
     is_real = not dtypes.is_complex(x.dtype)
     h, z, left = _until_triangular(h, z, _double_sweep if is_real else _single_sweep, is_real)
@@ -519,7 +519,7 @@ def _eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eig
     values = diagonal(t)
     out = [ew.mul(values, _spread(_as(reshape(scale, (*batch, 1)), dtype), values))]
     if compute_left_eigenvectors:
-        of_adjoint = _flipped(_substituted(_flipped(swapped(t))))
+        of_adjoint = _flipped(_substituted(_flipped(matrix_transpose(t))))
         out.append(_normalised(matmul(z, ew.conj(of_adjoint), None), of_real))
     if compute_right_eigenvectors:
         out.append(_normalised(matmul(z, _substituted(t), None), of_real))

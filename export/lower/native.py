@@ -47,7 +47,7 @@ from onax._prims.indexing import (
 )
 from onax._prims.random import is_key_dtype
 from onax._prims.shaping import broadcast_in_dim_p
-from onax._prims.sorting import picks_few, sort_p, top_k_p
+from onax._prims.sorting import is_quicker_in_c, sort_p, top_k_p
 from onax._prims.special import erf_inv_p, erf_p, erfc_p
 from onax._prims.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
 from onax.export.graph.kernels import ELEMENT_TYPES
@@ -324,7 +324,7 @@ def _is_long(eqn):
 
 def _picks_few(eqn):
     """Of rows, few numbers of four bytes, which there is a kernel in C for."""
-    return picks_few(eqn.invars[0].aval, **eqn.params)
+    return is_quicker_in_c(eqn.invars[0].aval, **eqn.params)
 
 
 def _picks_or_keeps_much(eqn):

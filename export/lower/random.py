@@ -13,7 +13,7 @@ from onax._ground.errors import LoweringError
 from onax._prims import random as prims
 from onax._prims.convert import convert
 from onax._prims.elementwise import add, bitwise_and, bitwise_or, bitwise_xor, lt, mul, shift_left, shift_right_logical
-from onax._prims.random import U32, UNSIGNED, threefry2x32_p, unwrap
+from onax._prims.random import U32, UNSIGNED, threefry2x32_p, unwrap_keys
 from onax._prims.random_generators import rbg_impl, threefry_impl, unsafe_rbg_impl
 from onax._prims.shaping import expand_dims, iota, reshape, shape_of, transpose
 from onax._prims.slicing import concatenate, slice_in_dim
@@ -321,15 +321,15 @@ def _forms(impl):
 
 @_function(prims.random_split_p)
 def _split(keys, *, shape, partitionable=True, impl=threefry_impl):
-    words = _forms(impl)[0](unwrap(keys), shape, partitionable=partitionable)
+    words = _forms(impl)[0](unwrap_keys(keys), shape, partitionable=partitionable)
     return prims.random_wrap_p.bind(words, impl=impl)
 
 
 @_function(prims.random_fold_in_p)
 def _fold_in(keys, data, *, impl=threefry_impl):
-    return prims.random_wrap_p.bind(_forms(impl)[1](unwrap(keys), data), impl=impl)
+    return prims.random_wrap_p.bind(_forms(impl)[1](unwrap_keys(keys), data), impl=impl)
 
 
 @_function(prims.random_bits_p)
 def _bits(keys, *, bit_width, shape, partitionable=True, impl=threefry_impl):
-    return _forms(impl)[2](unwrap(keys), bit_width, shape, partitionable=partitionable)
+    return _forms(impl)[2](unwrap_keys(keys), bit_width, shape, partitionable=partitionable)

@@ -8,7 +8,7 @@ Several keys are sorted by one after the other, the least significant first.
 import numpy as np
 
 from onax._prims.sorting import sort_p, top_k_p
-from onax._prims.sorting_approximate import approx_top_k_p, exactly
+from onax._prims.sorting_approximate import approx_top_k_p, exact_top_k
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, HALVES, INT32, INT64, SIGNED
 from onax.export.lower.reductions import flip
@@ -124,4 +124,4 @@ def _top_k(g, out, x, *, k, axis):
     return values, ops.cast(g, places, INT32)
 
 
-decompose(approx_top_k_p, exactly)
+decompose(approx_top_k_p, exact_top_k)

@@ -19,7 +19,7 @@ from onax._prims.reductions import highest, lowest
 from onax._prims.shaping import broadcast_in_dim, broadcasted_iota, full, reshape, transpose
 from onax._prims.slicing import concatenate, pad, slice_in_dim, split
 from onax._prims.slicing import slice as slice_of
-from onax._prims.windows_shapes import NARROW, offsets, slide, windows_shape
+from onax._prims.windows_shapes import NARROW, combine_windows, window_offsets, windows_shape
 from onax.export.lower.registry import componentwise, decompose
 
 INT32, F32 = np.dtype(np.int32), np.dtype(np.float32)
@@ -97,7 +97,7 @@ def _reduction(combine, neutral):
         for axis, (n, w, s, d) in enumerate(zip(shape, window_dimensions, window_strides, window_dilation)):
             if w > 1 or s > 1:
                 take = _take_windows(out, axis, n, w, s, d)
-                out = slide(out, out.shape[axis], n, w, s, d, take, combine)
+                out = combine_windows(out, out.shape[axis], n, w, s, d, take, combine)
         if combine is add and dtypes.is_float(wide):
             out = add(out, wide.type(0))  # a sum starts at 0: never -0
         return convert_element_type(out, dtype)
@@ -169,7 +169,7 @@ def _gathered(g, x, *, select_prim, window_dimensions, window_strides, padding, 
     if dims.definitely_empty(shape):
         return full(shape, 0, g.dtype)
     dtype, wide = g.dtype, _working_type(g.dtype)
-    worst = prims.identity_of(select_prim, wide)
+    worst = prims.identity_element(select_prim, wide)
     inside = _padded(full(x.shape, True), np.zeros((), bool), padding, base_dilation)
     holes = inside.shape != x.shape or any(any(p) for p in padding)
     x = _padded(convert_element_type(x, wide), worst, padding, base_dilation)
@@ -177,7 +177,7 @@ def _gathered(g, x, *, select_prim, window_dimensions, window_strides, padding, 
     best, out = full(shape, worst, wide), full(shape, 0, wide)
     window = shape, window_dimensions, window_strides, window_dilation
     read_x, read_g, read_inside = (_reader(v, *window) for v in (x, g, inside))
-    for k, place in enumerate(offsets(window_dimensions)):
+    for k, place in enumerate(window_offsets(window_dimensions)):
         here = read_x(k, place)
         kept = select_prim.bind(best, here)
         if holes:
@@ -192,8 +192,8 @@ def _scattered(source, x, *, select_prim, window_dimensions, window_strides, pad
     count = source.shape
     if dims.definitely_empty((*count, *x.shape)):
         return full(x.shape, 0, dtype)
-    around = _padded(convert_element_type(x, wide), prims.identity_of(select_prim, wide), padding, ones)
-    source, places = convert_element_type(source, wide), offsets(window_dimensions)
+    around = _padded(convert_element_type(x, wide), prims.identity_element(select_prim, wide), padding, ones)
+    source, places = convert_element_type(source, wide), window_offsets(window_dimensions)
     best, chosen = None, full(count, 0, INT32)
     read = _reader(around, count, window_dimensions, window_strides, ones)
     for k, place in enumerate(places):
@@ -220,7 +220,7 @@ def _put_together(parts, window, strides, shape):
         width = range(window[axis])
         parts = {
             lead: _sum_along([parts[(*lead, k)] for k in width], axis, shape[axis], strides[axis])
-            for lead in offsets(window[:axis])
+            for lead in window_offsets(window[:axis])
         }
     return parts[()]
 

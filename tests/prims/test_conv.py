@@ -249,7 +249,7 @@ def test_one_large_image_in_parts(monkeypatch):
     x, w = rng.integers(-3, 4, (2, 2, 9, 5)).astype(np.float32), rng.integers(-3, 4, (3, 2, 3, 3)).astype(np.float32)
     layouts = None, ("NCHW", "OIHW", "NHWC")
     want = [np.asarray(lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=d)) for d in layouts]
-    monkeypatch.setattr(conv_kernels, "_PIECE", 64)
+    monkeypatch.setattr(conv_kernels, "_CHUNK_BYTES", 64)
     for layout, whole in zip(layouts, want):
         got = np.asarray(lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=layout))
         np.testing.assert_array_equal(got, whole)

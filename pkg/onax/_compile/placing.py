@@ -34,7 +34,7 @@ from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structur
 from onax._prims.dot import dot_general_p
 from onax._prims.indexing import gather_p
 from onax._prims.misc import device_put_p
-from onax._prims.misc_sharding import fitted, sharding_constraint_p
+from onax._prims.misc_sharding import fit_sharding, sharding_constraint_p
 from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
 from onax._prims.slicing import dynamic_slice_p, slice_p
@@ -151,7 +151,7 @@ def results_of(primitive, shardings, avals, params, out_avals, eager=False):
     if primitive is shard_map_p:
         return [NamedSharding(params["mesh"], spec) for spec in params["out_specs"]]
     if primitive is sharding_constraint_p:
-        return [_as_named(fitted(params["sharding"], avals[0].shape))]
+        return [_as_named(fit_sharding(params["sharding"], avals[0].shape))]
     if primitive is device_put_p:
         return [s or _replicated(d) for d, s in zip(params["devices"], shardings)]
     if primitive is jit_p:

@@ -24,7 +24,7 @@ from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import clamp, eq, ne, select_n, stop_gradient
-from onax._prims.shaping import bdim_at_front, broadcast_in_dim, filler, instantiate_zeros
+from onax._prims.shaping import bdim_at_front, broadcast_in_dim, empty_like_aval, instantiate_zeros
 from onax._transforms.batching import batch_jaxpr
 from onax._transforms.by_policy import chosen, not_at_hand, policy_rules, split_by_policy
 from onax._transforms.jvp import jvp_jaxpr
@@ -289,7 +289,9 @@ def _forward_branch(forward, n, mine, avals):
 
     def fun(*args):
         outs = eval_jaxpr(forward, forward.consts, *args)
-        found = [filler(a) for a in avals]  # all places, as in JAX; what is not read is dropped where it is run
+        found = [
+            empty_like_aval(a) for a in avals
+        ]  # all places, as in JAX; what is not read is dropped where it is run
         for i, x in zip(mine, outs[n:]):
             found[i] = x
         return [*outs[:n], *found]

@@ -1,12 +1,13 @@
-"""Makers of rules: a rule is written out only when it carries information.
+"""Functions that give primitives their differentiation rules; the names follow jax.interpreters.ad.
 
-    linear(p, transpose)              tangent through p itself; the adjoint is given
-    bilinear(p, lhs, rhs)             product rule; the adjoint of each side is given
-    elementwise_jvp(p, rule, ...)     one derivative an operand:  rule(g, y, *operands, **params)
-    no_derivative(p)                  integer or boolean results: tangents are zero
+    deflinear(p, transpose)           p is linear in all operands together; the tangent goes through p itself
+    deflinear_first(p)                p is linear in its first operand; sets the jvp alone
+    defbilinear(p, lhs, rhs)          p is linear in each of two operands; `lhs` and `rhs` give their cotangents
+    defjvp(p, rule, ...)              one tangent rule for each operand: rule(g, y, *operands, **params)
+    defjvp_zero(p)                    the results are integers or booleans, so their tangents are zero
 
-`add_any`, the addition of tangents, is the one primitive that stands here, because the makers need it; elementwise.py
-gives it the rules of `add`.
+`add_any` adds tangents.  It is the one primitive defined here, because these functions need it; elementwise.py gives it
+the rules of `add`.
 """
 
 from functools import reduce
@@ -22,7 +23,7 @@ not_mapped = None
 
 
 def _add_any_abstract(x, y):
-    """Batching leaves scalars, and axes of length 1."""
+    """Returns the broadcast type: batching may pass one operand as a scalar or with axes of length 1."""
     if len(x.shape) != len(y.shape):
         shape = x.shape or y.shape
     else:
@@ -53,6 +54,10 @@ def add_tangents(x, y):
     return add_any_p.bind(x, y)
 
 
+class InvalidOperands(ValueError):
+    """A kernel refuses its operands; the dispatcher then runs `abstract_eval`, which raises the explained error."""
+
+
 def tangent_zero(out):
     """The zero tangent of a result (or of each of several results)."""
     if isinstance(out, (tuple, list)):
@@ -60,10 +65,10 @@ def tangent_zero(out):
     return Zero.from_primal_value(out)
 
 
-def linear(primitive, transpose):
-    """Gives jvp and transpose to a primitive that is linear in all its array operands together.
+def deflinear(primitive, transpose):
+    """Sets jvp and transpose of a primitive that is linear in all its array operands together; returns the primitive.
 
-    `transpose(ct, *operands, **params)` returns one cotangent an operand.
+    `transpose(ct, *operands, **params)` returns one cotangent for each operand.
     """
 
     def jvp(primals, tangents, **params):
@@ -73,26 +78,39 @@ def linear(primitive, transpose):
         tangents = [_instantiate(t) if type(t) is Zero else t for t in tangents]
         return out, primitive.bind(*tangents, **params)
 
-    def transposed(ct, *operands, **params):
+    def transpose_rule(ct, *operands, **params):
         if type(ct) is Zero:
             return [Zero(x.aval) if is_undefined_primal(x) else None for x in operands]
         cts = transpose(ct, *operands, **params)
         return cts if isinstance(cts, (list, tuple)) else [cts]
 
     primitive.jvp = jvp
-    primitive.transpose = transposed
+    primitive.transpose = transpose_rule
     return primitive
 
 
 def _instantiate(zero):
-    """An array of zeros for a symbolic one (a NumPy array: it becomes a constant where it is used)."""
+    """Returns a NumPy array of zeros for a symbolic zero; staging makes it a constant of the program."""
     return np.zeros(zero.aval.shape, zero.aval.dtype)
 
 
-def bilinear(primitive, lhs, rhs):
-    """Gives jvp and transpose to a primitive linear in each of its two operands.
+def deflinear_first(primitive):
+    """Sets the jvp of a primitive that is linear in its first operand and constant in the others."""
 
-    `lhs(ct, x, y, **params)` is the cotangent of x, where x is an UndefinedPrimal; `rhs` that of y.
+    def jvp(primals, tangents, **params):
+        out = primitive.bind(*primals, **params)
+        if type(tangents[0]) is Zero:
+            return out, tangent_zero(out)
+        return out, primitive.bind(tangents[0], *primals[1:], **params)
+
+    primitive.jvp = jvp
+    return primitive
+
+
+def defbilinear(primitive, lhs, rhs):
+    """Sets jvp and transpose of a primitive that is linear in each of its two operands; returns the primitive.
+
+    `lhs(ct, x, y, **params)` returns the cotangent of x, which is an UndefinedPrimal; `rhs` returns that of y.
     """
 
     def jvp(primals, tangents, **params):
@@ -106,10 +124,10 @@ def bilinear(primitive, lhs, rhs):
         return out, add_tangents(from_x, from_y)
 
     def transpose(ct, x, y, **params):
-        linear = type(x) is UndefinedPrimal
-        if linear is (type(y) is UndefinedPrimal):
+        is_lhs = type(x) is UndefinedPrimal
+        if is_lhs is (type(y) is UndefinedPrimal):
             raise TypeError(f"{primitive.name} is linear in one operand at a time")
-        if linear:
+        if is_lhs:
             return [Zero(x.aval) if type(ct) is Zero else lhs(ct, x, y, **params), None]
         return [None, Zero(y.aval) if type(ct) is Zero else rhs(ct, x, y, **params)]
 
@@ -118,8 +136,8 @@ def bilinear(primitive, lhs, rhs):
     return primitive
 
 
-def elementwise_jvp(primitive, *tangent_rules):
-    """Gives jvp by one derivative an operand: `rule(g, y, *operands, **params)`, or None where there is none."""
+def defjvp(primitive, *tangent_rules):
+    """Sets the jvp from one rule for each operand: `rule(g, y, *operands, **params)`, or None for a zero tangent."""
 
     def jvp(primals, tangents, **params):
         y = primitive.bind(*primals, **params)
@@ -136,8 +154,8 @@ def elementwise_jvp(primitive, *tangent_rules):
     return primitive
 
 
-def no_derivative(primitive):
-    """Gives a jvp that yields symbolic zeros."""
+def defjvp_zero(primitive):
+    """Sets a jvp that returns symbolic zeros."""
 
     def jvp(primals, tangents, **params):
         out = primitive.bind(*primals, **params)
@@ -148,14 +166,16 @@ def no_derivative(primitive):
 
 
 __all__ = [
+    "InvalidOperands",
     "ShapedArray",
     "UndefinedPrimal",
     "add_any_p",
     "add_tangents",
-    "bilinear",
-    "elementwise_jvp",
-    "linear",
-    "no_derivative",
+    "defbilinear",
+    "defjvp",
+    "defjvp_zero",
+    "deflinear",
+    "deflinear_first",
     "not_mapped",
     "tangent_zero",
 ]

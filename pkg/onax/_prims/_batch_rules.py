@@ -1,9 +1,9 @@
-"""Makers of batching rules that need shaping: `vectorised` and `reducer`."""
+"""Makers of batching rules that need shaping: `defvectorized` and `defreducer`."""
 
 from onax._prims.shaping import broadcast_in_dim, expand_dims, moveaxis, shape_of
 
 
-def vectorised(primitive):
+def defvectorized(primitive):
     """Gives an elementwise primitive its batching rule.
 
     Mapped operands of one shape and axis need nothing.  Otherwise the mapped axes go to the front, an unmapped operand
@@ -39,7 +39,7 @@ def _fill_rank(x, rank):
     return broadcast_in_dim(x, (*shape, *(1,) * (rank - len(shape))), tuple(range(len(shape))))
 
 
-def reducer(primitive, axes_param="axes"):
+def defreducer(primitive, axes_param="axes"):
     """Gives a primitive that removes the axes in one of its parameters its batching rule."""
 
     def batch(axis_data, operands, dims, **params):

@@ -17,15 +17,15 @@ from onax._prims.shaping import (
 _INDEX = np.dtype(np.int32)
 
 
-def below(rows, columns, k):
+def lower_triangle_mask(rows, columns, k):
     """Where a matrix lies on or below its k-th diagonal, as bool."""
     i = broadcasted_iota(_INDEX, (rows, columns), 0)
     return ge(add(i, _INDEX.type(k)), broadcasted_iota(_INDEX, (rows, columns), 1))
 
 
-def _masked(x, k, keep_lower):
+def _mask_triangle(x, k, keep_lower):
     rank = len(x.shape)
-    mask = below(*x.shape[-2:], k if keep_lower else k - 1)
+    mask = lower_triangle_mask(*x.shape[-2:], k if keep_lower else k - 1)
     if rank > 2:
         mask = broadcast_in_dim(mask, x.shape, (rank - 2, rank - 1))
     zeros = full_like(x, 0)
@@ -34,12 +34,12 @@ def _masked(x, k, keep_lower):
 
 def tril(x, k=0):
     """x with zeros above the k-th diagonal."""
-    return _masked(x, k, True)
+    return _mask_triangle(x, k, True)
 
 
 def triu(x, k=0):
     """x with zeros below the k-th diagonal."""
-    return _masked(x, k, False)
+    return _mask_triangle(x, k, False)
 
 
 def eye(n, dtype):
@@ -48,7 +48,7 @@ def eye(n, dtype):
     return convert(eq(i, broadcasted_iota(_INDEX, (n, n), 1)), dtype)
 
 
-def stacked_eye(shape, dtype):
+def batched_eye(shape, dtype):
     """The identity matrix repeated to a shape."""
     unit = eye(shape[-1], dtype)
     rank = len(shape)
@@ -69,7 +69,7 @@ def matmul(x, y, precision=Precision.HIGHEST, preferred_element_type=None):
     )
 
 
-def swapped(x):
+def matrix_transpose(x):
     """x with its last two axes exchanged."""
     rank = len(x.shape)
     return transpose(x, (*range(rank - 2), rank - 1, rank - 2))
@@ -77,11 +77,11 @@ def swapped(x):
 
 def adjoint(x):
     """The conjugate transpose; of real numbers the transpose."""
-    x = swapped(x)
+    x = matrix_transpose(x)
     return conj(x) if x.dtype.kind == "c" else x
 
 
-def symmetrized(x):
+def symmetrize(x):
     """The mean of x and its adjoint."""
     return div(add(x, adjoint(x)), const(x, 2))
 
@@ -94,12 +94,6 @@ def diagonal(x):
     if rank > 2:
         mask = broadcast_in_dim(mask, x.shape, (rank - 2, rank - 1))
     return reduce_sum(select(mask, x, full_like(x, 0)), (rank - 1,))
-
-
-def as_rows(x):
-    """A vector in the last axis, as a matrix of one row that broadcasts: an axis of length 1 before the last."""
-    rank = len(x.shape)
-    return broadcast_in_dim(x, (*x.shape[:-1], 1, x.shape[-1]), (*range(rank - 1), rank))
 
 
 def as_columns(x):

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from onax._core.axes import axis_size, checked_axes, names_of, varying_is_checked
-from onax._core.rules import linear
+from onax._core.rules import deflinear
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground.dtypes import canonicalize_dtype
@@ -46,29 +46,29 @@ NAMED = "named_axis"  # a fact: the primitive names axes, in its parameter `axes
 _NO_EFFECTS = frozenset()
 
 
-def _named(name, abstract_eval, batch, **fields):
+def _named_axis_primitive(name, abstract_eval, batch, **fields):
     """A primitive that names axes.  Its type may depend on axes in scope, so it is not remembered."""
     primitive = Primitive(name, batch=batch, facts=fields.pop("facts", frozenset()) | {NAMED}, **fields)
     primitive.def_effectful_abstract_eval(lambda *avals, **params: (abstract_eval(*avals, **params), _NO_EFFECTS))
     return primitive
 
 
-def _same(x, *_, **__):
+def _abstract_without_weak(x, *_, **__):
     return x.strip_weak_type()
 
 
-def _same_with_weak(x, *_, **__):
+def _abstract_with_weak(x, *_, **__):
     return x
 
 
-def _mapped(x, dim, size, to=0):
+def _move_mapped_axis(x, dim, size, to=0):
     """The value with its mapped axis at `to`."""
     if dim is None:
         return broadcast_bdim(x, size, to)
     return x if dim == to else moveaxis(x, dim, to)
 
 
-def _behind(dim, axis):
+def _axis_beside_mapped(dim, axis):
     """Where an axis of one example lies in the value with a mapped axis at `dim`."""
     return axis if dim is None or axis < dim else axis + 1
 
@@ -83,14 +83,14 @@ def _merge_axes(x, axis, count):
     return reshape(x, (*shape[:axis], math.prod(shape[axis : axis + count]), *shape[axis + count :]))
 
 
-def _take(x, indices):
+def _take_rows(x, indices):
     """Rows of x at fixed places; any shape of indices."""
     indices = np.asarray(indices, np.int32)
     rows = index_take(x, (indices.reshape(-1),), (0,))
     return reshape(rows, (*indices.shape, *shape_of(x)[1:]))
 
 
-def _group_places(groups):
+def _group_positions(groups):
     """(group of each index, place in its group) of groups that cover 0..n-1."""
     n = sum(map(len, groups))
     group, place = np.zeros(n, int), np.zeros(n, int)
@@ -110,7 +110,7 @@ def _reduction(name, reduce, repeated, **fields):
         (x,), (dim,) = operands, dims
         own, rest = axis_data.name in axes, tuple(a for a in axes if a != axis_data.name)
         if own and axis_index_groups is not None:
-            return _reduced_in_groups(x, dim, axis_data.size, axis_index_groups, reduce), 0
+            return _reduce_in_groups(x, dim, axis_data.size, axis_index_groups, reduce), 0
         if own:
             x, dim = (repeated(x, axis_data.size), None) if dim is None else (reduce(x, (dim,)), None)
         if rest:
@@ -122,26 +122,26 @@ def _reduction(name, reduce, repeated, **fields):
             axis_size(axes, name.removesuffix("_invariant"))
         return x
 
-    primitive = _named(name, _same, batch, kernel=kernel, **fields)
+    primitive = _named_axis_primitive(name, _abstract_without_weak, batch, kernel=kernel, **fields)
     return primitive
 
 
-def _reduced_in_groups(x, dim, size, groups, reduce):
+def _reduce_in_groups(x, dim, size, groups, reduce):
     """Each example's result over the members of its group, mapped in front."""
-    x = _mapped(x, dim, size)
+    x = _move_mapped_axis(x, dim, size)
     if len({len(g) for g in groups}) == 1:
-        per_group = reduce(_take(x, groups), (1,))
-        return _take(per_group, _group_places(groups)[0])
-    parts = [reduce(_take(x, g), (0,)) for g in groups]
-    return _take(stack(parts), _group_places(groups)[0])
+        per_group = reduce(_take_rows(x, groups), (1,))
+        return _take_rows(per_group, _group_positions(groups)[0])
+    parts = [reduce(_take_rows(x, g), (0,)) for g in groups]
+    return _take_rows(stack(parts), _group_positions(groups)[0])
 
 
-def _times(x, n):
+def _multiply_by(x, n):
     return mul(x, full_like(x, n))
 
 
-psum_p = linear(
-    _reduction("psum", reduce_sum, _times, facts=frozenset({LINEAR})),
+psum_p = deflinear(
+    _reduction("psum", reduce_sum, _multiply_by, facts=frozenset({LINEAR})),
     lambda ct, x, **params: psum_p.bind(ct, **params),
 )
 pmax_p = _reduction("pmax", reduce_max, lambda x, n: x)
@@ -151,7 +151,7 @@ pmin_p = _reduction("pmin", reduce_min, lambda x, n: x)
 # ---- gathers
 
 
-def _without(axis_name, name):
+def _remove_name(axis_name, name):
     """The names but one, in order."""
     return tuple(a for a in axis_name if a != name)
 
@@ -165,11 +165,11 @@ def _all_gather_abstract(x, *, all_gather_dimension, axis_index_groups, axis_nam
     return x.update(shape=tuple(shape))
 
 
-def _gathered(axis_data, x, dim, names):
+def _gather_names(axis_data, x, dim, names):
     """The values along all the named axes, each a new leading dimension in the order of the names; (value, dim)."""
     for name in reversed(names):
         if name == axis_data.name:
-            x, dim = _mapped(x, dim, axis_data.size), None
+            x, dim = _move_mapped_axis(x, dim, axis_data.size), None
         else:
             n = axis_size(name, "all_gather")
             x = all_gather_p.bind(
@@ -186,23 +186,23 @@ def _all_gather_batch(
     params = {"axis_index_groups": axis_index_groups, "axis_size": axis_size, "tiled": tiled}
     if axis_data.name not in axis_name:
         d = all_gather_dimension
-        out = all_gather_p.bind(x, all_gather_dimension=_behind(dim, d), axis_name=axis_name, **params)
+        out = all_gather_p.bind(x, all_gather_dimension=_axis_beside_mapped(dim, d), axis_name=axis_name, **params)
         return out, dim + 1 if not tiled and d < dim else dim
     if axis_index_groups is not None:
-        x = _take(_mapped(x, dim, axis_data.size), axis_index_groups)  # group, member, ...
-        x, dim = _take(x, _group_places(axis_index_groups)[0]), 0
+        x = _take_rows(_move_mapped_axis(x, dim, axis_data.size), axis_index_groups)  # group, member, ...
+        x, dim = _take_rows(x, _group_positions(axis_index_groups)[0]), 0
         x = moveaxis(x, 1, all_gather_dimension + 1)
         return (_merge_axes(x, all_gather_dimension + 1, 2) if tiled else x), dim
-    x, dim = _gathered(axis_data, x, dim, axis_name)
+    x, dim = _gather_names(axis_data, x, dim, axis_name)
     x = _merge_axes(x, 0, len(axis_name)) if len(axis_name) > 1 else x
     if dim is not None:  # an own name always removes the mapped axis
         raise AssertionError("all_gather left a mapped axis")
     x = moveaxis(x, 0, all_gather_dimension)
     x = _merge_axes(x, all_gather_dimension, 2) if tiled else x
-    return _as_varying(axis_data, x)
+    return _map_if_varying_checked(axis_data, x)
 
 
-def _as_varying(axis_data, x):
+def _map_if_varying_checked(axis_data, x):
     """A value that is the same everywhere, mapped where varying is checked: it counts as varying, as in JAX."""
     return (broadcast_bdim(x, axis_data.size, 0), 0) if varying_is_checked(axis_data.name) else (x, None)
 
@@ -211,8 +211,9 @@ def _all_gather_transpose(ct, x, *, all_gather_dimension, **params):
     return reduce_scatter_p.bind(ct, scatter_dimension=all_gather_dimension, **params)
 
 
-all_gather_p = linear(
-    _named("all_gather", _all_gather_abstract, _all_gather_batch, facts=frozenset({LINEAR})), _all_gather_transpose
+all_gather_p = deflinear(
+    _named_axis_primitive("all_gather", _all_gather_abstract, _all_gather_batch, facts=frozenset({LINEAR})),
+    _all_gather_transpose,
 )
 
 
@@ -229,21 +230,21 @@ def _reduce_scatter_batch(axis_data, operands, dims, *, scatter_dimension, axis_
     (x,), (dim,) = operands, dims
     size, tiled, d = params["axis_size"], params["tiled"], scatter_dimension % (typeof(x).ndim - (dim is not None))
     if axis_data.name not in axis_name:
-        at = _behind(dim, d)
+        at = _axis_beside_mapped(dim, d)
         out = reduce_scatter_p.bind(
             x, scatter_dimension=at, axis_index_groups=axis_index_groups, axis_name=axis_name, **params
         )
         return out, dim - 1 if not tiled and at < dim else dim
-    at = _behind(dim, d)
+    at = _axis_beside_mapped(dim, d)
     x = _split_axis(x, at, (size, shape_of(x)[at] // size)) if tiled else x
     dim = dim if dim is None or dim < at else dim + tiled
     # Each example sums what the others hold for it: the sum, then the chunk at its own place.
     total, dim = psum_p.batch(axis_data, (x,), (dim,), axes=axis_name, axis_index_groups=axis_index_groups)
-    total = moveaxis(total, _behind(dim, d), 1 if dim is not None else 0)
+    total = moveaxis(total, _axis_beside_mapped(dim, d), 1 if dim is not None else 0)
     if axis_index_groups is not None:
         rows = _merge_axes(total, 0, 2)
-        return _take(rows, np.arange(axis_data.size) * size + _group_places(axis_index_groups)[1]), 0
-    place, place_dim = _place(axis_data, axis_name)
+        return _take_rows(rows, np.arange(axis_data.size) * size + _group_positions(axis_index_groups)[1]), 0
+    place, place_dim = _index_along(axis_data, axis_name)
     if dim is not None:
         raise AssertionError("psum left a mapped axis")
     place = place if place_dim is not None else broadcast_bdim(place, axis_data.size, 0)
@@ -254,13 +255,13 @@ def _reduce_scatter_transpose(ct, x, *, scatter_dimension, **params):
     return all_gather_p.bind(ct, all_gather_dimension=scatter_dimension, **params)
 
 
-reduce_scatter_p = linear(
-    _named("reduce_scatter", _reduce_scatter_abstract, _reduce_scatter_batch, facts=frozenset({LINEAR})),
+reduce_scatter_p = deflinear(
+    _named_axis_primitive("reduce_scatter", _reduce_scatter_abstract, _reduce_scatter_batch, facts=frozenset({LINEAR})),
     _reduce_scatter_transpose,
 )
 
 
-def _place(axis_data, names):
+def _index_along(axis_data, names):
     """The index along the named axes together, of which this trace's is one: (value, dim)."""
     stride, total, mapped = 1, None, False
     for name in reversed(names):
@@ -269,12 +270,12 @@ def _place(axis_data, names):
         else:
             index, n = axis_index_p.bind(axis_name=name), axis_size(name, "axis_index")
         part = mul(index, full_like(index, stride))
-        total = part if total is None else _sum_of(total, part)
+        total = part if total is None else _add_indices(total, part)
         stride *= n
     return total, 0 if mapped else None
 
 
-def _sum_of(x, y):
+def _add_indices(x, y):
     """x + y for an index and a vector of indices, in either order."""
     if typeof(x).ndim < typeof(y).ndim:
         x = broadcast_bdim(x, shape_of(y)[0], 0)
@@ -304,12 +305,12 @@ def _all_to_all_batch(axis_data, operands, dims, *, axis_name, split_axis, conca
         raise NotImplementedError("all_to_all with axis_index_groups cannot be batched over its axis")
     if axis_data.name not in names:
         out = all_to_all_p.bind(
-            x, axis_name=axis_name, split_axis=_behind(dim, split), concat_axis=_behind(dim, concat),
-            axis_index_groups=None, tiled=tiled,
+            x, axis_name=axis_name, split_axis=_axis_beside_mapped(dim, split),
+            concat_axis=_axis_beside_mapped(dim, concat), axis_index_groups=None, tiled=tiled,
         )  # fmt: skip
         return out, dim
     sizes = [axis_data.size if name == axis_data.name else axis_size(name, "all_to_all") for name in names]
-    x = _mapped(x, dim, axis_data.size)
+    x = _move_mapped_axis(x, dim, axis_data.size)
     x = _split_axis(x, split + 1, (*sizes, shape_of(x)[split + 1] // math.prod(sizes)))
     for i, name in enumerate(names):
         at = split + 1 + i
@@ -332,8 +333,9 @@ def _all_to_all_transpose(ct, x, *, split_axis, concat_axis, **params):
     return all_to_all_p.bind(ct, split_axis=concat_axis, concat_axis=split_axis, **params)
 
 
-all_to_all_p = linear(
-    _named("all_to_all", _all_to_all_abstract, _all_to_all_batch, facts=frozenset({LINEAR})), _all_to_all_transpose
+all_to_all_p = deflinear(
+    _named_axis_primitive("all_to_all", _all_to_all_abstract, _all_to_all_batch, facts=frozenset({LINEAR})),
+    _all_to_all_transpose,
 )
 
 
@@ -348,21 +350,21 @@ def _ppermute_batch(axis_data, operands, dims, *, axis_name, perm):
     for start, end in perm:
         source[end] = start
     if len(names) == 1:
-        rows = _mapped(x, dim, total)
+        rows = _move_mapped_axis(x, dim, total)
         if (source == total).any():
-            rows = _with_zeros(rows)
-        return _take(rows, source), 0
-    rows, _ = _gathered(axis_data, x, dim, names)
-    rows = _with_zeros(_merge_axes(rows, 0, len(names)))
-    place, place_dim = _place(axis_data, names)
-    sources = _take(reshape(as_array(source.astype(np.int32)), (total, 1)), np.arange(total))
+            rows = _append_zero_row(rows)
+        return _take_rows(rows, source), 0
+    rows, _ = _gather_names(axis_data, x, dim, names)
+    rows = _append_zero_row(_merge_axes(rows, 0, len(names)))
+    place, place_dim = _index_along(axis_data, names)
+    sources = _take_rows(reshape(as_array(source.astype(np.int32)), (total, 1)), np.arange(total))
     if place_dim is None:
         raise AssertionError("the index along an axis is mapped over it")
     chosen = reshape(index_take(sources, (place,), (0,)), (axis_data.size,))
     return index_take(rows, (chosen,), (0,)), 0
 
 
-def _with_zeros(rows):
+def _append_zero_row(rows):
     """The rows and one of zeros behind them."""
     aval = typeof(rows)
     return concatenate([rows, zeros_like_aval(aval.update(shape=(1, *aval.shape[1:])))], 0)
@@ -372,8 +374,9 @@ def _ppermute_transpose(ct, x, *, perm, axis_name):
     return ppermute_p.bind(ct, axis_name=axis_name, perm=tuple((end, start) for start, end in perm))
 
 
-ppermute_p = linear(
-    _named("ppermute", _same_with_weak, _ppermute_batch, facts=frozenset({LINEAR})), _ppermute_transpose
+ppermute_p = deflinear(
+    _named_axis_primitive("ppermute", _abstract_with_weak, _ppermute_batch, facts=frozenset({LINEAR})),
+    _ppermute_transpose,
 )
 
 
@@ -382,9 +385,9 @@ def _pbroadcast_batch(axis_data, operands, dims, *, axis_name, source):
     names = names_of(axis_name)
     if axis_data.name not in names:
         return pbroadcast_p.bind(x, axis_name=axis_name, source=source), dim
-    rows, _ = _gathered(axis_data, x, dim, names)
+    rows, _ = _gather_names(axis_data, x, dim, names)
     rows = _merge_axes(rows, 0, len(names)) if len(names) > 1 else rows
-    return _as_varying(axis_data, reshape(_take(rows, [source]), shape_of(rows)[1:]))
+    return _map_if_varying_checked(axis_data, reshape(_take_rows(rows, [source]), shape_of(rows)[1:]))
 
 
 def _pbroadcast_transpose(ct, x, *, axis_name, source):
@@ -398,8 +401,9 @@ def _pbroadcast_transpose(ct, x, *, axis_name, source):
     return select_n(here, full_like(total, 0), total)
 
 
-pbroadcast_p = linear(
-    _named("pbroadcast", _same_with_weak, _pbroadcast_batch, facts=frozenset({LINEAR})), _pbroadcast_transpose
+pbroadcast_p = deflinear(
+    _named_axis_primitive("pbroadcast", _abstract_with_weak, _pbroadcast_batch, facts=frozenset({LINEAR})),
+    _pbroadcast_transpose,
 )
 
 
@@ -415,7 +419,7 @@ def _axis_index_kernel(*, axis_name):
     axis_size(axis_name, "axis_index")
 
 
-axis_index_p = _named("axis_index", _axis_index_abstract, _axis_index_batch, kernel=_axis_index_kernel)
+axis_index_p = _named_axis_primitive("axis_index", _axis_index_abstract, _axis_index_batch, kernel=_axis_index_kernel)
 
 
 # ---- where varying values are told from equal ones
@@ -425,13 +429,13 @@ axis_index_p = _named("axis_index", _axis_index_abstract, _axis_index_batch, ker
 # leaves the part of the program in which it varies: at the operands of a sum, and at the arguments differentiated.
 
 
-def _own(axis_data, axes):
+def _split_own_name(axis_data, axes):
     """(whether this trace's axis is named, the other names)."""
-    return axis_data.name in axes, _without(axes, axis_data.name)
+    return axis_data.name in axes, _remove_name(axes, axis_data.name)
 
 
-psum_invariant_p = linear(
-    _reduction("psum_invariant", reduce_sum, _times, facts=frozenset({LINEAR})),
+psum_invariant_p = deflinear(
+    _reduction("psum_invariant", reduce_sum, _multiply_by, facts=frozenset({LINEAR})),
     lambda ct, x, axes, **_: pvary_p.bind(sum_varying_p.bind(ct, axes=axes), axes=axes),
 )
 psum_invariant_p.pretty = lambda eqn, names: {"axes": eqn.params["axes"]}
@@ -439,27 +443,27 @@ psum_invariant_p.pretty = lambda eqn, names: {"axes": eqn.params["axes"]}
 
 def _pvary_batch(axis_data, operands, dims, *, axes):
     (x,), (dim,) = operands, dims
-    own, rest = _own(axis_data, axes)
-    x, dim = (_mapped(x, dim, axis_data.size, dim or 0), dim or 0) if own else (x, dim)
+    own, rest = _split_own_name(axis_data, axes)
+    x, dim = (_move_mapped_axis(x, dim, axis_data.size, dim or 0), dim or 0) if own else (x, dim)
     return (pvary_p.bind(x, axes=rest) if rest else x), dim
 
 
-pvary_p = linear(
-    _named("pvary", _same_with_weak, _pvary_batch, facts=frozenset({LINEAR})),
+pvary_p = deflinear(
+    _named_axis_primitive("pvary", _abstract_with_weak, _pvary_batch, facts=frozenset({LINEAR})),
     lambda ct, x, axes: psum_invariant_p.bind(ct, axes=axes, axis_index_groups=None),
 )
 
 
 def _sum_varying_batch(axis_data, operands, dims, *, axes):
     (x,), (dim,) = operands, dims
-    own, rest = _own(axis_data, axes)
+    own, rest = _split_own_name(axis_data, axes)
     if own and dim is not None:
         x, dim = reduce_sum(x, (dim,)), None
     return (sum_varying_p.bind(x, axes=rest) if rest else x), dim
 
 
-sum_varying_p = linear(
-    _named("sum_varying", _same_with_weak, _sum_varying_batch, facts=frozenset({LINEAR})),
+sum_varying_p = deflinear(
+    _named_axis_primitive("sum_varying", _abstract_with_weak, _sum_varying_batch, facts=frozenset({LINEAR})),
     lambda ct, x, axes: pvary_p.bind(sum_varying_p.bind(ct, axes=axes), axes=axes),
 )
 
@@ -467,7 +471,7 @@ sum_varying_p = linear(
 def _match_varying_batch(axis_data, operands, dims, *, axes):
     """x as its target is: summed where it varies and the target does not, repeated in the opposite case."""
     (x, target, source), (dim, target_dim, source_dim) = operands, dims
-    own, rest = _own(axis_data, axes)
+    own, rest = _split_own_name(axis_data, axes)
     if own and dim is not None and target_dim is None:
         x, dim = reduce_sum(x, (dim,)), None
     elif own and dim is None and target_dim is not None:
@@ -495,7 +499,7 @@ def _match_varying_transpose(ct, x, target, source, *, axes):
     return [ct, None, None]
 
 
-match_varying_p = _named(
+match_varying_p = _named_axis_primitive(
     "match_varying",
     lambda x, target, source, axes: x,
     _match_varying_batch,

@@ -15,7 +15,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from onax._core.rules import bilinear
+from onax._core.rules import defbilinear
 from onax._core.trace import as_array
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
@@ -101,7 +101,7 @@ def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers):
     return ConvDimensionNumbers(*conv_general_permutations(dimension_numbers))
 
 
-def _taken(shape, spec):
+def _permute_shape(shape, spec):
     return tuple(shape[i] for i in spec)
 
 
@@ -173,8 +173,8 @@ def _shape(lhs_shape, rhs_shape, params):
                 f"conv_general_dilated {what} must have one element for each of the {rank} spatial dimensions, got "
                 f"{params[what]}."
             )
-    lhs = dilated_shape(_taken(lhs_shape, numbers.lhs_spec), params["lhs_dilation"])
-    rhs = dilated_shape(_taken(rhs_shape, numbers.rhs_spec), params["rhs_dilation"])
+    lhs = dilated_shape(_permute_shape(lhs_shape, numbers.lhs_spec), params["lhs_dilation"])
+    rhs = dilated_shape(_permute_shape(rhs_shape, numbers.rhs_spec), params["rhs_dilation"])
     return conv_shape_tuple(lhs, rhs, strides, padding, batches)
 
 
@@ -199,8 +199,10 @@ def conv_shape_tuple(lhs_shape, rhs_shape, strides, pads, batch_group_count=1):
 def conv_general_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, dimension_numbers):
     """The result's shape, in the layout that three strings give."""
     lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
-    out = conv_shape_tuple(_taken(lhs_shape, lhs_spec), _taken(rhs_shape, rhs_spec), window_strides, padding)
-    return _placed(out, out_spec)
+    out = conv_shape_tuple(
+        _permute_shape(lhs_shape, lhs_spec), _permute_shape(rhs_shape, rhs_spec), window_strides, padding
+    )
+    return _shape_in_layout(out, out_spec)
 
 
 def conv_transpose_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, dimension_numbers):
@@ -209,7 +211,7 @@ def conv_transpose_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, di
     padding: "SAME", "VALID" or one pair for each spatial axis.
     """
     lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
-    lhs, rhs = _taken(lhs_shape, lhs_spec), _taken(rhs_shape, rhs_spec)
+    lhs, rhs = _permute_shape(lhs_shape, lhs_spec), _permute_shape(rhs_shape, rhs_spec)
     space = []
     for i, (n, k, stride) in enumerate(zip(lhs[2:], rhs[2:], window_strides)):
         if isinstance(padding, str):
@@ -217,10 +219,10 @@ def conv_transpose_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, di
         else:
             low, high = padding[i]
             space.append((n - 1) * stride + 1 + low + high - k + 1)
-    return _placed((lhs[0], rhs[0], *space), out_spec)
+    return _shape_in_layout((lhs[0], rhs[0], *space), out_spec)
 
 
-def _placed(shape, spec):
+def _shape_in_layout(shape, spec):
     """(batch, feature, space...) at the places that spec says."""
     out = [None] * len(spec)
     for i, d in zip(spec, shape):
@@ -255,7 +257,7 @@ def _kernel(lhs, rhs, *, precision=None, preferred_element_type=None, out_shardi
 
 
 def _abstract_eval(lhs, rhs, *, precision=None, preferred_element_type=None, out_sharding=None, **params):
-    shape = _placed(_shape(lhs.shape, rhs.shape, params), params["dimension_numbers"].out_spec)
+    shape = _shape_in_layout(_shape(lhs.shape, rhs.shape, params), params["dimension_numbers"].out_spec)
     for i, x in enumerate((lhs, rhs)):
         if dtypes.is_extended(x.dtype):
             raise TypeError(f"conv_general_dilated does not accept dtype {x.dtype} at position {i}.")
@@ -266,7 +268,7 @@ def _abstract_eval(lhs, rhs, *, precision=None, preferred_element_type=None, out
 # ---- adjoints ----
 
 
-def _merged(source, target, x):
+def _merge_axis(source, target, x):
     """x with the axis `source` merged into `target` (counted without it), as its slower part."""
     shape = list(shape_of(x))
     order = [i for i in range(len(shape)) if i != source]
@@ -276,18 +278,18 @@ def _merged(source, target, x):
     return reshape(x, tuple(shape), tuple(order))
 
 
-def _parted(source, size, x):
+def _split_axis(source, size, x):
     """x with the axis `source` split in two, the first of this size."""
     shape = list(shape_of(x))
     shape[source : source + 1] = [size, dims.divide_sizes((shape[source],), (size,))]
     return reshape(x, tuple(shape))
 
 
-def _exchanged(spec):
+def _exchange_features(spec):
     return (spec[1], spec[0], *spec[2:])
 
 
-def _same_type(x, dtype):
+def _convert_if_needed(x, dtype):
     return x if x.dtype == dtype else convert(x, dtype)
 
 
@@ -296,32 +298,32 @@ def _lhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rh
     """The cotangent convolved with the reversed kernel, input and output features exchanged."""
     lhs_spec, rhs_spec, out_spec = dimension_numbers
     pads = adjoint_padding(
-        _taken(lhs.aval.shape, lhs_spec[2:]),
-        _taken(shape_of(rhs), rhs_spec[2:]),
+        _permute_shape(lhs.aval.shape, lhs_spec[2:]),
+        _permute_shape(shape_of(rhs), rhs_spec[2:]),
         window_strides,
-        _taken(shape_of(ct), out_spec[2:]),
+        _permute_shape(shape_of(ct), out_spec[2:]),
         padding,
         lhs_dilation,
         rhs_dilation,
     )
     groups = feature_group_count if feature_group_count > 1 else batch_group_count
     if groups > 1:
-        rhs = _merged(rhs_spec[0], rhs_spec[1], _parted(rhs_spec[0], groups, rhs))
+        rhs = _merge_axis(rhs_spec[0], rhs_spec[1], _split_axis(rhs_spec[0], groups, rhs))
     out = conv_general_dilated(
         ct,
-        _same_type(rev(rhs, rhs_spec[2:]), ct.dtype),
+        _convert_if_needed(rev(rhs, rhs_spec[2:]), ct.dtype),
         lhs_dilation,
         pads,
         window_strides,
         rhs_dilation,
-        ConvDimensionNumbers(out_spec, _exchanged(rhs_spec), lhs_spec),
+        ConvDimensionNumbers(out_spec, _exchange_features(rhs_spec), lhs_spec),
         feature_group_count=groups,
         precision=precision,
         preferred_element_type=preferred_element_type,
     )
     out = convert(out, lhs.aval.dtype, lhs.aval.weak_type)
     if batch_group_count > 1:
-        out = _merged(lhs_spec[1], lhs_spec[0], _parted(lhs_spec[1], batch_group_count, out))
+        out = _merge_axis(lhs_spec[1], lhs_spec[0], _split_axis(lhs_spec[1], batch_group_count, out))
     return out
 
 
@@ -331,8 +333,8 @@ def _rhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rh
     if dims.definitely_empty(shape_of(ct)):
         return Zero(rhs.aval)
     lhs_spec, rhs_spec, out_spec = dimension_numbers
-    in_shape, window = _taken(shape_of(lhs), lhs_spec[2:]), _taken(rhs.aval.shape, rhs_spec[2:])
-    count = _taken(shape_of(ct), out_spec[2:])
+    in_shape, window = _permute_shape(shape_of(lhs), lhs_spec[2:]), _permute_shape(rhs.aval.shape, rhs_spec[2:])
+    count = _permute_shape(shape_of(ct), out_spec[2:])
     pads = []
     for n, w, m, (low, _), base, gap, stride in zip(
         in_shape, window, count, padding, lhs_dilation, rhs_dilation, window_strides
@@ -340,13 +342,13 @@ def _rhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rh
         reach = dims.dilate_dim(m, stride) + dims.dilate_dim(w, gap) - 1
         pads.append((low, reach - dims.dilate_dim(n, base) - low))
     out = conv_general_dilated(
-        _same_type(lhs, ct.dtype),
+        _convert_if_needed(lhs, ct.dtype),
         ct,
         rhs_dilation,
         pads,
         lhs_dilation,
         window_strides,
-        ConvDimensionNumbers(*map(_exchanged, (lhs_spec, out_spec, rhs_spec))),
+        ConvDimensionNumbers(*map(_exchange_features, (lhs_spec, out_spec, rhs_spec))),
         feature_group_count=batch_group_count,
         batch_group_count=feature_group_count,
         precision=precision,
@@ -364,30 +366,32 @@ def _batch(axis_data, operands, mapped, **params):
     numbers = params["dimension_numbers"]
     for d, x in ((dl, lhs), (dr, rhs)):
         if d is not None and dims.equal(shape_of(x)[d], 0):
-            return _batch_of_none(lhs, rhs, dl, dr, params)
+            return _batch_empty(lhs, rhs, dl, dr, params)
     if dl is not None and dr is not None:
         return _batch_both(lhs, rhs, dl, dr, numbers, params)
     groups = params["feature_group_count"] * params["batch_group_count"]
     if dr is None:
         size, axis = shape_of(lhs)[dl], numbers.lhs_spec[0]
         grouped = params["batch_group_count"] > 1
-        lhs = _merged_inside(dl, axis, params["batch_group_count"], lhs) if grouped else _merged(dl, axis, lhs)
+        lhs = (
+            _merge_within_groups(dl, axis, params["batch_group_count"], lhs) if grouped else _merge_axis(dl, axis, lhs)
+        )
         out = conv_general_dilated_p.bind(lhs, rhs, **params)
-        return _parted(numbers.out_spec[0], size, out), numbers.out_spec[0]
+        return _split_axis(numbers.out_spec[0], size, out), numbers.out_spec[0]
     size, axis, at = shape_of(rhs)[dr], numbers.rhs_spec[0], numbers.out_spec[1]
     if groups == 1:
-        out = conv_general_dilated_p.bind(lhs, _merged(dr, axis, rhs), **params)
-        return _parted(at, size, out), at
-    out = conv_general_dilated_p.bind(lhs, _merged_inside(dr, axis, groups, rhs), **params)
-    out = _parted(at + 1, size, _parted(at, groups, out))
-    return _merged(at, at + 1, out), at
+        out = conv_general_dilated_p.bind(lhs, _merge_axis(dr, axis, rhs), **params)
+        return _split_axis(at, size, out), at
+    out = conv_general_dilated_p.bind(lhs, _merge_within_groups(dr, axis, groups, rhs), **params)
+    out = _split_axis(at + 1, size, _split_axis(at, groups, out))
+    return _merge_axis(at, at + 1, out), at
 
 
-def _merged_inside(d, axis, groups, x):
+def _merge_within_groups(d, axis, groups, x):
     """The mapped axis d merged into an axis made of groups, within each group."""
-    x = _parted(axis + (d <= axis), groups, x)
-    x = _merged(d + (axis < d), axis + 1, x)
-    return _merged(axis, axis, x)
+    x = _split_axis(axis + (d <= axis), groups, x)
+    x = _merge_axis(d + (axis < d), axis + 1, x)
+    return _merge_axis(axis, axis, x)
 
 
 def _batch_both(lhs, rhs, dl, dr, numbers, params):
@@ -398,16 +402,16 @@ def _batch_both(lhs, rhs, dl, dr, numbers, params):
             "number of groups has no form. Map over one operand, or give the axis a size."
         )
     if params["batch_group_count"] > 1:
-        lhs = _merged(dl, numbers.lhs_spec[0], lhs)
+        lhs = _merge_axis(dl, numbers.lhs_spec[0], lhs)
         params["batch_group_count"] *= size
     else:
-        lhs = _merged(dl, numbers.lhs_spec[1], lhs)
+        lhs = _merge_axis(dl, numbers.lhs_spec[1], lhs)
         params["feature_group_count"] *= size
-    out = conv_general_dilated_p.bind(lhs, _merged(dr, numbers.rhs_spec[0], rhs), **params)
-    return _parted(numbers.out_spec[1], size, out), numbers.out_spec[1]
+    out = conv_general_dilated_p.bind(lhs, _merge_axis(dr, numbers.rhs_spec[0], rhs), **params)
+    return _split_axis(numbers.out_spec[1], size, out), numbers.out_spec[1]
 
 
-def _batch_of_none(lhs, rhs, dl, dr, params):
+def _batch_empty(lhs, rhs, dl, dr, params):
     """Mapped over an axis of size 0: nothing, in the right shape."""
     avals = []
     for x, d in ((lhs, dl), (rhs, dr)):
@@ -418,7 +422,7 @@ def _batch_of_none(lhs, rhs, dl, dr, params):
 
 
 conv_general_dilated_p = Primitive("conv_general_dilated", kernel=_kernel, abstract_eval=_abstract_eval, batch=_batch)
-bilinear(conv_general_dilated_p, _lhs_cotangent, _rhs_cotangent)
+defbilinear(conv_general_dilated_p, _lhs_cotangent, _rhs_cotangent)
 
 
 # ---- public functions ----
@@ -474,8 +478,10 @@ def conv_general_dilated(
     if rhs_dilation is None:
         rhs_dilation = (1,) * (rhs.ndim - 2)
     if isinstance(padding, str):
-        window = map(dims.dilate_dim, _taken(rhs.shape, numbers.rhs_spec[2:]), rhs_dilation)
-        padding = padtype_to_pads(_taken(lhs.shape, numbers.lhs_spec[2:]), list(window), window_strides, padding)
+        window = map(dims.dilate_dim, _permute_shape(rhs.shape, numbers.rhs_spec[2:]), rhs_dilation)
+        padding = padtype_to_pads(
+            _permute_shape(lhs.shape, numbers.lhs_spec[2:]), list(window), window_strides, padding
+        )
     else:
         padding = _explicit_padding(padding)
     if preferred_element_type is not None:
@@ -519,7 +525,7 @@ def conv_with_general_padding(
     )
 
 
-def _transposed_padding(window, stride, padding):
+def _conv_transpose_padding(window, stride, padding):
     """(low, high) of the convolution over the spread input that undoes the sizes of one with this padding."""
     if padding == "SAME":
         total = window + stride - 2
@@ -575,9 +581,9 @@ def conv_transpose(
         rhs_dilation = (1,) * (rank - 2)
     pads = padding
     if use_consistent_padding or padding in ("SAME", "VALID"):
-        widths = map(dims.dilate_dim, _taken(rhs.shape, numbers.rhs_spec[2:]), rhs_dilation)
+        widths = map(dims.dilate_dim, _permute_shape(rhs.shape, numbers.rhs_spec[2:]), rhs_dilation)
         each = [padding] * len(strides) if isinstance(padding, str) else padding
-        pads = tuple(map(_transposed_padding, widths, strides, each))
+        pads = tuple(map(_conv_transpose_padding, widths, strides, each))
     if transpose_kernel:
         rhs = rev(rhs, numbers.rhs_spec[2:])
         order = list(range(rank))

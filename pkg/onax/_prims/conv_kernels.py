@@ -13,13 +13,13 @@ from numpy.lib.stride_tricks import as_strided
 
 from onax._ground import dims
 from onax._prims.convert import cast
-from onax._prims.slicing import pad_p
+from onax._prims.slicing import dilate_and_pad
 
 # Windows written out at a time, in bytes; beyond it the batch is taken in pieces (8 f32 images of 64 x 56 x 56, kernel
 # 3 x 3, one thread: 22 ms in pieces, 41 ms as a whole; half or double the size costs an eighth to a quarter more).
-_PIECE = 1 << 23
+_CHUNK_BYTES = 1 << 23
 # Fewer places than this make rows: a product with so few columns leaves the BLAS idle.
-_FEW_PLACES = 48
+_FEW_POSITIONS = 48
 # Up to this many output features of one input feature are multiplied elementwise: depthwise convolutions.
 _FEW_FEATURES = 4
 
@@ -35,28 +35,20 @@ def convolve(x, w, out_dtype, work, params, out_shape):
     if math.prod(out_shape) == 0 or math.prod(w.shape[1:]) == 0:
         out = np.zeros(out_shape, work)
     else:
-        x = _spread(x, params["padding"], params["lhs_dilation"])
+        x = dilate_and_pad(x, 0, ((0, 0), (0, 0), *params["padding"]), (1, 1, *params["lhs_dilation"]))
         if batches > 1:
             x = x.reshape(batches, batch, *x.shape[1:])
         else:
             x = x.reshape(batch, groups, x.shape[1] // groups, *x.shape[2:]).swapaxes(0, 1)
         w = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])
         view = _windows(x, w.shape[3:], params["window_strides"], params["rhs_dilation"], space, width)
-        out = _products(view, w, len(space), out_spec[1] == len(out_spec) - 1)
+        out = _multiply_windows(view, w, len(space), out_spec[1] == len(out_spec) - 1)
         out = out.reshape(out_shape)
     return cast(out.transpose(_inverse(out_spec)), out_dtype)
 
 
 def _inverse(spec):
     return tuple(sorted(range(len(spec)), key=spec.__getitem__))
-
-
-def _spread(x, padding, dilation):
-    """x with holes and zeros around it along its spatial axes."""
-    config = tuple((low, high, d - 1) for (low, high), d in zip(padding, dilation))
-    if not any(any(c) for c in config):
-        return x
-    return pad_p.kernel(x, np.zeros((), x.dtype), padding_config=((0, 0, 0), (0, 0, 0), *config))
 
 
 def _windows(x, window, strides, dilation, space, width):
@@ -71,35 +63,35 @@ def _windows(x, window, strides, dilation, space, width):
     return as_strided(x, shape, strides, writeable=False)
 
 
-def _products(view, w, rank, features_last):
+def _multiply_windows(view, w, rank, features_last):
     """Sums over input features and window: an array of axes (batch, group, output feature, places...)."""
     groups, batch, inputs = view.shape[:3]
     space, outputs = view.shape[3 : 3 + rank], w.shape[1]
     places, terms = math.prod(space), inputs * math.prod(w.shape[3:])
     kind = view.dtype.kind
     if inputs == 1 and outputs <= _FEW_FEATURES and groups > 1 and kind != "b":
-        return _elementwise(view, w, rank)
+        return _multiply_depthwise(view, w, rank)
     one = groups * places * terms * view.dtype.itemsize
-    if one > 8 * _PIECE and rank and space[0] > 1:  # a single image that would fill memory
-        step = max(1, 8 * _PIECE * space[0] // one)
+    if one > 8 * _CHUNK_BYTES and rank and space[0] > 1:  # a single image that would fill memory
+        step = max(1, 8 * _CHUNK_BYTES * space[0] // one)
         parts = (view[:, :, :, start : start + step] for start in range(0, space[0], step))
-        return np.concatenate([_products(part, w, rank, features_last) for part in parts], 3)
-    piece = max(1, _PIECE // one)
-    if features_last or places < _FEW_PLACES:
+        return np.concatenate([_multiply_windows(part, w, rank, features_last) for part in parts], 3)
+    piece = max(1, _CHUNK_BYTES // one)
+    if features_last or places < _FEW_POSITIONS:
         out = np.empty((batch, places, groups, outputs), view.dtype)
-        pieces = _rows
+        pieces = _multiply_rows
     else:
         out = np.empty((batch, groups, outputs, places), view.dtype)
-        pieces = _columns
+        pieces = _multiply_columns
     for start in range(0, batch, piece):
         part = slice(start, start + piece)
         pieces(view[:, part], w, rank, out[part])
-    if pieces is _rows:
+    if pieces is _multiply_rows:
         out = np.moveaxis(out, 1, 3)
     return out.reshape(batch, groups, outputs, *space)
 
 
-def _rows(view, w, rank, out):
+def _multiply_rows(view, w, rank, out):
     """out (batch, places, group, output) = windows (group, batch * places, terms) @ w (group, terms, output)."""
     groups, batch = view.shape[:2]
     spatial = range(3, 3 + rank)
@@ -116,7 +108,7 @@ def _rows(view, w, rank, out):
     out[...] = np.matmul(rows, weights).reshape(groups, batch, out.shape[1], -1).transpose(1, 2, 0, 3)
 
 
-def _columns(view, w, rank, out):
+def _multiply_columns(view, w, rank, out):
     """out (batch, group, output feature, places) = w (group, output, terms) @ windows (batch, group, terms, places)."""
     groups, batch = view.shape[:2]
     spatial = range(3, 3 + rank)
@@ -125,7 +117,7 @@ def _columns(view, w, rank, out):
     np.matmul(w.reshape(groups, w.shape[1], -1), columns, out=out)
 
 
-def _elementwise(view, w, rank):
+def _multiply_depthwise(view, w, rank):
     """One input feature a group: a sum over the window's places of whole images times a weight for each group."""
     groups = len(view)
     images = np.moveaxis(view[:, :, 0], 0, 1)[:, :, None]  # batch, group, 1, places..., window...

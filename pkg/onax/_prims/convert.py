@@ -9,7 +9,7 @@ import operator
 
 import numpy as np
 
-from onax._core.rules import linear, tangent_zero
+from onax._core.rules import deflinear, tangent_zero
 from onax._core.trace import as_array, concrete_or_error, typeof
 from onax._core.zeros import Zero
 from onax._ground import dtypes
@@ -62,22 +62,22 @@ _casts = {}  # (from, to) -> function(x, to)
 def _cast_between(have, dtype):
     """The function that converts one dtype to another."""
     if have.kind == "c":
-        return _plain if dtype.kind == "c" else _real_part
+        return _astype if dtype.kind == "c" else _real_part
     if dtypes.is_float(have):
         if dtypes.is_integer(dtype):
             return _float_to_integer
         if dtype.kind == "b":
             return _nonzero_float
         # Not all narrow floats have casts to complex and to one another; float32 holds each of them exactly.
-        return _through_float32 if have.itemsize < 4 and (dtype.kind == "c" or dtype.itemsize == 1) else _plain
+        return _through_float32 if have.itemsize < 4 and (dtype.kind == "c" or dtype.itemsize == 1) else _astype
     if have.kind not in "iub":  # 2- and 4-bit integers: through the next standard type
         return _through_int32
     if dtype.kind == "b":
         return _nonzero
-    return _wrap_narrow if dtypes.is_integer(dtype) and dtype.kind not in "iu" else _plain
+    return _wrap_narrow if dtypes.is_integer(dtype) and dtype.kind not in "iu" else _astype
 
 
-def _plain(x, dtype):
+def _astype(x, dtype):
     return x.astype(dtype)
 
 
@@ -147,7 +147,7 @@ convert_element_type_p = Primitive(
     facts=frozenset({ELEMENTWISE, LINEAR}),
     pretty=lambda eqn, names: {key: eqn.params[key] for key in ("new_dtype", "weak_type")},
 )
-linear(convert_element_type_p, _convert_transpose)
+deflinear(convert_element_type_p, _convert_transpose)
 _unary_batch(convert_element_type_p)
 
 
@@ -184,8 +184,8 @@ def _without_imaginary_part(x, dtype):
 
 
 # The dtypes that mean the same whether 64-bit dtypes are on or not, by themselves and by their scalar types.
-_WIDE = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
-_NARROW = {key: d for d in dtypes.ALL_DTYPES if d not in _WIDE for key in (d, d.type)}
+_X64_DTYPES = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
+_CANONICAL_DTYPES = {key: d for d in dtypes.ALL_DTYPES if d not in _X64_DTYPES for key in (d, d.type)}
 
 
 def convert_element_type(operand, new_dtype):
@@ -197,7 +197,7 @@ def convert_element_type(operand, new_dtype):
     """
     if new_dtype is None:
         raise ValueError("dtype must be specified.")
-    dtype = _NARROW.get(new_dtype) if isinstance(new_dtype, (np.dtype, type)) else None
+    dtype = _CANONICAL_DTYPES.get(new_dtype) if isinstance(new_dtype, (np.dtype, type)) else None
     return convert(operand, dtypes.check_user_dtype(new_dtype, "convert_element_type") if dtype is None else dtype)
 
 
@@ -312,7 +312,7 @@ reduce_precision_p = Primitive(
     abstract_eval=_reduce_precision_abstract,
     facts=frozenset({ELEMENTWISE}),
 )
-linear(reduce_precision_p, lambda ct, x, **params: [reduce_precision_p.bind(ct, **params)])
+deflinear(reduce_precision_p, lambda ct, x, **params: [reduce_precision_p.bind(ct, **params)])
 _unary_batch(reduce_precision_p)
 
 

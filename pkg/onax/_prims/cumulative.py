@@ -9,57 +9,53 @@ import operator
 
 import numpy as np
 
-from onax._core.rules import add_tangents, linear, tangent_zero
+from onax._core.rules import InvalidOperands, add_tangents, deflinear, tangent_zero
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import LINEAR, Primitive
 from onax._prims import elementwise as ew
 from onax._prims.convert import cast
-from onax._prims.shaping import instantiate_zeros, number_only, rev, shape_of
+from onax._prims.shaping import check_number_dtype, instantiate_zeros, rev, shape_of
 from onax._prims.slicing import concatenate, pad, slice_in_dim, zero_scalar
 
 # JAX adds floats in tiles of this many elements, one by one, then the tiles' sums in tiles again: rounding as there.
 _TILE = 16
 
 
-class _OutOfRange(ValueError):
-    """A kernel met an axis that abstract_eval refuses; the dispatcher then lets that word the error."""
-
-
 def _kernel(accumulate):
     def kernel(x, *, axis, reverse):
         if not 0 <= axis < x.ndim:
-            raise _OutOfRange
+            raise InvalidOperands
         return accumulate(x, axis, reverse)
 
     return kernel
 
 
-def _flipped(ufunc, x, axis, reverse):
+def _accumulate(ufunc, x, axis, reverse):
     """The ufunc's prefixes, from the end with `reverse`."""
     if not reverse:
         return ufunc.accumulate(x, axis, x.dtype)
     return np.flip(ufunc.accumulate(np.flip(x, axis), axis, x.dtype), axis)
 
 
-def _by_ufunc(ufunc, identity, tiled=True):
+def _ufunc_kernel(ufunc, identity, tiled=True):
     """The kernel of a NumPy ufunc; `tiled` where the order of operations matters to floats."""
 
     def accumulate(x, axis, reverse):
         dtype = x.dtype
         if dtypes.is_integer(dtype) and dtype.kind not in "iu":  # 2 and 4 bits wide
-            return cast(_flipped(ufunc, x.astype(np.int32), axis, reverse), dtype)
+            return cast(_accumulate(ufunc, x.astype(np.int32), axis, reverse), dtype)
         if not tiled and dtype.kind == "c":
-            return _tiled(_Ordered(ufunc), identity, x, axis, reverse)
+            return _accumulate_in_tiles(_ComplexExtremum(ufunc), identity, x, axis, reverse)
         if dtype.kind in "iu" or not tiled:
-            return _flipped(ufunc, x, axis, reverse)
-        return _tiled(ufunc, identity, x, axis, reverse)
+            return _accumulate(ufunc, x, axis, reverse)
+        return _accumulate_in_tiles(ufunc, identity, x, axis, reverse)
 
     return _kernel(accumulate)
 
 
-class _Ordered:
+class _ComplexExtremum:
     """The larger or smaller complex number: the second where one is NaN, so that order matters."""
 
     __slots__ = ("beats",)
@@ -79,32 +75,32 @@ class _Ordered:
         return np.moveaxis(out, -1, axis)
 
 
-def _tiled(ufunc, identity, x, axis, reverse):
+def _accumulate_in_tiles(ufunc, identity, x, axis, reverse):
     if not reverse and x.shape[axis] <= _TILE:
         return ufunc.accumulate(x, axis)
-    return np.moveaxis(_tiles(ufunc, identity, np.moveaxis(x, axis, -1), reverse), -1, axis)
+    return np.moveaxis(_accumulate_tiles(ufunc, identity, np.moveaxis(x, axis, -1), reverse), -1, axis)
 
 
-def _tiles(ufunc, identity, x, reverse):
+def _accumulate_tiles(ufunc, identity, x, reverse):
     """The prefixes along the last axis: within tiles, then of the tiles before (or after)."""
     *lead, n = x.shape
     if n <= _TILE:
-        return _from_each(ufunc, x) if reverse else ufunc.accumulate(x, -1)
+        return _accumulate_suffixes(ufunc, x) if reverse else ufunc.accumulate(x, -1)
     count = -(-n // _TILE)
     padded = np.full((*lead, count * _TILE), identity, x.dtype)
     padded[..., :n] = x
     padded = padded.reshape(*lead, count, _TILE)
-    tiles = _from_each(ufunc, padded) if reverse else ufunc.accumulate(padded, -1)
+    tiles = _accumulate_suffixes(ufunc, padded) if reverse else ufunc.accumulate(padded, -1)
     if reverse:
-        after = _tiles(ufunc, identity, tiles[..., 0], reverse)[..., 1:, None]
+        after = _accumulate_tiles(ufunc, identity, tiles[..., 0], reverse)[..., 1:, None]
         tiles[..., :-1, :] = ufunc(tiles[..., :-1, :], after)
     else:
-        before = _tiles(ufunc, identity, tiles[..., -1], reverse)[..., :-1, None]
+        before = _accumulate_tiles(ufunc, identity, tiles[..., -1], reverse)[..., :-1, None]
         tiles[..., 1:, :] = ufunc(tiles[..., 1:, :], before)
     return tiles.reshape(*lead, count * _TILE)[..., :n]
 
 
-def _from_each(ufunc, x):
+def _accumulate_suffixes(ufunc, x):
     """The results from each element to the last, in that order: what the last comes first in would round otherwise."""
     out = x.copy()
     for k in range(1, x.shape[-1]):
@@ -114,7 +110,7 @@ def _from_each(ufunc, x):
 
 def _abstract(name):
     def abstract_eval(x, *, axis, reverse):
-        number_only(name, x.dtype)
+        check_number_dtype(name, x.dtype)
         if axis < 0:
             raise ValueError("XLA operations do not allow negative axes")
         if axis >= x.ndim:
@@ -135,7 +131,7 @@ def _primitive(name, kernel, facts=frozenset()):
     return p
 
 
-def _public(name, primitive, what):
+def _public_function(name, primitive, what):
     def cumulative(operand, axis=0, reverse=False):
         return primitive.bind(operand, axis=operator.index(axis), reverse=bool(reverse))
 
@@ -193,7 +189,7 @@ def _interleave(a, b, axis):
     return ew.add(pad(a, zero, first), pad(b, zero, second))
 
 
-def _scanned_jvp(primitive, combine_jvp):
+def _def_prefix_scan_jvp(primitive, combine_jvp):
     """A jvp from that of the function of two elements, `combine_jvp(primals, tangents)`."""
 
     def combine(left, right):
@@ -219,19 +215,19 @@ def _cumsum_transpose(ct, x, *, axis, reverse):
     return [cumsum_p.bind(ct, axis=axis, reverse=not reverse)]
 
 
-cumsum_p = linear(_primitive("cumsum", _by_ufunc(np.add, 0), frozenset({LINEAR})), _cumsum_transpose)
-cumsum = _public("cumsum", cumsum_p, "running sum")
+cumsum_p = deflinear(_primitive("cumsum", _ufunc_kernel(np.add, 0), frozenset({LINEAR})), _cumsum_transpose)
+cumsum = _public_function("cumsum", cumsum_p, "running sum")
 
 # ---- cumprod, cummax, cummin ----
 
-cumprod_p = _scanned_jvp(_primitive("cumprod", _by_ufunc(np.multiply, 1)), ew.mul_p.jvp)
-cumprod = _public("cumprod", cumprod_p, "running product")
+cumprod_p = _def_prefix_scan_jvp(_primitive("cumprod", _ufunc_kernel(np.multiply, 1)), ew.mul_p.jvp)
+cumprod = _public_function("cumprod", cumprod_p, "running product")
 
-cummax_p = _scanned_jvp(_primitive("cummax", _by_ufunc(np.maximum, -np.inf, tiled=False)), ew.max_p.jvp)
-cummax = _public("cummax", cummax_p, "largest element so far (NaN from the first NaN on)")
+cummax_p = _def_prefix_scan_jvp(_primitive("cummax", _ufunc_kernel(np.maximum, -np.inf, tiled=False)), ew.max_p.jvp)
+cummax = _public_function("cummax", cummax_p, "largest element so far (NaN from the first NaN on)")
 
-cummin_p = _scanned_jvp(_primitive("cummin", _by_ufunc(np.minimum, np.inf, tiled=False)), ew.min_p.jvp)
-cummin = _public("cummin", cummin_p, "smallest element so far (NaN from the first NaN on)")
+cummin_p = _def_prefix_scan_jvp(_primitive("cummin", _ufunc_kernel(np.minimum, np.inf, tiled=False)), ew.min_p.jvp)
+cummin = _public_function("cummin", cummin_p, "smallest element so far (NaN from the first NaN on)")
 
 # ---- cumlogsumexp ----
 
@@ -247,7 +243,7 @@ def _accumulate_logaddexp(x, axis, reverse):
         out = np.moveaxis(out, 0, axis)
         return np.flip(out, axis) if reverse else out
     wide = x if dtype.itemsize >= 4 else x.astype(np.float32)
-    return cast(_tiled(np.logaddexp, -np.inf, wide, axis, reverse), dtype)
+    return cast(_accumulate_in_tiles(np.logaddexp, -np.inf, wide, axis, reverse), dtype)
 
 
 def _complex_logaddexp(x, y):
@@ -291,5 +287,5 @@ def _logaddexp_jvp(primals, tangents):
     return out, add_tangents(*shares)
 
 
-cumlogsumexp_p = _scanned_jvp(_primitive("cumlogsumexp", _kernel(_accumulate_logaddexp)), _logaddexp_jvp)
-cumlogsumexp = _public("cumlogsumexp", cumlogsumexp_p, "log of the running sum of exponentials")
+cumlogsumexp_p = _def_prefix_scan_jvp(_primitive("cumlogsumexp", _kernel(_accumulate_logaddexp)), _logaddexp_jvp)
+cumlogsumexp = _public_function("cumlogsumexp", cumlogsumexp_p, "log of the running sum of exponentials")

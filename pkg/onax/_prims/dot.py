@@ -10,7 +10,7 @@ import operator
 
 import numpy as np
 
-from onax._core.rules import bilinear
+from onax._core.rules import defbilinear
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
 from onax._native.array import Array
@@ -107,7 +107,7 @@ def canonical_precision(precision):
 # ---- dot_general ----
 
 
-def _free(rank, contract, batch):
+def _free_axes(rank, contract, batch):
     """Axes that are neither contracted nor batched, in order."""
     return tuple(i for i in range(rank) if i not in contract and i not in batch)
 
@@ -146,32 +146,32 @@ def _work_dtype(lhs, rhs, out):
 
 
 _float32, _float64 = np.dtype(np.float32), np.dtype(np.float64)
-_AS_THEY_ARE = frozenset({_float32, _float64, np.dtype(np.complex64), np.dtype(np.complex128)})
+_BLAS_DTYPES = frozenset({_float32, _float64, np.dtype(np.complex64), np.dtype(np.complex128)})
 
 
 def _kernel(lhs, rhs, *, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None):
     (lc, rc), (lb, rb) = dimension_numbers
     dtype = lhs.dtype
-    plain = dtype == rhs.dtype and dtype in _AS_THEY_ARE
+    plain = dtype == rhs.dtype and dtype in _BLAS_DTYPES
     plain = plain and (preferred_element_type is None or preferred_element_type == dtype)
     if plain and not lb and lhs.ndim <= 2 and rhs.ndim <= 2 and len(lc) == 1:
         if lhs.shape[lc[0]] != rhs.shape[rc[0]]:
             raise ValueError("contracted sizes differ")
         return np.matmul(lhs if lc[0] == lhs.ndim - 1 else lhs.T, rhs if rc[0] == 0 else rhs.T)
     if plain:
-        return _product(lhs, rhs, lc, rc, lb, rb)
+        return _matmul_flattened(lhs, rhs, lc, rc, lb, rb)
     out = result_dtype(dtype, rhs.dtype, preferred_element_type)
     work = _work_dtype(dtype, rhs.dtype, out)
-    return cast(_product(cast(lhs, work), cast(rhs, work), lc, rc, lb, rb), out)
+    return cast(_matmul_flattened(cast(lhs, work), cast(rhs, work), lc, rc, lb, rb), out)
 
 
 def _sizes(shape, axes):
     return tuple([shape[a] for a in axes])
 
 
-def _product(x, y, lc, rc, lb, rb):
+def _matmul_flattened(x, y, lc, rc, lb, rb):
     """One stacked matmul over moved, flattened axes; a copy is made only where the moved axes cannot be flattened."""
-    lf, rf = _free(x.ndim, lc, lb), _free(y.ndim, rc, rb)
+    lf, rf = _free_axes(x.ndim, lc, lb), _free_axes(y.ndim, rc, rb)
     b, m, n, k = _sizes(x.shape, lb), _sizes(x.shape, lf), _sizes(y.shape, rf), _sizes(x.shape, lc)
     if b != _sizes(y.shape, rb) or k != _sizes(y.shape, rc) or len(lc) != len(rc):
         raise ValueError("contracted or batched sizes differ")
@@ -222,7 +222,7 @@ def _abstract_eval(lhs, rhs, *, dimension_numbers, precision=None, preferred_ele
     for side, x in (("lhs", lhs), ("rhs", rhs)):
         if dtypes.is_extended(x.dtype):
             raise TypeError(f"dot_general does not accept dtype {x.dtype} for its {side}.")
-    shape = batch + _sizes(lhs.shape, _free(lhs.ndim, lc, lb)) + _sizes(rhs.shape, _free(rhs.ndim, rc, rb))
+    shape = batch + _sizes(lhs.shape, _free_axes(lhs.ndim, lc, lb)) + _sizes(rhs.shape, _free_axes(rhs.ndim, rc, rb))
     weak = preferred_element_type is None and lhs.weak_type and rhs.weak_type
     return ShapedArray(shape, result_dtype(lhs.dtype, rhs.dtype, preferred_element_type), weak)
 
@@ -237,10 +237,10 @@ def _cotangent(ct, x, y, *, dimension_numbers, x_first, out_sharding=None, **par
     nb, ny = len(xb), y_rank - len(yb) - len(yc)
     rank = len(ct.shape)
     ct_y = tuple(range(rank - ny, rank)) if x_first else tuple(range(nb, nb + ny))
-    numbers = (ct_y, _free(y_rank, yc, yb)), (tuple(range(nb)), tuple(yb))
+    numbers = (ct_y, _free_axes(y_rank, yc, yb)), (tuple(range(nb)), tuple(yb))
     out = dot_general_p.bind(ct, y, dimension_numbers=numbers, out_sharding=None, **params)
     # axes of `out` now: batch, free axes of x, contracted axes in the order of y
-    order = (*xb, *_free(x_rank, xc, xb), *(xc[i] for i in sorted(range(len(yc)), key=yc.__getitem__)))
+    order = (*xb, *_free_axes(x_rank, xc, xb), *(xc[i] for i in sorted(range(len(yc)), key=yc.__getitem__)))
     out = transpose(out, tuple(sorted(range(x_rank), key=order.__getitem__)))
     return convert(out, x.aval.dtype, x.aval.weak_type)
 
@@ -259,21 +259,21 @@ def _batch(axis_data, operands, mapped, *, dimension_numbers, **params):
     (x, y), (dx, dy) = operands, mapped
     (lc, rc), (lb, rb) = dimension_numbers
     if dx is not None:
-        lc, lb = _past(dx, lc), _past(dx, lb)
+        lc, lb = _shift_past(dx, lc), _shift_past(dx, lb)
     if dy is not None:
-        rc, rb = _past(dy, rc), _past(dy, rb)
+        rc, rb = _shift_past(dy, rc), _shift_past(dy, rb)
     if dx is not None and dy is not None:
         lb, rb = (dx, *lb), (dy, *rb)
         at = 0
     elif dx is not None:
-        at = len(lb) + _free(x.ndim, lc, lb).index(dx)
+        at = len(lb) + _free_axes(x.ndim, lc, lb).index(dx)
     else:
-        at = x.ndim - len(lc) + _free(y.ndim, rc, rb).index(dy)
+        at = x.ndim - len(lc) + _free_axes(y.ndim, rc, rb).index(dy)
     out = dot_general_p.bind(x, y, dimension_numbers=((lc, rc), (lb, rb)), **params)
     return out, at
 
 
-def _past(d, axes):
+def _shift_past(d, axes):
     """Axes counted without the mapped axis d, counted with it."""
     return tuple(a + (a >= d) for a in axes)
 
@@ -296,10 +296,10 @@ dot_general_p = Primitive(
     pretty=_pretty,
     weak=lambda flags, params: all(flags) and params.get("preferred_element_type") is None,
 )
-bilinear(dot_general_p, _lhs_cotangent, _rhs_cotangent)
+defbilinear(dot_general_p, _lhs_cotangent, _rhs_cotangent)
 
 
-def _axes(axes):
+def _axis_tuple(axes):
     return tuple([operator.index(a) for a in axes]) if axes else ()
 
 
@@ -312,7 +312,7 @@ def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_t
     Raises TypeError where axes do not fit or preferred_element_type is an integer type narrower than the operands'.
     """
     (lc, rc), (lb, rb) = dimension_numbers
-    numbers = (_axes(lc), _axes(rc)), (_axes(lb), _axes(rb))
+    numbers = (_axis_tuple(lc), _axis_tuple(rc)), (_axis_tuple(lb), _axis_tuple(rb))
     if preferred_element_type is not None:
         preferred_element_type = dtypes.canonicalize_dtype(np.dtype(preferred_element_type))
     return dot_general_p.bind(

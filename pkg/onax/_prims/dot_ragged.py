@@ -26,11 +26,11 @@ from onax._prims.convert import convert, convert_element_type
 from onax._prims.cumulative import cumsum
 from onax._prims.elementwise import add, bitwise_and, ge, lt, select_n, sub
 from onax._prims.shaping import (
+    bdim_at_front,
     broadcast_in_dim,
     broadcasted_iota,
     full_like,
     moveaxis,
-    shape_of,
     transpose,
 )
 
@@ -47,9 +47,9 @@ class RaggedDotDimensionNumbers:
 
     def __init__(self, dot_dimension_numbers, lhs_ragged_dimensions, rhs_group_dimensions):
         contract, batch = dot_dimension_numbers
-        self.dot_dimension_numbers = tuple(map(_axes, contract)), tuple(map(_axes, batch))
-        self.lhs_ragged_dimensions = _axes(lhs_ragged_dimensions)
-        self.rhs_group_dimensions = _axes(rhs_group_dimensions)
+        self.dot_dimension_numbers = tuple(map(_axis_tuple, contract)), tuple(map(_axis_tuple, batch))
+        self.lhs_ragged_dimensions = _axis_tuple(lhs_ragged_dimensions)
+        self.rhs_group_dimensions = _axis_tuple(rhs_group_dimensions)
 
     def _key(self):
         return self.dot_dimension_numbers, self.lhs_ragged_dimensions, self.rhs_group_dimensions
@@ -65,7 +65,7 @@ class RaggedDotDimensionNumbers:
         return f"RaggedDotDimensionNumbers({shown})"
 
 
-def _axes(axes):
+def _axis_tuple(axes):
     return tuple([operator.index(a) for a in axes])
 
 
@@ -75,7 +75,7 @@ _BASIC = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
 # ---- what the numbers say
 
 
-class _Plan:
+class _AxisRoles:
     """The axes of a product, by their part in it.
 
     kind      "free", "contracted" or "batch": what the ragged axis is
@@ -88,8 +88,8 @@ class _Plan:
         (self.lc, self.rc), (self.lb, self.rb) = numbers.dot_dimension_numbers
         self.ragged = numbers.lhs_ragged_dimensions[0]
         self.group = numbers.rhs_group_dimensions[0] if numbers.rhs_group_dimensions else None
-        self.lf = plain._free(lhs_rank, self.lc, self.lb)
-        self.rf = plain._free(rhs_rank, (*self.rc, *numbers.rhs_group_dimensions), self.rb)
+        self.lf = plain._free_axes(lhs_rank, self.lc, self.lb)
+        self.rf = plain._free_axes(rhs_rank, (*self.rc, *numbers.rhs_group_dimensions), self.rb)
         if self.ragged in self.lb:
             self.kind, self.prefix = "batch", self.lb[: self.lb.index(self.ragged)]
         elif self.ragged in self.lc:
@@ -147,7 +147,7 @@ def _abstract_eval(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **par
     numbers = ragged_dot_dimension_numbers
     dot_params = _dot_params(params)
     _check_axes(numbers, lhs, rhs)
-    plan = _Plan(numbers, lhs.ndim, rhs.ndim)
+    plan = _AxisRoles(numbers, lhs.ndim, rhs.ndim)
     _check_groups(plan, lhs, rhs, group_sizes)
     of_dot = plain.dot_general_p.abstract_eval(lhs, rhs, dimension_numbers=numbers.dot_dimension_numbers, **dot_params)
     shape = (*plain._sizes(lhs.shape, (*plan.lb, *plan.lf)), *plain._sizes(rhs.shape, plan.rf))
@@ -168,19 +168,19 @@ def _kernel(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
     numbers, dot_params = ragged_dot_dimension_numbers, _dot_params(params)
     product = lambda x, y, axes: plain._kernel(x, y, dimension_numbers=axes, **dot_params)
     _check_axes(numbers, lhs, rhs)
-    plan = _Plan(numbers, lhs.ndim, rhs.ndim)
+    plan = _AxisRoles(numbers, lhs.ndim, rhs.ndim)
     _check_groups(plan, lhs, rhs, group_sizes)
     if plan.kind == "batch":
         return product(lhs, rhs, numbers.dot_dimension_numbers)
     dtype = plain.result_dtype(lhs.dtype, rhs.dtype, dot_params["preferred_element_type"])
     shape = (*plain._sizes(lhs.shape, (*plan.lb, *plan.lf)), *plain._sizes(rhs.shape, plan.rf))
     count = group_sizes.shape[-1]
-    axes, contracted = _without_group(plan), plan.kind == "contracted"
+    axes, contracted = _drop_group_axis(plan), plan.kind == "contracted"
     out = np.zeros((count, *shape) if contracted else shape, dtype)
     ends = np.cumsum(group_sizes, -1, dtype=np.int64)
     starts = ends - group_sizes
     for i in range(count):
-        rows, whole = _rows(plan, lhs, starts[..., i], ends[..., i])
+        rows, whole = _group_index_and_mask(plan, lhs, starts[..., i], ends[..., i])
         mine = lhs[rows] if whole is None else np.where(whole, lhs, np.zeros((), lhs.dtype))
         at = [slice(None)] * (rhs.ndim if contracted else out.ndim)
         if contracted:
@@ -192,13 +192,13 @@ def _kernel(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
     return out
 
 
-def _without_group(plan):
+def _drop_group_axis(plan):
     """The numbers of the product of one group: rhs has lost the axis of the groups."""
     less = lambda axes: axes if plan.group is None else tuple(a - (a > plan.group) for a in axes)
     return (plan.lc, less(plan.rc)), (plan.lb, less(plan.rb))
 
 
-def _rows(plan, lhs, start, end):
+def _group_index_and_mask(plan, lhs, start, end):
     """(index of lhs that holds a group, mask of its elements within lhs or None where the index says it all)."""
     rows, n = [slice(None)] * lhs.ndim, lhs.shape[plan.ragged]
     if not start.ndim:
@@ -212,12 +212,12 @@ def _rows(plan, lhs, start, end):
     return tuple(rows), (place >= low) & (place < high)
 
 
-def dense(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
+def masked_dot_general(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
     """The same by one dot_general: copies of lhs, one a group, in which what is not of the group is 0.
 
     So, as in JAX, what is not finite in one group can make NaN in another.
     """
-    plan = _Plan(ragged_dot_dimension_numbers, lhs.ndim, rhs.ndim)
+    plan = _AxisRoles(ragged_dot_dimension_numbers, lhs.ndim, rhs.ndim)
     dot = lambda x, y, *axes: plain.dot_general_p.bind(x, y, dimension_numbers=axes, **_dot_params(params))
     if plan.kind == "batch":
         return dot(lhs, rhs, *ragged_dot_dimension_numbers.dot_dimension_numbers)
@@ -264,7 +264,7 @@ def _transpose(ct, lhs, rhs, sizes, *, ragged_dot_dimension_numbers, **params):
     if type(ct) is Zero:
         out = Zero(x.aval)
     else:
-        plan = _Plan(
+        plan = _AxisRoles(
             numbers, len(lhs.aval.shape) if x_is_lhs else lhs.ndim, rhs.ndim if x_is_lhs else len(x.aval.shape)
         )
         rule = {"free": _free_cotangent, "contracted": _contracted_cotangent, "batch": _batch_cotangent}[plan.kind]
@@ -273,7 +273,7 @@ def _transpose(ct, lhs, rhs, sizes, *, ragged_dot_dimension_numbers, **params):
     return [out, None, None] if x_is_lhs else [None, out, None]
 
 
-def _ordered(out, order):
+def _restore_axis_order(out, order):
     """An array whose axes are these axes of an operand, as that operand."""
     return transpose(out, tuple(sorted(range(len(order)), key=order.__getitem__)))
 
@@ -287,11 +287,11 @@ def _free_cotangent(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params):
         new = RaggedDotDimensionNumbers(axes, (ragged,), (plan.group,))
         out = ragged_dot_general_p.bind(ct, rhs, sizes, ragged_dot_dimension_numbers=new, **params)
         contracted = sorted(range(len(plan.rc)), key=plan.rc.__getitem__)
-        return _ordered(out, (*plan.lb, *plan.lf, *[plan.lc[i] for i in contracted]))
+        return _restore_axis_order(out, (*plan.lb, *plan.lf, *[plan.lc[i] for i in contracted]))
     new = RaggedDotDimensionNumbers(((plan.lf, left), (plan.lb, batch)), (plan.ragged,), ())
     out = ragged_dot_general_p.bind(lhs, ct, sizes, ragged_dot_dimension_numbers=new, **params)
     contracted = sorted(range(len(plan.lc)), key=plan.lc.__getitem__)
-    return _ordered(out, (plan.group, *plan.rb, *[plan.rc[i] for i in contracted], *plan.rf))
+    return _restore_axis_order(out, (plan.group, *plan.rb, *[plan.rc[i] for i in contracted], *plan.rf))
 
 
 def _contracted_cotangent(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params):
@@ -313,7 +313,7 @@ def _contracted_cotangent(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params):
     new = RaggedDotDimensionNumbers((contract, (own_batch, batch)), (ragged,), (0,))
     out = ragged_dot_general_p.bind(other, ct, sizes, ragged_dot_dimension_numbers=new, **params)
     kept = sorted(range(len(free)), key=free.__getitem__)
-    return _ordered(out, (*x_batch, *[mine[i] for i in kept], *x_free))
+    return _restore_axis_order(out, (*x_batch, *[mine[i] for i in kept], *x_free))
 
 
 def _batch_cotangent(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params):
@@ -324,11 +324,11 @@ def _batch_cotangent(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params):
 def _batch(axis_data, operands, mapped, *, ragged_dot_dimension_numbers, **params):
     """One more batch axis in front, which operands that are not mapped get too; groups shared by all stay so."""
     lhs, rhs, sizes = operands
-    lhs, rhs = (_in_front(x, d, axis_data.size) for x, d in zip((lhs, rhs), mapped))
+    lhs, rhs = (bdim_at_front(x, d, axis_data.size) for x, d in zip((lhs, rhs), mapped))
     numbers = ragged_dot_dimension_numbers
-    plan = _Plan(numbers, lhs.ndim - 1, rhs.ndim - 1)
+    plan = _AxisRoles(numbers, lhs.ndim - 1, rhs.ndim - 1)
     if mapped[2] is not None or sizes.ndim > 1:
-        sizes = _in_front(sizes, mapped[2], axis_data.size)
+        sizes = bdim_at_front(sizes, mapped[2], axis_data.size)
         prefix = [1 + a for a in plan.prefix]
         if sizes.ndim < 2 + len(prefix):  # the groups of one example were shared by its batches
             shape = (axis_data.size, *plain._sizes(lhs.shape, prefix), sizes.shape[-1])
@@ -339,13 +339,6 @@ def _batch(axis_data, operands, mapped, *, ragged_dot_dimension_numbers, **param
     new = RaggedDotDimensionNumbers(axes, shift(numbers.lhs_ragged_dimensions), shift(numbers.rhs_group_dimensions))
     out = ragged_dot_general_p.bind(lhs, rhs, sizes, ragged_dot_dimension_numbers=new, **params)
     return out, 1 if plan.kind == "contracted" else 0
-
-
-def _in_front(x, d, size):
-    if d is not None:
-        return moveaxis(x, d, 0)
-    shape = shape_of(x)
-    return broadcast_in_dim(x, (size, *shape), tuple(range(1, 1 + len(shape))))
 
 
 ragged_dot_general_p = Primitive(

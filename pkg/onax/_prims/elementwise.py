@@ -12,10 +12,10 @@ import numpy as np
 from onax._core.rules import (
     add_any_p,
     add_tangents,
-    bilinear,
-    elementwise_jvp,
-    linear,
-    no_derivative,
+    defbilinear,
+    defjvp,
+    defjvp_zero,
+    deflinear,
     tangent_zero,
 )
 from onax._core.trace import typeof
@@ -28,13 +28,13 @@ from onax._native.dispatch import COMMUTATIVE, ELEMENTWISE, LINEAR, Primitive
 from onax._native.tree import tree_map
 from onax._prims import elementwise_complex as on_complex
 from onax._prims import elementwise_kernels as kernels
-from onax._prims._batch_rules import vectorised
+from onax._prims._batch_rules import defvectorized
 from onax._prims.convert import convert
-from onax._prims.elementwise_kernels import per
+from onax._prims.elementwise_kernels import by_kind
 from onax._prims.elementwise_rows import (
     binary,
     broadcasting_shape,
-    check_accepted,
+    check_dtype,
     check_same_dtypes,
     const,
     make_unary,
@@ -58,58 +58,58 @@ from onax._prims.shaping import (
 # ---- trigonometric and hyperbolic ----
 
 sin, sin_p = unary(
-    "sin", per(floating=np.sin, complexfloating=on_complex.sin), lambda g, y, x: mul(g, cos(x)), accuracy=True,
+    "sin", by_kind(floating=np.sin, complexfloating=on_complex.sin), lambda g, y, x: mul(g, cos(x)), accuracy=True,
     doc="The sine of x, in radians.",
 )  # fmt: skip
 cos, cos_p = unary(
-    "cos", per(floating=np.cos, complexfloating=on_complex.cos), lambda g, y, x: neg(mul(g, sin(x))), accuracy=True,
+    "cos", by_kind(floating=np.cos, complexfloating=on_complex.cos), lambda g, y, x: neg(mul(g, sin(x))), accuracy=True,
     doc="The cosine of x, in radians.",
 )  # fmt: skip
 tan, tan_p = unary(
-    "tan", per(floating=np.tan, complexfloating=np.tan),
+    "tan", by_kind(floating=np.tan, complexfloating=np.tan),
     lambda g, y, x: mul(g, add(const(x, 1), square(y))), accuracy=True,
     doc="The tangent of x, in radians.",
 )  # fmt: skip
 asin, asin_p = unary(
-    "asin", per(floating=np.arcsin, complexfloating=on_complex.positive_zeros(np.arcsin)),
+    "asin", by_kind(floating=np.arcsin, complexfloating=on_complex.drop_zero_signs(np.arcsin)),
     lambda g, y, x: mul(g, rsqrt(sub(const(x, 1), square(x)))),
     doc="The angle in [-pi/2, pi/2] radians whose sine is x; NaN outside [-1, 1].",
 )  # fmt: skip
 acos, acos_p = unary(
-    "acos", per(floating=np.arccos, complexfloating=on_complex.positive_zeros(np.arccos)),
+    "acos", by_kind(floating=np.arccos, complexfloating=on_complex.drop_zero_signs(np.arccos)),
     lambda g, y, x: mul(g, neg(rsqrt(sub(const(x, 1), square(x))))),
     doc="The angle in [0, pi] radians whose cosine is x; NaN outside [-1, 1].",
 )  # fmt: skip
 atan, atan_p = unary(
-    "atan", per(floating=np.arctan, complexfloating=np.arctan),
+    "atan", by_kind(floating=np.arctan, complexfloating=np.arctan),
     lambda g, y, x: div(g, add(const(x, 1), square(x))),
     doc="The angle in [-pi/2, pi/2] radians whose tangent is x.",
 )  # fmt: skip
 sinh, sinh_p = unary(
-    "sinh", per(floating=np.sinh, complexfloating=on_complex.sinh), lambda g, y, x: mul(g, cosh(x)),
+    "sinh", by_kind(floating=np.sinh, complexfloating=on_complex.sinh), lambda g, y, x: mul(g, cosh(x)),
     doc="The hyperbolic sine of x.",
 )  # fmt: skip
 cosh, cosh_p = unary(
-    "cosh", per(floating=np.cosh, complexfloating=on_complex.cosh), lambda g, y, x: mul(g, sinh(x)),
+    "cosh", by_kind(floating=np.cosh, complexfloating=on_complex.cosh), lambda g, y, x: mul(g, sinh(x)),
     doc="The hyperbolic cosine of x.",
 )  # fmt: skip
 tanh, tanh_p = unary(
-    "tanh", per(floating=np.tanh, complexfloating=np.tanh),
+    "tanh", by_kind(floating=np.tanh, complexfloating=np.tanh),
     lambda g, y, x: mul(add(g, mul(g, y)), sub(const(x, 1), y)), accuracy=True,
     doc="The hyperbolic tangent of x.",
 )  # fmt: skip
 asinh, asinh_p = unary(
-    "asinh", per(floating=np.arcsinh, complexfloating=on_complex.positive_zeros(np.arcsinh)),
+    "asinh", by_kind(floating=np.arcsinh, complexfloating=on_complex.drop_zero_signs(np.arcsinh)),
     lambda g, y, x: mul(g, rsqrt(add(square(x), const(x, 1)))),
     doc="The number whose hyperbolic sine is x.",
 )  # fmt: skip
 acosh, acosh_p = unary(
-    "acosh", per(floating=np.arccosh, complexfloating=on_complex.positive_zeros(np.arccosh)),
+    "acosh", by_kind(floating=np.arccosh, complexfloating=on_complex.drop_zero_signs(np.arccosh)),
     lambda g, y, x: mul(g, rsqrt(sub(square(x), const(x, 1)))),
     doc="The number whose hyperbolic cosine is x; NaN below 1.",
 )  # fmt: skip
 atanh, atanh_p = unary(
-    "atanh", per(floating=np.arctanh, complexfloating=np.arctanh),
+    "atanh", by_kind(floating=np.arctanh, complexfloating=np.arctanh),
     lambda g, y, x: mul(reciprocal(add(const(x, 1), x)), div(g, sub(const(x, 1), x))),
     doc="The number whose hyperbolic tangent is x; NaN outside [-1, 1].",
 )  # fmt: skip
@@ -117,48 +117,48 @@ atanh, atanh_p = unary(
 # ---- exponential, logarithms, powers ----
 
 exp, exp_p = unary(
-    "exp", per(floating=np.exp, complexfloating=on_complex.exp), lambda g, y, x: mul(g, y), accuracy=True,
+    "exp", by_kind(floating=np.exp, complexfloating=on_complex.exp), lambda g, y, x: mul(g, y), accuracy=True,
     doc="e to the power x.",
 )  # fmt: skip
 exp2, exp2_p = unary(
-    "exp2", per(floating=np.exp2, complexfloating=kernels.exp2_complex),
+    "exp2", by_kind(floating=np.exp2, complexfloating=kernels.exp2_complex),
     lambda g, y, x: mul(log(const(x, 2)), mul(g, y)), accuracy=True,
     doc="2 to the power x.",
 )  # fmt: skip
 expm1, expm1_p = unary(
-    "expm1", per(floating=np.expm1, complexfloating=np.expm1), lambda g, y, x: mul(g, add(y, const(y, 1))),
+    "expm1", by_kind(floating=np.expm1, complexfloating=np.expm1), lambda g, y, x: mul(g, add(y, const(y, 1))),
     accuracy=True, doc="exp(x) - 1, accurate near 0.",
 )  # fmt: skip
 log, log_p = unary(
-    "log", per(floating=np.log, complexfloating=on_complex.log), lambda g, y, x: div(g, x), accuracy=True,
+    "log", by_kind(floating=np.log, complexfloating=on_complex.log), lambda g, y, x: div(g, x), accuracy=True,
     doc="The natural logarithm of x; NaN below 0.",
 )  # fmt: skip
 log1p, log1p_p = unary(
-    "log1p", per(floating=np.log1p, complexfloating=on_complex.log1p), lambda g, y, x: div(g, add(x, const(x, 1))),
+    "log1p", by_kind(floating=np.log1p, complexfloating=on_complex.log1p), lambda g, y, x: div(g, add(x, const(x, 1))),
     accuracy=True, doc="log(1 + x), accurate near 0.",
 )  # fmt: skip
 logistic, logistic_p = unary(
-    "logistic", per(floating=kernels.logistic, complexfloating=on_complex.logistic),
+    "logistic", by_kind(floating=kernels.logistic, complexfloating=on_complex.logistic),
     lambda g, y, x: mul(g, mul(y, sub(const(y, 1), y))), accuracy=True,
     doc="The logistic function 1 / (1 + exp(-x)).",
 )  # fmt: skip
 sqrt, sqrt_p = unary(
-    "sqrt", per(floating=np.sqrt, complexfloating=on_complex.positive_zeros(np.sqrt)),
+    "sqrt", by_kind(floating=np.sqrt, complexfloating=on_complex.drop_zero_signs(np.sqrt)),
     lambda g, y, x: mul(g, div(const(x, 0.5), y)),
     accuracy=True, doc="The square root of x; NaN below 0.",
 )  # fmt: skip
 rsqrt, rsqrt_p = unary(
-    "rsqrt", per(floating=kernels.rsqrt, complexfloating=on_complex.rsqrt),
+    "rsqrt", by_kind(floating=kernels.rsqrt, complexfloating=on_complex.rsqrt),
     lambda g, y, x: mul(g, mul(const(x, -0.5), div(y, x))), accuracy=True,
     doc="One over the square root of x.",
 )  # fmt: skip
 cbrt, cbrt_p = unary(
-    "cbrt", per(floating=np.cbrt),
+    "cbrt", by_kind(floating=np.cbrt),
     lambda g, y, x: mul(g, mul(const(x, 1 / 3), integer_pow(y, -2))), accuracy=True,
     doc="The cube root of x, negative for negative x.",
 )  # fmt: skip
 square, square_p = unary(
-    "square", per(integer=np.square, floating=np.square, complexfloating=np.square),
+    "square", by_kind(integer=np.square, floating=np.square, complexfloating=np.square),
     lambda g, y, x: mul(g, mul(const(x, 2), x)),
     doc="x times itself.",
 )  # fmt: skip
@@ -175,23 +175,23 @@ def _abs_tangent(g, y, x):
 
 
 abs, abs_p = unary(
-    "abs", per(floating=np.absolute, complexfloating=on_complex.abs, signedinteger=np.absolute), _abs_tangent,
+    "abs", by_kind(floating=np.absolute, complexfloating=on_complex.abs, signedinteger=np.absolute), _abs_tangent,
     result=to_real, doc="The absolute value of x, real for complex x; the lowest integer is its own.",
 )  # fmt: skip
 neg, neg_p = unary(
-    "neg", per(integer=np.negative, floating=np.negative, complexfloating=np.negative),
+    "neg", by_kind(integer=np.negative, floating=np.negative, complexfloating=np.negative),
     lambda g, y, x: neg(g), facts=frozenset({LINEAR}), doc="x with its sign changed; unsigned integers wrap.",
 )  # fmt: skip
-linear(neg_p, lambda ct, x: [neg(ct)])
+deflinear(neg_p, lambda ct, x: [neg(ct)])
 
-_sign = per(integer=np.sign, floating=kernels.sign_float, complexfloating=on_complex.sign)
+_sign = by_kind(integer=np.sign, floating=kernels.sign_float, complexfloating=on_complex.sign)
 sign, sign_p = unary(
     "sign", _sign, doc="-1, 0 or 1 by the sign of x; zeros keep their sign; x / abs(x) for complex x.",
 )  # fmt: skip
-floor, floor_p = unary("floor", per(floating=np.floor), doc="The largest integer not above x.")
-ceil, ceil_p = unary("ceil", per(floating=np.ceil), doc="The smallest integer not below x.")
+floor, floor_p = unary("floor", by_kind(floating=np.floor), doc="The largest integer not above x.")
+ceil, ceil_p = unary("ceil", by_kind(floating=np.ceil), doc="The smallest integer not below x.")
 is_finite, is_finite_p = unary(
-    "is_finite", per(floating=np.isfinite), result=to_bool, doc="Whether x is neither infinite nor NaN."
+    "is_finite", by_kind(floating=np.isfinite), result=to_bool, doc="Whether x is neither infinite nor NaN."
 )
 
 
@@ -202,7 +202,7 @@ class RoundingMethod(enum.IntEnum):
     TO_NEAREST_EVEN = 1
 
 
-round_p = make_unary("round", per(floating=kernels.round_float))
+round_p = make_unary("round", by_kind(floating=kernels.round_float))
 
 
 def round(x, rounding_method=RoundingMethod.AWAY_FROM_ZERO):
@@ -219,11 +219,11 @@ def _to_complex(dtype):
 
 conj_p = make_unary(
     "conj",
-    per(float32=kernels.conj, complexfloating=kernels.conj, float64=kernels.conj),
+    by_kind(float32=kernels.conj, complexfloating=kernels.conj, float64=kernels.conj),
     result=_to_complex,
     facts=frozenset({LINEAR}),
 )
-linear(
+deflinear(
     conj_p,
     lambda ct, x, *, input_dtype: [conj(ct) if dtypes.is_complex(np.dtype(input_dtype)) else real(ct)],
 )
@@ -235,20 +235,20 @@ def conj(x):
 
 
 real, real_p = unary(
-    "real", per(complexfloating=lambda x: x.real.copy()), lambda g, y, x: real(g), result=to_real,
+    "real", by_kind(complexfloating=lambda x: x.real.copy()), lambda g, y, x: real(g), result=to_real,
     facts=frozenset({LINEAR}), doc="The real part of x.",
 )  # fmt: skip
 imag, imag_p = unary(
-    "imag", per(complexfloating=lambda x: x.imag.copy()), lambda g, y, x: imag(g), result=to_real,
+    "imag", by_kind(complexfloating=lambda x: x.imag.copy()), lambda g, y, x: imag(g), result=to_real,
     facts=frozenset({LINEAR}), doc="The imaginary part of x.",
 )  # fmt: skip
-linear(real_p, lambda ct, x: [complex(ct, np.zeros((), dtypes.dtype(ct)))])
-linear(imag_p, lambda ct, x: [complex(full_like(ct, 0), neg(ct))])
+deflinear(real_p, lambda ct, x: [complex(ct, np.zeros((), dtypes.dtype(ct)))])
+deflinear(imag_p, lambda ct, x: [complex(full_like(ct, 0), neg(ct))])
 
 # ---- bits ----
 
 bitwise_not, not_p = unary(
-    "not", per(integer=np.invert, bool=np.invert), public="bitwise_not", doc="x with every bit changed.",
+    "not", by_kind(integer=np.invert, bool=np.invert), public="bitwise_not", doc="x with every bit changed.",
 )  # fmt: skip
 population_count, population_count_p = unary(
     "population_count", kernels.bit_count(kernels.population_count), doc="The number of bits set in x.",
@@ -257,15 +257,15 @@ clz, clz_p = unary(
     "clz", kernels.bit_count(kernels.leading_zeros), doc="The number of zero bits before the first bit set in x.",
 )  # fmt: skip
 bitwise_and, and_p = binary(
-    "and", per(integer=np.bitwise_and, bool=np.bitwise_and), public="bitwise_and",
+    "and", by_kind(integer=np.bitwise_and, bool=np.bitwise_and), public="bitwise_and",
     facts=frozenset({COMMUTATIVE}), doc="The bits set in both x and y.",
 )  # fmt: skip
 bitwise_or, or_p = binary(
-    "or", per(integer=np.bitwise_or, bool=np.bitwise_or), public="bitwise_or",
+    "or", by_kind(integer=np.bitwise_or, bool=np.bitwise_or), public="bitwise_or",
     facts=frozenset({COMMUTATIVE}), doc="The bits set in x or y.",
 )  # fmt: skip
 bitwise_xor, xor_p = binary(
-    "xor", per(integer=np.bitwise_xor, bool=np.bitwise_xor), public="bitwise_xor",
+    "xor", by_kind(integer=np.bitwise_xor, bool=np.bitwise_xor), public="bitwise_xor",
     facts=frozenset({COMMUTATIVE}), doc="The bits set in one of x and y.",
 )  # fmt: skip
 shift_left, shift_left_p = binary(
@@ -297,7 +297,7 @@ def unbroadcast(x, ct):
     return reshape(reduce_sum(ct, axes), shape)
 
 
-def _stretched(x, shape):
+def _broadcast_tangent(x, shape):
     """A tangent repeated to the shape of the result; axes of length 1 are dropped before they come back longer."""
     have = shape_of(x)
     if have == shape:
@@ -306,7 +306,7 @@ def _stretched(x, shape):
     return broadcast_in_dim(reshape(x, tuple(have[i] for i in kept)), shape, kept)
 
 
-def _sum_rules(p, second):
+def _def_sum_rules(p, second):
     """jvp and transpose of x + second(y), where `second` is neg or nothing."""
 
     def jvp(primals, tangents):
@@ -317,7 +317,7 @@ def _sum_rules(p, second):
         if type(x_dot) is Zero and type(y_dot) is Zero:
             return out, tangent_zero(out)
         part = x_dot if type(y_dot) is Zero else second(y_dot)
-        return out, _stretched(part, shape_of(out))
+        return out, _broadcast_tangent(part, shape_of(out))
 
     def transpose(ct, x, y):
         if type(ct) is Zero:
@@ -330,27 +330,27 @@ def _sum_rules(p, second):
     p.jvp, p.transpose = jvp, transpose
 
 
-_NUMBERS = ("integer", "floating", "complexfloating")
+_NUMBER_KINDS = ("integer", "floating", "complexfloating")
 
 
-def _numbers(ufunc):
-    return per(**dict.fromkeys(_NUMBERS, ufunc))
+def _number_kernel(ufunc):
+    return by_kind(**dict.fromkeys(_NUMBER_KINDS, ufunc))
 
 
 add, add_p = binary(
-    "add", _numbers(np.add), numpy_name="add", facts=frozenset({LINEAR, COMMUTATIVE}),
+    "add", _number_kernel(np.add), numpy_name="add", facts=frozenset({LINEAR, COMMUTATIVE}),
     doc="The sum of x and y; integers wrap.",
 )  # fmt: skip
-_sum_rules(add_p, lambda y: y)
+_def_sum_rules(add_p, lambda y: y)
 sub, sub_p = binary(
-    "sub", _numbers(np.subtract), numpy_name="subtract", facts=frozenset({LINEAR}),
+    "sub", _number_kernel(np.subtract), numpy_name="subtract", facts=frozenset({LINEAR}),
     doc="x minus y; integers wrap.",
 )  # fmt: skip
-_sum_rules(sub_p, neg)
+_def_sum_rules(sub_p, neg)
 _, mul_p = binary(
-    "mul", _numbers(np.multiply), numpy_name="multiply", facts=frozenset({COMMUTATIVE}), doc="The product.",
+    "mul", _number_kernel(np.multiply), numpy_name="multiply", facts=frozenset({COMMUTATIVE}), doc="The product.",
 )  # fmt: skip
-bilinear(
+defbilinear(
     mul_p,
     lhs=lambda ct, x, y: unbroadcast(x, mul(ct, y)),
     rhs=lambda ct, x, y: unbroadcast(y, mul(x, ct)),
@@ -388,35 +388,35 @@ def _div_transpose(ct, x, y):
 div_p.transpose = _div_transpose
 
 
-def _whole_quotient(x, y):
+def _truncated_quotient(x, y):
     return mul(sign(div(x, y)), floor(abs(div(x, y))))
 
 
 rem, rem_p = binary(
     "rem",
     kernels.division(np.fmod, kernels.remainder_integer, kernels.remainder_integer),
-    lambda g, z, x, y: _stretched(g, shape_of(z)),
-    lambda g, z, x, y: mul(neg(g), _whole_quotient(x, y)),
+    lambda g, z, x, y: _broadcast_tangent(g, shape_of(z)),
+    lambda g, z, x, y: mul(neg(g), _truncated_quotient(x, y)),
     doc="The remainder of x over y, with the sign of x (NumPy's has that of y); an integer over 0 gives x.",
 )
 
 
-def _share(z, x, y):
+def _tangent_share(z, x, y):
     """How much of the tangent goes to x: 1 where x is the result, 0 where it is not, 1/2 in a tie."""
     chosen = select(eq(x, z), full_like(z, 1), full_like(z, 0))
     return div(chosen, select(eq(y, z), full_like(z, 2), full_like(z, 1)))
 
 
-_ORDER = ("integer", "floating", "complexfloating", "bool")
+_MAX_KINDS = ("integer", "floating", "complexfloating", "bool")
 max, max_p = binary(
-    "max", per(**dict.fromkeys(_ORDER, np.maximum) | {"complexfloating": on_complex.larger}),
-    lambda g, z, x, y: mul(g, _share(z, x, y)), lambda g, z, x, y: mul(g, _share(z, y, x)),
+    "max", by_kind(**dict.fromkeys(_MAX_KINDS, np.maximum) | {"complexfloating": on_complex.maximum}),
+    lambda g, z, x, y: mul(g, _tangent_share(z, x, y)), lambda g, z, x, y: mul(g, _tangent_share(z, y, x)),
     numpy_name="maximum", facts=frozenset({COMMUTATIVE}),
     doc="The larger of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary.",
 )  # fmt: skip
 min, min_p = binary(
-    "min", per(**dict.fromkeys(_ORDER, np.minimum) | {"complexfloating": on_complex.smaller}),
-    lambda g, z, x, y: mul(g, _share(z, x, y)), lambda g, z, x, y: mul(g, _share(z, y, x)),
+    "min", by_kind(**dict.fromkeys(_MAX_KINDS, np.minimum) | {"complexfloating": on_complex.minimum}),
+    lambda g, z, x, y: mul(g, _tangent_share(z, x, y)), lambda g, z, x, y: mul(g, _tangent_share(z, y, x)),
     numpy_name="minimum", facts=frozenset({COMMUTATIVE}),
     doc="The smaller of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary.",
 )  # fmt: skip
@@ -424,13 +424,13 @@ min, min_p = binary(
 
 atan2, atan2_p = binary(
     "atan2",
-    per(floating=np.arctan2, complexfloating=kernels.atan2_complex),
+    by_kind(floating=np.arctan2, complexfloating=kernels.atan2_complex),
     lambda g, z, x, y: mul(g, div(y, add(square(x), square(y)))),
     lambda g, z, x, y: mul(g, div(neg(x), add(square(x), square(y)))),
     numpy_name="arctan2",
     doc="The angle in [-pi, pi] radians of the point with ordinate x and abscissa y.",
 )
-_, nextafter_p = binary("nextafter", per(floating=np.nextafter), numpy_name="nextafter", doc="Next float.")
+_, nextafter_p = binary("nextafter", by_kind(floating=np.nextafter), numpy_name="nextafter", doc="Next float.")
 nextafter_p.jvp = None  # as in JAX: differentiating it is an error, not zero
 
 
@@ -440,7 +440,7 @@ def nextafter(x1, x2):
 
 
 complex, complex_p = binary(
-    "complex", per(float32=kernels.make_complex, float64=kernels.make_complex), result=_to_complex,
+    "complex", by_kind(float32=kernels.make_complex, float64=kernels.make_complex), result=_to_complex,
     facts=frozenset({LINEAR}), doc="The complex numbers with real part x and imaginary part y.",
 )  # fmt: skip
 
@@ -470,7 +470,7 @@ _pow_kernel = kernels.power_kernel()
 
 def _pow_abstract(x, y):
     shape = broadcasting_shape("pow", (x, y))
-    check_accepted("pow", _pow_kernel, x.dtype, 0)
+    check_dtype("pow", _pow_kernel, x.dtype, 0)
     if not dtypes.issubdtype(y.dtype, np.number):
         raise TypeError(
             f"pow does not accept dtype {y.dtype} at position 1. Accepted dtypes at position 1 are subtypes of "
@@ -488,7 +488,7 @@ def _pow_abstract(x, y):
 def _pow_tangent_x(g, z, x, y):
     if dtypes.is_inexact(typeof(y).dtype):
         return mul(g, mul(y, pow(x, sub(y, full_like(y, 1)))))
-    y = _stretched(convert(y, x.dtype), shape_of(z))  # an exponent 0 has derivative 0, also at x = 0
+    y = _broadcast_tangent(convert(y, x.dtype), shape_of(z))  # an exponent 0 has derivative 0, also at x = 0
     zero = eq(y, const(y, 0))
     nothing = full_like(y, 0)
     safe = select(eq(y, const(y, 0)), full_like(y, 1), y)
@@ -500,8 +500,8 @@ def _pow_tangent_y(g, z, x, y):
 
 
 pow_p = Primitive("pow", kernel=_pow_kernel.simplest(), abstract_eval=_pow_abstract, facts=frozenset({ELEMENTWISE}))
-elementwise_jvp(pow_p, _pow_tangent_x, _pow_tangent_y)
-vectorised(pow_p)
+defjvp(pow_p, _pow_tangent_x, _pow_tangent_y)
+defvectorized(pow_p)
 
 
 def pow(x, y):
@@ -516,11 +516,11 @@ def pow(x, y):
     return pow_p.bind(x, y)
 
 
-_integer_pow_kernel = per(**dict.fromkeys(_NUMBERS, kernels.integer_pow))
+_integer_pow_kernel = by_kind(**dict.fromkeys(_NUMBER_KINDS, kernels.integer_pow))
 
 
 def _integer_pow_abstract(x, *, y):
-    check_accepted("integer_pow", _integer_pow_kernel, x.dtype)
+    check_dtype("integer_pow", _integer_pow_kernel, x.dtype)
     if y < 0 and not dtypes.is_inexact(x.dtype):
         raise TypeError(f"Integers cannot be raised to negative powers, got integer_pow({x}, {y})")
     return ShapedArray(x.shape, x.dtype, x.weak_type)
@@ -538,8 +538,8 @@ integer_pow_p = Primitive(
     abstract_eval=_integer_pow_abstract,
     facts=frozenset({ELEMENTWISE}),
 )
-elementwise_jvp(integer_pow_p, _integer_pow_tangent)
-vectorised(integer_pow_p)
+defjvp(integer_pow_p, _integer_pow_tangent)
+defvectorized(integer_pow_p)
 
 
 def integer_pow(x, y):
@@ -557,23 +557,25 @@ def reciprocal(x):
 
 # ---- comparisons ----
 
-_ORDERED = ("integer", "floating", "bool")
+
+def _order_kernel(ufunc):
+    return by_kind(integer=ufunc, floating=ufunc, bool=ufunc)
+
+
 eq, eq_p = binary(
-    "eq", kernels.also_keys(per(**dict.fromkeys(_ORDER, np.equal)), operator.eq),
+    "eq", kernels.accept_keys(by_kind(**dict.fromkeys(_MAX_KINDS, np.equal)), operator.eq),
     result=to_bool, numpy_name="equal",
     facts=frozenset({COMMUTATIVE}), doc="Whether x equals y; false if either is NaN.",
 )  # fmt: skip
 ne, ne_p = binary(
-    "ne", kernels.also_keys(per(**dict.fromkeys(_ORDER, np.not_equal)), operator.ne),
+    "ne", kernels.accept_keys(by_kind(**dict.fromkeys(_MAX_KINDS, np.not_equal)), operator.ne),
     result=to_bool, numpy_name="not_equal",
     facts=frozenset({COMMUTATIVE}), doc="Whether x differs from y; true if either is NaN.",
 )  # fmt: skip
-lt, lt_p = binary("lt", per(**dict.fromkeys(_ORDERED, np.less)), result=to_bool, doc="Whether x is less than y.")
-le, le_p = binary("le", per(**dict.fromkeys(_ORDERED, np.less_equal)), result=to_bool, doc="Whether x is at most y.")
-gt, gt_p = binary("gt", per(**dict.fromkeys(_ORDERED, np.greater)), result=to_bool, doc="Whether x is greater than y.")
-ge, ge_p = binary(
-    "ge", per(**dict.fromkeys(_ORDERED, np.greater_equal)), result=to_bool, doc="Whether x is at least y."
-)
+lt, lt_p = binary("lt", _order_kernel(np.less), result=to_bool, doc="Whether x is less than y.")
+le, le_p = binary("le", _order_kernel(np.less_equal), result=to_bool, doc="Whether x is at most y.")
+gt, gt_p = binary("gt", _order_kernel(np.greater), result=to_bool, doc="Whether x is greater than y.")
+ge, ge_p = binary("ge", _order_kernel(np.greater_equal), result=to_bool, doc="Whether x is at least y.")
 
 # ---- select_n ----
 
@@ -637,11 +639,11 @@ def _select_batch(axis_data, operands, dims):
         return select_n_p.bind(*operands), dim
     cases = [bdim_at_front(x, d, size) for x, d in zip(operands[1:], dims[1:])]
     if not scalar:
-        which = _filled(bdim_at_front(which, which_dim, size), shape_of(cases[0]))
+        which = _broadcast_leading(bdim_at_front(which, which_dim, size), shape_of(cases[0]))
     return select_n_p.bind(which, *cases), 0
 
 
-def _filled(x, shape):
+def _broadcast_leading(x, shape):
     """x with its axes first, repeated to the shape."""
     have = shape_of(x)
     return x if len(have) == len(shape) else broadcast_in_dim(x, shape, tuple(range(len(have))))
@@ -690,11 +692,11 @@ def _clamp_abstract(lowest, x, highest):
 
 
 def _where(mask, g, z):
-    return select(mask, _stretched(g, shape_of(z)), full_like(z, 0))
+    return select(mask, _broadcast_tangent(g, shape_of(z)), full_like(z, 0))
 
 
 clamp_p = Primitive("clamp", kernel=kernels.clamp, abstract_eval=_clamp_abstract, facts=frozenset({ELEMENTWISE}))
-elementwise_jvp(
+defjvp(
     clamp_p,
     lambda g, z, a, x, b: _where(bitwise_and(gt(a, x), lt(a, b)), g, z),
     lambda g, z, a, x, b: _where(bitwise_and(gt(x, a), lt(x, b)), g, z),
@@ -711,7 +713,7 @@ def _clamp_batch(axis_data, operands, dims):
     x = bdim_at_front(operands[1], dims[1], axis_data.size)
     shape = shape_of(x)
     low, high = (
-        _filled(o if d is None and not s else bdim_at_front(o, d, axis_data.size), shape)
+        _broadcast_leading(o if d is None and not s else bdim_at_front(o, d, axis_data.size), shape)
         for o, d, s in zip(operands[::2], dims[::2], shapes[::2])
     )
     return clamp_p.bind(low, x, high), 0
@@ -742,7 +744,7 @@ def _add_any_batch(axis_data, operands, dims):
 
 
 add_any_p.batch = _add_any_batch
-_sum_rules(add_any_p, lambda y: y)
+_def_sum_rules(add_any_p, lambda y: y)
 
 
 def add_any(x, y):
@@ -753,8 +755,8 @@ def add_any(x, y):
 stop_gradient_p = Primitive(
     "stop_gradient", kernel=lambda x: x, abstract_eval=lambda x: x, facts=frozenset({ELEMENTWISE})
 )
-no_derivative(stop_gradient_p)
-vectorised(stop_gradient_p)
+defjvp_zero(stop_gradient_p)
+defvectorized(stop_gradient_p)
 
 
 def stop_gradient(x):

@@ -7,7 +7,7 @@ infinities and zeros as C's Annex G has them.  max and min go by real, then imag
 import numpy as np
 
 
-def positive_zeros(ufunc):
+def drop_zero_signs(ufunc):
     """The function with -0 read as 0."""
 
     def kernel(x):
@@ -16,7 +16,7 @@ def positive_zeros(ufunc):
     return kernel
 
 
-def _joined(real, imag, dtype):
+def _make_complex(real, imag, dtype):
     out = np.empty(np.broadcast(real, imag).shape, dtype)
     out.real, out.imag = real, imag
     return out
@@ -25,25 +25,25 @@ def _joined(real, imag, dtype):
 def _exp(x):
     """exp, NaN also where an infinite angle meets a size of 0 or infinity."""
     root, angle = np.exp(x.real * 0.5), x.imag
-    return _joined(root * np.cos(angle) * root, np.where(angle == 0, angle, root * np.sin(angle) * root), x.dtype)
+    return _make_complex(root * np.cos(angle) * root, np.where(angle == 0, angle, root * np.sin(angle) * root), x.dtype)
 
 
-def _quarter(x):
+def _multiply_by_i(x):
     """i x, without products."""
-    return _joined(-x.imag, x.real, x.dtype)
+    return _make_complex(-x.imag, x.real, x.dtype)
 
 
 def _sinh(x):
     a, b = x.real, x.imag
-    return _joined(np.sinh(a) * np.cos(b), np.where(b == 0, b, np.cosh(a) * np.sin(b)), x.dtype)
+    return _make_complex(np.sinh(a) * np.cos(b), np.where(b == 0, b, np.cosh(a) * np.sin(b)), x.dtype)
 
 
 def _cosh(x):
     a, b = x.real, x.imag
-    return _joined(np.cosh(a) * np.cos(b), np.where(b == 0, b, np.sinh(a) * np.sin(b)), x.dtype)
+    return _make_complex(np.cosh(a) * np.cos(b), np.where(b == 0, b, np.sinh(a) * np.sin(b)), x.dtype)
 
 
-def _repaired_beyond(ufunc, beyond):
+def _override_nonfinite(ufunc, beyond):
     """The function, and another one where a part of the operand is infinite or NaN."""
 
     def kernel(x):
@@ -53,13 +53,13 @@ def _repaired_beyond(ufunc, beyond):
     return kernel
 
 
-exp = _repaired_beyond(np.exp, _exp)
-sinh = _repaired_beyond(np.sinh, _sinh)
-cosh = _repaired_beyond(np.cosh, _cosh)
-sin = _repaired_beyond(np.sin, lambda x: -_quarter(_sinh(_quarter(x))))
-cos = _repaired_beyond(np.cos, lambda x: _cosh(_quarter(x)))
-log = _repaired_beyond(np.log, lambda x: np.where(np.isnan(x), x.dtype.type(complex(np.nan, np.nan)), np.log(x)))
-abs = _repaired_beyond(np.abs, lambda x: np.where(np.isnan(x), x.real.dtype.type(np.nan), np.abs(x)))
+exp = _override_nonfinite(np.exp, _exp)
+sinh = _override_nonfinite(np.sinh, _sinh)
+cosh = _override_nonfinite(np.cosh, _cosh)
+sin = _override_nonfinite(np.sin, lambda x: -_multiply_by_i(_sinh(_multiply_by_i(x))))
+cos = _override_nonfinite(np.cos, lambda x: _cosh(_multiply_by_i(x)))
+log = _override_nonfinite(np.log, lambda x: np.where(np.isnan(x), x.dtype.type(complex(np.nan, np.nan)), np.log(x)))
+abs = _override_nonfinite(np.abs, lambda x: np.where(np.isnan(x), x.real.dtype.type(np.nan), np.abs(x)))
 
 
 def rsqrt(x):
@@ -67,14 +67,14 @@ def rsqrt(x):
     root, size = np.sqrt(x), np.abs(x)
     infinite = np.isinf(size)
     real = np.where(infinite, 0, np.where(size == 0, np.inf, root.real / size))
-    return _joined(real, np.where(infinite, 0, -root.imag / size), x.dtype)
+    return _make_complex(real, np.where(infinite, 0, -root.imag / size), x.dtype)
 
 
 def sign(x):
     """x over its absolute value; 0 for 0."""
     size = np.abs(x)
     size = np.where(size == 0, size.dtype.type(1), size)
-    return _joined(x.real / size, x.imag / size, x.dtype)
+    return _make_complex(x.real / size, x.imag / size, x.dtype)
 
 
 def logistic(x):
@@ -91,7 +91,7 @@ def log1p(x):
     a, b = wide.real, wide.imag
     near = (np.abs(a) < 0.5) & (np.abs(b) < 0.5)
     real = np.where(near, 0.5 * np.log1p(np.where(near, a * (2 + a) + b * b, 0)), np.log(np.abs(1 + wide)))
-    return _joined(real, np.arctan2(b, 1 + a), x.dtype)
+    return _make_complex(real, np.arctan2(b, 1 + a), x.dtype)
 
 
 def power(x, y):
@@ -106,14 +106,14 @@ def power(x, y):
 def divide(x, y):
     """x / y; over zero it is infinite, as is an infinite number over a finite one; a finite one over that is zero."""
     out = np.true_divide(x, y)
-    return out if np.isfinite(out).all() else _repaired(out, *np.broadcast_arrays(x, y))
+    return out if np.isfinite(out).all() else _repair_division(out, *np.broadcast_arrays(x, y))
 
 
 def _unit(infinite, part):
     return np.where(infinite, np.where(np.isinf(part), np.sign(part), 0), part)
 
 
-def _repaired(out, x, y):
+def _repair_division(out, x, y):
     out = np.true_divide(x.astype(np.complex128), y.astype(np.complex128)).astype(out.dtype)
     a, b, c, d = (part.astype(np.float64) for part in (x.real, x.imag, y.real, y.imag))
     zero, infinite = (c == 0) & (d == 0), np.isinf(a) | np.isinf(b)
@@ -124,14 +124,14 @@ def _repaired(out, x, y):
             np.where(zero, b / y.real, np.where(infinite, np.inf * (q * c - p * d), out.imag))]  # fmt: skip
     nothing = a * 0 + b * 0
     beyond = np.isinf(y.real) | np.isinf(y.imag)
-    return _joined(*(np.where(beyond, nothing, part) for part in over), out.dtype)
+    return _make_complex(*(np.where(beyond, nothing, part) for part in over), out.dtype)
 
 
-def larger(x, y):
+def maximum(x, y):
     """The later by real, then imaginary part."""
     return np.where((x.real > y.real) | ((x.real == y.real) & (x.imag > y.imag)), x, y)
 
 
-def smaller(x, y):
+def minimum(x, y):
     """The earlier by real, then imaginary part."""
     return np.where((x.real < y.real) | ((x.real == y.real) & (x.imag < y.imag)), x, y)

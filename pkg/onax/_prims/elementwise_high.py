@@ -12,7 +12,7 @@ from onax._prims.elementwise import (
     shift_right_logical,
     sub,
 )
-from onax._prims.elementwise_kernels import NARROW_INTEGERS, per
+from onax._prims.elementwise_kernels import NARROW_INTEGERS, by_kind
 from onax._prims.elementwise_rows import binary, const
 from onax._prims.shaping import full_like
 
@@ -25,7 +25,9 @@ def _high_kernel(x, y):
     if bits < 64:
         wide = np.dtype(f"{x.dtype.kind}8")
         return (np.multiply(x.astype(wide), y.astype(wide)) >> wide.type(bits)).astype(x.dtype)
-    high = _of_halves(x.view(_U64), y.view(_U64), np.multiply, np.add, _lower_half, lambda v: v >> _U64.type(_HALF))
+    high = _multiply_high_by_halves(
+        x.view(_U64), y.view(_U64), np.multiply, np.add, _lower_half, lambda v: v >> _U64.type(_HALF)
+    )
     if x.dtype.kind == "i":
         high = high.view(x.dtype) - np.where(x < 0, y, 0) - np.where(y < 0, x, 0)
     return high
@@ -35,14 +37,14 @@ def _lower_half(v):
     return v & _U64.type(2**_HALF - 1)
 
 
-def _of_halves(x, y, times, plus, low, high):
+def _multiply_high_by_halves(x, y, times, plus, low, high):
     """The upper 64 bits of a product of two 64-bit numbers, by four products of their halves."""
     across = times(high(x), low(y))
     middle = plus(plus(high(times(low(x), low(y))), low(across)), times(low(x), high(y)))
     return plus(plus(times(high(x), high(y)), high(across)), high(middle))
 
 
-_kernel = per(integer=_high_kernel)
+_kernel = by_kind(integer=_high_kernel)
 for _dtype in NARROW_INTEGERS:  # JAX's compiler has none either
     _kernel.pop(_dtype, None)
 mulhi, mulhi_p = binary(
@@ -50,7 +52,7 @@ mulhi, mulhi_p = binary(
 )
 
 
-def high_product(x, y):
+def multiply_high(x, y):
     """The same by other operations: in 64 bits, or for 64-bit numbers by halves."""
     dtype = x.dtype
     bits = 8 * dtype.itemsize
@@ -61,7 +63,7 @@ def high_product(x, y):
         return convert(shift(product, full_like(product, bits)), dtype)
     low = lambda v: bitwise_and(v, const(v, 2**_HALF - 1))
     upper = lambda v: shift_right_logical(v, const(v, _HALF))
-    high = _of_halves(*(convert(v, _U64) for v in (x, y)), mul, add, low, upper)
+    high = _multiply_high_by_halves(*(convert(v, _U64) for v in (x, y)), mul, add, low, upper)
     if dtype.kind == "u":
         return high
     high = convert(high, dtype)

@@ -7,6 +7,7 @@ in float32 for the narrow float types and round once; 2- and 4-bit integers run 
 
 import numpy as np
 
+from onax._core.rules import InvalidOperands
 from onax._ground import dtypes
 from onax._prims import elementwise_complex as on_complex
 from onax._prims.convert import cast
@@ -46,26 +47,26 @@ class Kernel(dict):
         return functions[0] if all(f is functions[0] for f in functions) else dict(self)
 
 
-def per(**by_kind):
-    """A kernel given by kinds of dtypes: `per(floating=np.sin, complexfloating=np.sin)`."""
+def by_kind(**functions):
+    """Makes the kernel that runs one function for each kind of dtype: `by_kind(floating=np.sin, integer=...)`."""
     kernel = Kernel()
-    kernel.kinds = tuple(by_kind)
-    for kind, function in by_kind.items():
+    kernel.kinds = tuple(functions)
+    for kind, function in functions.items():
         standard, narrow = _KINDS[kind]
         kernel.update(dict.fromkeys(standard, function))
         if narrow:
-            kernel.update(dict.fromkeys(narrow, _for_narrow(function, narrow)))
+            kernel.update(dict.fromkeys(narrow, _narrow_function(function, narrow)))
     return kernel
 
 
-def _for_narrow(function, dtypes_):
+def _narrow_function(function, dtypes_):
     """What computes in narrow types: ufuncs know the floats among them, and compare all; else a wider type does."""
     if isinstance(function, np.ufunc) and (dtypes_ is _NARROW_FLOATS or function in _COMPARISONS):
         return function
-    return _through(function, np.float32 if dtypes_ is _NARROW_FLOATS else np.int32)
+    return _compute_in(function, np.float32 if dtypes_ is _NARROW_FLOATS else np.int32)
 
 
-def _through(function, wide):
+def _compute_in(function, wide):
     """The function computed in a wider type; results of the wider type are converted back."""
     wide = np.dtype(wide)
 
@@ -79,7 +80,7 @@ def _through(function, wide):
 _COMPARISONS = frozenset((np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
 
 
-def also_keys(kernel, function):
+def accept_keys(kernel, function):
     """The kernel, accepting arrays of random keys too: their buffers have a void dtype of the key's size."""
     for size in (4, 8, 16, 32):
         kernel[np.dtype(f"V{size}")] = function
@@ -159,7 +160,7 @@ def bits_narrow(count):
 
 def bit_count(count):
     """The kernel of a bit count for all integers."""
-    kernel = per(integer=count)
+    kernel = by_kind(integer=count)
     for dtype in NARROW_INTEGERS:
         kernel[dtype] = bits_narrow(count)
     return kernel
@@ -213,12 +214,12 @@ def remainder_integer(x, y):
 
 def division(float_function, signed, unsigned, **others):
     """The kernel of a division: floats by one function, integers by sign."""
-    kernel = per(integer=signed, floating=float_function, **others)
+    kernel = by_kind(integer=signed, floating=float_function, **others)
     for dtype in UNSIGNED:
         kernel[dtype] = unsigned
     for dtype in NARROW_INTEGERS:
         if dtypes.is_unsigned(dtype):
-            kernel[dtype] = _through(unsigned, np.uint32)
+            kernel[dtype] = _compute_in(unsigned, np.uint32)
     return kernel
 
 
@@ -241,7 +242,7 @@ def power_narrow(x, y):
 
 def power_kernel():
     """The table of `power`."""
-    kernel = per(floating=power, complexfloating=on_complex.power)
+    kernel = by_kind(floating=power, complexfloating=on_complex.power)
     for dtype in FLOATS:
         if dtype.itemsize < 4:
             kernel[dtype] = power_narrow
@@ -267,7 +268,7 @@ def shift_right_arithmetic_unsigned(x, y):
 
 def shift(signed, unsigned):
     """The kernel of a shift; 2- and 4-bit integers have no shifts of their own here."""
-    kernel = per(integer=signed)
+    kernel = by_kind(integer=signed)
     for dtype in UNSIGNED:
         kernel[dtype] = unsigned
     for dtype in NARROW_INTEGERS:
@@ -309,7 +310,7 @@ def select_n(which, *cases):
     if len(cases) == 2 and which.dtype is BOOL and which.shape == shape == cases[1].shape:
         return np.where(which, cases[1], cases[0])
     if any(c.shape != shape for c in cases) or (which.ndim and which.shape != shape):
-        raise TypeError("NumPy would broadcast these shapes")  # abstract_eval words it
+        raise InvalidOperands  # NumPy would broadcast these shapes
     if which.ndim == 0:
         return cases[min(max(int(which), 0), len(cases) - 1)]
     if which.dtype == BOOL:
@@ -324,9 +325,9 @@ def select_n(which, *cases):
 def clamp(lowest, x, highest):
     """min(max(x, lowest), highest); NaN anywhere gives NaN."""
     if (lowest.ndim and lowest.shape != x.shape) or (highest.ndim and highest.shape != x.shape):
-        raise TypeError("NumPy would broadcast these shapes")  # abstract_eval words it
+        raise InvalidOperands  # NumPy would broadcast these shapes
     if x.dtype.kind == "c":
-        return on_complex.smaller(on_complex.larger(lowest, x), highest)
+        return on_complex.minimum(on_complex.maximum(lowest, x), highest)
     if x.dtype in NARROW_INTEGERS:
         return clamp(lowest.astype(np.int32), x.astype(np.int32), highest.astype(np.int32)).astype(x.dtype)
     return np.minimum(np.maximum(lowest, x), highest)

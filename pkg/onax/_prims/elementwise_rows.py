@@ -9,13 +9,13 @@ import functools
 
 import numpy as np
 
-from onax._core.rules import elementwise_jvp, no_derivative
+from onax._core.rules import defjvp, defjvp_zero
 from onax._core.trace import typeof
 from onax._ground import dims, dtypes
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import ALL, ELEMENTWISE, Primitive
-from onax._prims._batch_rules import vectorised
+from onax._prims._batch_rules import defvectorized
 
 BOOL = np.dtype("bool")
 
@@ -69,7 +69,7 @@ def broadcasting_shape(name, avals):
     return tuple(out)
 
 
-def check_accepted(name, kernel, dtype, position=None):
+def check_dtype(name, kernel, dtype, position=None):
     """TypeError unless the kernel has an entry for the dtype."""
     if (dtype.storage if dtypes.is_extended(dtype) else dtype) not in kernel:
         at = "" if position is None else f" at position {position}"
@@ -91,7 +91,7 @@ def check_same_dtypes(name, avals, numpy_name=None):
         raise TypeError(f"lax.{name} requires arguments to have the same dtypes, got {got}.{tip}")
 
 
-def _same(dtype):
+def _same_dtype(dtype):
     return dtype
 
 
@@ -107,7 +107,7 @@ def to_real(dtype):
 
 def _unary_abstract(name, kernel, result):
     def abstract_eval(x, **params):
-        check_accepted(name, kernel, x.dtype)
+        check_dtype(name, kernel, x.dtype)
         return ShapedArray(x.shape, result(x.dtype), x.weak_type)
 
     return abstract_eval
@@ -116,8 +116,8 @@ def _unary_abstract(name, kernel, result):
 def _binary_abstract(name, kernel, result, numpy_name):
     def abstract_eval(x, y, **params):
         shape = broadcasting_shape(name, (x, y))
-        check_accepted(name, kernel, x.dtype, 0)
-        check_accepted(name, kernel, y.dtype, 1)
+        check_dtype(name, kernel, x.dtype, 0)
+        check_dtype(name, kernel, y.dtype, 1)
         check_same_dtypes(name, (x, y), numpy_name)
         weak = x.weak_type and y.weak_type
         return ShapedArray(shape, result(x.dtype), weak)
@@ -128,7 +128,7 @@ def _binary_abstract(name, kernel, result, numpy_name):
 # ---- makers ----
 
 
-def make_unary(name, kernel, tangent=None, *, result=_same, facts=frozenset()):
+def make_unary(name, kernel, tangent=None, *, result=_same_dtype, facts=frozenset()):
     """A primitive of one operand that works element by element.
 
     `tangent(g, y, x, **params)` is the tangent of the result y; None means that it is zero.
@@ -140,8 +140,8 @@ def make_unary(name, kernel, tangent=None, *, result=_same, facts=frozenset()):
         weak=ALL,
         facts=facts | {ELEMENTWISE},
     )
-    no_derivative(p) if tangent is None else elementwise_jvp(p, tangent)
-    return vectorised(p)
+    defjvp_zero(p) if tangent is None else defjvp(p, tangent)
+    return defvectorized(p)
 
 
 def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **options):
@@ -160,11 +160,11 @@ def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **opt
     text = f"{doc}\n\nAccepts {' and '.join(_PLAIN[k] for k in kernel.kinds)} numbers; TypeError otherwise."
     if accuracy:
         text += "\n`accuracy` is checked and otherwise ignored: there is one implementation, within 4 ulp."
-        return _named(function_with_accuracy, public or name, text), p
-    return _named(function, public or name, text), p
+        return _set_name_and_doc(function_with_accuracy, public or name, text), p
+    return _set_name_and_doc(function, public or name, text), p
 
 
-def binary(name, kernel, *tangents, doc, public=None, result=_same, facts=frozenset(), numpy_name=None):
+def binary(name, kernel, *tangents, doc, public=None, result=_same_dtype, facts=frozenset(), numpy_name=None):
     """A row of two operands: (public function, primitive).
 
     `tangents` are the contributions of the operands, `rule(g, z, x, y)`; none given: the tangent is zero.
@@ -176,7 +176,7 @@ def binary(name, kernel, *tangents, doc, public=None, result=_same, facts=frozen
         weak=ALL,
         facts=facts | {ELEMENTWISE},
     )
-    elementwise_jvp(p, *tangents) if tangents else no_derivative(p)
+    defjvp(p, *tangents) if tangents else defjvp_zero(p)
     bind = p.bind
 
     def function(x, y):
@@ -186,7 +186,7 @@ def binary(name, kernel, *tangents, doc, public=None, result=_same, facts=frozen
         f"{doc}\n\nx and y have one dtype ({', '.join(_PLAIN[k] for k in kernel.kinds)}) and one shape, lengths "
         "of 1 and rank 0 fitting any;\nTypeError otherwise: nothing is promoted, unlike in NumPy."
     )
-    return _named(function, public or name, text), vectorised(p)
+    return _set_name_and_doc(function, public or name, text), defvectorized(p)
 
 
 _PLAIN = {
@@ -200,7 +200,7 @@ _PLAIN = {
 }
 
 
-def _named(function, name, doc):
+def _set_name_and_doc(function, name, doc):
     function.__name__ = function.__qualname__ = name
     function.__module__ = "onax.lax"
     function.__doc__ = doc
@@ -215,11 +215,11 @@ def const(x, value):
     aval = x.aval if isinstance(x, Array) else typeof(x)
     if aval.weak_type:
         return _PYTHON_TYPES[aval.dtype.kind](value)
-    return _whole(value, aval.dtype) if type(value) is int else np.asarray(value).astype(aval.dtype)[()]
+    return _integer_scalar(value, aval.dtype) if type(value) is int else np.asarray(value).astype(aval.dtype)[()]
 
 
 @functools.lru_cache(maxsize=256)
-def _whole(value, dtype):
+def _integer_scalar(value, dtype):
     """A whole number in a dtype: rules ask for 0, 1 and 2 over and over."""
     return np.asarray(value).astype(dtype)[()]
 

@@ -4,7 +4,7 @@ import enum
 
 import numpy as np
 
-from onax._core.rules import linear
+from onax._core.rules import deflinear
 from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import LINEAR, NEVER, Primitive
@@ -50,7 +50,7 @@ def _shape(shape, fft_type, lengths):
     if fft_type == FftType.RFFT:
         if not dims.equal_shapes(own, lengths):
             raise ValueError(f"RFFT input shape {shape} minor dimensions must be equal to fft_lengths {lengths}")
-        return (*lead, *lengths[:-1], half(lengths[-1]))
+        return (*lead, *lengths[:-1], half_spectrum_size(lengths[-1]))
     if not dims.equal_shapes(own[:-1], lengths[:-1]):
         raise ValueError(
             f"IRFFT input shape {shape} minor dimensions must be equal to all except the last fft_length, got {lengths}"
@@ -58,7 +58,7 @@ def _shape(shape, fft_type, lengths):
     return (*lead, *lengths)
 
 
-def half(n):
+def half_spectrum_size(n):
     """How many numbers the transform of n real ones has: the others are their conjugates."""
     return n // 2 + 1 if not dims.is_constant(n) or n > 0 else 0
 
@@ -78,35 +78,35 @@ def _abstract(x, *, fft_type, fft_lengths):
     return ShapedArray(_shape(x.shape, fft_type, fft_lengths), _dtype(x.dtype, fft_type))
 
 
-def _counts(n, dtype):
+def _half_spectrum_weights(n, dtype):
     """How often each number of half a spectrum stands in the whole one: twice, but for the first, and of even n the
     last."""
-    out = np.full(half(n), 2, dtype)
+    out = np.full(half_spectrum_size(n), 2, dtype)
     out[0] = 1
     if n % 2 == 0:
         out[-1] = 1
     return out
 
 
-def _along_last(row, like):
+def _broadcast_last(row, like):
     shape = shape_of(like)
     return broadcast_in_dim(row, shape, (len(shape) - 1,))
 
 
-def _total(lengths):
+def _transform_size(lengths):
     return float(np.prod(lengths, dtype=np.float64))
 
 
 def _rfft_transpose(ct, lengths):
-    counts = _along_last(_counts(lengths[-1], ct.dtype), ct)
+    counts = _broadcast_last(_half_spectrum_weights(lengths[-1], ct.dtype), ct)
     back = fft_p.bind(div(conj(ct), counts), fft_type=FftType.IRFFT, fft_lengths=lengths)
-    return mul(np.asarray(_total(lengths), back.dtype)[()], back)
+    return mul(np.asarray(_transform_size(lengths), back.dtype)[()], back)
 
 
 def _irfft_transpose(ct, lengths):
     spectrum = fft_p.bind(ct, fft_type=FftType.RFFT, fft_lengths=lengths)
-    weights = (_counts(lengths[-1], spectrum.dtype) / _total(lengths)).astype(spectrum.dtype)
-    return conj(mul(_along_last(weights, spectrum), spectrum))
+    weights = (_half_spectrum_weights(lengths[-1], spectrum.dtype) / _transform_size(lengths)).astype(spectrum.dtype)
+    return conj(mul(_broadcast_last(weights, spectrum), spectrum))
 
 
 def _transpose(ct, x, *, fft_type, fft_lengths):
@@ -121,7 +121,7 @@ def _batch(axis_data, operands, mapped, **params):
     return fft_p.bind(bdim_at_front(operands[0], mapped[0], axis_data.size), **params), 0
 
 
-fft_p = linear(
+fft_p = deflinear(
     Primitive("fft", kernel=_kernel, abstract_eval=_abstract, batch=_batch, facts=frozenset({LINEAR}), weak=NEVER),
     _transpose,
 )
@@ -139,7 +139,7 @@ def canonical_type(fft_type):
     raise TypeError(f"Unknown FFT type value '{fft_type}'")
 
 
-def operand_for(x, fft_type):
+def convert_operand(x, fft_type):
     """x in the dtype that the transform takes.  ValueError for complex numbers where real ones are wanted."""
     if fft_type == FftType.RFFT:
         if dtypes.is_complex(x.dtype):

@@ -15,7 +15,7 @@ import numpy as np
 from onax._core.evaluate import eval_jaxpr
 from onax._core.jaxpr import Jaxpr, Var, new_jaxpr_eqn
 from onax._core.programs import functions, programs
-from onax._core.rules import add_tangents, tangent_zero
+from onax._core.rules import InvalidOperands, add_tangents, tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
@@ -87,17 +87,17 @@ def _gather_abstract(
 
 def _gather_kernel(x, indices, *, dimension_numbers, slice_sizes, unique_indices, indices_are_sorted, mode, fill_value):
     layout = dimension_numbers.layout()
-    if not _plausible_gather(x, indices, dimension_numbers, slice_sizes):
-        raise IndexError("shapes do not fit")  # abstract_eval says it in words
-    indices = kernels.integers(indices)
+    if not _check_gather(x, indices, dimension_numbers, slice_sizes):
+        raise InvalidOperands
+    indices = kernels.to_intp(indices)
     out = kernels.gather(x, indices, layout, slice_sizes)
     if mode is FILL_OR_DROP:
         ok = kernels.in_bounds(indices, layout, x.shape, slice_sizes)
-        out = kernels.fill(out, ok, layout, _as_fill(fill_value, x.dtype))
+        out = kernels.fill(out, ok, layout, _fill_array(fill_value, x.dtype))
     return out
 
 
-def _plausible_gather(x, indices, d, slice_sizes):
+def _check_gather(x, indices, d, slice_sizes):
     """The checks whose failure NumPy would not notice."""
     return (
         indices.ndim > 0
@@ -109,7 +109,7 @@ def _plausible_gather(x, indices, d, slice_sizes):
     )
 
 
-def _as_fill(value, dtype):
+def _fill_array(value, dtype):
     """The fill value as an ndarray of rank 0 of the dtype; for keys all bits are set."""
     if dtype.kind == "V" and dtype.names is None and not dtypes.issubdtype(dtype, np.number):
         return np.frombuffer(b"\xff" * dtype.itemsize, dtype)[0]
@@ -167,7 +167,7 @@ def _gather_transpose(
     return [out, None]
 
 
-def _shifted(axes):
+def _shift_axes(axes):
     return tuple(a + 1 for a in axes)
 
 
@@ -178,10 +178,10 @@ def _gather_batch(axis_data, operands, mapped, *, dimension_numbers, slice_sizes
     lead, slice_lead, index_batching = (), (), d.start_indices_batching_dims
     on_operand = tuple
     if dx is not None:
-        x, on_operand = moveaxis(x, dx, 0), _shifted
+        x, on_operand = moveaxis(x, dx, 0), _shift_axes
     if di is not None:
-        indices, index_batching = moveaxis(indices, di, 0), _shifted(index_batching)
-    offsets = _shifted(d.offset_dims)
+        indices, index_batching = moveaxis(indices, di, 0), _shift_axes(index_batching)
+    offsets = _shift_axes(d.offset_dims)
     batching = on_operand(d.operand_batching_dims)
     if di is None:
         lead, slice_lead = (0,), (x.shape[0],)
@@ -242,8 +242,8 @@ def gather(
     highest unsigned integer, or True.  Negative indices are out of bounds here, unlike in NumPy's indexing.  Raises
     TypeError where shapes and dimension numbers do not fit, ValueError for indices that are no integers.
     """
-    mode = _checked_mode(mode)
-    operand, start_indices = _arrays(operand, start_indices)
+    mode = _check_mode(mode)
+    operand, start_indices = _as_arrays(operand, start_indices)
     if mode is not FILL_OR_DROP:
         fill_value = None
     elif fill_value is None:
@@ -260,14 +260,14 @@ def gather(
     )
 
 
-def _checked_mode(mode):
+def _check_mode(mode):
     mode = GatherScatterMode.from_any(mode)
     if mode is GatherScatterMode.ONE_HOT:
         raise NotImplementedError("gather and scatter have no ONE_HOT mode; multiply with onax.nn.one_hot instead")
     return mode
 
 
-def _arrays(*xs):
+def _as_arrays(*xs):
     return [x if isinstance(x, Array) else as_array(x) for x in xs]
 
 
@@ -303,8 +303,8 @@ def _scatter_kernel(op):
         sizes = window_sizes(x.ndim, d, updates.shape)
         combine = op
         if op is None and update_jaxpr is not None:
-            combine = _Updater(update_jaxpr, update_consts)
-        indices = kernels.integers(indices)
+            combine = _JaxprUfunc(update_jaxpr, update_consts)
+        indices = kernels.to_intp(indices)
         return kernels.scatter(x, indices, updates, d.layout(), sizes, KERNEL_MODE[mode], combine)
 
     return kernel
@@ -313,15 +313,15 @@ def _scatter_kernel(op):
 def _check_shapes(x, indices, updates, d):
     """Raises like abstract_eval for what NumPy would not notice."""
     if not indices.ndim or indices.shape[-1] != len(d.scatter_dims_to_operand_dims):
-        raise IndexError("shapes do not fit")
+        raise InvalidOperands
     if updates.ndim != indices.ndim - 1 + len(d.update_window_dims):
-        raise IndexError("shapes do not fit")
+        raise InvalidOperands
     if len(d.update_window_dims) + len(d.inserted_window_dims) + len(d.operand_batching_dims) != x.ndim:
-        raise IndexError("shapes do not fit")
+        raise InvalidOperands
     check_windows(x, indices, updates, d)
 
 
-class _Updater:
+class _JaxprUfunc:
     """A jaxpr of two scalars in the place of a ufunc: what `scatter_apply` combines with."""
 
     def __init__(self, jaxpr, consts):
@@ -371,17 +371,17 @@ def _scatter_batch(primitive):
         (x, indices, updates), (dx, di, du), d = operands, mapped, dimension_numbers
         x = bdim_at_front(x, dx, axis_data.size)
         updates = bdim_at_front(updates, du, axis_data.size)
-        window, batching = _shifted(d.update_window_dims), _shifted(d.operand_batching_dims)
+        window, batching = _shift_axes(d.update_window_dims), _shift_axes(d.operand_batching_dims)
         index_batching = d.scatter_indices_batching_dims
         if di is None:
             window = (0, *window)
         else:
             indices = moveaxis(indices, di, 0)
-            batching, index_batching = (0, *batching), (0, *_shifted(index_batching))
+            batching, index_batching = (0, *batching), (0, *_shift_axes(index_batching))
         numbers = ScatterDimensionNumbers(
             update_window_dims=window,
-            inserted_window_dims=_shifted(d.inserted_window_dims),
-            scatter_dims_to_operand_dims=_shifted(d.scatter_dims_to_operand_dims),
+            inserted_window_dims=_shift_axes(d.inserted_window_dims),
+            scatter_dims_to_operand_dims=_shift_axes(d.scatter_dims_to_operand_dims),
             operand_batching_dims=batching,
             scatter_indices_batching_dims=index_batching,
         )
@@ -412,7 +412,7 @@ scatter_max_p = _primitive("scatter-max", np.maximum)
 
 
 def _bind(primitive, combine, operand, indices, updates, numbers, indices_are_sorted, unique_indices, mode):
-    operand, indices, updates = _arrays(operand, indices, updates)
+    operand, indices, updates = _as_arrays(operand, indices, updates)
     return primitive.bind(
         operand,
         indices,
@@ -420,13 +420,13 @@ def _bind(primitive, combine, operand, indices, updates, numbers, indices_are_so
         dimension_numbers=numbers,
         indices_are_sorted=bool(indices_are_sorted),
         unique_indices=bool(unique_indices),
-        mode=_checked_mode(mode),
+        mode=_check_mode(mode),
         update_jaxpr=None if combine is None else _combiner(combine, operand.dtype),
         update_consts=(),
     )
 
 
-def _public(name, primitive, combine, what):
+def _public_function(name, primitive, combine, what):
     def function(
         operand,
         scatter_indices,
@@ -459,12 +459,12 @@ def _public(name, primitive, combine, what):
     return function
 
 
-scatter = _public("scatter", scatter_p, None, "written (the last one, where windows overlap)")
-scatter_add = _public("scatter_add", scatter_add_p, add_p, "added")
-scatter_sub = _public("scatter_sub", scatter_sub_p, sub_p, "subtracted")
-scatter_mul = _public("scatter_mul", scatter_mul_p, mul_p, "multiplied in")
-scatter_min = _public("scatter_min", scatter_min_p, min_p, "combined by minimum")
-scatter_max = _public("scatter_max", scatter_max_p, max_p, "combined by maximum")
+scatter = _public_function("scatter", scatter_p, None, "written (the last one, where windows overlap)")
+scatter_add = _public_function("scatter_add", scatter_add_p, add_p, "added")
+scatter_sub = _public_function("scatter_sub", scatter_sub_p, sub_p, "subtracted")
+scatter_mul = _public_function("scatter_mul", scatter_mul_p, mul_p, "multiplied in")
+scatter_min = _public_function("scatter_min", scatter_min_p, min_p, "combined by minimum")
+scatter_max = _public_function("scatter_max", scatter_max_p, max_p, "combined by maximum")
 
 
 # ---- derivatives of the scatters ----
@@ -481,7 +481,7 @@ def _gather_numbers(d):
     )
 
 
-def _read(x, indices, updates_shape, params, mode=None, fill_value=None):
+def _gather_windows(x, indices, updates_shape, params, mode=None, fill_value=None):
     """The windows of x where a scatter with these parameters writes."""
     d = params["dimension_numbers"]
     return gather(
@@ -498,7 +498,7 @@ def _public_params(params):
     return {key: params[key] for key in ("dimension_numbers", "indices_are_sorted", "unique_indices", "mode")}
 
 
-def _jvp_by_itself(primitive):
+def _additive_jvp(primitive):
     """Linear in operand and updates together."""
 
     def jvp(primals, tangents, **params):
@@ -518,14 +518,14 @@ def _additive_transpose(sign):
             return [Zero(x.aval) if linear_x else None, None, Zero(updates.aval) if linear_u else None]
         ct_u = None
         if linear_u:
-            ct_u = sign(_read(ct, indices, updates.aval.shape, params, fill_value=0))
+            ct_u = sign(_gather_windows(ct, indices, updates.aval.shape, params, fill_value=0))
         return [ct if linear_x else None, None, ct_u]
 
     return transpose
 
 
 for _p, _sign in ((scatter_add_p, lambda g: g), (scatter_sub_p, neg)):
-    _jvp_by_itself(_p)
+    _additive_jvp(_p)
     _p.transpose = _additive_transpose(_sign)
 
 
@@ -540,10 +540,10 @@ def _scatter_jvp(primals, tangents, **params):
     if params["unique_indices"]:
         out = scatter_p.bind(x, indices, updates, **params)
         return out, scatter_p.bind(gx, indices, gu, **params)
-    return _survivors_jvp(x, indices, updates, gx, gu, params)
+    return _overlapping_jvp(x, indices, updates, gx, gu, params)
 
 
-def _survivors_jvp(x, indices, updates, gx, gu, params):
+def _overlapping_jvp(x, indices, updates, gx, gu, params):
     """Where windows overlap one of them survives: scatter ids, see whose they are, and add masked values instead."""
     shape, d = shape_of(updates), params["dimension_numbers"]
     batch = tuple(n for o, n in enumerate(shape) if o not in d.update_window_dims)
@@ -552,7 +552,7 @@ def _survivors_jvp(x, indices, updates, gx, gu, params):
     ids = add(ids, full(shape, 1, np.uint32))
     public = _public_params(params)
     scattered = scatter(full(shape_of(x), 0, np.uint32), indices, ids, **public)
-    surviving = _read(scattered, indices, shape, params, mode=PROMISE_IN_BOUNDS)
+    surviving = _gather_windows(scattered, indices, shape, params, mode=PROMISE_IN_BOUNDS)
 
     def masked(value, change):
         value = select_n(eq(scattered, full_like(scattered, 0)), full_like(value, 0), value)
@@ -577,7 +577,7 @@ def _scatter_transpose(ct, x, indices, updates, **params):
     if linear_x:
         ct_x = scatter(ct, indices, zeros_like_aval(ShapedArray(aval.shape, ct.dtype)), **_public_params(params))
     if linear_u:
-        ct_u = _read(ct, indices, aval.shape, params, fill_value=0)
+        ct_u = _gather_windows(ct, indices, aval.shape, params, fill_value=0)
     return [ct_x, None, ct_u]
 
 
@@ -624,7 +624,7 @@ def _extremal_jvp(primitive):
         public, shape = _public_params(params), shape_of(updates)
 
         def read(value):
-            return _read(value, indices, shape, params, mode=PROMISE_IN_BOUNDS)
+            return _gather_windows(value, indices, shape, params, mode=PROMISE_IN_BOUNDS)
 
         before, after = read(x), read(out)
         attained, kept = eq(updates, after), eq(before, after)
@@ -673,7 +673,7 @@ def index_take(src, idxs, axes):
 # ---- batching of dynamic_slice and dynamic_update_slice (slicing.py) ----
 
 
-def _stacked(indices, mapped, size):
+def _stack_indices(indices, mapped, size):
     """Index vectors from scalars, some of them mapped: (array, dim)."""
     if all(d is None for d in mapped):
         return concatenate([broadcast_in_dim(i, (1,), ()) for i in indices], 0), None
@@ -685,7 +685,7 @@ def _dynamic_slice_batch(axis_data, operands, mapped, *, slice_sizes):
     (x, *indices), (dx, *rest) = operands, mapped
     if not indices:
         return x, dx
-    vectors, di = _stacked(indices, rest, axis_data.size)
+    vectors, di = _stack_indices(indices, rest, axis_data.size)
     axes = tuple(range(len(slice_sizes)))
     params = {
         "dimension_numbers": GatherDimensionNumbers(axes, (), axes),
@@ -702,7 +702,7 @@ def _dynamic_update_slice_batch(axis_data, operands, mapped):
     (x, updates, *indices), (dx, du, *rest) = operands, mapped
     if not indices:
         return updates if du is not None else bdim_at_front(updates, None, axis_data.size), du or 0
-    vectors, di = _stacked(indices, rest, axis_data.size)
+    vectors, di = _stack_indices(indices, rest, axis_data.size)
     axes = tuple(range(len(indices)))
     params = {
         "dimension_numbers": ScatterDimensionNumbers(axes, (), axes),

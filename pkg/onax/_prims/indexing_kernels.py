@@ -40,7 +40,7 @@ class Layout:
         return [a for a in range(rank) if a not in self.point and a not in self.batching]
 
 
-def integers(indices):
+def to_intp(indices):
     """Index vectors as intp; what does not fit stays out of bounds."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize == 8:
         indices = np.minimum(indices, np.uint64(np.iinfo(np.intp).max))
@@ -57,12 +57,12 @@ def in_bounds(indices, layout, shape, sizes):
     return ((indices >= 0) & (indices <= _limits(layout, shape, sizes))).all(axis=-1)
 
 
-def clamped(indices, layout, shape, sizes):
+def clamp(indices, layout, shape, sizes):
     """Index vectors moved so that each window lies inside."""
     return np.maximum(np.minimum(indices, _limits(layout, shape, sizes)), 0)
 
 
-def _corner(indices, layout, rank):
+def _window_start(indices, layout, rank):
     """The start of the only window, as an int for each operand axis."""
     start = [0] * rank
     for k, axis in enumerate(layout.index_map):
@@ -104,7 +104,7 @@ def _grids(indices, layout, shape, sizes):
     return chosen, full, partial, grids
 
 
-def _order(layout, rank, batch_rank, partial, full, out_rank):
+def _result_axes(layout, rank, batch_rank, partial, full, out_rank):
     """Where each axis of the result lies in (batch..., partial..., full...)."""
     of_window = {}
     for place, axis in zip(layout.window_dims, layout.window_axes(rank)):
@@ -116,7 +116,7 @@ def _order(layout, rank, batch_rank, partial, full, out_rank):
     return [of_window[o] if o in of_window else next(batch) for o in range(out_rank)]
 
 
-def _permuted(x, order):
+def _permute(x, order):
     return x if order == list(range(len(order))) else x.transpose(order)
 
 
@@ -131,20 +131,20 @@ def gather(x, indices, layout, sizes):
         return np.broadcast_to(x, indices.shape[:-1]).copy()
     simple = not layout.batching
     if simple and batch_rank == 0:
-        start = _corner(clamped(indices, layout, x.shape, sizes), layout, rank)
+        start = _window_start(clamp(indices, layout, x.shape, sizes), layout, rank)
         out = x[_window(start, layout, sizes)]
         return np.asarray(out) if type(out) is np.void else out  # one key: NumPy's scalar would lose its dtype
     if simple and len(layout.index_map) == 1 and layout.point == layout.index_map and _others_full(x, sizes, layout):
         return _take(x, indices, layout, out_rank)
-    indices = clamped(indices, layout, x.shape, sizes)
+    indices = clamp(indices, layout, x.shape, sizes)
     chosen, full, partial, grids = _grids(indices, layout, x.shape, sizes)
     if not chosen:  # every axis is full: each window is the operand itself
         out = np.broadcast_to(x, (*indices.shape[:-1], *x.shape)).copy()
     else:
         shape = (*indices.shape[:-1], *(sizes[a] for a in partial))
         grids[0] = np.broadcast_to(grids[0], shape)
-        out = _permuted(x, chosen + full)[tuple(grids)]
-    return _permuted(out, _order(layout, rank, batch_rank, partial, full, out_rank))
+        out = _permute(x, chosen + full)[tuple(grids)]
+    return _permute(out, _result_axes(layout, rank, batch_rank, partial, full, out_rank))
 
 
 def _others_full(x, sizes, layout):
@@ -158,7 +158,7 @@ def _take(x, indices, layout, out_rank):
     kept = [*range(axis), *range(axis + batch_rank, out_rank)]  # where the windows' axes lie in `out`
     at = dict(zip(layout.window_dims, kept))
     batch = iter(range(axis, axis + batch_rank))
-    return _permuted(out, [at[o] if o in at else next(batch) for o in range(out_rank)])
+    return _permute(out, [at[o] if o in at else next(batch) for o in range(out_rank)])
 
 
 def fill(out, ok, layout, value):
@@ -182,21 +182,21 @@ def scatter(x, indices, updates, layout, sizes, mode, op):
     if not x.size:  # nothing lies within its bounds
         return x.copy()
     if mode == CLIP:
-        indices, ok = clamped(indices, layout, x.shape, sizes), None
+        indices, ok = clamp(indices, layout, x.shape, sizes), None
     else:
         ok = in_bounds(indices, layout, x.shape, sizes)
     if batch_rank == 0 and not layout.batching:
         out = x.copy()
         if ok is None or ok:
-            _write(out, _window(_corner(indices, layout, rank), layout, sizes) if rank else ..., updates, op)
+            _write(out, _window(_window_start(indices, layout, rank), layout, sizes) if rank else ..., updates, op)
         return out
     if ok is not None and not ok.all():
-        indices = clamped(indices, layout, x.shape, sizes)
+        indices = clamp(indices, layout, x.shape, sizes)
     chosen, full, partial, grids = _grids(indices, layout, x.shape, sizes)
-    order = _order(layout, rank, batch_rank, partial, full, updates.ndim)
+    order = _result_axes(layout, rank, batch_rank, partial, full, updates.ndim)
     updates = updates.transpose(np.argsort(order)) if updates.ndim else updates
     shape = (*indices.shape[:-1], *(sizes[a] for a in partial))
-    out = np.array(_permuted(x, chosen + full), order="C", copy=True)
+    out = np.array(_permute(x, chosen + full), order="C", copy=True)
     lead = out.shape[: len(chosen)]
     rows = np.broadcast_to(np.ravel_multi_index(grids, lead) if chosen else np.intp(0), shape).reshape(-1)
     flat = out.reshape(int(np.prod(lead)), -1) if out.size else out.reshape(0, 0)
@@ -206,7 +206,7 @@ def scatter(x, indices, updates, layout, sizes, mode, op):
         rows, values = rows[keep], values[keep]
     if len(rows) and out.size:
         combine(flat, rows, values, op)
-    return _permuted(out, list(np.argsort(chosen + full)))
+    return _permute(out, list(np.argsort(chosen + full)))
 
 
 def _write(out, place, updates, op):
@@ -221,7 +221,7 @@ def combine(flat, rows, values, op):
     if op is None:
         flat[rows] = values
         return
-    if len(rows) == 1 or _distinct(rows, len(flat)):
+    if len(rows) == 1 or _are_distinct(rows, len(flat)):
         flat[rows] = op(flat[rows], values)
         return
     width = flat.shape[1]
@@ -230,7 +230,7 @@ def combine(flat, rows, values, op):
     op.at(flat.reshape(-1), rows, values.reshape(-1))
 
 
-def _distinct(rows, bound):
+def _are_distinct(rows, bound):
     if len(rows) > bound:
         return False
     seen = np.zeros(bound, bool)

@@ -14,12 +14,19 @@ from onax._ground import dims
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import linalg_kernels as kernels
-from onax._prims._matrices import adjoint, eye, matmul, stacked_eye, swapped, symmetrized, tril, triu
+from onax._prims._matrices import adjoint, batched_eye, eye, matmul, matrix_transpose, symmetrize, tril, triu
 from onax._prims.convert import convert
 from onax._prims.elementwise import add, conj, div, mul, neg, real, sub
 from onax._prims.elementwise_rows import const
 from onax._prims.indexing import GatherDimensionNumbers, GatherScatterMode, gather
-from onax._prims.linalg_rules import check_operands, check_square, is_square, operand, stacked, weak_as_operands
+from onax._prims.linalg_rules import (
+    check_operands,
+    check_square,
+    def_linalg_rules,
+    is_square,
+    operand,
+    weak_as_operands,
+)
 from onax._prims.shaping import bdim_at_front, broadcast_in_dim, expand_dims, moveaxis, reshape, shape_of
 from onax._prims.slicing import concatenate, pad, slice_in_dim, zero_scalar
 
@@ -35,10 +42,10 @@ def _cholesky_abstract(x):
     return ShapedArray(x.shape, x.dtype)
 
 
-def _halved_diagonal(x):
+def _halve_diagonal(x):
     """The lower triangle with half of the diagonal."""
     kept = tril(x)
-    return div(kept, add(const(x, 1), stacked_eye(shape_of(x), x.dtype)))
+    return div(kept, add(const(x, 1), batched_eye(shape_of(x), x.dtype)))
 
 
 def _cholesky_jvp(primals, tangents):
@@ -48,10 +55,10 @@ def _cholesky_jvp(primals, tangents):
         return factor, tangent_zero(factor)
     inner = triangular_solve(factor, g, transpose_a=True, conjugate_a=True, lower=True)
     inner = triangular_solve(factor, inner, left_side=True, lower=True)
-    return factor, matmul(factor, _halved_diagonal(inner))
+    return factor, matmul(factor, _halve_diagonal(inner))
 
 
-cholesky_p = stacked(
+cholesky_p = def_linalg_rules(
     Primitive("cholesky", kernel=kernels.cholesky, abstract_eval=_cholesky_abstract, jvp=_cholesky_jvp)
 )
 
@@ -66,7 +73,7 @@ def cholesky(x, *, symmetrize_input=True):
     x = operand(x)
     if symmetrize_input:
         check_square_operand("cholesky", x)
-        x = symmetrized(x)
+        x = symmetrize(x)
     return tril(cholesky_p.bind(x))
 
 
@@ -96,15 +103,15 @@ def _triangular_solve_jvp(primals, tangents, **params):
     from_b = gb if type(gb) is Zero else triangular_solve_p.bind(a, gb, **params)
     if type(ga) is Zero:
         return out, from_b
-    return out, add_tangents(_of_matrix(a, ga, out, **params), from_b)
+    return out, add_tangents(_matrix_tangent(a, ga, out, **params), from_b)
 
 
-def _of_matrix(a, ga, out, **params):
+def _matrix_tangent(a, ga, out, **params):
     """The tangent of the solution for a tangent of the matrix: -a^-1 ga x, the smaller product first."""
     at = 1 if params["unit_diagonal"] else 0
     ga = neg(tril(ga, -at) if params["lower"] else triu(ga, at))
     if params["transpose_a"]:
-        ga = swapped(ga)
+        ga = matrix_transpose(ga)
     if params["conjugate_a"]:
         ga = conj(ga)
     rows, columns = shape_of(out)[-2:]
@@ -186,7 +193,7 @@ def _lu_abstract(x):
     )
 
 
-def rows_at(x, order):
+def permute_rows(x, order):
     """The rows of matrices in an order, an integer vector for each."""
     rank = len(shape_of(x))
     batch = tuple(range(rank - 2))
@@ -202,7 +209,7 @@ def rows_at(x, order):
     return gather(x, indices, numbers, sizes, mode=GatherScatterMode.PROMISE_IN_BOUNDS)
 
 
-def _padded(x, rows, columns):
+def _pad_matrices(x, rows, columns):
     """Matrices with zeros added below and to the right."""
     m, n = shape_of(x)[-2:]
     if (m, n) == (rows, columns):
@@ -211,13 +218,13 @@ def _padded(x, rows, columns):
     return pad(x, zero_scalar(x.dtype), [*none, (0, rows - m, 0), (0, columns - n, 0)])
 
 
-def lu_factors(both):
+def split_lu(both):
     """(unit lower m x m, upper n x n): the two factors in one m x n array, made square with an identity."""
     *batch, m, n = shape_of(both)
     k = min(m, n)
-    lower = _padded(tril(slice_in_dim(both, 0, k, axis=-1), -1), m, m)
-    lower = add(lower, stacked_eye((*batch, m, m), both.dtype))
-    upper = _padded(triu(slice_in_dim(both, 0, k, axis=-2)), n, n)
+    lower = _pad_matrices(tril(slice_in_dim(both, 0, k, axis=-1), -1), m, m)
+    lower = add(lower, batched_eye((*batch, m, m), both.dtype))
+    upper = _pad_matrices(triu(slice_in_dim(both, 0, k, axis=-2)), n, n)
     if n > k:
         corner = pad(eye(n - k, both.dtype), zero_scalar(both.dtype), [(k, 0, 0), (k, 0, 0)])
         upper = add(upper, broadcast_in_dim(corner, (*batch, n, n), (len(batch), len(batch) + 1)))
@@ -231,14 +238,16 @@ def _lu_jvp(primals, tangents):
     if type(g) is Zero:
         return out, zeros
     both, _, order = out
-    lower, upper = lu_factors(both)
-    inner = triangular_solve(lower, rows_at(g, order), left_side=True, lower=True, unit_diagonal=True)
+    lower, upper = split_lu(both)
+    inner = triangular_solve(lower, permute_rows(g, order), left_side=True, lower=True, unit_diagonal=True)
     inner = triangular_solve(upper, inner)
     change = add(matmul(lower, tril(inner, -1)), matmul(triu(inner), upper))
     return out, [change, zeros[1], zeros[2]]
 
 
-lu_p = stacked(Primitive("lu", multiple_results=True, kernel=kernels.lu, abstract_eval=_lu_abstract, jvp=_lu_jvp))
+lu_p = def_linalg_rules(
+    Primitive("lu", multiple_results=True, kernel=kernels.lu, abstract_eval=_lu_abstract, jvp=_lu_jvp)
+)
 
 
 def lu(x):
@@ -271,7 +280,7 @@ def _permutation_jvp(primals, tangents, **params):
     return out, tangent_zero(out)
 
 
-lu_pivots_to_permutation_p = stacked(
+lu_pivots_to_permutation_p = def_linalg_rules(
     Primitive(
         "lu_pivots_to_permutation",
         kernel=kernels.lu_pivots_to_permutation,
@@ -292,7 +301,7 @@ def lu_pivots_to_permutation(pivots, permutation_size):
 def lu_solve(both, order, b, *, transpose=False, conjugate=False):
     """The solution of op(x) y = b for b[..., n, k], where lu and permutation of x are given."""
     if not transpose:
-        y = triangular_solve(both, rows_at(b, order), left_side=True, lower=True, unit_diagonal=True)
+        y = triangular_solve(both, permute_rows(b, order), left_side=True, lower=True, unit_diagonal=True)
         return triangular_solve(both, y, left_side=True)
     how = {"left_side": True, "transpose_a": True, "conjugate_a": conjugate}
     y = triangular_solve(both, b, **how)
@@ -303,7 +312,7 @@ def lu_solve(both, order, b, *, transpose=False, conjugate=False):
 def _permutation_matrix(order, dtype):
     """The matrix that undoes the exchange of rows: 1 at (order[i], i)."""
     n = shape_of(order)[-1]
-    return swapped(rows_at(stacked_eye((*shape_of(order), n), dtype), order))
+    return matrix_transpose(permute_rows(batched_eye((*shape_of(order), n), dtype), order))
 
 
 # ---- qr ----
@@ -324,7 +333,7 @@ def _thin_qr_tangents(q, r, g):
     strict = tril(inside, -1)
     turn = sub(strict, adjoint(strict))
     if inside.dtype.kind == "c":
-        unit = stacked_eye(shape_of(inside), inside.dtype)
+        unit = batched_eye(shape_of(inside), inside.dtype)
         turn = add(turn, mul(unit, sub(inside, convert(real(inside), inside.dtype))))
     return add(matmul(q, sub(turn, inside)), over_r), matmul(sub(inside, turn), r)
 
@@ -337,12 +346,12 @@ def _full_qr_tangents(q, r, g):
     g_thin, g_top = _thin_qr_tangents(thin, top, g)
     head, foot = slice_in_dim(thin, 0, n, axis=-2), slice_in_dim(thin, n, m, axis=-2)
     g_head, g_foot = slice_in_dim(g_thin, 0, n, axis=-2), slice_in_dim(g_thin, n, m, axis=-2)
-    both, _, order = lu_p.bind(sub(head, stacked_eye(shape_of(head), q.dtype)))
+    both, _, order = lu_p.bind(sub(head, batched_eye(shape_of(head), q.dtype)))
     w = lu_solve(both, order, adjoint(foot), transpose=True, conjugate=True)
     basis = add(thin, matmul(rest, adjoint(w)))
     change = sub(g_foot, matmul(adjoint(w), g_head))
     g_rest = sub(matmul(g_thin, w), matmul(basis, adjoint(change)))
-    return concatenate([g_thin, g_rest], len(shape_of(q)) - 1), _padded(g_top, m, n)
+    return concatenate([g_thin, g_rest], len(shape_of(q)) - 1), _pad_matrices(g_top, m, n)
 
 
 def _wide_qr_tangents(q, r, g):
@@ -363,7 +372,7 @@ def _qr_jvp(primals, tangents, *, pivoting, full_matrices, use_magma=None):
         return out, zeros
     q, r, *order = out
     if pivoting:
-        g = swapped(rows_at(swapped(g), order[0]))
+        g = matrix_transpose(permute_rows(matrix_transpose(g), order[0]))
     m, n = shape_of(x)[-2:]
     if m < n:
         g_q, g_r = _wide_qr_tangents(q, r, g)
@@ -374,7 +383,9 @@ def _qr_jvp(primals, tangents, *, pivoting, full_matrices, use_magma=None):
     return out, [g_q, g_r, *zeros[2:]]
 
 
-qr_p = stacked(Primitive("qr", multiple_results=True, kernel=kernels.qr, abstract_eval=_qr_abstract, jvp=_qr_jvp))
+qr_p = def_linalg_rules(
+    Primitive("qr", multiple_results=True, kernel=kernels.qr, abstract_eval=_qr_abstract, jvp=_qr_jvp)
+)
 
 
 def qr(x, *, pivoting=False, full_matrices=True, use_magma=None):
@@ -396,7 +407,9 @@ def _geqrf_abstract(x):
     return [ShapedArray(x.shape, x.dtype), ShapedArray((*batch, dims.min_dim(m, n)), x.dtype)]
 
 
-geqrf_p = stacked(Primitive("geqrf", multiple_results=True, kernel=kernels.geqrf, abstract_eval=_geqrf_abstract))
+geqrf_p = def_linalg_rules(
+    Primitive("geqrf", multiple_results=True, kernel=kernels.geqrf, abstract_eval=_geqrf_abstract)
+)
 
 
 def geqrf(x):
@@ -420,7 +433,7 @@ def _householder_abstract(a, taus):
     return ShapedArray(a.shape, a.dtype)
 
 
-householder_product_p = stacked(
+householder_product_p = def_linalg_rules(
     Primitive("householder_product", kernel=kernels.householder_product, abstract_eval=_householder_abstract)
 )
 
@@ -444,7 +457,7 @@ def _ormqr_abstract(a, taus, c, *, left, transpose):
     return ShapedArray(c.shape, c.dtype)
 
 
-ormqr_p = stacked(Primitive("ormqr", kernel=kernels.ormqr, abstract_eval=_ormqr_abstract))
+ormqr_p = def_linalg_rules(Primitive("ormqr", kernel=kernels.ormqr, abstract_eval=_ormqr_abstract))
 
 
 def ormqr(a, taus, c, *, left=True, transpose=False):
@@ -466,7 +479,7 @@ def _cholesky_update_abstract(r, w):
     return ShapedArray(r.shape, r.dtype)
 
 
-cholesky_update_p = stacked(
+cholesky_update_p = def_linalg_rules(
     Primitive("cholesky_update", kernel=kernels.cholesky_update, abstract_eval=_cholesky_update_abstract)
 )
 
@@ -489,7 +502,7 @@ def _symmetric_product_abstract(a, c, *, alpha, beta):
     return ShapedArray(c.shape, c.dtype)
 
 
-symmetric_product_p = stacked(
+symmetric_product_p = def_linalg_rules(
     Primitive("symmetric_product", kernel=kernels.symmetric_product, abstract_eval=_symmetric_product_abstract)
 )
 

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from onax._core.rules import InvalidOperands
 from onax._ground import lazy
 from onax._prims.convert import cast
 
@@ -32,18 +33,18 @@ def _lapack(x, routine, name):
     return getattr(lazy.scipy_linalg_lapack, letter + routine)
 
 
-def _stack(x):
+def _as_stack(x):
     """x as a stack of matrices, with one axis in front."""
     *lead, m, n = x.shape
     return x.reshape(math.prod(lead), m, n)
 
 
-def _vectors(x):
+def _as_vectors(x):
     """x as a stack of vectors, with one axis in front."""
     return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
-def _together(count, size):
+def _is_many_small(count, size):
     return count > _MANY and size <= _SMALL
 
 
@@ -51,7 +52,7 @@ def _nans(x, shape, dtype=None):
     return np.full(shape, np.nan, x.dtype if dtype is None else dtype)
 
 
-def _each(function, x, name):
+def _map_matrices(function, x, name):
     """NumPy's function of a stack; where it fails on one matrix, matrix by matrix, with NaN for those it fails on.
 
     Results are those of `function`: an array or a tuple of arrays.
@@ -62,7 +63,7 @@ def _each(function, x, name):
     except np.linalg.LinAlgError:
         if x.ndim < 2:
             raise
-    stack = _stack(x)
+    stack = _as_stack(x)
     shapes = function(np.zeros(x.shape[-2:], x.dtype) + np.eye(*x.shape[-2:], dtype=x.dtype))
     many = isinstance(shapes, tuple)
     outs = [np.empty((len(stack), *s.shape), s.dtype) for s in (shapes if many else (shapes,))]
@@ -77,7 +78,7 @@ def _each(function, x, name):
     return tuple(outs) if many else outs[0]
 
 
-def _failed(out, bad):
+def _set_failed_to_nan(out, bad):
     """NaN for every matrix (or vector) of a stack that has an element of `bad`, matrices of the same stack."""
     if not bad.any():
         return out
@@ -86,18 +87,20 @@ def _failed(out, bad):
     return np.where(bad.reshape(bad.shape + (1,) * (out.ndim - bad.ndim)), out.dtype.type(nan), out)
 
 
-def _of_finite(function, x, read):
+def _skip_nonfinite(function, x, read):
     """A tuple of results of matrices, NaN for those with NaN or infinities in what is read: LAPACK may not return."""
     bad = ~np.isfinite(read)
     if not bad.any():
         return function(x)
-    return tuple(_failed(out, bad) for out in function(np.where(bad.any((-1, -2), keepdims=True), x.dtype.type(0), x)))
+    return tuple(
+        _set_failed_to_nan(out, bad) for out in function(np.where(bad.any((-1, -2), keepdims=True), x.dtype.type(0), x))
+    )
 
 
 def cholesky(x):
     """The lower factor, zeros above its diagonal; reads the lower triangle of x.  NaN in it makes all of it NaN."""
-    factor = _each(np.linalg.cholesky, x, "cholesky")
-    return _failed(factor, np.isnan(factor))
+    factor = _map_matrices(np.linalg.cholesky, x, "cholesky")
+    return _set_failed_to_nan(factor, np.isnan(factor))
 
 
 # ---- triangular_solve ----
@@ -106,7 +109,7 @@ def cholesky(x):
 def triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
     """The solution x of op(a) x = b, or of x op(a) = b."""
     if a.shape[:-2] != b.shape[:-2] or a.shape[-1] != a.shape[-2] or a.shape[-1] != b.shape[-2 if left_side else -1]:
-        raise ValueError("shapes do not fit")
+        raise InvalidOperands
     if b.size == 0:
         return np.empty(b.shape, b.dtype)
     if a.dtype.itemsize == 2:
@@ -118,8 +121,8 @@ def triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_d
 def _triangular_solve(a, b, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
     if conjugate_a and not transpose_a:
         a = a.conj()
-    stack_a, stack_b = _stack(a), _stack(b)
-    if _together(len(stack_a), a.shape[-1]):
+    stack_a, stack_b = _as_stack(a), _as_stack(b)
+    if _is_many_small(len(stack_a), a.shape[-1]):
         if conjugate_a and transpose_a:
             stack_a = stack_a.conj()
         if left_side == transpose_a:
@@ -161,23 +164,23 @@ def lu(x):
     *lead, m, n = x.shape
     k = min(m, n)
     getrf = _lapack(x, "getrf", "lu")
-    stack = _stack(x)
-    if _together(len(stack), max(m, n)):
-        out, pivots = _lu_together(np.array(stack), k)
+    stack = _as_stack(x)
+    if _is_many_small(len(stack), max(m, n)):
+        out, pivots = _lu_of_many(np.array(stack), k)
     else:
         out, pivots = np.empty(stack.shape, x.dtype), np.empty((len(stack), k), np.int32)
-        for i, one in enumerate(stack) if one_or_more(m, n) else ():
+        for i, one in enumerate(stack) if _is_nonempty(m, n) else ():
             out[i], pivots[i], _ = getrf(one)
     pivots = pivots.reshape(*lead, k)
     return out.reshape(x.shape), pivots, lu_pivots_to_permutation(pivots, permutation_size=m)
 
 
-def one_or_more(*sizes):
+def _is_nonempty(*sizes):
     """Whether no size is 0."""
     return all(sizes)
 
 
-def _lu_together(a, k):
+def _lu_of_many(a, k):
     """Elimination with partial pivoting of all matrices at once, in place."""
     count = len(a)
     rows = np.arange(count)
@@ -216,7 +219,7 @@ def qr(x, *, pivoting, full_matrices, use_magma=None):
     *lead, m, n = x.shape
     k = min(m, n)
     geqp3 = _lapack(x, "geqp3", "qr")
-    stack = _stack(x)
+    stack = _as_stack(x)
     columns = m if full_matrices else k
     q, r = np.empty((len(stack), m, columns), x.dtype), np.empty((len(stack), columns, n), x.dtype)
     order = np.tile(np.arange(n, dtype=np.int32), (len(stack), 1))
@@ -243,11 +246,11 @@ def householder_product(a, taus):
     """The first columns of the product of reflections that a's columns and taus hold."""
     m, n = a.shape[-2:]
     if n > m or taus.shape[-1] > n or taus.shape[:-1] != a.shape[:-2]:
-        raise ValueError("shapes do not fit")
+        raise InvalidOperands
     orgqr = _lapack(a, "orgqr", "householder_product")
     out = np.empty(a.shape, a.dtype)
-    stack, flat, rows = _stack(out), _vectors(taus), _stack(a)
-    for i in range(len(stack)) if one_or_more(m, n) else ():
+    stack, flat, rows = _as_stack(out), _as_vectors(taus), _as_stack(a)
+    for i in range(len(stack)) if _is_nonempty(m, n) else ():
         stack[i] = orgqr(rows[i], flat[i])[0]
     return out
 
@@ -257,8 +260,8 @@ def ormqr(a, taus, c, *, left, transpose):
     routine = _lapack(a, "ormqr", "ormqr")
     adjoint = "C" if a.dtype.kind == "c" else "T"
     out = np.empty(c.shape, c.dtype)
-    stack, rows, given = _stack(out), _stack(a), _stack(c)
-    flat = _vectors(taus)
+    stack, rows, given = _as_stack(out), _as_stack(a), _as_stack(c)
+    flat = _as_vectors(taus)
     side, trans = "L" if left else "R", adjoint if transpose else "N"
     for i in range(len(stack)) if c.size else ():
         stack[i] = routine(side, trans, rows[i][:, : flat.shape[1]], flat[i], given[i], 64 * max(c.shape[-2:]))[0]
@@ -272,9 +275,9 @@ def eigh(x, *, lower, sort_eigenvalues=True, subset_by_index=None, algorithm=Non
     """(eigenvectors, eigenvalues in ascending order) of the Hermitian matrix in one triangle of x."""
 
     def found(x):
-        return _each(lambda a: tuple(np.linalg.eigh(a, "L" if lower else "U")), x, "eigh")
+        return _map_matrices(lambda a: tuple(np.linalg.eigh(a, "L" if lower else "U")), x, "eigh")
 
-    w, v = _of_finite(found, x, np.tril(x) if lower else np.triu(x))
+    w, v = _skip_nonfinite(found, x, np.tril(x) if lower else np.triu(x))
     return v, w
 
 
@@ -284,21 +287,21 @@ def eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigv
     kind = np.dtype(np.complex64) if x.dtype.itemsize * (2 - (x.dtype.kind == "c")) == 8 else np.dtype(np.complex128)
     *lead, n, m = x.shape
     if n != m:
-        raise ValueError("not square")
-    stack = _stack(x)
+        raise InvalidOperands
+    stack = _as_stack(x)
     w = _nans(x, (len(stack), n), kind)
     left, right = (_nans(x, (len(stack), n, n), kind) for _ in range(2))
     for i, one in enumerate(stack) if n else ():
         if not np.isfinite(one).all():
             w[i] = left[i] = right[i] = complex(np.nan, np.nan)
             continue
-        one, scale = _within_range(one)
+        one, scale = _scale_into_range(one)
         *values, vl, vr, _ = geev(one, compute_left_eigenvectors, compute_right_eigenvectors)
         w[i] = (values[0] if len(values) == 1 else values[0] + 1j * values[1]) * scale
         if compute_left_eigenvectors:
-            left[i] = vl if len(values) == 1 else _paired(vl, values[1])
+            left[i] = vl if len(values) == 1 else _combine_conjugate_pairs(vl, values[1])
         if compute_right_eigenvectors:
-            right[i] = vr if len(values) == 1 else _paired(vr, values[1])
+            right[i] = vr if len(values) == 1 else _combine_conjugate_pairs(vr, values[1])
     outs = [w.reshape(*lead, n)]
     for wanted, v in ((compute_left_eigenvectors, left), (compute_right_eigenvectors, right)):
         if wanted:
@@ -306,7 +309,7 @@ def eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigv
     return outs
 
 
-def _within_range(x):
+def _scale_into_range(x):
     """(a matrix divided by a power of two, the power) if it is so large or small that LAPACK scales it itself.
 
     Its geev then leaves the eigenvalues scaled where it finds them all (as does JAX).
@@ -320,7 +323,7 @@ def _within_range(x):
     return x * np.ldexp(one, -half) * np.ldexp(one, half - exponent), np.ldexp(one, exponent)
 
 
-def _paired(v, imaginary):
+def _combine_conjugate_pairs(v, imaginary):
     """Complex eigenvectors of a real matrix: of a pair of eigenvalues LAPACK gives real and imaginary part."""
     out = v.astype(np.result_type(v, np.complex64))
     for i in np.flatnonzero(imaginary > 0):
@@ -332,10 +335,12 @@ def _paired(v, imaginary):
 def svd(x, *, full_matrices, compute_uv, subset_by_index=None, algorithm=None):
     """(singular values in descending order, left vectors, right vectors), or the values alone."""
     if algorithm is not None and algorithm.name == "QR":
-        return _of_finite(lambda x: _svd_by_qr(x, full_matrices, compute_uv), x, x)
+        return _skip_nonfinite(lambda x: _svd_by_qr(x, full_matrices, compute_uv), x, x)
     if not compute_uv:
-        return _of_finite(lambda x: (_each(lambda a: np.linalg.svd(a, compute_uv=False), x, "svd"),), x, x)
-    u, s, vh = _of_finite(lambda x: _each(lambda a: tuple(np.linalg.svd(a, full_matrices)), x, "svd"), x, x)
+        return _skip_nonfinite(lambda x: (_map_matrices(lambda a: np.linalg.svd(a, compute_uv=False), x, "svd"),), x, x)
+    u, s, vh = _skip_nonfinite(
+        lambda x: _map_matrices(lambda a: tuple(np.linalg.svd(a, full_matrices)), x, "svd"), x, x
+    )
     return s, u, vh
 
 
@@ -354,10 +359,10 @@ def _svd_by_qr(x, full_matrices, compute_uv):
             return (out[1], out[0], out[2]) if compute_uv else (out,)
         if a.ndim == 2:
             return one(a)
-        outs = [one(m) for m in _stack(a)]
+        outs = [one(m) for m in _as_stack(a)]
         return tuple(np.reshape(o, a.shape[:-2] + o[0].shape) for o in zip(*outs))
 
-    return _each(of_stack, x, "svd")
+    return _map_matrices(of_stack, x, "svd")
 
 
 # ---- reductions to simpler form ----
@@ -366,7 +371,7 @@ def _svd_by_qr(x, full_matrices, compute_uv):
 def schur(x, *, compute_schur_vectors, sort_eig_vals=False, select_callable=None):
     """[Schur form, Schur vectors if wanted]"""
     gees = _lapack(x, "gees", "schur")
-    stack = _stack(x)
+    stack = _as_stack(x)
     form, vectors = (np.full(stack.shape, np.nan, x.dtype) for _ in range(2))
     for i, one in enumerate(stack) if x.shape[-1] else ():
         if not np.isfinite(one).all():
@@ -382,7 +387,7 @@ def hessenberg(x):
     """[Hessenberg form above, reflections below; taus]"""
     gehrd = _lapack(x, "gehrd", "hessenberg")
     *lead, n, _ = x.shape
-    stack = _stack(x)
+    stack = _as_stack(x)
     out, taus = np.empty(stack.shape, x.dtype), np.empty((len(stack), n - 1), x.dtype)
     for i, one in enumerate(stack):
         out[i], found, _ = gehrd(one)
@@ -395,8 +400,8 @@ def tridiagonal(x, *, lower):
     sytrd = _lapack(x, "sytrd", "tridiagonal")
     *lead, n, m = x.shape
     if n != m or n == 0:
-        raise ValueError("not square")
-    stack, real = _stack(x), x.real.dtype
+        raise InvalidOperands
+    stack, real = _as_stack(x), x.real.dtype
     out, d = np.empty(stack.shape, x.dtype), np.empty((len(stack), n), real)
     e, taus = np.empty((len(stack), n - 1), real), np.empty((len(stack), n - 1), x.dtype)
     for i, one in enumerate(stack):
@@ -408,7 +413,7 @@ def tridiagonal(x, *, lower):
 def tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
     """The solution of a tridiagonal system; dl[0] and du[-1] do not count."""
     if not (dl.shape == d.shape == du.shape == b.shape[:-1]):
-        raise ValueError("shapes do not fit")
+        raise InvalidOperands
     gtsv = _lapack(d, "gtsv", "tridiagonal_solve")
     out = np.empty(b.shape, b.dtype)
     n = d.shape[-1]
@@ -416,8 +421,8 @@ def tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
         return out
     if n == 1:
         return b / d[..., None]
-    stack, given = _stack(out), _stack(b)
-    below, middle, above = map(_vectors, (dl, d, du))
+    stack, given = _as_stack(out), _as_stack(b)
+    below, middle, above = map(_as_vectors, (dl, d, du))
     for i in range(len(stack)):
         *_, x, info = gtsv(below[i, 1:], middle[i], above[i, :-1], given[i])
         if not info:
@@ -462,7 +467,7 @@ def cholesky_update(r, w):
     """The upper factor of r^T r + w w^T by rotations, one for each row."""
     n = w.shape[-1]
     if r.shape != (*w.shape, n):
-        raise ValueError("shapes do not fit")
+        raise InvalidOperands
     _letter(r, "cholesky_update")
     r, w = np.array(r), np.array(w)
     for k in range(n):

@@ -50,7 +50,7 @@ def check_square(name, x, what="input to {name}"):
         raise ValueError(f"The {what.format(name=name)} must be a square matrix. Got shape {x.shape[-2:]}.")
 
 
-def stacked(primitive):
+def def_linalg_rules(primitive):
     """Gives a primitive that works on stacks of matrices its batching rule: mapped axes go to the front."""
 
     def batch(axis_data, operands, mapped, **params):

@@ -14,13 +14,20 @@ from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims import linalg_kernels as kernels
-from onax._prims._matrices import adjoint, as_columns, diagonal, matmul, stacked_eye, symmetrized
+from onax._prims._matrices import adjoint, as_columns, batched_eye, diagonal, matmul, symmetrize
 from onax._prims.convert import convert
 from onax._prims.elementwise import abs as abs_
 from onax._prims.elementwise import add, complex, conj, div, eq, imag, integer_pow, mul, neg, real, sub
 from onax._prims.elementwise_rows import const
 from onax._prims.linalg import lu_p, lu_solve
-from onax._prims.linalg_rules import check_operands, check_square, is_square, operand, stacked, weak_as_operands
+from onax._prims.linalg_rules import (
+    check_operands,
+    check_square,
+    def_linalg_rules,
+    is_square,
+    operand,
+    weak_as_operands,
+)
 from onax._prims.reductions import argmax
 from onax._prims.shaping import (
     bdim_at_front,
@@ -34,7 +41,7 @@ from onax._prims.shaping import (
 from onax._prims.slicing import pad, slice_in_dim, zero_scalar
 
 
-def _outer_grid(v, like):
+def _broadcast_rows_and_columns(v, like):
     """(v as rows, v as columns): vectors in the last axis, broadcast to the shape of `like`."""
     shape = shape_of(like)
     rank = len(shape)
@@ -62,18 +69,18 @@ def _eigh_abstract(x, *, lower, sort_eigenvalues, subset_by_index, algorithm):
 
 def _eigh_jvp(primals, tangents, **params):
     (x,), (g,) = primals, tangents
-    v, w = eigh_p.bind(symmetrized(x), **params)
+    v, w = eigh_p.bind(symmetrize(x), **params)
     if type(g) is Zero:
         return [v, w], tangent_zero([v, w])
-    unit = stacked_eye(shape_of(x), x.dtype)
-    along, down = _outer_grid(convert(w, x.dtype), x)
+    unit = batched_eye(shape_of(x), x.dtype)
+    along, down = _broadcast_rows_and_columns(convert(w, x.dtype), x)
     gaps = sub(integer_pow(sub(add(unit, along), down), -1), unit)
     turned = matmul(matmul(adjoint(v), g), v)
     change = diagonal(turned)
     return [v, w], [matmul(v, mul(gaps, turned)), real(change) if change.dtype.kind == "c" else change]
 
 
-eigh_p = stacked(
+eigh_p = def_linalg_rules(
     Primitive("eigh", multiple_results=True, kernel=kernels.eigh, abstract_eval=_eigh_abstract, jvp=_eigh_jvp)
 )
 
@@ -87,7 +94,7 @@ def eigh(x, *, lower=True, symmetrize_input=True, sort_eigenvalues=True, subset_
     x = operand(x)
     if symmetrize_input:
         check_square_operand_of_eigh(x)
-        x = symmetrized(x)
+        x = symmetrize(x)
     if subset_by_index is not None and subset_by_index != (0, x.shape[-1]):
         raise NotImplementedError("subset_by_index not supported on CPU and GPU")
     if implementation not in (None, EighImplementation.QR):
@@ -139,8 +146,8 @@ def _eig_abstract(
 
 def _eigenvector_tangent(w, v, mixed):
     """For columns of length 1 whose largest element is real; `mixed` is v^-1 g v."""
-    unit = stacked_eye(shape_of(v), v.dtype)
-    along, down = _outer_grid(w, v)
+    unit = batched_eye(shape_of(v), v.dtype)
+    along, down = _broadcast_rows_and_columns(w, v)
     gaps = sub(integer_pow(sub(add(along, unit), down), -1), unit)
     free = matmul(v, mul(gaps, mixed))
     rank = len(shape_of(v))
@@ -157,7 +164,7 @@ def _eigenvector_tangent(w, v, mixed):
     return add(free, mul(v, scale))
 
 
-def _solved(v, g):
+def _solve(v, g):
     """v^-1 g"""
     both, _, order = lu_p.bind(v)
     return lu_solve(both, order, g)
@@ -175,17 +182,19 @@ def _eig_jvp(primals, tangents, **params):
     if type(g) is Zero:
         return out, tangent_zero(out)
     g = convert(g, w.dtype)
-    mixed = matmul(_solved(v, g), v)
+    mixed = matmul(_solve(v, g), v)
     changes = [diagonal(mixed)]
     if left:
         u = vectors[0]
-        changes.append(_eigenvector_tangent(conj(w), u, matmul(_solved(u, adjoint(g)), u)))
+        changes.append(_eigenvector_tangent(conj(w), u, matmul(_solve(u, adjoint(g)), u)))
     if right:
         changes.append(_eigenvector_tangent(w, v, mixed))
     return out, changes
 
 
-eig_p = stacked(Primitive("eig", multiple_results=True, kernel=kernels.eig, abstract_eval=_eig_abstract, jvp=_eig_jvp))
+eig_p = def_linalg_rules(
+    Primitive("eig", multiple_results=True, kernel=kernels.eig, abstract_eval=_eig_abstract, jvp=_eig_jvp)
+)
 
 
 def eig(
@@ -240,26 +249,26 @@ def _svd_abstract(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
 def _svd_vector_tangents(x, g, s, u, vh, inside):
     """Tangents of u and v^H; `inside` is u^H g v."""
     v, uh = adjoint(vh), adjoint(u)
-    along, down = _outer_grid(s, inside)
-    unit = stacked_eye(shape_of(inside), s.dtype)
+    along, down = _broadcast_rows_and_columns(s, inside)
+    unit = batched_eye(shape_of(inside), s.dtype)
     gaps = sub(div(const(s, 1), add(mul(add(along, down), sub(along, down)), unit)), unit)
     gaps, along, down = (convert(y, x.dtype) for y in (gaps, along, down))
     by_columns, by_rows = mul(along, inside), mul(down, inside)
     zero = convert(eq(s, const(s, 0)), s.dtype)
     inverse = sub(div(const(s, 1), add(s, zero)), zero)
-    inverses = mul(convert(unit, x.dtype), convert(_outer_grid(inverse, inside)[1], x.dtype))
+    inverses = mul(convert(unit, x.dtype), convert(_broadcast_rows_and_columns(inverse, inside)[1], x.dtype))
     turn = mul(mul(sub(inside, adjoint(inside)), inverses), const(inside, 0.5))
     gu = matmul(u, add(mul(gaps, add(by_columns, adjoint(by_columns))), turn))
     gv = matmul(v, mul(gaps, add(by_rows, adjoint(by_rows))))
     m, n = shape_of(x)[-2:]
     if m > n:
-        gu = add(gu, _outside(u, uh, matmul(g, v), s))
+        gu = add(gu, _complement_tangent(u, uh, matmul(g, v), s))
     if n > m:
-        gv = add(gv, _outside(v, vh, matmul(adjoint(g), u), s))
+        gv = add(gv, _complement_tangent(v, vh, matmul(adjoint(g), u), s))
     return gu, adjoint(gv)
 
 
-def _outside(basis, basis_h, change, s):
+def _complement_tangent(basis, basis_h, change, s):
     """The part of a change that leaves the space of the vectors, divided by their singular values."""
     left = sub(change, matmul(basis, matmul(basis_h, change)))
     rank = len(shape_of(left))
@@ -284,7 +293,9 @@ def _svd_jvp(primals, tangents, *, full_matrices, compute_uv, **params):
     return [s, u, vh], [change, gu, gvh]
 
 
-svd_p = stacked(Primitive("svd", multiple_results=True, kernel=kernels.svd, abstract_eval=_svd_abstract, jvp=_svd_jvp))
+svd_p = def_linalg_rules(
+    Primitive("svd", multiple_results=True, kernel=kernels.svd, abstract_eval=_svd_abstract, jvp=_svd_jvp)
+)
 
 
 def svd(x, *, full_matrices=True, compute_uv=True, subset_by_index=None, algorithm=None):
@@ -325,7 +336,9 @@ def _schur_abstract(x, *, compute_schur_vectors, sort_eig_vals, select_callable)
     return [ShapedArray(x.shape, x.dtype)] * (2 if compute_schur_vectors else 1)
 
 
-schur_p = stacked(Primitive("schur", multiple_results=True, kernel=kernels.schur, abstract_eval=_schur_abstract))
+schur_p = def_linalg_rules(
+    Primitive("schur", multiple_results=True, kernel=kernels.schur, abstract_eval=_schur_abstract)
+)
 
 
 def schur(x, *, compute_schur_vectors=True, sort_eig_vals=False, select_callable=None):
@@ -352,7 +365,7 @@ def _hessenberg_abstract(x):
     return [ShapedArray(x.shape, x.dtype), ShapedArray((*x.shape[:-2], x.shape[-1] - 1), x.dtype)]
 
 
-hessenberg_p = stacked(
+hessenberg_p = def_linalg_rules(
     Primitive("hessenberg", multiple_results=True, kernel=kernels.hessenberg, abstract_eval=_hessenberg_abstract)
 )
 
@@ -379,7 +392,7 @@ def _tridiagonal_abstract(x, *, lower):
     ]
 
 
-tridiagonal_p = stacked(
+tridiagonal_p = def_linalg_rules(
     Primitive(
         "tridiagonal",
         multiple_results=True,

@@ -24,7 +24,7 @@ class _ReuseInput:
 REUSE_INPUT = _ReuseInput()
 
 
-def _place(x, device):
+def _device_put(x, device):
     x = as_array(x)
     if isinstance(device, Sharding):
         return spread_over(x, device)
@@ -32,7 +32,7 @@ def _place(x, device):
 
 
 def _impl(*xs, devices, srcs, copy_semantics):
-    return [_place(x, d) for x, d in zip(xs, devices)]
+    return [_device_put(x, d) for x, d in zip(xs, devices)]
 
 
 def _abstract_eval(*avals, **_):
@@ -106,7 +106,7 @@ def _check_jvp(primals, tangents, **params):
     return check_p.bind(*primals, **params), []
 
 
-def one_failure(ok, others):
+def last_failure(ok, others):
     """(whether all hold, the others' entries of the last that does not, as in JAX), along the leading axis of all."""
     place = sub(np.int32(typeof(ok).shape[0] - 1), argmin(rev(ok, (0,)), 0, np.int32))
     chosen = []
@@ -121,7 +121,7 @@ def _check_batch(axis_data, operands, dims, **params):
     """One check of all examples: it fails with the values of the last that fails."""
     ok, *others = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, dims)]
     if axis_data.size:
-        ok, others = one_failure(ok, others)
+        ok, others = last_failure(ok, others)
         check_p.bind(ok, *others, **params)
     return [], []
 

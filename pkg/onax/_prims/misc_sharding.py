@@ -1,6 +1,6 @@
 """sharding_constraint: where a value lies, stated inside a program."""
 
-from onax._core.rules import linear
+from onax._core.rules import deflinear
 from onax._core.sharding import NamedSharding, fitting, names_in, with_new_axis
 from onax._core.shards import spread_over
 from onax._core.trace import as_array
@@ -8,10 +8,10 @@ from onax._native.dispatch import DATA_MOVEMENT, LINEAR, Primitive
 
 
 def _impl(x, *, sharding, **_):
-    return spread_over(as_array(x), fitted(sharding, x.shape))
+    return spread_over(as_array(x), fit_sharding(sharding, x.shape))
 
 
-def fitted(sharding, shape):
+def fit_sharding(sharding, shape):
     """The sharding that a value of this shape gets: axes that do not divide their dimension cut nothing."""
     if not isinstance(sharding, NamedSharding):
         return sharding
@@ -34,7 +34,7 @@ def _pretty(eqn, names):
     return {**shown, "unconstrained_dims": f"frozenset({set(shown['unconstrained_dims']) or '{}'})"}
 
 
-sharding_constraint_p = linear(
+sharding_constraint_p = deflinear(
     Primitive(
         "sharding_constraint",
         impl=_impl,

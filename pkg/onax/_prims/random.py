@@ -7,7 +7,7 @@ kernel sees their words only, in a parameter `impl` where it is not threefry2x32
 
 import numpy as np
 
-from onax._core.rules import no_derivative
+from onax._core.rules import defjvp_zero
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
 from onax._ground.config import config
@@ -15,11 +15,11 @@ from onax._native import threefry
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import DATA_MOVEMENT, ELEMENTWISE, NEVER, Primitive
 from onax._prims import random_kernels
-from onax._prims._batch_rules import vectorised
+from onax._prims._batch_rules import defvectorized
 from onax._prims.elementwise import div, eq, exp, mul, select_n
 from onax._prims.elementwise_rows import broadcasting_shape
 from onax._prims.random_generators import U32, UNSIGNED, key_dtype, threefry_impl
-from onax._prims.shaping import broadcast_in_dim, full_like, moveaxis, shape_of
+from onax._prims.shaping import bdim_at_front, full_like, moveaxis
 from onax._prims.special import random_gamma_grad
 
 
@@ -31,19 +31,19 @@ def is_key_dtype(dtype):
 # ---- keys as words and back
 
 
-def _words_of(keys, impl):
+def _keys_to_words(keys, impl):
     """The words of keys kept as opaque elements."""
     flat = np.ascontiguousarray(keys).reshape(-1)
     return flat.view(U32).reshape((*keys.shape, *impl.key_shape))
 
 
-def _keys_of(words, impl):
+def _words_to_keys(words, impl):
     """Keys as opaque elements."""
     shape = words.shape[: words.ndim - len(impl.key_shape)]
     return np.ascontiguousarray(words).reshape(-1).view(key_dtype(impl).storage).reshape(shape)
 
 
-def _params_of(keys):
+def _impl_params(keys):
     """The parameter that names a generator; nothing for threefry2x32."""
     impl = keys.dtype._impl
     return {} if impl is threefry_impl else {"impl": impl}
@@ -54,16 +54,8 @@ def _check_keys(name, x):
         raise TypeError(f"{name} takes an array of random keys, got dtype {x.dtype}")
 
 
-def _unary_batch(primitive):
-    def batch(axis_data, operands, mapped, **params):
-        return primitive.bind(operands[0], **params), mapped[0]
-
-    primitive.batch = batch
-    return primitive
-
-
 def _primitive(name, kernel, abstract_eval, **fields):
-    return no_derivative(Primitive(name, kernel=kernel, abstract_eval=abstract_eval, weak=NEVER, **fields))
+    return defjvp_zero(Primitive(name, kernel=kernel, abstract_eval=abstract_eval, weak=NEVER, **fields))
 
 
 _HIDDEN = ("impl", "partitionable")
@@ -80,8 +72,8 @@ def _seed_abstract(seeds, *, impl):
     return ShapedArray(seeds.shape, key_dtype(impl))
 
 
-random_seed_p = _unary_batch(
-    _primitive("random_seed", lambda seeds, *, impl: _keys_of(impl.seed(seeds), impl), _seed_abstract)
+random_seed_p = defvectorized(
+    _primitive("random_seed", lambda seeds, *, impl: _words_to_keys(impl.seed(seeds), impl), _seed_abstract)
 )
 
 
@@ -97,12 +89,12 @@ def _wrap_batch(axis_data, operands, mapped, *, impl):
 
 
 random_wrap_p = _primitive(
-    "random_wrap", lambda words, *, impl: _keys_of(words, impl), _wrap_abstract, batch=_wrap_batch
+    "random_wrap", lambda words, *, impl: _words_to_keys(words, impl), _wrap_abstract, batch=_wrap_batch
 )
 
 
 def _unwrap_kernel(keys, *, impl=threefry_impl):
-    return _words_of(keys, impl)
+    return _keys_to_words(keys, impl)
 
 
 def _unwrap_abstract(keys, *, impl=threefry_impl):
@@ -110,15 +102,15 @@ def _unwrap_abstract(keys, *, impl=threefry_impl):
     return ShapedArray((*keys.shape, *keys.dtype.element_shape), U32)
 
 
-random_unwrap_p = _unary_batch(_primitive("random_unwrap", _unwrap_kernel, _unwrap_abstract, pretty=_pretty))
+random_unwrap_p = defvectorized(_primitive("random_unwrap", _unwrap_kernel, _unwrap_abstract, pretty=_pretty))
 
 
-def unwrap(keys):
+def unwrap_keys(keys):
     """The words of keys."""
-    return random_unwrap_p.bind(keys, **_params_of(keys))
+    return random_unwrap_p.bind(keys, **_impl_params(keys))
 
 
-random_clone_p = _unary_batch(
+random_clone_p = defvectorized(
     _primitive("random_clone", lambda keys: keys, lambda keys: keys, facts=frozenset({DATA_MOVEMENT}))
 )
 
@@ -128,14 +120,14 @@ random_clone_p = _unary_batch(
 # off has the parameter `partitionable=False`, which does not print.
 
 
-def _layout(keys):
+def _draw_params(keys):
     """The parameters that say generator and layout of counters; nothing for the usual ones."""
-    params = _params_of(keys)
+    params = _impl_params(keys)
     return params if config.jax_threefry_partitionable else {**params, "partitionable": False}
 
 
 def _split_kernel(keys, *, shape, partitionable=True, impl=threefry_impl):
-    return _keys_of(impl.split(_words_of(keys, impl), shape, partitionable), impl)
+    return _words_to_keys(impl.split(_keys_to_words(keys, impl), shape, partitionable), impl)
 
 
 def _check_constant(name, shape):
@@ -150,16 +142,16 @@ def _split_abstract(keys, *, shape, partitionable=True, **_):
     return ShapedArray((*keys.shape, *shape), keys.dtype)
 
 
-random_split_p = _unary_batch(_primitive("random_split", _split_kernel, _split_abstract, pretty=_pretty))
+random_split_p = defvectorized(_primitive("random_split", _split_kernel, _split_abstract, pretty=_pretty))
 
 
 def split_keys(keys, shape):
     """New keys, of this shape for each key."""
-    return random_split_p.bind(keys, shape=shape, **_layout(keys))
+    return random_split_p.bind(keys, shape=shape, **_draw_params(keys))
 
 
 def _fold_in_kernel(keys, data, *, impl=threefry_impl):
-    return _keys_of(impl.fold_in(_words_of(keys, impl), data), impl)
+    return _words_to_keys(impl.fold_in(_keys_to_words(keys, impl), data), impl)
 
 
 def _fold_in_abstract(keys, data, *, impl=threefry_impl):
@@ -169,18 +161,18 @@ def _fold_in_abstract(keys, data, *, impl=threefry_impl):
     return ShapedArray(broadcasting_shape("random_fold_in", (keys, data)), keys.dtype)
 
 
-random_fold_in_p = vectorised(
+random_fold_in_p = defvectorized(
     _primitive("random_fold_in", _fold_in_kernel, _fold_in_abstract, pretty=_pretty, facts=frozenset({ELEMENTWISE}))
 )
 
 
-def fold_keys(keys, data):
+def fold_in_keys(keys, data):
     """A new key of each key and number (uint32)."""
-    return random_fold_in_p.bind(keys, data, **_params_of(keys))
+    return random_fold_in_p.bind(keys, data, **_impl_params(keys))
 
 
 def _bits_kernel(keys, *, bit_width, shape, partitionable=True, impl=threefry_impl):
-    return impl.random_bits(_words_of(keys, impl), bit_width, shape, partitionable)
+    return impl.random_bits(_keys_to_words(keys, impl), bit_width, shape, partitionable)
 
 
 def _bits_abstract(keys, *, bit_width, shape, partitionable=True, **_):
@@ -192,19 +184,19 @@ def _bits_abstract(keys, *, bit_width, shape, partitionable=True, **_):
     return ShapedArray((*keys.shape, *shape), UNSIGNED[bit_width])
 
 
-random_bits_p = _unary_batch(_primitive("random_bits", _bits_kernel, _bits_abstract, pretty=_pretty))
+random_bits_p = defvectorized(_primitive("random_bits", _bits_kernel, _bits_abstract, pretty=_pretty))
 
 
-def bits_of(keys, bit_width, shape):
+def draw_bits(keys, bit_width, shape):
     """Unsigned integers of this width, of this shape for each key."""
-    return random_bits_p.bind(keys, bit_width=bit_width, shape=shape, **_layout(keys))
+    return random_bits_p.bind(keys, bit_width=bit_width, shape=shape, **_draw_params(keys))
 
 
 # ---- random_gamma
 
 
 def _gamma_kernel(keys, alpha, *, log_space, partitionable=True, impl=threefry_impl):
-    words = _words_of(keys, impl)
+    words = _keys_to_words(keys, impl)
     return random_kernels.random_gamma(words, alpha, log_space=log_space, partitionable=partitionable, impl=impl)
 
 
@@ -234,16 +226,8 @@ def _gamma_jvp(primals, tangents, *, log_space, **params):
 
 
 def _gamma_batch(axis_data, operands, mapped, **params):
-    fronted = [_at_front(x, dim, axis_data.size) for x, dim in zip(operands, mapped)]
+    fronted = [bdim_at_front(x, dim, axis_data.size) for x, dim in zip(operands, mapped)]
     return random_gamma_p.bind(*fronted, **params), 0
-
-
-def _at_front(x, dim, size):
-    """An operand with the mapped axis in front; repeated along it if it is not mapped."""
-    if dim is not None:
-        return moveaxis(x, dim, 0)
-    shape = shape_of(x)
-    return broadcast_in_dim(x, (size, *shape), tuple(range(1, len(shape) + 1)))
 
 
 random_gamma_p = Primitive(
@@ -257,9 +241,9 @@ random_gamma_p = Primitive(
 )
 
 
-def gamma_numbers(keys, alpha, log_space):
+def draw_gamma(keys, alpha, log_space):
     """Numbers of gamma's distribution of the shapes `alpha`, or their logarithms, from keys of its first axes."""
-    return random_gamma_p.bind(keys, alpha, log_space=log_space, **_layout(keys))
+    return random_gamma_p.bind(keys, alpha, log_space=log_space, **_draw_params(keys))
 
 
 # ---- threefry2x32
@@ -275,7 +259,7 @@ def _threefry_abstract(k0, k1, c0, c1):
     return [ShapedArray(shape, U32), ShapedArray(shape, U32)]
 
 
-threefry2x32_p = vectorised(_primitive("threefry2x32", threefry.blocks, _threefry_abstract, multiple_results=True))
+threefry2x32_p = defvectorized(_primitive("threefry2x32", threefry.blocks, _threefry_abstract, multiple_results=True))
 _batch_one = threefry2x32_p.batch
 
 

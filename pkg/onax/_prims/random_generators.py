@@ -108,7 +108,7 @@ def _threefry_fold_in(words, data):
     return np.stack(threefry.blocks(words[..., 0], words[..., 1], U32.type(0), data), -1)
 
 
-def _streamed_bits(words, bit_width, size):
+def _words_to_integers(words, bit_width, size):
     """Unsigned integers from words: wide ones of two, narrow ones several to a word, the lowest first."""
     out = threefry.streamed(words, -(-bit_width * size // 32))
     if bit_width == 64:
@@ -124,7 +124,7 @@ def _threefry_random_bits(words, bit_width, shape, partitionable):
     if partitionable:
         out = threefry.counted(words, size, bit_width)
     else:
-        out = _streamed_bits(words, bit_width, size)
+        out = _words_to_integers(words, bit_width, size)
     return out.reshape((*words.shape[:-1], *shape))
 
 
@@ -143,7 +143,7 @@ threefry_impl = PRNGImpl(
 # In JAX these are functions of one bit generator whose mapped form makes the bits of all examples from the first key.
 # So do the functions here for arrays of keys.
 
-_APART = 10  # blocks from one new key of unsafe_rbg to the next
+_BLOCK_STRIDE = 10  # blocks from one new key of unsafe_rbg to the next
 
 
 def philox_bits(state, bit_width, size):
@@ -155,7 +155,7 @@ def philox_bits(state, bit_width, size):
     return words[:size].astype(UNSIGNED[bit_width], copy=False)
 
 
-def _first(words):
+def _first_key(words):
     """The first of an array of keys; any one if there is none, since nothing is then drawn from it."""
     flat = words.reshape(-1, 4)
     return flat[0] if len(flat) else np.zeros(4, U32)
@@ -183,7 +183,7 @@ def _rbg_fold_in(words, data):
 
 def _rbg_bits(words, bit_width, shape, partitionable):
     shape = (*words.shape[:-1], *shape)
-    return philox_bits(_first(words), bit_width, int(np.prod(shape))).reshape(shape)
+    return philox_bits(_first_key(words), bit_width, int(np.prod(shape))).reshape(shape)
 
 
 def _rbg_bits_each(words, bit_width, shape, partitionable):
@@ -197,7 +197,7 @@ def _rbg_bits_each(words, bit_width, shape, partitionable):
 def _unsafe_split(words, shape, partitionable):
     shape = (*words.shape[:-1], *shape)
     size = int(np.prod(shape))
-    return philox.blocks(_first(words), _APART * size)[::_APART].reshape((*shape, 4))
+    return philox.blocks(_first_key(words), _BLOCK_STRIDE * size)[::_BLOCK_STRIDE].reshape((*shape, 4))
 
 
 def _unsafe_split_each(words, shape, partitionable):
@@ -211,7 +211,7 @@ def _unsafe_split_each(words, shape, partitionable):
 def _unsafe_fold_in(words, data):
     data = np.asarray(data)
     seeds = _rbg_seed(data.reshape(-1)[:1] if data.size else np.zeros(1, U32))
-    blocks = philox.blocks(seeds[0], _APART * data.size)[_APART - 1 :: _APART]
+    blocks = philox.blocks(seeds[0], _BLOCK_STRIDE * data.size)[_BLOCK_STRIDE - 1 :: _BLOCK_STRIDE]
     return words ^ blocks.reshape((*data.shape, 4))
 
 

@@ -44,7 +44,7 @@ class _Draws:
         return _scalar(np.sqrt(2), self.dtype) * erf_inv_p.kernel[self.dtype](u)
 
 
-def _candidates(draws, keys, c):
+def _propose(draws, keys, c):
     """Normal numbers x for which v = 1 + c x is positive, and v."""
     one = _scalar(1, draws.dtype)
     x, v = np.empty_like(c), np.empty_like(c)
@@ -58,14 +58,14 @@ def _candidates(draws, keys, c):
     return x, v
 
 
-def _accepted(draws, keys, d, c):
+def _accept(draws, keys, d, c):
     """v^3 of the accepted candidates."""
     one, half, squeeze = (_scalar(v, draws.dtype) for v in (1, 0.5, 0.0331))
     out = np.empty_like(d)
     left = np.arange(d.size)
     while left.size:
         keys, x_keys, u_keys = draws.split(keys, 3)
-        x, v = _candidates(draws, x_keys, c)
+        x, v = _propose(draws, x_keys, c)
         square, cube = x * x, v * v * v
         u = draws.uniform(u_keys)
         out[left] = cube
@@ -90,7 +90,7 @@ def random_gamma(words, alpha, *, log_space, partitionable, impl):
         large = a >= one
         d = np.where(large, a, a + one) - third
         keys, boost_keys = draws.split(keys, 2)
-        cubes = _accepted(draws, keys, d, third / np.sqrt(d))
+        cubes = _accept(draws, keys, d, third / np.sqrt(d))
         if log_space:
             boost = np.zeros_like(a)
             log_u = np.log1p(-draws.uniform(boost_keys[~large]))

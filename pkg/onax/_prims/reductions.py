@@ -8,20 +8,20 @@ import operator
 
 import numpy as np
 
-from onax._core.rules import add_tangents, no_derivative, tangent_zero
+from onax._core.rules import add_tangents, defjvp_zero, tangent_zero
 from onax._core.trace import typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
-from onax._prims._batch_rules import reducer
+from onax._prims._batch_rules import defreducer
 from onax._prims.convert import cast, convert
 from onax._prims.elementwise import div, eq, mul
 from onax._prims.shaping import (
-    checked_axes,
+    check_axes,
+    check_number_dtype,
     full,
     instantiate_zeros,
-    number_only,
     reduce_sum,
     reduced_shape,
     reduction_axes,
@@ -86,7 +86,7 @@ def _ordered_abstract(name):
     def abstract_eval(x, *, axes, out_sharding=None):
         if dtypes.is_extended(x.dtype):
             raise TypeError(f"{name} does not accept dtype {x.dtype}.")
-        return ShapedArray(reduced_shape(x.shape, checked_axes(x, axes)), x.dtype, x.weak_type)
+        return ShapedArray(reduced_shape(x.shape, check_axes(x, axes)), x.dtype, x.weak_type)
 
     return abstract_eval
 
@@ -110,7 +110,7 @@ def _extremum_jvp(primitive):
 def _extremum(name, ufunc, neutral):
     p = Primitive(name, kernel=_extremum_kernel(ufunc, neutral), abstract_eval=_ordered_abstract(name))
     p.jvp = _extremum_jvp(p)
-    return reducer(p)
+    return defreducer(p)
 
 
 reduce_max_p = _extremum("reduce_max", np.maximum, lowest)
@@ -146,11 +146,11 @@ def _prod_kernel(x, *, axes):
 
 
 def _prod_abstract(x, *, axes):
-    number_only("reduce_prod", x.dtype)
-    return ShapedArray(reduced_shape(x.shape, checked_axes(x, axes)), x.dtype, x.weak_type)
+    check_number_dtype("reduce_prod", x.dtype)
+    return ShapedArray(reduced_shape(x.shape, check_axes(x, axes)), x.dtype, x.weak_type)
 
 
-def _merged(x, axes):
+def _merge_axes(x, axes):
     """x with the axes merged into one in front."""
     shape = shape_of(x)
     kept = tuple(i for i in range(len(shape)) if i not in axes)
@@ -164,7 +164,7 @@ def _prod_jvp(primals, tangents, *, axes):
     if type(g) is Zero:
         out = reduce_prod_p.bind(x, axes=axes)
         return out, tangent_zero(out)
-    x, g = _merged(x, axes), _merged(instantiate_zeros(g), axes)
+    x, g = _merge_axes(x, axes), _merge_axes(instantiate_zeros(g), axes)
     size = shape_of(x)[0]
     if not dims.is_constant(size):
         raise NotImplementedError(
@@ -189,7 +189,7 @@ def _prod_jvp(primals, tangents, *, axes):
 
 
 reduce_prod_p = Primitive("reduce_prod", kernel=_prod_kernel, abstract_eval=_prod_abstract, jvp=_prod_jvp)
-reducer(reduce_prod_p)
+defreducer(reduce_prod_p)
 
 
 def reduce_prod(operand, axes):
@@ -218,12 +218,12 @@ def _bitwise_kernel(ufunc, neutral):
 def _bitwise_abstract(x, *, axes):
     if dtypes.is_extended(x.dtype) or not (x.dtype.kind == "b" or dtypes.is_integer(x.dtype)):
         raise TypeError(f"logical reduction requires operand dtype bool or int, got {x.dtype}.")
-    return ShapedArray(reduced_shape(x.shape, checked_axes(x, axes)), x.dtype)
+    return ShapedArray(reduced_shape(x.shape, check_axes(x, axes)), x.dtype)
 
 
 def _bitwise(name, ufunc, neutral):
     p = Primitive(name, kernel=_bitwise_kernel(ufunc, neutral), abstract_eval=_bitwise_abstract, weak=NEVER)
-    return reducer(no_derivative(p))
+    return defreducer(defjvp_zero(p))
 
 
 reduce_and_p = _bitwise("reduce_and", np.bitwise_and, -1)
@@ -285,7 +285,7 @@ def _arg_abstract(x, *, axes, index_dtype):
 
 def _arg(name, function):
     p = Primitive(name, kernel=_arg_kernel(function), abstract_eval=_arg_abstract, weak=NEVER)
-    return reducer(no_derivative(p))
+    return defreducer(defjvp_zero(p))
 
 
 argmax_p = _arg("argmax", np.ndarray.argmax)

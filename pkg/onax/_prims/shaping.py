@@ -9,7 +9,7 @@ import operator
 
 import numpy as np
 
-from onax._core.rules import linear, no_derivative
+from onax._core.rules import defjvp_zero, deflinear
 from onax._core.trace import Tracer, as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
@@ -65,7 +65,7 @@ def _indices(axes):
     return axes if type(axes) is tuple else tuple(operator.index(a) for a in axes)
 
 
-def listed(name, values):
+def check_sequence(name, values):
     """Sizes or axes, which are given as a sequence; TypeError for one number, as in JAX."""
     if isinstance(values, (int, np.integer)):
         raise TypeError(f"{name} takes a tuple or list of integers, got {values!r} of type {type(values)}")
@@ -84,17 +84,17 @@ def refuse_sharding(name, out_sharding):
 def broadcast_shapes(*shapes):
     """The shape that NumPy's rules of broadcasting give for the shapes; ValueError when there is none."""
     if len(shapes) == 1:
-        return _counted(canonical_shape(shapes[0]))
-    shapes = [canonical_shape(listed("broadcast_shapes", s)) for s in shapes]
+        return _check_static_sizes(canonical_shape(shapes[0]))
+    shapes = [canonical_shape(check_sequence("broadcast_shapes", s)) for s in shapes]
     rank = max(map(len, shapes), default=0)
     padded = [(1,) * (rank - len(s)) + s for s in shapes]
     out = tuple(_broadcast_dim(sizes) for sizes in zip(*padded))
     if None in out:
         raise ValueError(f"Incompatible shapes for broadcasting: shapes={shapes}")
-    return _counted(out)
+    return _check_static_sizes(out)
 
 
-def _counted(shape):
+def _check_static_sizes(shape):
     for d in shape:
         if type(d) is int and d < 0:
             raise TypeError(
@@ -195,7 +195,7 @@ broadcast_in_dim_p = Primitive(
     pretty=_broadcast_pretty,
     facts=MOVES,
 )
-linear(broadcast_in_dim_p, _broadcast_transpose)
+deflinear(broadcast_in_dim_p, _broadcast_transpose)
 
 
 def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None):
@@ -217,7 +217,7 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
 def broadcast(operand, sizes, *, out_sharding=None):
     """operand repeated along new leading axes of the given sizes."""
     refuse_sharding("broadcast", out_sharding)
-    sizes, shape = canonical_shape(listed("broadcast", sizes)), shape_of(operand)
+    sizes, shape = canonical_shape(check_sequence("broadcast", sizes)), shape_of(operand)
     if not sizes and isinstance(operand, Array):
         return operand
     axes = tuple(range(len(sizes), len(sizes) + len(shape)))
@@ -240,7 +240,7 @@ def expand_dims(array, dimensions):
     Raises ValueError for a place that is out of bounds or named twice.
     """
     shape = shape_of(array)
-    rank = len(shape) + len(listed("expand_dims", dimensions))
+    rank = len(shape) + len(check_sequence("expand_dims", dimensions))
     places = {d + rank if d < 0 else d for d in map(operator.index, dimensions)}
     if len(places) != len(dimensions) or (places and not 0 <= min(places) <= max(places) < rank):
         for d in dimensions:
@@ -293,10 +293,10 @@ def _reshape_batch(axis_data, operands, mapped, *, new_sizes, dimensions, shardi
 reshape_p = Primitive(
     "reshape", kernel=_reshape_kernel, abstract_eval=_reshape_abstract, batch=_reshape_batch, facts=MOVES
 )
-linear(reshape_p, _reshape_transpose)
+deflinear(reshape_p, _reshape_transpose)
 
 
-def _uninterpreted(name, x):
+def _not_an_array(name, x):
     return TypeError(
         f"Error interpreting argument to {name} as a JAX value. The problematic value is of type {type(x)} and was "
         f"passed to {name} at position 0."
@@ -314,7 +314,7 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
     try:
         shape = shape_of(operand)
     except TypeError:
-        raise _uninterpreted("reshape", operand) from None
+        raise _not_an_array("reshape", operand) from None
     if dimensions is not None:
         dimensions = _indices(dimensions)
         if dimensions == tuple(range(len(shape))):
@@ -373,7 +373,7 @@ transpose_p = Primitive(
     batch=_transpose_batch,
     facts=MOVES,
 )
-linear(transpose_p, lambda ct, x, *, permutation: [transpose(ct, _inverse(permutation))])
+deflinear(transpose_p, lambda ct, x, *, permutation: [transpose(ct, _inverse(permutation))])
 
 
 def transpose(operand, permutation):
@@ -419,7 +419,7 @@ squeeze_p = Primitive(
     batch=_squeeze_batch,
     facts=MOVES,
 )
-linear(squeeze_p, lambda ct, x, *, dimensions: [expand_dims(ct, dimensions)])
+deflinear(squeeze_p, lambda ct, x, *, dimensions: [expand_dims(ct, dimensions)])
 
 
 def squeeze(array, dimensions):
@@ -430,7 +430,7 @@ def squeeze(array, dimensions):
     try:
         rank = len(shape_of(array))
     except TypeError:
-        raise _uninterpreted("squeeze", array) from None
+        raise _not_an_array("squeeze", array) from None
     places = tuple([d + rank if d < 0 else d for d in map(operator.index, dimensions)])
     if not places:
         return as_array(array)
@@ -467,7 +467,7 @@ def _rev_batch(axis_data, operands, mapped, *, dimensions):
 
 
 rev_p = Primitive("rev", kernel=_rev_kernel, abstract_eval=_rev_abstract, batch=_rev_batch, facts=MOVES)
-linear(rev_p, lambda ct, x, *, dimensions: [rev(ct, dimensions)])
+deflinear(rev_p, lambda ct, x, *, dimensions: [rev(ct, dimensions)])
 
 
 def rev(operand, dimensions):
@@ -483,7 +483,7 @@ def rev(operand, dimensions):
 # ---- reduce_sum ----
 
 
-def checked_axes(aval, axes):
+def check_axes(aval, axes):
     """The axes of a reduction; ValueError when one repeats or is out of bounds."""
     if len(set(axes)) != len(axes):
         raise ValueError(f"duplicate value in 'axes' of reduction: {axes}")
@@ -496,7 +496,7 @@ def reduction_axes(operand, axes):
     """The axes as a tuple; those that NumPy would count from the end are refused here, other faults by the kernel."""
     axes = _indices(axes)
     if axes and min(axes) < 0:
-        checked_axes(typeof(operand), axes)
+        check_axes(typeof(operand), axes)
     return axes
 
 
@@ -505,7 +505,7 @@ def reduced_shape(shape, axes):
     return tuple(d for i, d in enumerate(shape) if i not in axes)
 
 
-def number_only(name, dtype):
+def check_number_dtype(name, dtype):
     """TypeError unless dtype is a number type."""
     if isinstance(dtype, dtypes.ExtendedDType) or not dtypes.issubdtype(dtype, np.number):
         raise TypeError(f"{name} does not accept dtype {dtype}. Accepted dtypes are subtypes of number.")
@@ -519,8 +519,8 @@ def _reduce_sum_kernel(x, *, axes, out_sharding=None):
 
 
 def _reduce_sum_abstract(x, *, axes, out_sharding=None):
-    number_only("reduce_sum", x.dtype)
-    return ShapedArray(reduced_shape(x.shape, checked_axes(x, axes)), x.dtype, x.weak_type)
+    check_number_dtype("reduce_sum", x.dtype)
+    return ShapedArray(reduced_shape(x.shape, check_axes(x, axes)), x.dtype, x.weak_type)
 
 
 def _reduce_sum_transpose(ct, x, *, axes, out_sharding=None):
@@ -541,7 +541,7 @@ reduce_sum_p = Primitive(
     batch=_reduce_sum_batch,
     facts=frozenset({LINEAR}),
 )
-linear(reduce_sum_p, _reduce_sum_transpose)
+deflinear(reduce_sum_p, _reduce_sum_transpose)
 
 
 def reduce_sum(operand, axes, *, out_sharding=None):
@@ -588,7 +588,7 @@ iota_p = Primitive(
     abstract_eval=_iota_abstract,
     weak=NEVER,
 )
-no_derivative(iota_p)
+defjvp_zero(iota_p)
 
 
 def broadcasted_iota(dtype, shape, dimension, *, out_sharding=None):
@@ -627,10 +627,10 @@ empty2_p = Primitive(
     abstract_eval=lambda *, dtype, memory_space: ShapedArray((), dtype),
     weak=NEVER,
 )
-no_derivative(empty2_p)
+defjvp_zero(empty2_p)
 
 
-def filler(aval):
+def empty_like_aval(aval):
     """An array of a type, for a place whose value nobody reads."""
     if not isinstance(aval.dtype, np.dtype):
         return instantiate_zeros(Zero(aval))
@@ -647,7 +647,7 @@ copy_p = Primitive(
     batch=lambda axis_data, operands, mapped: (copy_p.bind(*operands), mapped[0]),
     facts=MOVES,
 )
-linear(copy_p, lambda ct, x: [copy_p.bind(ct)])
+deflinear(copy_p, lambda ct, x: [copy_p.bind(ct)])
 
 
 def copy(x):
@@ -669,15 +669,15 @@ def full(shape, fill_value, dtype=None):
     if not is_scalar and len(shape_of(fill_value)):
         raise TypeError(f"full must be called with scalar fill_value, got fill_value.shape {shape_of(fill_value)}.")
     if dtype is not None:
-        value = _element(fill_value, dtypes.check_user_dtype(dtype, "full"))
+        value = _scalar_of_dtype(fill_value, dtypes.check_user_dtype(dtype, "full"))
     elif is_scalar:
         value = convert(fill_value, dtypes.scalar_dtype(kind), kind is not bool)
     else:
         value = as_array(fill_value)
-    return _filled(value, canonical_shape(shape))
+    return _broadcast_scalar(value, canonical_shape(shape))
 
 
-def _element(value, dtype, weak_type=False):
+def _scalar_of_dtype(value, dtype, weak_type=False):
     """A scalar in a dtype; in that of keys, a key whose every word is this number."""
     if dtypes.is_extended(dtype) and not isinstance(value, Array):
         words = np.full(dtype.element_shape, value, dtype.element_dtype)
@@ -685,7 +685,7 @@ def _element(value, dtype, weak_type=False):
     return convert(value, dtype, weak_type)
 
 
-def _filled(value, shape):
+def _broadcast_scalar(value, shape):
     """A scalar repeated to a shape."""
     if not shape:
         return value
@@ -702,10 +702,10 @@ def full_like(x, fill_value, dtype=None, shape=None):
     if np.ndim(fill_value):
         raise TypeError(f"full must be called with scalar fill_value, got fill_value.shape {np.shape(fill_value)}.")
     if dtype is None:
-        value = _element(fill_value, x.dtype, x.weak_type)
+        value = _scalar_of_dtype(fill_value, x.dtype, x.weak_type)
     else:
-        value = _element(fill_value, _named_dtype(dtype))
-    return _filled(value, x.shape if shape is None else canonical_shape(shape))
+        value = _scalar_of_dtype(fill_value, _named_dtype(dtype))
+    return _broadcast_scalar(value, x.shape if shape is None else canonical_shape(shape))
 
 
 def _named_dtype(dtype):

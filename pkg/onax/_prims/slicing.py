@@ -12,7 +12,7 @@ import operator
 
 import numpy as np
 
-from onax._core.rules import tangent_zero
+from onax._core.rules import InvalidOperands, deflinear_first, tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
@@ -40,10 +40,6 @@ from onax._prims.shaping import (
 MOVES = frozenset({LINEAR, DATA_MOVEMENT})
 
 
-class _OutOfRange(ValueError):
-    """A kernel met parameters that abstract_eval refuses; the dispatcher then lets that word the error."""
-
-
 def zero_scalar(dtype):
     """A zero of the dtype, as an ndarray of rank 0: an operand that prints as a literal."""
     return np.zeros((), dtype)
@@ -55,10 +51,10 @@ def zero_scalar(dtype):
 def _slice_kernel(x, *, start_indices, limit_indices, strides=None):
     for start, limit, d in zip(start_indices, limit_indices, x.shape, strict=True):
         if not 0 <= start <= limit <= d:
-            raise _OutOfRange
+            raise InvalidOperands
     steps = strides or (1,) * x.ndim
     if len(steps) != x.ndim:
-        raise _OutOfRange
+        raise InvalidOperands
     return x[tuple(map(builtins.slice, start_indices, limit_indices, steps))]
 
 
@@ -123,18 +119,6 @@ def _slice_batch(axis_data, operands, mapped, *, start_indices, limit_indices, s
     return slice_p.bind(x, start_indices=tuple(starts), limit_indices=tuple(limits), strides=strides), d
 
 
-def _through(primitive):
-    """A jvp that sends the first operand's tangent through the primitive itself, beside the same other operands."""
-
-    def jvp(primals, tangents, **params):
-        out = primitive.bind(*primals, **params)
-        if type(tangents[0]) is Zero:
-            return out, tangent_zero(out)
-        return out, primitive.bind(tangents[0], *primals[1:], **params)
-
-    primitive.jvp = jvp
-
-
 slice_p = Primitive(
     "slice",
     kernel=_slice_kernel,
@@ -143,7 +127,7 @@ slice_p = Primitive(
     batch=_slice_batch,
     facts=MOVES,
 )
-_through(slice_p)
+deflinear_first(slice_p)
 
 
 def slice(operand, start_indices, limit_indices, strides=None):
@@ -180,7 +164,7 @@ def dim_value(d, dtype):
 
 def _dim_as_value_kernel(*, dim):
     if not dims.is_constant(dim):
-        raise _OutOfRange
+        raise InvalidOperands
     return np.asarray(dim, dtypes.canonicalize_dtype(np.int64))
 
 
@@ -199,7 +183,7 @@ dim_as_value_p = Primitive(
 set_value_maker(lambda d: dim_as_value_p.bind(dim=d))
 
 
-def count_from_end(index, size):
+def wrap_negative_indices(index, size):
     """The integer array `index` with its negative elements counted from the end of an axis of the given size."""
     dtype = index.dtype
     if dtypes.issubdtype(dtype, np.unsignedinteger):
@@ -208,7 +192,7 @@ def count_from_end(index, size):
     return select_n(negative, index, add(convert(index, dtype), dim_value(size, dtype)))
 
 
-def _scalars(indices):
+def _as_scalars(indices):
     """The start indices one by one; an array of rank 1 is taken apart."""
     if not isinstance(indices, (Array, np.ndarray)):
         return list(indices)
@@ -226,7 +210,7 @@ def _scalars(indices):
 def _start_indices(operand, indices, allow_negative):
     """Start indices as rank-0 operands of one integer dtype, negative ones counted from the end."""
     shape = shape_of(operand)
-    indices = _scalars(indices)
+    indices = _as_scalars(indices)
     if len(indices) != len(shape):
         raise ValueError(f"Length of slice indices must match number of operand dimensions ({len(indices)} vs {shape})")
     if isinstance(allow_negative, (bool, np.bool_)):
@@ -245,7 +229,7 @@ def _start_index(index, size, negative):
         index = as_array(index)
     if not negative or not _is_integer(index.dtype):
         return index
-    return count_from_end(index, size)
+    return wrap_negative_indices(index, size)
 
 
 def _static_start(index, size, negative):
@@ -276,12 +260,12 @@ def _check_indices(name, indices):
         )
 
 
-def _clamped(indices, window, shape):
+def _clamp_starts(indices, window, shape):
     """Where a window starts, as ints, moved inside the operand."""
     starts = []
     for index, size, d in zip(indices, window, shape, strict=True):
         if not 0 <= size <= d:
-            raise _OutOfRange
+            raise InvalidOperands
         i = int(index)
         starts.append(0 if i < 0 else min(i, d - size))
     return starts
@@ -291,7 +275,7 @@ def _clamped(indices, window, shape):
 
 
 def _dynamic_slice_kernel(x, *indices, slice_sizes):
-    starts = _clamped(indices, slice_sizes, x.shape)
+    starts = _clamp_starts(indices, slice_sizes, x.shape)
     return x[tuple([builtins.slice(s, s + n) for s, n in zip(starts, slice_sizes)])]
 
 
@@ -362,7 +346,7 @@ def dynamic_slice(operand, start_indices, slice_sizes, *, allow_negative_indices
 
 
 def _dynamic_update_slice_kernel(x, update, *indices):
-    starts = _clamped(indices, update.shape, x.shape)
+    starts = _clamp_starts(indices, update.shape, x.shape)
     out = x.copy()
     out[tuple([builtins.slice(s, s + n) for s, n in zip(starts, update.shape)])] = update
     return out
@@ -445,7 +429,7 @@ def dynamic_update_slice(operand, update, start_indices, *, allow_negative_indic
 
 def _concatenate_kernel(*xs, dimension):
     if dimension < 0:
-        raise _OutOfRange
+        raise InvalidOperands
     return np.concatenate(xs, axis=dimension)
 
 
@@ -536,10 +520,10 @@ def _pad_kernel(x, value, *, padding_config):
     for d, (low, high, interior) in zip(x.shape, padding_config, strict=True):
         size = _padded_dim(d, low, high, interior)
         if interior < 0 or size < 0:
-            raise _OutOfRange
+            raise InvalidOperands
         shape.append(size)
     if value.ndim:
-        raise _OutOfRange
+        raise InvalidOperands
     out = np.full(shape, value, dtype=x.dtype)
     target, source = [], []
     for d, size, (low, _, interior) in zip(x.shape, shape, padding_config):
@@ -599,11 +583,11 @@ def _pad_transpose(ct, x, value, *, padding_config):
     )
     ct_value = None
     if linear_v:
-        ct_value = sub(_total(ct), _total(inside))
+        ct_value = sub(_sum_all(ct), _sum_all(inside))
     return [inside if linear_x else None, ct_value]
 
 
-def _total(x):
+def _sum_all(x):
     return reduce_sum(x, tuple(range(len(shape_of(x)))))
 
 
@@ -643,6 +627,17 @@ def pad(operand, padding_value, padding_config):
     return pad_p.bind(operand, padding_value, padding_config=config)
 
 
+def dilate_and_pad(x, value, padding, dilation):
+    """Inserts `value` between and around the elements of the ndarray x; returns x itself when nothing is inserted.
+
+    padding holds one (low, high) pair for each axis, dilation one factor for each axis.
+    """
+    config = tuple((low, high, d - 1) for (low, high), d in zip(padding, dilation))
+    if not any(any(c) for c in config):
+        return x
+    return pad_p.kernel(x, np.asarray(value, x.dtype), padding_config=config)
+
+
 # ---- split ----
 
 
@@ -650,11 +645,11 @@ def _split_kernel(x, *, sizes, axis):
     ends, at = [], 0
     for size in sizes:
         if size < 0:
-            raise _OutOfRange
+            raise InvalidOperands
         at += size
         ends.append(at)
     if at != x.shape[axis]:
-        raise _OutOfRange
+        raise InvalidOperands
     lead = (builtins.slice(None),) * axis
     return [x[(*lead, builtins.slice(end - size, end))] for size, end in zip(sizes, ends)]
 

@@ -6,7 +6,7 @@ then by imaginary part.  top_k goes by the total order of bits: NaN first, 0 abo
 
 import numpy as np
 
-from onax._core.rules import tangent_zero
+from onax._core.rules import InvalidOperands, tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
@@ -27,19 +27,15 @@ from onax._prims.shaping import (
     shape_of,
 )
 
-_PLAIN = frozenset(map(np.dtype, "? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split()))
+_NUMPY_SORTED = frozenset(map(np.dtype, "? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split()))
 _LARGEST_INDEX = 2**31
 _LONG_AXIS = 1024
 
 
-class _OutOfRange(ValueError):
-    """A kernel met parameters that abstract_eval refuses; the dispatcher then lets that word the error."""
-
-
-def _comparable(x):
+def _to_sortable(x):
     """x, or the same numbers in a dtype that NumPy sorts as JAX does."""
     dtype = x.dtype
-    if dtype in _PLAIN:
+    if dtype in _NUMPY_SORTED:
         return x
     if dtypes.is_integer(dtype):
         return x.astype(np.int32)
@@ -52,42 +48,42 @@ def _comparable(x):
 def _sort_kernel(*operands, dimension, is_stable, num_keys):
     first = operands[0]
     if not 0 <= dimension < first.ndim or any(x.shape != first.shape for x in operands[1:]):
-        raise _OutOfRange
+        raise InvalidOperands
     if len(operands) == 1:
-        return [_sorted(first, dimension)]
+        return [_sort_single(first, dimension)]
     keys = []
-    for x in map(_comparable, operands[:num_keys]):
+    for x in map(_to_sortable, operands[:num_keys]):
         keys.extend((x.real, x.imag) if x.dtype.kind == "c" else (x,))
     if len(keys) == 1:
-        order = _stable_order(keys[0], dimension)
+        order = _stable_argsort(keys[0], dimension)
     else:
         order = np.lexsort(keys[::-1], dimension)
     return [np.take_along_axis(x, order, dimension) for x in operands]
 
 
-def _sorted(x, axis):
+def _sort_single(x, axis):
     """Equal numbers look the same, but for zeros of either sign: only these need the slower stable sort."""
-    wide = _comparable(x)
+    wide = _to_sortable(x)
     stable = wide.dtype.kind == "c" or (wide.dtype.kind == "f" and bool((np.signbit(wide) & (wide == 0)).any()))
     out = np.sort(wide, axis, kind="stable" if stable else None)
     return out if wide is x else cast(out, x.dtype)
 
 
-def _stable_order(x, axis):
+def _stable_argsort(x, axis):
     """Where the elements are in order; long axes by whole numbers, which NumPy sorts about ten times as fast."""
     if x.shape[axis] < _LONG_AXIS or x.dtype.itemsize > 4:
         return np.argsort(x, axis, kind="stable")
     key = np.ascontiguousarray(np.moveaxis(x, axis, -1))
     if key.dtype.kind == "f":
         zero, unordered = key == 0, np.isnan(key)
-        key = _signed_key(np.where(zero, key.dtype.type(0), key))
+        key = _to_signed_key(np.where(zero, key.dtype.type(0), key))
         key[unordered] = np.iinfo(key.dtype).max
     else:
-        key = _signed_key(key)
-    return np.moveaxis(_smallest_places(key, key.shape[-1]), -1, axis)
+        key = _to_signed_key(key)
+    return np.moveaxis(_argsort_smallest(key, key.shape[-1]), -1, axis)
 
 
-def _signed_key(x):
+def _to_signed_key(x):
     """Signed integers in the order of x; of floats in the total order of bits."""
     dtype = x.dtype
     if dtype.kind == "b":
@@ -100,7 +96,7 @@ def _signed_key(x):
     return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
 
 
-def _smallest_places(key, k):
+def _argsort_smallest(key, k):
     """Where the k smallest are, in order: key and place are one 64-bit number, so no two are equal."""
     both = (key.astype(np.int64) << 32) | np.arange(key.shape[-1])
     if 0 < k < key.shape[-1]:
@@ -120,7 +116,7 @@ def _sort_abstract(*avals, dimension, is_stable, num_keys):
     return [ShapedArray(a.shape, a.dtype, a.weak_type) for a in avals]
 
 
-def _along(indices, axis, x):
+def _take_along(indices, axis, x):
     """The elements of x at the indices along the axis; indices carry a last axis of length 1."""
     rank = len(shape_of(x))
     if dims.definitely_empty(shape_of(x)):  # a window of one element would not fit
@@ -144,7 +140,7 @@ def _sort_jvp(primals, tangents, *, dimension, **params):
     places = broadcasted_iota(np.uint32, shape, dimension)
     *out, places = sort_p.bind(*primals, places, dimension=dimension, **params)
     places = expand_dims(places, (len(shape),))
-    return out, [g if type(g) is Zero else _along(places, dimension, g) for g in tangents]
+    return out, [g if type(g) is Zero else _take_along(places, dimension, g) for g in tangents]
 
 
 def _sort_batch(axis_data, operands, mapped, *, dimension, **params):
@@ -201,7 +197,7 @@ def sort_key_val(keys, values, dimension=-1, is_stable=True):
 _SHORT_ROW = 4096
 
 
-def picks_few(x, *, k, axis):
+def is_quicker_in_c(x, *, k, axis):
     """Whether the kernel in C is quickest: so few of the numbers of each row are asked for, or so few there are."""
     if x.dtype not in top.TYPES or axis != x.ndim - 1 or not dims.is_constant_shape(x.shape) or not x.size:
         return False
@@ -210,13 +206,13 @@ def picks_few(x, *, k, axis):
 
 def _top_k_kernel(x, *, k, axis):
     if not (0 <= axis < x.ndim and 0 <= k <= x.shape[axis]):
-        raise _OutOfRange
-    if picks_few(x, k=k, axis=axis):
+        raise InvalidOperands
+    if is_quicker_in_c(x, k=k, axis=axis):
         return list(top.top_k(x, k))
-    wide = np.ascontiguousarray(np.moveaxis(_comparable(x), axis, -1))
-    key = ~_signed_key(wide)
+    wide = np.ascontiguousarray(np.moveaxis(_to_sortable(x), axis, -1))
+    key = ~_to_signed_key(wide)
     if key.dtype.itemsize <= 4:
-        order = _smallest_places(key, k)
+        order = _argsort_smallest(key, k)
     else:
         order = np.argsort(key, -1, kind="stable")[..., :k]
     order = np.moveaxis(order, -1, axis)
@@ -255,7 +251,7 @@ def _top_k_jvp(primals, tangents, *, k, axis):
     if type(g) is Zero:
         return out, zeros
     places = out[1]
-    return out, [_along(reshape(places, (*shape_of(places), 1)), axis, g), zeros[1]]
+    return out, [_take_along(reshape(places, (*shape_of(places), 1)), axis, g), zeros[1]]
 
 
 def _top_k_batch(axis_data, operands, mapped, *, k, axis):

@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 
-from onax._core.rules import tangent_zero
+from onax._core.rules import InvalidOperands, tangent_zero
 from onax._core.trace import Tracer, as_array
 from onax._core.zeros import Zero
 from onax._ground import dtypes
@@ -17,7 +17,7 @@ from onax._prims.elementwise import ne, neg, select_n
 from onax._prims.shaping import canonical_axis, full_like, reshape, shape_of
 
 
-def _kept(size, rank, k, recall_target, aggregate_to_topk, override):
+def _result_size(size, rank, k, recall_target, aggregate_to_topk, override):
     """How many are given: k, or as many as a search on a TPU would keep (by the formula of XLA's ApproxTopK)."""
     lanes = 1024 if rank == 1 else 128
     if aggregate_to_topk or size <= lanes:
@@ -31,9 +31,9 @@ def _kept(size, rank, k, recall_target, aggregate_to_topk, override):
     return lanes * math.ceil(math.ceil(size / lanes) / 2**halvings) if halvings else size
 
 
-def _count(x, k, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk):
+def _result_count(x, k, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk):
     size, override = x.shape[reduction_dimension], reduction_input_size_override
-    return _kept(size, x.ndim, k, recall_target, aggregate_to_topk, override)
+    return _result_size(size, x.ndim, k, recall_target, aggregate_to_topk, override)
 
 
 def _abstract_eval(x, *, k, is_max_k, reduction_dimension, **params):
@@ -50,15 +50,15 @@ def _abstract_eval(x, *, k, is_max_k, reduction_dimension, **params):
     if 0 <= params["reduction_input_size_override"] < size:
         override = params["reduction_input_size_override"]
         raise ValueError(f"reduction_input_size_override: {override} should be greater equals to {size}")
-    shape[reduction_dimension] = _count(x, k, reduction_dimension, **params)
+    shape[reduction_dimension] = _result_count(x, k, reduction_dimension, **params)
     return [ShapedArray(tuple(shape), d, x.weak_type) for d in (x.dtype, np.dtype(np.int32))]
 
 
 def _kernel(x, *, k, is_max_k, reduction_dimension, **params):
     axis = reduction_dimension % x.ndim
-    count = _count(x, k, axis, **params)
+    count = _result_count(x, k, axis, **params)
     if not dtypes.issubdtype(x.dtype, np.floating) or not 0 < k <= x.shape[axis]:
-        raise ValueError("refused by abstract_eval")
+        raise InvalidOperands
     if is_max_k:
         return sorting._top_k_kernel(x, k=count, axis=axis)
     turned = np.where(np.isnan(x), -np.array(np.inf, x.dtype), -x)
@@ -66,14 +66,14 @@ def _kernel(x, *, k, is_max_k, reduction_dimension, **params):
     return [np.take_along_axis(x, places, axis), places]
 
 
-def exactly(x, *, k, is_max_k, reduction_dimension, **params):
+def exact_top_k(x, *, k, is_max_k, reduction_dimension, **params):
     """The same by top_k.  Of the smallest, NaN comes last, as infinity does, in their order."""
     axis = reduction_dimension % x.ndim
-    count = _count(x, k, axis, **params)
+    count = _result_count(x, k, axis, **params)
     if is_max_k:
         return sorting.top_k(x, count, axis=axis)
     places = sorting.top_k(select_n(ne(x, x), neg(x), full_like(x, -np.inf)), count, axis=axis)[1]
-    return [sorting._along(reshape(places, (*shape_of(places), 1)), axis, x), places]
+    return [sorting._take_along(reshape(places, (*shape_of(places), 1)), axis, x), places]
 
 
 def _jvp(primals, tangents, *, reduction_dimension, **params):
@@ -83,7 +83,7 @@ def _jvp(primals, tangents, *, reduction_dimension, **params):
     if type(g) is Zero:
         return out, zeros
     axis = reduction_dimension % len(shape_of(primals[0]))
-    return out, [sorting._along(reshape(out[1], (*shape_of(out[1]), 1)), axis, g), zeros[1]]
+    return out, [sorting._take_along(reshape(out[1], (*shape_of(out[1]), 1)), axis, g), zeros[1]]
 
 
 def _batch(axis_data, operands, mapped, *, reduction_dimension, **params):
@@ -103,7 +103,7 @@ approx_top_k_p = Primitive(
 )
 
 
-def _whole(k, name):
+def _as_integer(k, name):
     """k as an int, which a float may be too.  TypeError for other values, arrays among them."""
     if isinstance(k, float) and k.is_integer():
         return int(k)
@@ -112,8 +112,10 @@ def _whole(k, name):
     return operator.index(k)
 
 
-def _search(operand, k, is_max_k, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk):
-    operand, k = as_array(operand), _whole(k, "approx_max_k" if is_max_k else "approx_min_k")
+def _approx_top_k(
+    operand, k, is_max_k, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk
+):
+    operand, k = as_array(operand), _as_integer(k, "approx_max_k" if is_max_k else "approx_min_k")
     if not 0 < recall_target <= 1:
         raise ValueError(f"recall_target must be in (0, 1], got {recall_target}")
     if k <= 0:
@@ -145,7 +147,7 @@ def approx_max_k(
     as JAX's search gives, which `recall_target` and `reduction_input_size_override` decide.  NaN counts as largest.
     ValueError for integers, for k that is not positive or larger than the axis, for an axis out of bounds.
     """
-    return _search(
+    return _approx_top_k(
         operand, k, True, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk
     )
 
@@ -162,6 +164,6 @@ def approx_min_k(
 
     As `approx_max_k`; NaN comes last.
     """
-    return _search(
+    return _approx_top_k(
         operand, k, False, reduction_dimension, recall_target, reduction_input_size_override, aggregate_to_topk
     )

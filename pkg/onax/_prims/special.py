@@ -9,13 +9,13 @@ import math
 
 import numpy as np
 
-from onax._core.rules import elementwise_jvp
+from onax._core.rules import defjvp
 from onax._ground import lazy
 from onax._native import normals
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import ALL, ELEMENTWISE, Primitive
 from onax._prims import special_kernels as kernels
-from onax._prims._batch_rules import vectorised
+from onax._prims._batch_rules import defvectorized
 from onax._prims.elementwise import (
     abs,
     add,
@@ -31,11 +31,11 @@ from onax._prims.elementwise import (
     square,
     sub,
 )
-from onax._prims.elementwise_kernels import per
+from onax._prims.elementwise_kernels import by_kind
 from onax._prims.elementwise_rows import (
     binary,
     broadcasting_shape,
-    check_accepted,
+    check_dtype,
     check_same_dtypes,
     const,
     unary,
@@ -84,26 +84,26 @@ def _polygamma_kernel(m, x):
 
 
 erf, erf_p = unary(
-    "erf", per(floating=_erf_kernel),
+    "erf", by_kind(floating=_erf_kernel),
     lambda g, y, x: mul(const(x, 2 / math.sqrt(math.pi)), mul(g, exp(neg(square(x))))),
     doc="The error function of x.",
 )  # fmt: skip
 erfc, erfc_p = unary(
-    "erfc", per(floating=_erfc_kernel),
+    "erfc", by_kind(floating=_erfc_kernel),
     lambda g, y, x: mul(const(x, -2 / math.sqrt(math.pi)), mul(g, exp(neg(square(x))))),
     doc="1 - erf(x), accurate for large x.",
 )  # fmt: skip
 erf_inv, erf_inv_p = unary(
-    "erf_inv", per(floating=_erf_inv_kernel),
+    "erf_inv", by_kind(floating=_erf_inv_kernel),
     lambda g, y, x: mul(const(x, math.sqrt(math.pi) / 2), mul(g, exp(square(y)))),
     doc="The number whose error function is x; NaN outside [-1, 1].",
 )  # fmt: skip
 lgamma, lgamma_p = unary(
-    "lgamma", per(floating=_lgamma_kernel), lambda g, y, x: mul(g, digamma(x)),
+    "lgamma", by_kind(floating=_lgamma_kernel), lambda g, y, x: mul(g, digamma(x)),
     doc="The logarithm of the absolute value of the gamma function of x.",
 )  # fmt: skip
 digamma, digamma_p = unary(
-    "digamma", per(floating=_digamma_kernel), lambda g, y, x: mul(g, polygamma(const(x, 1), x)),
+    "digamma", by_kind(floating=_digamma_kernel), lambda g, y, x: mul(g, polygamma(const(x, 1), x)),
     doc="The derivative of lgamma at x; NaN at its poles 0, -1, -2, ...",
 )  # fmt: skip
 
@@ -113,13 +113,13 @@ def _polygamma_tangent_m(g, y, m, x):
 
 
 polygamma, polygamma_p = binary(
-    "polygamma", per(floating=_polygamma_kernel),
+    "polygamma", by_kind(floating=_polygamma_kernel),
     _polygamma_tangent_m,
     lambda g, y, m, x: mul(g, polygamma(add(m, const(m, 1)), x)),
     doc="The derivative of order x of digamma at y; NaN unless x is 0, 1, 2, ...",
 )  # fmt: skip
 zeta, zeta_p = binary(
-    "zeta", per(floating=_zeta_kernel), doc="Hurwitz' zeta function: the sum of 1 / (k + y)^x over k = 0, 1, ..."
+    "zeta", by_kind(floating=_zeta_kernel), doc="Hurwitz' zeta function: the sum of 1 / (k + y)^x over k = 0, 1, ..."
 )
 zeta_p.jvp = None  # as in JAX: differentiating it is an error
 
@@ -134,23 +134,23 @@ def _gamma_density(g, a, x):
 
 
 igamma_grad_a, igamma_grad_a_p = binary(
-    "igamma_grad_a", per(floating=kernels.igamma_grad_a), doc="The derivative of igamma(x, y) in x."
+    "igamma_grad_a", by_kind(floating=kernels.igamma_grad_a), doc="The derivative of igamma(x, y) in x."
 )
 igamma_grad_a_p.jvp = None  # as in JAX: differentiating it is an error
 igamma, igamma_p = binary(
-    "igamma", per(floating=kernels.igamma),
+    "igamma", by_kind(floating=kernels.igamma),
     lambda g, out, a, x: mul(g, igamma_grad_a(a, x)),
     lambda g, out, a, x: _gamma_density(g, a, x),
     doc="The regularized lower incomplete gamma function of parameter x at y; NaN where x or y is below 0.",
 )  # fmt: skip
 igammac, igammac_p = binary(
-    "igammac", per(floating=kernels.igammac),
+    "igammac", by_kind(floating=kernels.igammac),
     lambda g, out, a, x: neg(mul(g, igamma_grad_a(a, x))),
     lambda g, out, a, x: neg(_gamma_density(g, a, x)),
     doc="1 - igamma(x, y), accurate where that is small.",
 )  # fmt: skip
 _random_gamma_grad, random_gamma_grad_p = binary(
-    "random_gamma_grad", per(floating=kernels.random_gamma_grad),
+    "random_gamma_grad", by_kind(floating=kernels.random_gamma_grad),
     doc="The derivative in x of a number y drawn from gamma's distribution of shape x, by implicit "
     "reparameterisation: the uniform number behind y is held fixed.  Computed in float64 and rounded once, so that "
     "float32 results differ from JAX's by JAX's own rounding.",
@@ -171,14 +171,14 @@ def random_gamma_grad(a, sample):
     return _random_gamma_grad(a, sample)
 
 
-_betainc_kernel = per(floating=kernels.betainc)
+_betainc_kernel = by_kind(floating=kernels.betainc)
 
 
 def _betainc_abstract(a, b, x):
     name, operands = "regularized_incomplete_beta", (a, b, x)
     shape = broadcasting_shape(name, operands)
     for i, operand in enumerate(operands):
-        check_accepted(name, _betainc_kernel, operand.dtype, i)
+        check_dtype(name, _betainc_kernel, operand.dtype, i)
     check_same_dtypes(name, operands)
     return ShapedArray(shape, x.dtype, all(operand.weak_type for operand in operands))
 
@@ -194,7 +194,7 @@ def _betainc_tangent_x(g, out, a, b, x):
     return mul(g, exp(sub(logarithm, size)))
 
 
-regularized_incomplete_beta_p = vectorised(
+regularized_incomplete_beta_p = defvectorized(
     Primitive(
         "regularized_incomplete_beta",
         kernel=_betainc_kernel.simplest(),
@@ -203,7 +203,7 @@ regularized_incomplete_beta_p = vectorised(
         facts=frozenset({ELEMENTWISE}),
     )
 )
-elementwise_jvp(regularized_incomplete_beta_p, _betainc_tangent_ab, _betainc_tangent_ab, _betainc_tangent_x)
+defjvp(regularized_incomplete_beta_p, _betainc_tangent_ab, _betainc_tangent_ab, _betainc_tangent_x)
 
 
 def betainc(a, b, x):
@@ -228,11 +228,11 @@ def _bessel_i1e_slope(g, y, x):
 
 
 bessel_i0e, bessel_i0e_p = unary(
-    "bessel_i0e", per(floating=lambda x: lazy.scipy_special.i0e(x)),
+    "bessel_i0e", by_kind(floating=lambda x: lazy.scipy_special.i0e(x)),
     lambda g, y, x: mul(g, sub(bessel_i1e(x), mul(sign(x), y))),
     doc="exp(-|x|) times the modified Bessel function of the first kind and order 0 at x.",
 )  # fmt: skip
 bessel_i1e, bessel_i1e_p = unary(
-    "bessel_i1e", per(floating=lambda x: lazy.scipy_special.i1e(x)), _bessel_i1e_slope,
+    "bessel_i1e", by_kind(floating=lambda x: lazy.scipy_special.i1e(x)), _bessel_i1e_slope,
     doc="exp(-|x|) times the modified Bessel function of the first kind and order 1 at x.",
 )  # fmt: skip

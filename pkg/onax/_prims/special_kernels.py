@@ -12,7 +12,7 @@ _EPS = np.finfo(np.float64).eps
 _STEPS = 2000  # of the continued fraction: it converges slowly just above the mean alone
 _TERMS = 10000  # of the series: enough for a up to 10^6, wherever x is; beyond it is cut off where x is next to a
 _LARGE = 1 / _EPS
-_FAR_OFF = 1e100
+_OVERFLOW_BOUND = 1e100
 
 
 def _series(a, x):
@@ -68,7 +68,7 @@ def _fraction(a, x):
     return total, slope
 
 
-def _far_off(a, x):
+def _leading_term(a, x):
     """The first term of what _fraction gives, where its numerators overflow."""
     return 1 / x, np.zeros_like(x)
 
@@ -81,8 +81,12 @@ def _slopes(a, x, of_sample):
     out[(a > 0) & (x == 0)] = 0.0
     far = fine & (x > 1) & (x > a)
     near = fine & (x > 0) & ~far
-    out_of_reach = far & (x > _FAR_OFF) & (x * _EPS > a)
-    for where, method, shift in ((near, _series, 1), (far & ~out_of_reach, _fraction, 0), (out_of_reach, _far_off, 0)):
+    out_of_reach = far & (x > _OVERFLOW_BOUND) & (x * _EPS > a)
+    for where, method, shift in (
+        (near, _series, 1),
+        (far & ~out_of_reach, _fraction, 0),
+        (out_of_reach, _leading_term, 0),
+    ):
         b, y = a[where], x[where]
         s, ds = method(b, y)
         slope = ds + s * (np.log(y) - special.psi(b + shift))

@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from onax._core.rules import linear, tangent_zero
+from onax._core.rules import deflinear, tangent_zero
 from onax._core.trace import as_array
 from onax._core.zeros import Zero
 from onax._ground import dims
@@ -152,7 +152,7 @@ tile_p = Primitive(
     batch=_tile_batch,
     facts=MOVES,
 )
-linear(tile_p, _tile_transpose)
+deflinear(tile_p, _tile_transpose)
 
 
 def tile(operand, reps):

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from onax._core.rules import linear, tangent_zero
+from onax._core.rules import deflinear, deflinear_first, tangent_zero
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
@@ -20,8 +20,8 @@ from onax._prims.convert import cast
 from onax._prims.elementwise import ge_p, le_p
 from onax._prims.reductions import highest, lowest
 from onax._prims.shaping import bdim_at_front, shape_of
-from onax._prims.slicing import pad, pad_p, slice_p, zero_scalar
-from onax._prims.windows_shapes import adjoint_padding, offsets, slice_bounds, slide, windows_shape
+from onax._prims.slicing import dilate_and_pad, pad, slice_p, zero_scalar
+from onax._prims.windows_shapes import adjoint_padding, combine_windows, slice_bounds, window_offsets, windows_shape
 
 _INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 
@@ -80,15 +80,7 @@ def _compute_dtype(dtype):
     return _INT32 if dtypes.is_integer(dtype) else _FLOAT32
 
 
-def padded(x, value, padding, base_dilation):
-    """The ndarray x with holes and padding of this value; x itself where there are none."""
-    config = tuple((low, high, d - 1) for (low, high), d in zip(padding, base_dilation))
-    if not any(any(c) for c in config):
-        return x
-    return pad_p.kernel(x, np.asarray(value), padding_config=config)
-
-
-def _taker(axis):
+def _axis_slicer(axis):
     lead = (builtins.slice(None),) * axis
 
     def take(x, start, limit, stride):
@@ -108,10 +100,10 @@ def _window_kernel(ufunc, neutral):
             raise TypeError("sums of bools")
         if 0 in shape:
             return np.zeros(shape, dtype)
-        out = padded(cast(x, wide), cast(np.asarray(neutral(dtype)), wide), padding, base_dilation)
+        out = dilate_and_pad(cast(x, wide), cast(np.asarray(neutral(dtype)), wide), padding, base_dilation)
         for axis, (n, w, s, d) in enumerate(zip(shape, window_dimensions, window_strides, window_dilation)):
             if w > 1 or s > 1 or out.shape[axis] != n:
-                out = slide(out, out.shape[axis], n, w, s, d, _taker(axis), combine)
+                out = combine_windows(out, out.shape[axis], n, w, s, d, _axis_slicer(axis), combine)
         if ufunc is np.add and dtypes.is_float(wide):
             out = out + wide.type(0)  # a sum starts at 0: never -0
         return cast(out, dtype)
@@ -128,7 +120,7 @@ def _abstract(check_dtype=None):
     return abstract_eval
 
 
-def _inserted(at, **params):
+def _insert_window_axis(at, **params):
     """The parameters with a mapped axis at this place, which no window crosses."""
     neutral = {"padding": (0, 0)}
     return {k: (*v[:at], neutral.get(k, 1), *v[at:]) for k, v in params.items()}
@@ -137,7 +129,7 @@ def _inserted(at, **params):
 def _reduce_window_batch(primitive):
     def batch(axis_data, operands, mapped, **params):
         (x,), (d,) = operands, mapped
-        return primitive.bind(x, **_inserted(d, **params)), d
+        return primitive.bind(x, **_insert_window_axis(d, **params)), d
 
     return batch
 
@@ -171,7 +163,7 @@ reduce_window_sum_p = Primitive(
     abstract_eval=_abstract(_sum_dtype),
     facts=frozenset({LINEAR}),
 )
-linear(reduce_window_sum_p, _sum_transpose)
+deflinear(reduce_window_sum_p, _sum_transpose)
 reduce_window_sum_p.batch = _reduce_window_batch(reduce_window_sum_p)
 
 
@@ -210,12 +202,12 @@ def reduce_window_bind(kind, operand, window_dimensions, window_strides, padding
 # ---- which element of a window was chosen ----
 
 
-def identity_of(select_prim, dtype):
+def identity_element(select_prim, dtype):
     """What no element compares worse than: the lowest value for ge, the highest for le."""
     return lowest(dtype) if select_prim is ge_p else highest(dtype)
 
 
-def _views(x, place, dilation, count, strides):
+def _window_elements(x, place, dilation, count, strides):
     starts, limits = slice_bounds(place, dilation, count, strides)
     return x[(..., *map(builtins.slice, starts, limits, strides))]  # ...: of rank 0, too, a view
 
@@ -234,7 +226,7 @@ def _blend(flags, x, y):
     return (bits ^ ((x.view(mask.dtype) ^ bits) & mask)).view(x.dtype)
 
 
-def _better(select_prim):
+def _comparison(select_prim):
     return np.greater_equal if select_prim is ge_p else np.less_equal
 
 
@@ -242,17 +234,17 @@ def _gather_kernel(g, x, *, select_prim, window_dimensions, window_strides, padd
     shape = check_window(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
     if g.shape != x.shape or g.dtype != x.dtype:
         raise TypeError("tangents and operand differ")
-    keeps, dtype, wide = _better(select_prim), g.dtype, _compute_dtype(g.dtype)
-    best, out = np.full(shape, identity_of(select_prim, wide), wide), np.zeros(shape, wide)
+    keeps, dtype, wide = _comparison(select_prim), g.dtype, _compute_dtype(g.dtype)
+    best, out = np.full(shape, identity_element(select_prim, wide), wide), np.zeros(shape, wide)
     if 0 in shape:
         return np.zeros(shape, dtype)
     inside = np.ones(x.shape, bool)
-    inside, x, g = (padded(v, 0, padding, base_dilation) for v in (inside, cast(x, wide), cast(g, wide)))
-    for place in offsets(window_dimensions):
-        here = _views(x, place, window_dilation, shape, window_strides)
-        worse = ~keeps(best, here) & _views(inside, place, window_dilation, shape, window_strides)
+    inside, x, g = (dilate_and_pad(v, 0, padding, base_dilation) for v in (inside, cast(x, wide), cast(g, wide)))
+    for place in window_offsets(window_dimensions):
+        here = _window_elements(x, place, window_dilation, shape, window_strides)
+        worse = ~keeps(best, here) & _window_elements(inside, place, window_dilation, shape, window_strides)
         best = _blend(worse, here, best)
-        out = _blend(worse, _views(g, place, window_dilation, shape, window_strides), out)
+        out = _blend(worse, _window_elements(g, place, window_dilation, shape, window_strides), out)
     return cast(out, dtype)
 
 
@@ -269,22 +261,10 @@ def _same_dtype(name, x, y):
     return x.dtype
 
 
-def _in_first(primitive):
-    """A jvp along the first operand, in which the primitive is linear; how the choice changes makes no difference."""
-
-    def jvp(primals, tangents, **params):
-        out = primitive.bind(*primals, **params)
-        if type(tangents[0]) is Zero:
-            return out, tangent_zero(out)
-        return out, primitive.bind(tangents[0], primals[1], **params)
-
-    primitive.jvp = jvp
-
-
-def _both_in_front(primitive):
+def _def_batch_leading(primitive):
     def batch(axis_data, operands, mapped, *, select_prim, **params):
         operands = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, mapped)]
-        return primitive.bind(*operands, select_prim=select_prim, **_inserted(0, **params)), 0
+        return primitive.bind(*operands, select_prim=select_prim, **_insert_window_axis(0, **params)), 0
 
     primitive.batch = batch
 
@@ -304,7 +284,7 @@ def _gather_transpose(
     spread = any(d != 1 for d in base_dilation)
     if spread:
         holes = tuple((0, 0, d - 1) for d in base_dilation)
-        x = pad(x, identity_of(select_prim, x.dtype), holes)
+        x = pad(x, identity_element(select_prim, x.dtype), holes)
     out = select_and_scatter_add_p.bind(
         ct,
         x,
@@ -322,42 +302,42 @@ def _gather_transpose(
 select_and_gather_add_p = Primitive(
     "select_and_gather_add", kernel=_gather_kernel, abstract_eval=_gather_abstract, transpose=_gather_transpose
 )
-_in_first(select_and_gather_add_p)
-_both_in_front(select_and_gather_add_p)
+deflinear_first(select_and_gather_add_p)
+_def_batch_leading(select_and_gather_add_p)
 
 
 # ---- adding at the chosen elements ----
 
 
-def _count(x, window, strides, padding):
+def _window_counts(x, window, strides, padding):
     ones = (1,) * len(window)
     return windows_shape(x.shape, window, strides, padding, ones, ones)
 
 
 def _scatter_kernel(source, x, *, select_prim, window_dimensions, window_strides, padding):
-    count = _count(x, window_dimensions, window_strides, padding)
+    count = _window_counts(x, window_dimensions, window_strides, padding)
     if count != source.shape or source.dtype != x.dtype:
         raise TypeError("one value of the source for each window")
     _check_sizes("select_and_scatter", "window_dimensions", window_dimensions, 0)
-    ones, keeps, dtype, wide = (1,) * x.ndim, _better(select_prim), x.dtype, _compute_dtype(x.dtype)
+    ones, keeps, dtype, wide = (1,) * x.ndim, _comparison(select_prim), x.dtype, _compute_dtype(x.dtype)
     if 0 in count:
         return np.zeros(x.shape, dtype)
-    around = padded(cast(x, wide), identity_of(select_prim, wide), padding, ones)
-    source, places = cast(source, wide), offsets(window_dimensions)
+    around = dilate_and_pad(cast(x, wide), identity_element(select_prim, wide), padding, ones)
+    source, places = cast(source, wide), window_offsets(window_dimensions)
     number = np.min_scalar_type(math.prod(window_dimensions)).type
     chosen = np.zeros(count, number)
-    best = _views(around, places[0], ones, count, window_strides).copy()
+    best = _window_elements(around, places[0], ones, count, window_strides).copy()
     for k, place in enumerate(places[1:], 1):
-        here = _views(around, place, ones, count, window_strides)
+        here = _window_elements(around, place, ones, count, window_strides)
         worse = ~keeps(best, here)
         best = _blend(worse, here, best)
         chosen = np.maximum(chosen, worse * number(k))
     out, nothing = np.zeros(around.shape, wide), np.zeros((), wide)
     for k, place in enumerate(places):
-        view = _views(out, place, ones, count, window_strides)
+        view = _window_elements(out, place, ones, count, window_strides)
         np.add(view, _blend(chosen == k, source, nothing), out=view)
     back = tuple((-low, -high) for low, high in padding)
-    return cast(padded(out, 0, back, ones), dtype)
+    return cast(dilate_and_pad(out, 0, back, ones), dtype)
 
 
 def _scatter_abstract(source, x, *, select_prim, window_dimensions, window_strides, padding):
@@ -368,7 +348,7 @@ def _scatter_abstract(source, x, *, select_prim, window_dimensions, window_strid
             "select_and_scatter got inconsistent window_strides and window_dimensions: got window_strides "
             f"{window_strides} and window_dimensions {window_dimensions}."
         )
-    count = _count(x, window_dimensions, window_strides, padding)
+    count = _window_counts(x, window_dimensions, window_strides, padding)
     if not dims.equal_shapes(count, source.shape):
         raise TypeError(
             f"select_and_scatter_add needs one element of source for each window: got source shape {source.shape} "
@@ -399,5 +379,5 @@ def _scatter_transpose(ct, source, x, *, select_prim, window_dimensions, window_
 select_and_scatter_add_p = Primitive(
     "select_and_scatter_add", kernel=_scatter_kernel, abstract_eval=_scatter_abstract, transpose=_scatter_transpose
 )
-_in_first(select_and_scatter_add_p)
-_both_in_front(select_and_scatter_add_p)
+deflinear_first(select_and_scatter_add_p)
+_def_batch_leading(select_and_scatter_add_p)

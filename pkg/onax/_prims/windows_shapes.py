@@ -68,7 +68,7 @@ def reduce_window_shape_tuple(
     )
 
 
-def slide(x, size, count, window, stride, dilation, take, combine):
+def combine_windows(x, size, count, window, stride, dilation, take, combine):
     """`combine` over windows along one axis: the result has `count` elements there, x has `size`.
 
     take(x, start, limit, stride) is x's part along the axis.  Wide windows are put together from windows of 1, 2, 4,
@@ -99,7 +99,7 @@ def slide(x, size, count, window, stride, dilation, take, combine):
 NARROW = 8  # windows up to this width are combined one element after another
 
 
-def offsets(window):
+def window_offsets(window):
     """Every place inside a window, in row-major order."""
     places = [()]
     for w in window:

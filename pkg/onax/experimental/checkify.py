@@ -36,7 +36,7 @@ from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import bitwise_not, bitwise_or, div_p, eq, gt, lt, ne, select_n, stop_gradient
 from onax._prims.indexing import gather_p, scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p
 from onax._prims.indexing_records import window_sizes
-from onax._prims.misc import check_p, one_failure
+from onax._prims.misc import check_p, last_failure
 from onax._prims.reductions import argmax, reduce_or
 from onax._prims.shaping import full, reshape
 from onax._prims.slicing import concatenate, dynamic_slice, dynamic_slice_p, dynamic_update_slice_p
@@ -263,7 +263,7 @@ def check_error(error):
     for failed, code, payload in error._slots.values():
         ok, others = bitwise_not(failed), [code, *payload]
         while typeof(ok).ndim:
-            ok, others = one_failure(ok, others)
+            ok, others = last_failure(ok, others)
         check_p.bind(ok, *others, sites=Sites(error._sites), debug=False)
 
 

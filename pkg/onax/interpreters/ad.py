@@ -3,8 +3,9 @@
 `jvp` and `linearize` of JAX's module, which take JAX's own records, are not there: use those of onax itself.
 """
 
+from onax._core import rules
 from onax._core.rules import add_any_p as add_jaxvals_p
-from onax._core.rules import add_tangents, bilinear, elementwise_jvp, linear
+from onax._core.rules import add_tangents
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._prims.shaping import instantiate_zeros
 from onax._transforms.jvp import JVPTrace, JVPTracer
@@ -39,7 +40,7 @@ def deflinear(primitive, transpose_rule):
 def deflinear2(primitive, transpose_rule):
     """The same for a rule that takes the operands too (UndefinedPrimals): `transpose_rule(ct, *operands, **params)`."""
     check_primitive(primitive)
-    linear(primitive, transpose_rule)
+    rules.deflinear(primitive, transpose_rule)
     primitive_jvps[primitive] = primitive.jvp
     primitive_transposes[primitive] = primitive.transpose
 
@@ -50,7 +51,7 @@ def defbilinear(prim, lhs_rule, rhs_rule):
     `lhs_rule(ct, x, y, **params)` gives the cotangent of x, which is an `UndefinedPrimal`; `rhs_rule` that of y.
     """
     check_primitive(prim)
-    bilinear(prim, lhs_rule, rhs_rule)
+    rules.defbilinear(prim, lhs_rule, rhs_rule)
     primitive_jvps[prim] = prim.jvp
     primitive_transposes[prim] = prim.transpose
 
@@ -65,7 +66,7 @@ def defjvp2(primitive, *jvprules):
     check_primitive(primitive)
     if primitive.multiple_results:
         raise TypeError(f"{primitive.name} has several results: assign primitive_jvps[{primitive.name}]")
-    elementwise_jvp(primitive, *jvprules)
+    rules.defjvp(primitive, *jvprules)
     primitive_jvps[primitive] = primitive.jvp
 
 

@@ -7,7 +7,7 @@
 A position of a mapped axis is None where nothing is mapped; a rule is asked only when something is.
 """
 
-from onax._prims._batch_rules import reducer, vectorised
+from onax._prims import _batch_rules
 from onax._prims.shaping import broadcast_bdim, moveaxis
 from onax.interpreters._views import RuleView, check_primitive
 
@@ -58,17 +58,17 @@ def _no_mesh_axis(mesh_axis):
 
 def defvectorized(prim):
     """Gives an elementwise primitive its batching rule."""
-    _define(prim, vectorised)
+    _define(prim, _batch_rules.defvectorized)
 
 
 def defbroadcasting(prim):
     """The same, for a primitive that broadcasts its operands as NumPy does."""
-    _define(prim, vectorised)
+    _define(prim, _batch_rules.defvectorized)
 
 
 def defreducer(prim):
     """Gives a primitive that removes the axes in its parameter `axes` its batching rule."""
-    _define(prim, reducer)
+    _define(prim, _batch_rules.defreducer)
 
 
 def _define(prim, maker):

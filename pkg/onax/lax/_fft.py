@@ -1,7 +1,7 @@
 """lax.fft: the transform as a call of its own name."""
 
 from onax._control.jit_call import staged
-from onax._prims.fft import canonical_type, fft_p, operand_for
+from onax._prims.fft import canonical_type, convert_operand, fft_p
 from onax._prims.linalg_rules import operand
 from onax._prims.shaping import canonical_shape
 
@@ -10,7 +10,7 @@ from onax._prims.shaping import canonical_shape
 def _fft(x, fft_type, fft_lengths):
     if not fft_lengths:
         return x
-    return fft_p.bind(operand_for(x, fft_type), fft_type=fft_type, fft_lengths=fft_lengths)
+    return fft_p.bind(convert_operand(x, fft_type), fft_type=fft_type, fft_lengths=fft_lengths)
 
 
 def fft(x, fft_type, fft_lengths):

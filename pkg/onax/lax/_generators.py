@@ -8,7 +8,7 @@ from onax._core.trace import as_array
 from onax._ground import dims, dtypes
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add, lt
-from onax._prims.random import bits_of, random_wrap_p
+from onax._prims.random import draw_bits, random_wrap_p
 from onax._prims.random_generators import rbg_impl
 from onax._prims.shaping import canonical_shape, reshape
 from onax._prims.slicing import concatenate, slice_in_dim
@@ -39,7 +39,7 @@ def rng_bit_generator(key, shape, dtype=np.uint32, algorithm=RandomAlgorithm.RNG
         raise TypeError(f"rng_bit_generator: unsupported dtype {dtype}")
     if algorithm == RandomAlgorithm.RNG_THREE_FRY:
         raise NotImplementedError("rng_bit_generator by Threefry is not supported; use jax.random.bits")
-    bits = bits_of(random_wrap_p.bind(key, impl=rbg_impl), 8 * dtype.itemsize, shape)
+    bits = draw_bits(random_wrap_p.bind(key, impl=rbg_impl), 8 * dtype.itemsize, shape)
     words = dims.prod(shape) * (2 if dtype.itemsize == 8 else 1)
     blocks = np.uint32(-(-words // _WORDS_OF_A_BLOCK))
     parts = [reshape(slice_in_dim(key, i, i + 1), ()) for i in (2, 3)]

@@ -12,7 +12,7 @@ from onax._prims.shaping import full, reshape
 from onax._prims.slicing import pad
 from onax._prims.slicing import slice as slice_of
 from onax._prims.windows import check_window, reduce_window_bind
-from onax._prims.windows_shapes import dilated_shape, offsets, padtype_to_pads, slice_bounds
+from onax._prims.windows_shapes import dilated_shape, padtype_to_pads, slice_bounds, window_offsets
 from onax._transforms.vmap import vmap
 
 _MONOIDS = {
@@ -54,7 +54,7 @@ def _over_places(operands, inits, step, window):
     if any(any(c) for c in config):
         operands = [pad(x, i, config) for x, i in zip(operands, inits)]
         inside = pad(full(shape, True), np.asarray(False), config)
-    for place in offsets(sizes):
+    for place in window_offsets(sizes):
         part = (*slice_bounds(place, gaps, counts, strides), strides)
         new = step(found, [slice_of(x, *part) for x in operands])
         if any(any(c) for c in config):  # padding does not count, whatever init_value is

@@ -18,7 +18,7 @@ from onax._ground.config import KEY_REUSE
 from onax._ground.errors import NonConcreteBooleanIndexError
 from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
-from onax._prims.slicing import count_from_end, dim_value
+from onax._prims.slicing import dim_value, wrap_negative_indices
 
 _IN_BOUNDS = lax.GatherScatterMode.PROMISE_IN_BOUNDS
 _FILL = lax.GatherScatterMode.FILL_OR_DROP
@@ -493,7 +493,7 @@ class Plan:
                 negative, value = as_array(value < 0), as_array(value)
                 return lax.select_n(negative, value, lax.add(value, dim_value(size, value.dtype)))
         value = value if isinstance(value, Array) else as_array(value)
-        return count_from_end(value, size) if wrap else value
+        return wrap_negative_indices(value, size) if wrap else value
 
     def _build(self, arrays, wrap):
         entries = self.parsed.entries

@@ -7,7 +7,7 @@ import numpy as np
 from onax import lax
 from onax._ground import dtypes
 from onax._prims.convert import convert
-from onax._prims.fft import FftType, operand_for
+from onax._prims.fft import FftType, convert_operand
 from onax.lax._creation import placed as on_device
 from onax.numpy._arithmetic import remainder
 from onax.numpy._creation import asarray
@@ -65,7 +65,7 @@ def _transform(name, a, fft_type, s, axes, norm):
     a = array_of(f"jax.numpy.fft.{name}", a)
     axes, s = _axes_and_sizes(f"jax.numpy.fft.{name}", a, s, axes)
     if not axes:
-        a = operand_for(a, fft_type)
+        a = convert_operand(a, fft_type)
         return convert(a, a.dtype)
     given = s is not None
     last = len(axes) - 1

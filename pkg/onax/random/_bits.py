@@ -3,7 +3,7 @@
 import numpy as np
 
 from onax._ground import dims, dtypes
-from onax._prims.random import bits_of
+from onax._prims.random import draw_bits
 from onax._prims.shaping import broadcast_shapes, canonical_shape, refuse_sharding
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import array_of
@@ -16,11 +16,6 @@ def float_dtype(name, dtype):
     if not dtypes.issubdtype(found, np.floating):
         raise ValueError(f"dtype argument to `{name}` must be a float dtype, got {found}")
     return found
-
-
-def draw_bits(key, bit_width, shape):
-    """Unsigned integers of this width from a key."""
-    return bits_of(key, bit_width, shape)
 
 
 def checked_shape(name, shape, *param_shapes):

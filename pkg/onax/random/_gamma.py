@@ -13,7 +13,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._prims.convert import convert
-from onax._prims.random import gamma_numbers
+from onax._prims.random import draw_gamma
 from onax._prims.shaping import canonical_shape, refuse_sharding
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import array_of
@@ -25,7 +25,7 @@ from onax.random._keys import one_key, split
 
 @staged("_gamma", static_argnames=("shape", "dtype", "log_space"))
 def _gamma(key, a, *, shape, dtype, log_space):
-    return gamma_numbers(key, parameter("gamma", a, dtype, shape), log_space)
+    return draw_gamma(key, parameter("gamma", a, dtype, shape), log_space)
 
 
 def gamma(key, a, shape=None, dtype=None, *, out_sharding=None):

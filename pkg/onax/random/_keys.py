@@ -15,13 +15,13 @@ from onax._native.array import Array
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import add
 from onax._prims.random import (
-    fold_keys,
+    fold_in_keys,
     is_key_dtype,
     random_clone_p,
     random_seed_p,
     random_wrap_p,
     split_keys,
-    unwrap,
+    unwrap_keys,
 )
 from onax._prims.random_generators import PRNGImpl, find_impl
 from onax._prims.random_generators import key_dtype as dtype_of_impl
@@ -99,7 +99,7 @@ def one_key(name, key):
 
 
 def _as_given(keys, raw):
-    return unwrap(keys) if raw else keys
+    return unwrap_keys(keys) if raw else keys
 
 
 # ---- making keys
@@ -145,7 +145,7 @@ def PRNGKey(seed, *, impl=None):
     seed and impl are those of `key`, and so are the errors.
     """
     out = seeded("PRNGKey", seed, resolve_impl(impl))
-    return out if config.jax_enable_custom_prng else unwrap(out)
+    return out if config.jax_enable_custom_prng else unwrap_keys(out)
 
 
 def wrap_key_data(key_bits_array, *, impl=None, dtype=None):
@@ -189,7 +189,7 @@ def fold_in(key, data):
         )
     if type(data) is int:
         data = np.uint32(data)
-    return _as_given(fold_keys(key, convert_element_type(data, np.uint32)), raw)
+    return _as_given(fold_in_keys(key, convert_element_type(data, np.uint32)), raw)
 
 
 def clone(key):
@@ -205,7 +205,7 @@ def clone(key):
 
 def key_data(keys):
     """The words of keys: uint32 of shape keys.shape + (2,); of rbg keys, + (4,)."""
-    return unwrap(checked_keys("key_data", keys, single=False)[0])
+    return unwrap_keys(checked_keys("key_data", keys, single=False)[0])
 
 
 def key_impl(keys):
