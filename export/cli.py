@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import warnings
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,76 +39,82 @@ def _parser():
         epilog="Exit codes: 0 done; 1 a comparison found a difference; 2 the command cannot be carried out. "
         "Without the name of a command, `export` is meant.",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="{export,check,inspect,run}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar=f"{{{','.join(COMMANDS)}}}")
     _export_options(commands.add_parser("export", help="export a function to an ONNX file"))
     _check_options(commands.add_parser("check", help="compare the ways of running a function or a file"))
-    _inspect_options(commands.add_parser("inspect", help="say what stands in a file"))
+    _inspect_options(commands.add_parser("inspect", help="print what stands in a file"))
     _run_options(commands.add_parser("run", help="run a file"))
     return parser
 
 
 def _function_options(parser, target):
     option, several = parser.add_argument, {"action": "append", "default": []}
-    opsets = f"ONNX opset, {api.OPSETS[0]} to {api.OPSETS[-1]} (default {api.DEFAULT_OPSET})"
-    spec = "type of the next argument, such as f32[batch,8,8] or {w: f32[64,32], b: f32[32]}"
-    weights = "its first argument, from an .npz or .safetensors file; dotted names make trees"
-    dynamic = "a symbolic dimension: NAME for all leading ones, PATH:AXIS=NAME for one"
+    spec = "the type of the next argument, such as f32[batch,8,8] or {w: f32[64,32], b: f32[32]}"
+    weights = "take the first argument from an .npz or .safetensors file; dotted names make trees"
+    dynamic = "make a dimension symbolic: NAME for all leading ones, PATH:AXIS=NAME for one"
+    opset = f"the ONNX opset, {api.OPSETS[0]} to {api.OPSETS[-1]} (default {api.DEFAULT_OPSET})"
     option("target", help=target)
     option("--arg", metavar="SPEC", dest="specs", help=spec, **several)
-    option("--example", metavar="FILE", help="arguments from an .npz file (arr_0, arr_1, ... or by name)")
+    option("--example", metavar="FILE", help="take arguments from an .npz file (arr_0, arr_1, ... or by name)")
     option("--params", metavar="FILE", help=weights)
     option("--dynamic", metavar="DIM", help=dynamic, **several)
-    option("--static", metavar="NAME=VALUE", help="a keyword argument fixed to a Python literal", **several)
-    option("--constraint", metavar="TEXT", help='on symbolic dimensions, such as "batch >= 2"', **several)
-    option("--opset", type=int, default=api.DEFAULT_OPSET, metavar="N", help=opsets)
-    option("--provider", choices=("cpu", "cuda"), default="cpu", help="what ONNX Runtime computes on when checking")
-    option("--rtol", type=float, help="largest difference accepted, relative to the largest value")
-    option("--atol", type=float, help="largest absolute difference accepted beside --rtol")
-    option("--seed", type=int, default=0, help="seed of the random input (default 0)")
-    _speech_options(parser)
+    option("--static", metavar="NAME=VALUE", help="fix a keyword argument to a Python literal", **several)
+    option("--constraint", metavar="TEXT", help='constrain symbolic dimensions, such as "batch >= 2"', **several)
+    option("--opset", type=int, default=api.DEFAULT_OPSET, metavar="N", help=opset)
+    option("--rtol", type=float, help="the largest accepted difference, relative to the largest value")
+    option("--atol", type=float, help="the largest absolute difference that is accepted whatever --rtol says")
+    _run_and_print_options(parser)
 
 
-def _speech_options(parser):
+def _run_and_print_options(parser):
+    parser.add_argument("--provider", choices=("cpu", "cuda"), default="cpu", help="where ONNX Runtime runs the model")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of random arguments (default 0)")
+    _print_options(parser)
+
+
+def _print_options(parser):
     parser.add_argument("--quiet", action="store_true", help="print errors only")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
 
 def _export_options(parser):
     option = parser.add_argument
+    parser.set_defaults(run=_export)
     _function_options(parser, "path/to/file.py:function or package.module:function")
     option("-o", "--output", metavar="FILE", help="the file to write (default: FUNCTION.onnx)")
-    option("--check", action="store_true", help="compare the model in ONNX Runtime with the function on random input")
-    option("--weights", choices=("embedded", "inputs"), default="embedded", help="where --params goes")
-    option("--external-data", action="store_true", help="large constants in a second file, FILE.data")
+    option("--check", action="store_true", help="compare the model with the function on random arguments")
+    option("--weights", choices=("embedded", "inputs"), default="embedded", help="where the arrays of --params go")
+    option("--external-data", action="store_true", help="write large constants to a second file, FILE.data")
     option("--optimize", action="store_true", help="fold constants and fuse nodes ahead of time")
-    option("--dtype", choices=DTYPES, help="compute in float16, store in bfloat16, multiply in int8")
+    option("--dtype", choices=DTYPES, help="compute in float16, store weights in bfloat16, multiply matrices in int8")
 
 
 def _check_options(parser):
-    _function_options(parser, "a function as for export, or an .onnx file")
+    parser.set_defaults(run=_check)
+    _function_options(parser, "a function, as for export, or an .onnx file")
 
 
 def _inspect_options(parser):
+    parser.set_defaults(run=_inspect)
     parser.add_argument("target", metavar="FILE", help="an .onnx file written by onax")
     parser.add_argument("--draw", metavar="FILE", help="write a picture of the graph: .svg, .html or .dot")
-    _speech_options(parser)
+    _print_options(parser)
 
 
 def _run_options(parser):
     option = parser.add_argument
+    parser.set_defaults(run=_run)
     option("target", metavar="FILE", help="an .onnx file written by onax")
-    option("--example", metavar="FILE", help="arguments from an .npz file (arr_0, ... or by name); else random ones")
+    option("--example", metavar="FILE", help="take arguments from an .npz file, as for export (default: random ones)")
     option("-o", "--output", metavar="FILE", help="write the results to an .npz file")
-    option("--seed", type=int, default=0, help="seed of random input (default 0)")
-    option("--provider", choices=("cpu", "cuda"), default="cpu", help="what ONNX Runtime computes on")
-    _speech_options(parser)
+    _run_and_print_options(parser)
 
 
 # --- around the user's code ---------------------------------------------------------------------------------------
 
 
-class _UsersCode:
-    """Around code of the user's: what it raises is shown without frames of onax, and ends the command."""
+class _UserCode:
+    """A context for the user's code: what it raises is printed without the frames of onax, and ends the command."""
 
     __slots__ = ()
 
@@ -126,21 +132,21 @@ class _UsersCode:
 
 
 _OWN_ERRORS = (ExportError, ArtifactError, LoweringError, BackendError)
-_users_code = _UsersCode()
+_user_code = _UserCode()
 
 
-class _Speaker:
-    """Prints unless told to be quiet; a progress bar on a terminal for work of several steps."""
+@dataclass(slots=True)
+class _Printer:
+    """Prints lines unless the command is to be quiet, and a progress bar on a terminal."""
 
-    def __init__(self, options):
-        self.quiet = options.quiet or options.json
+    quiet: bool
 
     def __call__(self, line, always=False):
         if always or not self.quiet:
             print(line, file=sys.stderr if always else sys.stdout)
 
-    def steps(self, total):
-        """A function to call with the name of each step."""
+    def progress(self, total):
+        """A function to call with the name of each of `total` steps, or None where no bar is shown."""
         if self.quiet or not sys.stderr.isatty():
             return None
         done = [0]
@@ -154,7 +160,7 @@ class _Speaker:
 
 
 def _check_writable(path):
-    """ExportError before any work if the file could not be written."""
+    """Raises ExportError before any work is done if the file cannot be written."""
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise ExportError(f"cannot write {path}: there is no folder {folder}")
@@ -167,80 +173,91 @@ def _check_writable(path):
 # --- a function and the types it is exported for ------------------------------------------------------------------
 
 
+@dataclass(slots=True)
 class _Job:
-    """What a command line says to export: the function, types of its arguments, and example values if given."""
+    """A function to export, the types of its arguments, and example arguments if a file gave them."""
 
-    def __init__(self, options):
-        try:
-            scope = SymbolicScope(options.constraint)
-        except ValueError as error:
-            raise ExportError(f"--constraint: {error}") from None
-        specs, named = targets.read_specs(options.specs, scope)
-        static = targets.static_values(options.static)
-        self.example = targets.read_example(options.example) if options.example else None
-        if self.example:
-            specs = [*specs, *map(targets.types_of, self.example[0])]
-            named = {**named, **targets.types_of(self.example[1])}
-        with _users_code:
-            function = find_function(options.target)
-        self.params = targets.read_weights(options.params) if options.params else None
-        embedded = getattr(options, "weights", "embedded") == "embedded"
-        if self.params is not None and not embedded:
-            specs = [targets.types_of(self.params), *specs]
-        if self.params is not None and embedded:
-            function = targets.with_first(function, self.params)
-        specs, named = targets.make_dynamic((tuple(specs), named), options.dynamic, scope)
-        targets.check_fits(function, specs, {**named, **static})
-        self.function = targets.with_static(function, static) if static else function
-        self.specs, self.named = tuple(specs), named
+    function: object
+    specs: tuple
+    named: dict
+    example: tuple | None
 
-    def export(self, options):
-        """The Exported; warnings are printed in one line each."""
-        function, specs, named = self.function, self.specs, self.named
-        with _users_code, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            if getattr(options, "dtype", None) == "bfloat16":
-                function, specs, named = conversions.storing(function, specs, named)
-            exported = api.export(function, opset=options.opset)(*specs, **named)
-        for warning in caught:
-            print(f"warning: {warning.message}", file=sys.stderr)
-        if getattr(options, "dtype", None) == "float16":
-            exported = conversions.to_float16(exported)
-        if getattr(options, "dtype", None) == "int8":
-            exported = conversions.to_int8(exported)
-        return conversions.optimised(exported) if getattr(options, "optimize", False) else exported
+
+def _read_job(target, *, specs, example, params, dynamic, static, constraint, embed_params=True):
+    """The _Job that the options of a command describe."""
+    try:
+        scope = SymbolicScope(constraint)
+    except ValueError as error:
+        raise ExportError(f"--constraint: {error}") from None
+    specs, named = targets.read_specs(specs, scope)
+    static = targets.static_values(static)
+    arguments = targets.read_example(example) if example else None
+    if arguments:
+        specs = [*specs, *map(targets.types_of, arguments[0])]
+        named = {**named, **targets.types_of(arguments[1])}
+    with _user_code:
+        function = find_function(target)
+    weights = targets.read_weights(params) if params else None
+    if weights is not None and embed_params:
+        function = targets.with_first(function, weights)
+    elif weights is not None:
+        specs = [targets.types_of(weights), *specs]
+    specs, named = targets.make_dynamic((tuple(specs), named), dynamic, scope)
+    targets.check_fits(function, specs, {**named, **static})
+    function = targets.with_static(function, static) if static else function
+    return _Job(function, tuple(specs), named, arguments)
+
+
+def _export_job(job, opset, dtype=None, optimize=False):
+    """The Exported of a job; each warning is printed in one line."""
+    function, specs, named = job.function, job.specs, job.named
+    with _user_code, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if dtype == "bfloat16":
+            function, specs, named = conversions.storing(function, specs, named)
+        exported = api.export(function, opset=opset)(*specs, **named)
+    for warning in caught:
+        print(f"warning: {warning.message}", file=sys.stderr)
+    if dtype == "float16":
+        exported = conversions.to_float16(exported)
+    if dtype == "int8":
+        exported = conversions.to_int8(exported)
+    return conversions.optimised(exported) if optimize else exported
 
 
 # --- the commands -------------------------------------------------------------------------------------------------
 
 
-def _export(options, say, upper):
-    output = options.output or f"{options.target.rpartition(':')[2].rpartition('.')[2] or 'function'}.onnx"
+def _export(upper, target, output, check, weights, external_data, opset, optimize, dtype, quiet, as_json, **options):
+    """Export a function to an ONNX file."""
+    say = _Printer(quiet or as_json)
+    output = output or f"{target.rpartition(':')[2].rpartition('.')[2] or 'function'}.onnx"
     _check_writable(output)
-    job = _Job(options)
-    exported = job.export(options)
-    code = _quick_check(exported, job, options, say) if options.check else 0
-    if code:
+    comparison = {name: options.pop(name) for name in ("rtol", "atol", "provider", "seed")}
+    job = _read_job(target, embed_params=weights == "embedded", **options)
+    exported = _export_job(job, opset, dtype, optimize)
+    if check and not _matches_function(exported, job, dtype, say, **comparison):
         say("the file was not written", always=True)
-        return code
-    exported.save(output, external_data=True if options.external_data else None)
+        return EXIT_DIFFERENT
+    exported.save(output, external_data=True if external_data else None)
     for line in report.summary(exported):
         say(line)
     say(f"wrote {output}  ({os.path.getsize(output):,} bytes)")
-    if options.json:
+    if as_json:
         print(json.dumps({"file": output, **inspection.to_data(exported, output)}))
     return 0
 
 
-def _quick_check(exported, job, options, say):
-    rtol = options.rtol if options.rtol is not None else conversions.TOLERANCES.get(options.dtype)
-    function = job.function
-    if options.dtype == "bfloat16":
-        function = conversions.widening(function, job.specs, job.named)
-    with _users_code:
-        comparisons, sizes = report.check(exported, function, np.random.default_rng(options.seed), rtol)
-    with_sizes = f" with {', '.join(f'{k} = {v}' for k, v in sizes.items())}" if sizes else ""
-    wrong = [c for c in comparisons if not (c.is_close or (options.atol is not None and c.absolute <= options.atol))]
+def _matches_function(exported, job, dtype, say, *, rtol, atol, provider, seed):
+    """Whether the model gives what the function gives on random arguments; prints the largest difference."""
+    rtol = rtol if rtol is not None else conversions.TOLERANCES.get(dtype)
+    function = conversions.widening(job.function, job.specs, job.named) if dtype == "bfloat16" else job.function
+    with _user_code:
+        comparisons, sizes = report.check(
+            exported, function, np.random.default_rng(seed), rtol, _provider_name(provider)
+        )
+    with_sizes = f" with {_sizes_text(sizes)}" if sizes else ""
+    wrong = [c for c in comparisons if not (c.is_close or (atol is not None and c.absolute <= atol))]
     worst = max(comparisons, key=lambda c: c.relative, default=None)
     if worst is not None:
         say(
@@ -249,46 +266,51 @@ def _quick_check(exported, job, options, say):
         )
     for c in wrong:
         say(f"check failed: {c.name} differs by {c.absolute:.3g} (relative {c.relative:.3g})", always=True)
-    return EXIT_DIFFERENT if wrong else 0
+    return not wrong
 
 
-def _check(options, say, upper):
-    rng = np.random.default_rng(options.seed)
-    provider = None if options.provider == "cpu" else options.provider
-    how = {"rtol": options.rtol, "atol": options.atol, "provider": provider}
+def _sizes_text(sizes):
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
+
+
+def _check(upper, target, rtol, atol, provider, seed, opset, quiet, as_json, **options):
+    """Compare the ways of running a function or a file."""
+    say = _Printer(quiet or as_json)
+    rng = np.random.default_rng(seed)
+    how = {"rtol": rtol, "atol": atol, "provider": _provider_name(provider)}
     function = None
-    if options.target.endswith(".onnx"):
-        exported = api.load(options.target)
-        (args, kwargs), sizes = _values(
-            exported, targets.read_example(options.example) if options.example else None, rng
-        )
-        rows = checks.compare_ways(exported, args, kwargs, **how, progress=say.steps(len(checks.LEVELS)))
+    if target.endswith(".onnx"):
+        exported = api.load(target)
+        example = targets.read_example(options["example"]) if options["example"] else None
+        (args, kwargs), sizes = _arguments(exported, example, rng)
+        rows = checks.compare_ways(exported, args, kwargs, **how, progress=say.progress(len(checks.LEVELS)))
     else:
-        job = _Job(options)
-        exported, function = job.export(options), job.function
-        (args, kwargs), sizes = _values(exported, job.example, rng)
-        jitted = upper.jit(function)
-        ways = len(checks.ways_of(True))
-        with _users_code:
-            rows = checks.compare_ways(exported, args, kwargs, function, jitted=jitted, **how, progress=say.steps(ways))
+        job = _read_job(target, **options)
+        exported, function = _export_job(job, opset), job.function
+        (args, kwargs), sizes = _arguments(exported, job.example, rng)
+        progress = say.progress(len(checks.ways_of(True)))
+        with _user_code:
+            rows = checks.compare_ways(
+                exported, args, kwargs, function, jitted=upper.jit(function), **how, progress=progress
+            )
     wrong = [r for r in rows if not r.is_close]
     departure = None
     if wrong and function is not None:
         way = next((r.way for r in wrong if r.way != "jit" and not r.skipped), "ort-basic")
         departure = checks.first_departure(
-            function, args, kwargs, way=way, opset=options.opset, rtol=options.rtol, provider=provider
+            function, args, kwargs, way=way, opset=opset, rtol=rtol, provider=how["provider"]
         )
-    _say_rows(rows, sizes, departure, "ort-0" if function is None else "eager", options, say)
+    _print_rows(rows, sizes, departure, "ort-0" if function is None else "eager", as_json, say)
     return EXIT_DIFFERENT if wrong else 0
 
 
-def _say_rows(rows, sizes, departure, base, options, say):
-    if options.json:
+def _print_rows(rows, sizes, departure, base, as_json, say):
+    if as_json:
         data = [r.__dict__ if not r.skipped else {"way": r.way, "skipped": r.skipped} for r in rows]
         print(json.dumps({"base": base, "sizes": sizes, "rows": data, "first_departure": departure and str(departure)}))
         return
     if sizes:
-        say(f"with {', '.join(f'{k} = {v}' for k, v in sizes.items())}")
+        say(f"with {_sizes_text(sizes)}")
     failed = any(not r.is_close for r in rows)
     for line in checks.table(rows, base):
         say(line, always=failed and say.quiet)
@@ -296,64 +318,66 @@ def _say_rows(rows, sizes, departure, base, options, say):
         say(f"first departure: {departure}", always=True)
 
 
-def _values(exported, example, rng):
+def _provider_name(provider):
+    return None if provider == "cpu" else provider
+
+
+def _arguments(exported, example, rng):
     """((args, kwargs) as arrays, sizes of symbolic dimensions): the example's, or random ones."""
     if example is None:
         return report.random_arguments(exported, rng)
-    arguments = (tuple(example[0]), dict(example[1]))
-    leaves = tree_leaves(arguments)
+    leaves = tree_leaves((tuple(example[0]), dict(example[1])))
     if len(leaves) != len(exported.in_avals):
         raise ExportError(f"--example holds {len(leaves)} arrays; the function takes {len(exported.in_avals)}")
     return exported.in_tree.unflatten(leaves), {}
 
 
-def _inspect(options, say, upper):
-    exported = api.load(options.target)
-    data = inspection.to_data(exported, options.target)
-    if options.draw:
-        _check_writable(options.draw)
-        kind = options.draw.rpartition(".")[2]
+def _inspect(upper, target, draw, quiet, as_json):
+    """Print what stands in a file."""
+    exported = api.load(target)
+    data = inspection.to_data(exported, target)
+    if draw:
+        _check_writable(draw)
+        kind = draw.rpartition(".")[2]
         if kind not in ("svg", "html", "dot"):
-            raise ExportError(f"--draw: the name of the file must end with .svg, .html or .dot, got {options.draw!r}")
+            raise ExportError(f"--draw: the name of the file must end with .svg, .html or .dot, got {draw!r}")
         try:
             picture = getattr(upper.draw(exported.onnx_model, exported.fun_name), kind)
         except (ImportError, ValueError) as error:
             raise ExportError(f"--draw: {error}") from None
-        write_atomically(options.draw, picture.encode())
-    if options.json:
+        write_atomically(draw, picture.encode())
+    if as_json:
         print(json.dumps(data))
-    for line in inspection.to_text(data):
-        say(line)
+    elif not quiet:
+        print("\n".join(inspection.to_text(data)))
     return 0
 
 
-def _run(options, say, upper):
-    if options.output:
-        _check_writable(options.output)
-    exported = api.load(options.target)
-    example = targets.read_example(options.example) if options.example else None
-    (args, kwargs), _ = _values(exported, example, np.random.default_rng(options.seed))
-    way = "ort-basic"
-    provider = None if options.provider == "cpu" else options.provider
+def _run(upper, target, example, output, seed, provider, quiet, as_json):
+    """Run a file."""
+    if output:
+        _check_writable(output)
+    exported = api.load(target)
+    arguments = targets.read_example(example) if example else None
+    (args, kwargs), _ = _arguments(exported, arguments, np.random.default_rng(seed))
     exported._plan.values([np.shape(x) for x in tree_leaves((args, kwargs))])
-    results = checks.run_way(way, exported, args, kwargs, provider=provider)
+    results = checks.run_way("ort-basic", exported, args, kwargs, provider=_provider_name(provider))
     named = dict(zip(exported.out_names, results))
-    if options.output:
+    if output:
         buffer = lazy.io.BytesIO()
         np.savez(buffer, **named)
-        write_atomically(options.output, buffer.getvalue())
-    if options.json:
+        write_atomically(output, buffer.getvalue())
+    if as_json:
         print(json.dumps({n: {"shape": list(x.shape), "dtype": x.dtype.name} for n, x in named.items()}))
-    for name, x in named.items():
-        say(f"{name}  {x.dtype.name}{list(x.shape)}\n{x}")
+    elif not quiet:
+        for name, x in named.items():
+            print(f"{name}  {x.dtype.name}{list(x.shape)}\n{x}")
     return 0
 
 
-_RUNNERS = {"export": _export, "check": _check, "inspect": _inspect, "run": _run}
-
-
-class Upper(NamedTuple):
-    """What the commands use of the floors above this one: `jit`, and `draw(model, title)` which gives a Drawing."""
+@dataclass(slots=True)
+class Upper:
+    """What the commands use of the floors above this one: `jit`, and `draw(model, title)`, which returns a Drawing."""
 
     jit: object
     draw: object
@@ -364,9 +388,11 @@ def main(argv, upper):
     argv = list(sys.argv[1:] if argv is None else argv)
     if argv and argv[0] not in COMMANDS and argv[0] not in ("-h", "--help"):
         argv.insert(0, "export")
-    options = _parser().parse_args(argv)
+    options = vars(_parser().parse_args(argv))
+    del options["command"]
+    run = options.pop("run")
     try:
-        return _RUNNERS[options.command](options, _Speaker(options), upper)
+        return run(upper, **options)
     except _OWN_ERRORS as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_FAILED

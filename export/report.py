@@ -75,11 +75,12 @@ def compare(name, got, wanted, rtol=None):
     return Comparison(name, absolute, relative, relative <= limit or absolute <= tiny)
 
 
-def check(exported, fun, rng, rtol=None):
+def check(exported, fun, rng, rtol=None, provider=None):
     """Runs model and function on the same random arguments: a Comparison for each result, and the sizes used."""
     (args, kwargs), sizes = random_arguments(exported, rng)
     wanted = exported.out_tree.flatten_up_to(fun(*args, **kwargs))
-    got = exported.out_tree.flatten_up_to(exported.call(*args, **kwargs))
+    session = exported.session({"provider": provider} if provider else {})
+    got = exported.results_of(session.run(exported.boundary_arguments(*args, **kwargs)))
     return [compare(n, g, w, rtol) for n, g, w in zip(exported.out_names, got, wanted)], sizes
 
 

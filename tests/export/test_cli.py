@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+import onax
 from onax._commands import export_main as main
 from onax.export import load
 from onax.export.cli import EXIT_DIFFERENT, EXIT_FAILED
@@ -172,6 +173,12 @@ def test_errors_of_the_function_show_its_lines(project, capsys):
 def test_differences_are_found_and_nothing_is_written(project, capsys):
     assert main(["net.py:impure", "--arg", "f32[3]", "--check"]) == EXIT_DIFFERENT
     assert "check failed: out differs" in capsys.readouterr().err and not os.path.exists("impure.onnx")
+
+
+@pytest.mark.skipif(any(d.platform == "gpu" for d in onax.devices()), reason="there is a CUDA device")
+def test_a_check_runs_on_the_provider_that_was_asked_for(project, capsys):
+    assert main(["net.py:predict", "--arg", "f32[2,8]", "--check", "--provider", "cuda"]) == EXIT_FAILED
+    assert "cuda" in capsys.readouterr().err.lower() and not os.path.exists("predict.onnx")
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
