@@ -107,6 +107,8 @@ def constant(g, x, aval):
     array = x._value if isinstance(x, Array) else np.asarray(x)
     if aval.dtype in ELEMENT_TYPES:
         return g.const(array, aval.dtype)
+    if isinstance(aval.dtype, np.dtype):
+        array = array.astype(aval.dtype, copy=False)  # a Python number in a program is wider than its type there
     return tuple(g.const(part) for part in parts_of(array, aval.dtype))
 
 
