@@ -20,8 +20,8 @@ from onax._ground.dtypes import ExtendedDType
 from onax._ground.errors import BackendError, ExportError
 from onax._ground.util import first_duplicate, function_name
 from onax._native.array import make_array
-from onax._native.call import JitFunction
 from onax._native.dispatch import Primitive
+from onax._native.jit_function import JitFunction
 from onax._native.tree import tree_flatten
 from onax._transforms.abstract import stage
 from onax.export import artifact, external, shapes

@@ -1,13 +1,17 @@
 """The shape of the source: floors import downward, files and functions stay short, lowerings mirror primitives."""
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
+from onax._native.hooks import Hooks
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE, EXPORT = ROOT / "pkg" / "onax", ROOT / "export"
+DOCUMENT = ROOT / "docs" / "architecture.md"
 
 FLOORS = {
     "_native": 0,
@@ -33,7 +37,6 @@ PRIMS_ORDER = (
     "linalg fft random collectives misc"
 ).split()
 FILE_CEILING, FUNCTION_CEILING = 800, 60
-HOOKS = 2  # jit_p.impl and the operators and methods of Array
 # Modules that may import inside a function: handles to packages that are slow or optional.
 DEFERRING = {"onax._ground.lazy"}
 
@@ -178,14 +181,37 @@ def test_lowerings_mirror_primitives():
     assert {family_of(s) or s for s in lowered} <= families
 
 
-def test_there_are_two_hooks():
-    lines = [
-        f"{name}:{i}"
-        for name, path in MODULES.items()
-        for i, line in enumerate(path.read_text().splitlines(), 1)
-        if re.search(r"# HOOK\b", line)
-    ]
-    assert len(lines) == HOOKS, lines
+def assigned_attributes(name):
+    """(module it is from, object, attribute) of each assignment to an attribute of an object that a module imports."""
+    tree = ast.parse(MODULES[name].read_text())
+    origin = {
+        a.asname or a.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for a in node.names
+    }
+    for node in ast.walk(tree):
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            for target in targets:
+                if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                    if target.value.id in origin:
+                        yield origin[target.value.id], target.value.id, target.attr
+
+
+def test_the_text_counts_what_is_handed_down():
+    hooks, impls = [], []
+    for name in MODULES:
+        for origin, owner, attribute in assigned_attributes(name):
+            if origin == "onax._native.hooks":
+                hooks.append((attribute, name))
+            elif attribute == "impl" and floor_of(origin) < floor_of(name):
+                impls.append((owner, name))
+    fields = {key for key, value in vars(Hooks).items() if inspect.isdatadescriptor(value)}
+    assert sorted(field for field, _ in hooks) == sorted(fields)
+    said = re.search(r"(\d+) hooks and (\d+) `impl`.*?assigned in (\d+) files", DOCUMENT.read_text(), re.DOTALL)
+    files = {name for _, name in hooks}
+    assert tuple(map(int, said.groups())) == (len(hooks), len(impls), len(files)), (hooks, impls)
 
 
 FORBIDDEN = (r"except Exception", r"except:\s*$", r"\bTODO\b", r"\bFIXME\b", r"if TYPE_CHECKING")

@@ -12,8 +12,8 @@ from onax._ground.dtypes import ExtendedDType
 from onax._ground.errors import LoweringError
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
-from onax._native.host import Handle
-from onax._native.nodes import parts_kernel
+from onax._native.host_kernels import components_kernel
+from onax._native.host_operator import Handle
 from onax.export.graph import ops
 from onax.export.graph.kernels import ELEMENT_TYPES
 
@@ -73,7 +73,7 @@ def split(g, value, aval):
         return value
     n = int(np.prod(axes))
     if _by_a_node(g, aval, dtype):
-        kernel = parts_kernel("parts", [(aval.shape, dtype)] * n, (aval.size, n, dtype.itemsize, 0))
+        kernel = components_kernel("parts", [(aval.shape, dtype)] * n, (aval.size, n, dtype.itemsize, 0))
         outs = [(aval.shape, dtype)] * n
         return g.node("Host", value, outs=outs, domain="onax", kernel=Handle(kernel), primitive="parts")
     flat = ops.reshape(g, value, (*aval.shape, n)) if len(axes) > 1 else value
@@ -88,7 +88,7 @@ def join(g, value, aval):
     axes, dtype = trailing(aval.dtype)
     if _by_a_node(g, aval, dtype):
         out = (*aval.shape, *axes), dtype
-        kernel = parts_kernel("parts", [out], (aval.size, len(value), dtype.itemsize, 1))
+        kernel = components_kernel("parts", [out], (aval.size, len(value), dtype.itemsize, 1))
         return g.node("Host", *value, out=out, domain="onax", kernel=Handle(kernel), primitive="parts")
     last = len(aval.shape)
     flat = ops.concat(g, [ops.unsqueeze(g, v, (last,)) for v in value], last)

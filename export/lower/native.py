@@ -26,11 +26,18 @@ from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.context import Quiet
 from onax._native.dispatch import Primitive
-from onax._native.host import Handle, Kernel
-from onax._native.indexed import how_to_scatter, numbers_of, scatter_kernel, take_kernel
-from onax._native.nodes import bits_kernel, blocks_kernel, erf_inv_kernel, fold_in_kernel, normal_kernel, split_kernel
-from onax._native.top import TYPES as TOP_TYPES
-from onax._native.top import top_k_kernel
+from onax._native.gather_scatter import gather_kernel, kernel_sizes, scatter_code, scatter_kernel
+from onax._native.host_kernels import (
+    bits_kernel,
+    erf_inv_kernel,
+    fold_in_kernel,
+    normal_kernel,
+    split_kernel,
+    threefry_block_kernel,
+)
+from onax._native.host_operator import Handle, Kernel
+from onax._native.top_k import TYPES as TOP_TYPES
+from onax._native.top_k import top_k_kernel
 from onax._prims import random as prims
 from onax._prims.convert import convert_element_type_p, reduce_precision_p
 from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p
@@ -227,7 +234,7 @@ def _random_fold_in(eqn):
 def _threefry2x32(eqn):
     outs = [v.aval for v in eqn.outvars]
     sizes = _steps([v.aval for v in eqn.invars], outs[0])
-    return _in_python(eqn) if sizes is None else blocks_kernel("threefry2x32", stated(outs), sizes)
+    return _in_python(eqn) if sizes is None else threefry_block_kernel("threefry2x32", stated(outs), sizes)
 
 
 def _erf_inv(eqn):
@@ -247,7 +254,7 @@ def _rows(eqn, x, indices, points, index_map, batching, clips, how):
     if x.dtype not in ELEMENT_TYPES or not x.size or not indices.size or how is None:
         return None
     n, wide = indices.size // depth, indices.dtype.itemsize == 8
-    return numbers_of(how, x.shape, depth, n, x.dtype.itemsize, wide, clips)
+    return kernel_sizes(how, x.shape, depth, n, x.dtype.itemsize, wide, clips)
 
 
 def _gather_of_rows(eqn):
@@ -264,7 +271,7 @@ def _gather_of_rows(eqn):
     if numbers is None:
         return None
     fill = eqn.params["fill_value"]
-    return take_kernel(stated([out]), numbers, np.asarray(0 if fill is None else fill).astype(x.dtype))
+    return gather_kernel(stated([out]), numbers, np.asarray(0 if fill is None else fill).astype(x.dtype))
 
 
 def _scatter_of_rows(eqn):
@@ -277,7 +284,7 @@ def _scatter_of_rows(eqn):
         return None
     if tuple(d.update_window_dims) != tuple(range(indices.ndim - 1, updates.ndim)):
         return None
-    points, index_map, how = d.inserted_window_dims, d.scatter_dims_to_operand_dims, how_to_scatter(name, x.dtype)
+    points, index_map, how = d.inserted_window_dims, d.scatter_dims_to_operand_dims, scatter_code(name, x.dtype)
     clips = eqn.params["mode"] in (GatherScatterMode.CLIP, GatherScatterMode.CLAMPED)
     numbers = _rows(eqn, x, indices, points, index_map, d.operand_batching_dims, clips, how)
     return None if numbers is None else scatter_kernel(name, stated([eqn.outvars[0].aval]), numbers)

@@ -13,7 +13,7 @@ from onax._control.checkpoint import checkpoint, remat
 from onax._control.custom_jvp import custom_jvp
 from onax._control.custom_vjp import custom_vjp
 from onax._control.policies import checkpoint_policies
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.sharding import NamedSharding, PartitionSpec, make_mesh
 from onax._core.trace import ensure_compile_time_eval, typeof
 from onax._ground.config import (
@@ -56,6 +56,7 @@ from onax._ground.devices import (
     process_indices,
 )
 from onax._native.array import Array
+from onax._native.hooks import hooks
 from onax._transforms.abstract import ShapeDtypeStruct, eval_shape, make_jaxpr
 from onax._transforms.autodiff import (
     grad,
@@ -74,8 +75,10 @@ from onax._transforms.vmap import vmap
 
 P = PartitionSpec
 
+hooks.check_complete()
+
 # Their own words name them.
-_publish(globals(), __name__, globals().keys())
+_wrap_api_functions(globals(), __name__, globals().keys())
 
 __version__ = "0.1.0"
 
@@ -141,7 +144,7 @@ def __getattr__(name):
         return importlib.import_module(f"onax.{name}")
     if name in _LATER_FUNCTIONS:
         found = {name: getattr(importlib.import_module(_LATER_FUNCTIONS[name]), name)}
-        _publish(found, __name__, (name,))
+        _wrap_api_functions(found, __name__, (name,))
         return globals().setdefault(name, found[name])
     raise AttributeError(f"module 'onax' has no attribute {name!r}")
 

@@ -2,7 +2,7 @@
 
 from onax._control.checkpoint import checkpoint, print_saved_residuals, remat
 from onax._control.policies import Offloadable, Recompute, Saveable, checkpoint_name, checkpoint_policies
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 
 __all__ = [
     "Offloadable",
@@ -15,4 +15,4 @@ __all__ = [
     "remat",
 ]
 
-_publish(globals(), __name__, globals().keys())
+_wrap_api_functions(globals(), __name__, globals().keys())

@@ -3,7 +3,7 @@
 The functions that take `fun` take a `WrappedFun` of `onax.extend.linear_util`.
 """
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms import vmap as _vmap
 from onax._transforms.flatten import debug_info
@@ -145,7 +145,7 @@ def safe_map(f, *sequences):
     return [f(*items) for items in zip(*sequences)]
 
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)
 
 __all__ = [
     "argnums_partial",

@@ -1,8 +1,8 @@
 """The classes of traced values and types, under the names of jax.core."""
 
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.evaluate import eval_jaxpr
 from onax._core.jaxpr import Literal, Var
-from onax._core.public import publish as _publish
 from onax._core.trace import Trace, Tracer, ensure_compile_time_eval, eval_context
 from onax._ground.dims import max_dim, min_dim
 from onax._native.avals import AbstractValue, ShapedArray
@@ -26,4 +26,4 @@ __all__ = [
     "min_dim",
 ]
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)

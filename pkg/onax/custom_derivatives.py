@@ -3,7 +3,7 @@
 from onax._control.custom_gradient import closure_convert, custom_gradient, linear_call, zero_from_primal
 from onax._control.custom_jvp import custom_jvp, custom_jvp_call_p
 from onax._control.custom_vjp import CustomVJPPrimal, custom_vjp, custom_vjp_call_p, custom_vjp_primal_tree_values
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.zeros import SymbolicZero
 
 __all__ = [
@@ -20,4 +20,4 @@ __all__ = [
     "zero_from_primal",
 ]
 
-_publish(globals(), __name__, __all__)
+_wrap_api_functions(globals(), __name__, __all__)

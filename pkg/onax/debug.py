@@ -3,8 +3,8 @@
 from onax._control.callbacks import debug_callback as callback
 from onax._control.callbacks import debug_log as log
 from onax._control.callbacks import debug_print as print
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.effects import DebugEffect, OrderedDebugEffect
-from onax._core.public import publish as _publish
 from onax._debugger import breakpoint
 from onax._show_sharding import inspect_array_sharding, visualize_array_sharding, visualize_sharding
 
@@ -20,4 +20,4 @@ __all__ = [
     "visualize_sharding",
 ]
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)

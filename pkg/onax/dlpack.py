@@ -5,7 +5,7 @@ An Array gives its memory by `__dlpack__`, read-only.
 
 import numpy as np
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax.numpy import from_dlpack as _from_dlpack
 
 _SUPPORTED = frozenset(
@@ -32,6 +32,6 @@ def is_supported_dtype(dtype):
     return np.dtype(dtype).name in _SUPPORTED
 
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)
 
 __all__ = ["from_dlpack", "is_supported_dtype"]

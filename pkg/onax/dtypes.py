@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes as _own
 from onax._ground.dtypes import (
     TypePromotionError,
@@ -76,4 +76,4 @@ def scalar_type_of(x):
     return _own.scalar_type_of(x)
 
 
-_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))
+_wrap_api_functions(globals(), __name__, frozenset(globals()) - frozenset(__all__))

@@ -6,7 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._native.tree import tree_flatten, tree_unflatten
 
 
@@ -43,4 +43,4 @@ def _unravel(tree, kinds, dtype, flat):
 __all__ = ["ravel_pytree"]
 
 
-_publish(globals(), __name__, frozenset(globals()) - {"ravel_pytree"})
+_wrap_api_functions(globals(), __name__, frozenset(globals()) - {"ravel_pytree"})

@@ -1,6 +1,6 @@
 """Meshes, partition specs and shardings, under JAX's names."""
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.sharding import (
     AbstractMesh,
     AxisType,
@@ -34,4 +34,4 @@ __all__ = [
     "use_abstract_mesh",
 ]
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)

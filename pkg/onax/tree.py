@@ -1,10 +1,10 @@
 """Trees of containers under the short names of `jax.tree`."""
 
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.paths import tree_flatten_with_path as flatten_with_path
 from onax._core.paths import tree_leaves_with_path as leaves_with_path
 from onax._core.paths import tree_map as map
 from onax._core.paths import tree_map_with_path as map_with_path
-from onax._core.public import publish as _publish
 from onax._core.trees import static
 from onax._core.trees import tree_all as all
 from onax._core.trees import tree_broadcast as broadcast
@@ -16,7 +16,7 @@ from onax._native.tree import tree_leaves as leaves
 from onax._native.tree import tree_structure as structure
 from onax._native.tree import tree_unflatten as unflatten
 
-_publish(globals(), __name__, ("map",))
+_wrap_api_functions(globals(), __name__, ("map",))
 
 __all__ = [
     "all",

@@ -1,5 +1,6 @@
 """Trees of containers (pytrees) under JAX's names."""
 
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.paths import (
     DictKey,
     FlattenedIndexKey,
@@ -14,7 +15,6 @@ from onax._core.paths import (
     tree_map,
     tree_map_with_path,
 )
-from onax._core.public import publish as _publish
 from onax._core.trees import (
     Partial,
     all_leaves,
@@ -51,7 +51,7 @@ def is_tree_node(type_):
     return isinstance(type_, type) and _is_tree_node(type_)
 
 
-_publish(globals(), __name__, ("tree_map",))
+_wrap_api_functions(globals(), __name__, ("tree_map",))
 
 __all__ = [
     "DictKey",

@@ -8,7 +8,8 @@ import onax as jax
 from onax._core import result_checks  # noqa: F401  (registers the check)
 from onax._ground.config import DEBUG_INFS, DEBUG_NANS, KEY_REUSE, debug_infs, debug_nans
 from onax._native.array import make_array
-from onax._native.dispatch import Primitive, set_checked_evaluation
+from onax._native.dispatch import Primitive
+from onax._native.hooks import hooks
 
 div = Primitive("test_div", kernel=np.divide)
 both = Primitive("test_both", kernel=lambda x, y: (x, np.divide(x, y)), multiple_results=True)
@@ -31,21 +32,18 @@ def test_forbidden_values(option, top, name, dtype):
     div.bind(x, y)
 
 
-def test_no_check_is_asked_while_its_option_is_off():
+def test_no_check_is_asked_while_its_option_is_off(monkeypatch):
     def never(*_):
         raise AssertionError("a check was asked for nothing")
 
     everything = DEBUG_NANS | DEBUG_INFS | KEY_REUSE
-    previous = set_checked_evaluation(everything, never)
-    try:
-        x = jax.numpy.ones(3)
-        jitted = jax.jit(lambda x: jax.numpy.sin(x) * 2)
+    assert hooks.checked_options & everything == everything
+    monkeypatch.setattr(hooks, "checked_evaluation", never)
+    x = jax.numpy.ones(3)
+    jitted = jax.jit(lambda x: jax.numpy.sin(x) * 2)
+    jitted(x)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(jitted), "_miss", never)  # calls seen before stay within compiled code
         jitted(x)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(jitted), "_miss", never)  # calls seen before stay within compiled code
-            jitted(x)
-        jax.grad(lambda x: jax.numpy.sum(jitted(x) ** 2))(x)
-        jax.random.normal(jax.random.key(0))
-    finally:
-        set_checked_evaluation(*previous)
-    assert previous[0] & everything == everything
+    jax.grad(lambda x: jax.numpy.sum(jitted(x) ** 2))(x)
+    jax.random.normal(jax.random.key(0))

@@ -10,7 +10,7 @@ from onax._ground.dims import SymbolicScope, parse_dims
 from onax._ground.errors import LoweringError
 from onax._native import ort
 from onax._native.avals import ShapedArray
-from onax._native.frames import SourceInfo
+from onax._native.source_info import SourceInfo
 from onax.export.graph import ops, proto
 from onax.export.graph.value import Graph, Value
 

@@ -21,11 +21,10 @@ from onax._native.array import (
     install_method,
     make_array,
     make_sharded,
-    set_fast_binary,
-    set_operators,
 )
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import ELEMENTWISE, NEVER, Primitive, set_same_rank_options
+from onax._native.hooks import hooks
 
 
 class Key:
@@ -431,8 +430,8 @@ def same_dtype(x, y):
 
 
 @pytest.fixture
-def table():
-    """An operator table that records (name, operands); restores the one that was."""
+def table(monkeypatch):
+    """An operator table that records (name, operands)."""
     calls = []
 
     def recorder(name):
@@ -443,12 +442,9 @@ def table():
         return function
 
     names = [name for name, _ in BINARY] + [name for name, _ in UNARY] + ["getitem"]
-    fast = {name: set_fast_binary(name, None) for name in names}
-    slow = set_operators({name: recorder(name) for name in names})
-    yield calls
-    set_operators(slow)
-    for name, (primitive, kinds) in fast.items():
-        set_fast_binary(name, primitive, kinds)
+    monkeypatch.setattr(hooks, "operators", {name: recorder(name) for name in names})
+    monkeypatch.setattr(hooks, "operator_primitives", {})
+    return calls
 
 
 BINARY = [
@@ -523,7 +519,7 @@ def test_pow_takes_no_modulus(table):
 
 def test_unknown_operator_name():
     with pytest.raises(ValueError, match="no operator is called 'plus'"):
-        set_operators({"plus": operator.add})
+        hooks.operators = {"plus": operator.add}
 
 
 @pytest.fixture
@@ -534,9 +530,7 @@ def fast(table):
     for dtype in (np.float32, np.int32, np.int8, ml_dtypes.bfloat16):
         add.bind(arr([1], dtype), arr([1], dtype))
         less.bind(arr([1], dtype), arr([1], dtype))
-    set_fast_binary("add", add, "iufV")
-    set_fast_binary("lt", less, "iufV")
-    set_fast_binary("gt", less, "")
+    hooks.operator_primitives = {"add": (add, "iufV"), "lt": (less, "iufV"), "gt": (less, "")}
     return table
 
 

@@ -12,6 +12,7 @@ from onax._native import context, dispatch
 from onax._native.array import Array, ArrayImpl, from_user, make_array, make_sharded
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import ALL, DATA_MOVEMENT, ELEMENTWISE, FIRST, NEVER, Primitive, evaluate
+from onax._native.hooks import hooks
 
 
 class Key:
@@ -376,9 +377,12 @@ def test_sharded_operands_go_to_the_handler():
 
 
 class Recorder:
-    """A trace that notes what it is given."""
+    """A trace that gives back what it is given, and notes whether it was current."""
+
+    was_current = False
 
     def process_primitive(self, primitive, args, params):
+        self.was_current = context.get_trace() is self
         return primitive, args, params
 
 
@@ -396,6 +400,8 @@ def test_the_current_trace_gets_the_operation():
     finally:
         context.swap_trace(previous)
     assert p.bind_with_trace(trace, (1,), {}) == (p, (1,), {})
+    assert trace.was_current and context.get_trace() is None
+    assert p.bind_with_trace(None, (1, 2), {}).tolist() == 3
 
 
 def test_impl_goes_before_the_kernel_and_gets_arrays():
@@ -406,22 +412,19 @@ def test_impl_goes_before_the_kernel_and_gets_arrays():
     assert params == {"n": 3} and args[0].weak_type and not args[1].weak_type
 
 
-def test_stray_tracers():
+def test_stray_tracers(monkeypatch):
     class Stray(Exception):
         pass
 
     def handler(primitive, x):
         raise Stray(primitive.name)
 
-    previous = dispatch.set_stray_tracer_handler(handler)
-    try:
-        with pytest.raises(Stray, match="test_op"):
-            make().bind(Traced(), 1)
-    finally:
-        dispatch.set_stray_tracer_handler(previous)
+    monkeypatch.setattr(hooks, "stray_tracer", handler)
+    with pytest.raises(Stray, match="test_op"):
+        make().bind(Traced(), 1)
 
 
-def test_evaluation_is_checked_while_an_option_is_on():
+def test_evaluation_is_checked_while_an_option_is_on(monkeypatch):
     bit = 1 << 40
     seen = []
 
@@ -430,17 +433,15 @@ def test_evaluation_is_checked_while_an_option_is_on():
         seen.append((primitive, operands, params, out))
         return out
 
-    previous_evaluation = dispatch.set_checked_evaluation(bit, evaluation)
+    monkeypatch.setattr(hooks, "checked_options", bit)
+    monkeypatch.setattr(hooks, "checked_evaluation", evaluation)
     p = make()
+    p.bind(1.0, 2.0)
+    previous = context.swap_thread_word(bit, bit)
     try:
-        p.bind(1.0, 2.0)
-        previous = context.swap_thread_word(bit, bit)
-        try:
-            out = p.bind(1.0, 2.0)
-        finally:
-            context.swap_thread_word(*previous)
+        out = p.bind(1.0, 2.0)
     finally:
-        dispatch.set_checked_evaluation(*previous_evaluation)
+        context.swap_thread_word(*previous)
     assert seen == [(p, (1.0, 2.0), {}, out)] and seen[0][3] is out
 
 

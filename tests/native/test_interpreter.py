@@ -1,4 +1,4 @@
-"""Program: it computes what binding the equations one by one computes, and frees values at last use."""
+"""JaxprInterpreter: it computes what binding the equations one by one computes, and frees values at last use."""
 
 import gc
 import weakref
@@ -6,12 +6,12 @@ import weakref
 import numpy as np
 import pytest
 
-from onax._core.evaluate import program_of
+from onax._core.evaluate import interpreter_of
 from onax._core.jaxpr import ClosedJaxpr, DropVar, Jaxpr, JaxprEqn, Literal, Var
 from onax._native.array import from_user
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
-from onax._native.interpreter import Program
+from onax._native.interpreter import JaxprInterpreter
 
 AVAL = ShapedArray((2,), np.dtype(np.float32))
 SCALAR = ShapedArray((), np.dtype(np.float32))
@@ -52,7 +52,7 @@ def test_chain_with_literals_constants_and_dropped_results():
             eqn(scale_p, [s2], [z], by=10),
         ],
     )
-    out = Program(jaxpr).run([array(1, 1)], [array(1, 2), array(3, 4)])
+    out = JaxprInterpreter(jaxpr).run([array(1, 1)], [array(1, 2), array(3, 4)])
     assert values(out) == [[90, 130], [1, 2], 7, [90, 130]]
 
 
@@ -67,13 +67,13 @@ def test_calls_are_entered(constants):
         inner = Jaxpr([], [inner_in], [inner_out], [eqn(add_p, [inner_in, inner_in], [inner_out])])
         closed = ClosedJaxpr(inner, [])
     outer = Jaxpr([], [x], [y], [eqn(call_p, [x], [y], jaxpr=closed)])
-    assert values(program_of(outer).run([], [array(1, 2)])) == [[6, 7] if constants else [2, 4]]
+    assert values(interpreter_of(outer).run([], [array(1, 2)])) == [[6, 7] if constants else [2, 4]]
 
 
 def test_wide_programs_leave_the_stack():
     xs, outs = variables(200), variables(200)
     jaxpr = Jaxpr([], xs, outs, [eqn(add_p, [x, xs[0]], [o]) for x, o in zip(xs, outs)])
-    out = Program(jaxpr).run([], [array(i, i) for i in range(200)])
+    out = JaxprInterpreter(jaxpr).run([], [array(i, i) for i in range(200)])
     assert values(out) == [[i, i] for i in range(200)]
 
 
@@ -92,7 +92,7 @@ def test_values_die_at_last_use():
     eqns = [eqn(watch_p, [a], [b]) for a, b in zip(chain, chain[1:])]
     gc.disable()
     try:
-        Program(Jaxpr([], chain[:1], chain[-1:], eqns)).run([], [array(1, 2)])
+        JaxprInterpreter(Jaxpr([], chain[:1], chain[-1:], eqns)).run([], [array(1, 2)])
     finally:
         gc.enable()
     assert max(alive) <= 1
@@ -104,7 +104,7 @@ def test_errors_free_the_slots():
 
     broken_p = Primitive("test_broken", kernel=broken)
     x, y, z = variables(3)
-    program = Program(Jaxpr([], [x], [z], [eqn(add_p, [x, x], [y]), eqn(broken_p, [y], [z])]))
+    program = JaxprInterpreter(Jaxpr([], [x], [z], [eqn(add_p, [x, x], [y]), eqn(broken_p, [y], [z])]))
     for _ in range(3):
         with pytest.raises(ZeroDivisionError):
             program.run([], [array(1, 2)])

@@ -8,7 +8,7 @@ import pytest
 import onax
 from onax import lax, nn
 from onax import numpy as jnp
-from onax._native.boundary import PublicFunction
+from onax._native.api_boundary import ApiFunction
 from onax.scipy import linalg, ndimage, special, stats
 
 X = jnp.ones(2)
@@ -83,7 +83,7 @@ STATIC = [
     (r, n)
     for r in ROOMS
     for n, f in sorted(vars(r).items())
-    if type(f) is PublicFunction and hasattr(f, "static_argnames")
+    if type(f) is ApiFunction and hasattr(f, "static_argnames")
 ]
 
 

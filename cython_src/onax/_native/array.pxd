@@ -19,11 +19,11 @@ cdef class ArrayImpl(Array):
     cdef object shd             # the sharding, when one was stated or made
     cdef object __weakref__
 
-# How the operator slots reach primitives without importing them: dispatch puts its function here.  It gives
-# NotImplemented when the general path must be taken.
-ctypedef object (*pair_function)(PyObject *primitive, cnp.ndarray x, cnp.ndarray y, bint weak_x, bint weak_y,
-                                 object device, bint committed)
-cdef void set_pair_function(pair_function f) noexcept
+# Evaluates a primitive on one or two (y None: one) buffers of one dtype; `foreign`: the user can write to one of them.
+# Gives NotImplemented when the general path must be taken.  dispatch, which imports this module, assigns it.
+ctypedef object (*operator_evaluator)(PyObject *primitive, cnp.ndarray x, cnp.ndarray y, bint weak_x, bint weak_y,
+                                      object device, bint committed, bint foreign)
+cdef void set_operator_evaluator(operator_evaluator f) noexcept
 
 cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint committed)
 cdef ArrayImpl wrap_plain(object result, bint weak, object device, bint committed)

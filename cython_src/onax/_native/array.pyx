@@ -1,7 +1,7 @@
 """Arrays: the base class with every operator slot, and the values in memory.
 
-An operator goes, in this order: natively to a primitive, when nothing is traced and both operands agree; else to the
-function of that name in the operator table, which `onax.numpy` fills once.
+An operator is evaluated as a primitive (`hooks.operator_primitives`) if nothing is traced and the operands agree in
+dtype; otherwise the function of that name in `hooks.operators` is called.
 """
 
 import numpy as np
@@ -10,17 +10,22 @@ cimport cython
 cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE, PyObject, PyTypeObject
-from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from onax._native.avals cimport ShapedArray, make_aval
 from onax._native.buffers cimport (
     canonical, invalid_value, is_extended, is_numpy, scalar_buffer, scalar_like, shares_with_user,
 )
 from onax._native.context cimport ctx, default_device
-from onax._native.exchange cimport (
+from onax._native.conversions cimport (
     array_format, array_repr, array_str, dlpack_export, dlpack_import, index_value, numpy_array, plain_buffer,
     python_scalar, truth,
 )
+from onax._native.hooks cimport (
+    ABS, ADD, AND, DIVMOD, EQ, FLOORDIV, GE, GETITEM, GT, INVERT, ITER, LE, LSHIFT, LT, MATMUL, MOD, MUL, NE, NEG, OR,
+    POS, POW, RSHIFT, SUB, TRUEDIV, XOR, hooks, kind_bit,
+)
+
+from onax._native.hooks import OPERATOR_NAMES
 
 cnp.import_array()
 
@@ -32,6 +37,7 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef extern from "Python.h":
     bint PyLong_CheckExact(object)
+    PyObject *PyTuple_GET_ITEM(tuple, Py_ssize_t)
 
 cdef extern from *:
     """
@@ -48,73 +54,14 @@ cdef extern from *:
 
 # ---- operators -----------------------------------------------------------------------------------------------------
 
-cdef enum Op:
-    ADD, SUB, MUL, TRUEDIV, FLOORDIV, MOD, DIVMOD, POW, MATMUL, AND, OR, XOR, LSHIFT, RSHIFT
-    EQ, NE, LT, LE, GT, GE
-    NEG, POS, ABS, INVERT
-    GETITEM, ITER
-    OPS
-
-_OP_NAMES = (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "and", "or", "xor", "lshift",
-    "rshift", "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem", "iter",
-)
 _OP_SYMBOLS = ("+", "-", "*", "/", "//", "%", "divmod()", "** or pow()", "@", "&", "|", "^", "<<", ">>")
 
-cdef PyObject *_slow[OPS]       # the operator table
-cdef PyObject *_fast[OPS]       # primitives that an operator is, for the dtype kinds below
-cdef int _fast_kinds[OPS]       # bit per NumPy kind, see _kind_bit
-cdef pair_function _pair = NULL
+cdef operator_evaluator _evaluate = NULL
 
 
-cdef void set_pair_function(pair_function f) noexcept:
-    global _pair
-    _pair = f
-
-
-cdef int _op_index(str name) except -1:
-    if name not in _OP_NAMES:
-        raise ValueError(f"no operator is called {name!r}; there are {', '.join(_OP_NAMES)}")
-    return _OP_NAMES.index(name)
-
-
-cdef object _swap(PyObject **slot, object function):
-    """Puts a function or None into a table; gives what was there."""
-    previous = None if slot[0] == NULL else <object>slot[0]
-    Py_XDECREF(slot[0])
-    slot[0] = NULL
-    if function is not None:
-        Py_INCREF(function)
-        slot[0] = <PyObject *>function
-    return previous
-
-
-def set_operators(dict table):
-    """Fills the operator table: name -> function.  Reflected operators call the same function, operands swapped.
-
-    Names: add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift eq ne lt le gt ge (two operands),
-    neg pos abs invert iter (one), getitem (array, index).  Gives the functions that were there before.
-    """
-    return {name: _swap(&_slow[_op_index(name)], function) for name, function in table.items()}
-
-
-cdef inline int _kind_bit(int kind) noexcept:
-    """A bit for each kind of dtype."""
-    return 1 if kind == c"V" else 1 << (kind - c"a")
-
-
-def set_fast_binary(str name, primitive, str kinds="iuf"):
-    """Says that the operator `name` is `primitive` when all operands have one dtype, of one of these NumPy kinds.
-
-    A kind of V stands for the dtypes of ml_dtypes.  Gives the (primitive, kinds) that held before.
-    """
-    i = _op_index(name)
-    previous = _swap(&_fast[i], primitive)
-    old_kinds = "".join([kind for kind in "biufcV" if _fast_kinds[i] & _kind_bit(ord(kind))])
-    _fast_kinds[i] = 0
-    for kind in kinds:
-        _fast_kinds[i] |= _kind_bit(ord(kind))
-    return previous, old_kinds
+cdef void set_operator_evaluator(operator_evaluator f) noexcept:
+    global _evaluate
+    _evaluate = f
 
 
 def install_method(cls, str name, obj):
@@ -128,23 +75,28 @@ def install_method(cls, str name, obj):
     onax_type_modified(cls)
 
 
-cdef PyObject* _function(int op) except NULL:
-    if _slow[op] == NULL:
-        raise NotImplementedError(f"the operator {_OP_NAMES[op]} has no function yet; import onax.numpy")
-    return _slow[op]
+cdef object _function(int op):
+    function = <object>PyTuple_GET_ITEM(hooks.functions, op)
+    if function is None:
+        raise NotImplementedError(f"the operator {OPERATOR_NAMES[op]} has no function yet; import onax.numpy")
+    return function
+
+
+cdef inline PyObject *_primitive(int op) noexcept:
+    return PyTuple_GET_ITEM(hooks.primitives, op)
 
 
 cdef object _unary(int op, Array x):
     cdef ArrayImpl a
-    if _fast[op] != NULL and type(x) is ArrayImpl and ctx().trace == NULL:
+    if <object>_primitive(op) is not None and type(x) is ArrayImpl and ctx().trace == NULL:
         a = <ArrayImpl>x
         if a.buf is not None and not is_extended(a._dtype) and a.shards is None:
-            if _kind_bit((<cnp.dtype>a._dtype).kind) & _fast_kinds[op]:
+            if kind_bit((<cnp.dtype>a._dtype).kind) & hooks.kinds[op]:
                 device = a.dev if a.placed else default_device()
-                result = _pair(_fast[op], a.buf, None, a.weak, a.weak, device, a.placed)
+                result = _evaluate(_primitive(op), a.buf, None, a.weak, a.weak, device, a.placed, False)
                 if result is not NotImplemented:
                     return result
-    return (<object>_function(op))(x)
+    return _function(op)(x)
 
 
 cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
@@ -155,10 +107,10 @@ cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
     cdef object dtype = x._dtype
     cdef object device = x.dev
     cdef bint committed = x.placed
-    cdef bint weak
+    cdef bint weak, foreign = False
     if a is None or is_extended(dtype) or x.shards is not None:
         return NotImplemented
-    if not _kind_bit((<cnp.dtype>dtype).kind) & _fast_kinds[op]:
+    if not kind_bit((<cnp.dtype>dtype).kind) & hooks.kinds[op]:
         return NotImplemented
     if type(other) is ArrayImpl:
         y = <ArrayImpl>other
@@ -177,6 +129,7 @@ cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
         if cnp.PyArray_TYPE(b) != cnp.PyArray_TYPE(a):
             return NotImplemented
         weak = False
+        foreign = shares_with_user(other, b)
     else:
         b = scalar_like(other, dtype)
         if b is None:
@@ -185,8 +138,8 @@ cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
     if not committed:
         device = default_device()
     if swapped:
-        return _pair(_fast[op], b, a, weak, x.weak, device, committed)
-    return _pair(_fast[op], a, b, x.weak, weak, device, committed)
+        return _evaluate(_primitive(op), b, a, weak, x.weak, device, committed, foreign)
+    return _evaluate(_primitive(op), a, b, x.weak, weak, device, committed, foreign)
 
 
 cdef bint _accepts(object other) except -1:
@@ -195,7 +148,7 @@ cdef bint _accepts(object other) except -1:
 
 
 cdef object _binary(int op, Array x, object other, bint swapped):
-    if _fast[op] != NULL and type(x) is ArrayImpl and ctx().trace == NULL:
+    if <object>_primitive(op) is not None and type(x) is ArrayImpl and ctx().trace == NULL:
         result = _fast_binary(op, <ArrayImpl>x, other, swapped)
         if result is not NotImplemented:
             return result
@@ -209,8 +162,8 @@ cdef object _binary(int op, Array x, object other, bint swapped):
                 _refuse_container(op, x, other, swapped)
             return NotImplemented
     if swapped:
-        return (<object>_function(op))(other, x)
-    return (<object>_function(op))(x, other)
+        return _function(op)(other, x)
+    return _function(op)(x, other)
 
 
 cdef int _refuse_container(int op, object x, object other, bint swapped) except -1:
@@ -315,27 +268,10 @@ cdef cnp.ndarray buffer_of(ArrayImpl x):
     return x.buf
 
 
-cdef object _first_device = None
-cdef object _sharding_of = None
-cdef object _shards_of = None
-
-
-def set_placement_factories(first_device=None, sharding=None, shards=None):
-    """Registers what upper floors know of places.  Those left out stay as they are.
-
-    `first_device()` gives the device of arrays that state none, `sharding(array)` the sharding of an array without one,
-    `shards(array)` the list of its shards, as `addressable_shards` shows them.
-    """
-    global _first_device, _sharding_of, _shards_of
-    _first_device = first_device if first_device is not None else _first_device
-    _sharding_of = sharding if sharding is not None else _sharding_of
-    _shards_of = shards if shards is not None else _shards_of
-
-
 cdef object device_of(ArrayImpl x):
-    if x.dev is not None or _first_device is None:
+    if x.dev is not None or hooks.first_device is None:
         return x.dev
-    return _first_device()
+    return hooks.first_device()
 
 
 # ---- the classes ---------------------------------------------------------------------------------------------------
@@ -466,7 +402,7 @@ cdef class Array:
             result = _fast_getitem(<ArrayImpl>self, index)
             if result is not None:
                 return result
-        return (<object>_function(GETITEM))(self, index)
+        return _function(GETITEM)(self, index)
 
     def __setitem__(self, index, value):
         raise TypeError(
@@ -487,7 +423,7 @@ cdef class Array:
     def __iter__(self):
         if self.ndim == 0:
             raise TypeError("iteration over a 0-d array")
-        return (<object>_function(ITER))(self)
+        return _function(ITER)(self)
 
     def __contains__(self, item):
         if self.ndim != 1:
@@ -635,16 +571,14 @@ cdef class ArrayImpl(Array):
     @property
     def sharding(self):
         """How it is spread over devices."""
-        if self.shd is None and _sharding_of is not None:
-            self.shd = _sharding_of(self)
+        if self.shd is None and hooks.array_sharding is not None:
+            self.shd = hooks.array_sharding(self)
         return self.shd
 
     @property
     def addressable_shards(self):
         """The parts of it, each with its device, index, replica number and data."""
-        if _shards_of is None:
-            raise NotImplementedError("addressable_shards: nothing that makes shards is registered")
-        return _shards_of(self)
+        return hooks.array_shards(self)
 
     @property
     def global_shards(self):
@@ -704,7 +638,7 @@ cdef class ArrayImpl(Array):
             raise TypeError("iteration over a 0-d key array" if is_extended(self._dtype) else
                             "iteration over a 0-d array")
         if ctx().trace != NULL or self.shards is not None:
-            return (<object>_function(ITER))(self)
+            return _function(ITER)(self)
         return iter([_part(self, a[i, ...]) for i in range(cnp.PyArray_DIM(a, 0))])
 
     def __bool__(self):

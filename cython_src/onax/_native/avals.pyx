@@ -7,24 +7,17 @@ cimport numpy as cnp
 from cpython.dict cimport PyDict_GetItem, PyDict_Size
 from cpython.ref cimport PyObject
 
+from onax._native.hooks cimport hooks
+
 cnp.import_array()
 
 float0 = np.dtype([("float0", np.void, 0)])
 
 cdef dict _interned = {}
-cdef object _sharding_factory = None
-cdef object _memory_space_factory = None
 cdef dict _short_names = {}
 
 cdef enum:
     INTERNED_AT_MOST = 8192
-
-
-def set_aval_factories(sharding=None, memory_space=None):
-    """Registers the functions aval -> object that give `.sharding` and `.memory_space` where none was stated."""
-    global _sharding_factory, _memory_space_factory
-    _sharding_factory = sharding
-    _memory_space_factory = memory_space
 
 
 cdef object dtype_of(object dtype):
@@ -143,14 +136,12 @@ cdef class ShapedArray(AbstractValue):
     @property
     def sharding(self):
         """Where the value lives, as a sharding; the trivial one unless stated."""
-        if self._sharding is None and _sharding_factory is not None:
-            return _sharding_factory(self)
+        if self._sharding is None and hooks.aval_sharding is not None:
+            return hooks.aval_sharding(self)
         return self._sharding
 
     @property
     def memory_space(self):
-        if self._memory_space is None and _memory_space_factory is not None:
-            return _memory_space_factory(self)
         return self._memory_space
 
     @property

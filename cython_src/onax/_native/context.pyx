@@ -7,6 +7,8 @@ import numpy as np
 from cpython.ref cimport PyObject, Py_INCREF, Py_XDECREF, Py_XINCREF, Py_DECREF
 from libc.stdint cimport uint64_t
 
+from onax._native.hooks cimport hooks
+
 cdef extern from *:
     """
     #if defined(_MSC_VER)
@@ -24,7 +26,6 @@ cdef extern from "Python.h":
 
 X64_BIT = 1
 
-cdef object _bottom = None
 cdef uint64_t _global_word = 0
 cdef object _global_device = None
 
@@ -50,17 +51,11 @@ def get_trace():
     return <object>onax_ctx.trace
 
 
-def set_bottom_trace(trace):
-    """Registers the trace that evaluates: to make it current is to have none."""
-    global _bottom
-    _bottom = trace
-
-
 cpdef object swap_trace(trace):
     """Makes `trace` (None: evaluate) current in this thread; gives the one that was."""
     cdef PyObject *old = onax_ctx.trace
     previous = None if old == NULL else <object>old
-    if trace is None or trace is _bottom:
+    if trace is None or trace is hooks.eval_trace:
         onax_ctx.trace = NULL
     else:
         Py_INCREF(trace)

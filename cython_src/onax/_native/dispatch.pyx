@@ -13,11 +13,12 @@ from cpython.tuple cimport PyTuple_GET_SIZE
 from libc.stdint cimport uint64_t
 
 from onax._native.array cimport (
-    Array, ArrayImpl, buffer_of, device_of, set_pair_function, wrap, wrap_plain,
+    Array, ArrayImpl, buffer_of, device_of, set_operator_evaluator, wrap, wrap_plain,
 )
 from onax._native.avals cimport make_aval
 from onax._native.buffers cimport canonical, is_extended, is_numpy, scalar_buffer, shares_with_user
 from onax._native.context cimport ctx, default_device, option_bits, quiet_begin, quiet_end, swap_trace
+from onax._native.hooks cimport hooks
 
 cnp.import_array()
 
@@ -25,6 +26,7 @@ cdef extern from "Python.h":
     object PyObject_Vectorcall(object callable, PyObject **args, size_t nargs, PyObject *kwnames)
     object PyObject_VectorcallDict(object callable, PyObject **args, size_t nargs, object kwargs)
     PyObject **PySequence_Fast_ITEMS(object)
+    char *PyByteArray_AS_STRING(object)
 
 # Which results of a primitive have a weak dtype.
 ALL = "all"             # when all operands have
@@ -110,10 +112,14 @@ cdef class Primitive:
         return (<object>trace).process_primitive(self, args, params)
 
     def bind_with_trace(self, trace, args, params):
-        """Applies it under the given trace; None evaluates."""
-        if trace is None:
-            return evaluate(self, args, params)
-        return trace.process_primitive(self, args, params)
+        """Interprets the operation by the given trace, which is current meanwhile; None and `eval_trace` evaluate."""
+        previous = swap_trace(trace)
+        try:
+            if ctx().trace == NULL:
+                return evaluate(self, args, params)
+            return trace.process_primitive(self, args, params)
+        finally:
+            swap_trace(previous)
 
     def def_impl(self, impl):
         """Decorator: sets `impl`."""
@@ -181,39 +187,32 @@ cdef class Primitive:
 
 # ---- operands ------------------------------------------------------------------------------------------------------
 
-_stray_tracer = None
+# The operands of one evaluation, however they were gathered.
+cdef struct Operands:
+    PyObject **args         # as they were given; NULL: those of an operator
+    PyObject **buffers      # ndarrays
+    char *weak              # the weak bit of each
+    Py_ssize_t n
+    PyObject *device        # of the committed operands, else the default
+    bint committed
+    bint foreign            # some buffer shares memory with the user
 
 
-def set_stray_tracer_handler(handler):
-    """Registers what raises when a traced stand-in is used although nothing is being traced: handler(primitive, x).
+cdef class _Gathered:
+    """Operands of any kind, and what owns them."""
 
-    Gives the one that was registered before.
-    """
-    global _stray_tracer
-    previous = _stray_tracer
-    _stray_tracer = handler
-    return previous
-
-
-cdef class _Operands:
-    """What the operands of one evaluation have in common."""
-
-    cdef list values            # ndarrays: what keeps the kernel's operands alive
-    cdef list weak              # weak bits, for a `weak` that is a function
-    cdef bint all_weak
-    cdef bint first_weak
+    cdef Operands operands
+    cdef list buffers
+    cdef bytearray weak
+    cdef object device
     cdef bint sharded           # some operand lies on several devices
-    cdef bint has_user          # some operand's memory belongs to the user
-    cdef object extended        # an extended dtype among the operands, or None
-    cdef object device          # of the committed operands, else the default
-    cdef bint committed
 
 
 cdef object _as_operand(Primitive p, object x, Py_ssize_t i):
     """An operand that is no ArrayImpl: ndarray, NumPy scalar, Python scalar, or something that gives one of these."""
     if isinstance(x, Array):
-        if _stray_tracer is not None:
-            _stray_tracer(p, x)
+        if hooks.stray_tracer is not None:
+            hooks.stray_tracer(p, x)
         raise TypeError(f"a traced value reached {p.name} while nothing is being traced: {type(x).__name__}")
     method = getattr(type(x), "__jax_array__", None)
     if method is not None:
@@ -228,16 +227,17 @@ cdef object _no_operand(Primitive p, object x, Py_ssize_t i):
     )
 
 
-cdef _Operands _operands(Primitive p, PyObject **args, Py_ssize_t n):
-    cdef _Operands ops = _Operands.__new__(_Operands)
+cdef _Gathered _gather(Primitive p, PyObject **args, Py_ssize_t n):
+    cdef _Gathered found = _Gathered.__new__(_Gathered)
+    cdef Operands *ops = &found.operands
     cdef ArrayImpl a
     cdef cnp.ndarray buf
     cdef bint weak
     cdef Py_ssize_t i
     cdef object x
-    ops.values = []
-    ops.weak = []
-    ops.all_weak = True
+    found.buffers = []
+    found.weak = bytearray(n)
+    ops.args, ops.n, ops.weak = args, n, PyByteArray_AS_STRING(found.weak)
     for i in range(n):
         x = <object>args[i]
         weak = False
@@ -247,33 +247,30 @@ cdef _Operands _operands(Primitive p, PyObject **args, Py_ssize_t n):
             a = <ArrayImpl>x
             buf = buffer_of(a)
             weak = a.weak
-            if is_extended(a._dtype):
-                ops.extended = a._dtype
             if a.shards is not None:
-                ops.sharded = True
+                found.sharded = True
             elif a.placed:
-                if ops.committed and not _same_device(a, ops.device):
+                if ops.committed and not _same_device(a, found.device):
                     raise _incompatible_devices(p, args, n)
                 ops.committed = True
-                ops.device = device_of(a)
+                found.device = device_of(a)
         elif is_numpy(x):
             try:
                 buf = canonical(x)
             except TypeError:
                 raise _no_operand(p, x, i) from None
-            ops.has_user = ops.has_user or shares_with_user(x, buf)
+            ops.foreign = ops.foreign or shares_with_user(x, buf)
         else:
             buf = scalar_buffer(x, &weak)
             if buf is None:
                 raise _no_operand(p, x, i)
-        if i == 0:
-            ops.first_weak = weak
-        ops.all_weak = ops.all_weak and weak
-        ops.weak.append(weak)
-        ops.values.append(buf)
+        ops.weak[i] = weak
+        found.buffers.append(buf)
     if not ops.committed:
-        ops.device = default_device()
-    return ops
+        found.device = default_device()
+    ops.buffers = PySequence_Fast_ITEMS(found.buffers)
+    ops.device = <PyObject *>found.device
+    return found
 
 
 cdef bint _same_device(ArrayImpl a, object device) except -1:
@@ -407,42 +404,55 @@ cdef int _remember(Primitive p, PyObject **operands, Py_ssize_t n) except -1:
     return 0
 
 
-cdef int _check(Primitive p, PyObject **args, Py_ssize_t n, _Operands ops, dict params) except -1:
+cdef object _extended_dtype(Operands *ops):
+    """The extended dtype among the operands, or None."""
+    cdef Py_ssize_t i
+    if ops.args == NULL:
+        return None
+    for i in range(ops.n):
+        x = <object>ops.args[i]
+        if type(x) is ArrayImpl and is_extended((<ArrayImpl>x)._dtype):
+            return (<ArrayImpl>x)._dtype
+    return None
+
+
+cdef int _check(Primitive p, Operands *ops, dict params) except -1:
     """Runs abstract_eval, which raises what is to be raised, unless these dtypes and shapes are known to be right."""
-    cdef PyObject **operands = PySequence_Fast_ITEMS(ops.values)
-    if _accepted(p, operands, n):
+    if _accepted(p, ops.buffers, ops.n):
         return 0
-    if ops.extended is not None and (not p.elementwise or _shapes_agree(operands, n)):
-        key = (ops.extended, *[(<object>buf).dtype for buf in ops.values])
+    extended = _extended_dtype(ops)
+    if extended is not None and (not p.elementwise or _shapes_agree(ops.buffers, ops.n)):
+        key = (extended, *[(<object>ops.buffers[i]).dtype for i in range(ops.n)])
         if key in p.seen_mixed:
             return 0
-        _abstract(p, args, n, ops, params)
+        _abstract(p, ops, params)
         p.seen_mixed.add(key)
         return 0
-    _abstract(p, args, n, ops, params)
-    return _remember(p, operands, n)
+    _abstract(p, ops, params)
+    return _remember(p, ops.buffers, ops.n)
 
 
-cdef list _operand_avals(PyObject **args, Py_ssize_t n, _Operands ops):
+cdef object _abstract(Primitive p, Operands *ops, dict params):
+    """Runs abstract_eval on the operands' avals; its errors are the ones users see."""
     cdef Py_ssize_t i
     avals = []
-    for i in range(n):
-        x = <object>args[i]
+    if ops.args == NULL:
+        raise TypeError(f"the operator's general path words errors of {p.name}")
+    for i in range(ops.n):
+        x = <object>ops.args[i]
         if type(x) is ArrayImpl:
             avals.append((<ArrayImpl>x).aval)
         else:
-            buf = ops.values[i]
+            buf = <object>ops.buffers[i]
             avals.append(make_aval(buf.shape, buf.dtype, ops.weak[i]))
-    return avals
-
-
-cdef object _abstract(Primitive p, PyObject **args, Py_ssize_t n, _Operands ops, dict params):
-    """Runs abstract_eval on the operands' avals; its errors are the ones users see."""
-    avals = _operand_avals(args, n, ops)
     return (p.abstract(*avals, **params) if params else p.abstract(*avals))[0]
 
 
 # ---- evaluation ----------------------------------------------------------------------------------------------------
+#
+# `_apply` is the evaluator.  There are three ways to it, which differ in how operands are gathered and checked:
+# `_evaluate_operator` and `_evaluate_arrays` are quick and give NotImplemented for what they do not foresee,
+# `_evaluate_general` takes everything.
 
 cdef inline object _kernel_for(object kernel, cnp.ndarray first):
     """The function to call: a kernel may be a dictionary from the first operand's dtype.
@@ -457,59 +467,135 @@ cdef inline object _kernel_for(object kernel, cnp.ndarray first):
     return found
 
 
-cdef object _call_kernel(object kernel, list values, dict params):
-    """The kernel's result, computed with NumPy's floating-point warnings off."""
-    cdef PyObject *token
-    if values:
-        kernel = _kernel_for(kernel, <cnp.ndarray>values[0])
-    token = quiet_begin()
-    try:
-        if params:
-            return PyObject_VectorcallDict(kernel, PySequence_Fast_ITEMS(values), len(values), params)
-        return PyObject_Vectorcall(kernel, PySequence_Fast_ITEMS(values), len(values), NULL)
-    finally:
-        quiet_end(token)
-
-
-cdef bint _result_weak(Primitive p, _Operands ops, dict params, Py_ssize_t i) except -1:
+cdef bint _result_weak(Primitive p, Operands *ops, dict params, Py_ssize_t i) except -1:
+    """Whether the dtype of result `i` is weak: the only place where this is decided for values."""
+    cdef Py_ssize_t k
     if p.weak_rule == WEAK_ALL:
-        return ops.all_weak and len(ops.values) > 0
+        for k in range(ops.n):
+            if not ops.weak[k]:
+                return False
+        return ops.n > 0
     if p.weak_rule == WEAK_NEVER:
         return False
     if p.weak_rule == WEAK_FIRST:
-        return ops.first_weak
-    flags = p._weak(tuple(ops.weak), params if params is not None else {})
+        return ops.n > 0 and ops.weak[0]
+    flags = p._weak(tuple([bool(ops.weak[k]) for k in range(ops.n)]), params if params is not None else {})
     return flags[i] if isinstance(flags, (tuple, list)) else flags
 
 
-cdef object _own(object result, _Operands ops):
-    """The result, copied if it shares memory that belongs to the user."""
+cdef object _own(object result, Operands *ops):
+    """The result, copied if it shares memory with an operand."""
+    cdef Py_ssize_t i
     if not cnp.PyArray_Check(result):
         return result
-    for operand in ops.values:
-        if result is operand or (
-            cnp.PyArray_BASE(<cnp.ndarray>result) != NULL and np.may_share_memory(result, operand)
+    for i in range(ops.n):
+        if <PyObject *>result is ops.buffers[i] or (
+            cnp.PyArray_BASE(<cnp.ndarray>result) != NULL and np.may_share_memory(result, <object>ops.buffers[i])
         ):
             return cnp.PyArray_NewCopy(<cnp.ndarray>result, cnp.NPY_KEEPORDER)
     return result
 
 
-cdef object _needs_aval(object result, _Operands ops):
-    """Whether the logical dtype of a result cannot be told from its buffer and the operands."""
-    if type(result) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>result) == cnp.NPY_VOID:
-        return result.dtype.names is None and (ops.extended is None or ops.extended.storage != result.dtype)
-    return False
+cdef inline bint _is_void(object result) noexcept:
+    return cnp.PyArray_Check(result) and cnp.PyArray_TYPE(<cnp.ndarray>result) == cnp.NPY_VOID
 
 
-cdef object _wrap_result(Primitive p, object result, _Operands ops, bint weak, object aval):
-    if ops.has_user:
+cdef object _logical_dtype(Primitive p, object result, Operands *ops, dict params, Py_ssize_t i):
+    """The dtype of result `i`, whose buffer has a void dtype: an extended dtype, or None for float0."""
+    if result.dtype.names is not None:
+        return None
+    extended = _extended_dtype(ops)
+    if extended is not None and extended.storage == result.dtype:
+        return extended
+    avals = _abstract(p, ops, params)
+    return (avals[i] if p.multiple_results else avals).dtype
+
+
+cdef object _wrap_result(Primitive p, object result, Operands *ops, dict params, Py_ssize_t i):
+    cdef bint weak = _result_weak(p, ops, params, i)
+    if ops.foreign:
         result = _own(result, ops)
-    if type(result) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>result) == cnp.NPY_VOID:
-        if aval is not None:
-            return wrap(result, aval.dtype, weak, ops.device, ops.committed)
-        if ops.extended is not None and ops.extended.storage == result.dtype:
-            return wrap(result, ops.extended, False, ops.device, ops.committed)
-    return wrap_plain(result, weak, ops.device, ops.committed)
+    if _is_void(result):
+        dtype = _logical_dtype(p, result, ops, params, i)
+        return wrap(result, dtype, weak, <object>ops.device, ops.committed)
+    return wrap_plain(result, weak, <object>ops.device, ops.committed)
+
+
+cdef object _apply(Primitive p, Operands *ops, dict params):
+    """Runs the kernel on operands that were checked, with NumPy's floating-point warnings off; wraps the results."""
+    cdef PyObject *token
+    kernel = p.kernel
+    if ops.n:
+        kernel = _kernel_for(kernel, <cnp.ndarray>ops.buffers[0])
+    token = quiet_begin()
+    try:
+        if params:
+            result = PyObject_VectorcallDict(kernel, ops.buffers, ops.n, params)
+        else:
+            result = PyObject_Vectorcall(kernel, ops.buffers, ops.n, NULL)
+    finally:
+        quiet_end(token)
+    if not p.multiple_results:
+        return _wrap_result(p, result, ops, params, 0)
+    return [_wrap_result(p, one, ops, params, i) for i, one in enumerate(result)]
+
+
+# What a kernel may raise when operands are wrong.
+cdef tuple _KERNEL_ERRORS = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, StopIteration, TypeError, ValueError,
+)
+
+
+cdef object _apply_or_explain(Primitive p, Operands *ops, dict params):
+    """The same; if it fails, abstract_eval raises the error in better words, if it sees one."""
+    try:
+        return _apply(p, ops, params)
+    except _KERNEL_ERRORS:
+        if p.abstract_eval is not None:
+            _abstract(p, ops, params)
+        raise
+
+
+cdef object _evaluate_arrays(Primitive p, PyObject **args, Py_ssize_t n, dict params):
+    """The common case: up to eight arrays in memory, nothing new about their dtypes.  Else NotImplemented."""
+    cdef PyObject *buffers[8]
+    cdef char weak[8]
+    cdef Operands ops
+    cdef ArrayImpl a
+    cdef Py_ssize_t i
+    cdef object device = None
+    if n > 8 or n == 0:
+        return NotImplemented
+    ops.committed = False
+    for i in range(n):
+        if type(<object>args[i]) is not ArrayImpl:
+            return NotImplemented
+        a = <ArrayImpl>args[i]
+        if a.buf is None or a.shards is not None:
+            return NotImplemented
+        if a.placed:
+            if ops.committed and a.dev is not device:
+                return NotImplemented
+            ops.committed = True
+            device = a.dev
+        weak[i] = a.weak
+        buffers[i] = <PyObject *>a.buf
+    if not _accepted(p, buffers, n):
+        return NotImplemented
+    if not ops.committed:
+        device = default_device()
+    ops.args, ops.buffers, ops.weak, ops.n, ops.device, ops.foreign = args, buffers, weak, n, <PyObject *>device, False
+    return _apply_or_explain(p, &ops, params)
+
+
+cdef object _evaluate_general(Primitive p, PyObject **args, Py_ssize_t n, dict params):
+    """Operands of any kind: NumPy's, Python's, extended dtypes, dtypes met for the first time, several places."""
+    cdef _Gathered gathered = _gather(p, args, n)
+    _check(p, &gathered.operands, params)
+    out = _apply_or_explain(p, &gathered.operands, params)
+    if gathered.sharded and hooks.place_sharded_result is not None:
+        return hooks.place_sharded_result(p, tuple([<object>args[i] for i in range(n)]), params or {}, out)
+    return out
 
 
 cdef object _arrays(PyObject **args, Py_ssize_t n):
@@ -533,154 +619,26 @@ cdef object _arrays(PyObject **args, Py_ssize_t n):
     return out
 
 
-cdef object _evaluate_plain(Primitive p, PyObject **args, Py_ssize_t n, dict params):
-    """The common case: up to eight arrays in memory, nothing new about their dtypes.  Else NotImplemented."""
-    cdef PyObject *operands[8]
-    cdef ArrayImpl a
-    cdef Py_ssize_t i
-    cdef bint weak = True
-    cdef bint committed = False
-    cdef object device = None
-    cdef PyObject *token
-    if n > 8 or n == 0 or (p.weak_rule == WEAK_CALL and p.multiple_results):
-        return NotImplemented
-    for i in range(n):
-        if type(<object>args[i]) is not ArrayImpl:
-            return NotImplemented
-        a = <ArrayImpl>args[i]
-        if a.buf is None or a.shards is not None:
-            return NotImplemented
-        if a.placed:
-            if committed and a.dev is not device:
-                return NotImplemented
-            committed = True
-            device = a.dev
-        weak = weak and a.weak
-        operands[i] = <PyObject *>a.buf
-    if not _accepted(p, operands, n):
-        return NotImplemented
-    kernel = _kernel_for(p.kernel, <cnp.ndarray>operands[0])
-    token = quiet_begin()
-    try:
-        if params:
-            result = PyObject_VectorcallDict(kernel, operands, n, params)
-        else:
-            result = PyObject_Vectorcall(kernel, operands, n, NULL)
-    finally:
-        quiet_end(token)
-    if not committed:
-        device = default_device()
-    if p.weak_rule == WEAK_NEVER:
-        weak = False
-    elif p.weak_rule == WEAK_FIRST:
-        weak = (<ArrayImpl>args[0]).weak
-    elif p.weak_rule == WEAK_CALL:
-        flags = tuple([(<ArrayImpl>args[i]).weak for i in range(n)])
-        weak = p._weak(flags, params if params is not None else {})
-    if not p.multiple_results:
-        if _is_void(result):
-            return _wrap_results(p, result, args, n, _operands(p, args, n), params)
-        return wrap_plain(result, weak, device, committed)
-    for one in result:
-        if _is_void(one):
-            return _wrap_results(p, result, args, n, _operands(p, args, n), params)
-    return [wrap_plain(one, weak, device, committed) for one in result]
-
-
-cdef inline bint _is_void(object result) noexcept:
-    return cnp.PyArray_Check(result) and cnp.PyArray_TYPE(<cnp.ndarray>result) == cnp.NPY_VOID
-
-
-cdef object _evaluate_general(Primitive p, PyObject **args, Py_ssize_t n, dict params):
-    """Operands of any kind: NumPy's, Python's, extended dtypes, dtypes met for the first time, several places."""
-    cdef _Operands ops = _operands(p, args, n)
-    _check(p, args, n, ops, params)
-    try:
-        result = _call_kernel(p.kernel, ops.values, params)
-    except _KERNEL_ERRORS:
-        _explain(p, args, n, ops, params)
-        raise
-    out = _wrap_results(p, result, args, n, ops, params)
-    if ops.sharded and _place_sharded is not None:
-        return _place_sharded(p, tuple([<object>args[i] for i in range(n)]), params or {}, out)
-    return out
-
-
-cdef object evaluate_n(Primitive p, PyObject **args, Py_ssize_t n, dict params):
-    if option_bits() & _checked_options:
-        return _checked_evaluation(p, tuple([<object>args[i] for i in range(n)]), params if params is not None else {})
-    return _evaluate_now(p, args, n, params)
-
-
-cdef object _evaluate_now(Primitive p, PyObject **args, Py_ssize_t n, dict params):
+cdef object _evaluate_unchecked(Primitive p, PyObject **args, Py_ssize_t n, dict params):
     if p.impl is not None:
         operands = _arrays(args, n)
         return p.impl(*operands, **params) if params else p.impl(*operands)
     if p.kernel is None:
         raise NotImplementedError(f"Evaluation rule for {p.name!r} not implemented")
-    try:
-        out = _evaluate_plain(p, args, n, params)
-    except _KERNEL_ERRORS:
-        _explain(p, args, n, _operands(p, args, n), params)
-        raise
+    out = _evaluate_arrays(p, args, n, params)
     return _evaluate_general(p, args, n, params) if out is NotImplemented else out
 
 
-cdef tuple _KERNEL_ERRORS = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, StopIteration, TypeError, ValueError,
-)
-
-
-cdef int _explain(Primitive p, PyObject **args, Py_ssize_t n, _Operands ops, dict params) except -1:
-    """A kernel failed: lets abstract_eval raise the error in better words, if it sees one."""
-    if p.abstract_eval is not None:
-        _abstract(p, args, n, ops, params)
-    return 0
-
-
-cdef uint64_t _checked_options = 0
-cdef object _checked_evaluation = None
-cdef object _place_sharded = None
-
-
-def set_checked_evaluation(uint64_t mask, evaluation):
-    """Registers `evaluation(primitive, operands, params)`, which evaluates while an option of `mask` is on.
-
-    It calls `evaluate_unchecked` in its turn.  Gives the (mask, evaluation) that held before.
-    """
-    global _checked_options, _checked_evaluation
-    previous = (_checked_options, _checked_evaluation)
-    _checked_options = mask
-    _checked_evaluation = evaluation
-    return previous
+cdef object evaluate_n(Primitive p, PyObject **args, Py_ssize_t n, dict params):
+    if option_bits() & hooks.checked_options:
+        operands = tuple([<object>args[i] for i in range(n)])
+        return hooks.checked_evaluation(p, operands, params if params is not None else {})
+    return _evaluate_unchecked(p, args, n, params)
 
 
 def evaluate_unchecked(Primitive p not None, tuple args not None, dict params not None):
-    """Applies `p` to values here and now; what `set_checked_evaluation` registered is left out."""
-    return _evaluate_now(p, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), params)
-
-
-def set_sharded_handler(handler):
-    """Registers `handler(primitive, operands, params, result)`: gives the result its place when operands are sharded.
-
-    Without one, such results lie on the default device, whole.
-    """
-    global _place_sharded
-    _place_sharded = handler
-
-
-cdef object _wrap_results(Primitive p, object result, PyObject **args, Py_ssize_t n, _Operands ops, dict params):
-    cdef Py_ssize_t i
-    if not p.multiple_results:
-        aval = _abstract(p, args, n, ops, params) if _needs_aval(result, ops) else None
-        return _wrap_result(p, result, ops, _result_weak(p, ops, params, 0), aval)
-    avals = None
-    if any([_needs_aval(r, ops) for r in result]):
-        avals = _abstract(p, args, n, ops, params)
-    return [
-        _wrap_result(p, r, ops, _result_weak(p, ops, params, i), None if avals is None else avals[i])
-        for i, r in enumerate(result)
-    ]
+    """Applies `p` to values here and now, without `hooks.checked_evaluation`."""
+    return _evaluate_unchecked(p, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), params)
 
 
 cpdef object evaluate(Primitive p, args, params):
@@ -697,17 +655,6 @@ cdef object bind_n(Primitive p, PyObject **args, Py_ssize_t n, dict params):
         return evaluate_n(p, args, n, params)
     operands = tuple([<object>args[i] for i in range(n)])
     return (<object>trace).process_primitive(p, operands, params if params is not None else {})
-
-
-cpdef object bind_with_trace(Primitive p, trace, args, dict params):
-    """Interprets one operation by the given trace (the bottom one, or None: evaluates), which is current meanwhile."""
-    previous = swap_trace(trace)
-    try:
-        if ctx().trace == NULL:
-            return evaluate(p, args, params)
-        return trace.process_primitive(p, args, params)
-    finally:
-        swap_trace(previous)
 
 
 # ---- the fast path of operators ------------------------------------------------------------------------------------
@@ -741,43 +688,29 @@ cdef bint _broadcasts(Primitive p, cnp.ndarray x, cnp.ndarray y) noexcept:
     return True
 
 
-cdef object _evaluate_pair(PyObject *primitive, cnp.ndarray x, cnp.ndarray y, bint weak_x, bint weak_y,
-                           object device, bint committed):
-    """One or two (y None: one) buffers of one dtype through a primitive without parameters.
+cdef object _evaluate_operator(PyObject *primitive, cnp.ndarray x, cnp.ndarray y, bint weak_x, bint weak_y,
+                               object device, bint committed, bint foreign):
+    """An operator on one or two (y None: one) buffers of one dtype, which may broadcast.
 
     NotImplemented whenever anything is out of the ordinary; the general path then does the work or words the error.
     """
     cdef Primitive p = <Primitive>primitive
-    cdef PyObject *operands[2]
-    cdef PyObject *token
-    cdef bint weak
-    cdef Py_ssize_t n = 1 if y is None else 2
-    operands[0] = <PyObject *>x
-    operands[1] = <PyObject *>y
-    if p.impl is not None or p.kernel is None or option_bits() & _checked_options:
+    cdef PyObject *buffers[2]
+    cdef char weak[2]
+    cdef Operands ops
+    ops.n = 1 if y is None else 2
+    buffers[0], buffers[1] = <PyObject *>x, <PyObject *>y
+    weak[0], weak[1] = weak_x, weak_y
+    if p.impl is not None or p.kernel is None or option_bits() & hooks.checked_options:
         return NotImplemented
-    if not _accepted(p, operands, n) and (n == 1 or not _broadcasts(p, x, y)):
+    if not _accepted(p, buffers, ops.n) and (ops.n == 1 or not _broadcasts(p, x, y)):
         return NotImplemented
-    token = quiet_begin()
+    ops.args, ops.buffers, ops.weak, ops.device = NULL, buffers, weak, <PyObject *>device
+    ops.committed, ops.foreign = committed, foreign
     try:
-        result = PyObject_Vectorcall(_kernel_for(p.kernel, x), operands, n, NULL)
+        return _apply(p, &ops, None)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return NotImplemented
-    finally:
-        quiet_end(token)
-    if p.weak_rule == WEAK_ALL:
-        weak = weak_x and weak_y
-    elif p.weak_rule == WEAK_FIRST:
-        weak = weak_x
-    elif p.weak_rule == WEAK_NEVER:
-        weak = False
-    else:
-        return NotImplemented
-    if cnp.PyArray_Check(result) and (
-        result is x or result is y or cnp.PyArray_BASE(<cnp.ndarray>result) != NULL
-    ):
-        return NotImplemented  # a view, perhaps of memory that belongs to the user
-    return wrap_plain(result, weak, device, committed)
 
 
-set_pair_function(_evaluate_pair)
+set_operator_evaluator(_evaluate_operator)

@@ -4,18 +4,18 @@ from cpython.object cimport PyObject
 
 from onax._native.dispatch cimport Primitive
 
-cdef struct Step:
-    PyObject* primitive     # borrowed; Program.refs owns it
+cdef struct Instruction:
+    PyObject* primitive     # borrowed; JaxprInterpreter.refs owns it
     PyObject* params        # a dict or NULL; borrowed
-    PyObject* program       # the Program of a call that is entered, or NULL; borrowed
+    PyObject* callee        # the JaxprInterpreter of a call that is entered, or NULL; borrowed
     int inputs              # counts ...
     int outputs
     int dead
     int* slots              # ... of the slots read, written (-1: result not kept) and last used here, in this order
 
-cdef class Program:
-    cdef Step* steps
-    cdef int n_steps
+cdef class JaxprInterpreter:
+    cdef Instruction* instructions
+    cdef int n_instructions
     cdef int n_slots
     cdef int n_args             # constants and arguments together: slots 0 .. n_args-1
     cdef int n_fixed            # literals: the slots behind them
@@ -26,7 +26,7 @@ cdef class Program:
     cdef list refs
     cdef readonly object n_consts
 
-    cdef int number(self, object numbering, list eqns, list reads, list outs, object program_of) except -1
-    cdef int write(self, int k, object eqn, list reads, list written, list dead, object program_of) except -1
+    cdef int number(self, object numbering, list eqns, list reads, list outs, object interpreter_of) except -1
+    cdef int write(self, int k, object eqn, list reads, list written, list dead, object interpreter_of) except -1
     cdef list execute(self, PyObject** values)
-    cdef int step(self, Step* step, PyObject** slots, PyObject** operands) except -1
+    cdef int step(self, Instruction* step, PyObject** slots, PyObject** operands) except -1

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""Program: a jaxpr prepared for being carried out many times, operation by operation.
+"""JaxprInterpreter: a jaxpr prepared for being carried out many times, operation by operation.
 
 Variables become numbered slots, equations become steps, and each step knows which values die with it, so memory is
 freed at last use.  A step applies its primitive through `dispatch.evaluate_n`; the equation of a call whose primitive
-says how to be entered (`primitive.inline(params)` gives the callee's jaxpr) runs the callee's Program instead.
+says how to be entered (`primitive.inline(params)` gives the callee's jaxpr) runs the callee's JaxprInterpreter instead.
 """
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
@@ -12,6 +12,7 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.string cimport memset
 
 from onax._native.dispatch cimport Primitive, evaluate_n
+from onax._native.hooks cimport hooks
 
 cdef extern from "Python.h":
     PyObject** PySequence_Fast_ITEMS(object)
@@ -19,22 +20,9 @@ cdef extern from "Python.h":
 cdef enum:
     ON_STACK = 64
 
-cdef object _failed = None
-
-
-def set_failure_handler(handler):
-    """Registers `handler(error, eqn)`, called with a FloatingPointError and the equation that raised it.
-
-    Gives the handler that held before.
-    """
-    global _failed
-    previous = _failed
-    _failed = handler
-    return previous
-
 
 cdef class _Numbering:
-    """Slots while a Program is being made."""
+    """Slots while a JaxprInterpreter is being made."""
 
     cdef dict slots         # Var -> slot
     cdef list fixed         # values of the literals met, in the order of their negative numbers
@@ -53,33 +41,33 @@ cdef class _Numbering:
         return -len(self.fixed)
 
 
-cdef class Program:
+cdef class JaxprInterpreter:
     """A jaxpr as slots and steps.
 
     `run(consts, args)` carries it out on Arrays (NumPy arrays and Python scalars are accepted as operands) and returns
-    the list of results.  `program_of(jaxpr)` gives the Program of a callee; without it callees are not entered.
+    the list of results.  `interpreter_of(jaxpr)` gives the JaxprInterpreter of a callee; without it callees are not entered.
     """
 
-    def __init__(self, jaxpr, program_of=None):
+    def __init__(self, jaxpr, interpreter_of=None):
         cdef _Numbering numbering = _Numbering([*jaxpr.constvars, *jaxpr.invars])
         cdef list eqns = list(jaxpr.eqns)
         cdef int k
         self.n_consts = len(jaxpr.constvars)
         self.n_args = len(jaxpr.constvars) + len(jaxpr.invars)
         self.refs = [eqns]
-        self.n_steps = len(eqns)
-        self.steps = <Step*>PyMem_Calloc(max(self.n_steps, 1), sizeof(Step))
-        if self.steps is NULL:
+        self.n_instructions = len(eqns)
+        self.instructions = <Instruction*>PyMem_Calloc(max(self.n_instructions, 1), sizeof(Instruction))
+        if self.instructions is NULL:
             raise MemoryError()
         reads = []
-        for k in range(self.n_steps):
+        for k in range(self.n_instructions):
             reads.append([numbering.read(atom) for atom in eqns[k].invars])
             for var in eqns[k].outvars:
                 numbering.slots[var] = len(numbering.slots)
         outs = [numbering.read(atom) for atom in jaxpr.outvars]
-        self.number(numbering, eqns, reads, outs, program_of)
+        self.number(numbering, eqns, reads, outs, interpreter_of)
 
-    cdef int number(self, object numbering, list eqns, list reads, list outs, object program_of) except -1:
+    cdef int number(self, object numbering, list eqns, list reads, list outs, object interpreter_of) except -1:
         """Lays the literals behind the arguments, finds last uses, and writes the steps."""
         cdef _Numbering numbers = numbering
         cdef int k, slot
@@ -95,20 +83,20 @@ cdef class Program:
         outs = [place(s) for s in outs]
         last = {s: k for k, slots in enumerate(reads) for s in slots}
         kept = set(outs)
-        for k in range(self.n_steps):
+        for k in range(self.n_instructions):
             eqn = eqns[k]
             written = [place(numbers.slots[v]) for v in eqn.outvars]
             written = [s if s in last or s in kept else -1 for s in written]
             dead = [s for s in dict.fromkeys(reads[k]) if last[s] == k and s not in kept]
             dead = [s for s in dead if not n_args <= s < n_args + n_fixed]
-            self.write(k, eqn, reads[k], written, dead, program_of)
+            self.write(k, eqn, reads[k], written, dead, interpreter_of)
             self.most_inputs = max(self.most_inputs, <int>len(reads[k]))
         self.n_outs = len(outs)
         self.outs = _ints(outs)
         return 0
 
-    cdef int write(self, int k, object eqn, list reads, list written, list dead, object program_of) except -1:
-        cdef Step* step = &self.steps[k]
+    cdef int write(self, int k, object eqn, list reads, list written, list dead, object interpreter_of) except -1:
+        cdef Instruction* step = &self.instructions[k]
         cdef Primitive primitive = eqn.primitive
         params = eqn.params
         self.refs.append(primitive)
@@ -118,15 +106,15 @@ cdef class Program:
             self.refs.append(params)
             step.params = <PyObject*>params
         inline = getattr(primitive, "inline", None)
-        if inline is not None and program_of is not None:
+        if inline is not None and interpreter_of is not None:
             callee = inline(params)
             if callee is not None:
-                program = program_of(callee)
+                program = interpreter_of(callee)
                 self.refs.append((program, callee, callee.consts))
                 if callee.consts:
                     program = _WithConstants(program, list(callee.consts))
                     self.refs.append(program)
-                step.program = <PyObject*>program
+                step.callee = <PyObject*>program
         step.inputs = len(reads)
         step.outputs = len(written)
         step.dead = len(dead)
@@ -135,10 +123,10 @@ cdef class Program:
 
     def __dealloc__(self):
         cdef int k
-        if self.steps is not NULL:
-            for k in range(self.n_steps):
-                PyMem_Free(self.steps[k].slots)
-            PyMem_Free(self.steps)
+        if self.instructions is not NULL:
+            for k in range(self.n_instructions):
+                PyMem_Free(self.instructions[k].slots)
+            PyMem_Free(self.instructions)
         PyMem_Free(self.outs)
 
     def run(self, consts, args):
@@ -168,12 +156,12 @@ cdef class Program:
             slots[self.n_args + k] = <PyObject*>self.fixed[k]
             Py_INCREF(<object>slots[self.n_args + k])
         try:
-            for k in range(self.n_steps):
-                self.step(&self.steps[k], slots, slots + self.n_slots)
+            for k in range(self.n_instructions):
+                self.step(&self.instructions[k], slots, slots + self.n_slots)
             return [<object>slots[self.outs[k]] for k in range(self.n_outs)]
         except FloatingPointError as error:
-            if _failed is not None:
-                _failed(error, self.refs[0][k])
+            if hooks.locate_error is not None:
+                hooks.locate_error(error, self.refs[0][k])
             raise
         finally:
             for k in range(self.n_slots):
@@ -181,7 +169,7 @@ cdef class Program:
             if slots is not room:
                 PyMem_Free(slots)
 
-    cdef int step(self, Step* step, PyObject** slots, PyObject** operands) except -1:
+    cdef int step(self, Instruction* step, PyObject** slots, PyObject** operands) except -1:
         """One operation; `operands` is room for the values it reads."""
         cdef int* reads = step.slots
         cdef int* writes = reads + step.inputs
@@ -189,8 +177,8 @@ cdef class Program:
         cdef int i
         for i in range(step.inputs):
             operands[i] = slots[reads[i]]
-        if step.program is not NULL:
-            _store(_enter(<object>step.program, operands, step.inputs), step.outputs, writes, slots)
+        if step.callee is not NULL:
+            _store(_enter(<object>step.callee, operands, step.inputs), step.outputs, writes, slots)
         else:
             result = evaluate_n(<Primitive>step.primitive, operands, step.inputs, <dict>step.params
                                 if step.params is not NULL else None)
@@ -208,7 +196,7 @@ cdef class Program:
 cdef class _WithConstants:
     """A callee with the values of its constants."""
 
-    cdef Program program
+    cdef JaxprInterpreter program
     cdef list consts
 
     def __init__(self, program, consts):
@@ -218,8 +206,8 @@ cdef class _WithConstants:
 
 cdef list _enter(object callee, PyObject** operands, int n):
     cdef int i
-    if type(callee) is Program:
-        return (<Program>callee).execute(operands)
+    if type(callee) is JaxprInterpreter:
+        return (<JaxprInterpreter>callee).execute(operands)
     cdef list values = list((<_WithConstants>callee).consts)
     values.extend([<object>operands[i] for i in range(n)])
     return (<_WithConstants>callee).program.execute(PySequence_Fast_ITEMS(values))

@@ -62,7 +62,7 @@ from onax._core.trace import as_array
 from onax._ground.devices import current_default
 from onax._ground.errors import LoweringError
 from onax._native.array import make_array
-from onax._native.call import Executable
+from onax._native.jit_function import Executable
 from onax._prims.collectives import (
     NAMED,
     axis_index_p,

@@ -3,7 +3,7 @@
 import weakref
 from types import FunctionType
 
-from onax._native.call import JitCache
+from onax._native.jit_function import JitCache
 
 _ATTRIBUTE = "__onax_programs__"
 _all = weakref.WeakSet()

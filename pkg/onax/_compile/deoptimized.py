@@ -27,7 +27,7 @@ def check_special(jitted, args, kwargs, result):
 
 def _as_arrays(jitted, args, kwargs):
     """The arguments as the function sees them under jit: arrays, except for the static ones."""
-    positions, names = jitted.static_places
+    positions, names = jitted.static_arguments
     static = {n % len(args) for n in positions if -len(args) <= n < len(args)}
     converted = tuple(x if i in static else _tree_of_arrays(x) for i, x in enumerate(args))
     return converted, {name: x if name in names else _tree_of_arrays(x) for name, x in kwargs.items()}

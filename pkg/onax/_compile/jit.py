@@ -1,6 +1,6 @@
 """jit: what happens when a call pattern is new, when a call is traced, and when a staged program is evaluated.
 
-The pattern that was seen before never comes here: `_native.call` runs it.
+The pattern that was seen before never comes here: `_native.jit_function` runs it.
 """
 
 import functools
@@ -23,7 +23,7 @@ from onax._ground.devices import Device, current_default, get_backend
 from onax._ground.lazy import LazyModule
 from onax._native import context
 from onax._native.array import ArrayImpl
-from onax._native.call import Entry, JitFunction, check_hashable
+from onax._native.jit_function import CacheEntry, JitFunction, check_hashable
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms import key_reuse
 from onax._transforms.abstract import ShapeDtypeStruct, argument_avals, stage
@@ -197,7 +197,7 @@ class PjitFunction(JitFunction):
         return self._compile_and_run(args, kwargs)
 
     def _compile_and_run(self, args, kwargs):
-        """(result, Entry: None where the next call must come here again)."""
+        """(result, CacheEntry: None where the next call must come here again)."""
         for leaf in tree_leaves((args, kwargs)):
             if isinstance(leaf, Tracer):
                 raise escaped_tracer_error(leaf)
@@ -235,7 +235,7 @@ def _stage(jitted, args, kwargs):
         check_hashable(statics[2])
     leaves, in_tree = tree_flatten((dynamic, rest))
     fun = jitted.fun
-    argnums, argnames = jitted.static_places
+    argnums, argnames = jitted.static_arguments
 
     def names():
         return debug_info("jit", fun, args, kwargs, argnums, argnames).arg_names
@@ -278,7 +278,7 @@ def _log_time(what, name, started):
 def donated_leaves(jitted, args, kwargs):
     """For each dynamic leaf whether its argument was given to the call for good."""
     options = jitted._options
-    argnums, argnames = jitted.static_places
+    argnums, argnames = jitted.static_arguments
     static = {n % len(args) for n in argnums if -len(args) <= n < len(args)}
     given = {n % len(args) for n in options.donate_argnums if -len(args) <= n < len(args)}
     flags = []
@@ -303,12 +303,12 @@ def usable_donations(donated, in_avals, out_avals):
 
 
 def compile_call(jitted, args, kwargs):
-    """(Entry, Staged) for a call on values."""
+    """(CacheEntry, Staged) for a call on values."""
     staged = _stage(jitted, args, kwargs)
     options = jitted._options
     name = fun_name(jitted.fun)
     device, committed = placement(
-        staged.leaves, name, lambda: debug_info("jit", jitted.fun, args, kwargs, *jitted.static_places).arg_names
+        staged.leaves, name, lambda: debug_info("jit", jitted.fun, args, kwargs, *jitted.static_arguments).arg_names
     )
     if options.device is not None:
         device, committed = options.device, True
@@ -321,7 +321,7 @@ def compile_call(jitted, args, kwargs):
         unused = [a.str_short() for i, (a, flag) in enumerate(zip(staged.avals, flags)) if flag and i not in donated]
         if unused:
             warnings.warn(f"Some donated buffers were not usable: {', '.join(unused)}.", stacklevel=source.stacklevel())
-    entry = Entry(executable, staged.out_tree, device=device, committed=committed, donated=donated)
+    entry = CacheEntry(executable, staged.out_tree, device=device, committed=committed, donated=donated)
     return entry, staged
 
 
@@ -392,7 +392,7 @@ def _inline(params):
     return params["jaxpr"]
 
 
-jit_p.impl = _evaluate_jit  # HOOK
+jit_p.impl = _evaluate_jit
 jit_p.inline = _inline
 
 _JIT_DEFAULTS = {

@@ -28,8 +28,8 @@ from onax._core.sharding import (
 )
 from onax._core.shards import spread_over
 from onax._core.trace import typeof
-from onax._native import dispatch
 from onax._native.array import ArrayImpl
+from onax._native.hooks import hooks
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from onax._prims.dot import dot_general_p
 from onax._prims.indexing import gather_p
@@ -363,7 +363,7 @@ def put_arguments(jitted, args, kwargs, in_shardings):
                     f"{place},\narg sharding: {x.sharding} for arg type: {x.aval.str_short()}"
                 )
     moved = iter(device_put(dynamic, wanted))
-    static = {i % len(args) for i in jitted.static_places[0] if -len(args) <= i < len(args)}
+    static = {i % len(args) for i in jitted.static_arguments[0] if -len(args) <= i < len(args)}
     return tuple([x if i in static else next(moved) for i, x in enumerate(args)])
 
 
@@ -378,4 +378,4 @@ def put_results(result, out_shardings, places):
     return tree_unflatten(tree, placed)
 
 
-dispatch.set_sharded_handler(_place_eager)
+hooks.place_sharded_result = _place_eager

@@ -11,11 +11,11 @@ from functools import partial
 import numpy as np
 
 from onax._compile import options
-from onax._core.evaluate import program_of
+from onax._core.evaluate import interpreter_of
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from onax._ground import lazy, monitoring
 from onax._ground.errors import BackendError, compose
-from onax._native.call import Executable
+from onax._native.jit_function import Executable
 from onax._transforms.simplify import simplify, used_inputs
 
 
@@ -147,7 +147,7 @@ def _backend_error(what, name, graph, settings, error):
 
 def evaluate(jaxpr, args):
     """The results of a closed jaxpr, carried out operation by operation."""
-    return program_of(jaxpr).run(jaxpr.consts, args)
+    return interpreter_of(jaxpr).run(jaxpr.consts, args)
 
 
 # ---- dtypes without an ONNX type cross the boundary as numbers with trailing axes

@@ -8,7 +8,7 @@ from onax._core.trace import Tracer, typeof
 from onax._ground import source
 from onax._ground.devices import current_default
 from onax._native.array import ArrayImpl
-from onax._native.call import Entry, JitCache, JitFunction
+from onax._native.jit_function import CacheEntry, JitCache, JitFunction
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.transfer import device_put, spread
@@ -245,7 +245,7 @@ class _Checked(JitFunction):
         if options.in_shardings is not None:
             leaves = tree_leaves((device_put(args, placing.resolve(options.in_shardings, "in_shardings")), kwargs))
         device, committed = _place(leaves, options.device)
-        entry = Entry(self._executable, s.out_tree, device=device, committed=committed)
+        entry = CacheEntry(self._executable, s.out_tree, device=device, committed=committed)
         places = s.places(leaves)
         result = entry.run(leaves)
         if options.out_shardings is not None:

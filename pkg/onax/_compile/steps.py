@@ -21,7 +21,7 @@ import numpy as np
 
 from onax._compile.rendezvous import Meet
 from onax._control.bodies import with_types
-from onax._core.evaluate import program_of
+from onax._core.evaluate import interpreter_of
 from onax._core.jaxpr import Literal
 from onax._ground.source import summarize
 from onax._native.array import make_array
@@ -183,7 +183,7 @@ class Meeting(Step):
     def exchange(self, brought):
         """What each is handed."""
         stacked = [self.group.stacked(values, axes) for values, axes in zip(zip(*brought), self.varying)]
-        outs = program_of(self.program).run(self.program.consts, stacked)
+        outs = interpreter_of(self.program).run(self.program.consts, stacked)
         return self.group.handed_out(outs, self.results, self.mapped)
 
     def text(self):

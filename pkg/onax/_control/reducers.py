@@ -16,9 +16,9 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import functions, programs
 from onax._core.trace import Tracer, is_concrete, to_concrete_value, typeof
 from onax._ground import dims
+from onax._native.api_boundary import unwrap
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
-from onax._native.boundary import inner
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims import elementwise
@@ -87,7 +87,7 @@ def _check(avals, init_avals, dimensions):
 
 def _monoid(computation, inits):
     """The primitive's function where one does this reduction, else None."""
-    found, neutral = _MONOIDS.get(inner(computation), (None, None)) if callable(computation) else (None, None)
+    found, neutral = _MONOIDS.get(unwrap(computation), (None, None)) if callable(computation) else (None, None)
     if found is None or len(inits) != 1 or not is_concrete(inits[0]):
         return None
     value = np.asarray(to_concrete_value(inits[0]))

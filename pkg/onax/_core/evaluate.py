@@ -4,21 +4,21 @@ from onax._core.jaxpr import DropVar, Literal
 from onax._core.trace import find_cur_trace
 from onax._ground.source import here
 from onax._native import context
-from onax._native.interpreter import Program
+from onax._native.interpreter import JaxprInterpreter
 
 
-def program_of(jaxpr):
+def interpreter_of(jaxpr):
     """The compiled slots-and-steps form of a jaxpr; made once and kept with it."""
     program = jaxpr.cache.get("program")
     if program is None:
-        program = jaxpr.cache["program"] = Program(jaxpr, program_of)
+        program = jaxpr.cache["program"] = JaxprInterpreter(jaxpr, interpreter_of)
     return program
 
 
 def eval_jaxpr(jaxpr, consts, *args):
     """The results (a list) of a jaxpr on the given constants and arguments."""
     if context.get_trace() is None:
-        return program_of(jaxpr).run(consts, args)
+        return interpreter_of(jaxpr).run(consts, args)
     return _eval_by_binding(jaxpr, consts, args)
 
 

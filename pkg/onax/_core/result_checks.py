@@ -9,13 +9,13 @@ from functools import partial
 
 import numpy as np
 
-from onax._core.evaluate import program_of
+from onax._core.evaluate import interpreter_of
 from onax._core.jaxpr import jaxprs_in_params
 from onax._ground import dtypes, source
 from onax._ground.config import DEBUG_INFS, DEBUG_NANS
 from onax._native import context
-from onax._native.dispatch import evaluate_unchecked, set_checked_evaluation
-from onax._native.interpreter import set_failure_handler
+from onax._native.dispatch import evaluate_unchecked
+from onax._native.hooks import hooks
 
 SPECIAL = DEBUG_NANS | DEBUG_INFS
 _TESTS = ((DEBUG_NANS, "nan", np.isnan), (DEBUG_INFS, "inf", np.isinf))
@@ -74,7 +74,7 @@ def floating_point_error(name, found, operands, note=""):
     return error
 
 
-def settle_place(error, eqn):
+def locate_error(error, eqn):
     """Says of an error raised while a program was carried out which line the equation comes from."""
     finding = getattr(error, "finding", None)
     if finding is not None and not finding.settled and eqn.source_info is not None:
@@ -118,7 +118,7 @@ def _evaluate_watched(primitive, operands, params, evaluate):
     inline = getattr(primitive, "inline", None)
     callee = inline(params) if inline is not None else None
     if callee is not None:
-        program_of(callee).run(callee.consts, operands)
+        interpreter_of(callee).run(callee.consts, operands)
     else:
         evaluate_unchecked(primitive, operands, params)
     raise floating_point_error(params.get("name", primitive.name), found, operands, VANISHED)
@@ -137,20 +137,17 @@ def add_checked_evaluation(mask, evaluation):
     It calls `evaluate(primitive, operands, params)`, which leads to the next one registered or to the kernel.
     """
     _checks.append((mask, evaluation))
-    everything = 0
-    for one, _ in _checks:
-        everything |= one
-    set_checked_evaluation(everything, _evaluate)
+    hooks.checked_options |= mask
 
 
-def _evaluate(primitive, operands, params, depth=0):
+def evaluate_checked(primitive, operands, params, depth=0):
+    """Applies a primitive to values; every check of which an option is on goes around it."""
     word = context.option_word()
     for i in range(depth, len(_checks)):
         mask, evaluation = _checks[i]
         if word & mask:
-            return evaluation(primitive, operands, params, partial(_evaluate, depth=i + 1))
+            return evaluation(primitive, operands, params, partial(evaluate_checked, depth=i + 1))
     return evaluate_unchecked(primitive, operands, params)
 
 
 add_checked_evaluation(SPECIAL, _evaluate_watched)
-set_failure_handler(settle_place)

@@ -4,7 +4,6 @@ import functools
 
 from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, SingleDeviceSharding, replica_ids
 from onax._ground import devices
-from onax._native import array, avals
 from onax._native.array import make_sharded
 
 
@@ -28,7 +27,7 @@ def first_device():
     return devices.devices()[0]
 
 
-def shards_of(x):
+def array_shards(x):
     """The shards of an array, in the order of its sharding's devices."""
     sharding = x.sharding
     replicas = replica_ids(sharding, x.shape)
@@ -55,14 +54,11 @@ def spread_over(x, sharding):
 _NO_MESH = AbstractMesh((), ())
 
 
-def trivial_sharding(aval):
+def aval_sharding(aval):
     """The sharding of an aval that states none: over no axes at all."""
     return NamedSharding(_NO_MESH, PartitionSpec(*(None,) * aval.ndim))
 
 
-array.set_placement_factories(
-    first_device=first_device,
-    sharding=lambda x: SingleDeviceSharding(x._device),
-    shards=shards_of,
-)
-avals.set_aval_factories(sharding=trivial_sharding)
+def array_sharding(x):
+    """The sharding of an array that states none: on its device."""
+    return SingleDeviceSharding(x._device)

@@ -16,7 +16,7 @@ from onax._native import context
 from onax._native.array import Array, ArrayImpl, make_array
 from onax._native.avals import ShapedArray
 from onax._native.context import set_current_trace
-from onax._native.dispatch import bind_with_trace, evaluate, set_stray_tracer_handler
+from onax._native.dispatch import evaluate
 
 
 class Trace:
@@ -95,7 +95,6 @@ class EvalTrace(Trace):
 
 
 eval_trace = EvalTrace()
-context.set_bottom_trace(eval_trace)
 
 
 def find_cur_trace():
@@ -115,7 +114,7 @@ class FoldingTrace(Trace):
 
     def process_primitive(self, primitive, args, params):
         if _has_tracer(args):
-            return bind_with_trace(primitive, self.parent_trace, args, params)
+            return primitive.bind_with_trace(self.parent_trace, args, params)
         with set_current_trace(None):
             return evaluate(primitive, args, params)
 
@@ -346,7 +345,7 @@ def _cast_advice(function):
     return text
 
 
-def _stray_tracer(primitive, tracer):
+def raise_stray_tracer(primitive, tracer):
     """A tracer meets an operation after its transformation has ended."""
     raise escaped_tracer_error(tracer)
 
@@ -362,9 +361,6 @@ def escaped_tracer_error(tracer):
         "To catch the leak earlier, try setting the environment variable JAX_CHECK_TRACER_LEAKS or using the "
         "`checking_leaks` context manager."
     )
-
-
-set_stray_tracer_handler(_stray_tracer)
 
 
 # ---- types of values ----
@@ -447,7 +443,6 @@ __all__ = [
     "Trace",
     "Tracer",
     "as_array",
-    "bind_with_trace",
     "concrete_or_error",
     "eval_trace",
     "find_cur_trace",

@@ -19,7 +19,7 @@ from _thread import _local
 
 from onax._ground.lazy import absl_app, absl_flags
 from onax._native import context
-from onax._native.boundary import guarded
+from onax._native.api_boundary import api_boundary
 
 ANY = object()  # the type of a row that takes any value
 
@@ -240,7 +240,7 @@ class Option:
         """The value in force in this thread."""
         return read_row(self._row)
 
-    @guarded
+    @api_boundary
     def __call__(self, new_val=ANY):
         if new_val is ANY:
             if self._row.type is not bool:

@@ -13,14 +13,14 @@ from types import FunctionType, TracebackType
 from typing import TypeVar
 
 from onax._ground import config
-from onax._native import boundary as _border
-from onax._native import frames
+from onax._native import source_info
+from onax._native.api_boundary import api_boundary as _api_boundary
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # Folders whose files belong to onax; compiled modules name their sources as the build saw them.
 _prefixes = [_ROOT, os.path.join("cython_src", "onax", "")]
 _files = set()  # single files of other libraries that asked to be left out
-_is_internal = {}  # file name -> bool, filled as files are met
+_is_internal = source_info.internal_files  # file name -> bool, filled as files are met; compiled code reads it
 
 
 class Frame:
@@ -58,6 +58,11 @@ class NameStack:
     def __init__(self, stack):
         self.stack = stack
 
+    @classmethod
+    def of(cls, record):
+        """The transformations of a record."""
+        return cls(("transpose(jvp())",) if record.backward else ())
+
     def __str__(self):
         return "/".join(self.stack)
 
@@ -65,8 +70,8 @@ class NameStack:
         return f"NameStack(stack={self.stack!r})"
 
 
-SourceInfo, here = frames.SourceInfo, frames.here
-user_location, user_locations = frames.user_location, frames.user_locations
+SourceInfo, here = source_info.SourceInfo, source_info.here
+user_location, user_locations = source_info.user_location, source_info.user_locations
 UNKNOWN = None  # the record of a place that is not known
 SHARED = ()  # `here.record` while a function of onax is staged for all its callers: places are those of the calls
 
@@ -120,10 +125,6 @@ def stacklevel():
     while frame is not None and is_internal(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
     return level
-
-
-frames.set_judge(_is_internal, is_internal)
-frames.set_views(SourceTraceback, lambda record: NameStack(("transpose(jvp())",) if record.backward else ()))
 
 
 def user_frames(limit=5):
@@ -238,7 +239,7 @@ def _unfiltered(error, traceback):
     return whole.with_traceback(traceback)
 
 
-def _leave(error):
+def filter_error(error):
     """Shortens, hides or leaves the traceback of an error that a user's frame will get, as the mode says."""
     mode, traceback = filtering_mode(), error.__traceback__
     if mode == "off":
@@ -257,13 +258,12 @@ def _leave(error):
     error.__traceback__ = filtered
 
 
-_border.set_leave(_leave)
 _Function = TypeVar("_Function", bound=Callable)
 
 
 def api_boundary(function: _Function) -> _Function:
     """A public function, such that errors that leave it show no frames of onax."""
-    return _border.guarded(function)  # type: ignore[return-value]
+    return _api_boundary(function)  # type: ignore[return-value]
 
 
 def api_class(cls):

@@ -10,7 +10,7 @@ from onax._core.rules import InvalidOperands, tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
-from onax._native import top
+from onax._native import top_k as _top_k
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
@@ -199,7 +199,7 @@ _SHORT_ROW = 4096
 
 def is_quicker_in_c(x, *, k, axis):
     """Whether the kernel in C is quickest: so few of the numbers of each row are asked for, or so few there are."""
-    if x.dtype not in top.TYPES or axis != x.ndim - 1 or not dims.is_constant_shape(x.shape) or not x.size:
+    if x.dtype not in _top_k.TYPES or axis != x.ndim - 1 or not dims.is_constant_shape(x.shape) or not x.size:
         return False
     return 16 * k < x.shape[axis] or x.shape[axis] <= _SHORT_ROW
 
@@ -208,7 +208,7 @@ def _top_k_kernel(x, *, k, axis):
     if not (0 <= axis < x.ndim and 0 <= k <= x.shape[axis]):
         raise InvalidOperands
     if is_quicker_in_c(x, k=k, axis=axis):
-        return list(top.top_k(x, k))
+        return list(_top_k.top_k(x, k))
     wide = np.ascontiguousarray(np.moveaxis(_to_sortable(x), axis, -1))
     key = ~_to_signed_key(wide)
     if key.dtype.itemsize <= 4:

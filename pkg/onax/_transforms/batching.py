@@ -7,12 +7,11 @@ from onax._core.jaxpr import jaxprs_in_params
 from onax._core.trace import (
     Trace,
     Tracer,
-    bind_with_trace,
     find_cur_trace,
     set_current_trace,
     typeof,
 )
-from onax._native.frames import user_location
+from onax._native.source_info import user_location
 from onax._prims.shaping import bdim_at_front, broadcast_bdim, moveaxis
 from onax._transforms.staging import trace_to_jaxpr
 
@@ -74,7 +73,7 @@ class BatchTrace(Trace):
         pairs = [self.unpack(x) for x in args]
         vals, dims = [v for v, _ in pairs], [d for _, d in pairs]
         if all(d is None for d in dims) and not self._is_named(primitive, params):
-            return bind_with_trace(primitive, self.parent_trace, vals, params)
+            return primitive.bind_with_trace(self.parent_trace, vals, params)
         if primitive.batch is None:
             raise NotImplementedError(f"Batching rule for '{primitive.name}' not implemented")
         with set_current_trace(self.parent_trace):

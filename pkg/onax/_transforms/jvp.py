@@ -5,7 +5,6 @@ from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import (
     Trace,
     Tracer,
-    bind_with_trace,
     find_cur_trace,
     set_current_trace,
     to_concrete_value,
@@ -13,7 +12,7 @@ from onax._core.trace import (
 )
 from onax._core.zeros import SymbolicZero, Zero
 from onax._native.array import Array
-from onax._native.frames import user_location
+from onax._native.source_info import user_location
 from onax._prims.shaping import instantiate_zeros
 from onax._transforms.staging import trace_to_jaxpr
 
@@ -62,7 +61,7 @@ class JVPTrace(Trace):
         tangents = [t for _, t in pairs]
         parent = self.parent_trace
         if all(type(t) is Zero for t in tangents):
-            return bind_with_trace(primitive, parent, primals, params)
+            return primitive.bind_with_trace(parent, primals, params)
         if primitive.jvp is None:
             raise NotImplementedError(f"Differentiation rule for '{primitive.name}' not implemented")
         if primitive.linearize is not None and parent.records_tangents and not any(map(parent.is_own, primals)):

@@ -16,7 +16,6 @@ from onax._core import leaks
 from onax._core.evaluate import eval_jaxpr
 from onax._core.result_checks import SPECIAL
 from onax._core.trace import (
-    bind_with_trace,
     find_cur_trace,
     set_current_trace,
     typeof,
@@ -59,7 +58,7 @@ class TangentTrace(DynamicJaxprTrace):
             if type(x) is DynamicJaxprTracer and x._trace is self:
                 break
         else:
-            return bind_with_trace(primitive, self.parent_trace, args, params)
+            return primitive.bind_with_trace(self.parent_trace, args, params)
         if primitive.partial_eval is not None and not self.whole:
             with set_current_trace(self):
                 parted = primitive.partial_eval([self.is_own(x) for x in args], *args, **params)
@@ -139,7 +138,7 @@ class LinearizeTrace(JVPTrace):
                 primals.append(x)
                 tangents.append(None)
         if not active:
-            return bind_with_trace(primitive, self.parent_trace, primals, params)
+            return primitive.bind_with_trace(self.parent_trace, primals, params)
         if active < len(tangents):
             tangents = [Zero(typeof(p).to_tangent_aval()) if t is None else t for p, t in zip(primals, tangents)]
         if primitive.linearize is not None:

@@ -26,8 +26,8 @@ from onax._control.jit_call import jit_p
 from onax._control.scan import scan_p
 from onax._control.while_loop import while_p
 from onax._core import jaxpr as core
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.evaluate import eval_jaxpr
-from onax._core.public import publish as _publish
 from onax._core.trace import Tracer, as_array, trace_state_clean, typeof
 from onax._ground import dtypes, source
 from onax._native.array import Array
@@ -688,4 +688,4 @@ def checkify(f, errors=user_checks):
     return checked_fun
 
 
-_publish(globals(), __name__, globals().keys())
+_wrap_api_functions(globals(), __name__, globals().keys())

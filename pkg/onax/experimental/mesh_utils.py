@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import devices as _devices
 
 
@@ -54,6 +54,6 @@ def create_hybrid_device_mesh(
     return create_device_mesh(mesh_shape, found)
 
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)
 
 __all__ = ["create_device_mesh", "create_hybrid_device_mesh"]

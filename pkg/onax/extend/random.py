@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import as_array, ensure_compile_time_eval
 from onax._prims.random import threefry2x32_p
 from onax._prims.random_generators import PRNGImpl
@@ -106,4 +106,4 @@ def _run(function, *args):
         return np.asarray(function(*args))
 
 
-_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))
+_wrap_api_functions(globals(), __name__, frozenset(globals()) - frozenset(__all__))

@@ -1,6 +1,6 @@
 """onax.image: resizing."""
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax.image._resizing import ResizeMethod, resize, scale_and_translate
 
-_publish(globals(), __name__, globals().keys())
+_wrap_api_functions(globals(), __name__, globals().keys())

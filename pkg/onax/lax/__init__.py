@@ -14,7 +14,7 @@ from onax._control.scan import scan, scan_p
 from onax._control.solves import custom_linear_solve, custom_root
 from onax._control.solves import custom_linear_solve_p as linear_solve_p
 from onax._control.while_loop import fori_loop, while_loop, while_p
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground.dtypes import dtype
 from onax._prims.collectives import (
     all_gather_p,
@@ -367,7 +367,7 @@ _NAMED = (
     "pswapaxes reciprocal reduce reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_window "
     "reduce_xor rev slice_in_dim sort sort_key_val split stack tile top_k unstack"
 ).split()
-_publish(globals(), __name__, globals().keys() - _NAMED)
+_wrap_api_functions(globals(), __name__, globals().keys() - _NAMED)
 
 _LATER = frozenset({"linalg"})  # imported when first asked for
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from onax._core.trace import as_array, is_concrete, to_concrete_value
 from onax._ground import dims
-from onax._native.boundary import inner
+from onax._native.api_boundary import unwrap
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims import elementwise
 from onax._prims.reductions import highest, lowest
@@ -25,7 +25,7 @@ _ELEMENTWISE = (elementwise.add, elementwise.mul, elementwise.max, elementwise.m
 
 def _monoid(computation, inits):
     """ "sum", "max" or "min" where that is what is asked for, else None."""
-    kind, neutral = _MONOIDS.get(inner(computation), (None, None)) if callable(computation) else (None, None)
+    kind, neutral = _MONOIDS.get(unwrap(computation), (None, None)) if callable(computation) else (None, None)
     if kind is None or len(inits) != 1 or not is_concrete(inits[0]) or inits[0].shape != ():
         return None
     value = np.asarray(to_concrete_value(inits[0]))

@@ -1,6 +1,6 @@
 """onax.lax.linalg: factorisations and solvers, without promotion, under JAX's names."""
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._prims.linalg import (
     cholesky,
     cholesky_p,
@@ -41,4 +41,4 @@ from onax._prims.linalg_spectral import (
     tridiagonal_solve_p,
 )
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)

@@ -2,7 +2,7 @@
 
 import importlib
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax.nn._activations import (
     celu,
     elu,
@@ -36,7 +36,7 @@ from onax.nn._activations import (
 from onax.nn._attention import dot_product_attention
 from onax.nn._normalization import log_softmax, logsumexp, softmax
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)
 
 _LATER = frozenset({"initializers"})  # imported when first asked for
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from onax import numpy as jnp
 from onax import random
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax._ground.source import api_boundary
 from onax._native.array import Array
@@ -231,4 +231,4 @@ def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
     return init
 
 
-_publish(globals(), __name__, globals().keys())
+_wrap_api_functions(globals(), __name__, globals().keys())

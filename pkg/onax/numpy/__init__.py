@@ -18,7 +18,7 @@ from numpy import (
 )
 from numpy.exceptions import ComplexWarning
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._native.array import Array as ndarray
 from onax.numpy import _array_methods, _ufuncs
 from onax.numpy._arithmetic import (
@@ -475,7 +475,7 @@ newaxis = None
 
 # Calls of a microsecond or two: their own checks name them.
 _SHORT = "sum reshape asarray array matmul dot where transpose astype".split()
-_publish(globals(), __name__, {*_SHORT, *vars(_ufuncs)})
+_wrap_api_functions(globals(), __name__, {*_SHORT, *vars(_ufuncs)})
 
 _LATER = frozenset({"fft", "linalg"})  # imported when first asked for
 

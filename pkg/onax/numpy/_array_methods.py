@@ -13,8 +13,9 @@ from onax import lax
 from onax._core.trace import Tracer
 from onax._ground import config, dtypes
 from onax._ground.source import api_boundary
-from onax._native.array import Array, install_method, set_fast_binary, set_operators
+from onax._native.array import Array, install_method
 from onax._native.dispatch import set_same_rank_options
+from onax._native.hooks import hooks
 from onax.numpy import (
     _arithmetic,
     _creation,
@@ -260,11 +261,10 @@ def _install():
         install_method(Array, name, api_boundary(function))
     for name, function in PROPERTIES.items():
         install_method(Array, name, property(api_boundary(function)))
-    for name, (primitive, kinds) in FAST.items():
-        set_fast_binary(name, primitive, kinds)
     rank_promotion = config.row("jax_numpy_rank_promotion")
     set_same_rank_options(rank_promotion.mask << rank_promotion.shift)
 
 
 _install()
-set_operators(OPERATORS)  # HOOK: what `x + y`, `x[i]` and all other operators of arrays do
+hooks.operators = OPERATORS
+hooks.operator_primitives = FAST

@@ -7,7 +7,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._core.public import name_error
+from onax._core.api_functions import name_error
 from onax._core.trace import concrete_or_error, new_const
 from onax._ground import dims, dtypes
 from onax._native.array import Array, ArrayImpl, from_dlpack_buffer, from_user, make_array

@@ -6,7 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._core.public import static_argnames
+from onax._core.api_functions import static_argnames
 from onax._native.array import Array
 from onax._prims.linalg import geqrf
 from onax.lax import linalg as factors

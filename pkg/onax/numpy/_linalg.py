@@ -4,7 +4,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._core.public import static_argnames
+from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax.numpy import _gathering, _products
 from onax.numpy._decompositions import svd

@@ -9,7 +9,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._control.while_loop import fori_loop
-from onax._core.public import static_argnames
+from onax._core.api_functions import static_argnames
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
 from onax.numpy._arithmetic import clip, remainder

@@ -7,7 +7,7 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._control.scan import scan
-from onax._core.public import static_argnames
+from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax.numpy._arithmetic import power

@@ -6,7 +6,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._core.public import name_error, static_argnames
+from onax._core.api_functions import name_error, static_argnames
 from onax._ground import dims, dtypes
 from onax._ground.config import config
 from onax._native.array import Array, ArrayImpl

@@ -10,7 +10,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._core.public import name_error, static_argnames
+from onax._core.api_functions import name_error, static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import ArrayImpl

@@ -10,7 +10,7 @@ from collections import namedtuple
 import numpy as np
 
 from onax import lax
-from onax._core.public import static_argnames
+from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax.numpy._cumulative import cumsum

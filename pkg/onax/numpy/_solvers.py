@@ -11,7 +11,7 @@ from onax import lax
 from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import staged
 from onax._control.solves import custom_linear_solve
-from onax._core.public import static_argnames
+from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native import context
 from onax._native.array import Array

@@ -4,7 +4,7 @@ import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._core.public import name_error
+from onax._core.api_functions import name_error
 from onax._ground import dtypes
 from onax._native.array import ArrayImpl
 from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_dtypes

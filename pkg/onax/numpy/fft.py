@@ -1,6 +1,6 @@
 """onax.numpy.fft: discrete Fourier transforms."""
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax.numpy._transforms import (
     fft,
     fft2,
@@ -22,4 +22,4 @@ from onax.numpy._transforms import (
     rfftn,
 )
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)

@@ -1,6 +1,6 @@
 """onax.numpy.linalg: norms, products, factorisations, eigenvalues, determinants and systems of equations."""
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax.numpy._decompositions import (
     cholesky,
     eig,
@@ -39,4 +39,4 @@ from onax.numpy._solvers import (
     tensorsolve,
 )
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)

@@ -4,7 +4,7 @@ import numpy as np
 
 import onax.numpy as jnp
 from onax import lax
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax.numpy._promotion import check_arraylike
@@ -79,4 +79,4 @@ def segment_min(
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
-_publish(globals(), __name__, ("check_arraylike", "concrete_or_error"))
+_wrap_api_functions(globals(), __name__, ("check_arraylike", "concrete_or_error"))

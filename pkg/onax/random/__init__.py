@@ -10,7 +10,7 @@ and ours differ by a unit or two.  The most seen in the table of tests: truncate
 chisquare 8, dirichlet 7, lognormal, gamma and ball 6, orthogonal 136; in 20000 draws of gamma 86.
 """
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._prims.random import random_gamma_p
 from onax.random._bits import bits
 from onax.random._continuous import (
@@ -109,4 +109,4 @@ __all__ = [
 ]
 
 # Those whose own checks name them in errors.
-_publish(globals(), __name__, frozenset("bits fold_in key_data normal split uniform".split()))
+_wrap_api_functions(globals(), __name__, frozenset("bits fold_in key_data normal split uniform".split()))

@@ -9,7 +9,7 @@ from onax import numpy as jnp
 from onax._control.cond import cond
 from onax._control.jit_call import staged
 from onax._control.scan import scan
-from onax._core.public import static_argnames
+from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._transforms.autodiff import jvp
 from onax._transforms.vmap import vmap

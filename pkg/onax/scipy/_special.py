@@ -8,7 +8,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
-from onax._core.public import static_argnames
+from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax.nn._normalization import log_softmax as _log_softmax
 from onax.nn._normalization import softmax as _softmax

@@ -9,7 +9,7 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax._native.array import Array
 from onax.numpy._promotion import array_of, canonical_axis, promote_dtypes_inexact
@@ -122,4 +122,4 @@ def idctn(x, type=2, s=None, axes=None, norm=None):
     return _over_axes(_backward, _checked("idctn", x, type, norm), s, axes, norm)
 
 
-_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))
+_wrap_api_functions(globals(), __name__, frozenset(globals()) - frozenset(__all__))

@@ -1,6 +1,6 @@
 """onax.scipy.linalg: factorisations, systems of equations, functions of matrices, special matrices."""
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax.scipy._linalg import (
     cho_factor,
     cho_solve,
@@ -46,4 +46,4 @@ from onax.scipy._special_matrices import (
     toeplitz,
 )
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)

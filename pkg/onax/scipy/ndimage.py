@@ -7,8 +7,8 @@ import operator
 from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
-from onax._core.public import publish as _publish
-from onax._core.public import static_argnames
+from onax._core.api_functions import static_argnames
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 
 __all__ = ["map_coordinates"]
@@ -94,4 +94,4 @@ def _taken(index, size, mode):
     return _WITHIN[mode](index, size), None
 
 
-_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))
+_wrap_api_functions(globals(), __name__, frozenset(globals()) - frozenset(__all__))

@@ -1,6 +1,6 @@
 """onax.scipy.optimize: minimisation of smooth functions."""
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax.scipy._minimize import OptimizeResults, minimize
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)

@@ -4,7 +4,7 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax.numpy._promotion import arrays, promote_dtypes_inexact
 from onax.scipy._spectra import csd, detrend, istft, stft, welch
@@ -127,4 +127,4 @@ def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=N
     return _part(full, in1.shape, in2.shape, range(2), mode, later=int(mode == "same"))
 
 
-_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))
+_wrap_api_functions(globals(), __name__, frozenset(globals()) - frozenset(__all__))

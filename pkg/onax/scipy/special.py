@@ -1,6 +1,6 @@
 """onax.scipy.special: special functions."""
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax.nn._normalization import logsumexp
 from onax.scipy._special import (
     beta,
@@ -41,4 +41,4 @@ from onax.scipy._special_integrals import exp1, expi, expn, fresnel, sici, spenc
 from onax.scipy._special_series import bessel_jn, hyp1f1, hyp2f1, sph_harm_y
 from onax.scipy._special_zeta import zeta
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)

@@ -1,5 +1,6 @@
 """The records of the language, under the names of jax.extend.core."""
 
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.check import check_jaxpr
 from onax._core.effects import Effect, no_effects
 from onax._core.evaluate import jaxpr_as_fun
@@ -15,7 +16,6 @@ from onax._core.jaxpr import (
     new_jaxpr_eqn,
     subjaxprs,
 )
-from onax._core.public import publish as _publish
 from onax._core.trace import concrete_or_error, set_current_trace, valid_jaxtype
 from onax._ground.dtypes import primal_tangent_dtype as primal_dtype_to_tangent_dtype
 from onax._native.dispatch import Primitive
@@ -74,4 +74,4 @@ __all__ = [
     "valid_jaxtype",
 ]
 
-_publish(globals(), __name__)
+_wrap_api_functions(globals(), __name__)

@@ -1,7 +1,7 @@
 """onax.scipy.cluster.vq: which vector of a code book is nearest."""
 
 from onax import numpy as jnp
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax.numpy._promotion import check_arraylike, promote_dtypes_inexact
 
 __all__ = ["vq"]
@@ -26,4 +26,4 @@ def vq(obs, code_book, check_finite=True):
     return code, jnp.take_along_axis(distances, code[:, None], 1)[:, 0]
 
 
-_publish(globals(), __name__, frozenset(globals()) - frozenset(__all__))
+_wrap_api_functions(globals(), __name__, frozenset(globals()) - frozenset(__all__))

@@ -2,7 +2,7 @@
 
 from types import ModuleType as _ModuleType
 
-from onax._core.public import publish as _publish
+from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax.scipy.stats import (
     bernoulli,
     beta,
@@ -35,5 +35,5 @@ from onax.scipy.stats._kde import gaussian_kde
 from onax.scipy.stats._samples import mode, rankdata, sem
 
 for _distribution in [x for x in globals().values() if isinstance(x, _ModuleType)]:
-    _publish(vars(_distribution), _distribution.__name__, ("inside", "promoted"))
-_publish(globals(), __name__)
+    _wrap_api_functions(vars(_distribution), _distribution.__name__, ("inside", "promoted"))
+_wrap_api_functions(globals(), __name__)

@@ -7,7 +7,7 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
-from onax._core.public import static_argnames
+from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native.array import Array
 from onax.numpy._promotion import array_of, promote_args_inexact

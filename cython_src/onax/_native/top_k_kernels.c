@@ -1,6 +1,6 @@
 /* A number that is not above the k-th largest so far is passed over, many at a time; the others are collected, and as
    soon as there is no more room the k largest of them are kept. */
-#include "top_kernels.h"
+#include "top_k_kernels.h"
 
 #include <stdlib.h>
 

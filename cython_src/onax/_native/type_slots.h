@@ -3,8 +3,8 @@
    Every slot in use is replaced by a function that calls the one that was there.  Methods such as `__add__` hold the
    slot's function too, and hand it on to subclasses: they are given the new one. */
 
-#ifndef ONAX_BOUNDARY_SLOTS_H
-#define ONAX_BOUNDARY_SLOTS_H
+#ifndef ONAX_TYPE_SLOTS_H
+#define ONAX_TYPE_SLOTS_H
 
 #include <Python.h>
 

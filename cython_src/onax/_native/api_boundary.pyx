@@ -1,6 +1,6 @@
 """The border between a user's program and onax, where an error's traceback loses the frames of onax.
 
-`PublicFunction` stands for a Python function and costs a call some tens of nanoseconds; a Python function around it
+`ApiFunction` stands for a Python function and costs a call some tens of nanoseconds; a Python function around it
 would cost five times that.  The operators of arrays have the same border in their type's slots.  Without an error
 neither does anything.
 """
@@ -15,8 +15,9 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_XDECREF
 
 from onax._native.array cimport Array, ArrayImpl
-from onax._native.call cimport JitFunction
-from onax._native.frames cimport called_from_inside
+from onax._native.hooks cimport hooks
+from onax._native.jit_function cimport JitFunction
+from onax._native.source_info cimport called_from_inside
 
 cdef extern from "Python.h":
     ctypedef PyObject *(*vectorcallfunc)(PyObject *, PyObject *const *, size_t, PyObject *) noexcept
@@ -37,34 +38,17 @@ cdef extern from "Python.h":
     PyObject *PyException_GetTraceback(PyObject *) noexcept
     void PyType_Modified(PyTypeObject *)
 
-cdef extern from "boundary_slots.h":
+cdef extern from "type_slots.h":
     void (*onax_leave)() noexcept
     void onax_guard_base(PyTypeObject *) noexcept
     void onax_guard_value(PyTypeObject *) noexcept
     void onax_guard_compiled(PyTypeObject *) noexcept
 
-cdef object _leave = None       # shortens the traceback of an error that a user's frame will get
-cdef object _name = None        # names the function in an error: of (error, label, arguments)
-cdef object _unhashable = None  # the error for a static argument that has no hash: of (value, error)
-
-
-def set_leave(leave):
-    """Registers what shortens the traceback of an error that a user's frame will get."""
-    global _leave
-    _leave = leave
-
-
-def set_names(name, unhashable):
-    """Registers what names a function in an error, and the error for a static argument without a hash."""
-    global _name, _unhashable
-    _name, _unhashable = name, unhashable
-
-
 cdef void _pass(object error, object label, object args) noexcept:
     if label is not None:
-        _name(error, label, args)
-    if _leave is not None and not called_from_inside():
-        _leave(error)
+        hooks.name_error(error, label, args)
+    if hooks.filter_traceback is not None and not called_from_inside():
+        hooks.filter_traceback(error)
 
 
 cdef void _error_leaves(object label, PyObject *const *args, Py_ssize_t n) noexcept:
@@ -86,7 +70,7 @@ cdef void _operator_leaves() noexcept:
     _error_leaves(None, NULL, 0)
 
 
-cdef class PublicFunction:
+cdef class ApiFunction:
     """A function whose errors name it and leave without frames of onax; in all else it is the function.
 
     `label`: its name for errors; None where its own words have it.  `static`: names of the parameters that JAX compiles
@@ -118,21 +102,21 @@ cdef class PublicFunction:
             found = getattr(found, part, None)
         if found is self:
             return self.__qualname__
-        return PublicFunction, (self.function, self.label, self.positions, self.static), vars(self)
+        return ApiFunction, (self.function, self.label, self.positions, self.static), vars(self)
 
 
-def guarded(function):
-    """The function as a PublicFunction without a label."""
-    return update_wrapper(PublicFunction(function), function)
+def api_boundary(function):
+    """The function as a ApiFunction without a label."""
+    return update_wrapper(ApiFunction(function), function)
 
 
-def inner(function):
-    """The function that a PublicFunction stands for; any other is its own."""
-    return (<PublicFunction>function).function if type(function) is PublicFunction else function
+def unwrap(function):
+    """The function that a ApiFunction stands for; any other is its own."""
+    return (<ApiFunction>function).function if type(function) is ApiFunction else function
 
 
 cdef PyObject *_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) noexcept:
-    cdef PublicFunction this = <PublicFunction>self
+    cdef ApiFunction this = <ApiFunction>self
     cdef PyObject *result = PyObject_Vectorcall(<PyObject *>this.function, args, flags, names)
     if result is NULL:
         _error_leaves(this.label, args, PyVectorcall_NARGS(flags))
@@ -143,11 +127,11 @@ cdef int _hash(object value) except -1:
     try:
         hash(value)
     except TypeError as error:
-        raise _unhashable(value, error) from None
+        raise hooks.unhashable_error(value, error) from None
     return 0
 
 
-cdef int _hash_statics(PublicFunction this, PyObject *const *args, Py_ssize_t n, PyObject *names) except -1:
+cdef int _hash_statics(ApiFunction this, PyObject *const *args, Py_ssize_t n, PyObject *names) except -1:
     cdef Py_ssize_t i
     for i in this.positions:
         if i < n:
@@ -159,11 +143,11 @@ cdef int _hash_statics(PublicFunction this, PyObject *const *args, Py_ssize_t n,
     return 0
 
 
-ctypedef int (*checking)(PublicFunction, PyObject *const *, Py_ssize_t, PyObject *) noexcept  # the error stays set
+ctypedef int (*checking)(ApiFunction, PyObject *const *, Py_ssize_t, PyObject *) noexcept  # the error stays set
 
 
 cdef PyObject *_call_static(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) noexcept:
-    cdef PublicFunction this = <PublicFunction>self
+    cdef ApiFunction this = <ApiFunction>self
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
     cdef PyObject *result = NULL
     if (<checking>_hash_statics)(this, args, n, names) == 0:
@@ -177,12 +161,12 @@ cdef PyObject *_call_static(PyObject *self, PyObject *const *args, size_t flags,
 
 cdef int _make_callable() except -1:
     """Has Python call instances through the function they hold, as it calls its own functions."""
-    cdef PublicFunction one = PublicFunction(None)
-    cdef PyTypeSlots *slots = <PyTypeSlots *>PublicFunction
+    cdef ApiFunction one = ApiFunction(None)
+    cdef PyTypeSlots *slots = <PyTypeSlots *>ApiFunction
     slots.tp_vectorcall_offset = <char *>&one.call - <char *><PyObject *>one
     slots.tp_call = <void *>PyVectorcall_Call
     slots.tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR
-    PyType_Modified(<PyTypeObject *>PublicFunction)
+    PyType_Modified(<PyTypeObject *>ApiFunction)
     return 0
 
 
@@ -193,5 +177,5 @@ onax_guard_value(<PyTypeObject *>ArrayImpl)
 onax_guard_compiled(<PyTypeObject *>JitFunction)
 for _class in (Array, ArrayImpl):
     for _name, _method in list(vars(_class).items()):
-        if type(_method) in (MethodDescriptorType, type(guarded)) and (_name[:2] == "__" or _name[0] != "_"):
-            install_method(_class, _name, guarded(_method))
+        if type(_method) in (MethodDescriptorType, type(api_boundary)) and (_name[:2] == "__" or _name[0] != "_"):
+            install_method(_class, _name, api_boundary(_method))

@@ -6,7 +6,7 @@ Keys are two arrays of words, their first and their second.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from onax._native.host cimport Kernel, Pool, native_kernel, parallel
+from onax._native.host_operator cimport Kernel, Pool, native_kernel, parallel
 from onax._native.normals cimport erf_inv_into, normal_into
 from onax._native.threefry cimport fill
 
@@ -123,7 +123,7 @@ cdef void _blocks(void **ins, void **outs, const int64_t *sizes, const Pool *poo
                <uint32_t *>outs[0] + i, <uint32_t *>outs[1] + i)
 
 
-def blocks_kernel(str name, outputs, sizes):
+def threefry_block_kernel(str name, outputs, sizes):
     """The Kernel of the block function; sizes: how many, and for each of four operands 1 or, if there is one, 0."""
     return native_kernel(name, _blocks, outputs, sizes)
 
@@ -169,7 +169,7 @@ cdef void _parts(void **ins, void **outs, const int64_t *sizes, const Pool *pool
     parallel(pool, _parts_share, (sizes[0] + SHARE - 1) // SHARE, &p)
 
 
-def parts_kernel(str name, outputs, sizes):
+def components_kernel(str name, outputs, sizes):
     """The Kernel that takes elements apart, or puts them together.
 
     sizes: how many, components of each, bytes of a component (4 or 8), 0 to take apart and 1 to put together.

@@ -12,11 +12,11 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.stdlib cimport free, malloc
 
-from onax._native.host cimport Kernel, Pool, native_kernel, parallel
+from onax._native.host_operator cimport Kernel, Pool, native_kernel, parallel
 
 cnp.import_array()
 
-cdef extern from "top_kernels.h" nogil:
+cdef extern from "top_k_kernels.h" nogil:
     ctypedef unsigned long long onax_ranked
     int64_t onax_top_room(int64_t k)
     int64_t onax_top_find(const uint32_t *row, int64_t start, int64_t stop, int64_t k, int type, onax_ranked *room)

@@ -34,7 +34,7 @@ cdef class Executable:
     cdef list execute(self, list leaves, object device, bint committed)
     cdef object forwarded(self, object x, Out* out, object device, bint committed)
 
-cdef class Entry:
+cdef class CacheEntry:
     cdef readonly Executable executable
     cdef readonly PyTreeDef out_tree
     cdef readonly object about      # whatever the compiler wants to keep with it
@@ -50,8 +50,8 @@ cdef class Entry:
     cdef object call(self, list leaves)
 
 cdef class JitCache:
-    cdef dict table                 # key -> Entry
-    cdef Entry last                 # the one used last: tried first, without hashing
+    cdef dict table                 # key -> CacheEntry
+    cdef CacheEntry last                 # the one used last: tried first, without hashing
     cdef readonly dict traced       # for the Python side: key -> staged program
     cdef object __weakref__
 

@@ -13,9 +13,9 @@ from functools import update_wrapper
 import numpy as np
 
 from onax._ground.source import is_internal
+from onax._native.api_boundary import ApiFunction
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
-from onax._native.boundary import PublicFunction, set_names
 from onax._native.tree import tree_flatten
 
 _PLAIN = (TypeError, ValueError, IndexError, OverflowError)
@@ -31,7 +31,7 @@ def static_argnames(*names):
     return decorate
 
 
-def publish(namespace, module, unnamed=()):
+def wrap_api_functions(namespace, module, unnamed=()):
     """Replaces the functions of a room's namespace by such as name themselves in errors, and leave no frames of onax.
 
     `unnamed` are functions whose own checks name them.
@@ -43,20 +43,21 @@ def publish(namespace, module, unnamed=()):
             namespace[name] = _public(function, name, module, label)
 
 
-_FUNCTIONS = frozenset({type(publish), type(tree_flatten)})  # of Python, and compiled ones
+_FUNCTIONS = frozenset({type(wrap_api_functions), type(tree_flatten)})  # of Python, and compiled ones
 
 
 def _public(function, name, module, label):
     static = getattr(function, "static_argnames", ())
     call = update_wrapper(
-        PublicFunction(function, label, _positions(function, static) if static else (), static), function
+        ApiFunction(function, label, _positions(function, static) if static else (), static), function
     )
     call.__name__ = call.__qualname__ = name
     call.__module__ = module
     return call
 
 
-def _unhashable(value, error):
+def unhashable_error(value, error):
+    """The error for a static argument that has no hash."""
     return ValueError(
         "Non-hashable static arguments are not supported. An error occurred while trying to hash an object of "
         f"type {type(value)}, {value}. The error was:\nTypeError: {error}\n"
@@ -110,6 +111,3 @@ def _positions(function, static):
         function = function.__wrapped__
     code = function.__code__
     return tuple(i for i, name in enumerate(code.co_varnames[: code.co_argcount]) if name in static)
-
-
-set_names(name_error, _unhashable)

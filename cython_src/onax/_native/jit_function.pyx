@@ -285,7 +285,7 @@ cdef class Executable:
         return wrap_plain(buf, spec.weak, device, committed)
 
 
-cdef class Entry:
+cdef class CacheEntry:
     """What one call pattern of a function leads to: a program, the place and the structure of its results.
 
     `donated` are the positions of arguments that are deleted once the program has run.
@@ -356,7 +356,7 @@ def check_hashable(values):
 cdef class JitFunction:
     """A function that is compiled for each pattern of arguments that it is called with.
 
-    Subclasses give `_miss(args, kwargs)` -> (result, Entry or None), for patterns not seen yet (None: right, but must
+    Subclasses give `_miss(args, kwargs)` -> (result, CacheEntry or None), for patterns not seen yet (None: right, but must
     not be kept), and `_traced(args, kwargs)` -> result, for calls while something is being transformed.
     """
 
@@ -399,7 +399,7 @@ cdef class JitFunction:
         return tuple(dynamic), rest, (tuple([type(value) for value in values]), names, tuple(values))
 
     cdef object call(self, tuple args, dict kwargs):
-        cdef Entry last = self.cache.last
+        cdef CacheEntry last = self.cache.last
         cdef list leaves = []
         cdef tuple dynamic = args, statics = None
         cdef dict rest = kwargs
@@ -423,7 +423,7 @@ cdef class JitFunction:
         return self.look_up(args, kwargs, tree, signature, statics, leaves)
 
     cdef object look_up(self, tuple args, dict kwargs, PyTreeDef tree, bytes signature, tuple statics, list leaves):
-        cdef Entry entry
+        cdef CacheEntry entry
         if statics is not None:
             check_hashable(statics[2])
         if signature is None:
@@ -436,7 +436,7 @@ cdef class JitFunction:
         return entry.call(leaves)
 
     cdef object missed(self, tuple args, dict kwargs, object key):
-        cdef Entry entry
+        cdef CacheEntry entry
         result, entry = self._miss(args, kwargs)
         if entry is not None and key is not None:
             entry.in_tree, entry.signature, entry.options, entry.default_device, entry.statics = key
@@ -462,6 +462,6 @@ cdef class JitFunction:
         return len(self.cache.table)
 
     @property
-    def static_places(self):
+    def static_arguments(self):
         """(positions, names) of the static arguments."""
         return self.static_argnums, self.static_argnames

@@ -10,7 +10,7 @@ import pytest
 
 from onax._native import context
 from onax._native.array import ArrayImpl, from_user
-from onax._native.call import Entry, Executable, JitCache, JitFunction
+from onax._native.jit_function import CacheEntry, Executable, JitCache, JitFunction
 from onax._native.tree import tree_flatten, tree_structure
 
 
@@ -29,7 +29,7 @@ class Doubler(JitFunction):
         n = len(leaves)
         outs = [("computed", i, False, None) for i in range(n)]
         executable = Executable(lambda xs: [x + x for x in xs], range(n), outs, n_args=n)
-        entry = Entry(executable, tree_structure(treedef.unflatten([0] * n)[0]))
+        entry = CacheEntry(executable, tree_structure(treedef.unflatten([0] * n)[0]))
         return entry.run(leaves) if not rest else None, entry if self.keep else None
 
     def _traced(self, args, kwargs):
@@ -161,7 +161,7 @@ def test_donated_arguments_are_deleted():
     class Donating(Doubler):
         def _miss(self, args, kwargs):
             _, entry = super()._miss(args, kwargs)
-            entry = Entry(entry.executable, entry.out_tree, donated=[0])
+            entry = CacheEntry(entry.executable, entry.out_tree, donated=[0])
             return entry.run(args), entry
 
     f = Donating()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from onax._ground import lazy
-from onax._native import host, ort
+from onax._native import host_operator, ort
 from onax._native.protobuf import ELEMENT_TYPES
 from onax.export.graph import ops, proto
 from onax.export.graph.value import Graph
@@ -26,7 +26,7 @@ def runtime():
 
 def node(g, kernel, *inputs):
     """A Host node's results."""
-    return g.node("Host", *inputs, outs=list(kernel.outputs), domain="onax", kernel=host.Handle(kernel))
+    return g.node("Host", *inputs, outs=list(kernel.outputs), domain="onax", kernel=host_operator.Handle(kernel))
 
 
 def session(build, *inputs):
@@ -53,7 +53,7 @@ def test_every_element_type_and_shape(dtype, shape):
         seen.append((a.dtype, a.shape, a.flags.writeable))
         return [a.T, a]
 
-    turned, same = run_kernel(host.Kernel("both", kernel, [(shape[::-1], dtype), (shape, dtype)]), x)
+    turned, same = run_kernel(host_operator.Kernel("both", kernel, [(shape[::-1], dtype), (shape, dtype)]), x)
     assert seen == [(dtype, shape, False)]
     assert turned.tobytes() == x.T.tobytes() and same.tobytes() == x.tobytes()
 
@@ -63,12 +63,12 @@ def test_results_are_written_in_place():
         out[...] = a
         out.sort()
 
-    assert run_kernel(host.Kernel("sort", kernel, [((3,), F32)], into=True), X)[0].tolist() == [1, 2, 3]
+    assert run_kernel(host_operator.Kernel("sort", kernel, [((3,), F32)], into=True), X)[0].tolist() == [1, 2, 3]
 
 
 def test_many_ports():
     xs = [np.full((), i, np.float32) for i in range(70)]
-    kernel = host.Kernel("reversed", lambda *given: given[::-1], [((), F32)] * 70)
+    kernel = host_operator.Kernel("reversed", lambda *given: given[::-1], [((), F32)] * 70)
     assert run_kernel(kernel, *xs) == xs[::-1]
 
 
@@ -85,7 +85,7 @@ def test_many_ports():
 )
 def test_other_results_than_stated_are_refused(result, message):
     with pytest.raises(TypeError, match=message):
-        run_kernel(host.Kernel("odd", lambda a: result, [((3,), F32)]), X)
+        run_kernel(host_operator.Kernel("odd", lambda a: result, [((3,), F32)]), X)
 
 
 class Odd(BaseException):
@@ -97,7 +97,7 @@ def test_what_a_kernel_raises_comes_out_as_it_is(error):
     def kernel(a):
         raise error  # this line
 
-    s = session(lambda g, x: node(g, host.Kernel("bad", kernel, [((3,), F32)]), x), ((3,), F32))
+    s = session(lambda g, x: node(g, host_operator.Kernel("bad", kernel, [((3,), F32)]), x), ((3,), F32))
     for _ in range(2):
         with pytest.raises(type(error)) as info:
             s.run([X])
@@ -110,7 +110,9 @@ def test_after_an_exception_other_faults_are_the_runtimes():
         raise ValueError("mine")
 
     def build(g, x, i):
-        return [g.node("Gather", node(g, host.Kernel("maybe", kernels[0], [((3,), F32)]), x)[0], i, out=((), F32))]
+        return [
+            g.node("Gather", node(g, host_operator.Kernel("maybe", kernels[0], [((3,), F32)]), x)[0], i, out=((), F32))
+        ]
 
     kernels = [kernel]
     bad = session(build, ((3,), F32), ((), I64))
@@ -125,7 +127,7 @@ def test_threads_get_their_own_exceptions():
     def kernel(a):
         raise ValueError(float(a[0]))
 
-    s = session(lambda g, x: node(g, host.Kernel("bad", kernel, [((1,), F32)]), x), ((1,), F32))
+    s = session(lambda g, x: node(g, host_operator.Kernel("bad", kernel, [((1,), F32)]), x), ((1,), F32))
     wrong = []
 
     def work(number):
@@ -153,14 +155,14 @@ def test_a_kernel_runs_on_the_callers_thread_and_may_run_sessions():
         seen.append(threading.get_ident())
         return inner.run([np.array(a)])
 
-    assert run_kernel(host.Kernel("nested", kernel, [((3,), F32)]), X)[0].tolist() == [-3, -1, -2]
+    assert run_kernel(host_operator.Kernel("nested", kernel, [((3,), F32)]), X)[0].tolist() == [-3, -1, -2]
     assert seen == [threading.get_ident()]
 
 
 def test_in_branches_and_loops():
-    add = host.Kernel("add", lambda a, b: [a + b], [((3,), F32)])
+    add = host_operator.Kernel("add", lambda a, b: [a + b], [((3,), F32)])
     count = []
-    seen = host.Kernel("seen", lambda a: count.append(float(a[0])) or [a], [((3,), F32)])
+    seen = host_operator.Kernel("seen", lambda a: count.append(float(a[0])) or [a], [((3,), F32)])
 
     def build(g, x):
         then, otherwise = g.subgraph(), g.subgraph()
@@ -177,7 +179,7 @@ def test_in_branches_and_loops():
 
 
 def test_a_kernel_lives_as_long_as_its_graph_or_session():
-    kernel = host.Kernel("same", lambda a: [a], [((3,), F32)])
+    kernel = host_operator.Kernel("same", lambda a: [a], [((3,), F32)])
     gone = weakref.ref(kernel)
     g = Graph(21, target="native")
     g.output(None, node(g, kernel, g.input("x", ((3,), F32)))[0])
@@ -196,7 +198,7 @@ def test_a_kernel_lives_as_long_as_its_graph_or_session():
 
 def test_without_its_domain_a_model_is_refused():
     g = Graph(21, target="native")
-    g.output(None, node(g, host.Kernel("same", lambda a: [a], [((3,), F32)]), g.input("x", ((3,), F32)))[0])
+    g.output(None, node(g, host_operator.Kernel("same", lambda a: [a], [((3,), F32)]), g.input("x", ((3,), F32)))[0])
     data, ins, outs, _ = proto.to_session(g)
     with pytest.raises(ort.Fault, match="onax"):
         ort.Session(data, ins, outs)

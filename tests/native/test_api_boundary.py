@@ -14,7 +14,7 @@ import onax.numpy as jnp
 from onax import lax
 from onax._ground.config import traceback_filtering
 from onax._ground.source import is_internal
-from onax._native.boundary import PublicFunction, guarded
+from onax._native.api_boundary import ApiFunction, api_boundary
 
 X, Y = jnp.ones(3), jnp.ones(4)
 
@@ -25,14 +25,14 @@ def described(a, /, b, *rest, c=3, **others):
 
 
 def test_calls_are_those_of_the_function():
-    for call in (guarded(described), PublicFunction(described, "label", (1,), ("b",))):
+    for call in (api_boundary(described), ApiFunction(described, "label", (1,), ("b",))):
         assert call(1, 2) == described(1, 2)
         assert call(1, b=2, c=4, d=5) == described(1, b=2, c=4, d=5)
         assert call(*range(5), c=0) == described(*range(5), c=0)
 
 
 def test_it_looks_like_the_function():
-    call = guarded(described)
+    call = api_boundary(described)
     assert (call.__name__, call.__doc__, call.__module__) == ("described", "The documentation.", __name__)
     assert call.__wrapped__ is described and inspect.signature(call) == inspect.signature(described)
     assert inspect.isroutine(call) and repr(call).startswith("<function described at 0x")
@@ -44,7 +44,7 @@ def test_it_is_a_method_of_a_class():
         def __init__(self, value):
             self.value = value
 
-        @guarded
+        @api_boundary
         def plus(self, other):
             return self.value + other
 
@@ -61,7 +61,7 @@ def test_pickling_by_name(function):
 
 
 def test_pickling_by_value():
-    call = PublicFunction(described, "label")
+    call = ApiFunction(described, "label")
     call.__module__, call.__qualname__ = __name__, "nobody"
     again = pickle.loads(pickle.dumps(call))
     assert again is not call and again(1, 2) == described(1, 2) and again.__qualname__ == "nobody"

@@ -9,7 +9,7 @@ import numpy as np
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from onax._native.host cimport Kernel, Pool, native_kernel, parallel
+from onax._native.host_operator cimport Kernel, Pool, native_kernel, parallel
 
 cdef extern from *:
     """
@@ -141,7 +141,7 @@ cdef void _places(onax_places *p, const void *indices, const int64_t *numbers) n
     p.strides = numbers + HEAD + p.depth
 
 
-def numbers_of(int how, shape, int depth, n, itemsize, bint wide, bint clip):
+def kernel_sizes(int how, shape, int depth, n, itemsize, bint wide, bint clip):
     """The numbers that a kernel needs: of an operand of this shape, n index vectors over its `depth` leading axes."""
     leading = shape[:depth]
     strides = [int(np.prod(leading[k + 1:], dtype=np.int64)) for k in range(depth)]
@@ -174,7 +174,7 @@ cdef void _take(void **ins, void **outs, const int64_t *numbers, const Pool *poo
     parallel(pool, _take_share, (numbers[1] + SHARE - 1) // SHARE, &t)
 
 
-def take_kernel(outputs, numbers, fill):
+def gather_kernel(outputs, numbers, fill):
     """The Kernel of a gather of rows; `fill`: an element, 0-dimensional, of rows that are out of bounds."""
     cdef uint64_t bits = int.from_bytes(np.asarray(fill).tobytes(), "little")
     return native_kernel("gather", _take, outputs, [*numbers, <int64_t>bits])
@@ -209,7 +209,7 @@ _CODES = {np.dtype(t): i for i, t in enumerate(("f4", "f8", "i4", "i8"))}
 _HOW = {"scatter": 0, "scatter-add": 1, "scatter-sub": 2, "scatter-mul": 3, "scatter-min": 4, "scatter-max": 5}
 
 
-def how_to_scatter(str name, dtype):
+def scatter_code(str name, dtype):
     """The number of a scatter primitive, or None if rows of this type are not combined here."""
     number = _HOW.get(name)
     return number if number == 0 or dtype in _CODES else None

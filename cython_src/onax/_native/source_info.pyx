@@ -7,6 +7,8 @@ of a microsecond, so equations of staged programs and tracers of transformations
 cimport cython
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
+from onax._native.hooks cimport hooks
+
 cdef extern from *:
     """
     #if defined(_MSC_VER)
@@ -29,29 +31,15 @@ cdef extern from "Python.h":
     int PyFrame_GetLasti(PyFrameObject *) noexcept
     PyObject *PyDict_GetItem(object, PyObject *) noexcept
 
-cdef dict _internal = {}        # file name -> bool: whether it belongs to onax
-cdef object _judge = None       # judges a file name not met before, and enters it there
-cdef object _traceback_of = None
-cdef object _names_of = None
-
-
-def set_judge(known, judge):
-    """Registers the dictionary of file names (name -> whether it is onax's) and the function that fills it."""
-    global _internal, _judge
-    _internal, _judge = known, judge
-
-
-def set_views(traceback, name_stack):
-    """Registers what makes a place's `traceback` and `name_stack`."""
-    global _traceback_of, _names_of
-    _traceback_of, _names_of = traceback, name_stack
+cdef dict _internal = {}
+internal_files = _internal      # file name -> whether it belongs to onax; `hooks.is_internal` enters what is new
 
 
 cdef bint is_internal_name(PyObject *name) except -1:
     cdef PyObject *known = PyDict_GetItem(_internal, name)
     if known is not NULL:
         return <object>known is True
-    return _judge(<object>name)
+    return hooks.is_internal(<object>name)
 
 
 cdef bint called_from_inside() except -1:
@@ -85,12 +73,12 @@ cdef class SourceInfo:
     @property
     def traceback(self):
         """The place, resolved."""
-        return _traceback_of(self)
+        return hooks.source_traceback(self)
 
     @property
     def name_stack(self):
         """The transformations."""
-        return _names_of(self)
+        return hooks.name_stack(self)
 
     def __eq__(self, other):
         cdef SourceInfo o

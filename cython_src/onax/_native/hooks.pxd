@@ -1,0 +1,42 @@
+# The one record of what compiled code calls in Python.
+
+from libc.stdint cimport uint64_t
+
+cdef enum Op:       # the operators of arrays, in the order of `OPERATOR_NAMES`
+    ADD, SUB, MUL, TRUEDIV, FLOORDIV, MOD, DIVMOD, POW, MATMUL, AND, OR, XOR, LSHIFT, RSHIFT
+    EQ, NE, LT, LE, GT, GE
+    NEG, POS, ABS, INVERT
+    GETITEM, ITER
+    OPS
+
+cdef class Hooks:
+    # where operations were written (`source_info`)
+    cdef public object is_internal              # (file name) -> whether it belongs to onax
+    cdef public object source_traceback         # (SourceInfo) -> its `traceback`
+    cdef public object name_stack               # (SourceInfo) -> its `name_stack`
+    # errors that leave public functions (`api_boundary`)
+    cdef public object filter_traceback         # (error): takes the frames of onax out of its traceback
+    cdef public object name_error               # (error, label, args): adds the name of the function that failed
+    cdef public object unhashable_error         # (value, error) -> the error for a static argument without a hash
+    # evaluation (`context`, `dispatch`, `interpreter`)
+    cdef public object eval_trace               # the trace that evaluates: to make it current is to have none
+    cdef public object stray_tracer             # (primitive, tracer): raises, as nothing is being traced
+    cdef public object checked_evaluation       # (primitive, operands, params) -> result, while ...
+    cdef public uint64_t checked_options        # ... one of these options is on
+    cdef public object locate_error             # (FloatingPointError, equation that raised it): adds the line
+    # placement (`array`, `avals`, `dispatch`)
+    cdef public object first_device             # () -> the device of arrays that state none
+    cdef public object array_sharding           # (array) -> its sharding, where none was stated
+    cdef public object array_shards             # (array) -> the list of its shards
+    cdef public object aval_sharding            # (aval) -> its sharding, where none was stated
+    cdef public object place_sharded_result     # (primitive, operands, params, result) -> the result, placed
+    # operators (`array`)
+    cdef tuple functions                        # by operator: the function, or None
+    cdef tuple primitives                       # by operator: the primitive that it is for some dtypes, or None
+    cdef int kinds[OPS]                         # by operator: which kinds of dtypes these are, a bit for each
+
+cdef Hooks hooks
+
+cdef inline int kind_bit(int kind) noexcept:
+    """A bit for each np.dtype.kind."""
+    return 1 if kind == c"V" else 1 << (kind - c"a")

@@ -1,0 +1,23 @@
+"""What compiled code calls of floors 1 and 2: most fields of `onax._native.hooks`."""
+
+from onax._core import api_functions, result_checks, shards, trace
+from onax._ground import source
+from onax._native.hooks import hooks
+
+hooks.is_internal = source.is_internal
+hooks.source_traceback = source.SourceTraceback
+hooks.name_stack = source.NameStack.of
+
+hooks.filter_traceback = source.filter_error
+hooks.name_error = api_functions.name_error
+hooks.unhashable_error = api_functions.unhashable_error
+
+hooks.eval_trace = trace.eval_trace
+hooks.stray_tracer = trace.raise_stray_tracer
+hooks.checked_evaluation = result_checks.evaluate_checked
+hooks.locate_error = result_checks.locate_error
+
+hooks.first_device = shards.first_device
+hooks.array_sharding = shards.array_sharding
+hooks.array_shards = shards.array_shards
+hooks.aval_sharding = shards.aval_sharding
