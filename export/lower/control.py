@@ -21,9 +21,9 @@ from onax._control.reducers import reduce_p, reduced
 from onax._control.scan import scan_p
 from onax._control.solves import custom_linear_solve_p
 from onax._control.while_loop import settled, while_p
+from onax._core.rewrite import eliminate_dead_code
 from onax._ground import dims
 from onax._native.avals import ShapedArray
-from onax._transforms.simplify import dropped
 from onax.export.graph import ops
 from onax.export.lower.components import flat_avals, flat_values, gathered
 from onax.export.lower.driver import inline
@@ -124,7 +124,7 @@ def _with_token(body, results, ordered):
 
 @lowers(cond_p, components=True)
 def _cond(g, out, index, *operands, branches):
-    branches = [dropped(b) for b in branches]
+    branches = [eliminate_dead_code(b) for b in branches]
     ordered = bool(_token_of(g, branches))
     avals = [*flat_avals(out), TOKEN] if ordered else flat_avals(out)
     return gathered(_leave(g, _choose(g, avals, index, operands, branches, ordered), ordered), out)

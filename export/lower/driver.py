@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from onax._core.jaxpr import Literal
+from onax._core.rewrite import eliminate_dead_code
 from onax._ground import dims as dim_rules
 from onax._ground import source
 from onax._ground.errors import LoweringError
@@ -18,7 +19,6 @@ from onax._native.dispatch import DATA_MOVEMENT, ELEMENTWISE
 from onax._native.tree import tree_leaves
 from onax._prims.elementwise_kernels import make_complex
 from onax._prims.shaping import broadcast_in_dim_p, iota_p
-from onax._transforms.simplify import drop_dead_code
 from onax._transforms.staging import trace_to_jaxpr
 from onax.export import shapes
 from onax.export.graph import ops
@@ -303,7 +303,7 @@ def lower_jaxpr(
     A complex argument is a float tensor with a trailing axis of 2, a key one of uint32 with its key axes.
     Raises LoweringError for what has no ONNX form, naming the operation and the user's line.
     """
-    jaxpr = drop_dead_code(jaxpr)
+    jaxpr = eliminate_dead_code(jaxpr, bodies=False)
     g = Graph(opset, provider, target)
     g.model.refusals = Refusals() if collect_errors else None
     in_avals = [v.aval for v in jaxpr.invars]

@@ -57,6 +57,7 @@ from onax._control.scan import scan_p
 from onax._control.while_loop import settled, while_p
 from onax._core.axes import AxisData, names_of
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxprs_in_params
+from onax._core.rewrite import eliminate_dead_code
 from onax._core.sharding import NamedSharding
 from onax._core.trace import as_array
 from onax._ground.devices import current_default
@@ -70,7 +71,6 @@ from onax._prims.collectives import (
     pvary_p,
     sum_varying_p,
 )
-from onax._transforms.simplify import drop_dead_code
 
 _CALLS = {
     jit_p: "jaxpr",
@@ -376,7 +376,7 @@ class _Cut:
 
     def enter(self, jaxpr, operands):
         """Adds the equations of a program; returns what its results are."""
-        jaxpr = drop_dead_code(jaxpr)
+        jaxpr = eliminate_dead_code(jaxpr, bodies=False)
         env = dict(zip(jaxpr.invars, operands))
         for v, c in zip(jaxpr.constvars, jaxpr.consts):
             env[v] = Var(v.aval)

@@ -13,10 +13,10 @@ import numpy as np
 from onax._compile import options
 from onax._core.evaluate import interpreter_of
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
+from onax._core.rewrite import eliminate_dead_code, used_inputs
 from onax._ground import lazy, monitoring
 from onax._ground.errors import BackendError, compose
 from onax._native.jit_function import Executable
-from onax._transforms.simplify import simplify, used_inputs
 
 
 class Plan:
@@ -28,7 +28,7 @@ class Plan:
     __slots__ = ("constants", "core", "jaxpr", "kept", "outs")
 
     def __init__(self, jaxpr, keep_unused=False):
-        jaxpr = simplify(jaxpr)
+        jaxpr = eliminate_dead_code(jaxpr, bodies=False)
         self.jaxpr = jaxpr
         self.constants = []
         self.outs = []

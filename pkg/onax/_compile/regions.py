@@ -34,13 +34,13 @@ from onax._control.while_loop import settled, while_p
 from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from onax._core.programs import BRANCH, CONDITION, LOOP, called_program, held_programs, replace_programs
+from onax._core.rewrite import eliminate_dead_code, inline
 from onax._core.trace import typeof
 from onax._ground import dims
 from onax._native.array import Array
 from onax._native.blocks import TYPES
 from onax._prims.elementwise import pow_p
 from onax._prims.shaping import copy_p, iota_p
-from onax._transforms.simplify import drop_dead_code
 from onax.export.lower.native import is_one_node, is_preferred
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
@@ -53,8 +53,13 @@ def fuse(jaxpr):
     """A ClosedJaxpr that computes the same, with regions as equations; kept with the jaxpr."""
     found = jaxpr.cache.get("fused")
     if found is None:
-        found = jaxpr.cache["fused"] = _Regions(drop_dead_code(worded(drop_dead_code(opened(jaxpr))))).rebuilt()
+        found = jaxpr.cache["fused"] = _Regions(_live(worded(_live(opened(jaxpr))))).rebuilt()
     return found
+
+
+def _live(jaxpr):
+    """The program without dead code, which its bodies do not have any more."""
+    return eliminate_dead_code(jaxpr, bodies=False)
 
 
 def direct(jaxpr):
@@ -100,77 +105,39 @@ def _direct_loop(whole, eqn):
 
 
 def opened(jaxpr):
-    """The ClosedJaxpr with its calls opened, and the programs of its branches and loops fused."""
-    program = _Opening(jaxpr)
-    outvars = program.enter(jaxpr, {}, outermost=True)
-    inner = Jaxpr(program.constvars, jaxpr.invars, outvars, program.eqns, jaxpr.effects, jaxpr.debug_info)
-    return ClosedJaxpr(inner, program.consts)
-
-
-class _Opening:
-    """The equations and constants of a program whose calls are being opened."""
-
-    __slots__ = ("consts", "constvars", "eqns", "known")
-
-    def __init__(self, jaxpr):
-        self.eqns = []
-        self.known = {}  # what an equation computes -> its results
-        self.constvars = list(jaxpr.constvars)
-        self.consts = list(jaxpr.consts)
-
-    def enter(self, jaxpr, env, outermost=False):
-        """Adds the equations of a program; returns its results.  `env` has the values of its arguments.
-
-        The outermost program keeps its variables; a callee, which may be there twice, gets new ones.
-        """
-
-        def read(x):
-            return x if type(x) is Literal else env.get(x, x) if outermost else env[x]
-
-        for eqn in jaxpr.eqns:
-            operands = [read(x) for x in eqn.invars]
-            callee = called_program(eqn)
-            if callee is not None and (_is_small(eqn) or not is_one_node(eqn)):
-                env.update(zip(eqn.outvars, self._call(callee, operands)))
-                continue
-            same = _meaning(eqn, operands)
-            if same in self.known:
-                env.update(zip(eqn.outvars, self.known[same]))
-                continue
-            results = eqn.outvars
-            if not outermost:
-                results = [type(v)(v.aval) for v in eqn.outvars]
-                env.update(zip(eqn.outvars, results))
-            if same is not None:
-                self.known[same] = results
-            if not self._looped(eqn, operands, results):
-                self.eqns.append(_with_fused_bodies(eqn, operands, results))
-        return [read(x) for x in jaxpr.outvars]
-
-    def _looped(self, eqn, operands, results):
-        """Adds a loop whose steps are programs over blocks as one equation; whether it is such a loop."""
-        if eqn.primitive not in (scan_p, while_p) or eqn.effects:
-            return False
-        found = _loop_of(eqn)
-        if found is None:
-            return False
-        consts, params = found
-        hoisted = [Var(typeof(c)) for c in consts]
-        self.constvars += hoisted
-        self.consts += consts
+    """The ClosedJaxpr with its calls inlined, and the programs of its branches and loops fused."""
+    whole = inline(jaxpr, _callee)
+    known, env = {}, {}  # what an equation computes -> its results; result of a second one -> that of the first
+    read = lambda x: x if type(x) is Literal else env.get(x, x)
+    eqns, constvars, consts = [], list(whole.constvars), list(whole.consts)
+    for eqn in whole.eqns:
+        operands = [read(x) for x in eqn.invars]
+        same = _meaning(eqn, operands)
+        if same in known:
+            env.update(zip(eqn.outvars, known[same]))
+            continue
+        if same is not None:
+            known[same] = eqn.outvars
+        eqn = eqn.replace(invars=operands)
+        loop = _loop_of(eqn) if eqn.primitive in (scan_p, while_p) and not eqn.effects else None
+        if loop is None:
+            eqns.append(_with_fused_bodies(eqn))
+            continue
+        hoisted, params = [Var(typeof(c)) for c in loop[0]], loop[1]
+        constvars += hoisted
+        consts += loop[0]
         closing: list = []
-        operands, results = opened_keys(operands, self.eqns), closed_keys(results, closing)
-        self.eqns.append(JaxprEqn([*hoisted, *operands], results, looped_p, params, eqn.effects, eqn.source_info))
-        self.eqns += closing
-        return True
+        operands, results = opened_keys(operands, eqns), closed_keys(eqn.outvars, closing)
+        eqns.append(JaxprEqn([*hoisted, *operands], results, looped_p, params, eqn.effects, eqn.source_info))
+        eqns += closing
+    outvars = [read(x) for x in whole.outvars]
+    return ClosedJaxpr(Jaxpr(constvars, whole.invars, outvars, eqns, whole.effects, whole.debug_info), consts)
 
-    def _call(self, callee, operands):
-        env = dict(zip(callee.invars, operands))
-        for v, c in zip(callee.constvars, callee.consts):
-            env[v] = Var(v.aval)
-            self.constvars.append(env[v])
-            self.consts.append(c)
-        return self.enter(callee, env)
+
+def _callee(eqn):
+    """The program of a call, but where the runtime has one node for a large one."""
+    program = called_program(eqn)
+    return program if program is not None and (_is_small(eqn) or not is_one_node(eqn)) else None
 
 
 def _meaning(eqn, operands):
@@ -181,10 +148,10 @@ def _meaning(eqn, operands):
     return eqn.primitive, eqn.outvars[0].aval, *given, *eqn.params.items()
 
 
-def _with_fused_bodies(eqn, operands, results):
-    if any(held.kind in (BRANCH, LOOP, CONDITION) for held in held_programs(eqn)):
-        eqn = replace_programs(eqn, fuse)
-    return JaxprEqn(operands, results, eqn.primitive, eqn.params, eqn.effects, eqn.source_info)
+def _with_fused_bodies(eqn):
+    """A branch or loop with fused programs."""
+    holds_bodies = any(held.kind in (BRANCH, LOOP, CONDITION) for held in held_programs(eqn))
+    return replace_programs(eqn, fuse) if holds_bodies else eqn
 
 
 # ---- loops
@@ -233,7 +200,7 @@ def _straight(jaxpr):
     """
     if not all(map(_may_be_a_step, jaxpr.eqns)):
         return None
-    found = drop_dead_code(picked(flat(drop_dead_code(opened(jaxpr)))))
+    found = _live(picked(flat(_live(opened(jaxpr)))))
     given = [v.aval for v in (*found.invars, *found.constvars)]
     if not found.invars or not all(a.dtype in TYPES and _is_short(a) for a in given):
         return None
@@ -546,7 +513,7 @@ class _Regions:
         old = self.jaxpr
         eqns = _Order(self).eqns
         new = Jaxpr(old.constvars, old.invars, old.outvars, eqns, old.effects, old.debug_info)
-        return drop_dead_code(ClosedJaxpr(new, old.consts))
+        return _live(ClosedJaxpr(new, old.consts))
 
 
 class _Order:

@@ -13,7 +13,9 @@ from onax._control.jit_call import jit_p
 from onax._control.policies import name_p, saves
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.lists import merge_lists, select
 from onax._core.programs import Call, programs
+from onax._core.rewrite import close, dce_call, eliminate_dead_code, prune
 from onax._core.trace import find_cur_trace, set_current_trace
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground import dtypes, source
@@ -22,12 +24,11 @@ from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.convert import reduce_precision_p
 from onax._transforms.abstract import CheckedFlatFunction, with_static
 from onax._transforms.batching import batch_jaxpr
-from onax._transforms.by_policy import call_dce, call_rule, chosen, policy_rules, rebuilt, split_by_policy
+from onax._transforms.by_policy import call_rule, policy_rules, split_by_policy
 from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_signature, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import NO_KNOWN_RESULT, TangentTrace, linearize_flat
-from onax._transforms.partial_eval import merged, with_parted_calls
-from onax._transforms.simplify import dropped, needed
+from onax._transforms.partial_eval import with_parted_calls
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 from onax._transforms.transpose import backward_pass
 
@@ -131,7 +132,7 @@ def _partial_eval(linear, *args, jaxpr, **params):
     n = unknown.count(False)
     operands = [*outs[n:], *(x for x, flag in zip(args, used) if flag)]
     rest = {**params, "jaxpr": again, "differentiated": True}
-    return merged(unknown, outs[:n], find_cur_trace().record_whole(remat_p, operands, rest))
+    return merge_lists(unknown, outs[:n], find_cur_trace().record_whole(remat_p, operands, rest))
 
 
 def _parted(jaxpr, unknown, keep_unknown, policy):
@@ -150,10 +151,10 @@ def _part(jaxpr, unknown, keep_unknown, policy):
     first, second, unknown_out, at_hand, avals = split_by_policy(
         jaxpr, unknown, lambda eqn: saves(policy, eqn), keep_unknown
     )
-    again, used = needed(second, chosen(unknown_out, at_hand))
+    again, used = prune(second, select(unknown_out, at_hand))
     stored, used = used[: len(avals)], used[len(avals) :]
     n_known = unknown_out.count(False)
-    known, used_known = needed(first, [*[True] * n_known, *stored])
+    known, used_known = prune(first, [*[True] * n_known, *stored])
     return _as_stored(known, n_known), again, unknown_out, used_known, used
 
 
@@ -175,7 +176,7 @@ def _as_stored(known, n_known):
                 info = dtypes.finfo(v.aval.dtype)
                 params = {"exponent_bits": info.nexp, "mantissa_bits": info.nmant}
                 eqns.append(core.new_jaxpr_eqn([v], [names[v]], reduce_precision_p, params))
-    return rebuilt(known, known.invars, [renamed(a) for a in known.outvars], eqns)
+    return close(known, known.invars, [renamed(a) for a in known.outvars], eqns)
 
 
 def _is_float(atom):
@@ -187,7 +188,7 @@ def _transpose(cts, *operands, jaxpr, **params):
     nonzero_cts = tuple(type(ct) is not Zero for ct in cts)
     derived, nonzeros_out = _transposed(jaxpr, linear, nonzero_cts)
     if not find_cur_trace().staging:
-        derived = dropped(derived)
+        derived = eliminate_dead_code(derived)
     plain = [x for x in operands if not is_undefined_primal(x)]
     outs = iter(remat_p.bind(*plain, *(ct for ct in cts if type(ct) is not Zero), jaxpr=derived, **params))
     has_ct = iter(nonzeros_out)
@@ -253,7 +254,7 @@ remat_p = Primitive(
     partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
-    dce=call_dce("jaxpr"),
+    dce=dce_call,
     pretty=_pretty,
     weak=NEVER,
 )

@@ -5,10 +5,11 @@ Where a policy takes a scan apart (see `checkpoint`), what is computed once and 
 
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import Call, programs
-from onax._core.zeros import Zero
+from onax._core.rewrite import dce_call
+from onax._core.zeros import drop_zeros, insert_zeros, nonzero_flags
 from onax._native.dispatch import NEVER, Primitive
 from onax._transforms.batching import batch_flat
-from onax._transforms.by_policy import call_dce, call_rule, policy_rules
+from onax._transforms.by_policy import call_rule, policy_rules
 from onax._transforms.jvp import jvp_jaxpr
 
 
@@ -21,16 +22,10 @@ def _abstract_eval(*_, call_jaxpr):
 
 
 def _jvp(primals, tangents, *, call_jaxpr):
-    nonzeros = [type(t) is not Zero for t in tangents]
-    derived, nonzeros_out = jvp_jaxpr(call_jaxpr, nonzeros, False)
-    outs = eval_jaxpr(derived, derived.consts, *primals, *(t for t in tangents if type(t) is not Zero))
+    derived, nonzeros_out = jvp_jaxpr(call_jaxpr, nonzero_flags(tangents), False)
+    outs = eval_jaxpr(derived, derived.consts, *primals, *drop_zeros(tangents))
     n = len(call_jaxpr.outvars)
-    rest = iter(outs[n:])
-    tangents_out = [
-        next(rest) if nonzero else Zero(v.aval.to_tangent_aval())
-        for v, nonzero in zip(call_jaxpr.outvars, nonzeros_out)
-    ]
-    return outs[:n], tangents_out
+    return outs[:n], insert_zeros(outs[n:], nonzeros_out, call_jaxpr.out_avals)
 
 
 def _batch(axis_data, operands, dims, *, call_jaxpr):
@@ -44,7 +39,7 @@ closed_call_p = Primitive(
     abstract_eval=_abstract_eval,
     jvp=_jvp,
     batch=_batch,
-    dce=call_dce("call_jaxpr"),
+    dce=dce_call,
     weak=NEVER,
 )
 programs.set(closed_call_p, Call("call_jaxpr"))

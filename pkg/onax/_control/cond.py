@@ -15,7 +15,9 @@ from onax._control.one_by_one import each_by_itself, sequentially
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
+from onax._core.lists import merge_lists, reject
 from onax._core.programs import BRANCH, HeldProgram, programs
+from onax._core.rewrite import close, eliminate_dead_code, prune
 from onax._core.trace import as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dtypes, source
@@ -26,11 +28,10 @@ from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import clamp, eq, ne, select_n, stop_gradient
 from onax._prims.shaping import bdim_at_front, broadcast_in_dim, empty_like_aval, instantiate_zeros
 from onax._transforms.batching import batch_jaxpr
-from onax._transforms.by_policy import chosen, not_at_hand, policy_rules, split_by_policy
+from onax._transforms.by_policy import not_at_hand, policy_rules, split_by_policy
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
-from onax._transforms.partial_eval import merged, partial_eval_jaxpr
-from onax._transforms.simplify import dropped, needed
+from onax._transforms.partial_eval import partial_eval_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
@@ -163,7 +164,7 @@ def _with_all_constants(jaxprs, consts, order):
 
 
 def _impl(index, *operands, branches):
-    chosen = dropped(branches[int(index)])
+    chosen = eliminate_dead_code(branches[int(index)])
     return with_types(eval_jaxpr(chosen, chosen.consts, *operands), branches[0].out_avals)
 
 
@@ -252,19 +253,14 @@ def linearize_with_all_residuals(jaxpr, nonzeros, wanted):
     zeros = [core.Var(a) for a in missing]
     rest = iter(zeros)
     outvars = [next(given) if has else next(rest) for has, want in zip(nonzeros_out, wanted) if want]
-    linear = _closed(linear, [*linear.invars[:n_res], *zeros, *linear.invars[n_res:]], outvars)
+    linear = close(linear, [*linear.invars[:n_res], *zeros, *linear.invars[n_res:]], outvars)
 
     def fun(*args):
         outs = eval_jaxpr(full, full.consts, *args)
         return [*outs, *(instantiate_zeros(Zero(a)) for a in missing)]
 
-    full = _closed(forward, forward.invars, [*forward.outvars[:n], *residuals])
+    full = close(forward, forward.invars, [*forward.outvars[:n], *residuals])
     return (trace_to_jaxpr(fun, forward.in_avals, forward.debug_info) if missing else full), linear
-
-
-def _closed(jaxpr, invars, outvars):
-    opened = core.Jaxpr(jaxpr.constvars, invars, outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
-    return core.ClosedJaxpr(opened, jaxpr.consts)
 
 
 def _merged_residuals(by_branch):
@@ -304,7 +300,7 @@ def _linear_branch(linear, mine, avals):
     places = [core.Var(a) for a in avals]
     for i, v in zip(mine, linear.invars):
         places[i] = v
-    return _closed(linear, [*places, *linear.invars[len(mine) :]], linear.outvars)
+    return close(linear, [*places, *linear.invars[len(mine) :]], linear.outvars)
 
 
 def _partial_eval(linear, index, *operands, branches):
@@ -320,7 +316,7 @@ def _partial_eval(linear, index, *operands, branches):
     outs = cond_p.bind(index, *known, branches=forwards) if forwards[0].outvars or forwards[0].effects else []
     given = [x for x, is_linear in zip(operands, linear[1:]) if is_linear]
     found = find_cur_trace().record_whole(cond_p, [index, *outs[n:], *given], {"branches": rests})
-    return merged(unknown, outs[:n], found)
+    return merge_lists(unknown, outs[:n], found)
 
 
 def _parted_branches(branches, unknown):
@@ -343,7 +339,7 @@ def _parted_with_all_residuals(jaxpr, unknown, unknown_out):
     arguments = [None if is_unknown else next(given) for is_unknown in unknown]
     computed = iter(forward.outvars[n:])
     residuals = [next(computed) if f is None else arguments[f] for f in forwarded]
-    return _closed(forward, forward.invars, [*forward.outvars[:n], *residuals]), rest
+    return close(forward, forward.invars, [*forward.outvars[:n], *residuals]), rest
 
 
 def _transpose(cts, index, *operands, branches):
@@ -419,7 +415,7 @@ def _dce(used_outputs, eqn):
     branches = eqn.params["branches"]
     if not any(used_outputs) and not eqn.effects:
         return [False] * len(eqn.invars), None
-    found = [needed(b, used_outputs) for b in branches]
+    found = [prune(b, used_outputs) for b in branches]
     used_inputs = [any(column) for column in zip(*(used for _, used in found))]
     if all(used_outputs) and all(used_inputs) and all(b is old for (b, _), old in zip(found, branches)):
         return [True, *used_inputs], eqn
@@ -438,7 +434,7 @@ def _taking(branch, whole, used):
         return branch
     key = ("taking", tuple(used))
     if key not in branch.cache:
-        branch.cache[key] = _closed(branch, invars, branch.outvars)
+        branch.cache[key] = close(branch, invars, branch.outvars)
     return branch.cache[key]
 
 
@@ -478,8 +474,8 @@ def _by_policy(saves, unknown, at_hand, eqn):
     second = tuple(_linear_branch(found[1], mine, avals) for found, mine in zip(parts, places))
     stored = [core.Var(a) for a in avals]
     early = eqn.replace(
-        invars=chosen(eqn.invars, unknown, False),
-        outvars=[*chosen(eqn.outvars, unknown_out, False), *stored],
+        invars=reject(eqn.invars, unknown),
+        outvars=[*reject(eqn.outvars, unknown_out), *stored],
         params={"branches": known},
     )
     late = eqn.replace(invars=[eqn.invars[0], *stored, *eqn.invars[1:]], params={"branches": second})

@@ -4,6 +4,7 @@ from onax._control.bodies import arrays_and_avals
 from onax._control.custom_vjp import custom_vjp
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.rewrite import close
 from onax._core.trace import Tracer, as_array, typeof
 from onax._core.trees import Partial
 from onax._core.zeros import SymbolicZero, UndefinedPrimal, Zero, is_undefined_primal
@@ -155,12 +156,7 @@ def _on_both_constants(callee, n, transposed, m):
     """The two programs on (constants of the first, constants of the second, ...)."""
     first = [*callee.invars[:n], *(core.Var(v.aval) for v in transposed.invars[:m]), *callee.invars[n:]]
     second = [*(core.Var(v.aval) for v in callee.invars[:n]), *transposed.invars]
-    return _on(callee, first), _on(transposed, second)
-
-
-def _on(jaxpr, invars):
-    opened = core.Jaxpr(jaxpr.constvars, invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
-    return core.ClosedJaxpr(opened, jaxpr.consts)
+    return close(callee, first, callee.outvars), close(transposed, second, transposed.outvars)
 
 
 def _impl(*args, callee, **_):

@@ -9,7 +9,7 @@ from onax._core.axes import AxisData
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.trace import as_array, typeof, valid_jaxtype
-from onax._core.zeros import Zero
+from onax._core.zeros import Zero, drop_zeros, insert_zeros, nonzero_flags
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.shaping import bdim_at_front, instantiate_zeros, moveaxis
@@ -180,9 +180,9 @@ class JVPOfRule:
 
 
 def _jvp(primals, tangents, *, call, rule, in_tree, out_tree):
-    nonzeros = [type(t) is not Zero for t in tangents]
+    nonzeros = nonzero_flags(tangents)
     derived, nonzeros_out = jvp_jaxpr(call, nonzeros, False)
-    given = [t for t in tangents if type(t) is not Zero]
+    given = drop_zeros(tangents)
     n = len(call.outvars)
     outs = custom_vmap_p.bind(
         *primals,
@@ -192,10 +192,7 @@ def _jvp(primals, tangents, *, call, rule, in_tree, out_tree):
         in_tree=tree_structure(([], (list(primals), given))),
         out_tree=tree_structure((list(range(n)), list(range(sum(nonzeros_out))))),
     )
-    rest = iter(outs[n:])
-    return outs[:n], [
-        next(rest) if nonzero else Zero(v.aval.to_tangent_aval()) for v, nonzero in zip(call.outvars, nonzeros_out)
-    ]
+    return outs[:n], insert_zeros(outs[n:], nonzeros_out, call.out_avals)
 
 
 def _linearize(nonzeros, *primals, **_):

@@ -6,11 +6,13 @@
 import functools
 
 from onax._core.evaluate import eval_jaxpr
-from onax._core.jaxpr import ClosedJaxpr, Literal, Var
+from onax._core.jaxpr import Literal, Var
+from onax._core.lists import merge_lists, reject, select
 from onax._core.programs import Call, programs
+from onax._core.rewrite import close, dce_call
 from onax._core.sharding import with_new_axis
 from onax._core.trace import Tracer, find_cur_trace, typeof
-from onax._core.zeros import Zero, is_undefined_primal
+from onax._core.zeros import Zero, drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
 from onax._ground import source
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
@@ -21,8 +23,7 @@ from onax._transforms.flatten import FlatFunction, debug_info, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.order import reads_in_order
-from onax._transforms.partial_eval import merged, parted_calls, partial_eval_jaxpr
-from onax._transforms.simplify import needed
+from onax._transforms.partial_eval import parted_calls, partial_eval_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
@@ -58,23 +59,14 @@ def _places(params, jaxpr):
     return params["in_shardings"] or arguments, params["out_shardings"] or results
 
 
-def _kept(values, flags):
-    return [v for v, flag in zip(values, flags) if flag]
-
-
 def _jvp(primals, tangents, *, jaxpr, **params):
-    nonzeros = [type(t) is not Zero for t in tangents]
+    nonzeros = nonzero_flags(tangents)
     derived, nonzeros_out = jvp_jaxpr(jaxpr, nonzeros, False)
     arguments, results = _places(params, jaxpr)
-    given = [t for t in tangents if type(t) is not Zero]
-    both_in, both_out = [*arguments, *_kept(arguments, nonzeros)], [*results, *_kept(results, nonzeros_out)]
-    outs = jit_p.bind(*primals, *given, **_derived(params, derived, both_in, both_out))
+    both_in, both_out = [*arguments, *select(arguments, nonzeros)], [*results, *select(results, nonzeros_out)]
+    outs = jit_p.bind(*primals, *drop_zeros(tangents), **_derived(params, derived, both_in, both_out))
     n = len(jaxpr.outvars)
-    rest = iter(outs[n:])
-    tangents_out = [
-        next(rest) if nonzero else Zero(v.aval.to_tangent_aval()) for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
-    ]
-    return outs[:n], tangents_out
+    return outs[:n], insert_zeros(outs[n:], nonzeros_out, jaxpr.out_avals)
 
 
 def _linearize(nonzeros, *primals, jaxpr, **params):
@@ -88,16 +80,12 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
     outs = [primals[i] if is_argument else found[i] for is_argument, i in places]
     computed = iter(outs[n:])
     residuals = [next(computed) if f is None else primals[f] for f in forwarded]
-    linear_in = [*[None] * len(residuals), *_kept(arguments, nonzeros)]
+    linear_in = [*[None] * len(residuals), *select(arguments, nonzeros)]
 
     def apply(residuals, *tangents):
-        given = [t for t in tangents if type(t) is not Zero]
-        linear_params = _derived(params, linear, linear_in, _kept(results, nonzeros_out))
-        found = iter(jit_p.bind(*residuals, *given, **linear_params) if any(nonzeros_out) else ())
-        return [
-            next(found) if nonzero else Zero(v.aval.to_tangent_aval())
-            for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
-        ]
+        linear_params = _derived(params, linear, linear_in, select(results, nonzeros_out))
+        outs = jit_p.bind(*residuals, *drop_zeros(tangents), **linear_params) if any(nonzeros_out) else ()
+        return insert_zeros(outs, nonzeros_out, jaxpr.out_avals)
 
     return outs[:n], nonzeros_out, residuals, apply
 
@@ -123,24 +111,19 @@ def _without_given(forward, n):
                 kept.append(v)
             else:
                 places.append((False, seen[v]))
-        opened = forward
-        if len(kept) < len(forward.outvars):
-            opened = ClosedJaxpr(forward.jaxpr.replace(outvars=kept), forward.consts)
-        forward.cache[key] = opened, places
+        shorter = forward if len(kept) == len(forward.outvars) else close(forward, forward.invars, kept)
+        forward.cache[key] = shorter, places
     return forward.cache[key]
 
 
 def _transpose(cts, *operands, jaxpr, **params):
     linear = [is_undefined_primal(x) for x in operands]
-    nonzero_cts = [type(ct) is not Zero for ct in cts]
+    nonzero_cts = nonzero_flags(cts)
     derived, nonzeros_out = transpose_jaxpr(jaxpr, linear, nonzero_cts)
     arguments, results = _places(params, jaxpr)
-    plain = [x for x in operands if not is_undefined_primal(x)]
-    places_in = [*_kept(arguments, [not flag for flag in linear]), *_kept(results, nonzero_cts)]
-    places_out = _kept(_kept(arguments, linear), nonzeros_out)
-    outs = jit_p.bind(
-        *plain, *(ct for ct in cts if type(ct) is not Zero), **_derived(params, derived, places_in, places_out)
-    )
+    places_in = [*reject(arguments, linear), *select(results, nonzero_cts)]
+    places_out = select(select(arguments, linear), nonzeros_out)
+    outs = jit_p.bind(*reject(operands, linear), *drop_zeros(cts), **_derived(params, derived, places_in, places_out))
     found, has_ct = iter(outs), iter(nonzeros_out)
     return [
         None if not is_linear else next(found) if next(has_ct) else Zero(x.aval)
@@ -155,18 +138,18 @@ def _partial_eval(linear, *args, jaxpr, **params):
         return None
     forward, rest, unknown, forwarded = partial_eval_jaxpr(jaxpr, linear)
     arguments, results = _places(params, jaxpr)
-    given, known = [not flag for flag in linear], [not flag for flag in unknown]
-    n = sum(known)
-    forward_out = [*_kept(results, known), *[None] * (len(forward.outvars) - n)]
+    n = unknown.count(False)
+    forward_out = [*reject(results, unknown), *[None] * (len(forward.outvars) - n)]
     outs = []
     if forward.outvars or forward.effects:
-        outs = jit_p.bind(*_kept(args, given), **_derived(params, forward, _kept(arguments, given), forward_out))
+        forward_params = _derived(params, forward, reject(arguments, linear), forward_out)
+        outs = jit_p.bind(*reject(args, linear), **forward_params)
     computed = iter(outs[n:])
     residuals = [next(computed) if f is None else args[f] for f in forwarded]
-    rest_in = [*[None] * len(residuals), *_kept(arguments, linear)]
-    rest_params = _derived(params, rest, rest_in, _kept(results, unknown))
-    found = find_cur_trace().record_whole(jit_p, [*residuals, *_kept(args, linear)], rest_params)
-    return merged(unknown, outs[:n], found)
+    rest_in = [*[None] * len(residuals), *select(arguments, linear)]
+    rest_params = _derived(params, rest, rest_in, select(results, unknown))
+    found = find_cur_trace().record_whole(jit_p, [*residuals, *select(args, linear)], rest_params)
+    return merge_lists(unknown, outs[:n], found)
 
 
 def _reach(jaxpr, given):
@@ -212,21 +195,11 @@ def _pretty(eqn, names):
     return shown
 
 
-def _dce(used_outputs, eqn):
-    """The equation with the wanted results of its program, and the operands that they need."""
-    inner, used_inputs = needed(eqn.params["jaxpr"], used_outputs)
-    if not any(used_outputs) and not inner.effects:
-        return [False] * len(eqn.invars), None
-    if inner is eqn.params["jaxpr"]:
-        return used_inputs, eqn
-    arguments, results = _places(eqn.params, eqn.params["jaxpr"])
-    kept_in, kept_out = _kept(arguments, used_inputs), _kept(results, used_outputs)
-    return used_inputs, eqn.replace(
-        invars=_kept(eqn.invars, used_inputs),
-        outvars=_kept(eqn.outvars, used_outputs),
-        params=_derived(eqn.params, inner, kept_in, kept_out),
-        effects=inner.effects,
-    )
+def _resize(params, used_inputs, used_outputs):
+    """The parameters of a call with some of the arguments and results."""
+    jaxpr = params["jaxpr"]
+    arguments, results = _places(params, jaxpr)
+    return _derived(params, jaxpr, select(arguments, used_inputs), select(results, used_outputs))
 
 
 jit_p = Primitive(
@@ -238,7 +211,7 @@ jit_p = Primitive(
     partial_eval=_partial_eval,
     transpose=_transpose,
     batch=_batch,
-    dce=_dce,
+    dce=dce_call,
     pretty=_pretty,
     weak=NEVER,
 )
@@ -256,34 +229,25 @@ def parted_call(eqn, unknown):
     results = [None if v is None else next(computed) for v in stored]
     kept = [i for i in order if stored[i] is not None]
     early = eqn.replace(
-        invars=[a for a, is_unknown in zip(eqn.invars, unknown) if not is_unknown],
-        outvars=[*_kept(eqn.outvars, [not flag for flag in unknown_out]), *(stored[i] for i in kept)],
+        invars=reject(eqn.invars, unknown),
+        outvars=[*reject(eqn.outvars, unknown_out), *(stored[i] for i in kept)],
         params=call_params(
-            _rebuilt(
-                first,
-                first.invars,
-                [*first.outvars[: unknown_out.count(False)], *(results[i] for i in kept)],
-                first.eqns,
-            ),
+            close(first, first.invars, [*first.outvars[: unknown_out.count(False)], *(results[i] for i in kept)]),
             eqn.params["name"],
         ),
     )
     residuals = [eqn.invars[forwarded[i]] if stored[i] is None else stored[i] for i in order]
-    body = _rebuilt(rest, [*rest.invars[n:], *(rest.invars[i] for i in order)], rest.outvars, rest.eqns)
+    body = close(rest, [*rest.invars[n:], *(rest.invars[i] for i in order)], rest.outvars)
     late = eqn.replace(
-        invars=[*_kept(eqn.invars, unknown), *residuals],
-        outvars=_kept(eqn.outvars, unknown_out),
+        invars=[*select(eqn.invars, unknown), *residuals],
+        outvars=select(eqn.outvars, unknown_out),
         params=call_params(body, eqn.params["name"]),
     )
     return early, late
 
 
-def _rebuilt(jaxpr, invars, outvars, eqns):
-    return ClosedJaxpr(jaxpr.jaxpr.replace(invars=invars, outvars=outvars, eqns=eqns), jaxpr.consts)
-
-
 parted_calls[jit_p] = parted_call
-programs.set(jit_p, Call("jaxpr"))
+programs.set(jit_p, Call("jaxpr", resize=_resize))
 policy_rules[jit_p] = call_rule(lambda params, program, _: _derived(params, program, (), ()))
 
 

@@ -20,6 +20,7 @@ from onax._control.jit_call import call_params, jit_p
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData, named_axes_in_scope
 from onax._core.evaluate import eval_jaxpr
+from onax._core.lists import merge_lists, select
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.result_checks import SPECIAL
@@ -46,7 +47,7 @@ from onax._transforms.flatten import (
 )
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
-from onax._transforms.partial_eval import merged, partial_eval_jaxpr
+from onax._transforms.partial_eval import partial_eval_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
@@ -267,10 +268,6 @@ def _batch(axis_data, operands, dims, *, jaxpr, in_specs, out_specs, **params):
     return _bind(derived, operands, params, new_in, new_out), dims_out
 
 
-def _kept(specs, flags):
-    return [s for s, flag in zip(specs, flags) if flag]
-
-
 def _jvp(primals, tangents, *, jaxpr, in_specs, out_specs, **params):
     nonzeros = [type(t) is not Zero for t in tangents]
     with Region.of(params).scope():
@@ -279,8 +276,8 @@ def _jvp(primals, tangents, *, jaxpr, in_specs, out_specs, **params):
         derived,
         [*primals, *(t for t in tangents if type(t) is not Zero)],
         params,
-        [*in_specs, *_kept(in_specs, nonzeros)],
-        [*out_specs, *_kept(out_specs, nonzeros_out)],
+        [*in_specs, *select(in_specs, nonzeros)],
+        [*out_specs, *select(out_specs, nonzeros_out)],
     )
     n = len(jaxpr.outvars)
     return outs[:n], _with_zeros(jaxpr, params, out_specs, nonzeros_out, outs[n:])
@@ -339,7 +336,7 @@ def _linearize(nonzeros, *primals, jaxpr, in_specs, out_specs, **params):
 
     def apply(residuals, *tangents):
         given = [t for t in tangents if type(t) is not Zero]
-        in_all, out_all = [*specs, *_kept(in_specs, nonzeros)], _kept(out_specs, nonzeros_out)
+        in_all, out_all = [*specs, *select(in_specs, nonzeros)], select(out_specs, nonzeros_out)
         results = _bind(linear, [*residuals, *given], params, in_all, out_all)
         return _with_zeros(jaxpr, params, out_specs, nonzeros_out, results)
 
@@ -377,28 +374,28 @@ def _partial_eval(linear, *args, jaxpr, in_specs, out_specs, **params):
         forward,
         rest,
         forwarded,
-        _kept(args, given),
+        select(args, given),
         args,
-        _kept(in_specs, given),
+        select(in_specs, given),
         in_specs,
-        _kept(out_specs, known),
+        select(out_specs, known),
         params,
     )
     with find_cur_trace().recording_whole():
-        in_all = [*specs, *_kept(in_specs, linear)]
-        found = _bind(rest, [*residuals, *_kept(args, linear)], params, in_all, _kept(out_specs, unknown))
-    return merged(unknown, outs, found)
+        in_all = [*specs, *select(in_specs, linear)]
+        found = _bind(rest, [*residuals, *select(args, linear)], params, in_all, select(out_specs, unknown))
+    return merge_lists(unknown, outs, found)
 
 
 def _transpose(cts, *operands, jaxpr, in_specs, out_specs, **params):
     linear = [is_undefined_primal(x) for x in operands]
     nonzero_cts = [type(ct) is not Zero for ct in cts]
     plain_specs = [s for s, flag in zip(in_specs, linear) if not flag]
-    ct_specs, linear_specs = _kept(out_specs, nonzero_cts), _kept(in_specs, linear)
+    ct_specs, linear_specs = select(out_specs, nonzero_cts), select(in_specs, linear)
     derived, nonzeros_out = _transposed(jaxpr, Region.of(params), linear, nonzero_cts, ct_specs, linear_specs)
     plain = [x for x, flag in zip(operands, linear) if not flag]
     given = [ct for ct in cts if type(ct) is not Zero]
-    outs = _bind(derived, [*plain, *given], params, [*plain_specs, *ct_specs], _kept(linear_specs, nonzeros_out))
+    outs = _bind(derived, [*plain, *given], params, [*plain_specs, *ct_specs], select(linear_specs, nonzeros_out))
     results, has_ct = iter(outs), iter(nonzeros_out)
     return [
         None if not is_linear else next(results) if next(has_ct) else Zero(x.aval)
@@ -417,7 +414,7 @@ def _transposed(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
     with region.scope():
         derived, nonzeros_out = transpose_jaxpr(jaxpr, linear, nonzero_cts)
         n_plain = len(derived.invars) - len(ct_specs)
-        specs = _kept(linear_specs, nonzeros_out)
+        specs = select(linear_specs, nonzeros_out)
 
         def fun(*args):
             cts = args[n_plain:]

@@ -16,7 +16,9 @@ from onax._control.closed_call import closed_call_p
 from onax._control.jit_call import jit_p, parted_call
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.lists import merge_lists, reject, select
 from onax._core.programs import LOOP, HeldProgram, programs
+from onax._core.rewrite import close, eliminate_dead_code, prune, rename_variables, used_inputs
 from onax._core.trace import as_array, find_cur_trace, typeof
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground import dims, source
@@ -30,13 +32,12 @@ from onax._prims.shaping import instantiate_zeros, reshape
 from onax._prims.slicing import concatenate, index_in_dim, slice
 from onax._prims.stacking import stack
 from onax._transforms.batching import batch_jaxpr, move_to
-from onax._transforms.by_policy import chosen, not_at_hand, policy_rules, rebuilt, renamed, split_by_policy
+from onax._transforms.by_policy import not_at_hand, policy_rules, split_by_policy
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.order import reads_in_order
-from onax._transforms.partial_eval import merged, partial_eval_jaxpr
-from onax._transforms.simplify import dropped, needed, used_inputs
+from onax._transforms.partial_eval import partial_eval_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import backward_pass
 from onax._transforms.vmap import vmap
@@ -120,7 +121,7 @@ def _without_forwarded(jaxpr, n_consts, n_carry):
         fixed = [v for v, stays in zip(carry, same) if stays]
         invars = [*fixed, *consts, *(v for v, stays in zip(carry, same) if not stays), *xs]
         outvars = [v for v, stays in zip(new, same) if not stays]
-        body = _closed(jaxpr, invars, [*outvars, *(y for y, i in zip(ys, given_back) if i is None)])
+        body = close(jaxpr, invars, [*outvars, *(y for y, i in zip(ys, given_back) if i is None)])
     jaxpr.cache[key] = body, same, given_back
     return jaxpr.cache[key]
 
@@ -315,15 +316,7 @@ def _interleaved(derived, jaxpr, n_consts, n_carry, n_const_dot, n_carry_dot):
     c_dot, k_dot, x_dot = _split(dots, n_const_dot, n_carry_dot)
     outs, out_dots = derived.outvars[:n_out], derived.outvars[n_out:]
     outvars = [*outs[:n_carry], *out_dots[:n_carry_dot], *outs[n_carry:], *out_dots[n_carry_dot:]]
-    return _closed(derived, [*c, *c_dot, *k, *k_dot, *x, *x_dot], outvars)
-
-
-def _closed(jaxpr, invars, outvars, eqns=None):
-    """The program with other arguments, results and, if given, equations."""
-    effects = jaxpr.effects if eqns is None else None
-    eqns = jaxpr.eqns if eqns is None else eqns
-    open_jaxpr = core.Jaxpr(jaxpr.constvars, invars, outvars, eqns, effects, jaxpr.debug_info)
-    return core.ClosedJaxpr(open_jaxpr, jaxpr.consts)
+    return close(derived, [*c, *c_dot, *k, *k_dot, *x, *x_dot], outvars)
 
 
 def _linearize(nonzeros, *primals, jaxpr, num_consts, num_carry, **params):
@@ -362,7 +355,7 @@ def _scan_with_residuals(forward, forwarded, args, positions, num_consts, num_ca
     consts, init, xs = _split([args[p] for p in positions], n_consts, n_carry)
     before, loop, sources = _hoisted(forward, at, n_consts, n_carry)
     if not find_cur_trace().staging:
-        before = dropped(before)
+        before = eliminate_dead_code(before)
     known = eval_jaxpr(before, before.consts, *consts)
     n_known = len(loop.invars) - n_carry - len(xs)
     outs = []
@@ -399,7 +392,7 @@ def _partial_eval(linear, *args, jaxpr, num_consts, num_carry, **params):
     tangents = [x if is_unknown else Zero(typeof(x).to_tangent_aval()) for x, is_unknown in zip(args, unknown)]
     with find_cur_trace().recording_whole():
         found = apply([*fixed, *scanned], *tangents)
-    return merged(out_u, outs, [x for x, is_unknown in zip(found, out_u) if is_unknown])
+    return merge_lists(out_u, outs, [x for x, is_unknown in zip(found, out_u) if is_unknown])
 
 
 def _hoisted(forward, forwarded, num_consts, num_carry):
@@ -446,8 +439,8 @@ def _hoist(forward, forwarded, num_consts, num_carry):
     results = forward.outvars[:n_out]
     read = reads_in_order(late, [*carry, *xs], [*results, *stacked])
     passed = [a for a in read if a not in forward.constvars]
-    before = _closed(forward, consts, [*passed, *fixed], early)
-    loop = _closed(forward, [*passed, *carry, *xs], [*results, *stacked], late)
+    before = close(forward, consts, [*passed, *fixed], early)
+    loop = close(forward, [*passed, *carry, *xs], [*results, *stacked], late)
     return before, loop, sources
 
 
@@ -461,8 +454,8 @@ def _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, n_fixe
     scanned = [v for v, (is_fixed, _) in zip(residual_vars, order) if not is_fixed]
     used = dict(zip(linear.invars, used_inputs(linear)))
     reads_const, reads_x = [used[v] for v in c_dot], [used[v] for v in x_dot]
-    c_dot, x_dot = chosen(c_dot, reads_const), chosen(x_dot, reads_x)
-    body = _closed(linear, [*fixed, *c_dot, *k_dot, *x_dot, *scanned], linear.outvars)
+    c_dot, x_dot = select(c_dot, reads_const), select(x_dot, reads_x)
+    body = close(linear, [*fixed, *c_dot, *k_dot, *x_dot, *scanned], linear.outvars)
     out_avals = [v.aval.to_tangent_aval() for v in jaxpr.outvars]
 
     def apply(residuals, *tangents):
@@ -471,9 +464,9 @@ def _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, n_fixe
         outs = iter(
             scan_p.bind(
                 *residuals[:n_fixed],
-                *chosen([t for t in t_consts if type(t) is not Zero], reads_const),
+                *select([t for t in t_consts if type(t) is not Zero], reads_const),
                 *t_init,
-                *chosen([t for t in t_xs if type(t) is not Zero], reads_x),
+                *select([t for t in t_xs if type(t) is not Zero], reads_x),
                 *residuals[n_fixed:],
                 jaxpr=body,
                 num_consts=n_fixed + len(c_dot),
@@ -592,7 +585,7 @@ def _dce(used_outputs, eqn):
     jaxpr, n_consts, n_carry = p["jaxpr"], p["num_consts"], p["num_carry"]
     carry_used, ys_used = list(used_outputs[:n_carry]), used_outputs[n_carry:]
     while True:
-        inner, used = needed(jaxpr, [*carry_used, *ys_used])
+        inner, used = prune(jaxpr, [*carry_used, *ys_used])
         joint = [a or b for a, b in zip(carry_used, used[n_consts : n_consts + n_carry])]
         if joint == carry_used:
             break
@@ -603,7 +596,7 @@ def _dce(used_outputs, eqn):
         return used_inputs, eqn
     invars = [v for v, flag in zip(jaxpr.invars, used_inputs) if flag]
     if len(invars) != len(inner.invars):
-        inner = _closed(inner, invars, inner.outvars)
+        inner = close(inner, invars, inner.outvars)
     counts = {"num_consts": sum(used[:n_consts]), "num_carry": sum(carry_used)}
     return used_inputs, eqn.replace(
         invars=[a for a, flag in zip(eqn.invars, used_inputs) if flag],
@@ -654,21 +647,21 @@ def _by_policy(saves, unknown, at_hand, eqn):
     stacked = lambda a: a.update(shape=(p["length"], *a.shape))
     fixed = [group == "before" for group, _ in sources]
     places = [core.Var(a if is_fixed else stacked(a)) for a, is_fixed in zip(avals, fixed)]
-    residuals = [*chosen(places, fixed), *chosen(places, fixed, False)]
+    residuals = [*select(places, fixed), *reject(places, fixed)]
     flags = [*const_u, *carry_u, *xs_u]
-    before, loop = renamed(before), renamed(loop)
+    before, loop = rename_variables(before), rename_variables(loop)
     first = _scan_after(before, loop, n_carry - sum(carry_u), len(xs_u) - sum(xs_u), len(places) - sum(fixed), p)
     early = eqn.replace(
-        invars=chosen(eqn.invars, flags, False),
-        outvars=[*chosen(eqn.outvars, unknown_out, False), *residuals],
+        invars=reject(eqn.invars, flags),
+        outvars=[*reject(eqn.outvars, unknown_out), *residuals],
         primitive=closed_call_p,
         params={"call_jaxpr": first},
         effects=first.effects,
     )
     slots, rest = second.invars[: len(avals)], second.invars[len(avals) :]
-    body = _closed(second, [*chosen(slots, fixed), *rest, *chosen(slots, fixed, False)], second.outvars)
+    body = close(second, [*select(slots, fixed), *rest, *reject(slots, fixed)], second.outvars)
     late = eqn.replace(
-        invars=[*chosen(places, fixed), *eqn.invars, *chosen(places, fixed, False)],
+        invars=[*select(places, fixed), *eqn.invars, *reject(places, fixed)],
         params={**p, "jaxpr": body, "num_consts": sum(fixed) + n_consts},
         effects=body.effects,
     )
@@ -692,7 +685,7 @@ def _scan_after(before, loop, n_carry, n_xs, n_stacked, params):
         eqns.append(core.new_jaxpr_eqn(invars, outs, scan_p, {**params, **counts}, loop.effects))
     n_out = len(outs) - n_stacked
     results = [*outs[:n_out], *before.outvars[n_known:], *outs[n_out:]]
-    return rebuilt(before, [*before.invars, *carry, *xs], results, eqns)
+    return close(before, [*before.invars, *carry, *xs], results, eqns)
 
 
 policy_rules[scan_p] = _by_policy

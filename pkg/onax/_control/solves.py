@@ -13,6 +13,7 @@ from onax._control.custom_jvp import custom_jvp
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import functions, programs
+from onax._core.rewrite import map_equations
 from onax._core.trace import typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.dtypes import float0
@@ -99,16 +100,17 @@ def _with_empty_sums(jaxpr):
     """The program in which matrix products are summed over no axis, which changes nothing: JAX prints it so."""
     key = "empty sums"
     if key not in jaxpr.cache:
-        eqns = []
-        for eqn in jaxpr.eqns:
-            eqns.append(eqn)
-            if eqn.primitive is dot_general_p:
-                (out,) = eqn.outvars
-                product = core.Var(out.aval)
-                eqns[-1] = eqn.replace(outvars=[product])
-                eqns.append(core.new_jaxpr_eqn([product], [out], reduce_sum_p, {"axes": (), "out_sharding": None}))
-        jaxpr.cache[key] = core.ClosedJaxpr(jaxpr.jaxpr.replace(eqns=eqns), jaxpr.consts)
+        jaxpr.cache[key] = map_equations(jaxpr, _with_empty_sum)
     return jaxpr.cache[key]
+
+
+def _with_empty_sum(eqn):
+    if eqn.primitive is not dot_general_p:
+        return [eqn]
+    (out,) = eqn.outvars
+    product = core.Var(out.aval)
+    empty_sum = core.new_jaxpr_eqn([product], [out], reduce_sum_p, {"axes": (), "out_sharding": None})
+    return [eqn.replace(outvars=[product]), empty_sum]
 
 
 def _transposed(jaxpr, num_consts):

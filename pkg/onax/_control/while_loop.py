@@ -22,7 +22,9 @@ from onax._control.scan import scan_of
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
+from onax._core.lists import merge_lists, reject
 from onax._core.programs import CONDITION, LOOP, HeldProgram, programs
+from onax._core.rewrite import close, eliminate_dead_code, prune
 from onax._core.trace import Tracer, as_array, find_cur_trace, to_concrete_value, typeof
 from onax._core.zeros import Zero
 from onax._ground import dtypes, errors, source
@@ -35,11 +37,10 @@ from onax._prims.elementwise import add, lt, select_n
 from onax._prims.reductions import reduce_or
 from onax._prims.shaping import broadcast_in_dim, instantiate_zeros, moveaxis
 from onax._transforms.batching import batch_jaxpr, move_to
-from onax._transforms.by_policy import chosen, not_at_hand, policy_rules, rebuilt, split_by_policy
+from onax._transforms.by_policy import not_at_hand, policy_rules, split_by_policy
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
-from onax._transforms.partial_eval import merged, partial_eval_jaxpr
-from onax._transforms.simplify import drop_dead_code, needed
+from onax._transforms.partial_eval import partial_eval_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 
 
@@ -352,13 +353,13 @@ def _partial_eval(linear, *args, cond_jaxpr, cond_nconsts, body_jaxpr, body_ncon
         "body_nconsts": body_nconsts,
     }
     every = find_cur_trace().record_whole(while_p, args, params)
-    return merged(carry_u, outs, [x for x, is_unknown in zip(every, carry_u) if is_unknown])
+    return merge_lists(carry_u, outs, [x for x, is_unknown in zip(every, carry_u) if is_unknown])
 
 
 def _first_results(jaxpr, n):
     """The program without the results from the n-th on."""
     opened = core.Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars[:n], jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
-    return drop_dead_code(core.ClosedJaxpr(opened, jaxpr.consts))
+    return eliminate_dead_code(core.ClosedJaxpr(opened, jaxpr.consts), bodies=False)
 
 
 def _transpose(cts, *operands, **params):
@@ -455,22 +456,22 @@ def _by_policy(saves, unknown, at_hand, eqn):
         if found == carry_u:
             break
         carry_u = found
-    _, used = needed(p["cond_jaxpr"], [True])
+    _, used = prune(p["cond_jaxpr"], [True])
     stored = not_at_hand(eqn, at_hand)
     if all(carry_u) or any(a and b for a, b in zip(used, [*cond_u, *carry_u])):
         return None, eqn, [True] * n_out, [True] * n_out, stored
     kept = [not flag for flag in carry_u]
-    inner, _ = needed(body, kept)
-    known_in = chosen(body.invars, [*body_u, *carry_u], False)
+    inner, _ = prune(body, kept)
+    known_in = reject(body.invars, [*body_u, *carry_u])
     condition = p["cond_jaxpr"]
     early = eqn.replace(
-        invars=chosen(eqn.invars, [*cond_u, *body_u, *carry_u], False),
-        outvars=chosen(eqn.outvars, carry_u, False),
+        invars=reject(eqn.invars, [*cond_u, *body_u, *carry_u]),
+        outvars=reject(eqn.outvars, carry_u),
         params={
-            "body_jaxpr": rebuilt(inner, known_in, inner.outvars, inner.eqns),
+            "body_jaxpr": close(inner, known_in, inner.outvars, inner.eqns),
             "body_nconsts": n_body - sum(body_u),
-            "cond_jaxpr": rebuilt(
-                condition, chosen(condition.invars, [*cond_u, *carry_u], False), condition.outvars, condition.eqns
+            "cond_jaxpr": close(
+                condition, reject(condition.invars, [*cond_u, *carry_u]), condition.outvars, condition.eqns
             ),
             "cond_nconsts": n_cond - sum(cond_u),
         },

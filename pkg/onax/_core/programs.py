@@ -20,6 +20,7 @@ Kinds of programs:
     UNKNOWN      the primitive has no description
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from onax._core.effects import join_effects
@@ -68,14 +69,26 @@ class HeldProgram:
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """The description of a primitive that calls the program which is its parameter of that name."""
+    """The description of a primitive that calls the program which is its parameter of that name.
+
+    Attributes:
+      resize: `(params, used_inputs, used_outputs) -> params` where other parameters have an entry for each argument or
+        result, of which only some are left.
+    """
 
     parameter: str
     kind: str = CALL
+    resize: Callable | None = None
 
     def __call__(self, eqn):
         operands, results = range(len(eqn.invars)), range(len(eqn.outvars))
         return [HeldProgram(eqn.params[self.parameter], self.kind, self.parameter, None, operands, results)]
+
+    def with_program(self, params, program, used_inputs, used_outputs):
+        """The parameters of a call of another program, with some of the arguments and results."""
+        if self.resize is not None:
+            params = self.resize(params, used_inputs, used_outputs)
+        return {**params, self.parameter: program}
 
 
 def called_program(eqn):

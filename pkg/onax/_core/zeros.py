@@ -55,3 +55,19 @@ class UndefinedPrimal:
 def is_undefined_primal(x):
     """Whether x stands for a linear operand."""
     return type(x) is UndefinedPrimal
+
+
+def nonzero_flags(tangents):
+    """For each tangent or cotangent whether it is not a symbolic zero."""
+    return [type(t) is not Zero for t in tangents]
+
+
+def drop_zeros(tangents):
+    """The tangents or cotangents that are not symbolic zeros."""
+    return [t for t in tangents if type(t) is not Zero]
+
+
+def insert_zeros(tangents, nonzeros, avals):
+    """A tangent for each of the types (of primals): the given ones in order, symbolic zeros where the flag is false."""
+    tangents = iter(tangents)
+    return [next(tangents) if nonzero else Zero(a.to_tangent_aval()) for nonzero, a in zip(nonzeros, avals)]

@@ -9,6 +9,7 @@ from onax._core import jaxpr as core
 from onax._core.axes import checked_axes
 from onax._core.evaluate import eval_jaxpr
 from onax._core.paths import equality_errors_pytreedef, keystr
+from onax._core.rewrite import eliminate_dead_code
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._core.trees import Partial
 from onax._core.zeros import UndefinedPrimal, Zero
@@ -25,7 +26,6 @@ from onax._transforms.abstract import abstractify
 from onax._transforms.flatten import FlatFunction, check_callable, debug_info, fun_name
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.linearize import Linearized, linearize_flat
-from onax._transforms.simplify import dropped
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import backward_pass, pull_back
 from onax._transforms.vmap import vmap
@@ -119,7 +119,7 @@ def linearize(fun, *primals, has_aux=False):
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("linearize", fun, primals)
     lin = linearize_flat(_checked(flat_fun, "linearized"), flat_primals, None, info, flat_fun.strip_aux)
-    lin.jaxpr = dropped(lin.jaxpr)
+    lin.jaxpr = eliminate_dead_code(lin.jaxpr)
     lin.residuals = lin.jaxpr.consts
     out_avals = [typeof(x).to_tangent_aval() for x in lin.outs]
     in_avals = [typeof(p) for p in flat_primals]

@@ -14,7 +14,8 @@ programs has a rule in `policy_rules`:
 """
 
 from onax._core import jaxpr as core
-from onax._transforms.simplify import needed
+from onax._core.lists import reject, select
+from onax._core.rewrite import close
 
 policy_rules = {}  # primitive -> rule; each stands beside its primitive
 
@@ -58,30 +59,9 @@ def split_by_policy(jaxpr, unknown, saves, keep_unknown=(), at_hand=None, all_at
     at_hand_out = [there or keep or all_at_hand for (_, there), keep in zip(flags, keep_unknown)]
     take(a for a, there in zip(jaxpr.outvars, at_hand_out) if there)
     stored = list(residuals)
-    first = rebuilt(
-        jaxpr, chosen(jaxpr.invars, unknown, False), [*chosen(jaxpr.outvars, unknown_out, False), *stored], known
-    )
-    again = rebuilt(jaxpr, [*stored, *chosen(jaxpr.invars, at_hand)], chosen(jaxpr.outvars, at_hand_out), second)
+    first = close(jaxpr, reject(jaxpr.invars, unknown), [*reject(jaxpr.outvars, unknown_out), *stored], known)
+    again = close(jaxpr, [*stored, *select(jaxpr.invars, at_hand)], select(jaxpr.outvars, at_hand_out), second)
     return first, again, unknown_out, at_hand_out, [v.aval for v in stored]
-
-
-def chosen(values, flags, flag=True):
-    """The values whose flag is the given one."""
-    return [v for v, f in zip(values, flags) if bool(f) is flag]
-
-
-def rebuilt(jaxpr, invars, outvars, eqns):
-    """A closed program of the same constants."""
-    return core.ClosedJaxpr(core.Jaxpr(jaxpr.constvars, invars, outvars, eqns, None, jaxpr.debug_info), jaxpr.consts)
-
-
-def renamed(jaxpr):
-    """A copy with variables of its own."""
-    names = {v: core.Var(v.aval) for v in jaxpr.invars}
-    names.update((v, core.Var(v.aval)) for eqn in jaxpr.eqns for v in eqn.outvars)
-    new = lambda a: a if type(a) is core.Literal else names.get(a, a)
-    eqns = [e.replace(invars=list(map(new, e.invars)), outvars=list(map(new, e.outvars))) for e in jaxpr.eqns]
-    return rebuilt(jaxpr, list(map(new, jaxpr.invars)), list(map(new, jaxpr.outvars)), eqns)
 
 
 def not_at_hand(eqn, at_hand):
@@ -100,39 +80,17 @@ def call_rule(with_program, name="jaxpr"):
         known, second, unknown_out, at_hand_out, avals = found
         stored = [core.Var(a) for a in avals]
         first = eqn.replace(
-            invars=chosen(eqn.invars, unknown, False),
-            outvars=[*chosen(eqn.outvars, unknown_out, False), *stored],
+            invars=reject(eqn.invars, unknown),
+            outvars=[*reject(eqn.outvars, unknown_out), *stored],
             params=with_program(eqn.params, known, False),
             effects=known.effects,
         )
         again = eqn.replace(
-            invars=[*stored, *chosen(eqn.invars, at_hand)],
-            outvars=chosen(eqn.outvars, at_hand_out),
+            invars=[*stored, *select(eqn.invars, at_hand)],
+            outvars=select(eqn.outvars, at_hand_out),
             params=with_program(eqn.params, second, True),
             effects=second.effects,
         )
         return first, again, unknown_out, at_hand_out, stored
 
     return rule
-
-
-def call_dce(name):
-    """The `dce` rule of a call of the program that is its parameter `name`.
-
-    The equation with the wanted results of the program, and which operands they need.
-    """
-
-    def dce(used_outputs, eqn):
-        inner, used_inputs = needed(eqn.params[name], used_outputs)
-        if not any(used_outputs) and not inner.effects:
-            return [False] * len(eqn.invars), None
-        if inner is eqn.params[name]:
-            return used_inputs, eqn
-        return used_inputs, eqn.replace(
-            invars=chosen(eqn.invars, used_inputs),
-            outvars=chosen(eqn.outvars, used_outputs),
-            params={**eqn.params, name: inner},
-            effects=inner.effects,
-        )
-
-    return dce

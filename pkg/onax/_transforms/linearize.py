@@ -15,6 +15,7 @@ from onax._core import jaxpr as core
 from onax._core import leaks
 from onax._core.evaluate import eval_jaxpr
 from onax._core.result_checks import SPECIAL
+from onax._core.rewrite import eliminate_dead_code
 from onax._core.trace import (
     find_cur_trace,
     set_current_trace,
@@ -25,7 +26,6 @@ from onax._ground.dtypes import float0
 from onax._native.context import option_word
 from onax._prims.shaping import instantiate_zeros
 from onax._transforms.jvp import JVPTrace, JVPTracer, by_linearize_rule, call_custom_jvp
-from onax._transforms.simplify import dropped
 from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, trace_to_jaxpr
 
 NO_KNOWN_RESULT = (
@@ -250,7 +250,7 @@ def _make_linearize_jaxpr(jaxpr, nonzeros, instantiate):
             return outs
 
         lin = linearize_flat(run, args, nonzeros, jaxpr.debug_info)
-        lin.jaxpr = dropped(lin.jaxpr)
+        lin.jaxpr = eliminate_dead_code(lin.jaxpr)
         lin.residuals = lin.jaxpr.consts
         positions = {id(a): i for i, a in enumerate(args)}
         found["forwarded"] = [positions.get(id(r)) for r in lin.residuals]
@@ -261,7 +261,7 @@ def _make_linearize_jaxpr(jaxpr, nonzeros, instantiate):
         lin.outs, lin.residuals, lin.jaxpr = (), (None,) * len(lin.residuals), lin.jaxpr.jaxpr
         return [*outs, *kept]
 
-    forward = dropped(trace_to_jaxpr(forward_fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info))
+    forward = eliminate_dead_code(trace_to_jaxpr(forward_fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info))
     lin = found["lin"]
     linear, nonzeros_out = lin.jaxpr, lin.nonzeros_out
     wanted = [found or make for found, make in zip(nonzeros_out, instantiate)]

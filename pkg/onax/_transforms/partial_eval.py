@@ -6,10 +6,10 @@ linear in tangents.  A rule may compute both in one loop, branch or call.
 
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.rewrite import eliminate_dead_code
 from onax._core.trace import find_cur_trace, set_current_trace
 from onax._transforms.linearize import TangentTrace
 from onax._transforms.order import reads_in_order
-from onax._transforms.simplify import drop_dead_code
 from onax._transforms.staging import trace_to_jaxpr
 
 
@@ -69,7 +69,7 @@ def _make_partial_eval_jaxpr(jaxpr, unknown, instantiate):
         return [*(x for x, is_u in zip(outs, unknown_out) if not is_u), *computed]
 
     avals = [v.aval for v, is_u in zip(jaxpr.invars, unknown) if not is_u]
-    forward = drop_dead_code(trace_to_jaxpr(forward_fun, avals, jaxpr.debug_info))
+    forward = eliminate_dead_code(trace_to_jaxpr(forward_fun, avals, jaxpr.debug_info), bodies=False)
     return forward, *found["split"]
 
 

@@ -7,9 +7,9 @@ onax itself differentiates without them (see `linearize`): libraries that build 
 """
 
 from onax._core import jaxpr as core
+from onax._core.rewrite import dce_jaxpr, eliminate_dead_code, flags_of
 from onax._core.trace import find_cur_trace, set_current_trace, typeof
 from onax._transforms.linearize import TangentTrace
-from onax._transforms.simplify import dce_jaxpr, drop_dead_code, flags_of
 from onax._transforms.staging import DynamicJaxprTrace
 
 
@@ -56,7 +56,7 @@ def trace_partial(fun, known, avals, instantiate, debug_info=core.UNKNOWN_DEBUG_
             if isinstance(instantiate, bool):
                 instantiate = [instantiate] * len(outs)
             unknown = [make or trace.is_own(x) for x, make in zip(outs, instantiate)]
-            closed = drop_dead_code(trace.to_jaxpr([x for x, flag in zip(outs, unknown) if flag]))
+            closed = eliminate_dead_code(trace.to_jaxpr([x for x, flag in zip(outs, unknown) if flag]), bodies=False)
     finally:
         trace.invalidate()
     types = [typeof(x) if flag else None for x, flag in zip(outs, unknown)]

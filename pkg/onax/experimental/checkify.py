@@ -28,6 +28,8 @@ from onax._control.while_loop import while_p
 from onax._core import jaxpr as core
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import replace_programs
+from onax._core.rewrite import map_equations
 from onax._core.trace import Tracer, as_array, trace_state_clean, typeof
 from onax._ground import dtypes, source
 from onax._native.array import Array
@@ -625,21 +627,8 @@ def _custom(state, eqn, values):
 
 def _without_checks(jaxpr):
     """The program without `check`, at any depth."""
-    eqns = []
-    for eqn in jaxpr.eqns:
-        if eqn.primitive is not check_p:
-            params = {name: _cleared(value) for name, value in eqn.params.items()}
-            eqns.append(core.JaxprEqn(eqn.invars, eqn.outvars, eqn.primitive, params, eqn.effects, eqn.source_info))
-    open_jaxpr = core.Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, eqns, None, jaxpr.debug_info)
-    return core.ClosedJaxpr(open_jaxpr, jaxpr.consts)
-
-
-def _cleared(value):
-    if isinstance(value, core.ClosedJaxpr):
-        return _without_checks(value)
-    if isinstance(value, tuple) and any(isinstance(v, core.ClosedJaxpr) for v in value):
-        return tuple(_without_checks(v) for v in value)
-    return value
+    remove = lambda eqn: [] if eqn.primitive is check_p else [replace_programs(eqn, _without_checks)]
+    return map_equations(jaxpr, remove)
 
 
 _RULES = {

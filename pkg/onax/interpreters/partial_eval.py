@@ -6,10 +6,11 @@
 
 from typing import Any
 
+from onax._core.rewrite import dce_jaxpr
 from onax._core.trace import typeof
 from onax._native.avals import AbstractValue
 from onax._transforms import splitting as _splitting
-from onax._transforms.splitting import dce_jaxpr, dce_jaxpr_consts
+from onax._transforms.splitting import dce_jaxpr_consts
 from onax._transforms.staging import DynamicJaxprTracer, trace_to_jaxpr
 from onax.interpreters._views import RuleView
 

@@ -1,0 +1,186 @@
+"""Rewriting jaxprs: the few functions by which every pass takes programs apart and puts them together.
+
+    close                 other arguments, results or equations over the constants of a program
+    map_equations         each equation replaced by some others
+    inline                calls replaced by the equations of their programs
+    rename_variables      a copy with variables of its own
+    eliminate_dead_code   no equation whose results nobody reads
+    prune                 some of the results, with the arguments that they need
+
+Nothing here knows a primitive.  What the programs inside equations are is said by `programs`; how an equation becomes
+smaller when some of its results are not wanted, by its primitive's `dce` rule:
+
+    dce(used_outputs, eqn) -> (used_inputs, eqn or None)
+"""
+
+from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var
+from onax._core.lists import select
+from onax._core.programs import called_program, programs
+
+
+def close(jaxpr, invars, outvars, eqns=None):
+    """The closed program of these arguments, results and (if given) equations, with the constants of `jaxpr`."""
+    effects = jaxpr.effects if eqns is None else None
+    eqns = jaxpr.eqns if eqns is None else eqns
+    return ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, outvars, eqns, effects, jaxpr.debug_info), jaxpr.consts)
+
+
+def map_equations(jaxpr, function):
+    """The closed program with the equations `function(eqn)`, a sequence, in the place of each equation."""
+    return close(jaxpr, jaxpr.invars, jaxpr.outvars, [new for eqn in jaxpr.eqns for new in function(eqn)])
+
+
+def inline(jaxpr, callee=called_program):
+    """The closed program with the equations of their programs in the place of calls, at any depth of calls.
+
+    `callee(eqn)` is the program that replaces an equation, or None for one that stays.  The program keeps its own
+    variables; those of a callee, which may be called twice, are new.  Constants of callees become constants.
+    """
+    eqns, constvars, consts = [], list(jaxpr.constvars), list(jaxpr.consts)
+
+    def enter(body, env, outermost):
+        read = lambda atom: atom if type(atom) is Literal else env.get(atom, atom)
+        for eqn in body.eqns:
+            operands = [read(a) for a in eqn.invars]
+            program = callee(eqn)
+            if program is not None:
+                inner = dict(zip(program.invars, operands))
+                for v, c in zip(program.constvars, program.consts):
+                    inner[v] = Var(v.aval)
+                    constvars.append(inner[v])
+                    consts.append(c)
+                env.update(zip(eqn.outvars, enter(program, inner, False)))
+                continue
+            results = eqn.outvars
+            if not outermost:
+                results = [type(v)(v.aval) for v in eqn.outvars]
+                env.update(zip(eqn.outvars, results))
+            eqns.append(eqn.replace(invars=operands, outvars=results))
+        return [read(a) for a in body.outvars]
+
+    outvars = enter(jaxpr, {}, True)
+    return ClosedJaxpr(Jaxpr(constvars, jaxpr.invars, outvars, eqns, jaxpr.effects, jaxpr.debug_info), consts)
+
+
+def rename_variables(jaxpr):
+    """A closed copy with arguments and results of equations of its own."""
+    names = {v: Var(v.aval) for v in jaxpr.invars}
+    names.update((v, Var(v.aval)) for eqn in jaxpr.eqns for v in eqn.outvars)
+    rename = lambda atoms: [a if type(a) is Literal else names.get(a, a) for a in atoms]
+    eqns = [eqn.replace(invars=rename(eqn.invars), outvars=rename(eqn.outvars)) for eqn in jaxpr.eqns]
+    return close(jaxpr, rename(jaxpr.invars), rename(jaxpr.outvars), eqns)
+
+
+# ---- dead code
+
+
+def dce_jaxpr(jaxpr, used_outputs, instantiate=False, bodies=True):
+    """(open jaxpr of the wanted results and the arguments that they need, for each argument whether it is needed).
+
+    Args:
+      used_outputs: a bool, or a list with one bool per result.
+      instantiate: a bool, or a list with one bool per argument: keeps this argument in any case.
+      bodies: whether the `dce` rules of primitives make equations smaller, inside their programs too.
+
+    Equations with effects stay, and so do all constants.
+    """
+    used_outputs = flags_of(used_outputs, len(jaxpr.outvars))
+    live = _variables(select(jaxpr.outvars, used_outputs))
+    kept = []
+    for eqn in reversed(jaxpr.eqns):
+        used = [v in live for v in eqn.outvars]
+        if not eqn.effects and not any(used):
+            continue
+        operands = eqn.invars
+        if bodies and eqn.primitive.dce is not None:
+            flags, new = eqn.primitive.dce(used, eqn)
+            operands = select(operands, flags)
+            eqn = new
+        if eqn is not None:
+            kept.append(eqn)
+        live |= _variables(operands)
+    kept.reverse()
+    keep = flags_of(instantiate, len(jaxpr.invars))
+    used_inputs = [flag or v in live for v, flag in zip(jaxpr.invars, keep)]
+    invars, outvars = select(jaxpr.invars, used_inputs), select(jaxpr.outvars, used_outputs)
+    return Jaxpr(jaxpr.constvars, invars, outvars, kept, None, jaxpr.debug_info), used_inputs
+
+
+def _variables(atoms):
+    return {a for a in atoms if type(a) is not Literal}
+
+
+def flags_of(value, count):
+    """A list of `count` flags from one flag for all, or from as many."""
+    flags = [value] * count if isinstance(value, bool) else list(value)
+    if len(flags) != count:
+        raise ValueError(f"{count} flags are wanted, {len(flags)} were given")
+    return flags
+
+
+def eliminate_dead_code(jaxpr, bodies=True):
+    """The closed program without equations whose results nobody reads and that have no effect, nor their constants.
+
+    It keeps its arguments and results; with `bodies` the programs inside calls, loops and branches become smaller too.
+    The program itself where nothing is dead.  The outcome is kept with the program.
+    """
+    key = ("live code", bodies)
+    if key not in jaxpr.cache:
+        pruned, _ = dce_jaxpr(jaxpr, True, True, bodies)
+        whole = _same(pruned.eqns, jaxpr.eqns)
+        jaxpr.cache[key] = None if whole else _close_over_used(pruned, jaxpr.consts)
+    return jaxpr.cache[key] or jaxpr
+
+
+def prune(jaxpr, used_outputs):
+    """(closed program of the wanted results and the arguments that they need, for each argument whether it is needed).
+
+    The program itself where all of it is needed.  The outcome is kept with the program.
+    """
+    key = ("pruned", tuple(used_outputs))
+    if key not in jaxpr.cache:
+        pruned, used_inputs = dce_jaxpr(jaxpr, used_outputs)
+        whole = all(used_inputs) and all(used_outputs) and _same(pruned.eqns, jaxpr.eqns)
+        jaxpr.cache[key] = None if whole else _close_over_used(pruned, jaxpr.consts), used_inputs
+    pruned, used_inputs = jaxpr.cache[key]
+    return pruned or jaxpr, used_inputs
+
+
+def _same(some, others):
+    return len(some) == len(others) and all(a is b for a, b in zip(some, others))
+
+
+def _close_over_used(jaxpr, consts):
+    """The open program closed over those of its constants that it reads."""
+    used = used_variables(jaxpr)
+    constants = [(v, c) for v, c in zip(jaxpr.constvars, consts) if v in used]
+    jaxpr.constvars = [v for v, _ in constants]
+    return ClosedJaxpr(jaxpr, [c for _, c in constants])
+
+
+def used_variables(jaxpr):
+    """The variables that equations or results of a program read."""
+    return _variables(jaxpr.outvars).union(*[_variables(eqn.invars) for eqn in jaxpr.eqns])
+
+
+def used_inputs(jaxpr):
+    """For each argument whether any equation or result reads it."""
+    used = used_variables(jaxpr)
+    return [v in used for v in jaxpr.invars]
+
+
+def dce_call(used_outputs, eqn):
+    """The `dce` rule of calls: a call of the wanted results, with the operands that they need."""
+    description = programs[eqn.primitive]
+    program = eqn.params[description.parameter]
+    pruned, used_inputs = prune(program, used_outputs)
+    if not any(used_outputs) and not pruned.effects:
+        return [False] * len(eqn.invars), None
+    if pruned is program:
+        return used_inputs, eqn
+    return used_inputs, eqn.replace(
+        invars=select(eqn.invars, used_inputs),
+        outvars=select(eqn.outvars, used_outputs),
+        params=description.with_program(eqn.params, pruned, used_inputs, used_outputs),
+        effects=pruned.effects,
+    )
