@@ -36,30 +36,30 @@ def inline(jaxpr, callee=called_program):
     `callee(eqn)` is the program that replaces an equation, or None for one that stays.  The program keeps its own
     variables; those of a callee, which may be called twice, are new.  Constants of callees become constants.
     """
-    eqns, constvars, consts = [], list(jaxpr.constvars), list(jaxpr.consts)
+    eqns, constants = [], dict(zip(jaxpr.constvars, jaxpr.consts))
+    outvars = _inline_into(eqns, constants, jaxpr, {}, callee)
+    opened = Jaxpr(constants, jaxpr.invars, outvars, eqns, jaxpr.effects, jaxpr.debug_info)
+    return ClosedJaxpr(opened, constants.values())
 
-    def enter(body, env, outermost):
-        read = lambda atom: atom if type(atom) is Literal else env.get(atom, atom)
-        for eqn in body.eqns:
-            operands = [read(a) for a in eqn.invars]
-            program = callee(eqn)
-            if program is not None:
-                inner = dict(zip(program.invars, operands))
-                for v, c in zip(program.constvars, program.consts):
-                    inner[v] = Var(v.aval)
-                    constvars.append(inner[v])
-                    consts.append(c)
-                env.update(zip(eqn.outvars, enter(program, inner, False)))
-                continue
-            results = eqn.outvars
-            if not outermost:
-                results = [type(v)(v.aval) for v in eqn.outvars]
-                env.update(zip(eqn.outvars, results))
-            eqns.append(eqn.replace(invars=operands, outvars=results))
-        return [read(a) for a in body.outvars]
 
-    outvars = enter(jaxpr, {}, True)
-    return ClosedJaxpr(Jaxpr(constvars, jaxpr.invars, outvars, eqns, jaxpr.effects, jaxpr.debug_info), consts)
+def _inline_into(eqns, constants, body, env, callee, outermost=True):
+    """Appends the equations of a program whose variables are renamed by `env`; returns its results."""
+    read = lambda atom: atom if type(atom) is Literal else env.get(atom, atom)
+    for eqn in body.eqns:
+        operands = [read(a) for a in eqn.invars]
+        program = callee(eqn)
+        if program is not None:
+            names = dict(zip(program.invars, operands))
+            names.update((v, Var(v.aval)) for v in program.constvars)
+            constants.update((names[v], c) for v, c in zip(program.constvars, program.consts))
+            env.update(zip(eqn.outvars, _inline_into(eqns, constants, program, names, callee, False)))
+            continue
+        results = eqn.outvars
+        if not outermost:
+            results = [type(v)(v.aval) for v in eqn.outvars]
+            env.update(zip(eqn.outvars, results))
+        eqns.append(eqn.replace(invars=operands, outvars=results))
+    return [read(a) for a in body.outvars]
 
 
 def rename_variables(jaxpr):
