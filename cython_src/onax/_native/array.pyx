@@ -465,17 +465,26 @@ cdef ArrayImpl _part(ArrayImpl x, object piece):
     return wrap(piece, x._dtype, x.weak, x.dev if x.placed else default_device(), x.placed)
 
 
-cdef object _fast_getitem(ArrayImpl x, object index):
-    """Basic indexing by ints, slices, None and Ellipsis within bounds; None when that is not it."""
-    if x.buf is None or x.shards is not None:
-        return None
+cpdef tuple basic_index(object index):
+    """NumPy's form of an index of ints, slices, None and Ellipsis, which it reads as JAX does; None for any other."""
     plain = [_plain_index(i) for i in (<tuple>index if type(index) is tuple else (index,))]
     if NotImplemented in plain:
         return None
     if Ellipsis not in plain:
         plain.append(Ellipsis)  # NumPy then gives a 0-d array, not a scalar
+    return tuple(plain)
+
+
+cdef object _fast_getitem(ArrayImpl x, object index):
+    """Basic indexing within bounds; None when that is not it."""
+    cdef tuple plain
+    if x.buf is None or x.shards is not None:
+        return None
+    plain = basic_index(index)
+    if plain is None:
+        return None
     try:
-        piece = x.buf[tuple(plain)]
+        piece = x.buf[plain]
     except (IndexError, ValueError, TypeError):
         return None  # the general path words the error, or clamps
     return _part(x, piece)

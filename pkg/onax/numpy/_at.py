@@ -23,7 +23,8 @@ from onax._prims.indexing_kernels import combine
 from onax._transforms.staging import trace_to_jaxpr
 from onax.numpy._arithmetic import power
 from onax.numpy._creation import broadcast_to
-from onax.numpy._indexing import Plan, from_end, parse, places_result, read, wrapped
+from onax.numpy._index_expressions import basic_index, leading_arrays, parse
+from onax.numpy._indexing import Indexer, array_like, is_committed_elsewhere, read
 from onax.numpy._promotion import as_operand, check_arraylike, promote_dtypes
 from onax.numpy._ufuncs import divide
 
@@ -128,7 +129,7 @@ class _IndexUpdateRef:
 
     def _updated(self, values, op, scatter, name, options):
         if not options and context.get_trace() is None:
-            out = _update_now(self.array, self.index, values, op)
+            out = _update_concrete(self.array, self.index, values, op)
             if out is not None:
                 return out
         return update(self.array, self.index, values, scatter, name, **options)
@@ -189,22 +190,22 @@ def update(
     check_arraylike(name, x, values)
     mode = lax.GatherScatterMode.from_any(mode)
     parsed = parse(x.shape, index)
-    plan = Plan(parsed, wrap_negative_indices)
-    if dims.definitely_empty(plan.slice_shape()):
+    indexer = Indexer(parsed, wrap_negative_indices)
+    if dims.definitely_empty(indexer.slice_shape()):
         return x
-    indices = plan.indices()
+    indices = indexer.indices()
     dtype, weak_type = x.dtype, x.weak_type
     operand, values = _one_dtype(x, values)
-    values = plan.prepared(_broadcast(values, plan.full_shape()))
+    values = indexer.arrange_updates(_broadcast(values, indexer.full_shape()))
     if parsed.inserted:
         operand = lax.expand_dims(operand, parsed.inserted)
     out = scatter(
         operand,
         indices,
         values,
-        plan.scatter_numbers(),
-        indices_are_sorted=indices_are_sorted or plan.scalar,
-        unique_indices=unique_indices or plan.scalar,
+        indexer.scatter_dimension_numbers(),
+        indices_are_sorted=indices_are_sorted or indexer.scalar,
+        unique_indices=unique_indices or indexer.scalar,
         mode=mode,
     )
     if parsed.inserted:
@@ -285,50 +286,73 @@ def _scatter_apply(operand, indices, updates, func, numbers, *, indices_are_sort
 _PLAIN_KINDS = "fiu"
 
 
-def _update_now(x, index, values, op):
-    """The updated copy of a concrete array for an index of ints and slices, or one array; None for anything else."""
-    if type(x) is not ArrayImpl or x._shards is not None or places_result(x, index):
+def _update_concrete(x, index, values, op):
+    """The updated copy of a concrete array for an index of ints and slices, or of arrays over the first axes.
+
+    None for any other index, and for values of another dtype or shape.
+    """
+    if type(x) is not ArrayImpl or x._shards is not None or is_committed_elsewhere(x, index):
         return None
     if op is not None and (dtypes.is_extended(x.dtype) or x.dtype.kind not in _PLAIN_KINDS):
         return None
     values = _own_dtype(x, values)
     if values is None:
         return None
-    place, axes = _place(x.shape, index), 1
-    if place is None and type(index) is tuple:
-        place, axes = _places(x.shape, index), len(index)
-    if place is None:
-        return None
-    out = x._value.copy()
-    if type(place) is np.ndarray:
-        return _update_rows(x, out.reshape(math.prod(x.shape[:axes]), *x.shape[axes:]), place, values, op)
-    part = out[place]
+    basic = basic_index(index)
+    if basic is None:
+        arrays = leading_arrays(x.shape, index)
+        return None if arrays is None else _update_rows(x, arrays, values, op)
+    try:
+        part = x._value[basic]
+    except (IndexError, ValueError, TypeError):
+        return None  # the general path drops what is out of bounds, or says what is wrong
     if values.shape and not _fits(values.shape, part.shape):
         return None
-    out[place] = values if op is None else op(part, values)
-    return wrapped(x, out)
+    out = x._value.copy()
+    out[basic] = values if op is None else op(part, values)
+    return array_like(x, out)
 
 
-def _update_rows(x, out, rows, values, op):
-    """x with rows overwritten or combined with values, those out of bounds left alone; `out` is a copy of x's rows."""
-    size = len(out)
-    shape = rows.shape + out.shape[1:]
+def _update_rows(x, arrays, values, op):
+    """x with rows overwritten or combined with values, those out of bounds left alone."""
+    lengths = x.shape[: len(arrays)]
+    rows = _number_rows(arrays, lengths)
+    if rows is None:
+        return None
+    size = math.prod(lengths)
+    shape = rows.shape + x.shape[len(arrays) :]
     if values.shape and not _fits(values.shape, shape):
         return None
+    out = x._value.copy()
+    table = out.reshape(size, *x.shape[len(arrays) :])
     inside = not rows.size or (rows.min() >= 0 and rows.max() < size)
     if op is None and inside:
-        out[rows] = values
-        return wrapped(x, out.reshape(x.shape))
+        table[rows] = values
+        return array_like(x, out)
     values = np.broadcast_to(values, shape)
     if not inside:
         keep = (rows >= 0) & (rows < size)
         rows, values = rows[keep], values[keep]
     if op is None:
-        out[rows] = values
+        table[rows] = values
     elif values.size:
         rows = rows.reshape(-1)
-        combine(out.reshape(size, -1), rows, values.reshape(len(rows), -1), op)
-    return wrapped(x, out.reshape(x.shape))
+        combine(table.reshape(size, -1), rows, values.reshape(len(rows), -1), op)
+    return array_like(x, out)
+
+
+def _number_rows(arrays, lengths):
+    """The number of the row that the arrays index together, -1 or beyond the last one where that is out of bounds."""
+    if len(arrays) == 1:
+        return arrays[0]
+    inside = True
+    for array, length in zip(arrays, lengths):
+        inside = inside & (array >= 0) & (array < length)
+    try:
+        rows = np.ravel_multi_index(arrays, lengths, mode="clip")
+    except ValueError:  # arrays that do not broadcast together: the general path says so
+        return None
+    return np.asarray(np.where(inside, rows, -1))
 
 
 def _fits(shape, wanted):
@@ -358,55 +382,3 @@ def _own_dtype(x, values):
         if kind is int and -128 <= values < 128 and (values >= 0 or dtype.kind == "i"):
             return dtype.type(values)
     return None
-
-
-def _place(shape, index):
-    """A NumPy index within bounds (of ints, slices), or integer rows counted from the front; else None."""
-    kind = type(index)
-    if kind is slice:
-        return index if shape and _is_static(index) else None
-    if kind is ArrayImpl and index.ndim:
-        if not shape or index.dtype.kind not in "iu" or not shape[0]:
-            return None
-        return from_end(index._value, shape[0])
-    if kind is not tuple:
-        index = (index,)
-    if len(index) > len(shape):
-        return None
-    place = []
-    for part, size in zip(index, shape):
-        if type(part) is ArrayImpl and not part.ndim and part.dtype.kind in "iu":
-            part = part._value.item()
-        if type(part) is int:
-            if not -size <= part < size:
-                return None
-        elif type(part) is not slice or not _is_static(part):
-            return None
-        place.append(part)
-    return (*place, ...)
-
-
-def _places(shape, index):
-    """Places in the first axes together, row by row, for an index of arrays and ints; -1 where out of bounds."""
-    if len(index) > len(shape) or 0 in shape:
-        return None
-    parts, inside = [], True
-    for part, size in zip(index, shape):
-        if type(part) is int:
-            part = np.asarray(part)
-        elif type(part) is ArrayImpl and part.dtype.kind in "iu":
-            part = part._value
-        else:
-            return None
-        part = from_end(part, size)
-        parts.append(part)
-        inside = inside & (part >= 0) & (part < size)
-    try:
-        rows = np.ravel_multi_index(parts, shape[: len(index)], mode="clip")
-    except ValueError:  # arrays that do not broadcast together: the general path says so
-        return None
-    return np.asarray(np.where(inside, rows, -1))
-
-
-def _is_static(part):
-    return all(b is None or type(b) is int for b in (part.start, part.stop, part.step)) and part.step != 0

@@ -10,8 +10,10 @@ from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
+from onax._prims import slicing
 from onax.numpy._arithmetic import remainder
 from onax.numpy._creation import broadcast_to, lower_mask
+from onax.numpy._index_expressions import widen
 from onax.numpy._promotion import (
     array_of,
     canonical_axis,
@@ -60,6 +62,7 @@ def _take(a, indices, axis, mode, unique_indices, indices_are_sorted, fill_value
             return out
     if mode is None or mode == "fill":
         gather_mode = _FILL
+        indices = widen(indices, length)
         indices = where(lax.lt(indices, _scalar(indices, 0)), lax.add(indices, _scalar(indices, length)), indices)
     elif mode == "wrap":
         gather_mode = _IN_BOUNDS
@@ -127,10 +130,15 @@ def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *, wrap_n
     axis = canonical_axis(axis, a.ndim)
     if mode not in (None, "fill", "clip", "promise_in_bounds") and not isinstance(mode, lax.GatherScatterMode):
         raise ValueError(f"Invalid mode {mode!r} for take_along_axis")
+    indices = lax.convert_element_type(indices, np.dtype(np.int64 if _is_long(a.shape) else np.int32))
     if wrap_negative_indices is None or wrap_negative_indices:
-        zero, length = _scalar(indices, 0), _scalar(indices, a.shape[axis])
-        indices = lax.select(lax.lt(indices, zero), lax.add(indices, length), indices)
+        indices = slicing.wrap_negative_indices(indices, a.shape[axis])
     return _gather_along(a, indices, axis, _FILL if mode is None else lax.GatherScatterMode.from_any(mode), fill_value)
+
+
+def _is_long(shape):
+    """Whether some axis has more elements than int32 can number."""
+    return any(dims.is_constant(d) and d >= 2**31 for d in shape)
 
 
 def _gather_along(a, indices, axis, mode, fill_value):
@@ -192,12 +200,7 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
         j = lax.add(_scalar(j, offset), j)
     elif offset < 0:
         i = lax.add(_scalar(i, -offset), i)
-    return _gather_pairs(a, _from_end(i, rows), _from_end(j, columns))
-
-
-def _from_end(i, length):
-    """Negative indices counted from the end."""
-    return lax.select(lax.lt(i, _scalar(i, 0)), lax.add(i, _scalar(i, length)), i)
+    return _gather_pairs(a, slicing.wrap_negative_indices(i, rows), slicing.wrap_negative_indices(j, columns))
 
 
 def _gather_pairs(a, i, j):
