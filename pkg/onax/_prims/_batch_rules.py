@@ -1,13 +1,14 @@
-"""Makers of batching rules that need shaping: `defvectorized` and `defreducer`."""
+"""Batching rules that whole groups of primitives share; the names follow jax.interpreters.batching."""
 
 from onax._prims.shaping import broadcast_in_dim, expand_dims, moveaxis, shape_of
 
 
 def defvectorized(primitive):
-    """Gives an elementwise primitive its batching rule.
+    """Sets the batching rule of an elementwise primitive; returns the primitive.
 
-    Mapped operands of one shape and axis need nothing.  Otherwise the mapped axes go to the front, an unmapped operand
-    gets an axis of length 1 there, and mapped scalars get axes of length 1 behind; rank-0 operands stay.
+    Operands that have one shape and one mapped axis are passed on as they are.  Otherwise the rule moves mapped axes to
+    the front, gives an unmapped operand an axis of length 1 there, and appends axes of length 1 to mapped scalars;
+    unmapped scalars stay scalars.
     """
 
     def batch(axis_data, operands, dims, **params):
@@ -32,7 +33,7 @@ def _to_front(x, shape, dim):
 
 
 def _fill_rank(x, rank):
-    """A mapped scalar, now of rank 1, as (n, 1, ..., 1)."""
+    """Reshapes a mapped scalar of shape (n,) to (n, 1, ..., 1)."""
     shape = shape_of(x)
     if not shape or len(shape) == rank:
         return x
@@ -40,7 +41,8 @@ def _fill_rank(x, rank):
 
 
 def defreducer(primitive, axes_param="axes"):
-    """Gives a primitive that removes the axes in one of its parameters its batching rule."""
+    """Sets the batching rule of a primitive that removes the axes named by one of its parameters; returns the
+    primitive."""
 
     def batch(axis_data, operands, dims, **params):
         (x,), (dim,) = operands, dims

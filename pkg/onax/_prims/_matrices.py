@@ -1,4 +1,4 @@
-"""Matrices in the last two axes, for rules that stage: triangles, identity, products, transposes."""
+"""Operations on the matrices in the last two axes of an array, built from primitives so that rules can be staged."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _INDEX = np.dtype(np.int32)
 
 
 def lower_triangle_mask(rows, columns, k):
-    """Where a matrix lies on or below its k-th diagonal, as bool."""
+    """A bool matrix (rows, columns) that is true on and below the k-th diagonal."""
     i = broadcasted_iota(_INDEX, (rows, columns), 0)
     return ge(add(i, _INDEX.type(k)), broadcasted_iota(_INDEX, (rows, columns), 1))
 
@@ -49,14 +49,14 @@ def eye(n, dtype):
 
 
 def batched_eye(shape, dtype):
-    """The identity matrix repeated to a shape."""
+    """The identity matrix broadcast to a shape (..., n, n)."""
     unit = eye(shape[-1], dtype)
     rank = len(shape)
     return unit if rank == 2 else broadcast_in_dim(unit, shape, (rank - 2, rank - 1))
 
 
 def matmul(x, y, precision=Precision.HIGHEST, preferred_element_type=None):
-    """The products of stacks of matrices of one rank."""
+    """Matrix products over the last two axes; both operands have the same rank and batch axes."""
     rank = len(x.shape)
     batch = tuple(range(rank - 2))
     return dot_general_p.bind(
@@ -70,7 +70,7 @@ def matmul(x, y, precision=Precision.HIGHEST, preferred_element_type=None):
 
 
 def matrix_transpose(x):
-    """x with its last two axes exchanged."""
+    """x with its last two axes transposed."""
     rank = len(x.shape)
     return transpose(x, (*range(rank - 2), rank - 1, rank - 2))
 
@@ -82,7 +82,7 @@ def adjoint(x):
 
 
 def symmetrize(x):
-    """The mean of x and its adjoint."""
+    """The mean of x and its adjoint, which is Hermitian."""
     return div(add(x, adjoint(x)), const(x, 2))
 
 
@@ -97,5 +97,5 @@ def diagonal(x):
 
 
 def as_columns(x):
-    """A vector in the last axis as a matrix of one column: an axis of length 1 behind."""
+    """Makes each vector in the last axis a matrix of one column."""
     return broadcast_in_dim(x, (*x.shape, 1), tuple(range(len(x.shape))))

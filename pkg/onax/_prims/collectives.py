@@ -1,16 +1,16 @@
-"""Operations across a named axis: sums, gathers, exchanges between the examples or devices along it.
+"""Collectives: operations across a named axis, i.e. between the examples or devices along it.
 
 An axis gets its name from `vmap(axis_name=...)`, `pmap` or `shard_map`; all three are one program batched over the
-axis, so a collective is nothing but its batching rule: under the axis it becomes a reduction or a rearrangement of the
-mapped dimension.  A name that is a tuple stands for the axes together, the first the slowest; the rule of an axis takes
-its own name out and leaves the rest to the others.
+axis.  A collective therefore consists of its batching rule, which makes it a reduction or a rearrangement of the mapped
+dimension.  A tuple of names means all these axes together, the first varying slowest; the rule of one axis removes its
+own name and binds the primitive again with the remaining names.
 
     psum pmax pmin                     reduce; the result is the same everywhere
     all_gather reduce_scatter          adjoints of each other
     all_to_all ppermute pbroadcast     rearrange
-    axis_index                         the place along the axis
-    psum_invariant pvary               psum and its adjoint where `shard_map` checks what varies; with
-    sum_varying match_varying          the sums that differentiation there needs
+    axis_index                         the index along the axis
+    psum_invariant pvary               psum and its adjoint where `shard_map` checks which values vary
+    sum_varying match_varying          the sums that differentiation inserts there
 """
 
 import math
@@ -42,12 +42,13 @@ from onax._prims.shaping import (
 from onax._prims.slicing import concatenate
 from onax._prims.stacking import stack
 
-NAMED = "named_axis"  # a fact: the primitive names axes, in its parameter `axes` or `axis_name`
+NAMED = "named_axis"  # the fact that a primitive names axes, in its parameter `axes` or `axis_name`
 _NO_EFFECTS = frozenset()
 
 
 def _named_axis_primitive(name, abstract_eval, batch, **fields):
-    """A primitive that names axes.  Its type may depend on axes in scope, so it is not remembered."""
+    """Makes a primitive that names axes.  Its result type may depend on axes in scope, so the dispatcher must not cache
+    it."""
     primitive = Primitive(name, batch=batch, facts=fields.pop("facts", frozenset()) | {NAMED}, **fields)
     primitive.def_effectful_abstract_eval(lambda *avals, **params: (abstract_eval(*avals, **params), _NO_EFFECTS))
     return primitive
@@ -62,14 +63,14 @@ def _abstract_with_weak(x, *_, **__):
 
 
 def _move_mapped_axis(x, dim, size, to=0):
-    """The value with its mapped axis at `to`."""
+    """Moves the mapped axis to `to`; an unmapped value is repeated there."""
     if dim is None:
         return broadcast_bdim(x, size, to)
     return x if dim == to else moveaxis(x, dim, to)
 
 
 def _axis_beside_mapped(dim, axis):
-    """Where an axis of one example lies in the value with a mapped axis at `dim`."""
+    """Returns which axis of the batched value an axis of one example is, given the mapped axis `dim`."""
     return axis if dim is None or axis < dim else axis + 1
 
 
@@ -84,27 +85,28 @@ def _merge_axes(x, axis, count):
 
 
 def _take_rows(x, indices):
-    """Rows of x at fixed places; any shape of indices."""
+    """Takes rows of x at constant indices, which may have any shape."""
     indices = np.asarray(indices, np.int32)
     rows = index_take(x, (indices.reshape(-1),), (0,))
     return reshape(rows, (*indices.shape, *shape_of(x)[1:]))
 
 
 def _group_positions(groups):
-    """(group of each index, place in its group) of groups that cover 0..n-1."""
+    """Returns (the group of each index, its position in that group) for groups that cover 0..n-1."""
     n = sum(map(len, groups))
-    group, place = np.zeros(n, int), np.zeros(n, int)
+    group, index = np.zeros(n, int), np.zeros(n, int)
     for g, members in enumerate(groups):
         for p, i in enumerate(members):
-            group[i], place[i] = g, p
-    return group, place
+            group[i], index[i] = g, p
+    return group, index
 
 
 # ---- reductions
 
 
 def _reduction(name, reduce, repeated, **fields):
-    """A reduction over axes: `reduce(x, axes)`; `repeated(x, n)` of a value that is the same n times."""
+    """Makes a reduction.  `reduce(x, axes)` reduces mapped axes; `repeated(x, n)` reduces n copies of an unmapped
+    value."""
 
     def batch(axis_data, operands, dims, *, axes, axis_index_groups):
         (x,), (dim,) = operands, dims
@@ -127,7 +129,7 @@ def _reduction(name, reduce, repeated, **fields):
 
 
 def _reduce_in_groups(x, dim, size, groups, reduce):
-    """Each example's result over the members of its group, mapped in front."""
+    """Reduces over the members of each example's group; the result is mapped at axis 0."""
     x = _move_mapped_axis(x, dim, size)
     if len({len(g) for g in groups}) == 1:
         per_group = reduce(_take_rows(x, groups), (1,))
@@ -152,7 +154,7 @@ pmin_p = _reduction("pmin", reduce_min, lambda x, n: x)
 
 
 def _remove_name(axis_name, name):
-    """The names but one, in order."""
+    """The names without one of them, in order."""
     return tuple(a for a in axis_name if a != name)
 
 
@@ -166,7 +168,8 @@ def _all_gather_abstract(x, *, all_gather_dimension, axis_index_groups, axis_nam
 
 
 def _gather_names(axis_data, x, dim, names):
-    """The values along all the named axes, each a new leading dimension in the order of the names; (value, dim)."""
+    """Gathers along all named axes, each of which becomes a leading dimension in the order of names; returns (value,
+    dim)."""
     for name in reversed(names):
         if name == axis_data.name:
             x, dim = _move_mapped_axis(x, dim, axis_data.size), None
@@ -195,7 +198,7 @@ def _all_gather_batch(
         return (_merge_axes(x, all_gather_dimension + 1, 2) if tiled else x), dim
     x, dim = _gather_names(axis_data, x, dim, axis_name)
     x = _merge_axes(x, 0, len(axis_name)) if len(axis_name) > 1 else x
-    if dim is not None:  # an own name always removes the mapped axis
+    if dim is not None:  # gathering along this trace's own axis removes the mapped dimension
         raise AssertionError("all_gather left a mapped axis")
     x = moveaxis(x, 0, all_gather_dimension)
     x = _merge_axes(x, all_gather_dimension, 2) if tiled else x
@@ -203,7 +206,8 @@ def _all_gather_batch(
 
 
 def _map_if_varying_checked(axis_data, x):
-    """A value that is the same everywhere, mapped where varying is checked: it counts as varying, as in JAX."""
+    """Repeats an invariant value along the axis where varying values are checked: as in JAX, it then counts as
+    varying."""
     return (broadcast_bdim(x, axis_data.size, 0), 0) if varying_is_checked(axis_data.name) else (x, None)
 
 
@@ -238,17 +242,17 @@ def _reduce_scatter_batch(axis_data, operands, dims, *, scatter_dimension, axis_
     at = _axis_beside_mapped(dim, d)
     x = _split_axis(x, at, (size, shape_of(x)[at] // size)) if tiled else x
     dim = dim if dim is None or dim < at else dim + tiled
-    # Each example sums what the others hold for it: the sum, then the chunk at its own place.
+    # Each example sums the chunks that all examples hold for it: sum everything, then take the chunk at its own index.
     total, dim = psum_p.batch(axis_data, (x,), (dim,), axes=axis_name, axis_index_groups=axis_index_groups)
     total = moveaxis(total, _axis_beside_mapped(dim, d), 1 if dim is not None else 0)
     if axis_index_groups is not None:
         rows = _merge_axes(total, 0, 2)
         return _take_rows(rows, np.arange(axis_data.size) * size + _group_positions(axis_index_groups)[1]), 0
-    place, place_dim = _index_along(axis_data, axis_name)
+    index, index_dim = _index_along(axis_data, axis_name)
     if dim is not None:
         raise AssertionError("psum left a mapped axis")
-    place = place if place_dim is not None else broadcast_bdim(place, axis_data.size, 0)
-    return index_take(total, (place,), (0,)), 0
+    index = index if index_dim is not None else broadcast_bdim(index, axis_data.size, 0)
+    return index_take(total, (index,), (0,)), 0
 
 
 def _reduce_scatter_transpose(ct, x, *, scatter_dimension, **params):
@@ -262,7 +266,7 @@ reduce_scatter_p = deflinear(
 
 
 def _index_along(axis_data, names):
-    """The index along the named axes together, of which this trace's is one: (value, dim)."""
+    """The linear index along the named axes, one of which is this trace's: (value, dim)."""
     stride, total, mapped = 1, None, False
     for name in reversed(names):
         if name == axis_data.name:
@@ -276,7 +280,7 @@ def _index_along(axis_data, names):
 
 
 def _add_indices(x, y):
-    """x + y for an index and a vector of indices, in either order."""
+    """Adds two indices, either of which may be a vector of indices."""
     if typeof(x).ndim < typeof(y).ndim:
         x = broadcast_bdim(x, shape_of(y)[0], 0)
     elif typeof(y).ndim < typeof(x).ndim:
@@ -296,7 +300,7 @@ def _all_to_all_abstract(x, *, axis_name, split_axis, concat_axis, axis_index_gr
 
 
 def _all_to_all_batch(axis_data, operands, dims, *, axis_name, split_axis, concat_axis, axis_index_groups, tiled):
-    """The split axis becomes one axis a name and a rest; each name's axis changes places with the mapped one."""
+    """Splits the split axis into one axis for each name and a rest, and swaps each name's axis with the mapped one."""
     (x,), (dim,) = operands, dims
     names = names_of(axis_name)
     rank = typeof(x).ndim - (dim is not None)
@@ -321,7 +325,7 @@ def _all_to_all_batch(axis_data, operands, dims, *, axis_name, split_axis, conca
         else:
             x = all_to_all_p.bind(x, axis_name=name, split_axis=at, concat_axis=at, axis_index_groups=None, tiled=True)
     target = concat + 1 if concat <= split else concat + 1 + len(names)
-    for _ in names:  # the axes of the names go before the axis they are joined to
+    for _ in names:  # the names' axes move in front of the axis with which they are merged
         if concat > split:
             x = moveaxis(x, split + 1, target - 1)
         else:
@@ -346,7 +350,7 @@ def _ppermute_batch(axis_data, operands, dims, *, axis_name, perm):
         return ppermute_p.bind(x, axis_name=axis_name, perm=perm), dim
     total = axis_data.size
     total *= math.prod(axis_size(n, "ppermute") for n in names if n != axis_data.name)
-    source = np.full(total, total)  # where nothing is sent, the row of zeros behind all others
+    source = np.full(total, total)  # an example to which nothing is sent reads the row of zeros behind all others
     for start, end in perm:
         source[end] = start
     if len(names) == 1:
@@ -356,16 +360,16 @@ def _ppermute_batch(axis_data, operands, dims, *, axis_name, perm):
         return _take_rows(rows, source), 0
     rows, _ = _gather_names(axis_data, x, dim, names)
     rows = _append_zero_row(_merge_axes(rows, 0, len(names)))
-    place, place_dim = _index_along(axis_data, names)
+    index, index_dim = _index_along(axis_data, names)
     sources = _take_rows(reshape(as_array(source.astype(np.int32)), (total, 1)), np.arange(total))
-    if place_dim is None:
+    if index_dim is None:
         raise AssertionError("the index along an axis is mapped over it")
-    chosen = reshape(index_take(sources, (place,), (0,)), (axis_data.size,))
+    chosen = reshape(index_take(sources, (index,), (0,)), (axis_data.size,))
     return index_take(rows, (chosen,), (0,)), 0
 
 
 def _append_zero_row(rows):
-    """The rows and one of zeros behind them."""
+    """Appends a row of zeros."""
     aval = typeof(rows)
     return concatenate([rows, zeros_like_aval(aval.update(shape=(1, *aval.shape[1:])))], 0)
 
@@ -391,7 +395,7 @@ def _pbroadcast_batch(axis_data, operands, dims, *, axis_name, source):
 
 
 def _pbroadcast_transpose(ct, x, *, axis_name, source):
-    """The source receives what all others do; the others receive nothing."""
+    """The source's cotangent is the sum of all cotangents; those of the others are zero."""
     names, index = names_of(axis_name), None
     for name in names:
         own = axis_index_p.bind(axis_name=name)
@@ -422,15 +426,15 @@ def _axis_index_kernel(*, axis_name):
 axis_index_p = _named_axis_primitive("axis_index", _axis_index_abstract, _axis_index_batch, kernel=_axis_index_kernel)
 
 
-# ---- where varying values are told from equal ones
+# ---- values that vary over an axis and values that do not
 #
 # Under shard_map with check_vma, a value that is not mapped over an axis is the same on all its devices.  A gradient
-# with respect to such a value is the sum over the devices of what each finds.  The sum is taken where the derivative
-# leaves the part of the program in which it varies: at the operands of a sum, and at the arguments differentiated.
+# with respect to such a value is the sum of the devices' gradients.  The sum is taken where the derivative leaves the
+# part of the program in which it varies: at the operands of a sum, and at the differentiated arguments.
 
 
 def _split_own_name(axis_data, axes):
-    """(whether this trace's axis is named, the other names)."""
+    """Returns (whether this trace's axis is among the axes, the other axes)."""
     return axis_data.name in axes, _remove_name(axes, axis_data.name)
 
 
@@ -469,7 +473,7 @@ sum_varying_p = deflinear(
 
 
 def _match_varying_batch(axis_data, operands, dims, *, axes):
-    """x as its target is: summed where it varies and the target does not, repeated in the opposite case."""
+    """Sums x where it varies and the target does not; repeats x where the target varies and x does not."""
     (x, target, source), (dim, target_dim, source_dim) = operands, dims
     own, rest = _split_own_name(axis_data, axes)
     if own and dim is not None and target_dim is None:
@@ -509,7 +513,7 @@ match_varying_p = _named_axis_primitive(
 
 
 def match_varying(x, target):
-    """A derivative with respect to `target`, or of it, that varies over the axes that `target` varies over."""
+    """Makes a tangent or cotangent vary over exactly those axes over which `target` varies."""
     axes = checked_axes()
     if not axes or type(x) is Zero:
         return x

@@ -1,12 +1,12 @@
-"""conv_general_dilated: sums of products of windows with a kernel; with the functions that call it.
+"""conv_general_dilated, which sums products of windows with a kernel, and the public functions that call it.
 
-Dimension numbers give, for each operand and the result, where batch and feature stand and the order of the spatial
-axes: (batch, feature, space...) for lhs and the result, (output feature, input feature, space...) for rhs.  Window i of
-a spatial axis starts at i * stride in the operand dilated and padded; the kernel is not flipped.  Narrow floats are
-multiplied and summed in float32 and rounded once; integers wrap.
+Dimension numbers give, for each operand and the result, the positions of the batch, feature and spatial axes: (batch,
+feature, space...) for lhs and the result, (output feature, input feature, space...) for rhs.  Window i of a spatial
+axis starts at i * stride in the dilated and padded operand; the kernel is not flipped.  Narrow floats are multiplied
+and summed in float32 and rounded once; integers wrap.
 
-The adjoints are convolutions again: by lhs with the kernel reversed and its features exchanged, the strides as
-dilation; by rhs with batch and features exchanged, feature groups as batch groups.
+Both adjoints are convolutions.  The one with respect to lhs reverses the kernel, exchanges its features and dilates by
+the strides; the one with respect to rhs exchanges batch and features, and feature groups become batch groups.
 """
 
 import math
@@ -32,7 +32,7 @@ from onax._prims.windows_shapes import adjoint_padding, dilated_shape, padtype_t
 
 
 class ConvDimensionNumbers(namedtuple("ConvDimensionNumbers", ("lhs_spec", "rhs_spec", "out_spec"))):
-    """Where batch, features and space stand in the operands and the result of a convolution.
+    """Positions of the batch, feature and spatial axes in the operands and the result of a convolution.
 
     lhs_spec and out_spec: (batch axis, feature axis, spatial axes...); rhs_spec: (output feature axis, input feature
     axis, spatial axes...).
@@ -45,7 +45,8 @@ _MARKS = (("N", "C"), ("O", "I"), ("N", "C"))
 
 
 def conv_general_permutations(dimension_numbers):
-    """The three axis orders that strings like ("NHWC", "HWIO", "NHWC") mean; spatial axes in the order of the second.
+    """The three axis orders that strings like ("NHWC", "HWIO", "NHWC") mean; the second fixes the order of spatial
+    axes.
 
     Raises TypeError for characters that are missing, repeated or not the same in all three.
     """
@@ -72,7 +73,7 @@ def conv_general_permutations(dimension_numbers):
 
 
 def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers):
-    """The ConvDimensionNumbers that a triple of strings means; None means batch, features, space in this order.
+    """The ConvDimensionNumbers of a triple of strings; None means that batch, features and space come in this order.
 
     Raises TypeError when ranks differ or the strings do not fit.
     """
@@ -109,7 +110,7 @@ def _permute_shape(shape, spec):
 
 
 def _check_groups(lhs_shape, rhs_shape, numbers, features, batches):
-    """ValueError unless the group counts divide what they must."""
+    """Raises ValueError unless the group counts divide the sizes that they split."""
     inputs, outputs = lhs_shape[numbers.lhs_spec[1]], rhs_shape[numbers.rhs_spec[0]]
     if not features > 0:
         raise ValueError(f"conv_general_dilated feature_group_count must be a positive integer, got {features}.")
@@ -179,7 +180,7 @@ def _shape(lhs_shape, rhs_shape, params):
 
 
 def conv_shape_tuple(lhs_shape, rhs_shape, strides, pads, batch_group_count=1):
-    """The result's shape of operands whose axes stand in the order batch (or output feature), feature, space."""
+    """The shape of the result for operands whose axes are batch (or output feature), feature, space, in this order."""
     if isinstance(pads, str):
         pads = padtype_to_pads(lhs_shape[2:], rhs_shape[2:], strides, pads)
     if len(pads) != len(lhs_shape) - 2:
@@ -223,7 +224,7 @@ def conv_transpose_shape_tuple(lhs_shape, rhs_shape, window_strides, padding, di
 
 
 def _shape_in_layout(shape, spec):
-    """(batch, feature, space...) at the places that spec says."""
+    """Orders (batch, feature, space...) as the layout `spec` says."""
     out = [None] * len(spec)
     for i, d in zip(spec, shape):
         out[i] = d
@@ -269,7 +270,7 @@ def _abstract_eval(lhs, rhs, *, precision=None, preferred_element_type=None, out
 
 
 def _merge_axis(source, target, x):
-    """x with the axis `source` merged into `target` (counted without it), as its slower part."""
+    """Merges the axis `source` into `target` (counted without `source`) as its slower-varying part."""
     shape = list(shape_of(x))
     order = [i for i in range(len(shape)) if i != source]
     order.insert(target, source)
@@ -279,7 +280,7 @@ def _merge_axis(source, target, x):
 
 
 def _split_axis(source, size, x):
-    """x with the axis `source` split in two, the first of this size."""
+    """Splits the axis `source` in two; the first has the given size."""
     shape = list(shape_of(x))
     shape[source : source + 1] = [size, dims.divide_sizes((shape[source],), (size,))]
     return reshape(x, tuple(shape))
@@ -295,7 +296,7 @@ def _convert_if_needed(x, dtype):
 
 def _lhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rhs_dilation, window_strides,
                    feature_group_count, batch_group_count, precision, preferred_element_type, **_):  # fmt: skip
-    """The cotangent convolved with the reversed kernel, input and output features exchanged."""
+    """Convolves the cotangent with the reversed kernel, whose input and output features are exchanged."""
     lhs_spec, rhs_spec, out_spec = dimension_numbers
     pads = adjoint_padding(
         _permute_shape(lhs.aval.shape, lhs_spec[2:]),
@@ -329,7 +330,7 @@ def _lhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rh
 
 def _rhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rhs_dilation, window_strides,
                    feature_group_count, batch_group_count, precision, preferred_element_type, **_):  # fmt: skip
-    """The left operand convolved with the cotangent, batch and features exchanged."""
+    """Convolves the left operand with the cotangent, with batch and features exchanged."""
     if dims.definitely_empty(shape_of(ct)):
         return Zero(rhs.aval)
     lhs_spec, rhs_spec, out_spec = dimension_numbers
@@ -361,7 +362,8 @@ def _rhs_cotangent(ct, lhs, rhs, *, dimension_numbers, padding, lhs_dilation, rh
 
 
 def _batch(axis_data, operands, mapped, **params):
-    """A mapped lhs joins the batch, a mapped rhs the output features; both become groups."""
+    """Merges the mapped axis of lhs into the batch, that of rhs into the output features; if both are mapped, into
+    groups."""
     (lhs, rhs), (dl, dr) = operands, mapped
     numbers = params["dimension_numbers"]
     for d, x in ((dl, lhs), (dr, rhs)):
@@ -388,7 +390,7 @@ def _batch(axis_data, operands, mapped, **params):
 
 
 def _merge_within_groups(d, axis, groups, x):
-    """The mapped axis d merged into an axis made of groups, within each group."""
+    """Merges the mapped axis d into an axis that consists of groups, inside each group."""
     x = _split_axis(axis + (d <= axis), groups, x)
     x = _merge_axis(d + (axis < d), axis + 1, x)
     return _merge_axis(axis, axis, x)
@@ -412,7 +414,7 @@ def _batch_both(lhs, rhs, dl, dr, numbers, params):
 
 
 def _batch_empty(lhs, rhs, dl, dr, params):
-    """Mapped over an axis of size 0: nothing, in the right shape."""
+    """The empty result of mapping over an axis of size 0."""
     avals = []
     for x, d in ((lhs, dl), (rhs, dr)):
         shape = shape_of(x)
@@ -460,10 +462,10 @@ def conv_general_dilated(
 
     dimension_numbers: three strings such as ("NHWC", "HWIO", "NHWC"), a ConvDimensionNumbers, or None for batch,
     features, space in this order.  window_strides, lhs_dilation and rhs_dilation have one positive integer for each
-    spatial axis; padding is "SAME", "SAME_LOWER", "VALID" or (low, high) pairs, of which negative ones cut.
-    feature_group_count splits the input features, batch_group_count the batch, into groups that meet only their part of
-    the output features.  The result has the operands' dtype, or preferred_element_type.  precision makes no difference
-    on a CPU.  Raises TypeError or ValueError for shapes, dtypes and parameters that do not fit.
+    spatial axis; padding is "SAME", "SAME_LOWER", "VALID" or (low, high) pairs; negative padding removes elements.
+    feature_group_count splits the input features into groups, batch_group_count the batch; each group is convolved with
+    its own part of the output features only.  The result has the operands' dtype, or preferred_element_type.  precision
+    makes no difference on a CPU.  Raises TypeError or ValueError for shapes, dtypes and parameters that do not fit.
     """
     refuse_sharding("conv_general_dilated", out_sharding)
     lhs, rhs = _operand(lhs), _operand(rhs)
@@ -503,7 +505,8 @@ def conv_general_dilated(
 
 
 def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_type=None):
-    """`conv_general_dilated` of batch, features, space and an undilated kernel of output, input, space."""
+    """`conv_general_dilated` without dilation, for axes in the order batch, features, space (kernel: output, input,
+    space)."""
     return conv_general_dilated(
         lhs, rhs, window_strides, padding, precision=precision, preferred_element_type=preferred_element_type
     )
@@ -512,7 +515,7 @@ def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_ty
 def conv_with_general_padding(
     lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, precision=None, preferred_element_type=None
 ):
-    """`conv_general_dilated` with dilations, of batch, features, space and a kernel of output, input, space."""
+    """`conv_general_dilated` for axes in the order batch, features, space and a kernel of output, input, space."""
     return conv_general_dilated(
         lhs,
         rhs,
@@ -526,7 +529,8 @@ def conv_with_general_padding(
 
 
 def _conv_transpose_padding(window, stride, padding):
-    """(low, high) of the convolution over the spread input that undoes the sizes of one with this padding."""
+    """The (low, high) padding with which a convolution of the dilated input undoes the sizes of one with this
+    padding."""
     if padding == "SAME":
         total = window + stride - 2
         low = window - 1 if stride > window - 1 else -(-total // 2)
@@ -561,11 +565,13 @@ def conv_transpose(
     preferred_element_type=None,
     use_consistent_padding=False,
 ):
-    """The convolution of lhs spread by the strides: the sizes of `conv_general_dilated` undone.
+    """The transposed convolution: lhs is dilated by the strides, which undoes the change of sizes of
+    `conv_general_dilated`.
 
     dimension_numbers default to features last ("NHWC", "HWIO", "NHWC").  "SAME" and "VALID" are the padding of the
-    convolution undone; pairs are padding of the spread input, or with use_consistent_padding that of the convolution
-    undone, too.  transpose_kernel reverses the kernel and exchanges its features first, which makes this the gradient.
+    convolution that is undone; pairs pad the dilated input, or with use_consistent_padding are the padding of the
+    convolution that is undone.  transpose_kernel reverses the kernel and exchanges its features, which makes the result
+    the gradient of a convolution.
     Raises ValueError for more than three spatial axes without dimension_numbers, or another padding.
     """
     lhs, rhs = _operand(lhs), _operand(rhs)
@@ -616,7 +622,7 @@ def conv_general_dilated_patches(
 ):
     """The windows that a convolution of this filter shape would read, flattened into the feature axis.
 
-    The feature axis of the result runs over input features, then over the places of the window in the order of the
+    The feature axis of the result runs over input features, then over the positions in the window in the order of the
     second of dimension_numbers.  Other parameters and errors as of `conv_general_dilated`.
     """
     lhs, window = _operand(lhs), tuple(map(operator.index, filter_shape))

@@ -1,9 +1,9 @@
 """The kernel of conv_general_dilated: windows as a strided view, and one matrix product for each group.
 
-Everything is brought to the axes (group, batch, feature, space...) for the left operand and (group, output feature,
-input feature, space...) for the right; batch groups and feature groups differ only in where the group axis comes from
-and goes to.  Two layouts of the windows: rows (one row for each place) make one large product whatever the number of
-places; columns (one column for each place) copy along the last axis, and their result has features before places.
+The left operand is transposed to (group, batch, feature, space...) and the right one to (group, output feature, input
+feature, space...); batch groups and feature groups differ only in the axis from which the group axis is split.  The
+windows are written out in one of two layouts: rows (one row for each position) give one large product however few the
+positions are; columns (one column for each position) are copied along the last axis and give features before positions.
 """
 
 import math
@@ -15,10 +15,11 @@ from onax._ground import dims
 from onax._prims.convert import cast
 from onax._prims.slicing import dilate_and_pad
 
-# Windows written out at a time, in bytes; beyond it the batch is taken in pieces (8 f32 images of 64 x 56 x 56, kernel
-# 3 x 3, one thread: 22 ms in pieces, 41 ms as a whole; half or double the size costs an eighth to a quarter more).
+# Bytes of windows written out at a time; a larger batch is taken in chunks.  Measured with 8 f32 images of 64 x 56 x
+# 56, a 3 x 3 kernel and one thread: 22 ms in chunks, 41 ms as a whole; half or double this size takes 12 to 25 %
+# longer.
 _CHUNK_BYTES = 1 << 23
-# Fewer places than this make rows: a product with so few columns leaves the BLAS idle.
+# Fewer positions than this are laid out as rows: with so few columns a product does not use the BLAS well.
 _FEW_POSITIONS = 48
 # Up to this many output features of one input feature are multiplied elementwise: depthwise convolutions.
 _FEW_FEATURES = 4
@@ -52,7 +53,7 @@ def _inverse(spec):
 
 
 def _windows(x, window, strides, dilation, space, width):
-    """A view of shape (group, batch, feature, places..., window...)."""
+    """A view of shape (group, batch, feature, positions..., window...)."""
     lead, steps = x.strides[:3], x.strides[3:]
     shape = (*x.shape[:3], *space, *window)
     strides = (
@@ -64,24 +65,24 @@ def _windows(x, window, strides, dilation, space, width):
 
 
 def _multiply_windows(view, w, rank, features_last):
-    """Sums over input features and window: an array of axes (batch, group, output feature, places...)."""
+    """Sums over input features and window; returns an array with axes (batch, group, output feature, positions...)."""
     groups, batch, inputs = view.shape[:3]
     space, outputs = view.shape[3 : 3 + rank], w.shape[1]
-    places, terms = math.prod(space), inputs * math.prod(w.shape[3:])
+    positions, terms = math.prod(space), inputs * math.prod(w.shape[3:])
     kind = view.dtype.kind
     if inputs == 1 and outputs <= _FEW_FEATURES and groups > 1 and kind != "b":
         return _multiply_depthwise(view, w, rank)
-    one = groups * places * terms * view.dtype.itemsize
+    one = groups * positions * terms * view.dtype.itemsize
     if one > 8 * _CHUNK_BYTES and rank and space[0] > 1:  # a single image that would fill memory
         step = max(1, 8 * _CHUNK_BYTES * space[0] // one)
         parts = (view[:, :, :, start : start + step] for start in range(0, space[0], step))
         return np.concatenate([_multiply_windows(part, w, rank, features_last) for part in parts], 3)
     piece = max(1, _CHUNK_BYTES // one)
-    if features_last or places < _FEW_POSITIONS:
-        out = np.empty((batch, places, groups, outputs), view.dtype)
+    if features_last or positions < _FEW_POSITIONS:
+        out = np.empty((batch, positions, groups, outputs), view.dtype)
         pieces = _multiply_rows
     else:
-        out = np.empty((batch, groups, outputs, places), view.dtype)
+        out = np.empty((batch, groups, outputs, positions), view.dtype)
         pieces = _multiply_columns
     for start in range(0, batch, piece):
         part = slice(start, start + piece)
@@ -92,11 +93,11 @@ def _multiply_windows(view, w, rank, features_last):
 
 
 def _multiply_rows(view, w, rank, out):
-    """out (batch, places, group, output) = windows (group, batch * places, terms) @ w (group, terms, output)."""
+    """out (batch, positions, group, output) = windows (group, batch * positions, terms) @ w (group, terms, output)."""
     groups, batch = view.shape[:2]
     spatial = range(3, 3 + rank)
     inside = range(3 + rank, 3 + 2 * rank)
-    # the axis whose elements stand nearest in memory goes last: rows are copied along it
+    # the axis with the smallest stride goes last, so that rows are copied along it
     features_first = rank and view.strides[-1] <= view.strides[2]
     terms = (2, *inside) if features_first else (*inside, 2)
     rows = view.transpose(0, 1, *spatial, *terms).reshape(groups, batch * out.shape[1], -1)
@@ -109,7 +110,7 @@ def _multiply_rows(view, w, rank, out):
 
 
 def _multiply_columns(view, w, rank, out):
-    """out (batch, group, output feature, places) = w (group, output, terms) @ windows (batch, group, terms, places)."""
+    """out (batch, group, output, positions) = w (group, output, terms) @ windows (batch, group, terms, positions)."""
     groups, batch = view.shape[:2]
     spatial = range(3, 3 + rank)
     inside = range(3 + rank, 3 + 2 * rank)
@@ -118,13 +119,14 @@ def _multiply_columns(view, w, rank, out):
 
 
 def _multiply_depthwise(view, w, rank):
-    """One input feature a group: a sum over the window's places of whole images times a weight for each group."""
+    """For one input feature in each group: sums over the window's positions the shifted images times one weight per
+    group."""
     groups = len(view)
-    images = np.moveaxis(view[:, :, 0], 0, 1)[:, :, None]  # batch, group, 1, places..., window...
+    images = np.moveaxis(view[:, :, 0], 0, 1)[:, :, None]  # batch, group, 1, positions..., window...
     ones = (1,) * rank
     out = None
-    for place in np.ndindex(*w.shape[3:]):
-        weight = w[(slice(None), slice(None), 0, *place)].reshape(1, groups, w.shape[1], *ones)
-        term = images[(..., *place)] * weight
+    for position in np.ndindex(*w.shape[3:]):
+        weight = w[(slice(None), slice(None), 0, *position)].reshape(1, groups, w.shape[1], *ones)
+        term = images[(..., *position)] * weight
         out = term if out is None else np.add(out, term, out=out)
     return out

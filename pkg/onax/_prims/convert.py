@@ -60,7 +60,7 @@ _casts = {}  # (from, to) -> function(x, to)
 
 
 def _cast_between(have, dtype):
-    """The function that converts one dtype to another."""
+    """Selects the function that converts between two dtypes."""
     if have.kind == "c":
         return _astype if dtype.kind == "c" else _real_part
     if dtypes.is_float(have):
@@ -125,12 +125,12 @@ def _convert_abstract(x, *, new_dtype, weak_type=False, sharding=None):
 
 def _convert_transpose(ct, x, *, new_dtype, weak_type=False, sharding=None):
     if dtypes.issubdtype(new_dtype, np.inexact) and not dtypes.issubdtype(x.aval.dtype, np.inexact):
-        return [Zero(x.aval)]  # a number that was an integer between has no tangent
+        return [Zero(x.aval)]  # an integer result has no tangent
     return [convert(ct, x.aval.dtype, x.aval.weak_type)]
 
 
 def _unary_batch(primitive):
-    """Batching of a primitive of one operand that works element by element: the mapped axis stays where it is."""
+    """Sets the batching rule of an elementwise primitive of one operand: the mapped axis stays where it is."""
 
     def batch(axis_data, operands, dims, **params):
         return primitive.bind(*operands, **params), dims[0]
@@ -159,12 +159,12 @@ def _convert_jvp(primals, tangents, *, new_dtype, **params):
     return out, convert_element_type_p.bind(g, new_dtype=new_dtype, **params)
 
 
-convert_element_type_p.jvp = _convert_jvp  # a result without tangents (integer, bool) cuts the linear rule short
+convert_element_type_p.jvp = _convert_jvp  # replaces the linear rule: integer and bool results have no tangents
 
 
 def convert(x, dtype, weak_type=False):
-    """x as an Array of the given canonical dtype and weak type; nothing is bound when it has both already."""
-    if type(x) in _SCALARS and not dtypes.is_extended(dtype):  # known now: staging sees the converted scalar, a literal
+    """Converts x to a canonical dtype and weak type; binds nothing when x has both already."""
+    if type(x) in _SCALARS and not dtypes.is_extended(dtype):  # converted now, so that staging sees a literal
         if type(x) is complex and dtype.kind != "c":
             x = _without_imaginary_part(x, dtype)
         with np.errstate(over="ignore"):
@@ -176,14 +176,14 @@ def convert(x, dtype, weak_type=False):
 
 
 def _without_imaginary_part(x, dtype):
-    """What a complex number of Python is for a dtype that is not complex, as NumPy takes it: true, or an error."""
+    """Converts a Python complex number to a dtype that is not complex as NumPy does: to bool, or else TypeError."""
     if dtype.kind == "b":
         return bool(x)
     kind = "int" if dtypes.is_integer(dtype) else "float"
     raise TypeError(f"{kind}() argument must be a string or a real number, not 'complex': {x} for {dtype}")
 
 
-# The dtypes that mean the same whether 64-bit dtypes are on or not, by themselves and by their scalar types.
+# The dtypes that `jax_enable_x64` does not change, keyed by the dtypes themselves and by their scalar types.
 _X64_DTYPES = frozenset(map(np.dtype, ("int64", "uint64", "float64", "complex128")))
 _CANONICAL_DTYPES = {key: d for d in dtypes.ALL_DTYPES if d not in _X64_DTYPES for key in (d, d.type)}
 
@@ -251,7 +251,7 @@ bitcast_convert_type_p = Primitive(
     abstract_eval=_bitcast_abstract,
     jvp=_bitcast_jvp,
     weak=NEVER,
-)  # its batching rule stands in shaping.py: a widening cast consumes an axis, so it may have to move one
+)  # shaping.py sets the batching rule, which may have to move an axis: a widening cast consumes one
 
 
 def bitcast_convert_type(operand, new_dtype):
@@ -270,7 +270,7 @@ def bitcast_convert_type(operand, new_dtype):
 
 
 def _reduce_precision_kernel(x, *, exponent_bits, mantissa_bits):
-    """Rounds to nearest even at the given mantissa; too large becomes inf, too small a zero of x's sign.
+    """Rounds to nearest even at the given mantissa; overflow gives inf, underflow a zero with the sign of x.
 
     Works on the bits, as an unsigned integer of x's width: adding half of the last kept unit (less one where that bit
     is even) carries into the exponent exactly when rounding does.

@@ -19,7 +19,8 @@ from onax._prims.convert import cast
 from onax._prims.shaping import check_number_dtype, instantiate_zeros, rev, shape_of
 from onax._prims.slicing import concatenate, pad, slice_in_dim, zero_scalar
 
-# JAX adds floats in tiles of this many elements, one by one, then the tiles' sums in tiles again: rounding as there.
+# JAX adds floats one by one in tiles of this many elements, then the tiles' sums in tiles again; this fixes the
+# rounding.
 _TILE = 16
 
 
@@ -33,14 +34,14 @@ def _kernel(accumulate):
 
 
 def _accumulate(ufunc, x, axis, reverse):
-    """The ufunc's prefixes, from the end with `reverse`."""
+    """Runs `ufunc.accumulate` along the axis, from its end with `reverse`."""
     if not reverse:
         return ufunc.accumulate(x, axis, x.dtype)
     return np.flip(ufunc.accumulate(np.flip(x, axis), axis, x.dtype), axis)
 
 
 def _ufunc_kernel(ufunc, identity, tiled=True):
-    """The kernel of a NumPy ufunc; `tiled` where the order of operations matters to floats."""
+    """Makes the kernel of a NumPy ufunc; `tiled` says that the order of operations changes float results."""
 
     def accumulate(x, axis, reverse):
         dtype = x.dtype
@@ -56,7 +57,7 @@ def _ufunc_kernel(ufunc, identity, tiled=True):
 
 
 class _ComplexExtremum:
-    """The larger or smaller complex number: the second where one is NaN, so that order matters."""
+    """Maximum or minimum of complex numbers.  It returns the second where either is NaN, so order matters."""
 
     __slots__ = ("beats",)
 
@@ -82,7 +83,7 @@ def _accumulate_in_tiles(ufunc, identity, x, axis, reverse):
 
 
 def _accumulate_tiles(ufunc, identity, x, reverse):
-    """The prefixes along the last axis: within tiles, then of the tiles before (or after)."""
+    """Accumulates along the last axis inside tiles, then adds the result of all tiles before (or after)."""
     *lead, n = x.shape
     if n <= _TILE:
         return _accumulate_suffixes(ufunc, x) if reverse else ufunc.accumulate(x, -1)
@@ -101,7 +102,7 @@ def _accumulate_tiles(ufunc, identity, x, reverse):
 
 
 def _accumulate_suffixes(ufunc, x):
-    """The results from each element to the last, in that order: what the last comes first in would round otherwise."""
+    """Reduces from each element to the last, starting at that element; starting at the last would round differently."""
     out = x.copy()
     for k in range(1, x.shape[-1]):
         out[..., :k] = ufunc(out[..., :k], x[..., k : k + 1])
@@ -150,8 +151,8 @@ def _public_function(name, primitive, what):
 def prefix_scan(combine, elems, axis, reverse):
     """All prefixes of a list of equally long arrays under an associative function of two such lists.
 
-    Neighbours are combined, the half as long rest is scanned, and the places between are filled in: about 2 log2(n)
-    combinations.  The axis must have a known size.
+    Combines neighbours, scans the resulting array of half the length, and fills in the elements between: about 2
+    log2(n) combinations.  The axis must have a known size.
     """
     if not dims.is_constant(shape_of(elems[0])[axis]):
         raise NotImplementedError(
@@ -181,7 +182,7 @@ def _scan(combine, elems, axis):
 
 
 def _interleave(a, b, axis):
-    """The elements of a and b by turns, a first; a may be longer by one."""
+    """Alternates the elements of a and b, a first; a may be longer by one."""
     shape, zero = shape_of(a), zero_scalar(a.dtype)
     longer = int(shape[axis] > shape_of(b)[axis])
     first, second = ([(0, 0, 0)] * len(shape) for _ in range(2))
@@ -190,7 +191,7 @@ def _interleave(a, b, axis):
 
 
 def _def_prefix_scan_jvp(primitive, combine_jvp):
-    """A jvp from that of the function of two elements, `combine_jvp(primals, tangents)`."""
+    """Sets the jvp as a prefix scan of `combine_jvp(primals, tangents)`, the jvp of the function of two elements."""
 
     def combine(left, right):
         (x, gx), (y, gy) = left, right
@@ -274,7 +275,7 @@ def _staged_complex_logaddexp(x, y):
 
 
 def _logaddexp_jvp(primals, tangents):
-    """Each tangent weighed by the operand's share of the sum, exp(x - result)."""
+    """Weights each tangent by the share of its operand in the sum, exp(x - result)."""
     out = logaddexp(*primals)
 
     def finite(x):

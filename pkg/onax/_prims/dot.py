@@ -1,4 +1,4 @@
-"""dot_general: products summed over contracted axes; with dot and batch_matmul, which call it.
+"""dot_general, which sums products over contracted axes, and the functions that call it.
 
 The result's axes are: batch, free axes of the left operand, free axes of the right.  Narrow floats (bfloat16, float16,
 the 8-bit ones) are multiplied and summed in float32 and rounded once; integers wrap.
@@ -23,7 +23,7 @@ from onax._prims.shaping import canonical_axis, transpose
 
 
 class Precision(enum.Enum):
-    """How exactly a product of matrices is computed on hardware that offers a choice; on a CPU all are the same."""
+    """The precision of matrix products on hardware that offers a choice; on a CPU all values mean the same."""
 
     DEFAULT = 0
     HIGH = 1
@@ -41,7 +41,7 @@ class Precision(enum.Enum):
 
 
 class DotAlgorithmPreset(enum.Enum):
-    """Named algorithms of a product; accepted everywhere, computed as the operand and result types say."""
+    """Named algorithms for a product; they are accepted, and the dtypes alone decide how the product is computed."""
 
     DEFAULT = enum.auto()
     ANY_F8_ANY_F8_F32 = enum.auto()
@@ -81,7 +81,7 @@ _PRECISIONS = {
 
 
 def canonical_precision(precision):
-    """None, a pair of Precision, or a preset; ValueError for anything else."""
+    """Converts to None, a pair of Precision, or a preset; raises ValueError for anything else."""
     if precision is None or isinstance(precision, DotAlgorithmPreset):
         return precision
     if isinstance(precision, str):
@@ -128,7 +128,7 @@ def result_dtype(lhs_dtype, rhs_dtype, preferred):
 
 
 def _work_dtype(lhs, rhs, out):
-    """What the products are computed in: integers of the result's width, or a float or complex NumPy's BLAS knows."""
+    """The dtype to compute in: an integer of the result's width, or a float or complex dtype of NumPy's BLAS."""
     for dtype in (lhs, rhs):
         if dtype.kind == "c" and out.kind != "c":
             return dtype
@@ -170,7 +170,7 @@ def _sizes(shape, axes):
 
 
 def _matmul_flattened(x, y, lc, rc, lb, rb):
-    """One stacked matmul over moved, flattened axes; a copy is made only where the moved axes cannot be flattened."""
+    """Transposes and flattens the axes for one batched matmul; copies only where axes cannot be flattened in place."""
     lf, rf = _free_axes(x.ndim, lc, lb), _free_axes(y.ndim, rc, rb)
     b, m, n, k = _sizes(x.shape, lb), _sizes(x.shape, lf), _sizes(y.shape, rf), _sizes(x.shape, lc)
     if b != _sizes(y.shape, rb) or k != _sizes(y.shape, rc) or len(lc) != len(rc):
@@ -228,9 +228,9 @@ def _abstract_eval(lhs, rhs, *, dimension_numbers, precision=None, preferred_ele
 
 
 def _cotangent(ct, x, y, *, dimension_numbers, x_first, out_sharding=None, **params):
-    """Cotangent of x: contract ct with y over y's free axes, then put x's axes back in order.
+    """The cotangent of x: contracts ct with y over y's free axes, then restores the order of x's axes.
 
-    `x_first` says that x, the linear operand, is the left one; dimension_numbers come with x's axes first.
+    x is the linear operand; `x_first` says that it is the left one.  dimension_numbers list x's axes first.
     """
     (xc, yc), (xb, yb) = dimension_numbers
     x_rank, y_rank = len(x.aval.shape), len(y.shape)
@@ -255,7 +255,7 @@ def _rhs_cotangent(ct, x, y, *, dimension_numbers, **params):
 
 
 def _batch(axis_data, operands, mapped, *, dimension_numbers, **params):
-    """Both mapped: one more batch axis in front.  One mapped: the axis is a free axis of its side."""
+    """If both operands are mapped, the mapped axis becomes the first batch axis; else a free axis of its operand."""
     (x, y), (dx, dy) = operands, mapped
     (lc, rc), (lb, rb) = dimension_numbers
     if dx is not None:
@@ -274,7 +274,7 @@ def _batch(axis_data, operands, mapped, *, dimension_numbers, **params):
 
 
 def _shift_past(d, axes):
-    """Axes counted without the mapped axis d, counted with it."""
+    """Renumbers axes that were counted without the mapped axis d."""
     return tuple(a + (a >= d) for a in axes)
 
 
@@ -337,7 +337,7 @@ def dot(lhs, rhs, *, dimension_numbers=None, precision=None, preferred_element_t
         lhs, rhs = _dot_operands(lhs, rhs, dimension_numbers is None)
     if dimension_numbers is None:
         if lhs.ndim == 2 and rhs.ndim == 2 and precision is None and preferred_element_type is None:
-            if dims.equal(lhs.shape[1], rhs.shape[0]):  # the common case, without more ado
+            if dims.equal(lhs.shape[1], rhs.shape[0]):  # the common case, kept short for speed
                 return dot_general_p.bind(
                     lhs,
                     rhs,
@@ -360,7 +360,7 @@ def _check_dot_shapes(lhs, rhs):
 
 
 def _dot_operands(lhs, rhs, shapes_first):
-    """Both as arrays.  As in JAX, shapes that do not fit are told before a list or another object is refused."""
+    """Converts both to arrays.  As in JAX, the error about shapes comes before the one about lists or other objects."""
     try:
         return as_array(lhs), as_array(rhs)
     except TypeError:

@@ -1,11 +1,11 @@
-"""ragged_dot_general: a product in which one axis of the left operand falls into groups of consecutive elements.
+"""ragged_dot_general: a product in which one axis of the left operand is divided into groups of consecutive elements.
 
     ragged_dot_general_p.bind(lhs, rhs, group_sizes, ragged_dot_dimension_numbers=..., ...)
 
-What the ragged axis is decides what the groups mean:
+The meaning of the groups depends on the kind of the ragged axis:
 
     free         each group of rows is multiplied by its own slice of rhs; rows beyond the groups give zeros
-    contracted   each group is summed apart: the result has the groups as first axis
+    contracted   each group is summed separately: the result has the groups as first axis
     batch        the product of dot_general
 
 group_sizes has one axis, or one more for each batch axis and each axis of lhs before the ragged one of its kind.
@@ -39,8 +39,8 @@ class RaggedDotDimensionNumbers:
     """Axes of a ragged product.
 
     dot_dimension_numbers    as for `dot_general`: ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))
-    lhs_ragged_dimensions    the one axis of lhs that falls into groups
-    rhs_group_dimensions     the axis of rhs that numbers the groups, if the ragged axis is free; else none
+    lhs_ragged_dimensions    the one axis of lhs that is divided into groups
+    rhs_group_dimensions     the axis of rhs with one element for each group, if the ragged axis is free; else none
     """
 
     __slots__ = ("dot_dimension_numbers", "lhs_ragged_dimensions", "rhs_group_dimensions")
@@ -72,11 +72,11 @@ def _axis_tuple(axes):
 _BASIC = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
 
 
-# ---- what the numbers say
+# ---- dimension numbers
 
 
 class _AxisRoles:
-    """The axes of a product, by their part in it.
+    """The axes of a product by their roles.
 
     kind      "free", "contracted" or "batch": what the ragged axis is
     prefix    axes of lhs that group_sizes may have before the groups
@@ -99,7 +99,7 @@ class _AxisRoles:
 
 
 def _check_axes(numbers, lhs, rhs):
-    """TypeError for axes that are not of the operands or have two parts."""
+    """Raises TypeError for axes that the operands do not have or that have two roles."""
     ragged, groups = numbers.lhs_ragged_dimensions, numbers.rhs_group_dimensions
     if len(ragged) != 1:
         raise TypeError("ragged_dot_general expects exactly one lhs ragged dimension.")
@@ -128,30 +128,30 @@ def _check_axes(numbers, lhs, rhs):
         )
 
 
-def _check_groups(plan, lhs, rhs, sizes):
-    """TypeError for group_sizes that do not fit."""
+def _check_groups(roles, lhs, rhs, sizes):
+    """Raises TypeError for group_sizes of a wrong dtype or shape."""
     if not dtypes.issubdtype(sizes.dtype, np.integer):
         raise TypeError("ragged_dot_general requires that group_sizes.dtype is subtype of np.integer.")
     if not sizes.ndim:
         raise TypeError("expected rank of group_sizes to be >=1.")
     n = sizes.shape[-1]
-    if plan.kind != "batch" or sizes.ndim > 1:
-        wanted = (*plain._sizes(lhs.shape, plan.prefix), n)
+    if roles.kind != "batch" or sizes.ndim > 1:
+        wanted = (*plain._sizes(lhs.shape, roles.prefix), n)
         if sizes.ndim > 1 and not dims.equal_shapes(sizes.shape, wanted):
             raise TypeError(f"expected group_sizes to have shape {wanted}, got {sizes.shape}.")
-    if plan.group is not None and not dims.equal(rhs.shape[plan.group], n):
-        raise TypeError(f"expected rhs group dimension size to be {n}, got {rhs.shape[plan.group]}.")
+    if roles.group is not None and not dims.equal(rhs.shape[roles.group], n):
+        raise TypeError(f"expected rhs group dimension size to be {n}, got {rhs.shape[roles.group]}.")
 
 
 def _abstract_eval(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
     numbers = ragged_dot_dimension_numbers
     dot_params = _dot_params(params)
     _check_axes(numbers, lhs, rhs)
-    plan = _AxisRoles(numbers, lhs.ndim, rhs.ndim)
-    _check_groups(plan, lhs, rhs, group_sizes)
+    roles = _AxisRoles(numbers, lhs.ndim, rhs.ndim)
+    _check_groups(roles, lhs, rhs, group_sizes)
     of_dot = plain.dot_general_p.abstract_eval(lhs, rhs, dimension_numbers=numbers.dot_dimension_numbers, **dot_params)
-    shape = (*plain._sizes(lhs.shape, (*plan.lb, *plan.lf)), *plain._sizes(rhs.shape, plan.rf))
-    if plan.kind == "contracted":
+    shape = (*plain._sizes(lhs.shape, (*roles.lb, *roles.lf)), *plain._sizes(rhs.shape, roles.rf))
+    if roles.kind == "contracted":
         shape = (group_sizes.shape[-1], *shape)
     return ShapedArray(shape, of_dot.dtype, of_dot.weak_type)
 
@@ -160,84 +160,84 @@ def _dot_params(params):
     return {k: v for k, v in params.items() if k != "group_offset"}
 
 
-# ---- values
+# ---- kernel and decomposition
 
 
 def _kernel(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
-    """One product a group, of its rows alone; by masks where the groups differ from batch to batch."""
+    """Computes one product for each group from its rows alone, or with masks where groups differ between batches."""
     numbers, dot_params = ragged_dot_dimension_numbers, _dot_params(params)
     product = lambda x, y, axes: plain._kernel(x, y, dimension_numbers=axes, **dot_params)
     _check_axes(numbers, lhs, rhs)
-    plan = _AxisRoles(numbers, lhs.ndim, rhs.ndim)
-    _check_groups(plan, lhs, rhs, group_sizes)
-    if plan.kind == "batch":
+    roles = _AxisRoles(numbers, lhs.ndim, rhs.ndim)
+    _check_groups(roles, lhs, rhs, group_sizes)
+    if roles.kind == "batch":
         return product(lhs, rhs, numbers.dot_dimension_numbers)
     dtype = plain.result_dtype(lhs.dtype, rhs.dtype, dot_params["preferred_element_type"])
-    shape = (*plain._sizes(lhs.shape, (*plan.lb, *plan.lf)), *plain._sizes(rhs.shape, plan.rf))
+    shape = (*plain._sizes(lhs.shape, (*roles.lb, *roles.lf)), *plain._sizes(rhs.shape, roles.rf))
     count = group_sizes.shape[-1]
-    axes, contracted = _drop_group_axis(plan), plan.kind == "contracted"
+    axes, contracted = _drop_group_axis(roles), roles.kind == "contracted"
     out = np.zeros((count, *shape) if contracted else shape, dtype)
     ends = np.cumsum(group_sizes, -1, dtype=np.int64)
     starts = ends - group_sizes
     for i in range(count):
-        rows, whole = _group_index_and_mask(plan, lhs, starts[..., i], ends[..., i])
+        rows, whole = _group_index_and_mask(roles, lhs, starts[..., i], ends[..., i])
         mine = lhs[rows] if whole is None else np.where(whole, lhs, np.zeros((), lhs.dtype))
         at = [slice(None)] * (rhs.ndim if contracted else out.ndim)
         if contracted:
-            at[plan.rc[plan.lc.index(plan.ragged)]] = rows[plan.ragged]
+            at[roles.rc[roles.lc.index(roles.ragged)]] = rows[roles.ragged]
             out[i] = product(mine, rhs[tuple(at)], axes)
         else:
-            at[len(plan.lb) + plan.lf.index(plan.ragged)] = rows[plan.ragged]
-            out[tuple(at)] += product(mine, np.take(rhs, i, plan.group), axes)
+            at[len(roles.lb) + roles.lf.index(roles.ragged)] = rows[roles.ragged]
+            out[tuple(at)] += product(mine, np.take(rhs, i, roles.group), axes)
     return out
 
 
-def _drop_group_axis(plan):
-    """The numbers of the product of one group: rhs has lost the axis of the groups."""
-    less = lambda axes: axes if plan.group is None else tuple(a - (a > plan.group) for a in axes)
-    return (plan.lc, less(plan.rc)), (plan.lb, less(plan.rb))
+def _drop_group_axis(roles):
+    """The dimension numbers of the product of one group, for an rhs without the group axis."""
+    less = lambda axes: axes if roles.group is None else tuple(a - (a > roles.group) for a in axes)
+    return (roles.lc, less(roles.rc)), (roles.lb, less(roles.rb))
 
 
-def _group_index_and_mask(plan, lhs, start, end):
-    """(index of lhs that holds a group, mask of its elements within lhs or None where the index says it all)."""
-    rows, n = [slice(None)] * lhs.ndim, lhs.shape[plan.ragged]
+def _group_index_and_mask(roles, lhs, start, end):
+    """Returns (an index into lhs that contains a group, a mask of its elements or None if the index is exact)."""
+    rows, n = [slice(None)] * lhs.ndim, lhs.shape[roles.ragged]
     if not start.ndim:
         low = min(max(int(start), 0), n)
-        rows[plan.ragged] = slice(low, max(low, min(int(end), n)))
+        rows[roles.ragged] = slice(low, max(low, min(int(end), n)))
         return tuple(rows), None
-    place = np.arange(n).reshape([-1 if a == plan.ragged else 1 for a in range(lhs.ndim)])
-    spread = [lhs.shape[a] if a in plan.prefix else 1 for a in range(lhs.ndim)]
-    turn = np.argsort(plan.prefix)
-    low, high = (x.transpose(turn).reshape(spread) for x in (start, end))
-    return tuple(rows), (place >= low) & (place < high)
+    position = np.arange(n).reshape([-1 if a == roles.ragged else 1 for a in range(lhs.ndim)])
+    broadcast = [lhs.shape[a] if a in roles.prefix else 1 for a in range(lhs.ndim)]
+    order = np.argsort(roles.prefix)
+    low, high = (x.transpose(order).reshape(broadcast) for x in (start, end))
+    return tuple(rows), (position >= low) & (position < high)
 
 
 def masked_dot_general(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
-    """The same by one dot_general: copies of lhs, one a group, in which what is not of the group is 0.
+    """Computes the product by one dot_general over copies of lhs, one for each group, that are 0 outside the group.
 
-    So, as in JAX, what is not finite in one group can make NaN in another.
+    As in JAX, an infinity or NaN in one group can therefore make NaN in another.
     """
-    plan = _AxisRoles(ragged_dot_dimension_numbers, lhs.ndim, rhs.ndim)
+    roles = _AxisRoles(ragged_dot_dimension_numbers, lhs.ndim, rhs.ndim)
     dot = lambda x, y, *axes: plain.dot_general_p.bind(x, y, dimension_numbers=axes, **_dot_params(params))
-    if plan.kind == "batch":
+    if roles.kind == "batch":
         return dot(lhs, rhs, *ragged_dot_dimension_numbers.dot_dimension_numbers)
     sizes = convert_element_type(group_sizes, np.int32)
     last = sizes.ndim - 1
     ends = cumsum(sizes, axis=last)
     count = sizes.shape[-1]
     shape = (count, *lhs.shape)
-    order = sorted(range(last), key=plan.prefix.__getitem__)
-    axes = (0, *[1 + plan.prefix[i] for i in order])
+    order = sorted(range(last), key=roles.prefix.__getitem__)
+    axes = (0, *[1 + roles.prefix[i] for i in order])
     starts, ends = (transpose(x, (last, *order)) if last else x for x in (sub(ends, sizes), ends))
-    spread = lambda x: broadcast_in_dim(x, shape, axes)
-    place = broadcasted_iota(np.int32, shape, 1 + plan.ragged)
-    inside = bitwise_and(ge(place, spread(starts)), lt(place, spread(ends)))
+    broadcast = lambda x: broadcast_in_dim(x, shape, axes)
+    position = broadcasted_iota(np.int32, shape, 1 + roles.ragged)
+    inside = bitwise_and(ge(position, broadcast(starts)), lt(position, broadcast(ends)))
     copies = broadcast_in_dim(lhs, shape, tuple(range(1, 1 + lhs.ndim)))
     masked = select_n(inside, full_like(copies, 0), copies)
-    lc, lb = (tuple(1 + a for a in axes) for axes in (plan.lc, plan.lb))
-    if plan.kind == "free":
-        return dot(masked, rhs, ((0, *lc), (plan.group, *plan.rc)), (lb, plan.rb))
-    out = dot(masked, rhs, (lc, plan.rc), (lb, plan.rb))
+    lc, lb = (tuple(1 + a for a in axes) for axes in (roles.lc, roles.lb))
+    if roles.kind == "free":
+        return dot(masked, rhs, ((0, *lc), (roles.group, *roles.rc)), (lb, roles.rb))
+    out = dot(masked, rhs, (lc, roles.rc), (lb, roles.rb))
     return moveaxis(out, len(lb), 0)
 
 
@@ -264,73 +264,87 @@ def _transpose(ct, lhs, rhs, sizes, *, ragged_dot_dimension_numbers, **params):
     if type(ct) is Zero:
         out = Zero(x.aval)
     else:
-        plan = _AxisRoles(
+        roles = _AxisRoles(
             numbers, len(lhs.aval.shape) if x_is_lhs else lhs.ndim, rhs.ndim if x_is_lhs else len(x.aval.shape)
         )
-        rule = {"free": _free_cotangent, "contracted": _contracted_cotangent, "batch": _batch_cotangent}[plan.kind]
-        out = rule(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params)
+        rule = {"free": _free_cotangent, "contracted": _contracted_cotangent, "batch": _batch_cotangent}[roles.kind]
+        out = rule(ct, lhs, rhs, sizes, x_is_lhs, roles, numbers, params)
         out = convert(out, x.aval.dtype, x.aval.weak_type)
     return [out, None, None] if x_is_lhs else [None, out, None]
 
 
 def _restore_axis_order(out, order):
-    """An array whose axes are these axes of an operand, as that operand."""
+    """Transposes an array whose axis i is axis order[i] of an operand into the operand's order."""
     return transpose(out, tuple(sorted(range(len(order)), key=order.__getitem__)))
 
 
-def _free_cotangent(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params):
-    nb, nl, nr = len(plan.lb), len(plan.lf), len(plan.rf)
+def _free_cotangent(ct, lhs, rhs, sizes, x_is_lhs, roles, numbers, params):
+    nb, nl, nr = len(roles.lb), len(roles.lf), len(roles.rf)
     batch, left, right = (tuple(range(a, a + n)) for a, n in ((0, nb), (nb, nl), (nb + nl, nr)))
     if x_is_lhs:
-        axes = ((right, plan.rf), (batch, plan.rb))
-        ragged = nb + plan.lf.index(plan.ragged)
-        new = RaggedDotDimensionNumbers(axes, (ragged,), (plan.group,))
+        axes = ((right, roles.rf), (batch, roles.rb))
+        ragged = nb + roles.lf.index(roles.ragged)
+        new = RaggedDotDimensionNumbers(axes, (ragged,), (roles.group,))
         out = ragged_dot_general_p.bind(ct, rhs, sizes, ragged_dot_dimension_numbers=new, **params)
-        contracted = sorted(range(len(plan.rc)), key=plan.rc.__getitem__)
-        return _restore_axis_order(out, (*plan.lb, *plan.lf, *[plan.lc[i] for i in contracted]))
-    new = RaggedDotDimensionNumbers(((plan.lf, left), (plan.lb, batch)), (plan.ragged,), ())
+        contracted = sorted(range(len(roles.rc)), key=roles.rc.__getitem__)
+        return _restore_axis_order(out, (*roles.lb, *roles.lf, *[roles.lc[i] for i in contracted]))
+    new = RaggedDotDimensionNumbers(((roles.lf, left), (roles.lb, batch)), (roles.ragged,), ())
     out = ragged_dot_general_p.bind(lhs, ct, sizes, ragged_dot_dimension_numbers=new, **params)
-    contracted = sorted(range(len(plan.lc)), key=plan.lc.__getitem__)
-    return _restore_axis_order(out, (plan.group, *plan.rb, *[plan.rc[i] for i in contracted], *plan.rf))
+    contracted = sorted(range(len(roles.lc)), key=roles.lc.__getitem__)
+    return _restore_axis_order(out, (roles.group, *roles.rb, *[roles.rc[i] for i in contracted], *roles.rf))
 
 
-def _contracted_cotangent(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params):
-    """ct has the groups, batch, free axes of lhs, free axes of rhs: each group of the other operand meets its own."""
-    if sizes.ndim > 1 and len(plan.lc) > 1:
+def _contracted_cotangent(ct, lhs, rhs, sizes, x_is_lhs, roles, numbers, params):
+    """Multiplies each group of the other operand with its part of ct, whose axes are groups, batch, free axes."""
+    if sizes.ndim > 1 and len(roles.lc) > 1:
         raise NotImplementedError(
             "the derivative of ragged_dot_general with several contracted axes, one of them ragged, and group_sizes of "
             "more than one axis is not supported; contract one axis, after reshaping, or share the groups"
         )
-    nb, nl, nr = len(plan.lb), len(plan.lf), len(plan.rf)
+    nb, nl, nr = len(roles.lb), len(roles.lf), len(roles.rf)
     batch, left, right = (tuple(range(a, a + n)) for a, n in ((1, nb), (1 + nb, nl), (1 + nb + nl, nr)))
-    at = plan.lc.index(plan.ragged)
+    at = roles.lc.index(roles.ragged)
     if x_is_lhs:
-        other, contract, own_batch, ragged, free, mine = rhs, (plan.rf, right), plan.rb, plan.rc[at], plan.rc, plan.lc
-        x_batch, x_free = plan.lb, plan.lf
+        other, contract, own_batch, ragged, free, mine = (
+            rhs,
+            (roles.rf, right),
+            roles.rb,
+            roles.rc[at],
+            roles.rc,
+            roles.lc,
+        )
+        x_batch, x_free = roles.lb, roles.lf
     else:
-        other, contract, own_batch, ragged, free, mine = lhs, (plan.lf, left), plan.lb, plan.ragged, plan.lc, plan.rc
-        x_batch, x_free = plan.rb, plan.rf
+        other, contract, own_batch, ragged, free, mine = (
+            lhs,
+            (roles.lf, left),
+            roles.lb,
+            roles.ragged,
+            roles.lc,
+            roles.rc,
+        )
+        x_batch, x_free = roles.rb, roles.rf
     new = RaggedDotDimensionNumbers((contract, (own_batch, batch)), (ragged,), (0,))
     out = ragged_dot_general_p.bind(other, ct, sizes, ragged_dot_dimension_numbers=new, **params)
     kept = sorted(range(len(free)), key=free.__getitem__)
     return _restore_axis_order(out, (*x_batch, *[mine[i] for i in kept], *x_free))
 
 
-def _batch_cotangent(ct, lhs, rhs, sizes, x_is_lhs, plan, numbers, params):
+def _batch_cotangent(ct, lhs, rhs, sizes, x_is_lhs, roles, numbers, params):
     rule = plain._lhs_cotangent if x_is_lhs else plain._rhs_cotangent
     return rule(ct, lhs, rhs, dimension_numbers=numbers.dot_dimension_numbers, **_dot_params(params))
 
 
 def _batch(axis_data, operands, mapped, *, ragged_dot_dimension_numbers, **params):
-    """One more batch axis in front, which operands that are not mapped get too; groups shared by all stay so."""
+    """Adds a batch axis in front of both operands; group_sizes that are not mapped stay shared by all examples."""
     lhs, rhs, sizes = operands
     lhs, rhs = (bdim_at_front(x, d, axis_data.size) for x, d in zip((lhs, rhs), mapped))
     numbers = ragged_dot_dimension_numbers
-    plan = _AxisRoles(numbers, lhs.ndim - 1, rhs.ndim - 1)
+    roles = _AxisRoles(numbers, lhs.ndim - 1, rhs.ndim - 1)
     if mapped[2] is not None or sizes.ndim > 1:
         sizes = bdim_at_front(sizes, mapped[2], axis_data.size)
-        prefix = [1 + a for a in plan.prefix]
-        if sizes.ndim < 2 + len(prefix):  # the groups of one example were shared by its batches
+        prefix = [1 + a for a in roles.prefix]
+        if sizes.ndim < 2 + len(prefix):  # the batches of one example shared its groups
             shape = (axis_data.size, *plain._sizes(lhs.shape, prefix), sizes.shape[-1])
             sizes = broadcast_in_dim(sizes, shape, (0, len(shape) - 1))
     shift = lambda axes: tuple(1 + a for a in axes)
@@ -338,7 +352,7 @@ def _batch(axis_data, operands, mapped, *, ragged_dot_dimension_numbers, **param
     axes = (shift(lc), shift(rc)), ((0, *shift(lb)), (0, *shift(rb)))
     new = RaggedDotDimensionNumbers(axes, shift(numbers.lhs_ragged_dimensions), shift(numbers.rhs_group_dimensions))
     out = ragged_dot_general_p.bind(lhs, rhs, sizes, ragged_dot_dimension_numbers=new, **params)
-    return out, 1 if plan.kind == "contracted" else 0
+    return out, 1 if roles.kind == "contracted" else 0
 
 
 ragged_dot_general_p = Primitive(
@@ -362,12 +376,12 @@ def ragged_dot_general(
     group_offset=None,
     out_sharding=None,
 ):
-    """The product of two arrays in which one axis of lhs falls into groups of consecutive elements.
+    """The product of two arrays in which one axis of lhs is divided into groups of consecutive elements.
 
     group_sizes: integers, how many elements each group has; one axis, or one more in front for each batch axis and for
     each axis of lhs that comes before the ragged one among those of its kind (free, contracted).  With the ragged axis
-    free, each group is multiplied by its own slice of rhs along `rhs_group_dimensions`, and what is beyond the groups
-    gives zeros; with it contracted, each group is summed apart and the result has the groups as first axis; with it a
+    free, each group is multiplied by its own slice of rhs along `rhs_group_dimensions`, and rows beyond the groups give
+    zeros; with it contracted, each group is summed separately and the result has the groups as first axis; with it a
     batch axis this is `dot_general`.  Result dtype and `preferred_element_type` as for `dot_general`.  TypeError for
     axes or group_sizes that do not fit, NotImplementedError for `group_offset`.  Where operands are not all mapped,
     vmap repeats them (JAX has no rule for that).

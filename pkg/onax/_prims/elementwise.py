@@ -1,7 +1,7 @@
-"""Elementwise primitives.  A row: name, kernel by kind of dtype, tangent of the result (g in, y result, x operand).
+"""Elementwise primitives, each defined by one row: name, kernel for each kind of dtype, tangent rule, docstring.
 
-Trigonometric, exponential, powers · rounding and parts · bits · arithmetic · comparisons · select_n and clamp.
-The tangent rules bind the same operations in the same order as JAX, so that printed gradient programs agree.
+A tangent rule takes the tangent g, the result y and the operand x.  It binds the same operations in the same order as
+JAX's rule, so that printed gradient programs agree.
 """
 
 import enum
@@ -286,7 +286,7 @@ shift_right_arithmetic, shift_right_arithmetic_p = binary(
 
 
 def unbroadcast(x, ct):
-    """A cotangent of the result, summed to the shape of the operand x that was broadcast."""
+    """Sums a cotangent of the result to the shape of the operand x, which was broadcast."""
     shape = x.aval.shape
     out = shape_of(ct)
     if shape == out:
@@ -298,7 +298,7 @@ def unbroadcast(x, ct):
 
 
 def _broadcast_tangent(x, shape):
-    """A tangent repeated to the shape of the result; axes of length 1 are dropped before they come back longer."""
+    """Broadcasts a tangent to the shape of the result; axes of length 1 are squeezed first, as in JAX's programs."""
     have = shape_of(x)
     if have == shape:
         return x
@@ -307,7 +307,7 @@ def _broadcast_tangent(x, shape):
 
 
 def _def_sum_rules(p, second):
-    """jvp and transpose of x + second(y), where `second` is neg or nothing."""
+    """Sets jvp and transpose of x + second(y), where `second` is neg or the identity."""
 
     def jvp(primals, tangents):
         x_dot, y_dot = tangents
@@ -402,7 +402,7 @@ rem, rem_p = binary(
 
 
 def _tangent_share(z, x, y):
-    """How much of the tangent goes to x: 1 where x is the result, 0 where it is not, 1/2 in a tie."""
+    """The factor of x's tangent: 1 where x is the result, 0 where it is not, 1/2 where both are equal."""
     chosen = select(eq(x, z), full_like(z, 1), full_like(z, 0))
     return div(chosen, select(eq(y, z), full_like(z, 2), full_like(z, 1)))
 
@@ -488,7 +488,7 @@ def _pow_abstract(x, y):
 def _pow_tangent_x(g, z, x, y):
     if dtypes.is_inexact(typeof(y).dtype):
         return mul(g, mul(y, pow(x, sub(y, full_like(y, 1)))))
-    y = _broadcast_tangent(convert(y, x.dtype), shape_of(z))  # an exponent 0 has derivative 0, also at x = 0
+    y = _broadcast_tangent(convert(y, x.dtype), shape_of(z))  # the exponent 0 has derivative 0, also at x = 0
     zero = eq(y, const(y, 0))
     nothing = full_like(y, 0)
     safe = select(eq(y, const(y, 0)), full_like(y, 1), y)
@@ -644,7 +644,7 @@ def _select_batch(axis_data, operands, dims):
 
 
 def _broadcast_leading(x, shape):
-    """x with its axes first, repeated to the shape."""
+    """Broadcasts x, whose axes are the leading ones, to the shape."""
     have = shape_of(x)
     return x if len(have) == len(shape) else broadcast_in_dim(x, shape, tuple(range(len(have))))
 
@@ -730,11 +730,11 @@ def clamp(min, x, max):
     return clamp_p.bind(min, x, max)
 
 
-# ---- tangents, and their end ----
+# ---- add_any and stop_gradient ----
 
 
 def _add_any_batch(axis_data, operands, dims):
-    """An unmapped operand is repeated: both have one type, as tangents must."""
+    """Repeats an unmapped operand, because tangents that are added have equal types."""
     dim = dims[0] if dims[1] is None else dims[1]
     x, y = (
         broadcast_bdim(v, axis_data.size, dim) if d is None else v if d == dim else moveaxis(v, d, dim)

@@ -1,14 +1,15 @@
-"""Kernels of complex numbers where NumPy's mean something else than XLA's, or are less accurate.
+"""Kernels for complex numbers where NumPy's functions differ from XLA's or are less accurate.
 
-Branch cuts: on a cut of sqrt and of the inverse functions, both zeros of the other part count as positive.  Division:
-infinities and zeros as C's Annex G has them.  max and min go by real, then imaginary part, and do not spread NaN.
+Branch cuts: on a cut of sqrt and of the inverse functions a zero of the other part counts as positive, whatever its
+sign.  Division treats infinities and zeros as Annex G of the C standard does.  max and min compare real parts, then
+imaginary parts, and do not propagate NaN.
 """
 
 import numpy as np
 
 
 def drop_zero_signs(ufunc):
-    """The function with -0 read as 0."""
+    """Makes the kernel that replaces -0 by 0 in its operand."""
 
     def kernel(x):
         return ufunc(x + x.dtype.type(0))
@@ -23,13 +24,13 @@ def _make_complex(real, imag, dtype):
 
 
 def _exp(x):
-    """exp, NaN also where an infinite angle meets a size of 0 or infinity."""
+    """exp; also NaN where an infinite imaginary part meets a magnitude of 0 or infinity."""
     root, angle = np.exp(x.real * 0.5), x.imag
     return _make_complex(root * np.cos(angle) * root, np.where(angle == 0, angle, root * np.sin(angle) * root), x.dtype)
 
 
 def _multiply_by_i(x):
-    """i x, without products."""
+    """i x, without multiplications."""
     return _make_complex(-x.imag, x.real, x.dtype)
 
 
@@ -44,7 +45,7 @@ def _cosh(x):
 
 
 def _override_nonfinite(ufunc, beyond):
-    """The function, and another one where a part of the operand is infinite or NaN."""
+    """Makes the kernel that uses `beyond` where a part of the operand is infinite or NaN."""
 
     def kernel(x):
         out, finite = ufunc(x), np.isfinite(x)
@@ -78,7 +79,7 @@ def sign(x):
 
 
 def logistic(x):
-    """1 / (1 + exp(-x)) or exp(x) / (1 + exp(x)): by the exponential that does not overflow."""
+    """1 / (1 + exp(-x)) or exp(x) / (1 + exp(x)), whichever exponential does not overflow."""
     below = x.real < 0
     e = np.exp(np.where(below, x, -x))
     one = x.dtype.type(1)
@@ -86,7 +87,7 @@ def logistic(x):
 
 
 def log1p(x):
-    """log(1 + x); near 0 by the excess of abs(1 + x) ** 2 over 1."""
+    """log(1 + x); near 0 computed from abs(1 + x) ** 2 - 1."""
     wide = x.astype(np.complex128)
     a, b = wide.real, wide.imag
     near = (np.abs(a) < 0.5) & (np.abs(b) < 0.5)
@@ -104,7 +105,7 @@ def power(x, y):
 
 
 def divide(x, y):
-    """x / y; over zero it is infinite, as is an infinite number over a finite one; a finite one over that is zero."""
+    """x / y; x / 0 and infinite / finite are infinite, finite / infinite is zero."""
     out = np.true_divide(x, y)
     return out if np.isfinite(out).all() else _repair_division(out, *np.broadcast_arrays(x, y))
 
@@ -128,10 +129,10 @@ def _repair_division(out, x, y):
 
 
 def maximum(x, y):
-    """The later by real, then imaginary part."""
+    """The larger number, comparing real parts and then imaginary parts."""
     return np.where((x.real > y.real) | ((x.real == y.real) & (x.imag > y.imag)), x, y)
 
 
 def minimum(x, y):
-    """The earlier by real, then imaginary part."""
+    """The smaller number, comparing real parts and then imaginary parts."""
     return np.where((x.real < y.real) | ((x.real == y.real) & (x.imag < y.imag)), x, y)

@@ -38,14 +38,14 @@ def _lower_half(v):
 
 
 def _multiply_high_by_halves(x, y, times, plus, low, high):
-    """The upper 64 bits of a product of two 64-bit numbers, by four products of their halves."""
+    """The upper 64 bits of a product of two 64-bit numbers, from four products of their halves."""
     across = times(high(x), low(y))
     middle = plus(plus(high(times(low(x), low(y))), low(across)), times(low(x), high(y)))
     return plus(plus(times(high(x), high(y)), high(across)), high(middle))
 
 
 _kernel = by_kind(integer=_high_kernel)
-for _dtype in NARROW_INTEGERS:  # JAX's compiler has none either
+for _dtype in NARROW_INTEGERS:  # XLA does not accept these dtypes either
     _kernel.pop(_dtype, None)
 mulhi, mulhi_p = binary(
     "mulhi", _kernel, doc="The upper half of the bits of the product of x and y, which has twice as many."
@@ -53,7 +53,7 @@ mulhi, mulhi_p = binary(
 
 
 def multiply_high(x, y):
-    """The same by other operations: in 64 bits, or for 64-bit numbers by halves."""
+    """mulhi as other operations: a product in 64 bits, or for 64-bit numbers products of halves."""
     dtype = x.dtype
     bits = 8 * dtype.itemsize
     if bits < 64:
@@ -67,6 +67,6 @@ def multiply_high(x, y):
     if dtype.kind == "u":
         return high
     high = convert(high, dtype)
-    for a, b in ((x, y), (y, x)):  # a negative number was taken for one larger by 2^64
+    for a, b in ((x, y), (y, x)):  # the unsigned view of a negative number is larger by 2^64
         high = sub(high, mul(convert(lt(a, full_like(a, 0)), dtype), b))
     return high

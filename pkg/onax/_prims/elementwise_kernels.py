@@ -1,8 +1,8 @@
-"""Kernels of the elementwise primitives: which NumPy function computes what, for which dtype.
+"""Kernels of the elementwise primitives.
 
-A kernel is a table from the first operand's dtype to a function on ndarrays.  Where NumPy's ufunc means what XLA means
-the entry is the ufunc itself, so nothing of Python runs between dispatch and NumPy.  Functions of several steps run
-in float32 for the narrow float types and round once; 2- and 4-bit integers run in int32 and wrap.
+A kernel maps the dtype of the first operand to a function on ndarrays.  Where NumPy's ufunc agrees with XLA the entry
+is the ufunc itself, so that no Python code runs between dispatch and NumPy.  Functions of several steps compute narrow
+float types in float32 and round once; 2- and 4-bit integers are computed in int32 and wrap.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ BOOL = np.dtype("bool")
 
 _NARROW_FLOATS = tuple(d for d in FLOATS if d.itemsize < 4)
 _NARROW_SIGNED = tuple(d for d in NARROW_INTEGERS if not dtypes.is_unsigned(d))
-_KINDS = {  # kind -> dtypes that functions of several steps compute in, dtypes that need a wider one
+_KINDS = {  # kind -> (dtypes in which functions of several steps compute, dtypes for which they need a wider one)
     "floating": (FLOATS[:2], _NARROW_FLOATS),
     "complexfloating": (COMPLEXES, ()),
     "integer": (SIGNED + UNSIGNED, NARROW_INTEGERS),
@@ -37,12 +37,13 @@ _KINDS = {  # kind -> dtypes that functions of several steps compute in, dtypes 
 
 
 class Kernel(dict):
-    """dtype of the first operand -> function.  `kinds` names what is accepted, for errors."""
+    """A table from the first operand's dtype to a function.  `kinds` names the accepted kinds of dtypes in errors."""
 
     __slots__ = ("kinds",)
 
     def simplest(self):
-        """What a primitive takes: the one function if it is the same for all dtypes, else a plain dictionary."""
+        """The form that Primitive takes: the function itself if it is the same for all dtypes, else a plain
+        dictionary."""
         functions = list(self.values())
         return functions[0] if all(f is functions[0] for f in functions) else dict(self)
 
@@ -60,14 +61,15 @@ def by_kind(**functions):
 
 
 def _narrow_function(function, dtypes_):
-    """What computes in narrow types: ufuncs know the floats among them, and compare all; else a wider type does."""
+    """The function for narrow dtypes: a ufunc itself if it handles them (floats; comparisons of all), else a
+    wrapper."""
     if isinstance(function, np.ufunc) and (dtypes_ is _NARROW_FLOATS or function in _COMPARISONS):
         return function
     return _compute_in(function, np.float32 if dtypes_ is _NARROW_FLOATS else np.int32)
 
 
 def _compute_in(function, wide):
-    """The function computed in a wider type; results of the wider type are converted back."""
+    """Wraps a function to compute in a wider dtype and to convert results of that dtype back."""
     wide = np.dtype(wide)
 
     def kernel(*xs, **params):
@@ -81,7 +83,7 @@ _COMPARISONS = frozenset((np.equal, np.not_equal, np.less, np.less_equal, np.gre
 
 
 def accept_keys(kernel, function):
-    """The kernel, accepting arrays of random keys too: their buffers have a void dtype of the key's size."""
+    """Makes a kernel accept arrays of random keys, whose buffers have a void dtype of the key's size."""
     for size in (4, 8, 16, 32):
         kernel[np.dtype(f"V{size}")] = function
     return kernel
@@ -92,7 +94,7 @@ def accept_keys(kernel, function):
 
 def logistic(x):
     """1 / (1 + exp(-x)): relative error of a few ulp on both sides, since exp overflows only where the result is 0."""
-    out = np.asarray(np.negative(x))  # one buffer for all steps
+    out = np.asarray(np.negative(x))  # all steps write to one buffer
     np.exp(out, out=out)
     np.add(out, x.dtype.type(1), out=out)
     return np.reciprocal(out, out=out)
@@ -105,18 +107,18 @@ def rsqrt(x):
 
 
 def exp2_complex(x):
-    """2 ** x, which NumPy has for reals only."""
+    """2 ** x, which NumPy computes for real numbers only."""
     return np.exp(x * x.dtype.type(np.log(2.0)))
 
 
 def sign_float(x):
-    """NumPy's sign with the sign of zero kept."""
+    """NumPy's sign, except that the sign of a zero is kept."""
     out = np.asarray(np.sign(x))
     return np.copysign(out, x, out=out)
 
 
 def round_float(x, *, rounding_method):
-    """To the nearest integer; halves away from zero (method 0) or to even (1)."""
+    """Rounds to the nearest integer; halves go away from zero (method 0) or to even (1)."""
     if rounding_method == 1:
         return np.rint(x)
     whole = np.trunc(x)
@@ -129,12 +131,13 @@ def _unsigned(x):
 
 
 def population_count(x):
-    """Bits set; NumPy's counts those of the absolute value."""
+    """The number of bits that are set; NumPy's bitwise_count counts those of the absolute value."""
     return np.bitwise_count(_unsigned(x)).astype(x.dtype)
 
 
 def leading_zeros(x):
-    """Zero bits before the first one: the width less the exponent of the value, in halves exact as float64."""
+    """The number of leading zero bits: the width minus the exponent of the value, whose halves float64 holds
+    exactly."""
     u, width = _unsigned(x), x.dtype.itemsize * 8
     if width < 64:
         return (width - np.frexp(u.astype(np.float64))[1]).astype(x.dtype)
@@ -145,7 +148,7 @@ def leading_zeros(x):
 
 
 def bits_narrow(count):
-    """A bit count for 2- and 4-bit integers: in a byte, without the bits that they do not have."""
+    """Makes a bit count for 2- and 4-bit integers: counts in a byte and leaves out the unused bits."""
 
     def kernel(x):
         width = dtypes.itemsize_bits(x.dtype)
@@ -159,7 +162,7 @@ def bits_narrow(count):
 
 
 def bit_count(count):
-    """The kernel of a bit count for all integers."""
+    """Makes the kernel of a bit count for all integers."""
     kernel = by_kind(integer=count)
     for dtype in NARROW_INTEGERS:
         kernel[dtype] = bits_narrow(count)
@@ -194,26 +197,26 @@ def conj(x, *, input_dtype):
 
 
 def divide_signed(x, y):
-    """Truncates toward zero; by zero gives -1; the lowest value over -1 is itself."""
+    """Divides and truncates toward zero; x / 0 is -1; the lowest value divided by -1 is itself."""
     out = np.floor_divide(x - np.fmod(x, y), y)
     zero = np.equal(y, 0)
     return np.where(zero, x.dtype.type(-1), out) if zero.any() else out
 
 
 def divide_unsigned(x, y):
-    """By zero gives the largest value."""
+    """Divides; x / 0 is the largest value."""
     out, zero = np.floor_divide(x, y), np.equal(y, 0)
     return np.where(zero, np.invert(x.dtype.type(0)), out) if zero.any() else out
 
 
 def remainder_integer(x, y):
-    """The remainder with the sign of x; by zero gives x."""
+    """The remainder with the sign of x; the remainder of division by 0 is x."""
     out, zero = np.fmod(x, y), np.equal(y, 0)
     return np.where(zero, x, out) if zero.any() else out
 
 
 def division(float_function, signed, unsigned, **others):
-    """The kernel of a division: floats by one function, integers by sign."""
+    """Makes the kernel of a division from functions for floats, signed and unsigned integers."""
     kernel = by_kind(integer=signed, floating=float_function, **others)
     for dtype in UNSIGNED:
         kernel[dtype] = unsigned
@@ -229,7 +232,7 @@ def power(x, y):
         return np.power(x.astype(np.float64), y.astype(np.float64)).astype(x.dtype)
     out = np.power(x, y)
     half = np.equal(y, 0.5)
-    if x.dtype.kind == "f" and half.any():  # NumPy takes the square root, NaN of minus infinity, for one exponent
+    if x.dtype.kind == "f" and half.any():  # NumPy computes this one exponent by sqrt, which is NaN at -inf
         out = np.where(half & np.equal(x, -np.inf), x.dtype.type(np.inf), out)
     return out
 
@@ -241,7 +244,7 @@ def power_narrow(x, y):
 
 
 def power_kernel():
-    """The table of `power`."""
+    """Makes the kernel of `pow`."""
     kernel = by_kind(floating=power, complexfloating=on_complex.power)
     for dtype in FLOATS:
         if dtype.itemsize < 4:
@@ -256,18 +259,18 @@ def atan2_complex(x, y):
 
 
 def shift_right_logical(x, y):
-    """Zeros come in from the left; a shift by the width or more (or by less than 0) gives 0, as NumPy's do."""
+    """Shifts in zeros from the left; a shift by the width or more, or by less than 0, gives 0."""
     return np.right_shift(_unsigned(x), _unsigned(y)).view(x.dtype)
 
 
 def shift_right_arithmetic_unsigned(x, y):
-    """Copies of the first bit come in from the left, in an unsigned type too."""
+    """Shifts in copies of the first bit from the left, also for an unsigned dtype."""
     signed = f"i{x.dtype.itemsize}"
     return np.right_shift(x.view(signed), np.minimum(y, x.dtype.itemsize * 8 - 1).view(signed)).view(x.dtype)
 
 
 def shift(signed, unsigned):
-    """The kernel of a shift; 2- and 4-bit integers have no shifts of their own here."""
+    """Makes the kernel of a shift; NumPy has no shifts of 2- and 4-bit integers."""
     kernel = by_kind(integer=signed)
     for dtype in UNSIGNED:
         kernel[dtype] = unsigned
@@ -277,7 +280,7 @@ def shift(signed, unsigned):
 
 
 def _narrow_shift(function):
-    """A shift of 2- or 4-bit integers: in a byte, sign-extended or not as the function wants it."""
+    """Wraps a shift for 2- and 4-bit integers, which it computes in a byte with or without sign extension."""
 
     def kernel(x, y):
         width = dtypes.itemsize_bits(x.dtype)
@@ -305,7 +308,7 @@ def make_complex(x, y):
 
 
 def select_n(which, *cases):
-    """cases[which], element by element; an index out of range is clamped."""
+    """Selects cases[which] element by element; an index out of range is clamped."""
     shape = cases[0].shape
     if len(cases) == 2 and which.dtype is BOOL and which.shape == shape == cases[1].shape:
         return np.where(which, cases[1], cases[0])

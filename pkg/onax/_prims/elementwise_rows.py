@@ -1,7 +1,8 @@
-"""What a row of elementwise.py is made with: `unary` and `binary` build a primitive with all its rules.
+"""`unary` and `binary`, which build an elementwise primitive with all its rules and its public function from one row.
 
-A row gives name, kernel, tangent, and what its result is; the makers add the abstract rule (shapes of equal rank in
-which lengths agree or are 1, or rank 0; accepted dtypes; JAX's wording), batching, facts, and the public function.
+A row gives name, kernel, tangent rules and the result's dtype.  `unary` and `binary` add abstract evaluation (operands
+have equal rank with lengths that agree or are 1, or rank 0; dtypes that the kernel accepts; JAX's error messages),
+batching and facts.
 """
 
 import enum
@@ -21,7 +22,7 @@ BOOL = np.dtype("bool")
 
 
 class AccuracyMode(enum.Enum):
-    """How accurate a function should be: as accurate as possible, or the default."""
+    """The accuracy asked for: the highest possible, or the default."""
 
     HIGHEST = 1
     DEFAULT = 2
@@ -47,7 +48,8 @@ def _check_accuracy(accuracy):
 
 
 def broadcasting_shape(name, avals):
-    """The common shape of operands: rank-0 ones fit any; the others have one rank, and lengths that agree or are 1."""
+    """The common shape of operands: scalars fit any shape; the others have one rank, and lengths that agree or are
+    1."""
     shape = avals[0].shape
     if all(a.shape is shape or a.shape == shape for a in avals):
         return shape
@@ -96,12 +98,12 @@ def _same_dtype(dtype):
 
 
 def to_bool(dtype):
-    """The result is bool; like other results it is weakly typed if all operands are, as in JAX."""
+    """The result dtype bool; as in JAX the result is weakly typed if all operands are."""
     return BOOL
 
 
 def to_real(dtype):
-    """The result has the dtype of the real part."""
+    """The result dtype that is the dtype of the real part."""
     return dtypes.real_dtype(dtype)
 
 
@@ -125,11 +127,11 @@ def _binary_abstract(name, kernel, result, numpy_name):
     return abstract_eval
 
 
-# ---- makers ----
+# ---- definitions ----
 
 
 def make_unary(name, kernel, tangent=None, *, result=_same_dtype, facts=frozenset()):
-    """A primitive of one operand that works element by element.
+    """Makes an elementwise primitive of one operand.
 
     `tangent(g, y, x, **params)` is the tangent of the result y; None means that it is zero.
     """
@@ -145,7 +147,7 @@ def make_unary(name, kernel, tangent=None, *, result=_same_dtype, facts=frozense
 
 
 def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **options):
-    """A row of one operand: (public function, primitive)."""
+    """Defines an elementwise primitive of one operand; returns (public function, primitive)."""
     p = make_unary(name, kernel, tangent, **options)
     bind = p.bind
 
@@ -165,9 +167,9 @@ def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **opt
 
 
 def binary(name, kernel, *tangents, doc, public=None, result=_same_dtype, facts=frozenset(), numpy_name=None):
-    """A row of two operands: (public function, primitive).
+    """Defines an elementwise primitive of two operands; returns (public function, primitive).
 
-    `tangents` are the contributions of the operands, `rule(g, z, x, y)`; none given: the tangent is zero.
+    `tangents` holds for each operand the rule `rule(g, z, x, y)` of its contribution; without them the tangent is zero.
     """
     p = Primitive(
         name,
@@ -207,7 +209,7 @@ def _set_name_and_doc(function, name, doc):
     return function
 
 
-# ---- pieces of rules ----
+# ---- scalars in rules ----
 
 
 def const(x, value):
@@ -220,7 +222,7 @@ def const(x, value):
 
 @functools.lru_cache(maxsize=256)
 def _integer_scalar(value, dtype):
-    """A whole number in a dtype: rules ask for 0, 1 and 2 over and over."""
+    """An integer as a scalar of a dtype; cached, because rules use 0, 1 and 2 very often."""
     return np.asarray(value).astype(dtype)[()]
 
 

@@ -14,7 +14,7 @@ from onax._prims.shaping import bdim_at_front, broadcast_in_dim, shape_of
 
 
 class FftType(enum.IntEnum):
-    """Which transform: complex forward and inverse, of real numbers and back to real numbers."""
+    """The kind of transform: complex forward or inverse, from real numbers, or to real numbers."""
 
     FFT = 0
     IFFT = 1
@@ -22,7 +22,7 @@ class FftType(enum.IntEnum):
     IRFFT = 3
 
 
-# by name: numpy.fft is a module of its own, imported when first asked for
+# names, because NumPy imports numpy.fft when it is first used
 _FUNCTIONS = {FftType.FFT: "fftn", FftType.IFFT: "ifftn", FftType.RFFT: "rfftn", FftType.IRFFT: "irfftn"}
 
 
@@ -59,7 +59,7 @@ def _shape(shape, fft_type, lengths):
 
 
 def half_spectrum_size(n):
-    """How many numbers the transform of n real ones has: the others are their conjugates."""
+    """The number of outputs of a transform of n real numbers; the remaining outputs are conjugates of these."""
     return n // 2 + 1 if not dims.is_constant(n) or n > 0 else 0
 
 
@@ -79,8 +79,8 @@ def _abstract(x, *, fft_type, fft_lengths):
 
 
 def _half_spectrum_weights(n, dtype):
-    """How often each number of half a spectrum stands in the whole one: twice, but for the first, and of even n the
-    last."""
+    """How often the full spectrum contains each number of the half one: twice, except for the first and, if n is even,
+    the last."""
     out = np.full(half_spectrum_size(n), 2, dtype)
     out[0] = 1
     if n % 2 == 0:
@@ -128,7 +128,7 @@ fft_p = deflinear(
 
 
 def canonical_type(fft_type):
-    """An FftType, given as one or by its name.  ValueError for another name, TypeError for anything else."""
+    """Converts a name to an FftType.  Raises ValueError for an unknown name, TypeError for other values."""
     if isinstance(fft_type, str):
         found = FftType.__members__.get(fft_type.upper())
         if found is None:
@@ -140,7 +140,8 @@ def canonical_type(fft_type):
 
 
 def convert_operand(x, fft_type):
-    """x in the dtype that the transform takes.  ValueError for complex numbers where real ones are wanted."""
+    """Converts x to the dtype that the transform takes.  Raises ValueError for complex numbers where it takes real
+    ones."""
     if fft_type == FftType.RFFT:
         if dtypes.is_complex(x.dtype):
             raise ValueError("only real valued inputs supported for rfft")

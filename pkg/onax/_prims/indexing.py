@@ -1,13 +1,14 @@
 """Indexing: gather and its adjoint scatter_add, with scatter, scatter_sub, scatter_mul, scatter_min, scatter_max.
 
-Dimension numbers, modes and their checks are in `indexing_records.py`; the kernels, and the picture of windows and
-places that they share, in `indexing_kernels.py`.  Derivatives:
+`indexing_records.py` holds dimension numbers, modes and their checks; `indexing_kernels.py` holds the kernels and
+explains windows and positions.  Derivatives:
 
     gather        linear in the operand; transposes to scatter_add with the same dimension numbers
     scatter_add   linear in operand and updates; the updates' cotangent is a gather
-    scatter       of overlapping windows one survives: ids tell which, then it is a scatter_add of masked values
+    scatter       the last of overlapping windows is kept: scattering ids finds it; the rest is scatter_add of masked
+    values
 
-At the end the batching rules of dynamic_slice and dynamic_update_slice, which are a gather and a scatter.
+The batching rules of dynamic_slice and dynamic_update_slice are defined here, since they are a gather and a scatter.
 """
 
 import numpy as np
@@ -98,7 +99,7 @@ def _gather_kernel(x, indices, *, dimension_numbers, slice_sizes, unique_indices
 
 
 def _check_gather(x, indices, d, slice_sizes):
-    """The checks whose failure NumPy would not notice."""
+    """Whether shapes and dimension numbers fit, for what NumPy would not notice."""
     return (
         indices.ndim > 0
         and indices.shape[-1] == len(d.start_index_map)
@@ -110,14 +111,14 @@ def _check_gather(x, indices, d, slice_sizes):
 
 
 def _fill_array(value, dtype):
-    """The fill value as an ndarray of rank 0 of the dtype; for keys all bits are set."""
+    """Converts the fill value to an ndarray of rank 0; for keys all bits are set."""
     if dtype.kind == "V" and dtype.names is None and not dtypes.issubdtype(dtype, np.number):
         return np.frombuffer(b"\xff" * dtype.itemsize, dtype)[0]
     return np.asarray(value).astype(dtype)
 
 
 def default_fill(dtype):
-    """What an out-of-bounds read gives: NaN, the lowest signed or highest unsigned integer, True; None for keys."""
+    """The value of out-of-bounds reads: NaN, the lowest signed or highest unsigned integer, True; None for keys."""
     if isinstance(dtype, dtypes.ExtendedDType):
         return None
     if dtypes.issubdtype(dtype, np.inexact):
@@ -172,7 +173,7 @@ def _shift_axes(axes):
 
 
 def _gather_batch(axis_data, operands, mapped, *, dimension_numbers, slice_sizes, **params):
-    """operand mapped: one more window axis; indices mapped: one more batch axis; both: one more batching axis."""
+    """Adds a window axis for a mapped operand, a batch axis for mapped indices, a batching axis if both are mapped."""
     (x, indices), (dx, di) = operands, mapped
     d = dimension_numbers
     lead, slice_lead, index_batching = (), (), d.start_indices_batching_dims
@@ -295,7 +296,7 @@ def _scatter_abstract(
 
 
 def _scatter_kernel(op):
-    """The kernel that combines by a ufunc, or overwrites for None."""
+    """Makes the kernel that combines updates by a ufunc, or overwrites if `op` is None."""
 
     def kernel(x, indices, updates, *, dimension_numbers, mode, update_jaxpr, update_consts, **_):
         d = dimension_numbers
@@ -311,7 +312,7 @@ def _scatter_kernel(op):
 
 
 def _check_shapes(x, indices, updates, d):
-    """Raises like abstract_eval for what NumPy would not notice."""
+    """Raises InvalidOperands for wrong shapes that NumPy would not notice."""
     if not indices.ndim or indices.shape[-1] != len(d.scatter_dims_to_operand_dims):
         raise InvalidOperands
     if updates.ndim != indices.ndim - 1 + len(d.update_window_dims):
@@ -322,15 +323,15 @@ def _check_shapes(x, indices, updates, d):
 
 
 class _JaxprUfunc:
-    """A jaxpr of two scalars in the place of a ufunc: what `scatter_apply` combines with."""
+    """Gives a jaxpr of two scalars the interface of a ufunc; `scatter_apply` combines values with it."""
 
     def __init__(self, jaxpr, consts):
         self.jaxpr, self.consts = jaxpr, consts
         self.whole = all(ELEMENTWISE in eqn.primitive.facts for eqn in jaxpr.eqns)
 
     def __call__(self, old, new):
-        """The combination of two arrays, element by element."""
-        if self.whole:  # such a jaxpr means the same on arrays
+        """Combines two arrays element by element."""
+        if self.whole:  # an elementwise jaxpr can be evaluated on whole arrays
             out = self._run(old, new)
             return np.broadcast_to(out, old.shape)
         out = np.empty_like(old)
@@ -339,7 +340,7 @@ class _JaxprUfunc:
         return out
 
     def at(self, flat, rows, values):
-        """Combines in order, in place, where rows may repeat."""
+        """Combines values into rows in order and in place; rows may repeat."""
         for row, value in zip(rows, values):
             flat[row] = self._run(flat[row], value)
 
@@ -352,10 +353,10 @@ _combiners = {}  # (primitive, dtype, backward) -> the jaxpr that prints as upda
 
 
 def _combiner(primitive, dtype, backward=False):
-    """The program of two scalars that a scatter combines with; JAX's text of a scatter shows it.
+    """The jaxpr of two scalars with which a scatter combines values; it is printed as the parameter `update_jaxpr`.
 
-    A program prints once where several scatters share it; JAX shares it within the forward pass and within the
-    backward pass, not between them.
+    Scatters that share it print it once; JAX shares it within the forward pass and within the backward pass, not
+    between them.
     """
     found = _combiners.get((primitive, dtype, backward))
     if found is None:
@@ -471,7 +472,7 @@ scatter_max = _public_function("scatter_max", scatter_max_p, max_p, "combined by
 
 
 def _gather_numbers(d):
-    """The dimension numbers of the gather that reads what the scatter writes."""
+    """The dimension numbers of the gather that reads the windows to which the scatter writes."""
     return GatherDimensionNumbers(
         offset_dims=d.update_window_dims,
         collapsed_slice_dims=d.inserted_window_dims,
@@ -482,7 +483,7 @@ def _gather_numbers(d):
 
 
 def _gather_windows(x, indices, updates_shape, params, mode=None, fill_value=None):
-    """The windows of x where a scatter with these parameters writes."""
+    """Gathers the windows of x to which a scatter with these parameters writes."""
     d = params["dimension_numbers"]
     return gather(
         x,
@@ -499,7 +500,7 @@ def _public_params(params):
 
 
 def _additive_jvp(primitive):
-    """Linear in operand and updates together."""
+    """Makes the jvp of a scatter that is linear in operand and updates together."""
 
     def jvp(primals, tangents, **params):
         (x, indices, updates), (gx, _, gu) = primals, tangents
@@ -544,7 +545,8 @@ def _scatter_jvp(primals, tangents, **params):
 
 
 def _overlapping_jvp(x, indices, updates, gx, gu, params):
-    """Where windows overlap one of them survives: scatter ids, see whose they are, and add masked values instead."""
+    """The jvp for overlapping windows: scatters ids to find which window each element keeps, then adds masked
+    values."""
     shape, d = shape_of(updates), params["dimension_numbers"]
     batch = tuple(n for o, n in enumerate(shape) if o not in d.update_window_dims)
     ids = broadcasted_iota(np.uint32, (dims.prod(batch),), 0)
@@ -564,7 +566,7 @@ def _overlapping_jvp(x, indices, updates, gx, gu, params):
 
 
 def _scatter_transpose(ct, x, indices, updates, **params):
-    """For unique indices only, which is where scatter itself appears in a tangent."""
+    """Transposes a scatter with unique indices; only such scatters appear in tangents."""
     if not params["unique_indices"]:
         raise NotImplementedError("scatter transpose is only implemented where unique_indices=True")
     if is_undefined_primal(indices):
@@ -613,7 +615,7 @@ scatter_mul_p.transpose = _scatter_mul_transpose
 
 
 def _extremal_jvp(primitive):
-    """Equal shares: an element that several operands attain passes its tangent on to each in equal parts."""
+    """Makes the jvp of scatter_min and scatter_max: operands that attain the result share its tangent equally."""
 
     def jvp(primals, tangents, **params):
         (x, indices, updates), (gx, _, gu) = primals, tangents
@@ -674,7 +676,7 @@ def index_take(src, idxs, axes):
 
 
 def _stack_indices(indices, mapped, size):
-    """Index vectors from scalars, some of them mapped: (array, dim)."""
+    """Stacks scalar indices, some of them mapped, to index vectors; returns (array, dim)."""
     if all(d is None for d in mapped):
         return concatenate([broadcast_in_dim(i, (1,), ()) for i in indices], 0), None
     columns = [broadcast_in_dim(i, (size, 1), () if d is None else (0,)) for i, d in zip(indices, mapped)]

@@ -1,15 +1,15 @@
-"""Kernels of gather and scatter: everything is *places*.
+"""Kernels of gather and scatter, which convert windows to grids of positions for NumPy's indexing.
 
-A gather or a scatter speaks of windows: for each element of the batch of index vectors, one window of the operand.
-Each axis of the operand plays one part in it:
+A gather or scatter has one window of the operand for each index vector in a batch of them.  Each axis of the operand
+has one of four roles:
 
-    point      the window is one element wide there and the axis is dropped; the place comes from the index vector
-    batching   likewise, but the place is the position along an axis of the indices
-    partial    the window is narrower than the axis: places run from the start on
-    full       the window is the whole axis: nothing to choose
+    point      the window is one element wide and the axis is dropped; the index vector gives the position
+    batching   likewise, but the position is that along an axis of the indices
+    partial    the window is narrower than the axis: its positions count up from the window's start
+    full       the window is the whole axis, so it is not indexed
 
-The first three are *chosen* axes.  The operand, with its chosen axes in front, is read or written through one grid of
-places for each of them, of shape (batch..., partial...); full axes follow unindexed.
+Axes of the first three roles are *indexed*.  The operand is transposed so that its indexed axes come first, and is read
+or written through one grid of positions for each of them, of shape (batch..., partial...); full axes follow.
 """
 
 import numpy as np
@@ -18,12 +18,12 @@ CLIP, FILL_OR_DROP, PROMISE_IN_BOUNDS = "clip", "fill or drop", "promise in boun
 
 
 class Layout:
-    """What gather and scatter have in common: which axis of the operand is what.
+    """The roles of axes, in a form that gather and scatter share.
 
     index_map        operand axis of each component of the index vectors
     point, batching  operand axes without an axis of the windows
     index_batching   index axes that go with `batching`
-    window_dims      places of the window axes in the result (gather) or the updates (scatter)
+    window_dims      positions of the window axes in the result (gather) or the updates (scatter)
     """
 
     __slots__ = ("batching", "index_batching", "index_map", "point", "window_dims")
@@ -41,7 +41,7 @@ class Layout:
 
 
 def to_intp(indices):
-    """Index vectors as intp; what does not fit stays out of bounds."""
+    """Converts index vectors to intp; indices too large for it stay out of bounds."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize == 8:
         indices = np.minimum(indices, np.uint64(np.iinfo(np.intp).max))
     return indices.astype(np.intp, copy=False)
@@ -58,12 +58,12 @@ def in_bounds(indices, layout, shape, sizes):
 
 
 def clamp(indices, layout, shape, sizes):
-    """Index vectors moved so that each window lies inside."""
+    """Clamps index vectors so that each window lies inside the operand."""
     return np.maximum(np.minimum(indices, _limits(layout, shape, sizes)), 0)
 
 
 def _window_start(indices, layout, rank):
-    """The start of the only window, as an int for each operand axis."""
+    """The start of a single window: one int for each operand axis."""
     start = [0] * rank
     for k, axis in enumerate(layout.index_map):
         start[axis] = int(indices[k])
@@ -71,19 +71,20 @@ def _window_start(indices, layout, rank):
 
 
 def _window(start, layout, sizes):
-    """Basic index of one window: point axes dropped."""
+    """The basic index of one window, which drops point axes."""
     return tuple([s if a in layout.point else slice(s, s + sizes[a]) for a, s in enumerate(start)])
 
 
 def _grids(indices, layout, shape, sizes):
-    """(chosen axes, full axes, a grid of places for each chosen axis), the grids ready to broadcast together."""
+    """(indexed axes, full axes, partial axes, a grid of positions for each indexed axis); the grids broadcast
+    together."""
     batch = indices.shape[:-1]
     kept = layout.window_axes(len(shape))
     partial = [a for a in kept if sizes[a] != shape[a]]
     full = [a for a in kept if sizes[a] == shape[a]]
     component = {a: k for k, a in enumerate(layout.index_map)}
     tail = (1,) * len(partial)
-    chosen, grids = [], []
+    indexed, grids = [], []
     for axis in range(len(shape)):
         if axis in full:
             continue
@@ -99,19 +100,19 @@ def _grids(indices, layout, shape, sizes):
             line = [1] * grid.ndim
             line[len(batch) + partial.index(axis)] = sizes[axis]
             grid = grid + np.arange(sizes[axis], dtype=np.intp).reshape(line)
-        chosen.append(axis)
+        indexed.append(axis)
         grids.append(grid)
-    return chosen, full, partial, grids
+    return indexed, full, partial, grids
 
 
 def _result_axes(layout, rank, batch_rank, partial, full, out_rank):
-    """Where each axis of the result lies in (batch..., partial..., full...)."""
+    """The position of each axis of the result in (batch..., partial..., full...)."""
     of_window = {}
-    for place, axis in zip(layout.window_dims, layout.window_axes(rank)):
+    for position, axis in zip(layout.window_dims, layout.window_axes(rank)):
         if axis in partial:
-            of_window[place] = batch_rank + partial.index(axis)
+            of_window[position] = batch_rank + partial.index(axis)
         else:
-            of_window[place] = batch_rank + len(partial) + full.index(axis)
+            of_window[position] = batch_rank + len(partial) + full.index(axis)
     batch = iter(range(batch_rank))
     return [of_window[o] if o in of_window else next(batch) for o in range(out_rank)]
 
@@ -124,7 +125,7 @@ def _permute(x, order):
 
 
 def gather(x, indices, layout, sizes):
-    """The windows at in-bounds or clamped places; `indices` is of intp and may be out of bounds."""
+    """Reads windows; `indices` has dtype intp, and windows that are out of bounds are clamped."""
     rank, batch_rank = x.ndim, indices.ndim - 1
     out_rank = batch_rank + len(layout.window_dims)
     if rank == 0:
@@ -133,17 +134,17 @@ def gather(x, indices, layout, sizes):
     if simple and batch_rank == 0:
         start = _window_start(clamp(indices, layout, x.shape, sizes), layout, rank)
         out = x[_window(start, layout, sizes)]
-        return np.asarray(out) if type(out) is np.void else out  # one key: NumPy's scalar would lose its dtype
+        return np.asarray(out) if type(out) is np.void else out  # a single key as a NumPy scalar would lose its dtype
     if simple and len(layout.index_map) == 1 and layout.point == layout.index_map and _others_full(x, sizes, layout):
         return _take(x, indices, layout, out_rank)
     indices = clamp(indices, layout, x.shape, sizes)
-    chosen, full, partial, grids = _grids(indices, layout, x.shape, sizes)
-    if not chosen:  # every axis is full: each window is the operand itself
+    indexed, full, partial, grids = _grids(indices, layout, x.shape, sizes)
+    if not indexed:  # every axis is full: each window is the operand itself
         out = np.broadcast_to(x, (*indices.shape[:-1], *x.shape)).copy()
     else:
         shape = (*indices.shape[:-1], *(sizes[a] for a in partial))
         grids[0] = np.broadcast_to(grids[0], shape)
-        out = _permute(x, chosen + full)[tuple(grids)]
+        out = _permute(x, indexed + full)[tuple(grids)]
     return _permute(out, _result_axes(layout, rank, batch_rank, partial, full, out_rank))
 
 
@@ -152,17 +153,17 @@ def _others_full(x, sizes, layout):
 
 
 def _take(x, indices, layout, out_rank):
-    """Elements along one axis: NumPy's take, which clamps too."""
+    """Takes elements along one axis by NumPy's take, which also clamps."""
     axis, batch_rank = layout.point[0], indices.ndim - 1
     out = x.take(indices[..., 0], axis=axis, mode="clip")
-    kept = [*range(axis), *range(axis + batch_rank, out_rank)]  # where the windows' axes lie in `out`
+    kept = [*range(axis), *range(axis + batch_rank, out_rank)]  # positions of the windows' axes in `out`
     at = dict(zip(layout.window_dims, kept))
     batch = iter(range(axis, axis + batch_rank))
     return _permute(out, [at[o] if o in at else next(batch) for o in range(out_rank)])
 
 
 def fill(out, ok, layout, value):
-    """`out` where `ok` (shape of the batch), else the value."""
+    """Replaces windows that are not `ok` (of the batch's shape) by the value."""
     if ok.all():
         return out
     line = iter(ok.shape)
@@ -174,12 +175,12 @@ def fill(out, ok, layout, value):
 
 
 def scatter(x, indices, updates, layout, sizes, mode, op):
-    """x with the updates combined into their windows.
+    """Returns a copy of x with the updates combined into their windows.
 
-    `op` is a ufunc, or None to overwrite; where windows overlap the last one stays, or all are combined in order.
+    `op` is a ufunc, or None to overwrite.  Overlapping windows are combined in order, or the last one is kept.
     """
     rank, batch_rank = x.ndim, indices.ndim - 1
-    if not x.size:  # nothing lies within its bounds
+    if not x.size:  # every window is out of bounds
         return x.copy()
     if mode == CLIP:
         indices, ok = clamp(indices, layout, x.shape, sizes), None
@@ -192,13 +193,13 @@ def scatter(x, indices, updates, layout, sizes, mode, op):
         return out
     if ok is not None and not ok.all():
         indices = clamp(indices, layout, x.shape, sizes)
-    chosen, full, partial, grids = _grids(indices, layout, x.shape, sizes)
+    indexed, full, partial, grids = _grids(indices, layout, x.shape, sizes)
     order = _result_axes(layout, rank, batch_rank, partial, full, updates.ndim)
     updates = updates.transpose(np.argsort(order)) if updates.ndim else updates
     shape = (*indices.shape[:-1], *(sizes[a] for a in partial))
-    out = np.array(_permute(x, chosen + full), order="C", copy=True)
-    lead = out.shape[: len(chosen)]
-    rows = np.broadcast_to(np.ravel_multi_index(grids, lead) if chosen else np.intp(0), shape).reshape(-1)
+    out = np.array(_permute(x, indexed + full), order="C", copy=True)
+    lead = out.shape[: len(indexed)]
+    rows = np.broadcast_to(np.ravel_multi_index(grids, lead) if indexed else np.intp(0), shape).reshape(-1)
     flat = out.reshape(int(np.prod(lead)), -1) if out.size else out.reshape(0, 0)
     values = updates.reshape(len(rows), -1) if updates.size else updates.reshape(0, 0)
     if ok is not None and not ok.all():
@@ -206,14 +207,14 @@ def scatter(x, indices, updates, layout, sizes, mode, op):
         rows, values = rows[keep], values[keep]
     if len(rows) and out.size:
         combine(flat, rows, values, op)
-    return _permute(out, list(np.argsort(chosen + full)))
+    return _permute(out, list(np.argsort(indexed + full)))
 
 
-def _write(out, place, updates, op):
+def _write(out, position, updates, op):
     if op is None:
-        out[place] = updates
+        out[position] = updates
     else:
-        out[place] = op(out[place], updates)
+        out[position] = op(out[position], updates)
 
 
 def combine(flat, rows, values, op):

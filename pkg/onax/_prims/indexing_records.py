@@ -1,4 +1,4 @@
-"""Dimension numbers and modes of gather and scatter, and the checks that word their errors."""
+"""Dimension numbers and modes of gather and scatter, and the checks that raise JAX's errors for them."""
 
 import enum
 from collections import namedtuple
@@ -18,7 +18,7 @@ class GatherDimensionNumbers(
         defaults=((), ()),
     )
 ):
-    """Which axis is what in a gather.
+    """The roles of axes in a gather.
 
     offset_dims                  axes of the result that are axes of the windows
     collapsed_slice_dims         operand axes, one wide in a window, that the result lacks
@@ -30,7 +30,7 @@ class GatherDimensionNumbers(
     __slots__ = ()
 
     def layout(self):
-        """The parts the axes play."""
+        """The roles of the axes, as the kernels take them."""
         return kernels.Layout(
             self.start_index_map,
             self.collapsed_slice_dims,
@@ -48,7 +48,7 @@ class ScatterDimensionNumbers(
         defaults=((), ()),
     )
 ):
-    """Which axis is what in a scatter.
+    """The roles of axes in a scatter.
 
     update_window_dims             axes of the updates that are axes of the windows
     inserted_window_dims           operand axes, one wide in a window, that the updates lack
@@ -60,7 +60,7 @@ class ScatterDimensionNumbers(
     __slots__ = ()
 
     def layout(self):
-        """The parts the axes play."""
+        """The roles of the axes, as the kernels take them."""
         return kernels.Layout(
             self.scatter_dims_to_operand_dims,
             self.inserted_window_dims,
@@ -73,9 +73,10 @@ class ScatterDimensionNumbers(
 class GatherScatterMode(enum.Enum):
     """What happens to a window that leaves the operand.
 
-    CLIP moves it inside.  FILL_OR_DROP reads the fill value, or writes nothing.  PROMISE_IN_BOUNDS says that there is
-    none; if there is one all the same it is clipped when reading and dropped when writing.  CLAMPED is what
-    dynamic_slice and dynamic_update_slice say under vmap: CLIP (it prints so) that nobody asked for (`onax.strict`).
+    CLIP moves it inside.  FILL_OR_DROP reads the fill value, or writes nothing.  PROMISE_IN_BOUNDS is the caller's
+    promise that there is none; a window that breaks it is clipped when reading and dropped when writing.  CLAMPED is
+    CLIP in the batching rules of dynamic_slice and dynamic_update_slice; it prints as CLIP, and `onax.strict` reports
+    its clamping.
     """
 
     CLIP = enum.auto()
@@ -138,7 +139,7 @@ def _check_range(op, name, axes, rank):
 
 
 def _check_axes(op, name, axes, rank):
-    """Axes are sorted, distinct and within bounds."""
+    """Checks that axes are sorted, distinct and within bounds."""
     _check_sorted(op, name, axes)
     _check_distinct(op, name, axes)
     _check_range(op, name, axes, rank)
@@ -297,6 +298,6 @@ def check_windows(x, indices, updates, d):
 
 
 def window_sizes(rank, d, updates_shape):
-    """How wide a window is along each operand axis."""
+    """The width of a window along each operand axis."""
     kept = dict(zip(d.layout().window_axes(rank), (updates_shape[o] for o in d.update_window_dims)))
     return tuple(kept.get(a, 1) for a in range(rank))

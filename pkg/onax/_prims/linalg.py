@@ -43,7 +43,7 @@ def _cholesky_abstract(x):
 
 
 def _halve_diagonal(x):
-    """The lower triangle with half of the diagonal."""
+    """The lower triangle with its diagonal halved."""
     kept = tril(x)
     return div(kept, add(const(x, 1), batched_eye(shape_of(x), x.dtype)))
 
@@ -66,7 +66,7 @@ cholesky_p = def_linalg_rules(
 def cholesky(x, *, symmetrize_input=True):
     """The lower triangular L with L L^H = x, for stacks of Hermitian positive definite matrices x[..., n, n].
 
-    symmetrize_input: take the mean of x and its adjoint first; otherwise the lower triangle alone counts.  A matrix
+    symmetrize_input: take the mean of x and its adjoint first; otherwise only the lower triangle is read.  A matrix
     that is not positive definite, or holds NaN, gives NaN.  The dtypes are float32, float64, complex64, complex128.
     Raises TypeError for integers, ValueError for other than square matrices.
     """
@@ -107,7 +107,7 @@ def _triangular_solve_jvp(primals, tangents, **params):
 
 
 def _matrix_tangent(a, ga, out, **params):
-    """The tangent of the solution for a tangent of the matrix: -a^-1 ga x, the smaller product first."""
+    """The tangent of the solution due to the matrix, -a^-1 ga x; the smaller product is computed first."""
     at = 1 if params["unit_diagonal"] else 0
     ga = neg(tril(ga, -at) if params["lower"] else triu(ga, at))
     if params["transpose_a"]:
@@ -134,7 +134,7 @@ def _triangular_solve_transpose(ct, a, b, *, transpose_a, **params):
 
 
 def _triangular_solve_batch(axis_data, operands, mapped, *, left_side, **params):
-    """With b alone mapped, its matrices become more columns (or rows) of one."""
+    """If only b is mapped, its matrices become additional columns (or rows) of one matrix."""
     (a, b), (da, db) = operands, mapped
     if da is not None:
         a, b = (bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, mapped))
@@ -160,9 +160,9 @@ triangular_solve_p = Primitive(
 def triangular_solve(a, b, *, left_side=False, lower=False, transpose_a=False, conjugate_a=False, unit_diagonal=False):
     """The solution x of op(a) x = b (left_side), or of x op(a) = b, for triangular matrices a[..., n, n].
 
-    op transposes and conjugates as asked; the other triangle of a is not read, nor with unit_diagonal its diagonal,
-    which then counts as 1.  b may lack the axis of its columns (of its rows).  A 0 on the diagonal gives inf and NaN.
-    Raises TypeError for integers or unequal dtypes and ranks, ValueError for shapes that do not fit.
+    op transposes and conjugates as the flags say.  The other triangle of a is not read; with unit_diagonal the diagonal
+    is not read either and counts as 1.  b may lack the axis of its columns (of its rows).  A 0 on the diagonal gives
+    inf and NaN. Raises TypeError for integers or unequal dtypes and ranks, ValueError for shapes that do not fit.
     """
     a, b = operand(a), operand(b)
     single = b.ndim == a.ndim - 1
@@ -194,7 +194,7 @@ def _lu_abstract(x):
 
 
 def permute_rows(x, order):
-    """The rows of matrices in an order, an integer vector for each."""
+    """Permutes the rows of matrices; `order` holds one integer vector for each matrix."""
     rank = len(shape_of(x))
     batch = tuple(range(rank - 2))
     numbers = GatherDimensionNumbers(
@@ -210,7 +210,7 @@ def permute_rows(x, order):
 
 
 def _pad_matrices(x, rows, columns):
-    """Matrices with zeros added below and to the right."""
+    """Pads matrices with zeros below and to the right."""
     m, n = shape_of(x)[-2:]
     if (m, n) == (rows, columns):
         return x
@@ -219,7 +219,8 @@ def _pad_matrices(x, rows, columns):
 
 
 def split_lu(both):
-    """(unit lower m x m, upper n x n): the two factors in one m x n array, made square with an identity."""
+    """Splits the m x n result of LU into (unit lower m x m, upper n x n), completed by an identity to square
+    matrices."""
     *batch, m, n = shape_of(both)
     k = min(m, n)
     lower = _pad_matrices(tril(slice_in_dim(both, 0, k, axis=-1), -1), m, m)
@@ -291,15 +292,15 @@ lu_pivots_to_permutation_p = def_linalg_rules(
 
 
 def lu_pivots_to_permutation(pivots, permutation_size):
-    """The permutation of `permutation_size` rows that exchanges of row i with row pivots[..., i] in turn amount to.
+    """The permutation of `permutation_size` rows that results from exchanging row i with row pivots[..., i] in turn.
 
-    Pivots are meant to lie in [0, permutation_size); others mean the nearest row (in JAX the result is none then).
+    Pivots must lie in [0, permutation_size); others are clamped (in JAX the result is then not a permutation).
     """
     return lu_pivots_to_permutation_p.bind(operand(pivots), permutation_size=permutation_size)
 
 
 def lu_solve(both, order, b, *, transpose=False, conjugate=False):
-    """The solution of op(x) y = b for b[..., n, k], where lu and permutation of x are given."""
+    """Solves op(x) y = b for b[..., n, k], given the LU factors and the permutation of x."""
     if not transpose:
         y = triangular_solve(both, permute_rows(b, order), left_side=True, lower=True, unit_diagonal=True)
         return triangular_solve(both, y, left_side=True)
@@ -339,7 +340,7 @@ def _thin_qr_tangents(q, r, g):
 
 
 def _full_qr_tangents(q, r, g):
-    """Of a full q: its further columns follow so that q stays unitary, in a gauge that turns them least."""
+    """Tangents for a full q: its additional columns rotate as little as keeps q unitary."""
     m, n = shape_of(g)[-2:]
     thin, rest = slice_in_dim(q, 0, n, axis=-1), slice_in_dim(q, n, m, axis=-1)
     top = slice_in_dim(r, 0, n, axis=-2)
@@ -355,7 +356,7 @@ def _full_qr_tangents(q, r, g):
 
 
 def _wide_qr_tangents(q, r, g):
-    """Of a matrix with more columns than rows: those behind the square part are x_2 = q r_2."""
+    """Tangents for more columns than rows: the columns behind the square part are x_2 = q r_2."""
     m, n = shape_of(g)[-2:]
     r_square, r_rest = slice_in_dim(r, 0, m, axis=-1), slice_in_dim(r, m, n, axis=-1)
     g_square, g_rest = slice_in_dim(g, 0, m, axis=-1), slice_in_dim(g, m, n, axis=-1)
@@ -413,7 +414,7 @@ geqrf_p = def_linalg_rules(
 
 
 def geqrf(x):
-    """(r above the diagonal with reflections below it, taus): qr before q is multiplied out."""
+    """(a, taus) as LAPACK's geqrf: r on and above the diagonal of a, Householder reflections below it."""
     return tuple(geqrf_p.bind(operand(x)))
 
 
@@ -441,7 +442,7 @@ householder_product_p = def_linalg_rules(
 def householder_product(a, taus):
     """The first n columns of H_1 H_2 ... H_k with H_i = 1 - taus[..., i] v v^H, for a[..., m, n], m >= n.
 
-    v has zeros above place i, 1 there, and below it column i of a.  Not differentiable, as in JAX.
+    v has zeros above index i, 1 at index i, and below it column i of a.  Not differentiable, as in JAX.
     """
     return householder_product_p.bind(operand(a), operand(taus))
 

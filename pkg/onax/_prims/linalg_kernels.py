@@ -1,8 +1,8 @@
 """Kernels of the linear algebra primitives: LAPACK through NumPy and SciPy.
 
-Both ship LAPACK.  NumPy's functions take stacks of matrices and cost no import; SciPy's, imported at the first call,
-are single routines (getrf, trsm, gees, ...), called matrix by matrix.  Stacks of many small matrices go through short
-loops over rows instead, each step on all matrices at once.  A matrix that LAPACK fails on gives NaN.
+NumPy's functions take stacks of matrices and need no further import.  SciPy is imported at the first call; its routines
+(getrf, trsm, gees, ...) are called matrix by matrix.  Stacks of many small matrices are instead computed by loops over
+rows in which each step works on all matrices.  A matrix for which LAPACK fails gives NaN.
 """
 
 import math
@@ -14,7 +14,7 @@ from onax._ground import lazy
 from onax._prims.convert import cast
 
 _LETTERS = {np.dtype(code): letter for code, letter in zip(("f4", "f8", "c8", "c16"), "sdcz")}
-_MANY = 8  # stacks longer than this, of small matrices, are worked on together
+_MANY = 8  # longer stacks of matrices up to _SMALL are computed by one loop for all matrices
 _SMALL = 32
 
 
@@ -26,7 +26,7 @@ def _letter(x, name):
 
 
 def _lapack(x, routine, name):
-    """The LAPACK routine of x's dtype; for complex numbers "or" in its name becomes "un", "sy" "he"."""
+    """The LAPACK routine for x's dtype; for complex numbers "or" in its name becomes "un", and "sy" becomes "he"."""
     letter = _letter(x, name)
     if letter in "cz":
         routine = {"orgqr": "ungqr", "ormqr": "unmqr", "sytrd": "hetrd"}.get(routine, routine)
@@ -34,13 +34,13 @@ def _lapack(x, routine, name):
 
 
 def _as_stack(x):
-    """x as a stack of matrices, with one axis in front."""
+    """Reshapes x to a stack of matrices with one leading axis."""
     *lead, m, n = x.shape
     return x.reshape(math.prod(lead), m, n)
 
 
 def _as_vectors(x):
-    """x as a stack of vectors, with one axis in front."""
+    """Reshapes x to a stack of vectors with one leading axis."""
     return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
@@ -53,7 +53,7 @@ def _nans(x, shape, dtype=None):
 
 
 def _map_matrices(function, x, name):
-    """NumPy's function of a stack; where it fails on one matrix, matrix by matrix, with NaN for those it fails on.
+    """Applies a NumPy function to a stack; if it raises, applies it matrix by matrix, with NaN where it fails.
 
     Results are those of `function`: an array or a tuple of arrays.
     """
@@ -79,7 +79,8 @@ def _map_matrices(function, x, name):
 
 
 def _set_failed_to_nan(out, bad):
-    """NaN for every matrix (or vector) of a stack that has an element of `bad`, matrices of the same stack."""
+    """Sets every matrix (or vector) to NaN whose matrix in `bad`, a bool array of the same stack, has a true
+    element."""
     if not bad.any():
         return out
     bad = bad.any((-1, -2))
@@ -88,7 +89,8 @@ def _set_failed_to_nan(out, bad):
 
 
 def _skip_nonfinite(function, x, read):
-    """A tuple of results of matrices, NaN for those with NaN or infinities in what is read: LAPACK may not return."""
+    """Applies a function to the matrices that are finite in `read`; others give NaN, as LAPACK may not return for
+    them."""
     bad = ~np.isfinite(read)
     if not bad.any():
         return function(x)
@@ -98,7 +100,8 @@ def _skip_nonfinite(function, x, read):
 
 
 def cholesky(x):
-    """The lower factor, zeros above its diagonal; reads the lower triangle of x.  NaN in it makes all of it NaN."""
+    """The lower factor with zeros above its diagonal; reads the lower triangle of x.  A NaN makes the whole factor
+    NaN."""
     factor = _map_matrices(np.linalg.cholesky, x, "cholesky")
     return _set_failed_to_nan(factor, np.isnan(factor))
 
@@ -132,7 +135,8 @@ def _triangular_solve(a, b, left_side, lower, transpose_a, conjugate_a, unit_dia
         return _substitute(stack_a, stack_b, lower, unit_diagonal).reshape(b.shape)
     trsm = getattr(lazy.scipy_linalg_blas, _letter(a, "triangular_solve") + "trsm")
     out = np.empty(stack_b.shape, b.dtype)
-    # A row-major matrix read by columns is its transpose: the transposed equation has the other side and triangle.
+    # LAPACK reads a row-major matrix as its transpose, so the transposed equation with the other side and triangle is
+    # solved.
     how = {
         "side": int(left_side),
         "lower": int(not lower),
@@ -145,7 +149,7 @@ def _triangular_solve(a, b, left_side, lower, transpose_a, conjugate_a, unit_dia
 
 
 def _substitute(a, b, lower, unit_diagonal):
-    """a x = b for stacks, row by row."""
+    """Solves a x = b for stacks by substitution, row by row."""
     x = np.array(b)
     n = a.shape[-1]
     for i in range(n) if lower else range(n - 1, -1, -1):
@@ -176,12 +180,12 @@ def lu(x):
 
 
 def _is_nonempty(*sizes):
-    """Whether no size is 0."""
+    """Whether no size is 0, so that there is something to compute."""
     return all(sizes)
 
 
 def _lu_of_many(a, k):
-    """Elimination with partial pivoting of all matrices at once, in place."""
+    """Eliminates with partial pivoting in place; each step works on all matrices."""
     count = len(a)
     rows = np.arange(count)
     pivots = np.empty((count, k), np.int32)
@@ -197,7 +201,7 @@ def _lu_of_many(a, k):
 
 
 def lu_pivots_to_permutation(pivots, *, permutation_size):
-    """The rows' order after the exchanges that pivots name."""
+    """The order of rows after the exchanges that pivots describe."""
     *lead, k = pivots.shape
     flat = pivots.reshape(math.prod(lead), k)
     order = np.tile(np.arange(permutation_size, dtype=np.int32), (len(flat), 1))
@@ -227,8 +231,8 @@ def qr(x, *, pivoting, full_matrices, use_magma=None):
         if k == 0:
             q[i] = np.eye(m, columns)
             continue
-        found, places, taus, _, _ = geqp3(one)
-        r[i], order[i] = np.triu(found[:columns]), places - 1
+        found, permutation, taus, _, _ = geqp3(one)
+        r[i], order[i] = np.triu(found[:columns]), permutation - 1
         basis = np.zeros((m, columns), x.dtype)
         basis[:, : min(n, columns)] = found[:, : min(n, columns)]
         q[i] = _lapack(x, "orgqr", "qr")(basis, taus)[0]
@@ -282,7 +286,7 @@ def eigh(x, *, lower, sort_eigenvalues=True, subset_by_index=None, algorithm=Non
 
 
 def eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigvec_derivs=False, implementation=None):
-    """[eigenvalues, left eigenvectors, right eigenvectors], of the two last those asked for; complex."""
+    """[eigenvalues, left eigenvectors, right eigenvectors], complex; eigenvectors only where asked for."""
     geev = _lapack(x, "geev", "eig")
     kind = np.dtype(np.complex64) if x.dtype.itemsize * (2 - (x.dtype.kind == "c")) == 8 else np.dtype(np.complex128)
     *lead, n, m = x.shape
@@ -310,21 +314,21 @@ def eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigv
 
 
 def _scale_into_range(x):
-    """(a matrix divided by a power of two, the power) if it is so large or small that LAPACK scales it itself.
+    """(the matrix divided by a power of two, the power) for matrices so large or small that LAPACK would scale them.
 
-    Its geev then leaves the eigenvalues scaled where it finds them all (as does JAX).
+    LAPACK's geev then returns scaled eigenvalues when it finds all of them (JAX shows this too).
     """
     info, size = np.finfo(x.dtype), float(np.max(np.abs(x)))
     smallest = np.sqrt(float(info.tiny)) / float(info.eps)
     if size == 0 or smallest <= size <= 1 / smallest:
         return x, x.real.dtype.type(1)
     one, exponent = x.real.dtype.type(1), int(np.frexp(size)[1]) - 1
-    half = exponent // 2  # the inverse of the power alone may not be a number
+    half = exponent // 2  # the inverse of the whole power may overflow
     return x * np.ldexp(one, -half) * np.ldexp(one, half - exponent), np.ldexp(one, exponent)
 
 
 def _combine_conjugate_pairs(v, imaginary):
-    """Complex eigenvectors of a real matrix: of a pair of eigenvalues LAPACK gives real and imaginary part."""
+    """Makes complex eigenvectors from the real and imaginary parts that LAPACK returns for a conjugate pair."""
     out = v.astype(np.result_type(v, np.complex64))
     for i in np.flatnonzero(imaginary > 0):
         out[:, i] = v[:, i] + 1j * v[:, i + 1]
@@ -396,7 +400,7 @@ def hessenberg(x):
 
 
 def tridiagonal(x, *, lower):
-    """[tridiagonal form with reflections, diagonal, the one beside it, taus]"""
+    """[tridiagonal form with reflections, diagonal, off-diagonal, taus]"""
     sytrd = _lapack(x, "sytrd", "tridiagonal")
     *lead, n, m = x.shape
     if n != m or n == 0:
@@ -411,7 +415,7 @@ def tridiagonal(x, *, lower):
 
 
 def tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
-    """The solution of a tridiagonal system; dl[0] and du[-1] do not count."""
+    """Solves a tridiagonal system; dl[0] and du[-1] are not read."""
     if not (dl.shape == d.shape == du.shape == b.shape[:-1]):
         raise InvalidOperands
     gtsv = _lapack(d, "gtsv", "tridiagonal_solve")
@@ -435,10 +439,10 @@ def tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
 
 
 def _solve_perturbed(dl, d, du, b):
-    """Elimination with exchanges of neighbouring rows, a pivot 0 replaced by a rounding error of the matrix."""
+    """Eliminates with exchanges of neighbouring rows; replaces a pivot 0 by a rounding error of the matrix."""
     n, info = len(d), np.finfo(d.dtype)
     tiny = max(info.eps * max(np.abs(x).max() for x in (dl[1:], d, du[:-1])), info.tiny)
-    further = np.zeros_like(d)  # the second diagonal above, which exchanges fill
+    further = np.zeros_like(d)  # the second superdiagonal, which exchanges fill
     for i in range(n - 1):
         if abs(d[i]) >= abs(dl[i + 1]):
             d[i] = d[i] if d[i] else tiny
@@ -464,7 +468,7 @@ def _solve_perturbed(dl, d, du, b):
 
 
 def cholesky_update(r, w):
-    """The upper factor of r^T r + w w^T by rotations, one for each row."""
+    """The upper factor of r^T r + w w^T, by one Givens rotation for each row."""
     n = w.shape[-1]
     if r.shape != (*w.shape, n):
         raise InvalidOperands

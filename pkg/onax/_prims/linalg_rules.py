@@ -1,4 +1,4 @@
-"""What the rules of linear algebra primitives share: checks of operands, batching by a stack in front."""
+"""Checks and rules that the linear algebra primitives share."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ _ANY = (np.floating, np.complexfloating)
 
 
 def check_operands(name, avals, ranks, kinds=_ANY):
-    """TypeError unless the operands are inexact (of `kinds`), of one dtype, and have the matrix or vector axes of
-    `ranks` behind equally many batch axes; ValueError unless those have equal lengths."""
+    """Raises TypeError unless the operands have one dtype of `kinds` and equally many batch axes in front of `ranks`
+    matrix or vector axes; raises ValueError unless the batch axes have equal lengths."""
     for i, (x, rank) in enumerate(zip(avals, ranks)):
         if not any(dtypes.issubdtype(x.dtype, kind) for kind in kinds):
             at, named = f"at position {i}", ", ".join(k.__name__ for k in kinds)
@@ -45,13 +45,14 @@ def is_square(x):
 
 
 def check_square(name, x, what="input to {name}"):
-    """ValueError unless the matrices are square."""
+    """Raises ValueError unless the matrices are square."""
     if not is_square(x):
         raise ValueError(f"The {what.format(name=name)} must be a square matrix. Got shape {x.shape[-2:]}.")
 
 
 def def_linalg_rules(primitive):
-    """Gives a primitive that works on stacks of matrices its batching rule: mapped axes go to the front."""
+    """Sets the batching rule and the weak types of a primitive on stacks of matrices: mapped axes become leading
+    axes."""
 
     def batch(axis_data, operands, mapped, **params):
         moved = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, mapped)]
@@ -64,7 +65,7 @@ def def_linalg_rules(primitive):
 
 
 def weak_as_operands(abstract_eval):
-    """The rule, its results weakly typed where all operands are."""
+    """Wraps an abstract rule to make its results weakly typed where all operands are."""
 
     def with_weak_types(*avals, **params):
         out = abstract_eval(*avals, **params)
@@ -78,5 +79,5 @@ def weak_as_operands(abstract_eval):
 
 
 def operand(x):
-    """x as an Array."""
+    """Converts x to an Array."""
     return x if isinstance(x, Array) else as_array(x)

@@ -1,4 +1,4 @@
-"""Linear algebra: eigenvalues, singular values, and reductions to simpler forms.
+"""Linear algebra: eigenvalues, singular values, and reductions to condensed forms.
 
 eigh, eig, svd; schur, hessenberg, tridiagonal; tridiagonal_solve.  Derivatives are those of simple eigenvalues and
 distinct singular values, as in JAX.
@@ -42,7 +42,7 @@ from onax._prims.slicing import pad, slice_in_dim, zero_scalar
 
 
 def _broadcast_rows_and_columns(v, like):
-    """(v as rows, v as columns): vectors in the last axis, broadcast to the shape of `like`."""
+    """(v as rows, v as columns): broadcasts the vectors in the last axis to the shape of `like`."""
     shape = shape_of(like)
     rank = len(shape)
     rows = broadcast_in_dim(v, shape, (*range(rank - 2), rank - 1))
@@ -110,7 +110,7 @@ def eigh(x, *, lower=True, symmetrize_input=True, sort_eigenvalues=True, subset_
 
 
 def check_square_operand_of_eigh(x):
-    """The errors of eigh for an operand that cannot be made Hermitian."""
+    """Raises the errors of eigh for an operand that cannot be made Hermitian."""
     _eigh_abstract(x.aval, lower=True, sort_eigenvalues=True, subset_by_index=None, algorithm=None)
 
 
@@ -145,7 +145,7 @@ def _eig_abstract(
 
 
 def _eigenvector_tangent(w, v, mixed):
-    """For columns of length 1 whose largest element is real; `mixed` is v^-1 g v."""
+    """The tangent of eigenvectors normalized to length 1 with a real largest element; `mixed` is v^-1 g v."""
     unit = batched_eye(shape_of(v), v.dtype)
     along, down = _broadcast_rows_and_columns(w, v)
     gaps = sub(integer_pow(sub(add(along, unit), down), -1), unit)
@@ -269,7 +269,7 @@ def _svd_vector_tangents(x, g, s, u, vh, inside):
 
 
 def _complement_tangent(basis, basis_h, change, s):
-    """The part of a change that leaves the space of the vectors, divided by their singular values."""
+    """The component of a change orthogonal to the singular vectors, divided by the singular values."""
     left = sub(change, matmul(basis, matmul(basis_h, change)))
     rank = len(shape_of(left))
     return div(left, convert(broadcast_in_dim(s, shape_of(left), (*range(rank - 2), rank - 1)), left.dtype))
@@ -302,8 +302,8 @@ def svd(x, *, full_matrices=True, compute_uv=True, subset_by_index=None, algorit
     """(u, s, v^H) with x = u diag(s) v^H, s descending; s alone without compute_uv.
 
     x[..., m, n] gives u[..., m, m] and v^H[..., n, n], without full_matrices min(m, n) columns and rows of them.
-    A matrix with NaN or infinities gives NaN (from infinities JAX does not return).
-    Raises NotImplementedError for a proper subset and for algorithms that JAX has not on a CPU.
+    A matrix with NaN or infinities gives NaN (JAX does not return for infinities).
+    Raises NotImplementedError for a proper subset and for algorithms that JAX does not have on a CPU.
     """
     x = operand(x)
     if subset_by_index is not None and x.ndim > 1:
@@ -327,7 +327,7 @@ def svd(x, *, full_matrices=True, compute_uv=True, subset_by_index=None, algorit
     return u, s, vh
 
 
-# ---- simpler forms ----
+# ---- condensed forms ----
 
 
 def _schur_abstract(x, *, compute_schur_vectors, sort_eig_vals, select_callable):
@@ -403,9 +403,9 @@ tridiagonal_p = def_linalg_rules(
 
 
 def tridiagonal(a, *, lower=True):
-    """(form with reflections, diagonal, the one beside it, taus) of Hermitian matrices: a = Q T Q^H.
+    """(form with reflections, diagonal, off-diagonal, taus) of Hermitian matrices: a = Q T Q^H.
 
-    One triangle of a counts.  Not differentiable, as in JAX.
+    Only one triangle of a is read.  Not differentiable, as in JAX.
     """
     return tuple(tridiagonal_p.bind(operand(a), lower=bool(lower)))
 
@@ -469,7 +469,7 @@ def _tridiagonal_solve_transpose(ct, dl, d, du, b, **params):
 
 
 def _tridiagonal_solve_batch(axis_data, operands, mapped, **params):
-    """With b alone mapped, its columns become more columns."""
+    """If only b is mapped, its columns become additional columns of one b."""
     *diagonals, b = operands
     if any(d is not None for d in mapped[:3]):
         moved = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, mapped)]
@@ -494,7 +494,7 @@ tridiagonal_solve_p = Primitive(
 def tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
     """The solution x[..., n, k] of A x = b, A having the diagonals dl (below; dl[..., 0] unused), d, du (above).
 
-    A singular A gives NaN, or with perturb_singular the solution for a pivot that is tiny instead of 0.
+    A singular A gives NaN; with perturb_singular a tiny pivot replaces the pivot 0.
     """
     return tridiagonal_solve_p.bind(
         operand(dl), operand(d), operand(du), operand(b), perturb_singular=bool(perturb_singular)

@@ -1,4 +1,4 @@
-"""The placement of arrays; checks of values (`onax.experimental.checkify`)."""
+"""device_put, which places arrays on devices, and check, an assertion about values (`onax.experimental.checkify`)."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from onax._prims.slicing import dynamic_slice
 
 
 class _ReuseInput:
-    """How `device_put` treats its operand's memory: arrays are immutable, so it is always shared."""
+    """The copy semantics of `device_put`: arrays are immutable, so the operand's memory is always shared."""
 
     def __repr__(self):
         return "ArrayCopySemantics.REUSE_INPUT"
@@ -83,7 +83,7 @@ device_put_p = Primitive(
 
 
 class CheckEffect(Effect):
-    """A check may fail: it must not be removed."""
+    """The effect of a check: it may fail, so it must not be removed."""
 
     __slots__ = ()
 
@@ -107,18 +107,18 @@ def _check_jvp(primals, tangents, **params):
 
 
 def last_failure(ok, others):
-    """(whether all hold, the others' entries of the last that does not, as in JAX), along the leading axis of all."""
-    place = sub(np.int32(typeof(ok).shape[0] - 1), argmin(rev(ok, (0,)), 0, np.int32))
+    """Reduces checks along their leading axis: (whether all hold, the other operands of the last one that fails)."""
+    index = sub(np.int32(typeof(ok).shape[0] - 1), argmin(rev(ok, (0,)), 0, np.int32))
     chosen = []
     for x in others:
         shape = typeof(x).shape
-        starts = [place, *[np.int32(0)] * (len(shape) - 1)]
+        starts = [index, *[np.int32(0)] * (len(shape) - 1)]
         chosen.append(reshape(dynamic_slice(x, starts, (1, *shape[1:])), shape[1:]))
     return reduce_and(ok, (0,)), chosen
 
 
 def _check_batch(axis_data, operands, dims, **params):
-    """One check of all examples: it fails with the values of the last that fails."""
+    """Makes one check for all examples; as in JAX, it fails with the values of the last example that fails."""
     ok, *others = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, dims)]
     if axis_data.size:
         ok, others = last_failure(ok, others)

@@ -1,4 +1,4 @@
-"""sharding_constraint: where a value lies, stated inside a program."""
+"""sharding_constraint: states the sharding of a value inside a program."""
 
 from onax._core.rules import deflinear
 from onax._core.sharding import NamedSharding, fitting, names_in, with_new_axis
@@ -12,7 +12,7 @@ def _impl(x, *, sharding, **_):
 
 
 def fit_sharding(sharding, shape):
-    """The sharding that a value of this shape gets: axes that do not divide their dimension cut nothing."""
+    """The sharding that a value of this shape gets; mesh axes that do not divide a dimension do not shard it."""
     if not isinstance(sharding, NamedSharding):
         return sharding
     cuts = [names_in(entry) for entry in sharding.spec]
@@ -29,7 +29,7 @@ def _batch(axis_data, operands, dims, *, sharding, **params):
 
 
 def _pretty(eqn, names):
-    """All parameters; an empty set prints as one that is not."""
+    """Shows all parameters; an empty set of unconstrained dimensions prints as JAX prints it."""
     shown = {key: eqn.params[key] for key in sorted(eqn.params)}
     return {**shown, "unconstrained_dims": f"frozenset({set(shown['unconstrained_dims']) or '{}'})"}
 

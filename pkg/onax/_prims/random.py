@@ -1,8 +1,8 @@
 """Random keys and bits: random_seed, random_wrap, random_unwrap, random_clone, random_split, random_fold_in,
-random_bits, the numbers of gamma's distribution, and the block function threefry2x32 under them.
+random_bits, random_gamma, and the block function threefry2x32.
 
-A generator (`random_generators.py`) says what these mean for its keys.  It stands in the keys' dtype, and, because a
-kernel sees their words only, in a parameter `impl` where it is not threefry2x32.
+A generator (`random_generators.py`) defines these operations for its keys.  The keys' dtype holds the generator; since
+a kernel receives only the words of keys, generators other than threefry2x32 are also passed as the parameter `impl`.
 """
 
 import numpy as np
@@ -28,23 +28,23 @@ def is_key_dtype(dtype):
     return isinstance(dtype, dtypes.KeyType)
 
 
-# ---- keys as words and back
+# ---- keys and their words
 
 
 def _keys_to_words(keys, impl):
-    """The words of keys kept as opaque elements."""
+    """Views an array of keys as words."""
     flat = np.ascontiguousarray(keys).reshape(-1)
     return flat.view(U32).reshape((*keys.shape, *impl.key_shape))
 
 
 def _words_to_keys(words, impl):
-    """Keys as opaque elements."""
+    """Views words as an array of keys."""
     shape = words.shape[: words.ndim - len(impl.key_shape)]
     return np.ascontiguousarray(words).reshape(-1).view(key_dtype(impl).storage).reshape(shape)
 
 
 def _impl_params(keys):
-    """The parameter that names a generator; nothing for threefry2x32."""
+    """The parameter that holds the keys' generator; no parameter for threefry2x32."""
     impl = keys.dtype._impl
     return {} if impl is threefry_impl else {"impl": impl}
 
@@ -106,7 +106,7 @@ random_unwrap_p = defvectorized(_primitive("random_unwrap", _unwrap_kernel, _unw
 
 
 def unwrap_keys(keys):
-    """The words of keys."""
+    """The words of keys, as an array of uint32."""
     return random_unwrap_p.bind(keys, **_impl_params(keys))
 
 
@@ -116,12 +116,12 @@ random_clone_p = defvectorized(
 
 # ---- random_split, random_fold_in, random_bits
 #
-# The option jax_threefry_partitionable is read where a program is written, not where it runs: an equation made with it
-# off has the parameter `partitionable=False`, which does not print.
+# The option jax_threefry_partitionable is read when an equation is made, not when it runs: an equation made while it is
+# off has the parameter `partitionable=False`, which is not printed.
 
 
 def _draw_params(keys):
-    """The parameters that say generator and layout of counters; nothing for the usual ones."""
+    """The parameters that hold the generator and the layout of counters, if they are not the defaults."""
     params = _impl_params(keys)
     return params if config.jax_threefry_partitionable else {**params, "partitionable": False}
 
@@ -146,7 +146,7 @@ random_split_p = defvectorized(_primitive("random_split", _split_kernel, _split_
 
 
 def split_keys(keys, shape):
-    """New keys, of this shape for each key."""
+    """Splits each key into new keys of this shape."""
     return random_split_p.bind(keys, shape=shape, **_draw_params(keys))
 
 
@@ -167,7 +167,7 @@ random_fold_in_p = defvectorized(
 
 
 def fold_in_keys(keys, data):
-    """A new key of each key and number (uint32)."""
+    """Folds a uint32 number into each key."""
     return random_fold_in_p.bind(keys, data, **_impl_params(keys))
 
 
@@ -188,7 +188,7 @@ random_bits_p = defvectorized(_primitive("random_bits", _bits_kernel, _bits_abst
 
 
 def draw_bits(keys, bit_width, shape):
-    """Unsigned integers of this width, of this shape for each key."""
+    """Draws unsigned integers of this width and shape from each key."""
     return random_bits_p.bind(keys, bit_width=bit_width, shape=shape, **_draw_params(keys))
 
 
@@ -212,7 +212,7 @@ def _gamma_abstract(keys, alpha, *, log_space, **_):
 
 
 def _gamma_jvp(primals, tangents, *, log_space, **params):
-    """By implicit reparameterisation (Figurnov, Mohamed, Mnih, 2018)."""
+    """The derivative by implicit reparameterisation (Figurnov, Mohamed, Mnih, 2018)."""
     out = random_gamma_p.bind(*primals, log_space=log_space, **params)
     alpha, tangent = primals[1], tangents[1]
     if type(tangent) is Zero:
@@ -242,7 +242,7 @@ random_gamma_p = Primitive(
 
 
 def draw_gamma(keys, alpha, log_space):
-    """Numbers of gamma's distribution of the shapes `alpha`, or their logarithms, from keys of its first axes."""
+    """Draws from gamma distributions with shape parameters `alpha` (or logarithms); keys have alpha's leading axes."""
     return random_gamma_p.bind(keys, alpha, log_space=log_space, **_draw_params(keys))
 
 

@@ -1,8 +1,9 @@
-"""Random number generators: what seeding, splitting and drawing bits mean for the words of keys.
+"""Random number generators: seeding, splitting and drawing bits, as functions on the words of keys.
 
 threefry2x32   keys of two words; counters go through Threefry-2x32
 rbg            keys of four words; bits come from Philox-4x32, split and fold_in are Threefry's on each half of a key
-unsafe_rbg     the same keys and bits; split and fold_in take every tenth block of Philox, which nobody has proved sound
+unsafe_rbg     the same keys and bits; split and fold_in take every tenth block of Philox, which has not been proved
+sound
 """
 
 import numpy as np
@@ -19,13 +20,13 @@ class PRNGImpl:
 
     seed(integers) -> words                     one key for each integer
     split(words, shape, partitionable) -> words keys.shape + shape
-    fold_in(words, data) -> words               data is of uint32, of the keys' shape or rank 0 or for a key of rank 0
+    fold_in(words, data) -> words               data is uint32 of the keys' shape; either of both may be a scalar
     random_bits(words, bit_width, shape, partitionable) -> unsigned integers of keys.shape + shape
 
-    Words are ndarrays of uint32 with the key's axes last; `partitionable` says which layout of counters to use.
-    `split_each` and `bits_each` are split and random_bits of every key for itself: they differ from these for
-    generators whose mapped functions draw for all keys from the first.
-    `functions` are those of a user's generator (`onax.extend.random.define_prng_impl`), of one key each.
+    Words are ndarrays of uint32 with the key's axes last; `partitionable` selects the layout of counters.
+    `split_each` and `bits_each` split and draw from every key separately; they differ from `split` and `random_bits`
+    for generators whose mapped functions draw for all keys from the first one. `functions` holds the functions of a
+    user's generator (`onax.extend.random.define_prng_impl`), for one key each.
     """
 
     __slots__ = (
@@ -64,12 +65,12 @@ _KEY_DTYPES: dict = {}
 
 
 def register_impl(impl):
-    """Makes a generator known by its name."""
+    """Registers a generator under its name."""
     _IMPLS[impl.name] = impl
 
 
 def find_impl(name):
-    """The generator of a name; ValueError if there is none."""
+    """The generator registered under a name; raises ValueError if there is none."""
     impl = _IMPLS.get(name)
     if impl is None:
         known = ", ".join(f'"{n}"' for n in _IMPLS)
@@ -109,7 +110,8 @@ def _threefry_fold_in(words, data):
 
 
 def _words_to_integers(words, bit_width, size):
-    """Unsigned integers from words: wide ones of two, narrow ones several to a word, the lowest first."""
+    """Makes unsigned integers from words: 64-bit ones from two words, narrow ones from parts of a word, lowest
+    first."""
     out = threefry.streamed(words, -(-bit_width * size // 32))
     if bit_width == 64:
         high, low = out[:, :size].astype(np.uint64), out[:, size:].astype(np.uint64)
@@ -140,14 +142,15 @@ threefry_impl = PRNGImpl(
 
 # ---- rbg and unsafe_rbg
 #
-# In JAX these are functions of one bit generator whose mapped form makes the bits of all examples from the first key.
-# So do the functions here for arrays of keys.
+# In JAX the mapped form of these functions draws the bits of all examples from the first key.  The functions here do
+# the same for arrays of keys.
 
-_BLOCK_STRIDE = 10  # blocks from one new key of unsafe_rbg to the next
+_BLOCK_STRIDE = 10  # Philox blocks between one new key of unsafe_rbg and the next
 
 
 def philox_bits(state, bit_width, size):
-    """`size` unsigned integers from a state: one a word, of which narrow ones keep the lower bits; wide ones of two."""
+    """Draws `size` unsigned integers from a state: each takes the lower bits of one word, or two words if 64 bits
+    wide."""
     words = philox.blocks(state, -(-size * max(bit_width, 32) // 128)).reshape(-1)
     if bit_width == 64:
         pairs = words[: 2 * size].astype(np.uint64).reshape(-1, 2)
@@ -156,7 +159,7 @@ def philox_bits(state, bit_width, size):
 
 
 def _first_key(words):
-    """The first of an array of keys; any one if there is none, since nothing is then drawn from it."""
+    """The first key of an array; zeros if it is empty, in which case nothing is drawn."""
     flat = words.reshape(-1, 4)
     return flat[0] if len(flat) else np.zeros(4, U32)
 

@@ -1,8 +1,9 @@
-"""Numbers of gamma's distribution, by rejection (Marsaglia and Tsang, "A simple method for generating gamma variables",
-2000): d v^3 with d = shape - 1/3 and v = 1 + x / (3 sqrt(d)) for a normal x, accepted by comparison with a uniform u.
+"""Draws from the gamma distribution by rejection (Marsaglia and Tsang, "A simple method for generating gamma
+variables", 2000): d v^3 with d = shape - 1/3 and v = 1 + x / (3 sqrt(d)) for a normal x, accepted by comparison with a
+uniform u.
 
-Each number has a key of its own, and what it is depends on that alone.  All are drawn at once; the loops go on with
-those that are not decided yet.  For shapes below 1 the number is one of shape + 1 times u^(1 / shape).
+Each number has its own key and depends on that key alone.  The loops draw for all numbers that are not accepted yet.
+For shapes below 1 the number is one of shape + 1 times u^(1 / shape).
 """
 
 import numpy as np
@@ -16,7 +17,7 @@ def _scalar(value, dtype):
 
 
 class _Draws:
-    """Draws from many keys, one number each."""
+    """Draws one number from each of many keys."""
 
     __slots__ = ("dtype", "impl", "mantissa", "partitionable", "width")
 
@@ -28,7 +29,7 @@ class _Draws:
         self.width = 8 if self.mantissa < 8 else dtypes.itemsize_bits(dtype)
 
     def split(self, keys, number):
-        """`number` arrays of new keys."""
+        """Splits each key; returns `number` arrays of new keys."""
         new = self.impl.split_each(keys, (number,), self.partitionable)
         return [new[:, i] for i in range(number)]
 
@@ -59,7 +60,7 @@ def _propose(draws, keys, c):
 
 
 def _accept(draws, keys, d, c):
-    """v^3 of the accepted candidates."""
+    """Draws candidates until one is accepted for each number; returns v^3."""
     one, half, squeeze = (_scalar(v, draws.dtype) for v in (1, 0.5, 0.0331))
     out = np.empty_like(d)
     left = np.arange(d.size)
@@ -78,7 +79,7 @@ def _accept(draws, keys, d, c):
 
 
 def random_gamma(words, alpha, *, log_space, partitionable, impl):
-    """Numbers of these shapes (or their logarithms), for each key those of the trailing axes of `alpha`."""
+    """Draws numbers with shape parameters `alpha` (or logarithms); each key draws for alpha's trailing axes."""
     dtype = alpha.dtype
     lead = words.shape[: words.ndim - len(impl.key_shape)]
     number = int(np.prod(alpha.shape[len(lead) :]))

@@ -1,7 +1,7 @@
 """Reductions over axes: reduce_max, reduce_min, reduce_prod, reduce_and, reduce_or, reduce_xor, argmax, argmin.
 
-(`reduce_sum` stands in shaping.py, beside its adjoint.)  A result has operand's dtype: integers wrap, where NumPy would
-widen them.  An empty reduction gives the neutral element; argmax and argmin of nothing are an error.
+shaping.py defines `reduce_sum`, beside its adjoint.  Results have the operand's dtype: integers wrap, where NumPy would
+widen them.  A reduction of no elements gives the neutral element; argmax and argmin of no elements raise an error.
 """
 
 import operator
@@ -92,7 +92,7 @@ def _ordered_abstract(name):
 
 
 def _extremum_jvp(primitive):
-    """The mean of the tangents at the places where the extremum is taken."""
+    """Makes the jvp: the mean of the tangents at the positions where the extremum is attained."""
 
     def jvp(primals, tangents, *, axes, **params):
         (x,), (g,) = primals, tangents
@@ -151,7 +151,7 @@ def _prod_abstract(x, *, axes):
 
 
 def _merge_axes(x, axes):
-    """x with the axes merged into one in front."""
+    """Merges the axes into one leading axis."""
     shape = shape_of(x)
     kept = tuple(i for i in range(len(shape)) if i not in axes)
     sizes = (dims.prod(tuple(shape[a] for a in axes)), *(shape[k] for k in kept))
@@ -159,7 +159,8 @@ def _merge_axes(x, axes):
 
 
 def _prod_jvp(primals, tangents, *, axes):
-    """Halves the axis until one factor is left, by the product rule: right where factors are 0, unlike dividing."""
+    """Applies the product rule to the halves of the axis; unlike division by a factor this is right where factors are
+    0."""
     (x,), (g,) = primals, tangents
     if type(g) is Zero:
         out = reduce_prod_p.bind(x, axes=axes)
@@ -294,13 +295,13 @@ argmin_p = _arg("argmin", np.ndarray.argmin)
 
 def _arg_bind(p, operand, axis, index_dtype):
     params = {"axes": (operator.index(axis),), "index_dtype": dtypes.check_user_dtype(index_dtype, p.name)}
-    if axis < 0 or not dtypes.is_integer(params["index_dtype"]):  # the rest is found out by the kernel
+    if axis < 0 or not dtypes.is_integer(params["index_dtype"]):  # the kernel refuses the other errors
         _arg_abstract(typeof(operand), **params)
     return p.bind(operand, **params)
 
 
 def argmax(operand, axis, index_dtype):
-    """Where along the axis the largest element is: the first of several; the first NaN if there is one.
+    """The index of the largest element along the axis: the first of several; the first NaN if there is one.
 
     Raises ValueError for a bad or empty axis, TypeError for complex numbers or an index_dtype that is no integer type.
     """
@@ -308,7 +309,7 @@ def argmax(operand, axis, index_dtype):
 
 
 def argmin(operand, axis, index_dtype):
-    """Where along the axis the smallest element is: the first of several; the first NaN if there is one.
+    """The index of the smallest element along the axis: the first of several; the first NaN if there is one.
 
     Raises ValueError for a bad or empty axis, TypeError for complex numbers or an index_dtype that is no integer type.
     """

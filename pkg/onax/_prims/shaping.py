@@ -1,7 +1,7 @@
 """Shapes: broadcast_in_dim, reshape, transpose, squeeze, rev, reduce_sum, iota, copy, and creation by filling.
 
 The family is closed under adjoints: a broadcast transposes to a sum and a sum to a broadcast.  Dimensions may be
-symbolic; every rule computes with them through `_ground/dims.py` and plain arithmetic only.
+symbolic; rules compute with them only by `_ground/dims.py` and by Python's arithmetic operators.
 """
 
 import enum
@@ -30,7 +30,8 @@ def shape_of(x):
 
 
 def canonical_shape(shape, named=""):
-    """A tuple of ints and symbolic dimensions; TypeError for anything else, whose words begin with `named`."""
+    """Converts a shape to a tuple of ints and symbolic dimensions; raises TypeError, prefixed by `named`, for
+    others."""
     if type(shape) is tuple:
         for d in shape:
             if type(d) is not int:
@@ -54,7 +55,7 @@ def _items(shape):
 
 
 def canonical_axis(axis, ndim):
-    """An axis counted from the front; ValueError when there is none such."""
+    """Converts an axis to one counted from the front; raises ValueError if it is out of bounds."""
     axis = operator.index(axis)
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} is out of bounds for array of dimension {ndim}")
@@ -66,14 +67,14 @@ def _indices(axes):
 
 
 def check_sequence(name, values):
-    """Sizes or axes, which are given as a sequence; TypeError for one number, as in JAX."""
+    """Returns sizes or axes given as a sequence; raises TypeError for a single number, as in JAX."""
     if isinstance(values, (int, np.integer)):
         raise TypeError(f"{name} takes a tuple or list of integers, got {values!r} of type {type(values)}")
     return values
 
 
 def refuse_sharding(name, out_sharding):
-    """NotImplementedError for a sharding of a result, which belongs to explicitly sharded meshes."""
+    """Raises NotImplementedError for an `out_sharding`, which is meant for meshes with explicit axes."""
     if out_sharding is not None:
         raise NotImplementedError(
             f"{name}: out_sharding is for meshes with explicit axes, which onax does not have; "
@@ -169,7 +170,7 @@ def _broadcast_abstract(x, *, shape, broadcast_dimensions, sharding=None):
 
 
 def _broadcast_transpose(ct, x, *, shape, broadcast_dimensions, sharding=None):
-    """Sums over the axes that are new and those that were stretched, then gives the latter back with length 1."""
+    """Sums over new and stretched axes, then restores the stretched ones with length 1."""
     stretched = tuple(i for i, axis in enumerate(broadcast_dimensions) if not dims.equal(x.aval.shape[i], shape[axis]))
     kept = {axis for i, axis in enumerate(broadcast_dimensions) if i not in stretched}
     total = reduce_sum(ct, tuple(a for a in range(len(shape)) if a not in kept))
@@ -202,7 +203,7 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
     """operand repeated to fill `shape`: its axis i becomes axis `broadcast_dimensions[i]` of the result.
 
     An operand axis has length 1 or the length of the result's axis.  Raises TypeError when the lengths do not fit, or
-    broadcast_dimensions is not strictly increasing.  Unlike NumPy's, no axis is aligned by itself.
+    broadcast_dimensions is not strictly increasing.  Unlike in NumPy, axes are not aligned automatically.
     """
     refuse_sharding("broadcast_in_dim", out_sharding)
     shape, axes = canonical_shape(shape), _indices(broadcast_dimensions)
@@ -225,7 +226,7 @@ def broadcast(operand, sizes, *, out_sharding=None):
 
 
 def broadcast_to_rank(x, rank):
-    """x with axes of length 1 in front, so that it has at least `rank` axes."""
+    """Adds leading axes of length 1 until x has at least `rank` axes."""
     shape, rank = shape_of(x), operator.index(rank)
     missing = rank - len(shape)
     if missing <= 0:
@@ -235,22 +236,22 @@ def broadcast_to_rank(x, rank):
 
 
 def expand_dims(array, dimensions):
-    """array with axes of length 1 inserted; `dimensions` are their places in the result.
+    """array with axes of length 1 inserted; `dimensions` are their positions in the result.
 
-    Raises ValueError for a place that is out of bounds or named twice.
+    Raises ValueError for a position that is out of bounds or repeated.
     """
     shape = shape_of(array)
     rank = len(shape) + len(check_sequence("expand_dims", dimensions))
-    places = {d + rank if d < 0 else d for d in map(operator.index, dimensions)}
-    if len(places) != len(dimensions) or (places and not 0 <= min(places) <= max(places) < rank):
+    positions = {d + rank if d < 0 else d for d in map(operator.index, dimensions)}
+    if len(positions) != len(dimensions) or (positions and not 0 <= min(positions) <= max(positions) < rank):
         for d in dimensions:
             canonical_axis(d, rank)
         raise ValueError(f"repeated axis in lax.expand_dims: {tuple(dimensions)}")
-    if not places:
+    if not positions:
         return as_array(array)
-    axes = tuple([a for a in range(rank) if a not in places])
+    axes = tuple([a for a in range(rank) if a not in positions])
     rest = iter(shape)
-    out = tuple([1 if a in places else next(rest) for a in range(rank)])
+    out = tuple([1 if a in positions else next(rest) for a in range(rank)])
     return broadcast_in_dim_p.bind(array, shape=out, broadcast_dimensions=axes, sharding=None)
 
 
@@ -306,8 +307,8 @@ def _not_an_array(name, x):
 def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
     """The elements of operand, in row-major order, in the shape `new_sizes`.
 
-    With `dimensions`, a permutation, the axes are reordered before.  Raises TypeError when the number of elements
-    differs; unlike NumPy's, -1 is not filled in.
+    With `dimensions`, a permutation, the axes are first transposed.  Raises TypeError when the number of elements
+    differs; unlike in NumPy, -1 is not inferred.
     """
     refuse_sharding("reshape", out_sharding)
     new_sizes = canonical_shape(new_sizes, "reshape: ")
@@ -322,13 +323,13 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
     if dimensions is None and shape == new_sizes and isinstance(operand, Array):
         return operand
     for d in new_sizes:
-        if type(d) is int and d < 0:  # NumPy would fill in one of them
+        if type(d) is int and d < 0:  # NumPy would infer one of them
             _reshape_abstract(typeof(operand), new_sizes=new_sizes, dimensions=dimensions)
     return reshape_p.bind(operand, new_sizes=new_sizes, dimensions=dimensions, sharding=None)
 
 
 def collapse(operand, start_dimension, stop_dimension=None):
-    """operand with the axes from start to stop (exclusive) made into one; ValueError for a bad range."""
+    """operand with the axes from start to stop (exclusive) merged into one; raises ValueError for a bad range."""
     shape = shape_of(operand)
     lo, hi, _ = slice(start_dimension, stop_dimension).indices(len(shape))
     if hi < lo:
@@ -431,15 +432,15 @@ def squeeze(array, dimensions):
         rank = len(shape_of(array))
     except TypeError:
         raise _not_an_array("squeeze", array) from None
-    places = tuple([d + rank if d < 0 else d for d in map(operator.index, dimensions)])
-    if not places:
+    positions = tuple([d + rank if d < 0 else d for d in map(operator.index, dimensions)])
+    if not positions:
         return as_array(array)
-    if not 0 <= min(places) <= max(places) < rank:
+    if not 0 <= min(positions) <= max(positions) < rank:
         for d in dimensions:
             canonical_axis(d, rank)
-    if len(set(places)) != len(places):
-        raise ValueError(f"dimensions are not unique: {places}")
-    return squeeze_p.bind(array, dimensions=places)
+    if len(set(positions)) != len(positions):
+        raise ValueError(f"dimensions are not unique: {positions}")
+    return squeeze_p.bind(array, dimensions=positions)
 
 
 # ---- rev ----
@@ -493,7 +494,7 @@ def check_axes(aval, axes):
 
 
 def reduction_axes(operand, axes):
-    """The axes as a tuple; those that NumPy would count from the end are refused here, other faults by the kernel."""
+    """Converts axes to a tuple; refuses those that NumPy would count from the end; the kernel refuses other errors."""
     axes = _indices(axes)
     if axes and min(axes) < 0:
         check_axes(typeof(operand), axes)
@@ -501,7 +502,7 @@ def reduction_axes(operand, axes):
 
 
 def reduced_shape(shape, axes):
-    """The shape without the axes."""
+    """The shape after removing the axes."""
     return tuple(d for i, d in enumerate(shape) if i not in axes)
 
 
@@ -609,11 +610,11 @@ def iota(dtype, size):
     return broadcasted_iota(dtype, (size,), 0)
 
 
-# ---- values that do not matter ----
+# ---- empty arrays ----
 
 
 class MemorySpace(enum.Enum):
-    """Where a value lives."""
+    """The kinds of memory that can hold a value."""
 
     Device = 0
 
@@ -631,7 +632,7 @@ defjvp_zero(empty2_p)
 
 
 def empty_like_aval(aval):
-    """An array of a type, for a place whose value nobody reads."""
+    """An array of a type whose values are never read."""
     if not isinstance(aval.dtype, np.dtype):
         return instantiate_zeros(Zero(aval))
     one = empty2_p.bind(dtype=aval.dtype, memory_space=MemorySpace.Device)
@@ -651,7 +652,7 @@ deflinear(copy_p, lambda ct, x: [copy_p.bind(ct)])
 
 
 def copy(x):
-    """x in memory of its own."""
+    """A copy of x in new memory."""
     return copy_p.bind(x)
 
 
@@ -678,7 +679,7 @@ def full(shape, fill_value, dtype=None):
 
 
 def _scalar_of_dtype(value, dtype, weak_type=False):
-    """A scalar in a dtype; in that of keys, a key whose every word is this number."""
+    """Makes a scalar of a dtype; for a dtype of keys, a key all of whose words are this number."""
     if dtypes.is_extended(dtype) and not isinstance(value, Array):
         words = np.full(dtype.element_shape, value, dtype.element_dtype)
         return make_array(words.reshape(-1).view(dtype.storage).reshape(()), dtype)
@@ -709,14 +710,14 @@ def full_like(x, fill_value, dtype=None, shape=None):
 
 
 def _named_dtype(dtype):
-    """A dtype, or that of an array or number in its place, as JAX's lax.full_like takes them."""
+    """Converts the argument `dtype` of full_like, which may also be an array or a number, as in JAX."""
     if isinstance(dtype, (Array, np.ndarray, int, float, complex)):
         return typeof(dtype).dtype
     return dtypes.check_user_dtype(dtype, "full_like")
 
 
 def _duck_aval(x):
-    """The aval of a value, or of something that merely has a shape and a dtype."""
+    """The aval of a value, or of any object with a shape and a dtype."""
     if hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, (np.ndarray, np.generic)):
         return ShapedArray(x.shape, x.dtype)
     return typeof(x)
@@ -730,7 +731,7 @@ def zeros_like_aval(aval):
 
 
 def instantiate_zeros(x):
-    """The array that a symbolic zero stands for; anything else as it is."""
+    """Replaces a symbolic zero by an array of zeros; returns other values unchanged."""
     return zeros_like_aval(x.aval) if type(x) is Zero else x
 
 
@@ -759,7 +760,7 @@ def bdim_at_front(x, dim, size):
 
 
 def _bitcast_batch(axis_data, operands, mapped, *, new_dtype):
-    """The mapped axis may stay, unless it is the last where a widening cast consumes a last axis."""
+    """Keeps the mapped axis in place unless it is last and a widening cast consumes the last axis."""
     (x,), (d,) = operands, mapped
     if d == x.ndim - 1 and dtypes.itemsize_bits(x.dtype) < dtypes.itemsize_bits(new_dtype):
         x, d = moveaxis(x, d, 0), 0

@@ -2,9 +2,9 @@
 
 The family is closed under adjoints: a slice transposes to a pad and a pad to a slice, a dynamic slice to a dynamic
 update, a concatenation to a split.  The batching rules of dynamic_slice and dynamic_update_slice are a gather and a
-scatter, so `indexing.py`, which comes after this module, assigns them.
+scatter; `indexing.py`, which is imported later, sets them.
 
-A start index is an integer scalar; where the window would leave the operand it is moved back inside.
+A start index is an integer scalar; it is clamped so that the window lies inside the operand.
 """
 
 import builtins
@@ -99,7 +99,7 @@ def _slice_shape(shape, starts, limits, strides):
 
 
 def _slice_transpose(ct, x, *, start_indices, limit_indices, strides=None):
-    """Puts zeros back around, and between, the elements that were taken."""
+    """Pads the cotangent with zeros around and between the elements that were sliced."""
     if type(ct) is Zero:
         return [Zero(x.aval)]
     shape, strides = x.aval.shape, strides or (1,) * len(x.aval.shape)
@@ -156,7 +156,7 @@ def _integers(what, values):
 
 
 def dim_value(d, dtype):
-    """A dimension as a scalar of an integer dtype (wrapping, as a cast does), also where it is symbolic."""
+    """Converts a dimension, which may be symbolic, to a scalar of an integer dtype (wrapping as a cast does)."""
     if dims.is_constant(d):
         return np.asarray(d).astype(dtype)
     return convert(dim_as_value_p.bind(dim=d), dtype)
@@ -184,7 +184,7 @@ set_value_maker(lambda d: dim_as_value_p.bind(dim=d))
 
 
 def wrap_negative_indices(index, size):
-    """The integer array `index` with its negative elements counted from the end of an axis of the given size."""
+    """Adds the size of the axis to the negative elements of the integer array `index`."""
     dtype = index.dtype
     if dtypes.issubdtype(dtype, np.unsignedinteger):
         return index
@@ -193,7 +193,7 @@ def wrap_negative_indices(index, size):
 
 
 def _as_scalars(indices):
-    """The start indices one by one; an array of rank 1 is taken apart."""
+    """Converts start indices to a sequence of scalars; splits an array of rank 1."""
     if not isinstance(indices, (Array, np.ndarray)):
         return list(indices)
     if len(indices.shape) != 1:
@@ -208,7 +208,7 @@ def _as_scalars(indices):
 
 
 def _start_indices(operand, indices, allow_negative):
-    """Start indices as rank-0 operands of one integer dtype, negative ones counted from the end."""
+    """Converts start indices to scalar operands of one integer dtype and resolves negative ones."""
     shape = shape_of(operand)
     indices = _as_scalars(indices)
     if len(indices) != len(shape):
@@ -261,7 +261,7 @@ def _check_indices(name, indices):
 
 
 def _clamp_starts(indices, window, shape):
-    """Where a window starts, as ints, moved inside the operand."""
+    """The start of a window as ints, clamped so that it lies inside the operand."""
     starts = []
     for index, size, d in zip(indices, window, shape, strict=True):
         if not 0 <= size <= d:
@@ -321,7 +321,7 @@ dynamic_slice_p = Primitive(
 
 def _dynamic_slice_jvp(primals, tangents, **params):
     x, *starts = primals
-    dot = tangents[0]  # first, as in JAX
+    dot = tangents[0]  # computed first, as in JAX
     moved = dynamic_slice_p.bind(dot, *starts, **params) if type(dot) is not Zero else None
     out = dynamic_slice_p.bind(x, *starts, **params)
     return out, Zero(typeof(out).to_tangent_aval()) if moved is None else moved
@@ -331,12 +331,12 @@ dynamic_slice_p.jvp = _dynamic_slice_jvp
 
 
 def dynamic_slice(operand, start_indices, slice_sizes, *, allow_negative_indices=True):
-    """A window of operand, of shape `slice_sizes`, whose corner `start_indices` may be known only when it runs.
+    """A window of operand, of shape `slice_sizes`, that begins at `start_indices`, which may be traced values.
 
     start_indices is an integer array of shape (rank,) or a sequence of integer scalars of one dtype.  Negative ones
-    count from the end (where `allow_negative_indices`, for all axes or each); a window that would leave the operand is
-    moved back inside.  Raises TypeError for sizes larger than the operand or indices that are no integers, ValueError
-    for a wrong number of indices.
+    count from the end (if `allow_negative_indices`, one bool or one for each axis); a window that would leave the
+    operand is moved back inside.  Raises TypeError for sizes larger than the operand or indices that are no integers,
+    ValueError for a wrong number of indices.
     """
     starts = _start_indices(operand, start_indices, allow_negative_indices)
     return dynamic_slice_p.bind(operand, *starts, slice_sizes=canonical_shape(slice_sizes))
@@ -386,7 +386,7 @@ def _dynamic_update_slice_jvp(primals, tangents):
 
 
 def _dynamic_update_slice_transpose(ct, x, update, *indices):
-    """The operand's cotangent is ct with a hole of zeros, the update's is the window under the hole."""
+    """The operand's cotangent is ct with zeros in the window; the update's cotangent is that window of ct."""
     if any(map(is_undefined_primal, indices)):
         raise TypeError("dynamic_update_slice is linear in its first two operands only")
     rest = [None] * len(indices)
@@ -415,7 +415,7 @@ dynamic_update_slice_p = Primitive(
 
 
 def dynamic_update_slice(operand, update, start_indices, *, allow_negative_indices=True):
-    """operand with the window whose corner is `start_indices` replaced by `update`, of the same rank and dtype.
+    """operand with the window that begins at `start_indices` replaced by `update`, of the same rank and dtype.
 
     Indices are taken as in `dynamic_slice`.  Raises TypeError when ranks or dtypes differ or update is larger than
     operand, ValueError for a wrong number of indices.
@@ -528,7 +528,7 @@ def _pad_kernel(x, value, *, padding_config):
     target, source = [], []
     for d, size, (low, _, interior) in zip(x.shape, shape, padding_config):
         step = interior + 1
-        first = 0 if low >= 0 else -(low // step)  # the first element that still falls inside, and one past the last
+        first = 0 if low >= 0 else -(low // step)  # the first element inside, and one past the last
         last = min(d, (size - low + step - 1) // step)
         count = max(last - first, 0)
         begin = low + first * step
@@ -569,7 +569,7 @@ def _pad_jvp(primals, tangents, *, padding_config):
 
 
 def _pad_transpose(ct, x, value, *, padding_config):
-    """What is left after cutting the padding goes to the operand, the sum of the rest to the value."""
+    """The operand's cotangent is ct without the padding; the value's cotangent is the sum over the padding."""
     linear_x, linear_v = is_undefined_primal(x), is_undefined_primal(value)
     if type(ct) is Zero:
         return [Zero(x.aval) if linear_x else None, Zero(value.aval) if linear_v else None]
@@ -598,7 +598,7 @@ def _pad_batch(axis_data, operands, mapped, *, padding_config):
     config = (*padding_config[:dx], (0, 0, 0), *padding_config[dx:])
     if dv is None:
         return pad_p.bind(x, value, padding_config=config), dx
-    # One value an element of the batch: pad with zeros, then put the values where a padded mask says so.
+    # One value for each example: pad with zeros, then select the values where a padded mask is true.
     out = pad_p.bind(x, zero_scalar(x.dtype), padding_config=config)
     mask = pad_p.bind(full(x.shape, True, np.bool_), zero_scalar(np.bool_), padding_config=config)
     return select_n(mask, broadcast_in_dim(value, out.shape, (dx,)), out), dx
@@ -618,7 +618,7 @@ pad_p = Primitive(
 def pad(operand, padding_value, padding_config):
     """operand with `padding_value`, a scalar of its dtype, before, after and between its elements.
 
-    padding_config holds (low, high, interior) for each axis; negative low or high cut elements off.  Raises TypeError
+    padding_config holds (low, high, interior) for each axis; negative low or high remove elements.  Raises TypeError
     when the dtypes differ, ValueError for a padding_config that does not fit.
     """
     if not isinstance(operand, Array):
@@ -725,7 +725,7 @@ def slice_in_dim(operand, start_index, limit_index, stride=1, axis=0):
 
 
 def index_in_dim(operand, index, axis=0, keepdims=True):
-    """The elements at one static place of an axis, which goes unless `keepdims`; IndexError when there is none."""
+    """The elements at a static index of an axis, which is removed unless `keepdims`; IndexError if out of bounds."""
     shape = shape_of(operand)
     index, axis = operator.index(index), canonical_axis(axis, len(shape))
     size = shape[axis]

@@ -1,7 +1,7 @@
 """Sorting along an axis: sort of several operands by the first of them, and top_k.
 
-sort is always stable.  Its order puts NaN last, takes -0 and 0 for equal, and compares complex numbers by real part,
-then by imaginary part.  top_k goes by the total order of bits: NaN first, 0 above -0, NaN with the sign bit last.
+sort is always stable.  Its order puts NaN last, treats -0 and 0 as equal, and compares complex numbers by real part,
+then by imaginary part.  top_k uses the total order of bits: NaN first, 0 above -0, NaN with the sign bit last.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ _LONG_AXIS = 1024
 
 
 def _to_sortable(x):
-    """x, or the same numbers in a dtype that NumPy sorts as JAX does."""
+    """Converts x to a dtype that NumPy sorts as JAX does."""
     dtype = x.dtype
     if dtype in _NUMPY_SORTED:
         return x
@@ -62,7 +62,7 @@ def _sort_kernel(*operands, dimension, is_stable, num_keys):
 
 
 def _sort_single(x, axis):
-    """Equal numbers look the same, but for zeros of either sign: only these need the slower stable sort."""
+    """Sorts one array; only zeros of both signs, the equal values that differ, need the slower stable sort."""
     wide = _to_sortable(x)
     stable = wide.dtype.kind == "c" or (wide.dtype.kind == "f" and bool((np.signbit(wide) & (wide == 0)).any()))
     out = np.sort(wide, axis, kind="stable" if stable else None)
@@ -70,7 +70,7 @@ def _sort_single(x, axis):
 
 
 def _stable_argsort(x, axis):
-    """Where the elements are in order; long axes by whole numbers, which NumPy sorts about ten times as fast."""
+    """The stable argsort; long axes are sorted as 64-bit integers, which NumPy sorts about ten times as fast."""
     if x.shape[axis] < _LONG_AXIS or x.dtype.itemsize > 4:
         return np.argsort(x, axis, kind="stable")
     key = np.ascontiguousarray(np.moveaxis(x, axis, -1))
@@ -84,7 +84,7 @@ def _stable_argsort(x, axis):
 
 
 def _to_signed_key(x):
-    """Signed integers in the order of x; of floats in the total order of bits."""
+    """Converts x to signed integers of the same order; floats in the total order of their bits."""
     dtype = x.dtype
     if dtype.kind == "b":
         return x.view(np.int8)
@@ -97,7 +97,7 @@ def _to_signed_key(x):
 
 
 def _argsort_smallest(key, k):
-    """Where the k smallest are, in order: key and place are one 64-bit number, so no two are equal."""
+    """The indices of the k smallest keys in order; key and index form one 64-bit number, so that no two are equal."""
     both = (key.astype(np.int64) << 32) | np.arange(key.shape[-1])
     if 0 < k < key.shape[-1]:
         both = np.partition(both, k - 1, -1)[..., :k]
@@ -117,7 +117,7 @@ def _sort_abstract(*avals, dimension, is_stable, num_keys):
 
 
 def _take_along(indices, axis, x):
-    """The elements of x at the indices along the axis; indices carry a last axis of length 1."""
+    """Takes elements of x at indices along the axis; indices have an additional last axis of length 1."""
     rank = len(shape_of(x))
     if dims.definitely_empty(shape_of(x)):  # a window of one element would not fit
         return np.zeros(shape_of(indices)[:-1], x.dtype)
@@ -137,10 +137,10 @@ def _sort_jvp(primals, tangents, *, dimension, **params):
         out = sort_p.bind(*primals, dimension=dimension, **params)
         return out, tangent_zero(out)
     shape = shape_of(primals[0])
-    places = broadcasted_iota(np.uint32, shape, dimension)
-    *out, places = sort_p.bind(*primals, places, dimension=dimension, **params)
-    places = expand_dims(places, (len(shape),))
-    return out, [g if type(g) is Zero else _take_along(places, dimension, g) for g in tangents]
+    indices = broadcasted_iota(np.uint32, shape, dimension)
+    *out, indices = sort_p.bind(*primals, indices, dimension=dimension, **params)
+    indices = expand_dims(indices, (len(shape),))
+    return out, [g if type(g) is Zero else _take_along(indices, dimension, g) for g in tangents]
 
 
 def _sort_batch(axis_data, operands, mapped, *, dimension, **params):
@@ -198,7 +198,7 @@ _SHORT_ROW = 4096
 
 
 def is_quicker_in_c(x, *, k, axis):
-    """Whether the kernel in C is quickest: so few of the numbers of each row are asked for, or so few there are."""
+    """Whether the kernel in C is quickest: for short rows, or if k is small compared with the row."""
     if x.dtype not in _top_k.TYPES or axis != x.ndim - 1 or not dims.is_constant_shape(x.shape) or not x.size:
         return False
     return 16 * k < x.shape[axis] or x.shape[axis] <= _SHORT_ROW
@@ -250,8 +250,8 @@ def _top_k_jvp(primals, tangents, *, k, axis):
     zeros = tangent_zero(out)
     if type(g) is Zero:
         return out, zeros
-    places = out[1]
-    return out, [_take_along(reshape(places, (*shape_of(places), 1)), axis, g), zeros[1]]
+    indices = out[1]
+    return out, [_take_along(reshape(indices, (*shape_of(indices), 1)), axis, g), zeros[1]]
 
 
 def _top_k_batch(axis_data, operands, mapped, *, k, axis):
@@ -270,7 +270,7 @@ top_k_p = Primitive(
 
 
 def top_k(operand, k, *, axis=-1):
-    """The k largest elements along an axis in descending order, and their places (int32).
+    """The k largest elements along an axis in descending order, and their indices (int32).
 
     Of equal elements the first comes first; NaN counts as largest, 0 as larger than -0.  Raises ValueError for k
     negative or beyond the axis, for an axis out of bounds and for complex numbers.

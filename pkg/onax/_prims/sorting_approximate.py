@@ -1,4 +1,5 @@
-"""approx_top_k: the largest or smallest elements along an axis, found exactly: no search is quicker on a CPU."""
+"""approx_top_k: the largest or smallest elements along an axis, found exactly because no approximation is quicker on a
+CPU."""
 
 import math
 import operator
@@ -18,7 +19,8 @@ from onax._prims.shaping import canonical_axis, full_like, reshape, shape_of
 
 
 def _result_size(size, rank, k, recall_target, aggregate_to_topk, override):
-    """How many are given: k, or as many as a search on a TPU would keep (by the formula of XLA's ApproxTopK)."""
+    """The number of results: k, or as many as a TPU's partial reduction would keep (the formula of XLA's
+    ApproxTopK)."""
     lanes = 1024 if rank == 1 else 128
     if aggregate_to_topk or size <= lanes:
         return k if aggregate_to_topk else size
@@ -61,19 +63,19 @@ def _kernel(x, *, k, is_max_k, reduction_dimension, **params):
         raise InvalidOperands
     if is_max_k:
         return sorting._top_k_kernel(x, k=count, axis=axis)
-    turned = np.where(np.isnan(x), -np.array(np.inf, x.dtype), -x)
-    places = sorting._top_k_kernel(turned, k=count, axis=axis)[1]
-    return [np.take_along_axis(x, places, axis), places]
+    negated = np.where(np.isnan(x), -np.array(np.inf, x.dtype), -x)
+    indices = sorting._top_k_kernel(negated, k=count, axis=axis)[1]
+    return [np.take_along_axis(x, indices, axis), indices]
 
 
 def exact_top_k(x, *, k, is_max_k, reduction_dimension, **params):
-    """The same by top_k.  Of the smallest, NaN comes last, as infinity does, in their order."""
+    """Computes approx_top_k by top_k.  Among the smallest, NaN is ranked as infinity, i.e. last."""
     axis = reduction_dimension % x.ndim
     count = _result_count(x, k, axis, **params)
     if is_max_k:
         return sorting.top_k(x, count, axis=axis)
-    places = sorting.top_k(select_n(ne(x, x), neg(x), full_like(x, -np.inf)), count, axis=axis)[1]
-    return [sorting._take_along(reshape(places, (*shape_of(places), 1)), axis, x), places]
+    indices = sorting.top_k(select_n(ne(x, x), neg(x), full_like(x, -np.inf)), count, axis=axis)[1]
+    return [sorting._take_along(reshape(indices, (*shape_of(indices), 1)), axis, x), indices]
 
 
 def _jvp(primals, tangents, *, reduction_dimension, **params):
@@ -87,7 +89,7 @@ def _jvp(primals, tangents, *, reduction_dimension, **params):
 
 
 def _batch(axis_data, operands, mapped, *, reduction_dimension, **params):
-    """As in JAX, without aggregation the number of elements is that of an array with the mapped axis."""
+    """Batches; as in JAX, without aggregation the number of results is that for the array with its mapped axis."""
     (x,), (d,) = operands, mapped
     axis = reduction_dimension % (x.ndim - 1)
     return approx_top_k_p.bind(x, reduction_dimension=axis + (d <= axis), **params), [d, d]
@@ -104,7 +106,7 @@ approx_top_k_p = Primitive(
 
 
 def _as_integer(k, name):
-    """k as an int, which a float may be too.  TypeError for other values, arrays among them."""
+    """Converts k, an integer or an integral float, to an int.  Raises TypeError for other values, including arrays."""
     if isinstance(k, float) and k.is_integer():
         return int(k)
     if isinstance(k, Array | Tracer | np.ndarray) or not hasattr(type(k), "__index__"):
@@ -141,7 +143,7 @@ def approx_max_k(
     reduction_input_size_override=-1,
     aggregate_to_topk=True,
 ):
-    """The k largest elements of a floating array along an axis, in descending order, and their places (int32).
+    """The k largest elements of a floating array along an axis, in descending order, and their indices (int32).
 
     They are found exactly, whatever `recall_target`.  With `aggregate_to_topk` False more elements are given: as many
     as JAX's search gives, which `recall_target` and `reduction_input_size_override` decide.  NaN counts as largest.
@@ -160,7 +162,7 @@ def approx_min_k(
     reduction_input_size_override=-1,
     aggregate_to_topk=True,
 ):
-    """The k smallest elements of a floating array along an axis, in ascending order, and their places (int32).
+    """The k smallest elements of a floating array along an axis, in ascending order, and their indices (int32).
 
     As `approx_max_k`; NaN comes last.
     """

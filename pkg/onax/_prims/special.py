@@ -1,8 +1,8 @@
 """Special functions: erf, erfc, erf_inv, lgamma, digamma, polygamma, zeta, the incomplete gamma and beta functions,
-Bessel's functions, and the slope of gamma-distributed numbers.
+Bessel functions, and the derivative of gamma-distributed samples.
 
-SciPy computes them, imported at the first call, but for erf_inv of float32: normal numbers come from it by the million.
-bfloat16, float16 and the 8-bit floats run in float32 and round once.
+SciPy, imported at the first call, computes them all except erf_inv of float32, which has a quicker kernel because
+normal random numbers are computed by it.  bfloat16, float16 and the 8-bit floats run in float32 and round once.
 """
 
 import math
@@ -69,7 +69,7 @@ def _digamma_kernel(x):
 
 
 def _zeta_kernel(x, q):
-    """Hurwitz' zeta; NaN for an infinite q."""
+    """Hurwitz's zeta function; NaN for an infinite q."""
     return np.where(np.isinf(q), x.dtype.type(np.nan), lazy.scipy_special.zeta(x, q)).astype(x.dtype)
 
 
@@ -128,7 +128,7 @@ zeta_p.jvp = None  # as in JAX: differentiating it is an error
 
 
 def _gamma_density(g, a, x):
-    """g times the density at x of gamma's distribution of shape a: the slope of igamma in x."""
+    """g times the density at x of the gamma distribution of shape a, the derivative of igamma in x."""
     logarithm = sub(add(neg(x), mul(sub(a, const(a, 1)), log(x))), lgamma(a))
     return mul(g, exp(logarithm))
 
@@ -159,7 +159,7 @@ random_gamma_grad_p.jvp = None
 
 
 def random_gamma_grad(a, sample):
-    """The derivative in `a` of a number `sample` drawn from gamma's distribution of shape `a`.
+    """The derivative in `a` of a number `sample` drawn from the gamma distribution of shape `a`.
 
     Both are of one floating dtype and of shapes that fit.  Raises ValueError for shapes that NumPy's rules of
     broadcasting do not join, TypeError for ranks or dtypes that differ.  By implicit reparameterisation: the uniform
@@ -215,11 +215,11 @@ def betainc(a, b, x):
     return regularized_incomplete_beta_p.bind(a, b, x)
 
 
-# ---- Bessel's functions
+# ---- Bessel functions
 
 
 def _bessel_i1e_slope(g, y, x):
-    """i0e - i1e (sign(x) + 1/x); 1/2 at 0, where that cannot be computed."""
+    """i0e - i1e (sign(x) + 1/x); 1/2 at 0, where this expression is undefined."""
     eps = float(np.finfo(np.float64 if x.dtype.itemsize == 8 else np.float32).eps)
     usable = gt(abs(x), const(x, eps))
     safe = select_n(usable, full_like(x, eps), x)

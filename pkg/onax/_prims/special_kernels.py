@@ -1,4 +1,4 @@
-"""Kernels of the incomplete gamma function's slopes, which SciPy does not have.
+"""Kernels of the incomplete gamma and beta functions and of the derivatives that SciPy does not have.
 
 Below its mean the function is a series, above it a continued fraction (Abramowitz and Stegun, 6.5.29 and 6.5.31); both
 are differentiated in the parameter term by term.  Elements leave the loop as they converge.
@@ -9,14 +9,14 @@ import numpy as np
 from onax._ground import lazy
 
 _EPS = np.finfo(np.float64).eps
-_STEPS = 2000  # of the continued fraction: it converges slowly just above the mean alone
-_TERMS = 10000  # of the series: enough for a up to 10^6, wherever x is; beyond it is cut off where x is next to a
+_STEPS = 2000  # of the continued fraction, which converges slowly only just above the mean
+_TERMS = 10000  # of the series: enough for any x if a <= 10^6; for larger a the series is truncated where x is near a
 _LARGE = 1 / _EPS
 _OVERFLOW_BOUND = 1e100
 
 
 def _series(a, x):
-    """(sum, its slope in a) of x^n / ((a + 1) ... (a + n)) over n = 0, 1, ..."""
+    """(the sum over n = 0, 1, ... of x^n / ((a + 1) ... (a + n)), its derivative in a)"""
     total, slope = np.ones_like(x), np.zeros_like(x)
     here = np.arange(x.size)
     r, c, dc = a.copy(), np.ones_like(x), np.zeros_like(x)
@@ -37,9 +37,9 @@ def _series(a, x):
 
 
 def _fraction(a, x):
-    """(f, its slope in a), where f x^a exp(-x) / gamma(a) is the upper incomplete gamma function."""
+    """(f, its derivative in a), where f x^a exp(-x) / gamma(a) is the upper incomplete gamma function."""
     y, z = 1 - a, x + 1 - a + 1
-    # Numerators and denominators of the last two convergents, and their slopes.
+    # Numerators and denominators of the last two convergents, and their derivatives.
     p2, q2, p1, q1 = np.ones_like(x), x.copy(), x + 1, z * x
     dp2, dq2, dp1, dq1 = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x), -x
     f, df = p1 / q1, (dp1 - p1 / q1 * dq1) / q1
@@ -69,12 +69,12 @@ def _fraction(a, x):
 
 
 def _leading_term(a, x):
-    """The first term of what _fraction gives, where its numerators overflow."""
+    """The leading term of what `_fraction` returns, for x so large that its numerators would overflow."""
     return 1 / x, np.zeros_like(x)
 
 
 def _slopes(a, x, of_sample):
-    """The slope in a of P(a, x), or of the x at which P is what it is; a and x are float64 of one shape of rank 1."""
+    """The derivative in a of P(a, x), or of the x at a fixed value of P; a and x are float64 of equal shape (n,)."""
     special = lazy.scipy_special
     out = np.full_like(x, np.nan)
     fine = (a > 0) & (x >= 0) & np.isfinite(a) & np.isfinite(x)
@@ -111,10 +111,10 @@ def igamma_grad_a(a, x):
 
 
 def random_gamma_grad(a, x):
-    """The derivative in a of a number drawn from gamma's distribution, computed in float64.
+    """The derivative in a of a number drawn from the gamma distribution, computed in float64.
 
-    The number is P's inverse at a uniform number held fixed: the slope is -(dP/da) / (dP/dx), from which the common
-    factor x^a exp(-x) is cancelled.
+    The number is the inverse of P at a fixed uniform number, so the derivative is -(dP/da) / (dP/dx), in which the
+    common factor x^a exp(-x) cancels.
     """
     return _elementwise(a, x, True)
 
@@ -122,7 +122,7 @@ def random_gamma_grad(a, x):
 def igamma(a, x):
     """The regularized lower incomplete gamma function.
 
-    NaN where a < 0, x < 0, or both are 0; as x alone, a alone being infinite means the limit.
+    NaN where a < 0, x < 0, or both are 0; an infinite a or x alone gives the limit.
     """
     return _incomplete(lazy.scipy_special.gammainc, a, x)
 
@@ -143,7 +143,7 @@ def _incomplete(function, a, x):
 def betainc(a, b, x):
     """The regularized incomplete beta function, a step where a or b is 0; NaN outside its domain.
 
-    Computed in float64 and rounded once: SciPy's for float32 is some units in its last place off.
+    It is computed in float64 and rounded once: SciPy's float32 function is some ulp off.
     """
     out = lazy.scipy_special.betainc(*(v.astype(np.float64) for v in (a, b, x)))
     out = np.where(a == 0, x > 0, np.where(b == 0, x >= 1, out))

@@ -1,6 +1,6 @@
-"""Whole arrays beside one another: stack, unstack, tile.
+"""stack, unstack and tile.
 
-stack and unstack are each other's adjoint; tile's is a sum over the copies.
+stack and unstack are each other's adjoint; the adjoint of tile is a sum over the copies.
 """
 
 import operator
@@ -119,7 +119,7 @@ unstack_p = Primitive(
 
 
 def unstack(x, axis=0):
-    """The slices of x along an axis, without it: a tuple."""
+    """The slices of x along an axis, which they lack, as a tuple."""
     x = x if isinstance(x, Array) else as_array(x)
     return tuple(unstack_p.bind(x, axis=canonical_axis(axis, x.ndim)))
 

@@ -1,9 +1,10 @@
-"""Reductions over windows: reduce_window_sum, _max, _min, and what their derivatives need.
+"""Reductions over windows: reduce_window_sum, _max, _min, and the primitives of their derivatives.
 
-A window of max or min hands its derivative to one element, the first that is largest or smallest:
-`select_and_gather_add` reads the tangents at those places, `select_and_scatter_add`, its adjoint, adds at them.
-An element is chosen where the one before is not at least as good, so NaN is passed over by the next element, as in
-JAX.  Where all elements are as bad as can be, the first function gives 0 and the second adds at the first, as in JAX.
+The derivative of max or min over a window belongs to one element, the first that is largest or smallest:
+`select_and_gather_add` reads tangents at the selected elements, and `select_and_scatter_add`, its adjoint, adds there.
+An element replaces the selected one unless the selected one compares at least as well, so the next element replaces a
+NaN, as in JAX.  Where all elements equal the identity, the first primitive gives 0 and the second adds to the first
+element, as in JAX.
 """
 
 import builtins
@@ -29,7 +30,7 @@ _INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 
 
 def _check_sizes(name, what, values, lowest_allowed):
-    """TypeError unless these are integers, at least as large as allowed."""
+    """Raises TypeError unless these are integers that are large enough."""
     if not isinstance(values, (tuple, list, np.ndarray)):
         raise TypeError(f"{name} {what} must be of type tuple/list/ndarray, got {type(values)}.")
     if not all(dims.is_dim(v) for v in values):
@@ -74,7 +75,7 @@ def check_window(shape, window_dimensions, window_strides, padding, base_dilatio
 
 
 def _compute_dtype(dtype):
-    """Narrow floats are reduced in float32, 2- and 4-bit integers in int32."""
+    """The dtype to reduce in: narrow floats in float32, 2- and 4-bit integers in int32, others in their own."""
     if dtype.kind in "biuc" or dtype.itemsize >= 4:
         return dtype
     return _INT32 if dtypes.is_integer(dtype) else _FLOAT32
@@ -105,7 +106,7 @@ def _window_kernel(ufunc, neutral):
             if w > 1 or s > 1 or out.shape[axis] != n:
                 out = combine_windows(out, out.shape[axis], n, w, s, d, _axis_slicer(axis), combine)
         if ufunc is np.add and dtypes.is_float(wide):
-            out = out + wide.type(0)  # a sum starts at 0: never -0
+            out = out + wide.type(0)  # a sum starts at 0 and is therefore never -0
         return cast(out, dtype)
 
     return kernel
@@ -121,7 +122,7 @@ def _abstract(check_dtype=None):
 
 
 def _insert_window_axis(at, **params):
-    """The parameters with a mapped axis at this place, which no window crosses."""
+    """Inserts a mapped axis, along which windows have length 1, into the parameters."""
     neutral = {"padding": (0, 0)}
     return {k: (*v[:at], neutral.get(k, 1), *v[at:]) for k, v in params.items()}
 
@@ -140,7 +141,7 @@ def _sum_dtype(dtype):
 
 
 def _sum_transpose(ct, x, *, window_dimensions, window_strides, padding, base_dilation, window_dilation):
-    """Sums over the same windows of the cotangent, spread by the strides."""
+    """Sums over the same windows of the cotangent, which is dilated by the strides."""
     shape = x.aval.shape
     pads = adjoint_padding(shape, window_dimensions, window_strides, ct.shape, padding, base_dilation, window_dilation)
     config = tuple((low, high, stride - 1) for (low, high), stride in zip(pads, window_strides))
@@ -187,7 +188,7 @@ reduce_window_min_p = _extremum("reduce_window_min", np.minimum, highest, le_p)
 
 
 def reduce_window_bind(kind, operand, window_dimensions, window_strides, padding, base_dilation, window_dilation):
-    """The reduction called "sum", "max" or "min" over windows."""
+    """Binds the reduction "sum", "max" or "min" over windows."""
     primitive = {"sum": reduce_window_sum_p, "max": reduce_window_max_p, "min": reduce_window_min_p}[kind]
     return primitive.bind(
         operand,
@@ -199,26 +200,26 @@ def reduce_window_bind(kind, operand, window_dimensions, window_strides, padding
     )
 
 
-# ---- which element of a window was chosen ----
+# ---- the selected element of each window ----
 
 
 def identity_element(select_prim, dtype):
-    """What no element compares worse than: the lowest value for ge, the highest for le."""
+    """The identity of the selection: the lowest value for ge, the highest for le."""
     return lowest(dtype) if select_prim is ge_p else highest(dtype)
 
 
-def _window_elements(x, place, dilation, count, strides):
-    starts, limits = slice_bounds(place, dilation, count, strides)
-    return x[(..., *map(builtins.slice, starts, limits, strides))]  # ...: of rank 0, too, a view
+def _window_elements(x, position, dilation, count, strides):
+    starts, limits = slice_bounds(position, dilation, count, strides)
+    return x[(..., *map(builtins.slice, starts, limits, strides))]  # `...` makes a view of a scalar, too
 
 
 def _mask(flags, dtype):
-    """All bits set where a flag holds, as integers as wide as the dtype."""
+    """Integers as wide as the dtype with all bits set where a flag is true."""
     return np.negative(flags.astype(f"i{dtype.itemsize}"))
 
 
 def _blend(flags, x, y):
-    """np.where(flags, x, y) of numbers of one type by their bits: several times as fast where flags have no order."""
+    """np.where(flags, x, y) by bit operations, which take a fraction of its time where flags are irregular."""
     if x.dtype.kind not in "fiu":
         return np.where(flags, x, y)
     mask = _mask(flags, x.dtype)
@@ -234,17 +235,17 @@ def _gather_kernel(g, x, *, select_prim, window_dimensions, window_strides, padd
     shape = check_window(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
     if g.shape != x.shape or g.dtype != x.dtype:
         raise TypeError("tangents and operand differ")
-    keeps, dtype, wide = _comparison(select_prim), g.dtype, _compute_dtype(g.dtype)
+    compare, dtype, wide = _comparison(select_prim), g.dtype, _compute_dtype(g.dtype)
     best, out = np.full(shape, identity_element(select_prim, wide), wide), np.zeros(shape, wide)
     if 0 in shape:
         return np.zeros(shape, dtype)
     inside = np.ones(x.shape, bool)
     inside, x, g = (dilate_and_pad(v, 0, padding, base_dilation) for v in (inside, cast(x, wide), cast(g, wide)))
-    for place in window_offsets(window_dimensions):
-        here = _window_elements(x, place, window_dilation, shape, window_strides)
-        worse = ~keeps(best, here) & _window_elements(inside, place, window_dilation, shape, window_strides)
+    for position in window_offsets(window_dimensions):
+        here = _window_elements(x, position, window_dilation, shape, window_strides)
+        worse = ~compare(best, here) & _window_elements(inside, position, window_dilation, shape, window_strides)
         best = _blend(worse, here, best)
-        out = _blend(worse, _window_elements(g, place, window_dilation, shape, window_strides), out)
+        out = _blend(worse, _window_elements(g, position, window_dilation, shape, window_strides), out)
     return cast(out, dtype)
 
 
@@ -306,7 +307,7 @@ deflinear_first(select_and_gather_add_p)
 _def_batch_leading(select_and_gather_add_p)
 
 
-# ---- adding at the chosen elements ----
+# ---- adding to the selected elements ----
 
 
 def _window_counts(x, window, strides, padding):
@@ -319,23 +320,23 @@ def _scatter_kernel(source, x, *, select_prim, window_dimensions, window_strides
     if count != source.shape or source.dtype != x.dtype:
         raise TypeError("one value of the source for each window")
     _check_sizes("select_and_scatter", "window_dimensions", window_dimensions, 0)
-    ones, keeps, dtype, wide = (1,) * x.ndim, _comparison(select_prim), x.dtype, _compute_dtype(x.dtype)
+    ones, compare, dtype, wide = (1,) * x.ndim, _comparison(select_prim), x.dtype, _compute_dtype(x.dtype)
     if 0 in count:
         return np.zeros(x.shape, dtype)
     around = dilate_and_pad(cast(x, wide), identity_element(select_prim, wide), padding, ones)
-    source, places = cast(source, wide), window_offsets(window_dimensions)
+    source, positions = cast(source, wide), window_offsets(window_dimensions)
     number = np.min_scalar_type(math.prod(window_dimensions)).type
-    chosen = np.zeros(count, number)
-    best = _window_elements(around, places[0], ones, count, window_strides).copy()
-    for k, place in enumerate(places[1:], 1):
-        here = _window_elements(around, place, ones, count, window_strides)
-        worse = ~keeps(best, here)
+    selected = np.zeros(count, number)
+    best = _window_elements(around, positions[0], ones, count, window_strides).copy()
+    for k, position in enumerate(positions[1:], 1):
+        here = _window_elements(around, position, ones, count, window_strides)
+        worse = ~compare(best, here)
         best = _blend(worse, here, best)
-        chosen = np.maximum(chosen, worse * number(k))
+        selected = np.maximum(selected, worse * number(k))
     out, nothing = np.zeros(around.shape, wide), np.zeros((), wide)
-    for k, place in enumerate(places):
-        view = _window_elements(out, place, ones, count, window_strides)
-        np.add(view, _blend(chosen == k, source, nothing), out=view)
+    for k, position in enumerate(positions):
+        view = _window_elements(out, position, ones, count, window_strides)
+        np.add(view, _blend(selected == k, source, nothing), out=view)
     back = tuple((-low, -high) for low, high in padding)
     return cast(dilate_and_pad(out, 0, back, ones), dtype)
 

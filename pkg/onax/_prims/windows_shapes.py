@@ -1,6 +1,6 @@
-"""Sizes of windows: how many fit, how much padding a padding type means, what padding the adjoint of a window needs.
+"""Shapes of windows: their number, padding types, the padding of adjoints.
 
-Shared by windows.py and conv.py; everything here passes symbolic dimensions.
+windows.py and conv.py share these functions, all of which accept symbolic dimensions.
 """
 
 from onax._ground import dims
@@ -9,7 +9,7 @@ _PADDING_TYPES = ("VALID", "SAME", "SAME_LOWER")
 
 
 def dilated_shape(shape, dilation):
-    """Each size with dilation - 1 holes between neighbours; leading sizes without a dilation stay as they are."""
+    """The sizes after inserting dilation - 1 holes between neighbours; leading sizes without a dilation stay."""
     if not all(d > 0 for d in dilation):
         raise TypeError(f"All dilations must be positive, got {dilation}.")
     dilation = (1,) * (len(shape) - len(dilation)) + tuple(dilation)
@@ -17,7 +17,7 @@ def dilated_shape(shape, dilation):
 
 
 def padtype_to_pads(in_shape, window_shape, window_strides, padding):
-    """The (low, high) padding of each axis that "VALID", "SAME" or "SAME_LOWER" (in any case) means.
+    """The (low, high) padding of each axis for "VALID", "SAME" or "SAME_LOWER" (in upper or lower case).
 
     "SAME" gives ceil(size / stride) windows; an odd amount is larger behind, or in front for "SAME_LOWER".  Raises
     RuntimeError for another string, TypeError for no string.
@@ -39,7 +39,7 @@ def padtype_to_pads(in_shape, window_shape, window_strides, padding):
 
 
 def adjoint_padding(in_shape, window, strides, out_shape, padding, base_dilation, window_dilation):
-    """The padding with which windows over the result, spread by the strides, reach back to every input element."""
+    """The padding with which windows over the result, dilated by the strides, cover every input element."""
     pads = []
     for n, w, stride, m, (low, _), base, gap in zip(
         in_shape, window, strides, out_shape, padding, base_dilation, window_dilation, strict=True
@@ -52,7 +52,7 @@ def adjoint_padding(in_shape, window, strides, out_shape, padding, base_dilation
 
 
 def windows_shape(shape, window, strides, padding, base_dilation, window_dilation):
-    """How many windows there are along each axis."""
+    """The number of windows along each axis."""
     shape, window = dilated_shape(shape, base_dilation), dilated_shape(window, window_dilation)
     padded = [d + low + high for d, (low, high) in zip(shape, padding, strict=True)]
     return tuple(map(dims.stride_dim, padded, window, strides))
@@ -69,10 +69,10 @@ def reduce_window_shape_tuple(
 
 
 def combine_windows(x, size, count, window, stride, dilation, take, combine):
-    """`combine` over windows along one axis: the result has `count` elements there, x has `size`.
+    """Reduces windows along one axis by `combine`; the result has `count` elements there, x has `size`.
 
-    take(x, start, limit, stride) is x's part along the axis.  Wide windows are put together from windows of 1, 2, 4,
-    ... elements, so that the number of steps grows with the logarithm of their width.
+    take(x, start, limit, stride) slices x along the axis.  Wide windows are combined from windows of 1, 2, 4, ...
+    elements, so that the number of steps grows with the logarithm of their width.
     """
 
     def part(y, k):
@@ -100,15 +100,15 @@ NARROW = 8  # windows up to this width are combined one element after another
 
 
 def window_offsets(window):
-    """Every place inside a window, in row-major order."""
-    places = [()]
+    """All positions inside a window, in row-major order."""
+    positions = [()]
     for w in window:
-        places = [(*p, k) for p in places for k in range(w)]
-    return places
+        positions = [(*p, k) for p in positions for k in range(w)]
+    return positions
 
 
-def slice_bounds(place, dilation, count, strides):
-    """(starts, limits) of the elements at this place of every window, in the padded operand."""
-    starts = tuple(p * d for p, d in zip(place, dilation))
+def slice_bounds(position, dilation, count, strides):
+    """(starts, limits) of the slice that holds the elements at one position of every window, in the padded operand."""
+    starts = tuple(p * d for p, d in zip(position, dilation))
     limits = tuple(s + (n - 1) * stride + 1 for s, n, stride in zip(starts, count, strides))
     return starts, limits
