@@ -16,9 +16,9 @@ import fuzzing_linalg
 from laws.samples.elementwise import BINARY, EXACT, UNARY
 from laws.sampling import ALL, BOOL, COMPLEXES, FLOATS, INTEGERS, Sample
 from onax import lax
+from onax._core.facts import DATA_MOVEMENT
 from onax._core.rules import add_any_p
 from onax._ground.config import enable_x64
-from onax._native.dispatch import DATA_MOVEMENT
 from onax._prims.dot_ragged import ragged_dot_general_p
 from onax._prims.slicing import dim_as_value_p
 from tolerance import finfo, is_float

@@ -9,13 +9,13 @@ import math
 
 import numpy as np
 
+from onax._core.facts import DATA_MOVEMENT, ELEMENTWISE
 from onax._core.jaxpr import Literal
 from onax._core.rewrite import eliminate_dead_code
 from onax._ground import dims as dim_rules
 from onax._ground import source
 from onax._ground.errors import LoweringError
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import DATA_MOVEMENT, ELEMENTWISE
 from onax._native.tree import tree_leaves
 from onax._prims.elementwise_kernels import make_complex
 from onax._prims.shaping import broadcast_in_dim_p, iota_p

@@ -9,9 +9,9 @@ import numpy as np
 
 from onax._control.while_loop import while_loop
 from onax._core.evaluate import eval_jaxpr
+from onax._core.facts import ELEMENTWISE
 from onax._ground import dims
 from onax._ground.errors import LoweringError
-from onax._native.dispatch import ELEMENTWISE
 from onax._prims.elementwise import gt, lt, select
 from onax._prims.indexing import scatter_add
 from onax._prims.reductions import reduce_max

@@ -9,7 +9,6 @@ Callbacks are such nodes too, which files cannot have.
 import numpy as np
 
 from onax._control.callbacks import (
-    CALLS_PYTHON,
     callback_location,
     debug_callback_p,
     debug_print_p,
@@ -17,6 +16,7 @@ from onax._control.callbacks import (
     pure_callback_p,
 )
 from onax._control.jit_call import jit_p
+from onax._core.facts import CALLS_PYTHON
 from onax._core.jaxpr import Literal
 from onax._core.slots import Slot
 from onax._core.trace import as_array, set_current_trace

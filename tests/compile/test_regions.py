@@ -15,8 +15,8 @@ from onax._compile import regions
 from onax._compile.plan import Plan, evaluate
 from onax._control.block_code import codes, take_p
 from onax._control.fused import fused_p
-from onax._control.key_words import THREEFRY
 from onax._core.check import check_jaxpr
+from onax._core.facts import THREEFRY
 from onax._ground.config import enable_x64
 from onax._native.blocks import Program
 from tolerance import assert_same_bits, assert_ulps

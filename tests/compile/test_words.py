@@ -7,7 +7,7 @@ import onax as jax
 import onax.numpy as jnp
 from onax import lax, random
 from onax._compile import regions
-from onax._control.key_words import THREEFRY
+from onax._core.facts import THREEFRY
 from onax._ground.config import enable_x64
 
 KEY, RAW = random.key(7), random.PRNGKey(7)

@@ -17,7 +17,7 @@ import zlib
 import ml_dtypes
 import numpy as np
 
-from onax._native.dispatch import DATA_MOVEMENT, ELEMENTWISE, LINEAR
+from onax._core.facts import DATA_MOVEMENT, ELEMENTWISE, LINEAR
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 FLOATS = (np.dtype("float32"), np.dtype("float64"), np.dtype("float16"), BFLOAT16)

@@ -21,10 +21,11 @@ import pytest
 from laws.runtime import OPSETS, run_on_host, run_on_runtime, unsupported_reason
 from laws.sampling import COMPLEXES, FLOATS, Sample
 from onax._core.evaluate import eval_jaxpr
+from onax._core.facts import ELEMENTWISE
 from onax._core.zeros import UndefinedPrimal, Zero
 from onax._ground.config import enable_x64
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import ELEMENTWISE, Primitive
+from onax._native.dispatch import Primitive
 from onax._prims.shaping import empty2_p
 from onax._transforms.abstract import make_jaxpr
 from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, assert_within, finfo, is_float

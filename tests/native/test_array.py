@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from onax._core.facts import ELEMENTWISE
 from onax._native import context
 from onax._native.array import (
     Array,
@@ -23,7 +24,7 @@ from onax._native.array import (
     make_sharded,
 )
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import ELEMENTWISE, NEVER, Primitive, set_same_rank_options
+from onax._native.dispatch import NEVER, Primitive, set_same_rank_options
 from onax._native.hooks import hooks
 
 

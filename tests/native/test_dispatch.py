@@ -8,10 +8,11 @@ import pytest
 
 import onax.numpy as jnp
 from onax import lax
+from onax._core.facts import DATA_MOVEMENT, ELEMENTWISE
 from onax._native import context, dispatch
 from onax._native.array import Array, ArrayImpl, from_user, make_array, make_sharded
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import ALL, DATA_MOVEMENT, ELEMENTWISE, FIRST, NEVER, Primitive, evaluate
+from onax._native.dispatch import ALL, FIRST, NEVER, Primitive, evaluate
 from onax._native.hooks import hooks
 
 

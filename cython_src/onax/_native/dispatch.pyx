@@ -33,12 +33,8 @@ ALL = "all"             # when all operands have
 NEVER = "never"
 FIRST = "first"         # when the first operand has
 
-# Facts about a primitive: what other modules may rely on without knowing the primitive.
+# The one fact about a primitive that this module reads; the others: `_core/facts.py`.
 ELEMENTWISE = "elementwise"         # each result element depends on the operand elements at its place
-LINEAR = "linear"                   # linear in all its array operands taken together
-COMMUTATIVE = "commutative"
-EFFECTFUL = "effectful"             # must not be removed, doubled or reordered
-DATA_MOVEMENT = "data_movement"     # moves elements and never looks at them: any dtype, keys too
 
 cdef enum:
     WEAK_ALL = 0

@@ -36,7 +36,6 @@ from onax._compile.steps import (
     array_of,
     buffer_for,
 )
-from onax._control.callbacks import CALLS_PYTHON
 from onax._control.checkpoint import remat_p
 from onax._control.closed_call import closed_call_p
 from onax._control.cond import cond_p
@@ -56,6 +55,7 @@ from onax._control.parallel import (
 from onax._control.scan import scan_p
 from onax._control.while_loop import settled, while_p
 from onax._core.axes import AxisData, names_of
+from onax._core.facts import CALLS_PYTHON, NAMED_AXIS
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxprs_in_params
 from onax._core.rewrite import eliminate_dead_code
 from onax._core.sharding import NamedSharding
@@ -65,7 +65,6 @@ from onax._ground.errors import LoweringError
 from onax._native.array import make_array
 from onax._native.jit_function import Executable
 from onax._prims.collectives import (
-    NAMED,
     axis_index_p,
     match_varying_p,
     pvary_p,
@@ -221,7 +220,7 @@ class Inside(_Cutter):
     def is_cut_out(self, eqn):
         """What names axes, calls Python, or brings axes of its own."""
         primitive = eqn.primitive
-        if NAMED in primitive.facts:
+        if NAMED_AXIS in primitive.facts:
             return bool(_names(eqn) & set(self.region.names))
         return CALLS_PYTHON in primitive.facts or primitive is shard_map_p
 
@@ -241,7 +240,7 @@ class Inside(_Cutter):
         if not self.is_cut_out(eqn) and not any(jaxprs_in_params(eqn.params)):
             cut.varying.update(zip(eqn.outvars, self.varying_results(eqn, varying)))
             return self.on_host(cut, eqn)
-        names = _names(eqn) if NAMED in primitive.facts else self.region.names
+        names = _names(eqn) if NAMED_AXIS in primitive.facts else self.region.names
         return self._meet(cut, eqn, tuple(a for a in self.region.names if a in names))
 
     def _inner_region(self, cut, eqn):
@@ -270,7 +269,7 @@ class Inside(_Cutter):
         program, mapped = stacked_program(region, _alone(eqn), varying)
         elsewhere = frozenset().union(*cut.varying_of(eqn)) - set(axes)
         outs = [elsewhere | set(own) for own in mapped]
-        if NAMED in eqn.primitive.facts and not any(varying) and not any(mapped):
+        if NAMED_AXIS in eqn.primitive.facts and not any(varying) and not any(mapped):
             return [cut.alias(x, own) for x, own in zip(cut.enter(program, _variables(eqn)), outs)]
         cut.varying.update(zip(eqn.outvars, outs))
         eqn = eqn.replace(invars=_variables(eqn))

@@ -28,10 +28,11 @@ from onax._compile.picks import element_rules, picked
 from onax._compile.words import closed_keys, count, flat, key_rules, opened_keys, worded
 from onax._control.block_code import Code, Unfit, codes, counters, folds, views
 from onax._control.fused import assembled, dense, fused_p, looped_p, looped_program, track
-from onax._control.key_words import THREEFRY, positions_p
+from onax._control.key_words import positions_p
 from onax._control.scan import scan_p
 from onax._control.while_loop import settled, while_p
 from onax._core.effects import no_effects
+from onax._core.facts import THREEFRY
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from onax._core.programs import BRANCH, CONDITION, LOOP, called_program, held_programs, replace_programs
 from onax._core.rewrite import eliminate_dead_code, inline

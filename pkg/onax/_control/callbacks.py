@@ -17,6 +17,7 @@ import numpy as np
 
 from onax._control.one_by_one import sequentially
 from onax._core.effects import DebugEffect, IOEffect, OrderedDebugEffect, OrderedIOEffect
+from onax._core.facts import CALLS_PYTHON
 from onax._core.trace import as_array, set_current_trace, valid_jaxtype
 from onax._ground import dtypes, source
 from onax._ground.lazy import LazyModule
@@ -26,8 +27,6 @@ from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._prims.shaping import bdim_at_front, broadcast_bdim, expand_dims
 from onax._prims.slicing import index_in_dim
-
-CALLS_PYTHON = "calls_python"  # a fact: the primitive calls a function of the user
 
 logging = LazyModule("logging")
 
@@ -441,7 +440,6 @@ def effects_barrier():
 
 
 __all__ = [
-    "CALLS_PYTHON",
     "callback_location",
     "debug_callback",
     "debug_callback_p",

@@ -15,6 +15,7 @@ import numpy as np
 
 from onax._control.block_code import counters, row
 from onax._control.fused import dense
+from onax._core.facts import THREEFRY
 from onax._native import threefry
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
@@ -22,7 +23,6 @@ from onax._prims.random import U32, is_key_dtype
 from onax._prims.random_generators import key_dtype, threefry_impl
 
 KEY = key_dtype(threefry_impl)
-THREEFRY = "threefry"  # a fact: the primitive computes words of Threefry's block function
 
 
 def has_words(dtype):

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from onax._core.evaluate import interpreter_of
+from onax._core.facts import BRINGS_VALUES
 from onax._core.jaxpr import jaxprs_in_params
 from onax._ground import dtypes, source
 from onax._ground.config import DEBUG_INFS, DEBUG_NANS
@@ -19,7 +20,6 @@ from onax._native.hooks import hooks
 
 SPECIAL = DEBUG_NANS | DEBUG_INFS
 _TESTS = ((DEBUG_NANS, "nan", np.isnan), (DEBUG_INFS, "inf", np.isinf))
-_PASSED = frozenset({"device_put", "copy"})  # bring values in: what they hold is no fault of theirs
 _checks = []  # (mask, evaluation): see `add_checked_evaluation`
 
 
@@ -103,7 +103,7 @@ def unwatched(function, *args):
 
 
 def _evaluate_watched(primitive, operands, params, evaluate):
-    if primitive.name in _PASSED:
+    if BRINGS_VALUES in primitive.facts:
         return evaluate(primitive, operands, params)
     if next(jaxprs_in_params(params), None) is None:
         out = evaluate(primitive, operands, params)

@@ -14,10 +14,11 @@ from functools import reduce
 
 import numpy as np
 
+from onax._core.facts import ELEMENTWISE, LINEAR
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground import dims
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import COMMUTATIVE, ELEMENTWISE, LINEAR, Primitive
+from onax._native.dispatch import Primitive
 
 not_mapped = None
 
@@ -41,7 +42,7 @@ add_any_p = Primitive(
     "add_any",
     kernel=_add_any_kernel,
     abstract_eval=_add_any_abstract,
-    facts=frozenset({ELEMENTWISE, LINEAR, COMMUTATIVE}),
+    facts=frozenset({ELEMENTWISE, LINEAR}),
 )
 
 

@@ -18,12 +18,13 @@ import math
 import numpy as np
 
 from onax._core.axes import axis_size, checked_axes, names_of, varying_is_checked
+from onax._core.facts import LINEAR, MAKES_NAN, NAMED_AXIS
 from onax._core.rules import deflinear
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground.dtypes import canonicalize_dtype
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import LINEAR, Primitive
+from onax._native.dispatch import Primitive
 from onax._prims.elementwise import add, eq, mul, select_n
 from onax._prims.indexing import index_take
 from onax._prims.reductions import reduce_max, reduce_min
@@ -42,14 +43,13 @@ from onax._prims.shaping import (
 from onax._prims.slicing import concatenate
 from onax._prims.stacking import stack
 
-NAMED = "named_axis"  # the fact that a primitive names axes, in its parameter `axes` or `axis_name`
 _NO_EFFECTS = frozenset()
 
 
 def _named_axis_primitive(name, abstract_eval, batch, **fields):
     """Makes a primitive that names axes.  Its result type may depend on axes in scope, so the dispatcher must not cache
     it."""
-    primitive = Primitive(name, batch=batch, facts=fields.pop("facts", frozenset()) | {NAMED}, **fields)
+    primitive = Primitive(name, batch=batch, facts=fields.pop("facts", frozenset()) | {NAMED_AXIS}, **fields)
     primitive.def_effectful_abstract_eval(lambda *avals, **params: (abstract_eval(*avals, **params), _NO_EFFECTS))
     return primitive
 
@@ -143,7 +143,7 @@ def _multiply_by(x, n):
 
 
 psum_p = deflinear(
-    _reduction("psum", reduce_sum, _multiply_by, facts=frozenset({LINEAR})),
+    _reduction("psum", reduce_sum, _multiply_by, facts=frozenset({LINEAR, MAKES_NAN})),
     lambda ct, x, **params: psum_p.bind(ct, **params),
 )
 pmax_p = _reduction("pmax", reduce_max, lambda x, n: x)

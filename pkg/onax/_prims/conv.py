@@ -15,6 +15,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from onax._core.facts import MAKES_NAN
 from onax._core.rules import defbilinear
 from onax._core.trace import as_array
 from onax._core.zeros import Zero
@@ -423,7 +424,9 @@ def _batch_empty(lhs, rhs, dl, dr, params):
     return full((0, *out.shape), 0, out.dtype), 0
 
 
-conv_general_dilated_p = Primitive("conv_general_dilated", kernel=_kernel, abstract_eval=_abstract_eval, batch=_batch)
+conv_general_dilated_p = Primitive(
+    "conv_general_dilated", kernel=_kernel, abstract_eval=_abstract_eval, batch=_batch, facts={MAKES_NAN}
+)
 defbilinear(conv_general_dilated_p, _lhs_cotangent, _rhs_cotangent)
 
 

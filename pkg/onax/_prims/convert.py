@@ -9,13 +9,14 @@ import operator
 
 import numpy as np
 
+from onax._core.facts import ELEMENTWISE, LINEAR
 from onax._core.rules import deflinear, tangent_zero
 from onax._core.trace import as_array, concrete_or_error, typeof
 from onax._core.zeros import Zero
 from onax._ground import dtypes
 from onax._native.array import Array, make_array
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import ELEMENTWISE, LINEAR, NEVER, Primitive
+from onax._native.dispatch import NEVER, Primitive
 
 # ---- the conversion itself ----
 

@@ -9,11 +9,12 @@ import operator
 
 import numpy as np
 
+from onax._core.facts import LINEAR, MAKES_NAN
 from onax._core.rules import InvalidOperands, add_tangents, deflinear, tangent_zero
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import LINEAR, Primitive
+from onax._native.dispatch import Primitive
 from onax._prims import elementwise as ew
 from onax._prims.convert import cast
 from onax._prims.shaping import check_number_dtype, instantiate_zeros, rev, shape_of
@@ -122,7 +123,7 @@ def _abstract(name):
 
 
 def _primitive(name, kernel, facts=frozenset()):
-    p = Primitive(name, kernel=kernel, abstract_eval=_abstract(name), facts=facts)
+    p = Primitive(name, kernel=kernel, abstract_eval=_abstract(name), facts=facts | {MAKES_NAN})
 
     def batch(axis_data, operands, mapped, *, axis, reverse):
         (x,), (d,) = operands, mapped

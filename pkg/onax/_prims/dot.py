@@ -10,6 +10,7 @@ import operator
 
 import numpy as np
 
+from onax._core.facts import MAKES_NAN
 from onax._core.rules import defbilinear
 from onax._core.trace import as_array
 from onax._ground import dims, dtypes
@@ -295,6 +296,7 @@ dot_general_p = Primitive(
     batch=_batch,
     pretty=_pretty,
     weak=lambda flags, params: all(flags) and params.get("preferred_element_type") is None,
+    facts={MAKES_NAN},
 )
 defbilinear(dot_general_p, _lhs_cotangent, _rhs_cotangent)
 

@@ -9,6 +9,7 @@ import operator
 
 import numpy as np
 
+from onax._core.facts import ELEMENTWISE, LINEAR, MAKES_NAN
 from onax._core.rules import (
     add_any_p,
     add_tangents,
@@ -24,7 +25,7 @@ from onax._ground import dims as dimensions
 from onax._ground import dtypes
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import COMMUTATIVE, ELEMENTWISE, LINEAR, Primitive
+from onax._native.dispatch import Primitive
 from onax._native.tree import tree_map
 from onax._prims import elementwise_complex as on_complex
 from onax._prims import elementwise_kernels as kernels
@@ -123,7 +124,7 @@ exp, exp_p = unary(
 exp2, exp2_p = unary(
     "exp2", by_kind(floating=np.exp2, complexfloating=kernels.exp2_complex),
     lambda g, y, x: mul(log(const(x, 2)), mul(g, y)), accuracy=True,
-    doc="2 to the power x.",
+    makes_nan=False, doc="2 to the power x.",
 )  # fmt: skip
 expm1, expm1_p = unary(
     "expm1", by_kind(floating=np.expm1, complexfloating=np.expm1), lambda g, y, x: mul(g, add(y, const(y, 1))),
@@ -160,7 +161,7 @@ cbrt, cbrt_p = unary(
 square, square_p = unary(
     "square", by_kind(integer=np.square, floating=np.square, complexfloating=np.square),
     lambda g, y, x: mul(g, mul(const(x, 2), x)),
-    doc="x times itself.",
+    makes_nan=False, doc="x times itself.",
 )  # fmt: skip
 
 # ---- sign, parts, rounding ----
@@ -176,11 +177,12 @@ def _abs_tangent(g, y, x):
 
 abs, abs_p = unary(
     "abs", by_kind(floating=np.absolute, complexfloating=on_complex.abs, signedinteger=np.absolute), _abs_tangent,
-    result=to_real, doc="The absolute value of x, real for complex x; the lowest integer is its own.",
+    result=to_real, makes_nan=False, doc="The absolute value of x, real for complex x; the lowest integer is its own.",
 )  # fmt: skip
 neg, neg_p = unary(
     "neg", by_kind(integer=np.negative, floating=np.negative, complexfloating=np.negative),
-    lambda g, y, x: neg(g), facts=frozenset({LINEAR}), doc="x with its sign changed; unsigned integers wrap.",
+    lambda g, y, x: neg(g), facts=frozenset({LINEAR}), makes_nan=False,
+    doc="x with its sign changed; unsigned integers wrap.",
 )  # fmt: skip
 deflinear(neg_p, lambda ct, x: [neg(ct)])
 
@@ -236,11 +238,11 @@ def conj(x):
 
 real, real_p = unary(
     "real", by_kind(complexfloating=lambda x: x.real.copy()), lambda g, y, x: real(g), result=to_real,
-    facts=frozenset({LINEAR}), doc="The real part of x.",
+    facts=frozenset({LINEAR}), makes_nan=False, doc="The real part of x.",
 )  # fmt: skip
 imag, imag_p = unary(
     "imag", by_kind(complexfloating=lambda x: x.imag.copy()), lambda g, y, x: imag(g), result=to_real,
-    facts=frozenset({LINEAR}), doc="The imaginary part of x.",
+    facts=frozenset({LINEAR}), makes_nan=False, doc="The imaginary part of x.",
 )  # fmt: skip
 deflinear(real_p, lambda ct, x: [complex(ct, np.zeros((), dtypes.dtype(ct)))])
 deflinear(imag_p, lambda ct, x: [complex(full_like(ct, 0), neg(ct))])
@@ -257,16 +259,14 @@ clz, clz_p = unary(
     "clz", kernels.bit_count(kernels.leading_zeros), doc="The number of zero bits before the first bit set in x.",
 )  # fmt: skip
 bitwise_and, and_p = binary(
-    "and", by_kind(integer=np.bitwise_and, bool=np.bitwise_and), public="bitwise_and",
-    facts=frozenset({COMMUTATIVE}), doc="The bits set in both x and y.",
+    "and", by_kind(integer=np.bitwise_and, bool=np.bitwise_and), public="bitwise_and", doc="The bits set in both x and y.",
 )  # fmt: skip
 bitwise_or, or_p = binary(
-    "or", by_kind(integer=np.bitwise_or, bool=np.bitwise_or), public="bitwise_or",
-    facts=frozenset({COMMUTATIVE}), doc="The bits set in x or y.",
+    "or", by_kind(integer=np.bitwise_or, bool=np.bitwise_or), public="bitwise_or", doc="The bits set in x or y.",
 )  # fmt: skip
 bitwise_xor, xor_p = binary(
     "xor", by_kind(integer=np.bitwise_xor, bool=np.bitwise_xor), public="bitwise_xor",
-    facts=frozenset({COMMUTATIVE}), doc="The bits set in one of x and y.",
+    doc="The bits set in one of x and y.",
 )  # fmt: skip
 shift_left, shift_left_p = binary(
     "shift_left", kernels.shift(np.left_shift, np.left_shift), numpy_name="left_shift",
@@ -338,17 +338,17 @@ def _number_kernel(ufunc):
 
 
 add, add_p = binary(
-    "add", _number_kernel(np.add), numpy_name="add", facts=frozenset({LINEAR, COMMUTATIVE}),
+    "add", _number_kernel(np.add), numpy_name="add", makes_nan=True, facts=frozenset({LINEAR}),
     doc="The sum of x and y; integers wrap.",
 )  # fmt: skip
 _def_sum_rules(add_p, lambda y: y)
 sub, sub_p = binary(
-    "sub", _number_kernel(np.subtract), numpy_name="subtract", facts=frozenset({LINEAR}),
+    "sub", _number_kernel(np.subtract), numpy_name="subtract", makes_nan=True, facts=frozenset({LINEAR}),
     doc="x minus y; integers wrap.",
 )  # fmt: skip
 _def_sum_rules(sub_p, neg)
 _, mul_p = binary(
-    "mul", _number_kernel(np.multiply), numpy_name="multiply", facts=frozenset({COMMUTATIVE}), doc="The product.",
+    "mul", _number_kernel(np.multiply), numpy_name="multiply", makes_nan=True, doc="The product.",
 )  # fmt: skip
 defbilinear(
     mul_p,
@@ -411,13 +411,13 @@ _MAX_KINDS = ("integer", "floating", "complexfloating", "bool")
 max, max_p = binary(
     "max", by_kind(**dict.fromkeys(_MAX_KINDS, np.maximum) | {"complexfloating": on_complex.maximum}),
     lambda g, z, x, y: mul(g, _tangent_share(z, x, y)), lambda g, z, x, y: mul(g, _tangent_share(z, y, x)),
-    numpy_name="maximum", facts=frozenset({COMMUTATIVE}),
+    numpy_name="maximum", makes_nan=False,
     doc="The larger of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary.",
 )  # fmt: skip
 min, min_p = binary(
     "min", by_kind(**dict.fromkeys(_MAX_KINDS, np.minimum) | {"complexfloating": on_complex.minimum}),
     lambda g, z, x, y: mul(g, _tangent_share(z, x, y)), lambda g, z, x, y: mul(g, _tangent_share(z, y, x)),
-    numpy_name="minimum", facts=frozenset({COMMUTATIVE}),
+    numpy_name="minimum", makes_nan=False,
     doc="The smaller of x and y; NaN if either is; of two zeros either.  Complex numbers go by real, then imaginary.",
 )  # fmt: skip
 
@@ -499,7 +499,9 @@ def _pow_tangent_y(g, z, x, y):
     return mul(g, mul(log(select(eq(x, const(x, 0)), full_like(x, 1), x)), z))
 
 
-pow_p = Primitive("pow", kernel=_pow_kernel.simplest(), abstract_eval=_pow_abstract, facts=frozenset({ELEMENTWISE}))
+pow_p = Primitive(
+    "pow", kernel=_pow_kernel.simplest(), abstract_eval=_pow_abstract, facts=frozenset({ELEMENTWISE, MAKES_NAN})
+)
 defjvp(pow_p, _pow_tangent_x, _pow_tangent_y)
 defvectorized(pow_p)
 
@@ -536,7 +538,7 @@ integer_pow_p = Primitive(
     "integer_pow",
     kernel=_integer_pow_kernel.simplest(),
     abstract_eval=_integer_pow_abstract,
-    facts=frozenset({ELEMENTWISE}),
+    facts=frozenset({ELEMENTWISE, MAKES_NAN}),
 )
 defjvp(integer_pow_p, _integer_pow_tangent)
 defvectorized(integer_pow_p)
@@ -564,13 +566,11 @@ def _order_kernel(ufunc):
 
 eq, eq_p = binary(
     "eq", kernels.accept_keys(by_kind(**dict.fromkeys(_MAX_KINDS, np.equal)), operator.eq),
-    result=to_bool, numpy_name="equal",
-    facts=frozenset({COMMUTATIVE}), doc="Whether x equals y; false if either is NaN.",
+    result=to_bool, numpy_name="equal", doc="Whether x equals y; false if either is NaN.",
 )  # fmt: skip
 ne, ne_p = binary(
     "ne", kernels.accept_keys(by_kind(**dict.fromkeys(_MAX_KINDS, np.not_equal)), operator.ne),
-    result=to_bool, numpy_name="not_equal",
-    facts=frozenset({COMMUTATIVE}), doc="Whether x differs from y; true if either is NaN.",
+    result=to_bool, numpy_name="not_equal", doc="Whether x differs from y; true if either is NaN.",
 )  # fmt: skip
 lt, lt_p = binary("lt", _order_kernel(np.less), result=to_bool, doc="Whether x is less than y.")
 le, le_p = binary("le", _order_kernel(np.less_equal), result=to_bool, doc="Whether x is at most y.")

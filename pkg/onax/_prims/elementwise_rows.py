@@ -10,12 +10,13 @@ import functools
 
 import numpy as np
 
+from onax._core.facts import ELEMENTWISE, MAKES_NAN
 from onax._core.rules import defjvp, defjvp_zero
 from onax._core.trace import typeof
 from onax._ground import dims, dtypes
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import ALL, ELEMENTWISE, Primitive
+from onax._native.dispatch import ALL, Primitive
 from onax._prims._batch_rules import defvectorized
 
 BOOL = np.dtype("bool")
@@ -130,17 +131,22 @@ def _binary_abstract(name, kernel, result, numpy_name):
 # ---- definitions ----
 
 
-def make_unary(name, kernel, tangent=None, *, result=_same_dtype, facts=frozenset()):
+def _facts(facts, makes_nan):
+    return facts | ({ELEMENTWISE, MAKES_NAN} if makes_nan else {ELEMENTWISE})
+
+
+def make_unary(name, kernel, tangent=None, *, result=_same_dtype, facts=frozenset(), makes_nan=None):
     """Makes an elementwise primitive of one operand.
 
-    `tangent(g, y, x, **params)` is the tangent of the result y; None means that it is zero.
+    `tangent(g, y, x, **params)` is the tangent of the result y; None means that it is zero.  `makes_nan` says whether
+    numbers can give a NaN; a function with a derivative can, unless the row says otherwise.
     """
     p = Primitive(
         name,
         kernel=kernel.simplest(),
         abstract_eval=_unary_abstract(name, kernel, result),
         weak=ALL,
-        facts=facts | {ELEMENTWISE},
+        facts=_facts(facts, tangent is not None if makes_nan is None else makes_nan),
     )
     defjvp_zero(p) if tangent is None else defjvp(p, tangent)
     return defvectorized(p)
@@ -166,7 +172,9 @@ def unary(name, kernel, tangent=None, *, doc, public=None, accuracy=False, **opt
     return _set_name_and_doc(function, public or name, text), p
 
 
-def binary(name, kernel, *tangents, doc, public=None, result=_same_dtype, facts=frozenset(), numpy_name=None):
+def binary(
+    name, kernel, *tangents, doc, public=None, result=_same_dtype, facts=frozenset(), numpy_name=None, makes_nan=None
+):
     """Defines an elementwise primitive of two operands; returns (public function, primitive).
 
     `tangents` holds for each operand the rule `rule(g, z, x, y)` of its contribution; without them the tangent is zero.
@@ -176,7 +184,7 @@ def binary(name, kernel, *tangents, doc, public=None, result=_same_dtype, facts=
         kernel=kernel.simplest(),
         abstract_eval=_binary_abstract(name, kernel, result, numpy_name),
         weak=ALL,
-        facts=facts | {ELEMENTWISE},
+        facts=_facts(facts, bool(tangents) if makes_nan is None else makes_nan),
     )
     defjvp(p, *tangents) if tangents else defjvp_zero(p)
     bind = p.bind

@@ -4,10 +4,11 @@ import enum
 
 import numpy as np
 
+from onax._core.facts import LINEAR, MAKES_NAN
 from onax._core.rules import deflinear
 from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import LINEAR, NEVER, Primitive
+from onax._native.dispatch import NEVER, Primitive
 from onax._prims.convert import convert
 from onax._prims.elementwise import conj, div, mul
 from onax._prims.shaping import bdim_at_front, broadcast_in_dim, shape_of
@@ -122,7 +123,9 @@ def _batch(axis_data, operands, mapped, **params):
 
 
 fft_p = deflinear(
-    Primitive("fft", kernel=_kernel, abstract_eval=_abstract, batch=_batch, facts=frozenset({LINEAR}), weak=NEVER),
+    Primitive(
+        "fft", kernel=_kernel, abstract_eval=_abstract, batch=_batch, facts=frozenset({LINEAR, MAKES_NAN}), weak=NEVER
+    ),
     _transpose,
 )
 

@@ -14,6 +14,7 @@ The batching rules of dynamic_slice and dynamic_update_slice are defined here, s
 import numpy as np
 
 from onax._core.evaluate import eval_jaxpr
+from onax._core.facts import DATA_MOVEMENT, ELEMENTWISE
 from onax._core.jaxpr import Jaxpr, Var, new_jaxpr_eqn
 from onax._core.programs import functions, programs
 from onax._core.rules import InvalidOperands, add_tangents, tangent_zero
@@ -22,7 +23,7 @@ from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import DATA_MOVEMENT, ELEMENTWISE, FIRST, Primitive
+from onax._native.dispatch import FIRST, Primitive
 from onax._prims import indexing_kernels as kernels
 from onax._prims.elementwise import (
     add,

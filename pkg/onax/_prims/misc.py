@@ -3,11 +3,12 @@
 import numpy as np
 
 from onax._core.effects import Effect
+from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
 from onax._core.sharding import Sharding
 from onax._core.shards import spread_over
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
-from onax._native.dispatch import DATA_MOVEMENT, EFFECTFUL, LINEAR, NEVER, Primitive
+from onax._native.dispatch import NEVER, Primitive
 from onax._prims.elementwise import sub
 from onax._prims.reductions import argmin, reduce_and
 from onax._prims.shaping import bdim_at_front, reshape, rev
@@ -71,7 +72,7 @@ device_put_p = Primitive(
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
-    facts=frozenset({LINEAR, DATA_MOVEMENT}),
+    facts=frozenset({LINEAR, DATA_MOVEMENT, BRINGS_VALUES}),
 )
 
 
@@ -133,6 +134,5 @@ check_p = Primitive(
     jvp=_check_jvp,
     batch=_check_batch,
     weak=NEVER,
-    facts=frozenset({EFFECTFUL}),
 )
 check_p.def_effectful_abstract_eval(_check_abstract)

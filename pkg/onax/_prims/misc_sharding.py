@@ -1,10 +1,11 @@
 """sharding_constraint: states the sharding of a value inside a program."""
 
+from onax._core.facts import DATA_MOVEMENT, LINEAR
 from onax._core.rules import deflinear
 from onax._core.sharding import NamedSharding, fitting, names_in, with_new_axis
 from onax._core.shards import spread_over
 from onax._core.trace import as_array
-from onax._native.dispatch import DATA_MOVEMENT, LINEAR, Primitive
+from onax._native.dispatch import Primitive
 
 
 def _impl(x, *, sharding, **_):

@@ -7,13 +7,14 @@ a kernel receives only the words of keys, generators other than threefry2x32 are
 
 import numpy as np
 
+from onax._core.facts import DATA_MOVEMENT, ELEMENTWISE
 from onax._core.rules import defjvp_zero
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
 from onax._ground.config import config
 from onax._native import threefry
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import DATA_MOVEMENT, ELEMENTWISE, NEVER, Primitive
+from onax._native.dispatch import NEVER, Primitive
 from onax._prims import random_kernels
 from onax._prims._batch_rules import defvectorized
 from onax._prims.elementwise import div, eq, exp, mul, select_n

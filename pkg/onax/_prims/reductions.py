@@ -8,6 +8,7 @@ import operator
 
 import numpy as np
 
+from onax._core.facts import MAKES_NAN
 from onax._core.rules import add_tangents, defjvp_zero, tangent_zero
 from onax._core.trace import typeof
 from onax._core.zeros import Zero
@@ -189,7 +190,9 @@ def _prod_jvp(primals, tangents, *, axes):
     return squeeze(x, (0,)), squeeze(g, (0,))
 
 
-reduce_prod_p = Primitive("reduce_prod", kernel=_prod_kernel, abstract_eval=_prod_abstract, jvp=_prod_jvp)
+reduce_prod_p = Primitive(
+    "reduce_prod", kernel=_prod_kernel, abstract_eval=_prod_abstract, jvp=_prod_jvp, facts={MAKES_NAN}
+)
 defreducer(reduce_prod_p)
 
 

@@ -9,13 +9,14 @@ import operator
 
 import numpy as np
 
+from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR, MAKES_NAN
 from onax._core.rules import defjvp_zero, deflinear
 from onax._core.trace import Tracer, as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
 from onax._native.array import Array, make_array
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import DATA_MOVEMENT, LINEAR, NEVER, Primitive
+from onax._native.dispatch import NEVER, Primitive
 from onax._prims.convert import bitcast_convert_type_p, convert
 
 MOVES = frozenset({LINEAR, DATA_MOVEMENT})
@@ -540,7 +541,7 @@ reduce_sum_p = Primitive(
     kernel=_reduce_sum_kernel,
     abstract_eval=_reduce_sum_abstract,
     batch=_reduce_sum_batch,
-    facts=frozenset({LINEAR}),
+    facts=frozenset({LINEAR, MAKES_NAN}),
 )
 deflinear(reduce_sum_p, _reduce_sum_transpose)
 
@@ -646,7 +647,7 @@ copy_p = Primitive(
     kernel=lambda x: x.copy(),
     abstract_eval=lambda x: x,
     batch=lambda axis_data, operands, mapped: (copy_p.bind(*operands), mapped[0]),
-    facts=MOVES,
+    facts=MOVES | {BRINGS_VALUES},
 )
 deflinear(copy_p, lambda ct, x: [copy_p.bind(ct)])
 

@@ -12,6 +12,7 @@ import operator
 
 import numpy as np
 
+from onax._core.facts import DATA_MOVEMENT, LINEAR, MAKES_NAN
 from onax._core.rules import InvalidOperands, deflinear_first, tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
@@ -20,7 +21,7 @@ from onax._ground.polynomials import set_value_maker
 from onax._native.array import Array, ArrayImpl
 from onax._native.avals import ShapedArray
 from onax._native.context import get_trace
-from onax._native.dispatch import DATA_MOVEMENT, FIRST, LINEAR, Primitive
+from onax._native.dispatch import FIRST, Primitive
 from onax._prims.convert import convert
 from onax._prims.elementwise import add, lt, select_n, sub
 from onax._prims.shaping import (
@@ -611,7 +612,7 @@ pad_p = Primitive(
     jvp=_pad_jvp,
     transpose=_pad_transpose,
     batch=_pad_batch,
-    facts=MOVES,
+    facts=MOVES | {MAKES_NAN},
 )
 
 

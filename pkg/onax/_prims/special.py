@@ -9,11 +9,12 @@ import math
 
 import numpy as np
 
+from onax._core.facts import ELEMENTWISE, MAKES_NAN
 from onax._core.rules import defjvp
 from onax._ground import lazy
 from onax._native import normals
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import ALL, ELEMENTWISE, Primitive
+from onax._native.dispatch import ALL, Primitive
 from onax._prims import special_kernels as kernels
 from onax._prims._batch_rules import defvectorized
 from onax._prims.elementwise import (
@@ -116,7 +117,7 @@ polygamma, polygamma_p = binary(
     "polygamma", by_kind(floating=_polygamma_kernel),
     _polygamma_tangent_m,
     lambda g, y, m, x: mul(g, polygamma(add(m, const(m, 1)), x)),
-    doc="The derivative of order x of digamma at y; NaN unless x is 0, 1, 2, ...",
+    makes_nan=False, doc="The derivative of order x of digamma at y; NaN unless x is 0, 1, 2, ...",
 )  # fmt: skip
 zeta, zeta_p = binary(
     "zeta", by_kind(floating=_zeta_kernel), doc="Hurwitz' zeta function: the sum of 1 / (k + y)^x over k = 0, 1, ..."
@@ -200,7 +201,7 @@ regularized_incomplete_beta_p = defvectorized(
         kernel=_betainc_kernel.simplest(),
         abstract_eval=_betainc_abstract,
         weak=ALL,
-        facts=frozenset({ELEMENTWISE}),
+        facts=frozenset({ELEMENTWISE, MAKES_NAN}),
     )
 )
 defjvp(regularized_incomplete_beta_p, _betainc_tangent_ab, _betainc_tangent_ab, _betainc_tangent_x)

@@ -12,11 +12,12 @@ import math
 
 import numpy as np
 
+from onax._core.facts import LINEAR, MAKES_NAN
 from onax._core.rules import deflinear, deflinear_first, tangent_zero
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
-from onax._native.dispatch import LINEAR, Primitive
+from onax._native.dispatch import Primitive
 from onax._prims.convert import cast
 from onax._prims.elementwise import ge_p, le_p
 from onax._prims.reductions import highest, lowest
@@ -162,7 +163,7 @@ reduce_window_sum_p = Primitive(
     "reduce_window_sum",
     kernel=_window_kernel(np.add, lambda dtype: np.zeros((), dtype)),
     abstract_eval=_abstract(_sum_dtype),
-    facts=frozenset({LINEAR}),
+    facts=frozenset({LINEAR, MAKES_NAN}),
 )
 deflinear(reduce_window_sum_p, _sum_transpose)
 reduce_window_sum_p.batch = _reduce_window_batch(reduce_window_sum_p)

@@ -3,6 +3,7 @@
 from onax._core import leaks
 from onax._core.axes import names_of
 from onax._core.evaluate import eval_jaxpr
+from onax._core.facts import NAMED_AXIS
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.trace import (
     Trace,
@@ -89,7 +90,7 @@ class BatchTrace(Trace):
         name = self.axis_data.name
         if name is None:
             return False
-        if "named_axis" in primitive.facts:
+        if NAMED_AXIS in primitive.facts:
             return name in names_of(params["axes"] if "axes" in params else params["axis_name"])
         return any(name in axes_named_in(inner) for inner in jaxprs_in_params(params))
 
@@ -145,7 +146,7 @@ def axes_named_in(jaxpr):
     if found is None:
         names = set()
         for eqn in jaxpr.eqns:
-            if "named_axis" in eqn.primitive.facts:
+            if NAMED_AXIS in eqn.primitive.facts:
                 names.update(names_of(eqn.params["axes"] if "axes" in eqn.params else eqn.params["axis_name"]))
             for inner in jaxprs_in_params(eqn.params):
                 names |= axes_named_in(inner)

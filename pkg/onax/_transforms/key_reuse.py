@@ -14,6 +14,7 @@ from _thread import _local
 
 import numpy as np
 
+from onax._core.facts import DATA_MOVEMENT
 from onax._core.jaxpr import Literal, jaxprs_in_params
 from onax._core.result_checks import add_checked_evaluation
 from onax._core.trace import Tracer, typeof
@@ -21,7 +22,6 @@ from onax._ground import dtypes, errors, source
 from onax._ground.config import KEY_REUSE
 from onax._native.array import ArrayImpl
 from onax._native.context import option_word
-from onax._native.dispatch import DATA_MOVEMENT
 from onax._native.tree import tree_leaves
 
 _CONSUMING = frozenset({"random_bits", "random_split", "random_gamma"})

@@ -1,0 +1,26 @@
+"""Facts: what modules may rely on without knowing the primitive.  A primitive's field `facts` is a set of them.
+
+A fact is a property that a consumer reads by one test (`DATA_MOVEMENT in p.facts`); what needs a function or a value
+for each primitive is a slot (`_core/slots.py`).
+"""
+
+from onax._native.dispatch import ELEMENTWISE
+
+LINEAR = "linear"  # linear in all its array operands taken together
+DATA_MOVEMENT = "data_movement"  # moves elements and never looks at them: any dtype, keys too
+MAKES_NAN = "makes_nan"  # can make a NaN from operands without one; checkify's nan_checks look at its results
+BRINGS_VALUES = "brings_values"  # brings values from outside: debug_nans and debug_infs do not blame it for them
+NAMED_AXIS = "named_axis"  # names axes, in its parameter `axes` or `axis_name`
+CALLS_PYTHON = "calls_python"  # calls a function of the user
+THREEFRY = "threefry"  # computes words of Threefry's block function
+
+__all__ = [
+    "BRINGS_VALUES",
+    "CALLS_PYTHON",
+    "DATA_MOVEMENT",
+    "ELEMENTWISE",
+    "LINEAR",
+    "MAKES_NAN",
+    "NAMED_AXIS",
+    "THREEFRY",
+]
