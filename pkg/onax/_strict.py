@@ -12,14 +12,43 @@ import numpy as np
 
 from onax._control.jit_call import jit_p
 from onax._core.evaluate import eval_jaxpr
+from onax._core.slots import Slot
 from onax._core.trace import Trace, Tracer, as_array, find_cur_trace, trace_state_clean
 from onax._ground import config, dtypes, source
 from onax._ground.errors import IntegerOverflowError, LostValueError, OutOfBoundsError, StrictError
 from onax._native.context import swap_trace
 from onax._native.dispatch import evaluate
+from onax._prims import elementwise as el
+from onax._prims.convert import convert_element_type_p
+from onax._prims.cumulative import cumprod_p, cumsum_p
+from onax._prims.indexing import (
+    gather_p,
+    scatter_add_p,
+    scatter_max_p,
+    scatter_min_p,
+    scatter_mul_p,
+    scatter_p,
+    scatter_sub_p,
+)
 from onax._prims.indexing_records import CLIP, window_sizes
+from onax._prims.reductions import reduce_prod_p
+from onax._prims.shaping import reduce_sum_p
+from onax._prims.slicing import dynamic_slice_p, dynamic_update_slice_p
 
 _RANDOM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "random") + os.sep
+
+operand_checks = Slot(
+    "strict",
+    "rule(values, params); raises",
+    "strict() has nothing to check about the operands",
+    "onax._strict",
+)
+exact_forms = Slot(
+    "strict_overflow",
+    "Exact: the operation on integers that are wide enough",
+    "strict(overflow=True) does not look for overflow in it",
+    "onax._strict",
+)
 
 
 class strict:
@@ -82,14 +111,14 @@ class StrictTrace(Trace):
         values = [self._value(x, primitive) for x in args]
         if primitive is jit_p:
             return self._call(values, params)
-        check = _CHECKS.get(primitive.name)
+        check = operand_checks.get(primitive)
         if check is not None:
             check(values, params)
         if primitive.impl is not None:
             return primitive.impl(*values, **params)
         out = evaluate(primitive, values, params)
-        if self.overflow and primitive.name in _EXACT and out.dtype in _INTEGERS and not self._generating:
-            _check_overflow(primitive.name, values, params, out)
+        if self.overflow and primitive in exact_forms and out.dtype in _INTEGERS and not self._generating:
+            _check_overflow(primitive, values, params, out)
         return out
 
     def new_const(self, x):
@@ -155,6 +184,7 @@ def _check_places(shape, indices, axes, sizes, what):
     )
 
 
+@operand_checks.rule(gather_p)
 def _check_gather(values, params):
     if params["mode"] is CLIP:
         return
@@ -164,6 +194,7 @@ def _check_gather(values, params):
     )
 
 
+@operand_checks.rule(scatter_p, scatter_add_p, scatter_sub_p, scatter_mul_p, scatter_min_p, scatter_max_p)
 def _check_scatter(values, params):
     if params["mode"] is CLIP:
         return
@@ -178,10 +209,12 @@ def _check_window(shape, starts, sizes, what):
     _check_places(shape, vector, tuple(range(len(shape))), sizes, what)
 
 
+@operand_checks.rule(dynamic_slice_p)
 def _check_dynamic_slice(values, params):
     _check_window(values[0].shape, values[1:], params["slice_sizes"], "read from")
 
 
+@operand_checks.rule(dynamic_update_slice_p)
 def _check_dynamic_update_slice(values, params):
     _check_window(values[0].shape, values[2:], values[1].shape, "write to")
 
@@ -226,6 +259,7 @@ def _check_cast(x, dtype, what):
     )
 
 
+@operand_checks.rule(convert_element_type_p)
 def _check_convert(values, params):
     x, dtype = values[0], params["new_dtype"]
     if isinstance(x.dtype, np.dtype) and isinstance(dtype, np.dtype) and not _generates():
@@ -260,31 +294,44 @@ def _quotient(x, y):
     return np.where(y == 0, 0, abs(x) // abs(safe) * np.where((x < 0) == (safe < 0), 1, -1))
 
 
-_EXACT = {
-    "abs": np.abs,
-    "add": np.add,
-    "cumprod": _along(np.cumprod),
-    "cumsum": _along(np.cumsum),
-    "div": _quotient,
-    "integer_pow": lambda x, *, y: x**y,
-    "mul": np.multiply,
-    "neg": np.negative,
-    "reduce_prod": lambda x, *, axes: np.prod(x, axis=axes),
-    "reduce_sum": lambda x, *, axes, out_sharding=None: np.sum(x, axis=axes),
-    "square": np.square,
-    "sub": np.subtract,
-}
-_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+class Exact:
+    """An operation on integers that are wide enough.
+
+    `narrow`: results for at most 16 bits fit in 64, so that NumPy's integers do instead of Python's.  `sign`: between
+    two operands in messages.  `names_operand`: messages show the one operand.
+    """
+
+    __slots__ = ("function", "names_operand", "narrow", "sign")
+
+    def __init__(self, function, *, narrow=False, sign=None, names_operand=False):
+        self.function = function
+        self.narrow = narrow
+        self.sign = sign
+        self.names_operand = names_operand
 
 
-def _check_overflow(name, values, params, out):
+exact_forms.set(el.add_p, Exact(np.add, narrow=True, sign="+"))
+exact_forms.set(el.sub_p, Exact(np.subtract, narrow=True, sign="-"))
+exact_forms.set(el.mul_p, Exact(np.multiply, narrow=True, sign="*"))
+exact_forms.set(el.div_p, Exact(_quotient, narrow=True, sign="/"))
+exact_forms.set(el.neg_p, Exact(np.negative, narrow=True, names_operand=True))
+exact_forms.set(el.abs_p, Exact(np.abs, narrow=True, names_operand=True))
+exact_forms.set(el.square_p, Exact(np.square, narrow=True, names_operand=True))
+exact_forms.set(el.integer_pow_p, Exact(lambda x, *, y: x**y, names_operand=True))
+exact_forms.set(cumsum_p, Exact(_along(np.cumsum)))
+exact_forms.set(cumprod_p, Exact(_along(np.cumprod)))
+exact_forms.set(reduce_sum_p, Exact(lambda x, *, axes, out_sharding=None: np.sum(x, axis=axes)))
+exact_forms.set(reduce_prod_p, Exact(lambda x, *, axes: np.prod(x, axis=axes)))
+
+
+def _check_overflow(primitive, values, params, out):
     """Compares with the same operation on Python's integers (on 64-bit ones where these are wide enough)."""
     if not out.size or _generates():
         return
-    operands = [x._value for x in values]
-    narrow = out.dtype.itemsize <= 2 and name in ("add", "sub", "mul", "neg", "abs", "square", "div")
+    operands, form = [x._value for x in values], exact_forms[primitive]
+    narrow = out.dtype.itemsize <= 2 and form.narrow
     wide = [x.astype(np.int64) if narrow else x.astype(object) for x in operands]
-    exact = np.asarray(_EXACT[name](*wide, **params))
+    exact = np.asarray(form.function(*wide, **params))
     info = np.iinfo(out.dtype)
     bad = np.asarray((exact < info.min) | (exact > info.max), dtype=bool)
     if not bad.any():
@@ -292,27 +339,17 @@ def _check_overflow(name, values, params, out):
     where = tuple(map(int, np.argwhere(bad)[0]))
     at = f", at index {list(where)} of the result" if where else ""
     raise IntegerOverflowError(
-        f"strict: integer overflow in {_applied(name, operands, where, exact[where])} does not fit in "
+        f"strict: integer overflow in {_applied(primitive, operands, where, exact[where])} does not fit in "
         f"{out.dtype.name} ({info.min} to {info.max}){at}.{_place()}"
     )
 
 
-def _applied(name, operands, where, exact):
+def _applied(primitive, operands, where, exact):
     """The operation with the operands of one element, where these are single numbers."""
-    if name in _SIGNS:
+    name, form = primitive.name, exact_forms[primitive]
+    if form.sign is not None:
         x, y = (np.broadcast_to(v, np.broadcast_shapes(*(o.shape for o in operands)))[where] for v in operands)
-        return f"{name}: {x} {_SIGNS[name]} {y} = {exact}"
-    if name in ("neg", "abs", "square", "integer_pow"):
+        return f"{name}: {x} {form.sign} {y} = {exact}"
+    if form.names_operand:
         return f"{name} of {operands[0][where]}: {exact}"
     return f"{name}: {exact}"
-
-
-_CHECKS = {
-    "convert_element_type": _check_convert,
-    "dynamic_slice": _check_dynamic_slice,
-    "dynamic_update_slice": _check_dynamic_update_slice,
-    "gather": _check_gather,
-    **dict.fromkeys(
-        ("scatter", "scatter-add", "scatter-sub", "scatter-mul", "scatter-min", "scatter-max"), _check_scatter
-    ),
-}

@@ -259,7 +259,8 @@ clz, clz_p = unary(
     "clz", kernels.bit_count(kernels.leading_zeros), doc="The number of zero bits before the first bit set in x.",
 )  # fmt: skip
 bitwise_and, and_p = binary(
-    "and", by_kind(integer=np.bitwise_and, bool=np.bitwise_and), public="bitwise_and", doc="The bits set in both x and y.",
+    "and", by_kind(integer=np.bitwise_and, bool=np.bitwise_and), public="bitwise_and",
+    doc="The bits set in both x and y.",
 )  # fmt: skip
 bitwise_or, or_p = binary(
     "or", by_kind(integer=np.bitwise_or, bool=np.bitwise_or), public="bitwise_or", doc="The bits set in x or y.",
