@@ -398,7 +398,8 @@ def _is_normal_call(jaxpr):
     uniform, erf_inv, scale = jaxpr.eqns
     low, high = np.nextafter(F32.type(-1), F32.type(0)), 1
     inner = uniform.params["jaxpr"]
-    if [e.primitive.name for e in inner.eqns if e.primitive is not broadcast_in_dim_p] != _UNIFORM or inner.consts:
+    expected = "random_bits shift_right_logical convert_element_type mul sub mul add max".split()
+    if [e.primitive.name for e in inner.eqns if e.primitive is not broadcast_in_dim_p] != expected or inner.consts:
         return False
     bits, shift, cast, unit, *_ = inner.eqns
     wide = bits.params["bit_width"] == 32 and cast.params["new_dtype"] == F32
@@ -411,9 +412,6 @@ def _is_normal_call(jaxpr):
         and any(_is_literal(v, F32.type(np.sqrt(2))) for v in scale.invars)
         and erf_inv.invars[0] is uniform.outvars[0]
     )
-
-
-_UNIFORM = "random_bits shift_right_logical convert_element_type mul sub mul add max".split()
 
 
 def _normal(eqn):

@@ -11,11 +11,26 @@ import re
 from dataclasses import dataclass
 
 from onax._compile.jit import jit
+from onax._control.checkpoint import remat_p
+from onax._control.cond import cond_p
+from onax._control.custom_jvp import custom_jvp_call_p
+from onax._control.custom_vjp import custom_vjp_call_p
+from onax._control.jit_call import jit_p
+from onax._control.scan import scan_p
+from onax._control.while_loop import while_p
 from onax._core.jaxpr import Literal
 from onax._core.printing import print_eqn
 from onax._core.programs import called_program, held_programs
+from onax._core.slots import Slot
 from onax._ground import lazy, source
 from onax._pages import render_page
+from onax._prims import reductions, shaping, slicing
+from onax._prims.conv import conv_general_dilated_p
+from onax._prims.cumulative import cumsum_p
+from onax._prims.dot import dot_general_p
+from onax._prims.indexing import gather_p, scatter_p
+from onax._prims.sorting import sort_p
+from onax._prims.stacking import stack_p, unstack_p
 from onax._transforms.abstract import make_jaxpr
 from onax.export.graph.value import Graph
 
@@ -24,16 +39,27 @@ MAX_SHOWN_CONSTANT = 8  # constants with more elements are shown by their type
 
 _INPUT, _OUTPUT, _CONSTANT, _CLUSTER, _PLAIN = "#dbeafe", "#dcfce7", "#f3f4f6", "#fafafa", "white"
 _FILLS = {"control": "#fde68a", "contraction": "#fecaca", "movement": "#e9d5ff", "reduction": "#bfdbfe"}
-_GROUPS = {
-    "control": "jit scan while cond custom_jvp_call custom_vjp_call remat2 If Loop Scan",
-    "contraction": "dot_general conv_general_dilated MatMul Gemm Conv Einsum",
-    "movement": "reshape transpose broadcast_in_dim squeeze slice concatenate pad rev gather scatter dynamic_slice "
-    "dynamic_update_slice expand_dims split stack unstack iota Reshape Transpose Expand Squeeze Unsqueeze Slice Concat "
-    "Gather GatherND ScatterND ScatterElements Pad Split Tile Identity",
-    "reduction": "reduce_sum reduce_max reduce_min reduce_prod reduce_and reduce_or argmax argmin cumsum sort "
-    "ReduceSum ReduceMax ReduceMin ReduceProd ReduceMean ArgMax ArgMin CumSum TopK Softmax",
+_OPERATORS = {  # group -> ONNX operators
+    "control": "If Loop Scan",
+    "contraction": "MatMul Gemm Conv Einsum",
+    "movement": "Reshape Transpose Expand Squeeze Unsqueeze Slice Concat Gather GatherND ScatterND ScatterElements Pad "
+    "Split Tile Identity",
+    "reduction": "ReduceSum ReduceMax ReduceMin ReduceProd ReduceMean ArgMax ArgMin CumSum TopK Softmax",
 }
-_FILL_OF = {name: _FILLS[group] for group, names in _GROUPS.items() for name in names.split()}
+_FILL_OF = {operator: _FILLS[group] for group, operators in _OPERATORS.items() for operator in operators.split()}
+
+groups = Slot("drawing", "name of the group that gives the colour", "drawings show a white box", "onax._visualize")
+groups.rule(jit_p, scan_p, while_p, cond_p, custom_jvp_call_p, custom_vjp_call_p, remat_p)("control")
+groups.rule(dot_general_p, conv_general_dilated_p)("contraction")
+groups.rule(
+    shaping.reshape_p, shaping.transpose_p, shaping.broadcast_in_dim_p, shaping.squeeze_p, shaping.rev_p,
+    shaping.iota_p, slicing.slice_p, slicing.concatenate_p, slicing.pad_p, slicing.split_p, slicing.dynamic_slice_p,
+    slicing.dynamic_update_slice_p, gather_p, scatter_p, stack_p, unstack_p,
+)("movement")  # fmt: skip
+groups.rule(
+    shaping.reduce_sum_p, reductions.reduce_max_p, reductions.reduce_min_p, reductions.reduce_prod_p,
+    reductions.reduce_and_p, reductions.reduce_or_p, reductions.argmax_p, reductions.argmin_p, cumsum_p, sort_p,
+)("reduction")  # fmt: skip
 
 
 class Drawing:
@@ -266,7 +292,7 @@ def _draw_equation(writer, eqn, nodes):
     literals = [str(atom.val) for atom in eqn.invars if type(atom) is Literal]
     parameters = {} if held else {key: value for key, value in eqn.params.items() if value is not None}
     tooltip = _shorten(print_eqn(eqn), 600) + _source_line(eqn.source_info)
-    fill = _FILL_OF.get(eqn.primitive.name, _PLAIN)
+    fill = _FILLS.get(groups.get(eqn.primitive), _PLAIN)
     box = writer.box(_label(eqn.primitive.name, literals, parameters), tooltip, fill)
     for atom in eqn.invars:
         if type(atom) is not Literal:

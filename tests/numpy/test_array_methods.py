@@ -161,8 +161,9 @@ def test_fast_operators_mean_the_same():
         jnp.complex64(2),
         jnp.asarray(2),
     ]
+    fast = {operator for operator, _ in map(_array_methods.fast_operators.get, _array_methods.fast_operators)}
     for name, function in _array_methods.OPERATORS.items():
-        if name not in _array_methods.FAST or name == "neg":
+        if name not in fast or name == "neg":
             continue
         f = getattr(operator, name, None) or getattr(operator, name + "_")
         for x in values[3:]:

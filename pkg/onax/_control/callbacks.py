@@ -27,6 +27,7 @@ from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._prims.shaping import bdim_at_front, broadcast_bdim, expand_dims
 from onax._prims.slicing import index_in_dim
+from onax._transforms.key_reuse import READS_KEYS, key_lineage
 
 logging = LazyModule("logging")
 
@@ -433,6 +434,9 @@ debug_print_p = _unchanged(
 @debug_print_p.def_effectful_abstract_eval
 def _print_abstract(*_, ordered, **__):
     return [], frozenset((_ordered_debug_effect if ordered else _debug_effect,))
+
+
+key_lineage.rule(debug_callback_p, debug_print_p)(READS_KEYS)
 
 
 def effects_barrier():

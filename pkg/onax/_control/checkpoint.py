@@ -27,6 +27,7 @@ from onax._transforms.batching import batch_jaxpr
 from onax._transforms.by_policy import call_rule, policy_rules, split_by_policy
 from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_signature, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
+from onax._transforms.key_reuse import follow_remat, key_lineage
 from onax._transforms.linearize import NO_KNOWN_RESULT, TangentTrace, linearize_flat
 from onax._transforms.partial_eval import with_parted_calls
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
@@ -258,6 +259,7 @@ remat_p = Primitive(
     pretty=_pretty,
     weak=NEVER,
 )
+key_lineage.set(remat_p, follow_remat)
 programs.set(remat_p, Call("jaxpr"))
 policy_rules[remat_p] = call_rule(
     lambda params, program, again: {**params, "jaxpr": program, "differentiated": again or params["differentiated"]}

@@ -30,6 +30,7 @@ from onax._prims.shaping import bdim_at_front, broadcast_in_dim, empty_like_aval
 from onax._transforms.batching import batch_jaxpr
 from onax._transforms.by_policy import not_at_hand, policy_rules, split_by_policy
 from onax._transforms.jvp import jvp_jaxpr
+from onax._transforms.key_reuse import follow_cond, key_lineage
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.partial_eval import partial_eval_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
@@ -451,6 +452,9 @@ cond_p = Primitive(
     dce=_dce,
     weak=NEVER,
 )
+
+
+key_lineage.set(cond_p, follow_cond)
 
 
 @programs.rule(cond_p)

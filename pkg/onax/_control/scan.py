@@ -35,6 +35,7 @@ from onax._transforms.batching import batch_jaxpr, move_to
 from onax._transforms.by_policy import not_at_hand, policy_rules, split_by_policy
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
+from onax._transforms.key_reuse import follow_scan, key_lineage
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.order import reads_in_order
 from onax._transforms.partial_eval import partial_eval_jaxpr
@@ -619,6 +620,9 @@ scan_p = Primitive(
     dce=_dce,
     weak=NEVER,
 )
+
+
+key_lineage.set(scan_p, follow_scan)
 
 
 @programs.rule(scan_p)

@@ -40,6 +40,7 @@ from onax._transforms.batching import batch_jaxpr, move_to
 from onax._transforms.by_policy import not_at_hand, policy_rules, split_by_policy
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
+from onax._transforms.key_reuse import follow_while, key_lineage
 from onax._transforms.partial_eval import partial_eval_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 
@@ -432,6 +433,9 @@ while_p = Primitive(
     batch=_batch,
     weak=NEVER,
 )
+
+
+key_lineage.set(while_p, follow_while)
 
 
 @programs.rule(while_p)

@@ -526,9 +526,10 @@ def _additive_transpose(sign):
     return transpose
 
 
-for _p, _sign in ((scatter_add_p, lambda g: g), (scatter_sub_p, neg)):
-    _additive_jvp(_p)
-    _p.transpose = _additive_transpose(_sign)
+_additive_jvp(scatter_add_p)
+_additive_jvp(scatter_sub_p)
+scatter_add_p.transpose = _additive_transpose(lambda g: g)
+scatter_sub_p.transpose = _additive_transpose(neg)
 
 
 def _scatter_jvp(primals, tangents, **params):

@@ -17,16 +17,27 @@ import numpy as np
 from onax._core.facts import DATA_MOVEMENT
 from onax._core.jaxpr import Literal, jaxprs_in_params
 from onax._core.result_checks import add_checked_evaluation
+from onax._core.slots import Slot
 from onax._core.trace import Tracer, typeof
 from onax._ground import dtypes, errors, source
 from onax._ground.config import KEY_REUSE
 from onax._native.array import ArrayImpl
 from onax._native.context import option_word
 from onax._native.tree import tree_leaves
+from onax._prims.elementwise import eq_p, ne_p
+from onax._prims.random import random_clone_p, random_fold_in_p, random_seed_p, random_unwrap_p, random_wrap_p
 
-_CONSUMING = frozenset({"random_bits", "random_split", "random_gamma"})
-_MAKING = frozenset({"random_fold_in", "random_seed", "random_wrap", "random_clone"})
-_LOOKING = frozenset({"random_unwrap", "eq", "ne", "debug_callback", "debug_print"})
+MAKES_KEYS = "makes keys"  # a rule: the results are new keys, and the operands are not used up
+READS_KEYS = "reads keys"  # a rule: the operands are not used up
+
+key_lineage = Slot(
+    "key_lineage",
+    "rule(uses, params, operands, inputs, avals) -> marks of the results; MAKES_KEYS; READS_KEYS",
+    "marks follow what moves data, and go through the one program of a call; any other operation uses its keys up",
+    "onax",
+)
+key_lineage.rule(random_fold_in_p, random_seed_p, random_wrap_p, random_clone_p)(MAKES_KEYS)
+key_lineage.rule(random_unwrap_p, eq_p, ne_p)(READS_KEYS)
 
 
 class _Mark:
@@ -203,8 +214,8 @@ def _follow(uses, jaxpr, consts, marks, known):
 def _apply(uses, primitive, params, operands, inputs, avals):
     """The marks of one operation's results."""
     name = primitive.name
-    rule = _PROGRAMS.get(name)
-    if rule is not None:
+    rule = key_lineage.get(primitive)
+    if callable(rule):
         return rule(uses, params, operands, inputs, avals)
     programs = [j for j in jaxprs_in_params(params) if len(j.invars) == len(operands)]
     if len(programs) == 1:
@@ -212,11 +223,11 @@ def _apply(uses, primitive, params, operands, inputs, avals):
         outs = _follow(uses, programs[0], programs[0].consts, operands, inputs)
         uses.inside.pop()
         return outs
-    if name not in _MAKING and DATA_MOVEMENT in primitive.facts:
+    if rule is not MAKES_KEYS and DATA_MOVEMENT in primitive.facts:
         moved = _moved(uses, primitive, params, operands, inputs, avals)
         if moved is not None:
             return moved
-    if name not in _MAKING and name not in _LOOKING:
+    if rule is None:
         for index, marks in enumerate(operands):
             if marks is not None:
                 uses.consume(marks, name, index)
@@ -284,7 +295,7 @@ def _chosen(uses, operands, aval):
 # ---- programs inside an operation
 
 
-def _follow_scan(uses, params, operands, inputs, avals):
+def follow_scan(uses, params, operands, inputs, avals):
     jaxpr, length = params["jaxpr"], params["length"]
     n_consts, n_carry = params["num_consts"], params["num_carry"]
     consts, carry = operands[:n_consts], operands[n_consts : n_consts + n_carry]
@@ -310,7 +321,7 @@ def _follow_rest(uses, stacked, steps):
                 uses.found.update((m, use) for m, use in zip(row, used) if use is not None and uses.of(m) is None)
 
 
-def _follow_while(uses, params, operands, inputs, avals):
+def follow_while(uses, params, operands, inputs, avals):
     test, body = params["cond_jaxpr"], params["body_jaxpr"]
     n, m = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
     carry = operands[m:]
@@ -323,7 +334,7 @@ def _follow_while(uses, params, operands, inputs, avals):
     return carry
 
 
-def _follow_cond(uses, params, operands, inputs, avals):
+def follow_cond(uses, params, operands, inputs, avals):
     before, after, results = dict(uses.found), {}, []
     uses.inside.append("cond")
     for branch in params["branches"]:
@@ -350,13 +361,10 @@ def _joined(uses, alternatives, aval):
     return marks
 
 
-def _follow_remat(uses, params, operands, inputs, avals):
+def follow_remat(uses, params, operands, inputs, avals):
     if params["differentiated"]:  # the forward pass once more, with the keys it had
         return [_new_marks(a.shape) if _is_followed(a) else None for a in avals]
     return _follow(uses, params["jaxpr"], params["jaxpr"].consts, operands, inputs)
-
-
-_PROGRAMS = {"scan": _follow_scan, "while": _follow_while, "cond": _follow_cond, "remat2": _follow_remat}
 
 
 # ---- where programs and operations are checked
@@ -403,7 +411,7 @@ def _evaluate(primitive, operands, params, evaluate):
         return evaluate(primitive, operands, params)
     programs = any(map(_touches_keys, jaxprs_in_params(params)))
     inputs = [_marks_of(x) for x in operands]
-    if not programs and primitive.name not in _MAKING and all(marks is None for marks in inputs):
+    if not programs and key_lineage.get(primitive) is not MAKES_KEYS and all(marks is None for marks in inputs):
         return evaluate(primitive, operands, params)
     uses = _Uses(source.user_location())
     avals = primitive.abstract(*[typeof(x) for x in operands], **params)[0]

@@ -1,8 +1,8 @@
 """Operators, methods and properties of arrays, set once when `onax.numpy` is imported.
 
-The operators are the functions of this room; plain cases of equal dtypes go from the compiled slots straight to a
-primitive (`FAST`).  A method is the function of the same name with the array as its first argument (`SAME`), where the
-room has it, or one of the functions below.
+The operators are the functions of this room; plain cases of equal dtypes go from the compiled type slots straight to a
+primitive (`fast_operators`).  A method is the function of the same name with the array as its first argument (`SAME`),
+where the room has it, or one of the functions below.
 """
 
 import sys
@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 from onax import lax
+from onax._core.slots import Slot
 from onax._core.trace import Tracer
 from onax._ground import config, dtypes
 from onax._ground.source import api_boundary
@@ -70,23 +71,28 @@ OPERATORS = {
     "iter": _iterate,
 }
 
-# Operators that are one primitive when both operands have one dtype of these NumPy kinds (V: those of ml_dtypes).
-FAST = {
-    "add": (lax.add_p, "iufcV"),
-    "sub": (lax.sub_p, "iufcV"),
-    "mul": (lax.mul_p, "iufcV"),
-    "truediv": (lax.div_p, "fc"),
-    "and": (lax.and_p, "biu"),
-    "or": (lax.or_p, "biu"),
-    "xor": (lax.xor_p, "biu"),
-    "eq": (lax.eq_p, "biufcV"),
-    "ne": (lax.ne_p, "biufcV"),
-    "lt": (lax.lt_p, "biufV"),
-    "le": (lax.le_p, "biufV"),
-    "gt": (lax.gt_p, "biufV"),
-    "ge": (lax.ge_p, "biufV"),
-    "neg": (lax.neg_p, "iufcV"),
-}
+
+fast_operators = Slot(
+    "operator",
+    "(operator, kinds of dtypes): the primitive is the operator where both operands have one such dtype",
+    "operators of arrays reach it through functions of jnp",
+    "onax.numpy",
+)
+# Kinds as in NumPy; V: the dtypes of ml_dtypes.
+fast_operators.set(lax.add_p, ("add", "iufcV"))
+fast_operators.set(lax.sub_p, ("sub", "iufcV"))
+fast_operators.set(lax.mul_p, ("mul", "iufcV"))
+fast_operators.set(lax.div_p, ("truediv", "fc"))
+fast_operators.set(lax.and_p, ("and", "biu"))
+fast_operators.set(lax.or_p, ("or", "biu"))
+fast_operators.set(lax.xor_p, ("xor", "biu"))
+fast_operators.set(lax.eq_p, ("eq", "biufcV"))
+fast_operators.set(lax.ne_p, ("ne", "biufcV"))
+fast_operators.set(lax.lt_p, ("lt", "biufV"))
+fast_operators.set(lax.le_p, ("le", "biufV"))
+fast_operators.set(lax.gt_p, ("gt", "biufV"))
+fast_operators.set(lax.ge_p, ("ge", "biufV"))
+fast_operators.set(lax.neg_p, ("neg", "iufcV"))
 
 # ---- methods ----
 
@@ -267,4 +273,6 @@ def _install():
 
 _install()
 hooks.operators = OPERATORS
-hooks.operator_primitives = FAST
+hooks.operator_primitives = {
+    operator: (primitive, kinds) for primitive in fast_operators for operator, kinds in [fast_operators[primitive]]
+}
