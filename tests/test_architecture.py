@@ -231,3 +231,194 @@ def test_compiled_modules_import_nothing_of_onax():
             found = re.match(r"\s*(?:from|import|cimport)\s+(onax[\w.]*)", line)
             if found:
                 assert found.group(1).startswith("onax._native"), f"{path.name}:{i}: {line.strip()}"
+
+
+# ---- nothing but slots is keyed by primitives
+
+
+ALLOWED = {  # (module, name of a container): why it holds primitives, or names that primitives have too
+    ("onax.lax", "_NAMED"): "the names are those of functions of the room",
+    ("onax.numpy._array_methods", "OPERATORS"): "the names are those of Python's operators",
+    ("onax._divergence.indexing", "_UFUNCS"): "the names are those of functions of jnp",
+    ("onax._divergence.numerics", "_FUNCTIONS"): "the names are those of functions of jnp",
+}
+PENDING = {  # modules whose tables are still to become slots
+    "onax._compile.by_device",
+    "onax._compile.placing",
+    "onax._control.checkpoint",
+    "onax._control.closed_call",
+    "onax._control.cond",
+    "onax._control.jit_call",
+    "onax._control.scan",
+    "onax._control.while_loop",
+}
+GROUND = 1  # floors up to here know no primitives: names in their tables are other names
+BUILDERS = ("dict", "set", "frozenset", "list", "tuple", "OrderedDict", "defaultdict")
+
+
+def is_primitive(node):
+    """Whether an expression is a primitive by its name: `add_p`, `lax.add_p`."""
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return name.endswith("_p")
+
+
+def names_of_primitives():
+    """The first argument of each call whose result is bound to a name that ends in _p."""
+    found = set()
+    for path in MODULES.values():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Assign):
+                targets = [e for t in node.targets for e in (t.elts if isinstance(t, ast.Tuple) else [t])]
+                if any(map(is_primitive, targets)):
+                    calls = [n for n in ast.walk(node.value) if isinstance(n, ast.Call) and n.args]
+                    found |= {c.args[0].value for c in calls if isinstance(c.args[0], ast.Constant)}
+    return {name for name in found if isinstance(name, str)}
+
+
+PRIMITIVE_NAMES = names_of_primitives()
+
+
+def elements(node):
+    """What a container holds: its elements, keys and values, those of containers in it, words of a split text."""
+    if isinstance(node, (ast.List, ast.Set, ast.Tuple)):
+        parts = node.elts
+    elif isinstance(node, ast.Dict):
+        parts = [*node.keys, *node.values]
+    elif isinstance(node, ast.DictComp):
+        parts = [node.key, node.value, *[g.iter for g in node.generators]]
+    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+        parts = [node.elt, *[g.iter for g in node.generators]]
+    elif isinstance(node, ast.Call) and is_builder(node.func):
+        parts = [*node.args, *[k.value for k in node.keywords]]
+    elif isinstance(node, ast.Call) and called_name(node) == "split" and isinstance(node.func, ast.Attribute):
+        text = node.func.value
+        return [ast.Constant(w) for w in text.value.split()] if isinstance(text, ast.Constant) else []
+    elif isinstance(node, ast.BinOp):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.Starred):
+        parts = [node.value]
+    else:
+        return [node]
+    return [e for part in parts if part is not None for e in elements(part)]
+
+
+def is_builder(function):
+    if isinstance(function, ast.Attribute):
+        return function.attr in ("fromkeys", "update")
+    return isinstance(function, ast.Name) and function.id in BUILDERS
+
+
+def called_name(call):
+    """The last part of the name of what is called."""
+    return getattr(call.func, "id", getattr(call.func, "attr", ""))
+
+
+def holds_primitives(node):
+    """Whether a container holds primitives, or (as keys) two names of primitives among not many other texts."""
+    held = elements(node)
+    if held == [node]:
+        return False
+    if any(map(is_primitive, held)):
+        return True
+    keys = [e for key in node.keys if key for e in elements(key)] if isinstance(node, ast.Dict) else held
+    texts = {e.value for e in keys if isinstance(e, ast.Constant) and isinstance(e.value, str)}
+    return len(texts & PRIMITIVE_NAMES) >= 2 and 2 * len(texts & PRIMITIVE_NAMES) >= len(texts)
+
+
+def module_level(tree):
+    """Nodes that run when a module is imported, function bodies left out."""
+    queue = list(ast.iter_child_nodes(tree))
+    while queue:
+        node = queue.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            queue += ast.iter_child_nodes(node)
+
+
+def is_container(node):
+    return elements(node) != [node]
+
+
+def is_keyed_by_primitives(node, tables):
+    """Whether a statement or expression stores something under a primitive in one of these tables.
+
+    `table[p] = ...`, `table.add(p)`, `table.setdefault(p, ...)`, also in functions, where the primitive is a variable.
+    """
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        table, key = node.value, node.slice
+    elif isinstance(node, ast.Call) and called_name(node) in ("add", "setdefault") and len(node.args) > 0:
+        table, key = getattr(node.func, "value", None), node.args[0]
+    else:
+        return False
+    key = key.elts[0] if isinstance(key, ast.Tuple) and key.elts else key
+    is_key = is_primitive(key) or (isinstance(key, ast.Name) and key.id in ("primitive", "prim", "p"))
+    return is_key and isinstance(table, ast.Name) and table.id in tables
+
+
+def tables_of_primitives(tree):
+    """(line, name) of each container of primitives or of their names that a module keeps, slots apart."""
+    nodes = list(module_level(tree))
+    named = {}
+    for node in nodes:
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            named[node.value] = ast.unparse(targets[0])
+    inside_all = {n for value, name in named.items() if name == "__all__" for n in ast.walk(value)}
+    stored = {n for n in nodes if isinstance(n, (ast.Tuple, ast.List)) and isinstance(n.ctx, ast.Store)}
+    for node in nodes:
+        if node not in inside_all and node not in stored and holds_primitives(node):
+            yield node.lineno, named.get(node, ast.unparse(node)[:40])
+    tables = {name for value, name in named.items() if is_container(value)}
+    tables |= {a.asname or a.name for n in nodes if isinstance(n, ast.ImportFrom) for a in n.names}
+    for node in ast.walk(tree):
+        if is_keyed_by_primitives(node, tables):
+            yield node.lineno, ast.unparse(node)[:40]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_only_slots_are_keyed_by_primitives(name):
+    found = [
+        f"{name}:{line} {table}"
+        for line, table in tables_of_primitives(ast.parse(MODULES[name].read_text()))
+        if (name, table) not in ALLOWED and name not in PENDING and floor_of(name) > GROUND
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "T = {add_p: 1}",
+        "T = (add_p, lax.sub_p)",
+        "T = frozenset((add_p,))",
+        "T = {'x': [add_p]}",
+        "T = {name: 1 for name in ('add', 'sinh')}",
+        "T = frozenset('add sinh'.split())",
+        "T = ['add', 'sinh', 'another']",
+        "T = dict.fromkeys((add_p, sub_p), 1)",
+        "T = {}\nT[add_p] = 1",
+        "T = {}\nT.update({add_p: 1})",
+        "T = {}\ndef f(primitive):\n    T[primitive] = 1",
+        "T = set()\ndef f(p):\n    T.add(p)",
+        "for p in (add_p, sub_p):\n    f(p)",
+        "class C:\n    table = {add_p: 1}",
+    ],
+)
+def test_a_table_of_primitives_is_found(text):
+    assert list(tables_of_primitives(ast.parse(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__all__ = ['add', 'sinh', 'add_p']",
+        "add_p = Primitive('add')\n_, sub_p = binary('sub')",
+        "slot.rule(add_p, sub_p)(1)",
+        "def f(eqn):\n    return eqn.primitive in (add_p, sub_p)",
+        "T = ['add', 'one', 'two', 'three', 'sinh']",
+        "add_p.jvp, add_p.transpose = f, g",
+        "T = {}\ndef f(name):\n    T[name] = 1",
+    ],
+)
+def test_what_is_no_table_of_primitives(text):
+    assert not list(tables_of_primitives(ast.parse(text)))

@@ -215,15 +215,12 @@ def _repeat(g, out, x, d, want):
 # ---- scatter
 
 
-_IDENTITIES = {"add": 0, "mul": 1}
-
-
 def _identity(reduction, dtype):
     """An update that changes nothing, or None when there is none (a plain scatter)."""
     if reduction is None:
         return None
-    if reduction in _IDENTITIES:
-        return np.array(_IDENTITIES[reduction]).astype(dtype)
+    if reduction in ("add", "mul"):
+        return np.array(reduction == "mul").astype(dtype)
     largest = reduction == "min"
     if dtype == BOOL:
         return np.array(largest)

@@ -11,6 +11,8 @@ explains windows and positions.  Derivatives:
 The batching rules of dynamic_slice and dynamic_update_slice are defined here, since they are a gather and a scatter.
 """
 
+import functools
+
 import numpy as np
 
 from onax._core.evaluate import eval_jaxpr
@@ -350,22 +352,16 @@ class _JaxprUfunc:
         return np.asarray(out)
 
 
-_combiners = {}  # (primitive, dtype, backward) -> the jaxpr that prints as update_jaxpr
-
-
+@functools.cache
 def _combiner(primitive, dtype, backward=False):
     """The jaxpr of two scalars with which a scatter combines values; it is printed as the parameter `update_jaxpr`.
 
     Scatters that share it print it once; JAX shares it within the forward pass and within the backward pass, not
     between them.
     """
-    found = _combiners.get((primitive, dtype, backward))
-    if found is None:
-        aval = ShapedArray((), dtype)
-        x, y, out = Var(aval), Var(aval), Var(primitive.abstract_eval(aval, aval))
-        found = Jaxpr([], [x, y], [out], [new_jaxpr_eqn([x, y], [out], primitive, {})])
-        _combiners[primitive, dtype, backward] = found
-    return found
+    aval = ShapedArray((), dtype)
+    x, y, out = Var(aval), Var(aval), Var(primitive.abstract_eval(aval, aval))
+    return Jaxpr([], [x, y], [out], [new_jaxpr_eqn([x, y], [out], primitive, {})])
 
 
 def _scatter_batch(primitive):

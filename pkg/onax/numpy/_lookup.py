@@ -28,8 +28,6 @@ from onax.numpy._shaping import concatenate, ravel, reshape
 from onax.numpy._ufuncs import absolute, add, constant_like, subtract
 from onax.numpy._where import where
 
-_METHODS = ("scan", "scan_unrolled", "sort", "compare_all")
-
 
 def _before(x, y):
     """Whether x sorts before y; nan comes last."""
@@ -47,8 +45,9 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
     check_arraylike("searchsorted", a, v)
     if side not in ("left", "right"):
         raise ValueError(f"{side!r} is an invalid value for keyword 'side'. Expected one of ['left', 'right'].")
-    if method not in _METHODS:
-        raise ValueError(f"{method!r} is an invalid value for keyword 'method'. Expected one of {list(_METHODS)}.")
+    methods = ["scan", "scan_unrolled", "sort", "compare_all"]
+    if method not in methods:
+        raise ValueError(f"{method!r} is an invalid value for keyword 'method'. Expected one of {methods}.")
     a, v = promote_dtypes(a, v)
     if a.ndim != 1:
         raise ValueError("a should be 1-dimensional")

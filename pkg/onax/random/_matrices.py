@@ -16,8 +16,6 @@ from onax.random._bits import checked_shape, float_dtype, parameter
 from onax.random._continuous import _normal, normal
 from onax.random._keys import one_key
 
-_METHODS = ("svd", "eigh", "cholesky")
-
 
 def _factor(cov, method):
     """A matrix whose product with its transpose is the covariance."""
@@ -51,8 +49,9 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
     key = one_key("multivariate_normal", key)
     found = float_dtype("multivariate_normal", dtype)
     refuse_sharding("multivariate_normal", out_sharding)
-    if method not in _METHODS:
-        raise ValueError(f"method must be one of {set(_METHODS)}")
+    methods = ("svd", "eigh", "cholesky")
+    if method not in methods:
+        raise ValueError(f"method must be one of {set(methods)}")
     of_mean, of_cov = np.shape(mean), np.shape(cov)
     if len(of_mean) < 1:
         raise ValueError(f"multivariate_normal requires mean.ndim >= 1, got mean.ndim == {len(of_mean)}")

@@ -1,0 +1,268 @@
+"""The rules of primitives, for reading: `python -m onax.primitives sinh`.
+
+    python -m onax.primitives          all primitives, by family
+    python -m onax.primitives sinh     each rule of a primitive with file and line, and what each missing one means
+
+A primitive's rules are its fields (`jvp`, `batch`, ...) and what consumers attached to it in slots (`_core/slots.py`).
+"""
+
+import argparse
+import ast
+import difflib
+import importlib.util
+import inspect
+import os
+import pkgutil
+import sys
+import textwrap
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import onax
+from onax import export
+from onax._core.slots import declared_slots
+from onax._native.dispatch import Primitive
+
+# field -> (how the rule is called, what happens for a primitive without it)
+FIELDS = {
+    "kernel": ("kernel(*ndarrays, **params) -> ndarray", "`impl` evaluates it; without either, evaluation raises"),
+    "impl": ("impl(*arrays, **params) -> array", "`kernel` evaluates it; without either, evaluation raises"),
+    "abstract_eval": ("abstract_eval(*avals, **params) -> aval", "staging it raises NotImplementedError"),
+    "jvp": ("jvp(primals, tangents, **params) -> out, tangent", "differentiating it raises NotImplementedError"),
+    "transpose": (
+        "transpose(cotangent, *operands, **params) -> cotangents",
+        "it cannot stand in a linear program: reverse mode transposes what its jvp is made of",
+    ),
+    "batch": ("batch(axis_data, operands, dims, **params) -> out, dims", "vmap raises NotImplementedError"),
+    "linearize": (
+        "linearize(nonzeros, *primals, **params) -> out, _, residuals, linear",
+        "its jvp runs, and what touches a tangent is recorded",
+    ),
+    "partial_eval": (
+        "partial_eval(unknown, *args, **params) -> results",
+        "if an operand is unknown, it is unknown as a whole",
+    ),
+    "dce": ("dce(used, eqn) -> used operands, eqn", "it is kept whole as long as one of its results is read"),
+    "pretty": ("pretty(eqn, names) -> params to print", "all parameters are printed"),
+}
+
+
+@dataclass(slots=True)
+class Definition:
+    """Where a primitive is defined: the module, the name that it has there, and the statement."""
+
+    module: str
+    variable: str
+    line: int
+    aliases: set = field(default_factory=set)
+
+    @property
+    def family(self):
+        """The module that the family is named after: `linalg_spectral` belongs to `linalg`."""
+        package, _, stem = self.module.rpartition(".")
+        first = stem.partition("_")[0]
+        home = f"{package}.{first}"
+        return first if first and first != stem and importlib.util.find_spec(home) is not None else stem
+
+
+def import_everything():
+    """Imports all modules of onax, so that every primitive is made and every slot filled."""
+    for package in (onax, export):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith("__main__"):
+                importlib.import_module(found.name)
+
+
+# ---- where things are written
+
+
+def _statements(module):
+    """Top-level statements of a module."""
+    path = getattr(module, "__file__", None) or ""
+    if not path.endswith(".py"):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return ast.parse(file.read()).body
+
+
+def _targets(statement):
+    """Names that a statement binds by an expression that is not itself a name."""
+    if isinstance(statement, ast.Assign) and not isinstance(statement.value, (ast.Name, ast.Attribute)):
+        for target in statement.targets:
+            yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+
+
+def definitions():
+    """Primitive -> its Definition, in the order of modules and lines."""
+    found: dict = {}
+    modules = [m for name, m in sorted(sys.modules.items()) if name.startswith("onax.") and m is not None]
+    for module in modules:
+        held = {name: p for name, p in vars(module).items() if isinstance(p, Primitive)}
+        if not held:
+            continue
+        for statement in _statements(module):
+            for name in _targets(statement):
+                if name in held and held[name] not in found:
+                    found[held[name]] = Definition(module.__name__, name, statement.lineno)
+        for name, p in held.items():
+            if p in found:
+                found[p].aliases.add(name)
+    return found
+
+
+def families(found=None):
+    """Family -> its primitives, both in alphabetical order of families and order of definition."""
+    grouped: dict = {}
+    found = definitions() if found is None else found
+    for p, definition in sorted(found.items(), key=lambda item: (item[1].module, item[1].line)):
+        grouped.setdefault(definition.family, []).append(p)
+    return dict(sorted(grouped.items()))
+
+
+def _relative(path):
+    """A file's path from the folder of the package; that of `onax.export` may lie beside it."""
+    for package in (export, onax):
+        root = os.path.dirname(package.__path__[0]) if package is onax else package.__path__[0]
+        prefix = "" if package is onax else os.path.join("onax", "export")
+        if path.startswith(root + os.sep):
+            return os.path.join(prefix, os.path.relpath(path, root))
+    return path
+
+
+def _place(path, line):
+    return f"{_relative(path)}:{line}"
+
+
+def _row(p, definition, maker):
+    """Place of the statement that hands a primitive to a maker of rules; else of its definition."""
+    for module in [m for name, m in sys.modules.items() if name.startswith("onax.") and m is not None]:
+        names = {n for n in definition.aliases if vars(module).get(n) is p}
+        if not names:
+            continue
+        for statement in _statements(module):
+            for call in ast.walk(statement):
+                if isinstance(call, ast.Call) and _last_name(call.func) == maker and _mentions(call.args, names):
+                    return module.__file__, call.lineno
+    return sys.modules[definition.module].__file__, definition.line
+
+
+def _last_name(node):
+    return getattr(node, "id", getattr(node, "attr", ""))
+
+
+def _mentions(nodes, names):
+    return any(isinstance(n, ast.Name) and n.id in names for node in nodes for n in ast.walk(node))
+
+
+# ---- what a rule is, in words
+
+
+def _functions_in(rule):
+    """(text before it, function) for each function that a rule consists of."""
+    if isinstance(rule, dict):
+        by_function: dict = {}
+        for dtype, function in rule.items():
+            by_function.setdefault(function, []).append(str(dtype))
+        return [(f"{_shorten(dtypes)}: ", function) for function, dtypes in by_function.items()]
+    if callable(rule) or not hasattr(type(rule), "__slots__"):
+        return [("", rule)]
+    return [(f"{name} ", getattr(rule, name)) for name in type(rule).__slots__]
+
+
+def _shorten(dtypes):
+    return ", ".join(dtypes) if len(dtypes) < 4 else f"{dtypes[0]} and {len(dtypes) - 1} others"
+
+
+def _name_of(value):
+    """A function by its name, with its place if it is not where the rule stands; any other value as text."""
+    if isinstance(value, np.ufunc):
+        return f"numpy.{value.__name__}"
+    code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
+    if code is None:
+        return str(getattr(value, "__qualname__", value))
+    maker, _, inner = value.__qualname__.partition(".<locals>.")
+    name = f"made by {maker}" if inner else value.__name__
+    return f"{name} ({_place(code.co_filename, code.co_firstlineno)})"
+
+
+def _described(rule):
+    parts = [f"{before}{_name_of(function)}" for before, function in _functions_in(rule)]
+    return "; ".join(parts)
+
+
+def _maker_of(rule):
+    """The function that made a rule of nested functions, or None."""
+    functions = [f for _, f in _functions_in(rule) if hasattr(f, "__code__")]
+    made = [f.__qualname__.partition(".<locals>.")[0] for f in functions if ".<locals>." in f.__qualname__]
+    return made[0] if made else None
+
+
+def _field_place(p, definition, rule):
+    code = getattr(rule, "__code__", None)
+    maker = _maker_of(rule)
+    if code is not None and maker is None:
+        return _place(code.co_filename, code.co_firstlineno)
+    return _place(*_row(p, definition, maker))
+
+
+def rules_of(p, definition):
+    """(name, place or None, text) for each field and slot: what the rule is, or what happens without one."""
+    for name, (signature, missing) in FIELDS.items():
+        rule = getattr(p, name)
+        if rule is None:
+            yield name, None, missing
+        else:
+            yield name, _field_place(p, definition, rule), f"{_described(rule)}\n{signature}"
+    for slot in declared_slots():
+        if p in slot:
+            yield slot.name, _place(*slot.place(p)), f"{_described(slot[p])}\n{slot.signature}"
+        else:
+            yield slot.name, None, slot.missing
+
+
+def describe(p, definition):
+    """All rules of a primitive as text."""
+    weak = p.weak if isinstance(p.weak, str) else _name_of(p.weak)
+    place = _place(sys.modules[definition.module].__file__, definition.line)
+    lines = [
+        f"{p.name}: {definition.variable}, defined at {place}",
+        f"  {'facts':<17} {', '.join(sorted(p.facts)) or 'none'}",
+        f"  {'weak':<17} {weak}",
+    ]
+    for name, place, text in rules_of(p, definition):
+        lines.append(f"  {name:<17} {place or 'none'}")
+        for part in text.split("\n"):
+            lines.append(textwrap.fill(part, 118, initial_indent=" " * 22, subsequent_indent=" " * 24))
+    return "\n".join(lines)
+
+
+def list_families(found):
+    """The names of all primitives, a paragraph for each family."""
+    parts = []
+    for family, primitives in families(found).items():
+        names = textwrap.fill(" ".join(p.name for p in primitives), 110, initial_indent="  ", subsequent_indent="  ")
+        parts.append(f"{family} ({found[primitives[0]].module})\n{names}")
+    return "\n".join(parts)
+
+
+def main(arguments=None):
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m onax.primitives", description="Shows the rules of primitives.")
+    parser.add_argument("name", nargs="?", help="a primitive; without it, all primitives are listed by family")
+    name = parser.parse_args(arguments).name
+    import_everything()
+    found = definitions()
+    if name is None:
+        print(list_families(found))
+        return 0
+    shown = [p for p, d in found.items() if name in (p.name, *d.aliases)]
+    if not shown:
+        close = difflib.get_close_matches(name, {p.name for p in found}, 5, 0.5)
+        parser.error(f"there is no primitive {name!r}" + (f"; close: {', '.join(close)}" if close else ""))
+    print("\n\n".join(describe(p, found[p]) for p in shown))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
