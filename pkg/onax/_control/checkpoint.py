@@ -12,24 +12,37 @@ from onax._control.bodies import arrays_and_avals
 from onax._control.jit_call import jit_p
 from onax._control.policies import name_p, saves
 from onax._core import jaxpr as core
-from onax._core.evaluate import eval_jaxpr
-from onax._core.lists import merge_lists, select
+from onax._core.evaluate import eval_jaxpr, jaxpr_as_fun
+from onax._core.lists import merge_lists, partition_list, reject, select, split_list
 from onax._core.programs import Call, programs
-from onax._core.rewrite import close, dce_call, eliminate_dead_code, prune
-from onax._core.trace import find_cur_trace, set_current_trace
-from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
+from onax._core.rewrite import close, dce_call, eliminate_dead_code, map_equations, prune
+from onax._core.trace import find_cur_trace
+from onax._core.zeros import (
+    UndefinedPrimal,
+    Zero,
+    drop_zeros,
+    insert_zeros,
+    is_undefined_primal,
+    nonzero_flags,
+)
 from onax._ground import dtypes, source
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.convert import reduce_precision_p
 from onax._transforms.abstract import CheckedFlatFunction, with_static
 from onax._transforms.batching import batch_jaxpr
-from onax._transforms.by_policy import call_rule, policy_rules, split_by_policy
 from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_signature, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.key_reuse import follow_remat, key_lineage
-from onax._transforms.linearize import NO_KNOWN_RESULT, TangentTrace, linearize_flat
-from onax._transforms.partial_eval import with_parted_calls
+from onax._transforms.linearize import NO_KNOWN_RESULT, linearize_flat
+from onax._transforms.partial_eval import (
+    TangentTrace,
+    partial_eval,
+    partial_eval_call_custom,
+    partial_eval_custom_rules,
+    partial_eval_jaxpr_custom,
+    split_equations,
+)
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 from onax._transforms.transpose import backward_pass
 
@@ -87,14 +100,10 @@ def _abstract_eval(*avals, jaxpr, **_):
 
 
 def _jvp(primals, tangents, *, jaxpr, **params):
-    nonzeros = [type(t) is not Zero for t in tangents]
-    derived, nonzeros_out = jvp_jaxpr(jaxpr, nonzeros, False)
-    outs = remat_p.bind(*primals, *(t for t in tangents if type(t) is not Zero), jaxpr=derived, **params)
+    derived, nonzeros_out = jvp_jaxpr(jaxpr, nonzero_flags(tangents), False)
+    outs = remat_p.bind(*primals, *drop_zeros(tangents), jaxpr=derived, **params)
     n = len(jaxpr.outvars)
-    rest = iter(outs[n:])
-    return outs[:n], [
-        next(rest) if nonzero else Zero(v.aval.to_tangent_aval()) for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
-    ]
+    return outs[:n], insert_zeros(outs[n:], nonzeros_out, jaxpr.out_avals)
 
 
 def _linearize(nonzeros, *primals, jaxpr, **params):
@@ -102,82 +111,73 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
     derived, nonzeros_out = jvp_jaxpr(jaxpr, nonzeros, False)
     unknown = (*[False] * len(primals), *[True] * m)
     keep = (*[False] * n, *[True] * sum(nonzeros_out))
-    known, again, unknown_out, used_known, used = _parted(derived, unknown, keep, params["policy"])
+    known, staged, unknown_out, used_known, used = _split(derived, unknown, keep, params["policy"])
     if any(unknown_out[:n]):
         raise ValueError(NO_KNOWN_RESULT)
-    outs = eval_jaxpr(known, known.consts, *(x for x, flag in zip(primals, used_known) if flag))
-    residuals = [*outs[n:], *(x for x, flag in zip(primals, used) if flag)]
+    outs = eval_jaxpr(known, known.consts, *select(primals, used_known))
+    residuals = [*outs[n:], *select(primals, used)]
     used_tangents = used[len(primals) :]
 
     def apply(residuals, *tangents):
-        given = [t for t in tangents if type(t) is not Zero]
-        given = [t for t, flag in zip(given, used_tangents) if flag]
-        results = iter(())
-        if again.outvars or again.effects:
-            results = iter(remat_p.bind(*residuals, *given, jaxpr=again, **{**params, "differentiated": True}))
-        return [
-            next(results) if nonzero else Zero(v.aval.to_tangent_aval())
-            for v, nonzero in zip(jaxpr.outvars, nonzeros_out)
-        ]
+        given, found = select(drop_zeros(tangents), used_tangents), ()
+        if staged.outvars or staged.effects:
+            found = remat_p.bind(*residuals, *given, jaxpr=staged, **{**params, "differentiated": True})
+        return insert_zeros(found, nonzeros_out, jaxpr.out_avals)
 
     return outs[:n], nonzeros_out, residuals, apply
 
 
-def _partial_eval(linear, *args, jaxpr, **params):
-    """A forward pass of what depends on no tangent, and one equation for the rest, as `_linearize` makes it."""
-    if all(linear):
+def _partial_eval(unknown, *args, jaxpr, **params):
+    """A forward pass of what depends on no unknown, and one equation for the rest, as `_linearize` makes it."""
+    if all(unknown):
         return None
-    known, again, unknown, used_known, used = _parted(jaxpr, tuple(linear), (), params["policy"])
-    given = [x for x, is_linear in zip(args, linear) if not is_linear]
-    outs = eval_jaxpr(known, known.consts, *(x for x, flag in zip(given, used_known) if flag))
-    n = unknown.count(False)
-    operands = [*outs[n:], *(x for x, flag in zip(args, used) if flag)]
-    rest = {**params, "jaxpr": again, "differentiated": True}
-    return merge_lists(unknown, outs[:n], find_cur_trace().record_whole(remat_p, operands, rest))
+    known, staged, unknown_out, used_known, used = _split(jaxpr, tuple(unknown), False, params["policy"])
+    outs = eval_jaxpr(known, known.consts, *select(reject(args, unknown), used_known))
+    n = unknown_out.count(False)
+    rest = {**params, "jaxpr": staged, "differentiated": True}
+    found = find_cur_trace().record_whole(remat_p, [*outs[n:], *select(args, used)], rest)
+    return merge_lists(unknown_out, outs[:n], found)
 
 
-def _parted(jaxpr, unknown, keep_unknown, policy):
-    """(known, again, unknown_out, used_known, used); kept with the program.
+def _split(jaxpr, unknown, ensure_out_unknown, policy):
+    """(known, staged, unknown_out, used_known, used); kept with the program.
 
-    `known` maps the known arguments, those that are `used_known`, to (the known results, what is stored); `again` maps
-    (what is stored, the arguments that are `used`) to the unknown results: it computes the rest anew.
+    `known` maps the known arguments, those that are `used_known`, to (the known results, residuals); `staged` maps
+    (residuals, the arguments that are `used`) to the unknown results: it computes the rest again.
     """
-    key = ("checkpoint", unknown, keep_unknown, policy)
+    key = ("checkpoint", unknown, ensure_out_unknown, policy)
     if key not in jaxpr.cache:
-        jaxpr.cache[key] = _part(jaxpr, unknown, keep_unknown, policy)
+        found = partial_eval_jaxpr_custom(jaxpr, unknown, functools.partial(saves, policy), ensure_out_unknown)
+        known, staged, unknown_out, instantiated_out, avals = found
+        staged, used = prune(staged, select(unknown_out, instantiated_out))
+        stored, used = used[: len(avals)], used[len(avals) :]
+        n_known = unknown_out.count(False)
+        known, used_known = prune(known, [*[True] * n_known, *stored])
+        jaxpr.cache[key] = _round_residuals(known, n_known), staged, unknown_out, used_known, used
     return jaxpr.cache[key]
 
 
-def _part(jaxpr, unknown, keep_unknown, policy):
-    first, second, unknown_out, at_hand, avals = split_by_policy(
-        jaxpr, unknown, lambda eqn: saves(policy, eqn), keep_unknown
-    )
-    again, used = prune(second, select(unknown_out, at_hand))
-    stored, used = used[: len(avals)], used[len(avals) :]
-    n_known = unknown_out.count(False)
-    known, used_known = prune(first, [*[True] * n_known, *stored])
-    return _as_stored(known, n_known), again, unknown_out, used_known, used
-
-
-def _as_stored(known, n_known):
-    """The program in which what is stored, and used besides, is rounded to its type: as in JAX, where a compiler might
-    keep more bits of one use than of the other."""
+def _round_residuals(known, n_known):
+    """The program in which residuals that are used besides are rounded to their type: as in JAX, where a compiler
+    might keep more bits of one use than of the other."""
     read = {a for eqn in known.eqns for a in eqn.invars if type(a) is not core.Literal}
     made = {v for eqn in known.eqns for v in eqn.outvars}
     wanted = {a for a in known.outvars[n_known:] if a in made and a in read and _is_float(a)}
     if not wanted:
         return known
     names = {v: core.Var(v.aval) for v in wanted}
-    renamed = lambda a: a if type(a) is core.Literal else names.get(a, a)
-    eqns = []
-    for eqn in known.eqns:
-        eqns.append(eqn.replace(invars=[renamed(a) for a in eqn.invars]))
+    rename = lambda atoms: [a if type(a) is core.Literal else names.get(a, a) for a in atoms]
+
+    def round_results(eqn):
+        yield eqn.replace(invars=rename(eqn.invars))
         for v in eqn.outvars:
             if v in wanted:
                 info = dtypes.finfo(v.aval.dtype)
                 params = {"exponent_bits": info.nexp, "mantissa_bits": info.nmant}
-                eqns.append(core.new_jaxpr_eqn([v], [names[v]], reduce_precision_p, params))
-    return close(known, known.invars, [renamed(a) for a in known.outvars], eqns)
+                yield core.new_jaxpr_eqn([v], [names[v]], reduce_precision_p, params)
+
+    rounded = map_equations(known, round_results)
+    return close(rounded, rounded.invars, rename(rounded.outvars))
 
 
 def _is_float(atom):
@@ -186,48 +186,39 @@ def _is_float(atom):
 
 def _transpose(cts, *operands, jaxpr, **params):
     linear = tuple(is_undefined_primal(x) for x in operands)
-    nonzero_cts = tuple(type(ct) is not Zero for ct in cts)
-    derived, nonzeros_out = _transposed(jaxpr, linear, nonzero_cts)
+    derived, nonzeros_out = _transposed(jaxpr, linear, tuple(nonzero_flags(cts)))
     if not find_cur_trace().staging:
         derived = eliminate_dead_code(derived)
-    plain = [x for x in operands if not is_undefined_primal(x)]
-    outs = iter(remat_p.bind(*plain, *(ct for ct in cts if type(ct) is not Zero), jaxpr=derived, **params))
-    has_ct = iter(nonzeros_out)
-    return [
-        None if not is_linear else next(outs) if next(has_ct) else Zero(x.aval)
-        for x, is_linear in zip(operands, linear)
-    ]
+    plain, undefined = partition_list(linear, operands)
+    outs = remat_p.bind(*plain, *drop_zeros(cts), jaxpr=derived, **params)
+    found = merge_lists(nonzeros_out, [Zero(x.aval) for x in reject(undefined, nonzeros_out)], outs)
+    return merge_lists(linear, [None] * len(plain), found)
 
 
 def _transposed(jaxpr, linear, nonzero_cts):
     """`transpose_jaxpr` of a program that computes its residuals itself, maybe in one loop with the linear part."""
     key = ("transposed checkpoint", linear, nonzero_cts)
     if key not in jaxpr.cache:
-        jaxpr.cache[key] = _transpose_parted(jaxpr, linear, nonzero_cts)
+        jaxpr.cache[key] = _transpose_jaxpr(jaxpr, linear, nonzero_cts)
     return jaxpr.cache[key]
 
 
-def _transpose_parted(jaxpr, linear, nonzero_cts):
+def _transpose_jaxpr(jaxpr, linear, nonzero_cts):
     nonzeros_out = []
-    plain_avals = [v.aval for v, is_linear in zip(jaxpr.invars, linear) if not is_linear]
-    ct_avals = [v.aval for v, nonzero in zip(jaxpr.outvars, nonzero_cts) if nonzero]
-    parted = with_parted_calls(jaxpr, linear)
+    plain_avals, linear_avals = partition_list(linear, jaxpr.in_avals)
+    ct_avals = select(jaxpr.out_avals, nonzero_cts)
+    eqns, _ = split_equations(jaxpr, select(jaxpr.invars, linear))
+    run = jaxpr_as_fun(close(jaxpr, jaxpr.invars, jaxpr.outvars, [eqn for eqn, _ in eqns]))
 
     def fun(*args):
-        plain, given = iter(args[: len(plain_avals)]), iter(args[len(plain_avals) :])
-        trace = TangentTrace(jaxpr.debug_info, find_cur_trace())
-        values = [trace.new_arg(v.aval) if is_l else next(plain) for v, is_l in zip(jaxpr.invars, linear)]
-        try:
-            with set_current_trace(trace):
-                outs = eval_jaxpr(parted, parted.consts, *values)
-            rest = trace.to_jaxpr([x for x in outs if trace.is_own(x)])
-        finally:
-            trace.invalidate()
-        every = [next(given) if nonzero else Zero(v.aval) for v, nonzero in zip(jaxpr.outvars, nonzero_cts)]
+        plain, given = split_list(args, [len(plain_avals)])
+        values = merge_lists(linear, plain, linear_avals)
+        rest, _, unknown_out = partial_eval(run, values, linear, TangentTrace, False, jaxpr.debug_info)
+        cts = merge_lists(nonzero_cts, [Zero(a) for a in reject(jaxpr.out_avals, nonzero_cts)], given)
         primals = [UndefinedPrimal(v.aval) for v in rest.invars]
-        found = backward_pass(rest, rest.consts, primals, [ct for ct, x in zip(every, outs) if trace.is_own(x)])
-        nonzeros_out.extend(type(ct) is not Zero for ct in found)
-        return [ct for ct in found if type(ct) is not Zero]
+        found = backward_pass(rest, rest.consts, primals, select(cts, unknown_out))
+        nonzeros_out.extend(nonzero_flags(found))
+        return drop_zeros(found)
 
     return trace_to_jaxpr(fun, [*plain_avals, *ct_avals], jaxpr.debug_info), nonzeros_out
 
@@ -261,9 +252,12 @@ remat_p = Primitive(
 )
 key_lineage.set(remat_p, follow_remat)
 programs.set(remat_p, Call("jaxpr"))
-policy_rules[remat_p] = call_rule(
-    lambda params, program, again: {**params, "jaxpr": program, "differentiated": again or params["differentiated"]}
-)
+
+
+@partial_eval_custom_rules.rule(remat_p)
+def _partial_eval_custom(saveable, unknown, instantiated, eqn):
+    known, staged, *found = partial_eval_call_custom(saveable, unknown, instantiated, eqn)
+    return known, staged.replace(params={**staged.params, "differentiated": True}), *found
 
 
 # ---- what is stored ----

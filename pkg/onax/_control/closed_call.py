@@ -9,8 +9,8 @@ from onax._core.rewrite import dce_call
 from onax._core.zeros import drop_zeros, insert_zeros, nonzero_flags
 from onax._native.dispatch import NEVER, Primitive
 from onax._transforms.batching import batch_flat
-from onax._transforms.by_policy import call_rule, policy_rules
 from onax._transforms.jvp import jvp_jaxpr
+from onax._transforms.partial_eval import partial_eval_call_custom, partial_eval_custom_rules
 
 
 def _impl(*args, call_jaxpr):
@@ -43,4 +43,4 @@ closed_call_p = Primitive(
     weak=NEVER,
 )
 programs.set(closed_call_p, Call("call_jaxpr"))
-policy_rules[closed_call_p] = call_rule(lambda params, program, _: {"call_jaxpr": program}, "call_jaxpr")
+partial_eval_custom_rules.set(closed_call_p, partial_eval_call_custom)

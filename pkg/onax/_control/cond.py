@@ -15,25 +15,29 @@ from onax._control.one_by_one import each_by_itself, sequentially
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
-from onax._core.lists import merge_lists, reject
+from onax._core.lists import merge_lists, partition_list, reject, select
 from onax._core.programs import BRANCH, HeldProgram, programs
 from onax._core.rewrite import close, eliminate_dead_code, prune
 from onax._core.trace import as_array, find_cur_trace, to_concrete_value, typeof, valid_jaxtype
-from onax._core.zeros import Zero, is_undefined_primal
+from onax._core.zeros import drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
 from onax._ground import dtypes, source
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import clamp, eq, ne, select_n, stop_gradient
-from onax._prims.shaping import bdim_at_front, broadcast_in_dim, empty_like_aval, instantiate_zeros
+from onax._prims.shaping import bdim_at_front, broadcast_in_dim, empty_like_aval
 from onax._transforms.batching import batch_jaxpr
-from onax._transforms.by_policy import not_at_hand, policy_rules, split_by_policy
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.key_reuse import follow_cond, key_lineage
 from onax._transforms.linearize import linearize_jaxpr
-from onax._transforms.partial_eval import partial_eval_jaxpr
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.partial_eval import (
+    operands_to_store,
+    partial_eval_custom_rules,
+    partial_eval_jaxpr,
+    partial_eval_jaxpr_custom,
+)
+from onax._transforms.staging import instantiate_results, trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
 _MISSING = object()
@@ -165,8 +169,8 @@ def _with_all_constants(jaxprs, consts, order):
 
 
 def _impl(index, *operands, branches):
-    chosen = eliminate_dead_code(branches[int(index)])
-    return with_types(eval_jaxpr(chosen, chosen.consts, *operands), branches[0].out_avals)
+    branch = eliminate_dead_code(branches[int(index)])
+    return with_types(eval_jaxpr(branch, branch.consts, *operands), branches[0].out_avals)
 
 
 def _abstract_eval(index, *avals, branches):
@@ -182,16 +186,11 @@ def _joint(branches, derive):
 
 def _jvp(primals, tangents, *, branches):
     index, *operands = primals
-    nonzeros = [type(t) is not Zero for t in tangents[1:]]
+    nonzeros = nonzero_flags(tangents[1:])
     derived, nonzeros_out = _joint(branches, lambda b, make: jvp_jaxpr(b, nonzeros, make))
-    given = [t for t in tangents[1:] if type(t) is not Zero]
-    outs = cond_p.bind(index, *operands, *given, branches=derived)
+    outs = cond_p.bind(index, *operands, *drop_zeros(tangents[1:]), branches=derived)
     n = len(branches[0].outvars)
-    rest = iter(outs[n:])
-    return outs[:n], [
-        next(rest) if nonzero else Zero(v.aval.to_tangent_aval())
-        for v, nonzero in zip(branches[0].outvars, nonzeros_out)
-    ]
+    return outs[:n], insert_zeros(outs[n:], nonzeros_out, branches[0].out_avals)
 
 
 def _linearize(nonzeros, index, *operands, branches):
@@ -199,20 +198,15 @@ def _linearize(nonzeros, index, *operands, branches):
     first place of its type, so that there are as many of a type as the branch with most of them has.
 
     A tangent that vanishes in one branch only is a residual there, of zeros."""
-    split = _linearized_branches(branches, tuple(nonzeros[1:]))
     n = len(branches[0].outvars)
-    forwards, linears, nonzeros_out = split
+    forwards, linears, nonzeros_out = _linearized_branches(branches, tuple(nonzeros[1:]))
     outs = cond_p.bind(index, *operands, branches=forwards)
-    residuals = [index, *outs[n:]]
-    out_avals = [v.aval.to_tangent_aval() for v in branches[0].outvars]
 
     def apply(residuals, *tangents):
-        at, *saved = residuals
-        given = [t for t in tangents[1:] if type(t) is not Zero]
-        results = iter(cond_p.bind(at, *saved, *given, branches=linears))
-        return [next(results) if nonzero else Zero(a) for nonzero, a in zip(nonzeros_out, out_avals)]
+        found = cond_p.bind(*residuals, *drop_zeros(tangents[1:]), branches=linears)
+        return insert_zeros(found, nonzeros_out, branches[0].out_avals)
 
-    return outs[:n], nonzeros_out, residuals, apply
+    return outs[:n], nonzeros_out, [index, *outs[n:]], apply
 
 
 def _linearized_branches(branches, nonzeros):
@@ -227,7 +221,7 @@ def _linearized_branches(branches, nonzeros):
 def _linearize_branches(branches, nonzeros):
     found = [linearize_jaxpr(b, nonzeros)[2] for b in branches]
     nonzeros_out = tuple(any(column) for column in zip(*found))
-    split = [linearize_with_all_residuals(b, nonzeros, nonzeros_out) for b in branches]
+    split = [_linearize_branch(b, nonzeros, nonzeros_out) for b in branches]
     return *_with_equal_residuals(split, len(branches[0].outvars)), nonzeros_out
 
 
@@ -239,29 +233,28 @@ def _with_equal_residuals(split, n):
     return forwards, linears
 
 
-def linearize_with_all_residuals(jaxpr, nonzeros, wanted):
+def _linearize_branch(jaxpr, nonzeros, wanted):
     """(forward, linear) of a program: `forward` returns results and residuals, arguments among the latter too.
 
     `wanted`: the results for which `linear` gives a tangent; one that vanishes is a residual of zeros.
     """
     forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
-    n = len(jaxpr.outvars)
+    forward = _return_forwarded(forward, len(jaxpr.outvars), forwarded)
+    avals = [v.aval.to_tangent_aval() for v in jaxpr.outvars]
+    missing = [a for a, has, want in zip(avals, nonzeros_out, wanted) if want and not has]
+    zeros = [core.Var(a) for a in missing]
+    outvars = merge_lists(select(nonzeros_out, wanted), zeros, linear.outvars)
+    n_res = len(forwarded)
+    linear = close(linear, [*linear.invars[:n_res], *zeros, *linear.invars[n_res:]], outvars)
+    present = [*[True] * len(forward.outvars), *[False] * len(missing)]
+    return instantiate_results(forward, present, [*forward.out_avals, *missing]), linear
+
+
+def _return_forwarded(forward, n, forwarded):
+    """A forward program of `n` results that returns those residuals too that are its arguments, at `forwarded`."""
     computed = iter(forward.outvars[n:])
     residuals = [next(computed) if f is None else forward.invars[f] for f in forwarded]
-    n_res = len(forwarded)
-    missing = [v.aval.to_tangent_aval() for v, has, want in zip(jaxpr.outvars, nonzeros_out, wanted) if want > has]
-    given = iter(linear.outvars)
-    zeros = [core.Var(a) for a in missing]
-    rest = iter(zeros)
-    outvars = [next(given) if has else next(rest) for has, want in zip(nonzeros_out, wanted) if want]
-    linear = close(linear, [*linear.invars[:n_res], *zeros, *linear.invars[n_res:]], outvars)
-
-    def fun(*args):
-        outs = eval_jaxpr(full, full.consts, *args)
-        return [*outs, *(instantiate_zeros(Zero(a)) for a in missing)]
-
-    full = close(forward, forward.invars, [*forward.outvars[:n], *residuals])
-    return (trace_to_jaxpr(fun, forward.in_avals, forward.debug_info) if missing else full), linear
+    return close(forward, forward.invars, [*forward.outvars[:n], *residuals])
 
 
 def _merged_residuals(by_branch):
@@ -304,69 +297,54 @@ def _linear_branch(linear, mine, avals):
     return close(linear, [*places, *linear.invars[len(mine) :]], linear.outvars)
 
 
-def _partial_eval(linear, index, *operands, branches):
-    """A cond of what depends on no tangent, which returns residuals, and a linear cond that reads them.
+def _partial_eval(unknown, index, *operands, branches):
+    """A cond of what depends on no unknown, which returns residuals, and a cond of the rest that reads them.
 
     An index that is a tangent leaves nothing to be known: the whole is recorded, and has no derivative.
     """
-    if all(linear[1:]) or linear[0]:
+    if all(unknown[1:]) or unknown[0]:
         return None
-    forwards, rests, unknown = _parted_branches(branches, tuple(linear[1:]))
-    n = unknown.count(False)
-    known = [x for x, is_linear in zip(operands, linear[1:]) if not is_linear]
+    forwards, rests, unknown_out = _partial_eval_branches(branches, tuple(unknown[1:]))
+    n = unknown_out.count(False)
+    known, given = partition_list(unknown[1:], operands)
     outs = cond_p.bind(index, *known, branches=forwards) if forwards[0].outvars or forwards[0].effects else []
-    given = [x for x, is_linear in zip(operands, linear[1:]) if is_linear]
     found = find_cur_trace().record_whole(cond_p, [index, *outs[n:], *given], {"branches": rests})
-    return merge_lists(unknown, outs[:n], found)
+    return merge_lists(unknown_out, outs[:n], found)
 
 
-def _parted_branches(branches, unknown):
+def _partial_eval_branches(branches, unknown):
     """(known branches, branches of the rest, which results are of the rest); kept with the first branch."""
-    key = ("parted branches", unknown, branches[1:])
+    key = ("partial_eval branches", unknown, branches[1:])
     cache = branches[0].cache
     if key not in cache:
         found = [partial_eval_jaxpr(b, unknown)[2] for b in branches]
         unknown_out = tuple(any(column) for column in zip(*found))
-        split = [_parted_with_all_residuals(b, unknown, unknown_out) for b in branches]
+        split = [_partial_eval_branch(b, unknown, unknown_out) for b in branches]
         cache[key] = *_with_equal_residuals(split, unknown_out.count(False)), unknown_out
     return cache[key]
 
 
-def _parted_with_all_residuals(jaxpr, unknown, unknown_out):
+def _partial_eval_branch(jaxpr, unknown, unknown_out):
     """`partial_eval_jaxpr` whose first program returns residuals that are arguments too."""
-    forward, rest, _, forwarded = partial_eval_jaxpr(jaxpr, unknown, unknown_out)
-    n = unknown_out.count(False)
-    given = iter(forward.invars)
-    arguments = [None if is_unknown else next(given) for is_unknown in unknown]
-    computed = iter(forward.outvars[n:])
-    residuals = [next(computed) if f is None else arguments[f] for f in forwarded]
-    return close(forward, forward.invars, [*forward.outvars[:n], *residuals]), rest
+    known, rest, _, forwarded = partial_eval_jaxpr(jaxpr, unknown, unknown_out)
+    place = {p: i for i, p in enumerate(reject(range(len(unknown)), unknown))}
+    return _return_forwarded(known, unknown_out.count(False), [place.get(f) for f in forwarded]), rest
 
 
 def _transpose(cts, index, *operands, branches):
     if is_undefined_primal(index):
         raise TypeError("cond is linear in its operands only, not in its index")
     linear = [is_undefined_primal(x) for x in operands]
-    nonzero_cts = [type(ct) is not Zero for ct in cts]
-    derived = []
-    for branch in branches:
-        transposed, has_ct = transpose_jaxpr(branch, linear, nonzero_cts)
-        wanted = [v.aval for v, is_linear in zip(branch.invars, linear) if is_linear]
-        derived.append(_with_zeros(transposed, has_ct, wanted))
-    plain = [x for x in operands if not is_undefined_primal(x)]
-    given = [ct for ct in cts if type(ct) is not Zero]
-    results = iter(cond_p.bind(index, *plain, *given, branches=tuple(derived)))
-    return [None, *(next(results) if is_linear else None for is_linear in linear)]
+    derived = [_transpose_branch(b, linear, nonzero_flags(cts)) for b in branches]
+    plain = reject(operands, linear)
+    found = cond_p.bind(index, *plain, *drop_zeros(cts), branches=tuple(derived))
+    return [None, *merge_lists(linear, [None] * len(plain), found)]
 
 
-def _with_zeros(jaxpr, present, avals):
-    """The program with arrays of zeros for the results it lacks."""
-
-    def fun(*args):
-        outs = iter(eval_jaxpr(jaxpr, jaxpr.consts, *args))
-        return [next(outs) if has else instantiate_zeros(Zero(a)) for has, a in zip(present, avals)]
-
-    return trace_to_jaxpr(fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info)
+def _transpose_branch(branch, linear, nonzero_cts):
+    """The transposed branch with a cotangent for every linear argument."""
+    transposed, has_ct = transpose_jaxpr(branch, linear, nonzero_cts)
+    return instantiate_results(transposed, has_ct, select(branch.in_avals, linear))
 
 
 def _batch(axis_data, operands, dims, *, branches):
@@ -416,27 +394,15 @@ def _dce(used_outputs, eqn):
     branches = eqn.params["branches"]
     if not any(used_outputs) and not eqn.effects:
         return [False] * len(eqn.invars), None
-    found = [prune(b, used_outputs) for b in branches]
-    used_inputs = [any(column) for column in zip(*(used for _, used in found))]
-    if all(used_outputs) and all(used_inputs) and all(b is old for (b, _), old in zip(found, branches)):
+    used_inputs = [any(column) for column in zip(*(prune(b, used_outputs)[1] for b in branches))]
+    pruned = tuple(prune(b, used_outputs, used_inputs)[0] for b in branches)
+    if all(b is old for b, old in zip(pruned, branches)):
         return [True, *used_inputs], eqn
-    pruned = tuple(_taking(b, old, used_inputs) for (b, _), old in zip(found, branches))
     return [True, *used_inputs], eqn.replace(
-        invars=[eqn.invars[0], *(a for a, used in zip(eqn.invars[1:], used_inputs) if used)],
-        outvars=[v for v, used in zip(eqn.outvars, used_outputs) if used],
+        invars=select(eqn.invars, [True, *used_inputs]),
+        outvars=select(eqn.outvars, used_outputs),
         params={"branches": pruned},
     )
-
-
-def _taking(branch, whole, used):
-    """A branch with just those arguments of the whole one that are used by any branch."""
-    invars = [v for v, flag in zip(whole.invars, used) if flag]
-    if len(invars) == len(branch.invars):
-        return branch
-    key = ("taking", tuple(used))
-    if key not in branch.cache:
-        branch.cache[key] = close(branch, invars, branch.outvars)
-    return branch.cache[key]
 
 
 cond_p = Primitive(
@@ -463,27 +429,28 @@ def _programs(eqn):
     return [HeldProgram(b, BRANCH, "branches", i, operands, results) for i, b in enumerate(eqn.params["branches"])]
 
 
-def _by_policy(saves, unknown, at_hand, eqn):
+@partial_eval_custom_rules.rule(cond_p)
+def _partial_eval_custom(saveable, unknown, instantiated, eqn):
     """Each branch taken apart; with an unknown index the whole is left to the second program."""
     branches = eqn.params["branches"]
     n_out = len(eqn.outvars)
+    stored = operands_to_store(eqn, instantiated)
     if unknown[0]:
-        return None, eqn, [True] * n_out, [True] * n_out, not_at_hand(eqn, at_hand)
-    parts = [split_by_policy(b, unknown[1:], saves, all_at_hand=True) for b in branches]
-    unknown_out = [any(column) for column in zip(*(found[2] for found in parts))]
-    parts = [split_by_policy(b, unknown[1:], saves, unknown_out, all_at_hand=True) for b in branches]
+        return None, eqn, [True] * n_out, [True] * n_out, stored
+    split = lambda ensure: [
+        partial_eval_jaxpr_custom(b, unknown[1:], saveable, ensure, ensure_out_instantiated=True) for b in branches
+    ]
+    unknown_out = [any(column) for column in zip(*(found[2] for found in split(False)))]
+    parts = split(unknown_out)
     places, avals = _merged_residuals([found[4] for found in parts])
-    n_known = n_out - sum(unknown_out)
+    n_known = unknown_out.count(False)
     known = tuple(_forward_branch(found[0], n_known, mine, avals) for found, mine in zip(parts, places))
-    second = tuple(_linear_branch(found[1], mine, avals) for found, mine in zip(parts, places))
-    stored = [core.Var(a) for a in avals]
+    staged = tuple(_linear_branch(found[1], mine, avals) for found, mine in zip(parts, places))
+    residuals = [core.Var(a) for a in avals]
     early = eqn.replace(
         invars=reject(eqn.invars, unknown),
-        outvars=[*reject(eqn.outvars, unknown_out), *stored],
+        outvars=[*reject(eqn.outvars, unknown_out), *residuals],
         params={"branches": known},
     )
-    late = eqn.replace(invars=[eqn.invars[0], *stored, *eqn.invars[1:]], params={"branches": second})
-    return early, late, unknown_out, [True] * n_out, [*not_at_hand(eqn, at_hand), *stored]
-
-
-policy_rules[cond_p] = _by_policy
+    late = eqn.replace(invars=[eqn.invars[0], *residuals, *eqn.invars[1:]], params={"branches": staged})
+    return early, late, unknown_out, [True] * n_out, [*stored, *residuals]

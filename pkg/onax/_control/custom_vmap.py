@@ -3,7 +3,7 @@
 import functools
 import re
 
-from onax._control.scan import map_
+from onax._control.map import map_
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData
 from onax._core.evaluate import eval_jaxpr

@@ -6,7 +6,7 @@
 import functools
 
 from onax._core.evaluate import eval_jaxpr
-from onax._core.jaxpr import Literal, Var
+from onax._core.jaxpr import Literal
 from onax._core.lists import merge_lists, reject, select
 from onax._core.programs import Call, programs
 from onax._core.rewrite import close, dce_call
@@ -18,12 +18,10 @@ from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.batching import batch_jaxpr
-from onax._transforms.by_policy import call_rule, policy_rules
 from onax._transforms.flatten import FlatFunction, debug_info, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
-from onax._transforms.order import reads_in_order
-from onax._transforms.partial_eval import parted_calls, partial_eval_jaxpr
+from onax._transforms.partial_eval import partial_eval_call_custom, partial_eval_custom_rules, partial_eval_jaxpr
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
@@ -196,8 +194,10 @@ def _pretty(eqn, names):
 
 
 def _resize(params, used_inputs, used_outputs):
-    """The parameters of a call with some of the arguments and results."""
+    """The parameters of a call with some of the arguments and results, or with others."""
     jaxpr = params["jaxpr"]
+    if used_inputs is None:
+        return _derived(params, jaxpr, (), ())
     arguments, results = _places(params, jaxpr)
     return _derived(params, jaxpr, select(arguments, used_inputs), select(results, used_outputs))
 
@@ -217,38 +217,8 @@ jit_p = Primitive(
 )
 
 
-def parted_call(eqn, unknown):
-    """A call as two equations: of what needs no operand that is unknown, which may be nothing, and of the rest."""
-    first, rest, unknown_out, forwarded = partial_eval_jaxpr(eqn.params["jaxpr"], unknown)
-    stored = [None if f is not None else Var(v.aval) for f, v in zip(forwarded, rest.invars)]
-    n = len(stored)
-    read = reads_in_order(rest.eqns, rest.invars[n:], rest.outvars)
-    place = {v: i for i, v in enumerate(rest.invars[:n])}
-    order = [place[v] for v in read if v in place]
-    computed = iter(first.outvars[unknown_out.count(False) :])
-    results = [None if v is None else next(computed) for v in stored]
-    kept = [i for i in order if stored[i] is not None]
-    early = eqn.replace(
-        invars=reject(eqn.invars, unknown),
-        outvars=[*reject(eqn.outvars, unknown_out), *(stored[i] for i in kept)],
-        params=call_params(
-            close(first, first.invars, [*first.outvars[: unknown_out.count(False)], *(results[i] for i in kept)]),
-            eqn.params["name"],
-        ),
-    )
-    residuals = [eqn.invars[forwarded[i]] if stored[i] is None else stored[i] for i in order]
-    body = close(rest, [*rest.invars[n:], *(rest.invars[i] for i in order)], rest.outvars)
-    late = eqn.replace(
-        invars=[*select(eqn.invars, unknown), *residuals],
-        outvars=select(eqn.outvars, unknown_out),
-        params=call_params(body, eqn.params["name"]),
-    )
-    return early, late
-
-
-parted_calls[jit_p] = parted_call
-programs.set(jit_p, Call("jaxpr", resize=_resize))
-policy_rules[jit_p] = call_rule(lambda params, program, _: _derived(params, program, (), ()))
+programs.set(jit_p, Call("jaxpr", divisible=True, resize=_resize))
+partial_eval_custom_rules.set(jit_p, partial_eval_call_custom)
 
 
 def bind_jit(args, params):

@@ -13,14 +13,14 @@ import numpy as np
 
 from onax._control.bodies import arrays_and_avals, carry_name, check_carry, promote_weak, stage_body, with_types
 from onax._control.closed_call import closed_call_p
-from onax._control.jit_call import jit_p, parted_call
+from onax._control.loops import fixed_point, hoist_invariants
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
-from onax._core.lists import merge_lists, reject, select
+from onax._core.lists import merge_lists, reject, select, split_list
 from onax._core.programs import LOOP, HeldProgram, programs
 from onax._core.rewrite import close, eliminate_dead_code, prune, rename_variables, used_inputs
 from onax._core.trace import as_array, find_cur_trace, typeof
-from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
+from onax._core.zeros import UndefinedPrimal, Zero, drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
 from onax._ground import dims, source
 from onax._ground.config import DISABLE_JIT
 from onax._native import context
@@ -28,20 +28,21 @@ from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
-from onax._prims.shaping import instantiate_zeros, reshape
-from onax._prims.slicing import concatenate, index_in_dim, slice
+from onax._prims.shaping import instantiate_zeros
+from onax._prims.slicing import index_in_dim
 from onax._prims.stacking import stack
 from onax._transforms.batching import batch_jaxpr, move_to
-from onax._transforms.by_policy import not_at_hand, policy_rules, split_by_policy
-from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.key_reuse import follow_scan, key_lineage
 from onax._transforms.linearize import linearize_jaxpr
-from onax._transforms.order import reads_in_order
-from onax._transforms.partial_eval import partial_eval_jaxpr
+from onax._transforms.partial_eval import (
+    operands_to_store,
+    partial_eval_custom_rules,
+    partial_eval_jaxpr,
+    partial_eval_jaxpr_custom,
+)
 from onax._transforms.staging import trace_to_jaxpr
 from onax._transforms.transpose import backward_pass
-from onax._transforms.vmap import vmap
 
 
 @source.api_boundary
@@ -53,16 +54,16 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1, _split_transpos
     """
     if not callable(f):
         raise TypeError("lax.scan: f argument should be a callable.")
-    return scan_of(f, init, xs, length, reverse, unroll)
+    return scan_adapted(f, init, xs, length, reverse, unroll)
 
 
-def scan_of(f, init, xs, length, reverse, unroll, what="scan", adapt=None, names=None, carry=None):
+def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, names=None, carry=None):
     """`scan` of a body that a construct makes from the user's function: see `stage_body` for the last parameters."""
     xs_leaves, xs_tree = tree_flatten(xs)
     xs_values, xs_avals = arrays_and_avals(xs_leaves)
-    length = _common_length(xs_avals, xs_leaves, length)
+    length = common_length(xs_avals, xs_leaves, length)
     if context.option_word() & DISABLE_JIT:
-        return _by_calling(
+        return _call_each_step(
             f if adapt is None else adapt(f), tree_map(as_array, init), xs_values, xs_tree, length, reverse
         )
     x_avals = [ShapedArray(a.shape[1:], a.dtype, a.weak_type) for a in xs_avals]
@@ -80,7 +81,7 @@ def scan_of(f, init, xs, length, reverse, unroll, what="scan", adapt=None, names
             carry_tree = _carry_tree(out_tree, jaxpr)
     name = lambda: carry or carry_name(f)
     check_carry("scan body function", name, init_tree, carry_tree, avals, jaxpr.out_avals)
-    params = {"length": length, "reverse": bool(reverse), "unroll": _unrolled(unroll, length)}
+    params = {"length": length, "reverse": bool(reverse), "unroll": _checked_unroll(unroll, length)}
     return tree_unflatten(out_tree, _bind(jaxpr, consts, values, xs_values, params))
 
 
@@ -88,8 +89,7 @@ def _bind(jaxpr, consts, values, xs_values, params):
     """The results of a scan: a part of the carry that no step changes is a constant, and slices given back are `xs`."""
     n_consts, n_carry = len(consts), len(values)
     body, same, given_back = _without_forwarded(jaxpr, n_consts, n_carry)
-    carried = [v for v, fixed in zip(values, same) if not fixed]
-    fixed = [v for v, fixed in zip(values, same) if fixed]
+    carried, fixed = reject(values, same), select(values, same)
     outs = []
     if body.outvars or body.effects or find_cur_trace().staging:
         outs = scan_p.bind(
@@ -102,9 +102,11 @@ def _bind(jaxpr, consts, values, xs_values, params):
             num_carry=len(carried),
             **params,
         )
-    found = iter(outs)
-    carry = [v if fixed else next(found) for v, fixed in zip(values, same)]
-    return [*carry, *(next(found) if i is None else xs_values[i] for i in given_back)]
+    ys = iter(outs[len(carried) :])
+    return [
+        *merge_lists(same, outs[: len(carried)], fixed),
+        *(next(ys) if i is None else xs_values[i] for i in given_back),
+    ]
 
 
 def _without_forwarded(jaxpr, n_consts, n_carry):
@@ -112,22 +114,20 @@ def _without_forwarded(jaxpr, n_consts, n_carry):
     key = ("without forwarded", n_consts, n_carry)
     if key in jaxpr.cache:
         return jaxpr.cache[key]
-    consts, carry, xs = _split(jaxpr.invars, n_consts, n_carry)
+    consts, carry, xs = split_list(jaxpr.invars, [n_consts, n_carry])
     new, ys = jaxpr.outvars[:n_carry], jaxpr.outvars[n_carry:]
     same = [old is out for old, out in zip(carry, new)]
     places = {v: i for i, v in enumerate(xs)}
     given_back = [None if type(y) is core.Literal else places.get(y) for y in ys]
     body = jaxpr
     if any(same) or any(i is not None for i in given_back):
-        fixed = [v for v, stays in zip(carry, same) if stays]
-        invars = [*fixed, *consts, *(v for v, stays in zip(carry, same) if not stays), *xs]
-        outvars = [v for v, stays in zip(new, same) if not stays]
-        body = close(jaxpr, invars, [*outvars, *(y for y, i in zip(ys, given_back) if i is None)])
+        invars = [*select(carry, same), *consts, *reject(carry, same), *xs]
+        body = close(jaxpr, invars, [*reject(new, same), *(y for y, i in zip(ys, given_back) if i is None)])
     jaxpr.cache[key] = body, same, given_back
     return jaxpr.cache[key]
 
 
-def _by_calling(body, carry, xs, xs_tree, length, reverse):
+def _call_each_step(body, carry, xs, xs_tree, length, reverse):
     """With jit disabled: the body itself is called, once a step."""
     if length == 0:
         raise ValueError("zero-length scan is not supported in disable_jit() mode because the output type is unknown.")
@@ -145,12 +145,15 @@ def _carry_tree(tree, jaxpr):
     data = tree.node_data()
     children = tree.children()
     if data is None or data[0] not in (tuple, list) or len(children) != 2:
-        raise TypeError(f"scan body output must be a pair, got {tree_unflatten(tree, _shown(jaxpr.out_avals))}.")
+        types = tree_unflatten(tree, list(map(_TypeText, jaxpr.out_avals)))
+        raise TypeError(f"scan body output must be a pair, got {types}.")
     return children[0]
 
 
-class _Shown:
+class _TypeText:
     """An aval that prints as in messages."""
+
+    __slots__ = ("aval",)
 
     def __init__(self, aval):
         self.aval = aval
@@ -159,11 +162,8 @@ class _Shown:
         return f"{'~' if self.aval.weak_type else ''}{self.aval.str_short()}"
 
 
-def _shown(avals):
-    return [_Shown(a) for a in avals]
-
-
-def _common_length(avals, leaves, length):
+def common_length(avals, leaves, length):
+    """The length of the leading axes, checked against the length that is stated; ValueError where they disagree."""
     scalars = [str(leaf) for aval, leaf in zip(avals, leaves) if not aval.shape]
     if scalars:
         raise ValueError(f"scan got value with no leading axis to scan over: {', '.join(scalars)}.")
@@ -182,7 +182,7 @@ def _common_length(avals, leaves, length):
     return sizes[0]
 
 
-def _unrolled(unroll, length):
+def _checked_unroll(unroll, length):
     if isinstance(unroll, bool):
         return max(length, 1) if unroll else 1
     if operator.index(unroll) < 0:
@@ -190,57 +190,12 @@ def _unrolled(unroll, length):
     return unroll
 
 
-def map_(f, xs, *, batch_size=None):
-    """`f` applied to each slice along the leading axis, one after the other; results stacked.
-
-    With `batch_size` that many slices are taken at once by `vmap`, the rest that is fewer by one more `vmap`.
-    """
-    if batch_size is None:
-        return _map_slices(f, xs, _without_carry)
-    leaves, tree = tree_flatten(xs)
-    total = _common_length([typeof(x) for x in leaves], leaves, None)
-    rows = total // batch_size if batch_size else 0
-    whole = rows * batch_size
-    grouped = [reshape(_rows(x, 0, whole), (rows, batch_size, *x.shape[1:])) for x in leaves]
-    rest = [_rows(x, whole, total) for x in leaves]
-    if rows == 0:
-        return vmap(f)(tree_unflatten(tree, rest))
-    stacked = _map_slices(f, tree_unflatten(tree, grouped), _without_carry_in_batches)
-    last = tree_flatten(vmap(f)(tree_unflatten(tree, rest)))[0] if whole < total else None
-    flat = [reshape(y, (whole, *y.shape[2:])) for y in tree_flatten(stacked)[0]]
-    if last is not None:
-        flat = [concatenate([y, more], 0) for y, more in zip(flat, last)]
-    return tree_unflatten(tree_structure(stacked), flat)
-
-
-def _rows(x, start, stop):
-    return x if (start, stop) == (0, x.shape[0]) else slice(x, (start, *[0] * (x.ndim - 1)), (stop, *x.shape[1:]))
-
-
-def _map_slices(f, xs, adapt):
-    names = lambda fun, args: argument_names(fun_signature(fun), args[1:], {})
-    return scan_of(f, (), xs, None, False, 1, "map", adapt, names)[1]
-
-
-def _without_carry(f):
-    return lambda _, x: ((), f(x))
-
-
-def _without_carry_in_batches(f):
-    return lambda _, x: ((), vmap(f)(x))
-
-
 # ---- rules ----
-
-
-def _split(values, num_consts, num_carry):
-    end = num_consts + num_carry
-    return list(values[:num_consts]), list(values[num_consts:end]), list(values[end:])
 
 
 def _impl(*args, jaxpr, length, reverse, num_consts, num_carry, unroll):
     """Interprets the body step by step; stacked results are written into arrays allocated once."""
-    consts, carry, xs = _split(args, num_consts, num_carry)
+    consts, carry, xs = split_list(args, [num_consts, num_carry])
     y_avals = jaxpr.out_avals[num_carry:]
     buffers = [np.empty((length, *a.shape), getattr(a.dtype, "storage", a.dtype)) for a in y_avals]
     rows = [(x._value, x.dtype, x.weak_type) for x in xs]
@@ -255,36 +210,29 @@ def _impl(*args, jaxpr, length, reverse, num_consts, num_carry, unroll):
 
 
 def _abstract_eval(*avals, jaxpr, length, num_carry, **_):
-    carry, ys = jaxpr.out_avals[:num_carry], jaxpr.out_avals[num_carry:]
-    return [*carry, *(a.update(shape=(length, *a.shape)) for a in ys)]
+    return _stacked(jaxpr.out_avals, length, num_carry)
 
 
-def _fixed_point(carry, once):
-    """Goes round `once(carry) -> (derived, carry out)` until the flags of the carry stay the same."""
-    while True:
-        derived, out = once(carry)
-        joint = [a or b for a, b in zip(carry, out)]
-        if joint == carry:
-            return derived, carry
-        carry = joint
+def _stacked(avals, length, num_carry):
+    """The types of a scan's results from those of its body's."""
+    return [a if i < num_carry else a.update(shape=(length, *a.shape)) for i, a in enumerate(avals)]
 
 
 def _jvp(primals, tangents, *, jaxpr, num_consts, num_carry, **params):
-    consts, init, xs = _split(primals, num_consts, num_carry)
-    nonzeros = [type(t) is not Zero for t in tangents]
-    const_nz, init_nz, xs_nz = _split(nonzeros, num_consts, num_carry)
+    sizes = [num_consts, num_carry]
+    const_nz, init_nz, xs_nz = split_list(nonzero_flags(tangents), sizes)
     n_ys = len(jaxpr.outvars) - num_carry
 
-    def once(carry_nz):
-        derived, out = jvp_jaxpr(jaxpr, [*const_nz, *carry_nz, *xs_nz], (*carry_nz, *[False] * n_ys))
-        return (derived, out), out[:num_carry]
+    def step(carry_nz):
+        derived, out_nz = jvp_jaxpr(jaxpr, [*const_nz, *carry_nz, *xs_nz], (*carry_nz, *[False] * n_ys))
+        return (derived, out_nz), out_nz[:num_carry]
 
-    (derived, out_nz), carry_nz = _fixed_point(init_nz, once)
-    const_dot, init_dot, xs_dot = _split(tangents, num_consts, num_carry)
-    const_dot = [t for t in const_dot if type(t) is not Zero]
-    init_dot = [instantiate_zeros(t) for t, active in zip(init_dot, carry_nz) if active]
-    xs_dot = [t for t in xs_dot if type(t) is not Zero]
-    body = _interleaved(derived, jaxpr, num_consts, num_carry, len(const_dot), len(init_dot))
+    (derived, out_nz), carry_nz = fixed_point(step, init_nz)
+    consts, init, xs = split_list(primals, sizes)
+    const_dot, init_dot, xs_dot = split_list(tangents, sizes)
+    const_dot, xs_dot = drop_zeros(const_dot), drop_zeros(xs_dot)
+    init_dot = [instantiate_zeros(t) for t in select(init_dot, carry_nz)]
+    sizes_dot = [len(const_dot), len(init_dot)]
     outs = scan_p.bind(
         *consts,
         *const_dot,
@@ -292,32 +240,24 @@ def _jvp(primals, tangents, *, jaxpr, num_consts, num_carry, **params):
         *init_dot,
         *xs,
         *xs_dot,
-        jaxpr=body,
+        jaxpr=_interleave(derived, len(jaxpr.invars), len(jaxpr.outvars), sizes, sizes_dot),
         num_consts=num_consts + len(const_dot),
         num_carry=num_carry + len(init_dot),
         **params,
     )
-    carry, rest = outs[:num_carry], outs[num_carry:]
-    carry_dot, rest = iter(rest[: len(init_dot)]), rest[len(init_dot) :]
-    ys, ys_dot = rest[:n_ys], iter(rest[n_ys:])
-    tangents_out = [
-        next(carry_dot) if active else Zero(typeof(c).to_tangent_aval()) for c, active in zip(carry, carry_nz)
-    ]
-    tangents_out += [
-        next(ys_dot) if active else Zero(typeof(y).to_tangent_aval()) for y, active in zip(ys, out_nz[num_carry:])
-    ]
-    return [*carry, *ys], tangents_out
+    carry, carry_dot, ys, ys_dot = split_list(outs, [num_carry, len(init_dot), n_ys])
+    outs = [*carry, *ys]
+    return outs, insert_zeros([*carry_dot, *ys_dot], out_nz, map(typeof, outs))
 
 
-def _interleaved(derived, jaxpr, n_consts, n_carry, n_const_dot, n_carry_dot):
+def _interleave(derived, n_in, n_out, sizes, sizes_dot):
     """A jvp program with primals and tangents side by side in each group, arguments and results."""
-    n_in, n_out = len(jaxpr.invars), len(jaxpr.outvars)
-    primals, dots = derived.invars[:n_in], derived.invars[n_in:]
-    c, k, x = _split(primals, n_consts, n_carry)
-    c_dot, k_dot, x_dot = _split(dots, n_const_dot, n_carry_dot)
-    outs, out_dots = derived.outvars[:n_out], derived.outvars[n_out:]
-    outvars = [*outs[:n_carry], *out_dots[:n_carry_dot], *outs[n_carry:], *out_dots[n_carry_dot:]]
-    return close(derived, [*c, *c_dot, *k, *k_dot, *x, *x_dot], outvars)
+    consts, carry, xs = split_list(derived.invars[:n_in], sizes)
+    consts_dot, carry_dot, xs_dot = split_list(derived.invars[n_in:], sizes_dot)
+    outs, outs_dot = derived.outvars[:n_out], derived.outvars[n_out:]
+    n, m = sizes[1], sizes_dot[1]
+    outvars = [*outs[:n], *outs_dot[:m], *outs[n:], *outs_dot[m:]]
+    return close(derived, [*consts, *consts_dot, *carry, *carry_dot, *xs, *xs_dot], outvars)
 
 
 def _linearize(nonzeros, *primals, jaxpr, num_consts, num_carry, **params):
@@ -325,36 +265,56 @@ def _linearize(nonzeros, *primals, jaxpr, num_consts, num_carry, **params):
 
     What needs the constants alone is computed once, before the scan: residuals among it are constants as well.
     """
-    const_nz, init_nz, xs_nz = _split(nonzeros, num_consts, num_carry)
-    n_out = len(jaxpr.outvars)
+    const_nz, init_nz, xs_nz = split_list(nonzeros, [num_consts, num_carry])
+    n_ys = len(jaxpr.outvars) - num_carry
 
-    def once(carry_nz):
-        active = (*const_nz, *carry_nz, *xs_nz)
-        wanted = (*carry_nz, *[False] * (n_out - num_carry))
-        split = linearize_jaxpr(jaxpr, active, wanted)
-        return split, split[2][:num_carry]
+    def step(carry_nz):
+        found = linearize_jaxpr(jaxpr, (*const_nz, *carry_nz, *xs_nz), (*carry_nz, *[False] * n_ys))
+        return found, found[2][:num_carry]
 
-    (forward, linear, out_nz, forwarded), carry_nz = _fixed_point(init_nz, once)
+    (forward, linear, out_nz, forwarded), carry_nz = fixed_point(step, init_nz)
     positions = list(range(len(primals)))
-    outs, fixed, scanned, order = _scan_with_residuals(
-        forward, forwarded, primals, positions, num_consts, num_carry, params
-    )
-    apply = _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, len(fixed), params)
+    sizes = [num_consts, num_carry]
+    outs, fixed, scanned, order = _scan_with_residuals(forward, forwarded, primals, positions, sizes, params)
+    apply = _linear_scan(linear, order, const_nz, carry_nz, out_nz, jaxpr.out_avals, len(fixed), params)
     return outs, out_nz, [*fixed, *scanned], apply
 
 
-def _scan_with_residuals(forward, forwarded, args, positions, num_consts, num_carry, params):
+def _partial_eval(unknown, *args, jaxpr, num_consts, num_carry, **params):
+    """A scan of what depends on no unknown, which stacks residuals, and a scan of the rest over them."""
+    const_u, init_u, xs_u = split_list(unknown, [num_consts, num_carry])
+    n_ys = len(jaxpr.outvars) - num_carry
+
+    def step(carry_u):
+        found = partial_eval_jaxpr(jaxpr, [*const_u, *carry_u, *xs_u], (*carry_u, *[False] * n_ys))
+        return found, found[2][:num_carry]
+
+    (known, rest, out_u, forwarded), carry_u = fixed_point(step, init_u)
+    if all(unknown) or (all(out_u) and not known.eqns):
+        return None
+    unknown = [*const_u, *carry_u, *xs_u]
+    positions = reject(range(len(args)), unknown)
+    sizes = [num_consts, num_carry]
+    outs, fixed, scanned, order = _scan_with_residuals(known, forwarded, args, positions, sizes, params)
+    apply = _linear_scan(rest, order, const_u, carry_u, out_u, jaxpr.out_avals, len(fixed), params)
+    given = [x if is_unknown else Zero(typeof(x).to_tangent_aval()) for x, is_unknown in zip(args, unknown)]
+    with find_cur_trace().recording_whole():
+        found = apply([*fixed, *scanned], *given)
+    return merge_lists(out_u, outs, select(found, out_u))
+
+
+def _scan_with_residuals(forward, forwarded, args, positions, sizes, params):
     """(results of the forward scan, residuals that are constants, residuals to scan over, which of these each is).
 
     `args` are those of the whole scan, at `positions` those of `forward`.  What needs the constants alone is computed
     once, before the scan; slices are scanned again, carries and the rest are stacked.
     """
-    end = num_consts + num_carry
+    num_consts, end = sizes[0], sum(sizes)
     n_consts, n_carry = sum(p < num_consts for p in positions), sum(num_consts <= p < end for p in positions)
     place = {p: i for i, p in enumerate(positions)}
     at = tuple(None if f is None else place[f] for f in forwarded)
-    consts, init, xs = _split([args[p] for p in positions], n_consts, n_carry)
-    before, loop, sources = _hoisted(forward, at, n_consts, n_carry)
+    consts, init, xs = split_list([args[p] for p in positions], [n_consts, n_carry])
+    before, loop, sources = hoist_invariants(forward, at, n_consts, n_carry)
     if not find_cur_trace().staging:
         before = eliminate_dead_code(before)
     known = eval_jaxpr(before, before.consts, *consts)
@@ -363,214 +323,121 @@ def _scan_with_residuals(forward, forwarded, args, positions, num_consts, num_ca
     if loop.outvars or loop.effects:
         outs = scan_p.bind(*known[:n_known], *init, *xs, jaxpr=loop, num_consts=n_known, num_carry=n_carry, **params)
     n_out = len(forward.outvars) - forwarded.count(None)
-    values = {"before": known[n_known:], "stacked": outs[n_out:], "xs": xs}
+    values = {"invariant": known[n_known:], "stacked": outs[n_out:], "xs": xs}
     fixed, scanned, order = [], [], []
     for group, i in sources:
-        chosen = fixed if group == "before" else scanned
-        order.append((group == "before", len(chosen)))
-        chosen.append(values[group][i])
+        residuals = fixed if group == "invariant" else scanned
+        order.append((group == "invariant", len(residuals)))
+        residuals.append(values[group][i])
     return outs[:n_out], fixed, scanned, order
 
 
-def _partial_eval(linear, *args, jaxpr, num_consts, num_carry, **params):
-    """A scan of what depends on no tangent, which stacks residuals, and a linear scan over them."""
-    const_u, init_u, xs_u = _split(linear, num_consts, num_carry)
-    n_ys = len(jaxpr.outvars) - num_carry
+def _linear_scan(linear, order, const_nz, carry_nz, out_nz, out_avals, n_fixed, params):
+    """The function of (residuals, tangents) that binds the linear scan.
 
-    def once(carry_u):
-        split = partial_eval_jaxpr(jaxpr, [*const_u, *carry_u, *xs_u], (*carry_u, *[False] * n_ys))
-        return split, split[2][:num_carry]
-
-    (forward, rest, out_u, forwarded), carry_u = _fixed_point(init_u, once)
-    if all(linear) or (all(out_u) and not forward.eqns):
-        return None
-    unknown = [*const_u, *carry_u, *xs_u]
-    positions = [i for i, is_unknown in enumerate(unknown) if not is_unknown]
-    outs, fixed, scanned, order = _scan_with_residuals(
-        forward, forwarded, args, positions, num_consts, num_carry, params
-    )
-    apply = _linear_scan(rest, order, const_u, carry_u, xs_u, out_u, jaxpr, len(fixed), params)
-    tangents = [x if is_unknown else Zero(typeof(x).to_tangent_aval()) for x, is_unknown in zip(args, unknown)]
-    with find_cur_trace().recording_whole():
-        found = apply([*fixed, *scanned], *tangents)
-    return merge_lists(out_u, outs, [x for x, is_unknown in zip(found, out_u) if is_unknown])
-
-
-def _hoisted(forward, forwarded, num_consts, num_carry):
-    """(before, loop, sources): a body's forward program taken apart; kept with it.
-
-    `before` maps the scan's constants to (constants of `loop`, residuals that need nothing else); `loop` is the body of
-    what is left: it gives the results and the residuals to be stacked.  `sources` says for each residual where it is
-    found: ("before" | "stacked" | "xs", number).
+    `order` says for each residual of `linear` whether it is one of the `n_fixed` constants.
     """
-    key = ("hoisted", forwarded, num_consts, num_carry)
-    if key not in forward.cache:
-        forward.cache[key] = _hoist(forward, forwarded, num_consts, num_carry)
-    return forward.cache[key]
-
-
-def _hoist(forward, forwarded, num_consts, num_carry):
-    n_out = len(forward.outvars) - forwarded.count(None)
-    consts, carry, xs = _split(forward.invars, num_consts, num_carry)
-    looped = {*carry, *xs}
-    early, late = [], []
-    for eqn in forward.eqns:
-        if eqn.effects or any(type(a) is not core.Literal and a in looped for a in eqn.invars):
-            if eqn.primitive is jit_p and not eqn.effects:
-                first, eqn = parted_call(eqn, [type(a) is not core.Literal and a in looped for a in eqn.invars])
-                early.append(first)
-            late.append(eqn)
-            looped.update(eqn.outvars)
-        else:
-            early.append(eqn)
-    computed = iter(forward.outvars[n_out:])
-    residuals = [next(computed) if f is None else forward.invars[f] for f in forwarded]
-    invariant = lambda a: type(a) is core.Literal or a not in looped
-    places = {v: i for i, v in enumerate(xs)}
-    stacked, fixed, sources = [], [], []
-    for atom in residuals:
-        if invariant(atom):
-            sources.append(("before", len(fixed)))
-            fixed.append(atom)
-        elif atom in places:
-            sources.append(("xs", places[atom]))
-        else:
-            sources.append(("stacked", len(stacked)))
-            stacked.append(atom)
-    results = forward.outvars[:n_out]
-    read = reads_in_order(late, [*carry, *xs], [*results, *stacked])
-    passed = [a for a in read if a not in forward.constvars]
-    before = close(forward, consts, [*passed, *fixed], early)
-    loop = close(forward, [*passed, *carry, *xs], [*results, *stacked], late)
-    return before, loop, sources
-
-
-def _linear_scan(linear, order, const_nz, carry_nz, xs_nz, out_nz, jaxpr, n_fixed, params):
-    """The function of (residuals, tangents) that binds the linear scan."""
-    n_res, num_carry = len(order), len(carry_nz)
-    residual_vars, tangent_vars = linear.invars[:n_res], linear.invars[n_res:]
-    n_const_dot, n_carry_dot = sum(const_nz), sum(carry_nz)
-    c_dot, k_dot, x_dot = _split(tangent_vars, n_const_dot, n_carry_dot)
-    fixed = [v for v, (is_fixed, _) in zip(residual_vars, order) if is_fixed]
-    scanned = [v for v, (is_fixed, _) in zip(residual_vars, order) if not is_fixed]
+    is_fixed = [flag for flag, _ in order]
+    num_carry, n_carry_dot = len(carry_nz), sum(carry_nz)
+    residual_vars, c_dot, k_dot, x_dot = split_list(linear.invars, [len(order), sum(const_nz), n_carry_dot])
     used = dict(zip(linear.invars, used_inputs(linear)))
     reads_const, reads_x = [used[v] for v in c_dot], [used[v] for v in x_dot]
     c_dot, x_dot = select(c_dot, reads_const), select(x_dot, reads_x)
+    fixed, scanned = select(residual_vars, is_fixed), reject(residual_vars, is_fixed)
     body = close(linear, [*fixed, *c_dot, *k_dot, *x_dot, *scanned], linear.outvars)
-    out_avals = [v.aval.to_tangent_aval() for v in jaxpr.outvars]
 
     def apply(residuals, *tangents):
-        t_consts, t_init, t_xs = _split(tangents, len(const_nz), num_carry)
-        t_init = [instantiate_zeros(t) for t, active in zip(t_init, carry_nz) if active]
-        outs = iter(
-            scan_p.bind(
-                *residuals[:n_fixed],
-                *select([t for t in t_consts if type(t) is not Zero], reads_const),
-                *t_init,
-                *select([t for t in t_xs if type(t) is not Zero], reads_x),
-                *residuals[n_fixed:],
-                jaxpr=body,
-                num_consts=n_fixed + len(c_dot),
-                num_carry=n_carry_dot,
-                **params,
-            )
+        t_consts, t_init, t_xs = split_list(tangents, [len(const_nz), num_carry])
+        outs = scan_p.bind(
+            *residuals[:n_fixed],
+            *select(drop_zeros(t_consts), reads_const),
+            *map(instantiate_zeros, select(t_init, carry_nz)),
+            *select(drop_zeros(t_xs), reads_x),
+            *residuals[n_fixed:],
+            jaxpr=body,
+            num_consts=n_fixed + len(c_dot),
+            num_carry=n_carry_dot,
+            **params,
         )
-        avals = [a if i < num_carry else a.update(shape=(params["length"], *a.shape)) for i, a in enumerate(out_avals)]
-        return [next(outs) if nonzero else Zero(a) for nonzero, a in zip(out_nz, avals)]
+        return insert_zeros(outs, out_nz, _stacked(out_avals, params["length"], num_carry))
 
     return apply
 
 
 def _transpose(cts, *operands, jaxpr, num_consts, num_carry, length, reverse, unroll):
     """The scan run the other way: it carries the carry's cotangents and the sums of the constants' cotangents."""
-    consts, init, xs = _split(operands, num_consts, num_carry)
-    linear_consts = [is_undefined_primal(x) for x in consts]
-    linear_xs = [is_undefined_primal(x) for x in xs]
+    consts, init, xs = split_list(operands, [num_consts, num_carry])
+    linear_consts, linear_xs = list(map(is_undefined_primal, consts)), list(map(is_undefined_primal, xs))
     # A carry that starts at a known tangent starts at zero (linearization made it): it is linear too, and unasked for.
-    ct_carry = [instantiate_zeros(ct) for ct in cts[:num_carry]]
-    ct_ys = cts[num_carry:]
-    ys_nonzero = [type(ct) is not Zero for ct in ct_ys]
-    const_avals = [x.aval for x in consts if is_undefined_primal(x)]
-    plain_consts = [x for x in consts if not is_undefined_primal(x)]
-    plain_xs = [x for x in xs if not is_undefined_primal(x)]
-    body = _transposed_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero)
-    sums = [instantiate_zeros(Zero(a)) for a in const_avals]
+    ct_carry, ct_ys = [instantiate_zeros(ct) for ct in cts[:num_carry]], cts[num_carry:]
+    plain_consts = reject(consts, linear_consts)
+    sums = [instantiate_zeros(Zero(x.aval)) for x in select(consts, linear_consts)]
     outs = scan_p.bind(
         *plain_consts,
         *sums,
         *ct_carry,
-        *(ct for ct in ct_ys if type(ct) is not Zero),
-        *plain_xs,
-        jaxpr=body,
+        *drop_zeros(ct_ys),
+        *reject(xs, linear_xs),
+        jaxpr=_transpose_body(jaxpr, linear_consts, num_carry, linear_xs, nonzero_flags(ct_ys)),
         length=length,
         reverse=not reverse,
         num_consts=len(plain_consts),
         num_carry=len(sums) + num_carry,
         unroll=unroll,
     )
-    ct_consts, rest = iter(outs[: len(sums)]), outs[len(sums) :]
-    ct_init, ct_xs = rest[:num_carry], iter(rest[num_carry:])
+    ct_consts, ct_init, ct_xs = split_list(outs, [len(sums), num_carry])
     return [
-        *(next(ct_consts) if is_linear else None for is_linear in linear_consts),
+        *merge_lists(linear_consts, [None] * len(plain_consts), ct_consts),
         *(ct if is_undefined_primal(x) else None for x, ct in zip(init, ct_init)),
-        *(next(ct_xs) if is_linear else None for is_linear in linear_xs),
+        *merge_lists(linear_xs, [None] * linear_xs.count(False), ct_xs),
     ]
 
 
-def _transposed_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
+def _transpose_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
     """(plain consts, sums, carry cotangents, y cotangents, plain slices) -> (sums, carry cotangents, x cotangents)."""
     key = ("transposed scan", tuple(linear_consts), tuple(linear_xs), tuple(ys_nonzero))
     if key in jaxpr.cache:
         return jaxpr.cache[key]
-    in_avals = jaxpr.in_avals
-    const_avals, carry_avals, x_avals = _split(in_avals, len(linear_consts), num_carry)
+    n_consts = len(linear_consts)
+    const_avals, carry_avals, x_avals = split_list(jaxpr.in_avals, [n_consts, num_carry])
     y_avals = jaxpr.out_avals[num_carry:]
-    plain = [a for a, is_linear in zip(const_avals, linear_consts) if not is_linear]
-    summed = [a for a, is_linear in zip(const_avals, linear_consts) if is_linear]
-    plain_x = [a for a, is_linear in zip(x_avals, linear_xs) if not is_linear]
-    groups = [plain, summed, carry_avals, [a for a, nonzero in zip(y_avals, ys_nonzero) if nonzero], plain_x]
+    linear = [*linear_consts, *[True] * num_carry, *linear_xs]
+    undefined = [UndefinedPrimal(a.update(weak_type=False)) for a in select(jaxpr.in_avals, linear)]
+    groups = [
+        reject(const_avals, linear_consts),
+        select(const_avals, linear_consts),
+        carry_avals,
+        select(y_avals, ys_nonzero),
+        reject(x_avals, linear_xs),
+    ]
 
     def fun(*args):
-        parts, rest = [], list(args)
-        for group in groups:
-            parts.append(rest[: len(group)])
-            rest = rest[len(group) :]
-        consts, sums, ct_carry, given, slices = parts
-        consts, slices, given = iter(consts), iter(slices), iter(given)
-        undefined = lambda a: UndefinedPrimal(a.update(weak_type=False))
-        primals = [undefined(a) if is_l else next(consts) for a, is_l in zip(const_avals, linear_consts)]
-        primals += [undefined(a) for a in carry_avals]
-        primals += [undefined(a) if is_l else next(slices) for a, is_l in zip(x_avals, linear_xs)]
+        consts, sums, ct_carry, given, slices = split_list(args, [len(group) for group in groups[:-1]])
+        primals = merge_lists(linear, [*consts, *slices], undefined)
+        given, sums = iter(given), merge_lists(linear_consts, [None] * len(consts), sums)
         ct_ys = [next(given) if nonzero else Zero(a) for a, nonzero in zip(y_avals, ys_nonzero)]
-        rest = iter(sums)
-        start = [next(rest) if is_l else None for is_l in linear_consts]
-        cts = backward_pass(jaxpr, jaxpr.consts, primals, [*ct_carry, *ct_ys], start)
-        ct_consts, ct_in, ct_x = _split(cts, len(linear_consts), num_carry)
-        ct_consts = [ct for ct, is_l in zip(ct_consts, linear_consts) if is_l]
-        ct_x = [ct for ct, is_l in zip(ct_x, linear_xs) if is_l]
-        return [instantiate_zeros(ct) for ct in (*ct_consts, *ct_in, *ct_x)]
+        cts = backward_pass(jaxpr, jaxpr.consts, primals, [*ct_carry, *ct_ys], sums)
+        return [instantiate_zeros(ct) for ct in select(cts, linear)]
 
     jaxpr.cache[key] = trace_to_jaxpr(fun, [a for group in groups for a in group], jaxpr.debug_info)
     return jaxpr.cache[key]
 
 
 def _batch(axis_data, operands, dims, *, jaxpr, num_consts, num_carry, **params):
-    """Which parts of the carry become mapped is found by going round; slices are mapped behind the scanned axis."""
+    """The fixed point says which parts of the carry become mapped; slices are mapped behind the scanned axis."""
     size = axis_data.size
-    const_dims, init_dims, xs_dims = _split(dims, num_consts, num_carry)
-    consts, init, xs = _split(operands, num_consts, num_carry)
-    consts = [x if d is None else move_to(x, d, 0, size) for x, d in zip(consts, const_dims)]
+    const_dims, init_dims, xs_dims = split_list(dims, [num_consts, num_carry])
+    consts, init, xs = split_list(operands, [num_consts, num_carry])
     in_front = lambda some: [None if d is None else 0 for d in some]
     n_ys = len(jaxpr.outvars) - num_carry
 
-    def once(mapped):
-        carry_dims = [0 if m else None for m in mapped]
-        derived, out = batch_jaxpr(
-            jaxpr, axis_data, (*in_front(const_dims), *carry_dims, *in_front(xs_dims)), (*mapped, *[False] * n_ys)
-        )
-        return (derived, out), [d is not None for d in out[:num_carry]]
+    def step(mapped):
+        in_dims = (*in_front(const_dims), *(0 if m else None for m in mapped), *in_front(xs_dims))
+        derived, out_dims = batch_jaxpr(jaxpr, axis_data, in_dims, (*mapped, *[False] * n_ys))
+        return (derived, out_dims), [d is not None for d in out_dims[:num_carry]]
 
-    (derived, out_dims), mapped = _fixed_point([d is not None for d in init_dims], once)
+    (derived, out_dims), mapped = fixed_point(step, [d is not None for d in init_dims])
+    consts = [x if d is None else move_to(x, d, 0, size) for x, d in zip(consts, const_dims)]
     init = [move_to(x, d, 0, size) if m else x for x, d, m in zip(init, init_dims, mapped)]
     xs = [x if d is None else move_to(x, d, 1, size) for x, d in zip(xs, xs_dims)]
     outs = scan_p.bind(*consts, *init, *xs, jaxpr=derived, num_consts=num_consts, num_carry=num_carry, **params)
@@ -584,24 +451,21 @@ def _dce(used_outputs, eqn):
     if not any(used_outputs) and not eqn.effects:
         return [False] * len(eqn.invars), None
     jaxpr, n_consts, n_carry = p["jaxpr"], p["num_consts"], p["num_carry"]
-    carry_used, ys_used = list(used_outputs[:n_carry]), used_outputs[n_carry:]
-    while True:
-        inner, used = prune(jaxpr, [*carry_used, *ys_used])
-        joint = [a or b for a, b in zip(carry_used, used[n_consts : n_consts + n_carry])]
-        if joint == carry_used:
-            break
-        carry_used = joint
-    used_inputs = [*used[:n_consts], *carry_used, *used[n_consts + n_carry :]]
-    used_results = [*carry_used, *ys_used]
+    carry_used, ys_used = split_list(used_outputs, [n_carry])
+
+    def step(carry_used):
+        keep = [False] * len(jaxpr.invars)
+        keep[n_consts : n_consts + n_carry] = carry_used
+        inner, used = prune(jaxpr, [*carry_used, *ys_used], keep)
+        return (inner, used), used[n_consts : n_consts + n_carry]
+
+    (inner, used_inputs), carry_used = fixed_point(step, carry_used)
     if inner is jaxpr:
         return used_inputs, eqn
-    invars = [v for v, flag in zip(jaxpr.invars, used_inputs) if flag]
-    if len(invars) != len(inner.invars):
-        inner = close(inner, invars, inner.outvars)
-    counts = {"num_consts": sum(used[:n_consts]), "num_carry": sum(carry_used)}
+    counts = {"num_consts": sum(used_inputs[:n_consts]), "num_carry": sum(carry_used)}
     return used_inputs, eqn.replace(
-        invars=[a for a, flag in zip(eqn.invars, used_inputs) if flag],
-        outvars=[v for v, flag in zip(eqn.outvars, used_results) if flag],
+        invars=select(eqn.invars, used_inputs),
+        outvars=select(eqn.outvars, [*carry_used, *ys_used]),
         params={**p, "jaxpr": inner, **counts},
         effects=inner.effects,
     )
@@ -631,65 +495,60 @@ def _programs(eqn):
     return [HeldProgram(p["jaxpr"], LOOP, "jaxpr", None, operands, results, p["num_consts"], p["num_carry"])]
 
 
-def _by_policy(saves, unknown, at_hand, eqn):
-    """What is known is scanned first, with what a policy stores; the whole is scanned again but for that.
+@partial_eval_custom_rules.rule(scan_p)
+def _partial_eval_custom(saveable, unknown, instantiated, eqn):
+    """A scan of what is known, with what the policy saves; then the whole scan again, but for what is saved.
 
-    Values stored of every step are stacked; those that need the constants alone are constants.
+    Values saved in every step are stacked; those that need the constants alone are constants.
     """
     p = eqn.params
     jaxpr, n_consts, n_carry = p["jaxpr"], p["num_consts"], p["num_carry"]
-    const_u, init_u, xs_u = _split(unknown, n_consts, n_carry)
+    const_u, init_u, xs_u = split_list(unknown, [n_consts, n_carry])
     n_ys = len(jaxpr.outvars) - n_carry
 
-    def once(carry_u):
-        flags, keep = [*const_u, *carry_u, *xs_u], [*carry_u, *[False] * n_ys]
-        found = split_by_policy(jaxpr, flags, saves, keep, all_at_hand=True)
+    def step(carry_u):
+        flags, ensure = [*const_u, *carry_u, *xs_u], [*carry_u, *[False] * n_ys]
+        found = partial_eval_jaxpr_custom(jaxpr, flags, saveable, ensure, ensure_out_instantiated=True)
         return found, found[2][:n_carry]
 
-    (known, second, unknown_out, _, avals), carry_u = _fixed_point(init_u, once)
-    before, loop, sources = _hoisted(known, (None,) * len(avals), n_consts - sum(const_u), n_carry - sum(carry_u))
-    stacked = lambda a: a.update(shape=(p["length"], *a.shape))
-    fixed = [group == "before" for group, _ in sources]
-    places = [core.Var(a if is_fixed else stacked(a)) for a, is_fixed in zip(avals, fixed)]
-    residuals = [*select(places, fixed), *reject(places, fixed)]
-    flags = [*const_u, *carry_u, *xs_u]
-    before, loop = rename_variables(before), rename_variables(loop)
-    first = _scan_after(before, loop, n_carry - sum(carry_u), len(xs_u) - sum(xs_u), len(places) - sum(fixed), p)
+    (known, staged, unknown_out, _, avals), carry_u = fixed_point(step, init_u)
+    known_carry = n_carry - sum(carry_u)
+    before, loop, sources = hoist_invariants(known, (None,) * len(avals), const_u.count(False), known_carry)
+    fixed = [group == "invariant" for group, _ in sources]
+    saved = [core.Var(a if flag else _stacked([a], p["length"], 0)[0]) for a, flag in zip(avals, fixed)]
+    constants, scanned = select(saved, fixed), reject(saved, fixed)
+    first = _scan_after(rename_variables(before), rename_variables(loop), known_carry, xs_u.count(False), scanned, p)
     early = eqn.replace(
-        invars=reject(eqn.invars, flags),
-        outvars=[*reject(eqn.outvars, unknown_out), *residuals],
+        invars=reject(eqn.invars, [*const_u, *carry_u, *xs_u]),
+        outvars=[*reject(eqn.outvars, unknown_out), *constants, *scanned],
         primitive=closed_call_p,
         params={"call_jaxpr": first},
         effects=first.effects,
     )
-    slots, rest = second.invars[: len(avals)], second.invars[len(avals) :]
-    body = close(second, [*select(slots, fixed), *rest, *reject(slots, fixed)], second.outvars)
+    inner, rest = split_list(staged.invars, [len(avals)])
+    body = close(staged, [*select(inner, fixed), *rest, *reject(inner, fixed)], staged.outvars)
     late = eqn.replace(
-        invars=[*select(places, fixed), *eqn.invars, *reject(places, fixed)],
-        params={**p, "jaxpr": body, "num_consts": sum(fixed) + n_consts},
+        invars=[*constants, *eqn.invars, *scanned],
+        params={**p, "jaxpr": body, "num_consts": len(constants) + n_consts},
         effects=body.effects,
     )
-    return early, late, unknown_out, [True] * len(unknown_out), [*not_at_hand(eqn, at_hand), *residuals]
+    residuals = [*operands_to_store(eqn, instantiated), *constants, *scanned]
+    return early, late, unknown_out, [True] * len(unknown_out), residuals
 
 
-def _scan_after(before, loop, n_carry, n_xs, n_stacked, params):
+def _scan_after(before, loop, n_carry, n_xs, stacked, params):
     """The program of (constants, carry, slices) that computes `before` and scans `loop` over the slices.
 
-    It gives the results of the scan, what of `before` is stored, and what the last `n_stacked` results of `loop` are.
+    It gives the results of the scan, what of `before` is saved, and the last results of `loop`, which are `stacked`.
     """
     n_known = len(loop.invars) - n_carry - n_xs
-    along = lambda v: v.aval.update(shape=(params["length"], *v.aval.shape))
-    carry = [core.Var(v.aval) for v in loop.invars[n_known : n_known + n_carry]]
-    xs = [core.Var(along(v)) for v in loop.invars[n_known + n_carry :]]
-    outs = [core.Var(v.aval if i < n_carry else along(v)) for i, v in enumerate(loop.outvars)]
+    in_avals = _stacked(loop.in_avals[n_known:], params["length"], n_carry)
+    operands = [core.Var(a) for a in in_avals]
+    outs = [core.Var(a) for a in _stacked(loop.out_avals, params["length"], n_carry)]
     eqns = list(before.eqns)
     if loop.outvars or loop.effects:
-        invars = [*before.outvars[:n_known], *carry, *xs]
-        counts = {"jaxpr": loop, "num_consts": n_known, "num_carry": n_carry}
-        eqns.append(core.new_jaxpr_eqn(invars, outs, scan_p, {**params, **counts}, loop.effects))
-    n_out = len(outs) - n_stacked
+        params = {**params, "jaxpr": loop, "num_consts": n_known, "num_carry": n_carry}
+        eqns.append(core.new_jaxpr_eqn([*before.outvars[:n_known], *operands], outs, scan_p, params, loop.effects))
+    n_out = len(outs) - len(stacked)
     results = [*outs[:n_out], *before.outvars[n_known:], *outs[n_out:]]
-    return close(before, [*before.invars, *carry, *xs], results, eqns)
-
-
-policy_rules[scan_p] = _by_policy
+    return close(before, [*before.invars, *operands], results, eqns)

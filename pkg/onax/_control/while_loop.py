@@ -17,16 +17,17 @@ from onax._control.bodies import (
     stage_body,
     with_types,
 )
+from onax._control.loops import fixed_point
 from onax._control.one_by_one import each_by_itself, sequentially
-from onax._control.scan import scan_of
+from onax._control.scan import scan_adapted
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
-from onax._core.lists import merge_lists, reject
+from onax._core.lists import merge_lists, reject, select, split_list
 from onax._core.programs import CONDITION, LOOP, HeldProgram, programs
-from onax._core.rewrite import close, eliminate_dead_code, prune
+from onax._core.rewrite import close, eliminate_dead_code, prune, rename_variables
 from onax._core.trace import Tracer, as_array, find_cur_trace, to_concrete_value, typeof
-from onax._core.zeros import Zero
+from onax._core.zeros import drop_zeros, insert_zeros, nonzero_flags
 from onax._ground import dtypes, errors, source
 from onax._ground.config import DISABLE_JIT
 from onax._native import context
@@ -37,11 +38,15 @@ from onax._prims.elementwise import add, lt, select_n
 from onax._prims.reductions import reduce_or
 from onax._prims.shaping import broadcast_in_dim, instantiate_zeros, moveaxis
 from onax._transforms.batching import batch_jaxpr, move_to
-from onax._transforms.by_policy import not_at_hand, policy_rules, split_by_policy
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.key_reuse import follow_while, key_lineage
-from onax._transforms.partial_eval import partial_eval_jaxpr
+from onax._transforms.partial_eval import (
+    operands_to_store,
+    partial_eval_custom_rules,
+    partial_eval_jaxpr,
+    partial_eval_jaxpr_custom,
+)
 from onax._transforms.staging import trace_to_jaxpr
 
 
@@ -123,7 +128,7 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None):
         trips, names = max(end - first, 0), _names_in_scan
         carry = (first, init_val)
         unroll = 1 if unroll is None else unroll
-        (_, out), _ = scan_of(
+        (_, out), _ = scan_adapted(
             body_fun, carry, None, trips, False, unroll, "fori_loop", _step_of_scan, names, "loop_carry"
         )
         return out
@@ -196,13 +201,8 @@ def _names_in_while(body_fun, args):
 # ---- rules ----
 
 
-def _split(values, cond_nconsts, body_nconsts):
-    end = cond_nconsts + body_nconsts
-    return list(values[:cond_nconsts]), list(values[cond_nconsts:end]), list(values[end:])
-
-
 def _impl(*args, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
-    cond_consts, body_consts, carry = _split(args, cond_nconsts, body_nconsts)
+    cond_consts, body_consts, carry = split_list(args, [cond_nconsts, body_nconsts])
     batched = bool(cond_jaxpr.out_avals[0].shape)
     while True:
         (holds,) = eval_jaxpr(cond_jaxpr, cond_jaxpr.consts, *cond_consts, *carry)
@@ -232,14 +232,14 @@ def settled(cond_jaxpr, body_jaxpr, cond_nconsts, body_nconsts):
     batched = cond_jaxpr.out_avals[0].shape
 
     def holds(*args):
-        cond_consts, _, carry = _split(args, cond_nconsts, body_nconsts)
+        cond_consts, _, carry = split_list(args, [cond_nconsts, body_nconsts])
         return eval_jaxpr(cond_jaxpr, cond_jaxpr.consts, *cond_consts, *carry)[0]
 
     def condition(*args):
         return [reduce_or(holds(*args), tuple(range(len(batched)))) if batched else holds(*args)]
 
     def body(*args):
-        _, body_consts, carry = _split(args, cond_nconsts, body_nconsts)
+        _, body_consts, carry = split_list(args, [cond_nconsts, body_nconsts])
         new = eval_jaxpr(body_jaxpr, body_jaxpr.consts, *body_consts, *carry)
         return [keep_where(holds(*args), n, c) for n, c in zip(new, carry)] if batched else new
 
@@ -254,68 +254,46 @@ def _abstract_eval(*avals, body_jaxpr, **_):
 
 
 def _jvp(primals, tangents, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
-    """The carry travels with its tangents; which of them vanish is found by going round until nothing changes."""
-    cond_consts, body_consts, init = _split(primals, cond_nconsts, body_nconsts)
-    _, const_tangents, init_tangents = _split(tangents, cond_nconsts, body_nconsts)
-    nonzeros = [[type(t) is not Zero for t in some] for some in (const_tangents, init_tangents)]
-    body_jvp, carry_nonzeros = _body_jvp(body_jaxpr, *nonzeros)
-    init_dot = [instantiate_zeros(t) for t, active in zip(init_tangents, carry_nonzeros) if active]
-    const_dot = [t for t in const_tangents if type(t) is not Zero]
-    n, nc = len(init), len(body_consts)
-    body = _reordered(body_jvp, nc, n, len(const_dot))
-    cond = _with_more_arguments(cond_jaxpr, [typeof(t) for t in init_dot])
+    """The carry travels with its tangents; the fixed point says which of them vanish."""
+    cond_consts, body_consts, init = split_list(primals, [cond_nconsts, body_nconsts])
+    _, const_dot, init_dot = split_list(tangents, [cond_nconsts, body_nconsts])
+    body, carry_nz = _body_jvp(body_jaxpr, nonzero_flags(const_dot), nonzero_flags(init_dot))
+    const_dot, init_dot = drop_zeros(const_dot), [instantiate_zeros(t) for t in select(init_dot, carry_nz)]
+    n = len(init)
+    consts, carry, consts_dot, carry_dot = split_list(body.invars, [body_nconsts, n, len(const_dot)])
     outs = while_p.bind(
         *cond_consts,
         *body_consts,
         *const_dot,
         *init,
         *init_dot,
-        cond_jaxpr=cond,
+        cond_jaxpr=_with_more_arguments(cond_jaxpr, [typeof(t) for t in init_dot]),
         cond_nconsts=cond_nconsts,
-        body_jaxpr=body,
-        body_nconsts=nc + len(const_dot),
+        body_jaxpr=close(body, [*consts, *consts_dot, *carry, *carry_dot], body.outvars),
+        body_nconsts=body_nconsts + len(const_dot),
     )
-    rest = iter(outs[n:])
-    return outs[:n], [
-        next(rest) if active else Zero(typeof(x).to_tangent_aval()) for x, active in zip(init, carry_nonzeros)
-    ]
+    return outs[:n], insert_zeros(outs[n:], carry_nz, map(typeof, init))
 
 
-def _body_jvp(body_jaxpr, const_nonzeros, carry_nonzeros):
+def _body_jvp(body_jaxpr, const_nz, carry_nz):
     """The body on primals and tangents, and which parts of the carry have a tangent in the end."""
-    while True:
-        body_jvp, nonzeros_out = jvp_jaxpr(body_jaxpr, [*const_nonzeros, *carry_nonzeros], tuple(carry_nonzeros))
-        joint = [a or b for a, b in zip(carry_nonzeros, nonzeros_out)]
-        if joint == carry_nonzeros:
-            return body_jvp, carry_nonzeros
-        carry_nonzeros = joint
-
-
-def _reordered(jaxpr, n_consts, n_carry, n_const_dot):
-    """(consts, carry, const tangents, carry tangents) as (consts, const tangents, carry, carry tangents)."""
-    invars = jaxpr.invars
-    consts, carry = invars[:n_consts], invars[n_consts : n_consts + n_carry]
-    rest = invars[n_consts + n_carry :]
-    ordered = [*consts, *rest[:n_const_dot], *carry, *rest[n_const_dot:]]
-    open_jaxpr = core.Jaxpr(jaxpr.constvars, ordered, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
-    return core.ClosedJaxpr(open_jaxpr, jaxpr.consts)
+    return fixed_point(lambda carry_nz: jvp_jaxpr(body_jaxpr, [*const_nz, *carry_nz], tuple(carry_nz)), carry_nz)
 
 
 def _with_more_arguments(jaxpr, avals):
-    """The program with further arguments that it does not read."""
+    """A copy of the program with further arguments that it does not read."""
     key = ("more arguments", tuple(avals))
     if key not in jaxpr.cache:
-        n = len(jaxpr.invars)
-        fun = lambda *args: eval_jaxpr(jaxpr, jaxpr.consts, *args[:n])
-        jaxpr.cache[key] = trace_to_jaxpr(fun, [*jaxpr.in_avals, *avals], jaxpr.debug_info)
+        copy = rename_variables(jaxpr)
+        jaxpr.cache[key] = close(copy, [*copy.invars, *map(core.Var, avals)], copy.outvars)
     return jaxpr.cache[key]
 
 
 def _linearize(nonzeros, *primals, **params):
     """The linear part is a loop of its own that computes the primal carry anew; it cannot be run backward."""
     outs = while_p.bind(*primals, **params)
-    n_consts = params["cond_nconsts"] + params["body_nconsts"]
-    _, nonzeros_out = _body_jvp(params["body_jaxpr"], nonzeros[params["cond_nconsts"] : n_consts], nonzeros[n_consts:])
+    _, const_nz, init_nz = split_list(nonzeros, [params["cond_nconsts"], params["body_nconsts"]])
+    _, nonzeros_out = _body_jvp(params["body_jaxpr"], const_nz, init_nz)
 
     def apply(residuals, *tangents):
         return _jvp(residuals, tangents, **params)[1]
@@ -323,21 +301,22 @@ def _linearize(nonzeros, *primals, **params):
     return outs, nonzeros_out, list(primals), apply
 
 
-def _partial_eval(linear, *args, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
-    """A loop of what depends on no tangent, for its results alone; the rest is one of everything."""
-    cond_u, body_u, carry_u = _split(linear, cond_nconsts, body_nconsts)
-    while True:
+def _partial_eval(unknown, *args, **params):
+    """A loop of what depends on no unknown, for its results alone; the rest is one of everything."""
+    sizes = [params["cond_nconsts"], params["body_nconsts"]]
+    body_jaxpr, cond_jaxpr = params["body_jaxpr"], params["cond_jaxpr"]
+    cond_u, body_u, carry_u = split_list(unknown, sizes)
+
+    def step(carry_u):
         body, _, out_u, _ = partial_eval_jaxpr(body_jaxpr, [*body_u, *carry_u], tuple(carry_u))
-        if out_u == carry_u:
-            break
-        carry_u = out_u
+        return body, out_u
+
+    body, carry_u = fixed_point(step, carry_u)
     cond, _, (depends,), _ = partial_eval_jaxpr(cond_jaxpr, [*cond_u, *carry_u])
     if depends or all(carry_u):
         return None
-    cond_consts, body_consts, init = (
-        [x for x, is_unknown in zip(some, flags) if not is_unknown]
-        for some, flags in zip(_split(args, cond_nconsts, body_nconsts), (cond_u, body_u, carry_u))
-    )
+    groups = zip(split_list(args, sizes), (cond_u, body_u, carry_u))
+    cond_consts, body_consts, init = (reject(values, flags) for values, flags in groups)
     outs = while_p.bind(
         *cond_consts,
         *body_consts,
@@ -347,20 +326,13 @@ def _partial_eval(linear, *args, cond_jaxpr, cond_nconsts, body_jaxpr, body_ncon
         body_jaxpr=_first_results(body, len(init)),
         body_nconsts=len(body_consts),
     )
-    params = {
-        "cond_jaxpr": cond_jaxpr,
-        "cond_nconsts": cond_nconsts,
-        "body_jaxpr": body_jaxpr,
-        "body_nconsts": body_nconsts,
-    }
     every = find_cur_trace().record_whole(while_p, args, params)
-    return merge_lists(carry_u, outs, [x for x, is_unknown in zip(every, carry_u) if is_unknown])
+    return merge_lists(carry_u, outs, select(every, carry_u))
 
 
 def _first_results(jaxpr, n):
     """The program without the results from the n-th on."""
-    opened = core.Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars[:n], jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
-    return eliminate_dead_code(core.ClosedJaxpr(opened, jaxpr.consts), bodies=False)
+    return eliminate_dead_code(close(jaxpr, jaxpr.invars, jaxpr.outvars[:n]))
 
 
 def _transpose(cts, *operands, **params):
@@ -377,7 +349,8 @@ def _batch(axis_data, operands, dims, *, cond_jaxpr, cond_nconsts, body_jaxpr, b
     once more, the new axis stands behind them.
     """
     size = axis_data.size
-    cond_dims, body_dims, carry_dims = _split([None if d is None else 0 for d in dims], cond_nconsts, body_nconsts)
+    in_front = [None if d is None else 0 for d in dims]
+    cond_dims, body_dims, carry_dims = split_list(in_front, [cond_nconsts, body_nconsts])
     at = len(cond_jaxpr.out_avals[0].shape)
     mapped = [d is not None for d in carry_dims]
     while True:
@@ -449,38 +422,32 @@ def _programs(eqn):
     ]
 
 
-def _by_policy(saves, unknown, at_hand, eqn):
+@partial_eval_custom_rules.rule(while_p)
+def _partial_eval_custom(saveable, unknown, instantiated, eqn):
     """What is known of the carry is computed first, if the condition needs no more; the whole loop again after it."""
     p = eqn.params
-    n_cond, n_body, body = p["cond_nconsts"], p["body_nconsts"], p["body_jaxpr"]
-    cond_u, body_u, carry_u = _split(unknown, n_cond, n_body)
+    n_cond, n_body, body, condition = p["cond_nconsts"], p["body_nconsts"], p["body_jaxpr"], p["cond_jaxpr"]
+    cond_u, body_u, carry_u = split_list(unknown, [n_cond, n_body])
+
+    def step(carry_u):
+        found = partial_eval_jaxpr_custom(body, [*body_u, *carry_u], saveable, carry_u, ensure_out_instantiated=True)
+        return None, found[2]
+
+    _, carry_u = fixed_point(step, carry_u)
     n_out = len(carry_u)
-    while True:
-        found = split_by_policy(body, [*body_u, *carry_u], saves, carry_u, all_at_hand=True)[2]
-        if found == carry_u:
-            break
-        carry_u = found
-    _, used = prune(p["cond_jaxpr"], [True])
-    stored = not_at_hand(eqn, at_hand)
-    if all(carry_u) or any(a and b for a, b in zip(used, [*cond_u, *carry_u])):
+    stored = operands_to_store(eqn, instantiated)
+    _, used = prune(condition, [True])
+    if all(carry_u) or any(select(used, [*cond_u, *carry_u])):
         return None, eqn, [True] * n_out, [True] * n_out, stored
-    kept = [not flag for flag in carry_u]
-    inner, _ = prune(body, kept)
-    known_in = reject(body.invars, [*body_u, *carry_u])
-    condition = p["cond_jaxpr"]
+    inner, _ = prune(body, [not flag for flag in carry_u])
     early = eqn.replace(
         invars=reject(eqn.invars, [*cond_u, *body_u, *carry_u]),
         outvars=reject(eqn.outvars, carry_u),
         params={
-            "body_jaxpr": close(inner, known_in, inner.outvars, inner.eqns),
-            "body_nconsts": n_body - sum(body_u),
-            "cond_jaxpr": close(
-                condition, reject(condition.invars, [*cond_u, *carry_u]), condition.outvars, condition.eqns
-            ),
-            "cond_nconsts": n_cond - sum(cond_u),
+            "body_jaxpr": close(inner, reject(body.invars, [*body_u, *carry_u]), inner.outvars),
+            "body_nconsts": body_u.count(False),
+            "cond_jaxpr": close(condition, reject(condition.invars, [*cond_u, *carry_u]), condition.outvars),
+            "cond_nconsts": cond_u.count(False),
         },
     )
     return early, eqn, carry_u, [True] * n_out, stored
-
-
-policy_rules[while_p] = _by_policy

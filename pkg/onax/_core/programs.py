@@ -72,20 +72,22 @@ class Call:
     """The description of a primitive that calls the program which is its parameter of that name.
 
     Attributes:
+      divisible: whether partial evaluation makes two calls of one.
       resize: `(params, used_inputs, used_outputs) -> params` where other parameters have an entry for each argument or
-        result, of which only some are left.
+        result, of which only some are left; flags None: other arguments and results take their place.
     """
 
     parameter: str
     kind: str = CALL
+    divisible: bool = False
     resize: Callable | None = None
 
     def __call__(self, eqn):
         operands, results = range(len(eqn.invars)), range(len(eqn.outvars))
         return [HeldProgram(eqn.params[self.parameter], self.kind, self.parameter, None, operands, results)]
 
-    def with_program(self, params, program, used_inputs, used_outputs):
-        """The parameters of a call of another program, with some of the arguments and results."""
+    def with_program(self, params, program, used_inputs=None, used_outputs=None):
+        """The parameters of a call of another program, with some of the arguments and results or with others."""
         if self.resize is not None:
             params = self.resize(params, used_inputs, used_outputs)
         return {**params, self.parameter: program}

@@ -13,7 +13,7 @@ smaller when some of its results are not wanted, by its primitive's `dce` rule:
     dce(used_outputs, eqn) -> (used_inputs, eqn or None)
 """
 
-from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var
+from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, convert_constvars_jaxpr
 from onax._core.lists import select
 from onax._core.programs import called_program, programs
 
@@ -106,6 +106,16 @@ def dce_jaxpr(jaxpr, used_outputs, instantiate=False, bodies=True):
     return Jaxpr(jaxpr.constvars, invars, outvars, kept, None, jaxpr.debug_info), used_inputs
 
 
+def dce_jaxpr_consts(jaxpr, used_outputs, instantiate=False):
+    """`dce_jaxpr` that drops constants too: (open jaxpr, which constants are needed, which arguments are needed)."""
+    n = len(jaxpr.constvars)
+    keep = [False] * n + flags_of(instantiate, len(jaxpr.invars))
+    pruned, used = dce_jaxpr(convert_constvars_jaxpr(jaxpr), used_outputs, keep)
+    constvars = select(jaxpr.constvars, used[:n])
+    invars = pruned.invars[len(constvars) :]
+    return Jaxpr(constvars, invars, pruned.outvars, pruned.eqns, None, jaxpr.debug_info), used[:n], used[n:]
+
+
 def _variables(atoms):
     return {a for a in atoms if type(a) is not Literal}
 
@@ -132,14 +142,15 @@ def eliminate_dead_code(jaxpr, bodies=True):
     return jaxpr.cache[key] or jaxpr
 
 
-def prune(jaxpr, used_outputs):
+def prune(jaxpr, used_outputs, instantiate=False):
     """(closed program of the wanted results and the arguments that they need, for each argument whether it is needed).
 
-    The program itself where all of it is needed.  The outcome is kept with the program.
+    The program itself where all of it is needed.  `instantiate`: as in `dce_jaxpr`.  It is kept with the
+    program.
     """
-    key = ("pruned", tuple(used_outputs))
+    key = ("pruned", tuple(used_outputs), instantiate if isinstance(instantiate, bool) else tuple(instantiate))
     if key not in jaxpr.cache:
-        pruned, used_inputs = dce_jaxpr(jaxpr, used_outputs)
+        pruned, used_inputs = dce_jaxpr(jaxpr, used_outputs, instantiate)
         whole = all(used_inputs) and all(used_outputs) and _same(pruned.eqns, jaxpr.eqns)
         jaxpr.cache[key] = None if whole else _close_over_used(pruned, jaxpr.consts), used_inputs
     pruned, used_inputs = jaxpr.cache[key]

@@ -9,13 +9,11 @@ linear program (a residual) when a recorded equation uses it.  A primitive whose
     linear(residuals, *tangents) -> tangents of the results       (run under the TangentTrace; Zero where vanishing)
 """
 
-import contextlib
-
 from onax._core import jaxpr as core
 from onax._core import leaks
-from onax._core.evaluate import eval_jaxpr
-from onax._core.result_checks import SPECIAL
-from onax._core.rewrite import eliminate_dead_code
+from onax._core.evaluate import jaxpr_as_fun
+from onax._core.lists import select
+from onax._core.rewrite import eliminate_dead_code, flags_of
 from onax._core.trace import (
     find_cur_trace,
     set_current_trace,
@@ -23,81 +21,14 @@ from onax._core.trace import (
 )
 from onax._core.zeros import Zero
 from onax._ground.dtypes import float0
-from onax._native.context import option_word
-from onax._prims.shaping import instantiate_zeros
 from onax._transforms.jvp import JVPTrace, JVPTracer, by_linearize_rule, call_custom_jvp
-from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, trace_to_jaxpr
+from onax._transforms.partial_eval import TangentTrace, stage_with_residuals
+from onax._transforms.staging import DynamicJaxprTracer, instantiate_results
 
 NO_KNOWN_RESULT = (
     "Linearization failed to produce known values for all output primals. This is typically caused by attempting to "
     "differentiate a function uses an operation that does not support reverse-mode autodiff."
 )
-
-
-class TangentTrace(DynamicJaxprTrace):
-    """Records operations on tangents; hands every other operation to the parent.
-
-    A primitive that may compute both at once (a call) has a `partial_eval` rule:
-
-        partial_eval(linear, *args, **params)    `linear`: which operands are tangents; runs under this trace
-
-    It gives None when the operation can be recorded as it is.
-    """
-
-    __slots__ = ("whole",)
-    records_tangents = True
-
-    def __init__(self, debug_info, parent_trace):
-        super().__init__(debug_info, parent_trace)
-        self.staging = parent_trace.staging
-        self.locates = self.staging or bool(option_word() & SPECIAL)  # an error in the backward pass tells the line
-        self.whole = False
-
-    def process_primitive(self, primitive, args, params):
-        for x in args:
-            if type(x) is DynamicJaxprTracer and x._trace is self:
-                break
-        else:
-            return primitive.bind_with_trace(self.parent_trace, args, params)
-        if primitive.partial_eval is not None and not self.whole:
-            with set_current_trace(self):
-                parted = primitive.partial_eval([self.is_own(x) for x in args], *args, **params)
-            if parted is not None:
-                return parted
-        return self.record_whole(primitive, args, params)
-
-    @contextlib.contextmanager
-    def recording_whole(self):
-        """While this lasts, nothing is taken apart: what is bound is known to be linear in its tangents."""
-        before, self.whole = self.whole, True
-        try:
-            yield
-        finally:
-            self.whole = before
-
-    def record_whole(self, primitive, args, params):
-        """Records an operation as it is; operands that are known become constants."""
-        atoms = [x._var if type(x) is DynamicJaxprTracer and x._trace is self else self.atom(x) for x in args]
-        return self.record(primitive, atoms, params)
-
-    def new_const(self, x):
-        return self.parent_trace.new_const(x)
-
-    def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
-        if any(self.is_own(x) for x in args):
-            return fun(*args)  # linear in its tangents already: the rule is not wanted
-        with set_current_trace(self.parent_trace):
-            return self.parent_trace.process_custom_jvp_call(
-                primitive, fun, jvp, args, symbolic_zeros=symbolic_zeros, params=params
-            )
-
-    def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
-        if any(self.is_own(x) for x in args):
-            return fun(*args)
-        with set_current_trace(self.parent_trace):
-            return self.parent_trace.process_custom_vjp_call(
-                primitive, fun, fwd, bwd, args, out_trees=out_trees, symbolic_zeros=symbolic_zeros, params=params
-            )
 
 
 class LinearizeTracer(JVPTracer):
@@ -226,64 +157,31 @@ def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_IN
 
 
 def linearize_jaxpr(jaxpr, nonzeros, instantiate=False):
-    """Splits a closed jaxpr into a forward and a linear one; cached with the jaxpr.
+    """Splits a closed jaxpr into a forward and a linear one; kept with the jaxpr.
 
     Returns (forward, linear, nonzeros_out, forwarded): `forward` maps arguments to (results, residuals); `linear` maps
     (residuals, tangents of the nonzero arguments) to the nonzero tangents of the results.  A residual that is one of
     the arguments is not among the results of `forward`: `forwarded[i]` is its position among the arguments, else None.
-    `instantiate`: a bool, or one a result: make arrays of zeros where a tangent vanishes.
+    `instantiate`: a bool, or a list with one bool per result: makes arrays of zeros where a tangent vanishes.
     """
-    if isinstance(instantiate, bool):
-        instantiate = (instantiate,) * len(jaxpr.outvars)
+    instantiate = flags_of(instantiate, len(jaxpr.outvars))
     key = ("linearize", tuple(nonzeros), tuple(instantiate))
     if key not in jaxpr.cache:
-        jaxpr.cache[key] = _make_linearize_jaxpr(jaxpr, nonzeros, instantiate)
+        jaxpr.cache[key] = _linearize_jaxpr(jaxpr, nonzeros, instantiate)
     return jaxpr.cache[key]
 
 
-def _make_linearize_jaxpr(jaxpr, nonzeros, instantiate):
-    found = {}
+def _linearize_jaxpr(jaxpr, nonzeros, instantiate):
+    def run(*args):
+        lin = linearize_flat(jaxpr_as_fun(jaxpr), args, nonzeros, jaxpr.debug_info)
+        return lin.outs, eliminate_dead_code(lin.jaxpr), lin.nonzeros_out
 
-    def forward_fun(*args):
-        def run(*xs):
-            outs = eval_jaxpr(jaxpr, jaxpr.consts, *xs)
-            return outs
-
-        lin = linearize_flat(run, args, nonzeros, jaxpr.debug_info)
-        lin.jaxpr = eliminate_dead_code(lin.jaxpr)
-        lin.residuals = lin.jaxpr.consts
-        positions = {id(a): i for i, a in enumerate(args)}
-        found["forwarded"] = [positions.get(id(r)) for r in lin.residuals]
-        found["lin"] = lin
-        kept = [r for r, f in zip(lin.residuals, found["forwarded"]) if f is None]
-        outs = lin.outs
-        # What outlives this function holds no tracers.
-        lin.outs, lin.residuals, lin.jaxpr = (), (None,) * len(lin.residuals), lin.jaxpr.jaxpr
-        return [*outs, *kept]
-
-    forward = eliminate_dead_code(trace_to_jaxpr(forward_fun, [v.aval for v in jaxpr.invars], jaxpr.debug_info))
-    lin = found["lin"]
-    linear, nonzeros_out = lin.jaxpr, lin.nonzeros_out
+    forward, linear, nonzeros_out, forwarded = stage_with_residuals(run, jaxpr.in_avals, jaxpr.debug_info)
     wanted = [found or make for found, make in zip(nonzeros_out, instantiate)]
-    if wanted != nonzeros_out:
-        linear, nonzeros_out = _instantiate_outputs(lin, jaxpr, wanted), wanted
-    open_linear = core.ClosedJaxpr(core.convert_constvars_jaxpr(linear), ())
-    return forward, open_linear, nonzeros_out, found["forwarded"]
-
-
-def _instantiate_outputs(lin, jaxpr, wanted):
-    """The linear program with arrays of zeros for the wanted tangents that vanish."""
-
-    def fun(*args):
-        residuals, tangents = args[: len(lin.residuals)], args[len(lin.residuals) :]
-        given = iter(eval_jaxpr(lin.jaxpr, residuals, *tangents))
-        return [
-            next(given) if nonzero else instantiate_zeros(Zero(v.aval.to_tangent_aval()))
-            for v, nonzero, make in zip(jaxpr.outvars, lin.nonzeros_out, wanted)
-            if make
-        ]
-
-    inputs = [*lin.jaxpr.constvars, *lin.jaxpr.invars]
-    closed = trace_to_jaxpr(fun, [v.aval for v in inputs], jaxpr.debug_info)
-    n = len(lin.residuals)
-    return core.Jaxpr(closed.invars[:n], closed.invars[n:], closed.outvars, closed.eqns, None, jaxpr.debug_info)
+    avals = [a.to_tangent_aval() for a in select(jaxpr.out_avals, wanted)]
+    return (
+        eliminate_dead_code(forward),
+        instantiate_results(linear, select(nonzeros_out, wanted), avals),
+        wanted,
+        forwarded,
+    )

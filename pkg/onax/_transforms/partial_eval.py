@@ -1,91 +1,398 @@
-"""Partial evaluation: splitting a program into what its known arguments determine, and the rest.
+"""Partial evaluation: programs taken apart by what is known.
 
-The rest is linear where it is wanted: in a rule of `custom_jvp`, results depend on primals alone, and tangents are
-linear in tangents.  A rule may compute both in one loop, branch or call.
+A value is *known* or *unknown*.  An operation on known values belongs to the known part; one that touches an unknown
+value is recorded in the rest.  Values of the known part that the rest reads are its *residuals*.
+
+    partial_eval                a function: known operations are carried out, the rest becomes a jaxpr
+    partial_eval_jaxpr          a closed jaxpr, as two; every residual is saved
+    partial_eval_jaxpr_custom   a closed jaxpr, as two; a policy says which values are saved, others are computed again
+    split_equations             the equations of a jaxpr one by one, with calls divided
+
+Tangents are unknown values whose rest is linear: `linearize` runs a function under a `TangentTrace`.  `custom_jvp`
+rules that compute both results in one loop, branch or call are taken apart by `partial_eval_jaxpr`, `checkpoint` by
+`partial_eval_jaxpr_custom`, the constants of a loop by `split_equations`.
+
+The two forms for jaxprs stay apart because JAX's printed programs tell which one made them.  Without a policy the
+known part is run through a trace again: known scalars become literals, custom rules dissolve, a loop becomes two loops,
+and residuals stand in the order of `residual_order`.  With a policy equations stay as they are, the second part of a
+loop computes the whole loop, and residuals stand in the order in which they are read.
 """
 
+import contextlib
+
 from onax._core import jaxpr as core
-from onax._core.evaluate import eval_jaxpr
-from onax._core.rewrite import eliminate_dead_code
+from onax._core.evaluate import jaxpr_as_fun
+from onax._core.lists import merge_lists, reject, select
+from onax._core.programs import Call, programs
+from onax._core.result_checks import SPECIAL
+from onax._core.rewrite import close, eliminate_dead_code, flags_of
+from onax._core.slots import Slot
 from onax._core.trace import find_cur_trace, set_current_trace
-from onax._transforms.linearize import TangentTrace
-from onax._transforms.order import reads_in_order
-from onax._transforms.staging import trace_to_jaxpr
+from onax._native.context import option_word
+from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, trace_to_jaxpr
+
+
+class PartialEvalTrace(DynamicJaxprTrace):
+    """Records operations on unknown values; hands every other operation to the parent.
+
+    A primitive of which a part may be known (a call, a loop) has a `partial_eval` rule:
+
+        partial_eval(unknown, *args, **params)    `unknown`: which operands are unknown; runs under this trace
+
+    It returns None when the operation can be recorded as it is.
+    """
+
+    __slots__ = ("whole",)
+    transformation = "partial evaluation"
+
+    def __init__(self, debug_info, parent_trace):
+        super().__init__(debug_info, parent_trace)
+        self.whole = False
+
+    def process_primitive(self, primitive, args, params):
+        for x in args:
+            if type(x) is DynamicJaxprTracer and x._trace is self:
+                break
+        else:
+            return primitive.bind_with_trace(self.parent_trace, args, params)
+        if primitive.partial_eval is not None and not self.whole:
+            with set_current_trace(self):
+                outs = primitive.partial_eval([self.is_own(x) for x in args], *args, **params)
+            if outs is not None:
+                return outs
+        return self.record_whole(primitive, args, params)
+
+    @contextlib.contextmanager
+    def recording_whole(self):
+        """While this lasts, nothing is taken apart: what is bound is known to be unknown as a whole."""
+        before, self.whole = self.whole, True
+        try:
+            yield
+        finally:
+            self.whole = before
+
+    def record_whole(self, primitive, args, params):
+        """Records an operation as it is; operands that are known become constants."""
+        atoms = [x._var if type(x) is DynamicJaxprTracer and x._trace is self else self.atom(x) for x in args]
+        return self.record(primitive, atoms, params)
+
+    def new_const(self, x):
+        return self.parent_trace.new_const(x)
+
+    def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
+        if any(self.is_own(x) for x in args):
+            return self.custom_call(
+                super().process_custom_jvp_call, primitive, fun, jvp, args, symbolic_zeros=symbolic_zeros, params=params
+            )
+        with set_current_trace(self.parent_trace):
+            return self.parent_trace.process_custom_jvp_call(
+                primitive, fun, jvp, args, symbolic_zeros=symbolic_zeros, params=params
+            )
+
+    def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
+        given = {"out_trees": out_trees, "symbolic_zeros": symbolic_zeros, "params": params}
+        if any(self.is_own(x) for x in args):
+            return self.custom_call(super().process_custom_vjp_call, primitive, fun, fwd, bwd, args, **given)
+        with set_current_trace(self.parent_trace):
+            return self.parent_trace.process_custom_vjp_call(primitive, fun, fwd, bwd, args, **given)
+
+    def custom_call(self, record, primitive, fun, *rest, **params):
+        """The results of a function with rules of its own on unknown values."""
+        return record(primitive, fun, *rest, **params)
+
+
+class TangentTrace(PartialEvalTrace):
+    """A PartialEvalTrace whose unknown values are tangents: what it records is a linear program."""
+
+    __slots__ = ()
+    transformation = ""
+    records_tangents = True
+
+    def __init__(self, debug_info, parent_trace):
+        super().__init__(debug_info, parent_trace)
+        self.staging = parent_trace.staging
+        self.locates = self.staging or bool(option_word() & SPECIAL)  # an error in the backward pass tells the line
+
+    def custom_call(self, record, primitive, fun, *rest, **params):
+        """The function itself: it is linear in its tangents already, so its rule is not wanted."""
+        args = rest[-1]
+        return fun(*args)
+
+
+def partial_eval(fun, args, unknown, trace_type, instantiate=False, debug_info=core.UNKNOWN_DEBUG_INFO):
+    """Runs `fun`, from flat values to flat values, on arguments of which some are unknown.
+
+    Args:
+      args: a value per argument, or a type where `unknown` holds.
+      trace_type: PartialEvalTrace, or TangentTrace for a function that is linear in its unknown arguments.
+      instantiate: a bool, or a list with one bool per result: makes this result unknown even if it is known.
+
+    Returns (jaxpr of the unknown arguments and results whose constants are the residuals, all results, which of them
+    are unknown).
+    """
+    trace = trace_type(debug_info, find_cur_trace())
+    args = [trace.new_arg(x) if is_unknown else x for x, is_unknown in zip(args, unknown)]
+    try:
+        with set_current_trace(trace):
+            outs = list(fun(*args))
+            instantiate = flags_of(instantiate, len(outs))
+            unknown_out = [make or trace.is_own(x) for x, make in zip(outs, instantiate)]
+            rest = trace.to_jaxpr(select(outs, unknown_out))
+    finally:
+        trace.invalidate()
+    return rest, outs, unknown_out
+
+
+# ---- jaxprs, with every residual saved
 
 
 def partial_eval_jaxpr(jaxpr, unknown, instantiate=False):
-    """Splits a closed jaxpr by which of its arguments are unknown; cached with the jaxpr.
+    """Splits a closed jaxpr by which of its arguments are unknown; kept with the jaxpr.
 
-    Returns (forward, rest, unknown_out, forwarded), in the form of `linearize_jaxpr`: `forward` maps the known
-    arguments to (the results that depend on no other, residuals); `rest` maps (residuals, unknown arguments) to the
-    other results.  A residual that is an argument is not among the results of `forward`: `forwarded[i]` is its position
-    among all arguments, else None.  `instantiate`: a bool, or one a result: leave a known result to `rest`.
+    Returns (known, rest, unknown_out, forwarded) in the form of `linearize_jaxpr`: `known` maps the known arguments to
+    (the results that depend on no other, residuals); `rest` maps (residuals, unknown arguments) to the other results.
+    A residual that is an argument is not among the results of `known`: `forwarded[i]` is its position among all
+    arguments, else None.  `instantiate`: a bool, or a list with one bool per result: leaves a known result to `rest`.
     """
-    if isinstance(instantiate, bool):
-        instantiate = (instantiate,) * len(jaxpr.outvars)
+    instantiate = flags_of(instantiate, len(jaxpr.outvars))
     key = ("partial_eval", tuple(unknown), tuple(instantiate))
     if key not in jaxpr.cache:
-        jaxpr.cache[key] = _make_partial_eval_jaxpr(jaxpr, unknown, instantiate)
+        jaxpr.cache[key] = _partial_eval_jaxpr(jaxpr, unknown, instantiate)
     return jaxpr.cache[key]
 
 
-parted_calls = {}  # primitive of calls -> function of (equation, which operands are unknown) that makes two of it
+def _partial_eval_jaxpr(jaxpr, unknown, instantiate):
+    eqns, _ = split_equations(jaxpr, select(jaxpr.invars, unknown))
+    run = jaxpr_as_fun(close(jaxpr, jaxpr.invars, jaxpr.outvars, [eqn for eqn, _ in eqns]))
+    avals = jaxpr.in_avals
+
+    def run_known(*known):
+        args = merge_lists(unknown, known, select(avals, unknown))
+        rest, outs, unknown_out = partial_eval(run, args, unknown, TangentTrace, instantiate, jaxpr.debug_info)
+        return reject(outs, unknown_out), _in_residual_order(rest), unknown_out
+
+    known, rest, unknown_out, forwarded = stage_with_residuals(run_known, reject(avals, unknown), jaxpr.debug_info)
+    positions = reject(range(len(avals)), unknown)
+    # The programs inside the known part keep what they compute for nobody, as JAX's do.
+    known = eliminate_dead_code(known, bodies=False)
+    return known, rest, unknown_out, [None if f is None else positions[f] for f in forwarded]
 
 
-def with_parted_calls(jaxpr, unknown):
-    """The program in which a call that takes unknown values is two: of what needs none of them, and of the rest."""
-    reached, eqns = {v for v, flag in zip(jaxpr.invars, unknown) if flag}, []
-    for eqn in jaxpr.eqns:
-        flags = [type(a) is not core.Literal and a in reached for a in eqn.invars]
-        if any(flags) and eqn.primitive in parted_calls and not eqn.effects:
-            early, eqn = parted_calls[eqn.primitive](eqn, flags)
-            eqns.append(early)
-        eqns.append(eqn)
-        if any(flags):
-            reached.update(eqn.outvars)
-    opened = core.Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, eqns, jaxpr.effects, jaxpr.debug_info)
-    return core.ClosedJaxpr(opened, jaxpr.consts)
+def stage_with_residuals(fun, avals, debug_info):
+    """(known, rest, found, forwarded) of `fun(*args) -> (results, jaxpr whose constants are residuals, found)`.
 
+    `known` maps the arguments to (results, residuals), but for residuals that are arguments: `forwarded` has the
+    positions of these, None for others.  `rest` is the jaxpr that takes its residuals as its first arguments.
+    """
+    parts = []
 
-def _make_partial_eval_jaxpr(jaxpr, unknown, instantiate):
-    found, jaxpr = {}, with_parted_calls(jaxpr, unknown)
-
-    def forward_fun(*known):
-        trace = TangentTrace(jaxpr.debug_info, find_cur_trace())
-        given = iter(known)
-        values = [trace.new_arg(v.aval) if is_u else next(given) for v, is_u in zip(jaxpr.invars, unknown)]
-        positions = {id(x): i for i, (x, is_u) in enumerate(zip(values, unknown)) if not is_u}
-        try:
-            with set_current_trace(trace):
-                outs = eval_jaxpr(jaxpr, jaxpr.consts, *values)
-            unknown_out = [make or trace.is_own(x) for x, make in zip(outs, instantiate)]
-            rest = trace.to_jaxpr([x for x, is_u in zip(outs, unknown_out) if is_u])
-        finally:
-            trace.invalidate()
-        rest = _in_order(rest)
+    def run(*args):
+        outs, rest, found = fun(*args)
+        positions = {id(x): i for i, x in enumerate(args)}
         forwarded = [positions.get(id(r)) for r in rest.consts]
-        found["split"] = core.ClosedJaxpr(core.convert_constvars_jaxpr(rest.jaxpr), ()), unknown_out, forwarded
-        computed = [r for r, f in zip(rest.consts, forwarded) if f is None]
-        return [*(x for x, is_u in zip(outs, unknown_out) if not is_u), *computed]
+        open_rest = core.Jaxpr(rest.constvars, rest.invars, rest.outvars, rest.eqns, rest.effects, rest.debug_info)
+        parts[:] = core.ClosedJaxpr(core.convert_constvars_jaxpr(open_rest), ()), found, forwarded
+        return [*outs, *(r for r, f in zip(rest.consts, forwarded) if f is None)]
 
-    avals = [v.aval for v, is_u in zip(jaxpr.invars, unknown) if not is_u]
-    forward = eliminate_dead_code(trace_to_jaxpr(forward_fun, avals, jaxpr.debug_info), bodies=False)
-    return forward, *found["split"]
+    return trace_to_jaxpr(run, avals, debug_info), *parts
 
 
-def _in_order(rest):
-    """The program with its constants in JAX's order."""
-    places = {v: i for i, v in enumerate(rest.constvars)}
-    order = [places[v] for v in reads_in_order(rest.eqns, rest.invars, rest.outvars) if v in places]
-    constvars = [rest.constvars[i] for i in order]
-    opened = core.Jaxpr(constvars, rest.invars, rest.outvars, rest.eqns, rest.effects, rest.debug_info)
-    return core.ClosedJaxpr(opened, [rest.consts[i] for i in order])
+def _in_residual_order(jaxpr):
+    places = {v: i for i, v in enumerate(jaxpr.constvars)}
+    order = [places[v] for v in residual_order(jaxpr.eqns, jaxpr.invars, jaxpr.outvars) if v in places]
+    constvars = [jaxpr.constvars[i] for i in order]
+    opened = core.Jaxpr(constvars, jaxpr.invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+    return core.ClosedJaxpr(opened, [jaxpr.consts[i] for i in order])
 
 
-def merged(unknown, known_values, unknown_values):
-    """One list of both, in the order that the flags state."""
-    known_values, unknown_values = iter(known_values), iter(unknown_values)
-    return [next(unknown_values) if is_u else next(known_values) for is_u in unknown]
+def residual_order(eqns, invars, outvars):
+    """The variables that equations and results read but do not make, in JAX's order.
+
+    JAX finds them by the search from the results backward that Autograd (Maclaurin et al., 2015) sorts equations by; a
+    variable that is read in several places counts as a node of its own in each.
+    """
+    made_by = {v: eqn for eqn in eqns for v in eqn.outvars}
+    inputs = set(invars)
+    ends = [*invars, *(a for a in outvars if type(a) is not core.Literal)]
+    ends = [v if v in made_by or v in inputs else _Read(v) for v in ends]
+    operands = {
+        id(eqn): [a if a in made_by or a in inputs else _Read(a) for a in eqn.invars if type(a) is not core.Literal]
+        for eqn in eqns
+    }
+    parents = lambda node: operands[id(made_by[node])] if node in made_by else ()
+    children, stack = {}, list(ends)
+    while stack:
+        node = stack.pop()
+        if node in children:
+            children[node] += 1
+        else:
+            children[node] = 1
+            stack.extend(parents(node))
+    for node in ends:
+        children[node] -= 1
+    free, found = [node for node in dict.fromkeys(ends) if children[node] == 0], []
+    while free:
+        node = free.pop()
+        found.append(node)
+        for parent in parents(node):
+            if children[parent] == 1:
+                free.append(parent)
+            else:
+                children[parent] -= 1
+    return list(dict.fromkeys(n.var for n in reversed(found) if type(n) is _Read))
 
 
-__all__ = ["merged", "parted_calls", "partial_eval_jaxpr", "with_parted_calls"]
+class _Read:
+    """One place where a variable of the known part is read."""
+
+    __slots__ = ("var",)
+
+    def __init__(self, var):
+        self.var = var
+
+
+# ---- equations
+
+
+def split_equations(jaxpr, unknown, hold_effects=False):
+    """([(equation, whether it is unknown), ...], set of the unknown variables) of a program.
+
+    `unknown` are the unknown arguments.  A call of which only a part is unknown becomes two.  With `hold_effects`
+    equations with effects are unknown.
+    """
+    unknown, eqns = set(unknown), []
+    for eqn in jaxpr.eqns:
+        flags = [type(a) is not core.Literal and a in unknown for a in eqn.invars]
+        if any(flags) and not eqn.effects and _is_divisible(eqn):
+            known, eqn = _divide_call(eqn, flags)
+            eqns.append((known, False))
+        is_unknown = any(flags) or (hold_effects and bool(eqn.effects))
+        eqns.append((eqn, is_unknown))
+        if is_unknown:
+            unknown.update(eqn.outvars)
+    return eqns, unknown
+
+
+def _is_divisible(eqn):
+    description = programs.get(eqn.primitive)
+    return type(description) is Call and description.divisible
+
+
+def _divide_call(eqn, unknown):
+    """A call as two: of what needs no unknown operand, which may be nothing, and of the rest."""
+    description = programs[eqn.primitive]
+    known, rest, unknown_out, forwarded = partial_eval_jaxpr(eqn.params[description.parameter], unknown)
+    n = len(forwarded)
+    stored = [None if f is not None else core.Var(v.aval) for f, v in zip(forwarded, rest.invars)]
+    places = {v: i for i, v in enumerate(rest.invars[:n])}
+    order = [places[v] for v in residual_order(rest.eqns, rest.invars[n:], rest.outvars) if v in places]
+    n_known = unknown_out.count(False)
+    computed = iter(known.outvars[n_known:])
+    results = [None if v is None else next(computed) for v in stored]
+    kept = [i for i in order if stored[i] is not None]
+    known = close(known, known.invars, [*known.outvars[:n_known], *(results[i] for i in kept)])
+    rest = close(rest, [*rest.invars[n:], *(rest.invars[i] for i in order)], rest.outvars)
+    residuals = [eqn.invars[forwarded[i]] if stored[i] is None else stored[i] for i in order]
+    first = eqn.replace(
+        invars=reject(eqn.invars, unknown),
+        outvars=[*reject(eqn.outvars, unknown_out), *(stored[i] for i in kept)],
+        params=description.with_program(eqn.params, known),
+    )
+    second = eqn.replace(
+        invars=[*select(eqn.invars, unknown), *residuals],
+        outvars=select(eqn.outvars, unknown_out),
+        params=description.with_program(eqn.params, rest),
+    )
+    return first, second
+
+
+# ---- jaxprs, with a policy
+
+partial_eval_custom_rules = Slot(
+    "partial_eval_custom",
+    "rule(saveable, unknown, instantiated, eqn) -> (known equation or None, staged equation or None, which results are "
+    "unknown, which are instantiated, residuals)",
+    "the policy says whether the results are saved; otherwise the staged program computes them again",
+    "onax._control",
+)
+
+
+def partial_eval_jaxpr_custom(
+    jaxpr, unknown, saveable, ensure_out_unknown=False, instantiated=True, ensure_out_instantiated=False
+):
+    """(known, staged, which results are unknown, which are instantiated, types of the residuals) of a closed program.
+
+    A known value is *instantiated* if the staged program has it too, as an argument or because it computes it again;
+    one that the staged program needs and does not have is a residual.
+
+    Args:
+      saveable: `saveable(eqn)`: whether the results of a known equation are saved and not computed again.
+      unknown, instantiated: flags of the arguments.
+      ensure_out_unknown: flags of results that are left to `staged`.
+      ensure_out_instantiated: flags of results that `staged` gives in any case.
+
+    `known` maps the known arguments to (the known results, residuals); `staged` maps (residuals, the instantiated
+    arguments) to the instantiated results.
+    """
+    instantiated = flags_of(instantiated, len(jaxpr.invars))
+    state = dict.fromkeys(jaxpr.constvars, (False, True))  # variable -> (unknown, instantiated)
+    state.update(zip(jaxpr.invars, zip(unknown, instantiated)))
+    read = lambda atom: (False, True) if type(atom) is core.Literal else state[atom]
+    known, staged, residuals = [], [], {}
+    for eqn in jaxpr.eqns:
+        unknown_in, instantiated_in = zip(*map(read, eqn.invars)) if eqn.invars else ((), ())
+        rule = partial_eval_custom_rules.get(eqn.primitive, _partial_eval_equation)
+        first, second, unknown_out, instantiated_out, stored = rule(saveable, unknown_in, instantiated_in, eqn)
+        known += [] if first is None else [first]
+        staged += [] if second is None else [second]
+        residuals.update(dict.fromkeys(stored))
+        state.update(zip(eqn.outvars, zip(unknown_out, instantiated_out)))
+    flags = [read(a) for a in jaxpr.outvars]
+    to_unknown = flags_of(ensure_out_unknown, len(flags))
+    to_instantiate = flags_of(ensure_out_instantiated, len(flags))
+    unknown_out = [flag or ensure for (flag, _), ensure in zip(flags, to_unknown)]
+    instantiated_out = [flag or any(ensure) for (_, flag), *ensure in zip(flags, to_unknown, to_instantiate)]
+    for atom, (_, has), wanted in zip(jaxpr.outvars, flags, instantiated_out):
+        if wanted and not has:
+            residuals[atom] = None
+    stored = list(residuals)
+    first = close(jaxpr, reject(jaxpr.invars, unknown), [*reject(jaxpr.outvars, unknown_out), *stored], known)
+    second_in, second_out = [*stored, *select(jaxpr.invars, instantiated)], select(jaxpr.outvars, instantiated_out)
+    return first, close(jaxpr, second_in, second_out, staged), unknown_out, instantiated_out, [v.aval for v in stored]
+
+
+def _partial_eval_equation(saveable, unknown, instantiated, eqn):
+    """The rule of primitives without programs.  Effects happen again."""
+    is_unknown = any(unknown)
+    n_out = len(eqn.outvars)
+    if not is_unknown and not eqn.effects and saveable(eqn):
+        return eqn, None, [False] * n_out, [False] * n_out, []
+    stored = operands_to_store(eqn, instantiated)
+    return None if is_unknown else eqn, eqn, [is_unknown] * n_out, [True] * n_out, stored
+
+
+def operands_to_store(eqn, instantiated):
+    """The operands of an equation that have to be residuals if the staged program is to have the equation."""
+    return [a for a, has in zip(eqn.invars, instantiated) if not has and type(a) is not core.Literal]
+
+
+def partial_eval_call_custom(saveable, unknown, instantiated, eqn):
+    """The rule of calls: both parts are calls of the parts of the program."""
+    description = programs[eqn.primitive]
+    program = eqn.params[description.parameter]
+    found = partial_eval_jaxpr_custom(program, unknown, saveable, instantiated=instantiated)
+    known, staged, unknown_out, instantiated_out, avals = found
+    stored = [core.Var(a) for a in avals]
+    first = eqn.replace(
+        invars=reject(eqn.invars, unknown),
+        outvars=[*reject(eqn.outvars, unknown_out), *stored],
+        params=description.with_program(eqn.params, known),
+        effects=known.effects,
+    )
+    second = eqn.replace(
+        invars=[*stored, *select(eqn.invars, instantiated)],
+        outvars=select(eqn.outvars, instantiated_out),
+        params=description.with_program(eqn.params, staged),
+        effects=staged.effects,
+    )
+    return first, second, unknown_out, instantiated_out, stored

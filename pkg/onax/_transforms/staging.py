@@ -4,12 +4,15 @@ import numpy as np
 
 from onax._core import jaxpr as core
 from onax._core import leaks
+from onax._core.evaluate import eval_jaxpr
 from onax._core.trace import Trace, Tracer, as_array, escaped_tracer_error, set_current_trace, typeof, valid_jaxtype
+from onax._core.zeros import Zero
 from onax._ground import source
 from onax._ground.config import is_strict
 from onax._native.array import Array, ArrayImpl
 from onax._native.dispatch import evaluate
 from onax._prims.convert import convert_element_type_p
+from onax._prims.shaping import instantiate_zeros
 
 
 class DynamicJaxprTracer(Tracer):
@@ -229,4 +232,23 @@ def hoist_tracers(closed):
     return core.ClosedJaxpr(open_jaxpr, [c for _, c in kept]), [c for _, c in hoisted]
 
 
-__all__ = ["ArrayImpl", "DynamicJaxprTrace", "DynamicJaxprTracer", "hoist_tracers", "trace_to_jaxpr"]
+def instantiate_results(jaxpr, present, avals):
+    """The closed jaxpr with arrays of zeros for the results that it lacks: `present` are flags, `avals` all types."""
+    if all(present):
+        return jaxpr
+
+    def fun(*args):
+        outs = iter(eval_jaxpr(jaxpr, jaxpr.consts, *args))
+        return [next(outs) if has else instantiate_zeros(Zero(a)) for has, a in zip(present, avals)]
+
+    return trace_to_jaxpr(fun, jaxpr.in_avals, jaxpr.debug_info)
+
+
+__all__ = [
+    "ArrayImpl",
+    "DynamicJaxprTrace",
+    "DynamicJaxprTracer",
+    "hoist_tracers",
+    "instantiate_results",
+    "trace_to_jaxpr",
+]

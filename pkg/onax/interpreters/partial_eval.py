@@ -6,11 +6,12 @@
 
 from typing import Any
 
-from onax._core.rewrite import dce_jaxpr
+from onax._core.rewrite import dce_jaxpr, dce_jaxpr_consts
+from onax._core.rewrite import eliminate_dead_code as _eliminate_dead_code
 from onax._core.trace import typeof
 from onax._native.avals import AbstractValue
-from onax._transforms import splitting as _splitting
-from onax._transforms.splitting import dce_jaxpr_consts
+from onax._transforms.partial_eval import PartialEvalTrace as _PartialEvalTrace
+from onax._transforms.partial_eval import partial_eval as _partial_eval
 from onax._transforms.staging import DynamicJaxprTracer, trace_to_jaxpr
 from onax.interpreters._views import RuleView
 
@@ -55,14 +56,13 @@ def trace_to_jaxpr_nounits(fun, pvals, instantiate=False):
     Returns (open jaxpr of what depends on these, a PartialVal for each result, its constants).  `instantiate`, a bool
     or one a result, makes results unknown that are known.
     """
-    closed, outs, types = _splitting.trace_partial(
-        fun.call_wrapped,
-        [pv.get_known() for pv in pvals],
-        [None if pv.is_known() else pv.get_aval() for pv in pvals],
-        instantiate,
-        fun.debug_info,
+    unknown = [not pv.is_known() for pv in pvals]
+    args = [pv.get_known() if pv.is_known() else pv.get_aval() for pv in pvals]
+    closed, outs, unknown_out = _partial_eval(
+        fun.call_wrapped, args, unknown, _PartialEvalTrace, instantiate, fun.debug_info
     )
-    results = [PartialVal.known(x) if aval is None else PartialVal.unknown(aval) for x, aval in zip(outs, types)]
+    closed = _eliminate_dead_code(closed, bodies=False)
+    results = [PartialVal.unknown(typeof(x)) if flag else PartialVal.known(x) for x, flag in zip(outs, unknown_out)]
     return closed.jaxpr, results, tuple(closed.consts)
 
 

@@ -1,0 +1,49 @@
+"""map: a function applied to each slice along the leading axis, one after the other."""
+
+from onax._control.scan import common_length, scan_adapted
+from onax._core.trace import typeof
+from onax._native.tree import tree_flatten, tree_structure, tree_unflatten
+from onax._prims.shaping import reshape
+from onax._prims.slicing import concatenate, slice
+from onax._transforms.flatten import argument_names, fun_signature
+from onax._transforms.vmap import vmap
+
+
+def map_(f, xs, *, batch_size=None):
+    """`f` applied to each slice along the leading axis, one after the other; results stacked.
+
+    With `batch_size` that many slices are taken at once by `vmap`, the rest that is fewer by one more `vmap`.
+    """
+    if batch_size is None:
+        return _map_slices(f, xs, _without_carry)
+    leaves, tree = tree_flatten(xs)
+    total = common_length([typeof(x) for x in leaves], leaves, None)
+    rows = total // batch_size if batch_size else 0
+    whole = rows * batch_size
+    grouped = [reshape(_rows(x, 0, whole), (rows, batch_size, *x.shape[1:])) for x in leaves]
+    rest = [_rows(x, whole, total) for x in leaves]
+    if rows == 0:
+        return vmap(f)(tree_unflatten(tree, rest))
+    stacked = _map_slices(f, tree_unflatten(tree, grouped), _without_carry_in_batches)
+    last = tree_flatten(vmap(f)(tree_unflatten(tree, rest)))[0] if whole < total else None
+    flat = [reshape(y, (whole, *y.shape[2:])) for y in tree_flatten(stacked)[0]]
+    if last is not None:
+        flat = [concatenate([y, more], 0) for y, more in zip(flat, last)]
+    return tree_unflatten(tree_structure(stacked), flat)
+
+
+def _rows(x, start, stop):
+    return x if (start, stop) == (0, x.shape[0]) else slice(x, (start, *[0] * (x.ndim - 1)), (stop, *x.shape[1:]))
+
+
+def _map_slices(f, xs, adapt):
+    names = lambda fun, args: argument_names(fun_signature(fun), args[1:], {})
+    return scan_adapted(f, (), xs, None, False, 1, "map", adapt, names)[1]
+
+
+def _without_carry(f):
+    return lambda _, x: ((), f(x))
+
+
+def _without_carry_in_batches(f):
+    return lambda _, x: ((), vmap(f)(x))
