@@ -7,27 +7,27 @@
 The names are those of `jax.export`; `Exported.onnx_model` stands for its `mlir_module`.
 """
 
+import importlib
 import os
 
 from onax._ground import source
-from onax._ground.lazy import LazyModule
 
 source.register_folder(os.path.dirname(__file__))
 
-# The compiler imports `onax.export.lower` and needs none of this, so names are fetched when they are asked for.
+# `jit` imports `onax.export.lower` and needs none of these names: their modules are imported when one is asked for.
 _HOMES = {
-    **dict.fromkeys(
-        ("Exported", "default_export_platform", "deserialize", "export", "load", "save"),
-        LazyModule("onax.export.api"),
-    ),
-    **dict.fromkeys(
-        ("register_namedtuple_serialization", "register_pytree_node_serialization"),
-        LazyModule("onax.export.artifact"),
-    ),
-    **dict.fromkeys(
-        ("SymbolicScope", "is_symbolic_dim", "symbolic_args_specs", "symbolic_shape"),
-        LazyModule("onax.export.shapes"),
-    ),
+    "Exported": "api",
+    "SymbolicScope": "shapes",
+    "default_export_platform": "api",
+    "deserialize": "api",
+    "export": "api",
+    "is_symbolic_dim": "shapes",
+    "load": "api",
+    "register_namedtuple_serialization": "artifact",
+    "register_pytree_node_serialization": "artifact",
+    "save": "api",
+    "symbolic_args_specs": "shapes",
+    "symbolic_shape": "shapes",
 }
 
 __all__ = [
@@ -50,7 +50,7 @@ def __getattr__(name):
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'onax.export' has no attribute {name!r}")
-    return getattr(home, name)
+    return getattr(importlib.import_module(f"onax.export.{home}"), name)
 
 
 def __dir__():

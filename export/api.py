@@ -12,13 +12,15 @@ import warnings
 import numpy as np
 
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
+from onax._core.rewrite import eliminate_dead_code
 from onax._core.trace import Tracer, typeof
 from onax._ground import dims as dim_rules
-from onax._ground import lazy, source
+from onax._ground import lazy, onnx_runtime, source
 from onax._ground.config import config
 from onax._ground.dtypes import ExtendedDType
 from onax._ground.errors import BackendError, ExportError
 from onax._ground.util import first_duplicate, function_name
+from onax._native import ort
 from onax._native.array import make_array
 from onax._native.dispatch import Primitive
 from onax._native.jit_function import JitFunction
@@ -194,13 +196,13 @@ class Exported:
 
     def session(self, options=None):
         """A new session of ONNX Runtime on the model; `options` are those of `_native.ort.Session`."""
-        lazy.attach_runtime()
+        onnx_runtime.attach_runtime()
         ports = [
             [(leaf.name, *_port(leaf.aval)) for leaf in side]
             for side in (self._signature.in_leaves, self._signature.out_leaves)
         ]
         try:
-            return lazy.ort.Session(self._bytes, *ports, initializers=self._arrays, options=options)
+            return ort.Session(self._bytes, *ports, initializers=self._arrays, options=options)
         except RuntimeError as error:
             raise BackendError(f"ONNX Runtime refused the model of '{self.fun_name}'. {error}") from error
 
@@ -397,7 +399,7 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
     labels = [shapes.argument_label(path) for path, _ in tree_leaves_with_path(arguments)]
     plan = shapes.plan(labels, [a.shape for a in jaxpr.in_avals])
     graph = driver.lower_jaxpr(
-        jaxpr,
+        eliminate_dead_code(jaxpr, bodies=False),
         opset=opset,
         target="portable",
         input_names=in_names,

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._native import ort
 from onax.export.graph import kernels, proto
 from onax.export.graph.value import Graph
@@ -216,7 +216,7 @@ def measure(name, short, opset, folder):
 
 def worker():
     """Answers cases from stdin, one JSON a line."""
-    ort.attach(lazy.find_runtime().library)
+    ort.attach(onnx_runtime.find_runtime().library)
     with tempfile.TemporaryDirectory() as folder:
         for line in sys.stdin:
             print(json.dumps(measure(*json.loads(line), folder)), flush=True)
@@ -269,7 +269,7 @@ def measure_all(names):
 def write(path, table):
     """One operator a line."""
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(entries)}" for name, entries in sorted(table.items()))
-    runtime = json.dumps(lazy.find_runtime().version)
+    runtime = json.dumps(onnx_runtime.find_runtime().version)
     path.write_text(f'{{\n"runtime": {runtime},\n"opsets": {list(OPSETS)},\n"ops": {{\n{rows}\n}}\n}}\n')
 
 

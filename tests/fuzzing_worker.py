@@ -21,7 +21,7 @@ import numpy as np
 import fuzzing
 import onax as jax
 from onax import lax
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._ground.config import enable_x64
 from onax._native import ort
 from onax._prims.indexing import _combiner
@@ -143,7 +143,7 @@ def evaluate(request):
 
 
 def main():
-    ort.attach(lazy.find_runtime().library)
+    ort.attach(onnx_runtime.find_runtime().library)
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     with enable_x64(True):
         while header := source.read(4):

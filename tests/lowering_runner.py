@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._ground.config import enable_x64
 from onax._native import ort
 from onax._native.avals import ShapedArray
@@ -32,7 +32,7 @@ def graph_of(primitive, operands, params, opset=21, constants=()):
 
 def run_graph(g, operands):
     """The outputs of a graph, as ndarrays."""
-    ort.attach(lazy.find_runtime().library)
+    ort.attach(onnx_runtime.find_runtime().library)
     model, inputs, outputs, shared = to_session(g)
     return ort.Session(model, inputs, outputs, initializers=shared).run(list(operands))
 

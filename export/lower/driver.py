@@ -11,7 +11,6 @@ import numpy as np
 
 from onax._core.facts import DATA_MOVEMENT, ELEMENTWISE
 from onax._core.jaxpr import Literal
-from onax._core.rewrite import eliminate_dead_code
 from onax._ground import dims as dim_rules
 from onax._ground import source
 from onax._ground.errors import LoweringError
@@ -294,7 +293,7 @@ def lower_jaxpr(
     dims_plan=None,
     collect_errors=False,
 ):
-    """The Graph of a ClosedJaxpr.
+    """The Graph of a ClosedJaxpr, in which no code should be dead.
 
     input_names, output_names   names at the boundary; "in.0"..., "out.0"... by default
     dims_plan                   `export.shapes.plan` of the arguments, when shapes are symbolic; made if not given
@@ -303,7 +302,6 @@ def lower_jaxpr(
     A complex argument is a float tensor with a trailing axis of 2, a key one of uint32 with its key axes.
     Raises LoweringError for what has no ONNX form, naming the operation and the user's line.
     """
-    jaxpr = eliminate_dead_code(jaxpr, bodies=False)
     g = Graph(opset, provider, target)
     g.model.refusals = Refusals() if collect_errors else None
     in_avals = [v.aval for v in jaxpr.invars]

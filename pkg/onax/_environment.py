@@ -7,7 +7,7 @@ import numpy as np
 
 from onax import __version__
 from onax._ground.devices import devices, process_count
-from onax._ground.lazy import find_runtime
+from onax._ground.onnx_runtime import find_runtime
 
 
 def print_environment_info(return_string=False):

@@ -275,6 +275,11 @@ def test_options_belong_to_the_key():
     assert f(np.ones(2)).dtype == np.float32 and f._cache_size() == 2
 
 
+def test_a_jitted_function_that_is_jitted_again_has_the_outer_options():
+    inner = jit(lambda x, y: ops.mul(x, x), keep_unused=True)
+    assert inner._options.keep_unused and not jit(inner)._options.keep_unused
+
+
 def test_debugging_options():
     seen = []
     f = jit(lambda x: (seen.append(type(x)), ops.log(x))[1])

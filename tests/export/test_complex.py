@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._native import ort
 from onax._native.avals import ShapedArray
 from onax._prims import convert, dot, elementwise, misc, shaping
@@ -18,7 +18,7 @@ RNG = np.random.default_rng(0)
 @pytest.fixture(autouse=True, scope="module")
 def runtime():
     """The library, attached once."""
-    ort.attach(lazy.find_runtime().library)
+    ort.attach(onnx_runtime.find_runtime().library)
 
 
 def physical(x):

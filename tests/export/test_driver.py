@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from onax._control.jit_call import call_params, jit_p
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._ground.dims import SymbolicScope, parse_dims
 from onax._ground.dtypes import ExtendedDType
 from onax._ground.errors import LoweringError
@@ -29,7 +29,7 @@ X = np.arange(6, dtype=np.float32).reshape(2, 3)
 @pytest.fixture(autouse=True, scope="module")
 def runtime():
     """The library, attached once."""
-    ort.attach(lazy.find_runtime().library)
+    ort.attach(onnx_runtime.find_runtime().library)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._ground.dims import SymbolicScope, parse_dims
 from onax._ground.errors import LoweringError
 from onax._native import ort
@@ -21,7 +21,7 @@ X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 @pytest.fixture(autouse=True, scope="module")
 def runtime():
     """The library, attached once."""
-    ort.attach(lazy.find_runtime().library)
+    ort.attach(onnx_runtime.find_runtime().library)
 
 
 def run(build, *arrays, opset=21):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._ground.errors import LoweringError
 from onax.export.graph import kernels
 from onax.export.graph.kernels import DTYPES, OPERATORS, SHORT_NAMES, UNTYPED, variant
@@ -23,7 +23,7 @@ def test_the_file_covers_every_operator():
 
 
 def test_the_file_was_measured_with_the_installed_runtime():
-    assert TABLE.measured.runtime.split(".")[:2] == lazy.find_runtime().version.split(".")[:2]
+    assert TABLE.measured.runtime.split(".")[:2] == onnx_runtime.find_runtime().version.split(".")[:2]
 
 
 @pytest.mark.parametrize("operator, short, carrier", [
@@ -89,6 +89,6 @@ def test_measuring_again_gives_what_the_file_says(tmp_path):
     script = Path(__file__).parents[2] / "scripts" / "measure_kernels.py"
     subprocess.run([sys.executable, script, "--out", out, *names], check=True, capture_output=True)
     got = json.loads(out.read_text())
-    assert got["runtime"] == lazy.find_runtime().version and sorted(got["ops"]) == sorted(names)
+    assert got["runtime"] == onnx_runtime.find_runtime().version and sorted(got["ops"]) == sorted(names)
     committed = json.loads(Path(kernels.__file__).with_name("kernels.json").read_text())
     assert got["ops"] == {name: committed["ops"][name] for name in names}

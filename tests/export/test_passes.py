@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._native import ort
 from onax.export.graph import ops, passes, proto
 from onax.export.graph.value import Graph
@@ -86,7 +86,7 @@ def test_a_subgraph_reads_the_node_that_is_kept():
 
 
 def _run(g, *arrays):
-    ort.attach(lazy.find_runtime().library)
+    ort.attach(onnx_runtime.find_runtime().library)
     data, ins, outs, shared = proto.to_session(g)
     return ort.Session(data, ins, outs, initializers=shared).run(list(arrays))
 

@@ -3,7 +3,7 @@ model for all samples of a primitive."""
 
 import numpy as np
 
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._native import ort
 from onax._transforms.abstract import make_jaxpr
 from onax.errors import LoweringError
@@ -25,7 +25,7 @@ def run_on_runtime(primitive, samples, opset):
 
     Left out are samples that a later opset can say.  Complex numbers cross a graph's boundary as pairs of reals.
     """
-    ort.attach(lazy.find_runtime().library)
+    ort.attach(onnx_runtime.find_runtime().library)
     samples, graph, avals = lowered(primitive, samples, opset)
     if not samples:
         return []
@@ -45,7 +45,7 @@ def _run(primitive, samples, graph, avals):
 
 def run_on_host(primitive, samples):
     """Pairs (sample, results as ndarrays), each sample a node that runs the primitive's kernel in the graph."""
-    ort.attach(lazy.find_runtime().library)
+    ort.attach(onnx_runtime.find_runtime().library)
     chosen, native.is_preferred = native.is_preferred, native.can_run_on_host
     try:
         samples, graph, avals = lowered(primitive, samples, OPSETS[-1], "native")

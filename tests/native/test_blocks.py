@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onax._compile import options
+from onax._compile import sessions
+from onax._ground.onnx_runtime import attach_runtime
 from onax._native import normals, ort, threefry
 from onax._native.blocks import CONSTANT, DIRECT, IOTA, LOAD, MAGIC, OPERATIONS, ROW, TABLE, TYPES, Program
 from onax._prims import elementwise as e
@@ -405,14 +406,14 @@ def test_loops_are_refused(message, words, shapes, loop):
 
 
 def session_of(words, inputs, shape):
-    g = Graph(options.OPSET, target="native")
+    g = Graph(sessions.OPSET, target="native")
     values = [g.input(f"in.{i}", (x.shape, x.dtype)) for i, x in enumerate(inputs)]
     data = np.array(words, np.int64).tobytes()
     out = g.node(
         "Fused", *values, out=(shape, F32), domain="onax", program=data, axes=[len(shape), 0], dims=[*shape, 0]
     )
     g.output("out.0", out)
-    options.attach()
+    attach_runtime()
     model, ins, outs, shared = to_session(g)
     return ort.Session(model, ins, outs, initializers=shared, options={"operators": True})
 

@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._native import host_operator, ort
 from onax._native.protobuf import ELEMENT_TYPES
 from onax.export.graph import ops, proto
@@ -21,7 +21,7 @@ X = np.array([3, 1, 2], np.float32)
 @pytest.fixture(autouse=True, scope="module")
 def runtime():
     """The library, attached once."""
-    return ort.attach(lazy.find_runtime().library)
+    return ort.attach(onnx_runtime.find_runtime().library)
 
 
 def node(g, kernel, *inputs):

@@ -11,7 +11,6 @@ import pytest
 from onax._native import context
 from onax._native.array import ArrayImpl, from_user
 from onax._native.jit_function import CacheEntry, Executable, JitCache, JitFunction
-from onax._native.tree import tree_flatten, tree_structure
 
 
 class Doubler(JitFunction):
@@ -22,15 +21,13 @@ class Doubler(JitFunction):
         self.asked = 0
         self.keep = keep
 
-    def _miss(self, args, kwargs):
+    def _miss(self, args, kwargs, leaves, in_tree, statics):
         self.asked += 1
-        dynamic, rest, _ = self.split(args, kwargs)
-        leaves, treedef = tree_flatten((dynamic, rest))
         n = len(leaves)
         outs = [("computed", i, False, None) for i in range(n)]
         executable = Executable(lambda xs: [x + x for x in xs], range(n), outs, n_args=n)
-        entry = CacheEntry(executable, tree_structure(treedef.unflatten([0] * n)[0]))
-        return entry.run(leaves) if not rest else None, entry if self.keep else None
+        entry = CacheEntry(executable, in_tree.children()[0])
+        return entry.run(leaves) if in_tree.children()[1].num_leaves == 0 else None, entry if self.keep else None
 
     def _traced(self, args, kwargs):
         return "traced"
@@ -159,10 +156,10 @@ def test_failures_are_explained():
 
 def test_donated_arguments_are_deleted():
     class Donating(Doubler):
-        def _miss(self, args, kwargs):
-            _, entry = super()._miss(args, kwargs)
+        def _miss(self, args, kwargs, leaves, in_tree, statics):
+            _, entry = super()._miss(args, kwargs, leaves, in_tree, statics)
             entry = CacheEntry(entry.executable, entry.out_tree, donated=[0])
-            return entry.run(args), entry
+            return entry.run(leaves), entry
 
     f = Donating()
     for _ in range(2):

@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 import pytest
 
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._native import ort
 from onax._native.protobuf import ELEMENT_TYPES
 from onax.export.graph import proto
@@ -23,7 +23,7 @@ F32 = np.dtype(np.float32)
 @pytest.fixture(autouse=True, scope="module")
 def runtime():
     """The library, attached once."""
-    return ort.attach(lazy.find_runtime().library)
+    return ort.attach(onnx_runtime.find_runtime().library)
 
 
 def session(build, *inputs, opset=21, options=None, share_over=None, outputs=None):
@@ -233,8 +233,8 @@ def _in_a_fresh_process(code):
 
 
 def test_attaching():
-    path = lazy.find_runtime().library
-    assert ort.attach(path) == lazy.find_runtime().version == ort.attached()[1]
+    path = onnx_runtime.find_runtime().library
+    assert ort.attach(path) == onnx_runtime.find_runtime().version == ort.attached()[1]
     with pytest.raises(RuntimeError, match="attached already, from"):
         ort.attach("/elsewhere/libonnxruntime.so")
 
@@ -271,11 +271,11 @@ def test_other_sessions_of_the_process_are_left_alone():
     """The Python package, in the same process, makes sessions with threads of their own as if we were not there."""
     code = """
 import numpy as np
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._native import ort
 from onax.export.graph import proto
 from onax.export.graph.value import Graph
-ort.attach(lazy.find_runtime().library)
+ort.attach(onnx_runtime.find_runtime().library)
 g = Graph(21)
 g.output("y", g.node("Neg", g.input("x", ((3,), np.dtype(np.float32)))))
 ours = ort.Session(*proto.to_session(g)[:3])

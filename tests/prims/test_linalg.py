@@ -6,7 +6,7 @@ import pytest
 import onax as jax
 from fuzzing_worker import portable
 from onax import lax
-from onax._ground import lazy
+from onax._ground import onnx_runtime
 from onax._ground.config import enable_x64
 from onax._native import ort
 
@@ -15,7 +15,7 @@ BAD = (np.nan, np.inf, -np.inf)
 
 def ways(function, *operands):
     """The results of the function itself and of its exported form."""
-    ort.attach(lazy.find_runtime().library)
+    ort.attach(onnx_runtime.find_runtime().library)
     with enable_x64(True):
         eager = function(*operands)
         yield [np.asarray(x) for x in (eager if isinstance(eager, (list, tuple)) else [eager])]

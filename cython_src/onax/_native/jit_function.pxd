@@ -67,4 +67,4 @@ cdef class JitFunction:
 
     cdef object call(self, tuple args, dict kwargs)
     cdef object look_up(self, tuple args, dict kwargs, PyTreeDef tree, bytes signature, tuple statics, list leaves)
-    cdef object missed(self, tuple args, dict kwargs, object key)
+    cdef object missed(self, tuple args, dict kwargs, PyTreeDef tree, tuple statics, list leaves, object key)

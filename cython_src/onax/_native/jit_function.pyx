@@ -356,8 +356,9 @@ def check_hashable(values):
 cdef class JitFunction:
     """A function that is compiled for each pattern of arguments that it is called with.
 
-    Subclasses give `_miss(args, kwargs)` -> (result, CacheEntry or None), for patterns not seen yet (None: right, but must
-    not be kept), and `_traced(args, kwargs)` -> result, for calls while something is being transformed.
+    Subclasses give `_miss(args, kwargs, leaves, in_tree, statics)` -> (result, CacheEntry or None), for patterns not seen
+    yet (None: right, but must not be kept), and `_traced(args, kwargs)` -> result, for calls while something is being
+    transformed.  The leaves are those of the dynamic arguments, `statics` as `split` gives them.
     """
 
     def __init__(self, fun, JitCache cache not None, static_argnums=(), static_argnames=()):
@@ -427,17 +428,17 @@ cdef class JitFunction:
         if statics is not None:
             check_hashable(statics[2])
         if signature is None:
-            return self.missed(args, kwargs, None)
+            return self.missed(args, kwargs, tree, statics, leaves, None)
         key = (tree, signature, option_bits(), default_device(), statics)
         entry = self.cache.table.get(key)
         if entry is None:
-            return self.missed(args, kwargs, key)
+            return self.missed(args, kwargs, tree, statics, leaves, key)
         self.cache.last = entry
         return entry.call(leaves)
 
-    cdef object missed(self, tuple args, dict kwargs, object key):
+    cdef object missed(self, tuple args, dict kwargs, PyTreeDef tree, tuple statics, list leaves, object key):
         cdef CacheEntry entry
-        result, entry = self._miss(args, kwargs)
+        result, entry = self._miss(args, kwargs, leaves, tree, statics)
         if entry is not None and key is not None:
             entry.in_tree, entry.signature, entry.options, entry.default_device, entry.statics = key
             if len(self.cache.table) >= ENTRIES_AT_MOST:
@@ -446,7 +447,7 @@ cdef class JitFunction:
             self.cache.last = entry
         return result
 
-    def _miss(self, args, kwargs):
+    def _miss(self, args, kwargs, leaves, in_tree, statics):
         raise NotImplementedError("a subclass says what to do with a new pattern of arguments")
 
     def _traced(self, args, kwargs):

@@ -59,7 +59,7 @@ def forget_entries():
         cache.traced.update(traced)
 
 
-def remember(table, key, value, at_most=4096):
+def insert_bounded(table, key, value, at_most=4096):
     """Stores a value in a dictionary of bounded size; the oldest entry makes room."""
     if len(table) >= at_most:
         del table[next(iter(table))]

@@ -1,7 +1,10 @@
 """The stages of compilation as objects: Traced (a jaxpr), Lowered (an ONNX graph), Compiled (something that runs)."""
 
-from onax._compile import by_device, placing
-from onax._compile import plan as planning
+from dataclasses import dataclass
+
+from onax._compile import pipeline, placement
+from onax._compile.door import multi_device
+from onax._compile.graph_text import graph_text, host_nodes, model_proto
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.sharding import SingleDeviceSharding
 from onax._core.trace import Tracer, typeof
@@ -9,9 +12,9 @@ from onax._ground import source
 from onax._ground.devices import current_default
 from onax._native.array import ArrayImpl
 from onax._native.jit_function import CacheEntry, JitCache, JitFunction
-from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
+from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
-from onax._transforms.transfer import device_put, spread
+from onax._transforms.transfer import spread
 
 
 class ArgInfo:
@@ -36,20 +39,31 @@ class ArgInfo:
         return f"ArgInfo(_aval={self._aval!r}, donated={self.donated})"
 
 
-class Signature:
-    """What every stage knows of a call: trees, types, donations and the names of the arguments."""
+@dataclass(slots=True, eq=False)
+class CallSignature:
+    """What every stage knows of a call: its program, trees, types, donations."""
 
-    __slots__ = ("donated", "fun_name", "in_avals_flat", "in_tree", "names", "out_avals_flat", "out_tree", "places")
+    fun_name: str
+    options: object
+    jaxpr: object
+    in_tree: object
+    out_tree: object
+    in_avals_flat: list
+    out_avals_flat: list
+    donated: list
 
-    def __init__(self, staged, fun_name, donated):
-        self.in_tree = staged.in_tree
-        self.out_tree = staged.out_tree
-        self.in_avals_flat = list(staged.avals)
-        self.out_avals_flat = list(staged.jaxpr.out_avals)
-        self.names = lambda: staged.jaxpr.debug_info.arg_names
-        self.places = lambda leaves: placing.places_of_results(staged.jaxpr, leaves)
-        self.fun_name = fun_name
-        self.donated = donated or [False] * len(staged.avals)
+    @classmethod
+    def of(cls, call, staged):
+        """The signature of a call that was staged."""
+        jaxpr = staged.jaxpr
+        in_avals, out_avals = list(call.avals), list(jaxpr.out_avals)
+        return cls(
+            call.name, call.options, jaxpr, call.in_tree, staged.out_tree, in_avals, out_avals, call.donated_flags()
+        )
+
+    def arg_names(self):
+        """A path for each argument leaf."""
+        return self.jaxpr.debug_info.arg_names
 
 
 class Stage:
@@ -91,14 +105,13 @@ class Stage:
 class Traced(Stage):
     """A function staged for certain argument types: its `jaxpr`."""
 
-    __slots__ = ("_jitted", "jaxpr")
+    __slots__ = ()
 
-    def __init__(self, jitted, staged, fun_name, donated=None):
-        super().__init__(Signature(staged, fun_name, donated))
-        self._jitted = jitted
-        self.jaxpr = staged.jaxpr
+    def __init__(self, call, staged):
+        super().__init__(CallSignature.of(call, staged))
 
     fun_name = property(lambda self: self._signature.fun_name)
+    jaxpr = property(lambda self: self._signature.jaxpr)
 
     @property
     def out_avals(self):
@@ -107,22 +120,21 @@ class Traced(Stage):
 
     def lower(self, *, lowering_platforms=None, _private_parameters=None):
         """The ONNX graph.  Raises LoweringError for an operation without a form in ONNX."""
-        options = self._jitted._options
-        plan = planning.Plan(self.jaxpr, options.keep_unused)
-        return Lowered(self._signature, plan, planning.lower_plan(plan), options)
+        s = self._signature
+        computation = pipeline.optimize(s.jaxpr, s.fun_name, s.options.keep_unused)
+        return Lowered(s, computation, pipeline.lower_native(computation))
 
 
 @source.api_class
 class Lowered(Stage):
     """A function as an ONNX graph."""
 
-    __slots__ = ("_graph", "_options", "_plan")
+    __slots__ = ("_computation", "_graph")
 
-    def __init__(self, signature, plan, graph, options):
+    def __init__(self, signature, computation, graph):
         super().__init__(signature)
-        self._plan = plan
+        self._computation = computation
         self._graph = graph
-        self._options = options
 
     @property
     def graph(self):
@@ -131,47 +143,50 @@ class Lowered(Stage):
 
     def as_text(self, dialect=None, *, debug_info=False):
         """The graph as text."""
-        return planning.graph_text(self._graph)
+        return graph_text(self._graph)
 
     @property
     def host_nodes(self):
         """The nodes that run kernels of this process or call back into Python, by name."""
-        return planning.host_nodes(self._graph)
+        return host_nodes(self._graph)
 
     def compiler_ir(self, dialect=None):
         """The graph as an onnx.ModelProto; None when nothing is left to compute."""
-        return planning.model_proto(self._graph)
+        return model_proto(self._graph)
 
     def cost_analysis(self):
         """None: nothing is estimated."""
         return None
 
+    def passes(self):
+        """[(name, jaxpr)]: the staged program, and the one after each pass of the compiler.  JAX has no such method."""
+        return pipeline.programs_after_passes(self._signature.jaxpr)
+
     def compile(self, compiler_options=None):
         """The graph as a session of the runtime.  Raises BackendError if the runtime refuses it."""
-        options = compiler_options if compiler_options is not None else self._options.compiler_options
-        name = self._signature.fun_name
-        device = self._options.device or current_default()
-        executable = by_device.compile_program(self._plan, name, options, self._graph, device)
-        return Compiled(self._signature, executable, self._graph, self._options, self._plan)
+        s = self._signature
+        given = compiler_options if compiler_options is not None else s.options.compiler_options
+        device = s.options.device or current_default()
+        executable = pipeline.compile_computation(self._computation, s.fun_name, given, device, self._graph)
+        return Compiled(s, executable, self._graph, self._computation)
 
 
 @source.api_class
 class Compiled(Stage):
     """A compiled function for certain argument types; calling it with others raises TypeError."""
 
-    __slots__ = ("_executable", "_graph", "_options", "_plan", "_run")
+    __slots__ = ("_computation", "_executable", "_graph", "_run")
 
-    def __init__(self, signature, executable, graph, options, plan):
+    def __init__(self, signature, executable, graph, computation):
         super().__init__(signature)
         self._executable = executable
         self._graph = graph
-        self._options = options
-        self._plan = plan
-        self._run = _Checked(signature, executable, options)
+        self._computation = computation
+        self._run = _CheckedFunction(signature, executable)
 
     def as_text(self):
         """The graph as text."""
-        return planning.graph_text(self._graph)
+        return graph_text(self._graph)
 
     def cost_analysis(self):
         """None: the runtime states no costs."""
@@ -181,8 +196,8 @@ class Compiled(Stage):
         """Bytes of arguments and results, by name; the runtime's own working memory is not known."""
         s = self._signature
         return {
-            "argument_size_in_bytes": sum(planning.nbytes(a) for a in s.in_avals_flat),
-            "output_size_in_bytes": sum(planning.nbytes(a) for a in s.out_avals_flat),
+            "argument_size_in_bytes": sum(a.size * a.dtype.itemsize for a in s.in_avals_flat),
+            "output_size_in_bytes": sum(a.size * a.dtype.itemsize for a in s.out_avals_flat),
         }
 
     def runtime_executable(self):
@@ -192,10 +207,11 @@ class Compiled(Stage):
     @property
     def input_shardings(self):
         """Where each argument is expected, as a tree; None for one that is not used."""
-        options, s = self._options, self._signature
-        used = range(len(s.in_avals_flat)) if options.keep_unused else self._plan.arguments_read()
+        s = self._signature
+        options, count = s.options, len(s.in_avals_flat)
+        used = range(count) if options.keep_unused else self._computation.arguments_read()
         default = self._default_sharding()
-        args, kwargs = tree_unflatten(s.in_tree, [default if i in used else None for i in range(len(s.in_avals_flat))])
+        args, kwargs = tree_unflatten(s.in_tree, [default if i in used else None for i in range(count)])
         return (args if options.in_shardings is None else spread(options.in_shardings, args)), kwargs
 
     @property
@@ -204,15 +220,15 @@ class Compiled(Stage):
         s = self._signature
         default = self._default_sharding()
         results = tree_unflatten(s.out_tree, [default] * s.out_tree.num_leaves)
-        return results if self._options.out_shardings is None else spread(self._options.out_shardings, results)
+        return results if s.options.out_shardings is None else spread(s.options.out_shardings, results)
 
     def _default_sharding(self):
-        return SingleDeviceSharding(self._options.device or current_default())
+        return SingleDeviceSharding(self._signature.options.device or current_default())
 
     @property
     def host_nodes(self):
         """The nodes that run kernels of this process or call back into Python, by name."""
-        return planning.host_nodes(self._graph)
+        return host_nodes(self._graph)
 
     def __call__(self, *args, **kwargs):
         return self._run(*args, **kwargs)
@@ -220,20 +236,18 @@ class Compiled(Stage):
     call = __call__
 
 
-class _Checked(JitFunction):
-    """Runs one program; arguments of a pattern not seen before are checked first."""
+class _CheckedFunction(JitFunction):
+    """Runs one program; the first call with arguments of certain types checks them."""
 
-    def __init__(self, signature, executable, options):
+    def __init__(self, signature, executable):
         super().__init__(None, JitCache())
         self._signature = signature
         self._executable = executable
-        self._options = options
 
-    def _miss(self, args, kwargs):
+    def _miss(self, args, kwargs, leaves, in_tree, statics):
         s = self._signature
-        leaves, tree = tree_flatten((args, kwargs))
-        if tree != s.in_tree:
-            raise TypeError(_tree_mismatch(s.in_tree, tree))
+        if in_tree != s.in_tree:
+            raise TypeError(_tree_mismatch(s.in_tree, in_tree))
         for leaf in leaves:
             if isinstance(leaf, Tracer):
                 raise TypeError(
@@ -241,25 +255,26 @@ class _Checked(JitFunction):
                     f"Detected argument of Tracer type {type(leaf)}."
                 )
         _check_types(s, leaves)
-        options = self._options
-        if options.in_shardings is not None:
-            leaves = tree_leaves((device_put(args, placing.resolve(options.in_shardings, "in_shardings")), kwargs))
-        device, committed = _place(leaves, options.device)
+        in_shardings, out_shardings = s.options.in_shardings, s.options.out_shardings
+        if in_shardings is not None:
+            leaves = multi_device().call_shardings.move_arguments(in_tree.unflatten(leaves), in_shardings)
+        device, committed = _device_of(leaves, s.options.device)
         entry = CacheEntry(self._executable, s.out_tree, device=device, committed=committed)
-        places = s.places(leaves)
+        shardings = placement.shardings_of_results(s.jaxpr, leaves)
         result = entry.run(leaves)
-        if options.out_shardings is not None:
-            result = placing.put_results(result, options.out_shardings, places)
-        elif places is not None:
-            result = placing.place_tree(result, places)
-        plain = places is None and options.in_shardings is None and options.out_shardings is None
-        return result, entry if plain else None
+        if out_shardings is not None:
+            result = multi_device().call_shardings.put_results(result, out_shardings, shardings)
+        elif shardings is not None:
+            result = multi_device().sharding_propagation.place_tree(result, shardings)
+        moves_nothing = shardings is None and in_shardings is None and out_shardings is None
+        return result, entry if moves_nothing else None
 
     def _traced(self, args, kwargs):
-        return self._miss(args, kwargs)[0]
+        leaves, in_tree = tree_flatten((args, kwargs))
+        return self._miss(args, kwargs, leaves, in_tree, None)[0]
 
 
-def _place(leaves, device):
+def _device_of(leaves, device):
     if device is not None:
         return device, True
     for leaf in leaves:
@@ -291,7 +306,7 @@ def _check_types(signature, leaves):
     for i, (leaf, wanted) in enumerate(zip(leaves, signature.in_avals_flat)):
         given = typeof(leaf)
         if given.shape != wanted.shape or given.dtype != wanted.dtype:
-            names = names or signature.names() or [keystr(p) for p, _ in tree_leaves_with_path(leaves)]
+            names = names or signature.arg_names() or [keystr(p) for p, _ in tree_leaves_with_path(leaves)]
             wrong.append(
                 f"Argument '{names[i]}' compiled with {wanted.str_short()} and called with {given.str_short()}"
             )

@@ -19,8 +19,7 @@ from onax._control.one_by_one import sequentially
 from onax._core.effects import DebugEffect, IOEffect, OrderedDebugEffect, OrderedIOEffect
 from onax._core.facts import CALLS_PYTHON
 from onax._core.trace import as_array, set_current_trace, valid_jaxtype
-from onax._ground import dtypes, source
-from onax._ground.lazy import LazyModule
+from onax._ground import dtypes, lazy, source
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
@@ -28,8 +27,6 @@ from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._prims.shaping import bdim_at_front, broadcast_bdim, expand_dims
 from onax._prims.slicing import index_in_dim
 from onax._transforms.key_reuse import READS_KEYS, key_lineage
-
-logging = LazyModule("logging")
 
 # ---- what is called
 
@@ -380,7 +377,9 @@ def debug_log(fmt=None, *args, ordered=False, partitioned=False, skip_format_che
             debug_log, ordered=ordered, partitioned=partitioned, skip_format_check=skip_format_check
         )
     file, line, _, function = source.resolve(source.user_location())
-    record = logging.LogRecord("onax.debug", logging.INFO, file, line, "", (), None, function.rpartition(".")[2])
+    record = lazy.logging.LogRecord(
+        "onax.debug", lazy.logging.INFO, file, line, "", (), None, function.rpartition(".")[2]
+    )
     _bind_print(fmt, args, kwargs, ordered, partitioned, skip_format_check, record)
 
 
@@ -420,7 +419,7 @@ def _print_impl(*arrays, fmt, has_placeholders, in_tree, logging_record, np_prin
 
 def _log(made, text):
     """Hands a message to its logger: with the place of the call, and the time and thread of now."""
-    logger = logging.getLogger(made.name)
+    logger = lazy.logging.getLogger(made.name)
     if logger.isEnabledFor(made.levelno):
         record = logger.makeRecord(made.name, made.levelno, made.pathname, made.lineno, text, (), None, made.funcName)
         logger.handle(record)

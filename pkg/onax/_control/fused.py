@@ -1,6 +1,6 @@
 """The `fused` primitive: a straight-line program of elementwise equations and folds, in one pass over memory.
 
-The pass of `_compile/regions.py` makes its equations after everything else is done, so it has no rules of
+The pass of `_compile/passes/form_regions.py` makes its equations after everything else is done, so it has no rules of
 transformation.  Its parameter is the jaxpr of what it stands for, places in the source included; `assembled` turns that
 into the words of a program over blocks (`_native/blocks_kernels.h`):
 

@@ -5,7 +5,7 @@
     positions     the numbers of the positions along the last axes, from 0
     threefry_*    one word of each block, or both folded into one: of first words, second words, counters below 2**32
 
-The pass of `_compile/words.py` makes their equations after everything else is done, so they have no rules of
+The pass of `_compile/passes/words.py` makes their equations after everything else is done, so they have no rules of
 transformation.  A generator of another kind, and its keys, never get here.
 """
 

@@ -3,7 +3,7 @@
 The body is staged for pieces; collectives in it name the axes of the mesh.  What runs is the body batched over these
 axes, one after the other: a cut dimension of an argument becomes mapped axes and a piece of it, and results are put
 together the same way.  What can be seen of devices is where the pieces of results lie.  Devices that are machines of
-their own (`is_separate`) run the body each on its pieces instead: `_compile/by_device.py`.
+their own (`is_separate`) run the body each on its pieces instead: `_compile/devices/partition.py`.
 
     in_specs, out_specs    for each argument and result the mesh axes that cut it, a PartitionSpec
     manual axes            the mesh axes that the body sees; over the others nothing is cut

@@ -6,7 +6,7 @@ for registered classes that do not name their children.
 
 from typing import Any
 
-from onax._ground.lazy import LazyModule
+from onax._ground import lazy
 from onax._ground.source import api_class
 from onax._native.tree import (
     flatten_one_level,
@@ -20,8 +20,6 @@ from onax._native.tree import (
 
 KeyEntry = Any
 KeyPath = tuple[KeyEntry, ...]
-
-difflib = LazyModule("difflib")
 
 
 class _Key:
@@ -261,7 +259,7 @@ def _error(what, path, text):
 
 
 def _difference(one, two):
-    lines = difflib.ndiff(str(one).splitlines(), str(two).splitlines())
+    lines = lazy.difflib.ndiff(str(one).splitlines(), str(two).splitlines())
     return "\n".join(f"    {line}".rstrip() for line in lines)
 
 

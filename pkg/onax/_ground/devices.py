@@ -14,7 +14,7 @@ import sys
 from onax._ground import config as options
 from onax._ground.config import config
 from onax._ground.errors import JaxRuntimeError
-from onax._ground.lazy import find_runtime
+from onax._ground.onnx_runtime import find_runtime
 from onax._native import context
 
 

@@ -1,23 +1,11 @@
-"""Packages imported on first use: slow ones, optional ones, and `onax.export` for the compiler.
+"""Packages of others that are imported on first use, because they are slow or optional.
 
-This is the only place where an import is deferred.  `import onax` loads none of them.
+`import onax` loads none of them.  Modules of onax never stand here: the compiler is reached through
+`onax._compile.door`.
 """
 
-import os
-import re
 import sys
 from importlib import import_module
-
-from onax._ground.errors import BackendError
-
-
-def _import(name):
-    """A module, and the packages around it whole: another thread may still be importing these, and may by then have
-    finished this module alone (the driver of lowerings comes before the lowerings)."""
-    for i, letter in enumerate(name):
-        if letter == ".":
-            import_module(name[:i])
-    return import_module(name)
 
 
 class LazyModule:
@@ -34,7 +22,7 @@ class LazyModule:
         if attribute.startswith("__") and attribute != "__version__":
             raise AttributeError(attribute)
         try:
-            module = _import(self._name)
+            module = import_module(self._name)
         except ModuleNotFoundError as error:
             if self._package is None or error.name is None or not self._name.startswith(error.name):
                 raise
@@ -79,79 +67,4 @@ inspect = LazyModule("inspect")
 dataclasses = LazyModule("dataclasses")
 traceback = LazyModule("traceback")
 linecache = LazyModule("linecache")
-export_api = LazyModule("onax.export.api")
-export_driver = LazyModule("onax.export.lower.driver")
-export_proto = LazyModule("onax.export.graph.proto")
-export_graph = LazyModule("onax.export.graph.value")
-ort = LazyModule("onax._native.ort")
-regions = LazyModule("onax._compile.regions")
-
-# --- ONNX Runtime: which one is installed ---------------------------------------------------------------------------
-
-_LIBRARY = {"win32": "onnxruntime.dll", "darwin": "libonnxruntime.{version}.dylib"}
-_INSTALLED = re.compile(r"(onnxruntime(?:_\w+)?)-([^-]+)\.dist-info")
-_found = None
-
-
-class RuntimeInstallation:
-    """The installed ONNX Runtime: `distribution` name, `version`, `library` path, `providers` by the files there."""
-
-    __slots__ = ("distribution", "library", "providers", "version")
-
-    def __init__(self, distribution, version, library, providers):
-        self.distribution = distribution
-        self.version = version
-        self.library = library
-        self.providers = providers
-
-
-def find_runtime():
-    """The one installed ONNX Runtime, found without importing it; remembered.
-
-    Raises ImportError when there is none, or when several were installed over each other (they share one folder, and
-    which library a process gets is then chance).
-    """
-    global _found
-    if _found is None:
-        spec = importlib_util.find_spec("onnxruntime")
-        if spec is None or not spec.submodule_search_locations:
-            raise ImportError("onax needs ONNX Runtime: pip install onnxruntime")
-        _found = _describe(spec.submodule_search_locations[0])
-    return _found
-
-
-def _describe(folder):
-    """The installation whose package stands in a folder.  Reads names of files only: metadata would take 30 ms."""
-    matches = [_INSTALLED.fullmatch(name) for name in sorted(os.listdir(os.path.dirname(folder)))]
-    installed = [(m.group(1).replace("_", "-"), m.group(2)) for m in matches if m]
-    if not installed:
-        raise ImportError(f"ONNX Runtime in {folder} was not installed by pip, so that its version is not known")
-    if len(installed) > 1:
-        names = " ".join(name for name, _ in installed)
-        raise ImportError(
-            f"Several distributions of ONNX Runtime are installed over each other: run `pip uninstall -y {names}`, "
-            f"then `pip install {installed[-1][0]}`."
-        )
-    ((name, version),) = installed
-    files = os.listdir(os.path.join(folder, "capi"))
-    library = _LIBRARY.get(sys.platform, "libonnxruntime.so.{version}").format(version=version)
-    if library not in files:
-        raise ImportError(
-            f"{name} {version} is installed, but its library {library} is not: pip install --force-reinstall {name}"
-        )
-    cuda = any("onnxruntime_providers_cuda" in file for file in files)
-    providers = (("CUDAExecutionProvider",) if cuda else ()) + ("CPUExecutionProvider",)
-    return RuntimeInstallation(name, version, os.path.join(folder, "capi", library), providers)
-
-
-def attach_runtime():
-    """Loads ONNX Runtime's library into this process once; `ONAX_NUM_THREADS` sets the size of its thread pool.
-
-    Raises ImportError if it is not installed, BackendError in the runtime's words if it cannot be loaded.
-    """
-    if ort.attached() is None:
-        found = find_runtime()
-        try:
-            ort.attach(found.library, int(os.environ.get("ONAX_NUM_THREADS", "0")))
-        except RuntimeError as error:
-            raise BackendError(f"ONNX Runtime could not be attached. {error}") from error
+logging = LazyModule("logging")

@@ -153,38 +153,51 @@ class CheckedFlatFunction(FlatFunction):
         return leaves
 
 
-def with_static(fun, args, static_argnums):
-    """(function of the dynamic positional arguments alone, those arguments)."""
-    if not static_argnums:
-        return fun, args
-    fixed = {n % len(args): args[n] for n in static_argnums if -len(args) <= n < len(args)}
-    dynamic = tuple(a for i, a in enumerate(args) if i not in fixed)
+def bind_static(fun, num_args, by_position, by_name):
+    """The function of the dynamic arguments alone; the static ones are given by position and by name."""
+    if not by_position and not by_name:
+        return fun
 
     @functools.wraps(fun, updated=())
-    def partial(*rest, **kwargs):
-        rest = iter(rest)
-        full = [fixed[i] if i in fixed else next(rest) for i in range(len(args))]
-        return fun(*full, **kwargs)
+    def of_dynamic_arguments(*dynamic, **kwargs):
+        rest = iter(dynamic)
+        args = [by_position[i] if i in by_position else next(rest) for i in range(num_args)]
+        return fun(*args, **by_name, **kwargs)
 
-    return partial, dynamic
+    return of_dynamic_arguments
+
+
+def with_static(fun, args, static_argnums):
+    """(function of the dynamic positional arguments alone, those arguments)."""
+    n = len(args)
+    fixed = {i % n: args[i] for i in static_argnums if -n <= i < n}
+    return bind_static(fun, n, fixed, {}), tuple(a for i, a in enumerate(args) if i not in fixed)
+
+
+def stage_flat(fun, in_tree, avals, info, traced_for="jit"):
+    """(closed jaxpr, tree of the results) of a function whose arguments are flat already.
+
+    in_tree   structure of (args, kwargs) as the function takes them
+    info      DebugInfo of the function; it is completed with the tree of the results
+    """
+    flat_fun = CheckedFlatFunction(fun, in_tree, traced_for)
+    jaxpr = trace_to_jaxpr(flat_fun, avals, info)
+    note_results(info, flat_fun.out_tree)
+    if key_reuse.checking():
+        key_reuse.check_jaxpr(jaxpr)
+    return jaxpr, flat_fun.out_tree
 
 
 def stage(fun, args, kwargs, static_argnums=(), static_argnames=(), traced_for="jit"):
     """(closed jaxpr, tree of the results, tree of the dynamic arguments) of a call on values or types."""
     info = debug_info(traced_for, fun, args, kwargs, static_argnums, static_argnames)
-    fixed = {k: v for k, v in kwargs.items() if k in static_argnames}
-    dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in static_argnames}
-    partial, dynamic = with_static(fun, args, static_argnums)
-    if fixed:
-        partial = functools.wraps(fun, updated=())(functools.partial(partial, **fixed))
-    leaves, tree = tree_flatten((dynamic, dynamic_kwargs))
+    n = len(args)
+    by_position = {i % n: args[i] for i in static_argnums if -n <= i < n}
+    by_name = {k: v for k, v in kwargs.items() if k in static_argnames}
+    dynamic = tuple(a for i, a in enumerate(args) if i not in by_position)
+    leaves, tree = tree_flatten((dynamic, {k: v for k, v in kwargs.items() if k not in by_name}))
     avals = argument_avals(fun, leaves, lambda: info.arg_names)
-    flat_fun = CheckedFlatFunction(partial, tree, traced_for)
-    jaxpr = trace_to_jaxpr(flat_fun, avals, info)
-    note_results(info, flat_fun.out_tree)
-    if key_reuse.checking():
-        key_reuse.check_jaxpr(jaxpr)
-    return jaxpr, flat_fun.out_tree, tree
+    return *stage_flat(bind_static(fun, n, by_position, by_name), tree, avals, info, traced_for), tree
 
 
 def _structs(jaxpr, out_tree):

@@ -135,7 +135,9 @@ def debug_info(traced_for, fun, args=(), kwargs=None, static_argnums=(), static_
 
     The names are found only when somebody reads them: they are wanted in error messages alone.
     """
-    return _LazyDebugInfo(traced_for, fun, args, kwargs or {}, static_argnums, static_argnames)
+    # Structure and signature alone: arguments, or a function that keeps its programs, must not be kept here.
+    signature, skeleton = fun_signature(fun), _skeleton((tuple(args), kwargs or {}))
+    return LazyDebugInfo(traced_for, fun, lambda: argument_names(signature, *skeleton, static_argnums, static_argnames))
 
 
 def _skeleton(tree):
@@ -143,22 +145,23 @@ def _skeleton(tree):
     return tree_unflatten(treedef, [0] * len(leaves))
 
 
-class _LazyDebugInfo(DebugInfo):
-    __slots__ = ("_call", "_names", "out_tree")
+class LazyDebugInfo(DebugInfo):
+    """A DebugInfo that finds the names of arguments, by a function, when somebody reads them."""
 
-    def __init__(self, traced_for, fun, args, kwargs, static_argnums, static_argnames):
+    __slots__ = ("_find_names", "_names", "out_tree")
+
+    def __init__(self, traced_for, fun, find_names):
         self.traced_for = traced_for
         self.func_src_info = fun_source_info(fun)
         self.out_tree = None  # set when the function has run
-        # Structure and signature alone: arguments, or a function that keeps its programs, must not be kept here.
-        self._call = (fun_signature(fun), *_skeleton((tuple(args), kwargs)), static_argnums, static_argnames)
+        self._find_names = find_names
         self._names = None
 
     @property
     def arg_names(self):
         """A path for every argument leaf."""
         if self._names is None:
-            self._names = argument_names(*self._call)
+            self._names = self._find_names()
         return self._names
 
     @property
@@ -175,7 +178,7 @@ def _result_paths(out_tree):
 
 def note_results(info, out_tree):
     """Completes the DebugInfo of a function that has run with the tree of its result."""
-    if type(info) is _LazyDebugInfo:
+    if type(info) is LazyDebugInfo:
         info.out_tree = out_tree
     else:
         info.result_paths = _result_paths(out_tree)

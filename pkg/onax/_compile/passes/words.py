@@ -38,7 +38,7 @@ key_rules = Slot(
     "key_words",
     "rule(program, eqn) -> whether it wrote the equation anew with two words for each key",
     "the operation gets whole keys",
-    "onax._compile.words",
+    "onax._compile.passes.words",
 )
 
 

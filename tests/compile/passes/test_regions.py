@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 import onax as jax
 import onax.numpy as jnp
+from native_passes import after_passes
 from onax import lax
-from onax._compile import regions
-from onax._compile.plan import Plan, evaluate
+from onax._compile import pipeline
+from onax._compile.direct import direct_runner
 from onax._control.block_code import codes, take_p
 from onax._control.fused import fused_p
 from onax._core.check import check_jaxpr
+from onax._core.evaluate import eval_jaxpr
 from onax._core.facts import THREEFRY
 from onax._ground.config import enable_x64
 from onax._native.blocks import Program
@@ -25,7 +27,7 @@ from tolerance import assert_same_bits, assert_ulps
 def fused(function, *args):
     """(the program as it is, with regions)."""
     plain = jax.make_jaxpr(function)(*args)
-    return plain, regions.fuse(plain)
+    return plain, after_passes(plain)
 
 
 def names(jaxpr):
@@ -41,8 +43,8 @@ def check(function, *args, compare=assert_same_bits):
     plain, program = fused(function, *args)
     check_jaxpr(program)
     flat = jax.tree_util.tree_leaves(args)
-    text, want = str(plain), [np.asarray(x) for x in evaluate(plain, flat)]
-    for got in (evaluate(program, flat), jax.tree_util.tree_leaves(jax.jit(function)(*args))):
+    text, want = str(plain), [np.asarray(x) for x in eval_jaxpr(plain, plain.consts, *flat)]
+    for got in (eval_jaxpr(program, program.consts, *flat), jax.tree_util.tree_leaves(jax.jit(function)(*args))):
         for g, w in zip(got, want, strict=True):
             compare(np.asarray(g), w, what=text)
     return program
@@ -402,6 +404,11 @@ def test_a_region_remembers_the_lines():
     assert all(inner.source_info is not None for inner in eqn.params["jaxpr"].eqns)
 
 
+def runner_of(jaxpr):
+    """What runs a program without a session, or None."""
+    return direct_runner(pipeline.native_program(pipeline.optimize(jaxpr, "test")))
+
+
 @pytest.mark.parametrize(
     "function, is_direct",
     [
@@ -417,13 +424,12 @@ def test_a_region_remembers_the_lines():
 )
 def test_short_programs_need_no_session(function, is_direct):
     check(function, X)
-    program = regions.direct(Plan(jax.make_jaxpr(function)(X)).core)
+    program = runner_of(jax.make_jaxpr(function)(X))
     assert (type(program) is Program) == is_direct
 
 
 def test_long_programs_use_the_runtime():
-    plan = Plan(jax.make_jaxpr(lambda x: jnp.sin(x) * 2 + 1)(np.ones(1_000_000, np.float32)))
-    assert regions.direct(plan.core) is None
+    assert runner_of(jax.make_jaxpr(lambda x: jnp.sin(x) * 2 + 1)(np.ones(1_000_000, np.float32))) is None
 
 
 def test_the_text_says_what_a_node_computes():
@@ -458,7 +464,7 @@ def test_a_rule_is_the_kernel(primitive):
         for sample in family_samples():
             if sample.primitive is not primitive:
                 continue
-            program = regions.direct(Plan(jax.make_jaxpr(sample.bind)(*sample.operands)).core)
+            program = runner_of(jax.make_jaxpr(sample.bind)(*sample.operands))
             if program is None:
                 continue
             count += 1

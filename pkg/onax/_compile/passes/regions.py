@@ -1,7 +1,6 @@
 """Finding what runs in one pass over memory: elementwise equations and folds become equations of `fused_p`.
 
-    calls are opened -> keys are written as words -> equations that can join -> levels -> regions -> a program in which
-    each region is one equation
+    equations that can join -> levels -> regions -> a program in which each region is one equation
 
 *Levels.*  An equation that cannot join is a barrier.  The level of a value is the largest number of barriers on a path
 to it; equations of one level never wait for each other through a barrier, so any of them may form one equation.
@@ -16,220 +15,32 @@ alive; a value between two equations of a region is never stored.
 
 Views (broadcasts, axes of length 1) are read through where they feed a region, and stay outside for other readers.
 What is computed from constants alone stays outside too: the lowering folds it.
-*Loops.*  A scan or while_loop whose step is small elementwise equations alone becomes one equation of `looped_p`.
 """
 
 from math import prod
 
 import numpy as np
 
-from onax._compile.cache import remember
-from onax._compile.picks import element_rules, picked
-from onax._compile.words import closed_keys, count, flat, key_rules, opened_keys, worded
+from onax._compile.cache import insert_bounded
 from onax._control.block_code import Code, Unfit, codes, counters, folds, views
-from onax._control.fused import assembled, dense, fused_p, looped_p, looped_program, track
+from onax._control.fused import assembled, dense, fused_p, track
 from onax._control.key_words import positions_p
-from onax._control.scan import scan_p
-from onax._control.while_loop import settled, while_p
 from onax._core.effects import no_effects
 from onax._core.facts import THREEFRY
-from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
-from onax._core.programs import BRANCH, CONDITION, LOOP, called_program, held_programs, replace_programs
-from onax._core.rewrite import eliminate_dead_code, inline
-from onax._core.trace import typeof
+from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from onax._ground import dims
-from onax._native.array import Array
 from onax._native.blocks import TYPES
 from onax._prims.elementwise import pow_p
-from onax._prims.shaping import copy_p, iota_p
-from onax.export.lower.native import is_one_node, is_preferred
+from onax._prims.shaping import iota_p
+from onax.export.lower.native import is_preferred
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
-DIRECT_WORK = 200_000  # nanoseconds: twice what a part for another thread has (blocks_kernels.c)
-ONE_BLOCK = 1024  # elements at most in the values of a looped step
 FOLDED_BYTES = 1024  # constants up to this size are folded by the lowering
 
 
 def fuse(jaxpr):
-    """A ClosedJaxpr that computes the same, with regions as equations; kept with the jaxpr."""
-    found = jaxpr.cache.get("fused")
-    if found is None:
-        found = jaxpr.cache["fused"] = _Regions(_live(worded(_live(opened(jaxpr))))).rebuilt()
-    return found
-
-
-def _live(jaxpr):
-    """The program without dead code, which its bodies do not have any more."""
-    return eliminate_dead_code(jaxpr, bodies=False)
-
-
-def direct(jaxpr):
-    """What runs a ClosedJaxpr without a session of the runtime, from a list of ndarrays to a list of them.
-
-    A program over blocks, or a loop of them, that is the whole of it; None if it is none, or has work for a second
-    thread.
-    """
-    whole = fuse(jaxpr)
-    working = [eqn for eqn in whole.eqns if not is_view(eqn)]
-    if len(working) != 1 or not all(v.aval.dtype in TYPES for v in jaxpr.invars):
-        return None
-    (eqn,) = working
-    results = [x for x in whole.outvars if type(x) is not Literal]
-    if len(set(results)) != len(whole.outvars) or not set(eqn.outvars).issuperset(results):
-        return None
-    if eqn.primitive is looped_p:
-        return _direct_loop(whole, eqn) if len(whole.eqns) == 1 else None
-    if whole.constvars or not (eqn.primitive is fused_p or joins(eqn)):
-        return None
-    eqns = eqn.params["jaxpr"].eqns if eqn.primitive is fused_p else whole.eqns
-    inner = Jaxpr([], jaxpr.invars, whole.outvars, eqns, no_effects, jaxpr.debug_info)
-    program = assembled(ClosedJaxpr(inner))[1]
-    return program if program.work < DIRECT_WORK else None
-
-
-def _direct_loop(whole, eqn):
-    """The loop that is a whole program: arguments and constants in its order, and the results asked for."""
-    program = looped_program(**eqn.params)
-    places = {v: i for i, v in enumerate(whole.invars)}
-    known = {v: np.asarray(c._value if isinstance(c, Array) else c) for v, c in zip(whole.constvars, whole.consts)}
-    operands = [x.array._value if type(x) is Literal else known[x] if x in known else places[x] for x in eqn.invars]
-    wanted = [eqn.outvars.index(v) for v in whole.outvars]
-
-    def run(arrays):
-        results = program([arrays[x] if type(x) is int else x for x in operands])
-        return [results[i] for i in wanted]
-
-    return run
-
-
-# ---- calls
-
-
-def opened(jaxpr):
-    """The ClosedJaxpr with its calls inlined, and the programs of its branches and loops fused."""
-    whole = inline(jaxpr, _callee)
-    known, env = {}, {}  # what an equation computes -> its results; result of a second one -> that of the first
-    read = lambda x: x if type(x) is Literal else env.get(x, x)
-    eqns, constvars, consts = [], list(whole.constvars), list(whole.consts)
-    for eqn in whole.eqns:
-        operands = [read(x) for x in eqn.invars]
-        same = _meaning(eqn, operands)
-        if same in known:
-            env.update(zip(eqn.outvars, known[same]))
-            continue
-        if same is not None:
-            known[same] = eqn.outvars
-        eqn = eqn.replace(invars=operands)
-        loop = _loop_of(eqn) if eqn.primitive in (scan_p, while_p) and not eqn.effects else None
-        if loop is None:
-            eqns.append(_with_fused_bodies(eqn))
-            continue
-        hoisted, params = [Var(typeof(c)) for c in loop[0]], loop[1]
-        constvars += hoisted
-        consts += loop[0]
-        closing: list = []
-        operands, results = opened_keys(operands, eqns), closed_keys(eqn.outvars, closing)
-        eqns.append(JaxprEqn([*hoisted, *operands], results, looped_p, params, eqn.effects, eqn.source_info))
-        eqns += closing
-    outvars = [read(x) for x in whole.outvars]
-    return ClosedJaxpr(Jaxpr(constvars, whole.invars, outvars, eqns, whole.effects, whole.debug_info), consts)
-
-
-def _callee(eqn):
-    """The program of a call, but where the runtime has one node for a large one."""
-    program = called_program(eqn)
-    return program if program is not None and (_is_small(eqn) or not is_one_node(eqn)) else None
-
-
-def _meaning(eqn, operands):
-    """What elementwise equations that compute the same agree on; None for others."""
-    if eqn.primitive not in codes and eqn.primitive not in views:
-        return None
-    given = [(str(x.val), x.aval) if type(x) is Literal else x for x in operands]
-    return eqn.primitive, eqn.outvars[0].aval, *given, *eqn.params.items()
-
-
-def _with_fused_bodies(eqn):
-    """A branch or loop with fused programs."""
-    holds_bodies = any(held.kind in (BRANCH, LOOP, CONDITION) for held in held_programs(eqn))
-    return replace_programs(eqn, fuse) if holds_bodies else eqn
-
-
-# ---- loops
-
-
-def _loop_of(eqn):
-    """(constants that go before the operands, parameters of `looped_p`) of a scan or while_loop; None if it is none."""
-    p = eqn.params
-    if eqn.primitive is scan_p:
-        n, n_carries = p["num_consts"], p["num_carry"]
-        layout = n, n_carries, p["length"], p["reverse"]
-        steps, condition = _straight(p["jaxpr"]), None
-        if steps is None or not dims.is_constant(p["length"]) or not p["length"]:
-            return None
-    else:
-        n, n_carries = p["cond_nconsts"] + p["body_nconsts"], len(eqn.outvars)
-        settled_loop = settled(p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"])
-        condition, steps = map(_straight, settled_loop)
-        if steps is None or condition is None:
-            return None
-        layout = n, n_carries, 0, False
-    hoisted = [*steps.constvars, *(condition.constvars if condition else ())]
-    consts = [*steps.consts, *(condition.consts if condition else ())]
-    steps, condition = (j and _with_inputs(j, hoisted) for j in (steps, condition))
-    given = [x.aval for x in eqn.invars]
-    trips, reverse = layout[2:]
-    params = {"n_constants": count(given[:n]) + len(hoisted), "n_carries": count(given[n : n + n_carries])}
-    params = {"jaxpr": steps, "condition": condition, **params, "trips": trips, "reverse": reverse}
-    try:
-        looped_program(**params)
-    except ValueError:  # it needs more registers than a program has
-        return None
-    return consts, params
-
-
-def _may_be_a_step(eqn):
-    """Whether an equation is of a kind that a looped step can hold: asked before more is looked at."""
-    rules = codes, views, counters, key_rules, element_rules
-    return any(eqn.primitive in slot for slot in rules) or called_program(eqn) is not None
-
-
-def _straight(jaxpr):
-    """A ClosedJaxpr of small equations that join alone, with each result computed, and there once; or None.
-
-    Keys are two words each.
-    """
-    if not all(map(_may_be_a_step, jaxpr.eqns)):
-        return None
-    found = _live(picked(flat(_live(opened(jaxpr)))))
-    given = [v.aval for v in (*found.invars, *found.constvars)]
-    if not found.invars or not all(a.dtype in TYPES and _is_short(a) for a in given):
-        return None
-    if not all(_is_short(eqn.outvars[0].aval) and (is_view(eqn) or counts(eqn) or joins(eqn)) for eqn in found.eqns):
-        return None
-    computed = {eqn.outvars[0] for eqn in found.eqns if not is_view(eqn) and not counts(eqn)}
-    eqns, outvars = list(found.eqns), []
-    for x in found.outvars:
-        if type(x) is Literal or x not in computed or x in outvars:
-            copied = Var(x.aval)
-            eqn = JaxprEqn([x], [copied], copy_p, {})
-            if not joins(eqn):
-                return None
-            eqns.append(eqn)
-            x = copied
-        outvars.append(x)
-    inner = Jaxpr(found.constvars, found.invars, outvars, eqns, no_effects, found.debug_info)
-    return ClosedJaxpr(inner, found.consts)
-
-
-def _is_short(aval):
-    return dims.is_constant_shape(aval.shape) and 0 < prod(aval.shape) <= ONE_BLOCK
-
-
-def _with_inputs(jaxpr, variables):
-    """The program with its constants, and perhaps others, as first arguments."""
-    inner = Jaxpr([], [*variables, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns, no_effects, jaxpr.debug_info)
-    return ClosedJaxpr(inner)
+    """The ClosedJaxpr with regions as equations; its own calls are inlined, and it has no dead code."""
+    return _Regions(jaxpr).rebuilt()
 
 
 # ---- what can join
@@ -252,7 +63,7 @@ def joins(eqn):
     key = eqn.primitive, exponent, out.dtype, *[x.aval.dtype for x in eqn.invars], *params
     found = _known_to_join.get(key)
     if found is None:
-        found = remember(_known_to_join, key, _cost(eqn))
+        found = insert_bounded(_known_to_join, key, _cost(eqn))
     return found < LIBRARY_COST or (found < np.inf and not is_preferred(eqn))
 
 
@@ -307,7 +118,7 @@ def _is_folded(eqn):
     return all(dims.is_constant_shape(a.shape) and prod(a.shape) * a.dtype.itemsize <= FOLDED_BYTES for a in avals)
 
 
-def _is_small(eqn):
+def is_small(eqn):
     return all(dims.is_constant_shape(v.aval.shape) and prod(v.aval.shape) < SMALL for v in eqn.outvars)
 
 
@@ -514,20 +325,24 @@ class _Regions:
         old = self.jaxpr
         eqns = _Order(self).eqns
         new = Jaxpr(old.constvars, old.invars, old.outvars, eqns, old.effects, old.debug_info)
-        return _live(ClosedJaxpr(new, old.consts))
+        return ClosedJaxpr(new, old.consts)
 
 
 class _Order:
-    """The equations in an order in which each stands after what it reads."""
+    """The equations in an order in which each stands after what it reads; views only where somebody reads them."""
 
     def __init__(self, regions):
         self.regions = regions
         self.eqns = []
         self.done = set()
         self.effect_before = _effects_before(regions.jaxpr.eqns)
-        for place in range(len(regions.jaxpr.eqns)):
-            if regions.fused.get(place, (place,))[0] == place:
+        for place, eqn in enumerate(regions.jaxpr.eqns):
+            is_emitted_when_read = any(v in regions.views or v in regions.counters for v in eqn.outvars)
+            if regions.fused.get(place, (place,))[0] == place and not is_emitted_when_read:
                 self._emit(place)
+        for x in regions.jaxpr.outvars:
+            if type(x) is not Literal and x in regions.makers:
+                self._emit(regions.makers[x][0])
 
     def _item(self, place):
         """(place that stands for it, equation) of what is emitted for an equation."""

@@ -5,8 +5,8 @@ import pytest
 
 import onax as jax
 import onax.numpy as jnp
+from native_passes import after_passes
 from onax import lax, random
-from onax._compile import regions
 from onax._ground.config import enable_x64
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3) + 0.5
@@ -51,7 +51,7 @@ def check(function, *args):
     ):
         assert got.dtype == want.dtype and got.shape == want.shape
         np.testing.assert_array_equal(got, want)
-    return [eqn.primitive.name for eqn in regions.fuse(jax.make_jaxpr(function)(*args)).eqns]
+    return [eqn.primitive.name for eqn in after_passes(jax.make_jaxpr(function)(*args)).eqns]
 
 
 @pytest.mark.parametrize("dtype", ("int32", "uint32", "int64"))

@@ -6,7 +6,6 @@ one.
 """
 
 import random
-import threading
 
 import numpy as np
 import pytest
@@ -14,7 +13,8 @@ import pytest
 import onax as jax
 import onax.numpy as jnp
 from onax import lax
-from onax._compile import by_device, rendezvous
+from onax._compile import pipeline
+from onax._compile.devices import partition, rendezvous
 from onax.sharding import AxisType
 from onax.sharding import PartitionSpec as P
 from virtual_devices import eight_devices
@@ -328,8 +328,8 @@ with eight_devices(separate=True):
 @pytest.mark.parametrize("name", APART)
 def test_agrees_with_the_one_program(name, way, monkeypatch):
     through = (lambda f: f) if way == "eager" else jax.jit
-    regions, run = [], by_device._run_region
-    monkeypatch.setattr(by_device, "_run_region", lambda *args: (regions.append(1), run(*args))[1])
+    regions, run = [], partition._run_region
+    monkeypatch.setattr(partition, "_run_region", lambda *args: (regions.append(1), run(*args))[1])
     with eight_devices():
         want = leaves_of(through(TOGETHER[name][0]), TOGETHER[name][1])
     assert not regions
@@ -428,81 +428,6 @@ def test_random_nests(seed):
     assert np.allclose(*found, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
-# ---- together: going round between programs
-
-
-class Exchange:
-    """A meeting at which all are handed what all brought."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def exchange(self, brought):
-        return [list(brought)] * len(brought)
-
-    def text(self):
-        return self.name
-
-
-def meeting(exchange, group, value):
-    return (yield rendezvous.Meet(exchange, group, value))
-
-
-def test_programs_meet():
-    pairs, everyone = Exchange("pairs"), Exchange("everyone")
-
-    def program(i):
-        mine = yield lambda: i * 10
-        pair = yield from meeting(pairs, [i // 2 * 2, i // 2 * 2 + 1], mine)
-        return (yield from meeting(everyone, [0, 1, 2, 3], sum(pair)))
-
-    assert rendezvous.together(map(program, range(4)), "abcd") == [[10, 10, 50, 50]] * 4
-
-
-def test_devices_work_at_the_same_time():
-    both = threading.Barrier(2, timeout=30)
-
-    def program(i):
-        yield both.wait
-        return i
-
-    assert rendezvous.together([program(0), program(1)], "ab") == [0, 1]
-
-
-def test_a_meeting_that_some_do_not_reach_is_an_error():
-    one, other = Exchange("psum at here.py:1"), Exchange("psum at here.py:2")
-
-    def program(i):
-        yield lambda: None
-        if i < 2:
-            yield from meeting((one, other)[i], [0, 1, 2], i)
-
-    text = (
-        "A collective was reached by some of its devices only, so they would wait for ever:\n"
-        "  cpu:0 waits in psum at here.py:1\n  cpu:1 waits in psum at here.py:2\n  cpu:2 has come to the end"
-    )
-    with pytest.raises(jax.errors.JaxRuntimeError, match=text):
-        rendezvous.together(map(program, range(3)), ["cpu:0", "cpu:1", "cpu:2"])
-
-
-def test_an_error_on_one_device_releases_the_others():
-    closed, everyone = [], Exchange("everyone")
-
-    def fail():
-        raise ValueError("of the second")
-
-    def program(i):
-        try:
-            yield fail if i == 1 else lambda: i
-            yield from meeting(everyone, [0, 1, 2], i)
-        finally:
-            closed.append(i)
-
-    with pytest.raises(ValueError, match="of the second"):
-        rendezvous.together(map(program, range(3)), "abc")
-    assert sorted(closed) == [0, 1, 2]
-
-
 # ---- errors and options
 
 
@@ -533,17 +458,17 @@ def test_messages_are_printed_in_the_order_of_the_one_program(capsys):
 
 
 def test_regions_within_use_all_devices():
-    name, places = "sums along both", []
+    name, names_of_runs = "sums along both", []
     with eight_devices(separate=True), pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            by_device,
-            "together",
-            lambda programs, names: (places.append(names), rendezvous.together(programs, names))[1],
+            partition,
+            "run_together",
+            lambda programs, names: (names_of_runs.append(names), rendezvous.run_together(programs, names))[1],
         )
         function, args = programs()[name]
         function(*args)
         devices = [str(d) for d in jax.devices()]
-    assert devices in places
+    assert devices in names_of_runs
 
 
 def test_64_bits_reach_the_devices():
@@ -555,9 +480,9 @@ def test_64_bits_reach_the_devices():
 
 
 def test_a_segment_is_compiled_once():
-    compiled, compile_plan = [], by_device.planning.compile_plan
+    compiled, compile_one = [], pipeline.compile_for_session
     with eight_devices(separate=True), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(by_device.planning, "compile_plan", lambda *args: (compiled.append(1), compile_plan(*args))[1])
+        patch.setattr(pipeline, "compile_for_session", lambda *args: (compiled.append(1), compile_one(*args))[1])
         f = pmap(lambda x: jnp.sin(lax.psum(jnp.sin(x), "i")) + 1)
         first, again = f(X), f(X + 0)
     assert len(compiled) == 2 and np.array_equal(first, again)

@@ -3,38 +3,38 @@
 A program is a generator.  It yields what it waits for, and is given the outcome:
 
     a function without arguments    work for its device: done in a thread, so that devices work at the same time
-    Meet                            values for the others of its group: given once all of them have come
+    Rendezvous                      values for the others of its group: given once all of them have come
 
 One thread goes round between the programs, so there is no lock, and whether they can still meet is known: when no
 device works and some wait for others that will not come, that is an error at once.
 """
 
 import os
+import queue
 from collections import deque
+from concurrent import futures
+from dataclasses import dataclass
 
 from onax._ground.errors import JaxRuntimeError
-from onax._ground.lazy import LazyModule
 from onax._native import context
-
-futures = LazyModule("concurrent.futures")
-queue = LazyModule("queue")
 
 _WHOLE_WORD = 2**64 - 1  # a thread that works for another overrides every option
 
 
-class Meet:
-    """What a program brings to a meeting: `group` are the places of all that take part, its own among them.
+@dataclass(slots=True, eq=False)
+class Rendezvous:
+    """What a program brings to a meeting with others.
 
-    `meeting.exchange(values)` gets what each of the group brought, in order, and gives what each is handed;
-    `meeting.text()` says in an error which meeting it is.
+    Attributes:
+      collective: `collective.exchange(values)` gets what each of the group brought, in order, and returns what each is
+        given; `collective.text()` names it in an error.
+      group: the indices of all programs that take part, its own among them.
+      values: what this program brings.
     """
 
-    __slots__ = ("group", "meeting", "values")
-
-    def __init__(self, meeting, group, values):
-        self.meeting = meeting
-        self.group = group
-        self.values = values
+    collective: object
+    group: list
+    values: object
 
 
 class _Workers:
@@ -43,7 +43,7 @@ class _Workers:
     def __init__(self):
         self.process = self.size = self.pool = None
 
-    def at_least(self, n):
+    def pool_of_at_least(self, n):
         """A pool of n threads or more."""
         if self.process != os.getpid() or self.size < n:
             self.pool = futures.ThreadPoolExecutor(n, "onax-device")
@@ -54,16 +54,16 @@ class _Workers:
 _workers = _Workers()
 
 
-class _Round:
-    """The programs of one call, and what each is doing."""
+class _Scheduler:
+    """The programs of one call, and what each of them does."""
 
     def __init__(self, programs, names):
         self.programs = programs
         self.names = names
         self.results = [None] * len(programs)
         self.ready = deque((i, None) for i in range(len(programs)))
-        self.waiting = {}  # place -> Meet
-        self.failed = {}  # place -> error
+        self.waiting = {}  # index -> Rendezvous
+        self.failed = {}  # index -> error
         self.working = 0
         self.done = queue.SimpleQueue()
         self.word = context.option_word()
@@ -73,13 +73,13 @@ class _Round:
         try:
             while self.working or (self.ready and not self.failed):
                 if self.ready and not self.failed:
-                    self._go_on(*self.ready.popleft())
+                    self._resume(*self.ready.popleft())
                 else:
                     self._take_outcome()
             if self.failed:
                 raise self.failed[min(self.failed)]
             if self.waiting:
-                raise self._stuck()
+                raise self._deadlock_error()
             return self.results
         finally:
             while self.working:
@@ -87,19 +87,19 @@ class _Round:
             for program in self.programs:
                 program.close()
 
-    def _go_on(self, i, outcome):
+    def _resume(self, i, outcome):
         try:
             wanted = self.programs[i].send(outcome)
         except StopIteration as end:
             self.results[i] = end.value
             return
-        if type(wanted) is Meet:
+        if type(wanted) is Rendezvous:
             self._meet(i, wanted)
         elif len(self.programs) == 1:
             self.ready.append((i, wanted()))
         else:
             self.working += 1
-            future = _workers.at_least(len(self.programs)).submit(_with_options, self.word, wanted)
+            future = _workers.pool_of_at_least(len(self.programs)).submit(_with_options, self.word, wanted)
             future.add_done_callback(lambda future: self.done.put((i, future)))
 
     def _take_outcome(self):
@@ -115,17 +115,17 @@ class _Round:
         self.waiting[i] = wanted
         group = wanted.group
         here = [self.waiting.get(j) for j in group]
-        if all(w is not None and w.meeting is wanted.meeting for w in here):
+        if all(w is not None and w.collective is wanted.collective for w in here):
             for j in group:
                 del self.waiting[j]
-            handed = wanted.meeting.exchange([w.values for w in here])
-            self.ready.extend(zip(group, handed))
+            results = wanted.collective.exchange([w.values for w in here])
+            self.ready.extend(zip(group, results))
 
-    def _stuck(self):
+    def _deadlock_error(self):
         lines = []
         for i, name in enumerate(self.names):
             if i in self.waiting:
-                lines.append(f"  {name} waits in {self.waiting[i].meeting.text()}")
+                lines.append(f"  {name} waits in {self.waiting[i].collective.text()}")
             else:
                 lines.append(f"  {name} has come to the end")
         return JaxRuntimeError(
@@ -142,10 +142,10 @@ def _with_options(word, work):
         context.swap_thread_word(*previous)
 
 
-def together(programs, names):
+def run_together(programs, names):
     """The results of programs that run side by side; `names` are those of their devices, for errors.
 
     Raises what a program raises (that of the first device, if several fail before all have stopped), and
-    JaxRuntimeError for a meeting that not all of its group reach.
+    JaxRuntimeError for a rendezvous that not all of its group reach.
     """
-    return _Round(list(programs), names).run()
+    return _Scheduler(list(programs), names).run()

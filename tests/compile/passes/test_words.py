@@ -5,8 +5,8 @@ import pytest
 
 import onax as jax
 import onax.numpy as jnp
+from native_passes import after_passes
 from onax import lax, random
-from onax._compile import regions
 from onax._core.facts import THREEFRY
 from onax._ground.config import enable_x64
 
@@ -29,7 +29,7 @@ def check(function, *args, rtol=0.0):
             np.testing.assert_allclose(got, want, rtol=rtol, atol=rtol)
         else:
             np.testing.assert_array_equal(got, want)
-    return regions.fuse(jax.make_jaxpr(function)(*args))
+    return after_passes(jax.make_jaxpr(function)(*args))
 
 
 def names(program):

@@ -9,7 +9,7 @@ new one, whichever belongs there: for few elements that is quicker than a node.
 
 import numpy as np
 
-from onax._compile.words import Writing
+from onax._compile.passes.words import Writing
 from onax._control.block_code import I32, take_p
 from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
@@ -26,7 +26,7 @@ element_rules = Slot(
     "elements",
     "rule(program, eqn) -> whether it wrote the equation anew with elements of tables",
     "the operation stays as it is",
-    "onax._compile.picks",
+    "onax._compile.passes.picks",
 )
 
 

@@ -8,7 +8,9 @@ import pytest
 import onax as jax
 import onax.numpy as jnp
 from onax import lax
-from onax._ground import devices, lazy
+from onax._ground import devices
+from onax._native import ort
+from onax.export.lower import driver
 from onax.sharding import AxisType, Mesh, NamedSharding
 from onax.sharding import PartitionSpec as P
 
@@ -61,7 +63,7 @@ def four(monkeypatch):
 @pytest.fixture
 def opened(monkeypatch):
     """What sessions are opened with, as (provider, its options); they are opened on the CPU."""
-    asked, session = [], lazy.ort.Session
+    asked, session = [], ort.Session
 
     def open_session(model, inputs, outputs, *, options, **rest):
         asked.append((options.get("provider", "cpu"), options.get("provider_options")))
@@ -69,7 +71,7 @@ def opened(monkeypatch):
         options = {k: v for k, v in options.items() if not k.startswith("provider")}
         return session(model, inputs, outputs, options=options, **rest)
 
-    monkeypatch.setattr(lazy.ort, "Session", open_session)
+    monkeypatch.setattr(ort, "Session", open_session)
     return asked
 
 
@@ -114,7 +116,7 @@ def test_a_program_within_a_transformation_runs_where_its_arguments_are(four, op
     assert {asked for asked, _ in opened} <= {"cuda", "cpu"} and on(0) not in opened
 
 
-def test_one_program_of_sharded_arguments_runs_on_their_first_device(four, opened):
+def test_one_interpreter_of_sharded_arguments_runs_on_their_first_device(four, opened):
     sharding = NamedSharding(Mesh(np.array(four[1:3], dtype=object), ("x",)), P("x"))
     out = jax.jit(lambda x: jnp.tanh(x) @ jnp.ones((3, 3)))(jax.device_put(X, sharding))
     assert opened == [on(1)] and out.sharding == sharding
@@ -127,8 +129,8 @@ def test_options_that_name_a_provider_count(four, opened):
 
 
 def test_pmap_opens_a_session_on_each_device(four, opened, monkeypatch):
-    lowered, lower = [], lazy.export_driver.lower_jaxpr
-    monkeypatch.setattr(lazy.export_driver, "lower_jaxpr", lambda *args, **k: (lowered.append(1), lower(*args, **k))[1])
+    lowered, lower = [], driver.lower_jaxpr
+    monkeypatch.setattr(driver, "lower_jaxpr", lambda *args, **k: (lowered.append(1), lower(*args, **k))[1])
     f = jax.pmap(lambda x: jnp.cumsum(lax.psum(jnp.tanh(x) @ jnp.ones((3, 3)), "i")), axis_name="i", devices=four)
     out = f(X)
     assert sorted(opened, key=str) == [on(i) for i in range(4) for _ in range(2)]
@@ -201,7 +203,7 @@ def test_regions_whose_operations_onnx_cannot_say(four, opened):
 
 
 def test_a_device_that_fails_is_named_and_releases_the_others(four, monkeypatch):
-    session = lazy.ort.Session
+    session = ort.Session
 
     def open_session(model, inputs, outputs, *, options, **rest):
         number = options["provider_options"]["device_id"]
@@ -209,15 +211,15 @@ def test_a_device_that_fails_is_named_and_releases_the_others(four, monkeypatch)
         node = re.search(rb"[A-Za-z_0-9]*[Tt]anh[A-Za-z_0-9]*", model)[0].decode() if b"anh" in model else ""
 
         def fail(arrays):
-            raise lazy.ort.Fault(f"running the node '{node}': out of memory")
+            raise ort.Fault(f"running the node '{node}': out of memory")
 
         return fail if number in (1, 3) and node else made
 
-    monkeypatch.setattr(lazy.ort, "Session", open_session)
+    monkeypatch.setattr(ort, "Session", open_session)
     f = lambda x: lax.psum(jnp.cumsum(x), "i") + lax.psum(jnp.tanh(x), "i")
     with pytest.raises(jax.errors.BackendError, match=r"failed while running .* on cuda:1: .*out of") as raised:
         jax.pmap(f, axis_name="i", devices=four)(X)
-    assert WAY_OUT not in str(raised.value) and "test_provider.py" in str(raised.value)
+    assert WAY_OUT not in str(raised.value) and "test_sessions.py" in str(raised.value)
 
 
 @no_gpu

@@ -1,0 +1,155 @@
+"""One call of a jitted function: its arguments, flattened once, with their types; and its program, staged once."""
+
+import time
+from dataclasses import dataclass
+
+from onax._compile import cache_misses
+from onax._compile.cache import insert_bounded
+from onax._core.axes import named_axes
+from onax._ground import lazy, monitoring, source
+from onax._ground.config import config
+from onax._native import context
+from onax._native.jit_function import check_hashable
+from onax._transforms.abstract import argument_avals, bind_static, stage_flat
+from onax._transforms.flatten import LazyDebugInfo, argument_names, fun_name, fun_signature
+from onax._transforms.staging import hoist_tracers
+
+_NO_STATICS = (), (), ()
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One call.  The record of the flat arguments goes through everything that a first call does.
+
+    Attributes:
+      fun, options: the function and its JitOptions.
+      leaves: the dynamic arguments, flat; `in_tree` is their structure, that of (args, kwargs) without static ones.
+      statics: (types, positions and names, values) of the static arguments, or None.
+      num_args: how many positional arguments there are, static ones included.
+      avals: the types of the leaves.
+    """
+
+    fun: object
+    options: object
+    leaves: list
+    in_tree: object
+    statics: tuple | None
+    num_args: int
+    avals: list
+
+    @classmethod
+    def of(cls, jitted, leaves, in_tree, statics, num_args):
+        """The record of a call.  Raises TypeError or OverflowError for a leaf that is no array."""
+        call = cls(jitted.fun, jitted._options, leaves, in_tree, statics, num_args, [])
+        call.avals = argument_avals(call.fun, leaves, call.arg_names)
+        return call
+
+    @property
+    def name(self):
+        """The function's name."""
+        return fun_name(self.fun)
+
+    @property
+    def dynamic_positions(self):
+        """The positions of the positional arguments that are not static."""
+        static = _NO_STATICS if self.statics is None else self.statics
+        return [i for i in range(self.num_args) if i not in static[1]]
+
+    def arg_names(self):
+        """A path for each leaf, as messages show it."""
+        return _name_finder(self)()
+
+    def dynamic_arguments(self):
+        """(positional arguments without the static ones, keyword arguments without them)."""
+        return self.in_tree.unflatten(self.leaves)
+
+    def run_eagerly(self, leaves):
+        """What the function gives without `jit` for other leaves of the same structure."""
+        args, kwargs = self.in_tree.unflatten(leaves)
+        return self._function()(*args, **kwargs)
+
+    def _function(self):
+        """The function of the dynamic arguments alone."""
+        if self.statics is None:
+            return self.fun
+        fixed = dict(zip(self.statics[1], self.statics[2]))
+        by_name = {name: value for name, value in fixed.items() if isinstance(name, str)}
+        by_position = {i: value for i, value in fixed.items() if not isinstance(i, str)}
+        return bind_static(self.fun, self.num_args, by_position, by_name)
+
+    def donated_flags(self):
+        """For each leaf whether its argument was donated."""
+        n, options = self.num_args, self.options
+        donated = {i % n for i in options.donate_argnums if -n <= i < n}
+        args, kwargs = self.in_tree.children()
+        flags = []
+        for i, tree in zip(self.dynamic_positions, args.children()):
+            flags += [i in donated] * tree.num_leaves
+        for name, tree in zip(kwargs.node_data()[1], kwargs.children()):
+            flags += [name in options.donate_argnames] * tree.num_leaves
+        return flags
+
+
+def _name_finder(call):
+    """A function that finds the paths of a call's leaves; it keeps neither the arguments nor the function."""
+    signature, in_tree = fun_signature(call.fun), call.in_tree
+    num_args, positions = call.num_args, call.dynamic_positions
+
+    def find_names():
+        dynamic, kwargs = in_tree.unflatten([0] * in_tree.num_leaves)
+        args = [None] * num_args
+        for i, tree in zip(positions, dynamic):
+            args[i] = tree
+        return argument_names(signature, args, kwargs, set(range(num_args)) - set(positions))
+
+    return find_names
+
+
+@dataclass(slots=True, eq=False)
+class Staged:
+    """The program of a call; `hoisted` are tracers of enclosing traces that it takes before the call's leaves."""
+
+    jaxpr: object
+    out_tree: object
+    hoisted: list
+
+
+def stage_call(call, programs):
+    """The Staged form of a call; kept in `programs` (a dictionary of the function) unless it closes over tracers."""
+    if call.statics is not None:
+        check_hashable(call.statics[2])
+    key = (call.in_tree, tuple(call.avals), call.statics, context.option_word(), named_axes())
+    known = programs.get(key)
+    if known is not None:
+        return known
+    if config.jax_no_tracing:
+        raise RuntimeError(
+            f"re-tracing function {source.function_location(call.fun)} for `jit`, but 'no_tracing' is set"
+        )
+    if config.jax_explain_cache_misses:
+        text = cache_misses.explain(call.fun, key, programs, call.arg_names, lambda i: _static_name(call.fun, i))
+        lazy.logging.getLogger("onax").warning("%s", text)
+    started = time.perf_counter()
+    with monitoring.timed(monitoring.TRACE, call.name):
+        info = LazyDebugInfo("jit", call.fun, _name_finder(call))
+        jaxpr, out_tree = stage_flat(call._function(), call.in_tree, call.avals, info)
+    log_time("tracing %s for jit", call.name, started)
+    jaxpr, hoisted = hoist_tracers(jaxpr)
+    staged = Staged(jaxpr, out_tree, hoisted)
+    if hoisted or config.jax_check_tracer_leaks:
+        return staged
+    return insert_bounded(programs, key, staged)
+
+
+def _static_name(fun, argument):
+    """The name of a static argument, given by its name or position."""
+    signature = fun_signature(fun)
+    names = [] if signature is None else list(signature.parameters)
+    return names[argument] if isinstance(argument, int) and argument < len(names) else argument
+
+
+def log_time(what, name, started):
+    """Says in the log how long something took that began at `started`, if `jax_log_compiles` is on."""
+    if config.jax_log_compiles:
+        seconds = time.perf_counter() - started
+        lazy.logging.getLogger("onax").warning(f"Finished {what} in %.9f sec", name, seconds)

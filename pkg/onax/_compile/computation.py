@@ -1,0 +1,102 @@
+"""What a program leaves for the runtime to compute, and where each of its results comes from.
+
+Arguments that no operation reads stay outside the ONNX model, and a result that is an argument or a constant never
+enters it.
+"""
+
+import numpy as np
+
+from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
+from onax._core.rewrite import used_inputs
+from onax._native.jit_function import Executable
+from onax.export.lower.components import trailing
+
+
+class Computation:
+    """A program after the passes for every target.
+
+    Attributes:
+      jaxpr: the whole program.
+      core: the program of what is left to compute, or None.
+      kept: the positions of the arguments that `core` takes.
+      outs, constants: those of Executable.
+      native: `core` after the passes for the native target, once they have run.
+      portable_graph: the graph in ONNX's own operators, kept because several devices may each open a session for it.
+      dump: where programs after passes are written, or None.
+    """
+
+    __slots__ = ("constants", "core", "dump", "jaxpr", "kept", "native", "outs", "portable_graph")
+
+    def __init__(self, jaxpr, keep_unused=False, dump=None):
+        self.jaxpr = jaxpr
+        self.dump = dump
+        self.native = None
+        self.constants = []
+        self.outs = []
+        self.portable_graph = None
+        computed = self._sort_results({v: i for i, v in enumerate(jaxpr.invars)})
+        self.kept = list(range(len(jaxpr.invars)))
+        self.core = None
+        if computed or jaxpr.effects:
+            core = Jaxpr(jaxpr.constvars, jaxpr.invars, computed, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+            if not keep_unused:
+                self.kept = [i for i, used in enumerate(used_inputs(core)) if used]
+                core.invars = [jaxpr.invars[i] for i in self.kept]
+            self.core = ClosedJaxpr(core, jaxpr.consts)
+
+    def _sort_results(self, arguments):
+        """Fills `outs` and `constants`; returns the variables that are left to compute, each once."""
+        known = dict(zip(self.jaxpr.constvars, self.jaxpr.consts))
+        computed = {}
+        for atom in self.jaxpr.outvars:
+            aval = atom.aval
+            extended = None if isinstance(aval.dtype, np.dtype) else aval.dtype
+            if type(atom) is Literal or atom in known:
+                self.constants.append(atom.array if type(atom) is Literal else known[atom])
+                self.outs.append(("constant", len(self.constants) - 1, aval.weak_type, extended))
+            elif atom in arguments:
+                self.outs.append(("forwarded", arguments[atom], aval.weak_type, extended))
+            else:
+                index = computed.setdefault(atom, len(computed))
+                self.outs.append(("computed", index, aval.weak_type, extended))
+        return list(computed)
+
+    def arguments_read(self):
+        """Positions of the arguments that the program computes with or returns."""
+        return {*(self.kept if self.core else ()), *(out[1] for out in self.outs if out[0] == "forwarded")}
+
+    def executable(self, runner, explain=None):
+        """The Executable over a runner of `core`; None as runner where nothing is left to compute."""
+        core = self.core if runner is not None else None
+        return Executable(
+            runner,
+            self.kept if core else (),
+            self.outs,
+            n_args=len(self.jaxpr.invars),
+            constants=self.constants,
+            explain=explain,
+            adapt_in=_adapters(_to_physical, core.in_avals) if core else None,
+            adapt_out=_adapters(_from_physical, core.out_avals) if core else None,
+        )
+
+
+# ---- values of a dtype without an ONNX type enter and leave the runtime as numbers with trailing axes
+
+
+def _adapters(make, avals):
+    """One function for each value, or None when all enter and leave as they are."""
+    return None if all(map(_is_plain, avals)) else [None if _is_plain(a) else make(a) for a in avals]
+
+
+def _is_plain(aval):
+    return isinstance(aval.dtype, np.dtype) and aval.dtype.kind != "c"
+
+
+def _to_physical(aval):
+    axes, dtype = trailing(aval.dtype)
+    return lambda a: np.asarray(a, order="C").reshape(-1).view(dtype).reshape((*a.shape, *axes))
+
+
+def _from_physical(aval):
+    stored = aval.dtype if isinstance(aval.dtype, np.dtype) else aval.dtype.storage
+    return lambda a: a.reshape(-1).view(stored).reshape(aval.shape)

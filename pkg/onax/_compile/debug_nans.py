@@ -1,0 +1,24 @@
+"""jax_debug_nans and jax_debug_infs for jitted functions: after a bad result the function runs again without jit."""
+
+import sys
+
+from onax._core.result_checks import VANISHED, first_special, floating_point_error
+from onax._core.trace import as_array
+from onax._native.tree import tree_leaves
+
+_NOTICE = "Invalid {} value encountered in the output of a onax.jit function. Calling the de-optimized version."
+
+
+def check_special(call, result):
+    """Raises FloatingPointError if a result of a call holds what the options forbid.
+
+    The function then runs once more as if it were not jitted (jitted functions that it calls run their programs, and
+    are checked in the same way), so that the error is that of the first operation that gives such a value.
+    """
+    found = first_special(tree_leaves(result))
+    if found is None:
+        return
+    print(_NOTICE.format(found[0]), file=sys.stderr)
+    leaves = [as_array(leaf) for leaf in call.leaves]
+    call.run_eagerly(leaves)
+    raise floating_point_error(f"jit({call.name})", found, leaves, VANISHED)

@@ -1,0 +1,74 @@
+"""The options `in_shardings` and `out_shardings` of jit: what they mean for a call, its arguments and its results."""
+
+from onax._core.sharding import NamedSharding, PartitionSpec, Sharding, in_context_of_mesh
+from onax._native.array import ArrayImpl
+from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
+from onax._transforms.transfer import device_put, places_of_leaves
+
+
+def _resolve(shardings, option):
+    """A tree of shardings, with shardings over the mesh in context for its PartitionSpecs."""
+    text = (
+        f"jit requires a non-empty mesh in context if you are passing `PartitionSpec`s to {option}. You can define a "
+        "context mesh via `jax.set_mesh(mesh)`, or pass shardings, which name their mesh."
+    )
+    return tree_map(lambda p: in_context_of_mesh(p, RuntimeError, text), shardings)
+
+
+def _positional_arguments(call):
+    """The positional arguments that are not static; ValueError for keyword arguments, as in JAX."""
+    dynamic, keyword = call.dynamic_arguments()
+    if keyword:
+        raise ValueError("pjit does not support kwargs when in_shardings is specified.")
+    return dynamic
+
+
+def params_of(call, staged):
+    """The parameters of a `jit` equation that state the shardings of arguments and results; None where none is."""
+    options, params = call.options, {}
+    if options.in_shardings is not None:
+        structure = tree_structure(_positional_arguments(call))
+        stated = places_of_leaves(_resolve(options.in_shardings, "in_shardings"), structure)
+        params["in_shardings"] = (*[None] * len(staged.hoisted), *stated)
+    if options.out_shardings is not None:
+        params["out_shardings"] = tuple(_of_results(options.out_shardings, staged.out_tree))
+    return params
+
+
+def _of_results(out_shardings, out_tree):
+    return places_of_leaves(_resolve(out_shardings, "out_shardings"), out_tree, "pjit out_shardings")
+
+
+def put_arguments(call):
+    """The leaves of a call where jit wants them; ValueError for one that the user has placed elsewhere."""
+    dynamic = _positional_arguments(call)
+    wanted = _resolve(call.options.in_shardings, "in_shardings")
+    stated = places_of_leaves(wanted, tree_structure(dynamic), "pjit in_shardings")
+    for x, sharding in zip(tree_leaves(dynamic), stated):
+        if type(x) is ArrayImpl and x._committed and isinstance(sharding, Sharding):
+            if not x.sharding.is_equivalent_to(sharding, x.ndim):
+                raise ValueError(
+                    "Sharding passed to jit does not match the sharding on the respective arg. Got jit sharding: "
+                    f"{sharding},\narg sharding: {x.sharding} for arg type: {x.aval.str_short()}"
+                )
+    return tree_leaves(device_put(dynamic, wanted))
+
+
+def move_arguments(arguments, in_shardings):
+    """The leaves of (args, kwargs) with the positional ones where jit wants them."""
+    args, kwargs = arguments
+    return tree_leaves((device_put(args, _resolve(in_shardings, "in_shardings")), kwargs))
+
+
+def put_results(result, out_shardings, shardings):
+    """The results where jit was told to put them.
+
+    `shardings` are those with which the program leaves them, or None: a result of which jit was told nothing keeps its.
+    """
+    leaves, tree = tree_flatten(result)
+    wanted = _of_results(out_shardings, tree)
+    mesh = next((s.mesh for s in wanted if isinstance(s, NamedSharding)), None)
+    if shardings is None:
+        shardings = [None if mesh is None else NamedSharding(mesh, PartitionSpec())] * len(leaves)
+    placed = [device_put(x, s if w is None else w) for x, s, w in zip(leaves, shardings, wanted)]
+    return tree_unflatten(tree, placed)

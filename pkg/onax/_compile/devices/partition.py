@@ -1,0 +1,540 @@
+"""Partitions programs for devices that are machines of their own, and where the host has to help.
+
+    a program with such regions -> ThunkSequence of compiled segments and regions
+    the body of a region        -> ThunkSequence that every device runs on its pieces, in sessions of its own
+    a program for a provider that has no form for some operation    -> ThunkSequence in which the host carries it out
+
+A program is cut at its *boundaries*: operations that devices do together, and those that the host carries out.  Between
+two of them lies one compiled segment, the same for all devices.  Calls that hold boundaries are inlined; branches and
+loops that hold some become thunks (`thunks.py`), others are part of a segment.  Any other operation that names axes is
+a collective in which the whole of it is done, as is a call of Python, so that its order is that of the one program.
+Values of the host are exchanged.
+
+A collective is the batching rule of its operation, on the values of a group stacked.  The rule asks along which axes a
+value varies; that is known before anything runs, from the batching rules of the operations before it.
+"""
+
+import itertools
+from functools import partial
+
+import numpy as np
+
+from onax._compile import pipeline, sessions
+from onax._compile.computation import Computation
+from onax._compile.devices.rendezvous import run_together
+from onax._compile.devices.thunks import (
+    AnyReduction,
+    AxisIndexThunk,
+    CollectiveThunk,
+    ConditionalThunk,
+    HostThunk,
+    Participant,
+    ReplicaGroups,
+    ScanThunk,
+    SegmentThunk,
+    ThunkSequence,
+    WhileThunk,
+    array_of,
+    buffer_for,
+)
+from onax._control.cond import cond_p
+from onax._control.inner_regions import spread_program
+from onax._control.one_by_one import each_by_itself
+from onax._control.parallel import Region, is_separate, shard_map_p, stacked_program, whole_program
+from onax._control.scan import scan_p
+from onax._control.while_loop import settled, while_p
+from onax._core.axes import AxisData, names_of
+from onax._core.evaluate import interpreter_of
+from onax._core.facts import CALLS_PYTHON, NAMED_AXIS
+from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxprs_in_params
+from onax._core.programs import called_program
+from onax._core.rewrite import eliminate_dead_code
+from onax._core.sharding import NamedSharding
+from onax._core.slots import Slot
+from onax._core.trace import as_array
+from onax._ground.devices import current_default
+from onax._ground.errors import LoweringError
+from onax._native.array import make_array
+from onax._native.jit_function import Executable
+from onax._prims.collectives import axis_index_p, match_varying_p, pvary_p, sum_varying_p
+
+_NOWHERE = frozenset()
+
+thunks_of_bodies = Slot(
+    "thunks",
+    "rule(builder, eqn) -> thunk, or None where all devices do the equation together",
+    "the equation itself is a boundary",
+    "onax._compile.devices",
+)
+
+
+def compile_partitioned(computation, name, compiler_options=None, device=None):
+    """The Executable of a Computation that is cut into thunks, for a device.
+
+    Raises LoweringError for what has no ONNX form and cannot be carried out on the host, BackendError for a model that
+    the runtime refuses.
+    """
+    core = computation.core
+    outer = _ProgramPartitioner(name, compiler_options, current_default() if device is None else device)
+    sequence = outer.partition(core, [_NOWHERE] * len(core.invars))
+    avals = core.in_avals
+
+    def run(arrays):
+        args = [array_of(a.view(), aval) for a, aval in zip(arrays, avals)]  # the user's own arrays stay writable
+        (outs,) = run_together([sequence.run(args, outer.participant)], [str(outer.participant.device)])
+        return [_unshared(x._value, arrays) for x in outs]
+
+    return Executable(
+        run, computation.kept, computation.outs, n_args=len(computation.jaxpr.invars), constants=computation.constants
+    )
+
+
+def _unshared(result, arrays):
+    """The result; a copy of it if it may be memory that the user can write."""
+    return result.copy() if any(np.may_share_memory(result, a) for a in arrays) else result
+
+
+# ---- partitioning
+
+
+class _Partitioner:
+    """Which equations of programs are boundaries, and what becomes of them."""
+
+    def __init__(self, name, options_by_key, compiler_options):
+        self.name = name
+        self.options_by_key = options_by_key  # of the devices: compiler options, by a key for each kind of device
+        self.has_other_providers = any(o is not compiler_options for o in options_by_key.values())
+        self.host_helps = False  # whether the host carries out what other providers have no form for
+        self.boundaries = {}  # jaxpr -> whether it holds a boundary
+        self.lowered = {}  # expression -> (its parameters, whether it has a form that all devices can run)
+
+    def partition(self, jaxpr, varying):
+        """The ThunkSequence of a whole program; the host helps if it must.  Raises LoweringError where it cannot."""
+        try:
+            return self.sequence(jaxpr, varying)
+        except LoweringError:
+            if not self.has_other_providers:
+                raise
+        self.host_helps = True
+        self.boundaries.clear()
+        return self.sequence(jaxpr, varying)
+
+    def sequence(self, jaxpr, varying):
+        """The ThunkSequence of a ClosedJaxpr; `varying`: for each argument the axes along which it varies."""
+        return _SequenceBuilder(self, jaxpr, varying).sequence()
+
+    def holds_boundary(self, eqn):
+        """Whether an equation is a boundary, or a program that it holds has one."""
+        inner = list(jaxprs_in_params(eqn.params))
+        return self.is_boundary(eqn) or any(map(self._has_boundary, inner)) or (not inner and self.runs_on_host(eqn))
+
+    def runs_on_host(self, eqn):
+        """Whether an equation has no form that all devices can run, and is carried out on the host."""
+        if not self.host_helps:
+            return False
+        key = (eqn.primitive, id(eqn.params), *(x.aval for x in eqn.invars))
+        if key not in self.lowered:
+            self.lowered[key] = eqn.params, _is_portable(eqn)  # with the parameters, so that no others get their id
+        return not self.lowered[key][1]
+
+    def add_host_thunk(self, builder, eqn):
+        """Adds an operation that the host carries out as it does when nothing is compiled."""
+        return builder.add_thunk(HostThunk(eqn.replace(invars=_variables(eqn)), partial(_evaluate, _alone(eqn))))
+
+    def _has_boundary(self, jaxpr):
+        found = self.boundaries.get(jaxpr)
+        if found is None:
+            found = self.boundaries[jaxpr] = any(map(self.holds_boundary, jaxpr.eqns))
+        return found
+
+    def compile_segment(self, jaxpr):
+        """The executables of a segment, by the keys of compiler options."""
+        computation = pipeline.optimize(jaxpr, self.name)
+        return {
+            key: pipeline.compile_for_session(computation, self.name, options)
+            for key, options in self.options_by_key.items()
+        }
+
+
+class _ProgramPartitioner(_Partitioner):
+    """For the program around regions, which one device runs."""
+
+    def __init__(self, name, compiler_options, device):
+        super().__init__(name, {None: sessions.options_for_device(compiler_options, device)}, compiler_options)
+        self.compiler_options = compiler_options
+        self.participant = Participant(device, {}, 0, None)
+
+    def is_boundary(self, eqn):
+        """Regions over devices that are machines of their own."""
+        return eqn.primitive is shard_map_p and is_separate(eqn.params["mesh"])
+
+    def add_boundary(self, builder, eqn):
+        """Adds a region; or what holds one and is neither call nor loop: its kernel then comes to the region."""
+        if eqn.primitive is shard_map_p:
+            params = {k: v for k, v in eqn.params.items() if k != "jaxpr"}
+            run = _region_runner(eqn.params["jaxpr"], params, self.name, self.compiler_options)
+            return builder.add_thunk(HostThunk(eqn, run))
+        return self.add_host_thunk(builder, eqn)
+
+    def varying_results(self, eqn, varying):
+        """Nothing varies."""
+        return [_NOWHERE] * len(eqn.outvars)
+
+
+class _RegionPartitioner(_Partitioner):
+    """For the body of a region, which all of its devices run."""
+
+    def __init__(self, name, region, options_by_key, compiler_options, spreads_inner):
+        super().__init__(name, options_by_key, compiler_options)
+        self.region = region
+        self.spreads_inner = spreads_inner  # whether regions within have devices of their own
+
+    def is_boundary(self, eqn):
+        """What names axes, calls Python, or brings axes of its own."""
+        primitive = eqn.primitive
+        if NAMED_AXIS in primitive.facts:
+            return bool(_names(eqn) & set(self.region.names))
+        return CALLS_PYTHON in primitive.facts or primitive is shard_map_p
+
+    def add_boundary(self, builder, eqn):
+        """Adds a collective, or another operation that the devices do together."""
+        primitive, varying = eqn.primitive, builder.varying_of(eqn)
+        if primitive is shard_map_p:
+            return self._add_inner_region(builder, eqn)
+        if primitive is axis_index_p:
+            axes = names_of(eqn.params["axis_name"])
+            builder.varying[eqn.outvars[0]] = frozenset(axes)
+            return builder.add_thunk(AxisIndexThunk(eqn.outvars[0], axes, [self.region.size((a,)) for a in axes]))
+        if primitive is pvary_p:
+            return [builder.alias(eqn.invars[0], varying[0] | set(eqn.params["axes"]))]
+        if primitive is sum_varying_p or primitive is match_varying_p:
+            return [self._add_sum(builder, eqn, varying)]
+        if not self.is_boundary(eqn) and not any(jaxprs_in_params(eqn.params)):
+            builder.varying.update(zip(eqn.outvars, self.varying_results(eqn, varying)))
+            return self.add_host_thunk(builder, eqn)
+        names = _names(eqn) if NAMED_AXIS in primitive.facts else self.region.names
+        return self._add_collective(builder, eqn, tuple(a for a in self.region.names if a in names))
+
+    def _add_inner_region(self, builder, eqn):
+        """A region within: spread over devices if this one has a device for each of its pieces, else one program."""
+        params = {k: v for k, v in eqn.params.items() if k != "jaxpr"}
+        names = set(Region.of(params).names)
+        if not (self.spreads_inner and names <= set(self.region.names)):
+            return builder.inline(whole_program(eqn.params["jaxpr"], params), eqn.invars)
+        outs = builder.inline(spread_program(eqn.params["jaxpr"], params), eqn.invars)
+        return [builder.alias(x, builder.axes_of(x) - names) for x in outs]
+
+    def _add_sum(self, builder, eqn, varying):
+        """`sum_varying` or `match_varying`: a sum along those axes along which the operand varies and must not."""
+        axes, target = set(eqn.params["axes"]), _NOWHERE if len(varying) == 1 else varying[1]
+        summed = tuple(a for a in self.region.names if a in (axes & varying[0]) - target)
+        out = eqn.invars[0]
+        if summed:
+            new = JaxprEqn(eqn.invars[:1], eqn.outvars, sum_varying_p, {"axes": summed}, source_info=eqn.source_info)
+            (out,) = self._add_collective(builder, new, summed)
+        return builder.alias(out, (varying[0] - set(summed)) | (axes & target))
+
+    def _add_collective(self, builder, eqn, axes):
+        """Adds a CollectiveThunk along some axes; none, if a collective is of values that are the same along them."""
+        varying = [v & set(axes) for v in _of_variables(eqn, builder.varying_of(eqn))]
+        region = self.region.along(axes)
+        program, mapped = stacked_program(region, _alone(eqn), varying)
+        elsewhere = _NOWHERE.union(*builder.varying_of(eqn)) - set(axes)
+        outs = [elsewhere | set(own) for own in mapped]
+        if NAMED_AXIS in eqn.primitive.facts and not any(varying) and not any(mapped):
+            return [builder.alias(x, own) for x, own in zip(builder.inline(program, _variables(eqn)), outs)]
+        builder.varying.update(zip(eqn.outvars, outs))
+        eqn = eqn.replace(invars=_variables(eqn))
+        return builder.add_thunk(CollectiveThunk(eqn, ReplicaGroups(self.region, axes), program, varying, mapped))
+
+    def runs_one_by_one(self, eqn):
+        """Whether batching a branch or loop whose condition varies is a loop over the devices."""
+        axis = AxisData(self.region.names[0], 1, of_devices=True)
+        return each_by_itself(axis, list(jaxprs_in_params(eqn.params)))
+
+    def varying_results(self, eqn, varying):
+        """For each result of an equation the axes along which it varies, by its batching rule."""
+        axes = _NOWHERE.union(*varying)
+        if not self.holds_boundary(eqn):
+            if not axes:
+                return [_NOWHERE] * len(eqn.outvars)
+            if len(eqn.outvars) == 1 and not any(jaxprs_in_params(eqn.params)):
+                return [axes]
+        region = self.region if self.holds_boundary(eqn) else self.region.along(axes)
+        return list(map(frozenset, stacked_program(region, _alone(eqn), _of_variables(eqn, varying))[1]))
+
+
+def _is_portable(eqn):
+    """Whether an equation has a form in ONNX's own operators."""
+    try:
+        pipeline.lower_portable(Computation(_alone(eqn)))
+    except LoweringError:
+        return False
+    return True
+
+
+def _evaluate(jaxpr, args):
+    """The results of a closed jaxpr, carried out operation by operation."""
+    return interpreter_of(jaxpr).run(jaxpr.consts, args)
+
+
+def _names(eqn):
+    """The axes that a collective names."""
+    params = eqn.params
+    return set(names_of(params["axes"] if "axes" in params else params["axis_name"]))
+
+
+def _variables(eqn):
+    """The operands of an equation that are not written in it."""
+    return [x for x in eqn.invars if type(x) is not Literal]
+
+
+def _of_variables(eqn, per_operand):
+    return [own for own, x in zip(per_operand, eqn.invars) if type(x) is not Literal]
+
+
+def _alone(eqn):
+    """The program that is this one equation, on its operands that are variables."""
+    invars = [x if type(x) is Literal else Var(x.aval) for x in eqn.invars]
+    outvars = [Var(v.aval) for v in eqn.outvars]
+    taken = [x for x in invars if type(x) is not Literal]
+    return ClosedJaxpr(Jaxpr([], taken, outvars, [eqn.replace(invars=invars, outvars=outvars)]))
+
+
+class _SequenceBuilder:
+    """The ThunkSequence of one program, being built."""
+
+    def __init__(self, partitioner, jaxpr, varying):
+        self.partitioner = partitioner
+        self.jaxpr = jaxpr
+        self.thunks = []
+        self.pending = []  # equations of the next segment
+        self.made = set()  # their results
+        self.consts = {}
+        self.varying = {}  # variable -> axes
+        self.aliases = {}  # variable -> the atom that it is
+        self.invars = [Var(v.aval) for v in jaxpr.invars]
+        self.varying.update(zip(self.invars, map(frozenset, varying)))
+
+    def sequence(self):
+        """The ThunkSequence."""
+        outs = self.inline(self.jaxpr, self.invars)
+        varying = [self.axes_of(x) for x in outs]
+        self._end_segment()
+        outs = list(map(self._root, outs))
+        return ThunkSequence(self.invars, self.consts, self._live_thunks(outs), outs, varying)
+
+    # ---- variables
+
+    def axes_of(self, atom):
+        """The axes along which a value varies."""
+        return _NOWHERE if type(atom) is Literal else self.varying.get(atom, _NOWHERE)
+
+    def varying_of(self, eqn):
+        """For each operand the axes along which it varies."""
+        return list(map(self.axes_of, eqn.invars))
+
+    def _root(self, atom):
+        while type(atom) is not Literal and atom in self.aliases:
+            atom = self.aliases[atom]
+        return atom
+
+    def alias(self, atom, axes):
+        """A variable for the same value that varies along other axes."""
+        if axes == self.axes_of(atom):
+            return atom
+        new = Var(atom.aval)
+        self.aliases[new] = atom
+        self.varying[new] = axes
+        return new
+
+    # ---- equations
+
+    def inline(self, jaxpr, operands):
+        """Adds the equations of a program; returns what its results are."""
+        jaxpr = eliminate_dead_code(jaxpr, bodies=False)
+        env = dict(zip(jaxpr.invars, operands))
+        for v, c in zip(jaxpr.constvars, jaxpr.consts):
+            env[v] = Var(v.aval)
+            self.consts[env[v]] = as_array(c)
+        for eqn in jaxpr.eqns:
+            invars = [x if type(x) is Literal else env[x] for x in eqn.invars]
+            outvars = [Var(v.aval) for v in eqn.outvars]
+            env.update(zip(eqn.outvars, self._add_equation(eqn.replace(invars=invars, outvars=outvars))))
+        return [x if type(x) is Literal else env[x] for x in jaxpr.outvars]
+
+    def _add_equation(self, eqn):
+        """Adds an equation; returns what its results are."""
+        partitioner = self.partitioner
+        if not partitioner.holds_boundary(eqn):
+            self.varying.update(zip(eqn.outvars, partitioner.varying_results(eqn, self.varying_of(eqn))))
+            self.pending.append(eqn.replace(invars=list(map(self._root, eqn.invars))))
+            self.made.update(eqn.outvars)
+            return eqn.outvars
+        callee = called_program(eqn)
+        if callee is not None:
+            return self.inline(callee, eqn.invars)
+        thunk_of = thunks_of_bodies.get(eqn.primitive)
+        if thunk_of is not None:
+            self.varying.update(zip(eqn.outvars, partitioner.varying_results(eqn, self.varying_of(eqn))))
+            thunk = thunk_of(self, eqn)
+            return partitioner.add_boundary(self, eqn) if thunk is None else self.add_thunk(thunk)
+        return partitioner.add_boundary(self, eqn)
+
+    def add_thunk(self, thunk):
+        """Adds a thunk that is not a segment; returns its results."""
+        thunk.operands = list(map(self._root, thunk.operands))
+        if not self.made.isdisjoint(_variables_of(thunk.operands)) or any(e.effects for e in self.pending):
+            self._end_segment()
+        self.thunks.append(thunk)
+        return thunk.results
+
+    def _end_segment(self):
+        if self.pending:
+            self.thunks.append(SegmentThunk(self.pending))
+        self.pending, self.made = [], set()
+
+    # ---- the end
+
+    def _live_thunks(self, outs):
+        """The thunks whose results somebody reads; their segments are compiled."""
+        live, kept = set(_variables_of(outs)), []
+        for thunk in reversed(self.thunks):
+            wanted = [v for v in thunk.results if v in live]
+            if not wanted and not thunk.effects:
+                continue
+            if type(thunk) is SegmentThunk:
+                self._compile(thunk, wanted)
+            thunk.last_reads = [x for x in dict.fromkeys(_variables_of(thunk.operands)) if x not in live]
+            live.update(_variables_of(thunk.operands))
+            kept.append(thunk)
+        return kept[::-1]
+
+    def _compile(self, segment, results):
+        """Compiles the equations of a segment, of whose results some are wanted."""
+        made = {v for e in segment.eqns for v in e.outvars}
+        read = dict.fromkeys(x for e in segment.eqns for x in _variables_of(e.invars) if x not in made)
+        constvars, invars = [v for v in read if v in self.consts], [v for v in read if v not in self.consts]
+        inner = Jaxpr(constvars, invars, results, segment.eqns, segment.effects, self.jaxpr.debug_info)
+        segment.executables = self.partitioner.compile_segment(ClosedJaxpr(inner, [self.consts[v] for v in constvars]))
+        segment.operands, segment.results = invars, results
+
+
+def _variables_of(atoms):
+    return [x for x in atoms if type(x) is not Literal]
+
+
+# ---- branches and loops that hold boundaries
+#
+# The rules return None for one that the devices run one by one, because it has effects that only some may want: it is
+# a collective as a whole.
+
+
+@thunks_of_bodies.rule(cond_p)
+def _conditional(builder, eqn):
+    index, *operands = builder.varying_of(eqn)
+    if index and builder.partitioner.runs_one_by_one(eqn):
+        return None
+    operands = [own | index for own in operands]  # as the rule of `cond` repeats what is the same
+    branches = [builder.partitioner.sequence(b, operands) for b in eqn.params["branches"]]
+    return ConditionalThunk(eqn, branches, index)
+
+
+@thunks_of_bodies.rule(while_p)
+def _while(builder, eqn):
+    p = eqn.params
+    condition, body = settled(p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"])
+    n = p["cond_nconsts"] + p["body_nconsts"]
+    varying = [*builder.varying_of(eqn)[:n], *(builder.varying[v] for v in eqn.outvars)]
+    condition = builder.partitioner.sequence(condition, varying)
+    if condition.varying[0] and builder.partitioner.runs_one_by_one(eqn):
+        return None
+    body = builder.partitioner.sequence(body, varying)
+    axes, any_goes_on = condition.meeting_axes | body.meeting_axes, None
+    if axes & condition.varying[0]:
+        region = builder.partitioner.region
+        any_goes_on = AnyReduction(eqn, ReplicaGroups(region, tuple(a for a in region.names if a in axes)))
+    return WhileThunk(eqn, condition, body, n, any_goes_on)
+
+
+@thunks_of_bodies.rule(scan_p)
+def _scan(builder, eqn):
+    n, m = eqn.params["num_consts"], eqn.params["num_carry"]
+    varying = builder.varying_of(eqn)
+    varying[n : n + m] = [builder.varying[v] for v in eqn.outvars[:m]]
+    return ScanThunk(eqn, builder.partitioner.sequence(eqn.params["jaxpr"], varying))
+
+
+# ---- regions
+
+
+def _region_runner(jaxpr, params, name, compiler_options):
+    """A function that runs a region on its devices, from whole values to whole values."""
+    region = Region.of(params)
+    mesh, in_specs, out_specs = params["mesh"], params["in_specs"], params["out_specs"]
+    inner = _inner_axes(jaxpr, region, set(region.names))
+    region = region.along({*region.names, *(inner or ())})
+    participants = _participants(mesh, region)
+    options_by_key = {p.options_key: sessions.options_for_device(compiler_options, p.device) for p in participants}
+    partitioner = _RegionPartitioner(name, region, options_by_key, compiler_options, bool(inner))
+    with region.scope():
+        if len(participants) == 1:
+            jaxpr = whole_program(jaxpr, params)
+        varying = [frozenset(a for a in region.names if a not in region.unnamed(spec)) for spec in in_specs]
+        sequence = partitioner.partition(jaxpr, varying)
+    in_shardings, out_shardings = ([NamedSharding(mesh, spec) for spec in specs] for specs in (in_specs, out_specs))
+    wholes = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.outvars, out_specs)]
+    return partial(_run_region, sequence, participants, in_shardings, out_shardings, wholes)
+
+
+def _inner_axes(jaxpr, region, used):
+    """The axes of the regions within one over the same devices; None if some region there is of another kind."""
+    found = set()
+    for eqn in jaxpr.eqns:
+        own = set()
+        if eqn.primitive is shard_map_p:
+            inner = Region.of(eqn.params)
+            own = set(inner.names)
+            if inner.mesh != region.mesh or inner.checked != region.checked or used & own:
+                return None
+        for body in jaxprs_in_params(eqn.params):
+            deeper = _inner_axes(body, region, used | own)
+            if deeper is None:
+                return None
+            found |= own | deeper
+    return found
+
+
+def _participants(mesh, region):
+    """A Participant for each device that a region is spread over: along other axes of the mesh the first."""
+    chosen = mesh.devices[tuple(slice(None) if a in region.names else 0 for a in mesh.axis_names)]
+    found = []
+    for index, coordinate in enumerate(itertools.product(*map(range, region.sizes))):
+        device = chosen[coordinate]
+        key = None if device.platform == "cpu" else device
+        found.append(Participant(device, dict(zip(region.names, coordinate)), index, key))
+    return found
+
+
+def _run_region(sequence, participants, in_shardings, out_shardings, wholes, values):
+    """The whole results: each device runs its pieces, and the results of all are assembled."""
+    maps = [sharding.devices_indices_map(x.shape) for sharding, x in zip(in_shardings, values)]
+    programs = []
+    for participant in participants:
+        pieces = [x._value[indices[participant.device]] for x, indices in zip(values, maps)]
+        args = [make_array(piece, x.dtype, x.weak_type) for piece, x in zip(pieces, values)]
+        programs.append(sequence.run(args, participant))
+    results = run_together(programs, [str(p.device) for p in participants])
+    return [
+        _assemble(participants, [outs[i] for outs in results], sharding, aval)
+        for i, (sharding, aval) in enumerate(zip(out_shardings, wholes))
+    ]
+
+
+def _assemble(participants, pieces, sharding, aval):
+    """The value of which devices have these pieces; of several that have the same one, the first's counts."""
+    whole = buffer_for(aval.shape, aval.dtype)
+    indices = sharding.devices_indices_map(aval.shape)
+    for participant, piece in zip(reversed(participants), reversed(pieces)):
+        whole[indices[participant.device]] = piece._value
+    return array_of(whole, aval)

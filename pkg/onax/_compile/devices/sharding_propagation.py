@@ -1,0 +1,310 @@
+"""Propagates shardings through programs: where results lie when operands lie on several devices.
+
+One program computes whole values; how they are cut afterwards follows from the operands, operation by operation, as
+JAX's partitioner does it in the plain cases: a dimension that goes through an operation keeps the mesh axes that cut
+it; a dimension that is reduced, indexed or sliced to a size that they do not divide loses them.  `shard_map` and
+`with_sharding_constraint` state the shardings of their results.
+"""
+
+from onax._control.cond import cond_p
+from onax._control.jit_call import jit_p
+from onax._control.parallel import shard_map_p
+from onax._control.scan import scan_p
+from onax._control.while_loop import while_p
+from onax._core.jaxpr import Literal
+from onax._core.programs import Call, programs
+from onax._core.sharding import NamedSharding, PartitionSpec, fitting, names_in, with_new_axis
+from onax._core.shards import spread_over
+from onax._core.slots import Slot
+from onax._core.trace import typeof
+from onax._native.array import ArrayImpl
+from onax._native.tree import tree_flatten, tree_unflatten
+from onax._prims.dot import dot_general_p
+from onax._prims.indexing import gather_p
+from onax._prims.misc import device_put_p
+from onax._prims.misc_sharding import fit_sharding, sharding_constraint_p
+from onax._prims.reductions import argmax_p, argmin_p
+from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
+from onax._prims.slicing import dynamic_slice_p, slice_p
+from onax._prims.stacking import stack_p
+
+# The mesh axes that cut a dimension are a tuple; it is empty for every dimension of a value on one device.
+axes_of_dimensions = Slot(
+    "axes of dimensions",
+    "rule(axes of each dimension for each operand, operand avals, result shape, params) -> axes of each dimension",
+    "a reduction loses the dimensions that it reduces; any other result takes the axes of operands of its rank",
+    "onax._compile.devices",
+)
+eager_axes_of_dimensions = Slot(
+    "eager axes of dimensions",
+    axes_of_dimensions.signature,
+    "an operation that is carried out at once has the rule that it has in a program",
+    "onax._compile.devices",
+)
+shardings = Slot(
+    "shardings",
+    "rule(shardings of the operands, operand avals, params) -> sharding, or None, for each result",
+    "shardings of results follow from the axes of their dimensions, and those of a call from its program",
+    "onax._compile.devices",
+)
+
+
+# ---- axes of dimensions
+
+
+@axes_of_dimensions.rule(transpose_p)
+def _transpose(axes, avals, shape, params):
+    return [axes[0][i] for i in params["permutation"]]
+
+
+@axes_of_dimensions.rule(argmax_p, argmin_p)
+def _reduce(axes, avals, shape, params):
+    return [c for i, c in enumerate(axes[0]) if i not in params["axes"]]
+
+
+@axes_of_dimensions.rule(squeeze_p)
+def _squeeze(axes, avals, shape, params):
+    return [c for i, c in enumerate(axes[0]) if i not in params["dimensions"]]
+
+
+@axes_of_dimensions.rule(broadcast_in_dim_p)
+def _broadcast(axes, avals, shape, params):
+    out = [()] * len(shape)
+    for i, d in enumerate(params["broadcast_dimensions"]):
+        out[d] = axes[0][i]
+    return out
+
+
+@axes_of_dimensions.rule(reshape_p)
+def _reshape(axes, avals, shape, params):
+    """Dimensions that become one, or come out of one, hand the axes of their first to its first."""
+    old, out, i, j = avals[0].shape, [()] * len(shape), 0, 0
+    while i < len(old) and j < len(shape):
+        first_old, first_new, m, n = i, j, old[i], shape[j]
+        i, j = i + 1, j + 1
+        while m != n and (i < len(old) if m < n else j < len(shape)):
+            if m < n:
+                m, i = m * old[i], i + 1
+            else:
+                n, j = n * shape[j], j + 1
+        out[first_new] = axes[0][first_old]
+    return out
+
+
+@axes_of_dimensions.rule(dot_general_p)
+def _dot(axes, avals, shape, params):
+    (lc, rc), (lb, rb) = params["dimension_numbers"]
+    left = [c for i, c in enumerate(axes[0]) if i not in lc and i not in lb]
+    right = [c for i, c in enumerate(axes[1]) if i not in rc and i not in rb]
+    return [*(axes[0][a] or axes[1][b] for a, b in zip(lb, rb)), *left, *right]
+
+
+@axes_of_dimensions.rule(stack_p)
+def _stack(axes, avals, shape, params):
+    merged = _like(axes, avals, avals[0].shape)
+    return [*merged[: params["axis"]], (), *merged[params["axis"] :]]
+
+
+@axes_of_dimensions.rule(gather_p)
+def _gather(axes, avals, shape, params):
+    """Dimensions that are taken whole keep their axes."""
+    numbers, old = params["dimension_numbers"], avals[0].shape
+    gone = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+    out = [()] * len(shape)
+    for i, d in zip(numbers.offset_dims, [d for d in range(len(old)) if d not in gone]):
+        if shape[i] == old[d]:
+            out[i] = axes[0][d]
+    return out
+
+
+@eager_axes_of_dimensions.rule(slice_p, dynamic_slice_p)
+def _slice(axes, avals, shape, params):
+    """Dimensions of unchanged size keep their axes."""
+    return [c if m == n else () for c, m, n in zip(axes[0], avals[0].shape, shape)]
+
+
+def _like(axes, avals, shape):
+    """The axes of each dimension in the first operand of this rank that is cut there."""
+    out = [()] * len(shape)
+    for own, aval in zip(axes, avals):
+        if aval.ndim == len(shape):
+            out = [a or b for a, b in zip(out, own)]
+    return out
+
+
+def _default_rule(params, avals, shape):
+    """The rule of a primitive without one: that of a reduction, or of an operation that keeps the dimensions."""
+    reduces = "axes" in params and len(avals) == 1 and avals[0].ndim == len(shape) + len(params["axes"])
+    return _reduce if reduces else _keep_dimensions
+
+
+def _keep_dimensions(axes, avals, shape, params):
+    """Operations whose results have the dimensions of their operands: elementwise, sorting, slicing, scans."""
+    return _like(axes, avals, shape)
+
+
+# ---- shardings
+
+
+@shardings.rule(shard_map_p)
+def _shard_map(given, avals, params):
+    return [NamedSharding(params["mesh"], spec) for spec in params["out_specs"]]
+
+
+@shardings.rule(sharding_constraint_p)
+def _sharding_constraint(given, avals, params):
+    return [_as_named(fit_sharding(params["sharding"], avals[0].shape))]
+
+
+@shardings.rule(device_put_p)
+def _device_put(given, avals, params):
+    return [s or _replicated(d) for d, s in zip(params["devices"], given)]
+
+
+@shardings.rule(jit_p)
+def _jit(given, avals, params):
+    return _propagate_through_call(params["jaxpr"], given, params["in_shardings"], params["out_shardings"])
+
+
+@shardings.rule(scan_p)
+def _scan(given, avals, params):
+    """The carry as the body leaves it; stacked results with a whole dimension in front."""
+    n, m, body = params["num_consts"], params["num_carry"], params["jaxpr"]
+    xs = [None if s is None else NamedSharding(s.mesh, PartitionSpec(*s.spec[1:])) for s in given[n + m :]]
+    found = propagate(body, [*given[: n + m], *xs])
+    return [*found[:m], *(with_new_axis(s, 0, None) for s in found[m:])]
+
+
+@shardings.rule(while_p)
+def _while(given, avals, params):
+    return propagate(params["body_jaxpr"], given[params["cond_nconsts"] :])
+
+
+@shardings.rule(cond_p)
+def _cond(given, avals, params):
+    each = [propagate(branch, given[1:]) for branch in params["branches"]]
+    return [next((s for s in found if s is not None), None) for found in zip(*each)]
+
+
+def _as_named(sharding):
+    return sharding if isinstance(sharding, NamedSharding) else None
+
+
+def _replicated(sharding):
+    """Where `device_put` inside a program leaves a value: whole on all devices of a mesh, as in JAX."""
+    named = _as_named(sharding)
+    return None if named is None else NamedSharding(named.mesh, PartitionSpec())
+
+
+def _axes(sharding, ndim):
+    """The axes of each dimension of a value."""
+    if sharding is None:
+        return [()] * ndim
+    entries = [names_in(entry) for entry in sharding.spec]
+    return entries + [()] * (ndim - len(entries))
+
+
+def _shardings_of_operation(primitive, given, avals, params, out_avals, eager=False):
+    """For each result of an operation its sharding, or None; `given` are those of the operands, or None."""
+    rule = shardings.get(primitive)
+    if rule is not None:
+        return rule(given, avals, params)
+    description = programs.get(primitive)
+    if type(description) is Call:
+        return propagate(params[description.parameter], given)
+    mesh = next((s.mesh for s in given if s is not None), None)
+    if mesh is None:
+        return [None] * len(out_avals)
+    axes = [_axes(s if s is not None and s.mesh == mesh else None, a.ndim) for s, a in zip(given, avals)]
+    rule = eager_axes_of_dimensions.get(primitive) if eager else None
+    rule = rule or axes_of_dimensions.get(primitive) or _default_rule(params, avals, out_avals[0].shape)
+    return [fitting(mesh, rule(axes, avals, a.shape, params), a.shape) for a in out_avals]
+
+
+def _propagate_through_call(jaxpr, given, in_shardings, out_shardings):
+    """The shardings of a program's results, but for what the call states of arguments and results."""
+    if in_shardings:
+        given = [_as_named(stated) or s for stated, s in zip(in_shardings, given)]
+    found = propagate(jaxpr, given)
+    if out_shardings:
+        found = [_as_named(stated) or s for stated, s in zip(out_shardings, found)]
+    return found
+
+
+def propagate(jaxpr, given):
+    """For each result of a program its sharding, or None; `given` are those of its arguments, or None."""
+    key = ("shardings", tuple(given))
+    if key not in jaxpr.cache:
+        env = dict(zip(jaxpr.invars, given))
+        read = lambda atom: None if type(atom) is Literal else env.get(atom)
+        for eqn in jaxpr.eqns:
+            avals, out_avals = [a.aval for a in eqn.invars], [v.aval for v in eqn.outvars]
+            found = _shardings_of_operation(eqn.primitive, list(map(read, eqn.invars)), avals, eqn.params, out_avals)
+            env.update(zip(eqn.outvars, found))
+        jaxpr.cache[key] = list(map(read, jaxpr.outvars))
+    return jaxpr.cache[key]
+
+
+# ---- values
+
+
+def sharding_of(x):
+    """The sharding of a value that lies on several devices, else None."""
+    sharding = x.sharding if getattr(x, "_shards", None) is not None else None
+    return sharding if isinstance(sharding, NamedSharding) else None
+
+
+def first_device_of(leaves):
+    """The first device of values that lie on several; None if none does."""
+    sharding = next((s for s in map(sharding_of, leaves) if s is not None), None)
+    return None if sharding is None else sharding.mesh.devices.flat[0]
+
+
+def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
+    """For each result of a compiled program its sharding; None when everything lies on one device."""
+    found = _propagate_through_call(jaxpr, list(map(sharding_of, leaves)), in_shardings, out_shardings)
+    meshes = (s.mesh for s in (*found, *map(sharding_of, leaves)) if s is not None)
+    mesh = next(meshes, None)
+    if mesh is None:
+        return None
+    return [NamedSharding(mesh, PartitionSpec()) if s is None else s for s in found]
+
+
+def place(results, shardings):
+    """The flat results on the devices of their shardings."""
+    return [spread_over(x, s) for x, s in zip(results, shardings)]
+
+
+def place_tree(result, shardings):
+    """A tree of results on the devices of their shardings."""
+    leaves, tree = tree_flatten(result)
+    return tree_unflatten(tree, place(leaves, shardings))
+
+
+def place_eager_result(primitive, operands, params, out):
+    """The result of an operation that was carried out on operands of which some lie on several devices."""
+    outs = out if primitive.multiple_results else [out]
+    _check_devices(primitive, operands)
+    avals, out_avals = [typeof(x) for x in operands], [typeof(x) for x in outs]
+    given = list(map(sharding_of, operands))
+    found = _shardings_of_operation(primitive, given, avals, params, out_avals, eager=True)
+    placed = [x if s is None else spread_over(x, s) for x, s in zip(outs, found)]
+    return placed if primitive.multiple_results else placed[0]
+
+
+def _check_devices(primitive, operands):
+    """ValueError for an operand that is committed to a device beside those of the sharded ones."""
+    first = next((i for i, x in enumerate(operands) if sharding_of(x) is not None), None)
+    for i, x in enumerate(operands if first is not None else ()):  # None: shards of another kind than over a mesh
+        if type(x) is ArrayImpl and x._committed and x.devices() != operands[first].devices():
+            texts = [_described(primitive, operands, j) for j in sorted((first, i))]
+            raise ValueError(f"Received incompatible devices for jitted computation. Got {texts[0]} and {texts[1]}")
+
+
+def _described(primitive, operands, i):
+    x, name = operands[i], "xyz"[i] if len(operands) <= 3 else f"args[{i}]"
+    devices = sorted(x.devices(), key=lambda d: d.id)
+    return (
+        f"argument {name} of {primitive.name} with shape {x.aval.str_short()} and with device ids "
+        f"{[d.id for d in devices]} on platform {devices[0].platform.upper()}"
+    )

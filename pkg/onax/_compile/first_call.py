@@ -1,0 +1,110 @@
+"""The first call with arguments of certain types: the program is staged, compiled and run.
+
+The compiler itself is `pipeline.py`.  This module connects a call with it: it finds the device, the donated arguments
+and the shardings of the results, and keeps what was compiled with the program.
+"""
+
+import functools
+import time
+import warnings
+
+from onax._compile import pipeline, placement
+from onax._compile.call import log_time, stage_call
+from onax._compile.debug_nans import check_special
+from onax._compile.door import multi_device
+from onax._compile.jit_options import hashable
+from onax._compile.sessions import options_for_device
+from onax._compile.stages import Traced
+from onax._core.result_checks import SPECIAL
+from onax._ground import lazy, source, spans
+from onax._ground.config import KEY_REUSE, config
+from onax._ground.devices import current_default
+from onax._native import context
+from onax._native.jit_function import CacheEntry
+from onax._transforms import key_reuse
+
+
+def traced_stage(call, staged):
+    """The Traced of a call."""
+    return Traced(call, staged)
+
+
+def run_first_call(call, programs):
+    """(result, CacheEntry) of a call on values; the CacheEntry is None where the next call must come here again."""
+    options = call.options
+    if options.in_shardings is not None:
+        call.leaves = multi_device().call_shardings.put_arguments(call)
+    staged = stage_call(call, programs)
+    entry = _compile_call(call, staged)
+    shardings = placement.shardings_of_results(staged.jaxpr, call.leaves)
+    watched = context.option_word() & (SPECIAL | KEY_REUSE)
+    if key_reuse.checking():
+        run = functools.partial(entry.run, call.leaves)
+        result = key_reuse.check_call(f"jit({call.name})", staged.jaxpr, call.leaves, run)
+    else:
+        with spans.span(f"jit_{call.name}"):
+            result = entry.run(call.leaves)
+    if watched & SPECIAL:
+        check_special(call, result)
+    if options.out_shardings is not None:
+        result = multi_device().call_shardings.put_results(result, options.out_shardings, shardings)
+    elif shardings is not None:
+        result = multi_device().sharding_propagation.place_tree(result, shardings)
+    if watched or shardings is not None or options.in_shardings is not None or options.out_shardings is not None:
+        return result, None  # Python looks at arguments or results, or moves them, on every call
+    return result, entry
+
+
+def _compile_call(call, staged):
+    """The CacheEntry of a call."""
+    options, jaxpr = call.options, staged.jaxpr
+    device, committed = placement.committed_device(call.leaves, call.name, call.arg_names)
+    if options.device is not None:
+        device, committed = options.device, True
+    executable = executable_of(
+        jaxpr, call.name, options.keep_unused, options.compiler_options, device or placement.first_device(call.leaves)
+    )
+    donated = ()
+    if (options.donate_argnums or options.donate_argnames) and not context.option_word() & SPECIAL:  # may run twice
+        flags = call.donated_flags()
+        donated = _usable_donations(flags, call.avals, jaxpr.out_avals)
+        unused = [a.str_short() for i, (a, flag) in enumerate(zip(call.avals, flags)) if flag and i not in donated]
+        if unused:
+            warnings.warn(f"Some donated buffers were not usable: {', '.join(unused)}.", stacklevel=source.stacklevel())
+    return CacheEntry(executable, staged.out_tree, device=device, committed=committed, donated=donated)
+
+
+def _usable_donations(donated, in_avals, out_avals):
+    """Positions of donated arguments whose memory a result could take: one of equal shape and dtype for each."""
+    wanted = [(a.shape, a.dtype) for a in out_avals]
+    used = []
+    for i, (flag, aval) in enumerate(zip(donated, in_avals)):
+        if flag and (aval.shape, aval.dtype) in wanted:
+            wanted.remove((aval.shape, aval.dtype))
+            used.append(i)
+    return used
+
+
+def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=None):
+    """The compiled form of a closed jaxpr for a device, the default one if None; kept with it."""
+    device = current_default() if device is None else device
+    key = ("executable", keep_unused, context.option_word(), hashable(options_for_device(compiler_options, device)))
+    found = jaxpr.cache.get(key)
+    if found is None:
+        if config.jax_log_compiles:
+            shapes = ", ".join(a.str_short() for a in jaxpr.in_avals)
+            lazy.logging.getLogger("onax").warning("Compiling jit(%s) with global shapes and types (%s).", name, shapes)
+        started = time.perf_counter()
+        found = jaxpr.cache[key] = pipeline.compile_jaxpr(jaxpr, name, keep_unused, compiler_options, device)
+        log_time("compilation of jit(%s) by ONNX Runtime", name, started)
+    return found
+
+
+def run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings):
+    """The results of a closed jaxpr on values: it is compiled and run."""
+    device, committed = placement.committed_device(args, name, lambda: jaxpr.debug_info.arg_names)
+    shardings = placement.shardings_of_results(jaxpr, args, in_shardings, out_shardings)
+    executable = executable_of(jaxpr, name, keep_unused, device=device or placement.first_device(args))
+    with spans.span(f"jit_{name}"):
+        results = executable.run(args, device, committed)
+    return results if shardings is None else multi_device().sharding_propagation.place(results, shardings)

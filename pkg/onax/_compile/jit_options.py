@@ -1,0 +1,115 @@
+"""The options of `jit`, checked and normalised."""
+
+from dataclasses import dataclass
+
+from onax._ground.devices import Device, get_backend
+from onax._native.tree import tree_flatten
+from onax._transforms.flatten import fun_signature, normalize_argnums
+
+
+@dataclass(slots=True, eq=False)
+class JitOptions:
+    """What jit was told, normalised; equal `key`s share their programs."""
+
+    static_argnums: tuple
+    static_argnames: tuple
+    donate_argnums: tuple
+    donate_argnames: tuple
+    keep_unused: bool
+    inline: bool
+    device: Device | None
+    in_shardings: object
+    out_shardings: object
+    compiler_options: dict | None
+
+    @property
+    def key(self):
+        """A hashable value that is equal for equal options."""
+        return (
+            self.static_argnums, self.static_argnames, self.donate_argnums, self.donate_argnames, self.keep_unused,
+            self.inline, self.device, hashable(self.in_shardings), hashable(self.out_shardings),
+            hashable(self.compiler_options),
+        )  # fmt: skip
+
+
+def jit_options(fun, given):
+    """The JitOptions of the keyword arguments of `jit`.  Raises ValueError for arguments that `fun` does not have."""
+    static = normalize_argnums(fun, given["static_argnums"], given["static_argnames"])
+    donate = normalize_argnums(fun, given["donate_argnums"], given["donate_argnames"])
+    options = JitOptions(
+        *static,
+        *donate,
+        keep_unused=bool(given["keep_unused"]),
+        inline=bool(given["inline"]),
+        device=_device(given["device"], given["backend"]),
+        in_shardings=given["in_shardings"],
+        out_shardings=given["out_shardings"],
+        compiler_options=given["compiler_options"],
+    )
+    _check_arguments(fun, options, given)
+    return options
+
+
+def hashable(value):
+    """A hashable value for shardings and compiler options, equal for equal ones; other objects count by identity."""
+    if value is None:
+        return None
+    leaves, tree = tree_flatten(value)
+    try:
+        hash(tuple(leaves))
+    except TypeError:
+        return tree, tuple(map(id, leaves))
+    return tree, tuple(leaves)
+
+
+def _device(device, backend):
+    if device is not None and backend is not None:
+        raise ValueError(f"can't specify both a device and a backend for jit, got {device=} and {backend=}")
+    if backend is not None:
+        return get_backend(backend).devices()[0]
+    if device is not None and not isinstance(device, Device):
+        raise TypeError(f"jit: device must be a Device, got {device!r}")
+    return device
+
+
+def _check_arguments(fun, options, given):
+    """Static and donated arguments must exist, and be disjoint."""
+    signature = fun_signature(fun)
+    if signature is not None:
+        for kind in ("static", "donate"):
+            _check_positions(signature, kind, getattr(options, f"{kind}_argnums"), given[f"{kind}_argnums"])
+            _check_names(signature, kind, getattr(options, f"{kind}_argnames"))
+    both = set(options.static_argnames) & set(options.donate_argnames)
+    if both:
+        raise ValueError(
+            "static_argnames and donate_argnames cannot intersect. Argument names "
+            f"{both} appear in both static_argnames and donate_argnames"
+        )
+    both = set(options.static_argnums) & set(options.donate_argnums)
+    if both:
+        raise ValueError(
+            "static_argnums and donate_argnums cannot intersect. Argument positions "
+            f"{both} appear in both static_argnums and donate_argnums"
+        )
+
+
+def _check_positions(signature, kind, argnums, given):
+    parameters = list(signature.parameters.values())
+    if given is None or any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return
+    count = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    if any(not -count <= n < count for n in argnums):
+        raise ValueError(
+            f"Jitted function has {kind}_argnums={tuple(argnums)}, but only accepts {count} positional arguments."
+        )
+
+
+def _check_names(signature, kind, argnames):
+    parameters = signature.parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return
+    unknown = set(argnames) - {p.name for p in parameters if p.kind is not p.VAR_POSITIONAL}
+    if unknown:
+        raise ValueError(
+            f"Jitted function has invalid argnames {unknown} in {kind}_argnames. Function does not take these args."
+        )

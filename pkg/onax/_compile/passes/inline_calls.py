@@ -1,0 +1,27 @@
+"""Puts the equations of called programs in the place of the calls, within branches and loops too.
+
+Calls of library functions that the native target computes in one node stay calls, unless they are small.
+"""
+
+from onax._compile.passes.bodies import kept_with_program, map_bodies
+from onax._compile.passes.regions import is_small
+from onax._core.programs import called_program
+from onax._core.rewrite import close, inline
+from onax.export.lower.native import is_one_node
+
+
+@kept_with_program
+def inline_calls(jaxpr):
+    """The program without calls."""
+    if any(_callee(eqn) is not None for eqn in jaxpr.eqns):
+        jaxpr = inline(jaxpr, _callee)
+    eqns = [map_bodies(inline_calls, eqn) for eqn in jaxpr.eqns]
+    if all(new is old for new, old in zip(eqns, jaxpr.eqns)):
+        return jaxpr
+    return close(jaxpr, jaxpr.invars, jaxpr.outvars, eqns)
+
+
+def _callee(eqn):
+    """The program to put in the place of an equation, or None."""
+    callee = called_program(eqn)
+    return None if callee is None or (is_one_node(eqn) and not is_small(eqn)) else callee

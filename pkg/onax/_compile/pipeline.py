@@ -1,0 +1,135 @@
+"""The compiler, from a staged program to something that runs.  Read this module first.
+
+    stage           `call.py`: the function runs once on tracers, which leaves a jaxpr
+    PASSES          the list below: each pass is a function from a jaxpr to a jaxpr, in a file of its own in `passes/`
+                    (but `eliminate_dead_code`, which others use too), and runs once
+    partition       `devices/partition.py`, for programs of devices that run one program each: they are cut where the
+                    devices meet, and each segment goes through this pipeline by itself
+    NATIVE_PASSES   for the native target alone, in whose graphs operators of ours may stand
+    lower           `export/lower/driver.py`: a jaxpr becomes an ONNX graph
+    encode          `export/graph/proto.py`: a graph becomes the bytes of a model
+    open session    `sessions.py`: ONNX Runtime takes the model
+
+With `ONAX_DUMP_PASSES=<folder>` every compilation writes the program after each pass into that folder;
+`jit(f).lower(...).passes()` returns the same programs.
+"""
+
+from onax._compile import sessions
+from onax._compile.computation import Computation
+from onax._compile.direct import direct_runner
+from onax._compile.door import multi_device
+from onax._compile.dump import open_dump
+from onax._compile.passes.form_regions import form_regions
+from onax._compile.passes.inline_calls import inline_calls
+from onax._compile.passes.simplify import simplify
+from onax._compile.placement import has_separate_regions
+from onax._core.rewrite import eliminate_dead_code
+from onax._ground import monitoring
+from onax._ground.errors import LoweringError
+from onax._ground.onnx_runtime import attach_runtime
+from onax.export.lower import driver
+
+# A pass that recognizes functions (softmax, gelu) for the portable target belongs before `inline_calls`: the names of
+# library calls tell it where to look.
+PASSES = (
+    inline_calls,
+    eliminate_dead_code,
+    simplify,
+)
+NATIVE_PASSES = (form_regions,)
+
+
+def compile_jaxpr(jaxpr, name, keep_unused=False, compiler_options=None, device=None):
+    """The Executable of a staged program for a device (None: the default one).
+
+    Raises LoweringError for what has no ONNX form, BackendError if the runtime refuses the model.
+    """
+    return compile_computation(optimize(jaxpr, name, keep_unused), name, compiler_options, device)
+
+
+def optimize(jaxpr, name, keep_unused=False):
+    """The Computation of a staged program: the program after PASSES."""
+    dump = open_dump(name)
+    if dump is not None:
+        dump.write("stage", jaxpr)
+    return Computation(_run_passes(PASSES, jaxpr, dump), keep_unused, dump)
+
+
+def _run_passes(passes, jaxpr, dump):
+    for rewrite in passes:
+        jaxpr = rewrite(jaxpr)
+        if dump is not None:
+            dump.write(rewrite.__name__, jaxpr)
+    return jaxpr
+
+
+def compile_computation(computation, name, compiler_options=None, device=None, graph=None):
+    """The Executable of a Computation for a device; `graph` is its native graph if that was lowered before."""
+    options = sessions.options_for_device(compiler_options, device)
+    if computation.core is None or not has_separate_regions(computation.core):
+        try:
+            return compile_for_session(computation, name, options, graph)
+        except LoweringError:
+            if options is compiler_options:  # the user asked for this provider: the host does not help
+                raise
+    return multi_device().partition.compile_partitioned(computation, name, compiler_options, device)
+
+
+def compile_for_session(computation, name, compiler_options=None, graph=None):
+    """The Executable that runs a Computation as one program."""
+    settings = sessions.session_options(compiler_options)
+    if computation.core is None:
+        return computation.executable(None)
+    label = f"jit({name})"
+    with monitoring.timed(monitoring.LOWER, label):
+        runner = None if settings else direct_runner(native_program(computation))
+        if runner is None:
+            attach_runtime()
+            if settings.get("provider", "cpu") != "cpu":
+                graph = lower_portable(computation)
+            graph = graph or lower_native(computation)
+    with monitoring.timed(monitoring.COMPILE, label):
+        if runner is not None:
+            return computation.executable(runner)
+        if not graph.nodes and not graph.outputs:  # effects alone, and none that a graph has
+            return computation.executable(None)
+        return computation.executable(*sessions.open_session(graph, name, settings))
+
+
+def native_program(computation):
+    """What is left to compute after NATIVE_PASSES; kept with the Computation."""
+    if computation.native is None:
+        computation.native = _run_passes(NATIVE_PASSES, computation.core, computation.dump)
+    return computation.native
+
+
+def lower_native(computation):
+    """The graph of what is left to compute, or None: operators of ours may stand in it, which run on the CPU.
+
+    Raises LoweringError for what has no ONNX form.
+    """
+    if computation.core is None:
+        return None
+    return driver.lower_jaxpr(native_program(computation), opset=sessions.OPSET, target="native")
+
+
+def lower_portable(computation):
+    """The graph of what is left to compute, or None, in ONNX's own operators; kept with the Computation.
+
+    Raises LoweringError for what has no ONNX form.
+    """
+    if computation.core is not None and computation.portable_graph is None:
+        computation.portable_graph = driver.lower_jaxpr(computation.core, opset=sessions.OPSET)
+    return computation.portable_graph
+
+
+def programs_after_passes(jaxpr):
+    """[(name, program)]: the staged program, and the one after each pass of the native target."""
+    programs = [("stage", jaxpr)]
+    for rewrite in PASSES:
+        programs.append((rewrite.__name__, rewrite(programs[-1][1])))
+    core = Computation(programs[-1][1]).core
+    for rewrite in NATIVE_PASSES if core is not None else ():
+        core = rewrite(core)
+        programs.append((rewrite.__name__, core))
+    return programs

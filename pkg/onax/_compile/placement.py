@@ -1,0 +1,105 @@
+"""Devices of arguments: where the committed ones are, and whether a program has to do with several devices.
+
+What several devices need is in `devices/`, which a program of one device never imports.
+"""
+
+from onax._compile.door import multi_device
+from onax._control.jit_call import jit_p
+from onax._control.parallel import is_separate, shard_map_p
+from onax._core.jaxpr import jaxprs_in_params
+from onax._core.sharding import Sharding
+from onax._core.trace import Tracer, escaped_tracer_error
+from onax._native.array import ArrayImpl
+from onax._prims.misc import device_put_p
+from onax._prims.misc_sharding import sharding_constraint_p
+
+
+def committed_device(leaves, name, arg_names):
+    """(device, committed) of a program's results: that of its committed arguments.
+
+    Raises ValueError if these are on different devices; `arg_names()` gives the arguments' names.
+    """
+    first = None
+    for i, leaf in enumerate(leaves):
+        if type(leaf) is not ArrayImpl:
+            if isinstance(leaf, Tracer):
+                raise escaped_tracer_error(leaf)
+        elif leaf._committed:
+            if first is None:
+                first = i
+            elif leaf.device != leaves[first].device and leaf.devices() != leaves[first].devices():
+                raise _incompatible(leaves, first, i, name, arg_names())
+    if first is None or leaves[first]._shards is not None:  # a result of several devices is placed afterwards
+        return None, False
+    return leaves[first].device, True
+
+
+def _incompatible(leaves, first, second, name, arg_names):
+    texts = []
+    for i in (first, second):
+        leaf = leaves[i]
+        path = arg_names[i] if i < len(arg_names) else f"args[{i}]"
+        devices = sorted(leaf.devices(), key=lambda d: d.id)
+        texts.append(
+            f"argument {path} of {name} with shape {leaf.aval.str_short()} and with device ids "
+            f"{[d.id for d in devices]} on platform {devices[0].platform.upper()}"
+        )
+    return ValueError(f"Received incompatible devices for jitted computation. Got {texts[0]} and {texts[1]}")
+
+
+def has_shards(x):
+    """Whether a value lies on several devices, or has a sharding that can be propagated."""
+    return getattr(x, "_shards", None) is not None
+
+
+def makes_shards(jaxpr):
+    """Whether an operation in a program states the sharding of its results; kept with the program."""
+    found = jaxpr.cache.get("makes shards")
+    if found is None:
+        found = jaxpr.cache["makes shards"] = any(map(_states_sharding, jaxpr.eqns))
+    return found
+
+
+def _states_sharding(eqn):
+    primitive, params = eqn.primitive, eqn.params
+    if primitive is shard_map_p or primitive is sharding_constraint_p:
+        return True
+    if primitive is jit_p and any((*params["in_shardings"], *params["out_shardings"])):
+        return True
+    if primitive is device_put_p and any(isinstance(d, Sharding) for d in params["devices"]):
+        return True
+    return any(map(makes_shards, jaxprs_in_params(params)))
+
+
+def first_device(leaves):
+    """The first device of a value that lies on several; None if none does."""
+    if not any(map(has_shards, leaves)):
+        return None
+    return multi_device().sharding_propagation.first_device_of(leaves)
+
+
+def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
+    """The sharding of each result; None when everything lies on one device."""
+    stated = in_shardings or out_shardings
+    if not stated and not any(map(has_shards, leaves)) and not makes_shards(jaxpr):
+        return None
+    return multi_device().sharding_propagation.shardings_of_results(jaxpr, leaves, in_shardings, out_shardings)
+
+
+def has_separate_regions(jaxpr):
+    """Whether a program holds a region that runs as one program on each device; kept with it."""
+    found = jaxpr.cache.get("separate regions")
+    if found is None:
+        found = jaxpr.cache["separate regions"] = any(map(_holds_separate_region, jaxpr.eqns))
+    return found
+
+
+def _holds_separate_region(eqn):
+    if eqn.primitive is shard_map_p and is_separate(eqn.params["mesh"]):
+        return True
+    return any(map(has_separate_regions, jaxprs_in_params(eqn.params)))
+
+
+def place_eager_result(primitive, operands, params, out):
+    """The result of an operation that was carried out on operands of which some lie on several devices."""
+    return multi_device().sharding_propagation.place_eager_result(primitive, operands, params, out)

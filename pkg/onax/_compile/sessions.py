@@ -1,0 +1,71 @@
+"""Sessions of ONNX Runtime: their options, how they are opened for a graph, and the wording of their faults."""
+
+from functools import partial
+
+from onax._ground.errors import BackendError, compose
+from onax._native import ort
+from onax.export.graph import proto
+
+# The newest opset that the runtime takes in this process.
+OPSET = 26
+
+_NO_CUDA = (
+    "If CUDA cannot be used here: it needs onnxruntime-gpu, the CUDA and cuDNN libraries that it was built for, and "
+    "NVIDIA's driver (pip install 'onax[cuda]' brings the first two). To run elsewhere, place the arguments there, for "
+    "instance with jax.device_put(x, jax.devices('cpu')[0])."
+)
+
+
+def session_options(compiler_options=None):
+    """The runtime's session options for `compiler_options` of `Lowered.compile` and of jit, as a new dictionary.
+
+    Known: "optimization" (0, 1, 2, 99), "memory_pattern", "arena" (bool) and "config" (a dictionary of the runtime's
+    own session entries), "provider" ("cpu" or "cuda") and "provider_options" (a dictionary of that provider's own
+    options, such as device_id).  Options of other compilers raise ValueError.
+    """
+    given = dict(compiler_options or {})
+    unknown = set(given) - {"optimization", "memory_pattern", "arena", "config", "provider", "provider_options"}
+    if unknown:
+        raise ValueError(f"No such compile option: {', '.join(sorted(map(repr, unknown)))}")
+    return given
+
+
+def options_for_device(compiler_options, device):
+    """The options with the provider of a device, unless they name one themselves; `device` may be None."""
+    given = compiler_options or {}
+    if device is None or device.platform != "gpu" or "provider" in given:
+        return compiler_options
+    chosen = {"device_id": device.local_hardware_id, **given.get("provider_options", {})}
+    return {**given, "provider": "cuda", "provider_options": chosen}
+
+
+def device_named(settings):
+    """The device that session options name, as text; empty for the CPU."""
+    if settings.get("provider", "cpu") != "cuda":
+        return ""
+    return f"cuda:{settings.get('provider_options', {}).get('device_id', 0)}"
+
+
+def open_session(graph, name, settings):
+    """(session of the runtime for a graph, function that rewords its faults).  BackendError if the runtime refuses."""
+    settings = {"optimization": proto.optimization_level(graph), **settings, "operators": bool(graph.model.domains)}
+    model, inputs, outputs, shared = proto.to_session(graph)
+    try:
+        session = ort.Session(model, inputs, outputs, initializers=shared, options=settings)
+    except RuntimeError as error:
+        raise _backend_error("refused", name, graph, settings, error) from None
+    return session, partial(_backend_error, "failed while running", name, graph, settings)
+
+
+def _backend_error(what, name, graph, settings, error):
+    """The fault of the runtime, with the device that is not the CPU and the user's line of the node that it names.
+
+    An error raised by code that a node runs is given back as it is.
+    """
+    if not isinstance(error, ort.Fault):
+        return error
+    line = proto.locate(graph, str(error))
+    device = device_named(settings)
+    fault = f"ONNX Runtime {what} {name}{device and f' on {device}'}: {error}"
+    remedy = _NO_CUDA if device and what == "refused" and not line else ""
+    return BackendError(compose(fault, line and f"In the operation from {line}.", remedy))
