@@ -285,3 +285,9 @@ x = np.arange(3, dtype=np.float32)
 print(theirs.run(None, {"x": x})[0].tolist() == ours.run([x])[0].tolist() == [0, -1, -2])
 """
     assert _in_a_fresh_process(code) == "True"
+
+
+def test_a_library_that_is_too_old():
+    error = ort.too_old("1.20.0", "/usr/lib/libonnxruntime.so")
+    assert "1.20.0 at /usr/lib/libonnxruntime.so is too old: it has version 20 of the C API" in str(error)
+    assert "asks for version 24; 1.28 is the oldest release" in str(error)

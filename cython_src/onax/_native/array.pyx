@@ -37,7 +37,6 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef extern from "Python.h":
     bint PyLong_CheckExact(object)
-    PyObject *PyTuple_GET_ITEM(tuple, Py_ssize_t)
 
 cdef extern from *:
     """
@@ -76,24 +75,19 @@ def install_method(cls, str name, obj):
 
 
 cdef object _function(int op):
-    function = <object>PyTuple_GET_ITEM(hooks.functions, op)
-    if function is None:
+    if hooks.functions[op] == NULL:
         raise NotImplementedError(f"the operator {OPERATOR_NAMES[op]} has no function yet; import onax.numpy")
-    return function
-
-
-cdef inline PyObject *_primitive(int op) noexcept:
-    return PyTuple_GET_ITEM(hooks.primitives, op)
+    return <object>hooks.functions[op]
 
 
 cdef object _unary(int op, Array x):
     cdef ArrayImpl a
-    if <object>_primitive(op) is not None and type(x) is ArrayImpl and ctx().trace == NULL:
+    if hooks.primitives[op] != NULL and type(x) is ArrayImpl and ctx().trace == NULL:
         a = <ArrayImpl>x
         if a.buf is not None and not is_extended(a._dtype) and a.shards is None:
             if kind_bit((<cnp.dtype>a._dtype).kind) & hooks.kinds[op]:
                 device = a.dev if a.placed else default_device()
-                result = _evaluate(_primitive(op), a.buf, None, a.weak, a.weak, device, a.placed, False)
+                result = _evaluate(hooks.primitives[op], a.buf, None, a.weak, a.weak, device, a.placed, False)
                 if result is not NotImplemented:
                     return result
     return _function(op)(x)
@@ -138,8 +132,8 @@ cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
     if not committed:
         device = default_device()
     if swapped:
-        return _evaluate(_primitive(op), b, a, weak, x.weak, device, committed, foreign)
-    return _evaluate(_primitive(op), a, b, x.weak, weak, device, committed, foreign)
+        return _evaluate(hooks.primitives[op], b, a, weak, x.weak, device, committed, foreign)
+    return _evaluate(hooks.primitives[op], a, b, x.weak, weak, device, committed, foreign)
 
 
 cdef bint _accepts(object other) except -1:
@@ -148,7 +142,7 @@ cdef bint _accepts(object other) except -1:
 
 
 cdef object _binary(int op, Array x, object other, bint swapped):
-    if <object>_primitive(op) is not None and type(x) is ArrayImpl and ctx().trace == NULL:
+    if hooks.primitives[op] != NULL and type(x) is ArrayImpl and ctx().trace == NULL:
         result = _fast_binary(op, <ArrayImpl>x, other, swapped)
         if result is not NotImplemented:
             return result

@@ -463,7 +463,7 @@ cdef inline object _kernel_for(object kernel, cnp.ndarray first):
     return found
 
 
-cdef bint _result_weak(Primitive p, Operands *ops, dict params, Py_ssize_t i) except -1:
+cdef inline bint _result_weak(Primitive p, Operands *ops, dict params, Py_ssize_t i) except -1:
     """Whether the dtype of result `i` is weak: the only place where this is decided for values."""
     cdef Py_ssize_t k
     if p.weak_rule == WEAK_ALL:
@@ -507,17 +507,16 @@ cdef object _logical_dtype(Primitive p, object result, Operands *ops, dict param
     return (avals[i] if p.multiple_results else avals).dtype
 
 
-cdef object _wrap_result(Primitive p, object result, Operands *ops, dict params, Py_ssize_t i):
-    cdef bint weak = _result_weak(p, ops, params, i)
+cdef inline object _wrap_result(Primitive p, object result, Operands *ops, dict params, Py_ssize_t i):
+    dtype = None
     if ops.foreign:
         result = _own(result, ops)
     if _is_void(result):
         dtype = _logical_dtype(p, result, ops, params, i)
-        return wrap(result, dtype, weak, <object>ops.device, ops.committed)
-    return wrap_plain(result, weak, <object>ops.device, ops.committed)
+    return wrap(result, dtype, _result_weak(p, ops, params, i), <object>ops.device, ops.committed)
 
 
-cdef object _apply(Primitive p, Operands *ops, dict params):
+cdef inline object _apply(Primitive p, Operands *ops, dict params):
     """Runs the kernel on operands that were checked, with NumPy's floating-point warnings off; wraps the results."""
     cdef PyObject *token
     kernel = p.kernel

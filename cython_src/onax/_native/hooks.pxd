@@ -1,5 +1,6 @@
 # The one record of what compiled code calls in Python.
 
+from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
 cdef enum Op:       # the operators of arrays, in the order of `OPERATOR_NAMES`
@@ -31,9 +32,11 @@ cdef class Hooks:
     cdef public object aval_sharding            # (aval) -> its sharding, where none was stated
     cdef public object place_sharded_result     # (primitive, operands, params, result) -> the result, placed
     # operators (`array`)
-    cdef tuple functions                        # by operator: the function, or None
-    cdef tuple primitives                       # by operator: the primitive that it is for some dtypes, or None
-    cdef int kinds[OPS]                         # by operator: which kinds of dtypes these are, a bit for each
+    cdef dict _operators                        # {name: function}
+    cdef dict _operator_primitives              # {name: (primitive, kinds)}: the operator is that for some dtypes
+    cdef PyObject *functions[OPS]               # the same by operator, borrowed from these dictionaries; NULL: none
+    cdef PyObject *primitives[OPS]
+    cdef int kinds[OPS]                         # which kinds of dtypes, a bit for each
 
 cdef Hooks hooks
 

@@ -5,35 +5,39 @@ given and gives back).  `onax._core.hooks` assigns those of floors 1 and 2, `ona
 results, `onax.numpy` the operators; `import onax` ends with `hooks.check_complete()`.
 """
 
+from cpython.dict cimport PyDict_GetItem
+from cpython.object cimport PyObject
+
 OPERATOR_NAMES = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "and", "or", "xor", "lshift",
     "rshift", "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem", "iter",
 )
-_KINDS = "biufcV"   # V: the dtypes of ml_dtypes
 
 
-cdef tuple _by_operator(dict table):
-    """The values of a dictionary by name, in the order of the operators; None for names that are missing."""
-    unknown = table.keys() - set(OPERATOR_NAMES)
+cdef int _check_names(table) except -1:
+    unknown = set(table).difference(OPERATOR_NAMES)
     if unknown:
         raise ValueError(f"no operator is called {min(unknown)!r}; there are {', '.join(OPERATOR_NAMES)}")
-    return tuple([table.get(name) for name in OPERATOR_NAMES])
+    return 0
 
 
 cdef class Hooks:
     """The functions of higher floors that compiled code calls.  A field is None until it is assigned."""
 
     def __cinit__(self):
-        self.functions = self.primitives = (None,) * OPS
+        self._operators, self._operator_primitives = {}, {}
 
     @property
     def operators(self):
         """{name: function}.  Reflected operators call the same function with operands swapped."""
-        return {name: f for name, f in zip(OPERATOR_NAMES, self.functions) if f is not None}
+        return dict(self._operators)
 
     @operators.setter
     def operators(self, table):
-        self.functions = _by_operator(table)
+        _check_names(table)
+        self._operators = dict(table)
+        for i, name in enumerate(OPERATOR_NAMES):
+            self.functions[i] = PyDict_GetItem(self._operators, name)
 
     @property
     def operator_primitives(self):
@@ -41,20 +45,17 @@ cdef class Hooks:
 
         `kinds` are letters of np.dtype.kind; V stands for the dtypes of ml_dtypes.
         """
-        found = {}
-        for i, name in enumerate(OPERATOR_NAMES):
-            if self.primitives[i] is not None:
-                kinds = "".join([kind for kind in _KINDS if self.kinds[i] & kind_bit(ord(kind))])
-                found[name] = (self.primitives[i], kinds)
-        return found
+        return dict(self._operator_primitives)
 
     @operator_primitives.setter
     def operator_primitives(self, table):
-        entries = _by_operator(table)
-        self.primitives = tuple([None if entry is None else entry[0] for entry in entries])
-        for i, entry in enumerate(entries):
+        _check_names(table)
+        self._operator_primitives = {name: (primitive, kinds) for name, (primitive, kinds) in table.items()}
+        for i, name in enumerate(OPERATOR_NAMES):
+            primitive, kinds = self._operator_primitives.get(name, (None, ""))
+            self.primitives[i] = NULL if primitive is None else <PyObject *>primitive
             self.kinds[i] = 0
-            for kind in "" if entry is None else entry[1]:
+            for kind in kinds:
                 self.kinds[i] |= kind_bit(ord(kind))
 
     def missing(self):

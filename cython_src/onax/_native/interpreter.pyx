@@ -143,7 +143,7 @@ cdef class JaxprInterpreter:
         cdef PyObject* room[ON_STACK]
         cdef PyObject** slots = room
         cdef int total = self.n_slots + self.most_inputs
-        cdef int k
+        cdef int k = 0
         if total > ON_STACK:
             slots = <PyObject**>PyMem_Malloc(total * sizeof(PyObject*))
             if slots is NULL:

@@ -40,10 +40,9 @@ cdef extern from *:
     bint ONAX_NOT_SWAPPED(cnp.ndarray)
     int ONAX_TYPENUM(cnp.dtype)
 
-# The oldest library that was measured, and the version of its API table.
+# The oldest library that was measured.  Library 1.N has versions 1 to N of the API.
 OLDEST = (1, 28)
 cdef enum:
-    API_VERSION = 24
     LOG_FATAL = 4             # whatever fails comes back as a status, in words
     ON_STACK = 64
     ADOPT_BYTES = 65536      # results the runtime allocated: smaller ones are copied, larger ones adopted
@@ -118,9 +117,9 @@ def attach(path, int threads=0):
     if base == NULL:
         raise RuntimeError(f"ONNX Runtime cannot be loaded from {path}: {fault.decode('utf8', 'replace')}")
     version = onax_ort_version(base).decode("utf8", "replace")
-    table = onax_ort_table(base, API_VERSION) if version_of(version) >= OLDEST else NULL
+    table = onax_ort_table(base, ONAX_ORT_API_VERSION) if version_of(version) >= OLDEST else NULL
     if table == NULL:
-        raise RuntimeError(f"ONNX Runtime {version} at {path} is too old: onax needs {OLDEST[0]}.{OLDEST[1]} or newer.")
+        raise too_old(version, path)
     API = table
     try:
         check(ort_create_threading(API, &threading))
@@ -137,6 +136,14 @@ def attach(path, int threads=0):
             ort_release_threading(API, threading)
     _attached = (path, version)
     return version
+
+
+def too_old(version, path):
+    """The error for a library that lacks what is asked of it."""
+    return RuntimeError(
+        f"ONNX Runtime {version} at {path} is too old: it has version {version_of(version)[1]} of the C API, and onax asks "
+        f"for version {ONAX_ORT_API_VERSION}; {OLDEST[0]}.{OLDEST[1]} is the oldest release that it runs with."
+    )
 
 
 cdef int add_operator(const void *description) except -1:

@@ -1,8 +1,8 @@
 """The part of ONNX Runtime's C API that onax uses.
 
-The runtime hands out one table of function pointers that only ever grows, so an entry is its position: no header is
-needed, and a build runs with every later library.  Each `ort_*` below is one entry (its position in the first column of
-the table in the C text); `tests/native/test_ort.py` calls them all.  A status is NULL when all went well.
+The runtime hands out one table of function pointers that only ever grows, so a function is a position in it
+(`ort_table.h`, written from the published header by scripts/generate_ort_table.py) and a build runs with every later
+library.  `tests/native/test_ort.py` calls all functions below.  A status is NULL when all went well.
 """
 
 from libc.stdint cimport int64_t, uint32_t
@@ -49,87 +49,87 @@ cdef extern from * nogil:
     static const char *onax_ort_version(const onax_ort_base *base) { return base->GetVersionString(); }
 
     static const char *ort_error_message(const onax_ort_entry *t, ort_status s)
-        { return ONAX_ORT(t, 2, const char *, void *)(s); }
+        { return ONAX_ORT(t, GetErrorMessage, const char *, void *)(s); }
     static ort_status ort_create_session(const onax_ort_entry *t, void *env, const void *model, size_t size,
                                          void *options, void **session)
-        { return ONAX_ORT(t, 8, void *, void *, const void *, size_t, void *, void **)(env, model, size, options,
+        { return ONAX_ORT(t, CreateSessionFromArray, void *, void *, const void *, size_t, void *, void **)(env, model, size, options,
                                                                                      session); }
     static ort_status ort_run(const onax_ort_entry *t, void *session, const char *const *in, void *const *ins, size_t n,
                               const char *const *out, size_t m, void **outs)
-        { return ONAX_ORT(t, 9, void *, void *, void *, const char *const *, void *const *, size_t,
+        { return ONAX_ORT(t, Run, void *, void *, void *, const char *const *, void *const *, size_t,
                           const char *const *, size_t, void **)(session, NULL, in, ins, n, out, m, outs); }
     static ort_status ort_create_session_options(const onax_ort_entry *t, void **options)
-        { return ONAX_ORT(t, 10, void *, void **)(options); }
+        { return ONAX_ORT(t, CreateSessionOptions, void *, void **)(options); }
     static ort_status ort_save_optimized(const onax_ort_entry *t, void *options, const char *path) {
     #ifdef _WIN32
         wchar_t wide[32768];
         wide[0] = 0;
         MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 32768);
-        return ONAX_ORT(t, 11, void *, void *, const wchar_t *)(options, wide);
+        return ONAX_ORT(t, SetOptimizedModelFilePath, void *, void *, const wchar_t *)(options, wide);
     #else
-        return ONAX_ORT(t, 11, void *, void *, const char *)(options, path);
+        return ONAX_ORT(t, SetOptimizedModelFilePath, void *, void *, const char *)(options, path);
     #endif
     }
     static ort_status ort_disable_memory_pattern(const onax_ort_entry *t, void *options)
-        { return ONAX_ORT(t, 17, void *, void *)(options); }
+        { return ONAX_ORT(t, DisableMemPattern, void *, void *)(options); }
     static ort_status ort_disable_cpu_arena(const onax_ort_entry *t, void *options)
-        { return ONAX_ORT(t, 19, void *, void *)(options); }
+        { return ONAX_ORT(t, DisableCpuMemArena, void *, void *)(options); }
     static ort_status ort_set_optimization(const onax_ort_entry *t, void *options, int level)
-        { return ONAX_ORT(t, 23, void *, void *, int)(options, level); }
+        { return ONAX_ORT(t, SetSessionGraphOptimizationLevel, void *, void *, int)(options, level); }
     static ort_status ort_create_domain(const onax_ort_entry *t, const char *name, void **domain)
-        { return ONAX_ORT(t, 26, void *, const char *, void **)(name, domain); }
+        { return ONAX_ORT(t, CreateCustomOpDomain, void *, const char *, void **)(name, domain); }
     static ort_status ort_domain_add(const onax_ort_entry *t, void *domain, const void *operator)
-        { return ONAX_ORT(t, 27, void *, void *, const void *)(domain, operator); }
+        { return ONAX_ORT(t, CustomOpDomain_Add, void *, void *, const void *)(domain, operator); }
     static ort_status ort_add_domain(const onax_ort_entry *t, void *options, void *domain)
-        { return ONAX_ORT(t, 28, void *, void *, void *)(options, domain); }
+        { return ONAX_ORT(t, AddCustomOpDomain, void *, void *, void *)(options, domain); }
     static ort_status ort_create_tensor(const onax_ort_entry *t, void *memory, void *data, size_t size,
                                         const int64_t *shape, size_t rank, int element, void **value)
-        { return ONAX_ORT(t, 49, void *, void *, void *, size_t, const int64_t *, size_t, int, void **)(
+        { return ONAX_ORT(t, CreateTensorWithDataAsOrtValue, void *, void *, void *, size_t, const int64_t *, size_t, int, void **)(
               memory, data, size, shape, rank, element, value); }
     static ort_status ort_tensor_data(const onax_ort_entry *t, void *value, void **data)
-        { return ONAX_ORT(t, 51, void *, void *, void **)(value, data); }
+        { return ONAX_ORT(t, GetTensorMutableData, void *, void *, void **)(value, data); }
     static ort_status ort_rank(const onax_ort_entry *t, void *info, size_t *rank)
-        { return ONAX_ORT(t, 61, void *, const void *, size_t *)(info, rank); }
+        { return ONAX_ORT(t, GetDimensionsCount, void *, const void *, size_t *)(info, rank); }
     static ort_status ort_dimensions(const onax_ort_entry *t, void *info, int64_t *shape, size_t rank)
-        { return ONAX_ORT(t, 62, void *, const void *, int64_t *, size_t)(info, shape, rank); }
+        { return ONAX_ORT(t, GetDimensions, void *, const void *, int64_t *, size_t)(info, shape, rank); }
     static ort_status ort_type_and_shape(const onax_ort_entry *t, void *value, void **info)
-        { return ONAX_ORT(t, 65, void *, const void *, void **)(value, info); }
+        { return ONAX_ORT(t, GetTensorTypeAndShape, void *, const void *, void **)(value, info); }
     static ort_status ort_create_cpu_memory(const onax_ort_entry *t, void **memory)
-        { return ONAX_ORT(t, 69, void *, int, int, void **)(1, 0, memory); }  /* arena allocator, default memory */
-    static void ort_release_status(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 93, void, void *)(h); }
-    static void ort_release_session(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 95, void, void *)(h); }
-    static void ort_release_value(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 96, void, void *)(h); }
-    static void ort_release_info(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 99, void, void *)(h); }
+        { return ONAX_ORT(t, CreateCpuMemoryInfo, void *, int, int, void **)(1, 0, memory); }  /* arena allocator, default memory */
+    static void ort_release_status(const onax_ort_entry *t, void *h) { ONAX_ORT(t, ReleaseStatus, void, void *)(h); }
+    static void ort_release_session(const onax_ort_entry *t, void *h) { ONAX_ORT(t, ReleaseSession, void, void *)(h); }
+    static void ort_release_value(const onax_ort_entry *t, void *h) { ONAX_ORT(t, ReleaseValue, void, void *)(h); }
+    static void ort_release_info(const onax_ort_entry *t, void *h) { ONAX_ORT(t, ReleaseTensorTypeAndShapeInfo, void, void *)(h); }
     static void ort_release_session_options(const onax_ort_entry *t, void *h)
-        { ONAX_ORT(t, 100, void, void *)(h); }
+        { ONAX_ORT(t, ReleaseSessionOptions, void, void *)(h); }
     static ort_status ort_create_env(const onax_ort_entry *t, int level, const char *name, void *threading, void **env)
-        { return ONAX_ORT(t, 119, void *, int, const char *, const void *, void **)(level, name, threading, env); }
+        { return ONAX_ORT(t, CreateEnvWithGlobalThreadPools, void *, int, const char *, const void *, void **)(level, name, threading, env); }
     static ort_status ort_use_global_threads(const onax_ort_entry *t, void *options)
-        { return ONAX_ORT(t, 120, void *, void *)(options); }
+        { return ONAX_ORT(t, DisablePerSessionThreads, void *, void *)(options); }
     static ort_status ort_create_threading(const onax_ort_entry *t, void **threading)
-        { return ONAX_ORT(t, 121, void *, void **)(threading); }
-    static void ort_release_threading(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 122, void, void *)(h); }
+        { return ONAX_ORT(t, CreateThreadingOptions, void *, void **)(threading); }
+    static void ort_release_threading(const onax_ort_entry *t, void *h) { ONAX_ORT(t, ReleaseThreadingOptions, void, void *)(h); }
     static ort_status ort_add_config(const onax_ort_entry *t, void *options, const char *key, const char *value)
-        { return ONAX_ORT(t, 130, void *, void *, const char *, const char *)(options, key, value); }
+        { return ONAX_ORT(t, AddSessionConfigEntry, void *, void *, const char *, const char *)(options, key, value); }
     static ort_status ort_set_intra_threads(const onax_ort_entry *t, void *threading, int n)
-        { return ONAX_ORT(t, 147, void *, void *, int)(threading, n); }
+        { return ONAX_ORT(t, SetGlobalIntraOpNumThreads, void *, void *, int)(threading, n); }
     static ort_status ort_set_inter_threads(const onax_ort_entry *t, void *threading, int n)
-        { return ONAX_ORT(t, 148, void *, void *, int)(threading, n); }
+        { return ONAX_ORT(t, SetGlobalInterOpNumThreads, void *, void *, int)(threading, n); }
     static ort_status ort_set_spinning(const onax_ort_entry *t, void *threading, int on)
-        { return ONAX_ORT(t, 149, void *, void *, int)(threading, on); }
+        { return ONAX_ORT(t, SetGlobalSpinControl, void *, void *, int)(threading, on); }
     static ort_status ort_add_initializer(const onax_ort_entry *t, void *options, const char *name, void *value)
-        { return ONAX_ORT(t, 150, void *, void *, const char *, const void *)(options, name, value); }
+        { return ONAX_ORT(t, AddInitializer, void *, void *, const char *, const void *)(options, name, value); }
     static ort_status ort_append_cuda(const onax_ort_entry *t, void *options, const void *cuda)
-        { return ONAX_ORT(t, 204, void *, void *, const void *)(options, cuda); }
+        { return ONAX_ORT(t, SessionOptionsAppendExecutionProvider_CUDA_V2, void *, void *, const void *)(options, cuda); }
     static ort_status ort_create_cuda_options(const onax_ort_entry *t, void **cuda)
-        { return ONAX_ORT(t, 205, void *, void **)(cuda); }
+        { return ONAX_ORT(t, CreateCUDAProviderOptions, void *, void **)(cuda); }
     static ort_status ort_update_cuda_options(const onax_ort_entry *t, void *cuda, const char *key, const char *value)
-        { return ONAX_ORT(t, 206, void *, void *, const char *const *, const char *const *, size_t)(cuda, &key, &value,
+        { return ONAX_ORT(t, UpdateCUDAProviderOptions, void *, void *, const char *const *, const char *const *, size_t)(cuda, &key, &value,
                                                                                                     1); }
-    static void ort_release_cuda_options(const onax_ort_entry *t, void *h) { ONAX_ORT(t, 208, void, void *)(h); }
+    static void ort_release_cuda_options(const onax_ort_entry *t, void *h) { ONAX_ORT(t, ReleaseCUDAProviderOptions, void, void *)(h); }
     static ort_status ort_add_external_initializers(const onax_ort_entry *t, void *options, const char *const *names,
                                                     void *const *values, size_t n)
-        { return ONAX_ORT(t, 210, void *, void *, const char *const *, void *const *, size_t)(options, names, values,
+        { return ONAX_ORT(t, AddExternalInitializers, void *, void *, const char *const *, void *const *, size_t)(options, names, values,
                                                                                               n); }
     """
     ctypedef void *onax_ort_entry
@@ -137,6 +137,8 @@ cdef extern from * nogil:
         pass
     ctypedef void *ort_status
 
+    enum:
+        ONAX_ORT_API_VERSION
     const onax_ort_base *onax_ort_open(const char *path, const char **fault)
     const onax_ort_entry *onax_ort_table(const onax_ort_base *base, uint32_t version)
     const char *onax_ort_version(const onax_ort_base *base)

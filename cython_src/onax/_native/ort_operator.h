@@ -1,7 +1,7 @@
 /* What an operator of our own needs of ONNX Runtime's C API: its description, and what a kernel asks of a node.
 
-   An entry of the API is its position in a table that only ever grows.  `onax._native.ort` lists the entries that
-   sessions need; these are the ones called by kernels.  A status is NULL when all went well. */
+   `ort_api.pxd` declares the functions that sessions need; these are the ones that kernels call.  A status is NULL when
+   all went well. */
 
 #ifndef ONAX_ORT_OPERATOR_H
 #define ONAX_ORT_OPERATOR_H
@@ -9,12 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ort_table.h"
+
 typedef void *(*onax_ort_entry)(void);
 typedef void *ort_status;
 
-#ifndef ONAX_ORT
-#define ONAX_ORT(table, position, result, ...) ((result (*)(__VA_ARGS__))(table)[position])
-#endif
+/* The entry of the API called `name`, as a function of these types. */
+#define ONAX_ORT(table, name, result, ...) ((result (*)(__VA_ARGS__))(table)[ORT_##name])
 
 enum {
     ONAX_ORT_INVALID_ARGUMENT = 2,   /* error codes */
@@ -73,50 +74,50 @@ static inline int onax_op_newest(const onax_operator *o) { (void)o; return 0x7ff
 /* ---- what `create` asks of a node's attributes */
 
 static inline ort_status onax_op_fail(const onax_ort_entry *t, const char *text)
-    { return ONAX_ORT(t, 0, void *, int, const char *)(ONAX_ORT_FAIL, text); }
+    { return ONAX_ORT(t, CreateStatus, void *, int, const char *)(ONAX_ORT_FAIL, text); }
 static inline ort_status onax_op_float(const onax_ort_entry *t, const void *info, const char *name, float *out)
-    { return ONAX_ORT(t, 85, void *, const void *, const char *, float *)(info, name, out); }
+    { return ONAX_ORT(t, KernelInfoGetAttribute_float, void *, const void *, const char *, float *)(info, name, out); }
 static inline ort_status onax_op_int(const onax_ort_entry *t, const void *info, const char *name, int64_t *out)
-    { return ONAX_ORT(t, 86, void *, const void *, const char *, int64_t *)(info, name, out); }
+    { return ONAX_ORT(t, KernelInfoGetAttribute_int64, void *, const void *, const char *, int64_t *)(info, name, out); }
 /* With out NULL only *size is set (to the number of bytes or elements needed). */
 static inline ort_status onax_op_text(const onax_ort_entry *t, const void *info, const char *name, char *out,
                                       size_t *size)
-    { return ONAX_ORT(t, 87, void *, const void *, const char *, char *, size_t *)(info, name, out, size); }
+    { return ONAX_ORT(t, KernelInfoGetAttribute_string, void *, const void *, const char *, char *, size_t *)(info, name, out, size); }
 static inline ort_status onax_op_floats(const onax_ort_entry *t, const void *info, const char *name, float *out,
                                         size_t *size)
-    { return ONAX_ORT(t, 162, void *, const void *, const char *, float *, size_t *)(info, name, out, size); }
+    { return ONAX_ORT(t, KernelInfoGetAttributeArray_float, void *, const void *, const char *, float *, size_t *)(info, name, out, size); }
 static inline ort_status onax_op_ints(const onax_ort_entry *t, const void *info, const char *name, int64_t *out,
                                       size_t *size)
-    { return ONAX_ORT(t, 163, void *, const void *, const char *, int64_t *, size_t *)(info, name, out, size); }
-static inline void onax_op_release_status(const onax_ort_entry *t, ort_status s) { ONAX_ORT(t, 93, void, void *)(s); }
+    { return ONAX_ORT(t, KernelInfoGetAttributeArray_int64, void *, const void *, const char *, int64_t *, size_t *)(info, name, out, size); }
+static inline void onax_op_release_status(const onax_ort_entry *t, ort_status s) { ONAX_ORT(t, ReleaseStatus, void, void *)(s); }
 
 /* ---- what `compute` asks of its context */
 
 static inline ort_status onax_op_inputs(const onax_ort_entry *t, const void *context, size_t *count)
-    { return ONAX_ORT(t, 88, void *, const void *, size_t *)(context, count); }
+    { return ONAX_ORT(t, KernelContext_GetInputCount, void *, const void *, size_t *)(context, count); }
 static inline ort_status onax_op_outputs(const onax_ort_entry *t, const void *context, size_t *count)
-    { return ONAX_ORT(t, 89, void *, const void *, size_t *)(context, count); }
+    { return ONAX_ORT(t, KernelContext_GetOutputCount, void *, const void *, size_t *)(context, count); }
 static inline ort_status onax_op_input(const onax_ort_entry *t, const void *context, size_t i, const void **value)
-    { return ONAX_ORT(t, 90, void *, const void *, size_t, const void **)(context, i, value); }
+    { return ONAX_ORT(t, KernelContext_GetInput, void *, const void *, size_t, const void **)(context, i, value); }
 static inline ort_status onax_op_output(const onax_ort_entry *t, void *context, size_t i, const int64_t *shape,
                                         size_t rank, void **value)
-    { return ONAX_ORT(t, 91, void *, void *, size_t, const int64_t *, size_t, void **)(context, i, shape, rank,
+    { return ONAX_ORT(t, KernelContext_GetOutput, void *, void *, size_t, const int64_t *, size_t, void **)(context, i, shape, rank,
                                                                                        value); }
 static inline ort_status onax_op_data(const onax_ort_entry *t, const void *value, void **data)
-    { return ONAX_ORT(t, 51, void *, const void *, void **)(value, data); }
+    { return ONAX_ORT(t, GetTensorMutableData, void *, const void *, void **)(value, data); }
 static inline ort_status onax_op_info(const onax_ort_entry *t, const void *value, void **info)
-    { return ONAX_ORT(t, 65, void *, const void *, void **)(value, info); }
+    { return ONAX_ORT(t, GetTensorTypeAndShape, void *, const void *, void **)(value, info); }
 static inline ort_status onax_op_rank(const onax_ort_entry *t, const void *info, size_t *rank)
-    { return ONAX_ORT(t, 61, void *, const void *, size_t *)(info, rank); }
+    { return ONAX_ORT(t, GetDimensionsCount, void *, const void *, size_t *)(info, rank); }
 static inline ort_status onax_op_shape(const onax_ort_entry *t, const void *info, int64_t *shape, size_t rank)
-    { return ONAX_ORT(t, 62, void *, const void *, int64_t *, size_t)(info, shape, rank); }
+    { return ONAX_ORT(t, GetDimensions, void *, const void *, int64_t *, size_t)(info, shape, rank); }
 static inline ort_status onax_op_element(const onax_ort_entry *t, const void *info, int *element)
-    { return ONAX_ORT(t, 60, void *, const void *, int *)(info, element); }
-static inline void onax_op_release_info(const onax_ort_entry *t, void *info) { ONAX_ORT(t, 99, void, void *)(info); }
+    { return ONAX_ORT(t, GetTensorElementType, void *, const void *, int *)(info, element); }
+static inline void onax_op_release_info(const onax_ort_entry *t, void *info) { ONAX_ORT(t, ReleaseTensorTypeAndShapeInfo, void, void *)(info); }
 /* Runs job(data, i) for i below n on the runtime's threads, this one among them; returns when all are done. */
 static inline ort_status onax_op_parallel(const onax_ort_entry *t, const void *context, void (*job)(void *, size_t),
                                           size_t n, void *data)
-    { return ONAX_ORT(t, 274, void *, const void *, void (*)(void *, size_t), size_t, size_t, void *)(context, job, n,
+    { return ONAX_ORT(t, KernelContext_ParallelFor, void *, const void *, void (*)(void *, size_t), size_t, size_t, void *)(context, job, n,
                                                                                                       0, data); }
 
 #endif

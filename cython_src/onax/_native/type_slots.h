@@ -1,14 +1,14 @@
-/* Operators of a type whose errors pass through `onax_leave` on their way to the caller.
+/* Operators whose errors are reported to `onax_operator_failed` on their way to the caller.
 
-   Every slot in use is replaced by a function that calls the one that was there.  Methods such as `__add__` hold the
-   slot's function too, and hand it on to subclasses: they are given the new one. */
+   Each slot of a type that is in use is replaced by a function that calls the one that was there.  Method wrappers such
+   as `__add__` hold the slot's function as well and hand it on to subclasses, so they are given the new function too. */
 
 #ifndef ONAX_TYPE_SLOTS_H
 #define ONAX_TYPE_SLOTS_H
 
 #include <Python.h>
 
-static void (*onax_leave)(void);
+static void (*onax_operator_failed)(void);
 
 /* Puts `fresh` where a method of the type holds `old`. */
 static void onax_rewrap(PyTypeObject *type, void *old, void *fresh)
@@ -20,7 +20,7 @@ static void onax_rewrap(PyTypeObject *type, void *old, void *fresh)
             ((PyWrapperDescrObject *)value)->d_wrapped = fresh;
 }
 
-/* The slots: SLOT(type, table, name, what it returns, what says error, parameters, arguments). */
+/* The slots: SLOT(T, table, name, type of the result, result that means error, parameters, arguments). */
 #define ONAX_BINARY(SLOT, T, table, name) SLOT(T, table, name, PyObject *, NULL, (PyObject *a, PyObject *b), (a, b))
 #define ONAX_UNARY(SLOT, T, table, name) SLOT(T, table, name, PyObject *, NULL, (PyObject *a), (a))
 #define ONAX_EACH_SLOT(SLOT, T)                                                                        \
@@ -62,7 +62,7 @@ static void onax_rewrap(PyTypeObject *type, void *old, void *fresh)
     static result T##_##name parameters                                    \
     {                                                                      \
         result found = T##_inner_##name arguments;                         \
-        if (found == fault && PyErr_Occurred()) onax_leave();              \
+        if (found == fault && PyErr_Occurred()) onax_operator_failed();              \
         return found;                                                      \
     }
 
@@ -73,13 +73,13 @@ static void onax_rewrap(PyTypeObject *type, void *old, void *fresh)
         onax_rewrap(type, (void *)T##_inner_##name, (void *)T##_##name);              \
     }
 
-ONAX_EACH_SLOT(ONAX_GUARDED, base)
+ONAX_EACH_SLOT(ONAX_GUARDED, array)
 ONAX_EACH_SLOT(ONAX_GUARDED, value)
 
 /* The operators of the class of all arrays, and of that of values in memory. */
-static void onax_guard_base(PyTypeObject *type)
+static void onax_guard_array(PyTypeObject *type)
 {
-    ONAX_EACH_SLOT(ONAX_INSTALLED, base)
+    ONAX_EACH_SLOT(ONAX_INSTALLED, array)
     PyType_Modified(type);
 }
 
@@ -91,11 +91,11 @@ static void onax_guard_value(PyTypeObject *type)
 
 /* Calls of compiled functions. */
 #define ONAX_CALL(SLOT, T) SLOT(T, , tp_call, PyObject *, NULL, (PyObject *a, PyObject *b, PyObject *c), (a, b, c))
-ONAX_CALL(ONAX_GUARDED, compiled)
+ONAX_CALL(ONAX_GUARDED, jit)
 
-static void onax_guard_compiled(PyTypeObject *type)
+static void onax_guard_jit(PyTypeObject *type)
 {
-    ONAX_CALL(ONAX_INSTALLED, compiled)
+    ONAX_CALL(ONAX_INSTALLED, jit)
     PyType_Modified(type);
 }
 

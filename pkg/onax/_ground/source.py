@@ -13,7 +13,7 @@ from types import FunctionType, TracebackType
 from typing import TypeVar
 
 from onax._ground import config
-from onax._native import source_info
+from onax._native import source_info, type_slots
 from onax._native.api_boundary import api_boundary as _api_boundary
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -257,6 +257,10 @@ def filter_error(error):
         error.add_note(_NOTE)
     error.__traceback__ = filtered
 
+
+# Before the first class that inherits from arrays.  Everything works without it, and tracebacks then show all frames.
+if os.environ.get("ONAX_TRACEBACK_FILTERING") != "off":
+    type_slots.install()
 
 _Function = TypeVar("_Function", bound=Callable)
 
