@@ -289,4 +289,4 @@ def _weighted(key, p, count, shape, replace, mode):
     sums = jnp.cumsum(p)
     one = np.asarray(1.0).astype(p.dtype)[()]
     u = lax.mul(sums[-1], lax.sub(one, _uniform(key, 0.0, 1.0, shape=shape, dtype=sums.dtype)))
-    return jnp.searchsorted(sums, u)
+    return jnp.searchsorted(sums, u).astype(int)
