@@ -95,7 +95,7 @@ def test_departures_end_in_a_code_unless_the_baseline_has_them(monkeypatch, tmp_
     [
         (["--backends", "tpu"], "there is no backend tpu"),
         (["--only", "nothing"], "there is no family nothing"),
-        (["--fail-on-new", "missing.json", "--only", "lists"], "missing.json is no report"),
+        (["--fail-on-new", "missing.json", "--only", "lists"], "missing.json is not a report"),
         (["--only", "lists", "-o", "no/such/folder/report.txt"], "no/such/folder"),
         (["--fn", "nowhere"], "does not name a function"),
     ],

@@ -1,7 +1,10 @@
-"""The divergence report: where onax differs from NumPy, by rule, on every backend, run live.
+"""The divergence report: where onax differs from NumPy, rule by rule, run live on every backend.
 
-case        what one comparison is            runners    the backends
-indexing casts integers types numerics prng   the families, listed by `families`
-report      runs them                         writers    text, Markdown, JSON, HTML
-user_function   the same for a function of the user's        cli    the command line
+case            one comparison: a case, its outcome, and whether the two agree
+indexing casts integers types numerics prng    the cases of each family of rules, listed by `families`
+runners         the backends
+report          runs the families on the backends
+writers         the report as text, Markdown, JSON and HTML
+user_function   the same comparison for a function of the user's
+cli             the command line
 """

@@ -1,23 +1,21 @@
-"""What one comparison is: a function written for NumPy and for onax, its arguments, and what onax documents.
+"""One comparison: a function written for NumPy and for onax, its arguments, and the result that onax documents.
 
     Family    a rule in one sentence, the safe way to write it, and a function that yields its cases
     Case      one function on one set of arguments
-    Outcome   what came out: an array, or the class of an error
+    Outcome   the result: an array, or the class of an error
 
-The documented result is worked out by the family in plain Python or NumPy, never by onax, so that a backend that
-departs from the rule is seen even when all backends agree with one another.
+A family computes the documented result in plain Python or NumPy, never with onax, so that a backend that departs from
+the rule is found even if all backends agree with one another.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
 
-INEXACT = ("f", "c", "V")  # ml_dtypes' floats are of kind V
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """An array, or the name of the class of the error that was raised, with its message."""
 
@@ -32,16 +30,16 @@ class Outcome:
         return f"{elements(self.value, limit)} {self.value.dtype.name}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Case:
     """One function on one set of arguments.
 
-    numpy, onax     the function for each; `onax` must be traceable unless `traced` is False
-    args            NumPy arrays, handed to both
+    numpy, onax     the function for each; `onax` can be traced
+    args            NumPy arrays, passed to both
     documented      the array that onax documents, or the name(s) of the classes of errors, one of which is raised
-    traced_documented   the same for backends that compile, where tracing has to refuse what eager mode can do
+    traced_documented   the same for backends that compile, if they raise an error where eager evaluation has a result
     ulp             how far a float may be from the documented value, in units in the last place
-    x64             whether 64-bit dtypes are switched on
+    x64             whether 64-bit dtypes are enabled
     """
 
     title: str
@@ -54,7 +52,6 @@ class Case:
     shape: str = ""
     ulp: int = 0
     x64: bool = False
-    traced: bool = True
     cell: tuple | None = None  # (row, column, text) of the family's table, where it has one
 
     def wanted(self, backend):
@@ -64,7 +61,7 @@ class Case:
         return self.documented
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Family:
     """Cases that share one rule."""
 
@@ -74,7 +71,7 @@ class Family:
     safe: str
     cases: Callable[[], Iterable[Case]]
     table: tuple | None = None  # (heading of rows, heading of columns) where the cases fill a table
-    measured: bool = field(default=False)  # results depend on the machine: generated documents leave them out
+    measured: bool = False  # results depend on the machine: generated documents leave them out
 
 
 def elements(value, limit=6):
@@ -91,7 +88,7 @@ def elements(value, limit=6):
 
 
 def scalar_text(x):
-    """One element as short as it can be told apart from its neighbours."""
+    """The shortest text that tells an element from its neighbours."""
     if isinstance(x, (bool, np.bool_)):
         return str(bool(x))
     if isinstance(x, np.complexfloating):
@@ -105,7 +102,7 @@ def scalar_text(x):
 
 
 def is_float(dtype):
-    """Whether a dtype is a real floating one, ml_dtypes' included."""
+    """Whether a dtype is a real floating one; the dtypes of ml_dtypes have kind V."""
     return dtype.kind == "f" or (dtype.kind == "V" and dtype.names is None and dtype.itemsize <= 2)
 
 
@@ -121,9 +118,9 @@ def ulps_apart(found, wanted):
         ordered.append(np.where(np.signbit(x.astype(np.float64)), -(i & np.iinfo(bits).max), i))
     distance = np.abs(ordered[0] - ordered[1])
     f, w = found.astype(np.float64), wanted.astype(np.float64)
-    strange = ~(np.isfinite(f) & np.isfinite(w)) & ~((f == w) | (np.isnan(f) & np.isnan(w)))
-    alike = (f == w) | (np.isnan(f) & np.isnan(w))
-    return np.where(alike, 0, np.where(strange, 1 << 62, distance))
+    equal = (f == w) | (np.isnan(f) & np.isnan(w))
+    finite = np.isfinite(f) & np.isfinite(w)
+    return np.where(equal, 0, np.where(finite, distance, 1 << 62))
 
 
 def agrees(outcome, wanted, ulp=0):
@@ -137,7 +134,7 @@ def agrees(outcome, wanted, ulp=0):
 
 
 def matching(found, wanted, ulp=0):
-    """Which elements agree; a single False when dtype or shape differ."""
+    """A mask of the elements that agree; a single False if dtype or shape differ."""
     found, wanted = np.asarray(found), np.asarray(wanted)
     if found.dtype != wanted.dtype or found.shape != wanted.shape:
         return np.zeros((), bool)
@@ -156,12 +153,12 @@ INTEGERS = SIGNED + UNSIGNED
 
 
 def is_wide(dtype):
-    """Whether a dtype exists only with 64-bit dtypes switched on."""
+    """Whether a dtype exists only with 64-bit dtypes enabled."""
     return dtype.itemsize == 8 and dtype.kind in "iuf"
 
 
-def wrapped(values, dtype):
-    """Exact Python integers as the dtype stores them, modulo its range."""
+def wrap(values, dtype):
+    """Exact Python integers in a dtype, modulo its range."""
     bits = 8 * dtype.itemsize
     flat = [int(v) & ((1 << bits) - 1) for v in np.asarray(values, dtype=object).reshape(-1)]
     unsigned = np.array(flat, dtype=np.dtype(f"uint{bits}")).reshape(np.shape(values))

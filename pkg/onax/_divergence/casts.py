@@ -1,4 +1,4 @@
-"""Casts at the ends of every dtype's range, and requests for 64-bit dtypes where these are off."""
+"""Casts at the ends of the range of every dtype, and requests for 64-bit dtypes while they are disabled."""
 
 import functools
 import math
@@ -7,16 +7,16 @@ import numpy as np
 
 import onax.numpy as jnp
 from onax import lax
-from onax._divergence.case import FLOATS, INTEGERS, Case, Family, is_float, is_wide, wrapped
+from onax._divergence.case import FLOATS, INTEGERS, Case, Family, is_float, is_wide, wrap
 
 _BOOL = np.dtype(np.bool_)
 _ALL = (_BOOL, *INTEGERS, *FLOATS)
 
 
 def boundary_values(dtype):
-    """The values of a dtype at which casts differ: ends, ends of other dtypes and one beyond, -1, NaN, inf, subnormals.
+    """The values of a dtype at which casts differ, as an array of that dtype.
 
-    For an integer dtype exact Python integers, for a floating one an array of it.
+    They are the ends of the ranges of all integer dtypes, the numbers just beyond them, -1, NaN, inf and subnormals.
     """
     if dtype == _BOOL:
         return np.array([False, True])
@@ -40,14 +40,14 @@ def boundary_values(dtype):
 
 
 def documented_cast(x, to):
-    """x in dtype `to` by the documented rule, worked out on exact numbers."""
+    """x in dtype `to` by the documented rule, computed with exact numbers."""
     if to == _BOOL:
         return np.array([bool(v != 0) for v in x])
     if is_float(to) or x.dtype == _BOOL:
         with np.errstate(all="ignore"):
             return x.astype(to)  # IEEE 754: to nearest, ties to even, overflow to infinity
     if not is_float(x.dtype):
-        return wrapped(x.astype(object), to)
+        return wrap(x.astype(object), to)
     info, out = np.iinfo(to), []
     for v in map(float, x):
         out.append(0 if math.isnan(v) else info.max if v > info.max else info.min if v < info.min else math.trunc(v))
@@ -109,7 +109,7 @@ def _truncations():
         value = np.array(big[wide], wide)
         integer = wide in ("int64", "uint64")
         with np.errstate(all="ignore"):
-            documented = wrapped(value.astype(object), np.dtype(narrow)) if integer else value.astype(narrow)
+            documented = wrap(value.astype(object), np.dtype(narrow)) if integer else value.astype(narrow)
         yield Case(
             f"a NumPy array of {wide} as argument",
             lambda x: x,
@@ -125,25 +125,25 @@ def _onax_identity(x):
     return jnp.asarray(x)
 
 
-_SAFE = "Clip before the cast: jnp.clip(x, info.min, info.max).astype(dtype), and decide what NaN should become."
+_SAFE = "Clip before the cast, jnp.clip(x, info.min, info.max).astype(dtype), and decide what NaN should become."
 
 FAMILIES = (
     Family(
         "casts",
         "Casts that lose the value",
         "A float becomes an integer by truncation toward zero, saturates at the ends of the range, and NaN gives 0; "
-        "integers wrap; floats round to nearest even and overflow to infinity. NumPy leaves float to integer beyond "
-        "the range undefined: it depends on the processor.",
+        "integers wrap; floats round to nearest even and overflow to infinity. In NumPy the cast of a float beyond the "
+        "range of the integer is undefined: it depends on the processor.",
         _SAFE,
         _casts,
         table=("from", "to"),
     ),
     Family(
         "truncation",
-        "64-bit dtypes are off unless asked for",
+        "64-bit dtypes are disabled by default",
         "Without jax_enable_x64 every 64-bit dtype becomes the 32-bit one of its kind: int64 wraps to int32, float64 "
         "rounds to float32. NumPy computes in 64 bits by default.",
-        "Switch 64 bits on at the start, onax.config.update('jax_enable_x64', True), or name 32-bit dtypes.",
+        "Enable 64 bits at the start, onax.config.update('jax_enable_x64', True), or use 32-bit dtypes.",
         _truncations,
     ),
 )

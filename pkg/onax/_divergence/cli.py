@@ -1,7 +1,7 @@
 """The command line: `python scripts/divergence_report.py [--backends ...] [--format ...] [-o FILE] [--only ...]`.
 
-Exit codes: 0 every backend is as documented (or only departs as in the baseline); 1 one departs, or the three versions
-of a function given with --fn part; 2 the command cannot be carried out.
+Exit codes: 0 every backend is as documented (or departs only as in the baseline); 1 a backend departs, or the three
+versions of a function given with --fn differ; 2 the command cannot be carried out.
 """
 
 import json
@@ -27,19 +27,28 @@ DEFAULT_BACKENDS = "eager,jit,onnx-cpu,onnx-cuda"
 def _parser():
     parser = lazy.argparse.ArgumentParser(
         prog="divergence_report.py",
-        description="Runs each case live on NumPy and on each backend, and says where they part.",
+        description="Run each case live with NumPy and on each backend, and report where they differ.",
         epilog="Exit codes: 0 all as documented; 1 a backend departs; 2 the command cannot be carried out.",
     )
     option = parser.add_argument
-    option("--backends", default=DEFAULT_BACKENDS, metavar="A,B", help=f"of {DEFAULT_BACKENDS} (default: those there)")
-    option("--format", choices=FORMATS, default="text", help="what to write (default: text)")
+    option(
+        "--backends",
+        default=DEFAULT_BACKENDS,
+        metavar="A,B",
+        help=f"backends, of {DEFAULT_BACKENDS} (default: all available ones)",
+    )
+    option("--format", choices=FORMATS, default="text", help="format of the report (default: text)")
     option("-o", "--output", metavar="FILE", help="write to a file (default: standard output)")
     option("--only", metavar="FAMILIES", help=f"families, of {', '.join(NAMES)}")
-    option("--fail-on-new", metavar="BASELINE", help="fail only on departures that are not in this JSON report")
-    option("--fn", metavar="TARGET", help="compare a function of yours: path/to/file.py:function or module:function")
-    option("--numpy", metavar="TARGET", help="its NumPy version (default: itself, with onax.numpy as numpy)")
-    option("--arg", action="append", default=[], metavar="SPEC", help="type of its next argument, such as f32[3,4]")
-    option("--example", metavar="FILE", help="its arguments from an .npz file (arr_0, arr_1, ... or by name)")
+    option("--fail-on-new", metavar="BASELINE", help="fail only on departures that this JSON report does not contain")
+    option("--fn", metavar="TARGET", help="compare your own function: path/to/file.py:function or module:function")
+    option("--numpy", metavar="TARGET", help="the NumPy version of --fn (default: itself, with numpy for onax.numpy)")
+    option(
+        "--arg", action="append", default=[], metavar="SPEC", help="type of the next argument of --fn, such as f32[3,4]"
+    )
+    option(
+        "--example", metavar="FILE", help="take the arguments of --fn from an .npz file (arr_0, arr_1, ... or by name)"
+    )
     option("--seed", type=int, default=0, help="seed of the random arguments (default 0)")
     return parser
 
@@ -48,8 +57,8 @@ class _Refused(Exception):
     """The command cannot be carried out; the text says why."""
 
 
-def _chosen_backends(text, default):
-    """(backends that can run here, {name: why one cannot}); _Refused for a name that is none."""
+def _choose_backends(text, default):
+    """(backends that can run here, {name: why it cannot run}); raises _Refused for an unknown name."""
     names = [n.strip() for n in text.split(",") if n.strip()]
     unknown = [n for n in names if n not in runners.BACKENDS]
     if unknown or not names:
@@ -68,27 +77,27 @@ def _chosen_backends(text, default):
     return found, missing
 
 
-def _chosen_families(text):
+def _choose_families(text):
     if text is None:
         return FAMILIES
     wanted = [n.strip() for n in text.split(",") if n.strip()]
-    chosen = [f for f in FAMILIES if any(_names(w, f) for w in wanted)]
-    unknown = [w for w in wanted if not any(_names(w, f) for f in FAMILIES)]
+    chosen = [f for f in FAMILIES if any(_is_meant(w, f) for w in wanted)]
+    unknown = [w for w in wanted if not any(_is_meant(w, f) for f in FAMILIES)]
     if unknown or not chosen:
         raise _Refused(f"--only: there is no family {', '.join(unknown) or repr(text)}; there are {', '.join(NAMES)}")
     return chosen
 
 
-def _names(word, family):
-    """Whether a word given to --only means a family: its name, or the first part of it (oob: both of oob-...)."""
+def _is_meant(word, family):
+    """Whether --only means a family by a word: its name, or the first part of it (oob: oob-reads and oob-writes)."""
     return family.name == word or family.name.startswith(word + "-")
 
 
 def make_report(backends=DEFAULT_BACKENDS, only=None, progress=None):
     """Runs the chosen families on the chosen backends; see `--backends` and `--only`."""
-    found, missing = _chosen_backends(backends, backends == DEFAULT_BACKENDS)
+    found, missing = _choose_backends(backends, backends == DEFAULT_BACKENDS)
     with np.errstate(all="ignore"):
-        families = [report.run_family(f, found, progress) for f in _chosen_families(only)]
+        families = [report.run_family(f, found, progress) for f in _choose_families(only)]
     versions = {b.name: f"{b.title}: {b.version()}" for b in found}
     return report.Report(onax.__version__, versions, missing, families)
 
@@ -109,7 +118,7 @@ def _baseline(path):
         with open(path, encoding="utf-8") as file:
             return set(json.load(file)["departures"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _Refused(f"--fail-on-new: {path} is no report in JSON ({error})") from None
+        raise _Refused(f"--fail-on-new: {path} is not a report in JSON ({error})") from None
 
 
 def _report_command(options):
@@ -151,7 +160,7 @@ def _function_command(options):
     comparison = user_function.compare_function(function, arguments, numpy_function)
     as_json = options.format == "json"
     _write(_comparison_json(comparison) if as_json else _comparison_text(comparison), options.output)
-    return EXIT_DEPARTS if comparison.parted else 0
+    return EXIT_DEPARTS if comparison.differs else 0
 
 
 def _arguments(options):
@@ -184,7 +193,7 @@ def _comparison_text(comparison):
 def _comparison_json(comparison):
     data = {
         "function": comparison.name,
-        "parted": comparison.parted,
+        "parted": comparison.differs,
         "errors": {name: f"{type(error).__name__}: {error}" for name, error in comparison.errors.items()},
         "results": [
             {

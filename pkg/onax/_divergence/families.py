@@ -1,4 +1,4 @@
-"""All families, in the order in which they are reported."""
+"""All families, in the order of the report."""
 
 from onax._divergence import casts, indexing, integers, numerics, prng, types
 

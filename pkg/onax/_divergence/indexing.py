@@ -1,4 +1,4 @@
-"""Indices beyond the ends: reads clamp or fill, writes are dropped, slices are moved back inside."""
+"""Indices beyond the ends: reads clamp or fill, writes are dropped, slices are moved inside."""
 
 import functools
 
@@ -19,15 +19,10 @@ def _operand(dtype, shape=(_LENGTH,)):
 
 
 def _fill(dtype):
-    """What an out-of-bounds read gives in mode "fill": NaN, the least or the largest integer, True."""
+    """The result of an out-of-bounds read in mode "fill": NaN, the least or the largest integer, True."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max
     return {"b": True, "c": complex(np.nan, 0.0)}.get(dtype.kind, np.nan)
-
-
-def _wrap_negative(index, length):
-    """NumPy's meaning of a negative index, where there is one."""
-    return index + length if -length <= index < 0 else index
 
 
 def _read(x, indices, mode):
@@ -37,11 +32,11 @@ def _read(x, indices, mode):
         if mode == "wrap":
             out.append(x[index % length])
             continue
-        place = index + length if index < 0 else index
-        if mode == "fill" and not 0 <= place < length:
+        position = index + length if index < 0 else index
+        if mode == "fill" and not 0 <= position < length:
             out.append(np.full(x.shape[1:], _fill(x.dtype), x.dtype))
         else:
-            out.append(x[min(max(place, 0), length - 1)])
+            out.append(x[min(max(position, 0), length - 1)])
     return np.array(out, x.dtype)
 
 
@@ -69,15 +64,15 @@ _READS = {
 }
 
 
-def _written(x, indices, operation, mode):
-    """The documented write: an index outside is dropped, or clamped with mode "clip"."""
+def _write(x, indices, operation, mode):
+    """x after the documented write: an index outside is dropped, or clamped with mode "clip"."""
     out, length = x.copy(), len(x)
     for index in map(int, indices):
-        place = index + length if index < 0 else index
+        position = index + length if index < 0 else index
         if mode == "clip":
-            place = min(max(place, 0), length - 1)
-        if 0 <= place < length:
-            out[place] = operation(out[place], x.dtype.type(3))
+            position = min(max(position, 0), length - 1)
+        if 0 <= position < length:
+            out[position] = operation(out[position], x.dtype.type(3))
     return out
 
 
@@ -116,7 +111,7 @@ def _writes():
                     for mode in (None, "clip"):
                         title = f".at[i].{name}{'' if mode is None else ', mode=clip'}, i = {index}"
                         yield Case(title, _numpy_write(name), _onax_write(name, mode), (x, one),
-                                   _written(x, one, operation, mode), dtype=dtype.name, shape=str(shape))  # fmt: skip
+                                   _write(x, one, operation, mode), dtype=dtype.name, shape=str(shape))  # fmt: skip
 
 
 _SIZE = 3
@@ -162,25 +157,26 @@ FAMILIES = (
     Family(
         "oob-reads",
         "Reading beyond the ends",
-        "A read outside the array gives the nearest element (x[i], mode=clip), a fill value (mode=fill: NaN, the least "
-        "integer, the largest unsigned one, True) or the element at i modulo the length (mode=wrap). "
+        "A read beyond the ends of the array gives the nearest element (x[i], mode=clip), a fill value (mode=fill: NaN,"
+        " the least integer, the largest unsigned one, True) or the element at i modulo the length (mode=wrap). "
         "NumPy raises IndexError.",
-        "Check indices before, or say what is wanted: x.at[i].get(mode='fill', fill_value=...).",
+        "Check indices first, or choose the mode: x.at[i].get(mode='fill', fill_value=...).",
         _reads,
     ),
     Family(
         "oob-writes",
         "Writing beyond the ends",
-        "A write outside the array is dropped; mode=clip moves it to the nearest element. NumPy raises IndexError.",
-        "Check indices before, or write x.at[i].set(v, mode='clip') where the nearest element is meant.",
+        "A write beyond the ends of the array is dropped; mode=clip moves it to the nearest element. NumPy raises "
+        "IndexError.",
+        "Check indices first, or use x.at[i].set(v, mode='clip') where the nearest element is meant.",
         _writes,
     ),
     Family(
         "slices",
         "Dynamic slices that do not fit",
         "The start of dynamic_slice and dynamic_update_slice is moved so that the whole slice lies inside; a negative "
-        "start counts from the end. NumPy cuts the slice short.",
-        "Keep starts in range, or use static slices x[a:b], which are cut short as in NumPy.",
+        "start counts from the end. NumPy returns a shorter slice.",
+        "Keep starts in range, or use static slices x[a:b], which become shorter as in NumPy.",
         _slices,
     ),
 )

@@ -1,4 +1,4 @@
-"""Integer arithmetic where processors disagree: division by zero, over-wide shifts, overflow."""
+"""Integer arithmetic on which processors disagree: division by zero, shifts by too many bits, overflow."""
 
 import operator
 
@@ -6,7 +6,7 @@ import numpy as np
 
 import onax.numpy as jnp
 from onax import lax
-from onax._divergence.case import INTEGERS, Case, Family, is_wide, wrapped
+from onax._divergence.case import INTEGERS, Case, Family, is_wide, wrap
 
 
 def _edges(dtype):
@@ -23,21 +23,21 @@ def _pairs(dtype, second=None):
     return x, y
 
 
-def _truncated(a, b):
+def _truncating_division(a, b):
     q = abs(a) // abs(b)
     return q if (a < 0) == (b < 0) else -q
 
 
 def _div(a, b, dtype):
-    return -1 if b == 0 else _truncated(a, b)  # -1 is all ones, the largest unsigned number
+    return -1 if b == 0 else _truncating_division(a, b)  # -1 is all ones, the largest unsigned number
 
 
 def _rem(a, b, dtype):
-    return a if b == 0 else a - b * _truncated(a, b)
+    return a if b == 0 else a - b * _truncating_division(a, b)
 
 
 def _floor_divide(a, b, dtype):
-    """jnp.floor_divide is made of lax.div: the truncated quotient, less one where signs differ and a rest is left."""
+    """jnp.floor_divide uses lax.div: the truncated quotient, less one if the signs differ and a remainder is left."""
     q = _div(a, b, dtype)
     signed = np.iinfo(dtype).min < 0
     sign = (a > 0) - (a < 0) != (b > 0) - (b < 0)
@@ -45,7 +45,7 @@ def _floor_divide(a, b, dtype):
 
 
 def _remainder(a, b, dtype):
-    """jnp.remainder takes x modulo 0 to be 0 for integers."""
+    """jnp.remainder defines x modulo 0 as 0 for integers."""
     return 0 if b == 0 else a - b * (a // b)
 
 
@@ -57,16 +57,16 @@ _DIVISIONS = {
 }
 
 
-def _exactly(rule, x, y):
+def _apply_exactly(rule, x, y):
     """The rule on exact integers, stored in x's dtype."""
-    return wrapped([rule(int(a), int(b), x.dtype) for a, b in zip(x, y)], x.dtype)
+    return wrap([rule(int(a), int(b), x.dtype) for a, b in zip(x, y)], x.dtype)
 
 
 def _divisions():
     for dtype in INTEGERS:
         x, y = _pairs(dtype)
         for name, (onax, numpy, rule) in _DIVISIONS.items():
-            yield _case(name, numpy, onax, x, y, _exactly(rule, x, y))
+            yield _case(name, numpy, onax, x, y, _apply_exactly(rule, x, y))
 
 
 def _case(name, numpy, onax, x, y, documented):
@@ -84,7 +84,9 @@ def _shift_right_logical(a, b, dtype):
 
 def _shift_right_arithmetic(a, b, dtype):
     bits = 8 * dtype.itemsize
-    signed = a - (1 << bits) if a >> (bits - 1) & 1 and a > 0 else a  # of unsigned numbers too, bits are copied
+    signed = (
+        a - (1 << bits) if a >> (bits - 1) & 1 and a > 0 else a
+    )  # the highest bit is copied, of unsigned numbers too
     return signed >> (b if 0 <= b < bits else bits - 1)
 
 
@@ -101,7 +103,7 @@ def _shifts():
         counts = [0, 1, bits - 1, bits, bits + 1, 127] + ([-1] if dtype.kind == "i" else [])
         x, y = _pairs(dtype, counts)
         for name, (onax, numpy, rule) in _SHIFTS.items():
-            yield _case(name, numpy, onax, x, y, _exactly(rule, x, y))
+            yield _case(name, numpy, onax, x, y, _apply_exactly(rule, x, y))
 
 
 _ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
@@ -111,14 +113,14 @@ def _overflows():
     for dtype in INTEGERS:
         x, y = _pairs(dtype)
         for name, operation in _ARITHMETIC.items():
-            documented = wrapped([operation(int(a), int(b)) for a, b in zip(x, y)], dtype)
+            documented = wrap([operation(int(a), int(b)) for a, b in zip(x, y)], dtype)
             yield _case(f"x {name} y", operation, operation, x, y, documented)
         edges = np.array(_edges(dtype), dtype)
         for name, numpy, onax, rule in _UNARY:
-            documented = wrapped([rule(int(a)) for a in edges], dtype)
+            documented = wrap([rule(int(a)) for a in edges], dtype)
             yield Case(name, numpy, onax, (edges,), documented, dtype=dtype.name, shape=str(edges.shape),
                        x64=is_wide(dtype))  # fmt: skip
-        yield Case("x ** 3", lambda x: x**3, _cube, (edges,), wrapped([int(a) ** 3 for a in edges], dtype),
+        yield Case("x ** 3", lambda x: x**3, _cube, (edges,), wrap([int(a) ** 3 for a in edges], dtype),
                    dtype=dtype.name, shape=str(edges.shape), x64=is_wide(dtype))  # fmt: skip
 
 
@@ -129,8 +131,8 @@ def _cube(x):
 _UNARY = (("-x", np.negative, jnp.negative, operator.neg), ("abs(x)", np.abs, jnp.abs, abs))
 
 
-def _promoted_sums():
-    """Sums of narrow integers: wide enough in both, but NumPy's is 64 bits wide where onax's is 32."""
+def _small_integer_sums():
+    """Sums of narrow integers: NumPy computes them in 64 bits, onax in 32."""
     for dtype in INTEGERS:
         if is_wide(dtype):
             continue
@@ -141,14 +143,14 @@ def _promoted_sums():
             ("sum of 1000 largest values", np.sum, jnp.sum, 1000 * int(info.max)),
             ("product of 3 largest values", _numpy_product, _onax_product, int(info.max) ** 3),
         ):
-            yield Case(name, numpy, onax, (x,), wrapped(exact, wide), dtype=dtype.name, shape="(1000,)")
+            yield Case(name, numpy, onax, (x,), wrap(exact, wide), dtype=dtype.name, shape="(1000,)")
         yield Case("cumulative sum", np.cumsum, jnp.cumsum, (x[:5],), _cumulative(x[:5]), dtype=dtype.name,
                    shape="(5,)")  # fmt: skip
 
 
 def _cumulative(x):
     """jnp.cumsum keeps the operand's dtype."""
-    return wrapped(np.cumsum(x.astype(object)), x.dtype)
+    return wrap(np.cumsum(x.astype(object)), x.dtype)
 
 
 def _numpy_product(x):
@@ -164,15 +166,15 @@ FAMILIES = (
         "division",
         "Integer division and remainder by zero",
         "x / 0 is -1 (unsigned: the largest number), x rem 0 is x, jnp.remainder(x, 0) is 0, and the least integer "
-        "over -1 is itself. Nothing raises and nothing traps. NumPy warns and gives 0.",
+        "over -1 is itself. Nothing raises an error. NumPy warns and gives 0.",
         "Guard the divisor: jnp.where(y == 0, default, x // jnp.where(y == 0, 1, y)).",
         _divisions,
     ),
     Family(
         "shifts",
         "Shifts by too many bits",
-        "Shifting by a negative number or by at least the width gives 0, or copies of the sign bit for "
-        "shift_right_arithmetic. In C, and so in some of NumPy's loops, this is undefined.",
+        "A shift by a negative number, or by the width or more, gives 0; shift_right_arithmetic gives copies of the "
+        "sign bit. In C, and so in some of NumPy's loops, this is undefined.",
         "Keep the count in range: jnp.left_shift(x, jnp.clip(n, 0, bits - 1)), or mask it.",
         _shifts,
     ),
@@ -186,9 +188,9 @@ FAMILIES = (
     Family(
         "small-int-sums",
         "Sums of small integers",
-        "sum and prod of integers of at most 32 bits are computed and given in 32 bits; cumsum keeps the dtype. NumPy "
-        "sums in 64 bits.",
-        "Ask for the dtype: jnp.sum(x, dtype=...), with 64 bits switched on if the sum needs them.",
-        _promoted_sums,
+        "sum and prod of integers of at most 32 bits are computed and returned in 32 bits; cumsum keeps the dtype. "
+        "NumPy sums in 64 bits.",
+        "State the dtype: jnp.sum(x, dtype=...), with 64-bit dtypes enabled if the sum needs them.",
+        _small_integer_sums,
     ),
 )

@@ -59,21 +59,15 @@ def _ordering():
         yield Case("max", np.max, jnp.max, (x,), np.array(_NAN, dtype), dtype=name, shape=shape)
         yield Case("min", np.min, jnp.min, (x,), np.array(_NAN, dtype), dtype=name, shape=shape)
         y = x[::-1].copy()
-        both = np.where(np.isnan(x.astype(np.float32) + y.astype(np.float32)), _NAN, np.maximum(x, y)).astype(dtype)
-        yield Case("maximum(x, y)", np.maximum, jnp.maximum, (x, y), _pairwise_max(x, y, both), dtype=name, shape=shape)
+        yield Case("maximum(x, y)", np.maximum, jnp.maximum, (x, y), _pairwise_max(x, y), dtype=name, shape=shape)
         lowest = np.array([v for v in finite if v == v][-2:][::-1], dtype)
         yield Case("top_k, k = 2: NaN counts as largest", _numpy_top, _onax_top, (x,), _with_nans(x, lowest),
                    dtype=name, shape=shape)  # fmt: skip
 
 
-def _pairwise_max(x, y, out):
-    """inf - inf is no NaN of an operand: maximum is NaN only where an operand is."""
-    for i, (a, b) in enumerate(zip(x, y)):
-        out[i] = a if a != a else b if b != b else builtin_max(a, b)
-    return out
-
-
-builtin_max = max
+def _pairwise_max(x, y):
+    """The maximum of each pair: NaN only where an operand is NaN."""
+    return np.array([a if a != a else b if b != b else max(a, b) for a, b in zip(x, y)], x.dtype)
 
 
 def _with_nans(x, best):
@@ -149,21 +143,21 @@ def _accumulation():
         }
         for name, x in cases.items():
             exact = x.astype(np.float64)
-            yield Case(f"sum of {name}", np.sum, jnp.sum, (x,), _rounded(exact.sum(), dtype), dtype=dtype.name,
+            yield Case(f"sum of {name}", np.sum, jnp.sum, (x,), _round_to(exact.sum(), dtype), dtype=dtype.name,
                        shape="(4096,)", ulp=1)  # fmt: skip
-            yield Case(f"mean of {name}", np.mean, jnp.mean, (x,), _rounded(exact.mean(), dtype), dtype=dtype.name,
+            yield Case(f"mean of {name}", np.mean, jnp.mean, (x,), _round_to(exact.mean(), dtype), dtype=dtype.name,
                        shape="(4096,)", ulp=1)  # fmt: skip
-            yield Case(f"dot of {name} with itself", np.dot, jnp.dot, (x, x), _rounded(exact @ exact, dtype),
+            yield Case(f"dot of {name} with itself", np.dot, jnp.dot, (x, x), _round_to(exact @ exact, dtype),
                        dtype=dtype.name, shape="(4096,)", ulp=1)  # fmt: skip
 
 
-def _rounded(value, dtype):
+def _round_to(value, dtype):
     return np.asarray(value, np.float32).astype(dtype)
 
 
 # --- order of summation -------------------------------------------------------------------------------------------
 
-ORDER_ULP = 64  # of sums of so many terms of one sign
+ORDER_ULP = 64  # for sums of up to 100,000 terms of one sign
 
 
 def _orders():
@@ -224,14 +218,12 @@ _FUNCTIONS = {
     "sqrt": (np.sqrt, jnp.sqrt, (0, 1e30)),
     "cbrt": (np.cbrt, jnp.cbrt, (-1e6, 1e6)),
     "erf": (None, onax.lax.erf, (-4, 4)),
-    "gamma": (None, None, ()),
 }
-_FUNCTIONS.pop("gamma")
 ACCURACY = 4  # units in the last place
 
 
 def _points(low, high, dtype):
-    """256 points of a range, dense near zero where it holds zero, else spread over its magnitudes."""
+    """256 points of a range: dense near zero if it contains zero, else spread over its magnitudes."""
     if low > 0:
         return np.geomspace(low, high, 256).astype(dtype)
     even = np.linspace(low, high, 192)
@@ -263,9 +255,9 @@ def _no_function(x):
 FAMILIES = (
     Family(
         "nan-arg",
-        "nanargmin and nanargmax of nothing but NaN",
+        "nanargmin and nanargmax of NaN alone",
         "The result is -1. NumPy raises ValueError.",
-        "Test jnp.isnan(x).all() where it can happen.",
+        "Test jnp.isnan(x).all() where this can happen.",
         _nanarg,
     ),
     Family(
@@ -278,15 +270,16 @@ FAMILIES = (
     Family(
         "nan-order",
         "Order with NaN",
-        "sort puts NaN last, max, min and maximum give NaN where an operand is, argmax and argmin the first NaN's "
-        "place, top_k takes NaN for the largest.",
+        "sort puts NaN last; max, min and maximum give NaN where an operand is NaN; argmax and argmin give the "
+        "position of the first NaN; top_k treats NaN as the largest.",
         "Replace NaN first: jnp.nan_to_num(x), or use the nan- forms.",
         _ordering,
     ),
     Family(
         "where-gradients",
         "Gradients through where",
-        "Both branches of where are differentiated: a NaN or infinite slope in the branch not taken gives NaN.",
+        "Both branches of where are differentiated: a NaN or an infinite slope in the branch that is not taken gives "
+        "NaN.",
         "Make the argument safe inside too: where(ok, f(where(ok, x, 1)), 0).",
         _where_gradients,
     ),
@@ -301,7 +294,7 @@ FAMILIES = (
     Family(
         "sum-order",
         "Order of float32 sums",
-        f"The order in which terms are added is not stated and differs between backends: results agree within "
+        f"The order in which terms are added is not specified and differs between backends: results agree within "
         f"{ORDER_ULP} units in the last place for 100,000 terms of one sign, not bit by bit.",
         "Compare sums with a tolerance; sum in float64 where the last digits matter.",
         _orders,
@@ -311,7 +304,7 @@ FAMILIES = (
         "accuracy",
         "Accuracy of elementary functions",
         f"Within {ACCURACY} units in the last place of the exact value (by mpmath) on the ranges tried.",
-        "Where more is needed compute in float64.",
+        "Compute in float64 where more accuracy is needed.",
         _accuracy,
         measured=True,
     ),

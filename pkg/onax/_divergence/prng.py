@@ -1,4 +1,4 @@
-"""Random numbers: a function of the key alone, on every backend; NumPy's generators carry state."""
+"""Random numbers: a function of the key alone, on every backend; NumPy's generators have a state."""
 
 import functools
 
@@ -66,8 +66,8 @@ FAMILIES = (
     Family(
         "random",
         "Random numbers",
-        "Numbers are a function of the key: the same key gives the same bits eagerly, compiled and exported, on every "
-        "machine. NumPy's generators are other algorithms, and advance a state.",
+        "Random numbers are a function of the key: the same key gives the same bits eagerly, compiled and exported, on "
+        "every machine. NumPy's generators are other algorithms and advance a state.",
         "Split keys and use each once: key, sub = onax.random.split(key).",
         _draws,
     ),

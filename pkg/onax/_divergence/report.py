@@ -1,7 +1,8 @@
-"""Runs the families on the backends and keeps what came out, ready for any of the writers.
+"""Runs the families on the backends and records the outcomes for the writers.
 
-Report    versions of the backends, one FamilyReport a family, the departures
-Row       a case: NumPy's outcome, the documented one, each backend's, whether it is as documented
+Report        versions of the backends, one FamilyReport for each family
+FamilyReport  one Row for each case
+Row           the outcome of a case in NumPy, the documented one, and a Result for each backend
 """
 
 from dataclasses import dataclass
@@ -14,18 +15,18 @@ from onax._divergence.runners import run_numpy
 AS_DOCUMENTED, DEPARTS = "as documented", "departs"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Result:
-    """A backend's outcome of a case and the verdict."""
+    """The outcome of a case on one backend, and the verdict."""
 
     outcome: Outcome
     verdict: str
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
-    """One case, run."""
+    """A case that was run; all but `results` are texts to show."""
 
     key: str
     title: str
@@ -39,9 +40,9 @@ class Row:
     cell: tuple | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FamilyReport:
-    """A family, run."""
+    """A family that was run."""
 
     family: object
     rows: list
@@ -52,9 +53,9 @@ class FamilyReport:
         return [(row, name) for row in self.rows for name, r in row.results.items() if r.verdict == DEPARTS]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that was run."""
+    """The outcomes of a run."""
 
     onax_version: str
     backends: dict
@@ -67,7 +68,7 @@ class Report:
 
 
 def run_family(family, backends, progress=None):
-    """Runs every case of a family on every backend; without a package that it needs, says so instead."""
+    """Runs every case of a family on every backend; if a package is not installed, the FamilyReport says so."""
     rows, seen = [], {}
     try:
         cases = list(family.cases())
@@ -93,33 +94,33 @@ def _run_case(key, case, backends):
         results[backend.name] = (outcome, verdict)
     diverges = case.traced_documented is not None or not agrees(numpy, case.documented, case.ulp)
     outcomes = [numpy, *(outcome for outcome, _ in results.values())]
-    place = _telling_place(case, outcomes)
+    index = _first_differing_index(case, outcomes)
     return Row(
         key,
         case.title,
         case.dtype,
         case.shape,
-        _arguments(case.args, place),
-        _shown(numpy, place) + _distance(numpy, case),
-        _shown_wanted(case.documented, place),
+        _arguments_text(case.args, index),
+        _outcome_text(numpy, index) + _distance_text(numpy, case),
+        _documented_text(case.documented, index),
         diverges,
-        {name: Result(o, v, _shown(o, place) + _distance(o, case)) for name, (o, v) in results.items()},
+        {name: Result(o, v, _outcome_text(o, index) + _distance_text(o, case)) for name, (o, v) in results.items()},
         case.cell,
     )
 
 
-def _distance(outcome, case):
-    """How far a float result is from the documented one, where a distance is allowed."""
+def _distance_text(outcome, case):
+    """The distance of a float result from the documented one, if the case allows a distance."""
     wanted = case.documented
     if not case.ulp or outcome.error is not None or outcome.value.dtype != wanted.dtype:
         return ""
     return f", {int(np.max(ulps_apart(outcome.value, wanted)))} ulp" if outcome.value.shape == wanted.shape else ""
 
 
-def _telling_place(case, outcomes):
-    """The flat index of the first element where somebody parts from the documented result; None shows the whole.
+def _first_differing_index(case, outcomes):
+    """The index of the first element at which an outcome differs from the documented result.
 
-    Only where arguments and result correspond element by element.
+    None if there is none, or if arguments and result do not correspond element by element; all are shown then.
     """
     wanted = case.documented
     if isinstance(wanted, (str, frozenset)) or wanted.ndim != 1 or wanted.size <= 4:
@@ -128,32 +129,32 @@ def _telling_place(case, outcomes):
         return None
     for outcome in outcomes:
         if outcome.error is None and np.shape(outcome.value) == wanted.shape:
-            same = np.array([_alike(f, w) for f, w in zip(outcome.value, wanted)])
+            same = np.array([_equal(f, w) for f, w in zip(outcome.value, wanted)])
             if not same.all():
                 return int(np.argmin(same))
     return None
 
 
-def _alike(found, wanted):
+def _equal(found, wanted):
     return bool(found == wanted) or (found != found and wanted != wanted)
 
 
-def _arguments(args, place):
-    """The arguments, or only the telling element of each."""
-    if place is not None:
-        return ", ".join(scalar_text(a[place]) for a in args)
+def _arguments_text(args, index):
+    """The arguments, or one element of each."""
+    if index is not None:
+        return ", ".join(scalar_text(a[index]) for a in args)
     return ", ".join(elements(np.asarray(a), 5) for a in args)
 
 
-def _shown(outcome, place):
-    if place is None or outcome.error is not None or np.ndim(outcome.value) != 1:
+def _outcome_text(outcome, index):
+    if index is None or outcome.error is not None or np.ndim(outcome.value) != 1:
         return outcome.text(5)
-    return f"{scalar_text(outcome.value[place])} {outcome.value.dtype.name}"
+    return f"{scalar_text(outcome.value[index])} {outcome.value.dtype.name}"
 
 
-def _shown_wanted(wanted, place):
+def _documented_text(wanted, index):
     if isinstance(wanted, str):
         return wanted
     if isinstance(wanted, frozenset):
         return " or ".join(sorted(wanted))
-    return _shown(Outcome(value=np.asarray(wanted)), place)
+    return _outcome_text(Outcome(value=np.asarray(wanted)), index)

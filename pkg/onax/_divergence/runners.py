@@ -1,9 +1,9 @@
-"""Backends: each runs a case and gives its outcome.
+"""The backends, each of which runs a case and returns its outcome.
 
-eager       the interpreter over NumPy
-jit         compiled in this process (native operators may stand in the graph)
+eager       evaluation with NumPy, operation by operation
+jit         compiled in this process; the graph may contain native operators
 onnx-cpu    exported to standard operators, run by ONNX Runtime on the CPU
-onnx-cuda   the compiled graph on ONNX Runtime's CUDA provider
+onnx-cuda   compiled in this process, run by the CUDA provider of ONNX Runtime
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from onax._ground.errors import BackendError
 
 
 def _outcome(function, args):
-    """What a function gives: an array or the class of the error it raises."""
+    """The outcome of a call: an array, or the class of the error that was raised."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -29,7 +29,7 @@ def _outcome(function, args):
             return Outcome(error=type(error).__name__, message=str(error).split("\n", 1)[0])
 
 
-# What functions of NumPy and onax raise for bad input.  Anything else is a fault of the report and ends it.
+# The errors of NumPy and onax for bad input.  Any other error is a fault of the report and ends it.
 _ERRORS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError)
 
 
@@ -45,7 +45,7 @@ def _precision(case):
 
 
 class Eager:
-    """Evaluation at once."""
+    """Evaluation without compiling."""
 
     name = "eager"
     title = "onax, eager"
@@ -55,7 +55,7 @@ class Eager:
         return None
 
     def version(self):
-        """What computes."""
+        """The library that computes, and its version."""
         return f"NumPy {np.__version__}"
 
     def run(self, case):

@@ -1,4 +1,4 @@
-"""Types and programs: promotion, weak types, lists, updates in place, shapes that depend on values."""
+"""Types: promotion, weak types, lists, updates in place, shapes that depend on values."""
 
 import functools
 
@@ -44,7 +44,7 @@ def _upper(name):
     return frozenset(found)
 
 
-def promoted(a, b):
+def promote(a, b):
     """The least upper bound of two names in the lattice."""
     common = _upper(a) & _upper(b)
     return next(name for name in common if common <= _upper(name))
@@ -65,7 +65,7 @@ def _lattice():
     for a in _ALL:
         for b in _ALL:
             x, y = np.ones(2, a), np.ones(2, b)
-            wanted = _dtype(_WIDE_DEFAULT.get(name := promoted(a.name, b.name), name))
+            wanted = _dtype(_WIDE_DEFAULT.get(name := promote(a.name, b.name), name))
             total = np.ones(2, bool) if wanted == _BOOL else np.full(2, 2, wanted)
             numpy = _numpy_promotion(a, b)
             yield Case(
@@ -103,7 +103,7 @@ def _weak():
     narrow = [d for d in _ALL if not is_wide(d) and d.itemsize != 16]
     for dtype in narrow:
         for text, value in _SCALARS.items():
-            name = promoted(dtype.name, _OF_SCALAR[text])
+            name = promote(dtype.name, _OF_SCALAR[text])
             name = _DEFAULT.get(name, name)
             if name == "float64":
                 name = "float32"
@@ -149,7 +149,7 @@ def _mutate_in_sort(x):
     return x
 
 
-def _augmented(x):
+def _add_in_place(x):
     y = x
     y += 1
     return x
@@ -157,24 +157,20 @@ def _augmented(x):
 
 def _updates():
     x = np.array([3, 2, 1], np.float32)
-    for name, numpy, onax in (("x.at[0].set(1)", _set_copy, lambda x: x.at[0].set(1)),):
-        yield Case(name, numpy, onax, (x,), np.array([1, 2, 1], np.float32), dtype="float32", shape="(3,)")
-    yield Case("x[0] = 1", _copied(_mutate_item), _mutate_item, (x,), "TypeError", dtype="float32", shape="(3,)")
-    yield Case("x[1:] = 0", _copied(_mutate_slice), _mutate_slice, (x,), "TypeError", dtype="float32", shape="(3,)")
-    yield Case("add(x, x, out=x)", _copied(_mutate_by_out), _mutate_by_out, (x,),
+    yield Case("x.at[0].set(1)", _on_a_copy(_mutate_item), lambda x: x.at[0].set(1), (x,),
+               np.array([1, 2, 1], np.float32), dtype="float32", shape="(3,)")  # fmt: skip
+    yield Case("x[0] = 1", _on_a_copy(_mutate_item), _mutate_item, (x,), "TypeError", dtype="float32", shape="(3,)")
+    yield Case("x[1:] = 0", _on_a_copy(_mutate_slice), _mutate_slice, (x,), "TypeError", dtype="float32", shape="(3,)")
+    yield Case("add(x, x, out=x)", _on_a_copy(_mutate_by_out), _mutate_by_out, (x,),
                frozenset({"TypeError", "NotImplementedError"}), dtype="float32", shape="(3,)")  # fmt: skip
-    yield Case("x.sort() changes x", _copied(_mutate_in_sort), _mutate_in_sort, (x,), x, dtype="float32",
+    yield Case("x.sort() changes x", _on_a_copy(_mutate_in_sort), _mutate_in_sort, (x,), x, dtype="float32",
                shape="(3,)")  # fmt: skip
-    yield Case("y = x; y += 1 changes x", _copied(_augmented), _augmented, (x,), x, dtype="float32", shape="(3,)")
+    yield Case(
+        "y = x; y += 1 changes x", _on_a_copy(_add_in_place), _add_in_place, (x,), x, dtype="float32", shape="(3,)"
+    )
 
 
-def _set_copy(x):
-    y = x.copy()
-    y[0] = 1
-    return y
-
-
-def _copied(function):
+def _on_a_copy(function):
     return lambda x: function(x.copy())
 
 
@@ -190,10 +186,8 @@ def _shapes():
         ("unique(x)", np.unique, jnp.unique),
         ("arange(x[0])", lambda x: np.arange(x[0], dtype=np.int32), lambda x: jnp.arange(x[0])),
         ("zeros(x[0])", lambda x: np.zeros(x[0], np.float32), lambda x: jnp.zeros(x[0])),
-        ("repeat(x, x)", np.repeat, None),
+        ("repeat(x, x)", lambda x: np.repeat(x, x), lambda x: jnp.repeat(x, x)),
     ):
-        onax = onax or (lambda x: jnp.repeat(x, x))
-        numpy = (lambda x: np.repeat(x, x)) if numpy is np.repeat else numpy
         yield Case(name, numpy, onax, (x,), numpy(x), traced_documented=_NON_STATIC, dtype="int32", shape="(5,)")
     size = "nonzero(x, size=4, fill_value=9)[0]"
     yield Case(size, lambda x: np.append(np.nonzero(x)[0], 9).astype(np.int32),
@@ -206,8 +200,8 @@ FAMILIES = (
         "promotion",
         "Promotion of dtypes",
         "Two dtypes promote to their least upper bound in one lattice, the same for arrays and scalars of NumPy: "
-        "integers with any float give that float, int32 with uint32 gives int64, float16 with bfloat16 float32. "
-        "NumPy widens integers with floats to float64, and knows no bfloat16 rules.",
+        "an integer and a float give that float, int32 and uint32 give int64, float16 and bfloat16 give float32. "
+        "NumPy widens an integer and a float to float64, and has no rules for bfloat16.",
         "Convert explicitly where the width matters: x.astype(jnp.float32) + y.",
         _lattice,
         table=("left", "right"),
@@ -224,7 +218,7 @@ FAMILIES = (
     Family(
         "lists",
         "Lists are not arrays",
-        "jnp functions refuse lists and tuples with a TypeError: each element would be traced on its own. NumPy "
+        "jnp functions raise TypeError for lists and tuples, because each element would be traced separately. NumPy "
         "converts them.",
         "Convert once: jnp.sum(jnp.array(values)).",
         _lists,
@@ -233,16 +227,16 @@ FAMILIES = (
         "in-place",
         "Arrays do not change",
         "x[i] = v raises TypeError, out= is refused, x.sort() returns a new array and `y += 1` makes a new y. NumPy "
-        "changes the array, and everything that shares it.",
-        "Use x = x.at[i].set(v), and the results of methods.",
+        "changes the array, and every array that shares its memory.",
+        "Use x = x.at[i].set(v), and use the results of methods.",
         _updates,
     ),
     Family(
         "dynamic-shapes",
         "Shapes that depend on values",
         "Under jit, and so in an export, the shape of a result must not depend on values: boolean masks, nonzero, "
-        "unique and arange of a traced number raise. Eagerly they give NumPy's result.",
-        "Use jnp.where(mask, x, 0), or give size=, or mark the argument static.",
+        "unique and arange of a traced number raise an error. Eagerly they give NumPy's result.",
+        "Use jnp.where(mask, x, 0), or pass size=, or mark the argument as static.",
         _shapes,
     ),
 )

@@ -1,7 +1,7 @@
-"""A user's own function: its NumPy version against onax eager against the exported model, and why they part.
+"""A function of the user's: its NumPy version, onax eager and the exported model compared, and why they differ.
 
-The NumPy version is the function itself with the names that mean `onax.numpy` meaning `numpy`, or another function
-that the user names.
+The NumPy version is the function itself with `numpy` in the place of `onax.numpy`, or another function that the user
+names.
 """
 
 import types
@@ -18,18 +18,18 @@ from onax._ground.errors import BackendError, ExportError, LoweringError
 from onax.export.checks import first_departure
 from onax.export.report import compare
 
-# Names of modules as a NumPy version of a function sees them.
+# Modules that the NumPy version of a function sees in the place of others.
 _SWAPPED = {id(onax.numpy): np}
 
 
 def numpy_version(function):
     """The function with `onax.numpy` replaced by `numpy` in its globals and in those of functions beside it.
 
-    Raises ExportError for what is not written in Python.
+    Raises ExportError for a function that is not written in Python.
     """
     inner = getattr(function, "__wrapped__", function)
     if not isinstance(inner, types.FunctionType):
-        raise ExportError(f"{function!r} is no Python function: give its NumPy version with --numpy")
+        raise ExportError(f"{function!r} is not a Python function: give its NumPy version with --numpy")
     module = dict(inner.__globals__)
     for name, value in inner.__globals__.items():
         if id(value) in _SWAPPED:
@@ -41,31 +41,31 @@ def numpy_version(function):
     return types.FunctionType(inner.__code__, module, inner.__name__, inner.__defaults__, inner.__closure__)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Leaf:
-    """One result: its path and, for each of the three, what came out."""
+    """One result: its path, its outcomes by the name of the run, and remarks on how these differ."""
 
     path: str
     outcomes: dict
     remarks: list
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Comparison:
-    """The results, errors of whole runs, and where and why the runs part."""
+    """The results of all runs, the errors of runs that failed, whether any differ, and why."""
 
     name: str
     leaves: list
     errors: dict
     reasons: list
-    parted: bool
+    differs: bool
 
 
 _ERRORS = (ArithmeticError, AttributeError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
 
 
 def _attempt(function, args):
-    """(leaves with paths, None) or (None, the error)."""
+    """(leaves with paths, None), or (None, the error)."""
     try:
         with np.errstate(all="ignore"):
             return [(keystr(path), np.asarray(x)) for path, x in tree_leaves_with_path(function(*args))], None
@@ -74,7 +74,7 @@ def _attempt(function, args):
 
 
 def compare_function(function, args, numpy_function=None):
-    """Compares the three on NumPy arguments (a tuple of pytrees)."""
+    """The Comparison of the three versions on NumPy arguments (a tuple of pytrees)."""
     as_numpy = numpy_function or numpy_version(function)
     arrays = onax.tree.map(onax.numpy.asarray, args)
     runs = {"numpy": _attempt(as_numpy, args), "eager": _attempt(function, arrays)}
@@ -85,9 +85,9 @@ def compare_function(function, args, numpy_function=None):
         runs["onnx-cpu"] = (None, error)
     errors = {name: error for name, (_, error) in runs.items() if error is not None}
     leaves = _leaves({name: found for name, (found, _) in runs.items() if found is not None})
-    parted = bool(errors) or any(leaf.remarks for leaf in leaves)
-    reasons = _reasons(function, arrays, errors) if parted else []
-    return Comparison(getattr(function, "__name__", "function"), leaves, errors, reasons, parted)
+    differs = bool(errors) or any(leaf.remarks for leaf in leaves)
+    reasons = _reasons(function, arrays, errors) if differs else []
+    return Comparison(getattr(function, "__name__", "function"), leaves, errors, reasons, differs)
 
 
 def _leaves(runs):
@@ -100,7 +100,7 @@ def _leaves(runs):
 
 
 def _remarks(outcomes):
-    """Sentences on where the others part from eager."""
+    """Sentences that say how the other outcomes differ from the eager one."""
     eager, remarks = outcomes.get("eager"), []
     if eager is None:
         return remarks
@@ -123,29 +123,29 @@ def _remarks(outcomes):
 
 
 def _worst(found, wanted):
-    """Where the largest difference lies."""
+    """The position and the values of the largest difference."""
     if not found.size or not is_float(wanted.dtype):
         return ""
-    place = int(np.argmax(ulps_apart(found, wanted).reshape(-1)))
-    index = tuple(int(i) for i in np.unravel_index(place, wanted.shape))
+    flat = int(np.argmax(ulps_apart(found, wanted).reshape(-1)))
+    index = tuple(int(i) for i in np.unravel_index(flat, wanted.shape))
     pair = Outcome(value=found[index]), Outcome(value=wanted[index])
     return f", most at {index}: {pair[0].text()} and {pair[1].text()}"
 
 
 def _reasons(function, arrays, errors):
-    """Why they part: what strict mode objects to, and the first equation on which the model and eager differ."""
+    """Why they differ: the error of strict mode, and the first equation whose result differs in the model."""
     reasons = []
     if "eager" not in errors:
         reasons += _strict_objections(function, arrays)
     if not errors.keys() & {"eager", "onnx-cpu"}:
         departure = first_departure(function, arrays)
         if departure is not None:
-            reasons.append(f"the model first parts from eager at {departure}")
+            reasons.append(f"the model first differs from eager at {departure}")
     return reasons
 
 
 def _strict_objections(function, arrays):
-    """What strict mode raises on the function: the accelerator rule that was met, with the value and the line."""
+    """The error of strict mode: the rule of accelerators that applied, with the value and the line."""
     try:
         with onax.strict(overflow=True):
             function(*arrays)
