@@ -25,7 +25,6 @@ from onax.numpy._arithmetic import (
     angle,
     arccosh,
     around,
-    bitwise_count,
     clip,
     copysign,
     divmod,
@@ -46,11 +45,11 @@ from onax.numpy._arithmetic import (
     rint,
     round,
     signbit,
-    sinc,
     spacing,
     trunc,
 )
 from onax.numpy._arithmetic import arccosh as acosh
+from onax.numpy._bits import bitwise_count, packbits, unpackbits
 from onax.numpy._convolution import convolve, correlate
 from onax.numpy._creation import (
     arange,
@@ -91,38 +90,13 @@ from onax.numpy._cumulative import (
     nancumprod,
     nancumsum,
 )
-from onax.numpy._editing import (
-    bincount,
-    delete,
-    fill_diagonal,
-    insert,
-    place,
-    put,
-    put_along_axis,
-    trim_zeros,
-)
+from onax.numpy._differences import diff, ediff1d, gradient, trapezoid, unwrap
+from onax.numpy._editing import delete, fill_diagonal, insert, place, put, put_along_axis, trim_zeros
 from onax.numpy._einsum import (
     einsum,
     einsum_path,
 )
-from onax.numpy._gathering import (
-    choose,
-    diag,
-    diag_indices,
-    diag_indices_from,
-    diagflat,
-    diagonal,
-    ix_,
-    take,
-    take_along_axis,
-    trace,
-    tril,
-    tril_indices,
-    tril_indices_from,
-    triu,
-    triu_indices,
-    triu_indices_from,
-)
+from onax.numpy._gathering import choose, diag, diagflat, diagonal, take, take_along_axis, trace, tril, triu
 from onax.numpy._grids import (
     c_,
     index_exp,
@@ -132,11 +106,25 @@ from onax.numpy._grids import (
     s_,
 )
 from onax.numpy._histograms import (
+    bincount,
     histogram,
     histogram2d,
     histogram_bin_edges,
     histogramdd,
 )
+from onax.numpy._index_arrays import (
+    diag_indices,
+    diag_indices_from,
+    ix_,
+    mask_indices,
+    ravel_multi_index,
+    tril_indices,
+    tril_indices_from,
+    triu_indices,
+    triu_indices_from,
+    unravel_index,
+)
+from onax.numpy._interpolation import interp
 from onax.numpy._logic import (
     allclose,
     array_equal,
@@ -154,21 +142,13 @@ from onax.numpy._logic import (
     isscalar,
     iterable,
 )
-from onax.numpy._lookup import (
-    digitize,
-    interp,
-    isin,
-    packbits,
-    searchsorted,
-    unpackbits,
-)
 from onax.numpy._mapping import (
     apply_along_axis,
     apply_over_axes,
     piecewise,
     vectorize,
 )
-from onax.numpy._number_theory import gcd, i0, lcm, unwrap
+from onax.numpy._number_theory import gcd, lcm
 from onax.numpy._padding import (
     pad,
 )
@@ -211,15 +191,11 @@ from onax.numpy._reductions import (
     amax,
     amin,
     any,
-    argmax,
-    argmin,
     average,
     count_nonzero,
     max,
     mean,
     min,
-    nanargmax,
-    nanargmin,
     nanmax,
     nanmean,
     nanmin,
@@ -299,18 +275,22 @@ from onax.numpy._scalar_types import (
 )
 from onax.numpy._scalar_types import bool_ as bool
 from onax.numpy._searching import (
+    argmax,
+    argmin,
     argwhere,
     compress,
+    digitize,
     extract,
     flatnonzero,
-    mask_indices,
+    nanargmax,
+    nanargmin,
     nonzero,
-    ravel_multi_index,
-    unravel_index,
+    searchsorted,
     where,
 )
 from onax.numpy._sets import (
     intersect1d,
+    isin,
     setdiff1d,
     setxor1d,
     union1d,
@@ -370,14 +350,8 @@ from onax.numpy._sorting import (
     sort,
     sort_complex,
 )
-from onax.numpy._statistics import (
-    corrcoef,
-    cov,
-    diff,
-    ediff1d,
-    gradient,
-    trapezoid,
-)
+from onax.numpy._special_functions import i0, sinc
+from onax.numpy._statistics import corrcoef, cov
 from onax.numpy._ufunc_objects import (
     add,
     bitwise_and,

@@ -23,7 +23,7 @@ from onax.numpy._promotion import (
     promote_shapes,
     to_dtype,
 )
-from onax.numpy._ufuncs import absolute, constant_like, greater, less, maximum, minimum, rad2deg
+from onax.numpy._ufuncs import constant_like, greater, less, maximum, minimum, rad2deg
 from onax.numpy._where import where
 
 
@@ -266,35 +266,6 @@ def angle(z, deg=False):
     return rad2deg(out) if deg else out
 
 
-@staged("sinc")
-def sinc(x, /):
-    """sin(pi x) / (pi x), and 1 at 0, with derivatives of all orders there."""
-    (x,) = promote_args_inexact("sinc", x)
-    is_zero = lax.eq(x, constant_like(x, 0))
-    pi_x = lax.mul(constant_like(x, np.pi), x)
-    safe = where(is_zero, constant_like(x, 1), pi_x)
-    return where(is_zero, _sinc_series(0, pi_x), lax.div(lax.sin(safe), safe))
-
-
-def _sinc_series(k, x):
-    """The k-th derivative of sin(x)/x at 0, constant in x but differentiable as a Taylor series.
-
-    sin(x)/x = sum over j of (-1)**j x**(2j) / (2j+1)!, so it is 0 for odd k and (-1)**(k/2) / (k+1) for even k.
-    """
-
-    @custom_jvp
-    def _sinc_maclaurin(x):
-        value = 0.0 if k % 2 else (-1.0) ** (k // 2) / (k + 1)
-        return lax.add(lax.mul(x, constant_like(x, 0)), constant_like(x, value))
-
-    @_sinc_maclaurin.defjvp
-    def _sinc_maclaurin_jvp(primals, tangents):
-        (x,), (t,) = primals, tangents
-        return _sinc_maclaurin(x), lax.mul(_sinc_series(k + 1, x), t)
-
-    return _sinc_maclaurin(x)
-
-
 @staged("copysign")
 def copysign(x1, x2, /):
     """The magnitude of x1 with the sign of x2, as a float."""
@@ -534,10 +505,3 @@ def spacing(x, /):
     gap = lax.sub(lax.nextafter(x, copysign(constant_like(x, np.inf), x)), x)
     vanishes = lax.eq(gap, constant_like(gap, 0))
     return where(vanishes, copysign(constant_like(x, dtypes.finfo(x.dtype).smallest_subnormal), x), gap)
-
-
-@staged("bitwise_count")
-def bitwise_count(x, /):
-    """The number of one-bits in |x|, as uint8."""
-    (x,) = promote_args_numeric("bitwise_count", x)
-    return lax.convert_element_type(lax.population_count(absolute(x)), np.uint8)

@@ -23,7 +23,6 @@ from onax.numpy import (
     _cumulative,
     _gathering,
     _logic,
-    _lookup,
     _products,
     _reductions,
     _repeat,
@@ -103,7 +102,7 @@ SAME = (
 ).split()
 ROOMS = (
     _reductions, _shaping, _gathering, _repeat, _arithmetic, _products, _ufuncs, _creation, _logic, _sorting,
-    _cumulative, _lookup, _searching,
+    _cumulative, _searching,
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from onax._ground import dtypes
 from onax._native.array import Array
 from onax.numpy._creation import array, asarray, broadcast_to
 from onax.numpy._gathering import take_places
-from onax.numpy._promotion import array_of, canonical_axis, check_arraylike, to_dtype
+from onax.numpy._promotion import array_of, canonical_axis, check_arraylike
 from onax.numpy._shaping import ravel, reshape
 
 
@@ -213,39 +213,3 @@ def trim_zeros(filt, trim="fb", axis=None):
         starts[a] = low if "f" in trim.lower() else 0
         stops[a] = high if "b" in trim.lower() else filt.shape[a]
     return lax.slice(filt, starts, stops)
-
-
-def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
-    """How often each number from 0 occurs in x (negative ones count as 0), or the sum of their weights.
-
-    `length`, which a traced x needs, fixes the number of counts; larger numbers are dropped.
-    """
-    x = array_of("bincount", x)
-    if not dtypes.is_integer(x.dtype) and x.dtype != np.bool_:
-        raise TypeError(f"x argument to bincount must have an integer type; got {x.dtype}")
-    if x.ndim != 1:
-        raise ValueError("only 1-dimensional input supported.")
-    minlength = concrete_or_error(
-        operator.index, minlength, "The error occurred because of argument 'minlength' of jnp.bincount."
-    )
-    if length is None:
-        known = np.asarray(concrete_or_error(None, x, (
-            "The error occurred because of argument 'x' of jnp.bincount. To avoid this error, pass a static `length` "
-            "argument."
-        )))  # fmt: skip
-        length = max(minlength, int(known.max()) + 1 if known.size else 0)
-    else:
-        length = concrete_or_error(
-            operator.index, length, "The error occurred because of argument 'length' of jnp.bincount."
-        )
-    if weights is None:
-        weights = lax.full((), 1, dtypes.scalar_dtype(int))
-    else:
-        weights = array_of("bincount", weights)
-        if weights.shape != x.shape:
-            raise ValueError("shape of weights must match shape of x.")
-    zero = to_dtype(0, x.dtype)
-    counts = lax.full((length,), 0, weights.dtype)
-    return counts.at[lax.max(x, zero) if x.dtype != np.bool_ else lax.convert_element_type(x, np.int32)].add(
-        weights, mode="drop"
-    )

@@ -1,4 +1,4 @@
-"""Elements at given places: take, take_along_axis, diagonals and triangles."""
+"""Elements at given indices: take, take_along_axis, choose; diagonals and triangles."""
 
 import operator
 
@@ -295,81 +295,6 @@ def sum_over(a, axes, dtype):
     elif a.dtype == np.bool_:
         a = lax.convert_element_type(a, dtypes.scalar_dtype(int))
     return lax.reduce_sum(a, tuple(canonical_axis(i, a.ndim) for i in axes))
-
-
-def diag_indices(n, ndim=2):
-    """Index arrays of the main diagonal of an array with `ndim` axes of length n: a tuple."""
-    n = concrete_or_error(operator.index, n, "'n' argument of jnp.diag_indices()")
-    ndim = concrete_or_error(operator.index, ndim, "'ndim' argument of jnp.diag_indices()")
-    if n < 0:
-        raise ValueError(f"n argument to diag_indices must be nonnegative, got {n}")
-    if ndim < 0:
-        raise ValueError(f"ndim argument to diag_indices must be nonnegative, got {ndim}")
-    return (lax.iota(dtypes.scalar_dtype(int), n),) * ndim
-
-
-def diag_indices_from(arr):
-    """`diag_indices` for an array whose axes have one length."""
-    arr = array_of("diag_indices_from", arr)
-    if len(set(arr.shape)) != 1:
-        raise ValueError("All dimensions of input must be equal")
-    return diag_indices(arr.shape[0], ndim=arr.ndim)
-
-
-def _triangle_indices(rows, k, columns, lower):
-    """Row and column numbers of a triangle, both known: NumPy counts them."""
-    for n in (rows, columns):
-        if n is not None and n < 0:
-            raise TypeError(f"triangle shape must have every element be nonnegative, got ({rows}, {columns}).")
-    mask = np.tri(rows, rows if columns is None else columns, k if lower else k - 1, dtype=bool)
-    found = np.nonzero(mask if lower else ~mask)
-    return tuple(array_of("tril_indices", i.astype(dtypes.scalar_dtype(int))) for i in found)
-
-
-def tril_indices(n, k=0, m=None):
-    """Row and column numbers of the (n, m) matrix on and below the k-th diagonal."""
-    return _triangle_indices(operator.index(n), operator.index(k), m, True)
-
-
-def triu_indices(n, k=0, m=None):
-    """Row and column numbers of the (n, m) matrix on and above the k-th diagonal."""
-    return _triangle_indices(operator.index(n), operator.index(k), m, False)
-
-
-def _matrix_shape(name, arr):
-    if not isinstance(arr, np.ndarray):
-        check_arraylike(name, arr)
-    if len(np.shape(arr)) != 2:
-        raise ValueError("Only 2-D inputs are accepted")
-    check_arraylike(name, arr)
-    return np.shape(arr)
-
-
-def tril_indices_from(arr, k=0):
-    """`tril_indices` for a matrix."""
-    rows, columns = _matrix_shape("tril_indices_from", arr)
-    return tril_indices(rows, k=k, m=columns)
-
-
-def triu_indices_from(arr, k=0):
-    """`triu_indices` for a matrix."""
-    rows, columns = _matrix_shape("triu_indices_from", arr)
-    return triu_indices(rows, k=k, m=columns)
-
-
-def ix_(*args):
-    """Index arrays that pick the grid of the given rank-1 index arrays: a tuple."""
-    n = len(args)
-    out = []
-    check_arraylike("ix_", *args)
-    for i, x in enumerate(args):
-        x = array_of("ix_", x)
-        if x.ndim != 1:
-            raise ValueError(f"Arguments to jax.numpy.ix_ must be 1-dimensional, got shape {x.shape}")
-        if x.dtype == np.bool_:
-            raise NotImplementedError("Boolean arguments to jax.numpy.ix_ are not implemented")
-        out.append(lax.broadcast_in_dim(x, tuple(x.shape[0] if j == i else 1 for j in range(n)), (i,)))
-    return tuple(out)
 
 
 @staged("choose", static_argnames=("mode",))

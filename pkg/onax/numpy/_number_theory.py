@@ -1,24 +1,15 @@
-"""gcd and lcm of integers; i0, the modified Bessel function of order 0; unwrap."""
-
-import numpy as np
+"""Number theory: gcd, lcm."""
 
 from onax import lax
-from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import staged
 from onax._control.while_loop import while_loop
 from onax._ground import dtypes
-from onax.numpy._arithmetic import floor_divide, mod
-from onax.numpy._cumulative import cumsum
+from onax.numpy._arithmetic import floor_divide
 from onax.numpy._promotion import (
-    array_of,
-    canonical_axis,
     check_arraylike,
-    promote_args_inexact,
     promote_dtypes,
-    promote_dtypes_inexact,
 )
 from onax.numpy._reductions import any as any_
-from onax.numpy._statistics import diff
 from onax.numpy._ufuncs import absolute
 from onax.numpy._where import where
 
@@ -76,49 +67,3 @@ def _lcm(x1, x2):
 def lcm(x1, x2):
     """The least common multiple of integers, element by element; 0 where one is 0.  ValueError for other numbers."""
     return _lcm(*_integers("lcm", x1, x2))
-
-
-@custom_jvp
-def _i0(x):
-    x = lax.abs(x)
-    return lax.mul(lax.exp(x), lax.bessel_i0e(x))
-
-
-@_i0.defjvp
-def _i0_jvp(primals, tangents):
-    (x,), (g,) = primals, tangents
-    return _i0(x), lax.mul(g, lax.mul(lax.exp(lax.abs(x)), lax.bessel_i1e(x)))
-
-
-@staged("i0")
-def i0(x):
-    """The modified Bessel function of the first kind and order 0.  Raises ValueError for complex numbers."""
-    (x,) = promote_args_inexact("i0", x)
-    if dtypes.is_complex(x.dtype):
-        raise ValueError(f"Unsupported input type to jax.numpy.i0: {x.dtype}")
-    return _i0(x)
-
-
-@staged("unwrap", static_argnames=("axis",))
-def unwrap(p, discont=None, axis=-1, period=2 * np.pi):
-    """p with multiples of the period added along an axis, so that neighbours differ by at most half of it.
-
-    Differences up to discont are left alone, if that is more.  Raises ValueError for complex numbers.
-    """
-    p = array_of("unwrap", p)
-    if dtypes.is_complex(p.dtype):
-        raise ValueError("jnp.unwrap does not support complex inputs.")
-    if not p.shape:
-        return promote_dtypes_inexact(p)[0]
-    axis = canonical_axis(axis, p.ndim)
-    if p.shape[axis] == 0:
-        return promote_dtypes_inexact(p)[0]
-    discont = period / 2 if discont is None else discont
-    interval = period / 2
-    steps = diff(p, axis=axis)
-    wrapped = mod(steps + interval, period) - interval
-    wrapped = where((wrapped == -interval) & (steps > 0), interval, wrapped)
-    correction = where(abs(steps) < discont, 0, wrapped - steps)
-    first = lax.slice_in_dim(p, 0, 1, axis=axis)
-    rest = lax.slice_in_dim(p, 1, None, axis=axis) + cumsum(correction, axis=axis)
-    return lax.concatenate(promote_dtypes(first, rest), axis)

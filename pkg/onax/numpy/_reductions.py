@@ -1,10 +1,8 @@
-"""Reductions: sum, prod, max, min, mean, var, std, any, all and their nan-skipping forms; argmax, argmin.
+"""Reductions: sum, prod, max, min, mean, var, std, any, all and their nan-skipping forms.
 
 All take `axis` (None: all), `keepdims`, and, where it makes sense, `dtype`, `where` (a mask) and `initial`.
 Half-precision sums are formed in float32; small integers are widened to the default integer, as in NumPy.
 """
-
-import operator
 
 import numpy as np
 
@@ -403,36 +401,6 @@ def _weights_along(a, axis, weights):
     return lax.reshape(weights, tuple(d if i == axis else 1 for i, d in enumerate(a.shape)))
 
 
-# --- argmax, argmin -----------------------------------------------------------------------------------------------
-
-
-def _arg(name, a, axis, out, keepdims, op):
-    no_out(name, out)
-    a = array_of(name, a)
-    ndim = a.ndim
-    flat = axis is None
-    if flat:
-        a, axis = lax.reshape(a, (dims.prod(a.shape),)) if ndim != 1 else a, 0
-    else:
-        axis = canonical_axis(axis, ndim)
-    if type(a.shape[axis]) is int and a.shape[axis] == 0:
-        raise ValueError(f"attempt to get {name} of an empty sequence")
-    found = op(a, axis, dtypes.scalar_dtype(int))
-    if not keepdims:
-        return found
-    return lax.expand_dims(found, tuple(range(ndim)) if flat else (axis,))
-
-
-def argmax(a, axis=None, out=None, keepdims=None):
-    """The place of the first largest element along an axis (None: of all, flattened); nan counts as largest."""
-    return _arg("argmax", a, axis, out, keepdims, lax.argmax)
-
-
-def argmin(a, axis=None, out=None, keepdims=None):
-    """The place of the first smallest element along an axis; nan counts as smallest."""
-    return _arg("argmin", a, axis, out, keepdims, lax.argmin)
-
-
 # --- forms that skip nan ------------------------------------------------------------------------------------------
 
 
@@ -528,34 +496,3 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=Non
     no_out("nanstd", out)
     options = {k: v for k, v in (("where", where), ("mean", mean)) if v is not None}
     return lax.sqrt(nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, **options))
-
-
-def nanargmax(a, axis=None, out=None, keepdims=None):
-    """The place of the first largest element that is not nan; -1 where all are (NumPy raises)."""
-    no_out("nanargmax", out)
-    return _nanargmax(a, None if axis is None else operator.index(axis), bool(keepdims))
-
-
-def nanargmin(a, axis=None, out=None, keepdims=None):
-    """The place of the first smallest element that is not nan; -1 where all are (NumPy raises)."""
-    no_out("nanargmin", out)
-    return _nanargmin(a, None if axis is None else operator.index(axis), bool(keepdims))
-
-
-@staged("_nanargmax", static_argnames=("axis", "keepdims"))
-def _nanargmax(a, axis, keepdims):
-    return _nan_arg("nanargmax", a, axis, keepdims, argmax, -np.inf)
-
-
-@staged("_nanargmin", static_argnames=("axis", "keepdims"))
-def _nanargmin(a, axis, keepdims):
-    return _nan_arg("nanargmin", a, axis, keepdims, argmin, np.inf)
-
-
-def _nan_arg(name, a, axis, keepdims, arg, worst):
-    a = array_of(name, a)
-    if not dtypes.is_inexact(a.dtype):
-        return arg(a, axis=axis, keepdims=keepdims)
-    is_nan = lax.ne(a, a)
-    found = arg(where(is_nan, worst, a), axis=axis, keepdims=keepdims)
-    return where(all(is_nan, axis=axis, keepdims=keepdims), -1, found)

@@ -1,6 +1,9 @@
-"""Where something is: nonzero and its relatives, extract, compress, index conversions.
+"""Searching: nonzero and its relatives, extract, compress; argmax, argmin; searchsorted, digitize.
 
 The number of nonzero elements is no static shape: under `jit` these functions need `size=`, which cuts off or fills up.
+
+Sorted arrays are searched by NumPy when evaluating.  In a program few pairs of an element and a query are all compared,
+which is one pass of elementwise work; for many pairs each query bisects the sorted array.
 """
 
 import operator
@@ -8,16 +11,27 @@ import operator
 import numpy as np
 
 from onax import lax
+from onax._control.jit_call import staged
+from onax._control.while_loop import fori_loop
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
-from onax.numpy._arithmetic import clip, divmod, mod
 from onax.numpy._cumulative import cumsum
-from onax.numpy._gathering import take_places
-from onax.numpy._promotion import array_of, check_arraylike, to_dtype
+from onax.numpy._gathering import take, take_places
+from onax.numpy._promotion import (
+    array_of,
+    arrays,
+    canonical_axis,
+    check_arraylike,
+    evaluates_here,
+    no_out,
+    promote_dtypes,
+    to_dtype,
+)
+from onax.numpy._reductions import all as _all
 from onax.numpy._reductions import any as _any
-from onax.numpy._shaping import known_numbers, moveaxis, ravel
-from onax.numpy._ufuncs import add, truth
+from onax.numpy._shaping import moveaxis, ravel
+from onax.numpy._ufuncs import truth
 from onax.numpy._where import where as _choose
 
 
@@ -155,66 +169,149 @@ def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
     return moveaxis(picked, 0, 0 if axis is None else axis)
 
 
-def mask_indices(n, mask_func, k=0, *, size=None):
-    """The indices where `mask_func(ones((n, n)), k)` is nonzero."""
-    ones = lax.full((n, n), 1, dtypes.scalar_dtype(float))
-    return nonzero(mask_func(ones, k), size=size)
+def _before(x, y):
+    """Whether x sorts before y; nan comes last."""
+    if not dtypes.is_inexact(x.dtype):
+        return lax.lt(x, y)
+    return lax.bitwise_or(lax.lt(x, y), lax.bitwise_and(lax.eq(x, x), lax.ne(y, y)))
 
 
-# --- one number for several indices -------------------------------------------------------------------------------
+@staged("searchsorted", static_argnames=("side", "method"))
+def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
+    """Where in the sorted vector a elements of v belong: before equal ones (left) or after (right).
+
+    `sorter` is the argsort of an unsorted a.  `method` is checked and otherwise ignored: results do not depend on it.
+    """
+    check_arraylike("searchsorted", a, v)
+    if side not in ("left", "right"):
+        raise ValueError(f"{side!r} is an invalid value for keyword 'side'. Expected one of ['left', 'right'].")
+    methods = ["scan", "scan_unrolled", "sort", "compare_all"]
+    if method not in methods:
+        raise ValueError(f"{method!r} is an invalid value for keyword 'method'. Expected one of {methods}.")
+    a, v = promote_dtypes(a, v)
+    if a.ndim != 1:
+        raise ValueError("a should be 1-dimensional")
+    if dtypes.is_complex(a.dtype):
+        raise NotImplementedError("searchsorted of complex numbers is not supported; compare real parts")
+    if sorter is not None:
+        a = take(a, sorter)
+    out_dtype = dtypes.int_dtype_for_dim(a.shape[0])
+    if evaluates_here(a, v):
+        return make_array(np.asarray(np.searchsorted(_sortable(a), _sortable(v), side)).astype(out_dtype))
+    if has_many_pairs(a, v):
+        return _binary_search(a, v, side)
+    elements = lax.broadcast_in_dim(a, (*(1,) * v.ndim, a.shape[0]), (v.ndim,))
+    queries = lax.expand_dims(v, (v.ndim,))
+    smaller = _before(elements, queries) if side == "left" else lax.bitwise_not(_before(queries, elements))
+    return lax.reduce_sum(lax.convert_element_type(smaller, out_dtype), (v.ndim,))
 
 
-def unravel_index(indices, shape):
-    """The index tuple of each place in an array of this shape, flattened.  Places out of bounds are clamped."""
-    check_arraylike("unravel_index", indices)
-    indices = array_of("unravel_index", indices)
-    if np.ndim(shape) > 1:
-        raise ValueError("unravel_index: shape should be a scalar or 1D sequence.")
-    shape = tuple(operator.index(n) for n in known_numbers(shape))
-    if not dtypes.is_integer(indices.dtype):
-        raise TypeError("only int indices permitted")
-    out = []
-    places = indices
-    for n in shape[::-1]:
-        places, part = divmod(places, n)
-        out.append(part)
-    too_far, too_early = lax.gt(places, places.dtype.type(0)), lax.lt(places, places.dtype.type(-1))
-    out = [
-        _choose(too_early, to_dtype(0, part.dtype), _choose(too_far, to_dtype(n - 1, part.dtype), part))
-        for part, n in zip(out[::-1], shape)
-    ]
-    return tuple(out)
+_FEW_PAIRS = 4096  # up to this many comparing all of them is quicker than a search step by step
 
 
-def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None):
-    """The place in the flattened array for each index tuple.  mode: "raise" (concrete only), "wrap" or "clip"."""
-    if len(multi_index) != len(dims):
-        raise ValueError(f"len(multi_index)={len(multi_index)} != len(dims)={len(dims)}")
-    dims = tuple(operator.index(d) for d in dims)
-    check_arraylike("ravel_multi_index", *multi_index)
-    parts = [array_of("ravel_multi_index", i) for i in multi_index]
-    for part in parts:
-        if mode == "raise":
-            concrete_or_error(
-                None, part, "The error occurred because ravel_multi_index was jit-compiled with mode='raise'. "
-                "Use mode='wrap' or mode='clip' instead.",
-            )  # fmt: skip
-        if not dtypes.is_integer(part.dtype):
-            raise ValueError(f"ravel_multi_index: dtype={part.dtype!r} is not an integer type.")
-    if mode == "raise":
-        if any(((np.asarray(i) < 0) | (np.asarray(i) >= d)).any() for i, d in zip(parts, dims)):
-            raise ValueError("invalid entry in coordinates array")
-    elif mode == "clip":
-        parts = [clip(i, 0, d - 1) for i, d in zip(parts, dims)]
-    elif mode == "wrap":
-        parts = [mod(i, d) for i, d in zip(parts, dims)]
+def has_many_pairs(a, v):
+    """Whether there are more pairs than comparing all is worth.  Of unknown lengths all are compared."""
+    return dims.is_constant_shape((*a.shape, *v.shape)) and a.size * v.size > _FEW_PAIRS and a.size > 1
+
+
+def _sortable(x):
+    """The ndarray of an evaluated array, in a dtype that NumPy orders."""
+    value = x._value
+    return value if value.dtype.kind in "biuf" and value.dtype.isbuiltin == 1 else value.astype(np.float32)
+
+
+def _binary_search(a, v, side):
+    """Halves the range in which the place may lie, for all elements of v at once."""
+    index = dtypes.int_dtype_for_dim(a.shape[0])
+    last, one = index.type(a.shape[0] - 1), index.type(1)
+
+    def halve(_, span):
+        low, high = span
+        middle = lax.add(low, lax.div(lax.sub(high, low), index.type(2)))
+        there = take(a, lax.min(middle, last), mode="clip")
+        right = _before(there, v) if side == "left" else lax.bitwise_not(_before(v, there))
+        open_ = lax.lt(low, high)
+        right, left = lax.bitwise_and(open_, right), lax.bitwise_and(open_, lax.bitwise_not(right))
+        return lax.select(right, lax.add(middle, one), low), lax.select(left, middle, high)
+
+    span = lax.full(v.shape, 0, index), lax.full(v.shape, a.shape[0], index)
+    low, _ = fori_loop(0, a.shape[0].bit_length(), halve, span)
+    return low
+
+
+@staged("digitize", static_argnames=("right", "method"))
+def digitize(x, bins, right=False, *, method=None):
+    """The number of the bin that each element of x falls into; bins are edges in rising or falling order.
+
+    right says that bins include their right edge.
+    """
+    x, bins = arrays("digitize", x, bins)
+    if bins.ndim != 1:
+        raise ValueError(f"digitize: bins must be a 1-dimensional array; got {bins.shape=}")
+    n = bins.shape[0]
+    if n == 0:
+        return lax.full(x.shape, 0, np.int32)
+    side = "left" if right else "right"
+    rising = searchsorted(bins, x, side)
+    falling = lax.sub(lax.full_like(rising, n), searchsorted(lax.rev(bins, (0,)), x, side))
+    first = lax.squeeze(lax.slice(bins, (0,), (1,)), (0,))
+    last = lax.squeeze(lax.slice(bins, (n - 1,), (n,)), (0,))
+    return where(lax.ge(last, first), rising, falling)
+
+
+def _arg(name, a, axis, out, keepdims, op):
+    no_out(name, out)
+    a = array_of(name, a)
+    ndim = a.ndim
+    flat = axis is None
+    if flat:
+        a, axis = lax.reshape(a, (dims.prod(a.shape),)) if ndim != 1 else a, 0
     else:
-        raise ValueError(f"invalid mode={mode!r}. Expected 'raise', 'wrap', or 'clip'")
-    if order not in ("C", "F"):
-        raise ValueError(f"invalid order={order!r}. Expected 'C' or 'F'")
-    index = dtypes.scalar_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "ravel_multi_index")
-    steps = np.cumprod([1, *(dims[:-1] if order == "F" else dims[:0:-1])], dtype=np.int64)
-    out = lax.full((), 0, index)
-    for part, step in zip(parts, steps if order == "F" else steps[::-1]):
-        out = add(out, lax.mul(lax.convert_element_type(part, index), index.type(step)))
-    return out
+        axis = canonical_axis(axis, ndim)
+    if type(a.shape[axis]) is int and a.shape[axis] == 0:
+        raise ValueError(f"attempt to get {name} of an empty sequence")
+    found = op(a, axis, dtypes.scalar_dtype(int))
+    if not keepdims:
+        return found
+    return lax.expand_dims(found, tuple(range(ndim)) if flat else (axis,))
+
+
+def argmax(a, axis=None, out=None, keepdims=None):
+    """The place of the first largest element along an axis (None: of all, flattened); nan counts as largest."""
+    return _arg("argmax", a, axis, out, keepdims, lax.argmax)
+
+
+def argmin(a, axis=None, out=None, keepdims=None):
+    """The place of the first smallest element along an axis; nan counts as smallest."""
+    return _arg("argmin", a, axis, out, keepdims, lax.argmin)
+
+
+def nanargmax(a, axis=None, out=None, keepdims=None):
+    """The place of the first largest element that is not nan; -1 where all are (NumPy raises)."""
+    no_out("nanargmax", out)
+    return _nanargmax(a, None if axis is None else operator.index(axis), bool(keepdims))
+
+
+def nanargmin(a, axis=None, out=None, keepdims=None):
+    """The place of the first smallest element that is not nan; -1 where all are (NumPy raises)."""
+    no_out("nanargmin", out)
+    return _nanargmin(a, None if axis is None else operator.index(axis), bool(keepdims))
+
+
+@staged("_nanargmax", static_argnames=("axis", "keepdims"))
+def _nanargmax(a, axis, keepdims):
+    return _nan_arg("nanargmax", a, axis, keepdims, argmax, -np.inf)
+
+
+@staged("_nanargmin", static_argnames=("axis", "keepdims"))
+def _nanargmin(a, axis, keepdims):
+    return _nan_arg("nanargmin", a, axis, keepdims, argmin, np.inf)
+
+
+def _nan_arg(name, a, axis, keepdims, arg, worst):
+    a = array_of(name, a)
+    if not dtypes.is_inexact(a.dtype):
+        return arg(a, axis=axis, keepdims=keepdims)
+    is_nan = lax.ne(a, a)
+    found = arg(_choose(is_nan, worst, a), axis=axis, keepdims=keepdims)
+    return _choose(_all(is_nan, axis=axis, keepdims=keepdims), -1, found)

@@ -14,12 +14,11 @@ from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax.numpy._cumulative import cumsum
-from onax.numpy._gathering import take_places
-from onax.numpy._lookup import isin
-from onax.numpy._promotion import array_of, arrays, canonical_axis, promote_dtypes, to_dtype
+from onax.numpy._gathering import take, take_places
+from onax.numpy._promotion import array_of, arrays, canonical_axis, check_arraylike, promote_dtypes, to_dtype
 from onax.numpy._reductions import max as max_
 from onax.numpy._reductions import min as min_
-from onax.numpy._searching import nonzero
+from onax.numpy._searching import has_many_pairs, nonzero, searchsorted
 from onax.numpy._shaping import concatenate, moveaxis, ravel, reshape
 from onax.numpy._sorting import lexsort
 from onax.numpy._where import where
@@ -294,3 +293,22 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False, *, size=Non
     from_b = lax.sub(lax.slice_in_dim(places, min(n, 1), n), lax.full(from_a.shape, a.shape[0], index))
     limits = [lax.full((), x.shape[0], index) for x in (a, b)]
     return found, _picked(from_a, twice, size, limits[0]), _picked(from_b, twice, size, limits[1])
+
+
+@static_argnames("assume_unique", "invert", "method")
+def isin(element, test_elements, assume_unique=False, invert=False, *, method="auto"):
+    """Whether each element occurs among the test elements; `method` is checked and otherwise ignored."""
+    check_arraylike("isin", element, test_elements)
+    if method not in ("auto", "compare_all", "binary_search", "sort"):
+        raise ValueError(f"{method=} not understood. Expected 'auto', 'compare_all', 'binary_search', 'sort'.")
+    element, tests = promote_dtypes(element, test_elements)
+    tests = ravel(tests)
+    if has_many_pairs(tests, element) and not dtypes.is_complex(tests.dtype):
+        tests = lax.sort(tests)
+        places = searchsorted(tests, element)
+        places = lax.min(places, places.dtype.type(tests.shape[0] - 1))
+        found = lax.eq(take(tests, places, mode="clip"), element)
+        return lax.bitwise_not(found) if invert else found
+    wide = lax.broadcast_in_dim(tests, (*(1,) * element.ndim, tests.shape[0]), (element.ndim,))
+    found = lax.reduce_or(lax.eq(lax.expand_dims(element, (element.ndim,)), wide), (element.ndim,))
+    return lax.bitwise_not(found) if invert else found

@@ -1,188 +1,24 @@
-"""Differences, integrals and second moments: diff, ediff1d, gradient, trapezoid, cov, corrcoef."""
-
-import operator
+"""Second moments: cov, corrcoef."""
 
 import numpy as np
 
 from onax import lax
 from onax._control.jit_call import staged
-from onax._ground import dims, dtypes
-from onax._native.tree import tree_leaves
+from onax._ground import dtypes
 from onax.numpy._arithmetic import clip
-from onax.numpy._creation import broadcast_to
+from onax.numpy._differences import index_last_axis
 from onax.numpy._products import dot
 from onax.numpy._promotion import (
     array_of,
     arrays,
-    canonical_axes,
-    canonical_axis,
     check_arraylike,
     promote_args,
     promote_dtypes_inexact,
-    single_axis,
     to_dtype,
 )
 from onax.numpy._reductions import average, mean
-from onax.numpy._shaping import atleast_2d, concatenate, ravel, swapaxes
+from onax.numpy._shaping import atleast_2d, concatenate, swapaxes
 from onax.numpy._ufuncs import constant_like
-
-
-def _sub(x, y):
-    """x - y, or whether they differ for bools."""
-    return lax.ne(x, y) if x.dtype == np.bool_ else lax.sub(x, y)
-
-
-@staged("diff", static_argnames=("n", "axis"))
-def diff(a, n=1, axis=-1, prepend=None, append=None):
-    """The n-th difference of neighbours along an axis; `prepend` and `append` are joined first."""
-    a = array_of("diff", a)
-    n = operator.index(n)
-    if n == 0:
-        return a
-    if n < 0:
-        raise ValueError(f"order must be non-negative but got {n}")
-    if a.ndim == 0:
-        raise ValueError(f"diff requires input that is at least one dimensional; got {a}")
-    axis = canonical_axis(axis, a.ndim)
-    ends = []
-    for end in (prepend, append):
-        if end is not None:
-            end = array_of("diff", end)
-            end = broadcast_to(end, (*a.shape[:axis], 1, *a.shape[axis + 1 :])) if end.ndim == 0 else end
-        ends.append(end)
-    if ends != [None, None]:
-        a = concatenate([x for x in (ends[0], a, ends[1]) if x is not None], axis)
-    for _ in range(n):
-        later, earlier = [(0, None)] * a.ndim, [(0, None)] * a.ndim
-        later[axis], earlier[axis] = (1, None), (0, -1)
-        a = _sub(_cut(a, later), _cut(a, earlier))
-    return a
-
-
-def _cut(x, bounds):
-    """x sliced by (start, stop) an axis; None and negative stops as in Python."""
-    ends = [d if stop is None else (d + stop if d else 0) for d, (_, stop) in zip(x.shape, bounds)]
-    starts = [min(start, end) if isinstance(end, int) else start for (start, _), end in zip(bounds, ends)]
-    return lax.slice(x, starts, ends)
-
-
-@staged("ediff1d")
-def ediff1d(ary, to_end=None, to_begin=None):
-    """The differences of neighbours of the flattened array, with given values before and after."""
-    ary = ravel(array_of("ediff1d", ary))
-    out = lax.sub(_cut(ary, [(1, None)]), _cut(ary, [(0, -1)]))
-    if to_begin is not None:
-        out = concatenate([ravel(to_dtype(to_begin, ary.dtype)), out])
-    if to_end is not None:
-        out = concatenate([out, ravel(to_dtype(to_end, ary.dtype))])
-    return out
-
-
-@staged("trapezoid", static_argnames=("axis",))
-def trapezoid(y, x=None, dx=1.0, axis=-1):
-    """The integral along an axis by the trapezoidal rule, at points x or with spacing dx."""
-    check_arraylike("trapezoid", *tree_leaves(dx))
-    axis = single_axis(axis)
-    if x is None:
-        check_arraylike("trapezoid", y)
-        (y,) = promote_dtypes_inexact(y)
-        dx = to_dtype(dx, y.dtype)
-    else:
-        check_arraylike("trapezoid", y, x)
-        y, x = promote_dtypes_inexact(y, x)
-        if x.ndim == 1:
-            dx = diff(x)
-        else:
-            last = canonical_axis(axis, x.ndim)
-            dx = swapaxes(diff(x, axis=last), last, -1)
-    axis = canonical_axis(axis, y.ndim)
-    y = lax.transpose(y, (*(i for i in range(y.ndim) if i != axis), axis))
-    if x is None:
-        if dims.definitely_empty(y.shape[-1:]):
-            raise IndexError("trapezoid: index is out of bounds for axis 0 with size 0")
-        total = lax.reduce_sum(y, (y.ndim - 1,))
-        ends = lax.add(_at(y, 0), _at(y, y.shape[-1] - 1))
-        total = lax.sub(total, lax.mul(constant_like(y, 0.5), ends))
-        return lax.mul(dx, total)
-    pairs = lax.add(_cut_last(y, 1, None), _cut_last(y, 0, -1))
-    total = lax.mul(*promote_args("trapezoid", dx, pairs))
-    return lax.mul(constant_like(y, 0.5), lax.reduce_sum(total, (total.ndim - 1,)))
-
-
-def _at(x, i):
-    part = lax.slice(x, [0] * (x.ndim - 1) + [i], (*x.shape[:-1], i + 1))
-    return lax.squeeze(part, (x.ndim - 1,))
-
-
-def _cut_last(x, start, stop):
-    return _cut(x, [(0, None)] * (x.ndim - 1) + [(start, stop)])
-
-
-@staged("gradient", static_argnames=("axis", "edge_order"))
-def gradient(f, *varargs, axis=None, edge_order=None):
-    """Central differences along the axes (one-sided at the ends), divided by spacings or point distances.
-
-    varargs: nothing (spacing 1), one number, or one number or vector of points an axis.  One array for a single axis,
-    else a list.
-    """
-    if edge_order is not None:
-        raise NotImplementedError("The 'edge_order' argument to jnp.gradient is not supported.")
-    (f,) = promote_dtypes_inexact(array_of("gradient", f))
-    axes = canonical_axes(axis, f.ndim)
-    check_arraylike("gradient", *varargs)
-    if any(np.ndim(h) > 1 for h in varargs):
-        raise ValueError("gradient: Spacing arrays must be 1D arrays or scalars.")
-    if min((f.shape[i] for i in axes), default=2) < 2:
-        raise ValueError(
-            "Shape of array too small to calculate a numerical gradient, at least 2 elements are required."
-        )
-    if len(varargs) == 0:
-        spacings = [1.0] * len(axes)
-    elif len(varargs) == 1:
-        spacings = list(varargs) * len(axes)
-    elif len(varargs) == len(axes):
-        spacings = list(varargs)
-    else:
-        raise TypeError(f"Invalid number of spacing arguments {len(varargs)} for {axes=}")
-    out = [_gradient_along(f, i, h) for i, h in zip(axes, spacings)]
-    return out[0] if len(axes) == 1 else out
-
-
-def _gradient_along(f, axis, spacing):
-    n = f.shape[axis]
-
-    def part(start, stop):
-        starts, stops, strides = [0] * f.ndim, list(f.shape), [1] * f.ndim
-        starts[axis], stops[axis] = start, stop
-        return lax.slice(f, starts, stops, strides)
-
-    first, last = lax.sub(part(1, 2), part(0, 1)), lax.sub(part(n - 1, n), part(n - 2, n - 1))
-    if np.ndim(spacing) == 0:
-        h = to_dtype(spacing, f.dtype)
-        middle = lax.mul(lax.sub(part(2, n), part(0, n - 2)), constant_like(f, 0.5))
-        middle, last = lax.div(middle, h), lax.div(last, h)
-        return lax.concatenate([lax.div(first, h), middle, last], axis)
-    if not dims.equal(np.shape(spacing)[0], n):
-        raise ValueError(
-            "Spacing arrays must have the same length as the dimension along which the gradient is calculated: "
-            f"{np.shape(spacing)[0]} for {n}."
-        )
-    gaps = lax.reshape(diff(to_dtype(spacing, f.dtype)), [n - 1 if i == axis else 1 for i in range(f.ndim)])
-
-    def gap(start, stop):
-        return lax.slice_in_dim(gaps, start, stop, axis=axis)
-
-    before, after = gap(0, n - 2), gap(1, n - 1)
-    total = lax.add(before, after)
-    weights = (
-        lax.neg(lax.div(after, lax.mul(before, total))),
-        lax.div(lax.sub(after, before), lax.mul(before, after)),
-        lax.div(before, lax.mul(after, total)),
-    )
-    parts = (part(0, n - 2), part(1, n - 1), part(2, n))
-    terms = [lax.mul(w, p) for w, p in zip(weights, parts)]
-    middle = lax.add(lax.add(terms[0], terms[1]), terms[2])
-    return lax.concatenate([lax.div(first, gap(0, 1)), middle, lax.div(last, gap(n - 2, n - 1))], axis)
 
 
 @staged("cov", static_argnames=("rowvar", "bias", "ddof", "dtype"))
@@ -219,7 +55,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         weighted = x
     else:
         average_of_rows, total = average(x, axis=1, weights=weights, returned=True)
-        total = _at(total, 0)
+        total = index_last_axis(total, 0)
         factor = _cov_factor(total, weights, aweights, ddof)
     centered = lax.sub(x, lax.expand_dims(average_of_rows, (1,)))
     weighted = centered if weights is None else lax.mul(centered, lax.expand_dims(weights, (0,)))

@@ -7,8 +7,8 @@ import numpy as np
 from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
-from onax.numpy._number_theory import i0
 from onax.numpy._promotion import to_dtype
+from onax.numpy._special_functions import i0
 
 
 def _points(name, M):

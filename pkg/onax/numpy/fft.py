@@ -1,7 +1,7 @@
 """onax.numpy.fft: discrete Fourier transforms."""
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
-from onax.numpy._transforms import (
+from onax.numpy._fft import (
     fft,
     fft2,
     fftfreq,

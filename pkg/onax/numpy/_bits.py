@@ -1,0 +1,73 @@
+"""The bits of integers: packbits, unpackbits, bitwise_count."""
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._ground import dtypes
+from onax.numpy._promotion import array_of, canonical_axis, promote_args_numeric
+from onax.numpy._shaping import ravel, reshape
+from onax.numpy._ufuncs import absolute, constant_like
+
+
+def _axis_of_bits(axis, ndim):
+    """The axis in 0..ndim-1.  What is none raises IndexError, as in JAX, which looks it up in a list of axes."""
+    try:
+        return canonical_axis(axis, ndim)
+    except (TypeError, ValueError) as error:
+        raise IndexError(f"packbits, unpackbits: {error}") from None
+
+
+@staged("packbits", static_argnames=("axis", "bitorder"))
+def packbits(a, axis=None, bitorder="big"):
+    """Eight elements along an axis (None: flattened), nonzero or not, as the bits of one uint8; zeros fill up."""
+    a = array_of("packbits", a)
+    if not (dtypes.is_integer(a.dtype) or a.dtype == np.bool_):
+        raise TypeError("Expected an input array of integer or boolean data type")
+    if bitorder not in ("little", "big"):
+        raise ValueError("'order' must be either 'little' or 'big'")
+    bits = lax.convert_element_type(lax.ne(a, constant_like(a, 0)), np.uint8)
+    weights = lax.iota(np.uint8, 8)
+    weights = lax.rev(weights, (0,)) if bitorder == "big" else weights
+    bits, axis = (ravel(bits), 0) if axis is None else (bits, _axis_of_bits(axis, a.ndim))
+    order = (*(i for i in range(bits.ndim) if i != axis), axis)
+    bits = lax.transpose(bits, order)
+    rest = -bits.shape[-1] % 8
+    if rest:
+        bits = lax.pad(bits, np.uint8(0), [*((0, 0, 0),) * (bits.ndim - 1), (0, rest, 0)])
+    bits = reshape(bits, (*bits.shape[:-1], bits.shape[-1] // 8, 8))
+    shifted = lax.shift_left(bits, lax.broadcast_to_rank(weights, bits.ndim))
+    total = lax.reduce_sum(lax.convert_element_type(shifted, np.uint32), (bits.ndim - 1,))
+    return lax.transpose(lax.convert_element_type(total, np.uint8), tuple(int(i) for i in np.argsort(order)))
+
+
+@staged("unpackbits", static_argnames=("axis", "count", "bitorder"))
+def unpackbits(a, axis=None, count=None, bitorder="big"):
+    """The bits of uint8 numbers as eight elements along an axis (None: flattened), `count` of them."""
+    a = array_of("unpackbits", a)
+    if a.dtype != np.uint8:
+        raise TypeError("Expected an input array of unsigned byte data type")
+    if bitorder not in ("little", "big"):
+        raise ValueError("'order' must be either 'little' or 'big'")
+    a, axis = (ravel(a), 0) if axis is None else (a, _axis_of_bits(axis, a.ndim))
+    places = lax.iota(np.uint8, 8)
+    places = lax.rev(places, (0,)) if bitorder == "big" else places
+    order = (*(i for i in range(a.ndim) if i != axis), axis)
+    wide = lax.expand_dims(lax.transpose(a, order), (a.ndim,))
+    bits = lax.shift_right_logical(wide, lax.broadcast_to_rank(places, wide.ndim))
+    bits = lax.bitwise_and(bits, np.uint8(1))
+    bits = reshape(bits, (*wide.shape[:-2], wide.shape[-2] * 8))
+    if count is not None:
+        n = bits.shape[-1]
+        if count > n:
+            bits = lax.pad(bits, np.uint8(0), [*((0, 0, 0),) * (bits.ndim - 1), (0, count - n, 0)])
+        else:
+            bits = lax.slice_in_dim(bits, 0, count if count >= 0 else n + count, axis=bits.ndim - 1)
+    return lax.transpose(bits, tuple(int(i) for i in np.argsort(order)))
+
+
+@staged("bitwise_count")
+def bitwise_count(x, /):
+    """The number of one-bits in |x|, as uint8."""
+    (x,) = promote_args_numeric("bitwise_count", x)
+    return lax.convert_element_type(lax.population_count(absolute(x)), np.uint8)

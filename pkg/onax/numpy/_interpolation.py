@@ -1,0 +1,70 @@
+"""Linear interpolation: interp."""
+
+import numpy as np
+
+from onax import lax
+from onax._control.jit_call import staged
+from onax._ground import dtypes
+from onax.numpy._arithmetic import clip, remainder
+from onax.numpy._gathering import take
+from onax.numpy._promotion import array_of, check_arraylike, promote_dtypes_inexact, to_dtype
+from onax.numpy._searching import searchsorted
+from onax.numpy._shaping import concatenate
+from onax.numpy._ufuncs import absolute, add, constant_like, subtract
+from onax.numpy._where import where
+
+
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """Straight lines through the points (xp, fp), xp rising, at x.
+
+    left, right: values outside (default: the end values; "extrapolate" continues the lines).  With a period, x and xp,
+    in any order, are taken modulo it, and nothing is outside.
+    """
+    check_arraylike("interp", x, xp, fp)
+    if any(isinstance(end, str) and end != "extrapolate" for end in (left, right)):
+        raise ValueError("the only valid string value of `left` and `right` is 'extrapolate'")
+    if np.ndim(period) != 0:
+        raise ValueError(f"period must be a scalar; got {period}")
+    static = tuple(end if isinstance(end, str) else None for end in (left, right))
+    given = tuple(None if isinstance(end, str) else end for end in (left, right))
+    return _interp(x, xp, fp, *given, period, ends=static)
+
+
+@staged("_interp", static_argnames=("ends",))
+def _interp(x, xp, fp, left, right, period, *, ends):
+    if np.shape(xp) != np.shape(fp) or np.ndim(xp) != 1:
+        raise ValueError("xp and fp must be one-dimensional arrays of equal size")
+    x, xp = promote_dtypes_inexact(array_of("interp", x), array_of("interp", xp))
+    (fp,) = promote_dtypes_inexact(array_of("interp", fp))
+    if dtypes.is_complex(x.dtype):
+        raise ValueError("jnp.interp: complex x values not supported.")
+    if period is not None:
+        x, xp, fp = _periodic(x, xp, fp, period)
+    n = xp.shape[0]
+    i = clip(searchsorted(xp, x, "right"), 1, n - 1)
+    before = lax.sub(i, i.dtype.type(1))
+    x0, x1, f0, f1 = take(xp, before), take(xp, i), take(fp, before), take(fp, i)
+    width = lax.sub(x1, x0)
+    tiny = lax.abs(constant_like(width, np.spacing(dtypes.finfo(width.dtype).eps)))
+    flat = lax.le(lax.abs(width), tiny)
+    slope = lax.div(lax.sub(x, x0), where(flat, constant_like(width, 1), width))
+    out = where(flat, f0, lax.add(f0, lax.mul(lax.convert_element_type(slope, fp.dtype), lax.sub(f1, f0))))
+    low, high = (lax.squeeze(lax.slice(xp, (k,), (k + 1,)), (0,)) for k in (0, n - 1))
+    if period is None and ends[0] is None:
+        value = lax.squeeze(lax.slice(fp, (0,), (1,)), (0,)) if left is None else to_dtype(left, fp.dtype)
+        out = where(lax.lt(x, low), value, out)
+    if period is None and ends[1] is None:
+        value = lax.squeeze(lax.slice(fp, (n - 1,), (n,)), (0,)) if right is None else to_dtype(right, fp.dtype)
+        out = where(lax.gt(x, high), value, out)
+    return out
+
+
+def _periodic(x, xp, fp, period):
+    """x within the period, and the points in order with one more before and one after."""
+    period = absolute(period)
+    x, xp = remainder(x, period), remainder(xp, period)
+    xp, fp = lax.sort_key_val(xp, fp)
+    n = xp.shape[0]
+    before, after = (lax.slice(xp, (i,), (i + 1,)) for i in (n - 1, 0))
+    xp = concatenate([subtract(before, period), xp, add(after, period)])
+    return x, xp, lax.concatenate([lax.slice(fp, (n - 1,), (n,)), fp, lax.slice(fp, (0,), (1,))], 0)
