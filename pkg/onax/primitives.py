@@ -223,17 +223,20 @@ def rules_of(p, definition):
 
 def describe(p, definition):
     """All rules of a primitive as text."""
-    weak = p.weak if isinstance(p.weak, str) else _name_of(p.weak)
     place = _place(sys.modules[definition.module].__file__, definition.line)
+    weak = p.weak if isinstance(p.weak, str) else _name_of(p.weak)
+    rules = list(rules_of(p, definition))
+    width = max(len(name) for name, _, _ in rules)
     lines = [
         f"{p.name}: {definition.variable}, defined at {place}",
-        f"  {'facts':<17} {', '.join(sorted(p.facts)) or 'none'}",
-        f"  {'weak':<17} {weak}",
+        f"  {'facts':<{width}}  {', '.join(sorted(p.facts)) or 'none'}",
+        f"  {'weak':<{width}}  {weak}",
     ]
-    for name, place, text in rules_of(p, definition):
-        lines.append(f"  {name:<17} {place or 'none'}")
-        for part in text.split("\n"):
-            lines.append(textwrap.fill(part, 118, initial_indent=" " * 22, subsequent_indent=" " * 24))
+    for name, place, text in rules:
+        lines.append(f"  {name:<{width}}  {place or 'none'}")
+        for part in text.replace(f" ({place})", "").split("\n"):
+            indent = " " * (width + 6)
+            lines.append(textwrap.fill(part, 118, initial_indent=indent, subsequent_indent=indent + "  "))
     return "\n".join(lines)
 
 

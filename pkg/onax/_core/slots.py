@@ -86,20 +86,26 @@ class Slot:
 
     def place(self, primitive):
         """(file, line) where the rule was attached; KeyError without a rule."""
-        return self._places[primitive]
+        code, instruction = self._places[primitive]
+        line = next(line for start, end, line in code.co_lines() if start <= instruction < end)
+        return code.co_filename, line
 
     def __repr__(self):
         return f"<Slot {self.name}: {len(self._rules)} rules>"
 
 
 def _place(frame):
-    """File and line of the module-level statement that is being imported; of the frame itself where there is none."""
+    """Code and instruction of the module-level statement that is being imported; of the frame itself if there is none.
+
+    The line is found when it is asked for: looking it up would double the cost of attaching a rule.
+    """
     found = frame
     while found is not None:
-        if found.f_code.co_name == "<module>" and found.f_globals["__name__"] != "__main__":
-            return found.f_code.co_filename, found.f_lineno
+        code = found.f_code
+        if code.co_name == "<module>" and found.f_globals["__name__"] != "__main__":
+            return code, found.f_lasti
         found = found.f_back
-    return frame.f_code.co_filename, frame.f_lineno
+    return frame.f_code, frame.f_lasti
 
 
 def declared_slots():

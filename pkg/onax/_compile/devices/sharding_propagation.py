@@ -30,13 +30,13 @@ from onax._prims.stacking import stack_p
 
 # The mesh axes that cut a dimension are a tuple; it is empty for every dimension of a value on one device.
 axes_of_dimensions = Slot(
-    "axes of dimensions",
+    "dimension_axes",
     "rule(axes of each dimension for each operand, operand avals, result shape, params) -> axes of each dimension",
     "a reduction loses the dimensions that it reduces; any other result takes the axes of operands of its rank",
     "onax._compile.devices",
 )
 eager_axes_of_dimensions = Slot(
-    "eager axes of dimensions",
+    "eager_dimension_axes",
     axes_of_dimensions.signature,
     "an operation that is carried out at once has the rule that it has in a program",
     "onax._compile.devices",
