@@ -52,6 +52,11 @@ def test_onnx(tmp_path):
     assert (tmp_path / "model.dot").read_text() == drawing.dot
 
 
+def test_the_program_after_a_pass():
+    assert "cluster" not in onax.visualize(onax.jit(jnp.tanh), X, kind="inline_calls").dot
+    assert onax.visualize(lambda x: jnp.sin(x) * x + 1, X, kind="form_regions").dot.count("shape=box") >= 1
+
+
 def test_outer_boxes_stay_outside_clusters():
     dot = onax.visualize(model, PARAMS, X, kind="onnx").dot
     body = dot[dot.index("subgraph") :]
@@ -77,7 +82,7 @@ def test_types_for_values_and_constants():
 
 
 def test_errors(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match='kind must be "jaxpr" or "onnx"'):
+    with pytest.raises(ValueError, match=r'kind must be "jaxpr", "onnx" or the name of a pass .*"simplify"'):
         onax.visualize(jnp.sin, X, kind="hlo")
     with pytest.raises(ValueError, match=r"must end with \.svg, \.html or \.dot"):
         onax.visualize(jnp.sin, X, path=tmp_path / "a.png")

@@ -122,8 +122,8 @@ def visualize(fun, *args, kind="jaxpr", path=None, **kwargs):
     Args:
       fun: a function of arrays and pytrees of arrays.
       *args, **kwargs: its arguments, as values or as `ShapeDtypeStruct`s.
-      kind: "jaxpr" draws the program as it is staged, with the programs inside it as clusters; "onnx" draws the graph
-        that it is lowered to.
+      kind: "jaxpr" draws the program as it is staged, with the programs inside it as clusters; the name of a pass of
+        the compiler, such as "simplify", draws the program after that pass; "onnx" draws the graph it is lowered to.
       path: the name of a file to write: `.svg`, `.html` or `.dot`.  Nothing is written by default.
 
     Returns:
@@ -137,18 +137,26 @@ def visualize(fun, *args, kind="jaxpr", path=None, **kwargs):
       >>> onax.visualize(jnp.sin, 1.0)
       <Drawing of sin (jaxpr)>
     """
-    if kind not in ("jaxpr", "onnx"):
-        raise ValueError(f'visualize: kind must be "jaxpr" or "onnx", got {kind!r}')
     name = getattr(fun, "__name__", type(fun).__name__)
     writer = _DotWriter()
     if kind == "jaxpr":
         _draw_jaxpr(writer, make_jaxpr(fun)(*args, **kwargs))
-    else:
+    elif kind == "onnx":
         _draw_lowered_graph(writer, jit(fun).lower(*args, **kwargs).graph)
+    else:
+        _draw_jaxpr(writer, _program_after_pass(jit(fun).lower(*args, **kwargs), kind))
     drawing = Drawing(writer.text(), f"{name} ({kind})")
     if path is not None:
         drawing.save(path)
     return drawing
+
+
+def _program_after_pass(lowered, name):
+    programs = dict(lowered.passes())
+    if name not in programs:
+        known = ", ".join(f'"{pass_name}"' for pass_name in programs)
+        raise ValueError(f'visualize: kind must be "jaxpr", "onnx" or the name of a pass ({known}), got {name!r}')
+    return programs[name]
 
 
 def draw_model(model, title):
