@@ -24,7 +24,7 @@ from onax._ground import dims
 from onax._ground.errors import LoweringError
 from onax._native.array import make_array
 from onax._native.avals import ShapedArray
-from onax._native.context import Quiet
+from onax._native.context import numpy_warnings_off
 from onax._native.dispatch import Primitive
 from onax._native.gather_scatter import gather_kernel, kernel_sizes, scatter_code, scatter_kernel
 from onax._native.host_kernels import (
@@ -171,7 +171,7 @@ def _in_python(eqn):
     kernel, params, many = _kernel_of(eqn), eqn.params, eqn.primitive.multiple_results
 
     def run(*flat):
-        with Quiet():
+        with numpy_warnings_off():
             results = kernel(*whole(flat), **params)
         results = results if many else (results,)
         return [part for x, a in zip(results, out_avals) for part in parts_of(np.asarray(x), a.dtype)]

@@ -248,7 +248,7 @@ def test_what_is_not_a_number_stays_in_its_row(name):
 def test_random_words():
     keys = np.random.default_rng(0).integers(0, 2**32, (2, 500), np.uint32)
     counters = np.arange(500, dtype=np.uint32) * 77_777
-    first, second = threefry.blocks(*keys, np.zeros(500, np.uint32), counters)
+    first, second = threefry.threefry2x32(*keys, np.zeros(500, np.uint32), counters)
     for name, want in (("first", first), ("second", second), ("both", first ^ second)):
         assert_same_bits(run(f"threefry_{name}", np.uint32, *keys, counters), want)
 

@@ -61,8 +61,8 @@ def test_quiet_silences_numpy_in_this_thread_and_only_inside():
     zero = np.zeros(1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with context.Quiet():
-            with context.Quiet():  # nests
+        with context.numpy_warnings_off():
+            with context.numpy_warnings_off():  # nests
                 assert np.isnan(zero / zero)[0]
             assert np.isnan(zero / zero)[0]
         with pytest.raises(RuntimeWarning):
@@ -71,7 +71,7 @@ def test_quiet_silences_numpy_in_this_thread_and_only_inside():
 
 def test_quiet_leaves_the_users_error_state_alone():
     with np.errstate(divide="raise"):
-        with context.Quiet():
+        with context.numpy_warnings_off():
             np.ones(1) / np.zeros(1)
         with pytest.raises(FloatingPointError):
             np.ones(1) / np.zeros(1)
@@ -81,7 +81,7 @@ def test_many_threads_may_be_quiet_at_once():
     barrier = threading.Barrier(24)
 
     def wait_inside():
-        with context.Quiet():
+        with context.numpy_warnings_off():
             barrier.wait(timeout=10)
 
     threads = [threading.Thread(target=wait_inside) for _ in range(24)]

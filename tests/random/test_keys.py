@@ -159,17 +159,17 @@ def test_blocks_are_the_block_function(shape, n):
     words = random.key_data(random.split(KEY, shape) if shape else KEY)
     flat = np.asarray(words).reshape(-1, 2)
     zero, low = np.zeros(n, np.uint32), np.arange(n, dtype=np.uint32)
-    first, second = threefry.blocks(flat[:, :1], flat[:, 1:], zero, low)
-    np.testing.assert_array_equal(threefry.counted(flat, n, 0), np.stack([first, second], -1))
-    np.testing.assert_array_equal(threefry.counted(flat, n, 32), first ^ second)
-    np.testing.assert_array_equal(threefry.counted(flat, n, 16), (first ^ second).astype(np.uint16))
-    np.testing.assert_array_equal(threefry.counted(flat, n, 64) >> np.uint64(32), first)
+    first, second = threefry.threefry2x32(flat[:, :1], flat[:, 1:], zero, low)
+    np.testing.assert_array_equal(threefry.random_bits_partitionable(flat, n, 0), np.stack([first, second], -1))
+    np.testing.assert_array_equal(threefry.random_bits_partitionable(flat, n, 32), first ^ second)
+    np.testing.assert_array_equal(threefry.random_bits_partitionable(flat, n, 16), (first ^ second).astype(np.uint16))
+    np.testing.assert_array_equal(threefry.random_bits_partitionable(flat, n, 64) >> np.uint64(32), first)
 
 
 def test_a_known_block():
     """From the reference implementation's table of known answers."""
     words = [np.uint32(w) for w in (0x13198A2E, 0x03707344, 0x243F6A88, 0x85A308D3)]
-    first, second = threefry.blocks(*words)
+    first, second = threefry.threefry2x32(*words)
     assert (int(first), int(second)) == (0xC4923A9C, 0x483DF7A0)
 
 

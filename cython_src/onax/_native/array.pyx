@@ -196,7 +196,7 @@ cdef ArrayImpl wrap_plain(object result, bint weak, object device, bint committe
     return wrap(result, None, weak, device, committed)
 
 
-cdef object _placed(object device, bint committed):
+cdef object _device_or_default(object device, bint committed):
     return default_device() if device is None and not committed else device
 
 
@@ -209,7 +209,7 @@ def make_array(buffer, dtype=None, bint weak_type=False, device=None, bint commi
     storage = dtype if dtype is None or cnp.PyArray_DescrCheck(dtype) else dtype.storage
     if storage is not None and buffer.dtype is not storage and buffer.dtype != storage:
         raise TypeError(f"make_array got a buffer of dtype {buffer.dtype} for an array of dtype {dtype}")
-    return wrap(buffer, dtype, weak_type, _placed(device, committed), committed)
+    return wrap(buffer, dtype, weak_type, _device_or_default(device, committed), committed)
 
 
 def from_user(x, bint weak_type=False, device=None, bint committed=False):
@@ -226,11 +226,11 @@ def from_user(x, bint weak_type=False, device=None, bint committed=False):
         a = canonical(x)
         if shares_with_user(x, a):
             a = cnp.PyArray_NewCopy(a, cnp.NPY_KEEPORDER)
-        return wrap_plain(a, weak_type, _placed(device, committed), committed)
+        return wrap_plain(a, weak_type, _device_or_default(device, committed), committed)
     a = scalar_buffer(x, &weak)
     if a is None:
         raise invalid_value(x)
-    return wrap_plain(a, weak or weak_type, _placed(device, committed), committed)
+    return wrap_plain(a, weak or weak_type, _device_or_default(device, committed), committed)
 
 
 def from_dlpack_buffer(x, copy=None):
@@ -447,8 +447,8 @@ cdef enum:
     COPIED_AT_MOST = 4096   # bytes: a smaller part is copied, so that it does not keep the whole alive
 
 
-cdef ArrayImpl _part(ArrayImpl x, object piece):
-    """A piece of x's memory as an array."""
+cdef ArrayImpl _wrap_slice(ArrayImpl x, object piece):
+    """A slice of x's buffer as an array."""
     cdef cnp.ndarray a
     if PyArray_CheckExact(piece):
         a = <cnp.ndarray>piece
@@ -481,7 +481,7 @@ cdef object _fast_getitem(ArrayImpl x, object index):
         piece = x.buf[plain]
     except (IndexError, ValueError, TypeError):
         return None  # the general path words the error, or clamps
-    return _part(x, piece)
+    return _wrap_slice(x, piece)
 
 
 @cython.no_gc
@@ -642,7 +642,7 @@ cdef class ArrayImpl(Array):
                             "iteration over a 0-d array")
         if ctx().trace != NULL or self.shards is not None:
             return _function(ITER)(self)
-        return iter([_part(self, a[i, ...]) for i in range(cnp.PyArray_DIM(a, 0))])
+        return iter([_wrap_slice(self, a[i, ...]) for i in range(cnp.PyArray_DIM(a, 0))])
 
     def __bool__(self):
         return truth(buffer_of(self), self._dtype)
@@ -706,14 +706,14 @@ cdef class ArrayImpl(Array):
         return (_restore, (np.asarray(buffer_of(self)), dtype, self.weak))
 
     def __copy__(self):
-        return _again(self)
+        return _copied(self)
 
     def __deepcopy__(self, memo):
-        return _again(self)
+        return _copied(self)
 
     def _with(self, *, weak_type=None, device=None, committed=None):
         """The same elements with another weak bit or placement."""
-        cdef ArrayImpl out = _again(self)
+        cdef ArrayImpl out = _copied(self)
         if weak_type is not None:
             out.weak = weak_type
         if device is not None:
@@ -725,7 +725,7 @@ cdef class ArrayImpl(Array):
         return out
 
 
-cdef ArrayImpl _again(ArrayImpl self):
+cdef ArrayImpl _copied(ArrayImpl self):
     cdef ArrayImpl out = wrap(buffer_of(self), self._dtype, self.weak, self.dev, self.placed)
     out.shards = self.shards
     out.shd = self.shd

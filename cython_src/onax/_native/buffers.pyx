@@ -1,4 +1,4 @@
-"""NumPy and Python values as ndarrays of the dtypes that arrays have."""
+"""Converts NumPy and Python values to ndarrays of the dtypes that arrays have."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The current trace, the option word and NumPy's silence: one of each a thread, reachable without a Python call."""
+"""The state of a thread that compiled code reads without a Python call: current trace, options, default device."""
 
 from contextvars import Context
 
@@ -123,9 +123,9 @@ def get_default_device():
     return default_device()
 
 
-# NumPy keeps its error state in a context variable.  Entering a context in which it is silenced costs some ten
-# nanoseconds; np.errstate itself costs most of a microsecond.  A context can be entered once at a time, so a few are
-# kept: each kernel takes one and gives it back.
+# NumPy keeps its error state in a context variable.  Entering a context in which floating-point warnings are off costs
+# some ten nanoseconds; np.errstate itself costs most of a microsecond.  A context can be entered once at a time, so a
+# few are kept: each kernel takes one and gives it back.
 
 cdef enum:
     KEPT = 16
@@ -175,7 +175,7 @@ cdef int quiet_end(PyObject *token) except -1:
     return 0
 
 
-cdef class Quiet:
+cdef class numpy_warnings_off:
     """Context manager: NumPy's floating-point warnings are off inside, in this thread only."""
 
     cdef PyObject *token

@@ -1,4 +1,4 @@
-# How the elements of an array leave and enter: Python values, text, ndarrays, DLPack.
+# Conversions of arrays to Python values, text, ndarrays and DLPack capsules, and back.
 
 cimport numpy as cnp
 

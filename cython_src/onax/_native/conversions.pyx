@@ -1,7 +1,7 @@
-"""How the elements of an array leave and enter: Python values, text, ndarrays, DLPack.
+"""Conversions of arrays to Python values, text, ndarrays and DLPack capsules, and back.
 
-NumPy does the work; added are the dtypes it does not know (bfloat16 and the like travel as DLPack's own), and the
-rule that nobody gets memory they could write to.
+NumPy does the work.  This module adds the dtypes that NumPy does not know (bfloat16 and the like have DLPack types of
+their own) and the rule that nobody gets memory that they could write to.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""Primitives, and what happens when one is applied: it goes to the current trace, or is evaluated here and now.
+"""Primitive, and how one is applied: the current trace processes it, or it is evaluated at once.
 
-Evaluating means: operands to ndarrays, kernel, result to an Array.  Abstract evaluation stays out of it, but for two
-cases: the first time that a primitive meets a dtype (so that a kernel never computes in one that the rule refuses), and
-when something is wrong, so that the error is worded well.
+An evaluation turns operands into ndarrays, runs the kernel and wraps the result as an Array.  Abstract evaluation runs
+in two cases only: when a primitive meets a dtype for the first time, so that a kernel never computes in a dtype that the
+rule refuses, and when something fails, so that the user gets the rule's error.
 """
 
 import numpy as np
@@ -52,8 +52,8 @@ cdef object _no_effects = frozenset()
 cdef class Primitive:
     """One operation, with every rule for it as a field.
 
-    Rules may be given here or assigned later.  Fields that are None are absent: the operation then cannot be
-    evaluated, differentiated, transposed or batched, as the case may be, and says so when it is tried.
+    Rules may be given here or assigned later.  A field that is None is a missing rule: the operation then cannot be
+    evaluated, differentiated, transposed or batched, and trying it raises an error that says so.
     """
 
     def __cinit__(self, *args, **fields):

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Gather and scatter of whole rows in C, as nodes of graphs: places by the leading axes, everything behind them moved.
+"""Kernels in C for gathers and scatters of whole rows, which nodes onax.Host run.
 
-An index vector has one component for each leading axis of the operand; the rest of the operand is a row.
+An index vector has one component for each of the leading axes of the operand; the other axes together form a row.
 """
 
 import numpy as np
@@ -17,14 +17,14 @@ cdef extern from *:
     #include <stdlib.h>
     #include <string.h>
 
-    /* How index vectors become places. */
+    /* Index vectors, and how they select rows. */
     typedef struct {
         const void *indices;
-        int64_t depth, wide, clip;       /* components; 64 bits each or 32; moved inside or refused */
+        int64_t depth, wide, clip;       /* components; of 64 bits, else 32; clamped, else ignored */
         const int64_t *sizes, *strides;  /* of the leading axes, strides in rows */
     } onax_places;
 
-    /* The row that index vector i names, or -1. */
+    /* The row that index vector i selects, or -1. */
     static inline int64_t onax_place(const onax_places *p, int64_t i) {
         int64_t row = 0;
         for (int64_t k = 0; k < p->depth; k++) {
@@ -129,7 +129,7 @@ cdef enum:
     SHARE = 1 << 14         # rows that one thread takes at a time
     HEAD = 7                # numbers before the sizes and strides of the leading axes
 
-# The numbers of a kernel: how, n, width, itemsize, wide, clip, depth, sizes..., strides..., then what is its own.
+# The sizes of a kernel: how, n, width, itemsize, wide, clip, depth, sizes..., strides..., then its own.
 
 
 cdef void _places(onax_places *p, const void *indices, const int64_t *numbers) noexcept nogil:
@@ -142,7 +142,7 @@ cdef void _places(onax_places *p, const void *indices, const int64_t *numbers) n
 
 
 def kernel_sizes(int how, shape, int depth, n, itemsize, bint wide, bint clip):
-    """The numbers that a kernel needs: of an operand of this shape, n index vectors over its `depth` leading axes."""
+    """The sizes of a kernel for an operand of this shape and n index vectors over its `depth` leading axes."""
     leading = shape[:depth]
     strides = [int(np.prod(leading[k + 1:], dtype=np.int64)) for k in range(depth)]
     width = int(np.prod(shape[depth:], dtype=np.int64))
@@ -210,7 +210,7 @@ _HOW = {"scatter": 0, "scatter-add": 1, "scatter-sub": 2, "scatter-mul": 3, "sca
 
 
 def scatter_code(str name, dtype):
-    """The number of a scatter primitive, or None if rows of this type are not combined here."""
+    """The code of a scatter primitive, or None if the kernels cannot combine rows of this dtype."""
     number = _HOW.get(name)
     return number if number == 0 or dtype in _CODES else None
 

@@ -41,7 +41,7 @@ cdef class Hooks:
 
     @property
     def operator_primitives(self):
-        """{name: (primitive, kinds)}: the primitive that an operator is when its operands have one dtype of these kinds.
+        """{name: (primitive, kinds)}: the primitive that an operator is on operands of one dtype of these kinds.
 
         `kinds` are letters of np.dtype.kind; V stands for the dtypes of ml_dtypes.
         """

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Kernels in C for nodes of graphs (onax.Host), over the runtime's threads.
+"""Kernels in C that nodes onax.Host run on the runtime's threads: random bits, keys, components, erf_inv.
 
-Keys are two arrays of words, their first and their second.
+Random keys are two uint32 arrays: the first word of each key and the second.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -170,7 +170,7 @@ cdef void _parts(void **ins, void **outs, const int64_t *sizes, const Pool *pool
 
 
 def components_kernel(str name, outputs, sizes):
-    """The Kernel that takes elements apart, or puts them together.
+    """The Kernel that splits elements into components, or joins components into elements.
 
     sizes: how many, components of each, bytes of a component (4 or 8), 0 to take apart and 1 to put together.
     """

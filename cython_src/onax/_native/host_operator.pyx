@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """onax.Host: a node of a graph that runs a kernel of ours, in Python or in C.
 
-    Kernel      what a node runs: a function of ndarrays, or a C function with the sizes it needs
-    Handle      a Kernel's number, which the node holds as its attribute `kernel`; it keeps the Kernel alive
+    Kernel      what a node runs: a Python function of ndarrays, or a C function with the sizes it needs
+    Handle      the number of a Kernel, which the node holds as its attribute `kernel`; it keeps the Kernel alive
 
 A graph holds Handles; a session holds the Kernels of its nodes; a Kernel that neither holds is freed.  An exception
 raised in a function passes through the runtime as a failed status and is raised again by `Session.run`.

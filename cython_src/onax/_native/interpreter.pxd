@@ -1,4 +1,4 @@
-"""A jaxpr as numbered slots and steps."""
+"""A jaxpr as numbered slots and instructions."""
 
 from cpython.object cimport PyObject
 
@@ -19,7 +19,7 @@ cdef class JaxprInterpreter:
     cdef int n_slots
     cdef int n_args             # constants and arguments together: slots 0 .. n_args-1
     cdef int n_fixed            # literals: the slots behind them
-    cdef int most_inputs        # of any step
+    cdef int most_inputs        # of any instruction
     cdef int n_outs
     cdef int* outs              # slots of the results
     cdef list fixed             # values of the literals

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""JaxprInterpreter: a jaxpr prepared for being carried out many times, operation by operation.
+"""JaxprInterpreter: evaluates a jaxpr many times, operation by operation.
 
-Variables become numbered slots, equations become steps, and each step knows which values die with it, so memory is
-freed at last use.  A step applies its primitive through `dispatch.evaluate_n`; the equation of a call whose primitive
-says how to be entered (`primitive.inline(params)` gives the callee's jaxpr) runs the callee's JaxprInterpreter instead.
+Variables become numbered slots and equations become instructions.  Each instruction knows which values it reads for the
+last time, so that memory is freed at last use.  It evaluates its primitive (`dispatch.evaluate_n`); if the primitive is a
+call (`primitive.inline(params)` gives the callee's jaxpr), the interpreter of the callee runs instead.
 """
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
@@ -42,10 +42,11 @@ cdef class _Numbering:
 
 
 cdef class JaxprInterpreter:
-    """A jaxpr as slots and steps.
+    """A jaxpr as slots and instructions.
 
-    `run(consts, args)` carries it out on Arrays (NumPy arrays and Python scalars are accepted as operands) and returns
-    the list of results.  `interpreter_of(jaxpr)` gives the JaxprInterpreter of a callee; without it callees are not entered.
+    `run(consts, args)` evaluates it on Arrays (NumPy arrays and Python scalars are accepted as operands) and returns the
+    list of results.  `interpreter_of(jaxpr)` gives the JaxprInterpreter of a callee; without it calls are evaluated by
+    their primitive.
     """
 
     def __init__(self, jaxpr, interpreter_of=None):
@@ -68,7 +69,7 @@ cdef class JaxprInterpreter:
         self.number(numbering, eqns, reads, outs, interpreter_of)
 
     cdef int number(self, object numbering, list eqns, list reads, list outs, object interpreter_of) except -1:
-        """Lays the literals behind the arguments, finds last uses, and writes the steps."""
+        """Lays the literals behind the arguments, finds last uses, and writes the instructions."""
         cdef _Numbering numbers = numbering
         cdef int k, slot
         cdef int n_fixed = len(numbers.fixed), n_args = self.n_args

@@ -10,7 +10,7 @@ cdef enum Source:
     FORWARDED       # argument `index`, unchanged
     CONSTANT        # constant `index`
 
-cdef struct Out:
+cdef struct OutputSpec:
     int source
     int index
     bint weak
@@ -23,7 +23,7 @@ cdef class Executable:
     cdef int* kept                  # which arguments the runner takes
     cdef int n_args
     cdef int n_out
-    cdef Out* outs
+    cdef OutputSpec* outs
     cdef list refs
     cdef tuple constants            # Arrays that are results as they are
     cdef object explain             # RuntimeError of the runner -> the error to raise
@@ -32,7 +32,7 @@ cdef class Executable:
     cdef object __weakref__
 
     cdef list execute(self, list leaves, object device, bint committed)
-    cdef object forwarded(self, object x, Out* out, object device, bint committed)
+    cdef object forwarded(self, object x, OutputSpec* out, object device, bint committed)
 
 cdef class CacheEntry:
     cdef readonly Executable executable

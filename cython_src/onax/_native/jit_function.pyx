@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
 """JitFunction: from arguments to the compiled program and back, without a Python function on the way.
 
-A call flattens its arguments against the structure seen last, writes what a program depends on of each leaf as
-numbers, compares, runs, and unflattens.  Another structure or other numbers go to a dictionary; what is not there is
-asked of the method `_miss` of the Python subclass.
+A call flattens its arguments against the structure that was seen last, writes the signature of the leaves (dtype, weak
+bit, placement and shape of each, as numbers), compares it with the last one, runs the program and unflattens the results.
+If the structure or the signature differs, a dictionary is asked; if it has no entry, the Python subclass's `_miss`.
 """
 
 from types import MethodType
@@ -32,11 +32,11 @@ cdef extern from "Python.h":
     bint PyComplex_Check(object)
 
 cdef enum:
-    ON_STACK = 256          # words of a signature before memory is allocated
+    ON_STACK = 256          # numbers of a signature before memory is allocated
     OWN_NUMBERS = 100000    # numbers of extended dtypes, devices and shardings; those of NumPy are below
     ENTRIES_AT_MOST = 4096  # of one function; the oldest goes first
 
-# Extended dtypes, devices and shardings are numbered as they come.
+# Extended dtypes, devices and shardings get a number each when they are first met.
 cdef dict _numbers = {}
 
 
@@ -49,31 +49,32 @@ cdef int64_t _number(object key) except -1:
 
 # ---- signatures ----------------------------------------------------------------------------------------------------
 
-cdef struct Words:
-    int64_t* at
+# What a program depends on of the leaves of a call, as numbers.
+cdef struct Signature:
+    int64_t* numbers
     Py_ssize_t used
     Py_ssize_t room
     int64_t inline[256]
 
 
-cdef int _reserve(Words* words, Py_ssize_t n) except -1:
+cdef int _reserve(Signature* signature, Py_ssize_t n) except -1:
     cdef int64_t* grown
-    if words.used + n <= words.room:
+    if signature.used + n <= signature.room:
         return 0
-    while words.used + n > words.room:
-        words.room *= 2
-    grown = <int64_t*>PyMem_Malloc(words.room * sizeof(int64_t))
+    while signature.used + n > signature.room:
+        signature.room *= 2
+    grown = <int64_t*>PyMem_Malloc(signature.room * sizeof(int64_t))
     if grown is NULL:
         raise MemoryError()
-    memcpy(grown, words.at, words.used * sizeof(int64_t))
-    _release(words)
-    words.at = grown
+    memcpy(grown, signature.numbers, signature.used * sizeof(int64_t))
+    _release(signature)
+    signature.numbers = grown
     return 0
 
 
-cdef inline void _release(Words* words) noexcept:
-    if words.at is not words.inline:
-        PyMem_Free(words.at)
+cdef inline void _release(Signature* signature) noexcept:
+    if signature.numbers is not signature.inline:
+        PyMem_Free(signature.numbers)
 
 
 cdef inline int64_t _canonical(int num, Py_ssize_t itemsize) noexcept:
@@ -96,79 +97,81 @@ cdef int64_t _dtype_number(object dtype) except -1:
     return _canonical((<cnp.dtype>dtype).type_num, (<cnp.dtype>dtype).itemsize)
 
 
-cdef int _write(Words* words, int64_t dtype, bint weak, int64_t place, int rank, cnp.npy_intp* shape) except -1:
+cdef int _append(Signature* signature, int64_t dtype, bint weak, int64_t placement, int rank,
+                 cnp.npy_intp* shape) except -1:
     cdef int i
     cdef int64_t* at
-    if words.used + rank + 2 > words.room:
-        _reserve(words, rank + 2)
-    at = words.at + words.used
+    if signature.used + rank + 2 > signature.room:
+        _reserve(signature, rank + 2)
+    at = signature.numbers + signature.used
     at[0] = dtype | (<int64_t>weak << 32) | (<int64_t>rank << 40)
-    at[1] = place
+    at[1] = placement
     for i in range(rank):
         at[2 + i] = shape[i]
-    words.used += rank + 2
+    signature.used += rank + 2
     return 0
 
 
-cdef int64_t _place(ArrayImpl a) except -1:
+cdef int64_t _placement_number(ArrayImpl a) except -1:
     if a.shards is not None:
         return _number(a.sharding)
     return _number(device_of(a)) if a.placed else 0
 
 
-cdef bint _write_leaf(Words* words, object x) except -1:
-    """Writes one leaf: dtype, weak bit and rank, place, dimensions; False for what is no plain value."""
+cdef bint _append_leaf(Signature* signature, object x) except -1:
+    """Appends one leaf: dtype, weak bit and rank; placement; dimensions.  False if it is no array or number."""
     cdef cnp.ndarray buf
     cdef ArrayImpl a
     cdef bint wide
+    cdef int64_t placement
     if type(x) is ArrayImpl:
         a = <ArrayImpl>x
         buf = buffer_of(a)
-        _write(words, _dtype_number(a._dtype), a.weak, _place(a) if a.placed or a.shards is not None else 0,
-               cnp.PyArray_NDIM(buf), cnp.PyArray_DIMS(buf))
+        placement = _placement_number(a) if a.placed or a.shards is not None else 0
+        _append(signature, _dtype_number(a._dtype), a.weak, placement, cnp.PyArray_NDIM(buf), cnp.PyArray_DIMS(buf))
         return True
     if cnp.PyArray_Check(x):
         if not cnp.PyArray_CheckExact(x) and hasattr(x, "filled"):
             return False  # a masked array is refused where calls are staged
         buf = <cnp.ndarray>x
-        _write(words, _dtype_number(<object>cnp.PyArray_DESCR(buf)), False, 0, cnp.PyArray_NDIM(buf),
+        _append(signature, _dtype_number(<object>cnp.PyArray_DESCR(buf)), False, 0, cnp.PyArray_NDIM(buf),
                cnp.PyArray_DIMS(buf))
         return True
     if is_numpy(x):
-        _write(words, _dtype_number(x.dtype), False, 0, 0, NULL)
+        _append(signature, _dtype_number(x.dtype), False, 0, 0, NULL)
         return True
     wide = option_bits() & X64
     if PyFloat_Check(x):
-        _write(words, cnp.NPY_DOUBLE if wide else cnp.NPY_FLOAT, True, 0, 0, NULL)
+        _append(signature, cnp.NPY_DOUBLE if wide else cnp.NPY_FLOAT, True, 0, 0, NULL)
     elif PyBool_Check(x):
-        _write(words, cnp.NPY_BOOL, False, 0, 0, NULL)
+        _append(signature, cnp.NPY_BOOL, False, 0, 0, NULL)
     elif PyLong_Check(x):
-        _write(words, cnp.NPY_LONGLONG if wide else cnp.NPY_INT, True, 0, 0, NULL)
+        _append(signature, cnp.NPY_LONGLONG if wide else cnp.NPY_INT, True, 0, 0, NULL)
     elif PyComplex_Check(x):
-        _write(words, cnp.NPY_CDOUBLE if wide else cnp.NPY_CFLOAT, True, 0, 0, NULL)
+        _append(signature, cnp.NPY_CDOUBLE if wide else cnp.NPY_CFLOAT, True, 0, 0, NULL)
     else:
         return False
     return True
 
 
 cdef bytes _signature(list leaves, bytes expected):
-    """The signature of the leaves: `expected` itself if it is that; None if some leaf is no plain value."""
-    cdef Words words
+    """The signature of the leaves: `expected` itself if it is that; None if some leaf is no array or number."""
+    cdef Signature written
     cdef Py_ssize_t size
-    words.at = words.inline
-    words.used = 0
-    words.room = ON_STACK
+    written.numbers = written.inline
+    written.used = 0
+    written.room = ON_STACK
     try:
         for x in leaves:
-            if not _write_leaf(&words, x):
+            if not _append_leaf(&written, x):
                 return None
-        size = words.used * sizeof(int64_t)
+        size = written.used * sizeof(int64_t)
         if expected is not None and size == PyBytes_GET_SIZE(expected) and memcmp(
-                words.at, PyBytes_AS_STRING(expected), size) == 0:
+                written.numbers, PyBytes_AS_STRING(expected), size) == 0:
             return expected
-        return PyBytes_FromStringAndSize(<char*>words.at, size)
+        return PyBytes_FromStringAndSize(<char*>written.numbers, size)
     finally:
-        _release(&words)
+        _release(&written)
 
 
 # ---- running -------------------------------------------------------------------------------------------------------
@@ -201,7 +204,7 @@ cdef class Executable:
     def __init__(self, runner, kept, outs, *, int n_args, constants=(), explain=None, adapt_in=None,
                  adapt_out=None):
         cdef int i
-        cdef Out* out
+        cdef OutputSpec* out
         kept, outs = list(kept), list(outs)
         self.runner = runner
         self.is_session = type(runner) is Session
@@ -209,7 +212,7 @@ cdef class Executable:
         self.n_in = len(kept)
         self.n_out = len(outs)
         self.kept = <int*>PyMem_Calloc(self.n_in + 1, sizeof(int))
-        self.outs = <Out*>PyMem_Calloc(self.n_out + 1, sizeof(Out))
+        self.outs = <OutputSpec*>PyMem_Calloc(self.n_out + 1, sizeof(OutputSpec))
         if self.kept is NULL or self.outs is NULL:
             raise MemoryError()
         for i in range(self.n_in):
@@ -246,7 +249,7 @@ cdef class Executable:
         cdef list results = None
         cdef list out = []
         cdef int i
-        cdef Out* spec
+        cdef OutputSpec* spec
         if self.runner is not None:
             for i in range(self.n_in):
                 value = _buffer(leaves[self.kept[i]])
@@ -275,7 +278,7 @@ cdef class Executable:
                 out.append(wrap((<ArrayImpl>value).buf, (<ArrayImpl>value)._dtype, spec.weak, device, committed))
         return out
 
-    cdef object forwarded(self, object x, Out* spec, object device, bint committed):
+    cdef object forwarded(self, object x, OutputSpec* spec, object device, bint committed):
         """An argument as a result: a new Array over the same memory, or over a copy if that is the user's."""
         cdef cnp.ndarray buf = _buffer(x)
         if type(x) is ArrayImpl:
@@ -286,7 +289,7 @@ cdef class Executable:
 
 
 cdef class CacheEntry:
-    """What one call pattern of a function leads to: a program, the place and the structure of its results.
+    """The program for one pattern of arguments of a function, with the placement and the structure of its results.
 
     `donated` are the positions of arguments that are deleted once the program has run.
     """

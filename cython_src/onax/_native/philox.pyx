@@ -64,7 +64,7 @@ cdef void fill(const uint32_t *state, uint64_t start, uint64_t stop, uint32_t *o
         start += count
 
 
-def blocks(state, n):
+def philox4x32(state, n):
     """The first n blocks from a state of four words: uint32 of shape (n, 4)."""
     cdef cnp.ndarray words = np.ascontiguousarray(state, np.uint32)
     cdef uint64_t count = n

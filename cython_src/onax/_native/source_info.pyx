@@ -1,7 +1,7 @@
-"""Python frames: where a user's call stands, found without making Python objects on the way.
+"""SourceInfo: the source location of an operation, found by walking Python's frames in C.
 
-A place is `SourceInfo(code, instruction)`; only when shown is it resolved to a line.  Looking for one takes some tenths
-of a microsecond, so equations of staged programs and tracers of transformations all carry one.
+A location is `SourceInfo(code, instruction)`; it is resolved to a line only when it is shown.  Finding one takes some
+tenths of a microsecond, so equations of staged programs and tracers of transformations all carry one.
 """
 
 cimport cython
@@ -72,12 +72,12 @@ cdef class SourceInfo:
 
     @property
     def traceback(self):
-        """The place, resolved."""
+        """The location, resolved to files and lines."""
         return hooks.source_traceback(self)
 
     @property
     def name_stack(self):
-        """The transformations."""
+        """The transformations that the operation came through."""
         return hooks.name_stack(self)
 
     def __eq__(self, other):
@@ -95,7 +95,7 @@ cdef class SourceInfo:
 
 
 cdef class Here:
-    """The place of the equation that this thread interprets; None: the user's frames say it."""
+    """The location of the equation that this thread interprets; None if the user's frames tell it."""
 
     @property
     def record(self):
@@ -117,7 +117,7 @@ here = Here()
 
 
 cdef SourceInfo _next(PyFrameObject **at):
-    """The place of the innermost frame outside onax, from `at` outward, which becomes its caller; None if there is none."""
+    """The location of the innermost frame outside onax, from `at` outward; None if there is none.  `at` becomes its caller."""
     cdef PyFrameObject *frame = at[0]
     cdef PyFrameObject *back
     cdef PyCodeObject *code
@@ -140,7 +140,7 @@ cdef tuple _latest = ()
 
 
 cdef tuple _shared(tuple chain):
-    """The chain kept last if this one is equal, as it is for most operations of a function."""
+    """The chain that was kept last if this one equals it, which holds for most operations of a function."""
     global _latest
     if chain != _latest:
         _latest = chain
@@ -171,10 +171,10 @@ cdef object _located(int callers):
 
 
 cpdef user_location():
-    """The place at work: of the equation that is interpreted, else of the innermost frame outside onax; None if unknown."""
+    """The location of the equation that is interpreted, else of the innermost frame outside onax; None if unknown."""
     return _located(0)
 
 
 def user_locations():
-    """The same with up to 4 callers, which makes 5 frames as in JAX."""
+    """`user_location` with up to 4 callers: 5 frames, as in JAX."""
     return _located(4)

@@ -160,7 +160,7 @@ cdef cnp.ndarray _words(keys):
     return np.ascontiguousarray(keys, np.uint32).reshape(-1, 2)
 
 
-def counted(keys, size, int width):
+def random_bits_partitionable(keys, size, int width):
     """Numbers of each key from counters 0, 1, ...: an array (keys, size) of unsigned integers of `width` bits.
 
     `keys` has shape (keys, 2).  `width` 0 gives both words of each block: (keys, size, 2) of uint32.
@@ -177,7 +177,7 @@ def counted(keys, size, int width):
     return out
 
 
-def streamed(keys, size):
+def random_bits_original(keys, size):
     """Words of each key from one stream of counters cut into halves: an array (keys, size) of uint32.
 
     Raises ValueError for 2**32 words and more.
@@ -197,7 +197,7 @@ def streamed(keys, size):
     return out
 
 
-def blocks(k0, k1, c0, c1):
+def threefry2x32(k0, k1, c0, c1):
     """The two words of each block, of keys (k0, k1) and counters (c0, c1): uint32 arrays that broadcast."""
     k0, k1, c0, c1 = np.broadcast_arrays(k0, k1, c0, c1)
     cdef cnp.ndarray a = np.ascontiguousarray(k0)

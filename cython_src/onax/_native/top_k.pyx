@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The largest numbers of rows and their places: top_k of float32, int32 and uint32.
+"""top_k of float32, int32 and uint32: the largest numbers of each row, and their indices.
 
     TYPES         the dtypes
     top_k         on the calling thread, from an ndarray to two
@@ -43,7 +43,7 @@ cdef struct Rows:
 
 
 cdef void _whole_rows(void *data, size_t which) noexcept nogil:
-    """Rows that one thread goes through."""
+    """A job: some rows, one after the other."""
     cdef Rows *r = <Rows *>data
     cdef int64_t row = <int64_t>which * r.together
     cdef int64_t last = min(row + r.together, r.rows)
@@ -60,7 +60,7 @@ cdef void _whole_rows(void *data, size_t which) noexcept nogil:
 
 
 cdef void _part(void *data, size_t which) noexcept nogil:
-    """A part of a row: its largest numbers, of which `_join` takes the largest."""
+    """A job: the largest numbers of a part of a row; `_join` merges the parts."""
     cdef Rows *r = <Rows *>data
     cdef int64_t row = <int64_t>which // r.shares
     cdef int64_t start = (<int64_t>which % r.shares) * SHARE

@@ -217,7 +217,7 @@ cdef class PyTreeDef:
     cdef int add(self, object x, list leaves, object is_leaf) except -1:
         """Appends the nodes of x and its leaves."""
         cdef PyObject* registration = NULL
-        cdef int kind = LEAF if is_leaf is not None and verdict(is_leaf(x)) else _kind_of(x, &registration)
+        cdef int kind = LEAF if is_leaf is not None and leaf_test_result(is_leaf(x)) else _kind_of(x, &registration)
         cdef Py_ssize_t i = self.push(kind)
         if kind == LEAF:
             leaves.append(x)
@@ -704,7 +704,7 @@ cdef bint _match_children(PyTreeDef treedef, Py_ssize_t* i, Node* node, object x
 
 # ---- functions
 
-cpdef bint verdict(object found) except -1:
+cpdef bint leaf_test_result(object found) except -1:
     """What `is_leaf` said: True, False, or nothing."""
     if found is True or found is False or found is None:
         return found is True

@@ -65,7 +65,7 @@ counters.set(positions_p, _positions_strides)
 
 
 def _threefry_kernel(first, second, counters, *, which):
-    words = threefry.blocks(first, second, np.zeros((), U32), counters)
+    words = threefry.threefry2x32(first, second, np.zeros((), U32), counters)
     return words[0] ^ words[1] if which == "both" else words[which == "second"]
 
 

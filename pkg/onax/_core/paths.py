@@ -15,7 +15,7 @@ from onax._native.tree import (
     tree_flatten,
     tree_leaves,
     tree_structure,
-    verdict,
+    leaf_test_result,
 )
 
 KeyEntry = Any
@@ -181,8 +181,8 @@ def _asking(is_leaf, takes_path):
     if is_leaf is None:
         return None
     if takes_path:
-        return lambda path, x: verdict(is_leaf(path, x))
-    return lambda _, x: verdict(is_leaf(x))
+        return lambda path, x: leaf_test_result(is_leaf(path, x))
+    return lambda _, x: leaf_test_result(is_leaf(x))
 
 
 def tree_flatten_with_path(tree, is_leaf=None, is_leaf_takes_path=False):

@@ -99,20 +99,20 @@ def _threefry_seed(integers):
 def _threefry_split(words, shape, partitionable):
     size = int(np.prod(shape))
     if partitionable:
-        out = threefry.counted(words, size, 0)
+        out = threefry.random_bits_partitionable(words, size, 0)
     else:
-        out = threefry.streamed(words, 2 * size)
+        out = threefry.random_bits_original(words, 2 * size)
     return out.reshape((*words.shape[:-1], *shape, 2))
 
 
 def _threefry_fold_in(words, data):
-    return np.stack(threefry.blocks(words[..., 0], words[..., 1], U32.type(0), data), -1)
+    return np.stack(threefry.threefry2x32(words[..., 0], words[..., 1], U32.type(0), data), -1)
 
 
 def _words_to_integers(words, bit_width, size):
     """Makes unsigned integers from words: 64-bit ones from two words, narrow ones from parts of a word, lowest
     first."""
-    out = threefry.streamed(words, -(-bit_width * size // 32))
+    out = threefry.random_bits_original(words, -(-bit_width * size // 32))
     if bit_width == 64:
         high, low = out[:, :size].astype(np.uint64), out[:, size:].astype(np.uint64)
         return high << np.uint64(32) | low
@@ -124,7 +124,7 @@ def _words_to_integers(words, bit_width, size):
 def _threefry_random_bits(words, bit_width, shape, partitionable):
     size = int(np.prod(shape))
     if partitionable:
-        out = threefry.counted(words, size, bit_width)
+        out = threefry.random_bits_partitionable(words, size, bit_width)
     else:
         out = _words_to_integers(words, bit_width, size)
     return out.reshape((*words.shape[:-1], *shape))
@@ -151,7 +151,7 @@ _BLOCK_STRIDE = 10  # Philox blocks between one new key of unsafe_rbg and the ne
 def philox_bits(state, bit_width, size):
     """Draws `size` unsigned integers from a state: each takes the lower bits of one word, or two words if 64 bits
     wide."""
-    words = philox.blocks(state, -(-size * max(bit_width, 32) // 128)).reshape(-1)
+    words = philox.philox4x32(state, -(-size * max(bit_width, 32) // 128)).reshape(-1)
     if bit_width == 64:
         pairs = words[: 2 * size].astype(np.uint64).reshape(-1, 2)
         return pairs[:, 0] | pairs[:, 1] << np.uint64(32)
@@ -200,7 +200,7 @@ def _rbg_bits_each(words, bit_width, shape, partitionable):
 def _unsafe_split(words, shape, partitionable):
     shape = (*words.shape[:-1], *shape)
     size = int(np.prod(shape))
-    return philox.blocks(_first_key(words), _BLOCK_STRIDE * size)[::_BLOCK_STRIDE].reshape((*shape, 4))
+    return philox.philox4x32(_first_key(words), _BLOCK_STRIDE * size)[::_BLOCK_STRIDE].reshape((*shape, 4))
 
 
 def _unsafe_split_each(words, shape, partitionable):
@@ -214,7 +214,7 @@ def _unsafe_split_each(words, shape, partitionable):
 def _unsafe_fold_in(words, data):
     data = np.asarray(data)
     seeds = _rbg_seed(data.reshape(-1)[:1] if data.size else np.zeros(1, U32))
-    blocks = philox.blocks(seeds[0], _BLOCK_STRIDE * data.size)[_BLOCK_STRIDE - 1 :: _BLOCK_STRIDE]
+    blocks = philox.philox4x32(seeds[0], _BLOCK_STRIDE * data.size)[_BLOCK_STRIDE - 1 :: _BLOCK_STRIDE]
     return words ^ blocks.reshape((*data.shape, 4))
 
 
