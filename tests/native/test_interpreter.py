@@ -110,3 +110,32 @@ def test_errors_free_the_slots():
             program.run([], [array(1, 2)])
     with pytest.raises(TypeError, match="takes 1 values, 2 were given"):
         program.run_flat([1, 2])
+
+
+def evaluate(jaxpr, args):
+    """The meaning of a jaxpr of these primitives, in plain Python."""
+    env = dict(zip(jaxpr.invars, args))
+    for e in jaxpr.eqns:
+        found = e.primitive.kernel(*[env[v] for v in e.invars], **e.params)
+        env.update(zip(e.outvars, found if e.primitive.multiple_results else [found]))
+    return [env[v] for v in jaxpr.outvars]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_programs(seed):
+    rng = np.random.default_rng(seed)
+    known, eqns = variables(2), []
+    for _ in range(rng.integers(1, 60)):
+        operands = [known[i] for i in rng.integers(0, len(known), 2)]
+        kind = rng.integers(3)
+        if kind == 0:
+            eqns.append(eqn(add_p, operands, variables(1)))
+        elif kind == 1:
+            eqns.append(eqn(two_p, operands[:1], [DropVar(AVAL), *variables(1)] if rng.integers(2) else variables(2)))
+        else:
+            eqns.append(eqn(scale_p, operands[:1], variables(1), by=0.5))
+        known += [v for v in eqns[-1].outvars if type(v) is not DropVar]
+    jaxpr = Jaxpr([], known[:2], [known[i] for i in rng.integers(0, len(known), 4)], eqns)
+    args = [np.float32(rng.integers(-9, 9, 2)) for _ in range(2)]
+    want = evaluate(jaxpr, args)
+    assert values(JaxprInterpreter(jaxpr).run([], [from_user(a) for a in args])) == [w.tolist() for w in want]

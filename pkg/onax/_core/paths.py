@@ -11,11 +11,11 @@ from onax._ground.source import api_class
 from onax._native.tree import (
     flatten_one_level,
     is_tree_node,
+    leaf_test_result,
     registration_of,
     tree_flatten,
     tree_leaves,
     tree_structure,
-    leaf_test_result,
 )
 
 KeyEntry = Any

@@ -260,7 +260,9 @@ def _threefry_abstract(k0, k1, c0, c1):
     return [ShapedArray(shape, U32), ShapedArray(shape, U32)]
 
 
-threefry2x32_p = defvectorized(_primitive("threefry2x32", threefry.threefry2x32, _threefry_abstract, multiple_results=True))
+threefry2x32_p = defvectorized(
+    _primitive("threefry2x32", threefry.threefry2x32, _threefry_abstract, multiple_results=True)
+)
 _batch_one = threefry2x32_p.batch
 
 
