@@ -16,13 +16,13 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 sys.path.insert(0, str(TESTS))
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")  # parallel_cases.py wants devices
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")  # shard_map_cases.py wants devices
 
 import onax as jax  # noqa: E402
 import oracle  # noqa: E402
 import oracle_requests  # noqa: E402
 
-CALL_TABLES = ("control_cases", "control_combinations", "control_rules", "parallel_cases", "random_cases")
+CALL_TABLES = ("control_cases", "control_combinations", "control_rules", "shard_map_cases", "random_cases")
 GOLDEN = TESTS / "golden" / "jaxprs.json.gz"
 
 

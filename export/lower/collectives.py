@@ -5,7 +5,7 @@ behind, and a `shard_map` equation is lowered as the one program of all devices.
 """
 
 from onax._control.custom_vmap import custom_vmap_p
-from onax._control.parallel import shard_map_p, whole_program
+from onax._control.shard_map import shard_map_p, whole_program
 from onax._prims import collectives
 from onax._prims.misc_sharding import sharding_constraint_p
 from onax.export.lower.driver import inline

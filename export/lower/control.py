@@ -7,7 +7,6 @@ outer values directly, so constants and operands are not passed; only what chang
 
 import numpy as np
 
-from onax._control.barrier import optimization_barrier_p
 from onax._control.checkpoint import remat_p
 from onax._control.closed_call import closed_call_p
 from onax._control.composite import composite_p
@@ -16,11 +15,12 @@ from onax._control.custom_gradient import linear_call_p
 from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_lin_p, custom_vjp_call_p
 from onax._control.jit_call import jit_p
+from onax._control.optimization_barrier import optimization_barrier_p
 from onax._control.policies import name_p
-from onax._control.reducers import reduce_p, reduced
+from onax._control.reducers import reduce_by_pairs, reduce_p
 from onax._control.scan import scan_p
 from onax._control.solves import custom_linear_solve_p
-from onax._control.while_loop import settled, while_p
+from onax._control.while_loop import while_p, with_scalar_condition
 from onax._core.rewrite import eliminate_dead_code
 from onax._ground import dims
 from onax._native.avals import ShapedArray
@@ -76,7 +76,7 @@ def _linear_solve(g, out, *values, jaxprs, const_lengths):
     return inline(g, jaxprs.solve, jaxprs.solve.consts, (*consts, *b))
 
 
-decompose(reduce_p, reduced, components=True)
+decompose(reduce_p, reduce_by_pairs, components=True)
 
 
 @lowers(custom_lin_p, components=True)
@@ -149,7 +149,7 @@ def _choose(g, avals, index, operands, branches, ordered):
 
 @lowers(while_p, components=True)
 def _while(g, out, *operands, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
-    condition, step = settled(cond_jaxpr, body_jaxpr, cond_nconsts, body_nconsts)
+    condition, step = with_scalar_condition(cond_jaxpr, body_jaxpr, cond_nconsts, body_nconsts)
     consts, carry = operands[: cond_nconsts + body_nconsts], operands[cond_nconsts + body_nconsts :]
     (holds,) = inline(g, condition, condition.consts, (*consts, *carry))
     token = _token_of(g, (condition, step))

@@ -3,8 +3,8 @@
 The node holds the programs' words (`_native/blocks_kernels.h`) and the shapes of its results.
 """
 
-from onax._control.fused import assembled, fused_p, looped_p
-from onax._control.key_words import key_words_p, whole_keys_p
+from onax._control.fused import assemble, fused_p, looped_p
+from onax._control.threefry_keys import pack_keys_p, unpack_keys_p
 from onax.export.lower.registry import lowers
 
 _SHOWN = 8
@@ -17,7 +17,7 @@ def _described(jaxpr, out):
     return {
         "domain": "onax",
         "computes": " ".join(names[:_SHOWN] + more),
-        "program": assembled(jaxpr)[0],
+        "program": assemble(jaxpr)[0],
         "axes": [*[len(a.shape) for a in out], 0],
         "dims": [*[d for a in out for d in a.shape], 0],
     }
@@ -31,15 +31,15 @@ def _fused(g, out, *values, jaxpr):
 @lowers(looped_p)
 def _looped(g, out, *values, jaxpr, condition, n_constants, n_carries, trips, reverse):
     layout = [n_constants, n_carries, trips, int(reverse), int(condition is not None)]
-    words = {} if condition is None else {"condition": assembled(condition)[0]}
+    words = {} if condition is None else {"condition": assemble(condition)[0]}
     return g.node("Loop", *values, outs=out, layout=layout, **words, **_described(jaxpr, out))
 
 
-@lowers(key_words_p, components=True)
+@lowers(unpack_keys_p, components=True)
 def _key_words(g, out, keys):
     return keys
 
 
-@lowers(whole_keys_p, components=True)
+@lowers(pack_keys_p, components=True)
 def _whole_keys(g, out, first, second):
     return first, second

@@ -133,7 +133,7 @@ _LATER_FUNCTIONS = {
     "print_environment_info": "onax._environment",
     "pure_callback": "onax._control.callbacks",
     "set_mesh": "onax._core.sharding",
-    "shard_map": "onax._control.parallel",
+    "shard_map": "onax._control.shard_map",
     "strict": "onax._strict",
     "visualize": "onax._visualize",
 }

@@ -1,4 +1,4 @@
-"""custom_vmap and sequential_vmap: what is printed, what is refused.  Values: test_parallel.py."""
+"""custom_vmap and sequential_vmap: what is printed, what is refused.  Values: test_shard_map.py."""
 
 import re
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from onax._compile.passes.regions import is_view, joins
-from onax._control.fused import assembled, fused_p, looped_p, looped_program
+from onax._control.fused import assemble, fused_p, looped_p, looped_program
 from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from onax._native.array import Array
@@ -30,7 +30,7 @@ def direct_runner(whole):
         return None
     eqns = eqn.params["jaxpr"].eqns if eqn.primitive is fused_p else whole.eqns
     inner = Jaxpr([], whole.invars, whole.outvars, eqns, no_effects, whole.debug_info)
-    program = assembled(ClosedJaxpr(inner))[1]
+    program = assemble(ClosedJaxpr(inner))[1]
     return program if program.work < DIRECT_WORK else None
 
 

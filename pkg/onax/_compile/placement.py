@@ -5,7 +5,7 @@ What several devices need is in `devices/`, which a program of one device never 
 
 from onax._compile.door import multi_device
 from onax._control.jit_call import jit_p
-from onax._control.parallel import is_separate, shard_map_p
+from onax._control.shard_map import is_separate, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.sharding import Sharding
 from onax._core.trace import Tracer, escaped_tracer_error

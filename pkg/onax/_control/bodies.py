@@ -51,18 +51,18 @@ _WEAK_KINDS = {"b": bool, "i": int, "f": float, "c": complex}
 
 
 def promote_weak(values, in_avals, out_avals):
-    """Initial values, weakly typed ones converted to what the body gives; whether a dtype changed."""
+    """Initial values, weakly typed ones convert_value to what the body gives; whether a dtype changed."""
     promoted, changed = [], False
     for value, aval, out in zip(values, in_avals, out_avals):
         if aval.weak_type and aval.dtype != out.dtype:
             if dtypes.result_type(_WEAK_KINDS[aval.dtype.kind], out.dtype) == out.dtype:
                 changed = True
-                value = converted(value, out.dtype)
+                value = convert_value(value, out.dtype)
         promoted.append(value)
     return promoted, changed
 
 
-def converted(value, dtype):
+def convert_value(value, dtype):
     """The value in a dtype; a known scalar stays known, so that it prints as a literal."""
     return convert(value, dtype) if isinstance(value, Tracer) else make_array(cast(value._value, dtype))
 
@@ -80,7 +80,7 @@ def check_carry(what, name, init_tree, out_tree, in_avals, out_avals):
         ]
         raise TypeError(
             f"{what} carry input and carry output must have the same pytree structure, but they differ:\n\n"
-            f"{_listed(faults)}\n\n"
+            f"{_bullets(faults)}\n\n"
             "Revise the function so that the carry output has the same pytree structure as the carry input."
         )
     found = [(i, _difference(a, b)) for i, (a, b) in enumerate(zip(in_avals, out_avals))]
@@ -93,7 +93,7 @@ def check_carry(what, name, init_tree, out_tree, in_avals, out_avals):
             if why
         ]
         raise TypeError(
-            f"{what} carry input and carry output must have equal types, but they differ:\n\n{_listed(faults)}\n\n"
+            f"{what} carry input and carry output must have equal types, but they differ:\n\n{_bullets(faults)}\n\n"
             "Revise the function so that all output types match the corresponding input types."
         )
 
@@ -102,7 +102,7 @@ def _part(name, path):
     return f"component {name}{path}" if path else name
 
 
-def _listed(faults):
+def _bullets(faults):
     """One fault as a sentence, several as a list."""
     if len(faults) == 1:
         return re.sub(r"\Athe ", "The ", faults[0]) + "."
@@ -138,7 +138,7 @@ def check_branches(what, names, functions, out_trees, out_avals):
             ]
             raise TypeError(
                 f"{what} branch outputs must have the same pytree structure, but they differ:\n\n{where}\n\n"
-                f"{_listed(faults)}\n\nRevise {first} and/or {other} so that they have the same pytree structure."
+                f"{_bullets(faults)}\n\nRevise {first} and/or {other} so that they have the same pytree structure."
             )
         faults = [
             f"the output of {first}{_at(path)} has type {a.str_short()} but the corresponding output of {other} has "
@@ -148,7 +148,7 @@ def check_branches(what, names, functions, out_trees, out_avals):
         ]
         if faults:
             raise TypeError(
-                f"{what} branches must have equal output types but they differ.\n\n{where}\n\n{_listed(faults)}\n\n"
+                f"{what} branches must have equal output types but they differ.\n\n{where}\n\n{_bullets(faults)}\n\n"
                 f"Revise {first} and/or {other} so that all output types match."
             )
 

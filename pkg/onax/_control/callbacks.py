@@ -15,7 +15,7 @@ import string
 
 import numpy as np
 
-from onax._control.one_by_one import sequentially
+from onax._control.batch_by_loop import batch_by_loop
 from onax._core.effects import DebugEffect, IOEffect, OrderedDebugEffect, OrderedIOEffect
 from onax._core.facts import CALLS_PYTHON
 from onax._core.trace import as_array, set_current_trace, valid_jaxtype
@@ -72,7 +72,7 @@ def _pretty(eqn, names):
     return params
 
 
-def _called(callback, arrays, result_avals):
+def _run_callback(callback, arrays, result_avals):
     """The callback's results, as arrays of the stated types."""
     with set_current_trace(None):
         results = [as_array(x) for x in callback(*arrays)]
@@ -144,7 +144,7 @@ def pure_callback(callback, result_shape_dtypes, *args, sharding=None, vmap_meth
 
 
 def _pure_impl(*arrays, callback, result_avals, **_):
-    return _called(callback, arrays, result_avals)
+    return _run_callback(callback, arrays, result_avals)
 
 
 def _pure_abstract(*_, result_avals, **__):
@@ -161,7 +161,7 @@ def _pure_batch(axis_data, operands, dims, *, result_avals, vmap_method, **param
     given = {**params, "result_avals": result_avals, "vmap_method": vmap_method}
     size = axis_data.size
     if axis_data.of_devices:  # each calls it, nobody maps it
-        return sequentially(pure_callback_p, axis_data, operands, dims, given)
+        return batch_by_loop(pure_callback_p, axis_data, operands, dims, given)
     if vmap_method is None:
         raise NotImplementedError(
             "vmap is only supported for the pure_callback primitive when vmap_method is one of 'sequential', "
@@ -169,7 +169,7 @@ def _pure_batch(axis_data, operands, dims, *, result_avals, vmap_method, **param
         )
     if vmap_method.startswith("sequential"):
         unroll = size if vmap_method == "sequential_unrolled" else 1
-        return sequentially(pure_callback_p, axis_data, operands, dims, given, unroll)
+        return batch_by_loop(pure_callback_p, axis_data, operands, dims, given, unroll)
     together = [x if d is None else bdim_at_front(x, d, size) for x, d in zip(operands, dims)]
     if vmap_method == "expand_dims":
         together = [expand_dims(x, (0,)) if d is None else x for x, d in zip(together, dims)]
@@ -220,7 +220,7 @@ _debug_effect, _ordered_debug_effect = DebugEffect(), OrderedDebugEffect()
 
 
 def _io_impl(*arrays, callback, result_avals, **_):
-    return _called(callback, arrays, result_avals)
+    return _run_callback(callback, arrays, result_avals)
 
 
 def _io_jvp(primals, tangents, **_):
@@ -230,7 +230,7 @@ def _io_jvp(primals, tangents, **_):
 def _io_batch(axis_data, operands, dims, *, ordered, **params):
     if ordered and not axis_data.of_devices:
         raise ValueError("Cannot `vmap` ordered IO callback.")
-    return sequentially(io_callback_p, axis_data, operands, dims, {**params, "ordered": ordered})
+    return batch_by_loop(io_callback_p, axis_data, operands, dims, {**params, "ordered": ordered})
 
 
 io_callback_p = Primitive(
@@ -267,10 +267,10 @@ def debug_callback(callback=None, *args, ordered=False, partitioned=False, **kwa
                 "first argument to jax.debug.callback must be callable, but got an object of type "
                 f"{type(callback)}; see jax.debug.print for printing values"
             )
-        dynamic, static, in_tree = _with_statics(args, kwargs)
+        dynamic, static, in_tree = _split_statics(args, kwargs)
 
         def _flat_callback(*values):
-            args, kwargs = _rejoined(in_tree, values, static)
+            args, kwargs = _merge_statics(in_tree, values, static)
             callback(*args, **kwargs)
             return ()
 
@@ -283,15 +283,15 @@ def debug_callback(callback=None, *args, ordered=False, partitioned=False, **kwa
     return _debug_callback(callback, *args, **kwargs)
 
 
-def _with_statics(args, kwargs):
+def _split_statics(args, kwargs):
     """(values that are arrays, ((place, value), ...) of the others, structure) of a call's arguments."""
     leaves, in_tree = tree_flatten((args, kwargs))
     dynamic = [x for x in leaves if valid_jaxtype(x)]
     return dynamic, tuple((i, x) for i, x in enumerate(leaves) if not valid_jaxtype(x)), in_tree
 
 
-def _rejoined(in_tree, dynamic, static):
-    """(args, kwargs) from what `_with_statics` took apart."""
+def _merge_statics(in_tree, dynamic, static):
+    """(args, kwargs) from what `_split_statics` took apart."""
     leaves = list(dynamic)
     for place, value in static:
         leaves.insert(place, value)
@@ -304,7 +304,7 @@ def _debug_impl(*arrays, callback, **_):
     return []
 
 
-def _unchanged(primitive):
+def _define_without_results(primitive):
     """Completes a primitive without results: nothing to differentiate, one call for each example."""
 
     def jvp(primals, tangents, **params):
@@ -320,7 +320,7 @@ def _unchanged(primitive):
     return primitive
 
 
-debug_callback_p = _unchanged(
+debug_callback_p = _define_without_results(
     Primitive(
         "debug_callback", multiple_results=True, impl=_debug_impl, pretty=_pretty, weak=NEVER, facts={CALLS_PYTHON}
     )
@@ -388,7 +388,7 @@ def _bind_print(fmt, args, kwargs, ordered, partitioned, skip_format_check, reco
         raise TypeError(f"expected str, got {type(fmt).__name__}; debug.print and debug.log take a format first")
     if not skip_format_check:
         _format_check.format(fmt, *args, **kwargs)
-    dynamic, static, in_tree = _with_statics(args, kwargs)
+    dynamic, static, in_tree = _split_statics(args, kwargs)
     debug_print_p.bind(
         *dynamic,
         fmt=fmt,
@@ -407,7 +407,7 @@ def _has_placeholders(fmt):
 
 
 def _print_impl(*arrays, fmt, has_placeholders, in_tree, logging_record, np_printoptions, static_args, **_):
-    args, kwargs = _rejoined(in_tree, arrays, static_args)
+    args, kwargs = _merge_statics(in_tree, arrays, static_args)
     with set_current_trace(None), np.printoptions(**dict(np_printoptions)):
         text = fmt.format(*args, **kwargs) if has_placeholders else fmt
         if logging_record is None:
@@ -425,7 +425,7 @@ def _log(made, text):
         logger.handle(record)
 
 
-debug_print_p = _unchanged(
+debug_print_p = _define_without_results(
     Primitive("debug_print", multiple_results=True, impl=_print_impl, weak=NEVER, facts={CALLS_PYTHON})
 )
 

@@ -10,8 +10,8 @@ import functools
 
 import numpy as np
 
+from onax._control.batch_by_loop import batch_by_loop, must_loop_over_devices
 from onax._control.bodies import arrays_and_avals, check_branches, stage_body, with_types
-from onax._control.one_by_one import each_by_itself, sequentially
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
@@ -139,12 +139,12 @@ def _bind(index, names, functions, operands):
     jaxprs, consts, out_trees = ([found[i][part] for i in range(len(functions))] for part in range(3))
     in_shown_order = ([x[i] for i in shown] for x in (names, functions, out_trees))
     check_branches(what, *in_shown_order, [jaxprs[i].out_avals for i in shown])
-    branches, all_consts = _with_all_constants(jaxprs, consts, shown)
+    branches, all_consts = _share_constants(jaxprs, consts, shown)
     outs = cond_p.bind(index, *all_consts, *values, branches=branches)
     return tree_unflatten(out_trees[0], outs)
 
 
-def _with_all_constants(jaxprs, consts, order):
+def _share_constants(jaxprs, consts, order):
     """Branches that all take the constants of all, each constant once."""
     places = {}
     for c in (c for i in order for c in consts[i]):
@@ -177,7 +177,7 @@ def _abstract_eval(index, *avals, branches):
     return list(branches[0].out_avals)
 
 
-def _joint(branches, derive):
+def _derive_branches(branches, derive):
     """Derives every branch twice: once to see which results each has, then with those any has."""
     found = [derive(b, False)[1] for b in branches]
     wanted = tuple(any(column) for column in zip(*found))
@@ -187,7 +187,7 @@ def _joint(branches, derive):
 def _jvp(primals, tangents, *, branches):
     index, *operands = primals
     nonzeros = nonzero_flags(tangents[1:])
-    derived, nonzeros_out = _joint(branches, lambda b, make: jvp_jaxpr(b, nonzeros, make))
+    derived, nonzeros_out = _derive_branches(branches, lambda b, make: jvp_jaxpr(b, nonzeros, make))
     outs = cond_p.bind(index, *operands, *drop_zeros(tangents[1:]), branches=derived)
     n = len(branches[0].outvars)
     return outs[:n], insert_zeros(outs[n:], nonzeros_out, branches[0].out_avals)
@@ -227,7 +227,7 @@ def _linearize_branches(branches, nonzeros):
 
 def _with_equal_residuals(split, n):
     """(forward branches, linear branches) of such pairs with `n` results each, residuals at the same places in all."""
-    places, avals = _merged_residuals([[v.aval for v in forward.outvars[n:]] for forward, _ in split])
+    places, avals = _merge_residuals([[v.aval for v in forward.outvars[n:]] for forward, _ in split])
     forwards = tuple(_forward_branch(forward, n, mine, avals) for (forward, _), mine in zip(split, places))
     linears = tuple(_linear_branch(linear, mine, avals) for (_, linear), mine in zip(split, places))
     return forwards, linears
@@ -257,7 +257,7 @@ def _return_forwarded(forward, n, forwarded):
     return close(forward, forward.invars, [*forward.outvars[:n], *residuals])
 
 
-def _merged_residuals(by_branch):
+def _merge_residuals(by_branch):
     """(for each branch the places of its residuals, the types of all places)."""
     avals, of_type, places = [], {}, []
     for residuals in by_branch:
@@ -348,14 +348,16 @@ def _transpose_branch(branch, linear, nonzero_cts):
 
 
 def _batch(axis_data, operands, dims, *, branches):
-    if dims[0] is not None and each_by_itself(axis_data, branches):
-        return sequentially(cond_p, axis_data, operands, dims, {"branches": branches})
+    if dims[0] is not None and must_loop_over_devices(axis_data, branches):
+        return batch_by_loop(cond_p, axis_data, operands, dims, {"branches": branches})
     index, *operands = operands
     index_dim, *dims = dims
     if any(has_io(b.effects) for b in branches) and not (axis_data.of_devices and index_dim is None):
         raise NotImplementedError("IO effect not supported in vmap-of-cond.")
     if index_dim is None:
-        derived, batched_out = _joint(branches, lambda b, make: _as_flags(batch_jaxpr(b, axis_data, tuple(dims), make)))
+        derived, batched_out = _derive_branches(
+            branches, lambda b, make: _as_flags(batch_jaxpr(b, axis_data, tuple(dims), make))
+        )
         outs = cond_p.bind(index, *operands, branches=derived)
         return outs, [0 if batched else None for batched in batched_out]
     # What all examples share is repeated: the mask below is needed for it as well.  But a collective over a named axis
@@ -442,7 +444,7 @@ def _partial_eval_custom(saveable, unknown, instantiated, eqn):
     ]
     unknown_out = [any(column) for column in zip(*(found[2] for found in split(False)))]
     parts = split(unknown_out)
-    places, avals = _merged_residuals([found[4] for found in parts])
+    places, avals = _merge_residuals([found[4] for found in parts])
     n_known = unknown_out.count(False)
     known = tuple(_forward_branch(found[0], n_known, mine, avals) for found, mine in zip(parts, places))
     staged = tuple(_linear_branch(found[1], mine, avals) for found, mine in zip(parts, places))

@@ -1,6 +1,6 @@
 """custom_jvp: functions that bring their own forward-mode rule."""
 
-from onax._control.custom_call import CustomFunction, open_call, refuse_closed_over, stage_call
+from onax._control.custom_rules import CustomFunction, flatten_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.rules import add_tangents
@@ -59,7 +59,7 @@ class custom_jvp(CustomFunction):
             raise AttributeError(f"No JVP defined for custom_jvp function {fun_name(self.fun)} using defjvp.")
         if context.get_trace() is None:
             return self.fun(*args, **kwargs)
-        call, leaves = open_call(self, args, kwargs)
+        call, leaves = flatten_call(self, args, kwargs)
         params = {"name": fun_name(self.fun), "fun": self.fun}
         outs = find_cur_trace().process_custom_jvp_call(
             custom_jvp_call_p, call.fun, _flat_rule(call), leaves, symbolic_zeros=self.symbolic_zeros, params=params

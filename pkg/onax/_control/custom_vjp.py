@@ -6,7 +6,7 @@ equation, which is linear in the tangents by promise and whose transpose is the 
 
 import functools
 
-from onax._control.custom_call import CustomFunction, open_call, refuse_closed_over, stage_call
+from onax._control.custom_rules import CustomFunction, flatten_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
 from onax._core.programs import CUSTOM_RULE, Call, programs
 from onax._core.trace import find_cur_trace, typeof
@@ -53,7 +53,7 @@ class custom_vjp(CustomFunction):
             raise AttributeError(f"No VJP defined for custom_vjp function {fun_name(self.fun)} using defvjp.")
         if context.get_trace() is None:
             return self.fun(*args, **kwargs)
-        call, leaves = open_call(self, args, kwargs)
+        call, leaves = flatten_call(self, args, kwargs)
         rules = _Rules(call, [typeof(x) for x in leaves])
         params = {"name": fun_name(self.fun), "fun": self.fun, "fwd": self.fwd, "bwd": self.bwd}
         outs = find_cur_trace().process_custom_vjp_call(
@@ -146,7 +146,7 @@ class _Rules:
         flat = []
         for ct, argument in zip(given, dummy):
             flat.extend(_leaves_like(ct, argument, call.in_tree))
-        return [_checked(ct, aval, i) for i, (ct, aval) in enumerate(zip(flat, self.in_avals))]
+        return [_check_cotangent(ct, aval, i) for i, (ct, aval) in enumerate(zip(flat, self.in_avals))]
 
 
 def _leaves_like(ct, argument, in_tree):
@@ -170,7 +170,7 @@ def _leaves_like(ct, argument, in_tree):
     return flat
 
 
-def _checked(ct, aval, position):
+def _check_cotangent(ct, aval, position):
     tangent = aval.to_tangent_aval()
     if ct is None or isinstance(ct, SymbolicZero) or tangent.dtype == float0:
         return Zero(tangent)
@@ -253,7 +253,7 @@ def _lin_batch(axis_data, operands, dims, *, n_residuals, bwd, active, out_avals
     def batched_bwd(n, *values):
         found = [*dims[:n_residuals], *(None if a.dtype == float0 else 0 for a in out_avals)]
         cts, ct_dims = _run_batched(bwd, axis_data, n, values, found)
-        return [_unbatched(ct, d, places.get(i), axis_data.size) for i, (ct, d) in enumerate(zip(cts, ct_dims))]
+        return [_unbatch_cotangent(ct, d, places.get(i), axis_data.size) for i, (ct, d) in enumerate(zip(cts, ct_dims))]
 
     batched = tuple(a.update(shape=(axis_data.size, *a.shape)) for a in out_avals)
     outs = custom_lin_p.bind(
@@ -314,7 +314,7 @@ class CustomVJPCall(Primitive):
         """See the function of that name: traces call it here, for they stand below this floor."""
         return forward_and_linear(fwd, bwd, n_outs, primals, tangents, symbolic_zeros)
 
-    def batched(self, axis_data, fun, fwd, bwd, n_outs, dims, tag=None, in_front=False):
+    def batch_functions(self, axis_data, fun, fwd, bwd, n_outs, dims, tag=None, in_front=False):
         """The three functions on batched values, and a list that holds the results' mapped axes after a call.
 
         `in_front`: the forward rule's results are all mapped along their first axis, and so are the cotangents.
@@ -339,12 +339,12 @@ class CustomVJPCall(Primitive):
         def batched_bwd(n_residuals, *values):
             found = [*fwd_dims[n_outs() :], *fwd_dims[: n_outs()]]
             cts, ct_dims = _run_batched(bwd, axis_data, n_residuals, values, found, tag)
-            return [_unbatched(ct, d, wanted, axis_data.size) for ct, d, wanted in zip(cts, ct_dims, dims)]
+            return [_unbatch_cotangent(ct, d, wanted, axis_data.size) for ct, d, wanted in zip(cts, ct_dims, dims)]
 
         return batched_fun, batched_fwd, batched_bwd, dims_out
 
 
-def _unbatched(ct, dim, wanted, size):
+def _unbatch_cotangent(ct, dim, wanted, size):
     """A cotangent with the mapped axis where its argument has it; summed for an argument that is not mapped."""
     if typeof(ct).dtype == float0:
         return Zero(typeof(ct))
@@ -376,7 +376,7 @@ def _partial_eval(linear, *args, call_jaxpr, **_):
 
 def _batch(axis_data, operands, dims, *, call_jaxpr, fwd_jaxpr_thunk, bwd, num_consts, out_trees, **params):
     derived, dims_out = batch_jaxpr(call_jaxpr, axis_data, dims, True)
-    _, batched_fwd, batched_bwd, _ = custom_vjp_call_p.batched(
+    _, batched_fwd, batched_bwd, _ = custom_vjp_call_p.batch_functions(
         axis_data, None, fwd_jaxpr_thunk, bwd, out_trees, list(dims[num_consts:]), in_front=True
     )
     outs = custom_vjp_call_p.bind(

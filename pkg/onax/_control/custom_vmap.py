@@ -90,11 +90,11 @@ def _batch(axis_data, operands, dims, *, call, rule, in_tree, out_tree):
         derived, dims_out = batch_jaxpr(call, axis_data, dims)
         return eval_jaxpr(derived, derived.consts, *operands), dims_out
     front = [x if d is None else bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, dims)]
-    outs, out_batched = _apply(rule, in_tree, out_tree, axis_data.size, front, batched)
+    outs, out_batched = _apply_rule(rule, in_tree, out_tree, axis_data.size, front, batched)
     return outs, [0 if b else None for b in out_batched]
 
 
-def _apply(rule, in_tree, out_tree, axis_size, flat, batched):
+def _apply_rule(rule, in_tree, out_tree, axis_size, flat, batched):
     """(flat results, for each whether it is batched) of a rule."""
     if isinstance(rule, JVPOfRule):
         return rule.apply(axis_size, flat, batched)
@@ -154,7 +154,7 @@ class JVPOfRule:
         flags = []
 
         def fun(*xs):
-            outs, found = _apply(self.rule, self.in_tree, self.out_tree, axis_size, list(xs), joint)
+            outs, found = _apply_rule(self.rule, self.in_tree, self.out_tree, axis_size, list(xs), joint)
             flags[:] = found
             return outs
 
@@ -170,7 +170,7 @@ class JVPOfRule:
             given = iter(xs[n:])
             tangents = [next(given) if nz else Zero.from_primal_value(p) for p, nz in zip(xs[:n], self.nonzeros)]
             plain = [False] * n
-            rule = lambda *ps: _apply(self.rule, self.in_tree, self.out_tree, axis_size, list(ps), plain)[0]
+            rule = lambda *ps: _apply_rule(self.rule, self.in_tree, self.out_tree, axis_size, list(ps), plain)[0]
             outs, tangents_out = jvp_flat(rule, xs[:n], tangents)
             return [*outs, *(instantiate_zeros(t) for t, nz in zip(tangents_out, self.nonzeros_out) if nz)]
 

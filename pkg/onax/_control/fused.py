@@ -35,7 +35,7 @@ class Words(bytes):
         return f"<{len(self) // 8} words>"
 
 
-def dense(shape):
+def dense_strides(shape):
     """The strides, in elements, of a C-contiguous array; 0 along axes of length 1."""
     strides, step = [], 1
     for d in reversed(shape):
@@ -44,7 +44,7 @@ def dense(shape):
     return tuple(reversed(strides))
 
 
-def track(shape):
+def drop_unit_axes(shape):
     """The positions that a value of this shape has, whatever axes of length 1 are among them."""
     return tuple([d for d in shape if d != 1])
 
@@ -63,7 +63,7 @@ class _Access:
         self.start = start
         self.strides = strides
         self.is_table = False
-        self.is_direct = start == 0 and strides == dense(dims) and track(base.aval.shape) == dims
+        self.is_direct = start == 0 and strides == dense_strides(dims) and drop_unit_axes(base.aval.shape) == dims
 
 
 class _Loop:
@@ -82,7 +82,7 @@ class _Loop:
 
     def tracks(self):
         """What the rows of a group must be the first axes of."""
-        return [self.dims, *[track(eqn.outvars[0].aval.shape) for eqn in self.eqns if eqn.primitive in folds]]
+        return [self.dims, *[drop_unit_axes(eqn.outvars[0].aval.shape) for eqn in self.eqns if eqn.primitive in folds]]
 
 
 class Assembler:
@@ -91,7 +91,7 @@ class Assembler:
     def __init__(self, jaxpr):
         self.jaxpr = jaxpr
         # variable -> (base, start, strides)
-        self.sources = {v: (v, 0, dense(v.aval.shape)) for v in jaxpr.invars}
+        self.sources = {v: (v, 0, dense_strides(v.aval.shape)) for v in jaxpr.invars}
         self.counting = set()  # bases that are numbers of positions
         self.phases = {}  # computed variable -> phase
         self.dims = {}  # computed variable -> the positions of its loop
@@ -116,33 +116,33 @@ class Assembler:
             self.counting.add(out)
             self.sources[out] = out, 0, counter(eqn)
             return
-        self.sources[out] = out, 0, dense(out.aval.shape)
+        self.sources[out] = out, 0, dense_strides(out.aval.shape)
         self.computing.append(eqn)
         if eqn.primitive in folds:
             self.folded.add(out)
         shape = (eqn.invars[0] if out in self.folded else out).aval.shape
-        self.dims[out] = track(shape)
+        self.dims[out] = drop_unit_axes(shape)
         accesses = self.accesses[id(eqn)] = [self._access(x, shape) for x in eqn.invars]
         if eqn.primitive is take_p:
             accesses[0] = self._table(eqn.invars[0], accesses[1])
         self.phases[out] = max([0, *[self._earliest(a) for a in accesses if a.base in self.phases]])
 
     def _source(self, x):
-        return (x, 0, dense(x.aval.shape)) if type(x) is Literal else self.sources[x]
+        return (x, 0, dense_strides(x.aval.shape)) if type(x) is Literal else self.sources[x]
 
     def _access(self, x, shape):
         """The operand x of an equation over `shape`: its axes are those of the shape, or of length 1, or none."""
         base, start, strides = self._source(x)
         given = x.aval.shape
         if not given:
-            return _Access(base, track(shape), start, (0,) * len(track(shape)))
+            return _Access(base, drop_unit_axes(shape), start, (0,) * len(drop_unit_axes(shape)))
         pairs = zip(given, strides, shape)
-        return _Access(base, track(shape), start, tuple([s if a != 1 else 0 for a, s, d in pairs if d != 1]))
+        return _Access(base, drop_unit_axes(shape), start, tuple([s if a != 1 else 0 for a, s, d in pairs if d != 1]))
 
     def _table(self, x, index):
         """The table of a `take`, which is a variable and no view of one."""
         base, *found = self._source(x)
-        if found != [0, dense(x.aval.shape)] or type(base) is Literal:
+        if found != [0, dense_strides(x.aval.shape)] or type(base) is Literal:
             raise Unfit("a table has its elements in order")
         access = _Access(base, (), 0, ())
         access.strides, access.is_table, access.is_direct = (0,) * len(index.strides), True, False
@@ -347,9 +347,9 @@ def _merged(dims, accesses, rows):
 
 def _stays(access, dims, axes):
     """Whether a loop reads, of something with the same first axes, the row that it is in alone."""
-    width = prod(track(access.base.aval.shape)[axes:])
+    width = prod(drop_unit_axes(access.base.aval.shape)[axes:])
     reach = access.start + sum([(d - 1) * s for d, s in zip(dims[axes:], access.strides[axes:])])
-    rows = tuple([s * width for s in dense(dims[:axes])])
+    rows = tuple([s * width for s in dense_strides(dims[:axes])])
     return reach < width and access.strides[:axes] == rows
 
 
@@ -386,7 +386,7 @@ _programs = {}  # structure -> (Words, Program): the layers of a network have eq
 _PROGRAMS_AT_MOST = 2048
 
 
-def assembled(jaxpr):
+def assemble(jaxpr):
     """(Words, Program) of a region's jaxpr, kept with it.  Unfit, or ValueError if it needs too many registers."""
     found = jaxpr.cache.get("assembled")
     if found is None:
@@ -416,7 +416,7 @@ def _structure(jaxpr):
 
 
 def _kernel(*operands, jaxpr):
-    return tuple(assembled(jaxpr)[1](list(operands)))
+    return tuple(assemble(jaxpr)[1](list(operands)))
 
 
 def _abstract_eval(*avals, jaxpr):
@@ -432,7 +432,7 @@ def looped_program(jaxpr, condition, n_constants, n_carries, trips, reverse):
     key = "looped", condition, n_constants, n_carries, trips, reverse
     found = jaxpr.cache.get(key)
     if found is None:
-        words = [None if j is None else np.frombuffer(assembled(j)[0], np.int64) for j in (jaxpr, condition)]
+        words = [None if j is None else np.frombuffer(assemble(j)[0], np.int64) for j in (jaxpr, condition)]
         shapes = _looped_shapes(jaxpr, n_carries, trips)
         found = blocks.Program(words[0], shapes, (words[1], n_constants, n_carries, trips, reverse))
         jaxpr.cache[key] = found

@@ -44,14 +44,14 @@ def _abstract_eval(*avals, jaxpr, **_):
     return list(jaxpr.out_avals)
 
 
-def _derived(params, jaxpr, arguments, results):
+def _derive_params(params, jaxpr, arguments, results):
     """Parameters for a call of a derived program, with the shardings of its arguments and results, or None for each."""
     stated = lambda places: tuple(places) if any(p is not None for p in places) else ()
     places = {"in_shardings": stated(arguments), "out_shardings": stated(results)}
     return {**params, **places, "jaxpr": jaxpr, "donated_invars": ()}
 
 
-def _places(params, jaxpr):
+def _shardings(params, jaxpr):
     """(shardings of the arguments, of the results) that a call states, None where it states none."""
     arguments, results = (None,) * len(jaxpr.invars), (None,) * len(jaxpr.outvars)
     return params["in_shardings"] or arguments, params["out_shardings"] or results
@@ -60,35 +60,35 @@ def _places(params, jaxpr):
 def _jvp(primals, tangents, *, jaxpr, **params):
     nonzeros = nonzero_flags(tangents)
     derived, nonzeros_out = jvp_jaxpr(jaxpr, nonzeros, False)
-    arguments, results = _places(params, jaxpr)
+    arguments, results = _shardings(params, jaxpr)
     both_in, both_out = [*arguments, *select(arguments, nonzeros)], [*results, *select(results, nonzeros_out)]
-    outs = jit_p.bind(*primals, *drop_zeros(tangents), **_derived(params, derived, both_in, both_out))
+    outs = jit_p.bind(*primals, *drop_zeros(tangents), **_derive_params(params, derived, both_in, both_out))
     n = len(jaxpr.outvars)
     return outs[:n], insert_zeros(outs[n:], nonzeros_out, jaxpr.out_avals)
 
 
 def _linearize(nonzeros, *primals, jaxpr, **params):
     forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
-    arguments, results = _places(params, jaxpr)
+    arguments, results = _shardings(params, jaxpr)
     n = len(jaxpr.outvars)
-    shorter, places = _without_given(forward, n)
+    shorter, places = _drop_forwarded(forward, n)
     stated = {i: r for r, (is_argument, i) in zip(results, places) if not is_argument}
     forward_out = [stated.get(i) for i in range(len(shorter.outvars))]
-    found = jit_p.bind(*primals, **_derived(params, shorter, arguments, forward_out))
+    found = jit_p.bind(*primals, **_derive_params(params, shorter, arguments, forward_out))
     outs = [primals[i] if is_argument else found[i] for is_argument, i in places]
     computed = iter(outs[n:])
     residuals = [next(computed) if f is None else primals[f] for f in forwarded]
     linear_in = [*[None] * len(residuals), *select(arguments, nonzeros)]
 
     def apply(residuals, *tangents):
-        linear_params = _derived(params, linear, linear_in, select(results, nonzeros_out))
+        linear_params = _derive_params(params, linear, linear_in, select(results, nonzeros_out))
         outs = jit_p.bind(*residuals, *drop_zeros(tangents), **linear_params) if any(nonzeros_out) else ()
         return insert_zeros(outs, nonzeros_out, jaxpr.out_avals)
 
     return outs[:n], nonzeros_out, residuals, apply
 
 
-def _without_given(forward, n):
+def _drop_forwarded(forward, n):
     """(the program without results that are arguments, nor residuals that are results, where all of them are found).
 
     The place of one is (True, number of the argument) or (False, number of the program's result).
@@ -118,10 +118,12 @@ def _transpose(cts, *operands, jaxpr, **params):
     linear = [is_undefined_primal(x) for x in operands]
     nonzero_cts = nonzero_flags(cts)
     derived, nonzeros_out = transpose_jaxpr(jaxpr, linear, nonzero_cts)
-    arguments, results = _places(params, jaxpr)
+    arguments, results = _shardings(params, jaxpr)
     places_in = [*reject(arguments, linear), *select(results, nonzero_cts)]
     places_out = select(select(arguments, linear), nonzeros_out)
-    outs = jit_p.bind(*reject(operands, linear), *drop_zeros(cts), **_derived(params, derived, places_in, places_out))
+    outs = jit_p.bind(
+        *reject(operands, linear), *drop_zeros(cts), **_derive_params(params, derived, places_in, places_out)
+    )
     found, has_ct = iter(outs), iter(nonzeros_out)
     return [
         None if not is_linear else next(found) if next(has_ct) else Zero(x.aval)
@@ -131,26 +133,26 @@ def _transpose(cts, *operands, jaxpr, **params):
 
 def _partial_eval(linear, *args, jaxpr, **params):
     """A call of what depends on no tangent, and one of the rest; None where the call can be recorded as it is."""
-    depends, to_part = _reach(jaxpr, linear)
+    depends, to_part = _dependence(jaxpr, linear)
     if all(depends) and not to_part:
         return None
     forward, rest, unknown, forwarded = partial_eval_jaxpr(jaxpr, linear)
-    arguments, results = _places(params, jaxpr)
+    arguments, results = _shardings(params, jaxpr)
     n = unknown.count(False)
     forward_out = [*reject(results, unknown), *[None] * (len(forward.outvars) - n)]
     outs = []
     if forward.outvars or forward.effects:
-        forward_params = _derived(params, forward, reject(arguments, linear), forward_out)
+        forward_params = _derive_params(params, forward, reject(arguments, linear), forward_out)
         outs = jit_p.bind(*reject(args, linear), **forward_params)
     computed = iter(outs[n:])
     residuals = [next(computed) if f is None else args[f] for f in forwarded]
     rest_in = [*[None] * len(residuals), *select(arguments, linear)]
-    rest_params = _derived(params, rest, rest_in, select(results, unknown))
+    rest_params = _derive_params(params, rest, rest_in, select(results, unknown))
     found = find_cur_trace().record_whole(jit_p, [*residuals, *select(args, linear)], rest_params)
     return merge_lists(unknown, outs[:n], found)
 
 
-def _reach(jaxpr, given):
+def _dependence(jaxpr, given):
     """(which results depend on the given arguments, whether operations on them are to be taken apart on their own).
 
     Seen through calls, but not through loops and branches.  Kept with the jaxpr.
@@ -164,7 +166,7 @@ def _reach(jaxpr, given):
         if any(operands):
             inner, inside = [True] * len(eqn.outvars), eqn.primitive.partial_eval is not None
             if eqn.primitive is jit_p:
-                inner, inside = _reach(eqn.params["jaxpr"], operands)
+                inner, inside = _dependence(eqn.params["jaxpr"], operands)
             to_part = to_part or inside
             reached.update(v for v, depends in zip(eqn.outvars, inner) if depends)
     jaxpr.cache[key] = [type(a) is not Literal and a in reached for a in jaxpr.outvars], to_part
@@ -175,9 +177,9 @@ def _batch(axis_data, operands, dims, *, jaxpr, **params):
     derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
     batched = [
         [place if d is None else with_new_axis(place, d, axis_data.spmd_name) for place, d in zip(places, axes)]
-        for places, axes in zip(_places(params, jaxpr), (dims, dims_out))
+        for places, axes in zip(_shardings(params, jaxpr), (dims, dims_out))
     ]
-    return jit_p.bind(*operands, **_derived(params, derived, *batched)), dims_out
+    return jit_p.bind(*operands, **_derive_params(params, derived, *batched)), dims_out
 
 
 def _pretty(eqn, names):
@@ -197,9 +199,9 @@ def _resize(params, used_inputs, used_outputs):
     """The parameters of a call with some of the arguments and results, or with others."""
     jaxpr = params["jaxpr"]
     if used_inputs is None:
-        return _derived(params, jaxpr, (), ())
-    arguments, results = _places(params, jaxpr)
-    return _derived(params, jaxpr, select(arguments, used_inputs), select(results, used_outputs))
+        return _derive_params(params, jaxpr, (), ())
+    arguments, results = _shardings(params, jaxpr)
+    return _derive_params(params, jaxpr, select(arguments, used_inputs), select(results, used_outputs))
 
 
 jit_p = Primitive(

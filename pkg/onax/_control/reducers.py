@@ -9,7 +9,7 @@ every rule is that of the operations inside.
 
 import numpy as np
 
-from onax._control.bodies import arrays_and_avals, converted
+from onax._control.bodies import arrays_and_avals, convert_value
 from onax._control.scan import scan
 from onax._core.axes import AxisData
 from onax._core.evaluate import eval_jaxpr
@@ -59,7 +59,7 @@ def reduce(operands, init_values, computation, dimensions, out_sharding=None):
     inits, init_avals = arrays_and_avals(init_leaves)
     dimensions = tuple(int(d) for d in dimensions)
     _check(avals, init_avals, dimensions)
-    inits = [converted(i, a.dtype) for i, a in zip(inits, avals)]
+    inits = [convert_value(i, a.dtype) for i, a in zip(inits, avals)]
     if not dimensions:
         return tree_unflatten(tree, values)
     known = _monoid(computation, inits)
@@ -118,7 +118,7 @@ def _stage(computation, tree, avals):
     return jaxpr
 
 
-def reduced(*args, jaxpr, dimensions, **_):
+def reduce_by_pairs(*args, jaxpr, dimensions, **_):
     """The reduction in terms of other operations."""
     n = len(args) // 2
     operands, inits = args[:n], args[n:]
@@ -129,26 +129,26 @@ def reduced(*args, jaxpr, dimensions, **_):
     rows = [reshape(transpose(x, (*dimensions, *kept)), (length, width)) for x in operands]
     found = [full((width,), i) for i in inits]
     if not dims.is_constant(length):
-        step = lambda acc, x: (_combined(jaxpr, acc, x, width), None)
+        step = lambda acc, x: (_combine(jaxpr, acc, x, width), None)
         found, _ = scan(step, found, rows)
     elif length:
-        found = _combined(jaxpr, found, _by_pairs(jaxpr, rows, length, width), width)
+        found = _combine(jaxpr, found, _combine_neighbours(jaxpr, rows, length, width), width)
     return [reshape(x, rest) for x in found]
 
 
-def _by_pairs(jaxpr, rows, length, width):
+def _combine_neighbours(jaxpr, rows, length, width):
     while length > 1:
         half = length // 2
         left, right = ([slice_in_dim(x, i, 2 * half, 2) for x in rows] for i in (0, 1))
         flat = [[reshape(x, (half * width,)) for x in xs] for xs in (left, right)]
-        new = [reshape(x, (half, width)) for x in _combined(jaxpr, *flat, half * width)]
+        new = [reshape(x, (half, width)) for x in _combine(jaxpr, *flat, half * width)]
         if length % 2:
             new = [concatenate([x, slice_in_dim(x0, length - 1, length)], 0) for x, x0 in zip(new, rows)]
         rows, length = new, half + length % 2
     return [reshape(x, (width,)) for x in rows]
 
 
-def _combined(jaxpr, left, right, size):
+def _combine(jaxpr, left, right, size):
     """The computation on vectors."""
     mapped = (0,) * len(jaxpr.invars)
     batched, _ = batch_jaxpr(jaxpr, AxisData(None, size), mapped, True)
@@ -161,14 +161,16 @@ def _abstract_eval(*avals, jaxpr, dimensions, **_):
 
 
 def _jvp(primals, tangents, **params):
-    outs, tangents_out = jvp_flat(lambda *xs: reduced(*xs, **params), primals, tangents)
+    outs, tangents_out = jvp_flat(lambda *xs: reduce_by_pairs(*xs, **params), primals, tangents)
     return outs, tangents_out
 
 
 def _batch(axis_data, operands, mapped, *, dimensions, **params):
     n = len(operands) // 2
     if any(d is not None for d in mapped[n:]):
-        return batch_flat(lambda *xs: reduced(*xs, dimensions=dimensions, **params), axis_data, operands, mapped)
+        return batch_flat(
+            lambda *xs: reduce_by_pairs(*xs, dimensions=dimensions, **params), axis_data, operands, mapped
+        )
     values = [move_to(x, d, 0, axis_data.size) for x, d in zip(operands[:n], mapped)]
     outs = reduce_p.bind(*values, *operands[n:], dimensions=tuple(d + 1 for d in dimensions), **params)
     return outs, [0] * n
@@ -177,7 +179,7 @@ def _batch(axis_data, operands, mapped, *, dimensions, **params):
 reduce_p = Primitive(
     "reduce",
     multiple_results=True,
-    impl=reduced,
+    impl=reduce_by_pairs,
     abstract_eval=_abstract_eval,
     jvp=_jvp,
     batch=_batch,
@@ -239,10 +241,10 @@ def _prefixes(combine, elems, n, axis):
     before = part(odd, 0, n // 2 - 1) if n % 2 == 0 else odd
     even = combine(before, part(elems, 2, n, 2))
     even = [concatenate([x, e], axis) for x, e in zip(part(elems, 0, 1), even)]
-    return [_interleaved(a, b, axis) for a, b in zip(even, odd)]
+    return [_interleave(a, b, axis) for a, b in zip(even, odd)]
 
 
-def _interleaved(even, odd, axis):
+def _interleave(even, odd, axis):
     """Elements of the two in turn."""
     dtype = typeof(even).dtype
     longer = typeof(even).shape[axis] - typeof(odd).shape[axis]

@@ -88,7 +88,7 @@ def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, 
 def _bind(jaxpr, consts, values, xs_values, params):
     """The results of a scan: a part of the carry that no step changes is a constant, and slices given back are `xs`."""
     n_consts, n_carry = len(consts), len(values)
-    body, same, given_back = _without_forwarded(jaxpr, n_consts, n_carry)
+    body, same, given_back = _drop_forwarded(jaxpr, n_consts, n_carry)
     carried, fixed = reject(values, same), select(values, same)
     outs = []
     if body.outvars or body.effects or find_cur_trace().staging:
@@ -109,7 +109,7 @@ def _bind(jaxpr, consts, values, xs_values, params):
     ]
 
 
-def _without_forwarded(jaxpr, n_consts, n_carry):
+def _drop_forwarded(jaxpr, n_consts, n_carry):
     """(the body without results that are arguments, whether each part of the carry stays, the slice each y is)."""
     key = ("without forwarded", n_consts, n_carry)
     if key in jaxpr.cache:

@@ -81,7 +81,7 @@ def custom_linear_solve(matvec, b, solve, transpose_solve=None, symmetric=False,
     if symmetric:
         programs[1::2], consts[1::2] = programs[::2], consts[::2]
     elif transpose_solve is not None:
-        vecmat_jaxpr = _transposed(matvec_jaxpr, len(matvec_consts))
+        vecmat_jaxpr = _transpose_map(matvec_jaxpr, len(matvec_consts))
         vecmat = lambda y: tree_unflatten(
             tree, eval_jaxpr(vecmat_jaxpr, [], *matvec_consts, *arrays_and_avals(tree_flatten(y)[0])[0])
         )
@@ -113,7 +113,7 @@ def _with_empty_sum(eqn):
     return [eqn.replace(outvars=[product]), empty_sum]
 
 
-def _transposed(jaxpr, num_consts):
+def _transpose_map(jaxpr, num_consts):
     """The transposed linear map, on the same constants."""
     linear = [i >= num_consts for i in range(len(jaxpr.invars))]
     transposed, present = transpose_jaxpr(jaxpr, linear, [True] * len(jaxpr.outvars))

@@ -8,17 +8,17 @@ while any example's condition holds, and examples whose condition fails keep the
 
 import numpy as np
 
+from onax._control.batch_by_loop import batch_by_loop, must_loop_over_devices
 from onax._control.bodies import (
     arrays_and_avals,
     carry_name,
     check_carry,
-    converted,
+    convert_value,
     promote_weak,
     stage_body,
     with_types,
 )
 from onax._control.loops import fixed_point
-from onax._control.one_by_one import each_by_itself, sequentially
 from onax._control.scan import scan_adapted
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
@@ -69,7 +69,7 @@ def _while(cond_fun, body_fun, init_val, what="while_body", adapt=None, names=No
         holds = to_concrete_value(cond_fun(init_val))
         if holds is not None:
             try:
-                return _by_calling(cond_fun, body_fun if adapt is None else adapt(body_fun), init_val, holds)
+                return _call_each_step(cond_fun, body_fun if adapt is None else adapt(body_fun), init_val, holds)
             except errors.ConcretizationTypeError:  # a mapped value reached the condition: all examples go together
                 pass
     leaves, init_tree = tree_flatten(init_val)
@@ -97,7 +97,7 @@ def _while(cond_fun, body_fun, init_val, what="while_body", adapt=None, names=No
     return tree_unflatten(out_tree, outs)
 
 
-def _by_calling(cond_fun, body, carry, holds):
+def _call_each_step(cond_fun, body, carry, holds):
     """With jit disabled: condition and body themselves are called."""
     while holds:
         carry = body(carry)
@@ -135,7 +135,7 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None):
     if unroll is not None:
         raise ValueError("Can only use `unroll` in `fori_loop` if the loop bounds are statically known.")
     carry = (_as_bound(lower, dtype), _as_bound(upper, dtype), init_val)
-    return _while(_below_the_end, body_fun, carry, "fori_loop", _step_of_while, _names_in_while)[2]
+    return _while(_is_below_upper, body_fun, carry, "fori_loop", _step_of_while, _names_in_while)[2]
 
 
 def _bounds_dtype(lower, upper):
@@ -160,22 +160,22 @@ def _known_bound(x):
 def _as_bound(x, dtype):
     """A bound in the common dtype; one that has it already keeps its weak type, as JAX's do."""
     x = x if isinstance(x, Tracer) else as_array(x)
-    return x if x.dtype == dtype else converted(x, dtype)
+    return x if x.dtype == dtype else convert_value(x, dtype)
 
 
-def _below_the_end(carry):
+def _is_below_upper(carry):
     i, end, _ = carry
     return lt(i, end)
 
 
-def _one(i):
+def _one_like(i):
     return make_array(np.ones((), i.dtype), i.dtype, True)
 
 
 def _step_of_scan(body_fun):
     def step(carry, _):
         i, x = carry
-        return (add(i, _one(i)), body_fun(i, x)), None
+        return (add(i, _one_like(i)), body_fun(i, x)), None
 
     return step
 
@@ -183,7 +183,7 @@ def _step_of_scan(body_fun):
 def _step_of_while(body_fun):
     def step(carry):
         i, end, x = carry
-        return add(i, _one(i)), end, body_fun(i, x)
+        return add(i, _one_like(i)), end, body_fun(i, x)
 
     return step
 
@@ -221,12 +221,12 @@ def keep_where(holds, new, old):
     return select_n(which, old, new)
 
 
-def settled(cond_jaxpr, body_jaxpr, cond_nconsts, body_nconsts):
+def with_scalar_condition(cond_jaxpr, body_jaxpr, cond_nconsts, body_nconsts):
     """The loop with a scalar condition: (condition, body), both on (*cond_consts, *body_consts, *carry).
 
     A batched condition becomes "any example's", and its selection of the carry moves into the body.
     """
-    key = ("settled while", body_jaxpr, cond_nconsts, body_nconsts)
+    key = ("with scalar condition", body_jaxpr, cond_nconsts, body_nconsts)
     if key in cond_jaxpr.cache:
         return cond_jaxpr.cache[key]
     batched = cond_jaxpr.out_avals[0].shape
@@ -362,10 +362,10 @@ def _batch(axis_data, operands, dims, *, cond_jaxpr, cond_nconsts, body_jaxpr, b
         if joint == mapped and not (every and at):
             break
         mapped, at = joint, 0 if every else at
-    if cond_out is not None and each_by_itself(axis_data, (cond_jaxpr, body_jaxpr)):
+    if cond_out is not None and must_loop_over_devices(axis_data, (cond_jaxpr, body_jaxpr)):
         params = {"cond_jaxpr": cond_jaxpr, "cond_nconsts": cond_nconsts}
         params |= {"body_jaxpr": body_jaxpr, "body_nconsts": body_nconsts}
-        return sequentially(while_p, axis_data, operands, dims, params)
+        return batch_by_loop(while_p, axis_data, operands, dims, params)
     if cond_out is not None and has_io(cond_jaxpr.effects | body_jaxpr.effects):
         raise NotImplementedError("IO effects not supported in while_loop with batched predicate")
     n = cond_nconsts + body_nconsts
@@ -376,13 +376,13 @@ def _batch(axis_data, operands, dims, *, cond_jaxpr, cond_nconsts, body_jaxpr, b
         *carry,
         cond_jaxpr=cond,
         cond_nconsts=cond_nconsts,
-        body_jaxpr=_with_mapped_axis_at(body, mapped, at),
+        body_jaxpr=_move_mapped_axis(body, mapped, at),
         body_nconsts=body_nconsts,
     )
     return outs, carry_dims
 
 
-def _with_mapped_axis_at(body, mapped, at):
+def _move_mapped_axis(body, mapped, at):
     """The batched body, with the mapped axis of its results there, not in front."""
     if at == 0 or not any(mapped):
         return body

@@ -124,7 +124,7 @@ class BatchTrace(Trace):
     def process_custom_vjp_call(self, primitive, fun, fwd, bwd, args, *, out_trees, symbolic_zeros, params):
         pairs = [self.unpack(x) for x in args]
         vals, dims = [v for v, _ in pairs], [d for _, d in pairs]
-        batched = primitive.batched(self.axis_data, fun, fwd, bwd, out_trees, dims, self.tag)
+        batched = primitive.batch_functions(self.axis_data, fun, fwd, bwd, out_trees, dims, self.tag)
         batched_fun, batched_fwd, batched_bwd, dims_out = batched
         with set_current_trace(self.parent_trace):
             outs = self.parent_trace.process_custom_vjp_call(

@@ -25,15 +25,21 @@ def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
     """
     tangents = tree_map(_random_like(np.random.RandomState(0)), args)
     value, moved = f_jvp(args, tangents)
-    _agree(value, f(*args), atol, rtol, _said(err_msg, "JVP primal"))
-    _agree(moved, _difference(f, args, tangents, eps), _looser(atol), _looser(rtol), _said(err_msg, "JVP tangent"))
+    _agree(value, f(*args), atol, rtol, _prefix_message(err_msg, "JVP primal"))
+    _agree(
+        moved,
+        _difference(f, args, tangents, eps),
+        _loosen(atol),
+        _loosen(rtol),
+        _prefix_message(err_msg, "JVP tangent"),
+    )
 
 
 def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
     """AssertionError unless `f_vjp(*args) -> (value, pullback)` transposes the difference of `f`."""
     random_like = _random_like(np.random.RandomState(0))
     value, pull = f_vjp(*args)
-    _agree(value, f(*args), atol, rtol, _said(err_msg, "VJP primal"))
+    _agree(value, f(*args), atol, rtol, _prefix_message(err_msg, "VJP primal"))
     tangents = tree_map(random_like, args)
     moved = _difference(f, args, tangents, eps)
     cotangents = tree_map(random_like, moved)
@@ -42,7 +48,9 @@ def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
     avals = [typeof(x) for x in tree_flatten((args, value))[0]]
     tolerance = max((_tolerance(a.dtype) for a in avals), default=0.0)
     atol, rtol = (tolerance if t is None else t for t in (atol, rtol))
-    np.testing.assert_allclose(found, wanted, atol=atol, rtol=rtol, err_msg=_said(err_msg, "VJP cotangent projection"))
+    np.testing.assert_allclose(
+        found, wanted, atol=atol, rtol=rtol, err_msg=_prefix_message(err_msg, "VJP cotangent projection")
+    )
 
 
 def check_grads(f, args, order, modes=("fwd", "rev"), atol=None, rtol=None, eps=None):
@@ -81,7 +89,7 @@ def _check_orders(f, args, order, modes, atol, rtol, eps, said):
             _check_orders(pulled, args, order - 1, modes, atol, rtol, eps, what)
 
 
-def _said(message, what):
+def _prefix_message(message, what):
     return f"{message}: {what}" if message else what
 
 
@@ -108,25 +116,27 @@ def _random_like(generator):
 
 def _difference(f, args, tangents, eps):
     """(f(args + eps/2 tangents) - f(args - eps/2 tangents)) / eps, in the precision of the computation or double."""
-    high, low = (f(*tree_map(lambda x, t, s=s: _moved(x, t, s * eps / 2), args, tangents)) for s in (1, -1))
+    high, low = (f(*tree_map(lambda x, t, s=s: _step_along(x, t, s * eps / 2), args, tangents)) for s in (1, -1))
     return tree_map(lambda a, b: _quotient(a, b, eps), high, low)
 
 
-def _moved(x, t, step):
+def _step_along(x, t, step):
     if typeof(t).dtype == dtypes.float0:
         return x
     dtype = typeof(x).dtype
-    return as_array((np.asarray(x).astype(_wide(dtype)) + step * np.asarray(t).astype(_wide(dtype))).astype(dtype))
+    return as_array(
+        (np.asarray(x).astype(_wide_dtype(dtype)) + step * np.asarray(t).astype(_wide_dtype(dtype))).astype(dtype)
+    )
 
 
 def _quotient(a, b, eps):
     dtype = typeof(a).to_tangent_aval().dtype
     if dtype == dtypes.float0:
         return np.zeros(typeof(a).shape, dtype)
-    return ((np.asarray(a).astype(_wide(dtype)) - np.asarray(b).astype(_wide(dtype))) / eps).astype(dtype)
+    return ((np.asarray(a).astype(_wide_dtype(dtype)) - np.asarray(b).astype(_wide_dtype(dtype))) / eps).astype(dtype)
 
 
-def _wide(dtype):
+def _wide_dtype(dtype):
     return np.complex128 if dtypes.is_complex(dtype) else np.float64
 
 
@@ -139,7 +149,9 @@ def _inner(one, other):
     total = 0.0
     for a, b in zip(_inexact(one), _inexact(other)):
         total += np.real(
-            np.vdot(np.asarray(b).astype(_wide(typeof(b).dtype)), np.asarray(a).astype(_wide(typeof(a).dtype)))
+            np.vdot(
+                np.asarray(b).astype(_wide_dtype(typeof(b).dtype)), np.asarray(a).astype(_wide_dtype(typeof(a).dtype))
+            )
         )
     return total
 
@@ -148,7 +160,7 @@ def _tolerance(dtype):
     return _TOLERANCES.get(dtype.name, 1e-5)
 
 
-def _looser(tolerance):
+def _loosen(tolerance):
     return _Default(3) if tolerance is None else tolerance
 
 
@@ -169,7 +181,7 @@ def _agree(found, wanted, atol, rtol, said):
             t * _tolerance(dtype) if type(t) is _Default else _tolerance(dtype) if t is None else t
             for t in (atol, rtol)
         ]
-        kind = _wide(dtype)
+        kind = _wide_dtype(dtype)
         np.testing.assert_allclose(
             np.asarray(a).astype(kind),
             np.asarray(b).astype(kind),

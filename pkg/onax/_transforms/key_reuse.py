@@ -91,7 +91,7 @@ def _marks_of(x):
     known = _of_arrays.get(id(x))
     if known is not None and known[0]() is x:
         return known[1]
-    owner, places = _places(x._value)
+    owner, places = _offsets(x._value)
     there = _marks_in(owner)
     marks = _new_marks(x.shape)
     flat = marks.reshape(-1)
@@ -103,7 +103,7 @@ def _marks_of(x):
 
 def _remember(x, marks):
     """Notes the marks of a new array, and of what will be taken from it."""
-    owner, places = _places(x._value)
+    owner, places = _offsets(x._value)
     _marks_in(owner).update(zip(places, marks.flat))
     _note_array(x, marks)
 
@@ -113,7 +113,7 @@ def _note_array(x, marks):
     _of_arrays[name] = weakref.ref(x, lambda _: _of_arrays.pop(name, None)), marks
 
 
-def _places(buffer):
+def _offsets(buffer):
     """(the ndarray that owns a buffer's memory, the byte offsets of its elements in that)."""
     owner = buffer
     while isinstance(owner.base, np.ndarray):
@@ -224,7 +224,7 @@ def _apply(uses, primitive, params, operands, inputs, avals):
         uses.inside.pop()
         return outs
     if rule is not MAKES_KEYS and DATA_MOVEMENT in primitive.facts:
-        moved = _moved(uses, primitive, params, operands, inputs, avals)
+        moved = _move(uses, primitive, params, operands, inputs, avals)
         if moved is not None:
             return moved
     if rule is None:
@@ -234,7 +234,7 @@ def _apply(uses, primitive, params, operands, inputs, avals):
     return [_new_marks(a.shape) if _is_followed(a) else None for a in avals]
 
 
-def _moved(uses, primitive, params, operands, inputs, avals):
+def _move(uses, primitive, params, operands, inputs, avals):
     """The operands' marks where a data movement puts them; None when that is not known."""
     pool, positions, start = [], [], 0
     for marks, value in zip(operands, inputs):
@@ -245,7 +245,7 @@ def _moved(uses, primitive, params, operands, inputs, avals):
         elif value is not None:
             positions.append(np.asarray(value))
         else:
-            return [_chosen(uses, operands, a) for a in avals]
+            return [_choose_unknown(uses, operands, a) for a in avals]
     if not pool:
         return None
     _refuse_twice(primitive.name, pool, uses.place)
@@ -255,10 +255,10 @@ def _moved(uses, primitive, params, operands, inputs, avals):
     if kernel is None:
         return [pool.reshape(a.shape) if a.size == pool.size else None for a in avals]
     out = kernel(*positions, **params)
-    return [_picked(pool, where) for where in (out if primitive.multiple_results else (out,))]
+    return [_take_marks(pool, where) for where in (out if primitive.multiple_results else (out,))]
 
 
-def _picked(pool, where):
+def _take_marks(pool, where):
     """Marks by position; what lies outside (filled in) is new."""
     where = np.asarray(where)
     inside = (where >= 0) & (where < pool.size)
@@ -280,7 +280,7 @@ def _refuse_twice(name, pool, place):
         seen |= mine
 
 
-def _chosen(uses, operands, aval):
+def _choose_unknown(uses, operands, aval):
     """Marks of keys chosen by an unknown index: used up if all candidates are, else new."""
     if not _is_followed(aval):
         return None
@@ -343,10 +343,10 @@ def follow_cond(uses, params, operands, inputs, avals):
         after.update(uses.found)
     uses.found = after
     uses.inside.pop()
-    return [_joined(uses, marks, aval) for marks, aval in zip(zip(*results), avals)]
+    return [_join_branches(uses, marks, aval) for marks, aval in zip(zip(*results), avals)]
 
 
-def _joined(uses, alternatives, aval):
+def _join_branches(uses, alternatives, aval):
     """The marks of a result that comes from one of several branches."""
     if not _is_followed(aval):
         return None

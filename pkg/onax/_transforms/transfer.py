@@ -24,7 +24,7 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
     that are not arrays and ValueError for shardings that do not fit.
     """
     leaves, tree = tree_flatten(x)
-    places = [in_context_of_mesh(p, ValueError, _NEEDS_MESH) for p in places_of_leaves(device, tree)]
+    places = [in_context_of_mesh(p, ValueError, _NEEDS_MESH) for p in broadcast_devices(device, tree)]
     for leaf in leaves:
         if not valid_jaxtype(leaf):
             raise TypeError(
@@ -33,7 +33,7 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
     return tree_unflatten(tree, [_put(leaf, place) for leaf, place in zip(leaves, places)])
 
 
-def places_of_leaves(device, tree, name="device_put device"):
+def broadcast_devices(device, tree, name="device_put device"):
     """The place of each leaf of a structure, as `device`, a prefix of it, states; ValueError where it is no prefix."""
     if device is None or isinstance(device, (Device, PartitionSpec, Sharding)):
         return [device] * tree.num_leaves
@@ -46,7 +46,7 @@ def spread(device, tree, name="device_put device"):
     Raises ValueError, worded for `name`, where it is no prefix.
     """
     structure = tree_structure(tree)
-    return tree_unflatten(structure, places_of_leaves(device, structure, name))
+    return tree_unflatten(structure, broadcast_devices(device, structure, name))
 
 
 def _put(leaf, place):
@@ -92,15 +92,15 @@ def make_array_from_callback(shape, sharding, data_callback, *, dtype=None):
 
     Raises IndivisibleError where pieces would be unequal, ValueError for a piece of another shape.
     """
-    shape = _whole_shape("make_array_from_callback", shape, sharding)
+    shape = _global_shape("make_array_from_callback", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape).values()
     pieces = [(index, np.asarray(data_callback(index))) for index in indices]
-    return _assembled(shape, sharding, pieces, dtype)
+    return _assemble(shape, sharding, pieces, dtype)
 
 
 def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None):
     """An array laid out as the sharding says from the pieces of its devices, in the order of the devices."""
-    shape = _whole_shape("make_array_from_single_device_arrays", shape, sharding)
+    shape = _global_shape("make_array_from_single_device_arrays", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape)
     if not isinstance(arrays, (list, tuple)):
         raise TypeError(
@@ -114,7 +114,7 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
     by_device = {next(iter(a.devices())): a for a in arrays}
     if by_device.keys() != indices.keys():
         raise ValueError("the arrays must lie on the devices of the sharding, one on each")
-    return _assembled(shape, sharding, [(index, np.asarray(by_device[d])) for d, index in indices.items()], dtype)
+    return _assemble(shape, sharding, [(index, np.asarray(by_device[d])) for d, index in indices.items()], dtype)
 
 
 def make_array_from_process_local_data(sharding, local_data, global_shape=None):
@@ -141,7 +141,7 @@ def _from_process(sharding, local_data, global_shape):
     return device_put(local_data, sharding)
 
 
-def _whole_shape(name, shape, sharding):
+def _global_shape(name, shape, sharding):
     """The shape, checked; raises TypeError for what is none, or no sharding."""
     if not isinstance(sharding, Sharding):
         raise TypeError(
@@ -151,7 +151,7 @@ def _whole_shape(name, shape, sharding):
     return canonical_shape(shape, f"{name}: ")
 
 
-def _assembled(shape, sharding, pieces, dtype):
+def _assemble(shape, sharding, pieces, dtype):
     first = pieces[0][1]
     whole = np.empty(shape, first.dtype if dtype is None else dtype)
     for index, piece in pieces:

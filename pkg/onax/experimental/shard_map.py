@@ -2,7 +2,7 @@
 
 import warnings
 
-from onax._control.parallel import shard_map as _shard_map
+from onax._control.shard_map import shard_map as _shard_map
 
 
 def shard_map(f, mesh, in_specs, out_specs, check_rep=True):

@@ -5,10 +5,10 @@ Each `foo_p` is the primitive behind `foo`; what a name does stands in `_prims/<
 
 import importlib
 
-from onax._control.barrier import optimization_barrier, optimization_barrier_p
 from onax._control.composite import composite
 from onax._control.cond import cond, cond_p, switch
 from onax._control.map import map_ as map
+from onax._control.optimization_barrier import optimization_barrier, optimization_barrier_p
 from onax._control.reducers import associative_scan, reduce, reduce_p
 from onax._control.scan import scan, scan_p
 from onax._control.solves import custom_linear_solve, custom_root

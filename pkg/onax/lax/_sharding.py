@@ -13,7 +13,7 @@ from onax._core.sharding import (
 from onax._core.trace import Tracer, as_array
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.misc_sharding import sharding_constraint_p
-from onax._transforms.transfer import device_put, places_of_leaves
+from onax._transforms.transfer import broadcast_devices, device_put
 
 _NEEDS_MESH = (
     "{} requires a non-empty mesh in context if you are passing `PartitionSpec`s to shardings. You can define a "
@@ -34,7 +34,7 @@ def with_sharding_constraint(x, shardings):
                 f"instances or None, but got {place!r}"
             )
     leaves, tree = tree_flatten(x)
-    places = places_of_leaves(shardings, tree, "with_sharding_constraint shardings")
+    places = broadcast_devices(shardings, tree, "with_sharding_constraint shardings")
     if any(p is None for p in places) and get_mesh().empty:
         raise ValueError(
             "One of with_sharding_constraint arguments got sharding None which is not allowed without a mesh in "
@@ -60,7 +60,7 @@ def reshard(xs, out_shardings):
     Raises TypeError for places that are neither NamedShardings nor PartitionSpecs, ValueError for None.
     """
     leaves, tree = tree_flatten(xs)
-    places = places_of_leaves(out_shardings, tree, "reshard out_shardings")
+    places = broadcast_devices(out_shardings, tree, "reshard out_shardings")
     for place in places:
         if place is None:
             raise ValueError(

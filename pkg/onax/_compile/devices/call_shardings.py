@@ -3,7 +3,7 @@
 from onax._core.sharding import NamedSharding, PartitionSpec, Sharding, in_context_of_mesh
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
-from onax._transforms.transfer import device_put, places_of_leaves
+from onax._transforms.transfer import broadcast_devices, device_put
 
 
 def _resolve(shardings, option):
@@ -28,7 +28,7 @@ def params_of(call, staged):
     options, params = call.options, {}
     if options.in_shardings is not None:
         structure = tree_structure(_positional_arguments(call))
-        stated = places_of_leaves(_resolve(options.in_shardings, "in_shardings"), structure)
+        stated = broadcast_devices(_resolve(options.in_shardings, "in_shardings"), structure)
         params["in_shardings"] = (*[None] * len(staged.hoisted), *stated)
     if options.out_shardings is not None:
         params["out_shardings"] = tuple(_of_results(options.out_shardings, staged.out_tree))
@@ -36,14 +36,14 @@ def params_of(call, staged):
 
 
 def _of_results(out_shardings, out_tree):
-    return places_of_leaves(_resolve(out_shardings, "out_shardings"), out_tree, "pjit out_shardings")
+    return broadcast_devices(_resolve(out_shardings, "out_shardings"), out_tree, "pjit out_shardings")
 
 
 def put_arguments(call):
     """The leaves of a call where jit wants them; ValueError for one that the user has placed elsewhere."""
     dynamic = _positional_arguments(call)
     wanted = _resolve(call.options.in_shardings, "in_shardings")
-    stated = places_of_leaves(wanted, tree_structure(dynamic), "pjit in_shardings")
+    stated = broadcast_devices(wanted, tree_structure(dynamic), "pjit in_shardings")
     for x, sharding in zip(tree_leaves(dynamic), stated):
         if type(x) is ArrayImpl and x._committed and isinstance(sharding, Sharding):
             if not x.sharding.is_equivalent_to(sharding, x.ndim):

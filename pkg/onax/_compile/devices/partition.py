@@ -37,12 +37,12 @@ from onax._compile.devices.thunks import (
     array_of,
     buffer_for,
 )
+from onax._control.batch_by_loop import must_loop_over_devices
 from onax._control.cond import cond_p
-from onax._control.inner_regions import spread_program
-from onax._control.one_by_one import each_by_itself
-from onax._control.parallel import Region, is_separate, shard_map_p, stacked_program, whole_program
+from onax._control.nested_shard_map import nested_program
 from onax._control.scan import scan_p
-from onax._control.while_loop import settled, while_p
+from onax._control.shard_map import Region, is_separate, shard_map_p, stacked_program, whole_program
+from onax._control.while_loop import while_p, with_scalar_condition
 from onax._core.axes import AxisData, names_of
 from onax._core.evaluate import interpreter_of
 from onax._core.facts import CALLS_PYTHON, NAMED_AXIS
@@ -221,7 +221,7 @@ class _RegionPartitioner(_Partitioner):
         names = set(Region.of(params).names)
         if not (self.spreads_inner and names <= set(self.region.names)):
             return builder.inline(whole_program(eqn.params["jaxpr"], params), eqn.invars)
-        outs = builder.inline(spread_program(eqn.params["jaxpr"], params), eqn.invars)
+        outs = builder.inline(nested_program(eqn.params["jaxpr"], params), eqn.invars)
         return [builder.alias(x, builder.axes_of(x) - names) for x in outs]
 
     def _add_sum(self, builder, eqn, varying):
@@ -250,7 +250,7 @@ class _RegionPartitioner(_Partitioner):
     def runs_one_by_one(self, eqn):
         """Whether batching a branch or loop whose condition varies is a loop over the devices."""
         axis = AxisData(self.region.names[0], 1, of_devices=True)
-        return each_by_itself(axis, list(jaxprs_in_params(eqn.params)))
+        return must_loop_over_devices(axis, list(jaxprs_in_params(eqn.params)))
 
     def varying_results(self, eqn, varying):
         """For each result of an equation the axes along which it varies, by its batching rule."""
@@ -443,7 +443,7 @@ def _conditional(builder, eqn):
 @thunks_of_bodies.rule(while_p)
 def _while(builder, eqn):
     p = eqn.params
-    condition, body = settled(p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"])
+    condition, body = with_scalar_condition(p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"])
     n = p["cond_nconsts"] + p["body_nconsts"]
     varying = [*builder.varying_of(eqn)[:n], *(builder.varying[v] for v in eqn.outvars)]
     condition = builder.partitioner.sequence(condition, varying)

@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from onax._compile.jit import jit
-from onax._control.parallel import call_on_pieces
+from onax._control.shard_map import call_on_pieces
 from onax._core.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source

@@ -8,8 +8,8 @@ it; a dimension that is reduced, indexed or sliced to a size that they do not di
 
 from onax._control.cond import cond_p
 from onax._control.jit_call import jit_p
-from onax._control.parallel import shard_map_p
 from onax._control.scan import scan_p
+from onax._control.shard_map import shard_map_p
 from onax._control.while_loop import while_p
 from onax._core.jaxpr import Literal
 from onax._core.programs import Call, programs

@@ -9,7 +9,7 @@ from onax._compile.passes.words import closed_keys, count, flat, key_rules, open
 from onax._control.block_code import codes, counters, views
 from onax._control.fused import looped_p, looped_program
 from onax._control.scan import scan_p
-from onax._control.while_loop import settled, while_p
+from onax._control.while_loop import while_p, with_scalar_condition
 from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from onax._core.rewrite import eliminate_dead_code
@@ -60,7 +60,7 @@ def _loop_of(eqn):
             return None
     else:
         n, n_carries = p["cond_nconsts"] + p["body_nconsts"], len(eqn.outvars)
-        settled_loop = settled(p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"])
+        settled_loop = with_scalar_condition(p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"])
         condition, steps = map(_straight, settled_loop)
         if steps is None or condition is None:
             return None

@@ -23,8 +23,8 @@ import numpy as np
 
 from onax._compile.cache import insert_bounded
 from onax._control.block_code import Code, Unfit, codes, counters, folds, views
-from onax._control.fused import assembled, dense, fused_p, track
-from onax._control.key_words import positions_p
+from onax._control.fused import assemble, dense_strides, drop_unit_axes, fused_p
+from onax._control.threefry_keys import positions_p
 from onax._core.effects import no_effects
 from onax._core.facts import THREEFRY
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
@@ -100,7 +100,7 @@ def is_view(eqn):
     shapes = [x.aval.shape for x in (eqn.invars[0], eqn.outvars[0])]
     if len(eqn.invars) > 1 or not all(map(dims.is_constant_shape, shapes)):
         return False
-    return view(0, dense(shapes[0]), eqn) is not None
+    return view(0, dense_strides(shapes[0]), eqn) is not None
 
 
 def counts(eqn):
@@ -128,7 +128,7 @@ def _size(eqn):
 
 def _key(eqn):
     """The positions an equation runs over."""
-    return track(_ground(eqn).shape)
+    return drop_unit_axes(_ground(eqn).shape)
 
 
 def _ground(eqn):
@@ -209,7 +209,7 @@ class _Regions:
         elif region is None or key == region.key:
             neighbours = [self._neighbour(x, eqn, levels, level) for x in eqn.invars]
             region = self._merged([r for r in (region, *neighbours) if r is not None], key)
-        if region.key is not None and track(eqn.outvars[0].aval.shape) != region.key:
+        if region.key is not None and drop_unit_axes(eqn.outvars[0].aval.shape) != region.key:
             self.narrow.add(eqn.outvars[0])
         region.eqns.append((place, eqn))
         self.region_of[place] = region
@@ -294,7 +294,7 @@ class _Regions:
             return None
         inner = ClosedJaxpr(Jaxpr([], inputs, outputs, eqns, no_effects, self.jaxpr.debug_info))
         try:
-            assembled(inner)
+            assemble(inner)
         except ValueError:  # it needs more registers than a program has
             return None
         place = region.eqns[0][1].source_info

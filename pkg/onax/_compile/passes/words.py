@@ -11,15 +11,15 @@ from math import prod
 
 import numpy as np
 
-from onax._control.key_words import (
-    has_words,
-    key_words_p,
+from onax._control.threefry_keys import (
+    is_threefry_key,
+    pack_keys_p,
     positions_p,
     threefry_both_p,
     threefry_first_p,
     threefry_second_p,
-    whole_keys_p,
-    words_of,
+    unpack_keys,
+    unpack_keys_p,
 )
 from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
@@ -35,7 +35,7 @@ from onax._prims.slicing import concatenate_p, slice_p
 
 U32, U64, BOOL = np.dtype(np.uint32), np.dtype(np.uint64), np.dtype(bool)
 key_rules = Slot(
-    "key_words",
+    "unpack_keys",
     "rule(program, eqn) -> whether it wrote the equation anew with two words for each key",
     "the operation gets whole keys",
     "onax._compile.passes.words",
@@ -44,7 +44,7 @@ key_rules = Slot(
 
 def worded(jaxpr):
     """A ClosedJaxpr that computes the same; itself if it has no keys."""
-    if not any(has_words(v.aval.dtype) for eqn in jaxpr.eqns for v in (*eqn.invars, *eqn.outvars)):
+    if not any(is_threefry_key(v.aval.dtype) for eqn in jaxpr.eqns for v in (*eqn.invars, *eqn.outvars)):
         return jaxpr
     program = _Wording()
     for eqn in jaxpr.eqns:
@@ -61,22 +61,22 @@ def flat(jaxpr):
     consts = [part for v, c in zip(jaxpr.constvars, jaxpr.consts) for part in _parts(v.aval.dtype, c)]
     for eqn in jaxpr.eqns:
         program.enter(eqn)
-    outvars = [w for x in jaxpr.outvars for w in (program.words(x) if has_words(x.aval.dtype) else (x,))]
+    outvars = [w for x in jaxpr.outvars for w in (program.words(x) if is_threefry_key(x.aval.dtype) else (x,))]
     return ClosedJaxpr(Jaxpr(constvars, invars, outvars, program.eqns, no_effects, jaxpr.debug_info), consts)
 
 
 def count(avals):
     """How many values these are, with two words for each key."""
-    return sum([1 + has_words(a.dtype) for a in avals])
+    return sum([1 + is_threefry_key(a.dtype) for a in avals])
 
 
 def opened_keys(variables, eqns):
     """The variables with two for each key; the equations that open the keys are added."""
     found = []
     for x in variables:
-        if has_words(x.aval.dtype):
+        if is_threefry_key(x.aval.dtype):
             pair = _pair(x.aval)
-            eqns.append(JaxprEqn([x], pair, key_words_p, {}))
+            eqns.append(JaxprEqn([x], pair, unpack_keys_p, {}))
             found += pair
         else:
             found.append(x)
@@ -87,9 +87,9 @@ def closed_keys(variables, eqns):
     """New variables in their place, two for each key; the equations that close the keys are added to a list."""
     found = []
     for v in variables:
-        if has_words(v.aval.dtype):
+        if is_threefry_key(v.aval.dtype):
             pair = _pair(v.aval)
-            eqns.append(JaxprEqn(pair, [v], whole_keys_p, {}))
+            eqns.append(JaxprEqn(pair, [v], pack_keys_p, {}))
             found += pair
         else:
             found.append(v)
@@ -101,7 +101,7 @@ def _pair(aval):
 
 
 def _parts(dtype, c):
-    return words_of(np.asarray(c._value if isinstance(c, Array) else c)) if has_words(dtype) else (c,)
+    return unpack_keys(np.asarray(c._value if isinstance(c, Array) else c)) if is_threefry_key(dtype) else (c,)
 
 
 class Writing:
@@ -136,7 +136,7 @@ class _Wording(Writing):
 
     def open(self, v):
         """What stands for an argument."""
-        if not has_words(v.aval.dtype):
+        if not is_threefry_key(v.aval.dtype):
             return (v,)
         self.hidden.add(v)
         self.by_words[v] = tuple(_pair(v.aval))
@@ -147,14 +147,14 @@ class _Wording(Writing):
         found = self.by_words.get(x)
         if found is None:
             found = self.by_words[x] = tuple(_pair(x.aval))
-            self.eqns.append(JaxprEqn([x], list(found), key_words_p, {}))
+            self.eqns.append(JaxprEqn([x], list(found), unpack_keys_p, {}))
         return found
 
     def whole(self, x):
         """An operand for those who want keys."""
         if type(x) is not Literal and x in self.hidden:
             self.hidden.remove(x)
-            self.eqns.append(JaxprEqn(list(self.by_words[x]), [x], whole_keys_p, {}))
+            self.eqns.append(JaxprEqn(list(self.by_words[x]), [x], pack_keys_p, {}))
         return x
 
     def name(self, v, pair):
@@ -190,7 +190,7 @@ class _Wording(Writing):
 def _is_usual(eqn, keys):
     """Whether the counters of threefry2x32 are laid out so that each number is drawn by itself."""
     drawn = prod(eqn.outvars[0].aval.shape[len(keys.aval.shape) :])
-    return has_words(keys.aval.dtype) and eqn.params.get("partitionable", True) and 0 < drawn < 2**32
+    return is_threefry_key(keys.aval.dtype) and eqn.params.get("partitionable", True) and 0 < drawn < 2**32
 
 
 @key_rules.rule(prims.random_split_p)
@@ -208,7 +208,7 @@ def _split(program, eqn):
 def _fold_in(program, eqn):
     keys, data = eqn.invars
     (out,) = eqn.outvars
-    if not has_words(keys.aval.dtype):
+    if not is_threefry_key(keys.aval.dtype):
         return False
     operands = (*program.words(keys), data)
     pair = [program.emit(eqn, p, operands, out.aval.shape) for p in (threefry_first_p, threefry_second_p)]
@@ -238,7 +238,7 @@ def _bits(program, eqn):
 @key_rules.rule(prims.random_wrap_p)
 def _wrap(program, eqn):
     (x,), (out,) = eqn.invars, eqn.outvars
-    if not has_words(out.aval.dtype):
+    if not is_threefry_key(out.aval.dtype):
         return False
     shape = x.aval.shape
     pair = []
@@ -255,7 +255,7 @@ def _wrap(program, eqn):
 @key_rules.rule(prims.random_unwrap_p)
 def _unwrap(program, eqn):
     (keys,), (out,) = eqn.invars, eqn.outvars
-    if not has_words(keys.aval.dtype):
+    if not is_threefry_key(keys.aval.dtype):
         return False
     shape = out.aval.shape
     first, second, number = program.blocks(eqn, keys, shape)
@@ -270,7 +270,7 @@ def _unwrap(program, eqn):
 @key_rules.rule(prims.random_clone_p)
 def _clone(program, eqn):
     (keys,), (out,) = eqn.invars, eqn.outvars
-    if not has_words(keys.aval.dtype):
+    if not is_threefry_key(keys.aval.dtype):
         return False
     program.name(out, program.words(keys))
     return True
@@ -283,11 +283,11 @@ def _clone(program, eqn):
 def _move(program, eqn):
     """Each word goes where the key went."""
     (out,) = eqn.outvars
-    if not has_words(out.aval.dtype):
+    if not is_threefry_key(out.aval.dtype):
         return False
     pair = []
     for i in range(2):
-        operands = [program.words(x)[i] if has_words(x.aval.dtype) else x for x in eqn.invars]
+        operands = [program.words(x)[i] if is_threefry_key(x.aval.dtype) else x for x in eqn.invars]
         pair.append(program.emit(eqn, eqn.primitive, operands, out.aval.shape, params=eqn.params))
     program.name(out, pair)
     return True

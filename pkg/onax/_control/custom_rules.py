@@ -24,7 +24,7 @@ class CustomFunction:
         return self if instance is None else functools.partial(self, instance)
 
 
-def _resolved(custom, args, kwargs):
+def _resolve_arguments(custom, args, kwargs):
     """All arguments by position, defaults filled in."""
     signature = fun_signature(custom.fun)
     if not kwargs and (signature is None or len(args) >= len(signature.parameters)):
@@ -72,9 +72,9 @@ class Call:
         return outs
 
 
-def open_call(custom, args, kwargs):
+def flatten_call(custom, args, kwargs):
     """(Call, flat differentiated arguments); TypeError for arguments that are no arrays or cannot be placed."""
-    args = _resolved(custom, args, kwargs)
+    args = _resolve_arguments(custom, args, kwargs)
     fixed = {n % len(args) for n in custom.nondiff_argnums}
     signature = fun_signature(custom.fun)
     if custom.nondiff_argnames and signature is not None:

@@ -12,7 +12,7 @@ import pytest
 import onax as jax
 import onax.numpy as jnp
 import oracle
-import parallel_cases
+import shard_map_cases
 from onax import lax
 from onax._core.evaluate import jaxpr_as_fun
 from onax.experimental.shard_map import shard_map as old_shard_map
@@ -22,14 +22,14 @@ from onax.sharding import PartitionSpec as P
 from tolerance import assert_same_bits, assert_within, finfo, is_float
 from virtual_devices import eight_devices
 
-RECORDED = oracle.load("parallel_cases")
+RECORDED = oracle.load("shard_map_cases")
 # A case is a chain of at most sixteen operations, each within four units in the last place of its largest value.
 CHAIN_ULPS = 64
 MODES = {"one program": False, "a program each": True}  # whether the devices count as machines of their own
 CASES = {}
 for _mode, _separate in MODES.items():
     with eight_devices(_separate):
-        CASES[_mode] = parallel_cases.cases(jax)
+        CASES[_mode] = shard_map_cases.cases(jax)
 NAMES = list(CASES["one program"])
 PROGRAMS = [name for name in NAMES if not name.startswith(("where", "printed"))]
 PLACES = [name for name in NAMES if name.startswith("where")]

@@ -5,7 +5,7 @@ from onax._prims.shaping import bdim_at_front
 from onax._transforms.batching import axes_named_in
 
 
-def sequentially(primitive, axis_data, operands, dims, params, unroll=1):
+def batch_by_loop(primitive, axis_data, operands, dims, params, unroll=1):
     """The results of an operation carried out for one mapped example after the other, along a leading axis."""
     mapped = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, dims) if d is not None]
 
@@ -17,7 +17,7 @@ def sequentially(primitive, axis_data, operands, dims, params, unroll=1):
     return outs, [0] * len(outs)
 
 
-def each_by_itself(axis_data, jaxprs):
+def must_loop_over_devices(axis_data, jaxprs):
     """Whether devices have to go through programs one by one: these have effects, which then only some may want.
 
     Programs that name axes are gone through together all the same.

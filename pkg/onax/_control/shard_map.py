@@ -146,13 +146,13 @@ def _join(region, x, mapped, spec):
     return reshape(transpose(x, order), tuple(shape)) if n else x
 
 
-def _batched(region, k, jaxpr, values, used, mapped):
+def _run_batched(region, k, jaxpr, values, used, mapped):
     """The body batched over the axes from the k-th on; `mapped[k]` receives which results are mapped over it."""
     if k == len(region.names):
         return eval_jaxpr(jaxpr, jaxpr.consts, *values)
     name = region.names[k]
     outs, dims = batch_flat(
-        lambda *xs: _batched(region, k + 1, jaxpr, xs, used, mapped),
+        lambda *xs: _run_batched(region, k + 1, jaxpr, xs, used, mapped),
         AxisData(name, region.sizes[k], of_devices=True),
         values,
         [0 if name in u else None for u in used],
@@ -172,7 +172,7 @@ def whole_program(jaxpr, params):
     def fun(*args):
         pairs = [_cut(region, x, spec) for x, spec in zip(args, in_specs)]
         mapped = [None] * len(region.names)
-        outs = _batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
+        outs = _run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
         joined = []
         for i, (x, spec) in enumerate(zip(outs, out_specs)):
             own = tuple(a for a, flags in zip(region.names, mapped) if flags[i])
@@ -203,7 +203,7 @@ def stacked_program(region, jaxpr, varying):
     avals = [
         v.aval.update(shape=(*(region.size((a,)) for a in axes), *v.aval.shape)) for v, axes in zip(jaxpr.invars, order)
     ]
-    program = trace_to_jaxpr(lambda *args: _batched(region, 0, jaxpr, args, order, mapped), avals, jaxpr.debug_info)
+    program = trace_to_jaxpr(lambda *args: _run_batched(region, 0, jaxpr, args, order, mapped), avals, jaxpr.debug_info)
     return program, _mapped_axes(region, mapped, len(jaxpr.outvars))
 
 
@@ -228,14 +228,14 @@ def _not_replicated(jaxpr, mesh, spec, axes):
 
 def _impl(*args, jaxpr, **params):
     if is_separate(params["mesh"]) and not context.option_word() & (DISABLE_JIT | SPECIAL):
-        called = _called_alone(jaxpr, params)
+        called = _program_of_equation(jaxpr, params)
         return jit_p.bind(*args, **call_params(called, jaxpr.debug_info.func_name))
     program = whole_program(jaxpr, params)
     outs = eval_jaxpr(program, program.consts, *args)
     return [spread_over(x, NamedSharding(params["mesh"], s)) for x, s in zip(outs, params["out_specs"])]
 
 
-def _called_alone(jaxpr, params):
+def _program_of_equation(jaxpr, params):
     """The program that is this one equation; kept with its body.  A program for each device is a compiled one."""
     key = ("alone", *params.values())
     if key not in jaxpr.cache:
@@ -320,7 +320,7 @@ def _varying(region, jaxpr, in_specs):
 
         def fun(*args):
             pairs = [_cut(region, x, spec) for x, spec in zip(args, in_specs)]
-            return _batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
+            return _run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
 
         trace_to_jaxpr(fun, [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)])
         jaxpr.cache[key] = _mapped_axes(region, mapped, len(jaxpr.outvars))
@@ -392,7 +392,7 @@ def _transpose(cts, *operands, jaxpr, in_specs, out_specs, **params):
     nonzero_cts = [type(ct) is not Zero for ct in cts]
     plain_specs = [s for s, flag in zip(in_specs, linear) if not flag]
     ct_specs, linear_specs = select(out_specs, nonzero_cts), select(in_specs, linear)
-    derived, nonzeros_out = _transposed(jaxpr, Region.of(params), linear, nonzero_cts, ct_specs, linear_specs)
+    derived, nonzeros_out = _transpose_body(jaxpr, Region.of(params), linear, nonzero_cts, ct_specs, linear_specs)
     plain = [x for x, flag in zip(operands, linear) if not flag]
     given = [ct for ct in cts if type(ct) is not Zero]
     outs = _bind(derived, [*plain, *given], params, [*plain_specs, *ct_specs], select(linear_specs, nonzeros_out))
@@ -403,7 +403,7 @@ def _transpose(cts, *operands, jaxpr, in_specs, out_specs, **params):
     ]
 
 
-def _transposed(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
+def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
     """The transposed body.  Where an operand is not cut, its cotangent is the sum over the devices.
 
     Unchecked, every device along an axis that does not cut a result has its share of the cotangent.
@@ -421,7 +421,7 @@ def _transposed(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
             if not region.checked:
                 cts = [_share(x, region.size(region.unnamed(s))) for x, s in zip(cts, ct_specs)]
             outs = eval_jaxpr(derived, derived.consts, *args[:n_plain], *cts)
-            return [_summed(region, x, region.unnamed(s)) for x, s in zip(outs, specs)]
+            return [_sum_over(region, x, region.unnamed(s)) for x, s in zip(outs, specs)]
 
         found = trace_to_jaxpr(fun, [v.aval for v in derived.invars], jaxpr.debug_info)
     jaxpr.cache[key] = found, nonzeros_out
@@ -432,7 +432,7 @@ def _share(ct, count):
     return ct if count == 1 else div(ct, full_like(ct, count))
 
 
-def _summed(region, ct, axes):
+def _sum_over(region, ct, axes):
     if not axes:
         return ct
     if region.checked:
@@ -568,7 +568,7 @@ def _check_spec(name, spec, manual):
                 )
 
 
-def _prefixed(name, specs, full):
+def _broadcast_specs(name, specs, full):
     """One spec a leaf of `full`."""
     return [REPLICATED if s is None else s for s in broadcast_prefix_as(f"shard_map {name}", specs, full)]
 
@@ -585,7 +585,7 @@ def _specs_of_arguments(f, in_specs, mesh, manual, args, leaves):
     if in_specs is Infer:
         shardings = [getattr(x, "sharding", None) for x in leaves]
         return [s.spec if isinstance(s, NamedSharding) and s.mesh == mesh else REPLICATED for s in shardings]
-    specs = _prefixed("in_specs", in_specs, args)
+    specs = _broadcast_specs("in_specs", in_specs, args)
     for spec in specs:
         _check_spec("in_specs", spec, manual)
     names = argument_names(fun_signature(f), args, {})
@@ -617,7 +617,7 @@ def _check_argument(f, name, x, spec, mesh):
 
 
 def _specs_of_results(f, out_specs, manual, tree, avals):
-    specs = _prefixed("out_specs", out_specs, tree_unflatten(tree, [0] * tree.num_leaves))
+    specs = _broadcast_specs("out_specs", out_specs, tree_unflatten(tree, [0] * tree.num_leaves))
     for spec, aval in zip(specs, avals):
         _check_spec("out_specs", spec, manual)
         if len(spec) > aval.ndim:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onax._control.parallel import Region
+from onax._control.shard_map import Region
 from onax._core.evaluate import eval_jaxpr
 from onax._core.sharding import names_in
 from onax._prims.collectives import all_gather_p, axis_index_p, pbroadcast_p
@@ -12,7 +12,7 @@ from onax._prims.slicing import dynamic_slice
 from onax._transforms.staging import trace_to_jaxpr
 
 
-def spread_program(jaxpr, params):
+def nested_program(jaxpr, params):
     """The program of a region within one, as each device of both runs it, from whole values to whole values.
 
     A device takes its pieces; results are gathered, and along axes that do not cut them the first device's are taken.
@@ -21,7 +21,7 @@ def spread_program(jaxpr, params):
 
     def fun(*args):
         outs = eval_jaxpr(jaxpr, jaxpr.consts, *[_own_piece(region, x, s) for x, s in zip(args, params["in_specs"])])
-        return [_gathered(region, x, spec) for x, spec in zip(outs, params["out_specs"])]
+        return [_gather(region, x, spec) for x, spec in zip(outs, params["out_specs"])]
 
     with region.scope():
         avals = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, params["in_specs"])]
@@ -41,7 +41,7 @@ def _own_piece(region, x, spec):
     return dynamic_slice(x, starts, sizes, allow_negative_indices=False)
 
 
-def _gathered(region, x, spec):
+def _gather(region, x, spec):
     unnamed = region.unnamed(spec)
     if unnamed and not region.checked:
         x = pbroadcast_p.bind(x, axis_name=unnamed, source=0)

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from onax._control.block_code import counters, row
-from onax._control.fused import dense
+from onax._control.fused import dense_strides
 from onax._core.facts import THREEFRY
 from onax._native import threefry
 from onax._native.avals import ShapedArray
@@ -25,7 +25,7 @@ from onax._prims.random_generators import key_dtype, threefry_impl
 KEY = key_dtype(threefry_impl)
 
 
-def has_words(dtype):
+def is_threefry_key(dtype):
     """Whether elements of a dtype are keys of threefry2x32."""
     return is_key_dtype(dtype) and dtype == KEY
 
@@ -34,18 +34,20 @@ def _primitive(name, kernel, abstract_eval, **fields):
     return Primitive(name, kernel=kernel, abstract_eval=abstract_eval, weak=NEVER, **fields)
 
 
-def words_of(keys):
+def unpack_keys(keys):
     """The first and the second words of an ndarray of keys."""
     words = np.ascontiguousarray(keys).reshape(-1).view(U32).reshape((*keys.shape, 2))
     return words[..., 0], words[..., 1]
 
 
-def _whole_kernel(first, second):
+def _pack_kernel(first, second):
     return np.stack([first, second], -1).reshape(-1).view(KEY.storage).reshape(first.shape)
 
 
-key_words_p = _primitive("key_words", words_of, lambda keys: [ShapedArray(keys.shape, U32)] * 2, multiple_results=True)
-whole_keys_p = _primitive("whole_keys", _whole_kernel, lambda first, second: ShapedArray(first.shape, KEY))
+unpack_keys_p = _primitive(
+    "unpack_keys", unpack_keys, lambda keys: [ShapedArray(keys.shape, U32)] * 2, multiple_results=True
+)
+pack_keys_p = _primitive("pack_keys", _pack_kernel, lambda first, second: ShapedArray(first.shape, KEY))
 
 
 def _positions_kernel(*, shape, axes):
@@ -58,7 +60,7 @@ positions_p = _primitive("positions", _positions_kernel, lambda *, shape, axes: 
 
 def _positions_strides(eqn):
     shape, axes = eqn.params["shape"], eqn.params["axes"]
-    return (*(0,) * (len(shape) - axes), *dense(shape[len(shape) - axes :]))
+    return (*(0,) * (len(shape) - axes), *dense_strides(shape[len(shape) - axes :]))
 
 
 counters.set(positions_p, _positions_strides)
