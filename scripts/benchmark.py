@@ -1,6 +1,6 @@
 """onax beside real JAX: eager operations, jitted calls, first calls (tracing and compiling), steady state, import.
 
-    python scripts/benchmark.py [--rounds 3] [--only NAME]
+    python scripts/benchmark.py [--rounds 3] [--groups call compile]
 
 Both run in processes of their own, in turn (onax, JAX, onax, JAX, ...), on the same threads; each figure is the median
 over the rounds of the minimum within one.  Only ratios mean anything on a shared machine.  Real JAX is found through

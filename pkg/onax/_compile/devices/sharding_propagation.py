@@ -213,7 +213,7 @@ def _shardings_of_operation(primitive, given, avals, params, out_avals, eager=Fa
     if type(description) is Call:
         return propagate(params[description.parameter], given)
     mesh = next((s.mesh for s in given if s is not None), None)
-    if mesh is None:
+    if mesh is None or not out_avals:
         return [None] * len(out_avals)
     axes = [_axes(s if s is not None and s.mesh == mesh else None, a.ndim) for s, a in zip(given, avals)]
     rule = eager_axes_of_dimensions.get(primitive) if eager else None
