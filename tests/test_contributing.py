@@ -1,8 +1,16 @@
-"""The recipe "A primitive" of CONTRIBUTING.md, followed literally: its blocks make a primitive that passes the laws."""
+"""The recipes of CONTRIBUTING.md, followed literally: their blocks are run as they stand there.
 
+The blocks of "A primitive" make a primitive that passes the laws; those of the other recipes are tried on it.
+"""
+
+import gzip
 import importlib
 import inspect
+import json
+import os
 import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -19,6 +27,8 @@ from onax import numpy as jnp
 from onax._compile.passes.regions import fuse
 from onax._core.slots import declared_slots
 from onax._ground.config import enable_x64
+from onax.export.lower.registry import lowering
+from onax.numpy import _reductions
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = "tests/laws/samples/elementwise.py"
@@ -31,15 +41,21 @@ HEADS = {
 }
 
 
-def recipe():
-    """File -> code, from the blocks of the recipe."""
+def blocks_of(title):
+    """(language, code) of each code block of a recipe."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    section = re.search(r"^### A primitive\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL).group(1)
-    blocks = re.findall(r"^( *)```python\n(.*?)^ *```$", section, re.MULTILINE | re.DOTALL)
+    section = re.search(rf"^### {title}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL).group(1)
+    found = re.findall(r"^ *```(\w+)\n(.*?)^ *```$", section, re.MULTILINE | re.DOTALL)
+    return [(language, textwrap.dedent(code)) for language, code in found]
+
+
+def recipe(title="A primitive"):
+    """File -> code, from the Python blocks of a recipe."""
     found = {}
-    for _, code in blocks:
-        place, _, body = textwrap.dedent(code).partition("\n")
-        found[place.removeprefix("# ").partition(",")[0]] = body
+    for language, code in blocks_of(title):
+        if language == "python":
+            file, _, body = code.partition("\n")
+            found[file.removeprefix("# ").partition(",")[0]] = body
     return found
 
 
@@ -126,3 +142,78 @@ def test_the_function_in_a_file(sech, tmp_path):
 def test_it_is_part_of_fused_regions(sech, sech_p):
     program = fuse(onax.make_jaxpr(lambda x: sech(x) * x + 1)(X))
     assert [eqn.primitive.name for eqn in program.eqns] == ["fused"]
+
+
+# --- the other recipes --------------------------------------------------------------------------------------------
+
+
+def test_a_function_of_jnp():
+    ((file, code),) = recipe("A function of jnp").items()
+    assert (ROOT / file).is_file()
+    names = dict(vars(_reductions))
+    exec(code, names)
+    midrange = names["midrange"]
+    x = np.array([[1, 5, 2], [3, 4, 9]])
+    assert midrange(jnp.asarray(x), axis=1).tolist() == [3.0, 6.0]
+    assert onax.jit(midrange, static_argnames="keepdims")(jnp.asarray(x), keepdims=True).tolist() == [[5.0]]
+    assert "name=midrange" in str(onax.make_jaxpr(midrange)(1.0))
+    with pytest.raises(TypeError, match="midrange requires ndarray or scalar arguments"):
+        midrange([1, 2])
+
+
+def test_a_lowering(package, sech_p, sech):
+    ((file, code),) = recipe("A lowering").items()
+    assert (ROOT / file).is_file()
+    former = lowering.get(sech_p)
+    lowering.remove(sech_p)
+    try:
+        exec(code, dict(vars(package[file])))
+        for dtype in (np.float16, np.float32):
+            x = X.astype(dtype)
+            made = export.export(sech)(x)
+            assert {"Cosh", "Reciprocal"} <= {node.op_type for node in made.onnx_model.graph.node}
+            np.testing.assert_allclose(np.asarray(made.call(x), np.float32), 1 / np.cosh(X), rtol=1e-3)
+    finally:
+        lowering.set(sech_p, former, replace=True)
+
+
+def test_a_fused_operation_names_what_the_table_has():
+    codes = dict(blocks_of("A fused operation"))
+    table = (ROOT / re.search(r"[\w/]+blocks_table\.h", codes["c"]).group()).read_text()
+    for word in {*re.findall(r"[A-Z]{3,}\w*", codes["c"]), "onax_operations"}:
+        assert re.search(rf"\b{word}\b", table), word
+    ((file, code),) = recipe("A fused operation").items()
+    assert (ROOT / file).is_file() and code.startswith("row(")
+
+
+def test_every_file_that_the_recipes_name_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"`((?:pkg|export|tests|scripts|docs|cython_src)/[\w/.]+\.\w+)`", text))
+    assert named and [path for path in sorted(named) if not (ROOT / path).is_file()] == []
+
+
+@pytest.mark.slow
+def test_why_a_program_is_slow_or_wrong(tmp_path):
+    """The commands run, and say what the recipe says."""
+    title = "Why a program is slow or wrong"
+    for file, code in recipe(title).items():
+        (tmp_path / file).write_text(code)
+    (commands,) = [code for language, code in blocks_of(title) if language == "sh"]
+    bin_folder = str(Path(sys.executable).parent)
+    environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+    said = [
+        subprocess.run(line, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        for line in commands.splitlines()
+    ]
+    assert "TRACING CACHE MISS" in said[0].stderr and "Scan" in said[0].stdout
+    assert {p.name.split("-")[-1] for p in (tmp_path / "passes").iterdir()} >= {"stage.txt", "form_regions.txt"}
+    assert "stays outside of fused regions" in said[2].stdout
+    assert "-inf" in said[3].stdout and "ort-basic" in said[4].stdout
+    assert "cluster" in (tmp_path / "model.dot").read_text()
+    trace, *_ = (tmp_path / "profile").rglob("*.trace.json.gz")
+    names = [event["name"] for event in json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]]
+    assert "PjitFunction(model)" in names and "jit_model" in names
+    for options in ("JAX_DEBUG_NANS=1 JAX_DEBUG_INFS=1", "JAX_ENABLE_CHECKS=1"):
+        line = f"{options} python look.py"
+        done = subprocess.run(line, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert ("DEBUG" in options) == ("model.py" in done.stderr and "FloatingPointError" in done.stderr), done.stderr
