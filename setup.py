@@ -36,11 +36,13 @@ def _extensions():
     extensions = []
     for pyx in sorted(SOURCES.glob("*.pyx")):
         kernels = pyx.with_name(f"{pyx.stem}_kernels.c")
+        headers = sorted(map(str, SOURCES.glob("*.h"))) if kernels.exists() else []
         extensions.append(
             Extension(
                 f"onax._native.{pyx.stem}",
                 [str(pyx)] + ([str(kernels)] if kernels.exists() else []),
                 include_dirs=[numpy.get_include(), str(SOURCES)],
+                depends=headers,  # a change of the table of operations compiles the kernels again
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
                 extra_compile_args=flags + (loop_flags if kernels.exists() else []),
             )
