@@ -2,7 +2,7 @@
 
     export TARGET --arg SPEC ... [-o FILE]     exports a function (the word `export` may be left out)
     check  TARGET|FILE ...                     compares eager, jit, each level of ONNX Runtime, onnx's own evaluator
-    inspect FILE                               says what stands in an artefact
+    inspect FILE                               prints what an artefact contains
     run    FILE --example INPUTS [-o RESULTS]  runs an artefact
 
 Exit codes: 0 done; 1 a comparison found a difference; 2 the command or the function cannot be carried out.
@@ -42,7 +42,7 @@ def _parser():
     commands = parser.add_subparsers(dest="command", required=True, metavar=f"{{{','.join(COMMANDS)}}}")
     _export_options(commands.add_parser("export", help="export a function to an ONNX file"))
     _check_options(commands.add_parser("check", help="compare the ways of running a function or a file"))
-    _inspect_options(commands.add_parser("inspect", help="print what stands in a file"))
+    _inspect_options(commands.add_parser("inspect", help="print what a file contains"))
     _run_options(commands.add_parser("run", help="run a file"))
     return parser
 
@@ -333,7 +333,7 @@ def _arguments(exported, example, rng):
 
 
 def _inspect(upper, target, draw, quiet, as_json):
-    """Print what stands in a file."""
+    """Print what a file contains."""
     exported = api.load(target)
     data = inspection.to_data(exported, target)
     if draw:

@@ -1,11 +1,11 @@
-"""The text form of arguments: `f32[batch,8,8]`, `{w: f32[64,32], b: f32[32]}`, `[i32[], (f32[3], None)]`.
+"""The types of arguments as text: `f32[batch,8,8]`, `{w: f32[64,32], b: f32[32]}`, `[i32[], (f32[3], None)]`.
 
     spec   :=  dtype [ "[" dims "]" ]  |  "{" key ":" spec, ... "}"  |  "[" spec, ... "]"  |  "(" spec, ... ")"  |  None
     dtype  :=  f32 bf16 i8 u32 bool c64 ... or a full name (float32)
     dims   :=  as in `symbolic_shape`
     key    :=  a word, a number, or a quoted string
 
-A dtype without brackets is a scalar.  A fault raises `SpecError`, which shows the text with a caret under it.
+A dtype without brackets is a scalar.  Other text raises `SpecError`, which shows it with a caret under the error.
 """
 
 import re
@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"-?\d+")
 
 
 class SpecError(ExportError):
-    """A text that is no argument spec; `position` is where the fault lies."""
+    """The error of a text that is not an argument spec; `position` is the index of the first wrong character."""
 
     def __init__(self, fault, text, position):
         super().__init__(f"{fault}\n    {text}\n    {' ' * position}^")
@@ -31,7 +31,7 @@ class SpecError(ExportError):
 
 
 class _Reader:
-    """Reads one spec, recursively."""
+    """A recursive-descent parser of one spec."""
 
     def __init__(self, text, scope):
         self.text = text
@@ -163,5 +163,5 @@ class _Reader:
 
 
 def parse_spec(text, scope=None):
-    """The tree of ShapeDtypeStruct that a text writes; raises SpecError with a caret under the fault."""
+    """The tree of ShapeDtypeStruct that a text describes.  Raises SpecError for any other text."""
     return _Reader(text, SymbolicScope() if scope is None else scope).whole()

@@ -2,9 +2,10 @@
 
     python scripts/benchmark.py [--rounds 3] [--groups call compile]
 
-Both run in processes of their own, in turn (onax, JAX, onax, JAX, ...), on the same threads; each figure is the median
-over the rounds of the minimum within one.  Only ratios mean anything on a shared machine.  Real JAX is found through
-ONAX_ORACLE_PYTHON or in .venv-oracle (`make oracle`); without it onax's figures are printed alone.
+Each library runs in processes of its own, in turn (onax, JAX, onax, JAX, ...), with the same number of threads; each
+figure is the median over the rounds of the minimum within a round. Only ratios have a meaning on a shared machine.
+Real JAX is found through ONAX_ORACLE_PYTHON or in .venv-oracle (`make oracle`); without it only onax's figures are
+printed.
 """
 
 import argparse

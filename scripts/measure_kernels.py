@@ -14,6 +14,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -35,13 +36,13 @@ class T:
         self.values = np.arange(np.prod(shape, dtype=int)).reshape(shape) % 3 + 1 if values is None else values
 
 
+@dataclass(slots=True)
 class Operand:
     """An operand of a fixed element type; a constant, if small indices and shapes must be known at load."""
 
-    def __init__(self, values, dtype="i64", constant=True):
-        self.values = values
-        self.dtype = dtype
-        self.constant = constant
+    values: object
+    dtype: str = "i64"
+    constant: bool = True
 
 
 class Case:

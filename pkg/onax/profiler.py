@@ -3,10 +3,11 @@
     with onax.profiler.trace("/tmp/profile"):
         ...
 
-writes `plugins/profile/<time>/<host>.trace.json.gz` there, a Chrome trace for chrome://tracing, Perfetto and others:
-calls of compiled functions (`PjitFunction(f)`, and within `jit_f`, the time in the runtime), `trace f`, `lower jit(f)`
-and `compile jit(f)` where they had to be compiled, calls of Python functions, and annotations.  JAX's `xplane.pb` is
-XLA's format and is not written; operators within a compiled function are not told apart.
+writes `plugins/profile/<time>/<host>.trace.json.gz` into that folder, a Chrome trace for chrome://tracing, Perfetto and
+other viewers.  It contains the calls of compiled functions (`PjitFunction(f)`, and within it `jit_f`, the time in the
+runtime), their compilation (`trace f`, `lower jit(f)`, `compile jit(f)`), calls of Python functions, and annotations.
+JAX's `xplane.pb` is XLA's format and is not written; the operators within a compiled function are not measured
+separately.
 """
 
 import contextlib
@@ -20,11 +21,19 @@ import time
 from onax._compile.cache import forget_entries
 from onax._ground import spans
 
-_target = None  # (folder, whether for Perfetto too) of the profile that is being taken
+_target = None  # (folder, whether to write a file for Perfetto too) of the profile that is being recorded
 
 
 class TraceAnnotation:
-    """Context manager that gives what it encloses a name in a profile; keyword arguments are shown with it."""
+    """Context manager that names the enclosed code in a profile.
+
+    Args:
+      name: the name, a string.
+      **kwargs: values that a viewer shows with the name.
+
+    Raises:
+      TypeError: the name is not a string.
+    """
 
     def __init__(self, name, /, **kwargs):
         if not isinstance(name, str):
@@ -42,24 +51,30 @@ class TraceAnnotation:
         return self._span.__exit__(*error)
 
     def set_metadata(self, **kwargs):
-        """More to be shown with the name."""
+        """Adds values that a viewer shows with the name."""
         self._metadata.update(kwargs)
 
     @staticmethod
     def is_enabled():
-        """Whether a profile is being taken."""
+        """Returns whether a profile is being recorded."""
         return spans.recording()
 
 
 class StepTraceAnnotation(TraceAnnotation):
-    """The same for one step of a training loop: `StepTraceAnnotation("train", step_num=i)`."""
+    """A TraceAnnotation for one step of a training loop: `StepTraceAnnotation("train", step_num=i)`."""
 
     def __init__(self, name, **kwargs):
         super().__init__(name, _r=1, **kwargs)
 
 
 def annotate_function(func, name=None, **decorator_kwargs):
-    """The function, each of whose calls has a name in profiles: its own, or the one given."""
+    """Returns a function that does the same and whose calls are named in profiles.
+
+    Args:
+      func: the function.
+      name: the name in profiles; the function's own by default.
+      **decorator_kwargs: values that a viewer shows with the name.
+    """
     label = func.__name__ if name is None else name
 
     @functools.wraps(func)
@@ -71,10 +86,11 @@ def annotate_function(func, name=None, **decorator_kwargs):
 
 
 class ProfileOptions:
-    """What a profile holds.  The options that concern XLA are not there: setting one raises AttributeError.
+    """What a profile contains.  JAX's options for XLA do not exist; setting one raises AttributeError.
 
-    host_tracer_level     0: no spans, 1: annotations, 2: what onax does as well (default)
-    python_tracer_level   1: calls of Python functions (default), 0: none
+    Attributes:
+      host_tracer_level: 0 records no spans, 1 annotations, 2 (default) also what onax does.
+      python_tracer_level: 1 (default) records calls of Python functions, 0 does not.
     """
 
     __slots__ = ("host_tracer_level", "python_tracer_level")
@@ -85,14 +101,21 @@ class ProfileOptions:
 
 
 def start_trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False, profiler_options=None):
-    """Begins to take a profile, which `stop_trace` writes below `log_dir`; RuntimeError if one is being taken.
+    """Starts recording a profile, which `stop_trace` writes.
 
-    create_perfetto_trace   write it as `perfetto_trace.json.gz` too
-    create_perfetto_link    not there (NotImplementedError): open the file at ui.perfetto.dev
+    Args:
+      log_dir: the folder below which the file is written.
+      create_perfetto_link: not supported; open the file at https://ui.perfetto.dev.
+      create_perfetto_trace: whether to write the profile as `perfetto_trace.json.gz` too.
+      profiler_options: a ProfileOptions; the defaults if None.
+
+    Raises:
+      RuntimeError: a profile is being recorded already.
+      NotImplementedError: `create_perfetto_link` is true.
     """
     global _target
     if create_perfetto_link:
-        raise NotImplementedError("no server for a link is there: open the written file at https://ui.perfetto.dev")
+        raise NotImplementedError("there is no server for a link: open the written file at https://ui.perfetto.dev")
     options = ProfileOptions() if profiler_options is None else profiler_options
     spans.start(options.host_tracer_level, options.python_tracer_level > 0)
     _target = os.fspath(log_dir), create_perfetto_trace
@@ -100,19 +123,19 @@ def start_trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False
 
 
 def stop_trace():
-    """Ends the profile and writes it; RuntimeError if none is being taken."""
-    found = json.dumps(spans.stop().chrome_trace()).encode()
+    """Stops recording the profile and writes it.  Raises RuntimeError if none is being recorded."""
+    data = json.dumps(spans.stop().chrome_trace()).encode()
     log_dir, perfetto = _target
     folder = os.path.join(log_dir, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
     os.makedirs(folder, exist_ok=True)
     for name in (f"{socket.gethostname()}.trace.json.gz", *(["perfetto_trace.json.gz"] if perfetto else [])):
         with gzip.open(os.path.join(folder, name), "wb") as file:
-            file.write(found)
+            file.write(data)
 
 
 @contextlib.contextmanager
 def trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False, profiler_options=None):
-    """Context that takes a profile and writes it below `log_dir`; the arguments are those of `start_trace`."""
+    """Context manager that records a profile and writes it; the arguments are those of `start_trace`."""
     start_trace(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
     try:
         yield
@@ -121,24 +144,25 @@ def trace(log_dir, create_perfetto_link=False, create_perfetto_trace=False, prof
 
 
 def device_memory_profile(backend=None):
-    """Not there: NotImplementedError.  Arrays lie in NumPy's memory, which `tracemalloc` traces with the lines."""
+    """Raises NotImplementedError: Python's `tracemalloc` traces the memory of NumPy's arrays, with lines."""
     raise NotImplementedError(
-        "memory is NumPy's and ONNX Runtime's, and no list of it is kept: Python's tracemalloc traces NumPy's arrays"
+        "memory belongs to NumPy and ONNX Runtime, and onax keeps no list of it: Python's tracemalloc traces NumPy's "
+        "arrays"
     )
 
 
 def save_device_memory_profile(filename, backend=None):
-    """Not there, as `device_memory_profile`: NotImplementedError."""
+    """Raises NotImplementedError, as `device_memory_profile` does."""
     device_memory_profile(backend)
 
 
 def start_server(port, requires_backend=True):
-    """Not there: NotImplementedError.  A profile is written to a file."""
-    raise NotImplementedError("no profiler server is there: onax.profiler.trace(folder) writes a profile to a file")
+    """Raises NotImplementedError: a profile is written to a file."""
+    raise NotImplementedError("there is no profiler server: onax.profiler.trace(folder) writes a profile to a file")
 
 
 def stop_server():
-    """ValueError: no server can have been started."""
+    """Raises ValueError: no server can have been started."""
     raise ValueError("No active profiler server.")
 
 
