@@ -20,10 +20,10 @@ from onax._ground.config import config
 from onax._ground.dtypes import ExtendedDType
 from onax._ground.errors import BackendError, ExportError
 from onax._ground.util import first_duplicate, function_name
-from onax._native import ort
 from onax._native.array import make_array
 from onax._native.dispatch import Primitive
 from onax._native.jit_function import JitFunction
+from onax._native.ort import Session
 from onax._native.tree import tree_flatten
 from onax._transforms.abstract import stage
 from onax.export import artifact, external, shapes
@@ -202,7 +202,7 @@ class Exported:
             for side in (self._signature.in_leaves, self._signature.out_leaves)
         ]
         try:
-            return ort.Session(self._bytes, *ports, initializers=self._arrays, options=options)
+            return Session(self._bytes, *ports, initializers=self._arrays, options=options)
         except RuntimeError as error:
             raise BackendError(f"ONNX Runtime refused the model of '{self.fun_name}'. {error}") from error
 
