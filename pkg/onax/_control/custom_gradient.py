@@ -1,9 +1,12 @@
 """custom_gradient, closure_convert, linear_call: gradients by hand in other forms than rules."""
 
+from dataclasses import dataclass
+
 from onax._control.bodies import arrays_and_avals
 from onax._control.custom_vjp import custom_vjp
 from onax._core import jaxpr as core
 from onax._core.evaluate import eval_jaxpr
+from onax._core.programs import CUSTOM_RULE, FUNCTION, HeldProgram, programs
 from onax._core.rewrite import close
 from onax._core.trace import Tracer, as_array, typeof
 from onax._core.trees import Partial
@@ -48,14 +51,12 @@ def custom_gradient(fun):
     return wrapped
 
 
+@dataclass(slots=True, eq=False)
 class _PullBack:
     """A staged backward function, given what it closes over."""
 
-    __slots__ = ("jaxpr", "out_tree")
-
-    def __init__(self, jaxpr, out_tree):
-        self.jaxpr = jaxpr
-        self.out_tree = out_tree
+    jaxpr: object
+    out_tree: object
 
     def __call__(self, consts, ct):
         outs = eval_jaxpr(self.jaxpr, consts, *map(as_array, tree_flatten(ct)[0]))
@@ -207,5 +208,13 @@ linear_call_p = Primitive(
     batch=_batch,
     weak=NEVER,
 )
+
+
+@programs.rule(linear_call_p)
+def _programs(eqn):
+    operands, results = range(len(eqn.invars)), range(len(eqn.outvars))
+    callee = HeldProgram(eqn.params["callee"], CUSTOM_RULE, "callee", None, operands, results)
+    return [callee, HeldProgram(eqn.params["transpose"], FUNCTION, "transpose")]
+
 
 __all__ = ["closure_convert", "custom_gradient", "linear_call", "linear_call_p", "zero_from_primal"]

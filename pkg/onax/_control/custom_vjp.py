@@ -5,6 +5,7 @@ equation, which is linear in the tangents by promise and whose transpose is the 
 """
 
 import functools
+from dataclasses import dataclass
 
 from onax._control.custom_rules import CustomFunction, flatten_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
@@ -69,17 +70,12 @@ class custom_vjp(CustomFunction):
         return tree_unflatten(call.out_tree, outs)
 
 
+@dataclass(slots=True, eq=False)
 class CustomVJPPrimal:
     """What `fwd` gets for an array with `symbolic_zeros`: its `value`, and whether it is `perturbed`."""
 
-    __slots__ = ("perturbed", "value")
-
-    def __init__(self, value, perturbed):
-        self.value = value
-        self.perturbed = perturbed
-
-    def __repr__(self):
-        return f"CustomVJPPrimal(value={self.value!r}, perturbed={self.perturbed})"
+    value: object
+    perturbed: bool
 
 
 def custom_vjp_primal_tree_values(tree):

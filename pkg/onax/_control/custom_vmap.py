@@ -2,6 +2,7 @@
 
 import functools
 import re
+from dataclasses import dataclass
 
 from onax._control.map import map_
 from onax._core import jaxpr as core
@@ -121,17 +122,15 @@ def _apply_rule(rule, in_tree, out_tree, axis_size, flat, batched):
     return leaves, flags
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class JVPOfRule:
     """The batching rule of the derivative of a custom_vmap function: the derivative of its rule."""
 
-    __slots__ = ("in_tree", "nonzeros", "nonzeros_out", "out_tree", "rule")
-
-    def __init__(self, rule, in_tree, out_tree, nonzeros, nonzeros_out):
-        self.rule = rule
-        self.in_tree = in_tree
-        self.out_tree = out_tree
-        self.nonzeros = nonzeros
-        self.nonzeros_out = nonzeros_out
+    rule: object
+    in_tree: object
+    out_tree: object
+    nonzeros: list
+    nonzeros_out: list
 
     def __repr__(self):
         return f"jvp of {self.rule!r}"

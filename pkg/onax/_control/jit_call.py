@@ -7,7 +7,7 @@ import functools
 
 from onax._core.evaluate import eval_jaxpr
 from onax._core.jaxpr import Literal
-from onax._core.lists import merge_lists, reject, select
+from onax._core.lists import merge_lists, partition_list, reject, select
 from onax._core.programs import Call, programs
 from onax._core.rewrite import close, dce_call
 from onax._core.sharding import with_new_axis
@@ -124,17 +124,15 @@ def _transpose(cts, *operands, jaxpr, **params):
     outs = jit_p.bind(
         *reject(operands, linear), *drop_zeros(cts), **_derive_params(params, derived, places_in, places_out)
     )
-    found, has_ct = iter(outs), iter(nonzeros_out)
-    return [
-        None if not is_linear else next(found) if next(has_ct) else Zero(x.aval)
-        for x, is_linear in zip(operands, linear)
-    ]
+    plain, undefined = partition_list(linear, operands)
+    found = merge_lists(nonzeros_out, [Zero(x.aval) for x in reject(undefined, nonzeros_out)], outs)
+    return merge_lists(linear, [None] * len(plain), found)
 
 
 def _partial_eval(linear, *args, jaxpr, **params):
     """A call of what depends on no tangent, and one of the rest; None where the call can be recorded as it is."""
-    depends, to_part = _dependence(jaxpr, linear)
-    if all(depends) and not to_part:
+    depends, divisible = _dependence(jaxpr, linear)
+    if all(depends) and not divisible:
         return None
     forward, rest, unknown, forwarded = partial_eval_jaxpr(jaxpr, linear)
     arguments, results = _shardings(params, jaxpr)
@@ -153,23 +151,23 @@ def _partial_eval(linear, *args, jaxpr, **params):
 
 
 def _dependence(jaxpr, given):
-    """(which results depend on the given arguments, whether operations on them are to be taken apart on their own).
+    """(which results depend on the given arguments, whether operations on them have partial evaluation rules).
 
     Seen through calls, but not through loops and branches.  Kept with the jaxpr.
     """
     key = ("reach", tuple(given))
     if key in jaxpr.cache:
         return jaxpr.cache[key]
-    reached, to_part = {v for v, is_given in zip(jaxpr.invars, given) if is_given}, False
+    reached, divisible = {v for v, is_given in zip(jaxpr.invars, given) if is_given}, False
     for eqn in jaxpr.eqns:
         operands = [type(a) is not Literal and a in reached for a in eqn.invars]
         if any(operands):
             inner, inside = [True] * len(eqn.outvars), eqn.primitive.partial_eval is not None
             if eqn.primitive is jit_p:
                 inner, inside = _dependence(eqn.params["jaxpr"], operands)
-            to_part = to_part or inside
+            divisible = divisible or inside
             reached.update(v for v, depends in zip(eqn.outvars, inner) if depends)
-    jaxpr.cache[key] = [type(a) is not Literal and a in reached for a in jaxpr.outvars], to_part
+    jaxpr.cache[key] = [type(a) is not Literal and a in reached for a in jaxpr.outvars], divisible
     return jaxpr.cache[key]
 
 

@@ -18,20 +18,18 @@ from onax._prims.dot import dot_general_p
 Offloadable = namedtuple("Offloadable", "src dst")
 
 
+@dataclass(slots=True, eq=False)
 class _Answer:
     """An answer of a policy."""
 
-    __slots__ = ("_name", "_saves")
-
-    def __init__(self, name, saves):
-        self._name = name
-        self._saves = saves
+    name: str
+    saves: bool
 
     def __bool__(self):
-        return self._saves
+        return self.saves
 
     def __repr__(self):
-        return self._name
+        return self.name
 
 
 Saveable = _Answer("Saveable", True)

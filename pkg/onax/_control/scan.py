@@ -8,6 +8,7 @@ is one of the scan's own constants or slices is not stacked again.
 """
 
 import operator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -81,7 +82,7 @@ def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, 
             carry_tree = _carry_tree(out_tree, jaxpr)
     name = lambda: carry or carry_name(f)
     check_carry("scan body function", name, init_tree, carry_tree, avals, jaxpr.out_avals)
-    params = {"length": length, "reverse": bool(reverse), "unroll": _checked_unroll(unroll, length)}
+    params = {"length": length, "reverse": bool(reverse), "unroll": _check_unroll(unroll, length)}
     return tree_unflatten(out_tree, _bind(jaxpr, consts, values, xs_values, params))
 
 
@@ -150,13 +151,11 @@ def _carry_tree(tree, jaxpr):
     return children[0]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _TypeText:
     """An aval that prints as in messages."""
 
-    __slots__ = ("aval",)
-
-    def __init__(self, aval):
-        self.aval = aval
+    aval: ShapedArray
 
     def __repr__(self):
         return f"{'~' if self.aval.weak_type else ''}{self.aval.str_short()}"
@@ -182,7 +181,7 @@ def common_length(avals, leaves, length):
     return sizes[0]
 
 
-def _checked_unroll(unroll, length):
+def _check_unroll(unroll, length):
     if isinstance(unroll, bool):
         return max(length, 1) if unroll else 1
     if operator.index(unroll) < 0:

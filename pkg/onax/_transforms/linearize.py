@@ -9,6 +9,8 @@ linear program (a residual) when a recorded equation uses it.  A primitive whose
     linear(residuals, *tangents) -> tangents of the results       (run under the TangentTrace; Zero where vanishing)
 """
 
+from dataclasses import dataclass
+
 from onax._core import jaxpr as core
 from onax._core import leaks
 from onax._core.evaluate import jaxpr_as_fun
@@ -112,17 +114,21 @@ class LinearizeTrace(JVPTrace):
         return t if type(t) is Zero or self.tangent_trace.is_own(t) else Zero(typeof(t))
 
 
+@dataclass(slots=True, eq=False)
 class Linearized:
-    """The outcome of linearizing: results, and the linear program with its residuals."""
+    """The outcome of linearizing: results, and the linear program with its residuals.
 
-    __slots__ = ("jaxpr", "nonzeros_out", "outs", "primals", "residuals")
+    Attributes:
+      jaxpr: its constvars are residuals, its arguments the tangents of the active inputs, its results the nonzero
+        tangents.
+      primals: the arguments, where derivatives must vary over mesh axes as these do, else None.
+    """
 
-    def __init__(self, outs, jaxpr, residuals, nonzeros_out):
-        self.outs = outs
-        self.primals = None  # the arguments, where derivatives must vary over mesh axes as these do
-        self.jaxpr = jaxpr  # constvars: residuals; invars: tangents of the active inputs; outvars: nonzero tangents
-        self.residuals = residuals
-        self.nonzeros_out = nonzeros_out
+    outs: list
+    jaxpr: core.Jaxpr
+    residuals: list
+    nonzeros_out: list
+    primals: list | None = None
 
 
 def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_INFO, at_end=None):

@@ -19,6 +19,7 @@ loop computes the whole loop, and residuals stand in the order in which they are
 """
 
 import contextlib
+from dataclasses import dataclass
 
 from onax._core import jaxpr as core
 from onax._core.evaluate import jaxpr_as_fun
@@ -242,13 +243,11 @@ def residual_order(eqns, invars, outvars):
     return list(dict.fromkeys(n.var for n in reversed(found) if type(n) is _Read))
 
 
+@dataclass(slots=True, eq=False)
 class _Read:
     """One place where a variable of the known part is read."""
 
-    __slots__ = ("var",)
-
-    def __init__(self, var):
-        self.var = var
+    var: core.Var
 
 
 # ---- equations
