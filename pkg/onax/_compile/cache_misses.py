@@ -8,8 +8,9 @@ from onax._ground.config import differing_options
 def explain(fun, key, seen, arg_names, static_name):
     """The text for a call of `fun` whose key is not among those seen.
 
-    Keys are (tree of the dynamic arguments, avals, statics, option word, named axes), as `_compile.jit` makes them.
-    `arg_names()` gives the names of the leaves; `static_name(place)` the name of a static argument.
+    Keys are (tree of the dynamic arguments, avals, statics, option word, named axes), as `call.py` makes them.
+    `arg_names()` gives the names of the leaves; `static_name(argument)` the name of a static argument, from its name or
+    position.
     """
     where, defined = source.summarize(source.user_location()), _definition(fun)
     head = f"TRACING CACHE MISS at {where}:"
@@ -27,8 +28,8 @@ def explain(fun, key, seen, arg_names, static_name):
 
 
 def _definition(fun):
-    name, _, place = source.function_location(fun).partition(" at ")
-    return name, f" defined at {place}" if place else ""
+    name, _, line = source.function_location(fun).partition(" at ")
+    return name, f" defined at {line}" if line else ""
 
 
 def _distance(key, other):
@@ -54,14 +55,14 @@ def _statics(now, before, static_name):
     given = {} if now is None else dict(zip(now[1], now[2]))
     was = {} if before is None else dict(zip(before[1], before[2]))
     lines = ["  different static arguments:"]
-    for place in dict.fromkeys([*given, *was]):
-        name = static_name(place)
-        if place not in was:
-            lines.append(f"  * {name}, now {given[place]!r} and before not given")
-        elif place not in given:
-            lines.append(f"  * {name}, now not given and before {was[place]!r}")
-        elif type(given[place]) is not type(was[place]) or given[place] != was[place]:
-            lines.append(f"  * {name}, now {given[place]!r} and before {was[place]!r}")
+    for argument in dict.fromkeys([*given, *was]):
+        name = static_name(argument)
+        if argument not in was:
+            lines.append(f"  * {name}, now {given[argument]!r} and before not given")
+        elif argument not in given:
+            lines.append(f"  * {name}, now not given and before {was[argument]!r}")
+        elif type(given[argument]) is not type(was[argument]) or given[argument] != was[argument]:
+            lines.append(f"  * {name}, now {given[argument]!r} and before {was[argument]!r}")
     return lines
 
 

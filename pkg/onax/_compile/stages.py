@@ -17,26 +17,15 @@ from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.transfer import spread
 
 
+@dataclass(slots=True, frozen=True)
 class ArgInfo:
     """What is known of one argument: its type, and whether it is donated."""
 
-    __slots__ = ("_aval", "donated")
-
-    def __init__(self, aval, donated):
-        self._aval = aval
-        self.donated = donated
+    _aval: object
+    donated: bool
 
     shape = property(lambda self: self._aval.shape)
     dtype = property(lambda self: self._aval.dtype)
-
-    def __eq__(self, other):
-        return isinstance(other, ArgInfo) and (self._aval, self.donated) == (other._aval, other.donated)
-
-    def __hash__(self):
-        return hash((self._aval, self.donated))
-
-    def __repr__(self):
-        return f"ArgInfo(_aval={self._aval!r}, donated={self.donated})"
 
 
 @dataclass(slots=True, eq=False)

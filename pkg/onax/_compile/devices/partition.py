@@ -60,10 +60,10 @@ from onax._prims.collectives import axis_index_p, match_varying_p, pvary_p, sum_
 
 _NOWHERE = frozenset()
 
-thunks_of_bodies = Slot(
-    "thunks",
+thunk_rules = Slot(
+    "thunk",
     "rule(builder, eqn) -> thunk, or None where all devices do the equation together",
-    "the equation itself is a boundary",
+    "an equation that holds a boundary, and is no call, is one itself",
     "onax._compile.devices",
 )
 
@@ -374,7 +374,7 @@ class _SequenceBuilder:
         callee = called_program(eqn)
         if callee is not None:
             return self.inline(callee, eqn.invars)
-        thunk_of = thunks_of_bodies.get(eqn.primitive)
+        thunk_of = thunk_rules.get(eqn.primitive)
         if thunk_of is not None:
             self.varying.update(zip(eqn.outvars, partitioner.varying_results(eqn, self.varying_of(eqn))))
             thunk = thunk_of(self, eqn)
@@ -430,7 +430,7 @@ def _variables_of(atoms):
 # a collective as a whole.
 
 
-@thunks_of_bodies.rule(cond_p)
+@thunk_rules.rule(cond_p)
 def _conditional(builder, eqn):
     index, *operands = builder.varying_of(eqn)
     if index and builder.partitioner.runs_one_by_one(eqn):
@@ -440,7 +440,7 @@ def _conditional(builder, eqn):
     return ConditionalThunk(eqn, branches, index)
 
 
-@thunks_of_bodies.rule(while_p)
+@thunk_rules.rule(while_p)
 def _while(builder, eqn):
     p = eqn.params
     condition, body = with_scalar_condition(p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"])
@@ -457,7 +457,7 @@ def _while(builder, eqn):
     return WhileThunk(eqn, condition, body, n, any_goes_on)
 
 
-@thunks_of_bodies.rule(scan_p)
+@thunk_rules.rule(scan_p)
 def _scan(builder, eqn):
     n, m = eqn.params["num_consts"], eqn.params["num_carry"]
     varying = builder.varying_of(eqn)

@@ -5,6 +5,7 @@ slices of length 1 along the mapped axes, which the function does not see.
 """
 
 import functools
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -47,18 +48,27 @@ def pmap(
     _check_axes(in_axes, out_axes)
     if devices is not None and not list(devices):
         raise ValueError("'devices' argument to pmap must be non-empty, or None.")
-    call = _PmapCall(fun, axis_name, in_axes, out_axes, static_broadcasted_argnums, devices, backend, axis_size)
-    call.donated = (donate_argnums,) if isinstance(donate_argnums, int) else tuple(donate_argnums)
+    mapping = _Mapping(
+        fun,
+        _NO_NAME if axis_name is None else axis_name,
+        tuple(in_axes) if isinstance(in_axes, list) else in_axes,
+        out_axes,
+        _as_tuple(static_broadcasted_argnums),
+        _as_tuple(donate_argnums),
+        None if devices is None else list(devices),
+        backend,
+        axis_size,
+    )
 
     @functools.wraps(fun)
     @source.api_boundary
     def mapped(*args, **kwargs):
-        program, dynamic, kwargs = call.prepare(args, kwargs)
+        program, dynamic, kwargs = mapping.prepare(args, kwargs)
         return program(*dynamic, **kwargs)
 
     def lower(*args, **kwargs):
         """The program for arguments of these types, as `jit` lowers it."""
-        program, dynamic, kwargs = call.prepare(args, kwargs)
+        program, dynamic, kwargs = mapping.prepare(args, kwargs)
         return program.lower(*dynamic, **kwargs)
 
     mapped.lower = lower
@@ -73,20 +83,24 @@ def _check_axes(in_axes, out_axes):
             )
 
 
-class _PmapCall:
-    """What pmap was told; its programs by the structure of a call."""
+def _as_tuple(argnums):
+    return (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
-    def __init__(self, fun, axis_name, in_axes, out_axes, static, devices, backend, axis_size):
-        self.fun = fun
-        self.axis_name = _NO_NAME if axis_name is None else axis_name
-        self.in_axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
-        self.out_axes = out_axes
-        self.static = (static,) if isinstance(static, int) else tuple(static)
-        self.devices = None if devices is None else list(devices)
-        self.backend = backend
-        self.axis_size = axis_size
-        self.donated = ()
-        self.programs = {}
+
+@dataclass(slots=True, eq=False)
+class _Mapping:
+    """What pmap was told, with its programs by the structure of a call."""
+
+    fun: object
+    axis_name: object
+    in_axes: object
+    out_axes: object
+    static: tuple
+    donated: tuple
+    devices: list | None
+    backend: object
+    axis_size: int | None
+    programs: dict = field(default_factory=dict)
 
     def prepare(self, args, kwargs):
         """(jitted function of (dynamic arguments, keyword arguments), these)."""
@@ -160,7 +174,7 @@ class _PmapCall:
         params = {"mesh": mesh, "newly_manual_axes": frozenset((name,)), "check_vma": False}
 
         def _fun(*args, **kwargs):
-            placed = []
+            out_dims = []
 
             def on_one_device(*args, **kwargs):
                 leaves = tree_leaves((args, kwargs))
@@ -172,9 +186,9 @@ class _PmapCall:
                 leaves, out_tree = tree_flatten(out)
                 leaves = [_result(x) for x in leaves]
                 axes = flatten_axes("pmap out_axes", out_tree, out_axes)
-                placed[:] = [None if a is None else _positive(a, typeof(x).ndim + 1) for a, x in zip(axes, leaves)]
+                out_dims[:] = [None if a is None else _positive(a, typeof(x).ndim + 1) for a, x in zip(axes, leaves)]
                 return tree_unflatten(
-                    out_tree, [x if d is None else expand_dims(x, (d,)) for x, d in zip(leaves, placed)]
+                    out_tree, [x if d is None else expand_dims(x, (d,)) for x, d in zip(leaves, out_dims)]
                 )
 
             return call_on_pieces(
@@ -182,7 +196,7 @@ class _PmapCall:
                 [as_array(x) for x in tree_leaves((args, kwargs))],
                 specs,
                 params,
-                lambda out_tree, avals: [_spec(d, name) for d in placed],
+                lambda out_tree, avals: [_spec(d, name) for d in out_dims],
                 info,
             )
 

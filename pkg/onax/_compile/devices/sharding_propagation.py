@@ -29,21 +29,21 @@ from onax._prims.slicing import dynamic_slice_p, slice_p
 from onax._prims.stacking import stack_p
 
 # The mesh axes that cut a dimension are a tuple; it is empty for every dimension of a value on one device.
-axes_of_dimensions = Slot(
+dimension_axes = Slot(
     "dimension_axes",
-    "rule(axes of each dimension for each operand, operand avals, result shape, params) -> axes of each dimension",
+    "rule(axes of each dimension of each operand, avals, result shape, params) -> axes of each dimension",
     "a reduction loses the dimensions that it reduces; any other result takes the axes of operands of its rank",
     "onax._compile.devices",
 )
-eager_axes_of_dimensions = Slot(
+eager_dimension_axes = Slot(
     "eager_dimension_axes",
-    axes_of_dimensions.signature,
+    dimension_axes.signature,
     "an operation that is carried out at once has the rule that it has in a program",
     "onax._compile.devices",
 )
 shardings = Slot(
-    "shardings",
-    "rule(shardings of the operands, operand avals, params) -> sharding, or None, for each result",
+    "sharding",
+    "rule(shardings, avals, params) -> [sharding or None for each result]",
     "shardings of results follow from the axes of their dimensions, and those of a call from its program",
     "onax._compile.devices",
 )
@@ -52,22 +52,22 @@ shardings = Slot(
 # ---- axes of dimensions
 
 
-@axes_of_dimensions.rule(transpose_p)
+@dimension_axes.rule(transpose_p)
 def _transpose(axes, avals, shape, params):
     return [axes[0][i] for i in params["permutation"]]
 
 
-@axes_of_dimensions.rule(argmax_p, argmin_p)
+@dimension_axes.rule(argmax_p, argmin_p)
 def _reduce(axes, avals, shape, params):
     return [c for i, c in enumerate(axes[0]) if i not in params["axes"]]
 
 
-@axes_of_dimensions.rule(squeeze_p)
+@dimension_axes.rule(squeeze_p)
 def _squeeze(axes, avals, shape, params):
     return [c for i, c in enumerate(axes[0]) if i not in params["dimensions"]]
 
 
-@axes_of_dimensions.rule(broadcast_in_dim_p)
+@dimension_axes.rule(broadcast_in_dim_p)
 def _broadcast(axes, avals, shape, params):
     out = [()] * len(shape)
     for i, d in enumerate(params["broadcast_dimensions"]):
@@ -75,7 +75,7 @@ def _broadcast(axes, avals, shape, params):
     return out
 
 
-@axes_of_dimensions.rule(reshape_p)
+@dimension_axes.rule(reshape_p)
 def _reshape(axes, avals, shape, params):
     """Dimensions that become one, or come out of one, hand the axes of their first to its first."""
     old, out, i, j = avals[0].shape, [()] * len(shape), 0, 0
@@ -91,7 +91,7 @@ def _reshape(axes, avals, shape, params):
     return out
 
 
-@axes_of_dimensions.rule(dot_general_p)
+@dimension_axes.rule(dot_general_p)
 def _dot(axes, avals, shape, params):
     (lc, rc), (lb, rb) = params["dimension_numbers"]
     left = [c for i, c in enumerate(axes[0]) if i not in lc and i not in lb]
@@ -99,13 +99,13 @@ def _dot(axes, avals, shape, params):
     return [*(axes[0][a] or axes[1][b] for a, b in zip(lb, rb)), *left, *right]
 
 
-@axes_of_dimensions.rule(stack_p)
+@dimension_axes.rule(stack_p)
 def _stack(axes, avals, shape, params):
     merged = _like(axes, avals, avals[0].shape)
     return [*merged[: params["axis"]], (), *merged[params["axis"] :]]
 
 
-@axes_of_dimensions.rule(gather_p)
+@dimension_axes.rule(gather_p)
 def _gather(axes, avals, shape, params):
     """Dimensions that are taken whole keep their axes."""
     numbers, old = params["dimension_numbers"], avals[0].shape
@@ -117,7 +117,7 @@ def _gather(axes, avals, shape, params):
     return out
 
 
-@eager_axes_of_dimensions.rule(slice_p, dynamic_slice_p)
+@eager_dimension_axes.rule(slice_p, dynamic_slice_p)
 def _slice(axes, avals, shape, params):
     """Dimensions of unchanged size keep their axes."""
     return [c if m == n else () for c, m, n in zip(axes[0], avals[0].shape, shape)]
@@ -216,8 +216,8 @@ def _shardings_of_operation(primitive, given, avals, params, out_avals, eager=Fa
     if mesh is None or not out_avals:
         return [None] * len(out_avals)
     axes = [_axes(s if s is not None and s.mesh == mesh else None, a.ndim) for s, a in zip(given, avals)]
-    rule = eager_axes_of_dimensions.get(primitive) if eager else None
-    rule = rule or axes_of_dimensions.get(primitive) or _default_rule(params, avals, out_avals[0].shape)
+    rule = eager_dimension_axes.get(primitive) if eager else None
+    rule = rule or dimension_axes.get(primitive) or _default_rule(params, avals, out_avals[0].shape)
     return [fitting(mesh, rule(axes, avals, a.shape, params), a.shape) for a in out_avals]
 
 

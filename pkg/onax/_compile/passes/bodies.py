@@ -7,18 +7,18 @@ from onax._core.programs import BRANCH, CONDITION, LOOP, programs, replace_progr
 _BODIES = BRANCH, LOOP, CONDITION
 
 
-def kept_with_program(rewrite):
+def cache_on_program(rewrite):
     """Decorator: the outcome of a pass is kept with the program: a body that is held twice is rewritten once."""
     key = f"pass {rewrite.__name__}"
 
     @functools.wraps(rewrite)
-    def find_or_rewrite(jaxpr):
+    def cached(jaxpr):
         if key not in jaxpr.cache:
             new = rewrite(jaxpr)
             jaxpr.cache[key] = None if new is jaxpr else new  # no reference from a program to itself
         return jaxpr.cache[key] or jaxpr
 
-    return find_or_rewrite
+    return cached
 
 
 def map_bodies(rewrite, eqn):

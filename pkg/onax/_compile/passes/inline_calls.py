@@ -3,14 +3,14 @@
 Calls of library functions that the native target computes in one node stay calls, unless they are small.
 """
 
-from onax._compile.passes.bodies import kept_with_program, map_bodies
+from onax._compile.passes.bodies import cache_on_program, map_bodies
 from onax._compile.passes.regions import is_small
 from onax._core.programs import called_program
 from onax._core.rewrite import close, inline
 from onax.export.lower.native import is_one_node
 
 
-@kept_with_program
+@cache_on_program
 def inline_calls(jaxpr):
     """The program without calls."""
     if any(_callee(eqn) is not None for eqn in jaxpr.eqns):

@@ -1,11 +1,11 @@
 """Computes once what several elementwise equations or views compute from the same operands."""
 
-from onax._compile.passes.bodies import kept_with_program, map_bodies
+from onax._compile.passes.bodies import cache_on_program, map_bodies
 from onax._control.block_code import codes, views
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 
 
-@kept_with_program
+@cache_on_program
 def simplify(jaxpr):
     """The program without common subexpressions, in branches and loops too, each by itself."""
     computed = {}  # expression -> the variables that hold its results
