@@ -264,7 +264,7 @@ def _refused(g, eqn, error):
     if refusals is None:
         text = error.message
         if "\nIn operation" not in text and place is not None:
-            text += f"\nIn operation {eqn.primitive.name} from {source.summarize(place)}.{source.called_from(place)}"
+            text += f"\nIn operation {eqn.primitive.name} from {source.summarize(place)}.{source.caller_lines(place)}"
         raise LoweringError(text) from None
     refusals.add(eqn, error, place)
     return [_missing(g, v.aval) for v in eqn.outvars]

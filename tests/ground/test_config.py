@@ -90,7 +90,7 @@ def test_every_row_reads_writes_and_keeps_its_bits():
         assert config.read(name) == value
     used = 0
     for name in config.values:
-        row = options.row(name)
+        row = options.find_row(name)
         if row.shift is not None:
             assert not used & (row.mask << row.shift)
             used |= row.mask << row.shift

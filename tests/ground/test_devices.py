@@ -114,7 +114,7 @@ def test_cuda_devices(monkeypatch):
 )
 def test_devices_that_cuda_shows(value, wanted, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", value)
-    assert devices._visible(["A", "B", "C"]) == wanted
+    assert devices._visible_models(["A", "B", "C"]) == wanted
 
 
 def test_cuda_devices_are_machines_of_their_own():

@@ -33,8 +33,8 @@ def test_callers():
     names = [source.resolve(r)[3] for r in (with_callers, *with_callers.callers)]
     assert names[:3] == ["inner_place", "outer_place", "test_callers"] and len(names) == 5
     assert [f.function_name for f in with_callers.traceback.frames] == names
-    assert source.called_from(with_callers).startswith(f"\n  called from {__file__}:")
-    assert alone.callers is None and source.called_from(alone) == source.called_from(None) == ""
+    assert source.caller_lines(with_callers).startswith(f"\n  called from {__file__}:")
+    assert alone.callers is None and source.caller_lines(alone) == source.caller_lines(None) == ""
     assert source.backward(with_callers).callers is with_callers.callers
     again, other = outer_place()[0], inner_place()[0]
     assert again.callers != with_callers.callers  # called from another line
@@ -102,7 +102,7 @@ def test_the_cause_of_an_error_is_kept():
             raise KeyError("mine") from error
 
     with traceback_filtering("remove_frames"), pytest.raises(KeyError) as caught:
-        source.api_boundary(source.in_users_code)(fail)
+        source.api_boundary(source.call_user_rule)(fail)
     whole = caught.value.__cause__
     assert isinstance(whole, source.UnfilteredStackTrace) and isinstance(whole.__cause__, ValueError)
 
@@ -152,7 +152,7 @@ def test_a_derived_program_keeps_its_lines():
             if "jaxpr" in eqn.params:
                 yield from places(eqn.params["jaxpr"])
             elif eqn.source_info is not None:
-                yield source.resolve(eqn.source_info)[1], source.phase(eqn.source_info)
+                yield source.resolve(eqn.source_info)[1], source.phase_prefix(eqn.source_info)
 
     found = list(places(jaxpr))
     assert {line for line, _ in found} == lines

@@ -2,7 +2,7 @@
 
 import sys
 
-from onax._core.result_checks import VANISHED, first_special, floating_point_error
+from onax._core.result_checks import VANISHED, first_special_value, floating_point_error
 from onax._core.trace import as_array
 from onax._native.tree import tree_leaves
 
@@ -15,7 +15,7 @@ def check_special(call, result):
     The function then runs once more as if it were not jitted (jitted functions that it calls run their programs, and
     are checked in the same way), so that the error is that of the first operation that gives such a value.
     """
-    found = first_special(tree_leaves(result))
+    found = first_special_value(tree_leaves(result))
     if found is None:
         return
     print(_NOTICE.format(found[0]), file=sys.stderr)

@@ -75,7 +75,7 @@ def _flat_rule(call):
         primals = tree_unflatten(call.in_tree, primals_and_tangents[:half])
         tangents = tree_unflatten(call.in_tree, primals_and_tangents[half:])
         outs, tangents_out, call.out_tree = _rule_results(
-            custom, source.in_users_code(custom.jvp, *call.fixed, primals, tangents)
+            custom, source.call_user_rule(custom.jvp, *call.fixed, primals, tangents)
         )
         return [*outs, *tangents_out]
 

@@ -108,7 +108,7 @@ class _Rules:
         custom = self._call.custom
         if custom.symbolic_zeros:
             leaves = [CustomVJPPrimal(x, p) for x, p in zip(leaves, perturbed)]
-        pair = source.in_users_code(custom.fwd, *self._call.arguments(leaves))
+        pair = source.call_user_rule(custom.fwd, *self._call.arguments(leaves))
         rule, fun = fun_name(custom.fwd), fun_name(custom.fun)
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(
@@ -130,7 +130,7 @@ class _Rules:
         call = self._call
         residuals = tree_unflatten(self.residual_tree, values[:n_residuals])
         cts = tree_unflatten(call.out_tree, values[n_residuals:])
-        given = source.in_users_code(call.custom.bwd, *call.fixed, residuals, cts)
+        given = source.call_user_rule(call.custom.bwd, *call.fixed, residuals, cts)
         dummy = tree_unflatten(call.in_tree, [0] * call.in_tree.num_leaves)
         if not isinstance(given, (tuple, list)) or len(given) != len(dummy):
             raise TypeError(

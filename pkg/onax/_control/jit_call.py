@@ -10,7 +10,7 @@ from onax._core.jaxpr import Literal
 from onax._core.lists import merge_lists, partition_list, reject, select
 from onax._core.programs import Call, programs
 from onax._core.rewrite import close, dce_call
-from onax._core.sharding import with_new_axis
+from onax._core.sharding import insert_spec_entry
 from onax._core.trace import Tracer, find_cur_trace, typeof
 from onax._core.zeros import Zero, drop_zeros, insert_zeros, is_undefined_primal, nonzero_flags
 from onax._ground import source

@@ -24,8 +24,8 @@ from onax._core.lists import merge_lists, select
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.result_checks import SPECIAL
-from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, get_mesh, names_in, with_new_axis
-from onax._core.shards import spread_over
+from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, get_mesh, insert_spec_entry, names_in
+from onax._core.shards import shard_array
 from onax._core.trace import as_array, find_cur_trace, typeof, valid_jaxtype
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground.config import DISABLE_JIT
@@ -232,7 +232,7 @@ def _impl(*args, jaxpr, **params):
         return jit_p.bind(*args, **call_params(called, jaxpr.debug_info.func_name))
     program = whole_program(jaxpr, params)
     outs = eval_jaxpr(program, program.consts, *args)
-    return [spread_over(x, NamedSharding(params["mesh"], s)) for x, s in zip(outs, params["out_specs"])]
+    return [shard_array(x, NamedSharding(params["mesh"], s)) for x, s in zip(outs, params["out_specs"])]
 
 
 def _program_of_equation(jaxpr, params):
@@ -263,8 +263,8 @@ def _batch(axis_data, operands, dims, *, jaxpr, in_specs, out_specs, **params):
         axis_data = AxisData(axis_data.name, axis_data.size // region.size(names_in(spread)))
     with region.scope():
         derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
-    new_in = [s if d is None else with_new_axis(s, d, spread) for s, d in zip(in_specs, dims)]
-    new_out = [s if d is None else with_new_axis(s, d, spread) for s, d in zip(out_specs, dims_out)]
+    new_in = [s if d is None else insert_spec_entry(s, d, spread) for s, d in zip(in_specs, dims)]
+    new_out = [s if d is None else insert_spec_entry(s, d, spread) for s, d in zip(out_specs, dims_out)]
     return _bind(derived, operands, params, new_in, new_out), dims_out
 
 

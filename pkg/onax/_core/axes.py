@@ -1,11 +1,11 @@
-"""Mapped axes: what a batching rule knows of the axis, and the named axes in scope."""
+"""Mapped axes: the record that a batching rule receives, and the named axes in scope."""
 
 import contextlib
 import threading
 
 
 class AxisData:
-    """One mapped axis: its name (or None), its size, the mesh axes it is spread over; whether it stands for devices."""
+    """One mapped axis: its name (or None), its size, its mesh axes, and whether its elements are devices."""
 
     __slots__ = ("explicit_mesh_axis", "name", "of_devices", "size", "spmd_name")
 
@@ -44,7 +44,7 @@ _scope = _Scope()
 def named_axes_in_scope(names, sizes, checked=False):
     """Makes axis names known while a mapped function runs.
 
-    checked: the axes of a `shard_map` that tells values that are the same on all devices from those that vary.
+    checked: the axes belong to a `shard_map` that checks which values vary between devices.
     """
     previous = _scope.axes
     _scope.axes = (*previous, *((name, size, checked) for name, size in zip(names, sizes)))
@@ -74,7 +74,7 @@ def _find(name):
 def axis_size(axis_name, operation=None):
     """The size of a named axis in scope, or the product of those of several.
 
-    Raises NameError for a name that is not in scope; with `operation`, the words that JAX has for traced operands.
+    Raises NameError for a name that is not in scope; with `operation`, JAX's message for traced operands.
     """
     total = 1
     for name in names_of(axis_name):
@@ -90,12 +90,12 @@ def axis_size(axis_name, operation=None):
 
 
 def varying_is_checked(axis_name):
-    """Whether one of these names is an axis over which varying values are told from equal ones."""
+    """Whether one of these axes belongs to a `shard_map` that checks which values vary between devices."""
     return any(found is not None and found[2] for found in map(_find, names_of(axis_name)))
 
 
 def checked_axes():
-    """The names of all such axes in scope, outermost first."""
+    """The names of all axes in scope over which varying values are checked, outermost first."""
     return tuple(name for name, _, checked in _scope.axes if checked)
 
 

@@ -1,4 +1,5 @@
-"""Checking that a jaxpr is well formed: every variable bound once before use, every type as the rules say."""
+"""Checks that a jaxpr is well formed: each variable is bound once and before its use, and types agree with the
+rules."""
 
 from onax._core.jaxpr import DropVar, Jaxpr, Literal, effects_of, jaxprs_in_params
 from onax._ground.errors import JaxprTypeError

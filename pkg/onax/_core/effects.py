@@ -32,7 +32,7 @@ class DebugEffect(Effect):
 
 
 class OrderedDebugEffect(OrderedEffect):
-    """A DebugEffect that keeps its place."""
+    """A DebugEffect whose occurrences keep their order."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class OrderedDebugEffect(OrderedEffect):
 
 
 class IOEffect(Effect):
-    """A function of Python's that is called for what it does."""
+    """The effect of a Python function that is called for its side effects."""
 
     __slots__ = ()
 
@@ -50,7 +50,7 @@ class IOEffect(Effect):
 
 
 class OrderedIOEffect(OrderedEffect):
-    """An IOEffect that keeps its place."""
+    """An IOEffect whose occurrences keep their order."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ no_effects = frozenset()
 
 
 def has_io(effects):
-    """Whether a Python function is called for what it does: then it must not run where a program would skip it."""
+    """Whether a Python function is called for its side effects, so that it must not run where the program skips it."""
     return any(isinstance(e, (IOEffect, OrderedIOEffect)) for e in effects)
 
 

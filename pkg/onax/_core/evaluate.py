@@ -1,4 +1,4 @@
-"""Carrying out a jaxpr: natively when nothing is being transformed, equation by equation otherwise."""
+"""Evaluates jaxprs: in compiled code when nothing is being transformed, by binding each equation otherwise."""
 
 from onax._core.jaxpr import DropVar, Literal
 from onax._core.trace import find_cur_trace

@@ -36,7 +36,7 @@ class Var:
 
 
 class DropVar(Var):
-    """A result nobody reads; printed `_`, but in an inner program under a name, as JAX does."""
+    """A result that is never read; printed as `_`, but with a name in inner programs, as JAX does."""
 
     __slots__ = ()
 
@@ -86,7 +86,7 @@ class Literal:
 
 
 class JaxprEqnContext:
-    """What surrounded an equation when it was staged (kept for libraries that copy it along)."""
+    """The context of an equation's staging; kept because libraries copy it to other equations."""
 
     __slots__ = ()
 
@@ -141,13 +141,13 @@ class DebugInfo:
 
     @property
     def func_filename(self):
-        """The file that the function stands in; None where that is not known."""
-        place = self.func_src_info.partition(" at ")[2]
-        return place.rpartition(":")[0] or None
+        """The file that defines the function; None if it is not known."""
+        location = self.func_src_info.partition(" at ")[2]
+        return location.rpartition(":")[0] or None
 
     @property
     def func_lineno(self):
-        """The line that the function begins on; None where that is not known."""
+        """The line where the function begins; None if it is not known."""
         line = self.func_src_info.rpartition(":")[2]
         return int(line) if line.isdecimal() else None
 

@@ -1,7 +1,7 @@
-"""jax_check_tracer_leaks: when a transformation ends, none of its tracers may be left.
+"""jax_check_tracer_leaks: checks that no tracer of a transformation is alive when the transformation ends.
 
-A tracer keeps its trace alive, so whatever still refers to the trace when its function has returned was saved aside.
-The garbage collector knows who refers to whom; asking it takes milliseconds, so it is asked about traces still alive.
+A tracer keeps its trace alive, so a trace that is alive after its function returned has a leaked tracer.  The garbage
+collector finds what refers to it; since that takes milliseconds, it is called only for traces that are still alive.
 """
 
 import gc
@@ -14,7 +14,7 @@ from onax._ground import errors, source
 from onax._ground.config import CHECK_TRACER_LEAKS
 from onax._native.context import option_word
 
-_SHOWN = 5  # tracers, and steps from a tracer to the global or function that holds it
+_SHOWN = 5  # the largest number of tracers, and of references from a tracer to the global or function that holds it
 
 
 def checking():
@@ -23,14 +23,14 @@ def checking():
 
 
 def watch(*traces):
-    """What `check` wants, so that the caller can drop the traces themselves."""
+    """Returns weak references for `check`, so that the caller can drop its own references to the traces."""
     return [weakref.ref(trace) for trace in traces]
 
 
 def check(watched):
-    """Raises UnexpectedTracerError when watched traces that ended are still alive; says what holds their tracers.
+    """Raises UnexpectedTracerError if watched traces are still alive; the message shows what holds their tracers.
 
-    The caller must have dropped its own references to them.  Without a leak this takes no time.
+    The caller must have dropped its own references to them.
     """
     traces = [trace for trace in (reference() for reference in watched) if trace is not None]
     if not traces:
@@ -38,13 +38,13 @@ def check(watched):
     leaked = _tracers_of(traces)
     if leaked:
         del leaked
-        gc.collect()  # cycles, such as an error and its traceback, are no leak
+        gc.collect()  # cycles, such as an error and its traceback, are not leaks
         leaked = _tracers_of(traces)
     if not leaked:
         return
     count = len(leaked)
     del leaked[_SHOWN:]
-    texts = [f"{x!r}\n{_made(x)}{_held(x, leaked)}" for x in leaked]
+    texts = [f"{x!r}\n{_creation_line(x)}{_reference_chain(x, leaked)}" for x in leaked]
     if count > _SHOWN:
         texts.append(f"and {count - _SHOWN} more")
     name = type(traces[0]).__name__
@@ -58,7 +58,7 @@ def _tracers_of(traces):
     return found
 
 
-def _made(tracer):
+def _creation_line(tracer):
     text = tracer._origin_msg().rstrip()
     location = getattr(tracer, "_location", None)
     if location is not None:
@@ -66,34 +66,34 @@ def _made(tracer):
     return text.lstrip("\n") + "\n" if text else ""
 
 
-def _held(tracer, ignored):
-    """The chain of references that leads to a tracer, one line each."""
+def _reference_chain(tracer, ignored):
+    """The chain of references that leads to a tracer, one line for each."""
     lines, seen, x = [], {id(ignored)}, tracer
     for _ in range(_SHOWN):
         seen.add(id(x))
-        step = _holder(x, seen)
+        step = _find_holder(x, seen)
         if step is None:
             break
         text, x = step
-        del step  # not to be found as what holds x
+        del step  # otherwise this variable would be found as a holder of x
         lines.append(f"  {'which' if lines else 'It'} is {text}")
         if x is None:
             break
     return "\n".join(lines)
 
 
-def _holder(x, seen):
-    """(how an object is referred to, by which object or None at the end of a chain), the most telling one; or None."""
+def _find_holder(x, seen):
+    """The most informative reference to an object, (text, referring object or None at the end of a chain); or None."""
     found = []
     for frame in _user_frames():
         names = () if frame.f_locals is frame.f_globals else tuple(frame.f_locals)
         for name in names:
             if frame.f_locals.get(name) is x:
-                place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-                found.append((0, f"the variable {name} of {frame.f_code.co_qualname} at {place}", None))
+                location = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+                found.append((0, f"the variable {name} of {frame.f_code.co_qualname} at {location}", None))
     for holder in gc.get_referrers(x):
         if id(holder) not in seen and not isinstance(holder, (FrameType, type(sys))):
-            described = _described(holder, x)
+            described = _describe_reference(holder, x)
             if described is not None:
                 found.append(described)
     return min(found, key=lambda one: one[0])[1:] if found else None
@@ -107,8 +107,8 @@ def _user_frames():
         frame = frame.f_back
 
 
-def _described(holder, x):
-    """(rank, text, next object or None) of one reference; None for one that says nothing."""
+def _describe_reference(holder, x):
+    """(rank, text, next object or None) of one reference; None for a reference that tells the user nothing."""
     if type(holder) is dict:
         return _in_dict(holder, x)
     if isinstance(holder, (list, tuple)):
@@ -121,7 +121,7 @@ def _described(holder, x):
     if isinstance(holder, FunctionType):
         return 2, f"a default or attribute of the function {source.function_location(holder)}", None
     for name in (*getattr(type(holder), "__slots__", ()), *getattr(holder, "__dict__", ())):
-        if getattr(holder, name, None) is x:  # Python 3.13 keeps attributes without a dict, of which it would tell
+        if getattr(holder, name, None) is x:  # Python 3.13 keeps attributes without a dict that would refer to them
             return 1, f"the attribute {name} of a {type(holder).__qualname__}", holder
     return 5, f"held by a {type(holder).__qualname__}", holder
 

@@ -1,5 +1,7 @@
-"""Names that users give to parts of their programs.  Programs here are read by their source lines, so a name is
-checked and changes nothing: it is accepted so that code written for JAX runs."""
+"""named_scope and named_call: names that users give to parts of their programs.
+
+onax shows source lines instead of such names.  A name is checked and has no further effect; it is accepted so that code
+written for JAX runs."""
 
 import contextlib
 import functools

@@ -1,4 +1,4 @@
-"""Key paths: where in a tree a leaf stands, and messages about two trees that do not fit.
+"""Key paths: the position of a leaf in a tree, and messages about the differences of two trees.
 
 A path is a tuple of keys: `DictKey('w')`, `SequenceKey(0)`, `GetAttrKey('bias')`, or `FlattenedIndexKey(2)`
 for registered classes that do not name their children.
@@ -23,13 +23,13 @@ KeyPath = tuple[KeyEntry, ...]
 
 
 class _Key:
-    """One step of a path: a class and one value; immutable, hashable, picklable."""
+    """One key of a path: a class and one value; immutable, hashable, picklable."""
 
     __slots__ = ()
 
     @property
     def value(self):
-        """What the step selects by."""
+        """The index, name or dictionary key."""
         return getattr(self, self.__match_args__[0])
 
     def __setattr__(self, name, value):
@@ -115,7 +115,7 @@ def keystr(keys, *, simple=False, separator=""):
 
 
 _INDEX_KEYS = [SequenceKey(i) for i in range(32)]
-_name_keys = {}  # str -> DictKey: names come again and again
+_name_keys = {}  # str -> DictKey, because the same names occur in many trees
 
 
 def _index_keys(n):
@@ -172,12 +172,12 @@ def _walk(path, tree, stop, out):
 def tree_leaves_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
     """(path, leaf) pairs, in the order of `tree_leaves`."""
     out = []
-    _walk((), tree, _asking(is_leaf, is_leaf_takes_path), out)
+    _walk((), tree, _with_path_argument(is_leaf, is_leaf_takes_path), out)
     return out
 
 
-def _asking(is_leaf, takes_path):
-    """`is_leaf` as a function of (path, x), or None."""
+def _with_path_argument(is_leaf, takes_path):
+    """Makes `is_leaf` a function of (path, x), or None."""
     if is_leaf is None:
         return None
     if takes_path:
@@ -189,8 +189,8 @@ def tree_flatten_with_path(tree, is_leaf=None, is_leaf_takes_path=False):
     """((path, leaf) pairs, structure) of a tree; `is_leaf` gets (path, x) if `is_leaf_takes_path`."""
     if is_leaf is None:
         return tree_leaves_with_path(tree), tree_structure(tree)
-    verdicts = []  # so that `is_leaf` is asked once for each node
-    asking = _asking(is_leaf, is_leaf_takes_path)
+    verdicts = []  # so that `is_leaf` is called once for each node
+    asking = _with_path_argument(is_leaf, is_leaf_takes_path)
 
     def stop(path, x):
         verdicts.append(asking(path, x))
@@ -242,11 +242,11 @@ def broadcast_prefix(prefix, full, is_leaf=None):
     return [x for x, subtree in zip(leaves, subtrees) for _ in tree_leaves(subtree, is_leaf)]
 
 
-# ---- why two trees do not fit
+# ---- the differences of two trees
 
 
 def prefix_errors(prefix, full, is_leaf=None):
-    """Functions `name -> ValueError`, one for each place where `prefix` is no prefix of `full`."""
+    """Functions `name -> ValueError`, one for each path at which `prefix` is not a prefix of `full`."""
     return list(_prefix_errors((), prefix, full, is_leaf))
 
 
@@ -307,17 +307,17 @@ def _prefix_errors(path, prefix, full, is_leaf):
 
 
 def _braces(x):
-    """Text that survives str.format."""
+    """Escapes text for str.format."""
     return str(x).replace("{", "{{").replace("}", "}}")
 
 
 def equality_errors(one, two):
-    """(path, what is there in `one`, in `two`, why they differ) for each place where two structures differ."""
+    """(path, text of the node in `one`, in `two`, reason) for each path at which two trees differ."""
     return _equality_errors((), one, two)
 
 
 def equality_errors_pytreedef(one, two):
-    """The same for two PyTreeDefs."""
+    """`equality_errors` for two PyTreeDefs."""
     return equality_errors(one.unflatten([0] * one.num_leaves), two.unflatten([0] * two.num_leaves))
 
 

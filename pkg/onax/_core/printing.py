@@ -3,8 +3,8 @@
 Two layers: a small document language (text, breaks, groups) laid out after Wadler, "A prettier printer" (2003) and
 Lindig, "Strictly pretty" (2000); and the documents of jaxprs and equations.
 
-A primitive may shape how its parameters print through its `pretty` field: `pretty(eqn, names) -> dict` gives the
-parameters to show, in order; `names.share(inner, outer)` lets variables of an inner program take the outer names.
+A primitive's `pretty` field selects the parameters that are printed: `pretty(eqn, names) -> dict` returns them in
+order; `names.share(inner, outer)` lets variables of an inner program take the outer names.
 """
 
 import collections
@@ -15,7 +15,7 @@ WIDTH = 80
 
 
 class Printable:
-    """Base of what prints as a program (so that this module need not know the class of jaxprs)."""
+    """Base class of jaxprs, which this module recognizes by it without importing their module."""
 
     __slots__ = ()
 
@@ -52,7 +52,7 @@ class Group:
 
 
 class Note:
-    """A remark about the line it stands on: it takes no room there and goes behind all text, in a column of its own."""
+    """A remark about a line: it takes no space in the line and is printed in a separate column on the right."""
 
     __slots__ = ("text",)
 
@@ -74,7 +74,7 @@ def join(separator, docs):
 
 
 def _fits(room, pending):
-    """Whether the pending documents, up to the first newline, fit in `room` columns."""
+    """Whether the pending documents, up to the first newline, fit in `room` columns of the line."""
     stack = list(pending)
     while room >= 0 and stack:
         flat, doc = stack.pop()
@@ -119,11 +119,11 @@ def layout(doc, width=WIDTH):
             column = indent
             line += 1
     text = "".join(out)
-    return _with_notes(text.split("\n"), notes) if notes else text
+    return _align_notes(text.split("\n"), notes) if notes else text
 
 
-def _with_notes(lines, notes):
-    """The lines with their notes side by side."""
+def _align_notes(lines, notes):
+    """Appends the notes to their lines, aligned in one column."""
     width = max(map(len, lines))
     out = []
     for i, line in enumerate(lines):
@@ -138,7 +138,7 @@ def _with_notes(lines, notes):
 
 
 class Names:
-    """Gives variables their letters, in order of first appearance: a ... z, ba, bb, ..."""
+    """Assigns letters to variables in order of first appearance: a ... z, ba, bb, ..."""
 
     __slots__ = ("_by_var", "_count", "blanks", "options", "reserved", "shared")
 
@@ -148,7 +148,7 @@ class Names:
         self.options = options
         self.shared = {}
         self.reserved = frozenset()  # names of shared programs
-        self.blanks = frozenset()  # unused results that print as _: those of the outermost program only, as in JAX
+        self.blanks = frozenset()  # unused results that print as _; as in JAX only those of the outermost program
 
     def of(self, var):
         """The name of a variable."""
@@ -162,9 +162,9 @@ class Names:
         return name
 
     def share(self, inner, outer):
-        """Lets inner variables that have no name yet take the names of the outer ones at the same place.
+        """Gives inner variables that have no name yet the names of the corresponding outer variables.
 
-        Two inner variables never take one name; a result nobody reads outside is `_` inside too.
+        Two inner variables never get the same name; a result that is never read outside is `_` inside, too.
         """
         taken = set()
         for a, b in zip(inner, outer):
@@ -195,7 +195,7 @@ def literal_text(val, aval):
     return f"{value}:{aval.str_short(short_dtypes=True)}"
 
 
-def _typed(var, names):
+def _typed_name(var, names):
     name = var.text(names)
     if not names.options["print_shapes"]:
         return name
@@ -203,7 +203,7 @@ def _typed(var, names):
 
 
 def _vars(variables, names, typed=True):
-    texts = [_typed(v, names) if typed else v.text(names) for v in variables]
+    texts = [_typed_name(v, names) if typed else v.text(names) for v in variables]
     return Nest(2, Group(join(Group(BREAK), texts)))
 
 
@@ -212,14 +212,14 @@ def _param_value(value, names):
         return _program(value, names)
     if isinstance(value, (tuple, list)) and any(isinstance(v, Printable) for v in value):
         if hasattr(value, "_fields"):
-            return str(value)  # each program by itself, as JAX has it
-        inner = [_program(v, names) if isinstance(v, Printable) else _plain(v) for v in value]
+            return str(value)  # with names of its own for each program, as in JAX
+        inner = [_program(v, names) if isinstance(v, Printable) else _value_text(v) for v in value]
         return Group([Nest(2, ["(", Break(""), join(BREAK, inner)]), Break(""), ")"])
-    return _plain(value)
+    return _value_text(value)
 
 
-def _plain(value):
-    """Types by their name, functions by theirs, everything else by str."""
+def _value_text(value):
+    """The text of a parameter: the names of types and functions, str of other values."""
     if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
         return value.__name__
     return str(value)
@@ -239,7 +239,7 @@ def _shown_params(eqn, names):
 
 
 def _equation(eqn, names):
-    shown = _shown_params(eqn, names)  # first, for it may share names
+    shown = _shown_params(eqn, names)  # called first, because it may share names
     results = _vars(eqn.outvars, names)
     params = _params(shown, names)
     notes = []
@@ -305,7 +305,7 @@ def print_jaxpr(
 ):
     """The text of a jaxpr, in JAX's format.
 
-    `source_info` adds each equation's place in the source, `name_stack` its (empty) stack of names, `print_effects` the
+    `source_info` adds each equation's source location, `name_stack` its (empty) stack of names, `print_effects` the
     program's effects; without `print_shapes` variables have no types, without `custom_pp_eqn_rules` every parameter of
     every equation is shown.  JAX's options about colour are accepted: there is none.
     """

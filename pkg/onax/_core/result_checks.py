@@ -1,8 +1,8 @@
-"""Checks of operations that are carried out: jax_debug_nans, jax_debug_infs, and what other modules register.
+"""Checks of evaluated operations: jax_debug_nans, jax_debug_infs, and checks that other modules register.
 
 A NaN or an infinity in the result of an operation raises FloatingPointError, whose text shows the operation, its
-operands and the line.  What has programs inside (a jitted function, a loop) runs as it always does, and only its
-results are looked at; if one is bad, it is carried out once more, operation by operation, to find where it arose.
+operands and the line.  An operation that holds programs (a jitted function, a loop) runs as usual and only its results
+are checked; if one is bad, the program is evaluated again operation by operation to find the operation that made it.
 """
 
 from functools import partial
@@ -37,23 +37,25 @@ def special_value(x, word=None):
 
 
 class Finding:
-    """What a FloatingPointError tells: the fault, the operands, the line."""
+    """The content of a FloatingPointError: the fault, the operands, the location."""
 
-    __slots__ = ("fault", "operands", "place", "settled")
+    __slots__ = ("fault", "is_equation", "location", "operands")
 
-    def __init__(self, fault, operands, place):
+    def __init__(self, fault, operands, location):
         self.fault = fault
         self.operands = operands
-        self.place = place
-        self.settled = False  # whether the place is that of the equation, not only of the call that led to it
+        self.location = location
+        self.is_equation = False  # whether `location` is that of the equation, not of the call that led to it
 
     def __str__(self):
-        place = "" if self.place is None else f"\nIn {source.phase(self.place)}{source.summarize(self.place)}."
-        return self.fault + place + self.operands
+        where = ""
+        if self.location is not None:
+            where = f"\nIn {source.phase_prefix(self.location)}{source.summarize(self.location)}."
+        return self.fault + where + self.operands
 
 
-def _shown(x):
-    """A value as one line, shortened in the middle."""
+def _short_text(x):
+    """The text of a value in one line, shortened in the middle."""
     if not hasattr(x, "aval"):
         return repr(x)
     if not isinstance(x.dtype, np.dtype):
@@ -63,27 +65,27 @@ def _shown(x):
 
 
 def floating_point_error(name, found, operands, note=""):
-    """The error for a result that holds what the options forbid."""
+    """Makes the error for a result that holds a NaN or infinity."""
     kind, index = found
     where = f" at index {list(index)} of the result" if index else ""
-    lines = [f"\n  operand {i}: {_shown(x)}" for i, x in enumerate(operands)]
+    lines = [f"\n  operand {i}: {_short_text(x)}" for i, x in enumerate(operands)]
     finding = Finding(f"invalid value ({kind}) encountered in {name}{where}.{note}", "".join(lines), None)
-    finding.place = source.user_location()
+    finding.location = source.user_location()
     error = FloatingPointError(str(finding))
     error.finding = finding
     return error
 
 
 def locate_error(error, eqn):
-    """Says of an error raised while a program was carried out which line the equation comes from."""
+    """Sets the location in an error to that of the equation whose evaluation raised it."""
     finding = getattr(error, "finding", None)
-    if finding is not None and not finding.settled and eqn.source_info is not None:
-        finding.place, finding.settled = eqn.source_info, True
+    if finding is not None and not finding.is_equation and eqn.source_info is not None:
+        finding.location, finding.is_equation = eqn.source_info, True
         error.args = (str(finding),)
 
 
-def first_special(results):
-    """What is wrong with the first result that holds what the options forbid, or None."""
+def first_special_value(results):
+    """`special_value` of the first result for which it is not None; None if there is none."""
     word = context.option_word()
     for x in results:
         found = special_value(x, word)
@@ -92,8 +94,8 @@ def first_special(results):
     return None
 
 
-def unwatched(function, *args):
-    """`function(*args)` with both options off in this thread."""
+def without_special_value_checks(function, *args):
+    """Calls `function(*args)` with both options off in this thread."""
     mask, value = context.swap_thread_word(0, 0)
     context.swap_thread_word(mask | SPECIAL, value & ~SPECIAL)
     try:
@@ -102,17 +104,17 @@ def unwatched(function, *args):
         context.swap_thread_word(mask, value)
 
 
-def _evaluate_watched(primitive, operands, params, evaluate):
+def _evaluate_and_check(primitive, operands, params, evaluate):
     if BRINGS_VALUES in primitive.facts:
         return evaluate(primitive, operands, params)
     if next(jaxprs_in_params(params), None) is None:
         out = evaluate(primitive, operands, params)
-        found = first_special(out if primitive.multiple_results else (out,))
+        found = first_special_value(out if primitive.multiple_results else (out,))
         if found is not None:
             raise floating_point_error(primitive.name, found, operands)
         return out
-    out = unwatched(evaluate, primitive, operands, params)
-    found = first_special(out if primitive.multiple_results else (out,))
+    out = without_special_value_checks(evaluate, primitive, operands, params)
+    found = first_special_value(out if primitive.multiple_results else (out,))
     if found is None:
         return out
     inline = getattr(primitive, "inline", None)
@@ -150,4 +152,4 @@ def evaluate_checked(primitive, operands, params, depth=0):
     return evaluate_unchecked(primitive, operands, params)
 
 
-add_checked_evaluation(SPECIAL, _evaluate_watched)
+add_checked_evaluation(SPECIAL, _evaluate_and_check)

@@ -1,10 +1,10 @@
-"""Where the pieces of an array lie: meshes of devices, partition specs and shardings.
+"""Meshes of devices, partition specs and shardings.
 
     Sharding
       SingleDeviceSharding   the whole array on one device
-      NamedSharding          axes of the array cut along named axes of a mesh; the rest is copied
+      NamedSharding          dimensions of the array split along named axes of a mesh; the others are replicated
 
-A sharding maps a shape to one tuple of slices a device.  Whatever it does not cut is copied to every device.
+A sharding maps a shape to one tuple of slices for each device.
 """
 
 from _thread import _local
@@ -18,7 +18,7 @@ from onax._ground.source import api_class
 
 
 class IndivisibleError(ValueError):
-    """A sharding cuts a dimension into pieces that would not be equal."""
+    """A sharding would split a dimension into unequal shards."""
 
 
 class DuplicateSpecError(ValueError):
@@ -26,7 +26,7 @@ class DuplicateSpecError(ValueError):
 
 
 class AxisType(Enum):
-    """How a mesh axis is treated: Auto (the compiler places), Explicit (in types) or Manual (inside shard_map)."""
+    """The kind of a mesh axis: Auto (the compiler chooses), Explicit (in types) or Manual (inside shard_map)."""
 
     Auto = "auto"
     Explicit = "explicit"
@@ -39,7 +39,7 @@ class AxisType(Enum):
 
 
 class _Unconstrained:
-    """The marker for a dimension whose placement is left open."""
+    """The marker for a dimension whose sharding is left open."""
 
     __slots__ = ()
 
@@ -63,7 +63,7 @@ def _canonical_entry(entry):
 
 @api_class
 class PartitionSpec:
-    """For each dimension of an array, the mesh axis or axes that cut it; None for not at all."""
+    """For each dimension of an array, the mesh axis or axes that split it; None for a replicated dimension."""
 
     __slots__ = ("_hash", "_partitions", "reduced", "unreduced")
     UNCONSTRAINED = UNCONSTRAINED
@@ -89,7 +89,7 @@ class PartitionSpec:
         return self._partitions[index]
 
     def index(self, value):
-        """The place of the first entry equal to value."""
+        """The index of the first entry equal to value."""
         return self._partitions.index(value)
 
     def count(self, value):
@@ -157,7 +157,7 @@ def _axis_names(kind, given):
 
 
 def _hash_of(kind, *fields):
-    """A hash of what makes up a mesh or a spec; TypeError, which names it, where one has none."""
+    """A hash of the fields of a mesh or a spec; raises TypeError, which names it, for an unhashable field."""
     try:
         return hash(fields)
     except TypeError as error:
@@ -182,7 +182,7 @@ def _axis_types(kind, given, names):
 
 
 class _Axes:
-    """What meshes of devices and abstract meshes share: named, sized, typed axes."""
+    """Base of Mesh and AbstractMesh: named axes with sizes and types."""
 
     __slots__ = ()
 
@@ -230,7 +230,7 @@ class _Axes:
 
 @api_class
 class Mesh(_Axes):
-    """Devices in a grid whose axes have names.
+    """A grid of devices whose axes have names.
 
     `devices` is an array of devices (or one to make one of), `axis_names` a name for each of its axes.
     Raises ValueError if their numbers differ.
@@ -384,7 +384,7 @@ def get_abstract_mesh():
 
 @api_class
 class set_mesh:
-    """Makes a mesh the one in context: for a `with` block, or from now on.
+    """Sets the mesh in context, for a `with` block or from now on.
 
     PartitionSpecs then need no mesh beside them.
     """
@@ -410,7 +410,7 @@ class set_mesh:
 
 
 class use_abstract_mesh:
-    """Context in which an abstract mesh is the one in context."""
+    """Context manager that sets the abstract mesh in context."""
 
     __slots__ = ("_mesh",)
 
@@ -425,14 +425,14 @@ class use_abstract_mesh:
         _stack().pop()
 
 
-def in_context_of_mesh(place, error, text):
-    """A sharding over the mesh in context for a PartitionSpec, other places as they are; raises error(text) without."""
-    if not isinstance(place, PartitionSpec):
-        return place
+def resolve_spec(sharding, error, text):
+    """Makes a PartitionSpec a sharding over the mesh in context; raises error(text) without a mesh."""
+    if not isinstance(sharding, PartitionSpec):
+        return sharding
     mesh = get_mesh()
     if mesh.empty:
         raise error(text)
-    return NamedSharding(mesh, place)
+    return NamedSharding(mesh, sharding)
 
 
 def make_mesh(axis_shapes, axis_names, axis_types=None, *, devices=None):
@@ -448,13 +448,13 @@ def make_mesh(axis_shapes, axis_names, axis_types=None, *, devices=None):
 
 
 class Sharding:
-    """How an array is laid out over devices; equal shardings lay out alike."""
+    """The distribution of an array over devices."""
 
     __slots__ = ()
 
     @property
     def is_fully_addressable(self):
-        """Whether this process reaches all devices: yes."""
+        """Whether this process can access all devices: always true."""
         return True
 
     has_addressable_devices = property(lambda self: True)
@@ -466,7 +466,7 @@ class Sharding:
         return self.devices_indices_map(global_shape)
 
     def is_equivalent_to(self, other, ndim):
-        """Whether both lay out an array of `ndim` dimensions alike."""
+        """Whether both distribute an array of `ndim` dimensions alike."""
         if self == other:
             return True
         return (
@@ -484,7 +484,7 @@ class Sharding:
 
 
 def _factors(sharding, ndim):
-    """For each dimension, the mesh axes by which it is cut, as strides and sizes in the order of devices."""
+    """For each dimension, the mesh axes that split it, as strides and sizes in the order of devices."""
     if isinstance(sharding, SingleDeviceSharding):
         return [()] * ndim
     return [
@@ -514,7 +514,7 @@ class SingleDeviceSharding(Sharding):
         return (self._device,)
 
     def shard_shape(self, global_shape):
-        """The shape of the piece on each device: the whole."""
+        """The shape of the shard on the device, which is the whole array."""
         return tuple(global_shape)
 
     def devices_indices_map(self, global_shape):
@@ -522,7 +522,7 @@ class SingleDeviceSharding(Sharding):
         return {self._device: (slice(None),) * len(global_shape)}
 
     def with_memory_kind(self, kind):
-        """The same in another memory of the device."""
+        """The same sharding in another memory of the device."""
         return SingleDeviceSharding(self._device, memory_kind=kind)
 
     def __eq__(self, other):
@@ -548,9 +548,9 @@ def _make_single(device, memory_kind):
 
 @api_class
 class NamedSharding(Sharding):
-    """An array's dimensions cut along the axes of a mesh, as a partition spec says.
+    """A sharding that splits dimensions along the axes of a mesh, as a partition spec says.
 
-    Raises ValueError for axes that the mesh has not, DuplicateSpecError for one used twice.
+    Raises ValueError for axes that the mesh does not have, DuplicateSpecError for an axis that is used twice.
     """
 
     __slots__ = ("_memory_kind", "mesh", "spec")
@@ -582,7 +582,7 @@ class NamedSharding(Sharding):
         return tuple(self.mesh.devices.flat)
 
     def _axes_by_dimension(self, ndim):
-        """For each dimension, the mesh axes that cut it, as tuples."""
+        """For each dimension, the mesh axes that split it, as tuples."""
         if len(self.spec) > ndim:
             raise ValueError(
                 f"Sharding {self} is only valid for values of rank at least {len(self.spec)}, but was applied to a "
@@ -591,7 +591,7 @@ class NamedSharding(Sharding):
         return [names_in(entry) for entry in self.spec] + [()] * (ndim - len(self.spec))
 
     def _pieces(self, ndim):
-        """For each dimension, into how many pieces it is cut."""
+        """For each dimension, the number of shards."""
         shape = self.mesh.shape
         counts = []
         for names in self._axes_by_dimension(ndim):
@@ -608,12 +608,12 @@ class NamedSharding(Sharding):
 
     @property
     def replicated_axes(self):
-        """Mesh axes along which the array is copied, not cut."""
+        """Mesh axes along which the array is replicated."""
         used = {name for entry in self.spec for name in names_in(entry)}
         return frozenset(name for name in self.mesh.axis_names if name not in used)
 
     def shard_shape(self, global_shape):
-        """The shape of the piece on each device; raises IndivisibleError if pieces would be unequal."""
+        """The shape of the shard on each device; raises IndivisibleError if shards would be unequal."""
         counts = self._pieces(len(global_shape))
         for axis, (n, count) in enumerate(zip(global_shape, counts)):
             if n % count != 0:
@@ -625,24 +625,24 @@ class NamedSharding(Sharding):
         return tuple(n // count for n, count in zip(global_shape, counts))
 
     def devices_indices_map(self, global_shape):
-        """For each device, the slices of the array that it holds; slice(None) where it is not cut."""
+        """For each device, the slices of the array that it holds; slice(None) for replicated dimensions."""
         piece = self.shard_shape(global_shape)
         sizes = self.mesh.shape
         axes = self._axes_by_dimension(len(global_shape))
         found = {}
-        for place in np.ndindex(*self.mesh.devices.shape):
-            coordinate = dict(zip(self.mesh.axis_names, place))
+        for index in np.ndindex(*self.mesh.devices.shape):
+            coordinate = dict(zip(self.mesh.axis_names, index))
             slices = []
             for names, n, whole in zip(axes, piece, global_shape):
                 number = 0
                 for name in names:
                     number = number * sizes[name] + coordinate[name]
                 slices.append(slice(None) if n == whole else slice(number * n, (number + 1) * n))
-            found[self.mesh.devices[place]] = tuple(slices)
+            found[self.mesh.devices[index]] = tuple(slices)
         return found
 
     def with_memory_kind(self, kind):
-        """The same in another kind of memory."""
+        """The same sharding in another kind of memory."""
         return NamedSharding(self.mesh, self.spec, memory_kind=kind)
 
     def update(self, **changes):
@@ -654,7 +654,7 @@ class NamedSharding(Sharding):
         )
 
     def check_compatible_aval(self, shape):
-        """Raises ValueError if an array of this shape cannot be laid out so."""
+        """Raises ValueError if an array of this shape cannot have this sharding."""
         self._axes_by_dimension(len(shape))
 
     def __eq__(self, other):
@@ -686,18 +686,20 @@ def names_in(entry):
     return entry if isinstance(entry, tuple) else (entry,)
 
 
-def with_new_axis(place, dim, entry):
-    """The spec or named sharding of a value that gets a new dimension, cut by `entry`; other places as they are."""
-    if isinstance(place, NamedSharding):
-        return NamedSharding(place.mesh, with_new_axis(place.spec, dim, entry), memory_kind=place._memory_kind)
-    if not isinstance(place, PartitionSpec):
-        return place
-    entries = [*place, *[None] * max(0, dim - len(place))]
+def insert_spec_entry(sharding, dim, entry):
+    """Inserts `entry` for a new dimension `dim` into a spec or named sharding; returns other shardings unchanged."""
+    if isinstance(sharding, NamedSharding):
+        spec = insert_spec_entry(sharding.spec, dim, entry)
+        return NamedSharding(sharding.mesh, spec, memory_kind=sharding._memory_kind)
+    if not isinstance(sharding, PartitionSpec):
+        return sharding
+    entries = [*sharding, *[None] * max(0, dim - len(sharding))]
     return PartitionSpec(*entries[:dim], entry, *entries[dim:])
 
 
-def fitting(mesh, cuts, shape):
-    """A named sharding by the axes given for each dimension, but those named twice or that do not divide it."""
+def divisible_sharding(mesh, cuts, shape):
+    """A named sharding from the axes for each dimension, without axes that are repeated or do not divide the
+    dimension."""
     seen, entries = set(), []
     for names, n in zip(cuts, shape):
         count = 1
@@ -712,7 +714,7 @@ def fitting(mesh, cuts, shape):
 
 
 def replica_ids(sharding, global_shape):
-    """For each device, in order, which copy of its piece it holds, counted from 0."""
+    """For each device, in order, the number of the replica of its shard, counted from 0."""
     seen, found = {}, {}
     for device, index in sharding.devices_indices_map(global_shape).items():
         key = tuple((s.start, s.stop) for s in index)

@@ -1,4 +1,4 @@
-"""The parts of an array over devices, and what compiled arrays ask about places: their device, sharding, shards."""
+"""The shards of arrays, and the device, sharding and shards that compiled arrays look up."""
 
 import functools
 
@@ -23,7 +23,7 @@ class Shard:
 
 
 def first_device():
-    """The device of arrays that name none."""
+    """The device of arrays that are not committed to one."""
     return devices.devices()[0]
 
 
@@ -40,12 +40,12 @@ def array_shards(x):
 
 @functools.lru_cache(maxsize=512)
 def _pieces(sharding, shape):
-    """The devices and the slices that they hold, as pairs."""
+    """Pairs of a device and the slices that it holds."""
     return tuple(sharding.addressable_devices_indices_map(shape).items())
 
 
-def spread_over(x, sharding):
-    """An array laid out as the sharding says; raises IndivisibleError where pieces would be unequal."""
+def shard_array(x, sharding):
+    """Distributes an array as the sharding says; raises IndivisibleError if shards would be unequal."""
     value = x._value
     shards = [(device, value[index]) for device, index in _pieces(sharding, value.shape)]
     return make_sharded(value, shards, sharding, x.dtype, x.weak_type)
@@ -55,7 +55,7 @@ _NO_MESH = AbstractMesh((), ())
 
 
 def aval_sharding(aval):
-    """The sharding of an aval that states none: over no axes at all."""
+    """The sharding of an aval without one: over a mesh without axes."""
     return NamedSharding(_NO_MESH, PartitionSpec(*(None,) * aval.ndim))
 
 

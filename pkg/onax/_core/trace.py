@@ -1,9 +1,9 @@
-"""Traces and tracers: who interprets an operation right now.
+"""Traces, which interpret operations, and tracers, the values that belong to a trace.
 
 The current trace is state of the thread (`_native.context`).  `Primitive.bind` evaluates at once when there is none;
 otherwise it hands the operation to the trace, which unpacks the tracers that are its own and treats everything else
-as a constant.  A rule runs with the parent of its trace as current, so transformations nest by construction and
-perturbation confusion cannot arise: whose tracer a value is, is one identity test.
+as a constant.  A rule runs while the parent of its trace is current, so transformations nest.  Perturbation confusion
+cannot arise, because an identity test tells to which trace a tracer belongs.
 """
 
 import operator
@@ -28,7 +28,7 @@ class Trace:
 
     def __init__(self, parent_trace):
         self.alive = True
-        self.function = None  # what is being transformed, where messages are to name it
+        self.function = None  # the transformed function, where messages name it
         self.parent_trace = parent_trace
         self.staging = parent_trace.staging if parent_trace is not None else False
 
@@ -45,19 +45,19 @@ class Trace:
         raise NotImplementedError(f"{type(self).__name__} does not interpret custom_vjp calls")
 
     def admit(self, x, dtype):
-        """Called with a NumPy value or integer that becomes an array of a dtype (None: its own); may refuse it."""
+        """Called before a NumPy value or integer becomes an array of a dtype (None: its own dtype); may raise."""
 
     def new_const(self, x):
-        """A constant that the user makes, as a value of the program that is being staged, if one is."""
+        """Makes an array that the user creates a value of the program that is being staged."""
         return self.parent_trace.new_const(x)
 
     def invalidate(self):
-        """Called when the trace ends: its tracers must not be used any more."""
+        """Called when the trace ends; its tracers must not be used afterwards."""
         self.alive = False
 
     @property
     def main(self):
-        """What two traces of one transformation have in common."""
+        """An object that two traces of one transformation share."""
         return self
 
     def subject(self):
@@ -71,7 +71,7 @@ class Trace:
 
 
 class EvalTrace(Trace):
-    """The bottom: operations are carried out."""
+    """The outermost trace, which evaluates operations."""
 
     __slots__ = ()
 
@@ -98,13 +98,13 @@ eval_trace = EvalTrace()
 
 
 def find_cur_trace():
-    """The current trace; the evaluating one if no transformation is at work."""
+    """The current trace; `eval_trace` if no transformation is active."""
     trace = context.get_trace()
     return eval_trace if trace is None else trace
 
 
 class FoldingTrace(Trace):
-    """Carries out operations on known values; hands those on tracers to the trace around it."""
+    """Evaluates operations on concrete values and passes operations on tracers to the parent trace."""
 
     __slots__ = ()
 
@@ -141,9 +141,9 @@ def _has_tracer(args):
 
 
 def ensure_compile_time_eval():
-    """Context in which operations on known values are carried out at once, also while a function is being traced.
+    """Context manager in which operations on concrete values are evaluated at once, even while a function is traced.
 
-    Operations on traced values belong to the program, as outside of it.
+    Operations on tracers are still recorded.
     """
     trace = context.get_trace()
     return set_current_trace(None if trace is None else FoldingTrace(trace))
@@ -153,13 +153,13 @@ eval_context = ensure_compile_time_eval
 
 
 def new_const(x):
-    """The array itself, or a tracer for it while a program is being staged."""
+    """Returns the array, or a tracer for it while a program is being staged."""
     trace = context.get_trace()
     return x if trace is None else trace.new_const(x)
 
 
 def trace_state_clean():
-    """Whether no transformation is at work in this thread."""
+    """Whether no transformation is active in this thread."""
     return context.get_trace() is None
 
 
@@ -171,7 +171,7 @@ class Tracer(Array):
     def __init__(self, trace, aval, location=None):
         self._trace = trace
         self.aval = aval
-        self._location = location  # where the operation stands that made it; None: not known, or an argument
+        self._location = location  # source location of the operation that made it; None if not known
 
     shape = property(lambda self: self.aval.shape)
     dtype = property(lambda self: self.aval.dtype)
@@ -180,31 +180,31 @@ class Tracer(Array):
     weak_type = property(lambda self: self.aval.weak_type)
 
     def to_concrete_value(self):
-        """The array behind this tracer if there is one, else None."""
+        """The concrete value of this tracer if it has one, else None."""
         return None
 
     def _origin_msg(self):
-        """Sentences that say where this tracer comes from, for error messages."""
+        """Sentences for error messages that say where this tracer was made."""
         subject = self._trace.subject()
         return f"The error occurred in the function {subject}." if subject else ""
 
     def escape_msg(self):
-        """Sentences that say where a tracer that outlived its trace was made."""
+        """Sentences that say where this tracer, which outlived its trace, was made."""
         subject = self._trace.subject()
         text = f"The function being traced when the value leaked was {subject}.\n" if subject else ""
         if self._location is None:
             return text
-        line, places = "-" * 30, [source.summarize(r) for r in (self._location, *(self._location.callers or ()))]
-        text += f"{line}\nThe leaked intermediate value was created on line {places[0]}.\n{line}\n"
-        if self._location.callers is None:  # only programs that are staged keep them
+        line, locations = "-" * 30, [source.summarize(r) for r in (self._location, *(self._location.callers or ()))]
+        text += f"{line}\nThe leaked intermediate value was created on line {locations[0]}.\n{line}\n"
+        if self._location.callers is None:  # only staging records callers
             return text
-        shown = "\n".join(reversed(places))
+        shown = "\n".join(reversed(locations))
         return (
-            f"{text}When the value was created, the final {len(places)} stack frames (most recent last) excluding "
+            f"{text}When the value was created, the final {len(locations)} stack frames (most recent last) excluding "
             f"onax-internal frames were:\n{line}\n{shown}\n{line}\n\n"
         )
 
-    # Conversions to Python values: possible when a concrete value is behind the tracer.
+    # Conversions to Python values, which succeed if the tracer has a concrete value.
 
     def _concrete(self, error, *details):
         value = self.to_concrete_value()
@@ -247,18 +247,18 @@ class Tracer(Array):
         raise errors.TracerArrayConversionError(self)
 
     def item(self, *args):
-        """The value as a Python scalar, where it is known."""
+        """The concrete value as a Python scalar; an error if there is none."""
         return self._concrete(errors.ConcretizationTypeError, "This occurred in the item() method of jax.Array").item(
             *args
         )
 
     def tolist(self):
-        """The value as nested lists, where it is known."""
-        return self._concrete(errors.ConcretizationTypeError, _called(self, "tolist() method")).tolist()
+        """The concrete value as nested lists; an error if there is none."""
+        return self._concrete(errors.ConcretizationTypeError, _sentence(self, "tolist() method")).tolist()
 
     def tobytes(self, order="C"):
-        """The value's bytes, where it is known."""
-        return self._concrete(errors.ConcretizationTypeError, _called(self, "tobytes() method")).tobytes(order)
+        """The bytes of the concrete value; an error if there is none."""
+        return self._concrete(errors.ConcretizationTypeError, _sentence(self, "tobytes() method")).tobytes(order)
 
     def __hash__(self):
         raise TypeError(f"unhashable type: {type(self).__name__!r}")
@@ -295,24 +295,26 @@ class Tracer(Array):
         )
 
 
-def _called(tracer, what):
-    """The sentence that names what only a value in memory has."""
+def _sentence(tracer, what):
+    """The first sentence of an error: which attribute or method of the tracer is not available."""
     return f"The {what} was called on traced array with shape {tracer.aval.str_short()}."
 
 
-def _only_of_values(name, is_method):
-    """A method or property that a tracer has only to say that it has none."""
+def _concrete_only(name, is_method):
+    """Makes a method or property of tracers that raises ConcretizationTypeError."""
 
     def refuse(self, *args, **kwargs):
         """Not available while tracing: raises ConcretizationTypeError."""
-        raise errors.ConcretizationTypeError(self, _called(self, f"{name}{'() method' if is_method else ' property'}"))
+        raise errors.ConcretizationTypeError(
+            self, _sentence(self, f"{name}{'() method' if is_method else ' property'}")
+        )
 
     refuse.__name__ = name
     return refuse if is_method else property(refuse)
 
 
-def _absent(name, text):
-    """A property that tells what is missing; `hasattr` is False."""
+def _missing_property(name, text):
+    """Makes a property of tracers that raises AttributeError with an explanation, so that `hasattr` is False."""
 
     def refuse(self):
         """Not available while tracing: raises AttributeError."""
@@ -323,19 +325,19 @@ def _absent(name, text):
 
 
 for _name in ("__dlpack__", "delete", "devices", "is_deleted", "on_device_size_in_bytes", "unsafe_buffer_pointer"):
-    setattr(Tracer, _name, _only_of_values(_name, True))
+    setattr(Tracer, _name, _concrete_only(_name, True))
 for _name in ("addressable_shards", "committed", "global_shards", "is_fully_addressable", "is_fully_replicated"):
-    setattr(Tracer, _name, _only_of_values(_name, False))
+    setattr(Tracer, _name, _concrete_only(_name, False))
 for _name in ("block_until_ready", "copy_to_host_async"):
-    setattr(Tracer, _name, _absent(_name, "method is not available on"))
-Tracer.sharding = _absent("sharding", "attribute (ask `onax.typeof(x)`) is not available on")
+    setattr(Tracer, _name, _missing_property(_name, "method is not available on"))
+Tracer.sharding = _missing_property("sharding", "attribute (ask `onax.typeof(x)`) is not available on")
 
 
 _ADVICE = {"int": "int", "float": "float", "complex": "complex"}
 
 
 def _cast_advice(function):
-    """The sentence that names the conversion, and a way out where there is one."""
+    """The sentence that names the conversion, and a remedy if there is one."""
     text = f"The problem arose with the `{function}` function. "
     if function in _ADVICE:
         text += (
@@ -346,12 +348,12 @@ def _cast_advice(function):
 
 
 def raise_stray_tracer(primitive, tracer):
-    """A tracer meets an operation after its transformation has ended."""
+    """Raises the error for a tracer that is used after its transformation has ended."""
     raise escaped_tracer_error(tracer)
 
 
 def escaped_tracer_error(tracer):
-    """The error for a tracer that outlived its trace."""
+    """Makes the error for a tracer that outlived its trace."""
     return errors.UnexpectedTracerError(
         "Encountered an unexpected tracer. A function transformed by onax had a side effect, allowing for a "
         f"reference to an intermediate value with type {tracer.aval.str_short()} wrapped in a "
@@ -402,7 +404,7 @@ def valid_jaxtype(x):
 
 
 def as_array(x):
-    """The value as an Array or tracer: NumPy values are copied, Python scalars become weakly typed."""
+    """Converts a value to an Array or tracer: NumPy values are copied, Python scalars become weakly typed."""
     if isinstance(x, Array):
         return x
     if hasattr(type(x), "__jax_array__"):

@@ -1,4 +1,5 @@
-"""Functions on trees that need no speed: registration with checks, reductions, transposition, Partial."""
+"""Functions on trees that are not performance-critical: registration with checks, reductions, transposition,
+Partial."""
 
 import functools
 from collections import OrderedDict, defaultdict
@@ -40,7 +41,7 @@ def all_leaves(iterable, is_leaf=None):
 
 
 class PyTreeRegistry:
-    """The registry of container classes, as an object; there is one, `default_registry`."""
+    """The registry of container classes; `default_registry` is its only instance."""
 
     __slots__ = ()
 
@@ -92,7 +93,7 @@ def register_pytree_with_keys_class(cls):
 
 
 def register_static(cls):
-    """Class decorator: makes every object of the class an empty container, itself being the static part."""
+    """Class decorator: makes every object of the class a container without children whose static data is the object."""
     register_pytree_node(cls, lambda x: ((), x), lambda x, _: x)
     return cls
 
@@ -164,7 +165,7 @@ def tree_reduce(function, tree, initializer=_unspecified, is_leaf=None):
 
 
 def tree_reduce_associative(operation, tree, *, identity=_unspecified, is_leaf=None):
-    """Combines the leaves by halves: logarithmic depth; TypeError for no leaves and no identity."""
+    """Combines the leaves in a balanced tree; raises TypeError for no leaves and no identity."""
     leaves = tree_leaves(tree, is_leaf)
     if not leaves:
         if identity is _unspecified:
@@ -231,7 +232,7 @@ def treedef_children(treedef):
 
 
 class _Shim:
-    """A partial function that hashes and compares as itself, so that it can stand in a structure."""
+    """Wraps a partial function to compare by identity, so that it can be static data of a structure."""
 
     __slots__ = ("fun",)
 
@@ -277,11 +278,11 @@ register_pytree_node(
 )
 
 
-def _keyed(keys, values):
+def _dict_items(keys, values):
     return tuple((DictKey(k), v) for k, v in zip(keys, values))
 
 
-def _sorted_default(d):
+def _sorted_defaultdict(d):
     keys = tuple(sorted(d))
     return tuple(d[k] for k in keys), (d.default_factory, keys)
 
@@ -290,13 +291,13 @@ register_pytree_node(
     OrderedDict,
     lambda d: (tuple(d.values()), tuple(d)),
     lambda keys, values: OrderedDict(zip(keys, values)),
-    lambda d: (_keyed(d, d.values()), tuple(d)),
+    lambda d: (_dict_items(d, d.values()), tuple(d)),
 )
 register_pytree_node(
     defaultdict,
-    _sorted_default,
+    _sorted_defaultdict,
     lambda data, values: defaultdict(data[0], zip(data[1], values)),
-    lambda d: (_keyed(sorted(d), _sorted_default(d)[0]), (d.default_factory, tuple(sorted(d)))),
+    lambda d: (_dict_items(sorted(d), _sorted_defaultdict(d)[0]), (d.default_factory, tuple(sorted(d)))),
 )
 
 __all__ = [

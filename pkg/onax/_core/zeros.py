@@ -1,4 +1,4 @@
-"""Symbolic zeros and the placeholders of transposition.
+"""Symbolic zeros, and placeholders for linear operands.
 
 `Zero` stands for a tangent or cotangent that is known to vanish; no array is made for it.  `UndefinedPrimal` marks
 the operands with respect to which a linear primitive is being transposed.  `SymbolicZero` is `Zero` as users of

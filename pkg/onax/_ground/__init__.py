@@ -1,1 +1,1 @@
-"""Floor 1: options, errors, dtypes, dimensions, devices; no arrays and no tracing."""
+"""Floor 1: options, errors, dtypes, dimensions, devices; this package knows neither arrays nor tracing."""

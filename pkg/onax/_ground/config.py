@@ -1,16 +1,15 @@
-"""Options: one table of rows; each row gives an attribute, a context manager, `update` and an environment variable.
+"""Options.  Each row of one table defines an attribute, a context manager, a name for `update`, an environment
+variable.
 
     row = (name, type, default, help, in_key)
       name     as in JAX; also read from the environment under the same name in capitals (JAX_ENABLE_X64)
       type     bool, int, float, str, or a tuple of allowed strings (None among them when None is allowed)
-      in_key   the value changes results: it occupies bits of the option word, so that a jit key needs one
-      integer
+      in_key   the value changes results: it occupies bits of the option word, the one integer in a jit key
 
 Precedence: a `with` block of this thread, then `config.update`, then the environment, then the default.
 
-Values of rows in the key live in `onax._native.context`: its word has a global part and a part of this
-thread.  Values that are no bits themselves (a device, a seed) are numbered as they come, and the number
-stands in the word.
+`onax._native.context` holds the word, which has a global part and a part of the thread.  A value that is not a few bits
+itself (a device, a seed) gets the next free number, and the word holds that number.
 """
 
 import os
@@ -30,7 +29,7 @@ _PRECISIONS = (
     "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64",
 )  # fmt: skip
 _GUARDS = (None, "allow", "log", "disallow", "log_explicit", "disallow_explicit")
-_MANY = 8  # bits for the number of a value that is numbered as it comes
+_MANY = 8  # bits for the number of a value that is numbered when it is first set
 
 
 class Row:
@@ -47,17 +46,18 @@ class Row:
         self.default = default
         self.help = help_
         self.env = name.upper()
-        self.value = default  # the global value, whether it is in the key or not
+        self.value = default  # the global value
         self.check = None
         self.on_update = None
-        self.mirror = None  # (set for all threads, swap in this thread): where compiled code reads the value itself
+        self.mirror = None  # (set for all threads, swap in this thread) of compiled code that reads the value
         self.shift = None
         self.mask = 0
         self.values = None
         self.numbers = None
 
     def validated(self, value):
-        """The value as it is kept; raises ValueError or TypeError for one that the row does not take."""
+        """Converts a value to its stored form; raises ValueError or TypeError for a value that the row does not
+        accept."""
         kind = self.type
         if self.check is not None:
             return self.check(value)
@@ -80,7 +80,7 @@ class Row:
         return value
 
     def number(self, value):
-        """The number that stands for the value in the option word."""
+        """The number that represents the value in the option word."""
         if self.type is bool:
             return int(value)
         number = self.numbers.get(value)
@@ -93,12 +93,12 @@ class Row:
         return number
 
     def from_environment(self):
-        """The value the environment gives, or the default."""
+        """Reads the value from the environment; the default if there is none."""
         text = os.environ.get(self.env)
         if text is None:
             return self.default
         if self.type is bool:
-            return _truth(text, self.env)
+            return _parse_bool(text, self.env)
         if self.type in (int, float):
             return self.type(text)
         if type(self.type) is tuple and text not in self.type:
@@ -106,8 +106,8 @@ class Row:
         return text
 
 
-def _truth(text, env):
-    """A truth value written in the environment."""
+def _parse_bool(text, env):
+    """Converts the text of a truth value from the environment to a bool."""
     word = text.lower()
     if word in ("y", "yes", "t", "true", "on", "1"):
         return True
@@ -122,7 +122,7 @@ _global_word = 0
 _thread = _local()
 
 
-def add(name, type_, default, help_, *, in_key=False, check=None, on_update=None):
+def add_row(name, type_, default, help_, *, in_key=False, check=None, on_update=None):
     """Adds a row; its initial value comes from the environment."""
     global _used_bits
     row = Row(name, type_, default, help_)
@@ -168,8 +168,8 @@ def read_row(row):
     return bool(number) if row.type is bool else row.values[number]
 
 
-def row(name):
-    """The row of an option, for the module that owns what the option is about."""
+def find_row(name):
+    """The row of an option, for the module that implements the option."""
     return _rows[name]
 
 
@@ -220,7 +220,7 @@ class _Scope:
 
     def __call__(self, function):
         def scoped(*args, **kwargs):
-            with _Scope(self._row, self._value):  # one of its own: other threads may be inside too
+            with _Scope(self._row, self._value):  # a new scope, because other threads may be inside one, too
                 return function(*args, **kwargs)
 
         scoped.__name__, scoped.__doc__ = function.__name__, function.__doc__
@@ -316,14 +316,14 @@ class Config:
         absl_app.call_after_init(lambda: self.complete_absl_config(absl_flags))
 
     def complete_absl_config(self, flags):
-        """Takes over the flags that stood on the command line."""
+        """Sets options from the flags that absl has parsed."""
         for name in _all_rows():
             flag = flags.FLAGS[name]
             if flag.present:
                 self.update(name, flag.value)
 
     def parse_flags_with_absl(self):
-        """Takes options from this process's command line, without an absl application; other arguments stay."""
+        """Sets options from this process's command line, without an absl application; other arguments are ignored."""
         for row in _all_rows().values():
             _define_flag(row)
         absl_flags.FLAGS(sys.argv, known_only=True)
@@ -339,15 +339,15 @@ class Config:
 config = Config()
 
 # --- rows of the key; the first six have fixed bits, read directly by hot code ------------------------------
-_x64 = add("jax_enable_x64", bool, False, "64-bit dtypes are kept; else they become 32-bit ones.", in_key=True)
-_promotion = add(
+_x64 = add_row("jax_enable_x64", bool, False, "64-bit dtypes are kept; else they become 32-bit ones.", in_key=True)
+_promotion = add_row(
     "jax_numpy_dtype_promotion", ("standard", "strict"), "standard",
     "How dtypes promote: by the lattice, or only weak types ('strict').", in_key=True,
 )  # fmt: skip
-_disable_jit = add("jax_disable_jit", bool, False, "jit and control flow run operation by operation.", in_key=True)
-_debug_nans = add("jax_debug_nans", bool, False, "A NaN in a result raises FloatingPointError.", in_key=True)
-_debug_infs = add("jax_debug_infs", bool, False, "An infinity in a result raises FloatingPointError.", in_key=True)
-_leaks = add("jax_check_tracer_leaks", bool, False, "A tracer that outlives its trace raises.", in_key=True)
+_disable_jit = add_row("jax_disable_jit", bool, False, "jit and control flow run operation by operation.", in_key=True)
+_debug_nans = add_row("jax_debug_nans", bool, False, "A NaN in a result raises FloatingPointError.", in_key=True)
+_debug_infs = add_row("jax_debug_infs", bool, False, "An infinity in a result raises FloatingPointError.", in_key=True)
+_leaks = add_row("jax_check_tracer_leaks", bool, False, "A tracer that outlives its trace raises.", in_key=True)
 
 X64 = 1
 STRICT_PROMOTION = 2
@@ -356,70 +356,70 @@ DEBUG_NANS = 8
 DEBUG_INFS = 16
 CHECK_TRACER_LEAKS = 32
 
-_rank = add(
+_rank = add_row(
     "jax_numpy_rank_promotion", ("allow", "warn", "raise"), "allow",
     "What happens when operands of unequal rank broadcast.", in_key=True,
 )  # fmt: skip
-_precision = add(
+_precision = add_row(
     "jax_default_matmul_precision",
     _PRECISIONS,
     None,
     "Precision of dot products that state none.",
     in_key=True,
 )
-_checks = add("jax_enable_checks", bool, False, "Jaxprs are checked after each transformation.", in_key=True)
-_key_reuse = add("jax_debug_key_reuse", bool, False, "Consuming a random key twice raises.", in_key=True)
+_checks = add_row("jax_enable_checks", bool, False, "Jaxprs are checked after each transformation.", in_key=True)
+_key_reuse = add_row("jax_debug_key_reuse", bool, False, "Consuming a random key twice raises.", in_key=True)
 KEY_REUSE = 1 << _key_reuse.shift
-_custom_prng = add("jax_enable_custom_prng", bool, False, "PRNGKey gives typed key arrays.", in_key=True)
-_prng_impl = add(
+_custom_prng = add_row("jax_enable_custom_prng", bool, False, "PRNGKey gives typed key arrays.", in_key=True)
+_prng_impl = add_row(
     "jax_default_prng_impl", ("threefry2x32", "rbg", "unsafe_rbg"), "threefry2x32",
     "The generator behind new random keys.", in_key=True,
 )  # fmt: skip
-_partitionable = add(
+_partitionable = add_row(
     "jax_threefry_partitionable",
     bool,
     True,
     "Random bits of an element do not depend on the others.",
     in_key=True,
 )
-_gumbel = add("jax_high_dynamic_range_gumbel", bool, False, "Gumbel samples use more bits.", in_key=True)
-_softmax = add("jax_softmax_custom_jvp", bool, True, "softmax has a derivative rule of its own.", in_key=True)
-_f16 = add("jax_allow_f16_reductions", bool, True, "Accepted for JAX programs; no effect.", in_key=True)
-_no_tracing = add("jax_no_tracing", bool, False, "Tracing a function anew for jit raises.", in_key=True)
-_static_indices = add("jax_check_static_indices", bool, False, "Out-of-bounds static indices raise.", in_key=True)
-_seed_offset = add("jax_random_seed_offset", int, 0, "Added to every seed.", in_key=True)
-_explicit_x64 = add(
+_gumbel = add_row("jax_high_dynamic_range_gumbel", bool, False, "Gumbel samples use more bits.", in_key=True)
+_softmax = add_row("jax_softmax_custom_jvp", bool, True, "softmax has a derivative rule of its own.", in_key=True)
+_f16 = add_row("jax_allow_f16_reductions", bool, True, "Accepted for JAX programs; no effect.", in_key=True)
+_no_tracing = add_row("jax_no_tracing", bool, False, "Tracing a function anew for jit raises.", in_key=True)
+_static_indices = add_row("jax_check_static_indices", bool, False, "Out-of-bounds static indices raise.", in_key=True)
+_seed_offset = add_row("jax_random_seed_offset", int, 0, "Added to every seed.", in_key=True)
+_explicit_x64 = add_row(
     "jax_explicit_x64_dtypes", ("allow", "warn", "error", "strict"), "warn",
     "What a request for a 64-bit dtype does while 64-bit dtypes are off.",
 )  # fmt: skip
 
 # --- rows outside the key -----------------------------------------------------------------------------------
-_log_compiles = add("jax_log_compiles", bool, False, "Compilations are logged as warnings.")
-_misses = add("jax_explain_cache_misses", bool, False, "Each compilation says what differs from earlier ones.")
-_legacy = add("jax_legacy_prng_key", ("allow", "warn", "error"), "allow", "What uint32 arrays as keys do.")
-_captured = add("jax_captured_constants_warn_bytes", int, 2_000_000_000, "Larger captured constants warn.")
+_log_compiles = add_row("jax_log_compiles", bool, False, "Compilations are logged as warnings.")
+_misses = add_row("jax_explain_cache_misses", bool, False, "Each compilation says what differs from earlier ones.")
+_legacy = add_row("jax_legacy_prng_key", ("allow", "warn", "error"), "allow", "What uint32 arrays as keys do.")
+_captured = add_row("jax_captured_constants_warn_bytes", int, 2_000_000_000, "Larger captured constants warn.")
 _guards = [
-    add("jax_transfer_guard" + suffix, _GUARDS, None, "What transfers between host and device do; accepted.")
+    add_row("jax_transfer_guard" + suffix, _GUARDS, None, "What transfers between host and device do; accepted.")
     for suffix in ("", "_host_to_device", "_device_to_device", "_device_to_host")
 ]
-_filtering = add(
+_filtering = add_row(
     "jax_traceback_filtering",
     ("off", "tracebackhide", "remove_frames", "quiet_remove_frames", "auto"), "auto",
     "How frames inside onax are kept out of tracebacks.",
 )  # fmt: skip
-_frames = add("jax_tracer_error_num_traceback_frames", int, 5, "Frames shown for a leaked tracer.")
-_cpu_devices = add("jax_num_cpu_devices", int, -1, "Number of virtual CPU devices; -1 means one.")
-_platforms = add("jax_platforms", str, None, "Platforms to look for, separated by commas; the first is the default.")
-add("jax_platform_name", str, "", "The default platform; older form of jax_platforms.")
-add("jax_compilation_cache_dir", str, None, "Folder of compiled models kept between runs.")
-add("jax_enable_compilation_cache", bool, True, "Whether that folder is used.")
-add("jax_persistent_cache_min_compile_time_secs", float, 1.0, "Cheaper compilations are not kept.")
-add("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller models are not kept.")
-add("jax_logging_level", str, "NOTSET", "Level of the logger `onax`.")
-add("jax_debug_log_modules", str, "", "Modules that log in full.")
-add("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")
-add("jax_no_execution", bool, False, "Running a compiled program raises.")
-# Accepted so that programs for JAX run unchanged; nothing here depends on them.  A row is made when one is asked for.
+_frames = add_row("jax_tracer_error_num_traceback_frames", int, 5, "Frames shown for a leaked tracer.")
+_cpu_devices = add_row("jax_num_cpu_devices", int, -1, "Number of virtual CPU devices; -1 means one.")
+_platforms = add_row("jax_platforms", str, None, "Platforms to use, separated by commas; the first is the default.")
+add_row("jax_platform_name", str, "", "The default platform; older form of jax_platforms.")
+add_row("jax_compilation_cache_dir", str, None, "Folder of compiled models kept between runs.")
+add_row("jax_enable_compilation_cache", bool, True, "Whether that folder is used.")
+add_row("jax_persistent_cache_min_compile_time_secs", float, 1.0, "Cheaper compilations are not kept.")
+add_row("jax_persistent_cache_min_entry_size_bytes", int, 0, "Smaller models are not kept.")
+add_row("jax_logging_level", str, "NOTSET", "Level of the logger `onax`.")
+add_row("jax_debug_log_modules", str, "", "Modules that log in full.")
+add_row("jax_pprint_use_color", bool, True, "Jaxprs are printed in colour on a terminal.")
+add_row("jax_no_execution", bool, False, "Running a compiled program raises.")
+# Options without effect, accepted so that programs for JAX run unchanged.  A row is made when it is first looked up.
 _INERT = {
     "check_vma": (bool, False),
     "eager_constant_folding": (bool, False),
@@ -516,7 +516,7 @@ _INERT = {
 
 
 def is_strict():
-    """Whether an `onax.strict()` is open in this thread: then nothing may be computed without being looked at."""
+    """Whether this thread is inside `onax.strict()`, which must check every computation."""
     return read_row(_explicit_x64) == "strict"
 
 
@@ -524,12 +524,12 @@ def _find(name):
     """The row of an option, or None."""
     found = _rows.get(name)
     if found is None and name in _INERT:
-        found = add(name, *_INERT[name], "Accepted for JAX programs; no effect.")
+        found = add_row(name, *_INERT[name], "Accepted for JAX programs; no effect.")
     return found
 
 
 def _all_rows():
-    """Every row, those made on demand too, by name."""
+    """All rows by name, including those that are made when they are looked up."""
     for name in _INERT:
         _find(name)
     return _rows

@@ -1,7 +1,7 @@
-"""Devices: where an array's buffer lies and where an operation on it runs.
+"""Devices, which hold the buffers of arrays and run operations on them.
 
 There is always the CPU.  With `jax_num_cpu_devices` (or `XLA_FLAGS=--xla_force_host_platform_device_count=N`) it counts
-as several virtual devices: one memory, but placement, committed arrays and shards behave as with real ones.
+as several virtual devices, which share one memory; placement, committed arrays and shards behave as with real ones.
 CUDA devices are listed where the installed ONNX Runtime has that provider and the driver shows a device; the
 default stays the CPU unless `jax_platforms` names another platform first.
 """
@@ -50,10 +50,10 @@ class Memory:
 
 
 class Device:
-    """A place for arrays: `platform` ("cpu" or "gpu"), `device_kind`, `id`.  There is one object for each.
+    """A device: `platform` ("cpu" or "gpu"), `device_kind`, `id`.  There is one object for each device.
 
-    `_separate`: whether it is a machine of its own, so that a program over several such devices is one program a
-    device.  Virtual devices of one memory are not: a program over them is one program.
+    `_separate`: whether it has a memory of its own, so that a program over several such devices is compiled to one
+    program for each.  A program over virtual devices, which share one memory, is compiled to a single program.
     """
 
     __slots__ = (
@@ -78,7 +78,7 @@ class Device:
     client = property(lambda self: get_backend(self.platform), doc="The backend the device belongs to.")
 
     def default_memory(self):
-        """The memory that arrays get when they name none."""
+        """The memory of arrays for which none is specified."""
         return self._memories[0]
 
     def addressable_memories(self):
@@ -97,7 +97,7 @@ class Device:
         )
 
     def memory_stats(self):
-        """Statistics of the device's memory; None, as they are not kept."""
+        """Statistics of the device's memory; None, because onax does not record any."""
         return None
 
     def __repr__(self):
@@ -147,13 +147,13 @@ class Backend:
         return f"<backend {self.platform}: {len(self._devices)} devices>"
 
 
-_backends = None  # platform -> Backend, once a device was asked for
-_first = None  # the device of everything that names none
+_backends = None  # platform -> Backend, set when a device is first looked up
+_first = None  # the device of arrays for which none is specified
 _ALIASES = {"cuda": "gpu", "gpu": "gpu", "cpu": "cpu"}
 
 
 def _cpu_count():
-    """How many virtual CPU devices were asked for."""
+    """The number of virtual CPU devices that the options ask for."""
     wanted = config.jax_num_cpu_devices
     if wanted < 0:
         flag = re.search(r"--xla_force_host_platform_device_count=(\d+)", os.environ.get("XLA_FLAGS", ""))
@@ -162,7 +162,7 @@ def _cpu_count():
 
 
 def _cuda_models(root="/"):
-    """The models of the NVIDIA devices that the driver shows, by number; containers may show the device files only."""
+    """The models of NVIDIA devices by number, from the driver's files; in containers there may be device files only."""
     folder = os.path.join(root, "proc/driver/nvidia/gpus")
     models = []
     if os.path.isdir(folder):
@@ -177,24 +177,24 @@ def _cuda_models(root="/"):
 
 
 def _cuda_devices():
-    """CUDA devices that the driver shows, if the runtime has the provider."""
+    """The CUDA devices that the driver lists, if ONNX Runtime has the provider."""
     if sys.platform != "linux":
         return []
     models = _cuda_models()
     if not models or "CUDAExecutionProvider" not in find_runtime().providers:
         return []
-    return [Device("gpu", i, model) for i, model in enumerate(_visible(models))]
+    return [Device("gpu", i, model) for i, model in enumerate(_visible_models(models))]
 
 
-def _visible(models):
-    """The models of the devices that CUDA shows this process, in its order: those before the first that is none."""
+def _visible_models(models):
+    """The models of the devices that CUDA_VISIBLE_DEVICES selects, in its order, up to the first invalid entry."""
     wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
     if wanted is None:
         return models
     found = []
     for entry in wanted.split(","):
         entry = entry.strip()
-        if entry.startswith(("GPU-", "MIG-")):  # by a name that the driver's files do not tell
+        if entry.startswith(("GPU-", "MIG-")):  # an identifier that the driver's files do not contain
             found.append("NVIDIA GPU")
         elif entry.isdecimal() and int(entry) < len(models):
             found.append(models[int(entry)])
@@ -204,7 +204,7 @@ def _visible(models):
 
 
 def _initialise():
-    """Finds the devices; from then on their number is fixed."""
+    """Finds the devices; afterwards their number is fixed."""
     global _backends, _first
     found = {"cpu": Backend("cpu", [Device("cpu", i) for i in range(_cpu_count())])}
     cuda = _cuda_devices()
@@ -224,14 +224,14 @@ def _initialise():
 
 
 def is_initialised():
-    """Whether the devices have been looked for already."""
+    """Whether the devices have been found already."""
     return _backends is not None
 
 
 def get_backend(platform=None, name="get_backend"):
-    """The backend of a platform, by default the first one; raises RuntimeError for one that is not there.
+    """The backend of a platform, by default the first one; raises RuntimeError for a platform that is not available.
 
-    TypeError, which names the function that was asked, for what is no name of a platform.
+    Raises TypeError, which names the calling function `name`, for a value that is not the name of a platform.
     """
     if _backends is None:
         _initialise()
@@ -302,7 +302,7 @@ def process_indices(backend=None):
     return [0]
 
 
-# Their names from before JAX had processes on one host.
+# JAX's older names of these functions.
 host_count, host_id, host_ids = process_count, process_index, process_indices
 
 
@@ -312,7 +312,7 @@ def default_backend():
 
 
 def current_default():
-    """The device of new arrays that name none: `jax_default_device` if set, else the first."""
+    """The device of new arrays for which none is specified: `jax_default_device` if set, else the first device."""
     chosen = context.get_default_device()
     if chosen is None:
         if _first is None:
@@ -345,7 +345,7 @@ def _check_before_start(value):
         )
 
 
-_default_row = options.add(
+_default_row = options.add_row(
     "jax_default_device", options.ANY, None, "The device (or platform) of new arrays.", in_key=True,
     check=_check_default_device,
 )  # fmt: skip
@@ -356,4 +356,4 @@ _default_row.mirror = (
 if _default_row.value is not None:
     _default_row.mirror[0](_default_row.value)
 default_device = options.Option(_default_row)
-options.row("jax_num_cpu_devices").on_update = _check_before_start
+options.find_row("jax_num_cpu_devices").on_update = _check_before_start

@@ -1,7 +1,7 @@
-"""Dimensions: a dimension is an int or a `SymbolicDim`; the arithmetic of every shape rule stands here.
+"""Dimensions, which are ints or `SymbolicDim`s, and the arithmetic that shape rules use.
 
-Three parts: `SymbolicScope` (which variables mean the same, and the constraints on them), the functions that shape
-rules use besides + - *, and the text form ("b, 2*t + 1").
+The module has three parts: `SymbolicScope` (variables and the constraints on them), the functions that shape rules use
+besides + - *, and the parser of the text form ("b, 2*t + 1").
 """
 
 import operator
@@ -17,7 +17,7 @@ from onax._ground.polynomials import (
     extremum,
     interval,
     monomial_interval,
-    rebuilt,
+    recompute,
     variable,
 )
 from onax._ground.polynomials import free_variables as free_variables
@@ -25,9 +25,9 @@ from onax._ground.source import summarize, user_location
 
 
 class SymbolicScope:
-    """Variables that mean the same, and the constraints on them, written as `"a >= 2"`, `"a + b <= 10"`, `"a == 2*b"`.
+    """A scope of variables and the constraints on them, written as `"a >= 2"`, `"a + b <= 10"`, `"a == 2*b"`.
 
-    Dimensions of two scopes do not mix.
+    Equal names in one scope are the same variable; dimensions of different scopes cannot be combined.
     """
 
     def __init__(self, constraints_str=()):
@@ -52,7 +52,7 @@ class SymbolicScope:
         self._bounds.clear()
 
     def _take_in(self, relation, left, right, text):
-        """Notes that `left relation right` holds."""
+        """Records that `left relation right` holds."""
         self._bounds.clear()
         difference = left - right
         if relation == "==":
@@ -73,17 +73,17 @@ class SymbolicScope:
         self._inequalities.append(difference)
 
     def _replace(self, left, right, difference):
-        """Takes in an equality: its left side is rewritten where it occurs, or both inequalities are noted."""
+        """Records an equality as a rule that rewrites its left side, or else as two inequalities."""
         if isinstance(left, SymbolicDim) and len(left._terms) == 1:
             ((monomial, coefficient),) = left._terms.items()
             if coefficient == 1:
                 atom, power = monomial[0]
                 if len(monomial) == 1 and power == 1 and atom.operation == "mod" and right == 0:
-                    # a multiple: what is known is n == d * (n // d)
+                    # a multiple, which says that n == d * (n // d)
                     n, d = atom.operands
                     self._inequalities.append(d * floor_div(n, d) - n)
                 self._rules[monomial] = right
-                # the left side's own bounds hold for what replaces it
+                # the bounds of the left side hold for its replacement
                 low, high = monomial_interval(monomial)
                 if isinstance(right, SymbolicDim):
                     if low > -INFINITY:
@@ -96,7 +96,7 @@ class SymbolicScope:
                 elif not low <= right <= high:
                     raise ValueError(f"Unsatisfiable constraint: {left} == {right}")
                 self._inequalities = [
-                    e for e in (rebuilt(i, self) for i in self._inequalities) if isinstance(e, SymbolicDim)
+                    e for e in (recompute(i, self) for i in self._inequalities) if isinstance(e, SymbolicDim)
                 ]
                 return
         self._inequalities += [difference, -difference]
@@ -115,7 +115,7 @@ class SymbolicScope:
         return tuple(self._texts)
 
 
-# --- what shape rules use -----------------------------------------------------------------------------------
+# --- functions for shape rules -------------------------------------------------------------------------------
 
 
 def is_constant(d):
@@ -132,7 +132,7 @@ def is_constant_shape(shape):
 
 
 def is_dim(d):
-    """Whether the value can stand in a shape: an integer or a symbolic dimension."""
+    """Whether the value can be a dimension: an integer or a symbolic dimension."""
     if isinstance(d, SymbolicDim):
         return True
     try:
@@ -171,13 +171,13 @@ def _scope_of(*dims):
 
 
 def max_dim(a, b):
-    """The larger of two dimensions, symbolic where it depends on the values."""
+    """The larger of two dimensions; symbolic if it depends on the variables."""
     scope = _scope_of(a, b)
     return max(a, b) if scope is None else extremum("max", a, b, scope)
 
 
 def min_dim(a, b):
-    """The smaller of two dimensions, symbolic where it depends on the values."""
+    """The smaller of two dimensions; symbolic if it depends on the variables."""
     scope = _scope_of(a, b)
     return min(a, b) if scope is None else extremum("min", a, b, scope)
 
@@ -198,7 +198,7 @@ def ceil_div(a, b):
 
 
 def stride_dim(d, window, stride):
-    """How many windows of this width fit into d at this stride: (d - window) // stride + 1, not below 0."""
+    """The number of windows of this width that fit into d at this stride: max((d - window) // stride + 1, 0)."""
     if is_constant(d) and is_constant(window):
         return (d - window) // stride + 1 if d >= window else 0
     return non_negative(floor_div(d - window, stride) + 1)
@@ -214,7 +214,7 @@ def dilate_dim(d, dilation):
 
 
 def definitely_at_least(a, b):
-    """Whether a >= b for all values; False also when that is not known."""
+    """Whether a >= b for all values of the variables; False also if this cannot be decided."""
     return interval(a - b)[0] >= 0
 
 
@@ -281,7 +281,7 @@ _KINDS = {
 
 
 class DimSyntaxError(ValueError):
-    """A shape text that cannot be read: why (`reason`) and where (`position`)."""
+    """A syntax error in the text of a shape, with its `reason` and `position`."""
 
     def __init__(self, message, reason, position):
         super().__init__(message)
@@ -290,7 +290,7 @@ class DimSyntaxError(ValueError):
 
 
 class _Parser:
-    """Reads `a, 2*b + 1, floordiv(c, 2), _, ...`; also takes //, % and parentheses, which JAX does not."""
+    """Parses `a, 2*b + 1, floordiv(c, 2), _, ...`; also accepts //, % and parentheses, which JAX does not."""
 
     def __init__(self, text, scope, like=None):
         self.text = text
@@ -320,7 +320,7 @@ class _Parser:
 
     def fail(self, reason):
         position = self.token[2]
-        number = len(self.dims) - self.after  # just after a dimension, that one is at fault
+        number = len(self.dims) - self.after  # an error right after a dimension is counted to that dimension
         raise DimSyntaxError(
             f"syntax error in symbolic shape {self.text!r} in dimension {number}: {reason}. "
             f"Parsed {self.text[:position]!r}, remaining {self.text[position:]!r}.",
@@ -466,8 +466,8 @@ def _parse_one(text, scope):
 
 
 def parse_dims(text, scope=None, like=None):
-    """The dimensions that `text` writes, such as "b, 2*t + 1, 3", as a tuple; `_` and `...` take those of `like`.
+    """Parses dimensions such as "b, 2*t + 1, 3" to a tuple; `_` and `...` take the dimensions of `like`.
 
-    Raises DimSyntaxError (a ValueError), which knows the position of the fault.
+    Raises DimSyntaxError (a ValueError), which holds the position of the error.
     """
     return _Parser(text, SymbolicScope() if scope is None else scope, like).shape()

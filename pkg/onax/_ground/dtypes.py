@@ -1,4 +1,4 @@
-"""Dtypes: the promotion lattice as data, canonical dtypes, classification, extended dtypes.
+"""Dtypes: the promotion lattice, canonical dtypes, classification, extended dtypes.
 
 The lattice, smaller to larger (`*` marks weak types, those of Python scalars):
 
@@ -8,11 +8,10 @@ The lattice, smaller to larger (`*` marks weak types, those of Python scalars):
     float* < bfloat16, float16 < float32 < float64
     float* < complex* < complex64 < complex128,   float32 < complex64,   float64 < complex128
 
-`int*` also lies below the 1-, 2- and 4-bit integers and `float*` below the 4-, 6- and 8-bit floats; nothing
-lies above those, so they promote with weaker types only.  The common type of several is their least upper
-bound.
+`int*` is also below the 1-, 2- and 4-bit integers and `float*` below the 4-, 6- and 8-bit floats; nothing is above
+those, so they promote with weak types only.  The common type of several types is their least upper bound.
 
-With 64-bit dtypes off (the default) `canonicalize_dtype` maps each 64-bit dtype to its 32-bit relative.
+With 64-bit dtypes off (the default) `canonicalize_dtype` maps each 64-bit dtype to the 32-bit dtype of its kind.
 """
 
 import warnings
@@ -27,7 +26,7 @@ from onax._native.array import Array
 from onax._native.context import option_word
 
 bfloat16 = ml_dtypes.bfloat16
-finfo, iinfo = ml_dtypes.finfo, ml_dtypes.iinfo  # limits; NumPy's know the dtypes of NumPy alone
+finfo, iinfo = ml_dtypes.finfo, ml_dtypes.iinfo  # these know ml_dtypes' types, too; NumPy's know NumPy's only
 float0 = np.dtype([("float0", np.void, 0)])
 
 _bool = np.dtype("bool")
@@ -38,7 +37,7 @@ _c64, _c128 = np.dtype("complex64"), np.dtype("complex128")
 
 
 def _ml(*names):
-    """The dtypes of ml_dtypes that the installed version has, of those named."""
+    """Those of the named dtypes that the installed version of ml_dtypes has."""
     return tuple(np.dtype(getattr(ml_dtypes, name)) for name in names if name in ml_dtypes.__all__)
 
 
@@ -54,7 +53,7 @@ _UINT_SET = frozenset(_UINTS + _SMALL_UINTS)
 _FLOAT_SET = frozenset((_bf16, _f16, _f32, _f64, *_SMALL_FLOATS))
 _COMPLEX_SET = frozenset((_c64, _c128))
 ALL_DTYPES = frozenset((_bool, *_INT_SET, *_UINT_SET, *_FLOAT_SET, *_COMPLEX_SET))
-_OWN_FLOATS = frozenset((_bf16, *_SMALL_FLOATS))  # NumPy files these under void
+_OWN_FLOATS = frozenset((_bf16, *_SMALL_FLOATS))  # their NumPy kind is void
 
 # --- Python scalars -----------------------------------------------------------------------------------------
 
@@ -64,7 +63,7 @@ _CANONICAL_32 = {_INTS[3]: _INTS[2], _UINTS[3]: _UINTS[2], _f64: _f32, _c128: _c
 
 
 def register_weak_scalar_type(type_, like):
-    """Makes values of `type_` count as Python scalars of type `like` (symbolic dimensions are integers)."""
+    """Makes values of `type_` promote as Python scalars of type `like` (symbolic dimensions promote as integers)."""
     python_scalar_dtypes[type_] = python_scalar_dtypes[like]
     _DEFAULTS_32[type_] = _DEFAULTS_32[like]
     _WEAK_NODES[type_] = _WEAK_NODES[like]
@@ -96,8 +95,8 @@ class prng_key(extended):
 class ExtendedDType:
     """A dtype whose elements are opaque: logically scalars, physically `element_shape` of `element_dtype`.
 
-    Arrays of it are kept as NumPy arrays of the logical shape whose dtype is `storage`, a void dtype of the
-    right size, so that whatever only moves data works on them as they are.
+    An array of it is stored as a NumPy array of the logical shape whose dtype is `storage`, a void dtype of the
+    element's size, so that kernels that only move data work on it unchanged.
     """
 
     __slots__ = ("element_dtype", "element_shape", "itemsize", "name", "storage")
@@ -120,7 +119,7 @@ class ExtendedDType:
 class KeyType(ExtendedDType):
     """The dtype of arrays of random keys of one generator.
 
-    `impl` is the generator's record; read here are its `tag` (three letters), `key_shape` (of uint32).
+    `impl` is the generator; this class reads its `tag` (three letters) and `key_shape` (of uint32).
     """
 
     __slots__ = ("_impl",)
@@ -144,7 +143,7 @@ class KeyType(ExtendedDType):
 
 
 def canonicalize_dtype(dtype, allow_extended_dtype=False):
-    """The dtype as arrays have it: 64-bit ones become 32-bit ones unless they are on."""
+    """The dtype that arrays have: 64-bit dtypes become 32-bit ones unless they are on."""
     if isinstance(dtype, ExtendedDType):
         if allow_extended_dtype:
             return dtype
@@ -155,8 +154,8 @@ def canonicalize_dtype(dtype, allow_extended_dtype=False):
     return dtype if option_word() & X64 else _CANONICAL_32.get(dtype, dtype)
 
 
-def _checked(dtype, value=None):
-    """The dtype, if arrays can have it."""
+def _check_array_dtype(dtype, value=None):
+    """Returns the dtype; raises TypeError if arrays cannot have it."""
     if dtype in ALL_DTYPES or dtype is float0 or dtype == float0:
         return dtype
     if dtype.newbyteorder("=") in ALL_DTYPES:
@@ -166,9 +165,9 @@ def _checked(dtype, value=None):
 
 
 def check_user_dtype(dtype, function=None):
-    """The canonical dtype for what a user gave as `dtype=`; warns when that takes 64 bits away.
+    """The canonical dtype for a user's argument `dtype=`; warns if it truncates a 64-bit dtype.
 
-    Raises TypeError for what is no numeric or bool dtype.
+    Raises TypeError for a value that is not a numeric or bool dtype.
     """
     if isinstance(dtype, ExtendedDType):
         return dtype
@@ -194,8 +193,8 @@ def check_user_dtype(dtype, function=None):
         return numpy_dtype
     text = f"Explicitly requested dtype {numpy_dtype.name} requested{where} is not available"
     if mode == "strict":
-        place = source.user_location()
-        where = "" if place is None else f"\nIn {source.summarize(place)}."
+        location = source.user_location()
+        where = "" if location is None else f"\nIn {source.summarize(location)}."
         raise TruncatedDtypeError(f"strict: {text}: it would be truncated to {canonical.name}.{where}")
     if mode == "error":
         raise ValueError(f"{text}. To enable more dtypes, set the jax_enable_x64 configuration option.")
@@ -215,11 +214,11 @@ def dtype(x, *, canonicalize=True):
     if isinstance(x, ExtendedDType):
         return x
     if isinstance(x, (np.ndarray, np.generic)):
-        found = _checked(x.dtype, x if x.ndim == 0 else None)
+        found = _check_array_dtype(x.dtype, x if x.ndim == 0 else None)
     elif isinstance(x, (str, np.dtype, type)):
         if x in python_scalar_dtypes:
             return scalar_dtype(x) if canonicalize else python_scalar_dtypes[x]
-        found = _checked(np.dtype(x))
+        found = _check_array_dtype(np.dtype(x))
     elif x is None:
         raise ValueError("Invalid argument to dtype: None.")
     else:
@@ -229,12 +228,12 @@ def dtype(x, *, canonicalize=True):
             raise TypeError(f"Cannot determine dtype of {x!r}") from None
         if isinstance(found, ExtendedDType):
             return found
-        found = _checked(np.dtype(found))
+        found = _check_array_dtype(np.dtype(found))
     return canonicalize_dtype(found) if canonicalize else found
 
 
 def is_weakly_typed(x):
-    """Whether the value adapts its dtype to its partner's: a Python scalar, or an array made from one."""
+    """Whether the value is weakly typed: a Python scalar, or an array made from one."""
     if type(x) in python_scalar_dtypes:
         return type(x) is not bool
     if isinstance(x, (np.ndarray, np.generic)):
@@ -286,7 +285,7 @@ def _upper_sets(edges):
 
 
 _UPPER = _upper_sets(_LATTICE)
-# strict mode knows only the steps from weak types to everything of the same or a larger kind
+# strict promotion has only the edges from weak types to all types of the same or a larger kind
 _STRICT_EDGES = {
     _i: (_f, *_INTS, *_UINTS, *_SMALL_INTS, *_SMALL_UINTS),
     _f: (_c, _bf16, _f16, _f32, _f64, *_SMALL_FLOATS),
@@ -323,36 +322,36 @@ def _join(nodes, strict):
 
 
 def _small_kind(nodes):
-    """What kind of small dtype is in the way, and a dtype to cast to."""
+    """The kind of small dtype that prevents promotion, and an example of a dtype to cast to."""
     floats = {ml_dtypes.finfo(n).bits for n in nodes if n in _SMALL_FLOATS}
     if floats:
         return f"{max(floats)}-bit floats", "float32"
     return "1-bit, 2-bit and 4-bit integers", "int32"
 
 
-_joined = {False: {}, True: {}}
+_join_cache = {False: {}, True: {}}
 
 
 def _join_all(nodes, strict):
-    """The least upper bound of nodes in the order given, remembered."""
-    known = _joined[strict]
+    """The least upper bound of nodes, cached by their order."""
+    known = _join_cache[strict]
     found = known.get(nodes)
     if found is None:
         found = known[nodes] = nodes[0] if len(nodes) == 1 else _join(nodes, strict)
     return found
 
 
-_pairs = ({}, {}, {}, {})  # dtype pairs to their join, by the two bits of the option word that matter
+_pair_cache = ({}, {}, {}, {})  # pairs of dtypes -> join, by the two option bits that matter
 
 
 def promote_types(a, b):
-    """The dtype that values of dtypes a and b have in common.  A Python scalar type stands for its weak type.
+    """The dtype to which dtypes a and b promote.  A Python scalar type means its weak type.
 
     Unlike NumPy's: int32 with float32 gives float32, int64 with bfloat16 gives bfloat16.
     Raises TypePromotionError when there is none.
     """
     word = option_word()
-    known = _pairs[word & (X64 | STRICT_PROMOTION)]
+    known = _pair_cache[word & (X64 | STRICT_PROMOTION)]
     try:
         return known[a, b]
     except (KeyError, TypeError):
@@ -430,11 +429,16 @@ def lattice_result_type(*args):
     return joined, False
 
 
-_results = ({}, {}, {}, {})  # kinds of operands to (dtype, weak type), by the two bits of the option word
+_results = (
+    {},
+    {},
+    {},
+    {},
+)  # kinds of operands -> (dtype, weak type), by the two option bits that matter
 
 
 def result_type(*args, return_weak_type_flag=False):
-    """The canonical dtype that arrays, scalars and dtypes have in common; with the flag, also whether it is weak.
+    """The canonical dtype to which arrays, scalars and dtypes promote; with the flag, also whether it is weak.
 
     Raises ValueError without arguments and TypePromotionError if there is no such dtype.
     """
@@ -453,7 +457,7 @@ def result_type(*args, return_weak_type_flag=False):
 
 
 def _kind_of(x):
-    """What matters of an operand for its result type; AttributeError for a type or dtype."""
+    """The part of an operand that decides the result type; raises AttributeError for a type or dtype."""
     kind = type(x)
     if kind in _WEAK_NODES:
         return kind

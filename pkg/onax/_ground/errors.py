@@ -1,7 +1,7 @@
-"""The errors of onax, as a tree; names shared with JAX mean the same as there.
+"""The classes of errors; names that JAX also has mean the same as in JAX.
 
-    OnaxError (an Exception)                  the base of all below: its text ends with where to read more
-      JAXTypeError, also a TypeError          a value was used in a way its being traced forbids
+    OnaxError (an Exception)                  the base of all below; its text ends with a link to docs/errors.md
+      JAXTypeError, also a TypeError          a traced value was used where this is not possible
         ConcretizationTypeError               a concrete value is needed
           TracerBoolConversionError           ... by `if`, `while`, `and`, `or`, `not`, `bool()`
         TracerArrayConversionError            ... by a NumPy function or `np.asarray`
@@ -11,35 +11,35 @@
       JAXIndexError, also an IndexError
         NonConcreteBooleanIndexError          a traced mask would make a shape depend on data
       JaxprTypeError, also a TypeError        a jaxpr is not well typed
-      InconclusiveDimensionOperation          a question about symbolic dimensions without one answer
+      InconclusiveDimensionOperation          the answer depends on the values of symbolic dimensions
       LoweringError, also a NotImplementedError   an operation has no form in ONNX (or not for these dtypes)
       ExportError, also a ValueError          a function cannot be exported, or not with these arguments
-        ArtifactError                         a file is not a sound artefact of onax
+        ArtifactError                         a file is not a valid artefact of onax
       JaxRuntimeError, also a RuntimeError
         BackendError                          ONNX Runtime refused or failed to run a model
       StrictError                             raised within `onax.strict()` alone
         OutOfBoundsError                      an index outside its axis; also an IndexError
         LostValueError                        a cast that does not keep the value; also a ValueError
-        TruncatedDtypeError                   a 64-bit dtype while these are off; also a ValueError
+        TruncatedDtypeError                   a 64-bit dtype while they are off; also a ValueError
         IntegerOverflowError                  also an OverflowError
     TypePromotionError, a ValueError          dtypes have no common type
     FloatingPointError (built in)             `jax_debug_nans` found a NaN
 
-A message has up to four parts: the operation with its operand types, the fault, the place, the remedy.
-Errors about tracers ask the tracer for two things only: its `aval`, and `_origin_msg()`, the sentences that
-say while tracing which function for which transformation it arose (an empty string when that is not known).
+A message has up to four parts: the operation with its operand types, the fault, the location, the remedy.  Errors about
+tracers read the tracer's `aval` and `_origin_msg()`, the sentences that name the function and the transformation during
+which it was made (an empty string if they are not known).
 """
 
 _DOCUMENT = "docs/errors.md"
 
 
-def compose(fault, place="", remedy=""):
-    """The text of an error: the fault, where it arose, what to do; parts that are empty are left out."""
-    return "\n".join(part.strip("\n") for part in (fault, place, remedy) if part)
+def compose(fault, location="", remedy=""):
+    """The text of an error from the fault, its location and a remedy; leaves out empty parts."""
+    return "\n".join(part.strip("\n") for part in (fault, location, remedy) if part)
 
 
 def _static_advice(tracer):
-    """How a function being jitted gets the value itself, naming the argument if it is one; else nothing."""
+    """Advises to make the argument static if the tracer is an argument of a jitted function; else an empty string."""
     names = tracer._argument_names() if hasattr(tracer, "_argument_names") else None
     if names is None:
         return ""
@@ -48,13 +48,13 @@ def _static_advice(tracer):
     return ", or mark the argument as static"
 
 
-def _described(tracer):
-    """The tracer in words: what users know is that it stands for an array of some type."""
+def _describe_tracer(tracer):
+    """Describes a tracer to users, as a traced array of some type."""
     return f"traced array with shape {tracer.aval.str_short()}"
 
 
 class OnaxError(Exception):
-    """An error that docs/errors.md explains; `message` is its text without the pointer there."""
+    """An error that docs/errors.md explains; `message` is its text without the link."""
 
     def __init__(self, message=""):
         pointer = f"\nSee {_DOCUMENT}#{type(self).__name__}"
@@ -62,11 +62,11 @@ class OnaxError(Exception):
         super().__init__(self.message + pointer)
 
     def __reduce__(self):
-        return _restored, (type(self), self.message)
+        return _restore_error, (type(self), self.message)
 
 
-def _restored(kind, message):
-    """An error as it was when it was pickled; its class may have been made from a tracer."""
+def _restore_error(kind, message):
+    """Restores a pickled error without its constructor, which may need a tracer."""
     error = kind.__new__(kind)
     OnaxError.__init__(error, message)
     return error
@@ -86,7 +86,7 @@ class ConcretizationTypeError(JAXTypeError):
     def __init__(self, tracer, context=""):
         super().__init__(
             compose(
-                f"Abstract tracer value encountered where concrete value is expected: {_described(tracer)}",
+                f"Abstract tracer value encountered where concrete value is expected: {_describe_tracer(tracer)}",
                 context,
                 tracer._origin_msg(),
             )
@@ -100,7 +100,7 @@ class TracerBoolConversionError(ConcretizationTypeError):
         JAXTypeError.__init__(
             self,
             compose(
-                f"Attempted boolean conversion of {_described(tracer)}.",
+                f"Attempted boolean conversion of {_describe_tracer(tracer)}.",
                 tracer._origin_msg(),
                 f"Use `where`, `lax.cond` or `lax.while_loop`{_static_advice(tracer)}.",
             ),
@@ -113,7 +113,7 @@ class TracerArrayConversionError(JAXTypeError):
     def __init__(self, tracer):
         super().__init__(
             compose(
-                f"The numpy.ndarray conversion method __array__() was called on {_described(tracer)}",
+                f"The numpy.ndarray conversion method __array__() was called on {_describe_tracer(tracer)}",
                 tracer._origin_msg(),
                 "Use the function of the same name in `onax.numpy`.",
             )
@@ -126,7 +126,7 @@ class TracerIntegerConversionError(JAXTypeError):
     def __init__(self, tracer):
         super().__init__(
             compose(
-                f"The __index__() method was called on {_described(tracer)}",
+                f"The __index__() method was called on {_describe_tracer(tracer)}",
                 tracer._origin_msg(),
                 "Index an array of `onax.numpy` instead of a Python sequence (`jnp.asarray(sequence)[i]`)"
                 f"{_static_advice(tracer)}.",
@@ -160,7 +160,7 @@ class JaxprTypeError(OnaxError, TypeError):
 
 
 class TypePromotionError(ValueError):
-    """Dtypes have no common type, or none that the mode of promotion allows."""
+    """Dtypes have no common type that the promotion mode allows."""
 
 
 class InconclusiveDimensionOperation(OnaxError):
@@ -176,7 +176,7 @@ class InconclusiveDimensionOperation(OnaxError):
 
 
 class UnexpectedDimVar(Exception):
-    """A symbolic dimension is needed whose value no argument's shape gives."""
+    """The value of a symbolic dimension is needed but cannot be computed from the arguments' shapes."""
 
 
 class LoweringError(OnaxError, NotImplementedError):
@@ -192,7 +192,7 @@ class BackendError(JaxRuntimeError):
 
 
 class StrictError(OnaxError):
-    """Something that is silent elsewhere happened within `onax.strict()`."""
+    """An error of `onax.strict()`; outside of it the same operation succeeds silently."""
 
 
 class OutOfBoundsError(StrictError, IndexError):
@@ -216,7 +216,7 @@ class ExportError(OnaxError, ValueError):
 
 
 class ArtifactError(ExportError):
-    """A file is missing, damaged, of a newer format, or not one of onax."""
+    """A file is missing, damaged, of a newer format, or not an artefact of onax."""
 
 
 PUBLIC = (

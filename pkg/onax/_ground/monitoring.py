@@ -1,12 +1,12 @@
-"""Events: what onax and others record as it happens, and the functions that are told of it.
+"""Monitoring: events that onax and others record, and the listeners that are called for them.
 
-onax records for each program that it compiles, with JAX's names, so that tools that count compilations find them:
+For each program that it compiles, onax records these events under JAX's names, so that tools can count compilations:
 
     /jax/core/compile/jaxpr_trace_duration             staging a function
     /jax/core/compile/jaxpr_to_mlir_module_duration    lowering its program (here to ONNX; the name is JAX's)
     /jax/core/compile/backend_compile_duration         making the session that runs it
 
-each as a scalar when it begins (its time), and as a duration and a time span when it is over, with `fun_name`.
+Each is recorded as a scalar (the time) when it begins, and as a duration and a time span when it ends, with `fun_name`.
 """
 
 import contextlib
@@ -23,25 +23,25 @@ _events, _durations, _time_spans, _scalars = [], [], [], []
 
 
 def record_event(event, **kwargs):
-    """Tells the listeners for events that one occurred: `listener(event, **kwargs)`."""
+    """Calls the listeners for events: `listener(event, **kwargs)`."""
     for listener in tuple(_events):
         listener(event, **kwargs)
 
 
 def record_event_duration_secs(event, duration, **kwargs):
-    """Tells the listeners for durations how many seconds something took: `listener(event, duration, **kwargs)`."""
+    """Calls the listeners for durations (in seconds): `listener(event, duration, **kwargs)`."""
     for listener in tuple(_durations):
         listener(event, duration, **kwargs)
 
 
 def record_event_time_span(event, start_time, end_time, **kwargs):
-    """Tells the listeners for time spans when something was: `listener(event, start_time, end_time, **kwargs)`."""
+    """Calls the listeners for time spans: `listener(event, start_time, end_time, **kwargs)`."""
     for listener in tuple(_time_spans):
         listener(event, start_time, end_time, **kwargs)
 
 
 def record_scalar(event, value, **kwargs):
-    """Tells the listeners for scalars a number: `listener(event, value, **kwargs)`."""
+    """Calls the listeners for scalars: `listener(event, value, **kwargs)`."""
     for listener in tuple(_scalars):
         listener(event, value, **kwargs)
 
@@ -73,22 +73,22 @@ def _remove(listeners, callback):
 
 
 def unregister_event_listener(callback):
-    """Removes a listener for events; ValueError if it is none."""
+    """Removes a listener for events; raises ValueError if it is not registered."""
     _remove(_events, callback)
 
 
 def unregister_event_duration_listener(callback):
-    """Removes a listener for durations; ValueError if it is none."""
+    """Removes a listener for durations; raises ValueError if it is not registered."""
     _remove(_durations, callback)
 
 
 def unregister_event_time_span_listener(callback):
-    """Removes a listener for time spans; ValueError if it is none."""
+    """Removes a listener for time spans; raises ValueError if it is not registered."""
     _remove(_time_spans, callback)
 
 
 def unregister_scalar_listener(callback):
-    """Removes a listener for scalars; ValueError if it is none."""
+    """Removes a listener for scalars; raises ValueError if it is not registered."""
     _remove(_scalars, callback)
 
 
@@ -100,7 +100,7 @@ def clear_event_listeners():
 
 @contextlib.contextmanager
 def timed(event, fun_name):
-    """Context that records what it encloses as an event with a duration, and in a profile that is being taken."""
+    """Context manager that records the time of its block as an event, and as a span of the current profile."""
     started = time.time()
     record_scalar(event, started, fun_name=fun_name)
     with spans.span(f"{_SPANS[event]} {fun_name}"):

@@ -4,9 +4,9 @@
       monomial    ((atom, power), ...), atoms in descending order; () for the constant term
       Atom        a variable, or one of floordiv, mod, max, min applied to dimensions
 
-An expression that comes out constant is an int, never a SymbolicDim.  Variables are at least 1.  Equality is equality
-of normal forms and always has an answer; an order comparison is answered from bounds, and raises
-`InconclusiveDimensionOperation` when those do not settle it.  Shape rules use `onax._ground.dims`, which stands above.
+A constant expression is an int, never a SymbolicDim.  Variables are at least 1.  Equality compares normal forms and
+always has an answer; order comparisons are decided by bounds, and raise `InconclusiveDimensionOperation` if the bounds
+do not decide them.  Shape rules use `onax._ground.dims`, which is built on this module.
 """
 
 import math
@@ -32,7 +32,7 @@ class Atom:
     def __init__(self, operation, operands=()):
         self.operation = operation
         self.operands = operands
-        if operands:  # operations stand before variables in a sum
+        if operands:  # operations are printed before variables
             self.key = (1 + _ORDER.index(operation), "", tuple(_order_key(d) for d in operands))
         else:
             self.key = (0, operation, ())
@@ -51,7 +51,7 @@ class Atom:
 
 
 def _order_key(d):
-    """A total order of dimensions that has nothing to do with their values."""
+    """The sort key of a total order of dimensions, which does not depend on their values."""
     return d._key if isinstance(d, SymbolicDim) else (((), d),)
 
 
@@ -70,11 +70,11 @@ class SymbolicDim:
         self._key = tuple((_monomial_key(m), c) for m, c in terms.items())
         self._hash = hash((self._key, id(scope)))
 
-    __array_ufunc__ = None  # NumPy's operators leave the operation to ours
+    __array_ufunc__ = None  # NumPy's operators then call the methods of this class
 
     def __jax_array__(self):
-        """The dimension as an integer array of shape (); only while staging, where its value can be computed."""
-        return _value_maker(self)
+        """Converts the dimension to an integer array of shape (); possible only while staging."""
+        return _dim_to_array(self)
 
     # --- identity and text ---
 
@@ -105,7 +105,7 @@ class SymbolicDim:
     # --- arithmetic ---
 
     def _lifted(self, other):
-        """The other operand's terms, or None if it is no dimension."""
+        """The terms of the other operand, or None if it is not a dimension."""
         if isinstance(other, SymbolicDim):
             if other.scope is not self.scope:
                 raise ValueError(
@@ -124,11 +124,11 @@ class SymbolicDim:
     def _linear(self, other, sign):
         terms = self._lifted(other)
         if terms is None:
-            return _as_values(operator.add if sign > 0 else operator.sub, self, other)
+            return _apply_to_arrays(operator.add if sign > 0 else operator.sub, self, other)
         total = dict(self._terms)
         for monomial, coefficient in terms.items():
             total[monomial] = total.get(monomial, 0) + sign * coefficient
-        return _normal(total, self.scope)
+        return _normalize(total, self.scope)
 
     def __add__(self, other):
         return self._linear(other, 1)
@@ -148,30 +148,30 @@ class SymbolicDim:
         return (-self)._linear(other, 1)
 
     def __truediv__(self, other):
-        return _as_values(operator.truediv, self, other)
+        return _apply_to_arrays(operator.truediv, self, other)
 
     def __rtruediv__(self, other):
-        return _as_values(operator.truediv, other, self)
+        return _apply_to_arrays(operator.truediv, other, self)
 
     def __rpow__(self, other):
-        return _as_values(operator.pow, other, self)
+        return _apply_to_arrays(operator.pow, other, self)
 
     def __mul__(self, other):
         terms = self._lifted(other)
         if terms is None:
-            return _as_values(operator.mul, self, other)
+            return _apply_to_arrays(operator.mul, self, other)
         total = {}
         for m1, c1 in self._terms.items():
             for m2, c2 in terms.items():
-                monomial = _times(m1, m2)
+                monomial = _multiply_monomials(m1, m2)
                 total[monomial] = total.get(monomial, 0) + c1 * c2
-        return _normal(total, self.scope)
+        return _normalize(total, self.scope)
 
     __rmul__ = __mul__
 
     def __pow__(self, power):
         if not isinstance(power, int) or power < 0:
-            return _as_values(operator.pow, self, power)
+            return _apply_to_arrays(operator.pow, self, power)
         return reduce(operator.mul, [self] * power, 1)
 
     def __floordiv__(self, other):
@@ -221,7 +221,7 @@ class SymbolicDim:
         return self._compare(other, -1, 1, "<")
 
     def __bool__(self):
-        return True  # equality has an answer, and this is not the number 0
+        return True  # equality always has an answer, and a SymbolicDim never equals 0
 
     def __int__(self):
         raise InconclusiveDimensionOperation(f"Symbolic dimension '{self}' used in a context that requires a constant")
@@ -242,31 +242,31 @@ class SymbolicDim:
 register_weak_scalar_type(SymbolicDim, int)
 
 
-def _value_maker(d):
-    raise RuntimeError("onax._prims.slicing is not loaded")  # replaced when it is
+def _dim_to_array(d):
+    raise RuntimeError("onax._prims.slicing is not loaded")  # onax._prims.slicing replaces this function
 
 
-def set_value_maker(function):
-    """Tells how a dimension becomes an array; called once, where the primitive for it is defined."""
-    global _value_maker
-    _value_maker = function
+def set_dim_to_array(function):
+    """Sets the function that converts a dimension to an array; the module that defines the primitive calls it."""
+    global _dim_to_array
+    _dim_to_array = function
 
 
-def _as_values(apply, a, b):
-    """The operation on dimensions as arrays, for operands that are no dimensions: floats, NumPy's numbers and arrays.
+def _apply_to_arrays(apply, a, b):
+    """Applies an operation to a dimension as an array and an operand that is a float or a NumPy number or array.
 
-    Arrays and tracers know what to do themselves.
+    Returns NotImplemented for arrays and tracers, whose own operators handle dimensions.
     """
     for x in (a, b):
         if not isinstance(x, (SymbolicDim, int, float, complex, np.ndarray, np.generic)):
             return NotImplemented
-    return apply(*(_value_maker(x) if isinstance(x, SymbolicDim) else x for x in (a, b)))
+    return apply(*(_dim_to_array(x) if isinstance(x, SymbolicDim) else x for x in (a, b)))
 
 
 # --- normal form --------------------------------------------------------------------------------------------
 
 
-def _times(m1, m2):
+def _multiply_monomials(m1, m2):
     """The product of two monomials."""
     if not m1 or not m2:
         return m1 or m2
@@ -276,7 +276,7 @@ def _times(m1, m2):
     return tuple(sorted(powers.items(), key=lambda item: item[0].key, reverse=True))
 
 
-def _contains(monomial, part):
+def _divide_monomial(monomial, part):
     """The monomial divided by part, or None if part does not divide it."""
     powers = dict(monomial)
     for atom, power in part:
@@ -287,10 +287,10 @@ def _contains(monomial, part):
     return tuple((atom, power) for atom, power in powers.items() if power)
 
 
-def _normal(terms, scope):
-    """The dimension with these terms: rules applied, zero terms dropped, in order; an int if it is constant."""
+def _normalize(terms, scope):
+    """Makes a dimension from terms: applies rules, drops zero terms, sorts; returns an int if it is constant."""
     if scope._rules:
-        terms = _rewritten(terms, scope)
+        terms = _rewrite(terms, scope)
     kept = [(m, c) for m, c in terms.items() if c]
     if not kept:
         return 0
@@ -301,18 +301,18 @@ def _normal(terms, scope):
 
 
 def _first_match(terms, rules):
-    """The first term that contains a rule's left side: the term, what is left of it, and the rule's right side."""
+    """The first term that contains a rule's left side: the term, its quotient by it, and the rule's right side."""
     for monomial, coefficient in terms.items():
         for left, right in rules.items():
-            rest = _contains(monomial, left) if coefficient else None
+            rest = _divide_monomial(monomial, left) if coefficient else None
             if rest is not None:
                 return monomial, coefficient, rest, right
     return None
 
 
-def _rewritten(terms, scope):
+def _rewrite(terms, scope):
     """The terms after replacing every occurrence of a rule's left side."""
-    for _ in range(100):  # a rule whose right side contains its left side would never end
+    for _ in range(100):  # stops at rules that rewrite one another forever
         match = _first_match(terms, scope._rules)
         if match is None:
             return terms
@@ -320,18 +320,18 @@ def _rewritten(terms, scope):
         terms = dict(terms)
         del terms[monomial]
         for m, c in right._terms.items() if isinstance(right, SymbolicDim) else (((), right),):
-            product = _times(m, rest)
+            product = _multiply_monomials(m, rest)
             terms[product] = terms.get(product, 0) + c * coefficient
     raise ValueError(f"the constraints of scope {scope} rewrite one another without end")
 
 
-def rebuilt(d, scope):
-    """The dimension computed anew, so that rules added later apply inside operations too."""
+def recompute(d, scope):
+    """Recomputes a dimension, so that rules that were added later apply inside operations, too."""
     total = 0
     for monomial, coefficient in d._terms.items():
         product = coefficient
         for atom, power in monomial:
-            operands = tuple(rebuilt(o, scope) if isinstance(o, SymbolicDim) else o for o in atom.operands)
+            operands = tuple(recompute(o, scope) if isinstance(o, SymbolicDim) else o for o in atom.operands)
             factor = OPERATIONS[atom.operation](*operands, scope) if operands else variable(atom.operation, scope)
             product = product * factor**power
         total = total + product
@@ -339,11 +339,11 @@ def rebuilt(d, scope):
 
 
 def variable(name, scope):
-    return _normal({((Atom(name), 1),): 1}, scope)
+    return _normalize({((Atom(name), 1),): 1}, scope)
 
 
 def _operation(name, operands, scope):
-    return _normal({((Atom(name, operands), 1),): 1}, scope)
+    return _normalize({((Atom(name, operands), 1),): 1}, scope)
 
 
 def _terms_of(d):
@@ -351,7 +351,7 @@ def _terms_of(d):
 
 
 def _divide(n, d, scope):
-    """Floor of n / d: what d divides exactly comes out, the rest stays under floordiv."""
+    """Floor of n / d: the terms that d divides become a quotient, the rest stays an operand of floordiv."""
     if not isinstance(d, SymbolicDim) and d == 0:
         raise ZeroDivisionError("integer division or modulo by zero")
     exact = exact_quotient(n, d)
@@ -370,15 +370,15 @@ def _divide(n, d, scope):
             inside[monomial] = coefficient
     constant = n._terms.get((), 0)
     if not inside:
-        return _normal({**outside, (): constant // d}, scope)
+        return _normalize({**outside, (): constant // d}, scope)
     common = math.gcd(d, *inside.values())
     if common > 1 and (outside or constant % common == 0 or d > 0):
         # floor((g*x + c) / (g*k)) = floor((x + floor(c / g)) / k)
         inside = {m: c // common for m, c in inside.items()}
-        numerator = _normal({**inside, (): constant // common}, scope)
-        return _normal(outside, scope) + _divide(numerator, d // common, scope)
+        numerator = _normalize({**inside, (): constant // common}, scope)
+        return _normalize(outside, scope) + _divide(numerator, d // common, scope)
     if outside:
-        return _normal(outside, scope) + _divide(_normal({**inside, (): constant}, scope), d, scope)
+        return _normalize(outside, scope) + _divide(_normalize({**inside, (): constant}, scope), d, scope)
     return _operation("floordiv", (n, d), scope)
 
 
@@ -394,22 +394,22 @@ def exact_quotient(n, d):
                 return None
             return quotient + rest // d
         (monomial, coefficient), *_ = rest._terms.items()
-        part = _contains(monomial, lead)
+        part = _divide_monomial(monomial, lead)
         if part is None or coefficient % lead_coefficient:
             return None
-        step = _normal({part: coefficient // lead_coefficient}, rest.scope)
+        step = _normalize({part: coefficient // lead_coefficient}, rest.scope)
         quotient = quotient + step
         rest = rest - step * d
     return None
 
 
 def _remainder(n, d, scope):
-    """n - d * floor(n / d), with multiples of d taken out of n."""
+    """n - d * floor(n / d), after multiples of d are removed from n."""
     if not isinstance(d, SymbolicDim):
         if d == 0:
             raise ZeroDivisionError("integer division or modulo by zero")
         if isinstance(n, SymbolicDim):
-            n = _normal({m: c - d * (c // d) for m, c in n._terms.items()}, scope)
+            n = _normalize({m: c - d * (c // d) for m, c in n._terms.items()}, scope)
         if not isinstance(n, SymbolicDim):
             return n % d
     elif exact_quotient(n, d) is not None:
@@ -422,7 +422,7 @@ def _remainder(n, d, scope):
 
 
 def extremum(name, a, b, scope):
-    """max or min, decided where bounds decide."""
+    """max or min; one of the operands if bounds decide which."""
     low, high = interval(a - b)
     if low >= 0:
         return a if name == "max" else b
@@ -440,11 +440,11 @@ OPERATIONS = {
 
 # --- bounds -------------------------------------------------------------------------------------------------
 
-_DEPTH = 3  # how many facts are combined; each step takes one term away
+_DEPTH = 3  # the largest number of facts that are combined; each one cancels a term
 
 
 def interval(d):
-    """Bounds (low, high) of a dimension over all allowed values; infinite where unknown.  Sound, not always tight."""
+    """Bounds (low, high) of a dimension over all allowed values; infinite if unknown; they need not be tight."""
     if not isinstance(d, SymbolicDim):
         return d, d
     known = d.scope._bounds.get(d._key)
@@ -459,7 +459,7 @@ def interval(d):
 
 
 def _lower(d, depth):
-    """A lower bound: the naive one, or better after taking away nonnegative multiples of known facts."""
+    """A lower bound: the naive one, or a better one after subtracting nonnegative multiples of known facts."""
     if not isinstance(d, SymbolicDim):
         return d
     best = _naive_interval(d)[0]
@@ -489,7 +489,7 @@ def _facts(d):
 
 
 def atom_facts(atom):
-    """What the meaning of an operation says, as expressions that are nonnegative."""
+    """Expressions that are nonnegative by the definition of the atom's operation."""
     if not atom.operands:
         return ()
     a, b = atom.operands

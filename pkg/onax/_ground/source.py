@@ -1,9 +1,9 @@
-"""Where an operation was written, and tracebacks without frames of onax.
+"""Source locations of operations, and tracebacks without frames of onax.
 
-While staging, `user_location()` keeps the code object and the instruction of the innermost frame outside onax and
-outside registered files: some tenths of a microsecond.  Only when shown is it resolved, by `summarize` or `resolve`:
-about 10 µs.  While a program is interpreted once more (to derive another from it, to run it backward), `here.record`
-says which equation is at work, and what is recorded then keeps that equation's place.
+While staging, `user_location()` records the code object and the instruction of the innermost frame outside onax and
+outside registered files, which takes some tenths of a microsecond.  `summarize` and `resolve` find file, line and
+column for a record, which takes about 10 µs.  While a program is interpreted again (to derive another program from it),
+`here.record` is the location of the current equation, and operations that are recorded get that location.
 """
 
 import os
@@ -19,12 +19,12 @@ from onax._native.api_boundary import api_boundary as _api_boundary
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # Folders whose files belong to onax; compiled modules name their sources as the build saw them.
 _prefixes = [_ROOT, os.path.join("cython_src", "onax", "")]
-_files = set()  # single files of other libraries that asked to be left out
+_files = set()  # files of other libraries that were registered
 _is_internal = source_info.internal_files  # file name -> bool, filled as files are met; compiled code reads it
 
 
 class Frame:
-    """One place of a traceback, with JAX's field names; lines and columns count from 1, 0 where unknown."""
+    """One frame of a traceback, with JAX's field names; lines and columns count from 1 and are 0 if unknown."""
 
     __slots__ = ("file_name", "function_name", "start_column", "start_line")
 
@@ -39,7 +39,7 @@ class Frame:
 
 
 class SourceTraceback:
-    """Where an equation was written: up to 5 of the user's frames, innermost first."""
+    """The source location of an equation: up to 5 of the user's frames, innermost first."""
 
     __slots__ = ("frames",)
 
@@ -51,7 +51,7 @@ class SourceTraceback:
 
 
 class NameStack:
-    """The transformations an equation came through, as text: empty, or `transpose(jvp())` for a backward pass."""
+    """The transformations that made an equation, as text: empty, or `transpose(jvp())` for a backward pass."""
 
     __slots__ = ("stack",)
 
@@ -72,8 +72,8 @@ class NameStack:
 
 SourceInfo, here = source_info.SourceInfo, source_info.here
 user_location, user_locations = source_info.user_location, source_info.user_locations
-UNKNOWN = None  # the record of a place that is not known
-SHARED = ()  # `here.record` while a function of onax is staged for all its callers: places are those of the calls
+UNKNOWN = None  # the record of an unknown location
+SHARED = ()  # `here.record` while a function of onax is staged for all its callers
 
 
 def backward(record):
@@ -81,8 +81,8 @@ def backward(record):
     return None if record is None else SourceInfo(record.code, record.instruction, True, record.callers)
 
 
-def in_users_code(function, *args):
-    """`function(*args)`, a rule: the operations of one that a user wrote have places of their own."""
+def call_user_rule(function, *args):
+    """Calls a rule; the operations of a rule that a user wrote get their own locations."""
     outer = here.record
     if outer is None or is_internal(getattr(getattr(function, "__code__", None), "co_filename", _ROOT)):
         return function(*args)
@@ -93,8 +93,8 @@ def in_users_code(function, *args):
         here.record = outer
 
 
-def phase(record):
-    """What to say before a place: nothing, or that the operation belongs to the backward pass."""
+def phase_prefix(record):
+    """The text in front of a location: empty, or that the operation belongs to the backward pass."""
     return "the backward pass of " if record is not None and record.backward else ""
 
 
@@ -105,7 +105,7 @@ def register_exclusion(path):
 
 
 def register_folder(path):
-    """The same for all files below a folder (`onax.export` stands elsewhere in an editable install)."""
+    """Registers all files below a folder (`onax.export` is in a folder of its own in an editable install)."""
     _prefixes.append(os.path.abspath(path) + os.sep)
     _is_internal.clear()
 
@@ -120,7 +120,7 @@ def is_internal(filename):
 
 
 def stacklevel():
-    """The `stacklevel` with which a warning that the calling function gives points at the user's line."""
+    """The `stacklevel` with which a warning issued by the calling function points at the user's line."""
     frame, level = sys._getframe(1), 1
     while frame is not None and is_internal(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
@@ -149,7 +149,7 @@ def resolve(record):
 
 
 def summarize(record):
-    """The place as text: `train.py:41:12 (loss)`; the path is the one Python knows the file by."""
+    """The location as text: `train.py:41:12 (loss)`; the path is the one that Python records for the file."""
     filename, line, column, function = resolve(record)
     if not line:
         return filename
@@ -157,8 +157,8 @@ def summarize(record):
     return f"{where} ({function})"
 
 
-def called_from(record):
-    """A line for each caller of the place, innermost first; empty where they are not known."""
+def caller_lines(record):
+    """One line of text for each caller of the location, innermost first; empty if callers are not known."""
     return "".join(f"\n  called from {summarize(r)}" for r in (record and record.callers) or ())
 
 
@@ -211,13 +211,13 @@ def filtering_mode():
 
 
 def _in_ipython():
-    """Whether an IPython shell runs: it leaves out frames that ask for it."""
+    """Whether an IPython shell runs, which leaves out frames that are marked."""
     module = sys.modules.get("IPython")
     return module is not None and getattr(module, "get_ipython", lambda: None)() is not None
 
 
 def _hide_frames(traceback):
-    """Marks frames of onax for tools that leave out what is so marked (IPython, pytest)."""
+    """Marks frames of onax as hidden for IPython and pytest."""
     while traceback is not None:
         frame = traceback.tb_frame
         if is_internal(frame.f_code.co_filename):
@@ -240,7 +240,7 @@ def _unfiltered(error, traceback):
 
 
 def filter_error(error):
-    """Shortens, hides or leaves the traceback of an error that a user's frame will get, as the mode says."""
+    """Filters or hides the traceback of an error that leaves onax, as the mode says."""
     mode, traceback = filtering_mode(), error.__traceback__
     if mode == "off":
         return

@@ -1,8 +1,8 @@
-"""Profiles: named spans of time, collected while a profile is being taken, and written as a Chrome trace.
+"""Profiles: named spans of time, recorded while a profile is active, and written as a Chrome trace.
 
     start() ... stop() -> Profile        one at a time in a process
-    span(name)                           context manager: work of onax; costs next to nothing while none is taken
-    annotation(name, metadata)           context manager: a name that the user gave
+    span(name)                           context manager for work of onax; almost free while no profile is active
+    annotation(name, metadata)           context manager for a name that the user gives
 
 The format is the "Trace Event Format" that chrome://tracing, Perfetto and TensorBoard read: complete events ("X") with
 microseconds, one track a thread, and names of processes and threads as metadata ("M").
@@ -34,14 +34,14 @@ class Profile:
         self.threads = {}
 
     def add(self, name, begin, metadata):
-        """Notes a span that ends now."""
+        """Records a span that ends now."""
         thread = threading.get_ident()
         if thread not in self.threads:
             self.threads[thread] = threading.current_thread().name
         self.spans.append((name, thread, begin, time.perf_counter_ns(), metadata))
 
     def chrome_trace(self):
-        """The profile as an object for JSON."""
+        """The profile as an object that can be written as JSON."""
         pid = os.getpid()
         events = [{"ph": "M", "pid": pid, "name": "process_name", "args": {"name": "/host:CPU"}}]
         for thread, name in self.threads.items():
@@ -56,15 +56,15 @@ class Profile:
 
 
 def recording():
-    """Whether a profile is being taken."""
+    """Whether a profile is active."""
     return _profile is not None
 
 
 def start(level=2, python_calls=True):
-    """Begins to take a profile; RuntimeError if one is being taken.
+    """Starts a profile; raises RuntimeError if one is active.
 
-    python_calls: also the calls of Python functions in this thread and threads that start later: the user's, and the
-    functions of onax that these call.  They are left out where another profiler of Python is at work.
+    python_calls: also record calls of the user's Python functions, and of onax's functions that these call, in this
+    thread and in threads that start later.  They are not recorded while another Python profiler is active.
     """
     global _profile
     if _profile is not None:
@@ -77,7 +77,7 @@ def start(level=2, python_calls=True):
 
 
 def stop():
-    """Ends it: the Profile.  RuntimeError if none is being taken."""
+    """Ends the profile and returns it; raises RuntimeError if none is active."""
     global _profile
     if _profile is None:
         raise RuntimeError("No profile started")
@@ -89,20 +89,20 @@ def stop():
 
 
 def span(name):
-    """Context of work of onax, whose time is noted under a name."""
-    return _noted(name, {}, 2) if _profile is not None else _NOTHING
+    """Context manager that records the time of work of onax under a name."""
+    return _recorded_span(name, {}, 2) if _profile is not None else _NO_SPAN
 
 
 def annotation(name, metadata):
-    """Context whose time is noted under a name that the user gave, with a dictionary of what is shown with it."""
-    return _noted(name, metadata, 1)
+    """Context manager that records its time under the user's name, with a dictionary of metadata."""
+    return _recorded_span(name, metadata, 1)
 
 
-_NOTHING = contextlib.nullcontext()
+_NO_SPAN = contextlib.nullcontext()
 
 
 @contextlib.contextmanager
-def _noted(name, metadata, level):
+def _recorded_span(name, metadata, level):
     profile, begin = _profile, time.perf_counter_ns()
     if profile is None or profile.level < level:
         yield
@@ -114,7 +114,7 @@ def _noted(name, metadata, level):
 
 
 class _PythonCalls:
-    """What sys.setprofile calls: notes the user's functions and the functions of onax that these call."""
+    """The function for sys.setprofile: records the user's functions and the functions of onax that these call."""
 
     def __init__(self, profile):
         self.profile = profile
@@ -136,11 +136,11 @@ class _PythonCalls:
         return found
 
 
-_kinds = {}  # file name -> "user", "onax", or "" for what is not shown
+_kinds = {}  # file name -> "user", "onax", or "" for files that are not shown
 
 
 def _kind(frame):
-    """Whose a frame is: the standard library's, NumPy's and this module's are not shown."""
+    """The kind of a frame: "user", "onax", or "" for frames of the standard library, NumPy and this module."""
     name = frame.f_code.co_filename
     kind = _kinds.get(name)
     if kind is None:

@@ -1,4 +1,4 @@
-"""Names for the kinds of values that signatures mention; documentation only, nothing is checked against them."""
+"""Type aliases for signatures.  They serve documentation only; type checkers treat them as Any."""
 
 from typing import Any, TypeAlias
 

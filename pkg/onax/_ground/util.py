@@ -1,4 +1,4 @@
-"""Small pure functions used on many floors."""
+"""Small pure functions that many modules use."""
 
 
 def unzip2(pairs):
@@ -11,7 +11,7 @@ def unzip2(pairs):
 
 
 def split_list(items, sizes):
-    """Consecutive parts of the given sizes, and the rest as the last part, as lists."""
+    """Splits a list into consecutive parts of the given sizes and the rest."""
     parts, start = [], 0
     for size in sizes:
         parts.append(list(items[start : start + size]))
@@ -21,7 +21,7 @@ def split_list(items, sizes):
 
 
 def partition_list(flags, items):
-    """The items whose flag is false and those whose flag is true, as two lists in order."""
+    """Splits a list into the items whose flag is false and those whose flag is true, in order."""
     if len(flags) != len(items):
         raise ValueError(f"{len(flags)} flags for {len(items)} items")
     parts = ([], [])

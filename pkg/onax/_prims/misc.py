@@ -5,7 +5,7 @@ import numpy as np
 from onax._core.effects import Effect
 from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
 from onax._core.sharding import Sharding
-from onax._core.shards import spread_over
+from onax._core.shards import shard_array
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._native.dispatch import NEVER, Primitive
@@ -28,7 +28,7 @@ REUSE_INPUT = _ReuseInput()
 def _device_put(x, device):
     x = as_array(x)
     if isinstance(device, Sharding):
-        return spread_over(x, device)
+        return shard_array(x, device)
     return x if device is None else x._with(device=device, committed=True)
 
 

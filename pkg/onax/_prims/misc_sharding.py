@@ -2,14 +2,14 @@
 
 from onax._core.facts import DATA_MOVEMENT, LINEAR
 from onax._core.rules import deflinear
-from onax._core.sharding import NamedSharding, fitting, names_in, with_new_axis
-from onax._core.shards import spread_over
+from onax._core.sharding import NamedSharding, divisible_sharding, insert_spec_entry, names_in
+from onax._core.shards import shard_array
 from onax._core.trace import as_array
 from onax._native.dispatch import Primitive
 
 
 def _impl(x, *, sharding, **_):
-    return spread_over(as_array(x), fit_sharding(sharding, x.shape))
+    return shard_array(as_array(x), fit_sharding(sharding, x.shape))
 
 
 def fit_sharding(sharding, shape):
@@ -17,7 +17,7 @@ def fit_sharding(sharding, shape):
     if not isinstance(sharding, NamedSharding):
         return sharding
     cuts = [names_in(entry) for entry in sharding.spec]
-    return fitting(sharding.mesh, [*cuts, *[()] * (len(shape) - len(cuts))], shape)
+    return divisible_sharding(sharding.mesh, [*cuts, *[()] * (len(shape) - len(cuts))], shape)
 
 
 def _abstract_eval(x, **_):
@@ -25,7 +25,7 @@ def _abstract_eval(x, **_):
 
 
 def _batch(axis_data, operands, dims, *, sharding, **params):
-    sharding = with_new_axis(sharding, dims[0], axis_data.spmd_name)
+    sharding = insert_spec_entry(sharding, dims[0], axis_data.spmd_name)
     return sharding_constraint_p.bind(operands[0], sharding=sharding, **params), dims[0]
 
 

@@ -17,7 +17,7 @@ from onax._core.rules import InvalidOperands, deflinear_first, tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
-from onax._ground.polynomials import set_value_maker
+from onax._ground.polynomials import set_dim_to_array
 from onax._native.array import Array, ArrayImpl
 from onax._native.avals import ShapedArray
 from onax._native.context import get_trace
@@ -181,7 +181,7 @@ dim_as_value_p = Primitive(
 )
 
 
-set_value_maker(lambda d: dim_as_value_p.bind(dim=d))
+set_dim_to_array(lambda d: dim_as_value_p.bind(dim=d))
 
 
 def wrap_negative_indices(index, size):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onax._core.sharding import PartitionSpec, Sharding, SingleDeviceSharding, in_context_of_mesh
-from onax._core.shards import spread_over
+from onax._core.sharding import PartitionSpec, Sharding, SingleDeviceSharding, resolve_spec
+from onax._core.shards import shard_array
 from onax._core.trace import Tracer, as_array, valid_jaxtype
 from onax._core.trees import tree_broadcast
 from onax._ground import dtypes
@@ -63,7 +63,7 @@ def _put(leaf, place):
 def _shard(leaf, sharding):
     if isinstance(leaf, Tracer):
         return device_put_p.bind(leaf, devices=(sharding,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
-    return spread_over(as_array(leaf), sharding)
+    return shard_array(as_array(leaf), sharding)
 
 
 def device_get(x):

@@ -8,7 +8,7 @@ from onax._core.sharding import (
     Sharding,
     SingleDeviceSharding,
     get_mesh,
-    in_context_of_mesh,
+    resolve_spec,
 )
 from onax._core.trace import Tracer, as_array
 from onax._native.tree import tree_flatten, tree_unflatten
@@ -46,7 +46,7 @@ def with_sharding_constraint(x, shardings):
 def _constrained(x, place):
     if place is None:
         return x
-    place = in_context_of_mesh(place, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
+    place = resolve_spec(place, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
     if not isinstance(place, Sharding):
         raise ValueError(f"reshard takes shardings and PartitionSpecs, got {place!r}")
     return sharding_constraint_p.bind(
@@ -72,7 +72,7 @@ def reshard(xs, out_shardings):
                 "`out_sharding` argument of reshard only supports instances of `NamedSharding` or `PartitionSpec`. "
                 f"Got {place} of type: {type(place)}"
             )
-    places = [in_context_of_mesh(p, ValueError, _NEEDS_MESH.format("reshard")) for p in places]
+    places = [resolve_spec(p, ValueError, _NEEDS_MESH.format("reshard")) for p in places]
     moved = [_constrained(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, places)]
     return tree_unflatten(tree, moved)
 

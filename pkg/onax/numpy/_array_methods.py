@@ -266,7 +266,7 @@ def _install():
         install_method(Array, name, api_boundary(function))
     for name, function in PROPERTIES.items():
         install_method(Array, name, property(api_boundary(function)))
-    rank_promotion = config.row("jax_numpy_rank_promotion")
+    rank_promotion = config.find_row("jax_numpy_rank_promotion")
     set_same_rank_options(rank_promotion.mask << rank_promotion.shift)
 
 

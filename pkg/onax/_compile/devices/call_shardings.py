@@ -1,6 +1,6 @@
 """The options `in_shardings` and `out_shardings` of jit: what they mean for a call, its arguments and its results."""
 
-from onax._core.sharding import NamedSharding, PartitionSpec, Sharding, in_context_of_mesh
+from onax._core.sharding import NamedSharding, PartitionSpec, Sharding, resolve_spec
 from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from onax._transforms.transfer import broadcast_devices, device_put
@@ -12,7 +12,7 @@ def _resolve(shardings, option):
         f"jit requires a non-empty mesh in context if you are passing `PartitionSpec`s to {option}. You can define a "
         "context mesh via `jax.set_mesh(mesh)`, or pass shardings, which name their mesh."
     )
-    return tree_map(lambda p: in_context_of_mesh(p, RuntimeError, text), shardings)
+    return tree_map(lambda p: resolve_spec(p, RuntimeError, text), shardings)
 
 
 def _positional_arguments(call):

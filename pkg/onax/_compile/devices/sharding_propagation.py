@@ -13,8 +13,8 @@ from onax._control.shard_map import shard_map_p
 from onax._control.while_loop import while_p
 from onax._core.jaxpr import Literal
 from onax._core.programs import Call, programs
-from onax._core.sharding import NamedSharding, PartitionSpec, fitting, names_in, with_new_axis
-from onax._core.shards import spread_over
+from onax._core.sharding import NamedSharding, PartitionSpec, divisible_sharding, insert_spec_entry, names_in
+from onax._core.shards import shard_array
 from onax._core.slots import Slot
 from onax._core.trace import typeof
 from onax._native.array import ArrayImpl
@@ -172,7 +172,7 @@ def _scan(given, avals, params):
     n, m, body = params["num_consts"], params["num_carry"], params["jaxpr"]
     xs = [None if s is None else NamedSharding(s.mesh, PartitionSpec(*s.spec[1:])) for s in given[n + m :]]
     found = propagate(body, [*given[: n + m], *xs])
-    return [*found[:m], *(with_new_axis(s, 0, None) for s in found[m:])]
+    return [*found[:m], *(insert_spec_entry(s, 0, None) for s in found[m:])]
 
 
 @shardings.rule(while_p)
@@ -272,7 +272,7 @@ def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
 
 def place(results, shardings):
     """The flat results on the devices of their shardings."""
-    return [spread_over(x, s) for x, s in zip(results, shardings)]
+    return [shard_array(x, s) for x, s in zip(results, shardings)]
 
 
 def place_tree(result, shardings):
@@ -288,7 +288,7 @@ def place_eager_result(primitive, operands, params, out):
     avals, out_avals = [typeof(x) for x in operands], [typeof(x) for x in outs]
     given = list(map(sharding_of, operands))
     found = _shardings_of_operation(primitive, given, avals, params, out_avals, eager=True)
-    placed = [x if s is None else spread_over(x, s) for x, s in zip(outs, found)]
+    placed = [x if s is None else shard_array(x, s) for x, s in zip(outs, found)]
     return placed if primitive.multiple_results else placed[0]
 
 
