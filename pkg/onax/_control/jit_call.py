@@ -174,7 +174,7 @@ def _dependence(jaxpr, given):
 def _batch(axis_data, operands, dims, *, jaxpr, **params):
     derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
     batched = [
-        [place if d is None else with_new_axis(place, d, axis_data.spmd_name) for place, d in zip(places, axes)]
+        [place if d is None else insert_spec_entry(place, d, axis_data.spmd_name) for place, d in zip(places, axes)]
         for places, axes in zip(_shardings(params, jaxpr), (dims, dims_out))
     ]
     return jit_p.bind(*operands, **_derive_params(params, derived, *batched)), dims_out

@@ -24,7 +24,7 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
     that are not arrays and ValueError for shardings that do not fit.
     """
     leaves, tree = tree_flatten(x)
-    places = [in_context_of_mesh(p, ValueError, _NEEDS_MESH) for p in broadcast_devices(device, tree)]
+    places = [resolve_spec(p, ValueError, _NEEDS_MESH) for p in broadcast_devices(device, tree)]
     for leaf in leaves:
         if not valid_jaxtype(leaf):
             raise TypeError(

@@ -218,7 +218,7 @@ def _shardings_of_operation(primitive, given, avals, params, out_avals, eager=Fa
     axes = [_axes(s if s is not None and s.mesh == mesh else None, a.ndim) for s, a in zip(given, avals)]
     rule = eager_dimension_axes.get(primitive) if eager else None
     rule = rule or dimension_axes.get(primitive) or _default_rule(params, avals, out_avals[0].shape)
-    return [fitting(mesh, rule(axes, avals, a.shape, params), a.shape) for a in out_avals]
+    return [divisible_sharding(mesh, rule(axes, avals, a.shape, params), a.shape) for a in out_avals]
 
 
 def _propagate_through_call(jaxpr, given, in_shardings, out_shardings):
