@@ -39,3 +39,41 @@ def test_refusals():
         image.resize(X, (3,), "linear")
     with pytest.raises(ValueError, match="resize method"):
         image.resize(X, (3, 3), "best")
+
+
+SAMPLES = np.array([0, 1, 4, 9, 5], np.float32)
+CUBIC_AS_IN_PYTORCH = [  # length, antialias, what JAX gives: Keys' slope with antialias; edges repeated without
+    (3, True, [0.169231057, 4.60465193, 6.90769339]),
+    (3, False, [0.148149893, 4.0, 6.53704023]),
+    (
+        8,
+        True,
+        [-0.0719557181, 0.243749276, 1.12890625, 2.84765625, 5.71691895, 8.93103027, 6.83091688, 4.7121768],
+    ),
+    (
+        8,
+        False,
+        [-0.0928344727, 0.187561035, 1.17651367, 2.61938477, 5.99554443, 8.92462158, 7.12298584, 4.62866211],
+    ),
+    (1, True, [3.93738127]),
+    (1, False, [4.0]),
+]
+
+
+@pytest.mark.parametrize("length, antialias, wanted", CUBIC_AS_IN_PYTORCH)
+def test_cubic_as_in_pytorch(length, antialias, wanted):
+    resized = lambda x: image.resize(x, (length,), "cubic-pytorch", antialias=antialias)
+    for function in (resized, jax.jit(resized), lambda x: jax.vmap(resized)(x[None])[0]):
+        np.testing.assert_allclose(function(SAMPLES), wanted, rtol=1e-5)
+    weights = jax.jacobian(resized)(SAMPLES)  # resizing is linear
+    np.testing.assert_allclose(weights @ SAMPLES, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_edges_are_repeated_in_any_direction():
+    one = image.resize(np.full(1, 2, np.float32), (3,), "cubic-pytorch", antialias=False)
+    np.testing.assert_allclose(one, [2, 2, 2], rtol=1e-6)
+    moved = image.scale_and_translate(
+        SAMPLES, (6,), (0,), np.float32([1.5]), np.float32([-1]), "cubic-pytorch", antialias=False
+    )
+    wanted = [0.21875, 1.43055487, 3.15277648, 7.15625286, 8.85995293, 5.66087866]  # JAX's
+    np.testing.assert_allclose(moved, wanted, rtol=1e-5)

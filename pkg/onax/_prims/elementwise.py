@@ -513,9 +513,6 @@ def pow(x, y):
     x is floating or complex; y has its dtype or is an integer, of one shape (lengths of 1 and rank 0 fit any);
     TypeError otherwise.
     """
-    x_aval, y_aval = typeof(x), typeof(y)
-    if x_aval.weak_type and y_aval.weak_type and x_aval.dtype != y_aval.dtype:
-        x = convert(x, x_aval.dtype)
     return pow_p.bind(x, y)
 
 

@@ -81,16 +81,29 @@ _KERNELS = {
 }
 
 
-def _weights(given, wanted, scale, translation, kernel, antialias):
-    """How much of each of `given` samples each of the wanted ones gets."""
+_EDGE = 2  # samples that the cubic kernel reaches beyond an edge
+
+
+def _weights(given, wanted, scale, translation, kernel, antialias, repeat_edges):
+    """How much of each of `given` samples each of the wanted ones gets.
+
+    repeat_edges: samples beyond an edge are those of the edge; otherwise there are none, and what lies outside gets 0.
+    """
     dtype = np.result_type(scale.dtype, translation.dtype)
     inverse = 1.0 / scale
     width = jnp.maximum(inverse, 1.0) if antialias else 1.0
     place = (jnp.arange(wanted, dtype=dtype) + 0.5) * inverse - translation * inverse - 0.5
-    weights = kernel(jnp.abs(place[None, :] - jnp.arange(given, dtype=dtype)[:, None]) / width)
+    beyond = _EDGE if repeat_edges else 0
+    samples = jnp.arange(-beyond, given + beyond, dtype=dtype)
+    weights = kernel(jnp.abs(place[None, :] - samples[:, None]) / width)
+    if repeat_edges:
+        before, weights, after = jnp.split(weights, (beyond, beyond + given))
+        weights = weights.at[0].add(before.sum(0)).at[-1].add(after.sum(0))
     total = jnp.sum(weights, axis=0, keepdims=True)
     least = 1000.0 * float(np.finfo(np.float32).eps)
     weights = jnp.where(jnp.abs(total) > least, weights / jnp.where(total != 0, total, 1), 0)
+    if repeat_edges:
+        return weights
     inside = (place >= -0.5) & (place <= given - 0.5)
     return jnp.where(inside[None, :], weights, 0)
 
@@ -103,9 +116,14 @@ def _method(method):
     return method
 
 
-def _resampled(x, shape, dims, scale, translation, kernel, antialias, precision):
+def _resampled(x, shape, dims, scale, translation, method, antialias, precision):
+    repeat_edges = method == ResizeMethod.CUBIC_PYTORCH and not antialias
+    if method == ResizeMethod.CUBIC_PYTORCH and antialias:
+        method = ResizeMethod.CUBIC  # PyTorch has another slope only without antialias
+    kernel = _KERNELS[method]
     for i, d in enumerate(dims):
-        weights = _weights(x.shape[d], shape[d], scale[i], translation[i], kernel, antialias).astype(x.dtype)
+        weights = _weights(x.shape[d], shape[d], scale[i], translation[i], kernel, antialias, repeat_edges)
+        weights = weights.astype(x.dtype)
         numbers = (((d,), (0,)), ((), ()))
         x = jnp.moveaxis(lax.dot_general(x, weights, numbers, precision=precision), -1, d)
     return x
@@ -151,8 +169,7 @@ def scale_and_translate(
     dims = [operator.index(d) % image.ndim for d in spatial_dims]
     (image,) = promote_dtypes_inexact(image)
     scale, translation = promote_dtypes_inexact(jnp.asarray(scale), jnp.asarray(translation))
-    kernel = _KERNELS[method]
-    return _resampled(image, shape, dims, scale, translation, kernel, antialias, precision)
+    return _resampled(image, shape, dims, scale, translation, method, antialias, precision)
 
 
 def resize(image, shape, method, antialias=True, precision=lax.Precision.HIGHEST):
@@ -173,7 +190,7 @@ def resize(image, shape, method, antialias=True, precision=lax.Precision.HIGHEST
     if method == ResizeMethod.AREA:
         return _area(image, shape)
     dims = [i for i, (m, n) in enumerate(zip(image.shape, shape)) if m != n]
-    dtype = np.promote_types(dtypes.real_dtype(image.dtype), np.float32)
+    dtype = dtypes.scalar_dtype(float)
     scale = [jnp.asarray(1.0 if shape[d] == 0 else shape[d] / image.shape[d], dtype) for d in dims]
     translation = [jnp.zeros((), dtype)] * len(dims)
-    return _resampled(image, shape, dims, scale, translation, _KERNELS[method], antialias, precision)
+    return _resampled(image, shape, dims, scale, translation, method, antialias, precision)

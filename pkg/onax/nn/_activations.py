@@ -19,7 +19,7 @@ from onax.numpy._promotion import (
     promote_args,
     promote_args_inexact,
 )
-from onax.numpy._ufuncs import constant_like
+from onax.numpy._ufuncs import constant_like, scalar_like
 from onax.numpy._where import where
 
 tanh = jnp.tanh
@@ -83,7 +83,7 @@ def sparse_plus(x):
     """0 below -1, x above 1, (x + 1)**2 / 4 between."""
     x = array_of("sparse_plus", x)
     low, high = jnp.less_equal(x, -1.0), jnp.greater_equal(x, 1.0)
-    middle = jnp.true_divide(jnp.power(jnp.add(x, 1), 2), 4)
+    middle = jnp.true_divide(jnp.power(jnp.add(x, 1.0), 2), 4)
     return where(low, 0.0, where(high, x, middle))
 
 
@@ -155,8 +155,8 @@ def hard_tanh(x):
 @staged("celu")
 def celu(x, alpha=1.0):
     """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)."""
-    high = jnp.maximum(x, 0)
-    return jnp.add(high, jnp.multiply(alpha, jnp.expm1(jnp.true_divide(jnp.minimum(x, 0), alpha))))
+    high = jnp.maximum(x, 0.0)
+    return jnp.add(high, jnp.multiply(alpha, jnp.expm1(jnp.true_divide(jnp.minimum(x, 0.0), alpha))))
 
 
 @staged("selu")
@@ -168,13 +168,13 @@ def selu(x):
 def gelu(x, approximate=True):
     """x times the normal distribution function of x; `approximate` by a tanh."""
     (x,) = promote_args_inexact("gelu", x)
-    one, half = constant_like(x, 1), constant_like(x, 0.5)
+    one, half = scalar_like(x, 1), scalar_like(x, 0.5)
     if approximate:
-        inner = lax.add(x, lax.mul(constant_like(x, 0.044715), lax.integer_pow(x, 3)))
-        cdf = lax.mul(half, lax.add(one, lax.tanh(lax.mul(constant_like(x, np.sqrt(2 / np.pi)), inner))))
+        inner = lax.add(x, lax.mul(scalar_like(x, 0.044715), lax.integer_pow(x, 3)))
+        cdf = lax.mul(half, lax.add(one, lax.tanh(lax.mul(x.dtype.type(np.sqrt(2 / np.pi)), inner))))
         return lax.mul(x, cdf)
     half_x = lax.mul(half, x)
-    tail = lax.erfc(lax.mul(lax.neg(x), constant_like(x, np.sqrt(0.5))))
+    tail = lax.erfc(lax.mul(lax.neg(x), x.dtype.type(np.sqrt(0.5))))
     return lax.copy_p.bind(lax.mul(half_x, tail))
 
 

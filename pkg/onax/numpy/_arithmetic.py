@@ -8,7 +8,7 @@ from onax import lax
 from onax._control.custom_jvp import custom_jvp
 from onax._control.jit_call import staged
 from onax._ground import dtypes
-from onax._native.array import Array
+from onax._native.array import Array, ArrayImpl
 from onax._native.tree import tree_leaves
 from onax.numpy._creation import array
 from onax.numpy._logic import isinf
@@ -23,7 +23,7 @@ from onax.numpy._promotion import (
     promote_shapes,
     to_dtype,
 )
-from onax.numpy._ufuncs import constant_like, greater, less, maximum, minimum, rad2deg
+from onax.numpy._ufuncs import constant_like, greater, less, maximum, minimum, rad2deg, scalar_like
 from onax.numpy._where import where
 
 
@@ -45,14 +45,14 @@ def floor_divide(x1, x2, /):
     if dtypes.is_integer(dtype):
         quotient = lax.div(x1, x2)
         select = lax.bitwise_and(lax.ne(lax.sign(x1), lax.sign(x2)), lax.ne(lax.rem(x1, x2), constant_like(x1, 0)))
-        return where(select, lax.sub(quotient, constant_like(x1, 1)), quotient)
+        return where(select, lax.sub(quotient, scalar_like(x1, 1)), quotient)
     _no_complex("floor_divide", x1)
     return _float_divmod(x1, x2)[0]
 
 
 def _float_divmod(x1, x2):
     """Quotient and remainder of floats, the remainder with the sign of x2."""
-    zero, one = constant_like(x1, 0), constant_like(x1, 1)
+    zero, one = scalar_like(x1, 0), scalar_like(x1, 1)
     mod = lax.rem(x1, x2)
     div = lax.div(where(lax.eq(x2, zero), x1, lax.sub(x1, mod)), x2)
     differ = lax.bitwise_and(lax.ne(mod, zero), lax.ne(lax.sign(x2), lax.sign(mod)))
@@ -131,10 +131,10 @@ def power(x1, x2, /):
 
 
 def _static_exponent(x):
-    """The value of a Python or 0-d NumPy integer; None for anything else."""
+    """The value of a Python integer, or of a 0-d array of one that is known; None for anything else."""
     if type(x) is int:
         return x
-    if isinstance(x, (np.integer, np.ndarray)) and x.ndim == 0 and x.dtype.kind in "iu":
+    if isinstance(x, (np.integer, np.ndarray, ArrayImpl)) and x.ndim == 0 and dtypes.is_integer(x.dtype):
         return int(x)
     return None
 
@@ -146,7 +146,7 @@ def pow(x1, x2, /):
 
 def _integer_power(x, y):
     """Integers by repeated squaring, wrapping; as in JAX the lowest six bits of the exponent count."""
-    zero, one = constant_like(x, 0), constant_like(x, 1)
+    zero, one = x.dtype.type(0), x.dtype.type(1)
     acc = where(lax.bitwise_and(lax.eq(x, zero), lax.ne(y, zero)), zero, one)
     for _ in range(6):
         acc = where(lax.bitwise_and(y, one), lax.mul(acc, x), acc)
@@ -164,13 +164,13 @@ def hypot(x1, x2, /):
             "using abs(x)"
         )
     x1, x2 = lax.abs(x1), lax.abs(x2)
-    inf, zero, one = (constant_like(x1, v) for v in (np.inf, 0, 1))
+    inf, zero, one = (scalar_like(x1, v) for v in (np.inf, 0, 1))
     infinite = lax.bitwise_or(lax.eq(x1, inf), lax.eq(x2, inf))
     large, small = lax.max(x1, x2), lax.min(x1, x2)
     is_zero = lax.eq(large, zero)
     ratio = lax.div(small, where(lax.eq(large, zero), lax.full_like(large, 1), large))
     root = lax.mul(large, lax.sqrt(lax.add(one, lax.square(ratio))))
-    return where(infinite, x1.dtype.type(np.inf), where(is_zero, large, root))
+    return where(infinite, constant_like(root, np.inf), where(is_zero, large, root))
 
 
 # --- logarithms of sums -------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def _log_of_sum(x1, x2, exp, scale, half_turn):
 
     def correction(delta):
         found = lax.log1p(exp(delta))
-        return found if scale is None else lax.mul(found.dtype.type(scale), found)
+        return found if scale is None else lax.mul(constant_like(found, scale), found)
 
     if dtypes.is_complex(x1.dtype):
         delta = lax.sub(lax.add(x1, x2), lax.mul(larger, constant_like(larger, 2)))
@@ -261,7 +261,8 @@ def angle(z, deg=False):
         re, im = lax.real(z), lax.imag(z)
     else:
         re, im = z, lax.full_like(z, 0)
-    re, im = promote_dtypes_inexact(re, im) if not dtypes.is_inexact(re.dtype) else (re, im)
+    if not dtypes.is_inexact(re.dtype) or (not z.ndim and dtypes.is_float(z.dtype)):
+        re, im = (lax.convert_element_type(x, dtypes.scalar_dtype(float)) for x in (re, im))
     out = lax.atan2(im, re)
     return rad2deg(out) if deg else out
 
@@ -282,7 +283,7 @@ def signbit(x, /):
     if dtype == np.bool_ or dtypes.is_unsigned(dtype):
         return lax.full_like(x, False, dtype=np.bool_)
     if dtypes.is_integer(dtype):
-        return lax.lt(x, constant_like(x, 0))
+        return lax.lt(x, dtype.type(0))
     if dtypes.is_complex(dtype):
         raise ValueError(f"jax.numpy.signbit is not well defined for {dtype}")
     bits = dtypes.itemsize_bits(dtype)
@@ -300,8 +301,7 @@ def heaviside(x1, x2, /):
     zero = constant_like(x1, 0)
     negative, positive = lax.lt(x1, zero), lax.gt(x1, zero)
     at_zero = where(lax.ne(x1, x1), x1, x2)
-    strong = x1.dtype.type
-    return where(negative, strong(0), where(positive, strong(1), at_zero))
+    return where(negative, zero, where(positive, constant_like(x1, 1), at_zero))
 
 
 @staged("fmax")
@@ -346,7 +346,7 @@ def rint(x, /):
     """The nearest integral value, halves to even, as a float."""
     x = array_of("rint", x)
     if not dtypes.is_inexact(x.dtype):
-        return lax.convert_element_type(x, dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(x.dtype)))
+        return lax.convert_element_type(x, dtypes.scalar_dtype(float))
     if dtypes.is_complex(x.dtype):
         return lax.complex(rint(lax.real(x)), rint(lax.imag(x)))
     return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
@@ -486,7 +486,8 @@ def ldexp(x1, x2, /):
     x1_dtype, x2_dtype = dtypes.dtype(x1), dtypes.dtype(x2)
     if not (x2_dtype == np.bool_ or dtypes.is_integer(x2_dtype)) or dtypes.is_complex(x1_dtype):
         raise ValueError(f"ldexp not supported for input types {(x1_dtype, x2_dtype)}")
-    x1, x2 = promote_args_inexact("ldexp", x1, x2)
+    x1, x2 = promote_shapes("ldexp", *promote_args_inexact("ldexp", x1), array_of("ldexp", x2))
+    x2 = lax.convert_element_type(x2, x1.dtype)
     mantissa, exponent = frexp(x1)
     total = lax.add(lax.convert_element_type(exponent, x2.dtype), x2)
     zero, one, two = (constant_like(total, v) for v in (0, 1, 2))
@@ -502,6 +503,8 @@ def spacing(x, /):
     (x,) = promote_args_inexact("spacing", x)
     if dtypes.is_complex(x.dtype):
         raise ValueError("jnp.spacing is not defined for complex inputs.")
+    if x.dtype == np.float16:  # as in JAX: towards inf on both sides of 0
+        return lax.sub(lax.nextafter(x, constant_like(x, np.inf)), x)
     gap = lax.sub(lax.nextafter(x, copysign(constant_like(x, np.inf), x)), x)
     vanishes = lax.eq(gap, constant_like(gap, 0))
-    return where(vanishes, copysign(constant_like(x, dtypes.finfo(x.dtype).smallest_subnormal), x), gap)
+    return where(vanishes, copysign(x.dtype.type(dtypes.finfo(x.dtype).smallest_subnormal), x), gap)

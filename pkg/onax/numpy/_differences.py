@@ -23,7 +23,7 @@ from onax.numpy._promotion import (
     to_dtype,
 )
 from onax.numpy._shaping import concatenate, ravel, swapaxes
-from onax.numpy._ufuncs import constant_like
+from onax.numpy._ufuncs import constant_like, scalar_like
 from onax.numpy._where import where
 
 
@@ -128,9 +128,9 @@ def gradient(f, *varargs, axis=None, edge_order=None):
     """
     if edge_order is not None:
         raise NotImplementedError("The 'edge_order' argument to jnp.gradient is not supported.")
-    (f,) = promote_dtypes_inexact(array_of("gradient", f))
+    check_arraylike("gradient", f, *varargs)
+    f, *varargs = promote_dtypes_inexact(f, *varargs)
     axes = canonical_axes(axis, f.ndim)
-    check_arraylike("gradient", *varargs)
     if any(np.ndim(h) > 1 for h in varargs):
         raise ValueError("gradient: Spacing arrays must be 1D arrays or scalars.")
     if min((f.shape[i] for i in axes), default=2) < 2:
@@ -138,7 +138,7 @@ def gradient(f, *varargs, axis=None, edge_order=None):
             "Shape of array too small to calculate a numerical gradient, at least 2 elements are required."
         )
     if len(varargs) == 0:
-        spacings = [1.0] * len(axes)
+        spacings = [scalar_like(f, 1)] * len(axes)
     elif len(varargs) == 1:
         spacings = list(varargs) * len(axes)
     elif len(varargs) == len(axes):
@@ -159,16 +159,15 @@ def _gradient_along(f, axis, spacing):
 
     first, last = lax.sub(part(1, 2), part(0, 1)), lax.sub(part(n - 1, n), part(n - 2, n - 1))
     if np.ndim(spacing) == 0:
-        h = to_dtype(spacing, f.dtype)
-        middle = lax.mul(lax.sub(part(2, n), part(0, n - 2)), constant_like(f, 0.5))
-        middle, last = lax.div(middle, h), lax.div(last, h)
-        return lax.concatenate([lax.div(first, h), middle, last], axis)
+        middle = lax.mul(lax.sub(part(2, n), part(0, n - 2)), scalar_like(f, 0.5))
+        middle, last = lax.div(middle, spacing), lax.div(last, spacing)
+        return lax.concatenate([lax.div(first, spacing), middle, last], axis)
     if not dims.equal(np.shape(spacing)[0], n):
         raise ValueError(
             "Spacing arrays must have the same length as the dimension along which the gradient is calculated: "
             f"{np.shape(spacing)[0]} for {n}."
         )
-    gaps = lax.reshape(diff(to_dtype(spacing, f.dtype)), [n - 1 if i == axis else 1 for i in range(f.ndim)])
+    gaps = lax.reshape(diff(spacing), [n - 1 if i == axis else 1 for i in range(f.ndim)])
 
     def gap(start, stop):
         return lax.slice_in_dim(gaps, start, stop, axis=axis)

@@ -11,7 +11,7 @@ from onax._ground import dtypes
 from onax._native.array import Array
 from onax.numpy._creation import array, asarray, broadcast_to
 from onax.numpy._gathering import take_places
-from onax.numpy._promotion import array_of, canonical_axis, check_arraylike
+from onax.numpy._promotion import array_of, canonical_axis, check_arraylike, to_dtype
 from onax.numpy._shaping import ravel, reshape
 
 
@@ -183,6 +183,7 @@ def insert(arr, obj, values, axis=None):
     is_new[targets] = True
     source[~is_new] = np.arange(n)
     source[targets] = n + np.arange(count)
+    values = to_dtype(values, arr.dtype, arr.weak_type)
     return take_places(lax.concatenate([arr, values], axis), source, axis)
 
 

@@ -22,6 +22,7 @@ from onax.numpy._promotion import (
     promote_dtypes,
     to_dtype,
 )
+from onax.numpy._reductions import sum as _sum
 from onax.numpy._shaping import ravel, reshape
 from onax.numpy._where import where
 
@@ -191,6 +192,8 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
     first, second = canonical_axis(axis1, a.ndim), canonical_axis(axis2, a.ndim)
     a = lax.transpose(a, [*(i for i in range(a.ndim) if i not in (first, second)), first, second])
     rows, columns = a.shape[-2:]
+    if a.ndim == 2 and offset == 0 and a.dtype != np.bool_ and dims.equal(rows, columns):
+        a = lax.convert_element_type(a, a.dtype)  # not weakly typed there, as one of JAX's two ways multiplies by eye
     length = dims.max_dim(0, dims.min_dim(rows + min(offset, 0), columns - max(offset, 0)))
     if dims.equal(length, 0):
         return lax.full((*a.shape[:-2], 0), 0, a.dtype)
@@ -224,7 +227,7 @@ def diag(v, k=0):
 def _diag(v, k):
     v = array_of("diag", v)
     if v.ndim == 1:
-        zero = v.dtype.type(0)
+        zero = _scalar(v, 0)
         n = v.shape[0] + abs(k)
         v = lax.pad(v, zero, [(max(0, -k), max(0, k), 0)])
         index = dtypes.scalar_dtype(int)
@@ -238,7 +241,8 @@ def _diag(v, k):
 
 def diagflat(v, k=0):
     """The matrix with the elements of v, flattened, as its k-th diagonal."""
-    return diag(ravel(array_of("diagflat", v)), k)
+    v = array_of("diagflat", v)
+    return diag(lax.convert_element_type(ravel(v), v.dtype), k)
 
 
 def _triangle(name, m, k, keep_lower):
@@ -278,23 +282,12 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
         raise ValueError(f"axis1 and axis2 can not be same. axis1={axis1} and axis2={axis2}")
     first, second = canonical_axis(axis1, a.ndim), canonical_axis(axis2, a.ndim)
     given = None if dtype is None else dtypes.check_user_dtype(dtype, "trace")
-    if given is None and dtypes.is_integer(a.dtype) and dtypes.itemsize_bits(a.dtype) < 32:
-        given = dtypes.scalar_dtype(int)
     a = lax.transpose(a, [*(i for i in range(a.ndim) if i not in (first, second)), first, second])
     index = np.dtype(np.int32)
     i, j = (lax.broadcasted_iota(index, a.shape[-2:], axis) for axis in (0, 1))
     mask = lax.eq(lax.add(i, to_dtype(offset, index)), j)
     a = where(mask, a, lax.full_like(a, 0))
-    return sum_over(a, (-2, -1), a.dtype if given is None and a.weak_type else given)
-
-
-def sum_over(a, axes, dtype):
-    """The sum over axes, in dtype if there is one."""
-    if dtype is not None:
-        a = lax.convert_element_type(a, dtype)
-    elif a.dtype == np.bool_:
-        a = lax.convert_element_type(a, dtypes.scalar_dtype(int))
-    return lax.reduce_sum(a, tuple(canonical_axis(i, a.ndim) for i in axes))
+    return _sum(a, axis=(-2, -1), dtype=given)
 
 
 @staged("choose", static_argnames=("mode",))

@@ -8,9 +8,8 @@ from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax.numpy._arithmetic import clip, divmod, mod
-from onax.numpy._promotion import array_of, check_arraylike, to_dtype
+from onax.numpy._promotion import array_of, check_arraylike
 from onax.numpy._searching import nonzero
-from onax.numpy._shaping import known_numbers
 from onax.numpy._ufuncs import add
 from onax.numpy._where import where as _choose
 
@@ -102,7 +101,7 @@ def unravel_index(indices, shape):
     indices = array_of("unravel_index", indices)
     if np.ndim(shape) > 1:
         raise ValueError("unravel_index: shape should be a scalar or 1D sequence.")
-    shape = tuple(operator.index(n) for n in known_numbers(shape))
+    shape = tuple(shape) if np.ndim(shape) else (shape,)
     if not dtypes.is_integer(indices.dtype):
         raise TypeError("only int indices permitted")
     out = []
@@ -110,11 +109,9 @@ def unravel_index(indices, shape):
     for n in shape[::-1]:
         places, part = divmod(places, n)
         out.append(part)
-    too_far, too_early = lax.gt(places, places.dtype.type(0)), lax.lt(places, places.dtype.type(-1))
-    out = [
-        _choose(too_early, to_dtype(0, part.dtype), _choose(too_far, to_dtype(n - 1, part.dtype), part))
-        for part, n in zip(out[::-1], shape)
-    ]
+    too_far = lax.gt(places, places.dtype.type(0))
+    too_early = np.bool_(False) if dtypes.is_unsigned(places.dtype) else lax.lt(places, places.dtype.type(-1))
+    out = [_choose(too_early, 0, _choose(too_far, n - 1, part)) for part, n in zip(out[::-1], shape)]
     return tuple(out)
 
 
@@ -144,7 +141,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None)
         raise ValueError(f"invalid mode={mode!r}. Expected 'raise', 'wrap', or 'clip'")
     if order not in ("C", "F"):
         raise ValueError(f"invalid order={order!r}. Expected 'C' or 'F'")
-    index = dtypes.scalar_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "ravel_multi_index")
+    index = dtypes.result_type(int, *parts) if dtype is None else dtypes.check_user_dtype(dtype, "ravel_multi_index")
     steps = np.cumprod([1, *(dims[:-1] if order == "F" else dims[:0:-1])], dtype=np.int64)
     out = lax.full((), 0, index)
     for part, step in zip(parts, steps if order == "F" else steps[::-1]):

@@ -7,10 +7,10 @@ from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax.numpy._arithmetic import clip, remainder
 from onax.numpy._gathering import take
-from onax.numpy._promotion import array_of, check_arraylike, promote_dtypes_inexact, to_dtype
+from onax.numpy._promotion import array_of, check_arraylike, promote_dtypes_inexact
 from onax.numpy._searching import searchsorted
 from onax.numpy._shaping import concatenate
-from onax.numpy._ufuncs import absolute, add, constant_like, subtract
+from onax.numpy._ufuncs import absolute, add, constant_like, multiply, subtract
 from onax.numpy._where import where
 
 
@@ -48,13 +48,13 @@ def _interp(x, xp, fp, left, right, period, *, ends):
     tiny = lax.abs(constant_like(width, np.spacing(dtypes.finfo(width.dtype).eps)))
     flat = lax.le(lax.abs(width), tiny)
     slope = lax.div(lax.sub(x, x0), where(flat, constant_like(width, 1), width))
-    out = where(flat, f0, lax.add(f0, lax.mul(lax.convert_element_type(slope, fp.dtype), lax.sub(f1, f0))))
+    out = where(flat, f0, add(f0, multiply(slope, subtract(f1, f0))))
     low, high = (lax.squeeze(lax.slice(xp, (k,), (k + 1,)), (0,)) for k in (0, n - 1))
     if period is None and ends[0] is None:
-        value = lax.squeeze(lax.slice(fp, (0,), (1,)), (0,)) if left is None else to_dtype(left, fp.dtype)
+        value = lax.squeeze(lax.slice(fp, (0,), (1,)), (0,)) if left is None else left
         out = where(lax.lt(x, low), value, out)
     if period is None and ends[1] is None:
-        value = lax.squeeze(lax.slice(fp, (n - 1,), (n,)), (0,)) if right is None else to_dtype(right, fp.dtype)
+        value = lax.squeeze(lax.slice(fp, (n - 1,), (n,)), (0,)) if right is None else right
         out = where(lax.gt(x, high), value, out)
     return out
 

@@ -20,7 +20,7 @@ from onax.numpy._reductions import max as _max
 from onax.numpy._reductions import min as _min
 from onax.numpy._reductions import sum as _sum
 from onax.numpy._shaping import moveaxis, ravel
-from onax.numpy._ufuncs import constant_like
+from onax.numpy._ufuncs import constant_like, multiply, sqrt
 
 
 @staged("norm", static_argnames=("ord", "axis", "keepdims"))
@@ -51,11 +51,11 @@ def norm(x, ord=None, axis=None, keepdims=False):
 
 
 def _magnitude_squared(x):
-    return lax.real(lax.mul(x, lax.conj(x))) if dtypes.is_complex(x.dtype) else lax.mul(x, x)
+    return lax.real(lax.mul(x, lax.conj(x))) if dtypes.is_complex(x.dtype) else multiply(x, x)
 
 
 def _root_of_squares(x, axis, keepdims):
-    return lax.sqrt(_sum(_magnitude_squared(x), axis=axis, keepdims=keepdims))
+    return sqrt(_sum(_magnitude_squared(x), axis=axis, keepdims=keepdims))
 
 
 def _magnitude(x):
@@ -119,10 +119,10 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """The norm of the vectors along the axes, all by default, taken as one.
 
-    Integers stay integers for ord 1, inf and -inf.
+    Integers stay integers for ord 1, inf and -inf, and their squares wrap.
     """
     check_arraylike("jnp.linalg.vector_norm", x)
-    kept = isinstance(ord, (int, float)) and ord in (1, np.inf, -np.inf)
+    kept = ord is None or (isinstance(ord, (int, float)) and ord in (1, 2, np.inf, -np.inf))
     (x,) = arrays("jnp.linalg.vector_norm", x) if kept else promote_args_inexact("jnp.linalg.vector_norm", x)
     if ord is None or ord == 2:
         return _root_of_squares(x, axis, keepdims)

@@ -10,7 +10,7 @@ from onax.numpy._promotion import (
     promote_dtypes,
 )
 from onax.numpy._reductions import any as any_
-from onax.numpy._ufuncs import absolute
+from onax.numpy._ufuncs import absolute, constant_like
 from onax.numpy._where import where
 
 
@@ -61,7 +61,8 @@ def _lcm(x1, x2):
     x1, x2 = absolute(x1), absolute(x2)
     common = _gcd(x1, x2)
     product = lax.mul(x1, floor_divide(x2, common))
-    return where(lax.eq(common, lax.full_like(common, 0)), 0, product)
+    zero = constant_like(common, 0)
+    return where(lax.eq(common, zero), zero, product)
 
 
 def lcm(x1, x2):

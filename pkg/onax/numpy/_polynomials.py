@@ -172,7 +172,7 @@ def polyval(p, x, *, unroll=16):
     check_arraylike("polyval", p, x)
     p, x = promote_dtypes(p, x)
     shape = lax.broadcast_shapes(p.shape[1:], x.shape)
-    start = lax.full_like(x, 0, shape=shape)
+    start = lax.full(shape, 0, x.dtype)
     out, _ = scan(lambda y, c: (y * x + c, None), start, p, unroll=unroll)
     return out
 

@@ -196,7 +196,7 @@ def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     ar1, ar2 = arrays("setdiff1d", ar1, ar2)
     size, ar1 = _known("The error arose in setdiff1d()", size, ar1)
     a, b = ravel(ar1), ravel(ar2)
-    fill = to_dtype(0 if fill_value is None else fill_value, a.dtype)
+    fill = to_dtype(0 if fill_value is None else fill_value, a.dtype, a.weak_type)
     if a.size == 0:
         return lax.full((size or 0,), fill, a.dtype)
     count = lax.full((), a.size, dtypes.scalar_dtype(int))

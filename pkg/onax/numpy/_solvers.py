@@ -448,7 +448,7 @@ def matrix_rank(M, rtol=None, *, hermitian=False, tol=None):
     (M,) = promote_dtypes_inexact(M)
     if M.ndim < 2:
         check_arraylike("matrix_rank", *tree_flatten(rtol)[0])
-        return lax.convert_element_type(any_(lax.ne(M, lax.full_like(M, 0))), dtypes.scalar_dtype(int))
+        return lax.convert_element_type(any_(lax.ne(M, lax.full_like(M, 0))), np.int32)
     return _matrix_rank(M, rtol, hermitian=hermitian)
 
 

@@ -160,16 +160,24 @@ def log2(x, /):
     """Logarithm to base 2."""
     logarithm = lax.log(*promote_args_inexact("log2", x))
     if not dtypes.is_complex(logarithm.dtype):
-        return lax.div(logarithm, lax.log(constant_like(logarithm, 2)))
+        return lax.div(logarithm, lax.log(logarithm.dtype.type(2)))
     re, im = lax.real(logarithm), lax.imag(logarithm)
-    two = lax.log(constant_like(re, 2))
+    two = lax.log(re.dtype.type(2))
     return lax.complex(lax.div(re, two), lax.div(im, two))
 
 
-def constant_like(like, value):
-    """value as a scalar of the other's dtype and weak type."""
+def scalar_like(like, value):
+    """value as a scalar of the other's dtype and weak type: a Python number in arithmetic with it."""
     value = like.dtype.type(value)
     return make_array(np.asarray(value), weak_type=True) if like.weak_type else value
+
+
+def constant_like(like, value):
+    """value as a scalar of the other's dtype, weakly typed beside a weak scalar but not beside a larger weak array.
+
+    So JAX types the constants of most formulas; where a weak scalar's result is not weak, the constant has a dtype.
+    """
+    return scalar_like(like, value) if not like.shape else like.dtype.type(value)
 
 
 def deg2rad(x, /):
@@ -320,7 +328,7 @@ bitwise_xor = _binary("bitwise_xor", lax.xor_p, lax.bitwise_xor, _LOGICAL, promo
 
 def truth(x):
     """x as bool: whether each element differs from zero."""
-    return x if x.dtype == np.bool_ else lax.ne(x, x.dtype.type(0))
+    return x if x.dtype == np.bool_ else lax.ne(x, constant_like(x, 0))
 
 
 def _logical(name, function, doc):

@@ -451,7 +451,7 @@ def polar(a, side="right", *, method="qdwh", eps=None, max_iterations=None):
     m, n = a.shape
     if method == "qdwh" and ((side == "right" and m < n) or (side == "left" and m > n)):
         raise NotImplementedError(f"method='qdwh' needs {'m >= n' if side == 'right' else 'm <= n'}; use method='svd'.")
-    w, s, vh = jnp.linalg.svd(jnp.asarray(a), full_matrices=False)
+    w, s, vh = jnp.linalg.svd(lax.convert_element_type(a, a.dtype), full_matrices=False)
     u = jnp.matmul(w, vh)
     if side == "right":
         return u, jnp.matmul(adjoint(vh) * s.astype(u.dtype), vh)

@@ -1,5 +1,6 @@
 """Behind onax.scipy.special."""
 
+import math
 import operator
 from functools import partial
 
@@ -40,7 +41,7 @@ expit = _inexact("expit", lambda x: lax.logistic(x), "1 / (1 + exp(-x)).")
 def logit(x):
     """log(x / (1 - x)): the inverse of expit."""
     (x,) = promote_args_inexact("logit", x)
-    return lax.log(lax.div(x, lax.sub(x.dtype.type(1), x)))
+    return lax.log(lax.div(x, lax.sub(constant_like(x, 1), x)))
 
 
 logit.defjvps(lambda g, out, x: lax.div(g, lax.mul(x, lax.sub(constant_like(x, 1), x))))
@@ -126,7 +127,7 @@ def _p_log_ratio(name, p, q):
     none = lax.bitwise_and(lax.eq(p, zero), lax.ge(q, zero))
     safe_p, safe_q = jnp.where(both, p, 1), jnp.where(both, q, 1)
     ratio = lax.sub(_xlogx(safe_p), xlogy(safe_p, safe_q))
-    return p, q, jnp.where(both, ratio, jnp.where(none, p.dtype.type(0), np.inf))
+    return p, q, jnp.where(both, ratio, jnp.where(none, zero, np.inf))
 
 
 def rel_entr(p, q):
@@ -250,7 +251,7 @@ def multigammaln(a, d):
     """The logarithm of the multivariate gamma function of dimension d."""
     d = operator.index(d)
     (a,) = promote_args_inexact("multigammaln", a)
-    size = constant_like(a, d * (d - 1) / 4 * np.log(np.pi))
+    size = constant_like(a, d * (d - 1) / 4 * math.log(np.pi))
     shifts = np.arange(d, dtype=a.dtype) / a.dtype.type(2)
     return jnp.sum(lax.lgamma(jnp.expand_dims(a, -1) - shifts), axis=-1) + size
 
@@ -267,10 +268,10 @@ def _far_quantile(p):
     small = lax.bitwise_and(p > 0, p < 0.02)
     safe = jnp.where(small, p, 0.01)
     w = jnp.sqrt(-2 * jnp.log(2 * safe))
-    x = -(w - (jnp.log(w) + np.log(np.sqrt(2 * np.pi) / 2)) / w) / np.sqrt(2)
+    x = -(w - (jnp.log(w) + math.log(math.sqrt(2 * math.pi) / 2)) / w) / math.sqrt(2)
     for _ in range(6):
         tail = lax.erfc(-x) / 2
-        slope = jnp.exp(-x * x) / np.sqrt(np.pi)
+        slope = jnp.exp(-x * x) / math.sqrt(math.pi)
         x = x - (jnp.log(tail) - jnp.log(safe)) * tail / slope
     return jnp.where(small, x.astype(p.dtype), near)
 
@@ -293,7 +294,7 @@ def _log_ndtr(x, order):
     for n in range(1, order + 1):
         factor, sign, power = factor * (2 * n - 1), -sign, power * square
         total = total + sign * factor / power
-    far = -0.5 * square - jnp.log(-left) - 0.5 * np.log(2 * np.pi) + jnp.log(total)
+    far = -0.5 * square - jnp.log(-left) - 0.5 * math.log(2 * np.pi) + jnp.log(total)
     return jnp.where(x > upper, -ndtr(-x), jnp.where(x > lower, middle, far))
 
 
@@ -301,4 +302,4 @@ def _log_ndtr(x, order):
 def _log_ndtr_jvp(order, primals, tangents):
     (x,), (g,) = primals, tangents
     out = _log_ndtr(x, order)
-    return out, lax.mul(g, lax.exp(-0.5 * jnp.square(x) - 0.5 * np.log(2 * np.pi).astype(x.dtype) - out))
+    return out, lax.mul(g, lax.exp(-0.5 * jnp.square(x) - 0.5 * math.log(2 * np.pi) - out))

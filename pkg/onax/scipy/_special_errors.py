@@ -27,7 +27,7 @@ def _expansion():
     t = scale * np.tan(np.arange(-m + 1, m) * np.pi / m / 2)
     values = np.concatenate([[0.0], np.exp(-(t**2)) * (scale**2 + t**2)])
     found = np.fft.fft(np.fft.fftshift(values)).real / (2 * m)
-    return scale, found[1 : _TERMS + 1]
+    return scale, found[1 : _TERMS + 1].tolist()
 
 
 def _upper(z):
@@ -46,8 +46,7 @@ def wofz(z):
     """Faddeeva's function exp(-z^2) erfc(-i z), complex."""
     z = array_of("wofz", z)
     (z,) = promote_args_inexact("wofz", z)
-    if not dtypes.is_complex(z.dtype):
-        z = z.astype(np.complex128 if z.dtype == np.float64 else np.complex64)
+    z = lax.convert_element_type(z, np.complex128 if z.dtype in (np.float64, np.complex128) else np.complex64)
     upper = z.imag >= 0
     value = _upper(jnp.where(upper, z, -z))
     # w(z) = 2 exp(-z^2) - w(-z)
@@ -119,16 +118,21 @@ def _dawsn(x):
     return jnp.where(jnp.isinf(x), 1 / jnp.where(x == 0, 1, x), jnp.where(jnp.isnan(x), x, out))
 
 
-@custom_jvp
 def owens_t(h, a):
     """Owen's T function: the integral of exp(-h^2 (1 + t^2) / 2) / (1 + t^2) / (2 pi) from 0 to a.
 
-    ValueError for complex numbers.
+    In the default float dtype, as JAX.  ValueError for complex numbers.
     """
-    return in_single(_owens_t)(*floats("owens_t", h, a))
+    dtype = dtypes.scalar_dtype(float)
+    return _owens_t_of_floats(*(x.astype(dtype) for x in floats("owens_t", h, a)))
 
 
-owens_t.defjvps(
+@custom_jvp
+def _owens_t_of_floats(h, a):
+    return _owens_t(h, a)
+
+
+_owens_t_of_floats.defjvps(
     lambda g, out, h, a: -g * jnp.exp(-h * h / 2) * lax.erf(jnp.asarray(a * h / math.sqrt(2))) / math.sqrt(8 * np.pi),
     lambda g, out, h, a: g * jnp.exp(-h * h * (1 + a * a) / 2) / (2 * np.pi * (1 + a * a)),
 )

@@ -1,5 +1,6 @@
 """Functions akin to the gamma function, and powers, behind onax.scipy.special."""
 
+import math
 import operator
 
 import numpy as np
@@ -43,10 +44,10 @@ def _complex_loggamma(z):
     square, tail = back * back, 0
     for c in _STIRLING[::-1]:
         tail = tail * square + c
-    right = (far - 0.5) * jnp.log(far) - far + 0.5 * np.log(2 * np.pi) + tail * back - steps
+    right = (far - 0.5) * jnp.log(far) - far + 0.5 * math.log(2 * np.pi) + tail * back - steps
     up = z.imag >= 0
     turned = jnp.where(up, z, jnp.conj(z))
-    log_sine = -1j * np.pi * (turned - 0.5) - np.log(2) + jnp.log(1 - jnp.exp(2j * np.pi * _fraction(turned)))
+    log_sine = -1j * np.pi * (turned - 0.5) - math.log(2) + jnp.log(1 - jnp.exp(2j * np.pi * _fraction(turned)))
     log_sine = jnp.where(up, log_sine, jnp.conj(log_sine))
     return jnp.where(left, np.log(np.pi) - log_sine - right, right).astype(z.dtype)
 

@@ -127,7 +127,7 @@ def fiedler_companion(a):
 
 def _fiedler_companion(a):
     if a.size <= 2:
-        return -(a[1:] / a[0])[:, None] if a.size == 2 else jnp.zeros((0, 0), a.dtype)
+        return -(a[1:] / a[0])[:, None] if a.size == 2 else lax.full_like(a, 0, shape=(0, 0))
     a = a / a[0]
     n = a.size - 1
     c = np.zeros((n, n), a.dtype)
@@ -206,9 +206,9 @@ def pascal(n, kind=None):
         raise ValueError(f"Expected kind to be on of: 'symmetric', 'lower', 'upper'. Got {kind!r}")
     n = max(0, _order("pascal", n))
     lower = np.array([[math.comb(i, j) for j in range(n)] for i in range(n)], dtype=np.float64).reshape(n, n)
-    if kind == "lower":
-        return _known(lower)
-    return _known(lower.T if kind == "upper" else lower @ lower.T)
+    if kind != "lower":
+        lower = lower.T if kind == "upper" else lower @ lower.T
+    return _known(lower, np.float32)
 
 
 @static_argnames("n", "kind")

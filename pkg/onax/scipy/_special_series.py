@@ -3,6 +3,7 @@
 Formulas are those of NIST's Digital Library of Mathematical Functions (DLMF), chapters 10, 13, 14 and 15.
 """
 
+import math
 import operator
 
 import numpy as np
@@ -257,7 +258,7 @@ def _legendre(n, m, theta, n_max):
     """Normalised associated Legendre functions of cos(theta), upward in the degree (DLMF 14.10.3); 0 for m > n."""
     x, order = jnp.cos(theta), m.astype(theta.dtype)
     # P_m^m: (-1)^m sqrt((2 m + 1) / (4 pi) (1/2)_m / m!) sin^m
-    size = lax.lgamma(order + 0.5) - lax.lgamma(order + 1) - 0.5 * np.log(np.pi)
+    size = lax.lgamma(order + 0.5) - lax.lgamma(order + 1) - 0.5 * math.log(np.pi)
     start = jnp.sqrt((2 * order + 1) / (4 * np.pi)) * jnp.exp(size / 2) * jnp.sin(theta) ** m
     start = jnp.where(m % 2 == 1, -start, start)
 

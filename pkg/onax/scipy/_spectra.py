@@ -9,7 +9,7 @@ from onax._core.trace import Tracer
 from onax._ground import dtypes
 from onax._ground.lazy import scipy_signal_windows
 from onax._native.array import Array
-from onax.numpy._promotion import promote_dtypes_inexact
+from onax.numpy._promotion import promote_dtypes_inexact, to_dtype
 
 _EXTENSIONS = {
     "even": {"mode": "reflect"},
@@ -39,7 +39,8 @@ def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):
         raise ValueError("Breakpoints must be non-negative and less than length of data along given axis.")
     rows = jnp.moveaxis(data, axis, -1)
     parts = [_without_line(rows[..., start:end]) for start, end in zip(breaks[:-1], breaks[1:])]
-    return jnp.moveaxis(jnp.concatenate(parts, axis=-1) if parts else rows, -1, axis)
+    out = jnp.moveaxis(jnp.concatenate(parts, axis=-1) if parts else rows, -1, axis)
+    return to_dtype(out, data.dtype, data.weak_type)
 
 
 def _without_line(rows):

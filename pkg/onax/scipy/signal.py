@@ -63,6 +63,8 @@ def _directly(in1, in2, precision):
 
 def _by_transform(in1, in2, axes):
     """The full convolution along the axes; along the others the operands broadcast."""
+    if all(1 in (in1.shape[a], in2.shape[a]) for a in axes):
+        return in1 * in2
     sizes = [in1.shape[a] + in2.shape[a] - 1 for a in axes]
     if dtypes.is_complex(in1.dtype):
         return jnp.fft.ifftn(jnp.fft.fftn(in1, sizes, axes) * jnp.fft.fftn(in2, sizes, axes), sizes, axes)

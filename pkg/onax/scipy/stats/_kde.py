@@ -168,5 +168,5 @@ def _normal(apart, covariance):
     """The density of the centred normal distribution at columns."""
     factor = cho_factor(covariance, lower=True)
     energy = 0.5 * jnp.sum(apart * cho_solve(factor, apart), axis=0)
-    logarithm = 0.5 * apart.shape[0] * np.log(2 * np.pi) + jnp.sum(jnp.log(jnp.diagonal(factor[0])))
+    logarithm = 0.5 * apart.shape[0] * math.log(2 * np.pi) + jnp.sum(jnp.log(jnp.diagonal(factor[0])))
     return jnp.exp(-energy - logarithm)

@@ -63,12 +63,12 @@ def mode(a, axis=0, nan_policy="propagate", keepdims=False):
         nothing = jnp.full(shape, np.nan, dtypes.canonicalize_dtype(jnp.result_type(float)))
         return ModeResult(nothing, jnp.zeros_like(nothing))
     if not x.size:
-        return ModeResult(jnp.zeros(shape, a.dtype), jnp.zeros(shape, np.int32))
+        return ModeResult(jnp.zeros(shape, a.dtype), jnp.zeros(shape, dtypes.scalar_dtype(int)))
     ordered, new = _runs(x)
     lengths = lax.broadcasted_iota(np.int32, new.shape, new.ndim - 1) - _first_of_run(new) + 1
     at = jnp.argmax(lengths, axis=-1)[..., None]
     value, count = (jnp.take_along_axis(v, at, -1)[..., 0] for v in (ordered, lengths))
-    return ModeResult(value.reshape(shape), count.reshape(shape))
+    return ModeResult(value.reshape(shape), count.reshape(shape).astype(dtypes.scalar_dtype(int)))
 
 
 @static_argnames("method", "axis", "nan_policy")

@@ -1,6 +1,7 @@
 """The number of successes in n trials whose probability is beta distributed."""
 
 from onax import numpy as jnp
+from onax.numpy._ufuncs import constant_like
 from onax.scipy import special
 from onax.scipy.stats._common import beyond, promoted
 
@@ -9,7 +10,8 @@ def logpmf(k, n, a, b, loc=0):
     """The logarithm of the probability of k."""
     k, n, a, b, loc = promoted("betabinom.logpmf", k, n, a, b, loc)
     x = jnp.floor(k) - loc
-    choices = -jnp.log(n + 1) - special.betaln(n - x + 1, x + 1)
+    one = constant_like(x, 1)
+    choices = -jnp.log(n + one) - special.betaln(n - x + one, x + one)
     value = choices + special.betaln(x + a, n - x + b) - special.betaln(a, b)
     return jnp.where((n < 0) | (a <= 0) | (b <= 0), jnp.nan, beyond((x < 0) | (x > n), value))
 

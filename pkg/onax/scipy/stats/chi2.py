@@ -3,6 +3,7 @@
 import math
 
 from onax import numpy as jnp
+from onax.numpy._ufuncs import constant_like
 from onax.scipy import special
 from onax.scipy.stats import gamma
 from onax.scipy.stats._common import beyond, promoted
@@ -25,22 +26,26 @@ def pdf(x, df, loc=0, scale=1):
 def cdf(x, df, loc=0, scale=1):
     """The probability of at most x."""
     x, df, loc, scale = promoted("chi2.cdf", x, df, loc, scale)
-    return gamma.cdf(x, df / 2, loc, 2 * scale)
+    two = constant_like(scale, 2)
+    return gamma.cdf(x, df / two, loc, two * scale)
 
 
 def logcdf(x, df, loc=0, scale=1):
     """The logarithm of `cdf`."""
     x, df, loc, scale = promoted("chi2.logcdf", x, df, loc, scale)
-    return gamma.logcdf(x, df / 2, loc, 2 * scale)
+    two = constant_like(scale, 2)
+    return gamma.logcdf(x, df / two, loc, two * scale)
 
 
 def sf(x, df, loc=0, scale=1):
     """The probability of more than x."""
     x, df, loc, scale = promoted("chi2.sf", x, df, loc, scale)
-    return gamma.sf(x, df / 2, loc, 2 * scale)
+    two = constant_like(scale, 2)
+    return gamma.sf(x, df / two, loc, two * scale)
 
 
 def logsf(x, df, loc=0, scale=1):
     """The logarithm of `sf`."""
     x, df, loc, scale = promoted("chi2.logsf", x, df, loc, scale)
-    return gamma.logsf(x, df / 2, loc, 2 * scale)
+    two = constant_like(scale, 2)
+    return gamma.logsf(x, df / two, loc, two * scale)

@@ -1,6 +1,7 @@
 """The logistic distribution."""
 
 from onax import numpy as jnp
+from onax.numpy._ufuncs import constant_like
 from onax.scipy import special
 from onax.scipy.stats._common import promoted
 
@@ -9,7 +10,7 @@ def logpdf(x, loc=0, scale=1):
     """The logarithm of the density."""
     x, loc, scale = promoted("logistic.logpdf", x, loc, scale)
     z = (x - loc) / (scale * 2)
-    return -2 * (jnp.logaddexp(z, -z)) - jnp.log(scale)
+    return constant_like(z, -2) * jnp.logaddexp(z, -z) - jnp.log(scale)
 
 
 def pdf(x, loc=0, scale=1):

@@ -17,7 +17,7 @@ def logpdf(x, mean, cov, allow_singular=None):
     n = mean.shape[-1]
     if not jnp.shape(cov):
         y = x - mean
-        return -1 / 2 * jnp.einsum("...i,...i->...", y, y) / cov - n / 2 * (np.log(2 * np.pi) + jnp.log(cov))
+        return -1 / 2 * jnp.einsum("...i,...i->...", y, y) / cov - n / 2 * (jnp.log(2 * np.pi) + jnp.log(cov))
     if cov.ndim < 2 or cov.shape[-2:] != (n, n):
         raise ValueError("multivariate_normal.logpdf got incompatible shapes")
     factor = jnp.linalg.cholesky(cov)
@@ -26,7 +26,7 @@ def logpdf(x, mean, cov, allow_singular=None):
     y = jnp.broadcast_to(y, (*lead, n))[..., None]
     factor = jnp.broadcast_to(factor, (*lead, n, n))
     y = linalg.triangular_solve(factor, y, left_side=True, lower=True)[..., 0]
-    size = n / 2 * np.log(2 * np.pi) + jnp.log(jnp.diagonal(factor, axis1=-1, axis2=-2)).sum(-1)
+    size = n / 2 * jnp.log(2 * np.pi) + jnp.log(jnp.diagonal(factor, axis1=-1, axis2=-2)).sum(-1)
     return -1 / 2 * jnp.einsum("...i,...i->...", y, y) - size
 
 

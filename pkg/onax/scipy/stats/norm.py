@@ -37,7 +37,7 @@ def logcdf(x, loc=0, scale=1):
 def ppf(q, loc=0, scale=1):
     """The inverse of `cdf`."""
     q, loc, scale = arrays("norm.ppf", q, loc, scale)
-    return special.ndtri(q) * scale + loc
+    return jnp.asarray(special.ndtri(q) * scale + loc, float)
 
 
 def sf(x, loc=0, scale=1):
@@ -54,5 +54,5 @@ def logsf(x, loc=0, scale=1):
 
 def isf(q, loc=0, scale=1):
     """The inverse of `sf`."""
-    q, loc, scale = arrays("norm.isf", q, loc, scale)
-    return special.ndtri(lax.sub(constant_like(q, 1), q)) * scale + loc
+    (q,) = arrays("norm.isf", q)
+    return ppf(lax.sub(constant_like(q, 1), q), loc, scale)

@@ -18,7 +18,8 @@ def pdf(x, loc=0, scale=1):
 def cdf(x, loc=0, scale=1):
     """The probability of at most x."""
     x, loc, scale = promoted("uniform.cdf", x, loc, scale)
-    return jnp.clip((x - loc) / scale, 0, 1)
+    zero, one = x.dtype.type(0), x.dtype.type(1)
+    return jnp.clip((x - loc) / scale, zero, one)
 
 
 def ppf(q, loc=0, scale=1):
