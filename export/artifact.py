@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 from collections import OrderedDict, defaultdict, namedtuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -186,15 +187,13 @@ def _dtype_from_name(name):
     raise ArtifactError(f"the artefact has values of dtype {name}, which this onax does not know")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Leaf:
     """One argument or result: its `name` in the graph, its `path` as text, its `aval`."""
 
-    __slots__ = ("aval", "name", "path")
-
-    def __init__(self, name, path, aval):
-        self.name = name
-        self.path = path
-        self.aval = aval
+    name: str
+    path: str
+    aval: object
 
     def to_json(self):
         """As JSON values."""

@@ -1,6 +1,7 @@
 """What an export consists of, and how close the model comes to the function: the texts that the command line prints."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,16 +14,14 @@ from onax.export import shapes
 TOLERANCES = {"float64": 1e-10, "float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Comparison:
     """One result compared: its name, the largest differences, whether they are within the tolerance."""
 
-    __slots__ = ("absolute", "is_close", "name", "relative")
-
-    def __init__(self, name, absolute, relative, is_close):
-        self.name = name
-        self.absolute = absolute
-        self.relative = relative
-        self.is_close = is_close
+    name: str
+    absolute: float
+    relative: float
+    is_close: bool
 
 
 def random_arguments(exported, rng):

@@ -6,6 +6,8 @@ is followed twice: on numbers, when onax calls the function (`Plan.values`, whic
 the constraints), and in the graph, when ONNX Runtime does (`RuntimeDims`).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from onax._core.paths import keystr
@@ -81,29 +83,25 @@ def _broadcast_texts(specs, full):
 # --- values of the variables --------------------------------------------------------------------------------------
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Step:
     """How one variable is found: `factor * variable + rest` is dimension `axis` of argument `index`."""
 
-    __slots__ = ("axis", "factor", "index", "rest", "variable")
-
-    def __init__(self, variable, index, axis, factor, rest):
-        self.variable = variable
-        self.index = index
-        self.axis = axis
-        self.factor = factor
-        self.rest = rest
+    variable: str
+    index: int
+    axis: int
+    factor: int
+    rest: object
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Plan:
     """Where the variables of symbolic argument shapes come from: `labels`, `shapes` of the arguments, `steps`."""
 
-    __slots__ = ("labels", "scope", "shapes", "steps")
-
-    def __init__(self, labels, shapes, steps, scope):
-        self.labels = labels
-        self.shapes = shapes
-        self.steps = steps
-        self.scope = scope
+    labels: tuple
+    shapes: tuple
+    steps: tuple
+    scope: object
 
     @property
     def variables(self):

@@ -6,6 +6,8 @@
 Python numbers become constants of the element type.  Comparisons give formulas of bools, for `where`.
 """
 
+from dataclasses import dataclass
+
 from onax.export.graph import ops
 
 
@@ -19,15 +21,13 @@ def _operator(builder):
     return apply, swapped
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Formula:
     """A value of a graph under construction; `value` is the Value."""
 
-    __slots__ = ("g", "value")
+    g: object
+    value: object
     __hash__ = None  # type: ignore[assignment]  # equality makes a node, so it cannot be a key
-
-    def __init__(self, g, value):
-        self.g = g
-        self.value = value
 
     def _value_of(self, other):
         return other.value if isinstance(other, Formula) else ops.scalar(self.g, other, self.value)

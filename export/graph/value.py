@@ -11,6 +11,8 @@
 Nothing here knows ONNX's protobuf classes: `proto.py` writes the finished graph.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from onax._ground import dims as dim_rules
@@ -28,17 +30,15 @@ _NO_OPERANDS = ()
 _VALUES = {"Clip": 1, "ReduceMax": 1, "ReduceMin": 1}  # how many operands hold numbers that are compared
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Value:
     """One tensor of a graph: `name`, `aval`; `const` is its ndarray when it is a constant, `node` what makes it."""
 
-    __slots__ = ("aval", "const", "graph", "name", "node")
-
-    def __init__(self, name, aval, graph, node=None, const=None):
-        self.name = name
-        self.aval = aval
-        self.graph = graph
-        self.node = node
-        self.const = const
+    name: str
+    aval: object
+    graph: object
+    node: object = None
+    const: object = None
 
     @property
     def shape(self):
@@ -59,19 +59,17 @@ class Value:
         return f"Value({self.name}: {self.aval.str_short()})"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Node:
     """One operator call.  `inputs` holds Values, or None where an optional input is omitted."""
 
-    __slots__ = ("attributes", "domain", "inputs", "name", "op_type", "outputs", "place")
-
-    def __init__(self, op_type, domain, name, inputs, outputs, attributes, place):
-        self.op_type = op_type
-        self.domain = domain
-        self.name = name
-        self.inputs = inputs
-        self.outputs = outputs
-        self.attributes = attributes
-        self.place = place
+    op_type: str
+    domain: str
+    name: str
+    inputs: list
+    outputs: list
+    attributes: dict
+    place: object
 
     def __repr__(self):
         outputs = ", ".join(v.name for v in self.outputs)

@@ -5,6 +5,7 @@ are stands in FORMS; those of a user's generator are its own functions, mapped o
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,13 +31,11 @@ _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Words:
     """Builders of uint32 nodes over one graph."""
 
-    __slots__ = ("g",)
-
-    def __init__(self, g):
-        self.g = g
+    g: object
 
     def node(self, op_type, x, y, **attributes):
         y = y if hasattr(y, "aval") else self.g.const(y, U32)

@@ -15,6 +15,8 @@ data, and those declared by `componentwise`, need nothing more: their rule is ap
 second rule, which takes and returns such tuples.
 """
 
+from dataclasses import dataclass
+
 from onax._core.slots import Slot
 
 lowering = Slot(
@@ -32,22 +34,18 @@ component_lowering = Slot(
 EACH_COMPONENT = object()  # the rule of `lowering` holds for each component of the operands alone
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Decomposition:
     """A lowering by staging a function of other primitives."""
 
-    __slots__ = ("function",)
-
-    def __init__(self, function):
-        self.function = function
+    function: object
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Refusal:
     """Why ONNX cannot say a primitive."""
 
-    __slots__ = ("reason",)
-
-    def __init__(self, reason):
-        self.reason = reason
+    reason: str
 
 
 def is_lowered(primitive):

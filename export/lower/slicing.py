@@ -4,6 +4,7 @@ Start indices are brought into range before the runtime sees them; where they ar
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -136,13 +137,11 @@ def _scatter_rows(g, x, update, starts, axes, sizes, out):
     return g.node("ScatterND", x, places, update, out=out)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Unknown:
     """The size of an axis that only the runtime knows: what lies before or after a slice."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name):
-        self.name = name
+    name: str
 
     def __str__(self):
         return self.name

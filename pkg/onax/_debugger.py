@@ -8,6 +8,7 @@ import cmd
 import pprint
 import sys
 import traceback
+from dataclasses import dataclass
 
 from onax._control.callbacks import debug_callback
 from onax._core.trace import valid_jaxtype
@@ -16,17 +17,15 @@ from onax._ground.source import is_internal
 from onax._native.tree import tree_flatten, tree_unflatten
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DebuggedFrame:
     """One frame: its place, and its variables (when the program runs, values)."""
 
-    __slots__ = ("filename", "function", "global_variables", "line", "local_variables")
-
-    def __init__(self, filename, line, function, local_variables, global_variables):
-        self.filename = filename
-        self.line = line
-        self.function = function
-        self.local_variables = local_variables
-        self.global_variables = global_variables
+    filename: str
+    line: int
+    function: str
+    local_variables: dict
+    global_variables: dict
 
     def source(self, around=None):
         """The lines of the function, or those around the place, the place marked."""

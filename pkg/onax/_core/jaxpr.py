@@ -11,6 +11,8 @@
 public classes, because libraries walk them.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from onax._core.effects import join_effects, no_effects
@@ -19,13 +21,11 @@ from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Var:
     """A variable; equal only to itself.  The printer gives it a name."""
 
-    __slots__ = ("aval",)
-
-    def __init__(self, aval):
-        self.aval = aval
+    aval: object
 
     def text(self, names):
         """The name the printer chose."""
@@ -94,19 +94,17 @@ class JaxprEqnContext:
 _CONTEXT = JaxprEqnContext()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class JaxprEqn:
     """One operation: `outvars = primitive[params] invars`."""
 
-    __slots__ = ("ctx", "effects", "invars", "outvars", "params", "primitive", "source_info")
-
-    def __init__(self, invars, outvars, primitive, params, effects=no_effects, source_info=None, ctx=_CONTEXT):
-        self.invars = invars
-        self.outvars = outvars
-        self.primitive = primitive
-        self.params = params
-        self.effects = effects
-        self.source_info = source_info
-        self.ctx = ctx
+    invars: list
+    outvars: list
+    primitive: object
+    params: dict
+    effects: object = no_effects
+    source_info: object = None
+    ctx: JaxprEqnContext = _CONTEXT
 
     def replace(self, **changes):
         """A copy with some fields replaced."""
@@ -123,16 +121,14 @@ def new_jaxpr_eqn(invars, outvars, primitive, params, effects=no_effects, source
     return JaxprEqn(list(invars), list(outvars), primitive, params, effects, source_info, ctx or _CONTEXT)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DebugInfo:
     """Where a jaxpr comes from: the transformation, the function and the names of arguments and results."""
 
-    __slots__ = ("arg_names", "func_src_info", "result_paths", "traced_for")
-
-    def __init__(self, traced_for, func_src_info, arg_names=(), result_paths=()):
-        self.traced_for = traced_for
-        self.func_src_info = func_src_info
-        self.arg_names = arg_names
-        self.result_paths = result_paths
+    traced_for: str
+    func_src_info: str
+    arg_names: tuple = ()
+    result_paths: tuple = ()
 
     @property
     def func_name(self):

@@ -8,6 +8,7 @@ order; `names.share(inner, outer)` lets variables of an inner program take the o
 """
 
 import collections
+from dataclasses import dataclass
 
 from onax._ground import source
 
@@ -23,41 +24,33 @@ class Printable:
 # ---- documents: a str is text; the rest are the three classes below; a list is concatenation ----
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Break:
     """A newline, or the given text when its group fits on the line."""
 
-    __slots__ = ("flat",)
-
-    def __init__(self, flat=" "):
-        self.flat = flat
+    flat: str = " "
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Nest:
     """Lines inside are indented further."""
 
-    __slots__ = ("doc", "indent")
-
-    def __init__(self, indent, doc):
-        self.indent = indent
-        self.doc = doc
+    indent: int
+    doc: object
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Group:
     """Laid out on one line if that fits, else all its own breaks become newlines."""
 
-    __slots__ = ("doc",)
-
-    def __init__(self, doc):
-        self.doc = doc
+    doc: object
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Note:
     """A remark about a line: it takes no space in the line and is printed in a separate column on the right."""
 
-    __slots__ = ("text",)
-
-    def __init__(self, text):
-        self.text = text
+    text: str
 
 
 BREAK = Break()

@@ -1,22 +1,21 @@
 """The shards of arrays, and the device, sharding and shards that compiled arrays look up."""
 
 import functools
+from dataclasses import dataclass
 
 from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, SingleDeviceSharding, replica_ids
 from onax._ground import devices
 from onax._native.array import make_sharded
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Shard:
     """One part of an array: `device`, `index` (slices of the whole), `replica_id`, and its `data` as an array."""
 
-    __slots__ = ("data", "device", "index", "replica_id")
-
-    def __init__(self, device, index, replica_id, data):
-        self.device = device
-        self.index = index
-        self.replica_id = replica_id
-        self.data = data
+    device: object
+    index: tuple
+    replica_id: int
+    data: object
 
     def __repr__(self):
         return f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id}, data={self.data})"

@@ -3,6 +3,7 @@ Partial."""
 
 import functools
 from collections import OrderedDict, defaultdict
+from dataclasses import dataclass
 
 from onax._core.paths import DictKey, broadcast_prefix
 from onax._ground.lazy import dataclasses
@@ -231,13 +232,11 @@ def treedef_children(treedef):
     return treedef.children()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Shim:
     """Wraps a partial function to compare by identity, so that it can be static data of a structure."""
 
-    __slots__ = ("fun",)
-
-    def __init__(self, fun):
-        self.fun = fun
+    fun: object
 
     def __call__(self, *args, **kwargs):
         return self.fun(*args, **kwargs)

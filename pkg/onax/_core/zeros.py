@@ -5,14 +5,14 @@ the operands with respect to which a linear primitive is being transposed.  `Sym
 `custom_jvp(..., symbolic_zeros=True)` see it.
 """
 
+from dataclasses import dataclass
 
+
+@dataclass(slots=True, eq=False, repr=False)
 class Zero:
     """A tangent or cotangent of the given aval that is zero."""
 
-    __slots__ = ("aval",)
-
-    def __init__(self, aval):
-        self.aval = aval
+    aval: object
 
     def __repr__(self):
         return f"Zero({self.aval})"
@@ -23,13 +23,11 @@ class Zero:
         return Zero(value.aval.to_tangent_aval())
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SymbolicZero:
     """What a user's rule receives for a tangent that is known to be zero."""
 
-    __slots__ = ("aval",)
-
-    def __init__(self, aval):
-        self.aval = aval
+    aval: object
 
     shape = property(lambda self: self.aval.shape)
     dtype = property(lambda self: self.aval.dtype)
@@ -40,13 +38,11 @@ class SymbolicZero:
         return f"SymbolicZero({self.aval})"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class UndefinedPrimal:
     """A linear operand of a primitive under transposition: only its aval is known."""
 
-    __slots__ = ("aval",)
-
-    def __init__(self, aval):
-        self.aval = aval
+    aval: object
 
     def __repr__(self):
         return f"UndefinedPrimal({self.aval})"

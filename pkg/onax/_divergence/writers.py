@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+from dataclasses import dataclass
 
 from onax._divergence.report import DEPARTS
 from onax._pages import render_page
@@ -28,9 +29,9 @@ def examples(family_report, count):
 # --- text ---------------------------------------------------------------------------------------------------------
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Painter:
-    def __init__(self, colour):
-        self.colour = colour
+    colour: bool
 
     def __call__(self, style, text):
         return f"{_COLOURS[style]}{text}{_RESET}" if self.colour else text

@@ -10,6 +10,7 @@ import numbers
 import os
 import re
 import sys
+from dataclasses import dataclass
 
 from onax._ground import config as options
 from onax._ground.config import config
@@ -18,20 +19,18 @@ from onax._ground.onnx_runtime import find_runtime
 from onax._native import context
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Memory:
     """One kind of memory that a device can address."""
 
-    __slots__ = ("device", "index", "kind")
+    device: object
+    kind: str
+    index: int
     _CLASSES = {
         "device": "DeviceMemory",
         "pinned_host": "PinnedHostMemory",
         "unpinned_host": "UnpinnedHostMemorySpace",
     }
-
-    def __init__(self, device, kind, index):
-        self.device = device
-        self.kind = kind
-        self.index = index
 
     platform = property(lambda self: self.device.platform)
     process_index = property(lambda self: self.device.process_index)

@@ -9,6 +9,7 @@ column for a record, which takes about 10 µs.  While a program is interpreted a
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import FunctionType, TracebackType
 from typing import TypeVar
 
@@ -23,16 +24,14 @@ _files = set()  # files of other libraries that were registered
 _is_internal = source_info.internal_files  # file name -> bool, filled as files are met; compiled code reads it
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Frame:
     """One frame of a traceback, with JAX's field names; lines and columns count from 1 and are 0 if unknown."""
 
-    __slots__ = ("file_name", "function_name", "start_column", "start_line")
-
-    def __init__(self, file_name, start_line, start_column, function_name):
-        self.file_name = file_name
-        self.function_name = function_name
-        self.start_line = start_line
-        self.start_column = start_column
+    file_name: str
+    start_line: int
+    start_column: int
+    function_name: str
 
     def __repr__(self):
         return f"{self.file_name}:{self.start_line}:{self.start_column} ({self.function_name})"
@@ -50,13 +49,11 @@ class SourceTraceback:
         return "\n".join(map(repr, self.frames))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class NameStack:
     """The transformations that made an equation, as text: empty, or `transpose(jvp())` for a backward pass."""
 
-    __slots__ = ("stack",)
-
-    def __init__(self, stack):
-        self.stack = stack
+    stack: tuple
 
     @classmethod
     def of(cls, record):

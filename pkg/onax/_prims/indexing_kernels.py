@@ -12,11 +12,14 @@ Axes of the first three roles are *indexed*.  The operand is transposed so that 
 or written through one grid of positions for each of them, of shape (batch..., partial...); full axes follow.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 CLIP, FILL_OR_DROP, PROMISE_IN_BOUNDS = "clip", "fill or drop", "promise in bounds"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Layout:
     """The roles of axes, in a form that gather and scatter share.
 
@@ -26,14 +29,11 @@ class Layout:
     window_dims      positions of the window axes in the result (gather) or the updates (scatter)
     """
 
-    __slots__ = ("batching", "index_batching", "index_map", "point", "window_dims")
-
-    def __init__(self, index_map, point, batching, index_batching, window_dims):
-        self.index_map = index_map
-        self.point = point
-        self.batching = batching
-        self.index_batching = index_batching
-        self.window_dims = window_dims
+    index_map: tuple
+    point: tuple
+    batching: tuple
+    index_batching: tuple
+    window_dims: tuple
 
     def window_axes(self, rank):
         """Operand axes that windows keep, in order."""

@@ -9,6 +9,7 @@ A step size is a number or a function of the step.
 """
 
 import functools
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from onax import numpy as jnp
@@ -24,15 +25,13 @@ class Optimizer(NamedTuple):
     params_fn: object
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class OptimizerState:
     """What an optimizer keeps: for each parameter its state, flat, and the structures of both."""
 
-    __slots__ = ("packed_state", "subtree_defs", "tree_def")
-
-    def __init__(self, packed_state, tree_def, subtree_defs):
-        self.packed_state = packed_state
-        self.tree_def = tree_def
-        self.subtree_defs = subtree_defs
+    packed_state: tuple
+    tree_def: object
+    subtree_defs: tuple
 
 
 register_pytree_node(
@@ -42,11 +41,11 @@ register_pytree_node(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class JoinPoint:
     """Marks where the state of one parameter begins in a tree of states."""
 
-    def __init__(self, subtree):
-        self.subtree = subtree
+    subtree: object
 
     def __iter__(self):
         yield self.subtree

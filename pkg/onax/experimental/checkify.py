@@ -13,6 +13,7 @@ state, and what they report is merged into the state outside: into the carry of 
 import functools
 import itertools
 import string
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -106,13 +107,11 @@ all_checks = automatic_checks | user_checks
 _codes = itertools.count()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Sites:
     """Codes, and what each means: (kind of error, function from the payload to the message, place in the source)."""
 
-    __slots__ = ("by_code",)
-
-    def __init__(self, by_code):
-        self.by_code = by_code
+    by_code: dict
 
     def exception(self, code, payload):
         """The error to raise for a failed check."""

@@ -9,6 +9,7 @@ onax itself has no such layers; libraries that call `interpreters.partial_eval` 
 
 import functools
 import weakref
+from dataclasses import dataclass
 
 from onax._core.jaxpr import DebugInfo
 
@@ -49,19 +50,17 @@ class Store:
         return self._given
 
 
+@dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
 class WrappedFun:
     """A function `f` inside of layers (`transforms`, outermost first); equal if functions and layers are."""
 
-    __slots__ = ("__weakref__", "debug_info", "f", "f_transformed", "in_type", "params", "stores", "transforms")
-
-    def __init__(self, f, f_transformed, transforms, stores, params, in_type, debug_info):
-        self.f = f
-        self.f_transformed = f_transformed
-        self.transforms = transforms
-        self.stores = stores
-        self.params = params
-        self.in_type = in_type
-        self.debug_info = debug_info
+    f: object
+    f_transformed: object
+    transforms: tuple
+    stores: tuple
+    params: tuple
+    in_type: object
+    debug_info: object
 
     @property
     def __name__(self):

@@ -5,16 +5,18 @@ compiled functions and in exported files.  Rules that build MLIR are accepted an
 its `impl`, as a node of the compiled graph.
 """
 
+from dataclasses import dataclass
+
 from onax.export.lower import registry
 from onax.interpreters._views import check_primitive
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FunctionLowering:
     """A lowering that traces a function of other primitives; what `lower_fun` returns."""
 
-    def __init__(self, fun, multiple_results):
-        self.fun = fun
-        self.multiple_results = multiple_results
+    fun: object
+    multiple_results: bool
 
     def __repr__(self):
         return f"lower_fun({self.fun!r}, multiple_results={self.multiple_results})"

@@ -6,6 +6,7 @@ else is a scatter.
 
 import math
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,13 +31,11 @@ from onax.numpy._ufuncs import divide
 
 
 @source.api_class
+@dataclass(slots=True, eq=False, repr=False)
 class _IndexUpdateHelper:
     """`x.at`: index it to say where."""
 
-    __slots__ = ("array",)
-
-    def __init__(self, array):
-        self.array = array
+    array: object
 
     def __getitem__(self, index):
         return _IndexUpdateRef(self.array, index)
@@ -46,6 +45,7 @@ class _IndexUpdateHelper:
 
 
 @source.api_class
+@dataclass(slots=True, eq=False, repr=False)
 class _IndexUpdateRef:
     """`x.at[index]`: x with that part replaced or combined with values, or that part itself.
 
@@ -61,11 +61,8 @@ class _IndexUpdateRef:
     Values are broadcast to the shape of `x[index]` and converted to x's dtype.
     """
 
-    __slots__ = ("array", "index")
-
-    def __init__(self, array, index):
-        self.array = array
-        self.index = index
+    array: object
+    index: object
 
     def __repr__(self):
         return f"_IndexUpdateRef({self.array!r}, {self.index!r})"
