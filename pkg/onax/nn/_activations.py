@@ -233,7 +233,22 @@ def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, 
 
 
 def one_hot(x, num_classes, *, dtype=None, axis=-1):
-    """1 at the place that x names, along a new axis of length num_classes; all 0 for places out of range."""
+    """Vectors that are 1 at an index and 0 elsewhere.
+
+    Args:
+      x: an array of indices.
+      num_classes: the length of the new axis, an int.
+      dtype: the dtype of the result, by default the default float.
+      axis: where the new axis lies in the result.
+
+    Returns an array of the shape of `x` with one more axis; an index out of range gives zeros.
+
+    Examples:
+      >>> nn.one_hot(jnp.array([0, 2, 5]), 3)
+      Array([[1., 0., 0.],
+             [0., 0., 1.],
+             [0., 0., 0.]], dtype=float32)
+    """
     num_classes = concrete_or_error(
         operator.index, num_classes, "The error arose in jax.nn.one_hot argument `num_classes`."
     )

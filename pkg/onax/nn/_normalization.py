@@ -66,7 +66,20 @@ def _shifted(x, axis, mask):
 
 
 def softmax(x, axis=-1, where=None):
-    """exp(x) divided by its sum along the axis; 0 where the mask is False."""
+    """The softmax: exp(x) divided by its sum along an axis.
+
+    Args:
+      x: an array of real numbers.
+      axis: an int or a tuple of ints.
+      where: a bool array that broadcasts to the shape of `x`; elements where it is False count as -inf and give 0.
+
+    Returns a float array of the shape of `x`.  The largest element is subtracted first, so large numbers do not
+    overflow.
+
+    Examples:
+      >>> nn.softmax(jnp.array([1.0, 1.0, 1.0, 1.0]))
+      Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
+    """
     x = array_of("softmax", x)
     _, unnormalized = _shifted(x, axis, where)
     total = jnp.sum(unnormalized, axis, where=where, keepdims=True)
@@ -76,7 +89,15 @@ def softmax(x, axis=-1, where=None):
 
 @staged("log_softmax", static_argnames=("axis",))
 def log_softmax(x, axis=-1, where=None):
-    """x - logsumexp(x) along the axis; -inf where the mask is False."""
+    """The logarithm of `softmax`: x - logsumexp(x) along an axis.
+
+    Args:
+      x: an array of real numbers.
+      axis: an int or a tuple of ints.
+      where: a bool array that broadcasts to the shape of `x`; elements where it is False give -inf.
+
+    Returns a float array of the shape of `x`, exact where the softmax itself would be rounded to 0.
+    """
     x = array_of("log_softmax", x)
     shifted, unnormalized = _shifted(x, axis, where)
     logarithm = jnp.log(jnp.sum(unnormalized, axis, where=where, keepdims=True))

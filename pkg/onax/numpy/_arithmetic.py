@@ -418,9 +418,18 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 @staged("clip")
 def clip(arr=None, /, min=None, max=None):
-    """arr limited to [min, max]; None leaves a side open.  Where min > max, the result is max.
+    """The elements of an array limited to an interval.
 
-    Raises ValueError for complex operands.
+    Args:
+      arr: an array of real numbers.
+      min, max: the bounds, arrays or scalars that broadcast with `arr`, or None for no bound.  Where min is larger than
+        max the result is max.
+
+    Returns an array of the broadcast shape and common dtype; NaN stays NaN.  Raises ValueError for complex numbers.
+
+    Examples:
+      >>> jnp.clip(jnp.array([-2, 3, 9]), 0, 5)
+      Array([0, 3, 5], dtype=int32)
     """
     if arr is None:
         raise ValueError("No input was provided to the clip function.")

@@ -35,11 +35,25 @@ from onax.numpy._promotion import (
 
 
 def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None, out_sharding=None):
-    """A new Array of the given values: numbers, nested sequences, NumPy or onax arrays.
+    """A new array with the given values.
 
-    Python scalars give weakly typed arrays of rank 0; lists give the common dtype of their elements.  float64 input
-    becomes float32 unless 64-bit dtypes are on.  Later changes to a NumPy array given do not show.
-    Raises ValueError for None and ragged lists, TypeError for strings and other objects.
+    Args:
+      object: a number, a nested sequence of numbers and arrays of one shape, a NumPy array, or an array.
+      dtype: the dtype of the result.  By default that of an array, or the common dtype of a list's elements; a single
+        Python number gives a weakly typed array.  64-bit dtypes become 32-bit ones unless `jax_enable_x64` is on.
+      copy: False allows the values' own memory to be used if they are an onax array.
+      order: must be "K", because arrays have no memory order.
+      ndmin: leading axes of length 1 are added up to this rank.
+      device: a Device or Sharding to place the array on.
+      out_sharding: accepted for JAX's signature.
+
+    Returns an array that does not share memory with `object`.  Raises ValueError for ragged sequences and None,
+    TypeError for strings and other objects.
+
+    Examples:
+      >>> jnp.array([[1, 2], [3, 4]])
+      Array([[1, 2],
+             [3, 4]], dtype=int32)
     """
     if args:
         raise TypeError("array() takes from 1 to 2 positional arguments")
@@ -255,12 +269,31 @@ def _creation_dtype(dtype, function):
 
 
 def zeros(shape, dtype=None, *, device=None, out_sharding=None):
-    """An Array of zeros, float32 unless `dtype` says otherwise."""
+    """An array of zeros.
+
+    Args:
+      shape: an int or a sequence of ints.
+      dtype: the dtype, by default the default float (float32, or float64 if `jax_enable_x64` is on).
+      device: a Device or Sharding to place the array on.
+      out_sharding: accepted for JAX's signature.
+
+    Examples:
+      >>> jnp.zeros((2, 3))
+      Array([[0., 0., 0.],
+             [0., 0., 0.]], dtype=float32)
+    """
     return _filled(shape, 0, _creation_dtype(dtype, "zeros"), device)
 
 
 def ones(shape, dtype=None, *, device=None, out_sharding=None):
-    """An Array of ones, float32 unless `dtype` says otherwise."""
+    """An array of ones.
+
+    Args:
+      shape: an int or a sequence of ints.
+      dtype: the dtype, by default the default float (float32, or float64 if `jax_enable_x64` is on).
+      device: a Device or Sharding to place the array on.
+      out_sharding: accepted for JAX's signature.
+    """
     return _filled(shape, 1, _creation_dtype(dtype, "ones"), device)
 
 
@@ -354,9 +387,22 @@ def dtypes_name(x):
 
 
 def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding=None):
-    """Numbers from start (0 if only one is given) to below stop, `step` apart: rank 1.
+    """Evenly spaced numbers in a half-open interval.
 
-    The dtype is the common one of the arguments.  Their values must be known when tracing.
+    Args:
+      start: the first number; if it is the only argument, the end, and the first number is 0.
+      stop: the end, which is not part of the result.
+      step: the distance between neighbours, by default 1.
+      dtype: the dtype, by default the common one of the arguments.
+      device: a Device or Sharding to place the array on.
+      out_sharding: accepted for JAX's signature.
+
+    Returns a vector of ceil((stop - start) / step) numbers.  The arguments must be known while tracing, because the
+    length depends on them; ConcretizationTypeError is raised otherwise.
+
+    Examples:
+      >>> jnp.arange(2, 8, 3)
+      Array([2, 5], dtype=int32)
     """
     return on_device(_arange(start, stop, step, dtype), device)
 
@@ -422,9 +468,23 @@ def _arange_symbolic(start, stop, step, dtype):
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
-    """`num` numbers from start to stop, evenly spaced, along a new axis; integer dtypes round down.
+    """Evenly spaced numbers from `start` to `stop`.
 
-    With retstep also the spacing.  Raises ValueError for num < 0.
+    Args:
+      start, stop: arrays or scalars, broadcast together.
+      num: how many numbers, an int of at least 0.
+      endpoint: whether `stop` is the last number.
+      retstep: whether the spacing is returned too.
+      dtype: the dtype, by default the default float or a wider one of the arguments; integers are rounded down.
+      axis: where the new axis lies in the result.
+      device: a Device or Sharding to place the array on.
+
+    Returns an array of the broadcast shape with one more axis of length `num`; with retstep a pair of it and the
+    spacing.  Raises ValueError for a negative num.
+
+    Examples:
+      >>> jnp.linspace(0.0, 1.0, 5)
+      Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
     num = concrete_or_error(operator.index, num, "'num' argument of jnp.linspace")
     axis = concrete_or_error(operator.index, axis, "'axis' argument of jnp.linspace")

@@ -33,10 +33,25 @@ _CLIP = lax.GatherScatterMode.CLIP
 
 @static_argnames("mode", "fill_value")
 def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indices_are_sorted=False, fill_value=None):
-    """The slices of a at `indices` along an axis; elements of the flattened array without one.
+    """The slices of an array at the given indices along an axis.
 
-    Negative indices count from the end.  Others out of bounds give, by `mode`: None or "fill" the fill_value (nan, for
-    integers the smallest or largest value), "clip" the nearest slice, "wrap" the one modulo the length.  NumPy raises.
+    Args:
+      a: an array.
+      indices: an integer array of any shape; negative indices count from the end of the axis.
+      axis: an int; None takes elements of the flattened array.
+      out: must be None.
+      mode: what an index out of bounds gives: None or "fill" gives `fill_value`, "clip" the nearest slice (negative
+        indices then give the first one), "wrap" the slice at the index modulo the length of the axis.
+      unique_indices, indices_are_sorted: promises about the indices that make gradients quicker; wrong ones make the
+        result undefined.
+      fill_value: for out-of-bounds indices, by default NaN, the largest unsigned or the smallest signed integer.
+
+    Returns an array of the shape of `a` with the axis replaced by the axes of `indices`.  NumPy raises IndexError for
+    indices out of bounds.
+
+    Examples:
+      >>> jnp.take(jnp.array([10.0, 20.0, 30.0]), jnp.array([2, -3, 5]))
+      Array([30., 10., nan], dtype=float32)
     """
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.take is not supported.")

@@ -46,9 +46,21 @@ _MATRIX_NUMBERS = (((1,), (0,)), ((), ()))
 
 @static_argnames("precision", "preferred_element_type")
 def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
-    """The matrix product over the last axis of a and the second to last of b; leading axes broadcast.
+    """The matrix product of two arrays.
 
-    Vectors count as one row (a) or column (b), whose axis the result lacks.  Raises ValueError for scalars.
+    Args:
+      a: an array (..., n, k), or a vector (k,), which counts as one row.
+      b: an array (..., k, m), or a vector (k,), which counts as one column.  Leading axes broadcast.
+      precision: None, or a `lax.Precision` or its name; products are always computed in at least the dtype's precision.
+      preferred_element_type: the dtype of the sums and the result.
+      out_sharding: accepted for JAX's signature.
+
+    Returns an array (..., n, m) of the common dtype; the axis of a vector is missing.  Raises ValueError for scalars,
+    TypeError if the lengths k differ.
+
+    Examples:
+      >>> jnp.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
+      Array([3, 7], dtype=int32)
     """
     if (
         type(a) is ArrayImpl and type(b) is ArrayImpl and a.dtype is b.dtype and a.ndim == b.ndim == 2

@@ -119,7 +119,28 @@ def widened(dtype):
 
 @static_argnames("dtype", "keepdims")
 def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
-    """The sum over the axes; 0 for none.  bool and small integers widen unless promote_integers is False."""
+    """The sum of the elements over the given axes.
+
+    Args:
+      a: an array of any numeric dtype, or bool.
+      axis: an int, a tuple of ints, or None for all axes; negative axes count from the end.
+      dtype: the dtype of the result and of the additions.  By default the dtype of `a`, but bool and integers below
+        32 bits give the default integer of their sign, and float16 and bfloat16 are added in float32 and rounded once.
+      out: must be None.
+      keepdims: whether the reduced axes stay, with length 1.
+      initial: a scalar that is added to each sum.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
+      promote_integers: False keeps the dtype of small integers.
+
+    Returns an array without the reduced axes; a sum of no elements is 0.  Raises ValueError for an axis that is out of
+    bounds or named twice.
+
+    Differs from NumPy in the dtypes named above, and in refusing sequences, which `jnp.array` converts.
+
+    Examples:
+      >>> jnp.sum(jnp.array([[1, 2, 3], [4, 5, 6]]), axis=1)
+      Array([ 6, 15], dtype=int32)
+    """
     if type(a) is ArrayImpl and a.dtype in _AS_IS and dtype is out is initial is where is None:
         if promote_integers and a.dtype.kind in "iu":  # 32 bits widen when 64 are on
             a = lax.convert_element_type(a, widened(a.dtype))
@@ -145,7 +166,24 @@ def _strong(a):
 
 @static_argnames("dtype", "keepdims")
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
-    """The product over the axes; 1 for none.  bool and small integers widen unless promote_integers is False."""
+    """The product of the elements over the given axes.
+
+    Args:
+      a: an array of any numeric dtype, or bool.
+      axis: an int, a tuple of ints, or None for all axes; negative axes count from the end.
+      dtype: the dtype of the result; the default is that of `sum`.
+      out: must be None.
+      keepdims: whether the reduced axes stay, with length 1.
+      initial: a scalar that each product is multiplied by.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
+      promote_integers: False keeps the dtype of small integers.
+
+    Returns an array without the reduced axes; a product of no elements is 1.
+
+    Examples:
+      >>> jnp.prod(jnp.array([2, 3, 4]))
+      Array(24, dtype=int32)
+    """
     return _reduce(
         "prod", a, axis, dtype, out, keepdims, initial, where, lax.reduce_prod, lax.mul, 1, promote=promote_integers
     )
@@ -188,13 +226,47 @@ def _highest(dtype):
 
 @static_argnames("keepdims")
 def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    """The largest element over the axes; nan if there is one.  Raises ValueError for none without `initial`."""
+    """The largest element over the given axes.
+
+    Args:
+      a: an array of real or complex numbers, or bool; complex numbers are ordered by real, then imaginary part.
+      axis: an int, a tuple of ints, or None for all axes; negative axes count from the end.
+      out: must be None.
+      keepdims: whether the reduced axes stay, with length 1.
+      initial: a scalar that takes part in each comparison.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
+        `initial` must then be given.
+
+    Returns an array of the dtype of `a` without the reduced axes, NaN where one of the elements is.  Raises ValueError
+    for no elements without `initial`.
+
+    Examples:
+      >>> jnp.max(jnp.array([[3, 7], [9, 2]]), axis=0)
+      Array([9, 7], dtype=int32)
+    """
     return _extreme("max", a, axis, out, keepdims, initial, where, lax.reduce_max, lax.max, _lowest)
 
 
 @static_argnames("keepdims")
 def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    """The smallest element over the axes; nan if there is one.  Raises ValueError for none without `initial`."""
+    """The smallest element over the given axes.
+
+    Args:
+      a: an array of real or complex numbers, or bool; complex numbers are ordered by real, then imaginary part.
+      axis: an int, a tuple of ints, or None for all axes; negative axes count from the end.
+      out: must be None.
+      keepdims: whether the reduced axes stay, with length 1.
+      initial: a scalar that takes part in each comparison.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
+        `initial` must then be given.
+
+    Returns an array of the dtype of `a` without the reduced axes, NaN where one of the elements is.  Raises ValueError
+    for no elements without `initial`.
+
+    Examples:
+      >>> jnp.min(jnp.array([[3, 7], [9, 2]]), axis=0)
+      Array([3, 2], dtype=int32)
+    """
     return _extreme("min", a, axis, out, keepdims, initial, where, lax.reduce_min, lax.min, _highest)
 
 
@@ -213,13 +285,33 @@ def _truth_reduction(name, a, axis, out, keepdims, mask, op, identity):
 
 @static_argnames("keepdims")
 def all(a, axis=None, out=None, keepdims=False, *, where=None):
-    """Whether all elements over the axes are nonzero; True for none."""
+    """Whether all elements over the given axes are nonzero.
+
+    Args:
+      a: an array of any dtype; NaN counts as nonzero.
+      axis: an int, a tuple of ints, or None for all axes; negative axes count from the end.
+      out: must be None.
+      keepdims: whether the reduced axes stay, with length 1.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
+
+    Returns a bool array without the reduced axes; True for no elements.
+    """
     return _truth_reduction("all", a, axis, out, keepdims, where, lax.reduce_and, True)
 
 
 @static_argnames("keepdims")
 def any(a, axis=None, out=None, keepdims=False, *, where=None):
-    """Whether any element over the axes is nonzero; False for none."""
+    """Whether any element over the given axes is nonzero.
+
+    Args:
+      a: an array of any dtype; NaN counts as nonzero.
+      axis: an int, a tuple of ints, or None for all axes; negative axes count from the end.
+      out: must be None.
+      keepdims: whether the reduced axes stay, with length 1.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
+
+    Returns a bool array without the reduced axes; False for no elements.
+    """
     return _truth_reduction("any", a, axis, out, keepdims, where, lax.reduce_or, False)
 
 
@@ -240,7 +332,23 @@ def _axis_size(a, axis):
 
 @static_argnames("dtype", "keepdims")
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
-    """The mean over the axes, as a float; nan for none.  Half precision is summed in float32."""
+    """The arithmetic mean of the elements over the given axes.
+
+    Args:
+      a: an array of any numeric dtype, or bool.
+      axis: an int, a tuple of ints, or None for all axes; negative axes count from the end.
+      dtype: the dtype of the result.  By default that of `a` if it is inexact, else the default float.  float16 and
+        bfloat16 are added in float32 and rounded once.
+      out: must be None.
+      keepdims: whether the reduced axes stay, with length 1.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
+
+    Returns an array without the reduced axes; NaN for no elements.  NumPy's mean of integers is float64.
+
+    Examples:
+      >>> jnp.mean(jnp.array([[1, 2], [3, 6]]), axis=0)
+      Array([2., 4.], dtype=float32)
+    """
     if type(a) is ArrayImpl and a.dtype in _PLAIN_FLOATS and dtype is out is where is None:
         return lax.div(sum(a, axis, keepdims=keepdims), a.dtype.type(_axis_size(a, axis)))
     result, compute = _mean_dtypes("mean", a, dtype, out)
@@ -276,7 +384,26 @@ def constant_like_dtype(value, dtype):
 
 @static_argnames("dtype", "keepdims")
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
-    """The mean squared deviation from the mean, the sum divided by n - ddof; nan where that is not positive."""
+    """The variance of the elements over the given axes: the mean squared deviation from the mean.
+
+    Args:
+      a: an array of any numeric dtype; of complex numbers the squared magnitude of the deviation counts.
+      axis: an int, a tuple of ints, or None for all axes; negative axes count from the end.
+      dtype: the dtype of the result, by default the real float of `a`'s precision.
+      out: must be None.
+      ddof: the sum of squares is divided by the number of elements less `ddof`.
+      keepdims: whether the reduced axes stay, with length 1.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
+      mean: the mean, with the reduced axes of length 1, if it is known.
+      correction: the array API's name of `ddof`.
+
+    Returns a real array without the reduced axes; NaN where the divisor is not positive.  Raises ValueError if both
+    ddof and correction are given.
+
+    Examples:
+      >>> jnp.var(jnp.array([1.0, 2.0, 3.0, 4.0]), ddof=1)
+      Array(1.6666666, dtype=float32)
+    """
     ddof = _correction(ddof, correction)
     no_out("var", out)
     return _var(a, _hashable_axis(axis), dtype, ddof, keepdims, where, mean)
@@ -284,7 +411,21 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
 
 @static_argnames("dtype", "keepdims")
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
-    """The square root of `var`."""
+    """The standard deviation over the given axes: the square root of `var`, whose arguments it takes.
+
+    Args:
+      a: an array of any numeric dtype.
+      axis: an int, a tuple of ints, or None for all axes; negative axes count from the end.
+      dtype: an inexact dtype for the result.
+      out: must be None.
+      ddof: the sum of squares is divided by the number of elements less `ddof`.
+      keepdims: whether the reduced axes stay, with length 1.
+      where: a bool array that broadcasts to the shape of `a`; elements where it is False do not count.
+      mean: the mean, with the reduced axes of length 1, if it is known.
+      correction: the array API's name of `ddof`.
+
+    Returns a real array without the reduced axes.  Raises ValueError for an integer dtype.
+    """
     ddof = _correction(ddof, correction)
     no_out("std", out)
     return _std(a, _hashable_axis(axis), dtype, ddof, keepdims, where, mean)

@@ -36,10 +36,23 @@ from onax.numpy._where import where as _choose
 
 
 def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
-    """Elements of x where condition is true and of y elsewhere, broadcast together.
+    """Elements of `x` where the condition is true, and of `y` elsewhere.
 
-    With condition alone: the indices of its nonzero elements (see `nonzero`, to which `size` and `fill_value` belong).
-    The derivative of the side not chosen is 0, but nan or inf computed there still spoil a gradient.
+    Args:
+      condition: an array of any dtype; nonzero is true.
+      x, y: arrays or scalars that broadcast with the condition, or both None: then the indices of the nonzero elements
+        of the condition are returned, as `nonzero` returns them.
+      size, fill_value: only with the condition alone; see `nonzero`.
+
+    Returns an array of the broadcast shape and of the common dtype of `x` and `y`.  Raises ValueError if one of `x` and
+    `y` is None.
+
+    The derivative of the side that is not chosen is 0, but an infinite or NaN derivative there makes the gradient NaN:
+    choose safe arguments before the function that overflows, not only afterwards.
+
+    Examples:
+      >>> jnp.where(jnp.array([True, False, True]), jnp.array([1, 2, 3]), 0)
+      Array([1, 0, 3], dtype=int32)
     """
     if x is None and y is None:
         check_arraylike("where", condition)
@@ -55,9 +68,20 @@ def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
 
 
 def nonzero(a, *, size=None, fill_value=None):
-    """The indices of the nonzero elements: one Array for each axis.
+    """The indices of the nonzero elements, in row-major order.
 
-    With `size`, exactly that many; missing ones are `fill_value` (0, or one value an axis).  else a is concrete.
+    Args:
+      a: an array of rank 1 or more.
+      size: the number of indices to return, an int.  It is needed under `jit`, where the number of nonzero elements is
+        not known; further ones are cut off.
+      fill_value: the index that stands for missing ones, a scalar or a tuple with one for each axis; 0 by default.
+
+    Returns a tuple with one vector of the default integer for each axis of `a`.  Raises ValueError for rank 0,
+    ConcretizationTypeError for a traced array without `size`.
+
+    Examples:
+      >>> jnp.nonzero(jnp.array([0, 5, 0, 7]), size=3, fill_value=-1)
+      (Array([ 1,  3, -1], dtype=int32),)
     """
     a = array_of("nonzero", a)
     if not a.ndim:
@@ -178,9 +202,21 @@ def _before(x, y):
 
 @staged("searchsorted", static_argnames=("side", "method"))
 def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
-    """Where in the sorted vector a elements of v belong: before equal ones (left) or after (right).
+    """Where elements would have to be inserted into a sorted array to keep it sorted.
 
-    `sorter` is the argsort of an unsorted a.  `method` is checked and otherwise ignored: results do not depend on it.
+    Args:
+      a: a vector (n,) in ascending order, or in any order if `sorter` is given; NaN sorts last.
+      v: an array of any shape.
+      side: "left" gives the index before elements of `a` that are equal, "right" the one after them.
+      sorter: the indices that sort `a`, such as `argsort` returns.
+      method: "scan", "scan_unrolled", "sort" or "compare_all"; it is checked, and has no influence on the result.
+
+    Returns an int32 array of the shape of `v` with numbers from 0 to n (int64 where n needs it).  Raises ValueError for
+    an `a` of another rank and for unknown options, NotImplementedError for complex numbers.
+
+    Examples:
+      >>> jnp.searchsorted(jnp.array([1, 2, 2, 5]), jnp.array([2, 6]), side="right")
+      Array([3, 4], dtype=int32)
     """
     check_arraylike("searchsorted", a, v)
     if side not in ("left", "right"):
@@ -277,12 +313,38 @@ def _arg(name, a, axis, out, keepdims, op):
 
 
 def argmax(a, axis=None, out=None, keepdims=None):
-    """The place of the first largest element along an axis (None: of all, flattened); nan counts as largest."""
+    """The index of the first largest element along an axis.
+
+    Args:
+      a: an array of real numbers or bools; the first NaN counts as the largest element.
+      axis: an int, or None for the flattened array.
+      out: must be None.
+      keepdims: whether the axis stays, with length 1.
+
+    Returns an array of the default integer.  Raises ValueError for an empty axis.
+
+    Examples:
+      >>> jnp.argmax(jnp.array([[3, 7, 1], [0, 5, 9]]), axis=1)
+      Array([1, 2], dtype=int32)
+    """
     return _arg("argmax", a, axis, out, keepdims, lax.argmax)
 
 
 def argmin(a, axis=None, out=None, keepdims=None):
-    """The place of the first smallest element along an axis; nan counts as smallest."""
+    """The index of the first smallest element along an axis.
+
+    Args:
+      a: an array of real numbers or bools; the first NaN counts as the smallest element.
+      axis: an int, or None for the flattened array.
+      out: must be None.
+      keepdims: whether the axis stays, with length 1.
+
+    Returns an array of the default integer.  Raises ValueError for an empty axis.
+
+    Examples:
+      >>> jnp.argmin(jnp.array([[3, 7, 1], [0, 5, 9]]), axis=1)
+      Array([2, 0], dtype=int32)
+    """
     return _arg("argmin", a, axis, out, keepdims, lax.argmin)
 
 

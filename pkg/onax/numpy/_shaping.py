@@ -25,9 +25,22 @@ from onax.numpy._promotion import (
 
 
 def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
-    """The elements of a in row-major order ('F': column-major) with another shape; one size may be -1.
+    """The elements of an array in another shape.
 
-    Raises ValueError when the numbers of elements differ.
+    Args:
+      a: an array.
+      shape: an int or a sequence of ints with the same product as the shape of `a`; one of them may be -1, which stands
+        for the size that is left over.
+      order: "C" reads and writes elements in row-major order, "F" in column-major order.
+      copy: True returns a new array even if the shape stays; None and False leave that open.
+      out_sharding: accepted for JAX's signature.
+
+    Raises TypeError if the numbers of elements differ.
+
+    Examples:
+      >>> jnp.reshape(jnp.arange(6), (2, -1))
+      Array([[0, 1, 2],
+             [3, 4, 5]], dtype=int32)
     """
     a = array_of("reshape", a)
     if type(shape) is tuple and type(a) is ArrayImpl and order == "C" and copy is None and _fits(shape, a.size):
@@ -265,9 +278,19 @@ def _sequence(name, arrays_in):
 
 
 def concatenate(arrays, axis=0, dtype=None):
-    """The arrays one after the other along an existing axis (None: flattened), in their common dtype.
+    """Arrays joined along an existing axis.
 
-    Raises ValueError without arrays, TypeError when ranks or other axes differ.
+    Args:
+      arrays: a sequence of arrays of one rank, equal in all other axes; or one array, whose first axis is taken apart.
+      axis: the axis to join along; None joins the flattened arrays.
+      dtype: the dtype of the result, by default the common dtype of the arrays.
+
+    Raises ValueError for no arrays and for scalars, TypeError for arrays that do not fit.
+
+    Examples:
+      >>> jnp.concatenate([jnp.zeros((1, 2)), jnp.ones((1, 2))])
+      Array([[0., 0.],
+             [1., 1.]], dtype=float32)
     """
     parts = _sequence("concatenate", arrays)
     check_arraylike("concatenate", *parts)

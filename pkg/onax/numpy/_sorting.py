@@ -27,9 +27,20 @@ def _checked(name, a, axis, kind, order):
 
 @staged("sort", static_argnames=("axis", "kind", "order", "stable", "descending"))
 def sort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False):
-    """a sorted along an axis (None: flattened), NaN last; `descending` reverses the result.
+    """An array with the elements along an axis in ascending order.
 
-    kind and order, which NumPy has, raise TypeError.
+    Args:
+      a: an array; NaN sorts last, complex numbers by real, then imaginary part.
+      axis: an int; None sorts the flattened array.
+      kind, order: NumPy's parameters; they must be None.
+      stable: whether equal elements keep their order; sorting is stable in any case.
+      descending: whether the order is reversed, NaN first.
+
+    Raises TypeError for kind or order.
+
+    Examples:
+      >>> jnp.sort(jnp.array([3.0, 1.0, 2.0]))
+      Array([1., 2., 3.], dtype=float32)
     """
     a, axis = _checked("sort", a, axis, kind, order)
     out = lax.sort(a, axis, bool(stable))
@@ -38,9 +49,21 @@ def sort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False):
 
 @staged("argsort", static_argnames=("axis", "kind", "order", "stable", "descending", "dtype"))
 def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False, dtype=None):
-    """The places of the elements in sorted order along an axis (None: flattened).
+    """The indices that sort an array along an axis.
 
-    Equal elements keep their order, with `descending` too unless stable is False.  dtype defaults to the default int.
+    Args:
+      a: an array; NaN sorts last.
+      axis: an int; None sorts the flattened array.
+      kind, order: NumPy's parameters; they must be None.
+      stable: whether equal elements keep their order; sorting is stable by default.
+      descending: whether the largest element comes first.
+      dtype: the dtype of the indices, by default the default integer.
+
+    Returns an integer array of the shape of `a`.  Raises TypeError for kind or order.
+
+    Examples:
+      >>> jnp.argsort(jnp.array([3.0, 1.0, 2.0]))
+      Array([1, 2, 0], dtype=int32)
     """
     a, axis = _checked("argsort", a, axis, kind, order)
     dtype = dtypes.scalar_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "argsort")
