@@ -164,7 +164,6 @@ CASES = {
     "Loop": Case(Operand(3), None, T(2), body=_loop_body),
     "Scan": Case(T(2), T(3, 2), results=(None, None), body=_body(((2,), None), ((2,), None)), num_scan_inputs=1),
 }  # fmt: skip
-OPTIONAL = ("Constant",)  # becomes an initialiser at load, so there is nothing to measure
 
 
 def _model(name, dtype, opset):

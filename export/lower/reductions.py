@@ -17,10 +17,6 @@ BOOL = np.dtype(np.bool_)
 U8, U32, U64 = UNSIGNED[1], UNSIGNED[4], UNSIGNED[8]
 
 
-def _without(shape, axes):
-    return tuple(d for i, d in enumerate(shape) if i not in axes)
-
-
 def _holds_nan(dtype):
     return dtype.kind not in "iub"
 

@@ -222,11 +222,6 @@ def _initialise():
     _first = _backends[default]._devices[0]
 
 
-def is_initialised():
-    """Whether the devices have been found already."""
-    return _backends is not None
-
-
 def get_backend(platform=None, name="get_backend"):
     """The backend of a platform, by default the first one; raises RuntimeError for a platform that is not available.
 

@@ -175,10 +175,6 @@ class InconclusiveDimensionOperation(OnaxError):
         )
 
 
-class UnexpectedDimVar(Exception):
-    """The value of a symbolic dimension is needed but cannot be computed from the arguments' shapes."""
-
-
 class LoweringError(OnaxError, NotImplementedError):
     """An operation cannot be written in ONNX for these types, this opset or this provider."""
 

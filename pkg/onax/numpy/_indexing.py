@@ -26,7 +26,6 @@ from onax.numpy._index_expressions import (
 
 _IN_BOUNDS = lax.GatherScatterMode.PROMISE_IN_BOUNDS
 _FILL = lax.GatherScatterMode.FILL_OR_DROP
-_CLIP = lax.GatherScatterMode.CLIP
 _INT32 = np.dtype(np.int32)
 
 
