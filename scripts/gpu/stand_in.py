@@ -3,24 +3,21 @@
 Two devices that call themselves CUDA's are added, and sessions asked of the CUDA provider are opened on the CPU.
 """
 
-from onax._ground import devices, lazy
+from onax._ground import devices
 from onax._ground.devices import Backend, Device
 
 
 def install():
     """Adds two made-up devices to this process and opens their sessions on the CPU."""
     import onax as jax
-    import onax.export
-    from onax._native import ort
+    from onax._compile import sessions
 
-    jax.jit(lambda x: x @ x)(jax.numpy.ones((2, 2)))  # loads the compiled modules, which look for the class at import
+    jax.devices()
     made_up = Backend("gpu", [Device("gpu", i, "stand-in") for i in range(2)])
     devices._backends = {**devices.backends(), "gpu": made_up}
+    open_session = sessions.open_session
 
-    session = ort.Session
+    def open_on_the_cpu(graph, name, settings):
+        return open_session(graph, name, {k: v for k, v in settings.items() if not k.startswith("provider")})
 
-    def open_on_the_cpu(model, inputs, outputs, *, initializers=None, options=None):
-        kept = {k: v for k, v in (options or {}).items() if not k.startswith("provider")}
-        return session(model, inputs, outputs, initializers=initializers, options=kept)
-
-    ort.Session = lazy.ort.Session = open_on_the_cpu
+    sessions.open_session = open_on_the_cpu
