@@ -1,8 +1,8 @@
 """Dtypes and weak types of results: every public function of jnp, lax, nn and scipy with arguments of mixed kinds.
 
 For each function and number of arguments some combinations of Python numbers, NumPy scalars, lists, weakly typed and
-other arrays are drawn (the same in every run), with 64-bit types and without.  Run by the Python that has real JAX, this
-file records the types of what JAX accepts:
+other arrays are drawn (the same in every run), with 64-bit types and without.  Run by the Python that has real JAX,
+this file records the types of what JAX accepts:
 
     .venv-oracle/bin/python tests/result_types.py
 """
@@ -33,11 +33,11 @@ DISTRIBUTIONS = (
 
 # Functions that give no arrays, take functions, or read and write files.
 OMITTED = frozenset(
-    "apply_along_axis apply_over_axes array2string array_repr array_str associative_scan broadcast_shapes can_cast cond "
-    "custom_linear_solve custom_root einsum_path fori_loop from_dlpack fromfile fromfunction frompyfunc get_printoptions "
-    "infeed iscomplexobj isdtype isrealobj issubdtype iterable jit load map ndim outfeed piecewise printoptions "
-    "promote_types reduce reduce_window result_type save savez scan set_printoptions shape size switch vectorize "
-    "while_loop isscalar".split()
+    "apply_along_axis apply_over_axes array2string array_repr array_str associative_scan broadcast_shapes can_cast "
+    "cond custom_linear_solve custom_root einsum_path fori_loop from_dlpack fromfile fromfunction frompyfunc "
+    "get_printoptions infeed iscomplexobj isdtype isrealobj isscalar issubdtype iterable jit load map ndim outfeed "
+    "piecewise printoptions promote_types reduce reduce_window result_type save savez scan set_printoptions shape size "
+    "switch vectorize while_loop".split()
 )
 
 

@@ -256,6 +256,13 @@ def staged(name=None, static_argnames=()):
 
 
 _STAGED_CACHE_SIZE = 512
+_staged_functions = []
+
+
+def forget_staged_programs():
+    """Forgets the programs of all staged functions: of some alone, other programs would go on to hold old copies."""
+    for staged_function in _staged_functions:
+        staged_function.cache.clear()
 
 
 class _Staged:
@@ -269,6 +276,7 @@ class _Staged:
         self.static = static
         self.positions = None if static else ()  # of the static arguments; signatures are slow: found when needed
         self.cache = {}
+        _staged_functions.append(self)
 
     def call(self, args, kwargs):
         """One `jit` equation."""
@@ -286,7 +294,7 @@ class _Staged:
         if found is None:
             found = _stage_call(self.fun, tree, avals, places, fixed)
             if len(self.cache) >= _STAGED_CACHE_SIZE:
-                self.cache.clear()
+                forget_staged_programs()
             self.cache[key] = found
         jaxpr, out_tree = found
         return tree_unflatten(out_tree, jit_p.bind(*leaves, **call_params(jaxpr, self.label)))

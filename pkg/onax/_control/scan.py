@@ -401,7 +401,9 @@ def _transpose_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
     const_avals, carry_avals, x_avals = split_list(jaxpr.in_avals, [n_consts, num_carry])
     y_avals = jaxpr.out_avals[num_carry:]
     linear = [*linear_consts, *[True] * num_carry, *linear_xs]
-    undefined = [UndefinedPrimal(a.update(weak_type=False)) for a in select(jaxpr.in_avals, linear)]
+    # Cotangents of constants are typed as these are, also weakly; those of a carry change with its steps.
+    undefined = [UndefinedPrimal(a) for a in select(const_avals, linear_consts)]
+    undefined += [UndefinedPrimal(a.update(weak_type=False)) for a in select(jaxpr.in_avals, linear)[len(undefined) :]]
     groups = [
         reject(const_avals, linear_consts),
         select(const_avals, linear_consts),

@@ -488,6 +488,7 @@ def _pow_abstract(x, y):
 
 def _pow_tangent_x(g, z, x, y):
     if dtypes.is_inexact(typeof(y).dtype):
+        x, y = convert(x, x.dtype), convert(y, y.dtype)
         return mul(g, mul(y, pow(x, sub(y, full_like(y, 1)))))
     y = _broadcast_tangent(convert(y, x.dtype), shape_of(z))  # the exponent 0 has derivative 0, also at x = 0
     zero = eq(y, const(y, 0))
@@ -497,7 +498,7 @@ def _pow_tangent_x(g, z, x, y):
 
 
 def _pow_tangent_y(g, z, x, y):
-    return mul(g, mul(log(select(eq(x, const(x, 0)), full_like(x, 1), x)), z))
+    return convert(mul(g, mul(log(select(eq(x, const(x, 0)), full_like(x, 1), x)), z)), y.dtype)
 
 
 pow_p = Primitive(

@@ -171,11 +171,11 @@ def gelu(x, approximate=True):
     one, half = scalar_like(x, 1), scalar_like(x, 0.5)
     if approximate:
         inner = lax.add(x, lax.mul(scalar_like(x, 0.044715), lax.integer_pow(x, 3)))
-        cdf = lax.mul(half, lax.add(one, lax.tanh(lax.mul(x.dtype.type(np.sqrt(2 / np.pi)), inner))))
-        return lax.mul(x, cdf)
+        cdf = lax.mul(half, lax.add(one, lax.tanh(jnp.multiply(x.dtype.type(np.sqrt(2 / np.pi)), inner))))
+        return jnp.multiply(x, cdf)
     half_x = lax.mul(half, x)
-    tail = lax.erfc(lax.mul(lax.neg(x), x.dtype.type(np.sqrt(0.5))))
-    return lax.copy_p.bind(lax.mul(half_x, tail))
+    tail = lax.erfc(jnp.multiply(lax.neg(x), x.dtype.type(np.sqrt(0.5))))
+    return lax.copy_p.bind(jnp.multiply(half_x, tail))
 
 
 @staged("glu", static_argnames=("axis",))

@@ -132,8 +132,8 @@ def power(x1, x2, /):
 
 def _static_exponent(x):
     """The value of a Python integer, or of a 0-d array of one that is known; None for anything else."""
-    if type(x) is int:
-        return x
+    if isinstance(x, int):
+        return int(x)
     if isinstance(x, (np.integer, np.ndarray, ArrayImpl)) and x.ndim == 0 and dtypes.is_integer(x.dtype):
         return int(x)
     return None

@@ -644,7 +644,7 @@ def lower_mask(rows, columns, k, dtype=np.bool_):
 
 def tri(N, M=None, k=0, dtype=None):
     """The (N, M) matrix with ones on and below the k-th diagonal."""
-    dtype = _creation_dtype(dtype, "tri")
+    dtype = np.dtype(np.float32) if dtype is None else _creation_dtype(dtype, "tri")
     return lower_mask(N, N if M is None else M, k, dtype)
 
 

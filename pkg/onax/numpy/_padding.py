@@ -46,7 +46,8 @@ def pad(array, pad_width, mode="constant", **kwargs):
     if stat_length is not None:
         stat_length = tuple((int(a), int(b)) for a, b in _pairs(stat_length, array.ndim, "stat_length", np.integer))
     values = kwargs.get("end_values" if mode == "linear_ramp" else "constant_values", 0)
-    return _pad(array, widths, mode, values, stat_length, kwargs.get("reflect_type", "even"))
+    out = _pad(array, widths, mode, values, stat_length, kwargs.get("reflect_type", "even"))
+    return to_dtype(out, array.dtype, array.weak_type)
 
 
 def _from_dict(pad_width, ndim):

@@ -86,7 +86,7 @@ def block_diag(*arrs):
             f"Arguments to jax.scipy.linalg.block_diag must have at most 2 dimensions, got {arrs[bad[0]]} at argument "
             f"{bad[0]}."
         )
-    arrs = [jnp.atleast_2d(a) for a in arrs]
+    arrs = [lax.convert_element_type(jnp.atleast_2d(a), a.dtype) for a in arrs]
     columns = sum(a.shape[1] for a in arrs)
     rows, before = [], 0
     for a in arrs:
