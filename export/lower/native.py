@@ -76,9 +76,9 @@ class Choice:
 
 
 native = Slot(
-    "native",
+    "native_kernel",
     "Choice: kernel(eqn) -> Kernel, and when(eqn) -> whether it is quicker than ONNX's operators",
-    "compiled functions use ONNX's operators where they can say the operation, else the kernel in Python",
+    "Compiled functions use ONNX operators if `lowering` has a rule, otherwise the Python kernel.",
     "onax.export.lower",
 )
 

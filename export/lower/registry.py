@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from onax._core.slots import Slot
 
 lowering = Slot(
-    "lower",
+    "lowering",
     "rule(graph, out, *values, **params) -> Value, or a tuple of them; a Decomposition; a Refusal",
-    "the export is refused with a LoweringError; compiled functions run the kernel as a node of their graph",
+    "Exporting raises LoweringError; compiled functions run the Python kernel as a node of their graph.",
     "onax.export.lower",
 )
 component_lowering = Slot(
-    "lower_components",
+    "component_lowering",
     "rule(graph, out, *values, **params) on tuples of components; a Decomposition; EACH_COMPONENT",
-    "complex numbers and keys are lowered component by component if the primitive moves data, and refused otherwise",
+    "Data movement is lowered component by component for complex numbers and keys; anything else is refused.",
     "onax.export.lower",
 )
 EACH_COMPONENT = object()  # the rule of `lowering` holds for each component of the operands alone

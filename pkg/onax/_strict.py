@@ -38,15 +38,15 @@ from onax._prims.slicing import dynamic_slice_p, dynamic_update_slice_p
 _RANDOM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "random") + os.sep
 
 operand_checks = Slot(
-    "strict",
+    "strict_operands",
     "rule(values, params); raises",
-    "strict() has nothing to check about the operands",
+    "strict() does not check the operands.",
     "onax._strict",
 )
 exact_forms = Slot(
     "strict_overflow",
     "Exact: the operation on integers that are wide enough",
-    "strict(overflow=True) does not look for overflow in it",
+    "strict(overflow=True) does not look for overflow in the operation.",
     "onax._strict",
 )
 

@@ -48,7 +48,9 @@ _OPERATORS = {  # group -> ONNX operators
 }
 _FILL_OF = {operator: _FILLS[group] for group, operators in _OPERATORS.items() for operator in operators.split()}
 
-groups = Slot("drawing", "name of the group that gives the colour", "drawings show a white box", "onax._visualize")
+groups = Slot(
+    "drawing_group", "name of the group that gives the colour", "Drawings show a white box.", "onax._visualize"
+)
 groups.rule(jit_p, scan_p, while_p, cond_p, custom_jvp_call_p, custom_vjp_call_p, remat_p)("control")
 groups.rule(dot_general_p, conv_general_dilated_p)("contraction")
 groups.rule(

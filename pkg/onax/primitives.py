@@ -26,25 +26,34 @@ from onax._native.dispatch import Primitive
 
 # field -> (how the rule is called, what happens for a primitive without it)
 FIELDS = {
-    "kernel": ("kernel(*ndarrays, **params) -> ndarray", "`impl` evaluates it; without either, evaluation raises"),
-    "impl": ("impl(*arrays, **params) -> array", "`kernel` evaluates it; without either, evaluation raises"),
-    "abstract_eval": ("abstract_eval(*avals, **params) -> aval", "staging it raises NotImplementedError"),
-    "jvp": ("jvp(primals, tangents, **params) -> out, tangent", "differentiating it raises NotImplementedError"),
+    "kernel": (
+        "kernel(*ndarrays, **params) -> ndarray",
+        "`impl` evaluates the primitive; evaluation raises if both are missing.",
+    ),
+    "impl": (
+        "impl(*arrays, **params) -> array",
+        "`kernel` evaluates the primitive; evaluation raises if both are missing.",
+    ),
+    "abstract_eval": ("abstract_eval(*avals, **params) -> aval", "Staging raises NotImplementedError."),
+    "jvp": ("jvp(primals, tangents, **params) -> out, tangent", "Differentiation raises NotImplementedError."),
     "transpose": (
         "transpose(cotangent, *operands, **params) -> cotangents",
-        "it cannot stand in a linear program: reverse mode transposes what its jvp is made of",
+        "Reverse mode transposes the operations of the jvp rule instead; the primitive itself is not linear.",
     ),
-    "batch": ("batch(axis_data, operands, dims, **params) -> out, dims", "vmap raises NotImplementedError"),
+    "batch": ("batch(axis_data, operands, dims, **params) -> out, dims", "vmap raises NotImplementedError."),
     "linearize": (
         "linearize(nonzeros, *primals, **params) -> out, _, residuals, linear",
-        "its jvp runs, and what touches a tangent is recorded",
+        "The jvp rule runs, and operations on tangents are recorded.",
     ),
     "partial_eval": (
         "partial_eval(unknown, *args, **params) -> results",
-        "if an operand is unknown, it is unknown as a whole",
+        "All results are unknown if any operand is unknown.",
     ),
-    "dce": ("dce(used, eqn) -> used operands, eqn", "it is kept whole as long as one of its results is read"),
-    "pretty": ("pretty(eqn, names) -> params to print", "all parameters are printed"),
+    "dce": (
+        "dce(used, eqn) -> used operands, eqn",
+        "Dead code elimination keeps the equation as long as one of its results is read.",
+    ),
+    "pretty": ("pretty(eqn, names) -> params to print", "All parameters are printed."),
 }
 
 
@@ -130,12 +139,12 @@ def _relative(path):
     return path
 
 
-def _place(path, line):
+def _location(path, line):
     return f"{_relative(path)}:{line}"
 
 
 def _row(p, definition, maker):
-    """Place of the statement that hands a primitive to a maker of rules; else of its definition."""
+    """Location of the statement that hands a primitive to a maker of rules; else of its definition."""
     for module in [m for name, m in sys.modules.items() if name.startswith("onax.") and m is not None]:
         names = {n for n in definition.aliases if vars(module).get(n) is p}
         if not names:
@@ -175,7 +184,7 @@ def _shorten(dtypes):
 
 
 def _name_of(value):
-    """A function by its name, with its place if it is not where the rule stands; any other value as text."""
+    """A function by its name, with its location if it is not where the rule stands; any other value as text."""
     if isinstance(value, np.ufunc):
         return f"numpy.{value.__name__}"
     code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
@@ -183,7 +192,7 @@ def _name_of(value):
         return str(getattr(value, "__qualname__", value))
     maker, _, inner = value.__qualname__.partition(".<locals>.")
     name = f"made by {maker}" if inner else value.__name__
-    return f"{name} ({_place(code.co_filename, code.co_firstlineno)})"
+    return f"{name} ({_location(code.co_filename, code.co_firstlineno)})"
 
 
 def _described(rule):
@@ -198,44 +207,47 @@ def _maker_of(rule):
     return made[0] if made else None
 
 
-def _field_place(p, definition, rule):
+def _field_location(p, definition, rule):
     code = getattr(rule, "__code__", None)
     maker = _maker_of(rule)
     if code is not None and maker is None:
-        return _place(code.co_filename, code.co_firstlineno)
-    return _place(*_row(p, definition, maker))
+        return _location(code.co_filename, code.co_firstlineno)
+    return _location(*_row(p, definition, maker))
 
 
 def rules_of(p, definition):
-    """(name, place or None, text) for each field and slot: what the rule is, or what happens without one."""
+    """(name, location or None, text) for each field and slot: what the rule is, or what happens without one."""
     for name, (signature, missing) in FIELDS.items():
         rule = getattr(p, name)
         if rule is None:
             yield name, None, missing
         else:
-            yield name, _field_place(p, definition, rule), f"{_described(rule)}\n{signature}"
+            yield name, _field_location(p, definition, rule), f"{_described(rule)}\n{signature}"
     for slot in declared_slots():
         if p in slot:
-            yield slot.name, _place(*slot.place(p)), f"{_described(slot[p])}\n{slot.signature}"
+            yield slot.name, _location(*slot.location(p)), f"{_described(slot[p])}\n{slot.signature}"
         else:
             yield slot.name, None, slot.missing
 
 
 def describe(p, definition):
     """All rules of a primitive as text."""
-    place = _place(sys.modules[definition.module].__file__, definition.line)
+    location = _location(sys.modules[definition.module].__file__, definition.line)
     weak = p.weak if isinstance(p.weak, str) else _name_of(p.weak)
     rules = list(rules_of(p, definition))
     width = max(len(name) for name, _, _ in rules)
     lines = [
-        f"{p.name}: {definition.variable}, defined at {place}",
+        f"{p.name}: {definition.variable}, defined at {location}",
         f"  {'facts':<{width}}  {', '.join(sorted(p.facts)) or 'none'}",
         f"  {'weak':<{width}}  {weak}",
     ]
-    for name, place, text in rules:
-        lines.append(f"  {name:<{width}}  {place or 'none'}")
-        for part in text.replace(f" ({place})", "").split("\n"):
-            indent = " " * (width + 6)
+    for name, location, text in rules:
+        head, indent = f"  {name:<{width}}  ", " " * (width + 6)
+        if location is None:
+            lines.append(textwrap.fill(f"none: {text}", 118, initial_indent=head, subsequent_indent=indent))
+            continue
+        lines.append(head + location)
+        for part in text.replace(f" ({location})", "").split("\n"):
             lines.append(textwrap.fill(part, 118, initial_indent=indent, subsequent_indent=indent + "  "))
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""Slots: rules attached to primitives from outside, enumerable, with the place of each."""
+"""Slots: rules attached to primitives from outside, enumerable, with the location of each."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_names_are_unique_and_all_slots_are_listed(slot):
         Slot("test_slots", "", "", "")
 
 
-def test_the_place_of_a_rule_is_the_row_in_the_module(slot, tmp_path, monkeypatch):
+def test_the_location_of_a_rule_is_the_row_in_the_module(slot, tmp_path, monkeypatch):
     """Whatever makers of rules the row goes through."""
     (tmp_path / "slot_rows.py").write_text(
         "def maker(slot, p):\n"
@@ -65,10 +65,10 @@ def test_the_place_of_a_rule_is_the_row_in_the_module(slot, tmp_path, monkeypatc
     monkeypatch.syspath_prepend(tmp_path)
     import slot_rows  # noqa: F401  attaches rules
 
-    assert slot.place(sinh_p) == (str(tmp_path / "slot_rows.py"), 8)
-    assert slot.place(cosh_p) == (str(tmp_path / "slot_rows.py"), 9)
+    assert slot.location(sinh_p) == (str(tmp_path / "slot_rows.py"), 8)
+    assert slot.location(cosh_p) == (str(tmp_path / "slot_rows.py"), 9)
 
 
-def test_the_place_of_a_rule_that_a_running_function_attaches_is_its_line(slot):
+def test_the_location_of_a_rule_that_a_running_function_attaches_is_its_line(slot):
     slot.set(sinh_p, 1)
-    assert slot.place(sinh_p)[0] == __file__
+    assert slot.location(sinh_p)[0] == __file__

@@ -1,4 +1,4 @@
-"""`python -m onax.primitives`: every rule of a primitive with its place, and what each missing one means."""
+"""`python -m onax.primitives`: every rule of a primitive with its location, and what each missing one means."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def shown(capsys, *names):
     return capsys.readouterr().out
 
 
-def place_of(text, rule):
+def location_of(text, rule):
     """The file of a rule and the line of source there."""
     path, line = re.search(rf"^  {rule} +(\S+):(\d+)$", text, re.MULTILINE).groups()
     root = os.path.dirname(primitives.__file__)
@@ -39,35 +39,35 @@ def place_of(text, rule):
 def test_rules_of_a_row_are_shown_where_the_row_is(capsys):
     text = shown(capsys, "sinh")
     for rule in ("kernel", "abstract_eval", "jvp", "batch"):
-        assert place_of(text, rule) == ("onax/_prims/elementwise.py", "sinh, sinh_p = unary(")
+        assert location_of(text, rule) == ("onax/_prims/elementwise.py", "sinh, sinh_p = unary(")
     assert "made by defjvp (onax/_core/rules.py:" in text
     assert "complex64, complex128: made by" in text and "numpy.sinh" in text
-    assert place_of(text, "lower") == (
+    assert location_of(text, "lowering") == (
         "onax/export/lower/elementwise.py",
         '_kernel_or(prims.sinh_p, "Sinh", sinh_double)',
     )
-    assert place_of(text, "block_code") == ("onax/_control/block_code.py", 'row(e.sinh_p, "sinh")')
-    assert place_of(text, "native")[0] == "onax/export/lower/elementwise.py"
-    assert place_of(text, "lower_components")[0] == "onax/export/lower/elementwise_complex.py"
+    assert location_of(text, "block_code") == ("onax/_control/block_code.py", 'row(e.sinh_p, "sinh")')
+    assert location_of(text, "native_kernel")[0] == "onax/export/lower/elementwise.py"
+    assert location_of(text, "component_lowering")[0] == "onax/export/lower/elementwise_complex.py"
 
 
 def test_rules_that_a_maker_gives_later_are_shown_where_it_is_called(capsys):
     text = shown(capsys, "neg")
     for rule in ("jvp", "transpose"):
-        assert place_of(text, rule) == ("onax/_prims/elementwise.py", "deflinear(neg_p, lambda ct, x: [neg(ct)])")
+        assert location_of(text, rule) == ("onax/_prims/elementwise.py", "deflinear(neg_p, lambda ct, x: [neg(ct)])")
     text = shown(capsys, "dot_general")
-    assert place_of(text, "transpose")[1].startswith("defbilinear(dot_general_p")
+    assert location_of(text, "transpose")[1].startswith("defbilinear(dot_general_p")
 
 
 def test_rules_written_out_are_shown_where_they_are_written(capsys):
     text = shown(capsys, "select_n")
-    assert place_of(text, "batch") == ("onax/_prims/elementwise.py", "def _select_batch(axis_data, operands, dims):")
+    assert location_of(text, "batch") == ("onax/_prims/elementwise.py", "def _select_batch(axis_data, operands, dims):")
 
 
 def test_what_is_missing_says_what_happens(capsys):
     text = shown(capsys, "argmax")
-    assert re.search(r"^  transpose +none\n +it cannot stand in a linear program", text, re.MULTILINE)
-    assert re.search(r"^  strict +none\n +strict\(\) has nothing to check", text, re.MULTILINE)
+    assert re.search(r"^  transpose +none: Reverse mode transposes the operations of the jvp rule", text, re.MULTILINE)
+    assert re.search(r"^  strict_operands +none: strict\(\) does not check the operands", text, re.MULTILINE)
 
 
 def test_reasons_of_refusals_are_shown(capsys):
@@ -95,7 +95,7 @@ def test_every_slot_names_where_its_rules_are_written(found):
         folder = os.path.join(*slot.package.split("."))
         for p in slot:
             if p in found:
-                path = primitives._place(*slot.place(p))
+                path = primitives._location(*slot.location(p))
                 assert path.startswith((folder + os.sep, folder + ".py")), (slot.name, p, path)
 
 

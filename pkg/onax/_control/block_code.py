@@ -29,22 +29,24 @@ SLICED = 4096  # elements of a value of which a slice is a view
 codes = Slot(
     "block_code",
     "rule(code, out dtype, *registers, **params) -> register",
-    "the operation stays outside of fused regions and compiled loops",
+    "The operation stays outside of fused regions and compiled loops.",
     "onax._control",
 )
 views = Slot(
     "block_view",
     "rule(start, strides, eqn) -> (start, strides) of the result, or None",
-    "the result's elements are not found among those of the operand: a fused region does not read through it",
+    "A fused region does not read its operand through the operation.",
     "onax._control",
 )
 counters = Slot(
     "block_counter",
     "rule(eqn) -> strides",
-    "the elements do not follow from their positions alone",
+    "The result is not known to be linear in its positions.",
     "onax._control",
 )
-folds = Slot("block_fold", "name of the operation", "the operation does not reduce trailing axes", "onax._control")
+folds = Slot(
+    "block_fold", "name of the operation", "The operation is not a reduction over trailing axes.", "onax._control"
+)
 
 
 class Unfit(Exception):

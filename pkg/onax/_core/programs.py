@@ -33,7 +33,7 @@ REGION, FUNCTION, KERNEL, UNKNOWN = "region", "function", "kernel", "unknown"
 programs = Slot(
     "programs",
     "describe(eqn) -> [HeldProgram, ...]",
-    "jaxprs among the parameters are found, but not what they are to the equation",
+    "Jaxprs among the parameters are found, but nothing is known about how the equation uses them.",
     "onax",
 )
 

@@ -29,7 +29,7 @@ class Slot:
       package: the dotted name of the package in which the rules are written.
     """
 
-    __slots__ = ("_places", "_rules", "get", "missing", "name", "package", "signature")
+    __slots__ = ("_locations", "_rules", "get", "missing", "name", "package", "signature")
 
     def __init__(self, name, signature, missing, package):
         if name in _declared:
@@ -39,7 +39,7 @@ class Slot:
         self.missing = missing
         self.package = package
         self._rules = {}
-        self._places = {}
+        self._locations = {}
         # get(primitive, default=None): the rule of a primitive, or the default.  The dictionary's own method, so that a
         # consumer's loop pays for no more than a look-up.
         self.get = self._rules.get
@@ -58,13 +58,13 @@ class Slot:
     def set(self, primitive, rule, *, replace=False):
         """Attaches any object as the rule of a primitive and returns it.
 
-        `replace` allows a primitive that has a rule already.  The rule's place, which listings show, is the line of
+        `replace` allows a primitive that has a rule already.  The rule's location, which listings show, is the line of
         the module that is being imported: the row, whatever makers of rules it goes through.
         """
         if primitive in self._rules and not replace:
             raise ValueError(f"{primitive.name} has a rule for {self.name} already")
         self._rules[primitive] = rule
-        self._places[primitive] = _place(sys._getframe(1))
+        self._locations[primitive] = _location(sys._getframe(1))
         return rule
 
     def __getitem__(self, primitive):
@@ -82,11 +82,11 @@ class Slot:
     def remove(self, primitive):
         """Takes the rule of a primitive away, if it has one."""
         self._rules.pop(primitive, None)
-        self._places.pop(primitive, None)
+        self._locations.pop(primitive, None)
 
-    def place(self, primitive):
+    def location(self, primitive):
         """(file, line) where the rule was attached; KeyError without a rule."""
-        code, instruction = self._places[primitive]
+        code, instruction = self._locations[primitive]
         line = next(line for start, end, line in code.co_lines() if start <= instruction < end)
         return code.co_filename, line
 
@@ -94,7 +94,7 @@ class Slot:
         return f"<Slot {self.name}: {len(self._rules)} rules>"
 
 
-def _place(frame):
+def _location(frame):
     """Code and instruction of the module-level statement that is being imported; of the frame itself if there is none.
 
     The line is found when it is asked for: looking it up would double the cost of attaching a rule.

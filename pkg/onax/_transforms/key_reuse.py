@@ -33,7 +33,7 @@ READS_KEYS = "reads keys"  # a rule: the operands are not used up
 key_lineage = Slot(
     "key_lineage",
     "rule(uses, params, operands, inputs, avals) -> marks of the results; MAKES_KEYS; READS_KEYS",
-    "marks follow what moves data, and go through the one program of a call; any other operation uses its keys up",
+    "Marks follow data movement and enter the program of a call; any other operation consumes its keys.",
     "onax",
 )
 key_lineage.rule(random_fold_in_p, random_seed_p, random_wrap_p, random_clone_p)(MAKES_KEYS)

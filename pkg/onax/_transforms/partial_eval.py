@@ -311,7 +311,7 @@ partial_eval_custom_rules = Slot(
     "partial_eval_custom",
     "rule(saveable, unknown, instantiated, eqn) -> (known equation or None, staged equation or None, which results are "
     "unknown, which are instantiated, residuals)",
-    "the policy says whether the results are saved; otherwise the staged program computes them again",
+    "The policy decides whether the results are saved; if not, the staged program computes them again.",
     "onax._control",
 )
 

@@ -53,8 +53,8 @@ from onax._transforms.staging import trace_to_jaxpr
 
 _rules = Slot(
     "checkify",
-    "rule(state, eqn, values) -> results; what fails is added to the state",
-    "checkify carries the operation out, and checks its results for NaNs if it can make one",
+    "rule(state, eqn, values) -> results; the rule adds failures to the state",
+    "checkify runs the operation, and checks its results for NaNs if the operation can make one.",
     "onax.experimental.checkify",
 )
 

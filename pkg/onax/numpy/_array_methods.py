@@ -72,9 +72,9 @@ OPERATORS = {
 
 
 fast_operators = Slot(
-    "operator",
+    "array_operator",
     "(operator, kinds of dtypes): the primitive is the operator where both operands have one such dtype",
-    "operators of arrays reach it through functions of jnp",
+    "Operators of arrays reach the primitive through jnp functions.",
     "onax.numpy",
 )
 # Kinds as in NumPy; V: the dtypes of ml_dtypes.

@@ -62,8 +62,8 @@ _NOWHERE = frozenset()
 
 thunk_rules = Slot(
     "thunk",
-    "rule(builder, eqn) -> thunk, or None where all devices do the equation together",
-    "an equation that holds a boundary, and is no call, is one itself",
+    "rule(builder, eqn) -> thunk, or None if one computation runs the equation for all devices",
+    "An equation that holds a boundary and is not a call becomes one thunk.",
     "onax._compile.devices",
 )
 

@@ -31,20 +31,20 @@ from onax._prims.stacking import stack_p
 # The mesh axes that cut a dimension are a tuple; it is empty for every dimension of a value on one device.
 dimension_axes = Slot(
     "dimension_axes",
-    "rule(axes of each dimension of each operand, avals, result shape, params) -> axes of each dimension",
-    "a reduction loses the dimensions that it reduces; any other result takes the axes of operands of its rank",
+    "rule(mesh axes of each dimension of each operand, avals, result shape, params) -> mesh axes of each dimension",
+    "A reduction drops the dimensions that it reduces; any other result takes the axes of operands of its rank.",
     "onax._compile.devices",
 )
 eager_dimension_axes = Slot(
     "eager_dimension_axes",
     dimension_axes.signature,
-    "an operation that is carried out at once has the rule that it has in a program",
+    "The rule in `dimension_axes` holds for eager operations too.",
     "onax._compile.devices",
 )
 shardings = Slot(
     "sharding",
     "rule(shardings, avals, params) -> [sharding or None for each result]",
-    "shardings of results follow from the axes of their dimensions, and those of a call from its program",
+    "Shardings follow from the axes of dimensions; those of a call's results follow from its program.",
     "onax._compile.devices",
 )
 

@@ -23,9 +23,9 @@ from onax._prims.indexing import GatherScatterMode
 BOOL = np.dtype(bool)
 
 element_rules = Slot(
-    "elements",
-    "rule(program, eqn) -> whether it wrote the equation anew with elements of tables",
-    "the operation stays as it is",
+    "dynamic_index_rewrite",
+    "rule(program, eqn) -> whether it added equations that replace this one",
+    "The pass leaves the equation as it is.",
     "onax._compile.passes.picks",
 )
 

@@ -35,9 +35,9 @@ from onax._prims.slicing import concatenate_p, slice_p
 
 U32, U64, BOOL = np.dtype(np.uint32), np.dtype(np.uint64), np.dtype(bool)
 key_rules = Slot(
-    "unpack_keys",
-    "rule(program, eqn) -> whether it wrote the equation anew with two words for each key",
-    "the operation gets whole keys",
+    "key_unpacking",
+    "rule(program, eqn) -> whether it added equations on the words of the keys that replace this one",
+    "The equation gets whole keys.",
     "onax._compile.passes.words",
 )
 
