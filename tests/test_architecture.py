@@ -228,6 +228,16 @@ def test_the_text_counts_what_is_handed_down():
     assert tuple(map(int, said.groups())) == (len(hooks), len(impls), len(files)), (hooks, impls)
 
 
+def test_the_document_names_what_is_there():
+    """Paths in backticks in docs/architecture.md; a module may be named from its floor on, without its ending."""
+    folders = ["", "pkg/onax/", "pkg/onax/_compile/devices/", "cython_src/onax/", "cython_src/onax/_native/"]
+    named = set(re.findall(r"`([\w./]+)`", DOCUMENT.read_text()))
+    paths = [n for n in named if "/" in n or n.endswith((".py", ".h", ".md"))]
+    assert len(paths) > 20
+    missing = [n for n in paths if not any((ROOT / f"{f}{n}{end}").exists() for f in folders for end in ("", ".pyx"))]
+    assert not missing
+
+
 FORBIDDEN = (r"except Exception", r"except:\s*$", r"\bTODO\b", r"\bFIXME\b", r"if TYPE_CHECKING")
 
 
