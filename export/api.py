@@ -139,7 +139,9 @@ class Exported:
             return self._encode(location)
         model = self.onnx_model
         del model.metadata_props[:]
-        arrays = external.renamed(model, self._arrays, location) or external.move_out(model, location)
+        arrays = external.relocate_constants(model, self._arrays, location) or external.extract_constants(
+            model, location
+        )
         return model.SerializeToString(), arrays
 
     def call(self, *args, **kwargs):
@@ -264,12 +266,12 @@ def _physical(value, aval, label):
 # --- names --------------------------------------------------------------------------------------------------------
 
 
-def _words(path):
+def _path_words(path):
     """A key path as words, with nothing in them that tools stumble over."""
     return [re.sub(r"[^\w-]+", "_", str(key.value)).strip("_") or "_" for key in path]
 
 
-def _distinct(names):
+def _number_duplicates(names):
     """The names, later ones of equal ones numbered."""
     seen, found = set(), []
     for name in names:
@@ -311,23 +313,23 @@ def argument_names(fun, args, kwargs, static=()):
     parameters = [name for i, name in enumerate(parameters) if i not in static]
     names = []
     for (side, place, *rest), _ in tree_leaves_with_path((args, kwargs)):
-        head = parameters[place.idx] if side.idx == 0 else _words([place])[0]
-        names.append(".".join([head, *_words(rest)]))
-    return _distinct(names)
+        head = parameters[place.idx] if side.idx == 0 else _path_words([place])[0]
+        names.append(".".join([head, *_path_words(rest)]))
+    return _number_duplicates(names)
 
 
 def result_names(result, taken):
     """A name for each leaf of a result: `out`, `out.0`, ...; a dictionary or record at the top gives its own paths."""
-    paths = [_words(path) for path, _ in tree_leaves_with_path(result)]
+    paths = [_path_words(path) for path, _ in tree_leaves_with_path(result)]
     if not isinstance(result, (tuple, list)) or hasattr(result, "_fields"):
         own = [".".join(path) for path in paths]
         if all(own) and not set(own) & set(taken):
-            return _distinct(own)
+            return _number_duplicates(own)
     names = [".".join(["out", *path]) for path in paths]
-    return _distinct([*taken, *names])[len(taken) :]
+    return _number_duplicates([*taken, *names])[len(taken) :]
 
 
-def _chosen(given, names, what):
+def _apply_given_names(given, names, what):
     """The names with those that the caller chose: a sequence for all, or a dictionary from name to name."""
     if given is None:
         return names
@@ -378,7 +380,7 @@ def export(fun, *, opset=DEFAULT_OPSET, platforms=None, disabled_checks=(), inpu
     return export_for
 
 
-def _unjitted(fun):
+def _unwrap_jit(fun):
     """The function itself, and which of its arguments are static if it was jitted."""
     if not isinstance(fun, JitFunction):
         return fun, (), ()
@@ -387,14 +389,14 @@ def _unjitted(fun):
 
 
 def _export(fun, args, kwargs, opset, input_names, output_names):
-    fun, static_argnums, static_argnames = _unjitted(fun)
+    fun, static_argnums, static_argnames = _unwrap_jit(fun)
     jaxpr, out_tree, in_tree = stage(fun, args, kwargs, static_argnums, static_argnames, traced_for="export")
     static = {n % len(args) for n in static_argnums if -len(args) <= n < len(args)}
     args = tuple(x for i, x in enumerate(args) if i not in static)
     kwargs = {name: x for name, x in kwargs.items() if name not in static_argnames}
     arguments, result = (args, kwargs), out_tree.unflatten([0] * out_tree.num_leaves)
-    in_names = _chosen(input_names, argument_names(fun, args, kwargs, static), "input")
-    out_names = _chosen(output_names, result_names(result, in_names), "output")
+    in_names = _apply_given_names(input_names, argument_names(fun, args, kwargs, static), "input")
+    out_names = _apply_given_names(output_names, result_names(result, in_names), "output")
     _check_distinct((*in_names, *out_names))
     labels = [shapes.argument_label(path) for path, _ in tree_leaves_with_path(arguments)]
     plan = shapes.plan(labels, [a.shape for a in jaxpr.in_avals])
@@ -423,7 +425,7 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
         "onax.source": where,
         "onax.signature": signature.to_json(),
     }
-    if sum(v.const.nbytes for v in graph.initializers.values()) < artifact.LIMIT - _ROOM:
+    if sum(v.const.nbytes for v in graph.initializers.values()) < artifact.LIMIT - _HEADROOM:
         return Exported(artifact.seal(proto.to_model(graph, name=name), entries), signature, plan,
                         entries=entries, opset=opset)  # fmt: skip
 
@@ -434,7 +436,7 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
     return Exported(raw, signature, plan, entries=entries, opset=opset, arrays=arrays, encode=encode)
 
 
-_ROOM = 1 << 26  # bytes for the rest of a model besides its constants
+_HEADROOM = 1 << 26  # bytes for the rest of a model besides its constants
 
 
 def _leaves(names, tree, avals):
@@ -474,7 +476,7 @@ def deserialize(blob, verify=True, *, path=None):
     ):
         if [leaf.name for leaf in leaves] != [port.name for port in ports]:
             raise artifact.ArtifactError(f"the artefact's {side}s are not those of its signature")
-    labels = [_label_of(leaf.path) for leaf in signature.in_leaves]
+    labels = [_argument_label(leaf.path) for leaf in signature.in_leaves]
     plan = shapes.plan(labels, [leaf.aval.shape for leaf in signature.in_leaves])
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
     arrays = external.arrays_of(model, path, entries.get("onax.external"), verify)
@@ -482,7 +484,7 @@ def deserialize(blob, verify=True, *, path=None):
     return Exported(raw, signature, plan, entries=kept, opset=opset, arrays=arrays)
 
 
-def _label_of(path):
+def _argument_label(path):
     """How messages call an argument, from its path's text."""
     return ("args" if path.startswith("[0]") else "kwargs") + path[3:]
 

@@ -39,7 +39,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Departure:
+class Difference:
     """The first equation whose results differ: its text, the user's line, the comparison."""
 
     equation: str
@@ -62,15 +62,15 @@ def run_way(way, exported, args, kwargs, jitted=None, provider=None):
         return [np.asarray(x) for x in exported.out_tree.flatten_up_to(jitted(*args, **kwargs))]
     arrays = exported.boundary_arguments(*args, **kwargs)
     if way == REFERENCE:
-        evaluator = lazy.onnx_reference.ReferenceEvaluator(_whole(exported))
+        evaluator = lazy.onnx_reference.ReferenceEvaluator(_model_with_constants(exported))
         with np.errstate(all="ignore"):
             found = evaluator.run(None, dict(zip(exported.in_names, arrays)))
-        return exported.results_of(_typed(found, exported))
+        return exported.results_of(_with_signature_dtypes(found, exported))
     options = {"optimization": LEVELS[way]} | ({"provider": provider} if provider else {})
     return exported.results_of(exported.session(options).run(arrays))
 
 
-def _whole(exported):
+def _model_with_constants(exported):
     """The model with all constants inside, as the reference evaluator wants it."""
     model = exported.onnx_model
     for tensor in model.graph.initializer:
@@ -79,7 +79,7 @@ def _whole(exported):
     return model
 
 
-def _typed(found, exported):
+def _with_signature_dtypes(found, exported):
     """Results in the dtypes of the signature: the reference evaluator gives Python scalars for some."""
     wanted = [api._port(leaf.aval)[0] for leaf in exported._signature.out_leaves]
     numbers = {number: dtype for dtype, number in api.ELEMENT_TYPES.items()}
@@ -87,7 +87,7 @@ def _typed(found, exported):
 
 
 # What the reference evaluator raises for what it does not do, and what comes from ONNX Runtime.
-_CANNOT = (BackendError, RuntimeError, NotImplementedError, TypeError, ValueError, IndexError, KeyError)
+_RUN_ERRORS = (BackendError, RuntimeError, NotImplementedError, TypeError, ValueError, IndexError, KeyError)
 
 
 def compare_ways(exported, args, kwargs, fun=None, *, jitted=None, rtol=None, atol=None, provider=None, progress=None):
@@ -105,7 +105,7 @@ def compare_ways(exported, args, kwargs, fun=None, *, jitted=None, rtol=None, at
             progress(way)
         try:
             found = run_way(way, exported, args, kwargs, jitted, provider)
-        except _CANNOT as error:
+        except _RUN_ERRORS as error:
             reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
             rows.append(Row(way, "", skipped=reason, is_close=way == REFERENCE))
             continue
@@ -170,7 +170,7 @@ def intermediates(jaxpr):
     return core.ClosedJaxpr(opened, jaxpr.consts), [eqn for _, eqn in shown]
 
 
-def first_departure(fun, args, kwargs=None, *, way="ort-basic", opset=api.DEFAULT_OPSET, rtol=None, provider=None):
+def first_difference(fun, args, kwargs=None, *, way="ort-basic", opset=api.DEFAULT_OPSET, rtol=None, provider=None):
     """The first equation of a function whose results differ from the eager ones when run in a way, or None.
 
     Every intermediate result is made an output; the first that differs, in the order of the program, is named.  Only
@@ -189,5 +189,5 @@ def first_departure(fun, args, kwargs=None, *, way="ort-basic", opset=api.DEFAUL
     for eqn, got, want in zip(eqns, found, wanted):
         comparison = report.compare(eqn.primitive.name, np.asarray(got), np.asarray(want), rtol)
         if not comparison.is_close:
-            return Departure(print_eqn(eqn), source.summarize(eqn.source_info), comparison)
+            return Difference(print_eqn(eqn), source.summarize(eqn.source_info), comparison)
     return None

@@ -214,7 +214,7 @@ def _export_job(job, opset, dtype=None, optimize=False):
     with _user_code, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if dtype == "bfloat16":
-            function, specs, named = conversions.storing(function, specs, named)
+            function, specs, named = conversions.store_as_bfloat16(function, specs, named)
         exported = api.export(function, opset=opset)(*specs, **named)
     for warning in caught:
         print(f"warning: {warning.message}", file=sys.stderr)
@@ -222,7 +222,7 @@ def _export_job(job, opset, dtype=None, optimize=False):
         exported = conversions.to_float16(exported)
     if dtype == "int8":
         exported = conversions.to_int8(exported)
-    return conversions.optimised(exported) if optimize else exported
+    return conversions.optimize(exported) if optimize else exported
 
 
 # --- the commands -------------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def _export(upper, target, output, check, weights, external_data, opset, optimiz
 def _matches_function(exported, job, dtype, say, *, rtol, atol, provider, seed):
     """Whether the model gives what the function gives on random arguments; prints the largest difference."""
     rtol = rtol if rtol is not None else conversions.TOLERANCES.get(dtype)
-    function = conversions.widening(job.function, job.specs, job.named) if dtype == "bfloat16" else job.function
+    function = conversions.widen_bfloat16(job.function, job.specs, job.named) if dtype == "bfloat16" else job.function
     with _user_code:
         comparisons, sizes = report.check(
             exported, function, np.random.default_rng(seed), rtol, _provider_name(provider)
@@ -297,7 +297,7 @@ def _check(upper, target, rtol, atol, provider, seed, opset, quiet, as_json, **o
     departure = None
     if wrong and function is not None:
         way = next((r.way for r in wrong if r.way != "jit" and not r.skipped), "ort-basic")
-        departure = checks.first_departure(
+        departure = checks.first_difference(
             function, args, kwargs, way=way, opset=opset, rtol=rtol, provider=how["provider"]
         )
     _print_rows(rows, sizes, departure, "ort-0" if function is None else "eager", as_json, say)

@@ -21,7 +21,7 @@ THRESHOLD = 1024  # bytes: smaller constants stay in the model
 _DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
 
 
-def placed(arrays):
+def assign_offsets(arrays):
     """(name, array, offset) of each array in the second file, and the file's size."""
     offset, found = 0, []
     for name, array in arrays.items():
@@ -34,7 +34,7 @@ def placed(arrays):
 def entry(arrays, location):
     """The metadata of the second file as JSON: its name, size and digest."""
     digest, end = hashlib.sha256(), 0
-    laid, size = placed(arrays)
+    laid, size = assign_offsets(arrays)
     for _, array, offset in laid:
         digest.update(b"\0" * (offset - end))
         digest.update(memoryview(np.ascontiguousarray(array)).cast("B"))
@@ -45,13 +45,13 @@ def entry(arrays, location):
 def chunks(arrays):
     """The bytes of the second file, piece by piece."""
     end = 0
-    for _, array, offset in placed(arrays)[0]:
+    for _, array, offset in assign_offsets(arrays)[0]:
         yield b"\0" * (offset - end)
         yield memoryview(np.ascontiguousarray(array)).cast("B")
         end = offset + array.nbytes
 
 
-def move_out(model, location, over=THRESHOLD):
+def extract_constants(model, location, over=THRESHOLD):
     """Takes the constants of more bytes out of a ModelProto, which then names them; gives {name: array}."""
     arrays, tensors = {}, []
     for tensor in model.graph.initializer:
@@ -59,16 +59,16 @@ def move_out(model, location, over=THRESHOLD):
             dtype = _DTYPES[tensor.data_type]
             arrays[tensor.name] = np.frombuffer(tensor.raw_data, dtype).reshape(tuple(tensor.dims))
             tensors.append(tensor)
-    for tensor, (_, array, offset) in zip(tensors, placed(arrays)[0]):
+    for tensor, (_, array, offset) in zip(tensors, assign_offsets(arrays)[0]):
         tensor.ClearField("raw_data")
         _state(tensor, location, offset, array.nbytes)
     return arrays
 
 
-def renamed(model, arrays, location):
+def relocate_constants(model, arrays, location):
     """The constants that a ModelProto names already, to stand at another location; gives them in their order."""
     found = {t.name: arrays[t.name] for t in model.graph.initializer if t.name in arrays}
-    offsets = {name: offset for name, _, offset in placed(found)[0]}
+    offsets = {name: offset for name, _, offset in assign_offsets(found)[0]}
     for tensor in model.graph.initializer:
         if tensor.name in found:
             del tensor.external_data[:]
@@ -93,17 +93,17 @@ def arrays_of(model, path, metadata, verify=True):
         return {}
     if path is None:
         raise ArtifactError("this model keeps its constants in a second file: load it by its path, not from bytes")
-    known = _known(metadata)
+    known = _parse_metadata(metadata)
     data = _second_file(path, known["location"])
     if os.path.getsize(data) != known["size"]:
         raise ArtifactError(f"{known['location']} has {os.path.getsize(data):,} bytes; {known['size']:,} were written")
     if verify and _digest(data) != known["sha256"]:
         raise ArtifactError(f"{known['location']} was damaged or changed since onax wrote it (its digest does not fit)")
     mapped = np.memmap(data, np.uint8, "r")
-    return {tensor.name: _mapped(tensor, mapped, known["location"]) for tensor in outside}
+    return {tensor.name: _map_tensor(tensor, mapped, known["location"]) for tensor in outside}
 
 
-def _known(metadata):
+def _parse_metadata(metadata):
     try:
         known = json.loads(metadata or "")
         return {"location": str(known["location"]), "size": int(known["size"]), "sha256": str(known["sha256"])}
@@ -129,7 +129,7 @@ def _digest(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _mapped(tensor, data, location):
+def _map_tensor(tensor, data, location):
     """One tensor's part of the second file."""
     said = {e.key: e.value for e in tensor.external_data}
     dtype, shape = _DTYPES.get(tensor.data_type), tuple(tensor.dims)

@@ -75,11 +75,11 @@ def to_text(data):
     lines += [f"  {n:>6}  {op}" for op, n in data["operators"].items()]
     if data["lines"]:
         lines.append("lines")
-        lines += [f"  {place}: {_counted(operators)}" for place, operators in data["lines"].items()]
+        lines += [f"  {place}: {_operator_counts(operators)}" for place, operators in data["lines"].items()]
     return lines
 
 
-def _counted(operators):
+def _operator_counts(operators):
     counts = {}
     for op in operators:
         counts[op] = counts.get(op, 0) + 1

@@ -33,13 +33,13 @@ def find_function(target):
         try:
             found = getattr(found, part)
         except AttributeError:
-            raise ExportError(f"{place} has no function {name!r}{_alike(module, name)}") from None
+            raise ExportError(f"{place} has no function {name!r}{_suggest_functions(module, name)}") from None
     if not callable(found):
         raise ExportError(f"{name} in {place} is no function but of type {type(found).__name__}")
     return found
 
 
-def _alike(module, name):
+def _suggest_functions(module, name):
     """A hint: functions of the module with a like name, else all its own."""
     own = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_") and not isinstance(v, type)]
     own = [n for n in own if getattr(vars(module)[n], "__module__", module.__name__) == module.__name__]
@@ -151,7 +151,7 @@ def read_example(path):
     """
     arrays = _read_npz(path, "--example")
     positional = [arrays.pop(f"arr_{i}") for i in range(len(arrays)) if f"arr_{i}" in arrays]
-    return positional, nested(arrays)
+    return positional, unflatten_names(arrays)
 
 
 def read_weights(path):
@@ -160,11 +160,11 @@ def read_weights(path):
     Raises ExportError for a file that cannot be read.  Nothing is unpickled.
     """
     if not path.endswith(".safetensors"):
-        return nested(_read_npz(path, "--params"))
+        return unflatten_names(_read_npz(path, "--params"))
     if not os.path.isfile(path):
         raise ExportError(f"--params: there is no file {path}")
     try:
-        return nested(lazy.safetensors_numpy.load_file(path))
+        return unflatten_names(lazy.safetensors_numpy.load_file(path))
     except lazy.safetensors.SafetensorError as error:
         raise ExportError(f"--params: {path} is no safetensors file: {error}") from error
     except ImportError as error:
@@ -181,7 +181,7 @@ def _read_npz(path, option):
         raise ExportError(f"{option}: {path} cannot be read: {error}") from None
 
 
-def nested(arrays):
+def unflatten_names(arrays):
     """{"layers.0.w": x} as {"layers": [{"w": x}]}; ExportError for names that contradict one another."""
     tree = {}
     for name, array in arrays.items():

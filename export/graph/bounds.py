@@ -29,7 +29,7 @@ def integer_range(value):
     return _range(value, _STEPS)
 
 
-def within(value, lowest, highest):
+def is_within(value, lowest, highest):
     """Whether every element of an integer value is known to lie in lowest..highest."""
     lo, hi = _range(value, _STEPS)
     return lowest <= lo and hi <= highest
@@ -37,10 +37,10 @@ def within(value, lowest, highest):
 
 def fits_32_bits(*values):
     """Whether all elements are known to fit int32: beyond it the runtime (1.31.1) orders int64 wrongly in places."""
-    return all(within(v, -(2**31), 2**31 - 1) for v in values)
+    return all(is_within(v, -(2**31), 2**31 - 1) for v in values)
 
 
-def _of_type(dtype):
+def _type_range(dtype):
     if dtype.kind == "b":
         return 0, 1
     info = np.iinfo(dtype)
@@ -49,18 +49,18 @@ def _of_type(dtype):
 
 def _range(value, steps):
     dtype = value.aval.dtype
-    full = _of_type(dtype)
+    full = _type_range(dtype)
     array = value.const
     if array is not None:
         return (int(array.min()), int(array.max())) if array.size else full
     if value.node is None or steps == 0:
         return full
-    found = _of_node(value.node, dtype, steps - 1)
+    found = _node_range(value.node, dtype, steps - 1)
     # A result that left the type's range wrapped: nothing is known.
     return full if found is None or found[0] < full[0] or found[1] > full[1] else found
 
 
-def _of_node(node, dtype, steps):
+def _node_range(node, dtype, steps):
     """The range a node's arithmetic gives before wrapping, or None."""
     op, inputs = node.op_type, node.inputs
     if op in _MOVES:

@@ -149,7 +149,7 @@ def run(graph):
     return graph
 
 
-def settle(graph):
+def break_reference_cycles(graph):
     """Cuts the references back from values to nodes and graphs: large constants must not wait for the collector."""
     for value in (*graph.inputs, *graph.outputs, *graph.initializers.values()):
         value.node = value.graph = None
@@ -157,7 +157,7 @@ def settle(graph):
         for value in node.outputs:
             value.node = value.graph = None
         for body in _bodies(node):
-            settle(body)
+            break_reference_cycles(body)
             body.parent = None
     graph.casts.clear()
     graph.token = None

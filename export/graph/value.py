@@ -20,7 +20,7 @@ from onax._ground import source
 from onax._ground.errors import LoweringError
 from onax._native.avals import ShapedArray
 from onax.export.graph import kernels as measured
-from onax.export.graph.bounds import within
+from onax.export.graph.bounds import is_within
 
 # Constants up to this size are compared by their bytes and kept once; larger ones by identity.
 SMALL_BYTES = 1024
@@ -114,7 +114,7 @@ class Model:
         self.names.add(name)
 
 
-class _At:
+class _EquationScope:
     """Names nodes after an equation, and gives them its place, while it is entered."""
 
     __slots__ = ("before", "model", "name", "place")
@@ -252,7 +252,7 @@ class Graph:
         if value is None:
             if model.dims is None:
                 raise LoweringError(self._say(f"the dimension {d} is not known, and the graph cannot compute it"))
-            with _At(model, "dim", None):
+            with _EquationScope(model, "dim", None):
                 value = model.resolved[d] = model.dims(self.root, d)
         return value
 
@@ -277,7 +277,7 @@ class Graph:
 
     def at(self, eqn):
         """A context in which new nodes are named after this equation's primitive and carry its place."""
-        return _At(self.model, eqn.primitive.name, eqn.source_info or self.model.place)
+        return _EquationScope(self.model, eqn.primitive.name, eqn.source_info or self.model.place)
 
     def node(self, op_type, *inputs, out=None, outs=None, domain="", **attributes):
         """Adds a node and returns its result as a Value, or a tuple of them when `outs` lists their types.
@@ -324,7 +324,7 @@ class Graph:
     def _check_bits(self, name, dtype, inputs):
         """Refuses integers that an operator's kernel may get wrong; the limits of Clip are the rule's business."""
         bits = measured.EXACT_BITS[name, dtype]
-        if not all(within(v, -(2**bits), 2**bits - 1) for v in inputs[: _VALUES.get(name)]):
+        if not all(is_within(v, -(2**bits), 2**bits - 1) for v in inputs[: _VALUES.get(name)]):
             raise LoweringError(
                 self._say(f"ONNX Runtime's {name} of {dtype} is wrong for numbers of more than {bits} bits")
             )

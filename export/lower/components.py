@@ -18,7 +18,7 @@ from onax.export.graph import ops
 from onax.export.graph.kernels import ELEMENT_TYPES
 
 
-def trailing(dtype):
+def trailing_axes(dtype):
     """(trailing axes, element dtype) of a dtype's components at a boundary; ((), dtype) if it is an ONNX type itself.
 
     Raises LoweringError for a dtype that has no ONNX form.
@@ -32,15 +32,15 @@ def trailing(dtype):
     raise LoweringError(f"ONNX has no element type for {dtype}")
 
 
-def physical(aval):
+def physical_aval(aval):
     """The type of the one tensor that holds a value at a graph's boundary."""
-    axes, dtype = trailing(aval.dtype)
+    axes, dtype = trailing_axes(aval.dtype)
     return ShapedArray((*aval.shape, *axes), dtype) if axes or aval.weak_type else aval
 
 
 def component_aval(aval):
     """The type of one component."""
-    return ShapedArray(aval.shape, trailing(aval.dtype)[1])
+    return ShapedArray(aval.shape, trailing_axes(aval.dtype)[1])
 
 
 def flat_values(values):
@@ -52,27 +52,27 @@ def flat_avals(avals):
     """The type of each component, and of each value that has none, in order."""
     flat = []
     for aval in avals:
-        axes, _ = trailing(aval.dtype)
+        axes, _ = trailing_axes(aval.dtype)
         flat.extend([component_aval(aval)] * int(np.prod(axes)))
     return flat
 
 
-def gathered(flat, avals):
+def unflatten_components(flat, avals):
     """The flat values as one value, or a tuple of components, for each aval."""
     flat, values = iter(flat), []
     for aval in avals:
-        axes, _ = trailing(aval.dtype)
+        axes, _ = trailing_axes(aval.dtype)
         values.append(tuple(next(flat) for _ in range(int(np.prod(axes)))) if axes else next(flat))
     return values
 
 
 def split(g, value, aval):
     """The components of a boundary tensor; the tensor itself for an ordinary dtype."""
-    axes, dtype = trailing(aval.dtype)
+    axes, dtype = trailing_axes(aval.dtype)
     if not axes:
         return value
     n = int(np.prod(axes))
-    if _by_a_node(g, aval, dtype):
+    if _uses_own_node(g, aval, dtype):
         kernel = components_kernel("parts", [(aval.shape, dtype)] * n, (aval.size, n, dtype.itemsize, 0))
         outs = [(aval.shape, dtype)] * n
         return g.node("Host", value, outs=outs, domain="onax", kernel=Handle(kernel), primitive="parts")
@@ -85,8 +85,8 @@ def join(g, value, aval):
     """The boundary tensor of components."""
     if type(value) is not tuple:
         return value
-    axes, dtype = trailing(aval.dtype)
-    if _by_a_node(g, aval, dtype):
+    axes, dtype = trailing_axes(aval.dtype)
+    if _uses_own_node(g, aval, dtype):
         out = (*aval.shape, *axes), dtype
         kernel = components_kernel("parts", [out], (aval.size, len(value), dtype.itemsize, 1))
         return g.node("Host", *value, out=out, domain="onax", kernel=Handle(kernel), primitive="parts")
@@ -95,7 +95,7 @@ def join(g, value, aval):
     return ops.reshape(g, flat, (*aval.shape, *axes)) if len(axes) > 1 else flat
 
 
-def _by_a_node(g, aval, dtype):
+def _uses_own_node(g, aval, dtype):
     """Whether a node of ours moves components: a tenth of the time of the runtime's Gather on large arrays."""
     if g.target != "native" or dtype.itemsize not in (4, 8) or not dims.is_constant_shape(aval.shape):
         return False
@@ -109,21 +109,21 @@ def constant(g, x, aval):
         return g.const(array, aval.dtype)
     if isinstance(aval.dtype, np.dtype):
         array = array.astype(aval.dtype, copy=False)  # a Python number in a program is wider than its type there
-    return tuple(g.const(part) for part in parts_of(array, aval.dtype))
+    return tuple(g.const(part) for part in split_array(array, aval.dtype))
 
 
-def parts_of(array, dtype):
+def split_array(array, dtype):
     """The components of an ndarray that holds elements of a dtype; itself alone for an ordinary one."""
-    axes, element = trailing(dtype)
+    axes, element = trailing_axes(dtype)
     if not axes:
         return [array]
     words = np.asarray(array, order="C").reshape(-1).view(element).reshape((*array.shape, int(np.prod(axes))))
     return [words[..., i] for i in range(words.shape[-1])]
 
 
-def whole_of(parts, dtype):
+def join_array(parts, dtype):
     """The ndarray of a dtype whose components these are."""
-    if not trailing(dtype)[0]:
+    if not trailing_axes(dtype)[0]:
         return parts[0]
     words = np.stack(parts, -1).reshape(-1)
     return words.view(getattr(dtype, "storage", dtype)).reshape(parts[0].shape)

@@ -25,7 +25,7 @@ from onax._core.rewrite import eliminate_dead_code
 from onax._ground import dims
 from onax._native.avals import ShapedArray
 from onax.export.graph import ops
-from onax.export.lower.components import flat_avals, flat_values, gathered
+from onax.export.lower.components import flat_avals, flat_values, unflatten_components
 from onax.export.lower.driver import inline
 from onax.export.lower.native import TOKEN, current_token
 from onax.export.lower.registry import decompose, lowers
@@ -84,7 +84,7 @@ def _custom_lin(g, out, *values, **_):
     raise TypeError("can't apply forward-mode autodiff (jvp) to a custom_vjp function.")
 
 
-def _give(body, values):
+def _set_outputs(body, values):
     """Makes values the results of a subgraph; one that it does not compute itself, or gives twice, is copied."""
     given = set()
     for value in values:
@@ -106,7 +106,7 @@ def _token_of(g, programs):
     return [current_token(g)] if any(p.effects for p in programs) else []
 
 
-def _leave(g, results, ordered):
+def _keep_token(g, results, ordered):
     """Results without the token, which the graph keeps."""
     if ordered:
         *results, g.token = results
@@ -127,18 +127,18 @@ def _cond(g, out, index, *operands, branches):
     branches = [eliminate_dead_code(b) for b in branches]
     ordered = bool(_token_of(g, branches))
     avals = [*flat_avals(out), TOKEN] if ordered else flat_avals(out)
-    return gathered(_leave(g, _choose(g, avals, index, operands, branches, ordered), ordered), out)
+    return unflatten_components(_keep_token(g, _emit_ifs(g, avals, index, operands, branches, ordered), ordered), out)
 
 
-def _choose(g, avals, index, operands, branches, ordered):
+def _emit_ifs(g, avals, index, operands, branches, ordered):
     """Results of the branch that the index names, as nested Ifs: each asks whether it is the last branch left."""
     if len(branches) == 1:
         return _with_token(g, inline(g, branches[0], branches[0].consts, operands), ordered)
     last = g.const(np.int32(len(branches) - 1))
     is_last = g.node("Equal", index, last, out=((), _BOOL))
     then, otherwise = g.subgraph(), g.subgraph()
-    _give(then, _with_token(then, inline(then, branches[-1], branches[-1].consts, operands), ordered))
-    _give(otherwise, _choose(otherwise, avals, index, operands, branches[:-1], ordered))
+    _set_outputs(then, _with_token(then, inline(then, branches[-1], branches[-1].consts, operands), ordered))
+    _set_outputs(otherwise, _emit_ifs(otherwise, avals, index, operands, branches[:-1], ordered))
     if not avals:
         return []
     return g.node("If", is_last, outs=avals, then_branch=then, else_branch=otherwise)
@@ -155,12 +155,12 @@ def _while(g, out, *operands, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts
     token = _token_of(g, (condition, step))
     avals = [*flat_avals(out), *[TOKEN] * len(token)]
     body = g.subgraph([((), ops.INT64), ((), _BOOL), *avals])
-    state = _leave(body, body.inputs[2:], token)
-    new = inline(body, step, step.consts, (*consts, *gathered(state, out)))
+    state = _keep_token(body, body.inputs[2:], token)
+    new = inline(body, step, step.consts, (*consts, *unflatten_components(state, out)))
     (again,) = inline(body, condition, condition.consts, (*consts, *new))
-    _give(body, [again, *_with_token(body, new, token)])
+    _set_outputs(body, [again, *_with_token(body, new, token)])
     results = g.node("Loop", None, holds, *flat_values(carry), *token, outs=avals, body=body)
-    return gathered(_leave(g, results, token), out)
+    return unflatten_components(_keep_token(g, results, token), out)
 
 
 def _parts(values, num_consts, num_carry):
@@ -175,27 +175,27 @@ def _scan(g, out, *operands, jaxpr, length, reverse, num_consts, num_carry, unro
     y_avals = jaxpr.out_avals[num_carry:]
     if dims.equal(length, 0):
         empty = [ops.full(g, (0, *a.shape), 0, a.dtype) for a in flat_avals(y_avals)]
-        return [*carry, *gathered(empty, y_avals)]
-    stepwise = _by_scan if xs and dims.is_constant(length) else _by_loop
+        return [*carry, *unflatten_components(empty, y_avals)]
+    stepwise = _emit_scan if xs and dims.is_constant(length) else _emit_loop
     token = _token_of(g, (jaxpr,))
     state = [*flat_values(carry), *token]
     _, carry_avals, x_avals = _parts(jaxpr.in_avals, num_consts, num_carry)
     state_avals = [*flat_avals(carry_avals), *[TOKEN] * len(token)]
 
     def step(body, state, slices):
-        inner = gathered([*_leave(body, state, token), *slices], jaxpr.in_avals[num_consts:])
+        inner = unflatten_components([*_keep_token(body, state, token), *slices], jaxpr.in_avals[num_consts:])
         results = inline(body, jaxpr, jaxpr.consts, (*consts, *inner))
         return [*_with_token(body, results[:num_carry], token), *flat_values(results[num_carry:])]
 
     flat = stepwise(g, step, state, state_avals, xs, flat_avals(x_avals), flat_avals(y_avals), length, reverse)
-    state, ys = _leave(g, flat[: len(state)], token), flat[len(state_avals) :]
-    return gathered([*state, *ys], out)
+    state, ys = _keep_token(g, flat[: len(state)], token), flat[len(state_avals) :]
+    return unflatten_components([*state, *ys], out)
 
 
-def _by_scan(g, step, state, state_avals, xs, x_avals, y_avals, length, reverse):
+def _emit_scan(g, step, state, state_avals, xs, x_avals, y_avals, length, reverse):
     n = len(state)
     body = g.subgraph([*state_avals, *x_avals])
-    _give(body, step(body, body.inputs[:n], body.inputs[n:]))
+    _set_outputs(body, step(body, body.inputs[:n], body.inputs[n:]))
     backwards = 1 if reverse else 0
     return g.node(
         "Scan",
@@ -209,7 +209,7 @@ def _by_scan(g, step, state, state_avals, xs, x_avals, y_avals, length, reverse)
     )
 
 
-def _by_loop(g, step, state, state_avals, xs, x_avals, y_avals, length, reverse):
+def _emit_loop(g, step, state, state_avals, xs, x_avals, y_avals, length, reverse):
     """Without scanned values, or with a length known only at run time: slices are gathered by the step's number."""
     n = len(state)
     trips = g.dim(length)
@@ -217,15 +217,15 @@ def _by_loop(g, step, state, state_avals, xs, x_avals, y_avals, length, reverse)
     number, go_on, *inner = body.inputs
     at = body.node("Sub", body.node("Sub", trips, number), body.const(1, ops.INT64)) if reverse else number
     slices = [body.node("Gather", x, at, out=a, axis=0) for x, a in zip(flat_values(xs), x_avals)]
-    _give(body, [go_on, *step(body, inner, slices)])
+    _set_outputs(body, [go_on, *step(body, inner, slices)])
     outs = [*state_avals, *_broadcast_outs(y_avals, length)]
     results = list(g.node("Loop", trips, g.const(True), *state, outs=outs, body=body))
     if reverse:
-        results[n:] = [_reversed(g, y) for y in results[n:]]
+        results[n:] = [_reverse_stacked(g, y) for y in results[n:]]
     return results
 
 
-def _reversed(g, y):
+def _reverse_stacked(g, y):
     """The stacked results in the order of the steps' numbers."""
     last, before_first = g.const([-1], ops.INT64), g.const([np.iinfo(np.int64).min], ops.INT64)
     axes, back = g.const([0], ops.INT64), g.const([-1], ops.INT64)

@@ -19,7 +19,7 @@ from onax.export.lower.registry import lowers, lowers_components
 from onax.export.lower.slicing import pad
 
 # Windows with more places than this are read by one Gather instead of a Slice for each place.
-_MANY_PLACES = 64
+_MANY_POSITIONS = 64
 
 
 class _Convolution:
@@ -62,7 +62,7 @@ def _batch_groups(g, x, groups):
     return ops.reshape(g, ops.transpose(g, split, order), (n, groups * c, *space))
 
 
-def _spread(g, x, c):
+def _dilate_and_pad(g, x, c):
     """x with its holes and padding made, negative padding cut."""
     config = ((0, 0, 0), (0, 0, 0), *((low, high, d - 1) for (low, high), d in zip(c.padding, c.holes)))
     if all(dim_rules.equal(n, 0) for k in config for n in k):
@@ -75,7 +75,7 @@ def _conv(g, x, w, c):
     """Conv; padding is its own unless some is negative."""
     low, high = ([p[i] for p in c.padding] for i in (0, 1))
     if min((*low, *high), default=0) < 0 or any(d != 1 for d in c.holes):
-        x, low, high = _spread(g, x, c), [0] * len(low), [0] * len(high)
+        x, low, high = _dilate_and_pad(g, x, c), [0] * len(low), [0] * len(high)
     out = (x.shape[0], w.shape[0], *c.space)
     attributes = {
         "kernel_shape": list(w.shape[2:]),
@@ -102,7 +102,7 @@ def _conv_transpose(g, x, w, c):
     each = outputs // c.groups
     w = ops.reshape(g, w, (c.groups, each, inputs, *window))
     w = ops.transpose(g, w, (0, 2, 1, *(a + 1 for a in axes)))
-    w = _reversed(g, ops.reshape(g, w, (c.groups * inputs, each, *window)), axes)
+    w = _reverse(g, ops.reshape(g, w, (c.groups * inputs, each, *window)), axes)
     cut = [[k - 1 - p[i] for k, p in zip(c.width, c.padding)] for i in (0, 1)]
     pads = [[max(n, 0) for n in side] for side in cut]
     space = _transposed_space(x, c)
@@ -120,7 +120,7 @@ def _conv_transpose(g, x, w, c):
     return pad(g, out, g.const(0, x.dtype), rest, ShapedArray((x.shape[0], outputs, *c.space), x.dtype))
 
 
-def _reversed(g, w, axes):
+def _reverse(g, w, axes):
     axes = [a for a in axes if not dim_rules.equal(w.shape[a], 1)]
     if not axes:
         return w
@@ -144,7 +144,7 @@ def _windows(g, x, window, c):
     """x (n, c, space...), padded, as (n, c, places of the window, windows)."""
     n, features = x.shape[:2]
     places, count = math.prod(window), dim_rules.prod(c.space)
-    if places > _MANY_PLACES and dim_rules.is_constant_shape(x.shape[2:]):
+    if places > _MANY_POSITIONS and dim_rules.is_constant_shape(x.shape[2:]):
         flat = ops.reshape(g, x, (n, features, math.prod(x.shape[2:])))
         index = np.arange(math.prod(x.shape[2:])).reshape(x.shape[2:])
         rows = [index[tuple(_slices(place, c))].ravel() for place in window_offsets(window)]
@@ -162,10 +162,10 @@ def _slices(place, c):
     return map(slice, starts, limits, c.strides)
 
 
-def _product(g, x, w, c):
+def _matmul_windows(g, x, w, c):
     """The convolution as a MatMul of each group's kernel with the windows of its features."""
     outputs, inputs, *window = w.shape
-    columns = _windows(g, _spread(g, x, c), window, c)
+    columns = _windows(g, _dilate_and_pad(g, x, c), window, c)
     n, count, terms = x.shape[0], dim_rules.prod(c.space), inputs * math.prod(window)
     columns = ops.reshape(g, columns, (n, c.groups, terms, count))
     w = ops.reshape(g, w, (c.groups, outputs // c.groups, terms))
@@ -199,9 +199,9 @@ def _conv_general_dilated(g, out, lhs, rhs, *, dimension_numbers, window_strides
     groups = feature_group_count * batch_group_count
     c = _Convolution(w.shape[2:], space, window_strides, padding, lhs_dilation, rhs_dilation, groups)
     if not all(dim_rules.is_constant(p) for pair in padding for p in pair):
-        x, c = _spread(g, x, c), c.unpadded()  # computed at run time: a Pad of its own
+        x, c = _dilate_and_pad(g, x, c), c.unpadded()  # computed at run time: a Pad of its own
     if dtype != F32:
-        result = _product(g, x, w, c)
+        result = _matmul_windows(g, x, w, c)
     else:
         result = (_conv_transpose if _fits_transpose(x, w, c) else _conv)(g, x, w, c)
     if len(out.shape) == 2:

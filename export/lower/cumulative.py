@@ -26,7 +26,7 @@ _LONG_AXIS = 512
 # ---- doubling
 
 
-def _doubled(name, combine, x, neutral, axis, reverse):
+def _scan_by_doubling(name, combine, x, neutral, axis, reverse):
     """The prefixes under an associative function: log2(n) steps over the whole array."""
     n = shape_of(x)[axis]
     if not dim_rules.is_constant(n):
@@ -48,7 +48,7 @@ def _doubling(name, combine, neutral):
     def function(x, *, axis, reverse):
         dtype = x.dtype
         wide = F32 if dtype in HALVES else dtype
-        out = _doubled(name, combine, convert(x, wide), neutral(wide), axis, reverse)
+        out = _scan_by_doubling(name, combine, convert(x, wide), neutral(wide), axis, reverse)
         return convert(out, dtype)
 
     return function

@@ -53,7 +53,7 @@ def _is_transposed(x):
     return x.node is not None and x.node.op_type == "Transpose"
 
 
-def _arranged(g, x, order, groups):
+def _arrange_axes(g, x, order, groups):
     """x with its axes in this order, and each group of axes merged into one."""
     shape = [dim_rules.prod([x.shape[i] for i in group]) for group in groups]
     return ops.reshape(g, ops.transpose(g, x, order), shape)
@@ -72,9 +72,9 @@ def _product(g, lhs, rhs, dims, shape):
         return g.node("Mul", x, y, out=(shape, dtype))
     # Without batch axes the free axes of the left stand as they are: a matrix on the right serves them all.
     left_groups = [(i,) for i in lf] if lf and not lb else [lf]
-    x = _arranged(g, lhs, (*lb, *lf, *lc), [*singles[0], *left_groups, lc])
+    x = _arrange_axes(g, lhs, (*lb, *lf, *lc), [*singles[0], *left_groups, lc])
     # Always a matrix on the right, see above.
-    y = _arranged(g, rhs, (*rb, *rc, *rf), [*singles[1], rc, rf])
+    y = _arrange_axes(g, rhs, (*rb, *rc, *rf), [*singles[1], rc, rf])
     result = (*x.shape[:-1], y.shape[-1])
     return ops.reshape(g, g.node("MatMul", x, y, out=(result, dtype)), shape)
 

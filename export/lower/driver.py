@@ -22,10 +22,10 @@ from onax._transforms.staging import trace_to_jaxpr
 from onax.export import shapes
 from onax.export.graph import ops
 from onax.export.graph.kernels import ELEMENT_TYPES
-from onax.export.graph.passes import run, settle
+from onax.export.graph.passes import break_reference_cycles, run
 from onax.export.graph.value import SMALL_BYTES, Graph, Value
 from onax.export.lower import native
-from onax.export.lower.components import component_aval, constant, join, physical, split, trailing
+from onax.export.lower.components import component_aval, constant, join, physical_aval, split, trailing_axes
 from onax.export.lower.registry import (
     EACH_COMPONENT,
     Decomposition,
@@ -39,7 +39,7 @@ from onax.export.lower.registry import (
 # ---- what is known already
 
 
-def _known(value):
+def _known_array(value):
     """The ndarray that a value is known to be, or None: a small constant, whole or expanded."""
     if type(value) is tuple:
         return _known_complex(value)
@@ -57,7 +57,7 @@ def _known(value):
 def _known_complex(parts):
     if parts[0].dtype.kind != "f":  # a key
         return None
-    known = [_known(part) for part in parts]
+    known = [_known_array(part) for part in parts]
     return None if any(x is None for x in known) else make_complex(*known)
 
 
@@ -70,7 +70,7 @@ def _expanded_scalar(value):
     return source.const if source.const is not None and source.const.ndim == 0 else None
 
 
-def _expanded(g, value, shape):
+def _expand_scalar(g, value, shape):
     if type(value) is tuple:
         return tuple(ops.expand(g, part, shape) for part in value)
     return ops.expand(g, value, shape)
@@ -80,7 +80,7 @@ def _is_small(aval):
     return dim_rules.is_constant_shape(aval.shape) and math.prod(aval.shape) * aval.dtype.itemsize <= SMALL_BYTES
 
 
-def _folded(g, eqn, values):
+def _fold(g, eqn, values):
     """The results of an equation whose operands are known, by the primitive's own kernel; or None.
 
     A node costs far more: the runtime would execute it while the session is made.
@@ -95,16 +95,16 @@ def _folded(g, eqn, values):
         known = [_expanded_scalar(v) for v in values]
         if not any(x is None for x in known):
             avals = [ShapedArray((), v.aval.dtype) for v in eqn.outvars]
-            results = _evaluated(g, kernel, eqn, known, avals)
-            return results and [_expanded(g, x, v.aval.shape) for x, v in zip(results, eqn.outvars)]
+            results = _evaluate(g, kernel, eqn, known, avals)
+            return results and [_expand_scalar(g, x, v.aval.shape) for x, v in zip(results, eqn.outvars)]
     avals = [v.aval for v in eqn.outvars]
     if not all(map(_is_small, avals)):
         return None
-    known = [_known(v) for v in values]
-    return None if any(x is None for x in known) else _evaluated(g, kernel, eqn, known, avals)
+    known = [_known_array(v) for v in values]
+    return None if any(x is None for x in known) else _evaluate(g, kernel, eqn, known, avals)
 
 
-def _evaluated(g, kernel, eqn, known, avals):
+def _evaluate(g, kernel, eqn, known, avals):
     """A kernel's results as constants, or None where it gives other types than the equation has."""
     if type(kernel) is dict:
         kernel = kernel.get(known[0].dtype)
@@ -117,7 +117,7 @@ def _evaluated(g, kernel, eqn, known, avals):
     return [constant(g, x, a) for x, a in zip(results, avals)]
 
 
-def _empty(g, eqn):
+def _empty_results(g, eqn):
     """Constants for the results of an equation when none of them has an element; None when one has.
 
     Runtimes are not safe there: TopK of zero rows ends the process of ONNX Runtime 1.30 (integer division by zero).
@@ -207,7 +207,7 @@ def _apply(g, eqn, values):
             has_components = True
     for v in eqn.outvars:
         if v.aval.dtype not in ELEMENT_TYPES:
-            trailing(v.aval.dtype)  # raises for what has no components either
+            trailing_axes(v.aval.dtype)  # raises for what has no components either
             has_components = True
     if has_components:
         rule = component_lowering.get(primitive)
@@ -242,9 +242,9 @@ def inline(g, jaxpr, consts, values, *, keep_place=False):
             model.prefix, model.place = eqn.primitive.name, eqn.source_info or outer[1]
         operands = [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in eqn.invars]
         try:
-            results = _folded(g, eqn, operands) if _can_be_known(eqn.primitive, operands) else None
+            results = _fold(g, eqn, operands) if _can_be_known(eqn.primitive, operands) else None
             if results is None:
-                results = _empty(g, eqn)
+                results = _empty_results(g, eqn)
             if results is None and is_native:
                 results = native.lower_natively(g, eqn, operands)
             if results is None:
@@ -252,13 +252,13 @@ def inline(g, jaxpr, consts, values, *, keep_place=False):
         except LoweringError as error:
             results = native.rescue(g, eqn, operands) if is_native else None
             if results is None:
-                results = _refused(g, eqn, error)
+                results = _handle_refusal(g, eqn, error)
         env.update(zip(eqn.outvars, results))
     model.prefix, model.place = outer
     return [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in jaxpr.outvars]
 
 
-def _refused(g, eqn, error):
+def _handle_refusal(g, eqn, error):
     """Raises a refusal with its place; or notes it, when all are collected, and returns values to go on with."""
     refusals, place = g.model.refusals, eqn.source_info or g.model.place
     if refusals is None:
@@ -267,14 +267,14 @@ def _refused(g, eqn, error):
             text += f"\nIn operation {eqn.primitive.name} from {source.summarize(place)}.{source.caller_lines(place)}"
         raise LoweringError(text) from None
     refusals.add(eqn, error, place)
-    return [_missing(g, v.aval) for v in eqn.outvars]
+    return [_placeholder(g, v.aval) for v in eqn.outvars]
 
 
-def _missing(g, aval):
+def _placeholder(g, aval):
     """A value that nothing computes: stands for a result that has no ONNX form while refusals are collected."""
     if aval.dtype in ELEMENT_TYPES:
         return Value(g.model.fresh("missing"), aval, g)
-    axes, dtype = trailing(aval.dtype)
+    axes, dtype = trailing_axes(aval.dtype)
     part = ShapedArray(aval.shape, dtype)
     return tuple(Value(g.model.fresh("missing"), part, g) for _ in range(int(np.prod(axes))))
 
@@ -308,7 +308,7 @@ def lower_jaxpr(
     input_names = input_names or [f"in.{i}" for i in range(len(in_avals))]
     output_names = output_names or [f"out.{i}" for i in range(len(jaxpr.outvars))]
     # Names of results are claimed first, so that no node takes one.
-    boundary = [g.input(name, physical(a)) for name, a in zip(input_names, in_avals)]
+    boundary = [g.input(name, physical_aval(a)) for name, a in zip(input_names, in_avals)]
     g.model.promised.update(output_names)
     if not all(dim_rules.is_constant_shape(a.shape) for a in in_avals):
         dims_plan = dims_plan or shapes.plan(input_names, [a.shape for a in in_avals])
@@ -323,4 +323,4 @@ def lower_jaxpr(
     if g.token is not None:
         g.output(None, g.token)
     g.model.dims = None
-    return settle(run(g))
+    return break_reference_cycles(run(g))

@@ -32,7 +32,7 @@ LN2 = float(np.log(2.0))
 BOOL = np.dtype(np.bool_)
 
 
-def unexpanded(x, others, shape):
+def skip_expand(x, others, shape):
     """The operand of x's Expand when the other operands already give the result its shape, else x."""
     if x.node is not None and x.node.op_type == "Expand":
         source = x.node.inputs[0]
@@ -46,8 +46,8 @@ def unexpanded(x, others, shape):
 
 def binary(g, op_type, x, y, out, **attributes):
     """One operator of two operands, which broadcast."""
-    x = unexpanded(x, (y,), out.shape)
-    y = unexpanded(y, (x,), out.shape)
+    x = skip_expand(x, (y,), out.shape)
+    y = skip_expand(y, (x,), out.shape)
     return g.node(op_type, x, y, out=out, **attributes)
 
 
@@ -423,7 +423,7 @@ def _divisor_faults(x, y):
     return zero, minus
 
 
-def _guarded(g, op_type, x, y, out, **attributes):
+def _guard_divisor(g, op_type, x, y, out, **attributes):
     """x op y with divisors replaced by 1 where the runtime would fail; and where they were 0, and -1 (or None)."""
     zero, minus = _divisor_faults(x, y)
     is_zero = ops.equal(g, y, ops.scalar(g, 0, y)) if zero else None
@@ -456,7 +456,7 @@ def _div(g, out, x, y):
     if _is_one(x):
         all_ones = g.const(np.array(-1).astype(x.dtype))
         return ops.where(g, ops.equal(g, y, ops.scalar(g, 0, y)), all_ones, _one_over(g, y, out)[1])
-    result, is_zero, is_minus = _guarded(g, "Div", x, y, out)
+    result, is_zero, is_minus = _guard_divisor(g, "Div", x, y, out)
     if is_minus is not None:
         result = ops.where(g, is_minus, g.node("Neg", x), result)
     if is_zero is not None:
@@ -472,10 +472,10 @@ def _rem(g, out, x, y):
     if _is_one(x):
         return ops.where(g, _one_over(g, y, out)[0], ops.scalar(g, 0, y), ops.scalar(g, 1, y))
     if x.dtype == INT64:  # Mod goes through float64 for the dividend's sign
-        quotient, is_zero, _ = _guarded(g, "Div", x, y, out)
+        quotient, is_zero, _ = _guard_divisor(g, "Div", x, y, out)
         result = ops.sub(g, x, ops.mul(g, quotient, quotient.node.inputs[1]))
     else:
-        result, is_zero, _ = _guarded(g, "Mod", x, y, out, fmod=int(x.dtype.kind == "i"))
+        result, is_zero, _ = _guard_divisor(g, "Mod", x, y, out, fmod=int(x.dtype.kind == "i"))
     return result if is_zero is None else ops.where(g, is_zero, x, result)
 
 
@@ -484,7 +484,7 @@ def _extreme(primitive, op_type, of_bool, of_int64):
 
     def rule(g, out, x, y):
         if x.dtype == INT64:
-            return of_int64(g, unexpanded(x, (y,), out.shape), y)
+            return of_int64(g, skip_expand(x, (y,), out.shape), y)
         return binary(g, of_bool if x.dtype == BOOL else op_type, x, y, out)
 
     lowers(primitive)(rule)
@@ -629,9 +629,9 @@ def _select_bools(g, out, which, no, yes):
 
 def select(g, which, yes, no, out):
     """yes where the bool holds, else no."""
-    which = unexpanded(which, (yes, no), out.shape)
-    yes = unexpanded(yes, (which, no), out.shape)
-    no = unexpanded(no, (which, yes), out.shape)
+    which = skip_expand(which, (yes, no), out.shape)
+    yes = skip_expand(yes, (which, no), out.shape)
+    no = skip_expand(no, (which, yes), out.shape)
     if out.dtype == BOOL:
         return _select_bools(g, out, which, no, yes)
     return g.node("Where", which, yes, no, out=out)

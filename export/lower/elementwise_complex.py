@@ -124,7 +124,7 @@ def _is_infinite(a, b):
     return (a.do("Abs") == np.inf) | (b.do("Abs") == np.inf)
 
 
-def _boxed(infinite, a):
+def _infinity_signs(infinite, a):
     """Of a number with an infinite part: 1 or -1 for that part, 0 for another."""
     return infinite.where((a.do("Abs") == np.inf).where(a.do("Sign"), 0), a)
 
@@ -150,7 +150,7 @@ def quotient(z, w, narrow):
     """z / w.  Over zero it is infinite, as is an infinite number over a finite one; a finite one over that is zero."""
     (a, b), (c, d) = z, w
     zero, infinite_z, infinite_w = (c == 0) & (d == 0), _is_infinite(a, b), _is_infinite(c, d)
-    boxed = _boxed(infinite_z, a), _boxed(infinite_z, b)
+    boxed = _infinity_signs(infinite_z, a), _infinity_signs(infinite_z, b)
     real, imag, bottom = (_wide_quotient if narrow else _scaled_quotient)(boxed, w)
     # The runtime's Where may drop the sign of a zero: infinities are made by a factor.
     factor = zero.where(1 / c, infinite_z.where(_constant(c, np.inf), 1))
@@ -164,7 +164,7 @@ def quotient(z, w, narrow):
 def _div(g, out, z, w):
     if w[1].const is not None and not w[1].const.any() and w[0].const is not None and w[0].const.all():
         return _over_real(g, z, w[0])
-    return _narrowed(g, quotient(_widened(g, z), _widened(g, w), _is_narrow(z)), out)
+    return _narrow(g, quotient(_widen(g, z), _widen(g, w), _is_narrow(z)), out)
 
 
 def _over_real(g, z, c):
@@ -178,11 +178,11 @@ def _is_narrow(z):
     return z[0].dtype != F64
 
 
-def _widened(g, z):
+def _widen(g, z):
     return tuple(Formula(g, ops.cast(g, part, F64)) for part in z)
 
 
-def _narrowed(g, z, out):
+def _narrow(g, z, out):
     """A pair of formulas in the type of the result, and of its shape."""
     part = np.dtype(f"f{out.dtype.itemsize // 2}")
     return tuple(ops.expand(g, ops.cast(g, x.value, part), out.shape) for x in z)
@@ -202,7 +202,7 @@ def size_of(z, narrow):
 
 @lowers_components(prims.abs_p)
 def _abs(g, out, z):
-    return ops.cast(g, size_of(_widened(g, z), _is_narrow(z)).value, out.dtype)
+    return ops.cast(g, size_of(_widen(g, z), _is_narrow(z)).value, out.dtype)
 
 
 # ---- functions: of the two parts in float64, and whether the numbers are complex64
@@ -214,14 +214,14 @@ def _function(primitive):
     def register(function):
         @lowers_components(primitive)
         def rule(g, out, z, **_):
-            return _narrowed(g, function(*_widened(g, z), _is_narrow(z)), out)
+            return _narrow(g, function(*_widen(g, z), _is_narrow(z)), out)
 
         return function
 
     return register
 
 
-def _signed(sign, x):
+def _copy_sign(sign, x):
     """x, negative where `sign` is."""
     return (sign < 0).where(-x, x)
 
@@ -304,7 +304,7 @@ def _root(x, y, narrow):
 @_function(prims.sqrt_p)
 def _sqrt(x, y, narrow):
     real, imag = _root(x, y, narrow)
-    return real, _signed(y, imag)
+    return real, _copy_sign(y, imag)
 
 
 @_function(prims.rsqrt_p)
@@ -319,7 +319,7 @@ def _rsqrt(x, y, narrow):
 # ---- trigonometric and hyperbolic functions: a turn by 90 degrees leads from one kind to the other
 
 
-def _turned(function):
+def _rotate_argument(function):
     """The function f(z) = -i h(i z) of a hyperbolic h."""
 
     def turned(x, y, narrow):
@@ -352,8 +352,8 @@ def _tanh(x, y, narrow):
     return infinite.where(limit, up * along / bottom), imag
 
 
-_function(prims.sin_p)(_turned(_sinh))
-_function(prims.tan_p)(_turned(_tanh))
+_function(prims.sin_p)(_rotate_argument(_sinh))
+_function(prims.tan_p)(_rotate_argument(_tanh))
 
 
 @_function(prims.cos_p)
@@ -361,7 +361,7 @@ def _cos(x, y, narrow):
     return _cosh(-y, x, narrow)
 
 
-def _limited(x, narrow):
+def _clip_infinities(x, narrow):
     """x without infinities, so that `size_of` is finite."""
     most = 1e150 if narrow else 1e308
     return x.maximum(-most).minimum(most)
@@ -374,7 +374,7 @@ def _roots_about_one(x, y, narrow):
     opposite sign.
     """
     infinite = _is_infinite(x, y)
-    x, y = _limited(x, narrow), _limited(y, narrow)
+    x, y = _clip_infinities(x, narrow), _clip_infinities(y, narrow)
     return _root(1 - x, y, narrow), _root(1 + x, y, narrow), infinite
 
 
@@ -386,32 +386,32 @@ def _height(a, b, infinite):
 @_function(prims.asin_p)
 def _asin(x, y, narrow):
     a, b, infinite = _roots_about_one(x, y, narrow)
-    along = _limited(x, narrow) / (a[0] * b[0] + a[1] * b[1])
-    return atan_double(along), _signed(y, _height(a, b, infinite))
+    along = _clip_infinities(x, narrow) / (a[0] * b[0] + a[1] * b[1])
+    return atan_double(along), _copy_sign(y, _height(a, b, infinite))
 
 
 @_function(prims.acos_p)
 def _acos(x, y, narrow):
     a, b, infinite = _roots_about_one(x, y, narrow)
-    return atan_double(a[0] / b[0]) * 2, -_signed(y, _height(a, b, infinite))
+    return atan_double(a[0] / b[0]) * 2, -_copy_sign(y, _height(a, b, infinite))
 
 
 @_function(prims.acosh_p)
 def _acosh(x, y, narrow):
     a, b, infinite = _roots_about_one(x, y, narrow)
-    return _height(a, b, infinite), _signed(y, atan_double(a[0] / b[0]) * 2)
+    return _height(a, b, infinite), _copy_sign(y, atan_double(a[0] / b[0]) * 2)
 
 
 @_function(prims.atanh_p)
 def _atanh(x, y, narrow):
-    p, y = _limited(x, True).do("Abs"), _limited(y, True)
+    p, y = _clip_infinities(x, True).do("Abs"), _clip_infinities(y, True)
     apart = 1 - p
     real = log1p(4 * p / (apart * apart + y * y)) * 0.25
-    return _signed(x, real), atan2(2 * y, apart * (1 + p) - y * y) * 0.5
+    return _copy_sign(x, real), atan2(2 * y, apart * (1 + p) - y * y) * 0.5
 
 
-_function(prims.asinh_p)(_turned(_asin))
-_function(prims.atan_p)(_turned(_atanh))
+_function(prims.asinh_p)(_rotate_argument(_asin))
+_function(prims.atan_p)(_rotate_argument(_atanh))
 
 
 # ---- functions of two numbers
@@ -421,8 +421,8 @@ _function(prims.atan_p)(_turned(_atanh))
 def _pow(g, out, z, w):
     """exp(w log(z)); 1 where z is 1 or w is 0; where z is 0, 0 for positive w and NaN for others."""
     narrow = _is_narrow(z)
-    x, y = _widened(g, z)
-    c, d = _widened(g, w) if type(w) is tuple else (Formula(g, ops.cast(g, w, F64)), None)
+    x, y = _widen(g, z)
+    c, d = _widen(g, w) if type(w) is tuple else (Formula(g, ops.cast(g, w, F64)), None)
     size, angle = _log(x, y, narrow)
     real, imag = (c * size, c * angle) if d is None else product((c, d), (size, angle))
     real, imag = _exp(real, imag, narrow)
@@ -432,13 +432,13 @@ def _pow(g, out, z, w):
     unit, zero = unit | (on_axis & (x == 1)), on_axis & (x == 0)
     of_zero = positive.where(_constant(c, 0), np.nan)
     real, imag = zero.where(of_zero, real), zero.where(of_zero, imag)
-    return _narrowed(g, (unit.where(1, real), unit.where(0, imag)), out)
+    return _narrow(g, (unit.where(1, real), unit.where(0, imag)), out)
 
 
 @lowers_components(prims.integer_pow_p)
 def _integer_pow(g, out, z, *, y):
     """Repeated squaring."""
-    square, result, exponent = _formulas(g, z) if y > 0 else _widened(g, z), None, abs(y)
+    square, result, exponent = _formulas(g, z) if y > 0 else _widen(g, z), None, abs(y)
     one = _constant(square[0], 1), _constant(square[0], 0)
     while exponent:
         if exponent & 1:
@@ -446,56 +446,56 @@ def _integer_pow(g, out, z, *, y):
         exponent >>= 1
         if exponent:
             square = product(square, square)
-    return _narrowed(g, one if y == 0 else quotient(one, result, False) if y < 0 else result, out)
+    return _narrow(g, one if y == 0 else quotient(one, result, False) if y < 0 else result, out)
 
 
 @lowers_components(prims.atan2_p)
 def _atan2(g, out, z, w):
     """-i log((w + i z) / sqrt(z^2 + w^2))."""
     narrow = _is_narrow(z)
-    (a, b), (c, d) = z, w = _widened(g, z), _widened(g, w)
+    (a, b), (c, d) = z, w = _widen(g, z), _widen(g, w)
     p, q = product(z, z)
     r, s = product(w, w)
     top, bottom = (c - b, d + a), _sqrt(p + r, q + s, narrow)
     size, angle = _log(*quotient(top, bottom, False), narrow)
-    return _narrowed(g, (angle, -size), out)
+    return _narrow(g, (angle, -size), out)
 
 
-def chosen(first, z, w):
+def select_pair(first, z, w):
     """The pair z where the formula of bools holds, else w."""
     return first.where(z[0], w[0]), first.where(z[1], w[1])
 
 
-def larger(z, w):
+def maximum(z, w):
     """The later of two numbers ordered by real, then imaginary part."""
     (a, b), (c, d) = z, w
-    return chosen((a > c) | ((a == c) & (b > d)), z, w)
+    return select_pair((a > c) | ((a == c) & (b > d)), z, w)
 
 
-def smaller(z, w):
+def minimum(z, w):
     """The earlier of two numbers ordered by real, then imaginary part."""
     (a, b), (c, d) = z, w
-    return chosen((a < c) | ((a == c) & (b < d)), z, w)
+    return select_pair((a < c) | ((a == c) & (b < d)), z, w)
 
 
-def _expanded(g, z, out):
+def _expand(g, z, out):
     return tuple(ops.expand(g, x.value, out.shape) for x in z)
 
 
 @lowers_components(prims.max_p)
 def _max(g, out, z, w):
-    return _expanded(g, larger(_formulas(g, z), _formulas(g, w)), out)
+    return _expand(g, maximum(_formulas(g, z), _formulas(g, w)), out)
 
 
 @lowers_components(prims.min_p)
 def _min(g, out, z, w):
-    return _expanded(g, smaller(_formulas(g, z), _formulas(g, w)), out)
+    return _expand(g, minimum(_formulas(g, z), _formulas(g, w)), out)
 
 
 @lowers_components(prims.clamp_p)
 def _clamp(g, out, lowest, z, highest):
     lowest, z, highest = (_formulas(g, v) for v in (lowest, z, highest))
-    return _expanded(g, smaller(larger(lowest, z), highest), out)
+    return _expand(g, minimum(maximum(lowest, z), highest), out)
 
 
 # ---- comparisons

@@ -14,7 +14,7 @@ from onax._prims import indexing as prims
 from onax.export.graph import ops
 from onax.export.graph.bounds import known_elements
 from onax.export.lower.convert import F32, HALVES, INT32, INT64
-from onax.export.lower.indexing_apply import applied
+from onax.export.lower.indexing_apply import scatter_apply
 from onax.export.lower.registry import lowers
 from onax.export.lower.shaping import count_up
 from onax.export.lower.slicing import clamp_index, index64
@@ -70,7 +70,7 @@ class _Starts:
         self.valid = same if self.valid is None else ops.logical_and(g, self.valid, same)
 
 
-def _windowed(g, start, size, after, ndim):
+def _add_window_offsets(g, start, size, after, ndim):
     """start + 0..size-1 along a new axis: start's axes first, then `after` of `ndim` window axes."""
     shape = (*start.shape, *[1] * ndim)
     start = ops.reshape(g, start, shape)
@@ -118,8 +118,8 @@ def _take(g, x, columns, axes, paired, windows):
 
     columns  by axis of S, the starts, with the pairs' axes first
     """
-    wide = [_windowed(g, columns[a], windows.get(a, 1), list(windows).index(a) if a in windows else 0, len(windows))
-            for a in axes]  # fmt: skip
+    order = {a: i for i, a in enumerate(windows)}
+    wide = [_add_window_offsets(g, columns[a], windows.get(a, 1), order.get(a, 0), len(windows)) for a in axes]
     shape = wide[0].shape
     for w in wide[1:]:
         shape = ops.broadcast_shape(shape, w.shape)
@@ -133,7 +133,7 @@ def _take(g, x, columns, axes, paired, windows):
 
 def _take_along(g, x, column, axis, size):
     """Of one axis of S and no pairs: the result's axes are (before axis, batch, window or nothing, after axis)."""
-    index = column if size is None else _windowed(g, column, size, 0, 1)
+    index = column if size is None else _add_window_offsets(g, column, size, 0, 1)
     index = index if index.dtype in (INT32, INT64) else index64(g, index)
     return ops.gather(g, x, index, axis)
 
@@ -154,7 +154,7 @@ def _gather(g, out, x, indices, *, dimension_numbers, slice_sizes, mode, fill_va
     paired = tuple(d.operand_batching_dims)
     axes = [a for a in range(x.ndim) if a in starts.by_axis]
     x = _slice_uncovered(g, x, slice_sizes, (*axes, *paired))
-    result = _gathered(g, out, x, starts, axes, paired, d, slice_sizes)
+    result = _gather_clamped(g, out, x, starts, axes, paired, d, slice_sizes)
     if starts.valid is None:
         return result
     kept = ops.reshape(g, starts.valid, [1 if i in d.offset_dims else n for i, n in enumerate(out.shape)])
@@ -166,7 +166,7 @@ def _gather(g, out, x, indices, *, dimension_numbers, slice_sizes, mode, fill_va
     return g.node("Where", kept, result, fill, out=out)
 
 
-def _gathered(g, out, x, starts, axes, paired, d, sizes):
+def _gather_clamped(g, out, x, starts, axes, paired, d, sizes):
     """The gather with clamped starts."""
     # Names of the result's axes: ("batch", i) of the indices, ("operand", a) of the operand.
     batch_names = [("batch", i) for i in range(out.ndim - len(d.offset_dims))]
@@ -275,7 +275,7 @@ def _scatter_columns(g, layout, starts, d):
             start = g.const(np.zeros([1] * nb, np.int64))
         size = layout.sizes[a] if a in layout.windows else 1
         after = layout.windows.index(a) if a in layout.windows else 0
-        columns.append(_windowed(g, start, size, after, nw))
+        columns.append(_add_window_offsets(g, start, size, after, nw))
     return columns, (*layout.batch, *[layout.sizes[a] for a in layout.windows])
 
 
@@ -378,8 +378,8 @@ def _unordered(g, out, x, indices, updates, d, mode, unique):
     return ops.greater(g, met, g.const(np.float32(0)))
 
 
-def _applied(g, x, indices, updates, numbers, mode, jaxpr, unique, params):
-    return applied(
+def _scatter_apply(g, x, indices, updates, numbers, mode, jaxpr, unique, params):
+    return scatter_apply(
         g,
         x,
         indices,
@@ -397,7 +397,7 @@ def _row(primitive, reduction, negated=False):
 
     def rule(g, out, x, indices, updates, *, dimension_numbers, mode, update_jaxpr, unique_indices=False, **params):
         if reduction is None and update_jaxpr is not None:
-            return _applied(g, x, indices, updates, dimension_numbers, mode, update_jaxpr, unique_indices, params)
+            return _scatter_apply(g, x, indices, updates, dimension_numbers, mode, update_jaxpr, unique_indices, params)
         if reduction and x.dtype in HALVES:  # rounded once, not at each of the updates that meet
             x, updates = ops.cast(g, x, F32), ops.cast(g, updates, F32)
         if negated:

@@ -22,7 +22,7 @@ from onax.export.lower.driver import lower_function
 INT32 = np.dtype(np.int32)
 
 
-def applied(g, x, indices, updates, *, dimension_numbers, mode, update_jaxpr, update_consts, unique_indices):
+def scatter_apply(g, x, indices, updates, *, dimension_numbers, mode, update_jaxpr, update_consts, unique_indices):
     """The scatter's result.  Raises LoweringError for a function that reads the updates as well."""
     unused = update_jaxpr.invars[1]
     if any(unused in eqn.invars for eqn in update_jaxpr.eqns) or unused in update_jaxpr.outvars:

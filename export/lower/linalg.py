@@ -77,7 +77,7 @@ def _put(x, row, i, axis):
     return dynamic_update_slice(x, row, starts)
 
 
-def _spread(x, like):
+def _broadcast_like(x, like):
     """x, which has axes of length 1, over the shape of another array."""
     shape = like.shape
     kept = [a for a in range(len(shape)) if x.shape[a] == shape[a]]
@@ -118,7 +118,7 @@ def _size(x):
 
 def _times(column, row, like):
     """The outer products of columns and rows."""
-    return ew.mul(_spread(column, like), _spread(row, like))
+    return ew.mul(_broadcast_like(column, like), _broadcast_like(row, like))
 
 
 def _nan_where(bad, x):
@@ -154,12 +154,12 @@ def _cholesky(x):
         of_column = _take(rest, j, -1)
         pivot = _real(_take(of_column, j, -2))
         root = _where(ew.gt(pivot, _zeros(pivot)), ew.sqrt(pivot), full_like(pivot, np.nan))
-        scaled = ew.div(of_column, _spread(_as(root, x.dtype), of_column))
+        scaled = ew.div(of_column, _broadcast_like(_as(root, x.dtype), of_column))
         under = ew.gt(_along(scaled.shape, -2), j)
         top = ew.eq(_along(scaled.shape, -2), j)
-        scaled = _where(under, scaled, _where(top, _spread(_as(root, x.dtype), scaled), _zeros(scaled)))
+        scaled = _where(under, scaled, _where(top, _broadcast_like(_as(root, x.dtype), scaled), _zeros(scaled)))
         rest = ew.sub(rest, _times(scaled, adjoint(scaled), rest))
-        return rest, _where(ew.eq(column, j), _spread(scaled, factor), factor)
+        return rest, _where(ew.eq(column, j), _broadcast_like(scaled, factor), factor)
 
     _, factor = _loop(n, step, (rest, _zeros(x)))
     size = _real(factor)
@@ -203,7 +203,7 @@ def _triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_
         i = k if lower else ew.sub(np.int32(n - 1), k)
         value = ew.sub(_take(b, i, -2), matmul(_take(beside, i, -2), x, None))
         if not unit_diagonal:
-            value = ew.div(value, _spread(_take(_take(a, i, -2), i, -1), value))
+            value = ew.div(value, _broadcast_like(_take(_take(a, i, -2), i, -1), value))
         return _put(x, value, i, -2)
 
     return _loop(n, step, _zeros(b))
@@ -227,20 +227,22 @@ def _lu(x):
         size = _where(ew.ne(size, size), full_like(size, -1), size)
         size = _where(ew.lt(places, j), full_like(size, -2), size)
         p = expand_dims(argmax(size, len(batch), I32), (-1,))
-        one, other = ew.eq(row, j), ew.eq(row, _spread(expand_dims(p, (-1,)), row))
+        one, other = ew.eq(row, j), ew.eq(row, _broadcast_like(expand_dims(p, (-1,)), row))
         row_j, row_p = _take(a, j, -2), _total(_where(other, a, _zeros(a)), -2)
-        a = _where(one, _spread(row_p, a), _where(other, _spread(row_j, a), a))
+        a = _where(one, _broadcast_like(row_p, a), _where(other, _broadcast_like(row_j, a), a))
         pivot = _take(row_p, j, -1)
         pivot = _where(ew.eq(pivot, _zeros(pivot)), full_like(pivot, 1), pivot)
         of_column = _take(a, j, -1)
-        scaled = ew.div(of_column, _spread(pivot, of_column))
+        scaled = ew.div(of_column, _broadcast_like(pivot, of_column))
         under = ew.gt(row, j)
         reduced = ew.sub(a, _times(scaled, row_p, a))
         a = _where(ew.bitwise_and(under, ew.gt(column, j)), reduced, a)
-        a = _where(ew.bitwise_and(under, ew.eq(column, j)), _spread(scaled, a), a)
-        order_j, other = _take(order, j, -1), ew.eq(places, _spread(p, places))
+        a = _where(ew.bitwise_and(under, ew.eq(column, j)), _broadcast_like(scaled, a), a)
+        order_j, other = _take(order, j, -1), ew.eq(places, _broadcast_like(p, places))
         order_p = _total(_where(other, order, _zeros(order)), -1)
-        order = _where(ew.eq(places, j), _spread(order_p, order), _where(other, _spread(order_j, order), order))
+        order = _where(
+            ew.eq(places, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
+        )
         return a, _put(pivots, p, j, -1), order
 
     return _loop(k, step, (x, full_like(places, 0, shape=(*batch, k)), places))
@@ -255,9 +257,11 @@ def _lu_pivots_to_permutation(pivots, *, permutation_size):
 
     def step(j, order):
         pivot = ew.clamp(np.int32(0), _take(pivots, j, -1), np.int32(permutation_size - 1))
-        other = ew.eq(places, _spread(pivot, places))
+        other = ew.eq(places, _broadcast_like(pivot, places))
         order_j, order_p = _take(order, j, -1), _total(_where(other, order, _zeros(order)), -1)
-        return _where(ew.eq(places, j), _spread(order_p, order), _where(other, _spread(order_j, order), order))
+        return _where(
+            ew.eq(places, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
+        )
 
     return _loop(k, step, places)
 
@@ -285,14 +289,14 @@ def _reflection(column, j):
     safe = _where(idle, full_like(beta, 1), beta)
     tau = _where(idle, _zeros(beta), ew.div(ew.sub(beta, alpha), safe))
     scale = _where(idle, full_like(beta, 1), ew.sub(alpha, beta))
-    v = ew.div(under, _spread(scale, under))
+    v = ew.div(under, _broadcast_like(scale, under))
     v = _where(ew.eq(index, j), full_like(v, 1), v)
     return v, tau, _where(idle, alpha, beta)
 
 
-def _reflected(x, v, tau):
+def _reflect(x, v, tau):
     """x - tau v (v^H x)"""
-    return ew.sub(x, _times(ew.mul(v, _spread(tau, v)), matmul(adjoint(v), x, None), x))
+    return ew.sub(x, _times(ew.mul(v, _broadcast_like(tau, v)), matmul(adjoint(v), x, None), x))
 
 
 def _geqrf(x):
@@ -303,10 +307,10 @@ def _geqrf(x):
     def step(j, state):
         a, taus = state
         v, tau, _ = _reflection(_take(a, j, -1), j)
-        turned = _reflected(a, v, _conj(tau))
+        turned = _reflect(a, v, _conj(tau))
         kept = ew.bitwise_and(ew.eq(column, j), ew.gt(row, j))
         done = ew.lt(column, j)
-        a = _where(done, a, _where(kept, _spread(v, a), turned))
+        a = _where(done, a, _where(kept, _broadcast_like(v, a), turned))
         return a, _put(taus, reshape(tau, (*batch, 1)), j, -1)
 
     return _loop(k, step, (x, full_like(x, 0, shape=(*batch, k))))
@@ -329,7 +333,7 @@ def _householder_product(a, taus):
 
     def step(i, q):
         j = ew.sub(np.int32(k - 1), i)
-        return _reflected(q, _householder_vector(a, j), expand_dims(_take(taus, j, -1), (-1,)))
+        return _reflect(q, _householder_vector(a, j), expand_dims(_take(taus, j, -1), (-1,)))
 
     return _loop(k, step, start)
 
@@ -345,7 +349,7 @@ def _ormqr(a, taus, c, *, left, transpose):
     def step(i, c):
         j = i if transpose else ew.sub(np.int32(k - 1), i)
         tau = expand_dims(_take(taus, j, -1), (-1,))
-        return _reflected(c, _householder_vector(a, j), _conj(tau) if transpose else tau)
+        return _reflect(c, _householder_vector(a, j), _conj(tau) if transpose else tau)
 
     return _loop(k, step, c)
 
@@ -353,7 +357,7 @@ def _ormqr(a, taus, c, *, left, transpose):
 _in_loops(linalg.ormqr_p, _ormqr)
 
 
-def _pivoted(x):
+def _pivot(x):
     """(x with its columns in the order in which each is the longest that is left, after reflections; the order)"""
     *batch, m, n = x.shape
     k = min(m, n)
@@ -369,14 +373,16 @@ def _pivoted(x):
         size = reduce_sum(_real(ew.mul(left, _conj(left))), (len(batch),))
         size = _where(ew.lt(places, j), full_like(size, -1), size)
         p = expand_dims(argmax(size, len(batch), I32), (-1,))
-        other = ew.eq(column, _spread(expand_dims(p, (-2,)), column))
+        other = ew.eq(column, _broadcast_like(expand_dims(p, (-2,)), column))
         of_j, of_p = _take(a, j, -1), _total(_where(other, a, _zeros(a)), -1)
-        a = _where(ew.eq(column, j), _spread(of_p, a), _where(other, _spread(of_j, a), a))
+        a = _where(ew.eq(column, j), _broadcast_like(of_p, a), _where(other, _broadcast_like(of_j, a), a))
         v, tau, _ = _reflection(_take(a, j, -1), j)
-        a = _where(ew.lt(column, j), a, _reflected(a, v, _conj(tau)))
-        other = ew.eq(places, _spread(p, places))
+        a = _where(ew.lt(column, j), a, _reflect(a, v, _conj(tau)))
+        other = ew.eq(places, _broadcast_like(p, places))
         order_j, order_p = _take(order, j, -1), _total(_where(other, order, _zeros(order)), -1)
-        order = _where(ew.eq(places, j), _spread(order_p, order), _where(other, _spread(order_j, order), order))
+        order = _where(
+            ew.eq(places, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
+        )
         return a, order
 
     _, order = _loop(k, step, (x, places))
@@ -388,7 +394,7 @@ def _qr(x, *, pivoting, full_matrices, use_magma=None):
     k = min(m, n)
     order = ()
     if pivoting:
-        x, *order = _pivoted(x)
+        x, *order = _pivot(x)
     if k == 0:
         q = slice_in_dim(batched_eye((*batch, m, m), x.dtype), 0, m if full_matrices else k, axis=-1)
         return (q, full_like(x, 0, shape=(*batch, m if full_matrices else k, n)), *order)
@@ -419,10 +425,10 @@ def _cholesky_update(r, w):
         none = ew.eq(side, _zeros(side))
         safe = _where(none, full_like(length, 1), length)
         c, s = _where(none, full_like(length, 1), ew.div(head, safe)), ew.div(side, safe)
-        c, s = _spread(c, top), _spread(s, top)
+        c, s = _broadcast_like(c, top), _broadcast_like(s, top)
         new = ew.add(ew.mul(c, top), ew.mul(s, w))
         w = ew.sub(ew.mul(c, w), ew.mul(s, top))
-        return _where(ew.eq(row, k), _spread(new, r), r), w
+        return _where(ew.eq(row, k), _broadcast_like(new, r), r), w
 
     return triu(_loop(r.shape[-1], step, (r, w))[0])
 
@@ -488,13 +494,15 @@ def _rotations(a, partner):
     """
     a = symmetrize(a)
     row, column = _along(a.shape, -2), _along(a.shape, -1)
-    paired = ew.bitwise_and(ew.eq(column, _spread(reshape(partner, _vertical(a)), column)), ew.ne(row, column))
+    paired = ew.bitwise_and(ew.eq(column, _broadcast_like(reshape(partner, _vertical(a)), column)), ew.ne(row, column))
     own = _real(diagonal(a))
-    other = _total(_where(paired, _spread(expand_dims(own, (-2,)), paired), full_like(own, 0, shape=a.shape)), -1)
+    other = _total(
+        _where(paired, _broadcast_like(expand_dims(own, (-2,)), paired), full_like(own, 0, shape=a.shape)), -1
+    )
     own = expand_dims(own, (-1,))
     beside = _total(_where(paired, a, _zeros(a)), -1)
     size = ew.abs(beside)
-    first = ew.lt(_along(own.shape, -2), _spread(reshape(partner, _vertical(own)), own))
+    first = ew.lt(_along(own.shape, -2), _broadcast_like(reshape(partner, _vertical(own)), own))
     gap = ew.sub(other, own)
     none = ew.eq(size, _zeros(size))
     theta = ew.div(gap, ew.mul(_const(size, 2), _where(none, full_like(size, 1), size)))
@@ -505,15 +513,15 @@ def _rotations(a, partner):
     c = ew.div(_const(size, 1), ew.sqrt(ew.add(ew.mul(slope, slope), _const(size, 1))))
     phase = ew.div(beside, _as(_where(none, full_like(size, 1), size), a.dtype))
     s = ew.mul(_as(ew.mul(slope, c), a.dtype), phase)
-    on_diagonal = _where(ew.eq(row, column), _spread(_as(c, a.dtype), a), _zeros(a))
-    return _where(paired, _spread(s, a), on_diagonal)
+    on_diagonal = _where(ew.eq(row, column), _broadcast_like(_as(c, a.dtype), a), _zeros(a))
+    return _where(paired, _broadcast_like(s, a), on_diagonal)
 
 
 def _vertical(a):
     return (*(1,) * (len(a.shape) - 2), a.shape[-2], 1)
 
 
-def _left(a, by_columns):
+def _off_diagonal_size(a, by_columns):
     """The largest element beside the diagonal, in units of the largest of all in its matrix; `by_columns` in units of
     the geometric mean of the two diagonal elements, for products of columns.  What the rotations have left to do."""
     size = ew.abs(a)
@@ -530,7 +538,7 @@ def _left(a, by_columns):
     return reduce_max(ew.div(beside, unit), tuple(range(rank)))
 
 
-def _rotated(x, of, apply, by_columns):
+def _rotate_until_diagonal(x, of, apply, by_columns):
     """Rotates until what `of(x)` gives is diagonal; `apply(x, rotation)`.  (x, the product of rotations)"""
     gram = of(x)
     n = gram.shape[-1]
@@ -543,7 +551,9 @@ def _rotated(x, of, apply, by_columns):
 
     def unfinished(state):
         k, x, _ = state
-        within = ew.bitwise_or(ew.ne(ew.rem(k, np.int32(rounds)), np.int32(0)), ew.gt(_left(of(x), by_columns), tiny))
+        within = ew.bitwise_or(
+            ew.ne(ew.rem(k, np.int32(rounds)), np.int32(0)), ew.gt(_off_diagonal_size(of(x), by_columns), tiny)
+        )
         return ew.bitwise_and(within, ew.lt(k, np.int32(rounds * _SWEEPS)))
 
     def step(state):
@@ -556,7 +566,7 @@ def _rotated(x, of, apply, by_columns):
     return x, v
 
 
-def _ordered(values, descending, *columns):
+def _sort_columns(values, descending, *columns):
     """Values sorted, and matrices with their columns in that order."""
     axis = len(values.shape) - 1
     key = ew.neg(values) if descending else values
@@ -574,8 +584,10 @@ def _eigh(x, *, lower, sort_eigenvalues, subset_by_index, algorithm):
     row, column = _along(x.shape, -2), _along(x.shape, -1)
     spread = broadcast_in_dim(_as(middle, x.dtype), x.shape, tuple(range(len(middle.shape))))
     a = ew.add(ew.add(half, adjoint(half)), _where(ew.eq(row, column), spread, _zeros(x)))
-    a, v = _rotated(a, lambda a: a, lambda a, turn: matmul(matmul(adjoint(turn), a, None), turn, None), False)
-    w, v = _ordered(_real(diagonal(a)), False, v)
+    a, v = _rotate_until_diagonal(
+        a, lambda a: a, lambda a, turn: matmul(matmul(adjoint(turn), a, None), turn, None), False
+    )
+    w, v = _sort_columns(_real(diagonal(a)), False, v)
     return _nan_where(bad, v), _nan_where(bad, w)
 
 
@@ -584,9 +596,9 @@ _in_loops(linalg_spectral.eigh_p, _eigh)
 
 def _thin_svd(x):
     """(s, u, v) of matrices with no more columns than rows, by rotating columns until they are orthogonal."""
-    x, v = _rotated(x, lambda x: matmul(adjoint(x), x, None), lambda x, turn: matmul(x, turn, None), True)
+    x, v = _rotate_until_diagonal(x, lambda x: matmul(adjoint(x), x, None), lambda x, turn: matmul(x, turn, None), True)
     s = ew.sqrt(reduce_sum(_real(ew.mul(x, _conj(x))), (len(x.shape) - 2,)))
-    return _ordered(s, True, x, v)
+    return _sort_columns(s, True, x, v)
 
 
 def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):

@@ -22,6 +22,7 @@ from onax.export.lower.linalg import (
     I32,
     _along,
     _as,
+    _broadcast_like,
     _conj,
     _const,
     _finite,
@@ -30,10 +31,9 @@ from onax.export.lower.linalg import (
     _nan_where,
     _put,
     _real,
-    _reflected,
+    _reflect,
     _reflection,
     _size,
-    _spread,
     _take,
     _times,
     _total,
@@ -51,14 +51,14 @@ def _reflection_of(column, j):
     axis = len(size.shape) - 2
     largest = expand_dims(reduce_max(size, (axis,)), (axis,))
     largest = _as(_where(ew.gt(largest, _zeros(largest)), largest, full_like(largest, 1)), column.dtype)
-    v, tau, beta = _reflection(ew.div(column, _spread(largest, column)), j)
+    v, tau, beta = _reflection(ew.div(column, _broadcast_like(largest, column)), j)
     return v, tau, ew.mul(beta, largest)
 
 
 def _similar(a, v, tau):
     """(1 - tau v v^H)^H a (1 - tau v v^H)"""
-    a = _reflected(a, v, _conj(tau))
-    return ew.sub(a, _times(ew.mul(matmul(a, v, None), _spread(tau, v)), adjoint(v), a))
+    a = _reflect(a, v, _conj(tau))
+    return ew.sub(a, _times(ew.mul(matmul(a, v, None), _broadcast_like(tau, v)), adjoint(v), a))
 
 
 def _hessenberg(x):
@@ -71,7 +71,7 @@ def _hessenberg(x):
         v, tau, _ = _reflection_of(_take(a, j, -1), under)
         turned = _similar(a, v, tau)
         kept = ew.bitwise_and(ew.eq(column, j), ew.gt(row, under))
-        a = _where(ew.lt(column, j), a, _where(kept, _spread(v, a), turned))
+        a = _where(ew.lt(column, j), a, _where(kept, _broadcast_like(v, a), turned))
         return a, _put(taus, reshape(tau, (*batch, 1)), j, -1)
 
     return list(_loop(n - 1, step, (x, full_like(x, 0, shape=(*batch, n - 1)))))
@@ -99,7 +99,7 @@ def _tridiagonal(x, *, lower):
         a, form, beside, taus = state
         under = ew.add(j, np.int32(1))
         v, tau, beta = _reflection_of(_take(a, j, -1), under)
-        column_j = _where(ew.gt(row, under), _spread(v, a), _spread(beta, a))
+        column_j = _where(ew.gt(row, under), _broadcast_like(v, a), _broadcast_like(beta, a))
         form = _where(ew.bitwise_and(ew.eq(column, j), ew.gt(row, j)), column_j, form)
         beside = _put(beside, reshape(beta, (*batch, 1)), j, -1)
         return _similar(a, v, tau), form, beside, _put(taus, reshape(tau, (*batch, 1)), j, -1)
@@ -127,11 +127,11 @@ def _window(x, k, size, axis):
 def _pick(x, i, j):
     """The element (i, j) of each matrix, 0 outside; i and j are integers with two axes of length 1 behind."""
     row, column = _along(x.shape, -2), _along(x.shape, -1)
-    here = ew.bitwise_and(ew.eq(row, _spread(i, row)), ew.eq(column, _spread(j, column)))
+    here = ew.bitwise_and(ew.eq(row, _broadcast_like(i, row)), ew.eq(column, _broadcast_like(j, column)))
     return _total(_total(_where(here, x, _zeros(x)), -1), -2)
 
 
-def _shifted(i, by):
+def _shift_index(i, by):
     return ew.add(i, np.int32(by))
 
 
@@ -142,7 +142,7 @@ def _largest_index(mask, otherwise):
     return expand_dims(reduce_max(_where(mask, index, full_like(index, otherwise)), (axis,)), (axis,))
 
 
-def _moved(mask, by):
+def _shift_mask(mask, by):
     """A vector of bools (the last axis but one) moved down by 1 or up by -1, with False at the end that opens."""
     n, axis = mask.shape[-2], len(mask.shape) - 2
     end = full_like(slice_in_dim(mask, 0, 1, axis=-2), False)
@@ -161,21 +161,21 @@ def _without_small(h):
     unit = ew.add(slice_in_dim(middle, 0, n - 1, axis=-2), slice_in_dim(middle, 1, n, axis=-2))
     rank = len(h.shape)
     norm = expand_dims(reduce_max(size, (rank - 2, rank - 1)), (-2, -1))
-    unit = _where(ew.gt(unit, _zeros(unit)), unit, _spread(norm, unit))
+    unit = _where(ew.gt(unit, _zeros(unit)), unit, _broadcast_like(norm, unit))
     info = dtypes.finfo(size.dtype)
     limit = ew.max(ew.mul(unit, _const(unit, info.eps)), full_like(unit, info.tiny))
     linked = ew.gt(beside, limit)
     row, column = _along(h.shape, -2), _along(h.shape, -1)
-    below = ew.eq(row, _shifted(column, 1))
+    below = ew.eq(row, _shift_index(column, 1))
     up = concatenate([full_like(slice_in_dim(linked, 0, 1, axis=-2), False), linked], rank - 2)
-    return _where(ew.bitwise_and(below, ew.bitwise_not(_spread(up, below))), _zeros(h), h), linked
+    return _where(ew.bitwise_and(below, ew.bitwise_not(_broadcast_like(up, below))), _zeros(h), h), linked
 
 
 def _active(linked, pairs_are_done):
     """Where a link is part of a block on which there is work left."""
     if not pairs_are_done:
         return linked
-    return ew.bitwise_and(linked, ew.bitwise_or(_moved(linked, 1), _moved(linked, -1)))
+    return ew.bitwise_and(linked, ew.bitwise_or(_shift_mask(linked, 1), _shift_mask(linked, -1)))
 
 
 def _until_triangular(h, z, sweep, pairs_are_done):
@@ -191,35 +191,35 @@ def _until_triangular(h, z, sweep, pairs_are_done):
     def step(state):
         k, h, z, before, waited = state
         h, linked = _without_small(h)
-        high = _shifted(_largest_index(_active(linked, pairs_are_done), -1), 1)
+        high = _shift_index(_largest_index(_active(linked, pairs_are_done), -1), 1)
         index = _along(linked.shape, -2)
-        broken = ew.bitwise_and(ew.bitwise_not(linked), ew.lt(index, _spread(high, index)))
-        low = _shifted(_largest_index(broken, -1), 1)
-        waited = _where(ew.eq(high, before), _shifted(waited, 1), _zeros(waited))
+        broken = ew.bitwise_and(ew.bitwise_not(linked), ew.lt(index, _broadcast_like(high, index)))
+        low = _shift_index(_largest_index(broken, -1), 1)
+        waited = _where(ew.eq(high, before), _shift_index(waited, 1), _zeros(waited))
         stuck = ew.eq(ew.rem(waited, np.int32(_PATIENCE + 1)), np.int32(_PATIENCE))
         h, z = sweep(h, z, low, high, stuck)
-        return _shifted(k, 1), triu(h, -1), z, high, waited
+        return _shift_index(k, 1), triu(h, -1), z, high, waited
 
     _, h, z, *_ = while_loop(unfinished, step, (np.int32(0), h, z, start, start))
     h, linked = _without_small(h)
     return h, z, _active(linked, pairs_are_done)
 
 
-def _reduced(x):
+def _to_hessenberg(x):
     """(h, q): Hessenberg form and the unitary matrix that leads there, q h q^H = x."""
     n = x.shape[-1]
 
     def step(j, state):
         a, q = state
-        v, tau, _ = _reflection_of(_take(a, j, -1), _shifted(j, 1))
-        q = ew.sub(q, _times(ew.mul(matmul(q, v, None), _spread(tau, v)), adjoint(v), q))
+        v, tau, _ = _reflection_of(_take(a, j, -1), _shift_index(j, 1))
+        q = ew.sub(q, _times(ew.mul(matmul(q, v, None), _broadcast_like(tau, v)), adjoint(v), q))
         return _similar(a, v, tau), q
 
     h, q = _loop(n - 1, step, (x, batched_eye(x.shape, x.dtype)))
     return triu(h, -1), q
 
 
-def _turned(h, z, turn, k):
+def _apply_rotation(h, z, turn, k):
     """h and z after turn^H h turn in the rows and columns from k on; `turn` is small and unitary."""
     size = turn.shape[-1]
     h = _put(h, matmul(adjoint(turn), _window(h, k, size, -2), None), k, -2)
@@ -232,27 +232,27 @@ def _turned(h, z, turn, k):
 
 def _first_of_double_step(h, low, high, stuck):
     """The first column of (h - s1)(h - s2) in the window, s1 and s2 the eigenvalues at its end: three numbers."""
-    before = _shifted(high, -1)
+    before = _shift_index(high, -1)
     a, b, c, d = (_pick(h, i, j) for i in (before, high) for j in (before, high))
     trace, det = ew.add(a, d), ew.sub(ew.mul(a, d), ew.mul(b, c))
-    size = ew.add(ew.abs(c), ew.abs(_pick(h, before, _shifted(high, -2))))
+    size = ew.add(ew.abs(c), ew.abs(_pick(h, before, _shift_index(high, -2))))
     trace = _where(stuck, ew.mul(size, _const(size, 1.5)), trace)
     det = _where(stuck, ew.mul(size, size), det)
-    after = _shifted(low, 1)
+    after = _shift_index(low, 1)
     a, b, c, d = (_pick(h, i, j) for i in (low, after) for j in (low, after))
     x = ew.add(ew.sub(ew.mul(a, a), ew.mul(trace, a)), ew.add(ew.mul(b, c), det))
     y = ew.mul(c, ew.sub(ew.add(a, d), trace))
-    return x, y, ew.mul(c, _pick(h, _shifted(low, 2), after))
+    return x, y, ew.mul(c, _pick(h, _shift_index(low, 2), after))
 
 
-def _stacked_rows(*rows):
+def _stack_rows(*rows):
     """Numbers with two axes of length 1 as a column vector."""
     n = len(rows)
     shape = (*rows[0].shape[:-2], n, 1)
     index = _along(shape, -2)
     out = full_like(rows[0], 0, shape=shape)
     for i, row in enumerate(rows):
-        out = _where(ew.eq(index, np.int32(i)), _spread(row, out), out)
+        out = _where(ew.eq(index, np.int32(i)), _broadcast_like(row, out), out)
     return out
 
 
@@ -260,13 +260,13 @@ def _reflector(x):
     """The reflections that take columns x to multiples of the first unit vector; 1 where x is 0 but for its first."""
     v, tau, _ = _reflection_of(x, np.int32(0))
     unit = batched_eye((*x.shape[:-1], x.shape[-2]), x.dtype)
-    return ew.sub(unit, _times(ew.mul(v, _spread(tau, v)), adjoint(v), unit))
+    return ew.sub(unit, _times(ew.mul(v, _broadcast_like(tau, v)), adjoint(v), unit))
 
 
 def _double_sweep(h, z, low, high, stuck):
     """One step with both shifts: three rows and columns are turned at a time, the window's last two together."""
     n = h.shape[-1]
-    first = _stacked_rows(*_first_of_double_step(h, low, high, stuck))
+    first = _stack_rows(*_first_of_double_step(h, low, high, stuck))
     none = [(0, 0, 0)] * (len(h.shape) - 2)
     zero = zero_scalar(h.dtype)
     h, z = pad(h, zero, [*none, (0, 1, 0), (0, 1, 0)]), pad(z, zero, [*none, (0, 0, 0), (0, 1, 0)])
@@ -274,12 +274,12 @@ def _double_sweep(h, z, low, high, stuck):
 
     def step(k, state):
         h, z = state
-        column = _window(_take(h, _shifted(k, -1), -1), k, 3, -2)
-        column = _where(_spread(ew.eq(low, k), column), first, column)
-        within = ew.le(ew.add(place, k), _spread(high, place))
+        column = _window(_take(h, _shift_index(k, -1), -1), k, 3, -2)
+        column = _where(_broadcast_like(ew.eq(low, k), column), first, column)
+        within = ew.le(ew.add(place, k), _broadcast_like(high, place))
         inside = ew.bitwise_and(ew.ge(k, low), ew.lt(k, high))
-        column = _where(ew.bitwise_and(within, _spread(inside, within)), column, _zeros(column))
-        return _turned(h, z, _reflector(column), k)
+        column = _where(ew.bitwise_and(within, _broadcast_like(inside, within)), column, _zeros(column))
+        return _apply_rotation(h, z, _reflector(column), k)
 
     h, z = _loop(n - 1, step, (h, z))
     return slice_in_dim(slice_in_dim(h, 0, n, axis=-2), 0, n, axis=-1), slice_in_dim(z, 0, n, axis=-1)
@@ -328,17 +328,17 @@ def _standard(h, z):
         none = ew.eq(c, _zeros(c))
         cosine, sine, are_real = _standard_rotation(a, b, c, d)
         cosine, sine = _where(none, full_like(c, 1), cosine), _where(none, _zeros(c), sine)
-        across = _stacked_rows(cosine, sine), _stacked_rows(ew.neg(sine), cosine)
-        turn = _beside(*across)
-        h, z = _turned(h, z, turn, k)
-        under = ew.bitwise_and(ew.eq(row, _shifted(k, 1)), ew.eq(column, k))
-        b, c = _take(_take(h, k, -2), _shifted(k, 1), -1), _take(_take(h, _shifted(k, 1), -2), k, -1)
+        across = _stack_rows(cosine, sine), _stack_rows(ew.neg(sine), cosine)
+        turn = _two_columns(*across)
+        h, z = _apply_rotation(h, z, turn, k)
+        under = ew.bitwise_and(ew.eq(row, _shift_index(k, 1)), ew.eq(column, k))
+        b, c = _take(_take(h, k, -2), _shift_index(k, 1), -1), _take(_take(h, _shift_index(k, 1), -2), k, -1)
         are_real = ew.bitwise_or(are_real, ew.ge(ew.mul(_sign(b), _sign(c)), _zeros(b)))
-        h = _where(ew.bitwise_and(under, _spread(are_real, under)), _zeros(h), h)
-        mean = ew.mul(ew.add(_pick_at(h, k), _pick_at(h, _shifted(k, 1))), _const(h, 0.5))
-        both = ew.bitwise_and(ew.eq(row, column), ew.bitwise_or(ew.eq(row, k), ew.eq(row, _shifted(k, 1))))
+        h = _where(ew.bitwise_and(under, _broadcast_like(are_real, under)), _zeros(h), h)
+        mean = ew.mul(ew.add(_pick_at(h, k), _pick_at(h, _shift_index(k, 1))), _const(h, 0.5))
+        both = ew.bitwise_and(ew.eq(row, column), ew.bitwise_or(ew.eq(row, k), ew.eq(row, _shift_index(k, 1))))
         pair = ew.bitwise_not(ew.bitwise_or(are_real, none))
-        return _where(ew.bitwise_and(both, _spread(pair, both)), _spread(mean, h), h), z
+        return _where(ew.bitwise_and(both, _broadcast_like(pair, both)), _broadcast_like(mean, h), h), z
 
     return _loop(n - 1, step, (h, z))
 
@@ -348,12 +348,12 @@ def _pick_at(h, k):
     return _take(_take(h, k, -2), k, -1)
 
 
-def _beside(left, right):
+def _two_columns(left, right):
     """Matrices of two columns."""
     shape = (*left.shape[:-1], 2)
     column = _along(shape, -1)
     out = full_like(left, 0, shape=shape)
-    return _where(ew.eq(column, np.int32(0)), _spread(left, out), _spread(right, out))
+    return _where(ew.eq(column, np.int32(0)), _broadcast_like(left, out), _broadcast_like(right, out))
 
 
 # ---- of complex matrices
@@ -361,7 +361,7 @@ def _beside(left, right):
 
 def _single_shift(h, high, stuck):
     """The eigenvalue of the last two rows that is nearer to the last diagonal element (Wilkinson's shift)."""
-    before = _shifted(high, -1)
+    before = _shift_index(high, -1)
     a, b, c, d = (_pick(h, i, j) for i in (before, high) for j in (before, high))
     half = ew.mul(ew.sub(a, d), _const(a, 0.5))
     root = ew.sqrt(ew.add(ew.mul(half, half), ew.mul(b, c)))
@@ -376,15 +376,15 @@ def _single_shift(h, high, stuck):
 def _single_sweep(h, z, low, high, stuck):
     n = h.shape[-1]
     shift = _single_shift(h, high, stuck)
-    first = _stacked_rows(ew.sub(_pick(h, low, low), shift), _pick(h, _shifted(low, 1), low))
+    first = _stack_rows(ew.sub(_pick(h, low, low), shift), _pick(h, _shift_index(low, 1), low))
 
     def step(k, state):
         h, z = state
-        column = _window(_take(h, _shifted(k, -1), -1), k, 2, -2)
-        column = _where(_spread(ew.eq(low, k), column), first, column)
+        column = _window(_take(h, _shift_index(k, -1), -1), k, 2, -2)
+        column = _where(_broadcast_like(ew.eq(low, k), column), first, column)
         inside = ew.bitwise_and(ew.ge(k, low), ew.lt(k, high))
-        column = _where(_spread(inside, column), column, _zeros(column))
-        return _turned(h, z, _reflector(column), k)
+        column = _where(_broadcast_like(inside, column), column, _zeros(column))
+        return _apply_rotation(h, z, _reflector(column), k)
 
     return _loop(n - 1, step, (h, z))
 
@@ -392,7 +392,7 @@ def _single_sweep(h, z, low, high, stuck):
 # ---- the primitives
 
 
-def _scaled(x):
+def _scale(x):
     """(matrices divided by powers of two that bring their largest elements next to 1; the powers, with axes of length
     1): products of elements would overflow, or vanish."""
     size = _size(x)
@@ -400,14 +400,14 @@ def _scaled(x):
     largest = expand_dims(reduce_max(size, (rank - 2, rank - 1)), (rank - 2, rank - 1))
     largest = _where(ew.gt(largest, _zeros(largest)), largest, full_like(largest, 1))
     scale = ew.exp2(ew.floor(ew.mul(ew.log(largest), _const(largest, 1 / np.log(2)))))
-    return ew.div(x, _spread(_as(scale, x.dtype), x)), scale
+    return ew.div(x, _broadcast_like(_as(scale, x.dtype), x)), scale
 
 
 def _schur_form(x):
     """(T, Z, where it failed)"""
     if x.shape[-1] < 2:
         return x, batched_eye(x.shape, x.dtype), None
-    h, z = _reduced(x)
+    h, z = _to_hessenberg(x)
     is_real = not dtypes.is_complex(x.dtype)
     h, z, left = _until_triangular(h, z, _double_sweep if is_real else _single_sweep, is_real)
     if is_real:
@@ -419,9 +419,9 @@ def _schur(x, *, compute_schur_vectors, sort_eig_vals, select_callable):
     if x.shape[-1] == 0:
         return [x, x] if compute_schur_vectors else [x]
     x, bad = _finite(x)
-    x, scale = _scaled(x)
+    x, scale = _scale(x)
     t, z, left = _schur_form(x)
-    t = ew.mul(t, _spread(_as(scale, t.dtype), t))
+    t = ew.mul(t, _broadcast_like(_as(scale, t.dtype), t))
     out = [t, z] if compute_schur_vectors else [t]
     for failed in (bad, left):
         if failed is not None:
@@ -450,19 +450,19 @@ def _complex_form(t, z, dtype):
         zero, one = _zeros(c), full_like(c, 1)
         high = ew.complex(_where(none, one, zero), _where(none, zero, ew.div(imaginary, length)))
         low = ew.complex(_where(none, zero, ew.div(c, length)), zero)
-        turn = _beside(_stacked_rows(high, low), _stacked_rows(ew.neg(low), ew.conj(high)))
+        turn = _two_columns(_stack_rows(high, low), _stack_rows(ew.neg(low), ew.conj(high)))
         at = ew.bitwise_and(ew.eq(row, column), ew.eq(row, k)), ew.bitwise_and(ew.eq(row, column), ew.eq(row, k + 1))
         value = ew.complex(_real(_pick_at(t, k)), imaginary)
-        t, z = _turned(t, z, turn, k)
-        pair = _spread(ew.bitwise_not(none), at[0])
-        t = _where(ew.bitwise_and(at[0], pair), _spread(value, t), t)
-        return _where(ew.bitwise_and(at[1], pair), _spread(ew.conj(value), t), t), z
+        t, z = _apply_rotation(t, z, turn, k)
+        pair = _broadcast_like(ew.bitwise_not(none), at[0])
+        t = _where(ew.bitwise_and(at[0], pair), _broadcast_like(value, t), t)
+        return _where(ew.bitwise_and(at[1], pair), _broadcast_like(ew.conj(value), t), t), z
 
     t, z = _loop(n - 1, step, (t, z))
     return triu(t), z
 
 
-def _substituted(t):
+def _back_substitute(t):
     """The unit upper triangular matrices whose columns are eigenvectors of upper triangular ones."""
     *_, n, _ = t.shape
     values = expand_dims(diagonal(t), (-2,))
@@ -476,9 +476,9 @@ def _substituted(t):
     def step(k, y):
         i = ew.sub(np.int32(n - 1), k)
         found = ew.neg(matmul(_take(beside, i, -2), y, None))
-        gap = ew.sub(_spread(_pick_at(t, i), values), values)
-        close = ew.lt(_size(gap), _spread(least, _size(gap)))
-        gap = _where(close, _spread(_as(least, t.dtype), gap), gap)
+        gap = ew.sub(_broadcast_like(_pick_at(t, i), values), values)
+        close = ew.lt(_size(gap), _broadcast_like(least, _size(gap)))
+        gap = _where(close, _broadcast_like(_as(least, t.dtype), gap), gap)
         column = _along(found.shape, -1)
         found = _where(ew.gt(column, i), ew.div(found, gap), full_like(found, 0))
         return _put(y, _where(ew.eq(column, i), full_like(found, 1), found), i, -2)
@@ -486,19 +486,19 @@ def _substituted(t):
     return _loop(n, step, _zeros(t))
 
 
-def _normalised(v, of_real):
+def _normalize(v, of_real):
     """Columns of length 1 whose largest element is real and positive; real where `of_real` says so."""
     rank = len(v.shape)
     size = ew.abs(v)
     largest = expand_dims(reduce_max(size, (rank - 2,)), (rank - 2,))
-    v = ew.div(v, _spread(_as(largest, v.dtype), v))
+    v = ew.div(v, _broadcast_like(_as(largest, v.dtype), v))
     squares = reduce_sum(_real(ew.mul(v, ew.conj(v))), (rank - 2,))
     at = expand_dims(argmax(size, rank - 2, I32), (rank - 2,))
-    here = ew.eq(_along(v.shape, -2), _spread(at, v))
+    here = ew.eq(_along(v.shape, -2), _broadcast_like(at, v))
     top = _total(_where(here, v, _zeros(v)), -2)
     phase = ew.div(ew.conj(top), _as(ew.mul(ew.abs(top), ew.sqrt(expand_dims(squares, (rank - 2,)))), v.dtype))
-    v = ew.mul(v, _spread(phase, v))
-    plain = here if of_real is None else ew.bitwise_or(here, _spread(of_real, here))
+    v = ew.mul(v, _broadcast_like(phase, v))
+    plain = here if of_real is None else ew.bitwise_or(here, _broadcast_like(of_real, here))
     return _where(plain, _as(_real(v), v.dtype), v)
 
 
@@ -509,7 +509,7 @@ def _eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eig
         vectors = [full_like(x, 0, dtype)] * (compute_left_eigenvectors + compute_right_eigenvectors)
         return [full_like(x, 0, dtype, (*batch, 0)), *vectors]
     x, bad = _finite(x)
-    x, scale = _scaled(x)
+    x, scale = _scale(x)
     t, z, left = _schur_form(x)
     of_real = None
     if not dtypes.is_complex(x.dtype):
@@ -517,12 +517,12 @@ def _eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eig
         imaginary = ew.imag(diagonal(t))
         of_real = expand_dims(ew.eq(imaginary, _zeros(imaginary)), (-2,))
     values = diagonal(t)
-    out = [ew.mul(values, _spread(_as(reshape(scale, (*batch, 1)), dtype), values))]
+    out = [ew.mul(values, _broadcast_like(_as(reshape(scale, (*batch, 1)), dtype), values))]
     if compute_left_eigenvectors:
-        of_adjoint = _flipped(_substituted(_flipped(matrix_transpose(t))))
-        out.append(_normalised(matmul(z, ew.conj(of_adjoint), None), of_real))
+        of_adjoint = _flipped(_back_substitute(_flipped(matrix_transpose(t))))
+        out.append(_normalize(matmul(z, ew.conj(of_adjoint), None), of_real))
     if compute_right_eigenvectors:
-        out.append(_normalised(matmul(z, _substituted(t), None), of_real))
+        out.append(_normalize(matmul(z, _back_substitute(t), None), of_real))
     for failed in (bad, left):
         if failed is not None:
             out = [_nan_where(failed, y) for y in out]

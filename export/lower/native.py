@@ -58,7 +58,14 @@ from onax._prims.sorting import is_quicker_in_c, sort_p, top_k_p
 from onax._prims.special import erf_inv_p, erf_p, erfc_p
 from onax._prims.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
 from onax.export.graph.kernels import ELEMENT_TYPES
-from onax.export.lower.components import flat_avals, flat_values, gathered, parts_of, trailing, whole_of
+from onax.export.lower.components import (
+    flat_avals,
+    flat_values,
+    join_array,
+    split_array,
+    trailing_axes,
+    unflatten_components,
+)
 from onax.export.lower.registry import is_lowered, lowers
 
 BOOL = np.dtype(bool)
@@ -103,7 +110,7 @@ def host_node(g, kernel, values, out_avals, *, ordered=False):
     g.model.prefix = outer
     if ordered:
         *results, g.token = results
-    return gathered([_settled(g, x) for x in results], out_avals)
+    return unflatten_components([_settled(g, x) for x in results], out_avals)
 
 
 def _settled(g, x):
@@ -174,7 +181,7 @@ def _in_python(eqn):
         with numpy_warnings_off():
             results = kernel(*whole(flat), **params)
         results = results if many else (results,)
-        return [part for x, a in zip(results, out_avals) for part in parts_of(np.asarray(x), a.dtype)]
+        return [part for x, a in zip(results, out_avals) for part in split_array(np.asarray(x), a.dtype)]
 
     return Kernel(eqn.primitive.name, run, stated(out_avals))
 
@@ -183,11 +190,11 @@ def _assembly(avals):
     """A function from a node's inputs to the ndarrays that they stand for."""
     if avals and all(a.dtype in ELEMENT_TYPES for a in avals):
         return lambda flat: flat[: len(avals)]
-    counts = [int(np.prod(trailing(a.dtype)[0])) for a in avals]
+    counts = [int(np.prod(trailing_axes(a.dtype)[0])) for a in avals]
 
     def whole(flat):
         rest = iter(flat)
-        return [whole_of([next(rest) for _ in range(n)], a.dtype) for n, a in zip(counts, avals)]
+        return [join_array([next(rest) for _ in range(n)], a.dtype) for n, a in zip(counts, avals)]
 
     return whole
 
@@ -459,7 +466,7 @@ def _callback(g, eqn, values):
         with set_current_trace(None):
             results = impl(*arrays, **params)
             results = [as_array(x)._value for x in (results if many else (results,))]
-        parts = [part for x, a in zip(results, out_avals) for part in parts_of(np.asarray(x), a.dtype)]
+        parts = [part for x, a in zip(results, out_avals) for part in split_array(np.asarray(x), a.dtype)]
         return [*parts, _HELD] if ordered else parts
 
     results = stated(out_avals)

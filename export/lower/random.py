@@ -136,12 +136,12 @@ def _blocks(words, *counters):
     return threefry2x32_p.bind(*_pair(words, 1), *counters)
 
 
-def _counted(words, size):
+def _count_blocks(words, size):
     # Less than 2 ** 32 counters: more would not fit into memory.
     return _blocks(words, np.uint32(0), iota(U32, size))
 
 
-def _streamed(words, size):
+def _stream_words(words, size):
     """Words from one stream of counters cut into halves; of an odd number, the last is paired with 0."""
     half = (size + 1) // 2
     counters = np.arange(2 * half, dtype=U32)
@@ -152,7 +152,7 @@ def _streamed(words, size):
     return slice_in_dim(concatenate([first, second], rank), 0, size, axis=rank)
 
 
-def _behind(parts):
+def _stack_last(parts):
     """Arrays of one shape beside one another, along a new last axis."""
     rank = len(shape_of(parts[0]))
     return concatenate([expand_dims(p, (rank,)) for p in parts], rank)
@@ -160,25 +160,25 @@ def _behind(parts):
 
 def _threefry_split(words, shape, partitionable=True):
     lead, size = shape_of(words)[:-1], _size(shape, partitionable)
-    new = _behind(_counted(words, size)) if partitionable else _streamed(words, 2 * size)
+    new = _stack_last(_count_blocks(words, size)) if partitionable else _stream_words(words, 2 * size)
     return reshape(new, (*lead, *shape, 2))
 
 
 def _threefry_fold_in(words, data):
-    return _behind(threefry2x32_p.bind(*_pair(words, 0), np.uint32(0), data))
+    return _stack_last(threefry2x32_p.bind(*_pair(words, 0), np.uint32(0), data))
 
 
-def _joined(high, low):
+def _join_words(high, low):
     wide = UNSIGNED[64]
     return bitwise_or(shift_left(convert(high, wide), convert(np.uint32(32), wide)), convert(low, wide))
 
 
-def _streamed_bits(words, bit_width, size):
+def _words_to_integers(words, bit_width, size):
     lead = shape_of(words)[:-1]
     rank = len(lead)
-    drawn = _streamed(words, -(-bit_width * size // 32))
+    drawn = _stream_words(words, -(-bit_width * size // 32))
     if bit_width == 64:
-        return _joined(*(slice_in_dim(drawn, i * size, (i + 1) * size, axis=rank) for i in range(2)))
+        return _join_words(*(slice_in_dim(drawn, i * size, (i + 1) * size, axis=rank) for i in range(2)))
     if bit_width == 32:
         return drawn
     amounts = expand_dims(np.arange(0, 32, bit_width, dtype=U32), tuple(range(rank + 1)))
@@ -190,10 +190,10 @@ def _streamed_bits(words, bit_width, size):
 def _threefry_bits(words, bit_width, shape, partitionable=True):
     size = _size(shape, partitionable)
     if not partitionable:
-        out = _streamed_bits(words, bit_width, size)
+        out = _words_to_integers(words, bit_width, size)
     else:
-        high, low = _counted(words, size)
-        out = _joined(high, low) if bit_width == 64 else convert(bitwise_xor(high, low), UNSIGNED[bit_width])
+        high, low = _count_blocks(words, size)
+        out = _join_words(high, low) if bit_width == 64 else convert(bitwise_xor(high, low), UNSIGNED[bit_width])
     return reshape(out, (*shape_of(words)[:-1], *shape))
 
 
@@ -231,7 +231,7 @@ def _philox(state, blocks):
             bitwise_xor(bitwise_xor(_upper(a), x[3]), key[1]), _lower(a),
         ]  # fmt: skip
         key = [_lower(add(k, _wide(w))) for k, w in zip(key, _WEYL)]
-    return convert(_behind(x), U32)
+    return convert(_stack_last(x), U32)
 
 
 def _first(words):
@@ -247,7 +247,7 @@ def _rbg_bits(words, bit_width, shape, partitionable=True):
     if bit_width == 64:
         pairs = reshape(drawn, (2 * count, 2))
         low, high = (reshape(slice_in_dim(pairs, i, i + 1, axis=1), (2 * count,)) for i in range(2))
-        drawn = _joined(high, low)
+        drawn = _join_words(high, low)
     return reshape(convert(slice_in_dim(drawn, 0, size), UNSIGNED[bit_width]), shape)
 
 
@@ -265,13 +265,13 @@ def _rbg_fold_in(words, data):
     return concatenate(new, len(shape_of(new[0])) - 1)
 
 
-_APART = 10
+_BLOCK_STRIDE = 10
 
 
 def _unsafe_split(words, shape, partitionable=True):
     shape = (*shape_of(words)[:-1], *shape)
     size = _size(shape)
-    blocks = reshape(_philox(_first(words), _APART * size), (size, _APART, 4))
+    blocks = reshape(_philox(_first(words), _BLOCK_STRIDE * size), (size, _BLOCK_STRIDE, 4))
     return reshape(slice_in_dim(blocks, 0, 1, axis=1), (*shape, 4))
 
 
@@ -280,8 +280,8 @@ def _unsafe_fold_in(words, data):
     size = _size(shape)
     seed = slice_in_dim(reshape(data, (size,)), 0, 1)
     zero = np.zeros(1, U32)
-    blocks = reshape(_philox(concatenate([zero, seed, zero, seed], 0), _APART * size), (size, _APART, 4))
-    new = reshape(slice_in_dim(blocks, _APART - 1, _APART, axis=1), (*shape, 4))
+    blocks = reshape(_philox(concatenate([zero, seed, zero, seed], 0), _BLOCK_STRIDE * size), (size, _BLOCK_STRIDE, 4))
+    new = reshape(slice_in_dim(blocks, _BLOCK_STRIDE - 1, _BLOCK_STRIDE, axis=1), (*shape, 4))
     rank = max(len(shape_of(words)), len(shape_of(new)))
     words, new = (x if len(shape_of(x)) == rank else expand_dims(x, tuple(range(rank - 1))) for x in (words, new))
     return bitwise_xor(words, new)
@@ -294,7 +294,7 @@ FORMS = {
 }
 
 
-def _mapped(impl, name):
+def _map_function(impl, name):
     """A user's function of one key, for arrays of keys."""
     function = impl.functions[name]
 
@@ -315,7 +315,7 @@ def _mapped(impl, name):
 
 def _forms(impl):
     found = FORMS.get(impl)
-    return tuple(_mapped(impl, n) for n in ("split", "fold_in", "random_bits")) if found is None else found
+    return tuple(_map_function(impl, n) for n in ("split", "fold_in", "random_bits")) if found is None else found
 
 
 @_function(prims.random_split_p)

@@ -73,7 +73,7 @@ def _any(x):
     return reduce_or(x, (0,))
 
 
-def _candidates(draws, keys, c):
+def _propose(draws, keys, c):
     one, zero = draws.scalar(1), draws.scalar(0)
 
     def step(carry):
@@ -89,7 +89,7 @@ def _candidates(draws, keys, c):
     return x, v
 
 
-def _accepted(draws, keys, d, c):
+def _accept(draws, keys, d, c):
     one, half, squeeze = (draws.scalar(v) for v in (1, 0.5, 0.0331))
 
     def refused(square, cube, u):
@@ -101,7 +101,7 @@ def _accepted(draws, keys, d, c):
         keys, square, cube, u = carry
         open_ = refused(square, cube, u)
         new, x_keys, u_keys = draws.split(keys, 3)
-        x, v = _candidates(draws, x_keys, c)
+        x, v = _propose(draws, x_keys, c)
         drawn = (mul(x, x), mul(mul(v, v), v), draws.uniform(u_keys))
         kept = (select_n(open_, old, fresh) for old, fresh in zip((square, cube, u), drawn))
         return select_n(open_, keys, new), *kept
@@ -110,7 +110,7 @@ def _accepted(draws, keys, d, c):
     return while_loop(lambda carry: _any(refused(*carry[1:])), step, (keys, *start))[2]
 
 
-def _numbers(keys, alpha, *, log_space, impl=threefry_impl, **bits_params):
+def _random_gamma(keys, alpha, *, log_space, impl=threefry_impl, **bits_params):
     if impl is not threefry_impl:  # arrays of other keys do not draw each for itself
         raise LoweringError(f"random_gamma of keys of the generator {impl.name} has no ONNX form: use threefry2x32.")
     shape = shape_of(alpha)
@@ -122,7 +122,7 @@ def _numbers(keys, alpha, *, log_space, impl=threefry_impl, **bits_params):
     large = ge(a, one)
     d = sub(select_n(large, add(a, one), a), third)
     keys, boost_keys = draws.split(reshape(new, shape_of(a)), 2)
-    cubes = _accepted(draws, keys, d, div(third, sqrt(d)))
+    cubes = _accept(draws, keys, d, div(third, sqrt(d)))
     u = draws.uniform(boost_keys)
     if log_space:
         log_u = log1p(neg(u))
@@ -136,4 +136,4 @@ def _numbers(keys, alpha, *, log_space, impl=threefry_impl, **bits_params):
     return reshape(out, shape)
 
 
-decompose(prims.random_gamma_p, _numbers, components=True)
+decompose(prims.random_gamma_p, _random_gamma, components=True)

@@ -19,7 +19,7 @@ from onax._prims.slicing import (
     split_p,
 )
 from onax.export.graph import ops
-from onax.export.graph.bounds import fits_32_bits, integer_range, within
+from onax.export.graph.bounds import fits_32_bits, integer_range, is_within
 from onax.export.lower.convert import INT32, INT64, UNSIGNED
 from onax.export.lower.registry import lowers
 
@@ -54,7 +54,7 @@ def index64(g, x):
 def clamp_index(g, x, limit):
     """x brought into 0..limit (a dimension); x itself when it is known to lie there."""
     if dim_rules.is_constant(limit):
-        if within(x, 0, limit):
+        if is_within(x, 0, limit):
             return x
         if x.const is not None:
             return g.const(np.asarray(np.clip(x.const.astype(object), 0, limit), x.dtype))

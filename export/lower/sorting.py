@@ -75,7 +75,7 @@ def _total(g, x):
 # ---- order
 
 
-def _top(g, x, count, axis, largest):
+def _emit_top_k(g, x, count, axis, largest):
     """The values and places that TopK gives."""
     shape = tuple(count if i == axis else d for i, d in enumerate(x.shape))
     outs = [(shape, x.dtype), (shape, INT64)]
@@ -92,12 +92,12 @@ def _order(g, keys, count, axis, largest):
     for i, key in enumerate(reversed(keys)):
         moved = key if order is None else _along(g, key, order, axis)
         wanted = count if i == len(keys) - 1 else key.shape[axis]
-        _, places = _top(g, moved, wanted, axis, largest)
+        _, places = _emit_top_k(g, moved, wanted, axis, largest)
         order = places if order is None else _along(g, order, places, axis)
     return order
 
 
-def _taken(g, x, order, axis):
+def _take(g, x, order, axis):
     if type(x) is tuple:
         return tuple(_along(g, part, order, axis) for part in x)
     return _along(g, x, order, axis)
@@ -108,16 +108,16 @@ def _sort(g, out, *xs, dimension, num_keys, **_):
     keys = [key for x in xs[:num_keys] for key in _ascending(g, x)]
     count = keys[0].shape[dimension]
     if len(xs) == 1 and keys == [xs[0]]:
-        return (_top(g, xs[0], count, dimension, False)[0],)
+        return (_emit_top_k(g, xs[0], count, dimension, False)[0],)
     order = _order(g, keys, count, dimension, False)
-    return tuple(_taken(g, x, order, dimension) for x in xs)
+    return tuple(_take(g, x, order, dimension) for x in xs)
 
 
 @lowers(top_k_p)
 def _top_k(g, out, x, *, k, axis):
     keys = _total(g, x)
     if keys == [x]:
-        values, places = _top(g, x, k, axis, True)
+        values, places = _emit_top_k(g, x, k, axis, True)
     else:
         places = _order(g, keys, k, axis, True)
         values = _along(g, x, places, axis)

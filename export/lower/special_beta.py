@@ -14,7 +14,7 @@ import numpy as np
 from onax._prims import special as prims
 from onax.export.lower.elementwise import log1p
 from onax.export.lower.special_gamma import gamma_above_1, log1p_less, stirling_rest
-from onax.export.lower.special_loops import constant, in_double, integrated, iterate
+from onax.export.lower.special_loops import constant, in_double, integrate, iterate
 
 _LARGE = 10  # parameters from here on are integrated
 _FAR = 7  # and from here on gamma functions are Stirling's formula
@@ -133,7 +133,7 @@ def _tail(a, b, x, y, off):
         *numbers, end = known
         return [exponent(end * place, *numbers).do("Exp")]
 
-    return integrated(integrand, [a, b, ratio, slope, end], 1)[0] * end
+    return integrate(integrand, [a, b, ratio, slope, end], 1)[0] * end
 
 
 def _betainc(a, b, x):

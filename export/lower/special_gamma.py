@@ -22,7 +22,7 @@ from onax._prims.special_series import stirling, stirling_slope
 from onax.export.lower import native
 from onax.export.lower.convert import F32, F64
 from onax.export.lower.elementwise import expm1, log1p
-from onax.export.lower.special_loops import constant, in_double, integrated, iterate
+from onax.export.lower.special_loops import constant, in_double, integrate, iterate
 
 # (log gamma(2 + d)) / d for |d| < 1/2, in 2 d: to 2e-16.
 _NEAR_2 = (
@@ -64,7 +64,7 @@ _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 # ---- log gamma and digamma
 
 
-def _carried_down(w, low, steps=6):
+def _shift_down(w, low, steps=6):
     """(w less an integer, in low - 1 .. low, or w itself below; the product, the sum of reciprocals of the numbers
     passed), for w up to low + steps."""
     product, reciprocals = constant(w, 1), constant(w, 0)
@@ -85,7 +85,7 @@ def lgamma_positive(w):
     """log gamma of w > 0."""
     y = w.maximum(_FAR).minimum(1e306)
     far = y * (y.do("Log") - 1) - 0.5 * y.do("Log") + (stirling_rest(y) + _HALF_LOG_2PI)
-    u, product, _ = _carried_down(w.minimum(_FAR), 2.5)
+    u, product, _ = _shift_down(w.minimum(_FAR), 2.5)
     tiny, low = w < 0.5, w < 1.5
     d = tiny.where(u, low.where(u - 1, u - 2))
     near = d * (d * 2).horner(_NEAR_2)
@@ -107,7 +107,7 @@ def digamma_positive(w):
     y = w.maximum(_FAR)
     square = 1 / (y * y)
     far = y.do("Log") - 0.5 / y + square.horner(_STIRLING_SLOPE) * square
-    u, _, reciprocals = _carried_down(w.minimum(_FAR), 2)
+    u, _, reciprocals = _shift_down(w.minimum(_FAR), 2)
     low = w < 1
     reciprocals = low.where(-1 / w, reciprocals)
     u = low.where(u + 1, u)
@@ -155,7 +155,7 @@ def log1p_less(x):
 
 def gamma_above_1(b):
     """gamma(b + 1), for 0 <= b < 14."""
-    u, product, _ = _carried_down(b + 1, 2.5, 13)
+    u, product, _ = _shift_down(b + 1, 2.5, 13)
     low = u < 1.5
     d = low.where(b, u - 2)
     rest = log1p(low.where(d, 0))
@@ -287,7 +287,7 @@ def _tail(a, x):
         value = (b * rest - slope * u.do("Abs")).do("Exp")
         return [value, value * (rest + u)]
 
-    total, logarithms = integrated(integrand, [b, slope, sign, end], 2)
+    total, logarithms = integrate(integrand, [b, slope, sign, end], 2)
     return total * end, logarithms * end, lower
 
 

@@ -48,7 +48,7 @@ def constant(like, value):
     return Formula(like.g, ops.full(like.g, like.value.shape, value, F64))
 
 
-def _somewhere(g, mask):
+def _any(g, mask):
     """Whether any element of a formula of bools holds, as a scalar Value.  Of no elements: no."""
     counted = ops.reduce(g, "ReduceSum", ops.cast(g, mask.value, F32), range(mask.value.ndim))
     return ops.greater(g, counted, ops.scalar(g, 0, counted))
@@ -70,14 +70,14 @@ def iterate(step, state, known, limit, going=None):
     again, after = step(number.cast(F64) + 1, before, [Formula(body, x.value) for x in known])
     again = active & again
     after = [active.where(new, old) for new, old in zip(after, before, strict=True)]
-    body.outputs.extend([_somewhere(body, again), again.value, *(x.value for x in after)])
+    body.outputs.extend([_any(body, again), again.value, *(x.value for x in after)])
     outs = [going.value.aval, *(x.value.aval for x in state)]
     trips = g.const(limit, ops.INT64)
-    results = g.node("Loop", trips, _somewhere(g, going), going.value, *(x.value for x in state), outs=outs, body=body)
+    results = g.node("Loop", trips, _any(g, going), going.value, *(x.value for x in state), outs=outs, body=body)
     return [Formula(g, v) for v in results[1:]]
 
 
-def integrated(function, known, width):
+def integrate(function, known, width):
     """The integrals from 0 to 1, by Gauss and Legendre's rule, of the `width` formulas that a function gives.
 
     function(place, known) -> formulas   place is a float64 scalar

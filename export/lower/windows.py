@@ -32,7 +32,7 @@ def _working_type(dtype):
     return INT32 if dtypes.is_integer(dtype) else F32
 
 
-def _worded(function):
+def _explain_refusals(function):
     """The function, whose refusals of symbolic sizes say what to do about them."""
 
     def lowering(x, *others, **params):
@@ -47,7 +47,7 @@ def _worded(function):
     return lowering
 
 
-def _padded(x, value, padding, base_dilation):
+def _pad(x, value, padding, base_dilation):
     config = tuple((low, high, d - 1) for (low, high), d in zip(padding, base_dilation))
     return pad(x, value, config) if any(not dims.equal(n, 0) for c in config for n in c) else x
 
@@ -93,7 +93,7 @@ def _reduction(combine, neutral):
         if dims.definitely_empty(shape):
             return full(shape, 0, x.dtype)
         dtype, wide = x.dtype, _working_type(x.dtype)
-        out = _padded(convert_element_type(x, wide), cast(np.asarray(neutral(dtype)), wide), padding, base_dilation)
+        out = _pad(convert_element_type(x, wide), cast(np.asarray(neutral(dtype)), wide), padding, base_dilation)
         for axis, (n, w, s, d) in enumerate(zip(shape, window_dimensions, window_strides, window_dilation)):
             if w > 1 or s > 1:
                 take = _take_windows(out, axis, n, w, s, d)
@@ -105,16 +105,16 @@ def _reduction(combine, neutral):
     return reduced
 
 
-decompose(prims.reduce_window_sum_p, _worded(_reduction(add, lambda dtype: np.zeros((), dtype))))
-decompose(prims.reduce_window_max_p, _worded(_reduction(larger, lowest)))
-decompose(prims.reduce_window_min_p, _worded(_reduction(smaller, highest)))
+decompose(prims.reduce_window_sum_p, _explain_refusals(_reduction(add, lambda dtype: np.zeros((), dtype))))
+decompose(prims.reduce_window_max_p, _explain_refusals(_reduction(larger, lowest)))
+decompose(prims.reduce_window_min_p, _explain_refusals(_reduction(smaller, highest)))
 componentwise(prims.reduce_window_sum_p)
 
 
 # ---- the chosen element
 
 
-def _apart(x, count, window):
+def _split_windows(x, count, window):
     """x, every element of which is in one window, as (place in the window, window...)."""
     rank = x.ndim
     x = reshape(x, [n for pair in zip(count, window) for n in pair])
@@ -122,24 +122,24 @@ def _apart(x, count, window):
     return reshape(x, (dims.prod(window), *count))
 
 
-def _together(x, count, window):
-    """What `_apart` took apart."""
+def _merge_windows(x, count, window):
+    """What `_split_windows` took apart."""
     rank = len(count)
     x = transpose(reshape(x, (*window, *count)), [i for k in range(rank) for i in (rank + k, k)])
     return reshape(x, [n * w for n, w in zip(count, window)])
 
 
-def _read_apart(x, count, window, strides, gaps):
+def _read_split_windows(x, count, window, strides, gaps):
     """x by places, if windows neither overlap nor leave gaps, so that one transposition serves all places; or None."""
     if tuple(window) != tuple(strides) or any(d != 1 for d in gaps) or all(w == 1 for w in window):
         return None
     used = tuple(n * w for n, w in zip(count, window))
-    return _apart(slice_of(x, (0,) * x.ndim, used), count, window)
+    return _split_windows(slice_of(x, (0,) * x.ndim, used), count, window)
 
 
 def _reader(x, count, window, strides, gaps):
     """A function that gives x's elements at a place (number, position) of every window."""
-    apart = _read_apart(x, count, window, strides, gaps)
+    apart = _read_split_windows(x, count, window, strides, gaps)
     if apart is None:
         return _part_reader(x, count, window, strides, gaps)
     rows = split(apart, (1,) * apart.shape[0], 0)
@@ -163,17 +163,19 @@ def _part_reader(x, count, window, strides, gaps):
     return lambda k, place: part(place)
 
 
-def _gathered(g, x, *, select_prim, window_dimensions, window_strides, padding, base_dilation, window_dilation):
+def _select_and_gather_add(
+    g, x, *, select_prim, window_dimensions, window_strides, padding, base_dilation, window_dilation
+):
     """The tangent beside the element chosen so far, place by place."""
     shape = windows_shape(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
     if dims.definitely_empty(shape):
         return full(shape, 0, g.dtype)
     dtype, wide = g.dtype, _working_type(g.dtype)
     worst = prims.identity_element(select_prim, wide)
-    inside = _padded(full(x.shape, True), np.zeros((), bool), padding, base_dilation)
+    inside = _pad(full(x.shape, True), np.zeros((), bool), padding, base_dilation)
     holes = inside.shape != x.shape or any(any(p) for p in padding)
-    x = _padded(convert_element_type(x, wide), worst, padding, base_dilation)
-    g = _padded(convert_element_type(g, wide), np.zeros((), wide), padding, base_dilation)
+    x = _pad(convert_element_type(x, wide), worst, padding, base_dilation)
+    g = _pad(convert_element_type(g, wide), np.zeros((), wide), padding, base_dilation)
     best, out = full(shape, worst, wide), full(shape, 0, wide)
     window = shape, window_dimensions, window_strides, window_dilation
     read_x, read_g, read_inside = (_reader(v, *window) for v in (x, g, inside))
@@ -186,13 +188,13 @@ def _gathered(g, x, *, select_prim, window_dimensions, window_strides, padding, 
     return convert_element_type(out, dtype)
 
 
-def _scattered(source, x, *, select_prim, window_dimensions, window_strides, padding):
+def _select_and_scatter_add(source, x, *, select_prim, window_dimensions, window_strides, padding):
     """The place chosen in every window, then the source added at one place of all windows after another."""
     ones, dtype, wide = (1,) * x.ndim, x.dtype, _working_type(x.dtype)
     count = source.shape
     if dims.definitely_empty((*count, *x.shape)):
         return full(x.shape, 0, dtype)
-    around = _padded(convert_element_type(x, wide), prims.identity_element(select_prim, wide), padding, ones)
+    around = _pad(convert_element_type(x, wide), prims.identity_element(select_prim, wide), padding, ones)
     source, places = convert_element_type(source, wide), window_offsets(window_dimensions)
     best, chosen = None, full(count, 0, INT32)
     read = _reader(around, count, window_dimensions, window_strides, ones)
@@ -204,17 +206,17 @@ def _scattered(source, x, *, select_prim, window_dimensions, window_strides, pad
     low = tuple(p for p, _ in padding)
     if tuple(window_dimensions) == tuple(window_strides) and len(places) > 1:
         numbers = broadcasted_iota(INT32, (len(places), *count), 0)
-        here = eq(_for_places(chosen, len(places)), numbers)
-        out = select_n(here, full(numbers.shape, 0, wide), _for_places(source, len(places)))
-        return convert_element_type(_cropped(_together(out, count, window_dimensions), low, x.shape), dtype)
+        here = eq(_repeat_for_positions(chosen, len(places)), numbers)
+        out = select_n(here, full(numbers.shape, 0, wide), _repeat_for_positions(source, len(places)))
+        return convert_element_type(_crop(_merge_windows(out, count, window_dimensions), low, x.shape), dtype)
     nothing, parts = full(count, 0, wide), {}
     for k, place in enumerate(places):
         parts[place] = source if len(places) == 1 else select_n(eq(chosen, np.int32(k)), nothing, source)
-    out = _put_together(parts, window_dimensions, window_strides, around.shape)
-    return convert_element_type(_cropped(out, low, x.shape), dtype)
+    out = _sum_at_positions(parts, window_dimensions, window_strides, around.shape)
+    return convert_element_type(_crop(out, low, x.shape), dtype)
 
 
-def _put_together(parts, window, strides, shape):
+def _sum_at_positions(parts, window, strides, shape):
     """The sum of the parts, each at its place of every window: along the last axis first."""
     for axis in reversed(range(len(shape))):
         width = range(window[axis])
@@ -230,17 +232,19 @@ def _sum_along(parts, axis, size, stride):
     if len(parts) == stride == 1:
         return parts[0]
     if stride > NARROW or not dims.is_constant(size):
-        return _sum([_placed(p, axis, k, size, stride) for k, p in enumerate(parts)])
+        return _sum([_place_with_stride(p, axis, k, size, stride) for k, p in enumerate(parts)])
     length = -(-size // stride)
     lead, rest = parts[0].shape[:axis], parts[0].shape[axis + 1 :]
-    phases = [_sum([_placed(p, axis, k, length, 1) for k, p in enumerate(parts[r::stride])]) for r in range(stride)]
+    phases = [
+        _sum([_place_with_stride(p, axis, k, length, 1) for k, p in enumerate(parts[r::stride])]) for r in range(stride)
+    ]
     nothing = full((*lead, length, *rest), 0, parts[0].dtype)
     columns = [reshape(nothing if p is None else p, (*lead, length, 1, *rest)) for p in phases]
     together = reshape(concatenate(columns, axis + 1), (*lead, length * stride, *rest))
     return slice_in_dim(together, 0, size, 1, axis)
 
 
-def _placed(part, axis, first, size, stride):
+def _place_with_stride(part, axis, first, size, stride):
     """A part at first, first + stride, ... of an axis of this size, zeros elsewhere."""
     config = [(0, 0, 0)] * part.ndim
     config[axis] = (first, size - first - dims.dilate_dim(part.shape[axis], stride), stride - 1)
@@ -251,7 +255,7 @@ def _sum(parts):
     return reduce(add, parts) if parts else None
 
 
-def _for_places(x, places):
+def _repeat_for_positions(x, places):
     """x once for each place, in front."""
     return broadcast_in_dim(x, (places, *x.shape), tuple(range(1, x.ndim + 1)))
 
@@ -260,11 +264,11 @@ def _at(part, config):
     return pad(part, np.zeros((), part.dtype), config) if any(any(c) for c in config) else part
 
 
-def _cropped(x, low, shape):
+def _crop(x, low, shape):
     """x without its padding; where that was negative, with zeros instead of what it had cut."""
     config = tuple((-lo, n - (m - lo), 0) for lo, m, n in zip(low, x.shape, shape))
     return _at(x, config)
 
 
-decompose(prims.select_and_gather_add_p, _worded(_gathered))
-decompose(prims.select_and_scatter_add_p, _worded(_scattered))
+decompose(prims.select_and_gather_add_p, _explain_refusals(_select_and_gather_add))
+decompose(prims.select_and_scatter_add_p, _explain_refusals(_select_and_scatter_add))

@@ -89,7 +89,9 @@ def test_weights_from_a_file(project, kind):
 def test_weights_as_inputs(project):
     exported = made("--params", "weights.npz", "--example", "inputs.npz", "--weights", "inputs")
     assert exported.in_names[:2] == ("params.layers.0.b", "params.layers.0.w")
-    np.testing.assert_allclose(np.asarray(exported.call(targets.nested(WEIGHTS), X)), wanted(X), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        np.asarray(exported.call(targets.unflatten_names(WEIGHTS), X)), wanted(X), rtol=1e-5, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("dynamic", ["batch", "0:0=batch"])
@@ -163,12 +165,12 @@ def test_a_departure_names_equation_and_line(monkeypatch):
         return jnp.exp(y)
 
     x = jnp.ones(3)
-    assert checks.first_departure(f, (x,)) is None
+    assert checks.first_difference(f, (x,)) is None
     compare = checks.report.compare
     monkeypatch.setattr(
         checks.report, "compare", lambda n, g, w, r: Comparison(n, 1, 1, False) if n == "exp" else compare(n, g, w, r)
     )
-    found = checks.first_departure(f, (x,))
+    found = checks.first_difference(f, (x,))
     assert " exp " in found.equation and "test_commands.py" in found.line
 
 
@@ -252,9 +254,9 @@ def test_pickled_arrays_are_refused(project, capsys):
 
 
 def test_nested_names():
-    assert targets.nested({"a.0": 1, "a.1": 2, "b.x": 3}) == {"a": [1, 2], "b": {"x": 3}}
+    assert targets.unflatten_names({"a.0": 1, "a.1": 2, "b.x": 3}) == {"a": [1, 2], "b": {"x": 3}}
     with pytest.raises(targets.ExportError, match="contradict"):
-        targets.nested({"a": 1, "a.b": 2})
+        targets.unflatten_names({"a": 1, "a.b": 2})
 
 
 @pytest.mark.parametrize(

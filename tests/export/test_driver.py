@@ -20,7 +20,7 @@ from onax._transforms.staging import trace_to_jaxpr
 from onax.export import lower  # noqa: F401
 from onax.export.graph import proto
 from onax.export.lower import registry
-from onax.export.lower.driver import lower_jaxpr, trailing
+from onax.export.lower.driver import lower_jaxpr, trailing_axes
 
 F32, C64 = np.dtype(np.float32), np.dtype(np.complex64)
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -202,7 +202,7 @@ def test_a_rule_for_components(primitive):
 
 def test_extended_dtypes_are_components_too():
     pair = ExtendedDType("pair", (2, 2), np.uint32)
-    assert trailing(pair) == ((2, 2), np.uint32)
+    assert trailing_axes(pair) == ((2, 2), np.uint32)
     g = lower_jaxpr(stage(lambda k: [shaping.reshape(k, (3, 2))], ShapedArray((2, 3), pair)), opset=21)
     words = np.arange(24, dtype=np.uint32).reshape(2, 3, 2, 2)
     np.testing.assert_array_equal(run(g, words)[0], words.reshape(3, 2, 2, 2))

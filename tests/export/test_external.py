@@ -65,7 +65,7 @@ def test_a_loaded_model_can_be_parted(tmp_path):
 def test_models_over_the_limit(tmp_path, monkeypatch):
     """The limit is lowered: 2 GB of constants would only be slower."""
     monkeypatch.setattr(artifact, "LIMIT", 12_000)
-    monkeypatch.setattr(api, "_ROOM", 0)
+    monkeypatch.setattr(api, "_HEADROOM", 0)
     exported = export(predict)(X)
     agrees(exported)
     with pytest.raises(artifact.ExportError, match="second file"):
@@ -160,7 +160,7 @@ def test_places_beyond_the_file(path, key, value):
 
 
 def test_alignment():
-    laid, size = external.placed({"a": np.zeros(3, np.int8), "b": np.zeros(5, np.float32), "c": np.zeros(0)})
+    laid, size = external.assign_offsets({"a": np.zeros(3, np.int8), "b": np.zeros(5, np.float32), "c": np.zeros(0)})
     assert [offset for _, _, offset in laid] == [0, 64, 128]
     assert size == 128
     assert len(b"".join(external.chunks({"a": np.zeros(3, np.int8), "b": np.ones(5, np.float32)}))) == 84

@@ -9,7 +9,7 @@ import numpy as np
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from onax._core.rewrite import used_inputs
 from onax._native.jit_function import Executable
-from onax.export.lower.components import trailing
+from onax.export.lower.components import trailing_axes
 
 
 class Computation:
@@ -93,7 +93,7 @@ def _is_plain(aval):
 
 
 def _to_physical(aval):
-    axes, dtype = trailing(aval.dtype)
+    axes, dtype = trailing_axes(aval.dtype)
     return lambda a: np.asarray(a, order="C").reshape(-1).view(dtype).reshape((*a.shape, *axes))
 
 

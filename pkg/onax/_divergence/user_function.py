@@ -15,7 +15,7 @@ import onax.numpy
 from onax._core.paths import keystr, tree_leaves_with_path
 from onax._divergence.case import Outcome, is_float, ulps_apart
 from onax._ground.errors import BackendError, ExportError, LoweringError
-from onax.export.checks import first_departure
+from onax.export.checks import first_difference
 from onax.export.report import compare
 
 # Modules that the NumPy version of a function sees in the place of others.
@@ -138,7 +138,7 @@ def _reasons(function, arrays, errors):
     if "eager" not in errors:
         reasons += _strict_objections(function, arrays)
     if not errors.keys() & {"eager", "onnx-cpu"}:
-        departure = first_departure(function, arrays)
+        departure = first_difference(function, arrays)
         if departure is not None:
             reasons.append(f"the model first differs from eager at {departure}")
     return reasons
