@@ -43,7 +43,7 @@ from onax._transforms.partial_eval import (
     partial_eval_jaxpr_custom,
     split_equations,
 )
-from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
+from onax._transforms.staging import derive_jaxpr, hoist_tracers, trace_to_jaxpr
 from onax._transforms.transpose import backward_pass
 
 _NOT_GIVEN = object()
@@ -220,7 +220,7 @@ def _transpose_jaxpr(jaxpr, linear, nonzero_cts):
         nonzeros_out.extend(nonzero_flags(found))
         return drop_zeros(found)
 
-    return trace_to_jaxpr(fun, [*plain_avals, *ct_avals], jaxpr.debug_info), nonzeros_out
+    return derive_jaxpr(fun, [*plain_avals, *ct_avals], jaxpr), nonzeros_out
 
 
 def _batch(axis_data, operands, dims, *, jaxpr, **params):

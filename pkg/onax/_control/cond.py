@@ -37,7 +37,7 @@ from onax._transforms.partial_eval import (
     partial_eval_jaxpr,
     partial_eval_jaxpr_custom,
 )
-from onax._transforms.staging import instantiate_results, trace_to_jaxpr
+from onax._transforms.staging import derive_jaxpr, instantiate_results
 from onax._transforms.transpose import transpose_jaxpr
 
 _MISSING = object()
@@ -286,7 +286,7 @@ def _forward_branch(forward, n, mine, avals):
             found[i] = x
         return [*outs[:n], *found]
 
-    return trace_to_jaxpr(fun, [v.aval for v in forward.invars], forward.debug_info)
+    return derive_jaxpr(fun, [v.aval for v in forward.invars], forward)
 
 
 def _linear_branch(linear, mine, avals):

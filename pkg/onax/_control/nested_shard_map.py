@@ -9,7 +9,7 @@ from onax._prims.collectives import all_gather_p, axis_index_p, pbroadcast_p
 from onax._prims.elementwise import add, mul
 from onax._prims.shaping import full_like, shape_of
 from onax._prims.slicing import dynamic_slice
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.staging import derive_jaxpr
 
 
 def nested_program(jaxpr, params):
@@ -25,7 +25,7 @@ def nested_program(jaxpr, params):
 
     with region.scope():
         avals = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, params["in_specs"])]
-        return trace_to_jaxpr(fun, avals, jaxpr.debug_info)
+        return derive_jaxpr(fun, avals, jaxpr)
 
 
 def _own_piece(region, x, spec):

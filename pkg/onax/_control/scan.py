@@ -42,7 +42,7 @@ from onax._transforms.partial_eval import (
     partial_eval_jaxpr,
     partial_eval_jaxpr_custom,
 )
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.staging import derive_jaxpr
 from onax._transforms.transpose import backward_pass
 
 
@@ -420,7 +420,7 @@ def _transpose_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
         cts = backward_pass(jaxpr, jaxpr.consts, primals, [*ct_carry, *ct_ys], sums)
         return [instantiate_zeros(ct) for ct in select(cts, linear)]
 
-    jaxpr.cache[key] = trace_to_jaxpr(fun, [a for group in groups for a in group], jaxpr.debug_info)
+    jaxpr.cache[key] = derive_jaxpr(fun, [a for group in groups for a in group], jaxpr)
     return jaxpr.cache[key]
 
 

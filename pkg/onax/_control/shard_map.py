@@ -48,7 +48,7 @@ from onax._transforms.flatten import (
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.partial_eval import partial_eval_jaxpr
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.staging import derive_jaxpr, trace_to_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
 REPLICATED = PartitionSpec()
@@ -183,7 +183,7 @@ def whole_program(jaxpr, params):
 
     avals = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)]
     with region.scope():
-        found = jaxpr.cache[key] = trace_to_jaxpr(fun, avals, jaxpr.debug_info)
+        found = jaxpr.cache[key] = derive_jaxpr(fun, avals, jaxpr)
     return found
 
 
@@ -203,7 +203,7 @@ def stacked_program(region, jaxpr, varying):
     avals = [
         v.aval.update(shape=(*(region.size((a,)) for a in axes), *v.aval.shape)) for v, axes in zip(jaxpr.invars, order)
     ]
-    program = trace_to_jaxpr(lambda *args: _run_batched(region, 0, jaxpr, args, order, mapped), avals, jaxpr.debug_info)
+    program = derive_jaxpr(lambda *args: _run_batched(region, 0, jaxpr, args, order, mapped), avals, jaxpr)
     return program, _mapped_axes(region, mapped, len(jaxpr.outvars))
 
 
@@ -242,7 +242,7 @@ def _program_of_equation(jaxpr, params):
         region = Region.of(params)
         avals = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, params["in_specs"])]
         fun = lambda *args: shard_map_p.bind(*args, jaxpr=jaxpr, **params)
-        jaxpr.cache[key] = trace_to_jaxpr(fun, avals, jaxpr.debug_info)
+        jaxpr.cache[key] = derive_jaxpr(fun, avals, jaxpr)
     return jaxpr.cache[key]
 
 
@@ -308,7 +308,7 @@ def _with_rank(jaxpr, positions, results):
     avals = [v.aval for v in jaxpr.invars]
     if not results:
         avals = [a.update(shape=(1, *a.shape)) if i in chosen else a for i, a in enumerate(avals)]
-    jaxpr.cache[key] = trace_to_jaxpr(fun, avals, jaxpr.debug_info)
+    jaxpr.cache[key] = derive_jaxpr(fun, avals, jaxpr)
     return jaxpr.cache[key]
 
 
@@ -423,7 +423,7 @@ def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
             outs = eval_jaxpr(derived, derived.consts, *args[:n_plain], *cts)
             return [_sum_over(region, x, region.unnamed(s)) for x, s in zip(outs, specs)]
 
-        found = trace_to_jaxpr(fun, [v.aval for v in derived.invars], jaxpr.debug_info)
+        found = derive_jaxpr(fun, [v.aval for v in derived.invars], jaxpr)
     jaxpr.cache[key] = found, nonzeros_out
     return found, nonzeros_out
 

@@ -26,7 +26,7 @@ from onax._transforms.autodiff import linearize
 from onax._transforms.batching import batch_jaxpr, move_to
 from onax._transforms.flatten import check_callable
 from onax._transforms.jvp import jvp_flat
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.staging import derive_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
 _Programs = namedtuple("_LinearSolveTuple", "matvec vecmat solve transpose_solve")
@@ -126,7 +126,7 @@ def _transpose_map(jaxpr, num_consts):
         avals = jaxpr.in_avals[num_consts:]
         return [next(found) if has else instantiate_zeros(Zero(a)) for has, a in zip(present, avals)]
 
-    return trace_to_jaxpr(fun, transposed.in_avals, jaxpr.debug_info)
+    return derive_jaxpr(fun, transposed.in_avals, jaxpr)
 
 
 # ---- rules ----

@@ -47,7 +47,7 @@ from onax._transforms.partial_eval import (
     partial_eval_jaxpr,
     partial_eval_jaxpr_custom,
 )
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.staging import derive_jaxpr
 
 
 @source.api_boundary
@@ -244,7 +244,7 @@ def with_scalar_condition(cond_jaxpr, body_jaxpr, cond_nconsts, body_nconsts):
         return [keep_where(holds(*args), n, c) for n, c in zip(new, carry)] if batched else new
 
     avals = [*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals]
-    found = tuple(trace_to_jaxpr(f, avals, body_jaxpr.debug_info) for f in (condition, body))
+    found = tuple(derive_jaxpr(f, avals, body_jaxpr) for f in (condition, body))
     cond_jaxpr.cache[key] = found
     return found
 
@@ -390,7 +390,7 @@ def _move_mapped_axis(body, mapped, at):
     if key not in body.cache:
         run = lambda *args: eval_jaxpr(body, body.consts, *args)
         move = lambda *args: [moveaxis(x, 0, at) if m else x for x, m in zip(run(*args), mapped)]
-        body.cache[key] = trace_to_jaxpr(move, body.in_avals, body.debug_info)
+        body.cache[key] = derive_jaxpr(move, body.in_avals, body)
     return body.cache[key]
 
 

@@ -14,7 +14,7 @@ from onax._core.trace import (
 )
 from onax._native.source_info import user_location
 from onax._prims.shaping import bdim_at_front, broadcast_bdim, moveaxis
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.staging import derive_jaxpr
 
 
 class BatchTracer(Tracer):
@@ -208,4 +208,4 @@ def _make_batch_jaxpr(jaxpr, axis_data, in_dims, instantiate):
         v.aval if d is None else v.aval.update(shape=(*v.aval.shape[:d], axis_data.size, *v.aval.shape[d:]))
         for v, d in zip(jaxpr.invars, in_dims)
     ]
-    return trace_to_jaxpr(fun, avals, jaxpr.debug_info), dims_out
+    return derive_jaxpr(fun, avals, jaxpr), dims_out

@@ -14,7 +14,7 @@ from onax._core.zeros import SymbolicZero, Zero
 from onax._native.array import Array
 from onax._native.source_info import user_location
 from onax._prims.shaping import instantiate_zeros
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.staging import derive_jaxpr
 
 
 class JVPTracer(Tracer):
@@ -180,5 +180,5 @@ def _make_jvp_jaxpr(jaxpr, nonzeros, instantiate):
 
     avals = [v.aval for v in jaxpr.invars]
     tangent_avals = [a.to_tangent_aval() for a, nonzero in zip(avals, nonzeros) if nonzero]
-    closed = trace_to_jaxpr(fun, [*avals, *tangent_avals], jaxpr.debug_info)
+    closed = derive_jaxpr(fun, [*avals, *tangent_avals], jaxpr)
     return closed, nonzeros_out

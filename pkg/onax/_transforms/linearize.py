@@ -182,7 +182,7 @@ def _linearize_jaxpr(jaxpr, nonzeros, instantiate):
         lin = linearize_flat(jaxpr_as_fun(jaxpr), args, nonzeros, jaxpr.debug_info)
         return lin.outs, eliminate_dead_code(lin.jaxpr), lin.nonzeros_out
 
-    forward, linear, nonzeros_out, forwarded = stage_with_residuals(run, jaxpr.in_avals, jaxpr.debug_info)
+    forward, linear, nonzeros_out, forwarded = stage_with_residuals(run, jaxpr.in_avals, jaxpr)
     wanted = [found or make for found, make in zip(nonzeros_out, instantiate)]
     avals = [a.to_tangent_aval() for a in select(jaxpr.out_avals, wanted)]
     return (

@@ -30,7 +30,7 @@ from onax._core.rewrite import close, eliminate_dead_code, flags_of
 from onax._core.slots import Slot
 from onax._core.trace import find_cur_trace, set_current_trace
 from onax._native.context import option_word
-from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, trace_to_jaxpr
+from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, derive_jaxpr
 
 
 class PartialEvalTrace(DynamicJaxprTrace):
@@ -172,14 +172,14 @@ def _partial_eval_jaxpr(jaxpr, unknown, instantiate):
         rest, outs, unknown_out = partial_eval(run, args, unknown, TangentTrace, instantiate, jaxpr.debug_info)
         return reject(outs, unknown_out), _in_residual_order(rest), unknown_out
 
-    known, rest, unknown_out, forwarded = stage_with_residuals(run_known, reject(avals, unknown), jaxpr.debug_info)
+    known, rest, unknown_out, forwarded = stage_with_residuals(run_known, reject(avals, unknown), jaxpr)
     positions = reject(range(len(avals)), unknown)
     # The programs inside the known part keep what they compute for nobody, as JAX's do.
     known = eliminate_dead_code(known, bodies=False)
     return known, rest, unknown_out, [None if f is None else positions[f] for f in forwarded]
 
 
-def stage_with_residuals(fun, avals, debug_info):
+def stage_with_residuals(fun, avals, jaxpr):
     """(known, rest, found, forwarded) of `fun(*args) -> (results, jaxpr whose constants are residuals, found)`.
 
     `known` maps the arguments to (results, residuals), but for residuals that are arguments: `forwarded` has the
@@ -195,7 +195,7 @@ def stage_with_residuals(fun, avals, debug_info):
         parts[:] = core.ClosedJaxpr(core.convert_constvars_jaxpr(open_rest), ()), found, forwarded
         return [*outs, *(r for r, f in zip(rest.consts, forwarded) if f is None)]
 
-    return trace_to_jaxpr(run, avals, debug_info), *parts
+    return derive_jaxpr(run, avals, jaxpr), *parts
 
 
 def _in_residual_order(jaxpr):

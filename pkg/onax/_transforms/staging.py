@@ -215,6 +215,19 @@ def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO):
     return closed
 
 
+def derive_jaxpr(fun, in_avals, jaxpr):
+    """Stages `fun` on the given types into a program derived from another one, with which it is kept.
+
+    Equations have the places of those that they come from; what comes from none has no place, as all users of the
+    program share what is derived from it.
+    """
+    outer, source.here.record = source.here.record, source.SHARED
+    try:
+        return trace_to_jaxpr(fun, in_avals, jaxpr.debug_info)
+    finally:
+        source.here.record = outer
+
+
 def hoist_tracers(closed):
     """Splits a closed jaxpr: (jaxpr closed over arrays only, the tracers it now takes as first arguments)."""
     if not any(isinstance(c, Tracer) for c in closed.consts):
@@ -241,7 +254,7 @@ def instantiate_results(jaxpr, present, avals):
         outs = iter(eval_jaxpr(jaxpr, jaxpr.consts, *args))
         return [next(outs) if has else instantiate_zeros(Zero(a)) for has, a in zip(present, avals)]
 
-    return trace_to_jaxpr(fun, jaxpr.in_avals, jaxpr.debug_info)
+    return derive_jaxpr(fun, jaxpr.in_avals, jaxpr)
 
 
 __all__ = [

@@ -6,7 +6,7 @@ from onax._core.trace import find_cur_trace
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground.source import backward, here
 from onax._prims.shaping import instantiate_zeros
-from onax._transforms.staging import trace_to_jaxpr
+from onax._transforms.staging import derive_jaxpr
 
 
 def backward_pass(jaxpr, consts, primals, cotangents, sums=()):
@@ -63,8 +63,7 @@ def _transpose_eqns(eqns, env, outvars, cotangents, linear=None, sums=None):
     outer = here.record
     try:
         for eqn in reversed(eqns):
-            if eqn.source_info is not None:
-                here.record = backward(eqn.source_info)
+            here.record = outer if eqn.source_info is None else backward(eqn.source_info)
             _transpose_eqn(eqn, env, cts, linear)
     finally:
         here.record = outer
@@ -127,7 +126,7 @@ def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
         nonzeros_out.extend(type(ct) is not Zero for ct in outs)
         return [ct for ct in outs if type(ct) is not Zero]
 
-    return trace_to_jaxpr(fun, [*plain_avals, *ct_avals], jaxpr.debug_info), nonzeros_out
+    return derive_jaxpr(fun, [*plain_avals, *ct_avals], jaxpr), nonzeros_out
 
 
 def instantiate_all(cts):
