@@ -2,9 +2,9 @@
 
 A call is a line of words: `f l axis=5` means `function(f, l, axis=5)`, where each word is a value of `pool`.  The calls
 of a function follow from its signature in JAX alone, so that both packages are asked the same.  Run by the Python that
-has real JAX, this file records what is missing, and anew the functions of the rooms that are named:
+has real JAX, this file records what is missing, and records the functions of the named modules again:
 
-    .venv-oracle/bin/python tests/error_calls.py [room ...]
+    .venv-oracle/bin/python tests/error_calls.py [module ...]
 
 `error_names.txt` lists the functions that both packages have.
 """
@@ -28,8 +28,8 @@ MESSAGE = 80  # characters kept of a message
 
 def resolve(jax, name):
     """The function of a dotted name below the package."""
-    room, _, last = name.rpartition(".")
-    return getattr(importlib.import_module(f"{jax.__name__}.{room}") if room else jax, last)
+    module, _, last = name.rpartition(".")
+    return getattr(importlib.import_module(f"{jax.__name__}.{module}") if module else jax, last)
 
 
 def pool(jax):
@@ -201,13 +201,13 @@ def outcome(error):
     return None if error is None else [type(error).__name__, without_folders(str(error))[:MESSAGE]]
 
 
-def main(rooms):
+def main(modules):
     import jax
 
     values = pool(jax)
     recorded = json.loads(gzip.decompress(RECORDING.read_bytes())) if RECORDING.exists() else {}
     for name in NAMES.read_text().split():
-        if name in recorded and name.rpartition(".")[0] not in rooms:
+        if name in recorded and name.rpartition(".")[0] not in modules:
             continue
         function = resolve(jax, name)
         recorded[name] = {line: outcome(attempt(jax, function, line, values)) for line in calls_of(function)}

@@ -48,7 +48,7 @@ def fault(name, wanted, error):
     if _same_words(text, wanted[1]):
         return None
     if any(_names(note, name) for note in getattr(error, "__notes__", ())):
-        return None  # caught where the room begins, and named: see onax/_core/api_functions.py
+        return None  # the public function names it: see onax/_core/api_functions.py
     if not on_purpose(error):
         return "not raised on purpose"
     return None if _names(text, name) else "without the function's name"

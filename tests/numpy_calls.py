@@ -19,9 +19,9 @@ RECORDING = GOLDEN / "numpy_calls.json.gz"
 SIGNATURES = GOLDEN / "numpy_signatures.json"
 
 
-def lines(room):
-    """The table of a room, `numpy` or `nn`."""
-    return (GOLDEN / f"{room}_calls.txt").read_text().splitlines()
+def lines(table):
+    """The lines of a table, `numpy` or `nn`."""
+    return (GOLDEN / f"{table}_calls.txt").read_text().splitlines()
 
 
 def operands(jnp):
@@ -102,7 +102,7 @@ def answer(line, jax, arrays):
 def signatures(jax):
     """name -> [[parameter, kind, default], ...] of everything callable in jax.numpy, jax.numpy.linalg and jax.nn."""
     found = {}
-    for room, module in (("numpy", jax.numpy), ("linalg", jax.numpy.linalg), ("nn", jax.nn)):
+    for table, module in (("numpy", jax.numpy), ("linalg", jax.numpy.linalg), ("nn", jax.nn)):
         for name in sorted(dir(module)):
             function = getattr(module, name)
             if name.startswith("_") or not callable(function):
@@ -111,7 +111,7 @@ def signatures(jax):
                 parameters = inspect.signature(function).parameters.values()
             except (ValueError, TypeError):
                 continue
-            found[f"{room}.{name}"] = [
+            found[f"{table}.{name}"] = [
                 [p.name, p.kind.name, "" if p.default is p.empty else _shown(p.default)] for p in parameters
             ]
     return found
@@ -127,7 +127,7 @@ def main():
     import jax.scipy.special
 
     arrays = operands(jax.numpy)
-    answers = {line: answer(line, jax, arrays) for room in ("numpy", "nn") for line in lines(room)}
+    answers = {line: answer(line, jax, arrays) for table in ("numpy", "nn") for line in lines(table)}
     with gzip.GzipFile(RECORDING, "wb", mtime=0) as file:
         file.write(json.dumps(answers).encode())
     SIGNATURES.write_text(json.dumps(signatures(jax), indent=0) + "\n")

@@ -22,7 +22,7 @@ import numpy as np
 RECORDING = Path(__file__).parent / "golden" / "result_types.json.gz"
 COMBINATIONS = 7  # of each function, number of arguments and width
 
-ROOMS = (
+PATHS = (
     "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "nn", "scipy.special", "scipy.linalg", "scipy.signal",
     "scipy.integrate", "scipy.fft", "scipy.cluster.vq", "scipy.stats", "ops", "image",
 )  # fmt: skip
@@ -68,16 +68,16 @@ def kinds(jax, x64):
     return found
 
 
-def rooms(jax):
+def modules_by_path(jax):
     """name -> module."""
-    names = [*ROOMS, *(f"scipy.stats.{name}" for name in DISTRIBUTIONS)]
+    names = [*PATHS, *(f"scipy.stats.{name}" for name in DISTRIBUTIONS)]
     return {name: importlib.import_module(f"{jax.__name__}.{name}") for name in names}
 
 
-def functions(room):
-    """name -> how many arguments it is called with, of the functions of a room."""
+def functions(module):
+    """name -> how many arguments it is called with, of the functions of a module."""
     found = {}
-    for name, function in sorted(vars(room).items()):
+    for name, function in sorted(vars(module).items()):
         if name.startswith("_") or name.endswith("_p") or name in OMITTED or not callable(function):
             continue
         if inspect.isclass(function):
@@ -113,13 +113,13 @@ def shown(value):
     return f"{value.dtype}{'*' if value.weak_type else ''}{list(value.shape)}"
 
 
-def calls(jax, room, x64, names=None):
-    """(name, kinds, function, arguments) of every call in a room."""
-    module, made = rooms(jax)[room], kinds(jax, x64)
+def calls(jax, path, x64, names=None):
+    """(name, kinds, function, arguments) of every call in the module at a path."""
+    module, made = modules_by_path(jax)[path], kinds(jax, x64)
     for name, counts in (functions(module) if names is None else names).items():
         function = getattr(module, name)
         for count in counts:
-            for combination in combinations(f"{room}.{name}", count, list(made)):
+            for combination in combinations(f"{path}.{name}", count, list(made)):
                 yield name, combination, function, [made[kind]() for kind in combination]
 
 
@@ -137,9 +137,9 @@ def main():
     recorded = {}
     for x64 in (False, True):
         with jax.enable_x64(x64):
-            for room in rooms(jax):
-                found = recorded[f"{room} {'x64' if x64 else 'x32'}"] = {}
-                for name, combination, function, args in calls(jax, room, x64):
+            for path in modules_by_path(jax):
+                found = recorded[f"{path} {'x64' if x64 else 'x32'}"] = {}
+                for name, combination, function, args in calls(jax, path, x64):
                     try:
                         types = staged_types(jax, function, args)
                     except Exception:

@@ -103,7 +103,7 @@ def operand(jnp, kind, shape, letter):
 def names(jax):
     """What the expressions may speak of, but for operands."""
     jnp = jax.numpy
-    rooms = {name: importlib.import_module(f"{jax.__name__}.scipy.{path}") for name, path in _ROOMS.items()}
+    modules = {name: importlib.import_module(f"{jax.__name__}.scipy.{path}") for name, path in _MODULES.items()}
     lx = importlib.import_module(f"{jax.__name__}.lax.linalg")
 
     def adjoint(x):
@@ -159,12 +159,12 @@ def names(jax):
         return x / x.sum(0)
 
     return {
-        "jax": jax, "jnp": jnp, "np": np, "la": jnp.linalg, "fft": jnp.fft, "lx": lx, **rooms,
+        "jax": jax, "jnp": jnp, "np": np, "la": jnp.linalg, "fft": jnp.fft, "lx": lx, **modules,
         **{name: value for name, value in locals().items() if callable(value) and name != "adjoint"},
     }  # fmt: skip
 
 
-_ROOMS = {
+_MODULES = {
     "sla": "linalg", "sp": "special", "st": "stats", "sg": "signal", "si": "integrate", "sf": "fft", "sn": "ndimage",
     "ip": "interpolate", "sv": "cluster.vq", "kr": "sparse.linalg",
 }  # fmt: skip

@@ -261,7 +261,7 @@ def test_compiled_modules_import_nothing_of_onax():
 
 
 ALLOWED = {  # (module, name of a container): why it holds primitives, or names that primitives have too
-    ("onax.lax", "_NAMED"): "the names are those of functions of the room",
+    ("onax.lax", "_NAMED"): "the names are those of functions of the module",
     ("onax.numpy._array_methods", "OPERATORS"): "the names are those of Python's operators",
     ("onax._divergence.indexing", "_UFUNCS"): "the names are those of functions of jnp",
     ("onax._divergence.numerics", "_FUNCTIONS"): "the names are those of functions of jnp",

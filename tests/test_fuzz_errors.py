@@ -1,10 +1,10 @@
 """Wrong calls of every public function raise what real JAX raises, on purpose, and name the function.
 
 `error_calls.py` makes the calls and records JAX's answers; `fuzzing_errors.py` says what is wrong with one of ours.
-What is meant to differ has a reason there.  Run as a program, this file prints what else differs, in the rooms that are
-named or everywhere:
+What is meant to differ has a reason there.  Run as a program, this file prints what else differs, in the named modules
+or everywhere:
 
-    python tests/test_fuzz_errors.py [room ...]
+    python tests/test_fuzz_errors.py [module ...]
 """
 
 import gzip
@@ -23,7 +23,7 @@ import onax
 from onax._ground.source import is_internal
 
 RECORDED = json.loads(gzip.decompress(error_calls.RECORDING.read_bytes()))
-ROOMS = sorted({name.rpartition(".")[0] for name in RECORDED})
+MODULES = sorted({name.rpartition(".")[0] for name in RECORDED})
 
 # Classes that tell of a fault inside, whatever was asked.
 ACCIDENTS = (AssertionError, KeyError, AttributeError, NotImplementedError, RecursionError, UnboundLocalError)
@@ -46,41 +46,41 @@ def faults_of(name, values, step=1):
     return found
 
 
-def functions_of(room):
-    return [name for name in RECORDED if name.rpartition(".")[0] == room]
+def functions_of(module):
+    return [name for name in RECORDED if name.rpartition(".")[0] == module]
 
 
-def check_room(room, monkeypatch, step):
+def check_module(module, monkeypatch, step):
     monkeypatch.setenv("ONAX_FULL_TRACEBACK", "1")
-    load(room)
+    load(module)
     values = error_calls.pool(onax)
-    found = {name: faults_of(name, values, step) for name in functions_of(room)}
+    found = {name: faults_of(name, values, step) for name in functions_of(module)}
     assert {f"{name}({line})": fault for name, faults in found.items() for line, fault in faults.items()} == {}
 
 
-def load(room):
-    if room:
-        importlib.import_module(f"onax.{room}")
+def load(module):
+    if module:
+        importlib.import_module(f"onax.{module}")
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_errors_are_those_of_jax(room, monkeypatch):
-    check_room(room, monkeypatch, 5)
+@pytest.mark.parametrize("module", MODULES)
+def test_errors_are_those_of_jax(module, monkeypatch):
+    check_module(module, monkeypatch, 5)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", ROOMS)
-def test_all_errors_are_those_of_jax(room, monkeypatch):
-    check_room(room, monkeypatch, 1)
+@pytest.mark.parametrize("module", MODULES)
+def test_all_errors_are_those_of_jax(module, monkeypatch):
+    check_module(module, monkeypatch, 1)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_tracebacks_show_no_frames_of_onax(room, monkeypatch):
+@pytest.mark.parametrize("module", MODULES)
+def test_tracebacks_show_no_frames_of_onax(module, monkeypatch):
     monkeypatch.delenv("ONAX_FULL_TRACEBACK", raising=False)
-    load(room)
+    load(module)
     values = error_calls.pool(onax)
     shown = {}
-    for name in functions_of(room):
+    for name in functions_of(module):
         function = error_calls.resolve(onax, name)
         refused = [line for line, wanted in RECORDED[name].items() if wanted is not None]
         for line in refused[len(name) % 3 :: max(1, len(refused) // 3)]:
@@ -117,13 +117,13 @@ def test_every_reason_is_needed(monkeypatch):
     assert [why for *_, why in fuzzing_errors.REASONS if why not in used] == []
 
 
-def main(rooms):
+def main(modules):
     """Prints what differs without a reason."""
     os.environ["ONAX_FULL_TRACEBACK"] = "1"
-    for room in rooms or ROOMS:
-        load(room)
+    for module in modules or MODULES:
+        load(module)
         values = error_calls.pool(onax)
-        for name in functions_of(room):
+        for name in functions_of(module):
             for line, fault in faults_of(name, values).items():
                 print(f"{name}({line}): {fault}")
 

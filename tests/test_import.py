@@ -41,9 +41,9 @@ def test_nothing_is_imported_but_numpy_and_the_standard_library():
         "from onax import nn; print(True, nn.relu(1.0))",
     ],
 )
-def test_rooms_that_come_later_are_found(code):
+def test_modules_that_are_imported_later_are_found(code):
     assert run(code) == ["True", "1.0"]
 
 
-def test_a_public_room_has_what_dir_names():
+def test_a_public_module_has_what_dir_names():
     assert run("import onax; print(*[n for n in dir(onax) if not hasattr(onax, n)])") == []

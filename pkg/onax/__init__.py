@@ -77,13 +77,13 @@ P = PartitionSpec
 
 hooks.check_complete()
 
-# Their own words name them.
+# The messages of these functions name them already.
 _wrap_api_functions(globals(), __name__, globals().keys())
 
 __version__ = "0.1.0"
 
-# Rooms that most programs do not need at start: imported when first asked for.
-_LATER = frozenset(
+# Public modules that most programs do not need at start: they are imported on first access.
+_LAZY_MODULES = frozenset(
     {
         "ad_checkpoint",
         "api_util",
@@ -114,7 +114,7 @@ _LATER = frozenset(
     }
 )
 
-_LATER_FUNCTIONS = {
+_LAZY_ATTRIBUTES = {
     "make_array_from_callback": "onax._transforms.transfer",
     "make_array_from_process_local_data": "onax._transforms.transfer",
     "make_array_from_single_device_arrays": "onax._transforms.transfer",
@@ -140,14 +140,14 @@ _LATER_FUNCTIONS = {
 
 
 def __getattr__(name):
-    if name in _LATER:
+    if name in _LAZY_MODULES:
         return importlib.import_module(f"onax.{name}")
-    if name in _LATER_FUNCTIONS:
-        found = {name: getattr(importlib.import_module(_LATER_FUNCTIONS[name]), name)}
+    if name in _LAZY_ATTRIBUTES:
+        found = {name: getattr(importlib.import_module(_LAZY_ATTRIBUTES[name]), name)}
         _wrap_api_functions(found, __name__, (name,))
         return globals().setdefault(name, found[name])
     raise AttributeError(f"module 'onax' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER, *_LATER_FUNCTIONS})
+    return sorted({*globals(), *_LAZY_MODULES, *_LAZY_ATTRIBUTES})

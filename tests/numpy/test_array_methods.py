@@ -48,10 +48,10 @@ def test_methods_like_numpy(name, x, args, kwargs):
         assert got == want and type(got) is type(want)
 
 
-def test_every_method_of_the_table_that_the_room_has_is_there():
-    rooms = [vars(room) for room in _array_methods.ROOMS]
+def test_every_method_of_the_table_that_jnp_has_is_there():
+    modules = [vars(module) for module in _array_methods.MODULES]
     for name in _array_methods.SAME:
-        assert hasattr(Array, name) == any(name in room for room in rooms), name
+        assert hasattr(Array, name) == any(name in module for module in modules), name
     for name in (*_array_methods.METHODS, *_array_methods.PROPERTIES):
         assert hasattr(Array, name), name
 
@@ -149,7 +149,7 @@ def test_unary_operators_and_matmul():
 
 
 def test_fast_operators_mean_the_same():
-    """The compiled short cuts agree with the functions of the room, dtype and weak type included."""
+    """The compiled short cuts agree with the functions of the module, dtype and weak type included."""
     values = [
         2,
         2.5,

@@ -37,8 +37,8 @@ def agrees(run, recorded, function, args):
 
 @pytest.mark.parametrize("key", RECORDED)
 def test_result_types(key):
-    room, width = key.split()
-    functions = result_types.functions(result_types.rooms(jax)[room])
+    path, width = key.split()
+    functions = result_types.functions(result_types.modules_by_path(jax)[path])
     ways = {
         "eager": lambda function, args: result_types.shown(function(*args)),
         "staged": lambda function, args: result_types.staged_types(jax, function, args),
@@ -46,8 +46,8 @@ def test_result_types(key):
     differ = []
     with jax.enable_x64(width == "x64"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        names = {name: counts for name, counts in functions.items() if f"{room}.{name}" not in OTHER_TYPES}
-        for name, combination, function, args in result_types.calls(jax, room, width == "x64", names):
+        names = {name: counts for name, counts in functions.items() if f"{path}.{name}" not in OTHER_TYPES}
+        for name, combination, function, args in result_types.calls(jax, path, width == "x64", names):
             call = f"{name}({', '.join(combination)})"
             wanted = RECORDED[key].get(call)
             if wanted is not None:

@@ -78,19 +78,19 @@ def test_shape_errors_name_function_and_shapes(call, words):
         assert any(w in text for w in word.split("|")), text
 
 
-ROOMS = (jnp, jnp.linalg, nn, lax, special, stats, linalg, ndimage)
+MODULES = (jnp, jnp.linalg, nn, lax, special, stats, linalg, ndimage)
 STATIC = [
     (r, n)
-    for r in ROOMS
+    for r in MODULES
     for n, f in sorted(vars(r).items())
     if type(f) is ApiFunction and hasattr(f, "static_argnames")
 ]
 
 
-@pytest.mark.parametrize(("room", "name"), STATIC, ids=[f"{r.__name__}.{n}" for r, n in STATIC])
-def test_static_arguments_have_hashes(room, name):
+@pytest.mark.parametrize(("module", "name"), STATIC, ids=[f"{r.__name__}.{n}" for r, n in STATIC])
+def test_static_arguments_have_hashes(module, name):
     """Each parameter that a decorator declares static is asked for its hash, before anything else happens."""
-    function = getattr(room, name)
+    function = getattr(module, name)
     for parameter in function.static_argnames:
         with pytest.raises(ValueError, match="Non-hashable static arguments are not supported"):
             function(**{parameter: [1]})

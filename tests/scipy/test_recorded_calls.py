@@ -47,7 +47,7 @@ def reason(case, way):
 
 
 def function_name(case):
-    """The function that a case is about, for a test's name: the first that is named with its room."""
+    """The function that a case is about, for a test's name: the first that is named with its module."""
     return re.search(r"\b(?:la|fft|sf|sla|lx|sp|st|sg|si|ip|sn|sv|kr)[.][\w.]+", case).group()
 
 

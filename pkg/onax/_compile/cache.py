@@ -62,7 +62,7 @@ def forget_entries():
 
 
 def insert_bounded(table, key, value, at_most=4096):
-    """Stores a value in a dictionary of bounded size; the oldest entry makes room."""
+    """Stores a value in a dictionary of bounded size; the oldest entry is evicted."""
     if len(table) >= at_most:
         del table[next(iter(table))]
     table[key] = value

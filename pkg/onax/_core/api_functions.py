@@ -1,10 +1,9 @@
-"""What the public functions of a room have in common when they fail: the error names the function that was called.
+"""Wraps the functions of public modules, so that their errors name the function that the user called.
 
-Where its words do not (they are often JAX's, which tests of libraries look for), a note below them does.
+Many messages are JAX's, which tests of libraries look for.  Where a message does not name the function, a note does.
 
-JAX compiles many of these functions with options such as `axis` as static arguments, and needs their hashes before it
-looks at anything else.  Published functions check the hashes too: of the parameters that `staged` or `static_argnames`
-recorded on the function.
+JAX compiles many of these functions with options such as `axis` as static arguments, and hashes them first.  The
+wrappers check these hashes too: those of the parameters that `staged` or `static_argnames` recorded on the function.
 """
 
 import re
@@ -32,7 +31,8 @@ def static_argnames(*names):
 
 
 def wrap_api_functions(namespace, module, unnamed=()):
-    """Replaces the functions of a room's namespace by such as name themselves in errors, and leave no frames of onax.
+    """Replaces the functions in a public module's namespace by wrappers, which add the function's name to errors and
+    remove frames of onax from tracebacks.
 
     `unnamed` are functions whose own checks name them.
     """
@@ -40,13 +40,13 @@ def wrap_api_functions(namespace, module, unnamed=()):
         own = type(function) in _FUNCTIONS and function.__module__.startswith("onax.")
         if own and not name.startswith("_"):
             label = None if name in unnamed else f"{module}.{name}"
-            namespace[name] = _public(function, name, module, label)
+            namespace[name] = _wrap(function, name, module, label)
 
 
 _FUNCTIONS = frozenset({type(wrap_api_functions), type(tree_flatten)})  # of Python, and compiled ones
 
 
-def _public(function, name, module, label):
+def _wrap(function, name, module, label):
     static = getattr(function, "static_argnames", ())
     call = update_wrapper(
         ApiFunction(function, label, _positions(function, static) if static else (), static), function
@@ -65,11 +65,11 @@ def unhashable_error(value, error):
 
 
 def name_error(error, label, args=()):
-    """Adds a note to an error that left a call of a function: its name and the types of its operands.
+    """Adds a note with the function's name and the types of its operands to an error that a call raised.
 
-    Not where the error's own words have them.
+    There is no note if the message contains them already.
     """
-    if not isinstance(error, _PLAIN) or not _is_ours(error):
+    if not isinstance(error, _PLAIN) or not _is_raised_by_onax(error):
         return
     text = "\n".join([str(error), *getattr(error, "__notes__", ())])
     avals = _types(args)
@@ -95,10 +95,10 @@ def _types(args):
     return found[:6]
 
 
-def _is_ours(error):
-    """Whether it was raised in onax or in NumPy for it, and not in a function that the user handed in."""
+def _is_raised_by_onax(error):
+    """Whether onax, or NumPy called by onax, raised the error, and not a function of the user."""
     entry = error.__traceback__
-    inside = entry is None  # the call itself failed
+    inside = entry is None  # no frame: the call itself failed
     while entry is not None:
         inside = is_internal(entry.tb_frame.f_code.co_filename) or (inside and entry.tb_next is None)
         entry = entry.tb_next
@@ -106,7 +106,7 @@ def _is_ours(error):
 
 
 def _positions(function, static):
-    """Where the static parameters stand among the positional ones."""
+    """Indices of the static parameters among the positional ones."""
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     code = function.__code__

@@ -1,22 +1,22 @@
-"""Rooms under JAX's experimental names: imported when first asked for."""
+"""Public modules of jax.experimental, imported on first access."""
 
 import importlib
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 
-_LATER = frozenset({"checkify", "layout", "mesh_utils", "multihost_utils", "ode", "pjit", "shard_map"})
-_LATER_FUNCTIONS = {"io_callback": "onax._control.callbacks"}
+_LAZY_MODULES = frozenset({"checkify", "layout", "mesh_utils", "multihost_utils", "ode", "pjit", "shard_map"})
+_LAZY_ATTRIBUTES = {"io_callback": "onax._control.callbacks"}
 
 
 def __getattr__(name):
-    if name in _LATER_FUNCTIONS:
-        found = {name: getattr(importlib.import_module(_LATER_FUNCTIONS[name]), name)}
+    if name in _LAZY_ATTRIBUTES:
+        found = {name: getattr(importlib.import_module(_LAZY_ATTRIBUTES[name]), name)}
         _wrap_api_functions(found, __name__)
         return globals().setdefault(name, found[name])
-    if name in _LATER:
+    if name in _LAZY_MODULES:
         return importlib.import_module(f"onax.experimental.{name}")
     raise AttributeError(f"module 'onax.experimental' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER, *_LATER_FUNCTIONS})
+    return sorted({*globals(), *_LAZY_MODULES, *_LAZY_ATTRIBUTES})

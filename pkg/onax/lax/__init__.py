@@ -369,14 +369,14 @@ _NAMED = (
 ).split()
 _wrap_api_functions(globals(), __name__, globals().keys() - _NAMED)
 
-_LATER = frozenset({"linalg"})  # imported when first asked for
+_LAZY_MODULES = frozenset({"linalg"})  # imported on first access
 
 
 def __getattr__(name):
-    if name in _LATER:
+    if name in _LAZY_MODULES:
         return importlib.import_module(f"onax.lax.{name}")
     raise AttributeError(f"module 'onax.lax' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LAZY_MODULES})

@@ -38,14 +38,14 @@ from onax.nn._normalization import log_softmax, logsumexp, softmax
 
 _wrap_api_functions(globals(), __name__)
 
-_LATER = frozenset({"initializers"})  # imported when first asked for
+_LAZY_MODULES = frozenset({"initializers"})  # imported on first access
 
 
 def __getattr__(name):
-    if name in _LATER:
+    if name in _LAZY_MODULES:
         return importlib.import_module(f"onax.nn.{name}")
     raise AttributeError(f"module 'onax.nn' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LAZY_MODULES})

@@ -451,14 +451,14 @@ newaxis = None
 _SHORT = "sum reshape asarray array matmul dot where transpose astype".split()
 _wrap_api_functions(globals(), __name__, {*_SHORT, *vars(_ufuncs)})
 
-_LATER = frozenset({"fft", "linalg"})  # imported when first asked for
+_LAZY_MODULES = frozenset({"fft", "linalg"})  # imported on first access
 
 
 def __getattr__(name):
-    if name in _LATER:
+    if name in _LAZY_MODULES:
         return importlib.import_module(f"onax.numpy.{name}")
     raise AttributeError(f"module 'onax.numpy' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LAZY_MODULES})

@@ -1,8 +1,8 @@
 """Operators, methods and properties of arrays, set once when `onax.numpy` is imported.
 
-The operators are the functions of this room; plain cases of equal dtypes go from the compiled type slots straight to a
+The operators are the jnp functions; plain cases of equal dtypes go from the compiled type slots straight to a
 primitive (`fast_operators`).  A method is the function of the same name with the array as its first argument (`SAME`),
-where the room has it, or one of the functions below.
+where jnp has it, or one of the functions below.
 """
 
 import sys
@@ -100,7 +100,7 @@ SAME = (
     "all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum diagonal dot max "
     "mean min nonzero prod ptp ravel repeat round searchsorted sort squeeze std sum swapaxes take trace var"
 ).split()
-ROOMS = (
+MODULES = (
     _reductions, _shaping, _gathering, _repeat, _arithmetic, _products, _ufuncs, _creation, _logic, _sorting,
     _cumulative, _searching,
 )  # fmt: skip
@@ -261,7 +261,7 @@ PROPERTIES = {
 
 
 def _install():
-    found = {name: getattr(room, name) for room in reversed(ROOMS) for name in SAME if hasattr(room, name)}
+    found = {name: getattr(module, name) for module in reversed(MODULES) for name in SAME if hasattr(module, name)}
     for name, function in {**found, **METHODS}.items():
         install_method(Array, name, api_boundary(function))
     for name, function in PROPERTIES.items():

@@ -1,4 +1,4 @@
-"""lax and scipy functions give real JAX's values, dtypes and errors, at once and jitted (see tests/room_calls.py)."""
+"""lax and scipy functions return real JAX's values, dtypes and errors, eager and jitted (see lax_scipy_calls.py)."""
 
 import gzip
 import json
@@ -6,11 +6,11 @@ import json
 import numpy as np
 import pytest
 
+import lax_scipy_calls
 import onax as jax
-import room_calls
 
-RECORDED = json.loads(gzip.decompress(room_calls.RECORDING.read_bytes()))
-KNOWN = room_calls.names(jax)
+RECORDED = json.loads(gzip.decompress(lax_scipy_calls.RECORDING.read_bytes()))
+KNOWN = lax_scipy_calls.names(jax)
 
 # float32 formulas of JAX that lose more digits than ours.
 LOOSE = {"poch": 1e-5, "loggamma": 1e-5, "poisson.entropy": 3e-5, "kde": 1e-4, "gennorm": 1e-5, "multinomial": 1e-5,
@@ -31,9 +31,9 @@ def close(got, want, bound):
 
 
 @pytest.mark.parametrize("run", [lambda f: f(), lambda f: jax.jit(f)()], ids=["eager", "jit"])
-@pytest.mark.parametrize("line", room_calls.lines())
+@pytest.mark.parametrize("line", lax_scipy_calls.lines())
 def test_call(line, run):
-    wanted, got = RECORDED[line], room_calls.answer(line, KNOWN, run)
+    wanted, got = RECORDED[line], lax_scipy_calls.answer(line, KNOWN, run)
     if isinstance(wanted, str):
         assert got == wanted
         return

@@ -1,8 +1,8 @@
-"""Small programs on the rooms that libraries build on, run by onax and recorded from real JAX.
+"""Small programs on the modules that libraries build on, run by onax and recorded from real JAX.
 
-    ONAX_ORACLE_PYTHON tests/room_cases.py        renews tests/golden/room_cases.json
+    ONAX_ORACLE_PYTHON tests/library_cases.py        renews tests/golden/library_cases.json
 
-A case is a function of the package and of `room`, which imports a module below it; it gives a tree of lists,
+A case is a function of the package and of `module`, which imports a module below it; it gives a tree of lists,
 dictionaries, numbers and texts.  What a call raises is recorded by `fault` as the name of the exception.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-GOLDEN = Path(__file__).resolve().parent / "golden" / "room_cases.json"
+GOLDEN = Path(__file__).resolve().parent / "golden" / "library_cases.json"
 CASES = {}
 
 
@@ -53,11 +53,11 @@ def run(name, package):
 # ---- primitives of a library ----
 
 
-def _multiply_add(jax, room, name):
+def _multiply_add(jax, module, name):
     """A primitive of three operands, x * y + z, with every rule written in JAX's forms."""
-    ad, batching, mlir = (room(f"interpreters.{m}") for m in ("ad", "batching", "mlir"))
-    jnp, core = room("numpy"), room("core")
-    p = room("extend.core").Primitive(name)
+    ad, batching, mlir = (module(f"interpreters.{m}") for m in ("ad", "batching", "mlir"))
+    jnp, core = module("numpy"), module("core")
+    p = module("extend.core").Primitive(name)
     p.def_impl(lambda x, y, z: np.asarray(x) * np.asarray(y) + np.asarray(z))
     p.def_abstract_eval(lambda x, y, z: core.ShapedArray(x.shape, x.dtype))
 
@@ -84,8 +84,8 @@ def _multiply_add(jax, room, name):
 
 
 @case
-def primitive_with_all_rules(jax, room):
-    p, jnp = _multiply_add(jax, room, "case_multiply_add"), room("numpy")
+def primitive_with_all_rules(jax, module):
+    p, jnp = _multiply_add(jax, module, "case_multiply_add"), module("numpy")
     f = lambda x: p.bind(x, x, x)
     x = jnp.arange(3.0)
     return {
@@ -103,16 +103,16 @@ def primitive_with_all_rules(jax, room):
 
 
 @case
-def primitives_there_are(jax, room):
-    primitives = room("extend.core.primitives")
+def primitives_there_are(jax, module):
+    primitives = module("extend.core.primitives")
     names = "call_p closed_call_p jit_p scan_p while_p cond_p remat_p name_p custom_vjp_call_p lu_p svd_p random_bits_p"
     return [[getattr(primitives, name).name for name in names.split()], [jax.host_count(), jax.host_id()]]
 
 
 @case
-def primitive_with_several_results(jax, room):
-    jnp, core, mlir = room("numpy"), room("core"), room("interpreters.mlir")
-    p = room("extend.core").Primitive("case_both")
+def primitive_with_several_results(jax, module):
+    jnp, core, mlir = module("numpy"), module("core"), module("interpreters.mlir")
+    p = module("extend.core").Primitive("case_both")
     p.multiple_results = True
     p.def_impl(lambda x, *, n: [np.asarray(x) + n, np.asarray(x) * n])
     p.def_abstract_eval(lambda x, *, n: [core.ShapedArray(x.shape, x.dtype)] * 2)
@@ -123,9 +123,9 @@ def primitive_with_several_results(jax, room):
 
 
 @case
-def makers_of_rules(jax, room):
-    ad, batching, mlir = (room(f"interpreters.{m}") for m in ("ad", "batching", "mlir"))
-    jnp, core, primitive = room("numpy"), room("core"), room("extend.core").Primitive
+def makers_of_rules(jax, module):
+    ad, batching, mlir = (module(f"interpreters.{m}") for m in ("ad", "batching", "mlir"))
+    jnp, core, primitive = module("numpy"), module("core"), module("extend.core").Primitive
 
     def define(name, function, shape=lambda *avals: avals[0].shape):
         p = primitive(name)
@@ -170,12 +170,12 @@ def makers_of_rules(jax, room):
 
 
 @case
-def batching_rules_with_the_axis(jax, room):
-    batching, jnp, core = room("interpreters.batching"), room("numpy"), room("core")
+def batching_rules_with_the_axis(jax, module):
+    batching, jnp, core = module("interpreters.batching"), module("numpy"), module("core")
     seen = []
 
     def define(name):
-        p = room("extend.core").Primitive(name)
+        p = module("extend.core").Primitive(name)
         p.def_impl(lambda x: x)
         p.def_abstract_eval(lambda x: core.ShapedArray(x.shape, x.dtype))
         return p
@@ -198,9 +198,9 @@ def batching_rules_with_the_axis(jax, room):
 
 
 @case
-def partial_evaluation(jax, room):
-    pe, lu, core = room("interpreters.partial_eval"), room("extend.linear_util"), room("core")
-    jnp, info = room("numpy"), room("api_util").debug_info
+def partial_evaluation(jax, module):
+    pe, lu, core = module("interpreters.partial_eval"), module("extend.linear_util"), module("core")
+    jnp, info = module("numpy"), module("api_util").debug_info
     scalar = core.ShapedArray((), jnp.float32)
 
     def f(x, y):
@@ -234,8 +234,8 @@ def partial_evaluation(jax, room):
 
 
 @case
-def layers_of_functions(jax, room):
-    lu, info = room("extend.linear_util"), room("api_util").debug_info
+def layers_of_functions(jax, module):
+    lu, info = module("extend.linear_util"), module("api_util").debug_info
     h = lambda x, y: x + y
     wrapped = lu.wrap_init(h, debug_info=info("case", h, (1, 2), {}))
 
@@ -285,8 +285,8 @@ def layers_of_functions(jax, room):
 
 
 @case
-def arguments_as_trees(jax, room):
-    api, lu = room("api_util"), room("extend.linear_util")
+def arguments_as_trees(jax, module):
+    api, lu = module("api_util"), module("extend.linear_util")
     f = lambda a, b, k=0: {"r": a + b["x"] + k}
     wrap = lambda f: lu.wrap_init(f, debug_info=api.debug_info("case", f, (), {}))
     leaves, tree = jax.tree.flatten(((1, {"x": 2}), {"k": 3}))
@@ -320,8 +320,8 @@ def arguments_as_trees(jax, room):
 
 
 @case
-def traces_and_types(jax, room):
-    ec, core, jnp = room("extend.core"), room("core"), room("numpy")
+def traces_and_types(jax, module):
+    ec, core, jnp = module("extend.core"), module("core"), module("numpy")
     seen = []
 
     def f(x):
@@ -357,8 +357,8 @@ def traces_and_types(jax, room):
 
 
 @case
-def known_values_while_tracing(jax, room):
-    jnp, seen = room("numpy"), []
+def known_values_while_tracing(jax, module):
+    jnp, seen = module("numpy"), []
 
     def f(x):
         with jax.ensure_compile_time_eval():
@@ -374,8 +374,8 @@ def known_values_while_tracing(jax, room):
 
 
 @case
-def what_a_backward_rule_sees(jax, room):
-    jnp, seen = room("numpy"), []
+def what_a_backward_rule_sees(jax, module):
+    jnp, seen = module("numpy"), []
 
     @jax.custom_vjp
     def f(tree, other):
@@ -396,8 +396,8 @@ def what_a_backward_rule_sees(jax, room):
 
 
 @case
-def types_as_results(jax, room):
-    jnp, struct = room("numpy"), jax.ShapeDtypeStruct((2,), np.complex64)
+def types_as_results(jax, module):
+    jnp, struct = module("numpy"), jax.ShapeDtypeStruct((2,), np.complex64)
     return {
         "types": jax.eval_shape(lambda x: {"a": (x, struct), "b": x}, 1.0),
         "weak": jax.eval_shape(lambda: jax.ShapeDtypeStruct((), np.float32, weak_type=True)),
@@ -410,8 +410,8 @@ def types_as_results(jax, room):
 
 
 @case
-def exchange_of_memory(jax, room):
-    dl, jnp = room("dlpack"), room("numpy")
+def exchange_of_memory(jax, module):
+    dl, jnp = module("dlpack"), module("numpy")
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     names = "float32 bool bfloat16 int4 complex128 float8_e4m3fn float64 uint8".split()
     y = dl.from_dlpack(x)
@@ -437,8 +437,8 @@ def exchange_of_memory(jax, room):
 
 
 @case
-def events(jax, room):
-    monitoring, found = room("monitoring"), []
+def events(jax, module):
+    monitoring, found = module("monitoring"), []
     event = lambda name, **kwargs: found.append(["event", name, kwargs])
     duration = lambda name, seconds, **kwargs: found.append(["duration", name, type(seconds).__name__, sorted(kwargs)])
     span = lambda name, start, end, **kwargs: found.append(["span", name, start <= end, sorted(kwargs)])
@@ -468,8 +468,8 @@ def events(jax, room):
 
 
 @case
-def one_process(jax, room):
-    distributed = room("distributed")
+def one_process(jax, module):
+    distributed = module("distributed")
     return [distributed.is_initialized(), distributed.shutdown(), distributed.is_initialized()]
 
 
@@ -477,8 +477,8 @@ def one_process(jax, room):
 
 
 @case
-def layouts(jax, room):
-    layout, jnp = room("experimental.layout"), room("numpy")
+def layouts(jax, module):
+    layout, jnp = module("experimental.layout"), module("numpy")
     Layout, Format = layout.Layout, layout.Format
     here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
     rows = Layout((0, 1))
@@ -496,8 +496,8 @@ def layouts(jax, room):
 
 
 @case
-def meshes_of_devices(jax, room):
-    utils, device = room("experimental.mesh_utils"), jax.devices()[0]
+def meshes_of_devices(jax, module):
+    utils, device = module("experimental.mesh_utils"), jax.devices()[0]
     text = lambda mesh: [str(mesh.dtype), list(mesh.shape), [str(d) for d in mesh.ravel()]]
     return {
         "one": text(utils.create_device_mesh((1, 1))),
@@ -511,15 +511,15 @@ def meshes_of_devices(jax, room):
     }
 
 
-def _pjit(room):
+def _pjit(module):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        return room("experimental.pjit").pjit
+        return module("experimental.pjit").pjit
 
 
 @case
-def one_process_of_many(jax, room):
-    utils, jnp = room("experimental.multihost_utils"), room("numpy")
+def one_process_of_many(jax, module):
+    utils, jnp = module("experimental.multihost_utils"), module("numpy")
     mesh = jax.make_mesh((1,), ("x",))
     tree = {"a": np.ones(2, np.float32), "b": jnp.ones((2, 2))}
     laid = utils.host_local_array_to_global_array(tree, mesh, jax.P("x"))
@@ -539,13 +539,13 @@ def one_process_of_many(jax, room):
             fault(utils.host_local_array_to_global_array, tree, mesh, jax.P("y")),
             fault(jax.make_array_from_process_local_data, laid["a"].sharding, np.ones(4), (8,)),
         ],
-        "pjit": _pjit(room)(lambda x: x * 2)(3.0),
+        "pjit": _pjit(module)(lambda x: x * 2)(3.0),
     }
 
 
 @case
-def solutions_of_differential_equations(jax, room):
-    odeint, jnp = room("experimental.ode").odeint, room("numpy")
+def solutions_of_differential_equations(jax, module):
+    odeint, jnp = module("experimental.ode").odeint, module("numpy")
     ts, y0 = jnp.linspace(0.0, 1.0, 5), jnp.array([1.0, 2.0])
     matrix = jnp.array([[0.0, 1.0], [-2.0, -0.1]])
     driven = lambda y, t, matrix: matrix @ y + jnp.sin(t)
@@ -575,8 +575,8 @@ def solutions_of_differential_equations(jax, room):
 
 
 @case
-def optimizers(jax, room):
-    lib, jnp = room("example_libraries.optimizers"), room("numpy")
+def optimizers(jax, module):
+    lib, jnp = module("example_libraries.optimizers"), module("numpy")
     params = {"w": jnp.arange(6.0).reshape(2, 3) / 3, "b": (jnp.ones(2),)}
     gradient = jax.grad(lambda p: jnp.sum(jnp.sin(p["w"]) ** 2) + jnp.sum(p["b"][0] ** 3))
     makers = {
@@ -611,8 +611,8 @@ def optimizers(jax, room):
 
 
 @case
-def layers_of_networks(jax, room):
-    stax, jnp, random = room("example_libraries.stax"), room("numpy"), room("random")
+def layers_of_networks(jax, module):
+    stax, jnp, random = module("example_libraries.stax"), module("numpy"), module("random")
     key, image = random.key(0), jnp.linspace(-1.0, 1.0, 2 * 8 * 8 * 3).reshape(2, 8, 8, 3)
     networks = {
         "dense": (stax.serial(stax.Dense(4), stax.Relu, stax.Dense(2), stax.LogSoftmax), jnp.ones((3, 5)) / 4),

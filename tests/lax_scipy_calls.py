@@ -2,7 +2,7 @@
 
 A line is an expression in the names of `names`.  Run by the Python that has real JAX, this file renews the recording:
 
-    .venv-oracle/bin/python tests/room_calls.py
+    .venv-oracle/bin/python tests/lax_scipy_calls.py
 """
 
 import gzip
@@ -16,8 +16,8 @@ import numpy as np
 import numpy_calls
 
 GOLDEN = Path(__file__).parent / "golden"
-RECORDING = GOLDEN / "room_calls.json.gz"
-ROOMS = {
+RECORDING = GOLDEN / "lax_scipy_calls.json.gz"
+MODULES = {
     "special": "special", "stats": "stats", "signal": "signal", "linalg": "sparse.linalg", "optimize": "optimize",
     "ndimage": "ndimage", "interpolate": "interpolate", "vq": "cluster.vq", "transform": "spatial.transform",
 }  # fmt: skip
@@ -25,13 +25,13 @@ ROOMS = {
 
 def lines():
     """The table."""
-    return (GOLDEN / "room_calls.txt").read_text().splitlines()
+    return (GOLDEN / "lax_scipy_calls.txt").read_text().splitlines()
 
 
 def names(jax):
-    """What the expressions speak of: rooms by name, and arrays."""
+    """What the expressions speak of: modules by name, and arrays."""
     jnp = jax.numpy
-    rooms = {name: importlib.import_module(f"{jax.__name__}.scipy.{path}") for name, path in ROOMS.items()}
+    modules = {name: importlib.import_module(f"{jax.__name__}.scipy.{path}") for name, path in MODULES.items()}
     arrays = numpy_calls.operands(jnp)
     m = np.asarray(arrays["m"])
     more = {
@@ -55,8 +55,8 @@ def names(jax):
         "jnp": jnp,
         "lax": jax.lax,
         "np_shape": np_shape,
-        **rooms,
-        "R": rooms["transform"].Rotation,
+        **modules,
+        "R": modules["transform"].Rotation,
         **both,
     }
 

@@ -1,4 +1,4 @@
-"""The functions of these rooms in files of standard operators: the same values."""
+"""scipy functions exported to files of standard operators give the same values."""
 
 import numpy as np
 import pytest
