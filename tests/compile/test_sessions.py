@@ -30,6 +30,7 @@ def test_a_provider_that_cannot_be_loaded_is_an_error(given, name):
     with pytest.raises(jax.errors.BackendError, match=f"ONNX Runtime refused <lambda> on {name}: ") as raised:
         run(provider="cuda", provider_options=given)
     assert WAY_OUT in str(raised.value)
+    assert re.search(r"Installed here: .*onnxruntime(-gpu)? \d+\.\d+", str(raised.value))
     np.testing.assert_allclose(np.asarray(run(provider="cpu")), np.tanh(np.arange(3)) + 1, rtol=1e-6)
 
 
@@ -76,7 +77,7 @@ def opened(monkeypatch):
 
 
 def on(number):
-    return "cuda", {"device_id": number}
+    return "cuda", {"use_tf32": 0, "device_id": number}
 
 
 def test_a_program_runs_where_its_arguments_are(four, opened):
@@ -125,7 +126,22 @@ def test_one_interpreter_of_sharded_arguments_runs_on_their_first_device(four, o
 def test_options_that_name_a_provider_count(four, opened):
     jax.jit(jnp.cumsum, compiler_options={"provider": "cpu"})(jax.device_put(X, four[1]))
     jax.jit(jnp.cumsum, compiler_options={"provider_options": {"gpu_mem_limit": 1}})(jax.device_put(X, four[1]))
-    assert opened == [("cpu", None), ("cuda", {"device_id": 1, "gpu_mem_limit": 1})]
+    assert opened == [("cpu", None), ("cuda", {"use_tf32": 0, "device_id": 1, "gpu_mem_limit": 1})]
+
+
+@pytest.mark.parametrize(
+    "precision, allowed", [(None, 0), ("highest", 0), ("float32", 0), ("tensorfloat32", 1), ("bfloat16", 1)]
+)
+def test_tf32_is_off_unless_the_precision_allows_it(four, opened, precision, allowed):
+    f = jax.jit(lambda x: x @ x.T)
+    with jax.default_matmul_precision(precision):
+        f(jax.device_put(X, four[1]))
+    assert opened == [("cuda", {"use_tf32": allowed, "device_id": 1})]
+
+
+def test_a_provider_option_goes_before_the_precision(four, opened):
+    jax.jit(jnp.cumsum, compiler_options={"provider_options": {"use_tf32": 1}})(jax.device_put(X, four[1]))
+    assert opened == [("cuda", {"use_tf32": 1, "device_id": 1})]
 
 
 def test_pmap_opens_a_session_on_each_device(four, opened, monkeypatch):

@@ -1,7 +1,10 @@
 """Sessions of ONNX Runtime: their options, how they are opened for a graph, and the wording of their faults."""
 
+import sys
 from functools import partial
 
+from onax._ground import lazy
+from onax._ground.config import config
 from onax._ground.errors import BackendError, compose
 from onax._native import ort
 from onax.export.graph import proto
@@ -46,9 +49,20 @@ def device_named(settings):
     return f"cuda:{settings.get('provider_options', {}).get('device_id', 0)}"
 
 
+# What jax_default_matmul_precision may be for products of float32 numbers to be computed in TF32 on a GPU.
+_TF32 = ("default", "tensorfloat32", "bfloat16", "TF32_TF32_F32", "TF32_TF32_F32_X3", "BF16_BF16_F32", "BF16_BF16_BF16")
+
+
+def _allows_tf32():
+    """Whether the user allows CUDA's TF32, which has 10 bits of fraction; the provider would take it unasked."""
+    return config.jax_default_matmul_precision in _TF32
+
+
 def open_session(graph, name, settings):
     """(session of the runtime for a graph, function that rewords its faults).  BackendError if the runtime refuses."""
     settings = {"optimization": proto.optimization_level(graph), **settings, "operators": bool(graph.model.domains)}
+    if settings.get("provider") == "cuda":
+        settings["provider_options"] = {"use_tf32": int(_allows_tf32()), **settings.get("provider_options", {})}
     model, inputs, outputs, shared = proto.to_session(graph)
     try:
         session = ort.Session(model, inputs, outputs, initializers=shared, options=settings)
@@ -67,5 +81,13 @@ def _backend_error(what, name, graph, settings, error):
     line = proto.locate(graph, str(error))
     device = device_named(settings)
     fault = f"ONNX Runtime {what} {name}{device and f' on {device}'}: {error}"
-    remedy = _NO_CUDA if device and what == "refused" and not line else ""
+    remedy = f"{_NO_CUDA} {_cuda_packages()}" if device and what == "refused" and not line else ""
     return BackendError(compose(fault, line and f"In the operation from {line}.", remedy))
+
+
+def _cuda_packages():
+    """The sentence that says which packages with libraries of CUDA are installed."""
+    found = {d.metadata["Name"]: d.version for d in lazy.metadata.distributions(path=sys.path)}
+    wanted = ("onnxruntime", "nvidia-cu")  # the runtime itself; nvidia-cublas, nvidia-cuda-runtime, nvidia-cudnn, ...
+    versions = ", ".join(f"{name} {found[name]}" for name in sorted(filter(None, found)) if name.startswith(wanted))
+    return f"Installed here: {versions or 'none of these packages'}."
