@@ -5,6 +5,7 @@ from functools import partial
 
 from onax._ground import lazy
 from onax._ground.config import config
+from onax._ground.cuda_libraries import load_cuda_libraries
 from onax._ground.errors import BackendError, compose
 from onax._native import ort
 from onax.export.graph import proto
@@ -62,6 +63,7 @@ def open_session(graph, name, settings):
     """(session of the runtime for a graph, function that rewords its faults).  BackendError if the runtime refuses."""
     settings = {"optimization": proto.optimization_level(graph), **settings, "operators": bool(graph.model.domains)}
     if settings.get("provider") == "cuda":
+        load_cuda_libraries()
         settings["provider_options"] = {"use_tf32": int(_allows_tf32()), **settings.get("provider_options", {})}
     model, inputs, outputs, shared = proto.to_session(graph)
     try:
@@ -90,4 +92,5 @@ def _cuda_packages():
     found = {d.metadata["Name"]: d.version for d in lazy.metadata.distributions(path=sys.path)}
     wanted = ("onnxruntime", "nvidia-cu")  # the runtime itself; nvidia-cublas, nvidia-cuda-runtime, nvidia-cudnn, ...
     versions = ", ".join(f"{name} {found[name]}" for name in sorted(filter(None, found)) if name.startswith(wanted))
-    return f"Installed here: {versions or 'none of these packages'}."
+    refused = "".join(f" {text}." for text in load_cuda_libraries())
+    return f"Installed here: {versions or 'none of these packages'}.{refused}"
