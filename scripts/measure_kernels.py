@@ -1,11 +1,14 @@
 #!/usr/bin/env python
-"""Measures which (operator, element type, opset) ONNX Runtime's CPU provider runs; writes export/graph/kernels.json.
+"""Measures which (operator, element type, opset) a provider of ONNX Runtime runs; writes export/graph/kernels.json.
 
-    python scripts/measure_kernels.py [--out PATH] [OPERATOR ...]
+    python scripts/measure_kernels.py [--provider cpu|cuda] [--out PATH] [OPERATOR ...]
 
 One model of one node for each operator of `export/graph/kernels.py`, element type and opset, loaded with optimisations
 off and run once on small safe values.  Cases run in a child process; one that ends the child counts as not running.
 "Runs" says nothing about the numbers that come out.  Takes about a minute.
+
+With `--provider cuda`, which needs a device and writes export/graph/kernels_cuda.json, an operator that would fall back
+to the CPU counts as not running.
 """
 
 import argparse
@@ -21,6 +24,7 @@ import numpy as np
 import onnx
 
 from onax._ground import onnx_runtime
+from onax._ground.cuda_libraries import load_cuda_libraries
 from onax._native import ort
 from onax.export.graph import kernels, proto
 from onax.export.graph.value import Graph
@@ -196,12 +200,14 @@ class _open:
         self.shape, self.dtype = None, out[1]
 
 
-def measure(name, short, opset, folder):
+def measure(name, short, opset, folder, provider):
     """ "": does not run; else the type, marked by how the runtime runs it."""
     graph, feeds = _model(name, kernels.DTYPES[short], opset)
     data, inputs, outputs, _ = proto.to_session(graph)
     path = f"{folder}/optimized.onnx"
-    options = {"optimization": 0, "save_optimized": path}
+    options = {"optimization": 0, "save_optimized": path, "provider": provider}
+    if provider != "cpu":
+        options["config"] = {"session.disable_cpu_ep_fallback": "1"}
     try:
         session = ort.Session(data, inputs, [(n, t, ("?",)) for n, t, _ in outputs], options=options)
         session.run(feeds)
@@ -214,20 +220,24 @@ def measure(name, short, opset, folder):
     return f"+{short}" if kept.count("Cast") > (wanted == "Cast") else short
 
 
-def worker():
+def worker(provider):
     """Answers cases from stdin, one JSON a line."""
     ort.attach(onnx_runtime.find_runtime().library)
+    if provider == "cuda":
+        load_cuda_libraries()
     with tempfile.TemporaryDirectory() as folder:
         for line in sys.stdin:
-            print(json.dumps(measure(*json.loads(line), folder)), flush=True)
+            print(json.dumps(measure(*json.loads(line), folder, provider)), flush=True)
 
 
 class Worker:
     """A child process that may die."""
 
-    def __init__(self):
-        self.process = subprocess.Popen([sys.executable, __file__, "--worker"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)  # fmt: skip
+    def __init__(self, provider):
+        self.provider = provider
+        command = [sys.executable, __file__, "--worker", "--provider", provider]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True)  # fmt: skip
 
     def ask(self, *case):
         """The answer to a case; "" if the child died of it."""
@@ -239,7 +249,7 @@ class Worker:
             line = ""
         if not line:
             print(f"{case} ended the process", file=sys.stderr)
-            self.__init__()
+            self.__init__(self.provider)
             return ""
         return json.loads(line)
 
@@ -253,9 +263,11 @@ def _ranges(opsets):
     return ",".join(runs)
 
 
-def measure_all(names):
+def measure_all(names, provider):
     """{operator: {opsets: types}}"""
-    child, table = Worker(), {}
+    child, table = Worker(provider), {}
+    if not child.ask("Add", "f32", OPSETS[-1]):
+        sys.exit(f"not even Add runs on the provider {provider} here: nothing was measured, nothing is written")
     for name in names:
         by_types = {}
         for opset in OPSETS:
@@ -276,13 +288,15 @@ def write(path, table):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("operators", nargs="*", help="only these; the others keep what the file says")
-    parser.add_argument("--out", type=Path, default=TABLE)
+    parser.add_argument("--provider", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--out", type=Path, help="default: the table of the provider in export/graph")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        return worker()
-    table = json.loads(options.out.read_text())["ops"] if options.operators and options.out.exists() else {}
-    write(options.out, table | measure_all(options.operators or sorted(CASES)))
+        return worker(options.provider)
+    out = options.out or (TABLE if options.provider == "cpu" else TABLE.with_name(f"kernels_{options.provider}.json"))
+    table = json.loads(out.read_text())["ops"] if options.operators and out.exists() else {}
+    write(out, table | measure_all(options.operators or sorted(CASES), options.provider))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import onax
 from onax._ground import onnx_runtime
 from onax._ground.errors import LoweringError
 from onax.export.graph import kernels
@@ -92,3 +93,12 @@ def test_measuring_again_gives_what_the_file_says(tmp_path):
     assert got["runtime"] == onnx_runtime.find_runtime().version and sorted(got["ops"]) == sorted(names)
     committed = json.loads(Path(kernels.__file__).with_name("kernels.json").read_text())
     assert got["ops"] == {name: committed["ops"][name] for name in names}
+
+
+@pytest.mark.skipif(any(d.platform == "gpu" for d in onax.devices()), reason="there is a CUDA device")
+def test_without_a_device_nothing_is_measured_for_cuda(tmp_path):
+    script = Path(__file__).parents[2] / "scripts" / "measure_kernels.py"
+    command = [sys.executable, script, "--provider", "cuda", "--out", tmp_path / "kernels.json", "Add"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "nothing was measured, nothing is written" in done.stderr
+    assert not list(tmp_path.iterdir())
