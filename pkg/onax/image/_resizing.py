@@ -8,7 +8,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._ground import dtypes
-from onax.numpy._promotion import array_of, promote_dtypes_inexact
+from onax.numpy._promotion import ensure_arraylike, promote_dtypes_inexact
 
 
 class ResizeMethod(enum.Enum):
@@ -158,7 +158,7 @@ def scale_and_translate(
     What lies outside gives 0.  With antialias a shrinking image is averaged.  Raises ValueError for NEAREST and for
     shapes of another rank.
     """
-    image = array_of("scale_and_translate", image)
+    image = ensure_arraylike("scale_and_translate", image)
     if len(shape) != image.ndim:
         raise ValueError(f"shape must have length equal to the number of dimensions of x; {shape} vs {image.shape}")
     method = _method(method)
@@ -179,7 +179,7 @@ def resize(image, shape, method, antialias=True, precision=lax.Precision.HIGHEST
     rank, such as "bilinear"), or a ResizeMethod.  With antialias a shrinking image is averaged.  The result is
     floating, but for "nearest".  Raises ValueError for another name or rank.
     """
-    image = array_of("resize", image)
+    image = ensure_arraylike("resize", image)
     shape = tuple(operator.index(n) for n in shape)
     if len(shape) != image.ndim:
         raise ValueError(f"shape must have length equal to the number of dimensions of x; {shape} vs {image.shape}")

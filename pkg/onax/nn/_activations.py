@@ -12,9 +12,9 @@ from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax.nn._normalization import logsumexp
 from onax.numpy._promotion import (
-    array_of,
     canonical_axis,
     check_arraylike,
+    ensure_arraylike,
     is_arraylike,
     promote_args,
     promote_args_inexact,
@@ -28,7 +28,7 @@ tanh = jnp.tanh
 @staged("identity")
 def identity(x):
     """x itself."""
-    return array_of("identity", x)
+    return ensure_arraylike("identity", x)
 
 
 @staged("relu")
@@ -81,7 +81,7 @@ def softplus(x):
 @staged("sparse_plus")
 def sparse_plus(x):
     """0 below -1, x above 1, (x + 1)**2 / 4 between."""
-    x = array_of("sparse_plus", x)
+    x = ensure_arraylike("sparse_plus", x)
     low, high = jnp.less_equal(x, -1.0), jnp.greater_equal(x, 1.0)
     middle = jnp.true_divide(jnp.power(jnp.add(x, 1.0), 2), 4)
     return where(low, 0.0, where(high, x, middle))
@@ -90,13 +90,13 @@ def sparse_plus(x):
 @staged("soft_sign")
 def soft_sign(x):
     """x / (|x| + 1)."""
-    x = array_of("soft_sign", x)
+    x = ensure_arraylike("soft_sign", x)
     return jnp.true_divide(x, jnp.add(jnp.absolute(x), 1))
 
 
 def sigmoid(x):
     """1 / (1 + exp(-x)).  Raises TypeError for integers."""
-    return lax.logistic(array_of("sigmoid", x))
+    return lax.logistic(ensure_arraylike("sigmoid", x))
 
 
 @staged("sparse_sigmoid")
@@ -108,7 +108,7 @@ def sparse_sigmoid(x):
 @staged("silu")
 def silu(x):
     """x * sigmoid(x)."""
-    x = array_of("silu", x)
+    x = ensure_arraylike("silu", x)
     return jnp.multiply(x, sigmoid(x))
 
 
@@ -118,20 +118,20 @@ swish = silu
 @staged("mish")
 def mish(x):
     """x * tanh(softplus(x))."""
-    x = array_of("mish", x)
+    x = ensure_arraylike("mish", x)
     return jnp.multiply(x, jnp.tanh(softplus(x)))
 
 
 @staged("log_sigmoid")
 def log_sigmoid(x):
     """log(sigmoid(x)), without underflow."""
-    return jnp.negative(softplus(jnp.negative(array_of("log_sigmoid", x))))
+    return jnp.negative(softplus(jnp.negative(ensure_arraylike("log_sigmoid", x))))
 
 
 @staged("elu")
 def elu(x, alpha=1.0):
     """x where positive, alpha * (exp(x) - 1) elsewhere."""
-    x = array_of("elu", x)
+    x = ensure_arraylike("elu", x)
     positive = jnp.greater(x, 0)
     safe = where(jnp.greater(x, 0), 0.0, x)
     return where(positive, x, jnp.multiply(alpha, jnp.expm1(safe)))
@@ -140,14 +140,14 @@ def elu(x, alpha=1.0):
 @staged("leaky_relu")
 def leaky_relu(x, negative_slope=1e-2):
     """x where x >= 0, negative_slope * x elsewhere."""
-    x = array_of("leaky_relu", x)
+    x = ensure_arraylike("leaky_relu", x)
     return where(jnp.greater_equal(x, 0), x, jnp.multiply(negative_slope, x))
 
 
 @staged("hard_tanh")
 def hard_tanh(x):
     """x limited to [-1, 1], with derivative 1 at both ends."""
-    x = array_of("hard_tanh", x)
+    x = ensure_arraylike("hard_tanh", x)
     above, below = jnp.greater(x, 1), jnp.less(x, -1)
     return where(above, 1, where(below, -1, x))
 
@@ -181,7 +181,7 @@ def gelu(x, approximate=True):
 @staged("glu", static_argnames=("axis",))
 def glu(x, axis=-1):
     """One half of x times the sigmoid of the other, divided along an axis of even length."""
-    x = array_of("glu", x)
+    x = ensure_arraylike("glu", x)
     assert x.shape[axis] % 2 == 0, "axis size must be divisible by 2"
     first, second = jnp.split(x, 2, axis)
     return jnp.multiply(first, sigmoid(second))
@@ -196,7 +196,7 @@ def hard_sigmoid(x):
 @staged("hard_silu")
 def hard_silu(x):
     """x * hard_sigmoid(x)."""
-    x = array_of("hard_silu", x)
+    x = ensure_arraylike("hard_silu", x)
     return jnp.multiply(x, hard_sigmoid(x))
 
 
@@ -213,7 +213,7 @@ def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, 
     algorithm: "fast" takes the variance as the mean square minus the squared mean, "stable" as the mean squared
     deviation.
     """
-    x = array_of("standardize", x)
+    x = ensure_arraylike("standardize", x)
     if mean is None:
         mean = jnp.mean(x, axis, keepdims=True, where=where)
     if variance is None:
@@ -253,7 +253,7 @@ def one_hot(x, num_classes, *, dtype=None, axis=-1):
         operator.index, num_classes, "The error arose in jax.nn.one_hot argument `num_classes`."
     )
     dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "one_hot")
-    x = array_of("one_hot", x) if is_arraylike(x) else jnp.asarray(x)
+    x = ensure_arraylike("one_hot", x) if is_arraylike(x) else jnp.asarray(x)
     return _one_hot(x, num_classes, dtype=dtype, axis=axis)
 
 

@@ -6,7 +6,7 @@ from onax import numpy as jnp
 from onax._ground import dtypes
 from onax.nn._normalization import logsumexp, softmax
 from onax.numpy._einsum import einsum
-from onax.numpy._promotion import array_of
+from onax.numpy._promotion import ensure_arraylike
 
 _LOWEST = -0.7  # of the largest float: what masked logits get, so that a difference of two stays finite
 
@@ -15,7 +15,7 @@ def _inputs(query, key, value):
     """The operands with an axis of examples.  Raises ValueError for shapes that do not fit."""
     out = []
     for name, x in (("query", query), ("key", key), ("value", value)):
-        x = array_of("dot_product_attention", x)
+        x = ensure_arraylike("dot_product_attention", x)
         if x.ndim not in (3, 4):
             raise ValueError(f"{name} must have shape [..., length, heads, size], with 3 or 4 axes; got {x.shape}")
         out.append(x[None] if x.ndim == 3 else x)
@@ -32,7 +32,7 @@ def _inputs(query, key, value):
 
 
 def _four_axes(name, x, batch, heads, rows, columns):
-    x = array_of("dot_product_attention", x)
+    x = ensure_arraylike("dot_product_attention", x)
     x = jnp.reshape(x, (1,) * (4 - x.ndim) + x.shape) if x.ndim < 4 else x
     for got, wanted in zip(x.shape, (batch, heads, rows, columns)):
         if got not in (1, wanted):
@@ -68,9 +68,9 @@ def _allowed(rows, columns, is_causal, window, query_lengths, key_lengths):
     if query_lengths is not None or key_lengths is not None:
         mask = jnp.ones((1, rows, columns), dtype=bool)
         if query_lengths is not None:
-            mask = mask & (row[None] < array_of("attention", query_lengths)[:, None, None])
+            mask = mask & (row[None] < ensure_arraylike("attention", query_lengths)[:, None, None])
         if key_lengths is not None:
-            mask = mask & (column[None] < array_of("attention", key_lengths)[:, None, None])
+            mask = mask & (column[None] < ensure_arraylike("attention", key_lengths)[:, None, None])
         yield mask[:, None]
 
 
@@ -99,7 +99,7 @@ def dot_product_attention(
     """
     if implementation not in (None, "xla"):
         raise ValueError(f"dot_product_attention: implementation={implementation!r} is not there; use None or 'xla'")
-    shape = array_of("dot_product_attention", query).shape
+    shape = ensure_arraylike("dot_product_attention", query).shape
     q, k, v = _inputs(query, key, value)
     batch, rows, heads, size = q.shape
     columns, groups = k.shape[1:3]
@@ -125,7 +125,7 @@ def dot_product_attention(
     out = einsum("GBKTS,BSKH->BTKGH", weights, v, preferred_element_type=wide)
     out = out.astype(v.dtype)
     if query_seq_lengths is not None:
-        inside = np.arange(rows, dtype=np.int32)[None] < array_of("attention", query_seq_lengths)[:, None]
+        inside = np.arange(rows, dtype=np.int32)[None] < ensure_arraylike("attention", query_seq_lengths)[:, None]
         out = out * inside[:, :, None, None, None].astype(out.dtype)
     out = jnp.reshape(out, (*shape[:-1], v.shape[-1]))
     if not return_residual:

@@ -8,8 +8,8 @@ from onax._control.jit_call import staged
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native.array import Array
-from onax.numpy._promotion import array_of, promote_args, promote_args_inexact
-from onax.numpy._reductions import reduced_axes
+from onax.numpy._promotion import ensure_arraylike, promote_args, promote_args_inexact
+from onax.numpy._reductions import reduction_axes
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
 
@@ -29,7 +29,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=Non
         a = _where(where, a, 0)
     if isinstance(axis, Array) and axis.ndim:
         raise TypeError(f"logsumexp: axis must be an integer or a tuple of them, got an array of shape {axis.shape}")
-    axes = reduced_axes(axis, a.ndim)
+    axes = reduction_axes(axis, a.ndim)
     largest = jnp.max(
         lax.real(a) if dtypes.is_complex(a.dtype) else a, axes, keepdims=keepdims, where=where, initial=-np.inf
     )
@@ -80,7 +80,7 @@ def softmax(x, axis=-1, where=None):
       >>> nn.softmax(jnp.array([1.0, 1.0, 1.0, 1.0]))
       Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
     """
-    x = array_of("softmax", x)
+    x = ensure_arraylike("softmax", x)
     _, unnormalized = _shifted(x, axis, where)
     total = jnp.sum(unnormalized, axis, where=where, keepdims=True)
     out = jnp.divide(unnormalized, total)
@@ -98,7 +98,7 @@ def log_softmax(x, axis=-1, where=None):
 
     Returns a float array of the shape of `x`, exact where the softmax itself would be rounded to 0.
     """
-    x = array_of("log_softmax", x)
+    x = ensure_arraylike("log_softmax", x)
     shifted, unnormalized = _shifted(x, axis, where)
     logarithm = jnp.log(jnp.sum(unnormalized, axis, where=where, keepdims=True))
     out = jnp.subtract(shifted, logarithm)

@@ -12,7 +12,7 @@ from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax._ground.source import api_boundary
 from onax._native.array import Array
-from onax.numpy._promotion import array_of
+from onax.numpy._promotion import ensure_arraylike
 
 
 class Initializer(Protocol):
@@ -206,7 +206,7 @@ def orthogonal(scale=1.0, column_axis=-1, dtype=None):
         rows, columns = math.prod(shape) // shape[column_axis], shape[column_axis]
         out = random.orthogonal(key, rows, (), dtype, columns)
         out = jnp.reshape(out, (*np.delete(shape, column_axis).tolist(), columns))
-        return array_of("orthogonal", scale).astype(dtype) * jnp.moveaxis(out, -1, column_axis)
+        return ensure_arraylike("orthogonal", scale).astype(dtype) * jnp.moveaxis(out, -1, column_axis)
 
     return init
 

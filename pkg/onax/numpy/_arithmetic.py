@@ -13,9 +13,9 @@ from onax._native.tree import tree_leaves
 from onax.numpy._creation import array
 from onax.numpy._logic import isinf
 from onax.numpy._promotion import (
-    array_of,
-    arrays,
     check_arraylike,
+    ensure_arraylike,
+    ensure_arraylikes,
     promote_args,
     promote_args_inexact,
     promote_args_numeric,
@@ -27,7 +27,7 @@ from onax.numpy._ufuncs import constant_like, greater, less, maximum, minimum, r
 from onax.numpy._where import where
 
 
-def _no_complex(name, *args):
+def _refuse_complex(name, *args):
     if any(dtypes.is_complex(x.dtype) for x in args):
         raise TypeError(f"{name} does not support complex-valued inputs")
 
@@ -46,7 +46,7 @@ def floor_divide(x1, x2, /):
         quotient = lax.div(x1, x2)
         select = lax.bitwise_and(lax.ne(lax.sign(x1), lax.sign(x2)), lax.ne(lax.rem(x1, x2), constant_like(x1, 0)))
         return where(select, lax.sub(quotient, scalar_like(x1, 1)), quotient)
-    _no_complex("floor_divide", x1)
+    _refuse_complex("floor_divide", x1)
     return _float_divmod(x1, x2)[0]
 
 
@@ -61,7 +61,7 @@ def _float_divmod(x1, x2):
     return lax.round(div), mod
 
 
-def _nonzero_divisor(x):
+def _replace_zero_divisors(x):
     """x with 1 in the place of integer zeros."""
     if not dtypes.is_integer(x.dtype):
         return x
@@ -74,7 +74,7 @@ def remainder(x1, x2, /):
     """x1 - floor(x1 / x2) * x2, with the sign of x2; 0 for integers modulo 0."""
     x1, x2 = promote_args_numeric("remainder", x1, x2)
     zero = constant_like(x1, 0)
-    x2 = _nonzero_divisor(x2)
+    x2 = _replace_zero_divisors(x2)
     mod = lax.rem(x1, x2)
     nonzero = lax.ne(mod, zero)
     differ = lax.bitwise_and(lax.ne(lax.lt(mod, zero), lax.lt(x2, zero)), nonzero)
@@ -92,7 +92,7 @@ def fmod(x1, x2, /):
     check_arraylike("fmod", x1, x2)
     bools = dtypes.issubdtype(dtypes.result_type(x1, x2), np.bool_)
     x1, x2 = promote_args_numeric("fmod", x1, x2)
-    return lax.rem(x1, x2 if bools else _nonzero_divisor(x2))
+    return lax.rem(x1, x2 if bools else _replace_zero_divisors(x2))
 
 
 @staged("divmod")
@@ -116,7 +116,7 @@ def power(x1, x2, /):
     check_arraylike("power", x1, x2)
     exponent = _static_exponent(x2)
     if exponent is not None:
-        base = array_of("power", x1)
+        base = ensure_arraylike("power", x1)
         if base.dtype == np.bool_:
             (base,) = promote_args_numeric("power", x1)
         return lax.integer_pow(base, exponent)
@@ -126,7 +126,7 @@ def power(x1, x2, /):
         return _integer_power(*promote_shapes("power", *(to_dtype(x, dtype, weak_type) for x in (x1, x2))))
     base, exponent = to_dtype(x1, dtype, weak_type), to_dtype(x2, dtype, weak_type)
     if isinstance(x2, (Array, np.ndarray, np.generic)) and dtypes.is_integer(dtypes.dtype(x2)):
-        (exponent,) = arrays("power", x2)  # an integer exponent stays one: x ** 3 has a derivative at x < 0
+        (exponent,) = ensure_arraylikes("power", x2)  # an integer exponent stays one: x ** 3 has a derivative at x < 0
     return lax.pow(*promote_shapes("power", base, exponent))
 
 
@@ -185,7 +185,7 @@ def _wrap_angle(x, half):
     return lax.complex(re, lax.sub(turned, half))
 
 
-def _log_of_sum(x1, x2, exp, scale, half_turn):
+def _log_add_exp(x1, x2, exp, scale, half_turn):
     """log(base**x1 + base**x2) / log(base) about the larger operand; `scale` is 1 / log(base) or None."""
     larger = lax.max(x1, x2)
 
@@ -202,41 +202,41 @@ def _log_of_sum(x1, x2, exp, scale, half_turn):
     return lax.select(undefined, total, lax.add(larger, correction(lax.neg(lax.abs(delta)))))
 
 
-def _finite_or_zero(x):
+def _replace_inf_by_zero(x):
     """x with 0 for +inf, so that inf - inf counts as 0 below."""
     re = lax.real(x) if dtypes.is_complex(x.dtype) else x
     return lax.select(lax.eq(re, constant_like(re, np.inf)), lax.full_like(x, 0), x)
 
 
-def _log_of_sum_jvp(function, exp, primals, tangents):
+def _log_add_exp_jvp(function, exp, primals, tangents):
     """Each operand's tangent times base**(operand - result)."""
     (x1, x2), (t1, t2) = primals, tangents
     out = function(x1, x2)
-    finite = _finite_or_zero(out)
-    parts = [lax.mul(t, exp(lax.sub(_finite_or_zero(x), finite))) for x, t in ((x1, t1), (x2, t2))]
+    finite = _replace_inf_by_zero(out)
+    parts = [lax.mul(t, exp(lax.sub(_replace_inf_by_zero(x), finite))) for x, t in ((x1, t1), (x2, t2))]
     return out, lax.add(*parts)
 
 
 @custom_jvp
 def logaddexp(x1, x2):
     """log(exp(x1) + exp(x2)), of promoted operands."""
-    return _log_of_sum(x1, x2, lax.exp, None, np.pi)
+    return _log_add_exp(x1, x2, lax.exp, None, np.pi)
 
 
 @logaddexp.defjvp
 def _logaddexp_jvp(primals, tangents):
-    return _log_of_sum_jvp(logaddexp, lax.exp, primals, tangents)
+    return _log_add_exp_jvp(logaddexp, lax.exp, primals, tangents)
 
 
 @custom_jvp
 def logaddexp2(x1, x2):
     """log2(2**x1 + 2**x2), of promoted operands."""
-    return _log_of_sum(x1, x2, lax.exp2, 1 / np.log(2), np.pi / np.log(2))
+    return _log_add_exp(x1, x2, lax.exp2, 1 / np.log(2), np.pi / np.log(2))
 
 
 @logaddexp2.defjvp
 def _logaddexp2_jvp(primals, tangents):
-    return _log_of_sum_jvp(logaddexp2, lax.exp2, primals, tangents)
+    return _log_add_exp_jvp(logaddexp2, lax.exp2, primals, tangents)
 
 
 # --- functions of one array ---------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def arccosh(x, /):
 @staged("angle", static_argnames=("deg",))
 def angle(z, deg=False):
     """The argument of z in radians, or degrees; 0 or pi for real z."""
-    z = array_of("angle", z)
+    z = ensure_arraylike("angle", z)
     if dtypes.is_complex(z.dtype):
         re, im = lax.real(z), lax.imag(z)
     else:
@@ -271,14 +271,14 @@ def angle(z, deg=False):
 def copysign(x1, x2, /):
     """The magnitude of x1 with the sign of x2, as a float."""
     x1, x2 = promote_args_inexact("copysign", x1, x2)
-    _no_complex("copysign", x1)
+    _refuse_complex("copysign", x1)
     return where(signbit(x2), lax.neg(lax.abs(x1)), lax.abs(x1))
 
 
 @staged("signbit")
 def signbit(x, /):
     """Whether the sign bit is set: negative numbers, -0.0 and negative nan."""
-    x = array_of("signbit", x)
+    x = ensure_arraylike("signbit", x)
     dtype = x.dtype
     if dtype == np.bool_ or dtypes.is_unsigned(dtype):
         return lax.full_like(x, False, dtype=np.bool_)
@@ -307,18 +307,18 @@ def heaviside(x1, x2, /):
 @staged("fmax")
 def fmax(x1, x2):
     """The larger of x1 and x2; where one is nan, the other."""
-    return where(_either(greater(x1, x2), x2), x1, x2)
+    return where(_true_or_nan(greater(x1, x2), x2), x1, x2)
 
 
 @staged("fmin")
 def fmin(x1, x2):
     """The smaller of x1 and x2; where one is nan, the other."""
-    return where(_either(less(x1, x2), x2), x1, x2)
+    return where(_true_or_nan(less(x1, x2), x2), x1, x2)
 
 
-def _either(order, x):
+def _true_or_nan(order, x):
     """The order, or x is nan."""
-    x = array_of("isnan", x)
+    x = ensure_arraylike("isnan", x)
     return lax.bitwise_or(*promote_args("logical_or", order, lax.ne(x, x)))
 
 
@@ -335,7 +335,7 @@ def modf(x, /, out=None):
 @staged("trunc")
 def trunc(x):
     """x without its fraction; integers and bools stay."""
-    x = array_of("trunc", x)
+    x = ensure_arraylike("trunc", x)
     if not dtypes.is_inexact(x.dtype):
         return x
     return where(lax.lt(x, constant_like(x, 0)), lax.ceil(x), lax.floor(x))
@@ -344,7 +344,7 @@ def trunc(x):
 @staged("rint")
 def rint(x, /):
     """The nearest integral value, halves to even, as a float."""
-    x = array_of("rint", x)
+    x = ensure_arraylike("rint", x)
     if not dtypes.is_inexact(x.dtype):
         return lax.convert_element_type(x, dtypes.scalar_dtype(float))
     if dtypes.is_complex(x.dtype):
@@ -353,7 +353,7 @@ def rint(x, /):
 
 
 def _round(name, a, decimals, out):
-    a = array_of(name, a)
+    a = ensure_arraylike(name, a)
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.round is not supported.")
     decimals = operator.index(decimals)
@@ -397,7 +397,7 @@ def around(a, decimals=0, out=None):
 @staged("nan_to_num")
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """x with nan replaced by `nan` and infinities by `posinf`, `neginf` (default: the largest finite values)."""
-    x = array_of("nan_to_num", x)
+    x = ensure_arraylike("nan_to_num", x)
     if copy is not True:
         check_arraylike("nan_to_num", *tree_leaves(copy))
     if isinstance(nan, (list, tuple)):
@@ -444,7 +444,7 @@ def clip(arr=None, /, min=None, max=None):
         arr = maximum(min, arr)
     if max is not None:
         arr = minimum(max, arr)
-    return array_of("clip", arr)
+    return ensure_arraylike("clip", arr)
 
 
 # --- the parts of a float -----------------------------------------------------------------------------------------
@@ -454,7 +454,7 @@ def clip(arr=None, /, min=None, max=None):
 def frexp(x, /):
     """Mantissa (0.5 <= |m| < 1) and exponent (int32) with x = m * 2**exponent."""
     (x,) = promote_args_inexact("frexp", x)
-    _no_complex("frexp", x)
+    _refuse_complex("frexp", x)
     return _frexp(x)
 
 
@@ -495,7 +495,7 @@ def ldexp(x1, x2, /):
     x1_dtype, x2_dtype = dtypes.dtype(x1), dtypes.dtype(x2)
     if not (x2_dtype == np.bool_ or dtypes.is_integer(x2_dtype)) or dtypes.is_complex(x1_dtype):
         raise ValueError(f"ldexp not supported for input types {(x1_dtype, x2_dtype)}")
-    x1, x2 = promote_shapes("ldexp", *promote_args_inexact("ldexp", x1), array_of("ldexp", x2))
+    x1, x2 = promote_shapes("ldexp", *promote_args_inexact("ldexp", x1), ensure_arraylike("ldexp", x2))
     x2 = lax.convert_element_type(x2, x1.dtype)
     mantissa, exponent = frexp(x1)
     total = lax.add(lax.convert_element_type(exponent, x2.dtype), x2)

@@ -165,11 +165,11 @@ def view(self, dtype=None, type=None):
         return self
     if self.dtype.kind == "c":
         parts = lax.concatenate([lax.expand_dims(part(self), (self.ndim,)) for part in (lax.real, lax.imag)], self.ndim)
-        return view(_merge_last(parts, self.shape), dtype)
+        return view(_merge_last_two_axes(parts, self.shape), dtype)
     if dtype.kind == "c":
         real = view(self, np.dtype(f"f{dtype.itemsize // 2}"))
         if not real.ndim or real.shape[-1] % 2:
-            raise _cannot_view(self, dtype)
+            raise _view_error(self, dtype)
         pairs = lax.reshape(real, (*real.shape[:-1], real.shape[-1] // 2, 2))
         return lax.complex(lax.index_in_dim(pairs, 0, -1, False), lax.index_in_dim(pairs, 1, -1, False))
     if self.dtype == np.bool_:
@@ -184,23 +184,23 @@ def _view_bits(x, dtype):
     if have == wanted:
         return lax.bitcast_convert_type(x, dtype)
     if not x.ndim:
-        raise _cannot_view(x, dtype)
+        raise _view_error(x, dtype)
     if have > wanted:
-        return _merge_last(lax.bitcast_convert_type(x, dtype), x.shape)
+        return _merge_last_two_axes(lax.bitcast_convert_type(x, dtype), x.shape)
     ratio = wanted // have
     if x.shape[-1] % ratio:
-        raise _cannot_view(x, dtype)
+        raise _view_error(x, dtype)
     return lax.bitcast_convert_type(lax.reshape(x, (*x.shape[:-1], x.shape[-1] // ratio, ratio)), dtype)
 
 
-def _merge_last(x, shape):
+def _merge_last_two_axes(x, shape):
     """x, which has one axis more than `shape`, with that one merged into the last axis."""
     if not shape:
         raise ValueError("cannot view a 0-d array as a dtype of another size")
     return lax.reshape(x, (*shape[:-1], shape[-1] * x.shape[-1]))
 
 
-def _cannot_view(x, dtype):
+def _view_error(x, dtype):
     return ValueError(
         f"When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of "
         f"the array; got an array of shape {x.shape} of {x.dtype} and {dtype}."

@@ -90,19 +90,19 @@ class _IndexUpdateRef:
 
     def set(self, values, **options):
         """x with values at the index; where indices repeat the last one counts."""
-        return self._updated(values, None, lax.scatter, "set", options)
+        return self._update(values, None, lax.scatter, "set", options)
 
     def add(self, values, **options):
         """x with values added at the index, also where indices repeat."""
-        return self._updated(values, np.add, lax.scatter_add, "add", options)
+        return self._update(values, np.add, lax.scatter_add, "add", options)
 
     def subtract(self, values, **options):
         """x with values subtracted at the index, also where indices repeat."""
-        return self._updated(values, np.subtract, lax.scatter_sub, "subtract", options)
+        return self._update(values, np.subtract, lax.scatter_sub, "subtract", options)
 
     def multiply(self, values, **options):
         """x with values multiplied in at the index, also where indices repeat."""
-        return self._updated(values, np.multiply, lax.scatter_mul, "multiply", options)
+        return self._update(values, np.multiply, lax.scatter_mul, "multiply", options)
 
     mul = multiply
 
@@ -118,13 +118,13 @@ class _IndexUpdateRef:
 
     def min(self, values, **options):
         """x with the minimum of it and values at the index."""
-        return self._updated(values, np.minimum, lax.scatter_min, "min", options)
+        return self._update(values, np.minimum, lax.scatter_min, "min", options)
 
     def max(self, values, **options):
         """x with the maximum of it and values at the index."""
-        return self._updated(values, np.maximum, lax.scatter_max, "max", options)
+        return self._update(values, np.maximum, lax.scatter_max, "max", options)
 
-    def _updated(self, values, op, scatter, name, options):
+    def _update(self, values, op, scatter, name, options):
         if not options and context.get_trace() is None:
             out = _update_concrete(self.array, self.index, values, op)
             if out is not None:
@@ -192,7 +192,7 @@ def update(
         return x
     indices = indexer.indices()
     dtype, weak_type = x.dtype, x.weak_type
-    operand, values = _one_dtype(x, values)
+    operand, values = _promote_update(x, values)
     values = indexer.arrange_updates(_broadcast(values, indexer.full_shape()))
     if parsed.inserted:
         operand = lax.expand_dims(operand, parsed.inserted)
@@ -210,7 +210,7 @@ def update(
     return convert(out, dtype, weak_type)
 
 
-def _one_dtype(x, values):
+def _promote_update(x, values):
     """x and values as Arrays of the dtype they promote to; a warning where that is not x's."""
     if dtypes.is_extended(x.dtype):
         values = as_operand(values)
@@ -292,7 +292,7 @@ def _update_concrete(x, index, values, op):
         return None
     if op is not None and (dtypes.is_extended(x.dtype) or x.dtype.kind not in _PLAIN_KINDS):
         return None
-    values = _own_dtype(x, values)
+    values = _plain_values(x, values)
     if values is None:
         return None
     basic = basic_index(index)
@@ -303,7 +303,7 @@ def _update_concrete(x, index, values, op):
         part = x._value[basic]
     except (IndexError, ValueError, TypeError):
         return None  # the general path drops what is out of bounds, or says what is wrong
-    if values.shape and not _fits(values.shape, part.shape):
+    if values.shape and not _can_broadcast(values.shape, part.shape):
         return None
     out = x._value.copy()
     out[basic] = values if op is None else op(part, values)
@@ -313,12 +313,12 @@ def _update_concrete(x, index, values, op):
 def _update_rows(x, arrays, values, op):
     """x with rows overwritten or combined with values, those out of bounds left alone."""
     lengths = x.shape[: len(arrays)]
-    rows = _number_rows(arrays, lengths)
+    rows = _flat_row_indices(arrays, lengths)
     if rows is None:
         return None
     size = math.prod(lengths)
     shape = rows.shape + x.shape[len(arrays) :]
-    if values.shape and not _fits(values.shape, shape):
+    if values.shape and not _can_broadcast(values.shape, shape):
         return None
     out = x._value.copy()
     table = out.reshape(size, *x.shape[len(arrays) :])
@@ -338,7 +338,7 @@ def _update_rows(x, arrays, values, op):
     return array_like(x, out)
 
 
-def _number_rows(arrays, lengths):
+def _flat_row_indices(arrays, lengths):
     """The number of the row that the arrays index together, -1 or beyond the last one where that is out of bounds."""
     if len(arrays) == 1:
         return arrays[0]
@@ -352,7 +352,7 @@ def _number_rows(arrays, lengths):
     return np.asarray(np.where(inside, rows, -1))
 
 
-def _fits(shape, wanted):
+def _can_broadcast(shape, wanted):
     """Whether shape broadcasts to wanted, without leading axes more than it has."""
     if shape == wanted:
         return True
@@ -361,7 +361,7 @@ def _fits(shape, wanted):
     return all(d in (1, n) for d, n in zip(shape[::-1], wanted[::-1]))
 
 
-def _own_dtype(x, values):
+def _plain_values(x, values):
     """Values as an ndarray or NumPy scalar of x's dtype, where that needs no warning and no promotion."""
     kind = type(values)
     dtype = x.dtype

@@ -5,12 +5,12 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dtypes
-from onax.numpy._promotion import array_of, canonical_axis, promote_args_numeric
+from onax.numpy._promotion import canonical_axis, ensure_arraylike, promote_args_numeric
 from onax.numpy._shaping import ravel, reshape
 from onax.numpy._ufuncs import absolute, constant_like
 
 
-def _axis_of_bits(axis, ndim):
+def _canonical_bit_axis(axis, ndim):
     """The axis in 0..ndim-1.  What is none raises IndexError, as in JAX, which looks it up in a list of axes."""
     try:
         return canonical_axis(axis, ndim)
@@ -21,7 +21,7 @@ def _axis_of_bits(axis, ndim):
 @staged("packbits", static_argnames=("axis", "bitorder"))
 def packbits(a, axis=None, bitorder="big"):
     """Eight elements along an axis (None: flattened), nonzero or not, as the bits of one uint8; zeros fill up."""
-    a = array_of("packbits", a)
+    a = ensure_arraylike("packbits", a)
     if not (dtypes.is_integer(a.dtype) or a.dtype == np.bool_):
         raise TypeError("Expected an input array of integer or boolean data type")
     if bitorder not in ("little", "big"):
@@ -29,7 +29,7 @@ def packbits(a, axis=None, bitorder="big"):
     bits = lax.convert_element_type(lax.ne(a, constant_like(a, 0)), np.uint8)
     weights = lax.iota(np.uint8, 8)
     weights = lax.rev(weights, (0,)) if bitorder == "big" else weights
-    bits, axis = (ravel(bits), 0) if axis is None else (bits, _axis_of_bits(axis, a.ndim))
+    bits, axis = (ravel(bits), 0) if axis is None else (bits, _canonical_bit_axis(axis, a.ndim))
     order = (*(i for i in range(bits.ndim) if i != axis), axis)
     bits = lax.transpose(bits, order)
     rest = -bits.shape[-1] % 8
@@ -44,12 +44,12 @@ def packbits(a, axis=None, bitorder="big"):
 @staged("unpackbits", static_argnames=("axis", "count", "bitorder"))
 def unpackbits(a, axis=None, count=None, bitorder="big"):
     """The bits of uint8 numbers as eight elements along an axis (None: flattened), `count` of them."""
-    a = array_of("unpackbits", a)
+    a = ensure_arraylike("unpackbits", a)
     if a.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     if bitorder not in ("little", "big"):
         raise ValueError("'order' must be either 'little' or 'big'")
-    a, axis = (ravel(a), 0) if axis is None else (a, _axis_of_bits(axis, a.ndim))
+    a, axis = (ravel(a), 0) if axis is None else (a, _canonical_bit_axis(axis, a.ndim))
     places = lax.iota(np.uint8, 8)
     places = lax.rev(places, (0,)) if bitorder == "big" else places
     order = (*(i for i in range(a.ndim) if i != axis), axis)

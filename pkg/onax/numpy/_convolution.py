@@ -3,7 +3,7 @@
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dims
-from onax.numpy._promotion import arrays, promote_dtypes, promote_dtypes_inexact
+from onax.numpy._promotion import ensure_arraylikes, promote_dtypes, promote_dtypes_inexact
 from onax.numpy._shaping import flip
 from onax.numpy._ufuncs import conj
 
@@ -52,7 +52,7 @@ def convolve(a, v, mode="full", *, precision=None, preferred_element_type=None):
     The result is inexact, unless preferred_element_type says otherwise.  Raises ValueError for ranks other than 1,
     empty vectors and another mode.
     """
-    a, v = arrays("convolve", a, v)
+    a, v = ensure_arraylikes("convolve", a, v)
     return _conv(a, v, mode=mode, op="convolve", precision=precision, preferred_element_type=preferred_element_type)
 
 
@@ -63,5 +63,5 @@ def correlate(a, v, mode="valid", *, precision=None, preferred_element_type=None
     The result is inexact, unless preferred_element_type says otherwise.  Raises ValueError for ranks other than 1,
     empty vectors and another mode.
     """
-    a, v = arrays("correlate", a, v)
+    a, v = ensure_arraylikes("correlate", a, v)
     return _conv(a, v, mode=mode, op="correlate", precision=precision, preferred_element_type=preferred_element_type)

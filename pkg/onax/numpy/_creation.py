@@ -19,11 +19,11 @@ from onax._transforms.vmap import vmap
 from onax.lax._creation import placed as on_device
 from onax.numpy._promotion import (
     admit,
-    array_of,
-    arrays,
     as_operand,
     canonical_axis,
     check_arraylike,
+    ensure_arraylike,
+    ensure_arraylikes,
     is_arraylike,
     promote_dtypes,
     promote_shapes,
@@ -130,10 +130,10 @@ def _numpy_array(x, dtype):
     if dtype is not None:
         return np.array(x, dtype=dtype)
     found = np.array(x)
-    return cast(_numeric(found, x), dtypes.dtype(found))
+    return cast(_require_numeric(found, x), dtypes.dtype(found))
 
 
-def _numeric(found, x):
+def _require_numeric(found, x):
     """The ndarray, if it holds numbers."""
     if found.dtype.kind in "OSUMm" or (found.dtype.kind == "V" and found.dtype not in dtypes.ALL_DTYPES):
         raise TypeError(
@@ -151,7 +151,7 @@ def _from_foreign(x, dtype):
         return make_array(_numpy_array(x, dtype))
     else:
         found = np.array(np.from_dlpack(x))
-    return _from_object(_numeric(found, x), dtype, False)
+    return _from_object(_require_numeric(found, x), dtype, False)
 
 
 def astype(x, dtype, /, *, copy=False, device=None):
@@ -160,7 +160,7 @@ def astype(x, dtype, /, *, copy=False, device=None):
     Floats to integers saturate, nan gives 0; complex numbers keep their real part, but are true
     unless both parts are 0.
     """
-    x = array_of("astype", x)
+    x = ensure_arraylike("astype", x)
     dtype = dtypes.scalar_dtype(float) if dtype is None else dtypes.check_user_dtype(dtype, "astype")
     if dtypes.is_complex(x.dtype) and dtype == np.bool_:
         return on_device(lax.ne(x, x.dtype.type(0)), device)
@@ -205,7 +205,7 @@ def _numpy_dtype(dtype):
     return dtypes.canonicalize_dtype(dtype)
 
 
-def _impure(name, why):
+def _unavailable_function(name, why):
     def refuse(*args, **kwargs):
         raise NotImplementedError(
             f"jnp.{name}() is not implemented because it may be non-pure and thus unsafe for use with JIT and other "
@@ -217,8 +217,8 @@ def _impure(name, why):
     return refuse
 
 
-fromfile = _impure("fromfile", ".")
-fromiter = _impure("fromiter", "; it uses up the iterator, which a second trace would find empty.")
+fromfile = _unavailable_function("fromfile", ".")
+fromiter = _unavailable_function("fromiter", "; it uses up the iterator, which a second trace would find empty.")
 
 
 def load(file, *args, **kwargs):
@@ -255,7 +255,7 @@ def canonical_shape(shape):
     return plain_shape(shape)
 
 
-def _filled(shape, value, dtype, device):
+def _fill(shape, value, dtype, device):
     """All elements one Python number."""
     shape = canonical_shape(shape)
     plain = get_trace() is None and device is None and not dtypes.is_extended(dtype)
@@ -282,7 +282,7 @@ def zeros(shape, dtype=None, *, device=None, out_sharding=None):
       Array([[0., 0., 0.],
              [0., 0., 0.]], dtype=float32)
     """
-    return _filled(shape, 0, _creation_dtype(dtype, "zeros"), device)
+    return _fill(shape, 0, _creation_dtype(dtype, "zeros"), device)
 
 
 def ones(shape, dtype=None, *, device=None, out_sharding=None):
@@ -294,12 +294,12 @@ def ones(shape, dtype=None, *, device=None, out_sharding=None):
       device: a Device or Sharding to place the array on.
       out_sharding: accepted for JAX's signature.
     """
-    return _filled(shape, 1, _creation_dtype(dtype, "ones"), device)
+    return _fill(shape, 1, _creation_dtype(dtype, "ones"), device)
 
 
 def empty(shape, dtype=None, *, device=None, out_sharding=None):
     """The same as `zeros`: an Array cannot be written later."""
-    return _filled(shape, 0, _creation_dtype(dtype, "empty"), device)
+    return _fill(shape, 0, _creation_dtype(dtype, "empty"), device)
 
 
 def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
@@ -359,7 +359,7 @@ def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_shardin
 
 def broadcast_to(array, shape, *, out_sharding=None):
     """array repeated to fill the shape, by NumPy's rule.  Raises ValueError when it does not fit."""
-    array = array_of("broadcast_to", array)
+    array = ensure_arraylike("broadcast_to", array)
     shape = canonical_shape(shape)
     if array.shape == shape:
         return array
@@ -368,8 +368,8 @@ def broadcast_to(array, shape, *, out_sharding=None):
         raise ValueError(f"Cannot broadcast to shape with fewer dimensions: arr_shape={array.shape} shape={shape}")
     for have, want in zip(array.shape, shape[missing:]):
         if not dims.equal(have, want) and have != 1:
-            wanted = f"{dtypes_name(array)}[{','.join(map(str, shape))}]"
-            have_type = f"{dtypes_name(array)}[{','.join(map(str, array.shape))}]"
+            wanted = f"{_dtype_name(array)}[{','.join(map(str, shape))}]"
+            have_type = f"{_dtype_name(array)}[{','.join(map(str, array.shape))}]"
             raise ValueError(f"Incompatible types for broadcasting: input type={have_type} and requested type={wanted}")
     kept = tuple(i for i, (have, want) in enumerate(zip(array.shape, shape[missing:])) if have == want)
     squeezed = tuple(i for i in range(array.ndim) if i not in kept)
@@ -378,7 +378,7 @@ def broadcast_to(array, shape, *, out_sharding=None):
     return lax.broadcast_in_dim(array, shape, tuple(i + missing for i in kept))
 
 
-def dtypes_name(x):
+def _dtype_name(x):
     """The name of the dtype of x."""
     return x.dtype.name
 
@@ -428,10 +428,10 @@ def _arange(start, stop, step, dtype):
             "Passing complex start/stop/step to jnp.arange is no longer supported starting in JAX v0.10.0."
         )
     if dtype is None:
-        dtype = dtypes.result_type(*(_number(x) for x in given))
+        dtype = dtypes.result_type(*(_as_python_number(x) for x in given))
     if stop is None and step is None:
-        return lax.iota(dtype, max(0, math.ceil(_number(start))))
-    start, stop, step = (None if x is None else _number(x) for x in (start, stop, step))
+        return lax.iota(dtype, max(0, math.ceil(_as_python_number(start))))
+    start, stop, step = (None if x is None else _as_python_number(x) for x in (start, stop, step))
     if stop is None:
         start, stop = 0, start
     size = max(0, math.ceil((stop - start) / (1 if step is None else step)))
@@ -441,12 +441,12 @@ def _arange(start, stop, step, dtype):
     return lax.add(to_dtype(start, dtype), out)
 
 
-def _number(x):
+def _as_python_number(x):
     """The Python number of a scalar of any kind; NumPy's keep their dtype."""
-    return x.item() if type(x) is ArrayImpl else x if is_arraylike(x) else _not_a_number(x)
+    return x.item() if type(x) is ArrayImpl else x if is_arraylike(x) else _refuse_non_number(x)
 
 
-def _not_a_number(x):
+def _refuse_non_number(x):
     if x is None:
         raise TypeError("must be real number, not NoneType")
     return dtypes.dtype(np.asarray(x))  # raises TypeError with the value
@@ -513,7 +513,7 @@ def _linspace(start, stop, *, num, endpoint, retstep, dtype, axis):
     steps = num - 1 if endpoint else num
     if num > 1:
         delta = lax.div(lax.sub(stop, start), compute.type(steps))
-        out = _interpolated(start, stop, steps, shape, compute)
+        out = _interpolate(start, stop, steps, shape, compute)
         if endpoint:
             out = lax.concatenate([out, lax.expand_dims(stop, (0,))], 0)
     elif num == 1:
@@ -524,11 +524,11 @@ def _linspace(start, stop, *, num, endpoint, retstep, dtype, axis):
         out = lax.full((0, *shape), 0, compute)
     if dtypes.is_integer(dtype) and not dtypes.is_integer(compute):
         out = lax.floor(out)
-    out = lax.convert_element_type(_move_first(out, axis), dtype)
+    out = lax.convert_element_type(_move_leading_axis(out, axis), dtype)
     return (out, delta) if retstep else out
 
 
-def _interpolated(start, stop, steps, shape, dtype):
+def _interpolate(start, stop, steps, shape, dtype):
     """start * (1 - i / steps) + stop * (i / steps) for i below steps, along a new leading axis."""
     real = dtypes.real_dtype(dtype)
     fraction = lax.div(lax.iota(real, steps), real.type(steps))
@@ -540,7 +540,7 @@ def _interpolated(start, stop, steps, shape, dtype):
     return lax.add(low, lax.mul(lax.reshape(stop, (1, *shape)), fraction))
 
 
-def _move_first(x, axis):
+def _move_leading_axis(x, axis):
     """The leading axis moved to `axis`."""
     if axis == 0:
         return x
@@ -590,7 +590,7 @@ def _geomspace(start, stop, *, num, endpoint, dtype, axis):
     ends = [_log10(lax.div(*promote_shapes("geomspace", x, sign))) for x in (start, stop)]
     out = logspace(*ends, num=num, endpoint=endpoint, base=10.0, axis=0)
     out = lax.mul(lax.broadcast_to_rank(sign, out.ndim) if sign.ndim else sign, out)
-    return lax.convert_element_type(_move_first(out, canonical_axis(axis, out.ndim)), dtype)
+    return lax.convert_element_type(_move_leading_axis(out, canonical_axis(axis, out.ndim)), dtype)
 
 
 def _log10(x):
@@ -601,7 +601,7 @@ def _log10(x):
     return lax.complex(*(lax.mul(p, p.dtype.type(1 / np.log(10))) for p in parts))
 
 
-def _one_length(name, argument, n):
+def _matrix_dimension(name, argument, n):
     """The number of rows or columns of a matrix."""
     shape = canonical_shape(n)
     if len(shape) != 1:
@@ -615,8 +615,8 @@ def _one_length(name, argument, n):
 def eye(N, M=None, k=0, dtype=None, *, device=None):
     """The (N, M) matrix with ones on its k-th diagonal; M defaults to N.  Raises ValueError for negative sizes."""
     dtype = _creation_dtype(dtype, "eye")
-    N = _one_length("eye", "N", N)
-    M = N if M is None else _one_length("eye", "M", M)
+    N = _matrix_dimension("eye", "N", N)
+    M = N if M is None else _matrix_dimension("eye", "M", M)
     if any(type(n) is int and n < 0 for n in (N, M)):
         raise ValueError(f"negative dimensions are not allowed, got {N} and {None if N is M else M}")
     return on_device(_diagonal_ones(N, M, k, dtype), device)
@@ -653,7 +653,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
     Raises ValueError for arrays of higher rank and for another indexing.
     """
-    args = arrays("meshgrid", *xi)
+    args = ensure_arraylikes("meshgrid", *xi)
     if not copy:
         raise ValueError("jax.numpy.meshgrid only supports copy=True")
     if indexing not in ("xy", "ij"):

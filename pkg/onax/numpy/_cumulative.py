@@ -5,28 +5,28 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dtypes
-from onax.numpy._promotion import array_of, canonical_axis, no_out
-from onax.numpy._reductions import widened
+from onax.numpy._promotion import canonical_axis, ensure_arraylike, no_out
+from onax.numpy._reductions import sum_dtype
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where
 
 
-def _cumulative(name, a, axis, dtype, out, op, fill=None, widen=False):
+def _cumulative_reduction(name, a, axis, dtype, out, op, fill=None, widen=False):
     """What all share: flatten without an axis, replace NaN by `fill`, accumulate in the result's dtype."""
     no_out(name, out)
-    a = array_of(name, a)
+    a = ensure_arraylike(name, a)
     if axis is None or not a.ndim:
         a = lax.reshape(a, (a.size,))
     axis = canonical_axis(0 if axis is None else axis, a.ndim)
     if fill is not None:
         a = where(lax.ne(a, a), constant_like(a, fill), a)
     if dtype is None:
-        result = compute = widened(a.dtype) if widen or a.dtype == np.bool_ else a.dtype
+        result = compute = sum_dtype(a.dtype) if widen or a.dtype == np.bool_ else a.dtype
     else:
         result = compute = dtypes.check_user_dtype(dtype, name)
         if result == np.bool_:
             a = a if a.dtype == np.bool_ else lax.ne(a, constant_like(a, 0))
-            compute = widened(result)
+            compute = sum_dtype(result)
     found = op(lax.convert_element_type(a, compute), axis)
     return lax.convert_element_type(found, result)
 
@@ -37,42 +37,42 @@ def cumsum(a, axis=None, dtype=None, out=None):
 
     NumPy would widen small integers.
     """
-    return _cumulative("cumsum", a, axis, dtype, out, lax.cumsum)
+    return _cumulative_reduction("cumsum", a, axis, dtype, out, lax.cumsum)
 
 
 @staged("cumprod", static_argnames=("axis", "dtype"))
 def cumprod(a, axis=None, dtype=None, out=None):
     """The running product along an axis (None: flattened), in a's dtype unless given; bool as the default int."""
-    return _cumulative("cumprod", a, axis, dtype, out, lax.cumprod)
+    return _cumulative_reduction("cumprod", a, axis, dtype, out, lax.cumprod)
 
 
 @staged("nancumsum", static_argnames=("axis", "dtype"))
 def nancumsum(a, axis=None, dtype=None, out=None):
     """The running sum, with NaN as 0."""
-    return _cumulative("nancumsum", a, axis, dtype, out, lax.cumsum, fill=0)
+    return _cumulative_reduction("nancumsum", a, axis, dtype, out, lax.cumsum, fill=0)
 
 
 @staged("nancumprod", static_argnames=("axis", "dtype"))
 def nancumprod(a, axis=None, dtype=None, out=None):
     """The running product, with NaN as 1."""
-    return _cumulative("nancumprod", a, axis, dtype, out, lax.cumprod, fill=1)
+    return _cumulative_reduction("nancumprod", a, axis, dtype, out, lax.cumprod, fill=1)
 
 
 # --- array API ----------------------------------------------------------------------------------------------------
 
 
 @staged("_cumsum_with_promotion", static_argnames=("axis", "dtype"))
-def _widened_cumsum(a, axis=None, dtype=None):
-    return _cumulative("_cumsum_with_promotion", a, axis, dtype, None, lax.cumsum, widen=True)
+def _cumsum_with_promotion(a, axis=None, dtype=None):
+    return _cumulative_reduction("_cumsum_with_promotion", a, axis, dtype, None, lax.cumsum, widen=True)
 
 
-def _unstaged_cumprod(a, axis=None, dtype=None):
-    return _cumulative("cumulative_prod", a, axis, dtype, None, lax.cumprod)
+def _cumprod_with_promotion(a, axis=None, dtype=None):
+    return _cumulative_reduction("cumulative_prod", a, axis, dtype, None, lax.cumprod)
 
 
-def _with_start(name, x, axis, dtype, include_initial, function, start):
+def _cumulative_with_initial(name, x, axis, dtype, include_initial, function, start):
     noun = "sum" if start == 0 else "product"
-    x = array_of(name, x)
+    x = ensure_arraylike(name, x)
     if x.ndim == 0:
         raise ValueError(
             f"The input must be non-scalar to take a cumulative {noun}, however a scalar value or scalar array was "
@@ -98,9 +98,9 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
 
     include_initial puts a 0 in front.
     """
-    return _with_start("cumulative_sum", x, axis, dtype, include_initial, _widened_cumsum, 0)
+    return _cumulative_with_initial("cumulative_sum", x, axis, dtype, include_initial, _cumsum_with_promotion, 0)
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
     """The running product along an axis, which only vectors may omit.  include_initial puts a 1 in front."""
-    return _with_start("cumulative_prod", x, axis, dtype, include_initial, _unstaged_cumprod, 1)
+    return _cumulative_with_initial("cumulative_prod", x, axis, dtype, include_initial, _cumprod_with_promotion, 1)

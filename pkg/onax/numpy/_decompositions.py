@@ -49,7 +49,7 @@ def adjoint(x):
     return conj(matrix_transpose(x))
 
 
-def inexact(name, *args):
+def promote_matrices(name, *args):
     """The arguments as arrays of one floating or complex dtype."""
     check_arraylike(f"jnp.linalg.{name}", *args)
     return promote_dtypes_inexact(*args)
@@ -68,7 +68,7 @@ def cholesky(a, *, upper=False, symmetrize_input=True):
     A matrix that is not positive definite gives NaN, where NumPy raises.  With symmetrize_input the mean of a and its
     adjoint is factored.  Raises ValueError for other than square matrices.
     """
-    (a,) = inexact("cholesky", a)
+    (a,) = promote_matrices("cholesky", a)
     return _cholesky(a, upper=upper, symmetrize_input=symmetrize_input)
 
 
@@ -86,19 +86,19 @@ def _svd(a, full_matrices, compute_uv, hermitian, subset_by_index):
     s = lax.neg(s)
 
     def reordered(x):
-        return _take_last(x, lax.broadcast_in_dim(order, x.shape, (*range(x.ndim - 2), x.ndim - 1)))
+        return _take_along_last_axis(x, lax.broadcast_in_dim(order, x.shape, (*range(x.ndim - 2), x.ndim - 1)))
 
-    u, columns = reordered(v), reordered(lax.mul(v, _as_rows(sign, v)))
+    u, columns = reordered(v), reordered(lax.mul(v, _broadcast_rows(sign, v)))
     return u, s, adjoint(columns)
 
 
-def _as_rows(x, like):
+def _broadcast_rows(x, like):
     """A vector in the last axis, repeated down the matrices of another array, in its dtype."""
     rows = lax.broadcast_in_dim(x, like.shape, (*range(like.ndim - 2), like.ndim - 1))
     return lax.convert_element_type(rows, like.dtype)
 
 
-def _take_last(x, order):
+def _take_along_last_axis(x, order):
     """x in an order along the last axis."""
     last = x.ndim - 1
     numbers = lax.GatherDimensionNumbers(
@@ -119,7 +119,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, subset_by_index
     U is [..., m, m] and Vh [..., n, n], or with min(m, n) columns and rows without full_matrices.  `hermitian` goes by
     eigenvalues.  Raises TypeError for fewer than two axes.
     """
-    (a,) = inexact("svd", a)
+    (a,) = promote_matrices("svd", a)
     if full_matrices and subset_by_index is not None:
         raise ValueError("svd: full_matrices and subset_by_index cannot both be set")
     if hermitian and subset_by_index is not None:
@@ -132,7 +132,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, subset_by_index
 
 def svdvals(x, /):
     """The singular values of x[..., m, n], descending."""
-    (x,) = inexact("svdvals", x)
+    (x,) = promote_matrices("svdvals", x)
     return _svd(x, full_matrices=True, compute_uv=False, hermitian=False, subset_by_index=None)
 
 
@@ -156,7 +156,7 @@ def eigh(a, UPLO=None, symmetrize_input=True):
 
     symmetrize_input takes the mean of a and its adjoint; otherwise the triangle that UPLO names counts.
     """
-    (a,) = inexact("eigh", a)
+    (a,) = promote_matrices("eigh", a)
     lower = _is_lower("eigh", UPLO)
     return EighResult(*_eigh(a, lower=lower, symmetrize_input=symmetrize_input))
 
@@ -169,13 +169,13 @@ def _eigvalsh(a, lower, symmetrize_input):
 @static_argnames("UPLO", "symmetrize_input")
 def eigvalsh(a, UPLO="L", *, symmetrize_input=True):
     """The eigenvalues of Hermitian matrices, ascending; as `eigh` gives them."""
-    (a,) = inexact("eigvalsh", a)
+    (a,) = promote_matrices("eigvalsh", a)
     return _eigvalsh(a, lower=_is_lower("eigvalsh", UPLO), symmetrize_input=symmetrize_input)
 
 
 def eig(a):
     """(eigenvalues, eigenvectors) of square matrices, both complex; vectors of length 1 stand in columns."""
-    (a,) = inexact("eig", a)
+    (a,) = promote_matrices("eig", a)
     return EigResult(*factors.eig(a, compute_left_eigenvectors=False))
 
 
@@ -186,7 +186,7 @@ def _eigvals(a):
 
 def eigvals(a):
     """The eigenvalues of square matrices, complex, in no particular order."""
-    (a,) = inexact("eigvals", a)
+    (a,) = promote_matrices("eigvals", a)
     return _eigvals(a)
 
 
@@ -206,7 +206,7 @@ def qr(a, mode="reduced"):
     mode: "reduced" (min(m, n) columns), "complete" (all m), "r" (R alone), "raw" (LAPACK's reflections, transposed,
     and their factors).  Raises ValueError for another.
     """
-    (a,) = inexact("qr", a)
+    (a,) = promote_matrices("qr", a)
     if mode not in ("reduced", "r", "full", "complete", "raw"):
         raise ValueError(f"Unsupported QR decomposition mode '{mode}'")
     out = _qr(a, mode="reduced" if mode == "full" else mode)

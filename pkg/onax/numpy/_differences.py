@@ -12,10 +12,10 @@ from onax.numpy._arithmetic import mod
 from onax.numpy._creation import broadcast_to
 from onax.numpy._cumulative import cumsum
 from onax.numpy._promotion import (
-    array_of,
     canonical_axes,
     canonical_axis,
     check_arraylike,
+    ensure_arraylike,
     promote_args,
     promote_dtypes,
     promote_dtypes_inexact,
@@ -27,7 +27,7 @@ from onax.numpy._ufuncs import constant_like, scalar_like
 from onax.numpy._where import where
 
 
-def _sub(x, y):
+def _subtract(x, y):
     """x - y, or whether they differ for bools."""
     return lax.ne(x, y) if x.dtype == np.bool_ else lax.sub(x, y)
 
@@ -35,7 +35,7 @@ def _sub(x, y):
 @staged("diff", static_argnames=("n", "axis"))
 def diff(a, n=1, axis=-1, prepend=None, append=None):
     """The n-th difference of neighbours along an axis; `prepend` and `append` are joined first."""
-    a = array_of("diff", a)
+    a = ensure_arraylike("diff", a)
     n = operator.index(n)
     if n == 0:
         return a
@@ -47,7 +47,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     ends = []
     for end in (prepend, append):
         if end is not None:
-            end = array_of("diff", end)
+            end = ensure_arraylike("diff", end)
             end = broadcast_to(end, (*a.shape[:axis], 1, *a.shape[axis + 1 :])) if end.ndim == 0 else end
         ends.append(end)
     if ends != [None, None]:
@@ -55,11 +55,11 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     for _ in range(n):
         later, earlier = [(0, None)] * a.ndim, [(0, None)] * a.ndim
         later[axis], earlier[axis] = (1, None), (0, -1)
-        a = _sub(_cut(a, later), _cut(a, earlier))
+        a = _subtract(_slice(a, later), _slice(a, earlier))
     return a
 
 
-def _cut(x, bounds):
+def _slice(x, bounds):
     """x sliced by (start, stop) an axis; None and negative stops as in Python."""
     ends = [d if stop is None else (d + stop if d else 0) for d, (_, stop) in zip(x.shape, bounds)]
     starts = [min(start, end) if isinstance(end, int) else start for (start, _), end in zip(bounds, ends)]
@@ -69,8 +69,8 @@ def _cut(x, bounds):
 @staged("ediff1d")
 def ediff1d(ary, to_end=None, to_begin=None):
     """The differences of neighbours of the flattened array, with given values before and after."""
-    ary = ravel(array_of("ediff1d", ary))
-    out = lax.sub(_cut(ary, [(1, None)]), _cut(ary, [(0, -1)]))
+    ary = ravel(ensure_arraylike("ediff1d", ary))
+    out = lax.sub(_slice(ary, [(1, None)]), _slice(ary, [(0, -1)]))
     if to_begin is not None:
         out = concatenate([ravel(to_dtype(to_begin, ary.dtype)), out])
     if to_end is not None:
@@ -104,7 +104,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
         ends = lax.add(index_last_axis(y, 0), index_last_axis(y, y.shape[-1] - 1))
         total = lax.sub(total, lax.mul(constant_like(y, 0.5), ends))
         return lax.mul(dx, total)
-    pairs = lax.add(_cut_last(y, 1, None), _cut_last(y, 0, -1))
+    pairs = lax.add(_slice_last_axis(y, 1, None), _slice_last_axis(y, 0, -1))
     total = lax.mul(*promote_args("trapezoid", dx, pairs))
     return lax.mul(constant_like(y, 0.5), lax.reduce_sum(total, (total.ndim - 1,)))
 
@@ -115,8 +115,8 @@ def index_last_axis(x, i):
     return lax.squeeze(part, (x.ndim - 1,))
 
 
-def _cut_last(x, start, stop):
-    return _cut(x, [(0, None)] * (x.ndim - 1) + [(start, stop)])
+def _slice_last_axis(x, start, stop):
+    return _slice(x, [(0, None)] * (x.ndim - 1) + [(start, stop)])
 
 
 @staged("gradient", static_argnames=("axis", "edge_order"))
@@ -145,11 +145,11 @@ def gradient(f, *varargs, axis=None, edge_order=None):
         spacings = list(varargs)
     else:
         raise TypeError(f"Invalid number of spacing arguments {len(varargs)} for {axes=}")
-    out = [_gradient_along(f, i, h) for i, h in zip(axes, spacings)]
+    out = [_gradient_along_axis(f, i, h) for i, h in zip(axes, spacings)]
     return out[0] if len(axes) == 1 else out
 
 
-def _gradient_along(f, axis, spacing):
+def _gradient_along_axis(f, axis, spacing):
     n = f.shape[axis]
 
     def part(start, stop):
@@ -191,7 +191,7 @@ def unwrap(p, discont=None, axis=-1, period=2 * np.pi):
 
     Differences up to discont are left alone, if that is more.  Raises ValueError for complex numbers.
     """
-    p = array_of("unwrap", p)
+    p = ensure_arraylike("unwrap", p)
     if dtypes.is_complex(p.dtype):
         raise ValueError("jnp.unwrap does not support complex inputs.")
     if not p.shape:

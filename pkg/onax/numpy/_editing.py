@@ -10,8 +10,8 @@ from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax._native.array import Array
 from onax.numpy._creation import array, asarray, broadcast_to
-from onax.numpy._gathering import take_places
-from onax.numpy._promotion import array_of, canonical_axis, check_arraylike, to_dtype
+from onax.numpy._gathering import take_in_bounds
+from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arraylike, to_dtype
 from onax.numpy._shaping import ravel, reshape
 
 
@@ -30,7 +30,7 @@ def fill_diagonal(a, val, wrap=False, *, inplace=True):
     if wrap:
         raise NotImplementedError("wrap=True is not implemented, must use wrap=False")
     check_arraylike("fill_diagonal", a, val)
-    a, val = array_of("fill_diagonal", a), array_of("fill_diagonal", val)
+    a, val = ensure_arraylike("fill_diagonal", a), ensure_arraylike("fill_diagonal", val)
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) != 1:
@@ -52,7 +52,7 @@ def put(a, ind, v, mode=None, *, inplace=True):
     """
     _refuse_in_place("put", inplace)
     check_arraylike("put", a, ind, v)
-    a, ind, v = array_of("put", a), ravel(array_of("put", ind)), ravel(array_of("put", v))
+    a, ind, v = ensure_arraylike("put", a), ravel(ensure_arraylike("put", ind)), ravel(ensure_arraylike("put", v))
     if not a.size or not ind.size or not v.size:
         return a
     v = lax.slice(lax.tile(v, (-(-ind.size // v.size),)), (0,), (ind.size,))
@@ -75,7 +75,7 @@ def put(a, ind, v, mode=None, *, inplace=True):
 def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
     """arr with values at the places that `indices` names along an axis; inplace=False is required."""
     _refuse_in_place("put_along_axis", inplace)
-    arr, indices, values = (array_of("put_along_axis", x) for x in (arr, indices, values))
+    arr, indices, values = (ensure_arraylike("put_along_axis", x) for x in (arr, indices, values))
     shape = arr.shape
     if axis is None:
         arr, axis = ravel(arr), 0
@@ -101,7 +101,8 @@ def place(arr, mask, vals, *, inplace=True):
     """arr with vals, in order and repeated, where mask is True; inplace=False is required."""
     _refuse_in_place("place", inplace)
     check_arraylike("place", arr, mask, vals)
-    arr, mask, vals = array_of("place", arr), array_of("place", mask), ravel(array_of("place", vals))
+    arr, mask, vals = (ensure_arraylike("place", x) for x in (arr, mask, vals))
+    vals = ravel(vals)
     if arr.size != mask.size:
         raise ValueError("place: arr and mask must be the same size")
     if not vals.size:
@@ -110,12 +111,12 @@ def place(arr, mask, vals, *, inplace=True):
         return arr
     known = np.asarray(concrete_or_error(None, mask, "mask of jnp.place")).ravel() != 0
     which = (np.cumsum(known) - 1) % vals.size
-    chosen = take_places(vals, which.clip(0), 0)
+    chosen = take_in_bounds(vals, which.clip(0), 0)
     flat = lax.select(array(known), lax.convert_element_type(chosen, arr.dtype), ravel(arr))
     return reshape(flat, arr.shape)
 
 
-def _static_places(obj, n, axis):
+def _static_indices(obj, n, axis):
     """The places an index object names, as an ndarray of non-negative numbers."""
     if isinstance(obj, slice):
         return np.arange(n)[obj]
@@ -137,7 +138,7 @@ def delete(arr, obj, axis=None, *, assume_unique_indices=False):
         kind = dtypes.dtype(obj)
         if not (dtypes.is_integer(kind) or kind == np.bool_):
             raise ValueError(f"np.delete(arr, obj): got obj.dtype={kind.name}; must be integer or bool.")
-    arr = array_of("delete", arr)
+    arr = ensure_arraylike("delete", arr)
     if axis is None:
         arr, axis = ravel(arr), 0
     axis = canonical_axis(axis, arr.ndim)
@@ -147,23 +148,23 @@ def delete(arr, obj, axis=None, *, assume_unique_indices=False):
         i = canonical_axis(concrete_or_error(operator.index, obj, "the 'obj' argument of jnp.delete"), n) if n else 0
         before = lax.slice_in_dim(arr, 0, i, axis=axis)
         return lax.concatenate([before, lax.slice_in_dim(arr, i + 1, n, axis=axis)], axis)
-    places = _static_places(obj, n, axis)
+    places = _static_indices(obj, n, axis)
     keep = np.ones(n, bool)
     keep[places[(places >= -n) & (places < n)]] = False
-    return take_places(arr, np.flatnonzero(keep).astype(np.int32), axis)
+    return take_in_bounds(arr, np.flatnonzero(keep).astype(np.int32), axis)
 
 
 def insert(arr, obj, values, axis=None):
     """arr with values inserted before the places `obj` along an axis (None: arr flattened)."""
     check_arraylike("insert", arr, 0 if isinstance(obj, slice) else obj, values)
-    arr, values = array_of("insert", arr), array_of("insert", values)
+    arr, values = ensure_arraylike("insert", arr), ensure_arraylike("insert", values)
     if axis is None:
         arr, axis = ravel(arr), 0
     axis = canonical_axis(axis, arr.ndim)
     n = arr.shape[axis]
     values = lax.convert_element_type(values, arr.dtype)
     values = lax.broadcast_to_rank(values, arr.ndim)
-    places = _static_places(obj, n, axis)
+    places = _static_indices(obj, n, axis)
     if places.ndim > 1:
         raise ValueError(f"jnp.insert(): obj must be a slice, a one-dimensional array, or a scalar; got {places}")
     if places.ndim == 0 and values.ndim:
@@ -184,10 +185,10 @@ def insert(arr, obj, values, axis=None):
     source[~is_new] = np.arange(n)
     source[targets] = n + np.arange(count)
     values = to_dtype(values, arr.dtype, arr.weak_type)
-    return take_places(lax.concatenate([arr, values], axis), source, axis)
+    return take_in_bounds(lax.concatenate([arr, values], axis), source, axis)
 
 
-def _trimmed_axes(axis, ndim):
+def _canonical_trim_axes(axis, ndim):
     if axis is None:
         return range(ndim)
     if np.ndim(axis) and isinstance(axis, (np.ndarray, Array)):
@@ -206,7 +207,7 @@ def trim_zeros(filt, trim="fb", axis=None):
     known = np.asarray(concrete_or_error(None, filt, "Error arose in the `filt` argument of trim_zeros()"))
     filt = asarray(filt)
     nonzero = np.argwhere(known)
-    axes = _trimmed_axes(axis, filt.ndim)
+    axes = _canonical_trim_axes(axis, filt.ndim)
     starts, stops = [0] * filt.ndim, list(filt.shape)
     for a in axes:
         low = int(nonzero[:, a].min()) if len(nonzero) else filt.shape[a]

@@ -12,7 +12,7 @@ from onax import lax
 from onax._ground import dims, dtypes
 from onax._ground.lazy import opt_einsum
 from onax._prims.convert import convert
-from onax.numpy._promotion import arrays, check_arraylike, is_arraylike
+from onax.numpy._promotion import check_arraylike, ensure_arraylikes, is_arraylike
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -29,23 +29,23 @@ def einsum(
     """
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.einsum is not supported.")
-    subscripts, operands = _as_text(subscripts, operands)
+    subscripts, operands = _normalize_subscripts(subscripts, operands)
     if not all(map(is_arraylike, operands)):
-        _refuse_ranks(subscripts, operands)
+        _check_ranks(subscripts, operands)
     check_arraylike("einsum", *operands)
     dtype, weak = dtypes.result_type(*operands, return_weak_type_flag=True)
     if preferred_element_type is not None:
         dtype, weak = dtypes.check_user_dtype(preferred_element_type, "einsum"), False
-    operands = arrays("einsum", *operands)
+    operands = ensure_arraylikes("einsum", *operands)
     inputs, result, operands = _parse(subscripts, operands)
-    steps = _contractions(inputs, result, operands, optimize)
+    steps = _contraction_steps(inputs, result, operands, optimize)
 
     def product(a, b, numbers):
         return _dot_general(a, b, numbers, precision, preferred_element_type=dtype)
 
     for places, contracted, names_in, names_out in steps:
         if len(places) == 1:
-            x, names = _reduce_one(operands.pop(places[0]), names_in[0], contracted, names_out)
+            x, names = _contract_one(operands.pop(places[0]), names_in[0], contracted, names_out)
         else:
             pair = [operands.pop(i) for i in places]
             x, names = _contract_two(pair, names_in, contracted, names_out, product)
@@ -55,7 +55,7 @@ def einsum(
     return convert(operands[0], dtype, weak)
 
 
-def _refuse_ranks(subscripts, operands):
+def _check_ranks(subscripts, operands):
     """ValueError for operands that are no arrays and whose rank is unknown or does not fit."""
     for i, (part, x) in enumerate(zip(subscripts.partition("->")[0].split(","), operands)):
         if x is None:
@@ -69,7 +69,7 @@ def _refuse_ranks(subscripts, operands):
 # --- reading the subscripts ---------------------------------------------------------------------------------------
 
 
-def _as_text(subscripts, operands):
+def _normalize_subscripts(subscripts, operands):
     """Both call forms as (text, operands)."""
     if isinstance(subscripts, str):
         return subscripts.replace(" ", ""), operands
@@ -120,11 +120,11 @@ def _parse(subscripts, operands):
     else:
         counts = collections.Counter("".join(parts).replace(".", ""))
         result = hidden_names + "".join(sorted(n for n, k in counts.items() if k == 1))
-    _check(names, result, operands)
-    return *_drop_ones(names, operands, result), operands
+    _check_sizes(names, result, operands)
+    return *_squeeze_broadcast_axes(names, operands, result), operands
 
 
-def _check(names, result, operands):
+def _check_sizes(names, result, operands):
     """Sizes must agree, and the result may only name axes that exist, each once."""
     sizes = {}
     for i, (part, x) in enumerate(zip(names, operands)):
@@ -144,7 +144,7 @@ def _check(names, result, operands):
             raise ValueError(f"Output character '{name}' appeared more than once in the output.")
 
 
-def _drop_ones(names, operands, result):
+def _squeeze_broadcast_axes(names, operands, result):
     """An axis of length 1 whose name has another length elsewhere broadcasts: it is squeezed away."""
     sizes = {}
     for part, x in zip(names, operands):
@@ -159,7 +159,7 @@ def _drop_ones(names, operands, result):
     return names, result
 
 
-def _contractions(names, result, operands, optimize):
+def _contraction_steps(names, result, operands, optimize):
     """Steps (operand places, names summed away, names of the operands, names of the result)."""
     if len(operands) <= 2:
         places = tuple(range(len(operands)))[::-1]
@@ -184,15 +184,15 @@ def _sum_axes(x, names, gone):
     """x with the named axes, each occurring once, summed away."""
     if not gone:
         return x, names
-    x = lax.reduce_sum(_summable(x), tuple(names.index(n) for n in gone))
+    x = lax.reduce_sum(_bool_to_int(x), tuple(names.index(n) for n in gone))
     return x, "".join(n for n in names if n not in gone)
 
 
-def _summable(x):
+def _bool_to_int(x):
     return lax.convert_element_type(x, np.int32) if x.dtype == np.bool_ else x
 
 
-def _diagonals(x, names, keep):
+def _take_diagonals(x, names, keep):
     """x with names that repeat reduced to their diagonal; names not in `keep` summed away."""
     for name, count in collections.Counter(names).items():
         if count == 1:
@@ -204,7 +204,7 @@ def _diagonals(x, names, keep):
         for a, b in zip(iotas[1:], iotas[2:]):
             mask = lax.bitwise_and(mask, lax.eq(a, b))
         mask = lax.broadcast_in_dim(mask, x.shape, axes)
-        x = _summable(lax.select(mask, x, lax.full_like(x, 0)))
+        x = _bool_to_int(lax.select(mask, x, lax.full_like(x, 0)))
         if name in keep:
             x = lax.reduce_sum(x, axes[:-1])
             names = names.replace(name, "", count - 1)
@@ -214,10 +214,10 @@ def _diagonals(x, names, keep):
     return x, names
 
 
-def _reduce_one(x, names, contracted, result):
+def _contract_one(x, names, contracted, result):
     counts = collections.Counter(names)
     x, names = _sum_axes(x, names, [n for n in sorted(contracted) if counts[n] == 1])
-    return _diagonals(x, names, result)
+    return _take_diagonals(x, names, result)
 
 
 def _contract_two(pair, names_in, contracted, result, product):
@@ -226,8 +226,8 @@ def _contract_two(pair, names_in, contracted, result, product):
     ordered = sorted(contracted)
     lhs, ln = _sum_axes(lhs, ln, [n for n in ordered if left[n] == 1 and right[n] == 0])
     rhs, rn = _sum_axes(rhs, rn, [n for n in ordered if right[n] == 1 and left[n] == 0])
-    lhs, ln = _diagonals(lhs, ln, result + rn)
-    rhs, rn = _diagonals(rhs, rn, result + ln)
+    lhs, ln = _take_diagonals(lhs, ln, result + rn)
+    rhs, rn = _take_diagonals(rhs, rn, result + ln)
     both = set(ln) & set(rn)
     summed = [n for n in ordered if n in both]
     batch = [n for n in result if n in both]
@@ -246,5 +246,5 @@ def einsum_path(subscripts, /, *operands, optimize="auto"):
     """The order in which `einsum` contracts, and opt_einsum's report on it."""
     if optimize is True:
         optimize = "optimal"
-    subscripts, operands = _as_text(subscripts, operands)
+    subscripts, operands = _normalize_subscripts(subscripts, operands)
     return opt_einsum.contract_path(subscripts, *operands, optimize=optimize)

@@ -15,10 +15,10 @@ from onax.numpy._arithmetic import remainder
 from onax.numpy._creation import broadcast_to, lower_mask
 from onax.numpy._index_expressions import widen
 from onax.numpy._promotion import (
-    array_of,
+    can_use_numpy,
     canonical_axis,
     check_arraylike,
-    evaluates_here,
+    ensure_arraylike,
     promote_dtypes,
     to_dtype,
 )
@@ -63,7 +63,7 @@ def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indic
 
 @staged("_take", static_argnames=("axis", "mode", "unique_indices", "indices_are_sorted", "fill_value"))
 def _take(a, indices, axis, mode, unique_indices, indices_are_sorted, fill_value):
-    a, indices = array_of("take", a), array_of("take", indices)
+    a, indices = ensure_arraylike("take", a), ensure_arraylike("take", indices)
     if axis is None:
         a, axis = ravel(a), 0
     axis = canonical_axis(axis, a.ndim)
@@ -72,17 +72,19 @@ def _take(a, indices, axis, mode, unique_indices, indices_are_sorted, fill_value
             raise ValueError("indices must have an integer type")
         indices = lax.convert_element_type(indices, dtypes.scalar_dtype(int))
     length = a.shape[axis]
-    if length and mode in (None, "fill", "clip") and evaluates_here(a, indices):
-        out = _taken_at_once(a, indices, axis, mode)
+    if length and mode in (None, "fill", "clip") and can_use_numpy(a, indices):
+        out = _take_concrete(a, indices, axis, mode)
         if out is not None:
             return out
     if mode is None or mode == "fill":
         gather_mode = _FILL
         indices = widen(indices, length)
-        indices = where(lax.lt(indices, _scalar(indices, 0)), lax.add(indices, _scalar(indices, length)), indices)
+        indices = where(
+            lax.lt(indices, _scalar_like(indices, 0)), lax.add(indices, _scalar_like(indices, length)), indices
+        )
     elif mode == "wrap":
         gather_mode = _IN_BOUNDS
-        indices = remainder(indices, _scalar(indices, length))
+        indices = remainder(indices, _scalar_like(indices, length))
     elif mode == "clip":
         gather_mode = _CLIP
     elif mode == "raise":
@@ -92,7 +94,7 @@ def _take(a, indices, axis, mode, unique_indices, indices_are_sorted, fill_value
     return _gather_slices(a, indices, axis, gather_mode, unique_indices, indices_are_sorted, fill_value)
 
 
-def _taken_at_once(a, indices, axis, mode):
+def _take_concrete(a, indices, axis, mode):
     """What NumPy takes, or None where an index is out of bounds, which it knows no fill value for."""
     value, places = a._value, indices._value
     if mode != "clip" and places.size:
@@ -103,7 +105,7 @@ def _taken_at_once(a, indices, axis, mode):
                       weak_type=a.weak_type)  # fmt: skip
 
 
-def _scalar(like, value):
+def _scalar_like(like, value):
     """value in the dtype and weak type of the other."""
     return to_dtype(value, like.dtype, like.weak_type)
 
@@ -123,9 +125,9 @@ def _gather_slices(a, indices, axis, mode, unique=False, is_sorted=False, fill_v
     )  # fmt: skip
 
 
-def take_places(a, indices, axis):
+def take_in_bounds(a, indices, axis):
     """Slices at non-negative places that are known to exist."""
-    return _gather_slices(a, array_of("take", indices), axis, _IN_BOUNDS)
+    return _gather_slices(a, ensure_arraylike("take", indices), axis, _IN_BOUNDS)
 
 
 @staged("take_along_axis", static_argnames=("axis", "mode", "fill_value", "wrap_negative_indices"))
@@ -134,7 +136,7 @@ def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *, wrap_n
 
     `mode` as for `take`, or a GatherScatterMode.
     """
-    a, indices = array_of("take_along_axis", arr), array_of("take_along_axis", indices)
+    a, indices = ensure_arraylike("take_along_axis", arr), ensure_arraylike("take_along_axis", indices)
     if not dtypes.is_integer(indices.dtype):
         raise TypeError(f"take_along_axis indices must be of integer type, got {indices.dtype}")
     if axis is None:
@@ -146,13 +148,13 @@ def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *, wrap_n
     axis = canonical_axis(axis, a.ndim)
     if mode not in (None, "fill", "clip", "promise_in_bounds") and not isinstance(mode, lax.GatherScatterMode):
         raise ValueError(f"Invalid mode {mode!r} for take_along_axis")
-    indices = lax.convert_element_type(indices, np.dtype(np.int64 if _is_long(a.shape) else np.int32))
+    indices = lax.convert_element_type(indices, np.dtype(np.int64 if _needs_int64_indices(a.shape) else np.int32))
     if wrap_negative_indices is None or wrap_negative_indices:
         indices = slicing.wrap_negative_indices(indices, a.shape[axis])
     return _gather_along(a, indices, axis, _FILL if mode is None else lax.GatherScatterMode.from_any(mode), fill_value)
 
 
-def _is_long(shape):
+def _needs_int64_indices(shape):
     """Whether some axis has more elements than int32 can number."""
     return any(dims.is_constant(d) and d >= 2**31 for d in shape)
 
@@ -200,7 +202,7 @@ def _gather_along(a, indices, axis, mode, fill_value):
 @staged("diagonal", static_argnames=("offset", "axis1", "axis2"))
 def diagonal(a, offset=0, axis1=0, axis2=1):
     """The elements a[..., i, i + offset] of two axes, as a new last axis."""
-    a = array_of("diagonal", a)
+    a = ensure_arraylike("diagonal", a)
     if a.ndim < 2:
         raise ValueError("diagonal requires an array of at least two dimensions.")
     offset = concrete_or_error(operator.index, offset, "'offset' argument of jnp.diagonal()")
@@ -215,9 +217,9 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
     i = j = lax.iota(dtypes.scalar_dtype(int), length)
     j = lax.iota(i.dtype, length)
     if offset > 0:
-        j = lax.add(_scalar(j, offset), j)
+        j = lax.add(_scalar_like(j, offset), j)
     elif offset < 0:
-        i = lax.add(_scalar(i, -offset), i)
+        i = lax.add(_scalar_like(i, -offset), i)
     return _gather_pairs(a, slicing.wrap_negative_indices(i, rows), slicing.wrap_negative_indices(j, columns))
 
 
@@ -240,9 +242,9 @@ def diag(v, k=0):
 
 @staged("_diag", static_argnames=("k",))
 def _diag(v, k):
-    v = array_of("diag", v)
+    v = ensure_arraylike("diag", v)
     if v.ndim == 1:
-        zero = _scalar(v, 0)
+        zero = _scalar_like(v, 0)
         n = v.shape[0] + abs(k)
         v = lax.pad(v, zero, [(max(0, -k), max(0, k), 0)])
         index = dtypes.scalar_dtype(int)
@@ -256,12 +258,12 @@ def _diag(v, k):
 
 def diagflat(v, k=0):
     """The matrix with the elements of v, flattened, as its k-th diagonal."""
-    v = array_of("diagflat", v)
+    v = ensure_arraylike("diagflat", v)
     return diag(lax.convert_element_type(ravel(v), v.dtype), k)
 
 
 def _triangle(name, m, k, keep_lower):
-    m = array_of(name, m)
+    m = ensure_arraylike(name, m)
     if m.ndim < 2:
         raise ValueError(f"Argument to jax.numpy.{name} must be at least 2D")
     k = operator.index(k)
@@ -287,7 +289,7 @@ def triu(m, k=0):
 @staged("trace", static_argnames=("axis1", "axis2", "dtype"))
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     """The sum of a diagonal of two axes, in the dtype of `sum`."""
-    a = array_of("trace", a)
+    a = ensure_arraylike("trace", a)
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.trace is not supported.")
     check_arraylike("trace", a, offset)
@@ -327,7 +329,7 @@ def choose(a, choices, out=None, mode="raise"):
         raise NotImplementedError("The 'out' argument to jnp.choose is not supported.")
     choices = list(choices)
     check_arraylike("choose", a, *choices)
-    a = array_of("choose", a)
+    a = ensure_arraylike("choose", a)
     if not dtypes.is_integer(a.dtype) and a.dtype != np.bool_:
         raise ValueError("`a` array must be integer typed")
     if mode == "raise":

@@ -10,7 +10,7 @@ from onax.numpy._shaping import concatenate
 index_exp, s_ = np.index_exp, np.s_
 
 
-def _points(part):
+def _expand_slice(part):
     """The numbers a slice stands for; an imaginary step counts them, the stop included."""
     start = 0 if part.start is None else part.start
     step = 1 if part.step is None else part.step
@@ -24,11 +24,11 @@ class _Mgrid:
 
     def __getitem__(self, key):
         if isinstance(key, slice):
-            return _points(key)
-        parts = [_points(k) for k in key]
+            return _expand_slice(key)
+        parts = [_expand_slice(k) for k in key]
         if not parts:
             return lax.full((0,), 0, np.int32)
-        return lax.stack(_of_one_dtype(meshgrid(*parts, indexing="ij")), 0)
+        return lax.stack(_promote_all(meshgrid(*parts, indexing="ij")), 0)
 
 
 class _Ogrid:
@@ -36,11 +36,11 @@ class _Ogrid:
 
     def __getitem__(self, key):
         if isinstance(key, slice):
-            return _points(key)
-        return meshgrid(*_of_one_dtype([_points(k) for k in key]), indexing="ij", sparse=True)
+            return _expand_slice(key)
+        return meshgrid(*_promote_all([_expand_slice(k) for k in key]), indexing="ij", sparse=True)
 
 
-def _of_one_dtype(parts):
+def _promote_all(parts):
     return promote_dtypes(*parts) if parts else []
 
 
@@ -55,10 +55,10 @@ class _AxisConcat:
         parts = list(key) if isinstance(key, tuple) else [key]
         axis, ndmin, trans = self.axis, self.ndmin, self.trans1d
         if parts and isinstance(parts[0], str):
-            axis, ndmin, trans = self._directive(parts.pop(0), axis, ndmin, trans)
-        return concatenate([self._lifted(part, ndmin, trans) for part in parts], axis=axis)
+            axis, ndmin, trans = self._parse_directive(parts.pop(0), axis, ndmin, trans)
+        return concatenate([self._lift(part, ndmin, trans) for part in parts], axis=axis)
 
-    def _directive(self, text, axis, ndmin, trans):
+    def _parse_directive(self, text, axis, ndmin, trans):
         if text in ("r", "c"):
             raise NotImplementedError("Matrix directives 'r' and 'c' are not supported: there is no matrix type.")
         try:
@@ -67,10 +67,10 @@ class _AxisConcat:
             raise ValueError(f"could not understand directive {text!r}") from e
         return (*numbers, *(axis, ndmin, trans)[len(numbers) :])[:3]
 
-    def _lifted(self, part, ndmin, trans):
+    def _lift(self, part, ndmin, trans):
         """One entry with at least ndmin axes; those of a shorter array begin at axis `trans`."""
         if isinstance(part, slice):
-            part = _points(part)
+            part = _expand_slice(part)
         elif isinstance(part, str):
             raise ValueError("string directive must be placed at the beginning")
         x = array(part, copy=False) if not is_arraylike(part) or np.ndim(part) == 0 else array(part)

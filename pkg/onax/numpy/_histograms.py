@@ -10,10 +10,10 @@ from onax._ground import dims, dtypes
 from onax.numpy._creation import linspace
 from onax.numpy._differences import diff
 from onax.numpy._promotion import (
-    array_of,
-    arrays,
     as_operand,
     check_arraylike,
+    ensure_arraylike,
+    ensure_arraylikes,
     promote_dtypes,
     promote_dtypes_inexact,
     to_dtype,
@@ -34,19 +34,19 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     if isinstance(bins, str):
         raise NotImplementedError("string values for `bins` not implemented.")
     check_arraylike("histogram_bin_edges", a, bins)
-    a = array_of("histogram_bin_edges", a)
+    a = ensure_arraylike("histogram_bin_edges", a)
     dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(a.dtype))
     if np.ndim(bins) == 1:
         return to_dtype(bins, dtype)
     bins = concrete_or_error(operator.index, bins, "bins argument of histogram_bin_edges")
-    low, high = (to_dtype(x, dtype) for x in _limits(a, range))
+    low, high = (to_dtype(x, dtype) for x in _range_limits(a, range))
     empty, half = lax.eq(low, high), constant_like(low, 0.5)
     low = where(empty, lax.sub(low, half), low)
     high = where(empty, lax.add(high, half), high)
     return linspace(low, high, bins + 1, dtype=dtype)
 
 
-def _limits(a, limits):
+def _range_limits(a, limits):
     if limits is None:
         return min_(a), max_(a)
     if np.shape(limits) != (2,):
@@ -57,7 +57,7 @@ def _limits(a, limits):
     return [lax.squeeze(lax.slice(limits, (i,), (i + 1,)), (0,)) for i in (0, 1)]
 
 
-def _bin_numbers(x, edges):
+def _bin_indices(x, edges):
     """The bin of each element of a vector, from 1; 0 and the number of edges are outside.  The last bin is closed."""
     n = edges.shape[0]
     if n == 0:
@@ -74,16 +74,16 @@ def histogram(a, bins=10, range=None, weights=None, density=None):
     bins is a number or a vector of edges.  density divides by the widths and the total.
     """
     if weights is None:
-        a, _ = arrays("histogram", a, bins)
+        a, _ = ensure_arraylikes("histogram", a, bins)
         (a,) = promote_dtypes_inexact(a)
         weights = lax.full_like(a, 1)
     else:
-        a, _, weights = arrays("histogram", a, bins, weights)
+        a, _, weights = ensure_arraylikes("histogram", a, bins, weights)
         if a.shape != weights.shape:
             raise ValueError("weights should have the same shape as a.")
         a, weights = promote_dtypes_inexact(a, weights)
     edges = histogram_bin_edges(a, bins, range, weights)
-    places = _bin_numbers(ravel(a), edges)
+    places = _bin_indices(ravel(a), edges)
     n = edges.shape[0]
     counts = lax.full((n,), 0, weights.dtype).at[places].add(ravel(weights))
     counts = lax.slice(counts, (1,), (n,))
@@ -94,7 +94,7 @@ def histogram(a, bins=10, range=None, weights=None, density=None):
 
 def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
     """`histogramdd` of two coordinates: counts, the edges along x, and those along y."""
-    x, y = arrays("histogram2d", x, y)
+    x, y = ensure_arraylikes("histogram2d", x, y)
     count = len(bins) if hasattr(bins, "__len__") else 1
     if count not in (1, 2):
         bins = [as_operand(bins)] * 2
@@ -109,9 +109,9 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=None):
     bins and range may be one for each axis.
     """
     if weights is None:
-        (sample,) = promote_dtypes_inexact(array_of("histogramdd", sample))
+        (sample,) = promote_dtypes_inexact(ensure_arraylike("histogramdd", sample))
     else:
-        sample, weights = promote_dtypes_inexact(*arrays("histogramdd", sample, weights))
+        sample, weights = promote_dtypes_inexact(*ensure_arraylikes("histogramdd", sample, weights))
         if weights.shape != sample.shape[:1]:
             raise ValueError("should have one weight for each sample.")
     count, rank = sample.shape
@@ -127,7 +127,7 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=None):
     ranges = [None] * rank if range is None else range
     edges = [histogram_bin_edges(c, b, r) for c, b, r in zip(columns, bins, ranges)]
     sizes = [e.shape[0] + 1 for e in edges]
-    places = [_bin_numbers(c, e) for c, e in zip(columns, edges)]
+    places = [_bin_indices(c, e) for c, e in zip(columns, edges)]
     flat = places[0]
     for place, size in zip(places[1:], sizes[1:]):
         flat = lax.add(lax.mul(flat, constant_like(flat, size)), place)
@@ -149,7 +149,7 @@ def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
 
     `length`, which a traced x needs, fixes the number of counts; larger numbers are dropped.
     """
-    x = array_of("bincount", x)
+    x = ensure_arraylike("bincount", x)
     if not dtypes.is_integer(x.dtype) and x.dtype != np.bool_:
         raise TypeError(f"x argument to bincount must have an integer type; got {x.dtype}")
     if x.ndim != 1:
@@ -170,7 +170,7 @@ def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
     if weights is None:
         weights = lax.full((), 1, dtypes.scalar_dtype(int))
     else:
-        weights = array_of("bincount", weights)
+        weights = ensure_arraylike("bincount", weights)
         if weights.shape != x.shape:
             raise ValueError("shape of weights must match shape of x.")
     zero = to_dtype(0, x.dtype)

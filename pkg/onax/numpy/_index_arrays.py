@@ -8,7 +8,7 @@ from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax.numpy._arithmetic import clip, divmod, mod
-from onax.numpy._promotion import array_of, check_arraylike
+from onax.numpy._promotion import check_arraylike, ensure_arraylike
 from onax.numpy._searching import nonzero
 from onax.numpy._ufuncs import add
 from onax.numpy._where import where as _choose
@@ -27,7 +27,7 @@ def diag_indices(n, ndim=2):
 
 def diag_indices_from(arr):
     """`diag_indices` for an array whose axes have one length."""
-    arr = array_of("diag_indices_from", arr)
+    arr = ensure_arraylike("diag_indices_from", arr)
     if len(set(arr.shape)) != 1:
         raise ValueError("All dimensions of input must be equal")
     return diag_indices(arr.shape[0], ndim=arr.ndim)
@@ -40,7 +40,7 @@ def _triangle_indices(rows, k, columns, lower):
             raise TypeError(f"triangle shape must have every element be nonnegative, got ({rows}, {columns}).")
     mask = np.tri(rows, rows if columns is None else columns, k if lower else k - 1, dtype=bool)
     found = np.nonzero(mask if lower else ~mask)
-    return tuple(array_of("tril_indices", i.astype(dtypes.scalar_dtype(int))) for i in found)
+    return tuple(ensure_arraylike("tril_indices", i.astype(dtypes.scalar_dtype(int))) for i in found)
 
 
 def tril_indices(n, k=0, m=None):
@@ -80,7 +80,7 @@ def ix_(*args):
     out = []
     check_arraylike("ix_", *args)
     for i, x in enumerate(args):
-        x = array_of("ix_", x)
+        x = ensure_arraylike("ix_", x)
         if x.ndim != 1:
             raise ValueError(f"Arguments to jax.numpy.ix_ must be 1-dimensional, got shape {x.shape}")
         if x.dtype == np.bool_:
@@ -98,7 +98,7 @@ def mask_indices(n, mask_func, k=0, *, size=None):
 def unravel_index(indices, shape):
     """The index tuple of each place in an array of this shape, flattened.  Places out of bounds are clamped."""
     check_arraylike("unravel_index", indices)
-    indices = array_of("unravel_index", indices)
+    indices = ensure_arraylike("unravel_index", indices)
     if np.ndim(shape) > 1:
         raise ValueError("unravel_index: shape should be a scalar or 1D sequence.")
     shape = tuple(shape) if np.ndim(shape) else (shape,)
@@ -121,7 +121,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None)
         raise ValueError(f"len(multi_index)={len(multi_index)} != len(dims)={len(dims)}")
     dims = tuple(operator.index(d) for d in dims)
     check_arraylike("ravel_multi_index", *multi_index)
-    parts = [array_of("ravel_multi_index", i) for i in multi_index]
+    parts = [ensure_arraylike("ravel_multi_index", i) for i in multi_index]
     for part in parts:
         if mode == "raise":
             concrete_or_error(

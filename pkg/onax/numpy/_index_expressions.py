@@ -113,7 +113,7 @@ def parse(shape, index):
     at = dots[0] if dots else len(parts)
     rest = [_WHOLE] * (len(shape) - used) or [Ellipsis] * len(dots)
     parts[at : at + 1] = rest
-    return _entries(shape, parts)
+    return _parse_entries(shape, parts)
 
 
 def _as_tuple(index):
@@ -141,14 +141,14 @@ def _normalize_part(part):
         part = part.__jax_array__()
     if isinstance(part, (Array, np.ndarray, np.generic)):
         if part.dtype != np.bool_ and not dtypes.issubdtype(part.dtype, np.integer):
-            raise _wrong_type(part.dtype)
+            raise _index_dtype_error(part.dtype)
         return part
     if isinstance(part, (float, complex)):
-        raise _wrong_type(np.dtype(type(part)))
+        raise _index_dtype_error(np.dtype(type(part)))
     return operator.index(part)
 
 
-def _wrong_type(dtype):
+def _index_dtype_error(dtype):
     return TypeError(f"Indexer must have integer or boolean type, got indexer with type {dtype}")
 
 
@@ -168,7 +168,7 @@ def _count_axes(part):
     return 1
 
 
-def _entries(shape, parts):
+def _parse_entries(shape, parts):
     entries, inserted, axis = [], [], 0
     shape = list(shape)
     for position, part in enumerate(parts):
@@ -178,7 +178,7 @@ def _entries(shape, parts):
         if isinstance(part, slice):
             entries.append(Entry("slice", _resolve_slice(part, shape[axis], position), axis))
         elif isinstance(part, (bool, np.bool_)) or (not isinstance(part, int) and _is_mask(part)):
-            found = _indices_of_mask(part, shape, axis, position)
+            found = _mask_to_indices(part, shape, axis, position)
             if not np.ndim(part):
                 shape.insert(axis, 1)
                 inserted.append(axis)
@@ -197,7 +197,7 @@ def _is_mask(part):
     return not isinstance(part, dims.SymbolicDim) and part.dtype == np.bool_
 
 
-def _indices_of_mask(mask, shape, axis, position):
+def _mask_to_indices(mask, shape, axis, position):
     """The places where a mask is true, one NumPy array for each of its axes; for a scalar those of a new axis."""
     if isinstance(mask, Tracer):
         concrete = mask.to_concrete_value()

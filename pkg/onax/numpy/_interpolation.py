@@ -7,7 +7,7 @@ from onax._control.jit_call import staged
 from onax._ground import dtypes
 from onax.numpy._arithmetic import clip, remainder
 from onax.numpy._gathering import take
-from onax.numpy._promotion import array_of, check_arraylike, promote_dtypes_inexact
+from onax.numpy._promotion import check_arraylike, ensure_arraylike, promote_dtypes_inexact
 from onax.numpy._searching import searchsorted
 from onax.numpy._shaping import concatenate
 from onax.numpy._ufuncs import absolute, add, constant_like, multiply, subtract
@@ -34,12 +34,12 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 def _interp(x, xp, fp, left, right, period, *, ends):
     if np.shape(xp) != np.shape(fp) or np.ndim(xp) != 1:
         raise ValueError("xp and fp must be one-dimensional arrays of equal size")
-    x, xp = promote_dtypes_inexact(array_of("interp", x), array_of("interp", xp))
-    (fp,) = promote_dtypes_inexact(array_of("interp", fp))
+    x, xp = promote_dtypes_inexact(ensure_arraylike("interp", x), ensure_arraylike("interp", xp))
+    (fp,) = promote_dtypes_inexact(ensure_arraylike("interp", fp))
     if dtypes.is_complex(x.dtype):
         raise ValueError("jnp.interp: complex x values not supported.")
     if period is not None:
-        x, xp, fp = _periodic(x, xp, fp, period)
+        x, xp, fp = _extend_periodically(x, xp, fp, period)
     n = xp.shape[0]
     i = clip(searchsorted(xp, x, "right"), 1, n - 1)
     before = lax.sub(i, i.dtype.type(1))
@@ -59,7 +59,7 @@ def _interp(x, xp, fp, left, right, period, *, ends):
     return out
 
 
-def _periodic(x, xp, fp, period):
+def _extend_periodically(x, xp, fp, period):
     """x within the period, and the points in order with one more before and one after."""
     period = absolute(period)
     x, xp = remainder(x, period), remainder(xp, period)

@@ -10,10 +10,10 @@ from onax.numpy import _gathering, _products
 from onax.numpy._decompositions import svd
 from onax.numpy._einsum import einsum
 from onax.numpy._promotion import (
-    array_of,
-    arrays,
     canonical_axis,
     check_arraylike,
+    ensure_arraylike,
+    ensure_arraylikes,
     promote_args_inexact,
 )
 from onax.numpy._reductions import max as _max
@@ -34,7 +34,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     (x,) = promote_args_inexact("jnp.linalg.norm", x)
     if axis is None:
         if ord is None:
-            return _root_of_squares(x, None, keepdims)
+            return _euclidean_norm(x, None, keepdims)
         axis = tuple(range(x.ndim))
     elif isinstance(axis, tuple):
         axis = tuple(canonical_axis(i, x.ndim) for i in axis)
@@ -54,7 +54,7 @@ def _magnitude_squared(x):
     return lax.real(lax.mul(x, lax.conj(x))) if dtypes.is_complex(x.dtype) else multiply(x, x)
 
 
-def _root_of_squares(x, axis, keepdims):
+def _euclidean_norm(x, axis, keepdims):
     return sqrt(_sum(_magnitude_squared(x), axis=axis, keepdims=keepdims))
 
 
@@ -64,7 +64,7 @@ def _magnitude(x):
 
 def _vector_norm(x, order, axis, keepdims):
     if order is None or order == 2:
-        return _root_of_squares(x, axis, keepdims)
+        return _euclidean_norm(x, axis, keepdims)
     if order == np.inf:
         return _max(_magnitude(x), axis=axis, keepdims=keepdims, initial=0)
     if order == -np.inf:
@@ -85,7 +85,7 @@ def _vector_norm(x, order, axis, keepdims):
 def _matrix_norm(x, order, axis, keepdims):
     row, column = axis
     if order is None or order in ("f", "fro"):
-        return _root_of_squares(x, axis, keepdims)
+        return _euclidean_norm(x, axis, keepdims)
     reductions = {
         1: (row, column, _max),
         -1: (row, column, _min),
@@ -123,9 +123,9 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """
     check_arraylike("jnp.linalg.vector_norm", x)
     kept = ord is None or (isinstance(ord, (int, float)) and ord in (1, 2, np.inf, -np.inf))
-    (x,) = arrays("jnp.linalg.vector_norm", x) if kept else promote_args_inexact("jnp.linalg.vector_norm", x)
+    (x,) = ensure_arraylikes("jnp.linalg.vector_norm", x) if kept else promote_args_inexact("jnp.linalg.vector_norm", x)
     if ord is None or ord == 2:
-        return _root_of_squares(x, axis, keepdims)
+        return _euclidean_norm(x, axis, keepdims)
     if axis is None:
         out = _vector_norm(ravel(x), ord, (0,), False)
         return lax.expand_dims(out, tuple(range(x.ndim))) if keepdims else out
@@ -139,7 +139,7 @@ def multi_dot(arrays, *, precision=None):
     check_arraylike("jnp.linalg.multi_dot", *operands)
     if len(operands) < 2:
         raise ValueError(f"multi_dot requires at least two arrays; got len(arrays)={len(operands)}")
-    operands = [array_of("multi_dot", x) for x in operands]
+    operands = [ensure_arraylike("multi_dot", x) for x in operands]
     for i, x in enumerate(operands):
         if x.ndim not in ((1, 2) if i in (0, len(operands) - 1) else (2,)):
             raise ValueError(
@@ -184,7 +184,7 @@ def tensordot(x1, x2, /, *, axes=2, precision=None, preferred_element_type=None,
 
 def outer(x1, x2, /):
     """The products of all elements of two vectors.  Raises ValueError for other ranks."""
-    x1, x2 = arrays("jnp.linalg.outer", x1, x2)
+    x1, x2 = ensure_arraylikes("jnp.linalg.outer", x1, x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError(f"Input arrays must be one-dimensional, but they are {x1.ndim=} {x2.ndim=}")
     return _products.outer(x1, x2)
@@ -192,7 +192,7 @@ def outer(x1, x2, /):
 
 def cross(x1, x2, /, *, axis=-1):
     """The vector product along an axis of length 3.  Raises ValueError for other lengths."""
-    x1, x2 = arrays("jnp.linalg.outer", x1, x2)
+    x1, x2 = ensure_arraylikes("jnp.linalg.outer", x1, x2)
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(
             f"Both input arrays must be (arrays of) 3-dimensional vectors, but they have {x1.shape[axis]} and "

@@ -8,7 +8,7 @@ from onax._ground import dtypes
 from onax._native.array import ArrayImpl
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax.numpy._creation import asarray
-from onax.numpy._promotion import array_of, check_arraylike, is_arraylike, promote_args, promote_args_inexact
+from onax.numpy._promotion import check_arraylike, ensure_arraylike, is_arraylike, promote_args, promote_args_inexact
 from onax.numpy._ufuncs import constant_like, imag
 
 
@@ -19,13 +19,13 @@ def _full_bool(x, value):
 def isnan(x, /):
     """Whether each element is nan; never for integers."""
     if type(x) is not ArrayImpl:
-        x = array_of("isnan", x)
+        x = ensure_arraylike("isnan", x)
     return lax.ne(x, x)
 
 
 def isfinite(x, /):
     """Whether each element is neither nan nor infinite."""
-    x = array_of("isfinite", x)
+    x = ensure_arraylike("isfinite", x)
     if dtypes.is_float(x.dtype):
         return lax.is_finite(x)
     if dtypes.is_complex(x.dtype):
@@ -36,7 +36,7 @@ def isfinite(x, /):
 @staged("isinf")
 def isinf(x, /):
     """Whether each element is infinite; of complex ones, either part."""
-    x = array_of("isinf", x)
+    x = ensure_arraylike("isinf", x)
     if dtypes.is_float(x.dtype):
         return lax.eq(lax.abs(x), x.dtype.type(np.inf))
     if dtypes.is_complex(x.dtype):
@@ -50,7 +50,7 @@ def _is_infinity(name, x, out, infinity):
     check_arraylike(name, x)
     if out is not None:
         raise NotImplementedError("The 'out' argument to isneginf/isposinf is not supported.")
-    x = array_of(name, x)
+    x = ensure_arraylike(name, x)
     if dtypes.is_float(x.dtype):
         return lax.eq(x, x.dtype.type(infinity))
     if dtypes.is_complex(x.dtype):
@@ -141,7 +141,7 @@ def _tolerance(value, dtype):
     """A tolerance as a scalar of dtype; staged values are converted."""
     if isinstance(value, (int, float)):
         return dtype.type(value)
-    return lax.convert_element_type(array_of("isclose", value), dtype)
+    return lax.convert_element_type(ensure_arraylike("isclose", value), dtype)
 
 
 @staged("allclose", static_argnames=("equal_nan",))
@@ -175,4 +175,4 @@ def array_equiv(a1, a2):
 
 def _as_arrays(*args):
     """Arguments that may also be lists."""
-    return [array_of("array_equal", x) if is_arraylike(x) else asarray(x) for x in args]
+    return [ensure_arraylike("array_equal", x) if is_arraylike(x) else asarray(x) for x in args]

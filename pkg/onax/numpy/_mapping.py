@@ -9,13 +9,13 @@ from onax import lax
 from onax._native.array import Array
 from onax._transforms.vmap import vmap
 from onax.numpy._creation import asarray, broadcast_to
-from onax.numpy._promotion import array_of, arrays, canonical_axis, check_arraylike
+from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arraylike, ensure_arraylikes
 from onax.numpy._shaping import expand_dims
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """func1d on all vectors of arr along an axis; its result's axes stand in the axis' place."""
-    arr = array_of("apply_along_axis", arr)
+    arr = ensure_arraylike("apply_along_axis", arr)
     axis = canonical_axis(axis, arr.ndim)
 
     def function(vector):
@@ -30,7 +30,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 def apply_over_axes(func, a, axes):
     """func(a, axis) for one axis after the other; a result that lost the axis gets it back with length 1."""
-    a = array_of("apply_over_axes", a)
+    a = ensure_arraylike("apply_over_axes", a)
     for axis in axes:
         b = func(a, axis)
         if b.ndim == a.ndim:
@@ -49,7 +49,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
     element and args and kw; where a function is not chosen it has no influence on derivatives.  Raises ValueError for
     another number of functions.
     """
-    x = array_of("piecewise", x)
+    x = ensure_arraylike("piecewise", x)
     if isinstance(condlist, (Array, np.ndarray)):
         condlist = [condlist] if np.ndim(condlist) == x.ndim else list(condlist)
     count, given = len(condlist), len(funclist)
@@ -64,14 +64,14 @@ def piecewise(x, condlist, funclist, *args, **kw):
     rows = lax.concatenate([lax.full_like(rows[0], False), *rows], 0)
     counts = lax.cumsum(lax.convert_element_type(rows, np.int32), 0)
     chosen = lax.argmax(counts, 0, np.int32)  # the last condition that holds: the count grows there for the last time
-    functions = [_of_element(f, x.dtype, args, kw) for f in (default, *funclist[:count])]
+    functions = [_make_piece(f, x.dtype, args, kw) for f in (default, *funclist[:count])]
     return vectorize(lambda i, v: lax.switch(i, functions, v))(chosen, x)
 
 
-def _of_element(function, dtype, args, kw):
+def _make_piece(function, dtype, args, kw):
     def value(v):
         found = function(v, *args, **kw) if callable(function) else function
-        return lax.convert_element_type(array_of("piecewise", found), dtype)
+        return lax.convert_element_type(ensure_arraylike("piecewise", found), dtype)
 
     if callable(function):
         value.__wrapped__ = function  # messages name the user's
@@ -111,7 +111,7 @@ def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
     def wrapped(*args, **kwargs):
         hint = f"on vectorized function with {excluded=!r} and {signature=!r}"
         apart = {*excluded, *(i for i, a in enumerate(args) if a is None), *(k for k, a in kwargs.items() if a is None)}
-        mapped, values, fixed = _without_excluded(pyfunc, args, kwargs, apart)
+        mapped, values, fixed = _close_over_excluded(pyfunc, args, kwargs, apart)
         if signature is None:
             inputs, outputs = [()] * len(values), None
         else:
@@ -119,15 +119,15 @@ def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
         if len(inputs) != len(values):
             raise TypeError(f"wrong number of positional arguments: expected {len(inputs)}, got {len(values)} {hint}")
         check_arraylike("vectorize", *values)
-        values = arrays("vectorize", *values)
+        values = ensure_arraylikes("vectorize", *values)
         leads, sizes = _leading_shapes(values, inputs, hint)
-        checked = _checking(mapped, fixed, outputs, sizes, hint)
+        checked = _check_results_of(mapped, fixed, outputs, sizes, hint)
         return _broadcast_map(checked, values, leads)
 
     return wrapped
 
 
-def _without_excluded(function, args, kwargs, excluded):
+def _close_over_excluded(function, args, kwargs, excluded):
     """The function of the mapped arguments only, those arguments, and the keyword arguments."""
     static = {i: a for i, a in enumerate(args) if i in excluded}
     names = [k for k in kwargs if k not in excluded]
@@ -153,17 +153,17 @@ def _leading_shapes(values, inputs, hint):
             )
         split = x.ndim - len(core)
         leads.append(x.shape[:split])
-        _record(sizes, x.shape[split:], core, hint)
+        _record_sizes(sizes, x.shape[split:], core, hint)
     return leads, sizes
 
 
-def _record(sizes, shape, core, hint):
+def _record_sizes(sizes, shape, core, hint):
     for name, n in zip(core, shape):
         if sizes.setdefault(name, n) != n:
             raise ValueError(f"inconsistent size for core dimension {name!r}: {n} vs {sizes[name]} {hint}")
 
 
-def _checking(function, fixed, outputs, sizes, hint):
+def _check_results_of(function, fixed, outputs, sizes, hint):
     """The function with its results checked against the signature."""
 
     def call(*args):
@@ -177,7 +177,7 @@ def _checking(function, fixed, outputs, sizes, hint):
         for x, core in zip(sequence, outputs):
             if np.ndim(x) != len(core):
                 raise ValueError(f"output shape {np.shape(x)} does not match core dimensions {core} {hint}")
-            _record(known, np.shape(x), core, hint)
+            _record_sizes(known, np.shape(x), core, hint)
         return out
 
     return call

@@ -14,16 +14,16 @@ from onax.numpy._ufuncs import absolute, constant_like
 from onax.numpy._where import where
 
 
-def _integers(name, x1, x2):
+def _promote_integers(name, x1, x2):
     check_arraylike(name, x1, x2)
     x1, x2 = promote_dtypes(x1, x2)
     if not dtypes.is_integer(x1.dtype):
         raise ValueError(f"Arguments to jax.numpy.{name} must be integers.")
     shape = lax.broadcast_shapes(x1.shape, x2.shape)
-    return [_stretched(x, shape) for x in (x1, x2)]
+    return [_broadcast(x, shape) for x in (x1, x2)]
 
 
-def _stretched(x, shape):
+def _broadcast(x, shape):
     if x.shape == shape:
         return x
     wide = lax.broadcast_to_rank(x, len(shape))
@@ -31,11 +31,11 @@ def _stretched(x, shape):
     return lax.broadcast_in_dim(lax.reshape(wide, [shape[i] for i in kept]), shape, kept)
 
 
-def _has_rest(state):
+def _has_remainder(state):
     return any_(lax.ne(state[1], lax.full_like(state[1], 0)))
 
 
-def _euclid(state):
+def _euclid_step(state):
     a, b = state
     zero = lax.full_like(b, 0)
     more = lax.ne(b, zero)
@@ -45,7 +45,7 @@ def _euclid(state):
 
 @staged("gcd")
 def _gcd(x1, x2):
-    return while_loop(_has_rest, _euclid, (absolute(x1), absolute(x2)))[0]
+    return while_loop(_has_remainder, _euclid_step, (absolute(x1), absolute(x2)))[0]
 
 
 def gcd(x1, x2):
@@ -53,7 +53,7 @@ def gcd(x1, x2):
 
     Raises ValueError for other than integers.
     """
-    return _gcd(*_integers("gcd", x1, x2))
+    return _gcd(*_promote_integers("gcd", x1, x2))
 
 
 @staged("lcm")
@@ -67,4 +67,4 @@ def _lcm(x1, x2):
 
 def lcm(x1, x2):
     """The least common multiple of integers, element by element; 0 where one is 0.  ValueError for other numbers."""
-    return _lcm(*_integers("lcm", x1, x2))
+    return _lcm(*_promote_integers("lcm", x1, x2))

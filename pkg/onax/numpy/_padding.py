@@ -9,7 +9,7 @@ from onax._native.tree import tree_flatten
 from onax.numpy._arithmetic import round as _round
 from onax.numpy._creation import array, broadcast_to, linspace
 from onax.numpy._mapping import apply_along_axis
-from onax.numpy._promotion import array_of, to_dtype
+from onax.numpy._promotion import ensure_arraylike, to_dtype
 from onax.numpy._reductions import max as _max
 from onax.numpy._reductions import mean as _mean
 from onax.numpy._reductions import min as _min
@@ -30,8 +30,8 @@ def pad(array, pad_width, mode="constant", **kwargs):
     "edge", "empty" (zeros), "linear_ramp", "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap", or a
     function as NumPy takes it.  Raises NotImplementedError for other modes, ValueError for options of another mode.
     """
-    array = array_of("pad", array)
-    widths = _pairs(_from_dict(pad_width, array.ndim), array.ndim, "pad_width", np.integer)
+    array = ensure_arraylike("pad", array)
+    widths = _pairs(_widths_from_dict(pad_width, array.ndim), array.ndim, "pad_width", np.integer)
     if (widths < 0).any():
         raise ValueError("index can't contain negative values")
     widths = tuple((int(a), int(b)) for a, b in widths)
@@ -50,7 +50,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
     return to_dtype(out, array.dtype, array.weak_type)
 
 
-def _from_dict(pad_width, ndim):
+def _widths_from_dict(pad_width, ndim):
     """A mapping from axes to widths as one pair an axis."""
     if not isinstance(pad_width, dict):
         return pad_width
@@ -65,10 +65,10 @@ def _pairs(values, ndim, name, kind):
     found = np.asarray(values)
     if found.shape in ((ndim, 2), (1, 2), (2,), (1,), ()) and not np.issubdtype(found.dtype, kind):
         raise TypeError(f"`{name}` must be of integral type.")
-    return np.array(_spread(found, ndim, name, np.broadcast_to))
+    return np.array(_broadcast_pairs(found, ndim, name, np.broadcast_to))
 
 
-def _spread(values, ndim, name, broadcast):
+def _broadcast_pairs(values, ndim, name, broadcast):
     """Values of shape (ndim, 2), (1, 2), (2,), (1,) or () broadcast to (ndim, 2)."""
     if values.shape not in ((ndim, 2), (1, 2), (2,), (1,), ()):
         raise ValueError(
@@ -80,7 +80,7 @@ def _spread(values, ndim, name, broadcast):
 
 @staged("_pad", static_argnames=("pad_width", "mode", "stat_length", "reflect_type"))
 def _pad(array, pad_width, mode, values, stat_length, reflect_type):
-    array = array_of("pad", array)
+    array = ensure_arraylike("pad", array)
     if array.ndim == 0:
         return array
     if mode == "constant":
@@ -88,28 +88,30 @@ def _pad(array, pad_width, mode, values, stat_length, reflect_type):
     if mode == "wrap":
         return _pad_wrap(array, pad_width)
     if mode in ("symmetric", "reflect"):
-        return _pad_mirror(array, pad_width, mode, reflect_type)
+        return _pad_reflect(array, pad_width, mode, reflect_type)
     if mode == "edge":
-        return _pad_each(array, pad_width, _edges)
+        return _pad_each_axis(array, pad_width, _edge_ends)
     if mode == "linear_ramp":
-        ends = _values(values, array.ndim, "end_values", array.dtype)
-        return _pad_each(array, pad_width, lambda x, axis, widths: _ramps(x, axis, widths, ends))
+        ends = _constant_pairs(values, array.ndim, "end_values", array.dtype)
+        return _pad_each_axis(array, pad_width, lambda x, axis, widths: _ramp_ends(x, axis, widths, ends))
     if mode == "empty":
-        return _pad_each(array, pad_width, _blanks)
-    return _pad_each(array, pad_width, lambda x, axis, widths: _statistics(x, array, axis, widths, mode, stat_length))
+        return _pad_each_axis(array, pad_width, _zero_ends)
+    return _pad_each_axis(
+        array, pad_width, lambda x, axis, widths: _statistic_ends(x, array, axis, widths, mode, stat_length)
+    )
 
 
-def _values(values, ndim, name, dtype):
+def _constant_pairs(values, ndim, name, dtype):
     """Constants in one of the short forms, as an (ndim, 2) Array; a single number stays a scalar."""
     leaves, _ = tree_flatten(values)
     if len(leaves) == 1 and np.ndim(leaves[0]) == 0:
         return to_dtype(leaves[0], dtype)
     found = lax.convert_element_type(array(values), dtype)
-    return _spread(found, ndim, name, broadcast_to)
+    return _broadcast_pairs(found, ndim, name, broadcast_to)
 
 
 def _pad_constant(x, widths, constant_values):
-    values = _values(constant_values, x.ndim, "constant_values", x.dtype)
+    values = _constant_pairs(constant_values, x.ndim, "constant_values", x.dtype)
     if values.ndim == 0:
         return lax.pad(x, values, tuple((a, b, 0) for a, b in widths))
     for axis, ends in enumerate(widths):
@@ -140,7 +142,7 @@ def _pad_wrap(x, widths):
     return x
 
 
-def _pad_mirror(x, widths, mode, reflect_type):
+def _pad_reflect(x, widths, mode, reflect_type):
     """Mirror images, as often as the widths need."""
     if reflect_type not in ("even", "odd"):
         raise ValueError(f"pad: reflect_type must be 'even' or 'odd'; got {reflect_type!r}")
@@ -151,12 +153,12 @@ def _pad_mirror(x, widths, mode, reflect_type):
             continue
         n = x.shape[axis]
         offset = 1 if mode == "reflect" and n > 1 else 0
-        x = _mirror_side(x, axis, before, n, offset, reflect_type, True)
-        x = _mirror_side(x, axis, after, n, offset, reflect_type, False)
+        x = _reflect_side(x, axis, before, n, offset, reflect_type, True)
+        x = _reflect_side(x, axis, after, n, offset, reflect_type, False)
     return x
 
 
-def _mirror_side(x, axis, width, n, offset, reflect_type, in_front):
+def _reflect_side(x, axis, width, n, offset, reflect_type, in_front):
     """x with `width` mirrored elements on one side; `offset` 1 leaves the edge element out."""
     while width > 0:
         length = x.shape[axis]
@@ -172,35 +174,35 @@ def _mirror_side(x, axis, width, n, offset, reflect_type, in_front):
     return x
 
 
-def _pad_each(x, widths, ends):
+def _pad_each_axis(x, widths, ends):
     """One axis after the other, its two ends from `ends(x, axis, (before, after))`."""
     for axis, width in enumerate(widths):
-        if x.shape[axis] == 0 and width != (0, 0) and ends is not _blanks:
+        if x.shape[axis] == 0 and width != (0, 0) and ends is not _zero_ends:
             raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
         before, after = ends(x, axis, width)
         x = lax.concatenate([before, x, after], axis)
     return x
 
 
-def _stretched(x, axis, length):
+def _repeat_slice(x, axis, length):
     """A slice of length 1, repeated along its axis."""
     return repeat(x, length, axis=axis)
 
 
-def _edges(x, axis, widths):
+def _edge_ends(x, axis, widths):
     n = x.shape[axis]
-    first = _stretched(lax.slice_in_dim(x, 0, 1, axis=axis), axis, widths[0])
-    return first, _stretched(lax.slice_in_dim(x, n - 1, n, axis=axis), axis, widths[1])
+    first = _repeat_slice(lax.slice_in_dim(x, 0, 1, axis=axis), axis, widths[0])
+    return first, _repeat_slice(lax.slice_in_dim(x, n - 1, n, axis=axis), axis, widths[1])
 
 
-def _blanks(x, axis, widths):
+def _zero_ends(x, axis, widths):
     def zeros(width):
         return lax.full(tuple(width if i == axis else d for i, d in enumerate(x.shape)), 0, x.dtype)
 
     return zeros(widths[0]), zeros(widths[1])
 
 
-def _ramps(x, axis, widths, ends):
+def _ramp_ends(x, axis, widths, ends):
     """Straight lines from the end values to the edges."""
     n = x.shape[axis]
 
@@ -213,7 +215,7 @@ def _ramps(x, axis, widths, ends):
     return ramp(0, widths[0], 0), ramp(n - 1, widths[1], 1)
 
 
-def _statistics(x, original, axis, widths, mode, stat_length):
+def _statistic_ends(x, original, axis, widths, mode, stat_length):
     """The mean, median, maximum or minimum of the elements near each end."""
     n = x.shape[axis]
     lengths = (n, n) if stat_length is None else stat_length[axis]
@@ -229,7 +231,7 @@ def _statistics(x, original, axis, widths, mode, stat_length):
 
     before = value(0, min(lengths[0], n))
     after = before if min(lengths) >= n else value(n - min(lengths[1], n), n)
-    return _stretched(before, axis, widths[0]), _stretched(after, axis, widths[1])
+    return _repeat_slice(before, axis, widths[0]), _repeat_slice(after, axis, widths[1])
 
 
 def _statistic(part, axis, mode):

@@ -16,7 +16,13 @@ from onax.numpy._creation import broadcast_to
 from onax.numpy._decompositions import eigvals
 from onax.numpy._editing import trim_zeros
 from onax.numpy._products import dot, outer
-from onax.numpy._promotion import array_of, check_arraylike, promote_dtypes, promote_dtypes_inexact, promote_shapes
+from onax.numpy._promotion import (
+    check_arraylike,
+    ensure_arraylike,
+    promote_dtypes,
+    promote_dtypes_inexact,
+    promote_shapes,
+)
 from onax.numpy._reductions import all as all_
 from onax.numpy._shaping import atleast_1d, concatenate
 from onax.numpy._solvers import inv, lstsq
@@ -24,36 +30,36 @@ from onax.numpy._ufuncs import add, sqrt, subtract
 from onax.numpy._where import where
 
 
-def _padded(x, n):
+def _pad_front(x, n):
     """Zeros in front, up to n coefficients."""
     return lax.pad(x, x.dtype.type(0), [(n - x.shape[0], 0, 0)])
 
 
-def _equal_lengths(name, a1, a2):
+def _pad_to_equal_length(name, a1, a2):
     check_arraylike(name, a1, a2)
     a1, a2 = promote_dtypes(a1, a2)
     n = max(a1.shape[0], a2.shape[0])
     if a1.shape[0] == a2.shape[0]:
         return a1, broadcast_to(a2, a1.shape)
-    return _padded(a1, n), _padded(a2, n)
+    return _pad_front(a1, n), _pad_front(a2, n)
 
 
 @staged("polyadd")
 def polyadd(a1, a2):
     """The sum of two polynomials."""
-    return add(*_equal_lengths("polyadd", a1, a2))
+    return add(*_pad_to_equal_length("polyadd", a1, a2))
 
 
 @staged("polysub")
 def polysub(a1, a2):
     """The difference of two polynomials."""
-    return subtract(*_equal_lengths("polysub", a1, a2))
+    return subtract(*_pad_to_equal_length("polysub", a1, a2))
 
 
 @staged("polyder", static_argnames=("m",))
 def polyder(p, m=1):
     """The m-th derivative of a polynomial."""
-    (p,) = promote_dtypes_inexact(array_of("polyder", p))
+    (p,) = promote_dtypes_inexact(ensure_arraylike("polyder", p))
     m = concrete_or_error(operator.index, m, "'m' argument of jnp.polyder")
     if m < 0:
         raise ValueError("Order of derivative must be positive")
@@ -65,13 +71,13 @@ def polyder(p, m=1):
     powers = np.arange(n - 1, m - 1, -1.0)
     factors = np.prod([powers - k for k in range(m)], axis=0)
     kept = lax.slice_in_dim(p, 0, max(n - m, 0))
-    return lax.mul(*promote_shapes("polyder", kept, array_of("polyder", factors.astype(p.dtype))))
+    return lax.mul(*promote_shapes("polyder", kept, ensure_arraylike("polyder", factors.astype(p.dtype))))
 
 
 @staged("vander", static_argnames=("N", "increasing"))
 def vander(x, N=None, increasing=False):
     """The matrix whose columns are powers of x, N of them, falling unless increasing."""
-    x = array_of("vander", x)
+    x = ensure_arraylike("vander", x)
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array")
     N = x.shape[0] if N is None else concrete_or_error(operator.index, N, "'N' argument of jnp.vander()")
@@ -131,7 +137,7 @@ def _polyint(p, k, m):
     n = p.shape[0]
     grid = (np.arange(m + n, dtype=np.int64)[None, :] - np.arange(m)[:, None])[:, ::1]
     factors = np.prod(np.maximum(1, grid), axis=0)[::-1].astype(p.dtype)
-    return lax.div(concatenate([p, k]), array_of("polyint", np.ascontiguousarray(factors)))
+    return lax.div(concatenate([p, k]), ensure_arraylike("polyint", np.ascontiguousarray(factors)))
 
 
 @static_argnames("m")
@@ -195,7 +201,7 @@ def _roots(p, num_leading_zeros):
     return where(places < n - 1 - num_leading_zeros, found, complex(np.nan, np.nan))
 
 
-def _no_roots(p):
+def _empty_roots(p):
     return lax.full((0,), 0, dtypes.to_complex_dtype(p.dtype))
 
 
@@ -211,7 +217,7 @@ def roots(p, *, strip_zeros=True):
     if p.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
     if p.size < 2:
-        return _no_roots(p)
+        return _empty_roots(p)
     leading = (lax.cummax(lax.convert_element_type(p != 0, np.int32), axis=0) == 0).sum()
     if strip_zeros:
         leading = concrete_or_error(
@@ -221,9 +227,9 @@ def roots(p, *, strip_zeros=True):
         )  # fmt: skip
         trailing = int((lax.cummax(lax.convert_element_type(lax.rev(p, (0,)) != 0, np.int32), axis=0) == 0).sum())
         if leading == p.shape[0]:
-            return _no_roots(p)
+            return _empty_roots(p)
         p = p[leading : p.shape[0] - trailing]
-        found = _companion_roots(p) if p.shape[0] > 1 else _no_roots(p)
+        found = _companion_roots(p) if p.shape[0] > 1 else _empty_roots(p)
         return concatenate([found, lax.full((trailing,), 0, found.dtype)])
     everything_zero = all_(p == 0)
     found = _roots(p, lax.convert_element_type(where(everything_zero, 0, leading), np.int32))
@@ -243,7 +249,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     order = deg + 1
     if deg < 0:
         raise ValueError("expected deg >= 0")
-    x, y = array_of("polyfit", x), array_of("polyfit", y)
+    x, y = ensure_arraylike("polyfit", x), ensure_arraylike("polyfit", y)
     if x.ndim != 1:
         raise TypeError("expected 1D vector for x")
     if x.size == 0:
@@ -257,7 +263,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
         rcond = len(x) * float(dtypes.finfo(x.dtype).eps)
     lhs, rhs = vander(x, order), y
     if w is not None:
-        lhs, rhs = _weighted(lhs, rhs, y, w)
+        lhs, rhs = _apply_weights(lhs, rhs, y, w)
     scale = sqrt((lhs * lhs).sum(axis=0))
     lhs = lhs / scale[None, :]
     c, residuals, rank, s = lstsq(lhs, rhs, rcond)
@@ -267,7 +273,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     return (c, _covariance(lhs, scale, residuals, len(x), order, y.ndim, cov)) if cov else c
 
 
-def _weighted(lhs, rhs, y, w):
+def _apply_weights(lhs, rhs, y, w):
     check_arraylike("polyfit", w)
     (w,) = promote_dtypes_inexact(w)
     if w.ndim != 1:

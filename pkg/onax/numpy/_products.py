@@ -12,11 +12,11 @@ from onax._ground.config import config
 from onax._native.array import Array, ArrayImpl
 from onax._prims.convert import convert
 from onax.numpy._promotion import (
-    array_of,
-    arrays,
     canonical_axes,
     canonical_axis,
     check_arraylike,
+    ensure_arraylike,
+    ensure_arraylikes,
     promote_args,
     promote_dtypes,
     single_axis,
@@ -25,14 +25,14 @@ from onax.numpy._shaping import ravel
 from onax.numpy._ufuncs import conjugate
 
 
-def _operands(name, a, b, preferred_element_type):
+def _promote_operands(name, a, b, preferred_element_type):
     """Both as Arrays, the dtype of their product and whether it is weak."""
     check_arraylike(name, a, b)
     if preferred_element_type is not None:
         dtype, weak = dtypes.check_user_dtype(preferred_element_type, name), False
     else:
         dtype, weak = dtypes.result_type(a, b, return_weak_type_flag=True)
-    return array_of(name, a), array_of(name, b), dtype, weak
+    return ensure_arraylike(name, a), ensure_arraylike(name, b), dtype, weak
 
 
 def contract(a, b, numbers, precision, dtype, weak=False):
@@ -81,7 +81,7 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
         check_arraylike("matmul", a, b)
         if np.ndim(x) < 1:
             raise ValueError(f"matmul input operand {position} must have ndim at least 1, but it has ndim 0")
-    a, b, dtype, weak = _operands("matmul", a, b, preferred_element_type)
+    a, b, dtype, weak = _promote_operands("matmul", a, b, preferred_element_type)
     try:
         if a.ndim == b.ndim == 2:
             return contract(a, b, _MATRIX_NUMBERS, precision, dtype, weak)
@@ -131,7 +131,7 @@ def _stacked_matmul(a, b, precision, dtype, weak):
 @static_argnames("precision", "preferred_element_type")
 def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
     """The sum of products over the last axis of a and the second to last (or only) axis of b; a product for scalars."""
-    a, b, dtype, weak = _operands("dot", a, b, preferred_element_type)
+    a, b, dtype, weak = _promote_operands("dot", a, b, preferred_element_type)
     if a.ndim == 0 or b.ndim == 0:
         numbers = (((), ()), ((), ()))
     else:
@@ -155,7 +155,7 @@ def vdot(a, b, *, precision=None, preferred_element_type=None):
 @static_argnames("precision", "preferred_element_type")
 def inner(a, b, *, precision=None, preferred_element_type=None):
     """The sum of products over the last axes; a product for scalars."""
-    a, b = arrays("inner", a, b)
+    a, b = ensure_arraylikes("inner", a, b)
     if a.ndim == 0 or b.ndim == 0:
         dtype = None if preferred_element_type is None else dtypes.check_user_dtype(preferred_element_type, "inner")
         a, b = promote_args("inner", a, b)
@@ -175,7 +175,7 @@ def outer(a, b, out=None):
 
 def tensordot(a, b, axes=2, *, precision=None, preferred_element_type=None, out_sharding=None):
     """The sum of products over pairs of axes: the last n of a with the first n of b, or two lists of axes."""
-    a, b, dtype, weak = _operands("tensordot", a, b, preferred_element_type)
+    a, b, dtype, weak = _promote_operands("tensordot", a, b, preferred_element_type)
     return contract(a, b, (_tensordot_axes(a, b, axes), ((), ())), precision, dtype, weak)
 
 
@@ -220,19 +220,19 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
         axisa = axisb = axisc = axis
     axisa, axisb, axisc = map(single_axis, (axisa, axisb, axisc))
-    a, b = _last(a, axisa), _last(b, axisb)
+    a, b = _move_to_last(a, axisa), _move_to_last(b, axisb)
     if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
         raise ValueError("Dimension must be either 2 or 3 for cross product")
     flat = a.shape[-1] == b.shape[-1] == 2
     parts = [[_component(x, i) for i in range(x.shape[-1])] for x in (a, b)]
     if flat:
         (a0, a1), (b0, b1) = parts
-        return lax.sub(_product(a0, b1), _product(a1, b0))
+        return lax.sub(_multiply(a0, b1), _multiply(a1, b0))
     (a0, a1, a2), (b0, b1, b2) = (p if len(p) == 3 else [*p, lax.full_like(p[0], 0)] for p in parts)
     out = [
-        lax.sub(_product(a1, b2), _product(a2, b1)),
-        lax.sub(_product(a2, b0), _product(a0, b2)),
-        lax.sub(_product(a0, b1), _product(a1, b0)),
+        lax.sub(_multiply(a1, b2), _multiply(a2, b1)),
+        lax.sub(_multiply(a2, b0), _multiply(a0, b2)),
+        lax.sub(_multiply(a0, b1), _multiply(a1, b0)),
     ]
     out = lax.concatenate([lax.expand_dims(c, (0,)) for c in out], 0)
     out = lax.convert_element_type(out, out.dtype)
@@ -240,12 +240,12 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     return lax.transpose(out, (*range(1, axisc + 1), 0, *range(axisc + 1, out.ndim)))
 
 
-def _product(x, y):
+def _multiply(x, y):
     """x * y, broadcast."""
     return lax.mul(*promote_args("cross", x, y))
 
 
-def _last(x, axis):
+def _move_to_last(x, axis):
     """x with the axis moved to the end."""
     axis = canonical_axis(axis, x.ndim)
     return lax.transpose(x, (*(i for i in range(x.ndim) if i != axis), axis))
@@ -259,12 +259,12 @@ def _component(x, i):
 
 def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
     """The scalar product of the vectors along an axis, the first conjugated; other axes broadcast."""
-    x1, x2 = arrays("vecdot", x1, x2)
+    x1, x2 = ensure_arraylikes("vecdot", x1, x2)
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"axes must match; got shapes {x1.shape} and {x2.shape} with axis={axis}")
     if dtypes.is_complex(x1.dtype):
         x1 = conjugate(x1)
-    x1, x2 = _last(x1, axis), _last(x2, axis)
+    x1, x2 = _move_to_last(x1, axis), _move_to_last(x2, axis)
     shape = lax.broadcast_shapes(x1.shape[:-1], x2.shape[:-1])
     dtype, weak = dtypes.result_type(x1, x2, return_weak_type_flag=True)
     if preferred_element_type is not None:
@@ -295,7 +295,7 @@ def _check_core(name, operands, dimensions):
 @staged("matvec")
 def matvec(x1, x2, /):
     """The product of matrices x1 (..., m, n) and vectors x2 (..., n); leading axes broadcast."""
-    x1, x2 = arrays("matvec", x1, x2)
+    x1, x2 = ensure_arraylikes("matvec", x1, x2)
     _check_core("matvec", (x1, x2), ("mn", "n"))
     if x2.ndim == 1:
         return matmul(x1, x2)
@@ -306,7 +306,7 @@ def matvec(x1, x2, /):
 @staged("vecmat")
 def vecmat(x1, x2, /):
     """The product of conjugated vectors x1 (..., n) and matrices x2 (..., n, m); leading axes broadcast."""
-    x1, x2 = arrays("vecmat", x1, x2)
+    x1, x2 = ensure_arraylikes("vecmat", x1, x2)
     _check_core("vecmat", (x1, x2), ("n", "nm"))
     if x1.ndim == 1:
         return matmul(conjugate(x1), x2)

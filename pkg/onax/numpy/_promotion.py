@@ -72,13 +72,13 @@ def python_scalar(x, dtype, weak_type):
     return make_array(np.asarray(x).astype(dtype), weak_type=weak_type)
 
 
-def arrays(name, *args):
+def ensure_arraylikes(name, *args):
     """The arguments as Arrays.  Raises TypeError for what is neither an array nor a scalar."""
     check_arraylike(name, *args)
     return [x if isinstance(x, Array) else as_operand(x) for x in args]
 
 
-def array_of(name, x):
+def ensure_arraylike(name, x):
     """The one argument as an Array."""
     if isinstance(x, Array):
         return x
@@ -86,7 +86,7 @@ def array_of(name, x):
     return as_operand(x)
 
 
-def evaluates_here(*arrays):
+def can_use_numpy(*arrays):
     """Whether nothing is traced and the arrays are bound to no device: NumPy may compute a result at once."""
     if context.get_trace() is not None:
         return False
@@ -122,7 +122,7 @@ def to_dtype(x, dtype, weak_type=False):
     return convert(as_operand(x), dtype, weak_type)
 
 
-def _of_one_dtype(args):
+def _have_one_dtype(args):
     """Whether all are Arrays of one dtype and weak type."""
     first = args[0]
     if not isinstance(first, Array):
@@ -145,13 +145,13 @@ def promote_dtypes(*args):
     """The arguments as Arrays of their common dtype."""
     if len(args) < 2:
         return [as_operand(x) for x in args]
-    if _of_one_dtype(args):
+    if _have_one_dtype(args):
         return list(args)
     dtype, weak_type = dtypes.result_type(*args, return_weak_type_flag=True)
     return [to_dtype(x, dtype, weak_type) for x in args]
 
 
-def _of_numbers(dtype):
+def _refuse_key_dtype(dtype):
     """The dtype, unless it is one of keys."""
     if dtypes.is_extended(dtype):
         raise TypeError(f"Cannot interpret '{dtype}' as a data type")
@@ -161,14 +161,14 @@ def _of_numbers(dtype):
 def promote_dtypes_inexact(*args):
     """The arguments as Arrays of their common dtype, integers and bools as floats."""
     dtype, weak_type = dtypes.result_type(*args, return_weak_type_flag=True)
-    dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(_of_numbers(dtype)))
+    dtype = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(_refuse_key_dtype(dtype)))
     return [to_dtype(x, dtype, weak_type) for x in args]
 
 
 def promote_dtypes_numeric(*args):
     """The arguments as Arrays of their common dtype, bools as integers."""
     dtype, weak_type = dtypes.result_type(*args, return_weak_type_flag=True)
-    dtype = dtypes.canonicalize_dtype(dtypes.to_numeric_dtype(_of_numbers(dtype)))
+    dtype = dtypes.canonicalize_dtype(dtypes.to_numeric_dtype(_refuse_key_dtype(dtype)))
     return [to_dtype(x, dtype, weak_type) for x in args]
 
 
@@ -207,9 +207,9 @@ def _rank_promotion(name, shapes):
     )
 
 
-def _agree(args):
+def _have_one_dtype_and_rank(args):
     """Whether all are Arrays of one dtype, weak type and rank: nothing is to be done, the common case."""
-    if not _of_one_dtype(args):
+    if not _have_one_dtype(args):
         return False
     rank = len(args[0].aval.shape)
     for x in args:
@@ -228,7 +228,7 @@ def _refuse_keys(name, args):
 
 def promote_args(name, *args):
     """Checked arguments of one dtype and rank."""
-    if _agree(args):
+    if _have_one_dtype_and_rank(args):
         return args
     check_arraylike(name, *args)
     _refuse_keys(name, args)
@@ -237,7 +237,7 @@ def promote_args(name, *args):
 
 def promote_args_inexact(name, *args):
     """Checked arguments of one floating or complex dtype and of one rank."""
-    if _agree(args) and args[0].aval.dtype in _INEXACT:
+    if _have_one_dtype_and_rank(args) and args[0].aval.dtype in _INEXACT:
         return args
     check_arraylike(name, *args)
     return promote_shapes(name, *promote_dtypes_inexact(*args))

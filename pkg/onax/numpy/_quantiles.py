@@ -12,7 +12,13 @@ from onax._ground import dims, dtypes
 from onax.numpy._cumulative import cumsum
 from onax.numpy._gathering import take_along_axis
 from onax.numpy._indexing import getitem
-from onax.numpy._promotion import array_of, arrays, canonical_axes, canonical_axis, promote_dtypes_inexact
+from onax.numpy._promotion import (
+    canonical_axes,
+    canonical_axis,
+    ensure_arraylike,
+    ensure_arraylikes,
+    promote_dtypes_inexact,
+)
 from onax.numpy._reductions import any as any_
 from onax.numpy._reductions import sum as sum_
 from onax.numpy._shaping import ravel, reshape
@@ -32,7 +38,7 @@ def quantile(
     Raises ValueError for complex a, an unknown method, or q of rank 2 and more; NotImplementedError for weights with a
     method other than inverted_cdf.
     """
-    return _checked("quantile", a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan=False)
+    return _quantile("quantile", a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan=False)
 
 
 @staged("nanquantile", static_argnames=_OPTIONS)
@@ -40,20 +46,20 @@ def nanquantile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
 ):  # fmt: skip
     """The q-quantiles along the axes of what is not NaN; NaN where nothing is."""
-    return _checked("nanquantile", a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan=True)
+    return _quantile("nanquantile", a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan=True)
 
 
-def _checked(name, a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan):
-    a, q = arrays(name, a, q)
-    weights = None if weights is None else array_of(name, weights)
+def _quantile(name, a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan):
+    a, q = ensure_arraylikes(name, a, q)
+    weights = None if weights is None else ensure_arraylike(name, weights)
     if overwrite_input or out is not None:
         raise ValueError(f"jax.numpy.{name} does not support overwrite_input=True or out != None")
     if method not in _METHODS:
         raise ValueError("method can only be 'linear', 'lower', 'higher', 'midpoint', 'nearest' or 'inverted_cdf'")
-    a, weights = _operands(a, axis, method, weights)
+    a, weights = _promote_operands(a, axis, method, weights)
     if dtypes.is_complex(a.dtype):
         raise ValueError("quantile does not support complex input, as the operation is poorly defined.")
-    a, weights, axis, kept = _one_axis(a, axis, keepdims, weights)
+    a, weights, axis, kept = _merge_axes(a, axis, keepdims, weights)
     if q.ndim > 1:
         raise ValueError(f"q must be have rank <= 1, got shape {q.shape}")
     prepared = lax.ne(a, a) if skip_nan else any_(lax.ne(a, a), axis=axis, keepdims=True)
@@ -65,13 +71,15 @@ def _checked(name, a, q, axis, out, overwrite_input, method, keepdims, weights, 
     if method == "inverted_cdf":
         result = _inverted_cdf(a, q, axis, keepdims, skip_nan, weights)
     else:
-        result = _between(method, q, *(_skipping if skip_nan else _neighbours)(a, q, axis, keepdims))
+        result = _interpolate(
+            method, q, *(_nan_order_statistics if skip_nan else _order_statistics)(a, q, axis, keepdims)
+        )
     if keepdims and kept:
         result = reshape(result, (*q.shape, *kept))
     return lax.convert_element_type(result, a.dtype)
 
 
-def _operands(a, axis, method, weights):
+def _promote_operands(a, axis, method, weights):
     """a and its weights as floats, the weights of a's shape."""
     if weights is None:
         return promote_dtypes_inexact(a)[0], None
@@ -91,7 +99,7 @@ def _operands(a, axis, method, weights):
     return a, weights
 
 
-def _one_axis(a, axis, keepdims, weights):
+def _merge_axes(a, axis, keepdims, weights):
     """The operands with the reduced axes merged into one, that axis, and the shape with all of them at length 1."""
     if axis is None:
         kept = [1] * a.ndim if keepdims else []
@@ -115,17 +123,17 @@ def _one_axis(a, axis, keepdims, weights):
 # --- the two elements that a quantile lies between, and their weights ---------------------------------------------
 
 
-def _floor_and_ceiling(q):
+def _floor_ceiling_weights(q):
     low, high = lax.floor(q), lax.ceil(q)
     above = lax.sub(q, low)
     return low, high, lax.sub(constant_like(above, 1), above), above
 
 
-def _neighbours(a, q, axis, keepdims):
+def _order_statistics(a, q, axis, keepdims):
     """Along an axis without NaN, or full of them: all rows have the same places."""
     n, one = lax.convert_element_type(a.shape[axis], q.dtype), constant_like(q, 1)
     q = lax.mul(q, lax.sub(n, one))
-    low, high, below, above = _floor_and_ceiling(q)
+    low, high, below, above = _floor_ceiling_weights(q)
     index = dtypes.scalar_dtype(int)
     places = [lax.clamp(constant_like(p, 0), p, lax.sub(n, one)) for p in (low, high)]
     places = [lax.convert_element_type(p, index) for p in places]
@@ -143,7 +151,7 @@ def _neighbours(a, q, axis, keepdims):
     return (*values, below, above)
 
 
-def _skipping(a, q, axis, keepdims):
+def _nan_order_statistics(a, q, axis, keepdims):
     """Each row has as many places as it has elements that are no NaN."""
     counts = sum_(lax.bitwise_not(lax.ne(a, a)), axis=axis, dtype=q.dtype, keepdims=keepdims)
     shape, lead = counts.shape, q.ndim
@@ -151,8 +159,8 @@ def _skipping(a, q, axis, keepdims):
     q = lax.expand_dims(q, tuple(range(lead, len(full))))
     counts = lax.expand_dims(counts, tuple(range(lead)))
     last = lax.sub(counts, constant_like(counts, 1))
-    q = lax.mul(*_same_shape(q, last))
-    low, high, below, above = _floor_and_ceiling(q)
+    q = lax.mul(*_broadcast_pair(q, last))
+    low, high, below, above = _floor_ceiling_weights(q)
     last = lax.broadcast_in_dim(last, full, tuple(range(len(full))))
     zero = constant_like(low, 0)
     index = dtypes.scalar_dtype(int)
@@ -167,12 +175,12 @@ def _skipping(a, q, axis, keepdims):
     return (*values, below, above)
 
 
-def _same_shape(x, y):
+def _broadcast_pair(x, y):
     shape = lax.broadcast_shapes(x.shape, y.shape)
     return [lax.broadcast_in_dim(v, shape, tuple(range(len(shape)))) for v in (x, y)]
 
 
-def _between(method, q, low, high, below, above):
+def _interpolate(method, q, low, high, below, above):
     if method == "lower":
         return low
     if method == "higher":
@@ -195,14 +203,14 @@ def _inverted_cdf(a, q, axis, keepdims, skip_nan, weights):
     total = lax.index_in_dim(running, a.shape[axis] - 1, axis, True)
     q, running = q.astype(running.dtype), lax.expand_dims(running, tuple(range(q.ndim)))
     shares = lax.reshape(q, (*q.shape, *[1] * a.ndim))
-    reached = lax.mul(*_same_shape(shares, lax.expand_dims(total, tuple(range(q.ndim)))))
-    smaller = lax.lt(*_same_shape(running, reached))
+    reached = lax.mul(*_broadcast_pair(shares, lax.expand_dims(total, tuple(range(q.ndim)))))
+    smaller = lax.lt(*_broadcast_pair(running, reached))
     index = dtypes.scalar_dtype(int)
     places = sum_(lax.convert_element_type(smaller, index), axis=axis + q.ndim, keepdims=True)
     valid = lax.bitwise_not(missing) if skip_nan else lax.full_like(missing, True)
     counts = sum_(valid, axis=axis, dtype=index, keepdims=True)
     last = lax.expand_dims(lax.sub(counts, constant_like(counts, 1)), tuple(range(q.ndim)))
-    places = lax.max(constant_like(places, 0), lax.min(*_same_shape(places, last)))
+    places = lax.max(constant_like(places, 0), lax.min(*_broadcast_pair(places, last)))
     source = lax.broadcast_in_dim(a, (*q.shape, *a.shape), tuple(range(q.ndim, q.ndim + a.ndim)))
     result = take_along_axis(source, places, axis + q.ndim)
     nothing = lax.eq(counts, constant_like(counts, 0)) if skip_nan else any_(missing, axis=axis, keepdims=True)
@@ -217,7 +225,7 @@ def _inverted_cdf(a, q, axis, keepdims, skip_nan, weights):
 @staged("median", static_argnames=("axis", "overwrite_input", "keepdims"))
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle element along the axes (None: all), or the mean of the two in the middle; NaN where there is a NaN."""
-    a = array_of("median", a)
+    a = ensure_arraylike("median", a)
     return quantile(
         a, 0.5, axis=axis, out=out, overwrite_input=overwrite_input, keepdims=keepdims, method="midpoint"
     )  # fmt: skip
@@ -226,16 +234,16 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 @staged("nanmedian", static_argnames=("axis", "overwrite_input", "keepdims"))
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The median along the axes of what is not NaN."""
-    a = array_of("nanmedian", a)
+    a = ensure_arraylike("nanmedian", a)
     return nanquantile(
         a, 0.5, axis=axis, out=out, overwrite_input=overwrite_input, keepdims=keepdims, method="midpoint"
     )  # fmt: skip
 
 
-def _hundredth(name, a, q, weights):
-    a, q = arrays(name, a, q)
+def _percent_to_quantile(name, a, q, weights):
+    a, q = ensure_arraylikes(name, a, q)
     (q,) = promote_dtypes_inexact(q)
-    return a, true_divide(q, 100), None if weights is None else array_of(name, weights)
+    return a, true_divide(q, 100), None if weights is None else ensure_arraylike(name, weights)
 
 
 @staged("percentile", static_argnames=(*_OPTIONS, "out_sharding"))
@@ -246,7 +254,7 @@ def percentile(
     """The quantiles at q percent along the axes (None: all)."""
     if out_sharding is not None:
         raise NotImplementedError("percentile: out_sharding is not supported; move the result with device_put")
-    a, q, weights = _hundredth("percentile", a, q, weights)
+    a, q, weights = _percent_to_quantile("percentile", a, q, weights)
     return quantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
 
 
@@ -255,5 +263,5 @@ def nanpercentile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
 ):  # fmt: skip
     """The quantiles at q percent along the axes of what is not NaN."""
-    a, q, weights = _hundredth("nanpercentile", a, q, weights)
+    a, q, weights = _percent_to_quantile("nanpercentile", a, q, weights)
     return nanquantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)

@@ -14,11 +14,11 @@ from onax._ground import dims, dtypes
 from onax._native.array import ArrayImpl
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import (
-    array_of,
+    can_use_numpy,
     canonical_axes,
     canonical_axis,
     check_arraylike,
-    evaluates_here,
+    ensure_arraylike,
     no_out,
     promote_args,
     promote_dtypes_inexact,
@@ -33,18 +33,18 @@ _PLAIN_FLOATS = frozenset((_F32, np.dtype(np.float64)))
 _AS_IS = frozenset(d for d in dtypes.ALL_DTYPES if dtypes.itemsize_bits(d) >= 32)
 
 
-def known_axis(axis):
+def require_static_axis(axis):
     """The axis argument itself; ConcretizationTypeError for one that is being traced."""
     return concrete_or_error(None, axis, "The axis argument must be known statically.")
 
 
-def reduced_axes(axis, ndim):
+def reduction_axes(axis, ndim):
     """The axes of a reduction as a tuple.  Raises ValueError for one out of bounds or named twice."""
     if axis is None:
         return tuple(range(ndim))
     if type(axis) is int and -ndim <= axis < ndim:
         return (axis % ndim,)
-    axis = known_axis(axis)
+    axis = require_static_axis(axis)
     if not hasattr(axis, "__index__") and not isinstance(axis, (tuple, list, np.ndarray)):
         axis = tuple(axis)
     axes = canonical_axes(axis, ndim)
@@ -53,7 +53,7 @@ def reduced_axes(axis, ndim):
     return axes
 
 
-def _keep(out, axes, shape):
+def _restore_axes(out, axes, shape):
     """The reduced axes put back with length 1."""
     if not axes:
         return out
@@ -62,7 +62,7 @@ def _keep(out, axes, shape):
     return lax.broadcast_in_dim_p.bind(out, shape=wide, broadcast_dimensions=kept, sharding=None)
 
 
-def _mask(name, condition):
+def _check_mask(name, condition):
     """The mask, checked."""
     check_arraylike(name, condition)
     if dtypes.dtype(condition) != np.bool_:
@@ -72,7 +72,7 @@ def _mask(name, condition):
     return condition
 
 
-def _initial(name, initial, dtype):
+def _check_initial(name, initial, dtype):
     check_arraylike(name, initial)
     if np.ndim(initial):
         raise ValueError(f"initial value must be a scalar. Got array of shape {np.shape(initial)}")
@@ -82,28 +82,28 @@ def _initial(name, initial, dtype):
 def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, identity, upcast=True, promote=True):
     """What sum and prod share: widen, mask with the identity, reduce, combine with initial, narrow."""
     no_out(name, out)
-    a = array_of(name, a)
+    a = ensure_arraylike(name, a)
     if dtype is not None:
         dtype = dtypes.check_user_dtype(dtype, name)
     result = dtype
     if result is None:
-        result = widened(a.dtype) if promote else a.dtype
+        result = sum_dtype(a.dtype) if promote else a.dtype
     compute = _F32 if upcast and result in _HALF else result
-    axes = reduced_axes(axis, a.ndim)
+    axes = reduction_axes(axis, a.ndim)
     if a.dtype == np.bool_:
         a = lax.convert_element_type(a, dtypes.scalar_dtype(int))
     reduced = lax.convert_element_type(a, compute)
     if mask is not None:
-        reduced = where(_mask(name, mask), reduced, constant_like(reduced, identity))
+        reduced = where(_check_mask(name, mask), reduced, constant_like(reduced, identity))
     found = op(reduced, axes)
     if initial is not None:
-        found = combine(_initial(name, initial, compute), found)
+        found = combine(_check_initial(name, initial, compute), found)
     if keepdims:
-        found = _keep(found, axes, reduced.shape)
+        found = _restore_axes(found, axes, reduced.shape)
     return found if compute is result or compute == result else lax.convert_element_type(found, result)
 
 
-def widened(dtype):
+def sum_dtype(dtype):
     """The dtype in which a sum is given: bool and small integers become the default integer of their sign."""
     if dtype == np.bool_:
         return dtypes.scalar_dtype(int)
@@ -143,11 +143,11 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
     """
     if type(a) is ArrayImpl and a.dtype in _AS_IS and dtype is out is initial is where is None:
         if promote_integers and a.dtype.kind in "iu":  # 32 bits widen when 64 are on
-            a = lax.convert_element_type(a, widened(a.dtype))
+            a = lax.convert_element_type(a, sum_dtype(a.dtype))
         try:
-            axes = reduced_axes(axis, a.ndim)
-            found = lax.reduce_sum_p.bind(_strong(a), axes=axes, out_sharding=None)
-            return _keep(found, axes, a.shape) if keepdims else found
+            axes = reduction_axes(axis, a.ndim)
+            found = lax.reduce_sum_p.bind(_drop_weak_type(a), axes=axes, out_sharding=None)
+            return _restore_axes(found, axes, a.shape) if keepdims else found
         except (TypeError, ValueError) as error:
             name_error(error, "onax.numpy.sum")
             raise
@@ -160,7 +160,7 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
         raise
 
 
-def _strong(a):
+def _drop_weak_type(a):
     return lax.convert_element_type(a, a.dtype) if a.weak_type else a
 
 
@@ -189,27 +189,27 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     )
 
 
-def _extreme(name, a, axis, out, keepdims, initial, mask, op, combine, worst):
+def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, worst):
     """What max and min share: no identity, so empty axes and masks need `initial`."""
     no_out(name, out)
-    a = array_of(name, a)
-    axes = reduced_axes(axis, a.ndim)
+    a = ensure_arraylike(name, a)
+    axes = reduction_axes(axis, a.ndim)
     if initial is None:
         if 0 in [a.shape[i] for i in axes]:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
         if mask is not None:
-            _mask(name, mask)
+            _check_mask(name, mask)
             raise ValueError(
                 f"reduction operation {name} does not have an identity, so to use a where mask one has to specify "
                 "'initial'"
             )
     a = lax.convert_element_type(a, a.dtype)
     if mask is not None:
-        a = where(_mask(name, mask), a, a.dtype.type(worst(a.dtype)))
+        a = where(_check_mask(name, mask), a, a.dtype.type(worst(a.dtype)))
     found = op(a, axes)
     if initial is not None:
-        found = combine(_initial(name, initial, a.dtype), found)
-    return _keep(found, axes, a.shape) if keepdims else found
+        found = combine(_check_initial(name, initial, a.dtype), found)
+    return _restore_axes(found, axes, a.shape) if keepdims else found
 
 
 def _lowest(dtype):
@@ -244,7 +244,7 @@ def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
       >>> jnp.max(jnp.array([[3, 7], [9, 2]]), axis=0)
       Array([9, 7], dtype=int32)
     """
-    return _extreme("max", a, axis, out, keepdims, initial, where, lax.reduce_max, lax.max, _lowest)
+    return _reduce_extreme("max", a, axis, out, keepdims, initial, where, lax.reduce_max, lax.max, _lowest)
 
 
 @static_argnames("keepdims")
@@ -267,20 +267,20 @@ def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
       >>> jnp.min(jnp.array([[3, 7], [9, 2]]), axis=0)
       Array([3, 2], dtype=int32)
     """
-    return _extreme("min", a, axis, out, keepdims, initial, where, lax.reduce_min, lax.min, _highest)
+    return _reduce_extreme("min", a, axis, out, keepdims, initial, where, lax.reduce_min, lax.min, _highest)
 
 
 amax, amin = max, min
 
 
-def _truth_reduction(name, a, axis, out, keepdims, mask, op, identity):
+def _reduce_bools(name, a, axis, out, keepdims, mask, op, identity):
     no_out(name, out)
-    a = lax.convert_element_type(array_of(name, a), np.bool_)
-    axes = reduced_axes(axis, a.ndim)
+    a = lax.convert_element_type(ensure_arraylike(name, a), np.bool_)
+    axes = reduction_axes(axis, a.ndim)
     if mask is not None:
-        a = where(_mask(name, mask), a, np.bool_(identity))
+        a = where(_check_mask(name, mask), a, np.bool_(identity))
     found = op(a, axes)
-    return _keep(found, axes, a.shape) if keepdims else found
+    return _restore_axes(found, axes, a.shape) if keepdims else found
 
 
 @static_argnames("keepdims")
@@ -296,7 +296,7 @@ def all(a, axis=None, out=None, keepdims=False, *, where=None):
 
     Returns a bool array without the reduced axes; True for no elements.
     """
-    return _truth_reduction("all", a, axis, out, keepdims, where, lax.reduce_and, True)
+    return _reduce_bools("all", a, axis, out, keepdims, where, lax.reduce_and, True)
 
 
 @static_argnames("keepdims")
@@ -312,13 +312,13 @@ def any(a, axis=None, out=None, keepdims=False, *, where=None):
 
     Returns a bool array without the reduced axes; False for no elements.
     """
-    return _truth_reduction("any", a, axis, out, keepdims, where, lax.reduce_or, False)
+    return _reduce_bools("any", a, axis, out, keepdims, where, lax.reduce_or, False)
 
 
 @staged("count_nonzero", static_argnames=("axis", "keepdims"))
 def count_nonzero(a, axis=None, keepdims=False):
     """The number of nonzero elements over the axes."""
-    a = array_of("count_nonzero", a)
+    a = ensure_arraylike("count_nonzero", a)
     return sum(lax.ne(a, constant_like(a, 0)), axis=axis, dtype=dtypes.scalar_dtype(int), keepdims=keepdims)
 
 
@@ -327,7 +327,7 @@ def count_nonzero(a, axis=None, keepdims=False):
 
 def _axis_size(a, axis):
     """How many elements a reduction over the axes takes together."""
-    return dims.prod(tuple(a.shape[i] for i in reduced_axes(axis, a.ndim)))
+    return dims.prod(tuple(a.shape[i] for i in reduction_axes(axis, a.ndim)))
 
 
 @static_argnames("dtype", "keepdims")
@@ -367,11 +367,11 @@ def _mean_dtypes(name, a, dtype, out):
 
 
 def _mean(a, axis, compute, keepdims, mask):
-    a = array_of("mean", a)
+    a = ensure_arraylike("mean", a)
     if mask is None:
         count = constant_like_dtype(_axis_size(a, axis), compute)
     else:
-        ones = broadcast_to(_mask("mean", mask), a.shape)
+        ones = broadcast_to(_check_mask("mean", mask), a.shape)
         count = sum(ones, axis, dtype=compute, keepdims=keepdims)
     total = sum(a, axis, dtype=compute, keepdims=keepdims, where=mask)
     return lax.div(total, count)
@@ -404,7 +404,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
       >>> jnp.var(jnp.array([1.0, 2.0, 3.0, 4.0]), ddof=1)
       Array(1.6666666, dtype=float32)
     """
-    ddof = _correction(ddof, correction)
+    ddof = _resolve_correction(ddof, correction)
     no_out("var", out)
     return _var(a, _hashable_axis(axis), dtype, ddof, keepdims, where, mean)
 
@@ -426,18 +426,18 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
 
     Returns a real array without the reduced axes.  Raises ValueError for an integer dtype.
     """
-    ddof = _correction(ddof, correction)
+    ddof = _resolve_correction(ddof, correction)
     no_out("std", out)
     return _std(a, _hashable_axis(axis), dtype, ddof, keepdims, where, mean)
 
 
 def _hashable_axis(axis):
     """The axis argument; a list or array of axes as a tuple."""
-    axis = known_axis(axis)
+    axis = require_static_axis(axis)
     return tuple(np.asarray(axis).tolist()) if np.ndim(axis) == 1 and not isinstance(axis, tuple) else axis
 
 
-def _correction(ddof, correction):
+def _resolve_correction(ddof, correction):
     if correction is None:
         return ddof
     if not isinstance(ddof, int) or ddof != 0:
@@ -447,7 +447,7 @@ def _correction(ddof, correction):
 
 @staged("_var", static_argnames=("axis", "dtype", "keepdims"))
 def _var(a, axis, dtype, ddof, keepdims, mask, mean):
-    a = array_of("var", a)
+    a = ensure_arraylike("var", a)
     compute, result = _variance_dtypes(a.dtype, dtype)
     a = lax.convert_element_type(a, compute)
     if mean is None:
@@ -458,7 +458,7 @@ def _var(a, axis, dtype, ddof, keepdims, mask, mean):
         compute = centered.dtype
     else:
         centered = lax.square(centered)
-    if mask is None and type(ddof) is int and evaluates_here(centered):
+    if mask is None and type(ddof) is int and can_use_numpy(centered):
         known = _axis_size(a, axis) - ddof
         if known > 0:  # a known count needs no comparison
             total = sum(centered, axis, keepdims=keepdims)
@@ -466,7 +466,7 @@ def _var(a, axis, dtype, ddof, keepdims, mask, mean):
     if mask is None:
         count = constant_like_dtype(_axis_size(a, axis), compute)
     else:
-        ones = broadcast_to(_mask("var", mask), a.shape)
+        ones = broadcast_to(_check_mask("var", mask), a.shape)
         count = sum(ones, axis, dtype=compute, keepdims=keepdims)
     count = lax.sub(count, to_dtype(ddof, compute))
     total = sum(centered, axis, keepdims=keepdims, where=mask)
@@ -514,7 +514,7 @@ def _ptp(a, axis, keepdims):
 def average(a, axis=None, weights=None, returned=False, keepdims=False):
     """The mean weighted by `weights` (a's shape, or a vector along one axis); with returned also the weights' sum."""
     if weights is None:
-        a = array_of("average", a)
+        a = ensure_arraylike("average", a)
         found = mean(a, axis=axis, keepdims=keepdims)
         weight = lax.full((), _axis_size(a, axis), found.dtype)
         return (found, broadcast_to(weight, found.shape)) if returned else found
@@ -545,7 +545,7 @@ def _weights_along(a, axis, weights):
 # --- forms that skip nan ------------------------------------------------------------------------------------------
 
 
-def _without_nan(a, value):
+def _replace_nan(a, value):
     """a with `value` in the place of nan."""
     return where(lax.ne(a, a), constant_like(a, value), a)
 
@@ -554,23 +554,23 @@ def _without_nan(a, value):
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
     """`sum` with nan as 0."""
     no_out("nansum", out)
-    a = array_of("nansum", a)
-    return sum(_without_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+    a = ensure_arraylike("nansum", a)
+    return sum(_replace_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 @staged("nanprod", static_argnames=("axis", "dtype", "keepdims"))
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
     """`prod` with nan as 1."""
     no_out("nanprod", out)
-    a = array_of("nanprod", a)
-    return prod(_without_nan(a, 1), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+    a = ensure_arraylike("nanprod", a)
+    return prod(_replace_nan(a, 1), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
 
-def _nan_extreme(name, a, axis, keepdims, initial, mask, reduce_, worst):
-    a = array_of(name, a)
+def _nan_reduce_extreme(name, a, axis, keepdims, initial, mask, reduce_, worst):
+    a = ensure_arraylike(name, a)
     if not dtypes.is_inexact(a.dtype):
         return reduce_(a, axis=axis, keepdims=keepdims, initial=initial, where=mask)
-    found = reduce_(_without_nan(a, worst), axis=axis, keepdims=keepdims, initial=initial, where=mask)
+    found = reduce_(_replace_nan(a, worst), axis=axis, keepdims=keepdims, initial=initial, where=mask)
     if initial is not None:
         return found
     return where(all(lax.ne(a, a), axis=axis, keepdims=keepdims), constant_like(a, np.nan), found)
@@ -580,21 +580,21 @@ def _nan_extreme(name, a, axis, keepdims, initial, mask, reduce_, worst):
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     """`max` of the elements that are not nan; nan where all are."""
     no_out("nanmax", out)
-    return _nan_extreme("nanmax", a, axis, keepdims, initial, where, max, -np.inf)
+    return _nan_reduce_extreme("nanmax", a, axis, keepdims, initial, where, max, -np.inf)
 
 
 @staged("nanmin", static_argnames=("axis", "keepdims"))
 def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     """`min` of the elements that are not nan; nan where all are."""
     no_out("nanmin", out)
-    return _nan_extreme("nanmin", a, axis, keepdims, initial, where, min, np.inf)
+    return _nan_reduce_extreme("nanmin", a, axis, keepdims, initial, where, min, np.inf)
 
 
 @staged("nanmean", static_argnames=("axis", "dtype", "keepdims"))
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
     """`mean` of the elements that are not nan."""
     no_out("nanmean", out)
-    a = array_of("nanmean", a)
+    a = ensure_arraylike("nanmean", a)
     if not dtypes.is_inexact(a.dtype):
         return mean(a, axis, dtype, keepdims=keepdims, where=where)
     dtype = a.dtype if dtype is None else dtypes.check_user_dtype(dtype, "mean")
@@ -612,7 +612,7 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=Non
 
 
 def _nanvar(a, axis, dtype, ddof, keepdims, mask, mean):
-    a = array_of("nanvar", a)
+    a = ensure_arraylike("nanvar", a)
     compute, result = _variance_dtypes(a.dtype, dtype)
     a = lax.convert_element_type(a, compute)
     if mean is None:

@@ -8,8 +8,8 @@ from onax import lax
 from onax._core.trace import concrete_or_error
 from onax._ground import dims
 from onax.numpy._creation import asarray, broadcast_to, lower_mask
-from onax.numpy._gathering import take_places
-from onax.numpy._promotion import array_of, canonical_axis, check_arraylike
+from onax.numpy._gathering import take_in_bounds
+from onax.numpy._promotion import canonical_axis, check_arraylike, ensure_arraylike
 from onax.numpy._shaping import ravel
 
 
@@ -20,7 +20,7 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
     result has that length: cut off, or filled with the last slice.
     """
     check_arraylike("repeat", a, 0 if isinstance(repeats, (dims.SymbolicDim, np.ndarray)) else repeats)
-    a = array_of("repeat", a)
+    a = ensure_arraylike("repeat", a)
     if axis is None:
         a, axis = ravel(a), 0
     axis = canonical_axis(axis, a.ndim) if a.ndim else 0
@@ -38,7 +38,7 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
             raise ValueError(f"repeat: repeats of size {repeats.size} for an axis of length {a.shape[axis]}")
         if repeats.dtype.kind not in "biu":
             raise TypeError(f"repeat: repeats must be integers, got {repeats.dtype}")
-        return take_places(a, np.repeat(np.arange(repeats.size), repeats.ravel()), axis)
+        return take_in_bounds(a, np.repeat(np.arange(repeats.size), repeats.ravel()), axis)
     return _repeat_to_length(a, repeats, axis, total_repeat_length)
 
 
@@ -68,4 +68,4 @@ def _repeat_to_length(a, repeats, axis, length):
     before = lax.le(lax.expand_dims(ends, (1,)), lax.expand_dims(places, (0,)))
     which = lax.reduce_sum(lax.convert_element_type(before, np.int32), (0,))
     which = lax.min(which, np.int32(max(n - 1, 0)))
-    return take_places(a, which, axis)
+    return take_in_bounds(a, which, axis)

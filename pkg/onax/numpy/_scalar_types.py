@@ -92,9 +92,9 @@ def promote_types(a, b):
 
 def result_type(*args):
     """The dtype of an operation on the arguments (arrays, scalars, dtypes)."""
-    return dtypes.result_type(*map(_or_float, args))
+    return dtypes.result_type(*map(_default_to_float, args))
 
 
-def _or_float(x):
+def _default_to_float(x):
     """None stands for the default dtype, as wherever a dtype is asked for."""
     return dtypes.scalar_dtype(float) if x is None else x

@@ -17,13 +17,13 @@ from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
 from onax.numpy._cumulative import cumsum
-from onax.numpy._gathering import take, take_places
+from onax.numpy._gathering import take, take_in_bounds
 from onax.numpy._promotion import (
-    array_of,
-    arrays,
+    can_use_numpy,
     canonical_axis,
     check_arraylike,
-    evaluates_here,
+    ensure_arraylike,
+    ensure_arraylikes,
     no_out,
     promote_dtypes,
     to_dtype,
@@ -31,7 +31,7 @@ from onax.numpy._promotion import (
 from onax.numpy._reductions import all as _all
 from onax.numpy._reductions import any as _any
 from onax.numpy._shaping import moveaxis, ravel
-from onax.numpy._ufuncs import truth
+from onax.numpy._ufuncs import as_bool
 from onax.numpy._where import where as _choose
 
 
@@ -83,22 +83,22 @@ def nonzero(a, *, size=None, fill_value=None):
       >>> jnp.nonzero(jnp.array([0, 5, 0, 7]), size=3, fill_value=-1)
       (Array([ 1,  3, -1], dtype=int32),)
     """
-    a = array_of("nonzero", a)
+    a = ensure_arraylike("nonzero", a)
     if not a.ndim:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use jnp.atleast_1d(scalar).nonzero() instead.")
     if fill_value is not None and not isinstance(fill_value, tuple):
         if np.ndim(fill_value):
             raise ValueError(f"fill_value must be a scalar or a tuple of length {a.ndim}; got {fill_value}")
         check_arraylike("nonzero", fill_value)
-    mask = truth(a)
+    mask = as_bool(a)
     index = dtypes.scalar_dtype(int)
     if size is None:
         known = np.asarray(concrete_or_error(None, mask, _SIZE_HINT))
         return tuple(make_array(i.astype(index)) for i in known.nonzero())
     size = concrete_or_error(operator.index, size, _SIZE_HINT)
     flat = ravel(mask)
-    places = _first_places(flat, size, index)
-    out = _unravelled(places, a.shape, index)
+    places = _first_true_indices(flat, size, index)
+    out = _unravel(places, a.shape, index)
     if fill_value is None or not size:
         missing = [0] * len(out)
     elif isinstance(fill_value, tuple):
@@ -107,7 +107,7 @@ def nonzero(a, *, size=None, fill_value=None):
         missing = fill_value
     else:
         missing = [fill_value] * len(out)
-    found = lax.lt(lax.iota(index, size), _count(flat, index))
+    found = lax.lt(lax.iota(index, size), _count_true(flat, index))
     return tuple(_choose(found, part, to_dtype(fill, index)) for part, fill in zip(out, missing))
 
 
@@ -116,11 +116,11 @@ _SIZE_HINT = (
 )
 
 
-def _count(mask, index):
+def _count_true(mask, index):
     return lax.reduce_sum(lax.convert_element_type(mask, index), (0,))
 
 
-def _first_places(mask, size, index):
+def _first_true_indices(mask, size, index):
     """The places of the first `size` True elements of a vector; those there are not are arbitrary, in bounds.
 
     The k-th is the number of prefixes that hold at most k of them: prefixes are counted by how many they hold.
@@ -132,7 +132,7 @@ def _first_places(mask, size, index):
     return lax.min(cumsum(counts), to_dtype(n - 1, index))
 
 
-def _unravelled(places, shape, index):
+def _unravel(places, shape, index):
     out = []
     for n in shape[::-1]:
         length = to_dtype(dims.max_dim(n, 1), index)
@@ -148,7 +148,7 @@ def flatnonzero(a, *, size=None, fill_value=None):
 
 def argwhere(a, *, size=None, fill_value=None):
     """The indices of the nonzero elements as rows."""
-    a = array_of("argwhere", a)
+    a = ensure_arraylike("argwhere", a)
     found = nonzero(a if a.ndim else ravel(a), size=size, fill_value=fill_value)
     if a.ndim == 0:
         return lax.full((found[0].shape[0], 0), 0, dtypes.scalar_dtype(int))
@@ -165,10 +165,10 @@ def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
     if out is not None:
         raise NotImplementedError("The 'out' argument to jnp.compress is not supported.")
     check_arraylike("compress", condition, a, fill_value)
-    condition = lax.convert_element_type(array_of("compress", condition), np.bool_)
+    condition = lax.convert_element_type(ensure_arraylike("compress", condition), np.bool_)
     if condition.ndim != 1:
         raise ValueError("condition must be a 1D array")
-    a = array_of("compress", a)
+    a = ensure_arraylike("compress", a)
     a = ravel(a) if axis is None else moveaxis(a, axis, 0)
     rest, n = condition.shape[0] - a.shape[0], a.shape[0]
     if rest > 0:
@@ -184,16 +184,16 @@ def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
             f"size={size} for a.shape[axis]={a.shape[0]}"
         )
     (places,) = nonzero(condition, size=size)
-    picked = take_places(a, places, 0)
+    picked = take_in_bounds(a, places, 0)
     if size is not None:
         index = places.dtype
-        found = lax.lt(lax.iota(index, size), _count(condition, index))
+        found = lax.lt(lax.iota(index, size), _count_true(condition, index))
         found = lax.broadcast_in_dim(found, picked.shape, (0,))
         picked = _choose(found, picked, to_dtype(fill_value, picked.dtype))
     return moveaxis(picked, 0, 0 if axis is None else axis)
 
 
-def _before(x, y):
+def _sorts_before(x, y):
     """Whether x sorts before y; nan comes last."""
     if not dtypes.is_inexact(x.dtype):
         return lax.lt(x, y)
@@ -232,13 +232,13 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
     if sorter is not None:
         a = take(a, sorter)
     out_dtype = dtypes.int_dtype_for_dim(a.shape[0])
-    if evaluates_here(a, v):
-        return make_array(np.asarray(np.searchsorted(_sortable(a), _sortable(v), side)).astype(out_dtype))
+    if can_use_numpy(a, v):
+        return make_array(np.asarray(np.searchsorted(_as_sortable(a), _as_sortable(v), side)).astype(out_dtype))
     if has_many_pairs(a, v):
         return _binary_search(a, v, side)
     elements = lax.broadcast_in_dim(a, (*(1,) * v.ndim, a.shape[0]), (v.ndim,))
     queries = lax.expand_dims(v, (v.ndim,))
-    smaller = _before(elements, queries) if side == "left" else lax.bitwise_not(_before(queries, elements))
+    smaller = _sorts_before(elements, queries) if side == "left" else lax.bitwise_not(_sorts_before(queries, elements))
     return lax.reduce_sum(lax.convert_element_type(smaller, out_dtype), (v.ndim,))
 
 
@@ -250,7 +250,7 @@ def has_many_pairs(a, v):
     return dims.is_constant_shape((*a.shape, *v.shape)) and a.size * v.size > _FEW_PAIRS and a.size > 1
 
 
-def _sortable(x):
+def _as_sortable(x):
     """The ndarray of an evaluated array, in a dtype that NumPy orders."""
     value = x._value
     return value if value.dtype.kind in "biuf" and value.dtype.isbuiltin == 1 else value.astype(np.float32)
@@ -265,7 +265,7 @@ def _binary_search(a, v, side):
         low, high = span
         middle = lax.add(low, lax.div(lax.sub(high, low), index.type(2)))
         there = take(a, lax.min(middle, last), mode="clip")
-        right = _before(there, v) if side == "left" else lax.bitwise_not(_before(v, there))
+        right = _sorts_before(there, v) if side == "left" else lax.bitwise_not(_sorts_before(v, there))
         open_ = lax.lt(low, high)
         right, left = lax.bitwise_and(open_, right), lax.bitwise_and(open_, lax.bitwise_not(right))
         return lax.select(right, lax.add(middle, one), low), lax.select(left, middle, high)
@@ -281,7 +281,7 @@ def digitize(x, bins, right=False, *, method=None):
 
     right says that bins include their right edge.
     """
-    x, bins = arrays("digitize", x, bins)
+    x, bins = ensure_arraylikes("digitize", x, bins)
     if bins.ndim != 1:
         raise ValueError(f"digitize: bins must be a 1-dimensional array; got {bins.shape=}")
     n = bins.shape[0]
@@ -295,9 +295,9 @@ def digitize(x, bins, right=False, *, method=None):
     return where(lax.ge(last, first), rising, falling)
 
 
-def _arg(name, a, axis, out, keepdims, op):
+def _arg_extreme(name, a, axis, out, keepdims, op):
     no_out(name, out)
-    a = array_of(name, a)
+    a = ensure_arraylike(name, a)
     ndim = a.ndim
     flat = axis is None
     if flat:
@@ -327,7 +327,7 @@ def argmax(a, axis=None, out=None, keepdims=None):
       >>> jnp.argmax(jnp.array([[3, 7, 1], [0, 5, 9]]), axis=1)
       Array([1, 2], dtype=int32)
     """
-    return _arg("argmax", a, axis, out, keepdims, lax.argmax)
+    return _arg_extreme("argmax", a, axis, out, keepdims, lax.argmax)
 
 
 def argmin(a, axis=None, out=None, keepdims=None):
@@ -345,7 +345,7 @@ def argmin(a, axis=None, out=None, keepdims=None):
       >>> jnp.argmin(jnp.array([[3, 7, 1], [0, 5, 9]]), axis=1)
       Array([2, 0], dtype=int32)
     """
-    return _arg("argmin", a, axis, out, keepdims, lax.argmin)
+    return _arg_extreme("argmin", a, axis, out, keepdims, lax.argmin)
 
 
 def nanargmax(a, axis=None, out=None, keepdims=None):
@@ -362,16 +362,16 @@ def nanargmin(a, axis=None, out=None, keepdims=None):
 
 @staged("_nanargmax", static_argnames=("axis", "keepdims"))
 def _nanargmax(a, axis, keepdims):
-    return _nan_arg("nanargmax", a, axis, keepdims, argmax, -np.inf)
+    return _nan_arg_extreme("nanargmax", a, axis, keepdims, argmax, -np.inf)
 
 
 @staged("_nanargmin", static_argnames=("axis", "keepdims"))
 def _nanargmin(a, axis, keepdims):
-    return _nan_arg("nanargmin", a, axis, keepdims, argmin, np.inf)
+    return _nan_arg_extreme("nanargmin", a, axis, keepdims, argmin, np.inf)
 
 
-def _nan_arg(name, a, axis, keepdims, arg, worst):
-    a = array_of(name, a)
+def _nan_arg_extreme(name, a, axis, keepdims, arg, worst):
+    a = ensure_arraylike(name, a)
     if not dtypes.is_inexact(a.dtype):
         return arg(a, axis=axis, keepdims=keepdims)
     is_nan = lax.ne(a, a)

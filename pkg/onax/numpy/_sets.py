@@ -14,8 +14,15 @@ from onax._core.api_functions import static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax.numpy._cumulative import cumsum
-from onax.numpy._gathering import take, take_places
-from onax.numpy._promotion import array_of, arrays, canonical_axis, check_arraylike, promote_dtypes, to_dtype
+from onax.numpy._gathering import take, take_in_bounds
+from onax.numpy._promotion import (
+    canonical_axis,
+    check_arraylike,
+    ensure_arraylike,
+    ensure_arraylikes,
+    promote_dtypes,
+    to_dtype,
+)
 from onax.numpy._reductions import max as max_
 from onax.numpy._reductions import min as min_
 from onax.numpy._searching import has_many_pairs, nonzero, searchsorted
@@ -30,11 +37,11 @@ _HINT = (
 _FIRST = f"The error arose for the first argument of jnp.unique(). {_HINT}"
 
 
-def _count(mask):
+def _count_true(mask):
     return lax.reduce_sum(lax.convert_element_type(mask, dtypes.scalar_dtype(int)), (0,))
 
 
-def _up_to(size, count):
+def _prefix_mask(size, count):
     """Which of `size` places are below a count."""
     index = dtypes.scalar_dtype(int)
     return lax.lt(lax.iota(index, size), lax.convert_element_type(count, index))
@@ -55,9 +62,9 @@ def unique(
     fill_value  what fills up missing ones (default: the smallest)
     sorted      is accepted; results are sorted always
     """
-    a = array_of("unique", ar)
+    a = ensure_arraylike("unique", ar)
     if size is None:
-        a = array_of("unique", concrete_or_error(None, a, _FIRST))
+        a = ensure_arraylike("unique", concrete_or_error(None, a, _FIRST))
     else:
         size = concrete_or_error(
             operator.index, size, f"The error arose for the size argument of jnp.unique(). {_HINT}"
@@ -80,18 +87,18 @@ def _unique(a, axis, equal_nan, size, fill_value):
     n, index = a.shape[axis], dtypes.scalar_dtype(int)
     if n == 0 and size and fill_value is None:
         raise ValueError("jnp.unique: for zero-sized input with nonzero size argument, fill_value must be specified")
-    rows, starts, order = _runs(a, axis, equal_nan)
+    rows, starts, order = _sort_and_mark_runs(a, axis, equal_nan)
     if not rows.size:
-        return _unique_of_nothing(rows, axis, n, order, size, fill_value, index)
+        return _unique_of_empty_slices(rows, axis, n, order, size, fill_value, index)
     (places,) = nonzero(starts, size=size)
-    values = take_places(rows, places, 0)
+    values = take_in_bounds(rows, places, 0)
     if size is not None and fill_value is not None:
-        found = _up_to(size, _count(starts))
+        found = _prefix_mask(size, _count_true(starts))
         found = lax.broadcast_in_dim(found, values.shape, (0,))
         values = where(found, values, to_dtype(fill_value, values.dtype))
 
     def first():
-        return take_places(order, places, 0)
+        return take_in_bounds(order, places, 0)
 
     def inverse():
         ordinal = lax.sub(cumsum(starts), lax.full((), 1, index))
@@ -104,10 +111,10 @@ def _unique(a, axis, equal_nan, size, fill_value):
             (ends,) = nonzero(starts, size=size + 1, fill_value=n)
         return lax.sub(lax.slice_in_dim(ends, 1, None), lax.slice_in_dim(ends, 0, ends.shape[0] - 1))
 
-    return moveaxis(values, 0, axis), first, inverse, counts, _count(starts)
+    return moveaxis(values, 0, axis), first, inverse, counts, _count_true(starts)
 
 
-def _runs(a, axis, equal_nan):
+def _sort_and_mark_runs(a, axis, equal_nan):
     """The slices along an axis in order (axis first), where a new value starts, and where each slice came from."""
     rows = moveaxis(a, axis, 0)
     n, *rest = rows.shape
@@ -119,7 +126,7 @@ def _runs(a, axis, equal_nan):
     flat = reshape(rows, (n, width))
     keys = [lax.squeeze(lax.slice_in_dim(flat, i, i + 1, axis=1), (1,)) for i in range(width)]
     order = lexsort(keys[::-1])
-    rows = take_places(rows, order, 0)
+    rows = take_in_bounds(rows, order, 0)
     after, before = lax.slice_in_dim(rows, 1, n), lax.slice_in_dim(rows, 0, n - 1)
     differ = lax.ne(after, before)
     if equal_nan and dtypes.is_inexact(rows.dtype):
@@ -129,7 +136,7 @@ def _runs(a, axis, equal_nan):
     return rows, lax.concatenate([lax.full((1,), True, np.bool_), differ], 0), order
 
 
-def _unique_of_nothing(rows, axis, n, order, size, fill_value, index):
+def _unique_of_empty_slices(rows, axis, n, order, size, fill_value, index):
     """Slices without elements are all equal."""
     count = min(n, 1)
     length = count if size is None else size
@@ -152,49 +159,49 @@ UniqueInverse = namedtuple("_UniqueInverseResult", "values inverse_indices")  # 
 def unique_all(x, /, *, size=None, fill_value=None):
     """The distinct values (NaN are distinct), where each is first, which one each element is, how often each occurs."""
     found = unique(
-        array_of("unique_all", x), True, True, True, equal_nan=False, size=size, fill_value=fill_value
+        ensure_arraylike("unique_all", x), True, True, True, equal_nan=False, size=size, fill_value=fill_value
     )  # fmt: skip
     return UniqueAll(*found)
 
 
 def unique_counts(x, /, *, size=None, fill_value=None):
     """The distinct values (NaN are distinct) and how often each occurs."""
-    x = array_of("unique_counts", x)
+    x = ensure_arraylike("unique_counts", x)
     return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 def unique_inverse(x, /, *, size=None, fill_value=None):
     """The distinct values (NaN are distinct) and which of them each element is."""
-    x = array_of("unique_inverse", x)
+    x = ensure_arraylike("unique_inverse", x)
     return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 def unique_values(x, /, *, size=None, fill_value=None):
     """The distinct values (NaN are distinct)."""
-    return unique(array_of("unique_values", x), equal_nan=False, size=size, fill_value=fill_value)
+    return unique(ensure_arraylike("unique_values", x), equal_nan=False, size=size, fill_value=fill_value)
 
 
 # --- two sets -----------------------------------------------------------------------------------------------------
 
 
-def _known(message, size, *operands):
+def _require_static(message, size, *operands):
     """The size as an int, and the operands; without a size as known values, of which nothing is differentiated."""
     if size is not None:
         return concrete_or_error(operator.index, size, message), *operands
-    return None, *(array_of("unique", concrete_or_error(None, x, message)) for x in operands)
+    return None, *(ensure_arraylike("unique", concrete_or_error(None, x, message)) for x in operands)
 
 
 def union1d(ar1, ar2, *, size=None, fill_value=None):
     """The distinct values of both arrays, flattened, in order."""
-    ar1, ar2 = arrays("union1d", ar1, ar2)
-    size, ar1, ar2 = _known("The error arose in union1d()", size, ar1, ar2)
+    ar1, ar2 = ensure_arraylikes("union1d", ar1, ar2)
+    size, ar1, ar2 = _require_static("The error arose in union1d()", size, ar1, ar2)
     return unique(concatenate([ar1, ar2], axis=None), size=size, fill_value=fill_value)
 
 
 def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     """The distinct values of ar1 that ar2 does not hold; missing ones are fill_value (0)."""
-    ar1, ar2 = arrays("setdiff1d", ar1, ar2)
-    size, ar1 = _known("The error arose in setdiff1d()", size, ar1)
+    ar1, ar2 = ensure_arraylikes("setdiff1d", ar1, ar2)
+    size, ar1 = _require_static("The error arose in setdiff1d()", size, ar1)
     a, b = ravel(ar1), ravel(ar2)
     fill = to_dtype(0 if fill_value is None else fill_value, a.dtype, a.weak_type)
     if a.size == 0:
@@ -202,23 +209,23 @@ def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     count = lax.full((), a.size, dtypes.scalar_dtype(int))
     if not assume_unique:
         a, *_, count = _unique(a, 0, True, None if size is None else a.size, None)
-    kept = lax.bitwise_and(isin(a, b, invert=True), _up_to(a.size, count))
-    return _picked(a, kept, size, fill)
+    kept = lax.bitwise_and(isin(a, b, invert=True), _prefix_mask(a.size, count))
+    return _select_masked(a, kept, size, fill)
 
 
-def _picked(a, mask, size, fill):
+def _select_masked(a, mask, size, fill):
     """The elements where the mask holds: all, or `size` filled up."""
     (places,) = nonzero(mask, size=size)
-    values = take_places(a, places, 0) if a.size else lax.full((size or 0,), 0, a.dtype)
-    return values if size is None else where(_up_to(size, _count(mask)), values, fill)
+    values = take_in_bounds(a, places, 0) if a.size else lax.full((size or 0,), 0, a.dtype)
+    return values if size is None else where(_prefix_mask(size, _count_true(mask)), values, fill)
 
 
-def _smallest_found(a, mask, size):
+def _default_fill_value(a, mask, size):
     """What fills up where no fill_value is given: the smallest of the first `size` elements under the mask."""
-    values = _picked(a, mask, size, to_dtype(0, a.dtype))
+    values = _select_masked(a, mask, size, to_dtype(0, a.dtype))
     if not values.size:
         return values
-    found = _up_to(size, _count(mask))
+    found = _prefix_mask(size, _count_true(mask))
     values = where(found, values, max_(values))
     return where(found, values, min_(values))
 
@@ -226,9 +233,9 @@ def _smallest_found(a, mask, size):
 @static_argnames("size")
 def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     """The values that exactly one of the arrays holds."""
-    a, b = promote_dtypes(*map(ravel, arrays("setxor1d", ar1, ar2)))
-    size, a, b = _known(_FIRST, size, a, b)
-    values, present, _ = _joined(a, b, assume_unique)
+    a, b = promote_dtypes(*map(ravel, ensure_arraylikes("setxor1d", ar1, ar2)))
+    size, a, b = _require_static(_FIRST, size, a, b)
+    values, present, _ = _merge_sorted(a, b, assume_unique)
     n = values.shape[0]
     if n == 0:
         return lax.full((size or 0,), 0 if fill_value is None else fill_value, values.dtype)
@@ -237,11 +244,11 @@ def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     alone = lax.bitwise_and(lax.concatenate([ends, differ], 0), lax.concatenate([differ, ends], 0))
     alone = lax.bitwise_and(alone, present)
     if size is not None and fill_value is None:
-        return _smallest_found(values, alone, size)
-    return _picked(values, alone, size, None if size is None else to_dtype(fill_value, values.dtype))
+        return _default_fill_value(values, alone, size)
+    return _select_masked(values, alone, size, None if size is None else to_dtype(fill_value, values.dtype))
 
 
-def _joined(a, b, assume_unique):
+def _merge_sorted(a, b, assume_unique):
     """The elements of both, each once for either, in order; which are there at all; where they came from in (a, b)."""
     index = dtypes.scalar_dtype(int)
     parts, places, present = [], [], []
@@ -255,7 +262,7 @@ def _joined(a, b, assume_unique):
             first = first()
         parts.append(x)
         places.append(lax.add(first, lax.full((n,), offset, index)))
-        present.append(_up_to(n, count))
+        present.append(_prefix_mask(n, count))
         offset += n
     values, places, missing = (lax.concatenate(p, 0) for p in (parts, places, present))
     missing, values, places = lax.sort([lax.bitwise_not(missing), values, places], 0, num_keys=2)
@@ -274,25 +281,25 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False, *, size=Non
 
     Missing values are fill_value (default: the smallest), missing indices the arrays' sizes.
     """
-    a, b = promote_dtypes(*map(ravel, arrays("intersect1d", ar1, ar2)))
-    size, a, b = _known(_FIRST, size, a, b)
-    values, present, places = _joined(a, b, assume_unique)
+    a, b = promote_dtypes(*map(ravel, ensure_arraylikes("intersect1d", ar1, ar2)))
+    size, a, b = _require_static(_FIRST, size, a, b)
+    values, present, places = _merge_sorted(a, b, assume_unique)
     n = values.shape[0]
     twice = (
         lax.bitwise_not(_neighbours_differ(values, present)) if n > 1 else lax.full((max(n - 1, 0),), False, np.bool_)
     )
     first = lax.slice_in_dim(values, 0, max(n - 1, 0))
     if size is not None and fill_value is None:
-        found = _smallest_found(first, twice, size)
+        found = _default_fill_value(first, twice, size)
     else:
-        found = _picked(first, twice, size, None if size is None else to_dtype(fill_value, values.dtype))
+        found = _select_masked(first, twice, size, None if size is None else to_dtype(fill_value, values.dtype))
     if not return_indices:
         return found
     index = places.dtype
     from_a = lax.slice_in_dim(places, 0, max(n - 1, 0))
     from_b = lax.sub(lax.slice_in_dim(places, min(n, 1), n), lax.full(from_a.shape, a.shape[0], index))
     limits = [lax.full((), x.shape[0], index) for x in (a, b)]
-    return found, _picked(from_a, twice, size, limits[0]), _picked(from_b, twice, size, limits[1])
+    return found, _select_masked(from_a, twice, size, limits[0]), _select_masked(from_b, twice, size, limits[1])
 
 
 @static_argnames("assume_unique", "invert", "method")

@@ -13,11 +13,11 @@ from onax._native.array import Array, ArrayImpl
 from onax._prims.shaping import canonical_shape
 from onax.numpy._creation import asarray, broadcast_to
 from onax.numpy._promotion import (
-    array_of,
-    arrays,
     canonical_axes,
     canonical_axis,
     check_arraylike,
+    ensure_arraylike,
+    ensure_arraylikes,
     promote_dtypes,
 )
 
@@ -42,8 +42,8 @@ def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
       Array([[0, 1, 2],
              [3, 4, 5]], dtype=int32)
     """
-    a = array_of("reshape", a)
-    if type(shape) is tuple and type(a) is ArrayImpl and order == "C" and copy is None and _fits(shape, a.size):
+    a = ensure_arraylike("reshape", a)
+    if type(shape) is tuple and type(a) is ArrayImpl and order == "C" and copy is None and _has_size(shape, a.size):
         return a if shape == a.shape else lax.reshape_p.bind(a, new_sizes=shape, dimensions=None, sharding=None)
     if order == "C":
         out = lax.reshape(a, _target_shape(a.shape, shape))
@@ -58,7 +58,7 @@ def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
     return lax.copy_p.bind(out) if copy and out is a else out
 
 
-def _fits(shape, size):
+def _has_size(shape, size):
     """Whether all are plain sizes whose product is `size`."""
     product = 1
     for n in shape:
@@ -98,7 +98,7 @@ def _target_shape(have, shape):
 @static_argnames("order")
 def ravel(a, order="C", *, out_sharding=None):
     """The elements of a as a rank-1 array, row-major ('F': column-major)."""
-    a = array_of("ravel", a)
+    a = ensure_arraylike("ravel", a)
     if order == "K":
         raise NotImplementedError("Ravel not implemented for order='K'.")
     size = dims.prod(a.shape)
@@ -109,7 +109,7 @@ def ravel(a, order="C", *, out_sharding=None):
 
 def transpose(a, axes=None):
     """a with its axes in the given order; reversed without one."""
-    a = array_of("transpose", a)
+    a = ensure_arraylike("transpose", a)
     ndim = a.ndim
     if axes is None:
         return lax.transpose(a, tuple(range(ndim))[::-1])
@@ -128,7 +128,7 @@ def permute_dims(a, /, axes):
 
 def matrix_transpose(x, /):
     """x with its last two axes swapped.  Raises ValueError below rank 2."""
-    x = array_of("matrix_transpose", x)
+    x = ensure_arraylike("matrix_transpose", x)
     if x.ndim < 2:
         raise ValueError(f"x must be at least two-dimensional for matrix_transpose; got ndim={x.ndim}")
     return swapaxes(x, -1, -2)
@@ -137,7 +137,7 @@ def matrix_transpose(x, /):
 @static_argnames("axis1", "axis2")
 def swapaxes(a, axis1, axis2):
     """a with two axes swapped."""
-    a = array_of("swapaxes", a)
+    a = ensure_arraylike("swapaxes", a)
     order = list(range(a.ndim))
     i, j = canonical_axis(axis1, a.ndim), canonical_axis(axis2, a.ndim)
     order[i], order[j] = order[j], order[i]
@@ -146,7 +146,7 @@ def swapaxes(a, axis1, axis2):
 
 def moveaxis(a, source, destination):
     """a with one or several axes at other places; the others keep their order."""
-    a = array_of("moveaxis", a)
+    a = ensure_arraylike("moveaxis", a)
     source = (source,) if np.ndim(source) == 0 else tuple(source)
     destination = (destination,) if np.ndim(destination) == 0 else tuple(destination)
     source = tuple(canonical_axis(i, a.ndim) for i in source)
@@ -162,7 +162,7 @@ def moveaxis(a, source, destination):
 @staged("rollaxis", static_argnames=("axis", "start"))
 def rollaxis(a, axis, start=0):
     """a with `axis` moved to before `start`.  `moveaxis` is clearer."""
-    a = array_of("rollaxis", a)
+    a = ensure_arraylike("rollaxis", a)
     start = operator.index(start)
     if not -a.ndim <= start <= a.ndim:
         raise ValueError(f"{start=} must satisfy {-a.ndim}<=start<={a.ndim}")
@@ -173,7 +173,7 @@ def rollaxis(a, axis, start=0):
 
 def squeeze(a, axis=None):
     """a without its axes of length 1, or without the given ones.  Raises ValueError if one is longer."""
-    a = array_of("squeeze", a)
+    a = ensure_arraylike("squeeze", a)
     if axis is None:
         axis = tuple(i for i, d in enumerate(a.shape) if type(d) is int and d == 1)
     elif hasattr(axis, "__index__") and np.ndim(axis) == 0:
@@ -183,7 +183,7 @@ def squeeze(a, axis=None):
 
 def expand_dims(a, axis):
     """a with axes of length 1 at the given places of the result."""
-    a = array_of("expand_dims", a)
+    a = ensure_arraylike("expand_dims", a)
     return lax.expand_dims(a, (operator.index(axis),) if hasattr(axis, "__index__") else tuple(axis))
 
 
@@ -200,29 +200,29 @@ def broadcast_shapes(*shapes):
 
 def broadcast_arrays(*args):
     """The arguments, broadcast to their common shape: a list."""
-    args = arrays("broadcast_arrays", *args)
+    args = ensure_arraylikes("broadcast_arrays", *args)
     wanted = lax.broadcast_shapes(*(x.shape for x in args)) if args else ()
     return [broadcast_to(x, wanted) for x in args]
 
 
-def _length_only(a):
+def _shape_of(a):
     """The shape of anything array-like, lists included."""
     return np.shape(a) if not hasattr(a, "shape") else tuple(a.shape)
 
 
 def shape(a):
     """The shape of a, a tuple."""
-    return _length_only(a)
+    return _shape_of(a)
 
 
 def ndim(a):
     """The number of axes of a."""
-    return len(_length_only(a))
+    return len(_shape_of(a))
 
 
 def size(a, axis=None):
     """The number of elements of a, or its length along the given axes."""
-    found = _length_only(a)
+    found = _shape_of(a)
     if axis is None:
         return dims.prod(found)
     if isinstance(axis, (np.ndarray, Array)) and axis.ndim:
@@ -233,9 +233,9 @@ def size(a, axis=None):
     return dims.prod(tuple(found[i] for i in axes))
 
 
-def _at_least(x, rank):
+def _atleast_nd(x, rank):
     """x with axes of length 1 added; for three axes a matrix gets the new one behind."""
-    x = array_of(f"atleast_{rank}d", x)
+    x = ensure_arraylike(f"atleast_{rank}d", x)
     if x.ndim >= rank:
         return x
     return lax.expand_dims(x, ((0, 1, 2), (0, 2), (2,))[x.ndim] if rank == 3 else tuple(range(rank - x.ndim)))
@@ -245,30 +245,30 @@ def _at_least(x, rank):
 def atleast_1d(*arys):
     """Each argument with at least one axis; a list for several."""
     if len(arys) == 1:
-        return _at_least(arys[0], 1)
-    return [_at_least(x, 1) for x in arys]
+        return _atleast_nd(arys[0], 1)
+    return [_atleast_nd(x, 1) for x in arys]
 
 
 @staged("atleast_2d")
 def atleast_2d(*arys):
     """Each argument with at least two axes, new ones in front; a list for several."""
     if len(arys) == 1:
-        return _at_least(arys[0], 2)
-    return [_at_least(x, 2) for x in arys]
+        return _atleast_nd(arys[0], 2)
+    return [_atleast_nd(x, 2) for x in arys]
 
 
 @staged("atleast_3d")
 def atleast_3d(*arys):
     """Each argument with at least three axes: n becomes (1, n, 1), (m, n) becomes (m, n, 1); a list for several."""
     if len(arys) == 1:
-        return _at_least(arys[0], 3)
-    return [_at_least(x, 3) for x in arys]
+        return _atleast_nd(arys[0], 3)
+    return [_atleast_nd(x, 3) for x in arys]
 
 
 # --- joining ------------------------------------------------------------------------------------------------------
 
 
-def _sequence(name, arrays_in):
+def _as_sequence(name, arrays_in):
     """The arrays given as one sequence, or as an array split along its first axis."""
     if isinstance(arrays_in, (np.ndarray, Array)):
         return unstack(arrays_in) if arrays_in.ndim else [arrays_in]
@@ -292,19 +292,19 @@ def concatenate(arrays, axis=0, dtype=None):
       Array([[0., 0.],
              [1., 1.]], dtype=float32)
     """
-    parts = _sequence("concatenate", arrays)
+    parts = _as_sequence("concatenate", arrays)
     check_arraylike("concatenate", *parts)
     if not parts:
         raise ValueError("Need at least one array to concatenate.")
     if axis is None:
         parts, axis = [ravel(x) for x in parts], 0
-    parts = _of_one_dtype("concatenate", parts, dtype)
+    parts = _cast_parts("concatenate", parts, dtype)
     if parts[0].ndim == 0:
         raise ValueError("Zero-dimensional arrays cannot be concatenated.")
     return lax.concatenate(parts, canonical_axis(axis, parts[0].ndim))
 
 
-def _of_one_dtype(name, parts, dtype):
+def _cast_parts(name, parts, dtype):
     if dtype is None:
         return promote_dtypes(*parts)
     dtype = dtypes.check_user_dtype(dtype, name)
@@ -326,49 +326,51 @@ def stack(arrays, axis=0, out=None, dtype=None):
         if not arrays.shape[0]:
             raise ValueError("Need at least one array to stack.")
         return moveaxis(asarray(arrays, dtype=dtype), 0, canonical_axis(axis, arrays.ndim))
-    parts = _sequence("stack", arrays)
+    parts = _as_sequence("stack", arrays)
     if not parts:
         raise ValueError("Need at least one array to stack.")
     check_arraylike("stack", *parts)
-    parts = _of_one_dtype("stack", parts, dtype)
+    parts = _cast_parts("stack", parts, dtype)
     if any(x.ndim != parts[0].ndim for x in parts):
         shown = ", ".join(str(x.shape) for x in parts)
         raise ValueError(f"Cannot stack arrays with different numbers of dimensions: got {shown}.")
     return lax.stack(parts, canonical_axis(axis, parts[0].ndim + 1))
 
 
-def _joined(name, arrays_in, lift, axis, dtype):
+def _lift_and_concatenate(name, arrays_in, lift, axis, dtype):
     """The lifted arrays, concatenated; each is lifted for itself, as JAX stages it."""
     if isinstance(arrays_in, (np.ndarray, Array)):
         parts = [lift(x) for x in unstack(arrays_in)]
     else:
-        parts = [lift(x) for x in _sequence(name, arrays_in)]
+        parts = [lift(x) for x in _as_sequence(name, arrays_in)]
     return concatenate(parts, axis=axis(parts), dtype=dtype)
 
 
 def vstack(tup, dtype=None):
     """The arrays as rows, or along the first axis."""
-    return _joined("vstack", tup, atleast_2d, lambda parts: 0, dtype)
+    return _lift_and_concatenate("vstack", tup, atleast_2d, lambda parts: 0, dtype)
 
 
 def hstack(tup, dtype=None):
     """The arrays along the second axis, vectors along the first."""
-    return _joined("hstack", tup, atleast_1d, lambda parts: 0 if parts and parts[0].ndim == 1 else 1, dtype)
+    return _lift_and_concatenate(
+        "hstack", tup, atleast_1d, lambda parts: 0 if parts and parts[0].ndim == 1 else 1, dtype
+    )
 
 
 def dstack(tup, dtype=None):
     """The arrays along the third axis."""
-    return _joined("dstack", tup, atleast_3d, lambda parts: 2, dtype)
+    return _lift_and_concatenate("dstack", tup, atleast_3d, lambda parts: 2, dtype)
 
 
 def column_stack(tup):
     """Vectors as columns, matrices side by side."""
 
     def lift(x):
-        x = array_of("column_stack", x)
+        x = ensure_arraylike("column_stack", x)
         return atleast_2d(x).T if x.ndim < 2 else x
 
-    return _joined("column_stack", tup, lift, lambda parts: 1, None)
+    return _lift_and_concatenate("column_stack", tup, lift, lambda parts: 1, None)
 
 
 @staged("append", static_argnames=("axis",))
@@ -392,7 +394,7 @@ def _block(xs):
     if xs is None:
         raise ValueError("None is not a valid value for jnp.array")
     if not isinstance(xs, list):
-        return array_of("block", xs), 1
+        return ensure_arraylike("block", xs), 1
     if not xs:
         raise ValueError("jax.numpy.block does not allow empty list arguments")
     parts, depths = zip(*[_block(x) for x in xs])
@@ -407,7 +409,7 @@ def _block(xs):
 
 
 def _split(name, ary, sections, axis):
-    ary = array_of(name, ary)
+    ary = ensure_arraylike(name, ary)
     axis = concrete_or_error(operator.index, axis, f"in jax.numpy.{name} argument `axis`")
     length = ary.shape[axis]
     if isinstance(sections, (tuple, list)) or (isinstance(sections, (np.ndarray, Array)) and sections.ndim > 0):
@@ -446,7 +448,7 @@ def vsplit(ary, indices_or_sections):
 
 def hsplit(ary, indices_or_sections):
     """`split` along the second axis, of vectors along the first."""
-    ary = array_of("hsplit", ary)
+    ary = ensure_arraylike("hsplit", ary)
     return _split("hsplit", ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
 
 
@@ -458,7 +460,7 @@ def dsplit(ary, indices_or_sections):
 @static_argnames("axis")
 def unstack(x, /, *, axis=0):
     """The slices of x along an axis, without it: a tuple."""
-    x = array_of("unstack", x)
+    x = ensure_arraylike("unstack", x)
     if x.ndim == 0:
         raise ValueError("axis 0 is out of bounds for array of dimension 0")
     return tuple(lax.unstack(x, canonical_axis(axis, x.ndim)))
@@ -467,7 +469,7 @@ def unstack(x, /, *, axis=0):
 # --- tiling ------------------------------------------------------------------------------------------------------
 
 
-def known_numbers(numbers):
+def static_integers(numbers):
     """A number, or a sequence of them, as a tuple; those of a known array stay known in a program."""
     if type(numbers) is ArrayImpl:
         numbers = np.asarray(numbers)
@@ -476,8 +478,8 @@ def known_numbers(numbers):
 
 def tile(A, reps):
     """A repeated as a whole, `reps` times along each of its last axes."""
-    A = array_of("tile", A)
-    reps = known_numbers(reps)
+    A = ensure_arraylike("tile", A)
+    reps = static_integers(reps)
     reps = tuple(r if isinstance(r, dims.SymbolicDim) else operator.index(r) for r in reps)
     if any(type(r) is int and r < 0 for r in reps):
         raise ValueError(f"tile needs non-negative repetitions; got {reps}")
@@ -488,7 +490,7 @@ def tile(A, reps):
 @staged("resize", static_argnames=("new_shape",))
 def resize(a, new_shape):
     """The elements of a, repeated as often as needed, in the new shape."""
-    a = ravel(array_of("resize", a))
+    a = ravel(ensure_arraylike("resize", a))
     new_shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
     if any(d < 0 for d in new_shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
@@ -510,24 +512,24 @@ def flip(m, axis=None):
 
 @staged("_flip", static_argnames=("axis",))
 def _flip(m, axis):
-    m = array_of("flip", m)
+    m = ensure_arraylike("flip", m)
     return lax.rev(m, canonical_axes(axis, m.ndim))
 
 
 def flipud(m):
     """m with its first axis reversed."""
-    return _flip(array_of("flipud", m), 0)
+    return _flip(ensure_arraylike("flipud", m), 0)
 
 
 def fliplr(m):
     """m with its second axis reversed."""
-    return _flip(array_of("fliplr", m), 1)
+    return _flip(ensure_arraylike("fliplr", m), 1)
 
 
 @staged("rot90", static_argnames=("k", "axes"))
 def rot90(m, k=1, axes=(0, 1)):
     """m turned k times by 90 degrees in the plane of two axes, from the first towards the second."""
-    m = array_of("rot90", m)
+    m = ensure_arraylike("rot90", m)
     if np.ndim(axes) == 0:
         raise TypeError(f"rot90 takes two axes, got {axes!r}")
     if np.shape(axes) != (2,):
@@ -547,7 +549,7 @@ def rot90(m, k=1, axes=(0, 1)):
 
 def roll(a, shift, axis=None):
     """a with elements moved `shift` places along an axis, around the end; flattened meanwhile without an axis."""
-    a = array_of("roll", a)
+    a = ensure_arraylike("roll", a)
     if shift is None:
         raise ValueError("None is not a valid value for jnp.array")
     if axis is None:
@@ -582,7 +584,7 @@ def _roll_static(a, shift, axis):
 
 @staged("_roll_dynamic", static_argnames=("axis",))
 def _roll_dynamic(a, shift, axis):
-    shift = array_of("roll", shift)
+    shift = ensure_arraylike("roll", shift)
     shifts = unstack(broadcast_to(shift, (len(axis),)))
     for places, ax in zip(shifts, axis):
         ax = canonical_axis(ax, a.ndim)

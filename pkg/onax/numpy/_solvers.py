@@ -22,10 +22,10 @@ from onax._transforms.vmap import vmap
 from onax.lax import linalg as factors
 from onax.numpy import _products
 from onax.numpy._creation import asarray
-from onax.numpy._decompositions import adjoint, inexact, svd, svdvals
+from onax.numpy._decompositions import adjoint, promote_matrices, svd, svdvals
 from onax.numpy._gathering import diagonal, trace
 from onax.numpy._linalg import norm
-from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_dtypes_inexact
+from onax.numpy._promotion import check_arraylike, ensure_arraylike, ensure_arraylikes, promote_dtypes_inexact
 from onax.numpy._reductions import any as any_
 from onax.numpy._reductions import count_nonzero, prod
 from onax.numpy._shaping import moveaxis
@@ -41,7 +41,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: Array
 
 
-def unit(n, dtype):
+def identity_matrix(n, dtype):
     """The identity matrix."""
     i, j = (lax.broadcasted_iota(np.int32, (n, n), axis) for axis in (0, 1))
     return lax.convert_element_type(lax.eq(lax.add(i, np.int32(0)), j), dtype)
@@ -62,17 +62,17 @@ def lu_solve_one(both, order, b, trans):
     y = b if b.ndim == 2 else lax.expand_dims(b, (1,))
     solve = partial(factors.triangular_solve, both, left_side=True)
     if trans == 0:
-        y = _rows(y, order)
+        y = _take_rows(y, order)
         y = solve(solve(y, lower=True, unit_diagonal=True))
     else:
         how = {"transpose_a": True, "conjugate_a": trans == 2}
         y = solve(solve(y, **how), lower=True, unit_diagonal=True, **how)
         _, back = lax.sort_key_val(order, lax.iota(np.int32, n))
-        y = _rows(y, back)
+        y = _take_rows(y, back)
     return y if b.ndim == 2 else lax.squeeze(y, (1,))
 
 
-def _rows(x, order):
+def _take_rows(x, order):
     return x[order, :]
 
 
@@ -87,11 +87,11 @@ def lu_solve(both, order, b, trans=0, core=2):
     function = partial(lu_solve_one, trans=trans)
     lead_b = b.ndim - core
     lead = lax.broadcast_shapes(both.shape[:-2], b.shape[:lead_b])
-    function, operands = _over_leading_axes(function, lead, (both, order, b), (2, 1, core))
+    function, operands = _map_over_leading_axes(function, lead, (both, order, b), (2, 1, core))
     return function(*operands)
 
 
-def _apply(a, x):
+def _matvec(a, x):
     """a[..., m, n] times x[..., n]; leading axes broadcast."""
     if a.ndim == 2 and x.ndim == 1:
         numbers = (((1,), (0,)), ((), ()))
@@ -107,7 +107,7 @@ def _solve_matrix(a, b):
 
     def solve_vector(v):
         return custom_linear_solve(
-            lambda x: _apply(a, x),
+            lambda x: _matvec(a, x),
             v,
             solve=lambda _, x: lu_solve(both, order, x, core=1),
             transpose_solve=lambda _, x: lu_solve(both, order, x, trans=1, core=1),
@@ -125,11 +125,11 @@ def _solve(a, b):
     if context.get_trace() is None:
         both, _, order = factors.lu(a)
         return lu_solve(both, order, b, core=1 if vector else 2)
-    function, operands = _over_leading_axes(_solve_matrix, lead, (a, b), (2, 1 if vector else 2))
+    function, operands = _map_over_leading_axes(_solve_matrix, lead, (a, b), (2, 1 if vector else 2))
     return function(*operands)
 
 
-def _over_leading_axes(function, lead, operands, cores):
+def _map_over_leading_axes(function, lead, operands, cores):
     """A function mapped over leading axes, which broadcast, and its operands without axes that only repeat them.
 
     cores: how many axes of each operand belong to the function.
@@ -180,13 +180,13 @@ def solve(a, b):
 
 @staged("inv")
 def _inv(a):
-    return solve(a, lax.broadcast_in_dim(unit(a.shape[-1], a.dtype), a.shape, (a.ndim - 2, a.ndim - 1)))
+    return solve(a, lax.broadcast_in_dim(identity_matrix(a.shape[-1], a.dtype), a.shape, (a.ndim - 2, a.ndim - 1)))
 
 
 def inv(a):
     """The inverse of square matrices a[..., n, n]; inf and NaN for singular ones.  ValueError for other shapes."""
     check_arraylike("jnp.linalg.inv", a)
-    a = array_of("inv", a)
+    a = ensure_arraylike("inv", a)
     require_square("inv", a)
     return _inv(*promote_dtypes_inexact(a))
 
@@ -209,13 +209,13 @@ def _det_3x3(a):
     )
 
 
-def _exchanges(pivots):
+def _count_exchanges(pivots):
     """How many rows were exchanged."""
     places = lax.broadcasted_iota(np.int32, pivots.shape, pivots.ndim - 1)
     return count_nonzero(lax.ne(pivots, places), axis=-1)
 
 
-def _sign_of(parity, dtype):
+def _sign_from_parity(parity, dtype):
     """1 for even numbers, -1 for odd."""
     return lax.convert_element_type(parity % 2 * -2 + 1, dtype)
 
@@ -226,13 +226,13 @@ def _slogdet_lu(a):
     both, pivots, _ = factors.lu(a)
     diag = diagonal(both, axis1=-2, axis2=-1)
     is_zero = any_(lax.eq(diag, lax.full_like(diag, 0)), axis=-1)
-    parity = _exchanges(pivots)
+    parity = _count_exchanges(pivots)
     if dtypes.is_complex(dtype):
         sign = prod(lax.div(diag, lax.convert_element_type(lax.abs(diag), dtype)), axis=-1)
     else:
         sign = lax.full(is_zero.shape, 1, dtype)
         parity = parity + count_nonzero(lax.lt(diag, lax.full_like(diag, 0)), axis=-1)
-    sign = where(is_zero, lax.full_like(sign, 0), sign * _sign_of(parity, dtype))
+    sign = where(is_zero, lax.full_like(sign, 0), sign * _sign_from_parity(parity, dtype))
     logdet = lax.log(lax.abs(diag)).sum(-1)
     return sign, where(is_zero, lax.full_like(logdet, -np.inf), logdet)
 
@@ -290,7 +290,7 @@ def _det(a):
     return lax.mul(sign, lax.convert_element_type(lax.exp(logdet), sign.dtype))
 
 
-def _adjugate_times(a, b):
+def _cofactor_solve(a, b):
     """(det a, det(a) a^-1 b), right for matrices of rank n - 1 too.
 
     Elimination leaves U z = y with det U = det a up to sign; the last row of det(a) z = ... needs the product of all
@@ -299,18 +299,18 @@ def _adjugate_times(a, b):
     n = a.shape[-1]
     both, pivots, order = factors.lu(a)
     diag = diagonal(both, axis1=-2, axis2=-1)
-    sign = _sign_of(_exchanges(pivots), a.dtype)
+    sign = _sign_from_parity(_count_exchanges(pivots), a.dtype)
     partial_det = lax.cumprod(diag, axis=diag.ndim - 1) * sign[..., None]
     det, minor = partial_det[..., -1], partial_det[..., -2]
     both = both.at[..., -1, -1].set(1 / minor)
-    y = factors.triangular_solve(both, _rows_of_stack(b, order), left_side=True, lower=True, unit_diagonal=True)
+    y = factors.triangular_solve(both, _take_rows_of_stack(b, order), left_side=True, lower=True, unit_diagonal=True)
     y = lax.concatenate((y[..., : n - 1, :] * det[..., None, None], y[..., n - 1 :, :]), y.ndim - 2)
     y = factors.triangular_solve(both, y, left_side=True)
     return det, where(lax.eq(minor, lax.full_like(minor, 0))[..., None, None], lax.full_like(y, 0), y)
 
 
-def _rows_of_stack(x, order):
-    function = _rows
+def _take_rows_of_stack(x, order):
+    function = _take_rows
     for _ in range(order.ndim - 1):
         function = vmap(function)
     return function(x, order)
@@ -319,7 +319,7 @@ def _rows_of_stack(x, order):
 @_det.defjvp
 def _det_jvp(primals, tangents):
     (x,), (g,) = primals, tangents
-    det, solved = _adjugate_times(x, g)
+    det, solved = _cofactor_solve(x, g)
     return det, trace(solved, axis1=-1, axis2=-2)
 
 
@@ -338,7 +338,7 @@ def _determinant(a):
 
 def det(a):
     """The determinants of square matrices a[..., n, n].  ValueError for other shapes."""
-    return _determinant(*inexact("det", a))
+    return _determinant(*promote_matrices("det", a))
 
 
 # ---- by singular values ----
@@ -351,7 +351,7 @@ def _pinv(a, rtol=None, hermitian=False):
     if rtol is None:
         real = dtypes.real_dtype(a.dtype)
         rtol = real.type(10.0 * max(m, n)) * np.asarray(dtypes.finfo(real).eps, real)[()]
-    rtol = array_of("pinv", rtol)
+    rtol = ensure_arraylike("pinv", rtol)
     u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
     s = where(s > rtol[..., None] * s[..., :1], s, np.inf)
     scaled = adjoint(u) / lax.convert_element_type(s[..., None], u.dtype)
@@ -367,9 +367,9 @@ def _pinv_jvp(rtol, hermitian, primals, tangents):
     p = _pinv(a, rtol, hermitian)
     m, n = a.shape[-2:]
     change = -matmul(matmul(p, g), p)
-    outside = unit(m, a.dtype) - matmul(a, p)
+    outside = identity_matrix(m, a.dtype) - matmul(a, p)
     change = change + matmul(matmul(matmul(p, adjoint(p)), adjoint(g)), outside)
-    kernel = unit(n, a.dtype) - matmul(p, a)
+    kernel = identity_matrix(n, a.dtype) - matmul(p, a)
     return p, change + matmul(matmul(kernel, adjoint(g)), matmul(adjoint(p), p))
 
 
@@ -415,7 +415,7 @@ def cond(x, p=None):
 
     p: None, 2, -2, or an order of `norm` for square matrices.  Raises ValueError for no matrix, or an empty one.
     """
-    x = array_of("cond", x)
+    x = ensure_arraylike("cond", x)
     if x.ndim < 2:
         raise ValueError(f"jnp.linalg.cond: input array must be at least 2D; got arr.shape={x.shape}")
     if 0 in x.shape:
@@ -430,7 +430,7 @@ def _matrix_rank(m, rtol, hermitian):
         largest = s.max(axis=-1)
         rtol = largest * s.dtype.type(max(m.shape[-2:])) * np.asarray(dtypes.finfo(s.dtype).eps, s.dtype)[()]
     else:
-        rtol = array_of("matrix_rank", rtol)
+        rtol = ensure_arraylike("matrix_rank", rtol)
     return (s > rtol[..., None]).sum(-1)
 
 
@@ -494,7 +494,7 @@ def lstsq(a, b, rcond=None, *, numpy_resid=False):
     if b.ndim not in (1, 2):
         raise TypeError(f"{b.ndim}-dimensional array given. Array must be one or two-dimensional")
     if rcond is not None:
-        rcond = array_of("jnp.linalg.lstsq", rcond)
+        rcond = ensure_arraylike("jnp.linalg.lstsq", rcond)
     if numpy_resid:  # the rank decides about the shape of the residuals: not under jit
         x, residuals, rank, s = _lstsq(a, b, rcond=rcond, numpy_resid=False)
         if int(rank) < a.shape[1] or a.shape[0] <= a.shape[1]:
@@ -508,7 +508,7 @@ def lstsq(a, b, rcond=None, *, numpy_resid=False):
 
 def tensorinv(a, ind=2):
     """The inverse of a as a matrix from its last axes to its first `ind`, whose sizes have one product."""
-    (a,) = arrays("jnp.linalg.tensorinv", a)
+    (a,) = ensure_arraylikes("jnp.linalg.tensorinv", a)
     ind = operator.index(ind)
     if ind <= 0:
         raise ValueError(f"ind must be a positive integer; got ind={ind}")
@@ -524,7 +524,7 @@ def tensorinv(a, ind=2):
 
 def tensorsolve(a, b, axes=None):
     """The x with tensordot(a, x, x.ndim) = b; `axes` of a go to the end first."""
-    a, b = arrays("jnp.linalg.tensorsolve", a, b)
+    a, b = ensure_arraylikes("jnp.linalg.tensorsolve", a, b)
     if axes is not None:
         a = moveaxis(a, axes, tuple(range(a.ndim - len(axes), a.ndim)))
     out_shape = a.shape[b.ndim :]
@@ -546,7 +546,7 @@ def tensorsolve(a, b, axes=None):
 @staged("matrix_power", static_argnames=("n",))
 def matrix_power(a, n):
     """The n-th power of square matrices by repeated squaring, for n < 0 of the inverse."""
-    a = array_of("jnp.linalg.matrix_power", a)
+    a = ensure_arraylike("jnp.linalg.matrix_power", a)
     if a.ndim < 2:
         raise TypeError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
     if a.shape[-2] != a.shape[-1]:
@@ -555,8 +555,8 @@ def matrix_power(a, n):
     if n == 0:
         size = a.shape[-1]
         i, j = lax.broadcasted_iota(np.int32, (size, size), 0), lax.broadcasted_iota(np.int32, (size, size), 1)
-        unit = lax.convert_element_type(lax.eq(i, j), a.dtype)
-        return lax.broadcast_in_dim(unit, a.shape, (a.ndim - 2, a.ndim - 1))
+        identity_matrix = lax.convert_element_type(lax.eq(i, j), a.dtype)
+        return lax.broadcast_in_dim(identity_matrix, a.shape, (a.ndim - 2, a.ndim - 1))
     if n < 0:
         a, n = inv(a), -n
     if n == 1:

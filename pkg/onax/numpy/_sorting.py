@@ -8,14 +8,14 @@ import numpy as np
 from onax import lax
 from onax._control.jit_call import staged
 from onax._ground import dtypes
-from onax.numpy._promotion import array_of, arrays, canonical_axis
+from onax.numpy._promotion import canonical_axis, ensure_arraylike, ensure_arraylikes
 from onax.numpy._shaping import ravel, swapaxes
 from onax.numpy._ufuncs import negative
 
 
-def _checked(name, a, axis, kind, order):
+def _check_operand(name, a, axis, kind, order):
     """The array (flattened where axis is None) and its axis."""
-    a = array_of(name, a)
+    a = ensure_arraylike(name, a)
     if kind is not None:
         raise TypeError(
             f"'kind' argument to {name} is not supported. Use stable=True or stable=False to specify sort stability."
@@ -42,7 +42,7 @@ def sort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False):
       >>> jnp.sort(jnp.array([3.0, 1.0, 2.0]))
       Array([1., 2., 3.], dtype=float32)
     """
-    a, axis = _checked("sort", a, axis, kind, order)
+    a, axis = _check_operand("sort", a, axis, kind, order)
     out = lax.sort(a, axis, bool(stable))
     return lax.rev(out, (axis,)) if descending else out
 
@@ -65,7 +65,7 @@ def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False,
       >>> jnp.argsort(jnp.array([3.0, 1.0, 2.0]))
       Array([1, 2, 0], dtype=int32)
     """
-    a, axis = _checked("argsort", a, axis, kind, order)
+    a, axis = _check_operand("argsort", a, axis, kind, order)
     dtype = dtypes.scalar_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "argsort")
     places = lax.broadcasted_iota(dtype, a.shape, axis)
     if descending and stable:  # what is turned round twice keeps its order
@@ -77,7 +77,7 @@ def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False,
 @staged("lexsort", static_argnames=("axis",))
 def lexsort(keys, axis=-1):
     """The places that sort several keys of one shape, the last key first.  keys may be an array of them."""
-    keys = arrays("lexsort", *keys)
+    keys = ensure_arraylikes("lexsort", *keys)
     if not keys:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     shape = keys[0].shape
@@ -94,14 +94,14 @@ def lexsort(keys, axis=-1):
 @staged("sort_complex")
 def sort_complex(a):
     """a sorted along its last axis, as complex numbers."""
-    out = lax.sort(array_of("sort_complex", a))
+    out = lax.sort(ensure_arraylike("sort_complex", a))
     return lax.convert_element_type(out, dtypes.to_complex_dtype(out.dtype))
 
 
 # --- partitions ---------------------------------------------------------------------------------------------------
 
 
-def _smallest(a, count):
+def _smallest_k(a, count):
     """The smallest elements along the last axis and their places, by the largest of what falls where a rises."""
     if dtypes.is_unsigned(a.dtype):
         one = a.dtype.type(1)
@@ -111,9 +111,9 @@ def _smallest(a, count):
     return negative(values), places
 
 
-def _partitioned(name, a, kth, axis):
+def _prepare_partition(name, a, kth, axis):
     """The array with the axis last, the axis and kth as nonnegative numbers."""
-    a = array_of("partition", a)
+    a = ensure_arraylike("partition", a)
     if dtypes.is_complex(a.dtype):
         raise NotImplementedError(f"jnp.{name} for complex dtype is not implemented.")
     axis = canonical_axis(axis, a.ndim)
@@ -126,8 +126,8 @@ def partition(a, kth, axis=-1):
 
     Which NaN counts as what is not specified; complex numbers raise NotImplementedError.
     """
-    a, axis, kth = _partitioned("partition", a, kth, axis)
-    bottom, _ = _smallest(a, kth + 1)
+    a, axis, kth = _prepare_partition("partition", a, kth, axis)
+    bottom, _ = _smallest_k(a, kth + 1)
     top, _ = lax.top_k(a, a.shape[-1] - kth - 1)
     return swapaxes(lax.concatenate([bottom, top], a.ndim - 1), -1, axis)
 
@@ -135,8 +135,8 @@ def partition(a, kth, axis=-1):
 @staged("argpartition", static_argnames=("kth", "axis"))
 def argpartition(a, kth, axis=-1):
     """The places of the elements of `partition(a, kth, axis)`, each place once."""
-    a, axis, kth = _partitioned("argpartition", a, kth, axis)
-    _, bottom = _smallest(a, kth + 1)
+    a, axis, kth = _prepare_partition("argpartition", a, kth, axis)
+    _, bottom = _smallest_k(a, kth + 1)
     grids = [lax.broadcasted_iota(np.int32, bottom.shape, i) for i in range(a.ndim - 1)]
     ones = lax.full(a.shape, 1, dtypes.scalar_dtype(float))
     rest = ones.at[(*grids, bottom)].set(0)  # ties: what is not in bottom is in top

@@ -9,9 +9,9 @@ from onax.numpy._arithmetic import clip
 from onax.numpy._differences import index_last_axis
 from onax.numpy._products import dot
 from onax.numpy._promotion import (
-    array_of,
-    arrays,
     check_arraylike,
+    ensure_arraylike,
+    ensure_arraylikes,
     promote_args,
     promote_dtypes_inexact,
     to_dtype,
@@ -27,11 +27,11 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     if dtype is not None:
         if not dtypes.issubdtype(np.dtype(dtype), np.inexact):
             raise ValueError(f"cov: dtype must be a subclass of float or complex; got dtype={dtype!r}")
-        m = lax.convert_element_type(array_of("cov", m), dtypes.check_user_dtype(dtype, "cov"))
+        m = lax.convert_element_type(ensure_arraylike("cov", m), dtypes.check_user_dtype(dtype, "cov"))
     if y is None:
-        (x,) = promote_dtypes_inexact(array_of("cov", m))
+        (x,) = promote_dtypes_inexact(ensure_arraylike("cov", m))
     else:
-        x, y = promote_dtypes_inexact(*arrays("cov", m, y))
+        x, y = promote_dtypes_inexact(*ensure_arraylikes("cov", m, y))
         if y.ndim > 2:
             raise ValueError("y has more than 2 dimensions")
         if {x.ndim, y.ndim} == {1, 2}:  # of unequal rank they have to broadcast, as in JAX; NumPy joins them
@@ -71,7 +71,7 @@ def _cov_weights(x, fweights, aweights):
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is None:
             continue
-        given = array_of("cov", given)
+        given = ensure_arraylike("cov", given)
         if given.ndim > 1:
             raise RuntimeError(f"cannot handle multidimensional {name}")
         if given.shape[0] != x.shape[1]:
@@ -89,7 +89,7 @@ def _cov_factor(total, weights, aweights, ddof):
         return total
     if aweights is None:
         return lax.sub(total, constant_like(total, ddof))
-    products = lax.mul(*promote_args("cov", weights, array_of("cov", aweights)))
+    products = lax.mul(*promote_args("cov", weights, ensure_arraylike("cov", aweights)))
     correction = lax.div(lax.mul(constant_like(total, ddof), lax.reduce_sum(products, (0,))), total)
     return lax.sub(total, correction)
 

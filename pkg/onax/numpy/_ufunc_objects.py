@@ -8,7 +8,7 @@ from onax._ground.source import api_class
 from onax.numpy import _arithmetic, _cumulative, _reductions, _ufuncs
 from onax.numpy._creation import array
 from onax.numpy._mapping import vectorize
-from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_args_inexact
+from onax.numpy._promotion import check_arraylike, ensure_arraylike, ensure_arraylikes, promote_args_inexact
 from onax.numpy._shaping import expand_dims
 
 
@@ -51,7 +51,7 @@ class ufunc:
             raise NotImplementedError(f"where argument of {self}")
         return self._call(*args)
 
-    def _binary_only(self, method):
+    def _require_binary(self, method):
         if self.nin != 2:
             raise ValueError(f"jnp.ufunc.{method} only supported for binary ufuncs")
         if self.nout != 1:
@@ -59,7 +59,7 @@ class ufunc:
 
     def reduce(self, a, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None):
         """The elements along an axis (None: all), combined from left to right."""
-        self._binary_only("reduce")
+        self._require_binary("reduce")
         if out is not None:
             raise NotImplementedError(f"out argument of {self.__name__}.reduce()")
         if initial is not None:
@@ -77,7 +77,7 @@ class ufunc:
 
     def accumulate(self, a, axis=0, dtype=None, out=None):
         """The running results of `reduce` along an axis."""
-        self._binary_only("accumulate")
+        self._require_binary("accumulate")
         if out is not None:
             raise NotImplementedError(f"out argument of {self.__name__}.accumulate()")
         if self._accumulate is None:
@@ -86,8 +86,8 @@ class ufunc:
 
     def outer(self, A, B, /):
         """The function on all pairs of elements of A and B: the axes of A, then those of B."""
-        self._binary_only("outer")
-        return _outer(*arrays(f"{self.__name__}.outer", A, B), ufunc=self)
+        self._require_binary("outer")
+        return _outer(*ensure_arraylikes(f"{self.__name__}.outer", A, B), ufunc=self)
 
     def at(self, a, indices, b=None, /, *, inplace=True):
         """a with the function applied at the indices, repeatedly for repeated ones."""
@@ -122,7 +122,7 @@ def _outer(A, B, *, ufunc):
 
 def _extreme_reduce(function):
     def reduce(a, axis, dtype, keepdims, initial, where):
-        a = array_of("reduce", a)
+        a = ensure_arraylike("reduce", a)
         out = function(a, axis=axis, keepdims=keepdims, initial=initial, where=where)
         return out if dtype is None else lax.convert_element_type(out, dtype)
 
@@ -143,17 +143,17 @@ def _bit_reduce(function):
     def reduce(a, axis, dtype, keepdims, initial, where):
         if initial is not None or where is not None:
             raise NotImplementedError("initial and where arguments of a bitwise reduction")
-        a = array_of("reduce", a)
+        a = ensure_arraylike("reduce", a)
         if dtype is not None:
             a = lax.convert_element_type(a, dtype)
-        axes = _reductions.reduced_axes(axis, a.ndim)
+        axes = _reductions.reduction_axes(axis, a.ndim)
         out = function(a, axes)
         return expand_dims(out, axes) if keepdims else out
 
     return reduce
 
 
-def _object(function, identity, reduce=None, accumulate=None, nin=2):
+def _make_ufunc(function, identity, reduce=None, accumulate=None, nin=2):
     return ufunc(
         function, nin, 1, name=function.__name__, identity=identity, call=function, reduce=reduce, accumulate=accumulate
     )
@@ -163,26 +163,26 @@ def _log_of_sum(name, function, doc):
     def logarithm(x1, x2, /):
         return function(*promote_args_inexact(name, x1, x2))
 
-    return _ufuncs._named(logarithm, name, "x1 x2", doc)
+    return _ufuncs._set_signature(logarithm, name, "x1 x2", doc)
 
 
 _logaddexp = _log_of_sum("logaddexp", _arithmetic.logaddexp, "log(exp(x1) + exp(x2)), without overflow.")
 _logaddexp2 = _log_of_sum("logaddexp2", _arithmetic.logaddexp2, "log2(2**x1 + 2**x2), without overflow.")
 
-add = _object(_ufuncs.add, 0, _reductions.sum, _cumulative.cumsum)
-subtract = _object(_ufuncs.subtract, None)
-multiply = _object(_ufuncs.multiply, 1, _reductions.prod, _cumulative.cumprod)
-maximum = _object(_ufuncs.maximum, None, _extreme_reduce(_reductions.max))
-minimum = _object(_ufuncs.minimum, None, _extreme_reduce(_reductions.min))
-negative = _object(_ufuncs.negative, None, nin=1)
-bitwise_and = _object(_ufuncs.bitwise_and, -1, _bit_reduce(lax.reduce_and))
-bitwise_or = _object(_ufuncs.bitwise_or, 0, _bit_reduce(lax.reduce_or))
-bitwise_xor = _object(_ufuncs.bitwise_xor, 0, _bit_reduce(lax.reduce_xor))
-logical_and = _object(_ufuncs.logical_and, True, _truth_reduce(_reductions.all))
-logical_or = _object(_ufuncs.logical_or, False, _truth_reduce(_reductions.any))
-logical_xor = _object(_ufuncs.logical_xor, False)
-logaddexp = _object(_logaddexp, None)
-logaddexp2 = _object(_logaddexp2, None)
+add = _make_ufunc(_ufuncs.add, 0, _reductions.sum, _cumulative.cumsum)
+subtract = _make_ufunc(_ufuncs.subtract, None)
+multiply = _make_ufunc(_ufuncs.multiply, 1, _reductions.prod, _cumulative.cumprod)
+maximum = _make_ufunc(_ufuncs.maximum, None, _extreme_reduce(_reductions.max))
+minimum = _make_ufunc(_ufuncs.minimum, None, _extreme_reduce(_reductions.min))
+negative = _make_ufunc(_ufuncs.negative, None, nin=1)
+bitwise_and = _make_ufunc(_ufuncs.bitwise_and, -1, _bit_reduce(lax.reduce_and))
+bitwise_or = _make_ufunc(_ufuncs.bitwise_or, 0, _bit_reduce(lax.reduce_or))
+bitwise_xor = _make_ufunc(_ufuncs.bitwise_xor, 0, _bit_reduce(lax.reduce_xor))
+logical_and = _make_ufunc(_ufuncs.logical_and, True, _truth_reduce(_reductions.all))
+logical_or = _make_ufunc(_ufuncs.logical_or, False, _truth_reduce(_reductions.any))
+logical_xor = _make_ufunc(_ufuncs.logical_xor, False)
+logaddexp = _make_ufunc(_logaddexp, None)
+logaddexp2 = _make_ufunc(_logaddexp2, None)
 
 
 def frompyfunc(func, /, nin, nout, *, identity=None):

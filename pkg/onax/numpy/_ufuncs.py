@@ -11,7 +11,7 @@ from onax import lax
 from onax._ground import dtypes
 from onax._native.array import ArrayImpl, make_array
 from onax.numpy._promotion import (
-    array_of,
+    ensure_arraylike,
     promote_args,
     promote_args_inexact,
     promote_args_numeric,
@@ -29,7 +29,7 @@ _WIDE = frozenset(d for d in _NUMBERS if dtypes.itemsize_bits(d) >= 8 and not d.
 _WIDE_FLOATS = _WIDE & _INEXACT
 
 
-def _named(function, name, parameters, doc):
+def _set_signature(function, name, parameters, doc):
     """Gives a function made from a row its public name, parameter names and docstring."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = "onax.numpy"
@@ -47,9 +47,9 @@ def _unary(name, primitive, function, direct, promote, doc):
     def ufunc(x, /):
         if type(x) is ArrayImpl and x.dtype in direct:
             return bind(x)
-        return function(*promote(array_of(name, x)))
+        return function(*promote(ensure_arraylike(name, x)))
 
-    return _named(ufunc, name, "x", doc)
+    return _set_signature(ufunc, name, "x", doc)
 
 
 def _float(name, primitive, function, doc):
@@ -79,10 +79,10 @@ def _binary(name, primitive, function, direct, promote, doc, parameters="x1 x2")
                 return bind(dtype.type(x1), x2)
         return function(*promote(name, x1, x2))
 
-    return _named(ufunc, name, parameters, doc)
+    return _set_signature(ufunc, name, parameters, doc)
 
 
-def _checked(x):
+def _wrap_in_tuple(x):
     return (x,)
 
 
@@ -106,17 +106,19 @@ arccos = _float("arccos", lax.acos_p, lax.acos, "Inverse cosine, in radians.")
 arctan = _float("arctan", lax.atan_p, lax.atan, "Inverse tangent, in radians.")
 arcsinh = _float("arcsinh", lax.asinh_p, lax.asinh, "Inverse hyperbolic sine.")
 arctanh = _float("arctanh", lax.atanh_p, lax.atanh, "Inverse hyperbolic tangent.")
-sign = _unary("sign", lax.sign_p, lax.sign, _NUMBERS, _checked, "-1, 0 or 1; x / abs(x) for complex x; nan for nan.")
+sign = _unary(
+    "sign", lax.sign_p, lax.sign, _NUMBERS, _wrap_in_tuple, "-1, 0 or 1; x / abs(x) for complex x; nan for nan."
+)
 square = _unary("square", lax.square_p, lax.square, _NUMBERS, promote_dtypes_numeric, "x times x.")
-negative = _unary("negative", lax.neg_p, lax.neg, _NUMBERS, _checked, "-x.  Raises TypeError for bool.")
-invert = _unary("invert", lax.not_p, lax.bitwise_not, _LOGICAL, _checked, "Each bit flipped; `not` for bool.")
+negative = _unary("negative", lax.neg_p, lax.neg, _NUMBERS, _wrap_in_tuple, "-x.  Raises TypeError for bool.")
+invert = _unary("invert", lax.not_p, lax.bitwise_not, _LOGICAL, _wrap_in_tuple, "Each bit flipped; `not` for bool.")
 fabs = _unary(
-    "fabs", lax.abs_p, lambda x: lax.abs(_no_complex("fabs", x)), _REAL & _INEXACT, promote_dtypes_inexact,
+    "fabs", lax.abs_p, lambda x: lax.abs(_refuse_complex("fabs", x)), _REAL & _INEXACT, promote_dtypes_inexact,
     "Absolute value as a float.  Raises TypeError for complex x.",
 )  # fmt: skip
 
 
-def _no_complex(name, x):
+def _refuse_complex(name, x):
     if dtypes.is_complex(x.dtype):
         raise TypeError(f"ufunc '{name}' does not support complex dtypes")
     return x
@@ -124,26 +126,26 @@ def _no_complex(name, x):
 
 def absolute(x, /):
     """Absolute value; the modulus (a real dtype) for complex x."""
-    x = array_of("absolute", x)
+    x = ensure_arraylike("absolute", x)
     dtype = x.dtype
     return x if dtype == np.bool_ or dtypes.is_unsigned(dtype) else lax.abs(x)
 
 
 def floor(x, /):
     """Largest integral value not above x, in x's dtype; integers and bools stay."""
-    x = array_of("floor", x)
+    x = ensure_arraylike("floor", x)
     return x if x.dtype in _LOGICAL else lax.floor(*promote_dtypes_inexact(x))
 
 
 def ceil(x, /):
     """Smallest integral value not below x, in x's dtype; integers and bools stay."""
-    x = array_of("ceil", x)
+    x = ensure_arraylike("ceil", x)
     return x if x.dtype in _LOGICAL else lax.ceil(*promote_dtypes_inexact(x))
 
 
 def positive(x, /):
     """x itself."""
-    return array_of("positive", x)
+    return ensure_arraylike("positive", x)
 
 
 def log10(x, /):
@@ -199,7 +201,7 @@ def reciprocal(x, /):
 
 def conjugate(x, /):
     """The complex conjugate; real x stays."""
-    x = array_of("conjugate", x)
+    x = ensure_arraylike("conjugate", x)
     return lax.conj(x) if dtypes.is_complex(x.dtype) else x
 
 
@@ -210,13 +212,13 @@ def conj(x, /):
 
 def real(val, /):
     """The real part; real x stays."""
-    val = array_of("real", val)
+    val = ensure_arraylike("real", val)
     return lax.real(val) if dtypes.is_complex(val.dtype) else val
 
 
 def imag(val, /):
     """The imaginary part; zeros for real x."""
-    val = array_of("imag", val)
+    val = ensure_arraylike("imag", val)
     return lax.imag(val) if dtypes.is_complex(val.dtype) else lax.full_like(val, 0)
 
 
@@ -272,17 +274,17 @@ greater_equal = _binary(
 
 def right_shift(x1, x2, /):
     """The bits of x1 moved x2 places down; signed integers keep their sign."""
-    return _shifted_right("right_shift", x1, x2)
+    return _promote_and_shift_right("right_shift", x1, x2)
 
 
-def _shifted_right(name, x1, x2):
+def _promote_and_shift_right(name, x1, x2):
     x1, x2 = promote_args_numeric(name, x1, x2)
     return (lax.shift_right_logical if dtypes.is_unsigned(x1.dtype) else lax.shift_right_arithmetic)(x1, x2)
 
 
 def bitwise_right_shift(x1, x2, /):
     """The bits of x1 moved x2 places down; signed integers keep their sign."""
-    return _shifted_right("bitwise_right_shift", x1, x2)
+    return _promote_and_shift_right("bitwise_right_shift", x1, x2)
 
 
 bitwise_left_shift = _binary(
@@ -299,7 +301,7 @@ def divide(x1, x2, /):
 # Elementwise functions that are `jnp.ufunc` objects in public; _ufunc_objects.py wraps them.
 
 
-def _bool_or(number_function, bool_function):
+def _select_by_dtype(number_function, bool_function):
     """One function for numbers, another for bool."""
 
     def function(x, y):
@@ -309,10 +311,16 @@ def _bool_or(number_function, bool_function):
 
 
 add = _binary(
-    "add", lax.add_p, _bool_or(lax.add, lax.bitwise_or), _NUMBERS, promote_args, "x + y; `or` for bools.", "x y"
+    "add", lax.add_p, _select_by_dtype(lax.add, lax.bitwise_or), _NUMBERS, promote_args, "x + y; `or` for bools.", "x y"
 )
 multiply = _binary(
-    "multiply", lax.mul_p, _bool_or(lax.mul, lax.bitwise_and), _NUMBERS, promote_args, "x * y; `and` for bools.", "x y"
+    "multiply",
+    lax.mul_p,
+    _select_by_dtype(lax.mul, lax.bitwise_and),
+    _NUMBERS,
+    promote_args,
+    "x * y; `and` for bools.",
+    "x y",
 )
 subtract = _binary("subtract", lax.sub_p, lax.sub, _NUMBERS, promote_args, "x - y.  Raises TypeError for bools.", "x y")
 maximum = _binary(
@@ -326,7 +334,7 @@ bitwise_or = _binary("bitwise_or", lax.or_p, lax.bitwise_or, _LOGICAL, promote_a
 bitwise_xor = _binary("bitwise_xor", lax.xor_p, lax.bitwise_xor, _LOGICAL, promote_args, "x ^ y.", "x y")
 
 
-def truth(x):
+def as_bool(x):
     """x as bool: whether each element differs from zero."""
     return x if x.dtype == np.bool_ else lax.ne(x, constant_like(x, 0))
 
@@ -335,9 +343,9 @@ def _logical(name, function, doc):
     """A function of two arrays read as truth values."""
 
     def ufunc(x1, x2, /):
-        return function(*map(truth, promote_args(name, x1, x2)))
+        return function(*map(as_bool, promote_args(name, x1, x2)))
 
-    return _named(ufunc, name, "x y", doc)
+    return _set_signature(ufunc, name, "x y", doc)
 
 
 logical_and = _logical("logical_and", lax.bitwise_and, "Whether both x and y are nonzero.")
@@ -347,4 +355,4 @@ logical_xor = _logical("logical_xor", lax.bitwise_xor, "Whether exactly one of x
 
 def logical_not(x, /):
     """Whether x is zero."""
-    return lax.bitwise_not(truth(array_of("logical_not", x)))
+    return lax.bitwise_not(as_bool(ensure_arraylike("logical_not", x)))

@@ -7,7 +7,7 @@ from onax._control.jit_call import staged
 from onax._core.api_functions import name_error
 from onax._ground import dtypes
 from onax._native.array import ArrayImpl
-from onax.numpy._promotion import array_of, arrays, check_arraylike, promote_dtypes
+from onax.numpy._promotion import check_arraylike, ensure_arraylike, ensure_arraylikes, promote_dtypes
 
 _BOOL = np.dtype(bool)
 
@@ -21,7 +21,7 @@ def where(condition, x, y):
     ):  # fmt: skip
         return lax.select_n_p.bind(condition, y, x)
     check_arraylike("where", condition, x, y)
-    condition = array_of("where", condition)
+    condition = ensure_arraylike("where", condition)
     if condition.dtype != np.bool_:
         condition = lax.ne(condition, condition.dtype.type(0))
     x, y = promote_dtypes(x, y)
@@ -53,9 +53,11 @@ def select(condlist, choicelist, default=0):
         raise ValueError(f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})")
     if not len(condlist):
         raise ValueError("condlist must be non-empty")
-    conditions = [lax.ne(c, c.dtype.type(0)) if c.dtype != np.bool_ else c for c in arrays("select", *condlist)]
+    conditions = [
+        lax.ne(c, c.dtype.type(0)) if c.dtype != np.bool_ else c for c in ensure_arraylikes("select", *condlist)
+    ]
     check_arraylike("select", default)
-    choices = promote_dtypes(default, *arrays("select", *choicelist))
+    choices = promote_dtypes(default, *ensure_arraylikes("select", *choicelist))
     shape = lax.broadcast_shapes(*(c.shape for c in conditions), *(c.shape for c in choices))
     conditions = [_broadcast(c, shape) for c in conditions]
     none = lax.full(shape, False, np.bool_)

@@ -11,7 +11,7 @@ from onax.numpy._promotion import to_dtype
 from onax.numpy._special_functions import i0
 
 
-def _points(name, M):
+def _window_points(name, M):
     """M as a number, the default float dtype and the numbers below M."""
     M = concrete_or_error(operator.index, M, f"M argument of {name}")
     dtype = dtypes.canonicalize_dtype(np.float64)
@@ -28,7 +28,7 @@ def _ones(M, dtype):
 
 def bartlett(M):
     """The triangle from 0 to 1 to 0."""
-    M, dtype, n = _points("bartlett", M)
+    M, dtype, n = _window_points("bartlett", M)
     if n is None:
         return _ones(M, dtype)
     one = dtype.type(1)
@@ -38,7 +38,7 @@ def bartlett(M):
 
 def blackman(M):
     """The Blackman window."""
-    M, dtype, n = _points("blackman", M)
+    M, dtype, n = _window_points("blackman", M)
     if n is None:
         return _ones(M, dtype)
     base = lax.sub(dtype.type(0.42), lax.mul(dtype.type(0.5), _cosine(n, M, 1, dtype)))
@@ -47,7 +47,7 @@ def blackman(M):
 
 def hamming(M):
     """The Hamming window: a raised cosine that ends at 0.08."""
-    M, dtype, n = _points("hamming", M)
+    M, dtype, n = _window_points("hamming", M)
     if n is None:
         return _ones(M, dtype)
     return lax.sub(dtype.type(0.54), lax.mul(dtype.type(0.46), _cosine(n, M, 1, dtype)))
@@ -55,7 +55,7 @@ def hamming(M):
 
 def hanning(M):
     """The Hann window: a raised cosine that ends at 0."""
-    M, dtype, n = _points("hanning", M)
+    M, dtype, n = _window_points("hanning", M)
     if n is None:
         return _ones(M, dtype)
     return lax.mul(dtype.type(0.5), lax.sub(dtype.type(1), _cosine(n, M, 1, dtype)))
@@ -63,7 +63,7 @@ def hanning(M):
 
 def kaiser(M, beta):
     """The Kaiser window: a ratio of Bessel functions, narrower for larger beta."""
-    M, dtype, n = _points("kaiser", M)
+    M, dtype, n = _window_points("kaiser", M)
     if n is None:
         return _ones(M, dtype)
     half = dtype.type(0.5 * (M - 1))

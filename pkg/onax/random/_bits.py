@@ -6,7 +6,7 @@ from onax._ground import dims, dtypes
 from onax._prims.random import draw_bits
 from onax._prims.shaping import broadcast_shapes, canonical_shape, refuse_sharding
 from onax.numpy._creation import broadcast_to
-from onax.numpy._promotion import array_of
+from onax.numpy._promotion import ensure_arraylike
 from onax.random._keys import one_key
 
 
@@ -43,7 +43,7 @@ def _joined(shapes):
 
 def parameter(name, x, dtype, shape=None):
     """A distribution's parameter as an array of a dtype, broadcast to a shape if one is given."""
-    x = array_of(name, x).astype(dtype)
+    x = ensure_arraylike(name, x).astype(dtype)
     return x if shape is None else broadcast_to(x, shape)
 
 

@@ -17,7 +17,7 @@ from onax._prims.convert import convert
 from onax._prims.random_generators import key_dtype, threefry_impl
 from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_sharding
 from onax.numpy._arithmetic import clip
-from onax.numpy._promotion import array_of
+from onax.numpy._promotion import ensure_arraylike
 from onax.numpy._where import where
 from onax.random._bits import checked_shape, draw_bits, float_dtype, parameter
 from onax.random._keys import one_key, split
@@ -376,4 +376,4 @@ def double_sided_maxwell(key, loc, scale, shape=(), dtype=None):
     # As in JAX: the parameters' axes come after those of `shape`, not in them.
     own = np.broadcast_shapes(np.shape(loc), np.shape(scale))
     shape = (canonical_shape(shape) or own) + own
-    return _double_sided_maxwell(key, array_of("double_sided_maxwell", loc), scale, shape=shape, dtype=found)
+    return _double_sided_maxwell(key, ensure_arraylike("double_sided_maxwell", loc), scale, shape=shape, dtype=found)

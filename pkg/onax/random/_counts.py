@@ -14,7 +14,7 @@ from onax._prims.convert import convert
 from onax._prims.shaping import canonical_shape
 from onax._prims.special_series import stirling
 from onax.numpy._creation import broadcast_to
-from onax.numpy._promotion import array_of
+from onax.numpy._promotion import ensure_arraylike
 from onax.numpy._where import where
 from onax.random._bits import checked_shape, float_dtype
 from onax.random._continuous import _uniform, refuse_sharding, scalar
@@ -119,7 +119,7 @@ def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None):
     if not dtypes.issubdtype(found, np.integer):
         raise ValueError(f"Invalid integer data type {found.kind!r}.")
     refuse_sharding("poisson", out_sharding)
-    lam = array_of("poisson", lam)
+    lam = ensure_arraylike("poisson", lam)
     lam = broadcast_to(lam, lam.shape if shape is None else canonical_shape(shape))
     return _poisson(key, convert(lam, np.dtype(np.float32)), shape=lam.shape, dtype=found)
 
@@ -229,7 +229,7 @@ def binomial(key, n, p, shape=None, dtype=None):
     key = one_key("binomial", key)
     found = float_dtype("binomial", dtype)
     shape = checked_shape("binomial", shape, np.shape(n), np.shape(p))
-    n, p = (broadcast_to(convert(array_of("binomial", x), found), shape) for x in (n, p))
+    n, p = (broadcast_to(convert(ensure_arraylike("binomial", x), found), shape) for x in (n, p))
     return _binomial(key, n, p, shape=shape, dtype=found)
 
 
@@ -243,12 +243,12 @@ def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1):
 
     Raises ValueError where shapes do not fit.
     """
-    p = array_of("multinomial", p)
+    p = ensure_arraylike("multinomial", p)
     p = p if dtypes.issubdtype(p.dtype, np.inexact) else convert(p, dtypes.scalar_dtype(float))
     if not p.ndim:
         raise ValueError("axis -1 is out of bounds for array of dimension 0")
     shape = p.shape if shape is None else canonical_shape(shape)
-    n = broadcast_to(convert(array_of("multinomial", n), p.dtype), shape[:-1])
+    n = broadcast_to(convert(ensure_arraylike("multinomial", n), p.dtype), shape[:-1])
     p = broadcast_to(p, shape)
     rest = jnp.flip(jnp.cumsum(jnp.flip(p, -1), -1), -1)
     shares = p / where(lax.eq(rest, scalar(0, p.dtype)), scalar(1, p.dtype), rest)

@@ -9,7 +9,7 @@ from onax._ground import dims, dtypes
 from onax._prims.convert import convert
 from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_sharding
 from onax.numpy._arithmetic import clip
-from onax.numpy._promotion import array_of, canonical_axis, is_arraylike, promote_dtypes_inexact
+from onax.numpy._promotion import canonical_axis, ensure_arraylike, is_arraylike, promote_dtypes_inexact
 from onax.random._bits import checked_shape, draw_bits
 from onax.random._continuous import _uniform, gumbel
 from onax.random._keys import one_key, split
@@ -68,7 +68,7 @@ def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None):
 
 def _bound(x, dtype, low, high):
     """A bound of randint as an integer array, limited to [low, high] where its dtype holds these."""
-    x = array_of("randint", x)
+    x = ensure_arraylike("randint", x)
     if not dtypes.is_integer(x.dtype):
         x = convert(x, dtype)
     info = dtypes.iinfo(x.dtype)
@@ -101,7 +101,7 @@ def bernoulli(key, p=0.5, shape=None, mode="low", *, out_sharding=None):
     if mode not in ("low", "high"):
         raise ValueError(f"got {mode=}, expected 'high' or 'low'")
     key = one_key("bernoulli", key)
-    p = array_of("bernoulli", p)
+    p = ensure_arraylike("bernoulli", p)
     if not dtypes.issubdtype(p.dtype, np.floating):
         raise TypeError(f"bernoulli probability `p` must have a floating dtype, got {p.dtype}.")
     refuse_sharding("bernoulli", out_sharding)
@@ -110,7 +110,7 @@ def bernoulli(key, p=0.5, shape=None, mode="low", *, out_sharding=None):
 
 @staged("_rademacher", static_argnames=("shape", "dtype"))
 def _rademacher(key, *, shape, dtype):
-    half = array_of("rademacher", 0.5)
+    half = ensure_arraylike("rademacher", 0.5)
     signs = convert(_bernoulli(key, half, shape=shape, mode="low"), dtype)
     two, one = (np.asarray(v).astype(dtype)[()] for v in (2, 1))
     return lax.sub(lax.mul(two, signs), one)
@@ -143,7 +143,7 @@ def geometric(key, p, shape=None, dtype=None, *, out_sharding=None):
     if not dtypes.issubdtype(found, np.integer):
         raise ValueError(f"dtype argument to `geometric` must be an int dtype, got {found}")
     refuse_sharding("geometric", out_sharding)
-    (p,) = promote_dtypes_inexact(array_of("geometric", p))
+    (p,) = promote_dtypes_inexact(ensure_arraylike("geometric", p))
     return _geometric(key, p, shape=checked_shape("geometric", shape, p.shape), dtype=found)
 
 
@@ -161,7 +161,7 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None, *, ou
     are asked for than there are.
     """
     key = one_key("categorical", key)
-    (logits,) = promote_dtypes_inexact(array_of("categorical", logits))
+    (logits,) = promote_dtypes_inexact(ensure_arraylike("categorical", logits))
     axis = _axis_of(axis, logits.ndim)
     batch = logits.shape[:axis] + logits.shape[axis + 1 :]
     refuse_sharding("categorical", out_sharding)
@@ -223,7 +223,7 @@ def permutation(key, x, axis=0, independent=False, *, out_sharding=None):
         if not dtypes.issubdtype(dtypes.dtype(x), np.integer):
             raise TypeError("x must be an integer or at least 1-dimensional")
         return _shuffle(key, jnp.arange(x), axis=0)
-    x = array_of("permutation", x)
+    x = ensure_arraylike("permutation", x)
     axis = canonical_axis(axis, x.ndim)
     if independent or x.ndim == 1:
         return _shuffle(key, x, axis=axis)
@@ -268,7 +268,7 @@ def _population(a, axis):
     if not is_arraylike(a):
         raise TypeError(f"choice requires ndarray or scalar arguments, got {type(a)} at position 0.")
     if np.ndim(a):
-        a = array_of("choice", a)
+        a = ensure_arraylike("choice", a)
         axis = canonical_axis(axis, a.ndim)
         return a, a.shape[axis], axis
     canonical_axis(axis, 1)
@@ -277,7 +277,7 @@ def _population(a, axis):
 
 def _weighted(key, p, count, shape, replace, mode):
     """Indices drawn with probabilities proportional to p."""
-    (p,) = promote_dtypes_inexact(array_of("choice", p))
+    (p,) = promote_dtypes_inexact(ensure_arraylike("choice", p))
     if p.shape != (count,):
         raise ValueError(
             "p must be None or a 1D vector with the same size as a.shape[axis]. "

@@ -16,7 +16,7 @@ from onax._prims.convert import convert
 from onax._prims.random import draw_gamma
 from onax._prims.shaping import canonical_shape, refuse_sharding
 from onax.numpy._creation import broadcast_to
-from onax.numpy._promotion import array_of
+from onax.numpy._promotion import ensure_arraylike
 from onax.random._bits import checked_shape, float_dtype, parameter
 from onax.random._continuous import _exponential, _normal, scalar
 from onax.random._discrete import _rademacher
@@ -47,7 +47,7 @@ def _drawn(key, a, shape, dtype, out_sharding, log_space):
     found = float_dtype("gamma", dtype)
     refuse_sharding("gamma", out_sharding)
     shape = checked_shape("gamma", shape, np.shape(a))
-    return _gamma(key, array_of("gamma", a), shape=shape, dtype=found, log_space=log_space)
+    return _gamma(key, ensure_arraylike("gamma", a), shape=shape, dtype=found, log_space=log_space)
 
 
 @staged("_beta", static_argnames=("shape", "dtype"))
@@ -169,7 +169,7 @@ def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None):
     found = float_dtype("gamma", dtype)
     refuse_sharding("generalized_normal", out_sharding)
     shape = checked_shape("gamma", canonical_shape(shape), np.shape(p))
-    return _generalized_normal(key, array_of("generalized_normal", p), shape=shape, dtype=found)
+    return _generalized_normal(key, ensure_arraylike("generalized_normal", p), shape=shape, dtype=found)
 
 
 @staged("_ball", static_argnames=("d", "shape", "dtype"))
@@ -191,4 +191,4 @@ def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None):
     found = float_dtype("gamma", dtype)
     refuse_sharding("ball", out_sharding)
     d = operator.index(d)
-    return _ball(key, array_of("ball", p), d=d, shape=canonical_shape(shape), dtype=found)
+    return _ball(key, ensure_arraylike("ball", p), d=d, shape=canonical_shape(shape), dtype=found)

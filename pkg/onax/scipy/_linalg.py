@@ -15,7 +15,7 @@ from onax._transforms.autodiff import jvp
 from onax._transforms.vmap import vmap
 from onax.lax import linalg as factors
 from onax.numpy._decompositions import adjoint
-from onax.numpy._promotion import arrays, check_arraylike, promote_dtypes_inexact
+from onax.numpy._promotion import check_arraylike, ensure_arraylikes, promote_dtypes_inexact
 from onax.numpy._solvers import lu_solve as _solve_by_lu
 from onax.numpy._solvers import require_square
 
@@ -475,7 +475,7 @@ def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a
 def eigh_tridiagonal(d, e, *, eigvals_only=False, select="a", select_range=None, tol=None, key=None):
     """Eigenvalues of the symmetric tridiagonal matrix with diagonal d and e beside it; with vectors unless
     eigvals_only.  select "i" takes the numbers in select_range, both counted in, of the ascending eigenvalues."""
-    d, e = arrays("eigh_tridiagonal", d, e)
+    d, e = ensure_arraylikes("eigh_tridiagonal", d, e)
     if d.dtype != e.dtype:
         raise TypeError(f"diagonal and off-diagonal values must have same dtype, got {d.dtype} and {e.dtype}")
     if d.dtype not in (np.float32, np.float64, np.complex64, np.complex128):

@@ -7,7 +7,7 @@ import numpy as np
 from onax import numpy as jnp
 from onax._ground import dtypes
 from onax._native.array import Array
-from onax.numpy._promotion import arrays, promote_dtypes_inexact
+from onax.numpy._promotion import ensure_arraylikes, promote_dtypes_inexact
 from onax.random import normal
 from onax.scipy import _quaternions as quaternions
 
@@ -55,7 +55,7 @@ class Rotation(NamedTuple):
         Raises ValueError for other strings and another number of angles.
         """
         axes, intrinsic = quaternions.checked_axes(seq)
-        (angles,) = promote_dtypes_inexact(*arrays("Rotation.from_euler", angles))
+        (angles,) = promote_dtypes_inexact(*ensure_arraylikes("Rotation.from_euler", angles))
         angles = jnp.atleast_1d(angles)
         if angles.shape[-1] != len(axes):
             raise ValueError(f"from_euler: {seq!r} takes {len(axes)} angles, got an array of shape {angles.shape}")

@@ -13,7 +13,7 @@ from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax.nn._normalization import log_softmax as _log_softmax
 from onax.nn._normalization import softmax as _softmax
-from onax.numpy._promotion import array_of, check_arraylike, promote_args_inexact
+from onax.numpy._promotion import check_arraylike, ensure_arraylike, promote_args_inexact
 from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
 
@@ -161,14 +161,14 @@ def ndtr(x):
 
 def softmax(x, /, *, axis=None):
     """exp(x) divided by its sum over the axes, all by default."""
-    x = array_of("softmax", x)
+    x = ensure_arraylike("softmax", x)
     return _softmax(x, axis)
 
 
 @static_argnames("axis")
 def log_softmax(x, /, *, axis=None):
     """The logarithm of softmax."""
-    x = array_of("log_softmax", x)
+    x = ensure_arraylike("log_softmax", x)
     return _log_softmax(x, axis)
 
 
@@ -258,7 +258,7 @@ def multigammaln(a, d):
 
 def ndtri(p):
     """The inverse of `ndtr`; TypeError for other than float32 and float64."""
-    p = _of_plain_floats("ndtri", array_of("ndtri", p))
+    p = _of_plain_floats("ndtri", ensure_arraylike("ndtri", p))
     return lax.mul(constant_like(p, np.sqrt(2)), _far_quantile(p))
 
 

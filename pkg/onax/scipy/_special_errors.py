@@ -13,7 +13,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._ground import dtypes
-from onax.numpy._promotion import array_of, promote_args_inexact
+from onax.numpy._promotion import ensure_arraylike, promote_args_inexact
 from onax.scipy._special_common import alike, floats, in_single, polynomial
 
 _TERMS = 64
@@ -44,7 +44,7 @@ def _upper(z):
 @custom_jvp
 def wofz(z):
     """Faddeeva's function exp(-z^2) erfc(-i z), complex."""
-    z = array_of("wofz", z)
+    z = ensure_arraylike("wofz", z)
     (z,) = promote_args_inexact("wofz", z)
     z = lax.convert_element_type(z, np.complex128 if z.dtype in (np.float64, np.complex128) else np.complex64)
     upper = z.imag >= 0
@@ -63,7 +63,7 @@ def _wofz_jvp(primals, tangents):
 
 def erfcx(x):
     """exp(x^2) erfc(x), without overflow for large x; also of complex numbers."""
-    x = array_of("erfcx", x)
+    x = ensure_arraylike("erfcx", x)
     if dtypes.is_complex(x.dtype):
         return wofz(1j * x)
     return _erfcx(x)

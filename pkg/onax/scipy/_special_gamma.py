@@ -11,7 +11,7 @@ from onax._control.custom_jvp import custom_jvp
 from onax._ground import dtypes
 from onax._ground.lazy import scipy_special
 from onax._prims.special_series import stirling
-from onax.numpy._promotion import array_of, check_arraylike, promote_args_inexact
+from onax.numpy._promotion import check_arraylike, ensure_arraylike, promote_args_inexact
 from onax.scipy._special_common import alike, gamma_sign, in_single
 
 
@@ -21,7 +21,7 @@ def loggamma(x):
 
     Where gamma(x) is not positive it differs from `gammaln`.
     """
-    x = array_of("loggamma", x)
+    x = ensure_arraylike("loggamma", x)
     if dtypes.is_complex(x.dtype):
         return _complex_loggamma(x)
     (x,) = promote_args_inexact("loggamma", x)

@@ -9,7 +9,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
-from onax.numpy._promotion import array_of, check_arraylike
+from onax.numpy._promotion import check_arraylike, ensure_arraylike
 from onax.numpy._ufuncs import constant_like
 from onax.scipy._special_common import alike, floats, in_single, polynomial
 
@@ -175,7 +175,7 @@ def _fresnel_jvp(primals, tangents):
 
 
 def _real_only(name, x, error):
-    x = array_of(name, x)
+    x = ensure_arraylike(name, x)
     if jnp.iscomplexobj(x):
         raise error
     return floats(name, x)
@@ -229,7 +229,7 @@ def sici(x):
 
     Real numbers; ValueError for complex ones.
     """
-    x = array_of("sici", x)
+    x = ensure_arraylike("sici", x)
     (x,) = _real_only("sici", x, ValueError(f"Argument `x` to sici must be real-valued. Got dtype {x.dtype}."))
     return in_single(_sici)(x)
 

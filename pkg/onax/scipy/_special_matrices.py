@@ -9,7 +9,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
-from onax.numpy._promotion import arrays, check_arraylike, promote_dtypes, promote_dtypes_inexact
+from onax.numpy._promotion import check_arraylike, ensure_arraylikes, promote_dtypes, promote_dtypes_inexact
 
 
 def _vectorized(name, function, *args):
@@ -48,7 +48,7 @@ def hankel(c, r=None):
     """The matrix with constant antidiagonals whose first column is c and last row r (zeros by default)."""
     check_arraylike("hankel", c)
     r = jnp.zeros_like(c) if r is None else r
-    c, r = promote_dtypes(*arrays("hankel", c, r))
+    c, r = promote_dtypes(*ensure_arraylikes("hankel", c, r))
     for name, x in (("c", c), ("r", r)):
         if x.ndim < 1:
             raise ValueError(f"hankel: {name} must be at least 1-dimensional, got a scalar.")
@@ -72,14 +72,14 @@ def circulant(c):
         n = c.shape[0]
         return _by_place(c, (np.arange(n)[:, None] - np.arange(n)[None, :]) % n)
 
-    return _vectorized("circulant", one, jnp.atleast_1d(*arrays("circulant", c)))
+    return _vectorized("circulant", one, jnp.atleast_1d(*ensure_arraylikes("circulant", c)))
 
 
 def block_diag(*arrs):
     """The matrices along a diagonal, zeros elsewhere; vectors are rows, numbers 1 x 1."""
     if not arrs:
         arrs = (jnp.zeros((1, 0)),)
-    arrs = promote_dtypes(*arrays("block_diag", *arrs))
+    arrs = promote_dtypes(*ensure_arraylikes("block_diag", *arrs))
     bad = [i for i, a in enumerate(arrs) if a.ndim > 2]
     if bad:
         raise ValueError(
@@ -98,7 +98,7 @@ def block_diag(*arrs):
 
 def companion(a):
     """The matrix whose characteristic polynomial has the coefficients a, highest power first."""
-    (a,) = promote_dtypes_inexact(*arrays("companion", a))
+    (a,) = promote_dtypes_inexact(*ensure_arraylikes("companion", a))
     if a.ndim < 1 or a.shape[-1] < 2:
         raise ValueError(f"The length of `a` along the last axis must be at least 2; got shape {a.shape}")
 
@@ -111,14 +111,14 @@ def companion(a):
 
 def fiedler(a):
     """The matrix of distances |a[i] - a[j]|."""
-    (a,) = arrays("fiedler", a)
+    (a,) = ensure_arraylikes("fiedler", a)
     a = jnp.atleast_1d(a)
     return jnp.abs(a[..., :, None] - a[..., None, :])
 
 
 def fiedler_companion(a):
     """A pentadiagonal matrix whose characteristic polynomial has the coefficients a."""
-    (a,) = promote_dtypes_inexact(*arrays("fiedler_companion", a))
+    (a,) = promote_dtypes_inexact(*ensure_arraylikes("fiedler_companion", a))
     a = jnp.atleast_1d(a)
     if not a.shape[-1]:
         raise ValueError(f"fiedler_companion: the last axis of a has length 0 in shape {a.shape}")
@@ -144,7 +144,7 @@ def _fiedler_companion(a):
 @static_argnames("n", "mode")
 def convolution_matrix(a, n, mode="full"):
     """The matrix that convolves a vector of length n with a; mode "full", "same" or "valid"."""
-    (a,) = arrays("convolution_matrix", a)
+    (a,) = ensure_arraylikes("convolution_matrix", a)
     n = operator.index(n)
     if n <= 0:
         raise ValueError("convolution_matrix: n must be a positive integer.")
@@ -252,7 +252,7 @@ def helmert(n, full=False):
 
 def leslie(f, s):
     """The matrix of a population's growth: fecundities f in the first row, survival s below the diagonal."""
-    f, s = promote_dtypes(*arrays("leslie", f, s))
+    f, s = promote_dtypes(*ensure_arraylikes("leslie", f, s))
     if f.ndim < 1 or s.ndim < 1 or f.shape[-1] != s.shape[-1] + 1:
         raise ValueError(
             "leslie: Incorrect lengths for f and s. The last axis of s must be one shorter than that of f. "

@@ -13,7 +13,7 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._core.trace import to_concrete_value
 from onax._ground.errors import ConcretizationTypeError
-from onax.numpy._promotion import array_of, check_arraylike
+from onax.numpy._promotion import check_arraylike, ensure_arraylike
 from onax.scipy._special_common import alike, floats, gamma_sign, in_single
 
 _MOST_TERMS = 20000
@@ -191,7 +191,7 @@ def bessel_jn(z, *, v, n_iter=50):
     By Miller's recurrence downward from order `n_iter`, which is to exceed |z| and v by some 20.  v and n_iter are
     integers.  Raises TypeError for others, ValueError for complex z.
     """
-    (z,) = floats("bessel_jn", array_of("bessel_jn", z))
+    (z,) = floats("bessel_jn", ensure_arraylike("bessel_jn", z))
     v, n_iter = operator.index(v), operator.index(n_iter)
     return in_single(lambda x: _miller(x, v, n_iter))(z)
 

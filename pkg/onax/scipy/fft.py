@@ -12,7 +12,7 @@ from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
 from onax._native.array import Array
-from onax.numpy._promotion import array_of, canonical_axis, promote_dtypes_inexact
+from onax.numpy._promotion import canonical_axis, ensure_arraylike, promote_dtypes_inexact
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
 
@@ -24,7 +24,7 @@ def _checked(name, x, type, norm):
         raise NotImplementedError(f"{name}: only type 2 is implemented")
     if not (norm is None or (isinstance(norm, str) and norm in ("backward", "ortho"))):
         raise ValueError(f"{name}: norm must be None, 'backward' or 'ortho', got {norm!r}")
-    (x,) = promote_dtypes_inexact(array_of(name, x))
+    (x,) = promote_dtypes_inexact(ensure_arraylike(name, x))
     return x.astype(np.float32) if x.dtype.itemsize < 4 else x
 
 

@@ -6,7 +6,7 @@ from onax import lax
 from onax import numpy as jnp
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._ground import dtypes
-from onax.numpy._promotion import arrays, promote_dtypes_inexact
+from onax.numpy._promotion import ensure_arraylikes, promote_dtypes_inexact
 from onax.scipy._spectra import csd, detrend, istft, stft, welch
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
 def _operands(name, in1, in2, mode):
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode must be one of ['full', 'same', 'valid'], got {mode!r}")
-    in1, in2 = promote_dtypes_inexact(*arrays(name, in1, in2))
+    in1, in2 = promote_dtypes_inexact(*ensure_arraylikes(name, in1, in2))
     if in1.ndim != in2.ndim:
         raise ValueError(f"{name}: in1 and in2 must have the same number of dimensions")
     if in1.size == 0 or in2.size == 0:

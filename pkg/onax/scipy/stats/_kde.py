@@ -7,7 +7,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._core.trees import register_pytree_node_class
-from onax.numpy._promotion import array_of, promote_dtypes_inexact
+from onax.numpy._promotion import ensure_arraylike, promote_dtypes_inexact
 from onax.random import choice, multivariate_normal
 from onax.random import split as split_key
 from onax.scipy import special
@@ -28,7 +28,7 @@ class gaussian_kde:
     """
 
     def __init__(self, dataset, bw_method=None, weights=None):
-        dataset = array_of("gaussian_kde", dataset)
+        dataset = ensure_arraylike("gaussian_kde", dataset)
         if jnp.iscomplexobj(dataset):
             raise NotImplementedError("gaussian_kde does not support complex data")
         (dataset,) = promote_dtypes_inexact(jnp.atleast_2d(dataset))
@@ -108,7 +108,7 @@ class gaussian_kde:
         return special.logsumexp(-0.5 * squares, axis=0, b=self.weights[:, None]) - constant
 
     def _points(self, x):
-        x = array_of("gaussian_kde.evaluate", x)
+        x = ensure_arraylike("gaussian_kde.evaluate", x)
         points, _ = promote_dtypes_inexact(jnp.atleast_2d(x), self.dataset)
         d, m = points.shape
         if d != self.d:

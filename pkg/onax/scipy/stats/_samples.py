@@ -10,7 +10,7 @@ from onax import numpy as jnp
 from onax._core.api_functions import static_argnames
 from onax._ground import dtypes
 from onax._native.array import Array
-from onax.numpy._promotion import array_of, promote_args_inexact
+from onax.numpy._promotion import ensure_arraylike, promote_args_inexact
 
 
 class ModeResult(NamedTuple):
@@ -43,7 +43,7 @@ def mode(a, axis=0, nan_policy="propagate", keepdims=False):
     NaN counts as a value, the largest.  Raises NotImplementedError for nan_policy "omit" and "raise", ValueError for
     another policy or an axis out of bounds.
     """
-    a = array_of("mode", a)
+    a = ensure_arraylike("mode", a)
     if nan_policy not in ("propagate", "omit", "raise"):
         raise ValueError(f"Illegal nan_policy value {nan_policy!r}; expected one of {{'propagate', 'omit', 'raise'}}")
     if nan_policy == "omit":
@@ -79,7 +79,7 @@ def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
     next the one after it ("dense"), or ranks in their order ("ordinal").  With a NaN among them all are NaN.  Raises
     ValueError for another method, NotImplementedError for nan_policy "omit" and "raise".
     """
-    a = array_of("rankdata", a)
+    a = ensure_arraylike("rankdata", a)
     if nan_policy not in ("propagate", "omit", "raise"):
         raise ValueError(f"Illegal nan_policy value {nan_policy!r}; expected one of {{'propagate', 'omit', 'raise'}}")
     if nan_policy != "propagate":

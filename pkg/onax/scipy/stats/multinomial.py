@@ -4,7 +4,7 @@ import numpy as np
 
 from onax import numpy as jnp
 from onax._ground import dtypes
-from onax.numpy._promotion import arrays, promote_args_inexact
+from onax.numpy._promotion import ensure_arraylikes, promote_args_inexact
 from onax.scipy import special
 from onax.scipy.stats._common import inside
 
@@ -16,7 +16,7 @@ def logpmf(x, n, p):
     and n are integers.
     """
     (p,) = promote_args_inexact("multinomial.logpmf", p)
-    x, n = arrays("multinomial.logpmf", x, n)
+    x, n = ensure_arraylikes("multinomial.logpmf", x, n)
     if not (dtypes.is_integer(x.dtype) and dtypes.is_integer(n.dtype)):
         raise ValueError(f"x and n must be of integer type; got x.dtype={x.dtype}, n.dtype={n.dtype}")
     counts, trials = x.astype(p.dtype), n.astype(p.dtype)

@@ -4,7 +4,7 @@ import numpy as np
 
 from onax import lax
 from onax import numpy as jnp
-from onax.numpy._promotion import arrays
+from onax.numpy._promotion import ensure_arraylikes
 from onax.numpy._ufuncs import constant_like
 from onax.scipy import special
 from onax.scipy.stats._common import promoted
@@ -36,7 +36,7 @@ def logcdf(x, loc=0, scale=1):
 
 def ppf(q, loc=0, scale=1):
     """The inverse of `cdf`."""
-    q, loc, scale = arrays("norm.ppf", q, loc, scale)
+    q, loc, scale = ensure_arraylikes("norm.ppf", q, loc, scale)
     return jnp.asarray(special.ndtri(q) * scale + loc, float)
 
 
@@ -54,5 +54,5 @@ def logsf(x, loc=0, scale=1):
 
 def isf(q, loc=0, scale=1):
     """The inverse of `sf`."""
-    (q,) = arrays("norm.isf", q)
+    (q,) = ensure_arraylikes("norm.isf", q)
     return ppf(lax.sub(constant_like(q, 1), q), loc, scale)
