@@ -17,7 +17,7 @@ from onax._native.array import Array
 from onax._native.tree import tree_flatten, tree_unflatten
 
 
-def _operator(f):
+def _as_operator(f):
     """A function from a function or a square matrix."""
     if callable(f):
         return f
@@ -28,7 +28,7 @@ def _operator(f):
     raise TypeError(f"linear operator must be either a function or ndarray: {f}")
 
 
-class _Vector:
+class _FlatTree:
     """A tree of arrays as one vector."""
 
     def __init__(self, tree):
@@ -37,13 +37,13 @@ class _Vector:
         self.dtypes = [x.dtype for x in leaves]
         self.sizes = [x.size for x in leaves]
 
-    def flat(self, tree):
+    def flatten(self, tree):
         """The vector of a tree of these shapes."""
         leaves, _ = tree_flatten(tree)
         parts = [jnp.reshape(x, (-1,)) for x in leaves]
         return parts[0] if len(parts) == 1 else jnp.concatenate(parts) if parts else jnp.zeros(0)
 
-    def tree_of(self, vector):
+    def unflatten(self, vector):
         """The tree of a vector."""
         ends = np.cumsum(self.sizes)
         parts = [vector[end - size : end] for end, size in zip(ends, self.sizes)]
@@ -54,7 +54,7 @@ class _Vector:
 
     def map(self, function):
         """A function of trees as one of vectors."""
-        return lambda vector: self.flat(function(self.tree_of(vector)))
+        return lambda vector: self.flatten(function(self.unflatten(vector)))
 
 
 def _dot(x, y):
@@ -62,7 +62,7 @@ def _dot(x, y):
     return jnp.vdot(x, y, precision=lax.Precision.HIGHEST).real
 
 
-def _given(A, b, x0, M, maxiter):
+def _check_arguments(A, b, x0, M, maxiter):
     """The checked arguments, the number of unknowns, and whether no matrix preconditions."""
     if x0 is None:
         x0 = tree_unflatten(tree_flatten(b)[1], [jnp.zeros_like(x) for x in tree_flatten(b)[0]])
@@ -75,7 +75,7 @@ def _given(A, b, x0, M, maxiter):
     if maxiter is None:
         maxiter = 10 * size
     plain = M is None
-    A, M = _operator(A), (lambda x: x) if plain else _operator(M)
+    A, M = _as_operator(A), (lambda x: x) if plain else _as_operator(M)
     if x0_tree != tree:
         raise ValueError(f"x0 and b must have matching tree structure: {x0_tree} vs {tree}")
     return A, b, x0, M, maxiter, plain
@@ -91,10 +91,10 @@ def _solve(solver, A, b, x0, symmetric):
     """The solver on vectors, differentiated as the inverse of A; transposed systems start at zero."""
 
     def solve(matvec, y, start=None):
-        vector = _Vector(y)
-        flat = vector.flat(y)
-        first = jnp.zeros_like(flat) if start is None else vector.flat(start)
-        return vector.tree_of(solver(vector.map(matvec), flat, first, vector))
+        vector = _FlatTree(y)
+        flat = vector.flatten(y)
+        first = jnp.zeros_like(flat) if start is None else vector.flatten(start)
+        return vector.unflatten(solver(vector.map(matvec), flat, first, vector))
 
     first = lambda matvec, y: solve(matvec, y, x0)
     return lax.custom_linear_solve(A, b, solve=first, transpose_solve=solve, symmetric=symmetric)
@@ -108,17 +108,17 @@ def cg(A, b, x0=None, *, tol=1e-05, atol=0.0, maxiter=None, M=None):
     steps, by default ten times the number of unknowns.  Derivatives are those of the solution.  Raises TypeError or
     ValueError for an operator of another kind or shape and for an x0 that is not like b.
     """
-    A, b, x0, M, maxiter, plain = _given(A, b, x0, M, maxiter)
+    A, b, x0, M, maxiter, plain = _check_arguments(A, b, x0, M, maxiter)
     _check_shapes(x0, b)
     real = all(not dtypes.is_complex(x.dtype) for x in tree_flatten(b)[0])
 
     def solver(matvec, b, x, vector):
-        return _conjugate_gradients(matvec, b, x, maxiter, tol, atol, None if plain else vector.map(M))
+        return _cg_iterations(matvec, b, x, maxiter, tol, atol, None if plain else vector.map(M))
 
     return _solve(solver, A, b, x0, real), None
 
 
-def _conjugate_gradients(A, b, x0, maxiter, tol, atol, M):
+def _cg_iterations(A, b, x0, maxiter, tol, atol, M):
     limit = jnp.maximum(jnp.square(tol) * _dot(b, b), jnp.square(atol))
 
     def goes_on(state):
@@ -145,16 +145,16 @@ def bicgstab(A, b, x0=None, *, tol=1e-05, atol=0.0, maxiter=None, M=None):
 
     Arguments and errors as for `cg`, without its conditions on A; the method may break down, and then stops.
     """
-    A, b, x0, M, maxiter, _ = _given(A, b, x0, M, maxiter)
+    A, b, x0, M, maxiter, _ = _check_arguments(A, b, x0, M, maxiter)
     _check_shapes(x0, b)
 
     def solver(matvec, b, x, vector):
-        return _stabilised_gradients(matvec, b, x, maxiter, tol, atol, vector.map(M))
+        return _bicgstab_iterations(matvec, b, x, maxiter, tol, atol, vector.map(M))
 
     return _solve(solver, A, b, x0, False), None
 
 
-def _stabilised_gradients(A, b, x0, maxiter, tol, atol, M):
+def _bicgstab_iterations(A, b, x0, maxiter, tol, atol, M):
     dot = partial(jnp.vdot, precision=lax.Precision.HIGHEST)
     limit = jnp.maximum(jnp.square(tol) * _dot(b, b), jnp.square(atol))
 
@@ -193,17 +193,17 @@ def gmres(A, b, x0=None, *, tol=1e-05, atol=0.0, restart=20, maxiter=None, M=Non
     JAX differ in when they look at the residual; here both finish each subspace.  Derivatives are those of the
     solution.  Raises TypeError or ValueError for an operator of another kind or shape and for another solve_method.
     """
-    A, b, x0, M, maxiter, _ = _given(A, b, x0, M, maxiter)
+    A, b, x0, M, maxiter, _ = _check_arguments(A, b, x0, M, maxiter)
     size = sum(x.size for x in tree_flatten(b)[0])
     restart = min(operator.index(restart), size)
     if solve_method not in ("incremental", "batched"):
         raise ValueError(f"invalid solve_method {solve_method}, must be either 'incremental' or 'batched'")
 
     def solver(matvec, b, x, vector):
-        return _minimal_residuals(matvec, b, x, maxiter, tol, atol, restart, vector.map(M))
+        return _gmres_iterations(matvec, b, x, maxiter, tol, atol, restart, vector.map(M))
 
     x = _solve(solver, A, b, x0, False)
-    failed = ~jnp.isfinite(_norm(_Vector(x).flat(x)))
+    failed = ~jnp.isfinite(_norm(_FlatTree(x).flatten(x)))
     return x, jnp.where(failed, -1, 0)
 
 
@@ -211,7 +211,7 @@ def _norm(x):
     return jnp.sqrt(_dot(x, x))
 
 
-def _minimal_residuals(A, b, x0, maxiter, tol, atol, restart, M):
+def _gmres_iterations(A, b, x0, maxiter, tol, atol, restart, M):
     norm_b = _norm(b)
     limit = _norm(M(b)) * jnp.minimum(1.0, jnp.maximum(tol * norm_b, atol) / norm_b)
     residual = lambda x: M(b - A(x))

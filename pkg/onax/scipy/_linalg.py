@@ -22,12 +22,12 @@ from onax.numpy._solvers import require_square
 # Arguments that SciPy has for its own sake (overwrite_a, check_finite, ...) are accepted and make no difference.
 
 
-def _inexact(name, *args):
+def _promote_inexact(name, *args):
     check_arraylike(f"jax.scipy.linalg.{name}", *args)
     return promote_dtypes_inexact(*args)
 
 
-def _converted(name, *args):
+def _as_inexact_matrices(name, *args):
     """The arguments, lists too, as matrices or stacks of them, of one floating or complex dtype."""
     args = promote_dtypes_inexact(*map(jnp.asarray, args))
     for x in args:
@@ -50,7 +50,7 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
 
     Only that triangle of a is read.  A matrix that is not positive definite gives NaN.
     """
-    return _cholesky(*_inexact("cholesky", a), lower=lower)
+    return _cholesky(*_promote_inexact("cholesky", a), lower=lower)
 
 
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
@@ -65,7 +65,7 @@ def _cho_solve(c, b, lower):
     return solve(b, transpose_a=lower, conjugate_a=lower)
 
 
-def _columns(b, function):
+def _apply_to_columns(b, function):
     """A function of matrices, applied to a vector or a matrix."""
     return function(b) if b.ndim > 1 else function(b[..., None])[..., 0]
 
@@ -73,8 +73,8 @@ def _columns(b, function):
 def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     """The solution of a x = b, given `cho_factor` of a; b is a vector or a matrix."""
     c, lower = c_and_lower
-    c, b = _inexact("cho_solve", c, b)
-    return _columns(b, lambda b: _cho_solve(c, b, lower=lower))
+    c, b = _promote_inexact("cho_solve", c, b)
+    return _apply_to_columns(b, lambda b: _cho_solve(c, b, lower=lower))
 
 
 @static_argnames("full_matrices", "compute_uv", "overwrite_a", "check_finite", "lapack_driver")
@@ -116,7 +116,7 @@ def eigh(
         raise NotImplementedError("Only the type=1 case of eigh is implemented.")
     if eigvals is not None:
         raise NotImplementedError("Only the eigvals=None case of eigh is implemented.")
-    (a,) = _inexact("eigh", a)
+    (a,) = _promote_inexact("eigh", a)
     w, v = jnp.linalg.eigh(a, UPLO="L" if lower else "U")
     return w if eigvals_only else (w, v)
 
@@ -129,7 +129,7 @@ def _lu_factor(a):
 @static_argnames("overwrite_a", "check_finite")
 def lu_factor(a, overwrite_a=False, check_finite=True):
     """(lu, pivots): both triangular factors in one array, and the rows exchanged, for `lu_solve`."""
-    return _lu_factor(*_converted("lu_factor", a))
+    return _lu_factor(*_as_inexact_matrices("lu_factor", a))
 
 
 @staged("lu_solve", static_argnames=("trans",))
@@ -141,7 +141,7 @@ def _lu_solve(both, pivots, b, trans):
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     """The solution of op(a) x = b, given `lu_factor` of a; trans: 1 transposed, 2 adjoint."""
     both, pivots = lu_and_piv
-    both, b = _inexact("lu_solve", both, b)
+    both, b = _promote_inexact("lu_solve", both, b)
     return _lu_solve(both, pivots, b, trans=trans)
 
 
@@ -160,7 +160,7 @@ def _lu(a, permute_l):
 @static_argnames("permute_l", "overwrite_a", "check_finite")
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
     """(P, L, U) with a = P L U, or (P L, U) with permute_l."""
-    return _lu(*_converted("lu", a), permute_l=permute_l)
+    return _lu(*_as_inexact_matrices("lu", a), permute_l=permute_l)
 
 
 @staged("qr", static_argnames=("mode", "pivoting"))
@@ -173,14 +173,14 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
     """(Q, R), with pivoting also the order of the columns; mode "full", "economic" or "r" (without Q: a tuple of R)."""
     if mode not in ("full", "r", "economic"):
         raise ValueError(f"Unsupported QR decomposition mode '{mode}'")
-    return _qr(*_converted("qr", a), mode=mode, pivoting=pivoting)
+    return _qr(*_as_inexact_matrices("qr", a), mode=mode, pivoting=pivoting)
 
 
 def schur(a, output="real"):
     """(T, Z) with a = Z T Z^H; output "complex" makes T of a real matrix triangular."""
     if output not in ("real", "complex"):
         raise ValueError(f"Expected 'output' to be either 'real' or 'complex', got output={output!r}.")
-    (a,) = _inexact("schur", a)
+    (a,) = _promote_inexact("schur", a)
     if output == "complex" and not dtypes.is_complex(a.dtype):
         a = a.astype(np.result_type(a.dtype, np.complex64))
     return tuple(factors.schur(a))
@@ -188,7 +188,7 @@ def schur(a, output="real"):
 
 def hessenberg(a, *, calc_q=False, overwrite_a=False, check_finite=True):
     """The Hessenberg form H of square matrices, with calc_q (H, Q): a = Q H Q^H."""
-    (a,) = _inexact("hessenberg", a)
+    (a,) = _promote_inexact("hessenberg", a)
     if a.ndim < 2:
         raise TypeError(f"Input 0 to hessenberg must have rank at least 2, but got shape={a.shape}")
     require_square("hessenberg", a)
@@ -232,7 +232,7 @@ def _rsf2csf(t, z):
 
 def rsf2csf(T, Z, check_finite=True):
     """(T, Z) of a real Schur form as a complex, triangular one, by a rotation for each block."""
-    T, Z = _inexact("rsf2csf", T, Z)
+    T, Z = _promote_inexact("rsf2csf", T, Z)
     kind = np.result_type(T.dtype, np.complex64)
     return _rsf2csf(T.astype(kind), Z.astype(kind))
 
@@ -276,7 +276,7 @@ def solve(
     """
     if assume_a not in _ASSUMPTIONS:
         raise ValueError(f"Expected assume_a to be one of {list(_ASSUMPTIONS)}; got {assume_a!r}")
-    a, b = _inexact("solve", a, b)
+    a, b = _promote_inexact("solve", a, b)
     if assume_a == "pos" and a.ndim > 2:
         return jnp.linalg.solve(a, b)
     return _solve(a, b, assume_a=assume_a, lower=lower)
@@ -297,7 +297,7 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_
     """The solution of op(a) x = b for triangular a; trans 0 or "N", 1 or "T", 2 or "C"."""
     if trans not in _TRANS:
         raise ValueError(f"Invalid 'trans' value {trans}")
-    a, b = _inexact("solve_triangular", a, b)
+    a, b = _promote_inexact("solve_triangular", a, b)
     return _solve_triangular(a, b, trans=_TRANS[trans], lower=lower, unit_diagonal=unit_diagonal)
 
 
@@ -356,7 +356,7 @@ def expm(A, *, upper_triangular=False, max_squarings=16):
 
     A matrix that needs more than max_squarings gives NaN.  Raises ValueError for other than square matrices.
     """
-    (a,) = _inexact("expm", A)
+    (a,) = _promote_inexact("expm", A)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"Expected A to be a (batched) square matrix, got {a.shape=}.")
     if a.dtype.name not in ("float32", "float64", "complex64", "complex128"):
@@ -369,7 +369,7 @@ def expm(A, *, upper_triangular=False, max_squarings=16):
 
 def expm_frechet(A, E, *, method=None, compute_expm=True):
     """(expm(A), its derivative in the direction E), or the derivative alone."""
-    a, e = _inexact("expm_frechet", A, E)
+    a, e = _promote_inexact("expm_frechet", A, E)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"expected A to be a square matrix, got A.shape={a.shape}")
     if a.shape != e.shape:
@@ -402,7 +402,7 @@ def sqrtm(A, blocksize=1):
     """The principal square root of a matrix, complex.  Raises NotImplementedError for another blocksize."""
     if blocksize > 1:
         raise NotImplementedError("Blocked version is not implemented yet.")
-    (a,) = _inexact("sqrtm", A)
+    (a,) = _promote_inexact("sqrtm", A)
     t, z = schur(a, output="complex")
     return jnp.matmul(jnp.matmul(z, _sqrtm_triangular(t)), adjoint(z))
 
@@ -412,7 +412,7 @@ def funm(A, func, disp=True):
 
     Without disp also an estimate of the relative error.
     """
-    (a,) = _inexact("funm", A)
+    (a,) = _promote_inexact("funm", A)
     require_square("funm", a)
     t, z = schur(a, output="complex")
     n = a.shape[0]
@@ -441,7 +441,7 @@ def polar(a, side="right", *, method="qdwh", eps=None, max_iterations=None):
 
     Both methods, "qdwh" and "svd", go by singular values here.  Raises ValueError for other words.
     """
-    (a,) = _inexact("polar", a)
+    (a,) = _promote_inexact("polar", a)
     if a.ndim != 2:
         raise ValueError("The input `a` must be a 2-D array.")
     if side not in ("right", "left"):
@@ -498,7 +498,7 @@ def solve_sylvester(A, B, C, *, method="schur", tol=1e-8):
 
     Raises ValueError for shapes that do not fit.
     """
-    a, b, c = _inexact("solve_sylvester", A, B, C)
+    a, b, c = _promote_inexact("solve_sylvester", A, B, C)
     m, n = c.shape
     if a.shape != (m, m) or b.shape != (n, n):
         raise ValueError(f"Incompatible shapes for Sylvester equation: A: {a.shape}, B: {b.shape}, C: {c.shape}")

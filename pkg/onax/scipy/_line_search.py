@@ -67,20 +67,20 @@ def _advance(state, new, start, slack):
     found = (~poor & enough) | nearly
     # The new point is the best unless it is poor; the minimum lies between it and the end that the slope points to.
     turns = jnp.where(zooming, new.slope * (high.step - low.step) >= 0, new.slope >= 0)
-    next_high = _choose(poor, new, _choose(turns, low, high))
-    next_low = _choose(poor & ~found, low, new)
+    next_high = _select_point(poor, new, _select_point(turns, low, high))
+    next_low = _select_point(poor & ~found, low, new)
     bracketed = zooming | poor | turns
     phase = jnp.where(found, _FOUND, jnp.where(bracketed, _ZOOMING, _BRACKETING))
-    trial = jnp.where(bracketed, _between(next_low, next_high), 2 * new.step)
+    trial = jnp.where(bracketed, _cubic_minimum(next_low, next_high), 2 * new.step)
     stuck = bracketed & ((trial == next_low.step) | (trial == next_high.step)) & ~found
     return _State(jnp.where(stuck, _FAILED, phase), next_low, next_high, trial, state.evaluations + 1)
 
 
-def _choose(condition, one, other):
+def _select_point(condition, one, other):
     return _Point(*(jnp.where(condition, a, b) for a, b in zip(one, other)))
 
 
-def _between(low, high):
+def _cubic_minimum(low, high):
     """The minimum of the cubic through both ends, kept away from them; the middle where there is none."""
     span = high.step - low.step
     rise = low.slope + high.slope - 3 * (high.value - low.value) / span

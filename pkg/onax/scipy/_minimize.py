@@ -69,7 +69,7 @@ class _State(NamedTuple):
     failed: object
 
 
-def _run(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, direction_of, update):
+def _descend(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, direction_of, update):
     """The loop that both methods are: a direction, a step, an update of the memory."""
     value, gradient = both(x0)
     maxiter = 200 * x0.size if maxiter is None else maxiter
@@ -82,7 +82,7 @@ def _run(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, direction_o
         direction = direction_of(s.memory, s.gradient)
         downhill = jnp.dot(direction, s.gradient) < 0
         direction = jnp.where(downhill, direction, -s.gradient)
-        guess = jnp.where(s.iterations == 0, jnp.minimum(1.0, 1.0 / _length(s.gradient)), 1.0)
+        guess = jnp.where(s.iterations == 0, jnp.minimum(1.0, 1.0 / _vector_norm(s.gradient)), 1.0)
         a, new_value, new_gradient, found, count = line_search(
             both, s.x, direction, s.value, s.gradient, guess, line_search_maxiter
         )
@@ -104,7 +104,7 @@ def _run(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, direction_o
     return s, success, jnp.where(success, 0, jnp.where(s.failed | ~jnp.isfinite(s.value), 3, 1))
 
 
-def _length(vector):
+def _vector_norm(vector):
     return jnp.maximum(jnp.sqrt(jnp.dot(vector, vector)), jnp.finfo(vector.dtype).tiny)
 
 
@@ -120,12 +120,12 @@ def minimize_bfgs(both, x0, maxiter=None, norm=np.inf, gtol=1e-5, line_search_ma
         return jnp.where(usable, left @ inverse @ left.T + rho * jnp.outer(moved, moved), inverse)
 
     direction_of = lambda inverse, gradient: -(inverse @ gradient)
-    s, success, status = _run(both, x0, maxiter, norm, gtol, line_search_maxiter, unit, direction_of, update)
+    s, success, status = _descend(both, x0, maxiter, norm, gtol, line_search_maxiter, unit, direction_of, update)
     evaluations = s.evaluations
     return OptimizeResults(s.x, success, status, s.value, s.gradient, s.memory, evaluations, evaluations, s.iterations)
 
 
-class _Pairs(NamedTuple):
+class _CorrectionPairs(NamedTuple):
     """The last steps and changes of the gradient, oldest first; their products are 0 where there is none yet."""
 
     moved: object
@@ -137,7 +137,7 @@ class _Pairs(NamedTuple):
 def minimize_lbfgs(both, x0, maxiter=None, norm=np.inf, maxcor=10, gtol=1e-5, maxls=20):
     """By the last `maxcor` steps."""
     zeros = jnp.zeros((maxcor, x0.size), x0.dtype)
-    memory = _Pairs(zeros, zeros, zeros[:, 0], jnp.ones((), x0.dtype))
+    memory = _CorrectionPairs(zeros, zeros, zeros[:, 0], jnp.ones((), x0.dtype))
 
     def direction_of(pairs, gradient):
         def backward(q, pair):
@@ -160,10 +160,10 @@ def minimize_lbfgs(both, x0, maxiter=None, norm=np.inf, maxcor=10, gtol=1e-5, ma
         newest = moved, turned, 1 / safe
         rows = [jnp.concatenate([old[1:], new[None]]) for old, new in zip(pairs[:3], newest)]
         scale = safe / jnp.where(usable, jnp.dot(turned, turned), 1)
-        new = _Pairs(*rows, scale)
-        return _Pairs(*(jnp.where(usable, a, b) for a, b in zip(new, pairs)))
+        new = _CorrectionPairs(*rows, scale)
+        return _CorrectionPairs(*(jnp.where(usable, a, b) for a, b in zip(new, pairs)))
 
-    s, success, status = _run(both, x0, maxiter, norm, gtol, maxls, memory, direction_of, update)
+    s, success, status = _descend(both, x0, maxiter, norm, gtol, maxls, memory, direction_of, update)
     return OptimizeResults(s.x, success, status, s.value, s.gradient, None, s.evaluations, s.evaluations, s.iterations)
 
 

@@ -9,12 +9,12 @@ from onax import numpy as jnp
 _AXES = "xyz"
 
 
-def normalized(quat):
+def normalize(quat):
     """Divided by its length."""
     return quat / jnp.linalg.norm(quat, axis=-1, keepdims=True)
 
 
-def times(p, q):
+def multiply(p, q):
     """Hamilton's product p q: the rotation q, then p."""
     pv, qv, pw, qw = p[..., :3], q[..., :3], p[..., 3:], q[..., 3:]
     vector = pw * qv + qw * pv + jnp.cross(pv, qv)
@@ -27,7 +27,7 @@ def conjugate(q):
     return q * np.array([-1, -1, -1, 1], q.dtype)
 
 
-def canonical(q):
+def canonicalize(q):
     """The one of q and -q whose last part is positive; of those without, by the first part that is not 0."""
     negative, decided = jnp.zeros(q.shape[:-1], bool), jnp.zeros(q.shape[:-1], bool)
     for i in (3, 0, 1, 2):
@@ -43,7 +43,7 @@ def _safe_norm(v):
     return jnp.where(zero, 0, jnp.sqrt(jnp.where(zero, 1, square)))
 
 
-def of_rotvec(v):
+def from_rotvec(v):
     """Of an axis times an angle."""
     angle = _safe_norm(v)
     small = angle < 1e-3
@@ -53,9 +53,9 @@ def of_rotvec(v):
     return jnp.concatenate([scale * v, jnp.cos(angle / 2)], axis=-1)
 
 
-def rotvec(q):
+def to_rotvec(q):
     """The axis times the angle, from 0 to pi."""
-    q = canonical(q)
+    q = canonicalize(q)
     v, w = q[..., :3], q[..., 3:]
     sine = _safe_norm(v)
     angle = 2 * jnp.arctan2(sine, w)
@@ -65,7 +65,7 @@ def rotvec(q):
     return jnp.where(small, series, angle / jnp.where(small, 1, sine)) * v
 
 
-def of_matrix(m):
+def from_matrix(m):
     """Of a rotation matrix, from the largest of four equivalent forms (S. Shepperd, 1978)."""
     trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
     forms = []
@@ -80,10 +80,10 @@ def of_matrix(m):
     out = forms[3]
     for i in range(3):
         out = jnp.where(choice == i, forms[i], out)
-    return normalized(out)
+    return normalize(out)
 
 
-def matrix(q):
+def to_matrix(q):
     """The rotation matrix."""
     x, y, z, w = (q[..., i] for i in range(4))
     rows = (
@@ -94,7 +94,7 @@ def matrix(q):
     return jnp.stack([jnp.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def checked_axes(seq):
+def parse_axes(seq):
     """(numbers of the axes, whether they turn with the body).  Raises ValueError for another string."""
     if not 0 < len(seq) < 4:
         raise ValueError(f"Expected axis specification to be a non-empty string of upto 3 characters, got {seq}")
@@ -106,7 +106,7 @@ def checked_axes(seq):
     return [_AXES.index(c) for c in seq.lower()], intrinsic
 
 
-def of_euler(axes, intrinsic, angles):
+def from_euler(axes, intrinsic, angles):
     """Of turns about axes, one after the other: angles (..., number of axes)."""
     out = None
     for n, axis in enumerate(axes):
@@ -114,11 +114,11 @@ def of_euler(axes, intrinsic, angles):
         parts = [jnp.zeros_like(half)] * 3 + [jnp.cos(half)]
         parts[axis] = jnp.sin(half)
         turn = jnp.stack(parts, axis=-1)
-        out = turn if out is None else times(out, turn) if intrinsic else times(turn, out)
+        out = turn if out is None else multiply(out, turn) if intrinsic else multiply(turn, out)
     return out
 
 
-def euler(q, axes, intrinsic):
+def to_euler(q, axes, intrinsic):
     """Angles about three axes, after E. Bernardes and S. Viollet, "Quaternion to Euler angles conversion: A direct,
     general and computationally efficient method" (2022).  Where only a sum of two is determined, the last is 0."""
     i, j, k = axes[::-1] if intrinsic else axes

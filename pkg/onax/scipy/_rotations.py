@@ -12,7 +12,7 @@ from onax.random import normal
 from onax.scipy import _quaternions as quaternions
 
 
-def _floats(x):
+def _as_floats(x):
     return promote_dtypes_inexact(jnp.asarray(x))[0]
 
 
@@ -28,23 +28,23 @@ class Rotation(NamedTuple):
     @classmethod
     def from_quat(cls, quat):
         """Of quaternions (..., 4), which are normalised."""
-        return cls(quaternions.normalized(_floats(quat)))
+        return cls(quaternions.normalize(_as_floats(quat)))
 
     @classmethod
     def from_matrix(cls, matrix):
         """Of rotation matrices, (..., 3, 3)."""
-        return cls(quaternions.of_matrix(_shaped("matrix", _floats(matrix), (3, 3))))
+        return cls(quaternions.from_matrix(_check_trailing_shape("matrix", _as_floats(matrix), (3, 3))))
 
     @classmethod
     def from_rotvec(cls, rotvec, degrees=False):
         """Of axes times angles, (..., 3)."""
-        rotvec = _shaped("rotvec", _floats(rotvec), (3,))
-        return cls(quaternions.of_rotvec(jnp.deg2rad(rotvec) if degrees else rotvec))
+        rotvec = _check_trailing_shape("rotvec", _as_floats(rotvec), (3,))
+        return cls(quaternions.from_rotvec(jnp.deg2rad(rotvec) if degrees else rotvec))
 
     @classmethod
     def from_mrp(cls, mrp):
         """Of modified Rodrigues parameters, (..., 3): axes times tan(angle / 4)."""
-        mrp = _shaped("mrp", _floats(mrp), (3,))
+        mrp = _check_trailing_shape("mrp", _as_floats(mrp), (3,))
         size = jnp.sum(mrp * mrp, axis=-1, keepdims=True) + 1
         return cls(jnp.concatenate([2 * mrp, 2 - size], axis=-1) / size)
 
@@ -54,12 +54,12 @@ class Rotation(NamedTuple):
 
         Raises ValueError for other strings and another number of angles.
         """
-        axes, intrinsic = quaternions.checked_axes(seq)
+        axes, intrinsic = quaternions.parse_axes(seq)
         (angles,) = promote_dtypes_inexact(*ensure_arraylikes("Rotation.from_euler", angles))
         angles = jnp.atleast_1d(angles)
         if angles.shape[-1] != len(axes):
             raise ValueError(f"from_euler: {seq!r} takes {len(axes)} angles, got an array of shape {angles.shape}")
-        return cls(quaternions.of_euler(axes, intrinsic, jnp.deg2rad(angles) if degrees else angles))
+        return cls(quaternions.from_euler(axes, intrinsic, jnp.deg2rad(angles) if degrees else angles))
 
     @classmethod
     def identity(cls, num=None, dtype=float):
@@ -70,7 +70,7 @@ class Rotation(NamedTuple):
     @classmethod
     def random(cls, random_key, num=None):
         """A uniformly distributed rotation, or `num` of them (JAX has none)."""
-        return cls(quaternions.normalized(normal(random_key, (4,) if num is None else (num, 4))))
+        return cls(quaternions.normalize(normal(random_key, (4,) if num is None else (num, 4))))
 
     @classmethod
     def concatenate(cls, rotations):
@@ -79,16 +79,16 @@ class Rotation(NamedTuple):
 
     def as_quat(self, canonical=False, scalar_first=False):
         """The quaternions, (..., 4); canonical: those of q and -q whose scalar is positive."""
-        quat = quaternions.canonical(self.quat) if canonical else self.quat
+        quat = quaternions.canonicalize(self.quat) if canonical else self.quat
         return jnp.roll(quat, 1, axis=-1) if scalar_first else quat
 
     def as_matrix(self):
         """The matrices, (..., 3, 3)."""
-        return quaternions.matrix(self.quat)
+        return quaternions.to_matrix(self.quat)
 
     def as_rotvec(self, degrees=False):
         """The axes times the angles, (..., 3)."""
-        rotvec = quaternions.rotvec(self.quat)
+        rotvec = quaternions.to_rotvec(self.quat)
         return jnp.rad2deg(rotvec) if degrees else rotvec
 
     def as_mrp(self):
@@ -100,14 +100,14 @@ class Rotation(NamedTuple):
         """The angles about three axes, (..., 3); ValueError for other sequences than `from_euler` takes, or shorter."""
         if len(seq) != 3:
             raise ValueError(f"Expected 3 axes, got {seq}.")
-        angles = quaternions.euler(self.quat, *quaternions.checked_axes(seq))
+        angles = quaternions.to_euler(self.quat, *quaternions.parse_axes(seq))
         return jnp.rad2deg(angles) if degrees else angles
 
     def apply(self, vectors, inverse=False):
         """Vectors (..., 3) turned, by the inverse rotations if asked."""
         (vectors,) = promote_dtypes_inexact(jnp.asarray(vectors))
         matrix = self.as_matrix()
-        vectors = _shaped("vectors", vectors, (3,))
+        vectors = _check_trailing_shape("vectors", vectors, (3,))
         matrix = jnp.swapaxes(matrix, -1, -2) if inverse else matrix
         return jnp.sum(matrix * vectors[..., None, :], axis=-1)
 
@@ -140,7 +140,7 @@ class Rotation(NamedTuple):
         return self.quat.ndim == 1
 
     def __mul__(self, other):
-        return Rotation(quaternions.normalized(quaternions.times(self.quat, other.quat)))
+        return Rotation(quaternions.normalize(quaternions.multiply(self.quat, other.quat)))
 
     def __getitem__(self, indexer):
         if self.single:
@@ -156,7 +156,7 @@ class Rotation(NamedTuple):
         return True
 
 
-def _shaped(name, x, last):
+def _check_trailing_shape(name, x, last):
     if x.shape[-len(last) :] != last:
         raise ValueError(f"{name} must have a shape that ends with {last}, got {x.shape}")
     return x
@@ -180,7 +180,7 @@ class Slerp(NamedTuple):
             raise TypeError("`rotations` must be a `Rotation` instance.")
         if rotations.single or len(rotations) == 1:
             raise ValueError("`rotations` must be a sequence of at least 2 rotations.")
-        times = _floats(times)
+        times = _as_floats(times)
         if times.ndim != 1:
             raise ValueError(f"Expected times to be specified in a 1 dimensional array, got {times.ndim} dimensions.")
         if times.shape[0] != len(rotations):
@@ -193,7 +193,7 @@ class Slerp(NamedTuple):
 
     def __call__(self, times):
         """The rotations at these times; ValueError for more than one axis."""
-        at = _floats(times)
+        at = _as_floats(times)
         if at.ndim > 1:
             raise ValueError("`times` must be at most 1-dimensional.")
         i = jnp.clip(jnp.searchsorted(self.times, at, side="right") - 1, 0, self.timedelta.size - 1)

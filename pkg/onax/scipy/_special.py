@@ -18,7 +18,7 @@ from onax.numpy._ufuncs import constant_like
 from onax.numpy._where import where as _where
 
 
-def _inexact(name, function, doc):
+def _unary(name, function, doc):
     """A function of one array that is one lax function of a float."""
 
     def special(x):
@@ -29,12 +29,12 @@ def _inexact(name, function, doc):
     return special
 
 
-erf = _inexact("erf", lambda x: lax.erf(x), "The error function.")
-erfc = _inexact("erfc", lambda x: lax.erfc(x), "1 - erf(x), exact for large x.")
-erfinv = _inexact("erfinv", lambda x: lax.erf_inv(x), "The inverse of erf.")
-gammaln = _inexact("gammaln", lambda x: lax.lgamma(x), "The logarithm of |gamma(x)|.")
-digamma = _inexact("digamma", lambda x: lax.digamma(x), "The derivative of gammaln.")
-expit = _inexact("expit", lambda x: lax.logistic(x), "1 / (1 + exp(-x)).")
+erf = _unary("erf", lambda x: lax.erf(x), "The error function.")
+erfc = _unary("erfc", lambda x: lax.erfc(x), "1 - erf(x), exact for large x.")
+erfinv = _unary("erfinv", lambda x: lax.erf_inv(x), "The inverse of erf.")
+gammaln = _unary("gammaln", lambda x: lax.lgamma(x), "The logarithm of |gamma(x)|.")
+digamma = _unary("digamma", lambda x: lax.digamma(x), "The derivative of gammaln.")
+expit = _unary("expit", lambda x: lax.logistic(x), "1 / (1 + exp(-x)).")
 
 
 @custom_jvp
@@ -47,12 +47,12 @@ def logit(x):
 logit.defjvps(lambda g, out, x: lax.div(g, lax.mul(x, lax.sub(constant_like(x, 1), x))))
 
 
-def _of_one_rank(name, x, y):
+def _promote_ranks(name, x, y):
     """The operands as they are, but for ranks that differ: the derivative's rule takes equal ones."""
     return (x, y) if np.ndim(x) == np.ndim(y) else promote_args_inexact(name, x, y)
 
 
-def _zero_times(name, logarithm):
+def _x_times_log(name, logarithm):
     """The function x * log(y), 0 where x is 0 and y is no nan."""
 
     def product(x, y):
@@ -67,10 +67,10 @@ def _zero_times(name, logarithm):
 
 def xlogy(x, y):
     """x * log(y), and 0 for x = 0."""
-    return _xlogy(*_of_one_rank("xlogy", x, y))
+    return _xlogy(*_promote_ranks("xlogy", x, y))
 
 
-_xlogy = _zero_times("xlogy", lax.log)
+_xlogy = _x_times_log("xlogy", lax.log)
 
 
 @_xlogy.defjvp
@@ -81,10 +81,10 @@ def _xlogy_jvp(primals, tangents):
 
 def xlog1py(x, y):
     """x * log(1 + y), and 0 for x = 0."""
-    return _xlog1py(*_of_one_rank("xlog1py", x, y))
+    return _xlog1py(*_promote_ranks("xlog1py", x, y))
 
 
-_xlog1py = _zero_times("xlog1py", lax.log1p)
+_xlog1py = _x_times_log("xlog1py", lax.log1p)
 
 
 @_xlog1py.defjvp
@@ -141,7 +141,7 @@ def kl_div(p, q):
     return lax.add(lax.sub(found, p), q)
 
 
-def _of_plain_floats(name, x):
+def _require_plain_float(name, x):
     """x, float32 or float64."""
     if x.dtype not in (np.float32, np.float64):
         raise TypeError(f"{name}: x.dtype={x.dtype} is not supported, see docstring for supported types.")
@@ -150,7 +150,7 @@ def _of_plain_floats(name, x):
 
 def ndtr(x):
     """The normal distribution function of float32 and float64; TypeError for other dtypes.  Takes lists, as in JAX."""
-    x = _of_plain_floats("ndtr", jnp.asarray(x))
+    x = _require_plain_float("ndtr", jnp.asarray(x))
     root, one, two, half = map(x.dtype.type, (np.sqrt(0.5), 1, 2, 0.5))
     w = lax.mul(x, root)
     z = lax.abs(w)
@@ -172,14 +172,10 @@ def log_softmax(x, /, *, axis=None):
     return _log_softmax(x, axis)
 
 
-i0e = _inexact("i0e", lambda x: lax.bessel_i0e(x), "The modified Bessel function of order 0, times exp(-|x|).")
-i1e = _inexact("i1e", lambda x: lax.bessel_i1e(x), "The modified Bessel function of order 1, times exp(-|x|).")
-i0 = _inexact(
-    "i0", lambda x: lax.mul(lax.exp(lax.abs(x)), lax.bessel_i0e(x)), "The modified Bessel function of order 0."
-)
-i1 = _inexact(
-    "i1", lambda x: lax.mul(lax.exp(lax.abs(x)), lax.bessel_i1e(x)), "The modified Bessel function of order 1."
-)
+i0e = _unary("i0e", lambda x: lax.bessel_i0e(x), "The modified Bessel function of order 0, times exp(-|x|).")
+i1e = _unary("i1e", lambda x: lax.bessel_i1e(x), "The modified Bessel function of order 1, times exp(-|x|).")
+i0 = _unary("i0", lambda x: lax.mul(lax.exp(lax.abs(x)), lax.bessel_i0e(x)), "The modified Bessel function of order 0.")
+i1 = _unary("i1", lambda x: lax.mul(lax.exp(lax.abs(x)), lax.bessel_i1e(x)), "The modified Bessel function of order 1.")
 
 
 def gammainc(a, x):
@@ -258,11 +254,11 @@ def multigammaln(a, d):
 
 def ndtri(p):
     """The inverse of `ndtr`; TypeError for other than float32 and float64."""
-    p = _of_plain_floats("ndtri", ensure_arraylike("ndtri", p))
-    return lax.mul(constant_like(p, np.sqrt(2)), _far_quantile(p))
+    p = _require_plain_float("ndtri", ensure_arraylike("ndtri", p))
+    return lax.mul(constant_like(p, np.sqrt(2)), _erf_inv_for_ndtri(p))
 
 
-def _far_quantile(p):
+def _erf_inv_for_ndtri(p):
     """erf_inv(2 p - 1), with the digits of a small p: there Newton's steps on log erfc follow."""
     near = lax.erf_inv(lax.sub(lax.mul(constant_like(p, 2), p), constant_like(p, 1)))
     small = lax.bitwise_and(p > 0, p < 0.02)
@@ -281,7 +277,7 @@ def log_ndtr(x, series_order=3):
     order = operator.index(series_order)
     if not 0 <= order <= 30:
         raise ValueError("series_order must be in [0, 30].")
-    return _log_ndtr(_of_plain_floats("log_ndtr", jnp.asarray(x)), order)
+    return _log_ndtr(_require_plain_float("log_ndtr", jnp.asarray(x)), order)
 
 
 @partial(custom_jvp, nondiff_argnums=(1,))

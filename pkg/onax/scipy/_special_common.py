@@ -7,7 +7,7 @@ from onax._ground import dtypes
 from onax.numpy._promotion import promote_args_inexact
 
 
-def floats(name, *args):
+def promote_real_floats(name, *args):
     """The arguments as real floats of one dtype.  Raises ValueError for complex numbers."""
     args = promote_args_inexact(name, *args)
     if dtypes.is_complex(args[0].dtype):
@@ -15,7 +15,7 @@ def floats(name, *args):
     return args
 
 
-def alike(name, *args):
+def broadcast_arguments(name, *args):
     """Arrays broadcast to one shape.  Raises TypeError for shapes that do not fit."""
     try:
         return jnp.broadcast_arrays(*args)
@@ -29,7 +29,7 @@ def gamma_sign(x):
     return jnp.where((x > 0) | (jnp.floor(x) % 2 == 0), 1, -1).astype(x.dtype)
 
 
-def in_single(function):
+def compute_in_float32(function):
     """A function of floats which computes halves in float32, and gives results of the arguments' dtype."""
 
     def call(*args):

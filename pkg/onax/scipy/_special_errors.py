@@ -14,13 +14,13 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax._ground import dtypes
 from onax.numpy._promotion import ensure_arraylike, promote_args_inexact
-from onax.scipy._special_common import alike, floats, in_single, polynomial
+from onax.scipy._special_common import broadcast_arguments, compute_in_float32, polynomial, promote_real_floats
 
 _TERMS = 64
 
 
 @functools.lru_cache(maxsize=1)
-def _expansion():
+def _weideman_expansion():
     """(scale, coefficients from the constant one on) of Weideman's expansion."""
     m = 2 * _TERMS
     scale = math.sqrt(_TERMS / math.sqrt(2))
@@ -30,9 +30,9 @@ def _expansion():
     return scale, found[1 : _TERMS + 1].tolist()
 
 
-def _upper(z):
+def _wofz_upper_half_plane(z):
     """w of numbers with an imaginary part from 0 on."""
-    scale, coefficients = _expansion()
+    scale, coefficients = _weideman_expansion()
     down = scale - 1j * z
     ratio = (scale + 1j * z) / down
     value = 0
@@ -48,7 +48,7 @@ def wofz(z):
     (z,) = promote_args_inexact("wofz", z)
     z = lax.convert_element_type(z, np.complex128 if z.dtype in (np.float64, np.complex128) else np.complex64)
     upper = z.imag >= 0
-    value = _upper(jnp.where(upper, z, -z))
+    value = _wofz_upper_half_plane(jnp.where(upper, z, -z))
     # w(z) = 2 exp(-z^2) - w(-z)
     square = jnp.where(upper, 0, -(z * z))
     return jnp.where(upper, value, 2 * jnp.exp(square) - value)
@@ -71,7 +71,7 @@ def erfcx(x):
 
 @custom_jvp
 def _erfcx(x):
-    return in_single(_real_erfcx)(*floats("erfcx", x))
+    return compute_in_float32(_real_erfcx)(*promote_real_floats("erfcx", x))
 
 
 _erfcx.defjvps(lambda g, out, x: g * (2 * x * out - 2 / math.sqrt(np.pi)))
@@ -79,7 +79,7 @@ _erfcx.defjvps(lambda g, out, x: g * (2 * x * out - 2 / math.sqrt(np.pi)))
 
 def _real_erfcx(x):
     """w(i x), in which all is real; of negative numbers by 2 exp(x^2) - erfcx(-x)."""
-    scale, coefficients = _expansion()
+    scale, coefficients = _weideman_expansion()
     y = jnp.abs(x)
     down = scale + y
     ratio = (scale - y) / down
@@ -91,7 +91,7 @@ def _real_erfcx(x):
 @custom_jvp
 def dawsn(x):
     """Dawson's integral, exp(-x^2) times the integral of exp(t^2) from 0 to x.  ValueError for complex numbers."""
-    return in_single(_dawsn)(*floats("dawsn", x))
+    return compute_in_float32(_dawsn)(*promote_real_floats("dawsn", x))
 
 
 dawsn.defjvps(lambda g, out, x: g * (1 - 2 * x * out))
@@ -105,7 +105,7 @@ def _dawsn(x):
         weights.append(weights[-1] * -2 / (2 * k + 1))
     series = near * polynomial(weights, near * near)
     y = jnp.where(jnp.abs(x) < np.inf, x, 1)
-    scale, coefficients = _expansion()
+    scale, coefficients = _weideman_expansion()
     # (scale + i y) / (scale - i y) lies on the unit circle
     size = scale * scale + y * y
     ratio = lax.complex((scale * scale - y * y) / size, 2 * scale * y / size)
@@ -124,7 +124,7 @@ def owens_t(h, a):
     In the default float dtype, as JAX.  ValueError for complex numbers.
     """
     dtype = dtypes.scalar_dtype(float)
-    return _owens_t_of_floats(*(x.astype(dtype) for x in floats("owens_t", h, a)))
+    return _owens_t_of_floats(*(x.astype(dtype) for x in promote_real_floats("owens_t", h, a)))
 
 
 @custom_jvp
@@ -140,14 +140,14 @@ _owens_t_of_floats.defjvps(
 
 def _owens_t(h, a):
     """Gauss' rule for slopes up to 1; larger ones are turned into their inverse (D. Owen, 1956, 2.3 and 2.5)."""
-    h, a = alike("owens_t", h, a)
+    h, a = broadcast_arguments("owens_t", h, a)
     y, b = jnp.abs(h), jnp.abs(a)
     steep = b > 1
     # outside of [0, 1] the roles of h and a h change
     first = jnp.where(steep, jnp.where(jnp.isinf(b), np.inf, y * b), y)
     slope = jnp.where(steep, 1 / b, b)
     first = jnp.where(steep & (y == 0), 0, first)
-    inner = _by_quadrature(jnp.minimum(first, 40), slope)
+    inner = _owens_t_by_quadrature(jnp.minimum(first, 40), slope)
     q_h, q_ah = (lax.erfc(v / math.sqrt(2)) / 2 for v in (y, first))
     out = jnp.where(steep, (q_h + q_ah) / 2 - q_h * q_ah - inner, inner)
     out = jnp.where(jnp.isinf(y), 0, out)
@@ -155,7 +155,7 @@ def _owens_t(h, a):
     return jnp.where(jnp.isnan(h) | jnp.isnan(a), np.nan, jnp.where(a < 0, -out, out))
 
 
-def _by_quadrature(h, a):
+def _owens_t_by_quadrature(h, a):
     """The integral of a function that has died away where h t is 10."""
     nodes, weights = np.polynomial.legendre.leggauss(40)
     end = jnp.minimum(a, 10 / jnp.maximum(h, 1e-3))[..., None]

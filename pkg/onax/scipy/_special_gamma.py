@@ -12,7 +12,7 @@ from onax._ground import dtypes
 from onax._ground.lazy import scipy_special
 from onax._prims.special_series import stirling
 from onax.numpy._promotion import check_arraylike, ensure_arraylike, promote_args_inexact
-from onax.scipy._special_common import alike, gamma_sign, in_single
+from onax.scipy._special_common import broadcast_arguments, compute_in_float32, gamma_sign
 
 
 def loggamma(x):
@@ -47,12 +47,16 @@ def _complex_loggamma(z):
     right = (far - 0.5) * jnp.log(far) - far + 0.5 * math.log(2 * np.pi) + tail * back - steps
     up = z.imag >= 0
     turned = jnp.where(up, z, jnp.conj(z))
-    log_sine = -1j * np.pi * (turned - 0.5) - math.log(2) + jnp.log(1 - jnp.exp(2j * np.pi * _fraction(turned)))
+    log_sine = (
+        -1j * np.pi * (turned - 0.5)
+        - math.log(2)
+        + jnp.log(1 - jnp.exp(2j * np.pi * _subtract_nearest_integer(turned)))
+    )
     log_sine = jnp.where(up, log_sine, jnp.conj(log_sine))
     return jnp.where(left, np.log(np.pi) - log_sine - right, right).astype(z.dtype)
 
 
-def _fraction(z):
+def _subtract_nearest_integer(z):
     """z less the nearest whole number, which a period of the exponential does not see."""
     return z - jnp.round(z.real)
 
@@ -63,11 +67,11 @@ def poch(z, m):
 
     Also at poles of both, for whole m.  ValueError for complex numbers.
     """
-    z, m = _reals("poch", "jnp.poch", z, m)
-    return in_single(_poch)(z, m)
+    z, m = _promote_reals("poch", "jnp.poch", z, m)
+    return compute_in_float32(_poch)(z, m)
 
 
-def _reals(name, label, *args):
+def _promote_reals(name, label, *args):
     args = promote_args_inexact(name, *args)
     if dtypes.is_complex(args[0].dtype):
         raise ValueError(f"{label} does not support complex-valued inputs.")
@@ -81,7 +85,7 @@ poch.defjvps(
 
 
 def _poch(z, m):
-    z, m = alike("poch", z, m)
+    z, m = broadcast_arguments("poch", z, m)
     pole = (z <= 0) & (z == jnp.floor(z))
     mirrored = pole & (m == jnp.floor(m)) & (z + m <= 0)
     # (z)_m = (-1)^m (1 - z - m)_m
@@ -104,11 +108,11 @@ def comb(N, k, *, repetition=False):
     whole = all(dtypes.is_integer(dtypes.dtype(x)) for x in (N, k))
     n, k = promote_args_inexact("comb", N, k)
     if repetition:
-        return jnp.where((n == 0) & (k == 0), 1, _choices(n + k - 1, k, whole))
-    return _choices(n, k, whole)
+        return jnp.where((n == 0) & (k == 0), 1, _binomial_coefficient(n + k - 1, k, whole))
+    return _binomial_coefficient(n, k, whole)
 
 
-def _choices(n, k, whole):
+def _binomial_coefficient(n, k, whole):
     valid = (n >= 0) & (k >= 0) & (k <= n)
     n, k = jnp.where(valid, n, 1), jnp.where(valid, k, 0)
     value = jnp.exp(lax.lgamma(n + 1) - lax.lgamma(k + 1) - lax.lgamma(n - k + 1))
@@ -118,16 +122,16 @@ def _choices(n, k, whole):
 def boxcox(x, lmbda):
     """The transformation of Box and Cox: (x^lmbda - 1) / lmbda, log(x) for lmbda = 0."""
     x, lmbda = promote_args_inexact("boxcox", x, lmbda)
-    return _power_less_one(jnp.log(x), lmbda)
+    return _boxcox_of_logarithm(jnp.log(x), lmbda)
 
 
 def boxcox1p(x, lmbda):
     """`boxcox` of 1 + x."""
     x, lmbda = promote_args_inexact("boxcox1p", x, lmbda)
-    return _power_less_one(jnp.log1p(x), lmbda)
+    return _boxcox_of_logarithm(jnp.log1p(x), lmbda)
 
 
-def _power_less_one(logarithm, power):
+def _boxcox_of_logarithm(logarithm, power):
     zero = power == 0
     safe = jnp.where(zero, 1, power)
     return jnp.where(zero, logarithm, jnp.expm1(safe * logarithm) / safe)

@@ -11,7 +11,7 @@ from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
 from onax.numpy._promotion import check_arraylike, ensure_arraylike
 from onax.numpy._ufuncs import constant_like
-from onax.scipy._special_common import alike, floats, in_single, polynomial
+from onax.scipy._special_common import broadcast_arguments, compute_in_float32, polynomial, promote_real_floats
 
 _SERIES = 150  # terms of sum x^k / (k k!) for x up to 40
 _FRACTIONS = 120  # levels of the continued fractions, enough for the smallest arguments they are used for
@@ -23,7 +23,7 @@ _FRACTIONS = 120  # levels of the continued fractions, enough for the smallest a
 @custom_jvp
 def expi(x):
     """The exponential integral Ei: of exp(t) / t up to x, by Cauchy's principal value.  Real floats (ValueError)."""
-    return in_single(_expi)(*floats("expi", x))
+    return compute_in_float32(_expi)(*promote_real_floats("expi", x))
 
 
 expi.defjvps(lambda g, out, x: g * jnp.exp(x) / x)
@@ -43,14 +43,14 @@ def _expi(x):
     series = np.euler_gamma + jnp.log(near) + total
     tail = jnp.exp(far) / far * polynomial([float(math.factorial(k)) for k in range(21)], 1 / far)
     tail = jnp.where(jnp.isposinf(x), x, tail)
-    negative = -_expn_of(jnp.ones_like(x), jnp.where(x < 0, -x, 1))
+    negative = -_expn_of_positive(jnp.ones_like(x), jnp.where(x < 0, -x, 1))
     out = jnp.where(x < 0, negative, jnp.where(x <= 40, series, tail))
     return jnp.where(x == 0, -np.inf, jnp.where(jnp.isnan(x), x, out))
 
 
 def exp1(x):
     """The exponential integral E1, of exp(-t) / t from x on; NaN for negative x.  ValueError for complex numbers."""
-    (x,) = floats("exp1", x)
+    (x,) = promote_real_floats("exp1", x)
     return expn(constant_like(x, 1), x)
 
 
@@ -61,21 +61,21 @@ def expn(n, x):
     n is a whole number from 0 on, or above x = 1 any; NaN for negative x and other orders.  It has a derivative in x
     alone: the one in n is taken for zero, as in JAX.  ValueError for complex numbers.
     """
-    return in_single(_expn)(*floats("expn", n, x))
+    return compute_in_float32(_expn)(*promote_real_floats("expn", n, x))
 
 
 expn.defjvps(None, lambda g, out, n, x: -g * expn(n - 1, x))
 
 
 def _expn(n, x):
-    n, x = alike("expn", n, x)
-    out = _expn_of(n, jnp.where(x > 0, x, 1))
+    n, x = broadcast_arguments("expn", n, x)
+    out = _expn_of_positive(n, jnp.where(x > 0, x, 1))
     at_zero = jnp.where(n > 1, 1 / jnp.where(n > 1, n - 1, 1), np.inf)
     out = jnp.where(x == 0, at_zero, jnp.where(jnp.isposinf(x), 0, out))
     return jnp.where((x < 0) | jnp.isnan(x) | jnp.isnan(n), np.nan, out)
 
 
-def _expn_of(n, x):
+def _expn_of_positive(n, x):
     """Of positive x: DLMF 8.19.8 up to 1, the continued fraction 8.19.17 beyond; order 0 and below by recursion."""
     far, near = jnp.where(x > 1, x, 2), jnp.where(x <= 1, x, 1)
 
@@ -152,7 +152,7 @@ def _spence(x):
 # ---- Fresnel's integrals
 
 
-def _signed(x, odd):
+def _extend_odd_function(x, odd):
     """An odd function's values for x from those for |x|."""
     return jnp.where(x < 0, -odd, odd)
 
@@ -163,8 +163,8 @@ def fresnel(x):
 
     Real numbers; NotImplementedError for complex ones.
     """
-    (x,) = _real_only("fresnel", x, NotImplementedError("Support for complex-valued inputs is not implemented yet."))
-    return in_single(_fresnel)(x)
+    (x,) = _require_real("fresnel", x, NotImplementedError("Support for complex-valued inputs is not implemented yet."))
+    return compute_in_float32(_fresnel)(x)
 
 
 @fresnel.defjvp
@@ -174,11 +174,11 @@ def _fresnel_jvp(primals, tangents):
     return fresnel(x), (g * jnp.sin(angle), g * jnp.cos(angle))
 
 
-def _real_only(name, x, error):
+def _require_real(name, x, error):
     x = ensure_arraylike(name, x)
     if jnp.iscomplexobj(x):
         raise error
-    return floats(name, x)
+    return promote_real_floats(name, x)
 
 
 def _fresnel(x):
@@ -201,7 +201,7 @@ def _fresnel(x):
 
     a, b = lax.fori_loop(0, _FRACTIONS, level, (z_real, z_imag))
     size = a * a + b * b
-    turn = _quarter_turns(far)
+    turn = _reduced_fresnel_phase(far)
     # exp(-z^2) / sqrt(pi) / (a + i b)
     cos, sin = jnp.cos(turn), jnp.sin(turn)
     e_real, e_imag = (cos * a + sin * b) / size / math.sqrt(np.pi), (sin * a - cos * b) / size / math.sqrt(np.pi)
@@ -209,10 +209,10 @@ def _fresnel(x):
     far_c, far_s = (1 - e_real + e_imag) / 2, (1 - e_real - e_imag) / 2
     s, c = jnp.where(y > 1.6, far_s, s), jnp.where(y > 1.6, far_c, c)
     s, c = (jnp.where(jnp.isinf(x), 0.5, jnp.where(jnp.isnan(x), x, v)) for v in (s, c))
-    return _signed(x, s), _signed(x, c)
+    return _extend_odd_function(x, s), _extend_odd_function(x, c)
 
 
-def _quarter_turns(y):
+def _reduced_fresnel_phase(y):
     """pi y^2 / 2 less whole turns, with the digits of y: the square is taken in halves."""
     whole = jnp.round(y)
     part = y - whole
@@ -230,8 +230,8 @@ def sici(x):
     Real numbers; ValueError for complex ones.
     """
     x = ensure_arraylike("sici", x)
-    (x,) = _real_only("sici", x, ValueError(f"Argument `x` to sici must be real-valued. Got dtype {x.dtype}."))
-    return in_single(_sici)(x)
+    (x,) = _require_real("sici", x, ValueError(f"Argument `x` to sici must be real-valued. Got dtype {x.dtype}."))
+    return compute_in_float32(_sici)(x)
 
 
 @sici.defjvp
@@ -264,4 +264,4 @@ def _sici(x):
     si, ci = jnp.where(y > 4, far_si, si), jnp.where(y > 4, far_ci, ci)
     si = jnp.where(jnp.isinf(x), np.pi / 2, jnp.where(jnp.isnan(x), x, si))
     ci = jnp.where(jnp.isposinf(x), 0, jnp.where(jnp.isneginf(x) | jnp.isnan(x), np.nan, ci))
-    return jnp.where(x == 0, x, _signed(x, si)), ci
+    return jnp.where(x == 0, x, _extend_odd_function(x, si)), ci

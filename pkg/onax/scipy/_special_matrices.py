@@ -12,7 +12,7 @@ from onax._ground import dtypes
 from onax.numpy._promotion import check_arraylike, ensure_arraylikes, promote_dtypes, promote_dtypes_inexact
 
 
-def _vectorized(name, function, *args):
+def _vectorize(name, function, *args):
     """A function of vectors over leading axes."""
     check_arraylike(name, *args)
     signature = ",".join("(m)" if i == 0 else "(n)" for i in range(len(args)))
@@ -23,7 +23,7 @@ def _vectorized(name, function, *args):
     return jnp.vectorize(function, signature=f"{signature}->{result}")(*args)
 
 
-def _by_place(vector, places):
+def _take(vector, places):
     return vector[jnp.asarray(places)]
 
 
@@ -39,9 +39,9 @@ def toeplitz(c, r=None):
     def one(c, r):
         rows, columns = c.shape[0], r.shape[0]
         both = jnp.concatenate([jnp.flip(c), r[1:]])
-        return _by_place(both, np.arange(rows - 1, -1, -1)[:, None] + np.arange(columns)[None, :])
+        return _take(both, np.arange(rows - 1, -1, -1)[:, None] + np.arange(columns)[None, :])
 
-    return _vectorized("toeplitz", one, *map(_strong, (c, r)))
+    return _vectorize("toeplitz", one, *map(_drop_weak_type, (c, r)))
 
 
 def hankel(c, r=None):
@@ -55,12 +55,12 @@ def hankel(c, r=None):
 
     def one(c, r):
         both = jnp.concatenate([c, r[1:]])
-        return _by_place(both, np.arange(c.shape[0])[:, None] + np.arange(r.shape[0])[None, :])
+        return _take(both, np.arange(c.shape[0])[:, None] + np.arange(r.shape[0])[None, :])
 
-    return _vectorized("hankel", one, *map(_strong, (c, r)))
+    return _vectorize("hankel", one, *map(_drop_weak_type, (c, r)))
 
 
-def _strong(x):
+def _drop_weak_type(x):
     """x, not weakly typed."""
     return lax.convert_element_type(x, x.dtype)
 
@@ -70,9 +70,9 @@ def circulant(c):
 
     def one(c):
         n = c.shape[0]
-        return _by_place(c, (np.arange(n)[:, None] - np.arange(n)[None, :]) % n)
+        return _take(c, (np.arange(n)[:, None] - np.arange(n)[None, :]) % n)
 
-    return _vectorized("circulant", one, jnp.atleast_1d(*ensure_arraylikes("circulant", c)))
+    return _vectorize("circulant", one, jnp.atleast_1d(*ensure_arraylikes("circulant", c)))
 
 
 def block_diag(*arrs):
@@ -106,7 +106,7 @@ def companion(a):
         n = a.shape[0] - 1
         return jnp.eye(n, k=-1, dtype=a.dtype).at[0].set(-a[1:] / a[0])
 
-    return _vectorized("companion", one, a)
+    return _vectorize("companion", one, a)
 
 
 def fiedler(a):
@@ -122,7 +122,7 @@ def fiedler_companion(a):
     a = jnp.atleast_1d(a)
     if not a.shape[-1]:
         raise ValueError(f"fiedler_companion: the last axis of a has length 0 in shape {a.shape}")
-    return _vectorized("fiedler_companion", _fiedler_companion, a)
+    return _vectorize("fiedler_companion", _fiedler_companion, a)
 
 
 def _fiedler_companion(a):
@@ -160,15 +160,15 @@ def convolution_matrix(a, n, mode="full"):
         whole = toeplitz(jnp.pad(a, (0, n - 1)), jnp.pad(a[:1], (0, n - 1)))
         return whole if mode == "full" else whole[start : start + size]
 
-    return _vectorized("convolution_matrix", one, a)
+    return _vectorize("convolution_matrix", one, a)
 
 
-def _known(numbers, dtype=None):
+def _constant_matrix(numbers, dtype=None):
     """A matrix of known numbers, in the default float or the given dtype."""
     return jnp.asarray(numbers, dtype=dtypes.scalar_dtype(float) if dtype is None else dtype)
 
 
-def _order(name, n):
+def _check_order(name, n):
     """n as a Python integer.  Raises TypeError for another number."""
     if not hasattr(n, "__index__"):
         raise TypeError(f"{name}: n must be an integer, got {n!r}")
@@ -178,17 +178,17 @@ def _order(name, n):
 @static_argnames("n")
 def hilbert(n):
     """The matrix of 1 / (i + j + 1).  Raises TypeError for a negative n."""
-    n = _order("hilbert", n)
+    n = _check_order("hilbert", n)
     if n < 0:
         raise TypeError(f"hilbert: n must not be negative, got {n}")
     i = np.arange(1, n + 1, dtype=np.float64)
-    return _known(1 / (i[:, None] + i[None, :] - 1))
+    return _constant_matrix(1 / (i[:, None] + i[None, :] - 1))
 
 
 @static_argnames("n")
 def invhilbert(n):
     """The inverse of `hilbert(n)`, whose elements are integers."""
-    n, comb = max(0, _order("invhilbert", n)), math.comb
+    n, comb = max(0, _check_order("invhilbert", n)), math.comb
     rows = [
         [
             (-1) ** (i + j) * (i + j + 1) * comb(n + i, n - j - 1) * comb(n + j, n - i - 1) * comb(i + j, i) ** 2
@@ -196,7 +196,7 @@ def invhilbert(n):
         ]
         for i in range(n)
     ]
-    return _known(np.array(rows, dtype=np.float64).reshape(n, n))
+    return _constant_matrix(np.array(rows, dtype=np.float64).reshape(n, n))
 
 
 @static_argnames("n", "kind")
@@ -204,11 +204,11 @@ def pascal(n, kind=None):
     """The matrix of binomial coefficients: "symmetric" (the default), "lower" or "upper"."""
     if kind not in (None, "symmetric", "lower", "upper"):
         raise ValueError(f"Expected kind to be on of: 'symmetric', 'lower', 'upper'. Got {kind!r}")
-    n = max(0, _order("pascal", n))
+    n = max(0, _check_order("pascal", n))
     lower = np.array([[math.comb(i, j) for j in range(n)] for i in range(n)], dtype=np.float64).reshape(n, n)
     if kind != "lower":
         lower = lower.T if kind == "upper" else lower @ lower.T
-    return _known(lower, np.float32)
+    return _constant_matrix(lower, np.float32)
 
 
 @static_argnames("n", "kind")
@@ -216,30 +216,30 @@ def invpascal(n, kind=None):
     """The inverse of `pascal(n, kind)`."""
     if kind not in (None, "symmetric", "lower", "upper"):
         raise ValueError(f"Expected kind to be on of: 'symmetric', 'lower', 'upper'. Got {kind!r}")
-    n = max(0, _order("invpascal", n))
+    n = max(0, _check_order("invpascal", n))
     signed = [[(-1) ** (i - j) * math.comb(i, j) if j <= i else 0 for j in range(n)] for i in range(n)]
     lower = np.array(signed, dtype=np.float64).reshape(n, n)
     if kind == "lower":
-        return _known(lower)
-    return _known(lower.T if kind == "upper" else lower.T @ lower)
+        return _constant_matrix(lower)
+    return _constant_matrix(lower.T if kind == "upper" else lower.T @ lower)
 
 
 @static_argnames("n", "dtype")
 def hadamard(n, dtype=int):
     """The matrix of 1 and -1 with orthogonal rows, for n a power of 2.  Raises ValueError for other n."""
-    n = _order("hadamard", n)
+    n = _check_order("hadamard", n)
     if n < 1 or n & (n - 1):
         raise ValueError(f"hadamard: n must be a positive power of 2; got {n}.")
     out = np.ones((1, 1))
     while out.shape[0] < n:
         out = np.block([[out, out], [out, -out]])
-    return _known(out, dtypes.check_user_dtype(dtype, "hadamard"))
+    return _constant_matrix(out, dtypes.check_user_dtype(dtype, "hadamard"))
 
 
 @static_argnames("n", "full")
 def helmert(n, full=False):
     """The orthogonal matrix that takes means of ever more numbers from the next; its first row only if `full`."""
-    n = _order("helmert", n)
+    n = _check_order("helmert", n)
     if n < 1:
         raise ValueError(f"helmert: n must be a positive integer; got {n}.")
     out = np.tril(np.ones((n, n)), -1) - np.diag(np.arange(n))
@@ -247,7 +247,7 @@ def helmert(n, full=False):
     d = np.arange(n) * np.arange(1, n + 1)
     d[0] = n
     out = out / np.sqrt(d)[:, None]
-    return _known(out if full else out[1:])
+    return _constant_matrix(out if full else out[1:])
 
 
 def leslie(f, s):
@@ -262,7 +262,7 @@ def leslie(f, s):
     def one(f, s):
         return (jnp.diag(s, -1) if s.shape[0] else jnp.zeros((1, 1), f.dtype)).at[0].set(f)
 
-    return _vectorized("leslie", one, f, s)
+    return _vectorize("leslie", one, f, s)
 
 
 @static_argnames("n", "scale", "dtype")
@@ -270,9 +270,9 @@ def dft(n, scale=None, *, dtype=None):
     """The matrix of the discrete Fourier transform; scale: None, "sqrtn" or "n"."""
     if scale not in (None, "sqrtn", "n"):
         raise ValueError(f"scale must be None, 'sqrtn', or 'n'; {scale!r} is not valid.")
-    n = _order("dft", n)
+    n = _check_order("dft", n)
     if dtype is None:
         dtype = dtypes.scalar_dtype(complex)
     out = np.exp(-2j * np.pi * (np.outer(np.arange(n), np.arange(n)) % max(n, 1)) / max(n, 1))
     out = out / (math.sqrt(n) if scale == "sqrtn" else n if scale == "n" else 1)
-    return _known(out, dtype)
+    return _constant_matrix(out, dtype)

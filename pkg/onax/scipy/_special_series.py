@@ -14,12 +14,12 @@ from onax._control.custom_jvp import custom_jvp
 from onax._core.trace import to_concrete_value
 from onax._ground.errors import ConcretizationTypeError
 from onax.numpy._promotion import check_arraylike, ensure_arraylike
-from onax.scipy._special_common import alike, floats, gamma_sign, in_single
+from onax.scipy._special_common import broadcast_arguments, compute_in_float32, gamma_sign, promote_real_floats
 
 _MOST_TERMS = 20000
 
 
-def _sum(over, under, x, differentiated=False):
+def _hypergeometric_sum(over, under, x, differentiated=False):
     """The sum of prod (a)_n / prod (b)_n x^n / n!, and its derivatives in each of a and b, as a tuple, where wanted.
 
     It ends where all terms are lost in the sums.
@@ -75,15 +75,15 @@ def hyp1f1(a, b, x):
 
     Has derivatives in all three.
     """
-    args = alike("hyp1f1", *floats("hyp1f1", a, b, x))
-    return in_single(_kummer)(*args)
+    args = broadcast_arguments("hyp1f1", *promote_real_floats("hyp1f1", a, b, x))
+    return compute_in_float32(_kummer)(*args)
 
 
 @hyp1f1.defjvp
 def _hyp1f1_jvp(primals, tangents):
     out = hyp1f1(*primals)
-    args = alike("hyp1f1", *floats("hyp1f1", *primals))
-    slopes = in_single(lambda *xs: _kummer(*xs, differentiated=True))(*args)
+    args = broadcast_arguments("hyp1f1", *promote_real_floats("hyp1f1", *primals))
+    slopes = compute_in_float32(lambda *xs: _kummer(*xs, differentiated=True))(*args)
     return out, sum(s * g for s, g in zip(slopes, tangents))
 
 
@@ -93,13 +93,13 @@ def _kummer(a, b, x, differentiated=False):
     upper, place = jnp.where(left, b - a, a), jnp.abs(x)
     usable = place < np.inf
     place = jnp.where(usable, place, 1)
-    value, slopes = _sum((upper,), (b,), place, differentiated)
+    value, slopes = _hypergeometric_sum((upper,), (b,), place, differentiated)
     scale = jnp.where(left, jnp.exp(-place), 1)
     if not differentiated:
         beyond = jnp.where(x == np.inf, np.inf, jnp.where(left, 0, np.nan))
         return jnp.where(usable, scale * value, beyond)
     in_upper, in_b = slopes
-    in_x = upper / b * _sum((upper + 1,), (b + 1,), place)[0]
+    in_x = upper / b * _hypergeometric_sum((upper + 1,), (b + 1,), place)[0]
     return (
         scale * jnp.where(left, -in_upper, in_upper),
         scale * jnp.where(left, in_upper + in_b, in_b),
@@ -117,15 +117,15 @@ def hyp2f1(a, b, c, x):
     By its series, of which up to 20000 terms are summed: close to 1, where DLMF 15.8.4 takes its place, digits are lost
     if c - a - b is close to a whole number.  Has derivatives in all four.
     """
-    args = alike("hyp2f1", *floats("hyp2f1", a, b, c, x))
-    return in_single(_gauss)(*args)
+    args = broadcast_arguments("hyp2f1", *promote_real_floats("hyp2f1", a, b, c, x))
+    return compute_in_float32(_gauss)(*args)
 
 
 @hyp2f1.defjvp
 def _hyp2f1_jvp(primals, tangents):
     out = hyp2f1(*primals)
-    args = alike("hyp2f1", *floats("hyp2f1", *primals))
-    slopes = in_single(lambda *xs: _gauss(*xs, differentiated=True))(*args)
+    args = broadcast_arguments("hyp2f1", *promote_real_floats("hyp2f1", *primals))
+    slopes = compute_in_float32(lambda *xs: _gauss(*xs, differentiated=True))(*args)
     return out, sum(s * g for s, g in zip(slopes, tangents))
 
 
@@ -136,15 +136,15 @@ def _gauss(a, b, c, x, differentiated=False):
     inside = (place >= 0) & (place < 1)
     place = jnp.where(inside, place, 0.5)
     second = jnp.where(left, c - b, b)
-    value, slopes = _sum((a, second), (c,), place, differentiated)
-    value = _near_one(a, second, c, place, value)
+    value, slopes = _hypergeometric_sum((a, second), (c,), place, differentiated)
+    value = _gauss_near_one(a, second, c, place, value)
     safe = jnp.where(left, x, 0)
     scale, log = (1 - safe) ** -a, jnp.log1p(-safe)
     if not differentiated:
         out = jnp.where(inside, scale * value, jnp.where(jnp.isnan(x), x, np.inf))
-        return jnp.where(x == 1, _at_one(a, b, c), out)
+        return jnp.where(x == 1, _gauss_at_one(a, b, c), out)
     in_a, in_second, in_c = slopes
-    in_place = a * second / c * _sum((a + 1, second + 1), (c + 1,), place)[0]
+    in_place = a * second / c * _hypergeometric_sum((a + 1, second + 1), (c + 1,), place)[0]
     return (
         scale * (in_a - jnp.where(left, log * value, 0)),
         scale * jnp.where(left, -in_second, in_second),
@@ -153,7 +153,7 @@ def _gauss(a, b, c, x, differentiated=False):
     )
 
 
-def _gammas(over, under):
+def _gamma_quotient(over, under):
     """A quotient of gamma functions; 0 at poles of those below."""
     logarithm, sign = 0, 1
     for g in over:
@@ -164,21 +164,21 @@ def _gammas(over, under):
     return jnp.where(sign == 0, 0, sign * jnp.exp(jnp.where(sign == 0, 0, logarithm)))
 
 
-def _at_one(a, b, c):
+def _gauss_at_one(a, b, c):
     """Gauss' sum, DLMF 15.4.20; a polynomial where a or b is a whole number up to 0."""
-    return jnp.where(c - a - b > 0, _gammas((c, c - a - b), (c - a, c - b)), np.inf)
+    return jnp.where(c - a - b > 0, _gamma_quotient((c, c - a - b), (c - a, c - b)), np.inf)
 
 
-def _near_one(a, b, c, x, value):
+def _gauss_near_one(a, b, c, x, value):
     """DLMF 15.8.4 where x is beyond 0.9 and c - a - b no whole number, else the value."""
     apart = c - a - b
     used = (x > 0.9) & (jnp.abs(apart - jnp.round(apart)) > 0.01)
     apart = jnp.where(used, apart, 0.5)
     rest = jnp.where(used, 1 - x, 0.01)
-    first, _ = _sum((a, b), (1 - apart,), rest)
-    second, _ = _sum((c - a, c - b), (1 + apart,), rest)
-    turned = _gammas((c, apart), (c - a, c - b)) * first
-    turned = turned + rest**apart * _gammas((c, -apart), (a, b)) * second
+    first, _ = _hypergeometric_sum((a, b), (1 - apart,), rest)
+    second, _ = _hypergeometric_sum((c - a, c - b), (1 + apart,), rest)
+    turned = _gamma_quotient((c, apart), (c - a, c - b)) * first
+    turned = turned + rest**apart * _gamma_quotient((c, -apart), (a, b)) * second
     return jnp.where(used, turned, value)
 
 
@@ -191,9 +191,9 @@ def bessel_jn(z, *, v, n_iter=50):
     By Miller's recurrence downward from order `n_iter`, which is to exceed |z| and v by some 20.  v and n_iter are
     integers.  Raises TypeError for others, ValueError for complex z.
     """
-    (z,) = floats("bessel_jn", ensure_arraylike("bessel_jn", z))
+    (z,) = promote_real_floats("bessel_jn", ensure_arraylike("bessel_jn", z))
     v, n_iter = operator.index(v), operator.index(n_iter)
-    return in_single(lambda x: _miller(x, v, n_iter))(z)
+    return compute_in_float32(lambda x: _miller(x, v, n_iter))(z)
 
 
 def _miller(z, v, n_iter):
@@ -245,7 +245,7 @@ def sph_harm_y(n, m, theta, phi, diff_n=None, n_max=None):
                 n, "The `n_max` argument of `sph_harm_y` must be statically specified where n is traced."
             )
         n_max = int(np.max(known, initial=0))
-    theta, phi = floats("sph_harm_y", theta, phi)
+    theta, phi = promote_real_floats("sph_harm_y", theta, phi)
     n, m, theta, phi = jnp.broadcast_arrays(n, m, theta, phi)
     order = jnp.abs(m)
     legendre = _legendre(n, order, theta, operator.index(n_max))

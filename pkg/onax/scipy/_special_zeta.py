@@ -8,7 +8,7 @@ from onax._control.custom_jvp import custom_jvp
 from onax._prims.special_series import euler_maclaurin
 from onax._transforms.autodiff import jvp
 from onax.numpy._promotion import promote_args_inexact
-from onax.scipy._special_common import alike
+from onax.scipy._special_common import broadcast_arguments
 
 _DIRECT = 10  # terms summed one by one
 _CORRECTIONS = euler_maclaurin(8)
@@ -20,7 +20,7 @@ def zeta(x, q=None):
         raise NotImplementedError(
             "Riemann zeta function not implemented; pass q != None to compute the Hurwitz Zeta function."
         )
-    return _zeta(*alike("zeta", *promote_args_inexact("zeta", x, q)))
+    return _zeta(*broadcast_arguments("zeta", *promote_args_inexact("zeta", x, q)))
 
 
 @custom_jvp
@@ -30,10 +30,10 @@ def _zeta(x, q):
 
 @_zeta.defjvp
 def _zeta_jvp(primals, tangents):
-    return _zeta(*primals), jvp(_summed, primals, tangents)[1]
+    return _zeta(*primals), jvp(_euler_maclaurin, primals, tangents)[1]
 
 
-def _summed(x, q):
+def _euler_maclaurin(x, q):
     """The same sum by the formula of Euler and Maclaurin (DLMF 25.11.28), which can be differentiated."""
     k = np.arange(_DIRECT, dtype=x.dtype)
     direct = jnp.sum((q[..., None] + k) ** -x[..., None], axis=-1)

@@ -38,12 +38,12 @@ def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):
     if breaks[0] < 0 or breaks[-1] > n:
         raise ValueError("Breakpoints must be non-negative and less than length of data along given axis.")
     rows = jnp.moveaxis(data, axis, -1)
-    parts = [_without_line(rows[..., start:end]) for start, end in zip(breaks[:-1], breaks[1:])]
+    parts = [_subtract_line(rows[..., start:end]) for start, end in zip(breaks[:-1], breaks[1:])]
     out = jnp.moveaxis(jnp.concatenate(parts, axis=-1) if parts else rows, -1, axis)
     return to_dtype(out, data.dtype, data.weak_type)
 
 
-def _without_line(rows):
+def _subtract_line(rows):
     """Rows less the line of least squares."""
     n = rows.shape[-1]
     place = np.arange(n) - (n - 1) / 2
@@ -54,7 +54,7 @@ def _without_line(rows):
     return rows - slope * place
 
 
-def _window(window, nperseg, length):
+def _resolve_window(window, nperseg, length):
     """(numbers of the window, how long a piece is)."""
     if isinstance(window, (str, tuple)):
         nperseg = length if nperseg is None else nperseg
@@ -71,7 +71,7 @@ def _window(window, nperseg, length):
     return found, found.shape[0]
 
 
-def _sizes(nperseg, noverlap, nfft):
+def _check_sizes(nperseg, noverlap, nfft):
     """(step from piece to piece, length of the transforms); ValueError for sizes that do not fit."""
     nfft = nperseg if nfft is None else operator.index(nfft)
     if nfft < nperseg:
@@ -82,12 +82,12 @@ def _sizes(nperseg, noverlap, nfft):
     return nperseg - noverlap, nfft
 
 
-def _places(count, step, length):
+def _segment_indices(count, step, length):
     """The index of each element of each piece, (count, length)."""
     return np.arange(count)[:, None] * step + np.arange(length)
 
 
-def _operands(x, y):
+def _promote_operands(x, y):
     """Both with the axis last and of one length; y is None where it is x."""
     if y is None:
         return promote_dtypes_inexact(x)[0], None
@@ -97,7 +97,7 @@ def _operands(x, y):
     return x, y
 
 
-def _equally_long(x, y):
+def _pad_to_equal_length(x, y):
     n = max(x.shape[-1], y.shape[-1])
     return [jnp.pad(v, [(0, 0)] * (v.ndim - 1) + [(0, n - v.shape[-1])]) for v in (x, y)]
 
@@ -114,25 +114,25 @@ def spectra(x, y, fs, window, nperseg, noverlap, nfft, detrending, onesided, sca
         nperseg = operator.index(nperseg)
         if nperseg < 1:
             raise ValueError("nperseg must be a positive integer")
-    x, y = _operands(jnp.asarray(x), None if y is None else jnp.asarray(y))
+    x, y = _promote_operands(jnp.asarray(x), None if y is None else jnp.asarray(y))
     axis = operator.index(axis) % max(x.ndim, 1)
     x, y = (v if v is None else jnp.moveaxis(v, axis, -1) for v in (x, y))
     if y is not None:
-        x, y = _equally_long(x, y)
+        x, y = _pad_to_equal_length(x, y)
     if not x.size:
         nothing = jnp.zeros(x.shape, jnp.finfo(x.dtype).dtype)
         return nothing, nothing, nothing[..., None]
-    win, nperseg = _window(window, nperseg, x.shape[-1])
-    step, nfft = _sizes(nperseg, noverlap, nfft)
-    x, y = (v if v is None else _extended(v, nperseg, step, boundary, padded) for v in (x, y))
+    win, nperseg = _resolve_window(window, nperseg, x.shape[-1])
+    step, nfft = _check_sizes(nperseg, noverlap, nfft)
+    x, y = (v if v is None else _extend(v, nperseg, step, boundary, padded) for v in (x, y))
     real = jnp.finfo(x.dtype).dtype
     win = jnp.asarray(win, real)
     if scaling not in ("density", "spectrum"):
         raise ValueError(f"Unknown scaling: {scaling}")
     scale = 1 / (fs * (win * win).sum()) if scaling == "density" else 1 / win.sum() ** 2
     onesided = onesided and not any(dtypes.is_complex(v.dtype) for v in (x, y) if v is not None)
-    pieces = _places((x.shape[-1] - nperseg) // step + 1, step, nperseg)
-    transform = lambda v: _transforms(v[..., pieces], win, detrending, nfft, onesided)
+    pieces = _segment_indices((x.shape[-1] - nperseg) // step + 1, step, nperseg)
+    transform = lambda v: _transform_segments(v[..., pieces], win, detrending, nfft, onesided)
     out = transform(x)
     if squares:
         out = jnp.conj(out) * (out if y is None else transform(y)) * scale
@@ -147,7 +147,7 @@ def spectra(x, y, fs, window, nperseg, noverlap, nfft, detrending, onesided, sca
     return frequencies, times, jnp.moveaxis(jnp.moveaxis(out, -1, -2), -2, axis)
 
 
-def _extended(x, nperseg, step, boundary, padded):
+def _extend(x, nperseg, step, boundary, padded):
     outer = [(0, 0)] * (x.ndim - 1)
     if boundary is not None:
         x = jnp.pad(x, [*outer, (nperseg // 2, nperseg // 2)], **_EXTENSIONS[boundary])
@@ -156,7 +156,7 @@ def _extended(x, nperseg, step, boundary, padded):
     return x
 
 
-def _transforms(pieces, win, detrending, nfft, onesided):
+def _transform_segments(pieces, win, detrending, nfft, onesided):
     if callable(detrending):
         pieces = detrending(pieces)
     elif detrending:
@@ -247,11 +247,11 @@ def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, in
         nfft = nperseg if input_onesided and nperseg == default + 1 else default
     if nfft < nperseg:
         raise ValueError(f"FFT length ({nfft}) must be longer than nperseg ({nperseg}).")
-    step, nfft = _sizes(nperseg, noverlap, nfft)
-    win = np.asarray(_window(window, nperseg, nperseg)[0])
+    step, nfft = _check_sizes(nperseg, noverlap, nfft)
+    win = np.asarray(_resolve_window(window, nperseg, nperseg)[0])
     pieces = (jnp.fft.irfft if input_onesided else jnp.fft.ifft)(z, nfft)[..., :nperseg]
     length = nperseg + (count - 1) * step
-    places = _places(count, step, nperseg)
+    places = _segment_indices(count, step, nperseg)
     norm = np.zeros(length)
     np.add.at(norm, places, np.broadcast_to(win * win, places.shape))
     weights = (win * win.sum()).astype(jnp.finfo(pieces.dtype).dtype)

@@ -17,7 +17,7 @@ from onax.numpy._promotion import canonical_axis, ensure_arraylike, promote_dtyp
 __all__ = ["dct", "dctn", "idct", "idctn"]
 
 
-def _checked(name, x, type, norm):
+def _check_operand(name, x, type, norm):
     if isinstance(type, Array) and type.ndim:
         raise ValueError(f"{name}: type must be an integer, got an array of shape {type.shape}")
     if type != 2:
@@ -28,7 +28,7 @@ def _checked(name, x, type, norm):
     return x.astype(np.float32) if x.dtype.itemsize < 4 else x
 
 
-def _sized(x, n, axis):
+def _crop_or_pad(x, n, axis):
     """x cut, or filled with zeros, to n along an axis."""
     if n is None:
         return x
@@ -41,41 +41,41 @@ def _sized(x, n, axis):
     return jnp.pad(x[(slice(None),) * axis + (slice(0, n),)], widths)
 
 
-def _turns(n, sign, dtype):
+def _twiddle_factors(n, sign, dtype):
     kind = np.result_type(dtype, np.complex64)
     return jnp.asarray(np.exp(sign * 1j * np.pi * np.arange(n) / (2 * n)).astype(kind))
 
 
-def _orthonormal(n, dtype):
+def _ortho_factors(n, dtype):
     """What makes the transform orthonormal, for each of its numbers."""
     scale = np.full(n, np.sqrt(1 / (2 * n)))
     scale[0] = np.sqrt(1 / (4 * n))
     return jnp.asarray(scale.astype(dtype))
 
 
-def _forward(x, norm):
+def _dct_last_axis(x, norm):
     n = x.shape[-1]
     shuffled = jnp.concatenate([x[..., ::2], jnp.flip(x[..., 1::2], -1)], axis=-1)
-    out = (2 * (jnp.fft.fft(shuffled) * _turns(n, -1, x.dtype)).real).astype(x.dtype)
-    return out * _orthonormal(n, x.dtype) if norm == "ortho" else out
+    out = (2 * (jnp.fft.fft(shuffled) * _twiddle_factors(n, -1, x.dtype)).real).astype(x.dtype)
+    return out * _ortho_factors(n, x.dtype) if norm == "ortho" else out
 
 
-def _backward(x, norm):
+def _idct_last_axis(x, norm):
     n = x.shape[-1]
-    x = x / _orthonormal(n, x.dtype) if norm == "ortho" else x
+    x = x / _ortho_factors(n, x.dtype) if norm == "ortho" else x
     mirrored = jnp.concatenate([jnp.zeros_like(x[..., :1]), jnp.flip(x[..., 1:], -1)], axis=-1)
-    v = jnp.fft.ifft((x - 1j * mirrored) * _turns(n, 1, x.dtype) / 2).real.astype(x.dtype)
+    v = jnp.fft.ifft((x - 1j * mirrored) * _twiddle_factors(n, 1, x.dtype) / 2).real.astype(x.dtype)
     places = np.zeros(n, np.int32)
     places[::2], places[1::2] = np.arange((n + 1) // 2), np.arange(n - 1, (n + 1) // 2 - 1, -1)
     return v[..., places]
 
 
-def _along(function, x, n, axis, norm):
+def _transform_axis(function, x, n, axis, norm):
     axis = canonical_axis(axis, x.ndim)
     if dtypes.is_complex(x.dtype):
-        parts = (_along(function, part, n, axis, norm) for part in (x.real, x.imag))
+        parts = (_transform_axis(function, part, n, axis, norm) for part in (x.real, x.imag))
         return lax.complex(*parts)
-    x = _sized(x, n, axis)
+    x = _crop_or_pad(x, n, axis)
     if not x.shape[axis]:
         raise TypeError(f"the axis {axis} to transform has length 0 in shape {x.shape}")
     return jnp.moveaxis(function(jnp.moveaxis(x, axis, -1), norm), -1, axis)
@@ -86,15 +86,15 @@ def dct(x, type=2, n=None, axis=-1, norm=None):
 
     Raises NotImplementedError for types other than 2.
     """
-    return _along(_forward, _checked("dct", x, type, norm), n, axis, norm)
+    return _transform_axis(_dct_last_axis, _check_operand("dct", x, type, norm), n, axis, norm)
 
 
 def idct(x, type=2, n=None, axis=-1, norm=None):
     """The inverse of `dct`."""
-    return _along(_backward, _checked("idct", x, type, norm), n, axis, norm)
+    return _transform_axis(_idct_last_axis, _check_operand("idct", x, type, norm), n, axis, norm)
 
 
-def _over_axes(function, x, s, axes, norm):
+def _transform_axes(function, x, s, axes, norm):
     if s is not None:
         s = (s,) if isinstance(s, int) else tuple(s)
         if len(s) > x.ndim:
@@ -108,18 +108,18 @@ def _over_axes(function, x, s, axes, norm):
     if s is not None and len(s) != len(axes):
         raise ValueError(f"s and axes have different lengths: {s}, {axes}")
     for i, axis in enumerate(axes):
-        x = _along(function, x, None if s is None else s[i], axis, norm)
+        x = _transform_axis(function, x, None if s is None else s[i], axis, norm)
     return x
 
 
 def dctn(x, type=2, s=None, axes=None, norm=None):
     """`dct` along several axes, all by default."""
-    return _over_axes(_forward, _checked("dctn", x, type, norm), s, axes, norm)
+    return _transform_axes(_dct_last_axis, _check_operand("dctn", x, type, norm), s, axes, norm)
 
 
 def idctn(x, type=2, s=None, axes=None, norm=None):
     """`idct` along several axes, all by default."""
-    return _over_axes(_backward, _checked("idctn", x, type, norm), s, axes, norm)
+    return _transform_axes(_idct_last_axis, _check_operand("idctn", x, type, norm), s, axes, norm)
 
 
 _wrap_api_functions(globals(), __name__, frozenset(globals()) - frozenset(__all__))

@@ -48,7 +48,7 @@ class RegularGridInterpolator:
                 f"dimension {rank}"
             )
         columns = xi.reshape(-1, rank).T
-        found = [_interval(x, grid) for x, grid in zip(columns, self.grid)]
+        found = [_find_interval(x, grid) for x, grid in zip(columns, self.grid)]
         result = (_linear if method == "linear" else _nearest)(self.values, found)
         if self.fill_value is not None:
             outside = jnp.zeros(columns.shape[1], bool)
@@ -65,7 +65,7 @@ def _as_points(xi, rank):
     return xi.reshape(-1, rank) if xi.ndim == 1 else xi
 
 
-def _interval(x, grid):
+def _find_interval(x, grid):
     """(number of the interval of the grid, how far into it x lies: 0 to 1)."""
     i = jnp.clip(jnp.searchsorted(grid, x) - 1, 0, grid.size - 2)
     return i, (x - grid[i]) / (grid[i + 1] - grid[i])

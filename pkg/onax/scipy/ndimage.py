@@ -14,15 +14,15 @@ from onax._ground import dtypes
 __all__ = ["map_coordinates"]
 
 
-def _mirrored(index, size):
+def _mirror_index(index, size):
     last = size - 1
     return jnp.abs((index + last) % (2 * last) - last)
 
 
 # How an index beyond the array is brought back into it; of "constant" nothing is taken there.
-_WITHIN = {
-    "mirror": _mirrored,
-    "reflect": lambda index, size: jnp.floor_divide(_mirrored(2 * index + 1, 2 * size + 1), 2),
+_INDEX_FIXERS = {
+    "mirror": _mirror_index,
+    "reflect": lambda index, size: jnp.floor_divide(_mirror_index(2 * index + 1, 2 * size + 1), 2),
     "wrap": lambda index, size: index % size,
     "nearest": lambda index, size: jnp.clip(index, 0, size - 1),
     "constant": lambda index, size: index,
@@ -48,15 +48,18 @@ def _map_coordinates(input, coordinates, order, mode, cval):
     fill = jnp.asarray(cval, input.dtype)
     if len(places) != input.ndim:
         raise ValueError(f"coordinates must be a sequence of length input.ndim, but {len(places)} != {input.ndim}")
-    if mode not in _WITHIN:
+    if mode not in _INDEX_FIXERS:
         raise NotImplementedError(
             f"jax.scipy.ndimage.map_coordinates does not yet support mode {mode}. Currently supported modes are "
-            f"{set(_WITHIN)}."
+            f"{set(_INDEX_FIXERS)}."
         )
     if order not in (0, 1):
         raise NotImplementedError("jax.scipy.ndimage.map_coordinates currently requires order<=1")
     neighbours = [
-        [(_taken(index, size, mode), weight) for index, weight in (_linear if order else _nearest)(place)]
+        [
+            (_fix_index(index, size, mode), weight)
+            for index, weight in (_linear_indices_and_weights if order else _nearest_indices_and_weights)(place)
+        ]
         for place, size in zip(places, input.shape)
     ]
     terms = []
@@ -74,24 +77,24 @@ def _map_coordinates(input, coordinates, order, mode, cval):
     return out.astype(input.dtype)
 
 
-def _nearest(place):
+def _nearest_indices_and_weights(place):
     """(index, weight) of the element that counts."""
     return [(lax.round(place) if jnp.issubdtype(place.dtype, jnp.floating) else place, 1)]
 
 
-def _linear(place):
+def _linear_indices_and_weights(place):
     """(index, weight) of both neighbours."""
     lower = jnp.floor(place)
     upper_weight = place - lower
     return [(lower, 1 - upper_weight), (lower + 1, upper_weight)]
 
 
-def _taken(index, size, mode):
+def _fix_index(index, size, mode):
     """(index within the axis, whether the element is there)."""
     index = index.astype("int32")
     if mode == "constant":
         return index, (index >= 0) & (index < size)
-    return _WITHIN[mode](index, size), None
+    return _INDEX_FIXERS[mode](index, size), None
 
 
 _wrap_api_functions(globals(), __name__, frozenset(globals()) - frozenset(__all__))

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-def _operands(name, in1, in2, mode):
+def _promote_operands(name, in1, in2, mode):
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode must be one of ['full', 'same', 'valid'], got {mode!r}")
     in1, in2 = promote_dtypes_inexact(*ensure_arraylikes(name, in1, in2))
@@ -34,7 +34,7 @@ def _operands(name, in1, in2, mode):
     return in1, in2
 
 
-def _fits(in1, in2, mode):
+def _contains_second(in1, in2, mode):
     """Whether in2 lies within in1, as mode "valid" needs; or neither way, which is an error."""
     inside = all(m >= n for m, n in zip(in1.shape, in2.shape))
     if mode == "valid" and not inside and not all(m <= n for m, n in zip(in1.shape, in2.shape)):
@@ -42,7 +42,7 @@ def _fits(in1, in2, mode):
     return inside
 
 
-def _part(full, shape1, shape2, axes, mode, later=0):
+def _crop_to_mode(full, shape1, shape2, axes, mode, later=0):
     """What a mode keeps of the full result; `later=1` keeps the later of two middles."""
     for a in axes:
         m, n = shape1[a], shape2[a]
@@ -52,7 +52,7 @@ def _part(full, shape1, shape2, axes, mode, later=0):
     return full
 
 
-def _directly(in1, in2, precision):
+def _convolve_directly(in1, in2, precision):
     """The full convolution."""
     rank = in1.ndim
     flipped = jnp.flip(in2)
@@ -61,7 +61,7 @@ def _directly(in1, in2, precision):
     return out[0, 0]
 
 
-def _by_transform(in1, in2, axes):
+def _convolve_by_fft(in1, in2, axes):
     """The full convolution along the axes; along the others the operands broadcast."""
     if all(1 in (in1.shape[a], in2.shape[a]) for a in axes):
         return in1 * in2
@@ -76,11 +76,11 @@ def fftconvolve(in1, in2, mode="full", axes=None):
 
     mode: "full", "same" (as long as in1) or "valid".  Raises ValueError for unequal ranks or empty arrays.
     """
-    in1, in2 = _operands("fftconvolve", in1, in2, mode)
+    in1, in2 = _promote_operands("fftconvolve", in1, in2, mode)
     numbers = range(in1.ndim) if axes is None else np.atleast_1d(axes)
     axes = tuple(int(a) % in1.ndim for a in numbers)
-    _fits(in1, in2, mode)
-    return _part(_by_transform(in1, in2, axes), in1.shape, in2.shape, axes, mode)
+    _contains_second(in1, in2, mode)
+    return _crop_to_mode(_convolve_by_fft(in1, in2, axes), in1.shape, in2.shape, axes, mode)
 
 
 def convolve(in1, in2, mode="full", method="auto", precision=None):
@@ -93,18 +93,18 @@ def convolve(in1, in2, mode="full", method="auto", precision=None):
         return fftconvolve(in1, in2, mode=mode)
     if method not in ("direct", "auto"):
         raise ValueError(f"Got {method=}; expected 'auto', 'fft', or 'direct'.")
-    in1, in2 = _operands("convolve", in1, in2, mode)
-    _fits(in1, in2, mode)
-    return _part(_directly(in1, in2, precision), in1.shape, in2.shape, range(in1.ndim), mode)
+    in1, in2 = _promote_operands("convolve", in1, in2, mode)
+    _contains_second(in1, in2, mode)
+    return _crop_to_mode(_convolve_directly(in1, in2, precision), in1.shape, in2.shape, range(in1.ndim), mode)
 
 
 def correlate(in1, in2, mode="full", method="auto", precision=None):
     """The correlation of two arrays of one rank: the convolution with in2 reversed and conjugated."""
-    in1, in2 = _operands("correlate", in1, in2, mode)
+    in1, in2 = _promote_operands("correlate", in1, in2, mode)
     return convolve(in1, jnp.flip(jnp.conj(in2)), mode=mode, method=method, precision=precision)
 
 
-def _two(name, in1, in2, boundary, fillvalue):
+def _check_2d_arguments(name, in1, in2, boundary, fillvalue):
     if boundary != "fill" or fillvalue != 0:
         raise NotImplementedError(f"{name}() only supports boundary='fill', fillvalue=0")
     if jnp.ndim(in1) != 2 or jnp.ndim(in2) != 2:
@@ -113,7 +113,7 @@ def _two(name, in1, in2, boundary, fillvalue):
 
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=None):
     """`convolve` of matrices.  Raises NotImplementedError for other than zeros beyond the edges."""
-    _two("convolve2d", in1, in2, boundary, fillvalue)
+    _check_2d_arguments("convolve2d", in1, in2, boundary, fillvalue)
     return convolve(in1, in2, mode=mode, method="direct", precision=precision)
 
 
@@ -122,11 +122,11 @@ def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=N
 
     Of two middles mode "same" keeps the later one, where `correlate` keeps the earlier one: so do JAX and SciPy.
     """
-    _two("correlate2d", in1, in2, boundary, fillvalue)
-    in1, in2 = _operands("correlate2d", in1, in2, mode)
-    _fits(in1, in2, mode)
-    full = _directly(in1, jnp.flip(jnp.conj(in2)), precision)
-    return _part(full, in1.shape, in2.shape, range(2), mode, later=int(mode == "same"))
+    _check_2d_arguments("correlate2d", in1, in2, boundary, fillvalue)
+    in1, in2 = _promote_operands("correlate2d", in1, in2, mode)
+    _contains_second(in1, in2, mode)
+    full = _convolve_directly(in1, jnp.flip(jnp.conj(in2)), precision)
+    return _crop_to_mode(full, in1.shape, in2.shape, range(2), mode, later=int(mode == "same"))
 
 
 _wrap_api_functions(globals(), __name__, frozenset(globals()) - frozenset(__all__))

@@ -35,5 +35,7 @@ from onax.scipy.stats._kde import gaussian_kde
 from onax.scipy.stats._samples import mode, rankdata, sem
 
 for _distribution in [x for x in globals().values() if isinstance(x, _ModuleType)]:
-    _wrap_api_functions(vars(_distribution), _distribution.__name__, ("inside", "promoted"))
+    _wrap_api_functions(
+        vars(_distribution), _distribution.__name__, ("keep_inside", "mask_outside", "promote_parameters")
+    )
 _wrap_api_functions(globals(), __name__)

@@ -22,7 +22,7 @@ _WEAK = re.compile(
 )
 
 
-def promoted(name, *args):
+def promote_parameters(name, *args):
     """The arguments as floats of one dtype.  Raises TypeError for complex numbers where nothing is known of them."""
     args = promote_args_inexact(name, *args)
     if args[0].weak_type and args[0].shape and not _WEAK.fullmatch(name):
@@ -32,11 +32,11 @@ def promoted(name, *args):
     return args
 
 
-def inside(condition, value, outside=-np.inf):
+def keep_inside(condition, value, outside=-np.inf):
     """value where the condition holds, elsewhere a number."""
     return jnp.where(condition, value, outside)
 
 
-def beyond(condition, value, outside=-np.inf):
+def mask_outside(condition, value, outside=-np.inf):
     """value, elsewhere than where the condition holds: comparisons are false for NaN, whose value is NaN."""
     return jnp.where(condition, outside, value)

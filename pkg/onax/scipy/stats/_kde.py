@@ -98,7 +98,7 @@ class gaussian_kde:
 
     def logpdf(self, x):
         """The logarithm of the density at points; ValueError for points of another dimension."""
-        points = self._points(x)
+        points = self._as_points(x)
         root = jnp.linalg.cholesky(self.covariance)
         samples, places = (
             lax.linalg.triangular_solve(root, v, left_side=True, lower=True) for v in (self.dataset, points)
@@ -107,7 +107,7 @@ class gaussian_kde:
         constant = jnp.sum(jnp.log(jnp.diagonal(root))) + 0.5 * self.d * math.log(2 * math.pi)
         return special.logsumexp(-0.5 * squares, axis=0, b=self.weights[:, None]) - constant
 
-    def _points(self, x):
+    def _as_points(self, x):
         x = ensure_arraylike("gaussian_kde.evaluate", x)
         points, _ = promote_dtypes_inexact(jnp.atleast_2d(x), self.dataset)
         d, m = points.shape
@@ -124,7 +124,7 @@ class gaussian_kde:
             raise ValueError(f"mean does not have dimension {self.d}")
         if cov.shape != (self.d, self.d):
             raise ValueError(f"covariance does not have dimension {self.d}")
-        return jnp.sum(self.weights * _normal(self.dataset - mean[:, None], self.covariance + cov))
+        return jnp.sum(self.weights * _centred_normal_pdf(self.dataset - mean[:, None], self.covariance + cov))
 
     def integrate_box_1d(self, low, high):
         """The probability between two numbers; ValueError unless the samples are numbers."""
@@ -142,7 +142,7 @@ class gaussian_kde:
             raise ValueError("KDEs are not the same dimensionality")
         apart = (self.dataset[:, :, None] - other.dataset[:, None, :]).reshape(self.d, -1)
         weights = (self.weights[:, None] * other.weights[None, :]).reshape(-1)
-        return jnp.sum(weights * _normal(apart, self.covariance + other.covariance))
+        return jnp.sum(weights * _centred_normal_pdf(apart, self.covariance + other.covariance))
 
     def resample(self, key, shape=()):
         """Points drawn at random from the density, (d, *shape)."""
@@ -164,7 +164,7 @@ class gaussian_kde:
         raise NotImplementedError("dynamically changing the bandwidth method is not supported")
 
 
-def _normal(apart, covariance):
+def _centred_normal_pdf(apart, covariance):
     """The density of the centred normal distribution at columns."""
     factor = cho_factor(covariance, lower=True)
     energy = 0.5 * jnp.sum(apart * cho_solve(factor, apart), axis=0)

@@ -20,7 +20,7 @@ class ModeResult(NamedTuple):
     count: Array
 
 
-def _runs(x):
+def _sort_and_mark_runs(x):
     """x sorted along the last axis, and where each run of equal elements begins; NaN equals NaN."""
     ordered = jnp.sort(x, axis=-1)
     before, after = ordered[..., :-1], ordered[..., 1:]
@@ -30,7 +30,7 @@ def _runs(x):
     return ordered, jnp.concatenate([jnp.ones((*x.shape[:-1], 1), bool), new], axis=-1)
 
 
-def _first_of_run(new):
+def _run_starts(new):
     """The place where the run of each place begins."""
     places = lax.broadcasted_iota(np.int32, new.shape, new.ndim - 1)
     return lax.cummax(jnp.where(new, places, 0), axis=new.ndim - 1)
@@ -64,8 +64,8 @@ def mode(a, axis=0, nan_policy="propagate", keepdims=False):
         return ModeResult(nothing, jnp.zeros_like(nothing))
     if not x.size:
         return ModeResult(jnp.zeros(shape, a.dtype), jnp.zeros(shape, dtypes.scalar_dtype(int)))
-    ordered, new = _runs(x)
-    lengths = lax.broadcasted_iota(np.int32, new.shape, new.ndim - 1) - _first_of_run(new) + 1
+    ordered, new = _sort_and_mark_runs(x)
+    lengths = lax.broadcasted_iota(np.int32, new.shape, new.ndim - 1) - _run_starts(new) + 1
     at = jnp.argmax(lengths, axis=-1)[..., None]
     value, count = (jnp.take_along_axis(v, at, -1)[..., 0] for v in (ordered, lengths))
     return ModeResult(value.reshape(shape), count.reshape(shape).astype(dtypes.scalar_dtype(int)))
@@ -100,23 +100,23 @@ def _ranks(x, method):
     if method == "ordinal":
         ranks = back + 1
     else:
-        _, new = _runs(x)
-        ranks = jnp.take_along_axis(_of_places(new, method), back, -1)
+        _, new = _sort_and_mark_runs(x)
+        ranks = jnp.take_along_axis(_ranks_of_sorted(new, method), back, -1)
     ranks = ranks.astype(dtype)
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         return ranks
     return jnp.where(jnp.isnan(x).any(-1, keepdims=True), np.nan, ranks)
 
 
-def _of_places(new, method):
+def _ranks_of_sorted(new, method):
     """The ranks of the places of the sorted array."""
     if method == "dense":
         return jnp.cumsum(new, axis=-1)
-    least = _first_of_run(new) + 1
+    least = _run_starts(new) + 1
     if method == "min":
         return least
     last = jnp.concatenate([new[..., 1:], jnp.ones_like(new[..., :1])], axis=-1)
-    greatest = new.shape[-1] - _first_of_run(last[..., ::-1])[..., ::-1]
+    greatest = new.shape[-1] - _run_starts(last[..., ::-1])[..., ::-1]
     return greatest if method == "max" else (least + greatest) / 2
 
 
@@ -131,7 +131,7 @@ def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
     if nan_policy == "propagate":
         size = a.size if axis is None else a.shape[axis]
         if not size:
-            return _of_none(a, axis, keepdims)
+            return _nan_result(a, axis, keepdims)
         return (a.std(axis, ddof=ddof, keepdims=keepdims) / math.sqrt(size)).astype(a.dtype)
     if nan_policy == "omit":
         count = (~jnp.isnan(a)).sum(axis, keepdims=keepdims)
@@ -139,5 +139,5 @@ def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
     raise ValueError(f"{nan_policy} is not supported")
 
 
-def _of_none(a, axis, keepdims):
+def _nan_result(a, axis, keepdims):
     return jnp.full_like(a.sum(axis, keepdims=keepdims), np.nan)

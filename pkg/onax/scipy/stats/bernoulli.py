@@ -3,15 +3,15 @@
 from onax import lax
 from onax import numpy as jnp
 from onax.scipy import special
-from onax.scipy.stats._common import beyond, promoted
+from onax.scipy.stats._common import mask_outside, promote_parameters
 
 
 def logpmf(k, p, loc=0):
     """The logarithm of the probability of k."""
-    k, p, loc = promoted("bernoulli.logpmf", k, p, loc)
+    k, p, loc = promote_parameters("bernoulli.logpmf", k, p, loc)
     x = k - loc
     value = special.xlogy(x, p) + special.xlog1py(1 - x, -p)
-    return beyond((x < 0) | (x > 1), value)
+    return mask_outside((x < 0) | (x > 1), value)
 
 
 def pmf(k, p, loc=0):
@@ -21,14 +21,14 @@ def pmf(k, p, loc=0):
 
 def cdf(k, p):
     """The probability of at most k."""
-    k, p = promoted("bernoulli.cdf", k, p)
+    k, p = promote_parameters("bernoulli.cdf", k, p)
     value = jnp.where(k < 0, 0, jnp.where(k < 1, 1 - p, 1))
     return jnp.where(jnp.isnan(k) | jnp.isnan(p) | (p < 0) | (p > 1), jnp.nan, value)
 
 
 def ppf(q, p):
     """The inverse of `cdf`."""
-    q, p = promoted("bernoulli.ppf", q, p)
+    q, p = promote_parameters("bernoulli.ppf", q, p)
     bad = jnp.isnan(q) | jnp.isnan(p) | (p < 0) | (p > 1) | (q < 0) | (q > 1)
     zero = lax.full_like(q, 0)
     return jnp.where(bad, zero + jnp.nan, jnp.where(q <= 1 - p, zero, zero + 1))

@@ -3,17 +3,17 @@
 from onax import numpy as jnp
 from onax.numpy._ufuncs import constant_like
 from onax.scipy import special
-from onax.scipy.stats._common import beyond, promoted
+from onax.scipy.stats._common import mask_outside, promote_parameters
 
 
 def logpmf(k, n, a, b, loc=0):
     """The logarithm of the probability of k."""
-    k, n, a, b, loc = promoted("betabinom.logpmf", k, n, a, b, loc)
+    k, n, a, b, loc = promote_parameters("betabinom.logpmf", k, n, a, b, loc)
     x = jnp.floor(k) - loc
     one = constant_like(x, 1)
     choices = -jnp.log(n + one) - special.betaln(n - x + one, x + one)
     value = choices + special.betaln(x + a, n - x + b) - special.betaln(a, b)
-    return jnp.where((n < 0) | (a <= 0) | (b <= 0), jnp.nan, beyond((x < 0) | (x > n), value))
+    return jnp.where((n < 0) | (a <= 0) | (b <= 0), jnp.nan, mask_outside((x < 0) | (x > n), value))
 
 
 def pmf(k, n, a, b, loc=0):

@@ -2,16 +2,16 @@
 
 from onax import numpy as jnp
 from onax.scipy import special
-from onax.scipy.stats._common import inside, promoted
+from onax.scipy.stats._common import keep_inside, promote_parameters
 
 
 def logpmf(k, n, p, loc=0):
     """The logarithm of the probability of k."""
-    k, n, p, loc = promoted("binom.logpmf", k, n, p, loc)
+    k, n, p, loc = promote_parameters("binom.logpmf", k, n, p, loc)
     x = k - loc
     choices = special.gammaln(n + 1) - special.gammaln(x + 1) - special.gammaln(n - x + 1)
     value = choices + special.xlogy(x, p) + special.xlog1py(n - x, -p)
-    return inside((x >= 0) & (x < n + 1), value)
+    return keep_inside((x >= 0) & (x < n + 1), value)
 
 
 def pmf(k, n, p, loc=0):

@@ -6,16 +6,16 @@ from onax import numpy as jnp
 from onax.numpy._ufuncs import constant_like
 from onax.scipy import special
 from onax.scipy.stats import gamma
-from onax.scipy.stats._common import beyond, promoted
+from onax.scipy.stats._common import mask_outside, promote_parameters
 
 
 def logpdf(x, df, loc=0, scale=1):
     """The logarithm of the density."""
-    x, df, loc, scale = promoted("chi2.logpdf", x, df, loc, scale)
+    x, df, loc, scale = promote_parameters("chi2.logpdf", x, df, loc, scale)
     z = (x - loc) / scale
     half = df / 2
     value = special.xlogy(half - 1, z) - z / 2 - special.gammaln(half) - half * math.log(2) - jnp.log(scale)
-    return beyond(x < loc, value)
+    return mask_outside(x < loc, value)
 
 
 def pdf(x, df, loc=0, scale=1):
@@ -25,27 +25,27 @@ def pdf(x, df, loc=0, scale=1):
 
 def cdf(x, df, loc=0, scale=1):
     """The probability of at most x."""
-    x, df, loc, scale = promoted("chi2.cdf", x, df, loc, scale)
+    x, df, loc, scale = promote_parameters("chi2.cdf", x, df, loc, scale)
     two = constant_like(scale, 2)
     return gamma.cdf(x, df / two, loc, two * scale)
 
 
 def logcdf(x, df, loc=0, scale=1):
     """The logarithm of `cdf`."""
-    x, df, loc, scale = promoted("chi2.logcdf", x, df, loc, scale)
+    x, df, loc, scale = promote_parameters("chi2.logcdf", x, df, loc, scale)
     two = constant_like(scale, 2)
     return gamma.logcdf(x, df / two, loc, two * scale)
 
 
 def sf(x, df, loc=0, scale=1):
     """The probability of more than x."""
-    x, df, loc, scale = promoted("chi2.sf", x, df, loc, scale)
+    x, df, loc, scale = promote_parameters("chi2.sf", x, df, loc, scale)
     two = constant_like(scale, 2)
     return gamma.sf(x, df / two, loc, two * scale)
 
 
 def logsf(x, df, loc=0, scale=1):
     """The logarithm of `sf`."""
-    x, df, loc, scale = promoted("chi2.logsf", x, df, loc, scale)
+    x, df, loc, scale = promote_parameters("chi2.logsf", x, df, loc, scale)
     two = constant_like(scale, 2)
     return gamma.logsf(x, df / two, loc, two * scale)

@@ -2,14 +2,14 @@
 
 from onax import numpy as jnp
 from onax.scipy import special
-from onax.scipy.stats._common import beyond, promoted
+from onax.scipy.stats._common import mask_outside, promote_parameters
 
 
 def logpmf(k, p, loc=0):
     """The logarithm of the probability of k."""
-    k, p, loc = promoted("geom.logpmf", k, p, loc)
+    k, p, loc = promote_parameters("geom.logpmf", k, p, loc)
     x = k - loc
-    return beyond(x <= 0, special.xlog1py(x - 1, -p) + jnp.log(p))
+    return mask_outside(x <= 0, special.xlog1py(x - 1, -p) + jnp.log(p))
 
 
 def pmf(k, p, loc=0):

@@ -1,12 +1,12 @@
 """Laplace's distribution, with exponential tails on both sides."""
 
 from onax import numpy as jnp
-from onax.scipy.stats._common import promoted
+from onax.scipy.stats._common import promote_parameters
 
 
 def logpdf(x, loc=0, scale=1):
     """The logarithm of the density."""
-    x, loc, scale = promoted("laplace.logpdf", x, loc, scale)
+    x, loc, scale = promote_parameters("laplace.logpdf", x, loc, scale)
     return -(jnp.abs(x - loc) / scale + jnp.log(2 * scale))
 
 
@@ -17,7 +17,7 @@ def pdf(x, loc=0, scale=1):
 
 def cdf(x, loc=0, scale=1):
     """The probability of at most x."""
-    x, loc, scale = promoted("laplace.cdf", x, loc, scale)
+    x, loc, scale = promote_parameters("laplace.cdf", x, loc, scale)
     z = (x - loc) / scale
     left = z <= 0
     below, above = jnp.where(left, z, 0), jnp.where(left, 0, z)  # no overflow in the derivative of what is not taken

@@ -3,12 +3,12 @@
 from onax import numpy as jnp
 from onax.numpy._ufuncs import constant_like
 from onax.scipy import special
-from onax.scipy.stats._common import promoted
+from onax.scipy.stats._common import promote_parameters
 
 
 def logpdf(x, loc=0, scale=1):
     """The logarithm of the density."""
-    x, loc, scale = promoted("logistic.logpdf", x, loc, scale)
+    x, loc, scale = promote_parameters("logistic.logpdf", x, loc, scale)
     z = (x - loc) / (scale * 2)
     return constant_like(z, -2) * jnp.logaddexp(z, -z) - jnp.log(scale)
 
@@ -20,23 +20,23 @@ def pdf(x, loc=0, scale=1):
 
 def cdf(x, loc=0, scale=1):
     """The probability of at most x."""
-    x, loc, scale = promoted("logistic.cdf", x, loc, scale)
+    x, loc, scale = promote_parameters("logistic.cdf", x, loc, scale)
     return special.expit((x - loc) / scale)
 
 
 def sf(x, loc=0, scale=1):
     """The probability of more than x."""
-    x, loc, scale = promoted("logistic.sf", x, loc, scale)
+    x, loc, scale = promote_parameters("logistic.sf", x, loc, scale)
     return special.expit(-(x - loc) / scale)
 
 
 def ppf(q, loc=0, scale=1):
     """The inverse of `cdf`."""
-    q, loc, scale = promoted("logistic.ppf", q, loc, scale)
+    q, loc, scale = promote_parameters("logistic.ppf", q, loc, scale)
     return special.logit(q) * scale + loc
 
 
 def isf(q, loc=0, scale=1):
     """The inverse of `sf`."""
-    q, loc, scale = promoted("logistic.isf", q, loc, scale)
+    q, loc, scale = promote_parameters("logistic.isf", q, loc, scale)
     return -special.logit(q) * scale + loc

@@ -6,7 +6,7 @@ from onax import numpy as jnp
 from onax._ground import dtypes
 from onax.numpy._promotion import ensure_arraylikes, promote_args_inexact
 from onax.scipy import special
-from onax.scipy.stats._common import inside
+from onax.scipy.stats._common import keep_inside
 
 
 def logpmf(x, n, p):
@@ -21,7 +21,7 @@ def logpmf(x, n, p):
         raise ValueError(f"x and n must be of integer type; got x.dtype={x.dtype}, n.dtype={n.dtype}")
     counts, trials = x.astype(p.dtype), n.astype(p.dtype)
     value = special.gammaln(trials + 1) + jnp.sum(special.xlogy(counts, p) - special.gammaln(counts + 1), axis=-1)
-    return inside(jnp.sum(x, axis=-1) == n, value, -np.inf)
+    return keep_inside(jnp.sum(x, axis=-1) == n, value, -np.inf)
 
 
 def pmf(x, n, p):

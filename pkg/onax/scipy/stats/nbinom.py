@@ -2,15 +2,15 @@
 
 from onax import numpy as jnp
 from onax.scipy import special
-from onax.scipy.stats._common import beyond, promoted
+from onax.scipy.stats._common import mask_outside, promote_parameters
 
 
 def logpmf(k, n, p, loc=0):
     """The logarithm of the probability of k."""
-    k, n, p, loc = promoted("nbinom.logpmf", k, n, p, loc)
+    k, n, p, loc = promote_parameters("nbinom.logpmf", k, n, p, loc)
     x = k - loc
     choices = special.gammaln(x + n) - special.gammaln(x + 1) - special.gammaln(n)
-    return beyond(x < 0, choices + n * jnp.log(p) + special.xlog1py(x, -p))
+    return mask_outside(x < 0, choices + n * jnp.log(p) + special.xlog1py(x, -p))
 
 
 def pmf(k, n, p, loc=0):

@@ -7,12 +7,12 @@ from onax import numpy as jnp
 from onax.numpy._promotion import ensure_arraylikes
 from onax.numpy._ufuncs import constant_like
 from onax.scipy import special
-from onax.scipy.stats._common import promoted
+from onax.scipy.stats._common import promote_parameters
 
 
 def logpdf(x, loc=0, scale=1):
     """The logarithm of the density."""
-    x, loc, scale = promoted("norm.logpdf", x, loc, scale)
+    x, loc, scale = promote_parameters("norm.logpdf", x, loc, scale)
     variance = jnp.square(scale)
     return (jnp.log(2 * np.pi * variance) + jnp.square(x - loc) / variance) / -2
 
@@ -24,13 +24,13 @@ def pdf(x, loc=0, scale=1):
 
 def cdf(x, loc=0, scale=1):
     """The probability of at most x."""
-    x, loc, scale = promoted("norm.cdf", x, loc, scale)
+    x, loc, scale = promote_parameters("norm.cdf", x, loc, scale)
     return special.ndtr((x - loc) / scale)
 
 
 def logcdf(x, loc=0, scale=1):
     """The logarithm of `cdf`."""
-    x, loc, scale = promoted("norm.logcdf", x, loc, scale)
+    x, loc, scale = promote_parameters("norm.logcdf", x, loc, scale)
     return special.log_ndtr((x - loc) / scale)
 
 
@@ -42,13 +42,13 @@ def ppf(q, loc=0, scale=1):
 
 def sf(x, loc=0, scale=1):
     """The probability of more than x."""
-    x, loc, scale = promoted("norm.sf", x, loc, scale)
+    x, loc, scale = promote_parameters("norm.sf", x, loc, scale)
     return cdf(-x, -loc, scale)
 
 
 def logsf(x, loc=0, scale=1):
     """The logarithm of `sf`."""
-    x, loc, scale = promoted("norm.logsf", x, loc, scale)
+    x, loc, scale = promote_parameters("norm.logsf", x, loc, scale)
     return logcdf(-x, -loc, scale)
 
 

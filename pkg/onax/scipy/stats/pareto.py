@@ -1,14 +1,14 @@
 """Pareto's distribution with exponent b."""
 
 from onax import numpy as jnp
-from onax.scipy.stats._common import beyond, inside, promoted
+from onax.scipy.stats._common import keep_inside, mask_outside, promote_parameters
 
 
 def logpdf(x, b, loc=0, scale=1):
     """The logarithm of the density."""
-    x, b, loc, scale = promoted("pareto.logpdf", x, b, loc, scale)
+    x, b, loc, scale = promote_parameters("pareto.logpdf", x, b, loc, scale)
     z = (x - loc) / scale
-    return beyond(z < 1, jnp.log(b) - jnp.log(scale) - (b + 1) * jnp.log(z))
+    return mask_outside(z < 1, jnp.log(b) - jnp.log(scale) - (b + 1) * jnp.log(z))
 
 
 def pdf(x, b, loc=0, scale=1):
@@ -16,41 +16,41 @@ def pdf(x, b, loc=0, scale=1):
     return jnp.exp(logpdf(x, b, loc, scale))
 
 
-def _at_least_1(z):
+def _clamp_to_one(z):
     return jnp.where(z < 1, 1, z)
 
 
 def cdf(x, b, loc=0, scale=1):
     """The probability of at most x."""
-    x, b, loc, scale = promoted("pareto.cdf", x, b, loc, scale)
-    z = _at_least_1((x - loc) / scale)
+    x, b, loc, scale = promote_parameters("pareto.cdf", x, b, loc, scale)
+    z = _clamp_to_one((x - loc) / scale)
     return -jnp.expm1(-b * jnp.log(z))
 
 
 def logcdf(x, b, loc=0, scale=1):
     """The logarithm of `cdf`."""
-    x, b, loc, scale = promoted("pareto.logcdf", x, b, loc, scale)
+    x, b, loc, scale = promote_parameters("pareto.logcdf", x, b, loc, scale)
     z = (x - loc) / scale
     below = z < 1
     share = 0 - jnp.expm1(-b * jnp.log(jnp.where(below, 2, z)))  # 0 at the edge, not -0, whose slope is -inf
-    return beyond(below, jnp.log(share))
+    return mask_outside(below, jnp.log(share))
 
 
 def sf(x, b, loc=0, scale=1):
     """The probability of more than x."""
-    x, b, loc, scale = promoted("pareto.sf", x, b, loc, scale)
-    z = _at_least_1((x - loc) / scale)
+    x, b, loc, scale = promote_parameters("pareto.sf", x, b, loc, scale)
+    z = _clamp_to_one((x - loc) / scale)
     return jnp.exp(-b * jnp.log(z))
 
 
 def logsf(x, b, loc=0, scale=1):
     """The logarithm of `sf`."""
-    x, b, loc, scale = promoted("pareto.logsf", x, b, loc, scale)
-    z = _at_least_1((x - loc) / scale)
+    x, b, loc, scale = promote_parameters("pareto.logsf", x, b, loc, scale)
+    z = _clamp_to_one((x - loc) / scale)
     return -b * jnp.log(z)
 
 
 def ppf(q, b, loc=0, scale=1):
     """The inverse of `cdf`."""
-    q, b, loc, scale = promoted("pareto.ppf", q, b, loc, scale)
-    return inside((q >= 0) & (q <= 1), loc + scale * (1 - q) ** (-1 / b), jnp.nan)
+    q, b, loc, scale = promote_parameters("pareto.ppf", q, b, loc, scale)
+    return keep_inside((q >= 0) & (q <= 1), loc + scale * (1 - q) ** (-1 / b), jnp.nan)

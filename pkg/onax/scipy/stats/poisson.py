@@ -4,15 +4,15 @@ import numpy as np
 
 from onax import numpy as jnp
 from onax.scipy import special
-from onax.scipy.stats._common import inside, promoted
+from onax.scipy.stats._common import keep_inside, promote_parameters
 
 
 def logpmf(k, mu, loc=0):
     """The logarithm of the probability of k."""
-    k, mu, loc = promoted("poisson.logpmf", k, mu, loc)
+    k, mu, loc = promote_parameters("poisson.logpmf", k, mu, loc)
     x = k - loc
     value = special.xlogy(x, mu) - special.gammaln(x + 1) - mu
-    return inside((x >= 0) & (jnp.round(k) == k), value)
+    return keep_inside((x >= 0) & (jnp.round(k) == k), value)
 
 
 def pmf(k, mu, loc=0):
@@ -22,7 +22,7 @@ def pmf(k, mu, loc=0):
 
 def cdf(k, mu, loc=0):
     """The probability of at most k."""
-    k, mu, loc = promoted("poisson.cdf", k, mu, loc)
+    k, mu, loc = promote_parameters("poisson.cdf", k, mu, loc)
     x = k - loc
     return jnp.where(x < 0, 0, special.gammaincc(jnp.floor(1 + jnp.maximum(x, 0)), mu))
 
@@ -36,7 +36,7 @@ def entropy(mu, loc=0):
 
     Below a mean of 100 (16 in float32) the sum of -p log(p), above it the asymptotic series in 1 / mu.
     """
-    mu, loc = promoted("poisson.entropy", mu, loc)
+    mu, loc = promote_parameters("poisson.entropy", mu, loc)
     large = _LARGE if mu.dtype == np.float64 else _LARGE_SINGLE
     small = mu < large
     safe = jnp.where(small & (mu > 0), mu, 1)

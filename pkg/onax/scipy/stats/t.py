@@ -4,12 +4,12 @@ import math
 
 from onax import numpy as jnp
 from onax.scipy import special
-from onax.scipy.stats._common import promoted
+from onax.scipy.stats._common import promote_parameters
 
 
 def logpdf(x, df, loc=0, scale=1):
     """The logarithm of the density."""
-    x, df, loc, scale = promoted("t.logpdf", x, df, loc, scale)
+    x, df, loc, scale = promote_parameters("t.logpdf", x, df, loc, scale)
     z = (x - loc) / scale
     size = (
         jnp.log(scale) + (jnp.log(df) + math.log(math.pi)) / 2 + special.gammaln(df / 2) - special.gammaln((df + 1) / 2)

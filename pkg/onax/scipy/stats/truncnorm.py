@@ -5,30 +5,30 @@ import numpy as np
 from onax import numpy as jnp
 from onax.scipy import special
 from onax.scipy.stats import norm
-from onax.scipy.stats._common import promoted
+from onax.scipy.stats._common import promote_parameters
 
 
-def _log_less(p, q):
+def _log_diff(p, q):
     """log(exp(p) - exp(q)) for p >= q."""
     same = p == q
     return jnp.where(same, -np.inf, p + jnp.log1p(-jnp.exp(jnp.where(same, -1, q - p))))
 
 
-def _log_mass(a, b):
+def _log_gauss_mass(a, b):
     """The logarithm of the normal probability from a to b: by the tail that both are in, else by what is outside."""
     left, right = b <= 0, a > 0
     low, high = jnp.where(right, -b, a), jnp.where(right, -a, b)
     in_tail = left | right
     safe_low, safe_high = jnp.where(in_tail, low, -2), jnp.where(in_tail, high, -1)
-    tail = _log_less(special.log_ndtr(safe_high), special.log_ndtr(safe_low))
+    tail = _log_diff(special.log_ndtr(safe_high), special.log_ndtr(safe_low))
     outside = special.ndtr(jnp.where(in_tail, -1, a)) + special.ndtr(jnp.where(in_tail, -1, -b))
     return jnp.where(in_tail, tail, jnp.log1p(-outside))
 
 
 def logpdf(x, a, b, loc=0, scale=1):
     """The logarithm of the density; NaN unless a < b."""
-    x, a, b, loc, scale = promoted("truncnorm.logpdf", x, a, b, loc, scale)
-    value = norm.logpdf(x, loc, scale) - _log_mass(a, b)
+    x, a, b, loc, scale = promote_parameters("truncnorm.logpdf", x, a, b, loc, scale)
+    value = norm.logpdf(x, loc, scale) - _log_gauss_mass(a, b)
     z = (x - loc) / scale
     value = jnp.where((z < a) | (z > b), -np.inf, value)
     return jnp.where(a >= b, np.nan, value)
@@ -41,21 +41,25 @@ def pdf(x, a, b, loc=0, scale=1):
 
 def logcdf(x, a, b, loc=0, scale=1):
     """The logarithm of the probability of at most x; NaN unless a < b."""
-    x, a, b, loc, scale = promoted("truncnorm.logcdf", x, a, b, loc, scale)
-    return _log_share((x - loc) / scale, a, b, lambda z: _log_mass(a, z), lambda z: _log_mass(z, b), -np.inf, 0)
+    x, a, b, loc, scale = promote_parameters("truncnorm.logcdf", x, a, b, loc, scale)
+    return _log_of_share(
+        (x - loc) / scale, a, b, lambda z: _log_gauss_mass(a, z), lambda z: _log_gauss_mass(z, b), -np.inf, 0
+    )
 
 
 def logsf(x, a, b, loc=0, scale=1):
     """The logarithm of the probability of more than x; NaN unless a < b."""
-    x, a, b, loc, scale = promoted("truncnorm.logsf", x, a, b, loc, scale)
-    return _log_share((x - loc) / scale, a, b, lambda z: _log_mass(z, b), lambda z: _log_mass(a, z), 0, -np.inf)
+    x, a, b, loc, scale = promote_parameters("truncnorm.logsf", x, a, b, loc, scale)
+    return _log_of_share(
+        (x - loc) / scale, a, b, lambda z: _log_gauss_mass(z, b), lambda z: _log_gauss_mass(a, z), 0, -np.inf
+    )
 
 
-def _log_share(z, a, b, mine, other, below, above):
+def _log_of_share(z, a, b, mine, other, below, above):
     """log(mine / all); of a share close to 1 by that of the others."""
     within = (z > a) & (z < b)
     safe = jnp.where(within, z, jnp.where(jnp.isfinite(a), a, b) / 2 + jnp.where(jnp.isfinite(b), b, a) / 2)
-    whole = _log_mass(a, b)
+    whole = _log_gauss_mass(a, b)
     share, rest = mine(safe) - whole, other(safe) - whole
     value = jnp.where(share > -0.1, jnp.log1p(-jnp.exp(rest)), share)
     value = jnp.where(z <= a, below, jnp.where(z >= b, above, jnp.where(within, value, z)))

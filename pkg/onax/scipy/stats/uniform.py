@@ -1,13 +1,13 @@
 """The uniform distribution on [loc, loc + scale]."""
 
 from onax import numpy as jnp
-from onax.scipy.stats._common import beyond, inside, promoted
+from onax.scipy.stats._common import keep_inside, mask_outside, promote_parameters
 
 
 def logpdf(x, loc=0, scale=1):
     """The logarithm of the density."""
-    x, loc, scale = promoted("uniform.logpdf", x, loc, scale)
-    return beyond((x < loc) | (x > loc + scale), -jnp.log(scale))
+    x, loc, scale = promote_parameters("uniform.logpdf", x, loc, scale)
+    return mask_outside((x < loc) | (x > loc + scale), -jnp.log(scale))
 
 
 def pdf(x, loc=0, scale=1):
@@ -17,12 +17,12 @@ def pdf(x, loc=0, scale=1):
 
 def cdf(x, loc=0, scale=1):
     """The probability of at most x."""
-    x, loc, scale = promoted("uniform.cdf", x, loc, scale)
+    x, loc, scale = promote_parameters("uniform.cdf", x, loc, scale)
     zero, one = x.dtype.type(0), x.dtype.type(1)
     return jnp.clip((x - loc) / scale, zero, one)
 
 
 def ppf(q, loc=0, scale=1):
     """The inverse of `cdf`."""
-    q, loc, scale = promoted("uniform.ppf", q, loc, scale)
-    return inside((q >= 0) & (q <= 1), q * scale + loc, jnp.nan)
+    q, loc, scale = promote_parameters("uniform.ppf", q, loc, scale)
+    return keep_inside((q >= 0) & (q <= 1), q * scale + loc, jnp.nan)
