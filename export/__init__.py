@@ -1,10 +1,10 @@
 """Ahead-of-time export to standard ONNX files.
 
     exported = onax.export.export(fun)(*args)       arrays, or ShapeDtypeStructs with symbolic dimensions
-    exported.save("fun.onnx")                       runs in ONNX Runtime alone
-    onax.export.load("fun.onnx").call(*args)        or as a function of trees again
+    exported.save("fun.onnx")                       a file that ONNX Runtime runs without onax
+    onax.export.load("fun.onnx").call(*args)        or onax, as a function of trees
 
-The names are those of `jax.export`; `Exported.onnx_model` stands for its `mlir_module`.
+The names are those of `jax.export`; `Exported.onnx_model` takes the place of its `mlir_module`.
 """
 
 import importlib
@@ -14,7 +14,7 @@ from onax._ground import source
 
 source.register_folder(os.path.dirname(__file__))
 
-# `jit` imports `onax.export.lower` and needs none of these names: their modules are imported when one is asked for.
+# `jit` imports `onax.export.lower` and needs none of these names, so their modules are imported on first access.
 _HOMES = {
     "Exported": "api",
     "SymbolicScope": "shapes",

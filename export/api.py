@@ -1,8 +1,8 @@
-"""`export(fun)(*args)`: a function staged for argument types, lowered to one ONNX model, callable and storable.
+"""`export(fun)(*args)`: stages a function for argument types, lowers it to one ONNX model, and wraps the model.
 
-export   stages (types of the arguments, symbolic dimensions included), plans the dimensions, lowers, names, writes
-Exported the result: types, trees, names, the model; `call`, `save`, `serialize`
-load     the way back from a file; `deserialize` from bytes
+export    stages the function, makes the solver of its dimension variables, lowers, names and encodes
+Exported  the result: types, trees, names and the model; `call`, `save`, `serialize`
+load      reads an Exported from a file, `deserialize` from bytes
 """
 
 import os
@@ -40,7 +40,7 @@ OPSETS = range(18, 27)
 class Exported:
     """An exported function.
 
-    fun_name, source         its name and where it stands
+    fun_name, source         its name and source location
     in_tree, out_tree        trees of ((args), {kwargs}) and of the result
     in_avals, out_avals      types of their leaves; dimensions may be symbolic
     in_names, out_names      names of the graph's inputs and outputs
@@ -48,7 +48,7 @@ class Exported:
     onnx_model               the model as an onnx.ModelProto, metadata included
     """
 
-    __slots__ = ("_arrays", "_bytes", "_encode", "_entries", "_plan", "_session", "_signature", "opset")
+    __slots__ = ("_arrays", "_bytes", "_dim_solver", "_encode", "_entries", "_session", "_signature", "opset")
 
     # what JAX's Exported says of a program for one CPU
     platforms = ("cpu",)
@@ -57,7 +57,7 @@ class Exported:
     unordered_effects = ()
     disabled_safety_checks = ()
     calling_convention_version = artifact.FORMAT
-    uses_global_constants = property(lambda self: bool(self._plan.variables))
+    uses_global_constants = property(lambda self: bool(self._dim_solver.variables))
     in_tree = property(lambda self: self._signature.in_tree)
     out_tree = property(lambda self: self._signature.out_tree)
     in_avals = property(lambda self: tuple(leaf.aval for leaf in self._signature.in_leaves))
@@ -69,10 +69,10 @@ class Exported:
     fun_name = property(lambda self: self._entries.get("onax.function", "<unknown>"))
     source = property(lambda self: self._entries.get("onax.source", "<unknown>"))
 
-    def __init__(self, raw, signature, plan, *, entries, opset, arrays=None, encode=None):
+    def __init__(self, raw, signature, solver, *, entries, opset, arrays=None, encode=None):
         self._bytes = raw
         self._signature = signature
-        self._plan = plan
+        self._dim_solver = solver
         self._session = None
         self._entries = entries
         self._arrays = arrays or {}  # constants that the bytes only name
@@ -82,11 +82,11 @@ class Exported:
     @property
     def symbolic_dimensions(self):
         """Names of the symbolic dimensions' variables."""
-        return self._plan.variables
+        return self._dim_solver.variables
 
     @property
     def constraints(self):
-        """Constraints on them, as texts."""
+        """Constraints on the symbolic dimensions, as texts."""
         return self._signature.constraints
 
     @property
@@ -96,13 +96,13 @@ class Exported:
 
     @property
     def onnx_model_serialized(self):
-        """The model's bytes: those of the file."""
+        """The model's bytes, as `save` writes them."""
         return self._bytes
 
     def serialize(self, vjp_order=0):
         """The artefact as bytes, for `deserialize`.
 
-        Raises ExportError for a model whose constants stand in a second file.
+        Raises ExportError for a model whose constants are stored in a second file.
         """
         if self._arrays:
             raise ExportError("the constants of this model stand in a second file: store it with save(path)")
@@ -111,14 +111,14 @@ class Exported:
         return bytearray(self._bytes)
 
     def has_vjp(self):
-        """Whether a derivative is stored with it: no."""
+        """Always False: an artefact holds no derivative."""
         return False
 
     def save(self, path, *, external_data=None):
-        """Writes the artefact; a file appears in one step or not at all.
+        """Writes the artefact atomically.
 
-        external_data   True: constants over 1 kB stand in a second file beside it, called like it with `.data`
-                        appended; None: only those of a model over 2 GB; False: ExportError for such a model
+        external_data   True: constants over 1 kB go to a second file beside it, of the same name with `.data` appended;
+                        None: only if the model is over 2 GB; False: such a model raises ExportError
 
         Raises ExportError if a path cannot be written.
         """
@@ -128,13 +128,13 @@ class Exported:
             artifact.write_atomically(path, self._bytes)
             return
         location = os.path.basename(os.fspath(path)) + external.SUFFIX
-        raw, arrays = self._parted(location)
+        raw, arrays = self._split_constants(location)
         sealed = artifact.seal(raw, {**self._entries, "onax.external": external.entry(arrays, location)})
         artifact.write_atomically(os.fspath(path) + external.SUFFIX, external.chunks(arrays))
         artifact.write_atomically(path, sealed)
 
-    def _parted(self, location):
-        """(the model's bytes without metadata, {name: array} of the constants that will stand at a location)."""
+    def _split_constants(self, location):
+        """(the model's bytes without metadata, {name: array} of the constants for the second file `location`)."""
         if self._encode is not None:
             return self._encode(location)
         model = self.onnx_model
@@ -147,10 +147,10 @@ class Exported:
     def call(self, *args, **kwargs):
         """Runs the model in ONNX Runtime on arguments of the exported structure, types and shapes.
 
-        Inside of jit it is one operation of the program.
+        Inside `jit` the call is one equation of the program.
 
-        Raises ValueError for other structures, dtypes or shapes, naming the argument, what is expected and what is
-        there.
+        Raises ValueError for other structures, dtypes or shapes; it names the argument, what was expected and what was
+        passed.
         """
         leaves = self._arguments(args, kwargs)
         if any(isinstance(x, Tracer) for x in leaves):
@@ -159,12 +159,12 @@ class Exported:
 
     def _call_flat(self, leaves):
         arrays, sizes = [], []
-        for value, leaf, label in zip(leaves, self._signature.in_leaves, self._plan.labels):
-            array = _physical(value, leaf.aval, label)
+        for value, leaf, label in zip(leaves, self._signature.in_leaves, self._dim_solver.labels):
+            array = _to_buffer(value, leaf.aval, label)
             sizes.append(array.shape)
             arrays.append(artifact.to_boundary(array, leaf.aval))
-        self._plan.values(sizes)
-        results = self._runner().run(arrays)
+        self._dim_solver.solve(sizes)
+        results = self._cached_session().run(arrays)
         return [
             make_array(artifact.from_boundary(r, leaf.aval), dtype=leaf.aval.dtype, weak_type=leaf.aval.weak_type)
             for r, leaf in zip(results, self._signature.out_leaves)
@@ -173,11 +173,11 @@ class Exported:
     __call__ = call
 
     def _arguments(self, args, kwargs):
-        """The leaves of a call's arguments; ValueError unless they are structured as when exported."""
+        """The leaves of a call's arguments; ValueError unless their structure is the exported one."""
         leaves, tree = tree_flatten((args, kwargs))
         if tree == self.in_tree:
             return leaves
-        # classes that were not registered for serialisation come back as records: paths tell
+        # a class that was not registered for serialization is loaded as a record: compare key paths instead
         pairs = tree_leaves_with_path((args, kwargs))
         if [keystr(path) for path, _ in pairs] == [leaf.path for leaf in self._signature.in_leaves]:
             return leaves
@@ -191,7 +191,7 @@ class Exported:
             f"'{self.fun_name}' was exported, but they have the following structural differences:\n" + "\n".join(lines)
         )
 
-    def _runner(self):
+    def _cached_session(self):
         if self._session is None:
             self._session = self.session()
         return self._session
@@ -209,15 +209,15 @@ class Exported:
             raise BackendError(f"ONNX Runtime refused the model of '{self.fun_name}'. {error}") from error
 
     def boundary_arguments(self, *args, **kwargs):
-        """The arguments as the graph takes them: one NumPy array an input."""
+        """The arguments as the graph takes them: a list with one NumPy array per input."""
         leaves = self._signature.in_leaves
         return [
-            artifact.to_boundary(_physical(value, leaf.aval, label), leaf.aval)
-            for value, leaf, label in zip(self._arguments(args, kwargs), leaves, self._plan.labels)
+            artifact.to_boundary(_to_buffer(value, leaf.aval, label), leaf.aval)
+            for value, leaf, label in zip(self._arguments(args, kwargs), leaves, self._dim_solver.labels)
         ]
 
     def results_of(self, arrays):
-        """The flat results, as arrays of their dtypes, from what the graph gave: one NumPy array an output."""
+        """The flat results, in the dtypes of the signature, from the graph's outputs (one NumPy array per output)."""
         pairs = zip(arrays, self._signature.out_leaves)
         return [artifact.from_boundary(np.asarray(x), leaf.aval) for x, leaf in pairs]
 
@@ -226,13 +226,13 @@ class Exported:
 
 
 def _exported_call_abstract(*avals, exported):
-    """Results of a call inside of a traced function: sizes of symbolic dimensions come from the operands."""
-    for value, leaf, label in zip(avals, exported._signature.in_leaves, exported._plan.labels):
+    """Result types of a call inside a traced function; the operands determine the symbolic dimensions."""
+    for value, leaf, label in zip(avals, exported._signature.in_leaves, exported._dim_solver.labels):
         if value.dtype != leaf.aval.dtype:
             raise ValueError(
                 f"Dtype mismatch for {label}: expected {leaf.aval.dtype.name} and called with {value.dtype.name}"
             )
-    sizes = exported._plan.values([a.shape for a in avals])
+    sizes = exported._dim_solver.solve([a.shape for a in avals])
     return tuple(a.update(shape=dim_rules.evaluate_shape(a.shape, sizes)) for a in exported.out_avals)
 
 
@@ -246,12 +246,12 @@ exported_call_p = Primitive(
 
 
 def _port(aval):
-    """(element type, shape) of a value as a session is told."""
+    """(element type, shape) of an input or output, as `Session` takes it."""
     shape, dtype = artifact.boundary_type(aval)
     return ELEMENT_TYPES[dtype], shape
 
 
-def _physical(value, aval, label):
+def _to_buffer(value, aval, label):
     """An argument's buffer; ValueError if its dtype is not the exported one."""
     own = typeof(value)
     if own.dtype != aval.dtype:
@@ -267,12 +267,12 @@ def _physical(value, aval, label):
 
 
 def _path_words(path):
-    """A key path as words, with nothing in them that tools stumble over."""
+    """The keys of a path as texts; characters that tools may not accept in names become `_`."""
     return [re.sub(r"[^\w-]+", "_", str(key.value)).strip("_") or "_" for key in path]
 
 
 def _number_duplicates(names):
-    """The names, later ones of equal ones numbered."""
+    """The names, where repeated ones get a numeric suffix."""
     seen, found = set(), []
     for name in names:
         candidate, n = name, 1
@@ -285,7 +285,7 @@ def _number_duplicates(names):
 
 
 def _parameter_names(fun, count):
-    """Names of the first positional parameters; `args.i` where the function does not say."""
+    """Names of the first positional parameters; `args.i` where the signature has none."""
     try:
         parameters = list(lazy.inspect.signature(fun).parameters.values())
     except (TypeError, ValueError):
@@ -305,9 +305,9 @@ def _parameter_names(fun, count):
 
 
 def argument_names(fun, args, kwargs, static=()):
-    """A name for each leaf of the arguments, from the parameter and the key path below it: `params.layers.0.w`.
+    """A name for each leaf of the arguments: the parameter and the key path below it, as in `params.layers.0.w`.
 
-    `args` and `kwargs` are the arguments without static ones, which stood at the positions `static`.
+    `args` and `kwargs` hold no static arguments; `static` are the positions that those had.
     """
     parameters = _parameter_names(fun, len(args) + len(static))
     parameters = [name for i, name in enumerate(parameters) if i not in static]
@@ -319,7 +319,7 @@ def argument_names(fun, args, kwargs, static=()):
 
 
 def result_names(result, taken):
-    """A name for each leaf of a result: `out`, `out.0`, ...; a dictionary or record at the top gives its own paths."""
+    """A name for each leaf of a result: `out`, `out.0`, ...; leaves of a dictionary or record have their paths."""
     paths = [_path_words(path) for path, _ in tree_leaves_with_path(result)]
     if not isinstance(result, (tuple, list)) or hasattr(result, "_fields"):
         own = [".".join(path) for path in paths]
@@ -330,7 +330,7 @@ def result_names(result, taken):
 
 
 def _apply_given_names(given, names, what):
-    """The names with those that the caller chose: a sequence for all, or a dictionary from name to name."""
+    """The names that the caller chose: `given` is a sequence of all names, or a dictionary from default names."""
     if given is None:
         return names
     if isinstance(given, dict):
@@ -345,7 +345,7 @@ def _apply_given_names(given, names, what):
 
 
 def _check_distinct(names):
-    """ExportError if a name is given twice, or is no name."""
+    """ExportError if a name is repeated or is not a nonempty str."""
     for name in names:
         if not isinstance(name, str) or not name:
             raise ExportError(f"{name!r} is no name for an input or output")
@@ -359,14 +359,14 @@ def _check_distinct(names):
 
 @source.api_boundary
 def export(fun, *, opset=DEFAULT_OPSET, platforms=None, disabled_checks=(), input_names=None, output_names=None):
-    """A function that, given arguments or their types (ShapeDtypeStruct), exports `fun` for them.
+    """Returns a function that takes arguments or their types (ShapeDtypeStruct) and exports `fun` for them.
 
     fun                       any traceable function, jitted or not
     opset                     ONNX opset of the model, 18 to 26
     input_names, output_names names for all leaves, or a dictionary from the default names
 
-    Raises ExportError for what cannot be exported, LoweringError listing every operation without an ONNX form.
-    `platforms` and `disabled_checks` are accepted for JAX programs: a model runs wherever ONNX Runtime does.
+    Raises ExportError for what cannot be exported, and LoweringError that lists every operation without an ONNX form.
+    `platforms` and `disabled_checks` are accepted for compatibility with JAX: a model runs wherever ONNX Runtime does.
     """
     if not callable(fun):
         raise ExportError(f"only functions can be exported; got {fun!r}")
@@ -381,7 +381,7 @@ def export(fun, *, opset=DEFAULT_OPSET, platforms=None, disabled_checks=(), inpu
 
 
 def _unwrap_jit(fun):
-    """The function itself, and which of its arguments are static if it was jitted."""
+    """(the function without jit, static_argnums, static_argnames)."""
     if not isinstance(fun, JitFunction):
         return fun, (), ()
     options = fun._options
@@ -399,23 +399,23 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
     out_names = _apply_given_names(output_names, result_names(result, in_names), "output")
     _check_distinct((*in_names, *out_names))
     labels = [shapes.argument_label(path) for path, _ in tree_leaves_with_path(arguments)]
-    plan = shapes.plan(labels, [a.shape for a in jaxpr.in_avals])
+    solver = shapes.make_dim_solver(labels, [a.shape for a in jaxpr.in_avals])
     graph = driver.lower_jaxpr(
         eliminate_dead_code(jaxpr, bodies=False),
         opset=opset,
         target="portable",
         input_names=in_names,
         output_names=out_names,
-        dims_plan=plan,
+        dim_solver=solver,
         collect_errors=True,
     )
-    _warn_of_silent_broadcasts(plan, in_names)
+    _warn_of_silent_broadcasts(solver, in_names)
     signature = Signature(
         in_tree,
         _leaves(in_names, arguments, jaxpr.in_avals),
         out_tree,
         _leaves(out_names, result, jaxpr.out_avals),
-        plan.constraints,
+        solver.constraints,
         {"jax_enable_x64": config.jax_enable_x64, "jax_default_prng_impl": config.jax_default_prng_impl},
     )
     name, where = function_name(fun), source.function_location(fun)
@@ -426,28 +426,28 @@ def _export(fun, args, kwargs, opset, input_names, output_names):
         "onax.signature": signature.to_json(),
     }
     if sum(v.const.nbytes for v in graph.initializers.values()) < artifact.LIMIT - _HEADROOM:
-        return Exported(artifact.seal(proto.to_model(graph, name=name), entries), signature, plan,
+        return Exported(artifact.seal(proto.to_model(graph, name=name), entries), signature, solver,
                         entries=entries, opset=opset)  # fmt: skip
 
     def encode(location):
         return proto.to_parts(graph, external.THRESHOLD, location, name=name)
 
     raw, arrays = encode(external.SUFFIX)
-    return Exported(raw, signature, plan, entries=entries, opset=opset, arrays=arrays, encode=encode)
+    return Exported(raw, signature, solver, entries=entries, opset=opset, arrays=arrays, encode=encode)
 
 
-_HEADROOM = 1 << 26  # bytes for the rest of a model besides its constants
+_HEADROOM = 1 << 26  # bytes reserved for everything in a model but its constants
 
 
 def _leaves(names, tree, avals):
-    """The leaves of a side: name, path and type of each."""
+    """A Leaf (name, path, type) for each leaf of the arguments or of the result."""
     return [Leaf(n, keystr(path), a) for n, (path, _), a in zip(names, tree_leaves_with_path(tree), avals)]
 
 
-def _warn_of_silent_broadcasts(plan, names):
-    """Warns of dimensions that plain ONNX Runtime does not compare: a 1 there would broadcast."""
+def _warn_of_silent_broadcasts(solver, names):
+    """Warns of dimensions that several inputs share: plain ONNX Runtime does not compare them, and broadcasts a 1."""
     found = {}
-    for name, shape in zip(names, plan.shapes):
+    for name, shape in zip(names, solver.shapes):
         for d in shape:
             if not dim_rules.is_constant(d):
                 found.setdefault(d, set()).add(name)
@@ -463,9 +463,9 @@ def _warn_of_silent_broadcasts(plan, names):
 
 @source.api_boundary
 def deserialize(blob, verify=True, *, path=None):
-    """The Exported that `serialize` or `save` wrote, from its bytes.  Raises ArtifactError for anything else.
+    """The Exported in the bytes that `serialize` or `save` wrote.  Raises ArtifactError for any other bytes.
 
-    `path`: the file that the bytes were read from, beside which a second file with constants may lie.
+    `path`: the file that the bytes come from; a second file with constants is looked for in its folder.
     """
     raw = bytes(blob)
     model, entries = artifact.unseal(raw, verify)
@@ -477,15 +477,15 @@ def deserialize(blob, verify=True, *, path=None):
         if [leaf.name for leaf in leaves] != [port.name for port in ports]:
             raise artifact.ArtifactError(f"the artefact's {side}s are not those of its signature")
     labels = [_argument_label(leaf.path) for leaf in signature.in_leaves]
-    plan = shapes.plan(labels, [leaf.aval.shape for leaf in signature.in_leaves])
+    solver = shapes.make_dim_solver(labels, [leaf.aval.shape for leaf in signature.in_leaves])
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
     arrays = external.arrays_of(model, path, entries.get("onax.external"), verify)
     kept = {k: entries[k] for k in ("onax.version", "onax.function", "onax.source", "onax.signature") if k in entries}
-    return Exported(raw, signature, plan, entries=kept, opset=opset, arrays=arrays)
+    return Exported(raw, signature, solver, entries=kept, opset=opset, arrays=arrays)
 
 
 def _argument_label(path):
-    """How messages call an argument, from its path's text."""
+    """The name of an argument in messages, from the text of its path."""
     return ("args" if path.startswith("[0]") else "kwargs") + path[3:]
 
 

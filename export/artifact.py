@@ -1,17 +1,17 @@
-"""The .onnx artefact: a model, and as its metadata what it takes to call it again as a function of trees.
+"""The .onnx artefact: a model whose metadata says how to call it as a function of trees.
 
-    onax.format      version of what follows; a newer one is refused
-    onax.version     onax that wrote the file
+    onax.format      version of the entries below; a newer one is refused
+    onax.version     version of onax that wrote the file
     onax.function    name of the function
-    onax.source      where it stands
-    onax.signature   JSON: for arguments and results the tree, and each leaf's name, path, shape text, dtype, weak bit;
-                     constraints on symbolic dimensions; options in force
-    onax.external    JSON: name, size and SHA-256 of the second file, where large constants stand in one (see external)
+    onax.source      its source location
+    onax.signature   JSON: for arguments and results the tree, and each leaf's name, path, shape text, dtype, weak type;
+                     constraints on symbolic dimensions; the options that were set
+    onax.external    JSON: name, size and SHA-256 of the second file, if it holds large constants (see external)
     onax.digest      SHA-256 of the whole file with this value written as zeros
 
-Nothing is ever unpickled and no class is looked up by its name.  A class of nodes is written under the name under
-which it was registered for serialisation; one that was not is written as a record, and comes back as a named tuple of
-the same name and fields (its arguments are recognised by their key paths).
+Loading unpickles nothing and looks up no class by its Python name.  A node class is written under the name with which
+it was registered for serialization; a class that was not registered is written as a record and loaded as a named tuple
+of the same name and fields (calls then compare arguments by key paths).
 """
 
 import hashlib
@@ -44,17 +44,17 @@ _by_name: dict = {}  # name -> (class, bytes to data, rebuild or None)
 def register_pytree_node_serialization(
     nodetype, *, serialized_name, serialize_auxdata, deserialize_auxdata, from_children=None
 ):
-    """Lets a registered class of tree nodes be written to artefacts under a name; gives the class back.
+    """Registers a pytree node class for serialization under a name, and returns the class.
 
-    `serialize_auxdata` makes bytes of the node's data, `deserialize_auxdata` the data of bytes.
-    Raises ValueError if the class or the name is taken.
+    `serialize_auxdata` turns the auxiliary data into bytes, `deserialize_auxdata` turns the bytes into the data.
+    Raises ValueError if the class or the name is registered already.
     """
     _register(nodetype, serialized_name, serialize_auxdata, deserialize_auxdata, from_children)
     return nodetype
 
 
 def register_namedtuple_serialization(nodetype, *, serialized_name):
-    """Lets a named tuple come back from artefacts as itself; gives the class back."""
+    """Registers a named tuple class for serialization under a name, and returns the class."""
     if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
         raise ValueError(f"{nodetype} is no named tuple")
     _register(nodetype, serialized_name, None, None, None)
@@ -73,7 +73,7 @@ def _register(nodetype, name, write, read, rebuild):
 def tree_to_json(tree):
     """The structure of a tree as JSON values; leaves are "*".
 
-    `tree` is a tree whose leaves do not matter.  Raises ExportError for dictionary keys that JSON cannot say.
+    The leaves of `tree` are not read.  Raises ExportError for dictionary keys that JSON cannot represent.
     """
     kind = type(tree)
     if tree is None:
@@ -161,12 +161,12 @@ def _node_from_json(text, children):
 
 
 def aval_to_json(aval):
-    """Shape text, dtype name and weak bit of a type."""
+    """Shape text, dtype name and weak type of an aval."""
     return {"shape": ", ".join(map(str, aval.shape)), "dtype": _dtype_name(aval.dtype), "weak": aval.weak_type}
 
 
 def _dtype_name(dtype):
-    """A name from which the dtype is found again: of a key's, that of its generator."""
+    """The name of a dtype in JSON; a key dtype is named after its generator."""
     return f"key<{dtype._impl.name}>" if isinstance(dtype, dtypes.KeyType) else dtype.name
 
 
@@ -201,7 +201,7 @@ class Leaf:
 
 
 class Signature:
-    """What it takes to call a model as a function: trees and leaves of arguments and results, constraints, options."""
+    """How a model is called as a function: trees and leaves of arguments and results, constraints, options."""
 
     __slots__ = ("constraints", "in_leaves", "in_tree", "options", "out_leaves", "out_tree")
 
@@ -263,14 +263,14 @@ def _field(number, payload):
 
 
 def metadata_bytes(entries):
-    """Metadata as bytes that can be appended to those of a ModelProto: fields of protobuf messages simply follow."""
+    """Metadata as protobuf fields, to be appended to the bytes of a ModelProto."""
     return b"".join(
         _field(_METADATA_FIELD, _field(1, key.encode()) + _field(2, value.encode())) for key, value in entries.items()
     )
 
 
 def seal(model, entries):
-    """The artefact's bytes: the model, its metadata, and the digest of all.
+    """The artefact's bytes: the model, its metadata, and a digest of both.
 
     Raises ExportError for a model over 2 GB, which protobuf cannot hold in one message.
     """
@@ -283,8 +283,8 @@ def seal(model, entries):
 def unseal(raw, verify=True):
     """(ModelProto, metadata) of an artefact's bytes.
 
-    Raises ArtifactError for bytes that are no model, no model of onax, of a newer format, or (unless `verify` is
-    false) not as they were written.
+    Raises ArtifactError for bytes that are not a model, were not written by onax, have a newer format, or, unless
+    `verify` is false, have changed since they were written.
     """
     raw = bytes(raw)
     decode_error = lazy.protobuf_message.DecodeError
@@ -312,7 +312,7 @@ def unseal(raw, verify=True):
 
 
 def _is_intact(raw, digest):
-    """Whether the digest is that of the bytes with zeros in its place."""
+    """Whether the digest fits the bytes in which zeros replace it."""
     mark = digest.encode()
     if len(mark) != len(_ZEROS) or not raw.endswith(mark):
         return False
@@ -323,9 +323,9 @@ def _is_intact(raw, digest):
 
 
 def write_atomically(path, content):
-    """Writes a file in one step: it is there in full or not at all.  Raises ExportError if it cannot be written.
+    """Writes a file atomically: either completely or not at all.  Raises ExportError if it cannot be written.
 
-    `content`: bytes, or an iterable of pieces of them.
+    `content`: bytes, or an iterable of bytes.
     """
     path = os.fspath(path)
     folder, name = os.path.split(os.path.abspath(path))
@@ -357,7 +357,7 @@ def read_file(path):
 
 
 def to_boundary(array, aval):
-    """An array as the graph takes it: complex numbers and keys as numbers with one more axis, without a copy."""
+    """An array as the graph takes it: complex numbers and keys become numbers with trailing axes, without a copy."""
     if isinstance(aval.dtype, dtypes.ExtendedDType):
         element = aval.dtype
         return np.ascontiguousarray(array).view(element.element_dtype).reshape(array.shape + element.element_shape)
@@ -378,7 +378,7 @@ def from_boundary(array, aval):
 
 
 def boundary_type(aval):
-    """(shape, dtype) of a value as the graph has it."""
+    """(shape, dtype) of a value at the boundary of the graph."""
     if isinstance(aval.dtype, dtypes.ExtendedDType):
         return (*aval.shape, *aval.dtype.element_shape), aval.dtype.element_dtype
     if dtypes.is_complex(aval.dtype):

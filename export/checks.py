@@ -1,11 +1,12 @@
-"""One function run in several ways on the same arguments: how far apart the results are, and where they first part.
+"""Runs one function in several ways on the same arguments, and compares the results.
 
-    eager          onax's interpreter, what the others are compared with
+    eager          onax's interpreter, the reference for the others
     jit            compiled in this process
-    ort-0 ... ort-all   the exported model in ONNX Runtime at each optimisation level
+    ort-0 ... ort-all   the exported model in ONNX Runtime at each optimization level
     reference      the exported model in onnx's reference evaluator
 
-Of an artefact without its function the model at level 0 takes the place of eager.
+Without the function, for an artefact alone, the model at level 0 is the reference.  `first_difference` finds the first
+equation whose results differ.
 """
 
 import math
@@ -27,7 +28,7 @@ REFERENCE = "reference"
 
 @dataclass(frozen=True)
 class Row:
-    """One result of one way compared: largest absolute, relative and ulp difference, or why it was not run."""
+    """The comparison of one result of one way: largest absolute, relative and ulp difference, or why it did not run."""
 
     way: str
     name: str
@@ -52,12 +53,15 @@ class Difference:
 
 
 def ways_of(jitted):
-    """Names of the ways besides the one that is compared with."""
+    """Names of all ways but eager."""
     return (("jit",) if jitted else ()) + (*LEVELS, REFERENCE)
 
 
 def run_way(way, exported, args, kwargs, jitted=None, provider=None):
-    """The flat results of one way; BackendError, or RuntimeError of the reference evaluator, when it cannot."""
+    """The flat results of one way.
+
+    Raises BackendError, or an error of the reference evaluator, if the way cannot run the model.
+    """
     if way == "jit":
         return [np.asarray(x) for x in exported.out_tree.flatten_up_to(jitted(*args, **kwargs))]
     arrays = exported.boundary_arguments(*args, **kwargs)
@@ -71,7 +75,7 @@ def run_way(way, exported, args, kwargs, jitted=None, provider=None):
 
 
 def _model_with_constants(exported):
-    """The model with all constants inside, as the reference evaluator wants it."""
+    """The model with all constants inside, as the reference evaluator needs it."""
     model = exported.onnx_model
     for tensor in model.graph.initializer:
         if tensor.name in exported._arrays:
@@ -80,18 +84,18 @@ def _model_with_constants(exported):
 
 
 def _with_signature_dtypes(found, exported):
-    """Results in the dtypes of the signature: the reference evaluator gives Python scalars for some."""
+    """Results in the dtypes of the signature: the reference evaluator returns Python scalars for some."""
     wanted = [api._port(leaf.aval)[0] for leaf in exported._signature.out_leaves]
     numbers = {number: dtype for dtype, number in api.ELEMENT_TYPES.items()}
     return [np.asarray(x, numbers[w]) for x, w in zip(found, wanted)]
 
 
-# What the reference evaluator raises for what it does not do, and what comes from ONNX Runtime.
+# Errors of the reference evaluator for operators that it does not implement, and errors of ONNX Runtime.
 _RUN_ERRORS = (BackendError, RuntimeError, NotImplementedError, TypeError, ValueError, IndexError, KeyError)
 
 
 def compare_ways(exported, args, kwargs, fun=None, *, jitted=None, rtol=None, atol=None, provider=None, progress=None):
-    """A Row for each way and result.  `fun`: the function itself; None compares with the model at level 0."""
+    """A Row for each way and result.  `fun`: the function; None compares with the model at level 0."""
     base = "eager" if fun is not None else "ort-0"
     if fun is not None:
         wanted = [np.asarray(x) for x in exported.out_tree.flatten_up_to(fun(*args, **kwargs))]
@@ -154,11 +158,11 @@ def table(rows, base="eager"):
     return lines
 
 
-# --- where they part ----------------------------------------------------------------------------------------------
+# --- the first difference ---------------------------------------------------------------------------------------------
 
 
 def intermediates(jaxpr):
-    """(the closed program that returns the results of all equations, the equation of each result)."""
+    """(the closed jaxpr that returns the results of all equations, the equation of each result)."""
     shown = [
         (v, eqn)
         for eqn in jaxpr.eqns
@@ -171,10 +175,10 @@ def intermediates(jaxpr):
 
 
 def first_difference(fun, args, kwargs=None, *, way="ort-basic", opset=api.DEFAULT_OPSET, rtol=None, provider=None):
-    """The first equation of a function whose results differ from the eager ones when run in a way, or None.
+    """The first equation of a function whose results differ between eager evaluation and another way, or None.
 
-    Every intermediate result is made an output; the first that differs, in the order of the program, is named.  Only
-    the outermost program is searched: a loop or a branch counts as one equation.
+    The function is exported with every intermediate result as an output, and the results are compared in program order.
+    Only the outermost jaxpr is searched: a loop or a branch counts as one equation.
     """
     jaxpr, _, tree = stage(fun, args, kwargs or {}, traced_for="export")
     program, eqns = intermediates(jaxpr)

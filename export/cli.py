@@ -199,12 +199,12 @@ def _read_job(target, *, specs, example, params, dynamic, static, constraint, em
         function = find_function(target)
     weights = targets.read_weights(params) if params else None
     if weights is not None and embed_params:
-        function = targets.with_first(function, weights)
+        function = targets.bind_first_argument(function, weights)
     elif weights is not None:
         specs = [targets.types_of(weights), *specs]
     specs, named = targets.make_dynamic((tuple(specs), named), dynamic, scope)
     targets.check_fits(function, specs, {**named, **static})
-    function = targets.with_static(function, static) if static else function
+    function = targets.bind_static_arguments(function, static) if static else function
     return _Job(function, tuple(specs), named, arguments)
 
 
@@ -360,7 +360,7 @@ def _run(upper, target, example, output, seed, provider, quiet, as_json):
     exported = api.load(target)
     arguments = targets.read_example(example) if example else None
     (args, kwargs), _ = _arguments(exported, arguments, np.random.default_rng(seed))
-    exported._plan.values([np.shape(x) for x in tree_leaves((args, kwargs))])
+    exported._dim_solver.solve([np.shape(x) for x in tree_leaves((args, kwargs))])
     results = checks.run_way("ort-basic", exported, args, kwargs, provider=_provider_name(provider))
     named = dict(zip(exported.out_names, results))
     if output:

@@ -23,7 +23,7 @@ from onax.export import api, artifact
 
 BFLOAT16 = np.dtype(dtypes.bfloat16)
 
-# Largest difference from the function, relative to the largest value, that these forms are expected to keep to.
+# Largest expected difference of these forms from the function, relative to the largest value of a result.
 TOLERANCES = {"float16": 2e-2, "bfloat16": 1e-1, "int8": 1e-1}
 
 _TO_FLOAT16 = """
@@ -40,12 +40,12 @@ quantize_dynamic(sys.argv[1], sys.argv[2], weight_type=QuantType.QInt8)
 
 
 def to_float16(exported):
-    """The artefact computing in float16; arguments and results keep their dtypes."""
+    """The artefact converted to compute in float16; arguments and results keep their dtypes."""
     return _convert_in_subprocess(exported, _TO_FLOAT16, "float16")
 
 
 def to_int8(exported):
-    """The artefact with the weights of its matrix products in int8, quantised as they are used."""
+    """The artefact with the weights of its matrix products in int8 (dynamic quantization)."""
     return _convert_in_subprocess(exported, _TO_INT8, "int8")
 
 
@@ -61,7 +61,7 @@ def _convert_in_subprocess(exported, program, what):
 
 
 def optimize(exported):
-    """The artefact with constants folded and nodes fused by ONNX Runtime, standard operators alone."""
+    """The artefact after ONNX Runtime folded constants and fused nodes; it has standard operators only."""
     with tempfile.TemporaryDirectory() as folder:
         after = os.path.join(folder, "after.onnx")
         exported.session({"optimization": 1, "save_optimized": after})
@@ -69,7 +69,7 @@ def optimize(exported):
 
 
 def _with_model(exported, raw):
-    """An Exported of another model with the same signature; ExportError if it is not one of standard operators."""
+    """An Exported of another model with the same signature; ExportError if it has operators that are not standard."""
     model = lazy.onnx.load_model_from_string(raw)
     used = {node.domain for node in model.graph.node} - {"", "ai.onnx"}
     if used:
@@ -83,7 +83,7 @@ def _with_model(exported, raw):
 
 
 def _sort_nodes(graph):
-    """Puts nodes after those whose results they read, as ONNX demands and the converters do not keep to."""
+    """Sorts nodes topologically: ONNX requires it, and the converters do not keep it."""
     made = {name for node in graph.node for name in node.output if name}
     waiting, done, ordered = list(graph.node), set(), []
     while waiting:
@@ -100,7 +100,7 @@ def _sort_nodes(graph):
 
 
 def _names_read(node):
-    """Names that a node reads, in its subgraphs too."""
+    """Names that a node reads, also in its subgraphs."""
     names = set(node.input)
     for attribute in node.attribute:
         for inner in (attribute.g, *attribute.graphs):
@@ -113,10 +113,10 @@ def _names_read(node):
 
 
 def store_as_bfloat16(fun, args, kwargs):
-    """(function, args, kwargs) in which float32 weights are bfloat16 and widened to float32 before they are used.
+    """(function, args, kwargs) in which float32 weights are stored as bfloat16 and converted to float32 before use.
 
-    Weights are the arrays of rank 1 and more that the function closes over, and the float32 leaves of its arguments
-    that stand in a tree (a dictionary or list of parameters); arrays given by themselves keep their dtype.
+    Weights are the arrays of rank 1 and more that the function closes over, and the float32 leaves of arguments that
+    are trees (a dictionary or list of parameters); an argument that is a single array keeps its dtype.
     """
     jaxpr, out_tree, _ = stage(fun, args, kwargs, traced_for="export")
     stored = [_narrow(c) for c in jaxpr.consts]
@@ -133,7 +133,7 @@ def store_as_bfloat16(fun, args, kwargs):
 
 
 def widen_bfloat16(fun, args, kwargs):
-    """The function on arguments that `store_as_bfloat16` made bfloat16: what such a model is compared with."""
+    """The function on bfloat16 arguments of `store_as_bfloat16`: the reference for such a model."""
     wanted = [x.dtype for x in tree_flatten((args, kwargs))[0]]
 
     def widened(*new_args, **new_kwargs):
@@ -155,7 +155,7 @@ def _widen(x, dtype):
 
 
 def _narrow_types(argument):
-    """Types of one argument: a tree of parameters is stored in bfloat16."""
+    """The types of one argument: float32 arrays of a tree become bfloat16."""
     leaves, tree = tree_flatten(argument)
     if tree.num_nodes == 1 and len(leaves) == 1:
         return argument

@@ -1,8 +1,8 @@
 """Constants of a model in a second file beside it: for models over 2 GB, which one protobuf message cannot hold.
 
-The second file is called like the model with `.data` appended, and holds the arrays one after another, each at a
-multiple of 64 bytes.  The model's metadata names it with its size and SHA-256 (`onax.external`).  It is always looked
-for in the model's own folder: a name with a folder in it is refused, and so is a link that leads out of it.
+The second file has the model's name with `.data` appended and holds the arrays one after another, each at a multiple of
+64 bytes.  The model's metadata has its name, size and SHA-256 (`onax.external`).  Only a file in the model's own folder
+is read: a name with a folder in it is refused, and so is a symbolic link that leads out of the folder.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from onax.export.graph.kernels import ELEMENT_TYPES
 
 SUFFIX = ".data"
 ALIGNMENT = 64
-THRESHOLD = 1024  # bytes: smaller constants stay in the model
+THRESHOLD = 1024  # bytes; smaller constants stay in the model
 _DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
 
 
@@ -43,7 +43,7 @@ def entry(arrays, location):
 
 
 def chunks(arrays):
-    """The bytes of the second file, piece by piece."""
+    """Yields the bytes of the second file."""
     end = 0
     for _, array, offset in assign_offsets(arrays)[0]:
         yield b"\0" * (offset - end)
@@ -52,7 +52,7 @@ def chunks(arrays):
 
 
 def extract_constants(model, location, over=THRESHOLD):
-    """Takes the constants of more bytes out of a ModelProto, which then names them; gives {name: array}."""
+    """Moves constants of more than `over` bytes out of a ModelProto; returns {name: array}."""
     arrays, tensors = {}, []
     for tensor in model.graph.initializer:
         if len(tensor.raw_data) > over:
@@ -66,7 +66,7 @@ def extract_constants(model, location, over=THRESHOLD):
 
 
 def relocate_constants(model, arrays, location):
-    """The constants that a ModelProto names already, to stand at another location; gives them in their order."""
+    """Makes a ModelProto refer to its external constants at another location; returns them in file order."""
     found = {t.name: arrays[t.name] for t in model.graph.initializer if t.name in arrays}
     offsets = {name: offset for name, _, offset in assign_offsets(found)[0]}
     for tensor in model.graph.initializer:
@@ -83,10 +83,10 @@ def _state(tensor, location, offset, length):
 
 
 def arrays_of(model, path, metadata, verify=True):
-    """{name: array} of the constants that a model keeps in its second file, mapped into memory.
+    """{name: array} of the constants in the second file of a model, mapped into memory.
 
     `path`: the model's file; `metadata`: the entry `onax.external`, or None.
-    Raises ArtifactError for a file that is not there, is not the one that was written, or lies elsewhere.
+    Raises ArtifactError if the file is missing, is not the one that was written, or is in another folder.
     """
     outside = [t for t in model.graph.initializer if t.data_location == lazy.onnx.TensorProto.EXTERNAL]
     if not outside:
@@ -112,7 +112,7 @@ def _parse_metadata(metadata):
 
 
 def _second_file(path, location):
-    """The path of the second file; ArtifactError unless it lies in the model's folder."""
+    """The path of the second file; ArtifactError unless it is in the model's folder."""
     folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
     if location in ("", ".", "..") or location != os.path.basename(location) or "\\" in location:
         raise ArtifactError(f"the model's constants would lie in {location!r}: only a file beside the model is read")
@@ -130,14 +130,14 @@ def _digest(path):
 
 
 def _map_tensor(tensor, data, location):
-    """One tensor's part of the second file."""
-    said = {e.key: e.value for e in tensor.external_data}
+    """The array of one tensor, a view of the mapped file `data`."""
+    fields = {e.key: e.value for e in tensor.external_data}
     dtype, shape = _DTYPES.get(tensor.data_type), tuple(tensor.dims)
     try:
-        offset, length = int(said["offset"]), int(said["length"])
+        offset, length = int(fields["offset"]), int(fields["length"])
     except (KeyError, ValueError) as error:
         raise ArtifactError(f"the place of {tensor.name} in {location} cannot be read") from error
-    fits = dtype is not None and said.get("location") == location and 0 <= offset and offset + length <= len(data)
+    fits = dtype is not None and fields.get("location") == location and 0 <= offset and offset + length <= len(data)
     if not fits or length != dtype.itemsize * int(np.prod(shape, dtype=np.int64)):
         raise ArtifactError(f"the place of {tensor.name} in {location} is not one of its size")
     return data[offset : offset + length].view(dtype).reshape(shape)

@@ -1,4 +1,4 @@
-"""What stands in an artefact: signature, operators, sizes, dimensions, and which node comes from which line."""
+"""The contents of an artefact: signature, operators, sizes, dimensions, and the source line of each node."""
 
 import os
 
@@ -6,14 +6,14 @@ from onax.export import report
 
 
 def weights(model, exported):
-    """(number of stored numbers, bytes) of a model's constants."""
+    """(number of elements, number of bytes) of a model's constants."""
     count = report.stored_numbers(model)
     inside = sum(len(t.raw_data) for t in model.graph.initializer)
     return count, inside + sum(a.nbytes for a in exported._arrays.values())
 
 
 def lines_of_source(model):
-    """{the user's line: operators of the nodes made for it}, in the order of the nodes, subgraphs included."""
+    """{source line of the user: operators of its nodes}, in the order of the nodes, including subgraphs."""
     found = {}
 
     def visit(graph):
@@ -30,7 +30,7 @@ def lines_of_source(model):
 
 
 def to_data(exported, path=None):
-    """Everything that `inspect` says, as dictionaries and lists."""
+    """The data that `inspect` prints, as dictionaries and lists."""
     model = exported.onnx_model
     count, size = weights(model, exported)
     sides = {}
@@ -58,7 +58,7 @@ def to_data(exported, path=None):
 
 
 def to_text(data):
-    """The same as lines of text."""
+    """The lines of text that `inspect` prints."""
     lines = [
         f"{data['function']}  (opset {data['opset']}, IR version {data['ir_version']}, onax {data['onax']})",
         f"source  {data['source']}",
@@ -75,7 +75,7 @@ def to_text(data):
     lines += [f"  {n:>6}  {op}" for op, n in data["operators"].items()]
     if data["lines"]:
         lines.append("lines")
-        lines += [f"  {place}: {_operator_counts(operators)}" for place, operators in data["lines"].items()]
+        lines += [f"  {line}: {_operator_counts(operators)}" for line, operators in data["lines"].items()]
     return lines
 
 

@@ -1,4 +1,4 @@
-"""What an export consists of, and how close the model comes to the function: the texts that the command line prints."""
+"""The texts that the command line prints: a summary of an export, and the comparison of model and function."""
 
 import math
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from onax._ground import dims, dtypes
 from onax._native.array import make_array
 from onax.export import shapes
 
-# Largest difference between model and function, relative to the largest value of a result.  Sums are taken in another
-# order by another library; measured on networks of this size the difference stays ten times below these.
+# Largest difference between model and function, relative to the largest value of a result.  The two add in different
+# orders; the measured differences of small networks are ten times smaller than these.
 TOLERANCES = {"float64": 1e-10, "float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Comparison:
-    """One result compared: its name, the largest differences, whether they are within the tolerance."""
+    """The comparison of one result: its name, the largest differences, whether they are within the tolerance."""
 
     name: str
     absolute: float
@@ -25,11 +25,11 @@ class Comparison:
 
 
 def random_arguments(exported, rng):
-    """Random arrays for an export's arguments, as its (args, kwargs), and the sizes chosen for symbolic dimensions.
+    """Random (args, kwargs) for an export, and the sizes chosen for its symbolic dimensions.
 
-    Floats are normal, integers from 0 to 7, so that they can be labels or indices; bools are fair coins.
+    Floats are normal; integers are 0 to 7, so that they can be labels or indices; bools are True with probability 1/2.
     """
-    sizes = shapes.sample_values(exported._plan)
+    sizes = shapes.sample_values(exported._dim_solver)
     leaves = []
     for aval in exported.in_avals:
         x = random_array(rng, dims.evaluate_shape(aval.shape, sizes), aval.dtype)
@@ -52,7 +52,7 @@ def random_array(rng, shape, dtype):
 
 
 def compare(name, got, wanted, rtol=None):
-    """The differences of one result from the wanted one: `rtol` is relative to the largest wanted value."""
+    """Compares a result with the wanted one; `rtol` is relative to the largest wanted value."""
     got, wanted = np.asarray(got), np.asarray(wanted)
     if got.shape != wanted.shape or got.dtype != wanted.dtype:
         return Comparison(name, math.inf, math.inf, False)
@@ -75,7 +75,7 @@ def compare(name, got, wanted, rtol=None):
 
 
 def check(exported, fun, rng, rtol=None, provider=None):
-    """Runs model and function on the same random arguments: a Comparison for each result, and the sizes used."""
+    """Runs model and function on the same random arguments; returns a Comparison for each result, and the sizes."""
     (args, kwargs), sizes = random_arguments(exported, rng)
     wanted = exported.out_tree.flatten_up_to(fun(*args, **kwargs))
     session = exported.session({"provider": provider} if provider else {})
@@ -90,7 +90,7 @@ def describe_types(names, avals):
 
 
 def operators(model):
-    """How often each operator occurs in a model, subgraphs included, most frequent first."""
+    """{operator: number of nodes} of a model, including subgraphs, most frequent first."""
     counts = {}
 
     def visit(graph):
@@ -106,12 +106,12 @@ def operators(model):
 
 
 def stored_numbers(model):
-    """How many numbers the model's initialisers hold."""
+    """The number of elements in the model's initializers."""
     return sum(math.prod(tensor.dims) for tensor in model.graph.initializer)
 
 
 def summary(exported):
-    """Lines that say what was exported: arguments, results, dimensions, size."""
+    """Lines that summarize an export: arguments, results, dimensions, size."""
     model = exported.onnx_model
     counts = operators(model)
     lines = [f"{exported.fun_name}  (opset {exported.opset}, IR version {model.ir_version})"]

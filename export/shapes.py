@@ -1,9 +1,9 @@
 """Symbolic shapes of an exported function: their text, their values, their computation in the graph.
 
-The values of dimension variables come from the shapes of the arguments alone.  `plan` finds, for each variable, a
-dimension of an argument that gives it: `k * variable + rest`, where `rest` uses variables found before.  The same plan
-is followed twice: on numbers, when onax calls the function (`Plan.values`, which also checks every other dimension and
-the constraints), and in the graph, when ONNX Runtime does (`RuntimeDims`).
+The shapes of the arguments alone determine the dimension variables.  `make_dim_solver` finds, for each variable, an
+equation: a dimension of an argument that is `k * variable + rest`, where `rest` uses variables solved before.  Two
+consumers solve these equations: `DimSolver.solve` with numbers, when onax calls the function (it also checks every
+other dimension and the constraints), and `RuntimeDims` with nodes of the graph, when ONNX Runtime runs the model.
 """
 
 from dataclasses import dataclass
@@ -31,13 +31,13 @@ def is_symbolic_dim(d):
 
 @api_boundary
 def symbolic_shape(shape_spec, *, constraints=(), scope=None, like=None):
-    """The shape that a text such as "b, 2*t + 1, 3" writes, as a tuple of ints and symbolic dimensions.
+    """Parses a text such as "b, 2*t + 1, 3" into a tuple of ints and symbolic dimensions.
 
-    constraints   such as "b >= 2", "t <= 10", "mod(b, 4) == 0"; for a scope of its own
-    scope         an existing scope: equal names mean equal values
-    like          a shape; `_` takes its dimension at that place, a closing `...` all further ones
+    constraints   constraints of a new scope, such as "b >= 2", "t <= 10", "mod(b, 4) == 0"
+    scope         an existing scope, in which equal names mean equal values
+    like          a shape: `_` stands for its dimension on the same axis, a final `...` for all its remaining dimensions
 
-    Raises ValueError for a text that cannot be read.  Unlike JAX's, parentheses, `//` and `%` are read too.
+    Raises ValueError for a text that cannot be parsed.  Unlike JAX, onax also accepts parentheses, `//` and `%`.
     """
     if scope is not None and constraints:
         raise ValueError("Cannot specify both a `scope` and `constraints`.")
@@ -50,9 +50,9 @@ def symbolic_shape(shape_spec, *, constraints=(), scope=None, like=None):
 
 @api_boundary
 def symbolic_args_specs(args, shapes_specs, constraints=(), scope=None):
-    """The tree of ShapeDtypeStruct for `args`, with the shapes that a prefix tree of texts writes (None: as they are).
+    """The tree of ShapeDtypeStruct for `args`, with shapes from `shapes_specs`, a prefix tree of texts.
 
-    All texts share one scope.
+    None keeps the shape of the argument.  All texts share one scope.
     """
     if scope is not None and constraints:
         raise ValueError("Cannot specify both a `scope` and `constraints`.")
@@ -72,7 +72,7 @@ def symbolic_args_specs(args, shapes_specs, constraints=(), scope=None):
 
 
 def _broadcast_texts(specs, full):
-    """One text for each leaf of `full`: a text stands for everything below its place."""
+    """One text for each leaf of `full`: a text in the prefix tree applies to all leaves below it."""
     if specs is None or isinstance(specs, str):
         return [specs] * len(tree_flatten(full)[0])
     prefix, tree = tree_flatten(specs, is_leaf=lambda x: x is None or isinstance(x, str))
@@ -84,8 +84,8 @@ def _broadcast_texts(specs, full):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Step:
-    """How one variable is found: `factor * variable + rest` is dimension `axis` of argument `index`."""
+class DimEquation:
+    """Determines one variable: `factor * variable + rest` is dimension `axis` of argument `index`."""
 
     variable: str
     index: int
@@ -95,48 +95,54 @@ class Step:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Plan:
-    """Where the variables of symbolic argument shapes come from: `labels`, `shapes` of the arguments, `steps`."""
+class DimSolver:
+    """Solves the dimension variables of symbolic argument shapes.
+
+    labels     names of the arguments in messages
+    shapes     symbolic shapes of the arguments
+    equations  one DimEquation for each variable, in an order in which they can be solved
+    scope      the symbolic scope, or None if all shapes are static
+    """
 
     labels: tuple
     shapes: tuple
-    steps: tuple
+    equations: tuple
     scope: object
 
     @property
     def variables(self):
-        """The names of the variables, in the order in which they are found."""
-        return tuple(step.variable for step in self.steps)
+        """The names of the variables, in the order in which they are solved."""
+        return tuple(equation.variable for equation in self.equations)
 
     @property
     def constraints(self):
         """The constraints on the variables, as texts."""
         return () if self.scope is None else self.scope.constraints
 
-    def values(self, shapes):
-        """The values of the variables where the arguments have these shapes, by name.
+    def solve(self, shapes):
+        """The values of the variables by name, given the actual shapes of the arguments.
 
-        Raises ValueError that names the dimension, what is expected and what is there.
+        Raises ValueError for shapes that do not match; it names the dimension, the expected and the actual size.
         """
         found = {}
         for label, spec, shape in zip(self.labels, self.shapes, shapes):
             self._check_constants(label, spec, shape)
-        for step in self.steps:
-            size = shapes[step.index][step.axis]
-            value, remainder = divmod(size - dim_rules.evaluate(step.rest, found), step.factor)
-            spec = self.shapes[step.index][step.axis]
-            where = f"{self.labels[step.index]}.shape[{step.axis}] (= {size})"
+        for equation in self.equations:
+            size = shapes[equation.index][equation.axis]
+            value, remainder = divmod(size - dim_rules.evaluate(equation.rest, found), equation.factor)
+            spec = self.shapes[equation.index][equation.axis]
+            where = f"{self.labels[equation.index]}.shape[{equation.axis}] (= {size})"
             if remainder:
                 self._fail(
-                    f"Division had remainder {remainder} when computing the value of '{step.variable}' from "
+                    f"Division had remainder {remainder} when computing the value of '{equation.variable}' from "
                     f"the specification '{spec}' for dimension {where}"
                 )
             if value < 1:
                 self._fail(
-                    f"Expected value >= 1 for dimension variable '{step.variable}', found {value} from the "
+                    f"Expected value >= 1 for dimension variable '{equation.variable}', found {value} from the "
                     f"specification '{spec}' for dimension {where}"
                 )
-            found[step.variable] = value
+            found[equation.variable] = value
         self._check_dimensions(shapes, found)
         self._check_constraints(found)
         return found
@@ -177,11 +183,11 @@ class Plan:
 
 
 def holds(constraint, values, scope):
-    """Whether a constraint's text holds for these values of the variables; yes if it is about others."""
+    """Whether a constraint holds for these values of the variables; True if it has a variable that is not given."""
     for relation in ("==", ">=", "<="):
         sides = constraint.split(relation)
         if len(sides) == 2:
-            # read in a scope of its own: in the scope's, the constraint has made itself true
+            # parsed in a new scope: in `scope` the constraint is already assumed, so it would always hold
             a, b = (parse_dims(side)[0] for side in sides)
             names = dim_rules.free_variables(a) | dim_rules.free_variables(b)
             all_values = {name: _value(name, values, scope) for name in names}
@@ -193,7 +199,7 @@ def holds(constraint, values, scope):
 
 
 def _value(name, values, scope):
-    """A variable's value; of one that a constraint replaces, that of its replacement; None if it is not known."""
+    """A variable's value, or the value of the expression that a constraint replaces it by; None if it is unknown."""
     if name in values:
         return values[name]
     (d,) = parse_dims(name, scope)
@@ -209,11 +215,11 @@ def _text(shape):
     return f"({inner},)" if len(shape) == 1 else f"({inner})"
 
 
-def plan(labels, shapes):
-    """The plan for arguments of these shapes, called by these labels in messages.
+def make_dim_solver(labels, shapes):
+    """The DimSolver for arguments of these shapes, which messages call by these labels.
 
-    Raises ExportError if a variable cannot be found: each must occur linearly in some dimension whose other variables
-    are found from other dimensions.
+    Raises ExportError if a variable cannot be solved for: each must occur linearly in a dimension whose other variables
+    are solved from other dimensions.
     """
     pending = [
         (i, axis, d) for i, shape in enumerate(shapes) for axis, d in enumerate(shape) if not dim_rules.is_constant(d)
@@ -225,16 +231,16 @@ def plan(labels, shapes):
                 f"{labels[i]}.shape[{axis}] ('{d}') is of another symbolic scope than {labels[pending[0][0]]}: make "
                 "all shapes with one scope (symbolic_shape(..., scope=scope))."
             )
-    steps, known = [], set()
+    equations, known = [], set()
     while True:
         left = []
         for entry in pending:
-            step = _step(entry, known)
-            if step is None:
+            equation = _make_equation(entry, known)
+            if equation is None:
                 left.append(entry)
-            elif step.variable is not None:
-                steps.append(step)
-                known.add(step.variable)
+            elif equation.variable is not None:
+                equations.append(equation)
+                known.add(equation.variable)
         if len(left) == len(pending):
             break
         pending = left
@@ -245,15 +251,15 @@ def plan(labels, shapes):
             f"Cannot solve for values of dimension variables {set(missing)}. We can only solve linear uni-variate "
             f"constraints. Unprocessed specifications: {unused}."
         )
-    return Plan(tuple(labels), tuple(map(tuple, shapes)), tuple(steps), scope)
+    return DimSolver(tuple(labels), tuple(map(tuple, shapes)), tuple(equations), scope)
 
 
-def _step(entry, known):
-    """The step that a dimension gives: None for not yet, without a variable if it has nothing new."""
+def _make_equation(entry, known):
+    """The equation that a dimension gives, without a variable if all are known; None if it cannot be solved yet."""
     index, axis, d = entry
     new = dim_rules.free_variables(d) - known
     if not new:
-        return Step(None, index, axis, 1, 0)
+        return DimEquation(None, index, axis, 1, 0)
     if len(new) > 1:
         return None
     (name,) = new
@@ -266,7 +272,7 @@ def _step(entry, known):
         factor = coefficient
         (variable,) = parse_dims(name, d.scope)
         rest = rest - coefficient * variable
-    return Step(name, index, axis, factor, rest) if name not in dim_rules.free_variables(rest) else None
+    return DimEquation(name, index, axis, factor, rest) if name not in dim_rules.free_variables(rest) else None
 
 
 def _atom_variables(atom):
@@ -275,14 +281,17 @@ def _atom_variables(atom):
     return set().union(*(dim_rules.free_variables(d) for d in atom.operands))
 
 
-def sample_values(plan_, preferred=(3, 4, 2, 5, 6, 7, 8, 1, 9, 10, 12, 16)):
-    """Small values of the variables that meet all constraints, for trying a function; ExportError if none are found."""
-    names = plan_.variables
+def sample_values(solver, preferred=(3, 4, 2, 5, 6, 7, 8, 1, 9, 10, 12, 16)):
+    """Small values of the variables that satisfy all constraints, to try a function with.
+
+    Raises ExportError if the search finds none.
+    """
+    names = solver.variables
 
     def search(found):
         if len(found) == len(names):
-            sizes = [dim_rules.evaluate(d, found) for shape in plan_.shapes for d in shape]
-            fits = all(n >= 0 for n in sizes) and all(holds(text, found, plan_.scope) for text in plan_.constraints)
+            sizes = [dim_rules.evaluate(d, found) for shape in solver.shapes for d in shape]
+            fits = all(n >= 0 for n in sizes) and all(holds(text, found, solver.scope) for text in solver.constraints)
             return dict(found) if fits else None
         start = len(found)
         for value in preferred[start % 3 :] + preferred[: start % 3]:
@@ -293,7 +302,7 @@ def sample_values(plan_, preferred=(3, 4, 2, 5, 6, 7, 8, 1, 9, 10, 12, 16)):
 
     found = search({})
     if found is None:
-        raise ExportError(f"no small sizes meet the constraints {', '.join(plan_.constraints)}; give sizes yourself")
+        raise ExportError(f"no small sizes meet the constraints {', '.join(solver.constraints)}; give sizes yourself")
     return found
 
 
@@ -301,19 +310,19 @@ def sample_values(plan_, preferred=(3, 4, 2, 5, 6, 7, 8, 1, 9, 10, 12, 16)):
 
 
 class RuntimeDims:
-    """Computes symbolic dimensions in a graph from the shapes of its inputs; given to `Graph(dims=...)`.
+    """Computes symbolic dimensions in a graph from the shapes of its inputs; `Graph(dims=...)` takes one.
 
-    `values[i]` is the graph value of argument i (axes as in the plan; further axes behind them do not matter).
+    `values[i]` is the graph value of argument i.  It may have further axes at the end.
     """
 
-    __slots__ = ("_steps", "values")
+    __slots__ = ("_equations", "values")
 
-    def __init__(self, plan_, values):
-        self._steps = {step.variable: step for step in plan_.steps}
+    def __init__(self, solver, values):
+        self._equations = {equation.variable: equation for equation in solver.equations}
         self.values = values
 
     def __call__(self, graph, d):
-        """The int64 scalar for a symbolic dimension, emitted into `graph`."""
+        """Emits nodes into `graph` that compute a symbolic dimension, and returns the int64 scalar."""
         if len(d.terms) == 1:
             ((monomial, coefficient),) = d.terms
             if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1:
@@ -343,14 +352,14 @@ class RuntimeDims:
     def _atom(self, graph, atom, scope):
         if atom.operands:
             return self._operation(graph, atom)
-        step = self._steps[atom.operation]
-        x = self.values[step.index]
-        size = graph.node("Shape", x, out=((1,), _INT64), start=step.axis, end=step.axis + 1)
+        equation = self._equations[atom.operation]
+        x = self.values[equation.index]
+        size = graph.node("Shape", x, out=((1,), _INT64), start=equation.axis, end=equation.axis + 1)
         value = graph.node("Squeeze", size, graph.const([0], _INT64), out=((), _INT64))
-        if not (dim_rules.is_constant(step.rest) and step.rest == 0):
-            value = _scalar(graph, "Sub", value, graph.dim(step.rest))
-        if step.factor != 1:
-            value = _scalar(graph, "Div", value, graph.const(step.factor, _INT64))
+        if not (dim_rules.is_constant(equation.rest) and equation.rest == 0):
+            value = _scalar(graph, "Sub", value, graph.dim(equation.rest))
+        if equation.factor != 1:
+            value = _scalar(graph, "Div", value, graph.const(equation.factor, _INT64))
         return value
 
     def _operation(self, graph, atom):
@@ -361,7 +370,7 @@ class RuntimeDims:
             return _scalar(graph, "Mod", a, b)
         if all(dim_rules.definitely_at_least(o, 0) for o in atom.operands):
             return _scalar(graph, "Div", a, b)
-        # ONNX's Div cuts towards zero; what is left after taking the remainder away divides exactly
+        # Div of ONNX truncates towards zero; subtracting the remainder first makes the division exact
         return _scalar(graph, "Div", _scalar(graph, "Sub", a, _scalar(graph, "Mod", a, b)), b)
 
 
@@ -375,6 +384,6 @@ def _as_dim(atom, scope):
 
 
 def argument_label(path):
-    """How messages call an argument, from its key path under (args, kwargs): `args[0]['w']`."""
+    """The name of an argument in messages, from its key path under (args, kwargs): `args[0]['w']`."""
     head, *rest = path
     return ("args" if head.idx == 0 else "kwargs") + keystr(rest)

@@ -1,4 +1,4 @@
-"""What a command line names: the function, its arguments, files of example arguments and of weights.
+"""Resolves what a command line names: the function, its arguments, files of example arguments and of weights.
 
 TARGET   path/to/file.py:function  or  package.module:function  (dots reach into classes and objects)
 SPEC     f32[batch,8,8]   {w: f32[64,32], b: f32[32]}   [f32[3], (i32[], None)]     one for each parameter;
@@ -25,22 +25,22 @@ from onax.export.specs import parse_spec
 
 def find_function(target):
     """The function that a target names; ExportError if there is none."""
-    place, colon, name = target.rpartition(":")
-    if not colon or not place or not name:
+    module_name, colon, name = target.rpartition(":")
+    if not colon or not module_name or not name:
         raise ExportError(f"{target!r} does not name a function: write path/to/file.py:function or module:function")
-    found = module = _load_file(place) if place.endswith(".py") else _load_module(place)
+    found = module = _load_file(module_name) if module_name.endswith(".py") else _load_module(module_name)
     for part in name.split("."):
         try:
             found = getattr(found, part)
         except AttributeError:
-            raise ExportError(f"{place} has no function {name!r}{_suggest_functions(module, name)}") from None
+            raise ExportError(f"{module_name} has no function {name!r}{_suggest_functions(module, name)}") from None
     if not callable(found):
-        raise ExportError(f"{name} in {place} is no function but of type {type(found).__name__}")
+        raise ExportError(f"{name} in {module_name} is no function but of type {type(found).__name__}")
     return found
 
 
 def _suggest_functions(module, name):
-    """A hint: functions of the module with a like name, else all its own."""
+    """A hint for messages: functions of the module with a similar name, else the functions that it defines."""
     own = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_") and not isinstance(v, type)]
     own = [n for n in own if getattr(vars(module)[n], "__module__", module.__name__) == module.__name__]
     close = lazy.difflib.get_close_matches(name, own) or sorted(own)[:8]
@@ -48,7 +48,7 @@ def _suggest_functions(module, name):
 
 
 def _load_file(path):
-    """The module in a file; its folder comes first on the path, as when the file is run."""
+    """Imports a file; its folder comes first on `sys.path`, as when Python runs the file."""
     if not os.path.isfile(path):
         raise ExportError(f"there is no file {path}")
     name = os.path.splitext(os.path.basename(path))[0]
@@ -63,7 +63,7 @@ def _load_file(path):
 
 
 def _load_module(name):
-    """An importable module; the working directory counts."""
+    """Imports a module by name, also from the working directory."""
     sys.path.insert(0, os.getcwd())
     try:
         return importlib.import_module(name)
@@ -74,7 +74,7 @@ def _load_module(name):
 
 
 def check_fits(function, specs, static):
-    """ExportError unless the function takes that many arguments."""
+    """ExportError unless the function accepts these arguments."""
     try:
         signature = lazy.inspect.signature(function)
     except (TypeError, ValueError):
@@ -91,7 +91,7 @@ def check_fits(function, specs, static):
 
 
 def read_specs(texts, scope):
-    """Types of the positional arguments, and of those written NAME=SPEC by name."""
+    """(types of the positional arguments, {name: type} of those written NAME=SPEC)."""
     positional, named = [], {}
     for text in texts:
         name, sign, spec = text.partition("=")
@@ -116,8 +116,8 @@ def static_values(texts):
     return found
 
 
-def with_static(function, static):
-    """The function with some keyword arguments fixed, under its own name and signature of the rest."""
+def bind_static_arguments(function, static):
+    """The function with some keyword arguments fixed; it keeps its name."""
 
     def fixed(*args, **kwargs):
         return function(*args, **kwargs, **static)
@@ -127,8 +127,8 @@ def with_static(function, static):
     return fixed
 
 
-def with_first(function, first):
-    """The function with its first argument closed over: its arrays become constants of the model."""
+def bind_first_argument(function, first):
+    """The function with its first argument fixed, whose arrays become constants of the model."""
 
     def rest(*args, **kwargs):
         return function(first, *args, **kwargs)
@@ -139,15 +139,15 @@ def with_first(function, first):
         signature = lazy.inspect.signature(function)
         rest.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
     except (TypeError, ValueError):
-        pass  # a callable that does not say: its inputs are called args.0, args.1, ...
+        pass  # a callable without a signature: its inputs are named args.0, args.1, ...
     return rest
 
 
 def read_example(path):
     """Arguments from an .npz file: (positional, by name).
 
-    Arrays called arr_0, arr_1, ... (as np.savez names them) are positional; others go by the name of the parameter,
-    and dotted names make trees: `params.w`.
+    Arrays named arr_0, arr_1, ... (as np.savez names them) are positional; others are named after the parameter.
+    Names with dots make trees: `params.w`.
     """
     arrays = _read_npz(path, "--example")
     positional = [arrays.pop(f"arr_{i}") for i in range(len(arrays)) if f"arr_{i}" in arrays]
@@ -155,9 +155,9 @@ def read_example(path):
 
 
 def read_weights(path):
-    """A tree of arrays from an .npz or .safetensors file; names with dots make dictionaries, numbers lists.
+    """A tree of arrays from an .npz or .safetensors file; names with dots make dictionaries or lists.
 
-    Raises ExportError for a file that cannot be read.  Nothing is unpickled.
+    Raises ExportError for a file that cannot be read.  It unpickles nothing.
     """
     if not path.endswith(".safetensors"):
         return unflatten_names(_read_npz(path, "--params"))
@@ -186,14 +186,14 @@ def unflatten_names(arrays):
     tree = {}
     for name, array in arrays.items():
         *folders, last = name.split(".")
-        place = tree
+        node = tree
         for folder in folders:
-            place = place.setdefault(folder, {})
-            if not isinstance(place, dict):
+            node = node.setdefault(folder, {})
+            if not isinstance(node, dict):
                 raise ExportError(f"the names of the arrays contradict one another: {name} and {folder}")
-        if last in place:
+        if last in node:
             raise ExportError(f"the names of the arrays contradict one another: {name}")
-        place[last] = array
+        node[last] = array
     return _with_lists(tree)
 
 
@@ -212,7 +212,7 @@ def types_of(tree):
 
 
 def make_dynamic(types, choices, scope):
-    """Types, a pair (positional, by name), with some dimensions symbolic.
+    """Makes some dimensions of argument types symbolic; `types` is a pair (positional, by name).
 
     Each of `choices` is `batch` (the leading dimension of every argument) or `PATH:AXIS=batch`, PATH being a prefix of
     an input's name such as `0`, `1.w` or the name of a keyword argument.
@@ -223,8 +223,7 @@ def make_dynamic(types, choices, scope):
         if sign and not (colon and axis.lstrip("-").isdigit()):
             raise ExportError(f"--dynamic {text!r} is neither NAME nor PATH:AXIS=NAME")
         (dim,) = parse_dims(name.strip(), scope)
-        place = int(axis) if sign else 0
-        changed = _with_dimension(types, path.strip(), place, dim)
+        changed = _with_dimension(types, path.strip(), int(axis) if sign else 0, dim)
         if all(a is b for a, b in zip(tree_leaves(types), tree_leaves(changed))):
             raise ExportError(f"--dynamic {text!r} fits no argument")
         types = changed
@@ -232,11 +231,11 @@ def make_dynamic(types, choices, scope):
 
 
 def _with_dimension(types, path, axis, dim):
-    return tree_map_with_path(lambda place, struct: _replaced(place, struct, path, axis, dim), types)
+    return tree_map_with_path(lambda key_path, struct: _replace_dimension(key_path, struct, path, axis, dim), types)
 
 
-def _replaced(path, struct, wanted, axis, dim):
-    words = [str(key.value) for key in path[1:]]  # the first says whether it is given by position or by name
+def _replace_dimension(path, struct, wanted, axis, dim):
+    words = [str(key.value) for key in path[1:]]  # the first key is positional or by name
     if wanted and words[: wanted.count(".") + 1] != wanted.split("."):
         return struct
     if not -len(struct.shape) <= axis < len(struct.shape):

@@ -180,29 +180,29 @@ class Measured:
 
 
 class Kernels:
-    """The table for one provider and opset: `plan(operator, dtype)` says how to run it."""
+    """The table for one provider and opset: `carrier(operator, dtype)` says how to run it."""
 
-    __slots__ = ("_plans", "measured", "opset", "provider")
+    __slots__ = ("_carriers", "measured", "opset", "provider")
 
     def __init__(self, provider, opset):
         # The CUDA kernels are not measured yet: the runtime places what CUDA lacks on the CPU, so its table serves.
         self.provider = provider
         self.opset = opset
         self.measured = _measured()
-        self._plans = {}
+        self._carriers = {}
 
-    def plan(self, name, dtype):
+    def carrier(self, name, dtype):
         """None when the operator runs on `dtype` itself, else the dtype to run it in.
 
         Raises LoweringError naming the lowest opset that has it, if one has.
         """
         try:
-            return self._plans[name, dtype]
+            return self._carriers[name, dtype]
         except KeyError:
             found, carrier = self._search(name, dtype, self.opset)
             if not found:
                 raise LoweringError(self._refusal(name, dtype)) from None
-            self._plans[name, dtype] = carrier
+            self._carriers[name, dtype] = carrier
             return carrier
 
     def runs(self, name, dtype):

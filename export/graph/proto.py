@@ -49,7 +49,7 @@ def to_parts(graph, over, location, *, name="main", metadata=None, doc="", produ
         doc=doc,
         share_over=over,
         share_location=location,
-        place_text=source.summarize if locations else None,
+        location_text=source.summarize if locations else None,
     )
 
 
@@ -87,13 +87,13 @@ def all_nodes(graph):
 
 
 def locate(graph, text):
-    """The place of the first node that an error's text names in quotes, or None.
+    """The location of the first node that an error's text names in quotes, or None.
 
     A node that the runtime made of several is named after the first of them, with more behind a slash.
     """
-    places = {node.name: node.place for node in all_nodes(graph) if node.place is not None}
+    locations = {node.name: node.location for node in all_nodes(graph) if node.location is not None}
     for quoted in re.findall("'([^']+)'", text):
-        place = places.get(quoted.split("/")[0])
-        if place is not None:
-            return source.summarize(place)
+        location = locations.get(quoted.split("/")[0])
+        if location is not None:
+            return source.summarize(location)
     return None

@@ -1,7 +1,7 @@
 """A graph under construction: typed values, nodes, constants and subgraphs.
 
     Graph                one ONNX graph: inputs, nodes, outputs
-      .model             what a graph shares with its subgraphs: opset, provider, names, constants, place in the source
+      .model             what a graph shares with its subgraphs: opset, provider, names, constants, source location
       .node(...)         adds a node, typed at birth; casts to a type that has a kernel where the operator lacks one
       .const(...)        a constant, kept once
       .shape_const(...)  a shape as an int64 vector: a constant, or computed at run time from symbolic dimensions
@@ -69,7 +69,7 @@ class Node:
     inputs: list
     outputs: list
     attributes: dict
-    place: object
+    location: object
 
     def __repr__(self):
         outputs = ", ".join(v.name for v in self.outputs)
@@ -80,8 +80,22 @@ class Node:
 class Model:
     """What a graph shares with all its subgraphs."""
 
-    __slots__ = ("constants", "counter", "dims", "domains", "kernels", "names", "opset", "place",
-                 "prefix", "promised", "provider", "refusals", "resolved", "target")  # fmt: skip
+    __slots__ = (
+        "constants",
+        "counter",
+        "dims",
+        "domains",
+        "kernels",
+        "location",
+        "names",
+        "opset",
+        "prefix",
+        "promised",
+        "provider",
+        "refusals",
+        "resolved",
+        "target",
+    )  # fmt: skip
 
     def __init__(self, opset, provider, target, dims):
         self.opset = opset
@@ -96,7 +110,7 @@ class Model:
         self.refusals = None  # collects what has no ONNX form, when the caller wants all of it
         self.counter = 0
         self.prefix = None  # nodes are named after the primitive being lowered
-        self.place = None  # the source record of the equation being lowered
+        self.location = None  # the source record of the equation being lowered
         self.domains = {}  # domain -> version, beyond ONNX's own
 
     def fresh(self, stem):
@@ -115,22 +129,22 @@ class Model:
 
 
 class _EquationScope:
-    """Names nodes after an equation, and gives them its place, while it is entered."""
+    """Names nodes after an equation, and gives them its location, while it is entered."""
 
-    __slots__ = ("before", "model", "name", "place")
+    __slots__ = ("before", "location", "model", "name")
 
-    def __init__(self, model, name, place):
+    def __init__(self, model, name, location):
         self.model = model
         self.name = name
-        self.place = place
+        self.location = location
 
     def __enter__(self):
         model = self.model
-        self.before = model.prefix, model.place
-        model.prefix, model.place = self.name, self.place
+        self.before = model.prefix, model.location
+        model.prefix, model.location = self.name, self.location
 
     def __exit__(self, *_):
-        self.model.prefix, self.model.place = self.before
+        self.model.prefix, self.model.location = self.before
 
 
 def _folds(given, wanted):
@@ -276,8 +290,8 @@ class Graph:
     # ---- nodes
 
     def at(self, eqn):
-        """A context in which new nodes are named after this equation's primitive and carry its place."""
-        return _EquationScope(self.model, eqn.primitive.name, eqn.source_info or self.model.place)
+        """A context in which new nodes are named after this equation's primitive and carry its location."""
+        return _EquationScope(self.model, eqn.primitive.name, eqn.source_info or self.model.location)
 
     def node(self, op_type, *inputs, out=None, outs=None, domain="", **attributes):
         """Adds a node and returns its result as a Value, or a tuple of them when `outs` lists their types.
@@ -310,7 +324,7 @@ class Graph:
         if (name, dtype) in measured.EXACT_BITS:
             self._check_bits(name, dtype, inputs)
         try:
-            carrier = self.model.kernels.plan(name, dtype)
+            carrier = self.model.kernels.carrier(name, dtype)
         except LoweringError as error:
             raise LoweringError(self._say(str(error))) from None
         if carrier is None:
@@ -373,7 +387,7 @@ class Graph:
     def _emit_all(self, op_type, domain, inputs, avals, attributes):
         model = self.model
         name = model.fresh(model.prefix or op_type)
-        node = Node(op_type, domain, name, inputs, None, attributes, model.place)
+        node = Node(op_type, domain, name, inputs, None, attributes, model.location)
         if len(avals) == 1:
             node.outputs = (Value(name, avals[0], self, node),)
         else:
@@ -384,9 +398,9 @@ class Graph:
         return node.outputs
 
     def _say(self, fault):
-        """An error's text: the fault and the place."""
+        """An error's text: the fault and the location."""
         model = self.model
         if model.prefix is None:
             return fault
-        place = "" if model.place is None else f" from {source.summarize(model.place)}"
-        return f"{fault}\nIn operation {model.prefix}{place}."
+        location = "" if model.location is None else f" from {source.summarize(model.location)}"
+        return f"{fault}\nIn operation {model.prefix}{location}."

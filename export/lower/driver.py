@@ -153,11 +153,11 @@ class Refusals:
     def __init__(self):
         self.lines = []
 
-    def add(self, eqn, error, place):
-        """Notes a refusal; one line for each primitive, reason and place."""
+    def add(self, eqn, error, location):
+        """Notes a refusal; one line for each primitive, reason and location."""
         reason = error.message.split("\nIn operation", 1)[0]
-        place = "" if place is None else f" from {source.summarize(place)}"
-        line = f"  {eqn.primitive.name}{place}: {reason}"
+        location = "" if location is None else f" from {source.summarize(location)}"
+        line = f"  {eqn.primitive.name}{location}: {reason}"
         if line not in self.lines:
             self.lines.append(line)
 
@@ -193,9 +193,9 @@ def _componentwise(g, rule, eqn, values):
 
 
 def lower_function(g, function, params, avals, values):
-    """Stages a function of arrays of these types and lowers it in the place of the equation being lowered."""
+    """Stages a function of arrays of these types and lowers it in the location of the equation being lowered."""
     closed = trace_to_jaxpr(lambda *xs: tree_leaves(function(*xs, **params)), avals)
-    return inline(g, closed, closed.consts, values, keep_place=True)
+    return inline(g, closed, closed.consts, values, keep_location=True)
 
 
 def _apply(g, eqn, values):
@@ -226,20 +226,20 @@ def _apply(g, eqn, values):
     return (rule(g, eqn.outvars[0].aval, *values, **eqn.params),)
 
 
-def inline(g, jaxpr, consts, values, *, keep_place=False):
+def inline(g, jaxpr, consts, values, *, keep_location=False):
     """Lowers a jaxpr's equations into a graph; returns its results as a list.
 
     values      Values of the arguments, tuples of components where the dtype needs them
-    keep_place  nodes keep the name and place of the equation being lowered, instead of getting their own
+    keep_location  nodes keep the name and location of the equation being lowered, instead of getting their own
     """
     env = {v: constant(g, c, v.aval) for v, c in zip(jaxpr.constvars, consts)}
     env.update(zip(jaxpr.invars, values))
     model = g.model
-    outer = model.prefix, model.place
+    outer = model.prefix, model.location
     is_native = model.target == "native"
     for eqn in jaxpr.eqns:
-        if not keep_place:
-            model.prefix, model.place = eqn.primitive.name, eqn.source_info or outer[1]
+        if not keep_location:
+            model.prefix, model.location = eqn.primitive.name, eqn.source_info or outer[1]
         operands = [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in eqn.invars]
         try:
             results = _fold(g, eqn, operands) if _can_be_known(eqn.primitive, operands) else None
@@ -250,23 +250,25 @@ def inline(g, jaxpr, consts, values, *, keep_place=False):
             if results is None:
                 results = _apply(g, eqn, operands)
         except LoweringError as error:
-            results = native.rescue(g, eqn, operands) if is_native else None
+            results = native.fall_back_to_host(g, eqn, operands) if is_native else None
             if results is None:
                 results = _handle_refusal(g, eqn, error)
         env.update(zip(eqn.outvars, results))
-    model.prefix, model.place = outer
+    model.prefix, model.location = outer
     return [constant(g, x.val, x.aval) if type(x) is Literal else env[x] for x in jaxpr.outvars]
 
 
 def _handle_refusal(g, eqn, error):
-    """Raises a refusal with its place; or notes it, when all are collected, and returns values to go on with."""
-    refusals, place = g.model.refusals, eqn.source_info or g.model.place
+    """Raises a refusal with its location; or notes it, when all are collected, and returns values to go on with."""
+    refusals, location = g.model.refusals, eqn.source_info or g.model.location
     if refusals is None:
         text = error.message
-        if "\nIn operation" not in text and place is not None:
-            text += f"\nIn operation {eqn.primitive.name} from {source.summarize(place)}.{source.caller_lines(place)}"
+        if "\nIn operation" not in text and location is not None:
+            text += (
+                f"\nIn operation {eqn.primitive.name} from {source.summarize(location)}.{source.caller_lines(location)}"
+            )
         raise LoweringError(text) from None
-    refusals.add(eqn, error, place)
+    refusals.add(eqn, error, location)
     return [_placeholder(g, v.aval) for v in eqn.outvars]
 
 
@@ -290,13 +292,13 @@ def lower_jaxpr(
     provider="cpu",
     input_names=None,
     output_names=None,
-    dims_plan=None,
+    dim_solver=None,
     collect_errors=False,
 ):
     """The Graph of a ClosedJaxpr, in which no code should be dead.
 
     input_names, output_names   names at the boundary; "in.0"..., "out.0"... by default
-    dims_plan                   `export.shapes.plan` of the arguments, when shapes are symbolic; made if not given
+    dim_solver                  `export.shapes.DimSolver` of the arguments when shapes are symbolic; made if None
     collect_errors              lower everything, then raise one LoweringError that lists all that has no ONNX form
 
     A complex argument is a float tensor with a trailing axis of 2, a key one of uint32 with its key axes.
@@ -311,8 +313,8 @@ def lower_jaxpr(
     boundary = [g.input(name, physical_aval(a)) for name, a in zip(input_names, in_avals)]
     g.model.promised.update(output_names)
     if not all(dim_rules.is_constant_shape(a.shape) for a in in_avals):
-        dims_plan = dims_plan or shapes.plan(input_names, [a.shape for a in in_avals])
-        g.model.dims = shapes.RuntimeDims(dims_plan, boundary)
+        dim_solver = dim_solver or shapes.make_dim_solver(input_names, [a.shape for a in in_avals])
+        g.model.dims = shapes.RuntimeDims(dim_solver, boundary)
     values = [split(g, v, a) for v, a in zip(boundary, in_avals)]
     with np.errstate(all="ignore"):
         results = inline(g, jaxpr, jaxpr.consts, values)

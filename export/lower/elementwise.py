@@ -51,7 +51,7 @@ def binary(g, op_type, x, y, out, **attributes):
     return g.node(op_type, x, y, out=out, **attributes)
 
 
-def _in_single(g, x):
+def _in_float32(g, x):
     """A formula over x, in float32 when x is a 16-bit float."""
     return Formula(g, ops.cast(g, x, F32) if x.dtype in HALVES else x)
 
@@ -73,7 +73,7 @@ def _formula(primitive, formula, double=None):
             result = formula(Formula(g, x))
         else:
             chosen = double if double is not None and x.dtype == F64 else formula
-            result = chosen(_in_single(g, x))
+            result = chosen(_in_float32(g, x))
         return ops.cast(g, result.value, out.dtype)
 
     lowers(primitive)(rule)
@@ -84,7 +84,7 @@ def _kernel_or(primitive, op_type, double):
     _formula(primitive, lambda x: x.do(op_type), double)
 
 
-def _near(x, bound):
+def _is_below(x, bound):
     return x.do("Abs") < bound
 
 
@@ -109,21 +109,21 @@ def _is_odd(n):
     return n - (n * 0.5).do("Floor") * 2 == 1
 
 
-def _on_circle(x, quarter, op_type):
+def _sin_of_turns(x, quarter, op_type):
     """sin(x + quarter * pi / 2), given the kernel that computes it for x too large to be reduced."""
     turns, rest = _quarter_turns(x)
     if quarter:
         turns = turns + quarter
     value = _is_odd(turns).where(rest.do("Cos"), rest.do("Sin"))
     lower_half = _is_odd((turns * 0.5).do("Floor"))
-    return _near(x, _REDUCIBLE).where(lower_half.where(-value, value), x.do(op_type))
+    return _is_below(x, _REDUCIBLE).where(lower_half.where(-value, value), x.do(op_type))
 
 
 def sin_cos(x):
     """The sine and the cosine of a float64."""
     turns, rest = _quarter_turns(x)
     s, c = rest.do("Sin"), rest.do("Cos")
-    odd, near = _is_odd(turns), _near(x, _REDUCIBLE)
+    odd, near = _is_odd(turns), _is_below(x, _REDUCIBLE)
     sine, cosine = odd.where(c, s), odd.where(s, c)
     sine = _is_odd((turns * 0.5).do("Floor")).where(-sine, sine)
     cosine = _is_odd(((turns + 1) * 0.5).do("Floor")).where(-cosine, cosine)
@@ -131,18 +131,18 @@ def sin_cos(x):
 
 
 def _sin_double(x):
-    return _on_circle(x, 0, "Sin")
+    return _sin_of_turns(x, 0, "Sin")
 
 
 def _cos_double(x):
-    return _on_circle(x, 1, "Cos")
+    return _sin_of_turns(x, 1, "Cos")
 
 
 def _tan_double(x):
     turns, rest = _quarter_turns(x)
     sine, cosine = rest.do("Sin"), rest.do("Cos")
     near = _is_odd(turns).where(-cosine / sine, sine / cosine)
-    return _near(x, _REDUCIBLE).where(near, x.do("Sin") / x.do("Cos"))
+    return _is_below(x, _REDUCIBLE).where(near, x.do("Sin") / x.do("Cos"))
 
 
 def atan_double(x):
@@ -165,7 +165,7 @@ def sinh_double(x):
     e = expm1(x)
     h = (x * 0.5).do("Exp")
     big = h * 0.5 * h - 0.5 / h / h
-    return _near(x, 1).where((e + e / (e + 1)) * 0.5, big)
+    return _is_below(x, 1).where((e + e / (e + 1)) * 0.5, big)
 
 
 def cosh_double(x):
@@ -175,7 +175,7 @@ def cosh_double(x):
 
 def _tanh_double(x):
     """The float64 kernel is 1 from 17.7 on, where the tangent is not yet."""
-    return _near(x, 1).where(x.do("Tanh"), 1 - 2 / ((x * 2).do("Exp") + 1))
+    return _is_below(x, 1).where(x.do("Tanh"), 1 - 2 / ((x * 2).do("Exp") + 1))
 
 
 def asinh_double(x):
@@ -217,14 +217,14 @@ def expm1(x):
     """exp(x) - 1, and near 0 corrected by the rounding error that log(exp(x)) shows."""
     y = x.do("Exp")
     plain = y - 1
-    return _near(x, 1).where(plain + y * (x - y.do("Log")), plain)
+    return _is_below(x, 1).where(plain + y * (x - y.do("Log")), plain)
 
 
 def log1p(x):
     """log(1 + x), and near 0 corrected by what 1 + x lost."""
     u = x + 1
     plain = u.do("Log")
-    return _near(x, 0.5).where(plain - (u - 1 - x) / u, plain)
+    return _is_below(x, 0.5).where(plain - (u - 1 - x) / u, plain)
 
 
 def _cbrt(x):
@@ -274,7 +274,7 @@ def _sign(g, out, x):
     if x.dtype.kind in "iu":
         least = -1 if x.dtype.kind == "i" else 0
         return g.node("Clip", x, ops.scalar(g, least, x), ops.scalar(g, 1, x), out=out)
-    return ops.cast(g, _in_single(g, x).do("Sign").value, out.dtype)
+    return ops.cast(g, _in_float32(g, x).do("Sign").value, out.dtype)
 
 
 _row(prims.floor_p, "Floor")
@@ -290,7 +290,7 @@ def _is_finite(g, out, x):
 def _round(g, out, x, *, rounding_method):
     if int(rounding_method) == 1:
         return g.node("Round", x, out=out)
-    x = _in_single(g, x)
+    x = _in_float32(g, x)
     # The largest number below a half: a half itself would lift 0.49999997 to 1.
     below_half = np.nextafter(x.value.dtype.type(0.5), x.value.dtype.type(0))
     away = (x.do("Abs") + below_half).do("Floor") * x.do("Sign")
@@ -305,7 +305,7 @@ def _not(g, out, x):
     return g.node("Not" if x.dtype == BOOL else "BitwiseNot", x, out=out)
 
 
-def _right(g, x, bits):
+def _shift_right(g, x, bits):
     return ops.binary(g, "BitShift", x, ops.scalar(g, bits, x), direction="RIGHT")
 
 
@@ -320,11 +320,11 @@ def _population_count(g, out, x):
     working = UNSIGNED[max(size, 4)]
     repeat = lambda byte: int.from_bytes(bytes([byte]) * working.itemsize, "little")
     v = ops.cast(g, ops.cast(g, x, UNSIGNED[size]), working)
-    v = ops.sub(g, v, _mask(g, _right(g, v, 1), repeat(0x55)))
-    v = ops.add(g, _mask(g, v, repeat(0x33)), _mask(g, _right(g, v, 2), repeat(0x33)))
-    v = _mask(g, ops.add(g, v, _right(g, v, 4)), repeat(0x0F))
+    v = ops.sub(g, v, _mask(g, _shift_right(g, v, 1), repeat(0x55)))
+    v = ops.add(g, _mask(g, v, repeat(0x33)), _mask(g, _shift_right(g, v, 2), repeat(0x33)))
+    v = _mask(g, ops.add(g, v, _shift_right(g, v, 4)), repeat(0x0F))
     if size > 1:
-        v = _right(g, ops.mul(g, v, ops.scalar(g, repeat(1), v)), 8 * working.itemsize - 8)
+        v = _shift_right(g, ops.mul(g, v, ops.scalar(g, repeat(1), v)), 8 * working.itemsize - 8)
     return ops.cast(g, v, out.dtype)
 
 
@@ -339,7 +339,7 @@ def _clz(g, out, x):
     v = Formula(g, ops.cast(g, x, UNSIGNED[size]))
     if size < 8:
         return (8 * size - _bit_length(v)).cast(out.dtype).value
-    high = Formula(g, _right(g, v.value, 32))
+    high = Formula(g, _shift_right(g, v.value, 32))
     low = Formula(g, _mask(g, v.value, 2**32 - 1))
     return (high == 0).where(64 - _bit_length(low), 32 - _bit_length(high)).cast(out.dtype).value
 
@@ -358,7 +358,7 @@ _binary_row(prims.or_p, "BitwiseOr", "Or")
 _binary_row(prims.xor_p, "BitwiseXor", "Xor")
 
 
-def _cast_now(g, x, dtype):
+def _cast_or_fold(g, x, dtype):
     """A wrapping Cast; of a constant at compile time."""
     return g.const(cast_array(x.const, np.dtype(dtype))) if is_small_constant(x) else ops.cast(g, x, dtype)
 
@@ -366,7 +366,7 @@ def _cast_now(g, x, dtype):
 def _shift(g, out, x, y, direction):
     """Unsigned shift; the runtime gives 0 for amounts of the width or more, which negative amounts become."""
     unsigned = UNSIGNED[x.dtype.itemsize]
-    bits, amount = _cast_now(g, x, unsigned), _cast_now(g, y, unsigned)
+    bits, amount = _cast_or_fold(g, x, unsigned), _cast_or_fold(g, y, unsigned)
     return ops.cast(g, g.node("BitShift", bits, amount, out=(out.shape, unsigned), direction=direction), out.dtype)
 
 
@@ -385,7 +385,7 @@ def _shift_right_arithmetic(g, out, x, y):
     """In 64 bits after extending the sign; of 64-bit numbers, the complement of negative ones is shifted."""
     size = x.dtype.itemsize
     u64 = UNSIGNED[8]
-    amount = _cast_now(g, _cast_now(g, y, UNSIGNED[size]), u64)
+    amount = _cast_or_fold(g, _cast_or_fold(g, y, UNSIGNED[size]), u64)
     known = known_elements(amount)
     if known is None or (known > 8 * size - 1).any():
         amount = ops.minimum(g, amount, g.const(8 * size - 1, u64))
@@ -440,7 +440,7 @@ def _is_one(x):
     return elements is not None and elements.size > 0 and bool((elements == 1).all())
 
 
-def _one_over(g, y, out):
+def _integer_reciprocal(g, y, out):
     """1 / y of integers, 0 for y = 0, without a Div: the runtime turns (1 / y) * z into z / y, of integers too."""
     y = ops.expand(g, y, out.shape)
     unit = ops.equal(g, y, ops.scalar(g, 1, y))
@@ -455,7 +455,7 @@ def _div(g, out, x, y):
         return binary(g, "Div", x, y, out)
     if _is_one(x):
         all_ones = g.const(np.array(-1).astype(x.dtype))
-        return ops.where(g, ops.equal(g, y, ops.scalar(g, 0, y)), all_ones, _one_over(g, y, out)[1])
+        return ops.where(g, ops.equal(g, y, ops.scalar(g, 0, y)), all_ones, _integer_reciprocal(g, y, out)[1])
     result, is_zero, is_minus = _guard_divisor(g, "Div", x, y, out)
     if is_minus is not None:
         result = ops.where(g, is_minus, g.node("Neg", x), result)
@@ -470,7 +470,7 @@ def _rem(g, out, x, y):
     if x.dtype.kind not in "iu":
         return binary(g, "Mod", x, y, out, fmod=1)
     if _is_one(x):
-        return ops.where(g, _one_over(g, y, out)[0], ops.scalar(g, 0, y), ops.scalar(g, 1, y))
+        return ops.where(g, _integer_reciprocal(g, y, out)[0], ops.scalar(g, 0, y), ops.scalar(g, 1, y))
     if x.dtype == INT64:  # Mod goes through float64 for the dividend's sign
         quotient, is_zero, _ = _guard_divisor(g, "Div", x, y, out)
         result = ops.sub(g, x, ops.mul(g, quotient, quotient.node.inputs[1]))
@@ -494,7 +494,7 @@ _extreme(prims.max_p, "Max", "Or", ops.maximum)
 _extreme(prims.min_p, "Min", "And", ops.minimum)
 
 
-def negative(x):
+def sign_bit(x):
     """Whether the sign bit of a number is set."""
     return (x < 0) | (1 / x < 0)
 
@@ -504,13 +504,13 @@ def atan2(y, x):
     same = y.do("Abs") == x.do("Abs")  # both zero, both infinite: there the quotient is NaN
     ratio = same.where(y.do("Sign") * x.do("Sign"), y / x)
     angle = atan_double(ratio) if ratio.value.dtype == F64 else ratio.do("Atan")
-    turn = negative(y).where(angle - np.pi, angle + np.pi)
-    return negative(x).where(turn, angle)
+    turn = sign_bit(y).where(angle - np.pi, angle + np.pi)
+    return sign_bit(x).where(turn, angle)
 
 
 @lowers(prims.atan2_p)
 def _atan2(g, out, y, x):
-    return ops.cast(g, atan2(_in_single(g, y), _in_single(g, x)).value, out.dtype)
+    return ops.cast(g, atan2(_in_float32(g, y), _in_float32(g, x)).value, out.dtype)
 
 
 @lowers(prims.nextafter_p)
@@ -562,7 +562,7 @@ def _pow(g, out, x, y):
 def _integer_pow(g, out, x, *, y):
     if y == 0:
         return ops.full(g, out.shape, 1, out.dtype)
-    base = Formula(g, x) if x.dtype.kind in "iu" else _in_single(g, x)
+    base = Formula(g, x) if x.dtype.kind in "iu" else _in_float32(g, x)
     result = power(base, abs(y))
     if y < 0:
         result = result.do("Reciprocal")
@@ -605,7 +605,7 @@ _comparison(prims.ge_p, "GreaterOrEqual", "Or", 1)
 # ---- selects
 
 
-def _one_bool(x):
+def _uniform_bool(x):
     """The bool that every element of x is known to be, or None."""
     elements = known_elements(x)
     if elements is None or elements.size == 0 or (elements != elements.flat[0]).any():
@@ -615,11 +615,11 @@ def _one_bool(x):
 
 def _select_bools(g, out, which, no, yes):
     """Where has no bool kernel: a constant branch makes it one or two logical operators."""
-    if (value := _one_bool(yes)) is not None and no.shape == out.shape:
+    if (value := _uniform_bool(yes)) is not None and no.shape == out.shape:
         if value:
             return binary(g, "Or", which, no, out)
         return binary(g, "And", g.node("Not", which), no, out)
-    if (value := _one_bool(no)) is not None and yes.shape == out.shape:
+    if (value := _uniform_bool(no)) is not None and yes.shape == out.shape:
         if value:
             return binary(g, "Or", g.node("Not", which), yes, out)
         return binary(g, "And", which, yes, out)

@@ -22,7 +22,7 @@ from onax.export.lower.elementwise import (
     cosh_double,
     expm1,
     log1p,
-    negative,
+    sign_bit,
     sin_cos,
     sinh_double,
 )
@@ -163,11 +163,11 @@ def quotient(z, w, narrow):
 @lowers_components(prims.div_p)
 def _div(g, out, z, w):
     if w[1].const is not None and not w[1].const.any() and w[0].const is not None and w[0].const.all():
-        return _over_real(g, z, w[0])
+        return _divide_by_real(g, z, w[0])
     return _narrow(g, quotient(_widen(g, z), _widen(g, w), _is_narrow(z)), out)
 
 
-def _over_real(g, z, c):
+def _divide_by_real(g, z, c):
     """z over real numbers that are not zero: an infinite part makes NaN of a finite other part, as in any quotient."""
     (a, b), c = _formulas(g, z), Formula(g, c)
     finite_a, finite_b = a.do("Abs") < np.inf, b.do("Abs") < np.inf
@@ -188,7 +188,7 @@ def _narrow(g, z, out):
     return tuple(ops.expand(g, ops.cast(g, x.value, part), out.shape) for x in z)
 
 
-def size_of(z, narrow):
+def magnitude(z, narrow):
     """The absolute value.  The larger part times sqrt(1 + ratio ** 2): squares of large parts would overflow."""
     x, y = z
     if narrow:
@@ -202,7 +202,7 @@ def size_of(z, narrow):
 
 @lowers_components(prims.abs_p)
 def _abs(g, out, z):
-    return ops.cast(g, size_of(_widen(g, z), _is_narrow(z)).value, out.dtype)
+    return ops.cast(g, magnitude(_widen(g, z), _is_narrow(z)).value, out.dtype)
 
 
 # ---- functions: of the two parts in float64, and whether the numbers are complex64
@@ -228,7 +228,7 @@ def _copy_sign(sign, x):
 
 @_function(prims.sign_p)
 def _sign(x, y, narrow):
-    size = size_of((x, y), narrow)
+    size = magnitude((x, y), narrow)
     size = (size == 0).where(1, size)
     return x / size, y / size
 
@@ -257,7 +257,7 @@ def _expm1(x, y, narrow):
     return grown * cosine + drop, (y == 0).where(y, (grown + 1) * sine)
 
 
-def _log_size(x, y, narrow):
+def _log_magnitude(x, y, narrow):
     """log(abs(z)); near the unit circle by what the square of the size exceeds 1."""
     if narrow:
         return (x * x + y * y).do("Log") * 0.5
@@ -271,14 +271,14 @@ def _log_size(x, y, narrow):
 
 @_function(prims.log_p)
 def _log(x, y, narrow):
-    return _log_size(x, y, narrow), atan2(y, x)
+    return _log_magnitude(x, y, narrow), atan2(y, x)
 
 
 @_function(prims.log1p_p)
 def _log1p(x, y, narrow):
     near = (x.do("Abs") < 0.5) & (y.do("Abs") < 0.5)
     close = log1p(near.where(x * (x + 2) + y * y, 0)) * 0.5
-    return near.where(close, _log_size(x + 1, y, narrow)), atan2(y, x + 1)
+    return near.where(close, _log_magnitude(x + 1, y, narrow)), atan2(y, x + 1)
 
 
 @_function(prims.logistic_p)
@@ -295,7 +295,7 @@ def _logistic(x, y, narrow):
 def _root(x, y, narrow):
     """The parts of sqrt(x + |y| i), both positive."""
     y = y.do("Abs")
-    large = (size_of((x, y), narrow) * 0.5 + x.do("Abs") * 0.5).do("Sqrt")
+    large = (magnitude((x, y), narrow) * 0.5 + x.do("Abs") * 0.5).do("Sqrt")
     small = ((large == 0) | (y == np.inf)).where(y, y / large * 0.5)
     left = x < 0
     return left.where(small, large), left.where(large, small)
@@ -310,9 +310,9 @@ def _sqrt(x, y, narrow):
 @_function(prims.rsqrt_p)
 def _rsqrt(x, y, narrow):
     real, imag = _root(x, y, narrow)
-    size = size_of((x, y), narrow)
+    size = magnitude((x, y), narrow)
     zero = size == np.inf
-    turned = negative(y).where(imag, -imag)
+    turned = sign_bit(y).where(imag, -imag)
     return (size == 0).where(np.inf, zero.where(0, real / size)), zero.where(0, turned / size)
 
 
@@ -362,7 +362,7 @@ def _cos(x, y, narrow):
 
 
 def _clip_infinities(x, narrow):
-    """x without infinities, so that `size_of` is finite."""
+    """x without infinities, so that `magnitude` is finite."""
     most = 1e150 if narrow else 1e308
     return x.maximum(-most).minimum(most)
 

@@ -34,15 +34,15 @@ def _fft(g, out, x, *, fft_type, fft_lengths):
         refuse(g, "fft of axes whose lengths are not known has no ONNX form.")
     is_plain = fft_type in (FftType.FFT, FftType.IFFT) and len(fft_lengths) == 1
     if is_plain and fft_lengths[0] > 1 and _is_power_of_two(fft_lengths[0]):
-        return _by_operator(g, x, inverse=fft_type == FftType.IFFT)
+        return _emit_dft(g, x, inverse=fft_type == FftType.IFFT)
     parts = x if type(x) is tuple else (x,)
     dtype = parts[0].dtype if type(x) is not tuple else np.result_type(parts[0].dtype, np.complex64)
     aval = out.update(shape=parts[0].shape, dtype=np.dtype(dtype))
     params = {"fft_type": fft_type, "fft_lengths": fft_lengths}
-    return lower_function(g, _in_parts, params, [aval], [x])[0]
+    return lower_function(g, _transform, params, [aval], [x])[0]
 
 
-def _by_operator(g, x, inverse):
+def _emit_dft(g, x, inverse):
     """One axis of complex numbers, the last, by the operator: real and imaginary part stand in an axis behind."""
     shape, dtype = x[0].shape, x[0].dtype
     last = len(shape)
@@ -61,34 +61,34 @@ def _by_operator(g, x, inverse):
 # ---- other transforms as functions of it
 
 
-def _bind(x, inverse):
+def _bind_fft(x, inverse):
     """The transform along the last axis."""
     kind = FftType.IFFT if inverse else FftType.FFT
     return fft_p.bind(x, fft_type=kind, fft_lengths=(x.shape[-1],))
 
 
-def _in_parts(x, *, fft_type, fft_lengths):
+def _transform(x, *, fft_type, fft_lengths):
     first = len(x.shape) - len(fft_lengths)
     n = fft_lengths[-1]
     if fft_type == FftType.RFFT:
         x = convert(x, np.result_type(x.dtype, np.complex64))
-        x = slice_in_dim(_one_axis(x, False), 0, half_spectrum_size(n), axis=-1)
-        return _other_axes(x, first, False)
+        x = slice_in_dim(_transform_last_axis(x, False), 0, half_spectrum_size(n), axis=-1)
+        return _transform_other_axes(x, first, False)
     if fft_type == FftType.IRFFT:
-        x = _other_axes(x, first, True)
-        return real(_one_axis(_whole_spectrum(x, n), True))
+        x = _transform_other_axes(x, first, True)
+        return real(_transform_last_axis(_full_spectrum(x, n), True))
     inverse = fft_type == FftType.IFFT
-    return _other_axes(_one_axis(x, inverse), first, inverse)
+    return _transform_other_axes(_transform_last_axis(x, inverse), first, inverse)
 
 
-def _other_axes(x, first, inverse):
+def _transform_other_axes(x, first, inverse):
     last = len(x.shape) - 1
     for axis in range(first, last):
-        x = moveaxis(_one_axis(moveaxis(x, axis, last), inverse), last, axis)
+        x = moveaxis(_transform_last_axis(moveaxis(x, axis, last), inverse), last, axis)
     return x
 
 
-def _whole_spectrum(x, n):
+def _full_spectrum(x, n):
     """Of n numbers, the second half being conjugates of the first, which x holds."""
     later = slice_in_dim(x, 1, (n + 1) // 2, axis=-1)
     last = len(x.shape) - 1
@@ -99,54 +99,54 @@ def _smallest_factor(n):
     return next((p for p in range(3, int(n**0.5) + 1, 2) if n % p == 0), n)
 
 
-def _one_axis(x, inverse):
+def _transform_last_axis(x, inverse):
     """The transform along the last axis of any length."""
     n = x.shape[-1]
     if n <= 1 or 0 in x.shape:
         return x
     if _is_power_of_two(n):
-        return _bind(x, inverse)
+        return _bind_fft(x, inverse)
     two = n & -n
     if two > 1:
-        return _split(x, two, n // two, inverse)
+        return _cooley_tukey(x, two, n // two, inverse)
     factor = _smallest_factor(n)
     if factor < n:
-        return _split(x, factor, n // factor, inverse)
-    return _by_matrix(x, inverse) if n <= _LONGEST_MATRIX else _by_convolution(x, inverse)
+        return _cooley_tukey(x, factor, n // factor, inverse)
+    return _dft_by_matrix(x, inverse) if n <= _LONGEST_MATRIX else _bluestein(x, inverse)
 
 
-def _roots(numbers, n, inverse, dtype):
+def _roots_of_unity(numbers, n, inverse, dtype):
     """exp(-2 pi i k / n) for whole numbers k, or its conjugate."""
     turns = np.asarray(numbers) % n * ((2 if inverse else -2) * np.pi / n)
     return np.exp(1j * turns).astype(dtype)
 
 
-def _split(x, p, q, inverse):
+def _cooley_tukey(x, p, q, inverse):
     """A transform of length p q: transforms of length p, a turn of each number, transforms of length q."""
     lead = x.shape[:-1]
     rank = len(lead)
     x = reshape(x, (*lead, p, q))
-    x = moveaxis(_one_axis(moveaxis(x, rank, rank + 1), inverse), rank + 1, rank)
-    turns = _roots(np.outer(np.arange(p), np.arange(q)), p * q, inverse, x.dtype)
+    x = moveaxis(_transform_last_axis(moveaxis(x, rank, rank + 1), inverse), rank + 1, rank)
+    turns = _roots_of_unity(np.outer(np.arange(p), np.arange(q)), p * q, inverse, x.dtype)
     x = mul(x, broadcast_in_dim(turns, x.shape, (rank, rank + 1)))
-    x = _one_axis(x, inverse)
+    x = _transform_last_axis(x, inverse)
     x = transpose(x, (*range(rank), rank + 1, rank))
     return reshape(x, (*lead, p * q))
 
 
-def _by_matrix(x, inverse):
+def _dft_by_matrix(x, inverse):
     n = x.shape[-1]
-    matrix = _roots(np.outer(np.arange(n), np.arange(n)), n, inverse, np.complex128)
+    matrix = _roots_of_unity(np.outer(np.arange(n), np.arange(n)), n, inverse, np.complex128)
     matrix = (matrix / n if inverse else matrix).astype(x.dtype)
     rows = reshape(x, (int(np.prod(x.shape[:-1])), n))
     return reshape(matmul(rows, matrix, None), x.shape)
 
 
-def _by_convolution(x, inverse):
+def _bluestein(x, inverse):
     """With jk = (j^2 + k^2 - (k - j)^2) / 2 the sum is a convolution with exp(pi i m^2 / n)."""
     n = x.shape[-1]
     size = 1 << (2 * n - 2).bit_length()
-    chirp = _roots(np.arange(n) ** 2, 2 * n, inverse, np.complex128)
+    chirp = _roots_of_unity(np.arange(n) ** 2, 2 * n, inverse, np.complex128)
     filled = np.zeros(size, np.complex128)
     filled[:n] = chirp.conj()
     filled[size - n + 1 :] = chirp.conj()[:0:-1]
@@ -156,8 +156,8 @@ def _by_convolution(x, inverse):
         return broadcast_in_dim(row.astype(x.dtype), shape, (last,))
 
     padded = pad(mul(x, spread(chirp, x.shape)), zero_scalar(x.dtype), [(0, 0, 0)] * last + [(0, size - n, 0)])
-    spectrum = _bind(padded, False)
-    product = _bind(mul(spectrum, spread(np.fft.fft(filled), spectrum.shape)), True)
+    spectrum = _bind_fft(padded, False)
+    product = _bind_fft(mul(spectrum, spread(np.fft.fft(filled), spectrum.shape)), True)
     out = slice_in_dim(product, 0, n, axis=-1)
     return mul(out, spread(chirp / n if inverse else chirp, out.shape))
 

@@ -16,7 +16,7 @@ from onax.export.graph.bounds import known_elements
 from onax.export.lower.convert import F32, HALVES, INT32, INT64
 from onax.export.lower.indexing_apply import scatter_apply
 from onax.export.lower.registry import lowers
-from onax.export.lower.shaping import count_up
+from onax.export.lower.shaping import arange
 from onax.export.lower.slicing import clamp_index, index64
 
 BOOL = np.dtype(np.bool_)
@@ -79,7 +79,7 @@ def _add_window_offsets(g, start, size, after, ndim):
     if start.const is not None and dim_rules.is_constant(size):
         steps = np.arange(size).reshape([size if i == after else 1 for i in range(ndim)])
         return g.const((start.const + steps).astype(start.dtype))
-    steps = count_up(g, size, start.dtype)
+    steps = arange(g, size, start.dtype)
     return ops.add(g, start, ops.reshape(g, steps, [size if i == after else 1 for i in range(ndim)]))
 
 
@@ -113,7 +113,7 @@ def _slice_uncovered(g, x, sizes, keep):
     return ops.slice_(g, x, [0] * x.ndim, limits)
 
 
-def _take(g, x, columns, axes, paired, windows):
+def _gather_nd(g, x, columns, axes, paired, windows):
     """Elements of x: the result's axes are (pairs, other batch axes, windows, rest), and where the rest came from.
 
     columns  by axis of S, the starts, with the pairs' axes first
@@ -131,7 +131,7 @@ def _take(g, x, columns, axes, paired, windows):
     return g.node("GatherND", moved, vectors, out=(out, x.dtype), **attributes)
 
 
-def _take_along(g, x, column, axis, size):
+def _gather_one_axis(g, x, column, axis, size):
     """Of one axis of S and no pairs: the result's axes are (before axis, batch, window or nothing, after axis)."""
     index = column if size is None else _add_window_offsets(g, column, size, 0, 1)
     index = index if index.dtype in (INT32, INT64) else index64(g, index)
@@ -176,32 +176,32 @@ def _gather_clamped(g, out, x, starts, axes, paired, d, sizes):
     want = [next(offset_names) if i in d.offset_dims else next(batches) for i in range(out.ndim)]
     windows = {a: sizes[a] for a in axes if a not in d.collapsed_slice_dims}
     if not axes:
-        return _repeat(g, out, x, d, want)
+        return _broadcast_windows(g, out, x, d, want)
     if len(axes) == 1 and not paired:
         (a,) = axes
-        result = _take_along(g, x, starts.by_axis[a], a, windows.get(a))
+        result = _gather_one_axis(g, x, starts.by_axis[a], a, windows.get(a))
         before = [("operand", i) for i in range(a)]
         after = [("operand", i) for i in range(a + 1, x.ndim)]
         have = [*before, *batch_names, *([("operand", a)] if a in windows else []), *after]
-        return _tidy(g, result, have, want, d, out)
+        return _drop_collapsed(g, result, have, want, d, out)
     paired_batch = list(d.start_indices_batching_dims)
     others = [i for i in range(len(batch_names)) if i not in paired_batch]
     order = (*paired_batch, *others)
     columns = {a: ops.transpose(g, starts.by_axis[a], order) for a in axes}
-    result = _take(g, x, columns, axes, paired, windows)
+    result = _gather_nd(g, x, columns, axes, paired, windows)
     rest = [("operand", i) for i in range(x.ndim) if i not in axes and i not in paired]
     have = [*[("batch", i) for i in order], *[("operand", a) for a in windows], *rest]
-    return _tidy(g, result, have, want, d, out)
+    return _drop_collapsed(g, result, have, want, d, out)
 
 
-def _tidy(g, result, have, want, d, out):
+def _drop_collapsed(g, result, have, want, d, out):
     """Drops collapsed axes (length 1) that the result still has, then orders the others."""
     extra = [i for i, name in enumerate(have) if name not in want]
     result = ops.squeeze(g, result, extra)
     return _arrange(g, result, [n for n in have if n in want], want, out)
 
 
-def _repeat(g, out, x, d, want):
+def _broadcast_windows(g, out, x, d, want):
     """No start matters: the window, paired axes in their places, once for each other batch element."""
     pairs = dict(zip(d.operand_batching_dims, d.start_indices_batching_dims))
     x = ops.squeeze(g, x, d.collapsed_slice_dims)
@@ -230,7 +230,7 @@ def _identity(reduction, dtype):
     return np.array(info.max if largest else info.min, dtype)
 
 
-class _Layout:
+class _ScatterLayout:
     """How a scatter's operand, indices and updates correspond, axis by axis."""
 
     __slots__ = ("axes", "batch", "operand_order", "paired", "rest", "sizes", "update_order", "windows")
@@ -255,7 +255,7 @@ class _Layout:
         self.update_order = (*batch, *[place[a] for a in self.windows], *[place[a] for a in self.rest])
 
 
-def _sizes_of_windows(x, updates, d):
+def _window_sizes(x, updates, d):
     """The window's size along each operand axis."""
     gone = (*d.inserted_window_dims, *d.operand_batching_dims)
     place = iter(d.update_window_dims)
@@ -267,7 +267,7 @@ def _scatter_columns(g, layout, starts, d):
     nb, nw = len(layout.batch), len(layout.windows)
     columns = []
     for place in d.scatter_indices_batching_dims:
-        line = count_up(g, layout.batch[place], INT64)
+        line = arange(g, layout.batch[place], INT64)
         columns.append(ops.reshape(g, line, [layout.batch[place] if i == place else 1 for i in range(nb + nw)]))
     for a in layout.axes:
         start = starts.by_axis.get(a)
@@ -279,7 +279,7 @@ def _scatter_columns(g, layout, starts, d):
     return columns, (*layout.batch, *[layout.sizes[a] for a in layout.windows])
 
 
-def _drop(g, x, columns, valid, layout):
+def _redirect_invalid(g, x, columns, valid, layout):
     """For a plain scatter: the operand with one more slot along its first axis, to which bad updates go."""
     n, *rest = x.shape
     x = ops.concat(g, (x, ops.slice_(g, x, [0] * x.ndim, [1, *rest])), 0)
@@ -293,7 +293,7 @@ _ONE_THREAD = 100_000
 _MOST_PARTS = 64
 
 
-def _write(g, x, vectors, updates, meeting, reduction):
+def _scatter_nd(g, x, vectors, updates, meeting, reduction):
     """ScatterND; where updates can meet (`meeting` is their reduction), in portions that one thread writes."""
     attributes = {"reduction": reduction} if reduction else {}
     depth = vectors.shape[-1]
@@ -308,7 +308,7 @@ def _write(g, x, vectors, updates, meeting, reduction):
     updates = ops.reshape(g, updates, (rows, *x.shape[depth:]))
     portion = max(1, _ONE_THREAD // max(width, 1)) if known else 1
     if not known or rows > portion * _MOST_PARTS:
-        return _write_elements(g, x, vectors, updates, rows, width, attributes)
+        return _scatter_elements(g, x, vectors, updates, rows, width, attributes)
     for start in range(0, rows, portion):
         end = min(start + portion, rows)
         places, values = (
@@ -318,7 +318,7 @@ def _write(g, x, vectors, updates, meeting, reduction):
     return x
 
 
-def _write_elements(g, x, vectors, updates, rows, width, attributes):
+def _scatter_elements(g, x, vectors, updates, rows, width, attributes):
     """ScatterElements, always on one thread: slower, for numbers of updates that are large or not known."""
     depth = vectors.shape[-1]
     strides = [dim_rules.prod(x.shape[i + 1 : depth]) for i in range(depth)]
@@ -339,17 +339,17 @@ def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
         x = ops.reshape(g, x, (1,))
         sizes = [1]
     else:
-        sizes = _sizes_of_windows(x, updates, d)
+        sizes = _window_sizes(x, updates, d)
     masked = mode not in (prims.GatherScatterMode.CLIP, prims.GatherScatterMode.CLAMPED)
     starts = _Starts(g, x.shape, indices, d.scatter_dims_to_operand_dims, sizes, masked)
-    layout = _Layout(x, updates, d, starts.by_axis)
+    layout = _ScatterLayout(x, updates, d, starts.by_axis)
     columns, shape = _scatter_columns(g, layout, starts, d)
     moved = ops.transpose(g, x, layout.operand_order)
     updates = ops.transpose(g, updates, layout.update_order)
     valid, size = starts.valid, moved.shape[0]
     single = dim_rules.equal(dim_rules.prod(layout.batch), 1)
     if valid is not None and reduction is None and not single:
-        moved, columns = _drop(g, moved, columns, valid, layout)
+        moved, columns = _redirect_invalid(g, moved, columns, valid, layout)
     vectors = _index_vectors(g, columns, shape)
     rest = moved.shape[len(layout.paired) + len(layout.axes) :]
     updates = ops.reshape(g, updates, (*shape, *rest))
@@ -360,14 +360,14 @@ def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
         else:  # one window alone may write back what is there
             idle = g.node("GatherND", moved, vectors, out=updates.aval)
         updates = ops.where(g, kept, updates, idle)
-    result = _write(g, moved, vectors, updates, None if unique else reduction, reduction)
+    result = _scatter_nd(g, moved, vectors, updates, None if unique else reduction, reduction)
     if moved.shape[0] is not size:
         result = ops.slice_(g, result, [0] * moved.ndim, [size, *moved.shape[1:]])
     result = ops.transpose(g, result, np.argsort(layout.operand_order))
     return ops.reshape(g, result, out.shape)
 
 
-def _unordered(g, out, x, indices, updates, d, mode, unique):
+def _nan_results(g, out, x, indices, updates, d, mode, unique):
     """Where an extremum is NaN: the runtime drops NaNs of the operand, and those of updates that others meet."""
     known = known_elements(updates)
     nan = ops.is_nan(g, x)
@@ -392,7 +392,7 @@ def _scatter_apply(g, x, indices, updates, numbers, mode, jaxpr, unique, params)
     )
 
 
-def _row(primitive, reduction, negated=False):
+def _register(primitive, reduction, negated=False):
     """A scatter primitive; `reduction` as ONNX calls it, None to overwrite; `negated`: of the negative updates."""
 
     def rule(g, out, x, indices, updates, *, dimension_numbers, mode, update_jaxpr, unique_indices=False, **params):
@@ -404,16 +404,16 @@ def _row(primitive, reduction, negated=False):
             updates = ops.sub(g, ops.scalar(g, 0, updates), updates)
         result = scatter(g, out, x, indices, updates, dimension_numbers, mode, reduction, unique_indices)
         if reduction in ("min", "max") and x.dtype.kind == "f":
-            nan = _unordered(g, out, x, indices, updates, dimension_numbers, mode, unique_indices)
+            nan = _nan_results(g, out, x, indices, updates, dimension_numbers, mode, unique_indices)
             result = ops.where(g, nan, ops.scalar(g, np.nan, result), result)
         return ops.cast(g, result, out.dtype)
 
     lowers(primitive)(rule)
 
 
-_row(prims.scatter_p, None)
-_row(prims.scatter_add_p, "add")
-_row(prims.scatter_sub_p, "add", negated=True)
-_row(prims.scatter_mul_p, "mul")
-_row(prims.scatter_min_p, "min")
-_row(prims.scatter_max_p, "max")
+_register(prims.scatter_p, None)
+_register(prims.scatter_add_p, "add")
+_register(prims.scatter_sub_p, "add", negated=True)
+_register(prims.scatter_mul_p, "mul")
+_register(prims.scatter_min_p, "min")
+_register(prims.scatter_max_p, "max")

@@ -24,7 +24,7 @@ def _gather(g, out, parts, indices, *, fill_value=None, **params):
     return tuple(rule(g, aval, x, indices, fill_value=fill, **params) for x, fill in zip(parts, fills))
 
 
-def _read(x, indices, updates, d, params):
+def _gather_updated(x, indices, updates, d, params):
     """The elements that the updates meet, in the updates' shape."""
     alone = {*d.inserted_window_dims, *d.operand_batching_dims}
     sizes = iter(updates.shape[i] for i in d.update_window_dims)
@@ -39,19 +39,19 @@ def _read(x, indices, updates, d, params):
     return prims.gather(x, indices, numbers, shape, **params)
 
 
-def _combining(name, combine):
+def _combine_then_scatter(name, combine):
     def scatter(x, indices, updates, *, dimension_numbers, indices_are_sorted, unique_indices, mode, **_):
         if not unique_indices:
             raise LoweringError(
                 f"{name} of complex numbers has an ONNX form only where no two updates meet: pass unique_indices=True."
             )
         params = {"indices_are_sorted": indices_are_sorted, "unique_indices": True, "mode": mode}
-        there = _read(x, indices, updates, dimension_numbers, params)
+        there = _gather_updated(x, indices, updates, dimension_numbers, params)
         return prims.scatter(x, indices, combine(there, updates), dimension_numbers, **params)
 
     return Decomposition(scatter)
 
 
-lowers_components(prims.scatter_mul_p)(_combining("scatter-mul", elementwise.mul))
-lowers_components(prims.scatter_min_p)(_combining("scatter-min", elementwise.min))
-lowers_components(prims.scatter_max_p)(_combining("scatter-max", elementwise.max))
+lowers_components(prims.scatter_mul_p)(_combine_then_scatter("scatter-mul", elementwise.mul))
+lowers_components(prims.scatter_min_p)(_combine_then_scatter("scatter-min", elementwise.min))
+lowers_components(prims.scatter_max_p)(_combine_then_scatter("scatter-max", elementwise.max))

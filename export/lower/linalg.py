@@ -36,7 +36,7 @@ from onax.export.lower.registry import decompose
 I32 = np.dtype(np.int32)
 
 
-def _in_loops(primitive, function):
+def _decompose_into_loops(primitive, function):
     """Registers a form made of other primitives, for complex numbers too; LAPACK is quicker."""
     decompose(primitive, function, components=True)
     native.prefer(primitive)
@@ -56,7 +56,7 @@ def _const(x, value):
     return np.asarray(value, x.dtype)[()]
 
 
-def _along(shape, axis):
+def _index_along(shape, axis):
     """The index along one axis (-1 or -2) of matrices, broadcast over their shape."""
     return broadcasted_iota(I32, shape, len(shape) + axis)
 
@@ -85,7 +85,7 @@ def _broadcast_like(x, like):
     return broadcast_in_dim(flat, shape, tuple(kept))
 
 
-def _total(x, axis):
+def _sum_along(x, axis):
     """The sum along the last axis but `axis`, kept as an axis of length 1."""
     at = len(x.shape) + axis
     return expand_dims(reduce_sum(x, (at,)), (at,))
@@ -107,16 +107,12 @@ def _conj(x):
     return ew.conj(x) if dtypes.is_complex(x.dtype) else x
 
 
-def _as(x, dtype):
-    return convert(x, dtype)
-
-
-def _size(x):
+def _magnitude(x):
     """LAPACK's measure when it looks for a pivot: |re| + |im|."""
     return ew.add(ew.abs(ew.real(x)), ew.abs(ew.imag(x))) if dtypes.is_complex(x.dtype) else ew.abs(x)
 
 
-def _times(column, row, like):
+def _outer_product(column, row, like):
     """The outer products of columns and rows."""
     return ew.mul(_broadcast_like(column, like), _broadcast_like(row, like))
 
@@ -129,9 +125,9 @@ def _nan_where(bad, x):
     return _where(failed, full_like(x, complex(np.nan, np.nan) if dtypes.is_complex(x.dtype) else np.nan), x)
 
 
-def _finite(x):
+def _zero_nonfinite(x):
     """(x with zeros for matrices that hold NaN or infinities, which would end the rotations of all; where they were)"""
-    size = _size(x)
+    size = _magnitude(x)
     bad = ew.bitwise_not(ew.lt(size, full_like(size, np.inf)))
     rank = len(x.shape)
     whole = broadcast_in_dim(reduce_or(bad, (rank - 2, rank - 1)), x.shape, tuple(range(rank - 2)))
@@ -147,18 +143,18 @@ def _cholesky(x):
     if n == 0:
         return x
     rest = ew.add(tril(x), adjoint(tril(x, -1)))
-    row, column = _along(x.shape, -2), _along(x.shape, -1)
+    row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
 
     def step(j, state):
         rest, factor = state
         of_column = _take(rest, j, -1)
         pivot = _real(_take(of_column, j, -2))
         root = _where(ew.gt(pivot, _zeros(pivot)), ew.sqrt(pivot), full_like(pivot, np.nan))
-        scaled = ew.div(of_column, _broadcast_like(_as(root, x.dtype), of_column))
-        under = ew.gt(_along(scaled.shape, -2), j)
-        top = ew.eq(_along(scaled.shape, -2), j)
-        scaled = _where(under, scaled, _where(top, _broadcast_like(_as(root, x.dtype), scaled), _zeros(scaled)))
-        rest = ew.sub(rest, _times(scaled, adjoint(scaled), rest))
+        scaled = ew.div(of_column, _broadcast_like(convert(root, x.dtype), of_column))
+        under = ew.gt(_index_along(scaled.shape, -2), j)
+        top = ew.eq(_index_along(scaled.shape, -2), j)
+        scaled = _where(under, scaled, _where(top, _broadcast_like(convert(root, x.dtype), scaled), _zeros(scaled)))
+        rest = ew.sub(rest, _outer_product(scaled, adjoint(scaled), rest))
         return rest, _where(ew.eq(column, j), _broadcast_like(scaled, factor), factor)
 
     _, factor = _loop(n, step, (rest, _zeros(x)))
@@ -171,7 +167,7 @@ def _cholesky(x):
     return _where(ew.bitwise_and(failed, kept), full_like(x, nan), factor)
 
 
-_in_loops(linalg.cholesky_p, _cholesky)
+_decompose_into_loops(linalg.cholesky_p, _cholesky)
 
 
 # ---- triangular_solve ----
@@ -191,8 +187,8 @@ def _triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_
         return matrix_transpose(out)
     if b.dtype.itemsize == 2:
         params = {"transpose_a": transpose_a, "conjugate_a": conjugate_a, "unit_diagonal": unit_diagonal}
-        wide = (_as(x, np.float32) for x in (a, b))
-        return _as(_triangular_solve(*wide, left_side=True, lower=lower, **params), b.dtype)
+        wide = (convert(x, np.float32) for x in (a, b))
+        return convert(_triangular_solve(*wide, left_side=True, lower=lower, **params), b.dtype)
     a = _conj(a) if conjugate_a else a
     if transpose_a:
         a, lower = matrix_transpose(a), not lower
@@ -209,7 +205,7 @@ def _triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_
     return _loop(n, step, _zeros(b))
 
 
-_in_loops(linalg.triangular_solve_p, _triangular_solve)
+_decompose_into_loops(linalg.triangular_solve_p, _triangular_solve)
 
 
 # ---- lu ----
@@ -218,28 +214,28 @@ _in_loops(linalg.triangular_solve_p, _triangular_solve)
 def _lu(x):
     *batch, m, n = x.shape
     k = min(m, n)
-    row, column = _along(x.shape, -2), _along(x.shape, -1)
+    row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
     places = broadcasted_iota(I32, (*batch, m), len(batch))
 
     def step(j, state):
         a, pivots, order = state
-        size = reshape(_size(_take(a, j, -1)), (*batch, m))
+        size = reshape(_magnitude(_take(a, j, -1)), (*batch, m))
         size = _where(ew.ne(size, size), full_like(size, -1), size)
         size = _where(ew.lt(places, j), full_like(size, -2), size)
         p = expand_dims(argmax(size, len(batch), I32), (-1,))
         one, other = ew.eq(row, j), ew.eq(row, _broadcast_like(expand_dims(p, (-1,)), row))
-        row_j, row_p = _take(a, j, -2), _total(_where(other, a, _zeros(a)), -2)
+        row_j, row_p = _take(a, j, -2), _sum_along(_where(other, a, _zeros(a)), -2)
         a = _where(one, _broadcast_like(row_p, a), _where(other, _broadcast_like(row_j, a), a))
         pivot = _take(row_p, j, -1)
         pivot = _where(ew.eq(pivot, _zeros(pivot)), full_like(pivot, 1), pivot)
         of_column = _take(a, j, -1)
         scaled = ew.div(of_column, _broadcast_like(pivot, of_column))
         under = ew.gt(row, j)
-        reduced = ew.sub(a, _times(scaled, row_p, a))
+        reduced = ew.sub(a, _outer_product(scaled, row_p, a))
         a = _where(ew.bitwise_and(under, ew.gt(column, j)), reduced, a)
         a = _where(ew.bitwise_and(under, ew.eq(column, j)), _broadcast_like(scaled, a), a)
         order_j, other = _take(order, j, -1), ew.eq(places, _broadcast_like(p, places))
-        order_p = _total(_where(other, order, _zeros(order)), -1)
+        order_p = _sum_along(_where(other, order, _zeros(order)), -1)
         order = _where(
             ew.eq(places, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
         )
@@ -248,7 +244,7 @@ def _lu(x):
     return _loop(k, step, (x, full_like(places, 0, shape=(*batch, k)), places))
 
 
-_in_loops(linalg.lu_p, _lu)
+_decompose_into_loops(linalg.lu_p, _lu)
 
 
 def _lu_pivots_to_permutation(pivots, *, permutation_size):
@@ -258,7 +254,7 @@ def _lu_pivots_to_permutation(pivots, *, permutation_size):
     def step(j, order):
         pivot = ew.clamp(np.int32(0), _take(pivots, j, -1), np.int32(permutation_size - 1))
         other = ew.eq(places, _broadcast_like(pivot, places))
-        order_j, order_p = _take(order, j, -1), _total(_where(other, order, _zeros(order)), -1)
+        order_j, order_p = _take(order, j, -1), _sum_along(_where(other, order, _zeros(order)), -1)
         return _where(
             ew.eq(places, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
         )
@@ -273,19 +269,19 @@ native.prefer(linalg.lu_pivots_to_permutation_p)
 # ---- qr ----
 
 
-def _reflection(column, j):
+def _householder_reflection(column, j):
     """(v, tau, beta) of the reflection 1 - tau v v^H whose adjoint takes a column to beta at place j, zeros below."""
-    index = _along(column.shape, -2)
-    alpha = _total(_where(ew.eq(index, j), column, _zeros(column)), -2)
+    index = _index_along(column.shape, -2)
+    alpha = _sum_along(_where(ew.eq(index, j), column, _zeros(column)), -2)
     under = _where(ew.gt(index, j), column, _zeros(column))
-    tail = _total(_real(ew.mul(under, _conj(under))), -2)
+    tail = _sum_along(_real(ew.mul(under, _conj(under))), -2)
     squares = ew.add(tail, _real(ew.mul(alpha, _conj(alpha))))
     sign = _where(ew.ge(_real(alpha), _zeros(tail)), full_like(tail, -1), full_like(tail, 1))
     beta = ew.mul(sign, ew.sqrt(squares))
     idle = ew.eq(tail, _zeros(tail))
     if dtypes.is_complex(column.dtype):
         idle = ew.bitwise_and(idle, ew.eq(ew.imag(alpha), _zeros(tail)))
-    beta = _as(beta, column.dtype)
+    beta = convert(beta, column.dtype)
     safe = _where(idle, full_like(beta, 1), beta)
     tau = _where(idle, _zeros(beta), ew.div(ew.sub(beta, alpha), safe))
     scale = _where(idle, full_like(beta, 1), ew.sub(alpha, beta))
@@ -296,17 +292,17 @@ def _reflection(column, j):
 
 def _reflect(x, v, tau):
     """x - tau v (v^H x)"""
-    return ew.sub(x, _times(ew.mul(v, _broadcast_like(tau, v)), matmul(adjoint(v), x, None), x))
+    return ew.sub(x, _outer_product(ew.mul(v, _broadcast_like(tau, v)), matmul(adjoint(v), x, None), x))
 
 
 def _geqrf(x):
     *batch, m, n = x.shape
     k = min(m, n)
-    row, column = _along(x.shape, -2), _along(x.shape, -1)
+    row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
 
     def step(j, state):
         a, taus = state
-        v, tau, _ = _reflection(_take(a, j, -1), j)
+        v, tau, _ = _householder_reflection(_take(a, j, -1), j)
         turned = _reflect(a, v, _conj(tau))
         kept = ew.bitwise_and(ew.eq(column, j), ew.gt(row, j))
         done = ew.lt(column, j)
@@ -316,12 +312,12 @@ def _geqrf(x):
     return _loop(k, step, (x, full_like(x, 0, shape=(*batch, k))))
 
 
-_in_loops(linalg.geqrf_p, _geqrf)
+_decompose_into_loops(linalg.geqrf_p, _geqrf)
 
 
 def _householder_vector(a, j):
     column = _take(a, j, -1)
-    index = _along(column.shape, -2)
+    index = _index_along(column.shape, -2)
     v = _where(ew.gt(index, j), column, _zeros(column))
     return _where(ew.eq(index, j), full_like(v, 1), v)
 
@@ -338,7 +334,7 @@ def _householder_product(a, taus):
     return _loop(k, step, start)
 
 
-_in_loops(linalg.householder_product_p, _householder_product)
+_decompose_into_loops(linalg.householder_product_p, _householder_product)
 
 
 def _ormqr(a, taus, c, *, left, transpose):
@@ -354,15 +350,15 @@ def _ormqr(a, taus, c, *, left, transpose):
     return _loop(k, step, c)
 
 
-_in_loops(linalg.ormqr_p, _ormqr)
+_decompose_into_loops(linalg.ormqr_p, _ormqr)
 
 
 def _pivot(x):
     """(x with its columns in the order in which each is the longest that is left, after reflections; the order)"""
     *batch, m, n = x.shape
     k = min(m, n)
-    column = _along(x.shape, -1)
-    row = _along(x.shape, -2)
+    column = _index_along(x.shape, -1)
+    row = _index_along(x.shape, -2)
     places = broadcasted_iota(I32, (*batch, n), len(batch))
     if k == 0:
         return x, places
@@ -374,12 +370,12 @@ def _pivot(x):
         size = _where(ew.lt(places, j), full_like(size, -1), size)
         p = expand_dims(argmax(size, len(batch), I32), (-1,))
         other = ew.eq(column, _broadcast_like(expand_dims(p, (-2,)), column))
-        of_j, of_p = _take(a, j, -1), _total(_where(other, a, _zeros(a)), -1)
+        of_j, of_p = _take(a, j, -1), _sum_along(_where(other, a, _zeros(a)), -1)
         a = _where(ew.eq(column, j), _broadcast_like(of_p, a), _where(other, _broadcast_like(of_j, a), a))
-        v, tau, _ = _reflection(_take(a, j, -1), j)
+        v, tau, _ = _householder_reflection(_take(a, j, -1), j)
         a = _where(ew.lt(column, j), a, _reflect(a, v, _conj(tau)))
         other = ew.eq(places, _broadcast_like(p, places))
-        order_j, order_p = _take(order, j, -1), _total(_where(other, order, _zeros(order)), -1)
+        order_j, order_p = _take(order, j, -1), _sum_along(_where(other, order, _zeros(order)), -1)
         order = _where(
             ew.eq(places, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
         )
@@ -407,7 +403,7 @@ def _qr(x, *, pivoting, full_matrices, use_magma=None):
     return (q, r if full_matrices else slice_in_dim(r, 0, k, axis=-2), *order)
 
 
-_in_loops(linalg.qr_p, _qr)
+_decompose_into_loops(linalg.qr_p, _qr)
 
 
 # ---- updates, tridiagonal systems ----
@@ -415,7 +411,7 @@ _in_loops(linalg.qr_p, _qr)
 
 def _cholesky_update(r, w):
     w = expand_dims(w, (-2,))
-    row = _along(r.shape, -2)
+    row = _index_along(r.shape, -2)
 
     def step(k, state):
         r, w = state
@@ -449,7 +445,7 @@ def _tridiagonal_solve(dl, d, du, b, *, perturb_singular):
     """By the full matrix, for the sake of pivoting."""
     n = d.shape[-1]
     shape = (*d.shape, n)
-    row, column = _along(shape, -2), _along(shape, -1)
+    row, column = _index_along(shape, -2), _index_along(shape, -1)
     a = full_like(d, 0, shape=shape)
     for diag, shift in ((dl, -1), (d, 0), (du, 1)):
         spread = broadcast_in_dim(diag, shape, tuple(range(len(d.shape))))
@@ -462,10 +458,10 @@ def _tridiagonal_solve(dl, d, du, b, *, perturb_singular):
     size = reduce_max(ew.abs(a), (len(batch), len(batch) + 1))
     size = ew.mul(size, _const(size, info.eps))
     tiny = broadcast_in_dim(ew.max(size, full_like(size, info.tiny)), shape, batch)
-    return linalg.lu_solve(_where(zero, _as(tiny, d.dtype), both), order, b)
+    return linalg.lu_solve(_where(zero, convert(tiny, d.dtype), both), order, b)
 
 
-_in_loops(linalg_spectral.tridiagonal_solve_p, _tridiagonal_solve)
+_decompose_into_loops(linalg_spectral.tridiagonal_solve_p, _tridiagonal_solve)
 
 
 # ---- Jacobi's rotations ----
@@ -473,7 +469,7 @@ _in_loops(linalg_spectral.tridiagonal_solve_p, _tridiagonal_solve)
 _SWEEPS = 30
 
 
-def _partners(n):
+def _round_robin_opponents(n):
     """For each round of a tournament of n the opponent of each; one's own number where one sits out."""
     size = n + n % 2
     ring = list(range(size))
@@ -487,22 +483,24 @@ def _partners(n):
     return np.array(rounds, I32).reshape(-1, n)
 
 
-def _rotations(a, partner):
+def _jacobi_rotations(a, partner):
     """The unitary matrix that makes the elements of Hermitian matrices at (i, partner[i]) vanish.
 
     Both elements of a pair find the same rotation only if the matrix is Hermitian to the last bit: it is made so.
     """
     a = symmetrize(a)
-    row, column = _along(a.shape, -2), _along(a.shape, -1)
-    paired = ew.bitwise_and(ew.eq(column, _broadcast_like(reshape(partner, _vertical(a)), column)), ew.ne(row, column))
+    row, column = _index_along(a.shape, -2), _index_along(a.shape, -1)
+    paired = ew.bitwise_and(
+        ew.eq(column, _broadcast_like(reshape(partner, _column_shape(a)), column)), ew.ne(row, column)
+    )
     own = _real(diagonal(a))
-    other = _total(
+    other = _sum_along(
         _where(paired, _broadcast_like(expand_dims(own, (-2,)), paired), full_like(own, 0, shape=a.shape)), -1
     )
     own = expand_dims(own, (-1,))
-    beside = _total(_where(paired, a, _zeros(a)), -1)
+    beside = _sum_along(_where(paired, a, _zeros(a)), -1)
     size = ew.abs(beside)
-    first = ew.lt(_along(own.shape, -2), _broadcast_like(reshape(partner, _vertical(own)), own))
+    first = ew.lt(_index_along(own.shape, -2), _broadcast_like(reshape(partner, _column_shape(own)), own))
     gap = ew.sub(other, own)
     none = ew.eq(size, _zeros(size))
     theta = ew.div(gap, ew.mul(_const(size, 2), _where(none, full_like(size, 1), size)))
@@ -511,13 +509,13 @@ def _rotations(a, partner):
     slope = ew.div(sign, ew.add(ew.abs(theta), ew.sqrt(ew.add(ew.mul(theta, theta), _const(size, 1)))))
     slope = _where(none, _zeros(slope), slope)
     c = ew.div(_const(size, 1), ew.sqrt(ew.add(ew.mul(slope, slope), _const(size, 1))))
-    phase = ew.div(beside, _as(_where(none, full_like(size, 1), size), a.dtype))
-    s = ew.mul(_as(ew.mul(slope, c), a.dtype), phase)
-    on_diagonal = _where(ew.eq(row, column), _broadcast_like(_as(c, a.dtype), a), _zeros(a))
+    phase = ew.div(beside, convert(_where(none, full_like(size, 1), size), a.dtype))
+    s = ew.mul(convert(ew.mul(slope, c), a.dtype), phase)
+    on_diagonal = _where(ew.eq(row, column), _broadcast_like(convert(c, a.dtype), a), _zeros(a))
     return _where(paired, _broadcast_like(s, a), on_diagonal)
 
 
-def _vertical(a):
+def _column_shape(a):
     return (*(1,) * (len(a.shape) - 2), a.shape[-2], 1)
 
 
@@ -525,12 +523,12 @@ def _off_diagonal_size(a, by_columns):
     """The largest element beside the diagonal, in units of the largest of all in its matrix; `by_columns` in units of
     the geometric mean of the two diagonal elements, for products of columns.  What the rotations have left to do."""
     size = ew.abs(a)
-    row, column = _along(a.shape, -2), _along(a.shape, -1)
+    row, column = _index_along(a.shape, -2), _index_along(a.shape, -1)
     beside = _where(ew.eq(row, column), _zeros(size), size)
     rank = len(a.shape)
     if by_columns:
         root = ew.sqrt(_real(diagonal(a)))
-        unit = _times(expand_dims(root, (-1,)), expand_dims(root, (-2,)), size)
+        unit = _outer_product(expand_dims(root, (-1,)), expand_dims(root, (-2,)), size)
     else:
         batch = tuple(range(rank - 2))
         unit = broadcast_in_dim(reduce_max(size, (rank - 2, rank - 1)), a.shape, batch)
@@ -544,7 +542,7 @@ def _rotate_until_diagonal(x, of, apply, by_columns):
     n = gram.shape[-1]
     if n < 2:
         return x, batched_eye(gram.shape, gram.dtype)
-    table = _partners(n)
+    table = _round_robin_opponents(n)
     rounds = len(table)
     real = dtypes.real_dtype(x.dtype)
     tiny = np.asarray(dtypes.finfo(real).eps * (n if by_columns else 0.25), real)[()]
@@ -559,7 +557,7 @@ def _rotate_until_diagonal(x, of, apply, by_columns):
     def step(state):
         k, x, v = state
         partner = dynamic_slice(table, [ew.rem(k, np.int32(rounds)), np.int32(0)], (1, n))
-        turn = _rotations(of(x), reshape(partner, (n,)))
+        turn = _jacobi_rotations(of(x), reshape(partner, (n,)))
         return ew.add(k, np.int32(1)), apply(x, turn), matmul(v, turn, None)
 
     _, x, v = while_loop(unfinished, step, (np.int32(0), x, batched_eye(gram.shape, gram.dtype)))
@@ -578,11 +576,11 @@ def _sort_columns(values, descending, *columns):
 def _eigh(x, *, lower, sort_eigenvalues, subset_by_index, algorithm):
     if x.shape[-1] == 0:
         return x, full_like(_real(x), 0, shape=x.shape[:-1])
-    x, bad = _finite(tril(x) if lower else triu(x))
+    x, bad = _zero_nonfinite(tril(x) if lower else triu(x))
     half = tril(x, -1) if lower else triu(x, 1)
     middle = _real(diagonal(x))
-    row, column = _along(x.shape, -2), _along(x.shape, -1)
-    spread = broadcast_in_dim(_as(middle, x.dtype), x.shape, tuple(range(len(middle.shape))))
+    row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
+    spread = broadcast_in_dim(convert(middle, x.dtype), x.shape, tuple(range(len(middle.shape))))
     a = ew.add(ew.add(half, adjoint(half)), _where(ew.eq(row, column), spread, _zeros(x)))
     a, v = _rotate_until_diagonal(
         a, lambda a: a, lambda a, turn: matmul(matmul(adjoint(turn), a, None), turn, None), False
@@ -591,7 +589,7 @@ def _eigh(x, *, lower, sort_eigenvalues, subset_by_index, algorithm):
     return _nan_where(bad, v), _nan_where(bad, w)
 
 
-_in_loops(linalg_spectral.eigh_p, _eigh)
+_decompose_into_loops(linalg_spectral.eigh_p, _eigh)
 
 
 def _thin_svd(x):
@@ -616,7 +614,7 @@ def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
         u = slice_in_dim(batched_eye((*batch, m, m), x.dtype), 0, m if full_matrices else 0, axis=-1)
         s = full_like(_real(x), 0, shape=(*batch, 0))
         return (s, u, full_like(x, 0, shape=(*batch, 0, 0))) if compute_uv else (s,)
-    x, bad = _finite(x)
+    x, bad = _zero_nonfinite(x)
     s, scaled, v = _thin_svd(x)
     if not compute_uv:
         return (_nan_where(bad, s),)
@@ -624,7 +622,7 @@ def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
     largest = broadcast_in_dim(slice_in_dim(s, 0, 1, axis=-1), s.shape, tuple(range(len(s.shape))))
     small = ew.le(s, ew.mul(largest, _const(s, dtypes.finfo(s.dtype).eps / 8)))
     safe = _where(small, full_like(s, 1), s)
-    u = ew.div(scaled, _as(broadcast_in_dim(safe, scaled.shape, axes), x.dtype))
+    u = ew.div(scaled, convert(broadcast_in_dim(safe, scaled.shape, axes), x.dtype))
     u = _where(broadcast_in_dim(small, u.shape, axes), _zeros(u), u)
     q, _ = linalg.qr(u, full_matrices=full_matrices)  # vectors that singular values 0, or no values, leave open
     taken = _where(broadcast_in_dim(small, u.shape, axes), slice_in_dim(q, 0, n, axis=-1), u)
@@ -633,4 +631,4 @@ def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
     return tuple(_nan_where(bad, y) for y in (s, taken, adjoint(v)))
 
 
-_in_loops(linalg_spectral.svd_p, _svd)
+_decompose_into_loops(linalg_spectral.svd_p, _svd)

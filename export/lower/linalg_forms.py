@@ -15,61 +15,61 @@ from onax._ground import dtypes
 from onax._prims import elementwise as ew
 from onax._prims import linalg_spectral
 from onax._prims._matrices import adjoint, batched_eye, diagonal, matmul, matrix_transpose, tril, triu
+from onax._prims.convert import convert
 from onax._prims.reductions import argmax, reduce_max, reduce_or
 from onax._prims.shaping import expand_dims, full_like, reduce_sum, reshape, rev
 from onax._prims.slicing import concatenate, dynamic_slice, pad, slice_in_dim, zero_scalar
 from onax.export.lower.linalg import (
     I32,
-    _along,
-    _as,
     _broadcast_like,
     _conj,
     _const,
-    _finite,
-    _in_loops,
+    _decompose_into_loops,
+    _householder_reflection,
+    _index_along,
     _loop,
+    _magnitude,
     _nan_where,
+    _outer_product,
     _put,
     _real,
     _reflect,
-    _reflection,
-    _size,
+    _sum_along,
     _take,
-    _times,
-    _total,
     _where,
+    _zero_nonfinite,
     _zeros,
 )
 
 # ---- Hessenberg and tridiagonal form
 
 
-def _reflection_of(column, j):
+def _scaled_reflection(column, j):
     """_reflection of a column whose elements from j on are first brought next to 1: squares may not vanish."""
-    column = _where(ew.ge(_along(column.shape, -2), j), column, _zeros(column))
-    size = _size(column)
+    column = _where(ew.ge(_index_along(column.shape, -2), j), column, _zeros(column))
+    size = _magnitude(column)
     axis = len(size.shape) - 2
     largest = expand_dims(reduce_max(size, (axis,)), (axis,))
-    largest = _as(_where(ew.gt(largest, _zeros(largest)), largest, full_like(largest, 1)), column.dtype)
-    v, tau, beta = _reflection(ew.div(column, _broadcast_like(largest, column)), j)
+    largest = convert(_where(ew.gt(largest, _zeros(largest)), largest, full_like(largest, 1)), column.dtype)
+    v, tau, beta = _householder_reflection(ew.div(column, _broadcast_like(largest, column)), j)
     return v, tau, ew.mul(beta, largest)
 
 
-def _similar(a, v, tau):
+def _transform_similarly(a, v, tau):
     """(1 - tau v v^H)^H a (1 - tau v v^H)"""
     a = _reflect(a, v, _conj(tau))
-    return ew.sub(a, _times(ew.mul(matmul(a, v, None), _broadcast_like(tau, v)), adjoint(v), a))
+    return ew.sub(a, _outer_product(ew.mul(matmul(a, v, None), _broadcast_like(tau, v)), adjoint(v), a))
 
 
 def _hessenberg(x):
     *batch, n, _ = x.shape
-    row, column = _along(x.shape, -2), _along(x.shape, -1)
+    row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
 
     def step(j, state):
         a, taus = state
         under = ew.add(j, np.int32(1))
-        v, tau, _ = _reflection_of(_take(a, j, -1), under)
-        turned = _similar(a, v, tau)
+        v, tau, _ = _scaled_reflection(_take(a, j, -1), under)
+        turned = _transform_similarly(a, v, tau)
         kept = ew.bitwise_and(ew.eq(column, j), ew.gt(row, under))
         a = _where(ew.lt(column, j), a, _where(kept, _broadcast_like(v, a), turned))
         return a, _put(taus, reshape(tau, (*batch, 1)), j, -1)
@@ -77,44 +77,44 @@ def _hessenberg(x):
     return list(_loop(n - 1, step, (x, full_like(x, 0, shape=(*batch, n - 1)))))
 
 
-_in_loops(linalg_spectral.hessenberg_p, _hessenberg)
+_decompose_into_loops(linalg_spectral.hessenberg_p, _hessenberg)
 
 
-def _flipped(x):
+def _flip(x):
     return rev(x, (len(x.shape) - 2, len(x.shape) - 1))
 
 
 def _tridiagonal(x, *, lower):
     if not lower:
-        form, *bands = _tridiagonal(_flipped(x), lower=True)
-        return [_flipped(form), *(rev(band, (len(band.shape) - 1,)) for band in bands)]
+        form, *bands = _tridiagonal(_flip(x), lower=True)
+        return [_flip(form), *(rev(band, (len(band.shape) - 1,)) for band in bands)]
     *batch, n, _ = x.shape
-    row, column = _along(x.shape, -2), _along(x.shape, -1)
+    row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
     on_diagonal = ew.eq(row, column)
-    real = _as(_real(x), x.dtype)
+    real = convert(_real(x), x.dtype)
     a = _where(on_diagonal, real, ew.add(tril(x, -1), adjoint(tril(x, -1))))
     empty = full_like(x, 0, shape=(*batch, n - 1))
 
     def step(j, state):
         a, form, beside, taus = state
         under = ew.add(j, np.int32(1))
-        v, tau, beta = _reflection_of(_take(a, j, -1), under)
+        v, tau, beta = _scaled_reflection(_take(a, j, -1), under)
         column_j = _where(ew.gt(row, under), _broadcast_like(v, a), _broadcast_like(beta, a))
         form = _where(ew.bitwise_and(ew.eq(column, j), ew.gt(row, j)), column_j, form)
         beside = _put(beside, reshape(beta, (*batch, 1)), j, -1)
-        return _similar(a, v, tau), form, beside, _put(taus, reshape(tau, (*batch, 1)), j, -1)
+        return _transform_similarly(a, v, tau), form, beside, _put(taus, reshape(tau, (*batch, 1)), j, -1)
 
     a, form, beside, taus = _loop(n - 1, step, (a, x, empty, empty))
-    form = _where(on_diagonal, _as(_real(a), x.dtype), form)
+    form = _where(on_diagonal, convert(_real(a), x.dtype), form)
     return [form, _real(diagonal(a)), _real(beside), taus]
 
 
-_in_loops(linalg_spectral.tridiagonal_p, _tridiagonal)
+_decompose_into_loops(linalg_spectral.tridiagonal_p, _tridiagonal)
 
 # ---- Schur's form: what real and complex matrices share
 
-_STEPS = 30  # QR steps for each row, at most
-_PATIENCE = 10  # steps without a deflation after which the shifts are exceptional
+_MOST_STEPS = 30  # QR steps for each row, at most
+_STEPS_TO_EXCEPTIONAL_SHIFT = 10  # steps without a deflation after which the shifts are exceptional
 
 
 def _window(x, k, size, axis):
@@ -124,11 +124,11 @@ def _window(x, k, size, axis):
     return dynamic_slice(x, starts, sizes)
 
 
-def _pick(x, i, j):
+def _element_at(x, i, j):
     """The element (i, j) of each matrix, 0 outside; i and j are integers with two axes of length 1 behind."""
-    row, column = _along(x.shape, -2), _along(x.shape, -1)
+    row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
     here = ew.bitwise_and(ew.eq(row, _broadcast_like(i, row)), ew.eq(column, _broadcast_like(j, column)))
-    return _total(_total(_where(here, x, _zeros(x)), -1), -2)
+    return _sum_along(_sum_along(_where(here, x, _zeros(x)), -1), -2)
 
 
 def _shift_index(i, by):
@@ -137,7 +137,7 @@ def _shift_index(i, by):
 
 def _largest_index(mask, otherwise):
     """Of vectors of bools along the last axis but one the largest index that holds."""
-    index = _along(mask.shape, -2)
+    index = _index_along(mask.shape, -2)
     axis = len(mask.shape) - 2
     return expand_dims(reduce_max(_where(mask, index, full_like(index, otherwise)), (axis,)), (axis,))
 
@@ -151,10 +151,10 @@ def _shift_mask(mask, by):
     return concatenate([slice_in_dim(mask, 1, n, axis=-2), end], axis)
 
 
-def _without_small(h):
+def _deflate(h):
     """(h without the elements below its diagonal that are rounding errors, where some are left in each row but the
     last)"""
-    size = _size(h)
+    size = _magnitude(h)
     middle = expand_dims(diagonal(size), (-1,))
     n = h.shape[-1]
     beside = expand_dims(diagonal(slice_in_dim(slice_in_dim(size, 1, n, axis=-2), 0, n - 1, axis=-1)), (-1,))
@@ -165,44 +165,46 @@ def _without_small(h):
     info = dtypes.finfo(size.dtype)
     limit = ew.max(ew.mul(unit, _const(unit, info.eps)), full_like(unit, info.tiny))
     linked = ew.gt(beside, limit)
-    row, column = _along(h.shape, -2), _along(h.shape, -1)
+    row, column = _index_along(h.shape, -2), _index_along(h.shape, -1)
     below = ew.eq(row, _shift_index(column, 1))
     up = concatenate([full_like(slice_in_dim(linked, 0, 1, axis=-2), False), linked], rank - 2)
     return _where(ew.bitwise_and(below, ew.bitwise_not(_broadcast_like(up, below))), _zeros(h), h), linked
 
 
-def _active(linked, pairs_are_done):
+def _active_links(linked, pairs_are_done):
     """Where a link is part of a block on which there is work left."""
     if not pairs_are_done:
         return linked
     return ew.bitwise_and(linked, ew.bitwise_or(_shift_mask(linked, 1), _shift_mask(linked, -1)))
 
 
-def _until_triangular(h, z, sweep, pairs_are_done):
+def _iterate_qr_steps(h, z, sweep, pairs_are_done):
     """(h, z, where it is left unfinished) after QR steps; sweep(h, z, low, high, patience lost) -> (h, z)."""
     n = h.shape[-1]
-    start = full_like(slice_in_dim(slice_in_dim(_size(h), 0, 1, axis=-1), 0, 1, axis=-2), 0, dtype=I32)
+    start = full_like(slice_in_dim(slice_in_dim(_magnitude(h), 0, 1, axis=-1), 0, 1, axis=-2), 0, dtype=I32)
 
     def unfinished(state):
         k, h, *_ = state
-        work = _active(_without_small(h)[1], pairs_are_done)
-        return ew.bitwise_and(ew.lt(k, np.int32(_STEPS * max(n, 10))), reduce_or(work, tuple(range(len(work.shape)))))
+        work = _active_links(_deflate(h)[1], pairs_are_done)
+        return ew.bitwise_and(
+            ew.lt(k, np.int32(_MOST_STEPS * max(n, 10))), reduce_or(work, tuple(range(len(work.shape))))
+        )
 
     def step(state):
         k, h, z, before, waited = state
-        h, linked = _without_small(h)
-        high = _shift_index(_largest_index(_active(linked, pairs_are_done), -1), 1)
-        index = _along(linked.shape, -2)
+        h, linked = _deflate(h)
+        high = _shift_index(_largest_index(_active_links(linked, pairs_are_done), -1), 1)
+        index = _index_along(linked.shape, -2)
         broken = ew.bitwise_and(ew.bitwise_not(linked), ew.lt(index, _broadcast_like(high, index)))
         low = _shift_index(_largest_index(broken, -1), 1)
         waited = _where(ew.eq(high, before), _shift_index(waited, 1), _zeros(waited))
-        stuck = ew.eq(ew.rem(waited, np.int32(_PATIENCE + 1)), np.int32(_PATIENCE))
+        stuck = ew.eq(ew.rem(waited, np.int32(_STEPS_TO_EXCEPTIONAL_SHIFT + 1)), np.int32(_STEPS_TO_EXCEPTIONAL_SHIFT))
         h, z = sweep(h, z, low, high, stuck)
         return _shift_index(k, 1), triu(h, -1), z, high, waited
 
     _, h, z, *_ = while_loop(unfinished, step, (np.int32(0), h, z, start, start))
-    h, linked = _without_small(h)
-    return h, z, _active(linked, pairs_are_done)
+    h, linked = _deflate(h)
+    return h, z, _active_links(linked, pairs_are_done)
 
 
 def _to_hessenberg(x):
@@ -211,9 +213,9 @@ def _to_hessenberg(x):
 
     def step(j, state):
         a, q = state
-        v, tau, _ = _reflection_of(_take(a, j, -1), _shift_index(j, 1))
-        q = ew.sub(q, _times(ew.mul(matmul(q, v, None), _broadcast_like(tau, v)), adjoint(v), q))
-        return _similar(a, v, tau), q
+        v, tau, _ = _scaled_reflection(_take(a, j, -1), _shift_index(j, 1))
+        q = ew.sub(q, _outer_product(ew.mul(matmul(q, v, None), _broadcast_like(tau, v)), adjoint(v), q))
+        return _transform_similarly(a, v, tau), q
 
     h, q = _loop(n - 1, step, (x, batched_eye(x.shape, x.dtype)))
     return triu(h, -1), q
@@ -230,26 +232,26 @@ def _apply_rotation(h, z, turn, k):
 # ---- of real matrices
 
 
-def _first_of_double_step(h, low, high, stuck):
+def _double_shift_column(h, low, high, stuck):
     """The first column of (h - s1)(h - s2) in the window, s1 and s2 the eigenvalues at its end: three numbers."""
     before = _shift_index(high, -1)
-    a, b, c, d = (_pick(h, i, j) for i in (before, high) for j in (before, high))
+    a, b, c, d = (_element_at(h, i, j) for i in (before, high) for j in (before, high))
     trace, det = ew.add(a, d), ew.sub(ew.mul(a, d), ew.mul(b, c))
-    size = ew.add(ew.abs(c), ew.abs(_pick(h, before, _shift_index(high, -2))))
+    size = ew.add(ew.abs(c), ew.abs(_element_at(h, before, _shift_index(high, -2))))
     trace = _where(stuck, ew.mul(size, _const(size, 1.5)), trace)
     det = _where(stuck, ew.mul(size, size), det)
     after = _shift_index(low, 1)
-    a, b, c, d = (_pick(h, i, j) for i in (low, after) for j in (low, after))
+    a, b, c, d = (_element_at(h, i, j) for i in (low, after) for j in (low, after))
     x = ew.add(ew.sub(ew.mul(a, a), ew.mul(trace, a)), ew.add(ew.mul(b, c), det))
     y = ew.mul(c, ew.sub(ew.add(a, d), trace))
-    return x, y, ew.mul(c, _pick(h, _shift_index(low, 2), after))
+    return x, y, ew.mul(c, _element_at(h, _shift_index(low, 2), after))
 
 
 def _stack_rows(*rows):
     """Numbers with two axes of length 1 as a column vector."""
     n = len(rows)
     shape = (*rows[0].shape[:-2], n, 1)
-    index = _along(shape, -2)
+    index = _index_along(shape, -2)
     out = full_like(rows[0], 0, shape=shape)
     for i, row in enumerate(rows):
         out = _where(ew.eq(index, np.int32(i)), _broadcast_like(row, out), out)
@@ -258,19 +260,19 @@ def _stack_rows(*rows):
 
 def _reflector(x):
     """The reflections that take columns x to multiples of the first unit vector; 1 where x is 0 but for its first."""
-    v, tau, _ = _reflection_of(x, np.int32(0))
+    v, tau, _ = _scaled_reflection(x, np.int32(0))
     unit = batched_eye((*x.shape[:-1], x.shape[-2]), x.dtype)
-    return ew.sub(unit, _times(ew.mul(v, _broadcast_like(tau, v)), adjoint(v), unit))
+    return ew.sub(unit, _outer_product(ew.mul(v, _broadcast_like(tau, v)), adjoint(v), unit))
 
 
 def _double_sweep(h, z, low, high, stuck):
     """One step with both shifts: three rows and columns are turned at a time, the window's last two together."""
     n = h.shape[-1]
-    first = _stack_rows(*_first_of_double_step(h, low, high, stuck))
+    first = _stack_rows(*_double_shift_column(h, low, high, stuck))
     none = [(0, 0, 0)] * (len(h.shape) - 2)
     zero = zero_scalar(h.dtype)
     h, z = pad(h, zero, [*none, (0, 1, 0), (0, 1, 0)]), pad(z, zero, [*none, (0, 0, 0), (0, 1, 0)])
-    place = _along(first.shape, -2)
+    place = _index_along(first.shape, -2)
 
     def step(k, state):
         h, z = state
@@ -316,10 +318,10 @@ def _standard_rotation(a, b, c, d):
     return _where(are_real, of_real[0], cosine), _where(are_real, of_real[1], sine), are_real
 
 
-def _standard(h, z):
+def _standardize_blocks(h, z):
     """Real blocks of two rows: triangular where they can be, else with a constant diagonal and signs that differ."""
     n = h.shape[-1]
-    row, column = _along(h.shape, -2), _along(h.shape, -1)
+    row, column = _index_along(h.shape, -2), _index_along(h.shape, -1)
 
     def step(k, state):
         h, z = state
@@ -335,7 +337,7 @@ def _standard(h, z):
         b, c = _take(_take(h, k, -2), _shift_index(k, 1), -1), _take(_take(h, _shift_index(k, 1), -2), k, -1)
         are_real = ew.bitwise_or(are_real, ew.ge(ew.mul(_sign(b), _sign(c)), _zeros(b)))
         h = _where(ew.bitwise_and(under, _broadcast_like(are_real, under)), _zeros(h), h)
-        mean = ew.mul(ew.add(_pick_at(h, k), _pick_at(h, _shift_index(k, 1))), _const(h, 0.5))
+        mean = ew.mul(ew.add(_diagonal_element(h, k), _diagonal_element(h, _shift_index(k, 1))), _const(h, 0.5))
         both = ew.bitwise_and(ew.eq(row, column), ew.bitwise_or(ew.eq(row, k), ew.eq(row, _shift_index(k, 1))))
         pair = ew.bitwise_not(ew.bitwise_or(are_real, none))
         return _where(ew.bitwise_and(both, _broadcast_like(pair, both)), _broadcast_like(mean, h), h), z
@@ -343,7 +345,7 @@ def _standard(h, z):
     return _loop(n - 1, step, (h, z))
 
 
-def _pick_at(h, k):
+def _diagonal_element(h, k):
     """The diagonal element k."""
     return _take(_take(h, k, -2), k, -1)
 
@@ -351,7 +353,7 @@ def _pick_at(h, k):
 def _two_columns(left, right):
     """Matrices of two columns."""
     shape = (*left.shape[:-1], 2)
-    column = _along(shape, -1)
+    column = _index_along(shape, -1)
     out = full_like(left, 0, shape=shape)
     return _where(ew.eq(column, np.int32(0)), _broadcast_like(left, out), _broadcast_like(right, out))
 
@@ -359,24 +361,24 @@ def _two_columns(left, right):
 # ---- of complex matrices
 
 
-def _single_shift(h, high, stuck):
+def _wilkinson_shift(h, high, stuck):
     """The eigenvalue of the last two rows that is nearer to the last diagonal element (Wilkinson's shift)."""
     before = _shift_index(high, -1)
-    a, b, c, d = (_pick(h, i, j) for i in (before, high) for j in (before, high))
+    a, b, c, d = (_element_at(h, i, j) for i in (before, high) for j in (before, high))
     half = ew.mul(ew.sub(a, d), _const(a, 0.5))
     root = ew.sqrt(ew.add(ew.mul(half, half), ew.mul(b, c)))
     plus, minus = ew.add(half, root), ew.sub(half, root)
-    larger = _where(ew.ge(_size(plus), _size(minus)), plus, minus)
-    none = ew.eq(_size(larger), _zeros(_size(larger)))
+    larger = _where(ew.ge(_magnitude(plus), _magnitude(minus)), plus, minus)
+    none = ew.eq(_magnitude(larger), _zeros(_magnitude(larger)))
     step = ew.div(ew.mul(b, c), _where(none, full_like(larger, 1), larger))
     near = ew.sub(d, _where(none, _zeros(step), step))
-    return _where(stuck, ew.add(d, _as(ew.mul(_size(c), _const(_size(c), 0.75)), h.dtype)), near)
+    return _where(stuck, ew.add(d, convert(ew.mul(_magnitude(c), _const(_magnitude(c), 0.75)), h.dtype)), near)
 
 
 def _single_sweep(h, z, low, high, stuck):
     n = h.shape[-1]
-    shift = _single_shift(h, high, stuck)
-    first = _stack_rows(ew.sub(_pick(h, low, low), shift), _pick(h, _shift_index(low, 1), low))
+    shift = _wilkinson_shift(h, high, stuck)
+    first = _stack_rows(ew.sub(_element_at(h, low, low), shift), _element_at(h, _shift_index(low, 1), low))
 
     def step(k, state):
         h, z = state
@@ -395,12 +397,12 @@ def _single_sweep(h, z, low, high, stuck):
 def _scale(x):
     """(matrices divided by powers of two that bring their largest elements next to 1; the powers, with axes of length
     1): products of elements would overflow, or vanish."""
-    size = _size(x)
+    size = _magnitude(x)
     rank = len(x.shape)
     largest = expand_dims(reduce_max(size, (rank - 2, rank - 1)), (rank - 2, rank - 1))
     largest = _where(ew.gt(largest, _zeros(largest)), largest, full_like(largest, 1))
     scale = ew.exp2(ew.floor(ew.mul(ew.log(largest), _const(largest, 1 / np.log(2)))))
-    return ew.div(x, _broadcast_like(_as(scale, x.dtype), x)), scale
+    return ew.div(x, _broadcast_like(convert(scale, x.dtype), x)), scale
 
 
 def _schur_form(x):
@@ -409,19 +411,19 @@ def _schur_form(x):
         return x, batched_eye(x.shape, x.dtype), None
     h, z = _to_hessenberg(x)
     is_real = not dtypes.is_complex(x.dtype)
-    h, z, left = _until_triangular(h, z, _double_sweep if is_real else _single_sweep, is_real)
+    h, z, left = _iterate_qr_steps(h, z, _double_sweep if is_real else _single_sweep, is_real)
     if is_real:
-        h, z = _standard(h, z)
+        h, z = _standardize_blocks(h, z)
     return (h if is_real else triu(h)), z, left
 
 
 def _schur(x, *, compute_schur_vectors, sort_eig_vals, select_callable):
     if x.shape[-1] == 0:
         return [x, x] if compute_schur_vectors else [x]
-    x, bad = _finite(x)
+    x, bad = _zero_nonfinite(x)
     x, scale = _scale(x)
     t, z, left = _schur_form(x)
-    t = ew.mul(t, _broadcast_like(_as(scale, t.dtype), t))
+    t = ew.mul(t, _broadcast_like(convert(scale, t.dtype), t))
     out = [t, z] if compute_schur_vectors else [t]
     for failed in (bad, left):
         if failed is not None:
@@ -429,14 +431,14 @@ def _schur(x, *, compute_schur_vectors, sort_eig_vals, select_callable):
     return out
 
 
-_in_loops(linalg_spectral.schur_p, _schur)
+_decompose_into_loops(linalg_spectral.schur_p, _schur)
 
 
-def _complex_form(t, z, dtype):
+def _to_complex_triangular(t, z, dtype):
     """(T, Z) of real matrices as complex triangular ones, the eigenvalue with positive imaginary part first."""
     n = t.shape[-1]
-    t, z = _as(t, dtype), _as(z, dtype)
-    row, column = _along(t.shape, -2), _along(t.shape, -1)
+    t, z = convert(t, dtype), convert(z, dtype)
+    row, column = _index_along(t.shape, -2), _index_along(t.shape, -1)
 
     def step(k, state):
         t, z = state
@@ -452,7 +454,7 @@ def _complex_form(t, z, dtype):
         low = ew.complex(_where(none, zero, ew.div(c, length)), zero)
         turn = _two_columns(_stack_rows(high, low), _stack_rows(ew.neg(low), ew.conj(high)))
         at = ew.bitwise_and(ew.eq(row, column), ew.eq(row, k)), ew.bitwise_and(ew.eq(row, column), ew.eq(row, k + 1))
-        value = ew.complex(_real(_pick_at(t, k)), imaginary)
+        value = ew.complex(_real(_diagonal_element(t, k)), imaginary)
         t, z = _apply_rotation(t, z, turn, k)
         pair = _broadcast_like(ew.bitwise_not(none), at[0])
         t = _where(ew.bitwise_and(at[0], pair), _broadcast_like(value, t), t)
@@ -466,7 +468,7 @@ def _back_substitute(t):
     """The unit upper triangular matrices whose columns are eigenvectors of upper triangular ones."""
     *_, n, _ = t.shape
     values = expand_dims(diagonal(t), (-2,))
-    size = _size(t)
+    size = _magnitude(t)
     rank = len(t.shape)
     norm = expand_dims(reduce_max(size, (rank - 2, rank - 1)), (-2, -1))
     info = dtypes.finfo(size.dtype)
@@ -476,10 +478,10 @@ def _back_substitute(t):
     def step(k, y):
         i = ew.sub(np.int32(n - 1), k)
         found = ew.neg(matmul(_take(beside, i, -2), y, None))
-        gap = ew.sub(_broadcast_like(_pick_at(t, i), values), values)
-        close = ew.lt(_size(gap), _broadcast_like(least, _size(gap)))
-        gap = _where(close, _broadcast_like(_as(least, t.dtype), gap), gap)
-        column = _along(found.shape, -1)
+        gap = ew.sub(_broadcast_like(_diagonal_element(t, i), values), values)
+        close = ew.lt(_magnitude(gap), _broadcast_like(least, _magnitude(gap)))
+        gap = _where(close, _broadcast_like(convert(least, t.dtype), gap), gap)
+        column = _index_along(found.shape, -1)
         found = _where(ew.gt(column, i), ew.div(found, gap), full_like(found, 0))
         return _put(y, _where(ew.eq(column, i), full_like(found, 1), found), i, -2)
 
@@ -491,15 +493,15 @@ def _normalize(v, of_real):
     rank = len(v.shape)
     size = ew.abs(v)
     largest = expand_dims(reduce_max(size, (rank - 2,)), (rank - 2,))
-    v = ew.div(v, _broadcast_like(_as(largest, v.dtype), v))
+    v = ew.div(v, _broadcast_like(convert(largest, v.dtype), v))
     squares = reduce_sum(_real(ew.mul(v, ew.conj(v))), (rank - 2,))
     at = expand_dims(argmax(size, rank - 2, I32), (rank - 2,))
-    here = ew.eq(_along(v.shape, -2), _broadcast_like(at, v))
-    top = _total(_where(here, v, _zeros(v)), -2)
-    phase = ew.div(ew.conj(top), _as(ew.mul(ew.abs(top), ew.sqrt(expand_dims(squares, (rank - 2,)))), v.dtype))
+    here = ew.eq(_index_along(v.shape, -2), _broadcast_like(at, v))
+    top = _sum_along(_where(here, v, _zeros(v)), -2)
+    phase = ew.div(ew.conj(top), convert(ew.mul(ew.abs(top), ew.sqrt(expand_dims(squares, (rank - 2,)))), v.dtype))
     v = ew.mul(v, _broadcast_like(phase, v))
     plain = here if of_real is None else ew.bitwise_or(here, _broadcast_like(of_real, here))
-    return _where(plain, _as(_real(v), v.dtype), v)
+    return _where(plain, convert(_real(v), v.dtype), v)
 
 
 def _eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigvec_derivs, implementation):
@@ -508,18 +510,18 @@ def _eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eig
     if n == 0:
         vectors = [full_like(x, 0, dtype)] * (compute_left_eigenvectors + compute_right_eigenvectors)
         return [full_like(x, 0, dtype, (*batch, 0)), *vectors]
-    x, bad = _finite(x)
+    x, bad = _zero_nonfinite(x)
     x, scale = _scale(x)
     t, z, left = _schur_form(x)
     of_real = None
     if not dtypes.is_complex(x.dtype):
-        t, z = _complex_form(t, z, dtype)
+        t, z = _to_complex_triangular(t, z, dtype)
         imaginary = ew.imag(diagonal(t))
         of_real = expand_dims(ew.eq(imaginary, _zeros(imaginary)), (-2,))
     values = diagonal(t)
-    out = [ew.mul(values, _broadcast_like(_as(reshape(scale, (*batch, 1)), dtype), values))]
+    out = [ew.mul(values, _broadcast_like(convert(reshape(scale, (*batch, 1)), dtype), values))]
     if compute_left_eigenvectors:
-        of_adjoint = _flipped(_back_substitute(_flipped(matrix_transpose(t))))
+        of_adjoint = _flip(_back_substitute(_flip(matrix_transpose(t))))
         out.append(_normalize(matmul(z, ew.conj(of_adjoint), None), of_real))
     if compute_right_eigenvectors:
         out.append(_normalize(matmul(z, _back_substitute(t), None), of_real))
@@ -529,4 +531,4 @@ def _eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eig
     return out
 
 
-_in_loops(linalg_spectral.eig_p, _eig)
+_decompose_into_loops(linalg_spectral.eig_p, _eig)

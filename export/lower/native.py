@@ -99,7 +99,7 @@ def host_node(g, kernel, values, out_avals, *, ordered=False):
     ordered   the node has an effect: it follows the nodes with effects before it, by a token that goes through all
     """
     inputs, avals = flat_values(values), flat_avals(out_avals)
-    inputs = [_settled(g, x) for x in inputs]
+    inputs = [_keep_float16(g, x) for x in inputs]
     if ordered:
         inputs.append(current_token(g))
         avals.append(TOKEN)
@@ -110,10 +110,10 @@ def host_node(g, kernel, values, out_avals, *, ordered=False):
     g.model.prefix = outer
     if ordered:
         *results, g.token = results
-    return unflatten_components([_settled(g, x) for x in results], out_avals)
+    return unflatten_components([_keep_float16(g, x) for x in results], out_avals)
 
 
-def _settled(g, x):
+def _keep_float16(g, x):
     """A value that stays float16 at a Host node: behind a Reshape to its own shape, which costs nothing.
 
     ONNX Runtime computes float16 in float32 where all neighbours of a node must be, and then hands the node float32.
@@ -174,7 +174,7 @@ def is_preferred(eqn):
 def _in_python(eqn):
     """The NumPy kernel of an equation's primitive."""
     out_avals = [v.aval for v in eqn.outvars]
-    whole = _assembly([v.aval for v in eqn.invars])
+    whole = _make_assembler([v.aval for v in eqn.invars])
     kernel, params, many = _kernel_of(eqn), eqn.params, eqn.primitive.multiple_results
 
     def run(*flat):
@@ -186,7 +186,7 @@ def _in_python(eqn):
     return Kernel(eqn.primitive.name, run, stated(out_avals))
 
 
-def _assembly(avals):
+def _make_assembler(avals):
     """A function from a node's inputs to the ndarrays that they stand for."""
     if avals and all(a.dtype in ELEMENT_TYPES for a in avals):
         return lambda flat: flat[: len(avals)]
@@ -446,7 +446,7 @@ def is_one_node(eqn):
 
 
 @lowers(pure_callback_p, io_callback_p, debug_callback_p, debug_print_p, components=True)
-def _in_a_file(g, out, *values, **params):
+def _refuse_callback(g, out, *values, **params):
     raise LoweringError(
         f"it calls Python ({callback_location(params)}), which a file cannot hold: leave it out of the exported "
         "function, or give what it computes as an argument"
@@ -456,7 +456,7 @@ def _in_a_file(g, out, *values, **params):
 def _callback(g, eqn, values):
     """A node that calls `impl` with arrays of their own; one with an effect takes its turn."""
     in_avals, out_avals = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
-    impl, params, whole, ordered = eqn.primitive.impl, eqn.params, _assembly(in_avals), bool(eqn.effects)
+    impl, params, whole, ordered = eqn.primitive.impl, eqn.params, _make_assembler(in_avals), bool(eqn.effects)
 
     many = eqn.primitive.multiple_results
 
@@ -467,14 +467,14 @@ def _callback(g, eqn, values):
             results = impl(*arrays, **params)
             results = [as_array(x)._value for x in (results if many else (results,))]
         parts = [part for x, a in zip(results, out_avals) for part in split_array(np.asarray(x), a.dtype)]
-        return [*parts, _HELD] if ordered else parts
+        return [*parts, _TOKEN_VALUE] if ordered else parts
 
     results = stated(out_avals)
     kernel = Kernel(eqn.primitive.name, run, [*results, ((), BOOL)] if ordered else results)
     return host_node(g, kernel, values, out_avals, ordered=ordered)
 
 
-_HELD = np.zeros((), BOOL)
+_TOKEN_VALUE = np.zeros((), BOOL)
 
 # ---- what the driver asks ----
 
@@ -490,7 +490,7 @@ def lower_natively(g, eqn, values):
     return on_host(g, eqn, values) if is_preferred(eqn) else None
 
 
-def rescue(g, eqn, values):
+def fall_back_to_host(g, eqn, values):
     """The results of an equation that ONNX's operators cannot say, by a Host node; None if it has no kernel."""
     if _runs_by_impl(eqn.primitive) and all(dims.is_constant_shape(v.aval.shape) for v in eqn.outvars):
         return _callback(g, eqn, values)

@@ -110,7 +110,7 @@ def _function(primitive):
     return register
 
 
-def _pair(words, extra):
+def _key_halves(words, extra):
     """The two words of keys (..., 2), each with so many axes of length 1 behind."""
     shape = shape_of(words)[:-1]
     parts = [reshape(slice_in_dim(words, i, i + 1, axis=len(shape)), shape) for i in range(2)]
@@ -118,7 +118,7 @@ def _pair(words, extra):
     return [expand_dims(p, behind) if shape else p for p in parts]
 
 
-def _size(shape, partitionable=False):
+def _counter_count(shape, partitionable=False):
     """How many counters a shape takes; only where each element has its own may it be symbolic."""
     if not partitionable and not dim_rules.is_constant_shape(shape):
         raise LoweringError(
@@ -128,17 +128,17 @@ def _size(shape, partitionable=False):
     return dim_rules.prod(shape)
 
 
-def _blocks(words, *counters):
+def _threefry_blocks(words, *counters):
     """Both words of each key's blocks, of keys (..., 2): (..., counters)."""
     rank = len(shape_of(words)) - 1
     if rank:
         counters = [expand_dims(c, tuple(range(rank))) if shape_of(c) else c for c in counters]
-    return threefry2x32_p.bind(*_pair(words, 1), *counters)
+    return threefry2x32_p.bind(*_key_halves(words, 1), *counters)
 
 
 def _count_blocks(words, size):
     # Less than 2 ** 32 counters: more would not fit into memory.
-    return _blocks(words, np.uint32(0), iota(U32, size))
+    return _threefry_blocks(words, np.uint32(0), iota(U32, size))
 
 
 def _stream_words(words, size):
@@ -147,7 +147,7 @@ def _stream_words(words, size):
     counters = np.arange(2 * half, dtype=U32)
     if size % 2:
         counters[size] = 0
-    first, second = _blocks(words, counters[:half], counters[half:])
+    first, second = _threefry_blocks(words, counters[:half], counters[half:])
     rank = len(shape_of(words)) - 1
     return slice_in_dim(concatenate([first, second], rank), 0, size, axis=rank)
 
@@ -159,13 +159,13 @@ def _stack_last(parts):
 
 
 def _threefry_split(words, shape, partitionable=True):
-    lead, size = shape_of(words)[:-1], _size(shape, partitionable)
+    lead, size = shape_of(words)[:-1], _counter_count(shape, partitionable)
     new = _stack_last(_count_blocks(words, size)) if partitionable else _stream_words(words, 2 * size)
     return reshape(new, (*lead, *shape, 2))
 
 
 def _threefry_fold_in(words, data):
-    return _stack_last(threefry2x32_p.bind(*_pair(words, 0), np.uint32(0), data))
+    return _stack_last(threefry2x32_p.bind(*_key_halves(words, 0), np.uint32(0), data))
 
 
 def _join_words(high, low):
@@ -188,7 +188,7 @@ def _words_to_integers(words, bit_width, size):
 
 
 def _threefry_bits(words, bit_width, shape, partitionable=True):
-    size = _size(shape, partitionable)
+    size = _counter_count(shape, partitionable)
     if not partitionable:
         out = _words_to_integers(words, bit_width, size)
     else:
@@ -208,11 +208,11 @@ def _wide(value):
     return convert(np.uint32(value), _WIDE)
 
 
-def _upper(x):
+def _high_word(x):
     return shift_right_logical(x, _wide(32))
 
 
-def _lower(x):
+def _low_word(x):
     return bitwise_and(x, _wide(0xFFFFFFFF))
 
 
@@ -223,27 +223,27 @@ def _philox(state, blocks):
     upper, lower = (bitwise_or(words[i], shift_left(words[i + 1], _wide(32))) for i in (0, 2))
     here = add(convert(iota(U32, blocks), _WIDE), lower)
     above = add(convert(lt(here, lower), _WIDE), upper)
-    x = [_lower(here), _upper(here), _lower(above), _upper(above)]
+    x = [_low_word(here), _high_word(here), _low_word(above), _high_word(above)]
     for _ in range(10):
         a, b = mul(x[0], _wide(_MULTIPLIERS[0])), mul(x[2], _wide(_MULTIPLIERS[1]))
         x = [
-            bitwise_xor(bitwise_xor(_upper(b), x[1]), key[0]), _lower(b),
-            bitwise_xor(bitwise_xor(_upper(a), x[3]), key[1]), _lower(a),
+            bitwise_xor(bitwise_xor(_high_word(b), x[1]), key[0]), _low_word(b),
+            bitwise_xor(bitwise_xor(_high_word(a), x[3]), key[1]), _low_word(a),
         ]  # fmt: skip
-        key = [_lower(add(k, _wide(w))) for k, w in zip(key, _WEYL)]
+        key = [_low_word(add(k, _wide(w))) for k, w in zip(key, _WEYL)]
     return convert(_stack_last(x), U32)
 
 
-def _first(words):
+def _first_key(words):
     flat = reshape(words, (math.prod(shape_of(words)[:-1]), 4))
     return reshape(slice_in_dim(flat, 0, 1), (4,))
 
 
 def _rbg_bits(words, bit_width, shape, partitionable=True):
     shape = (*shape_of(words)[:-1], *shape)
-    size = _size(shape)
+    size = _counter_count(shape)
     count = -(-size * max(bit_width, 32) // 128)
-    drawn = reshape(_philox(_first(words), count), (4 * count,))
+    drawn = reshape(_philox(_first_key(words), count), (4 * count,))
     if bit_width == 64:
         pairs = reshape(drawn, (2 * count, 2))
         low, high = (reshape(slice_in_dim(pairs, i, i + 1, axis=1), (2 * count,)) for i in range(2))
@@ -270,14 +270,14 @@ _BLOCK_STRIDE = 10
 
 def _unsafe_split(words, shape, partitionable=True):
     shape = (*shape_of(words)[:-1], *shape)
-    size = _size(shape)
-    blocks = reshape(_philox(_first(words), _BLOCK_STRIDE * size), (size, _BLOCK_STRIDE, 4))
+    size = _counter_count(shape)
+    blocks = reshape(_philox(_first_key(words), _BLOCK_STRIDE * size), (size, _BLOCK_STRIDE, 4))
     return reshape(slice_in_dim(blocks, 0, 1, axis=1), (*shape, 4))
 
 
 def _unsafe_fold_in(words, data):
     shape = shape_of(data)
-    size = _size(shape)
+    size = _counter_count(shape)
     seed = slice_in_dim(reshape(data, (size,)), 0, 1)
     zero = np.zeros(1, U32)
     blocks = reshape(_philox(concatenate([zero, seed, zero, seed], 0), _BLOCK_STRIDE * size), (size, _BLOCK_STRIDE, 4))

@@ -24,7 +24,7 @@ def _holds_nan(dtype):
 # ---- by halves: for operators of two operands that no reduction computes
 
 
-def _halve(g, op_type, x):
+def _halve_first_axis(g, op_type, x):
     """x of shape (n, rest...) reduced over its first axis, n static and above 0, in log2(n) steps."""
     n, *rest = x.shape
     while n > 1:
@@ -48,7 +48,7 @@ def _to_front(g, x, axes):
 # ---- product
 
 
-def _last_of_cumulative(g, x, axes, shape):
+def _product_by_cumprod(g, x, axes, shape):
     """The last element of the cumulative product over the merged axes, with a 1 in front of it."""
     merged = _to_front(g, x, axes)
     one = ops.full(g, (1, *merged.shape[1:]), 1, x.dtype)
@@ -69,26 +69,26 @@ def _reduce_prod(g, out, x, *, axes, **_):
         if g.opset < 26:
             refuse(g, f"The product of {count} integers has an ONNX form from opset 26 on; this graph has opset "
                       f"{g.opset}.")  # fmt: skip
-        return _last_of_cumulative(g, x, axes, out.shape)
-    return _by_halves(g, out, "Mul", x, axes, count, 1)
+        return _product_by_cumprod(g, x, axes, out.shape)
+    return _reduce_by_halving(g, out, "Mul", x, axes, count, 1)
 
 
-def _by_halves(g, out, op_type, x, axes, count, identity):
+def _reduce_by_halving(g, out, op_type, x, axes, count, identity):
     if count == 0:
         return ops.full(g, out.shape, np.array(identity).astype(out.dtype), out.dtype)
-    return _halve(g, op_type, _to_front(g, x, axes))
+    return _halve_first_axis(g, op_type, _to_front(g, x, axes))
 
 
 # ---- maximum and minimum
 
 
-def flip(g, x, dtype):
+def flip_sign_bit(g, x, dtype):
     """Unsigned as signed of equal width in the same order, and back: the top bit inverted."""
     top = np.array(1 << (8 * x.dtype.itemsize - 1), UNSIGNED[x.dtype.itemsize]).astype(x.dtype)
     return ops.cast(g, ops.binary(g, "BitwiseXor", x, g.const(top)), dtype)
 
 
-def _lowest(dtype, largest):
+def _identity(dtype, largest):
     """What reducing nothing gives: the identity of max, or of min when `largest`."""
     if _holds_nan(dtype):
         return np.array(np.inf if largest else -np.inf).astype(dtype)
@@ -102,10 +102,10 @@ def reduce_extreme(g, op_type, x, axes, *, keepdims=False):
     """ReduceMax or ReduceMin that skips NaN, over every element type and over no elements."""
     shape = tuple(1 if i in axes else d for i, d in enumerate(x.shape) if keepdims or i not in axes)
     if any(dim_rules.equal(x.shape[i], 0) for i in axes):
-        return ops.full(g, shape, _lowest(x.dtype, op_type == "ReduceMin"), x.dtype)
+        return ops.full(g, shape, _identity(x.dtype, op_type == "ReduceMin"), x.dtype)
     if x.dtype in (U32, U64):
-        signed = flip(g, x, SIGNED[x.dtype.itemsize])
-        return flip(g, reduce_extreme(g, op_type, signed, axes, keepdims=keepdims), x.dtype)
+        signed = flip_sign_bit(g, x, SIGNED[x.dtype.itemsize])
+        return flip_sign_bit(g, reduce_extreme(g, op_type, signed, axes, keepdims=keepdims), x.dtype)
     if x.dtype == INT64 and not fits_32_bits(x):
         return _extreme_int64(g, op_type, x, axes, shape)
     return ops.reduce(g, op_type, x, axes, keepdims=keepdims)
@@ -180,7 +180,7 @@ def _bitwise(g, out, x, axes, op_type, reduce_op, identity):
         return ops.cast(g, odd, BOOL)
     count = dim_rules.prod([x.shape[i] for i in axes])
     if dim_rules.is_constant(count):
-        return _by_halves(g, out, op_type, x, axes, count, identity)
+        return _reduce_by_halving(g, out, op_type, x, axes, count, identity)
     return _bit_planes(g, x, axes, reduce_op)
 
 
@@ -202,7 +202,7 @@ def _reduce_xor(g, out, x, *, axes, **_):
 # ---- argmax and argmin
 
 
-def _nan_first(g, x, axis, op_type):
+def _extreme_score(g, x, axis, op_type):
     """A score of uint8 whose largest is where JAX finds the extreme: 2 at NaN, 1 at the extreme, 0 elsewhere.
 
     The runtime's own comparison with NaN depends on the order of the elements.
@@ -217,9 +217,9 @@ def _arg_extreme(g, out, x, axes, op_type):
     if x.dtype in HALVES:
         x = ops.cast(g, x, F32)
     if _holds_nan(x.dtype):
-        x, op_type = _nan_first(g, x, axis, op_type), "ArgMax"
+        x, op_type = _extreme_score(g, x, axis, op_type), "ArgMax"
     elif x.dtype == U64:
-        x = flip(g, x, INT64)
+        x = flip_sign_bit(g, x, INT64)
     index = g.node(op_type, x, out=(out.shape, INT64), axis=axis, keepdims=0)
     return ops.cast(g, index, out.dtype)
 

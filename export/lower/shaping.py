@@ -166,7 +166,7 @@ def _reduce_sum(g, out, x, *, axes, **_):
 # ---- iota
 
 
-def count_up(g, size, dtype):
+def arange(g, size, dtype):
     """0, 1, ... size - 1 as a vector; integers wrap."""
     if dim_rules.is_constant(size) and size <= _LONGEST_CONSTANT:
         return g.const(np.arange(size).astype(dtype))
@@ -182,7 +182,7 @@ def count_up(g, size, dtype):
 @lowers(iota_p)
 def _iota(g, out, *_, dtype, shape, dimension, **params):
     shape = out.shape
-    line = count_up(g, shape[dimension], out.dtype)
+    line = arange(g, shape[dimension], out.dtype)
     if len(shape) == 1:
         return line
     return broadcast_in_dim(g, line, shape, (dimension,))

@@ -83,7 +83,7 @@ def _starts(g, x, starts, sizes, axes):
             for s in (index64(g, s) for s in clamped)]  # fmt: skip
 
 
-def _joined(g, starts):
+def _concat_starts(g, starts):
     """Vectors of length one as one vector."""
     if all(s.const is not None for s in starts):
         return g.const(np.concatenate([s.const for s in starts]))
@@ -112,7 +112,7 @@ def _dynamic_slice(g, out, x, *starts, slice_sizes):
         index = index if index.dtype in (INT32, INT64) else index64(g, index)
         return ops.gather(g, x, ops.reshape(g, index, (1,)), a)
     first = _starts(g, x, starts, sizes, axes)
-    begin = _joined(g, first)
+    begin = _concat_starts(g, first)
     extent = g.shape_const([sizes[a] for a in axes])
     if begin.const is not None and extent.const is not None:
         end = g.const(begin.const + extent.const)
@@ -126,7 +126,7 @@ def _dynamic_slice(g, out, x, *starts, slice_sizes):
 
 def _scatter_rows(g, x, update, starts, axes, sizes, out):
     """ScatterND of the update's rows: the update covers all axes but the first few."""
-    begin = _joined(g, starts)
+    begin = _concat_starts(g, starts)
     grid = np.stack(np.meshgrid(*[np.arange(k) for k in sizes], indexing="ij"), axis=-1)
     if begin.const is not None:
         places = g.const(grid + begin.const, INT64)
@@ -138,7 +138,7 @@ def _scatter_rows(g, x, update, starts, axes, sizes, out):
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class _Unknown:
+class _UnknownSize:
     """The size of an axis that only the runtime knows: what lies before or after a slice."""
 
     name: str
@@ -159,8 +159,8 @@ def _splice(g, x, update, starts, axes, out):
         shape = tuple(size if i == a else d for i, d in enumerate(x.shape))
         return g.node("Slice", x, begin, until, axis, out=(shape, x.dtype))
 
-    before = part(g.const([0], INT64), start, _Unknown(g.model.fresh("before")))
-    after = part(end, g.const([_LARGEST], INT64), _Unknown(g.model.fresh("after")))
+    before = part(g.const([0], INT64), start, _UnknownSize(g.model.fresh("before")))
+    after = part(end, g.const([_LARGEST], INT64), _UnknownSize(g.model.fresh("after")))
     middle = update
     if rest:
         row = part(start, end, update.shape[a])
@@ -196,7 +196,7 @@ def _concatenate(g, out, *xs, dimension):
 # ---- pad
 
 
-def _spread(g, x, value, interiors):
+def _pad_interior(g, x, value, interiors):
     """x with holes between its elements, and as many behind the last ones."""
     apart, spread, pads = [], [], []
     for n, k in zip(x.shape, interiors):
@@ -225,7 +225,7 @@ def pad(g, x, value, padding_config, out):
         empty = [dim_rules.equal(n, 0) for n in x.shape]
         interior = [0 if e else k for e, k in zip(empty, interior)]
         high = [hi - k for hi, k in zip(high, interior)]
-        x = _spread(g, x, value, interior) if any(interior) else x
+        x = _pad_interior(g, x, value, interior) if any(interior) else x
     if _crops_too_much(x, low, high):
         grown_low, grown_high = ([dim_rules.max_dim(n, 0) for n in side] for side in (low, high))
         grown = tuple(n + lo + hi for n, lo, hi in zip(x.shape, grown_low, grown_high))

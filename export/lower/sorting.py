@@ -11,7 +11,7 @@ from onax._prims.sorting import sort_p, top_k_p
 from onax._prims.sorting_approximate import approx_top_k_p, exact_top_k
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, HALVES, INT32, INT64, SIGNED
-from onax.export.lower.reductions import flip
+from onax.export.lower.reductions import flip_sign_bit
 from onax.export.lower.registry import decompose, lowers
 
 BOOL = np.dtype(np.bool_)
@@ -35,16 +35,16 @@ def _integer_key(g, x):
     if dtype == BOOL:
         return ops.cast(g, x, U8)
     if dtype.kind == "u" and dtype.itemsize == 8:
-        return flip(g, x, INT64)
+        return flip_sign_bit(g, x, INT64)
     if dtype.kind == "u" and dtype.itemsize > 1:
         return ops.cast(g, x, INT32 if dtype.itemsize == 2 else INT64)
     return x
 
 
-def _ascending(g, x):
+def _ascending_keys(g, x):
     """Keys for sort, the most significant first: -0 and 0 are equal, all NaN are equal and last."""
     if type(x) is tuple:
-        return [key for part in x for key in _ascending(g, part)]
+        return [key for part in x for key in _ascending_keys(g, part)]
     if x.dtype.kind in "iub":
         return [_integer_key(g, x)]
     if x.dtype in HALVES:
@@ -58,7 +58,7 @@ def _ascending(g, x):
     return [ops.where(g, unordered, g.const(np.iinfo(bits.dtype).max, bits.dtype), bits)]
 
 
-def _total(g, x):
+def _total_order_keys(g, x):
     """Keys for top_k: 0 above -0, NaN largest (below opset 26 also those with the sign bit)."""
     if x.dtype.kind in "iub":
         return [_integer_key(g, x)]
@@ -69,7 +69,7 @@ def _total(g, x):
     zero = ops.scalar(g, 0, x)
     upward = ops.greater_equal(g, ops.div(g, ops.scalar(g, 1, x), x), zero)
     positive = ops.logical_or(g, upward, ops.logical_not(g, ops.equal(g, x, zero)))
-    return [*_ascending(g, x), ops.cast(g, positive, U8)]
+    return [*_ascending_keys(g, x), ops.cast(g, positive, U8)]
 
 
 # ---- order
@@ -82,45 +82,45 @@ def _emit_top_k(g, x, count, axis, largest):
     return g.node("TopK", x, g.shape_const((count,)), outs=outs, axis=axis, largest=int(largest), sorted=1)
 
 
-def _along(g, x, places, axis):
+def _take_along(g, x, places, axis):
     return g.node("GatherElements", x, places, out=(places.shape, x.dtype), axis=axis)
 
 
-def _order(g, keys, count, axis, largest):
+def _argsort(g, keys, count, axis, largest):
     """The places of the first `count` in the order of the keys."""
     order = None
     for i, key in enumerate(reversed(keys)):
-        moved = key if order is None else _along(g, key, order, axis)
+        moved = key if order is None else _take_along(g, key, order, axis)
         wanted = count if i == len(keys) - 1 else key.shape[axis]
         _, places = _emit_top_k(g, moved, wanted, axis, largest)
-        order = places if order is None else _along(g, order, places, axis)
+        order = places if order is None else _take_along(g, order, places, axis)
     return order
 
 
 def _take(g, x, order, axis):
     if type(x) is tuple:
-        return tuple(_along(g, part, order, axis) for part in x)
-    return _along(g, x, order, axis)
+        return tuple(_take_along(g, part, order, axis) for part in x)
+    return _take_along(g, x, order, axis)
 
 
 @lowers(sort_p, components=True)
 def _sort(g, out, *xs, dimension, num_keys, **_):
-    keys = [key for x in xs[:num_keys] for key in _ascending(g, x)]
+    keys = [key for x in xs[:num_keys] for key in _ascending_keys(g, x)]
     count = keys[0].shape[dimension]
     if len(xs) == 1 and keys == [xs[0]]:
         return (_emit_top_k(g, xs[0], count, dimension, False)[0],)
-    order = _order(g, keys, count, dimension, False)
+    order = _argsort(g, keys, count, dimension, False)
     return tuple(_take(g, x, order, dimension) for x in xs)
 
 
 @lowers(top_k_p)
 def _top_k(g, out, x, *, k, axis):
-    keys = _total(g, x)
+    keys = _total_order_keys(g, x)
     if keys == [x]:
         values, places = _emit_top_k(g, x, k, axis, True)
     else:
-        places = _order(g, keys, k, axis, True)
-        values = _along(g, x, places, axis)
+        places = _argsort(g, keys, k, axis, True)
+        values = _take_along(g, x, places, axis)
     return values, ops.cast(g, places, INT32)
 
 

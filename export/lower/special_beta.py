@@ -13,7 +13,7 @@ import numpy as np
 
 from onax._prims import special as prims
 from onax.export.lower.elementwise import log1p
-from onax.export.lower.special_gamma import gamma_above_1, log1p_less, stirling_rest
+from onax.export.lower.special_gamma import gamma_above_1, log1p_minus_x, stirling_correction
 from onax.export.lower.special_loops import constant, in_double, integrate, iterate
 
 _LARGE = 10  # parameters from here on are integrated
@@ -42,7 +42,7 @@ def _product_error(x, y, product):
     return ((a * c - product) + a * d + b * c) + b * d
 
 
-def _off(a, b, x, y):
+def _offset_from_mean(a, b, x, y):
     """a y - b x, how far x is below the mean, in units of a + b; no digit of x or y, whichever was given, is lost."""
     p, q = a * y, b * x
     errors = _product_error(a, y, p) - _product_error(b, x, q)
@@ -66,15 +66,15 @@ def _weight_of_large(a, b, x, y, off):
     """By how far x is from the mean."""
     usable = (a >= _LARGE) & (b >= _LARGE)
     a, b, off = usable.where(a, _LARGE), usable.where(b, _LARGE), usable.where(off, 0)
-    exponent = a * _log1p_less_anywhere(-off / a, x, a, b) + b * _log1p_less_anywhere(off / b, y, b, a)
-    rest = stirling_rest(a + b) - stirling_rest(a) - stirling_rest(b)
+    exponent = a * _log1p_minus_ratio(-off / a, x, a, b) + b * _log1p_minus_ratio(off / b, y, b, a)
+    rest = stirling_correction(a + b) - stirling_correction(a) - stirling_correction(b)
     return (a / (a + b) * b * (0.5 / np.pi)).do("Sqrt") * (exponent + rest).do("Exp")
 
 
-def _log1p_less_anywhere(ratio, x, a, b):
+def _log1p_minus_ratio(ratio, x, a, b):
     """log(1 + ratio) - ratio, where 1 + ratio = x (a + b) / a."""
     far = ratio < -0.5
-    return far.where((x + x * (b / a)).do("Log") - ratio, log1p_less(far.where(0, ratio)))
+    return far.where((x + x * (b / a)).do("Log") - ratio, log1p_minus_x(far.where(0, ratio)))
 
 
 def _weight_of_mixed(m, big, x_m, x_big):
@@ -82,8 +82,8 @@ def _weight_of_mixed(m, big, x_m, x_big):
     usable = (m < _LARGE) & (big >= _FAR)
     m, big = usable.where(m, 1), usable.where(big, _FAR)
     ratio = m / big
-    exponent = big * log1p_less(ratio) - 0.5 * log1p(ratio) + m * ((1 - x_m) - x_big) / x_m
-    rest = stirling_rest(m + big) - stirling_rest(big)
+    exponent = big * log1p_minus_x(ratio) - 0.5 * log1p(ratio) + m * ((1 - x_m) - x_big) / x_m
+    rest = stirling_correction(m + big) - stirling_correction(big)
     powers = (x_m * (m + big)).pow(m) * _power(x_big, x_m, big)
     return m / gamma_above_1(m) * powers * (exponent + rest).do("Exp")
 
@@ -122,7 +122,7 @@ def _tail(a, b, x, y, off):
     end = (80 / (slope + size * (steep * steep + bent * bent).do("Sqrt"))).minimum(0.98)
 
     def exponent(u, a, b, ratio, slope):
-        return a * log1p_less(-u) + b * log1p_less(ratio * u) - slope * u
+        return a * log1p_minus_x(-u) + b * log1p_minus_x(ratio * u) - slope * u
 
     for _ in range(3):  # Newton's rule for an exponent of -40
         v = ratio * end
@@ -141,7 +141,7 @@ def _betainc(a, b, x):
     safe_a, safe_b, safe_x = fine.where(a, 2), fine.where(b, 2), fine.where(x, 0.25)
     large = (safe_a >= _LARGE) & (safe_b >= _LARGE)
     safe_y = 1 - safe_x
-    off = _off(safe_a, safe_b, safe_x, safe_y)
+    off = _offset_from_mean(safe_a, safe_b, safe_x, safe_y)
     above_mode = off < safe_y - safe_x
     # 1 less what is nearly 1 would have no digits: b must not be small, unless the fraction hardly converges.
     above = (off < 0) & ((safe_b > 1) | (safe_y < 1e-3))

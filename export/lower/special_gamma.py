@@ -76,7 +76,7 @@ def _shift_down(w, low, steps=6):
     return w, product, reciprocals
 
 
-def stirling_rest(y):
+def stirling_correction(y):
     """What Stirling's formula lacks of log gamma, for y >= 8."""
     return (1 / (y * y)).horner(_STIRLING) / y
 
@@ -84,7 +84,7 @@ def stirling_rest(y):
 def lgamma_positive(w):
     """log gamma of w > 0."""
     y = w.maximum(_FAR).minimum(1e306)
-    far = y * (y.do("Log") - 1) - 0.5 * y.do("Log") + (stirling_rest(y) + _HALF_LOG_2PI)
+    far = y * (y.do("Log") - 1) - 0.5 * y.do("Log") + (stirling_correction(y) + _HALF_LOG_2PI)
     u, product, _ = _shift_down(w.minimum(_FAR), 2.5)
     tiny, low = w < 0.5, w < 1.5
     d = tiny.where(u, low.where(u - 1, u - 2))
@@ -142,7 +142,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _SERIES, _FRACTION = 300, 500  # most steps; the fraction needs most next to 1, about a hundred
 
 
-def log1p_less(x):
+def log1p_minus_x(x):
     """log(1 + x) - x, to a few units in its last place: with t = x / (2 + x) it is 2 (artanh t) - x."""
     inside = x.do("Abs") < 0.5
     near = inside.where(x, 0)
@@ -177,8 +177,8 @@ def _far_exponential(a, x):
     """(x / a)^a exp(a - x) times what Stirling's formula lacks of 1 / gamma(a), for a >= 8."""
     ratio = (x - a) / a
     lower = ratio < -0.5
-    exponent = lower.where((x / a).do("Log") - ratio, log1p_less(lower.where(0, ratio)))
-    return (a * exponent - stirling_rest(a)).do("Exp")
+    exponent = lower.where((x / a).do("Log") - ratio, log1p_minus_x(lower.where(0, ratio)))
+    return (a * exponent - stirling_correction(a)).do("Exp")
 
 
 def _series(a, x, going):
@@ -277,13 +277,13 @@ def _tail(a, x):
     end = 80 / (slope + size * (steep * steep + bent * bent).do("Sqrt"))
     end = lower.where(end.minimum(0.98), end)
     for _ in range(3):  # Newton's rule for w = 40
-        excess = slope * end - b * log1p_less(sign * end) - 40
+        excess = slope * end - b * log1p_minus_x(sign * end) - 40
         end = end - excess / (slope + b * end / (1 + sign * end))
 
     def integrand(place, known):
         b, slope, sign, end = known
         u = end * place * sign
-        rest = log1p_less(u)
+        rest = log1p_minus_x(u)
         value = (b * rest - slope * u.do("Abs")).do("Exp")
         return [value, value * (rest + u)]
 

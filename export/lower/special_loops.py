@@ -14,7 +14,7 @@ from onax.export.lower.registry import lowers
 _BOOL = np.dtype(bool)
 # Gauss and Legendre's rule with 28 points on [0, 1]: places, and the weights of the first half, which the others
 # mirror.  NumPy's own are right to 1e-13 only.
-_PLACES = (
+_NODES = (
     0.001778751213022775, 0.009348417314563623, 0.022870359685530903, 0.04218348680393396, 0.06705373871280247,
     0.09717931454141042, 0.1321945609931841, 0.17167445298056752, 0.21513976409429914, 0.2620628875224409,
     0.31187424195546065, 0.363969186182411, 0.41771535893330963, 0.47246035505798284, 0.5275396449420171,
@@ -85,11 +85,11 @@ def integrate(function, known, width):
     g, like = known[0].g, known[0].value.aval
     body = g.subgraph([((), ops.INT64), ((), _BOOL), *[like] * width])
     number, holds, *before = body.inputs
-    columns = (g.const(np.asarray(c), F64) for c in (_PLACES, (*_WEIGHTS, *_WEIGHTS[::-1])))
+    columns = (g.const(np.asarray(c), F64) for c in (_NODES, (*_WEIGHTS, *_WEIGHTS[::-1])))
     place, weight = (Formula(body, ops.gather(body, c, number, 0)) for c in columns)
     values = function(place, [Formula(body, x.value) for x in known])
     totals = [Formula(body, old) + value * weight for old, value in zip(before, values, strict=True)]
     body.outputs.extend([body.node("Identity", holds), *(x.value for x in totals)])
     zeros = [constant(known[0], 0).value] * width
-    results = g.node("Loop", g.const(len(_PLACES), ops.INT64), g.const(True), *zeros, outs=[like] * width, body=body)
+    results = g.node("Loop", g.const(len(_NODES), ops.INT64), g.const(True), *zeros, outs=[like] * width, body=body)
     return [Formula(g, v) for v in results]

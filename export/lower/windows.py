@@ -52,7 +52,7 @@ def _pad(x, value, padding, base_dilation):
     return pad(x, value, config) if any(not dims.equal(n, 0) for c in config for n in c) else x
 
 
-def _take(axis):
+def _slicer(axis):
     return lambda x, start, limit, stride: slice_in_dim(x, start, limit, stride, axis)
 
 
@@ -65,7 +65,7 @@ def _phases(x, axis, need, stride):
     if count * stride > size:
         config = [(0, 0, 0)] * x.ndim
         config[axis] = (0, count * stride - size, 0)
-        x = _at(x, config)
+        x = _pad_with_zeros(x, config)
     else:
         x = slice_in_dim(x, 0, count * stride, 1, axis)
     lead, rest = x.shape[:axis], x.shape[axis + 1 :]
@@ -77,7 +77,7 @@ def _take_windows(x, axis, count, window, stride, gap):
     """A function (x, start, limit, stride) that gives one element of every window along an axis."""
     known = dims.is_constant(count) and dims.is_constant(x.shape[axis])
     if not (known and 1 < window <= NARROW and 1 < stride <= NARROW):
-        return _take(axis)
+        return _slicer(axis)
     phases = _phases(x, axis, (count - 1) * stride + (window - 1) * gap + 1, stride)
 
     def take(_, start, limit, __):
@@ -141,12 +141,12 @@ def _reader(x, count, window, strides, gaps):
     """A function that gives x's elements at a place (number, position) of every window."""
     apart = _read_split_windows(x, count, window, strides, gaps)
     if apart is None:
-        return _part_reader(x, count, window, strides, gaps)
+        return _overlapping_reader(x, count, window, strides, gaps)
     rows = split(apart, (1,) * apart.shape[0], 0)
     return lambda k, place: reshape(rows[k], count)
 
 
-def _part_reader(x, count, window, strides, gaps):
+def _overlapping_reader(x, count, window, strides, gaps):
     """The same for windows that overlap: read along one axis after another, each part once."""
     made, along = {(): x}, {}
 
@@ -248,7 +248,7 @@ def _place_with_stride(part, axis, first, size, stride):
     """A part at first, first + stride, ... of an axis of this size, zeros elsewhere."""
     config = [(0, 0, 0)] * part.ndim
     config[axis] = (first, size - first - dims.dilate_dim(part.shape[axis], stride), stride - 1)
-    return _at(part, config)
+    return _pad_with_zeros(part, config)
 
 
 def _sum(parts):
@@ -260,14 +260,14 @@ def _repeat_for_positions(x, places):
     return broadcast_in_dim(x, (places, *x.shape), tuple(range(1, x.ndim + 1)))
 
 
-def _at(part, config):
+def _pad_with_zeros(part, config):
     return pad(part, np.zeros((), part.dtype), config) if any(any(c) for c in config) else part
 
 
 def _crop(x, low, shape):
     """x without its padding; where that was negative, with zeros instead of what it had cut."""
     config = tuple((-lo, n - (m - lo), 0) for lo, m, n in zip(low, x.shape, shape))
-    return _at(x, config)
+    return _pad_with_zeros(x, config)
 
 
 decompose(prims.select_and_gather_add_p, _explain_refusals(_select_and_gather_add))

@@ -148,7 +148,7 @@ def test_one_node(primitive):
     registry.one_node(primitive, "LeakyRelu", alpha=0.5)
     got = lowered(lambda x: [primitive.bind(x)], -X)
     np.testing.assert_array_equal(got[0], -X / 2)
-    with pytest.raises(ValueError, match="odd has a rule for lower already"):
+    with pytest.raises(ValueError, match="odd has a rule for lowering already"):
         registry.one_node(primitive, "Neg")
 
 

@@ -227,7 +227,7 @@ def test_equations_name_nodes_and_give_their_place():
     g.output("y", y)
     model = onnx.load_from_string(proto.to_model(g))
     assert "test_graph.py" in model.graph.node[0].doc_string and model.graph.node[0].name == "sin_1"
-    assert g.model.place is None
+    assert g.model.location is None
     assert "test_graph.py" in proto.locate(g, "Non-zero status code returned while running Sin node. Name:'sin_1' x")
     assert proto.locate(g, "nothing") is None
 

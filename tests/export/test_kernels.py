@@ -39,7 +39,7 @@ def test_the_file_was_measured_with_the_installed_runtime():
     ("Gather", "bool", None), ("Cast", "u64", None), ("If", "bf16", None),
 ], ids=str)  # fmt: skip
 def test_plans(operator, short, carrier):
-    assert TABLE.plan(operator, DTYPES[short]) == (None if carrier is None else DTYPES[carrier])
+    assert TABLE.carrier(operator, DTYPES[short]) == (None if carrier is None else DTYPES[carrier])
     assert TABLE.runs(operator, DTYPES[short])
     assert TABLE.runs_directly(operator, DTYPES[short]) is (carrier is None)
 
@@ -58,7 +58,7 @@ def test_plans(operator, short, carrier):
 def test_refusals(operator, short, message):
     assert not TABLE.runs(operator, DTYPES[short])
     with pytest.raises(LoweringError, match=message):
-        TABLE.plan(operator, DTYPES[short])
+        TABLE.carrier(operator, DTYPES[short])
 
 
 @pytest.mark.parametrize("operator, attributes, name", [

@@ -43,10 +43,10 @@ def test_args_specs():
         symbolic_args_specs(args, "a, b, c")
 
 
-def planned(*texts, constraints=()):
+def solver_for(*texts, constraints=()):
     scope = dims.SymbolicScope(constraints)
     found = [dims.parse_dims(text, scope) for text in texts]
-    return shapes.plan([f"args[{i}]" for i in range(len(texts))], found)
+    return shapes.make_dim_solver([f"args[{i}]" for i in range(len(texts))], found)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def planned(*texts, constraints=()):
     ],
 )
 def test_values(texts, sizes, wanted):
-    assert planned(*texts).values(sizes) == wanted
+    assert solver_for(*texts).solve(sizes) == wanted
 
 
 @pytest.mark.parametrize(
@@ -79,29 +79,29 @@ def test_values(texts, sizes, wanted):
 )
 def test_wrong_sizes(texts, sizes, parts):
     with pytest.raises(ValueError) as caught:
-        planned(*texts).values(sizes)
+        solver_for(*texts).solve(sizes)
     for part in parts:
         assert part in str(caught.value)
 
 
 def test_constraints_are_checked():
-    plan = planned("b, t", constraints=["b >= 4", "t <= b"])
-    assert plan.values([(4, 2)]) == {"b": 4, "t": 2}
+    solver = solver_for("b, t", constraints=["b >= 4", "t <= b"])
+    assert solver.solve([(4, 2)]) == {"b": 4, "t": 2}
     for sizes, text in [((3, 2), "b >= 4"), ((4, 5), "t <= b")]:
         with pytest.raises(ValueError, match=f"constraint {text}, where 'b' = {sizes[0]}"):
-            plan.values([sizes])
+            solver.solve([sizes])
 
 
 @pytest.mark.parametrize("texts", [["b*t"], ["b + t"], ["b^2"], ["max(b, 3)"], ["floordiv(b, 2)"]])
 def test_unsolvable(texts):
     with pytest.raises(ExportError, match="Cannot solve for values of dimension variables"):
-        planned(*texts)
+        solver_for(*texts)
 
 
 def test_scopes_do_not_mix():
     (b,), (c,) = dims.parse_dims("b"), dims.parse_dims("c")
     with pytest.raises(ExportError, match="another symbolic scope"):
-        shapes.plan(["x", "y"], [(b,), (c,)])
+        shapes.make_dim_solver(["x", "y"], [(b,), (c,)])
 
 
 @pytest.mark.parametrize(
@@ -115,14 +115,14 @@ def test_scopes_do_not_mix():
     ],
 )
 def test_samples_meet_the_constraints(texts, constraints):
-    plan = planned(*texts, constraints=constraints)
-    found = shapes.sample_values(plan)
-    plan.values([dims.evaluate_shape(shape, found) for shape in plan.shapes])
+    solver = solver_for(*texts, constraints=constraints)
+    found = shapes.sample_values(solver)
+    solver.solve([dims.evaluate_shape(shape, found) for shape in solver.shapes])
 
 
 def test_no_sample():
     with pytest.raises(ExportError, match="no small sizes meet"):
-        shapes.sample_values(planned("b", constraints=["b >= 1000"]))
+        shapes.sample_values(solver_for("b", constraints=["b >= 1000"]))
 
 
 EXPRESSIONS = (

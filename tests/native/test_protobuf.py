@@ -21,9 +21,9 @@ class Value:
 
 
 class Node:
-    def __init__(self, op_type, inputs, outputs, attributes=None, domain="", name="n", place=None):
+    def __init__(self, op_type, inputs, outputs, attributes=None, domain="", name="n", location=None):
         self.op_type, self.inputs, self.outputs, self.domain = op_type, inputs, outputs, domain
-        self.attributes, self.name, self.place = attributes or {}, name, place
+        self.attributes, self.name, self.location = attributes or {}, name, location
 
 
 class Graph:
@@ -40,10 +40,10 @@ def encode(graph, **options):
 def test_a_whole_model():
     x, y, z = Value("x", (2, "batch")), Value("y", (2, "batch")), Value("z", (2, "2*batch + 1"))
     c = Value("c", const=np.ones(2, np.float32))
-    nodes = [Node("Add", [x, None, c], [y], name="add_1", place="p"), Node("Fused", [y], [z], domain="onax")]
+    nodes = [Node("Add", [x, None, c], [y], name="add_1", location="p"), Node("Fused", [y], [z], domain="onax")]
     model, shared = encode(
         Graph([x], nodes, [z], {"c": c}), opsets=[("", 21), ("onax", 1)], name="g", stated=[y], doc="text",
-        metadata={"a": "1", "b": "ü"}, producer="me", producer_version="3", place_text=lambda p: f"from {p}",
+        metadata={"a": "1", "b": "ü"}, producer="me", producer_version="3", location_text=lambda p: f"from {p}",
     )  # fmt: skip
     assert shared == {}
     assert (model.ir_version, model.producer_name, model.producer_version, model.doc_string) == (10, "me", "3", "text")

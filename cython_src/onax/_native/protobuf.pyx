@@ -8,7 +8,7 @@ It reads any objects with these attributes (`onax.export.graph.value` has them):
 
     graph   inputs outputs: values; nodes; initializers: {name: value with an ndarray in .const}
     value   name; aval with dtype and shape (None: not stated; a dimension that is no int is symbolic, written as text)
-    node    op_type domain name place; inputs: values or None; outputs: values; attributes: {name: int, float, str,
+    node    op_type domain name location; inputs: values or None; outputs: values; attributes: {name: int, float, str,
             bytes, ndarray (a tensor), graph, or a list or tuple of one of these; None: left out}
 
 A message is written behind one byte for its length; if the length needs more, the message moves up when it is closed.
@@ -48,7 +48,7 @@ cdef class _Writer:
     cdef dict shared               # those constants
     cdef object share_location     # the file they will stand in, each at a multiple of 64 bytes; None: nowhere
     cdef Py_ssize_t share_end      # where the last of them ends in that file
-    cdef object place_text         # place -> text of a node's doc_string, or None
+    cdef object location_text         # location -> text of a node's doc_string, or None
     cdef object is_graph           # the class of graphs
 
     def __cinit__(self):
@@ -267,8 +267,8 @@ cdef int write_node(_Writer w, object node) except -1:
     for name, x in (<dict>node.attributes).items():
         if x is not None:
             write_attribute(w, name, x)
-    if w.place_text is not None and node.place is not None:
-        w.text(6 << 3 | 2, w.place_text(node.place))
+    if w.location_text is not None and node.location is not None:
+        w.text(6 << 3 | 2, w.location_text(node.location))
     if node.domain:
         w.text(7 << 3 | 2, node.domain)
     return w.close(start)
@@ -300,7 +300,7 @@ cdef int write_graph(_Writer w, object graph, object name, object stated) except
 
 
 def model_bytes(graph, *, int ir_version, opsets, name="main", stated=None, metadata=None, producer="onax",
-                producer_version="", doc="", share_over=None, share_location=None, place_text=None):
+                producer_version="", doc="", share_over=None, share_location=None, location_text=None):
     """A ModelProto's bytes, and the constants that it only names.
 
     opsets        [(domain, version)]; ONNX's own domain is ""
@@ -309,7 +309,7 @@ def model_bytes(graph, *, int ir_version, opsets, name="main", stated=None, meta
     metadata      {key: text}
     share_over    constants of more bytes than this are only named, and returned as {name: ndarray}; None: all inside
     share_location    the file those constants will stand in, in their order, each at a multiple of 64 bytes
-    place_text    place of a node -> text for its doc_string; None: no doc_strings
+    location_text    source location of a node -> text for its doc_string; None: no doc_strings
 
     Raises TypeError for an attribute, or an element type, that ONNX cannot hold.
     """
@@ -318,7 +318,7 @@ def model_bytes(graph, *, int ir_version, opsets, name="main", stated=None, meta
     w.share_over = -1 if share_over is None else share_over
     w.shared = {}
     w.share_location = share_location
-    w.place_text = place_text
+    w.location_text = location_text
     w.is_graph = type(graph)
     w.number(1 << 3, ir_version)
     w.text(2 << 3 | 2, producer)
