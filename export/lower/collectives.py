@@ -5,7 +5,7 @@ behind, and a `shard_map` equation is lowered as the one program of all devices.
 """
 
 from onax._control.custom_vmap import custom_vmap_p
-from onax._control.shard_map import shard_map_p, whole_program
+from onax._control.shard_map import global_program, shard_map_p
 from onax._prims import collectives
 from onax._prims.misc_sharding import sharding_constraint_p
 from onax.export.lower.driver import inline
@@ -36,7 +36,7 @@ def _custom_vmap(g, out, *values, call, **_):
 
 @lowers(shard_map_p, components=True)
 def _shard_map(g, out, *values, jaxpr, **params):
-    program = whole_program(jaxpr, params)
+    program = global_program(jaxpr, params)
     return inline(g, program, program.consts, values)
 
 

@@ -181,7 +181,7 @@ def test_nothing_is_kept_for_arrays_that_are_gone():
         in_turn(random.key(KEY))
         keys = random.split(random.key(KEY), 100)
         jax.vmap(random.normal)(keys)
-        assert key_reuse._of_arrays and key_reuse._of_memory
+        assert key_reuse._marks_of_arrays and key_reuse._marks_of_memory
     del keys
     gc.collect()
-    assert not key_reuse._of_arrays and not key_reuse._of_memory
+    assert not key_reuse._marks_of_arrays and not key_reuse._marks_of_memory

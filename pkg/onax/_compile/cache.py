@@ -3,7 +3,7 @@
 import weakref
 from types import FunctionType
 
-from onax._control.jit_call import forget_staged_programs
+from onax._control.jit_call import clear_staged_programs
 from onax._native.jit_function import JitCache
 
 _ATTRIBUTE = "__onax_programs__"
@@ -50,7 +50,7 @@ def clear_caches():
     """Forgets every compiled program of the process, and the staged programs of onax's own functions."""
     for cache in list(_all):
         cache.clear()
-    forget_staged_programs()
+    clear_staged_programs()
 
 
 def forget_entries():

@@ -1,7 +1,7 @@
 """fwd_and_bwd: the two passes of reverse mode as functions of their own, each compiled once."""
 
 from onax._compile.jit import jit
-from onax._transforms.autodiff import forward_of
+from onax._transforms.autodiff import vjp_forward
 
 
 def fwd_and_bwd(fun, argnums, has_aux=False, jitted=True):
@@ -10,7 +10,7 @@ def fwd_and_bwd(fun, argnums, has_aux=False, jitted=True):
     `bwd` gives the cotangents of the arguments at `argnums`, a tuple for several.  Unless `jitted` is false both are
     compiled, the backward pass once for all calls of the forward pass.
     """
-    forward, single = forward_of(fun, argnums, has_aux), not isinstance(argnums, (tuple, list))
+    forward, single = vjp_forward(fun, argnums, has_aux), not isinstance(argnums, (tuple, list))
 
     def fwd(*args, **kwargs):
         return forward(*args, **kwargs)

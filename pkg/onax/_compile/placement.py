@@ -5,7 +5,7 @@ What several devices need is in `devices/`, which a program of one device never 
 
 from onax._compile.door import multi_device
 from onax._control.jit_call import jit_p
-from onax._control.shard_map import is_separate, shard_map_p
+from onax._control.shard_map import has_separate_devices, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
 from onax._core.sharding import Sharding
 from onax._core.trace import Tracer, escaped_tracer_error
@@ -95,7 +95,7 @@ def has_separate_regions(jaxpr):
 
 
 def _holds_separate_region(eqn):
-    if eqn.primitive is shard_map_p and is_separate(eqn.params["mesh"]):
+    if eqn.primitive is shard_map_p and has_separate_devices(eqn.params["mesh"]):
         return True
     return any(map(has_separate_regions, jaxprs_in_params(eqn.params)))
 

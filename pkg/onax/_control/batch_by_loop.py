@@ -1,12 +1,12 @@
-"""Batching by a loop over the examples: for calls of Python, and for what holds some and differs between devices."""
+"""Batching by a loop over the examples, for callbacks and for effects that not all devices want."""
 
 from onax._control.scan import scan
 from onax._prims.shaping import bdim_at_front
-from onax._transforms.batching import axes_named_in
+from onax._transforms.batching import used_axis_names
 
 
 def batch_by_loop(primitive, axis_data, operands, dims, params, unroll=1):
-    """The results of an operation carried out for one mapped example after the other, along a leading axis."""
+    """Applies a primitive to one mapped example after the other; the results are stacked along a leading axis."""
     mapped = [bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, dims) if d is not None]
 
     def step(carry, slices):
@@ -18,8 +18,8 @@ def batch_by_loop(primitive, axis_data, operands, dims, params, unroll=1):
 
 
 def must_loop_over_devices(axis_data, jaxprs):
-    """Whether devices have to go through programs one by one: these have effects, which then only some may want.
+    """Whether devices must run branches or a loop one after the other, because only some may want their effects.
 
-    Programs that name axes are gone through together all the same.
+    Devices run programs that name axes together, since a collective needs all of them.
     """
-    return axis_data.of_devices and any(j.effects for j in jaxprs) and not any(map(axes_named_in, jaxprs))
+    return axis_data.of_devices and any(j.effects for j in jaxprs) and not any(map(used_axis_names, jaxprs))

@@ -1,4 +1,4 @@
-"""What loops and branches share: staging of their bodies, and the checks that carries and results keep their type."""
+"""Staging of the bodies of loops and branches, and the checks of the types of carries and results."""
 
 import re
 import weakref
@@ -14,23 +14,24 @@ from onax._native.array import make_array
 from onax._native.tree import tree_unflatten
 from onax._prims.convert import cast, convert
 from onax._transforms.abstract import CheckedFlatFunction
-from onax._transforms.flatten import debug_info, fun_signature, fun_source_info, note_results
+from onax._transforms.flatten import debug_info, fun_signature, fun_source_info, record_results
 from onax._transforms.staging import trace_to_jaxpr
 
-_staged = weakref.WeakKeyDictionary()  # function -> {(tree, avals, ...): (jaxpr, constants, tree of the results)}
+# function -> {(tree, avals, ...): (jaxpr, constants, tree of the results)}
+_staged_bodies = weakref.WeakKeyDictionary()
 _CACHED_PER_FUNCTION = 64
 
 
 def stage_body(fun, in_tree, avals, what, adapt=None, names=None):
-    """(jaxpr that takes its constants first, the constants, tree of the results) of a body.
+    """Stages a body; returns (jaxpr that takes its constants first, the constants, tree of the results).
 
     `in_tree` is the tree of (positional arguments, {}).  The same function on the same types is staged once, unless it
-    closes over values that are being traced.  `adapt(fun)` is what is staged where a construct wraps the user's
-    function; messages then name the arguments by `names(fun, in_tree)`.
+    closes over values that are being traced.  With `adapt`, `adapt(fun)` is staged instead of the user's function, and
+    messages name the arguments by `names(fun, in_tree)`.
     """
     key = (in_tree, tuple(avals), what, adapt, context.option_word(), named_axes())
     try:
-        known = _staged.setdefault(fun, {})
+        known = _staged_bodies.setdefault(fun, {})
     except TypeError:  # a callable without weak references
         known = {}
     found = known.get(key)
@@ -39,7 +40,7 @@ def stage_body(fun, in_tree, avals, what, adapt=None, names=None):
         args = tree_unflatten(in_tree, [0] * in_tree.num_leaves)[0]
         info = debug_info(what, fun, args) if names is None else DebugInfo(what, fun_source_info(fun), names(fun, args))
         closed = trace_to_jaxpr(flat, avals, info)
-        note_results(info, flat.out_tree)
+        record_results(info, flat.out_tree)
         jaxpr = core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ())
         found = (jaxpr, closed.consts, flat.out_tree)
         if not any(isinstance(c, Tracer) for c in closed.consts) and len(known) < _CACHED_PER_FUNCTION:
@@ -50,8 +51,8 @@ def stage_body(fun, in_tree, avals, what, adapt=None, names=None):
 _WEAK_KINDS = {"b": bool, "i": int, "f": float, "c": complex}
 
 
-def promote_weak(values, in_avals, out_avals):
-    """Initial values, weakly typed ones convert_value to what the body gives; whether a dtype changed."""
+def promote_weak_types(values, in_avals, out_avals):
+    """Converts weakly typed initial values to the dtypes that the body returns; (values, whether any changed)."""
     promoted, changed = [], False
     for value, aval, out in zip(values, in_avals, out_avals):
         if aval.weak_type and aval.dtype != out.dtype:
@@ -68,92 +69,96 @@ def convert_value(value, dtype):
 
 
 def check_carry(what, name, init_tree, out_tree, in_avals, out_avals):
-    """TypeError, leaf by leaf, unless the body returns a carry of the type it was given.
+    """Raises TypeError, which lists the leaves, unless the body returns a carry of the type that it takes.
 
-    `name()` is how the carry is called in the message.
+    `name()` returns the name of the carry in the message.
     """
     if out_tree != init_tree:
-        faults = [
-            f"the input carry {_part(name(), keystr(path))} is {one} but the corresponding component of the carry "
+        mismatches = [
+            f"the input carry {_component(name(), keystr(path))} is {one} but the corresponding component of the carry "
             f"output is {other}, {why}"
             for path, one, other, why in equality_errors_pytreedef(init_tree, out_tree)
         ]
         raise TypeError(
             f"{what} carry input and carry output must have the same pytree structure, but they differ:\n\n"
-            f"{_bullets(faults)}\n\n"
+            f"{_join_mismatches(mismatches)}\n\n"
             "Revise the function so that the carry output has the same pytree structure as the carry input."
         )
-    found = [(i, _difference(a, b)) for i, (a, b) in enumerate(zip(in_avals, out_avals))]
+    found = [(i, _type_mismatch(a, b)) for i, (a, b) in enumerate(zip(in_avals, out_avals))]
     if any(why for _, why in found):
-        paths = _paths(init_tree)
-        faults = [
-            f"the input carry {_part(name(), paths[i])} has type {in_avals[i].str_short()} but the corresponding "
+        paths = _leaf_paths(init_tree)
+        mismatches = [
+            f"the input carry {_component(name(), paths[i])} has type {in_avals[i].str_short()} but the corresponding "
             f"output carry component has type {out_avals[i].str_short()}, so {why}"
             for i, why in found
             if why
         ]
         raise TypeError(
-            f"{what} carry input and carry output must have equal types, but they differ:\n\n{_bullets(faults)}\n\n"
+            f"{what} carry input and carry output must have equal types, but they differ:\n\n"
+            f"{_join_mismatches(mismatches)}\n\n"
             "Revise the function so that all output types match the corresponding input types."
         )
 
 
-def _part(name, path):
+def _component(name, path):
     return f"component {name}{path}" if path else name
 
 
-def _bullets(faults):
-    """One fault as a sentence, several as a list."""
-    if len(faults) == 1:
-        return re.sub(r"\Athe ", "The ", faults[0]) + "."
-    return ";\n".join(f"  * {fault}" for fault in faults) + "."
+def _join_mismatches(mismatches):
+    """Formats one mismatch as a sentence, several as a list."""
+    if len(mismatches) == 1:
+        return re.sub(r"\Athe ", "The ", mismatches[0]) + "."
+    return ";\n".join(f"  * {mismatch}" for mismatch in mismatches) + "."
 
 
-def _difference(a, b):
+def _type_mismatch(a, b):
     if a.dtype != b.dtype:
         return "the dtypes do not match" if a.shape == b.shape else "the dtypes and shapes do not match"
     return "" if a.shape == b.shape else "the shapes do not match"
 
 
 def carry_name(fun):
-    """What a body calls its carry: the name of its first parameter."""
+    """The name of the carry in messages: that of the first parameter of the body."""
     signature = fun_signature(fun)
     return next(iter(signature.parameters), "carry") if signature else "carry"
 
 
-def _paths(tree):
+def _leaf_paths(tree):
     dummy = tree_unflatten(tree, [0] * tree.num_leaves)
     return [keystr(path) for path, _ in tree_flatten_with_path(dummy)[0]]
 
 
 def check_branches(what, names, functions, out_trees, out_avals):
-    """TypeError unless all branches return trees of the same structure and types; the first is what others must be."""
+    """Raises TypeError unless all branches return trees of the structure and types of the first."""
     for i in range(1, len(functions)):
         first, other = names[0], names[i]
         where = "\n".join(f"{names[j]} is {fun_source_info(functions[j])}" for j in (0, i))
         if out_trees[i] != out_trees[0]:
-            faults = [
-                f"{first} output{_at(keystr(path))} is {one} but {other} output{_at(keystr(path))} is {another}, {why}"
+            mismatches = [
+                f"{first} output{at} is {one} but {other} output{at} is {another}, {why}"
                 for path, one, another, why in equality_errors_pytreedef(out_trees[0], out_trees[i])
+                for at in (_at_path(keystr(path)),)
             ]
             raise TypeError(
                 f"{what} branch outputs must have the same pytree structure, but they differ:\n\n{where}\n\n"
-                f"{_bullets(faults)}\n\nRevise {first} and/or {other} so that they have the same pytree structure."
+                f"{_join_mismatches(mismatches)}\n\n"
+                f"Revise {first} and/or {other} so that they have the same pytree structure."
             )
-        faults = [
-            f"the output of {first}{_at(path)} has type {a.str_short()} but the corresponding output of {other} has "
-            f"type {b.str_short()}, so {_difference(a, b)}"
-            for path, a, b in zip(_paths(out_trees[0]), out_avals[0], out_avals[i])
-            if _difference(a, b)
+        mismatches = [
+            f"the output of {first}{_at_path(path)} has type {a.str_short()} but the corresponding output of {other} "
+            f"has type {b.str_short()}, so {_type_mismatch(a, b)}"
+            for path, a, b in zip(_leaf_paths(out_trees[0]), out_avals[0], out_avals[i])
+            if _type_mismatch(a, b)
         ]
-        if faults:
+        if mismatches:
             raise TypeError(
-                f"{what} branches must have equal output types but they differ.\n\n{where}\n\n{_bullets(faults)}\n\n"
+                f"{what} branches must have equal output types but they differ.\n\n{where}\n\n"
+                f"{_join_mismatches(mismatches)}\n\n"
                 f"Revise {first} and/or {other} so that all output types match."
             )
 
 
-def _at(path):
+def _at_path(path):
     return f" at path {path}" if path else ""
 
 
@@ -163,6 +168,6 @@ def arrays_and_avals(leaves):
     return values, [typeof(x) for x in values]
 
 
-def with_types(outs, avals):
-    """Results with the weak types that the program states (which may be those of another branch)."""
+def restore_weak_types(outs, avals):
+    """The results with the weak types of `avals` (another branch may have decided them)."""
     return [x if x.weak_type == a.weak_type else x._with(weak_type=a.weak_type) for x, a in zip(outs, avals)]

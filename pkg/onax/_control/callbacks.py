@@ -1,12 +1,13 @@
-"""Calls of Python from inside programs: pure_callback, io_callback, debug.callback, debug.print.
+"""Callbacks from programs to Python: pure_callback, io_callback, debug.callback, debug.print.
 
-    pure_callback    a function of its arguments only: may be called as often as one likes, or not at all
-    io_callback      called each time the program gets there; `ordered` ones in the order of the program
-    debug_callback   called for its sake, without results; debug_print is one that prints
-    effects_barrier  waits for all that was called; here everything has run when a call returns
+    pure_callback    calls a function of its arguments only, which may be called any number of times or never
+    io_callback      calls a function each time the program reaches it; `ordered` callbacks keep the program's order
+    debug_callback   calls a function without results; debug_print is one that prints
+    effects_barrier  waits for all callbacks; here every callback has returned when the program returns
 
 In a compiled program a callback is a node of the graph that calls back into this process, on the thread that called
-the program.  It gets arrays, and what it raises comes out of the program unchanged.  A file cannot hold one.
+the program.  It receives arrays, and an exception that it raises leaves the program unchanged.  An exported file cannot
+hold callbacks.
 """
 
 import functools
@@ -28,11 +29,11 @@ from onax._prims.shaping import bdim_at_front, broadcast_bdim, expand_dims
 from onax._prims.slicing import index_in_dim
 from onax._transforms.key_reuse import READS_KEYS, key_lineage
 
-# ---- what is called
+# ---- the function that is called
 
 
 class _FlatCallback:
-    """A user's function on flat arguments and results; equal when function and structure are."""
+    """A user's function on flat arguments and results; two are equal if function and structure are."""
 
     __slots__ = ("callback_func", "in_tree")
 
@@ -58,7 +59,7 @@ class _FlatCallback:
 
 
 def callback_location(params):
-    """The function that an equation of a callback calls, and where it is defined, for messages."""
+    """The name and source location, for messages, of the function that a callback equation calls."""
     callback = params.get("callback")
     if callback is None:
         return f"debug.print({params['fmt']!r})"
@@ -66,7 +67,7 @@ def callback_location(params):
 
 
 def _pretty(eqn, names):
-    """The parameters, with the function as JAX shows it: without its address."""
+    """The parameters, in which the function prints as in JAX, without its address."""
     params = {key: eqn.params[key] for key in sorted(eqn.params)}
     params["callback"] = re.sub(r"0x[0-9a-f]+", "0x" + "X" * 12, repr(params["callback"]))
     return params
@@ -91,7 +92,7 @@ def _run_callback(callback, arrays, result_avals):
 
 
 def _result_types(name, callback, result_shape_dtypes):
-    """(tree, avals) of the results that the user of a function, named for errors, states for a callback."""
+    """(tree, avals) of `result_shape_dtypes`; `name` is the function that errors name."""
     if not callable(callback):
         raise TypeError(f"{name} calls a function; got {callback!r}")
     leaves, tree = tree_flatten(result_shape_dtypes)
@@ -106,8 +107,8 @@ def _result_types(name, callback, result_shape_dtypes):
     return tree, tuple(avals)
 
 
-def _flat_arguments(args, kwargs):
-    """(arrays, structure) of a call's arguments."""
+def _flatten_arguments(args, kwargs):
+    """Flattens a call's arguments; returns (arrays, structure)."""
     leaves, in_tree = tree_flatten((args, kwargs))
     return [x if valid_jaxtype(x) else as_array(x) for x in leaves], in_tree
 
@@ -120,19 +121,19 @@ _VMAP_METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_
 def pure_callback(callback, result_shape_dtypes, *args, sharding=None, vmap_method=None, **kwargs):
     """The result of a Python function, called with arrays when the program runs: a tree of the stated types.
 
-    `result_shape_dtypes` is a tree of ShapeDtypeStructs (or arrays).  `vmap_method` says what to do under vmap: call it
-    once for each example ("sequential"), or once with all, the others' arguments with a leading axis of length 1
-    ("expand_dims"), repeated ("broadcast_all"), or as they are ("legacy_vectorized").  In `pmap` and `shard_map` it is
-    called for each device.  The function must have no effects: a call whose result nobody reads is not made.  It has no
-    derivative.  Raises what the function raises, and RuntimeError for results of other types than stated.  `sharding`
-    is accepted: there is one process to call.
+    `result_shape_dtypes` is a tree of ShapeDtypeStructs (or arrays).  `vmap_method` says what `vmap` does: it calls the
+    function once for each example ("sequential"), or once with all examples, where arguments that are not mapped get a
+    leading axis of length 1 ("expand_dims"), are broadcast ("broadcast_all"), or stay as they are
+    ("legacy_vectorized").  `pmap` and `shard_map` call it for each device.  The function must have no effects: a call
+    whose results are unused is dropped.  It has no derivative.  Raises what the function raises, and RuntimeError for
+    results of other types than stated.  `sharding` is accepted and ignored, since there is one process to call.
     """
     if vmap_method is not None and vmap_method not in _VMAP_METHODS:
         raise ValueError(
             f"vmap_method must be on of the allowed methods {[*_VMAP_METHODS, None]}, but got: {vmap_method}"
         )
     out_tree, result_avals = _result_types("pure_callback", callback, result_shape_dtypes)
-    flat, in_tree = _flat_arguments(args, kwargs)
+    flat, in_tree = _flatten_arguments(args, kwargs)
     outs = pure_callback_p.bind(
         *flat,
         callback=_FlatCallback(callback, in_tree),
@@ -160,7 +161,7 @@ def _pure_jvp(primals, tangents, **_):
 def _pure_batch(axis_data, operands, dims, *, result_avals, vmap_method, **params):
     given = {**params, "result_avals": result_avals, "vmap_method": vmap_method}
     size = axis_data.size
-    if axis_data.of_devices:  # each calls it, nobody maps it
+    if axis_data.of_devices:  # each device calls it with its own values; nothing is mapped
         return batch_by_loop(pure_callback_p, axis_data, operands, dims, given)
     if vmap_method is None:
         raise NotImplementedError(
@@ -198,13 +199,13 @@ pure_callback_p = Primitive(
 def io_callback(callback, result_shape_dtypes, *args, sharding=None, ordered=False, **kwargs):
     """The result of a Python function that is called for its effects too: a tree of the stated types.
 
-    `result_shape_dtypes` is a tree of ShapeDtypeStructs (or arrays), None for no result.  It is called each time the
-    program gets there, whether anybody reads its result or not; calls keep the program's order (JAX promises it for
-    `ordered` ones only).  Under vmap it is called for each example, ordered ones are refused (ValueError).  Raises what
+    `result_shape_dtypes` is a tree of ShapeDtypeStructs (or arrays), None for no result.  The function is called each
+    time the program reaches it, whether or not its results are used; calls keep the program's order (JAX promises it
+    for `ordered` ones only).  `vmap` calls it for each example and refuses ordered callbacks (ValueError).  Raises what
     the function raises, and RuntimeError for results of other types than stated.
     """
     out_tree, result_avals = _result_types("io_callback", callback, result_shape_dtypes)
-    flat, in_tree = _flat_arguments(args, kwargs)
+    flat, in_tree = _flatten_arguments(args, kwargs)
     outs = io_callback_p.bind(
         *flat,
         callback=_FlatCallback(callback, in_tree),
@@ -254,11 +255,11 @@ def _io_abstract(*_, result_avals, ordered, **__):
 
 
 def debug_callback(callback=None, *args, ordered=False, partitioned=False, **kwargs):
-    """Calls a Python function with the arguments, arrays where they are numbers, each time the program gets there.
+    """Calls a Python function with the arguments (numbers as arrays) each time the program reaches it.
 
-    Its result is not used.  Differentiation leaves it where it is; under vmap it is called for each example.  Without
-    `callback` the result is a function that takes the rest.  `partitioned` is accepted: there is one process to call.
-    Raises what the function raises.
+    Its result is not used.  Differentiation keeps the call in the forward pass; `vmap` calls it for each example.
+    Without `callback` this returns a function that takes it and the arguments.  `partitioned` is accepted and ignored,
+    since there is one process to call.  Raises what the function raises.
     """
 
     def _debug_callback(callback, *args, **kwargs):
@@ -284,17 +285,17 @@ def debug_callback(callback=None, *args, ordered=False, partitioned=False, **kwa
 
 
 def _split_statics(args, kwargs):
-    """(values that are arrays, ((place, value), ...) of the others, structure) of a call's arguments."""
+    """(values that are arrays, ((position, value), ...) of the others, structure) of a call's arguments."""
     leaves, in_tree = tree_flatten((args, kwargs))
     dynamic = [x for x in leaves if valid_jaxtype(x)]
     return dynamic, tuple((i, x) for i, x in enumerate(leaves) if not valid_jaxtype(x)), in_tree
 
 
 def _merge_statics(in_tree, dynamic, static):
-    """(args, kwargs) from what `_split_statics` took apart."""
+    """(args, kwargs): the inverse of `_split_statics`."""
     leaves = list(dynamic)
-    for place, value in static:
-        leaves.insert(place, value)
+    for position, value in static:
+        leaves.insert(position, value)
     return tree_unflatten(in_tree, leaves)
 
 
@@ -304,8 +305,8 @@ def _debug_impl(*arrays, callback, **_):
     return []
 
 
-def _define_without_results(primitive):
-    """Completes a primitive without results: nothing to differentiate, one call for each example."""
+def _define_debug_primitive(primitive):
+    """Defines the rules of a primitive without results: it has no tangents, and batching calls it for each example."""
 
     def jvp(primals, tangents, **params):
         return primitive.bind(*primals, **params), []
@@ -320,7 +321,7 @@ def _define_without_results(primitive):
     return primitive
 
 
-debug_callback_p = _define_without_results(
+debug_callback_p = _define_debug_primitive(
     Primitive(
         "debug_callback", multiple_results=True, impl=_debug_impl, pretty=_pretty, weak=NEVER, facts={CALLS_PYTHON}
     )
@@ -336,7 +337,7 @@ def _debug_abstract(*_, effect, **__):
 
 
 class _FormatCheck(string.Formatter):
-    """Finds what a format does not use."""
+    """A Formatter that finds the arguments which a format does not use."""
 
     def format_field(self, value, format_spec):
         return ""
@@ -357,11 +358,11 @@ _format_check = _FormatCheck()
 
 
 def debug_print(fmt=None, *args, ordered=False, partitioned=False, skip_format_check=False, **kwargs):
-    """Prints `fmt.format(*args, **kwargs)` with the arguments' values each time the program gets there.
+    """Prints `fmt.format(*args, **kwargs)` with the arguments' values each time the program reaches it.
 
-    NumPy's printing options are those in force here.  Raises ValueError for arguments that the format does not use
-    (unless `skip_format_check`), TypeError for a format that is no string; without one the result is a function that
-    takes the rest.
+    It uses NumPy's print options at the time of staging.  Raises ValueError for arguments that the format does not use
+    (unless `skip_format_check`), TypeError for a format that is not a string.  Without `fmt` this returns a function
+    that takes it.
     """
     if fmt is None:
         return functools.partial(
@@ -371,7 +372,7 @@ def debug_print(fmt=None, *args, ordered=False, partitioned=False, skip_format_c
 
 
 def debug_log(fmt=None, *args, ordered=False, partitioned=False, skip_format_check=False, **kwargs):
-    """The same as a message of level INFO for the logger "onax.debug", with the file and line of the call."""
+    """Like `debug_print`, but logs a message of level INFO to the logger "onax.debug", with the line of the call."""
     if fmt is None:
         return functools.partial(
             debug_log, ordered=ordered, partitioned=partitioned, skip_format_check=skip_format_check
@@ -413,19 +414,19 @@ def _print_impl(*arrays, fmt, has_placeholders, in_tree, logging_record, np_prin
         if logging_record is None:
             print(text)
         else:
-            _log(logging_record, text)
+            _emit_log_record(logging_record, text)
     return []
 
 
-def _log(made, text):
-    """Hands a message to its logger: with the place of the call, and the time and thread of now."""
+def _emit_log_record(made, text):
+    """Gives a message to its logger, with the location of the call and the current time and thread."""
     logger = lazy.logging.getLogger(made.name)
     if logger.isEnabledFor(made.levelno):
         record = logger.makeRecord(made.name, made.levelno, made.pathname, made.lineno, text, (), None, made.funcName)
         logger.handle(record)
 
 
-debug_print_p = _define_without_results(
+debug_print_p = _define_debug_primitive(
     Primitive("debug_print", multiple_results=True, impl=_print_impl, weak=NEVER, facts={CALLS_PYTHON})
 )
 
@@ -439,7 +440,7 @@ key_lineage.rule(debug_callback_p, debug_print_p)(READS_KEYS)
 
 
 def effects_barrier():
-    """Waits until every effect of the programs called so far has happened: at once, since calls return after them."""
+    """Waits for the effects of all programs called so far; returns at once, since a call returns after its effects."""
 
 
 __all__ = [

@@ -1,7 +1,7 @@
-"""checkpoint (remat): reverse mode keeps a function's arguments, and what a policy names; the rest it computes again.
+"""checkpoint (remat): reverse mode stores a function's arguments and what a policy names, and recomputes the rest.
 
 The forward pass runs the function as it is.  The linear part is one `remat2` equation whose program first computes the
-residuals anew from the arguments and from what was kept; transposing it keeps that and walks the rest backward.
+residuals again from the arguments and from what was stored; its transpose recomputes them too, then runs backward.
 """
 
 import functools
@@ -50,7 +50,7 @@ _NOT_GIVEN = object()
 
 
 def checkpoint(fun, *, prevent_cse=True, policy=None, static_argnums=(), static_argnames=(), concrete=_NOT_GIVEN):
-    """`fun`, of which reverse mode stores only the arguments: intermediate values are computed again when wanted.
+    """`fun` as a function of which reverse mode stores only the arguments; it recomputes intermediate values.
 
     `policy`: says which intermediate values are stored as well (see `checkpoint_policies`).  `prevent_cse` is accepted:
     no pass here merges the second computation with the first.  Raises NotImplementedError for `concrete`, which JAX
@@ -128,7 +128,7 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
 
 
 def _partial_eval(unknown, *args, jaxpr, **params):
-    """A forward pass of what depends on no unknown, and one equation for the rest, as `_linearize` makes it."""
+    """Evaluates what depends on no unknown, and records one equation for the rest, as `_linearize` does."""
     if all(unknown):
         return None
     known, staged, unknown_out, used_known, used = _split(jaxpr, tuple(unknown), False, params["policy"])
@@ -140,10 +140,10 @@ def _partial_eval(unknown, *args, jaxpr, **params):
 
 
 def _split(jaxpr, unknown, ensure_out_unknown, policy):
-    """(known, staged, unknown_out, used_known, used); kept with the program.
+    """(known, staged, unknown_out, used_known, used); cached with the program.
 
     `known` maps the known arguments, those that are `used_known`, to (the known results, residuals); `staged` maps
-    (residuals, the arguments that are `used`) to the unknown results: it computes the rest again.
+    (residuals, the arguments that are `used`) to the unknown results: it recomputes what the policy did not save.
     """
     key = ("checkpoint", unknown, ensure_out_unknown, policy)
     if key not in jaxpr.cache:
@@ -158,8 +158,10 @@ def _split(jaxpr, unknown, ensure_out_unknown, policy):
 
 
 def _round_residuals(known, n_known):
-    """The program in which residuals that are used besides are rounded to their type: as in JAX, where a compiler
-    might keep more bits of one use than of the other."""
+    """Rounds residuals that the known part also reads to their type with `reduce_precision`, as JAX does.
+
+    JAX does it because XLA might keep more bits for one use than for the other.
+    """
     read = {a for eqn in known.eqns for a in eqn.invars if type(a) is not core.Literal}
     made = {v for eqn in known.eqns for v in eqn.outvars}
     wanted = {a for a in known.outvars[n_known:] if a in made and a in read and _is_float(a)}
@@ -186,7 +188,7 @@ def _is_float(atom):
 
 def _transpose(cts, *operands, jaxpr, **params):
     linear = tuple(is_undefined_primal(x) for x in operands)
-    derived, nonzeros_out = _transposed(jaxpr, linear, tuple(nonzero_flags(cts)))
+    derived, nonzeros_out = _transpose_jaxpr(jaxpr, linear, tuple(nonzero_flags(cts)))
     if not find_cur_trace().staging:
         derived = eliminate_dead_code(derived)
     plain, undefined = partition_list(linear, operands)
@@ -195,15 +197,15 @@ def _transpose(cts, *operands, jaxpr, **params):
     return merge_lists(linear, [None] * len(plain), found)
 
 
-def _transposed(jaxpr, linear, nonzero_cts):
-    """`transpose_jaxpr` of a program that computes its residuals itself, maybe in one loop with the linear part."""
+def _transpose_jaxpr(jaxpr, linear, nonzero_cts):
+    """`transpose_jaxpr` of a program that recomputes its residuals, perhaps in one loop with the linear part."""
     key = ("transposed checkpoint", linear, nonzero_cts)
     if key not in jaxpr.cache:
-        jaxpr.cache[key] = _transpose_jaxpr(jaxpr, linear, nonzero_cts)
+        jaxpr.cache[key] = _make_transpose_jaxpr(jaxpr, linear, nonzero_cts)
     return jaxpr.cache[key]
 
 
-def _transpose_jaxpr(jaxpr, linear, nonzero_cts):
+def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
     nonzeros_out = []
     plain_avals, linear_avals = partition_list(linear, jaxpr.in_avals)
     ct_avals = select(jaxpr.out_avals, nonzero_cts)
@@ -229,7 +231,7 @@ def _batch(axis_data, operands, dims, *, jaxpr, **params):
 
 
 def _pretty(eqn, _):
-    """A policy that is a function prints as one, without its address."""
+    """Prints a policy that is a function without its address."""
     shown = {key: eqn.params[key] for key in sorted(eqn.params)}
     if hasattr(shown["policy"], "__qualname__"):
         shown["policy"] = f"<function {shown['policy'].__qualname__} at 0xXXXXXXXXXXXX>"
@@ -264,9 +266,9 @@ def _partial_eval_custom(saveable, unknown, instantiated, eqn):
 
 
 def saved_residuals(fun, *args, **kwargs):
-    """(type, where from) of each value that reverse mode of `fun(*args, **kwargs)` stores.
+    """(type, origin) of each value that reverse mode of `fun(*args, **kwargs)` stores.
 
-    Scalars that are known are part of the linear program; JAX lists them as well, as literals.
+    Known scalars are literals of the linear program and are not listed; JAX lists them too.
     """
     leaves, _ = tree_flatten((args, kwargs))
     _, avals = arrays_and_avals(leaves)
@@ -288,13 +290,13 @@ def saved_residuals(fun, *args, **kwargs):
         if v in jaxpr.invars:
             given.append(jaxpr.invars.index(v))
         elif v in made_by:
-            made.append((v.aval, _maker(made_by[v], made_by)))
+            made.append((v.aval, _describe_producer(made_by[v], made_by)))
     arguments = [(avals[i], f"from the argument {names[i]}") for i in sorted(given)]
     return [*constants, *arguments, *made]
 
 
-def _maker(eqn, made_by):
-    if eqn.primitive is reduce_precision_p and eqn.invars[0] in made_by:  # what `_as_stored` made
+def _describe_producer(eqn, made_by):
+    if eqn.primitive is reduce_precision_p and eqn.invars[0] in made_by:  # made by `_round_residuals`
         eqn = made_by[eqn.invars[0]]
     what = f"output of {eqn.primitive.name}"
     if eqn.primitive is name_p:
@@ -305,6 +307,6 @@ def _maker(eqn, made_by):
 
 
 def print_saved_residuals(f, *args, **kwargs):
-    """Prints a line for each value that reverse mode of `f(*args, **kwargs)` stores: its type and where it is from."""
+    """Prints the type and origin of each value that reverse mode of `f(*args, **kwargs)` stores."""
     for aval, where in saved_residuals(f, *args, **kwargs):
         print(f"{aval.str_short(short_dtypes=True)} {where}")

@@ -1,6 +1,7 @@
-"""closed_call: a program on its operands, which counts as part of the program around it.
+"""closed_call: a call of a program.
 
-Where a policy takes a scan apart (see `checkpoint`), what is computed once and the scan of the rest are one such call.
+Partial evaluation of a scan under a policy (see `checkpoint`) gives one such call, which holds the equations that are
+computed once and the scan of the others.
 """
 
 from onax._core.evaluate import eval_jaxpr

@@ -1,8 +1,8 @@
-"""composite: one named operation that stands for a function of others, its decomposition.
+"""composite: a named operation with a decomposition into other operations.
 
     composite_p.bind(*constants, *operands, name, version, attributes, jaxpr)
 
-A compiler that knows the name may compute it in its own way; here the decomposition is computed always.
+A compiler that knows the name may have its own implementation; onax always computes the decomposition.
 """
 
 import functools
@@ -40,13 +40,13 @@ class HashableArray:
 
 
 def composite(decomposition, name, version=0):
-    """`decomposition` as one operation of that name and version.
+    """Makes one operation, with a name and a version, of the function `decomposition`.
 
-    Returns a function of the same arguments: positional ones are trees of arrays, the operands; keyword arguments are
-    attributes, known values and NumPy arrays that the operation carries.  Programs hold it as one equation; it is
-    computed, and exported, as its decomposition.  As in JAX it has no derivative (ValueError) and no batching rule
-    (NotImplementedError): see `custom_jvp` and `custom_batching.custom_vmap`.  UnexpectedTracerError where the
-    decomposition closes over a traced value or an attribute is a JAX array.
+    Returns a function of the same arguments.  Positional arguments are trees of arrays, the operands; keyword arguments
+    are attributes: static values and NumPy arrays.  A program holds one equation, which is computed and exported as its
+    decomposition.  As in JAX it has no derivative (ValueError) and no batching rule (NotImplementedError): see
+    `custom_jvp` and `custom_batching.custom_vmap`.  Raises UnexpectedTracerError if the decomposition closes over a
+    traced value or an attribute is a JAX array.
     """
     check_callable(decomposition)
 

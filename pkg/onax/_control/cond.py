@@ -11,7 +11,7 @@ import functools
 import numpy as np
 
 from onax._control.batch_by_loop import batch_by_loop, must_loop_over_devices
-from onax._control.bodies import arrays_and_avals, check_branches, stage_body, with_types
+from onax._control.bodies import arrays_and_avals, check_branches, restore_weak_types, stage_body
 from onax._core import jaxpr as core
 from onax._core.effects import has_io
 from onax._core.evaluate import eval_jaxpr
@@ -50,7 +50,7 @@ def switch(index, branches, *operands, operand=_MISSING):
     Raises TypeError for an index that is no integer scalar and for branches whose results differ in structure or
     type, ValueError for no branches.
     """
-    operands = _with_operand(operands, operand)
+    operands = _add_named_operand(operands, operand)
     if not all(callable(b) for b in branches):
         raise TypeError("lax.switch: branches argument should be a sequence of callables.")
     if len(branches) == 0:
@@ -83,10 +83,10 @@ def cond(pred, true_fun, false_fun, *operands, operand=_MISSING, linear=None):
         # The older form, in which each branch has an operand of its own.
         true_operand, true_fun, (false_operand, false_fun) = true_fun, false_fun, operands
         both = (true_operand, false_operand)
-        return cond(pred, _of_argument(true_fun, 0), _of_argument(false_fun, 1), *both)
+        return cond(pred, _select_argument(true_fun, 0), _select_argument(false_fun, 1), *both)
     if not (callable(true_fun) and callable(false_fun)):
         raise TypeError("lax.cond: true_fun and false_fun arguments should be callable.")
-    operands = _with_operand(operands, operand)
+    operands = _add_named_operand(operands, operand)
     aval = _predicate_aval(pred)
     if context.option_word() & _DISABLE_JIT and to_concrete_value(pred) is not None:
         return true_fun(*operands) if pred else false_fun(*operands)
@@ -96,12 +96,12 @@ def cond(pred, true_fun, false_fun, *operands, operand=_MISSING, linear=None):
     return _bind(index, ["false_fun", "true_fun"], [false_fun, true_fun], operands)
 
 
-def _of_argument(fun, position):
+def _select_argument(fun, position):
     return functools.wraps(fun, updated=())(lambda *args: fun(args[position]))
 
 
-def _with_operand(operands, operand):
-    """The operands of a call, one of which may be given by name."""
+def _add_named_operand(operands, operand):
+    """The operands of a call; `operand`, given by name, is the last one."""
     if operand is _MISSING:
         return operands
     if operands:
@@ -133,24 +133,24 @@ def _bind(index, names, functions, operands):
     leaves, _ = tree_flatten(operands)
     in_tree = tree_structure((operands, {}))
     values, avals = arrays_and_avals(leaves)
-    shown = [1, 0] if names[0] == "false_fun" else list(range(len(functions)))  # the true branch is traced first
+    traced_order = [1, 0] if names[0] == "false_fun" else list(range(len(functions)))  # the true branch is traced first
     what = "cond" if names[0] == "false_fun" else "switch"
-    found = {i: stage_body(functions[i], in_tree, avals, what) for i in shown}
+    found = {i: stage_body(functions[i], in_tree, avals, what) for i in traced_order}
     jaxprs, consts, out_trees = ([found[i][part] for i in range(len(functions))] for part in range(3))
-    in_shown_order = ([x[i] for i in shown] for x in (names, functions, out_trees))
-    check_branches(what, *in_shown_order, [jaxprs[i].out_avals for i in shown])
-    branches, all_consts = _share_constants(jaxprs, consts, shown)
+    in_traced_order = ([x[i] for i in traced_order] for x in (names, functions, out_trees))
+    check_branches(what, *in_traced_order, [jaxprs[i].out_avals for i in traced_order])
+    branches, all_consts = _share_constants(jaxprs, consts, traced_order)
     outs = cond_p.bind(index, *all_consts, *values, branches=branches)
     return tree_unflatten(out_trees[0], outs)
 
 
 def _share_constants(jaxprs, consts, order):
-    """Branches that all take the constants of all, each constant once."""
-    places = {}
+    """Makes every branch take the constants of all branches, each constant once; returns (branches, constants)."""
+    by_id = {}
     for c in (c for i in order for c in consts[i]):
-        places.setdefault(id(c), c)
-    every = list(places.values())
-    position = {key: i for i, key in enumerate(places)}
+        by_id.setdefault(id(c), c)
+    every = list(by_id.values())
+    position = {key: i for i, key in enumerate(by_id)}
     branches = []
     for jaxpr, group in zip(jaxprs, consts):
         if not every:
@@ -170,7 +170,7 @@ def _share_constants(jaxprs, consts, order):
 
 def _impl(index, *operands, branches):
     branch = eliminate_dead_code(branches[int(index)])
-    return with_types(eval_jaxpr(branch, branch.consts, *operands), branches[0].out_avals)
+    return restore_weak_types(eval_jaxpr(branch, branch.consts, *operands), branches[0].out_avals)
 
 
 def _abstract_eval(index, *avals, branches):
@@ -178,7 +178,7 @@ def _abstract_eval(index, *avals, branches):
 
 
 def _derive_branches(branches, derive):
-    """Derives every branch twice: once to see which results each has, then with those any has."""
+    """Derives every branch twice: once to find which results each has, then with every result that any branch has."""
     found = [derive(b, False)[1] for b in branches]
     wanted = tuple(any(column) for column in zip(*found))
     return tuple(derive(b, wanted)[0] for b in branches), list(wanted)
@@ -194,10 +194,12 @@ def _jvp(primals, tangents, *, branches):
 
 
 def _linearize(nonzeros, index, *operands, branches):
-    """One forward cond that returns residuals, one linear cond that reads them; each residual of a branch takes the
-    first place of its type, so that there are as many of a type as the branch with most of them has.
+    """One forward cond that returns residuals, and one linear cond that reads them.
 
-    A tangent that vanishes in one branch only is a residual there, of zeros."""
+    Each residual of a branch takes the first free position of its type, so there are as many positions of a type as
+    the branch with most residuals of it needs.  Where a tangent vanishes in one branch only, that branch returns zeros
+    as a residual.
+    """
     n = len(branches[0].outvars)
     forwards, linears, nonzeros_out = _linearized_branches(branches, tuple(nonzeros[1:]))
     outs = cond_p.bind(index, *operands, branches=forwards)
@@ -210,7 +212,7 @@ def _linearize(nonzeros, index, *operands, branches):
 
 
 def _linearized_branches(branches, nonzeros):
-    """(forward branches, linear branches, which results have a tangent); kept with the first branch."""
+    """(forward branches, linear branches, which results have a tangent); cached with the first branch."""
     key = ("linearized branches", nonzeros, branches[1:])
     cache = branches[0].cache
     if key not in cache:
@@ -222,11 +224,11 @@ def _linearize_branches(branches, nonzeros):
     found = [linearize_jaxpr(b, nonzeros)[2] for b in branches]
     nonzeros_out = tuple(any(column) for column in zip(*found))
     split = [_linearize_branch(b, nonzeros, nonzeros_out) for b in branches]
-    return *_with_equal_residuals(split, len(branches[0].outvars)), nonzeros_out
+    return *_unify_residuals(split, len(branches[0].outvars)), nonzeros_out
 
 
-def _with_equal_residuals(split, n):
-    """(forward branches, linear branches) of such pairs with `n` results each, residuals at the same places in all."""
+def _unify_residuals(split, n):
+    """(forward branches, linear branches) of pairs with `n` results each, with the same list of residual types."""
     places, avals = _merge_residuals([[v.aval for v in forward.outvars[n:]] for forward, _ in split])
     forwards = tuple(_forward_branch(forward, n, mine, avals) for (forward, _), mine in zip(split, places))
     linears = tuple(_linear_branch(linear, mine, avals) for (_, linear), mine in zip(split, places))
@@ -234,9 +236,9 @@ def _with_equal_residuals(split, n):
 
 
 def _linearize_branch(jaxpr, nonzeros, wanted):
-    """(forward, linear) of a program: `forward` returns results and residuals, arguments among the latter too.
+    """(forward, linear) of a program: `forward` returns results and residuals, including residuals that are arguments.
 
-    `wanted`: the results for which `linear` gives a tangent; one that vanishes is a residual of zeros.
+    `wanted`: the results for which `linear` returns a tangent; a tangent that vanishes is a residual of zeros.
     """
     forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
     forward = _return_forwarded(forward, len(jaxpr.outvars), forwarded)
@@ -251,14 +253,14 @@ def _linearize_branch(jaxpr, nonzeros, wanted):
 
 
 def _return_forwarded(forward, n, forwarded):
-    """A forward program of `n` results that returns those residuals too that are its arguments, at `forwarded`."""
+    """A forward program of `n` results that also returns the residuals which are its arguments, as `forwarded` says."""
     computed = iter(forward.outvars[n:])
     residuals = [next(computed) if f is None else forward.invars[f] for f in forwarded]
     return close(forward, forward.invars, [*forward.outvars[:n], *residuals])
 
 
 def _merge_residuals(by_branch):
-    """(for each branch the places of its residuals, the types of all places)."""
+    """(for each branch the positions of its residuals, the types of all positions)."""
     avals, of_type, places = [], {}, []
     for residuals in by_branch:
         taken, mine = {}, []
@@ -275,13 +277,12 @@ def _merge_residuals(by_branch):
 
 
 def _forward_branch(forward, n, mine, avals):
-    """The branch's forward program, with any value in the places where it has no residual."""
+    """The branch's forward program, with an arbitrary value at positions where it has no residual."""
 
     def fun(*args):
         outs = eval_jaxpr(forward, forward.consts, *args)
-        found = [
-            empty_like_aval(a) for a in avals
-        ]  # all places, as in JAX; what is not read is dropped where it is run
+        # A value for each position, as in JAX; dead code is eliminated before the program runs.
+        found = [empty_like_aval(a) for a in avals]
         for i, x in zip(mine, outs[n:]):
             found[i] = x
         return [*outs[:n], *found]
@@ -290,7 +291,7 @@ def _forward_branch(forward, n, mine, avals):
 
 
 def _linear_branch(linear, mine, avals):
-    """The branch's linear program on (places of residuals, tangents)."""
+    """The branch's linear program on (residuals of all branches, tangents)."""
     places = [core.Var(a) for a in avals]
     for i, v in zip(mine, linear.invars):
         places[i] = v
@@ -300,7 +301,7 @@ def _linear_branch(linear, mine, avals):
 def _partial_eval(unknown, index, *operands, branches):
     """A cond of what depends on no unknown, which returns residuals, and a cond of the rest that reads them.
 
-    An index that is a tangent leaves nothing to be known: the whole is recorded, and has no derivative.
+    With an unknown index nothing is known: the equation is recorded whole, and has no derivative.
     """
     if all(unknown[1:]) or unknown[0]:
         return None
@@ -313,19 +314,19 @@ def _partial_eval(unknown, index, *operands, branches):
 
 
 def _partial_eval_branches(branches, unknown):
-    """(known branches, branches of the rest, which results are of the rest); kept with the first branch."""
+    """(known branches, branches of the rest, which results are of the rest); cached with the first branch."""
     key = ("partial_eval branches", unknown, branches[1:])
     cache = branches[0].cache
     if key not in cache:
         found = [partial_eval_jaxpr(b, unknown)[2] for b in branches]
         unknown_out = tuple(any(column) for column in zip(*found))
         split = [_partial_eval_branch(b, unknown, unknown_out) for b in branches]
-        cache[key] = *_with_equal_residuals(split, unknown_out.count(False)), unknown_out
+        cache[key] = *_unify_residuals(split, unknown_out.count(False)), unknown_out
     return cache[key]
 
 
 def _partial_eval_branch(jaxpr, unknown, unknown_out):
-    """`partial_eval_jaxpr` whose first program returns residuals that are arguments too."""
+    """`partial_eval_jaxpr` whose known program also returns the residuals that are arguments."""
     known, rest, _, forwarded = partial_eval_jaxpr(jaxpr, unknown, unknown_out)
     place = {p: i for i, p in enumerate(reject(range(len(unknown)), unknown))}
     return _return_forwarded(known, unknown_out.count(False), [place.get(f) for f in forwarded]), rest
@@ -356,12 +357,12 @@ def _batch(axis_data, operands, dims, *, branches):
         raise NotImplementedError("IO effect not supported in vmap-of-cond.")
     if index_dim is None:
         derived, batched_out = _derive_branches(
-            branches, lambda b, make: _as_flags(batch_jaxpr(b, axis_data, tuple(dims), make))
+            branches, lambda b, make: _dims_to_flags(batch_jaxpr(b, axis_data, tuple(dims), make))
         )
         outs = cond_p.bind(index, *operands, branches=derived)
         return outs, [0 if batched else None for batched in batched_out]
-    # What all examples share is repeated: the mask below is needed for it as well.  But a collective over a named axis
-    # would take it for values of the examples' own.
+    # Operands that all examples share are broadcast, because the mask below applies to them too; but not if the axis is
+    # named, since a collective would take the copies for values of different examples.
     size = axis_data.size
     if axis_data.name is None:
         dims_in = (0,) * len(operands)
@@ -371,20 +372,20 @@ def _batch(axis_data, operands, dims, *, branches):
     results = []
     for i, branch in enumerate(branches):
         derived, _ = batch_jaxpr(branch, axis_data, dims_in, True)
-        # Examples that do not take this branch get no derivative through it, so that none of theirs can be NaN.
+        # Examples that do not take this branch get no derivative through it, so it cannot make theirs NaN.
         taken = eq(index, np.int32(i))
         masked = [x if d is None else _select(taken, (stop_gradient(x), x)) for x, d in zip(operands, dims_in)]
         results.append(eval_jaxpr(derived, derived.consts, *masked))
     return [_select(index, cases) for cases in zip(*results)], [0] * len(branches[0].outvars)
 
 
-def _as_flags(batched):
+def _dims_to_flags(batched):
     jaxpr, dims_out = batched
     return jaxpr, [d is not None for d in dims_out]
 
 
 def _select(index, cases):
-    """The case that the index of each example names; `select_n` wants an index of the cases' shape."""
+    """Selects for each example the case of its index; `select_n` requires an index of the cases' shape."""
     shape = typeof(cases[0]).shape
     if len(shape) > 1:
         index = broadcast_in_dim(index, shape, (0,))
@@ -392,7 +393,7 @@ def _select(index, cases):
 
 
 def _dce(used_outputs, eqn):
-    """Without the results that nobody wants, and the operands that no branch needs."""
+    """Drops unused results, and the operands that no branch then needs."""
     branches = eqn.params["branches"]
     if not any(used_outputs) and not eqn.effects:
         return [False] * len(eqn.invars), None
@@ -433,7 +434,7 @@ def _programs(eqn):
 
 @partial_eval_custom_rules.rule(cond_p)
 def _partial_eval_custom(saveable, unknown, instantiated, eqn):
-    """Each branch taken apart; with an unknown index the whole is left to the second program."""
+    """Splits each branch; with an unknown index the second program computes everything."""
     branches = eqn.params["branches"]
     n_out = len(eqn.outvars)
     stored = operands_to_store(eqn, instantiated)

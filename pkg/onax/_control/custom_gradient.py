@@ -1,4 +1,4 @@
-"""custom_gradient, closure_convert, linear_call: gradients by hand in other forms than rules."""
+"""custom_gradient, closure_convert and linear_call: derivatives given by functions rather than by defjvp or defvjp."""
 
 from dataclasses import dataclass
 
@@ -16,16 +16,16 @@ from onax._native.dispatch import NEVER, Primitive
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.shaping import instantiate_zeros
 from onax._transforms.abstract import CheckedFlatFunction
-from onax._transforms.batching import BatchTracer, batch_jaxpr, move_to
+from onax._transforms.batching import BatchTracer, batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import check_callable, debug_info
 from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 
 
 def custom_gradient(fun):
-    """A function from one that returns its value and its own backward function: `fun(*args) -> (out, vjp)`.
+    """Makes a differentiable function of one that also returns its backward function: `fun(*args) -> (out, vjp)`.
 
-    `vjp(ct)` takes a tree like `out` and returns a tuple with one cotangent an argument (the cotangent itself for one
-    argument that is an array).  What `vjp` closes over is kept from the forward pass.
+    `vjp(ct)` takes a tree like `out` and returns a tuple with one cotangent for each argument (the cotangent itself if
+    there is one argument, an array).  Values that `vjp` closes over are residuals.
     """
     check_callable(fun, "custom_gradient")
 
@@ -41,7 +41,7 @@ def custom_gradient(fun):
             rule, tree_structure(((tree_unflatten(out_tree, leaves),), {})), "custom_vjp bwd"
         )
         closed = trace_to_jaxpr(flat_rule, ct_avals, debug_info("custom_vjp bwd", rule))
-        return out, Partial(_PullBack(closed.jaxpr, flat_rule.out_tree), closed.consts)
+        return out, Partial(_StagedVJP(closed.jaxpr, flat_rule.out_tree), closed.consts)
 
     def bwd(pull_back, ct):
         return pull_back(ct)
@@ -52,8 +52,8 @@ def custom_gradient(fun):
 
 
 @dataclass(slots=True, eq=False)
-class _PullBack:
-    """A staged backward function, given what it closes over."""
+class _StagedVJP:
+    """A staged backward function; it takes the values that it closed over as arguments."""
 
     jaxpr: object
     out_tree: object
@@ -68,9 +68,9 @@ class _PullBack:
 
 
 def closure_convert(fun, *example_args):
-    """(function that takes what `fun` closes over as further arguments, a list of these values).
+    """(function that takes the values `fun` closes over as additional arguments, a list of these values).
 
-    Only values that may carry a derivative are taken out: traced ones of inexact dtype.  The function accepts
+    Only values that may have a derivative become arguments: traced values of inexact dtype.  The function accepts
     arguments of the structure, shapes and dtypes of the example; TypeError for another structure.
     """
     check_callable(fun, "closure_convert")
@@ -100,7 +100,7 @@ def closure_convert(fun, *example_args):
 
 
 def _may_be_perturbed(x):
-    """Whether a derivative by x may be wanted: x is traced, and not for batching alone."""
+    """Whether a derivative with respect to x may be needed: x is traced by more than batching."""
     if not isinstance(x, Tracer):
         return False
     if isinstance(x, BatchTracer):
@@ -109,7 +109,7 @@ def _may_be_perturbed(x):
 
 
 def zero_from_primal(x, symbolic_zeros=False):
-    """The zero tangents of a tree x: arrays, or SymbolicZeros.  TypeError for leaves that are no numbers."""
+    """Zero tangents for a tree x: arrays, or SymbolicZeros.  Raises TypeError for leaves that are not numbers."""
 
     def zero(leaf):
         aval = typeof(leaf).to_tangent_aval()
@@ -118,13 +118,13 @@ def zero_from_primal(x, symbolic_zeros=False):
     return tree_map(zero, x)
 
 
-# ---- linear functions with a transpose by hand ----
+# ---- linear functions with a user-defined transpose ----
 
 
 def linear_call(fun, fun_transpose, residual_args, linear_args):
     """`fun(residual_args, linear_args)`, linear in the second, whose transpose is `fun_transpose(residual_args, ct)`.
 
-    Raises TypeError where the transpose does not return the structure of `linear_args`.
+    Raises TypeError if the transpose does not return the structure of `linear_args`.
     """
     residuals, res_tree = tree_flatten(residual_args)
     linear, lin_tree = tree_flatten(linear_args)
@@ -147,14 +147,14 @@ def linear_call(fun, fun_transpose, residual_args, linear_args):
     wrong = [(o, a) for o, a in zip(transposed.out_avals, lin_avals) if (o.shape, o.dtype) != (a.shape, a.dtype)]
     if wrong:
         raise TypeError(f"transpose output {wrong[0][0].str_short()} must match linear input {wrong[0][1].str_short()}")
-    both = _on_both_constants(closed, len(hoisted), transposed, len(back_hoisted))
+    both = _take_both_constants(closed, len(hoisted), transposed, len(back_hoisted))
     n = len(hoisted) + len(back_hoisted) + len(residuals)
     outs = linear_call_p.bind(*hoisted, *back_hoisted, *values, callee=both[0], transpose=both[1], num_res=n)
     return tree_unflatten(out_tree, outs)
 
 
-def _on_both_constants(callee, n, transposed, m):
-    """The two programs on (constants of the first, constants of the second, ...)."""
+def _take_both_constants(callee, n, transposed, m):
+    """Makes both programs take (constants of the first, constants of the second, ...)."""
     first = [*callee.invars[:n], *(core.Var(v.aval) for v in transposed.invars[:m]), *callee.invars[n:]]
     second = [*(core.Var(v.aval) for v in callee.invars[:n]), *transposed.invars]
     return close(callee, first, callee.outvars), close(transposed, second, transposed.outvars)
@@ -191,7 +191,7 @@ def _transpose(cts, *operands, callee, transpose, num_res):
 def _batch(axis_data, operands, dims, *, callee, transpose, num_res):
     residual_dims = tuple(dims[:num_res])
     n_linear, n_out = len(operands) - num_res, len(callee.outvars)
-    linear = [move_to(x, d, 0, axis_data.size) for x, d in zip(operands[num_res:], dims[num_res:])]
+    linear = [move_mapped_axis(x, d, 0, axis_data.size) for x, d in zip(operands[num_res:], dims[num_res:])]
     forward, _ = batch_jaxpr(callee, axis_data, (*residual_dims, *[0] * n_linear), True)
     backward, _ = batch_jaxpr(transpose, axis_data, (*residual_dims, *[0] * n_out), True)
     outs = linear_call_p.bind(*operands[:num_res], *linear, callee=forward, transpose=backward, num_res=num_res)

@@ -1,4 +1,4 @@
-"""custom_jvp: functions that bring their own forward-mode rule."""
+"""custom_jvp: functions with a user-defined forward-mode rule."""
 
 from onax._control.custom_rules import CustomFunction, flatten_call, refuse_closed_over, stage_call
 from onax._core.evaluate import eval_jaxpr
@@ -18,11 +18,11 @@ from onax._transforms.jvp import call_custom_jvp
 
 @source.api_class
 class custom_jvp(CustomFunction):
-    """A function whose derivative is given by hand.
+    """A function with a user-defined jvp rule.
 
     `defjvp(rule)`: `rule(primals, tangents) -> (out, tangent_out)`, with the arguments at `nondiff_argnums` first; with
-    `symbolic_zeros`, tangents known to vanish are SymbolicZero, and the rule may return such.
-    `defjvps(*rules)`: one `rule(t, out, *primals)` an argument, or None.
+    `symbolic_zeros`, tangents known to vanish are SymbolicZeros, and the rule may return SymbolicZeros.
+    `defjvps(*rules)`: one `rule(t, out, *primals)` for each argument, or None.
     """
 
     kind = "custom_jvp"
@@ -33,13 +33,13 @@ class custom_jvp(CustomFunction):
         self.symbolic_zeros = False
 
     def defjvp(self, jvp, symbolic_zeros=False):
-        """Sets the rule; returns it, so that it may be used as a decorator."""
+        """Sets the rule and returns it, so that this works as a decorator."""
         self.jvp = jvp
         self.symbolic_zeros = symbolic_zeros
         return jvp
 
     def defjvps(self, *jvps):
-        """Sets one rule an argument; the tangents are summed."""
+        """Sets one rule for each argument; the tangents are summed."""
         if self.nondiff_argnums:
             raise TypeError("Can't use ``defjvps`` with ``nondiff_argnums``.")
 
@@ -62,19 +62,19 @@ class custom_jvp(CustomFunction):
         call, leaves = flatten_call(self, args, kwargs)
         params = {"name": fun_name(self.fun), "fun": self.fun}
         outs = find_cur_trace().process_custom_jvp_call(
-            custom_jvp_call_p, call.fun, _flat_rule(call), leaves, symbolic_zeros=self.symbolic_zeros, params=params
+            custom_jvp_call_p, call.fun, _flatten_rule(call), leaves, symbolic_zeros=self.symbolic_zeros, params=params
         )
         return tree_unflatten(call.out_tree, outs)
 
 
-def _flat_rule(call):
+def _flatten_rule(call):
     custom = call.custom
 
     def jvp(*primals_and_tangents):
         half = len(primals_and_tangents) // 2
         primals = tree_unflatten(call.in_tree, primals_and_tangents[:half])
         tangents = tree_unflatten(call.in_tree, primals_and_tangents[half:])
-        outs, tangents_out, call.out_tree = _rule_results(
+        outs, tangents_out, call.out_tree = _flatten_rule_results(
             custom, source.call_user_rule(custom.jvp, *call.fixed, primals, tangents)
         )
         return [*outs, *tangents_out]
@@ -83,8 +83,8 @@ def _flat_rule(call):
     return jvp
 
 
-def _rule_results(custom, pair):
-    """(flat results, flat tangents, their tree) of a user's rule; TypeError where they do not match."""
+def _flatten_rule_results(custom, pair):
+    """(flat results, flat tangents, their tree) of a user's rule; raises TypeError if they do not match."""
     rule, fun = fun_name(custom.jvp), fun_name(custom.fun)
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
         raise TypeError(
@@ -116,7 +116,7 @@ class CustomJVPCall(Primitive):
     """The primitive that stands for a call of a custom_jvp function in a jaxpr."""
 
     def stage(self, trace, fun, jvp, args, symbolic_zeros, params):
-        """Records a call: stages the function itself, keeps its rule."""
+        """Records a call: stages the function, and keeps its rule as a parameter."""
         closed, operands, num_consts = stage_call("custom_jvp", fun, params["fun"], args)
         eqn_params = {
             "call_jaxpr": closed,
@@ -143,7 +143,7 @@ def _jvp(primals, tangents, *, call_jaxpr, jvp_jaxpr_fun, name, num_consts, symb
 
 
 def _partial_eval(linear, *args, call_jaxpr, **_):
-    """The function itself, if it takes tangents: its rule is not wanted any more."""
+    """Inlines the function if an operand is a tangent, because its rule is not needed any more."""
     return eval_jaxpr(call_jaxpr, call_jaxpr.consts, *args) if find_cur_trace().records_tangents else None
 
 

@@ -1,4 +1,4 @@
-"""What custom_jvp and custom_vjp share: the arguments of a call, and its staging as one equation."""
+"""The arguments of a call of a custom_jvp or custom_vjp function, and its staging as one equation."""
 
 import functools
 
@@ -9,7 +9,7 @@ from onax._transforms.staging import hoist_tracers, trace_to_jaxpr
 
 
 class CustomFunction:
-    """A function with derivatives given by hand; arguments at `nondiff_argnums` and `nondiff_argnames` have none."""
+    """A function with user-defined derivatives; arguments at `nondiff_argnums` and `nondiff_argnames` have none."""
 
     kind = ""
 
@@ -25,7 +25,7 @@ class CustomFunction:
 
 
 def _resolve_arguments(custom, args, kwargs):
-    """All arguments by position, defaults filled in."""
+    """All arguments by position, including defaults."""
     signature = fun_signature(custom.fun)
     if not kwargs and (signature is None or len(args) >= len(signature.parameters)):
         return args
@@ -48,32 +48,32 @@ def _resolve_arguments(custom, args, kwargs):
 class Call:
     """One call: the differentiated arguments as flat values, the others as they were given.
 
-    It outlives the call in programs that keep the rules, and so keeps no value that is differentiated.  `out_tree` is
-    known once the function, or the rule that stands for it, has run.
+    Programs that hold the rules keep it after the call, so it keeps no differentiated values.  `out_tree` is set when
+    the function, or the rule that replaces it, has run.
     """
 
     __slots__ = ("_given", "custom", "fixed", "in_tree", "out_tree")
 
     def __init__(self, custom, given, in_tree):
         self.custom = custom
-        self._given = given  # one an argument: (value,) for one that has no derivative, else None
+        self._given = given  # for each argument (value,) if it is not differentiated, else None
         self.in_tree = in_tree
         self.fixed = tuple([place[0] for place in given if place is not None])
         self.out_tree = None
 
     def arguments(self, leaves):
-        """All arguments, those that are differentiated from flat values."""
+        """All arguments; the differentiated ones are unflattened from flat values."""
         dynamic = iter(tree_unflatten(self.in_tree, leaves))
         return [next(dynamic) if place is None else place[0] for place in self._given]
 
     def fun(self, *leaves):
-        """The function itself on flat values."""
+        """The function on flat values."""
         outs, self.out_tree = tree_flatten(self.custom.fun(*self.arguments(leaves)))
         return outs
 
 
 def flatten_call(custom, args, kwargs):
-    """(Call, flat differentiated arguments); TypeError for arguments that are no arrays or cannot be placed."""
+    """(Call, flat differentiated arguments); raises TypeError for arguments that are not arrays or have no position."""
     args = _resolve_arguments(custom, args, kwargs)
     fixed = {n % len(args) for n in custom.nondiff_argnums}
     signature = fun_signature(custom.fun)
@@ -90,7 +90,7 @@ def flatten_call(custom, args, kwargs):
 
 
 def stage_call(kind, fun, shown, args):
-    """(jaxpr of the function on flat values, its operands, how many of these are values that it closes over)."""
+    """(jaxpr of the function on flat values, its operands, how many of these it closes over)."""
     args = [x if isinstance(x, (bool, int, float, complex)) else as_array(x) for x in args]
     closed = trace_to_jaxpr(fun, [typeof(x) for x in args], debug_info(f"{kind} fun", shown))
     closed, hoisted = hoist_tracers(closed)
@@ -98,7 +98,7 @@ def stage_call(kind, fun, shown, args):
 
 
 def refuse_closed_over(name, kind, nonzero):
-    """TypeError where a derivative by a value that the function closes over is wanted."""
+    """Raises TypeError for a derivative with respect to a value that the function closes over."""
     if any(nonzero):
         raise TypeError(
             f"{name}: differentiating with respect to a value the {kind} function closes over; pass it as an argument"

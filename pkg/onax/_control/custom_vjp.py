@@ -1,7 +1,7 @@
-"""custom_vjp: functions that bring their own reverse-mode rule.
+"""custom_vjp: functions with user-defined reverse-mode rules.
 
-A call stands in a jaxpr as `custom_vjp_call`.  Differentiated, it becomes the forward rule and one `custom_lin`
-equation, which is linear in the tangents by promise and whose transpose is the backward rule.
+A call is a `custom_vjp_call` equation of a jaxpr.  Linearizing it runs the forward rule and records one `custom_lin`
+equation, which counts as linear in the tangents and whose transpose is the backward rule.
 """
 
 import functools
@@ -26,7 +26,7 @@ from onax._transforms.flatten import fun_name
 
 @source.api_class
 class custom_vjp(CustomFunction):
-    """A function whose vjp is given by hand.
+    """A function with user-defined vjp rules.
 
     `defvjp(fwd, bwd)`: `fwd(*args) -> (out, residuals)` and `bwd(*nondiff_args, residuals, ct) -> cotangents of the
     arguments`, a tuple (None for a zero).  The arguments at `nondiff_argnums` come first in `bwd`.
@@ -40,10 +40,11 @@ class custom_vjp(CustomFunction):
         self.symbolic_zeros = False
 
     def defvjp(self, fwd, bwd, symbolic_zeros=False, optimize_remat=False):
-        """Sets the rules (`optimize_remat` is accepted: `checkpoint` keeps a rule's arguments alone already).
+        """Sets the rules.
 
-        With `symbolic_zeros`, `fwd` gets a CustomVJPPrimal for every array, which says whether a derivative by it is
-        wanted, and `bwd` gets a SymbolicZero for every cotangent that is known to vanish.
+        `optimize_remat` is accepted and ignored: `checkpoint` stores only the arguments of a rule in any case.  With
+        `symbolic_zeros`, `fwd` gets a CustomVJPPrimal for every array, which says whether the array is differentiated,
+        and `bwd` gets a SymbolicZero for every cotangent that is known to vanish.
         """
         self.fwd = fwd
         self.bwd = bwd
@@ -55,7 +56,7 @@ class custom_vjp(CustomFunction):
         if context.get_trace() is None:
             return self.fun(*args, **kwargs)
         call, leaves = flatten_call(self, args, kwargs)
-        rules = _Rules(call, [typeof(x) for x in leaves])
+        rules = _FlatRules(call, [typeof(x) for x in leaves])
         params = {"name": fun_name(self.fun), "fun": self.fun, "fwd": self.fwd, "bwd": self.bwd}
         outs = find_cur_trace().process_custom_vjp_call(
             custom_vjp_call_p,
@@ -72,14 +73,14 @@ class custom_vjp(CustomFunction):
 
 @dataclass(slots=True, eq=False)
 class CustomVJPPrimal:
-    """What `fwd` gets for an array with `symbolic_zeros`: its `value`, and whether it is `perturbed`."""
+    """An argument of `fwd` under `symbolic_zeros`: an array, and whether it is differentiated (`perturbed`)."""
 
     value: object
     perturbed: bool
 
 
 def custom_vjp_primal_tree_values(tree):
-    """The tree with the values of its CustomVJPPrimals; TypeError for leaves of another kind."""
+    """The tree with the values of its CustomVJPPrimals; raises TypeError for other leaves."""
 
     def value(leaf):
         if type(leaf) is not CustomVJPPrimal:
@@ -89,8 +90,8 @@ def custom_vjp_primal_tree_values(tree):
     return tree_map(value, tree)
 
 
-class _Rules:
-    """The flat forms of one call's rules.
+class _FlatRules:
+    """The rules of one call on flat values.
 
     `fwd(perturbed, *leaves)`, where `perturbed` says for each argument whether it has a tangent, and
     `bwd(n_residuals, *residuals, *cotangents)`, in which cotangents may be SymbolicZero.
@@ -141,12 +142,12 @@ class _Rules:
             )
         flat = []
         for ct, argument in zip(given, dummy):
-            flat.extend(_leaves_like(ct, argument, call.in_tree))
+            flat.extend(_flatten_cotangent(ct, argument, call.in_tree))
         return [_check_cotangent(ct, aval, i) for i, (ct, aval) in enumerate(zip(flat, self.in_avals))]
 
 
-def _leaves_like(ct, argument, in_tree):
-    """The leaves of one argument's cotangent; None stands for any part of it."""
+def _flatten_cotangent(ct, argument, in_tree):
+    """The leaves of the cotangent of one argument; None stands for a subtree of zeros."""
     flat = []
 
     def append(x, part):
@@ -180,18 +181,19 @@ def _check_cotangent(ct, aval, position):
     return ct
 
 
-def forward_and_linear(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
-    """Results by the forward rule, and their tangents by one equation that promises to be linear.
+def apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
+    """Runs the forward rule; returns its results, and their tangents from one `custom_lin` equation.
 
-    Bound under whatever trace is current; a trace that evaluates refuses, for the rule knows reverse mode only.
+    The equation is bound under the current trace.  Its evaluation raises an error, because there is no forward-mode
+    rule.
     """
     active = tuple(i for i, t in enumerate(tangents) if type(t) is not Zero)
     values = fwd(tuple([type(t) is not Zero for t in tangents]), *primals)
     outs, residuals = values[: n_outs()], values[n_outs() :]
     fixed = {i: x for i, x in enumerate(residuals) if type(x) is bool}
-    if fixed:  # what a rule decides by must stay a Python value
+    if fixed:  # flags stay Python values, because a rule may branch on them
         residuals = [x for x in residuals if type(x) is not bool]
-        bwd = functools.partial(_with_fixed, bwd, fixed)
+        bwd = functools.partial(_call_with_fixed_residuals, bwd, fixed)
     out_avals = [typeof(x).to_tangent_aval() for x in outs]
     given = [tangents[i] for i in active]
     wanted = [a for a in out_avals if a.dtype != float0]
@@ -211,8 +213,8 @@ def forward_and_linear(fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
     return outs, [Zero(a) if a.dtype == float0 else next(results) for a in out_avals]
 
 
-def _with_fixed(bwd, fixed, n_residuals, *values):
-    """Calls a backward rule with the residuals that are not operands of the equation in their places."""
+def _call_with_fixed_residuals(bwd, fixed, n_residuals, *values):
+    """Calls a backward rule; `fixed` holds the residuals, by position, that are not operands of the equation."""
     rest = iter(values)
     residuals = [fixed[i] if i in fixed else next(rest) for i in range(n_residuals + len(fixed))]
     return bwd(len(residuals), *residuals, *rest)
@@ -259,14 +261,14 @@ def _lin_batch(axis_data, operands, dims, *, n_residuals, bwd, active, out_avals
 
 
 def _run_batched(bwd, axis_data, n_residuals, values, dims, tag=None):
-    """Cotangents and their mapped axes by a backward rule of one example."""
-    values, dims = zip(*map(_one_example, values, dims)) if values else ((), ())
+    """Runs the backward rule of one example batched; returns cotangents and their mapped axes."""
+    values, dims = zip(*map(_unbatch_symbolic_zero, values, dims)) if values else ((), ())
     run = lambda *xs: [instantiate_zeros(ct) for ct in bwd(n_residuals, *xs)]
     return batch_flat(run, axis_data, values, dims, tag)
 
 
-def _one_example(value, dim):
-    """A symbolic zero as one example sees it; anything else as it is."""
+def _unbatch_symbolic_zero(value, dim):
+    """The symbolic zero of one example; other values are returned as they are."""
     if isinstance(value, SymbolicZero):
         shape = value.shape if dim is None else (*value.shape[:dim], *value.shape[dim + 1 :])
         return SymbolicZero(value.aval.update(shape=shape)), None
@@ -292,7 +294,7 @@ class CustomVJPCall(Primitive):
     """The primitive that stands for a call of a custom_vjp function in a jaxpr."""
 
     def stage(self, trace, fun, fwd, bwd, args, out_trees, symbolic_zeros, params):
-        """Records a call: stages the function itself, keeps its rules."""
+        """Records a call: stages the function, and keeps its rules as parameters."""
         closed, operands, num_consts = stage_call("custom_vjp", fun, params["fun"], args)
         eqn_params = {
             "bwd": bwd,
@@ -306,14 +308,14 @@ class CustomVJPCall(Primitive):
         }
         return trace.process_primitive(self, operands, eqn_params)
 
-    def forward_and_linear(self, fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
-        """See the function of that name: traces call it here, for they stand below this floor."""
-        return forward_and_linear(fwd, bwd, n_outs, primals, tangents, symbolic_zeros)
+    def apply_fwd_rule(self, fwd, bwd, n_outs, primals, tangents, symbolic_zeros):
+        """The function of this name, for `_transforms`, which cannot import this module."""
+        return apply_fwd_rule(fwd, bwd, n_outs, primals, tangents, symbolic_zeros)
 
     def batch_functions(self, axis_data, fun, fwd, bwd, n_outs, dims, tag=None, in_front=False):
-        """The three functions on batched values, and a list that holds the results' mapped axes after a call.
+        """The function and its rules on batched values, and a list that holds the results' mapped axes after a call.
 
-        `in_front`: the forward rule's results are all mapped along their first axis, and so are the cotangents.
+        With `in_front`, all results of the forward rule and all cotangents are mapped along their first axis.
         """
         dims_out, fwd_dims = [], []
 
@@ -341,7 +343,7 @@ class CustomVJPCall(Primitive):
 
 
 def _unbatch_cotangent(ct, dim, wanted, size):
-    """A cotangent with the mapped axis where its argument has it; summed for an argument that is not mapped."""
+    """Moves the mapped axis of a cotangent to that of its argument; sums over it if the argument is not mapped."""
     if typeof(ct).dtype == float0:
         return Zero(typeof(ct))
     if wanted is None:
@@ -360,13 +362,11 @@ def _abstract_eval(*avals, call_jaxpr, **_):
 
 def _jvp(primals, tangents, *, fwd_jaxpr_thunk, bwd, name, num_consts, out_trees, symbolic_zeros, **_):
     refuse_closed_over(name, "custom_vjp", [type(t) is not Zero for t in tangents[:num_consts]])
-    return forward_and_linear(
-        fwd_jaxpr_thunk, bwd, out_trees, primals[num_consts:], tangents[num_consts:], symbolic_zeros
-    )
+    return apply_fwd_rule(fwd_jaxpr_thunk, bwd, out_trees, primals[num_consts:], tangents[num_consts:], symbolic_zeros)
 
 
 def _partial_eval(linear, *args, call_jaxpr, **_):
-    """The function itself, if it takes tangents: its rules are not wanted any more."""
+    """Inlines the function if an operand is a tangent, because its rules are not needed any more."""
     return eval_jaxpr(call_jaxpr, call_jaxpr.consts, *args) if find_cur_trace().records_tangents else None
 
 

@@ -1,4 +1,4 @@
-"""custom_vmap: functions that bring their own batching rule; sequential_vmap, whose rule is a loop."""
+"""custom_vmap: functions with a user-defined batching rule; sequential_vmap, whose rule is a loop."""
 
 import functools
 import re
@@ -24,9 +24,9 @@ class custom_vmap:
     """A function whose batching rule is given by `def_vmap`.
 
     The rule is called as `rule(axis_size, in_batched, *args)`: `in_batched` is a list of trees like the arguments, of
-    bools that say which leaves carry the mapped axis, in front.  It returns the result and a tree of bools of the same
-    structure.  Calling the function without a rule raises AttributeError.  jvp goes through the function and the
-    function through which the rule goes; reverse mode over a call is refused, as in JAX.
+    bools that say which leaves have the mapped axis as their first.  It returns the result and a tree of bools of the
+    same structure.  A call of a function without a rule raises AttributeError.  jvp differentiates the function and its
+    rule; reverse mode is not supported, as in JAX.
     """
 
     def __init__(self, fun):
@@ -45,7 +45,7 @@ class custom_vmap:
             raise AttributeError(
                 f"No batching rule defined for custom_vmap function {fun_name(self.fun)} using def_vmap."
             )
-        args = _by_position(self.fun, args, kwargs)
+        args = _resolve_kwargs(self.fun, args, kwargs)
         leaves, tree = tree_flatten((args, {}))
         for leaf in leaves:
             if not valid_jaxtype(leaf):
@@ -65,8 +65,8 @@ class custom_vmap:
         return tree_unflatten(flat.out_tree, outs)
 
 
-def _by_position(fun, args, kwargs):
-    """All arguments as positional ones, defaults filled in."""
+def _resolve_kwargs(fun, args, kwargs):
+    """All arguments by position, including defaults."""
     signature = fun_signature(fun)
     if signature is None or not kwargs:
         return args
@@ -87,7 +87,7 @@ def _abstract_eval(*avals, call, **_):
 
 def _batch(axis_data, operands, dims, *, call, rule, in_tree, out_tree):
     batched = [d is not None for d in dims]
-    if axis_data.of_devices:  # the function is what each device does: nobody maps it
+    if axis_data.of_devices:  # each device runs the function on its own values; nothing is mapped
         derived, dims_out = batch_jaxpr(call, axis_data, dims)
         return eval_jaxpr(derived, derived.consts, *operands), dims_out
     front = [x if d is None else bdim_at_front(x, d, axis_data.size) for x, d in zip(operands, dims)]
@@ -96,7 +96,7 @@ def _batch(axis_data, operands, dims, *, call, rule, in_tree, out_tree):
 
 
 def _apply_rule(rule, in_tree, out_tree, axis_size, flat, batched):
-    """(flat results, for each whether it is batched) of a rule."""
+    """Calls a rule; returns (flat results, for each whether it is batched)."""
     if isinstance(rule, JVPOfRule):
         return rule.apply(axis_size, flat, batched)
     _, args = tree_unflatten(in_tree, flat)
@@ -139,7 +139,7 @@ class JVPOfRule:
         """(flat results and tangents, for each whether it is batched)."""
         n = len(self.nonzeros)
         if not any(batched[:n]):
-            return self._along_directions(axis_size, flat, batched)
+            return self._apply_to_batched_tangents(axis_size, flat, batched)
         primals, given = flat[:n], iter(zip(flat[n:], batched[n:]))
         tangents, joint = [], []
         for i, (p, nonzero) in enumerate(zip(primals, self.nonzeros)):
@@ -161,8 +161,8 @@ class JVPOfRule:
         kept = [i for i, nonzero in enumerate(self.nonzeros_out) if nonzero]
         return [*outs, *(instantiate_zeros(tangents_out[i]) for i in kept)], [*flags, *(flags[i] for i in kept)]
 
-    def _along_directions(self, axis_size, flat, batched):
-        """One point and several tangents, as in `jacfwd`: the rule sees nothing mapped, results stay unmapped."""
+    def _apply_to_batched_tangents(self, axis_size, flat, batched):
+        """Handles batched tangents at an unbatched point, as in `jacfwd`: results of the rule stay unbatched."""
         n = len(self.nonzeros)
 
         def fun(*xs):
@@ -202,7 +202,7 @@ def _linearize(nonzeros, *primals, **_):
 
 
 def _pretty(eqn, names):
-    """The rule prints as repr has it, but for its address."""
+    """Prints the repr of the rule without its address."""
     params = eqn.params
     rule = re.sub(r"0x[0-9a-f]+", "0xXXXXXXXXXXXX", repr(params["rule"]))
     return {key: rule if key == "rule" else params[key] for key in sorted(params)}
@@ -223,7 +223,7 @@ programs.set(custom_vmap_p, Call("call", CUSTOM_RULE))
 
 
 def sequential_vmap(fun):
-    """A function whose batching is a loop: `vmap` of it applies it to one example after the other (`lax.map`)."""
+    """A function that `vmap` applies to one example after the other (`lax.map`)."""
     mapped = custom_vmap(fun)
 
     @mapped.def_vmap

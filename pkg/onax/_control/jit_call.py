@@ -1,4 +1,4 @@
-"""The `jit` primitive: a call of a staged function, and its rules; named calls of library functions.
+"""The `jit` primitive (a call of a staged function) with its rules, and `staged` for functions of the library.
 
 `jit_p.impl`, which runs a staged function, is set by `onax._compile.jit`.
 """
@@ -45,14 +45,14 @@ def _abstract_eval(*avals, jaxpr, **_):
 
 
 def _derive_params(params, jaxpr, arguments, results):
-    """Parameters for a call of a derived program, with the shardings of its arguments and results, or None for each."""
-    stated = lambda places: tuple(places) if any(p is not None for p in places) else ()
-    places = {"in_shardings": stated(arguments), "out_shardings": stated(results)}
-    return {**params, **places, "jaxpr": jaxpr, "donated_invars": ()}
+    """The parameters of a call of a derived program; `arguments` and `results` are shardings or None."""
+    stated = lambda given: tuple(given) if any(s is not None for s in given) else ()
+    shardings = {"in_shardings": stated(arguments), "out_shardings": stated(results)}
+    return {**params, **shardings, "jaxpr": jaxpr, "donated_invars": ()}
 
 
 def _shardings(params, jaxpr):
-    """(shardings of the arguments, of the results) that a call states, None where it states none."""
+    """(shardings of the arguments, shardings of the results) of a call; None for each that it does not state."""
     arguments, results = (None,) * len(jaxpr.invars), (None,) * len(jaxpr.outvars)
     return params["in_shardings"] or arguments, params["out_shardings"] or results
 
@@ -71,11 +71,11 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
     forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
     arguments, results = _shardings(params, jaxpr)
     n = len(jaxpr.outvars)
-    shorter, places = _drop_forwarded(forward, n)
-    stated = {i: r for r, (is_argument, i) in zip(results, places) if not is_argument}
+    shorter, origins = _drop_forwarded(forward, n)
+    stated = {i: r for r, (is_argument, i) in zip(results, origins) if not is_argument}
     forward_out = [stated.get(i) for i in range(len(shorter.outvars))]
     found = jit_p.bind(*primals, **_derive_params(params, shorter, arguments, forward_out))
-    outs = [primals[i] if is_argument else found[i] for is_argument, i in places]
+    outs = [primals[i] if is_argument else found[i] for is_argument, i in origins]
     computed = iter(outs[n:])
     residuals = [next(computed) if f is None else primals[f] for f in forwarded]
     linear_in = [*[None] * len(residuals), *select(arguments, nonzeros)]
@@ -89,28 +89,29 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
 
 
 def _drop_forwarded(forward, n):
-    """(the program without results that are arguments, nor residuals that are results, where all of them are found).
+    """Drops results that are arguments, and residuals that are results; returns (program, origins).
 
-    The place of one is (True, number of the argument) or (False, number of the program's result).
+    The origin of each result and residual is (True, position of the argument) or (False, position of the result of the
+    shorter program).
     """
     key = ("without given", n)
     if key not in forward.cache:
         arguments = {v: i for i, v in enumerate(forward.invars)}
-        kept, seen, places = [], {}, []
+        kept, seen, origins = [], {}, []
         for i, v in enumerate(forward.outvars):
             known = type(v) is not Literal
             if i < n and known and v in arguments:
-                places.append((True, arguments[v]))
+                origins.append((True, arguments[v]))
                 continue
             if i < n or not known or v not in seen:
                 if i < n and known:
                     seen.setdefault(v, len(kept))
-                places.append((False, len(kept)))
+                origins.append((False, len(kept)))
                 kept.append(v)
             else:
-                places.append((False, seen[v]))
+                origins.append((False, seen[v]))
         shorter = forward if len(kept) == len(forward.outvars) else close(forward, forward.invars, kept)
-        forward.cache[key] = shorter, places
+        forward.cache[key] = shorter, origins
     return forward.cache[key]
 
 
@@ -119,10 +120,10 @@ def _transpose(cts, *operands, jaxpr, **params):
     nonzero_cts = nonzero_flags(cts)
     derived, nonzeros_out = transpose_jaxpr(jaxpr, linear, nonzero_cts)
     arguments, results = _shardings(params, jaxpr)
-    places_in = [*reject(arguments, linear), *select(results, nonzero_cts)]
-    places_out = select(select(arguments, linear), nonzeros_out)
+    shardings_in = [*reject(arguments, linear), *select(results, nonzero_cts)]
+    shardings_out = select(select(arguments, linear), nonzeros_out)
     outs = jit_p.bind(
-        *reject(operands, linear), *drop_zeros(cts), **_derive_params(params, derived, places_in, places_out)
+        *reject(operands, linear), *drop_zeros(cts), **_derive_params(params, derived, shardings_in, shardings_out)
     )
     plain, undefined = partition_list(linear, operands)
     found = merge_lists(nonzeros_out, [Zero(x.aval) for x in reject(undefined, nonzeros_out)], outs)
@@ -130,7 +131,7 @@ def _transpose(cts, *operands, jaxpr, **params):
 
 
 def _partial_eval(linear, *args, jaxpr, **params):
-    """A call of what depends on no tangent, and one of the rest; None where the call can be recorded as it is."""
+    """A call of the known part and a call of the rest; None where the call can be recorded as it is."""
     depends, divisible = _dependence(jaxpr, linear)
     if all(depends) and not divisible:
         return None
@@ -153,7 +154,7 @@ def _partial_eval(linear, *args, jaxpr, **params):
 def _dependence(jaxpr, given):
     """(which results depend on the given arguments, whether operations on them have partial evaluation rules).
 
-    Seen through calls, but not through loops and branches.  Kept with the jaxpr.
+    It looks into calls, but not into loops and branches.  The outcome is cached with the jaxpr.
     """
     key = ("reach", tuple(given))
     if key in jaxpr.cache:
@@ -174,15 +175,15 @@ def _dependence(jaxpr, given):
 def _batch(axis_data, operands, dims, *, jaxpr, **params):
     derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
     batched = [
-        [place if d is None else insert_spec_entry(place, d, axis_data.spmd_name) for place, d in zip(places, axes)]
-        for places, axes in zip(_shardings(params, jaxpr), (dims, dims_out))
+        [s if d is None else insert_spec_entry(s, d, axis_data.spmd_name) for s, d in zip(shardings, axes)]
+        for shardings, axes in zip(_shardings(params, jaxpr), (dims, dims_out))
     ]
     return jit_p.bind(*operands, **_derive_params(params, derived, *batched)), dims_out
 
 
 def _pretty(eqn, names):
     inner = eqn.params["jaxpr"]
-    if id(inner) not in names.shared:  # one printed apart has names of its own
+    if id(inner) not in names.shared:  # a program that is printed separately has names of its own
         names.share(inner.invars, eqn.invars)
         names.share(inner.outvars, eqn.outvars)
     shown = {"name": eqn.params["name"]}
@@ -194,7 +195,7 @@ def _pretty(eqn, names):
 
 
 def _resize(params, used_inputs, used_outputs):
-    """The parameters of a call with some of the arguments and results, or with others."""
+    """The parameters of a call with some of the arguments and results (None: with other ones)."""
     jaxpr = params["jaxpr"]
     if used_inputs is None:
         return _derive_params(params, jaxpr, (), ())
@@ -222,7 +223,7 @@ partial_eval_custom_rules.set(jit_p, partial_eval_call_custom)
 
 
 def bind_jit(args, params):
-    """Calls a staged function; `inline` programs are spliced into the program being staged."""
+    """Calls a staged function; with `inline`, its equations go into the program being staged."""
     if params["inline"]:
         trace = context.get_trace()
         if trace is not None and trace.staging:
@@ -234,13 +235,14 @@ def bind_jit(args, params):
 
 
 def staged(name=None, static_argnames=()):
-    """Decorator: a plain call when evaluating, one `jit` equation under the given name when staging.
+    """Decorator for library functions that JAX wraps in `jax.jit`, so that jaxprs hold `jit[name=...]` equations.
 
-    Arguments in `static_argnames` must be hashable; the others are pytrees of arrays.
+    A call is a plain call of the function while operations are evaluated, and one `jit` equation with the given name
+    while a program is staged.  Arguments in `static_argnames` must be hashable; the others are pytrees of arrays.
     """
 
     def decorate(fun):
-        staging = _Staged(fun, name or fun.__name__, frozenset(static_argnames))
+        staging = _StagedFunction(fun, name or fun.__name__, frozenset(static_argnames))
 
         @functools.wraps(fun)
         def call(*args, **kwargs):
@@ -259,14 +261,14 @@ _STAGED_CACHE_SIZE = 512
 _staged_functions = []
 
 
-def forget_staged_programs():
-    """Forgets the programs of all staged functions: of some alone, other programs would go on to hold old copies."""
+def clear_staged_programs():
+    """Clears the caches of all staged functions together, because their programs hold programs of each other."""
     for staged_function in _staged_functions:
         staged_function.cache.clear()
 
 
-class _Staged:
-    """A function that is staged under a name: its programs by what it was called with."""
+class _StagedFunction:
+    """A function that is staged under a name; `cache` holds its programs by types, statics and options."""
 
     __slots__ = ("cache", "fun", "label", "positions", "static")
 
@@ -274,36 +276,42 @@ class _Staged:
         self.fun = fun
         self.label = label
         self.static = static
-        self.positions = None if static else ()  # of the static arguments; signatures are slow: found when needed
+        self.positions = (
+            None if static else ()
+        )  # of the static arguments; found at the first call, because signatures are slow
         self.cache = {}
         _staged_functions.append(self)
 
     def call(self, args, kwargs):
-        """One `jit` equation."""
+        """Binds one `jit` equation."""
         static = self.static
         if self.positions is None:
             self.positions = frozenset(normalize_argnums(self.fun, None, static)[0])
         fixed = {k: v for k, v in kwargs.items() if k in static}
         dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in static}
-        places = tuple([(x,) if i in self.positions else None for i, x in enumerate(args)])  # None: dynamic
-        dynamic = tuple([x for x, place in zip(args, places) if place is None])
+        static_values = tuple([(x,) if i in self.positions else None for i, x in enumerate(args)])  # None: dynamic
+        dynamic = tuple([x for x, s in zip(args, static_values) if s is None])
         leaves, tree = tree_flatten((dynamic, dynamic_kwargs))
         avals = tuple([typeof(x) for x in leaves])
-        key = (tree, avals, places, tuple(sorted(fixed.items())), context.option_word())
+        key = (tree, avals, static_values, tuple(sorted(fixed.items())), context.option_word())
         found = self.cache.get(key)
         if found is None:
-            found = _stage_call(self.fun, tree, avals, places, fixed)
+            found = _stage_call(self.fun, tree, avals, static_values, fixed)
             if len(self.cache) >= _STAGED_CACHE_SIZE:
-                forget_staged_programs()
+                clear_staged_programs()
             self.cache[key] = found
         jaxpr, out_tree = found
         return tree_unflatten(out_tree, jit_p.bind(*leaves, **call_params(jaxpr, self.label)))
 
 
-def _stage_call(fun, tree, avals, places, fixed):
+def _stage_call(fun, tree, avals, static_values, fixed):
     def run(*dynamic, **kwargs):
         rest = iter(dynamic)
-        return fun(*[next(rest) if place is None else place[0] for place in places], **fixed, **kwargs)
+        return fun(
+            *[next(rest) if s is None else s[0] for s in static_values],
+            **fixed,
+            **kwargs,
+        )
 
     flat_fun = FlatFunction(run, tree)
     outer, source.here.record = source.here.record, source.SHARED

@@ -1,4 +1,4 @@
-"""What the loops share: the fixed point over the carry, and the part of a body that is the same in every step."""
+"""The fixed point over the carry of a loop, and the hoisting of what is the same in every step."""
 
 from onax._core import jaxpr as core
 from onax._core.lists import split_list
@@ -7,10 +7,10 @@ from onax._transforms.partial_eval import residual_order, split_equations
 
 
 def fixed_point(step, flags):
-    """(what `step` gave last, flags of the carry) once a step adds no flag.
+    """Repeats `step` until it adds no flag; returns (what `step` returned last, the flags of the carry).
 
     `step(flags) -> (anything, flags of the carry after a step)`: a part of the carry that is active (unknown, mapped,
-    used, has a tangent) after a step is active before the next one.
+    used, or with a tangent) after a step is active before the next one.
     """
     while True:
         found, after = step(flags)
@@ -21,15 +21,15 @@ def fixed_point(step, flags):
 
 
 def hoist_invariants(body, forwarded, num_consts, num_carry):
-    """(invariant, variant, sources): a body with residuals, split by what is the same in every step; kept with it.
+    """Splits a body with residuals by what is the same in every step; returns (invariant, variant, sources).
 
     Args:
       body: (constants, carry, slices) -> (results, computed residuals).
-      forwarded: for each residual the position of the argument that it is, or None where `body` computes it.
+      forwarded: for each residual the position of the argument that it equals, or None where `body` computes it.
 
     `invariant` maps the constants to (constants of `variant`, residuals that depend on nothing else); `variant` is the
-    body of the loop that remains: it gives the results and the residuals to stack.  `sources` says where each residual
-    is found: ("invariant" | "stacked" | "xs", position).
+    body of the loop that remains: it returns the results and the residuals to stack.  `sources` says where each
+    residual is found: ("invariant" | "stacked" | "xs", position).  The outcome is cached with the body.
     """
     key = ("hoisted", forwarded, num_consts, num_carry)
     if key not in body.cache:

@@ -1,4 +1,4 @@
-"""map: a function applied to each slice along the leading axis, one after the other."""
+"""map: applies a function to each slice along the leading axis, one after the other."""
 
 from onax._control.scan import common_length, scan_adapted
 from onax._core.trace import typeof
@@ -10,21 +10,21 @@ from onax._transforms.vmap import vmap
 
 
 def map_(f, xs, *, batch_size=None):
-    """`f` applied to each slice along the leading axis, one after the other; results stacked.
+    """Applies `f` to each slice along the leading axis, one after the other, and stacks the results.
 
-    With `batch_size` that many slices are taken at once by `vmap`, the rest that is fewer by one more `vmap`.
+    With `batch_size`, `vmap` applies `f` to that many slices at a time, and one more `vmap` to the remaining slices.
     """
     if batch_size is None:
-        return _map_slices(f, xs, _without_carry)
+        return _map_slices(f, xs, _make_scan_body)
     leaves, tree = tree_flatten(xs)
     total = common_length([typeof(x) for x in leaves], leaves, None)
     rows = total // batch_size if batch_size else 0
     whole = rows * batch_size
-    grouped = [reshape(_rows(x, 0, whole), (rows, batch_size, *x.shape[1:])) for x in leaves]
-    rest = [_rows(x, whole, total) for x in leaves]
+    grouped = [reshape(_slice_rows(x, 0, whole), (rows, batch_size, *x.shape[1:])) for x in leaves]
+    rest = [_slice_rows(x, whole, total) for x in leaves]
     if rows == 0:
         return vmap(f)(tree_unflatten(tree, rest))
-    stacked = _map_slices(f, tree_unflatten(tree, grouped), _without_carry_in_batches)
+    stacked = _map_slices(f, tree_unflatten(tree, grouped), _make_batched_scan_body)
     last = tree_flatten(vmap(f)(tree_unflatten(tree, rest)))[0] if whole < total else None
     flat = [reshape(y, (whole, *y.shape[2:])) for y in tree_flatten(stacked)[0]]
     if last is not None:
@@ -32,7 +32,7 @@ def map_(f, xs, *, batch_size=None):
     return tree_unflatten(tree_structure(stacked), flat)
 
 
-def _rows(x, start, stop):
+def _slice_rows(x, start, stop):
     return x if (start, stop) == (0, x.shape[0]) else slice(x, (start, *[0] * (x.ndim - 1)), (stop, *x.shape[1:]))
 
 
@@ -41,9 +41,9 @@ def _map_slices(f, xs, adapt):
     return scan_adapted(f, (), xs, None, False, 1, "map", adapt, names)[1]
 
 
-def _without_carry(f):
+def _make_scan_body(f):
     return lambda _, x: ((), f(x))
 
 
-def _without_carry_in_batches(f):
+def _make_batched_scan_body(f):
     return lambda _, x: ((), vmap(f)(x))

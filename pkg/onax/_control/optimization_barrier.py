@@ -1,4 +1,4 @@
-"""optimization_barrier: values that no pass may compute earlier, later or twice across it; here a mark and no more."""
+"""optimization_barrier: an identity across which no pass may move or duplicate computations."""
 
 from onax._core.trace import as_array
 from onax._core.zeros import Zero
@@ -8,7 +8,7 @@ from onax._prims.shaping import instantiate_zeros
 
 
 def optimization_barrier(operand, /):
-    """The tree itself.  Programs hold the operation where JAX's do; ONNX Runtime knows no such mark."""
+    """Returns the tree.  Programs hold the operation, as in JAX, but ONNX Runtime has no such barrier."""
     leaves, tree = tree_flatten(operand)
     return tree_unflatten(tree, optimization_barrier_p.bind(*map(as_array, leaves)))
 

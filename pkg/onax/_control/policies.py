@@ -1,8 +1,8 @@
-"""What `checkpoint` may keep: names of intermediate values, and policies over the operations that make them.
+"""Policies of `checkpoint`: which intermediate values are saved; and names of intermediate values.
 
-A policy is asked `policy(primitive, *operand avals, **params)` for every operation of the forward pass.  True or
-`Saveable` keeps its results, False, None or `Recompute` does not; `Offloadable` keeps them too, where they are, for
-there is one memory here.
+`policy(primitive, *operand avals, **params)` is called for every operation of the forward pass.  True or `Saveable`
+saves its results; False, None or `Recompute` does not.  `Offloadable` saves them too, without moving them, since
+there is only one memory.
 """
 
 from collections import namedtuple
@@ -19,8 +19,8 @@ Offloadable = namedtuple("Offloadable", "src dst")
 
 
 @dataclass(slots=True, eq=False)
-class _Answer:
-    """An answer of a policy."""
+class _PolicyAnswer:
+    """What a policy returned."""
 
     name: str
     saves: bool
@@ -32,12 +32,12 @@ class _Answer:
         return self.name
 
 
-Saveable = _Answer("Saveable", True)
-Recompute = _Answer("Recompute", False)
+Saveable = _PolicyAnswer("Saveable", True)
+Recompute = _PolicyAnswer("Recompute", False)
 
 
 def saves(policy, eqn):
-    """Whether the policy keeps the results of an equation."""
+    """Whether the policy saves the results of an equation."""
     return policy is not None and bool(policy(eqn.primitive, *(a.aval for a in eqn.invars), **eqn.params))
 
 
@@ -60,7 +60,7 @@ name_p.jvp = _name_jvp
 
 
 def checkpoint_name(x, name):
-    """The tree itself, whose arrays policies such as `save_only_these_names` know by the name."""
+    """Returns the tree; policies such as `save_only_these_names` select its arrays by the name."""
     if name.__hash__ is None or isinstance(name, Array):
         raise TypeError(f"checkpoint_name: a name is a string or another value with a hash, got {type(name)}")
     return tree_map(lambda leaf: name_p.bind(leaf, name=name), x)
@@ -70,18 +70,18 @@ def checkpoint_name(x, name):
 
 
 def everything_saveable(*_, **__):
-    """Keeps every intermediate value: nothing is computed again."""
+    """Saves every intermediate value: nothing is recomputed."""
     return True
 
 
 def nothing_saveable(*_, **__):
-    """Keeps the arguments alone."""
+    """Saves no intermediate value: only the arguments are stored."""
     return False
 
 
 @dataclass(frozen=True)
 class DotsSaveable:
-    """Keeps the results of matrix products and convolutions, or of products without batch dimensions alone."""
+    """Saves the results of matrix products and convolutions, or only of products without batch dimensions."""
 
     only_if_no_batch_dims: bool = False
 
@@ -92,11 +92,13 @@ class DotsSaveable:
 
 
 dots_saveable = DotsSaveable()
-dots_with_no_batch_dims_saveable = DotsSaveable(only_if_no_batch_dims=True)  # as between activations and weights
+dots_with_no_batch_dims_saveable = DotsSaveable(
+    only_if_no_batch_dims=True
+)  # such as products of activations and weights
 
 
 def offload_dot_with_no_batch_dims(offload_src, offload_dst):
-    """`dots_with_no_batch_dims_saveable`, which on other devices moves what it keeps."""
+    """`dots_with_no_batch_dims_saveable`: nothing is offloaded, since there is one memory."""
 
     def policy(primitive, *_, **params):
         kept = dots_with_no_batch_dims_saveable(primitive, **params)
@@ -107,7 +109,7 @@ def offload_dot_with_no_batch_dims(offload_src, offload_dst):
 
 @dataclass(frozen=True)
 class SaveOnlyTheseNames:
-    """Keeps what `checkpoint_name` gave one of these names, nothing else."""
+    """Saves only the values that `checkpoint_name` gave one of these names."""
 
     saveable_names: frozenset
 
@@ -117,7 +119,7 @@ class SaveOnlyTheseNames:
 
 @dataclass(frozen=True)
 class SaveAnyNamesButThese:
-    """Keeps what has a name, but for these names, and nothing without a name."""
+    """Saves the values that have a name other than these names."""
 
     names: frozenset
 
@@ -126,23 +128,23 @@ class SaveAnyNamesButThese:
 
 
 def save_only_these_names(*names_which_can_be_saved):
-    """Keeps what `checkpoint_name` gave one of these names, nothing else."""
+    """Saves only the values that `checkpoint_name` gave one of these names."""
     return SaveOnlyTheseNames(frozenset(names_which_can_be_saved))
 
 
 def save_any_names_but_these(*names_not_to_save):
-    """Keeps what has a name, but for these names, and nothing without a name."""
+    """Saves the values that have a name other than these names."""
     return SaveAnyNamesButThese(frozenset(names_not_to_save))
 
 
 def save_anything_except_these_names(*names_not_to_save):
-    """Keeps every intermediate value but those of these names."""
+    """Saves every intermediate value except those of these names."""
     names = frozenset(names_not_to_save)
     return lambda primitive, *_, **params: not (primitive is name_p and params["name"] in names)
 
 
 def save_from_both_policies(policy_1, policy_2):
-    """Keeps what either policy keeps; both must answer with a bool (ValueError otherwise)."""
+    """Saves what either policy saves; raises ValueError unless both return a bool."""
 
     def policy(primitive, *avals, **params):
         one, two = policy_1(primitive, *avals, **params), policy_2(primitive, *avals, **params)
@@ -159,7 +161,7 @@ def save_from_both_policies(policy_1, policy_2):
 def save_and_offload_only_these_names(
     *, names_which_can_be_saved, names_which_can_be_offloaded, offload_src, offload_dst
 ):
-    """Keeps what has one of these names; ValueError for a name in both lists."""
+    """Saves the values with one of these names; raises ValueError for a name in both lists."""
     saved, offloaded = set(names_which_can_be_saved), set(names_which_can_be_offloaded)
     if saved & offloaded:
         raise ValueError(
@@ -179,7 +181,7 @@ def save_and_offload_only_these_names(
 
 
 class checkpoint_policies:
-    """JAX's names of policies."""
+    """The namespace of policies, with JAX's names."""
 
     everything_saveable = staticmethod(everything_saveable)
     nothing_saveable = staticmethod(nothing_saveable)

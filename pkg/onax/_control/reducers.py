@@ -1,10 +1,10 @@
-"""reduce by any associative function, and associative_scan.
+"""reduce with any associative function, and associative_scan.
 
     reduce_p.bind(*operands, *init_values, computation, jaxpr, dimensions)
     jaxpr: (*scalars, *scalars) -> scalars
 
-Neighbours are combined, then what is left, so that a reduction takes as many steps as its length has binary digits and
-every rule is that of the operations inside.
+A reduction combines neighbours, halving the length in each step, so it takes logarithmically many steps; its
+derivatives and batching are those of the operations of `computation`.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ from onax._prims.reductions import highest, lowest, reduce_and, reduce_max, redu
 from onax._prims.shaping import full, reduce_sum, reshape, rev, transpose
 from onax._prims.slicing import concatenate, pad, slice_in_dim
 from onax._transforms.abstract import CheckedFlatFunction
-from onax._transforms.batching import batch_flat, batch_jaxpr, move_to
+from onax._transforms.batching import batch_flat, batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import debug_info
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.staging import trace_to_jaxpr
@@ -42,11 +42,12 @@ _MONOIDS = {
 
 
 def reduce(operands, init_values, computation, dimensions, out_sharding=None):
-    """`computation` over all elements along `dimensions`, beginning with the initial value.
+    """Reduces all elements along `dimensions` with `computation`, beginning with the initial value.
 
     `operands` and `init_values`: trees of one structure, of arrays of one shape and of scalars of their dtypes;
-    `computation(accumulated, element)` takes and gives such trees of scalars and must be associative.  lax.add, mul,
-    max, min, bitwise_and and bitwise_or from their neutral values are primitives of their own.  Raises ValueError for
+    `computation(accumulated, element)` takes and returns such trees of scalars and must be associative.  With
+    lax.add, mul, max, min, bitwise_and or bitwise_or and its neutral value this binds the primitive of that
+    reduction.  Raises ValueError for
     structures, shapes and dimensions that do not fit, TypeError for dtypes that do not.
     """
     leaves, tree = tree_flatten(operands)
@@ -62,7 +63,7 @@ def reduce(operands, init_values, computation, dimensions, out_sharding=None):
     inits = [convert_value(i, a.dtype) for i, a in zip(inits, avals)]
     if not dimensions:
         return tree_unflatten(tree, values)
-    known = _monoid(computation, inits)
+    known = _find_monoid_reducer(computation, inits)
     if known is not None:
         return tree_unflatten(tree, [known(values[0], dimensions)])
     jaxpr = _stage(computation, tree, avals)
@@ -85,8 +86,8 @@ def _check(avals, init_avals, dimensions):
             raise TypeError(f"reduce needs initial values of the operands' dtypes, got {i.dtype} for {x.dtype}")
 
 
-def _monoid(computation, inits):
-    """The primitive's function where one does this reduction, else None."""
+def _find_monoid_reducer(computation, inits):
+    """The function of the primitive that does this reduction, or None."""
     found, neutral = _MONOIDS.get(unwrap(computation), (None, None)) if callable(computation) else (None, None)
     if found is None or len(inits) != 1 or not is_concrete(inits[0]):
         return None
@@ -119,7 +120,7 @@ def _stage(computation, tree, avals):
 
 
 def reduce_by_pairs(*args, jaxpr, dimensions, **_):
-    """The reduction in terms of other operations."""
+    """The reduction, written with other operations."""
     n = len(args) // 2
     operands, inits = args[:n], args[n:]
     shape = typeof(operands[0]).shape
@@ -171,7 +172,7 @@ def _batch(axis_data, operands, mapped, *, dimensions, **params):
         return batch_flat(
             lambda *xs: reduce_by_pairs(*xs, dimensions=dimensions, **params), axis_data, operands, mapped
         )
-    values = [move_to(x, d, 0, axis_data.size) for x, d in zip(operands[:n], mapped)]
+    values = [move_mapped_axis(x, d, 0, axis_data.size) for x, d in zip(operands[:n], mapped)]
     outs = reduce_p.bind(*values, *operands[n:], dimensions=tuple(d + 1 for d in dimensions), **params)
     return outs, [0] * n
 
@@ -194,7 +195,7 @@ programs.set(reduce_p, functions)
 def associative_scan(fn, elems, reverse=False, axis=0):
     """All partial results of an associative function along an axis, in logarithmically many steps.
 
-    `fn(a, b)` takes two trees like `elems` (of any length along the axis) and gives one, element by element.  Raises
+    `fn(a, b)` takes two trees like `elems` (of any length along the axis) and returns one, elementwise.  Raises
     ValueError for lengths that disagree, TypeError if `fn` cannot be called.  The recursion over neighbours is that of
     Blelloch, "Prefix sums and their applications" (1990).
     """
@@ -204,7 +205,7 @@ def associative_scan(fn, elems, reverse=False, axis=0):
     values, avals = arrays_and_avals(leaves)
     if not values:
         return elems
-    axis = _axis(axis, len(avals[0].shape))
+    axis = _canonicalize_axis(axis, len(avals[0].shape))
     length = avals[0].shape[axis]
     if any(len(a.shape) <= axis or a.shape[axis] != length for a in avals):
         raise ValueError(
@@ -219,25 +220,25 @@ def associative_scan(fn, elems, reverse=False, axis=0):
 
     if reverse:
         values = [rev(x, (axis,)) for x in values]
-    values = _prefixes(combine, values, length, axis)
+    values = _scan_pairwise(combine, values, length, axis)
     if reverse:
         values = [rev(x, (axis,)) for x in values]
     return tree_unflatten(tree, values)
 
 
-def _axis(axis, ndim):
+def _canonicalize_axis(axis, ndim):
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} is out of bounds for array of dimension {ndim}")
     return axis % ndim
 
 
-def _prefixes(combine, elems, n, axis):
-    """Partial results: those at odd places from the pairs' partial results, those at even places from these."""
+def _scan_pairwise(combine, elems, n, axis):
+    """All partial results: those at odd positions from the scan of pairs, those at even positions from these."""
     if n < 2:
         return elems
     part = lambda xs, *bounds: [slice_in_dim(x, *bounds, axis=axis) for x in xs]
     pairs = combine(part(elems, 0, n - 1, 2), part(elems, 1, n, 2))
-    odd = _prefixes(combine, pairs, n // 2, axis)
+    odd = _scan_pairwise(combine, pairs, n // 2, axis)
     before = part(odd, 0, n // 2 - 1) if n % 2 == 0 else odd
     even = combine(before, part(elems, 2, n, 2))
     even = [concatenate([x, e], axis) for x, e in zip(part(elems, 0, 1), even)]
@@ -245,13 +246,13 @@ def _prefixes(combine, elems, n, axis):
 
 
 def _interleave(even, odd, axis):
-    """Elements of the two in turn."""
+    """Interleaves the elements of two arrays."""
     dtype = typeof(even).dtype
     longer = typeof(even).shape[axis] - typeof(odd).shape[axis]
     gaps = lambda low, high: [(low, high, 1) if d == axis else (0, 0, 0) for d in range(typeof(even).ndim)]
-    both = pad(even, _zero(dtype), gaps(0, 1 - longer)), pad(odd, _zero(dtype), gaps(1, longer))
+    both = pad(even, _zero_scalar(dtype), gaps(0, 1 - longer)), pad(odd, _zero_scalar(dtype), gaps(1, longer))
     return elementwise.bitwise_or(*both) if dtype == np.bool_ else elementwise.add(*both)
 
 
-def _zero(dtype):
+def _zero_scalar(dtype):
     return make_array(np.zeros((), dtype), dtype, False)

@@ -3,8 +3,8 @@
     scan_p.bind(*consts, *carry, *xs, jaxpr, length, reverse, num_consts, num_carry, unroll) -> [*carry, *ys]
     jaxpr: (*consts, *carry, *x) -> (*carry, *y)
 
-Reverse mode: the forward scan also stacks the residuals of each step; the linear scan runs over them.  A residual that
-is one of the scan's own constants or slices is not stacked again.
+Reverse mode: the forward scan also stacks the residuals of each step, and the linear scan reads them.  Residuals that
+are constants or slices of the scan itself are not stacked again.
 """
 
 import operator
@@ -12,7 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onax._control.bodies import arrays_and_avals, carry_name, check_carry, promote_weak, stage_body, with_types
+from onax._control.bodies import (
+    arrays_and_avals,
+    carry_name,
+    check_carry,
+    promote_weak_types,
+    restore_weak_types,
+    stage_body,
+)
 from onax._control.closed_call import closed_call_p
 from onax._control.loops import fixed_point, hoist_invariants
 from onax._core import jaxpr as core
@@ -32,7 +39,7 @@ from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unfla
 from onax._prims.shaping import instantiate_zeros
 from onax._prims.slicing import index_in_dim
 from onax._prims.stacking import stack
-from onax._transforms.batching import batch_jaxpr, move_to
+from onax._transforms.batching import batch_jaxpr, move_mapped_axis
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.key_reuse import follow_scan, key_lineage
 from onax._transforms.linearize import linearize_jaxpr
@@ -59,7 +66,7 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1, _split_transpos
 
 
 def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, names=None, carry=None):
-    """`scan` of a body that a construct makes from the user's function: see `stage_body` for the last parameters."""
+    """`scan` for functions that derive the body from the user's function; `stage_body` explains the last parameters."""
     xs_leaves, xs_tree = tree_flatten(xs)
     xs_values, xs_avals = arrays_and_avals(xs_leaves)
     length = common_length(xs_avals, xs_leaves, length)
@@ -75,7 +82,7 @@ def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, 
     jaxpr, consts, out_tree = stage(avals)
     carry_tree = _carry_tree(out_tree, jaxpr)
     if carry_tree == init_tree:
-        values, changed = promote_weak(values, avals, jaxpr.out_avals)
+        values, changed = promote_weak_types(values, avals, jaxpr.out_avals)
         if changed:
             avals = [typeof(v) for v in values]
             jaxpr, consts, out_tree = stage(avals)
@@ -83,11 +90,11 @@ def scan_adapted(f, init, xs, length, reverse, unroll, what="scan", adapt=None, 
     name = lambda: carry or carry_name(f)
     check_carry("scan body function", name, init_tree, carry_tree, avals, jaxpr.out_avals)
     params = {"length": length, "reverse": bool(reverse), "unroll": _check_unroll(unroll, length)}
-    return tree_unflatten(out_tree, _bind(jaxpr, consts, values, xs_values, params))
+    return tree_unflatten(out_tree, _bind_scan(jaxpr, consts, values, xs_values, params))
 
 
-def _bind(jaxpr, consts, values, xs_values, params):
-    """The results of a scan: a part of the carry that no step changes is a constant, and slices given back are `xs`."""
+def _bind_scan(jaxpr, consts, values, xs_values, params):
+    """Binds a scan; parts of the carry that no step changes become constants, and ys that are slices are `xs`."""
     n_consts, n_carry = len(consts), len(values)
     body, same, given_back = _drop_forwarded(jaxpr, n_consts, n_carry)
     carried, fixed = reject(values, same), select(values, same)
@@ -111,7 +118,7 @@ def _bind(jaxpr, consts, values, xs_values, params):
 
 
 def _drop_forwarded(jaxpr, n_consts, n_carry):
-    """(the body without results that are arguments, whether each part of the carry stays, the slice each y is)."""
+    """Drops results that are arguments; returns (body, which parts of the carry stay, for each y its slice or None)."""
     key = ("without forwarded", n_consts, n_carry)
     if key in jaxpr.cache:
         return jaxpr.cache[key]
@@ -129,7 +136,7 @@ def _drop_forwarded(jaxpr, n_consts, n_carry):
 
 
 def _call_each_step(body, carry, xs, xs_tree, length, reverse):
-    """With jit disabled: the body itself is called, once a step."""
+    """Calls the body in a Python loop, for `jax_disable_jit`."""
     if length == 0:
         raise ValueError("zero-length scan is not supported in disable_jit() mode because the output type is unknown.")
     ys = []
@@ -142,7 +149,7 @@ def _call_each_step(body, carry, xs, xs_tree, length, reverse):
 
 
 def _carry_tree(tree, jaxpr):
-    """The tree of the carry, the first half of what a body returns."""
+    """The tree of the carry: the first element of the pair that the body returns."""
     data = tree.node_data()
     children = tree.children()
     if data is None or data[0] not in (tuple, list) or len(children) != 2:
@@ -153,7 +160,7 @@ def _carry_tree(tree, jaxpr):
 
 @dataclass(slots=True, eq=False, repr=False)
 class _TypeText:
-    """An aval that prints as in messages."""
+    """An aval whose repr is the short form for messages."""
 
     aval: ShapedArray
 
@@ -162,7 +169,7 @@ class _TypeText:
 
 
 def common_length(avals, leaves, length):
-    """The length of the leading axes, checked against the length that is stated; ValueError where they disagree."""
+    """The length of the leading axes; raises ValueError if they disagree with each other or with `length`."""
     scalars = [str(leaf) for aval, leaf in zip(avals, leaves) if not aval.shape]
     if scalars:
         raise ValueError(f"scan got value with no leading axis to scan over: {', '.join(scalars)}.")
@@ -204,16 +211,16 @@ def _impl(*args, jaxpr, length, reverse, num_consts, num_carry, unroll):
         carry = outs[:num_carry]
         for buffer, y in zip(buffers, outs[num_carry:]):
             buffer[step] = y._value
-    carry = with_types(carry, jaxpr.out_avals)
+    carry = restore_weak_types(carry, jaxpr.out_avals)
     return [*carry, *(make_array(b, a.dtype, a.weak_type) for b, a in zip(buffers, y_avals))]
 
 
 def _abstract_eval(*avals, jaxpr, length, num_carry, **_):
-    return _stacked(jaxpr.out_avals, length, num_carry)
+    return _stack_avals(jaxpr.out_avals, length, num_carry)
 
 
-def _stacked(avals, length, num_carry):
-    """The types of a scan's results from those of its body's."""
+def _stack_avals(avals, length, num_carry):
+    """The types of a scan's results, from those of the results of its body."""
     return [a if i < num_carry else a.update(shape=(length, *a.shape)) for i, a in enumerate(avals)]
 
 
@@ -250,7 +257,7 @@ def _jvp(primals, tangents, *, jaxpr, num_consts, num_carry, **params):
 
 
 def _interleave(derived, n_in, n_out, sizes, sizes_dot):
-    """A jvp program with primals and tangents side by side in each group, arguments and results."""
+    """Reorders a jvp program so that each group of arguments and results has its primals before its tangents."""
     consts, carry, xs = split_list(derived.invars[:n_in], sizes)
     consts_dot, carry_dot, xs_dot = split_list(derived.invars[n_in:], sizes_dot)
     outs, outs_dot = derived.outvars[:n_out], derived.outvars[n_out:]
@@ -262,7 +269,7 @@ def _interleave(derived, n_in, n_out, sizes, sizes_dot):
 def _linearize(nonzeros, *primals, jaxpr, num_consts, num_carry, **params):
     """A forward scan that stacks residuals, and a linear scan over them.
 
-    What needs the constants alone is computed once, before the scan: residuals among it are constants as well.
+    Equations that read only constants are computed once, before the scan; their residuals are constants too.
     """
     const_nz, init_nz, xs_nz = split_list(nonzeros, [num_consts, num_carry])
     n_ys = len(jaxpr.outvars) - num_carry
@@ -280,7 +287,7 @@ def _linearize(nonzeros, *primals, jaxpr, num_consts, num_carry, **params):
 
 
 def _partial_eval(unknown, *args, jaxpr, num_consts, num_carry, **params):
-    """A scan of what depends on no unknown, which stacks residuals, and a scan of the rest over them."""
+    """A scan of the known part, which stacks residuals, and a scan of the rest, which reads them."""
     const_u, init_u, xs_u = split_list(unknown, [num_consts, num_carry])
     n_ys = len(jaxpr.outvars) - num_carry
 
@@ -303,10 +310,11 @@ def _partial_eval(unknown, *args, jaxpr, num_consts, num_carry, **params):
 
 
 def _scan_with_residuals(forward, forwarded, args, positions, sizes, params):
-    """(results of the forward scan, residuals that are constants, residuals to scan over, which of these each is).
+    """Binds the forward scan; returns (results, constant residuals, stacked residuals, order).
 
-    `args` are those of the whole scan, at `positions` those of `forward`.  What needs the constants alone is computed
-    once, before the scan; slices are scanned again, carries and the rest are stacked.
+    `order` says for each residual (whether it is constant, its position among the constant or stacked ones).  `args`
+    are the arguments of the whole scan; `positions` are those of the arguments of `forward`.  Equations that read only
+    constants are computed once, before the scan; residuals that are slices are read again, all others are stacked.
     """
     num_consts, end = sizes[0], sum(sizes)
     n_consts, n_carry = sum(p < num_consts for p in positions), sum(num_consts <= p < end for p in positions)
@@ -332,9 +340,9 @@ def _scan_with_residuals(forward, forwarded, args, positions, sizes, params):
 
 
 def _linear_scan(linear, order, const_nz, carry_nz, out_nz, out_avals, n_fixed, params):
-    """The function of (residuals, tangents) that binds the linear scan.
+    """A function of (residuals, tangents) that binds the linear scan.
 
-    `order` says for each residual of `linear` whether it is one of the `n_fixed` constants.
+    `order` says for each residual of `linear` whether it is one of the `n_fixed` constant residuals.
     """
     is_fixed = [flag for flag, _ in order]
     num_carry, n_carry_dot = len(carry_nz), sum(carry_nz)
@@ -358,16 +366,16 @@ def _linear_scan(linear, order, const_nz, carry_nz, out_nz, out_avals, n_fixed, 
             num_carry=n_carry_dot,
             **params,
         )
-        return insert_zeros(outs, out_nz, _stacked(out_avals, params["length"], num_carry))
+        return insert_zeros(outs, out_nz, _stack_avals(out_avals, params["length"], num_carry))
 
     return apply
 
 
 def _transpose(cts, *operands, jaxpr, num_consts, num_carry, length, reverse, unroll):
-    """The scan run the other way: it carries the carry's cotangents and the sums of the constants' cotangents."""
+    """A scan in the opposite direction; it carries cotangents of the carry and sums of cotangents of the constants."""
     consts, init, xs = split_list(operands, [num_consts, num_carry])
     linear_consts, linear_xs = list(map(is_undefined_primal, consts)), list(map(is_undefined_primal, xs))
-    # A carry that starts at a known tangent starts at zero (linearization made it): it is linear too, and unasked for.
+    # An initial carry that is not linear is a zero that linearization made: the carry is linear, its cotangent unused.
     ct_carry, ct_ys = [instantiate_zeros(ct) for ct in cts[:num_carry]], cts[num_carry:]
     plain_consts = reject(consts, linear_consts)
     sums = [instantiate_zeros(Zero(x.aval)) for x in select(consts, linear_consts)]
@@ -401,7 +409,7 @@ def _transpose_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
     const_avals, carry_avals, x_avals = split_list(jaxpr.in_avals, [n_consts, num_carry])
     y_avals = jaxpr.out_avals[num_carry:]
     linear = [*linear_consts, *[True] * num_carry, *linear_xs]
-    # Cotangents of constants are typed as these are, also weakly; those of a carry change with its steps.
+    # Cotangents of constants keep the weak types of these; those of a carry do not, since they change with each step.
     undefined = [UndefinedPrimal(a) for a in select(const_avals, linear_consts)]
     undefined += [UndefinedPrimal(a.update(weak_type=False)) for a in select(jaxpr.in_avals, linear)[len(undefined) :]]
     groups = [
@@ -425,7 +433,7 @@ def _transpose_body(jaxpr, linear_consts, num_carry, linear_xs, ys_nonzero):
 
 
 def _batch(axis_data, operands, dims, *, jaxpr, num_consts, num_carry, **params):
-    """The fixed point says which parts of the carry become mapped; slices are mapped behind the scanned axis."""
+    """The fixed point finds which parts of the carry become mapped; in `xs` the mapped axis is the second."""
     size = axis_data.size
     const_dims, init_dims, xs_dims = split_list(dims, [num_consts, num_carry])
     consts, init, xs = split_list(operands, [num_consts, num_carry])
@@ -438,16 +446,16 @@ def _batch(axis_data, operands, dims, *, jaxpr, num_consts, num_carry, **params)
         return (derived, out_dims), [d is not None for d in out_dims[:num_carry]]
 
     (derived, out_dims), mapped = fixed_point(step, [d is not None for d in init_dims])
-    consts = [x if d is None else move_to(x, d, 0, size) for x, d in zip(consts, const_dims)]
-    init = [move_to(x, d, 0, size) if m else x for x, d, m in zip(init, init_dims, mapped)]
-    xs = [x if d is None else move_to(x, d, 1, size) for x, d in zip(xs, xs_dims)]
+    consts = [x if d is None else move_mapped_axis(x, d, 0, size) for x, d in zip(consts, const_dims)]
+    init = [move_mapped_axis(x, d, 0, size) if m else x for x, d, m in zip(init, init_dims, mapped)]
+    xs = [x if d is None else move_mapped_axis(x, d, 1, size) for x, d in zip(xs, xs_dims)]
     outs = scan_p.bind(*consts, *init, *xs, jaxpr=derived, num_consts=num_consts, num_carry=num_carry, **params)
     carry_out = [0 if m else None for m in mapped]
     return outs, [*carry_out, *(None if d is None else 1 for d in out_dims[num_carry:])]
 
 
 def _dce(used_outputs, eqn):
-    """Without what is stacked for nobody, and the parts of the carry that only they themselves need."""
+    """Drops unused stacked results, and parts of the carry that only they themselves read."""
     p = eqn.params
     if not any(used_outputs) and not eqn.effects:
         return [False] * len(eqn.invars), None
@@ -498,9 +506,9 @@ def _programs(eqn):
 
 @partial_eval_custom_rules.rule(scan_p)
 def _partial_eval_custom(saveable, unknown, instantiated, eqn):
-    """A scan of what is known, with what the policy saves; then the whole scan again, but for what is saved.
+    """A scan of the known part, which returns what the policy saves; the second scan recomputes what is not saved.
 
-    Values saved in every step are stacked; those that need the constants alone are constants.
+    Values saved in each step are stacked; saved values that depend only on constants are constants.
     """
     p = eqn.params
     jaxpr, n_consts, n_carry = p["jaxpr"], p["num_consts"], p["num_carry"]
@@ -516,9 +524,10 @@ def _partial_eval_custom(saveable, unknown, instantiated, eqn):
     known_carry = n_carry - sum(carry_u)
     before, loop, sources = hoist_invariants(known, (None,) * len(avals), const_u.count(False), known_carry)
     fixed = [group == "invariant" for group, _ in sources]
-    saved = [core.Var(a if flag else _stacked([a], p["length"], 0)[0]) for a, flag in zip(avals, fixed)]
+    saved = [core.Var(a if flag else _stack_avals([a], p["length"], 0)[0]) for a, flag in zip(avals, fixed)]
     constants, scanned = select(saved, fixed), reject(saved, fixed)
-    first = _scan_after(rename_variables(before), rename_variables(loop), known_carry, xs_u.count(False), scanned, p)
+    before, loop = rename_variables(before), rename_variables(loop)
+    first = _hoisted_scan_program(before, loop, known_carry, xs_u.count(False), scanned, p)
     early = eqn.replace(
         invars=reject(eqn.invars, [*const_u, *carry_u, *xs_u]),
         outvars=[*reject(eqn.outvars, unknown_out), *constants, *scanned],
@@ -537,15 +546,15 @@ def _partial_eval_custom(saveable, unknown, instantiated, eqn):
     return early, late, unknown_out, [True] * len(unknown_out), residuals
 
 
-def _scan_after(before, loop, n_carry, n_xs, stacked, params):
-    """The program of (constants, carry, slices) that computes `before` and scans `loop` over the slices.
+def _hoisted_scan_program(before, loop, n_carry, n_xs, stacked, params):
+    """A program of (constants, carry, slices) that evaluates `before` and scans `loop` over the slices.
 
-    It gives the results of the scan, what of `before` is saved, and the last results of `loop`, which are `stacked`.
+    It returns the results of the scan, the saved results of `before`, and the last results of `loop`: `stacked`.
     """
     n_known = len(loop.invars) - n_carry - n_xs
-    in_avals = _stacked(loop.in_avals[n_known:], params["length"], n_carry)
+    in_avals = _stack_avals(loop.in_avals[n_known:], params["length"], n_carry)
     operands = [core.Var(a) for a in in_avals]
-    outs = [core.Var(a) for a in _stacked(loop.out_avals, params["length"], n_carry)]
+    outs = [core.Var(a) for a in _stack_avals(loop.out_avals, params["length"], n_carry)]
     eqns = list(before.eqns)
     if loop.outvars or loop.effects:
         params = {**params, "jaxpr": loop, "num_consts": n_known, "num_carry": n_carry}

@@ -1,15 +1,16 @@
-"""shard_map: a function of the pieces of arrays, one on each device of a mesh, as one program.
+"""shard_map: maps a function over shards of arrays, one on each device of a mesh.
 
-The body is staged for pieces; collectives in it name the axes of the mesh.  What runs is the body batched over these
-axes, one after the other: a cut dimension of an argument becomes mapped axes and a piece of it, and results are put
-together the same way.  What can be seen of devices is where the pieces of results lie.  Devices that are machines of
-their own (`is_separate`) run the body each on its pieces instead: `_compile/devices/partition.py`.
+The body is staged on the types of shards; collectives in it name axes of the mesh.  On virtual devices one program
+computes all shards: the body is batched over each axis in turn.  A sharded dimension of an argument is reshaped into
+mapped axes and the dimension of a shard, and results are assembled in the same way; afterwards the shards of results
+are placed on their devices.  Separate devices (`has_separate_devices`) each run the body on their own shards:
+`_compile/devices/partition.py`.
 
-    in_specs, out_specs    for each argument and result the mesh axes that cut it, a PartitionSpec
-    manual axes            the mesh axes that the body sees; over the others nothing is cut
+    in_specs, out_specs    a PartitionSpec for each argument and result: the mesh axes that shard its dimensions
+    manual axes            the mesh axes that the body sees; no value is sharded over the others
 
-With check_vma a result that no axis cuts must be known to be the same on all devices along it, and derivatives with
-respect to such values are summed over the devices; without, the first device's is taken, as in JAX.
+With check_vma, a result that is not sharded over an axis must be replicated along it, and derivatives with respect to
+replicated values are summed over the devices.  Without it the value of the first device is taken, as in JAX.
 """
 
 import contextlib
@@ -54,8 +55,8 @@ from onax._transforms.transpose import transpose_jaxpr
 REPLICATED = PartitionSpec()
 
 
-class Region:
-    """The axes that a shard_map brings: names and sizes, in the order of the mesh, and whether varying is checked."""
+class ManualRegion:
+    """The manual axes of a shard_map: names and sizes, in the order of the mesh, and whether varying is checked."""
 
     __slots__ = ("checked", "mesh", "names", "sizes")
 
@@ -67,42 +68,42 @@ class Region:
 
     @classmethod
     def of(cls, params):
-        """The region of an equation."""
+        """The region of an equation with these parameters."""
         return cls(params["mesh"], params["newly_manual_axes"], params["check_vma"])
 
-    def along(self, names):
-        """The region of some of the axes."""
-        return Region(self.mesh, names, self.checked)
+    def restrict(self, names):
+        """The region with some of the axes."""
+        return ManualRegion(self.mesh, names, self.checked)
 
     @property
     def key(self):
-        """What tells regions apart."""
+        """A hashable key; programs of regions with equal keys are the same."""
         return self.names, self.sizes, self.checked
 
     @contextlib.contextmanager
     def scope(self):
-        """Context in which the axes are known, and the mesh is the one in context."""
+        """Context manager that binds the axis names and sets the mesh in context."""
         with self.mesh, named_axes_in_scope(self.names, self.sizes, self.checked):
             yield
 
     def size(self, names):
-        """How many devices there are along some axes."""
+        """The number of devices along some axes."""
         return math.prod(self.sizes[self.names.index(a)] for a in names)
 
-    def unnamed(self, spec):
-        """The axes that do not cut a value of this spec."""
+    def unmentioned_axes(self, spec):
+        """The axes over which a value with this spec is not sharded."""
         named = {a for entry in spec for a in names_in(entry)}
         return tuple(a for a in self.names if a not in named)
 
-    def piece(self, aval, spec):
-        """The type of one piece."""
+    def shard_aval(self, aval, spec):
+        """The type of a shard of a value of this type."""
         shape = list(aval.shape)
         for i, entry in enumerate(spec):
             shape[i] //= self.size(names_in(entry))
         return aval.update(shape=tuple(shape))
 
-    def whole(self, aval, spec):
-        """The type of the value whose pieces have this type."""
+    def unshard_aval(self, aval, spec):
+        """The type of the global value whose shards have this type."""
         shape = list(aval.shape)
         for i, entry in enumerate(spec):
             shape[i] *= self.size(names_in(entry))
@@ -112,8 +113,8 @@ class Region:
 # ---- one program of all devices
 
 
-def _cut(region, x, spec):
-    """The value with the axes that cut it in front, in the order of the mesh; the names of these."""
+def _split_shards(region, x, spec):
+    """Moves the axes over which a value is sharded to the front, in the order of the mesh; returns (value, names)."""
     shape, places, new = shape_of(x), {}, []
     for i, n in enumerate(shape):
         names = names_in(spec[i]) if i < len(spec) else ()
@@ -128,8 +129,8 @@ def _cut(region, x, spec):
     return transpose(reshape(x, tuple(new)), (*(places[a] for a in used), *rest)), tuple(used)
 
 
-def _join(region, x, mapped, spec):
-    """The value whose pieces lie along the `mapped` axes in front; axes that `spec` does not name give their first."""
+def _join_shards(region, x, mapped, spec):
+    """Assembles a value from shards along leading `mapped` axes; takes the first along axes not in `spec`."""
     names = [a for entry in spec for a in names_in(entry)]
     for i in reversed(range(len(mapped))):
         if mapped[i] not in names:
@@ -147,7 +148,7 @@ def _join(region, x, mapped, spec):
 
 
 def _run_batched(region, k, jaxpr, values, used, mapped):
-    """The body batched over the axes from the k-th on; `mapped[k]` receives which results are mapped over it."""
+    """Runs the body batched over the axes from the k-th on; sets `mapped[k]` to flags of the results mapped over it."""
     if k == len(region.names):
         return eval_jaxpr(jaxpr, jaxpr.consts, *values)
     name = region.names[k]
@@ -161,42 +162,45 @@ def _run_batched(region, k, jaxpr, values, used, mapped):
     return [x if d is None else moveaxis(x, d, 0) for x, d in zip(outs, dims)]
 
 
-def whole_program(jaxpr, params):
-    """The program on whole values that a shard_map equation stands for; kept with its body."""
-    region = Region.of(params)
+def global_program(jaxpr, params):
+    """The program on global values that computes a shard_map equation; cached with its body."""
+    region = ManualRegion.of(params)
     in_specs, out_specs = params["in_specs"], params["out_specs"]
     key = ("whole", region.key, in_specs, out_specs)
     if key in jaxpr.cache:
         return jaxpr.cache[key]
 
     def fun(*args):
-        pairs = [_cut(region, x, spec) for x, spec in zip(args, in_specs)]
+        pairs = [_split_shards(region, x, spec) for x, spec in zip(args, in_specs)]
         mapped = [None] * len(region.names)
         outs = _run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
         joined = []
         for i, (x, spec) in enumerate(zip(outs, out_specs)):
             own = tuple(a for a, flags in zip(region.names, mapped) if flags[i])
-            if region.checked and set(own) & set(region.unnamed(spec)):
-                raise _not_replicated(jaxpr, params["mesh"], spec, sorted(set(own) & set(region.unnamed(spec))))
-            joined.append(_join(region, x, own, spec))
+            if region.checked and set(own) & set(region.unmentioned_axes(spec)):
+                raise _not_replicated(
+                    jaxpr, params["mesh"], spec, sorted(set(own) & set(region.unmentioned_axes(spec)))
+                )
+            joined.append(_join_shards(region, x, own, spec))
         return joined
 
-    avals = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)]
+    avals = [region.unshard_aval(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)]
     with region.scope():
         found = jaxpr.cache[key] = derive_jaxpr(fun, avals, jaxpr)
     return found
 
 
-def is_separate(mesh):
-    """Whether programs over a mesh run as one program a device: it has devices that are machines of their own."""
+def has_separate_devices(mesh):
+    """Whether each device of a mesh runs a program of its own, unlike virtual devices, which share one."""
     return any(device._separate for device in mesh.devices.flat)
 
 
 def stacked_program(region, jaxpr, varying):
-    """(a program on whole values, for each result the axes that are in front of it) of a program of one device.
+    """Batches the program of one device over the axes along which its arguments vary.
 
-    `varying`: for each argument the axes of the region over which it varies.  The whole value has these in front, in
-    the order of the region; it stacks the values that the devices have, and so does each result.
+    `varying`: for each argument the axes of the region over which it varies.  The new argument has these as leading
+    axes, in the order of the region, and stacks the values of the devices.  Returns (program, for each result the
+    leading axes over which it is stacked).
     """
     order = [tuple(a for a in region.names if a in axes) for axes in varying]
     mapped = [None] * len(region.names)
@@ -227,28 +231,28 @@ def _not_replicated(jaxpr, mesh, spec, axes):
 
 
 def _impl(*args, jaxpr, **params):
-    if is_separate(params["mesh"]) and not context.option_word() & (DISABLE_JIT | SPECIAL):
+    if has_separate_devices(params["mesh"]) and not context.option_word() & (DISABLE_JIT | SPECIAL):
         called = _program_of_equation(jaxpr, params)
         return jit_p.bind(*args, **call_params(called, jaxpr.debug_info.func_name))
-    program = whole_program(jaxpr, params)
+    program = global_program(jaxpr, params)
     outs = eval_jaxpr(program, program.consts, *args)
     return [shard_array(x, NamedSharding(params["mesh"], s)) for x, s in zip(outs, params["out_specs"])]
 
 
 def _program_of_equation(jaxpr, params):
-    """The program that is this one equation; kept with its body.  A program for each device is a compiled one."""
+    """A program with this equation alone, for separate devices, which run compiled programs; cached with its body."""
     key = ("alone", *params.values())
     if key not in jaxpr.cache:
-        region = Region.of(params)
-        avals = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, params["in_specs"])]
+        region = ManualRegion.of(params)
+        avals = [region.unshard_aval(v.aval, spec) for v, spec in zip(jaxpr.invars, params["in_specs"])]
         fun = lambda *args: shard_map_p.bind(*args, jaxpr=jaxpr, **params)
         jaxpr.cache[key] = derive_jaxpr(fun, avals, jaxpr)
     return jaxpr.cache[key]
 
 
 def _abstract_eval(*avals, jaxpr, out_specs, **params):
-    region = Region.of(params)
-    return [region.whole(a, spec) for a, spec in zip(jaxpr.out_avals, out_specs)]
+    region = ManualRegion.of(params)
+    return [region.unshard_aval(a, spec) for a, spec in zip(jaxpr.out_avals, out_specs)]
 
 
 def _bind(jaxpr, args, params, in_specs, out_specs):
@@ -258,8 +262,8 @@ def _bind(jaxpr, args, params, in_specs, out_specs):
 
 
 def _batch(axis_data, operands, dims, *, jaxpr, in_specs, out_specs, **params):
-    region, spread = Region.of(params), axis_data.spmd_name
-    if spread is not None:  # the examples are cut by axes of the mesh
+    region, spread = ManualRegion.of(params), axis_data.spmd_name
+    if spread is not None:  # the mapped axis is sharded over axes of the mesh
         axis_data = AxisData(axis_data.name, axis_data.size // region.size(names_in(spread)))
     with region.scope():
         derived, dims_out = batch_jaxpr(jaxpr, axis_data, dims)
@@ -270,7 +274,7 @@ def _batch(axis_data, operands, dims, *, jaxpr, in_specs, out_specs, **params):
 
 def _jvp(primals, tangents, *, jaxpr, in_specs, out_specs, **params):
     nonzeros = [type(t) is not Zero for t in tangents]
-    with Region.of(params).scope():
+    with ManualRegion.of(params).scope():
         derived, nonzeros_out = jvp_jaxpr(jaxpr, nonzeros, False)
     outs = _bind(
         derived,
@@ -280,20 +284,20 @@ def _jvp(primals, tangents, *, jaxpr, in_specs, out_specs, **params):
         [*out_specs, *select(out_specs, nonzeros_out)],
     )
     n = len(jaxpr.outvars)
-    return outs[:n], _with_zeros(jaxpr, params, out_specs, nonzeros_out, outs[n:])
+    return outs[:n], _insert_zero_tangents(jaxpr, params, out_specs, nonzeros_out, outs[n:])
 
 
-def _with_zeros(jaxpr, params, out_specs, nonzeros_out, tangents):
-    """A tangent for every result: those given, in order, and symbolic zeros."""
-    region, rest = Region.of(params), iter(tangents)
+def _insert_zero_tangents(jaxpr, params, out_specs, nonzeros_out, tangents):
+    """Inserts symbolic zeros between the nonzero tangents of results."""
+    region, rest = ManualRegion.of(params), iter(tangents)
     return [
-        next(rest) if nonzero else Zero(region.whole(v.aval, spec).to_tangent_aval())
+        next(rest) if nonzero else Zero(region.unshard_aval(v.aval, spec).to_tangent_aval())
         for v, spec, nonzero in zip(jaxpr.outvars, out_specs, nonzeros_out)
     ]
 
 
-def _with_rank(jaxpr, positions, results):
-    """The program with an axis of length 1 in front of some arguments or results (which then can be cut)."""
+def _add_unit_axes(jaxpr, positions, results):
+    """Adds a leading axis of length 1 to some arguments or results, so that scalars can be sharded."""
     chosen = frozenset(positions)
     key = ("with rank", chosen, results)
     if key in jaxpr.cache:
@@ -312,25 +316,25 @@ def _with_rank(jaxpr, positions, results):
     return jaxpr.cache[key]
 
 
-def _varying(region, jaxpr, in_specs):
-    """For each result of a body the axes over which it may vary."""
+def _varying_axes(region, jaxpr, in_specs):
+    """The axes over which each result of a body may vary."""
     key = ("varying", region.key, tuple(in_specs))
     if key not in jaxpr.cache:
         mapped = [None] * len(region.names)
 
         def fun(*args):
-            pairs = [_cut(region, x, spec) for x, spec in zip(args, in_specs)]
+            pairs = [_split_shards(region, x, spec) for x, spec in zip(args, in_specs)]
             return _run_batched(region, 0, jaxpr, [x for x, _ in pairs], [u for _, u in pairs], mapped)
 
-        trace_to_jaxpr(fun, [region.whole(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)])
+        trace_to_jaxpr(fun, [region.unshard_aval(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)])
         jaxpr.cache[key] = _mapped_axes(region, mapped, len(jaxpr.outvars))
     return jaxpr.cache[key]
 
 
 def _linearize(nonzeros, *primals, jaxpr, in_specs, out_specs, **params):
-    with Region.of(params).scope():
+    with ManualRegion.of(params).scope():
         forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
-    linear, outs, residuals, specs = _with_residuals(
+    linear, outs, residuals, specs = _bind_with_residuals(
         forward, linear, forwarded, primals, primals, in_specs, in_specs, out_specs, params
     )
 
@@ -338,39 +342,40 @@ def _linearize(nonzeros, *primals, jaxpr, in_specs, out_specs, **params):
         given = [t for t in tangents if type(t) is not Zero]
         in_all, out_all = [*specs, *select(in_specs, nonzeros)], select(out_specs, nonzeros_out)
         results = _bind(linear, [*residuals, *given], params, in_all, out_all)
-        return _with_zeros(jaxpr, params, out_specs, nonzeros_out, results)
+        return _insert_zero_tangents(jaxpr, params, out_specs, nonzeros_out, results)
 
     return outs, nonzeros_out, residuals, apply
 
 
-def _with_residuals(forward, linear, forwarded, given, args, given_specs, in_specs, out_specs, params):
-    """(linear program, results of the forward one, residuals, specs of the residuals).
+def _bind_with_residuals(forward, linear, forwarded, given, args, given_specs, in_specs, out_specs, params):
+    """Binds the forward region; returns (linear program, results, residuals, specs of the residuals).
 
-    `forward` takes those `given` of all the arguments.  Residuals leave the region cut, along their first dimension, by
-    all axes over which they vary.
+    `given` are the arguments of `forward`, some of `args`.  Residuals leave the region sharded, along their first
+    dimension, over all axes over which they vary.
     """
-    region, n = Region.of(params), len(out_specs)
+    region, n = ManualRegion.of(params), len(out_specs)
     with region.scope():
         computed = [i for i, f in enumerate(forwarded) if f is None]
         scalars = [j for j, v in enumerate(forward.outvars[n:]) if not v.aval.shape]
-        forward = _with_rank(forward, [n + j for j in scalars], True)
-        linear = _with_rank(linear, [computed[j] for j in scalars], False)
-        cut_by = [PartitionSpec(axes) if axes else REPLICATED for axes in _varying(region, forward, given_specs)[n:]]
-    outs = _bind(forward, given, params, given_specs, [*out_specs, *cut_by])
-    rest, rest_specs = iter(outs[n:]), iter(cut_by)
+        forward = _add_unit_axes(forward, [n + j for j in scalars], True)
+        linear = _add_unit_axes(linear, [computed[j] for j in scalars], False)
+        varying = _varying_axes(region, forward, given_specs)[n:]
+        residual_specs = [PartitionSpec(axes) if axes else REPLICATED for axes in varying]
+    outs = _bind(forward, given, params, given_specs, [*out_specs, *residual_specs])
+    rest, rest_specs = iter(outs[n:]), iter(residual_specs)
     residuals = [next(rest) if f is None else args[f] for f in forwarded]
     specs = [next(rest_specs) if f is None else in_specs[f] for f in forwarded]
     return linear, outs[:n], residuals, specs
 
 
 def _partial_eval(linear, *args, jaxpr, in_specs, out_specs, **params):
-    """A region for what depends on no tangent, and one for the rest, which reads its residuals."""
+    """A region for the known part, and one for the rest, which reads its residuals."""
     if all(linear):
         return None
-    with Region.of(params).scope():
+    with ManualRegion.of(params).scope():
         forward, rest, unknown, forwarded = partial_eval_jaxpr(jaxpr, linear)
     given, known = [not flag for flag in linear], [not flag for flag in unknown]
-    rest, outs, residuals, specs = _with_residuals(
+    rest, outs, residuals, specs = _bind_with_residuals(
         forward,
         rest,
         forwarded,
@@ -392,7 +397,7 @@ def _transpose(cts, *operands, jaxpr, in_specs, out_specs, **params):
     nonzero_cts = [type(ct) is not Zero for ct in cts]
     plain_specs = [s for s, flag in zip(in_specs, linear) if not flag]
     ct_specs, linear_specs = select(out_specs, nonzero_cts), select(in_specs, linear)
-    derived, nonzeros_out = _transpose_body(jaxpr, Region.of(params), linear, nonzero_cts, ct_specs, linear_specs)
+    derived, nonzeros_out = _transpose_body(jaxpr, ManualRegion.of(params), linear, nonzero_cts, ct_specs, linear_specs)
     plain = [x for x, flag in zip(operands, linear) if not flag]
     given = [ct for ct in cts if type(ct) is not Zero]
     outs = _bind(derived, [*plain, *given], params, [*plain_specs, *ct_specs], select(linear_specs, nonzeros_out))
@@ -404,9 +409,9 @@ def _transpose(cts, *operands, jaxpr, in_specs, out_specs, **params):
 
 
 def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
-    """The transposed body.  Where an operand is not cut, its cotangent is the sum over the devices.
+    """The transposed body; it sums the cotangent of an operand over the axes over which the operand is not sharded.
 
-    Unchecked, every device along an axis that does not cut a result has its share of the cotangent.
+    Without check_vma, the cotangent of a result is divided among the devices over which the result is not sharded.
     """
     key = ("transposed", region.key, tuple(linear), tuple(nonzero_cts), tuple(ct_specs), tuple(linear_specs))
     if key in jaxpr.cache:
@@ -419,20 +424,20 @@ def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
         def fun(*args):
             cts = args[n_plain:]
             if not region.checked:
-                cts = [_share(x, region.size(region.unnamed(s))) for x, s in zip(cts, ct_specs)]
+                cts = [_divide_among(x, region.size(region.unmentioned_axes(s))) for x, s in zip(cts, ct_specs)]
             outs = eval_jaxpr(derived, derived.consts, *args[:n_plain], *cts)
-            return [_sum_over(region, x, region.unnamed(s)) for x, s in zip(outs, specs)]
+            return [_sum_over_axes(region, x, region.unmentioned_axes(s)) for x, s in zip(outs, specs)]
 
         found = derive_jaxpr(fun, [v.aval for v in derived.invars], jaxpr)
     jaxpr.cache[key] = found, nonzeros_out
     return found, nonzeros_out
 
 
-def _share(ct, count):
+def _divide_among(ct, count):
     return ct if count == 1 else div(ct, full_like(ct, count))
 
 
-def _sum_over(region, ct, axes):
+def _sum_over_axes(region, ct, axes):
     if not axes:
         return ct
     if region.checked:
@@ -461,10 +466,10 @@ def _programs(eqn):
 
 
 def stage_body(fun, avals, in_specs, region, debug_info):
-    """(body on pieces, constants that it takes first)."""
-    pieces = [region.piece(a, s) for a, s in zip(avals, in_specs)]
+    """Stages a body on shards; returns (jaxpr that takes its constants first, constants)."""
+    shard_avals = [region.shard_aval(a, s) for a, s in zip(avals, in_specs)]
     with region.scope():
-        closed = trace_to_jaxpr(fun, pieces, debug_info)
+        closed = trace_to_jaxpr(fun, shard_avals, debug_info)
     return core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ()), closed.consts
 
 
@@ -472,7 +477,7 @@ def stage_body(fun, avals, in_specs, region, debug_info):
 
 
 class _Infer:
-    """in_specs as the arguments lie."""
+    """Stands for in_specs that are inferred from the shardings of the arguments."""
 
     __slots__ = ()
 
@@ -493,12 +498,13 @@ def shard_map(
     axis_names=frozenset(),
     check_vma=True,
 ):
-    """Maps a function over the pieces of its arguments, one piece a device of the mesh.
+    """Maps a function over shards of its arguments, one shard for each device of the mesh.
 
     `in_specs`, `out_specs`: PartitionSpecs, or trees of these that are prefixes of the arguments' tuple and of the
-    result; None is an argument that nothing cuts.  `mesh` is the mesh in context (`set_mesh`) unless given;
-    `axis_names` the axes that `f` sees, all unless given.  `check_vma` checks that results are the same along axes
-    that do not cut them.  Without `f` the result is a decorator.  Raises ValueError for specs that do not fit.
+    result; None for an argument that is not sharded.  `mesh` is the mesh in context (`set_mesh`) unless given;
+    `axis_names` are the axes that `f` sees, by default all.  `check_vma` checks that results are the same along axes
+    over which they are not sharded.  Without `f` the result is a decorator.  Raises ValueError for specs that do not
+    fit.
     """
     given = {
         "out_specs": out_specs, "in_specs": in_specs, "mesh": mesh, "axis_names": axis_names, "check_vma": check_vma,
@@ -519,7 +525,7 @@ def shard_map(
         if not manual <= set(found.axis_names):
             raise ValueError(f"jax.shard_map requires axis_names={set(manual)} to be a subset of {found.axis_names}")
         specs = _specs_of_arguments(f, in_specs, found, manual, args, leaves)
-        return call_on_pieces(
+        return call_on_shards(
             FlatFunction(f, tree_structure((args, {}))),
             leaves,
             specs,
@@ -531,16 +537,18 @@ def shard_map(
     return mapped
 
 
-def call_on_pieces(flat, leaves, specs, params, find_out_specs, info):
-    """The result, as a tree, of a FlatFunction on the pieces of flat values.
+def call_on_shards(flat, leaves, specs, params, find_out_specs, info):
+    """Applies a FlatFunction to shards of flat values; returns the result as a tree.
 
-    `params` are those of the region; `find_out_specs(tree, avals)` gives the specs of the results' pieces.
+    `params` are those of the region; `find_out_specs(tree, avals)` returns specs from the types of the results' shards.
     """
-    region = Region.of(params)
+    region = ManualRegion.of(params)
     body, consts = stage_body(flat, [typeof(x) for x in leaves], specs, region, info)
     out_specs = tuple(find_out_specs(flat.out_tree, body.out_avals))
     specs = (*[REPLICATED] * len(consts), *specs)
-    whole_program(body, {**params, "in_specs": specs, "out_specs": out_specs})  # says at once what is wrong
+    global_program(
+        body, {**params, "in_specs": specs, "out_specs": out_specs}
+    )  # raises its error before the function is staged
     return tree_unflatten(flat.out_tree, _bind(body, [*consts, *leaves], params, specs, out_specs))
 
 
@@ -569,12 +577,12 @@ def _check_spec(name, spec, manual):
 
 
 def _broadcast_specs(name, specs, full):
-    """One spec a leaf of `full`."""
+    """One spec for each leaf of `full`."""
     return [REPLICATED if s is None else s for s in broadcast_prefix_as(f"shard_map {name}", specs, full)]
 
 
 def broadcast_prefix_as(name, specs, full):
-    """For each leaf of `full` the spec above it; ValueError, worded for `name`, if the specs are no prefix of it."""
+    """For each leaf of `full` the spec at its prefix; raises ValueError, which names `name`, if there is none."""
     is_leaf = lambda x: x is None or isinstance(x, PartitionSpec)
     for error in prefix_errors(specs, full, is_leaf):
         raise error(name)

@@ -1,6 +1,6 @@
-"""custom_linear_solve and custom_root: solvers that are differentiated by what they solve, not by their steps.
+"""custom_linear_solve and custom_root: solvers that are differentiated implicitly, not through their steps.
 
-    custom_linear_solve_p.bind(*consts of each program, *b, jaxprs=_Programs(...), const_lengths=_Programs(...))
+    custom_linear_solve_p.bind(*consts of each program, *b, jaxprs, const_lengths)    both are a _LinearSolveTuple
 
 matvec x = b gives  matvec dx = db - (d matvec) x; its transpose solves with the transposed map.  f(x, p) = 0 gives
 f_x dx = -f_p dp (the implicit function theorem).
@@ -23,13 +23,13 @@ from onax._prims.dot import dot_general_p
 from onax._prims.elementwise import add_any, neg
 from onax._prims.shaping import instantiate_zeros, reduce_sum_p
 from onax._transforms.autodiff import linearize
-from onax._transforms.batching import batch_jaxpr, move_to
+from onax._transforms.batching import batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import check_callable
 from onax._transforms.jvp import jvp_flat
 from onax._transforms.staging import derive_jaxpr
 from onax._transforms.transpose import transpose_jaxpr
 
-_Programs = namedtuple("_LinearSolveTuple", "matvec vecmat solve transpose_solve")
+_LinearSolveTuple = namedtuple("_LinearSolveTuple", "matvec vecmat solve transpose_solve")
 
 
 def _check_tree(what, tree, expected_name, expected):
@@ -43,8 +43,8 @@ def _check_shapes(what, avals, expected_name, expected):
         raise ValueError(f"{what} output shapes must match {expected_name}, got {shapes} and {wanted}")
 
 
-def _aux_split(out_tree, what):
-    """Trees of the solution and of the auxiliary output."""
+def _split_aux_trees(out_tree, what):
+    """The trees of the solution and of the auxiliary output."""
     data, children = out_tree.node_data(), out_tree.children()
     if data is None or data[0] not in (tuple, list) or len(children) != 2:
         raise ValueError(f"with has_aux=True, {what} must return a pair of the solution and auxiliary output")
@@ -70,7 +70,7 @@ def custom_linear_solve(matvec, b, solve, transpose_solve=None, symmetric=False,
 
     def staged(what, solver, linear):
         jaxpr, consts, out_tree = stage_body(lambda y: solver(linear, y), in_tree, avals, what)
-        x_tree = _aux_split(out_tree, f"{what}()")[0] if has_aux else out_tree
+        x_tree = _split_aux_trees(out_tree, f"{what}()")[0] if has_aux else out_tree
         _check_tree(f"{what}()", x_tree, "b", tree)
         _check_shapes(f"{what}()", jaxpr.out_avals[: len(avals)], "b", avals)
         return jaxpr, consts, out_tree
@@ -81,7 +81,7 @@ def custom_linear_solve(matvec, b, solve, transpose_solve=None, symmetric=False,
     if symmetric:
         programs[1::2], consts[1::2] = programs[::2], consts[::2]
     elif transpose_solve is not None:
-        vecmat_jaxpr = _transpose_map(matvec_jaxpr, len(matvec_consts))
+        vecmat_jaxpr = _transpose_linear_map(matvec_jaxpr, len(matvec_consts))
         vecmat = lambda y: tree_unflatten(
             tree, eval_jaxpr(vecmat_jaxpr, [], *matvec_consts, *arrays_and_avals(tree_flatten(y)[0])[0])
         )
@@ -90,21 +90,21 @@ def custom_linear_solve(matvec, b, solve, transpose_solve=None, symmetric=False,
     outs = custom_linear_solve_p.bind(
         *(c for group in consts for c in group),
         *values,
-        const_lengths=_Programs(*map(len, consts)),
-        jaxprs=_Programs(*programs),
+        const_lengths=_LinearSolveTuple(*map(len, consts)),
+        jaxprs=_LinearSolveTuple(*programs),
     )
     return tree_unflatten(out_tree, outs)
 
 
-def _with_empty_sums(jaxpr):
-    """The program in which matrix products are summed over no axis, which changes nothing: JAX prints it so."""
+def _add_empty_sums(jaxpr):
+    """The program with a sum over no axes after each matrix product, as JAX prints it; it computes the same."""
     key = "empty sums"
     if key not in jaxpr.cache:
-        jaxpr.cache[key] = map_equations(jaxpr, _with_empty_sum)
+        jaxpr.cache[key] = map_equations(jaxpr, _add_empty_sum)
     return jaxpr.cache[key]
 
 
-def _with_empty_sum(eqn):
+def _add_empty_sum(eqn):
     if eqn.primitive is not dot_general_p:
         return [eqn]
     (out,) = eqn.outvars
@@ -113,11 +113,11 @@ def _with_empty_sum(eqn):
     return [eqn.replace(outvars=[product]), empty_sum]
 
 
-def _transpose_map(jaxpr, num_consts):
+def _transpose_linear_map(jaxpr, num_consts):
     """The transposed linear map, on the same constants."""
     linear = [i >= num_consts for i in range(len(jaxpr.invars))]
     transposed, present = transpose_jaxpr(jaxpr, linear, [True] * len(jaxpr.outvars))
-    transposed = _with_empty_sums(transposed)
+    transposed = _add_empty_sums(transposed)
     if all(present):
         return transposed
 
@@ -133,12 +133,12 @@ def _transpose_map(jaxpr, num_consts):
 
 
 def _split(values, lengths):
-    """The constants of each program, and what follows them."""
+    """The constants of each program, and the operands that follow them."""
     groups, values = [], list(values)
     for n in lengths:
         groups.append(values[:n])
         values = values[n:]
-    return _Programs(*groups), values
+    return _LinearSolveTuple(*groups), values
 
 
 def _impl(*args, const_lengths, jaxprs):
@@ -158,7 +158,7 @@ def _jvp(primals, tangents, *, const_lengths, jaxprs):
     matvec = lambda *cs: eval_jaxpr(jaxprs.matvec, jaxprs.matvec.consts, *cs, *x)
     if any(type(t) is not Zero for t in const_dots.matvec):
         _, moved = jvp_flat(matvec, consts.matvec, const_dots.matvec)
-        b_dot = [_difference(t, m) for t, m in zip(b_dot, moved)]
+        b_dot = [_subtract(t, m) for t, m in zip(b_dot, moved)]
     aux_dot = [Zero(v.aval.to_tangent_aval()) for v in jaxprs.solve.outvars[len(b) :]]
     if all(type(t) is Zero for t in b_dot):
         return [*x, *aux], [*b_dot, *aux_dot]
@@ -168,7 +168,7 @@ def _jvp(primals, tangents, *, const_lengths, jaxprs):
     return [*x, *aux], [*x_dot, *aux_dot]
 
 
-def _difference(x, y):
+def _subtract(x, y):
     if type(y) is Zero:
         return x
     return neg(y) if type(x) is Zero else add_any(x, neg(y))
@@ -181,23 +181,25 @@ def _transpose(cts, *operands, const_lengths, jaxprs):
     if any(is_undefined_primal(c) for group in consts for c in group):
         raise TypeError("custom_linear_solve is linear in b alone, not in what its functions close over")
     given = [instantiate_zeros(ct) for ct in cts[: len(b)]]
-    swapped = [_Programs(t.vecmat, t.matvec, t.transpose_solve, t.solve) for t in (consts, const_lengths, jaxprs)]
+    swapped = [
+        _LinearSolveTuple(t.vecmat, t.matvec, t.transpose_solve, t.solve) for t in (consts, const_lengths, jaxprs)
+    ]
     all_consts = [c for group in swapped[0] for c in group]
     outs = custom_linear_solve_p.bind(*all_consts, *given, const_lengths=swapped[1], jaxprs=swapped[2])
     return [*[None] * len(all_consts), *outs[: len(b)]]
 
 
 def _batch(axis_data, operands, dims, *, const_lengths, jaxprs):
-    """All of b is mapped in front, as are all results; constants keep their axes."""
+    """Every part of b and every result has its mapped axis in front; constants keep their axes."""
     groups, b = _split(operands, const_lengths)
     group_dims, b_dims = _split(dims, const_lengths)
-    b = [move_to(x, d, 0, axis_data.size) for x, d in zip(b, b_dims)]
+    b = [move_mapped_axis(x, d, 0, axis_data.size) for x, d in zip(b, b_dims)]
     derived = [
         None if jaxpr is None else batch_jaxpr(jaxpr, axis_data, (*mapped, *[0] * len(b)), True)[0]
         for jaxpr, mapped in zip(jaxprs, group_dims)
     ]
     all_consts = [c for group in groups for c in group]
-    outs = custom_linear_solve_p.bind(*all_consts, *b, const_lengths=const_lengths, jaxprs=_Programs(*derived))
+    outs = custom_linear_solve_p.bind(*all_consts, *b, const_lengths=const_lengths, jaxprs=_LinearSolveTuple(*derived))
     return outs, [0] * len(outs)
 
 
@@ -231,11 +233,11 @@ def custom_root(f, initial_guess, solve, tangent_solve, has_aux=False):
     in_tree = tree_structure(((initial_guess,), {}))
     _check_tree("f()", stage_body(f, in_tree, avals, "root")[2], "initial_guess", tree)
     solve_jaxpr, solve_consts, out_tree = stage_body(lambda x0: solve(f, x0), in_tree, avals, "root_solve")
-    x_tree = _aux_split(out_tree, "solve()")[0] if has_aux else out_tree
+    x_tree = _split_aux_trees(out_tree, "solve()")[0] if has_aux else out_tree
     _check_tree("solve()", x_tree, "initial_guess", tree)
     x_avals = solve_jaxpr.out_avals[: len(avals)]
     _check_shapes("solve()", x_avals, "initial_guess", avals)
-    f_jaxpr, f_consts, _ = stage_body(f, in_tree, x_avals, "root")  # at the root: its dtype may not be the guess'
+    f_jaxpr, f_consts, _ = stage_body(f, in_tree, x_avals, "root")  # the root may have another dtype
 
     def linearize_and_solve(x, y):
         return tangent_solve(linearize(f, x)[1], y)
@@ -250,12 +252,12 @@ def custom_root(f, initial_guess, solve, tangent_solve, has_aux=False):
     return tree_unflatten(out_tree, root(f_consts, solve_consts, tangent_consts, guess))
 
 
-def _symbolic(t):
+def _float0_to_zero(t):
     return Zero(typeof(t)) if typeof(t).dtype == float0 else t
 
 
 def _root_function(f_jaxpr, solve_jaxpr, tangent_jaxpr, n):
-    """Flat results of the solver, with the rule of the implicit function theorem."""
+    """The solver on flat values, with a jvp rule from the implicit function theorem."""
 
     def _custom_root(f_consts, solve_consts, tangent_consts, guess):
         return eval_jaxpr(solve_jaxpr, solve_jaxpr.consts, *solve_consts, *guess)
@@ -267,7 +269,7 @@ def _root_function(f_jaxpr, solve_jaxpr, tangent_jaxpr, n):
         outs = root(*primals)
         x = outs[:n]
         residual = lambda *consts: eval_jaxpr(f_jaxpr, f_jaxpr.consts, *consts, *x)
-        _, moved = jvp_flat(residual, f_consts, [_symbolic(t) for t in tangents[0]])
+        _, moved = jvp_flat(residual, f_consts, [_float0_to_zero(t) for t in tangents[0]])
         right = map(instantiate_zeros, moved)
         x_dot = map(neg, eval_jaxpr(tangent_jaxpr, tangent_jaxpr.consts, *tangent_consts, *x, *right))
         aux_dot = [instantiate_zeros(Zero(v.aval.to_tangent_aval())) for v in solve_jaxpr.outvars[n:]]

@@ -14,9 +14,9 @@ from onax._control.bodies import (
     carry_name,
     check_carry,
     convert_value,
-    promote_weak,
+    promote_weak_types,
+    restore_weak_types,
     stage_body,
-    with_types,
 )
 from onax._control.loops import fixed_point
 from onax._control.scan import scan_adapted
@@ -37,7 +37,7 @@ from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unfla
 from onax._prims.elementwise import add, lt, select_n
 from onax._prims.reductions import reduce_or
 from onax._prims.shaping import broadcast_in_dim, instantiate_zeros, moveaxis
-from onax._transforms.batching import batch_jaxpr, move_to
+from onax._transforms.batching import batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
 from onax._transforms.key_reuse import follow_while, key_lineage
@@ -55,7 +55,7 @@ def while_loop(cond_fun, body_fun, init_val):
     """Applies `body_fun` to the carry as long as `cond_fun(carry)` holds; returns the last carry.
 
     The carry is a tree of arrays whose structure, shapes and dtypes stay the same.  Raises TypeError where they do
-    not, and for a condition that is no boolean scalar.  Reverse-mode differentiation is not possible.
+    not, and for a condition that is not a boolean scalar.  Reverse-mode differentiation is not possible.
     """
     if not (callable(body_fun) and callable(cond_fun)):
         raise TypeError("lax.while_loop: body_fun and cond_fun arguments should be callable.")
@@ -70,14 +70,14 @@ def _while(cond_fun, body_fun, init_val, what="while_body", adapt=None, names=No
         if holds is not None:
             try:
                 return _call_each_step(cond_fun, body_fun if adapt is None else adapt(body_fun), init_val, holds)
-            except errors.ConcretizationTypeError:  # a mapped value reached the condition: all examples go together
+            except errors.ConcretizationTypeError:  # the condition became batched: the loop is staged after all
                 pass
     leaves, init_tree = tree_flatten(init_val)
     in_tree = tree_structure(((init_val,), {}))
     values, avals = arrays_and_avals(leaves)
     body, body_consts, out_tree = stage_body(body_fun, in_tree, avals, what, adapt, names)
     if out_tree == init_tree:
-        values, changed = promote_weak(values, avals, body.out_avals)
+        values, changed = promote_weak_types(values, avals, body.out_avals)
         if changed:
             avals = [typeof(v) for v in values]
             body, body_consts, out_tree = stage_body(body_fun, in_tree, avals, what, adapt, names)
@@ -98,7 +98,7 @@ def _while(cond_fun, body_fun, init_val, what="while_body", adapt=None, names=No
 
 
 def _call_each_step(cond_fun, body, carry, holds):
-    """With jit disabled: condition and body themselves are called."""
+    """Calls the condition and the body in a Python loop, for `jax_disable_jit`."""
     while holds:
         carry = body(carry)
         holds = cond_fun(carry)
@@ -125,17 +125,17 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None):
     dtype = _bounds_dtype(lower, upper)
     first, end = _known_bound(lower), _known_bound(upper)
     if first is not None and end is not None:
-        trips, names = max(end - first, 0), _names_in_scan
+        trips, names = max(end - first, 0), _fori_scan_arg_names
         carry = (first, init_val)
         unroll = 1 if unroll is None else unroll
         (_, out), _ = scan_adapted(
-            body_fun, carry, None, trips, False, unroll, "fori_loop", _step_of_scan, names, "loop_carry"
+            body_fun, carry, None, trips, False, unroll, "fori_loop", _fori_scan_body, names, "loop_carry"
         )
         return out
     if unroll is not None:
         raise ValueError("Can only use `unroll` in `fori_loop` if the loop bounds are statically known.")
     carry = (_as_bound(lower, dtype), _as_bound(upper, dtype), init_val)
-    return _while(_is_below_upper, body_fun, carry, "fori_loop", _step_of_while, _names_in_while)[2]
+    return _while(_fori_cond_fun, body_fun, carry, "fori_loop", _fori_while_body, _fori_while_arg_names)[2]
 
 
 def _bounds_dtype(lower, upper):
@@ -152,7 +152,7 @@ def _bounds_dtype(lower, upper):
 
 
 def _known_bound(x):
-    """The Python integer, or None for a bound that is known only at run time."""
+    """The bound as a Python integer, or None if it is known only at run time."""
     value = to_concrete_value(x)
     return None if value is None or typeof(value).shape else int(value)
 
@@ -163,7 +163,7 @@ def _as_bound(x, dtype):
     return x if x.dtype == dtype else convert_value(x, dtype)
 
 
-def _is_below_upper(carry):
+def _fori_cond_fun(carry):
     i, end, _ = carry
     return lt(i, end)
 
@@ -172,7 +172,7 @@ def _one_like(i):
     return make_array(np.ones((), i.dtype), i.dtype, True)
 
 
-def _step_of_scan(body_fun):
+def _fori_scan_body(body_fun):
     def step(carry, _):
         i, x = carry
         return (add(i, _one_like(i)), body_fun(i, x)), None
@@ -180,7 +180,7 @@ def _step_of_scan(body_fun):
     return step
 
 
-def _step_of_while(body_fun):
+def _fori_while_body(body_fun):
     def step(carry):
         i, end, x = carry
         return add(i, _one_like(i)), end, body_fun(i, x)
@@ -188,11 +188,11 @@ def _step_of_while(body_fun):
     return step
 
 
-def _names_in_scan(body_fun, args):
+def _fori_scan_arg_names(body_fun, args):
     return argument_names(fun_signature(body_fun), args[0], {})
 
 
-def _names_in_while(body_fun, args):
+def _fori_while_arg_names(body_fun, args):
     i, _, x = args[0]
     first, *rest = argument_names(fun_signature(body_fun), (i, x), {})
     return (first, "upper", *rest)
@@ -207,7 +207,7 @@ def _impl(*args, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
     while True:
         (holds,) = eval_jaxpr(cond_jaxpr, cond_jaxpr.consts, *cond_consts, *carry)
         if not np.any(holds._value):
-            return with_types(carry, body_jaxpr.out_avals)
+            return restore_weak_types(carry, body_jaxpr.out_avals)
         new = eval_jaxpr(body_jaxpr, body_jaxpr.consts, *body_consts, *carry)
         if batched:
             new = [keep_where(holds, n, c) for n, c in zip(new, carry)]
@@ -224,7 +224,8 @@ def keep_where(holds, new, old):
 def with_scalar_condition(cond_jaxpr, body_jaxpr, cond_nconsts, body_nconsts):
     """The loop with a scalar condition: (condition, body), both on (*cond_consts, *body_consts, *carry).
 
-    A batched condition becomes "any example's", and its selection of the carry moves into the body.
+    A batched condition becomes true if it holds for any example; the selection of each example's carry moves into the
+    body.
     """
     key = ("with scalar condition", body_jaxpr, cond_nconsts, body_nconsts)
     if key in cond_jaxpr.cache:
@@ -254,7 +255,7 @@ def _abstract_eval(*avals, body_jaxpr, **_):
 
 
 def _jvp(primals, tangents, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
-    """The carry travels with its tangents; the fixed point says which of them vanish."""
+    """The loop carries tangents beside the carry; the fixed point finds which of them vanish."""
     cond_consts, body_consts, init = split_list(primals, [cond_nconsts, body_nconsts])
     _, const_dot, init_dot = split_list(tangents, [cond_nconsts, body_nconsts])
     body, carry_nz = _body_jvp(body_jaxpr, nonzero_flags(const_dot), nonzero_flags(init_dot))
@@ -267,7 +268,7 @@ def _jvp(primals, tangents, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconst
         *const_dot,
         *init,
         *init_dot,
-        cond_jaxpr=_with_more_arguments(cond_jaxpr, [typeof(t) for t in init_dot]),
+        cond_jaxpr=_add_unused_arguments(cond_jaxpr, [typeof(t) for t in init_dot]),
         cond_nconsts=cond_nconsts,
         body_jaxpr=close(body, [*consts, *consts_dot, *carry, *carry_dot], body.outvars),
         body_nconsts=body_nconsts + len(const_dot),
@@ -276,12 +277,12 @@ def _jvp(primals, tangents, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconst
 
 
 def _body_jvp(body_jaxpr, const_nz, carry_nz):
-    """The body on primals and tangents, and which parts of the carry have a tangent in the end."""
+    """The body on primals and tangents, and which parts of the carry have a tangent at the fixed point."""
     return fixed_point(lambda carry_nz: jvp_jaxpr(body_jaxpr, [*const_nz, *carry_nz], tuple(carry_nz)), carry_nz)
 
 
-def _with_more_arguments(jaxpr, avals):
-    """A copy of the program with further arguments that it does not read."""
+def _add_unused_arguments(jaxpr, avals):
+    """A copy of the program with additional arguments that it does not read."""
     key = ("more arguments", tuple(avals))
     if key not in jaxpr.cache:
         copy = rename_variables(jaxpr)
@@ -290,7 +291,7 @@ def _with_more_arguments(jaxpr, avals):
 
 
 def _linearize(nonzeros, *primals, **params):
-    """The linear part is a loop of its own that computes the primal carry anew; it cannot be run backward."""
+    """The linear part is a loop that computes the primal carry again; it cannot be transposed."""
     outs = while_p.bind(*primals, **params)
     _, const_nz, init_nz = split_list(nonzeros, [params["cond_nconsts"], params["body_nconsts"]])
     _, nonzeros_out = _body_jvp(params["body_jaxpr"], const_nz, init_nz)
@@ -302,7 +303,7 @@ def _linearize(nonzeros, *primals, **params):
 
 
 def _partial_eval(unknown, *args, **params):
-    """A loop of what depends on no unknown, for its results alone; the rest is one of everything."""
+    """A loop that computes the known carry, without residuals; the rest is the whole loop again."""
     sizes = [params["cond_nconsts"], params["body_nconsts"]]
     body_jaxpr, cond_jaxpr = params["body_jaxpr"], params["cond_jaxpr"]
     cond_u, body_u, carry_u = split_list(unknown, sizes)
@@ -321,17 +322,17 @@ def _partial_eval(unknown, *args, **params):
         *cond_consts,
         *body_consts,
         *init,
-        cond_jaxpr=_first_results(cond, 1),
+        cond_jaxpr=_keep_first_results(cond, 1),
         cond_nconsts=len(cond_consts),
-        body_jaxpr=_first_results(body, len(init)),
+        body_jaxpr=_keep_first_results(body, len(init)),
         body_nconsts=len(body_consts),
     )
     every = find_cur_trace().record_whole(while_p, args, params)
     return merge_lists(carry_u, outs, select(every, carry_u))
 
 
-def _first_results(jaxpr, n):
-    """The program without the results from the n-th on."""
+def _keep_first_results(jaxpr, n):
+    """The program with its first n results alone."""
     return eliminate_dead_code(close(jaxpr, jaxpr.invars, jaxpr.outvars[:n]))
 
 
@@ -343,10 +344,10 @@ def _transpose(cts, *operands, **params):
 
 
 def _batch(axis_data, operands, dims, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
-    """Which parts of the carry become mapped is found by going round; a mapped condition maps all of them.
+    """A fixed point finds which parts of the carry become mapped; a mapped condition maps all of them.
 
-    The axes of a condition that is mapped already stay the leading ones of the carry: where the condition is not mapped
-    once more, the new axis stands behind them.
+    The axes of a condition that was batched before stay the leading axes of the carry: if this `vmap` does not map the
+    condition, the new axis comes after them.
     """
     size = axis_data.size
     in_front = [None if d is None else 0 for d in dims]
@@ -369,8 +370,8 @@ def _batch(axis_data, operands, dims, *, cond_jaxpr, cond_nconsts, body_jaxpr, b
     if cond_out is not None and has_io(cond_jaxpr.effects | body_jaxpr.effects):
         raise NotImplementedError("IO effects not supported in while_loop with batched predicate")
     n = cond_nconsts + body_nconsts
-    consts = [x if d is None else move_to(x, d, 0, size) for x, d in zip(operands[:n], dims)]
-    carry = [move_to(x, d, at, size) if m else x for x, d, m in zip(operands[n:], dims[n:], mapped)]
+    consts = [x if d is None else move_mapped_axis(x, d, 0, size) for x, d in zip(operands[:n], dims)]
+    carry = [move_mapped_axis(x, d, at, size) if m else x for x, d, m in zip(operands[n:], dims[n:], mapped)]
     outs = while_p.bind(
         *consts,
         *carry,
@@ -424,7 +425,7 @@ def _programs(eqn):
 
 @partial_eval_custom_rules.rule(while_p)
 def _partial_eval_custom(saveable, unknown, instantiated, eqn):
-    """What is known of the carry is computed first, if the condition needs no more; the whole loop again after it."""
+    """A loop computes the known carry if the condition needs nothing else; the second program has the whole loop."""
     p = eqn.params
     n_cond, n_body, body, condition = p["cond_nconsts"], p["body_nconsts"], p["body_jaxpr"], p["cond_jaxpr"]
     cond_u, body_u, carry_u = split_list(unknown, [n_cond, n_body])

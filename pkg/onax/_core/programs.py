@@ -14,7 +14,7 @@ Kinds of programs:
     BRANCH       one of several programs on the same operands
     LOOP         a step of a loop: its arguments are (constants, carry, slices), its results (carry, stacked values)
     CONDITION    the condition of a loop: its arguments are (constants, carry)
-    REGION       a call on pieces of the operands, one piece on each device
+    REGION       a call on shards of the operands, one on each device
     FUNCTION     a function that the primitive applies to values of its own, such as the scalars of a reduction
     KERNEL       what a compiled kernel computes; it is not to be taken apart
     UNKNOWN      the primitive has no description

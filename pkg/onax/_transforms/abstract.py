@@ -1,4 +1,4 @@
-"""Running a function on types alone: ShapeDtypeStruct, eval_shape, make_jaxpr."""
+"""Tracing functions on types without values: ShapeDtypeStruct, eval_shape, make_jaxpr."""
 
 import functools
 
@@ -17,7 +17,7 @@ from onax._transforms.flatten import (
     debug_info,
     fun_source_info,
     normalize_argnums,
-    note_results,
+    record_results,
 )
 from onax._transforms.staging import trace_to_jaxpr
 
@@ -73,7 +73,7 @@ class ShapeDtypeStruct:
 
 
 def abstractify(x):
-    """The aval of a value or of anything with a shape and a dtype; TypeError otherwise."""
+    """The aval of a value or of anything with a shape and a dtype; raises TypeError for other objects."""
     if isinstance(x, (ShapeDtypeStruct, ShapedArray)):
         return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True), x.weak_type)
     try:
@@ -85,7 +85,7 @@ def abstractify(x):
 
 
 def argument_avals(fun, leaves, names):
-    """The avals of flat arguments; TypeError that names the offending argument."""
+    """The avals of flat arguments; raises a TypeError that names the invalid argument."""
     avals = []
     for i, x in enumerate(leaves):
         try:
@@ -93,10 +93,10 @@ def argument_avals(fun, leaves, names):
         except OverflowError:
             raise OverflowError(
                 "An overflow was encountered while parsing an argument to a jitted computation, whose argument path "
-                f"is {_path(names(), i)}. Got {type(x)} with value {x}"
+                f"is {_argument_path(names(), i)}. Got {type(x)} with value {x}"
             ) from None
         except TypeError as error:
-            where = _path(names(), i)
+            where = _argument_path(names(), i)
             raise TypeError(
                 f"Error interpreting argument to {fun} as an abstract array. The problematic value is of type "
                 f"{type(x)} and was passed to the function at path {where}.\nThis typically means that a jit-wrapped "
@@ -106,12 +106,12 @@ def argument_avals(fun, leaves, names):
     return avals
 
 
-def _path(paths, i):
+def _argument_path(paths, i):
     return paths[i] if i < len(paths) else f"argument {i}"
 
 
 def _checked_aval(x):
-    """The aval of an argument; refuses what has no array form although it has a dtype or an int's type."""
+    """The aval of an argument; raises an error for objects with a dtype or an integer type that are no arrays."""
     if type(x) is int:
         np.asarray(x, dtype=dtypes.canonicalize_dtype(int))
     elif isinstance(x, (np.ndarray, np.generic)):
@@ -154,7 +154,7 @@ class CheckedFlatFunction(FlatFunction):
 
 
 def bind_static(fun, num_args, by_position, by_name):
-    """The function of the dynamic arguments alone; the static ones are given by position and by name."""
+    """The function of the dynamic arguments; `by_position` and `by_name` hold the static ones."""
     if not by_position and not by_name:
         return fun
 
@@ -168,28 +168,28 @@ def bind_static(fun, num_args, by_position, by_name):
 
 
 def with_static(fun, args, static_argnums):
-    """(function of the dynamic positional arguments alone, those arguments)."""
+    """(function of the dynamic positional arguments, those arguments)."""
     n = len(args)
     fixed = {i % n: args[i] for i in static_argnums if -n <= i < n}
     return bind_static(fun, n, fixed, {}), tuple(a for i, a in enumerate(args) if i not in fixed)
 
 
 def stage_flat(fun, in_tree, avals, info, traced_for="jit"):
-    """(closed jaxpr, tree of the results) of a function whose arguments are flat already.
+    """Stages a function on flat types; returns (closed jaxpr, tree of the results).
 
     in_tree   structure of (args, kwargs) as the function takes them
     info      DebugInfo of the function; it is completed with the tree of the results
     """
     flat_fun = CheckedFlatFunction(fun, in_tree, traced_for)
     jaxpr = trace_to_jaxpr(flat_fun, avals, info)
-    note_results(info, flat_fun.out_tree)
+    record_results(info, flat_fun.out_tree)
     if key_reuse.checking():
         key_reuse.check_jaxpr(jaxpr)
     return jaxpr, flat_fun.out_tree
 
 
 def stage(fun, args, kwargs, static_argnums=(), static_argnames=(), traced_for="jit"):
-    """(closed jaxpr, tree of the results, tree of the dynamic arguments) of a call on values or types."""
+    """Stages a call on values or types; returns (closed jaxpr, tree of the results, tree of the dynamic arguments)."""
     info = debug_info(traced_for, fun, args, kwargs, static_argnums, static_argnames)
     n = len(args)
     by_position = {i % n: args[i] for i in static_argnums if -n <= i < n}
@@ -200,7 +200,7 @@ def stage(fun, args, kwargs, static_argnums=(), static_argnames=(), traced_for="
     return *stage_flat(bind_static(fun, n, by_position, by_name), tree, avals, info, traced_for), tree
 
 
-def _structs(jaxpr, out_tree):
+def _result_structs(jaxpr, out_tree):
     return tree_unflatten(
         out_tree, [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in jaxpr.out_avals]
     )
@@ -208,9 +208,9 @@ def _structs(jaxpr, out_tree):
 
 @source.api_boundary
 def eval_shape(fun, *args, **kwargs):
-    """The shapes and dtypes `fun(*args, **kwargs)` would give, as a tree of ShapeDtypeStruct; computes nothing.
+    """The types of the results of `fun(*args, **kwargs)`, as a tree of ShapeDtypeStruct; nothing is computed.
 
-    The function may give ShapeDtypeStructs itself.
+    The function itself may return ShapeDtypeStructs.
     """
     check_callable(fun)
     given = {}
@@ -222,17 +222,17 @@ def eval_shape(fun, *args, **kwargs):
         return tree_unflatten(tree, [0 if i in given else x for i, x in enumerate(leaves)])
 
     jaxpr, out_tree, _ = stage(without_structs, args, kwargs)
-    structs = _structs(jaxpr, out_tree)
+    structs = _result_structs(jaxpr, out_tree)
     if not given:
         return structs
     return tree_unflatten(out_tree, [given.get(i, x) for i, x in enumerate(tree_leaves(structs))])
 
 
 def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstracted_axes=None):
-    """A function that, called with arguments or their types, gives the jaxpr of `fun`.
+    """A function that takes arguments of `fun` or their types, and returns the jaxpr of `fun`.
 
-    With `return_shape` it gives (jaxpr, tree of ShapeDtypeStruct).  `axis_env`: pairs of the name and size of axes that
-    collectives in `fun` may name.
+    With `return_shape` it returns (jaxpr, tree of ShapeDtypeStruct).  `axis_env`: (name, size) of the axes that
+    collectives in `fun` may use.
     """
     if not callable(fun):
         raise TypeError(f"make_jaxpr: the first argument must be callable, got {fun!r}")
@@ -245,7 +245,7 @@ def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstra
     def make(*args, **kwargs):
         with named_axes_in_scope(names, sizes):
             jaxpr, out_tree, _ = stage(fun, args, kwargs, argnums, argnames)
-        return (jaxpr, _structs(jaxpr, out_tree)) if return_shape else jaxpr
+        return (jaxpr, _result_structs(jaxpr, out_tree)) if return_shape else jaxpr
 
     make.__name__ = f"make_jaxpr({getattr(fun, '__name__', 'fun')})"
     return make

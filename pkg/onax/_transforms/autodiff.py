@@ -32,7 +32,7 @@ from onax._transforms.vmap import vmap
 
 
 def _flat_arguments(fun, args, has_aux=False):
-    """(flat function, flat arguments as Arrays) of a call with positional arguments."""
+    """(flat function, flat arguments as arrays) for a call with positional arguments."""
     leaves, tree = tree_flatten((args, {}))
     return FlatFunction(fun, tree, has_aux), [_as_argument(x) for x in leaves]
 
@@ -77,14 +77,14 @@ def jvp(fun, primals, tangents, has_aux=False):
     for p, t in zip(flat_primals, flat_tangents):
         _check_tangent(typeof(p), typeof(t))
     flat_tangents = [Zero(typeof(t)) if typeof(t).dtype == dtypes.float0 else t for t in flat_tangents]
-    checked = _checked(flat_fun, "differentiated")
+    checked = _with_checked_results(flat_fun, "differentiated")
     outs, tangents_out = jvp_flat(checked, flat_primals, flat_tangents, flat_fun.strip_aux)
     out = tree_unflatten(flat_fun.out_tree, outs)
     tangent_out = tree_unflatten(flat_fun.out_tree, [instantiate_zeros(t) for t in tangents_out])
     return (out, tangent_out, flat_fun.aux) if has_aux else (out, tangent_out)
 
 
-def _checked(flat_fun, what):
+def _with_checked_results(flat_fun, what):
     def run(*flat):
         leaves = flat_fun(*flat)
         _check_results(leaves, what)
@@ -118,23 +118,23 @@ def linearize(fun, *primals, has_aux=False):
     check_callable(fun)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("linearize", fun, primals)
-    lin = linearize_flat(_checked(flat_fun, "linearized"), flat_primals, None, info, flat_fun.strip_aux)
+    lin = linearize_flat(_with_checked_results(flat_fun, "linearized"), flat_primals, None, info, flat_fun.strip_aux)
     lin.jaxpr = eliminate_dead_code(lin.jaxpr)
     lin.residuals = lin.jaxpr.consts
     out_avals = [typeof(x).to_tangent_aval() for x in lin.outs]
     in_avals = [typeof(p) for p in flat_primals]
-    push = _PushForward(lin, in_avals, out_avals, tree_structure(tuple(primals)), flat_fun.out_tree)
+    push = _LinearizedFunction(lin, in_avals, out_avals, tree_structure(tuple(primals)), flat_fun.out_tree)
     out, apply = tree_unflatten(flat_fun.out_tree, lin.outs), Partial(push, lin.residuals)
     return (out, apply, flat_fun.aux) if has_aux else (out, apply)
 
 
-class _PushForward:
+class _LinearizedFunction:
     """A linearized function, given its residuals."""
 
     __slots__ = ("_in_avals", "_in_tree", "_jaxpr", "_nonzeros", "_out_avals", "_out_tree")
 
     def __init__(self, lin, in_avals, out_avals, in_tree, out_tree):
-        self._jaxpr = _without_constants(lin.jaxpr)
+        self._jaxpr = _drop_constants(lin.jaxpr)
         self._nonzeros = lin.nonzeros_out
         self._in_avals = in_avals
         self._out_avals = out_avals
@@ -172,7 +172,7 @@ def _check_linearized_tangent(primal, tangent):
 class VJP:
     """The function from cotangents of the results to cotangents of the arguments.
 
-    A container of what was kept from the forward pass: it may be a result or an argument of transformed functions.
+    It is a pytree of residuals, so transformed functions may take and return it.
     """
 
     __slots__ = ("_lin", "_static")
@@ -208,7 +208,7 @@ class VJP:
             )
         avals = self._static.out_avals
         checked = map(self._check, map(as_array, leaves), avals, [a.to_tangent_aval() for a in avals])
-        return tree_unflatten(self.in_tree, _pull_back(self._lin, list(checked)))
+        return tree_unflatten(self.in_tree, _apply_vjp(self._lin, list(checked)))
 
     def _check(self, ct, primal, wanted):
         aval = typeof(ct)
@@ -216,7 +216,7 @@ class VJP:
             if aval.dtype == wanted.dtype:
                 return Zero(wanted) if aval.dtype == dtypes.float0 else ct
             if wanted.dtype == dtypes.float0 and aval.dtype == primal.dtype:
-                return Zero(wanted)  # an integer stands for the cotangent of an integer
+                return Zero(wanted)  # an integer is accepted as the cotangent of an integer
         raise ValueError(
             "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
             f"{aval.str_short()}, but expected {wanted.str_short()} because the corresponding output of the "
@@ -224,19 +224,19 @@ class VJP:
         )
 
 
-def _without_constants(jaxpr):
-    """The program alone: its residuals are children of a container, whose structure must not hold values."""
+def _drop_constants(jaxpr):
+    """The program without its constants: residuals are children of the pytree, whose structure must hold no values."""
     return core.Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
 
 
-class _Static:
-    """What a VJP knows beside values; equal to itself alone."""
+class _VJPStatics:
+    """The auxiliary data of the VJP pytree, compared by identity."""
 
     __slots__ = ("in_tree", "info", "jaxpr", "nonzeros_out", "out_avals", "out_tree")
 
     def __init__(self, info, lin, in_tree, out_tree):
-        self.info = info  # not the function, which may close over values
-        self.jaxpr = _without_constants(lin.jaxpr)
+        self.info = info  # of the function, which itself may close over values
+        self.jaxpr = _drop_constants(lin.jaxpr)
         self.nonzeros_out = lin.nonzeros_out
         self.out_avals = [typeof(x) for x in lin.outs]
         self.in_tree = in_tree
@@ -258,7 +258,7 @@ def _vjp_from_children(static, children):
 register_pytree_node(VJP, _vjp_children, _vjp_from_children)
 
 
-def _pull_back(lin, cts):
+def _apply_vjp(lin, cts):
     """Cotangents of the arguments of a linearized function, from those of its results."""
     cts = [ct for ct, nonzero in zip(cts, lin.nonzeros_out) if nonzero]
     if lin.primals is not None:
@@ -271,18 +271,19 @@ def _pull_back(lin, cts):
 
 @source.api_boundary
 def vjp(fun, *primals, has_aux=False, reduce_axes=()):
-    """Results of `fun(*primals)` and the function that pulls their cotangents back to the arguments.
+    """Results of `fun(*primals)` and the function from their cotangents to cotangents of the arguments.
 
     Returns (out, vjp_fun), or (out, vjp_fun, aux) with `has_aux`.  `vjp_fun` takes one tree like `out` and returns a
-    tuple with one tree an argument (float0 for integer arguments).
+    tuple with one tree for each argument (float0 for integer arguments).
     """
     check_callable(fun)
     flat_fun, flat_primals = _flat_arguments(fun, primals, has_aux)
     info = debug_info("vjp", fun, primals)
-    lin = linearize_flat(_checked(flat_fun, "differentiated"), flat_primals, None, info, flat_fun.strip_aux)
+    checked_fun = _with_checked_results(flat_fun, "differentiated")
+    lin = linearize_flat(checked_fun, flat_primals, None, info, flat_fun.strip_aux)
     lin.primals = flat_primals if checked_axes() else None
     in_tree = tree_structure(tuple(primals))
-    pull = VJP(lin, _Static(info, lin, in_tree, flat_fun.out_tree))
+    pull = VJP(lin, _VJPStatics(info, lin, in_tree, flat_fun.out_tree))
     out = tree_unflatten(flat_fun.out_tree, lin.outs)
     return (out, pull, flat_fun.aux) if has_aux else (out, pull)
 
@@ -305,7 +306,7 @@ def grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False, redu
 
 
 def value_and_grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False, reduce_axes=()):
-    """A function that returns both `fun`'s value and its gradient; see `grad`."""
+    """A function that returns the value of `fun` and its gradient; see `grad`."""
     check_callable(fun)
     argnums = _index_or_tuple(argnums)
 
@@ -313,20 +314,20 @@ def value_and_grad(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=F
     @source.api_boundary
     def value_and_gradient(*args, **kwargs):
         _check_argnums(argnums, len(args), "differentiating")
-        partial, dynamic = _partial(fun, args, kwargs, argnums)
+        partial, dynamic = _argnums_partial(fun, args, kwargs, argnums)
         leaves, tree = tree_flatten((dynamic, {}))
         for x in leaves:
             _check_grad_input("grad", x, holomorphic, allow_int)
-        info = debug_info("value_and_grad", fun, args, kwargs, _others(argnums, len(args)))
+        info = debug_info("value_and_grad", fun, args, kwargs, _remaining_argnums(argnums, len(args)))
         flat_fun = FlatFunction(partial, tree, has_aux)
-        checked = _checked(flat_fun, "differentiated")
+        checked = _with_checked_results(flat_fun, "differentiated")
         flat_primals = [as_array(x) for x in leaves]
         lin = linearize_flat(checked, flat_primals, None, info, flat_fun.strip_aux)
         lin.primals = flat_primals if checked_axes() else None
         value = tree_unflatten(flat_fun.out_tree, lin.outs)
         _check_scalar(value)
         _check_grad_output("grad", typeof(value), holomorphic)
-        grads = tree_unflatten(tree, _pull_back(lin, [_one_like(typeof(value))]))[0]
+        grads = tree_unflatten(tree, _apply_vjp(lin, [_one_like(typeof(value))]))[0]
         g = grads[0] if isinstance(argnums, int) else grads
         return ((value, flat_fun.aux), g) if has_aux else (value, g)
 
@@ -359,8 +360,8 @@ def _check_argnums(argnums, count, doing):
         )
 
 
-def _partial(fun, args, kwargs, argnums):
-    """(function of the chosen arguments alone, those arguments)."""
+def _argnums_partial(fun, args, kwargs, argnums):
+    """(function of the arguments at `argnums`, those arguments)."""
     nums = (argnums,) if isinstance(argnums, int) else argnums
 
     def partial(*dynamic):
@@ -374,8 +375,8 @@ def _partial(fun, args, kwargs, argnums):
     return partial, tuple([args[n] for n in nums])
 
 
-def _others(argnums, count):
-    """Positions of the arguments that are not chosen."""
+def _remaining_argnums(argnums, count):
+    """Positions of the arguments that are not at `argnums`."""
     nums = (argnums,) if isinstance(argnums, int) else argnums
     chosen = {n % count for n in nums}
     return tuple([n for n in range(count) if n not in chosen])
@@ -431,7 +432,7 @@ def _check_holomorphic_output(name, dtype):
 
 
 def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
-    """The Jacobian by forward mode: one column a pass, all passes batched.
+    """The Jacobian by forward mode: one column for each tangent, all tangents batched.
 
     Result shapes: the shape of each output followed by the shape of the argument.
     """
@@ -442,7 +443,7 @@ def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
     @source.api_boundary
     def jacobian(*args, **kwargs):
         _check_argnums(argnums, len(args), "differentiating")
-        partial, dynamic = _partial(fun, args, kwargs, argnums)
+        partial, dynamic = _argnums_partial(fun, args, kwargs, argnums)
         for x in tree_flatten(dynamic)[0]:
             _check_jacfwd_input(x, holomorphic)
         if has_aux:
@@ -453,7 +454,7 @@ def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
             value, columns = vmap(push, out_axes=(None, -1))(_standard_basis(dynamic))
         for out in tree_flatten(value)[0] if holomorphic else ():
             _check_holomorphic_output("jacfwd", typeof(out).dtype)
-        columns = tree_map(_numbers, columns, value)
+        columns = tree_map(_float0_to_integer_zeros, columns, value)
         example = dynamic[0] if isinstance(argnums, int) else dynamic
         jac = tree_map(lambda c: _unravel(example, c, -1), columns)
         return (jac, aux) if has_aux else jac
@@ -461,8 +462,8 @@ def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
     return jacobian
 
 
-def _numbers(x, like):
-    """Derivatives of or by integers as integers that are zero."""
+def _float0_to_integer_zeros(x, like):
+    """Replaces float0 derivatives of integers by integer zeros."""
     if typeof(x).dtype != dtypes.float0:
         return x
     return zeros_like_aval(ShapedArray(typeof(x).shape, typeof(like).dtype, typeof(like).weak_type))
@@ -482,7 +483,7 @@ def _check_jacfwd_input(x, holomorphic):
 
 
 def jacrev(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
-    """The Jacobian by reverse mode: one row a pass, all passes batched.
+    """The Jacobian by reverse mode: one row for each cotangent, all cotangents batched.
 
     Result shapes: the shape of each output followed by the shape of the argument.
     """
@@ -493,7 +494,7 @@ def jacrev(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
     @source.api_boundary
     def jacobian(*args, **kwargs):
         _check_argnums(argnums, len(args), "differentiating")
-        partial, dynamic = _partial(fun, args, kwargs, argnums)
+        partial, dynamic = _argnums_partial(fun, args, kwargs, argnums)
         for x in tree_flatten(dynamic)[0]:
             _check_grad_input("jacrev", x, holomorphic, allow_int)
         if has_aux:
@@ -502,9 +503,9 @@ def jacrev(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
             value, pull = vjp(partial, *dynamic)
         for out in tree_flatten(value)[0]:
             _check_grad_output("jacrev", typeof(out), holomorphic)
-        rows = tree_map(_numbers, vmap(pull)(_standard_basis(value)), dynamic)
+        rows = tree_map(_float0_to_integer_zeros, vmap(pull)(_standard_basis(value)), dynamic)
         rows = rows[0] if isinstance(argnums, int) else rows
-        # rows: a tree like the arguments, leading axis over all elements of the outputs
+        # rows: a tree like the arguments, with a leading axis over all elements of the outputs
         leaves, in_tree = tree_flatten(rows)
         per_leaf = [_unravel(value, leaf, 0) for leaf in leaves]
         out_tree = tree_structure(value)
@@ -532,11 +533,11 @@ def _standard_basis(tree):
     dtype = functools.reduce(dtypes.promote_types, [a.dtype for a in avals])
     flat = _identity_matrix(size, dtype)
     basis = _split_unravel(avals, flat, 1)
-    return tree_unflatten(treedef, [_typed(b, a.dtype, a.weak_type) for b, a in zip(basis, avals)])
+    return tree_unflatten(treedef, [_bind_convert(b, a.dtype, a.weak_type) for b, a in zip(basis, avals)])
 
 
-def _typed(x, dtype, weak_type):
-    """Converted by an operation also where nothing changes, as in JAX's programs."""
+def _bind_convert(x, dtype, weak_type):
+    """Binds a conversion even if it changes nothing, as JAX's programs do."""
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type, sharding=None)
 
 
@@ -546,7 +547,7 @@ def _identity_matrix(n, dtype):
 
 
 def _unravel(example, array, axis):
-    """Splits one axis over the leaves of an example tree and gives each part the leaf's shape there."""
+    """Splits one axis over the leaves of an example tree and reshapes it to the shape of each leaf."""
     leaves, treedef = tree_flatten(example)
     return tree_unflatten(treedef, _split_unravel([typeof(x) for x in leaves], array, axis))
 
@@ -565,15 +566,15 @@ def _reshape_axis(x, axis, shape):
 
 
 @source.api_boundary
-def forward_of(fun, argnums, has_aux=False):
-    """The function of fun's arguments that returns `vjp` of it by those at `argnums`."""
+def vjp_forward(fun, argnums, has_aux=False):
+    """A function of the arguments of `fun` that returns its `vjp` with respect to those at `argnums`."""
     check_callable(fun)
     argnums = _index_or_tuple(argnums)
 
     @functools.wraps(fun, updated=())
     def forward(*args, **kwargs):
         _check_argnums(argnums, len(args), "differentiating")
-        partial, dynamic = _partial(fun, args, kwargs, argnums)
+        partial, dynamic = _argnums_partial(fun, args, kwargs, argnums)
         out, pull, *aux = vjp(partial, *dynamic, has_aux=has_aux)
         return (out, pull, *aux)
 
@@ -581,7 +582,7 @@ def forward_of(fun, argnums, has_aux=False):
 
 
 def linear_transpose(fun, *primals, reduce_axes=()):
-    """The transpose of a function that is linear in its arguments, given their types.
+    """The transpose of a function that is linear in its arguments, which are values or types.
 
     Returns a function from a tree like the results to a tuple of trees like the arguments.
     """

@@ -1,4 +1,4 @@
-"""Batching: an operation on values that carry one more axis."""
+"""Batching: operations on values with one more axis."""
 
 from onax._core import leaks
 from onax._core.axes import names_of
@@ -18,7 +18,7 @@ from onax._transforms.staging import derive_jaxpr
 
 
 class BatchTracer(Tracer):
-    """A value with a mapped axis, seen without it."""
+    """A value with a mapped axis that its `aval` does not show."""
 
     __slots__ = ("batch_dim", "val")
 
@@ -39,15 +39,15 @@ class BatchTracer(Tracer):
         return f"VmapTracer(aval={self.aval.str_short()}, batched={typeof(self.val).str_short()})"
 
     def _origin_msg(self):
-        """That of the value with its mapped axis."""
+        """That of the batched value."""
         return (isinstance(self.val, Tracer) and self.val._origin_msg()) or super()._origin_msg()
 
 
 class BatchTrace(Trace):
     """Replaces each operation by its batching rule, under the parent.
 
-    Traces with one `tag` are one transformation: a rule that runs in a trace of its own may close over values of the
-    trace that it was found in.
+    Traces with equal `tag` belong to one transformation: a rule that runs in a trace of its own may close over values
+    of the trace of the function.
     """
 
     __slots__ = ("axis_data", "tag")
@@ -73,7 +73,7 @@ class BatchTrace(Trace):
     def process_primitive(self, primitive, args, params):
         pairs = [self.unpack(x) for x in args]
         vals, dims = [v for v, _ in pairs], [d for _, d in pairs]
-        if all(d is None for d in dims) and not self._is_named(primitive, params):
+        if all(d is None for d in dims) and not self._uses_own_axis(primitive, params):
             return primitive.bind_with_trace(self.parent_trace, vals, params)
         if primitive.batch is None:
             raise NotImplementedError(f"Batching rule for '{primitive.name}' not implemented")
@@ -85,14 +85,14 @@ class BatchTrace(Trace):
             dims_out = [dims_out] * len(out)
         return [self.pack(v, d) for v, d in zip(out, dims_out)]
 
-    def _is_named(self, primitive, params):
-        """Whether the operation, or one in a program it holds, names this trace's axis."""
+    def _uses_own_axis(self, primitive, params):
+        """Whether the operation, or one in a program that it holds, uses the axis name of this trace."""
         name = self.axis_data.name
         if name is None:
             return False
         if NAMED_AXIS in primitive.facts:
             return name in names_of(params["axes"] if "axes" in params else params["axis_name"])
-        return any(name in axes_named_in(inner) for inner in jaxprs_in_params(params))
+        return any(name in used_axis_names(inner) for inner in jaxprs_in_params(params))
 
     def process_custom_jvp_call(self, primitive, fun, jvp, args, *, symbolic_zeros, params):
         pairs = [self.unpack(x) for x in args]
@@ -140,8 +140,8 @@ class BatchTrace(Trace):
         return [self.pack(v, d) for v, d in zip(outs, dims_out)]
 
 
-def axes_named_in(jaxpr):
-    """The axes that collectives in a program name; kept with it."""
+def used_axis_names(jaxpr):
+    """The axis names that collectives in a program use; cached with the program."""
     found = jaxpr.cache.get("named axes")
     if found is None:
         names = set()
@@ -149,13 +149,13 @@ def axes_named_in(jaxpr):
             if NAMED_AXIS in eqn.primitive.facts:
                 names.update(names_of(eqn.params["axes"] if "axes" in eqn.params else eqn.params["axis_name"]))
             for inner in jaxprs_in_params(eqn.params):
-                names |= axes_named_in(inner)
+                names |= used_axis_names(inner)
         found = jaxpr.cache["named axes"] = frozenset(names)
     return found
 
 
 def batch_flat(fun, axis_data, vals, dims, tag=None):
-    """Results with their mapped axes of a function from flat values to flat values; runs under a new BatchTrace."""
+    """Runs a function on flat values under a new BatchTrace; returns results and their mapped axes."""
     trace = BatchTrace(find_cur_trace(), axis_data, tag)
     trace.function = fun
     args = [trace.pack(v, d) for v, d in zip(vals, dims)]
@@ -172,17 +172,17 @@ def batch_flat(fun, axis_data, vals, dims, tag=None):
     return [v for v, _ in pairs], [d for _, d in pairs]
 
 
-def move_to(val, source, target, size):
-    """The value with its mapped axis at `target`; broadcast when nothing was mapped."""
+def move_mapped_axis(val, source, target, size):
+    """Moves the mapped axis of a value to `target`; broadcasts a value that is not mapped."""
     if source is None:
         return broadcast_bdim(val, size, target)
     return val if source == target else moveaxis(val, source, target)
 
 
 def batch_jaxpr(jaxpr, axis_data, in_dims, instantiate=False):
-    """The jaxpr on batched arguments (mapped axis where `in_dims` says), and its results' mapped axes (0 or None).
+    """The jaxpr on batched arguments (with the mapped axes `in_dims`), and the mapped axes of its results (0 or None).
 
-    `instantiate`: a bool or one a result: batch that result even if nothing mapped reaches it.
+    `instantiate`: a bool, or one for each result: makes the result batched even if it depends on nothing batched.
     """
     if isinstance(instantiate, bool):
         instantiate = (instantiate,) * len(jaxpr.outvars)
@@ -200,7 +200,7 @@ def _make_batch_jaxpr(jaxpr, axis_data, in_dims, instantiate):
         moved = []
         for val, dim, make in zip(outs, dims, instantiate):
             keep = dim is None and not make
-            moved.append(val if keep else move_to(val, dim, 0, axis_data.size))
+            moved.append(val if keep else move_mapped_axis(val, dim, 0, axis_data.size))
             dims_out.append(None if keep else 0)
         return moved
 

@@ -1,4 +1,4 @@
-"""Derivatives against finite differences: check_jvp, check_vjp, check_grads.
+"""Comparison of derivatives with finite differences: check_jvp, check_vjp, check_grads.
 
 A derivative is compared along one random direction, a pullback through the inner product with one random cotangent, so
 that each check costs two evaluations of the function whatever its size.
@@ -19,14 +19,14 @@ _EPS = 1e-4
 
 
 def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
-    """AssertionError unless `f_jvp(args, tangents)` gives the value of `f` and its central difference.
+    """Raises AssertionError unless `f_jvp(args, tangents)` returns the value of `f` and its central difference.
 
-    `args`: a tuple.  Tolerances default by dtype; `eps` is the distance of the two points.
+    `args`: a tuple.  Tolerances default by dtype; `eps` is the distance between the two points.
     """
     tangents = tree_map(_random_like(np.random.RandomState(0)), args)
     value, moved = f_jvp(args, tangents)
-    _agree(value, f(*args), atol, rtol, _prefix_message(err_msg, "JVP primal"))
-    _agree(
+    _assert_close(value, f(*args), atol, rtol, _prefix_message(err_msg, "JVP primal"))
+    _assert_close(
         moved,
         _difference(f, args, tangents, eps),
         _loosen(atol),
@@ -36,15 +36,15 @@ def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
 
 
 def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
-    """AssertionError unless `f_vjp(*args) -> (value, pullback)` transposes the difference of `f`."""
+    """Raises AssertionError unless `f_vjp(*args) -> (value, pullback)` is the transpose of the difference of `f`."""
     random_like = _random_like(np.random.RandomState(0))
     value, pull = f_vjp(*args)
-    _agree(value, f(*args), atol, rtol, _prefix_message(err_msg, "VJP primal"))
+    _assert_close(value, f(*args), atol, rtol, _prefix_message(err_msg, "VJP primal"))
     tangents = tree_map(random_like, args)
     moved = _difference(f, args, tangents, eps)
     cotangents = tree_map(random_like, moved)
     pulled = pull(_conjugate(cotangents))
-    found, wanted = _inner(tangents, _conjugate(pulled)), _inner(moved, cotangents)
+    found, wanted = _inner_product(tangents, _conjugate(pulled)), _inner_product(moved, cotangents)
     avals = [typeof(x) for x in tree_flatten((args, value))[0]]
     tolerance = max((_tolerance(a.dtype) for a in avals), default=0.0)
     atol, rtol = (tolerance if t is None else t for t in (atol, rtol))
@@ -54,9 +54,9 @@ def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
 
 
 def check_grads(f, args, order, modes=("fwd", "rev"), atol=None, rtol=None, eps=None):
-    """AssertionError unless derivatives of `f` up to an order agree with finite differences.
+    """Raises AssertionError unless derivatives of `f` up to an order agree with finite differences.
 
-    `modes`: "fwd" checks jvp, "rev" checks vjp, of which higher orders take derivatives again.  `eps` defaults to the
+    `modes`: "fwd" checks jvp, "rev" checks vjp; higher orders check derivatives of these.  `eps` defaults to the
     cube root of the coarsest argument's precision, where truncation and rounding balance (JAX: 1e-4 always).
     """
     args = tuple(args)
@@ -69,17 +69,17 @@ def _balanced_eps(args):
     return max([float(dtypes.finfo(d).eps) ** (1 / 3) for d in found if dtypes.issubdtype(d, np.inexact)], default=_EPS)
 
 
-def _check_orders(f, args, order, modes, atol, rtol, eps, said):
+def _check_orders(f, args, order, modes, atol, rtol, eps, message):
     if "fwd" in modes:
-        what = f"JVP of {said}" if said else "JVP"
+        what = f"JVP of {message}" if message else "JVP"
         push = functools.partial(jvp, f)
-        check_jvp(f, push, args, atol, rtol, eps, said)
+        check_jvp(f, push, args, atol, rtol, eps, message)
         if order > 1:
             tangents = tree_map(_random_like(np.random.RandomState(0)), args)
             _check_orders(lambda *xs: push(xs, tangents)[1], args, order - 1, modes, atol, rtol, eps, what)
     if "rev" in modes:
-        what = f"VJP of {said}" if said else "VJP"
-        check_vjp(f, functools.partial(vjp, f), args, atol, rtol, eps, said)
+        what = f"VJP of {message}" if message else "VJP"
+        check_vjp(f, functools.partial(vjp, f), args, atol, rtol, eps, message)
         if order > 1:
 
             def pulled(*xs):
@@ -94,12 +94,12 @@ def _prefix_message(message, what):
 
 
 def _inexact(tree):
-    """The leaves that have a derivative."""
+    """The leaves of inexact dtype, which have derivatives."""
     return [x for x in tree_flatten(tree)[0] if typeof(x).dtype != dtypes.float0]
 
 
 def _random_like(generator):
-    """A random tangent of each value; one of an integer stays zero."""
+    """Makes random tangents; the tangent of an integer is zero."""
 
     def make(x):
         aval = typeof(x)
@@ -117,7 +117,7 @@ def _random_like(generator):
 def _difference(f, args, tangents, eps):
     """(f(args + eps/2 tangents) - f(args - eps/2 tangents)) / eps, in the precision of the computation or double."""
     high, low = (f(*tree_map(lambda x, t, s=s: _step_along(x, t, s * eps / 2), args, tangents)) for s in (1, -1))
-    return tree_map(lambda a, b: _quotient(a, b, eps), high, low)
+    return tree_map(lambda a, b: _difference_quotient(a, b, eps), high, low)
 
 
 def _step_along(x, t, step):
@@ -129,7 +129,7 @@ def _step_along(x, t, step):
     )
 
 
-def _quotient(a, b, eps):
+def _difference_quotient(a, b, eps):
     dtype = typeof(a).to_tangent_aval().dtype
     if dtype == dtypes.float0:
         return np.zeros(typeof(a).shape, dtype)
@@ -144,8 +144,8 @@ def _conjugate(tree):
     return tree_map(lambda x: as_array(np.conj(np.asarray(x))) if dtypes.is_complex(typeof(x).dtype) else x, tree)
 
 
-def _inner(one, other):
-    """The inner product of two trees in double precision; what has no tangent does not count."""
+def _inner_product(one, other):
+    """The inner product of the inexact leaves of two trees, in double precision."""
     total = 0.0
     for a, b in zip(_inexact(one), _inexact(other)):
         total += np.real(
@@ -161,24 +161,24 @@ def _tolerance(dtype):
 
 
 def _loosen(tolerance):
-    return _Default(3) if tolerance is None else tolerance
+    return _DefaultMultiple(3) if tolerance is None else tolerance
 
 
-class _Default(float):
-    """So many times the default tolerance of a dtype."""
+class _DefaultMultiple(float):
+    """A tolerance given as a multiple of the default tolerance of the dtype."""
 
 
-def _agree(found, wanted, atol, rtol, said):
+def _assert_close(found, wanted, atol, rtol, message):
     pairs, tree = tree_flatten_with_path(found)
     others, other_tree = tree_flatten(wanted)
     if tree != other_tree:
-        raise AssertionError(f"{said}: the structures {tree} and {other_tree} differ")
+        raise AssertionError(f"{message}: the structures {tree} and {other_tree} differ")
     for (path, a), b in zip(pairs, others):
         dtype = typeof(a).dtype
         if dtype == dtypes.float0:
             continue
         bounds = [
-            t * _tolerance(dtype) if type(t) is _Default else _tolerance(dtype) if t is None else t
+            t * _tolerance(dtype) if type(t) is _DefaultMultiple else _tolerance(dtype) if t is None else t
             for t in (atol, rtol)
         ]
         kind = _wide_dtype(dtype)
@@ -187,7 +187,7 @@ def _agree(found, wanted, atol, rtol, said):
             np.asarray(b).astype(kind),
             atol=bounds[0],
             rtol=bounds[1],
-            err_msg=f"{said}{f' at {keystr(path)}' if path else ''}",
+            err_msg=f"{message}{f' at {keystr(path)}' if path else ''}",
         )
 
 

@@ -1,4 +1,4 @@
-"""Arguments and results as trees: flat functions, static arguments, names of arguments, prefixes of trees."""
+"""Flat functions of pytree functions, static arguments, and names of arguments and results."""
 
 import functools
 import inspect
@@ -12,7 +12,7 @@ from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 
 
 class FlatFunction:
-    """A function of pytrees as one from flat values to flat values; `out_tree` is known after a call."""
+    """A function of pytrees as a function from flat values to flat values; a call sets `out_tree`."""
 
     __slots__ = ("aux", "fun", "has_aux", "in_tree", "out_tree")
 
@@ -38,7 +38,7 @@ class FlatFunction:
 
 
 def split_aux(out):
-    """The two halves of what a has_aux function returned; TypeError for anything but a pair."""
+    """The (output, auxiliary output) of a has_aux function; raises TypeError for anything but a pair."""
     if not isinstance(out, (tuple, list)):
         raise TypeError(
             "expected function with aux output to return a two-element tuple, "
@@ -50,7 +50,7 @@ def split_aux(out):
 
 
 def check_callable(fun, name=""):
-    """TypeError unless the argument is a function (and not a generator function); `name`: of what takes it."""
+    """Raises TypeError unless the argument is a function (no generator function); `name` is that of the caller."""
     where = f", in a call of {name}" if name else ""
     if not callable(fun):
         raise TypeError(f"Expected a callable value, got {fun}{where}")
@@ -86,10 +86,10 @@ _signatures = weakref.WeakKeyDictionary()
 
 
 def fun_signature(fun):
-    """inspect.signature, or None where there is none; remembered as long as the function lives."""
+    """inspect.signature, or None if there is none; cached as long as the function lives."""
     try:
         return _signatures[fun]
-    except (KeyError, TypeError):  # not seen yet, or not to be remembered
+    except (KeyError, TypeError):  # not cached, or without weak references
         pass
     try:
         signature = inspect.signature(fun)
@@ -131,29 +131,29 @@ def _leaf_names(name, tree):
 
 
 def debug_info(traced_for, fun, args=(), kwargs=None, static_argnums=(), static_argnames=()):
-    """Where a traced function comes from, with the names of its arguments.
+    """The DebugInfo of a traced function: its source location, and the names of its arguments and results.
 
-    The names are found only when somebody reads them: they are wanted in error messages alone.
+    Names are computed when they are read, since only error messages need them.
     """
-    # Structure and signature alone: arguments, or a function that keeps its programs, must not be kept here.
-    signature, skeleton = fun_signature(fun), _skeleton((tuple(args), kwargs or {}))
+    # Only the structure and the signature: a DebugInfo must not keep arguments or functions with their programs alive.
+    signature, skeleton = fun_signature(fun), _drop_leaves((tuple(args), kwargs or {}))
     return LazyDebugInfo(traced_for, fun, lambda: argument_names(signature, *skeleton, static_argnums, static_argnames))
 
 
-def _skeleton(tree):
+def _drop_leaves(tree):
     leaves, treedef = tree_flatten(tree)
     return tree_unflatten(treedef, [0] * len(leaves))
 
 
 class LazyDebugInfo(DebugInfo):
-    """A DebugInfo that finds the names of arguments, by a function, when somebody reads them."""
+    """A DebugInfo that computes the names of arguments with a function when they are read."""
 
     __slots__ = ("_find_names", "_names", "out_tree")
 
     def __init__(self, traced_for, fun, find_names):
         self.traced_for = traced_for
         self.func_src_info = fun_source_info(fun)
-        self.out_tree = None  # set when the function has run
+        self.out_tree = None  # set after the function has run
         self._find_names = find_names
         self._names = None
 
@@ -166,7 +166,7 @@ class LazyDebugInfo(DebugInfo):
 
     @property
     def result_paths(self):
-        """A path for every leaf of the result; empty while the function has not run."""
+        """A path for every leaf of the result; empty before the function has run."""
         if self.out_tree is None:
             return ()
         return _result_paths(self.out_tree)
@@ -176,8 +176,8 @@ def _result_paths(out_tree):
     return tuple(_leaf_names("result", tree_unflatten(out_tree, [0] * out_tree.num_leaves)))
 
 
-def note_results(info, out_tree):
-    """Completes the DebugInfo of a function that has run with the tree of its result."""
+def record_results(info, out_tree):
+    """Records the tree of the result of a function in its DebugInfo."""
     if type(info) is LazyDebugInfo:
         info.out_tree = out_tree
     else:
@@ -185,7 +185,7 @@ def note_results(info, out_tree):
 
 
 def normalize_argnums(fun, static_argnums, static_argnames):
-    """(positions, names) of static arguments: each kind completed from the other through the signature."""
+    """(positions, names) of static arguments; the signature supplies each kind from the other."""
     argnums = _int_tuple(static_argnums)
     argnames = _str_tuple(static_argnames)
     signature = fun_signature(fun)

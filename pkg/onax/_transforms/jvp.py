@@ -1,4 +1,4 @@
-"""Forward mode: every value travels with its tangent."""
+"""Forward mode: operations on pairs of a primal and a tangent."""
 
 from onax._core import leaks
 from onax._core.evaluate import eval_jaxpr
@@ -30,7 +30,7 @@ class JVPTracer(Tracer):
         self._location = user_location()
 
     def to_concrete_value(self):
-        """The primal, when it is known."""
+        """The concrete value of the primal, if it has one."""
         return to_concrete_value(self.primal)
 
     def _origin_msg(self):
@@ -39,14 +39,14 @@ class JVPTracer(Tracer):
 
 
 class JVPTrace(Trace):
-    """Carries out each operation on primals under the parent, and its jvp rule on tangents."""
+    """Applies the jvp rule of each operation; operations of the rules run under the parent."""
 
     __slots__ = ()
     tracer = JVPTracer
     transformation = "jvp"
 
     def unpack(self, x):
-        """(primal, tangent) of a value, with a symbolic zero for what is not this trace's."""
+        """(primal, tangent) of a value; the tangent is a symbolic zero for values of other traces."""
         if isinstance(x, JVPTracer) and x._trace is self:
             return x.primal, x.tangent
         return x, Zero(typeof(x).to_tangent_aval())
@@ -65,7 +65,7 @@ class JVPTrace(Trace):
         if primitive.jvp is None:
             raise NotImplementedError(f"Differentiation rule for '{primitive.name}' not implemented")
         if primitive.linearize is not None and parent.records_tangents and not any(map(parent.is_own, primals)):
-            out, tangent_out = by_linearize_rule(primitive, primals, tangents, params, parent.parent_trace, parent)
+            out, tangent_out = jvp_by_linearize_rule(primitive, primals, tangents, params, parent.parent_trace, parent)
         else:
             with set_current_trace(parent):
                 out, tangent_out = primitive.jvp(primals, tangents, **params)
@@ -92,7 +92,7 @@ class JVPTrace(Trace):
                     primitive, fun, fwd, bwd, primals, out_trees=out_trees, symbolic_zeros=symbolic_zeros, params=params
                 )
         with set_current_trace(self.rule_trace()):
-            outs, tangents_out = primitive.forward_and_linear(fwd, bwd, out_trees, primals, tangents, symbolic_zeros)
+            outs, tangents_out = primitive.apply_fwd_rule(fwd, bwd, out_trees, primals, tangents, symbolic_zeros)
         return [self.pack(p, t) for p, t in zip(outs, tangents_out)]
 
     def rule_trace(self):
@@ -100,15 +100,15 @@ class JVPTrace(Trace):
         return self.parent_trace
 
     def run_custom_jvp(self, jvp, pairs, symbolic_zeros):
-        """Results and tangents by a user's rule."""
+        """Applies a user's jvp rule; returns results and tangents."""
         with set_current_trace(self.parent_trace):
             return call_custom_jvp(jvp, pairs, symbolic_zeros)
 
 
-def by_linearize_rule(primitive, primals, tangents, params, primal_trace, tangent_trace):
-    """Results and tangents by a primitive's linearize rule: primal work runs under one trace, the rest under another.
+def jvp_by_linearize_rule(primitive, primals, tangents, params, primal_trace, tangent_trace):
+    """Applies a primitive's linearize rule: primal operations run under one trace, tangent operations under another.
 
-    So one program of both, such as a loop's jvp, is never bound where tangents are being recorded.
+    So a program of both, such as the jvp of a loop, is never bound under a trace that records tangents.
     """
     nonzeros = [type(t) is not Zero for t in tangents]
     with set_current_trace(primal_trace):
@@ -130,9 +130,9 @@ def call_custom_jvp(jvp, pairs, symbolic_zeros):
 
 
 def jvp_flat(fun, primals, tangents, at_end=None):
-    """Results and tangents (possibly symbolic zeros) of a function from flat values to flat values.
+    """Runs a function on flat values; returns results and tangents, which may be symbolic zeros.
 
-    `at_end(trace)` is called before the trace ends, to take the primals out of values that are not results.
+    `at_end(trace)` is called before the trace ends, to replace tracers in values that are not results by their primals.
     """
     trace = JVPTrace(find_cur_trace())
     trace.function = fun
@@ -153,9 +153,9 @@ def jvp_flat(fun, primals, tangents, at_end=None):
 
 
 def jvp_jaxpr(jaxpr, nonzeros, instantiate):
-    """The jaxpr of (primals, tangents of the `nonzeros`) -> (results, their tangents), and which of those there are.
+    """The jaxpr of (primals, tangents of the `nonzeros`) -> (results, their tangents), and which tangents these are.
 
-    `instantiate`: a bool, or one a result: make arrays of zeros where a tangent vanishes.
+    `instantiate`: a bool, or one for each result: makes an array of zeros of a tangent that vanishes.
     """
     if isinstance(instantiate, bool):
         instantiate = (instantiate,) * len(jaxpr.outvars)

@@ -56,8 +56,9 @@ class _Suspended(_local):
 
 
 _suspended = _Suspended()
-_of_arrays = {}  # id of an array -> (weak reference to it, its marks)
-_of_memory = {}  # id of the ndarray that owns the memory -> (weak reference to it, marks by offset): slices share it
+_marks_of_arrays = {}  # id of an array -> (weak reference to it, its marks)
+# id of the ndarray that owns the memory, which slices share -> (weak reference to it, marks by offset)
+_marks_of_memory = {}
 
 
 def checking():
@@ -88,29 +89,29 @@ def _marks_of(x):
         return None
     if type(x) is not ArrayImpl:
         return _new_marks(x.shape)
-    known = _of_arrays.get(id(x))
+    known = _marks_of_arrays.get(id(x))
     if known is not None and known[0]() is x:
         return known[1]
     owner, places = _offsets(x._value)
     there = _marks_in(owner)
     marks = _new_marks(x.shape)
     flat = marks.reshape(-1)
-    for i, place in enumerate(places):
-        flat[i] = there.setdefault(place, flat[i])
-    _note_array(x, marks)
+    for i, location in enumerate(places):
+        flat[i] = there.setdefault(location, flat[i])
+    _record_array(x, marks)
     return marks
 
 
-def _remember(x, marks):
+def _record_marks(x, marks):
     """Notes the marks of a new array, and of what will be taken from it."""
     owner, places = _offsets(x._value)
     _marks_in(owner).update(zip(places, marks.flat))
-    _note_array(x, marks)
+    _record_array(x, marks)
 
 
-def _note_array(x, marks):
+def _record_array(x, marks):
     name = id(x)
-    _of_arrays[name] = weakref.ref(x, lambda _: _of_arrays.pop(name, None)), marks
+    _marks_of_arrays[name] = weakref.ref(x, lambda _: _marks_of_arrays.pop(name, None)), marks
 
 
 def _offsets(buffer):
@@ -131,21 +132,21 @@ def _address(buffer):
 def _marks_in(owner):
     """Marks by byte offset in an ndarray's memory."""
     name = id(owner)
-    known = _of_memory.get(name)
+    known = _marks_of_memory.get(name)
     if known is None or known[0]() is not owner:
-        known = _of_memory[name] = weakref.ref(owner, lambda _: _of_memory.pop(name, None)), {}
+        known = _marks_of_memory[name] = weakref.ref(owner, lambda _: _marks_of_memory.pop(name, None)), {}
     return known[1]
 
 
 class _Uses:
     """What a program uses up, on top of what the marks say already; `commit` writes it into the marks."""
 
-    __slots__ = ("found", "inside", "place")
+    __slots__ = ("found", "inside", "location")
 
-    def __init__(self, place=None):
+    def __init__(self, location=None):
         self.found = {}
         self.inside = []  # names of the programs being followed
-        self.place = place  # of the equation whose program is followed: library functions have no lines of their own
+        self.location = location  # of the outer call: library functions have no lines
 
     def of(self, mark):
         """Where a key was used up, or None."""
@@ -157,16 +158,16 @@ class _Uses:
             before = self.of(mark)
             if before is not None:
                 raise errors.KeyReuseError(self._text(name, index, before))
-            self.found[mark] = (name, self.place)
+            self.found[mark] = (name, self.location)
 
     def _text(self, name, index, before):
         lines = [f"Previously-consumed key passed to {name} at index {index}"]
         if self.inside:
             lines[0] += f" in {self.inside[-1]}"
         lines.append(f"  used first by {before[0]} at {source.summarize(before[1])}")
-        lines.append(f"  used again by {name} at {source.summarize(self.place)}")
+        lines.append(f"  used again by {name} at {source.summarize(self.location)}")
         loops = [i for i in self.inside if i in ("scan", "while")]
-        if loops and before == (name, self.place):
+        if loops and before == (name, self.location):
             lines.append(f"The body of {loops[-1]} is repeatedly executed with the same key: this leads to key reuse.")
         lines.append("Make a new key for each use: `key, subkey = random.split(key)`.")
         return "\n".join(lines)
@@ -203,10 +204,10 @@ def _follow(uses, jaxpr, consts, marks, known):
         operands = [None if type(a) is Literal else env.get(a) for a in eqn.invars]
         inputs = [a.array if type(a) is Literal else values.get(a) for a in eqn.invars]
         avals = [v.aval for v in eqn.outvars]
-        outer = uses.place
-        uses.place = eqn.source_info or outer
+        outer = uses.location
+        uses.location = eqn.source_info or outer
         outs = _apply(uses, eqn.primitive, eqn.params, operands, inputs, avals)
-        uses.place = outer
+        uses.location = outer
         env.update(zip(eqn.outvars, outs))
     return [None if type(a) is Literal else env.get(a) for a in jaxpr.outvars]
 
@@ -248,7 +249,7 @@ def _move(uses, primitive, params, operands, inputs, avals):
             return [_choose_unknown(uses, operands, a) for a in avals]
     if not pool:
         return None
-    _refuse_twice(primitive.name, pool, uses.place)
+    _check_distinct(primitive.name, pool, uses.location)
     kernel = primitive.kernel
     kernel = kernel.get(np.dtype(np.int64)) if type(kernel) is dict else kernel
     pool = np.concatenate(pool)
@@ -267,7 +268,7 @@ def _take_marks(pool, where):
     return picked if inside.all() else np.where(inside, picked, _new_marks(where.shape))
 
 
-def _refuse_twice(name, pool, place):
+def _check_distinct(name, pool, location):
     """The same key in two operands of a concatenation would be two equal keys in one array."""
     seen = set()
     for index, marks in enumerate(pool):
@@ -275,7 +276,7 @@ def _refuse_twice(name, pool, place):
         if seen & mine:
             raise errors.KeyReuseError(
                 f"Previously-consumed key passed to {name} at index {index}: the same key is among the operands twice"
-                f"\n  at {source.summarize(place)}\nMake a new key for each use: `random.split(key)`."
+                f"\n  at {source.summarize(location)}\nMake a new key for each use: `random.split(key)`."
             )
         seen |= mine
 
@@ -386,7 +387,7 @@ def check_call(name, jaxpr, args, run):
     uses.inside.append(name)
     marks = _follow(uses, jaxpr, jaxpr.consts, [_marks_of(x) for x in args], list(args))
     result = _without_checks(run)
-    _keep(uses, tree_leaves(result), marks)
+    _commit(uses, tree_leaves(result), marks)
     return result
 
 
@@ -398,11 +399,11 @@ def _without_checks(run):
         _suspended.value = before
 
 
-def _keep(uses, results, marks):
+def _commit(uses, results, marks):
     uses.commit()
     for x, mine in zip(results, marks):
-        if mine is not None and type(x) is ArrayImpl and id(x) not in _of_arrays:
-            _remember(x, mine)
+        if mine is not None and type(x) is ArrayImpl and id(x) not in _marks_of_arrays:
+            _record_marks(x, mine)
 
 
 def _evaluate(primitive, operands, params, evaluate):
@@ -418,7 +419,7 @@ def _evaluate(primitive, operands, params, evaluate):
     avals = avals if primitive.multiple_results else [avals]
     marks = _apply(uses, primitive, params, inputs, list(operands), avals)
     out = _without_checks(lambda: evaluate(primitive, operands, params))
-    _keep(uses, out if primitive.multiple_results else (out,), marks)
+    _commit(uses, out if primitive.multiple_results else (out,), marks)
     return out
 
 

@@ -1,9 +1,9 @@
-"""Linearization: primal operations are carried out at once, tangent operations are recorded.
+"""Linearization: primal operations are evaluated, tangent operations are recorded.
 
-One trace does both.  For each operation the primitive's jvp rule runs under a `TangentTrace`: what touches a tangent
-is recorded as an equation of the linear program, everything else goes to the parent, and becomes a constant of the
-linear program (a residual) when a recorded equation uses it.  A primitive whose parameters are jaxprs gives a
-`linearize` rule of its own:
+One trace does both.  For each operation the primitive's jvp rule runs under a `TangentTrace`.  Operations on
+tangents are recorded as equations of the linear program; others go to the parent trace, and a result that a recorded
+equation reads becomes a constant of the linear program (a residual).  A primitive whose parameters are jaxprs has a
+`linearize` rule:
 
     linearize(nonzeros, *primals, **params) -> (results, nonzeros_out, residuals, linear)
     linear(residuals, *tangents) -> tangents of the results       (run under the TangentTrace; Zero where vanishing)
@@ -23,7 +23,7 @@ from onax._core.trace import (
 )
 from onax._core.zeros import Zero
 from onax._ground.dtypes import float0
-from onax._transforms.jvp import JVPTrace, JVPTracer, by_linearize_rule, call_custom_jvp
+from onax._transforms.jvp import JVPTrace, JVPTracer, call_custom_jvp, jvp_by_linearize_rule
 from onax._transforms.partial_eval import TangentTrace, stage_with_residuals
 from onax._transforms.staging import DynamicJaxprTracer, instantiate_results
 
@@ -40,7 +40,7 @@ class LinearizeTracer(JVPTracer):
 
 
 class LinearizeTrace(JVPTrace):
-    """Carries out primal operations under the parent and records the tangents' in `tangent_trace`."""
+    """Runs primal operations under the parent and records operations on tangents in `tangent_trace`."""
 
     __slots__ = ("tangent_trace",)
     tracer = LinearizeTracer
@@ -75,7 +75,7 @@ class LinearizeTrace(JVPTrace):
         if active < len(tangents):
             tangents = [Zero(typeof(p).to_tangent_aval()) if t is None else t for p, t in zip(primals, tangents)]
         if primitive.linearize is not None:
-            out, tangent_out = by_linearize_rule(
+            out, tangent_out = jvp_by_linearize_rule(
                 primitive, primals, tangents, params, self.parent_trace, self.tangent_trace
             )
         elif primitive.jvp is None:
@@ -92,36 +92,36 @@ class LinearizeTrace(JVPTrace):
         return self.pack(out, tangent_out)
 
     def _check_known(self, outs):
-        """A result that a rule computed from tangents would not be linear in them, nor could anything say so later."""
+        """Raises an error for a primal result that a rule computed from tangents: nothing else would detect it."""
         tangent_trace = self.tangent_trace
         for x in outs:
             if type(x) is DynamicJaxprTracer and x._trace is tangent_trace:
                 raise ValueError(NO_KNOWN_RESULT)
 
     def rule_trace(self):
-        """Rules run where operations on tangents are recorded."""
+        """The trace under which rules run; it records operations on tangents."""
         return self.tangent_trace
 
     def run_custom_jvp(self, jvp, pairs, symbolic_zeros):
-        """Results and tangents by a user's rule, whose operations on tangents are recorded."""
+        """Applies a user's jvp rule, and records its operations on tangents."""
         with set_current_trace(self.tangent_trace):
             outs, tangents_out = call_custom_jvp(jvp, pairs, symbolic_zeros)
         self._check_known(outs)
         return outs, [self._own_tangent(t) for t in tangents_out]
 
     def _own_tangent(self, t):
-        """A tangent that a user's rule computed without those it got is no part of a linear map: zero, as in JAX."""
+        """Replaces a tangent that does not depend on the incoming tangents by zero, as JAX does."""
         return t if type(t) is Zero or self.tangent_trace.is_own(t) else Zero(typeof(t))
 
 
 @dataclass(slots=True, eq=False)
 class Linearized:
-    """The outcome of linearizing: results, and the linear program with its residuals.
+    """A linearized function: its results, and the linear program with its residuals.
 
     Attributes:
       jaxpr: its constvars are residuals, its arguments the tangents of the active inputs, its results the nonzero
         tangents.
-      primals: the arguments, where derivatives must vary over mesh axes as these do, else None.
+      primals: the arguments if derivatives must vary over the same mesh axes as these, else None.
     """
 
     outs: list
@@ -134,7 +134,7 @@ class Linearized:
 def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_INFO, at_end=None):
     """Linearizes a function from flat values to flat values at the given primals.
 
-    `at_end(trace)` is called before the trace ends, to take the primals out of values that are not results.
+    `at_end(trace)` is called before the trace ends, to replace tracers in values that are not results by their primals.
     """
     trace = LinearizeTrace(find_cur_trace(), debug_info)
     tangent_trace = trace.tangent_trace
@@ -163,7 +163,7 @@ def linearize_flat(fun, primals, nonzeros=None, debug_info=core.UNKNOWN_DEBUG_IN
 
 
 def linearize_jaxpr(jaxpr, nonzeros, instantiate=False):
-    """Splits a closed jaxpr into a forward and a linear one; kept with the jaxpr.
+    """Splits a closed jaxpr into a forward and a linear one; the outcome is cached with the jaxpr.
 
     Returns (forward, linear, nonzeros_out, forwarded): `forward` maps arguments to (results, residuals); `linear` maps
     (residuals, tangents of the nonzero arguments) to the nonzero tangents of the results.  A residual that is one of

@@ -30,7 +30,7 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
             raise TypeError(
                 f"Cannot interpret value of type {type(leaf)} as an abstract array; device_put moves arrays and numbers"
             )
-    return tree_unflatten(tree, [_put(leaf, place) for leaf, place in zip(leaves, places)])
+    return tree_unflatten(tree, [_put_leaf(leaf, place) for leaf, place in zip(leaves, places)])
 
 
 def broadcast_devices(device, tree, name="device_put device"):
@@ -49,7 +49,7 @@ def spread(device, tree, name="device_put device"):
     return tree_unflatten(structure, broadcast_devices(device, structure, name))
 
 
-def _put(leaf, place):
+def _put_leaf(leaf, place):
     if isinstance(place, Sharding) and not isinstance(place, SingleDeviceSharding):
         return _shard(leaf, place)
     if isinstance(place, Sharding):
@@ -68,10 +68,10 @@ def _shard(leaf, sharding):
 
 def device_get(x):
     """The tree with every Array as a NumPy array; tracers, keys (they have no NumPy form) and other leaves stay."""
-    return tree_map(_get, x)
+    return tree_map(_get_leaf, x)
 
 
-def _get(leaf):
+def _get_leaf(leaf):
     if isinstance(leaf, Array) and not isinstance(leaf, Tracer) and not dtypes.is_extended(leaf.dtype):
         return np.asarray(leaf)
     return leaf

@@ -5,16 +5,15 @@ from onax._core.rules import add_tangents
 from onax._core.trace import find_cur_trace
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground.source import backward, here
-from onax._prims.shaping import instantiate_zeros
 from onax._transforms.staging import derive_jaxpr
 
 
 def backward_pass(jaxpr, consts, primals, cotangents, sums=()):
     """Cotangents of the linear arguments.
 
-    `primals`: one an argument, an UndefinedPrimal where the argument is linear.  `cotangents`: one a result, Zero
-    allowed.  Returns one cotangent an argument (Zero allowed; None for arguments that are not linear).  `sums`: what
-    the first arguments' cotangents are added to, None for none.
+    `primals` has a value for each argument, an UndefinedPrimal if the argument is linear.  `cotangents` has one for
+    each result, possibly Zero.  Returns one for each argument (possibly Zero; None for arguments that are not linear).
+    `sums` are values to which the cotangents of the first arguments are added, or None.
     """
     env = dict(zip(jaxpr.constvars, consts))
     env.update((v, p) for v, p in zip(jaxpr.invars, primals) if not is_undefined_primal(p))
@@ -37,7 +36,7 @@ def _cotangent(cts, var):
 
 
 def _run_nonlinear(jaxpr, env):
-    """Carries out the equations that touch no linear variable (one without a value in env); returns the others."""
+    """Evaluates the equations that read no linear variable (one without a value in env); returns the others."""
     remaining, trace = [], find_cur_trace()
     for eqn in jaxpr.eqns:
         if any(type(a) is not core.Literal and a not in env for a in eqn.invars):
@@ -50,9 +49,9 @@ def _run_nonlinear(jaxpr, env):
 
 
 def _transpose_eqns(eqns, env, outvars, cotangents, linear=None, sums=None):
-    """Runs linear equations backward; returns the cotangent of every variable that was not used up on the way.
+    """Runs linear equations backward; returns the cotangents of the variables that no equation binds.
 
-    `linear`: what stands for linear arguments, where their types are not those of the variables.
+    `linear` maps linear arguments to UndefinedPrimals, for those whose types differ from those of the variables.
     """
     linear = linear or {}
     cts = {v: x for v, x in sums.items() if x is not None} if sums else {}
@@ -104,7 +103,7 @@ def _transpose_eqn(eqn, env, cts, linear):
 def transpose_jaxpr(jaxpr, linear, nonzero_cts):
     """The jaxpr of (non-linear arguments, nonzero cotangents) -> cotangents of the linear arguments that do not vanish.
 
-    Returns it with a list that says, for each linear argument, whether it has a cotangent.  Cached with the jaxpr.
+    Returns it with a list that says, for each linear argument, whether it has a cotangent; cached with the jaxpr.
     """
     key = ("transpose", tuple(linear), tuple(nonzero_cts))
     if key not in jaxpr.cache:
@@ -127,8 +126,3 @@ def _make_transpose_jaxpr(jaxpr, linear, nonzero_cts):
         return [ct for ct in outs if type(ct) is not Zero]
 
     return derive_jaxpr(fun, [*plain_avals, *ct_avals], jaxpr), nonzeros_out
-
-
-def instantiate_all(cts):
-    """Arrays for all cotangents, zeros included."""
-    return [instantiate_zeros(ct) for ct in cts]

@@ -6,7 +6,7 @@ from onax._core.axes import AxisData, named_axis
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
-from onax._transforms.batching import batch_flat, move_to
+from onax._transforms.batching import batch_flat, move_mapped_axis
 from onax._transforms.flatten import FlatFunction, argument_names, check_callable, fun_signature
 
 
@@ -48,13 +48,13 @@ def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_n
         axis_data = AxisData(axis_name, size, spmd_axis_name)
         flat_fun = FlatFunction(fun, tree)
         if axis_name is None:
-            outs, out_dims = batch_flat(_checked(flat_fun), axis_data, leaves, dims)
+            outs, out_dims = batch_flat(_with_checked_results(flat_fun), axis_data, leaves, dims)
         else:
             with named_axis(axis_name, size):
-                outs, out_dims = batch_flat(_checked(flat_fun), axis_data, leaves, dims)
+                outs, out_dims = batch_flat(_with_checked_results(flat_fun), axis_data, leaves, dims)
         out_tree = flat_fun.out_tree
         wanted = flatten_axes("vmap out_axes", out_tree, out_axes)
-        moved = [_place(x, d, w, size) for x, d, w in zip(outs, out_dims, wanted)]
+        moved = [_move_to_out_axis(x, d, w, size) for x, d, w in zip(outs, out_dims, wanted)]
         return tree_unflatten(out_tree, moved)
 
     return mapped
@@ -66,7 +66,7 @@ def _as_argument(x):
     return as_array(x)
 
 
-def _checked(flat_fun):
+def _with_checked_results(flat_fun):
     def run(*flat):
         leaves = flat_fun(*flat)
         for x in leaves:
@@ -78,7 +78,7 @@ def _checked(flat_fun):
     return run
 
 
-def _place(x, dim, wanted, size):
+def _move_to_out_axis(x, dim, wanted, size):
     """The result with its mapped axis where `out_axes` wants it."""
     if wanted is None:
         if dim is not None:
@@ -87,7 +87,7 @@ def _place(x, dim, wanted, size):
     ndim = typeof(x).ndim + (dim is None)
     if not -ndim <= wanted < ndim:
         raise ValueError(f"axis {wanted} is out of bounds for array of dimension {ndim}")
-    return move_to(x, dim, wanted % ndim, size)
+    return move_mapped_axis(x, dim, wanted % ndim, size)
 
 
 _NONE = object()

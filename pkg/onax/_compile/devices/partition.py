@@ -41,7 +41,7 @@ from onax._control.batch_by_loop import must_loop_over_devices
 from onax._control.cond import cond_p
 from onax._control.nested_shard_map import nested_program
 from onax._control.scan import scan_p
-from onax._control.shard_map import Region, is_separate, shard_map_p, stacked_program, whole_program
+from onax._control.shard_map import ManualRegion, global_program, has_separate_devices, shard_map_p, stacked_program
 from onax._control.while_loop import while_p, with_scalar_condition
 from onax._core.axes import AxisData, names_of
 from onax._core.evaluate import interpreter_of
@@ -166,7 +166,7 @@ class _ProgramPartitioner(_Partitioner):
 
     def is_boundary(self, eqn):
         """Regions over devices that are machines of their own."""
-        return eqn.primitive is shard_map_p and is_separate(eqn.params["mesh"])
+        return eqn.primitive is shard_map_p and has_separate_devices(eqn.params["mesh"])
 
     def add_boundary(self, builder, eqn):
         """Adds a region; or what holds one and is neither call nor loop: its kernel then comes to the region."""
@@ -218,9 +218,9 @@ class _RegionPartitioner(_Partitioner):
     def _add_inner_region(self, builder, eqn):
         """A region within: spread over devices if this one has a device for each of its pieces, else one program."""
         params = {k: v for k, v in eqn.params.items() if k != "jaxpr"}
-        names = set(Region.of(params).names)
+        names = set(ManualRegion.of(params).names)
         if not (self.spreads_inner and names <= set(self.region.names)):
-            return builder.inline(whole_program(eqn.params["jaxpr"], params), eqn.invars)
+            return builder.inline(global_program(eqn.params["jaxpr"], params), eqn.invars)
         outs = builder.inline(nested_program(eqn.params["jaxpr"], params), eqn.invars)
         return [builder.alias(x, builder.axes_of(x) - names) for x in outs]
 
@@ -237,7 +237,7 @@ class _RegionPartitioner(_Partitioner):
     def _add_collective(self, builder, eqn, axes):
         """Adds a CollectiveThunk along some axes; none, if a collective is of values that are the same along them."""
         varying = [v & set(axes) for v in _of_variables(eqn, builder.varying_of(eqn))]
-        region = self.region.along(axes)
+        region = self.region.restrict(axes)
         program, mapped = stacked_program(region, _alone(eqn), varying)
         elsewhere = _NOWHERE.union(*builder.varying_of(eqn)) - set(axes)
         outs = [elsewhere | set(own) for own in mapped]
@@ -260,7 +260,7 @@ class _RegionPartitioner(_Partitioner):
                 return [_NOWHERE] * len(eqn.outvars)
             if len(eqn.outvars) == 1 and not any(jaxprs_in_params(eqn.params)):
                 return [axes]
-        region = self.region if self.holds_boundary(eqn) else self.region.along(axes)
+        region = self.region if self.holds_boundary(eqn) else self.region.restrict(axes)
         return list(map(frozenset, stacked_program(region, _alone(eqn), _of_variables(eqn, varying))[1]))
 
 
@@ -470,20 +470,20 @@ def _scan(builder, eqn):
 
 def _region_runner(jaxpr, params, name, compiler_options):
     """A function that runs a region on its devices, from whole values to whole values."""
-    region = Region.of(params)
+    region = ManualRegion.of(params)
     mesh, in_specs, out_specs = params["mesh"], params["in_specs"], params["out_specs"]
     inner = _inner_axes(jaxpr, region, set(region.names))
-    region = region.along({*region.names, *(inner or ())})
+    region = region.restrict({*region.names, *(inner or ())})
     participants = _participants(mesh, region)
     options_by_key = {p.options_key: sessions.options_for_device(compiler_options, p.device) for p in participants}
     partitioner = _RegionPartitioner(name, region, options_by_key, compiler_options, bool(inner))
     with region.scope():
         if len(participants) == 1:
-            jaxpr = whole_program(jaxpr, params)
-        varying = [frozenset(a for a in region.names if a not in region.unnamed(spec)) for spec in in_specs]
+            jaxpr = global_program(jaxpr, params)
+        varying = [frozenset(a for a in region.names if a not in region.unmentioned_axes(spec)) for spec in in_specs]
         sequence = partitioner.partition(jaxpr, varying)
     in_shardings, out_shardings = ([NamedSharding(mesh, spec) for spec in specs] for specs in (in_specs, out_specs))
-    wholes = [region.whole(v.aval, spec) for v, spec in zip(jaxpr.outvars, out_specs)]
+    wholes = [region.unshard_aval(v.aval, spec) for v, spec in zip(jaxpr.outvars, out_specs)]
     return partial(_run_region, sequence, participants, in_shardings, out_shardings, wholes)
 
 
@@ -493,7 +493,7 @@ def _inner_axes(jaxpr, region, used):
     for eqn in jaxpr.eqns:
         own = set()
         if eqn.primitive is shard_map_p:
-            inner = Region.of(eqn.params)
+            inner = ManualRegion.of(eqn.params)
             own = set(inner.names)
             if inner.mesh != region.mesh or inner.checked != region.checked or used & own:
                 return None

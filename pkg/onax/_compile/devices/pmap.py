@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from onax._compile.jit import jit
-from onax._control.shard_map import call_on_pieces
+from onax._control.shard_map import call_on_shards
 from onax._core.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from onax._core.trace import as_array, typeof, valid_jaxtype
 from onax._ground import source
@@ -191,7 +191,7 @@ class _Mapping:
                     out_tree, [x if d is None else expand_dims(x, (d,)) for x, d in zip(leaves, out_dims)]
                 )
 
-            return call_on_pieces(
+            return call_on_shards(
                 FlatFunction(on_one_device, tree),
                 [as_array(x) for x in tree_leaves((args, kwargs))],
                 specs,

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from onax._compile.devices.rendezvous import Rendezvous
-from onax._control.bodies import with_types
+from onax._control.bodies import restore_weak_types
 from onax._core.evaluate import interpreter_of
 from onax._core.jaxpr import Literal
 from onax._ground.source import summarize
@@ -257,7 +257,7 @@ class ConditionalThunk(Thunk):
             for branch in self.branches:
                 each.append((yield from branch.run(operands, participant)))
             outs = each[index]
-        return with_types(outs, self.avals)
+        return restore_weak_types(outs, self.avals)
 
 
 class WhileThunk(Thunk):
@@ -286,7 +286,7 @@ class WhileThunk(Thunk):
                 members = self.any_goes_on.groups.members[participant.index]
                 goes_on = yield Rendezvous(self.any_goes_on, members, holds)
             if not goes_on:
-                return with_types(carry, [v.aval for v in self.results])
+                return restore_weak_types(carry, [v.aval for v in self.results])
             new = yield from self.body.run([*consts, *carry], participant)
             carry = new if holds else carry
 
@@ -316,7 +316,7 @@ class ScanThunk(Thunk):
             carry = outs[:m]
             for buffer, y in zip(buffers, outs[m:]):
                 buffer[i] = y._value
-        return [*with_types(carry, [v.aval for v in self.results[:m]]), *map(array_of, buffers, ys)]
+        return [*restore_weak_types(carry, [v.aval for v in self.results[:m]]), *map(array_of, buffers, ys)]
 
 
 class HostThunk(Thunk):
