@@ -9,7 +9,7 @@ import pytest
 import onax as jax
 import random_table
 from onax.export import export
-from tolerance import assert_same_bits, assert_ulps, is_float
+from tolerance import assert_same_bits, assert_sum, assert_ulps, is_float
 
 RECORDED = random_table.read()
 ULPS = 4
@@ -38,10 +38,10 @@ BY_DTYPE = {  # name: {dtype: limit}
     "chisquare": {"float32": 8, "float64": 11},
     "t": {"float64": 5},
     "f": {"float32": 9, "float64": 7},
-    # elements near 0 of sums with signs, and of factors of matrices
-    "multivariate_normal": {"float32": 62, "float64": 30},
-    "orthogonal": {"float32": 393, "float64": 150},
 }
+# Products with factors of matrices: every LAPACK sums their terms in an order of its own, and what they sum to may be
+# near 0.  Compared by roundings of the largest element.
+FACTORED = {"multivariate_normal": 8, "orthogonal": 16}
 # In a graph float16 numbers stay in float32 between operations, where eager ones (and XLA's) are rounded.
 COMPILED = {
     ("normal", "float16"): 6,
@@ -65,7 +65,9 @@ def check(row, got, limits):
         if want.dtype.kind == "c":
             mine, want = mine.view(np.float32), want.view(np.float32)
         assert mine.dtype == want.dtype and mine.shape == want.shape, row
-        if is_float(want.dtype):
+        if row[0] in FACTORED:
+            assert_sum(mine, want, FACTORED[row[0]], np.abs(want).max(initial=0), random_table.label(*row))
+        elif is_float(want.dtype):
             assert_ulps(mine, want, limit, random_table.label(*row))
         else:
             assert_same_bits(mine, want, random_table.label(*row))
