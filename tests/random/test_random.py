@@ -11,8 +11,9 @@ from tolerance import assert_same_bits, assert_ulps, is_float
 
 CASES = random_cases.cases(jax)
 RECORDED = oracle.load("random_cases")
-# Floats are within four units in the last place, but for these programs: how far the numbers of this table are apart.
-ULPS = 4
+# Floats are within four units in the last place, but for these programs: how far the numbers of this table are apart,
+# seen on one CPU.  On others NumPy's functions differ by a unit, which the same formulas enlarge as much again.
+ULPS, OTHER_CPUS = 4, 2
 FURTHER = {
     # a sum of a multiple of a uniform number and a bound, which XLA rounds once: more where it is near 0
     "uniform between": 16,
@@ -62,7 +63,7 @@ def agree(got, answer, name):
         if not is_float(want.dtype) or name.startswith(EXACT):
             assert_same_bits(leaf, want, name)
         else:
-            assert_ulps(leaf, want, FURTHER.get(name.split(", key")[0], ULPS), name)
+            assert_ulps(leaf, want, OTHER_CPUS * FURTHER.get(name.split(", key")[0], ULPS / OTHER_CPUS), name)
 
 
 def expected(name):

@@ -13,6 +13,8 @@ from tolerance import assert_same_bits, assert_sum, assert_ulps, is_float
 
 RECORDED = random_table.read()
 ULPS = 4
+# The limits were seen on one CPU.  On others NumPy's functions differ by a unit, which the formulas enlarge as much.
+OTHER_CPUS = 2
 BY_DTYPE = {  # name: {dtype: limit}
     # a multiple of a uniform number and a bound, which XLA adds with one rounding: more where the sum is near 0
     "uniform between": {"float32": 8, "float64": 8, "float16": 32},
@@ -60,7 +62,7 @@ LIMITS = {(name, dtype): limit for name, limits in BY_DTYPE.items() for dtype, l
 
 
 def check(row, got, limits):
-    limit = limits.get(row[:2], ULPS)
+    limit = OTHER_CPUS * limits[row[:2]] if row[:2] in limits else ULPS
     for mine, want in zip(got, RECORDED[random_table.label(*row)], strict=True):
         if want.dtype.kind == "c":
             mine, want = mine.view(np.float32), want.view(np.float32)
