@@ -436,3 +436,48 @@ def test_a_table_of_primitives_is_found(text):
 )
 def test_what_is_no_table_of_primitives(text):
     assert not list(tables_of_primitives(ast.parse(text)))
+
+
+# ---- records are dataclasses
+
+
+KEEP_INIT = {  # (module, class): why its `__init__` is written out although it only copies arguments
+    ("onax._compile.stages", "Stage"): "a base class whose field is private",
+    ("onax._core.sharding", "use_abstract_mesh"): "a public context manager: the argument is `mesh`, the field private",
+    ("onax._core.trace", "Tracer"): "the base class is compiled, and the initializer runs for each traced operation",
+    ("onax._transforms.autodiff", "VJP"): "a public class whose fields are private",
+    ("onax._transforms.staging", "DynamicJaxprTracer"): "as Tracer",
+    ("onax.experimental.checkify", "Error"): "a public class whose fields are private",
+    ("onax.interpreters._views", "RuleView"): "an abstract base class of collections gives its methods",
+}
+
+
+def is_copy(statement, parameters):
+    """Whether a statement is `self.x = parameter`."""
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"))], value=ast.Name(id=name)):
+            return name in parameters
+    return False
+
+
+def classes_that_only_copy(tree):
+    """Names of the classes whose `__init__` only copies its arguments to fields."""
+    for c in ast.walk(tree):
+        for method in c.body if isinstance(c, ast.ClassDef) else ():
+            if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+                body = method.body[ast.get_docstring(method) is not None :]
+                parameters = {a.arg for a in ast.walk(method.args) if isinstance(a, ast.arg)}
+                if body and all(is_copy(statement, parameters) for statement in body):
+                    yield c.name
+
+
+def test_records_that_only_copy_arguments_are_dataclasses():
+    found = {(name, c) for name, path in MODULES.items() for c in classes_that_only_copy(ast.parse(path.read_text()))}
+    assert found == set(KEEP_INIT)
+
+
+def test_records_that_only_copy_arguments_are_found():
+    copies = "class A:\n    def __init__(self, x, *, y=1):\n        'A.'\n        self.x = x\n        self._y = y\n"
+    computes = "class A:\n    def __init__(self, x):\n        self.x = tuple(x)\n"
+    assert list(classes_that_only_copy(ast.parse(copies))) == ["A"]
+    assert list(classes_that_only_copy(ast.parse(computes))) == []

@@ -128,15 +128,14 @@ class Model:
         self.names.add(name)
 
 
+@dataclass(slots=True, eq=False)
 class _EquationScope:
     """Names nodes after an equation, and gives them its location, while it is entered."""
 
-    __slots__ = ("before", "location", "model", "name")
-
-    def __init__(self, model, name, location):
-        self.model = model
-        self.name = name
-        self.location = location
+    model: object
+    name: str
+    location: object
+    before: tuple | None = None
 
     def __enter__(self):
         model = self.model

@@ -1,10 +1,12 @@
 """The native target: what graphs that run in this process may hold besides ONNX's own operators.
 
 `onax.Host` is a node that runs a kernel of ours.  Two kinds of primitives take it: those with a rule in the slot
-`native`, because it is quicker than what ONNX offers (measured on two cores; the numbers are in docs/performance.md),
-and every one that has a kernel but no ONNX form for its operands.  So the native target says whatever can be evaluated.
-Callbacks are such nodes too, which files cannot have.
+`native_kernel`, because the kernel is quicker than ONNX operators (measured on two cores; docs/performance.md has the
+numbers), and every one that has a kernel but no ONNX form for its operands.  So the native target can express whatever
+can be evaluated.  Callbacks are such nodes too, which files cannot have.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -72,14 +74,12 @@ BOOL = np.dtype(bool)
 F32 = np.dtype(np.float32)
 
 
+@dataclass(slots=True, eq=False)
 class Choice:
-    """A kernel that is quicker than ONNX's operators: kernel(eqn) -> Kernel, for the equations of which when(eqn)."""
+    """A kernel, `kernel(eqn) -> Kernel`, for the equations on which it is quicker than ONNX operators: `when(eqn)`."""
 
-    __slots__ = ("kernel", "when")
-
-    def __init__(self, kernel, when):
-        self.kernel = kernel
-        self.when = when
+    kernel: object
+    when: object
 
 
 native = Slot(

@@ -7,6 +7,7 @@ open there is no such trace, so it costs nothing.
 
 import os
 import sys
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -294,20 +295,22 @@ def _quotient(x, y):
     return np.where(y == 0, 0, abs(x) // abs(safe) * np.where((x < 0) == (safe < 0), 1, -1))
 
 
+@dataclass(slots=True, eq=False)
 class Exact:
-    """An operation on integers that are wide enough.
+    """An operation on integers without overflow.
 
-    `narrow`: results for at most 16 bits fit in 64, so that NumPy's integers do instead of Python's.  `sign`: between
-    two operands in messages.  `names_operand`: messages show the one operand.
+    Attributes:
+      function: the operation, on arrays of Python or 64-bit integers.
+      narrow: whether results of operands with at most 16 bits fit in 64, so that NumPy's integers suffice.
+      sign: the operator that messages print between two operands.
+      names_operand: whether messages show the one operand.
     """
 
-    __slots__ = ("function", "names_operand", "narrow", "sign")
-
-    def __init__(self, function, *, narrow=False, sign=None, names_operand=False):
-        self.function = function
-        self.narrow = narrow
-        self.sign = sign
-        self.names_operand = names_operand
+    function: object
+    _: KW_ONLY
+    narrow: bool = False
+    sign: str | None = None
+    names_operand: bool = False
 
 
 exact_forms.set(el.add_p, Exact(np.add, narrow=True, sign="+"))

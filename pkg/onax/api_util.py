@@ -3,6 +3,8 @@
 The functions that take `fun` take a `WrappedFun` of `onax.extend.linear_util`.
 """
 
+from dataclasses import dataclass as _dataclass
+
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._native.tree import tree_flatten, tree_leaves, tree_unflatten
 from onax._transforms import vmap as _vmap
@@ -47,13 +49,11 @@ def shaped_abstractify(x):
     return _type_of_value(x)
 
 
+@_dataclass(slots=True, eq=False)
 class _Static:
-    """A static argument, by the value that counts when functions are compared."""
+    """A static argument, which compares by type and value."""
 
-    __slots__ = ("val",)
-
-    def __init__(self, val):
-        self.val = val
+    val: object
 
     def __eq__(self, other):
         return type(other) is _Static and type(self.val) is type(other.val) and self.val == other.val

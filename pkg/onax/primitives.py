@@ -15,7 +15,8 @@ import os
 import pkgutil
 import sys
 import textwrap
-from dataclasses import dataclass, field
+import types
+from dataclasses import dataclass, field, fields, is_dataclass
 
 import numpy as np
 
@@ -174,9 +175,9 @@ def _functions_in(rule):
         for dtype, function in rule.items():
             by_function.setdefault(function, []).append(str(dtype))
         return [(f"{_shorten(dtypes)}: ", function) for function, dtypes in by_function.items()]
-    if callable(rule) or not hasattr(type(rule), "__slots__"):
+    if callable(rule) or not is_dataclass(rule):
         return [("", rule)]
-    return [(f"{name} ", getattr(rule, name)) for name in type(rule).__slots__]
+    return [(f"{name} ", getattr(rule, name)) for name in [f.name for f in fields(rule)]]
 
 
 def _shorten(dtypes):
@@ -202,7 +203,7 @@ def _described(rule):
 
 def _maker_of(rule):
     """The function that made a rule of nested functions, or None."""
-    functions = [f for _, f in _functions_in(rule) if hasattr(f, "__code__")]
+    functions = [f for _, f in _functions_in(rule) if isinstance(f, types.FunctionType)]
     made = [f.__qualname__.partition(".<locals>.")[0] for f in functions if ".<locals>." in f.__qualname__]
     return made[0] if made else None
 

@@ -40,6 +40,9 @@ class FakeTracer:
     def _origin_msg(self):
         return "It arose in f."
 
+    def _argument_names(self):
+        return None
+
 
 @pytest.mark.parametrize("name, base", BASES.items())
 def test_bases(name, base):

@@ -23,12 +23,12 @@ from onax._native.array import (
     make_array,
     make_sharded,
 )
-from onax._native.avals import ShapedArray
+from onax._native.avals import OpaqueDType, ShapedArray
 from onax._native.dispatch import NEVER, Primitive, set_same_rank_options
 from onax._native.hooks import hooks
 
 
-class Key:
+class Key(OpaqueDType):
     """A stand-in for the dtype of random keys."""
 
     name = "key<fry>"

@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from onax._native.avals import ShapedArray, intern_aval, short_dtype_name
+from onax._native.avals import OpaqueDType, ShapedArray, intern_aval, short_dtype_name
 
 float0 = np.dtype([("float0", np.void, 0)])
 
@@ -36,7 +36,7 @@ class Dim:
         return hash(self.name)
 
 
-class Key:
+class Key(OpaqueDType):
     """A stand-in for an extended dtype."""
 
     name = "key<fry>"

@@ -11,12 +11,12 @@ from onax import lax
 from onax._core.facts import DATA_MOVEMENT, ELEMENTWISE
 from onax._native import context, dispatch
 from onax._native.array import Array, ArrayImpl, from_user, make_array, make_sharded
-from onax._native.avals import ShapedArray
+from onax._native.avals import OpaqueDType, ShapedArray
 from onax._native.dispatch import ALL, FIRST, NEVER, Primitive, evaluate
 from onax._native.hooks import hooks
 
 
-class Key:
+class Key(OpaqueDType):
     """A stand-in for the dtype of random keys."""
 
     name = "key<fry>"

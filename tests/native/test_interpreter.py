@@ -52,7 +52,7 @@ def test_chain_with_literals_constants_and_dropped_results():
             eqn(scale_p, [s2], [z], by=10),
         ],
     )
-    out = JaxprInterpreter(jaxpr).run([array(1, 1)], [array(1, 2), array(3, 4)])
+    out = JaxprInterpreter(jaxpr, Literal).run([array(1, 1)], [array(1, 2), array(3, 4)])
     assert values(out) == [[90, 130], [1, 2], 7, [90, 130]]
 
 
@@ -73,7 +73,7 @@ def test_calls_are_entered(constants):
 def test_wide_programs_leave_the_stack():
     xs, outs = variables(200), variables(200)
     jaxpr = Jaxpr([], xs, outs, [eqn(add_p, [x, xs[0]], [o]) for x, o in zip(xs, outs)])
-    out = JaxprInterpreter(jaxpr).run([], [array(i, i) for i in range(200)])
+    out = JaxprInterpreter(jaxpr, Literal).run([], [array(i, i) for i in range(200)])
     assert values(out) == [[i, i] for i in range(200)]
 
 
@@ -92,7 +92,7 @@ def test_values_die_at_last_use():
     eqns = [eqn(watch_p, [a], [b]) for a, b in zip(chain, chain[1:])]
     gc.disable()
     try:
-        JaxprInterpreter(Jaxpr([], chain[:1], chain[-1:], eqns)).run([], [array(1, 2)])
+        JaxprInterpreter(Jaxpr([], chain[:1], chain[-1:], eqns), Literal).run([], [array(1, 2)])
     finally:
         gc.enable()
     assert max(alive) <= 1
@@ -104,7 +104,7 @@ def test_errors_free_the_slots():
 
     broken_p = Primitive("test_broken", kernel=broken)
     x, y, z = variables(3)
-    program = JaxprInterpreter(Jaxpr([], [x], [z], [eqn(add_p, [x, x], [y]), eqn(broken_p, [y], [z])]))
+    program = JaxprInterpreter(Jaxpr([], [x], [z], [eqn(add_p, [x, x], [y]), eqn(broken_p, [y], [z])]), Literal)
     for _ in range(3):
         with pytest.raises(ZeroDivisionError):
             program.run([], [array(1, 2)])
@@ -138,4 +138,4 @@ def test_random_programs(seed):
     jaxpr = Jaxpr([], known[:2], [known[i] for i in rng.integers(0, len(known), 4)], eqns)
     args = [np.float32(rng.integers(-9, 9, 2)) for _ in range(2)]
     want = evaluate(jaxpr, args)
-    assert values(JaxprInterpreter(jaxpr).run([], [from_user(a) for a in args])) == [w.tolist() for w in want]
+    assert values(JaxprInterpreter(jaxpr, Literal).run([], [from_user(a) for a in args])) == [w.tolist() for w in want]

@@ -20,12 +20,17 @@ cdef enum:
     INTERNED_AT_MOST = 8192
 
 
+@cython.auto_pickle(False)
+cdef class OpaqueDType:
+    """The base class of extended dtypes, by which compiled code knows them."""
+
+
 cdef object dtype_of(object dtype):
     if cnp.PyArray_DescrCheck(dtype):
         return dtype
     if isinstance(dtype, (type, str)) or dtype is None:
         return np.dtype(dtype)
-    if hasattr(dtype, "storage"):  # an extended dtype: its class lives on a higher floor
+    if isinstance(dtype, OpaqueDType):
         return dtype
     return np.dtype(dtype)
 

@@ -22,12 +22,14 @@ cdef enum:
 
 
 cdef class _Numbering:
-    """Slots while a JaxprInterpreter is being made."""
+    """Assigns slots to variables while a JaxprInterpreter is built."""
 
+    cdef type literal_type
     cdef dict slots         # Var -> slot
-    cdef list fixed         # values of the literals met, in the order of their negative numbers
+    cdef list fixed         # values of the literals, in the order of their negative numbers
 
-    def __init__(self, variables):
+    def __init__(self, variables, literal_type):
+        self.literal_type = literal_type
         self.slots = {}
         self.fixed = []
         for var in variables:
@@ -35,7 +37,7 @@ cdef class _Numbering:
 
     cdef int read(self, object atom) except? -1:
         """The slot of an operand; literals get -1, -2, ... until their number is known."""
-        if not hasattr(atom, "val"):
+        if not isinstance(atom, self.literal_type):
             return self.slots[atom]
         self.fixed.append(atom.array)
         return -len(self.fixed)
@@ -45,12 +47,12 @@ cdef class JaxprInterpreter:
     """A jaxpr as slots and instructions.
 
     `run(consts, args)` evaluates it on Arrays (NumPy arrays and Python scalars are accepted as operands) and returns the
-    list of results.  `interpreter_of(jaxpr)` gives the JaxprInterpreter of a callee; without it calls are evaluated by
-    their primitive.
+    list of results.  Operands of the class `literal_type` are literals, the others variables.  `interpreter_of(jaxpr)`
+    returns the JaxprInterpreter of a callee; without it calls are evaluated by their primitive.
     """
 
-    def __init__(self, jaxpr, interpreter_of=None):
-        cdef _Numbering numbering = _Numbering([*jaxpr.constvars, *jaxpr.invars])
+    def __init__(self, jaxpr, type literal_type, interpreter_of=None):
+        cdef _Numbering numbering = _Numbering([*jaxpr.constvars, *jaxpr.invars], literal_type)
         cdef list eqns = list(jaxpr.eqns)
         cdef int k
         self.n_consts = len(jaxpr.constvars)

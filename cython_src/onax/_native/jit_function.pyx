@@ -131,7 +131,7 @@ cdef bint _append_leaf(Signature* signature, object x) except -1:
         _append(signature, _dtype_number(a._dtype), a.weak, placement, cnp.PyArray_NDIM(buf), cnp.PyArray_DIMS(buf))
         return True
     if cnp.PyArray_Check(x):
-        if not cnp.PyArray_CheckExact(x) and hasattr(x, "filled"):
+        if not cnp.PyArray_CheckExact(x) and isinstance(x, np.ma.MaskedArray):
             return False  # a masked array is refused where calls are staged
         buf = <cnp.ndarray>x
         _append(signature, _dtype_number(<object>cnp.PyArray_DESCR(buf)), False, 0, cnp.PyArray_NDIM(buf),

@@ -13,6 +13,7 @@ hold callbacks.
 import functools
 import re
 import string
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,14 +33,12 @@ from onax._transforms.key_reuse import READS_KEYS, key_lineage
 # ---- the function that is called
 
 
+@dataclass(slots=True, eq=False)
 class _FlatCallback:
     """A user's function on flat arguments and results; two are equal if function and structure are."""
 
-    __slots__ = ("callback_func", "in_tree")
-
-    def __init__(self, callback_func, in_tree):
-        self.callback_func = callback_func
-        self.in_tree = in_tree
+    callback_func: object
+    in_tree: object
 
     def __call__(self, *flat):
         args, kwargs = tree_unflatten(self.in_tree, flat)

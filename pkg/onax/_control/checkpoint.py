@@ -43,7 +43,7 @@ from onax._transforms.partial_eval import (
     partial_eval_jaxpr_custom,
     split_equations,
 )
-from onax._transforms.staging import derive_jaxpr, hoist_tracers, trace_to_jaxpr
+from onax._transforms.staging import DynamicJaxprTracer, derive_jaxpr, hoist_tracers, trace_to_jaxpr
 from onax._transforms.transpose import backward_pass
 
 _NOT_GIVEN = object()
@@ -278,8 +278,8 @@ def saved_residuals(fun, *args, **kwargs):
 
     def forward(*tracers):
         lin = linearize_flat(flat, tracers, [a.to_tangent_aval().dtype.names is None for a in avals], info)
-        found["constants"] = [r for r in lin.residuals if not hasattr(r, "_var")]
-        return [r for r in lin.residuals if hasattr(r, "_var")]
+        found["constants"] = [r for r in lin.residuals if not isinstance(r, DynamicJaxprTracer)]
+        return [r for r in lin.residuals if isinstance(r, DynamicJaxprTracer)]
 
     jaxpr = trace_to_jaxpr(forward, avals, info)
     names = argument_names(fun_signature(fun), args, kwargs)

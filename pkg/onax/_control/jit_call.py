@@ -184,8 +184,8 @@ def _batch(axis_data, operands, dims, *, jaxpr, **params):
 def _pretty(eqn, names):
     inner = eqn.params["jaxpr"]
     if id(inner) not in names.shared:  # a program that is printed separately has names of its own
-        names.share(inner.invars, eqn.invars)
-        names.share(inner.outvars, eqn.outvars)
+        for atoms in (zip(inner.invars, eqn.invars), zip(inner.outvars, eqn.outvars)):
+            names.share([(a, b) for a, b in atoms if type(a) is not Literal and type(b) is not Literal])
     shown = {"name": eqn.params["name"]}
     for key in sorted(("jaxpr", *DEFAULTS)):
         value = eqn.params[key]

@@ -11,7 +11,7 @@ def interpreter_of(jaxpr):
     """The compiled slots-and-steps form of a jaxpr; made once and kept with it."""
     program = jaxpr.cache.get("program")
     if program is None:
-        program = jaxpr.cache["program"] = JaxprInterpreter(jaxpr, interpreter_of)
+        program = jaxpr.cache["program"] = JaxprInterpreter(jaxpr, Literal, interpreter_of)
     return program
 
 

@@ -127,8 +127,8 @@ class DebugInfo:
 
     traced_for: str
     func_src_info: str
-    arg_names: tuple = ()
-    result_paths: tuple = ()
+    arg_names: tuple | None = ()
+    result_paths: tuple | None = ()
 
     @property
     def func_name(self):

@@ -4,13 +4,16 @@ Two layers: a small document language (text, breaks, groups) laid out after Wadl
 Lindig, "Strictly pretty" (2000); and the documents of jaxprs and equations.
 
 A primitive's `pretty` field selects the parameters that are printed: `pretty(eqn, names) -> dict` returns them in
-order; `names.share(inner, outer)` lets variables of an inner program take the outer names.
+order; `names.share(pairs)` lets variables of an inner program take the outer names.
 """
 
 import collections
 from dataclasses import dataclass
 
+import numpy as np
+
 from onax._ground import source
+from onax._native.array import Array
 
 WIDTH = 80
 
@@ -154,15 +157,13 @@ class Names:
         self._by_var[var] = name
         return name
 
-    def share(self, inner, outer):
-        """Gives inner variables that have no name yet the names of the corresponding outer variables.
+    def share(self, pairs):
+        """Gives the inner variable of each pair (inner, outer), if it has no name yet, the name of the outer one.
 
         Two inner variables never get the same name; a result that is never read outside is `_` inside, too.
         """
         taken = set()
-        for a, b in zip(inner, outer):
-            if hasattr(a, "val") or hasattr(b, "val"):
-                continue
+        for a, b in pairs:
             if a not in self._by_var:
                 name = self._by_var.get(b) or b.text(self)
                 if name == "_" or name not in taken:
@@ -184,7 +185,7 @@ def _letters(number):
 
 def literal_text(val, aval):
     """A literal: its value and short type."""
-    value = val.item() if hasattr(val, "item") else val
+    value = val.item() if isinstance(val, (np.ndarray, np.generic, Array)) else val
     return f"{value}:{aval.str_short(short_dtypes=True)}"
 
 

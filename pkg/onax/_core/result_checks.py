@@ -15,6 +15,7 @@ from onax._core.jaxpr import jaxprs_in_params
 from onax._ground import dtypes, source
 from onax._ground.config import DEBUG_INFS, DEBUG_NANS
 from onax._native import context
+from onax._native.array import Array
 from onax._native.dispatch import evaluate_unchecked
 from onax._native.hooks import hooks
 
@@ -56,7 +57,7 @@ class Finding:
 
 def _short_text(x):
     """The text of a value in one line, shortened in the middle."""
-    if not hasattr(x, "aval"):
+    if not isinstance(x, Array):
         return repr(x)
     if not isinstance(x.dtype, np.dtype):
         return x.aval.str_short()

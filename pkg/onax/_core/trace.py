@@ -188,6 +188,10 @@ class Tracer(Array):
         subject = self._trace.subject()
         return f"The error occurred in the function {subject}." if subject else ""
 
+    def _argument_names(self):
+        """Names of the arguments that this value depends on; None if they could not be static."""
+        return None
+
     def escape_msg(self):
         """Sentences that say where this tracer, which outlived its trace, was made."""
         subject = self._trace.subject()

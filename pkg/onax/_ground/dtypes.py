@@ -23,6 +23,7 @@ from onax._ground import source
 from onax._ground.config import STRICT_PROMOTION, X64, config
 from onax._ground.errors import TruncatedDtypeError, TypePromotionError
 from onax._native.array import Array
+from onax._native.avals import OpaqueDType
 from onax._native.context import option_word
 
 bfloat16 = ml_dtypes.bfloat16
@@ -92,7 +93,7 @@ class prng_key(extended):
     """The scalar type of random-key dtypes, for `issubdtype`."""
 
 
-class ExtendedDType:
+class ExtendedDType(OpaqueDType):
     """A dtype whose elements are opaque: logically scalars, physically `element_shape` of `element_dtype`.
 
     An array of it is stored as a NumPy array of the logical shape whose dtype is `storage`, a void dtype of the

@@ -40,7 +40,7 @@ def compose(fault, location="", remedy=""):
 
 def _static_advice(tracer):
     """Advises to make the argument static if the tracer is an argument of a jitted function; else an empty string."""
-    names = tracer._argument_names() if hasattr(tracer, "_argument_names") else None
+    names = tracer._argument_names()
     if names is None:
         return ""
     if len(names) == 1 and names[0].isidentifier():

@@ -116,7 +116,7 @@ def _checked_aval(x):
         np.asarray(x, dtype=dtypes.canonicalize_dtype(int))
     elif isinstance(x, (np.ndarray, np.generic)):
         dtypes.canonicalize_dtype(dtypes.dtype(x))
-        if hasattr(x, "filled"):
+        if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
             raise ValueError(
                 "numpy masked arrays are not supported as direct inputs to JAX functions. Use arr.filled() to "
                 "convert the value to a standard numpy array."

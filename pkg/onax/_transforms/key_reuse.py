@@ -21,7 +21,7 @@ from onax._core.slots import Slot
 from onax._core.trace import Tracer, typeof
 from onax._ground import dtypes, errors, source
 from onax._ground.config import KEY_REUSE
-from onax._native.array import ArrayImpl
+from onax._native.array import Array, ArrayImpl
 from onax._native.context import option_word
 from onax._native.tree import tree_leaves
 from onax._prims.elementwise import eq_p, ne_p
@@ -85,7 +85,7 @@ def _is_followed(aval):
 
 def _marks_of(x):
     """The marks of a value: an object array for an array of keys, else None."""
-    if not hasattr(x, "aval") or not _is_followed(x.aval):
+    if not isinstance(x, Array) or not _is_followed(x.aval):
         return None
     if type(x) is not ArrayImpl:
         return _new_marks(x.shape)
