@@ -197,6 +197,7 @@ WEAK = (
     (lambda: lax.add(1.0, 2.0), True),
     (lambda: lax.add(1.0, np.float32(2)), False),
     (lambda: lax.pow(2.0, 3), True),
+    (lambda: lax.pow(2.0, np.int32(3)), False),
     (lambda: lax.clamp(0.0, 3.0, 1.0), True),
     (lambda: lax.clamp(0.0, np.float32(3), 1.0), False),
     (lambda: lax.select_n(True, 1.0, 2.0), True),
