@@ -14,7 +14,7 @@ from onax._prims.random_generators import unsafe_rbg_impl as unsafe_rbg_prng_imp
 from onax._transforms.vmap import vmap
 from onax.numpy._creation import asarray
 from onax.numpy._shaping import concatenate
-from onax.random._keys import seeded
+from onax.random._keys import key_from_seed
 
 __all__ = [
     "define_prng_impl",
@@ -50,14 +50,14 @@ def threefry_2x32(keypair, count):
 
 def seed_with_impl(impl, seed):
     """A key of a generator from an integer."""
-    return seeded("seed_with_impl", seed, impl)
+    return key_from_seed("seed_with_impl", seed, impl)
 
 
 def random_seed(seeds, impl):
     """Keys of a generator, one for each integer: an array of the seeds' shape."""
     seeds = as_array(np.int64(seeds) if isinstance(seeds, int) else seeds)
-    keys = vmap(lambda seed: seeded("random_seed", seed, impl))(seeds.ravel()) if seeds.ndim else None
-    return seeded("random_seed", seeds, impl) if keys is None else keys.reshape(seeds.shape)
+    keys = vmap(lambda seed: key_from_seed("random_seed", seed, impl))(seeds.ravel()) if seeds.ndim else None
+    return key_from_seed("random_seed", seeds, impl) if keys is None else keys.reshape(seeds.shape)
 
 
 def define_prng_impl(*, key_shape, seed, split, random_bits, fold_in, name="<unnamed>", tag="?"):

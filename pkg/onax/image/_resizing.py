@@ -48,11 +48,11 @@ _NAMES = {
 }
 
 
-def _triangle(x):
+def _triangle_kernel(x):
     return jnp.maximum(0, 1 - jnp.abs(x))
 
 
-def _lanczos(radius):
+def _lanczos_kernel(radius):
     def kernel(x):
         product = radius * jnp.sin(np.pi * x) * jnp.sin(np.pi * x / radius)
         inside = jnp.where(x > 1e-3, product / jnp.where(x != 0, np.pi**2 * x**2, 1), 1)
@@ -61,7 +61,7 @@ def _lanczos(radius):
     return kernel
 
 
-def _keys(a):
+def _keys_cubic_kernel(a):
     """Keys, "Cubic convolution interpolation for digital image processing" (1981), with its free slope."""
 
     def kernel(x):
@@ -73,18 +73,18 @@ def _keys(a):
 
 
 _KERNELS = {
-    ResizeMethod.LINEAR: _triangle,
-    ResizeMethod.LANCZOS3: _lanczos(3.0),
-    ResizeMethod.LANCZOS5: _lanczos(5.0),
-    ResizeMethod.CUBIC: _keys(-0.5),
-    ResizeMethod.CUBIC_PYTORCH: _keys(-0.75),
+    ResizeMethod.LINEAR: _triangle_kernel,
+    ResizeMethod.LANCZOS3: _lanczos_kernel(3.0),
+    ResizeMethod.LANCZOS5: _lanczos_kernel(5.0),
+    ResizeMethod.CUBIC: _keys_cubic_kernel(-0.5),
+    ResizeMethod.CUBIC_PYTORCH: _keys_cubic_kernel(-0.75),
 }
 
 
 _EDGE = 2  # samples that the cubic kernel reaches beyond an edge
 
 
-def _weights(given, wanted, scale, translation, kernel, antialias, repeat_edges):
+def _weight_matrix(given, wanted, scale, translation, kernel, antialias, repeat_edges):
     """How much of each of `given` samples each of the wanted ones gets.
 
     repeat_edges: samples beyond an edge are those of the edge; otherwise there are none, and what lies outside gets 0.
@@ -108,7 +108,7 @@ def _weights(given, wanted, scale, translation, kernel, antialias, repeat_edges)
     return jnp.where(inside[None, :], weights, 0)
 
 
-def _method(method):
+def _resolve_method(method):
     if isinstance(method, str):
         return ResizeMethod.from_string(method)
     if not isinstance(method, ResizeMethod):
@@ -116,20 +116,20 @@ def _method(method):
     return method
 
 
-def _resampled(x, shape, dims, scale, translation, method, antialias, precision):
+def _resample(x, shape, dims, scale, translation, method, antialias, precision):
     repeat_edges = method == ResizeMethod.CUBIC_PYTORCH and not antialias
     if method == ResizeMethod.CUBIC_PYTORCH and antialias:
         method = ResizeMethod.CUBIC  # PyTorch has another slope only without antialias
     kernel = _KERNELS[method]
     for i, d in enumerate(dims):
-        weights = _weights(x.shape[d], shape[d], scale[i], translation[i], kernel, antialias, repeat_edges)
+        weights = _weight_matrix(x.shape[d], shape[d], scale[i], translation[i], kernel, antialias, repeat_edges)
         weights = weights.astype(x.dtype)
         numbers = (((d,), (0,)), ((), ()))
         x = jnp.moveaxis(lax.dot_general(x, weights, numbers, precision=precision), -1, d)
     return x
 
 
-def _area(x, shape):
+def _resize_area(x, shape):
     """Each result is the mean over the stretch of the image that it covers."""
     for d, (given, wanted) in enumerate(zip(x.shape, shape)):
         if given == wanted or not wanted:
@@ -142,7 +142,7 @@ def _area(x, shape):
     return x
 
 
-def _nearest(x, shape):
+def _resize_nearest(x, shape):
     for d, (given, wanted) in enumerate(zip(x.shape, shape)):
         if given != wanted:
             places = np.floor((np.arange(wanted, dtype=np.float32) + 0.5) * np.float32(given) / np.float32(wanted))
@@ -161,7 +161,7 @@ def scale_and_translate(
     image = ensure_arraylike("scale_and_translate", image)
     if len(shape) != image.ndim:
         raise ValueError(f"shape must have length equal to the number of dimensions of x; {shape} vs {image.shape}")
-    method = _method(method)
+    method = _resolve_method(method)
     if method == ResizeMethod.NEAREST:
         raise ValueError("Nearest neighbor resampling is not currently supported for scale_and_translate.")
     if method == ResizeMethod.AREA:
@@ -169,7 +169,7 @@ def scale_and_translate(
     dims = [operator.index(d) % image.ndim for d in spatial_dims]
     (image,) = promote_dtypes_inexact(image)
     scale, translation = promote_dtypes_inexact(jnp.asarray(scale), jnp.asarray(translation))
-    return _resampled(image, shape, dims, scale, translation, method, antialias, precision)
+    return _resample(image, shape, dims, scale, translation, method, antialias, precision)
 
 
 def resize(image, shape, method, antialias=True, precision=lax.Precision.HIGHEST):
@@ -183,14 +183,14 @@ def resize(image, shape, method, antialias=True, precision=lax.Precision.HIGHEST
     shape = tuple(operator.index(n) for n in shape)
     if len(shape) != image.ndim:
         raise ValueError(f"shape must have length equal to the number of dimensions of x; {shape} vs {image.shape}")
-    method = _method(method)
+    method = _resolve_method(method)
     if method == ResizeMethod.NEAREST:
-        return _nearest(image, shape)
+        return _resize_nearest(image, shape)
     (image,) = promote_dtypes_inexact(image)
     if method == ResizeMethod.AREA:
-        return _area(image, shape)
+        return _resize_area(image, shape)
     dims = [i for i, (m, n) in enumerate(zip(image.shape, shape)) if m != n]
     dtype = dtypes.scalar_dtype(float)
     scale = [jnp.asarray(1.0 if shape[d] == 0 else shape[d] / image.shape[d], dtype) for d in dims]
     translation = [jnp.zeros((), dtype)] * len(dims)
-    return _resampled(image, shape, dims, scale, translation, method, antialias, precision)
+    return _resample(image, shape, dims, scale, translation, method, antialias, precision)

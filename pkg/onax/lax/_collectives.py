@@ -28,7 +28,7 @@ from onax._prims.reductions import reduce_max, reduce_min
 from onax._prims.shaping import expand_dims, reduce_sum, squeeze
 
 
-def _groups(groups, axis_name):
+def _check_groups(groups, axis_name):
     """axis_index_groups as a tuple of tuples that cover every index once."""
     if groups is None:
         return None
@@ -38,18 +38,18 @@ def _groups(groups, axis_name):
     return groups
 
 
-def _equal_groups(groups, axis_name):
-    groups = _groups(groups, axis_name)
+def _check_equal_groups(groups, axis_name):
+    groups = _check_groups(groups, axis_name)
     if groups is not None and len({len(g) for g in groups}) > 1:
         raise ValueError("axis_index_groups must all be the same size")
     return groups
 
 
-def _size(axis_name, groups, operation=None):
+def _group_size(axis_name, groups, operation=None):
     return size_of_axis(axis_name, operation) if groups is None else len(groups[0])
 
 
-def _check_hash(operation, axis_name):
+def _check_hashable(operation, axis_name):
     """TypeError for what cannot be the name of an axis."""
     if axis_name.__hash__ is None or isinstance(axis_name, Array):
         raise TypeError(f"{operation}: the name of an axis must have a hash, got {type(axis_name)}")
@@ -72,7 +72,7 @@ def psum(x, axis_name, *, axis_index_groups=None):
     """
     if not tree_flatten(x)[0]:
         return x
-    groups = _groups(axis_index_groups, axis_name)
+    groups = _check_groups(axis_index_groups, axis_name)
     return tree_map(lambda leaf: _psum(leaf, axis_name, groups), x)
 
 
@@ -82,17 +82,17 @@ def _psum(x, axis_name, groups):
     if typeof(x).dtype == np.bool_:
         x = convert_element_type(x, np.int32)
     if positions:
-        x = reduce_sum(as_array(x), tuple(_axis(p, typeof(x).ndim) for p in positions))
+        x = reduce_sum(as_array(x), tuple(_canonical_axis(p, typeof(x).ndim) for p in positions))
     if not names:
         return x
-    size = _size(names, None, "psum" if traced else None)
+    size = _group_size(names, None, "psum" if traced else None)
     if not traced and groups is None:
-        return _times(x, size)
+        return _multiply_by_integer(x, size)
     primitive = psum_invariant_p if varying_is_checked(names) else psum_p
     return primitive.bind(as_array(x), axes=names, axis_index_groups=groups)
 
 
-def _times(x, n):
+def _multiply_by_integer(x, n):
     """x times an integer, in x's own type."""
     if isinstance(x, Array):
         return mul(x, np.asarray(n).astype(x.dtype))
@@ -101,12 +101,12 @@ def _times(x, n):
 
 def pmean(x, axis_name, *, axis_index_groups=None):
     """The mean of x over a named axis, on every example along it; x is a tree of arrays.  Integers give floats."""
-    groups = _equal_groups(axis_index_groups, axis_name)
+    groups = _check_equal_groups(axis_index_groups, axis_name)
     total = psum(x, axis_name, axis_index_groups=groups)
     names, positions = _split_names(axis_name)
 
     def divide(leaf, original):
-        n = _size(names, groups) if names else 1
+        n = _group_size(names, groups) if names else 1
         for p in positions:
             n *= typeof(original).shape[p]
         return leaf / n
@@ -116,19 +116,19 @@ def pmean(x, axis_name, *, axis_index_groups=None):
 
 def pmax(x, axis_name, *, axis_index_groups=None):
     """The largest of x over a named axis, on every example along it; x is a tree of arrays."""
-    return _extreme(x, axis_name, axis_index_groups, pmax_p, reduce_max)
+    return _reduce_extreme(x, axis_name, axis_index_groups, pmax_p, reduce_max)
 
 
 def pmin(x, axis_name, *, axis_index_groups=None):
     """The smallest of x over a named axis, on every example along it; x is a tree of arrays."""
-    return _extreme(x, axis_name, axis_index_groups, pmin_p, reduce_min)
+    return _reduce_extreme(x, axis_name, axis_index_groups, pmin_p, reduce_min)
 
 
-def _extreme(x, axis_name, axis_index_groups, primitive, reduce):
+def _reduce_extreme(x, axis_name, axis_index_groups, primitive, reduce):
     if not tree_flatten(x)[0]:
         return x
-    _check_hash(primitive.name, axis_name)
-    groups = _groups(axis_index_groups, axis_name)
+    _check_hashable(primitive.name, axis_name)
+    groups = _check_groups(axis_index_groups, axis_name)
     names, positions = _split_names(axis_name)
     if names:
         size_of_axis(names, primitive.name if groups else "psum")
@@ -136,7 +136,7 @@ def _extreme(x, axis_name, axis_index_groups, primitive, reduce):
     def one(leaf):
         leaf = as_array(leaf)
         if positions:
-            leaf = reduce(leaf, tuple(_axis(p, leaf.ndim) for p in positions))
+            leaf = reduce(leaf, tuple(_canonical_axis(p, leaf.ndim) for p in positions))
         if not names or not isinstance(leaf, Tracer):
             return leaf  # the same everywhere
         return primitive.bind(leaf, axes=names, axis_index_groups=groups)
@@ -148,15 +148,15 @@ def all_gather(x, axis_name, *, axis_index_groups=None, axis=0, tiled=False, to=
     """The values of x along a named axis, on every example: in a new axis at `axis`, or joined along it if `tiled`."""
     if to != "varying":
         raise NotImplementedError("all_gather gives varying values; to='reduced' is not supported")
-    groups = _equal_groups(axis_index_groups, axis_name)
+    groups = _check_equal_groups(axis_index_groups, axis_name)
     names = names_of(axis_name)
-    size = _size(names, groups)
+    size = _group_size(names, groups)
 
     def one(leaf):
         leaf = as_array(leaf)
         return all_gather_p.bind(
             leaf,
-            all_gather_dimension=_axis(axis, leaf.ndim + (not tiled)),
+            all_gather_dimension=_canonical_axis(axis, leaf.ndim + (not tiled)),
             axis_index_groups=groups,
             axis_name=names,
             axis_size=size,
@@ -166,7 +166,7 @@ def all_gather(x, axis_name, *, axis_index_groups=None, axis=0, tiled=False, to=
     return tree_map(one, x)
 
 
-def _axis(axis, ndim):
+def _canonical_axis(axis, ndim):
     axis = operator.index(axis)
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} is out of bounds for array of dimension {ndim}")
@@ -180,14 +180,14 @@ def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, t
     """
     if not tree_flatten(x)[0]:
         return x
-    _check_hash("psum_scatter", axis_name)
-    groups = _equal_groups(axis_index_groups, axis_name)
+    _check_hashable("psum_scatter", axis_name)
+    groups = _check_equal_groups(axis_index_groups, axis_name)
     names = names_of(axis_name)
-    size = _size(names, groups)
+    size = _group_size(names, groups)
 
     def one(leaf):
         leaf = as_array(leaf)
-        d = _axis(scatter_dimension, leaf.ndim)
+        d = _canonical_axis(scatter_dimension, leaf.ndim)
         n = leaf.shape[d]
         if n % size if tiled else n != size:
             what = "is not divisible by" if tiled else "is not"
@@ -210,8 +210,8 @@ def all_to_all(x, axis_name, split_axis, concat_axis, *, axis_index_groups=None,
     Without `tiled` the split axis has the size of the named axis and goes; with it, it is cut into that many pieces,
     and the pieces received are joined along `concat_axis`.  Raises ValueError where sizes do not fit.
     """
-    groups = _equal_groups(axis_index_groups, axis_name)
-    size = _size(axis_name, groups)
+    groups = _check_equal_groups(axis_index_groups, axis_name)
+    size = _group_size(axis_name, groups)
 
     def one(leaf):
         leaf = as_array(leaf)
@@ -229,12 +229,14 @@ def all_to_all(x, axis_name, split_axis, concat_axis, *, axis_index_groups=None,
                 "all_to_all requires the size of the mapped axis axis_name to equal x.shape[split_axis], but they are "
                 f"{size} and {n} respectively."
             )
-        return _exchange(leaf, _axis(split_axis, leaf.ndim), _axis(concat_axis, leaf.ndim), params)
+        return _all_to_all_untiled(
+            leaf, _canonical_axis(split_axis, leaf.ndim), _canonical_axis(concat_axis, leaf.ndim), params
+        )
 
     return tree_map(one, x)
 
 
-def _exchange(x, split, concat, params):
+def _all_to_all_untiled(x, split, concat, params):
     if split == concat:
         return all_to_all_p.bind(x, split_axis=split, concat_axis=concat, tiled=False, **params)
     if split < concat:

@@ -5,12 +5,12 @@ from onax._prims import shaping
 from onax._transforms.transfer import device_put
 
 
-def placed(x, device):
+def place_on_device(x, device):
     """x on a Device or on the devices of a sharding, committed; x itself for None."""
     return x if device is None else device_put(x, device)
 
 
-def _place_like(x, shape, dtype):
+def _sharding_like(x, shape, dtype):
     """Where an array made like x goes: to the device to which x is committed, if it has the rank of x."""
     if type(x) is not ArrayImpl or not x.committed or (dtype is None and x.weak_type):
         return None
@@ -23,7 +23,7 @@ def full(shape, fill_value, dtype=None, *, sharding=None):
     dtype defaults to that of fill_value (weakly typed for a Python scalar).  Raises TypeError when fill_value is not a
     scalar.
     """
-    return placed(shaping.full(shape, fill_value, dtype), sharding)
+    return place_on_device(shaping.full(shape, fill_value, dtype), sharding)
 
 
 def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
@@ -31,13 +31,13 @@ def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
 
     x may be anything with a shape and a dtype; `sharding` places the result, else a committed x does.
     """
-    place = _place_like(x, shape, dtype) if sharding is None else sharding
-    return placed(shaping.full_like(x, fill_value, dtype, shape), place)
+    place = _sharding_like(x, shape, dtype) if sharding is None else sharding
+    return place_on_device(shaping.full_like(x, fill_value, dtype, shape), place)
 
 
 def empty(shape, dtype, *, out_sharding=None):
     """An array of the given shape and dtype, for values that do not matter; here they are zeros."""
-    return placed(shaping.full(shape, 0, dtype), out_sharding)
+    return place_on_device(shaping.full(shape, 0, dtype), out_sharding)
 
 
 def broadcast_like(arr, like_arr):

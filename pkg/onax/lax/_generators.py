@@ -13,7 +13,7 @@ from onax._prims.random_generators import rbg_impl
 from onax._prims.shaping import canonical_shape, reshape
 from onax._prims.slicing import concatenate, slice_in_dim
 
-_WORDS_OF_A_BLOCK = 4
+_WORDS_PER_BLOCK = 4
 
 
 class RandomAlgorithm(enum.IntEnum):
@@ -41,7 +41,7 @@ def rng_bit_generator(key, shape, dtype=np.uint32, algorithm=RandomAlgorithm.RNG
         raise NotImplementedError("rng_bit_generator by Threefry is not supported; use jax.random.bits")
     bits = draw_bits(random_wrap_p.bind(key, impl=rbg_impl), 8 * dtype.itemsize, shape)
     words = dims.prod(shape) * (2 if dtype.itemsize == 8 else 1)
-    blocks = np.uint32(-(-words // _WORDS_OF_A_BLOCK))
+    blocks = np.uint32(-(-words // _WORDS_PER_BLOCK))
     parts = [reshape(slice_in_dim(key, i, i + 1), ()) for i in (2, 3)]
     low = add(parts[0], blocks)
     high = add(parts[1], convert_element_type(lt(low, blocks), np.uint32))

@@ -40,10 +40,10 @@ def with_sharding_constraint(x, shardings):
             "One of with_sharding_constraint arguments got sharding None which is not allowed without a mesh in "
             "context. Please only pass `jax.sharding.Sharding` instances."
         )
-    return tree_unflatten(tree, [_constrained(leaf, place) for leaf, place in zip(leaves, places)])
+    return tree_unflatten(tree, [_constrain(leaf, place) for leaf, place in zip(leaves, places)])
 
 
-def _constrained(x, place):
+def _constrain(x, place):
     if place is None:
         return x
     place = resolve_spec(place, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
@@ -73,7 +73,7 @@ def reshard(xs, out_shardings):
                 f"Got {place} of type: {type(place)}"
             )
     places = [resolve_spec(p, ValueError, _NEEDS_MESH.format("reshard")) for p in places]
-    moved = [_constrained(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, places)]
+    moved = [_constrain(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, places)]
     return tree_unflatten(tree, moved)
 
 

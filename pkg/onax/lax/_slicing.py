@@ -11,7 +11,7 @@ from onax._prims.shaping import broadcast_in_dim, canonical_axis, shape_of, sque
 from onax._prims.slicing import dynamic_slice, dynamic_update_slice
 
 
-def _along(operand, index, axis):
+def _start_indices(operand, index, axis):
     """Start indices that are 0 but along one axis, of the index's dtype."""
     shape = shape_of(operand)
     axis = canonical_axis(axis, len(shape))
@@ -24,7 +24,7 @@ def _along(operand, index, axis):
 
 def dynamic_slice_in_dim(operand, start_index, slice_size, axis=0, *, allow_negative_indices=True):
     """`slice_size` places of one axis from `start_index` on, an integer scalar taken as in `dynamic_slice`."""
-    indices, axis = _along(operand, start_index, axis)
+    indices, axis = _start_indices(operand, start_index, axis)
     sizes = list(shape_of(operand))
     sizes[axis] = dims.as_dim(slice_size)
     return dynamic_slice(operand, indices, sizes, allow_negative_indices=allow_negative_indices)
@@ -39,7 +39,7 @@ def dynamic_index_in_dim(operand, index, axis=0, keepdims=True, *, allow_negativ
 
 def dynamic_update_slice_in_dim(operand, update, start_index, axis, *, allow_negative_indices=True):
     """operand with `update` put over one axis from `start_index` on, taken as in `dynamic_update_slice`."""
-    indices, _ = _along(operand, start_index, axis)
+    indices, _ = _start_indices(operand, start_index, axis)
     return dynamic_update_slice(operand, update, indices, allow_negative_indices=allow_negative_indices)
 
 

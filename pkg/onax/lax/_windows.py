@@ -23,7 +23,7 @@ _MONOIDS = {
 _ELEMENTWISE = (elementwise.add, elementwise.mul, elementwise.max, elementwise.min)
 
 
-def _monoid(computation, inits):
+def _recognize_monoid(computation, inits):
     """ "sum", "max" or "min" where that is what is asked for, else None."""
     kind, neutral = _MONOIDS.get(unwrap(computation), (None, None)) if callable(computation) else (None, None)
     if kind is None or len(inits) != 1 or not is_concrete(inits[0]) or inits[0].shape != ():
@@ -32,7 +32,7 @@ def _monoid(computation, inits):
     return kind if value == neutral(value.dtype) else None
 
 
-def _check(operands, inits):
+def _check_inits(operands, inits):
     if any(x.dtype != i.dtype for x, i in zip(operands, inits)):
         raise TypeError(
             "reduce_window got inconsistent dtypes for operands and init_values: got operand dtypes "
@@ -44,7 +44,7 @@ def _check(operands, inits):
         )
 
 
-def _over_places(operands, inits, step, window):
+def _fold_windows(operands, inits, step, window):
     """`step` over the elements of every window, one place after another: as many steps as a window has elements."""
     counts, sizes, strides, padding, base, gaps = window
     found, shape = [full(counts, i) for i in inits], operands[0].shape
@@ -64,7 +64,7 @@ def _over_places(operands, inits, step, window):
     return found
 
 
-def _step(computation, tree):
+def _make_step(computation, tree):
     """The computation on all windows at once: lists of arrays in, a list out."""
     if computation in _ELEMENTWISE:
         return lambda found, here: [computation(found[0], here[0])]
@@ -117,13 +117,14 @@ def reduce_window(
         widths = dilated_shape(window_dimensions, gaps)
         padding = padtype_to_pads(operands[0].shape, widths, strides, padding)
     padding = tuple((low, high) for low, high in padding)
-    kind = _monoid(computation, inits)
+    kind = _recognize_monoid(computation, inits)
     if kind is not None:
         out = reduce_window_bind(kind, operands[0], window_dimensions, strides, padding, base, gaps)
         return tree_unflatten(tree, [out])
-    _check(operands, inits)
+    _check_inits(operands, inits)
     sizes = tuple(window_dimensions)
     counts = check_window(operands[0].shape, sizes, strides, padding, base, gaps)
     return tree_unflatten(
-        tree, _over_places(operands, inits, _step(computation, tree), (counts, sizes, strides, padding, base, gaps))
+        tree,
+        _fold_windows(operands, inits, _make_step(computation, tree), (counts, sizes, strides, padding, base, gaps)),
     )

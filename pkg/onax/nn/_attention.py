@@ -11,7 +11,7 @@ from onax.numpy._promotion import ensure_arraylike
 _LOWEST = -0.7  # of the largest float: what masked logits get, so that a difference of two stays finite
 
 
-def _inputs(query, key, value):
+def _check_operands(query, key, value):
     """The operands with an axis of examples.  Raises ValueError for shapes that do not fit."""
     out = []
     for name, x in (("query", query), ("key", key), ("value", value)):
@@ -31,7 +31,7 @@ def _inputs(query, key, value):
     return q, k, v
 
 
-def _four_axes(name, x, batch, heads, rows, columns):
+def _check_4d(name, x, batch, heads, rows, columns):
     x = ensure_arraylike("dot_product_attention", x)
     x = jnp.reshape(x, (1,) * (4 - x.ndim) + x.shape) if x.ndim < 4 else x
     for got, wanted in zip(x.shape, (batch, heads, rows, columns)):
@@ -40,7 +40,7 @@ def _four_axes(name, x, batch, heads, rows, columns):
     return x
 
 
-def _by_group(x, groups):
+def _group_heads(x, groups):
     """[batch, heads, ...] as [heads of a group, batch, groups, ...]; one head is every head's."""
     batch, heads, rows, columns = x.shape
     if heads == 1:
@@ -48,7 +48,7 @@ def _by_group(x, groups):
     return jnp.transpose(jnp.reshape(x, (batch, groups, heads // groups, rows, columns)), (2, 0, 1, 3, 4))
 
 
-def _window(size):
+def _window_reach(size):
     """(left, right) reach of a window."""
     if isinstance(size, int):
         return size, size
@@ -57,13 +57,13 @@ def _window(size):
     return size
 
 
-def _allowed(rows, columns, is_causal, window, query_lengths, key_lengths):
+def _attention_masks(rows, columns, is_causal, window, query_lengths, key_lengths):
     """Masks that broadcast to [batch, 1, rows, columns]: where attention may look."""
     if is_causal:
         yield jnp.tril(jnp.ones((rows, columns), dtype=bool))[None, None]
     row, column = np.arange(rows, dtype=np.int32)[:, None], np.arange(columns, dtype=np.int32)[None, :]
     if window is not None:
-        left, right = _window(window)
+        left, right = _window_reach(window)
         yield jnp.asarray((row <= column + left) & (row >= column - right))[None, None]
     if query_lengths is not None or key_lengths is not None:
         mask = jnp.ones((1, rows, columns), dtype=bool)
@@ -100,7 +100,7 @@ def dot_product_attention(
     if implementation not in (None, "xla"):
         raise ValueError(f"dot_product_attention: implementation={implementation!r} is not there; use None or 'xla'")
     shape = ensure_arraylike("dot_product_attention", query).shape
-    q, k, v = _inputs(query, key, value)
+    q, k, v = _check_operands(query, key, value)
     batch, rows, heads, size = q.shape
     columns, groups = k.shape[1:3]
     wide = np.promote_types(q.dtype, np.float32) if not dtypes.is_complex(q.dtype) else q.dtype
@@ -109,12 +109,14 @@ def dot_product_attention(
     logits = einsum("BTKGH,BSKH->GBKTS", grouped, k, preferred_element_type=wide)
     logits = logits * jnp.array(scale, dtype=logits.dtype)
     if bias is not None:
-        logits = logits + _by_group(_four_axes("bias", bias, batch, heads, rows, columns), groups).astype(logits.dtype)
-    masks = [m[None] for m in _allowed(
+        logits = logits + _group_heads(_check_4d("bias", bias, batch, heads, rows, columns), groups).astype(
+            logits.dtype
+        )
+    masks = [m[None] for m in _attention_masks(
         rows, columns, is_causal, local_window_size, query_seq_lengths, key_value_seq_lengths
     )]  # fmt: skip
     if mask is not None:
-        masks.append(_by_group(_four_axes("mask", mask, batch, heads, rows, columns), groups))
+        masks.append(_group_heads(_check_4d("mask", mask, batch, heads, rows, columns), groups))
     if masks:
         together = masks[0]
         for m in masks[1:]:

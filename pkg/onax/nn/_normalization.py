@@ -44,7 +44,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=Non
     sign = lax.sign(total)
     if return_sign or not dtypes.is_complex(a.dtype):
         total = lax.abs(total)
-    out = lax.add(*promote_args("add", lax.log(total), lax.real(largest) if _turned_real(total, largest) else largest))
+    out = lax.add(*promote_args("add", lax.log(total), lax.real(largest) if _became_real(total, largest) else largest))
     if return_sign:
         return out, sign
     if b is not None and not dtypes.is_complex(out.dtype):
@@ -52,11 +52,11 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=Non
     return out
 
 
-def _turned_real(total, largest):
+def _became_real(total, largest):
     return dtypes.is_complex(largest.dtype) and not dtypes.is_complex(total.dtype)
 
 
-def _shifted(x, axis, mask):
+def _subtract_max(x, axis, mask):
     """x minus its largest element along the axis (through which no derivative flows), and its exponential."""
     largest = jnp.max(x, axis, where=mask, initial=-np.inf, keepdims=True)
     if mask is not None:
@@ -81,7 +81,7 @@ def softmax(x, axis=-1, where=None):
       Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
     """
     x = ensure_arraylike("softmax", x)
-    _, unnormalized = _shifted(x, axis, where)
+    _, unnormalized = _subtract_max(x, axis, where)
     total = jnp.sum(unnormalized, axis, where=where, keepdims=True)
     out = jnp.divide(unnormalized, total)
     return out if where is None else jnp.where(where, out, 0)
@@ -99,7 +99,7 @@ def log_softmax(x, axis=-1, where=None):
     Returns a float array of the shape of `x`, exact where the softmax itself would be rounded to 0.
     """
     x = ensure_arraylike("log_softmax", x)
-    shifted, unnormalized = _shifted(x, axis, where)
+    shifted, unnormalized = _subtract_max(x, axis, where)
     logarithm = jnp.log(jnp.sum(unnormalized, axis, where=where, keepdims=True))
     out = jnp.subtract(shifted, logarithm)
     return out if where is None else jnp.where(where, out, -np.inf)

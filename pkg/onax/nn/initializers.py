@@ -23,7 +23,7 @@ class Initializer(Protocol):
         raise NotImplementedError("Initializer is a protocol: call one of the functions of onax.nn.initializers")
 
 
-def _dtype_of(given, default):
+def _resolve_dtype(given, default):
     if given is None:
         given = default
     return dtypes.scalar_dtype(float) if given is None else dtypes.check_user_dtype(given, "initializer")
@@ -31,12 +31,12 @@ def _dtype_of(given, default):
 
 def zeros(key, shape, dtype=None, out_sharding=None):
     """Zeros; the key does not matter."""
-    return jnp.zeros(shape, _dtype_of(dtype, None))
+    return jnp.zeros(shape, _resolve_dtype(dtype, None))
 
 
 def ones(key, shape, dtype=None, out_sharding=None):
     """Ones; the key does not matter."""
-    return jnp.ones(shape, _dtype_of(dtype, None))
+    return jnp.ones(shape, _resolve_dtype(dtype, None))
 
 
 def constant(value, dtype=None):
@@ -44,7 +44,7 @@ def constant(value, dtype=None):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
-        return jnp.full(shape, value, dtype=_dtype_of(dtype, None))
+        return jnp.full(shape, value, dtype=_resolve_dtype(dtype, None))
 
     return init
 
@@ -54,7 +54,7 @@ def uniform(scale=1e-2, dtype=None):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
-        dtype = _dtype_of(dtype, None)
+        dtype = _resolve_dtype(dtype, None)
         return random.uniform(key, shape, dtype) * jnp.array(scale, dtype)
 
     return init
@@ -65,7 +65,7 @@ def normal(stddev=1e-2, dtype=None):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
-        dtype = _dtype_of(dtype, None)
+        dtype = _resolve_dtype(dtype, None)
         return random.normal(key, shape, dtype) * jnp.array(stddev, dtype)
 
     return init
@@ -76,23 +76,23 @@ def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
-        dtype = _dtype_of(dtype, None)
+        dtype = _resolve_dtype(dtype, None)
         return random.truncated_normal(key, lower, upper, shape, dtype) * jnp.array(stddev, dtype)
 
     return init
 
 
-def _axes(axis):
+def _as_axes(axis):
     return [operator.index(axis)] if hasattr(axis, "__index__") else [operator.index(a) for a in axis]
 
 
-def _fans(shape, in_axis, out_axis, batch_axis):
+def _compute_fans(shape, in_axis, out_axis, batch_axis):
     """How many numbers go into each result, and how many results each number goes into."""
     if len(shape) <= 1:
         raise ValueError("Can't compute input and output sizes of a 1-dimensional weights tensor. Must be at least 2D.")
 
     def product(axes):
-        return math.prod(shape[a] for a in _axes(axes))
+        return math.prod(shape[a] for a in _as_axes(axes))
 
     size_in, size_out = product(in_axis), product(out_axis)
     receptive = math.prod(shape) / size_in / size_out / product(batch_axis)
@@ -119,9 +119,9 @@ def variance_scaling(scale, mode, distribution, in_axis=-2, out_axis=-1, batch_a
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
-        dtype = _dtype_of(dtype, None)
+        dtype = _resolve_dtype(dtype, None)
         shape = tuple(shape)
-        fan_in, fan_out = _fans(shape, in_axis, out_axis, batch_axis)
+        fan_in, fan_out = _compute_fans(shape, in_axis, out_axis, batch_axis)
         if mode not in _MODES:
             raise ValueError(f"invalid mode for variance scaling initializer: {mode}")
         variance = jnp.array(scale / _MODES[mode](fan_in, fan_out), dtype=dtype)
@@ -129,12 +129,12 @@ def variance_scaling(scale, mode, distribution, in_axis=-2, out_axis=-1, batch_a
             return random.normal(key, shape, dtype) * jnp.sqrt(variance)
         if distribution == "uniform":
             if dtypes.is_complex(dtype):
-                return _in_circle(key, shape, dtype) * jnp.sqrt(2 * variance.real).astype(dtype)
+                return _uniform_in_disk(key, shape, dtype) * jnp.sqrt(2 * variance.real).astype(dtype)
             return random.uniform(key, shape, dtype, -1) * jnp.sqrt(3 * variance)
         if distribution == "truncated_normal":
             if dtypes.is_complex(dtype):
                 spread = jnp.sqrt(variance) / jnp.array(_TRUNCATED_COMPLEX, dtype)
-                return _truncated_complex(key, shape, dtype) * spread
+                return _complex_truncated_normal(key, shape, dtype) * spread
             return random.truncated_normal(key, -2, 2, shape, dtype) * (
                 jnp.sqrt(variance) / jnp.array(_TRUNCATED, dtype)
             )
@@ -143,7 +143,7 @@ def variance_scaling(scale, mode, distribution, in_axis=-2, out_axis=-1, batch_a
     return init
 
 
-def _polar(key, shape, dtype, radius):
+def _from_polar(key, shape, dtype, radius):
     real = dtypes.real_dtype(dtype)
     of_radius, of_angle = random.split(key)
     size = radius(random.uniform(of_radius, shape, real)).astype(dtype)
@@ -151,17 +151,17 @@ def _polar(key, shape, dtype, radius):
     return size * jnp.exp(1j * angle)
 
 
-def _in_circle(key, shape, dtype):
+def _uniform_in_disk(key, shape, dtype):
     """Uniform in the circle of radius 1."""
-    return _polar(key, shape, dtype, jnp.sqrt)
+    return _from_polar(key, shape, dtype, jnp.sqrt)
 
 
-def _truncated_complex(key, shape, dtype, upper=2):
+def _complex_truncated_normal(key, shape, dtype, upper=2):
     """Complex normal numbers of absolute value below upper."""
-    return _polar(key, shape, dtype, lambda t: jnp.sqrt(-jnp.log(1 - (1 - np.exp(-(upper**2))) * t)))
+    return _from_polar(key, shape, dtype, lambda t: jnp.sqrt(-jnp.log(1 - (1 - np.exp(-(upper**2))) * t)))
 
 
-def _named(scale, mode, distribution, doc):
+def _make_variance_scaling(scale, mode, distribution, doc):
     def maker(in_axis=-2, out_axis=-1, batch_axis=(), dtype=None):
         return variance_scaling(
             scale, mode, distribution, in_axis=in_axis, out_axis=out_axis, batch_axis=batch_axis, dtype=dtype
@@ -171,24 +171,30 @@ def _named(scale, mode, distribution, doc):
     return maker
 
 
-def _name(maker, name):
+def _set_name(maker, name):
     maker.__name__ = maker.__qualname__ = name
     return maker
 
 
-glorot_uniform = xavier_uniform = _name(
-    _named(1.0, "fan_avg", "uniform", "Glorot's and Bengio's uniform initializer."), "glorot_uniform"
+glorot_uniform = xavier_uniform = _set_name(
+    _make_variance_scaling(1.0, "fan_avg", "uniform", "Glorot's and Bengio's uniform initializer."), "glorot_uniform"
 )
-glorot_normal = xavier_normal = _name(
-    _named(1.0, "fan_avg", "truncated_normal", "Glorot's and Bengio's normal initializer."), "glorot_normal"
+glorot_normal = xavier_normal = _set_name(
+    _make_variance_scaling(1.0, "fan_avg", "truncated_normal", "Glorot's and Bengio's normal initializer."),
+    "glorot_normal",
 )
-lecun_uniform = _name(_named(1.0, "fan_in", "uniform", "LeCun's uniform initializer."), "lecun_uniform")
-lecun_normal = _name(_named(1.0, "fan_in", "truncated_normal", "LeCun's normal initializer."), "lecun_normal")
-he_uniform = kaiming_uniform = _name(
-    _named(2.0, "fan_in", "uniform", "He's uniform initializer, for rectified units."), "he_uniform"
+lecun_uniform = _set_name(
+    _make_variance_scaling(1.0, "fan_in", "uniform", "LeCun's uniform initializer."), "lecun_uniform"
 )
-he_normal = kaiming_normal = _name(
-    _named(2.0, "fan_in", "truncated_normal", "He's normal initializer, for rectified units."), "he_normal"
+lecun_normal = _set_name(
+    _make_variance_scaling(1.0, "fan_in", "truncated_normal", "LeCun's normal initializer."), "lecun_normal"
+)
+he_uniform = kaiming_uniform = _set_name(
+    _make_variance_scaling(2.0, "fan_in", "uniform", "He's uniform initializer, for rectified units."), "he_uniform"
+)
+he_normal = kaiming_normal = _set_name(
+    _make_variance_scaling(2.0, "fan_in", "truncated_normal", "He's normal initializer, for rectified units."),
+    "he_normal",
 )
 
 
@@ -200,7 +206,7 @@ def orthogonal(scale=1.0, column_axis=-1, dtype=None):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
-        dtype = _dtype_of(dtype, None)
+        dtype = _resolve_dtype(dtype, None)
         if len(shape) < 2:
             raise ValueError("orthogonal initializer requires at least a 2D shape")
         rows, columns = math.prod(shape) // shape[column_axis], shape[column_axis]
@@ -219,7 +225,7 @@ def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
 
     @api_boundary
     def init(key, shape, dtype=dtype, out_sharding=None):
-        dtype = _dtype_of(dtype, None)
+        dtype = _resolve_dtype(dtype, None)
         if len(shape) not in (3, 4, 5):
             raise ValueError("Delta orthogonal initializer requires a 3D, 4D, or 5D shape.")
         if shape[-1] < shape[-2]:

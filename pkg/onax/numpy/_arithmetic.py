@@ -62,7 +62,7 @@ def _float_divmod(x1, x2):
 
 
 def _replace_zero_divisors(x):
-    """x with 1 in the place of integer zeros."""
+    """Replaces integer zeros of x by 1."""
     if not dtypes.is_integer(x.dtype):
         return x
     one = constant_like(x, 1)
@@ -131,7 +131,7 @@ def power(x1, x2, /):
 
 
 def _static_exponent(x):
-    """The value of a Python integer, or of a 0-d array of one that is known; None for anything else."""
+    """The int value of a Python integer or a concrete 0-d integer array; None for anything else."""
     if isinstance(x, int):
         return int(x)
     if isinstance(x, (np.integer, np.ndarray, ArrayImpl)) and x.ndim == 0 and dtypes.is_integer(x.dtype):
@@ -145,7 +145,7 @@ def pow(x1, x2, /):
 
 
 def _integer_power(x, y):
-    """Integers by repeated squaring, wrapping; as in JAX the lowest six bits of the exponent count."""
+    """Integer powers by repeated squaring.  Results wrap; as in JAX only the lowest six bits of y count."""
     zero, one = x.dtype.type(0), x.dtype.type(1)
     acc = where(lax.bitwise_and(lax.eq(x, zero), lax.ne(y, zero)), zero, one)
     for _ in range(6):
@@ -177,7 +177,7 @@ def hypot(x1, x2, /):
 
 
 def _wrap_angle(x, half):
-    """The imaginary part taken into [-half, half)."""
+    """Wraps the imaginary part into [-half, half)."""
     re, im = lax.real(x), lax.imag(x)
     half, full, zero = constant_like(re, half), constant_like(re, 2 * half), constant_like(re, 0)
     turned = lax.rem(lax.add(im, half), full)
@@ -186,7 +186,7 @@ def _wrap_angle(x, half):
 
 
 def _log_add_exp(x1, x2, exp, scale, half_turn):
-    """log(base**x1 + base**x2) / log(base) about the larger operand; `scale` is 1 / log(base) or None."""
+    """log(base**x1 + base**x2) / log(base), relative to the larger operand; `scale` is 1 / log(base), None for 1."""
     larger = lax.max(x1, x2)
 
     def correction(delta):
@@ -203,7 +203,7 @@ def _log_add_exp(x1, x2, exp, scale, half_turn):
 
 
 def _replace_inf_by_zero(x):
-    """x with 0 for +inf, so that inf - inf counts as 0 below."""
+    """Replaces +inf by 0, so that inf - inf counts as 0 below."""
     re = lax.real(x) if dtypes.is_complex(x.dtype) else x
     return lax.select(lax.eq(re, constant_like(re, np.inf)), lax.full_like(x, 0), x)
 
@@ -317,7 +317,7 @@ def fmin(x1, x2):
 
 
 def _true_or_nan(order, x):
-    """The order, or x is nan."""
+    """Whether `order` holds or x is nan."""
     x = ensure_arraylike("isnan", x)
     return lax.bitwise_or(*promote_args("logical_or", order, lax.ne(x, x)))
 
@@ -334,7 +334,7 @@ def modf(x, /, out=None):
 
 @staged("trunc")
 def trunc(x):
-    """x without its fraction; integers and bools stay."""
+    """x rounded towards zero; integers and bools are returned unchanged."""
     x = ensure_arraylike("trunc", x)
     if not dtypes.is_inexact(x.dtype):
         return x

@@ -194,7 +194,7 @@ def _view_bits(x, dtype):
 
 
 def _merge_last_two_axes(x, shape):
-    """x, which has one axis more than `shape`, with that one merged into the last axis."""
+    """Merges the last axis of x, which has one axis more than `shape`, into the one before it."""
     if not shape:
         raise ValueError("cannot view a 0-d array as a dtype of another size")
     return lax.reshape(x, (*shape[:-1], shape[-1] * x.shape[-1]))

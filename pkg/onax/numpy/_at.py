@@ -211,7 +211,7 @@ def update(
 
 
 def _promote_update(x, values):
-    """x and values as Arrays of the dtype they promote to; a warning where that is not x's."""
+    """Promotes x and values to one dtype and warns if that is not x's dtype."""
     if dtypes.is_extended(x.dtype):
         values = as_operand(values)
         if values.dtype != x.dtype:
@@ -247,7 +247,7 @@ def _broadcast(values, shape):
 
 
 def _scatter_apply(operand, indices, updates, func, numbers, *, indices_are_sorted, unique_indices, mode):
-    """A scatter that combines by func of the old element; updates only give the windows their shape."""
+    """A scatter that replaces each old element by func(element); only the shape of `updates` matters."""
     aval = ShapedArray((), operand.dtype)
 
     def combine(old, new):
@@ -268,7 +268,7 @@ def _scatter_apply(operand, indices, updates, func, numbers, *, indices_are_sort
     return scatter_p.bind(
         operand,
         indices,
-        lax.full_like(updates, 0),  # its shape alone counts
+        lax.full_like(updates, 0),  # only its shape matters
         dimension_numbers=numbers,
         indices_are_sorted=indices_are_sorted,
         unique_indices=unique_indices,
@@ -302,7 +302,7 @@ def _update_concrete(x, index, values, op):
     try:
         part = x._value[basic]
     except (IndexError, ValueError, TypeError):
-        return None  # the general path drops what is out of bounds, or says what is wrong
+        return None  # the general path drops indices out of bounds or raises the error
     if values.shape and not _can_broadcast(values.shape, part.shape):
         return None
     out = x._value.copy()
@@ -339,7 +339,7 @@ def _update_rows(x, arrays, values, op):
 
 
 def _flat_row_indices(arrays, lengths):
-    """The number of the row that the arrays index together, -1 or beyond the last one where that is out of bounds."""
+    """The flat row index that the arrays denote together; -1 or past the last row where that is out of bounds."""
     if len(arrays) == 1:
         return arrays[0]
     inside = True
@@ -347,13 +347,13 @@ def _flat_row_indices(arrays, lengths):
         inside = inside & (array >= 0) & (array < length)
     try:
         rows = np.ravel_multi_index(arrays, lengths, mode="clip")
-    except ValueError:  # arrays that do not broadcast together: the general path says so
+    except ValueError:  # arrays that do not broadcast together: the general path raises the error
         return None
     return np.asarray(np.where(inside, rows, -1))
 
 
 def _can_broadcast(shape, wanted):
-    """Whether shape broadcasts to wanted, without leading axes more than it has."""
+    """Whether shape broadcasts to wanted and has no more axes than it."""
     if shape == wanted:
         return True
     if len(shape) > len(wanted):
@@ -362,7 +362,7 @@ def _can_broadcast(shape, wanted):
 
 
 def _plain_values(x, values):
-    """Values as an ndarray or NumPy scalar of x's dtype, where that needs no warning and no promotion."""
+    """Values as an ndarray or NumPy scalar of x's dtype; None if they need a warning or promotion."""
     kind = type(values)
     dtype = x.dtype
     if kind is ArrayImpl:

@@ -11,7 +11,7 @@ from onax.numpy._ufuncs import absolute, constant_like
 
 
 def _canonical_bit_axis(axis, ndim):
-    """The axis in 0..ndim-1.  What is none raises IndexError, as in JAX, which looks it up in a list of axes."""
+    """The axis as a number in 0..ndim-1.  Raises IndexError for an invalid one, as JAX does."""
     try:
         return canonical_axis(axis, ndim)
     except (TypeError, ValueError) as error:
@@ -20,7 +20,7 @@ def _canonical_bit_axis(axis, ndim):
 
 @staged("packbits", static_argnames=("axis", "bitorder"))
 def packbits(a, axis=None, bitorder="big"):
-    """Eight elements along an axis (None: flattened), nonzero or not, as the bits of one uint8; zeros fill up."""
+    """Packs eight bools (elements that are nonzero) along an axis (None: flattened) into one uint8; pads with zeros."""
     a = ensure_arraylike("packbits", a)
     if not (dtypes.is_integer(a.dtype) or a.dtype == np.bool_):
         raise TypeError("Expected an input array of integer or boolean data type")
@@ -43,7 +43,7 @@ def packbits(a, axis=None, bitorder="big"):
 
 @staged("unpackbits", static_argnames=("axis", "count", "bitorder"))
 def unpackbits(a, axis=None, count=None, bitorder="big"):
-    """The bits of uint8 numbers as eight elements along an axis (None: flattened), `count` of them."""
+    """Unpacks uint8 numbers into elements 0 and 1 along an axis (None: flattened); `count` limits their number."""
     a = ensure_arraylike("unpackbits", a)
     if a.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")

@@ -16,7 +16,7 @@ _PADDINGS = {
 
 @staged("_conv", static_argnames=("mode", "op", "precision", "preferred_element_type"))
 def _conv(x, y, *, mode, op, precision, preferred_element_type):
-    """The longer vector goes under the shorter, which convolve reverses and correlate conjugates."""
+    """The shorter vector is the kernel, which `convolve` reverses and `correlate` conjugates."""
     if x.ndim != 1 or y.ndim != 1:
         raise ValueError(f"{op}() only support 1-dimensional inputs.")
     x, y = promote_dtypes_inexact(x, y) if preferred_element_type is None else promote_dtypes(x, y)

@@ -16,7 +16,7 @@ from onax._native.tree import tree_leaves
 from onax._prims.convert import cast
 from onax._prims.shaping import canonical_shape as plain_shape
 from onax._transforms.vmap import vmap
-from onax.lax._creation import placed as on_device
+from onax.lax._creation import place_on_device as on_device
 from onax.numpy._promotion import (
     admit,
     as_operand,
@@ -108,7 +108,7 @@ def _from_object(x, dtype, copy):
 
 
 def _from_sequence(x, dtype):
-    """A nested sequence of scalars and arrays."""
+    """The Array of a nested sequence of scalars and arrays."""
     leaves = tree_leaves(x, lambda leaf: leaf is None)
     if any(leaf is None for leaf in leaves):
         raise ValueError("None is not a valid value for jnp.array")
@@ -134,7 +134,7 @@ def _numpy_array(x, dtype):
 
 
 def _require_numeric(found, x):
-    """The ndarray, if it holds numbers."""
+    """Returns the ndarray if it holds numbers; raises TypeError otherwise."""
     if found.dtype.kind in "OSUMm" or (found.dtype.kind == "V" and found.dtype not in dtypes.ALL_DTYPES):
         raise TypeError(
             f"Value {x!r} with dtype {found.dtype} is not a valid JAX array type. Only arrays of numeric types are "
@@ -144,7 +144,7 @@ def _require_numeric(found, x):
 
 
 def _from_foreign(x, dtype):
-    """Objects of other libraries: through DLPack, the array interface or the buffer protocol, else what NumPy makes."""
+    """Converts objects of other libraries by DLPack, the array interface or the buffer protocol, or else by NumPy."""
     if hasattr(x, "__array__"):
         found = np.array(x)
     elif not hasattr(x, "__dlpack__"):
@@ -256,7 +256,7 @@ def canonical_shape(shape):
 
 
 def _fill(shape, value, dtype, device):
-    """All elements one Python number."""
+    """An array whose elements are all one Python number."""
     shape = canonical_shape(shape)
     plain = get_trace() is None and device is None and not dtypes.is_extended(dtype)
     if plain and all(type(d) is int and d >= 0 for d in shape):
@@ -442,7 +442,7 @@ def _arange(start, stop, step, dtype):
 
 
 def _as_python_number(x):
-    """The Python number of a scalar of any kind; NumPy's keep their dtype."""
+    """A scalar as a Python number; NumPy scalars stay as they are."""
     return x.item() if type(x) is ArrayImpl else x if is_arraylike(x) else _refuse_non_number(x)
 
 
@@ -541,7 +541,7 @@ def _interpolate(start, stop, steps, shape, dtype):
 
 
 def _move_leading_axis(x, axis):
-    """The leading axis moved to `axis`."""
+    """Moves the leading axis to `axis`."""
     if axis == 0:
         return x
     order = list(range(1, x.ndim))
@@ -602,7 +602,7 @@ def _log10(x):
 
 
 def _matrix_dimension(name, argument, n):
-    """The number of rows or columns of a matrix."""
+    """Returns the number of rows or columns given as n, checked."""
     shape = canonical_shape(n)
     if len(shape) != 1:
         raise TypeError(

@@ -12,7 +12,7 @@ from onax.numpy._where import where
 
 
 def _cumulative_reduction(name, a, axis, dtype, out, op, fill=None, widen=False):
-    """What all share: flatten without an axis, replace NaN by `fill`, accumulate in the result's dtype."""
+    """Flattens if there is no axis, replaces NaN by `fill`, and accumulates in the result's dtype."""
     no_out(name, out)
     a = ensure_arraylike(name, a)
     if axis is None or not a.ndim:

@@ -93,13 +93,13 @@ def _svd(a, full_matrices, compute_uv, hermitian, subset_by_index):
 
 
 def _broadcast_rows(x, like):
-    """A vector in the last axis, repeated down the matrices of another array, in its dtype."""
+    """Broadcasts vectors in the last axis to the rows of `like`'s matrices, in its dtype."""
     rows = lax.broadcast_in_dim(x, like.shape, (*range(like.ndim - 2), like.ndim - 1))
     return lax.convert_element_type(rows, like.dtype)
 
 
 def _take_along_last_axis(x, order):
-    """x in an order along the last axis."""
+    """Takes the elements of x at the indices `order` along the last axis."""
     last = x.ndim - 1
     numbers = lax.GatherDimensionNumbers(
         offset_dims=(),

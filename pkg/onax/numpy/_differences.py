@@ -28,7 +28,7 @@ from onax.numpy._where import where
 
 
 def _subtract(x, y):
-    """x - y, or whether they differ for bools."""
+    """x - y; for bools, whether they differ."""
     return lax.ne(x, y) if x.dtype == np.bool_ else lax.sub(x, y)
 
 
@@ -60,7 +60,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
 
 
 def _slice(x, bounds):
-    """x sliced by (start, stop) an axis; None and negative stops as in Python."""
+    """Slices x by one (start, stop) for each axis; None and negative stops mean what they mean in Python."""
     ends = [d if stop is None else (d + stop if d else 0) for d, (_, stop) in zip(x.shape, bounds)]
     starts = [min(start, end) if isinstance(end, int) else start for (start, _), end in zip(bounds, ends)]
     return lax.slice(x, starts, ends)

@@ -46,9 +46,9 @@ def fill_diagonal(a, val, wrap=False, *, inplace=True):
 
 
 def put(a, ind, v, mode=None, *, inplace=True):
-    """a with the values v, repeated as needed, at the places `ind` of the flattened array; inplace=False is required.
+    """a with the values v, repeated as needed, at the indices `ind` of the flattened array; inplace=False is required.
 
-    mode: None drops places out of bounds, "clip" and "wrap" bring them in.
+    mode: None drops indices out of bounds, "clip" clamps them, "wrap" takes them modulo the size.
     """
     _refuse_in_place("put", inplace)
     check_arraylike("put", a, ind, v)
@@ -73,7 +73,7 @@ def put(a, ind, v, mode=None, *, inplace=True):
 
 @staged("put_along_axis", static_argnames=("axis", "inplace", "mode"))
 def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
-    """arr with values at the places that `indices` names along an axis; inplace=False is required."""
+    """arr with values written at `indices` along an axis; inplace=False is required."""
     _refuse_in_place("put_along_axis", inplace)
     arr, indices, values = (ensure_arraylike("put_along_axis", x) for x in (arr, indices, values))
     shape = arr.shape
@@ -117,7 +117,7 @@ def place(arr, mask, vals, *, inplace=True):
 
 
 def _static_indices(obj, n, axis):
-    """The places an index object names, as an ndarray of non-negative numbers."""
+    """The indices that `obj` (a slice, integers or a mask) selects, as an ndarray."""
     if isinstance(obj, slice):
         return np.arange(n)[obj]
     places = np.asarray(concrete_or_error(None, obj, "the 'obj' argument of jnp.delete/jnp.insert"))
@@ -132,7 +132,7 @@ def _static_indices(obj, n, axis):
 
 
 def delete(arr, obj, axis=None, *, assume_unique_indices=False):
-    """arr without the slices at the places `obj` along an axis (None: elements of arr flattened)."""
+    """arr without the slices at the indices `obj` along an axis (None: elements of arr flattened)."""
     check_arraylike("delete", arr, 0 if isinstance(obj, slice) else obj)
     if not isinstance(obj, slice):
         kind = dtypes.dtype(obj)
@@ -155,7 +155,7 @@ def delete(arr, obj, axis=None, *, assume_unique_indices=False):
 
 
 def insert(arr, obj, values, axis=None):
-    """arr with values inserted before the places `obj` along an axis (None: arr flattened)."""
+    """arr with values inserted before the indices `obj` along an axis (None: arr flattened)."""
     check_arraylike("insert", arr, 0 if isinstance(obj, slice) else obj, values)
     arr, values = ensure_arraylike("insert", arr), ensure_arraylike("insert", values)
     if axis is None:

@@ -56,7 +56,7 @@ def einsum(
 
 
 def _check_ranks(subscripts, operands):
-    """ValueError for operands that are no arrays and whose rank is unknown or does not fit."""
+    """Raises ValueError for operands that are not arrays and whose rank is unknown or does not fit."""
     for i, (part, x) in enumerate(zip(subscripts.partition("->")[0].split(","), operands)):
         if x is None:
             raise ValueError("einsum: Cannot determine the shape of None, can only determine that of array-likes")
@@ -70,7 +70,7 @@ def _check_ranks(subscripts, operands):
 
 
 def _normalize_subscripts(subscripts, operands):
-    """Both call forms as (text, operands)."""
+    """Returns (subscripts string, operands) for both ways to call `einsum`."""
     if isinstance(subscripts, str):
         return subscripts.replace(" ", ""), operands
     if not operands:
@@ -94,7 +94,7 @@ def _normalize_subscripts(subscripts, operands):
 
 
 def _parse(subscripts, operands):
-    """Names of each operand's axes and of the result's; '...' replaced by unused letters, axes of length 1 dropped."""
+    """The axis names of each operand and of the result; replaces '...' by unused letters and drops axes of length 1."""
     left, arrow, right = subscripts.partition("->")
     parts = left.split(",")
     if len(parts) != len(operands):
@@ -125,7 +125,7 @@ def _parse(subscripts, operands):
 
 
 def _check_sizes(names, result, operands):
-    """Sizes must agree, and the result may only name axes that exist, each once."""
+    """Raises ValueError unless sizes agree and the result names existing axes, each once."""
     sizes = {}
     for i, (part, x) in enumerate(zip(names, operands)):
         for name, n in zip(part, x.shape):
@@ -145,7 +145,7 @@ def _check_sizes(names, result, operands):
 
 
 def _squeeze_broadcast_axes(names, operands, result):
-    """An axis of length 1 whose name has another length elsewhere broadcasts: it is squeezed away."""
+    """Squeezes axes of length 1 whose name has another length elsewhere, because they broadcast."""
     sizes = {}
     for part, x in zip(names, operands):
         for name, n in zip(part, x.shape):
@@ -160,7 +160,7 @@ def _squeeze_broadcast_axes(names, operands, result):
 
 
 def _contraction_steps(names, result, operands, optimize):
-    """Steps (operand places, names summed away, names of the operands, names of the result)."""
+    """The steps: (operand indices, contracted names, names of the operands, names of the result)."""
     if len(operands) <= 2:
         places = tuple(range(len(operands)))[::-1]
         return [(places, set("".join(names)) - set(result), [names[i] for i in places], result)]
@@ -181,7 +181,7 @@ def _contraction_steps(names, result, operands, optimize):
 
 
 def _sum_axes(x, names, gone):
-    """x with the named axes, each occurring once, summed away."""
+    """Sums x over the named axes, each of which occurs once."""
     if not gone:
         return x, names
     x = lax.reduce_sum(_bool_to_int(x), tuple(names.index(n) for n in gone))
@@ -193,7 +193,7 @@ def _bool_to_int(x):
 
 
 def _take_diagonals(x, names, keep):
-    """x with names that repeat reduced to their diagonal; names not in `keep` summed away."""
+    """Reduces repeated names of x to their diagonal and sums over names that are not in `keep`."""
     for name, count in collections.Counter(names).items():
         if count == 1:
             continue

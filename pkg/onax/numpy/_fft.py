@@ -8,7 +8,7 @@ from onax import lax
 from onax._ground import dtypes
 from onax._prims.convert import convert
 from onax._prims.fft import FftType, convert_operand
-from onax.lax._creation import placed as on_device
+from onax.lax._creation import place_on_device as on_device
 from onax.numpy._arithmetic import remainder
 from onax.numpy._creation import asarray
 from onax.numpy._padding import pad
@@ -21,7 +21,7 @@ _INVERSE_TYPES = (FftType.IFFT, FftType.IRFFT)
 
 
 def _norm_factor(norm, sizes, fft_type):
-    """What a transform is multiplied by, beyond what the primitive does; None for nothing."""
+    """The factor that `norm` adds to the primitive's own normalization; None for 1."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f'Invalid norm value {norm}; should be "backward","ortho" or "forward".')
     if norm in (None, "backward"):
@@ -33,7 +33,7 @@ def _norm_factor(norm, sizes, fft_type):
 
 
 def _axes_and_sizes(name, a, s, axes):
-    """(axes counted from the front, sizes or None), checked: sizes first, as in JAX."""
+    """Returns (non-negative axes, sizes or None) and checks sizes first, as JAX does."""
     if s is not None:
         s = tuple(operator.index(i) for i in s)
         if any(n <= 0 for n in s):
@@ -53,7 +53,7 @@ def _axes_and_sizes(name, a, s, axes):
 
 
 def _crop_or_pad(x, own):
-    """x with its last axes cut, or filled with zeros, to sizes."""
+    """Crops or zero-pads the last axes of x to the given sizes."""
     lead = x.shape[: x.ndim - len(own)]
     starts = (0,) * x.ndim
     have = x.shape[len(lead) :]
@@ -87,7 +87,7 @@ def _fft_core(name, a, fft_type, s, axes, norm):
 
 
 def _fft_any_rank(x, fft_type, sizes):
-    """Transforms over more than three axes, three at a time: real numbers come first, or last."""
+    """The transform over any number of axes, three at a time; the real transform comes first, or last if inverse."""
     if len(sizes) <= 3:
         return lax.fft(x, fft_type, sizes)
     others = FftType.FFT if fft_type in (FftType.FFT, FftType.RFFT) else FftType.IFFT

@@ -95,7 +95,7 @@ def _take(a, indices, axis, mode, unique_indices, indices_are_sorted, fill_value
 
 
 def _take_concrete(a, indices, axis, mode):
-    """What NumPy takes, or None where an index is out of bounds, which it knows no fill value for."""
+    """The result of NumPy's `take`; None if an index is out of bounds, because NumPy has no fill mode."""
     value, places = a._value, indices._value
     if mode != "clip" and places.size:
         length = value.shape[axis]
@@ -106,12 +106,12 @@ def _take_concrete(a, indices, axis, mode):
 
 
 def _scalar_like(like, value):
-    """value in the dtype and weak type of the other."""
+    """value converted to the dtype and weak type of `like`."""
     return to_dtype(value, like.dtype, like.weak_type)
 
 
 def _gather_slices(a, indices, axis, mode, unique=False, is_sorted=False, fill_value=None):
-    """Slices along one axis as a single gather."""
+    """Gathers slices along one axis with a single gather."""
     index_rank = indices.ndim
     numbers = lax.GatherDimensionNumbers(
         offset_dims=(*range(axis), *range(axis + index_rank, a.ndim + index_rank - 1)),
@@ -126,13 +126,13 @@ def _gather_slices(a, indices, axis, mode, unique=False, is_sorted=False, fill_v
 
 
 def take_in_bounds(a, indices, axis):
-    """Slices at non-negative places that are known to exist."""
+    """Takes slices at non-negative indices that are known to be in bounds."""
     return _gather_slices(a, ensure_arraylike("take", indices), axis, _IN_BOUNDS)
 
 
 @staged("take_along_axis", static_argnames=("axis", "mode", "fill_value", "wrap_negative_indices"))
 def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *, wrap_negative_indices=None):
-    """Elements of arr where `indices`, of equal rank, say at which place along the axis; other axes broadcast.
+    """Takes elements of arr at `indices`, an array of the same rank, along an axis; the other axes broadcast.
 
     `mode` as for `take`, or a GatherScatterMode.
     """
@@ -160,7 +160,7 @@ def _needs_int64_indices(shape):
 
 
 def _gather_along(a, indices, axis, mode, fill_value):
-    """One gather; axes other than `axis` are batching axes, or windows where only `indices` has length 1."""
+    """`take_along_axis` as one gather: other axes are batching axes, or windows where only `indices` has length 1."""
     rank = a.ndim
     shape = lax.broadcast_shapes(
         tuple(1 if i == axis else d for i, d in enumerate(a.shape)),
@@ -321,7 +321,7 @@ def _choose(a, choices, mode):
 
 
 def choose(a, choices, out=None, mode="raise"):
-    """For each element of a the element of that number among the choices, broadcast.
+    """Selects, for each element k of a, the element of choices[k]; all arrays broadcast.
 
     mode: "raise" (a must be concrete), "wrap" or "clip" for numbers out of range.
     """

@@ -11,7 +11,7 @@ index_exp, s_ = np.index_exp, np.s_
 
 
 def _expand_slice(part):
-    """The numbers a slice stands for; an imaginary step counts them, the stop included."""
+    """The numbers that a slice denotes; an imaginary step gives their count and includes the stop."""
     start = 0 if part.start is None else part.start
     step = 1 if part.step is None else part.step
     if isinstance(step, complex):
@@ -68,7 +68,7 @@ class _AxisConcat:
         return (*numbers, *(axis, ndmin, trans)[len(numbers) :])[:3]
 
     def _lift(self, part, ndmin, trans):
-        """One entry with at least ndmin axes; those of a shorter array begin at axis `trans`."""
+        """Expands one entry to at least ndmin axes; the axes of an array of lower rank begin at axis `trans`."""
         if isinstance(part, slice):
             part = _expand_slice(part)
         elif isinstance(part, str):

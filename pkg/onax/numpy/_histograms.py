@@ -29,7 +29,7 @@ from onax.numpy._where import where
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
     """The edges of `bins` equal bins between the smallest and the largest element, or over `range`.
 
-    A vector of bins is the edges itself.  NumPy's names of rules for bins raise NotImplementedError; weights are idle.
+    A vector `bins` gives the edges.  NumPy's names of bin rules raise NotImplementedError; weights are ignored.
     """
     if isinstance(bins, str):
         raise NotImplementedError("string values for `bins` not implemented.")
@@ -58,7 +58,7 @@ def _range_limits(a, limits):
 
 
 def _bin_indices(x, edges):
-    """The bin of each element of a vector, from 1; 0 and the number of edges are outside.  The last bin is closed."""
+    """The bin index of each element, from 1; 0 and len(edges) mean outside.  The last bin includes its right edge."""
     n = edges.shape[0]
     if n == 0:
         raise IndexError("histogram: index is out of bounds for axis 0 with size 0: there are no edges of bins")

@@ -34,7 +34,7 @@ def diag_indices_from(arr):
 
 
 def _triangle_indices(rows, k, columns, lower):
-    """Row and column numbers of a triangle, both known: NumPy counts them."""
+    """The row and column indices of a triangle, computed by NumPy from known sizes."""
     for n in (rows, columns):
         if n is not None and n < 0:
             raise TypeError(f"triangle shape must have every element be nonnegative, got ({rows}, {columns}).")
@@ -96,7 +96,7 @@ def mask_indices(n, mask_func, k=0, *, size=None):
 
 
 def unravel_index(indices, shape):
-    """The index tuple of each place in an array of this shape, flattened.  Places out of bounds are clamped."""
+    """The index tuple of each flat index into an array of this shape.  Indices out of bounds are clamped."""
     check_arraylike("unravel_index", indices)
     indices = ensure_arraylike("unravel_index", indices)
     if np.ndim(shape) > 1:
@@ -116,7 +116,7 @@ def unravel_index(indices, shape):
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None):
-    """The place in the flattened array for each index tuple.  mode: "raise" (concrete only), "wrap" or "clip"."""
+    """The index into the flattened array for each index tuple.  mode: "raise" (concrete only), "wrap" or "clip"."""
     if len(multi_index) != len(dims):
         raise ValueError(f"len(multi_index)={len(multi_index)} != len(dims)={len(dims)}")
     dims = tuple(operator.index(d) for d in dims)

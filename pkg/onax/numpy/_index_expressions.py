@@ -128,7 +128,7 @@ def _as_tuple(index):
 
 
 def _normalize_part(part):
-    """One part: None, Ellipsis, a slice, an int, a bool, a NumPy or onax array of integers or bools."""
+    """Converts one part to None, Ellipsis, a slice, an int, a bool, or a NumPy or onax array of integers or bools."""
     if part is None or part is Ellipsis or isinstance(part, (slice, bool, np.bool_, dims.SymbolicDim)):
         return part
     if isinstance(part, (int, np.integer)):
@@ -153,7 +153,7 @@ def _index_dtype_error(dtype):
 
 
 def _array_of_sequence(part):
-    """A list inside a tuple, as an array; an empty one is of integers."""
+    """Converts a list inside a tuple to an array; an empty list gives integers."""
     if any(isinstance(i, Tracer) for i in part):
         return lax.concatenate([lax.reshape(lax.convert_element_type(i, _INT32), (1,)) for i in part], 0)
     array = np.asarray(part)
@@ -198,7 +198,7 @@ def _is_mask(part):
 
 
 def _mask_to_indices(mask, shape, axis, position):
-    """The places where a mask is true, one NumPy array for each of its axes; for a scalar those of a new axis."""
+    """The indices where a mask is true, one NumPy array for each axis; a scalar mask indexes a new axis."""
     if isinstance(mask, Tracer):
         concrete = mask.to_concrete_value()
         if concrete is None:

@@ -85,7 +85,7 @@ def _empty_of(x, shape):
 
 
 def _read_concrete(x, index):
-    """The elements of a concrete array by NumPy's own indexing, at clamped indices; None where that is not it."""
+    """The elements of a concrete array by NumPy's own indexing, at clamped indices; None if that does not apply."""
     if (
         isinstance(index, Tracer)
         or is_committed_elsewhere(x, index)
@@ -101,7 +101,7 @@ def _read_concrete(x, index):
 
 
 def _read_parsed(x, parsed):
-    """The same for a parsed index; None where an array of it is being traced, or indexes an empty axis."""
+    """`_read_concrete` of a parsed index; None if one of its arrays is traced or indexes an empty axis."""
     indices = []
     for entry in parsed.entries:
         if entry.kind == "int":
@@ -115,7 +115,7 @@ def _read_parsed(x, parsed):
             size = parsed.shape[entry.axis]
             array = wrap_known_indices(np.asarray(entry.value), size)
             if size == 0 and array.size:
-                return None  # the general path says what is wrong
+                return None  # the general path raises the error
             array = _clamp_array(array, size)
             indices.append(array if array.ndim else int(array))
         elif entry.kind == "slice":
@@ -132,10 +132,10 @@ def _read_parsed(x, parsed):
 
 def _read_numpy(x, value, indices):
     if not any(i is Ellipsis for i in indices):
-        indices.append(...)  # NumPy then gives an array of rank 0, not a scalar
+        indices.append(...)  # NumPy then returns an array of rank 0, not a scalar
     try:
         return array_like(x, value[tuple(indices)])
-    except IndexError:  # arrays that do not broadcast together: the general path says so in JAX's words
+    except IndexError:  # arrays that do not broadcast together: the general path raises JAX's error
         return None
 
 
@@ -173,7 +173,7 @@ def _provably_inside(i, size, wrap):
 
 
 def _read_by_slice(x, parsed, wrap):
-    """The index as slice, rev, squeeze and new axes; None when some part is dynamic or out of bounds."""
+    """Reads by slice, rev, squeeze and new axes; None if a part is dynamic or out of bounds."""
     starts, limits, strides, dropped, flipped = [], [], [], [], []
     for entry in parsed.entries:
         if entry.kind == "array":
@@ -201,7 +201,7 @@ def _read_by_slice(x, parsed, wrap):
 
 
 def _arrange(x, parsed, dropped, flipped):
-    """x with axes flipped, the axes of integers dropped, new axes added."""
+    """Flips axes of x, drops those that integers index, and adds new axes."""
     if flipped:
         x = lax.rev(x, flipped)
     if dropped:
@@ -211,13 +211,13 @@ def _arrange(x, parsed, dropped, flipped):
 
 
 def _new_axes(entries):
-    """Where new axes lie in the result of an index without arrays."""
+    """The positions of new axes in the result of an index without arrays."""
     kept = [e for e in entries if e.kind in ("slice", "new")]
     return [i for i, e in enumerate(kept) if e.kind == "new"]
 
 
 def _read_by_dynamic_slice(x, parsed, wrap):
-    """The index as a dynamic_slice; None when it holds arrays or strides."""
+    """Reads by one dynamic_slice; None if the index holds arrays or strides."""
     if parsed.inserted:
         return None
     starts, sizes, dropped, flipped = [], [], [], []
@@ -254,7 +254,7 @@ def _scalar_index(value):
 
 
 def _static_start(i):
-    """A static start: while staging an array, as JAX's programs show it."""
+    """A static start index; an array while staging, as JAX's jaxprs show it."""
     if not dims.is_constant(i):
         return dim_value(i, _INT32)
     trace = context.get_trace()
@@ -289,7 +289,7 @@ class Indexer:
         self.sizes = tuple(self.sizes)
 
     def _normalize_array(self, value, axis, wrap):
-        """An integer array counted from the front."""
+        """Wraps negative indices of an integer array."""
         size = self.shape[axis]
         if context.get_trace() is None and not isinstance(value, Tracer) and dims.is_constant(size):
             known = wrap_known_indices(np.asarray(value), size) if wrap else np.asarray(value)
@@ -326,7 +326,7 @@ class Indexer:
                 self._add_point(entry.axis, value, len(self.batch))
 
     def _add_group(self, advanced, arrays, wrap):
-        """The arrays, and the integers among them, broadcast together: one run of batch axes."""
+        """Broadcasts the arrays, and the integers among them, to one group of batch axes."""
         entries = self.parsed.entries
         shapes = [tuple(arrays[k].shape) if k in arrays else () for k in advanced]
         shape = lax.broadcast_shapes(*shapes)
@@ -439,7 +439,7 @@ class Indexer:
 
 
 def _as_int32(where, size):
-    """Places as int32; those that do not fit become -1 or size, out of bounds as they were."""
+    """Converts indices to int32; those that do not fit become -1 or size and stay out of bounds."""
     return np.clip(where, -1, size).astype(_INT32)
 
 
@@ -448,5 +448,5 @@ def _scalar(d):
 
 
 def _broadcast_last(value, shape, offset):
-    """value broadcast to shape; its axes are the last ones."""
+    """Broadcasts value to shape, aligned at the last axes."""
     return lax.broadcast_in_dim(value, shape, tuple(range(offset, len(shape))))

@@ -60,7 +60,7 @@ def _interp(x, xp, fp, left, right, period, *, ends):
 
 
 def _extend_periodically(x, xp, fp, period):
-    """x within the period, and the points in order with one more before and one after."""
+    """Takes x and xp modulo the period, sorts the points, and adds one point at each end."""
     period = absolute(period)
     x, xp = remainder(x, period), remainder(xp, period)
     xp, fp = lax.sort_key_val(xp, fp)

@@ -174,5 +174,5 @@ def array_equiv(a1, a2):
 
 
 def _as_arrays(*args):
-    """Arguments that may also be lists."""
+    """Converts arguments, lists included, to Arrays."""
     return [ensure_arraylike("array_equal", x) if is_arraylike(x) else asarray(x) for x in args]

@@ -43,7 +43,7 @@ def apply_over_axes(func, a, axes):
 
 
 def piecewise(x, condlist, funclist, *args, **kw):
-    """For each element the value of the function (or constant) whose condition holds: the last such, else a default.
+    """The value, at each element, of the last function (or constant) whose condition holds, or of the default.
 
     funclist has as many entries as condlist, or one more for the default, which is 0 otherwise.  Functions take one
     element and args and kw; where a function is not chosen it has no influence on derivatives.  Raises ValueError for
@@ -63,7 +63,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
     rows = [expand_dims(broadcast_to(asarray(c, dtype=bool), x.shape), 0) for c in condlist]
     rows = lax.concatenate([lax.full_like(rows[0], False), *rows], 0)
     counts = lax.cumsum(lax.convert_element_type(rows, np.int32), 0)
-    chosen = lax.argmax(counts, 0, np.int32)  # the last condition that holds: the count grows there for the last time
+    chosen = lax.argmax(counts, 0, np.int32)  # the last condition that holds: there the count reaches its maximum
     functions = [_make_piece(f, x.dtype, args, kw) for f in (default, *funclist[:count])]
     return vectorize(lambda i, v: lax.switch(i, functions, v))(chosen, x)
 
@@ -74,7 +74,7 @@ def _make_piece(function, dtype, args, kw):
         return lax.convert_element_type(ensure_arraylike("piecewise", found), dtype)
 
     if callable(function):
-        value.__wrapped__ = function  # messages name the user's
+        value.__wrapped__ = function  # error messages then name the user's function
     return value
 
 
@@ -128,7 +128,7 @@ def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
 
 
 def _close_over_excluded(function, args, kwargs, excluded):
-    """The function of the mapped arguments only, those arguments, and the keyword arguments."""
+    """Returns a function of the mapped arguments only, those arguments, and the excluded keyword arguments."""
     static = {i: a for i, a in enumerate(args) if i in excluded}
     names = [k for k in kwargs if k not in excluded]
     fixed = {k: v for k, v in kwargs.items() if k in excluded}
@@ -164,7 +164,7 @@ def _record_sizes(sizes, shape, core, hint):
 
 
 def _check_results_of(function, fixed, outputs, sizes, hint):
-    """The function with its results checked against the signature."""
+    """Wraps the function so that its results are checked against the signature."""
 
     def call(*args):
         out = function(*args, **fixed)

@@ -51,7 +51,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
 
 
 def _widths_from_dict(pad_width, ndim):
-    """A mapping from axes to widths as one pair an axis."""
+    """Converts a dict from axes to widths to one pair for each axis."""
     if not isinstance(pad_width, dict):
         return pad_width
     out = [(0, 0)] * ndim
@@ -61,7 +61,7 @@ def _widths_from_dict(pad_width, ndim):
 
 
 def _pairs(values, ndim, name, kind):
-    """Numbers given in one of NumPy's short forms, as an (ndim, 2) ndarray."""
+    """Expands one of NumPy's short forms to an (ndim, 2) ndarray."""
     found = np.asarray(values)
     if found.shape in ((ndim, 2), (1, 2), (2,), (1,), ()) and not np.issubdtype(found.dtype, kind):
         raise TypeError(f"`{name}` must be of integral type.")
@@ -69,7 +69,7 @@ def _pairs(values, ndim, name, kind):
 
 
 def _broadcast_pairs(values, ndim, name, broadcast):
-    """Values of shape (ndim, 2), (1, 2), (2,), (1,) or () broadcast to (ndim, 2)."""
+    """Broadcasts values of shape (ndim, 2), (1, 2), (2,), (1,) or () to (ndim, 2)."""
     if values.shape not in ((ndim, 2), (1, 2), (2,), (1,), ()):
         raise ValueError(
             f"jnp.pad: {name} with nd={ndim} has unsupported shape {values.shape}. Valid shapes are ({ndim}, 2), "
@@ -102,7 +102,7 @@ def _pad(array, pad_width, mode, values, stat_length, reflect_type):
 
 
 def _constant_pairs(values, ndim, name, dtype):
-    """Constants in one of the short forms, as an (ndim, 2) Array; a single number stays a scalar."""
+    """Expands constants in a short form to an (ndim, 2) Array; a single number stays a scalar."""
     leaves, _ = tree_flatten(values)
     if len(leaves) == 1 and np.ndim(leaves[0]) == 0:
         return to_dtype(leaves[0], dtype)
@@ -124,7 +124,7 @@ def _pad_constant(x, widths, constant_values):
 
 
 def _pad_wrap(x, widths):
-    """Copies of x on both sides, cut to the widths."""
+    """Pads with copies of x, cropped to the widths."""
     for axis, (before, after) in enumerate(widths):
         n = x.shape[axis]
         if n == 0:
@@ -143,7 +143,7 @@ def _pad_wrap(x, widths):
 
 
 def _pad_reflect(x, widths, mode, reflect_type):
-    """Mirror images, as often as the widths need."""
+    """Pads with mirror images, as many as the widths need."""
     if reflect_type not in ("even", "odd"):
         raise ValueError(f"pad: reflect_type must be 'even' or 'odd'; got {reflect_type!r}")
     for axis, (before, after) in enumerate(widths):
@@ -159,7 +159,7 @@ def _pad_reflect(x, widths, mode, reflect_type):
 
 
 def _reflect_side(x, axis, width, n, offset, reflect_type, in_front):
-    """x with `width` mirrored elements on one side; `offset` 1 leaves the edge element out."""
+    """Adds up to `width` mirrored elements on one side; `offset` 1 does not repeat the edge element."""
     while width > 0:
         length = x.shape[axis]
         step = min(width, n - offset)
@@ -175,7 +175,7 @@ def _reflect_side(x, axis, width, n, offset, reflect_type, in_front):
 
 
 def _pad_each_axis(x, widths, ends):
-    """One axis after the other, its two ends from `ends(x, axis, (before, after))`."""
+    """Pads one axis after the other; `ends(x, axis, (before, after))` returns the two parts to add."""
     for axis, width in enumerate(widths):
         if x.shape[axis] == 0 and width != (0, 0) and ends is not _zero_ends:
             raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
@@ -185,7 +185,7 @@ def _pad_each_axis(x, widths, ends):
 
 
 def _repeat_slice(x, axis, length):
-    """A slice of length 1, repeated along its axis."""
+    """Repeats a slice of length 1 along its axis."""
     return repeat(x, length, axis=axis)
 
 
@@ -203,7 +203,7 @@ def _zero_ends(x, axis, widths):
 
 
 def _ramp_ends(x, axis, widths, ends):
-    """Straight lines from the end values to the edges."""
+    """Linear ramps from the end values to the edges."""
     n = x.shape[axis]
 
     def ramp(at, width, side):

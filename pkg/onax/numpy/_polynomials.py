@@ -31,7 +31,7 @@ from onax.numpy._where import where
 
 
 def _pad_front(x, n):
-    """Zeros in front, up to n coefficients."""
+    """Pads with leading zeros to n coefficients."""
     return lax.pad(x, x.dtype.type(0), [(n - x.shape[0], 0, 0)])
 
 
@@ -196,7 +196,7 @@ def _roots(p, num_leading_zeros):
     n = p.shape[0]
     rolled = lax.dynamic_slice(concatenate([p, lax.full_like(p, 0)]), (num_leading_zeros,), (n,))
     found = _companion_roots(rolled)
-    _, found = lax.sort_key_val(lax.eq(found, lax.full_like(found, 0)), found)  # zeros to the end
+    _, found = lax.sort_key_val(lax.eq(found, lax.full_like(found, 0)), found)  # moves zeros to the end
     places = lax.iota(np.int32, n - 1)
     return where(places < n - 1 - num_leading_zeros, found, complex(np.nan, np.nan))
 

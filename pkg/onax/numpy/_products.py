@@ -26,7 +26,7 @@ from onax.numpy._ufuncs import conjugate
 
 
 def _promote_operands(name, a, b, preferred_element_type):
-    """Both as Arrays, the dtype of their product and whether it is weak."""
+    """Returns both operands as Arrays, the dtype of their product, and whether it is weakly typed."""
     check_arraylike(name, a, b)
     if preferred_element_type is not None:
         dtype, weak = dtypes.check_user_dtype(preferred_element_type, name), False
@@ -92,7 +92,7 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
 
 
 def _stacked_matmul(a, b, precision, dtype, weak):
-    """matmul with leading axes: equal ones become batching axes, those of one side stay free and are moved."""
+    """matmul with leading axes: equal ones become batch dimensions; those of one operand stay free and are moved."""
     a_row, b_column = a.ndim > 1, b.ndim > 1
     a_lead = a.shape[:-2] if a_row else ()
     b_lead = b.shape[:-2] if b_column else ()
@@ -246,7 +246,7 @@ def _multiply(x, y):
 
 
 def _move_to_last(x, axis):
-    """x with the axis moved to the end."""
+    """Moves the axis to the end."""
     axis = canonical_axis(axis, x.ndim)
     return lax.transpose(x, (*(i for i in range(x.ndim) if i != axis), axis))
 
@@ -279,7 +279,7 @@ def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
 
 
 def _check_core(name, operands, dimensions):
-    """ValueError unless the trailing axes of the operands are there and agree where they have one letter."""
+    """Raises ValueError unless the trailing axes exist and those with the same letter agree."""
     sizes = {}
     for x, letters in zip(operands, dimensions):
         if x.ndim < len(letters):

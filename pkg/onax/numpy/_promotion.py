@@ -40,14 +40,14 @@ def check_arraylike(name, *args):
 
 
 def admit(x, dtype):
-    """Lets the current trace refuse a value from outside that is about to become an array of a dtype."""
+    """Lets the current trace refuse a value from outside that is about to become an array of this dtype."""
     trace = get_trace()
     if trace is not None:
         trace.admit(x, dtype)
 
 
 def as_operand(x):
-    """x as an Array; what is not one yet becomes a concrete one of canonical dtype."""
+    """Converts x to an Array; a value that is not an Array becomes a concrete one of canonical dtype."""
     if isinstance(x, Array):
         return x
     if isinstance(x, (np.ndarray, np.generic)):
@@ -73,13 +73,13 @@ def python_scalar(x, dtype, weak_type):
 
 
 def ensure_arraylikes(name, *args):
-    """The arguments as Arrays.  Raises TypeError for what is neither an array nor a scalar."""
+    """Converts the arguments to Arrays.  Raises TypeError for one that is neither an array nor a scalar."""
     check_arraylike(name, *args)
     return [x if isinstance(x, Array) else as_operand(x) for x in args]
 
 
 def ensure_arraylike(name, x):
-    """The one argument as an Array."""
+    """Converts one argument to an Array.  Raises TypeError if it is neither an array nor a scalar."""
     if isinstance(x, Array):
         return x
     check_arraylike(name, x)
@@ -87,7 +87,7 @@ def ensure_arraylike(name, x):
 
 
 def can_use_numpy(*arrays):
-    """Whether nothing is traced and the arrays are bound to no device: NumPy may compute a result at once."""
+    """Whether NumPy may compute a result: nothing is traced, and no array is committed to a device."""
     if context.get_trace() is not None:
         return False
     return all(type(x) is ArrayImpl and not x.committed and isinstance(x.dtype, np.dtype) for x in arrays)
@@ -102,7 +102,7 @@ def to_dtype(x, dtype, weak_type=False):
     if kind is ArrayImpl:
         if x.dtype is dtype and x.weak_type is weak_type:
             return x
-        if x.weak_type and not x.ndim:  # stays a literal where it is staged, as in JAX
+        if x.weak_type and not x.ndim:  # it stays a literal in the jaxpr, as in JAX
             return make_array(cast(x._value, dtype), weak_type=weak_type)
         return convert(x, dtype, weak_type)
     if kind is int or kind is float or kind is complex or kind is bool:
@@ -152,7 +152,7 @@ def promote_dtypes(*args):
 
 
 def _refuse_key_dtype(dtype):
-    """The dtype, unless it is one of keys."""
+    """Returns the dtype; raises TypeError for a key dtype."""
     if dtypes.is_extended(dtype):
         raise TypeError(f"Cannot interpret '{dtype}' as a data type")
     return dtype
@@ -208,7 +208,7 @@ def _rank_promotion(name, shapes):
 
 
 def _have_one_dtype_and_rank(args):
-    """Whether all are Arrays of one dtype, weak type and rank: nothing is to be done, the common case."""
+    """Whether all are Arrays of one dtype, weak type and rank, so that nothing needs promotion (the common case)."""
     if not _have_one_dtype(args):
         return False
     rank = len(args[0].aval.shape)
@@ -219,7 +219,7 @@ def _have_one_dtype_and_rank(args):
 
 
 def _refuse_keys(name, args):
-    """TypeError for arrays of keys among other arguments: nothing promotes to or from their dtypes."""
+    """Raises TypeError for key arrays among other arguments, because nothing promotes to or from key dtypes."""
     found = [dtypes.dtype(x) for x in args if isinstance(x, Array) and dtypes.is_extended(x.dtype)]
     if found and not (len(found) == len(args) and all(d == found[0] for d in found)):
         shown = ", ".join(str(dtypes.dtype(x)) for x in args)
@@ -264,7 +264,7 @@ def canonical_axis(axis, ndim):
 
 
 def single_axis(axis):
-    """The axis itself; the one of a tuple.  Raises ValueError for a tuple of another length."""
+    """Returns an axis that may be given as a tuple of one.  Raises ValueError for a tuple of another length."""
     if not isinstance(axis, tuple):
         return axis
     if len(axis) != 1:

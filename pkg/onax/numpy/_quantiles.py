@@ -45,7 +45,7 @@ def quantile(
 def nanquantile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
 ):  # fmt: skip
-    """The q-quantiles along the axes of what is not NaN; NaN where nothing is."""
+    """The q-quantiles of the elements that are not NaN, along the axes; NaN where all elements are NaN."""
     return _quantile("nanquantile", a, q, axis, out, overwrite_input, method, keepdims, weights, skip_nan=True)
 
 
@@ -80,7 +80,7 @@ def _quantile(name, a, q, axis, out, overwrite_input, method, keepdims, weights,
 
 
 def _promote_operands(a, axis, method, weights):
-    """a and its weights as floats, the weights of a's shape."""
+    """Promotes a and its weights to floats and broadcasts the weights to a's shape."""
     if weights is None:
         return promote_dtypes_inexact(a)[0], None
     if dtypes.is_complex(weights.dtype):
@@ -100,7 +100,7 @@ def _promote_operands(a, axis, method, weights):
 
 
 def _merge_axes(a, axis, keepdims, weights):
-    """The operands with the reduced axes merged into one, that axis, and the shape with all of them at length 1."""
+    """Merges the reduced axes: returns the operands, the merged axis, and the shape that keepdims restores."""
     if axis is None:
         kept = [1] * a.ndim if keepdims else []
         return ravel(a), None if weights is None else ravel(weights), 0, kept
@@ -130,7 +130,7 @@ def _floor_ceiling_weights(q):
 
 
 def _order_statistics(a, q, axis, keepdims):
-    """Along an axis without NaN, or full of them: all rows have the same places."""
+    """The two neighbours of each quantile; rows hold no NaN or only NaN, so that all use the same indices."""
     n, one = lax.convert_element_type(a.shape[axis], q.dtype), constant_like(q, 1)
     q = lax.mul(q, lax.sub(n, one))
     low, high, below, above = _floor_ceiling_weights(q)
@@ -152,7 +152,7 @@ def _order_statistics(a, q, axis, keepdims):
 
 
 def _nan_order_statistics(a, q, axis, keepdims):
-    """Each row has as many places as it has elements that are no NaN."""
+    """The two neighbours of each quantile among a row's elements that are not NaN."""
     counts = sum_(lax.bitwise_not(lax.ne(a, a)), axis=axis, dtype=q.dtype, keepdims=keepdims)
     shape, lead = counts.shape, q.ndim
     full = (*q.shape, *shape)
@@ -194,7 +194,7 @@ def _interpolate(method, q, low, high, below, above):
 
 
 def _inverted_cdf(a, q, axis, keepdims, skip_nan, weights):
-    """The first element, in order, at which the share of the weights reaches q; NaN where a weight is none."""
+    """The first element in ascending order at which the cumulative weight reaches q; NaN where a weight is NaN."""
     missing = lax.ne(a, a)
     weights = lax.full_like(a, 1) if weights is None else weights
     bad = lax.bitwise_or(lax.lt(weights, lax.full_like(weights, 0)), lax.ne(weights, weights))
@@ -233,7 +233,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
 @staged("nanmedian", static_argnames=("axis", "overwrite_input", "keepdims"))
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The median along the axes of what is not NaN."""
+    """The median of the elements that are not NaN, along the axes."""
     a = ensure_arraylike("nanmedian", a)
     return nanquantile(
         a, 0.5, axis=axis, out=out, overwrite_input=overwrite_input, keepdims=keepdims, method="midpoint"
@@ -262,6 +262,6 @@ def percentile(
 def nanpercentile(
     a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
 ):  # fmt: skip
-    """The quantiles at q percent along the axes of what is not NaN."""
+    """The quantiles at q percent of the elements that are not NaN, along the axes."""
     a, q, weights = _percent_to_quantile("nanpercentile", a, q, weights)
     return nanquantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)

@@ -34,7 +34,7 @@ _AS_IS = frozenset(d for d in dtypes.ALL_DTYPES if dtypes.itemsize_bits(d) >= 32
 
 
 def require_static_axis(axis):
-    """The axis argument itself; ConcretizationTypeError for one that is being traced."""
+    """Returns the axis argument; raises ConcretizationTypeError if it is traced."""
     return concrete_or_error(None, axis, "The axis argument must be known statically.")
 
 
@@ -54,7 +54,7 @@ def reduction_axes(axis, ndim):
 
 
 def _restore_axes(out, axes, shape):
-    """The reduced axes put back with length 1."""
+    """Inserts the reduced axes with length 1."""
     if not axes:
         return out
     kept = tuple([i for i in range(len(shape)) if i not in axes])
@@ -63,7 +63,7 @@ def _restore_axes(out, axes, shape):
 
 
 def _check_mask(name, condition):
-    """The mask, checked."""
+    """Returns the mask; raises ValueError if it is not of dtype bool."""
     check_arraylike(name, condition)
     if dtypes.dtype(condition) != np.bool_:
         raise ValueError(
@@ -80,7 +80,7 @@ def _check_initial(name, initial, dtype):
 
 
 def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, identity, upcast=True, promote=True):
-    """What sum and prod share: widen, mask with the identity, reduce, combine with initial, narrow."""
+    """Implements sum and prod: widens, masks with the identity, reduces, combines with initial, and narrows."""
     no_out(name, out)
     a = ensure_arraylike(name, a)
     if dtype is not None:
@@ -104,7 +104,7 @@ def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, ide
 
 
 def sum_dtype(dtype):
-    """The dtype in which a sum is given: bool and small integers become the default integer of their sign."""
+    """The dtype of a sum: bool and small integers become the default integer of their signedness."""
     if dtype == np.bool_:
         return dtypes.scalar_dtype(int)
     if dtypes.is_unsigned(dtype):
@@ -190,7 +190,7 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
 
 
 def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, worst):
-    """What max and min share: no identity, so empty axes and masks need `initial`."""
+    """Implements max and min: they have no identity, so empty axes and masks need `initial`."""
     no_out(name, out)
     a = ensure_arraylike(name, a)
     axes = reduction_axes(axis, a.ndim)
@@ -326,7 +326,7 @@ def count_nonzero(a, axis=None, keepdims=False):
 
 
 def _axis_size(a, axis):
-    """How many elements a reduction over the axes takes together."""
+    """The number of elements that a reduction over the axes combines."""
     return dims.prod(tuple(a.shape[i] for i in reduction_axes(axis, a.ndim)))
 
 
@@ -356,7 +356,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
 
 
 def _mean_dtypes(name, a, dtype, out):
-    """The dtype of a mean and the one it is computed in."""
+    """The dtype of a mean and the dtype in which it is computed."""
     no_out(name, out)
     check_arraylike(name, a)
     if dtype is not None:
@@ -378,7 +378,7 @@ def _mean(a, axis, compute, keepdims, mask):
 
 
 def constant_like_dtype(value, dtype):
-    """A count as a scalar of dtype; a symbolic one is computed."""
+    """A count as a scalar of dtype; a symbolic count becomes a traced value."""
     return dtype.type(value) if isinstance(value, (int, float)) else to_dtype(value, dtype)
 
 
@@ -432,7 +432,7 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
 
 
 def _hashable_axis(axis):
-    """The axis argument; a list or array of axes as a tuple."""
+    """Converts a list or array of axes to a tuple; other axis arguments stay."""
     axis = require_static_axis(axis)
     return tuple(np.asarray(axis).tolist()) if np.ndim(axis) == 1 and not isinstance(axis, tuple) else axis
 
@@ -475,7 +475,7 @@ def _var(a, axis, dtype, ddof, keepdims, mask, mean):
 
 
 def _variance_dtypes(have, dtype):
-    """The dtype a variance is computed in, and its own, always real."""
+    """The dtype in which a variance is computed, and the dtype of the result, which is always real."""
     if dtype is not None:
         wanted = dtypes.check_user_dtype(dtype, "var")
         if not dtypes.is_complex(wanted) and dtypes.is_complex(have):
@@ -530,7 +530,7 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
 
 
 def _weights_along(a, axis, weights):
-    """A vector of weights, shaped to lie along one axis."""
+    """Reshapes a vector of weights so that it broadcasts along one axis."""
     if axis is None:
         raise ValueError("Axis must be specified when shapes of a and weights differ.")
     if isinstance(axis, tuple):
@@ -546,7 +546,7 @@ def _weights_along(a, axis, weights):
 
 
 def _replace_nan(a, value):
-    """a with `value` in the place of nan."""
+    """Replaces nan by `value`."""
     return where(lax.ne(a, a), constant_like(a, value), a)
 
 

@@ -49,7 +49,7 @@ _REPEAT_HINT = (
 
 
 def _repeat_each(a, repeats, axis):
-    """Each slice the same number of times: a new axis, merged."""
+    """Repeats each slice the same number of times: broadcasts along a new axis and merges it."""
     shape = list(a.shape)
     wide = lax.broadcast_in_dim(
         a, [*shape[: axis + 1], repeats, *shape[axis + 1 :]], tuple(i for i in range(a.ndim + 1) if i != axis + 1)
@@ -59,7 +59,7 @@ def _repeat_each(a, repeats, axis):
 
 
 def _repeat_to_length(a, repeats, axis, length):
-    """The result has a known length; the slice of each place is found from the running totals."""
+    """Repeats to a known length; cumulative counts give the source slice of each index."""
     length = operator.index(length)
     repeats = broadcast_to(asarray(repeats), (a.shape[axis],))
     n = a.shape[axis]

@@ -96,5 +96,5 @@ def result_type(*args):
 
 
 def _default_to_float(x):
-    """None stands for the default dtype, as wherever a dtype is asked for."""
+    """Returns the default float dtype for None, otherwise x."""
     return dtypes.scalar_dtype(float) if x is None else x

@@ -121,9 +121,9 @@ def _count_true(mask, index):
 
 
 def _first_true_indices(mask, size, index):
-    """The places of the first `size` True elements of a vector; those there are not are arbitrary, in bounds.
+    """The indices of the first `size` True elements of a vector; missing ones are arbitrary but in bounds.
 
-    The k-th is the number of prefixes that hold at most k of them: prefixes are counted by how many they hold.
+    The k-th index is the number of prefixes that hold at most k True elements; a scatter-add counts the prefixes.
     """
     n = mask.shape[0]
     if dims.equal(size, 0) or dims.definitely_empty((n,)):
@@ -142,7 +142,7 @@ def _unravel(places, shape, index):
 
 
 def flatnonzero(a, *, size=None, fill_value=None):
-    """The places of the nonzero elements of the flattened array."""
+    """The indices of the nonzero elements of the flattened array."""
     return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
 
 
@@ -242,22 +242,22 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
     return lax.reduce_sum(lax.convert_element_type(smaller, out_dtype), (v.ndim,))
 
 
-_FEW_PAIRS = 4096  # up to this many comparing all of them is quicker than a search step by step
+_FEW_PAIRS = 4096  # up to this number of pairs, comparing all is quicker than binary search
 
 
 def has_many_pairs(a, v):
-    """Whether there are more pairs than comparing all is worth.  Of unknown lengths all are compared."""
+    """Whether binary search is quicker than comparing all pairs; False for unknown lengths."""
     return dims.is_constant_shape((*a.shape, *v.shape)) and a.size * v.size > _FEW_PAIRS and a.size > 1
 
 
 def _as_sortable(x):
-    """The ndarray of an evaluated array, in a dtype that NumPy orders."""
+    """The ndarray of a concrete array, in a dtype that NumPy can sort."""
     value = x._value
     return value if value.dtype.kind in "biuf" and value.dtype.isbuiltin == 1 else value.astype(np.float32)
 
 
 def _binary_search(a, v, side):
-    """Halves the range in which the place may lie, for all elements of v at once."""
+    """Binary search for all elements of v at once."""
     index = dtypes.int_dtype_for_dim(a.shape[0])
     last, one = index.type(a.shape[0] - 1), index.type(1)
 
@@ -277,7 +277,7 @@ def _binary_search(a, v, side):
 
 @staged("digitize", static_argnames=("right", "method"))
 def digitize(x, bins, right=False, *, method=None):
-    """The number of the bin that each element of x falls into; bins are edges in rising or falling order.
+    """The index of the bin that each element of x falls into; bins are edges in increasing or decreasing order.
 
     right says that bins include their right edge.
     """
@@ -349,13 +349,13 @@ def argmin(a, axis=None, out=None, keepdims=None):
 
 
 def nanargmax(a, axis=None, out=None, keepdims=None):
-    """The place of the first largest element that is not nan; -1 where all are (NumPy raises)."""
+    """The index of the first largest element that is not nan; -1 where all are nan (NumPy raises)."""
     no_out("nanargmax", out)
     return _nanargmax(a, None if axis is None else operator.index(axis), bool(keepdims))
 
 
 def nanargmin(a, axis=None, out=None, keepdims=None):
-    """The place of the first smallest element that is not nan; -1 where all are (NumPy raises)."""
+    """The index of the first smallest element that is not nan; -1 where all are nan (NumPy raises)."""
     no_out("nanargmin", out)
     return _nanargmin(a, None if axis is None else operator.index(axis), bool(keepdims))
 

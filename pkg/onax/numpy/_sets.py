@@ -42,7 +42,7 @@ def _count_true(mask):
 
 
 def _prefix_mask(size, count):
-    """Which of `size` places are below a count."""
+    """A mask of length `size` whose first `count` elements are True."""
     index = dtypes.scalar_dtype(int)
     return lax.lt(lax.iota(index, size), lax.convert_element_type(count, index))
 
@@ -83,7 +83,7 @@ def unique(
 
 
 def _unique(a, axis, equal_nan, size, fill_value):
-    """The values, functions that make the other results, and the true number of values."""
+    """Returns the values, functions that compute the other results, and the number of distinct values."""
     n, index = a.shape[axis], dtypes.scalar_dtype(int)
     if n == 0 and size and fill_value is None:
         raise ValueError("jnp.unique: for zero-sized input with nonzero size argument, fill_value must be specified")
@@ -115,7 +115,7 @@ def _unique(a, axis, equal_nan, size, fill_value):
 
 
 def _sort_and_mark_runs(a, axis, equal_nan):
-    """The slices along an axis in order (axis first), where a new value starts, and where each slice came from."""
+    """Returns the sorted slices (axis first), a mask of where a new value starts, and the sorting permutation."""
     rows = moveaxis(a, axis, 0)
     n, *rest = rows.shape
     if not rows.size:
@@ -137,7 +137,7 @@ def _sort_and_mark_runs(a, axis, equal_nan):
 
 
 def _unique_of_empty_slices(rows, axis, n, order, size, fill_value, index):
-    """Slices without elements are all equal."""
+    """`unique` of slices without elements, which are all equal."""
     count = min(n, 1)
     length = count if size is None else size
     values = lax.full((length, *rows.shape[1:]), 0 if fill_value is None else fill_value, rows.dtype)
@@ -185,7 +185,7 @@ def unique_values(x, /, *, size=None, fill_value=None):
 
 
 def _require_static(message, size, *operands):
-    """The size as an int, and the operands; without a size as known values, of which nothing is differentiated."""
+    """Returns the size as an int and the operands; without a size the operands must be concrete."""
     if size is not None:
         return concrete_or_error(operator.index, size, message), *operands
     return None, *(ensure_arraylike("unique", concrete_or_error(None, x, message)) for x in operands)
@@ -214,14 +214,14 @@ def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
 
 
 def _select_masked(a, mask, size, fill):
-    """The elements where the mask holds: all, or `size` filled up."""
+    """The elements where the mask is True: all of them, or `size` elements padded with `fill`."""
     (places,) = nonzero(mask, size=size)
     values = take_in_bounds(a, places, 0) if a.size else lax.full((size or 0,), 0, a.dtype)
     return values if size is None else where(_prefix_mask(size, _count_true(mask)), values, fill)
 
 
 def _default_fill_value(a, mask, size):
-    """What fills up where no fill_value is given: the smallest of the first `size` elements under the mask."""
+    """The default fill value: the smallest of the first `size` elements under the mask."""
     values = _select_masked(a, mask, size, to_dtype(0, a.dtype))
     if not values.size:
         return values
@@ -249,7 +249,7 @@ def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
 
 
 def _merge_sorted(a, b, assume_unique):
-    """The elements of both, each once for either, in order; which are there at all; where they came from in (a, b)."""
+    """Merges the distinct elements of a and b: sorted values, a mask of valid ones, and their indices in (a, b)."""
     index = dtypes.scalar_dtype(int)
     parts, places, present = [], [], []
     offset = 0

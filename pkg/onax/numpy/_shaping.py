@@ -59,7 +59,7 @@ def reshape(a, shape, order="C", *, copy=None, out_sharding=None):
 
 
 def _has_size(shape, size):
-    """Whether all are plain sizes whose product is `size`."""
+    """Whether all dimensions are non-negative ints whose product is `size`."""
     product = 1
     for n in shape:
         if type(n) is not int or n < 0:
@@ -69,7 +69,7 @@ def _has_size(shape, size):
 
 
 def _target_shape(have, shape):
-    """The shape asked for, with -1 resolved."""
+    """The requested shape with -1 resolved."""
     if type(shape) is not tuple:
         if isinstance(shape, (int, np.integer, dims.SymbolicDim)) or (
             isinstance(shape, (Array, np.ndarray)) and shape.ndim == 0
@@ -145,7 +145,7 @@ def swapaxes(a, axis1, axis2):
 
 
 def moveaxis(a, source, destination):
-    """a with one or several axes at other places; the others keep their order."""
+    """a with one or several axes moved to other positions; the others keep their order."""
     a = ensure_arraylike("moveaxis", a)
     source = (source,) if np.ndim(source) == 0 else tuple(source)
     destination = (destination,) if np.ndim(destination) == 0 else tuple(destination)
@@ -182,7 +182,7 @@ def squeeze(a, axis=None):
 
 
 def expand_dims(a, axis):
-    """a with axes of length 1 at the given places of the result."""
+    """a with axes of length 1 at the given positions of the result."""
     a = ensure_arraylike("expand_dims", a)
     return lax.expand_dims(a, (operator.index(axis),) if hasattr(axis, "__index__") else tuple(axis))
 
@@ -234,7 +234,7 @@ def size(a, axis=None):
 
 
 def _atleast_nd(x, rank):
-    """x with axes of length 1 added; for three axes a matrix gets the new one behind."""
+    """Adds axes of length 1; for rank 3 a matrix gets the new axis at the end."""
     x = ensure_arraylike(f"atleast_{rank}d", x)
     if x.ndim >= rank:
         return x
@@ -269,7 +269,7 @@ def atleast_3d(*arys):
 
 
 def _as_sequence(name, arrays_in):
-    """The arrays given as one sequence, or as an array split along its first axis."""
+    """A list of the arrays of a sequence, or of the slices of one array along its first axis."""
     if isinstance(arrays_in, (np.ndarray, Array)):
         return unstack(arrays_in) if arrays_in.ndim else [arrays_in]
     if not isinstance(arrays_in, (list, tuple)):
@@ -338,7 +338,7 @@ def stack(arrays, axis=0, out=None, dtype=None):
 
 
 def _lift_and_concatenate(name, arrays_in, lift, axis, dtype):
-    """The lifted arrays, concatenated; each is lifted for itself, as JAX stages it."""
+    """Concatenates lift(x) of each array; each is lifted on its own, as JAX stages it."""
     if isinstance(arrays_in, (np.ndarray, Array)):
         parts = [lift(x) for x in unstack(arrays_in)]
     else:
@@ -426,7 +426,7 @@ def _split(name, ary, sections, axis):
         else:
             raise ValueError(f"array split does not result in an equal division: rest is {rest}")
     sizes = [b - a for a, b in zip(bounds, bounds[1:])]
-    if any(n < 0 for n in sizes):  # NumPy clips cuts and has overlapping sections
+    if any(n < 0 for n in sizes):  # NumPy clips the indices and allows overlapping sections
         raise ValueError(f"Sizes passed to split must be nonnegative, got {sizes}")
     return list(lax.split(ary, sizes, axis=canonical_axis(axis, ary.ndim)))
 
@@ -470,7 +470,7 @@ def unstack(x, /, *, axis=0):
 
 
 def static_integers(numbers):
-    """A number, or a sequence of them, as a tuple; those of a known array stay known in a program."""
+    """A number or a sequence of numbers as a tuple; those of a concrete array stay concrete while tracing."""
     if type(numbers) is ArrayImpl:
         numbers = np.asarray(numbers)
     return (numbers,) if np.ndim(numbers) == 0 else tuple(numbers)
@@ -505,7 +505,7 @@ def resize(a, new_shape):
 
 
 def flip(m, axis=None):
-    """m with the order reversed along the given axes, all without any."""
+    """m reversed along the given axes, by default along all."""
     check_arraylike("flip", m)
     return _flip(m, axis if axis is None or np.ndim(axis) == 0 else tuple(axis))
 
@@ -548,7 +548,7 @@ def rot90(m, k=1, axes=(0, 1)):
 
 
 def roll(a, shift, axis=None):
-    """a with elements moved `shift` places along an axis, around the end; flattened meanwhile without an axis."""
+    """a with elements shifted cyclically by `shift` along an axis; None shifts the flattened array."""
     a = ensure_arraylike("roll", a)
     if shift is None:
         raise ValueError("None is not a valid value for jnp.array")

@@ -48,7 +48,7 @@ def identity_matrix(n, dtype):
 
 
 def require_square(name, x, end="."):
-    """ValueError unless x holds square matrices."""
+    """Raises ValueError unless x holds square matrices."""
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"Argument to {name} must have shape [..., n, n], got {x.shape}{end}")
 
@@ -100,9 +100,9 @@ def _matvec(a, x):
 
 
 def _solve_matrix(a, b):
-    """One matrix a[n, n] and one right-hand side b[n] or [n, k]."""
+    """Solves for one matrix a[n, n] and one right-hand side b[n] or b[n, k]."""
     both, _, order = factors.lu(lax.stop_gradient(a))
-    if context.get_trace() is None:  # nothing is differentiated: no need for programs
+    if context.get_trace() is None:  # nothing is differentiated, so no jaxprs are needed
         return lu_solve(both, order, b, core=b.ndim)
 
     def solve_vector(v):
@@ -130,7 +130,7 @@ def _solve(a, b):
 
 
 def _map_over_leading_axes(function, lead, operands, cores):
-    """A function mapped over leading axes, which broadcast, and its operands without axes that only repeat them.
+    """Returns the function vmapped over broadcast leading axes, and its operands without axes of length 1 there.
 
     cores: how many axes of each operand belong to the function.
     """
@@ -210,7 +210,7 @@ def _det_3x3(a):
 
 
 def _count_exchanges(pivots):
-    """How many rows were exchanged."""
+    """The number of row exchanges that the pivots record."""
     places = lax.broadcasted_iota(np.int32, pivots.shape, pivots.ndim - 1)
     return count_nonzero(lax.ne(pivots, places), axis=-1)
 
@@ -495,7 +495,7 @@ def lstsq(a, b, rcond=None, *, numpy_resid=False):
         raise TypeError(f"{b.ndim}-dimensional array given. Array must be one or two-dimensional")
     if rcond is not None:
         rcond = ensure_arraylike("jnp.linalg.lstsq", rcond)
-    if numpy_resid:  # the rank decides about the shape of the residuals: not under jit
+    if numpy_resid:  # the rank determines the shape of the residuals, so this is not possible under jit
         x, residuals, rank, s = _lstsq(a, b, rcond=rcond, numpy_resid=False)
         if int(rank) < a.shape[1] or a.shape[0] <= a.shape[1]:
             residuals = lax.full((0,), 0, residuals.dtype)

@@ -14,7 +14,7 @@ from onax.numpy._ufuncs import negative
 
 
 def _check_operand(name, a, axis, kind, order):
-    """The array (flattened where axis is None) and its axis."""
+    """Returns the array (flattened if axis is None) and the axis; refuses `kind` and `order`."""
     a = ensure_arraylike(name, a)
     if kind is not None:
         raise TypeError(
@@ -68,7 +68,7 @@ def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False,
     a, axis = _check_operand("argsort", a, axis, kind, order)
     dtype = dtypes.scalar_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "argsort")
     places = lax.broadcasted_iota(dtype, a.shape, axis)
-    if descending and stable:  # what is turned round twice keeps its order
+    if descending and stable:  # reversing twice keeps the order of equal elements
         a, places = lax.rev(a, (axis,)), lax.rev(places, (axis,))
     _, places = lax.sort_key_val(a, places, axis, bool(stable))
     return lax.rev(places, (axis,)) if descending else places
@@ -76,7 +76,7 @@ def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False,
 
 @staged("lexsort", static_argnames=("axis",))
 def lexsort(keys, axis=-1):
-    """The places that sort several keys of one shape, the last key first.  keys may be an array of them."""
+    """The indices that sort by several keys of one shape; the last key is the primary one.  keys may be an array."""
     keys = ensure_arraylikes("lexsort", *keys)
     if not keys:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
@@ -102,17 +102,17 @@ def sort_complex(a):
 
 
 def _smallest_k(a, count):
-    """The smallest elements along the last axis and their places, by the largest of what falls where a rises."""
+    """The smallest elements along the last axis and their indices, by top_k of an order-reversing map."""
     if dtypes.is_unsigned(a.dtype):
         one = a.dtype.type(1)
-        values, places = lax.top_k(negative(lax.add(a, one)), count)  # 0 becomes the highest number
+        values, places = lax.top_k(negative(lax.add(a, one)), count)  # 0 becomes the largest number
         return lax.sub(negative(values), one), places
     values, places = lax.top_k(negative(a), count)
     return negative(values), places
 
 
 def _prepare_partition(name, a, kth, axis):
-    """The array with the axis last, the axis and kth as nonnegative numbers."""
+    """Returns the array with the axis last, and the axis and kth as non-negative numbers."""
     a = ensure_arraylike("partition", a)
     if dtypes.is_complex(a.dtype):
         raise NotImplementedError(f"jnp.{name} for complex dtype is not implemented.")
@@ -134,7 +134,7 @@ def partition(a, kth, axis=-1):
 
 @staged("argpartition", static_argnames=("kth", "axis"))
 def argpartition(a, kth, axis=-1):
-    """The places of the elements of `partition(a, kth, axis)`, each place once."""
+    """The indices of the elements of `partition(a, kth, axis)`, each index once."""
     a, axis, kth = _prepare_partition("argpartition", a, kth, axis)
     _, bottom = _smallest_k(a, kth + 1)
     grids = [lax.broadcasted_iota(np.int32, bottom.shape, i) for i in range(a.ndim - 1)]

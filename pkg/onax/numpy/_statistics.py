@@ -34,7 +34,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         x, y = promote_dtypes_inexact(*ensure_arraylikes("cov", m, y))
         if y.ndim > 2:
             raise ValueError("y has more than 2 dimensions")
-        if {x.ndim, y.ndim} == {1, 2}:  # of unequal rank they have to broadcast, as in JAX; NumPy joins them
+        if {x.ndim, y.ndim} == {1, 2}:  # arrays of unequal rank must broadcast, as in JAX; NumPy concatenates them
             lax.broadcast_shapes(x.shape, y.shape)
     if x.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
@@ -66,7 +66,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
 
 
 def _cov_weights(x, fweights, aweights):
-    """The product of the weights given, one an observation."""
+    """The product of fweights and aweights, one weight for each observation."""
     weights = None
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is None:
@@ -84,7 +84,7 @@ def _cov_weights(x, fweights, aweights):
 
 
 def _cov_factor(total, weights, aweights, ddof):
-    """What the weighted sum is divided by."""
+    """The divisor of the weighted sum."""
     if ddof == 0:
         return total
     if aweights is None:

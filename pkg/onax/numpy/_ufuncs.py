@@ -30,7 +30,7 @@ _WIDE_FLOATS = _WIDE & _INEXACT
 
 
 def _set_signature(function, name, parameters, doc):
-    """Gives a function made from a row its public name, parameter names and docstring."""
+    """Sets the public name, parameter names and docstring of a function that was made from a row."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = "onax.numpy"
     function.__doc__ = doc
@@ -41,7 +41,7 @@ def _set_signature(function, name, parameters, doc):
 
 
 def _unary(name, primitive, function, direct, promote, doc):
-    """A function of one array; `promote` gives a list of one."""
+    """A function of one array; `promote` returns a list of one."""
     bind = primitive.bind
 
     def ufunc(x, /):
@@ -132,13 +132,13 @@ def absolute(x, /):
 
 
 def floor(x, /):
-    """Largest integral value not above x, in x's dtype; integers and bools stay."""
+    """Largest integral value not above x, in x's dtype; integers and bools are returned unchanged."""
     x = ensure_arraylike("floor", x)
     return x if x.dtype in _LOGICAL else lax.floor(*promote_dtypes_inexact(x))
 
 
 def ceil(x, /):
-    """Smallest integral value not below x, in x's dtype; integers and bools stay."""
+    """Smallest integral value not below x, in x's dtype; integers and bools are returned unchanged."""
     x = ensure_arraylike("ceil", x)
     return x if x.dtype in _LOGICAL else lax.ceil(*promote_dtypes_inexact(x))
 
@@ -200,18 +200,18 @@ def reciprocal(x, /):
 
 
 def conjugate(x, /):
-    """The complex conjugate; real x stays."""
+    """The complex conjugate; real x is returned unchanged."""
     x = ensure_arraylike("conjugate", x)
     return lax.conj(x) if dtypes.is_complex(x.dtype) else x
 
 
 def conj(x, /):
-    """The complex conjugate; real x stays."""
+    """The complex conjugate; real x is returned unchanged."""
     return conjugate(x)
 
 
 def real(val, /):
-    """The real part; real x stays."""
+    """The real part; real x is returned unchanged."""
     val = ensure_arraylike("real", val)
     return lax.real(val) if dtypes.is_complex(val.dtype) else val
 
@@ -273,7 +273,7 @@ greater_equal = _binary(
 
 
 def right_shift(x1, x2, /):
-    """The bits of x1 moved x2 places down; signed integers keep their sign."""
+    """x1 with its bits shifted right by x2; signed integers keep their sign."""
     return _promote_and_shift_right("right_shift", x1, x2)
 
 
@@ -283,7 +283,7 @@ def _promote_and_shift_right(name, x1, x2):
 
 
 def bitwise_right_shift(x1, x2, /):
-    """The bits of x1 moved x2 places down; signed integers keep their sign."""
+    """x1 with its bits shifted right by x2; signed integers keep their sign."""
     return _promote_and_shift_right("bitwise_right_shift", x1, x2)
 
 
@@ -302,7 +302,7 @@ def divide(x1, x2, /):
 
 
 def _select_by_dtype(number_function, bool_function):
-    """One function for numbers, another for bool."""
+    """Combines a function for numbers and one for bools."""
 
     def function(x, y):
         return bool_function(x, y) if x.dtype == np.bool_ else number_function(x, y)

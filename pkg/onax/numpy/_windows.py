@@ -12,7 +12,7 @@ from onax.numpy._special_functions import i0
 
 
 def _window_points(name, M):
-    """M as a number, the default float dtype and the numbers below M."""
+    """Returns M as an int, the default float dtype, and the numbers 0 to M - 1."""
     M = concrete_or_error(operator.index, M, f"M argument of {name}")
     dtype = dtypes.canonicalize_dtype(np.float64)
     return M, dtype, None if M <= 1 else lax.iota(dtype, M)

@@ -10,7 +10,7 @@ from onax._ground import dtypes
 from onax.numpy._promotion import check_arraylike
 
 
-def _segments(name, data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, start, combine):
+def _segment_reduce(name, data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, start, combine):
     """One row for each segment: `start` combined with the data rows whose id names it."""
     check_arraylike(name, data, segment_ids)
     data, ids = jnp.asarray(data), jnp.asarray(segment_ids)
@@ -45,7 +45,7 @@ def segment_sum(
     largest id + 1 and must be given under `jit`.  Raises ValueError for no ids without it, and for shapes that differ.
     `bucket_size` is accepted: sums are not taken in parts.
     """
-    return _segments(
+    return _segment_reduce(
         "segment_sum", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, lambda _: 0, "add"
     )
 
@@ -54,7 +54,7 @@ def segment_prod(
     data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None
 ):
     """Products of the rows of `data` with equal ids; 1 for a segment without rows.  See `segment_sum`."""
-    return _segments(
+    return _segment_reduce(
         "segment_prod", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, lambda _: 1, "mul"
     )
 
@@ -63,7 +63,7 @@ def segment_max(
     data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None
 ):
     """The largest of the rows of `data` with equal ids; the lowest number for a segment without rows."""
-    return _segments(
+    return _segment_reduce(
         "segment_max", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, _lowest, "max"
     )
 
@@ -72,7 +72,7 @@ def segment_min(
     data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None
 ):
     """The smallest of the rows of `data` with equal ids; the highest number for a segment without rows."""
-    return _segments(
+    return _segment_reduce(
         "segment_min", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, _highest, "min"
     )
 

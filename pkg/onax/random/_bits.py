@@ -7,7 +7,7 @@ from onax._prims.random import draw_bits
 from onax._prims.shaping import broadcast_shapes, canonical_shape, refuse_sharding
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import ensure_arraylike
-from onax.random._keys import one_key
+from onax.random._keys import check_single_key
 
 
 def float_dtype(name, dtype):
@@ -18,12 +18,12 @@ def float_dtype(name, dtype):
     return found
 
 
-def checked_shape(name, shape, *param_shapes):
+def check_shape(name, shape, *param_shapes):
     """`shape`, to which parameters of these shapes must broadcast; their common shape for None."""
     if shape is None:
-        return _joined(param_shapes)
+        return _broadcast_shapes(param_shapes)
     shape = canonical_shape(shape)
-    found = _joined((shape, *param_shapes))
+    found = _broadcast_shapes((shape, *param_shapes))
     if found != shape:
         raise ValueError(
             f"{name} parameter shapes must be broadcast-compatible with shape argument, and the result of "
@@ -32,7 +32,7 @@ def checked_shape(name, shape, *param_shapes):
     return shape
 
 
-def _joined(shapes):
+def _broadcast_shapes(shapes):
     try:
         if all(map(dims.is_constant_shape, shapes)):
             return np.broadcast_shapes(*shapes)
@@ -41,7 +41,7 @@ def _joined(shapes):
         raise ValueError(f"Incompatible shapes for broadcasting: shapes={[tuple(s) for s in shapes]}") from None
 
 
-def parameter(name, x, dtype, shape=None):
+def broadcast_parameter(name, x, dtype, shape=None):
     """A distribution's parameter as an array of a dtype, broadcast to a shape if one is given."""
     x = ensure_arraylike(name, x).astype(dtype)
     return x if shape is None else broadcast_to(x, shape)
@@ -55,7 +55,7 @@ def bits(key, shape=(), dtype=None, *, out_sharding=None):
 
     Raises ValueError for another dtype and for an array of keys, TypeError for what is no key.
     """
-    key = one_key("bits", key)
+    key = check_single_key("bits", key)
     found = dtypes.check_user_dtype(_default_unsigned() if dtype is None else dtype)
     if not dtypes.issubdtype(found, np.unsignedinteger):
         raise ValueError(f"dtype argument to `bits` must be an unsigned int dtype, got {found}")

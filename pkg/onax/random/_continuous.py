@@ -19,13 +19,13 @@ from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_shard
 from onax.numpy._arithmetic import clip
 from onax.numpy._promotion import ensure_arraylike
 from onax.numpy._where import where
-from onax.random._bits import checked_shape, draw_bits, float_dtype, parameter
-from onax.random._keys import one_key, split
+from onax.random._bits import broadcast_parameter, check_shape, draw_bits, float_dtype
+from onax.random._keys import check_single_key, split
 
 THREEFRY = key_dtype(threefry_impl)
 
 
-def _shown_shape(name, shape, out_sharding):
+def _check_plain_shape(name, shape, out_sharding):
     """The shape of a result that has no parameters to broadcast."""
     refuse_sharding(name, out_sharding)
     return canonical_shape(shape)
@@ -42,9 +42,9 @@ def _above_minus_one(dtype):
     return np.nextafter(scalar(-1.0, dtype), scalar(0.0, dtype), dtype=dtype)
 
 
-def _bounds(shape, dtype, *bounds):
+def _prepare_bounds(shape, dtype, *bounds):
     """Parameters that broadcast to a shape, with axes of length 1 in front as needed."""
-    arrays = [parameter("uniform", b, dtype) for b in bounds]
+    arrays = [broadcast_parameter("uniform", b, dtype) for b in bounds]
     return [broadcast_to_rank(a, len(shape)) for a in arrays]
 
 
@@ -69,7 +69,7 @@ def _uniform(key, minval, maxval, *, shape, dtype):
     if all(isinstance(bound, np.generic) and bound.dtype == dtype for bound in (minval, maxval)):
         low, high = minval, maxval  # they fit any shape as they are
     else:
-        low, high = _bounds(shape, dtype, minval, maxval)
+        low, high = _prepare_bounds(shape, dtype, minval, maxval)
     return lax.max(low, lax.add(lax.mul(floats, lax.sub(high, low)), low))
 
 
@@ -81,9 +81,9 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=N
 
     Raises ValueError for another dtype, TypeError for bounds that do not broadcast.
     """
-    key = one_key("uniform", key)
+    key = check_single_key("uniform", key)
     found = float_dtype("uniform", dtype)
-    return _uniform(key, minval, maxval, shape=_shown_shape("uniform", shape, out_sharding), dtype=found)
+    return _uniform(key, minval, maxval, shape=_check_plain_shape("uniform", shape, out_sharding), dtype=found)
 
 
 # ---- normal
@@ -116,18 +116,18 @@ def normal(key, shape=(), dtype=None, *, out_sharding=None):
     `dtype` may be complex: the variance is then shared by real and imaginary part.
     Raises ValueError for a dtype that is neither floating nor complex.
     """
-    key = one_key("normal", key)
+    key = check_single_key("normal", key)
     found = dtypes.check_user_dtype(float if dtype is None else dtype)
     if not dtypes.issubdtype(found, np.inexact):
         raise ValueError(f"dtype argument to `normal` must be a float or complex dtype, got {found}")
-    shape = _shown_shape("normal", shape, out_sharding)
-    if found == np.float32 and _draws_at_once(key):
+    shape = _check_plain_shape("normal", shape, out_sharding)
+    if found == np.float32 and _can_draw_by_kernel(key):
         words = key._value.reshape(1).view(np.uint32)
         return make_array(fresh_normals(words[0], words[1], math.prod(shape)).reshape(shape))
     return _normal(key, shape=shape, dtype=found)
 
 
-def _draws_at_once(key):
+def _can_draw_by_kernel(key):
     """Whether normal numbers are drawn by one kernel: nothing is traced or checked, and the key is one of Threefry's.
 
     The numbers are those of the operations that are staged (three passes over memory), bit for bit.
@@ -144,7 +144,10 @@ def _draws_at_once(key):
 
 @staged("_truncated_normal", static_argnames=("shape", "dtype"))
 def _truncated_normal(key, lower, upper, *, shape, dtype):
-    lower, upper = parameter("truncated_normal", lower, dtype), parameter("truncated_normal", upper, dtype)
+    lower, upper = (
+        broadcast_parameter("truncated_normal", lower, dtype),
+        broadcast_parameter("truncated_normal", upper, dtype),
+    )
     root = _sqrt_of_2(dtype)
     u = _uniform(key, lax.erf(lax.div(lower, root)), lax.erf(lax.div(upper, root)), shape=shape, dtype=dtype)
     out = lax.mul(root, lax.erf_inv(u))
@@ -157,34 +160,34 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=
 
     `shape` is that of the bounds by default, which must broadcast to it; ValueError otherwise.
     """
-    key = one_key("truncated_normal", key)
+    key = check_single_key("truncated_normal", key)
     found = float_dtype("truncated_normal", dtype)
     refuse_sharding("truncated_normal", out_sharding)
-    shape = checked_shape("truncated_normal", shape, np.shape(lower), np.shape(upper))
+    shape = check_shape("truncated_normal", shape, np.shape(lower), np.shape(upper))
     return _truncated_normal(key, lower, upper, shape=shape, dtype=found)
 
 
 def lognormal(key, sigma=np.float32(1.0), shape=None, dtype=None, *, out_sharding=None):
     """Exponentials of normal numbers of mean 0 and standard deviation sigma, which broadcasts to `shape`."""
-    key = one_key("lognormal", key)
+    key = check_single_key("lognormal", key)
     found = float_dtype("lognormal", dtype)
     refuse_sharding("lognormal", out_sharding)
-    shape = checked_shape("lognormal", shape, np.shape(sigma))
-    sigma = broadcast_to_rank(parameter("lognormal", sigma, found), len(shape))
+    shape = check_shape("lognormal", shape, np.shape(sigma))
+    sigma = broadcast_to_rank(broadcast_parameter("lognormal", sigma, found), len(shape))
     return lax.exp(lax.mul(_normal(key, shape=shape, dtype=found), sigma))
 
 
 # ---- distributions without parameters
 
 
-def _standard(name, formula, doc):
+def _make_sampler(name, formula, doc):
     """The public function of a distribution whose only arguments are shape and dtype."""
     call = staged(f"_{name}", static_argnames=("shape", "dtype"))(formula)
 
     def function(key, shape=(), dtype=None, *, out_sharding=None):
-        key = one_key(name, key)
+        key = check_single_key(name, key)
         found = float_dtype(name, dtype)
-        return call(key, shape=_shown_shape(name, shape, out_sharding), dtype=found)
+        return call(key, shape=_check_plain_shape(name, shape, out_sharding), dtype=found)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
@@ -193,7 +196,7 @@ def _standard(name, formula, doc):
     return call, function
 
 
-def _between(key, low, high, shape, dtype):
+def _uniform_between(key, low, high, shape, dtype):
     """Uniform numbers between two bounds rounded to the dtype."""
     low, high = (scalar(bound, dtype) for bound in (low, high))
     return _uniform(key, low, high, shape=shape, dtype=dtype)
@@ -205,17 +208,17 @@ def _exponential_formula(key, *, shape, dtype):
 
 
 def _laplace_formula(key, *, shape, dtype):
-    u = _between(key, -1.0 + float(dtypes.finfo(dtype).epsneg), 1.0, shape, dtype)
+    u = _uniform_between(key, -1.0 + float(dtypes.finfo(dtype).epsneg), 1.0, shape, dtype)
     return lax.mul(lax.sign(u), lax.log1p(lax.neg(lax.abs(u))))
 
 
 def _logistic_formula(key, *, shape, dtype):
-    u = _between(key, float(dtypes.finfo(dtype).tiny), 1.0, shape, dtype)
+    u = _uniform_between(key, float(dtypes.finfo(dtype).tiny), 1.0, shape, dtype)
     return lax.sub(lax.log(u), lax.log1p(lax.neg(u)))
 
 
 def _cauchy_formula(key, *, shape, dtype):
-    u = _between(key, float(dtypes.finfo(dtype).eps), 1.0, shape, dtype)
+    u = _uniform_between(key, float(dtypes.finfo(dtype).eps), 1.0, shape, dtype)
     half, pi = (scalar(v, dtype) for v in (0.5, np.pi))
     return lax.tan(lax.mul(pi, lax.sub(u, half)))
 
@@ -225,11 +228,13 @@ def _maxwell_formula(key, *, shape, dtype):
     return lax.sqrt(lax.reduce_sum(lax.mul(x, x), (len(shape),)))
 
 
-_exponential, exponential = _standard("exponential", _exponential_formula, "Exponential numbers of rate 1.")
-_laplace, laplace = _standard("laplace", _laplace_formula, "Numbers of the Laplace distribution: |x| is exponential.")
-_logistic, logistic = _standard("logistic", _logistic_formula, "Logistic numbers: log(u / (1 - u)), u uniform.")
-_cauchy, cauchy = _standard("cauchy", _cauchy_formula, "Numbers of the Cauchy distribution, which has no mean.")
-_maxwell, maxwell = _standard(
+_exponential, exponential = _make_sampler("exponential", _exponential_formula, "Exponential numbers of rate 1.")
+_laplace, laplace = _make_sampler(
+    "laplace", _laplace_formula, "Numbers of the Laplace distribution: |x| is exponential."
+)
+_logistic, logistic = _make_sampler("logistic", _logistic_formula, "Logistic numbers: log(u / (1 - u)), u uniform.")
+_cauchy, cauchy = _make_sampler("cauchy", _cauchy_formula, "Numbers of the Cauchy distribution, which has no mean.")
+_maxwell, maxwell = _make_sampler(
     "maxwell", _maxwell_formula, "Lengths of vectors of three normal numbers: the Maxwell distribution of scale 1."
 )
 
@@ -238,7 +243,7 @@ _maxwell, maxwell = _standard(
 def _gumbel(key, *, shape, dtype, mode):
     info = dtypes.finfo(dtype)
     if mode == "low":
-        u = _between(key, float(info.tiny), 1.0, shape, dtype)
+        u = _uniform_between(key, float(info.tiny), 1.0, shape, dtype)
         return lax.neg(lax.log(lax.neg(lax.log(u))))
     # A second number supplies the bits that the first lacks near 0.
     high, low = _uniform(key, 0.0, 1.0, shape=(2, *shape), dtype=dtype)
@@ -254,12 +259,12 @@ def gumbel(key, shape=(), dtype=None, mode=None, *, out_sharding=None):
     `mode` "low" (the default) uses the bits of one uniform number, "high" those of two, for better tails.
     Raises ValueError for another mode or a dtype that is not floating.
     """
-    key = one_key("gumbel", key)
+    key = check_single_key("gumbel", key)
     found = float_dtype("gumbel", dtype)
     mode = "low" if mode is None else mode
     if mode not in ("low", "high"):
         raise ValueError(f"Must provide valid mode for gumbel got: {mode}")
-    return _gumbel(key, shape=_shown_shape("gumbel", shape, out_sharding), dtype=found, mode=mode)
+    return _gumbel(key, shape=_check_plain_shape("gumbel", shape, out_sharding), dtype=found, mode=mode)
 
 
 # ---- distributions with parameters
@@ -269,36 +274,36 @@ def gumbel(key, shape=(), dtype=None, mode=None, *, out_sharding=None):
 def _rayleigh(key, scale, *, shape, dtype):
     u = _uniform(key, 0.0, 1.0, shape=shape, dtype=dtype)
     minus_two = scalar(-2.0, dtype)
-    return lax.mul(parameter("rayleigh", scale, dtype, shape), lax.sqrt(lax.mul(lax.log(u), minus_two)))
+    return lax.mul(broadcast_parameter("rayleigh", scale, dtype, shape), lax.sqrt(lax.mul(lax.log(u), minus_two)))
 
 
 def rayleigh(key, scale, shape=None, dtype=None, *, out_sharding=None):
     """Rayleigh numbers: scale * sqrt(-2 log(u)).  `scale` broadcasts to `shape`; ValueError otherwise."""
-    key = one_key("rayleigh", key)
+    key = check_single_key("rayleigh", key)
     found = float_dtype("rayleigh", dtype)
     refuse_sharding("rayleigh", out_sharding)
-    shape = checked_shape("rayleigh", shape, np.shape(scale))
+    shape = check_shape("rayleigh", shape, np.shape(scale))
     return _rayleigh(key, scale, shape=shape, dtype=found)
 
 
 @staged("_pareto", static_argnames=("shape", "dtype"))
 def _pareto(key, b, *, shape, dtype):
-    b = broadcast_to_rank(parameter("pareto", b, dtype), len(shape))
+    b = broadcast_to_rank(broadcast_parameter("pareto", b, dtype), len(shape))
     return lax.exp(lax.div(_exponential(key, shape=shape, dtype=dtype), b))
 
 
 def pareto(key, b, shape=None, dtype=None, *, out_sharding=None):
     """Numbers of the Pareto distribution, with density b / x**(b + 1) for x >= 1.  `b` broadcasts to `shape`."""
-    key = one_key("pareto", key)
+    key = check_single_key("pareto", key)
     found = float_dtype("pareto", dtype)
     refuse_sharding("pareto", out_sharding)
-    shape = checked_shape("pareto", shape, np.shape(b))
+    shape = check_shape("pareto", shape, np.shape(b))
     return _pareto(key, b, shape=shape, dtype=found)
 
 
 @staged("_weibull_min", static_argnames=("shape", "dtype"))
 def _weibull_min(key, scale, concentration, *, shape, dtype):
-    scale, concentration = _bounds(shape, dtype, scale, concentration)
+    scale, concentration = _prepare_bounds(shape, dtype, scale, concentration)
     x = _exponential_formula(key, shape=shape, dtype=dtype)
     return lax.mul(lax.pow(x, lax.div(scalar(1.0, dtype), concentration)), scale)
 
@@ -308,7 +313,7 @@ def weibull_min(key, scale, concentration, shape=(), dtype=None):
 
     The parameters broadcast to `shape`.  Raises ValueError for a dtype that is not floating.
     """
-    key = one_key("weibull_min", key)
+    key = check_single_key("weibull_min", key)
     found = float_dtype("weibull_min", dtype)
     return _weibull_min(key, scale, concentration, shape=canonical_shape(shape), dtype=found)
 
@@ -318,11 +323,11 @@ def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=N
 
     The parameters broadcast to `shape`, which is their common shape by default; ValueError otherwise.
     """
-    key = one_key("triangular", key)
+    key = check_single_key("triangular", key)
     found = float_dtype("triangular", dtype)
     refuse_sharding("triangular", out_sharding)
-    shape = checked_shape("triangular", shape, np.shape(left), np.shape(mode), np.shape(right))
-    left, mode, right = (parameter("triangular", x, found, shape) for x in (left, mode, right))
+    shape = check_shape("triangular", shape, np.shape(left), np.shape(mode), np.shape(right))
+    left, mode, right = (broadcast_parameter("triangular", x, found, shape) for x in (left, mode, right))
     turn = lax.div(lax.sub(mode, left), lax.sub(right, left))
     u = _uniform(key, 0.0, 1.0, shape=shape, dtype=found)
     one = scalar(1.0, found)
@@ -334,7 +339,7 @@ def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=N
 @staged("_wald", static_argnames=("shape", "dtype"))
 def _wald(key, mean, *, shape, dtype):
     keys = split(key)
-    mean = parameter("wald", mean, dtype, shape)
+    mean = broadcast_parameter("wald", mean, dtype, shape)
     y = lax.integer_pow(_normal(keys[0], shape=shape, dtype=dtype), 2)
     z = _uniform(keys[1], 0.0, 1.0, shape=shape, dtype=dtype)
     two, four = (scalar(v, dtype) for v in (2.0, 4.0))
@@ -347,17 +352,17 @@ def _wald(key, mean, *, shape, dtype):
 
 def wald(key, mean, shape=None, dtype=None, *, out_sharding=None):
     """Numbers of the Wald (inverse Gaussian) distribution of scale 1.  `mean` broadcasts to `shape`."""
-    key = one_key("wald", key)
+    key = check_single_key("wald", key)
     found = float_dtype("wald", dtype)
     refuse_sharding("wald", out_sharding)
-    shape = checked_shape("wald", shape, np.shape(mean))
+    shape = check_shape("wald", shape, np.shape(mean))
     return _wald(key, mean, shape=shape, dtype=found)
 
 
 @staged("_double_sided_maxwell", static_argnames=("shape", "dtype"))
 def _double_sided_maxwell(key, loc, scale, *, shape, dtype):
     keys = split(key)
-    loc, scale = _bounds(shape, dtype, loc, scale)
+    loc, scale = _prepare_bounds(shape, dtype, loc, scale)
     half, one, two = (scalar(v, dtype) for v in (0.5, 1.0, 2.0))
     size = _maxwell(keys[0], shape=shape, dtype=dtype)
     # As `rademacher` draws its signs: from uniform numbers of the default float dtype.
@@ -371,7 +376,7 @@ def double_sided_maxwell(key, loc, scale, shape=(), dtype=None):
 
     The result has the shape `shape + s`, where s is that of loc and scale together and the default of `shape`.
     """
-    key = one_key("double_sided_maxwell", key)
+    key = check_single_key("double_sided_maxwell", key)
     found = float_dtype("double_sided_maxwell", dtype)
     # As in JAX: the parameters' axes come after those of `shape`, not in them.
     own = np.broadcast_shapes(np.shape(loc), np.shape(scale))

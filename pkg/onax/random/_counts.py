@@ -16,9 +16,9 @@ from onax._prims.special_series import stirling
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import ensure_arraylike
 from onax.numpy._where import where
-from onax.random._bits import checked_shape, float_dtype
+from onax.random._bits import check_shape, float_dtype
 from onax.random._continuous import _uniform, refuse_sharding, scalar
-from onax.random._keys import one_key, split
+from onax.random._keys import check_single_key, split
 
 # ---- Poisson's distribution: Knuth's products of uniform numbers; Hormann's PTRS ("The transformed rejection method
 # for generating Poisson random variables", 1993)
@@ -46,7 +46,7 @@ def _log_factorial(k):
     return lax.add(lax.add(c(np.log(2 * np.pi) / 2), power), lax.log(total))
 
 
-def _by_products(key, rate):
+def _poisson_knuth(key, rate):
     """How many uniform numbers are multiplied before the product is below exp(-rate)."""
 
     def undecided(carry):
@@ -63,7 +63,7 @@ def _by_products(key, rate):
     return lax.sub(lax.while_loop(undecided, step, start)[0], np.int32(1))
 
 
-def _by_rejection(key, rate):
+def _poisson_rejection(key, rate):
     c = lambda value: scalar(value, rate.dtype)
     log_rate = lax.log(rate)
     b = lax.add(c(0.931), lax.mul(c(2.53), lax.sqrt(rate)))
@@ -97,8 +97,8 @@ def _poisson(key, lam, *, shape, dtype):
     small = where(few, lam, scalar(0, lam.dtype))
     large = where(few, scalar(1e5, lam.dtype), lam)
     # Where nothing is expected by rejection the loop is left out: what it would give is not used.
-    many = lax.cond(jnp.all(few), lambda key, rate: jnp.zeros_like(rate), _by_rejection, key, large)
-    out = where(few, _by_products(key, small), convert(many, np.dtype(np.int32)))
+    many = lax.cond(jnp.all(few), lambda key, rate: jnp.zeros_like(rate), _poisson_rejection, key, large)
+    out = where(few, _poisson_knuth(key, small), convert(many, np.dtype(np.int32)))
     return convert(where(lax.eq(lam, scalar(0, lam.dtype)), np.int32(0), out), dtype)
 
 
@@ -111,7 +111,7 @@ def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None):
     Raises ValueError for another dtype and a shape that `lam` does not fit, NotImplementedError for keys of another
     generator than threefry2x32.
     """
-    key = one_key("poisson", key)
+    key = check_single_key("poisson", key)
     generator = key.dtype._impl.name
     if generator != "threefry2x32":
         raise NotImplementedError(f"`poisson` is only implemented for the threefry2x32 RNG, not {generator}")
@@ -130,7 +130,7 @@ def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None):
 _STIRLING = 10  # from here on the correction to Stirling's formula is taken to be that of 9, as in JAX
 
 
-def _corrections(dtype):
+def _stirling_error_table(dtype):
     """The correction to Stirling's formula for log(k!), for k = 0 ... 9, and for what is beyond."""
     k = np.arange(_STIRLING + 0.0)
     exact = np.cumsum(np.log(np.maximum(k, 1))) - ((k + 0.5) * np.log(k + 1) - (k + 1) + np.log(2 * np.pi) / 2)
@@ -141,13 +141,13 @@ def _corrections(dtype):
     return np.append(exact.astype(dtype), beyond)
 
 
-def _correction(k):
+def _stirling_error(k):
     c = lambda value: scalar(value, k.dtype)
     place = lax.clamp(c(0), k, c(_STIRLING))
-    return jnp.asarray(_corrections(k.dtype))[convert(place, np.dtype(np.int32))]
+    return jnp.asarray(_stirling_error_table(k.dtype))[convert(place, np.dtype(np.int32))]
 
 
-def _by_gaps(key, count, p):
+def _binomial_inversion(key, count, p):
     """How many gaps between successes fit into `count` trials."""
     log_q = lax.abs(lax.log1p(lax.neg(p)))  # 0 without a sign, so that p = 0 makes gaps endless everywhere
 
@@ -164,7 +164,7 @@ def _by_gaps(key, count, p):
     return lax.sub(found, scalar(1, p.dtype))
 
 
-def _by_squeeze(key, count, p):
+def _binomial_btrs(key, count, p):
     c = lambda value: scalar(value, p.dtype)
     q = c(1) - p
     deviation = lax.sqrt(count * p * q)
@@ -180,7 +180,13 @@ def _by_squeeze(key, count, p):
         ahead = (mode + c(0.5)) * lax.log((mode + c(1)) / (odds * (count - mode + c(1))))
         ahead = ahead + (count + c(1)) * lax.log((count - mode + c(1)) / (count - k + c(1)))
         ahead = ahead + (k + c(0.5)) * lax.log(odds * (count - k + c(1)) / (k + c(1)))
-        return ahead + _correction(mode) + _correction(count - mode) - _correction(k) - _correction(count - k)
+        return (
+            ahead
+            + _stirling_error(mode)
+            + _stirling_error(count - mode)
+            - _stirling_error(k)
+            - _stirling_error(count - k)
+        )
 
     def step(carry):
         key, found, done = carry
@@ -211,8 +217,8 @@ def _binomial(key, count, p, *, shape, dtype):
     some = where(endless, c(1), whole)  # endless trials are not made: the result is set below
     few = no_count | (some * q <= c(_FEW))
     large, even = where(few, c(1e4), some), where(few, c(0.5), q)
-    gaps = _by_gaps(key, where(few, some, c(0)), q)
-    many = lax.cond(jnp.all(few), lambda key, count, p: jnp.zeros_like(p), _by_squeeze, key, large, even)
+    gaps = _binomial_inversion(key, where(few, some, c(0)), q)
+    many = lax.cond(jnp.all(few), lambda key, count, p: jnp.zeros_like(p), _binomial_btrs, key, large, even)
     out = where(few, gaps, many)
     invalid = negative | no_number | no_count
     out = where(invalid, c(np.nan), out)
@@ -226,9 +232,9 @@ def binomial(key, n, p, shape=None, dtype=None):
     n and p broadcast to `shape`, by default to each other.  Raises ValueError where they do not, and for a dtype that
     is not floating.
     """
-    key = one_key("binomial", key)
+    key = check_single_key("binomial", key)
     found = float_dtype("binomial", dtype)
-    shape = checked_shape("binomial", shape, np.shape(n), np.shape(p))
+    shape = check_shape("binomial", shape, np.shape(n), np.shape(p))
     n, p = (broadcast_to(convert(ensure_arraylike("binomial", x), found), shape) for x in (n, p))
     return _binomial(key, n, p, shape=shape, dtype=found)
 

@@ -10,14 +10,14 @@ from onax._prims.convert import convert
 from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_sharding
 from onax.numpy._arithmetic import clip
 from onax.numpy._promotion import canonical_axis, ensure_arraylike, is_arraylike, promote_dtypes_inexact
-from onax.random._bits import checked_shape, draw_bits
+from onax.random._bits import check_shape, draw_bits
 from onax.random._continuous import _uniform, gumbel
-from onax.random._keys import one_key, split
+from onax.random._keys import check_single_key, split
 
 # ---- integers
 
 
-def _clipped(x, dtype):
+def _clip_to_dtype(x, dtype):
     """An array of integers limited to what a dtype holds, in that dtype."""
     have, want = dtypes.iinfo(x.dtype), dtypes.iinfo(dtype)
     low, high = max(int(have.min), int(want.min)), min(int(have.max), int(want.max))
@@ -30,7 +30,7 @@ def _randint(key, minval, maxval, *, shape, dtype):
     # not divide 2 ** width.
     info = dtypes.iinfo(dtype)
     beyond = lax.gt(maxval, np.array(min(int(info.max), int(dtypes.iinfo(maxval.dtype).max)), maxval.dtype)[()])
-    low, high = (broadcast_to_rank(_clipped(x, dtype), len(shape)) for x in (minval, maxval))
+    low, high = (broadcast_to_rank(_clip_to_dtype(x, dtype), len(shape)) for x in (minval, maxval))
     beyond = broadcast_to_rank(beyond, len(shape))
     width = dtypes.itemsize_bits(dtype)
     keys = split(key)
@@ -53,20 +53,20 @@ def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None):
 
     Raises TypeError for another dtype, ValueError for bounds that do not broadcast.
     """
-    key = one_key("randint", key)
+    key = check_single_key("randint", key)
     found = dtypes.check_user_dtype(int if dtype is None else dtype)
     if not dtypes.issubdtype(found, np.integer):
         raise TypeError(f"randint only accepts integer dtypes, got {found}")
     refuse_sharding("randint", out_sharding)
-    shape = checked_shape("randint", shape, np.shape(minval), np.shape(maxval))
+    shape = check_shape("randint", shape, np.shape(minval), np.shape(maxval))
     info = dtypes.iinfo(found)
     drawn = np.dtype(np.int32) if dtypes.itemsize_bits(found) < 32 else found
-    low = _bound(minval, drawn, info.min, info.max)
-    high = _bound(maxval, drawn, info.min, int(info.max) + 1)
+    low = _prepare_bound(minval, drawn, info.min, info.max)
+    high = _prepare_bound(maxval, drawn, info.min, int(info.max) + 1)
     return convert(_randint(key, low, high, shape=shape, dtype=drawn), found)
 
 
-def _bound(x, dtype, low, high):
+def _prepare_bound(x, dtype, low, high):
     """A bound of randint as an integer array, limited to [low, high] where its dtype holds these."""
     x = ensure_arraylike("randint", x)
     if not dtypes.is_integer(x.dtype):
@@ -100,12 +100,12 @@ def bernoulli(key, p=0.5, shape=None, mode="low", *, out_sharding=None):
     """
     if mode not in ("low", "high"):
         raise ValueError(f"got {mode=}, expected 'high' or 'low'")
-    key = one_key("bernoulli", key)
+    key = check_single_key("bernoulli", key)
     p = ensure_arraylike("bernoulli", p)
     if not dtypes.issubdtype(p.dtype, np.floating):
         raise TypeError(f"bernoulli probability `p` must have a floating dtype, got {p.dtype}.")
     refuse_sharding("bernoulli", out_sharding)
-    return _bernoulli(key, p, shape=checked_shape("bernoulli", shape, p.shape), mode=mode)
+    return _bernoulli(key, p, shape=check_shape("bernoulli", shape, p.shape), mode=mode)
 
 
 @staged("_rademacher", static_argnames=("shape", "dtype"))
@@ -118,7 +118,7 @@ def _rademacher(key, *, shape, dtype):
 
 def rademacher(key, shape=(), dtype=None, *, out_sharding=None):
     """-1 or 1, each with probability 1/2, in an integer dtype by default."""
-    key = one_key("rademacher", key)
+    key = check_single_key("rademacher", key)
     found = dtypes.check_user_dtype(int if dtype is None else dtype)
     refuse_sharding("rademacher", out_sharding)
     return _rademacher(key, shape=canonical_shape(shape), dtype=found)
@@ -138,13 +138,13 @@ def geometric(key, p, shape=None, dtype=None, *, out_sharding=None):
 
     p broadcasts to `shape`.  Raises ValueError for a dtype that is no integer one.
     """
-    key = one_key("geometric", key)
+    key = check_single_key("geometric", key)
     found = dtypes.check_user_dtype(int if dtype is None else dtype)
     if not dtypes.issubdtype(found, np.integer):
         raise ValueError(f"dtype argument to `geometric` must be an int dtype, got {found}")
     refuse_sharding("geometric", out_sharding)
     (p,) = promote_dtypes_inexact(ensure_arraylike("geometric", p))
-    return _geometric(key, p, shape=checked_shape("geometric", shape, p.shape), dtype=found)
+    return _geometric(key, p, shape=check_shape("geometric", shape, p.shape), dtype=found)
 
 
 # ---- categories
@@ -160,28 +160,28 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None, *, ou
     Raises ValueError when `shape` does not end in the logits' shape without the axis, and when more different indices
     are asked for than there are.
     """
-    key = one_key("categorical", key)
+    key = check_single_key("categorical", key)
     (logits,) = promote_dtypes_inexact(ensure_arraylike("categorical", logits))
-    axis = _axis_of(axis, logits.ndim)
+    axis = _check_axis(axis, logits.ndim)
     batch = logits.shape[:axis] + logits.shape[axis + 1 :]
     refuse_sharding("categorical", out_sharding)
-    shape = checked_shape("categorical", shape, batch)
+    shape = check_shape("categorical", shape, batch)
     extra = shape[: len(shape) - len(batch)]
     if not replace:
-        return _different(key, logits, axis, extra, shape, mode)
+        return _sample_without_replacement(key, logits, axis, extra, shape, mode)
     inner = shape[len(extra) :]
     full = (*extra, *inner[:axis], logits.shape[axis], *inner[axis:])
     noise = gumbel(key, full, logits.dtype, mode=mode)
     return jnp.argmax(lax.add(noise, broadcast_to_rank(logits, len(full))), axis=axis + len(extra))
 
 
-def _axis_of(axis, ndim):
+def _check_axis(axis, ndim):
     if not -ndim <= axis < ndim:
         raise IndexError(f"axis {axis} is out of bounds for logits of dimension {ndim}")
     return axis % ndim
 
 
-def _different(key, logits, axis, extra, shape, mode):
+def _sample_without_replacement(key, logits, axis, extra, shape, mode):
     """Indices without repetition: those of the largest perturbed logits."""
     count = int(np.prod(extra))
     if count > logits.shape[axis]:
@@ -214,7 +214,7 @@ def permutation(key, x, axis=0, independent=False, *, out_sharding=None):
 
     Raises TypeError for a scalar that is no integer.
     """
-    key = one_key("permutation", key)
+    key = check_single_key("permutation", key)
     refuse_sharding("permutation", out_sharding)
     if not is_arraylike(x):
         raise TypeError(f"permutation requires ndarray or scalar arguments, got {type(x)} at position 0.")
@@ -242,9 +242,9 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
     Raises ValueError when there is nothing to draw from, when more different elements are asked for than there are,
     and for a p of another shape.
     """
-    key = one_key("choice", key)
+    key = check_single_key("choice", key)
     shape = canonical_shape(shape)
-    a, count, axis = _population(a, axis)
+    a, count, axis = _check_population(a, axis)
     drawn = dims.prod(shape)
     if dims.definitely_empty(shape):
         return jnp.zeros(shape, np.int32 if a is None else a.dtype)
@@ -258,12 +258,12 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
         order = permutation(key, count if a is None else a, axis)
         out = lax.slice_in_dim(order, 0, drawn, axis=axis)
     else:
-        where = randint(key, shape, 0, count) if p is None else _weighted(key, p, count, shape, replace, mode)
+        where = randint(key, shape, 0, count) if p is None else _choose_weighted(key, p, count, shape, replace, mode)
         out = where if a is None else jnp.take(a, where, axis)
     return lax.reshape(out, shape if a is None else a.shape[:axis] + shape + a.shape[axis + 1 :])
 
 
-def _population(a, axis):
+def _check_population(a, axis):
     """(what is drawn from, or None for arange; its size; the axis)."""
     if not is_arraylike(a):
         raise TypeError(f"choice requires ndarray or scalar arguments, got {type(a)} at position 0.")
@@ -275,7 +275,7 @@ def _population(a, axis):
     return None, int(a), 0
 
 
-def _weighted(key, p, count, shape, replace, mode):
+def _choose_weighted(key, p, count, shape, replace, mode):
     """Indices drawn with probabilities proportional to p."""
     (p,) = promote_dtypes_inexact(ensure_arraylike("choice", p))
     if p.shape != (count,):

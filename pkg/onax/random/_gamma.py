@@ -17,15 +17,15 @@ from onax._prims.random import draw_gamma
 from onax._prims.shaping import canonical_shape, refuse_sharding
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import ensure_arraylike
-from onax.random._bits import checked_shape, float_dtype, parameter
+from onax.random._bits import broadcast_parameter, check_shape, float_dtype
 from onax.random._continuous import _exponential, _normal, scalar
 from onax.random._discrete import _rademacher
-from onax.random._keys import one_key, split
+from onax.random._keys import check_single_key, split
 
 
 @staged("_gamma", static_argnames=("shape", "dtype", "log_space"))
 def _gamma(key, a, *, shape, dtype, log_space):
-    return draw_gamma(key, parameter("gamma", a, dtype, shape), log_space)
+    return draw_gamma(key, broadcast_parameter("gamma", a, dtype, shape), log_space)
 
 
 def gamma(key, a, shape=None, dtype=None, *, out_sharding=None):
@@ -34,25 +34,25 @@ def gamma(key, a, shape=None, dtype=None, *, out_sharding=None):
     Small shapes give numbers too small for the dtype: `loggamma` gives their logarithms.
     Raises ValueError for a dtype that is not floating and for a shape that `a` does not fit.
     """
-    return _drawn(key, a, shape, dtype, out_sharding, log_space=False)
+    return _draw(key, a, shape, dtype, out_sharding, log_space=False)
 
 
 def loggamma(key, a, shape=None, dtype=None, *, out_sharding=None):
     """Logarithms of the numbers of `gamma`, whose arguments and errors are the same; right for small shapes too."""
-    return _drawn(key, a, shape, dtype, out_sharding, log_space=True)
+    return _draw(key, a, shape, dtype, out_sharding, log_space=True)
 
 
-def _drawn(key, a, shape, dtype, out_sharding, log_space):
-    key = one_key("gamma", key)
+def _draw(key, a, shape, dtype, out_sharding, log_space):
+    key = check_single_key("gamma", key)
     found = float_dtype("gamma", dtype)
     refuse_sharding("gamma", out_sharding)
-    shape = checked_shape("gamma", shape, np.shape(a))
+    shape = check_shape("gamma", shape, np.shape(a))
     return _gamma(key, ensure_arraylike("gamma", a), shape=shape, dtype=found, log_space=log_space)
 
 
 @staged("_beta", static_argnames=("shape", "dtype"))
 def _beta(key, a, b, *, shape, dtype):
-    a, b = parameter("beta", a, dtype), parameter("beta", b, dtype)
+    a, b = broadcast_parameter("beta", a, dtype), broadcast_parameter("beta", b, dtype)
     keys = split(key)
     log_a = _gamma(keys[0], broadcast_to(a, shape), shape=shape, dtype=dtype, log_space=True)
     log_b = _gamma(keys[1], broadcast_to(b, shape), shape=shape, dtype=dtype, log_space=True)
@@ -63,16 +63,16 @@ def _beta(key, a, b, *, shape, dtype):
 
 def beta(key, a, b, shape=None, dtype=None, *, out_sharding=None):
     """Numbers of the beta distribution.  a and b broadcast to `shape`, by default to each other; ValueError else."""
-    key = one_key("beta", key)
+    key = check_single_key("beta", key)
     found = float_dtype("beta", dtype)
     refuse_sharding("beta", out_sharding)
-    shape = checked_shape("beta", shape, np.shape(a), np.shape(b))
+    shape = check_shape("beta", shape, np.shape(a), np.shape(b))
     return _beta(key, a, b, shape=shape, dtype=found)
 
 
 @staged("_dirichlet", static_argnames=("shape", "dtype"))
 def _dirichlet(key, alpha, *, shape, dtype):
-    alpha = parameter("dirichlet", alpha, dtype)
+    alpha = broadcast_parameter("dirichlet", alpha, dtype)
     logarithms = _gamma(key, alpha, shape=shape + alpha.shape[-1:], dtype=dtype, log_space=True)
     largest = lax.stop_gradient(jnp.max(logarithms, -1, keepdims=True, initial=-np.inf))
     parts = lax.exp(lax.sub(logarithms, broadcast_to(largest, logarithms.shape)))
@@ -87,33 +87,33 @@ def dirichlet(key, alpha, shape=None, dtype=None, *, out_sharding=None):
 
     Raises ValueError for an alpha of rank 0, and where shapes or the dtype do not fit.
     """
-    key = one_key("dirichlet", key)
+    key = check_single_key("dirichlet", key)
     found = float_dtype("dirichlet", dtype)
     refuse_sharding("dirichlet", out_sharding)
     if np.ndim(alpha) < 1:
         raise ValueError(f"dirichlet requires alpha.ndim >= 1, got alpha.ndim == {np.ndim(alpha)}")
-    shape = checked_shape("dirichlet", shape, np.shape(alpha)[:-1])
+    shape = check_shape("dirichlet", shape, np.shape(alpha)[:-1])
     return _dirichlet(key, alpha, shape=shape, dtype=found)
 
 
 @staged("_chisquare", static_argnames=("shape", "dtype"))
 def _chisquare(key, df, *, shape, dtype):
     two = scalar(2.0, dtype)
-    half = lax.div(parameter("chisquare", df, dtype), two)
+    half = lax.div(broadcast_parameter("chisquare", df, dtype), two)
     return lax.mul(lax.exp(_gamma(key, half, shape=shape, dtype=dtype, log_space=True)), two)
 
 
 def chisquare(key, df, shape=None, dtype=None, *, out_sharding=None):
     """Sums of df squared normal numbers; df need not be whole.  It broadcasts to `shape`; ValueError else."""
-    key = one_key("chisquare", key)
+    key = check_single_key("chisquare", key)
     found = float_dtype("chisquare", dtype)
     refuse_sharding("chisquare", out_sharding)
-    return _chisquare(key, df, shape=checked_shape("chisquare", shape, np.shape(df)), dtype=found)
+    return _chisquare(key, df, shape=check_shape("chisquare", shape, np.shape(df)), dtype=found)
 
 
 @staged("_t", static_argnames=("shape", "dtype"))
 def _t(key, df, *, shape, dtype):
-    df = parameter("t", df, dtype)
+    df = broadcast_parameter("t", df, dtype)
     keys = split(key)
     normal = _normal(keys[0], shape=shape, dtype=dtype)
     half = lax.div(df, scalar(2.0, dtype))
@@ -123,15 +123,15 @@ def _t(key, df, *, shape, dtype):
 
 def t(key, df, shape=None, dtype=None, *, out_sharding=None):
     """Numbers of Student's t distribution of df degrees of freedom.  df broadcasts to `shape`; ValueError else."""
-    key = one_key("t", key)
+    key = check_single_key("t", key)
     found = float_dtype("t", dtype)
     refuse_sharding("t", out_sharding)
-    return _t(key, df, shape=checked_shape("t", shape, np.shape(df)), dtype=found)
+    return _t(key, df, shape=check_shape("t", shape, np.shape(df)), dtype=found)
 
 
 @staged("_f", static_argnames=("shape", "dtype"))
 def _f(key, dfnum, dfden, *, shape, dtype):
-    above, below = parameter("f", dfnum, dtype), parameter("f", dfden, dtype)
+    above, below = broadcast_parameter("f", dfnum, dtype), broadcast_parameter("f", dfden, dtype)
     keys = split(key)
     upper = _chisquare(keys[1], above, shape=shape, dtype=dtype)
     lower = _chisquare(keys[0], below, shape=shape, dtype=dtype)
@@ -144,10 +144,10 @@ def f(key, dfnum, dfden, shape=None, dtype=None, *, out_sharding=None):
 
     dfnum and dfden broadcast to `shape`, by default to each other; ValueError else.
     """
-    key = one_key("f", key)
+    key = check_single_key("f", key)
     found = float_dtype("f", dtype)
     refuse_sharding("f", out_sharding)
-    shape = checked_shape("f", shape, np.shape(dfnum), np.shape(dfden))
+    shape = check_shape("f", shape, np.shape(dfnum), np.shape(dfden))
     return _f(key, dfnum, dfden, shape=shape, dtype=found)
 
 
@@ -165,10 +165,10 @@ def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None):
 
     Raises ValueError for a dtype that is not floating and for a p that does not broadcast to `shape`.
     """
-    key = one_key("generalized_normal", key)
+    key = check_single_key("generalized_normal", key)
     found = float_dtype("gamma", dtype)
     refuse_sharding("generalized_normal", out_sharding)
-    shape = checked_shape("gamma", canonical_shape(shape), np.shape(p))
+    shape = check_shape("gamma", canonical_shape(shape), np.shape(p))
     return _generalized_normal(key, ensure_arraylike("generalized_normal", p), shape=shape, dtype=found)
 
 
@@ -187,7 +187,7 @@ def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None):
 
     Raises TypeError for a d that is no integer, ValueError for a dtype that is not floating.
     """
-    key = one_key("ball", key)
+    key = check_single_key("ball", key)
     found = float_dtype("gamma", dtype)
     refuse_sharding("ball", out_sharding)
     d = operator.index(d)

@@ -69,7 +69,7 @@ def wrap_words(words, impl):
     return random_wrap_p.bind(words, impl=impl)
 
 
-def checked_keys(name, key, single=True):
+def check_keys(name, key, single=True):
     """(keys, whether they were given raw).
 
     Raises TypeError for what is no key, ValueError for several keys where `single` asks for one.
@@ -93,19 +93,19 @@ def checked_keys(name, key, single=True):
     return key, raw
 
 
-def one_key(name, key):
+def check_single_key(name, key):
     """The one key given to a function that draws numbers."""
-    return checked_keys(name, key)[0]
+    return check_keys(name, key)[0]
 
 
-def _as_given(keys, raw):
+def _match_input(keys, raw):
     return unwrap_keys(keys) if raw else keys
 
 
 # ---- making keys
 
 
-def seeded(name, seed, impl):
+def key_from_seed(name, seed, impl):
     """A key from a scalar seed, which is checked."""
     if _is_key_array(seed):
         raise TypeError(f"{name} accepts a scalar seed, but was given a PRNG key.")
@@ -136,7 +136,7 @@ def key(seed, *, impl=None, dtype=None):
 
     Raises TypeError for a seed that is no scalar integer, ValueError for an unknown generator.
     """
-    return seeded("key", seed, resolve_impl(impl, dtype))
+    return key_from_seed("key", seed, resolve_impl(impl, dtype))
 
 
 def PRNGKey(seed, *, impl=None):
@@ -144,7 +144,7 @@ def PRNGKey(seed, *, impl=None):
 
     seed and impl are those of `key`, and so are the errors.
     """
-    out = seeded("PRNGKey", seed, resolve_impl(impl))
+    out = key_from_seed("PRNGKey", seed, resolve_impl(impl))
     return out if config.jax_enable_custom_prng else unwrap_keys(out)
 
 
@@ -167,12 +167,12 @@ def split(key, num=2):
     The new keys give numbers independent of one another; do not use the old key again.
     Raises ValueError for an array of keys: use `vmap`.
     """
-    key, raw = checked_keys("split", key)
+    key, raw = check_keys("split", key)
     if isinstance(num, tuple):
         shape = canonical_shape(num)
     else:
         shape = (operator.index(num) if dims.is_constant(num) else num,)
-    return _as_given(split_keys(key, shape), raw)
+    return _match_input(split_keys(key, shape), raw)
 
 
 def fold_in(key, data):
@@ -181,7 +181,7 @@ def fold_in(key, data):
     Raises ValueError for an array of keys, TypeError for an array of integers (use `vmap`), OverflowError for a Python
     integer below 0 or too large.
     """
-    key, raw = checked_keys("fold_in", key)
+    key, raw = check_keys("fold_in", key)
     if np.ndim(data):
         raise TypeError(
             f"fold_in accepts a scalar, but was given an array of shape {np.shape(data)} != (). "
@@ -189,7 +189,7 @@ def fold_in(key, data):
         )
     if type(data) is int:
         data = np.uint32(data)
-    return _as_given(fold_in_keys(key, convert_element_type(data, np.uint32)), raw)
+    return _match_input(fold_in_keys(key, convert_element_type(data, np.uint32)), raw)
 
 
 def clone(key):
@@ -205,12 +205,12 @@ def clone(key):
 
 def key_data(keys):
     """The words of keys: uint32 of shape keys.shape + (2,); of rbg keys, + (4,)."""
-    return unwrap_keys(checked_keys("key_data", keys, single=False)[0])
+    return unwrap_keys(check_keys("key_data", keys, single=False)[0])
 
 
 def key_impl(keys):
     """The name of the generator of keys, or a user's generator itself; of raw keys, that of the default one."""
-    impl = checked_keys("key_impl", keys, single=False)[0].dtype._impl
+    impl = check_keys("key_impl", keys, single=False)[0].dtype._impl
     return impl if impl.functions else impl.name
 
 

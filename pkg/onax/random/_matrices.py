@@ -12,12 +12,12 @@ from onax import lax
 from onax import numpy as jnp
 from onax._control.jit_call import staged
 from onax._prims.shaping import canonical_shape, refuse_sharding
-from onax.random._bits import checked_shape, float_dtype, parameter
+from onax.random._bits import broadcast_parameter, check_shape, float_dtype
 from onax.random._continuous import _normal, normal
-from onax.random._keys import one_key
+from onax.random._keys import check_single_key
 
 
-def _factor(cov, method):
+def _covariance_factor(cov, method):
     """A matrix whose product with its transpose is the covariance."""
     if method == "svd":
         u, sizes, _ = lax.linalg.svd(cov)
@@ -30,8 +30,8 @@ def _factor(cov, method):
 
 @staged("_multivariate_normal", static_argnames=("shape", "dtype", "method"))
 def _multivariate_normal(key, mean, cov, *, shape, dtype, method):
-    factor = _factor(parameter("multivariate_normal", cov, dtype), method)
-    mean = parameter("multivariate_normal", mean, dtype)
+    factor = _covariance_factor(broadcast_parameter("multivariate_normal", cov, dtype), method)
+    mean = broadcast_parameter("multivariate_normal", mean, dtype)
     drawn = _normal(key, shape=shape + mean.shape[-1:], dtype=dtype)
     return mean + jnp.einsum("...ij,...j->...i", factor, drawn)
 
@@ -46,7 +46,7 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
 
     Raises ValueError for another method, for ranks and shapes that do not fit, and for a dtype that is not floating.
     """
-    key = one_key("multivariate_normal", key)
+    key = check_single_key("multivariate_normal", key)
     found = float_dtype("multivariate_normal", dtype)
     refuse_sharding("multivariate_normal", out_sharding)
     methods = ("svd", "eigh", "cholesky")
@@ -62,7 +62,7 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
         raise ValueError(
             f"multivariate_normal requires cov.shape == (..., n, n) for n={n}, but got cov.shape == {of_cov}."
         )
-    shape = checked_shape("normal", shape, of_mean[:-1], of_cov[:-2])
+    shape = check_shape("normal", shape, of_mean[:-1], of_cov[:-2])
     return _multivariate_normal(key, mean, cov, shape=shape, dtype=found, method=method)
 
 
@@ -83,7 +83,7 @@ def orthogonal(key, n, shape=(), dtype=None, m=None, *, out_sharding=None):
     Raises ValueError for negative sizes and for a dtype that is neither floating nor complex, TypeError for sizes that
     are no integers.
     """
-    key = one_key("orthogonal", key)
+    key = check_single_key("orthogonal", key)
     refuse_sharding("orthogonal", out_sharding)
     shape = canonical_shape(shape)
     n, columns = operator.index(n), n if m is None else operator.index(m)
