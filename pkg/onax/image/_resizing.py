@@ -1,4 +1,4 @@
-"""Behind onax.image: resampling by products with matrices of weights, one for each axis."""
+"""Implementation of onax.image: resampling by products with matrices of weights, one for each axis."""
 
 import enum
 import operator
@@ -12,7 +12,7 @@ from onax.numpy._promotion import ensure_arraylike, promote_dtypes_inexact
 
 
 class ResizeMethod(enum.Enum):
-    """How numbers between samples are found."""
+    """The interpolation method."""
 
     NEAREST = 0
     LINEAR = 1
@@ -85,9 +85,9 @@ _EDGE = 2  # samples that the cubic kernel reaches beyond an edge
 
 
 def _weight_matrix(given, wanted, scale, translation, kernel, antialias, repeat_edges):
-    """How much of each of `given` samples each of the wanted ones gets.
+    """The weights with which each of the `given` samples enters each of the `wanted` ones.
 
-    repeat_edges: samples beyond an edge are those of the edge; otherwise there are none, and what lies outside gets 0.
+    repeat_edges: samples beyond an edge equal the edge; otherwise there are none, and positions outside get 0.
     """
     dtype = np.result_type(scale.dtype, translation.dtype)
     inverse = 1.0 / scale
@@ -130,7 +130,7 @@ def _resample(x, shape, dims, scale, translation, method, antialias, precision):
 
 
 def _resize_area(x, shape):
-    """Each result is the mean over the stretch of the image that it covers."""
+    """Averages the part of the image that each output element covers."""
     for d, (given, wanted) in enumerate(zip(x.shape, shape)):
         if given == wanted or not wanted:
             continue

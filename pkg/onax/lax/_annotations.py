@@ -1,4 +1,4 @@
-"""Names of types that annotations of lax functions speak of."""
+"""Types that the annotations of lax functions name."""
 
 from collections.abc import Sequence
 

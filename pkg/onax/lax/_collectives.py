@@ -29,7 +29,7 @@ from onax._prims.shaping import expand_dims, reduce_sum, squeeze
 
 
 def _check_groups(groups, axis_name):
-    """axis_index_groups as a tuple of tuples that cover every index once."""
+    """Returns axis_index_groups as a tuple of tuples; raises ValueError unless they cover every index once."""
     if groups is None:
         return None
     groups = tuple(tuple(map(operator.index, g)) for g in groups)
@@ -50,13 +50,13 @@ def _group_size(axis_name, groups, operation=None):
 
 
 def _check_hashable(operation, axis_name):
-    """TypeError for what cannot be the name of an axis."""
+    """Raises TypeError for an axis name that has no hash."""
     if axis_name.__hash__ is None or isinstance(axis_name, Array):
         raise TypeError(f"{operation}: the name of an axis must have a hash, got {type(axis_name)}")
 
 
 def _split_names(axis_name):
-    """(named axes, positional axes) of an axis name."""
+    """Splits an axis name into (named axes, positional axes)."""
     names = names_of(axis_name)
     if len(set(names)) < len(names):
         raise ValueError(f"duplicate value in 'axes' of reduction: {names}")
@@ -93,7 +93,7 @@ def _psum(x, axis_name, groups):
 
 
 def _multiply_by_integer(x, n):
-    """x times an integer, in x's own type."""
+    """x times an integer, with the dtype of x."""
     if isinstance(x, Array):
         return mul(x, np.asarray(n).astype(x.dtype))
     return x * np.asarray(n).astype(x.dtype) if isinstance(x, (np.ndarray, np.generic)) else x * n

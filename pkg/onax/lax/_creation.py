@@ -6,12 +6,12 @@ from onax._transforms.transfer import device_put
 
 
 def place_on_device(x, device):
-    """x on a Device or on the devices of a sharding, committed; x itself for None."""
+    """Puts x on a Device or Sharding, committed; returns x itself for None."""
     return x if device is None else device_put(x, device)
 
 
 def _sharding_like(x, shape, dtype):
-    """Where an array made like x goes: to the device to which x is committed, if it has the rank of x."""
+    """The sharding of an array made like x: that of a committed x, if the rank is the same; None otherwise."""
     if type(x) is not ArrayImpl or not x.committed or (dtype is None and x.weak_type):
         return None
     return x.sharding if shape is None or len(shape) == x.ndim else None

@@ -1,4 +1,4 @@
-"""lax.fft: the transform as a call of its own name."""
+"""lax.fft, staged as a named call as in JAX."""
 
 from onax._control.jit_call import staged
 from onax._prims.fft import canonical_type, convert_operand, fft_p

@@ -1,4 +1,4 @@
-"""platform_dependent: there is one platform, so the choice is made where it is asked for."""
+"""platform_dependent: onax has one platform, so the branch is chosen when the function is called."""
 
 PLATFORM = "cpu"
 

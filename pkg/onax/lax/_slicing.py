@@ -12,7 +12,7 @@ from onax._prims.slicing import dynamic_slice, dynamic_update_slice
 
 
 def _start_indices(operand, index, axis):
-    """Start indices that are 0 but along one axis, of the index's dtype."""
+    """Returns start indices (0 except along one axis, of the index's dtype) and the canonical axis."""
     shape = shape_of(operand)
     axis = canonical_axis(axis, len(shape))
     static = isinstance(index, (int, np.integer))

@@ -24,7 +24,7 @@ _ELEMENTWISE = (elementwise.add, elementwise.mul, elementwise.max, elementwise.m
 
 
 def _recognize_monoid(computation, inits):
-    """ "sum", "max" or "min" where that is what is asked for, else None."""
+    """Returns "sum", "max" or "min" if the computation and the initial value are that reduction, else None."""
     kind, neutral = _MONOIDS.get(unwrap(computation), (None, None)) if callable(computation) else (None, None)
     if kind is None or len(inits) != 1 or not is_concrete(inits[0]) or inits[0].shape != ():
         return None
@@ -45,7 +45,7 @@ def _check_inits(operands, inits):
 
 
 def _fold_windows(operands, inits, step, window):
-    """`step` over the elements of every window, one place after another: as many steps as a window has elements."""
+    """Folds all windows at once: one `step` for each element offset within a window."""
     counts, sizes, strides, padding, base, gaps = window
     found, shape = [full(counts, i) for i in inits], operands[0].shape
     if 0 in counts:
@@ -57,7 +57,7 @@ def _fold_windows(operands, inits, step, window):
     for place in window_offsets(sizes):
         part = (*slice_bounds(place, gaps, counts, strides), strides)
         new = step(found, [slice_of(x, *part) for x in operands])
-        if any(any(c) for c in config):  # padding does not count, whatever init_value is
+        if any(any(c) for c in config):  # padded elements are ignored, whatever init_value is
             valid = slice_of(inside, *part)
             new = [elementwise.select_n(valid, old, x) for old, x in zip(found, new)]
         found = new
@@ -65,7 +65,7 @@ def _fold_windows(operands, inits, step, window):
 
 
 def _make_step(computation, tree):
-    """The computation on all windows at once: lists of arrays in, a list out."""
+    """Makes the function that applies the computation to all windows at once: lists of arrays to a list."""
     if computation in _ELEMENTWISE:
         return lambda found, here: [computation(found[0], here[0])]
 

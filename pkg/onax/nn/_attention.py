@@ -12,7 +12,7 @@ _LOWEST = -0.7  # of the largest float: what masked logits get, so that a differ
 
 
 def _check_operands(query, key, value):
-    """The operands with an axis of examples.  Raises ValueError for shapes that do not fit."""
+    """Adds the batch axis if it is missing.  Raises ValueError for shapes that do not fit."""
     out = []
     for name, x in (("query", query), ("key", key), ("value", value)):
         x = ensure_arraylike("dot_product_attention", x)
@@ -41,7 +41,7 @@ def _check_4d(name, x, batch, heads, rows, columns):
 
 
 def _group_heads(x, groups):
-    """[batch, heads, ...] as [heads of a group, batch, groups, ...]; one head is every head's."""
+    """Reshapes [batch, heads, ...] to [heads per group, batch, groups, ...]; a single head is shared by all."""
     batch, heads, rows, columns = x.shape
     if heads == 1:
         return jnp.transpose(jnp.reshape(x, (batch, 1, 1, rows, columns)), (2, 0, 1, 3, 4))
@@ -49,7 +49,7 @@ def _group_heads(x, groups):
 
 
 def _window_reach(size):
-    """(left, right) reach of a window."""
+    """Returns the (left, right) reach of a window."""
     if isinstance(size, int):
         return size, size
     if not (isinstance(size, tuple) and len(size) == 2):
@@ -58,7 +58,7 @@ def _window_reach(size):
 
 
 def _attention_masks(rows, columns, is_causal, window, query_lengths, key_lengths):
-    """Masks that broadcast to [batch, 1, rows, columns]: where attention may look."""
+    """The masks of allowed positions, which broadcast to [batch, 1, rows, columns]."""
     if is_causal:
         yield jnp.tril(jnp.ones((rows, columns), dtype=bool))[None, None]
     row, column = np.arange(rows, dtype=np.int32)[:, None], np.arange(columns, dtype=np.int32)[None, :]

@@ -1,4 +1,4 @@
-"""Exponentials relative to their sum: softmax, log_softmax, logsumexp."""
+"""Normalized exponentials: softmax, log_softmax, logsumexp."""
 
 import numpy as np
 

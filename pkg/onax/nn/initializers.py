@@ -16,10 +16,10 @@ from onax.numpy._promotion import ensure_arraylike
 
 
 class Initializer(Protocol):
-    """What all initializers are: called with a key, a shape, and optionally a dtype."""
+    """The protocol of initializers: a call with a key, a shape and optionally a dtype returns an array."""
 
     def __call__(self, key, shape, dtype=None, out_sharding=None) -> Array:
-        """An array of the shape."""
+        """Returns an array of the shape."""
         raise NotImplementedError("Initializer is a protocol: call one of the functions of onax.nn.initializers")
 
 
@@ -87,7 +87,7 @@ def _as_axes(axis):
 
 
 def _compute_fans(shape, in_axis, out_axis, batch_axis):
-    """How many numbers go into each result, and how many results each number goes into."""
+    """Returns (fan_in, fan_out): the numbers of inputs of each output and of outputs of each input."""
     if len(shape) <= 1:
         raise ValueError("Can't compute input and output sizes of a 1-dimensional weights tensor. Must be at least 2D.")
 
@@ -152,12 +152,12 @@ def _from_polar(key, shape, dtype, radius):
 
 
 def _uniform_in_disk(key, shape, dtype):
-    """Uniform in the circle of radius 1."""
+    """Complex numbers uniformly distributed in the unit disk."""
     return _from_polar(key, shape, dtype, jnp.sqrt)
 
 
 def _complex_truncated_normal(key, shape, dtype, upper=2):
-    """Complex normal numbers of absolute value below upper."""
+    """Complex normal numbers with absolute value below upper."""
     return _from_polar(key, shape, dtype, lambda t: jnp.sqrt(-jnp.log(1 - (1 - np.exp(-(upper**2))) * t)))
 
 

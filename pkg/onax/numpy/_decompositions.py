@@ -1,4 +1,4 @@
-"""Behind jnp.linalg: factorisations, eigenvalues, singular values."""
+"""Implementation of jnp.linalg: factorisations, eigenvalues, singular values."""
 
 from typing import NamedTuple
 

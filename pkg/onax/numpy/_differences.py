@@ -1,4 +1,4 @@
-"""Differences of neighbours and what is made of them: diff, ediff1d, gradient, trapezoid, unwrap."""
+"""Differences along an axis, and functions of them: diff, ediff1d, gradient, trapezoid, unwrap."""
 
 import operator
 

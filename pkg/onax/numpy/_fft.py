@@ -1,4 +1,4 @@
-"""Behind jnp.fft."""
+"""Implementation of jnp.fft."""
 
 import operator
 

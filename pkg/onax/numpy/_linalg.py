@@ -1,4 +1,4 @@
-"""Behind jnp.linalg: norms and products of matrices."""
+"""Implementation of jnp.linalg: norms and products of matrices."""
 
 import numpy as np
 

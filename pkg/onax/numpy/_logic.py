@@ -1,4 +1,4 @@
-"""Questions with bool answers: isnan and its relatives, closeness, equality of arrays."""
+"""Predicates: isnan and its relatives, closeness, equality of arrays."""
 
 import numpy as np
 

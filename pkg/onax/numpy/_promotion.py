@@ -1,4 +1,4 @@
-"""What jnp functions do first: accept operands, bring them to one dtype and one rank.
+"""Operand conversion: checks that jnp functions take their operands, and promotes them to one dtype and rank.
 
 `check_arraylike` refuses lists and strings; `promote_args` and its relatives return operands that a primitive takes.
 A Python scalar becomes a concrete scalar of the common dtype, never a staged conversion, so it prints as a literal.

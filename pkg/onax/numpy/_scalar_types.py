@@ -1,4 +1,4 @@
-"""jnp.float32 and its relatives: dtypes that make arrays when called, and the questions asked about dtypes."""
+"""jnp.float32 and its relatives: dtypes that make arrays when called, and predicates of dtypes."""
 
 import ml_dtypes
 import numpy as np

@@ -1,4 +1,4 @@
-"""Behind jnp.linalg: determinants, inverses, systems of equations, and what is said by singular values."""
+"""Implementation of jnp.linalg: determinants, inverses, systems of equations, and functions of singular values."""
 
 import math
 import operator

@@ -1,4 +1,4 @@
-"""Order: sort, argsort, lexsort, partition, argpartition, sort_complex.
+"""Sorting: sort, argsort, lexsort, partition, argpartition, sort_complex.
 
 Sorts are stable unless asked otherwise; NaN comes last, and complex numbers go by real, then by imaginary part.
 """

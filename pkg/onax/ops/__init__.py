@@ -11,7 +11,7 @@ from onax.numpy._promotion import check_arraylike
 
 
 def _segment_reduce(name, data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, start, combine):
-    """One row for each segment: `start` combined with the data rows whose id names it."""
+    """Combines `start` with the data rows of each segment: one row for each segment."""
     check_arraylike(name, data, segment_ids)
     data, ids = jnp.asarray(data), jnp.asarray(segment_ids)
     if num_segments is None:

@@ -1,4 +1,4 @@
-"""Raw random bits, and what the distributions share: checks of arguments."""
+"""Raw random bits, and the argument checks that the distributions share."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def float_dtype(name, dtype):
 
 
 def check_shape(name, shape, *param_shapes):
-    """`shape`, to which parameters of these shapes must broadcast; their common shape for None."""
+    """Returns `shape`, to which the parameters must broadcast; their common shape for None."""
     if shape is None:
         return _broadcast_shapes(param_shapes)
     shape = canonical_shape(shape)
@@ -42,7 +42,7 @@ def _broadcast_shapes(shapes):
 
 
 def broadcast_parameter(name, x, dtype, shape=None):
-    """A distribution's parameter as an array of a dtype, broadcast to a shape if one is given."""
+    """Converts a distribution's parameter to an array of a dtype and broadcasts it to a shape if one is given."""
     x = ensure_arraylike(name, x).astype(dtype)
     return x if shape is None else broadcast_to(x, shape)
 

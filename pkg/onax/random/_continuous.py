@@ -26,7 +26,7 @@ THREEFRY = key_dtype(threefry_impl)
 
 
 def _check_plain_shape(name, shape, out_sharding):
-    """The shape of a result that has no parameters to broadcast."""
+    """Returns the shape of a result without parameters; refuses `out_sharding`."""
     refuse_sharding(name, out_sharding)
     return canonical_shape(shape)
 
@@ -43,7 +43,7 @@ def _above_minus_one(dtype):
 
 
 def _prepare_bounds(shape, dtype, *bounds):
-    """Parameters that broadcast to a shape, with axes of length 1 in front as needed."""
+    """Converts bounds to arrays of a dtype and prepends axes of length 1 up to the rank of the shape."""
     arrays = [broadcast_parameter("uniform", b, dtype) for b in bounds]
     return [broadcast_to_rank(a, len(shape)) for a in arrays]
 
@@ -65,7 +65,7 @@ def _unit_interval(key, shape, dtype):
 def _uniform(key, minval, maxval, *, shape, dtype):
     floats = _unit_interval(key, shape, dtype)
     if type(minval) is float and type(maxval) is float and minval == 0.0 and maxval == 1.0:
-        return floats  # what follows would change nothing
+        return floats  # the operations below would change nothing
     if all(isinstance(bound, np.generic) and bound.dtype == dtype for bound in (minval, maxval)):
         low, high = minval, maxval  # they fit any shape as they are
     else:
@@ -128,9 +128,9 @@ def normal(key, shape=(), dtype=None, *, out_sharding=None):
 
 
 def _can_draw_by_kernel(key):
-    """Whether normal numbers are drawn by one kernel: nothing is traced or checked, and the key is one of Threefry's.
+    """Whether one kernel can draw normal numbers: nothing is traced or checked, and the key is a Threefry key.
 
-    The numbers are those of the operations that are staged (three passes over memory), bit for bit.
+    Its numbers equal those of the staged operations (three passes over memory) bit for bit.
     """
     return (
         context.get_trace() is None
@@ -181,7 +181,7 @@ def lognormal(key, sigma=np.float32(1.0), shape=None, dtype=None, *, out_shardin
 
 
 def _make_sampler(name, formula, doc):
-    """The public function of a distribution whose only arguments are shape and dtype."""
+    """Makes the staged and the public function of a distribution whose only arguments are shape and dtype."""
     call = staged(f"_{name}", static_argnames=("shape", "dtype"))(formula)
 
     def function(key, shape=(), dtype=None, *, out_sharding=None):

@@ -23,7 +23,7 @@ from onax.random._keys import check_single_key, split
 # ---- Poisson's distribution: Knuth's products of uniform numbers; Hormann's PTRS ("The transformed rejection method
 # for generating Poisson random variables", 1993)
 
-_FEW = 10  # counts expected, below which inversion is used
+_FEW = 10  # expected counts below this use inversion
 
 # Lanczos' approximation of gamma (g = 7, nine terms), as XLA computes lgamma: which candidates are accepted hangs on
 # its rounding.
@@ -47,7 +47,7 @@ def _log_factorial(k):
 
 
 def _poisson_knuth(key, rate):
-    """How many uniform numbers are multiplied before the product is below exp(-rate)."""
+    """Knuth's algorithm: counts the uniform numbers whose product stays above exp(-rate)."""
 
     def undecided(carry):
         return jnp.any(lax.gt(carry[2], lax.neg(rate)))
@@ -96,7 +96,7 @@ def _poisson(key, lam, *, shape, dtype):
     few = lax.lt(lam, scalar(_FEW, lam.dtype)) | lax.ne(lam, lam)
     small = where(few, lam, scalar(0, lam.dtype))
     large = where(few, scalar(1e5, lam.dtype), lam)
-    # Where nothing is expected by rejection the loop is left out: what it would give is not used.
+    # The loop is skipped if no element needs rejection, because its result would not be used.
     many = lax.cond(jnp.all(few), lambda key, rate: jnp.zeros_like(rate), _poisson_rejection, key, large)
     out = where(few, _poisson_knuth(key, small), convert(many, np.dtype(np.int32)))
     return convert(where(lax.eq(lam, scalar(0, lam.dtype)), np.int32(0), out), dtype)
@@ -127,11 +127,11 @@ def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None):
 # ---- the binomial distribution: geometric gaps between successes; Hormann's BTRS ("The generation of binomial random
 # variates", 1993)
 
-_STIRLING = 10  # from here on the correction to Stirling's formula is taken to be that of 9, as in JAX
+_STIRLING = 10  # from this k on, the error of Stirling's formula is approximated by one value, as in JAX
 
 
 def _stirling_error_table(dtype):
-    """The correction to Stirling's formula for log(k!), for k = 0 ... 9, and for what is beyond."""
+    """The error of Stirling's formula for log(k!), for k = 0 ... 9, and one value for larger k."""
     k = np.arange(_STIRLING + 0.0)
     exact = np.cumsum(np.log(np.maximum(k, 1))) - ((k + 0.5) * np.log(k + 1) - (k + 1) + np.log(2 * np.pi) / 2)
     c = lambda value: scalar(value, dtype)
@@ -148,7 +148,7 @@ def _stirling_error(k):
 
 
 def _binomial_inversion(key, count, p):
-    """How many gaps between successes fit into `count` trials."""
+    """Inversion: counts the geometric gaps between successes that fit into `count` trials."""
     log_q = lax.abs(lax.log1p(lax.neg(p)))  # 0 without a sign, so that p = 0 makes gaps endless everywhere
 
     def step(carry):
@@ -214,7 +214,7 @@ def _binomial(key, count, p, *, shape, dtype):
     no_number, negative = lax.ne(q, q), q < c(0)
     q = where(no_number | negative, c(0.01), q)
     whole = lax.floor(count)
-    some = where(endless, c(1), whole)  # endless trials are not made: the result is set below
+    some = where(endless, c(1), whole)  # infinite counts are not sampled: their result is set below
     few = no_count | (some * q <= c(_FEW))
     large, even = where(few, c(1e4), some), where(few, c(0.5), q)
     gaps = _binomial_inversion(key, where(few, some, c(0)), q)

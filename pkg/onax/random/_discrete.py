@@ -18,7 +18,7 @@ from onax.random._keys import check_single_key, split
 
 
 def _clip_to_dtype(x, dtype):
-    """An array of integers limited to what a dtype holds, in that dtype."""
+    """Clips an integer array to the range of a dtype and converts it."""
     have, want = dtypes.iinfo(x.dtype), dtypes.iinfo(dtype)
     low, high = max(int(have.min), int(want.min)), min(int(have.max), int(want.max))
     return convert(clip(x, np.array(low, x.dtype)[()], np.array(high, x.dtype)[()]), dtype)
@@ -67,7 +67,7 @@ def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None):
 
 
 def _prepare_bound(x, dtype, low, high):
-    """A bound of randint as an integer array, limited to [low, high] where its dtype holds these."""
+    """Converts a bound of randint to an integer array and clips it to [low, high] where its dtype can hold these."""
     x = ensure_arraylike("randint", x)
     if not dtypes.is_integer(x.dtype):
         x = convert(x, dtype)
@@ -182,7 +182,7 @@ def _check_axis(axis, ndim):
 
 
 def _sample_without_replacement(key, logits, axis, extra, shape, mode):
-    """Indices without repetition: those of the largest perturbed logits."""
+    """Draws distinct indices: those of the largest logits plus Gumbel noise."""
     count = int(np.prod(extra))
     if count > logits.shape[axis]:
         raise ValueError(
@@ -264,7 +264,7 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
 
 
 def _check_population(a, axis):
-    """(what is drawn from, or None for arange; its size; the axis)."""
+    """Returns (the array to draw from, or None for arange; its size; the axis)."""
     if not is_arraylike(a):
         raise TypeError(f"choice requires ndarray or scalar arguments, got {type(a)} at position 0.")
     if np.ndim(a):
@@ -276,7 +276,7 @@ def _check_population(a, axis):
 
 
 def _choose_weighted(key, p, count, shape, replace, mode):
-    """Indices drawn with probabilities proportional to p."""
+    """Draws indices with probabilities proportional to p."""
     (p,) = promote_dtypes_inexact(ensure_arraylike("choice", p))
     if p.shape != (count,):
         raise ValueError(

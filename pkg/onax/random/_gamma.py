@@ -1,4 +1,4 @@
-"""Gamma's distribution and what is made of its numbers.
+"""The gamma distribution and distributions derived from it.
 
 Numbers are drawn by rejection, in the primitive `random_gamma`, and have derivatives in the shape by implicit
 reparameterisation.  On the same key they are JAX's but for a rare few (about one in 10^6), where rounding decides

@@ -70,7 +70,7 @@ def wrap_words(words, impl):
 
 
 def check_keys(name, key, single=True):
-    """(keys, whether they were given raw).
+    """Returns (keys, whether they were given as raw words).
 
     Raises TypeError for what is no key, ValueError for several keys where `single` asks for one.
     """
@@ -94,7 +94,7 @@ def check_keys(name, key, single=True):
 
 
 def check_single_key(name, key):
-    """The one key given to a function that draws numbers."""
+    """Returns the single key given to a function that draws numbers."""
     return check_keys(name, key)[0]
 
 
@@ -106,7 +106,7 @@ def _match_input(keys, raw):
 
 
 def key_from_seed(name, seed, impl):
-    """A key from a scalar seed, which is checked."""
+    """Makes a key from a scalar seed and checks the seed."""
     if _is_key_array(seed):
         raise TypeError(f"{name} accepts a scalar seed, but was given a PRNG key.")
     # A Python int counts as an int64, of which the lower half is left when 64 bits are off.

@@ -1,7 +1,7 @@
-"""Behind onax.scipy.sparse.linalg: methods of Krylov subspaces, from Y. Saad, "Iterative Methods for Sparse Linear
-Systems" (2nd edition, 2003).
+"""Implementation of onax.scipy.sparse.linalg: Krylov subspace methods, from Y. Saad, "Iterative Methods for Sparse
+Linear Systems" (2nd edition, 2003).
 
-The right-hand side may be a tree; inside it is one vector.
+The right-hand side may be a tree; the solvers see it as one flat vector.
 """
 
 import operator
@@ -18,7 +18,7 @@ from onax._native.tree import tree_flatten, tree_unflatten
 
 
 def _as_operator(f):
-    """A function from a function or a square matrix."""
+    """Converts a square matrix to a function; returns a function as it is."""
     if callable(f):
         return f
     if isinstance(f, (np.ndarray, Array, Tracer)):
@@ -63,7 +63,7 @@ def _dot(x, y):
 
 
 def _check_arguments(A, b, x0, M, maxiter):
-    """The checked arguments, the number of unknowns, and whether no matrix preconditions."""
+    """Checks the arguments and fills in defaults; the last result tells whether there is no preconditioner."""
     if x0 is None:
         x0 = tree_unflatten(tree_flatten(b)[1], [jnp.zeros_like(x) for x in tree_flatten(b)[0]])
     b, x0 = (tree_unflatten(tree, [jnp.asarray(x) for x in leaves]) for leaves, tree in map(tree_flatten, (b, x0)))
@@ -88,7 +88,7 @@ def _check_shapes(x0, b):
 
 
 def _solve(solver, A, b, x0, symmetric):
-    """The solver on vectors, differentiated as the inverse of A; transposed systems start at zero."""
+    """Runs the solver on vectors; derivatives are those of the inverse of A, and transposed systems start at zero."""
 
     def solve(matvec, y, start=None):
         vector = _FlatTree(y)
@@ -235,7 +235,7 @@ def _gmres_iterations(A, b, x0, maxiter, tol, atol, restart, M):
 
 
 def _arnoldi(A, r, size, restart):
-    """An orthonormal basis of the subspace, as columns, and A in it, a Hessenberg matrix transposed."""
+    """Returns an orthonormal basis of the subspace, as columns, and the transposed Hessenberg matrix of A in it."""
     eps = jnp.finfo(r.dtype).eps
     basis = jnp.zeros((r.size, restart + 1), r.dtype).at[:, 0].set(r / size)
 
@@ -248,7 +248,7 @@ def _arnoldi(A, r, size, restart):
         w = A(basis[:, k])
         before = _norm(w)
         column = jnp.zeros(restart + 1, r.dtype)
-        for _ in range(2):  # once more, for the digits that the first round loses
+        for _ in range(2):  # a second orthogonalization restores the digits that the first one loses
             part = basis.conj().T @ w
             w, column = w - basis @ part, column + part
         after = _norm(w)

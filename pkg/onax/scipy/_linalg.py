@@ -1,4 +1,4 @@
-"""Behind onax.scipy.linalg: factorisations, systems of equations, functions of matrices."""
+"""Implementation of onax.scipy.linalg: factorisations, systems of equations, functions of matrices."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ from onax.numpy._promotion import check_arraylike, ensure_arraylikes, promote_dt
 from onax.numpy._solvers import lu_solve as _solve_by_lu
 from onax.numpy._solvers import require_square
 
-# Arguments that SciPy has for its own sake (overwrite_a, check_finite, ...) are accepted and make no difference.
+# Arguments that concern SciPy's implementation only (overwrite_a, check_finite, ...) are accepted and ignored.
 
 
 def _promote_inexact(name, *args):
@@ -28,7 +28,7 @@ def _promote_inexact(name, *args):
 
 
 def _as_inexact_matrices(name, *args):
-    """The arguments, lists too, as matrices or stacks of them, of one floating or complex dtype."""
+    """Converts the arguments (lists included) to matrices, or stacks of matrices, of one inexact dtype."""
     args = promote_dtypes_inexact(*map(jnp.asarray, args))
     for x in args:
         if x.ndim < 2:
@@ -66,7 +66,7 @@ def _cho_solve(c, b, lower):
 
 
 def _apply_to_columns(b, function):
-    """A function of matrices, applied to a vector or a matrix."""
+    """Applies a function of matrices to a matrix, or to a vector as one column."""
     return function(b) if b.ndim > 1 else function(b[..., None])[..., 0]
 
 
@@ -380,7 +380,7 @@ def expm_frechet(A, E, *, method=None, compute_expm=True):
 
 @staged("_sqrtm_triangular")
 def _sqrtm_triangular(t):
-    """Row by row from the diagonal upwards: Bjorck and Hammarling, "A Schur method for the square root" (1983)."""
+    """Computes rows from the diagonal upwards: Bjorck and Hammarling, "A Schur method for the square root" (1983)."""
     n = t.shape[0]
     diagonal = jnp.sqrt(jnp.diag(t))
     places = jnp.arange(n)

@@ -56,7 +56,7 @@ def line_search(value_and_grad, x, direction, value, gradient, first, maxiter):
 
 
 def _advance(state, new, start, slack):
-    """The search after one more evaluation."""
+    """Returns the state of the search after one more evaluation."""
     low, high = state.low, state.high
     zooming = state.phase == _ZOOMING
     limit = start.value + _DECREASE * new.step * start.slope
@@ -81,7 +81,7 @@ def _select_point(condition, one, other):
 
 
 def _cubic_minimum(low, high):
-    """The minimum of the cubic through both ends, kept away from them; the middle where there is none."""
+    """The minimizer of the cubic through both ends, clipped away from them; the midpoint if there is none."""
     span = high.step - low.step
     rise = low.slope + high.slope - 3 * (high.value - low.value) / span
     square = rise * rise - low.slope * high.slope

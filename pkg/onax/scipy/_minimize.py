@@ -1,4 +1,4 @@
-"""Behind onax.scipy.optimize: BFGS and its form with limited memory, after J. Nocedal and S. Wright, "Numerical
+"""Implementation of onax.scipy.optimize: BFGS and limited-memory BFGS, after J. Nocedal and S. Wright, "Numerical
 Optimization" (2nd edition, 2006), algorithms 6.1, 7.4 and 7.5.
 """
 
@@ -58,7 +58,7 @@ def minimize(fun, x0, args=(), *, method, tol=None, options=None):
 
 
 class _State(NamedTuple):
-    """Where the minimisation is; `memory` is what its method knows of the Hessian."""
+    """The state of the minimisation; `memory` is what the method knows of the Hessian."""
 
     x: object
     value: object
@@ -70,7 +70,7 @@ class _State(NamedTuple):
 
 
 def _descend(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, direction_of, update):
-    """The loop that both methods are: a direction, a step, an update of the memory."""
+    """The loop that both methods share: each iteration chooses a direction, makes a step and updates the memory."""
     value, gradient = both(x0)
     maxiter = 200 * x0.size if maxiter is None else maxiter
     size = lambda g: jnp.linalg.norm(g, ord=norm)
@@ -126,7 +126,7 @@ def minimize_bfgs(both, x0, maxiter=None, norm=np.inf, gtol=1e-5, line_search_ma
 
 
 class _CorrectionPairs(NamedTuple):
-    """The last steps and changes of the gradient, oldest first; their products are 0 where there is none yet."""
+    """The last steps and gradient changes, oldest first; their products are 0 for pairs that do not exist yet."""
 
     moved: object
     turned: object

@@ -1,4 +1,4 @@
-"""Formulas for quaternions with the scalar last, behind onax.scipy.spatial.transform."""
+"""Formulas for quaternions with the scalar last, for onax.scipy.spatial.transform."""
 
 import re
 
@@ -10,7 +10,7 @@ _AXES = "xyz"
 
 
 def normalize(quat):
-    """Divided by its length."""
+    """The quaternion divided by its norm."""
     return quat / jnp.linalg.norm(quat, axis=-1, keepdims=True)
 
 
@@ -28,7 +28,7 @@ def conjugate(q):
 
 
 def canonicalize(q):
-    """The one of q and -q whose last part is positive; of those without, by the first part that is not 0."""
+    """Whichever of q and -q has a positive scalar; if the scalar is 0, a positive first nonzero component."""
     negative, decided = jnp.zeros(q.shape[:-1], bool), jnp.zeros(q.shape[:-1], bool)
     for i in (3, 0, 1, 2):
         negative = negative | (~decided & (q[..., i] < 0))
@@ -37,14 +37,14 @@ def canonicalize(q):
 
 
 def _safe_norm(v):
-    """Its length, with a derivative of 0 at 0."""
+    """The Euclidean norm, with derivative 0 at 0."""
     square = jnp.sum(v * v, axis=-1, keepdims=True)
     zero = square == 0
     return jnp.where(zero, 0, jnp.sqrt(jnp.where(zero, 1, square)))
 
 
 def from_rotvec(v):
-    """Of an axis times an angle."""
+    """The quaternion of a rotation vector (axis times angle)."""
     angle = _safe_norm(v)
     small = angle < 1e-3
     half = jnp.where(small, 1, angle) / 2
@@ -54,7 +54,7 @@ def from_rotvec(v):
 
 
 def to_rotvec(q):
-    """The axis times the angle, from 0 to pi."""
+    """The rotation vector (axis times angle), with an angle from 0 to pi."""
     q = canonicalize(q)
     v, w = q[..., :3], q[..., 3:]
     sine = _safe_norm(v)
@@ -66,7 +66,7 @@ def to_rotvec(q):
 
 
 def from_matrix(m):
-    """Of a rotation matrix, from the largest of four equivalent forms (S. Shepperd, 1978)."""
+    """The quaternion of a rotation matrix, by the largest of four equivalent forms (S. Shepperd, 1978)."""
     trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
     forms = []
     for i in range(3):
@@ -95,7 +95,7 @@ def to_matrix(q):
 
 
 def parse_axes(seq):
-    """(numbers of the axes, whether they turn with the body).  Raises ValueError for another string."""
+    """Returns (axis indices, whether the axes are intrinsic).  Raises ValueError for an invalid string."""
     if not 0 < len(seq) < 4:
         raise ValueError(f"Expected axis specification to be a non-empty string of upto 3 characters, got {seq}")
     intrinsic = re.fullmatch("[XYZ]+", seq) is not None
@@ -107,7 +107,7 @@ def parse_axes(seq):
 
 
 def from_euler(axes, intrinsic, angles):
-    """Of turns about axes, one after the other: angles (..., number of axes)."""
+    """The quaternion of successive rotations about axes; angles have shape (..., number of axes)."""
     out = None
     for n, axis in enumerate(axes):
         half = angles[..., n] / 2

@@ -1,4 +1,4 @@
-"""Behind onax.scipy.spatial.transform: rotations as unit quaternions."""
+"""Implementation of onax.scipy.spatial.transform: rotations as unit quaternions."""
 
 from typing import NamedTuple
 

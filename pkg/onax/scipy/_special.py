@@ -1,4 +1,4 @@
-"""Behind onax.scipy.special."""
+"""Implementation of onax.scipy.special."""
 
 import math
 import operator
@@ -19,7 +19,7 @@ from onax.numpy._where import where as _where
 
 
 def _unary(name, function, doc):
-    """A function of one array that is one lax function of a float."""
+    """Makes the public function of one array from a lax function of a float."""
 
     def special(x):
         return function(*promote_args_inexact(name, x))
@@ -48,12 +48,12 @@ logit.defjvps(lambda g, out, x: lax.div(g, lax.mul(x, lax.sub(constant_like(x, 1
 
 
 def _promote_ranks(name, x, y):
-    """The operands as they are, but for ranks that differ: the derivative's rule takes equal ones."""
+    """Promotes operands of different rank, because the derivative rule requires equal ranks."""
     return (x, y) if np.ndim(x) == np.ndim(y) else promote_args_inexact(name, x, y)
 
 
 def _x_times_log(name, logarithm):
-    """The function x * log(y), 0 where x is 0 and y is no nan."""
+    """Makes the function x * log(y), which is 0 where x is 0 and y is not nan."""
 
     def product(x, y):
         x, y = promote_args_inexact(name, x, y)
@@ -119,7 +119,7 @@ def entr(x):
 
 
 def _p_log_ratio(name, p, q):
-    """p * log(p / q) where both are positive, 0 for p = 0 <= q, inf elsewhere; and that first mask."""
+    """p * log(p / q) where both are positive, 0 for p = 0 <= q, inf elsewhere; and the mask where both are positive."""
     p, q = promote_args_inexact(name, p, q)
     _refuse_complex(name, p)
     zero = constant_like(p, 0)
@@ -142,7 +142,7 @@ def kl_div(p, q):
 
 
 def _require_plain_float(name, x):
-    """x, float32 or float64."""
+    """Returns x; raises TypeError unless it is float32 or float64."""
     if x.dtype not in (np.float32, np.float64):
         raise TypeError(f"{name}: x.dtype={x.dtype} is not supported, see docstring for supported types.")
     return x
@@ -259,7 +259,7 @@ def ndtri(p):
 
 
 def _erf_inv_for_ndtri(p):
-    """erf_inv(2 p - 1), with the digits of a small p: there Newton's steps on log erfc follow."""
+    """erf_inv(2 p - 1) without cancellation for small p, where Newton steps on log erfc refine it."""
     near = lax.erf_inv(lax.sub(lax.mul(constant_like(p, 2), p), constant_like(p, 1)))
     small = lax.bitwise_and(p > 0, p < 0.02)
     safe = jnp.where(small, p, 0.01)
@@ -273,7 +273,7 @@ def _erf_inv_for_ndtri(p):
 
 
 def log_ndtr(x, series_order=3):
-    """The logarithm of `ndtr`, with a series of some terms far to the left."""
+    """The logarithm of `ndtr`, with an asymptotic series for very negative x."""
     order = operator.index(series_order)
     if not 0 <= order <= 30:
         raise ValueError("series_order must be in [0, 30].")

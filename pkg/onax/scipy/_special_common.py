@@ -1,4 +1,4 @@
-"""What the files of special functions share."""
+"""Helpers that the files of special functions share."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from onax.numpy._promotion import promote_args_inexact
 
 
 def promote_real_floats(name, *args):
-    """The arguments as real floats of one dtype.  Raises ValueError for complex numbers."""
+    """Promotes the arguments to real floats of one dtype.  Raises ValueError for complex numbers."""
     args = promote_args_inexact(name, *args)
     if dtypes.is_complex(args[0].dtype):
         raise ValueError(f"{name} does not support complex-valued inputs.")
@@ -16,7 +16,7 @@ def promote_real_floats(name, *args):
 
 
 def broadcast_arguments(name, *args):
-    """Arrays broadcast to one shape.  Raises TypeError for shapes that do not fit."""
+    """Broadcasts the arguments to one shape.  Raises TypeError for shapes that do not fit."""
     try:
         return jnp.broadcast_arrays(*args)
     except ValueError:
@@ -30,7 +30,7 @@ def gamma_sign(x):
 
 
 def compute_in_float32(function):
-    """A function of floats which computes halves in float32, and gives results of the arguments' dtype."""
+    """Wraps a function of floats: computes float16 and bfloat16 in float32 and returns the arguments' dtype."""
 
     def call(*args):
         dtype = args[0].dtype

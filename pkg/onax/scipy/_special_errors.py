@@ -1,4 +1,4 @@
-"""Functions akin to the error function, behind onax.scipy.special.
+"""Functions akin to the error function, for onax.scipy.special.
 
 w(z) = exp(-z^2) erfc(-i z) by the rational expansion of J. Weideman, "Computation of the complex error function", SIAM
 Journal on Numerical Analysis 31 (1994).
@@ -21,7 +21,7 @@ _TERMS = 64
 
 @functools.lru_cache(maxsize=1)
 def _weideman_expansion():
-    """(scale, coefficients from the constant one on) of Weideman's expansion."""
+    """Returns (scale, coefficients in ascending order) of Weideman's expansion."""
     m = 2 * _TERMS
     scale = math.sqrt(_TERMS / math.sqrt(2))
     t = scale * np.tan(np.arange(-m + 1, m) * np.pi / m / 2)
@@ -31,7 +31,7 @@ def _weideman_expansion():
 
 
 def _wofz_upper_half_plane(z):
-    """w of numbers with an imaginary part from 0 on."""
+    """w(z) for z with non-negative imaginary part."""
     scale, coefficients = _weideman_expansion()
     down = scale - 1j * z
     ratio = (scale + 1j * z) / down
@@ -78,7 +78,7 @@ _erfcx.defjvps(lambda g, out, x: g * (2 * x * out - 2 / math.sqrt(np.pi)))
 
 
 def _real_erfcx(x):
-    """w(i x), in which all is real; of negative numbers by 2 exp(x^2) - erfcx(-x)."""
+    """erfcx(x) = w(i x) in real arithmetic; negative x by 2 exp(x^2) - erfcx(-x)."""
     scale, coefficients = _weideman_expansion()
     y = jnp.abs(x)
     down = scale + y
@@ -139,7 +139,7 @@ _owens_t_of_floats.defjvps(
 
 
 def _owens_t(h, a):
-    """Gauss' rule for slopes up to 1; larger ones are turned into their inverse (D. Owen, 1956, 2.3 and 2.5)."""
+    """Gauss' rule for |a| up to 1; larger a is reduced to 1 / a (D. Owen, 1956, 2.3 and 2.5)."""
     h, a = broadcast_arguments("owens_t", h, a)
     y, b = jnp.abs(h), jnp.abs(a)
     steep = b > 1
@@ -156,7 +156,7 @@ def _owens_t(h, a):
 
 
 def _owens_t_by_quadrature(h, a):
-    """The integral of a function that has died away where h t is 10."""
+    """The integral by quadrature; the integrand is negligible for h t beyond 10."""
     nodes, weights = np.polynomial.legendre.leggauss(40)
     end = jnp.minimum(a, 10 / jnp.maximum(h, 1e-3))[..., None]
     t = end * ((nodes + 1) / 2).astype(h.dtype)

@@ -1,4 +1,4 @@
-"""Functions akin to the gamma function, and powers, behind onax.scipy.special."""
+"""Functions akin to the gamma function, and powers, for onax.scipy.special."""
 
 import math
 import operator
@@ -29,7 +29,7 @@ def loggamma(x):
     return jnp.where(x < 0, np.nan, jnp.where(jnp.isneginf(x), np.nan, value))
 
 
-_SHIFT = 10  # by how much arguments are moved to where Stirling's series has the digits of float64
+_SHIFT = 10  # the shift of arguments to where Stirling's series is accurate in float64
 _STIRLING = stirling(9)
 
 
@@ -57,7 +57,7 @@ def _complex_loggamma(z):
 
 
 def _subtract_nearest_integer(z):
-    """z less the nearest whole number, which a period of the exponential does not see."""
+    """z minus the nearest integer, which does not change exp(2 pi i z)."""
     return z - jnp.round(z.real)
 
 
@@ -99,7 +99,7 @@ def _poch(z, m):
 
 
 def comb(N, k, *, repetition=False):
-    """How many ways there are to take k of N things, also for fractions; with repetition, if things are put back.
+    """The binomial coefficient of N and k, also for non-integers; with repetition, the number of multisets.
 
     Floats; 0 for k or N below 0 and for k beyond N.  Of integers whole numbers, as far as the dtype tells them apart
     (JAX's are not rounded).

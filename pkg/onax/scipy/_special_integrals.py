@@ -1,4 +1,4 @@
-"""Integrals behind onax.scipy.special: exponential, logarithmic, trigonometric.  Series near zero, continued fractions
+"""Integrals for onax.scipy.special: exponential, logarithmic, trigonometric.  Series near zero, continued fractions
 elsewhere; formulas are those of NIST's Digital Library of Mathematical Functions (DLMF), chapters 6, 7, 8 and 25.
 """
 
@@ -153,7 +153,7 @@ def _spence(x):
 
 
 def _extend_odd_function(x, odd):
-    """An odd function's values for x from those for |x|."""
+    """The values of an odd function at x from those at |x|."""
     return jnp.where(x < 0, -odd, odd)
 
 
@@ -213,7 +213,7 @@ def _fresnel(x):
 
 
 def _reduced_fresnel_phase(y):
-    """pi y^2 / 2 less whole turns, with the digits of y: the square is taken in halves."""
+    """pi y^2 / 2 modulo 2 pi without cancellation: y is split into an integer and a fraction."""
     whole = jnp.round(y)
     part = y - whole
     even = jnp.fmod(whole, 2)  # whole^2 is even^2 modulo 4

@@ -1,4 +1,4 @@
-"""Behind onax.scipy.linalg: matrices of a special form."""
+"""Implementation of onax.scipy.linalg: matrices of a special form."""
 
 import math
 import operator
@@ -13,7 +13,7 @@ from onax.numpy._promotion import check_arraylike, ensure_arraylikes, promote_dt
 
 
 def _vectorize(name, function, *args):
-    """A function of vectors over leading axes."""
+    """Maps a function of vectors over leading axes."""
     check_arraylike(name, *args)
     signature = ",".join("(m)" if i == 0 else "(n)" for i in range(len(args)))
     lead = lax.broadcast_shapes(*(jnp.shape(a)[:-1] for a in args))
@@ -61,12 +61,12 @@ def hankel(c, r=None):
 
 
 def _drop_weak_type(x):
-    """x, not weakly typed."""
+    """x with a strong type."""
     return lax.convert_element_type(x, x.dtype)
 
 
 def circulant(c):
-    """The matrix whose columns are c, shifted round by one more place each."""
+    """The matrix whose columns are c, each shifted cyclically by one more element."""
 
     def one(c):
         n = c.shape[0]
@@ -164,12 +164,12 @@ def convolution_matrix(a, n, mode="full"):
 
 
 def _constant_matrix(numbers, dtype=None):
-    """A matrix of known numbers, in the default float or the given dtype."""
+    """A constant matrix in the given dtype, by default the default float."""
     return jnp.asarray(numbers, dtype=dtypes.scalar_dtype(float) if dtype is None else dtype)
 
 
 def _check_order(name, n):
-    """n as a Python integer.  Raises TypeError for another number."""
+    """Returns n as a Python integer.  Raises TypeError if it is not an integer."""
     if not hasattr(n, "__index__"):
         raise TypeError(f"{name}: n must be an integer, got {n!r}")
     return int(n)

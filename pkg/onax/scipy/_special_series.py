@@ -1,4 +1,4 @@
-"""Hypergeometric functions, Bessel functions and spherical harmonics behind onax.scipy.special: sums and recurrences.
+"""Hypergeometric functions, Bessel functions and spherical harmonics for onax.scipy.special: sums and recurrences.
 
 Formulas are those of NIST's Digital Library of Mathematical Functions (DLMF), chapters 10, 13, 14 and 15.
 """
@@ -22,7 +22,7 @@ _MOST_TERMS = 20000
 def _hypergeometric_sum(over, under, x, differentiated=False):
     """The sum of prod (a)_n / prod (b)_n x^n / n!, and its derivatives in each of a and b, as a tuple, where wanted.
 
-    It ends where all terms are lost in the sums.
+    The loop ends when no term changes its sum any more.
     """
     parameters = (*over, *under) if differentiated else ()
     eps = jnp.finfo(x.dtype).eps
@@ -154,7 +154,7 @@ def _gauss(a, b, c, x, differentiated=False):
 
 
 def _gamma_quotient(over, under):
-    """A quotient of gamma functions; 0 at poles of those below."""
+    """The quotient of products of gamma functions; 0 at poles of the denominator."""
     logarithm, sign = 0, 1
     for g in over:
         logarithm, sign = logarithm + lax.lgamma(g), sign * gamma_sign(g)

@@ -1,4 +1,4 @@
-"""Behind onax.scipy.special: Hurwitz' zeta function with its derivatives in both arguments."""
+"""Implementation of onax.scipy.special: Hurwitz' zeta function with its derivatives in both arguments."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def _zeta_jvp(primals, tangents):
 
 
 def _euler_maclaurin(x, q):
-    """The same sum by the formula of Euler and Maclaurin (DLMF 25.11.28), which can be differentiated."""
+    """The zeta function by the Euler-Maclaurin formula (DLMF 25.11.28), which can be differentiated."""
     k = np.arange(_DIRECT, dtype=x.dtype)
     direct = jnp.sum((q[..., None] + k) ** -x[..., None], axis=-1)
     far = q + _DIRECT

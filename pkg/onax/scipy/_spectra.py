@@ -1,4 +1,4 @@
-"""Spectra of pieces of a signal, behind onax.scipy.signal: P. Welch's method (1967), and the short-time transform."""
+"""Spectra of pieces of a signal, for onax.scipy.signal: P. Welch's method (1967), and the short-time transform."""
 
 import operator
 
@@ -23,7 +23,7 @@ _EXTENSIONS = {
 def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):
     """data less its mean ("constant") or the straight line that fits it best ("linear"), along an axis.
 
-    bp: places where another line begins.  Raises ValueError for another type or places outside the axis,
+    bp: indices where another line begins.  Raises ValueError for another type or indices outside the axis,
     NotImplementedError for overwrite_data.
     """
     if overwrite_data is not None:
@@ -44,7 +44,7 @@ def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):
 
 
 def _subtract_line(rows):
-    """Rows less the line of least squares."""
+    """Subtracts the least-squares line from each row."""
     n = rows.shape[-1]
     place = np.arange(n) - (n - 1) / 2
     square = float(place @ place) if n > 1 else 1.0
@@ -55,7 +55,7 @@ def _subtract_line(rows):
 
 
 def _resolve_window(window, nperseg, length):
-    """(numbers of the window, how long a piece is)."""
+    """Returns (the window's weights, the length of a segment)."""
     if isinstance(window, (str, tuple)):
         nperseg = length if nperseg is None else nperseg
         if nperseg > length:
@@ -72,7 +72,7 @@ def _resolve_window(window, nperseg, length):
 
 
 def _check_sizes(nperseg, noverlap, nfft):
-    """(step from piece to piece, length of the transforms); ValueError for sizes that do not fit."""
+    """Returns (step between segments, length of the transforms); raises ValueError for sizes that do not fit."""
     nfft = nperseg if nfft is None else operator.index(nfft)
     if nfft < nperseg:
         raise ValueError("nfft must be greater than or equal to nperseg.")
@@ -83,12 +83,12 @@ def _check_sizes(nperseg, noverlap, nfft):
 
 
 def _segment_indices(count, step, length):
-    """The index of each element of each piece, (count, length)."""
+    """The index of each element of each segment, of shape (count, length)."""
     return np.arange(count)[:, None] * step + np.arange(length)
 
 
 def _promote_operands(x, y):
-    """Both with the axis last and of one length; y is None where it is x."""
+    """Promotes both signals to one dtype; y may be None."""
     if y is None:
         return promote_dtypes_inexact(x)[0], None
     x, y = promote_dtypes_inexact(x, y)

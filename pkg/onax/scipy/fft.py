@@ -29,7 +29,7 @@ def _check_operand(name, x, type, norm):
 
 
 def _crop_or_pad(x, n, axis):
-    """x cut, or filled with zeros, to n along an axis."""
+    """Crops or zero-pads x to length n along an axis."""
     if n is None:
         return x
     if not hasattr(n, "__index__") or (isinstance(n, Array) and n.ndim):
@@ -47,7 +47,7 @@ def _twiddle_factors(n, sign, dtype):
 
 
 def _ortho_factors(n, dtype):
-    """What makes the transform orthonormal, for each of its numbers."""
+    """The factors of the coefficients that make the transform orthonormal."""
     scale = np.full(n, np.sqrt(1 / (2 * n)))
     scale[0] = np.sqrt(1 / (4 * n))
     return jnp.asarray(scale.astype(dtype))

@@ -66,7 +66,7 @@ def _as_points(xi, rank):
 
 
 def _find_interval(x, grid):
-    """(number of the interval of the grid, how far into it x lies: 0 to 1)."""
+    """Returns (index of the grid interval that holds x, relative position of x in it: 0 to 1)."""
     i = jnp.clip(jnp.searchsorted(grid, x) - 1, 0, grid.size - 2)
     return i, (x - grid[i]) / (grid[i + 1] - grid[i])
 

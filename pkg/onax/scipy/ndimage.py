@@ -19,7 +19,7 @@ def _mirror_index(index, size):
     return jnp.abs((index + last) % (2 * last) - last)
 
 
-# How an index beyond the array is brought back into it; of "constant" nothing is taken there.
+# How an index out of bounds is mapped into the array; mode "constant" reads nothing there.
 _INDEX_FIXERS = {
     "mirror": _mirror_index,
     "reflect": lambda index, size: jnp.floor_divide(_mirror_index(2 * index + 1, 2 * size + 1), 2),
@@ -31,7 +31,7 @@ _INDEX_FIXERS = {
 
 @static_argnames("order", "mode", "cval")
 def map_coordinates(input, coordinates, order, mode="constant", cval=0.0):
-    """The array's values at fractional places, by the nearest element (order 0) or linearly (order 1).
+    """The array's values at fractional coordinates, by the nearest element (order 0) or linearly (order 1).
 
     coordinates: one array for each axis of the input, of shapes that broadcast, which is the result's shape.  mode says
     what lies beyond the edges: "constant" (cval), "nearest", "wrap", "mirror" or "reflect".  The result has the input's
@@ -78,19 +78,19 @@ def _map_coordinates(input, coordinates, order, mode, cval):
 
 
 def _nearest_indices_and_weights(place):
-    """(index, weight) of the element that counts."""
+    """(index, weight) of the nearest element."""
     return [(lax.round(place) if jnp.issubdtype(place.dtype, jnp.floating) else place, 1)]
 
 
 def _linear_indices_and_weights(place):
-    """(index, weight) of both neighbours."""
+    """(index, weight) of both neighbours, for linear interpolation."""
     lower = jnp.floor(place)
     upper_weight = place - lower
     return [(lower, 1 - upper_weight), (lower + 1, upper_weight)]
 
 
 def _fix_index(index, size, mode):
-    """(index within the axis, whether the element is there)."""
+    """Returns (index within the axis, mask of valid elements or None) according to the mode."""
     index = index.astype("int32")
     if mode == "constant":
         return index, (index >= 0) & (index < size)

@@ -35,7 +35,7 @@ def _promote_operands(name, in1, in2, mode):
 
 
 def _contains_second(in1, in2, mode):
-    """Whether in2 lies within in1, as mode "valid" needs; or neither way, which is an error."""
+    """Whether in1 is at least as large as in2; for mode "valid" raises ValueError if neither contains the other."""
     inside = all(m >= n for m, n in zip(in1.shape, in2.shape))
     if mode == "valid" and not inside and not all(m <= n for m, n in zip(in1.shape, in2.shape)):
         raise ValueError("One input must be smaller than the other in every dimension.")
@@ -43,7 +43,7 @@ def _contains_second(in1, in2, mode):
 
 
 def _crop_to_mode(full, shape1, shape2, axes, mode, later=0):
-    """What a mode keeps of the full result; `later=1` keeps the later of two middles."""
+    """Crops the full result to a mode; `later=1` keeps the later of two middle elements."""
     for a in axes:
         m, n = shape1[a], shape2[a]
         size = {"full": m + n - 1, "same": m, "valid": max(m, n) - min(m, n) + 1}[mode]
@@ -53,7 +53,7 @@ def _crop_to_mode(full, shape1, shape2, axes, mode, later=0):
 
 
 def _convolve_directly(in1, in2, precision):
-    """The full convolution."""
+    """The full convolution by `conv_general_dilated`."""
     rank = in1.ndim
     flipped = jnp.flip(in2)
     padding = [(n - 1, n - 1) for n in in2.shape]
@@ -62,7 +62,7 @@ def _convolve_directly(in1, in2, precision):
 
 
 def _convolve_by_fft(in1, in2, axes):
-    """The full convolution along the axes; along the others the operands broadcast."""
+    """The full convolution along the axes by FFT; along other axes the operands broadcast."""
     if all(1 in (in1.shape[a], in2.shape[a]) for a in axes):
         return in1 * in2
     sizes = [in1.shape[a] + in2.shape[a] - 1 for a in axes]

@@ -63,12 +63,12 @@ class gaussian_kde:
         raise ValueError("`bw_method` should be 'scott', 'silverman', a scalar, or a callable.")
 
     def tree_flatten(self):
-        """Its arrays, and nothing else."""
+        """The arrays, without auxiliary data."""
         return (self.neff, self.dataset, self.weights, self.covariance, self.inv_cov), None
 
     @classmethod
     def tree_unflatten(cls, aux_data, children):
-        """An object of such arrays."""
+        """The object that holds these arrays."""
         del aux_data
         kde = cls.__new__(cls)
         kde.neff, kde.dataset, kde.weights, kde.covariance, kde.inv_cov = children
@@ -165,7 +165,7 @@ class gaussian_kde:
 
 
 def _centred_normal_pdf(apart, covariance):
-    """The density of the centred normal distribution at columns."""
+    """The density of the centred normal distribution at the columns of `apart`."""
     factor = cho_factor(covariance, lower=True)
     energy = 0.5 * jnp.sum(apart * cho_solve(factor, apart), axis=0)
     logarithm = 0.5 * apart.shape[0] * math.log(2 * np.pi) + jnp.sum(jnp.log(jnp.diagonal(factor[0])))

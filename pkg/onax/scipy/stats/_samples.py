@@ -21,7 +21,7 @@ class ModeResult(NamedTuple):
 
 
 def _sort_and_mark_runs(x):
-    """x sorted along the last axis, and where each run of equal elements begins; NaN equals NaN."""
+    """Sorts x along the last axis and marks where each run of equal elements begins; NaN equals NaN."""
     ordered = jnp.sort(x, axis=-1)
     before, after = ordered[..., :-1], ordered[..., 1:]
     new = before != after
@@ -31,7 +31,7 @@ def _sort_and_mark_runs(x):
 
 
 def _run_starts(new):
-    """The place where the run of each place begins."""
+    """The index, for each element, where its run begins."""
     places = lax.broadcasted_iota(np.int32, new.shape, new.ndim - 1)
     return lax.cummax(jnp.where(new, places, 0), axis=new.ndim - 1)
 
@@ -109,7 +109,7 @@ def _ranks(x, method):
 
 
 def _ranks_of_sorted(new, method):
-    """The ranks of the places of the sorted array."""
+    """The ranks of the elements of the sorted array."""
     if method == "dense":
         return jnp.cumsum(new, axis=-1)
     least = _run_starts(new) + 1

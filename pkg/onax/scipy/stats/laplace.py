@@ -20,5 +20,8 @@ def cdf(x, loc=0, scale=1):
     x, loc, scale = promote_parameters("laplace.cdf", x, loc, scale)
     z = (x - loc) / scale
     left = z <= 0
-    below, above = jnp.where(left, z, 0), jnp.where(left, 0, z)  # no overflow in the derivative of what is not taken
+    below, above = (
+        jnp.where(left, z, 0),
+        jnp.where(left, 0, z),
+    )  # avoids overflow in the derivative of the branch that is not selected
     return jnp.where(left, jnp.exp(below) / 2, 1 - jnp.exp(-above) / 2)

@@ -15,7 +15,7 @@ def _log_diff(p, q):
 
 
 def _log_gauss_mass(a, b):
-    """The logarithm of the normal probability from a to b: by the tail that both are in, else by what is outside."""
+    """The log of the normal probability of [a, b]: from the tail that holds both, or else from the complement."""
     left, right = b <= 0, a > 0
     low, high = jnp.where(right, -b, a), jnp.where(right, -a, b)
     in_tail = left | right
@@ -56,7 +56,7 @@ def logsf(x, a, b, loc=0, scale=1):
 
 
 def _log_of_share(z, a, b, mine, other, below, above):
-    """log(mine / all); of a share close to 1 by that of the others."""
+    """The log of the probability `mine` relative to [a, b]; from the complement if it is close to 1."""
     within = (z > a) & (z < b)
     safe = jnp.where(within, z, jnp.where(jnp.isfinite(a), a, b) / 2 + jnp.where(jnp.isfinite(b), b, a) / 2)
     whole = _log_gauss_mass(a, b)
