@@ -1,13 +1,13 @@
-"""What a value of a graph is known to hold: a constant's elements, an integer's range.
+"""Static analysis of the values of a graph: the elements of constants, the ranges of integers.
 
-Guards (against zero divisors, indices out of bounds) cost nodes; a rule asks here whether it needs them.
-Knowledge is read off the nodes that made the value, a few steps deep.
+Guards against zero divisors and indices out of bounds cost nodes; lowering rules ask here whether they need one.
+The analysis follows the nodes that compute a value, up to `_MAX_DEPTH` of them.
 """
 
 import numpy as np
 
-_STEPS = 12
-# Operators whose elements are elements of their first input.
+_MAX_DEPTH = 12
+# Operators that only move elements of their first input.
 _MOVES = frozenset(
     "Expand Reshape Unsqueeze Squeeze Transpose Slice Gather GatherND GatherElements Tile Identity "
     "Split Flatten".split()
@@ -15,7 +15,7 @@ _MOVES = frozenset(
 
 
 def known_elements(value):
-    """An ndarray that holds every element the value can have (a constant, perhaps expanded), or None."""
+    """An ndarray that contains every element of a value that is a constant or an expanded one, else None."""
     while value.const is None:
         node = value.node
         if node is None or node.op_type not in ("Expand", "Reshape", "Unsqueeze", "Squeeze", "Identity"):
@@ -25,18 +25,18 @@ def known_elements(value):
 
 
 def integer_range(value):
-    """(lowest, highest) that an integer or bool value can hold: by its type at least."""
-    return _range(value, _STEPS)
+    """(lowest, highest) of the elements of an integer or bool value, at worst the range of its dtype."""
+    return _range(value, _MAX_DEPTH)
 
 
 def is_within(value, lowest, highest):
     """Whether every element of an integer value is known to lie in lowest..highest."""
-    lo, hi = _range(value, _STEPS)
+    lo, hi = _range(value, _MAX_DEPTH)
     return lowest <= lo and hi <= highest
 
 
 def fits_32_bits(*values):
-    """Whether all elements are known to fit int32: beyond it the runtime (1.31.1) orders int64 wrongly in places."""
+    """Whether all elements are known to fit int32: some kernels of the runtime (1.31.1) order larger int64 wrongly."""
     return all(is_within(v, -(2**31), 2**31 - 1) for v in values)
 
 
@@ -56,12 +56,12 @@ def _range(value, steps):
     if value.node is None or steps == 0:
         return full
     found = _node_range(value.node, dtype, steps - 1)
-    # A result that left the type's range wrapped: nothing is known.
+    # Arithmetic that leaves the range of the dtype wraps, so nothing is known.
     return full if found is None or found[0] < full[0] or found[1] > full[1] else found
 
 
 def _node_range(node, dtype, steps):
-    """The range a node's arithmetic gives before wrapping, or None."""
+    """The range of a node's result before it wraps, or None."""
     op, inputs = node.op_type, node.inputs
     if op in _MOVES:
         return _range(inputs[0], steps)
@@ -91,7 +91,7 @@ def _product(a, b, c, d):
 
 
 def _remainder(a, b, c, d):
-    """Of Mod with the dividend's sign or the divisor's: magnitude below the divisor's."""
+    """The range of Mod, whose sign is the dividend's or the divisor's: it is smaller in magnitude than the divisor."""
     size = max(abs(c), abs(d)) - 1
     return (0 if a >= 0 and c > 0 else -size), size
 

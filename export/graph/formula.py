@@ -1,9 +1,9 @@
-"""A value with Python's operators, for lowerings that are formulas of several nodes.
+"""A graph value with Python's operators, for lowerings that are formulas of several nodes.
 
     x = Formula(g, value)
     (1 / (1 + (-x).do("Exp"))).value
 
-Python numbers become constants of the element type.  Comparisons give formulas of bools, for `where`.
+Python numbers become constants of the element type.  Comparisons return formulas of bools, for `where`.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Formula:
 
     g: object
     value: object
-    __hash__ = None  # type: ignore[assignment]  # equality makes a node, so it cannot be a key
+    __hash__ = None  # type: ignore[assignment]  # equality adds a node, so a Formula cannot be a key
 
     def _value_of(self, other):
         return other.value if isinstance(other, Formula) else ops.scalar(self.g, other, self.value)
@@ -50,27 +50,27 @@ class Formula:
         return self.do("Neg")
 
     def __invert__(self):
-        """Of bools: where it does not hold."""
+        """The logical negation of bools."""
         return Formula(self.g, ops.logical_not(self.g, self.value))
 
     def do(self, op_type):
-        """The result of a unary operator that keeps shape and element type."""
+        """Applies a unary ONNX operator that keeps shape and element type."""
         return Formula(self.g, self.g.node(op_type, self.value))
 
     def pow(self, exponent):
-        """self to a power."""
+        """self ** exponent."""
         return Formula(self.g, ops.binary(self.g, "Pow", self.value, self._value_of(exponent)))
 
     def cast(self, dtype):
-        """The runtime's Cast."""
+        """ONNX's Cast."""
         return Formula(self.g, ops.cast(self.g, self.value, dtype))
 
     def is_nan(self):
-        """Where NaN stands."""
+        """Whether each element is NaN."""
         return Formula(self.g, ops.is_nan(self.g, self.value))
 
     def where(self, yes, no):
-        """Of a formula of bools: `yes` where it holds, else `no`; at least one of the two is a Formula."""
+        """`yes` where self (bools) is true, else `no`; at least one of the two is a Formula."""
         typed = yes if isinstance(yes, Formula) else no
         return Formula(self.g, ops.where(self.g, self.value, typed._value_of(yes), typed._value_of(no)))
 

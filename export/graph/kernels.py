@@ -1,24 +1,24 @@
-"""Which operator runs on which element type, as measured, and by which detour it runs where it has no kernel.
+"""Which operators ONNX Runtime has kernels for, by element type, and which other type to compute in where it has none.
 
-`kernels.json` holds measurements only (`scripts/measure_kernels.py` renews it).  An entry reads
+`kernels.json` holds measurements only (`scripts/measure_kernels.py` updates it).  An entry reads
 
     "Add": {"18-26": "i32 i64 u32 u64 f32 f64 +f16"}
 
-operator, then the opsets, then the element types that run; `+` marks types that the runtime itself runs through casts
-to f32, `~` those it runs by expanding the operator into its function body.  An operator whose types depend on an
+operator, opsets, element types that run; `+` marks types for which the runtime itself casts to f32, `~` those for which
+it expands the operator into its function body.  An operator whose types depend on an
 attribute has one entry for each value (`ScatterND:add`).
 
-`OPERATORS` below holds what cannot be measured: which operands and results share the element type that is looked up,
-and which change of type leaves the operator's meaning as it is:
+`OPERATORS` below holds what cannot be measured: which operands and results have the element type that is looked up, and
+which other types (carriers) preserve the operator's meaning:
 
-    ring   sums and products modulo 2**n: computed in any integer type at least as wide, cast back (which wraps)
-    sum    sums that the runtime makes in float64 and saturates: exact in int64 for at most 16 bits, cast back (wraps);
-           of 32 and 64 bits they are not, whatever the table says (multiply with ones instead)
-    order  results depend on the values: only types that hold every value of the narrower one
-    lower  the same, but not through int64, whose kernel goes wrong beyond 32 bits (EXACT_BITS)
-    move   results are operands: any change of type that can be undone
-    real   real functions: 16-bit floats run in float32
-    none   no other type will do
+    ring   sums and products modulo 2**n: any integer type at least as wide; the cast back wraps
+    sum    sums, which the runtime computes in float64 and saturates: exact in int64 for at most 16 bits; the cast back
+           wraps.  They are inexact for 32 and 64 bits, whatever the table says (multiply with ones instead)
+    order  results depend on the values: types that represent every value of the narrower type
+    lower  as order, but not int64, whose kernel is wrong beyond 32 bits (EXACT_BITS)
+    move   results are operands: any type with an exact cast there and back
+    real   real functions: 16-bit floats are computed in float32
+    none   no other type
 """
 
 import json
@@ -71,7 +71,7 @@ def _rows(kind, names, operands=_ALL, results=_ALL):
     return dict.fromkeys(names.split(), (kind, operands, results))
 
 
-# operator -> kind of detour, positions of the operands and of the results that have the element type looked up
+# operator -> (kind of carrier, positions of the operands, of the results that have the element type looked up)
 OPERATORS = {
     **_rows("ring", "Add Sub Mul Sum Neg MatMul Gemm Einsum"),
     **_rows("ring", "CumSum CumProd", (0,)),
@@ -119,21 +119,21 @@ OPERATORS = {
     **_rows("real", "GridSample"),
 }
 
-# Operators without an element type to look up, or that take every pair of types (Cast: measured, all pairs run).
+# Operators without an element type to look up, or that accept all types (Cast: all pairs were measured to run).
 UNTYPED = frozenset(
     "Cast BitCast Constant If Loop Scan SequenceEmpty SequenceInsert SequenceAt SequenceConstruct SequenceLength "
-    "ConcatFromSequence SplitToSequence DFT".split()  # DFT: its rule asks for lengths that are right
+    "ConcatFromSequence SplitToSequence DFT".split()  # DFT: its lowering rule uses only lengths for which it is right
 )
 
-# Kernels that are right only for numbers of so many bits, the sign not counted (measured on random numbers, 1.31.1):
-# `Graph.node` refuses operands that are not known to be such.
+# Kernels that are exact only for numbers of so many bits, without the sign (measured on random numbers, 1.31.1):
+# `Graph.node` refuses operands that may be larger.
 EXACT_BITS = {(name, DTYPES["i64"]): 31 for name in ("Min", "Max", "Clip", "Sign", "ReduceMax", "ReduceMin")}
 EXACT_BITS |= {("Mod:fmod=1", DTYPES[short]): 53 for short in ("i64", "u64")}
 
-# Kernels that this runtime has and the one before it has not (1.30, which is what npm serves): a detour is taken.
+# Kernels that runtime 1.30 lacks, the version on npm: a carrier is used instead.
 RECENT = {("Where", "i8")}
 
-# Operators whose types depend on an attribute: the attribute, its default, the name it has then.
+# Operators whose types depend on an attribute: the attribute, its default value, the name in the table for that value.
 _VARIANTS = {
     "Mod": ("fmod", 0, "Mod:fmod=0"),
     "Pad": ("mode", "constant", "Pad:constant"),
@@ -143,7 +143,7 @@ _VARIANTS = {
 
 
 def variant(op_type, attributes):
-    """The table's name for an operator with these attributes."""
+    """The name in the table of an operator with these attributes."""
     found = _VARIANTS.get(op_type)
     if found is None:
         return op_type
@@ -162,7 +162,7 @@ def _opsets(text):
 
 
 class Measured:
-    """What one provider was measured to run: operator -> opset -> element types."""
+    """The measurements of one provider: operator -> opset -> element types."""
 
     __slots__ = ("ops", "opsets", "runtime")
 
@@ -185,16 +185,16 @@ class Kernels:
     __slots__ = ("_carriers", "measured", "opset", "provider")
 
     def __init__(self, provider, opset):
-        # The CUDA kernels are not measured yet: the runtime places what CUDA lacks on the CPU, so its table serves.
+        # CUDA kernels are not measured: the runtime assigns nodes without one to the CPU, so the CPU table applies.
         self.provider = provider
         self.opset = opset
         self.measured = _measured()
         self._carriers = {}
 
     def carrier(self, name, dtype):
-        """None when the operator runs on `dtype` itself, else the dtype to run it in.
+        """The dtype to compute an operator in: None if it runs on `dtype` itself.
 
-        Raises LoweringError naming the lowest opset that has it, if one has.
+        Raises LoweringError if there is none; it names the lowest opset that has a kernel.
         """
         try:
             return self._carriers[name, dtype]
@@ -206,7 +206,7 @@ class Kernels:
             return carrier
 
     def runs(self, name, dtype):
-        """Whether the operator runs on `dtype` in this opset, directly or by a detour."""
+        """Whether the operator runs on `dtype` in this opset, directly or in another dtype."""
         return self._search(name, np.dtype(dtype), self.opset)[0]
 
     def runs_directly(self, name, dtype):
@@ -245,14 +245,14 @@ _cache: dict = {}
 
 
 def _measured():
-    """The measurements, read once."""
+    """The measurements; the file is read once."""
     if "measured" not in _cache:
         _cache["measured"] = Measured(Path(__file__).with_name("kernels.json"))
     return _cache["measured"]
 
 
 def kernels(provider, opset):
-    """The (shared) table for a provider and an opset."""
+    """The table for a provider and an opset, cached."""
     table = _cache.get((provider, opset))
     if table is None:
         table = _cache[provider, opset] = Kernels(provider, opset)

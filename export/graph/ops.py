@@ -1,4 +1,4 @@
-"""Builders that many lowering rules share: thin, typed, and silent when there is nothing to do."""
+"""Builders of nodes that many lowering rules share; they add no node where the result would equal the operand."""
 
 import numpy as np
 
@@ -19,12 +19,12 @@ def _typed(x, shape):
 
 
 def cast(g, x, dtype):
-    """ONNX's Cast, as the runtime does it: integers wrap; floats to integers is undefined out of range."""
+    """ONNX's Cast: integers wrap; floats out of an integer's range give undefined results."""
     return g.cast(x, dtype)
 
 
 def bitcast(g, x, dtype):
-    """The same bits read as a type of equal width (opset 26 and above)."""
+    """Reinterprets the bits as a type of equal width (opset 26 and above)."""
     dtype = np.dtype(dtype)
     return x if x.dtype == dtype else g.node("BitCast", x, out=(x.shape, dtype), to=ELEMENT_TYPES[dtype])
 
@@ -33,7 +33,7 @@ def bitcast(g, x, dtype):
 
 
 def reshape(g, x, shape):
-    """x with another shape of as many elements."""
+    """Reshapes x; the number of elements stays the same."""
     shape = tuple(shape)
     if shape == x.shape:
         return x
@@ -48,17 +48,17 @@ def reshape(g, x, shape):
     if len(unknown) == 1 and all(d > 0 for i, d in enumerate(shape) if i != unknown[0]):
         target = g.const([-1 if i == unknown[0] else d for i, d in enumerate(shape)], INT64)
         return g.node("Reshape", x, target, out=_typed(x, shape))
-    if len(unknown) > 1:  # axes of length one come and go without the shape being computed
+    if len(unknown) > 1:  # if only axes of length one change, the shape need not be computed
         gone, new = ([i for i, d in enumerate(dims) if dim_rules.equal(d, 1)] for dims in (x.shape, shape))
         if [d for d in x.shape if not dim_rules.equal(d, 1)] == [d for d in shape if not dim_rules.equal(d, 1)]:
             return unsqueeze(g, squeeze(g, x, gone), new)
-    # allowzero: a 0 in the target means 0, not "as in x".
+    # allowzero: a 0 in the target is a size, not "copy the dimension of x"
     zero = {"allowzero": 1} if unknown or 0 in shape else {}
     return g.node("Reshape", x, g.shape_const(shape), out=_typed(x, shape), **zero)
 
 
 def transpose(g, x, perm):
-    """x with its axes in the order `perm`."""
+    """Transposes x: axis i of the result is axis perm[i] of x."""
     perm = tuple(int(i) for i in perm)
     if perm == tuple(range(len(perm))):
         return x
@@ -66,13 +66,13 @@ def transpose(g, x, perm):
 
 
 def expand(g, x, shape):
-    """x broadcast (NumPy's rule, ranks aligned at the end) to `shape`."""
+    """Broadcasts x to `shape` as NumPy does."""
     shape = tuple(shape)
     return x if shape == x.shape else g.node("Expand", x, g.shape_const(shape), out=_typed(x, shape))
 
 
 def unsqueeze(g, x, axes):
-    """x with axes of length one inserted, at these positions of the result."""
+    """Inserts axes of length one at these positions of the result."""
     axes = tuple(axes)
     if not axes:
         return x
@@ -84,7 +84,7 @@ def unsqueeze(g, x, axes):
 
 
 def squeeze(g, x, axes):
-    """x without these axes, which have length one."""
+    """Removes these axes, which have length one."""
     gone = {a % x.ndim for a in axes}
     if not gone:
         return x
@@ -112,7 +112,7 @@ def slice_(g, x, starts, limits, strides=None):
 
 
 def concat(g, xs, axis):
-    """xs joined along an axis."""
+    """Concatenates xs along an axis."""
     if len(xs) == 1:
         return xs[0]
     shape = list(xs[0].shape)
@@ -122,11 +122,11 @@ def concat(g, xs, axis):
 
 
 def full(g, shape, value, dtype):
-    """A tensor of one repeated value."""
+    """A tensor filled with one value."""
     return expand(g, g.const(value, dtype), shape)
 
 
-# ---- elementwise: ranks are aligned at the end, as NumPy does
+# ---- elementwise operators, which broadcast as in NumPy
 
 
 def broadcast_shape(a, b):
@@ -163,19 +163,19 @@ def mul(g, x, y):
 
 
 def div(g, x, y):
-    """x / y; integers truncate.  An integer zero divisor, or INT_MIN / -1, ends the process: guard it."""
+    """x / y; integers truncate.  Callers must guard: an integer divisor 0, or INT_MIN / -1, crashes the process."""
     return binary(g, "Div", x, y)
 
 
 def minimum(g, x, y):
-    """The smaller; NaN if either is."""
-    if x.dtype == INT64:  # the runtime's own Min, Max, Clip, ReduceMin, ReduceMax go wrong beyond 32 bits (1.31.1)
+    """The elementwise minimum; NaN if either operand is NaN."""
+    if x.dtype == INT64:  # Min, Max, Clip, ReduceMin, ReduceMax of the runtime are wrong beyond 32 bits (1.31.1)
         return where(g, less(g, y, x), y, x)
     return binary(g, "Min", x, y)
 
 
 def maximum(g, x, y):
-    """The larger; NaN if either is."""
+    """The elementwise maximum; NaN if either operand is NaN."""
     if x.dtype == INT64:
         return where(g, less(g, x, y), y, x)
     return binary(g, "Max", x, y)
@@ -207,33 +207,33 @@ def greater_equal(g, x, y):
 
 
 def logical_and(g, x, y):
-    """Of bools: both"""
+    """x and y, of bools"""
     return binary(g, "And", x, y)
 
 
 def logical_or(g, x, y):
-    """Of bools: either"""
+    """x or y, of bools"""
     return binary(g, "Or", x, y)
 
 
 def logical_not(g, x):
-    """Of bools: not"""
+    """not x, of bools"""
     return g.node("Not", x)
 
 
 def is_nan(g, x):
-    """Where x is NaN, as bool"""
+    """Whether x is NaN, as bool"""
     return g.node("IsNaN", x, out=(x.shape, BOOL))
 
 
 def where(g, c, x, y):
-    """x where c (bool) holds, else y; all three broadcast."""
+    """x where c is true, else y; all three broadcast."""
     shape = broadcast_shape(c.shape, broadcast_shape(x.shape, y.shape))
     return g.node("Where", c, x, y, out=ShapedArray(shape, x.aval.dtype))
 
 
 def scalar(g, x, like):
-    """A constant of the element type of another value."""
+    """A scalar constant with the element type of the value `like`."""
     return g.const(x, like.aval.dtype)
 
 
@@ -241,7 +241,7 @@ def scalar(g, x, like):
 
 
 def reduce(g, op_type, x, axes, *, keepdims=False, dtype=None):
-    """A reduction over these axes; x itself when there are none."""
+    """Reduces x over these axes; returns x itself if there are none."""
     axes = sorted(a % x.ndim for a in axes)
     if not axes:
         return x
@@ -251,6 +251,6 @@ def reduce(g, op_type, x, axes, *, keepdims=False, dtype=None):
 
 
 def gather(g, x, indices, axis):
-    """x taken along an axis at integer indices within bounds (int32 or int64, negative ones count from the end)."""
+    """Elements of x along an axis at int32 or int64 indices within bounds; negative ones count from the end."""
     shape = x.shape[:axis] + indices.shape + x.shape[axis + 1 :]
     return g.node("Gather", x, indices, out=_typed(x, shape), axis=axis)

@@ -1,16 +1,16 @@
-"""Rewrites of a finished graph: an ordered list of small functions, each exact.
+"""Passes over a finished graph: an ordered list of small functions that preserve results exactly.
 
-    share_equal_nodes         one node for equal operators on the same operands
-    drop_dead_nodes           nodes whose results nobody reads, and constants that nobody reads any more
-    fold_transposed_products  the transpose of a matrix product is a product of transposes, which Gemm reads in place
+    share_equal_nodes         common subexpression elimination in the outermost graph
+    drop_dead_nodes           removes nodes and constants whose values nobody reads
+    fold_transposed_products  rewrites the transpose of a matrix product as a Gemm with transposed operands
 
-and, when nothing will be added any more,
+and, when the graph is complete,
 
-    settle                    references that only building needs, so that a graph is freed when it is dropped
+    break_reference_cycles    drops references that only building needs, so that a graph is freed at once
 
-Rules do not leave much to do: builders emit nothing where there is nothing to do, constants and casts are kept once,
-and ONNX Runtime's own optimiser folds constants and fuses.  What is done here pays for itself: a node less saves the
-session 20 to 30 microseconds of creation, ten times what finding it costs.
+Little is left for passes: builders emit no redundant nodes, constants and casts are cached, and ONNX Runtime's own
+optimizer folds constants and fuses.  Each pass pays for itself: a node less saves 20 to 30 microseconds of session
+creation, ten times the cost of finding it.
 """
 
 from onax.export.graph.value import Graph
@@ -28,7 +28,7 @@ def _bodies(node):
 
 
 def _key(node, same):
-    """What makes two nodes equal, or None for a node that must stay: of another domain, or with subgraphs."""
+    """A key that equal nodes share; None for a node that must stay: one of another domain or with subgraphs."""
     if node.domain:
         return None
     inputs = tuple([same.get(id(v), id(v)) for v in node.inputs])
@@ -44,7 +44,7 @@ def _key(node, same):
 
 
 def share_equal_nodes(graph):
-    """Keeps one of several equal nodes of the outermost graph; what read the others reads that one."""
+    """Keeps the first of several equal nodes of the outermost graph, and redirects the users of the others to it."""
     seen, same, values = {}, {}, {}
     outputs = {id(v) for v in graph.outputs}
     for node in graph.nodes:
@@ -60,7 +60,7 @@ def share_equal_nodes(graph):
 
 
 def _replace(graph, values):
-    """Has nodes read other values: `values` maps the id of one to what stands for it."""
+    """Replaces operands of nodes; `values` maps the id of a value to its replacement."""
     for node in graph.nodes:
         if any(id(v) in values for v in node.inputs):
             node.inputs = tuple([values.get(id(v), v) for v in node.inputs])
@@ -72,7 +72,7 @@ def _replace(graph, values):
 
 
 def _live_nodes(graph, used):
-    """Drops a graph's dead nodes; `used` gets the ids of all values read."""
+    """Drops dead nodes of a graph; adds the ids of all values that are read to `used`."""
     used.update([id(v) for v in graph.outputs])
     live = []
     for node in reversed(graph.nodes):
@@ -90,7 +90,7 @@ def _live_nodes(graph, used):
 
 
 def drop_dead_nodes(graph):
-    """Removes nodes whose results nobody reads, in subgraphs too; then constants that nobody reads."""
+    """Removes nodes whose results nobody reads, also in subgraphs, then constants that nobody reads."""
     used = set()
     _live_nodes(graph, used)
     graph.initializers = {name: v for name, v in graph.initializers.items() if id(v) in used}
@@ -100,14 +100,14 @@ def drop_dead_nodes(graph):
 
 
 def _is_plain_product(node):
-    """Whether a node is a product of two matrices and nothing else."""
+    """Whether a node is a plain product of two matrices."""
     if node is None or node.op_type not in ("Gemm", "MatMul") or node.domain or len(node.inputs) != 2:
         return False
     return all(v.ndim == 2 for v in node.inputs) and node.attributes.keys() <= {"transA", "transB"}
 
 
 def _reads(graph):
-    """How often each value of the outermost graph is read, by id; a subgraph counts as often as it likes."""
+    """The number of reads of each value, by id, including the reads of subgraphs."""
     count = {}
     for node in graph.nodes:
         for v in node.inputs:
@@ -121,13 +121,13 @@ def _reads(graph):
 
 
 def fold_transposed_products(graph):
-    """(A @ B).T becomes B.T @ A.T, in one Gemm, where nothing else reads A @ B."""
+    """Rewrites (A @ B).T as B.T @ A.T in one Gemm where nothing else reads A @ B."""
     turned = [n for n in graph.nodes if n.op_type == "Transpose" and _is_plain_product(n.inputs[0].node)]
     if not turned:
         return
     reads, runs = _reads(graph), graph.runs
     gone = set()
-    for node in turned:  # a matrix has one transpose, so `perm` is (1, 0)
+    for node in turned:  # `perm` of a matrix can only be (1, 0)
         inner = node.inputs[0].node
         if reads[id(node.inputs[0])] != 1 or not runs("Gemm", node.outputs[0].dtype, directly=True):
             continue
@@ -150,7 +150,7 @@ def run(graph):
 
 
 def break_reference_cycles(graph):
-    """Cuts the references back from values to nodes and graphs: large constants must not wait for the collector."""
+    """Drops references from values to nodes and graphs, so that reference counting frees large constants."""
     for value in (*graph.inputs, *graph.outputs, *graph.initializers.values()):
         value.node = value.graph = None
     for node in graph.nodes:
@@ -161,7 +161,7 @@ def break_reference_cycles(graph):
             body.parent = None
     graph.casts.clear()
     graph.token = None
-    if graph.parent is None:  # constants that nobody reads any more are still known to it
+    if graph.parent is None:  # its caches may hold constants that no node reads any more
         graph.model.constants.clear()
         graph.model.resolved.clear()
     return graph

@@ -1,7 +1,7 @@
-"""A finished graph as a ModelProto.
+"""Encodes a finished graph as a ModelProto.
 
-to_model(graph)      a file's bytes: every constant inside, doc_strings with the user's lines, types stated
-to_session(graph)    what `onax._native.ort.Session` takes: lean bytes, ports, and the large constants by reference
+to_model(graph)      the bytes of a file: with all constants, types of values, and source locations in doc_strings
+to_session(graph)    the arguments of `onax._native.ort.Session`: minimal bytes, ports, large constants by reference
 """
 
 import re
@@ -10,7 +10,7 @@ from onax._ground import source
 from onax._native.protobuf import ELEMENT_TYPES, model_bytes
 from onax.export.graph.value import SMALL_BYTES, Graph
 
-# The lowest IR version that allows an opset.  The onnx package's own default is newer than the runtime loads.
+# The lowest IR version for each opset.  The onnx package writes a newer one by default, which the runtime refuses.
 _IR_VERSIONS = {18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11, 24: 12, 25: 13, 26: 13}
 LOWEST_OPSET, NEWEST_OPSET = min(_IR_VERSIONS), max(_IR_VERSIONS)
 
@@ -20,23 +20,23 @@ def _opsets(graph):
 
 
 def _intermediate(graph):
-    """Every value of the outermost graph that is no input, output or constant."""
+    """The values of the outermost graph that are not inputs, outputs or constants."""
     known = {id(v) for v in (*graph.inputs, *graph.outputs)}
     return [v for node in graph.nodes for v in node.outputs if id(v) not in known]
 
 
 def to_model(graph, *, name="main", metadata=None, doc="", producer_version="", locations=True, stated=True):
-    """The model's bytes, for a file, all constants inside."""
+    """The model's bytes for a file, with all constants inside."""
     return to_parts(graph, None, None, name=name, metadata=metadata, doc=doc, producer_version=producer_version,
                     locations=locations, stated=stated)[0]  # fmt: skip
 
 
 def to_parts(graph, over, location, *, name="main", metadata=None, doc="", producer_version="", locations=True,
              stated=True):  # fmt: skip
-    """(the model's bytes, {name: array} of the constants of more than `over` bytes, to stand in the file `location`).
+    """(the model's bytes, {name: array} of the constants of more than `over` bytes, for the file `location`).
 
-    locations   each node's doc_string says which line of the user's program it comes from
-    stated      the types of all values are written, not only those that nobody can infer
+    locations   write the source location of each node into its doc_string
+    stated      write the types of all values, not only of those whose types cannot be inferred
     """
     return model_bytes(
         graph,
@@ -69,16 +69,16 @@ def to_session(graph):
 
 
 def optimization_level(graph):
-    """The runtime's optimisation level for a graph.
+    """The runtime's optimization level for a graph.
 
-    1: what leaves results as they are.  Higher levels cost a third more of the session's creation (measured: 72 nodes,
-    3.0 against 4.4 ms) and run ordinary graphs no faster; convolutions are worth the blocked layout of the highest.
+    Level 1 does not change results.  Higher levels make session creation slower (measured for 72 nodes: 4.4 instead of
+    3.0 ms) and ordinary graphs no faster; convolutions profit from the blocked layout of the highest level.
     """
     return 99 if any(n.op_type in ("Conv", "ConvTranspose") for n in graph.nodes) else 1
 
 
 def all_nodes(graph):
-    """Nodes of a graph and of the subgraphs in it."""
+    """Yields the nodes of a graph and of its subgraphs."""
     for node in graph.nodes:
         yield node
         for x in node.attributes.values():
@@ -87,9 +87,9 @@ def all_nodes(graph):
 
 
 def locate(graph, text):
-    """The location of the first node that an error's text names in quotes, or None.
+    """The source location of the first node that an error message names in quotes, or None.
 
-    A node that the runtime made of several is named after the first of them, with more behind a slash.
+    The runtime names a fused node after the first of its nodes, followed by a slash and more.
     """
     locations = {node.name: node.location for node in all_nodes(graph) if node.location is not None}
     for quoted in re.findall("'([^']+)'", text):

@@ -2,8 +2,8 @@
 
     Graph                one ONNX graph: inputs, nodes, outputs
       .model             what a graph shares with its subgraphs: opset, provider, names, constants, source location
-      .node(...)         adds a node, typed at birth; casts to a type that has a kernel where the operator lacks one
-      .const(...)        a constant, kept once
+      .node(...)         adds a node with the types of its results; casts where the operator has no kernel for a type
+      .const(...)        a constant, cached
       .shape_const(...)  a shape as an int64 vector: a constant, or computed at run time from symbolic dimensions
       .subgraph(...)     the body of If, Loop or Scan; it may use every value of the graphs around it
     Value                one tensor in it: a name and an aval
@@ -32,7 +32,7 @@ _VALUES = {"Clip": 1, "ReduceMax": 1, "ReduceMin": 1}  # how many operands hold 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Value:
-    """One tensor of a graph: `name`, `aval`; `const` is its ndarray when it is a constant, `node` what makes it."""
+    """One tensor of a graph; `const` is the ndarray of a constant, `node` the node that computes any other value."""
 
     name: str
     aval: object
@@ -42,7 +42,7 @@ class Value:
 
     @property
     def shape(self):
-        """Dimensions: ints or symbolic expressions."""
+        """The dimensions: ints or symbolic expressions."""
         return self.aval.shape
 
     @property
@@ -61,7 +61,7 @@ class Value:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Node:
-    """One operator call.  `inputs` holds Values, or None where an optional input is omitted."""
+    """One operator call.  `inputs` are Values, or None for an omitted optional input."""
 
     op_type: str
     domain: str
@@ -78,7 +78,7 @@ class Node:
 
 
 class Model:
-    """What a graph shares with all its subgraphs."""
+    """The state that a graph shares with all its subgraphs."""
 
     __slots__ = (
         "constants",
@@ -107,14 +107,14 @@ class Model:
         self.constants = {}  # key -> Value
         self.names = set()  # names that the caller chose
         self.promised = set()  # names that outputs will take
-        self.refusals = None  # collects what has no ONNX form, when the caller wants all of it
+        self.refusals = None  # collects operations without an ONNX form, if the caller asks for all of them
         self.counter = 0
-        self.prefix = None  # nodes are named after the primitive being lowered
+        self.prefix = None  # the primitive being lowered, after which nodes are named
         self.location = None  # the source record of the equation being lowered
         self.domains = {}  # domain -> version, beyond ONNX's own
 
     def fresh(self, stem):
-        """A name nobody has."""
+        """A new name."""
         while True:
             self.counter += 1
             name = f"{stem}_{self.counter}"
@@ -122,7 +122,7 @@ class Model:
                 return name
 
     def reserve(self, name):
-        """Claims a name that the caller chose."""
+        """Reserves a name that the caller chose."""
         if name in self.names:
             raise ValueError(f"two inputs or outputs of the graph are called {name!r}")
         self.names.add(name)
@@ -130,7 +130,7 @@ class Model:
 
 @dataclass(slots=True, eq=False)
 class _EquationScope:
-    """Names nodes after an equation, and gives them its location, while it is entered."""
+    """A context in which new nodes get the name and the source location of an equation."""
 
     model: object
     name: str
@@ -147,12 +147,12 @@ class _EquationScope:
 
 
 def _folds(given, wanted):
-    """Whether NumPy casts as the runtime does: not from floats to integers, nor where it rounds twice."""
+    """Whether NumPy casts as the runtime does: not from floats to integers, nor from float64 to 16 bits."""
     return given.kind in "biu" or (wanted.kind not in "biu" and not (given.itemsize == 8 and wanted.itemsize == 2))
 
 
 def as_aval(out):
-    """A result type given as an aval or as (shape, dtype)."""
+    """The aval of a result type, which is an aval or (shape, dtype)."""
     if type(out) is tuple:
         shape, dtype = out
         return ShapedArray(tuple(shape), np.dtype(dtype))
@@ -160,12 +160,12 @@ def as_aval(out):
 
 
 class Graph:
-    """An ONNX graph; see the module's text.
+    """An ONNX graph; see the module docstring.
 
     opset     ONNX opset, 18 to 26
-    provider  execution provider whose measured kernels decide on detours
-    target    "portable": ONNX's own operators only; "native": those of the domain `onax` may stand too
-    dims      how a symbolic dimension is computed at run time: (graph, dimension) -> Value of int64[]
+    provider  execution provider, whose measured kernels decide which element types need casts
+    target    "portable": ONNX's own operators only; "native": also operators of the domain `onax`
+    dims      computes a symbolic dimension at run time: (graph, dimension) -> Value of int64[]
     """
 
     __slots__ = ("casts", "initializers", "inputs", "model", "nodes", "outputs", "parent", "token")
@@ -178,7 +178,7 @@ class Graph:
         self.nodes = []
         self.initializers = {}  # name -> Value with .const; only the outermost graph has any
         self.casts = {}  # (name, dtype) -> Value
-        self.token = None  # what the last node with an effect gave the next
+        self.token = None  # result of the last node with an effect, operand of the next one
 
     # ---- reading
 
@@ -201,7 +201,7 @@ class Graph:
         return graph
 
     def runs(self, op_type, dtype, *, directly=False, **attributes):
-        """Whether `node` would accept this operator and element type; `directly`: without a detour."""
+        """Whether `node` accepts this operator and element type; `directly`: without casts."""
         name = measured.variant(op_type, attributes)
         table = self.model.kernels
         return table.runs_directly(name, dtype) if directly else table.runs(name, dtype)
@@ -216,7 +216,7 @@ class Graph:
         return value
 
     def output(self, name, value):
-        """Makes a value a graph output called `name` (None: any name).  The value takes that name if it can."""
+        """Makes a value a graph output called `name` (None: any name).  It renames or copies the value."""
         fixed = value.node is None or value.graph is not self or any(v is value for v in self.outputs)
         if fixed:
             value = self._emit("Identity", "", (value,), (value.aval,), {})
@@ -232,7 +232,7 @@ class Graph:
         return self._initializer(name, np.asarray(array, order="C"))
 
     def subgraph(self, inputs=_NO_OPERANDS):
-        """A graph for a node's attribute, with inputs of these types (avals or (shape, dtype)), in `.inputs`."""
+        """A graph for a node's attribute; `inputs` are the types of its inputs (avals or (shape, dtype))."""
         graph = Graph(parent=self)
         for out in inputs:
             graph.inputs.append(Value(self.model.fresh("in"), as_aval(out), graph))
@@ -257,7 +257,7 @@ class Graph:
         return value
 
     def dim(self, d):
-        """A dimension as an int64 scalar: a constant, or computed at run time when it is symbolic."""
+        """A dimension as an int64 scalar: a constant, or computed at run time if it is symbolic."""
         if dim_rules.is_constant(d):
             return self.const(d, _INT64)
         model = self.model
@@ -270,14 +270,14 @@ class Graph:
         return value
 
     def shape_const(self, dims):
-        """Dimensions as an int64 vector: a constant, or computed at run time when one is symbolic."""
+        """Dimensions as an int64 vector: a constant, or computed at run time if one is symbolic."""
         dims = tuple(dims)
         if dim_rules.is_constant_shape(dims):
             return self.const(dims, _INT64)
         resolved = self.model.resolved
         value = resolved.get(dims)
         if value is None:
-            # Emitted in the outermost graph, before the node that holds this subgraph: every scope sees it.
+            # Emitted into the outermost graph, before the node with this subgraph, so that every graph can read it.
             root = self.root
             one, zero = ((1,), _INT64), root.const([0], _INT64)
             parts = [root.const([d], _INT64) if dim_rules.is_constant(d)
@@ -289,7 +289,7 @@ class Graph:
     # ---- nodes
 
     def at(self, eqn):
-        """A context in which new nodes are named after this equation's primitive and carry its location."""
+        """A context in which new nodes are named after this equation's primitive and have its source location."""
         return _EquationScope(self.model, eqn.primitive.name, eqn.source_info or self.model.location)
 
     def node(self, op_type, *inputs, out=None, outs=None, domain="", **attributes):
@@ -297,9 +297,9 @@ class Graph:
 
         inputs      Values; None for an omitted optional input
         out         the result's type: an aval or (shape, dtype); by default the first input's
-        attributes  ints, floats, strings, lists of them, ndarrays (tensors), Graphs (subgraphs); None is left out
+        attributes  ints, floats, strings, lists of them, ndarrays (tensors), Graphs (subgraphs); None means absent
 
-        Raises LoweringError if neither the operator nor a detour runs on this element type.
+        Raises LoweringError if the operator runs neither on this element type nor on one that can carry it.
         """
         avals = (inputs[0].aval if out is None else as_aval(out),) if outs is None else tuple(map(as_aval, outs))
         if domain or op_type in measured.UNTYPED:
@@ -309,7 +309,7 @@ class Graph:
         return values[0] if outs is None else values
 
     def _typed(self, op_type, inputs, avals, attributes):
-        """A node of ONNX's own domain, by a detour through another element type if it must."""
+        """A node of ONNX's own domain, with casts to another element type if it has no kernel for this one."""
         if op_type == "Neg":
             folded = self._folded(inputs[0], np.negative)
             if folded is not None:
@@ -335,7 +335,7 @@ class Graph:
         return tuple(self.cast(v, dtype) if i in back else v for i, v in enumerate(values))
 
     def _check_bits(self, name, dtype, inputs):
-        """Refuses integers that an operator's kernel may get wrong; the limits of Clip are the rule's business."""
+        """Refuses integers for which a kernel may be wrong; rules are responsible for the limits of Clip."""
         bits = measured.EXACT_BITS[name, dtype]
         if not all(is_within(v, -(2**bits), 2**bits - 1) for v in inputs[: _VALUES.get(name)]):
             raise LoweringError(
@@ -348,7 +348,7 @@ class Graph:
         return self.cast(value, carrier)
 
     def cast(self, value, dtype):
-        """ONNX's Cast; the value itself when it has that type already.  Integers wrap, others as the runtime does."""
+        """ONNX's Cast; the value itself if it has that type already.  Integers wrap."""
         dtype = np.dtype(dtype)
         if value.aval.dtype == dtype:
             return value
@@ -365,9 +365,9 @@ class Graph:
         return result
 
     def _folded(self, value, function):
-        """function(value) as a constant, or an expanded one, if the value is that; else None.
+        """function(value) as a constant or an expanded constant, if the value is one; else None.
 
-        The runtime would fold it too, but executing nodes while a session is made costs it 0.1 ms each.
+        The runtime would fold it too, but it takes 0.1 ms per node during session creation.
         """
         node = value.node
         source = value if node is None or node.op_type != "Expand" else node.inputs[0]
@@ -376,7 +376,7 @@ class Graph:
         folded = self.const(function(source.const))
         if source is value:
             return folded
-        if not self.runs("Expand", folded.aval.dtype, directly=True):  # its detour ends in this very cast
+        if not self.runs("Expand", folded.aval.dtype, directly=True):  # Expand itself would cast, which ends here again
             return None
         return self.node("Expand", folded, node.inputs[1], out=ShapedArray(value.aval.shape, folded.aval.dtype))
 
@@ -397,7 +397,7 @@ class Graph:
         return node.outputs
 
     def _say(self, fault):
-        """An error's text: the fault and the location."""
+        """The text of an error: the fault and the source location."""
         model = self.model
         if model.prefix is None:
             return fault

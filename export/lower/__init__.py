@@ -1,6 +1,6 @@
 """Lowering of jaxprs to ONNX graphs: one file of rules for each family of primitives, and the loop that applies them.
 
-Importing it fills the registry.
+Importing this package attaches the rules to the slots of `registry`.
 """
 
 from onax.export.lower import (

@@ -1,7 +1,7 @@
-"""ONNX forms of programs over named axes.
+"""Lowerings of programs over named axes.
 
-A collective has a form only as part of the program that brings its axis, which is batched over it: `vmap` leaves none
-behind, and a `shard_map` equation is lowered as the one program of all devices.
+A collective itself has no ONNX form: `vmap` replaces the collectives over its axis, and a `shard_map` equation is
+lowered as one batched program of all devices.
 """
 
 from onax._control.custom_vmap import custom_vmap_p
@@ -42,5 +42,5 @@ def _shard_map(g, out, *values, jaxpr, **params):
 
 @lowers(sharding_constraint_p, components=True)
 def _sharding_constraint(g, out, x, **_):
-    """Within one graph everything is in one place."""
+    """The identity: a graph runs on one device."""
     return x

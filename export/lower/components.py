@@ -1,7 +1,7 @@
 """Values of dtypes that ONNX has no element type for: complex numbers and keys, as tuples of components.
 
 A variable of such a dtype is a tuple of Values, its *components* (real and imaginary part; the words of a key), each of
-the variable's own shape.  At the boundary of a graph they stand in one tensor with trailing axes: [..., 2] for complex
+the variable's own shape.  At the boundary of a graph one tensor holds them along trailing axes: [..., 2] for complex
 numbers, [..., *key shape] for keys.
 """
 
@@ -19,7 +19,7 @@ from onax.export.graph.kernels import ELEMENT_TYPES
 
 
 def trailing_axes(dtype):
-    """(trailing axes, element dtype) of a dtype's components at a boundary; ((), dtype) if it is an ONNX type itself.
+    """(trailing axes, element dtype) of a dtype's components at a boundary; ((), dtype) if ONNX has the dtype.
 
     Raises LoweringError for a dtype that has no ONNX form.
     """
@@ -33,7 +33,7 @@ def trailing_axes(dtype):
 
 
 def physical_aval(aval):
-    """The type of the one tensor that holds a value at a graph's boundary."""
+    """The type of the tensor that holds a value at the boundary of a graph."""
     axes, dtype = trailing_axes(aval.dtype)
     return ShapedArray((*aval.shape, *axes), dtype) if axes or aval.weak_type else aval
 
@@ -44,12 +44,12 @@ def component_aval(aval):
 
 
 def flat_values(values):
-    """Values and the components of tuples, in order."""
+    """Flattens tuples of components; other values stay as they are."""
     return [part for v in values for part in (v if type(v) is tuple else (v,))]
 
 
 def flat_avals(avals):
-    """The type of each component, and of each value that has none, in order."""
+    """The types of the values that `flat_values` returns for variables of these types."""
     flat = []
     for aval in avals:
         axes, _ = trailing_axes(aval.dtype)
@@ -58,7 +58,7 @@ def flat_avals(avals):
 
 
 def unflatten_components(flat, avals):
-    """The flat values as one value, or a tuple of components, for each aval."""
+    """The inverse of `flat_values`: a value or a tuple of components for each aval."""
     flat, values = iter(flat), []
     for aval in avals:
         axes, _ = trailing_axes(aval.dtype)
@@ -67,7 +67,7 @@ def unflatten_components(flat, avals):
 
 
 def split(g, value, aval):
-    """The components of a boundary tensor; the tensor itself for an ordinary dtype."""
+    """The components of a boundary tensor; the tensor itself for a dtype of ONNX."""
     axes, dtype = trailing_axes(aval.dtype)
     if not axes:
         return value
@@ -82,7 +82,7 @@ def split(g, value, aval):
 
 
 def join(g, value, aval):
-    """The boundary tensor of components."""
+    """The boundary tensor of a value: the inverse of `split`."""
     if type(value) is not tuple:
         return value
     axes, dtype = trailing_axes(aval.dtype)
@@ -96,24 +96,24 @@ def join(g, value, aval):
 
 
 def _uses_own_node(g, aval, dtype):
-    """Whether a node of ours moves components: a tenth of the time of the runtime's Gather on large arrays."""
+    """Whether a Host node moves the components: for large arrays it takes a tenth of the time of Gather."""
     if g.target != "native" or dtype.itemsize not in (4, 8) or not dims.is_constant_shape(aval.shape):
         return False
     return aval.size >= 64
 
 
 def constant(g, x, aval):
-    """A constant of the jaxpr, by components where its dtype needs them.  Large ones are shared, not copied."""
+    """A constant of a jaxpr, as components if its dtype has them.  Large arrays are not copied."""
     array = x._value if isinstance(x, Array) else np.asarray(x)
     if aval.dtype in ELEMENT_TYPES:
         return g.const(array, aval.dtype)
     if isinstance(aval.dtype, np.dtype):
-        array = array.astype(aval.dtype, copy=False)  # a Python number in a program is wider than its type there
+        array = array.astype(aval.dtype, copy=False)  # a Python number may be wider than its type in the jaxpr
     return tuple(g.const(part) for part in split_array(array, aval.dtype))
 
 
 def split_array(array, dtype):
-    """The components of an ndarray that holds elements of a dtype; itself alone for an ordinary one."""
+    """The components of an ndarray of a dtype; the ndarray alone for a dtype of ONNX."""
     axes, element = trailing_axes(dtype)
     if not axes:
         return [array]
@@ -122,7 +122,7 @@ def split_array(array, dtype):
 
 
 def join_array(parts, dtype):
-    """The ndarray of a dtype whose components these are."""
+    """The ndarray of a dtype with these components: the inverse of `split_array`."""
     if not trailing_axes(dtype)[0]:
         return parts[0]
     words = np.stack(parts, -1).reshape(-1)

@@ -1,8 +1,8 @@
-"""ONNX forms of primitives whose parameters are programs.
+"""Lowerings of primitives whose parameters are programs.
 
-A call is lowered by lowering its program in its place: ONNX has no call that the runtime would not inline itself.
-Branches become If; loops become Loop, or Scan where something is scanned and there is a step.  The programs inside read
-outer values directly, so constants and operands are not passed; only what changes from step to step is.
+A call is inlined: the runtime would inline functions of ONNX as well.  Branches become If.  Loops become Scan where
+there are scanned values and the length is static, else Loop.  The subgraphs read outer values directly, so only the
+state that changes from step to step is passed.
 """
 
 import numpy as np
@@ -85,7 +85,7 @@ def _custom_lin(g, out, *values, **_):
 
 
 def _set_outputs(body, values):
-    """Makes values the results of a subgraph; one that it does not compute itself, or gives twice, is copied."""
+    """Makes values the outputs of a subgraph; copies those that it does not compute itself or that are repeated."""
     given = set()
     for value in values:
         if value.node is None or value.graph is not body or id(value) in given:
@@ -98,23 +98,23 @@ def _broadcast_outs(avals, length):
     return [ShapedArray((length, *a.shape), a.dtype) for a in avals]
 
 
-# ---- effects: a token goes through the nodes that have one, so through the branches and bodies around them
+# ---- effects: a token passes through all nodes with an effect, and so through the branches and bodies around them
 
 
 def _token_of(g, programs):
-    """The token that enters programs, if any of them has an effect: [Value] or []."""
+    """The current token if one of the programs has an effect: [Value] or []."""
     return [current_token(g)] if any(p.effects for p in programs) else []
 
 
 def _keep_token(g, results, ordered):
-    """Results without the token, which the graph keeps."""
+    """Stores the token, the last result, in the graph; returns the other results."""
     if ordered:
         *results, g.token = results
     return results
 
 
 def _with_token(body, results, ordered):
-    """A program's flat results, and its token if it has an effect."""
+    """The flat results of a program, followed by its token if it has an effect."""
     flat = flat_values(results)
     return [*flat, current_token(body)] if ordered else flat
 
@@ -131,7 +131,7 @@ def _cond(g, out, index, *operands, branches):
 
 
 def _emit_ifs(g, avals, index, operands, branches, ordered):
-    """Results of the branch that the index names, as nested Ifs: each asks whether it is the last branch left."""
+    """The results of the branch with this index, as nested Ifs: each tests for the last of the remaining branches."""
     if len(branches) == 1:
         return _with_token(g, inline(g, branches[0], branches[0].consts, operands), ordered)
     last = g.const(np.int32(len(branches) - 1))
@@ -164,7 +164,7 @@ def _while(g, out, *operands, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts
 
 
 def _parts(values, num_consts, num_carry):
-    """Constants, carry and slices."""
+    """(constants, carry, scanned values)."""
     end = num_consts + num_carry
     return values[:num_consts], values[num_consts:end], values[end:]
 
@@ -210,7 +210,7 @@ def _emit_scan(g, step, state, state_avals, xs, x_avals, y_avals, length, revers
 
 
 def _emit_loop(g, step, state, state_avals, xs, x_avals, y_avals, length, reverse):
-    """Without scanned values, or with a length known only at run time: slices are gathered by the step's number."""
+    """The Loop of a scan without scanned values or of dynamic length: each step gathers its slices."""
     n = len(state)
     trips = g.dim(length)
     body = g.subgraph([((), ops.INT64), ((), _BOOL), *state_avals])
@@ -226,7 +226,7 @@ def _emit_loop(g, step, state, state_avals, xs, x_avals, y_avals, length, revers
 
 
 def _reverse_stacked(g, y):
-    """The stacked results in the order of the steps' numbers."""
+    """Reverses the stacked results of a reverse loop."""
     last, before_first = g.const([-1], ops.INT64), g.const([np.iinfo(np.int64).min], ops.INT64)
     axes, back = g.const([0], ops.INT64), g.const([-1], ops.INT64)
     return g.node("Slice", y, last, before_first, axes, back)

@@ -1,7 +1,7 @@
-"""ONNX forms of the changes of type.
+"""Lowerings of conversions between element types.
 
-`Cast` is right between integers (it wraps) and between floats.  From a float to an integer the runtime's Cast is
-undefined outside the range, where JAX saturates and gives 0 for NaN: the operand is brought into range first.
+`Cast` is exact between integers (it wraps) and between floats.  Its result from a float out of an integer's range is
+undefined, while JAX saturates and converts NaN to 0, so the operand is clipped first.
 """
 
 import ml_dtypes
@@ -26,12 +26,12 @@ SIGNED = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
 
 
 def refuse(g, fault):
-    """Raises LoweringError with the fault and the place of the equation."""
+    """Raises LoweringError with the fault and the location of the equation."""
     raise LoweringError(g._say(fault))
 
 
 def is_small_constant(x):
-    """Whether a value is a constant that is worth computing with at compile time."""
+    """Whether a value is a constant small enough to be folded at compile time."""
     return x.const is not None and x.const.nbytes <= SMALL_BYTES
 
 
@@ -39,14 +39,14 @@ def is_small_constant(x):
 
 
 def _saturated_narrow(g, x, dtype):
-    """To at most 16 bits: the runtime casts by way of a wider integer, in which NaN ends in 0 bits."""
+    """To at most 16 bits: the runtime casts through a wider integer, whose low bits are 0 for NaN."""
     info = np.iinfo(dtype)
     inside = g.node("Clip", x, ops.scalar(g, info.min, x), ops.scalar(g, info.max, x))
     return ops.cast(g, inside, dtype)
 
 
 def _saturated_32(g, x, dtype):
-    """To 32 bits through float64, which holds both limits."""
+    """To 32 bits through float64, which represents both limits."""
     info = np.iinfo(dtype)
     number = ops.cast(g, ops.where(g, ops.is_nan(g, x), ops.scalar(g, 0, x), x), F64)
     inside = g.node("Clip", number, ops.scalar(g, info.min, number), ops.scalar(g, info.max, number))
@@ -54,7 +54,7 @@ def _saturated_32(g, x, dtype):
 
 
 def _saturated_64(g, x, dtype):
-    """To 64 bits: no float holds the upper limit, so values at or above it are selected."""
+    """To 64 bits: no float represents the upper limit, so larger values are handled by a Where."""
     info = np.iinfo(dtype)
     limit = x.dtype.type(float(info.max + 1))
     number = ops.where(g, ops.is_nan(g, x), ops.scalar(g, 0, x), x)
@@ -64,7 +64,7 @@ def _saturated_64(g, x, dtype):
 
 
 def convert(g, x, dtype):
-    """x with another element type, as JAX converts: to integers saturating, NaN to 0."""
+    """Converts as JAX does: conversions to integers saturate, and NaN becomes 0."""
     dtype = np.dtype(dtype)
     if x.dtype == dtype:
         return x
@@ -87,7 +87,7 @@ def _convert_element_type(g, out, x, *, new_dtype, **_):
 
 
 def reinterpret(g, x, dtype):
-    """The same bits as another type of equal width."""
+    """Reinterprets the bits as another type of equal width."""
     if x.dtype == dtype:
         return x
     if x.dtype.kind in "iu" and dtype.kind in "iu":
@@ -98,7 +98,7 @@ def reinterpret(g, x, dtype):
 
 
 def _split_bits(g, x, dtype, out):
-    """Wide to narrow: a new last axis of the parts, lowest first."""
+    """Wide to narrow: the parts are a new last axis, the lowest first."""
     wide, narrow = UNSIGNED[x.dtype.itemsize], UNSIGNED[dtype.itemsize]
     count = x.dtype.itemsize // dtype.itemsize
     amounts = g.const(np.arange(count) * 8 * dtype.itemsize, wide)
@@ -108,8 +108,8 @@ def _split_bits(g, x, dtype, out):
 
 
 def _join_bits(g, x, dtype, out):
-    """Narrow to wide: the last axis, lowest part first, becomes one number."""
-    if any(type(d) is int and d == 0 for d in out.shape):  # no empty stack times a vector
+    """Narrow to wide: the last axis holds the parts of one number, the lowest first."""
+    if any(type(d) is int and d == 0 for d in out.shape):  # MatMul refuses an empty stack times a vector
         return ops.full(g, out.shape, 0, dtype)
     narrow, wide = UNSIGNED[x.dtype.itemsize], UNSIGNED[dtype.itemsize]
     working = UNSIGNED[max(4, dtype.itemsize)]
@@ -132,7 +132,7 @@ def _bitcast_convert_type(g, out, x, *, new_dtype):
 
 
 def _round_mantissa(g, x, mantissa_bits):
-    """A float32 rounded to this many mantissa bits, ties to even, as float64: the sum drops what lies below."""
+    """Rounds a float32 to this many mantissa bits, ties to even, as float64: adding `shifted` drops the lower bits."""
     wide = ops.cast(g, x, F64)
     shifted = ops.mul(g, wide, ops.scalar(g, 2.0 ** (52 - mantissa_bits), wide))
     return ops.sub(g, ops.add(g, wide, shifted), shifted)
@@ -155,7 +155,7 @@ def _reduce_precision(g, out, x, *, exponent_bits, mantissa_bits):
 
 
 def _reduce_half(g, x, mantissa_bits):
-    """Of float16 with all its exponents: its subnormal numbers become multiples of one unit, as their bits do."""
+    """Rounds a float16 whose exponent keeps all its bits: subnormal results are multiples of one unit."""
     single = ops.cast(g, x, F32)
     wide = Formula(g, ops.cast(g, single, F64))
     shift = 1.5 * 2.0 ** (52 - 14 - mantissa_bits)
@@ -167,7 +167,7 @@ def _reduce_half(g, x, mantissa_bits):
 
 
 def _limit_exponent(g, kept, exponent_bits, original):
-    """Overflow to infinity, underflow to zero, of a float64; infinities and NaN come from the original."""
+    """Makes a float64 overflow to infinity and underflow to zero; infinities and NaN are those of the original."""
     wide = ops.cast(g, original, F64)
     infinite = g.node("IsInf", original, out=(original.shape, np.bool_))
     if exponent_bits >= 11:
@@ -182,14 +182,14 @@ def _limit_exponent(g, kept, exponent_bits, original):
 
 
 def _reduce_double(g, x, exponent_bits, mantissa_bits):
-    """Of float64: next to a power of two that many bits larger, the unit in the last place is the one wanted."""
+    """Rounds a float64 by adding and subtracting a power of two whose unit in the last place is the wanted one."""
     x = Formula(g, x)
     size = x.do("Abs")
     small, large = (Formula(g, g.const(2.0**e, F64)) for e in (-200, 200))
     scale = (size > 1).where(small, large)  # away from overflow
     y = x * scale
     top = y * 2.0**52
-    top = y + top - top  # y to one bit: its power of two, or the next one
+    top = y + top - top  # y rounded to one bit: its power of two, or the next one
     power = (top.do("Abs") > y.do("Abs")).where(top * 0.5, top)
     shifted = power * 2.0 ** (52 - mantissa_bits)
     kept = (y + shifted - shifted) / scale

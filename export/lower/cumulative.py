@@ -1,7 +1,7 @@
-"""ONNX forms of the running reductions.
+"""Lowerings of cumulative reductions.
 
-The runtime's CumSum adds one by one, in its operand's type; its CumProd is there from opset 26 on.  The others, and
-products before, go by doubling: after k steps each element holds the result over the 2^k elements up to it.
+The runtime's CumSum adds one by one, in the type of its operand; CumProd exists from opset 26 on.  All others are
+computed by doubling: after k steps each element holds the reduction of the 2^k elements that end with it.
 """
 
 import numpy as np
@@ -20,14 +20,14 @@ from onax.export.lower.convert import F32, F64, HALVES, INT32, INT64
 from onax.export.lower.driver import lower_function
 from onax.export.lower.registry import Decomposition, component_lowering, componentwise, decompose, lowers
 
-# From this length on float32 sums are added in float64: one by one, their error grows with the length.
+# Longer float32 sums are computed in float64, because the error of adding one by one grows with the length.
 _LONG_AXIS = 512
 
 # ---- doubling
 
 
 def _scan_by_doubling(name, combine, x, neutral, axis, reverse):
-    """The prefixes under an associative function: log2(n) steps over the whole array."""
+    """The scan of an associative function, in log2(n) steps over the whole array (Hillis and Steele, 1986)."""
     n = shape_of(x)[axis]
     if not dim_rules.is_constant(n):
         raise LoweringError(
@@ -76,7 +76,7 @@ decompose(prims.cumlogsumexp_p, _logarithm, components=True)
 
 
 def _working(dtype, length):
-    """The type that CumSum and CumProd run in: integers of at least 32 bits, signed; long float32 sums in float64."""
+    """The type to compute in: signed integers of at least 32 bits; float64 for long float32 axes."""
     if dtype.kind in "iu":
         return INT64 if dtype.itemsize == 8 else INT32
     if dtype == F64 or (dtype == F32 and not (dim_rules.is_constant(length) and length < _LONG_AXIS)):

@@ -1,6 +1,6 @@
-"""ONNX form of dot_general: axes moved to (batch, free, contracted) and (batch, contracted, free), then MatMul.
+"""Lowering of dot_general: transposes to (batch, free, contracted) and (batch, contracted, free), then MatMul.
 
-Moves and reshapes that change nothing write no node; a transposed matrix goes to Gemm, which reads it in place.
+Transposes and reshapes that change nothing emit no node; Gemm reads a transposed matrix without a Transpose.
 """
 
 import numpy as np
@@ -17,12 +17,12 @@ BOOL = np.dtype(np.bool_)
 
 
 def _free(ndim, *taken):
-    """Axes in none of these lists, in order."""
+    """The axes that are in none of these lists, in order."""
     return tuple(i for i in range(ndim) if not any(i in t for t in taken))
 
 
 def _working_type(lhs, rhs, out):
-    """The element type to multiply in: the widest of operands and result; halves and bools count in float32."""
+    """The element type to multiply in: the widest of operands and result; float32 for 16-bit floats and bools."""
     if out.dtype == BOOL:
         return F32
     floats = [d for d in (lhs.dtype, rhs.dtype, out.dtype) if d in FLOATS]
@@ -32,9 +32,9 @@ def _working_type(lhs, rhs, out):
 
 
 def _is_matrix_product(lhs, rhs, lc, rc, batch):
-    """Whether MatMul takes the operands as they are: lhs's last axis meets the first of a vector or matrix.
+    """Whether MatMul takes the operands as they are: it contracts lhs's last with the first axis of a vector or matrix.
 
-    Not a Transpose and a vector: the runtime (1.31) fuses them to a wrong product.
+    A Transpose and a vector are excluded: the runtime (1.31) fuses them to a wrong product.
     """
     if batch or len(lc) != 1 or lc[0] != lhs.ndim - 1 or rc[0] != 0 or rhs.ndim > 2:
         return False
@@ -42,38 +42,38 @@ def _is_matrix_product(lhs, rhs, lc, rc, batch):
 
 
 def _is_gemm(lhs, rhs, lc, batch, dtype):
-    """Whether one Gemm does it: two matrices of floats, one axis contracted."""
+    """Whether one Gemm suffices: two matrices of floats with one contracted axis."""
     return not batch and lhs.ndim == rhs.ndim == 2 and len(lc) == 1 and dtype in (F32, F64)
 
 
 def _is_transposed(x):
-    """Whether x comes from a Transpose, perhaps through nodes that the runtime may remove."""
+    """Whether x is the result of a Transpose, perhaps through nodes that the runtime may remove."""
     while x.node is not None and x.node.op_type in ("Cast", "Identity", "Reshape", "Expand", "Unsqueeze", "Squeeze"):
         x = x.node.inputs[0]
     return x.node is not None and x.node.op_type == "Transpose"
 
 
 def _arrange_axes(g, x, order, groups):
-    """x with its axes in this order, and each group of axes merged into one."""
+    """Transposes x to this order of axes, and merges each group of axes into one."""
     shape = [dim_rules.prod([x.shape[i] for i in group]) for group in groups]
     return ops.reshape(g, ops.transpose(g, x, order), shape)
 
 
 def _product(g, lhs, rhs, dims, shape):
-    """The general form."""
+    """The general case, with batch axes and several free or contracted axes."""
     (lc, rc), (lb, rb) = dims
     lf, rf = _free(lhs.ndim, lc, lb), _free(rhs.ndim, rc, rb)
     dtype = lhs.dtype
     singles = [(i,) for i in lb], [(i,) for i in rb]
     batch = tuple(lhs.shape[i] for i in lb)
-    if not lc:  # an outer product: every element is one product
+    if not lc:  # an outer product
         x = ops.reshape(g, ops.transpose(g, lhs, (*lb, *lf)), [*batch, *[lhs.shape[i] for i in lf], *[1] * len(rf)])
         y = ops.reshape(g, ops.transpose(g, rhs, (*rb, *rf)), [*batch, *[1] * len(lf), *[rhs.shape[i] for i in rf]])
         return g.node("Mul", x, y, out=(shape, dtype))
-    # Without batch axes the free axes of the left stand as they are: a matrix on the right serves them all.
+    # Without batch axes the free axes of the left operand need not be merged: MatMul broadcasts a matrix on the right.
     left_groups = [(i,) for i in lf] if lf and not lb else [lf]
     x = _arrange_axes(g, lhs, (*lb, *lf, *lc), [*singles[0], *left_groups, lc])
-    # Always a matrix on the right, see above.
+    # The right operand is always a matrix, see `_is_matrix_product`.
     y = _arrange_axes(g, rhs, (*rb, *rc, *rf), [*singles[1], rc, rf])
     result = (*x.shape[:-1], y.shape[-1])
     return ops.reshape(g, g.node("MatMul", x, y, out=(result, dtype)), shape)
@@ -98,7 +98,7 @@ def _dot_general(g, out, lhs, rhs, *, dimension_numbers, **_):
 
 @lowers_components(dot_general_p)
 def _complex_dot_general(g, out, lhs, rhs, *, dimension_numbers, **_):
-    """Four products of parts, or two where one side is real."""
+    """Four products of real and imaginary parts, or two if one operand is real."""
     part = ShapedArray(out.shape, np.dtype(f"f{out.dtype.itemsize // 2}"))
     times = lambda x, y: _dot_general(g, part, x, y, dimension_numbers=dimension_numbers)
     if type(lhs) is not tuple and type(rhs) is not tuple:

@@ -1,8 +1,8 @@
-"""jaxpr -> Graph: the loop over equations, and what crosses the boundary of a graph.
+"""jaxpr -> Graph: the loop over equations, and the conversion of values at the boundary of a graph.
 
-A variable of an ordinary dtype is one Value; one of complex or key dtype is a tuple of them (`components.py`).  A
-primitive that only moves data is lowered once for each component; others need a rule for components.  In the native
-target a node of ours takes what ONNX does not say, or says slowly (`native.py`).
+A variable of a dtype that ONNX has is one Value; one of complex or key dtype is a tuple of Values (`components.py`).  A
+data-movement primitive is lowered once for each component; others need a rule for components.  On the native target a
+Host node runs the kernel of what ONNX has no form for, or a slower one (`native.py`).
 """
 
 import math
@@ -36,11 +36,11 @@ from onax.export.lower.registry import (
     refusal,
 )
 
-# ---- what is known already
+# ---- constant folding
 
 
 def _known_array(value):
-    """The ndarray that a value is known to be, or None: a small constant, whole or expanded."""
+    """The ndarray of a value that is a small constant or an expanded one, else None."""
     if type(value) is tuple:
         return _known_complex(value)
     array = value.const
@@ -81,16 +81,16 @@ def _is_small(aval):
 
 
 def _fold(g, eqn, values):
-    """The results of an equation whose operands are known, by the primitive's own kernel; or None.
+    """Folds an equation with constant operands by the primitive's kernel; None if that is not possible.
 
-    A node costs far more: the runtime would execute it while the session is made.
+    A node would cost far more: the runtime would execute it during session creation.
     """
     primitive = eqn.primitive
     kernel = primitive.kernel
     if kernel is None or eqn.effects:
         return None
     if primitive is broadcast_in_dim_p and not eqn.invars[0].aval.shape and eqn.outvars[0].aval.shape != (1,):
-        return None  # an Expand says it better
+        return None  # an Expand is smaller
     if ELEMENTWISE in primitive.facts:
         known = [_expanded_scalar(v) for v in values]
         if not any(x is None for x in known):
@@ -105,7 +105,7 @@ def _fold(g, eqn, values):
 
 
 def _evaluate(g, kernel, eqn, known, avals):
-    """A kernel's results as constants, or None where it gives other types than the equation has."""
+    """The results of a kernel as constants, or None if their types are not those of the equation."""
     if type(kernel) is dict:
         kernel = kernel.get(known[0].dtype)
         if kernel is None:
@@ -118,9 +118,9 @@ def _evaluate(g, kernel, eqn, known, avals):
 
 
 def _empty_results(g, eqn):
-    """Constants for the results of an equation when none of them has an element; None when one has.
+    """Constants for the results of an equation if all of them are empty, else None.
 
-    Runtimes are not safe there: TopK of zero rows ends the process of ONNX Runtime 1.30 (integer division by zero).
+    Kernels may not handle empty operands: TopK of zero rows crashes ONNX Runtime 1.30 (integer division by zero).
     """
     for v in eqn.outvars:
         if v.aval.dtype not in ELEMENT_TYPES or not any(type(d) is int and d == 0 for d in v.aval.shape):
@@ -133,7 +133,7 @@ def _empty_results(g, eqn):
 
 
 def _can_be_known(primitive, values):
-    """Whether all operands are constants, or Expands of some: asked first, of every equation."""
+    """Whether all operands are constants or Expands: a quick test before `_fold`, for every equation."""
     for v in values:
         if type(v) is tuple:
             v = v[0]
@@ -146,7 +146,7 @@ def _can_be_known(primitive, values):
 
 
 class Refusals:
-    """Primitives without an ONNX form met in one lowering, when all are collected before raising."""
+    """The operations without an ONNX form in one lowering, collected for a single error."""
 
     __slots__ = ("lines",)
 
@@ -154,7 +154,7 @@ class Refusals:
         self.lines = []
 
     def add(self, eqn, error, location):
-        """Notes a refusal; one line for each primitive, reason and location."""
+        """Records a refusal; one line for each primitive, reason and location."""
         reason = error.message.split("\nIn operation", 1)[0]
         location = "" if location is None else f" from {source.summarize(location)}"
         line = f"  {eqn.primitive.name}{location}: {reason}"
@@ -162,7 +162,7 @@ class Refusals:
             self.lines.append(line)
 
     def text(self, opset):
-        """The one error that lists them."""
+        """The text of the error that lists all refusals."""
         n = len(self.lines)
         count = "1 operation has" if n == 1 else f"{n} operations have"
         return "\n".join([f"{count} no ONNX form in opset {opset}:", *self.lines])
@@ -193,7 +193,7 @@ def _componentwise(g, rule, eqn, values):
 
 
 def lower_function(g, function, params, avals, values):
-    """Stages a function of arrays of these types and lowers it in the location of the equation being lowered."""
+    """Stages a function for arrays of these types and inlines it in place of the current equation."""
     closed = trace_to_jaxpr(lambda *xs: tree_leaves(function(*xs, **params)), avals)
     return inline(g, closed, closed.consts, values, keep_location=True)
 
@@ -227,10 +227,10 @@ def _apply(g, eqn, values):
 
 
 def inline(g, jaxpr, consts, values, *, keep_location=False):
-    """Lowers a jaxpr's equations into a graph; returns its results as a list.
+    """Lowers the equations of a jaxpr into a graph; returns the results as a list.
 
-    values      Values of the arguments, tuples of components where the dtype needs them
-    keep_location  nodes keep the name and location of the equation being lowered, instead of getting their own
+    values         Values of the arguments, tuples of components for dtypes that have them
+    keep_location  new nodes have the name and location of the equation that is being lowered, not of their own
     """
     env = {v: constant(g, c, v.aval) for v, c in zip(jaxpr.constvars, consts)}
     env.update(zip(jaxpr.invars, values))
@@ -259,7 +259,7 @@ def inline(g, jaxpr, consts, values, *, keep_location=False):
 
 
 def _handle_refusal(g, eqn, error):
-    """Raises a refusal with its location; or notes it, when all are collected, and returns values to go on with."""
+    """Raises a refusal with its location, or records it if all are collected, and returns placeholders."""
     refusals, location = g.model.refusals, eqn.source_info or g.model.location
     if refusals is None:
         text = error.message
@@ -273,7 +273,7 @@ def _handle_refusal(g, eqn, error):
 
 
 def _placeholder(g, aval):
-    """A value that nothing computes: stands for a result that has no ONNX form while refusals are collected."""
+    """A value without a node, in place of a result that has no ONNX form, while refusals are collected."""
     if aval.dtype in ELEMENT_TYPES:
         return Value(g.model.fresh("missing"), aval, g)
     axes, dtype = trailing_axes(aval.dtype)
@@ -295,21 +295,21 @@ def lower_jaxpr(
     dim_solver=None,
     collect_errors=False,
 ):
-    """The Graph of a ClosedJaxpr, in which no code should be dead.
+    """The Graph of a ClosedJaxpr, whose dead code should already be eliminated.
 
     input_names, output_names   names at the boundary; "in.0"..., "out.0"... by default
     dim_solver                  `export.shapes.DimSolver` of the arguments when shapes are symbolic; made if None
-    collect_errors              lower everything, then raise one LoweringError that lists all that has no ONNX form
+    collect_errors              lower everything, then raise one LoweringError that lists all operations without a form
 
-    A complex argument is a float tensor with a trailing axis of 2, a key one of uint32 with its key axes.
-    Raises LoweringError for what has no ONNX form, naming the operation and the user's line.
+    A complex argument is a float tensor with a trailing axis of 2, a key a uint32 tensor with trailing key axes.
+    Raises LoweringError for an operation without an ONNX form; it names the operation and the user's line.
     """
     g = Graph(opset, provider, target)
     g.model.refusals = Refusals() if collect_errors else None
     in_avals = [v.aval for v in jaxpr.invars]
     input_names = input_names or [f"in.{i}" for i in range(len(in_avals))]
     output_names = output_names or [f"out.{i}" for i in range(len(jaxpr.outvars))]
-    # Names of results are claimed first, so that no node takes one.
+    # Names of results are reserved first, so that no node takes one.
     boundary = [g.input(name, physical_aval(a)) for name, a in zip(input_names, in_avals)]
     g.model.promised.update(output_names)
     if not all(dim_rules.is_constant_shape(a.shape) for a in in_avals):

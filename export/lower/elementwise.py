@@ -1,8 +1,8 @@
-"""ONNX forms of the elementwise primitives.
+"""Lowerings of the elementwise primitives.
 
-A row where one operator is the primitive; a formula where the runtime has no operator, or none for the element type.
-The 16-bit floats run a formula in float32 and are rounded once.  Guards are written only where an operand is not known
-to make them idle: the runtime ends the process at INT_MIN / -1 and fails at a zero divisor.
+A primitive is one operator where the runtime has it, else a formula of several.  Formulas of 16-bit floats are computed
+in float32 and rounded once.  Guards are emitted only where an operand may need them: the runtime crashes at
+INT_MIN / -1 and fails at a zero divisor.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ BOOL = np.dtype(np.bool_)
 
 
 def skip_expand(x, others, shape):
-    """The operand of x's Expand when the other operands already give the result its shape, else x."""
+    """The operand of x's Expand if the other operands alone broadcast to the shape of the result, else x."""
     if x.node is not None and x.node.op_type == "Expand":
         source = x.node.inputs[0]
         reached = source.shape
@@ -45,7 +45,7 @@ def skip_expand(x, others, shape):
 
 
 def binary(g, op_type, x, y, out, **attributes):
-    """One operator of two operands, which broadcast."""
+    """One operator of two operands, which broadcast to the shape of `out`."""
     x = skip_expand(x, (y,), out.shape)
     y = skip_expand(y, (x,), out.shape)
     return g.node(op_type, x, y, out=out, **attributes)
@@ -66,7 +66,7 @@ def _row(primitive, op_type):
 
 
 def _formula(primitive, formula, double=None):
-    """A unary primitive that is a formula; of float64 another one if `double` is given."""
+    """A unary primitive that is a formula, or the formula `double` for float64."""
 
     def rule(g, out, x, **_):
         if x.dtype.kind in "iub":
@@ -80,7 +80,7 @@ def _formula(primitive, formula, double=None):
 
 
 def _kernel_or(primitive, op_type, double):
-    """A unary primitive that is one operator, but has no float64 kernel: there, a formula."""
+    """A unary primitive that is one operator, or the formula `double` for float64, which has no kernel."""
     _formula(primitive, lambda x: x.do(op_type), double)
 
 
@@ -88,7 +88,7 @@ def _is_below(x, bound):
     return x.do("Abs") < bound
 
 
-# ---- trigonometry; the float64 forms are built from what has a float64 kernel
+# ---- trigonometry; the float64 formulas use only operators with a float64 kernel
 
 
 # pi / 2 in three parts, the first two of 33 bits: their products with integers below 2**20 are exact (Cody and Waite).
@@ -97,7 +97,7 @@ _REDUCIBLE = 1e6
 
 
 def _quarter_turns(x):
-    """x as a number of quarter turns and the rest in -pi/4..pi/4, where the float64 kernels are right to 2 ulp."""
+    """(quarter turns in x, rest in -pi/4..pi/4): for the rest the float64 kernels are right to 2 ulp."""
     turns = (x * (2 / np.pi)).do("Round")
     for part in _HALF_PI:
         x = x - turns * part
@@ -110,7 +110,7 @@ def _is_odd(n):
 
 
 def _sin_of_turns(x, quarter, op_type):
-    """sin(x + quarter * pi / 2), given the kernel that computes it for x too large to be reduced."""
+    """sin(x + quarter * pi / 2); the kernel `op_type` computes it for x too large to be reduced."""
     turns, rest = _quarter_turns(x)
     if quarter:
         turns = turns + quarter
@@ -120,7 +120,7 @@ def _sin_of_turns(x, quarter, op_type):
 
 
 def sin_cos(x):
-    """The sine and the cosine of a float64."""
+    """(sine, cosine) of a float64."""
     turns, rest = _quarter_turns(x)
     s, c = rest.do("Sin"), rest.do("Cos")
     odd, near = _is_odd(turns), _is_below(x, _REDUCIBLE)
@@ -146,7 +146,7 @@ def _tan_double(x):
 
 
 def atan_double(x):
-    """The float32 kernel's value, corrected once by the tangent addition formula: its error squared is below 1e-15."""
+    """The float32 kernel's value, corrected once by the tangent addition formula, which squares its error."""
     x = x.maximum(-1e300).minimum(1e300)
     guess = x.cast(F32).do("Atan").cast(F64)
     s, c = guess.do("Sin"), guess.do("Cos")
@@ -174,7 +174,7 @@ def cosh_double(x):
 
 
 def _tanh_double(x):
-    """The float64 kernel is 1 from 17.7 on, where the tangent is not yet."""
+    """The float64 kernel is 1 from 17.7 on, where the result is still smaller."""
     return _is_below(x, 1).where(x.do("Tanh"), 1 - 2 / ((x * 2).do("Exp") + 1))
 
 
@@ -214,14 +214,14 @@ _kernel_or(prims.atanh_p, "Atanh", _atanh_double)
 
 
 def expm1(x):
-    """exp(x) - 1, and near 0 corrected by the rounding error that log(exp(x)) shows."""
+    """exp(x) - 1; near 0 it is corrected by the rounding error of exp(x), which is x - log(exp(x))."""
     y = x.do("Exp")
     plain = y - 1
     return _is_below(x, 1).where(plain + y * (x - y.do("Log")), plain)
 
 
 def log1p(x):
-    """log(1 + x), and near 0 corrected by what 1 + x lost."""
+    """log(1 + x); near 0 it is corrected by the rounding error of 1 + x."""
     u = x + 1
     plain = u.do("Log")
     return _is_below(x, 0.5).where(plain - (u - 1 - x) / u, plain)
@@ -267,7 +267,7 @@ def _neg(g, out, x):
 
 @lowers(prims.sign_p)
 def _sign(g, out, x):
-    """Not the runtime's Sign of integers, which drops the high bits of int64, nor of float16: 0 for NaN."""
+    """Avoids the runtime's Sign of integers, which drops the high bits of int64, and of float16, which is 0 for NaN."""
     if x.dtype == INT64:
         one, minus = g.const(1, INT64), g.const(-1, INT64)
         return ops.minimum(g, ops.maximum(g, x, minus), one)
@@ -291,7 +291,7 @@ def _round(g, out, x, *, rounding_method):
     if int(rounding_method) == 1:
         return g.node("Round", x, out=out)
     x = _in_float32(g, x)
-    # The largest number below a half: a half itself would lift 0.49999997 to 1.
+    # The largest number below a half: adding a half would round 0.49999997 up to 1.
     below_half = np.nextafter(x.value.dtype.type(0.5), x.value.dtype.type(0))
     away = (x.do("Abs") + below_half).do("Floor") * x.do("Sign")
     return ops.cast(g, away.value, out.dtype)
@@ -315,7 +315,7 @@ def _mask(g, x, mask):
 
 @lowers(prims.population_count_p)
 def _population_count(g, out, x):
-    """Bits counted in pairs, fours and bytes; a product adds the bytes into the highest one."""
+    """Counts bits in pairs, fours and bytes; a multiplication adds the bytes into the highest one."""
     size = x.dtype.itemsize
     working = UNSIGNED[max(size, 4)]
     repeat = lambda byte: int.from_bytes(bytes([byte]) * working.itemsize, "little")
@@ -329,7 +329,7 @@ def _population_count(g, out, x):
 
 
 def _bit_length(x):
-    """Of an unsigned number below 2**32: the place of its highest bit plus 1.  The half keeps powers of two exact."""
+    """The bit length of an unsigned number below 2**32.  Adding 0.5 makes it exact for powers of two."""
     return ((x.cast(F64) + 0.5).do("Log") * (1 / LN2)).do("Floor") + 1
 
 
@@ -359,12 +359,12 @@ _binary_row(prims.xor_p, "BitwiseXor", "Xor")
 
 
 def _cast_or_fold(g, x, dtype):
-    """A wrapping Cast; of a constant at compile time."""
+    """A Cast that wraps; constants are folded."""
     return g.const(cast_array(x.const, np.dtype(dtype))) if is_small_constant(x) else ops.cast(g, x, dtype)
 
 
 def _shift(g, out, x, y, direction):
-    """Unsigned shift; the runtime gives 0 for amounts of the width or more, which negative amounts become."""
+    """Shift of unsigned numbers; the runtime returns 0 for amounts of the width or more, also for negative ones."""
     unsigned = UNSIGNED[x.dtype.itemsize]
     bits, amount = _cast_or_fold(g, x, unsigned), _cast_or_fold(g, y, unsigned)
     return ops.cast(g, g.node("BitShift", bits, amount, out=(out.shape, unsigned), direction=direction), out.dtype)
@@ -382,7 +382,7 @@ def _shift_right_logical(g, out, x, y):
 
 @lowers(prims.shift_right_arithmetic_p)
 def _shift_right_arithmetic(g, out, x, y):
-    """In 64 bits after extending the sign; of 64-bit numbers, the complement of negative ones is shifted."""
+    """Shifts in 64 bits after sign extension; of negative 64-bit numbers it shifts the complement."""
     size = x.dtype.itemsize
     u64 = UNSIGNED[8]
     amount = _cast_or_fold(g, _cast_or_fold(g, y, UNSIGNED[size]), u64)
@@ -413,7 +413,7 @@ def _mul(g, out, x, y, *, out_dtype=None, **_):
 
 
 def _divisor_faults(x, y):
-    """Which divisors need a guard: (zero, minus one that can meet the lowest number)."""
+    """Which divisors need a guard: (0, -1 with the lowest integer as dividend)."""
     lowest, highest = integer_range(y)
     elements = known_elements(y)
     zero = lowest <= 0 <= highest
@@ -424,7 +424,7 @@ def _divisor_faults(x, y):
 
 
 def _guard_divisor(g, op_type, x, y, out, **attributes):
-    """x op y with divisors replaced by 1 where the runtime would fail; and where they were 0, and -1 (or None)."""
+    """(x op y with unsafe divisors replaced by 1, where they were 0 or None, where they were -1 or None)."""
     zero, minus = _divisor_faults(x, y)
     is_zero = ops.equal(g, y, ops.scalar(g, 0, y)) if zero else None
     is_minus = ops.equal(g, y, ops.scalar(g, -1, y)) if minus else None
@@ -441,7 +441,7 @@ def _is_one(x):
 
 
 def _integer_reciprocal(g, y, out):
-    """1 / y of integers, 0 for y = 0, without a Div: the runtime turns (1 / y) * z into z / y, of integers too."""
+    """(whether |y| is 1, 1 / y of integers, 0 for y = 0), without Div: the runtime rewrites (1 / y) * z as z / y."""
     y = ops.expand(g, y, out.shape)
     unit = ops.equal(g, y, ops.scalar(g, 1, y))
     if y.dtype.kind == "i":
@@ -471,7 +471,7 @@ def _rem(g, out, x, y):
         return binary(g, "Mod", x, y, out, fmod=1)
     if _is_one(x):
         return ops.where(g, _integer_reciprocal(g, y, out)[0], ops.scalar(g, 0, y), ops.scalar(g, 1, y))
-    if x.dtype == INT64:  # Mod goes through float64 for the dividend's sign
+    if x.dtype == INT64:  # Mod with the dividend's sign computes in float64
         quotient, is_zero, _ = _guard_divisor(g, "Div", x, y, out)
         result = ops.sub(g, x, ops.mul(g, quotient, quotient.node.inputs[1]))
     else:
@@ -480,7 +480,7 @@ def _rem(g, out, x, y):
 
 
 def _extreme(primitive, op_type, of_bool, of_int64):
-    """max or min; int64 has a form of its own, since the runtime's compares it wrongly."""
+    """max or min; int64 has its own form, because the runtime compares it wrongly."""
 
     def rule(g, out, x, y):
         if x.dtype == INT64:
@@ -500,7 +500,7 @@ def sign_bit(x):
 
 
 def atan2(y, x):
-    """The angle of the point (x, y), formulas of float32 or float64."""
+    """The angle of the point (x, y), which are formulas of float32 or float64."""
     same = y.do("Abs") == x.do("Abs")  # both zero, both infinite: there the quotient is NaN
     ratio = same.where(y.do("Sign") * x.do("Sign"), y / x)
     angle = atan_double(ratio) if ratio.value.dtype == F64 else ratio.do("Atan")
@@ -515,7 +515,7 @@ def _atan2(g, out, y, x):
 
 @lowers(prims.nextafter_p)
 def _nextafter(g, out, x, y):
-    """One step on the bits: up when going away from zero, else down; from zero to the smallest number."""
+    """Steps the bits: up away from zero, else down; from zero to the smallest subnormal number."""
     signed = SIGNED[x.dtype.itemsize]
     bits = Formula(g, reinterpret(g, x, signed))
     lowest = int(np.iinfo(signed).min)
@@ -534,7 +534,7 @@ def _nextafter(g, out, x, y):
 
 
 def power(x, exponent):
-    """A formula to a positive integer power, by repeated squaring."""
+    """A formula to a positive integer power, by squaring."""
     result = None
     while exponent:
         if exponent & 1:
@@ -547,7 +547,7 @@ def power(x, exponent):
 
 @lowers(prims.pow_p)
 def _pow(g, out, x, y):
-    if y.dtype == UNSIGNED[8]:  # beyond int64 as a large even number
+    if y.dtype == UNSIGNED[8]:  # exponents beyond int64 become a large even number
         y = ops.minimum(g, y, g.const(2**63 - 2, y.dtype))
     if y.dtype.kind in "iub":
         y = ops.cast(g, y, y.dtype if y.dtype in (INT32, INT64) else INT64)
@@ -585,7 +585,7 @@ def _ne(g, out, x, y):
 
 
 def _comparison(primitive, op_type, of_bool, negated):
-    """A comparison; of bools `op(not x, y)` or `op(x, not y)`, whichever operand `negated` names."""
+    """A comparison; for bools it is `of_bool` with the operand number `negated` inverted."""
 
     def rule(g, out, x, y):
         if x.dtype != BOOL:
@@ -606,7 +606,7 @@ _comparison(prims.ge_p, "GreaterOrEqual", "Or", 1)
 
 
 def _uniform_bool(x):
-    """The bool that every element of x is known to be, or None."""
+    """The bool that all elements of x are known to equal, or None."""
     elements = known_elements(x)
     if elements is None or elements.size == 0 or (elements != elements.flat[0]).any():
         return None
@@ -614,7 +614,7 @@ def _uniform_bool(x):
 
 
 def _select_bools(g, out, which, no, yes):
-    """Where has no bool kernel: a constant branch makes it one or two logical operators."""
+    """Selects bools by logical operators, because Where has no bool kernel; a constant branch needs one or two."""
     if (value := _uniform_bool(yes)) is not None and no.shape == out.shape:
         if value:
             return binary(g, "Or", which, no, out)
@@ -628,7 +628,7 @@ def _select_bools(g, out, which, no, yes):
 
 
 def select(g, which, yes, no, out):
-    """yes where the bool holds, else no."""
+    """yes where the bool `which` is true, else no."""
     which = skip_expand(which, (yes, no), out.shape)
     yes = skip_expand(yes, (which, no), out.shape)
     no = skip_expand(no, (which, yes), out.shape)
@@ -650,7 +650,7 @@ def _select_n(g, out, which, *cases):
 
 
 def _clip_bound(x):
-    """A bound as a scalar that Clip takes, or None: the operator ignores NaN bounds and wants no shape."""
+    """A bound as a scalar for Clip, or None: the operator ignores NaN bounds and takes only scalars."""
     elements = known_elements(x)
     if elements is None or elements.size != 1 or bool((elements != elements).any()):
         return None
@@ -667,7 +667,7 @@ def _clamp(g, out, lowest, x, highest):
     return binary(g, "Min", binary(g, "Max", lowest, x, out), highest, out)
 
 
-# ---- tangents, and their end
+# ---- tangents
 
 _binary_row(prims.add_any_p, "Add", "Or")
 decompose(mulhi_p, multiply_high)
@@ -678,7 +678,7 @@ def _stop_gradient(g, out, x):
     return x
 
 
-# ---- kernels that are quicker: measured with 300,000 elements, at most a third of the time for these types
+# ---- preferred kernels: measured with 300,000 elements, they take at most a third of the time for these types
 
 _FLOATS, _COMPLEX, _INTEGERS = "float16 float32 float64", " complex64 complex128", "int8 int16 int32 int64"
 prefer_when_large(

@@ -1,9 +1,9 @@
-"""ONNX forms of elementwise primitives on complex numbers, which are pairs (real part, imaginary part) of values.
+"""Lowerings of elementwise primitives for complex numbers, which are pairs (real part, imaginary part) of values.
 
-What is linear with real coefficients works on each part alone; products, quotients and comparisons mix the parts.
-Functions of complex64 are computed in float64, whose digits and range make short formulas right; complex128 has forms
-that keep clear of overflow and cancellation.  Branch cuts lie where JAX has them: on a cut of sqrt and of the inverse
-functions, both zeros of the other part count as positive; log, rsqrt and atanh tell them apart.
+Functions that are linear with real coefficients apply to each part; products, quotients and comparisons mix the parts.
+Functions of complex64 are computed in float64, whose precision and range allow short formulas; the formulas for
+complex128 avoid overflow and cancellation.  Branch cuts are those of JAX: on a cut of sqrt and of the inverse
+functions, both zeros of the other part count as positive; log, rsqrt and atanh distinguish them.
 """
 
 import numpy as np
@@ -84,7 +84,7 @@ def _conj(g, out, z, **_):
 
 @lowers_components(convert_element_type_p)
 def _convert_element_type(g, out, z, **_):
-    """A real result keeps the real part; so does bool, as in JAX: whether that is not zero."""
+    """Conversion to a real dtype takes the real part, also to bool, as in JAX."""
     if out.dtype.kind != "c":
         return convert(g, z[0], out.dtype)
     part = np.dtype(f"f{out.dtype.itemsize // 2}")
@@ -125,12 +125,12 @@ def _is_infinite(a, b):
 
 
 def _infinity_signs(infinite, a):
-    """Of a number with an infinite part: 1 or -1 for that part, 0 for another."""
+    """For numbers with an infinite part: 1 or -1 for an infinite part, 0 for a finite one."""
     return infinite.where((a.do("Abs") == np.inf).where(a.do("Sign"), 0), a)
 
 
 def _scaled_quotient(z, w):
-    """Numerators and denominator of z / w.  Smith's way: divided through by the larger part of the divisor."""
+    """Numerators and denominator of z / w, divided by the larger part of w (Smith, 1962)."""
     (a, b), (c, d) = z, w
     by_real = c.do("Abs") >= d.do("Abs")
     large, small = by_real.where(c, d), by_real.where(d, c)
@@ -141,18 +141,18 @@ def _scaled_quotient(z, w):
 
 
 def _wide_quotient(z, w):
-    """The same of numbers whose squares float64 holds."""
+    """Numerators and denominator of z / w, for numbers whose squares do not overflow float64."""
     (a, b), (c, d) = z, w
     return a * c + b * d, b * c - a * d, c * c + d * d
 
 
 def quotient(z, w, narrow):
-    """z / w.  Over zero it is infinite, as is an infinite number over a finite one; a finite one over that is zero."""
+    """z / w: infinite for w = 0 and for infinite z with finite w; zero for finite z with infinite w."""
     (a, b), (c, d) = z, w
     zero, infinite_z, infinite_w = (c == 0) & (d == 0), _is_infinite(a, b), _is_infinite(c, d)
     boxed = _infinity_signs(infinite_z, a), _infinity_signs(infinite_z, b)
     real, imag, bottom = (_wide_quotient if narrow else _scaled_quotient)(boxed, w)
-    # The runtime's Where may drop the sign of a zero: infinities are made by a factor.
+    # The runtime's Where may drop the sign of a zero, so a factor produces the infinities.
     factor = zero.where(1 / c, infinite_z.where(_constant(c, np.inf), 1))
     bottom = zero.where(1, bottom)
     real, imag = zero.where(a, real) / bottom * factor, zero.where(b, imag) / bottom * factor
@@ -168,7 +168,7 @@ def _div(g, out, z, w):
 
 
 def _divide_by_real(g, z, c):
-    """z over real numbers that are not zero: an infinite part makes NaN of a finite other part, as in any quotient."""
+    """z / c for real c that is not zero: an infinite part makes the other, finite part NaN, as in any quotient."""
     (a, b), c = _formulas(g, z), Formula(g, c)
     finite_a, finite_b = a.do("Abs") < np.inf, b.do("Abs") < np.inf
     return _values(a / c + finite_a.where(b * 0, 0), b / c + finite_b.where(a * 0, 0))
@@ -183,13 +183,13 @@ def _widen(g, z):
 
 
 def _narrow(g, z, out):
-    """A pair of formulas in the type of the result, and of its shape."""
+    """Casts and expands a pair of formulas to the type of the result."""
     part = np.dtype(f"f{out.dtype.itemsize // 2}")
     return tuple(ops.expand(g, ops.cast(g, x.value, part), out.shape) for x in z)
 
 
 def magnitude(z, narrow):
-    """The absolute value.  The larger part times sqrt(1 + ratio ** 2): squares of large parts would overflow."""
+    """The absolute value; for complex128 the larger part times sqrt(1 + ratio ** 2), because squares may overflow."""
     x, y = z
     if narrow:
         return (x * x + y * y).do("Sqrt")
@@ -205,7 +205,7 @@ def _abs(g, out, z):
     return ops.cast(g, magnitude(_widen(g, z), _is_narrow(z)).value, out.dtype)
 
 
-# ---- functions: of the two parts in float64, and whether the numbers are complex64
+# ---- functions of the two parts in float64; `narrow` says whether the numbers are complex64
 
 
 def _function(primitive):
@@ -236,7 +236,7 @@ def _sign(x, y, narrow):
 @_function(prims.exp_p)
 def _exp(x, y, narrow):
     sine, cosine = sin_cos(y)
-    root = (x * 0.5).do("Exp")  # its square may overflow where a small cosine brings it back
+    root = (x * 0.5).do("Exp")  # root * root may overflow although the small cosine makes the result finite
     return root * cosine * root, (y == 0).where(y, root * sine * root)
 
 
@@ -258,7 +258,7 @@ def _expm1(x, y, narrow):
 
 
 def _log_magnitude(x, y, narrow):
-    """log(abs(z)); near the unit circle by what the square of the size exceeds 1."""
+    """log(abs(z)); near the unit circle log1p(abs(z) ** 2 - 1) / 2."""
     if narrow:
         return (x * x + y * y).do("Log") * 0.5
     x, y = x.do("Abs"), y.do("Abs")
@@ -283,7 +283,7 @@ def _log1p(x, y, narrow):
 
 @_function(prims.logistic_p)
 def _logistic(x, y, narrow):
-    """1 / (1 + exp(-z)), or exp(z) / (1 + exp(z)): the one whose exponential is at most 1."""
+    """1 / (1 + exp(-z)) or exp(z) / (1 + exp(z)), whichever exponential is at most 1."""
     below = x < 0
     e, f = _exp(-x.do("Abs"), below.where(y, -y), narrow)
     one = _constant(x, 1)
@@ -316,7 +316,7 @@ def _rsqrt(x, y, narrow):
     return (size == 0).where(np.inf, zero.where(0, real / size)), zero.where(0, turned / size)
 
 
-# ---- trigonometric and hyperbolic functions: a turn by 90 degrees leads from one kind to the other
+# ---- trigonometric and hyperbolic functions: multiplying the argument by i maps one kind to the other
 
 
 def _rotate_argument(function):
@@ -362,16 +362,16 @@ def _cos(x, y, narrow):
 
 
 def _clip_infinities(x, narrow):
-    """x without infinities, so that `magnitude` is finite."""
+    """Clips x so that `magnitude` is finite."""
     most = 1e150 if narrow else 1e308
     return x.maximum(-most).minimum(most)
 
 
 def _roots_about_one(x, y, narrow):
-    """Of z with its imaginary part made positive: parts of sqrt(1 - z) and sqrt(1 + z), and whether z is infinite.
+    """The parts of sqrt(1 - z) and sqrt(1 + z), for z with positive imaginary part, and whether z is infinite.
 
-    After Kahan (Branch cuts for complex elementary functions, 1987): with these, inverse functions add no numbers of
-    opposite sign.
+    After Kahan (Branch cuts for complex elementary functions, 1987): inverse functions in terms of these roots add no
+    numbers of opposite sign.
     """
     infinite = _is_infinite(x, y)
     x, y = _clip_infinities(x, narrow), _clip_infinities(y, narrow)
@@ -379,7 +379,7 @@ def _roots_about_one(x, y, narrow):
 
 
 def _height(a, b, infinite):
-    """The size of the imaginary part of asin and acos."""
+    """The absolute value of the imaginary part of asin and acos."""
     return infinite.where(np.inf, asinh_double(a[0] * b[1] + a[1] * b[0]))
 
 
@@ -462,18 +462,18 @@ def _atan2(g, out, z, w):
 
 
 def select_pair(first, z, w):
-    """The pair z where the formula of bools holds, else w."""
+    """The pair z where the formula `first` is true, else w."""
     return first.where(z[0], w[0]), first.where(z[1], w[1])
 
 
 def maximum(z, w):
-    """The later of two numbers ordered by real, then imaginary part."""
+    """The larger of two numbers, ordered by real, then imaginary part."""
     (a, b), (c, d) = z, w
     return select_pair((a > c) | ((a == c) & (b > d)), z, w)
 
 
 def minimum(z, w):
-    """The earlier of two numbers ordered by real, then imaginary part."""
+    """The smaller of two numbers, ordered by real, then imaginary part."""
     (a, b), (c, d) = z, w
     return select_pair((a < c) | ((a == c) & (b < d)), z, w)
 

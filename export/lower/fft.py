@@ -1,9 +1,9 @@
-"""Portable forms of Fourier transforms.
+"""Lowering of Fourier transforms for the portable target.
 
-The runtime's DFT is right for lengths that are powers of 2 only: for others its forward transform loses three digits,
-and its inverse in double precision divides by a rounded length (measured, 1.31.1).  Other lengths are built from those:
-factors are split off (Cooley and Tukey 1965), odd primes are products with a matrix, longer ones convolutions of a
-power of 2 (Bluestein 1970).  Constants are computed in double precision.
+The runtime's DFT is right only for lengths that are powers of 2: for others the forward transform loses three digits,
+and the inverse in double precision divides by a rounded length (measured, 1.31.1).  Transforms of other lengths are
+composed of those: Cooley and Tukey (1965) split off factors, odd primes are products with a matrix, and longer primes
+are convolutions of a power of 2 (Bluestein, 1970).  Constants are computed in double precision.
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ def _fft(g, out, x, *, fft_type, fft_lengths):
 
 
 def _emit_dft(g, x, inverse):
-    """One axis of complex numbers, the last, by the operator: real and imaginary part stand in an axis behind."""
+    """The transform of complex numbers along the last axis by DFT, which takes the parts along one more axis."""
     shape, dtype = x[0].shape, x[0].dtype
     last = len(shape)
     pairs = ops.concat(g, [ops.unsqueeze(g, part, (last,)) for part in x], last)
@@ -58,7 +58,7 @@ def _emit_dft(g, x, inverse):
     return tuple(ops.gather(g, done, g.const(np.int64(i)), last) for i in (0, 1))
 
 
-# ---- other transforms as functions of it
+# ---- other transforms, composed of complex transforms along the last axis
 
 
 def _bind_fft(x, inverse):
@@ -89,7 +89,7 @@ def _transform_other_axes(x, first, inverse):
 
 
 def _full_spectrum(x, n):
-    """Of n numbers, the second half being conjugates of the first, which x holds."""
+    """The spectrum of n real numbers from its first half: the second half is the conjugate."""
     later = slice_in_dim(x, 1, (n + 1) // 2, axis=-1)
     last = len(x.shape) - 1
     return concatenate([x, rev(conj(later), (last,))], last)
@@ -100,7 +100,7 @@ def _smallest_factor(n):
 
 
 def _transform_last_axis(x, inverse):
-    """The transform along the last axis of any length."""
+    """The transform along the last axis, of any length."""
     n = x.shape[-1]
     if n <= 1 or 0 in x.shape:
         return x
@@ -122,7 +122,7 @@ def _roots_of_unity(numbers, n, inverse, dtype):
 
 
 def _cooley_tukey(x, p, q, inverse):
-    """A transform of length p q: transforms of length p, a turn of each number, transforms of length q."""
+    """A transform of length p * q: transforms of length p, twiddle factors, transforms of length q."""
     lead = x.shape[:-1]
     rank = len(lead)
     x = reshape(x, (*lead, p, q))
@@ -143,7 +143,7 @@ def _dft_by_matrix(x, inverse):
 
 
 def _bluestein(x, inverse):
-    """With jk = (j^2 + k^2 - (k - j)^2) / 2 the sum is a convolution with exp(pi i m^2 / n)."""
+    """A convolution with exp(pi i m^2 / n), because jk = (j^2 + k^2 - (k - j)^2) / 2."""
     n = x.shape[-1]
     size = 1 << (2 * n - 2).bit_length()
     chirp = _roots_of_unity(np.arange(n) ** 2, 2 * n, inverse, np.complex128)

@@ -1,10 +1,10 @@
-"""ONNX forms of gather and scatter.
+"""Lowerings of gather and scatter.
 
-Both are read as: the operand's axes are those that an index reaches (S), those paired with an axis of the indices
-(B), and the rest (F), which a window covers whole.  An axis that a window covers in part, without an index, is
-sliced or counts as S with start 0.  Then GatherND and ScatterND do the work on axes ordered (B, S, F); Gather where
-S is one axis.  No index out of range reaches the runtime: starts are clamped, and what was out of range is masked
-after or before.
+The axes of the operand are of three kinds: indexed axes (S), axes batched with an axis of the indices (B), and the rest
+(F), which a window covers completely.  An axis that a window covers in part and no index reaches is sliced, or counts
+as S with start 0.  GatherND and ScatterND work on axes in the order (B, S, F); Gather if S is one axis.  No index
+out of bounds reaches the runtime: starts are clamped, and elements out of bounds are masked after a gather or before a
+scatter.
 """
 
 import numpy as np
@@ -44,7 +44,7 @@ def _columns(g, indices):
 
 
 class _Starts:
-    """Clamped starts by operand axis, each of the indices' batch shape, and where all were in range (or None)."""
+    """Clamped starts by operand axis, each of the indices' batch shape; `valid`: where all were in bounds, or None."""
 
     __slots__ = ("by_axis", "valid")
 
@@ -60,7 +60,7 @@ class _Starts:
                 self.by_axis[axis] = start
 
     def _mask(self, g, column, start):
-        """What clamping changed was out of range."""
+        """Starts that clamping changed were out of bounds."""
         if column.const is not None and start.const is not None:
             if (column.const == start.const).all():
                 return
@@ -71,7 +71,7 @@ class _Starts:
 
 
 def _add_window_offsets(g, start, size, after, ndim):
-    """start + 0..size-1 along a new axis: start's axes first, then `after` of `ndim` window axes."""
+    """start + arange(size) along a new axis: number `after` of the `ndim` window axes that follow start's axes."""
     shape = (*start.shape, *[1] * ndim)
     start = ops.reshape(g, start, shape)
     if dim_rules.equal(size, 1):
@@ -84,7 +84,7 @@ def _add_window_offsets(g, start, size, after, ndim):
 
 
 def _index_vectors(g, columns, shape):
-    """Columns (which broadcast to `shape`) as int64 index vectors along a new last axis."""
+    """Stacks columns, which broadcast to `shape`, into int64 index vectors along a new last axis."""
     if all(c.const is not None for c in columns) and dim_rules.is_constant_shape(shape):
         arrays = [np.broadcast_to(c.const, shape) for c in columns]
         return g.const(np.stack(arrays, -1), INT64)
@@ -96,7 +96,7 @@ def _index_vectors(g, columns, shape):
 
 
 def _fill_value(dtype, fill_value):
-    """What stands for elements out of bounds: NaN, the lowest signed, the highest unsigned number, True."""
+    """The value of elements out of bounds: NaN, the lowest signed, the highest unsigned integer, True."""
     if fill_value is not None:
         return np.asarray(fill_value).astype(dtype)
     if dtype.kind not in "iub":
@@ -108,15 +108,15 @@ def _fill_value(dtype, fill_value):
 
 
 def _slice_uncovered(g, x, sizes, keep):
-    """x cut to the window along axes that no index reaches."""
+    """Slices x to the window along axes that no index reaches."""
     limits = [d if i in keep else sizes[i] for i, d in enumerate(x.shape)]
     return ops.slice_(g, x, [0] * x.ndim, limits)
 
 
 def _gather_nd(g, x, columns, axes, paired, windows):
-    """Elements of x: the result's axes are (pairs, other batch axes, windows, rest), and where the rest came from.
+    """GatherND; the axes of the result are (batched axes, other batch axes, windows, rest).
 
-    columns  by axis of S, the starts, with the pairs' axes first
+    columns  the starts by axis of S, whose batched axes come first
     """
     order = {a: i for i, a in enumerate(windows)}
     wide = [_add_window_offsets(g, columns[a], windows.get(a, 1), order.get(a, 0), len(windows)) for a in axes]
@@ -132,14 +132,14 @@ def _gather_nd(g, x, columns, axes, paired, windows):
 
 
 def _gather_one_axis(g, x, column, axis, size):
-    """Of one axis of S and no pairs: the result's axes are (before axis, batch, window or nothing, after axis)."""
+    """Gather for one axis of S and no B: the axes of the result are (before axis, batch, window if any, after axis)."""
     index = column if size is None else _add_window_offsets(g, column, size, 0, 1)
     index = index if index.dtype in (INT32, INT64) else index64(g, index)
     return ops.gather(g, x, index, axis)
 
 
 def _arrange(g, result, have, want, out):
-    """Transposes axes named `have` to the order `want`, then gives the result's shape (axes of length 1 may be new)."""
+    """Transposes axes named `have` to the order `want`, then reshapes to `out`, which may add axes of length 1."""
     result = ops.transpose(g, result, [have.index(name) for name in want if name in have])
     return ops.reshape(g, result, out.shape)
 
@@ -167,7 +167,7 @@ def _gather(g, out, x, indices, *, dimension_numbers, slice_sizes, mode, fill_va
 
 
 def _gather_clamped(g, out, x, starts, axes, paired, d, sizes):
-    """The gather with clamped starts."""
+    """The gather, without masking."""
     # Names of the result's axes: ("batch", i) of the indices, ("operand", a) of the operand.
     batch_names = [("batch", i) for i in range(out.ndim - len(d.offset_dims))]
     gone = (*d.collapsed_slice_dims, *paired)
@@ -195,14 +195,14 @@ def _gather_clamped(g, out, x, starts, axes, paired, d, sizes):
 
 
 def _drop_collapsed(g, result, have, want, d, out):
-    """Drops collapsed axes (length 1) that the result still has, then orders the others."""
+    """Squeezes collapsed axes (length 1) that the result still has, then arranges the others."""
     extra = [i for i, name in enumerate(have) if name not in want]
     result = ops.squeeze(g, result, extra)
     return _arrange(g, result, [n for n in have if n in want], want, out)
 
 
 def _broadcast_windows(g, out, x, d, want):
-    """No start matters: the window, paired axes in their places, once for each other batch element."""
+    """The gather if all starts are 0: broadcasts the window over the batch axes."""
     pairs = dict(zip(d.operand_batching_dims, d.start_indices_batching_dims))
     x = ops.squeeze(g, x, d.collapsed_slice_dims)
     axes = [a for a in range(len(d.collapsed_slice_dims) + x.ndim) if a not in d.collapsed_slice_dims]
@@ -216,7 +216,7 @@ def _broadcast_windows(g, out, x, d, want):
 
 
 def _identity(reduction, dtype):
-    """An update that changes nothing, or None when there is none (a plain scatter)."""
+    """The identity element of a reduction; None for a plain scatter."""
     if reduction is None:
         return None
     if reduction in ("add", "mul"):
@@ -231,44 +231,44 @@ def _identity(reduction, dtype):
 
 
 class _ScatterLayout:
-    """How a scatter's operand, indices and updates correspond, axis by axis."""
+    """The correspondence between the axes of a scatter's operand, indices and updates."""
 
     __slots__ = ("axes", "batch", "operand_order", "paired", "rest", "sizes", "update_order", "windows")
 
     def __init__(self, x, updates, d, by_axis):
         gone = (*d.inserted_window_dims, *d.operand_batching_dims)
         window_axes = [a for a in range(x.ndim) if a not in gone]
-        place = dict(zip(window_axes, d.update_window_dims))  # operand axis -> axis of updates
-        self.sizes = [updates.shape[place[a]] if a in place else 1 for a in range(x.ndim)]
+        position = dict(zip(window_axes, d.update_window_dims))  # operand axis -> axis of updates
+        self.sizes = [updates.shape[position[a]] if a in position else 1 for a in range(x.ndim)]
         self.paired = tuple(d.operand_batching_dims)
         # An axis that the window covers in part is indexed, from 0 when no index reaches it.
         self.axes = [a for a in range(x.ndim) if a not in self.paired
                      and (a in by_axis or not dim_rules.equal(self.sizes[a], x.shape[a]))]  # fmt: skip
         if not self.axes and not self.paired:
             self.axes = [0]
-        self.windows = [a for a in self.axes if a in place]
+        self.windows = [a for a in self.axes if a in position]
         self.rest = [a for a in window_axes if a not in self.axes]
         batch = [i for i in range(updates.ndim) if i not in d.update_window_dims]
         self.batch = [updates.shape[i] for i in batch]
         self.operand_order = (*self.paired, *self.axes, *[a for a in range(x.ndim) if a in self.rest or
                               (a not in self.axes and a not in self.paired)])  # fmt: skip
-        self.update_order = (*batch, *[place[a] for a in self.windows], *[place[a] for a in self.rest])
+        self.update_order = (*batch, *[position[a] for a in self.windows], *[position[a] for a in self.rest])
 
 
 def _window_sizes(x, updates, d):
     """The window's size along each operand axis."""
     gone = (*d.inserted_window_dims, *d.operand_batching_dims)
-    place = iter(d.update_window_dims)
-    return [1 if a in gone else updates.shape[next(place)] for a in range(x.ndim)]
+    position = iter(d.update_window_dims)
+    return [1 if a in gone else updates.shape[next(position)] for a in range(x.ndim)]
 
 
 def _scatter_columns(g, layout, starts, d):
-    """Index columns of the operand axes (pairs, S), of shape (batch, windows); and that shape."""
+    """(index columns of the operand axes (B, S), their shape (batch, windows))."""
     nb, nw = len(layout.batch), len(layout.windows)
     columns = []
-    for place in d.scatter_indices_batching_dims:
-        line = arange(g, layout.batch[place], INT64)
-        columns.append(ops.reshape(g, line, [layout.batch[place] if i == place else 1 for i in range(nb + nw)]))
+    for position in d.scatter_indices_batching_dims:
+        line = arange(g, layout.batch[position], INT64)
+        columns.append(ops.reshape(g, line, [layout.batch[position] if i == position else 1 for i in range(nb + nw)]))
     for a in layout.axes:
         start = starts.by_axis.get(a)
         if start is None:
@@ -280,21 +280,21 @@ def _scatter_columns(g, layout, starts, d):
 
 
 def _redirect_invalid(g, x, columns, valid, layout):
-    """For a plain scatter: the operand with one more slot along its first axis, to which bad updates go."""
+    """For a plain scatter: adds a slot along the operand's first axis, and redirects updates out of bounds there."""
     n, *rest = x.shape
     x = ops.concat(g, (x, ops.slice_(g, x, [0] * x.ndim, [1, *rest])), 0)
     bad = ops.reshape(g, valid, (*valid.shape, *[1] * len(layout.windows)))
     return x, [ops.where(g, bad, index64(g, columns[0]), g.dim(n)), *columns[1:]]
 
 
-# The runtime (1.31.1) spreads a ScatterND over threads without guarding places that several updates meet: sums lose
-# terms.  It stays on one thread below 110,000 units of cost, which are the elements written.
+# The runtime (1.31.1) runs ScatterND on several threads without guarding elements that several updates write: sums lose
+# terms.  It uses one thread below 110,000 units of cost, which are the elements written.
 _ONE_THREAD = 100_000
 _MOST_PARTS = 64
 
 
 def _scatter_nd(g, x, vectors, updates, meeting, reduction):
-    """ScatterND; where updates can meet (`meeting` is their reduction), in portions that one thread writes."""
+    """ScatterND; if updates may overlap (`meeting` is their reduction), in portions that one thread writes."""
     attributes = {"reduction": reduction} if reduction else {}
     depth = vectors.shape[-1]
     rows, width = dim_rules.prod(vectors.shape[:-1]), dim_rules.prod(x.shape[depth:])
@@ -311,28 +311,28 @@ def _scatter_nd(g, x, vectors, updates, meeting, reduction):
         return _scatter_elements(g, x, vectors, updates, rows, width, attributes)
     for start in range(0, rows, portion):
         end = min(start + portion, rows)
-        places, values = (
+        positions, values = (
             ops.slice_(g, v, (start, *[0] * (v.ndim - 1)), (end, *v.shape[1:])) for v in (vectors, updates)
         )
-        x = g.node("ScatterND", x, places, values, out=x.aval, **attributes)
+        x = g.node("ScatterND", x, positions, values, out=x.aval, **attributes)
     return x
 
 
 def _scatter_elements(g, x, vectors, updates, rows, width, attributes):
-    """ScatterElements, always on one thread: slower, for numbers of updates that are large or not known."""
+    """ScatterElements, which runs on one thread: slower, for many updates or an unknown number of them."""
     depth = vectors.shape[-1]
     strides = [dim_rules.prod(x.shape[i + 1 : depth]) for i in range(depth)]
     factors = ops.reshape(g, g.shape_const(strides), (depth, 1))
     flat = g.node("MatMul", vectors, factors, out=((rows, 1), INT64)) if depth > 1 else vectors
-    places = ops.expand(g, flat, (rows, width))
+    positions = ops.expand(g, flat, (rows, width))
     operand = ops.reshape(g, x, (dim_rules.prod(x.shape[:depth]), width))
     updates = ops.reshape(g, updates, (rows, width))
-    result = g.node("ScatterElements", operand, places, updates, out=operand.aval, axis=0, **attributes)
+    result = g.node("ScatterElements", operand, positions, updates, out=operand.aval, axis=0, **attributes)
     return ops.reshape(g, result, x.shape)
 
 
 def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
-    """x with updates written (reduction None) or combined; windows out of bounds are dropped, or clipped into it."""
+    """Writes (reduction None) or combines updates; `mode` drops windows out of bounds or clips them."""
     if dim_rules.definitely_empty(updates.shape) or dim_rules.definitely_empty(x.shape):
         return x
     if x.ndim == 0:
@@ -357,7 +357,7 @@ def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
         kept = ops.reshape(g, valid, (*valid.shape, *[1] * (updates.ndim - valid.ndim)))
         if reduction:
             idle = g.const(_identity(reduction, x.dtype))
-        else:  # one window alone may write back what is there
+        else:  # a single window writes back the old elements
             idle = g.node("GatherND", moved, vectors, out=updates.aval)
         updates = ops.where(g, kept, updates, idle)
     result = _scatter_nd(g, moved, vectors, updates, None if unique else reduction, reduction)
@@ -368,7 +368,7 @@ def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
 
 
 def _nan_results(g, out, x, indices, updates, d, mode, unique):
-    """Where an extremum is NaN: the runtime drops NaNs of the operand, and those of updates that others meet."""
+    """Where a scattered minimum or maximum is NaN: the runtime drops NaN of the operand and of overlapping updates."""
     known = known_elements(updates)
     nan = ops.is_nan(g, x)
     if unique or (known is not None and not np.isnan(known).any()):
@@ -393,12 +393,12 @@ def _scatter_apply(g, x, indices, updates, numbers, mode, jaxpr, unique, params)
 
 
 def _register(primitive, reduction, negated=False):
-    """A scatter primitive; `reduction` as ONNX calls it, None to overwrite; `negated`: of the negative updates."""
+    """Registers a scatter; `reduction` is the name in ONNX, None to overwrite; `negated` subtracts the updates."""
 
     def rule(g, out, x, indices, updates, *, dimension_numbers, mode, update_jaxpr, unique_indices=False, **params):
         if reduction is None and update_jaxpr is not None:
             return _scatter_apply(g, x, indices, updates, dimension_numbers, mode, update_jaxpr, unique_indices, params)
-        if reduction and x.dtype in HALVES:  # rounded once, not at each of the updates that meet
+        if reduction and x.dtype in HALVES:  # rounded once, not after each overlapping update
             x, updates = ops.cast(g, x, F32), ops.cast(g, updates, F32)
         if negated:
             updates = ops.sub(g, ops.scalar(g, 0, updates), updates)

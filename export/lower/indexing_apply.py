@@ -1,8 +1,7 @@
-"""The ONNX form of `x.at[index].apply(func)`: scatter with a function of the old element.
+"""Lowering of `x.at[index].apply(func)`: a scatter with a function of the old element.
 
-An element is changed as often as an index names it.  Where indices may repeat, the namings are counted by a scatter of
-ones, and a loop applies the function to all elements as often as the most named one needs, each time keeping the result
-where it is due.
+The function is applied to an element as often as indices name it.  If indices may repeat, a scatter of ones counts
+them, and a loop applies the function to all elements as often as the largest count, and keeps the results that are due.
 """
 
 import numpy as np
@@ -23,7 +22,7 @@ INT32 = np.dtype(np.int32)
 
 
 def scatter_apply(g, x, indices, updates, *, dimension_numbers, mode, update_jaxpr, update_consts, unique_indices):
-    """The scatter's result.  Raises LoweringError for a function that reads the updates as well."""
+    """The result of the scatter.  Raises LoweringError for a function that also reads the updates."""
     unused = update_jaxpr.invars[1]
     if any(unused in eqn.invars for eqn in update_jaxpr.eqns) or unused in update_jaxpr.outvars:
         raise LoweringError("a scatter with a function of the updates has no ONNX form")

@@ -1,7 +1,7 @@
-"""ONNX forms of what indexing does otherwise with complex numbers than with each of their parts.
+"""Lowerings of gather and scatter for complex numbers, where they differ from applying the rule to each part.
 
-Elements out of bounds are NaN + 0i.  Scatters that multiply or order: ScatterND combines parts alone, which is a sum's
-way, not theirs, so updates that do not meet are combined with what is there, then written over it.
+Elements out of bounds are NaN + 0i.  ScatterND combines real and imaginary parts separately, which is right for sums
+but not for products and extrema: their updates are combined with gathered elements, which are then overwritten.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from onax.export.lower.registry import Decomposition, lowering, lowers_component
 
 @lowers_components(prims.gather_p)
 def _gather(g, out, parts, indices, *, fill_value=None, **params):
-    """Part by part; of complex numbers each with its part of the value that fills."""
+    """Gathers each component, with the corresponding component of the fill value."""
     fills = [fill_value] * len(parts)
     if np.dtype(np.complex64) == out.dtype or np.dtype(np.complex128) == out.dtype:
         fill = complex(np.nan if fill_value is None else fill_value)
@@ -25,7 +25,7 @@ def _gather(g, out, parts, indices, *, fill_value=None, **params):
 
 
 def _gather_updated(x, indices, updates, d, params):
-    """The elements that the updates meet, in the updates' shape."""
+    """The elements that the updates will overwrite, in the shape of the updates."""
     alone = {*d.inserted_window_dims, *d.operand_batching_dims}
     sizes = iter(updates.shape[i] for i in d.update_window_dims)
     numbers = prims.GatherDimensionNumbers(

@@ -1,12 +1,12 @@
-"""Portable forms of linear algebra: ONNX has no operator for it but Det, so each is a loop over rows or rotations.
+"""Lowerings of linear algebra for the portable target, as loops over rows or rotations: ONNX has no operator but Det.
 
-Every loop works on a whole stack of matrices, by masks instead of single elements, in steps of O(n^2); factorisations
-follow LAPACK's conventions (partial pivoting, the signs of reflections), so that results agree with the kernels up to
-rounding.  Eigenvalues and singular values are found by Jacobi's rotations, n / 2 disjoint ones at a time (Brent and
-Luk, "The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays", 1985): eigenvectors
-then agree up to a factor of absolute value 1.
+Every loop works on a whole stack of matrices, with masks instead of single elements, in steps of O(n^2).  The
+factorizations follow LAPACK's conventions (partial pivoting, signs of reflections), so results agree with the kernels
+up to rounding.  Eigenvalues and singular values come from Jacobi rotations, n / 2 disjoint ones at a time (Brent and Luk,
+"The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays", 1985): eigenvectors agree
+up to a factor of absolute value 1.
 
-In the process itself the kernels are quicker, so `jit` uses those.
+`jit` uses the kernels, which are quicker.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ I32 = np.dtype(np.int32)
 
 
 def _decompose_into_loops(primitive, function):
-    """Registers a form made of other primitives, for complex numbers too; LAPACK is quicker."""
+    """Registers a decomposition, also for complex numbers; compiled functions prefer the kernel (LAPACK)."""
     decompose(primitive, function, components=True)
     native.prefer(primitive)
 
@@ -46,7 +46,7 @@ def _decompose_into_loops(primitive, function):
 
 
 def _loop(n, step, state):
-    """The state after n steps; each is given its number, int32."""
+    """fori_loop from 0 to n with an int32 counter."""
     if isinstance(n, int) and n == 0:
         return state
     return fori_loop(0, n, lambda i, state: step(convert(i, I32), state), state)
@@ -57,12 +57,12 @@ def _const(x, value):
 
 
 def _index_along(shape, axis):
-    """The index along one axis (-1 or -2) of matrices, broadcast over their shape."""
+    """The indices along one axis (-1 or -2), broadcast to the shape."""
     return broadcasted_iota(I32, shape, len(shape) + axis)
 
 
 def _take(x, i, axis):
-    """Row (axis -2), column or element (axis -1) i of each in a stack, the axis kept."""
+    """Row (axis -2) or column (axis -1) i of each matrix of a stack; the axis is kept."""
     rank = len(x.shape)
     starts = [np.int32(0)] * rank
     starts[axis] = i
@@ -78,7 +78,7 @@ def _put(x, row, i, axis):
 
 
 def _broadcast_like(x, like):
-    """x, which has axes of length 1, over the shape of another array."""
+    """Broadcasts x, whose axes of length 1 grow, to the shape of another array."""
     shape = like.shape
     kept = [a for a in range(len(shape)) if x.shape[a] == shape[a]]
     flat = reshape(x, tuple(shape[a] for a in kept))
@@ -86,7 +86,7 @@ def _broadcast_like(x, like):
 
 
 def _sum_along(x, axis):
-    """The sum along the last axis but `axis`, kept as an axis of length 1."""
+    """The sum along an axis (-1 or -2), which is kept with length 1."""
     at = len(x.shape) + axis
     return expand_dims(reduce_sum(x, (at,)), (at,))
 
@@ -108,7 +108,7 @@ def _conj(x):
 
 
 def _magnitude(x):
-    """LAPACK's measure when it looks for a pivot: |re| + |im|."""
+    """|re| + |im|, by which LAPACK chooses pivots."""
     return ew.add(ew.abs(ew.real(x)), ew.abs(ew.imag(x))) if dtypes.is_complex(x.dtype) else ew.abs(x)
 
 
@@ -118,7 +118,7 @@ def _outer_product(column, row, like):
 
 
 def _nan_where(bad, x):
-    """x with NaN for every matrix, or vector, whose matrix in `bad` has an element."""
+    """x, with NaN for each matrix or vector whose matrix in `bad` has a true element."""
     rank = len(bad.shape)
     failed = reduce_or(bad, (rank - 2, rank - 1))
     failed = broadcast_in_dim(failed, x.shape, tuple(range(rank - 2)))
@@ -126,7 +126,7 @@ def _nan_where(bad, x):
 
 
 def _zero_nonfinite(x):
-    """(x with zeros for matrices that hold NaN or infinities, which would end the rotations of all; where they were)"""
+    """(x with zeros for matrices that have NaN or infinities, the mask of these): they would stop all rotations."""
     size = _magnitude(x)
     bad = ew.bitwise_not(ew.lt(size, full_like(size, np.inf)))
     rank = len(x.shape)
@@ -138,7 +138,7 @@ def _zero_nonfinite(x):
 
 
 def _cholesky(x):
-    """Column by column: what a column explains is taken from the rest."""
+    """Right-looking Cholesky factorization, column by column."""
     n = x.shape[-1]
     if n == 0:
         return x
@@ -215,13 +215,13 @@ def _lu(x):
     *batch, m, n = x.shape
     k = min(m, n)
     row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
-    places = broadcasted_iota(I32, (*batch, m), len(batch))
+    indices = broadcasted_iota(I32, (*batch, m), len(batch))
 
     def step(j, state):
         a, pivots, order = state
         size = reshape(_magnitude(_take(a, j, -1)), (*batch, m))
         size = _where(ew.ne(size, size), full_like(size, -1), size)
-        size = _where(ew.lt(places, j), full_like(size, -2), size)
+        size = _where(ew.lt(indices, j), full_like(size, -2), size)
         p = expand_dims(argmax(size, len(batch), I32), (-1,))
         one, other = ew.eq(row, j), ew.eq(row, _broadcast_like(expand_dims(p, (-1,)), row))
         row_j, row_p = _take(a, j, -2), _sum_along(_where(other, a, _zeros(a)), -2)
@@ -234,14 +234,14 @@ def _lu(x):
         reduced = ew.sub(a, _outer_product(scaled, row_p, a))
         a = _where(ew.bitwise_and(under, ew.gt(column, j)), reduced, a)
         a = _where(ew.bitwise_and(under, ew.eq(column, j)), _broadcast_like(scaled, a), a)
-        order_j, other = _take(order, j, -1), ew.eq(places, _broadcast_like(p, places))
+        order_j, other = _take(order, j, -1), ew.eq(indices, _broadcast_like(p, indices))
         order_p = _sum_along(_where(other, order, _zeros(order)), -1)
         order = _where(
-            ew.eq(places, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
+            ew.eq(indices, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
         )
         return a, _put(pivots, p, j, -1), order
 
-    return _loop(k, step, (x, full_like(places, 0, shape=(*batch, k)), places))
+    return _loop(k, step, (x, full_like(indices, 0, shape=(*batch, k)), indices))
 
 
 _decompose_into_loops(linalg.lu_p, _lu)
@@ -249,17 +249,17 @@ _decompose_into_loops(linalg.lu_p, _lu)
 
 def _lu_pivots_to_permutation(pivots, *, permutation_size):
     *batch, k = pivots.shape
-    places = broadcasted_iota(I32, (*batch, permutation_size), len(batch))
+    indices = broadcasted_iota(I32, (*batch, permutation_size), len(batch))
 
     def step(j, order):
         pivot = ew.clamp(np.int32(0), _take(pivots, j, -1), np.int32(permutation_size - 1))
-        other = ew.eq(places, _broadcast_like(pivot, places))
+        other = ew.eq(indices, _broadcast_like(pivot, indices))
         order_j, order_p = _take(order, j, -1), _sum_along(_where(other, order, _zeros(order)), -1)
         return _where(
-            ew.eq(places, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
+            ew.eq(indices, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
         )
 
-    return _loop(k, step, places)
+    return _loop(k, step, indices)
 
 
 decompose(linalg.lu_pivots_to_permutation_p, _lu_pivots_to_permutation)
@@ -270,7 +270,7 @@ native.prefer(linalg.lu_pivots_to_permutation_p)
 
 
 def _householder_reflection(column, j):
-    """(v, tau, beta) of the reflection 1 - tau v v^H whose adjoint takes a column to beta at place j, zeros below."""
+    """(v, tau, beta) of the reflection 1 - tau v v^H whose adjoint maps a column to beta at index j and 0 below."""
     index = _index_along(column.shape, -2)
     alpha = _sum_along(_where(ew.eq(index, j), column, _zeros(column)), -2)
     under = _where(ew.gt(index, j), column, _zeros(column))
@@ -354,34 +354,34 @@ _decompose_into_loops(linalg.ormqr_p, _ormqr)
 
 
 def _pivot(x):
-    """(x with its columns in the order in which each is the longest that is left, after reflections; the order)"""
+    """(x with columns in pivoted order, the order): each pivot is the longest column that remains."""
     *batch, m, n = x.shape
     k = min(m, n)
     column = _index_along(x.shape, -1)
     row = _index_along(x.shape, -2)
-    places = broadcasted_iota(I32, (*batch, n), len(batch))
+    indices = broadcasted_iota(I32, (*batch, n), len(batch))
     if k == 0:
-        return x, places
+        return x, indices
 
     def step(j, state):
         a, order = state
         left = _where(ew.ge(row, j), a, _zeros(a))
         size = reduce_sum(_real(ew.mul(left, _conj(left))), (len(batch),))
-        size = _where(ew.lt(places, j), full_like(size, -1), size)
+        size = _where(ew.lt(indices, j), full_like(size, -1), size)
         p = expand_dims(argmax(size, len(batch), I32), (-1,))
         other = ew.eq(column, _broadcast_like(expand_dims(p, (-2,)), column))
         of_j, of_p = _take(a, j, -1), _sum_along(_where(other, a, _zeros(a)), -1)
         a = _where(ew.eq(column, j), _broadcast_like(of_p, a), _where(other, _broadcast_like(of_j, a), a))
         v, tau, _ = _householder_reflection(_take(a, j, -1), j)
         a = _where(ew.lt(column, j), a, _reflect(a, v, _conj(tau)))
-        other = ew.eq(places, _broadcast_like(p, places))
+        other = ew.eq(indices, _broadcast_like(p, indices))
         order_j, order_p = _take(order, j, -1), _sum_along(_where(other, order, _zeros(order)), -1)
         order = _where(
-            ew.eq(places, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
+            ew.eq(indices, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
         )
         return a, order
 
-    _, order = _loop(k, step, (x, places))
+    _, order = _loop(k, step, (x, indices))
     return matrix_transpose(linalg.permute_rows(matrix_transpose(x), order)), order
 
 
@@ -442,7 +442,7 @@ native.prefer(linalg.symmetric_product_p)
 
 
 def _tridiagonal_solve(dl, d, du, b, *, perturb_singular):
-    """By the full matrix, for the sake of pivoting."""
+    """Solves with LU of the full matrix, which allows pivoting."""
     n = d.shape[-1]
     shape = (*d.shape, n)
     row, column = _index_along(shape, -2), _index_along(shape, -1)
@@ -470,7 +470,7 @@ _SWEEPS = 30
 
 
 def _round_robin_opponents(n):
-    """For each round of a tournament of n the opponent of each; one's own number where one sits out."""
+    """The opponents of n players in each round of a round-robin tournament; a player without one has its own number."""
     size = n + n % 2
     ring = list(range(size))
     rounds = []
@@ -484,9 +484,9 @@ def _round_robin_opponents(n):
 
 
 def _jacobi_rotations(a, partner):
-    """The unitary matrix that makes the elements of Hermitian matrices at (i, partner[i]) vanish.
+    """The unitary matrices that annihilate the elements of Hermitian matrices at (i, partner[i]).
 
-    Both elements of a pair find the same rotation only if the matrix is Hermitian to the last bit: it is made so.
+    Both elements of a pair yield the same rotation only if the matrix is Hermitian to the last bit, so symmetrize it.
     """
     a = symmetrize(a)
     row, column = _index_along(a.shape, -2), _index_along(a.shape, -1)
@@ -520,8 +520,11 @@ def _column_shape(a):
 
 
 def _off_diagonal_size(a, by_columns):
-    """The largest element beside the diagonal, in units of the largest of all in its matrix; `by_columns` in units of
-    the geometric mean of the two diagonal elements, for products of columns.  What the rotations have left to do."""
+    """The largest element off the diagonal, which the rotations still have to annihilate.
+
+    It is relative to the largest element of its matrix; with `by_columns`, for products of columns, relative to the
+    geometric mean of the two diagonal elements.
+    """
     size = ew.abs(a)
     row, column = _index_along(a.shape, -2), _index_along(a.shape, -1)
     beside = _where(ew.eq(row, column), _zeros(size), size)
@@ -537,7 +540,7 @@ def _off_diagonal_size(a, by_columns):
 
 
 def _rotate_until_diagonal(x, of, apply, by_columns):
-    """Rotates until what `of(x)` gives is diagonal; `apply(x, rotation)`.  (x, the product of rotations)"""
+    """Applies rotations to x until `of(x)` is diagonal; returns (x, the product of the rotations)."""
     gram = of(x)
     n = gram.shape[-1]
     if n < 2:
@@ -565,7 +568,7 @@ def _rotate_until_diagonal(x, of, apply, by_columns):
 
 
 def _sort_columns(values, descending, *columns):
-    """Values sorted, and matrices with their columns in that order."""
+    """(sorted values, matrices with columns in that order)."""
     axis = len(values.shape) - 1
     key = ew.neg(values) if descending else values
     key, order = sort((key, broadcasted_iota(I32, values.shape, axis)), dimension=axis)
@@ -593,7 +596,7 @@ _decompose_into_loops(linalg_spectral.eigh_p, _eigh)
 
 
 def _thin_svd(x):
-    """(s, u, v) of matrices with no more columns than rows, by rotating columns until they are orthogonal."""
+    """(s, u s, v) of matrices with no more columns than rows, by rotating columns until they are orthogonal."""
     x, v = _rotate_until_diagonal(x, lambda x: matmul(adjoint(x), x, None), lambda x, turn: matmul(x, turn, None), True)
     s = ew.sqrt(reduce_sum(_real(ew.mul(x, _conj(x))), (len(x.shape) - 2,)))
     return _sort_columns(s, True, x, v)
@@ -624,7 +627,7 @@ def _svd(x, *, full_matrices, compute_uv, subset_by_index, algorithm):
     safe = _where(small, full_like(s, 1), s)
     u = ew.div(scaled, convert(broadcast_in_dim(safe, scaled.shape, axes), x.dtype))
     u = _where(broadcast_in_dim(small, u.shape, axes), _zeros(u), u)
-    q, _ = linalg.qr(u, full_matrices=full_matrices)  # vectors that singular values 0, or no values, leave open
+    q, _ = linalg.qr(u, full_matrices=full_matrices)  # completes u where singular values are 0 or missing
     taken = _where(broadcast_in_dim(small, u.shape, axes), slice_in_dim(q, 0, n, axis=-1), u)
     if full_matrices and m > n:
         taken = concatenate([taken, slice_in_dim(q, n, m, axis=-1)], len(batch) + 1)

@@ -272,13 +272,13 @@ def _double_sweep(h, z, low, high, stuck):
     none = [(0, 0, 0)] * (len(h.shape) - 2)
     zero = zero_scalar(h.dtype)
     h, z = pad(h, zero, [*none, (0, 1, 0), (0, 1, 0)]), pad(z, zero, [*none, (0, 0, 0), (0, 1, 0)])
-    place = _index_along(first.shape, -2)
+    index = _index_along(first.shape, -2)
 
     def step(k, state):
         h, z = state
         column = _window(_take(h, _shift_index(k, -1), -1), k, 3, -2)
         column = _where(_broadcast_like(ew.eq(low, k), column), first, column)
-        within = ew.le(ew.add(place, k), _broadcast_like(high, place))
+        within = ew.le(ew.add(index, k), _broadcast_like(high, index))
         inside = ew.bitwise_and(ew.ge(k, low), ew.lt(k, high))
         column = _where(ew.bitwise_and(within, _broadcast_like(inside, within)), column, _zeros(column))
         return _apply_rotation(h, z, _reflector(column), k)

@@ -1,4 +1,4 @@
-"""ONNX forms of the primitives about placement; checks have none, and say what to do."""
+"""Lowerings of device placement, and the refusal of checks."""
 
 from onax._prims.misc import check_p, device_put_p
 from onax.export.lower.registry import lowers
@@ -6,13 +6,13 @@ from onax.export.lower.registry import lowers
 
 @lowers(device_put_p, components=True)
 def _device_put(g, out, *values, **_):
-    """Within one graph everything is in one place."""
+    """The identity: a graph runs on one device."""
     return list(values)
 
 
 @lowers(check_p, components=True)
 def _check(g, out, *values, debug, **_):
-    """A graph cannot raise: checks become results of the program by `checkify`."""
+    """A graph cannot raise errors; `checkify` turns checks into results of the program."""
     if debug:
         return []
     raise ValueError(

@@ -1,6 +1,6 @@
 """The native target's `onax.Fused` and `onax.Loop`: one node for a region of elementwise equations, or a loop of them.
 
-The node holds the programs' words (`_native/blocks_kernels.h`) and the shapes of its results.
+The nodes hold the words of the programs (`_native/blocks_kernels.h`) and the shapes of their results.
 """
 
 from onax._control.fused import assemble, fused_p, looped_p
@@ -11,7 +11,7 @@ _MOST_LISTED = 8
 
 
 def _common_attributes(jaxpr, out):
-    """The attributes that both nodes have."""
+    """The attributes of both operators."""
     names = [eqn.primitive.name for eqn in jaxpr.eqns]
     more = [f"and {len(names) - _MOST_LISTED} more"] if len(names) > _MOST_LISTED else []
     return {

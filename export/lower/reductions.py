@@ -116,8 +116,8 @@ def _extreme_int64(g, op_type, x, axes, shape):
     merged, last = merge_axes(g, x, axes)
     axis = merged.ndim - 1 if last else 0
     one = tuple(1 if i == axis else d for i, d in enumerate(merged.shape))
-    place = g.node(f"Arg{op_type[6:]}", merged, out=(one, INT64), axis=axis, keepdims=1)
-    found = g.node("GatherElements", merged, place, out=(one, INT64), axis=axis)
+    position = g.node(f"Arg{op_type[6:]}", merged, out=(one, INT64), axis=axis, keepdims=1)
+    found = g.node("GatherElements", merged, position, out=(one, INT64), axis=axis)
     return ops.reshape(g, found, shape)
 
 
@@ -156,9 +156,9 @@ def _bit_planes(g, x, axes, reduce_op):
     """A bitwise reduction over a count that is known only at run time: one bit at a time, put together again."""
     size = x.dtype.itemsize
     working = UNSIGNED[max(4, size)]
-    places = g.const(np.arange(8 * size), working)
+    positions = g.const(np.arange(8 * size), working)
     bits = ops.unsqueeze(g, ops.cast(g, ops.cast(g, x, UNSIGNED[size]), working), (x.ndim,))
-    planes = ops.binary(g, "BitShift", bits, places, direction="RIGHT")
+    planes = ops.binary(g, "BitShift", bits, positions, direction="RIGHT")
     planes = ops.cast(g, ops.binary(g, "BitwiseAnd", planes, g.const(1, working)), INT32)
     if reduce_op == "xor":
         total = ops.binary(g, "BitwiseAnd", sum_over(g, planes, axes), g.const(1, INT32))

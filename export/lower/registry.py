@@ -1,17 +1,17 @@
-"""The slots of lowering, and the makers that fill them.
+"""The slots of lowering, and the functions that attach rules to them.
 
 A rule has one of three forms:
 
-    one_node(sin_p, "Sin")         a row: the primitive is one ONNX operator
+    one_node(sin_p, "Sin")         the primitive is one ONNX operator
     decompose(expm1_p, function)   the primitive is a function of other primitives: `function(*operands, **params)`
     @lowers(gather_p)              a rule: (graph, out, *values, **params) -> Value, or a tuple of them
     def _(g, out, x, i, **params)
 
-`out` is the result's aval (a list of avals for a primitive with several results).  For a primitive that ONNX cannot say
-`unsupported(p, reason)` attaches a `Refusal`, whose reason the user reads.
+`out` is the result's aval (a list of avals for a primitive with several results).  For a primitive that has no
+ONNX form `unsupported(p, reason)` attaches a `Refusal`; the error states its reason.
 
-Operands of complex or key dtype are tuples of Values, one for each component (`driver.py`).  Primitives that only move
-data, and those declared by `componentwise`, need nothing more: their rule is applied to each component.  Others have a
+Operands of complex or key dtype are tuples of Values, one for each component (`components.py`).  The rule of a
+data-movement primitive, or of one declared by `componentwise`, is applied to each component.  Other primitives have a
 second rule, which takes and returns such tuples.
 """
 
@@ -31,36 +31,36 @@ component_lowering = Slot(
     "Data movement is lowered component by component for complex numbers and keys; anything else is refused.",
     "onax.export.lower",
 )
-EACH_COMPONENT = object()  # the rule of `lowering` holds for each component of the operands alone
+EACH_COMPONENT = object()  # the rule of `lowering` is applied to each component of the operands
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Decomposition:
-    """A lowering by staging a function of other primitives."""
+    """A lowering that stages a function of other primitives."""
 
     function: object
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Refusal:
-    """Why ONNX cannot say a primitive."""
+    """The reason why a primitive has no ONNX form."""
 
     reason: str
 
 
 def is_lowered(primitive):
-    """Whether operands of ONNX's own element types have a lowering."""
+    """Whether a primitive has a lowering for operands of ONNX's element types."""
     return type(lowering.get(primitive)) not in (type(None), Refusal)
 
 
 def refusal(primitive):
-    """Why ONNX cannot say a primitive, or None."""
+    """The reason why a primitive has no ONNX form, or None."""
     rule = lowering.get(primitive)
     return rule.reason if type(rule) is Refusal else None
 
 
 def one_node(primitive, op_type, **attributes):
-    """The primitive is this ONNX operator; its parameters do not matter."""
+    """Lowers a primitive to one ONNX operator; the primitive's parameters are ignored."""
 
     def rule(g, out, *values, **params):
         return g.node(op_type, *values, out=out, **attributes)
@@ -69,9 +69,9 @@ def one_node(primitive, op_type, **attributes):
 
 
 def decompose(primitive, function, *, components=False):
-    """The primitive is a function of other primitives, staged for the operands' avals and lowered in its place.
+    """Lowers a primitive by staging a function of other primitives for the operands' avals and inlining it.
 
-    components: of complex numbers and keys too.
+    components: also for complex numbers and keys.
     """
     rule = lowering.set(primitive, Decomposition(function))
     if components:
@@ -79,7 +79,7 @@ def decompose(primitive, function, *, components=False):
 
 
 def redefine(primitive, function):
-    """The same for a primitive of another library, which may state it anew; for operands of any dtype."""
+    """`decompose` for a primitive of another library, which may replace its rule; for operands of any dtype."""
     rule = lowering.set(primitive, Decomposition(function), replace=True)
     component_lowering.set(primitive, rule, replace=True)
 
@@ -87,7 +87,7 @@ def redefine(primitive, function):
 def lowers(*primitives, components=False):
     """Decorator: the lowering of these primitives, `rule(g, out, *values, **params)`.
 
-    components: the same rule also takes tuples of components (calls of other programs do).
+    components: the same rule also takes tuples of components.
     """
 
     def register(rule):
@@ -104,10 +104,10 @@ lowers_components = component_lowering.rule  # decorator: the lowering for opera
 
 
 def componentwise(*primitives):
-    """The rules of these primitives hold for each component of their operands alone."""
+    """Declares that the rules of these primitives are applied to each component of their operands."""
     component_lowering.rule(*primitives)(EACH_COMPONENT)
 
 
 def unsupported(reason, *primitives):
-    """States why ONNX cannot say these primitives."""
+    """Declares the reason why these primitives have no ONNX form."""
     lowering.rule(*primitives)(Refusal(reason))

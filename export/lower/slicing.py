@@ -129,12 +129,12 @@ def _scatter_rows(g, x, update, starts, axes, sizes, out):
     begin = _concat_starts(g, starts)
     grid = np.stack(np.meshgrid(*[np.arange(k) for k in sizes], indexing="ij"), axis=-1)
     if begin.const is not None:
-        places = g.const(grid + begin.const, INT64)
+        positions = g.const(grid + begin.const, INT64)
     elif math.prod(sizes) == 1:
-        places = ops.reshape(g, begin, grid.shape)
+        positions = ops.reshape(g, begin, grid.shape)
     else:
-        places = ops.add(g, g.const(grid, INT64), begin)
-    return g.node("ScatterND", x, places, update, out=out)
+        positions = ops.add(g, g.const(grid, INT64), begin)
+    return g.node("ScatterND", x, positions, update, out=out)
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -76,24 +76,24 @@ def _total_order_keys(g, x):
 
 
 def _emit_top_k(g, x, count, axis, largest):
-    """The values and places that TopK gives."""
+    """The values and indices that TopK gives."""
     shape = tuple(count if i == axis else d for i, d in enumerate(x.shape))
     outs = [(shape, x.dtype), (shape, INT64)]
     return g.node("TopK", x, g.shape_const((count,)), outs=outs, axis=axis, largest=int(largest), sorted=1)
 
 
-def _take_along(g, x, places, axis):
-    return g.node("GatherElements", x, places, out=(places.shape, x.dtype), axis=axis)
+def _take_along(g, x, indices, axis):
+    return g.node("GatherElements", x, indices, out=(indices.shape, x.dtype), axis=axis)
 
 
 def _argsort(g, keys, count, axis, largest):
-    """The places of the first `count` in the order of the keys."""
+    """The indices of the first `count` in the order of the keys."""
     order = None
     for i, key in enumerate(reversed(keys)):
         moved = key if order is None else _take_along(g, key, order, axis)
         wanted = count if i == len(keys) - 1 else key.shape[axis]
-        _, places = _emit_top_k(g, moved, wanted, axis, largest)
-        order = places if order is None else _take_along(g, order, places, axis)
+        _, indices = _emit_top_k(g, moved, wanted, axis, largest)
+        order = indices if order is None else _take_along(g, order, indices, axis)
     return order
 
 
@@ -117,11 +117,11 @@ def _sort(g, out, *xs, dimension, num_keys, **_):
 def _top_k(g, out, x, *, k, axis):
     keys = _total_order_keys(g, x)
     if keys == [x]:
-        values, places = _emit_top_k(g, x, k, axis, True)
+        values, indices = _emit_top_k(g, x, k, axis, True)
     else:
-        places = _argsort(g, keys, k, axis, True)
-        values = _take_along(g, x, places, axis)
-    return values, ops.cast(g, places, INT32)
+        indices = _argsort(g, keys, k, axis, True)
+        values = _take_along(g, x, indices, axis)
+    return values, ops.cast(g, indices, INT32)
 
 
 decompose(approx_top_k_p, exact_top_k)

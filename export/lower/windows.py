@@ -115,7 +115,7 @@ componentwise(prims.reduce_window_sum_p)
 
 
 def _split_windows(x, count, window):
-    """x, every element of which is in one window, as (place in the window, window...)."""
+    """x, every element of which is in one window, as (position in the window, window...)."""
     rank = x.ndim
     x = reshape(x, [n for pair in zip(count, window) for n in pair])
     x = transpose(x, (*range(1, 2 * rank, 2), *range(0, 2 * rank, 2)))
@@ -130,7 +130,7 @@ def _merge_windows(x, count, window):
 
 
 def _read_split_windows(x, count, window, strides, gaps):
-    """x by places, if windows neither overlap nor leave gaps, so that one transposition serves all places; or None."""
+    """x by positions, if windows neither overlap nor leave gaps, so that one transposition serves all positions; or None."""
     if tuple(window) != tuple(strides) or any(d != 1 for d in gaps) or all(w == 1 for w in window):
         return None
     used = tuple(n * w for n, w in zip(count, window))
@@ -138,35 +138,35 @@ def _read_split_windows(x, count, window, strides, gaps):
 
 
 def _reader(x, count, window, strides, gaps):
-    """A function that gives x's elements at a place (number, position) of every window."""
+    """A function that gives x's elements at a position (number, offsets) in every window."""
     apart = _read_split_windows(x, count, window, strides, gaps)
     if apart is None:
         return _overlapping_reader(x, count, window, strides, gaps)
     rows = split(apart, (1,) * apart.shape[0], 0)
-    return lambda k, place: reshape(rows[k], count)
+    return lambda k, position: reshape(rows[k], count)
 
 
 def _overlapping_reader(x, count, window, strides, gaps):
     """The same for windows that overlap: read along one axis after another, each part once."""
     made, along = {(): x}, {}
 
-    def part(place):
-        if place in made:
-            return made[place]
-        lead, k, axis = place[:-1], place[-1], len(place) - 1
+    def part(position):
+        if position in made:
+            return made[position]
+        lead, k, axis = position[:-1], position[-1], len(position) - 1
         y, n, w, s, d = part(lead), count[axis], window[axis], strides[axis], gaps[axis]
         if lead not in along:
             along[lead] = _take_windows(y, axis, n, w, s, d)
-        made[place] = y if w == s == 1 else along[lead](y, k * d, k * d + (n - 1) * s + 1, s)
-        return made[place]
+        made[position] = y if w == s == 1 else along[lead](y, k * d, k * d + (n - 1) * s + 1, s)
+        return made[position]
 
-    return lambda k, place: part(place)
+    return lambda k, position: part(position)
 
 
 def _select_and_gather_add(
     g, x, *, select_prim, window_dimensions, window_strides, padding, base_dilation, window_dilation
 ):
-    """The tangent beside the element chosen so far, place by place."""
+    """The tangent beside the element chosen so far, position by position."""
     shape = windows_shape(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
     if dims.definitely_empty(shape):
         return full(shape, 0, g.dtype)
@@ -179,45 +179,45 @@ def _select_and_gather_add(
     best, out = full(shape, worst, wide), full(shape, 0, wide)
     window = shape, window_dimensions, window_strides, window_dilation
     read_x, read_g, read_inside = (_reader(v, *window) for v in (x, g, inside))
-    for k, place in enumerate(window_offsets(window_dimensions)):
-        here = read_x(k, place)
+    for k, position in enumerate(window_offsets(window_dimensions)):
+        here = read_x(k, position)
         kept = select_prim.bind(best, here)
         if holes:
-            kept = bitwise_or(kept, bitwise_not(read_inside(k, place)))
-        best, out = select_n(kept, here, best), select_n(kept, read_g(k, place), out)
+            kept = bitwise_or(kept, bitwise_not(read_inside(k, position)))
+        best, out = select_n(kept, here, best), select_n(kept, read_g(k, position), out)
     return convert_element_type(out, dtype)
 
 
 def _select_and_scatter_add(source, x, *, select_prim, window_dimensions, window_strides, padding):
-    """The place chosen in every window, then the source added at one place of all windows after another."""
+    """The position chosen in every window, then the source added at one position of all windows after another."""
     ones, dtype, wide = (1,) * x.ndim, x.dtype, _working_type(x.dtype)
     count = source.shape
     if dims.definitely_empty((*count, *x.shape)):
         return full(x.shape, 0, dtype)
     around = _pad(convert_element_type(x, wide), prims.identity_element(select_prim, wide), padding, ones)
-    source, places = convert_element_type(source, wide), window_offsets(window_dimensions)
+    source, positions = convert_element_type(source, wide), window_offsets(window_dimensions)
     best, chosen = None, full(count, 0, INT32)
     read = _reader(around, count, window_dimensions, window_strides, ones)
-    for k, place in enumerate(places):
-        here = read(k, place)
+    for k, position in enumerate(positions):
+        here = read(k, position)
         kept = None if best is None else select_prim.bind(best, here)
         best = here if kept is None else select_n(kept, here, best)
         chosen = chosen if kept is None else select_n(kept, full(count, k, INT32), chosen)
     low = tuple(p for p, _ in padding)
-    if tuple(window_dimensions) == tuple(window_strides) and len(places) > 1:
-        numbers = broadcasted_iota(INT32, (len(places), *count), 0)
-        here = eq(_repeat_for_positions(chosen, len(places)), numbers)
-        out = select_n(here, full(numbers.shape, 0, wide), _repeat_for_positions(source, len(places)))
+    if tuple(window_dimensions) == tuple(window_strides) and len(positions) > 1:
+        numbers = broadcasted_iota(INT32, (len(positions), *count), 0)
+        here = eq(_repeat_for_positions(chosen, len(positions)), numbers)
+        out = select_n(here, full(numbers.shape, 0, wide), _repeat_for_positions(source, len(positions)))
         return convert_element_type(_crop(_merge_windows(out, count, window_dimensions), low, x.shape), dtype)
     nothing, parts = full(count, 0, wide), {}
-    for k, place in enumerate(places):
-        parts[place] = source if len(places) == 1 else select_n(eq(chosen, np.int32(k)), nothing, source)
+    for k, position in enumerate(positions):
+        parts[position] = source if len(positions) == 1 else select_n(eq(chosen, np.int32(k)), nothing, source)
     out = _sum_at_positions(parts, window_dimensions, window_strides, around.shape)
     return convert_element_type(_crop(out, low, x.shape), dtype)
 
 
 def _sum_at_positions(parts, window, strides, shape):
-    """The sum of the parts, each at its place of every window: along the last axis first."""
+    """The sum of the parts, each at its position of every window: along the last axis first."""
     for axis in reversed(range(len(shape))):
         width = range(window[axis])
         parts = {
@@ -255,9 +255,9 @@ def _sum(parts):
     return reduce(add, parts) if parts else None
 
 
-def _repeat_for_positions(x, places):
-    """x once for each place, in front."""
-    return broadcast_in_dim(x, (places, *x.shape), tuple(range(1, x.ndim + 1)))
+def _repeat_for_positions(x, positions):
+    """x once for each position, in front."""
+    return broadcast_in_dim(x, (positions, *x.shape), tuple(range(1, x.ndim + 1)))
 
 
 def _pad_with_zeros(part, config):
