@@ -2,9 +2,9 @@
 
 Every loop works on a whole stack of matrices, with masks instead of single elements, in steps of O(n^2).  The
 factorizations follow LAPACK's conventions (partial pivoting, signs of reflections), so results agree with the kernels
-up to rounding.  Eigenvalues and singular values come from Jacobi rotations, n / 2 disjoint ones at a time (Brent and Luk,
-"The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays", 1985): eigenvectors agree
-up to a factor of absolute value 1.
+up to rounding.  Eigenvalues and singular values come from Jacobi rotations, n / 2 disjoint ones at a time (Brent and
+Luk, "The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays", 1985): eigenvectors
+agree up to a factor of absolute value 1.
 
 `jit` uses the kernels, which are quicker.
 """

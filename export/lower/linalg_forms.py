@@ -1,11 +1,11 @@
-"""Portable forms of the reductions of general matrices: Hessenberg, tridiagonal and Schur form, eigenvalues.
+"""Lowerings of decompositions of general matrices for the portable target: Hessenberg, tridiagonal, Schur, eigenvalues.
 
-All are loops over columns of a whole stack of matrices.  Hessenberg and tridiagonal form follow LAPACK's reflections,
-so that results agree with the kernels up to rounding.  Schur's form is reached by Francis' implicit QR steps from the
-bottom up (Golub and Van Loan, "Matrix Computations", 7.5): two shifts at once for real matrices, one for complex ones;
-every matrix of the stack has its own window and shifts, and is left alone once it is done.  Eigenvectors are those of
-the triangular form, by substitution.  Matrices are not balanced first, and eigenvalues may come in another order than
-LAPACK's; a matrix that needs more than 30 steps for each row gives NaN.
+All are loops over columns of a whole stack of matrices.  Hessenberg and tridiagonal form use LAPACK's reflections, so
+results agree with the kernels up to rounding.  The Schur form comes from Francis' implicit QR steps, from the bottom up
+(Golub and Van Loan, "Matrix Computations", 7.5): with two shifts for real matrices, one for complex ones.  Every matrix
+of the stack has its own window and shifts, and does not change once it has converged.  Back substitution computes the
+eigenvectors of the triangular form.  Matrices are not balanced, and the order of eigenvalues may differ from that of
+LAPACK; a matrix that needs more than 30 steps per row gives NaN.
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ from onax.export.lower.linalg import (
 
 
 def _scaled_reflection(column, j):
-    """_reflection of a column whose elements from j on are first brought next to 1: squares may not vanish."""
+    """`_householder_reflection` of a column that is scaled first, so that squares do not underflow."""
     column = _where(ew.ge(_index_along(column.shape, -2), j), column, _zeros(column))
     size = _magnitude(column)
     axis = len(size.shape) - 2
@@ -111,21 +111,21 @@ def _tridiagonal(x, *, lower):
 
 _decompose_into_loops(linalg_spectral.tridiagonal_p, _tridiagonal)
 
-# ---- Schur's form: what real and complex matrices share
+# ---- the Schur form: code for real and complex matrices
 
 _MOST_STEPS = 30  # QR steps for each row, at most
-_STEPS_TO_EXCEPTIONAL_SHIFT = 10  # steps without a deflation after which the shifts are exceptional
+_STEPS_TO_EXCEPTIONAL_SHIFT = 10  # QR steps without a deflation, after which the shifts are exceptional
 
 
 def _window(x, k, size, axis):
-    """`size` rows (axis -2) or columns (axis -1) from k on."""
+    """The `size` rows (axis -2) or columns (axis -1) that start at k."""
     starts, sizes = [np.int32(0)] * len(x.shape), list(x.shape)
     starts[axis], sizes[axis] = k, size
     return dynamic_slice(x, starts, sizes)
 
 
 def _element_at(x, i, j):
-    """The element (i, j) of each matrix, 0 outside; i and j are integers with two axes of length 1 behind."""
+    """The element (i, j) of each matrix, 0 out of bounds; i and j have two trailing axes of length 1."""
     row, column = _index_along(x.shape, -2), _index_along(x.shape, -1)
     here = ew.bitwise_and(ew.eq(row, _broadcast_like(i, row)), ew.eq(column, _broadcast_like(j, column)))
     return _sum_along(_sum_along(_where(here, x, _zeros(x)), -1), -2)
@@ -136,14 +136,14 @@ def _shift_index(i, by):
 
 
 def _largest_index(mask, otherwise):
-    """Of vectors of bools along the last axis but one the largest index that holds."""
+    """The largest index of a true element along the last axis but one, `otherwise` if there is none."""
     index = _index_along(mask.shape, -2)
     axis = len(mask.shape) - 2
     return expand_dims(reduce_max(_where(mask, index, full_like(index, otherwise)), (axis,)), (axis,))
 
 
 def _shift_mask(mask, by):
-    """A vector of bools (the last axis but one) moved down by 1 or up by -1, with False at the end that opens."""
+    """Shifts bools along the last axis but one by 1 or -1, and fills with False."""
     n, axis = mask.shape[-2], len(mask.shape) - 2
     end = full_like(slice_in_dim(mask, 0, 1, axis=-2), False)
     if by > 0:
@@ -152,8 +152,7 @@ def _shift_mask(mask, by):
 
 
 def _deflate(h):
-    """(h without the elements below its diagonal that are rounding errors, where some are left in each row but the
-    last)"""
+    """(h with negligible subdiagonal elements set to 0, the mask of the others: the links between its rows)"""
     size = _magnitude(h)
     middle = expand_dims(diagonal(size), (-1,))
     n = h.shape[-1]
@@ -172,14 +171,14 @@ def _deflate(h):
 
 
 def _active_links(linked, pairs_are_done):
-    """Where a link is part of a block on which there is work left."""
+    """The links of blocks that have not converged; real blocks of two rows have."""
     if not pairs_are_done:
         return linked
     return ew.bitwise_and(linked, ew.bitwise_or(_shift_mask(linked, 1), _shift_mask(linked, -1)))
 
 
 def _iterate_qr_steps(h, z, sweep, pairs_are_done):
-    """(h, z, where it is left unfinished) after QR steps; sweep(h, z, low, high, patience lost) -> (h, z)."""
+    """(h, z, mask of links that did not converge) after QR steps; sweep(h, z, low, high, stuck) -> (h, z)."""
     n = h.shape[-1]
     start = full_like(slice_in_dim(slice_in_dim(_magnitude(h), 0, 1, axis=-1), 0, 1, axis=-2), 0, dtype=I32)
 
@@ -208,7 +207,7 @@ def _iterate_qr_steps(h, z, sweep, pairs_are_done):
 
 
 def _to_hessenberg(x):
-    """(h, q): Hessenberg form and the unitary matrix that leads there, q h q^H = x."""
+    """(h, q): the Hessenberg form and a unitary q with q h q^H = x."""
     n = x.shape[-1]
 
     def step(j, state):
@@ -222,7 +221,7 @@ def _to_hessenberg(x):
 
 
 def _apply_rotation(h, z, turn, k):
-    """h and z after turn^H h turn in the rows and columns from k on; `turn` is small and unitary."""
+    """Applies a small unitary `turn` to rows and columns from k on: (turn^H h turn, z turn)."""
     size = turn.shape[-1]
     h = _put(h, matmul(adjoint(turn), _window(h, k, size, -2), None), k, -2)
     h = _put(h, matmul(_window(h, k, size, -1), turn, None), k, -1)
@@ -233,7 +232,7 @@ def _apply_rotation(h, z, turn, k):
 
 
 def _double_shift_column(h, low, high, stuck):
-    """The first column of (h - s1)(h - s2) in the window, s1 and s2 the eigenvalues at its end: three numbers."""
+    """The three nonzero elements of the first column of (h - s1)(h - s2), with the eigenvalues of the last block."""
     before = _shift_index(high, -1)
     a, b, c, d = (_element_at(h, i, j) for i in (before, high) for j in (before, high))
     trace, det = ew.add(a, d), ew.sub(ew.mul(a, d), ew.mul(b, c))
@@ -248,7 +247,7 @@ def _double_shift_column(h, low, high, stuck):
 
 
 def _stack_rows(*rows):
-    """Numbers with two axes of length 1 as a column vector."""
+    """Stacks values with two trailing axes of length 1 into a column vector."""
     n = len(rows)
     shape = (*rows[0].shape[:-2], n, 1)
     index = _index_along(shape, -2)
@@ -259,14 +258,14 @@ def _stack_rows(*rows):
 
 
 def _reflector(x):
-    """The reflections that take columns x to multiples of the first unit vector; 1 where x is 0 but for its first."""
+    """The reflections that map columns x to multiples of the first unit vector."""
     v, tau, _ = _scaled_reflection(x, np.int32(0))
     unit = batched_eye((*x.shape[:-1], x.shape[-2]), x.dtype)
     return ew.sub(unit, _outer_product(ew.mul(v, _broadcast_like(tau, v)), adjoint(v), unit))
 
 
 def _double_sweep(h, z, low, high, stuck):
-    """One step with both shifts: three rows and columns are turned at a time, the window's last two together."""
+    """One QR step with both shifts, which transforms three rows and columns at a time."""
     n = h.shape[-1]
     first = _stack_rows(*_double_shift_column(h, low, high, stuck))
     none = [(0, 0, 0)] * (len(h.shape) - 2)
@@ -292,8 +291,10 @@ def _sign(x):
 
 
 def _standard_rotation(a, b, c, d):
-    """(cosine, sine) that make (a b; c d) triangular if its eigenvalues are real, else its diagonal constant; and where
-    they are real.  As LAPACK's xLANV2."""
+    """(cosine, sine, whether the eigenvalues of (a b; c d) are real), as in LAPACK's xLANV2.
+
+    The rotation makes the block triangular if its eigenvalues are real; else it makes the diagonal constant.
+    """
     one, zero = full_like(a, 1), _zeros(a)
     gap = ew.sub(a, d)
     half = ew.mul(gap, _const(gap, 0.5))
@@ -319,7 +320,7 @@ def _standard_rotation(a, b, c, d):
 
 
 def _standardize_blocks(h, z):
-    """Real blocks of two rows: triangular where they can be, else with a constant diagonal and signs that differ."""
+    """Makes real blocks of two rows triangular, or their diagonal constant if the eigenvalues are complex."""
     n = h.shape[-1]
     row, column = _index_along(h.shape, -2), _index_along(h.shape, -1)
 
@@ -346,12 +347,12 @@ def _standardize_blocks(h, z):
 
 
 def _diagonal_element(h, k):
-    """The diagonal element k."""
+    """The diagonal element k of each matrix."""
     return _take(_take(h, k, -2), k, -1)
 
 
 def _two_columns(left, right):
-    """Matrices of two columns."""
+    """Matrices with these two columns."""
     shape = (*left.shape[:-1], 2)
     column = _index_along(shape, -1)
     out = full_like(left, 0, shape=shape)
@@ -362,7 +363,7 @@ def _two_columns(left, right):
 
 
 def _wilkinson_shift(h, high, stuck):
-    """The eigenvalue of the last two rows that is nearer to the last diagonal element (Wilkinson's shift)."""
+    """Wilkinson's shift: the eigenvalue of the last block of two rows that is nearer to the last diagonal element."""
     before = _shift_index(high, -1)
     a, b, c, d = (_element_at(h, i, j) for i in (before, high) for j in (before, high))
     half = ew.mul(ew.sub(a, d), _const(a, 0.5))
@@ -395,8 +396,7 @@ def _single_sweep(h, z, low, high, stuck):
 
 
 def _scale(x):
-    """(matrices divided by powers of two that bring their largest elements next to 1; the powers, with axes of length
-    1): products of elements would overflow, or vanish."""
+    """(x divided by powers of two, the powers): the largest elements become about 1."""
     size = _magnitude(x)
     rank = len(x.shape)
     largest = expand_dims(reduce_max(size, (rank - 2, rank - 1)), (rank - 2, rank - 1))
@@ -406,7 +406,7 @@ def _scale(x):
 
 
 def _schur_form(x):
-    """(T, Z, where it failed)"""
+    """(T, Z, mask of failures or None)"""
     if x.shape[-1] < 2:
         return x, batched_eye(x.shape, x.dtype), None
     h, z = _to_hessenberg(x)
@@ -435,7 +435,7 @@ _decompose_into_loops(linalg_spectral.schur_p, _schur)
 
 
 def _to_complex_triangular(t, z, dtype):
-    """(T, Z) of real matrices as complex triangular ones, the eigenvalue with positive imaginary part first."""
+    """Converts (T, Z) of real matrices to complex triangular form, positive imaginary parts first."""
     n = t.shape[-1]
     t, z = convert(t, dtype), convert(z, dtype)
     row, column = _index_along(t.shape, -2), _index_along(t.shape, -1)
@@ -465,7 +465,7 @@ def _to_complex_triangular(t, z, dtype):
 
 
 def _back_substitute(t):
-    """The unit upper triangular matrices whose columns are eigenvectors of upper triangular ones."""
+    """The eigenvectors of upper triangular matrices, as columns of unit upper triangular matrices."""
     *_, n, _ = t.shape
     values = expand_dims(diagonal(t), (-2,))
     size = _magnitude(t)
@@ -489,7 +489,7 @@ def _back_substitute(t):
 
 
 def _normalize(v, of_real):
-    """Columns of length 1 whose largest element is real and positive; real where `of_real` says so."""
+    """Scales columns to length 1 with a real positive largest element; columns are real where `of_real` is true."""
     rank = len(v.shape)
     size = ew.abs(v)
     largest = expand_dims(reduce_max(size, (rank - 2,)), (rank - 2,))

@@ -1,9 +1,9 @@
-"""The native target: what graphs that run in this process may hold besides ONNX's own operators.
+"""The native target: operators that graphs for this process may have besides those of ONNX.
 
-`onax.Host` is a node that runs a kernel of ours.  Two kinds of primitives take it: those with a rule in the slot
-`native_kernel`, because the kernel is quicker than ONNX operators (measured on two cores; docs/performance.md has the
-numbers), and every one that has a kernel but no ONNX form for its operands.  So the native target can express whatever
-can be evaluated.  Callbacks are such nodes too, which files cannot have.
+A node `onax.Host` runs a kernel of a primitive.  Two kinds of primitives become Host nodes: those with a rule in the
+slot `native_kernel`, whose kernel is quicker than the operators of ONNX (measured on two cores; docs/performance.md has
+the numbers), and all that have a kernel but no ONNX form for their operands.  So every primitive that can be evaluated
+can be lowered to the native target.  Callbacks are Host nodes too; files cannot have them.
 """
 
 from dataclasses import dataclass
@@ -93,10 +93,10 @@ native = Slot(
 
 
 def host_node(g, kernel, values, out_avals, *, ordered=False):
-    """The results of a Host node, tuples where the dtype has components.
+    """Emits a Host node; results whose dtype has components are tuples.
 
     kernel    Kernel of the flat operands and results
-    ordered   the node has an effect: it follows the nodes with effects before it, by a token that goes through all
+    ordered   the node has an effect: a token orders it after the previous nodes with effects
     """
     inputs, avals = flat_values(values), flat_avals(out_avals)
     inputs = [_keep_float16(g, x) for x in inputs]
@@ -114,9 +114,9 @@ def host_node(g, kernel, values, out_avals, *, ordered=False):
 
 
 def _keep_float16(g, x):
-    """A value that stays float16 at a Host node: behind a Reshape to its own shape, which costs nothing.
+    """Keeps a float16 value float16 at a Host node by a Reshape to its own shape, which costs nothing.
 
-    ONNX Runtime computes float16 in float32 where all neighbours of a node must be, and then hands the node float32.
+    Otherwise ONNX Runtime may compute the neighbours of the node in float32, and pass float32 to it.
     """
     return x if x.dtype != np.float16 else g.node("Reshape", x, g.const(np.zeros(len(x.shape), np.int64)), out=x.aval)
 
@@ -130,7 +130,7 @@ TOKEN = ShapedArray((), BOOL)
 
 
 def current_token(g):
-    """What the last effect before this place left."""
+    """The token of the last node with an effect in this graph or in the graphs around it."""
     while g is not None:
         if g.token is not None:
             return g.token
@@ -149,7 +149,7 @@ def can_run_on_host(eqn):
 
 
 def _runs_by_impl(primitive):
-    """Whether a primitive of another library says how it is evaluated, and nothing else."""
+    """Whether a primitive of another library has only an `impl`."""
     return primitive.impl is not None and primitive.kernel is None and not is_lowered(primitive)
 
 
@@ -159,7 +159,7 @@ def _kernel_of(eqn):
 
 
 def on_host(g, eqn, values):
-    """The results of an equation by its primitive's kernel, as a list."""
+    """Lowers an equation to a Host node with its primitive's kernel."""
     out_avals = [v.aval for v in eqn.outvars]
     choice = native.get(eqn.primitive)
     return host_node(g, (_in_python if choice is None else choice.kernel)(eqn), values, out_avals)
@@ -187,7 +187,7 @@ def _in_python(eqn):
 
 
 def _make_assembler(avals):
-    """A function from a node's inputs to the ndarrays that they stand for."""
+    """A function that assembles ndarrays of these types from the inputs of a node."""
     if avals and all(a.dtype in ELEMENT_TYPES for a in avals):
         return lambda flat: flat[: len(avals)]
     counts = [int(np.prod(trailing_axes(a.dtype)[0])) for a in avals]
@@ -202,7 +202,7 @@ def _make_assembler(avals):
 # ---- kernels in C ----
 
 
-_FEW = 64  # blocks with keys or counters of their own, up to which one after the other is quicker than NumPy's kernel
+_FEW = 64  # up to so many blocks with their own keys or counters a loop over them is quicker than NumPy's kernel
 
 
 def _is_threefry(aval, params):
@@ -224,7 +224,7 @@ def _random_split(eqn):
 
 
 def _steps(avals, out):
-    """How many results, and how far apart the numbers of each operand are; None where that does not say it all."""
+    """(number of results, stride of each operand), or None if strides do not describe the operands."""
     if out.size <= _FEW and all(a.shape == out.shape or a.size == 1 for a in avals):
         return (out.size, *[int(a.size > 1) for a in avals])
     return None
@@ -253,7 +253,7 @@ _INDICES = frozenset((np.dtype(np.int32), np.dtype(np.int64)))
 
 
 def _rows(eqn, x, indices, points, index_map, batching, clips, how):
-    """The numbers of a gather or scatter whose index vectors name whole rows by the leading axes; else None."""
+    """The sizes of a gather or scatter whose index vectors select whole rows by the leading axes, else None."""
     depth = indices.shape[-1]
     leading = tuple(range(depth))
     if indices.dtype not in _INDICES or tuple(points) != leading or tuple(index_map) != leading or batching:
@@ -265,7 +265,7 @@ def _rows(eqn, x, indices, points, index_map, batching, clips, how):
 
 
 def _gather_of_rows(eqn):
-    """The C kernel of a gather, or None."""
+    """The C kernel of a gather of whole rows, or None."""
     x, indices = [v.aval for v in eqn.invars]
     out, d, mode = eqn.outvars[0].aval, eqn.params["dimension_numbers"], eqn.params["mode"]
     depth = indices.shape[-1]
@@ -282,7 +282,7 @@ def _gather_of_rows(eqn):
 
 
 def _scatter_of_rows(eqn):
-    """The C kernel of a scatter, or None."""
+    """The C kernel of a scatter of whole rows, or None."""
     x, indices, updates = [v.aval for v in eqn.invars]
     name, d = eqn.primitive.name, eqn.params["dimension_numbers"]
     depth = indices.shape[-1]
@@ -311,23 +311,23 @@ LARGE = 4096  # elements: a call of Python costs some microseconds
 
 
 def prefer(*primitives, kernel=_in_python, when=lambda eqn: True):
-    """The kernel of these primitives is quicker than ONNX's operators, at least where `when(eqn)`."""
+    """Declares that the kernel of these primitives is quicker than ONNX's operators for equations with `when(eqn)`."""
     native.rule(*primitives)(Choice(kernel, when))
 
 
 def prefer_when_large(dtypes, *primitives):
-    """The same for large arrays, where the first operand has one of these dtypes."""
+    """`prefer` for large arrays whose first operand has one of these dtypes."""
     dtypes = frozenset(map(np.dtype, dtypes.split()))
     prefer(*primitives, when=lambda eqn: is_large(eqn) and eqn.invars[0].aval.dtype in dtypes)
 
 
 def is_large(eqn):
-    """Whether the result has so many elements that a call of Python does not matter."""
+    """Whether the result is so large that the cost of calling Python does not matter."""
     return eqn.outvars[0].aval.size >= LARGE
 
 
 def _has_groups(eqn):
-    """Of products in groups, as one product has all of them times the zeros of the others."""
+    """Whether a grouped product is large: its ONNX form multiplies every group with the zeros of the others."""
     lhs, _, sizes = [v.aval for v in eqn.invars]
     return sizes.shape[-1] > 1 and lhs.size * sizes.shape[-1] >= LARGE
 
@@ -337,12 +337,12 @@ def _is_long(eqn):
 
 
 def _picks_few(eqn):
-    """Of rows, few numbers of four bytes, which there is a kernel in C for."""
+    """Whether there is a C kernel: few elements of four bytes are taken from each row."""
     return is_quicker_in_c(eqn.invars[0].aval, **eqn.params)
 
 
 def _picks_or_keeps_much(eqn):
-    """The runtime's TopK is quicker as long as few of many are kept, if not as quick as our kernel."""
+    """Whether a kernel is quicker: the runtime's TopK is slow when it keeps many elements."""
     x, k = eqn.invars[0].aval, eqn.params["k"]
     return _picks_few(eqn) or (x.size > LARGE and 16 * k >= x.shape[eqn.params["axis"]])
 
@@ -356,7 +356,7 @@ def _top_k(eqn):
 
 
 def _takes_rows_or_much(eqn):
-    """Whole rows, for which there is a kernel in C; or many windows of few elements, which cost the runtime most."""
+    """Whether a kernel is quicker: the C kernel for whole rows, or any for many windows of few elements."""
     if (_gather_of_rows if eqn.primitive is gather_p else _scatter_of_rows)(eqn) is not None:
         return True
     indices = eqn.invars[1].aval
@@ -366,7 +366,7 @@ def _takes_rows_or_much(eqn):
 
 
 def _to_integers(eqn):
-    """Casts that saturate: of floats to integers."""
+    """Whether a large cast saturates: from floats to integers."""
     return is_large(eqn) and eqn.invars[0].aval.dtype.kind == "f" and eqn.params["new_dtype"].kind in "iu"
 
 
@@ -422,7 +422,7 @@ def _is_normal_call(jaxpr):
 
 
 def _normal(eqn):
-    """The kernel of normal numbers in one pass over memory, or None for another program of that name."""
+    """The kernel that draws normal numbers in one pass, or None for another program of that name."""
     inner = eqn.params["jaxpr"]
     if len(eqn.invars) != 1 or not is_key_dtype(eqn.invars[0].aval.dtype) or not _is_normal_call(inner):
         return None
@@ -433,12 +433,12 @@ def _normal(eqn):
     return normal_kernel("normal", stated([out]), (keys.size, out.size // keys.size, 32))
 
 
-# Library calls, by the name that they are staged under, and the function that gives their kernel, or None.
+# The name under which a library call is staged, and a function that returns its kernel or None.
 CALLS = {"_normal_real": _normal}
 
 
 def is_one_node(eqn):
-    """Whether a call becomes one node, and so must not be opened before it is lowered."""
+    """Whether a call becomes one node, and so must not be inlined before it is lowered."""
     return eqn.primitive is jit_p and eqn.params["name"] in CALLS and CALLS[eqn.params["name"]](eqn) is not None
 
 
@@ -454,7 +454,7 @@ def _refuse_callback(g, out, *values, **params):
 
 
 def _callback(g, eqn, values):
-    """A node that calls `impl` with arrays of their own; one with an effect takes its turn."""
+    """A node that calls `impl` with copies of the arrays; a token orders nodes with effects."""
     in_avals, out_avals = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
     impl, params, whole, ordered = eqn.primitive.impl, eqn.params, _make_assembler(in_avals), bool(eqn.effects)
 
@@ -462,7 +462,7 @@ def _callback(g, eqn, values):
 
     def run(*flat):
         arrays = [make_array(np.array(x), a.dtype, a.weak_type) for x, a in zip(whole(flat), in_avals)]
-        del flat  # it shows memory of the runtime: not for frames that an exception keeps
+        del flat  # a view of the runtime's memory, which the frame of an exception must not keep
         with set_current_trace(None):
             results = impl(*arrays, **params)
             results = [as_array(x)._value for x in (results if many else (results,))]
@@ -476,11 +476,11 @@ def _callback(g, eqn, values):
 
 _TOKEN_VALUE = np.zeros((), BOOL)
 
-# ---- what the driver asks ----
+# ---- the interface to the driver ----
 
 
 def lower_natively(g, eqn, values):
-    """The results of an equation by a Host node if it must or should have one, else None."""
+    """Lowers an equation to a Host node if it needs one or its kernel is preferred, else returns None."""
     if CALLS_PYTHON in eqn.primitive.facts:
         return _callback(g, eqn, values)
     if eqn.primitive is jit_p:
@@ -491,12 +491,12 @@ def lower_natively(g, eqn, values):
 
 
 def fall_back_to_host(g, eqn, values):
-    """The results of an equation that ONNX's operators cannot say, by a Host node; None if it has no kernel."""
+    """Lowers an equation without an ONNX form to a Host node; returns None if it has no kernel."""
     if _runs_by_impl(eqn.primitive) and all(dims.is_constant_shape(v.aval.shape) for v in eqn.outvars):
         return _callback(g, eqn, values)
     if not can_run_on_host(eqn):
         return None
     try:
         return on_host(g, eqn, values)
-    except LoweringError:  # a dtype that not even a node of ours can take
+    except LoweringError:  # a dtype that a Host node cannot take
         return None

@@ -1,7 +1,7 @@
-"""ONNX forms of random keys and bits: Threefry-2x32 and Philox-4x32 in integer operators, the rest as their functions.
+"""Lowerings of random keys and bits: Threefry-2x32 and Philox-4x32 in integer operators, which every opset from 18 has.
 
-A key is a tuple of its words.  Every opset from 18 on has the operators.  What a generator's split, fold_in and bits
-are stands in FORMS; those of a user's generator are its own functions, mapped over the keys.
+A key is a tuple of its words.  FORMS holds the split, fold_in and bits of each generator; those of a user's generator
+are its own functions, mapped over the keys.
 """
 
 import math
@@ -48,7 +48,7 @@ class _Words:
         return self.node("BitwiseXor", x, y)
 
     def rotate(self, x, amount):
-        # The runtime multiplies and adds twice as fast as it shifts to the left and joins bits.
+        # The runtime multiplies and adds in half the time of a left shift and a bitwise or.
         left = self.node("Mul", x, 1 << amount)
         return self.add(left, self.node("BitShift", x, 32 - amount, direction="RIGHT"))
 
@@ -101,7 +101,7 @@ lowers(prims.random_clone_p)(lambda g, out, x: x)
 
 
 def _function(primitive):
-    """Decorator: the primitive, which takes keys or gives them, is this function of other primitives."""
+    """Decorator: lowers a primitive with keys to this function of other primitives."""
 
     def register(function):
         decompose(primitive, function, components=True)
@@ -111,7 +111,7 @@ def _function(primitive):
 
 
 def _key_halves(words, extra):
-    """The two words of keys (..., 2), each with so many axes of length 1 behind."""
+    """The two words of keys (..., 2), each with `extra` trailing axes of length 1."""
     shape = shape_of(words)[:-1]
     parts = [reshape(slice_in_dim(words, i, i + 1, axis=len(shape)), shape) for i in range(2)]
     behind = tuple(range(len(shape), len(shape) + extra))
@@ -119,7 +119,7 @@ def _key_halves(words, extra):
 
 
 def _counter_count(shape, partitionable=False):
-    """How many counters a shape takes; only where each element has its own may it be symbolic."""
+    """The number of counters for a shape; it may be symbolic only if each element has its own counter."""
     if not partitionable and not dim_rules.is_constant_shape(shape):
         raise LoweringError(
             f"random bits of the symbolic shape {shape} have an ONNX form only for threefry2x32 with "
@@ -129,7 +129,7 @@ def _counter_count(shape, partitionable=False):
 
 
 def _threefry_blocks(words, *counters):
-    """Both words of each key's blocks, of keys (..., 2): (..., counters)."""
+    """The two words of the blocks for keys (..., 2), of shape (..., counters) each."""
     rank = len(shape_of(words)) - 1
     if rank:
         counters = [expand_dims(c, tuple(range(rank))) if shape_of(c) else c for c in counters]
@@ -137,12 +137,12 @@ def _threefry_blocks(words, *counters):
 
 
 def _count_blocks(words, size):
-    # Less than 2 ** 32 counters: more would not fit into memory.
+    # The high word of the counter is 0: 2 ** 32 blocks would not fit into memory.
     return _threefry_blocks(words, np.uint32(0), iota(U32, size))
 
 
 def _stream_words(words, size):
-    """Words from one stream of counters cut into halves; of an odd number, the last is paired with 0."""
+    """Words for one stream of counters that is cut into halves; an odd last counter is paired with 0."""
     half = (size + 1) // 2
     counters = np.arange(2 * half, dtype=U32)
     if size % 2:
@@ -153,7 +153,7 @@ def _stream_words(words, size):
 
 
 def _stack_last(parts):
-    """Arrays of one shape beside one another, along a new last axis."""
+    """Stacks arrays along a new last axis."""
     rank = len(shape_of(parts[0]))
     return concatenate([expand_dims(p, (rank,)) for p in parts], rank)
 
@@ -204,7 +204,7 @@ _MULTIPLIERS, _WEYL = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
 
 
 def _wide(value):
-    """A number below 2^32 in 64 bits, which arrays have whether 64-bit dtypes are on or not."""
+    """A number below 2^32 as uint64, also if x64 is disabled."""
     return convert(np.uint32(value), _WIDE)
 
 
@@ -217,7 +217,7 @@ def _low_word(x):
 
 
 def _philox(state, blocks):
-    """The first blocks from a state (4,): words of shape (blocks, 4)."""
+    """The first blocks of the stream of a state (4,), as words of shape (blocks, 4)."""
     words = [convert(reshape(slice_in_dim(state, i, i + 1), ()), _WIDE) for i in range(4)]
     key = words[:2]
     upper, lower = (bitwise_or(words[i], shift_left(words[i + 1], _wide(32))) for i in (0, 2))
@@ -295,7 +295,7 @@ FORMS = {
 
 
 def _map_function(impl, name):
-    """A user's function of one key, for arrays of keys."""
+    """Maps a user's function of one key over arrays of keys."""
     function = impl.functions[name]
 
     def form(words, *args, partitionable=True):

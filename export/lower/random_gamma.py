@@ -1,6 +1,6 @@
-"""The ONNX form of random_gamma: the rejection loop of `_prims/random_kernels.py` over all numbers at once.
+"""Lowering of random_gamma: the rejection loop of `_prims/random_kernels.py`, over all numbers at once.
 
-Every number has a key of its own and goes on by itself; the loop ends with the last, and those that are decided stay.
+Every number has its own key.  Accepted numbers stay as they are; the loop ends when all are accepted.
 """
 
 import math
@@ -40,7 +40,7 @@ from onax.export.lower.registry import decompose
 
 
 class _Draws:
-    """Draws from an array of keys, one number each."""
+    """Draws one number for each key of an array."""
 
     __slots__ = ("bits_params", "dtype", "mantissa", "width")
 
@@ -111,7 +111,7 @@ def _accept(draws, keys, d, c):
 
 
 def _random_gamma(keys, alpha, *, log_space, impl=threefry_impl, **bits_params):
-    if impl is not threefry_impl:  # arrays of other keys do not draw each for itself
+    if impl is not threefry_impl:  # other generators do not draw independently for each key of an array
         raise LoweringError(f"random_gamma of keys of the generator {impl.name} has no ONNX form: use threefry2x32.")
     shape = shape_of(alpha)
     number = math.prod(shape[len(shape_of(keys)) :])

@@ -1,6 +1,6 @@
-"""ONNX forms of the reductions but reduce_sum, and of argmax and argmin.
+"""Lowerings of the reductions except reduce_sum, and of argmax and argmin.
 
-The runtime's ReduceMax and ReduceMin skip NaN, its ReduceProd of integers saturates, and it has no bitwise reductions.
+The runtime's ReduceMax and ReduceMin skip NaN, its ReduceProd saturates integers, and it has no bitwise reductions.
 """
 
 import numpy as np
@@ -21,11 +21,11 @@ def _holds_nan(dtype):
     return dtype.kind not in "iub"
 
 
-# ---- by halves: for operators of two operands that no reduction computes
+# ---- halving, for binary operators without a reduction
 
 
 def _halve_first_axis(g, op_type, x):
-    """x of shape (n, rest...) reduced over its first axis, n static and above 0, in log2(n) steps."""
+    """Reduces x of shape (n, rest...), with static n > 0, over its first axis in log2(n) steps."""
     n, *rest = x.shape
     while n > 1:
         half = n // 2
@@ -39,7 +39,7 @@ def _halve_first_axis(g, op_type, x):
 
 
 def _to_front(g, x, axes):
-    """x as (n, rest...) with the reduced axes merged into the first."""
+    """Rearranges x to (n, rest...), with the reduced axes merged into the first."""
     rest = [i for i in range(x.ndim) if i not in axes]
     count = dim_rules.prod([x.shape[i] for i in axes])
     return ops.reshape(g, ops.transpose(g, x, (*axes, *rest)), (count, *[x.shape[i] for i in rest]))
@@ -49,7 +49,7 @@ def _to_front(g, x, axes):
 
 
 def _product_by_cumprod(g, x, axes, shape):
-    """The last element of the cumulative product over the merged axes, with a 1 in front of it."""
+    """The product as the last element of a cumulative product, to which a 1 is prepended."""
     merged = _to_front(g, x, axes)
     one = ops.full(g, (1, *merged.shape[1:]), 1, x.dtype)
     whole = ops.concat(g, (one, merged), 0)
@@ -83,13 +83,13 @@ def _reduce_by_halving(g, out, op_type, x, axes, count, identity):
 
 
 def flip_sign_bit(g, x, dtype):
-    """Unsigned as signed of equal width in the same order, and back: the top bit inverted."""
+    """Converts unsigned to signed integers of equal width, or back, preserving order: inverts the top bit."""
     top = np.array(1 << (8 * x.dtype.itemsize - 1), UNSIGNED[x.dtype.itemsize]).astype(x.dtype)
     return ops.cast(g, ops.binary(g, "BitwiseXor", x, g.const(top)), dtype)
 
 
 def _identity(dtype, largest):
-    """What reducing nothing gives: the identity of max, or of min when `largest`."""
+    """The identity element of max, or of min if `largest`."""
     if _holds_nan(dtype):
         return np.array(np.inf if largest else -np.inf).astype(dtype)
     if dtype == BOOL:
@@ -99,7 +99,7 @@ def _identity(dtype, largest):
 
 
 def reduce_extreme(g, op_type, x, axes, *, keepdims=False):
-    """ReduceMax or ReduceMin that skips NaN, over every element type and over no elements."""
+    """ReduceMax or ReduceMin, which skip NaN, for every element type and also of no elements."""
     shape = tuple(1 if i in axes else d for i, d in enumerate(x.shape) if keepdims or i not in axes)
     if any(dim_rules.equal(x.shape[i], 0) for i in axes):
         return ops.full(g, shape, _identity(x.dtype, op_type == "ReduceMin"), x.dtype)
@@ -112,7 +112,7 @@ def reduce_extreme(g, op_type, x, axes, *, keepdims=False):
 
 
 def _extreme_int64(g, op_type, x, axes, shape):
-    """The runtime's ReduceMax and ReduceMin order int64 wrongly beyond 32 bits; its ArgMax and ArgMin do not."""
+    """ReduceMax or ReduceMin of int64 by ArgMax or ArgMin: the former are wrong beyond 32 bits."""
     merged, last = merge_axes(g, x, axes)
     axis = merged.ndim - 1 if last else 0
     one = tuple(1 if i == axis else d for i, d in enumerate(merged.shape))
@@ -132,7 +132,7 @@ def _extreme(g, out, x, axes, op_type):
     if not _holds_nan(x.dtype) or dim_rules.definitely_empty(counts):
         return result
     unordered = ops.is_nan(g, x)
-    if not dim_rules.is_constant_shape(counts):  # over no bools the runtime fails
+    if not dim_rules.is_constant_shape(counts):  # the runtime fails to reduce zero bools
         unordered = ops.cast(g, unordered, U8)
     any_nan = ops.cast(g, ops.reduce(g, "ReduceMax", unordered, axes), BOOL)
     nan = g.const(np.array(np.nan).astype(x.dtype))
@@ -153,7 +153,7 @@ def _reduce_min(g, out, x, *, axes, **_):
 
 
 def _bit_planes(g, x, axes, reduce_op):
-    """A bitwise reduction over a count that is known only at run time: one bit at a time, put together again."""
+    """A bitwise reduction over a dynamic number of elements: reduces each bit separately."""
     size = x.dtype.itemsize
     working = UNSIGNED[max(4, size)]
     positions = g.const(np.arange(8 * size), working)
@@ -203,9 +203,9 @@ def _reduce_xor(g, out, x, *, axes, **_):
 
 
 def _extreme_score(g, x, axis, op_type):
-    """A score of uint8 whose largest is where JAX finds the extreme: 2 at NaN, 1 at the extreme, 0 elsewhere.
+    """A uint8 score whose argmax is the result of JAX: 2 for NaN, 1 for the extremum, 0 elsewhere.
 
-    The runtime's own comparison with NaN depends on the order of the elements.
+    In the runtime's ArgMax and ArgMin the effect of NaN depends on the order of the elements.
     """
     best = ops.reduce(g, f"Reduce{op_type[3:]}", x, (axis,), keepdims=True)
     reached = (ops.greater_equal if op_type == "ArgMax" else ops.less_equal)(g, x, best)

@@ -1,4 +1,4 @@
-"""ONNX forms of reductions of complex numbers, which the runtime has none of: by halves, in log2(n) steps."""
+"""Lowerings of reductions of complex numbers by halving, in log2(n) steps."""
 
 from onax._ground import dims as dim_rules
 from onax._ground.errors import LoweringError

@@ -1,4 +1,4 @@
-"""ONNX forms of the movements of whole axes, of reduce_sum and of iota."""
+"""Lowerings of broadcasting, reshaping and transposition, of reduce_sum and of iota."""
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from onax.export.lower.components import constant
 from onax.export.lower.convert import F32, INT32, INT64, is_small_constant
 from onax.export.lower.registry import lowers
 
-# Longer integer ranges are computed when the graph runs instead of being written into the model.
+# Longer integer ranges are computed at run time instead of being stored in the model.
 _LONGEST_CONSTANT = 1024
-# ReduceSum adds float32 numbers one by one: from this count on the sum is taken in two steps.
+# ReduceSum adds float32 numbers one by one; sums of at least this many are computed in two steps.
 _LONG_SUM = 1 << 14
 
 
@@ -29,14 +29,14 @@ _LONG_SUM = 1 << 14
 
 
 def broadcast_in_dim(g, x, shape, broadcast_dimensions):
-    """x with its axes at these places of `shape`, repeated along the others."""
-    places = tuple(broadcast_dimensions)
-    first = places[0] if places else len(shape)
+    """Maps the axes of x to these axes of `shape`, and repeats x along the others."""
+    axes = tuple(broadcast_dimensions)
+    first = axes[0] if axes else len(shape)
     unit = [1] * (len(shape) - first)
-    for axis, place in enumerate(places):
-        unit[place - first] = x.shape[axis]
+    for axis, new_axis in enumerate(axes):
+        unit[new_axis - first] = x.shape[axis]
     grown = dim_rules.equal_shapes((1,) * first + tuple(unit), tuple(shape))
-    if grown:  # only axes of length one are new
+    if grown:  # all new axes have length one
         return ops.reshape(g, x, shape)
     if is_small_constant(x) and x.const.size == 1:
         return ops.expand(g, g.const(x.const.reshape(())), shape)
@@ -68,13 +68,13 @@ def _squeeze(g, out, x, *, dimensions):
     node = x.node
     if node is not None and node.op_type == "Gather" and dimensions == (node.attributes["axis"],):
         source, index = node.inputs
-        if index.shape == (1,):  # one row: taken at a scalar it has no axis to lose
+        if index.shape == (1,):  # Gather with a scalar index has no axis to squeeze
             return ops.gather(g, source, ops.reshape(g, index, ()), dimensions[0])
     return ops.squeeze(g, x, dimensions)
 
 
 def reverse(g, x, axes):
-    """x with these axes in opposite order."""
+    """Reverses x along these axes."""
     axes = tuple(axes)
     if not axes:
         return x
@@ -92,7 +92,7 @@ def _rev(g, out, x, *, dimensions):
 
 
 def merge_axes(g, x, axes):
-    """x as (rest..., n) or (n, rest...) with the reduced axes merged into one; and whether that one is the last."""
+    """(x as (rest..., n) or (n, rest...) with the reduced axes merged into one, whether that axis is the last)."""
     rest = [i for i in range(x.ndim) if i not in axes]
     count = dim_rules.prod([x.shape[i] for i in axes])
     kept = [x.shape[i] for i in rest]
@@ -108,11 +108,11 @@ def _ones(g, count, dtype):
 
 
 def _sum_integers(g, x, axes, shape):
-    """A product with a vector of ones: exact and wrapping, where ReduceSum adds in float64 and saturates."""
+    """Multiplies by a vector of ones, which is exact and wraps; ReduceSum adds in float64 and saturates."""
     merged, last = merge_axes(g, x, axes)
     count = merged.shape[-1 if last else 0]
     ones = _ones(g, count, merged.dtype)
-    if last and not dim_rules.is_constant_shape(shape):  # a vector on the right of no rows fails
+    if last and not dim_rules.is_constant_shape(shape):  # MatMul of zero rows with a vector fails
         total = g.node("MatMul", merged, ops.unsqueeze(g, ones, (1,)), out=((*shape, 1), x.dtype))
         return ops.squeeze(g, total, (len(shape),))
     if last:
@@ -124,13 +124,13 @@ def _sum_integers(g, x, axes, shape):
 
 
 def _divisor(n):
-    """A divisor of n near its root, 1 if there is none worth using."""
+    """A divisor of n close to its square root, else 1."""
     root = int(n**0.5)
     return next((d for d in range(root, max(root // 16, 1), -1) if n % d == 0), 1)
 
 
 def _sum_floats(g, x, axes):
-    """ReduceSum; over many elements in two steps, since it adds one by one."""
+    """ReduceSum; in two steps for many elements, because it adds one by one."""
     count = dim_rules.prod([x.shape[i] for i in axes])
     if x.dtype != np.float64 and dim_rules.is_constant(count) and count >= _LONG_SUM:
         merged, last = merge_axes(g, x, axes)
@@ -167,7 +167,7 @@ def _reduce_sum(g, out, x, *, axes, **_):
 
 
 def arange(g, size, dtype):
-    """0, 1, ... size - 1 as a vector; integers wrap."""
+    """The vector 0, 1, ... size - 1; integers wrap."""
     if dim_rules.is_constant(size) and size <= _LONGEST_CONSTANT:
         return g.const(np.arange(size).astype(dtype))
     exact = dtype if dtype in (INT32, INT64) else INT64

@@ -1,6 +1,6 @@
-"""ONNX forms of slices, updates of slices, joins and padding.
+"""Lowerings of slices, updates of slices, concatenation and padding.
 
-Start indices are brought into range before the runtime sees them; where they are known to be in range, not.
+Start indices are clamped, unless they are known to be in range.
 """
 
 import math
@@ -24,7 +24,7 @@ from onax.export.lower.convert import INT32, INT64, UNSIGNED
 from onax.export.lower.registry import lowers
 
 _LARGEST = np.iinfo(np.int64).max
-# ScatterND takes one index a slice: beyond this many, an update is spliced in instead.
+# ScatterND takes one index per row; an update with more rows than this is concatenated instead.
 _MANY_ROWS = 64
 
 
@@ -42,7 +42,7 @@ def _dim_as_value(g, out, *, dim):
 
 
 def index64(g, x):
-    """Integers as int64; uint64 above its range as the largest."""
+    """Converts integers to int64; uint64 saturates."""
     if x.const is not None:
         return g.const(np.minimum(x.const, np.asarray(_LARGEST).astype(x.dtype)).astype(INT64)
                        if x.dtype == UNSIGNED[8] else x.const.astype(INT64))  # fmt: skip
@@ -52,7 +52,7 @@ def index64(g, x):
 
 
 def clamp_index(g, x, limit):
-    """x brought into 0..limit (a dimension); x itself when it is known to lie there."""
+    """Clamps x to 0..limit (a dimension); returns x itself if it is known to be in range."""
     if dim_rules.is_constant(limit):
         if is_within(x, 0, limit):
             return x
@@ -72,19 +72,19 @@ def clamp_index(g, x, limit):
 
 
 def _partial_axes(shape, sizes):
-    """Axes that a window of these sizes does not cover."""
+    """The axes that a window of these sizes does not cover completely."""
     return [a for a, (n, k) in enumerate(zip(shape, sizes)) if not dim_rules.equal(n, k)]
 
 
 def _starts(g, x, starts, sizes, axes):
-    """Clamped start of each of these axes, as int64 vectors of length one."""
+    """The clamped starts of these axes, as int64 vectors of length one."""
     clamped = [clamp_index(g, starts[a], x.shape[a] - sizes[a]) for a in axes]
     return [g.const(s.const.reshape(1)) if s.const is not None else ops.reshape(g, s, (1,))
             for s in (index64(g, s) for s in clamped)]  # fmt: skip
 
 
 def _concat_starts(g, starts):
-    """Vectors of length one as one vector."""
+    """Concatenates vectors of length one."""
     if all(s.const is not None for s in starts):
         return g.const(np.concatenate([s.const for s in starts]))
     return ops.concat(g, starts, 0)
@@ -125,7 +125,7 @@ def _dynamic_slice(g, out, x, *starts, slice_sizes):
 
 
 def _scatter_rows(g, x, update, starts, axes, sizes, out):
-    """ScatterND of the update's rows: the update covers all axes but the first few."""
+    """ScatterND of the rows of an update that covers all axes but the leading ones."""
     begin = _concat_starts(g, starts)
     grid = np.stack(np.meshgrid(*[np.arange(k) for k in sizes], indexing="ij"), axis=-1)
     if begin.const is not None:
@@ -139,7 +139,7 @@ def _scatter_rows(g, x, update, starts, axes, sizes, out):
 
 @dataclass(slots=True, eq=False, repr=False)
 class _UnknownSize:
-    """The size of an axis that only the runtime knows: what lies before or after a slice."""
+    """The dynamic size of an axis: the part before or after a slice."""
 
     name: str
 
@@ -148,7 +148,7 @@ class _UnknownSize:
 
 
 def _splice(g, x, update, starts, axes, out):
-    """What lies before, the update, what lies after, along one axis; between them, the other axes likewise."""
+    """Concatenates the part before the update, the update and the part after it, axis by axis."""
     if not axes:
         return update
     (a, *rest), (start, *others) = axes, starts
@@ -197,7 +197,7 @@ def _concatenate(g, out, *xs, dimension):
 
 
 def _pad_interior(g, x, value, interiors):
-    """x with holes between its elements, and as many behind the last ones."""
+    """Inserts `value` after each element, `interiors` times along each axis."""
     apart, spread, pads = [], [], []
     for n, k in zip(x.shape, interiors):
         apart += (n, 1) if k else (n,)
@@ -210,7 +210,7 @@ def _pad_interior(g, x, value, interiors):
 
 
 def _crops_too_much(x, low, high):
-    """Whether more is cut from an axis than it has: then it must be extended first."""
+    """Whether negative padding crops more than the size of an axis: then x must be padded first."""
     for n, lo, hi in zip(x.shape, low, high):
         cut = dim_rules.min_dim(lo, 0) + dim_rules.min_dim(hi, 0)
         if not (dim_rules.equal(cut, 0) or dim_rules.definitely_at_least(n + cut, 0)):
@@ -219,7 +219,7 @@ def _crops_too_much(x, low, high):
 
 
 def pad(g, x, value, padding_config, out):
-    """x with `value` before, after and between its elements; negative amounts cut."""
+    """Pads x with `value` before, after and between its elements; negative amounts crop."""
     low, high, interior = ([c[i] for c in padding_config] for i in range(3))
     if any(interior):
         empty = [dim_rules.equal(n, 0) for n in x.shape]

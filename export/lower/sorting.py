@@ -1,8 +1,8 @@
-"""ONNX forms of sort and top_k.
+"""Lowerings of sort and top_k.
 
-TopK keeps the order of equal elements, but what it does with NaN is undefined: floats are sorted by keys.  From opset
-26 on a key is one integer, the bits in the order of the numbers; before it is two, whether it is NaN and the number.
-Several keys are sorted by one after the other, the least significant first.
+TopK is stable, but undefined for NaN, so floats are sorted by keys.  From opset 26 on a key is one integer: the bits of
+the number, mapped to an order-preserving integer.  Below it is two: whether the number is NaN, and the number.  Several
+keys are sorted one after another, the least significant first.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ U8 = np.dtype(np.uint8)
 
 
 def _ordered_bits(g, x):
-    """Signed integers in the total order of float bits: those of negative numbers count down."""
+    """Maps floats to signed integers in their total order: inverts the magnitude bits of negative numbers."""
     dtype = SIGNED[x.dtype.itemsize]
     bits = ops.bitcast(g, x, dtype)
     turned = ops.binary(g, "BitwiseXor", bits, g.const(np.iinfo(dtype).max, dtype))
@@ -30,7 +30,7 @@ def _ordered_bits(g, x):
 
 
 def _integer_key(g, x):
-    """An integer or bool in a type that TopK takes."""
+    """Converts an integer or bool to a type that TopK takes, preserving order."""
     dtype = x.dtype
     if dtype == BOOL:
         return ops.cast(g, x, U8)
@@ -42,7 +42,7 @@ def _integer_key(g, x):
 
 
 def _ascending_keys(g, x):
-    """Keys for sort, the most significant first: -0 and 0 are equal, all NaN are equal and last."""
+    """Keys for sort, the most significant first: -0 equals 0, and all NaN are equal and last."""
     if type(x) is tuple:
         return [key for part in x for key in _ascending_keys(g, part)]
     if x.dtype.kind in "iub":
@@ -59,7 +59,7 @@ def _ascending_keys(g, x):
 
 
 def _total_order_keys(g, x):
-    """Keys for top_k: 0 above -0, NaN largest (below opset 26 also those with the sign bit)."""
+    """Keys for top_k: 0 is larger than -0, NaN is largest (below opset 26 also NaN with the sign bit)."""
     if x.dtype.kind in "iub":
         return [_integer_key(g, x)]
     if x.dtype in HALVES:
@@ -76,7 +76,7 @@ def _total_order_keys(g, x):
 
 
 def _emit_top_k(g, x, count, axis, largest):
-    """The values and indices that TopK gives."""
+    """(values, indices) of TopK."""
     shape = tuple(count if i == axis else d for i, d in enumerate(x.shape))
     outs = [(shape, x.dtype), (shape, INT64)]
     return g.node("TopK", x, g.shape_const((count,)), outs=outs, axis=axis, largest=int(largest), sorted=1)
@@ -87,7 +87,7 @@ def _take_along(g, x, indices, axis):
 
 
 def _argsort(g, keys, count, axis, largest):
-    """The indices of the first `count` in the order of the keys."""
+    """The indices of the first `count` elements in the order of the keys."""
     order = None
     for i, key in enumerate(reversed(keys)):
         moved = key if order is None else _take_along(g, key, order, axis)

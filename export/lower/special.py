@@ -1,4 +1,4 @@
-"""ONNX forms of erf, erfc and erf_inv: of all special functions the runtime has a kernel of erf alone, for float32.
+"""Lowerings of erf, erfc and erf_inv; erf of float32 is the only special function with a kernel in the runtime.
 
 Polynomials were fitted to long double values at Chebyshev points, highest power first, in a variable that runs from
 -1 to 1.  Narrower types are computed in float64, where a short polynomial is enough, and rounded once.
@@ -41,12 +41,12 @@ _SLOPE = 2 / np.pi**0.5  # of erf at 0
 
 
 def _near_erf(x):
-    """erf of a float64 below 1 in size."""
+    """erf of a float64 with |x| < 1."""
     return x * (x * x * 2 - 1).horner(_ERF)
 
 
 def _square_error(x):
-    """exp(-x^2), with the square's rounding error made good: it would count x^2 times over."""
+    """exp(-x^2), corrected for the rounding error of the square, which the exponential would amplify by x^2."""
     high = x.cast(F32).cast(F64)
     return (-(high * high)).do("Exp") * ((high - x) * (high + x)).do("Exp")
 
@@ -71,7 +71,7 @@ def _erfc_double(x, coefficients=_LONG):
 
 
 def _erf_inv_guess(x):
-    """To 5e-8 of its value; at 1 and -1 infinite, beyond NaN."""
+    """erf_inv with a relative error of 5e-8: infinite at 1 and -1, NaN for |x| > 1."""
     w = -((1 - x) * (1 + x)).do("Log")
     near = (w * (1 / 2.5) - 1).horner(ERF_INV_NEAR)
     root = w.do("Sqrt")
@@ -80,7 +80,7 @@ def _erf_inv_guess(x):
 
 
 def _erf_inv_double(x):
-    """The guess, improved once by Halley's rule on erfc, which keeps its digits where erf is nearly 1."""
+    """One Halley step from the guess, with erfc, which is accurate where erf is nearly 1."""
     guess = _erf_inv_guess(x.do("Abs"))
     error = 1 - x.do("Abs") - _erfc_double(guess)
     small = x.do("Abs") < 0.5

@@ -1,4 +1,4 @@
-"""ONNX forms of the modified Bessel functions, scaled by exp(-|x|).
+"""Lowerings of the modified Bessel functions, scaled by exp(-|x|).
 
 Polynomials were fitted to 40 digits at Chebyshev points, highest power first: for |x| < 8 in |x| / 4 - 1, beyond in
 16 / |x| - 1, where sqrt(|x|) is taken out (NIST Digital Library of Mathematical Functions, 10.40.1).

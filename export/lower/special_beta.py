@@ -1,4 +1,4 @@
-"""The ONNX form of the regularized incomplete beta function.
+"""Lowering of the regularized incomplete beta function.
 
 Where both parameters are at least 10, however large, it is the integral over its shorter tail,
 
@@ -25,25 +25,25 @@ _SMALLEST = 1e-140  # and below this the fraction is inversely proportional to t
 
 
 def _power(x, y, exponent):
-    """x to a power, where x + y = 1 and one of the two is a rounded difference: that rounding is made good."""
+    """x to a power; x + y = 1, and the result is corrected for the rounding of whichever is a difference."""
     return x.pow(exponent) * (exponent * ((1 - x) - y) / x).do("Exp")
 
 
 def _split(x):
-    """x as two numbers of half its digits."""
+    """Splits x into two numbers of half its digits."""
     c = x * (2.0**27 + 1)
     high = c - (c - x)
     return high, x - high
 
 
 def _product_error(x, y, product):
-    """What rounding took from a product (Dekker, 1971)."""
+    """The rounding error of a product (Dekker, 1971)."""
     (a, b), (c, d) = _split(x), _split(y)
     return ((a * c - product) + a * d + b * c) + b * d
 
 
 def _offset_from_mean(a, b, x, y):
-    """a y - b x, how far x is below the mean, in units of a + b; no digit of x or y, whichever was given, is lost."""
+    """a y - b x: the distance of x below the mean, times a + b, computed without cancellation."""
     p, q = a * y, b * x
     errors = _product_error(a, y, p) - _product_error(b, x, q)
     return (p - q) + (errors + (a * ((1 - y) - x) - b * ((1 - x) - y)))
@@ -63,7 +63,7 @@ def _weight(a, b, x, y, off):
 
 
 def _weight_of_large(a, b, x, y, off):
-    """By how far x is from the mean."""
+    """`_weight` for a, b >= 10, as a function of the distance from the mean."""
     usable = (a >= _LARGE) & (b >= _LARGE)
     a, b, off = usable.where(a, _LARGE), usable.where(b, _LARGE), usable.where(off, 0)
     exponent = a * _log1p_minus_ratio(-off / a, x, a, b) + b * _log1p_minus_ratio(off / b, y, b, a)
@@ -78,7 +78,7 @@ def _log1p_minus_ratio(ratio, x, a, b):
 
 
 def _weight_of_mixed(m, big, x_m, x_big):
-    """m below 10, `big` at least 7."""
+    """`_weight` for m < 10 and `big` >= 7."""
     usable = (m < _LARGE) & (big >= _FAR)
     m, big = usable.where(m, 1), usable.where(big, _FAR)
     ratio = m / big

@@ -1,4 +1,4 @@
-"""ONNX forms of lgamma, digamma, the incomplete gamma functions and their slopes in the parameter.
+"""Lowerings of lgamma, digamma, the incomplete gamma functions and their slopes in the parameter.
 
 log gamma and its derivative are polynomials next to 2 and 3/2, carried there by the recurrence, and Stirling's series
 from 8 on (NIST Digital Library of Mathematical Functions, 5.5.1, 5.11.1, 5.11.2); both keep their digits next to their
@@ -65,8 +65,10 @@ _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 
 
 def _shift_down(w, low, steps=6):
-    """(w less an integer, in low - 1 .. low, or w itself below; the product, the sum of reciprocals of the numbers
-    passed), for w up to low + steps."""
+    """Subtracts 1 from w <= low + steps until it is at most `low`.
+
+    Returns (the result, the product of the numbers on the way, the sum of their reciprocals).
+    """
     product, reciprocals = constant(w, 1), constant(w, 0)
     for _ in range(steps):
         over = w > low
@@ -77,7 +79,7 @@ def _shift_down(w, low, steps=6):
 
 
 def stirling_correction(y):
-    """What Stirling's formula lacks of log gamma, for y >= 8."""
+    """The remainder of Stirling's formula for log gamma, for y >= 8."""
     return (1 / (y * y)).horner(_STIRLING) / y
 
 
@@ -194,7 +196,7 @@ def _series(a, x, going):
 
 
 def _series_slope(a, x, going):
-    """(what _series gives, its slope in a)"""
+    """(_series, its derivative with respect to a)"""
 
     def step(k, state, known):
         (a, x), (total, slope, term, term_slope) = known, state
@@ -226,7 +228,7 @@ def _fraction(a, x, going):
 
 
 def _fraction_slope(a, x, going):
-    """(what _fraction gives, its slope in a)"""
+    """(_fraction, its derivative with respect to a)"""
 
     def step(k, state, known):
         (a, x), (p2, q2, p1, q1, dp2, dq2, dp1, dq1, f, df) = known, state
@@ -292,7 +294,7 @@ def _tail(a, x):
 
 
 class _Parts:
-    """What the incomplete functions of (a, x) are made of, and which part counts where."""
+    """The parts of the incomplete functions of (a, x), and where each applies."""
 
     def __init__(self, a, x):
         self.a, self.x = a, x
@@ -304,11 +306,11 @@ class _Parts:
         self.safe_a = self.small.where(a, 1)
 
     def of_small(self, method, where, otherwise):
-        """A method's results for parameters below 20, on elements where it is meant for."""
+        """The results of a method for parameters below 20; elements outside `where` get harmless operands."""
         return method(where.where(self.a, 1), where.where(self.x, otherwise), where)
 
     def of_large(self):
-        """(parameters from 20 on, their x) or harmless ones."""
+        """(a, x) where a >= 20, harmless numbers elsewhere."""
         return self.large.where(self.a, _LARGE), self.large.where(self.x, _LARGE)
 
 
@@ -349,7 +351,7 @@ in_double(prims.igammac_p, lambda a, x: _incomplete(a, x)[1])
 
 
 def _slopes(a, x, of_sample):
-    """The slope in a of P(a, x), or of the x at which P is what it is."""
+    """The derivative with respect to a of P(a, x), or, with `of_sample`, of x at constant P."""
     parts = _Parts(a, x)
     safe_x = (parts.fine & (x > 0)).where(x, 1)
     log_x = safe_x.do("Log")
@@ -363,7 +365,7 @@ def _slopes(a, x, of_sample):
     b, y = parts.of_large()
     integral, logarithms, is_lower = _tail(b, y)
     square = 1 / (b * b)
-    lacking = 0.5 / b - square.horner(_STIRLING_SLOPE) * square  # of digamma from the logarithm
+    lacking = 0.5 / b - square.horner(_STIRLING_SLOPE) * square  # log(b) - digamma(b)
     ratio = (y - b) / b
     log_ratio = (ratio.do("Abs") < 0.5).where(log1p((ratio.do("Abs") < 0.5).where(ratio, 0)), y.do("Log") - b.do("Log"))
     tail = (logarithms + integral * (log_ratio + lacking)) * is_lower.where(constant(x, 1), -1)

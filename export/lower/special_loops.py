@@ -1,4 +1,4 @@
-"""What the ONNX forms of special functions share: formulas in float64, and loops that run until every element is done.
+"""Helpers for lowerings of special functions: float64 formulas, and loops that run until every element has converged.
 
 A narrower type is computed in float64 and rounded once.
 """
@@ -30,9 +30,9 @@ _WEIGHTS = (
 
 
 def in_double(primitive, function, *, when=lambda eqn: True):
-    """Registers a formula of float64 numbers, all of the result's shape, as the ONNX form of an elementwise primitive.
+    """Registers a formula of float64 numbers, all of the result's shape, as the lowering of an elementwise primitive.
 
-    In the process itself the kernel is quicker, so `jit` uses that where `when(eqn)`.
+    Compiled functions prefer the kernel, which is quicker, for equations with `when(eqn)`.
     """
 
     def rule(g, out, *operands):
@@ -44,23 +44,23 @@ def in_double(primitive, function, *, when=lambda eqn: True):
 
 
 def constant(like, value):
-    """A number at every place of another formula."""
+    """A formula of one number, in the shape of another formula."""
     return Formula(like.g, ops.full(like.g, like.value.shape, value, F64))
 
 
 def _any(g, mask):
-    """Whether any element of a formula of bools holds, as a scalar Value.  Of no elements: no."""
+    """Whether any element of a formula of bools is true, as a scalar Value."""
     counted = ops.reduce(g, "ReduceSum", ops.cast(g, mask.value, F32), range(mask.value.ndim))
     return ops.greater(g, counted, ops.scalar(g, 0, counted))
 
 
 def iterate(step, state, known, limit, going=None):
-    """The state after as many steps as each element needs, at most `limit`.
+    """Runs as many steps as each element needs, at most `limit`; returns the final state.
 
     step(k, state, known) -> (going, state)   k is the step's number from 1, a float64 scalar
-    state   formulas of one shape; an element stays as it is once `going` is false
-    known   formulas that do not change, which the step reads
-    going   where there is anything to do, a formula of bools; everywhere by default
+    state   formulas of one shape; an element no longer changes once its `going` is false
+    known   constant formulas that the step reads
+    going   the elements to compute, a formula of bools; all by default
     """
     g = state[0].g
     if going is None:

@@ -1,4 +1,4 @@
-"""ONNX forms of Hurwitz' zeta function and of polygamma, which is made of it.
+"""Lowerings of Hurwitz' zeta function and of polygamma, which is made of it.
 
 The first ten terms and Euler and Maclaurin's formula for the rest (NIST Digital Library of Mathematical Functions,
 25.11.5 with 2.10.1).  To the left of 0, where the exponent must be an integer, the terms from q to 0 are a finite sum:

@@ -1,4 +1,4 @@
-"""Lowerings of _prims/stacking.py."""
+"""Lowerings of stack, unstack and tile."""
 
 from onax._prims.shaping import broadcast_in_dim, expand_dims, reshape, squeeze
 from onax._prims.slicing import concatenate, split

@@ -1,7 +1,7 @@
-"""ONNX forms of reductions over windows, and of what their derivatives need: slices, combined axis by axis.
+"""Lowerings of reductions over windows, and of what their derivatives need: slices, combined axis by axis.
 
-The runtime's pools are not used: MaxPool passes over NaN and gives the lowest finite number for a window of -inf,
-AveragePool exists for float32 only.  Max of two operands keeps NaN, and every element type has it.
+The runtime's pooling operators are not used: MaxPool ignores NaN and returns the lowest finite number for a window of
+-inf, and AveragePool exists for float32 only.  Max of two operands propagates NaN and has all element types.
 """
 
 from functools import reduce
@@ -26,14 +26,14 @@ INT32, F32 = np.dtype(np.int32), np.dtype(np.float32)
 
 
 def _working_type(dtype):
-    """Narrow numbers are combined in 32 bits, so that they are cast twice and not at every step."""
+    """The type to compute in: 32 bits for narrow numbers, which are then cast twice and not at every step."""
     if dtype.itemsize >= 4 or dtype.kind == "b":
         return dtype
     return INT32 if dtypes.is_integer(dtype) else F32
 
 
 def _explain_refusals(function):
-    """The function, whose refusals of symbolic sizes say what to do about them."""
+    """Wraps a lowering so that its refusals of symbolic sizes say how to avoid them."""
 
     def lowering(x, *others, **params):
         try:
@@ -57,9 +57,9 @@ def _slicer(axis):
 
 
 def _phases(x, axis, need, stride):
-    """x along an axis as `stride` arrays, the k-th of elements k, k + stride, ...; `need` elements are wanted.
+    """Splits x along an axis into `stride` arrays, the k-th of elements k, k + stride, ...; `need` elements are used.
 
-    A Split of a reshaped tensor is three to four times as fast as Slices with steps along a last axis (1.31).
+    Split of a reshaped tensor is three to four times as fast as Slice with steps along the last axis (1.31).
     """
     count, size = -(-need // stride), x.shape[axis]
     if count * stride > size:
@@ -74,7 +74,7 @@ def _phases(x, axis, need, stride):
 
 
 def _take_windows(x, axis, count, window, stride, gap):
-    """A function (x, start, limit, stride) that gives one element of every window along an axis."""
+    """A function (x, start, limit, stride) that returns one element of every window along an axis."""
     known = dims.is_constant(count) and dims.is_constant(x.shape[axis])
     if not (known and 1 < window <= NARROW and 1 < stride <= NARROW):
         return _slicer(axis)
@@ -99,7 +99,7 @@ def _reduction(combine, neutral):
                 take = _take_windows(out, axis, n, w, s, d)
                 out = combine_windows(out, out.shape[axis], n, w, s, d, take, combine)
         if combine is add and dtypes.is_float(wide):
-            out = add(out, wide.type(0))  # a sum starts at 0: never -0
+            out = add(out, wide.type(0))  # a sum starts at 0, so it is never -0
         return convert_element_type(out, dtype)
 
     return reduced
@@ -111,11 +111,11 @@ decompose(prims.reduce_window_min_p, _explain_refusals(_reduction(smaller, highe
 componentwise(prims.reduce_window_sum_p)
 
 
-# ---- the chosen element
+# ---- the selected element
 
 
 def _split_windows(x, count, window):
-    """x, every element of which is in one window, as (position in the window, window...)."""
+    """Rearranges x, each element of which is in one window, to (position in the window, window...)."""
     rank = x.ndim
     x = reshape(x, [n for pair in zip(count, window) for n in pair])
     x = transpose(x, (*range(1, 2 * rank, 2), *range(0, 2 * rank, 2)))
@@ -123,14 +123,14 @@ def _split_windows(x, count, window):
 
 
 def _merge_windows(x, count, window):
-    """What `_split_windows` took apart."""
+    """The inverse of `_split_windows`."""
     rank = len(count)
     x = transpose(reshape(x, (*window, *count)), [i for k in range(rank) for i in (rank + k, k)])
     return reshape(x, [n * w for n, w in zip(count, window)])
 
 
 def _read_split_windows(x, count, window, strides, gaps):
-    """x by positions, if windows neither overlap nor leave gaps, so that one transposition serves all positions; or None."""
+    """`_split_windows` if windows neither overlap nor leave gaps, else None."""
     if tuple(window) != tuple(strides) or any(d != 1 for d in gaps) or all(w == 1 for w in window):
         return None
     used = tuple(n * w for n, w in zip(count, window))
@@ -138,7 +138,7 @@ def _read_split_windows(x, count, window, strides, gaps):
 
 
 def _reader(x, count, window, strides, gaps):
-    """A function that gives x's elements at a position (number, offsets) in every window."""
+    """A function (position number, offsets) -> the elements of x at that position of every window."""
     apart = _read_split_windows(x, count, window, strides, gaps)
     if apart is None:
         return _overlapping_reader(x, count, window, strides, gaps)
@@ -147,7 +147,7 @@ def _reader(x, count, window, strides, gaps):
 
 
 def _overlapping_reader(x, count, window, strides, gaps):
-    """The same for windows that overlap: read along one axis after another, each part once."""
+    """`_reader` for windows that overlap: it slices one axis after another, and caches the parts."""
     made, along = {(): x}, {}
 
     def part(position):
@@ -166,7 +166,7 @@ def _overlapping_reader(x, count, window, strides, gaps):
 def _select_and_gather_add(
     g, x, *, select_prim, window_dimensions, window_strides, padding, base_dilation, window_dilation
 ):
-    """The tangent beside the element chosen so far, position by position."""
+    """Selects an element and its tangent, one position after another."""
     shape = windows_shape(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
     if dims.definitely_empty(shape):
         return full(shape, 0, g.dtype)
@@ -189,7 +189,7 @@ def _select_and_gather_add(
 
 
 def _select_and_scatter_add(source, x, *, select_prim, window_dimensions, window_strides, padding):
-    """The position chosen in every window, then the source added at one position of all windows after another."""
+    """Selects a position in every window, then adds the source there, one position after another."""
     ones, dtype, wide = (1,) * x.ndim, x.dtype, _working_type(x.dtype)
     count = source.shape
     if dims.definitely_empty((*count, *x.shape)):
@@ -217,7 +217,7 @@ def _select_and_scatter_add(source, x, *, select_prim, window_dimensions, window
 
 
 def _sum_at_positions(parts, window, strides, shape):
-    """The sum of the parts, each at its position of every window: along the last axis first."""
+    """Adds the parts, each at its position of every window; the last axis comes first."""
     for axis in reversed(range(len(shape))):
         width = range(window[axis])
         parts = {
@@ -228,7 +228,7 @@ def _sum_at_positions(parts, window, strides, shape):
 
 
 def _sum_along(parts, axis, size, stride):
-    """The sum of parts, the k-th at k, k + stride, ... along an axis of this size."""
+    """Adds the parts, the k-th at k, k + stride, ..., along an axis of this size."""
     if len(parts) == stride == 1:
         return parts[0]
     if stride > NARROW or not dims.is_constant(size):
@@ -245,7 +245,7 @@ def _sum_along(parts, axis, size, stride):
 
 
 def _place_with_stride(part, axis, first, size, stride):
-    """A part at first, first + stride, ... of an axis of this size, zeros elsewhere."""
+    """Places a part at first, first + stride, ... of an axis of this size, with zeros elsewhere."""
     config = [(0, 0, 0)] * part.ndim
     config[axis] = (first, size - first - dims.dilate_dim(part.shape[axis], stride), stride - 1)
     return _pad_with_zeros(part, config)
@@ -256,7 +256,7 @@ def _sum(parts):
 
 
 def _repeat_for_positions(x, positions):
-    """x once for each position, in front."""
+    """Repeats x for each position along a new first axis."""
     return broadcast_in_dim(x, (positions, *x.shape), tuple(range(1, x.ndim + 1)))
 
 
@@ -265,7 +265,7 @@ def _pad_with_zeros(part, config):
 
 
 def _crop(x, low, shape):
-    """x without its padding; where that was negative, with zeros instead of what it had cut."""
+    """Removes the padding of x; where it was negative, adds zeros for the cropped elements."""
     config = tuple((-lo, n - (m - lo), 0) for lo, m, n in zip(low, x.shape, shape))
     return _pad_with_zeros(x, config)
 
