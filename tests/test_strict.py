@@ -13,7 +13,7 @@ BIG = jnp.array([1, 2**31 - 1], jnp.int32)
 OUT_OF_BOUNDS = {
     "read": (lambda: X[7], "index 7 is out of bounds for axis 0 with size 3"),
     "negative": (lambda: X[-7], "index -4 (written -7 if it was counted from the end)"),
-    "array": (lambda: X[jnp.array([0, 5])], "index 5 is out of bounds for axis 0 with size 3, at place [1]"),
+    "array": (lambda: X[jnp.array([0, 5])], "index 5 is out of bounds for axis 0 with size 3, at position [1]"),
     "set": (lambda: X.at[7].set(1.0), "write to an array of shape (3,): index 7"),
     "add": (lambda: X.at[jnp.array([1, 9])].add(1.0), "index 9"),
     "take": (lambda: jnp.take(X, 7), "index 7"),

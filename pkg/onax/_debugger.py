@@ -1,7 +1,7 @@
-"""`debug.breakpoint`: the values of a program, looked at in the terminal each time it gets there.
+"""`debug.breakpoint`: a debugger in the terminal that stops when the program reaches it.
 
 The frames are those of the call; while a program is traced their local variables hold tracers, which become operands of
-a callback.  When it runs, the debugger shows the frames with the values in the tracers' places.
+a callback.  When it runs, the debugger shows the frames with values instead of tracers.
 """
 
 import cmd
@@ -19,7 +19,7 @@ from onax._native.tree import tree_flatten, tree_unflatten
 
 @dataclass(slots=True, eq=False, repr=False)
 class DebuggedFrame:
-    """One frame: its place, and its variables (when the program runs, values)."""
+    """One frame: its source location, and its variables (values while the program runs)."""
 
     filename: str
     line: int
@@ -28,14 +28,14 @@ class DebuggedFrame:
     global_variables: dict
 
     def source(self, around=None):
-        """The lines of the function, or those around the place, the place marked."""
+        """The source lines of the function, or those around the current line, which is marked."""
         lines = linecache.getlines(self.filename)
         first, last = self._extent(lines) if around is None else (self.line - around, self.line + around)
         shown = range(max(first, 1), min(last, len(lines)) + 1)
         return [f"{'->' if n == self.line else '  '}  {lines[n - 1].rstrip()}" for n in shown]
 
     def _extent(self, lines):
-        """From the line of the place backward and forward to lines that are indented less than it."""
+        """The range of lines around the current line up to lines that are indented less."""
         inside = self.line
         depth = _indentation(lines[inside - 1]) if inside <= len(lines) else 0
         first = last = inside
@@ -51,7 +51,7 @@ def _indentation(line):
 
 
 class Debugger(cmd.Cmd):
-    """The prompt: what is no command is evaluated in the frame."""
+    """The prompt: input that is not a command is evaluated in the frame."""
 
     prompt = "(jdb) "
 
@@ -62,7 +62,7 @@ class Debugger(cmd.Cmd):
         self.at = 0
 
     def run(self):
-        """Reads commands until one goes on; at the end of the input too."""
+        """Reads commands until one continues the program or the input ends."""
         self.stdout.write("Entering jdb:\n")
         self.cmdloop()
 
@@ -72,7 +72,7 @@ class Debugger(cmd.Cmd):
         self.stdout.write("".join(f"{line}\n" for line in lines))
 
     def _evaluate(self, text):
-        """(True, value) of an expression in the frame, or (False, None) after having said what is wrong."""
+        """(True, value) of an expression in the frame, or (False, None) after it printed the error."""
         try:
             return True, eval(text, dict(self.frame.global_variables), dict(self.frame.local_variables))
         except BaseException as error:
@@ -81,7 +81,7 @@ class Debugger(cmd.Cmd):
                 raise
             return False, None
 
-    def _place(self):
+    def _show_location(self):
         self._say(f"> {self.frame.filename}({self.frame.line})", *self.frame.source(), "")
 
     def do_p(self, arg):
@@ -102,7 +102,7 @@ class Debugger(cmd.Cmd):
             self._say("At topmost frame.")
         else:
             self.at += 1
-        self._place()
+        self._show_location()
 
     def do_d(self, _):
         """d(own): the frame that this one called"""
@@ -110,15 +110,15 @@ class Debugger(cmd.Cmd):
             self._say("At bottommost frame.")
         else:
             self.at -= 1
-        self._place()
+        self._show_location()
 
     def do_l(self, _):
-        """l(ist): the lines around the place"""
-        self._place()
+        """l(ist): the lines around the current line"""
+        self._show_location()
 
     def do_ll(self, _):
         """ll: the same"""
-        self._place()
+        self._show_location()
 
     def do_bt(self, _):
         """bt, w(here): all frames, innermost last"""
@@ -128,7 +128,7 @@ class Debugger(cmd.Cmd):
             self._say(f'  File "{frame.filename}", line {frame.line}', f"    {text}")
 
     def do_c(self, _):
-        """c(ontinue): go on with the program"""
+        """c(ontinue): continue the program"""
         return True
 
     def do_q(self, _):
@@ -136,7 +136,7 @@ class Debugger(cmd.Cmd):
         sys.exit(0)
 
     def default(self, line):
-        """What is no command is an expression."""
+        """Evaluates input that is not a command as an expression."""
         if line == "EOF":
             return True
         self.do_p(line)
@@ -163,11 +163,11 @@ def _frames(filter_frames, num_frames):
 
 
 def breakpoint(*, backend=None, filter_frames=True, num_frames=None, ordered=False, token=None, **kwargs):
-    """Stops each time the program gets here, and reads commands: `help` lists them.
+    """Stops each time the program reaches this call, and reads commands; `help` lists them.
 
     filter_frames   without the frames of onax
-    num_frames      at most so many of the innermost frames
-    ordered         in the order of the program among other ordered effects
+    num_frames      the largest number of frames to show, innermost first
+    ordered         whether it keeps program order with other ordered effects
     stdin, stdout   files instead of the terminal's
 
     Works eagerly and in compiled functions, whose traced variables are shown with the values of the run.  Raises
@@ -176,7 +176,7 @@ def breakpoint(*, backend=None, filter_frames=True, num_frames=None, ordered=Fal
     if backend not in (None, "cli"):
         raise ValueError(f"Unknown debugger backend: {backend!r}; there is 'cli'")
     if token is not None:
-        raise NotImplementedError("breakpoint takes no token: ordered=True keeps it in its place")
+        raise NotImplementedError("breakpoint takes no token: ordered=True keeps program order")
     frames = _frames(filter_frames, num_frames)
     flat = [tree_flatten(frame.local_variables) for frame in frames]
     values = [[x if valid_jaxtype(x) else None for x in leaves] for leaves, _ in flat]

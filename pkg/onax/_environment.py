@@ -1,4 +1,4 @@
-"""What a report of a fault should say of where it was found."""
+"""Describes the environment for bug reports."""
 
 import platform
 import sys
@@ -11,7 +11,7 @@ from onax._ground.onnx_runtime import find_runtime
 
 
 def print_environment_info(return_string=False):
-    """Prints the versions of onax, ONNX Runtime, NumPy and Python, the devices and the machine; or gives the text."""
+    """Prints the versions of onax, ONNX Runtime, NumPy and Python, the devices and the machine; or returns the text."""
     found, runtime = devices(), find_runtime()
     text = "\n".join(
         [

@@ -1,4 +1,4 @@
-"""Where arrays lie, told (`inspect_array_sharding`) and drawn (`visualize_sharding`, `visualize_array_sharding`)."""
+"""Shows shardings of arrays: `inspect_array_sharding`, `visualize_sharding`, `visualize_array_sharding`."""
 
 import shutil
 import sys
@@ -12,8 +12,8 @@ from onax._transforms.jvp import JVPTracer
 def inspect_array_sharding(value, *, callback):
     """Calls `callback` with the sharding of an array.
 
-    Within `jit` it is called each time the program gets there, and the sharding is that of one device: what a compiled
-    function computes lies on several devices only when it comes out.
+    Within `jit` it is called each time the program runs, and the sharding is that of one device: values inside a
+    compiled function are on one device, only its results are on several.
     """
     while isinstance(value, (BatchTracer, JVPTracer)):
         value = value.val if isinstance(value, BatchTracer) else value.primal
@@ -29,7 +29,7 @@ def visualize_array_sharding(arr, **kwargs):
 
 
 _COLORS = (41, 42, 43, 44, 45, 46, 100, 101, 102, 103, 104, 105)
-_HEIGHT, _LETTER = 10, 2.5  # lines of a square array; how much higher than wide a letter is
+_HEIGHT, _LETTER = 10, 2.5  # lines of a square array; the ratio of a letter's height to its width
 
 
 def visualize_sharding(shape, sharding, *, use_color=True, scale=1.0, min_width=9, max_width=80, color_map=None):
@@ -38,7 +38,7 @@ def visualize_sharding(shape, sharding, *, use_color=True, scale=1.0, min_width=
     use_color              each part in a colour of its own, on a terminal
     scale                  how large the table is: 10 lines high by default
     min_width, max_width   of a part, in letters; the table is no wider than the terminal if its texts allow it
-    color_map              not there: NotImplementedError
+    color_map              not supported: NotImplementedError
 
     Raises ValueError for an array of another rank than 1 or 2.
     """
@@ -50,8 +50,8 @@ def visualize_sharding(shape, sharding, *, use_color=True, scale=1.0, min_width=
     lines = int(_HEIGHT * scale)
     ratio = shape[1] / shape[0] if len(shape) == 2 else 1 / shape[0]
     width = int(int(lines * ratio) * _LETTER / len(table[0]))
-    room = (shutil.get_terminal_size().columns - 1) // len(table[0]) - 1
-    width = min(max(width, min_width) - 2, max_width - 2, room)
+    available = (shutil.get_terminal_size().columns - 1) // len(table[0]) - 1
+    width = min(max(width, min_width) - 2, max_width - 2, available)
     height = int(lines / len(table)) - 1 if len(shape) == 2 else 1
     print(_drawn(table, width, max(height, 1), use_color and sys.stdout.isatty()))
 
@@ -60,8 +60,8 @@ def _table(shape, sharding):
     """Rows of the texts of parts, in their order in the array."""
     parts = {}
     for device, index in sharding.devices_indices_map(shape).items():
-        place = tuple(s.indices(n)[0] for s, n in zip(index, shape))
-        parts.setdefault(place if len(shape) == 2 else (0, *place), []).append(device)
+        start = tuple(s.indices(n)[0] for s, n in zip(index, shape))
+        parts.setdefault(start if len(shape) == 2 else (0, *start), []).append(device)
     rows, columns = sorted({r for r, _ in parts}), sorted({c for _, c in parts})
     return [[_text(parts[r, c]) for c in columns] for r in rows]
 

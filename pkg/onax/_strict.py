@@ -1,4 +1,4 @@
-"""strict(): what accelerators do differently without a word raises, with the offending value and line.
+"""strict(): silent differences between accelerators raise errors that name the value and line.
 
 A trace that interprets: while it is current every operation comes to it with its values, also the operations of jitted
 functions, loops and branches, whose programs are then carried out one operation at a time.  Where no `strict()` is
@@ -158,8 +158,8 @@ class StrictTrace(Trace):
         return f"StrictTrace(overflow={self.overflow})"
 
 
-def _place():
-    """Where the operation at work stands, as a line for a message."""
+def _location():
+    """The source location of the current operation, as a line for a message."""
     record = source.user_location()
     return "" if record is None else f"\nIn {source.summarize(record)}."
 
@@ -167,7 +167,7 @@ def _place():
 # ---- indices ----
 
 
-def _check_places(shape, indices, axes, sizes, what):
+def _check_indices(shape, indices, axes, sizes, what):
     """Raises for the first component of the index vectors (last axis) whose window leaves the operand."""
     limits = np.array([shape[a] - sizes[a] for a in axes])
     bad = (indices < 0) | (indices > limits) if limits.size else np.zeros(indices.shape, bool)
@@ -178,10 +178,10 @@ def _check_places(shape, indices, axes, sizes, what):
     index, size, width = int(indices[where]), shape[axis], sizes[axis]
     window = "" if width == 1 else f" (a window {width} wide starts there)"
     counted = f" (written {index - size} if it was counted from the end)" if index < 0 else ""
-    at = f", at place {list(where[:-1])} of the indices" if where[:-1] else ""
+    at = f", at position {list(where[:-1])} of the indices" if where[:-1] else ""
     raise OutOfBoundsError(
         f"strict: {what} an array of shape {shape}: index {index}{counted}{window} is out of bounds for axis {axis} "
-        f"with size {size}{at}.{_place()}"
+        f"with size {size}{at}.{_location()}"
     )
 
 
@@ -190,7 +190,7 @@ def _check_gather(values, params):
     if params["mode"] is CLIP:
         return
     x, indices = values
-    _check_places(
+    _check_indices(
         x.shape, indices._value, params["dimension_numbers"].start_index_map, params["slice_sizes"], "read from"
     )
 
@@ -202,12 +202,12 @@ def _check_scatter(values, params):
     x, indices, updates = values
     numbers = params["dimension_numbers"]
     sizes = window_sizes(len(x.shape), numbers, updates.shape)
-    _check_places(x.shape, indices._value, numbers.scatter_dims_to_operand_dims, sizes, "write to")
+    _check_indices(x.shape, indices._value, numbers.scatter_dims_to_operand_dims, sizes, "write to")
 
 
 def _check_window(shape, starts, sizes, what):
     vector = np.array([int(s._value) for s in starts])
-    _check_places(shape, vector, tuple(range(len(shape))), sizes, what)
+    _check_indices(shape, vector, tuple(range(len(shape))), sizes, what)
 
 
 @operand_checks.rule(dynamic_slice_p)
@@ -256,7 +256,7 @@ def _check_cast(x, dtype, what):
     at = f" at index {list(where)}" if where else ""
     raise LostValueError(
         f"strict: {what} does not keep its value: {value}{at}, of dtype {x.dtype.name}, does not fit in {dtype.name}."
-        f"{_place()}"
+        f"{_location()}"
     )
 
 
@@ -343,7 +343,7 @@ def _check_overflow(primitive, values, params, out):
     at = f", at index {list(where)} of the result" if where else ""
     raise IntegerOverflowError(
         f"strict: integer overflow in {_applied(primitive, operands, where, exact[where])} does not fit in "
-        f"{out.dtype.name} ({info.min} to {info.max}){at}.{_place()}"
+        f"{out.dtype.name} ({info.min} to {info.max}){at}.{_location()}"
     )
 
 

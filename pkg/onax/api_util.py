@@ -1,4 +1,4 @@
-"""Arguments as trees and positions, under the names of jax.api_util.
+"""Functions for arguments as trees and positions, under the names of jax.api_util.
 
 The functions that take `fun` take a `WrappedFun` of `onax.extend.linear_util`.
 """

@@ -1,4 +1,4 @@
-"""Programs of several processes, under the names of jax.distributed: onax runs in one, and says so."""
+"""The functions of jax.distributed, for the single process in which onax runs."""
 
 _initialized = False
 
@@ -10,10 +10,10 @@ def initialize(
     local_device_ids=None,
     **options,
 ):
-    """Begins a program of one process: with `num_processes` 1, or not stated.
+    """Initializes a program of one process: `num_processes` is 1 or None.
 
-    Raises NotImplementedError for more processes, ValueError for a process that is not there, RuntimeError if called
-    twice.  The address, timeouts and methods of finding a cluster are for several processes.
+    Raises NotImplementedError for more processes, ValueError for an unknown process id, RuntimeError if called twice.
+    The address, timeouts and methods of finding a cluster are for several processes.
     """
     global _initialized
     if num_processes not in (None, 1):
@@ -28,12 +28,12 @@ def initialize(
 
 
 def is_initialized():
-    """Whether `initialize` was called, and `shutdown` not since."""
+    """Whether `initialize` was called without a later `shutdown`."""
     return _initialized
 
 
 def shutdown():
-    """Ends what `initialize` began; nothing, if that was not called."""
+    """Reverts `initialize`; does nothing if that was not called."""
     global _initialized
     _initialized = False
 

@@ -1,6 +1,6 @@
-"""Arrays of other libraries over the same memory, under the names of jax.dlpack.
+"""Exchange of arrays with other libraries without copies, under the names of jax.dlpack.
 
-An Array gives its memory by `__dlpack__`, read-only.
+An Array exports its memory through `__dlpack__`, read-only.
 """
 
 import numpy as np
@@ -17,8 +17,8 @@ _SUPPORTED = frozenset(
 def from_dlpack(external_array, device=None, copy=None):
     """An Array over the memory of an object with `__dlpack__`, committed to its device; a copy with copy=True.
 
-    A write to that memory afterwards is seen in the Array.  There is a copy when no Array can have the dtype (64 bits
-    with x64 off).  Raises TypeError for what has no `__dlpack__`, BufferError for memory that is not on the host.
+    The Array sees later writes to that memory.  The memory is copied if no Array can have the dtype (64 bits with x64
+    off).  Raises TypeError for what has no `__dlpack__`, BufferError for memory that is not on the host.
     """
     if not (hasattr(external_array, "__dlpack__") and hasattr(external_array, "__dlpack_device__")):
         raise TypeError("The array passed to from_dlpack must have __dlpack__ and __dlpack_device__ methods.")

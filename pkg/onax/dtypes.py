@@ -32,9 +32,10 @@ __all__ = [
 
 
 def canonicalize_dtype(dtype, allow_extended_dtype=False):
-    """The dtype as arrays have it: 64-bit ones become 32-bit ones unless they are on.
+    """The dtype that arrays have: 64-bit dtypes become 32-bit ones unless x64 is enabled.
 
-    Raises TypeError for what is no dtype, arrays included, and ValueError for an extended dtype that is not allowed.
+    Raises TypeError for values that are not dtypes, arrays included, and ValueError for an extended dtype that is not
+    allowed.
     """
     for given in (dtype, allow_extended_dtype):
         try:
@@ -47,9 +48,9 @@ def canonicalize_dtype(dtype, allow_extended_dtype=False):
 
 
 def itemsize_bits(dtype):
-    """Bits of an element's value: 4 for int4, although it is kept in a byte.
+    """The number of bits of an element: 4 for int4, although it is stored in a byte.
 
-    Raises ValueError for None and TypeError for what is no dtype.
+    Raises ValueError for None and TypeError for values that are not dtypes.
     """
     if dtype is None:
         raise ValueError("itemsize_bits: dtype cannot be None.")
@@ -61,8 +62,8 @@ def itemsize_bits(dtype):
 def result_type(*args, return_weak_type_flag=False):
     """The canonical dtype that arrays, scalars and dtypes have in common; with the flag, also whether it is weak.
 
-    None stands for the default floating dtype.  Raises ValueError without arguments, TypeError for what has no dtype
-    and TypePromotionError if there is no common one.
+    None stands for the default floating dtype.  Raises ValueError without arguments, TypeError for values without a
+    dtype and TypePromotionError if there is no common one.
     """
     known = [_own.scalar_dtype(float) if x is None else x for x in args]
     return _own.result_type(*known, return_weak_type_flag=return_weak_type_flag)
@@ -71,7 +72,7 @@ def result_type(*args, return_weak_type_flag=False):
 def scalar_type_of(x):
     """The Python scalar type (bool, int, float or complex) that matches the value's kind.
 
-    Raises TypeError for what has no dtype, or one of another kind.
+    Raises TypeError for values without a dtype or with a dtype of another kind.
     """
     return _own.scalar_type_of(x)
 

@@ -1,4 +1,4 @@
-"""The errors of onax; `onax._ground.errors` draws them as a tree."""
+"""The errors of onax; `onax._ground.errors` documents their hierarchy."""
 
 from onax._ground.errors import (
     ArtifactError,

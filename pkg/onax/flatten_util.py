@@ -1,4 +1,4 @@
-"""Trees of arrays as one vector: `ravel_pytree`, the way of optimisers and integrators that work on vectors."""
+"""`ravel_pytree` flattens a tree of arrays to one vector, which optimizers and integrators need."""
 
 import functools
 
@@ -11,7 +11,7 @@ from onax._native.tree import tree_flatten, tree_unflatten
 
 
 def ravel_pytree(pytree):
-    """The leaves of a tree in one vector, and the function that makes the tree of such a vector.
+    """The leaves of a tree as one vector, and a function that converts such a vector back to the tree.
 
     The vector has the dtype to which the leaves promote; the function converts each part back.  It raises TypeError for
     a vector of another dtype, ValueError for one of another length.
@@ -25,7 +25,7 @@ def ravel_pytree(pytree):
 
 
 def _unravel(tree, kinds, dtype, flat):
-    """The tree of a vector; a partial of this is hashable by what it is made of, so that jit knows it again."""
+    """The tree of a vector.  A partial of this function hashes by its arguments, so that jit recognizes it."""
     found = jnp.result_type(flat)
     if kinds and found != dtype:
         raise TypeError(f"unravel function given array of dtype {found}, but expected dtype {dtype}")

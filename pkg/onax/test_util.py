@@ -1,4 +1,4 @@
-"""onax.test_util: derivatives checked against finite differences, under the names of jax.test_util."""
+"""onax.test_util: checks of derivatives against finite differences, under the names of jax.test_util."""
 
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._transforms.checks import check_grads, check_jvp, check_vjp

@@ -47,7 +47,7 @@ from onax._native.tree import is_tree_node as _is_tree_node
 
 
 def is_tree_node(type_):
-    """Whether objects of exactly this class are containers; False for what is no class."""
+    """Whether objects of exactly this class are containers; False for anything but a class."""
     return isinstance(type_, type) and _is_tree_node(type_)
 
 

@@ -1,4 +1,4 @@
-"""Names for annotations: what functions take as arrays and as dtypes."""
+"""Types for annotations: what functions accept as arrays and as dtypes."""
 
 from typing import Any, TypeAlias
 

@@ -27,7 +27,7 @@ class Optimizer(NamedTuple):
 
 @dataclass(slots=True, eq=False, repr=False)
 class OptimizerState:
-    """What an optimizer keeps: for each parameter its state, flat, and the structures of both."""
+    """The state of an optimizer: the flat state of each parameter, and the structures of both trees."""
 
     packed_state: tuple
     tree_def: object
@@ -66,7 +66,7 @@ def unpack_optimizer_state(opt_state):
 
 
 def pack_optimizer_state(marked_pytree):
-    """The inverse of `unpack_optimizer_state`.  Raises TypeError for leaves that are no JoinPoints."""
+    """The inverse of `unpack_optimizer_state`.  Raises TypeError for leaves that are not JoinPoints."""
     points, tree = tree_flatten(marked_pytree)
     if not all(isinstance(point, JoinPoint) for point in points):
         raise TypeError("pack_optimizer_state takes a tree whose leaves are JoinPoints")
@@ -74,7 +74,7 @@ def pack_optimizer_state(marked_pytree):
 
 
 def optimizer(opt_maker):
-    """Decorator: an optimizer of trees from one of single arrays.
+    """Decorator that makes an optimizer of trees from an optimizer of single arrays.
 
     `opt_maker(*settings)` gives `init(x) -> state`, `update(step, gradient, state) -> state` and `params(state) -> x`.
     Trees of gradients must be like the parameters: TypeError.
@@ -139,7 +139,7 @@ def momentum(step_size, mass):
 
 @optimizer
 def nesterov(step_size, mass):
-    """The same with Nesterov's velocity: x - step_size * (mass * v + g)."""
+    """Gradient descent with Nesterov's velocity: x - step_size * (mass * v + g)."""
     step_size = make_schedule(step_size)
 
     def update(i, g, state):
@@ -183,7 +183,7 @@ def rmsprop(step_size, gamma=0.9, eps=1e-8):
 
 @optimizer
 def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9):
-    """The same with a velocity."""
+    """RMSProp with a velocity."""
     step_size = make_schedule(step_size)
 
     def update(i, g, state):
@@ -213,7 +213,7 @@ def adam(step_size, b1=0.9, b2=0.999, eps=1e-8):
 
 @optimizer
 def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8):
-    """Adamax (Kingma and Ba 2014): Adam with the largest gradient of late instead of the mean of squares."""
+    """Adamax (Kingma and Ba 2014): Adam with a decaying maximum of gradients instead of the mean of squares."""
     step_size = make_schedule(step_size)
 
     def update(i, g, state):
@@ -227,7 +227,7 @@ def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8):
 
 @optimizer
 def sm3(step_size, momentum=0.9):
-    """SM3 (Anil, Gupta, Koren and Singer 2019): Adagrad that keeps one number a row of each axis."""
+    """SM3 (Anil, Gupta, Koren and Singer 2019): Adagrad that keeps one number per row of each axis."""
     step_size = make_schedule(step_size)
 
     def init(x0):
@@ -248,7 +248,7 @@ def sm3(step_size, momentum=0.9):
 
 
 def constant(step_size):
-    """The same step size always."""
+    """A constant step size."""
     return lambda i: step_size
 
 

@@ -88,10 +88,10 @@ def BatchNorm(axis=(0, 1, 2), epsilon=1e-5, center=True, scale=True, beta_init=z
 
     def apply_fun(params, x, **kwargs):
         beta, gamma = params
-        place = tuple([None if i in axis else slice(None) for i in range(jnp.ndim(x))])
+        index = tuple([None if i in axis else slice(None) for i in range(jnp.ndim(x))])
         z = standardize(x, axis, epsilon=epsilon)
-        z = gamma[place] * z if scale else z
-        return z + beta[place] if center else z
+        z = gamma[index] * z if scale else z
+        return z + beta[index] if center else z
 
     return init_fun, apply_fun
 
@@ -205,7 +205,7 @@ def Dropout(rate, mode="train"):
 
 
 def serial(*layers):
-    """Layers one after the other."""
+    """Layers in sequence."""
     inits, applies = zip(*layers)
 
     def init_fun(rng, input_shape):
@@ -225,7 +225,7 @@ def serial(*layers):
 
 
 def parallel(*layers):
-    """Layers side by side, each on its element of a list of inputs."""
+    """Layers in parallel, each on one element of a list of inputs."""
     inits, applies = zip(*layers)
 
     def init_fun(rng, input_shape):
@@ -240,7 +240,7 @@ def parallel(*layers):
 
 
 def _keys(kwargs, count):
-    """One key a layer, from the key in the arguments, which it is taken out of."""
+    """Removes the key from the arguments and splits it, one key per layer."""
     rng = kwargs.pop("rng", None)
     return (None,) * count if rng is None else random.split(rng, count)
 

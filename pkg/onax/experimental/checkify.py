@@ -4,7 +4,7 @@
 vmap, scan, while_loop, cond and grad alike, because that state is arrays.
 
     state:  key -> (failed: bool[], code: int32[], payload)         key = (class of the error, types of the payload)
-    code:   which place in the program failed; a table beside the state says what its message is
+    code:   identifies the operation that failed; a table beside the state holds its message
 
 What fails first in a key keeps its code and payload.  Inner programs (branches, bodies, calls) start with an empty
 state, and what they report is merged into the state outside: into the carry of a loop, into the results of a branch.
@@ -60,7 +60,7 @@ _rules = Slot(
 
 
 class JaxRuntimeError(ValueError):
-    """A check failed: raised by `check_error`, `Error.throw` and a `check` that is carried out at once."""
+    """A check failed: raised by `check_error`, `Error.throw` and an eager `check`."""
 
 
 class JaxException(Exception):
@@ -68,7 +68,7 @@ class JaxException(Exception):
 
 
 class NaNError(JaxException):
-    """An operation gave a NaN."""
+    """An operation produced a NaN."""
 
 
 class DivisionByZeroError(JaxException):
@@ -102,14 +102,14 @@ automatic_checks = float_checks | index_checks
 all_checks = automatic_checks | user_checks
 
 
-# ---- places that can fail ----
+# ---- locations that can fail ----
 
 _codes = itertools.count()
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Sites:
-    """Codes, and what each means: (kind of error, function from the payload to the message, place in the source)."""
+    """Codes, and what each means: (kind of error, function from the payload to the message, source location)."""
 
     by_code: dict
 
@@ -119,20 +119,20 @@ class Sites:
 
     def described(self, code, payload):
         """The error of a code, of its own kind."""
-        kind, message, place = self.by_code[code]
+        kind, message, location = self.by_code[code]
         error = kind(message(payload))
-        if place is not None:
-            error.add_note(f"The operation is at {source.summarize(place)}.")
+        if location is not None:
+            error.add_note(f"The operation is at {source.summarize(location)}.")
         return error
 
     def __repr__(self):
         return f"<{len(self.by_code)} checks>"
 
 
-def _new_site(kind, message, place):
-    """(code, Sites) of a place that is met for the first time."""
+def _new_site(kind, message, location):
+    """(code, Sites) of a new location."""
     code = next(_codes)
-    return code, Sites({code: (kind, message, place)})
+    return code, Sites({code: (kind, message, location)})
 
 
 def _thrown(exception):
@@ -146,7 +146,7 @@ def _thrown(exception):
 
 
 class Error:
-    """What went wrong, if anything: the first result of a checkified function.  A pytree of arrays."""
+    """The first result of a checkified function: the errors that occurred.  A pytree of arrays."""
 
     __slots__ = ("_sites", "_slots")
 
@@ -172,7 +172,7 @@ class Error:
         return BatchedError(found) if found else None
 
     def _at(self, index, known):
-        """The error of one example: the one whose place comes first in the program."""
+        """The error of one example: the one that comes first in the program."""
         failed = [(int(code[index]), payload) for flag, code, payload in known if flag[index]]
         if not failed:
             return None
@@ -208,10 +208,10 @@ init_error = Error({}, {})
 
 
 def check(pred, msg, *fmt_args, debug=False, **fmt_kwargs):
-    """States that `pred` (a boolean scalar) holds; if not, the message is `msg.format(*fmt_args, **fmt_kwargs)`.
+    """Checks that `pred` (a boolean scalar) holds; if not, the message is `msg.format(*fmt_args, **fmt_kwargs)`.
 
-    Carried out at once it raises JaxRuntimeError.  Under jit and in loops it needs `checkify` around the function.
-    Formatting arguments are trees of arrays.  Raises TypeError for a predicate that is no boolean scalar.  Unlike in
+    An eager check raises JaxRuntimeError.  Under jit and in loops it needs `checkify` around the function.
+    Formatting arguments are trees of arrays.  Raises TypeError for a predicate that is not a boolean scalar.  Unlike in
     JAX a placeholder without its argument is refused whether the check holds or not (KeyError, IndexError).
     """
     if not _is_scalar_bool(pred):
@@ -234,7 +234,7 @@ def check(pred, msg, *fmt_args, debug=False, **fmt_kwargs):
 
 
 def debug_check(pred, msg, *fmt_args, **fmt_kwargs):
-    """A `check` that counts only inside a checkified function; elsewhere it does nothing."""
+    """A `check` inside a checkified function; elsewhere it does nothing."""
     check(pred, msg, *fmt_args, debug=True, **fmt_kwargs)
 
 
@@ -281,7 +281,7 @@ def check_error(error):
 
 
 class _State:
-    """Slots by key, and the meaning of their codes."""
+    """Error slots by key, and the table of error codes."""
 
     __slots__ = ("enabled", "sites", "slots")
 
@@ -291,7 +291,7 @@ class _State:
         self.sites = {}
 
     def add(self, failed, code, payload, sites):
-        """Reports that something may have failed; what was reported before keeps its place."""
+        """Reports that something may have failed; an earlier report takes precedence."""
         key = (sites.by_code[next(iter(sites.by_code))][0], tuple(_type_of(x) for x in payload))
         self.sites.update(sites.by_code)
         self._put(key, failed, code, payload)
@@ -327,7 +327,7 @@ class _State:
         return out
 
     def run(self, jaxpr, consts, args):
-        """The results of a program; what fails is added to the state."""
+        """The results of a program; failures are added to the state."""
         env = dict(zip(jaxpr.constvars, consts))
         env.update(zip(jaxpr.invars, args))
         outer = source.here.record
@@ -407,9 +407,9 @@ def _check_indices(state, eqn, shape, indices, axes, sizes):
     if aval.dtype.kind == "i":
         bad = bitwise_or(bad, lt(indices, np.zeros((), aval.dtype)))
     bad = reshape(bad, (aval.size,))
-    place = argmax(bad, 0, np.int32)
-    index = reshape(dynamic_slice(reshape(indices, (aval.size,)), [place], (1,)), ())
-    axis = reshape(dynamic_slice(np.resize(np.array(axes, np.int32), aval.size), [place], (1,)), ())
+    position = argmax(bad, 0, np.int32)
+    index = reshape(dynamic_slice(reshape(indices, (aval.size,)), [position], (1,)), ())
+    axis = reshape(dynamic_slice(np.resize(np.array(axes, np.int32), aval.size), [position], (1,)), ())
 
     def message(payload):
         index, axis = map(int, payload)
@@ -506,7 +506,7 @@ def _call(state, eqn, values):
 
 @_rules.rule(cond_p)
 def _cond(state, eqn, values):
-    """Every branch reports in the slots of all."""
+    """Every branch returns the slots of all branches."""
     branches = [_reporting(state, b) for b in eqn.params["branches"]]
     keys = tuple(dict.fromkeys(key for _, some, _ in branches for key in some))
     if not keys:

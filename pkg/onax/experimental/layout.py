@@ -1,4 +1,4 @@
-"""Orders of dimensions in memory, under the names of jax.experimental.layout: here always row by row."""
+"""Layouts of arrays in memory, under the names of jax.experimental.layout; onax has row-major layouts only."""
 
 from onax._core.sharding import NamedSharding, Sharding, SingleDeviceSharding
 from onax._core.trace import as_array
@@ -51,7 +51,7 @@ class Layout:
 
 
 class Format:
-    """A layout and a sharding together; either may be None, but a layout that is stated wants a sharding."""
+    """A layout and a sharding; either may be None, but an explicit layout needs a sharding."""
 
     __slots__ = ("layout", "sharding")
 
@@ -82,7 +82,7 @@ class Format:
 
 
 def with_layout_constraint(x, layouts):
-    """x, which lies in memory row by row, if that is what the layout says.
+    """Returns x, which is row-major, if the layout is row-major.
 
     Raises ValueError for a layout of another rank, NotImplementedError for any other order.
     """

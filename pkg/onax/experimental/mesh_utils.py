@@ -1,6 +1,6 @@
-"""Devices in the shape of a mesh, under the names of jax.experimental.mesh_utils.
+"""Arrays of devices for meshes, under the names of jax.experimental.mesh_utils.
 
-There is no topology to follow: devices stand in their order.
+There is no topology: devices keep their order.
 """
 
 import math
@@ -14,7 +14,7 @@ from onax._ground import devices as _devices
 def create_device_mesh(mesh_shape, devices=None, *, contiguous_submeshes=False, allow_split_physical_axes=False):
     """An ndarray of devices (by default all) in this shape.
 
-    Raises ValueError unless there are as many as the shape has places.  The two options are for TPUs.
+    Raises ValueError unless the number of devices is the product of the shape.  The two options are for TPUs.
     """
     found = list(_devices.devices() if devices is None else devices)
     if any(isinstance(n, str) or not hasattr(n, "__mul__") for n in mesh_shape):

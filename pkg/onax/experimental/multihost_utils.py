@@ -1,4 +1,4 @@
-"""What processes do together, under the names of jax.experimental.multihost_utils; here there is one."""
+"""The functions of jax.experimental.multihost_utils, for the single process in which onax runs."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from onax.numpy import asarray
 
 
 def broadcast_one_to_all(in_tree, is_source=None):
-    """The tree, as ndarrays, as the first process has it: this one's.  ValueError if this one is said not to be it."""
+    """The tree, as ndarrays, as the first process has it.  Raises ValueError if `is_source` is false."""
     if is_source is not None and not is_source:
         raise ValueError("the only process must be the source")
     return tree_map(np.asarray, in_tree)
@@ -23,16 +23,16 @@ def process_allgather(in_tree, tiled=False):
 
 
 def assert_equal(in_tree, fail_message=""):
-    """AssertionError unless all processes have the same tree of arrays; one process always has."""
+    """Raises AssertionError unless all processes have the same tree; it never does with one process."""
     tree_map(np.asarray, in_tree)
 
 
 def sync_global_devices(name):
-    """Waits until all processes are here: this one is."""
+    """Waits for all processes: returns immediately."""
 
 
 def reached_preemption_sync_point(step_id):
-    """Whether this process was told to end: False, as nobody tells it."""
+    """Whether the process received a preemption notice: always False."""
     return False
 
 
@@ -40,8 +40,8 @@ def host_local_array_to_global_array(local_inputs, global_mesh, pspecs):
     """Arrays over the devices of a mesh, from those of this process, which are all; `pspecs` is a prefix tree."""
     specs = tree_broadcast(pspecs, local_inputs, is_leaf=_is_spec)
     sharding = lambda spec: NamedSharding(global_mesh, PartitionSpec() if spec is None else spec)
-    place = lambda x, spec: device_put(asarray(x), sharding(spec))
-    return tree_map(place, local_inputs, specs)
+    put = lambda x, spec: device_put(asarray(x), sharding(spec))
+    return tree_map(put, local_inputs, specs)
 
 
 def global_array_to_host_local_array(global_inputs, global_mesh, pspecs):

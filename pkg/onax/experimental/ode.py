@@ -55,11 +55,11 @@ def odeint(func, y0, t, *args, rtol=1.4e-8, atol=1.4e-8, mxstep=np.inf, hmax=np.
     """The solution of dy/dt = func(y, t, *args) with y(t[0]) = y0, at the times t, along a new leading axis.
 
     func         gives a tree like y0; what it closes over may be differentiated too
-    y0           a tree of arrays; leaves of different dtypes are computed in one that holds all
+    y0           a tree of arrays; leaves of different dtypes are promoted to a common one
     t            (n,) floats, strictly increasing
     args         trees of arrays; TypeError for others
-    rtol, atol   of the error that a step may have; the defaults want float64
-    mxstep       at most so many steps between two times; hmax: no longer ones
+    rtol, atol   tolerances for the error of a step; the defaults need float64
+    mxstep       largest number of steps between two times; hmax: largest step
 
     Reverse mode only, in y0, t and args.
     """
@@ -88,13 +88,13 @@ def _packing(arrays):
     """(function from a list of arrays like these to one vector, its inverse)."""
     dtype = jnp.result_type(*arrays)
     kinds = [(x.shape, x.dtype) for x in arrays]
-    places = np.cumsum([x.size for x in arrays])[:-1]
+    offsets = np.cumsum([x.size for x in arrays])[:-1]
 
     def pack(arrays):
         return jnp.concatenate([jnp.ravel(x).astype(dtype) for x in arrays])
 
     def unpack(vector):
-        parts = jnp.split(vector, places)
+        parts = jnp.split(vector, offsets)
         return [_cast(part.reshape(shape), kind) for part, (shape, kind) in zip(parts, kinds)]
 
     return pack, unpack
@@ -186,8 +186,8 @@ def _integrate(f, settings, y0, ts):
 
         _, *carry = lax.while_loop(going_on, step, (0, *carry))
         _, _, t, _, before, coefficients = carry
-        place = ((target - before) / (t - before)).astype(y0.dtype)
-        return tuple(carry), jnp.polyval(coefficients, place)
+        fraction = ((target - before) / (t - before)).astype(y0.dtype)
+        return tuple(carry), jnp.polyval(coefficients, fraction)
 
     start = (y0, f0, ts[0], dt, ts[0], jnp.stack([y0] * 5))
     _, ys = lax.scan(to, start, ts[1:])

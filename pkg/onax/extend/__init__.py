@@ -1,4 +1,4 @@
-"""What libraries that build on onax use beyond its public interface, under the names of jax.extend."""
+"""Modules for libraries that build on onax, under the names of jax.extend."""
 
 from onax.extend import backend, core, linear_util, random, source_info_util
 

@@ -1,6 +1,6 @@
 """The platforms and their devices, under the names of jax.extend.backend.
 
-There is no XLA: compile options and factories of backends are not there.
+There is no XLA: compile options and backend factories do not exist.
 """
 
 from onax._compile.cache import clear_caches as clear_in_memory_compilation_cache
@@ -9,7 +9,7 @@ from onax._ground.devices import current_default as get_default_device
 
 
 def backend_xla_version(platform=None):
-    """None: no backend here is XLA's.  Raises RuntimeError for a platform that is not there."""
+    """None, as no backend is XLA's.  Raises RuntimeError for an unknown platform."""
     get_backend(platform)
 
 

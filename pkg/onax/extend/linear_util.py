@@ -17,11 +17,11 @@ _MISSING = DebugInfo("missing_debug_info", "<missing_debug_info>", None, None)
 
 
 class StoreException(Exception):
-    """An auxiliary value was asked for before the function ran, or given twice."""
+    """An auxiliary value was read before the function ran, or stored twice."""
 
 
 class Store:
-    """The place for one auxiliary value; given once, unless `reusable`, where equal values may follow."""
+    """Holds one auxiliary value, which is stored once; a `reusable` Store accepts equal values again."""
 
     __slots__ = ("_given", "_reusable", "_value")
 
@@ -30,7 +30,7 @@ class Store:
         self.reset()
 
     def store(self, value):
-        """Takes the value; StoreException if another is there."""
+        """Stores the value; StoreException if there is another one."""
         if self._given and not (self._reusable and self._value == value):
             raise StoreException("Store occupied")
         self._given, self._value = True, value
@@ -41,7 +41,7 @@ class Store:
 
     @property
     def val(self):
-        """The value; StoreException if none was given."""
+        """The value; StoreException if none was stored."""
         if not self._given:
             raise StoreException("Store empty")
         return self._value
@@ -52,7 +52,7 @@ class Store:
 
 @dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
 class WrappedFun:
-    """A function `f` inside of layers (`transforms`, outermost first); equal if functions and layers are."""
+    """A function `f` inside layers (`transforms`, outermost first); equal if functions and layers are equal."""
 
     f: object
     f_transformed: object
@@ -67,7 +67,7 @@ class WrappedFun:
         return getattr(self.f, "__name__", "<unnamed function>")
 
     def wrap(self, gen, gen_static_args, out_store):
-        """One more layer: `gen(function, [store,] *static, *args)`."""
+        """Adds a layer: `gen(function, [store,] *static, *args)`."""
         leading = gen_static_args if out_store is None else (out_store, *gen_static_args)
         transformed = functools.partial(gen, self.f_transformed, *leading)
         layers = ((gen, gen_static_args), *self.transforms)
@@ -106,7 +106,7 @@ def wrap_init(f, params=None, *, debug_info=None):
 
 
 def transformation2(gen, fun=None, *gen_static_args):
-    """A layer: `gen(function, *static, *args)` calls `function` as it likes and returns a result.
+    """A layer: `gen(function, *static, *args)` calls `function` and returns a result.
 
     Called with the layer alone, as a decorator: a function of the WrappedFun and static arguments.
     """
@@ -116,7 +116,7 @@ def transformation2(gen, fun=None, *gen_static_args):
 
 
 def transformation_with_aux2(gen, fun=None, *gen_static_args, use_eq_store=False):
-    """The same for `gen(function, store, *static, *args)`, which gives one more value to `store.store`.
+    """Like `transformation2`, for `gen(function, store, *static, *args)`, which stores an auxiliary value in `store`.
 
     Returns (WrappedFun, function that gives the value once the first has run).
     """
@@ -134,7 +134,10 @@ def transformation(gen, fun=None, *gen_static_args):
 
 
 def transformation_with_aux(gen, fun=None, *gen_static_args, use_eq_store=False):
-    """The same, where the generator yields (result, auxiliary value) in the end; returns as the one with 2."""
+    """Like `transformation`, for a generator that finally yields (result, auxiliary value).
+
+    Returns what `transformation_with_aux2` returns.
+    """
     if fun is None:
         return functools.partial(transformation_with_aux, gen, use_eq_store=use_eq_store)
     store = Store(use_eq_store)
@@ -143,7 +146,7 @@ def transformation_with_aux(gen, fun=None, *gen_static_args, use_eq_store=False)
 
 @functools.lru_cache(maxsize=1024)
 def _through(gen, has_aux=False):
-    """The layer that a generator stands for; one for each, so that layers can be compared."""
+    """Converts a generator to a layer; cached, so that layers can be compared."""
 
     def layer(function, *args, **kwargs):
         store, args = (args[0], args[1:]) if has_aux else (None, args)
@@ -182,7 +185,7 @@ def merge_linear_aux(aux1, aux2):
 def cache(call):
     """`call(fun, *args)`, remembered for equal functions and arguments as long as the innermost function lives.
 
-    Auxiliary values that the first call gave are given again.
+    The auxiliary values of the first call are stored again.
     """
     by_function = weakref.WeakKeyDictionary()
 

@@ -1,4 +1,4 @@
-"""Random generators for libraries, under the names of jax.extend.random: those there are, and how to define another."""
+"""Random generators: the existing ones and `define_prng_impl`, under the names of jax.extend.random."""
 
 import math
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def threefry_2x32(keypair, count):
-    """Threefry's words for counters: those of (first half, second half) of `count`, in its shape.
+    """Threefry's words for the pairs (first half, second half) of the counters `count`, in its shape.
 
     keypair   two words of uint32: an array (2,) or two scalars
     count     counters of uint32; of an odd number, the last is paired with 0
@@ -101,7 +101,7 @@ def define_prng_impl(*, key_shape, seed, split, random_bits, fold_in, name="<unn
 
 
 def _run(function, *args):
-    """What a function of arrays gives for ndarrays, now."""
+    """Calls a function of arrays on ndarrays eagerly."""
     with ensure_compile_time_eval():
         return np.asarray(function(*args))
 

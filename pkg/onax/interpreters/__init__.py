@@ -1,4 +1,4 @@
-"""The rules of transformations by primitive, for libraries that define primitives, under the names of jax.interpreters.
+"""Transformation rules of primitives, for libraries that define primitives, under the names of jax.interpreters.
 
 onax keeps rules in the fields of each `Primitive`; these modules show the fields as JAX's tables.  There is no `pxla`.
 """

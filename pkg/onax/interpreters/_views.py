@@ -1,4 +1,4 @@
-"""Rules of primitives, which are fields, as the tables that JAX keeps them in."""
+"""Shows the rules of primitives, which are fields, as tables like those of JAX."""
 
 import weakref
 from collections.abc import MutableMapping
@@ -10,15 +10,15 @@ _assigned: weakref.WeakSet = weakref.WeakSet()  # primitives that were given a r
 
 
 def _known():
-    """Every primitive of onax, and those of others that were given rules."""
+    """Every primitive of onax, and primitives of other packages that got rules here."""
     found = {p for p in vars(primitives).values() if isinstance(p, Primitive)}
     return found.union(_assigned)
 
 
 class RuleView(MutableMapping):
-    """One field of all primitives as a mapping from Primitive to rule; what is stored takes effect at once.
+    """A mapping from Primitive to rule for one field of all primitives; assignments set the field.
 
-    Raises TypeError for a key that is no Primitive, KeyError where there is no rule.
+    Raises TypeError for a key that is not a Primitive, KeyError for a missing rule.
     """
 
     def __init__(self, field):

@@ -1,6 +1,7 @@
-"""Rules of differentiation and what they work with, under the names of jax.interpreters.ad.
+"""Differentiation rules and their helpers, under the names of jax.interpreters.ad.
 
-`jvp` and `linearize` of JAX's module, which take JAX's own records, are not there: use those of onax itself.
+`jvp` and `linearize` of JAX's module, which take JAX's internal records, are missing: use `onax.jvp` and
+`onax.linearize`.
 """
 
 from onax._core import rules
@@ -33,12 +34,15 @@ def get_primitive_transpose(p):
 
 
 def deflinear(primitive, transpose_rule):
-    """Makes a primitive linear in all its operands; `transpose_rule(ct, **params)` gives one cotangent an operand."""
+    """Makes a primitive linear in all its operands; `transpose_rule(ct, **params)` returns their cotangents."""
     return deflinear2(primitive, lambda ct, *_, **params: transpose_rule(ct, **params))
 
 
 def deflinear2(primitive, transpose_rule):
-    """The same for a rule that takes the operands too (UndefinedPrimals): `transpose_rule(ct, *operands, **params)`."""
+    """Like `deflinear`, for rules that also take the operands: `transpose_rule(ct, *operands, **params)`.
+
+    The operands are UndefinedPrimals.
+    """
     check_primitive(primitive)
     rules.deflinear(primitive, transpose_rule)
     primitive_jvps[primitive] = primitive.jvp
@@ -57,12 +61,12 @@ def defbilinear(prim, lhs_rule, rhs_rule):
 
 
 def defjvp(primitive, *jvprules):
-    """Gives a primitive one tangent rule an operand, `rule(tangent, *primals, **params)`; None where there is none."""
+    """Sets one tangent rule per operand, `rule(tangent, *primals, **params)`; None for an operand without one."""
     defjvp2(primitive, *(rule and _without_result(rule) for rule in jvprules))
 
 
 def defjvp2(primitive, *jvprules):
-    """The same, where the rules are given the result too: `rule(tangent, result, *primals, **params)`."""
+    """Like `defjvp`, with rules that also take the result: `rule(tangent, result, *primals, **params)`."""
     check_primitive(primitive)
     if primitive.multiple_results:
         raise TypeError(f"{primitive.name} has several results: assign primitive_jvps[{primitive.name}]")

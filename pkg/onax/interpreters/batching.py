@@ -4,7 +4,8 @@
     primitive_batchers[p]        = rule(operands, dims, **params)
     axis_primitive_batchers[p]   = rule(axis_size, axis_name, None, operands, dims, **params)
 
-A position of a mapped axis is None where nothing is mapped; a rule is asked only when something is.
+`dims` holds the position of the mapped axis, or None for an operand that is not mapped.  Rules are called only if some
+operand is mapped.
 """
 
 from onax._prims import _batch_rules
@@ -15,7 +16,7 @@ fancy_primitive_batchers = RuleView("batch")
 
 
 class _WithoutAxis:
-    """Takes rules that do not ask about the axis."""
+    """Accepts rules without information about the axis."""
 
     def __setitem__(self, primitive, rule):
         fancy_primitive_batchers[primitive] = lambda axis_data, operands, dims, **params: rule(operands, dims, **params)
@@ -25,7 +26,7 @@ class _WithoutAxis:
 
 
 class _WithAxis:
-    """Takes rules that ask for the size and name of the axis."""
+    """Accepts rules that take the size and name of the axis."""
 
     def __setitem__(self, primitive, rule):
         def batch(axis_data, operands, dims, **params):
@@ -45,7 +46,7 @@ def broadcast(x, sz, axis, mesh_axis=None):
 
 
 def bdim_at_front(x, bdim, size, mesh_axis=None):
-    """x with its mapped axis in front; repeated along a new one where nothing is mapped."""
+    """x with its mapped axis in front; an x that is not mapped is repeated along a new axis."""
     if bdim is not None:
         return moveaxis(x, bdim, 0)
     return broadcast(x, size, 0, mesh_axis)
@@ -57,17 +58,17 @@ def _no_mesh_axis(mesh_axis):
 
 
 def defvectorized(prim):
-    """Gives an elementwise primitive its batching rule."""
+    """Sets the batching rule of an elementwise primitive."""
     _define(prim, _batch_rules.defvectorized)
 
 
 def defbroadcasting(prim):
-    """The same, for a primitive that broadcasts its operands as NumPy does."""
+    """Sets the batching rule of a primitive that broadcasts its operands as NumPy does."""
     _define(prim, _batch_rules.defvectorized)
 
 
 def defreducer(prim):
-    """Gives a primitive that removes the axes in its parameter `axes` its batching rule."""
+    """Sets the batching rule of a primitive that removes the axes in its parameter `axes`."""
     _define(prim, _batch_rules.defreducer)
 
 

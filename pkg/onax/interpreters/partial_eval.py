@@ -1,4 +1,4 @@
-"""Partial evaluation and dead code, under the names of jax.interpreters.partial_eval.
+"""Partial evaluation and dead-code elimination, under the names of jax.interpreters.partial_eval.
 
 `dce_rules[p] = rule(used_outputs, eqn) -> (used_inputs, eqn or None)`.  Policies of `checkpoint` need no rules here, so
 `partial_eval_jaxpr_custom_rules` and `custom_partial_eval_rules` are not there.
@@ -21,18 +21,18 @@ dce_rules = RuleView("dce")
 
 
 class PartialVal(tuple):
-    """A value that is known, or of which only the type is: a pair (aval or None, value or None)."""
+    """A known value, or an unknown value of a known type: a pair (aval or None, value or None)."""
 
     __slots__ = ()
 
     @classmethod
     def known(cls, const):
-        """A value that is known."""
+        """A known value."""
         return cls((None, const))
 
     @classmethod
     def unknown(cls, aval):
-        """A value of which only the type is known; TypeError for what is no type."""
+        """An unknown value of the given type; TypeError unless the argument is an aval."""
         if not isinstance(aval, AbstractValue):
             raise TypeError(f"PartialVal.unknown takes an abstract value; got {aval!r}")
         return cls((aval, None))
@@ -54,7 +54,7 @@ def trace_to_jaxpr_nounits(fun, pvals, instantiate=False):
     """Runs a function (`linear_util.wrap_init`) on values of which some are unknown.
 
     Returns (open jaxpr of what depends on these, a PartialVal for each result, its constants).  `instantiate`, a bool
-    or one a result, makes results unknown that are known.
+    or a list with one bool per result, makes known results unknown.
     """
     unknown = [not pv.is_known() for pv in pvals]
     args = [pv.get_known() if pv.is_known() else pv.get_aval() for pv in pvals]
