@@ -33,6 +33,13 @@ def test_equals_a_loop(name, dtype):
         np.testing.assert_array_equal(np.asarray(way(data, IDS)), expected(name, data, 4))
 
 
+@pytest.mark.parametrize("name, row, empty", [("max", 1 + 3j, -np.inf), ("min", 1 + 2j, np.inf)])
+def test_complex_extrema(name, row, empty):
+    data = jnp.array([1 + 2j, 3 - 1j, 1 + 3j])
+    got = getattr(ops, f"segment_{name}")(data, jnp.array([0, 1, 0]), 3)
+    np.testing.assert_array_equal(np.asarray(got), np.array([row, 3 - 1j, empty], np.complex64))
+
+
 def test_number_of_segments_is_found_where_ids_are_known():
     assert ops.segment_sum(jnp.ones(3), jnp.array([0, 0, 4])).shape == (5,)
     with pytest.raises(jax.errors.ConcretizationTypeError, match="num_segments"):

@@ -212,13 +212,15 @@ def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, wo
     return _restore_axes(found, axes, a.shape) if keepdims else found
 
 
-def _lowest(dtype):
+def lowest(dtype):
+    """The identity of max: -inf, False or the smallest integer."""
     if dtypes.is_inexact(dtype):
         return -np.inf
     return False if dtype == np.bool_ else dtypes.iinfo(dtype).min
 
 
-def _highest(dtype):
+def highest(dtype):
+    """The identity of min: inf, True or the largest integer."""
     if dtypes.is_inexact(dtype):
         return np.inf
     return True if dtype == np.bool_ else dtypes.iinfo(dtype).max
@@ -244,7 +246,7 @@ def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
       >>> jnp.max(jnp.array([[3, 7], [9, 2]]), axis=0)
       Array([9, 7], dtype=int32)
     """
-    return _reduce_extreme("max", a, axis, out, keepdims, initial, where, lax.reduce_max, lax.max, _lowest)
+    return _reduce_extreme("max", a, axis, out, keepdims, initial, where, lax.reduce_max, lax.max, lowest)
 
 
 @static_argnames("keepdims")
@@ -267,7 +269,7 @@ def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
       >>> jnp.min(jnp.array([[3, 7], [9, 2]]), axis=0)
       Array([3, 2], dtype=int32)
     """
-    return _reduce_extreme("min", a, axis, out, keepdims, initial, where, lax.reduce_min, lax.min, _highest)
+    return _reduce_extreme("min", a, axis, out, keepdims, initial, where, lax.reduce_min, lax.min, highest)
 
 
 amax, amin = max, min

@@ -107,7 +107,7 @@ def nonzero(a, *, size=None, fill_value=None):
         missing = fill_value
     else:
         missing = [fill_value] * len(out)
-    found = lax.lt(lax.iota(index, size), _count_true(flat, index))
+    found = lax.lt(lax.iota(index, size), count_true(flat))
     return tuple(_choose(found, part, to_dtype(fill, index)) for part, fill in zip(out, missing))
 
 
@@ -116,8 +116,9 @@ _SIZE_HINT = (
 )
 
 
-def _count_true(mask, index):
-    return lax.reduce_sum(lax.convert_element_type(mask, index), (0,))
+def count_true(mask):
+    """The number of True elements of a vector, in the default integer dtype."""
+    return lax.reduce_sum(lax.convert_element_type(mask, dtypes.scalar_dtype(int)), (0,))
 
 
 def _first_true_indices(mask, size, index):
@@ -186,8 +187,7 @@ def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
     (places,) = nonzero(condition, size=size)
     picked = take_in_bounds(a, places, 0)
     if size is not None:
-        index = places.dtype
-        found = lax.lt(lax.iota(index, size), _count_true(condition, index))
+        found = lax.lt(lax.iota(places.dtype, size), count_true(condition))
         found = lax.broadcast_in_dim(found, picked.shape, (0,))
         picked = _choose(found, picked, to_dtype(fill_value, picked.dtype))
     return moveaxis(picked, 0, 0 if axis is None else axis)

@@ -25,7 +25,7 @@ from onax.numpy._promotion import (
 )
 from onax.numpy._reductions import max as max_
 from onax.numpy._reductions import min as min_
-from onax.numpy._searching import has_many_pairs, nonzero, searchsorted
+from onax.numpy._searching import count_true, has_many_pairs, nonzero, searchsorted
 from onax.numpy._shaping import concatenate, moveaxis, ravel, reshape
 from onax.numpy._sorting import lexsort
 from onax.numpy._where import where
@@ -35,10 +35,6 @@ _HINT = (
     "argument, which will determine the output size."
 )
 _FIRST = f"The error arose for the first argument of jnp.unique(). {_HINT}"
-
-
-def _count_true(mask):
-    return lax.reduce_sum(lax.convert_element_type(mask, dtypes.scalar_dtype(int)), (0,))
 
 
 def _prefix_mask(size, count):
@@ -93,7 +89,7 @@ def _unique(a, axis, equal_nan, size, fill_value):
     (places,) = nonzero(starts, size=size)
     values = take_in_bounds(rows, places, 0)
     if size is not None and fill_value is not None:
-        found = _prefix_mask(size, _count_true(starts))
+        found = _prefix_mask(size, count_true(starts))
         found = lax.broadcast_in_dim(found, values.shape, (0,))
         values = where(found, values, to_dtype(fill_value, values.dtype))
 
@@ -111,7 +107,7 @@ def _unique(a, axis, equal_nan, size, fill_value):
             (ends,) = nonzero(starts, size=size + 1, fill_value=n)
         return lax.sub(lax.slice_in_dim(ends, 1, None), lax.slice_in_dim(ends, 0, ends.shape[0] - 1))
 
-    return moveaxis(values, 0, axis), first, inverse, counts, _count_true(starts)
+    return moveaxis(values, 0, axis), first, inverse, counts, count_true(starts)
 
 
 def _sort_and_mark_runs(a, axis, equal_nan):
@@ -217,7 +213,7 @@ def _select_masked(a, mask, size, fill):
     """The elements where the mask is True: all of them, or `size` elements padded with `fill`."""
     (places,) = nonzero(mask, size=size)
     values = take_in_bounds(a, places, 0) if a.size else lax.full((size or 0,), 0, a.dtype)
-    return values if size is None else where(_prefix_mask(size, _count_true(mask)), values, fill)
+    return values if size is None else where(_prefix_mask(size, count_true(mask)), values, fill)
 
 
 def _default_fill_value(a, mask, size):
@@ -225,7 +221,7 @@ def _default_fill_value(a, mask, size):
     values = _select_masked(a, mask, size, to_dtype(0, a.dtype))
     if not values.size:
         return values
-    found = _prefix_mask(size, _count_true(mask))
+    found = _prefix_mask(size, count_true(mask))
     values = where(found, values, max_(values))
     return where(found, values, min_(values))
 

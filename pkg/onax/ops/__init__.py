@@ -6,8 +6,9 @@ import onax.numpy as jnp
 from onax import lax
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import concrete_or_error
-from onax._ground import dtypes
 from onax.numpy._promotion import check_arraylike
+from onax.numpy._reductions import highest as _highest
+from onax.numpy._reductions import lowest as _lowest
 
 
 def _segment_reduce(name, data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, start, combine):
@@ -26,14 +27,6 @@ def _segment_reduce(name, data, segment_ids, num_segments, indices_are_sorted, u
     if ids.dtype != np.bool_:  # booleans choose segments, as in any index
         ids = jnp.where(ids < 0, num_segments, ids)  # ids count from 0: a negative one belongs to no segment
     return getattr(out.at[ids], combine)(data, **options)
-
-
-def _lowest(dtype):
-    return -np.inf if dtypes.is_float(dtype) else False if dtype == np.bool_ else dtypes.iinfo(dtype).min
-
-
-def _highest(dtype):
-    return np.inf if dtypes.is_float(dtype) else True if dtype == np.bool_ else dtypes.iinfo(dtype).max
 
 
 def segment_sum(

@@ -66,6 +66,14 @@ def _hypergeometric_sum(over, under, x, differentiated=False):
     return state[3], state[4]
 
 
+def _jvp_by_series(name, function, series, primals, tangents):
+    """The value and its derivative, whose partial derivatives `series` sums."""
+    out = function(*primals)
+    args = broadcast_arguments(name, *promote_real_floats(name, *primals))
+    slopes = compute_in_float32(lambda *xs: series(*xs, differentiated=True))(*args)
+    return out, sum(s * g for s, g in zip(slopes, tangents))
+
+
 # ---- the confluent function
 
 
@@ -81,10 +89,7 @@ def hyp1f1(a, b, x):
 
 @hyp1f1.defjvp
 def _hyp1f1_jvp(primals, tangents):
-    out = hyp1f1(*primals)
-    args = broadcast_arguments("hyp1f1", *promote_real_floats("hyp1f1", *primals))
-    slopes = compute_in_float32(lambda *xs: _kummer(*xs, differentiated=True))(*args)
-    return out, sum(s * g for s, g in zip(slopes, tangents))
+    return _jvp_by_series("hyp1f1", hyp1f1, _kummer, primals, tangents)
 
 
 def _kummer(a, b, x, differentiated=False):
@@ -123,10 +128,7 @@ def hyp2f1(a, b, c, x):
 
 @hyp2f1.defjvp
 def _hyp2f1_jvp(primals, tangents):
-    out = hyp2f1(*primals)
-    args = broadcast_arguments("hyp2f1", *promote_real_floats("hyp2f1", *primals))
-    slopes = compute_in_float32(lambda *xs: _gauss(*xs, differentiated=True))(*args)
-    return out, sum(s * g for s, g in zip(slopes, tangents))
+    return _jvp_by_series("hyp2f1", hyp2f1, _gauss, primals, tangents)
 
 
 def _gauss(a, b, c, x, differentiated=False):

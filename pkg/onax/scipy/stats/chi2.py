@@ -23,29 +23,27 @@ def pdf(x, df, loc=0, scale=1):
     return jnp.exp(logpdf(x, df, loc, scale))
 
 
+def _gamma_parameters(name, x, df, loc, scale):
+    x, df, loc, scale = promote_parameters(f"chi2.{name}", x, df, loc, scale)
+    two = constant_like(scale, 2)
+    return x, df / two, loc, two * scale
+
+
 def cdf(x, df, loc=0, scale=1):
     """The probability of at most x."""
-    x, df, loc, scale = promote_parameters("chi2.cdf", x, df, loc, scale)
-    two = constant_like(scale, 2)
-    return gamma.cdf(x, df / two, loc, two * scale)
+    return gamma.cdf(*_gamma_parameters("cdf", x, df, loc, scale))
 
 
 def logcdf(x, df, loc=0, scale=1):
     """The logarithm of `cdf`."""
-    x, df, loc, scale = promote_parameters("chi2.logcdf", x, df, loc, scale)
-    two = constant_like(scale, 2)
-    return gamma.logcdf(x, df / two, loc, two * scale)
+    return gamma.logcdf(*_gamma_parameters("logcdf", x, df, loc, scale))
 
 
 def sf(x, df, loc=0, scale=1):
     """The probability of more than x."""
-    x, df, loc, scale = promote_parameters("chi2.sf", x, df, loc, scale)
-    two = constant_like(scale, 2)
-    return gamma.sf(x, df / two, loc, two * scale)
+    return gamma.sf(*_gamma_parameters("sf", x, df, loc, scale))
 
 
 def logsf(x, df, loc=0, scale=1):
     """The logarithm of `sf`."""
-    x, df, loc, scale = promote_parameters("chi2.logsf", x, df, loc, scale)
-    two = constant_like(scale, 2)
-    return gamma.logsf(x, df / two, loc, two * scale)
+    return gamma.logsf(*_gamma_parameters("logsf", x, df, loc, scale))

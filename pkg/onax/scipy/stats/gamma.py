@@ -18,29 +18,30 @@ def pdf(x, a, loc=0, scale=1):
     return jnp.exp(logpdf(x, a, loc, scale))
 
 
+def _standardize(name, x, a, loc, scale):
+    x, a, loc, scale = promote_parameters(f"gamma.{name}", x, a, loc, scale)
+    return a, jnp.maximum((x - loc) / scale, 0)
+
+
 def cdf(x, a, loc=0, scale=1):
     """The probability of at most x."""
-    x, a, loc, scale = promote_parameters("gamma.cdf", x, a, loc, scale)
-    z = jnp.maximum((x - loc) / scale, 0)
+    a, z = _standardize("cdf", x, a, loc, scale)
     return special.gammainc(a, z)
 
 
 def logcdf(x, a, loc=0, scale=1):
     """The logarithm of `cdf`."""
-    x, a, loc, scale = promote_parameters("gamma.logcdf", x, a, loc, scale)
-    z = jnp.maximum((x - loc) / scale, 0)
+    a, z = _standardize("logcdf", x, a, loc, scale)
     return jnp.log(special.gammainc(a, z))
 
 
 def sf(x, a, loc=0, scale=1):
     """The probability of more than x."""
-    x, a, loc, scale = promote_parameters("gamma.sf", x, a, loc, scale)
-    z = jnp.maximum((x - loc) / scale, 0)
+    a, z = _standardize("sf", x, a, loc, scale)
     return special.gammaincc(a, z)
 
 
 def logsf(x, a, loc=0, scale=1):
     """The logarithm of `sf`."""
-    x, a, loc, scale = promote_parameters("gamma.logsf", x, a, loc, scale)
-    z = jnp.maximum((x - loc) / scale, 0)
+    a, z = _standardize("logsf", x, a, loc, scale)
     return jnp.log(special.gammaincc(a, z))
