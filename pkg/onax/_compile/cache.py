@@ -1,4 +1,4 @@
-"""Caches of compiled functions: found again for the same function and options, freed with it, cleared together."""
+"""Caches of compiled programs, one for each function and options; they are freed with the function."""
 
 import weakref
 from types import FunctionType
@@ -8,11 +8,11 @@ from onax._native.jit_function import JitCache
 
 _ATTRIBUTE = "__onax_programs__"
 _all = weakref.WeakSet()
-_SHARED_AT_MOST = 32  # option sets of one function
+_SHARED_AT_MOST = 32  # sets of options for one function
 
 
 class _Shared:
-    """The caches of one function, by options; it knows its owner, because functools.wraps copies attributes."""
+    """The caches of one function, by options; `owner` tells it from a copy that functools.wraps made."""
 
     __slots__ = ("by_options", "owner")
 
@@ -24,8 +24,8 @@ class _Shared:
 def cache_for(fun, options):
     """The cache that belongs to a function compiled with `options` (hashable).
 
-    Compiling a function twice gives one cache.  It hangs on the function, so it goes when the function goes; other
-    callables get a cache of their own each time.
+    Two `jit` calls for one function share its cache, which is an attribute of the function and freed with it.  Other
+    callables get a new cache from each `jit` call.
     """
     if type(fun) is not FunctionType:
         return _new()
@@ -47,14 +47,14 @@ def _new():
 
 
 def clear_caches():
-    """Forgets every compiled program of the process, and the staged programs of onax's own functions."""
+    """Deletes every compiled program of the process, and the staged programs of functions of the library."""
     for cache in list(_all):
         cache.clear()
     clear_staged_programs()
 
 
 def forget_entries():
-    """Makes the next call of every compiled function pass through Python; what is staged and compiled stays."""
+    """Deletes all cache entries, so that the next calls run Python code; staged and compiled programs stay."""
     for cache in list(_all):
         traced = dict(cache.traced)
         cache.clear()

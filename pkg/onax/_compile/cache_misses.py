@@ -1,4 +1,4 @@
-"""jax_explain_cache_misses: what is new about a call for which a function has to be traced."""
+"""jax_explain_cache_misses: explains why a call had to trace its function."""
 
 from onax._core.paths import equality_errors_pytreedef, keystr
 from onax._ground import source
@@ -6,7 +6,7 @@ from onax._ground.config import differing_options
 
 
 def explain(fun, key, seen, arg_names, static_name):
-    """The text for a call of `fun` whose key is not among those seen.
+    """The explanation for a call of `fun` whose key is not among those seen.
 
     Keys are (tree of the dynamic arguments, avals, statics, option word, named axes), as `call.py` makes them.
     `arg_names()` gives the names of the leaves; `static_name(argument)` the name of a static argument, from its name or
@@ -33,7 +33,7 @@ def _definition(fun):
 
 
 def _distance(key, other):
-    """How much differs: structure counts more than statics and options, these more than single types."""
+    """A distance between keys: structure weighs more than statics and options, and these more than single types."""
     types = sum(a != b for a, b in zip(key[1], other[1])) if len(key[1]) == len(other[1]) else len(key[1])
     return (key[0] != other[0], (key[2] != other[2]) + (key[3] != other[3]) + (key[4] != other[4]), types)
 
@@ -76,7 +76,7 @@ def _types(now, before, names):
 
 
 def _shown(aval, other):
-    """The type, with its weakness where that is what differs."""
+    """The type as text, with its weak type if the types differ in that."""
     text = aval.str_short(short_dtypes=True)
     return text if aval.weak_type == other.weak_type else f"{text} (weak_type={aval.weak_type})"
 

@@ -1,4 +1,4 @@
-"""One call of a jitted function: its arguments, flattened once, with their types; and its program, staged once."""
+"""A call of a jitted function: its arguments, flattened once, with their types; and its program, staged once."""
 
 import time
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _NO_STATICS = (), (), ()
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """One call.  The record of the flat arguments goes through everything that a first call does.
+    """One call and its flat arguments; all steps of a first call share it.
 
     Attributes:
       fun, options: the function and its JitOptions.
@@ -39,7 +39,7 @@ class Call:
 
     @classmethod
     def of(cls, jitted, leaves, in_tree, statics, num_args):
-        """The record of a call.  Raises TypeError or OverflowError for a leaf that is no array."""
+        """The Call of some arguments.  Raises TypeError or OverflowError for a leaf that is not an array."""
         call = cls(jitted.fun, jitted._options, leaves, in_tree, statics, num_args, [])
         call.avals = argument_avals(call.fun, leaves, call.arg_names)
         return call
@@ -56,7 +56,7 @@ class Call:
         return [i for i in range(self.num_args) if i not in static[1]]
 
     def arg_names(self):
-        """A path for each leaf, as messages show it."""
+        """A path for each leaf, for messages."""
         return _name_finder(self)()
 
     def dynamic_arguments(self):
@@ -64,12 +64,12 @@ class Call:
         return self.in_tree.unflatten(self.leaves)
 
     def run_eagerly(self, leaves):
-        """What the function gives without `jit` for other leaves of the same structure."""
+        """Runs the function without `jit` on other leaves of the same structure."""
         args, kwargs = self.in_tree.unflatten(leaves)
         return self._function()(*args, **kwargs)
 
     def _function(self):
-        """The function of the dynamic arguments alone."""
+        """The function of the dynamic arguments."""
         if self.statics is None:
             return self.fun
         fixed = dict(zip(self.statics[1], self.statics[2]))
@@ -91,7 +91,7 @@ class Call:
 
 
 def _name_finder(call):
-    """A function that finds the paths of a call's leaves; it keeps neither the arguments nor the function."""
+    """A function that computes the paths of a call's leaves; it holds neither the arguments nor the function."""
     signature, in_tree = fun_signature(call.fun), call.in_tree
     num_args, positions = call.num_args, call.dynamic_positions
 
@@ -107,7 +107,7 @@ def _name_finder(call):
 
 @dataclass(slots=True, eq=False)
 class Staged:
-    """The program of a call; `hoisted` are tracers of enclosing traces that it takes before the call's leaves."""
+    """The program of a call; `hoisted` are tracers of enclosing traces, its first arguments."""
 
     jaxpr: object
     out_tree: object
@@ -149,7 +149,7 @@ def _static_name(fun, argument):
 
 
 def log_time(what, name, started):
-    """Says in the log how long something took that began at `started`, if `jax_log_compiles` is on."""
+    """Logs the time since `started`, if `jax_log_compiles` is on."""
     if config.jax_log_compiles:
         seconds = time.perf_counter() - started
         lazy.logging.getLogger("onax").warning(f"Finished {what} in %.9f sec", name, seconds)

@@ -1,7 +1,6 @@
-"""What a program leaves for the runtime to compute, and where each of its results comes from.
+"""The part of a program that the runtime computes, and the origin of each of its results.
 
-Arguments that no operation reads stay outside the ONNX model, and a result that is an argument or a constant never
-enters it.
+Arguments that no operation reads, and results that are arguments or constants, are not part of the ONNX model.
 """
 
 import numpy as np
@@ -17,12 +16,12 @@ class Computation:
 
     Attributes:
       jaxpr: the whole program.
-      core: the program of what is left to compute, or None.
-      kept: the positions of the arguments that `core` takes.
-      outs, constants: those of Executable.
+      core: the program without results that are arguments or constants; None if no result is left.
+      kept: the positions of the arguments of `core`.
+      outs, constants: the attributes of these names of Executable.
       native: `core` after the passes for the native target, once they have run.
-      portable_graph: the graph in ONNX's own operators, kept because several devices may each open a session for it.
-      dump: where programs after passes are written, or None.
+      portable_graph: the graph in ONNX's own operators, cached because several devices may open sessions for it.
+      dump: the Dump that writes programs after passes, or None.
     """
 
     __slots__ = ("constants", "core", "dump", "jaxpr", "kept", "native", "outs", "portable_graph")
@@ -45,7 +44,7 @@ class Computation:
             self.core = ClosedJaxpr(core, jaxpr.consts)
 
     def _sort_results(self, arguments):
-        """Fills `outs` and `constants`; returns the variables that are left to compute, each once."""
+        """Sets `outs` and `constants`; returns the variables that the runtime computes, each once."""
         known = dict(zip(self.jaxpr.constvars, self.jaxpr.consts))
         computed = {}
         for atom in self.jaxpr.outvars:
@@ -62,11 +61,11 @@ class Computation:
         return list(computed)
 
     def arguments_read(self):
-        """Positions of the arguments that the program computes with or returns."""
+        """Positions of the arguments that the program reads or returns."""
         return {*(self.kept if self.core else ()), *(out[1] for out in self.outs if out[0] == "forwarded")}
 
     def executable(self, runner, explain=None):
-        """The Executable over a runner of `core`; None as runner where nothing is left to compute."""
+        """The Executable with a runner for `core`, or None if there is no `core`."""
         core = self.core if runner is not None else None
         return Executable(
             runner,
@@ -80,11 +79,11 @@ class Computation:
         )
 
 
-# ---- values of a dtype without an ONNX type enter and leave the runtime as numbers with trailing axes
+# ---- the runtime takes and returns values of dtypes without an ONNX type as numbers with trailing axes
 
 
 def _adapters(make, avals):
-    """One function for each value, or None when all enter and leave as they are."""
+    """A conversion function for each value, or None if none needs one."""
     return None if all(map(_is_plain, avals)) else [None if _is_plain(a) else make(a) for a in avals]
 
 

@@ -1,4 +1,4 @@
-"""jax_debug_nans and jax_debug_infs for jitted functions: after a bad result the function runs again without jit."""
+"""jax_debug_nans and jax_debug_infs for jitted functions, which run again without jit after an invalid result."""
 
 import sys
 
@@ -10,10 +10,10 @@ _NOTICE = "Invalid {} value encountered in the output of a onax.jit function. Ca
 
 
 def check_special(call, result):
-    """Raises FloatingPointError if a result of a call holds what the options forbid.
+    """Raises FloatingPointError if a result of a call has a value that the options forbid.
 
-    The function then runs once more as if it were not jitted (jitted functions that it calls run their programs, and
-    are checked in the same way), so that the error is that of the first operation that gives such a value.
+    The function then runs again without jit (jitted functions that it calls run their programs, and are checked in the
+    same way), so that the error names the first operation that returns such a value.
     """
     found = first_special_value(tree_leaves(result))
     if found is None:

@@ -1,4 +1,4 @@
-"""Programs that run without a session of the runtime: one short region, or one loop of such."""
+"""Programs that run without a session of the runtime: one short region, or one loop of short regions."""
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from onax._native.array import Array
 from onax._native.blocks import TYPES
 
-DIRECT_WORK = 200_000  # nanoseconds: twice what a part for another thread has (blocks_kernels.c)
+DIRECT_WORK = 200_000  # nanoseconds: twice the smallest work of a thread (blocks_kernels.c)
 
 
 def direct_runner(whole):
     """A function from a list of ndarrays to a list of them that runs a program after `form_regions`; or None.
 
-    It runs a program over blocks, or a loop of them, that is the whole of it, and has no work for a second thread.
+    It returns a function if the whole program is one block program, or one loop of it, too short for a second thread.
     """
     working = [eqn for eqn in whole.eqns if not is_view(eqn)]
     if len(working) != 1 or not all(v.aval.dtype in TYPES for v in whole.invars):
@@ -35,7 +35,7 @@ def direct_runner(whole):
 
 
 def _direct_loop(whole, eqn):
-    """The loop that is a whole program: arguments and constants in its order, and the results asked for."""
+    """The function for a program that is one loop; it reorders arguments and constants, and selects results."""
     program = looped_program(**eqn.params)
     places = {v: i for i, v in enumerate(whole.invars)}
     known = {v: np.asarray(c._value if isinstance(c, Array) else c) for v, c in zip(whole.constvars, whole.consts)}

@@ -16,7 +16,7 @@ class Dump:
     passes: itertools.count = field(default_factory=itertools.count)
 
     def write(self, name, program):
-        """Writes a program; who reads the folder sees a whole file or none."""
+        """Writes a program to a file; the file appears when it is complete."""
         path = f"{self.prefix}-{next(self.passes)}-{name}.txt"
         with open(f"{path}.part", "w", encoding="utf-8") as file:
             file.write(f"{program}\n")

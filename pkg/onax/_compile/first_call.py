@@ -1,7 +1,7 @@
-"""The first call with arguments of certain types: the program is staged, compiled and run.
+"""The first call with arguments of certain types: stages, compiles and runs the program.
 
-The compiler itself is `pipeline.py`.  This module connects a call with it: it finds the device, the donated arguments
-and the shardings of the results, and keeps what was compiled with the program.
+`pipeline.py` is the compiler.  This module prepares a call for it: it finds the device, the donated arguments and the
+shardings of the results, and caches the executable with the program.
 """
 
 import functools
@@ -11,8 +11,8 @@ import warnings
 from onax._compile import pipeline, placement
 from onax._compile.call import log_time, stage_call
 from onax._compile.debug_nans import check_special
-from onax._compile.door import multi_device
 from onax._compile.jit_options import hashable
+from onax._compile.lazy_import import multi_device
 from onax._compile.sessions import options_for_device
 from onax._compile.stages import Traced
 from onax._core.result_checks import SPECIAL
@@ -30,7 +30,7 @@ def traced_stage(call, staged):
 
 
 def run_first_call(call, programs):
-    """(result, CacheEntry) of a call on values; the CacheEntry is None where the next call must come here again."""
+    """(result, CacheEntry) of a call on values; the CacheEntry is None if the next call must come here again."""
     options = call.options
     if options.in_shardings is not None:
         call.leaves = multi_device().call_shardings.put_arguments(call)
@@ -51,7 +51,7 @@ def run_first_call(call, programs):
     elif shardings is not None:
         result = multi_device().sharding_propagation.place_tree(result, shardings)
     if watched or shardings is not None or options.in_shardings is not None or options.out_shardings is not None:
-        return result, None  # Python looks at arguments or results, or moves them, on every call
+        return result, None  # every call needs Python code to check or move arguments or results
     return result, entry
 
 
@@ -75,7 +75,7 @@ def _compile_call(call, staged):
 
 
 def _usable_donations(donated, in_avals, out_avals):
-    """Positions of donated arguments whose memory a result could take: one of equal shape and dtype for each."""
+    """Positions of donated arguments that can be reused for a result, one of equal shape and dtype for each."""
     wanted = [(a.shape, a.dtype) for a in out_avals]
     used = []
     for i, (flag, aval) in enumerate(zip(donated, in_avals)):
@@ -86,7 +86,7 @@ def _usable_donations(donated, in_avals, out_avals):
 
 
 def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=None):
-    """The compiled form of a closed jaxpr for a device, the default one if None; kept with it."""
+    """The compiled form of a closed jaxpr for a device, the default one if None; cached with it."""
     device = current_default() if device is None else device
     key = ("executable", keep_unused, context.option_word(), hashable(options_for_device(compiler_options, device)))
     found = jaxpr.cache.get(key)
@@ -101,7 +101,7 @@ def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=
 
 
 def run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings):
-    """The results of a closed jaxpr on values: it is compiled and run."""
+    """Compiles and runs a closed jaxpr on values."""
     device, committed = placement.committed_device(args, name, lambda: jaxpr.debug_info.arg_names)
     shardings = placement.shardings_of_results(jaxpr, args, in_shardings, out_shardings)
     executable = executable_of(jaxpr, name, keep_unused, device=device or placement.first_device(args))

@@ -1,4 +1,4 @@
-"""What the stages show of an ONNX graph: its text, its ModelProto, its nodes that run kernels of this process."""
+"""The text of an ONNX graph, its ModelProto, and its nodes that run kernels of this process."""
 
 from onax._ground import lazy
 from onax.export.graph import proto
@@ -37,6 +37,6 @@ def model_proto(graph):
 
 
 def host_nodes(graph):
-    """Names of the nodes that stand for a primitive's own kernel, those in branches and bodies of loops too."""
+    """Names of the nodes that run the kernel of a primitive, including those in branches and loop bodies."""
     nodes = proto.all_nodes(graph) if graph is not None else ()
     return [n.name for n in nodes if n.domain == "onax" and n.op_type == "Host"]

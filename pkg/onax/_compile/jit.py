@@ -1,7 +1,7 @@
-"""jit: the functions that it returns.
+"""jit, and the functions that it returns.
 
-`_native.jit_function` runs a call whose argument types were seen before; it never comes here.  Any other call is
-recorded (`call.py`) and goes through the door to the compiler (`door.py`, `first_call.py`).
+`_native.jit_function` runs calls whose argument types were seen before, without this module.  For any other call this
+module makes a Call (`call.py`) and imports the compiler (`lazy_import.py`, `first_call.py`).
 """
 
 import functools
@@ -10,8 +10,8 @@ import warnings
 from onax._compile import placement
 from onax._compile.cache import cache_for
 from onax._compile.call import Call, stage_call
-from onax._compile.door import compiler, multi_device
 from onax._compile.jit_options import jit_options
+from onax._compile.lazy_import import compiler, multi_device
 from onax._control.jit_call import bind_jit, call_params, jit_p
 from onax._core.evaluate import interpreter_of
 from onax._core.trace import Tracer, escaped_tracer_error
@@ -30,7 +30,7 @@ class PjitFunction(JitFunction):
     def __init__(self, fun, options):
         super().__init__(fun, cache_for(fun, options.key), options.static_argnums, options.static_argnames)
         functools.update_wrapper(self, fun)
-        self._options = options  # afterwards: the attributes of a function that is jitted already are copied
+        self._options = options  # after update_wrapper, which copies attributes of a jitted function
 
     def __repr__(self):
         return f"<PjitFunction of {self.fun!r}>"
@@ -41,24 +41,24 @@ class PjitFunction(JitFunction):
 
     @source.api_boundary
     def lower(self, *args, **kwargs):
-        """The program for arguments of these types (values or ShapeDtypeStructs), as ONNX: a Lowered."""
+        """Lowers the function to ONNX for arguments of these types (values or ShapeDtypeStructs); returns a Lowered."""
         return self.trace(*args, **kwargs).lower()
 
     @source.api_boundary
     def trace(self, *args, **kwargs):
-        """The program for arguments of these types (values or ShapeDtypeStructs), as a jaxpr: a Traced."""
+        """Stages the function for arguments of these types (values or ShapeDtypeStructs); returns a Traced."""
         call = self._call(args, kwargs)
         return compiler().traced_stage(call, self._stage(call))
 
     @source.api_boundary
     def eval_shape(self, *args, **kwargs):
-        """A tree of ShapeDtypeStruct: the types of the results."""
+        """The types of the results, as a tree of ShapeDtypeStruct."""
         staged = self._stage(self._call(args, kwargs))
         structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in staged.jaxpr.out_avals]
         return tree_unflatten(staged.out_tree, structs)
 
     def _call(self, args, kwargs):
-        """The record of a call that was not flattened yet."""
+        """The Call of arguments that are not flat yet."""
         dynamic, rest, statics = self.split(args, kwargs)
         leaves, in_tree = tree_flatten((dynamic, rest))
         return Call.of(self, leaves, in_tree, statics, len(args))
@@ -96,14 +96,14 @@ def _jit_with(fun, options):
 
 
 def _evaluate_jit(*args, jaxpr, name, keep_unused=False, in_shardings=(), out_shardings=(), **_):
-    """`jit_p` on values: the compiled program."""
+    """Evaluates `jit_p` on values with the compiled program."""
     if config.jax_disable_jit:
         return interpreter_of(jaxpr).run(jaxpr.consts, args)
     return compiler().run_jaxpr(args, jaxpr, name, keep_unused, in_shardings, out_shardings)
 
 
 def _inline(params):
-    """Inside a program that is carried out operation by operation, a call is entered."""
+    """The program to evaluate in place of a call, in a program that is evaluated operation by operation."""
     return params["jaxpr"]
 
 
@@ -126,7 +126,7 @@ _JIT_DEFAULTS = {
 }
 
 
-_DECORATOR = object()  # no function given; None would be a wrong one
+_DECORATOR = object()  # no function was given; None is an invalid function
 
 
 def jit(
@@ -149,8 +149,8 @@ def jit(
 
     `fun` must be pure and take and return trees of arrays; it runs once for each combination of tree structure,
     shapes, dtypes and static values.  Static arguments (by position or name) must be hashable and are Python values
-    while it runs.  Without `fun` the result is a decorator.  Donated arguments are deleted when a result can take
-    their place.  Raises TypeError for what is no function, ValueError for arguments it does not have.
+    while it runs.  Without `fun` the result is a decorator.  A donated argument is deleted if a result can reuse its
+    memory.  Raises TypeError for anything but a function, ValueError for arguments that it does not have.
     """
     given = {
         "in_shardings": in_shardings,

@@ -9,7 +9,7 @@ from onax._transforms.flatten import fun_signature, normalize_argnums
 
 @dataclass(slots=True, eq=False)
 class JitOptions:
-    """What jit was told, normalised; equal `key`s share their programs."""
+    """The options of one `jit` call, normalised; functions share programs if their `key`s are equal."""
 
     static_argnums: tuple
     static_argnames: tuple
@@ -33,7 +33,7 @@ class JitOptions:
 
 
 def jit_options(fun, given):
-    """The JitOptions of the keyword arguments of `jit`.  Raises ValueError for arguments that `fun` does not have."""
+    """Makes JitOptions of the keyword arguments of `jit`.  Raises ValueError for arguments that `fun` does not have."""
     static = normalize_argnums(fun, given["static_argnums"], given["static_argnames"])
     donate = normalize_argnums(fun, given["donate_argnums"], given["donate_argnames"])
     options = JitOptions(
@@ -51,7 +51,7 @@ def jit_options(fun, given):
 
 
 def hashable(value):
-    """A hashable value for shardings and compiler options, equal for equal ones; other objects count by identity."""
+    """A hashable value for shardings and compiler options; other objects are compared by identity."""
     if value is None:
         return None
     leaves, tree = tree_flatten(value)
@@ -73,7 +73,7 @@ def _device(device, backend):
 
 
 def _check_arguments(fun, options, given):
-    """Static and donated arguments must exist, and be disjoint."""
+    """Raises an error unless static and donated arguments exist and are disjoint."""
     signature = fun_signature(fun)
     if signature is not None:
         for kind in ("static", "donate"):

@@ -2,13 +2,13 @@
 
     stage           `call.py`: the function runs once on tracers, which leaves a jaxpr
     PASSES          the list below: each pass is a function from a jaxpr to a jaxpr, in a file of its own in `passes/`
-                    (but `eliminate_dead_code`, which others use too), and runs once
-    partition       `devices/partition.py`, for programs of devices that run one program each: they are cut where the
-                    devices meet, and each segment goes through this pipeline by itself
-    NATIVE_PASSES   for the native target alone, in whose graphs operators of ours may stand
+                    (but `eliminate_dead_code`, which other modules use too), and runs once
+    partition       `devices/partition.py`, for separate devices, which run one program each: the program is cut where
+                    devices exchange values, and this pipeline compiles each segment
+    NATIVE_PASSES   for the native target alone, whose graphs may contain onax's own operators
     lower           `export/lower/driver.py`: a jaxpr becomes an ONNX graph
     encode          `export/graph/proto.py`: a graph becomes the bytes of a model
-    open session    `sessions.py`: ONNX Runtime takes the model
+    open session    `sessions.py`: ONNX Runtime loads the model
 
 With `ONAX_DUMP_PASSES=<folder>` every compilation writes the program after each pass into that folder;
 `jit(f).lower(...).passes()` returns the same programs.
@@ -17,8 +17,8 @@ With `ONAX_DUMP_PASSES=<folder>` every compilation writes the program after each
 from onax._compile import sessions
 from onax._compile.computation import Computation
 from onax._compile.direct import direct_runner
-from onax._compile.door import multi_device
 from onax._compile.dump import open_dump
+from onax._compile.lazy_import import multi_device
 from onax._compile.passes.form_regions import form_regions
 from onax._compile.passes.inline_calls import inline_calls
 from onax._compile.passes.simplify import simplify
@@ -29,8 +29,8 @@ from onax._ground.errors import LoweringError
 from onax._ground.onnx_runtime import attach_runtime
 from onax.export.lower import driver
 
-# A pass that recognizes functions (softmax, gelu) for the portable target belongs before `inline_calls`: the names of
-# library calls tell it where to look.
+# A pass that recognizes functions (softmax, gelu) for the portable target belongs before `inline_calls`, because it can
+# use the names of library calls.
 PASSES = (
     inline_calls,
     eliminate_dead_code,
@@ -42,7 +42,7 @@ NATIVE_PASSES = (form_regions,)
 def compile_jaxpr(jaxpr, name, keep_unused=False, compiler_options=None, device=None):
     """The Executable of a staged program for a device (None: the default one).
 
-    Raises LoweringError for what has no ONNX form, BackendError if the runtime refuses the model.
+    Raises LoweringError for an operation without an ONNX form, BackendError if the runtime rejects the model.
     """
     return compile_computation(optimize(jaxpr, name, keep_unused), name, compiler_options, device)
 
@@ -70,7 +70,7 @@ def compile_computation(computation, name, compiler_options=None, device=None, g
         try:
             return compile_for_session(computation, name, options, graph)
         except LoweringError:
-            if options is compiler_options:  # the user asked for this provider: the host does not help
+            if options is compiler_options:  # the user chose this provider, so the host runs nothing
                 raise
     return multi_device().partition.compile_partitioned(computation, name, compiler_options, device)
 
@@ -91,22 +91,22 @@ def compile_for_session(computation, name, compiler_options=None, graph=None):
     with monitoring.timed(monitoring.COMPILE, label):
         if runner is not None:
             return computation.executable(runner)
-        if not graph.nodes and not graph.outputs:  # effects alone, and none that a graph has
+        if not graph.nodes and not graph.outputs:  # no results, and no effects that a graph can have
             return computation.executable(None)
         return computation.executable(*sessions.open_session(graph, name, settings))
 
 
 def native_program(computation):
-    """What is left to compute after NATIVE_PASSES; kept with the Computation."""
+    """The core of a Computation after NATIVE_PASSES; cached with the Computation."""
     if computation.native is None:
         computation.native = _run_passes(NATIVE_PASSES, computation.core, computation.dump)
     return computation.native
 
 
 def lower_native(computation):
-    """The graph of what is left to compute, or None: operators of ours may stand in it, which run on the CPU.
+    """The graph of the core, or None; it may contain onax's own operators, which run on the CPU.
 
-    Raises LoweringError for what has no ONNX form.
+    Raises LoweringError for an operation without an ONNX form.
     """
     if computation.core is None:
         return None
@@ -114,9 +114,9 @@ def lower_native(computation):
 
 
 def lower_portable(computation):
-    """The graph of what is left to compute, or None, in ONNX's own operators; kept with the Computation.
+    """The graph of the core in ONNX's own operators, or None; cached with the Computation.
 
-    Raises LoweringError for what has no ONNX form.
+    Raises LoweringError for an operation without an ONNX form.
     """
     if computation.core is not None and computation.portable_graph is None:
         computation.portable_graph = driver.lower_jaxpr(computation.core, opset=sessions.OPSET)

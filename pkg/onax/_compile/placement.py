@@ -1,9 +1,9 @@
-"""Devices of arguments: where the committed ones are, and whether a program has to do with several devices.
+"""Devices of arguments: those of committed arguments, and whether a call involves several devices.
 
-What several devices need is in `devices/`, which a program of one device never imports.
+The code for several devices is in `devices/`, which a program of one device never imports.
 """
 
-from onax._compile.door import multi_device
+from onax._compile.lazy_import import multi_device
 from onax._control.jit_call import jit_p
 from onax._control.shard_map import has_separate_devices, shard_map_p
 from onax._core.jaxpr import jaxprs_in_params
@@ -29,7 +29,7 @@ def committed_device(leaves, name, arg_names):
                 first = i
             elif leaf.device != leaves[first].device and leaf.devices() != leaves[first].devices():
                 raise _incompatible(leaves, first, i, name, arg_names())
-    if first is None or leaves[first]._shards is not None:  # a result of several devices is placed afterwards
+    if first is None or leaves[first]._shards is not None:  # results on several devices are placed afterwards
         return None, False
     return leaves[first].device, True
 
@@ -48,12 +48,12 @@ def _incompatible(leaves, first, second, name, arg_names):
 
 
 def has_shards(x):
-    """Whether a value lies on several devices, or has a sharding that can be propagated."""
+    """Whether a value is on several devices, or has a sharding that can be propagated."""
     return getattr(x, "_shards", None) is not None
 
 
 def makes_shards(jaxpr):
-    """Whether an operation in a program states the sharding of its results; kept with the program."""
+    """Whether an operation in a program states the sharding of its results; cached with the program."""
     found = jaxpr.cache.get("makes shards")
     if found is None:
         found = jaxpr.cache["makes shards"] = any(map(_states_sharding, jaxpr.eqns))
@@ -72,14 +72,14 @@ def _states_sharding(eqn):
 
 
 def first_device(leaves):
-    """The first device of a value that lies on several; None if none does."""
+    """The first device of the first value that is on several devices; None if there is none."""
     if not any(map(has_shards, leaves)):
         return None
     return multi_device().sharding_propagation.first_device_of(leaves)
 
 
 def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
-    """The sharding of each result; None when everything lies on one device."""
+    """The sharding of each result; None if everything is on one device."""
     stated = in_shardings or out_shardings
     if not stated and not any(map(has_shards, leaves)) and not makes_shards(jaxpr):
         return None
@@ -87,7 +87,7 @@ def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
 
 
 def has_separate_regions(jaxpr):
-    """Whether a program holds a region that runs as one program on each device; kept with it."""
+    """Whether a program holds a shard_map over separate devices; cached with the program."""
     found = jaxpr.cache.get("separate regions")
     if found is None:
         found = jaxpr.cache["separate regions"] = any(map(_holds_separate_region, jaxpr.eqns))
@@ -101,5 +101,5 @@ def _holds_separate_region(eqn):
 
 
 def place_eager_result(primitive, operands, params, out):
-    """The result of an operation that was carried out on operands of which some lie on several devices."""
+    """The result of an eager operation, of whose operands some are on several devices."""
     return multi_device().sharding_propagation.place_eager_result(primitive, operands, params, out)

@@ -1,4 +1,4 @@
-"""Sessions of ONNX Runtime: their options, how they are opened for a graph, and the wording of their faults."""
+"""Sessions of ONNX Runtime: their options, opening one for a graph, and the messages of their errors."""
 
 import sys
 from functools import partial
@@ -10,7 +10,7 @@ from onax._ground.errors import BackendError, compose
 from onax._native import ort
 from onax.export.graph import proto
 
-# The newest opset that the runtime takes in this process.
+# The newest opset that the runtime supports.
 OPSET = 26
 
 _NO_CUDA = (
@@ -35,7 +35,7 @@ def session_options(compiler_options=None):
 
 
 def options_for_device(compiler_options, device):
-    """The options with the provider of a device, unless they name one themselves; `device` may be None."""
+    """The options with the provider of a device, unless they name one already; `device` may be None."""
     given = compiler_options or {}
     if device is None or device.platform != "gpu" or "provider" in given:
         return compiler_options
@@ -60,7 +60,7 @@ def _allows_tf32():
 
 
 def open_session(graph, name, settings):
-    """(session of the runtime for a graph, function that rewords its faults).  BackendError if the runtime refuses."""
+    """(session for a graph, function that rewords its errors); raises BackendError if the runtime rejects the graph."""
     settings = {"optimization": proto.optimization_level(graph), **settings, "operators": bool(graph.model.domains)}
     if settings.get("provider") == "cuda":
         load_cuda_libraries()
@@ -74,9 +74,9 @@ def open_session(graph, name, settings):
 
 
 def _backend_error(what, name, graph, settings, error):
-    """The fault of the runtime, with the device that is not the CPU and the user's line of the node that it names.
+    """The error of the runtime with the device, unless it is the CPU, and the user's line of the node that it names.
 
-    An error raised by code that a node runs is given back as it is.
+    An error raised by Python code that a node runs is returned as it is.
     """
     if not isinstance(error, ort.Fault):
         return error

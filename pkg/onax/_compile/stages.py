@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from onax._compile import pipeline, placement
-from onax._compile.door import multi_device
 from onax._compile.graph_text import graph_text, host_nodes, model_proto
+from onax._compile.lazy_import import multi_device
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.sharding import SingleDeviceSharding
 from onax._core.trace import Tracer, typeof
@@ -14,12 +14,12 @@ from onax._native.array import ArrayImpl
 from onax._native.jit_function import CacheEntry, JitCache, JitFunction
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
-from onax._transforms.transfer import spread
+from onax._transforms.transfer import broadcast_device_prefix
 
 
 @dataclass(slots=True, frozen=True)
 class ArgInfo:
-    """What is known of one argument: its type, and whether it is donated."""
+    """The type of one argument, and whether it is donated."""
 
     _aval: object
     donated: bool
@@ -30,7 +30,7 @@ class ArgInfo:
 
 @dataclass(slots=True, eq=False)
 class CallSignature:
-    """What every stage knows of a call: its program, trees, types, donations."""
+    """The program, trees, types and donations of a call, which all stages share."""
 
     fun_name: str
     options: object
@@ -56,14 +56,14 @@ class CallSignature:
 
 
 class Stage:
-    """What all stages show of the call."""
+    """The attributes of the call that all stages have."""
 
     __slots__ = ("_signature",)
 
     def __init__(self, signature):
         self._signature = signature
 
-    in_tree = property(lambda self: self._signature.in_tree, doc="Structure of (args, kwargs), static ones left out.")
+    in_tree = property(lambda self: self._signature.in_tree, doc="Structure of (args, kwargs), without statics.")
     out_tree = property(lambda self: self._signature.out_tree, doc="Structure of the result.")
 
     @property
@@ -108,7 +108,7 @@ class Traced(Stage):
         return tree_unflatten(self._signature.out_tree, self._signature.out_avals_flat)
 
     def lower(self, *, lowering_platforms=None, _private_parameters=None):
-        """The ONNX graph.  Raises LoweringError for an operation without a form in ONNX."""
+        """The ONNX graph.  Raises LoweringError for an operation without an ONNX form."""
         s = self._signature
         computation = pipeline.optimize(s.jaxpr, s.fun_name, s.options.keep_unused)
         return Lowered(s, computation, pipeline.lower_native(computation))
@@ -127,7 +127,7 @@ class Lowered(Stage):
 
     @property
     def graph(self):
-        """The graph as it was built (`onax.export.graph.value.Graph`); None when nothing is left to compute."""
+        """The graph as it was built (`onax.export.graph.value.Graph`); None if there is nothing to compute."""
         return self._graph
 
     def as_text(self, dialect=None, *, debug_info=False):
@@ -136,15 +136,15 @@ class Lowered(Stage):
 
     @property
     def host_nodes(self):
-        """The nodes that run kernels of this process or call back into Python, by name."""
+        """The names of the nodes that run kernels of this process or call back into Python."""
         return host_nodes(self._graph)
 
     def compiler_ir(self, dialect=None):
-        """The graph as an onnx.ModelProto; None when nothing is left to compute."""
+        """The graph as an onnx.ModelProto; None if there is nothing to compute."""
         return model_proto(self._graph)
 
     def cost_analysis(self):
-        """None: nothing is estimated."""
+        """Returns None, because no costs are estimated."""
         return None
 
     def passes(self):
@@ -152,7 +152,7 @@ class Lowered(Stage):
         return pipeline.programs_after_passes(self._signature.jaxpr)
 
     def compile(self, compiler_options=None):
-        """The graph as a session of the runtime.  Raises BackendError if the runtime refuses it."""
+        """Opens a session of the runtime for the graph.  Raises BackendError if the runtime rejects it."""
         s = self._signature
         given = compiler_options if compiler_options is not None else s.options.compiler_options
         device = s.options.device or current_default()
@@ -178,11 +178,11 @@ class Compiled(Stage):
         return graph_text(self._graph)
 
     def cost_analysis(self):
-        """None: the runtime states no costs."""
+        """Returns None, because the runtime reports no costs."""
         return None
 
     def memory_analysis(self):
-        """Bytes of arguments and results, by name; the runtime's own working memory is not known."""
+        """Bytes of arguments and results, by name; the temporary memory of the runtime is not known."""
         s = self._signature
         return {
             "argument_size_in_bytes": sum(a.size * a.dtype.itemsize for a in s.in_avals_flat),
@@ -190,33 +190,33 @@ class Compiled(Stage):
         }
 
     def runtime_executable(self):
-        """The session of the runtime, or None when nothing is left to compute."""
+        """The session of the runtime, or None if there is nothing to compute."""
         return self._executable.runner
 
     @property
     def input_shardings(self):
-        """Where each argument is expected, as a tree; None for one that is not used."""
+        """The sharding of each argument, as a tree; None for an unused argument."""
         s = self._signature
         options, count = s.options, len(s.in_avals_flat)
         used = range(count) if options.keep_unused else self._computation.arguments_read()
         default = self._default_sharding()
         args, kwargs = tree_unflatten(s.in_tree, [default if i in used else None for i in range(count)])
-        return (args if options.in_shardings is None else spread(options.in_shardings, args)), kwargs
+        return (args if options.in_shardings is None else broadcast_device_prefix(options.in_shardings, args)), kwargs
 
     @property
     def output_shardings(self):
-        """Where each result is when no argument is committed to another place, as a tree."""
+        """The sharding of each result if no argument is committed to another device, as a tree."""
         s = self._signature
         default = self._default_sharding()
         results = tree_unflatten(s.out_tree, [default] * s.out_tree.num_leaves)
-        return results if s.options.out_shardings is None else spread(s.options.out_shardings, results)
+        return results if s.options.out_shardings is None else broadcast_device_prefix(s.options.out_shardings, results)
 
     def _default_sharding(self):
         return SingleDeviceSharding(self._signature.options.device or current_default())
 
     @property
     def host_nodes(self):
-        """The nodes that run kernels of this process or call back into Python, by name."""
+        """The names of the nodes that run kernels of this process or call back into Python."""
         return host_nodes(self._graph)
 
     def __call__(self, *args, **kwargs):
@@ -226,7 +226,7 @@ class Compiled(Stage):
 
 
 class _CheckedFunction(JitFunction):
-    """Runs one program; the first call with arguments of certain types checks them."""
+    """Runs the program of a Compiled; the first call with arguments of certain types checks them."""
 
     def __init__(self, signature, executable):
         super().__init__(None, JitCache())
@@ -289,7 +289,7 @@ def _call_path(path):
 
 
 def _check_types(signature, leaves):
-    """Shape and dtype must be those compiled for; weak types may differ."""
+    """Raises TypeError unless shapes and dtypes are those compiled for; weak types may differ."""
     names = None
     wrong = []
     for i, (leaf, wanted) in enumerate(zip(leaves, signature.in_avals_flat)):

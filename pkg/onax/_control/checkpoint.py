@@ -33,7 +33,7 @@ from onax._transforms.abstract import CheckedFlatFunction, with_static
 from onax._transforms.batching import batch_jaxpr
 from onax._transforms.flatten import argument_names, check_callable, debug_info, fun_signature, normalize_argnums
 from onax._transforms.jvp import jvp_jaxpr
-from onax._transforms.key_reuse import follow_remat, key_lineage
+from onax._transforms.key_reuse import analyze_remat, key_lineage
 from onax._transforms.linearize import NO_KNOWN_RESULT, linearize_flat
 from onax._transforms.partial_eval import (
     TangentTrace,
@@ -252,7 +252,7 @@ remat_p = Primitive(
     pretty=_pretty,
     weak=NEVER,
 )
-key_lineage.set(remat_p, follow_remat)
+key_lineage.set(remat_p, analyze_remat)
 programs.set(remat_p, Call("jaxpr"))
 
 

@@ -29,7 +29,7 @@ from onax._prims.elementwise import clamp, eq, ne, select_n, stop_gradient
 from onax._prims.shaping import bdim_at_front, broadcast_in_dim, empty_like_aval
 from onax._transforms.batching import batch_jaxpr
 from onax._transforms.jvp import jvp_jaxpr
-from onax._transforms.key_reuse import follow_cond, key_lineage
+from onax._transforms.key_reuse import analyze_cond, key_lineage
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.partial_eval import (
     operands_to_store,
@@ -423,7 +423,7 @@ cond_p = Primitive(
 )
 
 
-key_lineage.set(cond_p, follow_cond)
+key_lineage.set(cond_p, analyze_cond)
 
 
 @programs.rule(cond_p)

@@ -41,7 +41,7 @@ from onax._prims.slicing import index_in_dim
 from onax._prims.stacking import stack
 from onax._transforms.batching import batch_jaxpr, move_mapped_axis
 from onax._transforms.jvp import jvp_jaxpr
-from onax._transforms.key_reuse import follow_scan, key_lineage
+from onax._transforms.key_reuse import analyze_scan, key_lineage
 from onax._transforms.linearize import linearize_jaxpr
 from onax._transforms.partial_eval import (
     operands_to_store,
@@ -495,7 +495,7 @@ scan_p = Primitive(
 )
 
 
-key_lineage.set(scan_p, follow_scan)
+key_lineage.set(scan_p, analyze_scan)
 
 
 @programs.rule(scan_p)

@@ -40,7 +40,7 @@ from onax._prims.shaping import broadcast_in_dim, instantiate_zeros, moveaxis
 from onax._transforms.batching import batch_jaxpr, move_mapped_axis
 from onax._transforms.flatten import argument_names, fun_signature
 from onax._transforms.jvp import jvp_jaxpr
-from onax._transforms.key_reuse import follow_while, key_lineage
+from onax._transforms.key_reuse import analyze_while, key_lineage
 from onax._transforms.partial_eval import (
     operands_to_store,
     partial_eval_custom_rules,
@@ -409,7 +409,7 @@ while_p = Primitive(
 )
 
 
-key_lineage.set(while_p, follow_while)
+key_lineage.set(while_p, analyze_while)
 
 
 @programs.rule(while_p)

@@ -2,7 +2,8 @@
 
 A primitive whose parameters contain jaxprs has a description in the slot `programs`, attached beside the primitive.
 Every pass that looks into equations reads it (inlining, dead-code elimination, partial evaluation with policies, key
-lineage, sharding propagation, drawing, explaining), so none of them knows primitives by name.
+lineage, sharding propagation, drawing, explaining), so none of them knows primitives by name.  Searches that only ask
+whether any program has some property (effects, axis names, keys) use `jaxprs_in_params`.
 
     programs.set(closed_call_p, Call("call_jaxpr"))       a call
     programs.set(cond_p, describe)                        describe(eqn) -> [HeldProgram, ...]

@@ -1,7 +1,7 @@
 """Packages of others that are imported on first use, because they are slow or optional.
 
 `import onax` loads none of them.  Modules of onax never stand here: the compiler is reached through
-`onax._compile.door`.
+`onax._compile.lazy_import`.
 """
 
 import sys

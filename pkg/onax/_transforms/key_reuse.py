@@ -1,12 +1,12 @@
-"""jax_debug_key_reuse: a random key may be used up once.
+"""jax_debug_key_reuse: a random key may be consumed once.
 
-Drawing and splitting use a key up; folding in, cloning and making keys give new ones.  Every element of an array of
-keys stands for a mark (`_Mark`), which says where it was used up.  Operations that move data move the marks along:
-their own kernels are run on positions.  A program is followed equation by equation without computing anything; the body
-of a loop is followed more than once, so that a key it uses in every step is found.
+Sampling and splitting consume a key; `fold_in`, `clone` and making keys return new keys.  Each element of a key array
+has a mark (`_Mark`), which says where the key was consumed.  Operations that move data move marks: their kernels run on
+positions.  Programs are analyzed equation by equation without computing anything; the body of a loop is analyzed more
+than once, to find a key that every step consumes.
 
-Differences from JAX's checker: slices and stacks share the marks of what they were taken from, so a key is found used
-up through whichever array it is reached; keys chosen by an index unknown while tracing count as new ones.
+Differences from JAX's checker: slices and stacks share marks with the arrays that they come from, so the use of a key
+is found through each of these arrays; keys at an index that is unknown while tracing count as new.
 """
 
 import weakref
@@ -27,8 +27,8 @@ from onax._native.tree import tree_leaves
 from onax._prims.elementwise import eq_p, ne_p
 from onax._prims.random import random_clone_p, random_fold_in_p, random_seed_p, random_unwrap_p, random_wrap_p
 
-MAKES_KEYS = "makes keys"  # a rule: the results are new keys, and the operands are not used up
-READS_KEYS = "reads keys"  # a rule: the operands are not used up
+MAKES_KEYS = "makes keys"  # a rule: the results are new keys, and the operands are not consumed
+READS_KEYS = "reads keys"  # a rule: the operands are not consumed
 
 key_lineage = Slot(
     "key_lineage",
@@ -41,7 +41,7 @@ key_lineage.rule(random_unwrap_p, eq_p, ne_p)(READS_KEYS)
 
 
 class _Mark:
-    """One key; `use` is (what used it up, where), or None."""
+    """A key; `use` is (name of the operation that consumed it, location), or None."""
 
     __slots__ = ("use",)
 
@@ -50,7 +50,7 @@ class _Mark:
 
 
 class _Suspended(_local):
-    """Whether this thread carries out a program that has been followed already."""
+    """Whether this thread evaluates a program that was already analyzed."""
 
     value = False
 
@@ -62,7 +62,7 @@ _marks_of_memory = {}
 
 
 def checking():
-    """Whether the option is on in this thread."""
+    """Whether jax_debug_key_reuse is on in this thread."""
     return bool(option_word() & KEY_REUSE)
 
 
@@ -78,34 +78,34 @@ def _new_marks(shape):
     return marks
 
 
-def _is_followed(aval):
-    """Whether a value holds keys, as many as can be told."""
+def _has_marks(aval):
+    """Whether a value is an array of keys with a static shape."""
     return _is_key(aval) and all(isinstance(d, int) for d in aval.shape)
 
 
 def _marks_of(x):
     """The marks of a value: an object array for an array of keys, else None."""
-    if not isinstance(x, Array) or not _is_followed(x.aval):
+    if not isinstance(x, Array) or not _has_marks(x.aval):
         return None
     if type(x) is not ArrayImpl:
         return _new_marks(x.shape)
     known = _marks_of_arrays.get(id(x))
     if known is not None and known[0]() is x:
         return known[1]
-    owner, places = _offsets(x._value)
-    there = _marks_in(owner)
+    owner, offsets = _offsets(x._value)
+    by_offset = _marks_in(owner)
     marks = _new_marks(x.shape)
     flat = marks.reshape(-1)
-    for i, location in enumerate(places):
-        flat[i] = there.setdefault(location, flat[i])
+    for i, offset in enumerate(offsets):
+        flat[i] = by_offset.setdefault(offset, flat[i])
     _record_array(x, marks)
     return marks
 
 
 def _record_marks(x, marks):
-    """Notes the marks of a new array, and of what will be taken from it."""
-    owner, places = _offsets(x._value)
-    _marks_in(owner).update(zip(places, marks.flat))
+    """Records the marks of a new array, also by memory, for slices of it."""
+    owner, offsets = _offsets(x._value)
+    _marks_in(owner).update(zip(offsets, marks.flat))
     _record_array(x, marks)
 
 
@@ -115,7 +115,7 @@ def _record_array(x, marks):
 
 
 def _offsets(buffer):
-    """(the ndarray that owns a buffer's memory, the byte offsets of its elements in that)."""
+    """(the ndarray that owns the memory of a buffer, the byte offsets of the buffer's elements in it)."""
     owner = buffer
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
@@ -130,7 +130,7 @@ def _address(buffer):
 
 
 def _marks_in(owner):
-    """Marks by byte offset in an ndarray's memory."""
+    """The marks in the memory of an ndarray, by byte offset."""
     name = id(owner)
     known = _marks_of_memory.get(name)
     if known is None or known[0]() is not owner:
@@ -139,21 +139,21 @@ def _marks_in(owner):
 
 
 class _Uses:
-    """What a program uses up, on top of what the marks say already; `commit` writes it into the marks."""
+    """The keys that a program consumes, in addition to marks consumed before; `commit` writes them into the marks."""
 
     __slots__ = ("found", "inside", "location")
 
     def __init__(self, location=None):
         self.found = {}
-        self.inside = []  # names of the programs being followed
+        self.inside = []  # names of the programs being analyzed, outermost first
         self.location = location  # of the outer call: library functions have no lines
 
     def of(self, mark):
-        """Where a key was used up, or None."""
+        """The use of a key, or None if it is not consumed."""
         return self.found.get(mark) or mark.use
 
     def consume(self, marks, name, index):
-        """Notes that an operation uses keys up; raises KeyReuseError if one was used before."""
+        """Records that an operation consumes keys; raises KeyReuseError if one was consumed before."""
         for mark in set(marks.flat):
             before = self.of(mark)
             if before is not None:
@@ -173,32 +173,32 @@ class _Uses:
         return "\n".join(lines)
 
     def commit(self):
-        """Keeps what was found."""
+        """Writes the recorded uses into the marks."""
         for mark, use in self.found.items():
             mark.use = use
 
 
-def _touches_keys(jaxpr):
-    """Whether a program handles keys; kept with it."""
+def _has_keys(jaxpr):
+    """Whether a program has keys among its values; cached with the program."""
     known = jaxpr.cache.get("keys")
     if known is None:
         atoms = [*jaxpr.invars, *jaxpr.constvars, *(v for e in jaxpr.eqns for v in e.outvars)]
         known = any(_is_key(v.aval) for v in atoms)
-        known = known or any(_touches_keys(j) for e in jaxpr.eqns for j in jaxprs_in_params(e.params))
+        known = known or any(_has_keys(j) for e in jaxpr.eqns for j in jaxprs_in_params(e.params))
         jaxpr.cache["keys"] = known
     return known
 
 
-def _follow(uses, jaxpr, consts, marks, known):
-    """The marks of a program's results.  `known`: values of the arguments that are known, else None."""
+def _analyze(uses, jaxpr, consts, marks, known):
+    """The marks of the results of a program.  `known`: the values of the arguments, None for unknown ones."""
     env = {v: _marks_of(c) for v, c in zip(jaxpr.constvars, consts)}
     values = {v: c for v, c in zip(jaxpr.constvars, consts) if type(c) is ArrayImpl}
     for var, mark, value in zip(jaxpr.invars, marks, known):
-        env[var] = _new_marks(var.aval.shape) if mark is None and _is_followed(var.aval) else mark
+        env[var] = _new_marks(var.aval.shape) if mark is None and _has_marks(var.aval) else mark
         values[var] = value
     for eqn in jaxpr.eqns:
         if not any(_is_key(v.aval) for v in (*eqn.invars, *eqn.outvars)) and not any(
-            map(_touches_keys, jaxprs_in_params(eqn.params))
+            map(_has_keys, jaxprs_in_params(eqn.params))
         ):
             continue
         operands = [None if type(a) is Literal else env.get(a) for a in eqn.invars]
@@ -213,7 +213,7 @@ def _follow(uses, jaxpr, consts, marks, known):
 
 
 def _apply(uses, primitive, params, operands, inputs, avals):
-    """The marks of one operation's results."""
+    """The marks of the results of one operation."""
     name = primitive.name
     rule = key_lineage.get(primitive)
     if callable(rule):
@@ -221,7 +221,7 @@ def _apply(uses, primitive, params, operands, inputs, avals):
     programs = [j for j in jaxprs_in_params(params) if len(j.invars) == len(operands)]
     if len(programs) == 1:
         uses.inside.append(f"{name}({params['name']})" if "name" in params else name)
-        outs = _follow(uses, programs[0], programs[0].consts, operands, inputs)
+        outs = _analyze(uses, programs[0], programs[0].consts, operands, inputs)
         uses.inside.pop()
         return outs
     if rule is not MAKES_KEYS and DATA_MOVEMENT in primitive.facts:
@@ -232,11 +232,11 @@ def _apply(uses, primitive, params, operands, inputs, avals):
         for index, marks in enumerate(operands):
             if marks is not None:
                 uses.consume(marks, name, index)
-    return [_new_marks(a.shape) if _is_followed(a) else None for a in avals]
+    return [_new_marks(a.shape) if _has_marks(a) else None for a in avals]
 
 
 def _move(uses, primitive, params, operands, inputs, avals):
-    """The operands' marks where a data movement puts them; None when that is not known."""
+    """The marks of the results of a data movement; None if its positions are not known."""
     pool, positions, start = [], [], 0
     for marks, value in zip(operands, inputs):
         if marks is not None:
@@ -246,7 +246,7 @@ def _move(uses, primitive, params, operands, inputs, avals):
         elif value is not None:
             positions.append(np.asarray(value))
         else:
-            return [_choose_unknown(uses, operands, a) for a in avals]
+            return [_marks_at_unknown(uses, operands, a) for a in avals]
     if not pool:
         return None
     _check_distinct(primitive.name, pool, uses.location)
@@ -256,20 +256,20 @@ def _move(uses, primitive, params, operands, inputs, avals):
     if kernel is None:
         return [pool.reshape(a.shape) if a.size == pool.size else None for a in avals]
     out = kernel(*positions, **params)
-    return [_take_marks(pool, where) for where in (out if primitive.multiple_results else (out,))]
+    return [_marks_at(pool, where) for where in (out if primitive.multiple_results else (out,))]
 
 
-def _take_marks(pool, where):
-    """Marks by position; what lies outside (filled in) is new."""
+def _marks_at(pool, where):
+    """The marks at some positions; new marks where a position is out of bounds."""
     where = np.asarray(where)
     inside = (where >= 0) & (where < pool.size)
-    picked = pool[np.where(inside, where, 0)] if pool.size else np.empty(where.shape, object)
-    picked = np.asarray(picked, object).reshape(where.shape)
-    return picked if inside.all() else np.where(inside, picked, _new_marks(where.shape))
+    taken = pool[np.where(inside, where, 0)] if pool.size else np.empty(where.shape, object)
+    taken = np.asarray(taken, object).reshape(where.shape)
+    return taken if inside.all() else np.where(inside, taken, _new_marks(where.shape))
 
 
 def _check_distinct(name, pool, location):
-    """The same key in two operands of a concatenation would be two equal keys in one array."""
+    """Raises KeyReuseError for a key in two operands of a concatenation: the result would hold it twice."""
     seen = set()
     for index, marks in enumerate(pool):
         mine = set(marks)
@@ -281,9 +281,9 @@ def _check_distinct(name, pool, location):
         seen |= mine
 
 
-def _choose_unknown(uses, operands, aval):
-    """Marks of keys chosen by an unknown index: used up if all candidates are, else new."""
-    if not _is_followed(aval):
+def _marks_at_unknown(uses, operands, aval):
+    """Marks of keys at an unknown index: consumed if all candidates are consumed, else new."""
+    if not _has_marks(aval):
         return None
     candidates = [m for marks in operands if marks is not None for m in marks.flat]
     marks = _new_marks(aval.shape)
@@ -296,7 +296,7 @@ def _choose_unknown(uses, operands, aval):
 # ---- programs inside an operation
 
 
-def follow_scan(uses, params, operands, inputs, avals):
+def analyze_scan(uses, params, operands, inputs, avals):
     jaxpr, length = params["jaxpr"], params["length"]
     n_consts, n_carry = params["num_consts"], params["num_carry"]
     consts, carry = operands[:n_consts], operands[n_consts : n_consts + n_carry]
@@ -306,15 +306,15 @@ def follow_scan(uses, params, operands, inputs, avals):
     uses.inside.append("scan")
     for step in range(steps):
         slices = [None if m is None else m[step] if m.ndim > 1 else m[step : step + 1].reshape(()) for m in stacked]
-        outs = _follow(uses, jaxpr, jaxpr.consts, [*consts, *carry, *slices], [*inputs[:n_consts], *unknown])
+        outs = _analyze(uses, jaxpr, jaxpr.consts, [*consts, *carry, *slices], [*inputs[:n_consts], *unknown])
         carry = outs[:n_carry]
-    if steps and steps != length:  # the rest of the stacked keys goes the way of the first
-        _follow_rest(uses, stacked, steps)
+    if steps and steps != length:  # later rows of stacked keys are consumed as the first is
+        _consume_rest(uses, stacked, steps)
     uses.inside.pop()
-    return [*carry, *(_new_marks(a.shape) if _is_followed(a) else None for a in avals[n_carry:])]
+    return [*carry, *(_new_marks(a.shape) if _has_marks(a) else None for a in avals[n_carry:])]
 
 
-def _follow_rest(uses, stacked, steps):
+def _consume_rest(uses, stacked, steps):
     for marks in stacked:
         if marks is not None:
             used = [uses.of(m) for m in marks[0].flat] if marks.ndim > 1 else [uses.of(marks[0])]
@@ -322,25 +322,25 @@ def _follow_rest(uses, stacked, steps):
                 uses.found.update((m, use) for m, use in zip(row, used) if use is not None and uses.of(m) is None)
 
 
-def follow_while(uses, params, operands, inputs, avals):
+def analyze_while(uses, params, operands, inputs, avals):
     test, body = params["cond_jaxpr"], params["body_jaxpr"]
     n, m = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
     carry = operands[m:]
     unknown = [None] * len(carry)
     uses.inside.append("while")
     for _ in range(2 + sum(marks is not None for marks in carry)):
-        _follow(uses, test, test.consts, [*operands[:n], *carry], [*inputs[:n], *unknown])
-        carry = _follow(uses, body, body.consts, [*operands[n:m], *carry], [*inputs[n:m], *unknown])
+        _analyze(uses, test, test.consts, [*operands[:n], *carry], [*inputs[:n], *unknown])
+        carry = _analyze(uses, body, body.consts, [*operands[n:m], *carry], [*inputs[n:m], *unknown])
     uses.inside.pop()
     return carry
 
 
-def follow_cond(uses, params, operands, inputs, avals):
+def analyze_cond(uses, params, operands, inputs, avals):
     before, after, results = dict(uses.found), {}, []
     uses.inside.append("cond")
     for branch in params["branches"]:
         uses.found = dict(before)
-        results.append(_follow(uses, branch, branch.consts, operands[1:], inputs[1:]))
+        results.append(_analyze(uses, branch, branch.consts, operands[1:], inputs[1:]))
         after.update(uses.found)
     uses.found = after
     uses.inside.pop()
@@ -348,8 +348,8 @@ def follow_cond(uses, params, operands, inputs, avals):
 
 
 def _join_branches(uses, alternatives, aval):
-    """The marks of a result that comes from one of several branches."""
-    if not _is_followed(aval):
+    """The marks of a result of one of several branches."""
+    if not _has_marks(aval):
         return None
     first = alternatives[0]
     if all(marks is not None and np.array_equal(marks, first) for marks in alternatives):
@@ -362,30 +362,30 @@ def _join_branches(uses, alternatives, aval):
     return marks
 
 
-def follow_remat(uses, params, operands, inputs, avals):
-    if params["differentiated"]:  # the forward pass once more, with the keys it had
-        return [_new_marks(a.shape) if _is_followed(a) else None for a in avals]
-    return _follow(uses, params["jaxpr"], params["jaxpr"].consts, operands, inputs)
+def analyze_remat(uses, params, operands, inputs, avals):
+    if params["differentiated"]:  # the recomputed forward pass uses the same keys again
+        return [_new_marks(a.shape) if _has_marks(a) else None for a in avals]
+    return _analyze(uses, params["jaxpr"], params["jaxpr"].consts, operands, inputs)
 
 
 # ---- where programs and operations are checked
 
 
 def check_jaxpr(jaxpr):
-    """Raises KeyReuseError if a closed program uses a key twice that it gets or makes."""
-    if _touches_keys(jaxpr):
+    """Raises KeyReuseError if a closed program consumes a key twice."""
+    if _has_keys(jaxpr):
         unknown = [None] * len(jaxpr.invars)
         consts = [None if isinstance(c, Tracer) else c for c in jaxpr.consts]
-        _follow(_Uses(), jaxpr, consts, unknown, unknown)
+        _analyze(_Uses(), jaxpr, consts, unknown, unknown)
 
 
 def check_call(name, jaxpr, args, run):
-    """`run()`, the result (a tree) of a call of a closed program on arrays; raises KeyReuseError before running it."""
-    if not _touches_keys(jaxpr):
+    """Analyzes a call of a closed program on arrays, and returns `run()`, its result; raises KeyReuseError before."""
+    if not _has_keys(jaxpr):
         return _without_checks(run)
     uses = _Uses(source.user_location())
     uses.inside.append(name)
-    marks = _follow(uses, jaxpr, jaxpr.consts, [_marks_of(x) for x in args], list(args))
+    marks = _analyze(uses, jaxpr, jaxpr.consts, [_marks_of(x) for x in args], list(args))
     result = _without_checks(run)
     _commit(uses, tree_leaves(result), marks)
     return result
@@ -407,10 +407,10 @@ def _commit(uses, results, marks):
 
 
 def _evaluate(primitive, operands, params, evaluate):
-    """One operation that is carried out at once."""
+    """Evaluates one operation with the check."""
     if _suspended.value:
         return evaluate(primitive, operands, params)
-    programs = any(map(_touches_keys, jaxprs_in_params(params)))
+    programs = any(map(_has_keys, jaxprs_in_params(params)))
     inputs = [_marks_of(x) for x in operands]
     if not programs and key_lineage.get(primitive) is not MAKES_KEYS and all(marks is None for marks in inputs):
         return evaluate(primitive, operands, params)

@@ -1,21 +1,22 @@
-"""Partial evaluation: programs taken apart by what is known.
+"""Partial evaluation: splitting programs by what is known.
 
 A value is *known* or *unknown*.  An operation on known values belongs to the known part; one that touches an unknown
 value is recorded in the rest.  Values of the known part that the rest reads are its *residuals*.
 
-    partial_eval                a function: known operations are carried out, the rest becomes a jaxpr
-    partial_eval_jaxpr          a closed jaxpr, as two; every residual is saved
-    partial_eval_jaxpr_custom   a closed jaxpr, as two; a policy says which values are saved, others are computed again
-    split_equations             the equations of a jaxpr one by one, with calls divided
+    partial_eval                a function: known operations are evaluated, the rest becomes a jaxpr
+    partial_eval_jaxpr          a closed jaxpr becomes two; every residual is saved
+    partial_eval_jaxpr_custom   a closed jaxpr becomes two; a policy says which values are saved, others are recomputed
+    split_equations             marks each equation of a jaxpr known or unknown, and splits calls
 
-Tangents are unknown values whose rest is linear: `linearize` runs a function under a `TangentTrace`.  `custom_jvp`
-rules that compute both results in one loop, branch or call are taken apart by `partial_eval_jaxpr`, `checkpoint` by
-`partial_eval_jaxpr_custom`, the constants of a loop by `split_equations`.
+For linearization tangents are the unknown values, and the rest is linear: `linearize` runs a function under a
+`TangentTrace`.  `partial_eval_jaxpr` splits loops, branches and calls in `custom_jvp` rules, which compute primals and
+tangents together; `checkpoint` uses `partial_eval_jaxpr_custom`; loops use `split_equations` to hoist what depends on
+constants alone.
 
-The two forms for jaxprs stay apart because JAX's printed programs tell which one made them.  Without a policy the
-known part is run through a trace again: known scalars become literals, custom rules dissolve, a loop becomes two loops,
-and residuals stand in the order of `residual_order`.  With a policy equations stay as they are, the second part of a
-loop computes the whole loop, and residuals stand in the order in which they are read.
+The two functions for jaxprs differ because JAX's do, and printed programs show it.  Without a policy the known part is
+traced again: known scalars become literals, custom rules disappear, a loop becomes two loops, and residuals have the
+order of `residual_order`.  With a policy equations stay as they are, the second part of a loop computes the whole loop,
+and residuals have the order in which they are read.
 """
 
 import contextlib
@@ -36,7 +37,7 @@ from onax._transforms.staging import DynamicJaxprTrace, DynamicJaxprTracer, deri
 class PartialEvalTrace(DynamicJaxprTrace):
     """Records operations on unknown values; hands every other operation to the parent.
 
-    A primitive of which a part may be known (a call, a loop) has a `partial_eval` rule:
+    A primitive that can be split (a call, a loop) has a `partial_eval` rule:
 
         partial_eval(unknown, *args, **params)    `unknown`: which operands are unknown; runs under this trace
 
@@ -65,7 +66,7 @@ class PartialEvalTrace(DynamicJaxprTrace):
 
     @contextlib.contextmanager
     def recording_whole(self):
-        """While this lasts, nothing is taken apart: what is bound is known to be unknown as a whole."""
+        """Context manager in which every operation is recorded whole, without its `partial_eval` rule."""
         before, self.whole = self.whole, True
         try:
             yield
@@ -73,7 +74,7 @@ class PartialEvalTrace(DynamicJaxprTrace):
             self.whole = before
 
     def record_whole(self, primitive, args, params):
-        """Records an operation as it is; operands that are known become constants."""
+        """Records an operation whole; known operands become constants."""
         atoms = [x._var if type(x) is DynamicJaxprTracer and x._trace is self else self.atom(x) for x in args]
         return self.record(primitive, atoms, params)
 
@@ -98,12 +99,12 @@ class PartialEvalTrace(DynamicJaxprTrace):
             return self.parent_trace.process_custom_vjp_call(primitive, fun, fwd, bwd, args, **given)
 
     def custom_call(self, record, primitive, fun, *rest, **params):
-        """The results of a function with rules of its own on unknown values."""
+        """The results of a custom_jvp or custom_vjp function on unknown values."""
         return record(primitive, fun, *rest, **params)
 
 
 class TangentTrace(PartialEvalTrace):
-    """A PartialEvalTrace whose unknown values are tangents: what it records is a linear program."""
+    """A PartialEvalTrace whose unknown values are tangents; it records a linear program."""
 
     __slots__ = ()
     transformation = ""
@@ -112,16 +113,16 @@ class TangentTrace(PartialEvalTrace):
     def __init__(self, debug_info, parent_trace):
         super().__init__(debug_info, parent_trace)
         self.staging = parent_trace.staging
-        self.locates = self.staging or bool(option_word() & SPECIAL)  # an error in the backward pass tells the line
+        self.locates = self.staging or bool(option_word() & SPECIAL)  # for the line in errors of the backward pass
 
     def custom_call(self, record, primitive, fun, *rest, **params):
-        """The function itself: it is linear in its tangents already, so its rule is not wanted."""
+        """Inlines the function: it is linear in its tangents already, so its rule is not needed."""
         args = rest[-1]
         return fun(*args)
 
 
 def partial_eval(fun, args, unknown, trace_type, instantiate=False, debug_info=core.UNKNOWN_DEBUG_INFO):
-    """Runs `fun`, from flat values to flat values, on arguments of which some are unknown.
+    """Runs `fun`, from flat values to flat values, of whose arguments some are unknown.
 
     Args:
       args: a value per argument, or a type where `unknown` holds.
@@ -148,7 +149,7 @@ def partial_eval(fun, args, unknown, trace_type, instantiate=False, debug_info=c
 
 
 def partial_eval_jaxpr(jaxpr, unknown, instantiate=False):
-    """Splits a closed jaxpr by which of its arguments are unknown; kept with the jaxpr.
+    """Splits a closed jaxpr by which of its arguments are unknown; the outcome is cached with the jaxpr.
 
     Returns (known, rest, unknown_out, forwarded) in the form of `linearize_jaxpr`: `known` maps the known arguments to
     (the results that depend on no other, residuals); `rest` maps (residuals, unknown arguments) to the other results.
@@ -174,7 +175,7 @@ def _partial_eval_jaxpr(jaxpr, unknown, instantiate):
 
     known, rest, unknown_out, forwarded = stage_with_residuals(run_known, reject(avals, unknown), jaxpr)
     positions = reject(range(len(avals)), unknown)
-    # The programs inside the known part keep what they compute for nobody, as JAX's do.
+    # The programs inside the known part keep their dead code, as in JAX.
     known = eliminate_dead_code(known, bodies=False)
     return known, rest, unknown_out, [None if f is None else positions[f] for f in forwarded]
 
@@ -182,8 +183,8 @@ def _partial_eval_jaxpr(jaxpr, unknown, instantiate):
 def stage_with_residuals(fun, avals, jaxpr):
     """(known, rest, found, forwarded) of `fun(*args) -> (results, jaxpr whose constants are residuals, found)`.
 
-    `known` maps the arguments to (results, residuals), but for residuals that are arguments: `forwarded` has the
-    positions of these, None for others.  `rest` is the jaxpr that takes its residuals as its first arguments.
+    `known` maps the arguments to (results, residuals), without residuals that are arguments: `forwarded` has the
+    positions of these, and None for others.  `rest` is the jaxpr that takes its residuals as its first arguments.
     """
     parts = []
 
@@ -207,10 +208,10 @@ def _in_residual_order(jaxpr):
 
 
 def residual_order(eqns, invars, outvars):
-    """The variables that equations and results read but do not make, in JAX's order.
+    """The free variables of equations and results, in JAX's order.
 
-    JAX finds them by the search from the results backward that Autograd (Maclaurin et al., 2015) sorts equations by; a
-    variable that is read in several places counts as a node of its own in each.
+    JAX finds them with the topological sort from the results backward of Autograd (Maclaurin et al., 2015); each read
+    of a variable counts as a node.
     """
     made_by = {v: eqn for eqn in eqns for v in eqn.outvars}
     inputs = set(invars)
@@ -245,7 +246,7 @@ def residual_order(eqns, invars, outvars):
 
 @dataclass(slots=True, eq=False)
 class _Read:
-    """One place where a variable of the known part is read."""
+    """One read of a variable of the known part."""
 
     var: core.Var
 
@@ -256,14 +257,14 @@ class _Read:
 def split_equations(jaxpr, unknown, hold_effects=False):
     """([(equation, whether it is unknown), ...], set of the unknown variables) of a program.
 
-    `unknown` are the unknown arguments.  A call of which only a part is unknown becomes two.  With `hold_effects`
+    `unknown` are the unknown arguments.  A call that is partly unknown becomes two.  With `hold_effects`
     equations with effects are unknown.
     """
     unknown, eqns = set(unknown), []
     for eqn in jaxpr.eqns:
         flags = [type(a) is not core.Literal and a in unknown for a in eqn.invars]
         if any(flags) and not eqn.effects and _is_divisible(eqn):
-            known, eqn = _divide_call(eqn, flags)
+            known, eqn = _split_call(eqn, flags)
             eqns.append((known, False))
         is_unknown = any(flags) or (hold_effects and bool(eqn.effects))
         eqns.append((eqn, is_unknown))
@@ -277,8 +278,8 @@ def _is_divisible(eqn):
     return type(description) is Call and description.divisible
 
 
-def _divide_call(eqn, unknown):
-    """A call as two: of what needs no unknown operand, which may be nothing, and of the rest."""
+def _split_call(eqn, unknown):
+    """Splits a call into one of the known part, which may be empty, and one of the rest."""
     description = programs[eqn.primitive]
     known, rest, unknown_out, forwarded = partial_eval_jaxpr(eqn.params[description.parameter], unknown)
     n = len(forwarded)
@@ -322,7 +323,7 @@ def partial_eval_jaxpr_custom(
     """(known, staged, which results are unknown, which are instantiated, types of the residuals) of a closed program.
 
     A known value is *instantiated* if the staged program has it too, as an argument or because it computes it again;
-    one that the staged program needs and does not have is a residual.
+    one that the staged program needs without having it is a residual.
 
     Args:
       saveable: `saveable(eqn)`: whether the results of a known equation are saved and not computed again.
@@ -361,7 +362,7 @@ def partial_eval_jaxpr_custom(
 
 
 def _partial_eval_equation(saveable, unknown, instantiated, eqn):
-    """The rule of primitives without programs.  Effects happen again."""
+    """The rule of primitives without programs.  Equations with effects are also recomputed."""
     is_unknown = any(unknown)
     n_out = len(eqn.outvars)
     if not is_unknown and not eqn.effects and saveable(eqn):
@@ -371,7 +372,7 @@ def _partial_eval_equation(saveable, unknown, instantiated, eqn):
 
 
 def operands_to_store(eqn, instantiated):
-    """The operands of an equation that have to be residuals if the staged program is to have the equation."""
+    """The operands of an equation that must be residuals if the staged program contains the equation."""
     return [a for a, has in zip(eqn.invars, instantiated) if not has and type(a) is not core.Literal]
 
 

@@ -1,4 +1,4 @@
-"""Staging: running a function on tracers that record its operations as a jaxpr."""
+"""Staging: tracing a function to a jaxpr."""
 
 import numpy as np
 
@@ -31,11 +31,11 @@ class DynamicJaxprTracer(Tracer):
         return f"JitTracer({weak}{self.aval.str_short()})"
 
     def _origin_msg(self):
-        """Where the function being traced stands, and what this value depends on."""
+        """Lines of an error message: the function being traced, and the arguments that this value depends on."""
         return self._trace.origin_of(self)
 
     def _argument_names(self):
-        """Names of the arguments that this value depends on; None where they could not be static."""
+        """Names of the arguments that this value depends on; None if they could not be static."""
         return self._trace._arguments_behind(self._var) if self._trace.debug_info.traced_for == "jit" else None
 
 
@@ -61,7 +61,7 @@ class DynamicJaxprTrace(Trace):
         return DynamicJaxprTracer(self, aval, var, None)
 
     def new_const(self, x):
-        """A tracer for a constant, which stands in the program where it is used."""
+        """A tracer for a constant."""
         atom = self.atom(x)
         return DynamicJaxprTracer(self, atom.aval, atom, source.user_locations())
 
@@ -79,7 +79,7 @@ class DynamicJaxprTrace(Trace):
         if kind is DynamicJaxprTracer and x._trace is self:
             return x._var
         if kind is not ArrayImpl and not isinstance(x, Array):
-            if hasattr(type(x), "__jax_array__"):  # a symbolic dimension: its value is an operation
+            if hasattr(type(x), "__jax_array__"):  # a symbolic dimension becomes an operation
                 return self.atom(x.__jax_array__())
             aval = typeof(x)
             return core.Literal(x, aval) if not aval.shape else self._constant(x, aval)
@@ -98,7 +98,7 @@ class DynamicJaxprTrace(Trace):
             var = core.Var(aval)
             self.constvars.append(var)
             self.consts.append(x if isinstance(x, Array) else as_array(x))
-            known = self._consts_by_id[id(x)] = (var, x)  # keeps x alive, so that its id stays its own
+            known = self._consts_by_id[id(x)] = (var, x)  # keeps x alive, so that no other object gets its id
         return known[0]
 
     def process_primitive(self, primitive, args, params):
@@ -108,14 +108,14 @@ class DynamicJaxprTrace(Trace):
             _check_operands(primitive, args)
             raise
         if primitive is convert_element_type_p and type(atoms[0]) is core.Literal and not is_strict():
-            # converted here and now, as in JAX
+            # converted at once, as in JAX
             return self.new_const(evaluate(primitive, [atoms[0].array], params))
         return self.record(primitive, atoms, params)
 
     def record(self, primitive, atoms, params):
         """Appends one equation; returns its result tracer, or a list of them."""
         avals, effects = primitive.abstract(*[a.aval for a in atoms], **params)
-        location = source.user_locations() if self.locates else None  # nobody sees a program that runs at once
+        location = source.user_locations() if self.locates else None  # the program runs at once and is not shown
         if not primitive.multiple_results:
             var = core.Var(avals)
             self.eqns.append(core.JaxprEqn(atoms, [var], primitive, params, effects, location))
@@ -134,7 +134,7 @@ class DynamicJaxprTrace(Trace):
     def to_jaxpr(self, outs):
         """The closed jaxpr of everything recorded, with the given values as results."""
         outvars = [self.atom(x) for x in outs]
-        if not self.staging:  # a program that runs at once, and that nobody sees: not worth tidying
+        if not self.staging:  # the program runs at once and is not shown, so its dead code may stay
             return core.Jaxpr(self.constvars, self.invars, outvars, self.eqns, None, self.debug_info, self.consts)
         used = {a for eqn in self.eqns for a in eqn.invars if type(a) is not core.Literal}
         used.update([a for a in outvars if type(a) is not core.Literal])
@@ -181,7 +181,7 @@ class DynamicJaxprTrace(Trace):
 
 
 def _check_operands(primitive, args):
-    """TypeError for the first operand that is no array, naming the operation as evaluating does."""
+    """Raises TypeError for the first operand that is not an array; the message is that of evaluation."""
     for i, x in enumerate(args):
         if not valid_jaxtype(x):
             raise TypeError(
@@ -246,7 +246,7 @@ def hoist_tracers(closed):
 
 
 def instantiate_results(jaxpr, present, avals):
-    """The closed jaxpr with arrays of zeros for the results that it lacks: `present` are flags, `avals` all types."""
+    """Adds arrays of zeros for missing results: `present` flags the results that exist, `avals` are all types."""
     if all(present):
         return jaxpr
 

@@ -34,30 +34,30 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
 
 
 def broadcast_devices(device, tree, name="device_put device"):
-    """The place of each leaf of a structure, as `device`, a prefix of it, states; ValueError where it is no prefix."""
+    """The device or sharding of each leaf of a tree structure; ValueError if `device` is not a prefix of it."""
     if device is None or isinstance(device, (Device, PartitionSpec, Sharding)):
         return [device] * tree.num_leaves
     return flatten_axes(name, tree, device)
 
 
-def spread(device, tree, name="device_put device"):
-    """A tree like `tree` with the place that `device`, a prefix of it, states for each leaf.
+def broadcast_device_prefix(device, tree, name="device_put device"):
+    """A tree like `tree` with the device or sharding of each leaf.
 
-    Raises ValueError, worded for `name`, where it is no prefix.
+    Raises ValueError, with `name` in the message, if `device` is not a prefix of the tree.
     """
     structure = tree_structure(tree)
     return tree_unflatten(structure, broadcast_devices(device, structure, name))
 
 
-def _put_leaf(leaf, place):
-    if isinstance(place, Sharding) and not isinstance(place, SingleDeviceSharding):
-        return _shard(leaf, place)
-    if isinstance(place, Sharding):
-        (place,) = place.device_set
-    elif place is not None and not isinstance(place, Device):
-        raise ValueError(f"Argument to device_put must be a Device or a Sharding, got {type(place)}")
+def _put_leaf(leaf, device):
+    if isinstance(device, Sharding) and not isinstance(device, SingleDeviceSharding):
+        return _shard(leaf, device)
+    if isinstance(device, Sharding):
+        (device,) = device.device_set
+    elif device is not None and not isinstance(device, Device):
+        raise ValueError(f"Argument to device_put must be a Device or a Sharding, got {type(device)}")
     leaf = leaf if isinstance(leaf, (Tracer, ArrayImpl)) else as_array(leaf)
-    return device_put_p.bind(leaf, devices=(place,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
+    return device_put_p.bind(leaf, devices=(device,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0]
 
 
 def _shard(leaf, sharding):
@@ -78,19 +78,19 @@ def _get_leaf(leaf):
 
 
 def block_until_ready(x):
-    """The tree itself: results are there when an operation returns."""
+    """Returns the tree: results are complete when an operation returns."""
     return tree_map(lambda leaf: leaf.block_until_ready() if hasattr(leaf, "block_until_ready") else leaf, x)
 
 
 def copy_to_host_async(x):
-    """The tree itself: arrays of the CPU are on the host."""
+    """Returns the tree: arrays of the CPU are on the host."""
     return x
 
 
 def make_array_from_callback(shape, sharding, data_callback, *, dtype=None):
-    """An array laid out as the sharding says; `data_callback(index)` gives the elements at a tuple of slices.
+    """An array with a sharding; `data_callback(index)` returns the elements at a tuple of slices.
 
-    Raises IndivisibleError where pieces would be unequal, ValueError for a piece of another shape.
+    Raises IndivisibleError if shards would be unequal, ValueError for a shard of another shape.
     """
     shape = _global_shape("make_array_from_callback", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape).values()
@@ -99,7 +99,7 @@ def make_array_from_callback(shape, sharding, data_callback, *, dtype=None):
 
 
 def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None):
-    """An array laid out as the sharding says from the pieces of its devices, in the order of the devices."""
+    """An array with a sharding, from the shards of its devices in the order of the devices."""
     shape = _global_shape("make_array_from_single_device_arrays", shape, sharding)
     indices = sharding.addressable_devices_indices_map(shape)
     if not isinstance(arrays, (list, tuple)):
@@ -118,13 +118,13 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
 
 
 def make_array_from_process_local_data(sharding, local_data, global_shape=None):
-    """An array laid out over a sharding, from the part that this process has: all of it.
+    """An array with a sharding, from the data of this process, which is the whole array.
 
-    `local_data` may be a tree, and `sharding` a prefix of it.  Raises TypeError for what is no sharding, ValueError for
-    a `global_shape` other than that of the data.
+    `local_data` may be a tree, and `sharding` a prefix of it.  Raises TypeError for anything but a sharding, ValueError
+    for a `global_shape` other than that of the data.
     """
     shardings = tree_broadcast(sharding, local_data)
-    return tree_map(lambda leaf, place: _from_process(place, leaf, global_shape), local_data, shardings)
+    return tree_map(lambda leaf, s: _from_process(s, leaf, global_shape), local_data, shardings)
 
 
 def _from_process(sharding, local_data, global_shape):
@@ -142,7 +142,7 @@ def _from_process(sharding, local_data, global_shape):
 
 
 def _global_shape(name, shape, sharding):
-    """The shape, checked; raises TypeError for what is none, or no sharding."""
+    """Checks a shape and a sharding and returns the shape; raises TypeError for an invalid one."""
     if not isinstance(sharding, Sharding):
         raise TypeError(
             f"sharding should be an instance of `jax.sharding`. Got {sharding} of type {type(sharding)}; {name} lays "

@@ -1,4 +1,4 @@
-"""vmap: a function of one example as a function of many."""
+"""vmap: maps a function over array axes."""
 
 import functools
 
@@ -79,7 +79,7 @@ def _with_checked_results(flat_fun):
 
 
 def _move_to_out_axis(x, dim, wanted, size):
-    """The result with its mapped axis where `out_axes` wants it."""
+    """Moves the mapped axis of a result to its entry of `out_axes`."""
     if wanted is None:
         if dim is not None:
             raise ValueError(f"at vmap out_axes, got axis spec None but output was batched on axis {dim}")
@@ -94,9 +94,9 @@ _NONE = object()
 
 
 def flatten_axes(name, tree, axes, full=None):
-    """One axis (int or None) a leaf of `tree`, from a prefix tree of axes.
+    """One axis (int or None) for each leaf of `tree`, from a prefix tree of axes.
 
-    Raises ValueError when `axes` is not a prefix of the tree.
+    Raises ValueError if `axes` is not a prefix of the tree.
     """
     dummy = tree_unflatten(tree, [object() for _ in range(tree.num_leaves)])
     flat = []
@@ -116,7 +116,7 @@ def flatten_axes(name, tree, axes, full=None):
 
 
 def _mapped_size(fun, args, kwargs, leaves, dims, axis_size):
-    """The common size of all mapped axes; ValueError with every disagreement otherwise."""
+    """The common size of all mapped axes; raises a ValueError that lists different sizes."""
     if not leaves and axis_size is None:
         raise ValueError(
             "vmap wrapped function must be passed at least one argument containing an array or axis_size must be "

@@ -1,9 +1,9 @@
-"""Programs and values of several devices.  A program of one device never imports this package (`door.py`).
+"""Programs and values of several devices.  A program of one device never imports this package (`lazy_import.py`).
 
-sharding_propagation   how results are cut when arguments are
+sharding_propagation   the shardings of results, from those of arguments
 call_shardings         `in_shardings` and `out_shardings` of jit
-partition              one program for each device, where devices are machines of their own
-thunks, rendezvous     what such programs consist of, and how they run side by side
+partition              one program for each of several separate devices
+thunks, rendezvous     what such programs consist of, and how they run concurrently
 pmap                   `jax.pmap`
 """
 

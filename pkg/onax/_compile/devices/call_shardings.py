@@ -1,4 +1,4 @@
-"""The options `in_shardings` and `out_shardings` of jit: what they mean for a call, its arguments and its results."""
+"""The options `in_shardings` and `out_shardings` of jit, applied to the arguments and results of a call."""
 
 from onax._core.sharding import NamedSharding, PartitionSpec, Sharding, resolve_spec
 from onax._native.array import ArrayImpl
@@ -7,7 +7,7 @@ from onax._transforms.transfer import broadcast_devices, device_put
 
 
 def _resolve(shardings, option):
-    """A tree of shardings, with shardings over the mesh in context for its PartitionSpecs."""
+    """Replaces the PartitionSpecs in a tree of shardings by shardings over the mesh in context."""
     text = (
         f"jit requires a non-empty mesh in context if you are passing `PartitionSpec`s to {option}. You can define a "
         "context mesh via `jax.set_mesh(mesh)`, or pass shardings, which name their mesh."
@@ -16,7 +16,7 @@ def _resolve(shardings, option):
 
 
 def _positional_arguments(call):
-    """The positional arguments that are not static; ValueError for keyword arguments, as in JAX."""
+    """The positional arguments that are not static; raises ValueError for keyword arguments, as in JAX."""
     dynamic, keyword = call.dynamic_arguments()
     if keyword:
         raise ValueError("pjit does not support kwargs when in_shardings is specified.")
@@ -24,7 +24,7 @@ def _positional_arguments(call):
 
 
 def params_of(call, staged):
-    """The parameters of a `jit` equation that state the shardings of arguments and results; None where none is."""
+    """The parameters of a `jit` equation with the shardings of arguments and results, None for each without one."""
     options, params = call.options, {}
     if options.in_shardings is not None:
         structure = tree_structure(_positional_arguments(call))
@@ -40,7 +40,7 @@ def _of_results(out_shardings, out_tree):
 
 
 def put_arguments(call):
-    """The leaves of a call where jit wants them; ValueError for one that the user has placed elsewhere."""
+    """The leaves of a call with the shardings of jit; raises ValueError for a leaf committed to another sharding."""
     dynamic = _positional_arguments(call)
     wanted = _resolve(call.options.in_shardings, "in_shardings")
     stated = broadcast_devices(wanted, tree_structure(dynamic), "pjit in_shardings")
@@ -55,15 +55,15 @@ def put_arguments(call):
 
 
 def move_arguments(arguments, in_shardings):
-    """The leaves of (args, kwargs) with the positional ones where jit wants them."""
+    """The leaves of (args, kwargs), of which the positional ones get the shardings of jit."""
     args, kwargs = arguments
     return tree_leaves((device_put(args, _resolve(in_shardings, "in_shardings")), kwargs))
 
 
 def put_results(result, out_shardings, shardings):
-    """The results where jit was told to put them.
+    """The results with the shardings that `out_shardings` states.
 
-    `shardings` are those with which the program leaves them, or None: a result of which jit was told nothing keeps its.
+    `shardings` are those of the program's results, or None; a result without a stated sharding keeps its sharding.
     """
     leaves, tree = tree_flatten(result)
     wanted = _of_results(out_shardings, tree)

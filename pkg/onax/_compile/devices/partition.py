@@ -1,17 +1,17 @@
-"""Partitions programs for devices that are machines of their own, and where the host has to help.
+"""Partitions programs for separate devices, and for operations that only the host can run.
 
-    a program with such regions -> ThunkSequence of compiled segments and regions
-    the body of a region        -> ThunkSequence that every device runs on its pieces, in sessions of its own
-    a program for a provider that has no form for some operation    -> ThunkSequence in which the host carries it out
+    a program with shard_maps over separate devices  -> ThunkSequence of compiled segments and regions
+    the body of a region                             -> ThunkSequence that each device runs on its shards
+    a program with operations that a provider lacks  -> ThunkSequence in which the host runs these operations
 
-A program is cut at its *boundaries*: operations that devices do together, and those that the host carries out.  Between
-two of them lies one compiled segment, the same for all devices.  Calls that hold boundaries are inlined; branches and
-loops that hold some become thunks (`thunks.py`), others are part of a segment.  Any other operation that names axes is
-a collective in which the whole of it is done, as is a call of Python, so that its order is that of the one program.
-Values of the host are exchanged.
+A program is split at its *boundaries*: operations that devices do together, and operations that the host runs.  The
+equations between two boundaries are one compiled segment, the same for all devices.  Calls that hold boundaries are
+inlined; branches and loops that hold boundaries become thunks (`thunks.py`), others are part of a segment.  Any other
+operation that names axes is one collective as a whole, and so is a callback, so that callbacks keep their order.
+Devices exchange values through the host.
 
-A collective is the batching rule of its operation, on the values of a group stacked.  The rule asks along which axes a
-value varies; that is known before anything runs, from the batching rules of the operations before it.
+A collective applies the batching rule of its operation to the stacked values of a group.  The rule needs to know along
+which axes a value varies; the batching rules of earlier operations tell it before anything runs.
 """
 
 import itertools
@@ -58,7 +58,7 @@ from onax._native.array import make_array
 from onax._native.jit_function import Executable
 from onax._prims.collectives import axis_index_p, match_varying_p, pvary_p, sum_varying_p
 
-_NOWHERE = frozenset()
+_NO_AXES = frozenset()
 
 thunk_rules = Slot(
     "thunk",
@@ -69,28 +69,28 @@ thunk_rules = Slot(
 
 
 def compile_partitioned(computation, name, compiler_options=None, device=None):
-    """The Executable of a Computation that is cut into thunks, for a device.
+    """The Executable of a Computation that is partitioned into thunks, for a device.
 
-    Raises LoweringError for what has no ONNX form and cannot be carried out on the host, BackendError for a model that
-    the runtime refuses.
+    Raises LoweringError for an operation that has no ONNX form and that the host cannot run, BackendError for a model
+    that the runtime rejects.
     """
     core = computation.core
     outer = _ProgramPartitioner(name, compiler_options, current_default() if device is None else device)
-    sequence = outer.partition(core, [_NOWHERE] * len(core.invars))
+    sequence = outer.partition(core, [_NO_AXES] * len(core.invars))
     avals = core.in_avals
 
     def run(arrays):
-        args = [array_of(a.view(), aval) for a, aval in zip(arrays, avals)]  # the user's own arrays stay writable
+        args = [array_of(a.view(), aval) for a, aval in zip(arrays, avals)]  # the user's arrays stay writable
         (outs,) = run_together([sequence.run(args, outer.participant)], [str(outer.participant.device)])
-        return [_unshared(x._value, arrays) for x in outs]
+        return [_copy_if_shared(x._value, arrays) for x in outs]
 
     return Executable(
         run, computation.kept, computation.outs, n_args=len(computation.jaxpr.invars), constants=computation.constants
     )
 
 
-def _unshared(result, arrays):
-    """The result; a copy of it if it may be memory that the user can write."""
+def _copy_if_shared(result, arrays):
+    """Copies a result if the user may be able to write to its memory."""
     return result.copy() if any(np.may_share_memory(result, a) for a in arrays) else result
 
 
@@ -98,18 +98,18 @@ def _unshared(result, arrays):
 
 
 class _Partitioner:
-    """Which equations of programs are boundaries, and what becomes of them."""
+    """Finds the boundaries of programs, and makes thunks of them."""
 
     def __init__(self, name, options_by_key, compiler_options):
         self.name = name
         self.options_by_key = options_by_key  # of the devices: compiler options, by a key for each kind of device
         self.has_other_providers = any(o is not compiler_options for o in options_by_key.values())
-        self.host_helps = False  # whether the host carries out what other providers have no form for
+        self.host_helps = False  # whether the host runs operations that the provider lacks
         self.boundaries = {}  # jaxpr -> whether it holds a boundary
         self.lowered = {}  # expression -> (its parameters, whether it has a form that all devices can run)
 
     def partition(self, jaxpr, varying):
-        """The ThunkSequence of a whole program; the host helps if it must.  Raises LoweringError where it cannot."""
+        """The ThunkSequence of a whole program.  Raises LoweringError for an operation that the host cannot run."""
         try:
             return self.sequence(jaxpr, varying)
         except LoweringError:
@@ -129,17 +129,19 @@ class _Partitioner:
         return self.is_boundary(eqn) or any(map(self._has_boundary, inner)) or (not inner and self.runs_on_host(eqn))
 
     def runs_on_host(self, eqn):
-        """Whether an equation has no form that all devices can run, and is carried out on the host."""
+        """Whether the host must run an equation, because it has no form that all devices can run."""
         if not self.host_helps:
             return False
         key = (eqn.primitive, id(eqn.params), *(x.aval for x in eqn.invars))
         if key not in self.lowered:
-            self.lowered[key] = eqn.params, _is_portable(eqn)  # with the parameters, so that no others get their id
+            self.lowered[key] = eqn.params, _is_portable(eqn)  # holds the parameters, so that no others get their id
         return not self.lowered[key][1]
 
     def add_host_thunk(self, builder, eqn):
-        """Adds an operation that the host carries out as it does when nothing is compiled."""
-        return builder.add_thunk(HostThunk(eqn.replace(invars=_variables(eqn)), partial(_evaluate, _alone(eqn))))
+        """Adds an operation that the host evaluates as it does eagerly."""
+        return builder.add_thunk(
+            HostThunk(eqn.replace(invars=_variables(eqn)), partial(_evaluate, _program_of_equation(eqn)))
+        )
 
     def _has_boundary(self, jaxpr):
         found = self.boundaries.get(jaxpr)
@@ -157,7 +159,7 @@ class _Partitioner:
 
 
 class _ProgramPartitioner(_Partitioner):
-    """For the program around regions, which one device runs."""
+    """Partitions the program around regions, which one device runs."""
 
     def __init__(self, name, compiler_options, device):
         super().__init__(name, {None: sessions.options_for_device(compiler_options, device)}, compiler_options)
@@ -165,11 +167,11 @@ class _ProgramPartitioner(_Partitioner):
         self.participant = Participant(device, {}, 0, None)
 
     def is_boundary(self, eqn):
-        """Regions over devices that are machines of their own."""
+        """Whether the equation is a region over separate devices."""
         return eqn.primitive is shard_map_p and has_separate_devices(eqn.params["mesh"])
 
     def add_boundary(self, builder, eqn):
-        """Adds a region; or what holds one and is neither call nor loop: its kernel then comes to the region."""
+        """Adds a region, or an equation that holds one and is no call or loop: its kernel then evaluates the region."""
         if eqn.primitive is shard_map_p:
             params = {k: v for k, v in eqn.params.items() if k != "jaxpr"}
             run = _region_runner(eqn.params["jaxpr"], params, self.name, self.compiler_options)
@@ -177,23 +179,23 @@ class _ProgramPartitioner(_Partitioner):
         return self.add_host_thunk(builder, eqn)
 
     def varying_results(self, eqn, varying):
-        """Nothing varies."""
-        return [_NOWHERE] * len(eqn.outvars)
+        """The results do not vary, because there are no axes."""
+        return [_NO_AXES] * len(eqn.outvars)
 
 
 class _RegionPartitioner(_Partitioner):
-    """For the body of a region, which all of its devices run."""
+    """Partitions the body of a region, which all of its devices run."""
 
     def __init__(self, name, region, options_by_key, compiler_options, spreads_inner):
         super().__init__(name, options_by_key, compiler_options)
         self.region = region
-        self.spreads_inner = spreads_inner  # whether regions within have devices of their own
+        self.spreads_inner = spreads_inner  # whether inner regions have devices of their own
 
     def is_boundary(self, eqn):
-        """What names axes, calls Python, or brings axes of its own."""
+        """Whether the equation uses axis names, calls Python, or is an inner region."""
         primitive = eqn.primitive
         if NAMED_AXIS in primitive.facts:
-            return bool(_names(eqn) & set(self.region.names))
+            return bool(_axis_names(eqn) & set(self.region.names))
         return CALLS_PYTHON in primitive.facts or primitive is shard_map_p
 
     def add_boundary(self, builder, eqn):
@@ -212,11 +214,11 @@ class _RegionPartitioner(_Partitioner):
         if not self.is_boundary(eqn) and not any(jaxprs_in_params(eqn.params)):
             builder.varying.update(zip(eqn.outvars, self.varying_results(eqn, varying)))
             return self.add_host_thunk(builder, eqn)
-        names = _names(eqn) if NAMED_AXIS in primitive.facts else self.region.names
+        names = _axis_names(eqn) if NAMED_AXIS in primitive.facts else self.region.names
         return self._add_collective(builder, eqn, tuple(a for a in self.region.names if a in names))
 
     def _add_inner_region(self, builder, eqn):
-        """A region within: spread over devices if this one has a device for each of its pieces, else one program."""
+        """Adds an inner region: devices run it if there is one for each of its shards, else it is one program."""
         params = {k: v for k, v in eqn.params.items() if k != "jaxpr"}
         names = set(ManualRegion.of(params).names)
         if not (self.spreads_inner and names <= set(self.region.names)):
@@ -225,8 +227,8 @@ class _RegionPartitioner(_Partitioner):
         return [builder.alias(x, builder.axes_of(x) - names) for x in outs]
 
     def _add_sum(self, builder, eqn, varying):
-        """`sum_varying` or `match_varying`: a sum along those axes along which the operand varies and must not."""
-        axes, target = set(eqn.params["axes"]), _NOWHERE if len(varying) == 1 else varying[1]
+        """Adds the sum of `sum_varying` or `match_varying` along the axes along which the operand must not vary."""
+        axes, target = set(eqn.params["axes"]), _NO_AXES if len(varying) == 1 else varying[1]
         summed = tuple(a for a in self.region.names if a in (axes & varying[0]) - target)
         out = eqn.invars[0]
         if summed:
@@ -235,11 +237,11 @@ class _RegionPartitioner(_Partitioner):
         return builder.alias(out, (varying[0] - set(summed)) | (axes & target))
 
     def _add_collective(self, builder, eqn, axes):
-        """Adds a CollectiveThunk along some axes; none, if a collective is of values that are the same along them."""
+        """Adds a CollectiveThunk along some axes, unless its operands are the same along them."""
         varying = [v & set(axes) for v in _of_variables(eqn, builder.varying_of(eqn))]
         region = self.region.restrict(axes)
-        program, mapped = stacked_program(region, _alone(eqn), varying)
-        elsewhere = _NOWHERE.union(*builder.varying_of(eqn)) - set(axes)
+        program, mapped = stacked_program(region, _program_of_equation(eqn), varying)
+        elsewhere = _NO_AXES.union(*builder.varying_of(eqn)) - set(axes)
         outs = [elsewhere | set(own) for own in mapped]
         if NAMED_AXIS in eqn.primitive.facts and not any(varying) and not any(mapped):
             return [builder.alias(x, own) for x, own in zip(builder.inline(program, _variables(eqn)), outs)]
@@ -247,45 +249,45 @@ class _RegionPartitioner(_Partitioner):
         eqn = eqn.replace(invars=_variables(eqn))
         return builder.add_thunk(CollectiveThunk(eqn, ReplicaGroups(self.region, axes), program, varying, mapped))
 
-    def runs_one_by_one(self, eqn):
-        """Whether batching a branch or loop whose condition varies is a loop over the devices."""
+    def runs_devices_in_turn(self, eqn):
+        """Whether the batching rule of a branch or loop runs the devices one after the other."""
         axis = AxisData(self.region.names[0], 1, of_devices=True)
         return must_loop_over_devices(axis, list(jaxprs_in_params(eqn.params)))
 
     def varying_results(self, eqn, varying):
         """For each result of an equation the axes along which it varies, by its batching rule."""
-        axes = _NOWHERE.union(*varying)
+        axes = _NO_AXES.union(*varying)
         if not self.holds_boundary(eqn):
             if not axes:
-                return [_NOWHERE] * len(eqn.outvars)
+                return [_NO_AXES] * len(eqn.outvars)
             if len(eqn.outvars) == 1 and not any(jaxprs_in_params(eqn.params)):
                 return [axes]
         region = self.region if self.holds_boundary(eqn) else self.region.restrict(axes)
-        return list(map(frozenset, stacked_program(region, _alone(eqn), _of_variables(eqn, varying))[1]))
+        return list(map(frozenset, stacked_program(region, _program_of_equation(eqn), _of_variables(eqn, varying))[1]))
 
 
 def _is_portable(eqn):
     """Whether an equation has a form in ONNX's own operators."""
     try:
-        pipeline.lower_portable(Computation(_alone(eqn)))
+        pipeline.lower_portable(Computation(_program_of_equation(eqn)))
     except LoweringError:
         return False
     return True
 
 
 def _evaluate(jaxpr, args):
-    """The results of a closed jaxpr, carried out operation by operation."""
+    """Evaluates a closed jaxpr eagerly."""
     return interpreter_of(jaxpr).run(jaxpr.consts, args)
 
 
-def _names(eqn):
-    """The axes that a collective names."""
+def _axis_names(eqn):
+    """The axis names of a collective."""
     params = eqn.params
     return set(names_of(params["axes"] if "axes" in params else params["axis_name"]))
 
 
 def _variables(eqn):
-    """The operands of an equation that are not written in it."""
+    """The operands of an equation that are variables."""
     return [x for x in eqn.invars if type(x) is not Literal]
 
 
@@ -293,8 +295,8 @@ def _of_variables(eqn, per_operand):
     return [own for own, x in zip(per_operand, eqn.invars) if type(x) is not Literal]
 
 
-def _alone(eqn):
-    """The program that is this one equation, on its operands that are variables."""
+def _program_of_equation(eqn):
+    """A program of this one equation, on its operands that are variables."""
     invars = [x if type(x) is Literal else Var(x.aval) for x in eqn.invars]
     outvars = [Var(v.aval) for v in eqn.outvars]
     taken = [x for x in invars if type(x) is not Literal]
@@ -302,7 +304,7 @@ def _alone(eqn):
 
 
 class _SequenceBuilder:
-    """The ThunkSequence of one program, being built."""
+    """Builds the ThunkSequence of one program."""
 
     def __init__(self, partitioner, jaxpr, varying):
         self.partitioner = partitioner
@@ -312,7 +314,7 @@ class _SequenceBuilder:
         self.made = set()  # their results
         self.consts = {}
         self.varying = {}  # variable -> axes
-        self.aliases = {}  # variable -> the atom that it is
+        self.aliases = {}  # variable -> the atom that it is an alias of
         self.invars = [Var(v.aval) for v in jaxpr.invars]
         self.varying.update(zip(self.invars, map(frozenset, varying)))
 
@@ -328,7 +330,7 @@ class _SequenceBuilder:
 
     def axes_of(self, atom):
         """The axes along which a value varies."""
-        return _NOWHERE if type(atom) is Literal else self.varying.get(atom, _NOWHERE)
+        return _NO_AXES if type(atom) is Literal else self.varying.get(atom, _NO_AXES)
 
     def varying_of(self, eqn):
         """For each operand the axes along which it varies."""
@@ -340,7 +342,7 @@ class _SequenceBuilder:
         return atom
 
     def alias(self, atom, axes):
-        """A variable for the same value that varies along other axes."""
+        """A new variable for the same value, which varies along other axes."""
         if axes == self.axes_of(atom):
             return atom
         new = Var(atom.aval)
@@ -351,7 +353,7 @@ class _SequenceBuilder:
     # ---- equations
 
     def inline(self, jaxpr, operands):
-        """Adds the equations of a program; returns what its results are."""
+        """Adds the equations of a program; returns the atoms of its results."""
         jaxpr = eliminate_dead_code(jaxpr, bodies=False)
         env = dict(zip(jaxpr.invars, operands))
         for v, c in zip(jaxpr.constvars, jaxpr.consts):
@@ -364,7 +366,7 @@ class _SequenceBuilder:
         return [x if type(x) is Literal else env[x] for x in jaxpr.outvars]
 
     def _add_equation(self, eqn):
-        """Adds an equation; returns what its results are."""
+        """Adds an equation; returns the atoms of its results."""
         partitioner = self.partitioner
         if not partitioner.holds_boundary(eqn):
             self.varying.update(zip(eqn.outvars, partitioner.varying_results(eqn, self.varying_of(eqn))))
@@ -394,10 +396,10 @@ class _SequenceBuilder:
             self.thunks.append(SegmentThunk(self.pending))
         self.pending, self.made = [], set()
 
-    # ---- the end
+    # ---- finishing
 
     def _live_thunks(self, outs):
-        """The thunks whose results somebody reads; their segments are compiled."""
+        """The thunks whose results are used; compiles their segments."""
         live, kept = set(_variables_of(outs)), []
         for thunk in reversed(self.thunks):
             wanted = [v for v in thunk.results if v in live]
@@ -411,7 +413,7 @@ class _SequenceBuilder:
         return kept[::-1]
 
     def _compile(self, segment, results):
-        """Compiles the equations of a segment, of whose results some are wanted."""
+        """Compiles the equations of a segment; only some of their results are used outside it."""
         made = {v for e in segment.eqns for v in e.outvars}
         read = dict.fromkeys(x for e in segment.eqns for x in _variables_of(e.invars) if x not in made)
         constvars, invars = [v for v in read if v in self.consts], [v for v in read if v not in self.consts]
@@ -426,16 +428,16 @@ def _variables_of(atoms):
 
 # ---- branches and loops that hold boundaries
 #
-# The rules return None for one that the devices run one by one, because it has effects that only some may want: it is
-# a collective as a whole.
+# The rules return None for an equation that the devices run one after the other, because only some may want its
+# effects: it is one collective as a whole.
 
 
 @thunk_rules.rule(cond_p)
 def _conditional(builder, eqn):
     index, *operands = builder.varying_of(eqn)
-    if index and builder.partitioner.runs_one_by_one(eqn):
+    if index and builder.partitioner.runs_devices_in_turn(eqn):
         return None
-    operands = [own | index for own in operands]  # as the rule of `cond` repeats what is the same
+    operands = [own | index for own in operands]  # the batching rule of `cond` broadcasts these operands too
     branches = [builder.partitioner.sequence(b, operands) for b in eqn.params["branches"]]
     return ConditionalThunk(eqn, branches, index)
 
@@ -447,7 +449,7 @@ def _while(builder, eqn):
     n = p["cond_nconsts"] + p["body_nconsts"]
     varying = [*builder.varying_of(eqn)[:n], *(builder.varying[v] for v in eqn.outvars)]
     condition = builder.partitioner.sequence(condition, varying)
-    if condition.varying[0] and builder.partitioner.runs_one_by_one(eqn):
+    if condition.varying[0] and builder.partitioner.runs_devices_in_turn(eqn):
         return None
     body = builder.partitioner.sequence(body, varying)
     axes, any_goes_on = condition.meeting_axes | body.meeting_axes, None
@@ -469,7 +471,7 @@ def _scan(builder, eqn):
 
 
 def _region_runner(jaxpr, params, name, compiler_options):
-    """A function that runs a region on its devices, from whole values to whole values."""
+    """A function on global values that runs a region on its devices."""
     region = ManualRegion.of(params)
     mesh, in_specs, out_specs = params["mesh"], params["in_specs"], params["out_specs"]
     inner = _inner_axes(jaxpr, region, set(region.names))
@@ -488,7 +490,7 @@ def _region_runner(jaxpr, params, name, compiler_options):
 
 
 def _inner_axes(jaxpr, region, used):
-    """The axes of the regions within one over the same devices; None if some region there is of another kind."""
+    """The axes of the inner regions over the same devices; None if an inner region has other devices."""
     found = set()
     for eqn in jaxpr.eqns:
         own = set()
@@ -506,7 +508,7 @@ def _inner_axes(jaxpr, region, used):
 
 
 def _participants(mesh, region):
-    """A Participant for each device that a region is spread over: along other axes of the mesh the first."""
+    """A Participant for each device of a region; along other axes of the mesh only the first devices take part."""
     chosen = mesh.devices[tuple(slice(None) if a in region.names else 0 for a in mesh.axis_names)]
     found = []
     for index, coordinate in enumerate(itertools.product(*map(range, region.sizes))):
@@ -517,12 +519,12 @@ def _participants(mesh, region):
 
 
 def _run_region(sequence, participants, in_shardings, out_shardings, wholes, values):
-    """The whole results: each device runs its pieces, and the results of all are assembled."""
+    """Runs the sequence on the shards of each device; returns the assembled global results."""
     maps = [sharding.devices_indices_map(x.shape) for sharding, x in zip(in_shardings, values)]
     programs = []
     for participant in participants:
-        pieces = [x._value[indices[participant.device]] for x, indices in zip(values, maps)]
-        args = [make_array(piece, x.dtype, x.weak_type) for piece, x in zip(pieces, values)]
+        shards = [x._value[indices[participant.device]] for x, indices in zip(values, maps)]
+        args = [make_array(shard, x.dtype, x.weak_type) for shard, x in zip(shards, values)]
         programs.append(sequence.run(args, participant))
     results = run_together(programs, [str(p.device) for p in participants])
     return [
@@ -531,10 +533,10 @@ def _run_region(sequence, participants, in_shardings, out_shardings, wholes, val
     ]
 
 
-def _assemble(participants, pieces, sharding, aval):
-    """The value of which devices have these pieces; of several that have the same one, the first's counts."""
+def _assemble(participants, shards, sharding, aval):
+    """Assembles a value from the shards of devices; of devices with the same shard, the first one counts."""
     whole = buffer_for(aval.shape, aval.dtype)
     indices = sharding.devices_indices_map(aval.shape)
-    for participant, piece in zip(reversed(participants), reversed(pieces)):
-        whole[indices[participant.device]] = piece._value
+    for participant, shard in zip(reversed(participants), reversed(shards)):
+        whole[indices[participant.device]] = shard._value
     return array_of(whole, aval)

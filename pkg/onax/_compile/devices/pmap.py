@@ -1,7 +1,7 @@
-"""pmap: a function of one device's slice as a function of all, over a mesh of one axis.
+"""pmap: maps a function over devices, one slice for each, over a mesh of one axis.
 
-As in JAX 0.10.2 it is `jit` of `shard_map` over the first devices, without the check of what varies: each device has
-slices of length 1 along the mapped axes, which the function does not see.
+As in JAX 0.10.2 it is `jit` of `shard_map` over the first devices, without check_vma: each device has slices
+of length 1 along the mapped axes, which are squeezed for the function.
 """
 
 import functools
@@ -35,7 +35,7 @@ def pmap(
     axis_size=None,
     donate_argnums=(),
 ):
-    """Maps a function over slices of its arguments, one slice a device, all at once.
+    """Maps a function over slices of its arguments, one slice for each device, in parallel.
 
     `in_axes`, `out_axes`: an int, None (the same on every device; a result is then the first device's), or trees of
     these that are prefixes of the arguments' tuple and of the result.  Keyword arguments are mapped over axis 0.
@@ -89,7 +89,7 @@ def _as_tuple(argnums):
 
 @dataclass(slots=True, eq=False)
 class _Mapping:
-    """What pmap was told, with its programs by the structure of a call."""
+    """The options of one `pmap` call, and its programs by the structure of a call."""
 
     fun: object
     axis_name: object
@@ -103,7 +103,7 @@ class _Mapping:
     programs: dict = field(default_factory=dict)
 
     def prepare(self, args, kwargs):
-        """(jitted function of (dynamic arguments, keyword arguments), these)."""
+        """(jitted function of (dynamic arguments, keyword arguments), these arguments)."""
         fixed = self._static(args)
         dynamic = tuple(x for i, x in enumerate(args) if i not in fixed)
         axes = self.in_axes
@@ -168,7 +168,7 @@ class _Mapping:
         return Mesh(np.array(chosen, dtype=object), (self.axis_name,), (AxisType.Auto,))
 
     def _program(self, fixed, count, tree, dims, mesh):
-        """jit of the function on slices, from which the axes of length 1 are taken."""
+        """The jitted shard_map of the function, which squeezes the axes of length 1."""
         name, out_axes, fun, info = self.axis_name, self.out_axes, self.fun, debug_info("pmap", self.fun)
         specs = [_spec(d, name) for d in dims]
         params = {"mesh": mesh, "newly_manual_axes": frozenset((name,)), "check_vma": False}
@@ -215,5 +215,5 @@ def _positive(axis, ndim):
 
 
 def _spec(dim, name):
-    """The spec of a value that the mesh's axis cuts along one dimension."""
+    """The spec of a value of which one dimension is sharded over the axis of the mesh."""
     return PartitionSpec() if dim is None else PartitionSpec(*(None,) * dim, name)

@@ -1,12 +1,12 @@
-"""Programs of several devices side by side, which meet to exchange values.
+"""Runs the programs of several devices concurrently; they meet to exchange values.
 
-A program is a generator.  It yields what it waits for, and is given the outcome:
+A program is a generator.  It yields what it waits for, and receives the outcome:
 
-    a function without arguments    work for its device: done in a thread, so that devices work at the same time
-    Rendezvous                      values for the others of its group: given once all of them have come
+    a function without arguments    work for its device: a thread runs it, so that devices work at the same time
+    Rendezvous                      values for the others of its group: it resumes when all of them have arrived
 
-One thread goes round between the programs, so there is no lock, and whether they can still meet is known: when no
-device works and some wait for others that will not come, that is an error at once.
+One thread resumes the programs in turn, so there is no lock, and a deadlock is detected: if no device works and some
+wait for others that cannot arrive, that is an error at once.
 """
 
 import os
@@ -23,13 +23,13 @@ _WHOLE_WORD = 2**64 - 1  # a thread that works for another overrides every optio
 
 @dataclass(slots=True, eq=False)
 class Rendezvous:
-    """What a program brings to a meeting with others.
+    """A program waits for the other programs of its group.
 
     Attributes:
-      collective: `collective.exchange(values)` gets what each of the group brought, in order, and returns what each is
-        given; `collective.text()` names it in an error.
-      group: the indices of all programs that take part, its own among them.
-      values: what this program brings.
+      collective: `collective.exchange(values)` takes the values of each program of the group, in order, and returns
+        what each one receives; `collective.text()` names it in an error.
+      group: the indices of all programs that take part, including its own.
+      values: the values of this program.
     """
 
     collective: object
@@ -38,7 +38,7 @@ class Rendezvous:
 
 
 class _Workers:
-    """Threads that wait for work: those of this process, as many as any call needed so far."""
+    """The worker threads of this process, as many as any call needed so far."""
 
     def __init__(self):
         self.process = self.size = self.pool = None
@@ -55,7 +55,7 @@ _workers = _Workers()
 
 
 class _Scheduler:
-    """The programs of one call, and what each of them does."""
+    """The programs of one call, and the state of each."""
 
     def __init__(self, programs, names):
         self.programs = programs
@@ -69,7 +69,7 @@ class _Scheduler:
         self.word = context.option_word()
 
     def run(self):
-        """The results, in order.  The error of the first program that fails, once the others have stopped."""
+        """Returns the results in order, or raises the error of the first program that fails when all have stopped."""
         try:
             while self.working or (self.ready and not self.failed):
                 if self.ready and not self.failed:
@@ -134,7 +134,7 @@ class _Scheduler:
 
 
 def _with_options(word, work):
-    """Work done in another thread under the caller's options."""
+    """Runs work in another thread under the caller's options."""
     previous = context.swap_thread_word(_WHOLE_WORD, word)
     try:
         return work()
@@ -143,9 +143,9 @@ def _with_options(word, work):
 
 
 def run_together(programs, names):
-    """The results of programs that run side by side; `names` are those of their devices, for errors.
+    """Runs programs concurrently and returns their results; `names` are those of their devices, for errors.
 
-    Raises what a program raises (that of the first device, if several fail before all have stopped), and
+    Raises what a program raises (the error of the first device, if several fail before all have stopped), and
     JaxRuntimeError for a rendezvous that not all of its group reach.
     """
     return _Scheduler(list(programs), names).run()

@@ -1,8 +1,8 @@
-"""Propagates shardings through programs: where results lie when operands lie on several devices.
+"""Propagates shardings through programs: from operands on several devices to results.
 
-One program computes whole values; how they are cut afterwards follows from the operands, operation by operation, as
-JAX's partitioner does it in the plain cases: a dimension that goes through an operation keeps the mesh axes that cut
-it; a dimension that is reduced, indexed or sliced to a size that they do not divide loses them.  `shard_map` and
+One program computes global values; the shardings of its results follow from those of the operands, operation by
+operation, as in simple cases of JAX's partitioner: a dimension that goes through an operation keeps its mesh axes; a
+dimension that is reduced, indexed or sliced to a size that they do not divide loses them.  `shard_map` and
 `with_sharding_constraint` state the shardings of their results.
 """
 
@@ -28,7 +28,7 @@ from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transp
 from onax._prims.slicing import dynamic_slice_p, slice_p
 from onax._prims.stacking import stack_p
 
-# The mesh axes that cut a dimension are a tuple; it is empty for every dimension of a value on one device.
+# The mesh axes over which a dimension is sharded are a tuple; it is empty for dimensions of a value on one device.
 dimension_axes = Slot(
     "dimension_axes",
     "rule(mesh axes of each dimension of each operand, avals, result shape, params) -> mesh axes of each dimension",
@@ -77,7 +77,7 @@ def _broadcast(axes, avals, shape, params):
 
 @dimension_axes.rule(reshape_p)
 def _reshape(axes, avals, shape, params):
-    """Dimensions that become one, or come out of one, hand the axes of their first to its first."""
+    """Merged or split dimensions: the first dimension keeps the axes of the first one."""
     old, out, i, j = avals[0].shape, [()] * len(shape), 0, 0
     while i < len(old) and j < len(shape):
         first_old, first_new, m, n = i, j, old[i], shape[j]
@@ -107,7 +107,7 @@ def _stack(axes, avals, shape, params):
 
 @dimension_axes.rule(gather_p)
 def _gather(axes, avals, shape, params):
-    """Dimensions that are taken whole keep their axes."""
+    """Dimensions with full slices keep their axes."""
     numbers, old = params["dimension_numbers"], avals[0].shape
     gone = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
     out = [()] * len(shape)
@@ -124,7 +124,7 @@ def _slice(axes, avals, shape, params):
 
 
 def _like(axes, avals, shape):
-    """The axes of each dimension in the first operand of this rank that is cut there."""
+    """The axes of each dimension, from the first operand of this rank that is sharded there."""
     out = [()] * len(shape)
     for own, aval in zip(axes, avals):
         if aval.ndim == len(shape):
@@ -133,7 +133,7 @@ def _like(axes, avals, shape):
 
 
 def _default_rule(params, avals, shape):
-    """The rule of a primitive without one: that of a reduction, or of an operation that keeps the dimensions."""
+    """The rule of a primitive without a rule: a reduction, or an operation that keeps the dimensions."""
     reduces = "axes" in params and len(avals) == 1 and avals[0].ndim == len(shape) + len(params["axes"])
     return _reduce if reduces else _keep_dimensions
 
@@ -168,7 +168,7 @@ def _jit(given, avals, params):
 
 @shardings.rule(scan_p)
 def _scan(given, avals, params):
-    """The carry as the body leaves it; stacked results with a whole dimension in front."""
+    """The carry has the shardings that the body returns; stacked results get a leading dimension without axes."""
     n, m, body = params["num_consts"], params["num_carry"], params["jaxpr"]
     xs = [None if s is None else NamedSharding(s.mesh, PartitionSpec(*s.spec[1:])) for s in given[n + m :]]
     found = propagate(body, [*given[: n + m], *xs])
@@ -191,7 +191,7 @@ def _as_named(sharding):
 
 
 def _replicated(sharding):
-    """Where `device_put` inside a program leaves a value: whole on all devices of a mesh, as in JAX."""
+    """`device_put` inside a program replicates a value over all devices of a mesh, as in JAX."""
     named = _as_named(sharding)
     return None if named is None else NamedSharding(named.mesh, PartitionSpec())
 
@@ -222,7 +222,7 @@ def _shardings_of_operation(primitive, given, avals, params, out_avals, eager=Fa
 
 
 def _propagate_through_call(jaxpr, given, in_shardings, out_shardings):
-    """The shardings of a program's results, but for what the call states of arguments and results."""
+    """The shardings of the results of a call; those that the call states have precedence."""
     if in_shardings:
         given = [_as_named(stated) or s for stated, s in zip(in_shardings, given)]
     found = propagate(jaxpr, given)
@@ -249,19 +249,19 @@ def propagate(jaxpr, given):
 
 
 def sharding_of(x):
-    """The sharding of a value that lies on several devices, else None."""
+    """The sharding of a value on several devices, else None."""
     sharding = x.sharding if getattr(x, "_shards", None) is not None else None
     return sharding if isinstance(sharding, NamedSharding) else None
 
 
 def first_device_of(leaves):
-    """The first device of values that lie on several; None if none does."""
+    """The first device of the first value on several devices; None if there is none."""
     sharding = next((s for s in map(sharding_of, leaves) if s is not None), None)
     return None if sharding is None else sharding.mesh.devices.flat[0]
 
 
 def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
-    """For each result of a compiled program its sharding; None when everything lies on one device."""
+    """For each result of a compiled program its sharding; None if everything is on one device."""
     found = _propagate_through_call(jaxpr, list(map(sharding_of, leaves)), in_shardings, out_shardings)
     meshes = (s.mesh for s in (*found, *map(sharding_of, leaves)) if s is not None)
     mesh = next(meshes, None)
@@ -271,18 +271,18 @@ def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
 
 
 def place(results, shardings):
-    """The flat results on the devices of their shardings."""
+    """Moves flat results to the devices of their shardings."""
     return [shard_array(x, s) for x, s in zip(results, shardings)]
 
 
 def place_tree(result, shardings):
-    """A tree of results on the devices of their shardings."""
+    """Moves a tree of results to the devices of their shardings."""
     leaves, tree = tree_flatten(result)
     return tree_unflatten(tree, place(leaves, shardings))
 
 
 def place_eager_result(primitive, operands, params, out):
-    """The result of an operation that was carried out on operands of which some lie on several devices."""
+    """The result of an eager operation, of whose operands some are on several devices, with its sharding."""
     outs = out if primitive.multiple_results else [out]
     _check_devices(primitive, operands)
     avals, out_avals = [typeof(x) for x in operands], [typeof(x) for x in outs]
@@ -293,9 +293,9 @@ def place_eager_result(primitive, operands, params, out):
 
 
 def _check_devices(primitive, operands):
-    """ValueError for an operand that is committed to a device beside those of the sharded ones."""
+    """Raises ValueError for an operand committed to another device than those of the sharded operands."""
     first = next((i for i, x in enumerate(operands) if sharding_of(x) is not None), None)
-    for i, x in enumerate(operands if first is not None else ()):  # None: shards of another kind than over a mesh
+    for i, x in enumerate(operands if first is not None else ()):  # None: a sharding that is not over a mesh
         if type(x) is ArrayImpl and x._committed and x.devices() != operands[first].devices():
             texts = [_described(primitive, operands, j) for j in sorted((first, i))]
             raise ValueError(f"Received incompatible devices for jitted computation. Got {texts[0]} and {texts[1]}")

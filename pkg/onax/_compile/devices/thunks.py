@@ -1,18 +1,18 @@
-"""What a partitioned program consists of, and how a device runs it.
+"""Thunks, the parts of a partitioned program, and how a device runs them.
 
     ThunkSequence     thunks in order
-    SegmentThunk      equations that need no other device: one compiled program
+    SegmentThunk      a compiled program of equations that need no other device
     AxisIndexThunk    the index of the device along named axes
     CollectiveThunk   an operation that the devices of a group do together
-    ConditionalThunk  one of several sequences; WhileThunk, ScanThunk: loops of sequences
-    HostThunk         a region of other devices, or an operation that the host carries out
+    ConditionalThunk  a choice between sequences; WhileThunk, ScanThunk: loops of sequences
+    HostThunk         a region of other devices, or an operation that the host runs
 
-Thunks pass their values on in a dictionary by variable.  `run` is a generator as `rendezvous.run_together` takes it.
+Thunks pass values in a dictionary by variable.  `run` is a generator for `rendezvous.run_together`.
 
-What a device does may depend on what it alone knows, and devices that meet must go through the same collectives.  A
-conditional or loop whose condition may differ between devices that meet inside is therefore run *in lockstep*: all
-branches are run and the device keeps the results of its own; the loop goes on until no device of the group wants it
-to, and a device that is done keeps its carry.  The one program of all devices does the same, so results agree.
+Conditions may differ between devices, but devices that meet must run the same collectives.  A conditional or loop
+whose condition may differ between devices that meet inside therefore runs *in lockstep*: a device runs all branches and
+keeps the results of its own; the loop continues until its condition fails on all devices of the group, and a device
+whose condition failed keeps its carry.  The batched program of virtual devices does the same, so results agree.
 """
 
 import math
@@ -36,9 +36,9 @@ class Participant:
 
     Attributes:
       device: the Device.
-      coordinates: its index along each axis, by name.
-      index: its position in the order of all devices of the region.
-      options_key: the key of the session options that its programs were compiled with.
+      coordinates: the index of the device along each axis, by name.
+      index: the position in the order of all devices of the region.
+      options_key: the key of the session options for its programs.
     """
 
     device: object
@@ -53,18 +53,18 @@ def buffer_for(shape, dtype):
 
 
 def array_of(buffer, aval):
-    """The array of a type around memory that nobody writes to."""
+    """The array of a type over memory that is not written any more."""
     return make_array(np.asarray(buffer), aval.dtype, aval.weak_type)
 
 
 @dataclass(slots=True, eq=False)
 class ThunkSequence:
-    """Thunks from `invars` to `outs`.
+    """Thunks that compute `outs` from `invars`.
 
     Attributes:
       invars, outs: variables of the arguments, atoms of the results.
       consts: values of constants by variable.
-      thunks: in order.
+      thunks: the thunks in execution order.
       varying: for each result the axes along which its value varies.
       meeting_axes: the axes along which devices meet in some thunk.
     """
@@ -80,7 +80,7 @@ class ThunkSequence:
         self.meeting_axes = _NONE.union(*(thunk.meeting_axes for thunk in self.thunks))
 
     def run(self, args, participant):
-        """The results for one device."""
+        """Runs the thunks for one device; returns the results."""
         values = dict(self.consts)
         values.update(zip(self.invars, args))
         for thunk in self.thunks:
@@ -97,7 +97,7 @@ def _read(values, atom):
 
 
 class Thunk:
-    """Reads `operands` and makes `results`; nobody reads `last_reads` afterwards."""
+    """A step that reads `operands` and binds `results`; `last_reads` are not read afterwards."""
 
     __slots__ = ("effects", "last_reads", "operands", "results")
     meeting_axes = _NONE
@@ -110,7 +110,7 @@ class Thunk:
 
 
 class SegmentThunk(Thunk):
-    """Compiled equations; `executables` are keyed by the options of devices, and made when the cut is finished."""
+    """Compiled equations; `executables`, by options of devices, are set when partitioning has finished."""
 
     __slots__ = ("eqns", "executables")
 
@@ -121,13 +121,13 @@ class SegmentThunk(Thunk):
         self.executables = None
 
     def run(self, args, participant):
-        """Runs them where the device's work is done."""
+        """Runs the executable in the thread of the device."""
         executable = self.executables[participant.options_key]
         return (yield lambda: executable.run(args, participant.device, True))
 
 
 class AxisIndexThunk(Thunk):
-    """The index along `axes` together, the first the slowest."""
+    """The index of the device along `axes`, in row-major order."""
 
     __slots__ = ("axes", "sizes")
 
@@ -137,7 +137,7 @@ class AxisIndexThunk(Thunk):
         self.sizes = sizes
 
     def run(self, args, participant):
-        """Known from the start."""
+        """Returns the index, which is known in advance."""
         yield from ()
         index = 0
         for axis, size in zip(self.axes, self.sizes):
@@ -147,21 +147,23 @@ class AxisIndexThunk(Thunk):
 
 
 class ReplicaGroups:
-    """The groups of devices that meet along some axes of a region: those whose coordinates differ there alone."""
+    """Groups of devices that meet along some axes of a region: their coordinates differ only along these axes."""
 
     __slots__ = ("axes", "members", "shape")
 
     def __init__(self, region, axes):
-        """`axes` in the order of the region, which has a device at each of its coordinates."""
+        """`axes` are in the order of the region, which has a device at each coordinate."""
         self.axes = axes
         self.shape = tuple(region.size((a,)) for a in axes)
         grid = np.arange(math.prod(region.sizes)).reshape(region.sizes)
         grid = np.moveaxis(grid, [region.names.index(a) for a in axes], range(-len(axes), 0))
         groups = grid.reshape(-1, math.prod(self.shape)).tolist()
-        self.members = {index: group for group in groups for index in group}  # those that a device meets, in order
+        self.members = {
+            index: group for group in groups for index in group
+        }  # the devices that a device meets, in order
 
     def stack(self, values, axes):
-        """One value from those of all members: with `axes`, along which it varies, in front."""
+        """Stacks the values of all members along leading `axes`, those along which they vary."""
         if not axes:
             return values[0]
         buffers = np.empty(len(values), object)
@@ -172,7 +174,7 @@ class ReplicaGroups:
         return make_array(parts.reshape((*chosen.shape, *parts.shape[1:])), first.dtype, first.weak_type)
 
     def unstack(self, outs, results, axes):
-        """For each member its results: its part along the axes along which they vary."""
+        """The results of each member: its part along the axes along which they vary."""
         of_members = []
         for coordinate in np.ndindex(*self.shape):
             at = dict(zip(self.axes, coordinate))
@@ -182,7 +184,7 @@ class ReplicaGroups:
 
 
 class CollectiveThunk(Thunk):
-    """An operation on the values of a group, by its batching rule.
+    """An operation on the values of a group, computed with its batching rule.
 
     `program` is the operation on stacked values; `varying`, `varying_out`: for each operand and result the axes of the
     group along which it varies.
@@ -200,7 +202,7 @@ class CollectiveThunk(Thunk):
         self.varying_out = varying_out
 
     def run(self, args, participant):
-        """Waits for the others."""
+        """Waits for the other devices of the group."""
         return (yield Rendezvous(self, self.groups.members[participant.index], args))
 
     def exchange(self, values):
@@ -216,13 +218,13 @@ class CollectiveThunk(Thunk):
 
 @dataclass(slots=True, eq=False)
 class AnyReduction:
-    """A rendezvous of devices that want to know whether any of them goes on with the loop of an equation."""
+    """A collective that tells devices whether any of them continues the loop of an equation."""
 
     eqn: object
     groups: ReplicaGroups
 
     def exchange(self, values):
-        """Whether any does, for each."""
+        """Returns to each device whether any continues."""
         return [any(values)] * len(values)
 
     def text(self):
@@ -247,7 +249,7 @@ class ConditionalThunk(Thunk):
         self.in_lockstep = bool(self.meeting_axes & varying)
 
     def run(self, args, participant):
-        """The chosen branch; in lockstep all of them, of which the device keeps its own."""
+        """Runs the chosen branch; in lockstep runs all branches and keeps the results of the chosen one."""
         index, *operands = args
         index = int(index._value)
         if not self.in_lockstep:
@@ -263,7 +265,7 @@ class ConditionalThunk(Thunk):
 class WhileThunk(Thunk):
     """`while_loop`: operands are constants, which both sequences take, and the carry.
 
-    `any_goes_on`: an AnyReduction if the loop is run in lockstep, else None.
+    `any_goes_on`: an AnyReduction if the loop runs in lockstep, else None.
     """
 
     __slots__ = ("any_goes_on", "body", "condition", "meeting_axes", "num_consts")
@@ -277,7 +279,7 @@ class WhileThunk(Thunk):
         self.meeting_axes = condition.meeting_axes | body.meeting_axes
 
     def run(self, args, participant):
-        """Runs the body until the condition fails: that of the device, or in lockstep those of its whole group."""
+        """Runs the body until the condition fails on the device, or in lockstep on all devices of its group."""
         consts, carry = args[: self.num_consts], args[self.num_consts :]
         while True:
             (holds,) = yield from self.condition.run([*consts, *carry], participant)
@@ -292,7 +294,7 @@ class WhileThunk(Thunk):
 
 
 class ScanThunk(Thunk):
-    """`scan`: operands are constants, the carry, and what is scanned."""
+    """`scan`: operands are constants, the carry, and the arrays to scan over."""
 
     __slots__ = ("body", "length", "meeting_axes", "num_carry", "num_consts", "reverse")
 
@@ -305,7 +307,7 @@ class ScanThunk(Thunk):
         self.meeting_axes = body.meeting_axes
 
     def run(self, args, participant):
-        """One step after the other; stacked results are written into memory that is allocated once."""
+        """Runs all steps; stacked results are written into memory that is allocated once."""
         n, m = self.num_consts, self.num_carry
         consts, carry, xs = args[:n], args[n : n + m], args[n + m :]
         ys = [v.aval for v in self.results[m:]]
@@ -320,7 +322,7 @@ class ScanThunk(Thunk):
 
 
 class HostThunk(Thunk):
-    """A function from values to values: a region of other devices, or an operation that the host carries out."""
+    """A function that the host calls: a region of other devices, or an operation that the host runs."""
 
     __slots__ = ("function",)
 
@@ -329,5 +331,5 @@ class HostThunk(Thunk):
         self.function = function
 
     def run(self, args, participant):
-        """Runs it to its end."""
+        """Runs the function in the thread of the device."""
         return (yield lambda: self.function(args))

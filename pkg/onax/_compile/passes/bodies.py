@@ -1,4 +1,4 @@
-"""Applying a pass to the programs within branches and loops."""
+"""Applies a pass to the programs inside branches and loops."""
 
 import functools
 
@@ -8,21 +8,21 @@ _BODIES = BRANCH, LOOP, CONDITION
 
 
 def cache_on_program(rewrite):
-    """Decorator: the outcome of a pass is kept with the program: a body that is held twice is rewritten once."""
+    """Decorator that caches the outcome of a pass with the program, so that a shared body is rewritten once."""
     key = f"pass {rewrite.__name__}"
 
     @functools.wraps(rewrite)
     def cached(jaxpr):
         if key not in jaxpr.cache:
             new = rewrite(jaxpr)
-            jaxpr.cache[key] = None if new is jaxpr else new  # no reference from a program to itself
+            jaxpr.cache[key] = None if new is jaxpr else new  # avoids a reference cycle
         return jaxpr.cache[key] or jaxpr
 
     return cached
 
 
 def map_bodies(rewrite, eqn):
-    """The equation with the programs of its branches or of its loop rewritten."""
+    """Rewrites the programs of the branches or of the loop of an equation."""
     describe = programs.get(eqn.primitive)
     if describe is None:
         return eqn

@@ -1,4 +1,4 @@
-"""Native target: forms the parts of a program that compiled code of ours computes, within branches and loops too.
+"""Native target: forms the regions and loops that onax's own kernels compute, also inside branches and loops.
 
 loops     a loop whose step is small becomes one equation (`loops.py`)
 words     random keys become words (`words.py`)
@@ -13,5 +13,5 @@ from onax._compile.passes.words import worded
 
 @cache_on_program
 def form_regions(jaxpr):
-    """The program with these parts as equations of `looped_p` and `fused_p`; it must have no calls and no dead code."""
+    """Rewrites regions and loops to equations of `fused_p` and `looped_p`; there must be no calls or dead code."""
     return fuse(worded(form_loops(jaxpr, form_regions)))

@@ -1,6 +1,6 @@
-"""Puts the equations of called programs in the place of the calls, within branches and loops too.
+"""Replaces calls by the equations of the called programs, also inside branches and loops.
 
-Calls of library functions that the native target computes in one node stay calls, unless they are small.
+Calls of library functions that the native target computes in one node remain, unless they are small.
 """
 
 from onax._compile.passes.bodies import cache_on_program, map_bodies
@@ -22,6 +22,6 @@ def inline_calls(jaxpr):
 
 
 def _callee(eqn):
-    """The program to put in the place of an equation, or None."""
+    """The program to inline instead of an equation, or None."""
     callee = called_program(eqn)
     return None if callee is None or (is_one_node(eqn) and not is_small(eqn)) else callee

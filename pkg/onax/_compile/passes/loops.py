@@ -1,4 +1,4 @@
-"""A scan or while_loop whose step is small elementwise equations alone becomes one equation of `looped_p`."""
+"""Turns each scan or while_loop whose step has only small elementwise equations into one `looped_p` equation."""
 
 from math import prod
 
@@ -18,11 +18,11 @@ from onax._ground import dims
 from onax._native.blocks import TYPES
 from onax._prims.shaping import copy_p
 
-ONE_BLOCK = 1024  # elements at most in the values of a looped step
+ONE_BLOCK = 1024  # the maximal number of elements of a value in a looped step
 
 
 def form_loops(jaxpr, rewrite):
-    """The ClosedJaxpr with such loops as equations; the bodies of other loops, and branches, are rewritten."""
+    """Rewrites such loops; applies `rewrite` to branches and to the bodies of other loops."""
     constvars, consts, eqns = list(jaxpr.constvars), list(jaxpr.consts), []
     for eqn in jaxpr.eqns:
         found = _loop_of(eqn) if eqn.primitive in (scan_p, while_p) and not eqn.effects else None
@@ -50,7 +50,7 @@ def _variables_read(jaxpr):
 
 
 def _loop_of(eqn):
-    """(constants that go before the operands, parameters of `looped_p`) of a scan or while_loop; None if it is none."""
+    """(constants to put before the operands, parameters of `looped_p`) of a scan or while_loop, else None."""
     p = eqn.params
     if eqn.primitive is scan_p:
         n, n_carries = p["num_consts"], p["num_carry"]
@@ -74,20 +74,20 @@ def _loop_of(eqn):
     params = {"jaxpr": steps, "condition": condition, **params, "trips": trips, "reverse": reverse}
     try:
         looped_program(**params)
-    except ValueError:  # it needs more registers than a program has
+    except ValueError:  # it needs more registers than a block program has
         return None
     return consts, params
 
 
 def _may_be_step(primitive):
-    """Whether an equation of this primitive can be, or become, part of a looped step: asked before anything is done."""
+    """Whether an equation of this primitive may become part of a looped step; a quick check before any rewriting."""
     return any(primitive in rules for rules in (codes, views, counters, key_rules, element_rules))
 
 
 def _straight(jaxpr):
-    """A ClosedJaxpr of small equations that join alone, with each result computed, and there once; or None.
+    """A ClosedJaxpr of small elementwise equations whose results are distinct and computed by them, or None.
 
-    Keys are two words each.
+    Keys become two words each.
     """
     if not all(_may_be_step(e.primitive) for e in jaxpr.eqns):
         return None
@@ -117,6 +117,6 @@ def _is_short(aval):
 
 
 def _with_inputs(jaxpr, variables):
-    """The program with its constants, and perhaps others, as first arguments."""
+    """The program with its constants, and perhaps other variables, as its first arguments."""
     inner = Jaxpr([], [*variables, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns, no_effects, jaxpr.debug_info)
     return ClosedJaxpr(inner)

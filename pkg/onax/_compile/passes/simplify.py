@@ -1,4 +1,4 @@
-"""Computes once what several elementwise equations or views compute from the same operands."""
+"""Common-subexpression elimination for elementwise equations and views."""
 
 from onax._compile.passes.bodies import cache_on_program, map_bodies
 from onax._control.block_code import codes, views
@@ -7,7 +7,7 @@ from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 
 @cache_on_program
 def simplify(jaxpr):
-    """The program without common subexpressions, in branches and loops too, each by itself."""
+    """Eliminates common subexpressions, in branches and loop bodies too, in each separately."""
     computed = {}  # expression -> the variables that hold its results
     replaced = {}  # variable -> the one that holds the same value
     eqns = []
@@ -30,7 +30,7 @@ def simplify(jaxpr):
 
 
 def _expression(eqn, operands):
-    """What equations that compute the same agree on; None for others than elementwise ones and views."""
+    """A key that equations with the same results share; None unless the equation is elementwise or a view."""
     if eqn.primitive not in codes and eqn.primitive not in views:
         return None
     given = [(str(x.val), x.aval) if type(x) is Literal else x for x in operands]

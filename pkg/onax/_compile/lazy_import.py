@@ -1,8 +1,9 @@
-"""The door between `jit` and the compiler, which is imported when a function is compiled for the first time.
+"""The lazy import of the compiler, when `jit` compiles a function for the first time.
 
-The compiler would make `import onax` take 40 % longer (measured in processor time), and many programs never compile.
-These are the only imports of onax within functions (`tests/test_architecture.py` knows this module); behind them all
-imports are plain.
+Importing the compiler would make `import onax` take 40 % longer (measured in processor time), and many programs never
+compile.
+These are the only imports of onax inside functions (`tests/test_architecture.py` allows them in this module); the
+compiler itself has ordinary imports.
 """
 
 import functools
