@@ -459,7 +459,7 @@ def _read_node(node):
         outputs=[_read_value(value) for value in node.outputs],
         attributes={key: value for key, value in node.attributes.items() if key not in subgraphs},
         subgraphs=subgraphs,
-        location=_source_line(node.place),
+        location=_source_line(node.location),
     )
 
 

@@ -87,7 +87,7 @@ def test_measuring_again_gives_what_the_file_says(tmp_path):
     """scripts/measure_kernels.py, run as a program, on a few operators."""
     out = tmp_path / "kernels.json"
     names = ["Add", "Where", "Pad:edge", "CumProd"]
-    script = Path(__file__).parents[2] / "scripts" / "measure_kernels.py"
+    script = Path(__file__).parents[3] / "scripts" / "measure_kernels.py"
     subprocess.run([sys.executable, script, "--out", out, *names], check=True, capture_output=True)
     got = json.loads(out.read_text())
     assert got["runtime"] == onnx_runtime.find_runtime().version and sorted(got["ops"]) == sorted(names)
@@ -97,7 +97,7 @@ def test_measuring_again_gives_what_the_file_says(tmp_path):
 
 @pytest.mark.skipif(any(d.platform == "gpu" for d in onax.devices()), reason="there is a CUDA device")
 def test_without_a_device_nothing_is_measured_for_cuda(tmp_path):
-    script = Path(__file__).parents[2] / "scripts" / "measure_kernels.py"
+    script = Path(__file__).parents[3] / "scripts" / "measure_kernels.py"
     command = [sys.executable, script, "--provider", "cuda", "--out", tmp_path / "kernels.json", "Add"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "nothing was measured, nothing is written" in done.stderr
