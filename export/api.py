@@ -184,8 +184,8 @@ class Exported:
         example = self.in_tree.unflatten([0] * self.in_tree.num_leaves)
         lines = []
         for path, there, here, why in equality_errors(example, (args, kwargs)):
-            place = shapes.argument_label(path) if path else "the arguments"
-            lines.append(f"   - {place}: {here} in the invocation and {there} when exported, {why}.")
+            label = shapes.argument_label(path) if path else "the arguments"
+            lines.append(f"   - {label}: {here} in the invocation and {there} when exported, {why}.")
         raise ValueError(
             "The invocation args and kwargs must have the same pytree structure as when the function "
             f"'{self.fun_name}' was exported, but they have the following structural differences:\n" + "\n".join(lines)
@@ -312,8 +312,8 @@ def argument_names(fun, args, kwargs, static=()):
     parameters = _parameter_names(fun, len(args) + len(static))
     parameters = [name for i, name in enumerate(parameters) if i not in static]
     names = []
-    for (side, place, *rest), _ in tree_leaves_with_path((args, kwargs)):
-        head = parameters[place.idx] if side.idx == 0 else _path_words([place])[0]
+    for (side, key, *rest), _ in tree_leaves_with_path((args, kwargs)):
+        head = parameters[key.idx] if side.idx == 0 else _path_words([key])[0]
         names.append(".".join([head, *_path_words(rest)]))
     return _number_duplicates(names)
 

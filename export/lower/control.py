@@ -29,6 +29,7 @@ from onax.export.lower.components import flat_avals, flat_values, unflatten_comp
 from onax.export.lower.driver import inline
 from onax.export.lower.native import TOKEN, current_token
 from onax.export.lower.registry import decompose, lowers
+from onax.export.lower.shaping import reverse as reverse_axes
 
 _BOOL = np.dtype(bool)
 
@@ -221,12 +222,5 @@ def _emit_loop(g, step, state, state_avals, xs, x_avals, y_avals, length, revers
     outs = [*state_avals, *_broadcast_outs(y_avals, length)]
     results = list(g.node("Loop", trips, g.const(True), *state, outs=outs, body=body))
     if reverse:
-        results[n:] = [_reverse_stacked(g, y) for y in results[n:]]
+        results[n:] = [reverse_axes(g, y, (0,)) for y in results[n:]]
     return results
-
-
-def _reverse_stacked(g, y):
-    """Reverses the stacked results of a reverse loop."""
-    last, before_first = g.const([-1], ops.INT64), g.const([np.iinfo(np.int64).min], ops.INT64)
-    axes, back = g.const([0], ops.INT64), g.const([-1], ops.INT64)
-    return g.node("Slice", y, last, before_first, axes, back)

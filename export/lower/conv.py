@@ -17,6 +17,7 @@ from onax._prims.windows_shapes import slice_bounds, window_offsets
 from onax.export.graph import ops
 from onax.export.lower.convert import F32, F64, FLOATS, INT64, convert, refuse
 from onax.export.lower.registry import lowers, lowers_components
+from onax.export.lower.shaping import reverse
 from onax.export.lower.slicing import pad
 
 # A window with more positions than this is read by one Gather instead of one Slice per position.
@@ -107,7 +108,8 @@ def _conv_transpose(g, x, w, c):
     each = outputs // c.groups
     w = ops.reshape(g, w, (c.groups, each, inputs, *window))
     w = ops.transpose(g, w, (0, 2, 1, *(a + 1 for a in axes)))
-    w = _reverse(g, ops.reshape(g, w, (c.groups * inputs, each, *window)), axes)
+    w = ops.reshape(g, w, (c.groups * inputs, each, *window))
+    w = reverse(g, w, [a for a in axes if not dim_rules.equal(w.shape[a], 1)])
     cut = [[k - 1 - p[i] for k, p in zip(c.dilated_window, c.padding)] for i in (0, 1)]
     pads = [[max(n, 0) for n in side] for side in cut]
     space = _transposed_space(x, c)
@@ -123,15 +125,6 @@ def _conv_transpose(g, x, w, c):
     if not any(any(k) for k in rest):
         return out
     return pad(g, out, g.const(0, x.dtype), rest, ShapedArray((x.shape[0], outputs, *c.space), x.dtype))
-
-
-def _reverse(g, w, axes):
-    axes = [a for a in axes if not dim_rules.equal(w.shape[a], 1)]
-    if not axes:
-        return w
-    n = len(axes)
-    ends = g.const([np.iinfo(np.int64).min] * n, INT64)
-    return g.node("Slice", w, g.const([-1] * n, INT64), ends, g.const(axes, INT64), g.const([-1] * n, INT64))
 
 
 def _fits_transpose(x, w, c):

@@ -54,8 +54,8 @@ def _square_error(x):
 def _far_erfc(size, coefficients):
     """erfc of a float64 above 0.5."""
     size = size.minimum(30.0)  # beyond, the result is 0
-    place = ((size - 3) / (size + 3) - _MIDDLE) * (1 / _HALF)
-    return place.horner(coefficients) / size * _square_error(size)
+    position = ((size - 3) / (size + 3) - _MIDDLE) * (1 / _HALF)
+    return position.horner(coefficients) / size * _square_error(size)
 
 
 def _erf_double(x):

@@ -129,9 +129,9 @@ def _tail(a, b, x, y, off):
         change = slope + a * (end / (1 - end)) + b * ratio * (v / (1 + v))
         end = (end + (exponent(end, a, b, ratio, slope) + 40) / change).minimum(0.98)
 
-    def integrand(place, known):
+    def integrand(node, known):
         *numbers, end = known
-        return [exponent(end * place, *numbers).do("Exp")]
+        return [exponent(end * node, *numbers).do("Exp")]
 
     return integrate(integrand, [a, b, ratio, slope, end], 1)[0] * end
 

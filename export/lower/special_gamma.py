@@ -282,9 +282,9 @@ def _tail(a, x):
         excess = slope * end - b * log1p_minus_x(sign * end) - 40
         end = end - excess / (slope + b * end / (1 + sign * end))
 
-    def integrand(place, known):
+    def integrand(node, known):
         b, slope, sign, end = known
-        u = end * place * sign
+        u = end * node * sign
         rest = log1p_minus_x(u)
         value = (b * rest - slope * u.do("Abs")).do("Exp")
         return [value, value * (rest + u)]

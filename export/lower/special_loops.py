@@ -12,7 +12,7 @@ from onax.export.lower.convert import F32, F64
 from onax.export.lower.registry import lowers
 
 _BOOL = np.dtype(bool)
-# Gauss and Legendre's rule with 28 points on [0, 1]: places, and the weights of the first half, which the others
+# Gauss and Legendre's rule with 28 points on [0, 1]: nodes, and the weights of the first half, which the others
 # mirror.  NumPy's own are right to 1e-13 only.
 _NODES = (
     0.001778751213022775, 0.009348417314563623, 0.022870359685530903, 0.04218348680393396, 0.06705373871280247,
@@ -80,14 +80,14 @@ def iterate(step, state, known, limit, going=None):
 def integrate(function, known, width):
     """The integrals from 0 to 1, by Gauss and Legendre's rule, of the `width` formulas that a function gives.
 
-    function(place, known) -> formulas   place is a float64 scalar
+    function(node, known) -> formulas   node is a float64 scalar
     """
     g, like = known[0].g, known[0].value.aval
     body = g.subgraph([((), ops.INT64), ((), _BOOL), *[like] * width])
     number, holds, *before = body.inputs
     columns = (g.const(np.asarray(c), F64) for c in (_NODES, (*_WEIGHTS, *_WEIGHTS[::-1])))
-    place, weight = (Formula(body, ops.gather(body, c, number, 0)) for c in columns)
-    values = function(place, [Formula(body, x.value) for x in known])
+    node, weight = (Formula(body, ops.gather(body, c, number, 0)) for c in columns)
+    values = function(node, [Formula(body, x.value) for x in known])
     totals = [Formula(body, old) + value * weight for old, value in zip(before, values, strict=True)]
     body.outputs.extend([body.node("Identity", holds), *(x.value for x in totals)])
     zeros = [constant(known[0], 0).value] * width
