@@ -155,8 +155,8 @@ def scale_and_translate(
 ):
     """image resampled to a shape: along each of spatial_dims a sample at place p comes from (p - translation) / scale.
 
-    What lies outside gives 0.  With antialias a shrinking image is averaged.  Raises ValueError for NEAREST and for
-    shapes of another rank.
+    Positions outside the image give 0.  With antialias a shrinking image is averaged.  Raises ValueError for NEAREST
+    and for shapes of another rank.
     """
     image = ensure_arraylike("scale_and_translate", image)
     if len(shape) != image.ndim:
@@ -177,7 +177,7 @@ def resize(image, shape, method, antialias=True, precision=lax.Precision.HIGHEST
 
     method: "nearest", "linear", "cubic", "cubic-pytorch", "lanczos3", "lanczos5", "area" (or names of these for one
     rank, such as "bilinear"), or a ResizeMethod.  With antialias a shrinking image is averaged.  The result is
-    floating, but for "nearest".  Raises ValueError for another name or rank.
+    floating except for "nearest".  Raises ValueError for another name or rank.
     """
     image = ensure_arraylike("resize", image)
     shape = tuple(operator.index(n) for n in shape)

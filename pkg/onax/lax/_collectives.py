@@ -205,10 +205,10 @@ def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, t
 
 
 def all_to_all(x, axis_name, split_axis, concat_axis, *, axis_index_groups=None, tiled=False):
-    """Changes places: `split_axis` is spread over a named axis, and the named axis becomes `concat_axis`.
+    """Exchanges axes: `split_axis` is spread over a named axis, and the named axis becomes `concat_axis`.
 
-    Without `tiled` the split axis has the size of the named axis and goes; with it, it is cut into that many pieces,
-    and the pieces received are joined along `concat_axis`.  Raises ValueError where sizes do not fit.
+    Without `tiled` the split axis has the size of the named axis and is removed; with it, it is cut into that many
+    pieces, and the pieces received are joined along `concat_axis`.  Raises ValueError where sizes do not fit.
     """
     groups = _check_equal_groups(axis_index_groups, axis_name)
     size = _group_size(axis_name, groups)
@@ -292,7 +292,7 @@ def pcast(x, axis_name, *, to):
 
 
 def axis_index(axis_name):
-    """The index of each example along a named axis (int32); along several names, the first is the slowest."""
+    """The index of each example along a named axis (int32); along several names, the first varies slowest."""
     size_of_axis(axis_name, "axis_index")
     if not isinstance(axis_name, (tuple, list)):
         return axis_index_p.bind(axis_name=axis_name)

@@ -57,7 +57,7 @@ def _constrain(x, place):
 def reshard(xs, out_shardings):
     """xs, a tree of arrays, moved to other shardings (or PartitionSpecs over the mesh in context).
 
-    Raises TypeError for places that are neither NamedShardings nor PartitionSpecs, ValueError for None.
+    Raises TypeError for values that are neither NamedShardings nor PartitionSpecs, ValueError for None.
     """
     leaves, tree = tree_flatten(xs)
     places = broadcast_devices(out_shardings, tree, "reshard out_shardings")

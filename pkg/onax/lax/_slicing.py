@@ -23,7 +23,7 @@ def _start_indices(operand, index, axis):
 
 
 def dynamic_slice_in_dim(operand, start_index, slice_size, axis=0, *, allow_negative_indices=True):
-    """`slice_size` places of one axis from `start_index` on, an integer scalar taken as in `dynamic_slice`."""
+    """`slice_size` elements along one axis from `start_index` on, an integer scalar treated as in `dynamic_slice`."""
     indices, axis = _start_indices(operand, start_index, axis)
     sizes = list(shape_of(operand))
     sizes[axis] = dims.as_dim(slice_size)
@@ -32,20 +32,20 @@ def dynamic_slice_in_dim(operand, start_index, slice_size, axis=0, *, allow_nega
 
 @staged("dynamic_index_in_dim", static_argnames=("axis", "keepdims", "allow_negative_indices"))
 def dynamic_index_in_dim(operand, index, axis=0, keepdims=True, *, allow_negative_indices=True):
-    """The elements at one place of an axis; the axis goes unless `keepdims`.  The index is clamped."""
+    """The slice at one index of an axis; the axis is removed unless `keepdims`.  The index is clamped."""
     out = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
     return out if keepdims else squeeze(out, (axis,))
 
 
 def dynamic_update_slice_in_dim(operand, update, start_index, axis, *, allow_negative_indices=True):
-    """operand with `update` put over one axis from `start_index` on, taken as in `dynamic_update_slice`."""
+    """operand with `update` written along one axis from `start_index` on, treated as in `dynamic_update_slice`."""
     indices, _ = _start_indices(operand, start_index, axis)
     return dynamic_update_slice(operand, update, indices, allow_negative_indices=allow_negative_indices)
 
 
 @staged("dynamic_update_index_in_dim", static_argnames=("axis", "allow_negative_indices"))
 def dynamic_update_index_in_dim(operand, update, index, axis, *, allow_negative_indices=True):
-    """operand with `update` at one place of an axis; update may lack the axis, of length 1 otherwise."""
+    """operand with `update` written at one index of an axis; update may lack the axis or have length 1 there."""
     shape = shape_of(operand)
     axis = canonical_axis(axis, len(shape))
     update = update if isinstance(update, Array) else convert(update, typeof(operand).dtype)

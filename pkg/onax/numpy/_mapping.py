@@ -14,7 +14,7 @@ from onax.numpy._shaping import expand_dims
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    """func1d on all vectors of arr along an axis; its result's axes stand in the axis' place."""
+    """func1d on all vectors of arr along an axis; the axes of its result replace that axis."""
     arr = ensure_arraylike("apply_along_axis", arr)
     axis = canonical_axis(axis, arr.ndim)
 

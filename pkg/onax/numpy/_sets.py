@@ -50,12 +50,12 @@ def unique(
     ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, size=None,
     fill_value=None, sorted=True,
 ):  # fmt: skip
-    """The distinct elements in order, or distinct slices along an axis, and as asked for, in this order:
+    """The sorted distinct elements, or distinct slices along an axis; also, where asked for, in this order:
 
-    where each comes first; for each element which one it is (ar's shape, or the axis's length); how often each occurs.
+    the indices of their first occurrences; the inverse indices (ar's shape, or the axis's length); the counts.
 
-    size        how many are returned; without it, ar must be concrete
-    fill_value  what fills up missing ones (default: the smallest)
+    size        the number of values to return; without it, ar must be concrete
+    fill_value  the value that pads missing ones (default: the smallest)
     sorted      is accepted; results are sorted always
     """
     a = ensure_arraylike("unique", ar)
@@ -153,7 +153,7 @@ UniqueInverse = namedtuple("_UniqueInverseResult", "values inverse_indices")  # 
 
 
 def unique_all(x, /, *, size=None, fill_value=None):
-    """The distinct values (NaN are distinct), where each is first, which one each element is, how often each occurs."""
+    """The distinct values (NaN are distinct), indices of their first occurrences, inverse indices, and counts."""
     found = unique(
         ensure_arraylike("unique_all", x), True, True, True, equal_nan=False, size=size, fill_value=fill_value
     )  # fmt: skip
@@ -167,7 +167,7 @@ def unique_counts(x, /, *, size=None, fill_value=None):
 
 
 def unique_inverse(x, /, *, size=None, fill_value=None):
-    """The distinct values (NaN are distinct) and which of them each element is."""
+    """The distinct values (NaN are distinct) and the inverse indices."""
     x = ensure_arraylike("unique_inverse", x)
     return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
 

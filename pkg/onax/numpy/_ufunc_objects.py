@@ -16,7 +16,7 @@ from onax.numpy._shaping import expand_dims
 class ufunc:
     """An elementwise function of `nin` arrays.  `jnp.frompyfunc` makes one from a function of scalars.
 
-    `identity` starts a reduction of nothing.  Calls broadcast; `out=` and `where=` are not supported.
+    `identity` is the result of a reduction of no elements.  Calls broadcast; `out=` and `where=` are not supported.
     """
 
     def __init__(

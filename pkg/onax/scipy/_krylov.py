@@ -38,13 +38,13 @@ class _FlatTree:
         self.sizes = [x.size for x in leaves]
 
     def flatten(self, tree):
-        """The vector of a tree of these shapes."""
+        """Flattens a tree of these shapes to a vector."""
         leaves, _ = tree_flatten(tree)
         parts = [jnp.reshape(x, (-1,)) for x in leaves]
         return parts[0] if len(parts) == 1 else jnp.concatenate(parts) if parts else jnp.zeros(0)
 
     def unflatten(self, vector):
-        """The tree of a vector."""
+        """Restores the tree from a vector."""
         ends = np.cumsum(self.sizes)
         parts = [vector[end - size : end] for end, size in zip(ends, self.sizes)]
         if len(parts) == 1:
@@ -53,7 +53,7 @@ class _FlatTree:
         return tree_unflatten(self.tree, leaves)
 
     def map(self, function):
-        """A function of trees as one of vectors."""
+        """Turns a function of trees into one of vectors."""
         return lambda vector: self.flatten(function(self.unflatten(vector)))
 
 

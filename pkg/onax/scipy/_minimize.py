@@ -109,7 +109,7 @@ def _vector_norm(vector):
 
 
 def minimize_bfgs(both, x0, maxiter=None, norm=np.inf, gtol=1e-5, line_search_maxiter=10):
-    """By an approximation of the inverse of the Hessian."""
+    """Minimizes with an approximation of the inverse Hessian."""
     unit = jnp.eye(x0.size, dtype=x0.dtype)
 
     def update(inverse, moved, turned, found):
@@ -135,7 +135,7 @@ class _CorrectionPairs(NamedTuple):
 
 
 def minimize_lbfgs(both, x0, maxiter=None, norm=np.inf, maxcor=10, gtol=1e-5, maxls=20):
-    """By the last `maxcor` steps."""
+    """Minimizes with the last `maxcor` steps in place of a matrix."""
     zeros = jnp.zeros((maxcor, x0.size), x0.dtype)
     memory = _CorrectionPairs(zeros, zeros, zeros[:, 0], jnp.ones((), x0.dtype))
 

@@ -27,30 +27,30 @@ class Rotation(NamedTuple):
 
     @classmethod
     def from_quat(cls, quat):
-        """Of quaternions (..., 4), which are normalised."""
+        """Makes rotations from quaternions (..., 4), which it normalises."""
         return cls(quaternions.normalize(_as_floats(quat)))
 
     @classmethod
     def from_matrix(cls, matrix):
-        """Of rotation matrices, (..., 3, 3)."""
+        """Makes rotations from matrices (..., 3, 3)."""
         return cls(quaternions.from_matrix(_check_trailing_shape("matrix", _as_floats(matrix), (3, 3))))
 
     @classmethod
     def from_rotvec(cls, rotvec, degrees=False):
-        """Of axes times angles, (..., 3)."""
+        """Makes rotations from rotation vectors (axes times angles), (..., 3)."""
         rotvec = _check_trailing_shape("rotvec", _as_floats(rotvec), (3,))
         return cls(quaternions.from_rotvec(jnp.deg2rad(rotvec) if degrees else rotvec))
 
     @classmethod
     def from_mrp(cls, mrp):
-        """Of modified Rodrigues parameters, (..., 3): axes times tan(angle / 4)."""
+        """Makes rotations from modified Rodrigues parameters, (..., 3): axes times tan(angle / 4)."""
         mrp = _check_trailing_shape("mrp", _as_floats(mrp), (3,))
         size = jnp.sum(mrp * mrp, axis=-1, keepdims=True) + 1
         return cls(jnp.concatenate([2 * mrp, 2 - size], axis=-1) / size)
 
     @classmethod
     def from_euler(cls, seq, angles, degrees=False):
-        """Of angles (..., len(seq)), or one angle, about the axes in seq: "xyz" fixed ones, "XYZ" of the body.
+        """Makes rotations from angles (..., len(seq)), or one angle, about axes: "xyz" are fixed, "XYZ" turn along.
 
         Raises ValueError for other strings and another number of angles.
         """
@@ -63,7 +63,7 @@ class Rotation(NamedTuple):
 
     @classmethod
     def identity(cls, num=None, dtype=float):
-        """The rotation that leaves all in place, or `num` of them (JAX has but one)."""
+        """The identity rotation, or `num` of them (JAX returns only one)."""
         unit = jnp.array([0, 0, 0, 1], dtypes.canonicalize_dtype(dtype))
         return cls(unit if num is None else jnp.tile(unit, (num, 1)))
 
@@ -74,7 +74,7 @@ class Rotation(NamedTuple):
 
     @classmethod
     def concatenate(cls, rotations):
-        """The rotations of several, as one array."""
+        """Concatenates several rotations into one array."""
         return cls(jnp.concatenate([jnp.atleast_2d(r.quat) for r in rotations]))
 
     def as_quat(self, canonical=False, scalar_first=False):
@@ -104,7 +104,7 @@ class Rotation(NamedTuple):
         return jnp.rad2deg(angles) if degrees else angles
 
     def apply(self, vectors, inverse=False):
-        """Vectors (..., 3) turned, by the inverse rotations if asked."""
+        """Rotates vectors (..., 3); with `inverse` by the inverse rotations."""
         (vectors,) = promote_dtypes_inexact(jnp.asarray(vectors))
         matrix = self.as_matrix()
         vectors = _check_trailing_shape("vectors", vectors, (3,))
@@ -136,7 +136,7 @@ class Rotation(NamedTuple):
 
     @property
     def single(self):
-        """Whether it is one rotation, and no array of them."""
+        """Whether this is a single rotation, not an array of them."""
         return self.quat.ndim == 1
 
     def __mul__(self, other):
@@ -175,7 +175,7 @@ class Slerp(NamedTuple):
 
     @classmethod
     def init(cls, times, rotations):
-        """Of n times and n rotations; ValueError for fewer than two or numbers that differ."""
+        """Makes a Slerp from n times and n rotations; ValueError for fewer than two or for unequal numbers."""
         if not isinstance(rotations, Rotation):
             raise TypeError("`rotations` must be a `Rotation` instance.")
         if rotations.single or len(rotations) == 1:

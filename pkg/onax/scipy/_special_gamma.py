@@ -16,8 +16,8 @@ from onax.scipy._special_common import broadcast_arguments, compute_in_float32, 
 
 
 def loggamma(x):
-    """The principal branch of the logarithm of the gamma function: NaN for negative real numbers, which it needs as
-    complex ones.
+    """The principal branch of the logarithm of the gamma function: NaN for negative real numbers, which
+    must be given as complex ones.
 
     Where gamma(x) is not positive it differs from `gammaln`.
     """

@@ -22,7 +22,9 @@ _FRACTIONS = 120  # levels of the continued fractions, enough for the smallest a
 
 @custom_jvp
 def expi(x):
-    """The exponential integral Ei: of exp(t) / t up to x, by Cauchy's principal value.  Real floats (ValueError)."""
+    """The exponential integral Ei: the principal value of the integral of exp(t) / t up to x.  Raises ValueError
+    for complex x.
+    """
     return compute_in_float32(_expi)(*promote_real_floats("expi", x))
 
 
