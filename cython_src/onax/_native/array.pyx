@@ -1,4 +1,4 @@
-"""Arrays: the base class with every operator slot, and the values in memory.
+"""Arrays: the base class `Array`, which has all operator slots, and `ArrayImpl`, values in memory.
 
 An operator is evaluated as a primitive (`hooks.operator_primitives`) if nothing is traced and the operands agree in
 dtype; otherwise the function of that name in `hooks.operators` is called.
@@ -64,9 +64,9 @@ cdef void set_operator_evaluator(operator_evaluator f) noexcept:
 
 
 def install_method(cls, str name, obj):
-    """Puts a method or property on Array or ArrayImpl, which as compiled classes refuse assignment.
+    """Sets a method or property of Array or ArrayImpl, whose attributes Python cannot assign.
 
-    Names behind which a slot lies (`__add__`, `__repr__`, ...) have no effect; the slots are here already.
+    Names of type slots (`__add__`, `__repr__`, ...) have no effect.
     """
     if cls is not Array and cls is not ArrayImpl:
         raise TypeError(f"methods are installed on Array and ArrayImpl only, not on {cls!r}")
@@ -94,7 +94,7 @@ cdef object _unary(int op, Array x):
 
 
 cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
-    """The result, or NotImplemented when this is not a plain case."""
+    """The result, or NotImplemented if the operands need the general path."""
     cdef ArrayImpl y
     cdef cnp.ndarray a = x.buf
     cdef cnp.ndarray b
@@ -137,7 +137,7 @@ cdef object _fast_binary(int op, ArrayImpl x, object other, bint swapped):
 
 
 cdef bint _accepts(object other) except -1:
-    """Whether a binary operator takes `other`; what it does not take may know what to do itself."""
+    """Whether a binary operator accepts `other`; if not, Python tries the reflected operator of `other`."""
     return isinstance(other, (Array, int, float, complex)) or is_numpy(other)
 
 
@@ -171,7 +171,7 @@ cdef int _refuse_container(int op, object x, object other, bint swapped) except 
 # ---- making arrays -------------------------------------------------------------------------------------------------
 
 cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint committed):
-    """`result` (ndarray or NumPy scalar, owned by nobody who writes) as an array of the logical dtype `dtype`.
+    """`result` (ndarray or NumPy scalar that nobody writes to) as an array of the logical dtype `dtype`.
 
     None stands for the result's own dtype.
     """
@@ -215,7 +215,7 @@ def make_array(buffer, dtype=None, bint weak_type=False, device=None, bint commi
 def from_user(x, bint weak_type=False, device=None, bint committed=False):
     """An array of the elements of `x` (ndarray, NumPy scalar, Python scalar or array), sharing no memory with it.
 
-    64-bit dtypes become 32-bit ones unless they are on.  A Python scalar other than a bool gives a weak dtype.
+    64-bit dtypes become 32-bit ones unless x64 is enabled.  A Python scalar other than a bool gives a weak dtype.
     Raises TypeError for anything else and for dtypes that no array can have.
     """
     cdef bint weak = False
@@ -470,7 +470,7 @@ cpdef tuple basic_index(object index):
 
 
 cdef object _fast_getitem(ArrayImpl x, object index):
-    """Basic indexing within bounds; None when that is not it."""
+    """Basic indexing within bounds; None for any other index."""
     cdef tuple plain
     if x.buf is None or x.shards is not None:
         return None
@@ -480,7 +480,7 @@ cdef object _fast_getitem(ArrayImpl x, object index):
     try:
         piece = x.buf[plain]
     except (IndexError, ValueError, TypeError):
-        return None  # the general path words the error, or clamps
+        return None  # the general path raises the error, or clamps
     return _wrap_slice(x, piece)
 
 
@@ -492,7 +492,7 @@ cdef class ArrayImpl(Array):
     def __init__(self, *args, **kwargs):
         raise TypeError("arrays are made by functions such as onax.numpy.array, not by their class")
 
-    # -- what it is
+    # -- type
 
     @property
     def aval(self):
@@ -539,11 +539,11 @@ cdef class ArrayImpl(Array):
         """The ndarray itself: for compiled callers and kernels, never for users."""
         return buffer_of(self)
 
-    # -- where it is
+    # -- placement
 
     @property
     def committed(self):
-        """Whether the user placed it, so that operations on it run where it is."""
+        """Whether the array is committed to its device, so that operations on it run there."""
         return self.placed
 
     @property
@@ -573,14 +573,14 @@ cdef class ArrayImpl(Array):
 
     @property
     def sharding(self):
-        """How it is spread over devices."""
+        """The sharding of the array."""
         if self.shd is None and hooks.array_sharding is not None:
             self.shd = hooks.array_sharding(self)
         return self.shd
 
     @property
     def addressable_shards(self):
-        """The parts of it, each with its device, index, replica number and data."""
+        """The shards, each with its device, index, replica number and data."""
         return hooks.array_shards(self)
 
     @property
@@ -588,7 +588,7 @@ cdef class ArrayImpl(Array):
         return self.addressable_shards
 
     def addressable_data(self, int index):
-        """The part number `index`, as an array on its device."""
+        """Shard number `index`, as an array on its device."""
         if self.shards is None:
             return (self,)[index]
         device, part = self.shards[index]
@@ -603,7 +603,7 @@ cdef class ArrayImpl(Array):
         return self.shards is None or all([part.shape == self.shape for _, part in self.shards])
 
     def block_until_ready(self):
-        """Gives the array itself: its elements are there."""
+        """Returns the array itself: its elements are computed already."""
         return self
 
     def copy_to_host_async(self):
@@ -616,7 +616,7 @@ cdef class ArrayImpl(Array):
         return self.buf is None
 
     def delete(self):
-        """Lets go of the elements.  Using the array afterwards raises RuntimeError."""
+        """Releases the elements.  Using the array afterwards raises RuntimeError."""
         self.aval
         self.buf = None
         self.shards = None

@@ -93,7 +93,7 @@ cdef cnp.ndarray _complex_0d(double complex value, bint wide):
 cdef cnp.ndarray scalar_buffer(object value, bint *weak):
     """A 0-d array of the dtype that a Python scalar has by default, and whether that is weak.
 
-    None when `value` is no Python scalar; OverflowError when an int does not fit.
+    None if `value` is not a Python scalar; OverflowError if an int does not fit.
     """
     cdef cnp.ndarray out
     cdef bint wide = option_bits() & X64
@@ -152,7 +152,7 @@ cdef bint _is_small_float(cnp.dtype dtype) except -1:
 
 
 cdef cnp.ndarray _small_float_0d(double value, object dtype):
-    """A number in a narrow floating dtype, by way of float32 as in JAX; None for other dtypes and unsafe numbers."""
+    """A number in a narrow dtype, rounded through float32 as in JAX; None for other dtypes and unsafe numbers."""
     cdef cnp.ndarray out
     if not _is_small_float(<cnp.dtype>dtype) or not -1e4 < value < 1e4:  # NumPy would warn of overflow
         return None
@@ -205,7 +205,7 @@ cdef cnp.ndarray scalar_like(object value, object dtype):
 # ---- NumPy values --------------------------------------------------------------------------------------------------
 
 cdef object _target_dtype(object x, cnp.ndarray a):
-    """The dtype that `a` must be converted to; None when it is right already."""
+    """The dtype to which `a` must be converted; None if it needs no conversion."""
     cdef int num = cnp.PyArray_TYPE(a)
     cdef bint wide = option_bits() & X64
     if num == cnp.NPY_FLOAT or num == cnp.NPY_BOOL or num == cnp.NPY_INT:

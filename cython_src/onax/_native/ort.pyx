@@ -1,12 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""ONNX Runtime through its C API: one instance of the library, ours, and sessions that run in it.
+"""ONNX Runtime through its C API: one instance of the library, which belongs to onax, and its sessions.
 
     attach(path)    loads the library once, with an environment of our own: a global thread pool, no spinning
     Session         a model; `run` takes and returns ndarrays, copies neither, and lets other threads run
 
-Nobody else's InferenceSession in the process is affected: the environment is this instance's alone.
-Faults are RuntimeErrors with the runtime's own words; `onax._compile` rewords them.  What an operator of ours raises
-comes out of `run` as it is.
+Other InferenceSessions in the process are not affected: the environment belongs to this instance.
+Errors are RuntimeErrors with the runtime's messages, which `onax._compile` rewrites.  `run` raises exceptions of our
+operators unchanged.
 """
 
 cimport cython
@@ -43,7 +43,7 @@ cdef extern from *:
 # The oldest library that was measured.  Library 1.N has versions 1 to N of the API.
 OLDEST = (1, 28)
 cdef enum:
-    LOG_FATAL = 4             # whatever fails comes back as a status, in words
+    LOG_FATAL = 4             # every failure is returned as a status with a message
     ON_STACK = 64
     ADOPT_BYTES = 65536      # results the runtime allocated: smaller ones are copied, larger ones adopted
 
@@ -67,7 +67,7 @@ cdef dict _raised = {}
 
 
 class Fault(RuntimeError):
-    """The runtime's own complaint, in its words."""
+    """Converts a status of the runtime to a RuntimeError with its message."""
 
 
 cdef int check(ort_status status) except -1:
@@ -84,7 +84,7 @@ cdef int note_raised(object error) except -1:
 
 
 cdef int check_run(ort_status status) except -1:
-    """Like `check`; an exception raised in an operator comes out as itself."""
+    """Like `check`, but raises the exception of an operator unchanged."""
     if status == NULL:
         return 0
     error = _raised.pop(get_ident(), None)
@@ -97,7 +97,7 @@ cdef int check_run(ort_status status) except -1:
 def attach(path, int threads=0):
     """Loads ONNX Runtime's library from this path; returns its version.  Later calls return the same.
 
-    threads: size of the thread pool that all sessions share; 0 takes one a core.
+    threads: size of the thread pool that all sessions share; 0 means one per core.
     Raises RuntimeError if the library cannot be loaded, is too old, or another one is attached already.
     """
     global API, ENV, MEMORY, _attached
@@ -139,7 +139,7 @@ def attach(path, int threads=0):
 
 
 def too_old(version, path):
-    """The error for a library that lacks what is asked of it."""
+    """The error for a library that is too old for the requested API."""
     return RuntimeError(
         f"ONNX Runtime {version} at {path} is too old: it has version {version_of(version)[1]} of the C API, and onax asks "
         f"for version {ONAX_ORT_API_VERSION}; {OLDEST[0]}.{OLDEST[1]} is the oldest release that it runs with."
@@ -158,7 +158,7 @@ cdef int add_operator(const void *description) except -1:
 
 
 def version_of(text):
-    """(major, minor) of a version's text."""
+    """(major, minor) of a version string."""
     parts = text.split(".")
     return tuple(int(p) for p in parts[:2]) if len(parts) > 1 and all(p.isdigit() for p in parts[:2]) else (0, 0)
 
@@ -170,7 +170,7 @@ def attached():
 
 @cython.final
 cdef class _Memory:
-    """Keeps a tensor that the runtime allocated, for the ndarray that shows it."""
+    """Owns a tensor that the runtime allocated, on behalf of an ndarray over its memory."""
 
     cdef void *value
 
@@ -188,7 +188,10 @@ cdef void *_tensor(cnp.ndarray a, int element) except NULL:
 
 
 cdef object _result(void *value, cnp.dtype descr):
-    """The ndarray of a tensor that the runtime allocated: copied when small, adopted when large.  Takes `value`."""
+    """The ndarray of a tensor that the runtime allocated: a copy of a small one, a view of a large one.
+
+    Takes ownership of `value`.
+    """
     cdef _Memory memory = _Memory.__new__(_Memory)
     cdef void *info = NULL
     cdef void *data = NULL
@@ -224,7 +227,7 @@ cdef class Session:
     """A compiled model.
 
     model         ModelProto bytes
-    inputs        [(name, ONNX element type, shape)]; a dimension that is no int is symbolic
+    inputs        [(name, ONNX element type, shape)]; a dimension that is not an int is symbolic
     outputs       likewise; results of symbolic shape are allocated by the runtime
     initializers  {name: ndarray}: constants that the model only names (external data without a file); their memory is
                   used as it is, and kept alive
@@ -233,7 +236,7 @@ cdef class Session:
                   "operators": whether the model has nodes of our domain `onax`;
                   "save_optimized": a path to write the model to as it is run
 
-    Raises RuntimeError with the runtime's words when it refuses the model.
+    Raises RuntimeError with the runtime's message if it rejects the model.
     """
 
     def __cinit__(self):
@@ -268,7 +271,7 @@ cdef class Session:
         return check(status)
 
     cdef int _declare(self, list inputs, list outputs) except -1:
-        """Fills the ports: what Run needs to know of inputs and outputs, in C."""
+        """Fills the ports, the C descriptions of inputs and outputs."""
         cdef int i, j
         cdef Port *port
         ports = inputs + outputs
@@ -423,7 +426,7 @@ cdef int _apply(void *settings, options) except -1:
 
 
 cdef int _append_cuda(void *settings, dict given) except -1:
-    """Puts CUDA's provider before the CPU's; RuntimeError in the runtime's words where it cannot be loaded."""
+    """Puts CUDA's provider before the CPU's; RuntimeError with the runtime's message if it cannot be loaded."""
     cdef void *cuda = NULL
     check(ort_create_cuda_options(API, &cuda))
     try:
@@ -437,7 +440,7 @@ cdef int _append_cuda(void *settings, dict given) except -1:
 
 
 cdef int _share(void *settings, dict initializers, list keep) except -1:
-    """Gives constants by reference; `keep` gets what must live as long as the session.
+    """Passes constants by reference; objects that must live as long as the session are appended to `keep`.
 
     Two calls for each: the first has the session read our memory when it runs, the second lets it fold constants
     while it optimises (measured: either alone copies the tensor, or fails to load).

@@ -39,21 +39,21 @@ cdef dict _elements = ELEMENT_TYPES
 
 @cython.final
 cdef class _Writer:
-    """A growing buffer, and what the messages need to know."""
+    """A growing buffer, and the options that messages read."""
 
     cdef uint8_t *data
     cdef Py_ssize_t size
-    cdef Py_ssize_t room
-    cdef Py_ssize_t share_over     # constants of more bytes are only named; -1: none
+    cdef Py_ssize_t capacity
+    cdef Py_ssize_t share_over     # constants of more bytes are written without data; -1: none are
     cdef dict shared               # those constants
-    cdef object share_location     # the file they will stand in, each at a multiple of 64 bytes; None: nowhere
-    cdef Py_ssize_t share_end      # where the last of them ends in that file
+    cdef object share_location     # the file that will contain them, each at a multiple of 64 bytes; None: no file
+    cdef Py_ssize_t share_end      # the end of the last one in that file
     cdef object location_text         # location -> text of a node's doc_string, or None
     cdef object is_graph           # the class of graphs
 
     def __cinit__(self):
-        self.room = 4096
-        self.data = <uint8_t *>PyMem_Malloc(self.room)
+        self.capacity = 4096
+        self.data = <uint8_t *>PyMem_Malloc(self.capacity)
         if self.data == NULL:
             raise MemoryError()
 
@@ -62,16 +62,16 @@ cdef class _Writer:
 
     cdef int need(self, Py_ssize_t n) except -1:
         cdef uint8_t *data
-        if self.size + n > self.room:
-            self.room = 2 * (self.size + n)
-            data = <uint8_t *>PyMem_Realloc(self.data, self.room)
+        if self.size + n > self.capacity:
+            self.capacity = 2 * (self.size + n)
+            data = <uint8_t *>PyMem_Realloc(self.data, self.capacity)
             if data == NULL:
                 raise MemoryError()
             self.data = data
         return 0
 
     cdef inline void varint(self, uint64_t x) noexcept:
-        """The caller has made room for ten bytes."""
+        """The caller has reserved ten bytes."""
         while x > 127:
             self.data[self.size] = <uint8_t>(x | 128)
             self.size += 1
@@ -109,7 +109,7 @@ cdef class _Writer:
         return 0
 
     cdef Py_ssize_t open(self, int tag) except -1:
-        """Starts a message; give the result to `close`."""
+        """Starts a message; its result is the argument of `close`."""
         self.need(12)
         self.varint(tag)
         self.size += 1
@@ -143,7 +143,7 @@ cdef enum:
 
 
 cdef int write_entry(_Writer w, str key, str value) except -1:
-    """One fact about where a tensor's data stands."""
+    """One key and value of a tensor's external_data."""
     cdef Py_ssize_t start = w.open(13 << 3 | 2)
     w.text(1 << 3 | 2, key)
     w.text(2 << 3 | 2, value)
@@ -151,7 +151,7 @@ cdef int write_entry(_Writer w, str key, str value) except -1:
 
 
 cdef int write_tensor(_Writer w, int tag, object name, object x) except -1:
-    """A TensorProto; a large constant only as a name, with its data left outside."""
+    """A TensorProto; a large constant is written as its name, without its data."""
     cdef cnp.ndarray a = np.asarray(x, order="C")
     cdef Py_ssize_t start = w.open(tag)
     cdef int i
@@ -199,7 +199,7 @@ cdef int write_value(_Writer w, int tag, object value) except -1:
 
 
 cdef enum:
-    # AttributeProto.AttributeType of one item; of a list of them it is five more
+    # AttributeProto.AttributeType of a single item; the type of a list is larger by 5
     FLOAT = 1
     INT = 2
     STRING = 3
@@ -221,7 +221,7 @@ cdef int kind_of(_Writer w, object x) except -1:
 
 
 cdef int write_item(_Writer w, int kind, object x, bint listed) except -1:
-    """One attribute value, in the field for a single item or in the one for items of a list."""
+    """One attribute value, in the field for a single item or in the field for list items."""
     cdef Py_ssize_t start
     if kind == FLOAT:
         return w.real((7 if listed else 2) << 3 | 5, x)
@@ -275,7 +275,7 @@ cdef int write_node(_Writer w, object node) except -1:
 
 
 cdef list own_results(object graph):
-    """The results of operators that ONNX does not know and whose types a graph therefore states."""
+    """Results of operators of other domains, whose types ONNX cannot infer, so that the graph declares them."""
     cdef list found = [v for node in graph.nodes if node.domain for v in node.outputs]
     if found:
         known = {id(v) for v in graph.outputs}
@@ -301,7 +301,7 @@ cdef int write_graph(_Writer w, object graph, object name, object stated) except
 
 def model_bytes(graph, *, int ir_version, opsets, name="main", stated=None, metadata=None, producer="onax",
                 producer_version="", doc="", share_over=None, share_location=None, location_text=None):
-    """A ModelProto's bytes, and the constants that it only names.
+    """The bytes of a ModelProto, and the constants whose data it does not contain.
 
     opsets        [(domain, version)]; ONNX's own domain is ""
     stated        values whose types the graph states besides its inputs and outputs; None: the results of operators of

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Trees of containers: flattening, unflattening, their structures, and the registry of container classes.
+"""Pytrees: flattening, unflattening, tree structures, and the registry of container classes.
 
 A structure is a preorder array of nodes.  Containers are tuple, list, dict, None, named tuples and registered
 classes (`_core/trees.py` registers OrderedDict and defaultdict); everything else is a leaf, subclasses included.
@@ -33,7 +33,7 @@ cdef PyObject* _leaf_types[CACHED]
 
 
 cdef class Registration:
-    """How one class is taken apart and put together."""
+    """The functions that flatten and unflatten objects of one class."""
 
     def __init__(self, type, flatten, unflatten, flatten_with_keys=None, data_fields=None, meta_fields=None):
         self.type = type
@@ -53,7 +53,7 @@ cdef inline object _or_none(PyObject* x):
 
 
 cdef inline int _enter(const char* where) except -1:
-    return -1 if Py_EnterRecursiveCall(where) else 0  # it says "too deep" with 1
+    return -1 if Py_EnterRecursiveCall(where) else 0  # a recursion that is too deep returns 1
 
 
 cdef inline Py_ssize_t _slot(PyObject* t) noexcept:
@@ -94,7 +94,7 @@ cdef int _kind_of(object x, PyObject** registration) except -1:
 
 
 cdef tuple _few_names(dict d):
-    """The keys of a small dict that has only strings, sorted by insertion; else None."""
+    """The sorted keys of a small dict whose keys are all strings (insertion sort); None for any other dict."""
     cdef PyObject* at[FEW]
     cdef PyObject* key
     cdef Py_ssize_t pos = 0, i = 0, k, n = len(d)
@@ -197,7 +197,7 @@ cdef class PyTreeDef:
         return self.size - 1
 
     cdef int own(self, Py_ssize_t i, object type, object data) except -1:
-        """Lets node i point at `type` and `data` (None and no reference are one)."""
+        """Sets `type` and `data` of node i, and keeps them alive; None is stored as NULL."""
         if self.refs is None:
             self.refs = []
         if type is not None:
@@ -208,7 +208,7 @@ cdef class PyTreeDef:
         return 0
 
     cdef void close(self, Py_ssize_t i, Py_ssize_t arity, Py_ssize_t leaves) noexcept:
-        """States the extent of node i once its children stand behind it."""
+        """Sets the numbers of children, leaves and nodes of node i after its children were appended."""
         cdef Node* node = &self.nodes[i]
         node.arity = arity
         node.leaves = leaves
@@ -278,7 +278,7 @@ cdef class PyTreeDef:
         return 0
 
     cdef object make(self, Node* node, tuple children):
-        """The container that `node` stands for, over `children`."""
+        """Builds the container that `node` describes from `children`."""
         cdef int kind = node.kind
         if kind == NONE:
             return None
@@ -293,7 +293,7 @@ cdef class PyTreeDef:
         return _put_together(<Registration>node.type, <object>node.data, children)
 
     cdef object grow(self, Py_ssize_t* i, list leaves, Py_ssize_t* at):
-        """The tree whose nodes start at i, with leaves from `at`; both are moved behind it."""
+        """Builds the tree whose nodes start at i and leaves at `at`, and advances both past it."""
         cdef Node* node = &self.nodes[i[0]]
         cdef Py_ssize_t k, arity = node.arity
         cdef dict filled
@@ -340,7 +340,7 @@ cdef class PyTreeDef:
         return self.build(given)
 
     def flatten_up_to(self, tree):
-        """The subtrees of `tree` where this structure has leaves; ValueError if it does not reach so far."""
+        """The subtrees of `tree` where this structure has leaves; ValueError if the structure is not a prefix."""
         cdef list out = []
         cdef Py_ssize_t i = 0
         self.descend(&i, tree, out)
@@ -385,7 +385,7 @@ cdef class PyTreeDef:
         return _node_data(&self.nodes[0])
 
     def compose(self, PyTreeDef inner not None, /):
-        """This structure with `inner` in the place of every leaf."""
+        """This structure with every leaf replaced by `inner`."""
         cdef PyTreeDef out = PyTreeDef.__new__(PyTreeDef)
         cdef Py_ssize_t k
         cdef Node* node
@@ -447,12 +447,12 @@ cdef class PyTreeDef:
         return f"PyTreeDef({_text(self, &i)})"
 
     def __reduce__(self):
-        """Pickles the classes themselves; they are looked up in the registry of the process that reads."""
+        """Pickles container classes by reference; unpickling looks them up in the registry of its process."""
         return _unpickle, (self.node_data(), self.children())
 
 
 def _unpickle(node_data, children):
-    """A structure from what PyTreeDef.__reduce__ wrote."""
+    """Unpickles a structure that PyTreeDef.__reduce__ pickled."""
     return _from_node_data(node_data, children)
 
 
@@ -522,7 +522,7 @@ cdef str _text(PyTreeDef treedef, Py_ssize_t* i):
 
 
 cdef tuple _children_of(Node* node, object x):
-    """The children of x, whose root must be what `node` says; ValueError otherwise."""
+    """The children of x; ValueError if its root does not match `node`."""
     cdef int kind = node.kind
     cdef tuple keys
     if kind == NONE:
@@ -576,7 +576,7 @@ cdef tuple _parts_of(Node* node, object x):
 
 
 cdef int _open(PyTreeDef out, object type, object data) except -1:
-    """Pushes the root node for (type, data); ValueError if `type` is no container."""
+    """Pushes the root node for (type, data); ValueError if `type` is not a container class."""
     if type is tuple:
         out.push(TUPLE)
     elif type is list:
@@ -610,7 +610,7 @@ cdef PyTreeDef _from_node_data(object node_data, list children):
     return out
 
 
-# ---- what other compiled modules call
+# ---- functions for other compiled modules
 
 cdef PyTreeDef flatten(object tree, list leaves, object is_leaf):
     if is_leaf is not None and not callable(is_leaf):
@@ -705,14 +705,14 @@ cdef bint _match_children(PyTreeDef treedef, Py_ssize_t* i, Node* node, object x
 # ---- functions
 
 cpdef bint leaf_test_result(object found) except -1:
-    """What `is_leaf` said: True, False, or nothing."""
+    """The result of `is_leaf`, as a bool."""
     if found is True or found is False or found is None:
         return found is True
     raise ValueError(f"is_leaf predicate returned a non-boolean value {found!r}; expected a boolean")
 
 
 def tree_flatten(tree, is_leaf=None):
-    """(list of the leaves, structure) of a tree; `is_leaf(x)` true stops the descent at x."""
+    """(list of the leaves, structure) of a tree; an x with `is_leaf(x)` true is a leaf."""
     cdef list leaves = []
     return leaves, flatten(tree, leaves, is_leaf)
 
@@ -783,10 +783,10 @@ def _register(Registration registration, str what):
 
 
 def register_pytree_node(nodetype, flatten_func, unflatten_func, flatten_with_keys_func=None):
-    """Makes a class a container.
+    """Registers a class as a container.
 
-    `flatten_func(x)` gives (children, data); `unflatten_func(data, children)` the inverse;
-    `flatten_with_keys_func(x)`, optional, gives ((key, child) pairs, data).
+    `flatten_func(x)` returns (children, data); `unflatten_func(data, children)` the inverse;
+    `flatten_with_keys_func(x)`, optional, returns ((key, child) pairs, data).
     """
     for name, given in (("flatten_func", flatten_func), ("unflatten_func", unflatten_func)):
         if not callable(given):
@@ -795,5 +795,5 @@ def register_pytree_node(nodetype, flatten_func, unflatten_func, flatten_with_ke
 
 
 def register_dataclass_node(nodetype, data_fields, meta_fields):
-    """Makes a class a container whose children are attributes; `register_dataclass` checks the fields first."""
+    """Registers a class as a container whose children are attributes; `register_dataclass` checks the fields first."""
     _register(Registration(nodetype, None, None, None, tuple(data_fields), tuple(meta_fields)), "dataclass ")

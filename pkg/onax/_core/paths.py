@@ -252,8 +252,8 @@ def prefix_errors(prefix, full, is_leaf=None):
 
 def _error(what, path, text):
     def make(name):
-        place = name + keystr(path)
-        return ValueError(f"pytree structure error: {what} at key path\n    {place}\n{text.format(name=name)}")
+        location = name + keystr(path)
+        return ValueError(f"pytree structure error: {what} at key path\n    {location}\n{text.format(name=name)}")
 
     return make
 

@@ -128,7 +128,7 @@ def _among_parameters(eqn, kind):
 
 
 def replace_programs(eqn, function):
-    """The equation with `function(program)` in the place of each of its programs; itself where none changes.
+    """The equation with each of its programs replaced by `function(program)`; itself if none changes.
 
     The new programs take and give what the old ones did; the equation's effects follow theirs.
     """

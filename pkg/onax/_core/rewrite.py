@@ -26,7 +26,7 @@ def close(jaxpr, invars, outvars, eqns=None):
 
 
 def map_equations(jaxpr, function):
-    """The closed program with the equations `function(eqn)`, a sequence, in the place of each equation."""
+    """The closed program with each equation replaced by the equations `function(eqn)`, a sequence."""
     return close(jaxpr, jaxpr.invars, jaxpr.outvars, [new for eqn in jaxpr.eqns for new in function(eqn)])
 
 

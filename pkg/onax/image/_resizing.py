@@ -92,10 +92,10 @@ def _weight_matrix(given, wanted, scale, translation, kernel, antialias, repeat_
     dtype = np.result_type(scale.dtype, translation.dtype)
     inverse = 1.0 / scale
     width = jnp.maximum(inverse, 1.0) if antialias else 1.0
-    place = (jnp.arange(wanted, dtype=dtype) + 0.5) * inverse - translation * inverse - 0.5
+    position = (jnp.arange(wanted, dtype=dtype) + 0.5) * inverse - translation * inverse - 0.5
     beyond = _EDGE if repeat_edges else 0
     samples = jnp.arange(-beyond, given + beyond, dtype=dtype)
-    weights = kernel(jnp.abs(place[None, :] - samples[:, None]) / width)
+    weights = kernel(jnp.abs(position[None, :] - samples[:, None]) / width)
     if repeat_edges:
         before, weights, after = jnp.split(weights, (beyond, beyond + given))
         weights = weights.at[0].add(before.sum(0)).at[-1].add(after.sum(0))
@@ -104,7 +104,7 @@ def _weight_matrix(given, wanted, scale, translation, kernel, antialias, repeat_
     weights = jnp.where(jnp.abs(total) > least, weights / jnp.where(total != 0, total, 1), 0)
     if repeat_edges:
         return weights
-    inside = (place >= -0.5) & (place <= given - 0.5)
+    inside = (position >= -0.5) & (position <= given - 0.5)
     return jnp.where(inside[None, :], weights, 0)
 
 
@@ -145,15 +145,15 @@ def _resize_area(x, shape):
 def _resize_nearest(x, shape):
     for d, (given, wanted) in enumerate(zip(x.shape, shape)):
         if given != wanted:
-            places = np.floor((np.arange(wanted, dtype=np.float32) + 0.5) * np.float32(given) / np.float32(wanted))
-            x = jnp.take(x, jnp.asarray(places.astype(np.int32)), axis=d)
+            indices = np.floor((np.arange(wanted, dtype=np.float32) + 0.5) * np.float32(given) / np.float32(wanted))
+            x = jnp.take(x, jnp.asarray(indices.astype(np.int32)), axis=d)
     return x
 
 
 def scale_and_translate(
     image, shape, spatial_dims, scale, translation, method, antialias=True, precision=lax.Precision.HIGHEST
 ):
-    """image resampled to a shape: along each of spatial_dims a sample at place p comes from (p - translation) / scale.
+    """image resampled to a shape: along each of spatial_dims sample p comes from position (p - translation) / scale.
 
     Positions outside the image give 0.  With antialias a shrinking image is averaged.  Raises ValueError for NEAREST
     and for shapes of another rank.
