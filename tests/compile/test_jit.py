@@ -446,3 +446,19 @@ def test_an_error_of_the_runtime_names_the_line():
     text = str(caught.value)
     assert "ONNX Runtime failed while running too_much" in text and f"In the operation from {__file__}:{line}:" in text
     assert isinstance(caught.value, errors.JaxRuntimeError)
+
+
+def test_attributes_of_a_callable_hide_no_method_of_the_jitted_function():
+    class Scale:
+        def __init__(self):
+            self.factor = 3
+            self.lower = self.trace = self._call = self._stage = self._miss = self._options = "mine"
+
+        def __call__(self, x):
+            return x * self.factor
+
+    jitted = jit(Scale())
+    assert jitted.factor == 3 and float(jitted(2.0)) == 6.0
+    assert float(jit(lambda x: jitted(x))(2.0)) == 6.0
+    assert jitted.eval_shape(2.0).shape == () and jitted.lower(2.0).compile()(2.0) == 6.0
+    assert float(jit(lambda x: jit(jnp.negative)(x))(3.0)) == -3.0

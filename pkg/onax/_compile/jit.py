@@ -29,8 +29,13 @@ class PjitFunction(JitFunction):
 
     def __init__(self, fun, options):
         super().__init__(fun, cache_for(fun, options.key), options.static_argnums, options.static_argnames)
-        functools.update_wrapper(self, fun)
-        self._options = options  # after update_wrapper, which copies attributes of a jitted function
+        functools.update_wrapper(self, fun, updated=())
+        self._options = options
+        for name, value in getattr(fun, "__dict__", {}).items():
+            if name not in self.__dict__ and not hasattr(
+                PjitFunction, name
+            ):  # a callable's own attributes hide no method
+                self.__dict__[name] = value
 
     def __repr__(self):
         return f"<PjitFunction of {self.fun!r}>"
