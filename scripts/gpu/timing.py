@@ -13,30 +13,15 @@ Each workload gives {"seconds": of a call, "first": of the first call, "work": o
 
 import argparse
 import json
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 from workloads import arguments, functions
 
-
-def best(function, seconds=0.6, repeats=3):
-    """The least time of one call in seconds, over batches."""
-    function()
-    number, elapsed = 1, 0.0
-    while elapsed < seconds / repeats:
-        started = time.perf_counter()
-        for _ in range(number):
-            function()
-        elapsed = time.perf_counter() - started
-        if elapsed < seconds / repeats:
-            number *= 2
-    times = [elapsed / number]
-    for _ in range(repeats - 1):
-        started = time.perf_counter()
-        for _ in range(number):
-            function()
-        times.append((time.perf_counter() - started) / number)
-    return min(times)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmark import best
 
 
 def time_calls(make, names):
@@ -52,7 +37,7 @@ def time_calls(make, names):
             started = time.perf_counter()
             call()
             first = time.perf_counter() - started
-            results[name] = {"seconds": best(call), "first": first, "work": work}
+            results[name] = {"seconds": best(call, 0.6, 3) / 1e6, "first": first, "work": work}
         except Exception as error:  # one workload that fails must not hide the others
             results[name] = {"failed": f"{type(error).__name__}: {error}"[:2000]}
     return results
