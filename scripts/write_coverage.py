@@ -67,10 +67,10 @@ def text():
 COMBINATIONS = """
 ## Transformations in one another
 
-Each cell is a program in which the construct of the row holds that of the column. `tests/test_nest_pairs.py` runs it
-and compares it with recorded answers of real JAX: **e** eagerly, **j** under `jit`, **x** exported to a file and run by
-ONNX Runtime. A number stands where JAX refuses the combination, and onax with the same class of error, or where a file
-cannot hold it:
+Each cell is a program in which the construct of the row holds that of the column.
+`tests/golden/test_nest_pairs.py` runs it and compares it with recorded answers of real JAX: **e** eagerly, **j** under
+`jit`, **x** exported to a file and run by ONNX Runtime. A number stands where JAX refuses the combination,
+and onax with the same class of error, or where a file cannot hold it:
 
 """
 

@@ -1,4 +1,4 @@
-"""Wrong calls of every public function, and what real JAX raises for each: recorded, for `test_fuzz_errors.py`.
+"""Wrong calls of every public function, and what real JAX raises for each: recorded, for `golden/test_error_calls.py`.
 
 A call is a line of words: `f l axis=5` means `function(f, l, axis=5)`, where each word is a value of `pool`.  The calls
 of a function follow from its signature in JAX alone, so that both packages are asked the same.  Run by the Python that

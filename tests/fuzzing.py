@@ -1,4 +1,4 @@
-"""Draws applications of primitives to awkward operands, for `test_fuzz.py`.
+"""Draws applications of primitives to awkward operands, for `programs/test_fuzz.py`.
 
 `draw(rng, primitive)` gives a Sample (see `laws/sampling.py`): dtype, shapes (with zeros, ones and rank 0), parameters
 and operands full of edge values: NaN, infinities, -0, subnormal numbers, limits of types, places out of range.  `rng`

@@ -1,4 +1,4 @@
-"""What is wrong with the way in which a call failed, for `test_fuzz_errors.py`."""
+"""What is wrong with the way in which a call failed, for `golden/test_error_calls.py`."""
 
 import ast
 import functools

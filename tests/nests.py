@@ -310,6 +310,18 @@ class _Builder:
         return g
 
 
+# Long programs with derivatives of derivatives: rounding grows, in float32 to a few thousandths.
+TOLERANCE = {"float32": 4e-3, "float64": 1e-9}
+
+
+def assert_close(got, want, dtype, what):
+    """Value, dtype and shape agree."""
+    got = np.asarray(got)
+    assert (got.dtype, got.shape) == (want.dtype, want.shape), what
+    scale = max(1.0, float(np.max(np.abs(want[np.isfinite(want)]), initial=0.0)))
+    np.testing.assert_allclose(got, want, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale, err_msg=what)
+
+
 # ---- recordings: `python tests/nests.py 500`, by the Python of real JAX
 
 RECORDING = Path(__file__).parent / "golden" / "nests.json.gz"

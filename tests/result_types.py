@@ -143,7 +143,7 @@ def main():
                     try:
                         types = staged_types(jax, function, args)
                     except Exception:
-                        continue  # errors are compared in tests/test_fuzz_errors.py
+                        continue  # errors are compared in tests/golden/test_error_calls.py
                     found[f"{name}({', '.join(combination)})"] = types
     RECORDING.write_bytes(gzip.compress(json.dumps(recorded, separators=(",", ":")).encode(), mtime=0))
     print(f"{sum(map(len, recorded.values()))} calls")

@@ -80,7 +80,6 @@ def nests():
     use_the_tests()
     import nests as programs
     import onax as jax
-    import test_nests
 
     recorded = programs.read()
 
@@ -92,7 +91,7 @@ def nests():
         with jax.enable_x64(drawn[0] == "float64"):
             inner, argument = programs.inner_function(jax, text)
             got = jax.jit(inner, compiler_options=CUDA)(argument)
-        test_nests.close(got, wanted, drawn[0], f"on the device: {text}")
+        programs.assert_close(got, wanted, drawn[0], f"on the device: {text}")
 
     for seed in recorded:
         yield f"nest {seed}", lambda seed=seed: check(seed)

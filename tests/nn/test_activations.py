@@ -1,4 +1,4 @@
-"""Derivatives and edge cases of activation functions; values and jaxprs are compared in tests/numpy/test_calls.py."""
+"""Derivatives and edge cases of activation functions; tests/golden/test_numpy_calls.py compares values and jaxprs."""
 
 import numpy as np
 import pytest

@@ -26,17 +26,7 @@ CHUNK = 50
 EXPORTED_EVERY = 5
 ASKED_AT_MOST = 500  # programs of one process of real JAX, which keeps a megabyte of each
 MANY = int(os.environ.get("ONAX_NESTS", "20000"))
-PROGRESS = Path(__file__).parents[1] / "build" / "nests-progress.json"
-# Long programs with derivatives of derivatives: rounding grows, in float32 to a few thousandths.
-TOLERANCE = {"float32": 4e-3, "float64": 1e-9}
-
-
-def close(got, want, dtype, what):
-    """Value, dtype and shape agree."""
-    got = np.asarray(got)
-    assert (got.dtype, got.shape) == (want.dtype, want.shape), what
-    scale = max(1.0, float(np.max(np.abs(want[np.isfinite(want)]), initial=0.0)))
-    np.testing.assert_allclose(got, want, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale, err_msg=what)
+PROGRESS = Path(__file__).parents[2] / "build" / "nests-progress.json"
 
 
 def ways(program, exported):
@@ -69,7 +59,7 @@ def check(program, wanted, exported=False):
         wanted = None
     for name, got in ways(program, exported):
         wanted = np.asarray(got) if wanted is None else wanted
-        close(got, wanted, program[0], f"{name} of {nests.text_of(program)}")
+        nests.assert_close(got, wanted, program[0], f"{name} of {nests.text_of(program)}")
 
 
 @pytest.mark.parametrize("first", range(0, len(RECORDED), CHUNK))

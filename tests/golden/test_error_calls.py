@@ -4,7 +4,7 @@
 What is meant to differ has a reason there.  Run as a program, this file prints what else differs, in the named modules
 or everywhere:
 
-    python tests/test_fuzz_errors.py [module ...]
+    PYTHONPATH=tests python tests/golden/test_error_calls.py [module ...]
 """
 
 import gzip

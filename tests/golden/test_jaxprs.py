@@ -13,7 +13,7 @@ import onax as jax
 from onax._core.jaxpr import jaxprs_in_params
 from onax._native.dispatch import Primitive
 
-RECORDED = json.loads(gzip.decompress((Path(__file__).parent / "golden" / "jaxprs.json.gz").read_bytes()))
+RECORDED = json.loads(gzip.decompress((Path(__file__).parent / "jaxprs.json.gz").read_bytes()))
 
 
 CASES = golden_cases.cases(jax)

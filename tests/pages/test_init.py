@@ -12,7 +12,7 @@ import pytest
 from onax._divergence import report, writers
 from onax._pages import render_page
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def test_values_are_escaped():
