@@ -19,7 +19,7 @@ from onax._native.array import make_array
 from onax._native.tree import tree_flatten, tree_map, tree_unflatten
 from onax._prims.convert import convert_element_type
 from onax._transforms.abstract import ShapeDtypeStruct, stage
-from onax.export import api, artifact
+from onax.export import api, artifact, nodes
 
 BFLOAT16 = np.dtype(dtypes.bfloat16)
 
@@ -102,10 +102,9 @@ def _sort_nodes(graph):
 def _names_read(node):
     """Names that a node reads, also in its subgraphs."""
     names = set(node.input)
-    for attribute in node.attribute:
-        for inner in (attribute.g, *attribute.graphs):
-            for other in inner.node:
-                names |= _names_read(other)
+    for graph in nodes.subgraphs(node):
+        for inner in nodes.walk(graph):
+            names.update(inner.input)
     return names
 
 

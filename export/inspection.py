@@ -1,8 +1,9 @@
 """The contents of an artefact: signature, operators, sizes, dimensions, and the source line of each node."""
 
 import os
+from collections import Counter
 
-from onax.export import report
+from onax.export import nodes, report
 
 
 def weights(model, exported):
@@ -14,19 +15,11 @@ def weights(model, exported):
 
 def lines_of_source(model):
     """{source line of the user: operators of its nodes}, in the order of the nodes, including subgraphs."""
-    found = {}
-
-    def visit(graph):
-        for node in graph.node:
-            if node.doc_string:
-                found.setdefault(node.doc_string, []).append(node.op_type)
-            for attribute in node.attribute:
-                for inner in (attribute.g, *attribute.graphs):
-                    if inner.node:
-                        visit(inner)
-
-    visit(model.graph)
-    return found
+    lines = {}
+    for node in nodes.walk(model.graph):
+        if node.doc_string:
+            lines.setdefault(node.doc_string, []).append(node.op_type)
+    return lines
 
 
 def to_data(exported, path=None):
@@ -80,7 +73,4 @@ def to_text(data):
 
 
 def _operator_counts(operators):
-    counts = {}
-    for op in operators:
-        counts[op] = counts.get(op, 0) + 1
-    return ", ".join(op if n == 1 else f"{op} {n}" for op, n in counts.items())
+    return ", ".join(op if n == 1 else f"{op} {n}" for op, n in Counter(operators).items())

@@ -1,13 +1,14 @@
 """The texts that the command line prints: a summary of an export, and the comparison of model and function."""
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
 from onax._ground import dims, dtypes
 from onax._native.array import make_array
-from onax.export import shapes
+from onax.export import nodes, shapes
 
 # Largest difference between model and function, relative to the largest value of a result.  The two add in different
 # orders; the measured differences of small networks are ten times smaller than these.
@@ -91,17 +92,7 @@ def describe_types(names, avals):
 
 def operators(model):
     """{operator: number of nodes} of a model, including subgraphs, most frequent first."""
-    counts = {}
-
-    def visit(graph):
-        for node in graph.node:
-            counts[node.op_type] = counts.get(node.op_type, 0) + 1
-            for attribute in node.attribute:
-                for inner in (attribute.g, *attribute.graphs):
-                    if inner.node:
-                        visit(inner)
-
-    visit(model.graph)
+    counts = Counter(node.op_type for node in nodes.walk(model.graph))
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 

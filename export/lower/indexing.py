@@ -11,6 +11,7 @@ import numpy as np
 
 from onax._ground import dims as dim_rules
 from onax._prims import indexing as prims
+from onax._prims.reductions import highest, lowest
 from onax.export.graph import ops
 from onax.export.graph.bounds import known_elements
 from onax.export.lower.convert import F32, HALVES, INT32, INT64
@@ -96,15 +97,8 @@ def _index_vectors(g, columns, shape):
 
 
 def _fill_value(dtype, fill_value):
-    """The value of elements out of bounds: NaN, the lowest signed, the highest unsigned integer, True."""
-    if fill_value is not None:
-        return np.asarray(fill_value).astype(dtype)
-    if dtype.kind not in "iub":
-        return np.array(np.nan).astype(dtype)
-    if dtype == BOOL:
-        return np.array(True)
-    info = np.iinfo(dtype)
-    return np.array(info.max if dtype.kind == "u" else info.min, dtype)
+    """The value of elements out of bounds."""
+    return np.asarray(prims.default_fill(dtype) if fill_value is None else fill_value).astype(dtype)
 
 
 def _slice_uncovered(g, x, sizes, keep):
@@ -216,18 +210,10 @@ def _broadcast_windows(g, out, x, d, want):
 
 
 def _identity(reduction, dtype):
-    """The identity element of a reduction; None for a plain scatter."""
-    if reduction is None:
-        return None
+    """The identity element of a reduction."""
     if reduction in ("add", "mul"):
         return np.array(reduction == "mul").astype(dtype)
-    largest = reduction == "min"
-    if dtype == BOOL:
-        return np.array(largest)
-    if dtype.kind not in "iu":
-        return np.array(np.inf if largest else -np.inf).astype(dtype)
-    info = np.iinfo(dtype)
-    return np.array(info.max if largest else info.min, dtype)
+    return (highest if reduction == "min" else lowest)(dtype)
 
 
 class _ScatterLayout:

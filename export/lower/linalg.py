@@ -91,6 +91,17 @@ def _sum_along(x, axis):
     return expand_dims(reduce_sum(x, (at,)), (at,))
 
 
+def _swap(x, i, other, axis):
+    """Exchanges element, row or column i with number `other`, an array with one integer for each matrix of the stack.
+
+    A sum over a mask reads element `other`, because its number differs between the matrices of a stack.
+    """
+    indices = _index_along(x.shape, axis)
+    at_other = ew.eq(indices, _broadcast_like(other, indices))
+    x_i, x_other = _take(x, i, axis), _sum_along(_where(at_other, x, _zeros(x)), axis)
+    return _where(ew.eq(indices, i), _broadcast_like(x_other, x), _where(at_other, _broadcast_like(x_i, x), x))
+
+
 def _where(mask, x, y):
     return ew.select(mask, x, y)
 
@@ -223,9 +234,8 @@ def _lu(x):
         size = _where(ew.ne(size, size), full_like(size, -1), size)
         size = _where(ew.lt(indices, j), full_like(size, -2), size)
         p = expand_dims(argmax(size, len(batch), I32), (-1,))
-        one, other = ew.eq(row, j), ew.eq(row, _broadcast_like(expand_dims(p, (-1,)), row))
-        row_j, row_p = _take(a, j, -2), _sum_along(_where(other, a, _zeros(a)), -2)
-        a = _where(one, _broadcast_like(row_p, a), _where(other, _broadcast_like(row_j, a), a))
+        a = _swap(a, j, expand_dims(p, (-1,)), -2)
+        row_p = _take(a, j, -2)
         pivot = _take(row_p, j, -1)
         pivot = _where(ew.eq(pivot, _zeros(pivot)), full_like(pivot, 1), pivot)
         of_column = _take(a, j, -1)
@@ -234,12 +244,7 @@ def _lu(x):
         reduced = ew.sub(a, _outer_product(scaled, row_p, a))
         a = _where(ew.bitwise_and(under, ew.gt(column, j)), reduced, a)
         a = _where(ew.bitwise_and(under, ew.eq(column, j)), _broadcast_like(scaled, a), a)
-        order_j, other = _take(order, j, -1), ew.eq(indices, _broadcast_like(p, indices))
-        order_p = _sum_along(_where(other, order, _zeros(order)), -1)
-        order = _where(
-            ew.eq(indices, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
-        )
-        return a, _put(pivots, p, j, -1), order
+        return a, _put(pivots, p, j, -1), _swap(order, j, p, -1)
 
     return _loop(k, step, (x, full_like(indices, 0, shape=(*batch, k)), indices))
 
@@ -253,11 +258,7 @@ def _lu_pivots_to_permutation(pivots, *, permutation_size):
 
     def step(j, order):
         pivot = ew.clamp(np.int32(0), _take(pivots, j, -1), np.int32(permutation_size - 1))
-        other = ew.eq(indices, _broadcast_like(pivot, indices))
-        order_j, order_p = _take(order, j, -1), _sum_along(_where(other, order, _zeros(order)), -1)
-        return _where(
-            ew.eq(indices, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
-        )
+        return _swap(order, j, pivot, -1)
 
     return _loop(k, step, indices)
 
@@ -369,17 +370,10 @@ def _pivot(x):
         size = reduce_sum(_real(ew.mul(left, _conj(left))), (len(batch),))
         size = _where(ew.lt(indices, j), full_like(size, -1), size)
         p = expand_dims(argmax(size, len(batch), I32), (-1,))
-        other = ew.eq(column, _broadcast_like(expand_dims(p, (-2,)), column))
-        of_j, of_p = _take(a, j, -1), _sum_along(_where(other, a, _zeros(a)), -1)
-        a = _where(ew.eq(column, j), _broadcast_like(of_p, a), _where(other, _broadcast_like(of_j, a), a))
+        a = _swap(a, j, expand_dims(p, (-2,)), -1)
         v, tau, _ = _householder_reflection(_take(a, j, -1), j)
         a = _where(ew.lt(column, j), a, _reflect(a, v, _conj(tau)))
-        other = ew.eq(indices, _broadcast_like(p, indices))
-        order_j, order_p = _take(order, j, -1), _sum_along(_where(other, order, _zeros(order)), -1)
-        order = _where(
-            ew.eq(indices, j), _broadcast_like(order_p, order), _where(other, _broadcast_like(order_j, order), order)
-        )
-        return a, order
+        return a, _swap(order, j, p, -1)
 
     _, order = _loop(k, step, (x, indices))
     return matrix_transpose(linalg.permute_rows(matrix_transpose(x), order)), order

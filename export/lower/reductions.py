@@ -88,21 +88,11 @@ def flip_sign_bit(g, x, dtype):
     return ops.cast(g, ops.binary(g, "BitwiseXor", x, g.const(top)), dtype)
 
 
-def _identity(dtype, largest):
-    """The identity element of max, or of min if `largest`."""
-    if _holds_nan(dtype):
-        return np.array(np.inf if largest else -np.inf).astype(dtype)
-    if dtype == BOOL:
-        return np.array(largest)
-    info = np.iinfo(dtype)
-    return np.array(info.max if largest else info.min, dtype)
-
-
 def reduce_extreme(g, op_type, x, axes, *, keepdims=False):
     """ReduceMax or ReduceMin, which skip NaN, for every element type and also of no elements."""
     shape = tuple(1 if i in axes else d for i, d in enumerate(x.shape) if keepdims or i not in axes)
     if any(dim_rules.equal(x.shape[i], 0) for i in axes):
-        return ops.full(g, shape, _identity(x.dtype, op_type == "ReduceMin"), x.dtype)
+        return ops.full(g, shape, (prims.highest if op_type == "ReduceMin" else prims.lowest)(x.dtype), x.dtype)
     if x.dtype in (U32, U64):
         signed = flip_sign_bit(g, x, SIGNED[x.dtype.itemsize])
         return flip_sign_bit(g, reduce_extreme(g, op_type, signed, axes, keepdims=keepdims), x.dtype)

@@ -53,11 +53,18 @@ def has_shards(x):
 
 
 def makes_shards(jaxpr):
-    """Whether an operation in a program states the sharding of its results; cached with the program."""
-    found = jaxpr.cache.get("makes shards")
-    if found is None:
-        found = jaxpr.cache["makes shards"] = any(map(_states_sharding, jaxpr.eqns))
-    return found
+    """Whether an operation in a program states the sharding of its results."""
+    return _any_equation(jaxpr, "makes shards", _states_sharding)
+
+
+def _any_equation(jaxpr, key, predicate):
+    """Whether a predicate holds for an equation of a program or of one inside it; cached with each program by `key`."""
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = any(
+            predicate(eqn) or any(_any_equation(inner, key, predicate) for inner in jaxprs_in_params(eqn.params))
+            for eqn in jaxpr.eqns
+        )
+    return jaxpr.cache[key]
 
 
 def _states_sharding(eqn):
@@ -66,9 +73,7 @@ def _states_sharding(eqn):
         return True
     if primitive is jit_p and any((*params["in_shardings"], *params["out_shardings"])):
         return True
-    if primitive is device_put_p and any(isinstance(d, Sharding) for d in params["devices"]):
-        return True
-    return any(map(makes_shards, jaxprs_in_params(params)))
+    return primitive is device_put_p and any(isinstance(d, Sharding) for d in params["devices"])
 
 
 def first_device(leaves):
@@ -87,17 +92,12 @@ def shardings_of_results(jaxpr, leaves, in_shardings=(), out_shardings=()):
 
 
 def has_separate_regions(jaxpr):
-    """Whether a program holds a shard_map over separate devices; cached with the program."""
-    found = jaxpr.cache.get("separate regions")
-    if found is None:
-        found = jaxpr.cache["separate regions"] = any(map(_holds_separate_region, jaxpr.eqns))
-    return found
+    """Whether a program holds a shard_map over separate devices."""
+    return _any_equation(jaxpr, "separate regions", _is_separate_region)
 
 
-def _holds_separate_region(eqn):
-    if eqn.primitive is shard_map_p and has_separate_devices(eqn.params["mesh"]):
-        return True
-    return any(map(has_separate_regions, jaxprs_in_params(eqn.params)))
+def _is_separate_region(eqn):
+    return eqn.primitive is shard_map_p and has_separate_devices(eqn.params["mesh"])
 
 
 def place_eager_result(primitive, operands, params, out):

@@ -14,6 +14,8 @@ NAMED_AXIS = "named_axis"  # names axes, in its parameter `axes` or `axis_name`
 CALLS_PYTHON = "calls_python"  # calls a function of the user
 THREEFRY = "threefry"  # computes words of Threefry's block function
 
+LINEAR_MOVEMENT = frozenset({LINEAR, DATA_MOVEMENT})
+
 __all__ = [
     "BRINGS_VALUES",
     "CALLS_PYTHON",

@@ -182,6 +182,19 @@ def min_dim(a, b):
     return min(a, b) if scope is None else extremum("min", a, b, scope)
 
 
+def broadcast_dim(sizes):
+    """The size of an axis that operands with these sizes broadcast to: the one size other than 1; None for several."""
+    size = 1
+    for d in sizes:
+        if type(d) is int and d == 1:
+            continue
+        if type(size) is int and size == 1:
+            size = d
+        elif not equal(d, size):
+            return None
+    return size
+
+
 def non_negative(d):
     """The dimension, or 0 where it would be negative."""
     return max_dim(d, 0)

@@ -20,6 +20,7 @@ from onax._native.dispatch import NEVER, Primitive
 
 # ---- the conversion itself ----
 
+_INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 _SCALARS = frozenset((bool, int, float, complex))
 _RANGES = {}  # integer dtype -> (lowest, one past the highest), as floats: both are powers of two, hence exact
 
@@ -58,6 +59,13 @@ def cast(x, dtype):
 
 
 _casts = {}  # (from, to) -> function(x, to)
+
+
+def compute_dtype(dtype):
+    """The dtype to reduce in: narrow floats in float32, 2- and 4-bit integers in int32, others in their own."""
+    if dtype.kind in "biuc" or dtype.itemsize >= 4:
+        return dtype
+    return _INT32 if dtypes.is_integer(dtype) else _FLOAT32
 
 
 def _cast_between(have, dtype):

@@ -57,19 +57,11 @@ def broadcasting_shape(name, avals):
     shapes = [a.shape for a in avals if a.shape]
     if len({len(s) for s in shapes}) > 1:
         raise TypeError(f"{name}: arrays must have the same number of dimensions, got { ({len(s) for s in shapes}) }")
-    out = []
-    for sizes in zip(*shapes):
-        found = 1
-        for d in sizes:
-            if type(d) is int and d == 1:
-                continue
-            if type(found) is int and found == 1:
-                found = d
-            elif not dims.equal(d, found):
-                shown = ", ".join(str(a.shape) for a in avals)
-                raise TypeError(f"{name} got incompatible shapes for broadcasting: {shown}.")
-        out.append(found)
-    return tuple(out)
+    out = tuple(map(dims.broadcast_dim, zip(*shapes)))
+    if None in out:
+        shown = ", ".join(str(a.shape) for a in avals)
+        raise TypeError(f"{name} got incompatible shapes for broadcasting: {shown}.")
+    return out
 
 
 def check_dtype(name, kernel, dtype, position=None):

@@ -16,7 +16,7 @@ from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._prims._batch_rules import defreducer
-from onax._prims.convert import cast, convert
+from onax._prims.convert import cast, compute_dtype, convert
 from onax._prims.elementwise import div, eq, mul
 from onax._prims.shaping import (
     check_axes,
@@ -32,13 +32,6 @@ from onax._prims.shaping import (
     squeeze,
 )
 from onax._prims.slicing import pad, slice_in_dim
-
-
-def _compute_dtype(dtype):
-    """The dtype to reduce in: narrow floats in float32, 2- and 4-bit integers in int32, others in their own."""
-    if dtype.kind in "biuc" or dtype.itemsize >= 4:
-        return dtype
-    return np.dtype(np.int32) if dtypes.is_integer(dtype) else np.dtype(np.float32)
 
 
 def _size(x, axes):
@@ -75,7 +68,7 @@ def _extremum_kernel(ufunc, neutral):
         dtype = x.dtype
         if x.size == 0 and _size(x, axes) == 0:
             return np.full(reduced_shape(x.shape, axes), neutral(dtype), dtype)
-        wide = _compute_dtype(dtype)
+        wide = compute_dtype(dtype)
         if wide is dtype or wide == dtype:
             return ufunc.reduce(x, axis=axes)
         return ufunc.reduce(x.astype(wide), axis=axes).astype(dtype)
@@ -141,7 +134,7 @@ def reduce_min(operand, axes, *, out_sharding=None):
 
 def _prod_kernel(x, *, axes):
     dtype = x.dtype
-    wide = _compute_dtype(dtype)
+    wide = compute_dtype(dtype)
     out = np.multiply.reduce(x if wide is dtype else x.astype(wide, copy=False), axis=axes, dtype=wide)
     return out if wide == dtype else cast(np.asarray(out), dtype)
 
@@ -264,7 +257,7 @@ def reduce_xor(operand, axes):
 
 def _arg_kernel(function):
     def kernel(x, *, axes, index_dtype):
-        wide = _compute_dtype(x.dtype)
+        wide = compute_dtype(x.dtype)
         if wide is not x.dtype:
             x = x.astype(wide, copy=False)
         return function(x, axes[0]).astype(index_dtype)

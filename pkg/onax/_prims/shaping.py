@@ -9,7 +9,7 @@ import operator
 
 import numpy as np
 
-from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR, MAKES_NAN
+from onax._core.facts import BRINGS_VALUES, LINEAR, LINEAR_MOVEMENT, MAKES_NAN
 from onax._core.rules import defjvp_zero, deflinear
 from onax._core.trace import Tracer, as_array, typeof
 from onax._core.zeros import Zero
@@ -18,9 +18,6 @@ from onax._native.array import Array, make_array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive
 from onax._prims.convert import bitcast_convert_type_p, convert
-
-MOVES = frozenset({LINEAR, DATA_MOVEMENT})
-
 
 # ---- shapes and axes as users write them ----
 
@@ -90,7 +87,7 @@ def broadcast_shapes(*shapes):
     shapes = [canonical_shape(check_sequence("broadcast_shapes", s)) for s in shapes]
     rank = max(map(len, shapes), default=0)
     padded = [(1,) * (rank - len(s)) + s for s in shapes]
-    out = tuple(_broadcast_dim(sizes) for sizes in zip(*padded))
+    out = tuple(map(dims.broadcast_dim, zip(*padded)))
     if None in out:
         raise ValueError(f"Incompatible shapes for broadcasting: shapes={shapes}")
     return _check_static_sizes(out)
@@ -103,19 +100,6 @@ def _check_static_sizes(shape):
                 f"Only non-negative indices are allowed when broadcasting static shapes, but got shape {shape}."
             )
     return shape
-
-
-def _broadcast_dim(sizes):
-    """The one size other than 1 among sizes, 1 if there is none, None if there are several."""
-    found = 1
-    for d in sizes:
-        if type(d) is int and d == 1:
-            continue
-        if type(found) is int and found == 1:
-            found = d
-        elif not dims.equal(d, found):
-            return None
-    return found
 
 
 # ---- broadcast_in_dim ----
@@ -195,7 +179,7 @@ broadcast_in_dim_p = Primitive(
     abstract_eval=_broadcast_abstract,
     batch=_broadcast_batch,
     pretty=_broadcast_pretty,
-    facts=MOVES,
+    facts=LINEAR_MOVEMENT,
 )
 deflinear(broadcast_in_dim_p, _broadcast_transpose)
 
@@ -293,7 +277,7 @@ def _reshape_batch(axis_data, operands, mapped, *, new_sizes, dimensions, shardi
 
 
 reshape_p = Primitive(
-    "reshape", kernel=_reshape_kernel, abstract_eval=_reshape_abstract, batch=_reshape_batch, facts=MOVES
+    "reshape", kernel=_reshape_kernel, abstract_eval=_reshape_abstract, batch=_reshape_batch, facts=LINEAR_MOVEMENT
 )
 deflinear(reshape_p, _reshape_transpose)
 
@@ -373,7 +357,7 @@ transpose_p = Primitive(
     kernel=_transpose_kernel,
     abstract_eval=_transpose_abstract,
     batch=_transpose_batch,
-    facts=MOVES,
+    facts=LINEAR_MOVEMENT,
 )
 deflinear(transpose_p, lambda ct, x, *, permutation: [transpose(ct, _inverse(permutation))])
 
@@ -419,7 +403,7 @@ squeeze_p = Primitive(
     kernel=_squeeze_kernel,
     abstract_eval=_squeeze_abstract,
     batch=_squeeze_batch,
-    facts=MOVES,
+    facts=LINEAR_MOVEMENT,
 )
 deflinear(squeeze_p, lambda ct, x, *, dimensions: [expand_dims(ct, dimensions)])
 
@@ -468,7 +452,7 @@ def _rev_batch(axis_data, operands, mapped, *, dimensions):
     return rev_p.bind(x, dimensions=tuple(a + (a >= d) for a in dimensions)), d
 
 
-rev_p = Primitive("rev", kernel=_rev_kernel, abstract_eval=_rev_abstract, batch=_rev_batch, facts=MOVES)
+rev_p = Primitive("rev", kernel=_rev_kernel, abstract_eval=_rev_abstract, batch=_rev_batch, facts=LINEAR_MOVEMENT)
 deflinear(rev_p, lambda ct, x, *, dimensions: [rev(ct, dimensions)])
 
 
@@ -647,7 +631,7 @@ copy_p = Primitive(
     kernel=lambda x: x.copy(),
     abstract_eval=lambda x: x,
     batch=lambda axis_data, operands, mapped: (copy_p.bind(*operands), mapped[0]),
-    facts=MOVES | {BRINGS_VALUES},
+    facts=LINEAR_MOVEMENT | {BRINGS_VALUES},
 )
 deflinear(copy_p, lambda ct, x: [copy_p.bind(ct)])
 

@@ -12,7 +12,7 @@ import operator
 
 import numpy as np
 
-from onax._core.facts import DATA_MOVEMENT, LINEAR, MAKES_NAN
+from onax._core.facts import DATA_MOVEMENT, LINEAR_MOVEMENT, MAKES_NAN
 from onax._core.rules import InvalidOperands, deflinear_first, tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero, is_undefined_primal
@@ -37,8 +37,6 @@ from onax._prims.shaping import (
     squeeze,
     zeros_like_aval,
 )
-
-MOVES = frozenset({LINEAR, DATA_MOVEMENT})
 
 
 def zero_scalar(dtype):
@@ -126,7 +124,7 @@ slice_p = Primitive(
     abstract_eval=_slice_abstract,
     transpose=_slice_transpose,
     batch=_slice_batch,
-    facts=MOVES,
+    facts=LINEAR_MOVEMENT,
 )
 deflinear_first(slice_p)
 
@@ -491,7 +489,7 @@ concatenate_p = Primitive(
     jvp=_concatenate_jvp,
     transpose=_concatenate_transpose,
     batch=_concatenate_batch,
-    facts=MOVES,
+    facts=LINEAR_MOVEMENT,
 )
 
 
@@ -612,7 +610,7 @@ pad_p = Primitive(
     jvp=_pad_jvp,
     transpose=_pad_transpose,
     batch=_pad_batch,
-    facts=MOVES | {MAKES_NAN},
+    facts=LINEAR_MOVEMENT | {MAKES_NAN},
 )
 
 
@@ -693,7 +691,7 @@ split_p = Primitive(
     jvp=_split_jvp,
     transpose=_split_transpose,
     batch=_split_batch,
-    facts=MOVES,
+    facts=LINEAR_MOVEMENT,
 )
 
 

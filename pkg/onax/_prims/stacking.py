@@ -7,6 +7,7 @@ import operator
 
 import numpy as np
 
+from onax._core.facts import LINEAR_MOVEMENT
 from onax._core.rules import deflinear, tangent_zero
 from onax._core.trace import as_array
 from onax._core.zeros import Zero
@@ -14,7 +15,7 @@ from onax._ground import dims
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
-from onax._prims.shaping import MOVES, bdim_at_front, canonical_axis, instantiate_zeros, moveaxis, reduce_sum, reshape
+from onax._prims.shaping import bdim_at_front, canonical_axis, instantiate_zeros, moveaxis, reduce_sum, reshape
 
 # ---- stack ----
 
@@ -64,7 +65,7 @@ stack_p = Primitive(
     jvp=_stack_jvp,
     transpose=_stack_transpose,
     batch=_stack_batch,
-    facts=MOVES,
+    facts=LINEAR_MOVEMENT,
 )
 
 
@@ -114,7 +115,7 @@ unstack_p = Primitive(
     jvp=_unstack_jvp,
     transpose=_unstack_transpose,
     batch=_unstack_batch,
-    facts=MOVES,
+    facts=LINEAR_MOVEMENT,
 )
 
 
@@ -150,7 +151,7 @@ tile_p = Primitive(
     kernel=lambda x, *, reps: np.tile(x, reps),
     abstract_eval=_tile_abstract,
     batch=_tile_batch,
-    facts=MOVES,
+    facts=LINEAR_MOVEMENT,
 )
 deflinear(tile_p, _tile_transpose)
 

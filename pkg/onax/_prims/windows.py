@@ -18,14 +18,12 @@ from onax._core.zeros import Zero, is_undefined_primal
 from onax._ground import dims, dtypes
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
-from onax._prims.convert import cast
+from onax._prims.convert import cast, compute_dtype
 from onax._prims.elementwise import ge_p, le_p
 from onax._prims.reductions import highest, lowest
 from onax._prims.shaping import bdim_at_front, shape_of
 from onax._prims.slicing import dilate_and_pad, pad, slice_p, zero_scalar
 from onax._prims.windows_shapes import adjoint_padding, combine_windows, slice_bounds, window_offsets, windows_shape
-
-_INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 
 # ---- checks ----
 
@@ -75,13 +73,6 @@ def check_window(shape, window_dimensions, window_strides, padding, base_dilatio
 # ---- sum, max, min ----
 
 
-def _compute_dtype(dtype):
-    """The dtype to reduce in: narrow floats in float32, 2- and 4-bit integers in int32, others in their own."""
-    if dtype.kind in "biuc" or dtype.itemsize >= 4:
-        return dtype
-    return _INT32 if dtypes.is_integer(dtype) else _FLOAT32
-
-
 def _axis_slicer(axis):
     lead = (builtins.slice(None),) * axis
 
@@ -97,7 +88,7 @@ def _window_kernel(ufunc, neutral):
 
     def kernel(x, *, window_dimensions, window_strides, padding, base_dilation, window_dilation):
         shape = check_window(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
-        dtype, wide = x.dtype, _compute_dtype(x.dtype)
+        dtype, wide = x.dtype, compute_dtype(x.dtype)
         if ufunc is np.add and dtype.kind == "b":
             raise TypeError("sums of bools")
         if 0 in shape:
@@ -236,7 +227,7 @@ def _gather_kernel(g, x, *, select_prim, window_dimensions, window_strides, padd
     shape = check_window(x.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
     if g.shape != x.shape or g.dtype != x.dtype:
         raise TypeError("tangents and operand differ")
-    compare, dtype, wide = _comparison(select_prim), g.dtype, _compute_dtype(g.dtype)
+    compare, dtype, wide = _comparison(select_prim), g.dtype, compute_dtype(g.dtype)
     best, out = np.full(shape, identity_element(select_prim, wide), wide), np.zeros(shape, wide)
     if 0 in shape:
         return np.zeros(shape, dtype)
@@ -321,7 +312,7 @@ def _scatter_kernel(source, x, *, select_prim, window_dimensions, window_strides
     if count != source.shape or source.dtype != x.dtype:
         raise TypeError("one value of the source for each window")
     _check_sizes("select_and_scatter", "window_dimensions", window_dimensions, 0)
-    ones, compare, dtype, wide = (1,) * x.ndim, _comparison(select_prim), x.dtype, _compute_dtype(x.dtype)
+    ones, compare, dtype, wide = (1,) * x.ndim, _comparison(select_prim), x.dtype, compute_dtype(x.dtype)
     if 0 in count:
         return np.zeros(x.shape, dtype)
     around = dilate_and_pad(cast(x, wide), identity_element(select_prim, wide), padding, ones)

@@ -12,6 +12,7 @@ from onax._core.api_functions import name_error, static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
 from onax._native.array import ArrayImpl
+from onax._prims.reductions import highest, lowest
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import (
     can_use_numpy,
@@ -189,7 +190,7 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     )
 
 
-def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, worst):
+def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, identity):
     """Implements max and min: they have no identity, so empty axes and masks need `initial`."""
     no_out(name, out)
     a = ensure_arraylike(name, a)
@@ -205,25 +206,11 @@ def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, wo
             )
     a = lax.convert_element_type(a, a.dtype)
     if mask is not None:
-        a = where(_check_mask(name, mask), a, a.dtype.type(worst(a.dtype)))
+        a = where(_check_mask(name, mask), a, identity(a.dtype))
     found = op(a, axes)
     if initial is not None:
         found = combine(_check_initial(name, initial, a.dtype), found)
     return _restore_axes(found, axes, a.shape) if keepdims else found
-
-
-def lowest(dtype):
-    """The identity of max: -inf, False or the smallest integer."""
-    if dtypes.is_inexact(dtype):
-        return -np.inf
-    return False if dtype == np.bool_ else dtypes.iinfo(dtype).min
-
-
-def highest(dtype):
-    """The identity of min: inf, True or the largest integer."""
-    if dtypes.is_inexact(dtype):
-        return np.inf
-    return True if dtype == np.bool_ else dtypes.iinfo(dtype).max
 
 
 @static_argnames("keepdims")

@@ -6,9 +6,9 @@ import onax.numpy as jnp
 from onax import lax
 from onax._core.api_functions import wrap_api_functions as _wrap_api_functions
 from onax._core.trace import concrete_or_error
+from onax._prims.reductions import highest as _highest
+from onax._prims.reductions import lowest as _lowest
 from onax.numpy._promotion import check_arraylike
-from onax.numpy._reductions import highest as _highest
-from onax.numpy._reductions import lowest as _lowest
 
 
 def _segment_reduce(name, data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode, start, combine):

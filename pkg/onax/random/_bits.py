@@ -41,6 +41,13 @@ def _broadcast_shapes(shapes):
         raise ValueError(f"Incompatible shapes for broadcasting: shapes={[tuple(s) for s in shapes]}") from None
 
 
+def check_arguments(name, key, dtype, shape, out_sharding, *parameters):
+    """Returns (key, floating dtype, shape of the result) of a distribution with parameters, or raises."""
+    key, dtype = check_single_key(name, key), float_dtype(name, dtype)
+    refuse_sharding(name, out_sharding)
+    return key, dtype, check_shape(name, shape, *map(np.shape, parameters))
+
+
 def broadcast_parameter(name, x, dtype, shape=None):
     """Converts a distribution's parameter to an array of a dtype and broadcasts it to a shape if one is given."""
     x = ensure_arraylike(name, x).astype(dtype)

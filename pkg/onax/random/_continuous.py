@@ -19,7 +19,7 @@ from onax._prims.shaping import broadcast_to_rank, canonical_shape, refuse_shard
 from onax.numpy._arithmetic import clip
 from onax.numpy._promotion import ensure_arraylike
 from onax.numpy._where import where
-from onax.random._bits import broadcast_parameter, check_shape, draw_bits, float_dtype
+from onax.random._bits import broadcast_parameter, check_arguments, draw_bits, float_dtype
 from onax.random._keys import check_single_key, split
 
 THREEFRY = key_dtype(threefry_impl)
@@ -160,21 +160,15 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=
 
     `shape` is that of the bounds by default, which must broadcast to it; ValueError otherwise.
     """
-    key = check_single_key("truncated_normal", key)
-    found = float_dtype("truncated_normal", dtype)
-    refuse_sharding("truncated_normal", out_sharding)
-    shape = check_shape("truncated_normal", shape, np.shape(lower), np.shape(upper))
-    return _truncated_normal(key, lower, upper, shape=shape, dtype=found)
+    key, dtype, shape = check_arguments("truncated_normal", key, dtype, shape, out_sharding, lower, upper)
+    return _truncated_normal(key, lower, upper, shape=shape, dtype=dtype)
 
 
 def lognormal(key, sigma=np.float32(1.0), shape=None, dtype=None, *, out_sharding=None):
     """Exponentials of normal numbers of mean 0 and standard deviation sigma, which broadcasts to `shape`."""
-    key = check_single_key("lognormal", key)
-    found = float_dtype("lognormal", dtype)
-    refuse_sharding("lognormal", out_sharding)
-    shape = check_shape("lognormal", shape, np.shape(sigma))
-    sigma = broadcast_to_rank(broadcast_parameter("lognormal", sigma, found), len(shape))
-    return lax.exp(lax.mul(_normal(key, shape=shape, dtype=found), sigma))
+    key, dtype, shape = check_arguments("lognormal", key, dtype, shape, out_sharding, sigma)
+    sigma = broadcast_to_rank(broadcast_parameter("lognormal", sigma, dtype), len(shape))
+    return lax.exp(lax.mul(_normal(key, shape=shape, dtype=dtype), sigma))
 
 
 # ---- distributions without parameters
@@ -279,11 +273,8 @@ def _rayleigh(key, scale, *, shape, dtype):
 
 def rayleigh(key, scale, shape=None, dtype=None, *, out_sharding=None):
     """Rayleigh numbers: scale * sqrt(-2 log(u)).  `scale` broadcasts to `shape`; ValueError otherwise."""
-    key = check_single_key("rayleigh", key)
-    found = float_dtype("rayleigh", dtype)
-    refuse_sharding("rayleigh", out_sharding)
-    shape = check_shape("rayleigh", shape, np.shape(scale))
-    return _rayleigh(key, scale, shape=shape, dtype=found)
+    key, dtype, shape = check_arguments("rayleigh", key, dtype, shape, out_sharding, scale)
+    return _rayleigh(key, scale, shape=shape, dtype=dtype)
 
 
 @staged("_pareto", static_argnames=("shape", "dtype"))
@@ -294,11 +285,8 @@ def _pareto(key, b, *, shape, dtype):
 
 def pareto(key, b, shape=None, dtype=None, *, out_sharding=None):
     """Numbers of the Pareto distribution, with density b / x**(b + 1) for x >= 1.  `b` broadcasts to `shape`."""
-    key = check_single_key("pareto", key)
-    found = float_dtype("pareto", dtype)
-    refuse_sharding("pareto", out_sharding)
-    shape = check_shape("pareto", shape, np.shape(b))
-    return _pareto(key, b, shape=shape, dtype=found)
+    key, dtype, shape = check_arguments("pareto", key, dtype, shape, out_sharding, b)
+    return _pareto(key, b, shape=shape, dtype=dtype)
 
 
 @staged("_weibull_min", static_argnames=("shape", "dtype"))
@@ -323,14 +311,11 @@ def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=N
 
     The parameters broadcast to `shape`, which is their common shape by default; ValueError otherwise.
     """
-    key = check_single_key("triangular", key)
-    found = float_dtype("triangular", dtype)
-    refuse_sharding("triangular", out_sharding)
-    shape = check_shape("triangular", shape, np.shape(left), np.shape(mode), np.shape(right))
-    left, mode, right = (broadcast_parameter("triangular", x, found, shape) for x in (left, mode, right))
+    key, dtype, shape = check_arguments("triangular", key, dtype, shape, out_sharding, left, mode, right)
+    left, mode, right = (broadcast_parameter("triangular", x, dtype, shape) for x in (left, mode, right))
     turn = lax.div(lax.sub(mode, left), lax.sub(right, left))
-    u = _uniform(key, 0.0, 1.0, shape=shape, dtype=found)
-    one = scalar(1.0, found)
+    u = _uniform(key, 0.0, 1.0, shape=shape, dtype=dtype)
+    one = scalar(1.0, dtype)
     rising = lax.mul(lax.mul(u, lax.sub(right, left)), lax.sub(mode, left))
     falling = lax.mul(lax.mul(lax.sub(one, u), lax.sub(right, left)), lax.sub(right, mode))
     return lax.select_n(lax.lt(u, turn), lax.sub(right, lax.sqrt(falling)), lax.add(left, lax.sqrt(rising)))
@@ -352,11 +337,8 @@ def _wald(key, mean, *, shape, dtype):
 
 def wald(key, mean, shape=None, dtype=None, *, out_sharding=None):
     """Numbers of the Wald (inverse Gaussian) distribution of scale 1.  `mean` broadcasts to `shape`."""
-    key = check_single_key("wald", key)
-    found = float_dtype("wald", dtype)
-    refuse_sharding("wald", out_sharding)
-    shape = check_shape("wald", shape, np.shape(mean))
-    return _wald(key, mean, shape=shape, dtype=found)
+    key, dtype, shape = check_arguments("wald", key, dtype, shape, out_sharding, mean)
+    return _wald(key, mean, shape=shape, dtype=dtype)
 
 
 @staged("_double_sided_maxwell", static_argnames=("shape", "dtype"))

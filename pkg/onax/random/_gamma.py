@@ -17,7 +17,7 @@ from onax._prims.random import draw_gamma
 from onax._prims.shaping import canonical_shape, refuse_sharding
 from onax.numpy._creation import broadcast_to
 from onax.numpy._promotion import ensure_arraylike
-from onax.random._bits import broadcast_parameter, check_shape, float_dtype
+from onax.random._bits import broadcast_parameter, check_arguments, check_shape, float_dtype
 from onax.random._continuous import _exponential, _normal, scalar
 from onax.random._discrete import _rademacher
 from onax.random._keys import check_single_key, split
@@ -43,11 +43,8 @@ def loggamma(key, a, shape=None, dtype=None, *, out_sharding=None):
 
 
 def _draw(key, a, shape, dtype, out_sharding, log_space):
-    key = check_single_key("gamma", key)
-    found = float_dtype("gamma", dtype)
-    refuse_sharding("gamma", out_sharding)
-    shape = check_shape("gamma", shape, np.shape(a))
-    return _gamma(key, ensure_arraylike("gamma", a), shape=shape, dtype=found, log_space=log_space)
+    key, dtype, shape = check_arguments("gamma", key, dtype, shape, out_sharding, a)
+    return _gamma(key, ensure_arraylike("gamma", a), shape=shape, dtype=dtype, log_space=log_space)
 
 
 @staged("_beta", static_argnames=("shape", "dtype"))
@@ -63,11 +60,8 @@ def _beta(key, a, b, *, shape, dtype):
 
 def beta(key, a, b, shape=None, dtype=None, *, out_sharding=None):
     """Numbers of the beta distribution.  a and b broadcast to `shape`, by default to each other; ValueError else."""
-    key = check_single_key("beta", key)
-    found = float_dtype("beta", dtype)
-    refuse_sharding("beta", out_sharding)
-    shape = check_shape("beta", shape, np.shape(a), np.shape(b))
-    return _beta(key, a, b, shape=shape, dtype=found)
+    key, dtype, shape = check_arguments("beta", key, dtype, shape, out_sharding, a, b)
+    return _beta(key, a, b, shape=shape, dtype=dtype)
 
 
 @staged("_dirichlet", static_argnames=("shape", "dtype"))
@@ -144,11 +138,8 @@ def f(key, dfnum, dfden, shape=None, dtype=None, *, out_sharding=None):
 
     dfnum and dfden broadcast to `shape`, by default to each other; ValueError else.
     """
-    key = check_single_key("f", key)
-    found = float_dtype("f", dtype)
-    refuse_sharding("f", out_sharding)
-    shape = check_shape("f", shape, np.shape(dfnum), np.shape(dfden))
-    return _f(key, dfnum, dfden, shape=shape, dtype=found)
+    key, dtype, shape = check_arguments("f", key, dtype, shape, out_sharding, dfnum, dfden)
+    return _f(key, dfnum, dfden, shape=shape, dtype=dtype)
 
 
 @staged("_generalized_normal", static_argnames=("shape", "dtype"))
