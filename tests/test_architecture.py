@@ -483,3 +483,108 @@ def test_records_that_only_copy_arguments_are_found():
     computes = "class A:\n    def __init__(self, x):\n        self.x = tuple(x)\n"
     assert list(classes_that_only_copy(ast.parse(copies))) == ["A"]
     assert list(classes_that_only_copy(ast.parse(computes))) == []
+
+
+# ---- tests mirror the source
+
+
+SOURCES = {
+    "pkg/onax": "",
+    "export": "export/",
+    "scripts": "scripts/",
+    "cython_src/onax": "",
+}  # and where their tests are
+SPANNING = {  # folders of tests/ that mirror no package: what their files test
+    "golden": "results and programs recorded from real JAX, of all packages",
+    "laws": "what holds for every primitive",
+    "oracle": "answers of real JAX, asked while the tests run",
+    "programs": "programs as users write them, which several packages run together",
+}
+DOCUMENTS = {"architecture": "docs/architecture.md", "contributing": "CONTRIBUTING.md", "readme": "README.md"}
+UNTESTED = {}  # path of a module without a test file of its own: why it has none
+NOT_YET = {line for path in (ROOT / "tests" / "not_yet").glob("*.txt") for line in path.read_text().split()}
+
+
+def mirrored(path):
+    """The test file of a source file: `pkg/onax/_core/_foo.py` has tests/core/test_foo.py."""
+    for folder, prefix in SOURCES.items():
+        if path.is_relative_to(ROOT / folder):
+            *packages, name = [p.strip("_") for p in path.relative_to(ROOT / folder).with_suffix("").parts]
+            packages = packages if packages or prefix else ["faces"]
+            return f"tests/{prefix}{'/'.join([*packages, f'test_{name}.py'])}"
+    return f"tests/test_{path.stem}.py"
+
+
+def does_something(tree):
+    """Whether a module has code of its own: more than imports, names of types and constants, and the list `__all__`."""
+    for node in tree.body:
+        match node:
+            case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()):
+                continue
+            case ast.Expr(value=ast.Call(func=ast.Name(id="_wrap_api_functions"))):
+                continue
+            case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign(target=ast.Name()):
+                if not any(isinstance(n, ast.Call | ast.Lambda | ast.comprehension) for n in ast.walk(node)):
+                    continue
+        return True
+    return False
+
+
+def source_files():
+    """(path, whether it needs a test file) of all source files."""
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*.py*")):
+            if path.suffix == ".pyx" or path.suffix == ".py":
+                yield path, path.suffix == ".pyx" or does_something(ast.parse(path.read_text()))
+    yield ROOT / "setup.py", True
+
+
+def existing_tests():
+    return {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
+
+
+def test_every_module_has_its_test_file():
+    wanted = {str(p.relative_to(ROOT)): mirrored(p) for p, does in source_files() if does}
+    missing = {source: test for source, test in wanted.items() if test not in existing_tests()}
+    found = [
+        f"{source} needs {test}" for source, test in missing.items() if source not in UNTESTED and test not in NOT_YET
+    ]
+    assert not found, "\n".join(found)
+    assert UNTESTED.keys() <= missing.keys(), "exceptions that are no longer needed"
+
+
+def test_every_test_file_has_its_module():
+    mirrors = {mirrored(path) for path, _ in source_files()} | {f"tests/test_{name}.py" for name in DOCUMENTS}
+    stray = {t for t in existing_tests() if t.split("/")[1] not in SPANNING} - mirrors - NOT_YET
+    assert not stray, f"no source file has the name of {sorted(stray)}"
+    assert all((ROOT / path).exists() for path in DOCUMENTS.values())
+    assert all(any((ROOT / "tests" / folder).glob("test_*.py")) for folder in SPANNING), "a folder without tests"
+
+
+@pytest.mark.parametrize("source, test", [
+    ("pkg/onax/_strict.py", "tests/faces/test_strict.py"),
+    ("pkg/onax/_compile/passes/simplify.py", "tests/compile/passes/test_simplify.py"),
+    ("pkg/onax/numpy/_where.py", "tests/numpy/test_where.py"),
+    ("pkg/onax/numpy/__init__.py", "tests/numpy/test_init.py"),
+    ("pkg/onax/__init__.py", "tests/faces/test_init.py"),
+    ("export/api.py", "tests/export/test_api.py"),
+    ("export/lower/_forms.py", "tests/export/lower/test_forms.py"),
+    ("cython_src/onax/_native/tree.pyx", "tests/native/test_tree.py"),
+    ("scripts/gpu/run.py", "tests/scripts/gpu/test_run.py"),
+    ("setup.py", "tests/test_setup.py"),
+])  # fmt: skip
+def test_where_the_tests_of_a_module_are(source, test):
+    assert mirrored(ROOT / source) == test
+
+
+@pytest.mark.parametrize("text, does", [
+    ("'Names.'\nfrom onax import lax\nShape = tuple[int, ...]\nAxis: TypeAlias = int\n__all__ = ['Shape']", False),
+    ("from onax.lax import add\n_wrap_api_functions(globals(), __name__)", False),
+    ("add = make('add')", True),
+    ("def f():\n    pass", True),
+    ("hooks.f = f", True),
+    ("for name in names:\n    del name", True),
+    ("parse = lambda x: x", True),
+])  # fmt: skip
+def test_modules_that_do_something(text, does):
+    assert does_something(ast.parse(text)) is does

@@ -19,7 +19,6 @@ import nests
 import onax as jax
 import oracle
 from onax.export import export
-from test_oracle import decoded
 
 RECORDED = nests.read()
 CHUNK = 50
@@ -121,7 +120,7 @@ def ask(asked, program):
     answer = asked.ask(request)
     if "error" in answer:
         return answer["error"]
-    ((value, _),) = decoded(answer)
+    ((value, _),) = oracle.decoded(answer)
     return value
 
 

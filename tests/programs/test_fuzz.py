@@ -26,14 +26,13 @@ import oracle_requests
 from fuzzing_programs import described, draw_program
 from onax._ground.config import enable_x64
 from onax.export.lower import registry
-from test_oracle import ULPS_OF_JAX, decoded
 from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, finfo, is_float
 
 PRIMITIVES = fuzzing.primitives()
 LIVE_DRAWS = 40
 # igamma_grad_a(1, 1) is -0.43172971063489870: here ...710 (27 ulp off), in JAX ...156 (52 ulp off).
 # JAX is 8 off in erfc(0.9) of float64, whose true value is ours.
-DRAWN_ULPS_OF_JAX = {**ULPS_OF_JAX, "erfc": 16, "igamma_grad_a": 160}
+DRAWN_ULPS_OF_JAX = {**oracle.ULPS_OF_JAX, "erfc": 16, "igamma_grad_a": 160}
 
 
 def _beyond(limit):
@@ -193,7 +192,7 @@ def compare(sample, got, want, comparison, what):
 
 
 def arrays(answer):
-    return [x for x, _ in decoded(answer)]
+    return [x for x, _ in oracle.decoded(answer)]
 
 
 def shown(sample, constants):

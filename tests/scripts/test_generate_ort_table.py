@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-PATH = Path(__file__).resolve().parent.parent / "scripts" / "generate_ort_table.py"
+PATH = Path(__file__).resolve().parents[2] / "scripts" / "generate_ort_table.py"
 SPEC = importlib.util.spec_from_file_location("generate_ort_table", PATH)
 script = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(script)
