@@ -15,6 +15,7 @@ from functools import reduce
 import numpy as np
 
 from onax._core.facts import ELEMENTWISE, LINEAR
+from onax._core.trace import typeof
 from onax._core.zeros import UndefinedPrimal, Zero, is_undefined_primal
 from onax._ground import dims
 from onax._native.avals import ShapedArray
@@ -60,10 +61,10 @@ class InvalidOperands(ValueError):
 
 
 def tangent_zero(out):
-    """The zero tangent of a result (or of each of several results)."""
+    """The zero tangent of a result (or of each of several results), which a user's kernel may give as an ndarray."""
     if isinstance(out, (tuple, list)):
-        return [Zero.from_primal_value(o) for o in out]
-    return Zero.from_primal_value(out)
+        return [tangent_zero(o) for o in out]
+    return Zero(typeof(out).to_tangent_aval())
 
 
 def deflinear(primitive, transpose):

@@ -43,4 +43,4 @@ __all__ = [
     "scan_p",
     "while_p",
 ]
-__all__ += _found
+__all__ += [name for name in _found if name not in __all__]

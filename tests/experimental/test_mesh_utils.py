@@ -1,0 +1,31 @@
+"""Arrays of devices for meshes: all devices in order, in a shape."""
+
+import pytest
+
+import onax
+from onax.experimental import mesh_utils
+from virtual_devices import eight_devices
+
+
+def test_all_devices_in_a_shape():
+    with eight_devices():
+        mesh = mesh_utils.create_device_mesh((4, 2))
+        assert mesh.shape == (4, 2) and list(mesh.flat) == onax.devices()
+        assert mesh_utils.create_device_mesh([2], onax.devices()[3:5]).tolist() == onax.devices()[3:5]
+        hybrid = mesh_utils.create_hybrid_device_mesh((2, 4), (1, 1), process_is_granule=True)
+        assert hybrid.shape == (2, 4) and list(hybrid.flat) == onax.devices()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: mesh_utils.create_device_mesh((3,)), "Number of devices 1 must equal"),
+        (lambda: mesh_utils.create_device_mesh(("x",)), "sizes of axes"),
+        (lambda: mesh_utils.create_hybrid_device_mesh((1,), (1,)), "slice_index"),
+        (lambda: mesh_utils.create_hybrid_device_mesh((1,), (2,), process_is_granule=True), "Number of slices 1"),
+        (lambda: mesh_utils.create_hybrid_device_mesh((1,), (1, 1), process_is_granule=True), "differ in length"),
+    ],
+)
+def test_refusals(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
