@@ -1,0 +1,40 @@
+/* float16 and bfloat16 as float32 and back, without branches, so that a loop over them becomes vector code.
+
+   Narrowing rounds once, to nearest even; overflow gives infinity, NaN stays a quiet NaN of its sign. */
+#ifndef ONAX_NARROW_FLOATS_H
+#define ONAX_NARROW_FLOATS_H
+
+#include "blocks_maths.h"
+
+ONAX_INLINE float onax_bf16_to_f32(uint16_t x) { return onax_as_float((uint32_t)x << 16); }
+
+ONAX_INLINE uint16_t onax_f32_to_bf16(float x) {
+    const uint32_t bits = onax_bits(x), rounded = bits + 0x7fffu + (bits >> 16 & 1);
+    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 & 0x8000u) | 0x7fc0u : rounded >> 16);
+}
+
+ONAX_INLINE float onax_f16_to_f32(uint16_t x) {
+    const uint32_t sign = (uint32_t)(x & 0x8000u) << 16, size = (uint32_t)(x & 0x7fffu) << 13;
+    const uint32_t normal = size + (112u << 23), special = size + (224u << 23);
+    const uint32_t subnormal = onax_bits(onax_as_float(size + (113u << 23)) - onax_as_float(113u << 23));
+    return onax_as_float(sign | (size >= 0x7c00u << 13 ? special : size < 0x0400u << 13 ? subnormal : normal));
+}
+
+ONAX_INLINE uint16_t onax_f32_to_f16(float x) {
+    const uint32_t bits = onax_bits(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
+    const uint32_t normal = (size + 0xc8000fffu + (size >> 13 & 1)) >> 13;           /* the exponent less 112 */
+    const uint32_t subnormal = onax_bits(onax_as_float(size) + 0.5f) - 0x3f000000u;  /* 0.5's last place is 2**-24 */
+    const uint32_t special = size > 0x7f800000u ? 0x7e00u | (size >> 13 & 0x03ffu) : 0x7c00u;
+    return (uint16_t)(sign | (size >= 0x47800000u ? special : size < 0x38800000u ? subnormal : normal));
+}
+
+ONAX_INLINE uint16_t onax_f64_to_f16(double x) {
+    const uint64_t bits = onax_bits64(x), sign = bits >> 48 & 0x8000u, size = bits & 0x7fffffffffffffffu;
+    const uint64_t normal = (size - ((uint64_t)1008 << 52) + ((uint64_t)1 << 41) - 1 + (size >> 42 & 1)) >> 42;
+    const uint64_t subnormal = onax_bits64(onax_as_double(size) + 0x1p28) - 0x41b0000000000000u;
+    const uint64_t infinity = (uint64_t)0x7ff << 52;
+    const uint64_t special = size > infinity ? 0x7e00u | (size >> 42 & 0x03ffu) : 0x7c00u;
+    return (uint16_t)(sign | (size >= (uint64_t)0x40f << 52 ? special : size < (uint64_t)0x3f1 << 52 ? subnormal : normal));
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* How C loops over elements become vector code: a source file includes this before it defines any function.
+
+   ONAX_CLONES before a function compiles it for several x86-64 levels, the best of which is chosen when the library is
+   loaded.  ONAX_EACH heads a loop over i in 0 ... n - 1 whose passes do not depend on one another. */
+#ifndef ONAX_VECTOR_CODE_H
+#define ONAX_VECTOR_CODE_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#define ONAX_EACH _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)
+#else
+#define ONAX_EACH for (int64_t i = 0; i < n; i++)
+#endif
+
+#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+#define ONAX_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define ONAX_CLONES
+#endif
+
+#endif
