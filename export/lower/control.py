@@ -18,7 +18,7 @@ from onax._control.jit_call import jit_p
 from onax._control.optimization_barrier import optimization_barrier_p
 from onax._control.policies import name_p
 from onax._control.reducers import reduce_by_pairs, reduce_p
-from onax._control.scan import scan_p
+from onax._control.scan_rules import scan_p
 from onax._control.solves import custom_linear_solve_p
 from onax._control.while_loop import while_p, with_scalar_condition
 from onax._core.rewrite import eliminate_dead_code

@@ -39,7 +39,7 @@ FAMILIES = [
     *("_prims.convert", "_prims.shaping", "_prims.elementwise", "_prims.slicing", "_prims.stacking"),
     *("_prims.reductions", "_prims.cumulative", "_prims.indexing", "_prims.windows", "_prims.dot", "_prims.conv"),
     *("_prims.sorting", "_prims.special", "_control.jit_call", "_control.custom_jvp", "_control.custom_vjp"),
-    *("_control.checkpoint", "_control.cond", "_control.while_loop", "_control.scan", "_control.callbacks"),
+    *("_control.checkpoint", "_control.cond", "_control.while_loop", "_control.scan_rules", "_control.callbacks"),
 ]
 
 # Primitives that no golden program holds, and why.

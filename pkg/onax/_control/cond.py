@@ -328,8 +328,7 @@ def _partial_eval_branches(branches, unknown):
 def _partial_eval_branch(jaxpr, unknown, unknown_out):
     """`partial_eval_jaxpr` whose known program also returns the residuals that are arguments."""
     known, rest, _, forwarded = partial_eval_jaxpr(jaxpr, unknown, unknown_out)
-    place = {p: i for i, p in enumerate(reject(range(len(unknown)), unknown))}
-    return _return_forwarded(known, unknown_out.count(False), [place.get(f) for f in forwarded]), rest
+    return _return_forwarded(known, unknown_out.count(False), forwarded), rest
 
 
 def _transpose(cts, index, *operands, branches):

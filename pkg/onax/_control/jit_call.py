@@ -139,12 +139,11 @@ def _partial_eval(linear, *args, jaxpr, **params):
     arguments, results = _shardings(params, jaxpr)
     n = unknown.count(False)
     forward_out = [*reject(results, unknown), *[None] * (len(forward.outvars) - n)]
-    outs = []
+    known, outs = reject(args, linear), []
     if forward.outvars or forward.effects:
-        forward_params = _derive_params(params, forward, reject(arguments, linear), forward_out)
-        outs = jit_p.bind(*reject(args, linear), **forward_params)
+        outs = jit_p.bind(*known, **_derive_params(params, forward, reject(arguments, linear), forward_out))
     computed = iter(outs[n:])
-    residuals = [next(computed) if f is None else args[f] for f in forwarded]
+    residuals = [next(computed) if f is None else known[f] for f in forwarded]
     rest_in = [*[None] * len(residuals), *select(arguments, linear)]
     rest_params = _derive_params(params, rest, rest_in, select(results, unknown))
     found = find_cur_trace().record_whole(jit_p, [*residuals, *select(args, linear)], rest_params)

@@ -21,7 +21,7 @@ from onax._control.jit_call import call_params, jit_p
 from onax._core import jaxpr as core
 from onax._core.axes import AxisData, named_axes_in_scope
 from onax._core.evaluate import eval_jaxpr
-from onax._core.lists import merge_lists, select
+from onax._core.lists import merge_lists, reject, select
 from onax._core.paths import broadcast_prefix, prefix_errors
 from onax._core.programs import REGION, HeldProgram, programs
 from onax._core.result_checks import SPECIAL
@@ -335,7 +335,7 @@ def _linearize(nonzeros, *primals, jaxpr, in_specs, out_specs, **params):
     with ManualRegion.of(params).scope():
         forward, linear, nonzeros_out, forwarded = linearize_jaxpr(jaxpr, nonzeros)
     linear, outs, residuals, specs = _bind_with_residuals(
-        forward, linear, forwarded, primals, primals, in_specs, in_specs, out_specs, params
+        forward, linear, forwarded, primals, in_specs, out_specs, params
     )
 
     def apply(residuals, *tangents):
@@ -347,11 +347,10 @@ def _linearize(nonzeros, *primals, jaxpr, in_specs, out_specs, **params):
     return outs, nonzeros_out, residuals, apply
 
 
-def _bind_with_residuals(forward, linear, forwarded, given, args, given_specs, in_specs, out_specs, params):
+def _bind_with_residuals(forward, linear, forwarded, args, in_specs, out_specs, params):
     """Binds the forward region; returns (linear program, results, residuals, specs of the residuals).
 
-    `given` are the arguments of `forward`, some of `args`.  Residuals leave the region sharded, along their first
-    dimension, over all axes over which they vary.
+    Residuals leave the region sharded, along their first dimension, over all axes over which they vary.
     """
     region, n = ManualRegion.of(params), len(out_specs)
     with region.scope():
@@ -359,9 +358,9 @@ def _bind_with_residuals(forward, linear, forwarded, given, args, given_specs, i
         scalars = [j for j, v in enumerate(forward.outvars[n:]) if not v.aval.shape]
         forward = _add_unit_axes(forward, [n + j for j in scalars], True)
         linear = _add_unit_axes(linear, [computed[j] for j in scalars], False)
-        varying = _varying_axes(region, forward, given_specs)[n:]
+        varying = _varying_axes(region, forward, in_specs)[n:]
         residual_specs = [PartitionSpec(axes) if axes else REPLICATED for axes in varying]
-    outs = _bind(forward, given, params, given_specs, [*out_specs, *residual_specs])
+    outs = _bind(forward, args, params, in_specs, [*out_specs, *residual_specs])
     rest, rest_specs = iter(outs[n:]), iter(residual_specs)
     residuals = [next(rest) if f is None else args[f] for f in forwarded]
     specs = [next(rest_specs) if f is None else in_specs[f] for f in forwarded]
@@ -374,17 +373,9 @@ def _partial_eval(linear, *args, jaxpr, in_specs, out_specs, **params):
         return None
     with ManualRegion.of(params).scope():
         forward, rest, unknown, forwarded = partial_eval_jaxpr(jaxpr, linear)
-    given, known = [not flag for flag in linear], [not flag for flag in unknown]
+    known, known_specs = reject(args, linear), reject(in_specs, linear)
     rest, outs, residuals, specs = _bind_with_residuals(
-        forward,
-        rest,
-        forwarded,
-        select(args, given),
-        args,
-        select(in_specs, given),
-        in_specs,
-        select(out_specs, known),
-        params,
+        forward, rest, forwarded, known, known_specs, reject(out_specs, unknown), params
     )
     with find_cur_trace().recording_whole():
         in_all = [*specs, *select(in_specs, linear)]

@@ -13,10 +13,12 @@ For linearization tangents are the unknown values, and the rest is linear: `line
 tangents together; `checkpoint` uses `partial_eval_jaxpr_custom`; loops use `split_equations` to hoist what depends on
 constants alone.
 
-The two functions for jaxprs differ because JAX's do, and printed programs show it.  Without a policy the known part is
-traced again: known scalars become literals, custom rules disappear, a loop becomes two loops, and residuals have the
-order of `residual_order`.  With a policy equations stay as they are, the second part of a loop computes the whole loop,
-and residuals have the order in which they are read.
+The two functions for jaxprs make different programs, as JAX's do.  Without a policy the rest must be linear, because
+`backward_pass` transposes it: a loop becomes two loops, and custom rules disappear.  With a policy the rest is
+differentiated once more: the second part of a loop computes the whole loop, and a policy that saves everything gives no
+linear program either.  Printed programs differ too: without a policy the known part is traced again, known scalars
+become literals, and residuals have the order of `residual_order`; with one, equations stay as they are, and residuals
+have the order in which they are read.
 """
 
 import contextlib
@@ -153,8 +155,9 @@ def partial_eval_jaxpr(jaxpr, unknown, instantiate=False):
 
     Returns (known, rest, unknown_out, forwarded) in the form of `linearize_jaxpr`: `known` maps the known arguments to
     (the results that depend on no other, residuals); `rest` maps (residuals, unknown arguments) to the other results.
-    A residual that is an argument is not among the results of `known`: `forwarded[i]` is its position among all
-    arguments, else None.  `instantiate`: a bool, or a list with one bool per result: leaves a known result to `rest`.
+    A residual that is a known argument is not among the results of `known`: `forwarded[i]` is its position among the
+    arguments of `known`, else None.  `instantiate`: a bool, or a list with one bool per result: leaves a known result
+    to `rest`.
     """
     instantiate = flags_of(instantiate, len(jaxpr.outvars))
     key = ("partial_eval", tuple(unknown), tuple(instantiate))
@@ -174,10 +177,8 @@ def _partial_eval_jaxpr(jaxpr, unknown, instantiate):
         return reject(outs, unknown_out), _in_residual_order(rest), unknown_out
 
     known, rest, unknown_out, forwarded = stage_with_residuals(run_known, reject(avals, unknown), jaxpr)
-    positions = reject(range(len(avals)), unknown)
     # The programs inside the known part keep their dead code, as in JAX.
-    known = eliminate_dead_code(known, bodies=False)
-    return known, rest, unknown_out, [None if f is None else positions[f] for f in forwarded]
+    return eliminate_dead_code(known, bodies=False), rest, unknown_out, forwarded
 
 
 def stage_with_residuals(fun, avals, jaxpr):
@@ -292,9 +293,10 @@ def _split_call(eqn, unknown):
     kept = [i for i in order if stored[i] is not None]
     known = close(known, known.invars, [*known.outvars[:n_known], *(results[i] for i in kept)])
     rest = close(rest, [*rest.invars[n:], *(rest.invars[i] for i in order)], rest.outvars)
-    residuals = [eqn.invars[forwarded[i]] if stored[i] is None else stored[i] for i in order]
+    operands = reject(eqn.invars, unknown)
+    residuals = [operands[forwarded[i]] if stored[i] is None else stored[i] for i in order]
     first = eqn.replace(
-        invars=reject(eqn.invars, unknown),
+        invars=operands,
         outvars=[*reject(eqn.outvars, unknown_out), *(stored[i] for i in kept)],
         params=description.with_program(eqn.params, known),
     )

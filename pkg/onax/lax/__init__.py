@@ -10,7 +10,8 @@ from onax._control.cond import cond, cond_p, switch
 from onax._control.map import map_ as map
 from onax._control.optimization_barrier import optimization_barrier, optimization_barrier_p
 from onax._control.reducers import associative_scan, reduce, reduce_p
-from onax._control.scan import scan, scan_p
+from onax._control.scan import scan
+from onax._control.scan_rules import scan_p
 from onax._control.solves import custom_linear_solve, custom_root
 from onax._control.solves import custom_linear_solve_p as linear_solve_p
 from onax._control.while_loop import fori_loop, while_loop, while_p

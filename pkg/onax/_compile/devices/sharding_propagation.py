@@ -8,7 +8,7 @@ dimension that is reduced, indexed or sliced to a size that they do not divide l
 
 from onax._control.cond import cond_p
 from onax._control.jit_call import jit_p
-from onax._control.scan import scan_p
+from onax._control.scan_rules import scan_p
 from onax._control.shard_map import shard_map_p
 from onax._control.while_loop import while_p
 from onax._core.jaxpr import Literal

@@ -8,7 +8,7 @@ from onax._compile.passes.regions import counts, is_view, joins
 from onax._compile.passes.words import closed_keys, count, flat, key_rules, opened_keys
 from onax._control.block_code import codes, counters, views
 from onax._control.fused import looped_p, looped_program
-from onax._control.scan import scan_p
+from onax._control.scan_rules import scan_p
 from onax._control.while_loop import while_p, with_scalar_condition
 from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var

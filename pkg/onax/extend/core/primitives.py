@@ -8,7 +8,7 @@ from onax._control.custom_jvp import custom_jvp_call_p
 from onax._control.custom_vjp import custom_lin_p, custom_vjp_call_p
 from onax._control.jit_call import jit_p
 from onax._control.policies import name_p
-from onax._control.scan import scan_p
+from onax._control.scan_rules import scan_p
 from onax._control.while_loop import while_p
 from onax._core.rules import add_any_p as add_jaxvals_p
 from onax._native.dispatch import NEVER, Primitive
