@@ -29,7 +29,7 @@ def rng_bit_generator(key, shape, dtype=np.uint32, algorithm=RandomAlgorithm.RNG
 
     key: uint32 of shape (4,), of which the last two words count the blocks used.  Raises TypeError for another key or a
     dtype that is no unsigned integer, NotImplementedError for Threefry, whose numbers `jax.random.bits` gives.  Under
-    vmap each key gives its own numbers.
+    vmap the first key gives the numbers of all examples, as in JAX, and each key counts the blocks of one example.
     """
     key = as_array(key)
     shape, dtype = canonical_shape(shape), dtypes.canonicalize_dtype(np.dtype(dtype))

@@ -1,0 +1,73 @@
+"""Where values lie, stated in programs and outside: constraints, reshard, functions with placed results."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+from onax import lax, sharding
+from onax import numpy as jnp
+from onax.sharding import PartitionSpec as P
+from virtual_devices import eight_devices
+
+X = np.arange(8.0, dtype=np.float32)
+
+
+@pytest.fixture
+def mesh():
+    with eight_devices():
+        yield jax.make_mesh((4, 2), ("x", "y"))
+
+
+def test_constraints_place_results(mesh):
+    place = jax.NamedSharding(mesh, P("x"))
+    doubled = jax.jit(lambda x: lax.with_sharding_constraint({"a": x * 2, "b": x}, {"a": place, "b": None}))
+    with jax.set_mesh(mesh):
+        out = doubled(X)
+        assert lax.with_sharding_constraint(jnp.asarray(X), P("y")).sharding == jax.NamedSharding(mesh, P("y"))
+    assert out["a"].sharding == place and out["a"].tolist() == (2 * X).tolist()
+    assert jax.grad(lambda x: lax.with_sharding_constraint(x, place).sum())(jnp.asarray(X)).tolist() == [1.0] * 8
+
+
+def test_values_are_moved(mesh):
+    places = jax.NamedSharding(mesh, P("x")), jax.NamedSharding(mesh, P(("x", "y")))
+    first, second = sharding.reshard((jnp.asarray(X), 2 * X), places)
+    assert (first.sharding, second.sharding) == places and second.tolist() == (2 * X).tolist()
+    with jax.set_mesh(mesh):
+        assert sharding.reshard(first, P("y")).sharding == jax.NamedSharding(mesh, P("y"))
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit])
+def test_functions_with_places(mesh, way):
+    place = jax.NamedSharding(mesh, P("x"))
+
+    @sharding.auto_axes(out_sharding=place)
+    def doubled(x):
+        return x * 2
+
+    assert way(doubled)(X).sharding == place
+    found = []
+    moved = sharding.explicit_axes(lambda x: found.append(jax.typeof(x).shape) or x + 1, in_sharding=(place,))
+    assert way(moved)(X).tolist() == (X + 1).tolist() and found == [(8,)]
+    assert sharding.auto_axes(lambda x: x)(3) == 3 and sharding.explicit_axes(lambda x: x)(3) == 3
+
+
+def test_one_device():
+    place = sharding.make_single_device_sharding(jax.devices()[0])
+    assert place == sharding.SingleDeviceSharding(jax.devices()[0])
+    assert lax.with_sharding_constraint(jnp.asarray(X), place).tolist() == X.tolist()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: lax.with_sharding_constraint(X, "cpu"), TypeError, "Sharding or PartitionSpec"),
+        (lambda: lax.with_sharding_constraint(X, None), ValueError, "None which is not allowed"),
+        (lambda: lax.with_sharding_constraint(X, P("x")), RuntimeError, "requires a non-empty mesh"),
+        (lambda: sharding.reshard(X, None), ValueError, "non-None"),
+        (lambda: sharding.reshard(X, P("x")), ValueError, "requires a non-empty mesh"),
+        (lambda: sharding.reshard(X, jax.devices()[0]), TypeError, "only supports instances of `NamedSharding`"),
+    ],
+)
+def test_refusals(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

@@ -1,0 +1,11 @@
+"""onax.nn imports its initializers on first access."""
+
+import pytest
+
+from onax import nn
+
+
+def test_initializers():
+    assert nn.initializers.__name__ == "onax.nn.initializers" and "initializers" in dir(nn)
+    with pytest.raises(AttributeError, match="no attribute 'dense'"):
+        nn.dense  # noqa: B018
