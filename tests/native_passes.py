@@ -1,6 +1,14 @@
-"""A program after all passes of the compiler for the native target."""
+"""Programs after the passes of the compiler for the native target, and whether they compute the same."""
 
+import numpy as np
+
+import onax as jax
+from onax._compile import pipeline
+from onax._compile.direct import direct_runner
 from onax._compile.pipeline import NATIVE_PASSES, PASSES
+from onax._core.check import check_jaxpr
+from onax._core.evaluate import eval_jaxpr
+from tolerance import assert_same_bits
 
 
 def after_passes(jaxpr):
@@ -8,3 +16,31 @@ def after_passes(jaxpr):
     for rewrite in (*PASSES, *NATIVE_PASSES):
         jaxpr = rewrite(jaxpr)
     return jaxpr
+
+
+def fused(function, *args):
+    """(the program as it is, the one with regions)."""
+    plain = jax.make_jaxpr(function)(*args)
+    return plain, after_passes(plain)
+
+
+def names(jaxpr):
+    """Names of the primitives of a program."""
+    return [eqn.primitive.name for eqn in jaxpr.eqns]
+
+
+def check(function, *args, compare=assert_same_bits):
+    """The program with regions, which gives what the equations give; so does the compiled function."""
+    plain, program = fused(function, *args)
+    check_jaxpr(program)
+    flat = jax.tree_util.tree_leaves(args)
+    text, want = str(plain), [np.asarray(x) for x in eval_jaxpr(plain, plain.consts, *flat)]
+    for got in (eval_jaxpr(program, program.consts, *flat), jax.tree_util.tree_leaves(jax.jit(function)(*args))):
+        for g, w in zip(got, want, strict=True):
+            compare(np.asarray(g), w, what=text)
+    return program
+
+
+def runner_of(jaxpr):
+    """What runs a program without a session, or None."""
+    return direct_runner(pipeline.native_program(pipeline.optimize(jaxpr, "test")))

@@ -5,8 +5,11 @@ Devices that count as machines of their own get a program each, as CUDA devices 
 
 import contextlib
 
+import onax as jax
 from onax._ground import devices
+from onax.sharding import AxisType
 
+MODES = {"one program": False, "a program each": True}  # whether the devices count as machines of their own
 _eight = {}
 
 
@@ -25,3 +28,8 @@ def eight_devices(separate=False):
         yield
     finally:
         devices._backends = previous
+
+
+def mesh(**sizes):
+    """A mesh with axes of these names and sizes."""
+    return jax.make_mesh(tuple(sizes.values()), tuple(sizes), (AxisType.Auto,) * len(sizes))

@@ -1,7 +1,6 @@
 """The list of passes: its order, what each leaves, that each runs once, and the files of ONAX_DUMP_PASSES."""
 
 import numpy as np
-import pytest
 
 import onax as jax
 import onax.numpy as jnp
@@ -83,21 +82,3 @@ def test_leaves_are_made_abstract_once(monkeypatch):
     monkeypatch.setattr(abstract, "_checked_aval", lambda x: (seen.append(x), checked(x))[1])
     jax.jit(lambda x, *, y: x + y["a"], donate_argnums=0)(jnp.asarray(X), y={"a": 2.0})
     assert len(seen) == 2
-
-
-@pytest.mark.parametrize("call", [lambda f: f(X), lambda f: f.lower(X).compile()])
-def test_dumped_passes(call, tmp_path, monkeypatch):
-    monkeypatch.setenv("ONAX_DUMP_PASSES", str(tmp_path / "passes"))
-    call(jax.jit(lambda x: outer(x)))  # a function that was not compiled before
-    files = sorted(path.name for path in (tmp_path / "passes").iterdir())
-    ends = ["0-stage.txt", "1-inline_calls.txt", "2-eliminate_dead_code.txt", "3-simplify.txt", "4-form_regions.txt"]
-    assert [f.split("-", 3)[2:] for f in files] == [["_lambda_", end] for end in ends]
-    text = (tmp_path / "passes" / files[-1]).read_text()
-    assert ("looped" in text and text.endswith(")\n")) or text.endswith("}\n")
-
-
-def test_nothing_is_dumped_by_default(tmp_path, monkeypatch):
-    monkeypatch.delenv("ONAX_DUMP_PASSES", raising=False)
-    monkeypatch.chdir(tmp_path)
-    jax.jit(lambda x: x * 3)(X)
-    assert not list(tmp_path.iterdir())

@@ -1,6 +1,6 @@
 """A program a device: what it gives, and that it is what the one program of all devices gives.
 
-`tests/control/test_shard_map.py` runs all programs compared with JAX in both ways; here are those in which the ways
+`tests/golden/test_shard_map_cases.py` runs all programs compared with JAX in both ways; here are those in which the
 could part: branches and loops whose condition differs between devices that meet inside, calls of Python, what fails on
 one.
 """

@@ -1,6 +1,5 @@
 """Regions: what is put together, in which order, and that it computes what its equations compute."""
 
-import importlib
 import random
 
 import numpy as np
@@ -10,44 +9,15 @@ from hypothesis import strategies as st
 
 import onax as jax
 import onax.numpy as jnp
-from native_passes import after_passes
+from native_passes import check, names
 from onax import lax
-from onax._compile import pipeline
-from onax._compile.direct import direct_runner
-from onax._control.block_code import codes, take_p
 from onax._control.fused import fused_p
-from onax._core.check import check_jaxpr
-from onax._core.evaluate import eval_jaxpr
-from onax._core.facts import THREEFRY
 from onax._ground.config import enable_x64
-from onax._native.blocks import Program
-from tolerance import assert_same_bits, assert_ulps
-
-
-def fused(function, *args):
-    """(the program as it is, with regions)."""
-    plain = jax.make_jaxpr(function)(*args)
-    return plain, after_passes(plain)
-
-
-def names(jaxpr):
-    return [eqn.primitive.name for eqn in jaxpr.eqns]
+from tolerance import assert_ulps
 
 
 def insides(jaxpr):
     return [names(eqn.params["jaxpr"]) for eqn in jaxpr.eqns if eqn.primitive is fused_p]
-
-
-def check(function, *args, compare=assert_same_bits):
-    """Regions alone, and compiled, give what the equations give."""
-    plain, program = fused(function, *args)
-    check_jaxpr(program)
-    flat = jax.tree_util.tree_leaves(args)
-    text, want = str(plain), [np.asarray(x) for x in eval_jaxpr(plain, plain.consts, *flat)]
-    for got in (eval_jaxpr(program, program.consts, *flat), jax.tree_util.tree_leaves(jax.jit(function)(*args))):
-        for g, w in zip(got, want, strict=True):
-            compare(np.asarray(g), w, what=text)
-    return program
 
 
 # ---- drawn programs
@@ -268,11 +238,6 @@ def test_a_view_for_others_stays_outside():
     assert names(program) == ["fused", "broadcast_in_dim"]
 
 
-def test_small_values_wait_between_loops():
-    program = check(lambda s, x: ((x + 1) * jnp.sqrt(s + 1), x * 2), np.float32(3), X)
-    assert names(program) == ["fused"]
-
-
 def test_constants_stay_for_the_lowering():
     program = check(lambda x: x[jnp.arange(2) + 0] * 2 + 1, X)
     assert names(program)[-1] == "fused" and "add" in names(program)
@@ -293,66 +258,6 @@ def test_loops_and_branches_hold_regions():
     program = check(f, X, compare=assert_ulps)
     bodies = [eqn.params["jaxpr"] for eqn in program.eqns if eqn.primitive.name == "scan"]
     assert any("fused" in names(body) for body in bodies)
-
-
-YS = np.linspace(-1, 1, 15, dtype=np.float32).reshape(5, 3)
-CLOSED = jnp.array([1.0, 2.0, 3.0])
-LOOPS = {  # function, whether the loop is one equation
-    "carry and slices": (lambda x: lax.scan(lambda c, y: (c * 0.5 + y, c - y), x[0], YS), True),
-    "backwards": (lambda x: lax.scan(lambda c, y: (c * 0.5 + y, c - y), x[0], YS, reverse=True), True),
-    "several carries": (
-        lambda x: lax.scan(lambda c, y: ((c[0] * y + c[2], c[1] + 1, c[0]), c[1] * 2), (x[0], 0, x[1]), YS),
-        True,
-    ),
-    "a carry handed through": (lambda x: lax.scan(lambda c, y: ((c[1], c[0]), c[0]), (x[0], x[1]), None, 4), True),
-    "constant results": (lambda x: lax.scan(lambda c, y: (c, (1.0, c)), x[0], YS), True),
-    "an array closed over": (lambda x: lax.scan(lambda c, y: (c + jnp.array(YS[0]) * CLOSED, None), x[0], YS)[0], True),
-    "numbers beside arrays": (lambda x: lax.scan(lambda c, y: (c * 2 + 1, c * y), jnp.float32(1), YS), True),
-    "a bool": (lambda x: lax.scan(lambda c, y: (jnp.logical_not(c), jnp.where(c, y, -y)), True, YS), True),
-    "while": (lambda x: lax.while_loop(lambda c: c[0] < 7, lambda c: (c[0] + 1, c[1] * 0.5 + c[0]), (0, x[0])), True),
-    "while, no step": (lambda x: lax.while_loop(lambda c: c[0] < 0, lambda c: (c[0] + 1, c[1]), (0, x[0])), True),
-    "fori, bound unknown": (lambda x: lax.fori_loop(0, x[0, 0].astype(int) + 3, lambda i, c: c * 0.5 + i, x), True),
-    "no trips": (lambda x: lax.scan(lambda c, y: (c + 1, c), x, None, 0), False),
-    "a sum in the step": (lambda x: lax.scan(lambda c, y: (c + 4 * jnp.sum(jnp.round(y * 8)), None), x, YS), True),
-    "slices in the step": (lambda x: lax.scan(lambda c, y: (c + y[1:] * c[0], c[1] * y[0]), x[0, 1:], YS), True),
-    "a sort in the step": (lambda x: lax.scan(lambda c, y: (c + jnp.sort(y), None), x, YS[:, :3]), False),
-    "large": (lambda x: lax.scan(lambda c, y: (c + 1, None), jnp.zeros((40, 50)) + x[0, 0], None, 3), False),
-    "a condition for each example": (
-        jax.vmap(lambda r: lax.while_loop(lambda c: c[0] < 1, lambda c: c + r * r + 0.2, r)),
-        True,
-    ),
-    "loops in loops": (
-        lambda x: lax.fori_loop(0, 3, lambda i, c: lax.fori_loop(0, 2, lambda j, d: d * 0.5 + i, c), x),
-        False,
-    ),
-}
-
-
-@pytest.mark.parametrize("name", LOOPS)
-def test_loops_of_small_steps_are_one_equation(name):
-    function, is_one = LOOPS[name]
-    program = check(function, X)
-    assert ("looped" in names(program)) == is_one, program
-    check(lambda x: (function(x), jnp.sort(x)), X)  # in a session
-
-
-def test_loops_with_effects_stay():
-    seen = []
-
-    def step(c, y):
-        jax.debug.callback(lambda v: seen.append(float(v)), c)
-        return c + y, None
-
-    assert float(jax.jit(lambda x: lax.scan(step, x, np.arange(3, dtype=np.float32))[0])(1.0)) == 4.0
-    jax.effects_barrier()
-    assert sorted(seen) == [1.0, 1.0, 2.0]
-
-
-def test_gradients_through_loops():
-    def loss(x):
-        return jnp.sum(lax.scan(lambda c, y: (jnp.tanh(c * y) + 0.1, c), x, YS)[1])
-
-    np.testing.assert_allclose(jax.jit(jax.grad(loss))(X[0]), jax.grad(loss)(X[0]), rtol=1e-5)
 
 
 def test_effects_keep_their_order():
@@ -388,48 +293,7 @@ def test_gradients_run_as_regions():
     np.testing.assert_allclose(jax.jit(jax.grad(loss))(X), want, rtol=1e-5)
 
 
-def test_many_registers():
-    """A region that needs more scratch memory than there is stays as it is; many operands are no trouble."""
-    many = [np.full((), i, np.float32) for i in range(300)]
-    check(lambda x, ys: [x * y + 1 for y in ys], X, many)
-
-
 # ---- places, programs without a session
-
-
-def test_a_region_remembers_the_lines():
-    _, program = fused(lambda x: jnp.sqrt(x) * 2 + 1, X)
-    (eqn,) = program.eqns
-    assert eqn.source_info is not None
-    assert all(inner.source_info is not None for inner in eqn.params["jaxpr"].eqns)
-
-
-def runner_of(jaxpr):
-    """What runs a program without a session, or None."""
-    return direct_runner(pipeline.native_program(pipeline.optimize(jaxpr, "test")))
-
-
-@pytest.mark.parametrize(
-    "function, is_direct",
-    [
-        (lambda x: x + 1, True),
-        (lambda x: jnp.sqrt(x) * 2 + x, True),
-        (lambda x: (x * 2, x[None] + 1), True),
-        (lambda x: jnp.max(x), True),
-        (lambda x: x * 2 - jnp.max(x, 1, keepdims=True), True),
-        (lambda x: jnp.sort(x), False),
-        (lambda x: (x * 2 + 1, x.T), False),
-        (lambda x: x + X, False),
-    ],
-)
-def test_short_programs_need_no_session(function, is_direct):
-    check(function, X)
-    program = runner_of(jax.make_jaxpr(function)(X))
-    assert (type(program) is Program) == is_direct
-
-
-def test_long_programs_use_the_runtime():
-    assert runner_of(jax.make_jaxpr(lambda x: jnp.sin(x) * 2 + 1)(np.ones(1_000_000, np.float32))) is None
 
 
 def test_the_text_says_what_a_node_computes():
@@ -438,37 +302,3 @@ def test_the_text_says_what_a_node_computes():
 
 
 # ---- each primitive alone, on the samples of the laws
-
-
-def family_samples():
-    with enable_x64(True):
-        modules = [
-            importlib.import_module(f"laws.samples.{f}")
-            for f in ("convert", "elementwise", "reductions", "shaping", "special")
-        ]
-        return [s for module in modules for s in module.SAMPLES]
-
-
-CODED = sorted({s.primitive for s in family_samples() if s.primitive in codes}, key=lambda p: p.name)
-
-
-def test_every_rule_has_samples():
-    here = [p for p in codes if THREEFRY not in p.facts and p is not take_p]  # those: test_words.py and test_picks.py
-    assert {p.name for p in here} == {p.name for p in CODED}
-
-
-@pytest.mark.parametrize("primitive", CODED, ids=lambda p: p.name)
-def test_a_rule_is_the_kernel(primitive):
-    with enable_x64(True), np.errstate(all="ignore"):
-        count = 0
-        for sample in family_samples():
-            if sample.primitive is not primitive:
-                continue
-            program = runner_of(jax.make_jaxpr(sample.bind)(*sample.operands))
-            if program is None:
-                continue
-            count += 1
-            (got,) = program([np.asarray(x) for x in sample.operands])
-            want = np.asarray(sample.bind(*sample.operands))
-            (assert_same_bits if sample.exact else assert_ulps)(got, want, what=str(sample))
-        assert count

@@ -1,7 +1,6 @@
-"""Pullbacks and pushforwards are containers: results and arguments of transformed functions; fwd_and_bwd."""
+"""Pullbacks and pushforwards are containers: results and arguments of transformed functions."""
 
 import numpy as np
-import pytest
 
 import onax as jax
 import onax.numpy as jnp
@@ -63,36 +62,3 @@ def test_what_a_pullback_knows():
     assert pull.in_tree == jax.tree_util.tree_structure((0, 0))
     assert pull.out_tree == jax.tree_util.tree_structure({"a": 0})
     assert repr(pull).startswith("VJP(fun=f at ")
-
-
-@pytest.mark.parametrize("jitted", [True, False])
-def test_forward_and_backward(jitted):
-    fwd, bwd = jax.fwd_and_bwd(f, (0, 1), jitted=jitted)
-    for _ in range(2):
-        out, residuals = fwd(X, 2.0)
-        np.testing.assert_allclose(out["a"], np.sin([1, 2, 3]) * 2, rtol=1e-6)
-        agree(bwd(residuals, {"a": X}))
-
-
-def test_forward_and_backward_of_one_argument_with_auxiliary_output():
-    fwd, bwd = jax.fwd_and_bwd(lambda x, y: (f(x, y), x), 0, has_aux=True)
-    _, residuals, aux = fwd(X, 2.0)
-    np.testing.assert_array_equal(aux, X)
-    np.testing.assert_allclose(bwd(residuals, {"a": X}), WANTED[0], rtol=1e-5)
-    with pytest.raises(TypeError, match="requires at least 3 positional"):
-        jax.fwd_and_bwd(f, 2)[0](X, 2.0)
-
-
-BARRIER = {
-    "value": lambda b: b(X),
-    "tree": lambda b: b({"p": X, "q": 2.0})["p"],
-    "jit": lambda b: jax.jit(lambda x: b((x, x * 1j)))(X)[0],
-    "vmap": lambda b: jax.vmap(lambda x: b((x, 2.0)))(X)[0],
-    "grad": lambda b: jax.grad(lambda x: jnp.sum(b((x * x, 3.0))[0]))(X / 2),
-    "jvp": lambda b: jax.jvp(lambda x: b((x, 2.0))[0], (X,), (X,))[1],
-}
-
-
-@pytest.mark.parametrize("name", BARRIER)
-def test_optimization_barrier_is_the_value_itself(name):
-    np.testing.assert_array_equal(BARRIER[name](lax.optimization_barrier), X)

@@ -1,0 +1,61 @@
+"""The shardings of arguments and results that jit is given."""
+
+import re
+
+import numpy as np
+import pytest
+
+import onax as jax
+from onax import lax
+from onax.sharding import NamedSharding
+from onax.sharding import PartitionSpec as P
+from virtual_devices import MODES, eight_devices, mesh
+
+
+@pytest.fixture(autouse=True, params=MODES)
+def devices(request):
+    with eight_devices(MODES[request.param]):
+        yield
+
+
+X = np.arange(12, dtype=np.float32).reshape(4, 3)
+ERRORS = {
+    "jit of what lies elsewhere": (
+        lambda: jax.jit(lambda x: x, in_shardings=NamedSharding(mesh(x=2), P()))(
+            jax.device_put(X, NamedSharding(mesh(x=2), P("x")))
+        ),
+        ValueError,
+        "Sharding passed to jit does not match the sharding on the respective arg.",
+    ),
+    "jit, shardings of another structure": (
+        lambda: jax.jit(lambda x, y: x, in_shardings=(NamedSharding(mesh(x=2), P("x")),))(X, X),
+        ValueError,
+        "pjit in_shardings specification must be a tree prefix",
+    ),
+    "jit, shardings and keyword arguments": (
+        lambda: jax.jit(lambda x: x, in_shardings=NamedSharding(mesh(x=2), P("x")))(x=X),
+        ValueError,
+        "pjit does not support kwargs when in_shardings is specified.",
+    ),
+    "jit to a spec without a mesh": (
+        lambda: jax.jit(lambda x: x, out_shardings=P("x"))(X),
+        RuntimeError,
+        "jit requires a non-empty mesh in context if you are passing `PartitionSpec`s to out_shardings.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(name):
+    call, kind, text = ERRORS[name]
+    with pytest.raises(kind, match=re.escape(text)):
+        call()
+
+
+def test_places_beside_none():
+    place = NamedSharding(mesh(x=4), P("x"))
+    tree, places = {"a": None, "b": X}, {"a": None, "b": place}
+    same = lambda t: t
+    assert jax.jit(same, in_shardings=(places,), out_shardings=places)(tree)["b"].sharding == place
+    assert jax.jit(same, out_shardings=place)(tree)["b"].sharding == place
+    assert lax.with_sharding_constraint(tree, places)["b"].sharding == place

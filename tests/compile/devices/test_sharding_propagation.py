@@ -1,0 +1,57 @@
+"""How shardings go through programs; tests/golden compares those of whole functions with JAX."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+from onax import lax
+from onax._compile.devices.sharding_propagation import propagate
+from onax.sharding import NamedSharding
+from onax.sharding import PartitionSpec as P
+from virtual_devices import eight_devices, mesh
+
+with eight_devices():
+    GRID = mesh(x=4, y=2)
+X = np.arange(32, dtype=np.float32).reshape(8, 4)
+RULES = {  # function of an operand sharded P("x", "y"), spec of the result (None: on one device)
+    "elementwise": (lambda v: jnp.sin(v) + 1, P("x", "y")),
+    "transpose": (lambda v: v.T, P("y", "x")),
+    "a reduction": (lambda v: v.sum(0), P("y")),
+    "argmax": (lambda v: jnp.argmax(v, 1), P("x")),
+    "a new dimension": (lambda v: v[:, None], P("x", None, "y")),
+    "merged dimensions": (lambda v: v.reshape(32), P("x")),
+    "split dimensions": (lambda v: v.reshape(4, 2, 4), P("x", None, "y")),
+    "dot_general": (lambda v: v @ v.T, P("x")),
+    "a product with a replicated matrix": (lambda v: v @ jnp.ones((4, 4)), P("x")),
+    "a slice of a whole dimension": (lambda v: v[:, :3], P("x")),
+    "a slice that the axis does not divide": (lambda v: v[:3], P(None, "y")),
+    "a constraint": (lambda v: lax.with_sharding_constraint(v, NamedSharding(GRID, P("y"))), P("y")),
+    "a call": (jax.jit(lambda v: v.T * 2), P("y", "x")),
+    "scan's stacked results": (lambda v: lax.scan(lambda c, r: (c, r * 2), 0.0, v)[1], P(None, "y")),
+    "cond": (lambda v: lax.cond(True, jnp.sin, jnp.cos, v), P("x", "y")),
+    "a constant": (lambda v: jnp.ones(8), None),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_shardings_of_results(name):
+    function, wanted = RULES[name]
+    with eight_devices():
+        (found,) = propagate(jax.make_jaxpr(function)(X), (NamedSharding(GRID, P("x", "y")),))
+    if wanted is None:
+        assert found is None or not any(found.spec)
+    else:
+        assert found.is_equivalent_to(NamedSharding(GRID, wanted), np.ndim(jax.eval_shape(function, X))), found
+
+
+def test_without_sharded_operands_nothing_is_sharded():
+    assert propagate(jax.make_jaxpr(lambda v: (v + 1, v.sum()))(X), (None,)) == [None, None]
+
+
+def test_the_first_sharded_operand_decides():
+    jaxpr = jax.make_jaxpr(lambda a, b: a + b)(X, X)
+    one, other = NamedSharding(GRID, P("x")), NamedSharding(GRID, P(None, "y"))
+    assert propagate(jaxpr, (None, other)) == [other]
+    assert propagate(jaxpr, (one, None)) == [one]
+    assert propagate(jaxpr, (one, other)) == [NamedSharding(GRID, P("x", "y"))]

@@ -1,0 +1,60 @@
+"""A call of a jitted function: static arguments, staging, what is kept."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from onax._compile.jit import jit
+from onax._ground.config import config
+from onax._prims import elementwise as ops
+from onax._transforms.autodiff import grad
+
+X = np.arange(3, dtype=np.float32)
+
+
+def values(x):
+    return np.asarray(x).tolist()
+
+
+@pytest.mark.parametrize("options", [{"static_argnums": 1}, {"static_argnames": "n"}, {"static_argnames": ["n"]}])
+@pytest.mark.parametrize("call", [lambda f: f(X, 2), lambda f: f(X, n=2)])
+def test_static_arguments(options, call):
+    def f(x, n):
+        return functools.reduce(ops.add, [x] * n)
+
+    assert values(call(jit(f, **options))) == [0, 2, 4]
+
+
+def test_a_failing_function_is_not_kept():
+    fail = [True]
+
+    @jit
+    def f(x):
+        if fail[0]:
+            raise KeyError("no")
+        return x
+
+    with pytest.raises(KeyError):
+        f(X)
+    fail[0] = False
+    assert values(f(X)) == values(X)
+
+
+def test_closing_over_tracers():
+    def outer(x):
+        return jit(lambda y: ops.mul(x, y))(x)
+
+    assert values(jit(outer)(X)) == [0, 1, 4] and float(grad(outer)(3.0)) == 6
+
+
+class _set:
+    def __init__(self, name, value):
+        self.name, self.value = name, value
+
+    def __enter__(self):
+        self.before = config.read(self.name)
+        config.update(self.name, self.value)
+
+    def __exit__(self, *_):
+        config.update(self.name, self.before)

@@ -1,0 +1,29 @@
+"""The first call: donation, what is logged, weak types of results."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+from onax._compile.jit import jit
+from onax._native.array import from_user
+from onax._prims import elementwise as ops
+
+X = np.arange(3, dtype=np.float32)
+
+
+def test_compilations_are_logged(caplog):
+    f = jit(lambda x: ops.add(x, x))
+    with jax.log_compiles():
+        f(X)
+        f(X)
+    compiling = [m for m in (r.getMessage() for r in caplog.records) if m.startswith("Compiling")]
+    assert compiling == ["Compiling jit(<lambda>) with global shapes and types (float32[3])."]
+
+
+def test_donation():
+    x, y, z = (from_user(a) for a in (X, X.astype(np.int32), X[:2]))
+    with pytest.warns(UserWarning, match=r"donated buffers were not usable: int32\[3\]"):
+        jit(lambda x, y, z: ops.add(x, x), donate_argnums=(0, 1))(x, y, z)
+    assert [a.is_deleted() for a in (x, y, z)] == [True, False, False]
+    with pytest.raises(RuntimeError, match="deleted"):
+        jit(lambda x: x)(x)

@@ -1,0 +1,81 @@
+"""The options of jit: checked against the function's parameters, normalised, compared."""
+
+import pytest
+
+import onax as jax
+from onax import jit
+from onax._compile.jit_options import hashable, jit_options
+
+DEFAULTS = dict.fromkeys(
+    (
+        *("static_argnums", "static_argnames", "donate_argnums", "donate_argnames", "keep_unused", "inline"),
+        *("device", "backend", "in_shardings", "out_shardings", "compiler_options"),
+    )
+)
+
+
+def options(fun, **given):
+    return jit_options(fun, {**DEFAULTS, **given})
+
+
+ERRORS = [
+    (lambda: jit(lambda x: 0, static_argnums=5), ValueError, r"static_argnums=\(5,\), but only accepts 1 positional"),
+    (lambda: jit(lambda x: 0, static_argnums=-3), ValueError, r"static_argnums=\(-3,\), but only accepts 1"),
+    (lambda: jit(lambda x: 0, static_argnames="z"), ValueError, r"invalid argnames \{'z'\} in static_argnames"),
+    (lambda: jit(lambda x: 0, static_argnames=3), TypeError, "'int' object is not iterable"),
+    (lambda: jit(lambda x: 0, static_argnums="z"), TypeError, "'str' object cannot be interpreted"),
+    (lambda: jit(lambda x: 0, static_argnums=0, donate_argnums=0), ValueError, "cannot intersect"),
+    (lambda: jit(lambda x: 0, donate_argnums=1), ValueError, r"donate_argnums=\(1,\), but only accepts 1 positional"),
+    (lambda: jit(lambda x: 0, donate_argnames="z"), ValueError, r"invalid argnames \{'z'\} in donate_argnames"),
+    (lambda: jit(lambda x: 0, static_argnames="x", donate_argnames="x"), ValueError, "cannot intersect"),
+    (lambda: options(three, device=jax.devices()[0], backend="cpu"), ValueError, "both a device and a backend"),
+    (lambda: options(three, device="cpu"), TypeError, "device must be a Device, got 'cpu'"),
+]
+
+
+@pytest.mark.parametrize("call, error, message", ERRORS)
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def three(x, y, z):
+    return x
+
+
+@pytest.mark.parametrize(
+    "given", [{"static_argnums": 1}, {"static_argnames": "y"}, {"static_argnums": -2}, {"static_argnums": [1]}]
+)
+def test_positions_and_names_are_the_same_option(given):
+    found = options(three, **given)
+    assert found.static_argnames == ("y",) and {n % 3 for n in found.static_argnums} == {1}
+
+
+def test_any_position_and_any_name_are_accepted_where_the_function_takes_them():
+    assert options(lambda *args, **kwargs: 0, static_argnums=7, static_argnames="z").static_argnames == ("z",)
+
+
+def test_a_backend_is_its_first_device():
+    assert options(three, backend="cpu").device is jax.devices("cpu")[0]
+
+
+def test_keys_are_equal_for_equal_options():
+    assert (
+        options(three, compiler_options={"optimization": 0}).key
+        == options(three, compiler_options={"optimization": 0}).key
+    )
+    changes = [
+        {},
+        {"static_argnums": 1},
+        {"keep_unused": True},
+        {"inline": True},
+        {"backend": "cpu"},
+        {"donate_argnums": 0},
+    ]
+    assert len({options(three, **change).key for change in changes}) == len(changes)
+
+
+def test_what_has_no_hash_is_compared_by_identity():
+    one = [{"a": set()}]
+    assert hashable(one) == hashable(one) != hashable([{"a": set()}])
+    assert hashable({"a": 1}) == hashable({"a": 1}) and hashable(None) is None

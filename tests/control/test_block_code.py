@@ -1,0 +1,47 @@
+"""The rules that make block code: each primitive alone, on the samples of the laws, is its kernel."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import onax as jax
+from native_passes import runner_of
+from onax._control.block_code import codes, take_p
+from onax._core.facts import THREEFRY
+from onax._ground.config import enable_x64
+from tolerance import assert_same_bits, assert_ulps
+
+
+def family_samples():
+    with enable_x64(True):
+        modules = [
+            importlib.import_module(f"laws.samples.{f}")
+            for f in ("convert", "elementwise", "reductions", "shaping", "special")
+        ]
+        return [s for module in modules for s in module.SAMPLES]
+
+
+CODED = sorted({s.primitive for s in family_samples() if s.primitive in codes}, key=lambda p: p.name)
+
+
+def test_every_rule_has_samples():
+    here = [p for p in codes if THREEFRY not in p.facts and p is not take_p]  # those: test_words.py and test_picks.py
+    assert {p.name for p in here} == {p.name for p in CODED}
+
+
+@pytest.mark.parametrize("primitive", CODED, ids=lambda p: p.name)
+def test_a_rule_is_the_kernel(primitive):
+    with enable_x64(True), np.errstate(all="ignore"):
+        count = 0
+        for sample in family_samples():
+            if sample.primitive is not primitive:
+                continue
+            program = runner_of(jax.make_jaxpr(sample.bind)(*sample.operands))
+            if program is None:
+                continue
+            count += 1
+            (got,) = program([np.asarray(x) for x in sample.operands])
+            want = np.asarray(sample.bind(*sample.operands))
+            (assert_same_bits if sample.exact else assert_ulps)(got, want, what=str(sample))
+        assert count
