@@ -123,6 +123,13 @@ def remat(key):
     return jax.grad(jax.checkpoint(lambda x, k: x * random.normal(k)))(1.0, key)
 
 
+def in_linear_call(key):
+    """The function that is called and its transpose both hold the key; only the first runs."""
+    draw = lambda k, x: x * random.normal(random.fold_in(k, 1))
+    call = lambda: jax.custom_derivatives.linear_call(draw, draw, key, 2.0)
+    return call(), call(), random.normal(key)
+
+
 PROPER = {
     "fold_in": lambda k: (random.fold_in(k, 1), random.fold_in(k, 2), random.normal(k)),
     "clone": lambda k: random.normal(k) + random.normal(random.clone(k)),
@@ -131,6 +138,7 @@ PROPER = {
     "traced index": by_index,
     "branches": one_branch_each,
     "recomputation": remat,
+    "linear call": in_linear_call,
     "each slice once": lambda k: [random.normal(x) for x in random.split(k, 3)],
     "vmap": lambda k: jax.vmap(random.normal)(random.split(k, 3)),
     "looking": lambda k: (random.key_data(k), k == k, random.normal(k)),

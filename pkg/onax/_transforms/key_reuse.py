@@ -15,7 +15,8 @@ from _thread import _local
 import numpy as np
 
 from onax._core.facts import DATA_MOVEMENT
-from onax._core.jaxpr import Literal, jaxprs_in_params
+from onax._core.jaxpr import Literal, Var, jaxprs_in_params, new_jaxpr_eqn
+from onax._core.programs import CALL, CUSTOM_RULE, REGION, held_programs
 from onax._core.result_checks import add_checked_evaluation
 from onax._core.slots import Slot
 from onax._core.trace import Tracer, typeof
@@ -26,6 +27,8 @@ from onax._native.context import option_word
 from onax._native.tree import tree_leaves
 from onax._prims.elementwise import eq_p, ne_p
 from onax._prims.random import random_clone_p, random_fold_in_p, random_seed_p, random_unwrap_p, random_wrap_p
+
+_CALLS = (CALL, CUSTOM_RULE, REGION)  # kinds of programs whose arguments and results are those of the equation
 
 MAKES_KEYS = "makes keys"  # a rule: the results are new keys, and the operands are not consumed
 READS_KEYS = "reads keys"  # a rule: the operands are not consumed
@@ -203,25 +206,25 @@ def _analyze(uses, jaxpr, consts, marks, known):
             continue
         operands = [None if type(a) is Literal else env.get(a) for a in eqn.invars]
         inputs = [a.array if type(a) is Literal else values.get(a) for a in eqn.invars]
-        avals = [v.aval for v in eqn.outvars]
         outer = uses.location
         uses.location = eqn.source_info or outer
-        outs = _apply(uses, eqn.primitive, eqn.params, operands, inputs, avals)
+        outs = _apply(uses, eqn, operands, inputs)
         uses.location = outer
         env.update(zip(eqn.outvars, outs))
     return [None if type(a) is Literal else env.get(a) for a in jaxpr.outvars]
 
 
-def _apply(uses, primitive, params, operands, inputs, avals):
-    """The marks of the results of one operation."""
+def _apply(uses, eqn, operands, inputs):
+    """The marks of the results of one equation."""
+    primitive, params, avals = eqn.primitive, eqn.params, [v.aval for v in eqn.outvars]
     name = primitive.name
     rule = key_lineage.get(primitive)
     if callable(rule):
         return rule(uses, params, operands, inputs, avals)
-    programs = [j for j in jaxprs_in_params(params) if len(j.invars) == len(operands)]
-    if len(programs) == 1:
+    callee = next((held.program for held in held_programs(eqn) if held.kind in _CALLS), None)
+    if callee is not None:
         uses.inside.append(f"{name}({params['name']})" if "name" in params else name)
-        outs = _analyze(uses, programs[0], programs[0].consts, operands, inputs)
+        outs = _analyze(uses, callee, callee.consts, operands, inputs)
         uses.inside.pop()
         return outs
     if rule is not MAKES_KEYS and DATA_MOVEMENT in primitive.facts:
@@ -417,7 +420,8 @@ def _evaluate(primitive, operands, params, evaluate):
     uses = _Uses(source.user_location())
     avals = primitive.abstract(*[typeof(x) for x in operands], **params)[0]
     avals = avals if primitive.multiple_results else [avals]
-    marks = _apply(uses, primitive, params, inputs, list(operands), avals)
+    eqn = new_jaxpr_eqn([Var(typeof(x)) for x in operands], [Var(a) for a in avals], primitive, params)
+    marks = _apply(uses, eqn, inputs, list(operands))
     out = _without_checks(lambda: evaluate(primitive, operands, params))
     _commit(uses, out if primitive.multiple_results else (out,), marks)
     return out

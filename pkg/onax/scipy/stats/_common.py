@@ -1,7 +1,5 @@
 """Helpers that the distributions share: promotion, and values outside the support."""
 
-import re
-
 import numpy as np
 
 from onax import lax
@@ -9,25 +7,20 @@ from onax import numpy as jnp
 from onax._ground import dtypes
 from onax.numpy._promotion import promote_args_inexact
 
-# Functions whose formulas JAX evaluates for complex numbers too.
-_COMPLEX = re.compile("(cauchy|logistic)[.].*|(expon|pareto|uniform)[.]ppf|norm[.]logpdf")
 
+def promote_parameters(name, *args, keeps_weak_type=False, takes_complex=False):
+    """Promotes the arguments to floats of one dtype; TypeError for complex numbers unless the function takes them.
 
-# Functions whose result is weakly typed for weak arguments of any shape: no constant in JAX's formula has a dtype.
-# In other functions only weak scalars keep the type: constants beside them are weak too (see `constant_like`).
-_WEAK = re.compile(
-    "(uniform|expon)[.](?!cdf).*|expon[.]cdf|(gumbel_l|gumbel_r)[.](?!sf).*|gumbel_l[.]sf|binom[.].*|"
-    "poisson[.]log.*|pareto[.]logcdf|gamma[.](log)?sf|logistic[.](cdf|sf|logpdf)|gennorm[.](cdf|logpdf)|"
-    "(vonmises|wrapcauchy)[.]logpdf"
-)
-
-
-def promote_parameters(name, *args):
-    """Promotes the arguments to floats of one dtype.  Raises TypeError for complex numbers where JAX has no meaning."""
+    Args:
+      name: the name of the function, for messages.
+      keeps_weak_type: whether weak arguments of any shape give a weak result, because no constant in JAX's formula has
+        a dtype.  In other functions only weak scalars do: constants beside them are weak too (see `constant_like`).
+      takes_complex: whether JAX evaluates the function's formula for complex numbers too.
+    """
     args = promote_args_inexact(name, *args)
-    if args[0].weak_type and args[0].shape and not _WEAK.fullmatch(name):
+    if args[0].weak_type and args[0].shape and not keeps_weak_type:
         args = [lax.convert_element_type(x, x.dtype) for x in args]
-    if dtypes.is_complex(args[0].dtype) and not _COMPLEX.fullmatch(name):
+    if dtypes.is_complex(args[0].dtype) and not takes_complex:
         raise TypeError(f"{name} takes real numbers, got dtype {args[0].dtype}")
     return args
 

@@ -7,7 +7,7 @@ from onax.scipy.stats._common import keep_inside, promote_parameters
 
 def logpmf(k, n, p, loc=0):
     """The logarithm of the probability of k."""
-    k, n, p, loc = promote_parameters("binom.logpmf", k, n, p, loc)
+    k, n, p, loc = promote_parameters("binom.logpmf", k, n, p, loc, keeps_weak_type=True)
     x = k - loc
     choices = special.gammaln(n + 1) - special.gammaln(x + 1) - special.gammaln(n - x + 1)
     value = choices + special.xlogy(x, p) + special.xlog1py(n - x, -p)

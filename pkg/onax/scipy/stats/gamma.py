@@ -18,8 +18,8 @@ def pdf(x, a, loc=0, scale=1):
     return jnp.exp(logpdf(x, a, loc, scale))
 
 
-def _standardize(name, x, a, loc, scale):
-    x, a, loc, scale = promote_parameters(f"gamma.{name}", x, a, loc, scale)
+def _standardize(name, x, a, loc, scale, keeps_weak_type=False):
+    x, a, loc, scale = promote_parameters(f"gamma.{name}", x, a, loc, scale, keeps_weak_type=keeps_weak_type)
     return a, jnp.maximum((x - loc) / scale, 0)
 
 
@@ -37,11 +37,11 @@ def logcdf(x, a, loc=0, scale=1):
 
 def sf(x, a, loc=0, scale=1):
     """The probability of more than x."""
-    a, z = _standardize("sf", x, a, loc, scale)
+    a, z = _standardize("sf", x, a, loc, scale, keeps_weak_type=True)
     return special.gammaincc(a, z)
 
 
 def logsf(x, a, loc=0, scale=1):
     """The logarithm of `sf`."""
-    a, z = _standardize("logsf", x, a, loc, scale)
+    a, z = _standardize("logsf", x, a, loc, scale, keeps_weak_type=True)
     return jnp.log(special.gammaincc(a, z))

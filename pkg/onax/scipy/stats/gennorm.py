@@ -7,13 +7,13 @@ from onax.scipy.stats._common import promote_parameters
 
 def logpdf(x, beta):
     """The logarithm of the density."""
-    x, beta = promote_parameters("gennorm.logpdf", x, beta)
+    x, beta = promote_parameters("gennorm.logpdf", x, beta, keeps_weak_type=True)
     return jnp.log(0.5 * beta) - special.gammaln(1 / beta) - jnp.abs(x) ** beta
 
 
 def cdf(x, beta):
     """The probability of at most x."""
-    x, beta = promote_parameters("gennorm.cdf", x, beta)
+    x, beta = promote_parameters("gennorm.cdf", x, beta, keeps_weak_type=True)
     return 0.5 * (1 + jnp.sign(x) * special.gammainc(1 / beta, jnp.abs(x) ** beta))
 
 

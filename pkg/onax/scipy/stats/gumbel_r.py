@@ -6,7 +6,7 @@ from onax.scipy.stats._common import keep_inside, promote_parameters
 
 def logpdf(x, loc=0, scale=1):
     """The logarithm of the density."""
-    x, loc, scale = promote_parameters("gumbel_r.logpdf", x, loc, scale)
+    x, loc, scale = promote_parameters("gumbel_r.logpdf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
     return -(z + jnp.exp(-z)) - jnp.log(scale)
 
@@ -18,14 +18,14 @@ def pdf(x, loc=0, scale=1):
 
 def cdf(x, loc=0, scale=1):
     """The probability of at most x."""
-    x, loc, scale = promote_parameters("gumbel_r.cdf", x, loc, scale)
+    x, loc, scale = promote_parameters("gumbel_r.cdf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
     return jnp.exp(-jnp.exp(-z))
 
 
 def logcdf(x, loc=0, scale=1):
     """The logarithm of `cdf`."""
-    x, loc, scale = promote_parameters("gumbel_r.logcdf", x, loc, scale)
+    x, loc, scale = promote_parameters("gumbel_r.logcdf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
     return -jnp.exp(-z)
 
@@ -39,12 +39,12 @@ def sf(x, loc=0, scale=1):
 
 def logsf(x, loc=0, scale=1):
     """The logarithm of `sf`."""
-    x, loc, scale = promote_parameters("gumbel_r.logsf", x, loc, scale)
+    x, loc, scale = promote_parameters("gumbel_r.logsf", x, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
     return jnp.log(-jnp.expm1(-jnp.exp(-z)))
 
 
 def ppf(q, loc=0, scale=1):
     """The inverse of `cdf`."""
-    q, loc, scale = promote_parameters("gumbel_r.ppf", q, loc, scale)
+    q, loc, scale = promote_parameters("gumbel_r.ppf", q, loc, scale, keeps_weak_type=True)
     return keep_inside((q > 0) & (q < 1), loc - scale * jnp.log(-jnp.log(q)), jnp.nan)

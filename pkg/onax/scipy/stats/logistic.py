@@ -8,7 +8,7 @@ from onax.scipy.stats._common import promote_parameters
 
 def logpdf(x, loc=0, scale=1):
     """The logarithm of the density."""
-    x, loc, scale = promote_parameters("logistic.logpdf", x, loc, scale)
+    x, loc, scale = promote_parameters("logistic.logpdf", x, loc, scale, keeps_weak_type=True, takes_complex=True)
     z = (x - loc) / (scale * 2)
     return constant_like(z, -2) * jnp.logaddexp(z, -z) - jnp.log(scale)
 
@@ -20,23 +20,23 @@ def pdf(x, loc=0, scale=1):
 
 def cdf(x, loc=0, scale=1):
     """The probability of at most x."""
-    x, loc, scale = promote_parameters("logistic.cdf", x, loc, scale)
+    x, loc, scale = promote_parameters("logistic.cdf", x, loc, scale, keeps_weak_type=True, takes_complex=True)
     return special.expit((x - loc) / scale)
 
 
 def sf(x, loc=0, scale=1):
     """The probability of more than x."""
-    x, loc, scale = promote_parameters("logistic.sf", x, loc, scale)
+    x, loc, scale = promote_parameters("logistic.sf", x, loc, scale, keeps_weak_type=True, takes_complex=True)
     return special.expit(-(x - loc) / scale)
 
 
 def ppf(q, loc=0, scale=1):
     """The inverse of `cdf`."""
-    q, loc, scale = promote_parameters("logistic.ppf", q, loc, scale)
+    q, loc, scale = promote_parameters("logistic.ppf", q, loc, scale, takes_complex=True)
     return special.logit(q) * scale + loc
 
 
 def isf(q, loc=0, scale=1):
     """The inverse of `sf`."""
-    q, loc, scale = promote_parameters("logistic.isf", q, loc, scale)
+    q, loc, scale = promote_parameters("logistic.isf", q, loc, scale, takes_complex=True)
     return -special.logit(q) * scale + loc

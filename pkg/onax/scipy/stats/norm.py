@@ -12,7 +12,7 @@ from onax.scipy.stats._common import promote_parameters
 
 def logpdf(x, loc=0, scale=1):
     """The logarithm of the density."""
-    x, loc, scale = promote_parameters("norm.logpdf", x, loc, scale)
+    x, loc, scale = promote_parameters("norm.logpdf", x, loc, scale, takes_complex=True)
     variance = jnp.square(scale)
     return (jnp.log(2 * np.pi * variance) + jnp.square(x - loc) / variance) / -2
 

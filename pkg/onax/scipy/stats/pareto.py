@@ -29,7 +29,7 @@ def cdf(x, b, loc=0, scale=1):
 
 def logcdf(x, b, loc=0, scale=1):
     """The logarithm of `cdf`."""
-    x, b, loc, scale = promote_parameters("pareto.logcdf", x, b, loc, scale)
+    x, b, loc, scale = promote_parameters("pareto.logcdf", x, b, loc, scale, keeps_weak_type=True)
     z = (x - loc) / scale
     below = z < 1
     share = 0 - jnp.expm1(-b * jnp.log(jnp.where(below, 2, z)))  # 0 at the edge, not -0, whose slope is -inf
@@ -52,5 +52,5 @@ def logsf(x, b, loc=0, scale=1):
 
 def ppf(q, b, loc=0, scale=1):
     """The inverse of `cdf`."""
-    q, b, loc, scale = promote_parameters("pareto.ppf", q, b, loc, scale)
+    q, b, loc, scale = promote_parameters("pareto.ppf", q, b, loc, scale, takes_complex=True)
     return keep_inside((q >= 0) & (q <= 1), loc + scale * (1 - q) ** (-1 / b), jnp.nan)

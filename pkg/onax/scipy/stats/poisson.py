@@ -9,7 +9,7 @@ from onax.scipy.stats._common import keep_inside, promote_parameters
 
 def logpmf(k, mu, loc=0):
     """The logarithm of the probability of k."""
-    k, mu, loc = promote_parameters("poisson.logpmf", k, mu, loc)
+    k, mu, loc = promote_parameters("poisson.logpmf", k, mu, loc, keeps_weak_type=True)
     x = k - loc
     value = special.xlogy(x, mu) - special.gammaln(x + 1) - mu
     return keep_inside((x >= 0) & (jnp.round(k) == k), value)

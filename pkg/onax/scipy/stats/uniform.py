@@ -6,7 +6,7 @@ from onax.scipy.stats._common import keep_inside, mask_outside, promote_paramete
 
 def logpdf(x, loc=0, scale=1):
     """The logarithm of the density."""
-    x, loc, scale = promote_parameters("uniform.logpdf", x, loc, scale)
+    x, loc, scale = promote_parameters("uniform.logpdf", x, loc, scale, keeps_weak_type=True)
     return mask_outside((x < loc) | (x > loc + scale), -jnp.log(scale))
 
 
@@ -24,5 +24,5 @@ def cdf(x, loc=0, scale=1):
 
 def ppf(q, loc=0, scale=1):
     """The inverse of `cdf`."""
-    q, loc, scale = promote_parameters("uniform.ppf", q, loc, scale)
+    q, loc, scale = promote_parameters("uniform.ppf", q, loc, scale, keeps_weak_type=True, takes_complex=True)
     return keep_inside((q >= 0) & (q <= 1), q * scale + loc, jnp.nan)
