@@ -4,6 +4,7 @@ Importing this package attaches the rules to the slots of `registry`.
 """
 
 from onax.export.lower import (
+    checks,
     collectives,
     control,
     conv,
@@ -17,8 +18,8 @@ from onax.export.lower import (
     indexing_complex,
     linalg,
     linalg_forms,
-    misc,
     native_fused,
+    placement,
     random,
     random_gamma,
     reductions,
@@ -36,6 +37,7 @@ from onax.export.lower import (
 )
 
 __all__ = [
+    "checks",
     "collectives",
     "control",
     "conv",
@@ -49,8 +51,8 @@ __all__ = [
     "indexing_complex",
     "linalg",
     "linalg_forms",
-    "misc",
     "native_fused",
+    "placement",
     "random",
     "random_gamma",
     "reductions",

@@ -7,7 +7,6 @@ lowered as one batched program of all devices.
 from onax._control.custom_vmap import custom_vmap_p
 from onax._control.shard_map import global_program, shard_map_p
 from onax._prims import collectives
-from onax._prims.misc_sharding import sharding_constraint_p
 from onax.export.lower.driver import inline
 from onax.export.lower.registry import lowers, unsupported
 
@@ -38,9 +37,3 @@ def _custom_vmap(g, out, *values, call, **_):
 def _shard_map(g, out, *values, jaxpr, **params):
     program = global_program(jaxpr, params)
     return inline(g, program, program.consts, values)
-
-
-@lowers(sharding_constraint_p, components=True)
-def _sharding_constraint(g, out, x, **_):
-    """The identity: a graph runs on one device."""
-    return x

@@ -6,7 +6,8 @@ import pytest
 from onax._ground import onnx_runtime
 from onax._native import ort
 from onax._native.avals import ShapedArray
-from onax._prims import convert, dot, elementwise, misc, shaping
+from onax._prims import convert, dot, elementwise, shaping
+from onax._prims.placement import REUSE_INPUT, device_put_p
 from onax._transforms.staging import trace_to_jaxpr
 from onax.export import lower  # noqa: F401
 from onax.export.graph import proto
@@ -49,7 +50,7 @@ CASES = {
     "sum": (lambda z: shaping.reduce_sum(z, (0,)), lambda z: z.sum(0), 1),
     "select": (lambda z, w: elementwise.select_n(elementwise.eq(z, w), z, w), lambda z, w: np.where(z == w, w, z), 2),
     "to bool": (lambda z: convert.convert_element_type(z, np.bool_), lambda z: z.real != 0, 1),
-    "put": (lambda z: misc.device_put_p.bind(z, devices=(None,), srcs=(None,), copy_semantics=(misc.REUSE_INPUT,))[0],
+    "put": (lambda z: device_put_p.bind(z, devices=(None,), srcs=(None,), copy_semantics=(REUSE_INPUT,))[0],
             lambda z: z, 1),
 }  # fmt: skip
 

@@ -10,8 +10,7 @@ from onax._core.jaxpr import jaxprs_in_params
 from onax._core.sharding import Sharding
 from onax._core.trace import Tracer, escaped_tracer_error
 from onax._native.array import ArrayImpl
-from onax._prims.misc import device_put_p
-from onax._prims.misc_sharding import sharding_constraint_p
+from onax._prims.placement import device_put_p, sharding_constraint_p
 
 
 def committed_device(leaves, name, arg_names):

@@ -10,7 +10,7 @@ from onax._ground import dtypes
 from onax._ground.devices import Device
 from onax._native.array import Array, ArrayImpl
 from onax._native.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
-from onax._prims.misc import REUSE_INPUT, device_put_p
+from onax._prims.placement import REUSE_INPUT, device_put_p
 from onax._prims.shaping import canonical_shape
 from onax._transforms.vmap import flatten_axes
 

@@ -37,11 +37,11 @@ from onax._core.trace import Tracer, as_array, trace_state_clean, typeof
 from onax._ground import dtypes, source
 from onax._native.array import Array
 from onax._native.tree import register_pytree_node, tree_flatten, tree_unflatten
+from onax._prims.checks import check_p, last_failure
 from onax._prims.convert import convert_element_type
 from onax._prims.elementwise import bitwise_not, bitwise_or, div_p, eq, gt, lt, ne, select_n, stop_gradient
 from onax._prims.indexing import gather_p, scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p
 from onax._prims.indexing_records import window_sizes
-from onax._prims.misc import check_p, last_failure
 from onax._prims.reductions import argmax, reduce_or
 from onax._prims.shaping import full, reshape
 from onax._prims.slicing import concatenate, dynamic_slice, dynamic_slice_p, dynamic_update_slice_p

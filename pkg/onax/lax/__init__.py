@@ -223,8 +223,7 @@ from onax._prims.indexing import (
     scatter_sub,
     scatter_sub_p,
 )
-from onax._prims.misc import device_put_p
-from onax._prims.misc_sharding import sharding_constraint_p
+from onax._prims.placement import device_put_p, sharding_constraint_p
 from onax._prims.reductions import (
     argmax,
     argmax_p,

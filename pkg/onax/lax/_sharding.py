@@ -12,7 +12,7 @@ from onax._core.sharding import (
 )
 from onax._core.trace import Tracer, as_array
 from onax._native.tree import tree_flatten, tree_unflatten
-from onax._prims.misc_sharding import sharding_constraint_p
+from onax._prims.placement import sharding_constraint_p
 from onax._transforms.transfer import broadcast_devices, device_put
 
 _NEEDS_MESH = (

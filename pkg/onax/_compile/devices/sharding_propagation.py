@@ -21,8 +21,7 @@ from onax._native.array import ArrayImpl
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._prims.dot import dot_general_p
 from onax._prims.indexing import gather_p
-from onax._prims.misc import device_put_p
-from onax._prims.misc_sharding import fit_sharding, sharding_constraint_p
+from onax._prims.placement import device_put_p, fit_sharding, sharding_constraint_p
 from onax._prims.reductions import argmax_p, argmin_p
 from onax._prims.shaping import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
 from onax._prims.slicing import dynamic_slice_p, slice_p

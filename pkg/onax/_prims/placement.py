@@ -1,0 +1,115 @@
+"""The devices on which values lie: device_put places arrays, sharding_constraint states a sharding inside a program."""
+
+from onax._core.facts import BRINGS_VALUES, DATA_MOVEMENT, LINEAR
+from onax._core.rules import deflinear
+from onax._core.sharding import NamedSharding, Sharding, divisible_sharding, insert_spec_entry, names_in
+from onax._core.shards import shard_array
+from onax._core.trace import as_array
+from onax._core.zeros import Zero, is_undefined_primal
+from onax._native.dispatch import Primitive
+
+# ---- device_put ----
+
+
+class _ReuseInput:
+    """The copy semantics of `device_put`: arrays are immutable, so the operand's memory is always shared."""
+
+    def __repr__(self):
+        return "ArrayCopySemantics.REUSE_INPUT"
+
+
+REUSE_INPUT = _ReuseInput()
+
+
+def _device_put(x, device):
+    x = as_array(x)
+    if isinstance(device, Sharding):
+        return shard_array(x, device)
+    return x if device is None else x._with(device=device, committed=True)
+
+
+def _device_put_impl(*xs, devices, srcs, copy_semantics):
+    return [_device_put(x, d) for x, d in zip(xs, devices)]
+
+
+def _device_put_abstract(*avals, **_):
+    return list(avals)
+
+
+def _device_put_jvp(primals, tangents, **params):
+    outs = device_put_p.bind(*primals, **params)
+    tangents_out = [
+        t if type(t) is Zero else device_put_p.bind(t, devices=(d,), srcs=(s,), copy_semantics=(REUSE_INPUT,))[0]
+        for t, d, s in zip(tangents, params["devices"], params["srcs"])
+    ]
+    return outs, tangents_out
+
+
+def _device_put_transpose(cts, *operands, devices, srcs, copy_semantics):
+    return [
+        None
+        if not is_undefined_primal(x)
+        else Zero(x.aval)
+        if type(ct) is Zero
+        else device_put_p.bind(ct, devices=(s,), srcs=(d,), copy_semantics=(REUSE_INPUT,))[0]
+        for ct, x, d, s in zip(cts, operands, devices, srcs)
+    ]
+
+
+def _device_put_batch(axis_data, operands, dims, **params):
+    return device_put_p.bind(*operands, **params), dims
+
+
+device_put_p = Primitive(
+    "device_put",
+    multiple_results=True,
+    impl=_device_put_impl,
+    abstract_eval=_device_put_abstract,
+    jvp=_device_put_jvp,
+    transpose=_device_put_transpose,
+    batch=_device_put_batch,
+    facts=frozenset({LINEAR, DATA_MOVEMENT, BRINGS_VALUES}),
+)
+
+
+# ---- sharding_constraint ----
+
+
+def _constraint_impl(x, *, sharding, **_):
+    return shard_array(as_array(x), fit_sharding(sharding, x.shape))
+
+
+def fit_sharding(sharding, shape):
+    """The sharding that a value of this shape gets; mesh axes that do not divide a dimension do not shard it."""
+    if not isinstance(sharding, NamedSharding):
+        return sharding
+    cuts = [names_in(entry) for entry in sharding.spec]
+    return divisible_sharding(sharding.mesh, [*cuts, *[()] * (len(shape) - len(cuts))], shape)
+
+
+def _constraint_abstract(x, **_):
+    return x
+
+
+def _constraint_batch(axis_data, operands, dims, *, sharding, **params):
+    sharding = insert_spec_entry(sharding, dims[0], axis_data.spmd_name)
+    return sharding_constraint_p.bind(operands[0], sharding=sharding, **params), dims[0]
+
+
+def _constraint_pretty(eqn, names):
+    """Shows all parameters; an empty set of unconstrained dimensions prints as JAX prints it."""
+    shown = {key: eqn.params[key] for key in sorted(eqn.params)}
+    return {**shown, "unconstrained_dims": f"frozenset({set(shown['unconstrained_dims']) or '{}'})"}
+
+
+sharding_constraint_p = deflinear(
+    Primitive(
+        "sharding_constraint",
+        impl=_constraint_impl,
+        abstract_eval=_constraint_abstract,
+        batch=_constraint_batch,
+        pretty=_constraint_pretty,
+        facts=frozenset({LINEAR, DATA_MOVEMENT}),
+    ),
+    lambda ct, x, **params: sharding_constraint_p.bind(ct, **params),
+)
