@@ -9,6 +9,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 SOURCES = Path("cython_src/onax/_native")
+SHARED = {"tape": ["blocks_kernels.c"]}  # C files that a module has besides its own
 
 
 def _require_toolchain():
@@ -24,7 +25,7 @@ def _require_toolchain():
 
 
 def _extensions():
-    """One extension module per .pyx of floor 0, with the C kernels that lie beside it, if any."""
+    """One extension module per .pyx of floor 0, with the C files `<module>_*.c` that lie beside it, if any."""
     _require_toolchain()
 
     import numpy
@@ -32,19 +33,19 @@ def _extensions():
 
     flags = [] if sys.platform == "win32" else ["-O2", "-g0"]
     # Loops over sqrt, floor and comparisons become vector code only where nobody reads errno or traps.
-    loop_flags = [] if sys.platform == "win32" else ["-fno-math-errno", "-fno-trapping-math"]
+    loop_flags = [] if sys.platform == "win32" else ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
     extensions = []
     for pyx in sorted(SOURCES.glob("*.pyx")):
-        kernels = pyx.with_name(f"{pyx.stem}_kernels.c")
-        headers = sorted(map(str, SOURCES.glob("*.h"))) if kernels.exists() else []
+        kernels = sorted(map(str, [*SOURCES.glob(f"{pyx.stem}_*.c"), *[SOURCES / c for c in SHARED.get(pyx.stem, ())]]))
+        headers = sorted(map(str, SOURCES.glob("*.h"))) if kernels else []
         extensions.append(
             Extension(
                 f"onax._native.{pyx.stem}",
-                [str(pyx)] + ([str(kernels)] if kernels.exists() else []),
+                [str(pyx), *kernels],
                 include_dirs=[numpy.get_include(), str(SOURCES)],
                 depends=headers,  # a change of the table of operations compiles the kernels again
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-                extra_compile_args=flags + (loop_flags if kernels.exists() else []),
+                extra_compile_args=flags + (loop_flags if kernels else []),
             )
         )
     return cythonize(extensions, include_path=["cython_src"], build_dir="build/cython", language_level=3)

@@ -20,18 +20,19 @@ FLOORS = {
     "_prims": 3,
     "_transforms": 4,
     "_control": 5,
-    "export": 6,
-    "_compile": 7,
-    "lax": 8,
-    "numpy": 8,
-    "nn": 8,
-    "random": 8,
-    "scipy": 8,
-    "image": 8,
-    "ops": 8,
-    "experimental": 8,
+    "_tape": 6,
+    "export": 7,
+    "_compile": 8,
+    "lax": 9,
+    "numpy": 9,
+    "nn": 9,
+    "random": 9,
+    "scipy": 9,
+    "image": 9,
+    "ops": 9,
+    "experimental": 9,
 }
-FACE = 9  # modules directly in the package
+FACE = 10  # modules directly in the package
 PRIMS_ORDER = (
     "convert shaping elementwise slicing stacking reductions cumulative indexing windows dot conv sorting special "
     "linalg fft random collectives placement checks"

@@ -24,9 +24,9 @@ from laws.samples import elementwise as samples
 from laws.sampling import Sample, numbers
 from onax import export
 from onax import numpy as jnp
-from onax._compile.passes.regions import fuse
 from onax._core.slots import declared_slots
 from onax._ground.config import enable_x64
+from onax._tape.regions import fuse
 from onax.export.lower.registry import lowering
 from onax.numpy import _reductions
 

@@ -1,5 +1,6 @@
 """The operator onax.Host; see host.pyx."""
 
+from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
 cdef extern from "ort_operator.h" nogil:
@@ -14,6 +15,10 @@ cdef struct Pool:
 # made with.  Everything has the shapes and types that the graph states.
 ctypedef void (*Native)(void **ins, void **outs, const int64_t *sizes, const Pool *pool) noexcept nogil
 
+# A Kernel that runs itself: `ports` has the memory of its inputs and then that of its outputs.  0, or it has noted an
+# exception.
+ctypedef int (*Runner)(PyObject *kernel, void **ports, const Pool *pool) noexcept nogil
+
 # Runs job(data, i) for i below n on the runtime's threads, this one among them.
 cdef void parallel(const Pool *pool, void (*job)(void *, size_t) noexcept nogil, size_t n, void *data) noexcept nogil
 
@@ -22,6 +27,7 @@ cdef class Kernel:
     cdef object function            # ndarrays -> ndarrays; None: native
     cdef bint into                  # function takes the outputs too, and fills them
     cdef Native native
+    cdef Runner runner
     cdef int64_t *sizes
     cdef readonly tuple outputs     # (shape, dtype) of each
     cdef int n_out

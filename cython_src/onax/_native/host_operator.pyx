@@ -56,8 +56,10 @@ cdef extern from "ort_operator.h" nogil:
 cdef extern from *:
     """
     static onax_operator onax_host = ONAX_OPERATOR("Host", NULL, NULL, NULL);
+    static onax_operator onax_tape_node = ONAX_OPERATOR("Tape", NULL, NULL, NULL);
     """
     onax_operator onax_host
+    onax_operator onax_tape_node
 
 cdef enum:
     PORTS = 32      # of a node in C, before memory is allocated for more
@@ -163,6 +165,7 @@ cdef struct State:
     const onax_ort_entry *table
     PyObject *kernel        # owned; what follows is its
     Native native
+    Runner runner
     const int64_t *sizes
     int n_out
     const int *ranks
@@ -196,6 +199,7 @@ cdef void _fill(State *state, int64_t number) noexcept:
     Py_INCREF(kernel)
     state.kernel = <PyObject *>kernel
     state.native = kernel.native
+    state.runner = kernel.runner
     state.sizes = kernel.sizes
     state.n_out = kernel.n_out
     state.ranks = kernel.ranks
@@ -238,7 +242,7 @@ cdef ort_status _run(State *state, void *context, void **ports, size_t n_in) noe
         if status != NULL:
             return status
         ports[i] = <void *>value
-    if state.native == NULL:
+    if state.native == NULL and state.runner == NULL:
         with gil:
             return _run_function(state, context, ports, n_in)
     for i in range(n_in):
@@ -249,6 +253,10 @@ cdef ort_status _run(State *state, void *context, void **ports, size_t n_in) noe
     if status == NULL:
         pool.table = state.table
         pool.context = context
+        if state.runner != NULL:
+            if state.runner(state.kernel, ports, &pool) != 0:
+                return onax_op_fail(state.table, b"onax.Tape: an exception was raised")
+            return NULL
         state.native(ports, ports + n_in, state.sizes, &pool)
     return status
 
@@ -353,3 +361,7 @@ onax_host.create = _create
 onax_host.compute = _compute
 onax_host.destroy = _destroy
 add_operator(&onax_host)
+onax_tape_node.create = _create
+onax_tape_node.compute = _compute
+onax_tape_node.destroy = _destroy
+add_operator(&onax_tape_node)

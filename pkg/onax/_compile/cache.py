@@ -59,11 +59,3 @@ def forget_entries():
         traced = dict(cache.traced)
         cache.clear()
         cache.traced.update(traced)
-
-
-def insert_bounded(table, key, value, at_most=4096):
-    """Stores a value in a dictionary of bounded size; the oldest entry is evicted."""
-    if len(table) >= at_most:
-        del table[next(iter(table))]
-    table[key] = value
-    return value

@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 
 from onax._compile import cache_misses
-from onax._compile.cache import insert_bounded
 from onax._core.axes import named_axes
+from onax._core.lists import insert_bounded
 from onax._ground import lazy, monitoring, source
 from onax._ground.config import config
 from onax._native import context

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from onax._compile.passes.regions import is_view, joins
 from onax._control.fused import assemble, fused_p, looped_p, looped_program
 from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from onax._native.array import Array
 from onax._native.blocks import TYPES
+from onax._tape.regions import is_view, joins
 
 DIRECT_WORK = 200_000  # nanoseconds: twice the smallest work of a thread (blocks_kernels.c)
 

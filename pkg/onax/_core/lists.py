@@ -29,3 +29,11 @@ def merge_lists(flags, if_false, if_true):
     """One list of both, in the order that the flags state: the inverse of `partition_list`."""
     if_false, if_true = iter(if_false), iter(if_true)
     return [next(if_true) if flag else next(if_false) for flag in flags]
+
+
+def insert_bounded(table, key, value, at_most=4096):
+    """Stores a value in a dictionary of bounded size; the oldest entry is evicted."""
+    if len(table) >= at_most:
+        del table[next(iter(table))]
+    table[key] = value
+    return value

@@ -7,8 +7,8 @@ regions   elementwise equations and reductions that run in one pass over memory 
 
 from onax._compile.passes.bodies import cache_on_program
 from onax._compile.passes.loops import form_loops
-from onax._compile.passes.regions import fuse
 from onax._compile.passes.words import worded
+from onax._tape.regions import fuse
 
 
 @cache_on_program

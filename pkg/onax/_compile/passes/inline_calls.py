@@ -4,9 +4,9 @@ Calls of library functions that the native target computes in one node remain, u
 """
 
 from onax._compile.passes.bodies import cache_on_program, map_bodies
-from onax._compile.passes.regions import is_small
 from onax._core.programs import called_program
 from onax._core.rewrite import close, inline
+from onax._tape.regions import is_small
 from onax.export.lower.native import is_one_node
 
 

@@ -4,7 +4,6 @@ from math import prod
 
 from onax._compile.passes.bodies import map_bodies
 from onax._compile.passes.picks import element_rules, picked
-from onax._compile.passes.regions import counts, is_view, joins
 from onax._compile.passes.words import closed_keys, count, flat, key_rules, opened_keys
 from onax._control.block_code import codes, counters, views
 from onax._control.fused import looped_p, looped_program
@@ -17,6 +16,7 @@ from onax._core.trace import typeof
 from onax._ground import dims
 from onax._native.blocks import TYPES
 from onax._prims.shaping import copy_p
+from onax._tape.regions import counts, is_view, joins
 
 ONE_BLOCK = 1024  # the maximal number of elements of a value in a looped step
 

@@ -21,18 +21,17 @@ from math import prod
 
 import numpy as np
 
-from onax._compile.cache import insert_bounded
 from onax._control.block_code import Code, Unfit, codes, counters, folds, views
 from onax._control.fused import assemble, dense_strides, drop_unit_axes, fused_p
 from onax._control.threefry_keys import positions_p
 from onax._core.effects import no_effects
 from onax._core.facts import THREEFRY
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+from onax._core.lists import insert_bounded
 from onax._ground import dims
 from onax._native.blocks import TYPES
 from onax._prims.elementwise import pow_p
 from onax._prims.shaping import iota_p
-from onax.export.lower.native import is_preferred
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
 FOLDED_BYTES = 1024  # constants up to this size are folded by the lowering
@@ -46,7 +45,6 @@ def fuse(jaxpr):
 # ---- what can join
 
 _known_to_join = {}  # (primitive, dtypes, parameters) -> nanoseconds
-LIBRARY_COST = 5.0  # from here on an element is a call of C's library, and NumPy's own kernel may be quicker
 
 
 def joins(eqn):
@@ -64,7 +62,7 @@ def joins(eqn):
     found = _known_to_join.get(key)
     if found is None:
         found = insert_bounded(_known_to_join, key, _cost(eqn))
-    return found < LIBRARY_COST or (found < np.inf and not is_preferred(eqn))
+    return found < np.inf
 
 
 def _folds_rows(eqn):

@@ -1,0 +1,314 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Tapes: programs of typed instructions over buffers of known sizes, run without Python (tape_machine.h).
+
+    OPERATIONS, TYPES   what a tape may say: operations by name and dtypes, with their numbers
+    PythonKernel        what an instruction `call` runs: a function of ndarrays
+    Tape                the words of a tape, verified; called with ndarrays, or run as a node of a graph
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
+
+from onax._native.host_operator cimport Kernel, Pool, parallel
+from onax._native.ort cimport note_raised
+
+import ml_dtypes
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_NewFromDescr(PyObject *subtype, cnp.dtype descr, int nd, cnp.npy_intp *dims, cnp.npy_intp *strides,
+                                void *data, int flags, PyObject *obj)
+    PyObject PyArray_Type
+
+cdef extern from "tape_machine.h" nogil:
+    const long long ONAX_TAPE_MAGIC
+    enum:
+        ONAX_INPUT, ONAX_OUTPUT, ONAX_ARENA, ONAX_FIXED, ONAX_VIEW
+    enum:
+        ONAX_DONE, ONAX_NO_MEMORY, ONAX_RAISED
+    ctypedef struct onax_tape
+    ctypedef void (*onax_parallel)(void *where, void (*task)(void *, size_t) noexcept nogil, size_t count,
+                                   void *user) noexcept nogil
+    ctypedef struct onax_frame:
+        char **buffers
+    ctypedef struct onax_instruction:
+        const int32_t *operands
+        const int64_t *attributes
+        int32_t n_operands
+    ctypedef struct onax_caller:
+        int (*call)(void *, const onax_instruction *, onax_frame *) noexcept nogil
+        int (*check_signals)(void *) noexcept nogil
+        void *caller
+    int onax_tape_operation_count()
+    const char *onax_tape_operation_name(int)
+    const char *onax_tape_read(const int64_t *, size_t, onax_tape **)
+    void onax_tape_free(onax_tape *)
+    int onax_tape_inputs(const onax_tape *)
+    int onax_tape_outputs(const onax_tape *)
+    int64_t onax_tape_bytes(const onax_tape *, int)
+    int64_t onax_tape_memory(const onax_tape *)
+    double onax_tape_work(const onax_tape *)
+    int onax_tape_kernels(const onax_tape *)
+    int onax_tape_run(onax_tape *, void **, void **, const onax_caller *, onax_parallel, void *)
+
+MAGIC = ONAX_TAPE_MAGIC
+INPUT, OUTPUT, ARENA, CONSTANT, VIEW = ONAX_INPUT, ONAX_OUTPUT, ONAX_ARENA, ONAX_FIXED, ONAX_VIEW
+
+# dtype -> its number, in the order of onax_type and onax_wide_type
+TYPES = {np.dtype(t): i for i, t in enumerate((
+    np.float32, np.float64, np.int32, np.uint32, np.int64, np.uint64, np.bool_, np.int8, np.uint8, np.int16, np.uint16,
+    np.float16, ml_dtypes.bfloat16, np.complex64, np.complex128))}
+
+# name of an operation -> its number
+OPERATIONS = {(<bytes>onax_tape_operation_name(i)).decode(): i for i in range(onax_tape_operation_count())}
+
+cdef double QUICK = 10e3     # nanoseconds of work for which the interpreter is not given to other threads
+
+
+@cython.final
+cdef class PythonKernel:
+    """A function that an instruction calls.
+
+    name      what it carries out, for messages
+    function  from ndarrays to a sequence of ndarrays; those it is given are its own
+    operands  (shape, dtype) of each; `results` the same
+    """
+
+    cdef readonly str name
+    cdef readonly object function
+    cdef readonly tuple operands
+    cdef readonly tuple results
+
+    def __init__(self, str name, function, operands, results):
+        self.name = name
+        self.function = function
+        self.operands = tuple([(tuple(s), np.dtype(d)) for s, d in operands])
+        self.results = tuple([(tuple(s), np.dtype(d)) for s, d in results])
+
+    def __repr__(self):
+        return f"<kernel of {self.name}>"
+
+
+cdef struct Call:
+    PyObject *tape
+    PyObject *error      # owned: the exception that ended the run
+
+
+@cython.final
+cdef class Tape(Kernel):
+    """A verified tape.
+
+    words     the tape, as 64-bit integers
+    operands  (shape, dtype) of each input; `results` the same of each output
+    kernels   the PythonKernels that its instructions call, by number
+
+    Calling it with a list of ndarrays, C-contiguous or not, gives a list of new ones.  It is a Kernel too, so that a node
+    `onax.Tape` of a graph can run it.  ValueError for words that are no tape or could leave their buffers, and for sizes
+    that do not fit; TypeError for arrays of other types or shapes.
+    """
+
+    cdef onax_tape *tape
+    cdef int n_in
+    cdef list descrs             # dtypes of inputs and outputs
+    cdef readonly tuple operands
+    cdef readonly tuple kernels
+
+    def __init__(self, words, operands, results, kernels=(), str name="tape"):
+        cdef cnp.ndarray flat = np.ascontiguousarray(words, np.int64).reshape(-1)
+        cdef const char *fault
+        if self.tape != NULL:
+            raise ValueError("a tape is made once")
+        fault = onax_tape_read(<const int64_t *>cnp.PyArray_DATA(flat), cnp.PyArray_SIZE(flat), &self.tape)
+        if fault != NULL:
+            raise ValueError(f"not a tape: {fault.decode()}")
+        Kernel.__init__(self, name, None, results)
+        self.operands = tuple([(tuple(s), np.dtype(d)) for s, d in operands])
+        self.kernels = tuple(kernels)
+        self.n_in = onax_tape_inputs(self.tape)
+        self.descrs = [d for _, d in (*self.operands, *self.outputs)]
+        sizes = [int(np.prod(s, dtype=np.int64)) * d.itemsize for s, d in (*self.operands, *self.outputs)]
+        if len(self.operands) != self.n_in or self.n_out != onax_tape_outputs(self.tape) or sizes != [
+                onax_tape_bytes(self.tape, i) for i in range(self.n_in + self.n_out)]:
+            raise ValueError("a tape's arrays have other sizes than its inputs and outputs")
+        if onax_tape_kernels(self.tape) > len(self.kernels):
+            raise ValueError("a tape calls a kernel that is not there")
+        self.runner = _run_node
+
+    def __dealloc__(self):
+        onax_tape_free(self.tape)
+
+    @property
+    def work(self):
+        """Nanoseconds that one thread is guessed to need."""
+        return onax_tape_work(self.tape)
+
+    @property
+    def memory(self):
+        """Bytes that a run allocates besides its results."""
+        return onax_tape_memory(self.tape)
+
+    def __call__(self, list arrays):
+        cdef void *few[128]
+        cdef void **pointers = few
+        cdef int i, status
+        cdef int n = self.n_in + self.n_out
+        cdef list held = []
+        cdef list results = []
+        cdef cnp.ndarray a
+        cdef Call call
+        if len(arrays) != self.n_in:
+            raise TypeError(f"the tape takes {self.n_in} arrays, not {len(arrays)}")
+        if n > 128:
+            pointers = <void **>PyMem_Malloc(n * sizeof(void *))
+            if pointers == NULL:
+                raise MemoryError()
+        try:
+            for i in range(self.n_in):
+                a = self.accept(i, arrays[i])
+                held.append(a)
+                pointers[i] = cnp.PyArray_DATA(a)
+            for i in range(self.n_out):
+                a = fresh(<cnp.dtype>self.descrs[self.n_in + i], <tuple>(<tuple>self.outputs[i])[0])
+                results.append(a)
+                pointers[self.n_in + i] = cnp.PyArray_DATA(a)
+            call.tape = <PyObject *>self
+            call.error = NULL
+            if onax_tape_work(self.tape) < QUICK:
+                status = run(self, pointers, &call, NULL, NULL)
+            else:
+                with nogil:
+                    status = run(self, pointers, &call, NULL, NULL)
+            if status != ONAX_DONE:
+                raise_error(self, &call, status)
+        finally:
+            if pointers != few:
+                PyMem_Free(pointers)
+        return results
+
+    cdef cnp.ndarray accept(self, int i, object x):
+        cdef cnp.ndarray a
+        if not cnp.PyArray_Check(x):
+            raise TypeError(f"operand {i} must be a numpy.ndarray, not {type(x).__name__}")
+        a = <cnp.ndarray>x
+        shape, dtype = self.operands[i]
+        if not (a.dtype is dtype or a.dtype == dtype) or cnp.PyArray_NBYTES(a) != onax_tape_bytes(self.tape, i):
+            raise TypeError(f"operand {i} must be {dtype}{list(shape)}, not {a.dtype}{list((<object>a).shape)}")
+        return a if cnp.PyArray_ISCARRAY_RO(a) else np.require(a, a.dtype.newbyteorder("="), "CA")
+
+    def __repr__(self):
+        return f"<{self.name}: {self.n_in} operands, {self.n_out} results>"
+
+
+cdef int run(Tape self, void **pointers, Call *call, onax_parallel threads, void *where) noexcept nogil:
+    cdef onax_caller caller
+    caller.call = _call
+    caller.check_signals = _check_signals
+    caller.caller = call
+    return onax_tape_run(self.tape, pointers, pointers + self.n_in, &caller, threads, where)
+
+
+cdef int raise_error(Tape self, Call *call, int status) except -1:
+    if status == ONAX_NO_MEMORY:
+        raise MemoryError(f"a compiled program needs {onax_tape_memory(self.tape)} bytes for its intermediate values")
+    error = <object>call.error
+    Py_DECREF(error)
+    raise error
+
+
+cdef cnp.ndarray fresh(cnp.dtype descr, tuple shape):
+    """An array whose elements are not set."""
+    cdef cnp.npy_intp dims[64]
+    cdef int i, rank = <int>len(shape)
+    for i in range(rank):
+        dims[i] = shape[i]
+    Py_INCREF(descr)
+    return <cnp.ndarray>PyArray_NewFromDescr(&PyArray_Type, descr, rank, dims, NULL, NULL, 0, NULL)
+
+
+# ---- what a tape asks of its caller
+
+
+cdef int _check_signals(void *caller) noexcept nogil:
+    cdef Call *call = <Call *>caller
+    with gil:
+        try:
+            PyErr_CheckSignals()
+        except BaseException as error:
+            return note(call, error)
+    return ONAX_DONE
+
+
+cdef int note(Call *call, object error) noexcept:
+    Py_INCREF(error)
+    call.error = <PyObject *>error
+    return ONAX_RAISED
+
+
+cdef int _call(void *caller, const onax_instruction *q, onax_frame *f) noexcept nogil:
+    cdef Call *call = <Call *>caller
+    with gil:
+        try:
+            call_kernel(<Tape>call.tape, q, f)
+        except BaseException as error:
+            return note(call, error)
+    return ONAX_DONE
+
+
+cdef int call_kernel(Tape tape, const onax_instruction *q, onax_frame *f) except -1:
+    cdef PythonKernel kernel = <PythonKernel>tape.kernels[q.attributes[1]]
+    cdef int n_out = <int>q.attributes[0]
+    cdef int i
+    cdef cnp.ndarray a
+    cdef list arrays = []
+    if n_out != len(kernel.results) or q.n_operands - n_out != len(kernel.operands):
+        raise TypeError(f"the kernel of {kernel.name} takes other operands")
+    for i in range(q.n_operands - n_out):
+        shape, dtype = kernel.operands[i]
+        a = fresh(<cnp.dtype>dtype, <tuple>shape)
+        memcpy(cnp.PyArray_DATA(a), f.buffers[q.operands[n_out + i]], cnp.PyArray_NBYTES(a))
+        arrays.append(a)
+    results = kernel.function(*arrays)
+    if len(results) != n_out:
+        raise TypeError(f"the kernel of {kernel.name} gave {len(results)} results, {n_out} were stated")
+    for i in range(n_out):
+        shape, dtype = kernel.results[i]
+        result = results[i]
+        if not isinstance(result, np.ndarray) or result.dtype != dtype or result.shape != shape:
+            got = f"{result.dtype}{list(result.shape)}" if isinstance(result, np.ndarray) else type(result).__name__
+            raise TypeError(f"the kernel of {kernel.name} gave {got} where {dtype}{list(shape)} was stated")
+        a = <cnp.ndarray>np.ascontiguousarray(result)
+        memcpy(f.buffers[q.operands[i]], cnp.PyArray_DATA(a), cnp.PyArray_NBYTES(a))
+    return 0
+
+
+# ---- a node of a graph
+
+
+cdef void _threads(void *where, void (*task)(void *, size_t) noexcept nogil, size_t count, void *user) noexcept nogil:
+    parallel(<const Pool *>where, task, count, user)
+
+
+cdef int _run_node(PyObject *kernel, void **ports, const Pool *pool) noexcept nogil:
+    cdef Call call
+    cdef int status
+    call.tape = kernel
+    call.error = NULL
+    status = run(<Tape>kernel, ports, &call, _threads, <void *>pool)
+    if status != ONAX_DONE:
+        with gil:
+            note_failure(<Tape>kernel, &call, status)
+    return status
+
+
+cdef void note_failure(Tape self, Call *call, int status) noexcept:
+    try:
+        raise_error(self, call, status)
+    except BaseException as error:
+        note_raised(error)

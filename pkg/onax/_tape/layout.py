@@ -1,0 +1,92 @@
+"""From the buffers of a Builder to offsets in one arena, and to the words of a tape (`_native/tape_machine.h`)."""
+
+from bisect import bisect_left, insort
+from itertools import chain
+
+import numpy as np
+
+from onax._native.tape import ARENA, CONSTANT, MAGIC, Tape
+
+ALIGNMENT = 64
+WASTE = 2  # a free block may be so many times as large as what is put into it
+
+
+def make_tape(builder, name="tape"):
+    """The Tape of what a Builder has emitted."""
+    inputs, outputs = builder.ports
+    buffers = [*inputs, *outputs, *_numbered_after(builder, inputs, outputs)]
+    for i, b in enumerate(buffers):
+        b.number = i
+    for i, b in enumerate(inputs):
+        b.argument = i
+    arena = _place(builder)
+    constants = _constants(buffers)
+    header = [MAGIC, len(inputs), len(outputs), len(buffers), len(builder.parts), arena, len(constants)]
+    table = chain.from_iterable([(b.kind, b.argument, b.bytes) for b in buffers])
+    words = [np.array(header, np.int64), _as_words(constants), np.fromiter(table, np.int64)]
+    words += [w for part in builder.parts for w in _part_words(part)]
+    ports = [[(b.shape, b.dtype) for b in some] for some in (inputs, outputs)]
+    return Tape(np.concatenate(words), *ports, builder.kernels, name)
+
+
+def _numbered_after(builder, inputs, outputs):
+    """The other buffers that instructions name."""
+    first = {*inputs, *outputs}
+    named = dict.fromkeys([b.root for part in builder.parts for _, operands, _ in part.instructions for b in operands])
+    return [b for b in named if b not in first]
+
+
+def _part_words(part):
+    yield np.array([len(part.instructions)], np.int64)
+    for number, operands, attributes in part.instructions:
+        if type(attributes) is np.ndarray:
+            yield np.array([number, len(operands), len(attributes), *[b.root.number for b in operands]], np.int64)
+            yield attributes
+        else:
+            head = number, len(operands), len(attributes)
+            yield np.array([*head, *[b.root.number for b in operands], *attributes], np.int64)
+
+
+def _rounded(size):
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _as_words(data):
+    return np.frombuffer(data + bytes(-len(data) % 8), np.int64)
+
+
+def _constants(buffers):
+    """The bytes of all constants; each begins at a multiple of the alignment."""
+    pieces, at = [], 0
+    for b in buffers:
+        if b.kind == CONSTANT:
+            b.argument = at
+            data = b.value.tobytes()
+            pieces.append(data + bytes(_rounded(len(data)) - len(data)))
+            at += len(pieces[-1])
+    return b"".join(pieces)
+
+
+def _place(builder):
+    """Sets the offset of each buffer, so that those in use at the same time do not overlap; returns the arena's size.
+
+    In the order in which they come into use, each takes the smallest free block that is large enough and not much too
+    large, or a new one.
+    """
+    named = [b for b in builder.buffers if b.kind == ARENA and b.place is None and b.number >= 0]
+    ends = sorted(named, key=lambda b: b.end)
+    free, size, done = [], 0, 0  # free: (bytes, offset), sorted
+    blocks = {}  # buffer -> bytes of its block
+    for b in sorted(named, key=lambda b: b.start):
+        while ends[done].end < b.start:
+            old = ends[done]
+            insort(free, (blocks[old], old.argument))
+            done += 1
+        needed = max(_rounded(b.bytes), ALIGNMENT)
+        at = bisect_left(free, (needed, -1))
+        if at < len(free) and free[at][0] <= WASTE * needed:
+            blocks[b], b.argument = free.pop(at)
+        else:
+            blocks[b], b.argument = needed, size
+            size += needed
+    return size
