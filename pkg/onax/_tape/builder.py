@@ -118,7 +118,7 @@ class Builder:
         for d in shape:
             size *= d
         found = Buffer(kind, shape, dtype, size, part, argument, value)
-        found.start = found.end = self.clock
+        found.start = found.end = self.clock + 1
         self.buffers.append(found)
         return found
 
