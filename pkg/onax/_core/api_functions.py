@@ -6,6 +6,7 @@ JAX compiles many of these functions with options such as `axis` as static argum
 wrappers check these hashes too: those of the parameters that `staged` or `static_argnames` recorded on the function.
 """
 
+import os
 import re
 from functools import update_wrapper
 
@@ -17,6 +18,7 @@ from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.tree import tree_flatten
 
+_NUMPY = os.path.dirname(np.__file__)
 _PLAIN = (TypeError, ValueError, IndexError, OverflowError)
 
 
@@ -100,7 +102,8 @@ def _is_raised_by_onax(error):
     entry = error.__traceback__
     inside = entry is None  # no frame: the call itself failed
     while entry is not None:
-        inside = is_internal(entry.tb_frame.f_code.co_filename) or (inside and entry.tb_next is None)
+        file = entry.tb_frame.f_code.co_filename
+        inside = is_internal(file) or (inside and file.startswith(_NUMPY))
         entry = entry.tb_next
     return inside
 
