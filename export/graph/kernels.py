@@ -9,7 +9,7 @@ it expands the operator into its function body.  An operator whose types depend 
 attribute has one entry for each value (`ScatterND:add`).
 
 `OPERATORS` below holds what cannot be measured: which operands and results have the element type that is looked up, and
-which other types (carriers) preserve the operator's meaning:
+which other types (carriers) preserve the operator's meaning.  An operator without a row is a real function.
 
     ring   sums and products modulo 2**n: any integer type at least as wide; the cast back wraps
     sum    sums, which the runtime computes in float64 and saturates: exact in int64 for at most 16 bits; the cast back
@@ -99,25 +99,12 @@ OPERATORS = {
     **_rows("none", "And Or Xor Not BitwiseAnd BitwiseOr BitwiseXor BitwiseNot"),
     **_rows("none", "ConstantOfShape EyeLike", ()),
     **_rows("none", "MatMulInteger", (0,), ()),
-    **_rows(
-        "real",
-        "Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Tanh Sigmoid Erf Sqrt Reciprocal",
-    ),
-    **_rows(
-        "real",
-        "Floor Ceil Round LeakyRelu Elu Selu Celu Softplus Softsign HardSigmoid HardSwish Gelu Mish Swish",
-    ),
-    **_rows("real", "Pow Mean Softmax LogSoftmax Hardmax LpNormalization LRN MeanVarianceNormalization Det"),
+    **_rows("real", "Pow"),
     **_rows("real", "IsNaN IsInf", _ALL, ()),
     **_rows("real", "ReduceProd ReduceSumSquare ReduceMean ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp DFT", (0,)),
-    **_rows("real", "Conv ConvTranspose AveragePool GlobalAveragePool LpPool Attention Dropout"),
-    **_rows(
-        "real",
-        "LayerNormalization RMSNormalization InstanceNormalization GroupNormalization BatchNormalization",
-    ),
     **_rows("real", "Resize Col2Im", (0,)),
-    **_rows("real", "GridSample"),
 }
+REAL = ("real", _ALL, _ALL)  # operators without a row: functions of floats, such as Exp, Softmax or Conv
 
 # Operators without an element type to look up, or that accept all types (Cast: all pairs were measured to run).
 UNTYPED = frozenset(
@@ -224,7 +211,7 @@ class Kernels:
             return bool(types) or name not in self.measured.ops, None
         if short in types and (name, short) not in RECENT:
             return True, None
-        kind = OPERATORS[name][0] if name in OPERATORS else "none"
+        kind, _, _ = OPERATORS.get(name, REAL)
         carrier = next((c for c in _CARRIERS[kind].get(short, ()) if c in types), None)
         return carrier is not None, DTYPES.get(carrier)
 

@@ -315,7 +315,7 @@ class Graph:
             if folded is not None:
                 return (folded,)
         name = measured.variant(op_type, attributes)
-        _, operands, results = measured.OPERATORS.get(name, ("none", None, None))
+        _, operands, results = measured.OPERATORS.get(name, measured.REAL)
         if operands is None:
             dtype = inputs[0].aval.dtype
         else:

@@ -11,7 +11,7 @@ from onax._ground import dims
 from onax._native.avals import ShapedArray
 from onax._prims.dot import canonical_precision
 from onax._transforms.abstract import make_jaxpr
-from onax._transforms.autodiff import grad
+from onax._transforms.autodiff import grad, vjp
 from onax._transforms.vmap import vmap
 
 X = np.arange(20, dtype=np.float32).reshape(4, 5)
@@ -92,6 +92,15 @@ RESULTS = (  # lhs dtype, rhs dtype, preferred, result dtype
     ("int32", "int32", "uint32", "uint32"),
     ("bool", "bool", "int32", "int32"),
     ("bool", "bool", None, "bool"),
+    ("float16", "bfloat16", None, "bfloat16"),
+    ("bfloat16", "float16", None, "bfloat16"),
+    ("int8", "uint8", None, "int8"),
+    ("uint8", "int8", None, "int8"),
+    ("uint8", "int16", None, "int16"),
+    ("float8_e4m3fn", "float16", None, "float16"),
+    ("float8_e5m2", "complex64", None, "complex64"),
+    ("float16", "bfloat16", "float32", "float32"),
+    ("bool", "int32", None, "int32"),
 )
 
 
@@ -101,6 +110,12 @@ def test_result_dtypes(left, right, preferred, result):
     out = lax.dot_general(x, y, MATRIX, preferred_element_type=preferred)
     assert out.dtype == np.dtype(result)
     assert np.asarray(out).astype(complex).tolist() == np.full((2, 2), 1 if result == "bool" else 3).tolist()
+
+
+def test_cotangents_of_mixed_operands_have_the_dtypes_of_these():
+    x, y = np.ones((2, 3), np.float16), np.ones((3, 2), BF16)
+    out, pull = vjp(lax.dot, x, y)
+    assert [str(ct.dtype) for ct in pull(out)] == ["float16", "bfloat16"]
 
 
 def test_integers_wrap():
@@ -144,6 +159,16 @@ WRONG = (
         lambda: lax.dot_general(INT, INT, (((0,), (0,)), ((), ())), preferred_element_type=np.int8),
         TypeError,
         "`preferred_element_type` must not be narrower than the original type, got preferred_element_type of int8",
+    ),
+    (
+        lambda: lax.dot(np.ones((2, 2), "complex64"), np.ones((2, 2), "complex64"), preferred_element_type=np.int16),
+        TypeError,
+        "`preferred_element_type` must not be narrower than the original type, got preferred_element_type of int16",
+    ),
+    (
+        lambda: lax.dot(np.ones((2, 2), ml_dtypes.float8_e4m3), np.ones((2, 2), ml_dtypes.float8_e4m3fnuz)),
+        TypeError,
+        "lax.dot_general argument type error: float8_e4m3, float8_e4m3fnuz",
     ),
     (general((((0,), (0,)), ((), ())), precision="foo"), ValueError, "Precision argument must be one of"),
     (lambda: lax.dot(X, X), ValueError, r"dimension_numbers must be specified .* got lhs_shape=\(4, 5\) rhs_shape"),

@@ -22,6 +22,28 @@ def ways(function, *operands):
         yield portable(function, operands)
 
 
+SYMMETRIC = np.array([[2.0, 0.5], [0.5, 1.0]], np.float32)
+CONTAINERS = {
+    "lu": (lax.linalg.lu, list),
+    "hessenberg": (lax.linalg.hessenberg, list),
+    "tridiagonal": (lax.linalg.tridiagonal, list),
+    "schur": (lax.linalg.schur, list),
+    "eig": (lax.linalg.eig, list),
+    "eigh": (lax.linalg.eigh, tuple),
+    "svd": (lax.linalg.svd, tuple),
+    "qr": (lax.linalg.qr, tuple),
+    "scipy lu": (jax.scipy.linalg.lu, tuple),
+    "scipy lu_factor": (jax.scipy.linalg.lu_factor, tuple),
+    "scipy schur": (jax.scipy.linalg.schur, list),
+}
+
+
+@pytest.mark.parametrize("function, container", CONTAINERS.values(), ids=CONTAINERS)
+def test_results_are_lists_and_tuples_as_in_jax(function, container):
+    assert type(function(SYMMETRIC)) is container
+    assert type(jax.jit(function)(SYMMETRIC)) is container
+
+
 def stack(at, value):
     """Three definite matrices, an element of the second replaced."""
     x = np.stack([np.array([[4.0, 1, 0.5], [1, 3, -1], [0.5, -1, 2]]) + k * np.eye(3) for k in range(3)])

@@ -230,6 +230,24 @@ def test_jacobians_keep_weak_types():
     assert (by_part["a"].weak_type, by_part["b"].weak_type) == (True, True)
 
 
+POWERS = {"square": lambda x: x**2, "power": lambda x: x**2.0, "exponential": lambda x: 2.0**x}
+
+
+@pytest.mark.parametrize("function", POWERS.values(), ids=POWERS)
+@pytest.mark.parametrize("transform", [jax.jacfwd, jax.jacrev, jax.hessian])
+def test_jacobians_of_powers_are_weak_as_in_jax(function, transform):
+    assert transform(function)(2.0).weak_type
+    assert not transform(function)(jnp.float32(2)).weak_type
+
+
+def test_jacobians_have_the_dtype_of_the_output_forward_and_of_the_argument_backward():
+    x, y = jnp.ones(2, jnp.float16), jnp.ones(2)
+    widen = lambda t: {"a": t[0].astype(jnp.float32), "b": t[1] * 2}
+    types = lambda jac: {k: [str(x.dtype) for x in v] for k, v in jac.items()}
+    assert types(jax.jacfwd(widen)((x, y))) == {"a": ["float32", "float32"], "b": ["float32", "float32"]}
+    assert types(jax.jacrev(widen)((x, y))) == {"a": ["float16", "float32"], "b": ["float16", "float32"]}
+
+
 CALLS = {
     "beyond the last": (lambda: jax.grad(lambda x: x, argnums=2)(1.0), TypeError, "requires at least 3 positional"),
     "before the first": (

@@ -113,18 +113,43 @@ def _free_axes(rank, contract, batch):
     return tuple(i for i in range(rank) if i not in contract and i not in batch)
 
 
+def _precedence(dtype):
+    """The key by which XLA orders dtypes: complex, then largest exponent, digits, bits of an integer, sign."""
+    real = dtypes.real_dtype(dtype)
+    exponent, digits, bits = -1, -1, -1
+    if dtypes.is_integer(real):
+        bits = dtypes.itemsize_bits(real)
+    elif real.kind != "b":
+        info = dtypes.finfo(real)
+        exponent, digits = info.maxexp, info.nmant
+    return dtypes.is_complex(dtype), exponent, digits, bits, not dtypes.is_unsigned(real)
+
+
+def _higher_dtype(lhs, rhs):
+    """The dtype of a product of operands of two dtypes: one of them, and not the promoted dtype, as in JAX."""
+    if lhs == rhs:
+        return lhs
+    first, second = _precedence(lhs), _precedence(rhs)
+    if first == second:
+        raise TypeError(f"lax.dot_general argument type error: {lhs}, {rhs}")
+    return lhs if first > second else rhs
+
+
+def _bits(dtype):
+    """Bits of a number, or of each part of a complex one."""
+    return 1 if dtype.kind == "b" else dtypes.itemsize_bits(dtypes.real_dtype(dtype))
+
+
 def result_dtype(lhs_dtype, rhs_dtype, preferred):
     """The dtype of a product; TypeError for a preferred dtype too narrow to hold it."""
-    natural = lhs_dtype if lhs_dtype == rhs_dtype else dtypes.promote_types(lhs_dtype, rhs_dtype)
+    natural = _higher_dtype(lhs_dtype, rhs_dtype)
     if preferred is None:
         return natural
-    narrower = preferred.itemsize < natural.itemsize
-    if dtypes.issubdtype(natural, np.integer) and not dtypes.issubdtype(natural, np.bool_):
-        if narrower:
-            raise TypeError(
-                "`preferred_element_type` must not be narrower than the original type, got preferred_element_type "
-                f"of {preferred} for result type of {natural}."
-            )
+    if _bits(preferred) < _bits(natural) and not dtypes.is_float(natural):
+        raise TypeError(
+            "`preferred_element_type` must not be narrower than the original type, got preferred_element_type "
+            f"of {preferred} for result type of {natural}."
+        )
     return preferred
 
 
@@ -136,13 +161,13 @@ def _work_dtype(lhs, rhs, out):
     if out.kind == "b":
         return np.dtype(np.bool_)
     if dtypes.issubdtype(out, np.integer):
-        operands = dtypes.promote_types(lhs, rhs)
+        operands = _higher_dtype(lhs, rhs)
         if not dtypes.issubdtype(operands, np.integer) and operands.kind != "b":
             return operands if operands.itemsize >= 4 else np.dtype(np.float32)
         return out if out.kind in "iu" else np.dtype(np.int32)
     if out.kind in "fc" and out.itemsize >= 4:
         return out
-    operands = dtypes.promote_types(lhs, rhs)
+    operands = _higher_dtype(lhs, rhs)
     return operands if operands.kind == "f" and operands.itemsize == 8 else np.dtype(np.float32)
 
 

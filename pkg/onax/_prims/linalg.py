@@ -257,7 +257,7 @@ def lu(x):
     lu[..., m, n] holds U, and below the diagonal L, whose own diagonal is 1.  Row i was exchanged with row pivots[i]
     (int32, from 0) in step i.  A singular matrix gives zeros on the diagonal of U.
     """
-    return tuple(lu_p.bind(operand(x)))
+    return lu_p.bind(operand(x))
 
 
 def _permutation_abstract(pivots, *, permutation_size):

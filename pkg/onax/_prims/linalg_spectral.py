@@ -375,7 +375,7 @@ def hessenberg(a):
 
     householder_product makes Q from the reflections.  Not differentiable, as in JAX.
     """
-    return tuple(hessenberg_p.bind(operand(a)))
+    return hessenberg_p.bind(operand(a))
 
 
 def _tridiagonal_abstract(x, *, lower):
@@ -407,7 +407,7 @@ def tridiagonal(a, *, lower=True):
 
     Only one triangle of a is read.  Not differentiable, as in JAX.
     """
-    return tuple(tridiagonal_p.bind(operand(a), lower=bool(lower)))
+    return tridiagonal_p.bind(operand(a), lower=bool(lower))
 
 
 # ---- tridiagonal_solve ----

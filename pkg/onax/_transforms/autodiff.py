@@ -19,7 +19,7 @@ from onax._native.avals import ShapedArray
 from onax._native.tree import register_pytree_node, tree_flatten, tree_map, tree_structure, tree_unflatten
 from onax._prims.collectives import match_varying
 from onax._prims.convert import convert_element_type, convert_element_type_p
-from onax._prims.elementwise import add, eq
+from onax._prims.elementwise import add, eq, real
 from onax._prims.shaping import broadcasted_iota, instantiate_zeros, reshape, zeros_like_aval
 from onax._prims.slicing import split
 from onax._transforms.abstract import abstractify
@@ -431,10 +431,11 @@ def _check_holomorphic_output(name, dtype):
 # ---- Jacobians ----
 
 
-def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
-    """The Jacobian by forward mode: one column for each tangent, all tangents batched.
+def _jacobian_function(fun, argnums, check_input, compute):
+    """A function of the arguments of `fun` that calls `compute(partial, dynamic, arguments)`.
 
-    Result shapes: the shape of each output followed by the shape of the argument.
+    `partial` is `fun` as a function of the tuple `dynamic`, its arguments at `argnums`; `arguments` is that tuple, or
+    its one element if `argnums` is an integer.  `check_input` raises for leaves that cannot be differentiated.
     """
     check_callable(fun)
     argnums = _index_or_tuple(argnums)
@@ -445,7 +446,19 @@ def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
         _check_argnums(argnums, len(args), "differentiating")
         partial, dynamic = _argnums_partial(fun, args, kwargs, argnums)
         for x in tree_flatten(dynamic)[0]:
-            _check_jacfwd_input(x, holomorphic)
+            check_input(x)
+        return compute(partial, dynamic, dynamic[0] if isinstance(argnums, int) else dynamic)
+
+    return jacobian
+
+
+def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
+    """The Jacobian by forward mode: one column for each tangent, all tangents batched.
+
+    Result shapes: the shape of each output followed by the shape of the argument.
+    """
+
+    def compute(partial, dynamic, arguments):
         if has_aux:
             push = lambda tangents: jvp(partial, dynamic, tangents, has_aux=True)
             value, columns, aux = vmap(push, out_axes=(None, -1, None))(_standard_basis(dynamic))
@@ -455,11 +468,10 @@ def jacfwd(fun, argnums=0, has_aux=False, holomorphic=False):
         for out in tree_flatten(value)[0] if holomorphic else ():
             _check_holomorphic_output("jacfwd", typeof(out).dtype)
         columns = tree_map(_float0_to_integer_zeros, columns, value)
-        example = dynamic[0] if isinstance(argnums, int) else dynamic
-        jac = tree_map(lambda c: _unravel(example, c, -1), columns)
+        jac = tree_map(lambda column, out: _unravel(arguments, column, -1, out), columns, value)
         return (jac, aux) if has_aux else jac
 
-    return jacobian
+    return _jacobian_function(fun, argnums, lambda x: _check_jacfwd_input(x, holomorphic), compute)
 
 
 def _float0_to_integer_zeros(x, like):
@@ -487,16 +499,8 @@ def jacrev(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
 
     Result shapes: the shape of each output followed by the shape of the argument.
     """
-    check_callable(fun)
-    argnums = _index_or_tuple(argnums)
 
-    @functools.wraps(fun, updated=())
-    @source.api_boundary
-    def jacobian(*args, **kwargs):
-        _check_argnums(argnums, len(args), "differentiating")
-        partial, dynamic = _argnums_partial(fun, args, kwargs, argnums)
-        for x in tree_flatten(dynamic)[0]:
-            _check_grad_input("jacrev", x, holomorphic, allow_int)
+    def compute(partial, dynamic, arguments):
         if has_aux:
             value, pull, aux = vjp(partial, *dynamic, has_aux=True)
         else:
@@ -504,17 +508,16 @@ def jacrev(fun, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
         for out in tree_flatten(value)[0]:
             _check_grad_output("jacrev", typeof(out), holomorphic)
         rows = tree_map(_float0_to_integer_zeros, vmap(pull)(_standard_basis(value)), dynamic)
-        rows = rows[0] if isinstance(argnums, int) else rows
-        # rows: a tree like the arguments, with a leading axis over all elements of the outputs
-        leaves, in_tree = tree_flatten(rows)
-        per_leaf = [_unravel(value, leaf, 0) for leaf in leaves]
+        # rows: for each argument a leading axis over all elements of the outputs
+        leaves, in_tree = tree_flatten(arguments)
+        by_leaf = [tree_flatten(_unravel(value, r, 0, x))[0] for r, x in zip(tree_flatten(rows)[0], leaves)]
         out_tree = tree_structure(value)
-        split_leaves = [tree_flatten(t)[0] for t in per_leaf]
-        by_out = [tree_unflatten(in_tree, [parts[i] for parts in split_leaves]) for i in range(out_tree.num_leaves)]
+        by_out = [tree_unflatten(in_tree, [parts[i] for parts in by_leaf]) for i in range(out_tree.num_leaves)]
         jac = tree_unflatten(out_tree, by_out)
         return (jac, aux) if has_aux else jac
 
-    return jacobian
+    check_input = lambda x: _check_grad_input("jacrev", x, holomorphic, allow_int)
+    return _jacobian_function(fun, argnums, check_input, compute)
 
 
 jacobian = jacrev
@@ -546,17 +549,29 @@ def _identity_matrix(n, dtype):
     return convert_element_type(eq(add(rows, np.int32(0)), columns), dtype)
 
 
-def _unravel(example, array, axis):
-    """Splits one axis over the leaves of an example tree and reshapes it to the shape of each leaf."""
-    leaves, treedef = tree_flatten(example)
-    return tree_unflatten(treedef, _split_unravel([typeof(x) for x in leaves], array, axis))
+def _unravel(tree, array, axis, like):
+    """Splits one axis over the leaves of a tree and reshapes it to their shapes; parts have the type of `like`."""
+    leaves, treedef = tree_flatten(tree)
+    aval = typeof(like)
+    parts = _split_unravel([typeof(x) for x in leaves], array, axis)
+    return tree_unflatten(treedef, [_convert_to(p, aval.dtype, aval.weak_type) for p in parts])
+
+
+def _convert_to(x, dtype, weak_type):
+    """Converts to a dtype and weak type; drops the imaginary part for a real dtype, as JAX does."""
+    aval = typeof(x)
+    if dtypes.is_complex(aval.dtype) and not dtypes.is_complex(dtype):
+        x = real(x)
+    return x if (aval.dtype, aval.weak_type) == (dtype, weak_type) else _bind_convert(x, dtype, weak_type)
 
 
 def _split_unravel(avals, array, axis):
+    """Yields the parts one by one: JAX's programs reshape and convert each before the next."""
     shape = typeof(array).shape
     axis %= len(shape)
     parts = split(array, tuple(dims.prod(a.shape) for a in avals), axis)
-    return [_reshape_axis(p, axis, a.shape) for p, a in zip(parts, avals)]
+    for part, aval in zip(parts, avals):
+        yield _reshape_axis(part, axis, aval.shape)
 
 
 def _reshape_axis(x, axis, shape):

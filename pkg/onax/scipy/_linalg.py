@@ -123,7 +123,8 @@ def eigh(
 
 @staged("lu_factor")
 def _lu_factor(a):
-    return factors.lu(a)[:2]
+    both, pivots, _ = factors.lu(a)
+    return both, pivots
 
 
 @static_argnames("overwrite_a", "check_finite")
@@ -183,7 +184,7 @@ def schur(a, output="real"):
     (a,) = _promote_inexact("schur", a)
     if output == "complex" and not dtypes.is_complex(a.dtype):
         a = a.astype(np.result_type(a.dtype, np.complex64))
-    return tuple(factors.schur(a))
+    return factors.schur(a)
 
 
 def hessenberg(a, *, calc_q=False, overwrite_a=False, check_finite=True):
