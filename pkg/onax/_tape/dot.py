@@ -1,0 +1,45 @@
+"""dot_general on tapes: the instruction `dot`."""
+
+from onax._native.tape import TYPES
+from onax._prims.dot import dot_general_p
+from onax._tape.rules import Unsupported, tape
+
+
+def strides_of(shape):
+    """How many elements apart neighbours along each axis of a row-major array lie."""
+    strides = [1] * len(shape)
+    for i in range(len(shape) - 1, 0, -1):
+        strides[i - 1] = strides[i] * shape[i]
+    return strides
+
+
+def product_types(lhs, rhs, out):
+    """The type numbers of a product's operands and result.  Raises Unsupported for types that C does not multiply."""
+    kinds = [d.kind if d in TYPES else "" for d in (lhs, rhs, out)]
+    if "" in kinds:
+        raise Unsupported(f"there is no product of {lhs} and {rhs}")
+    if "c" in kinds and not lhs == rhs == out:
+        raise Unsupported(f"complex numbers are multiplied with their own dtype, not {lhs} with {rhs} to {out}")
+    if (kinds[2] == "b" and kinds[:2] != ["b", "b"]) or (kinds[2] in "iu" and not set(kinds[:2]) <= set("iub")):
+        raise Unsupported(f"a product of {lhs} and {rhs} is not computed in {out}")
+    return [TYPES[lhs], TYPES[rhs], TYPES[out]]
+
+
+@tape.rule(dot_general_p)
+def _dot_general(b, out, lhs, rhs, *, dimension_numbers, **_):
+    (lc, rc), (lb, rb) = dimension_numbers
+    result = b.buffer(out)
+    left, right, to = strides_of(lhs.shape), strides_of(rhs.shape), iter(strides_of(out.shape))
+    lf = [i for i in range(len(lhs.shape)) if i not in lc and i not in lb]
+    rf = [i for i in range(len(rhs.shape)) if i not in rc and i not in rb]
+    axes = [*product_types(lhs.dtype, rhs.dtype, result.dtype), len(lb), len(lf), len(rf), len(lc)]
+    for i, j in zip(lb, rb):
+        axes += [lhs.shape[i], left[i], right[j], next(to)]
+    for i in lf:
+        axes += [lhs.shape[i], left[i], 0, next(to)]
+    for j in rf:
+        axes += [rhs.shape[j], 0, right[j], next(to)]
+    for i, j in zip(lc, rc):
+        axes += [lhs.shape[i], left[i], right[j], 0]
+    b.emit("dot", [result], [lhs, rhs], axes)
+    return result

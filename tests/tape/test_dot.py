@@ -1,0 +1,138 @@
+"""Products on tapes: every dtype, layout and size against the NumPy kernel."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import onax as jax
+from onax import lax
+from onax._native.tape import TYPES
+from tape.harness import run_tape
+
+EXACT = "iub"
+
+# shapes, ((lhs contracting, rhs contracting), (lhs batch, rhs batch))
+CASES = [
+    ((2, 3), (3, 4), (([1], [0]), ([], []))),
+    ((8, 8), (8,), (([1], [0]), ([], []))),
+    ((8,), (8, 8), (([0], [0]), ([], []))),
+    ((8,), (8, 8), (([0], [1]), ([], []))),
+    ((5, 70), (70,), (([1], [0]), ([], []))),
+    ((5,), (5,), (([0], [0]), ([], []))),
+    ((7,), (5,), (([], []), ([], []))),
+    ((), (5,), (([], []), ([], []))),
+    ((4, 5, 6), (4, 6, 3), (([2], [1]), ([0], [0]))),
+    ((4, 5, 6), (6, 3, 4), (([2], [0]), ([0], [2]))),
+    ((3, 4, 5), (5, 4, 6), (([1, 2], [1, 0]), ([], []))),
+    ((3, 4, 5), (4, 5, 2, 3), (([1], [0]), ([0], [3]))),
+    ((0, 3), (3, 4), (([1], [0]), ([], []))),
+    ((2, 0), (0, 4), (([1], [0]), ([], []))),
+    ((0, 2, 3), (0, 3, 2), (([2], [1]), ([0], [0]))),
+    ((17, 33), (29, 33), (([1], [1]), ([], []))),
+    ((33, 17), (33, 29), (([0], [0]), ([], []))),
+    ((2, 300), (70, 300), (([1], [1]), ([], []))),
+    ((131, 270), (270, 150), (([1], [0]), ([], []))),
+    ((270, 61), (135, 270), (([0], [1]), ([], []))),
+    ((2, 30, 3, 20), (2, 40, 3, 20), (([3], [3]), ([0, 2], [0, 2]))),
+]
+PREFERRED = [
+    ("int8", "int8", "int32"),
+    ("uint8", "uint8", "int32"),
+    ("int16", "int16", "int64"),
+    ("int32", "int32", "int64"),
+    ("bool", "int32", "int32"),
+    ("bfloat16", "bfloat16", "float32"),
+    ("float16", "float16", "float32"),
+    ("float64", "float64", "float32"),
+    ("int8", "float32", "float32"),
+    ("int32", "float32", "float32"),
+]
+
+
+@pytest.fixture(autouse=True)
+def x64():
+    with jax.enable_x64(True):
+        yield
+
+
+def sample(rng, shape, dtype):
+    """Numbers of a dtype; of integers all there are."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return np.asarray(rng.random(shape) < 0.3)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return np.asarray(rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True))
+    if dtype.kind == "c":
+        return np.asarray(rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
+    return np.asarray(rng.normal(size=shape)).astype(dtype)
+
+
+def compare(fn, *args, terms):
+    """The tape's product and the eager one: integers agree in all bits, floats within the rounding of their terms."""
+    (got,) = run_tape(fn, *args)
+    want = fn(*args)
+    assert got.dtype == want.dtype and got.shape == want.shape
+    x, y = np.asarray(got._value), np.asarray(want._value)
+    if x.dtype.kind in EXACT:
+        np.testing.assert_array_equal(x, y)
+        return
+    wide = np.complex128 if x.dtype.kind == "c" else np.float64
+    eps = float(ml_dtypes.finfo(x.dtype).eps)
+    assert np.all(np.abs(x.astype(wide) - y.astype(wide)) <= eps * (np.abs(y.astype(wide)) + 8 * np.sqrt(terms)))
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_every_dtype(dtype):
+    rng = np.random.default_rng(1)
+    for left, right, numbers in CASES:
+        x, y = sample(rng, left, dtype), sample(rng, right, dtype)
+        compare(lambda x, y, n=numbers: lax.dot_general(x, y, n), x, y, terms=max(x.size, y.size) + 1)
+
+
+@pytest.mark.parametrize("left, right, preferred", PREFERRED)
+def test_preferred_element_type(left, right, preferred):
+    rng = np.random.default_rng(2)
+    out = np.dtype(getattr(ml_dtypes, preferred, preferred))
+    left, right = (np.dtype(getattr(ml_dtypes, x, x)) for x in (left, right))
+    for a, b, numbers in CASES:
+        x, y = sample(rng, a, left), sample(rng, b, right)
+        size = 300.0 if {x.dtype.kind, y.dtype.kind} & {"i"} and out.kind == "f" else 1.0
+        if size > 1:
+            x, y = (v % 100 if v.dtype.kind == "i" else v for v in (x, y))
+        compare(
+            lambda x, y, n=numbers: lax.dot_general(x, y, n, preferred_element_type=out),
+            *(x, y),
+            terms=size * size * (max(x.size, y.size) + 1),
+        )
+
+
+def product(x, y):
+    with np.errstate(invalid="ignore"):
+        return x @ y
+
+
+def test_infinities_and_nans_stay_in_their_rows():
+    x = np.ones((19, 21), np.float32)
+    y = np.ones((21, 35), np.float32)
+    x[3, 5], x[7, 0], y[2, 33] = np.inf, np.nan, -np.inf
+    (got,) = run_tape(lambda x, y: lax.dot(x, y), x, y)
+    np.testing.assert_array_equal(np.asarray(got._value), product(x, y))
+    v = np.array([1, np.inf, 2, 3, 4], np.float32)
+    (got,) = run_tape(lambda x, v: lax.dot(x, v), np.eye(5, dtype=np.float32), v)
+    np.testing.assert_array_equal(np.asarray(got._value), product(np.eye(5, dtype=np.float32), v))
+
+
+def test_a_row_does_not_depend_on_its_neighbours():
+    rng = np.random.default_rng(3)
+    x, y = (sample(rng, (n, 40), np.float32) for n in (11, 23))
+    whole = np.asarray(run_tape(lambda x, y: lax.dot_general(x, y, (([1], [1]), ([], []))), x, y)[0]._value)
+    for rows in (4, 6):
+        part = run_tape(lambda x, y: lax.dot_general(x, y, (([1], [1]), ([], []))), x[:rows], y)[0]
+        np.testing.assert_array_equal(np.asarray(part._value), whole[:rows])
+
+
+def test_mixed_complex_operands_keep_the_numpy_kernel():
+    x, y = np.ones((2, 3), np.complex64), np.ones((3, 2), np.float32)
+    (got,) = run_tape(lambda x, y: lax.dot_general(x, y, (([1], [0]), ([], []))), x, y, python=("dot_general",))
+    np.testing.assert_array_equal(np.asarray(got._value), np.full((2, 2), 3, np.complex64))
