@@ -144,12 +144,6 @@ def test_jacobian_of_trees():
         assert float(jac["b"]["y"]) == 0.0
 
 
-def test_linear_transpose():
-    f = lambda x: M @ x * 2
-    (back,) = jax.linear_transpose(f, X)(jnp.ones(2))
-    np.testing.assert_allclose(np.asarray(back), 2 * M.T @ np.ones(2), rtol=1e-6)
-
-
 def test_gradient_of_an_unused_argument_is_zero():
     g = jax.grad(lambda x, y: x * 2.0, argnums=1)(1.0, X)
     np.testing.assert_array_equal(np.asarray(g), np.zeros(3))
@@ -296,21 +290,3 @@ def test_calls_that_cannot_be(name):
     with pytest.raises(error) as caught:
         call()
     assert text in str(caught.value)
-
-
-TRANSPOSED = {
-    "scalars": (lambda x, y: (x.sum() + y, 3 * y), (V, 2.0), (1.0, 2.0), ([1.0, 1.0, 1.0], 7.0)),
-    "types alone": (jnp.cumsum, (jax.ShapeDtypeStruct((3,), np.float32),), V, ([6.0, 5.0, 3.0],)),
-    "integers": (lambda x: x * 2, (jnp.arange(3),), jnp.arange(3), ([0, 2, 4],)),
-    "scan": (lambda x: jax.lax.scan(lambda c, y: (c + 2 * y, c), 0.0, x), (V,), (1.0, V), ([12.0, 8.0, 2.0],)),
-    "cond": (lambda x: jax.lax.cond(True, lambda v: v * 2, lambda v: v, x), (V,), V, ([2.0, 4.0, 6.0],)),
-    "jit": (jax.jit(lambda x: 3 * x[::-1]), (V,), V, ([9.0, 6.0, 3.0],)),
-    "an argument without influence": (lambda x, y: x, (V, V), V, ([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])),
-}
-
-
-@pytest.mark.parametrize("name", TRANSPOSED)
-def test_linear_transpose_of(name):
-    function, primals, cotangents, wanted = TRANSPOSED[name]
-    for got, want in zip(jax.linear_transpose(function, *primals)(cotangents), wanted, strict=True):
-        np.testing.assert_allclose(got, want)

@@ -1,0 +1,90 @@
+"""Types without values: ShapeDtypeStruct, eval_shape, make_jaxpr, what is refused as an argument or result."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+from onax._transforms.abstract import abstractify, bind_static, with_static
+
+Struct = jax.ShapeDtypeStruct
+S = Struct((2, 3), np.float32)
+
+
+def test_structs():
+    assert (S.ndim, S.size, len(S), S.dtype) == (2, 6, 2, np.float32)
+    assert repr(S) == "ShapeDtypeStruct(shape=(2, 3), dtype=float32)" and S == Struct([2, 3], "float32")
+    weak = S.update(weak_type=True)
+    assert weak != S and repr(weak).endswith("weak_type=True)") and len({S, weak, Struct((2, 3), np.float32)}) == 2
+    assert S != (2, 3) and Struct((), jax.random.key(0).dtype).dtype == jax.random.key(0).dtype
+    with pytest.raises(TypeError, match="len\\(\\) of unsized object"):
+        len(Struct((), int))
+    with pytest.raises(ValueError, match="dtype must be specified"):
+        Struct((), None)
+
+
+class HasBoth:
+    shape, dtype = (4,), np.dtype(np.int16)
+
+
+@pytest.mark.parametrize("value, text", [
+    (S, "float32[2,3]"), (np.ones(2), "float32[2]"), (3, "~int32[]"), (HasBoth(), "int16[4]"),
+    (jnp.ones((), bool).aval, "bool[]"), (Struct((2,), np.float64, weak_type=True), "~float32[2]"),
+])  # fmt: skip
+def test_types_of_what_has_a_shape_and_a_dtype(value, text):
+    assert str(abstractify(value)) == text
+
+
+@pytest.mark.parametrize("value", ["a", None, HasBoth])
+def test_what_has_none(value):
+    with pytest.raises(TypeError):
+        abstractify(value)
+
+
+def test_eval_shape():
+    seen = []
+    out = jax.eval_shape(
+        lambda x, y: {"a": (seen.append(x), x @ y)[1], "b": 1.0, "c": Struct((9,), int)}, S, np.ones((3, 4))
+    )
+    assert out["a"] == Struct((2, 4), np.float32) and out["b"] == Struct((), np.float32, weak_type=True)
+    assert out["c"] == Struct((9,), int) and len(seen) == 1
+    with pytest.raises(TypeError, match="Expected a callable value"):
+        jax.eval_shape(3)
+
+
+def test_make_jaxpr():
+    make = jax.make_jaxpr(lambda x, n: jnp.sum(x, n), static_argnums=1, return_shape=True)
+    jaxpr, shape = make(S, 0)
+    assert shape == Struct((3,), np.float32) and len(jaxpr.invars) == 1 and make.__name__ == "make_jaxpr(<lambda>)"
+    assert jax.make_jaxpr(lambda x: jax.lax.psum(x, "i"), axis_env=[("i", 3)])(1.0).eqns
+    with pytest.raises(TypeError, match="the first argument must be callable"):
+        jax.make_jaxpr(3)
+
+
+def bad(x):
+    return "text"
+
+
+REFUSED = [
+    (lambda: jax.make_jaxpr(lambda p: p)({"w": "a"}), TypeError, r"(?s)type <class 'str'> .* at path p\['w'\]"),
+    (lambda: jax.make_jaxpr(lambda x: x)(2**40), OverflowError, "argument path is x"),
+    (lambda: jax.make_jaxpr(lambda x: x)(np.ma.array([1.0])), ValueError, "masked arrays are not supported"),
+    (
+        lambda: jax.make_jaxpr(bad)(1),
+        TypeError,
+        r"function bad at .*test_abstract.py:\d+ traced for jit returned a value of type",
+    ),
+]
+
+
+@pytest.mark.parametrize("call, error, text", REFUSED)
+def test_refused(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_binding_static_arguments():
+    f = lambda a, b, c, *, k: (a, b, c, k)
+    assert bind_static(f, 3, {1: "B"}, {"k": 4})("A", "C") == ("A", "B", "C", 4) and bind_static(f, 3, {}, {}) is f
+    bound, dynamic = with_static(lambda *args: args, ("A", "B", "C"), (-1, 0))
+    assert dynamic == ("B",) and bound("X") == ("A", "X", "C")

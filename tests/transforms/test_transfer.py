@@ -1,0 +1,74 @@
+"""device_put, device_get and arrays from pieces, on one device and on eight."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+from onax.sharding import NamedSharding, SingleDeviceSharding
+from onax.sharding import PartitionSpec as P
+from virtual_devices import eight_devices, mesh
+
+X = np.arange(8, dtype=np.float32).reshape(4, 2)
+
+
+@pytest.fixture(autouse=True)
+def devices():
+    with eight_devices():
+        yield
+
+
+def sharded():
+    return NamedSharding(mesh(x=4), P("x"))
+
+
+def test_trees_and_prefixes_of_devices():
+    one, two = jax.devices()[:2]
+    out = jax.device_put({"a": X, "b": (1, X)}, {"a": one, "b": two})
+    assert [x.device for x in jax.tree.leaves(out)] == [one, two, two] and all(
+        x.committed for x in jax.tree.leaves(out)
+    )
+    assert not jax.device_put(X).committed and jax.device_put(2).weak_type
+    assert jax.device_put(X, SingleDeviceSharding(two)).device is two
+
+
+def test_shards():
+    sharding = sharded()
+    x = jax.device_put(X, sharding)
+    assert x.sharding == sharding and [s.data.tolist() for s in x.addressable_shards] == X[:, None].tolist()
+    traced = jax.jit(lambda v: jax.device_put(v * 2, sharding))(X)
+    np.testing.assert_array_equal(traced, X * 2)
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: jax.device_put("a"), TypeError, "Cannot interpret value of type <class 'str'>"),
+    (lambda: jax.device_put(X, "cpu"), ValueError, "must be a Device or a Sharding"),
+    (lambda: jax.device_put({"a": X}, {"b": jax.devices()[0]}), ValueError, "device_put device"),
+    (lambda: jax.device_put(X, P("x")), ValueError, "Please set a mesh"),
+    (lambda: jax.make_array_from_callback((4, 2), "x", lambda i: X[i]), TypeError, "sharding should be an instance"),
+    (lambda: jax.make_array_from_callback((4, 2), sharded(), lambda i: X), ValueError, "the sharding wants"),
+    (lambda: jax.make_array_from_process_local_data(3, X), TypeError, "sharding should be an instance"),
+])  # fmt: skip
+def test_refused(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_getting_leaves_what_has_no_numpy_form():
+    key = jax.random.key(0)
+    out = jax.device_get({"x": jnp.ones(2), "k": key, "n": 3, "s": "text"})
+    assert type(out["x"]) is np.ndarray and out["k"] is key and (out["n"], out["s"]) == (3, "text")
+    seen = []
+    jax.make_jaxpr(lambda x: (seen.append(jax.device_get(x) is x), x)[1])(1.0)
+    assert seen == [True]
+
+
+def test_pieces():
+    sharding = sharded()
+    whole = jax.make_array_from_callback((4, 2), sharding, lambda index: X[index], dtype=np.float16)
+    assert whole.dtype == np.float16 and whole.sharding == sharding
+    np.testing.assert_array_equal(whole, X)
+    local = jax.make_array_from_process_local_data(sharding, {"a": X})["a"]
+    assert local.sharding == sharding
+    with pytest.raises(ValueError, match="global_shape should be None or"):
+        jax.make_array_from_process_local_data(sharding, X, (8, 2))
