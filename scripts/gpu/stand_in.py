@@ -1,7 +1,10 @@
 """Stands in for CUDA where there is none, so that the proof's own logic can be tried: proves nothing about a device.
 
-Two devices that call themselves CUDA's are added, and sessions asked of the CUDA provider are opened on the CPU.
+Two devices that call themselves CUDA's are added, sessions asked of the CUDA provider are opened on the CPU, and the
+devices' memory is the host's.  Values are right, as opposed to those of `fake_cuda.py`, which has the provider itself.
 """
+
+from types import SimpleNamespace
 
 from onax._ground import devices
 from onax._ground.devices import Backend, Device
@@ -11,13 +14,16 @@ def install():
     """Adds two made-up devices to this process and opens their sessions on the CPU."""
     import onax as jax
     from onax._compile import sessions
+    from onax._native import ort
 
     jax.devices()
     made_up = Backend("gpu", [Device("gpu", i, "stand-in") for i in range(2)])
     devices._backends = {**devices.backends(), "gpu": made_up}
-    open_session = sessions.open_session
+    memory, session = sessions.DeviceMemory, ort.Session
 
-    def open_on_the_cpu(graph, name, settings):
-        return open_session(graph, name, {k: v for k, v in settings.items() if not k.startswith("provider")})
+    def open_on_the_cpu(model, inputs, outputs, *, options, **rest):
+        options = {name: value for name, value in options.items() if not name.startswith("provider")}
+        return session(model, inputs, outputs, options=options, **rest)
 
-    sessions.open_session = open_on_the_cpu
+    sessions.ort = SimpleNamespace(Session=open_on_the_cpu, Fault=ort.Fault)
+    sessions.DeviceMemory = lambda provider, device_id, session: memory("cpu", device_id, session)

@@ -7,8 +7,9 @@ import pytest
 
 import onax as jax
 import onax.numpy as jnp
+from made_up_cuda import made_up_cuda
 from onax import lax
-from onax._ground import devices
+from onax._compile import sessions
 from onax._native import ort
 from onax.export.lower import driver
 from onax.sharding import AxisType, Mesh, NamedSharding
@@ -54,25 +55,22 @@ def test_other_providers_get_no_nodes_of_ours():
 
 
 @pytest.fixture
-def four(monkeypatch):
-    """Four CUDA devices that are none."""
-    found = [devices.Device("gpu", i, "made up") for i in range(4)]
-    monkeypatch.setattr(devices, "_backends", {**devices.backends(), "gpu": devices.Backend("gpu", found)})
-    return found
+def four():
+    with made_up_cuda(4) as found:
+        yield found
 
 
 @pytest.fixture
-def opened(monkeypatch):
-    """What sessions are opened with, as (provider, its options); they are opened on the CPU."""
-    asked, session = [], ort.Session
+def opened(four, monkeypatch):
+    """What sessions are opened with, as (provider, its options)."""
+    asked, session = [], sessions.ort.Session
 
-    def open_session(model, inputs, outputs, *, options, **rest):
+    def open_session(*args, options, **rest):
         asked.append((options.get("provider", "cpu"), options.get("provider_options")))
         assert not (options["operators"] and asked[-1][0] == "cuda")
-        options = {k: v for k, v in options.items() if not k.startswith("provider")}
-        return session(model, inputs, outputs, options=options, **rest)
+        return session(*args, options=options, **rest)
 
-    monkeypatch.setattr(ort, "Session", open_session)
+    monkeypatch.setattr(sessions.ort, "Session", open_session)
     return asked
 
 
@@ -219,11 +217,11 @@ def test_regions_whose_operations_onnx_cannot_say(four, opened):
 
 
 def test_a_device_that_fails_is_named_and_releases_the_others(four, monkeypatch):
-    session = ort.Session
+    session = sessions.ort.Session
 
-    def open_session(model, inputs, outputs, *, options, **rest):
+    def open_session(model, *args, options, **rest):
         number = options["provider_options"]["device_id"]
-        made = session(model, inputs, outputs, options={**options, "provider": "cpu"}, **rest)
+        made = session(model, *args, options=options, **rest)
         node = re.search(rb"[A-Za-z_0-9]*[Tt]anh[A-Za-z_0-9]*", model)[0].decode() if b"anh" in model else ""
 
         def fail(arrays):
@@ -231,7 +229,8 @@ def test_a_device_that_fails_is_named_and_releases_the_others(four, monkeypatch)
 
         return fail if number in (1, 3) and node else made
 
-    monkeypatch.setattr(ort, "Session", open_session)
+    monkeypatch.setattr(sessions.ort, "Session", open_session)
+    monkeypatch.setattr(sessions, "BoundSession", lambda session, memory: session)
     f = lambda x: lax.psum(jnp.cumsum(x), "i") + lax.psum(jnp.tanh(x), "i")
     with pytest.raises(jax.errors.BackendError, match=r"failed while running .* on cuda:1: .*out of") as raised:
         jax.pmap(f, axis_name="i", devices=four)(X)
@@ -239,11 +238,13 @@ def test_a_device_that_fails_is_named_and_releases_the_others(four, monkeypatch)
 
 
 @no_gpu
-def test_a_device_that_cannot_be_used_is_named(four):
-    f = lambda x: jnp.tanh(x) @ x.T
-    for call in (lambda: jax.jit(f)(jax.device_put(X, four[1])), lambda: jax.pmap(f, devices=four[1:2])(X[None])):
+@pytest.mark.parametrize(
+    "place", [lambda f, d: jax.jit(f)(jax.device_put(X, d)), lambda f, d: jax.pmap(f, devices=[d])(X[None])]
+)
+def test_a_device_that_cannot_be_used_is_named(place):
+    with made_up_cuda(2, usable=False) as devices:
         with pytest.raises(jax.errors.BackendError, match=re.escape("on cuda:1: ")) as raised:
-            call()
+            place(lambda x: jnp.tanh(x) @ x.T, devices[1])
         assert WAY_OUT in str(raised.value) and "jax.devices('cpu')[0]" in str(raised.value)
 
 

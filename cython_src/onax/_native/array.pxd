@@ -4,12 +4,14 @@ cimport numpy as cnp
 from cpython.ref cimport PyObject
 
 from onax._native.avals cimport ShapedArray
+from onax._native.device_buffers cimport DeviceBuffer
 
 cdef class Array:
     pass
 
 cdef class ArrayImpl(Array):
-    cdef cnp.ndarray buf        # the elements, never writable; None once deleted
+    cdef cnp.ndarray buf        # the elements on the host, never writable; None if they are elsewhere, or deleted
+    cdef DeviceBuffer resident  # the elements in the memory of its device; None if they are on the host alone
     cdef object _dtype          # logical: an np.dtype, or an extended dtype whose storage dtype `buf` has
     cdef bint weak              # the dtype is weak
     cdef bint placed            # placed by the user: operations on it run where it is
@@ -27,5 +29,8 @@ cdef void set_operator_evaluator(operator_evaluator f) noexcept
 
 cdef ArrayImpl wrap(object result, object dtype, bint weak, object device, bint committed)
 cdef ArrayImpl wrap_plain(object result, bint weak, object device, bint committed)
-cdef cnp.ndarray buffer_of(ArrayImpl x)                   # raises RuntimeError when x was deleted
+cdef ArrayImpl wrap_resident(DeviceBuffer buffer, object dtype, bint weak, object device, bint committed)
+cdef ArrayImpl wrap_like(ArrayImpl x, bint weak, object device, bint committed)   # the same elements, wherever they are
+cdef cnp.ndarray buffer_of(ArrayImpl x)                   # on the host; raises RuntimeError when x was deleted
+cdef object storage_dtype(object dtype)                   # of the elements of an array of this dtype
 cdef object device_of(ArrayImpl x)

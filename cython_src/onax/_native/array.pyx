@@ -20,6 +20,7 @@ from onax._native.conversions cimport (
     array_format, array_repr, array_str, dlpack_export, dlpack_import, index_value, numpy_array, plain_buffer,
     python_scalar, truth,
 )
+from onax._native.device_buffers cimport DeviceBuffer, download, logical_rank
 from onax._native.hooks cimport (
     ABS, ADD, AND, DIVMOD, EQ, FLOORDIV, GE, GETITEM, GT, INVERT, ITER, LE, LSHIFT, LT, MATMUL, MOD, MUL, NE, NEG, OR,
     POS, POW, RSHIFT, SUB, TRUEDIV, XOR, hooks, kind_bit,
@@ -196,6 +197,29 @@ cdef ArrayImpl wrap_plain(object result, bint weak, object device, bint committe
     return wrap(result, None, weak, device, committed)
 
 
+cdef ArrayImpl wrap_resident(DeviceBuffer buffer, object dtype, bint weak, object device, bint committed):
+    """A buffer on a device as an array of a logical dtype; None stands for the buffer's own."""
+    cdef ArrayImpl out = ArrayImpl.__new__(ArrayImpl)
+    out.resident = buffer
+    out._dtype = buffer.descr if dtype is None else dtype
+    out.weak = weak
+    out.placed = committed
+    out.dev = device
+    return out
+
+
+cdef ArrayImpl wrap_like(ArrayImpl x, bint weak, object device, bint committed):
+    cdef ArrayImpl out
+    if x.resident is None:
+        return wrap(buffer_of(x), x._dtype, weak, device, committed)
+    out = wrap_resident(x.resident, x._dtype, weak, device, committed)
+    out.buf = x.buf
+    if device is not x.dev:
+        buffer_of(out)
+        out.resident = None
+    return out
+
+
 cdef object _device_or_default(object device, bint committed):
     return default_device() if device is None and not committed else device
 
@@ -257,9 +281,28 @@ cdef cnp.ndarray _frozen(object part):
 
 
 cdef cnp.ndarray buffer_of(ArrayImpl x):
-    if x.buf is None:
+    return _fetched(x) if x.buf is None else x.buf
+
+
+cdef object storage_dtype(object dtype):
+    return dtype.storage if is_extended(dtype) else dtype
+
+
+cdef cnp.ndarray _fetched(ArrayImpl x):
+    """Copies the elements from the device, once."""
+    cdef cnp.ndarray a
+    if x.resident is None:
         raise RuntimeError(f"Array has been deleted with shape={x._aval.str_short()}.")
-    return x.buf
+    a = download(x.resident, storage_dtype(x._dtype))
+    PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
+    x.buf = a
+    return a
+
+
+cdef tuple _shape_of(ArrayImpl x):
+    if x.buf is None and x.resident is not None:
+        return x.resident.shape[:logical_rank(x.resident, storage_dtype(x._dtype))]
+    return (<object>buffer_of(x)).shape
 
 
 cdef object device_of(ArrayImpl x):
@@ -498,7 +541,7 @@ cdef class ArrayImpl(Array):
     def aval(self):
         """Shape, dtype and weak bit, as a ShapedArray."""
         if self._aval is None:
-            self._aval = make_aval((<object>buffer_of(self)).shape, self._dtype, self.weak)
+            self._aval = make_aval(_shape_of(self), self._dtype, self.weak)
         return self._aval
 
     @property
@@ -613,16 +656,18 @@ cdef class ArrayImpl(Array):
         return True
 
     def is_deleted(self):
-        return self.buf is None
+        return self.buf is None and self.resident is None
 
     def delete(self):
         """Releases the elements.  Using the array afterwards raises RuntimeError."""
         self.aval
         self.buf = None
+        self.resident = None
         self.shards = None
 
     def on_device_size_in_bytes(self):
-        return cnp.PyArray_NBYTES(buffer_of(self))
+        _shape_of(self)  # raises an error if it was deleted
+        return self.nbytes
 
     def unsafe_buffer_pointer(self):
         return <size_t>cnp.PyArray_DATA(buffer_of(self))
@@ -630,10 +675,10 @@ cdef class ArrayImpl(Array):
     # -- as Python and NumPy values
 
     def __len__(self):
-        cdef cnp.ndarray a = buffer_of(self)
-        if cnp.PyArray_NDIM(a) == 0:
+        cdef tuple shape = _shape_of(self)
+        if not shape:
             raise TypeError("len() of unsized object")
-        return cnp.PyArray_DIM(a, 0)
+        return shape[0]
 
     def __iter__(self):
         cdef cnp.ndarray a = buffer_of(self)
@@ -713,10 +758,15 @@ cdef class ArrayImpl(Array):
 
     def _with(self, *, weak_type=None, device=None, committed=None):
         """The same elements with another weak bit or placement."""
-        cdef ArrayImpl out = _copied(self)
+        cdef ArrayImpl out
+        if device is not None and device is not device_of(self):
+            buffer_of(self)
+        out = _copied(self)
         if weak_type is not None:
             out.weak = weak_type
         if device is not None:
+            if device is not device_of(self):
+                out.resident = None
             out.dev = device
             out.shards = None
             out.shd = None
@@ -726,7 +776,7 @@ cdef class ArrayImpl(Array):
 
 
 cdef ArrayImpl _copied(ArrayImpl self):
-    cdef ArrayImpl out = wrap(buffer_of(self), self._dtype, self.weak, self.dev, self.placed)
+    cdef ArrayImpl out = wrap_like(self, self.weak, self.dev, self.placed)
     out.shards = self.shards
     out.shd = self.shd
     return out

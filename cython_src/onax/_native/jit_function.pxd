@@ -3,6 +3,7 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 
+from onax._native.device_buffers cimport DeviceBuffer
 from onax._native.tree cimport PyTreeDef
 
 cdef enum Source:
@@ -17,8 +18,9 @@ cdef struct OutputSpec:
     PyObject* dtype     # an extended dtype, else NULL; borrowed from Executable.refs
 
 cdef class Executable:
-    cdef readonly object runner     # a Session, or a function from a list of ndarrays to a list of ndarrays
+    cdef readonly object runner     # a Session, a BoundSession, or a function from a list of ndarrays to a list of them
     cdef bint is_session
+    cdef bint is_bound
     cdef int n_in
     cdef int* kept                  # which arguments the runner takes
     cdef int n_args
@@ -32,6 +34,9 @@ cdef class Executable:
     cdef object __weakref__
 
     cdef list execute(self, list leaves, object device, bint committed)
+    cdef object host_input(self, int i, object leaf)
+    cdef list resident_inputs(self, list leaves, object device)
+    cdef object resident_result(self, DeviceBuffer buffer, OutputSpec* spec, object device, bint committed)
     cdef object forwarded(self, object x, OutputSpec* out, object device, bint committed)
 
 cdef class CacheEntry:

@@ -17,9 +17,13 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
-from onax._native.array cimport ArrayImpl, buffer_of, device_of, wrap, wrap_plain
+from onax._native.array cimport (
+    ArrayImpl, buffer_of, device_of, storage_dtype, wrap, wrap_like, wrap_plain, wrap_resident,
+)
 from onax._native.buffers cimport canonical, is_extended, is_numpy, scalar_buffer, shares_with_user
 from onax._native.context cimport X64, ctx, default_device, option_bits
+from onax._native.device_buffers cimport DeviceBuffer, logical_rank, upload
+from onax._native.io_binding cimport BoundSession
 from onax._native.ort cimport Session
 from onax._native.tree cimport PyTreeDef, flatten_call, matches_call
 
@@ -126,8 +130,12 @@ cdef bint _append_leaf(Signature* signature, object x) except -1:
     cdef int64_t placement
     if type(x) is ArrayImpl:
         a = <ArrayImpl>x
-        buf = buffer_of(a)
         placement = _placement_number(a) if a.placed or a.shards is not None else 0
+        if a.buf is None and a.resident is not None:
+            _append(signature, _dtype_number(a._dtype), a.weak, placement,
+                    logical_rank(a.resident, storage_dtype(a._dtype)), <cnp.npy_intp *>a.resident.dims)
+            return True
+        buf = buffer_of(a)
         _append(signature, _dtype_number(a._dtype), a.weak, placement, cnp.PyArray_NDIM(buf), cnp.PyArray_DIMS(buf))
         return True
     if cnp.PyArray_Check(x):
@@ -193,12 +201,13 @@ cdef cnp.ndarray _buffer(object x):
 cdef class Executable:
     """A program that can be run on flat values.
 
-    runner     Session, or function from a list of ndarrays to a list of ndarrays
+    runner     Session; BoundSession, whose values stay on a device; or function from a list of ndarrays to a list of them
     kept       positions of the arguments that the runner takes
     outs       for each result (source, index, weak, extended dtype or None); source: "computed" (result `index` of
                the runner), "forwarded" (argument `index`) or "constant" (entry `index` of `constants`)
     explain    function RuntimeError -> exception, for failures of the runner; it may give back what it got
-    adapt_in, adapt_out   lists of None or functions ndarray -> ndarray, applied at the boundary
+    adapt_in, adapt_out   lists of None or functions ndarray -> ndarray, applied at the boundary; those of adapt_out
+               have the dtype that they give as `dtype`
     """
 
     def __init__(self, runner, kept, outs, *, int n_args, constants=(), explain=None, adapt_in=None,
@@ -208,6 +217,7 @@ cdef class Executable:
         kept, outs = list(kept), list(outs)
         self.runner = runner
         self.is_session = type(runner) is Session
+        self.is_bound = type(runner) is BoundSession
         self.n_args = n_args
         self.n_in = len(kept)
         self.n_out = len(outs)
@@ -251,13 +261,13 @@ cdef class Executable:
         cdef int i
         cdef OutputSpec* spec
         if self.runner is not None:
-            for i in range(self.n_in):
-                value = _buffer(leaves[self.kept[i]])
-                if self.adapt_in is not None and self.adapt_in[i] is not None:
-                    value = self.adapt_in[i](value)
-                inputs.append(value)
             try:
-                results = (<Session>self.runner).run(inputs) if self.is_session else self.runner(inputs)
+                if self.is_bound:
+                    results = (<BoundSession>self.runner).run(self.resident_inputs(leaves, device))
+                else:
+                    for i in range(self.n_in):
+                        inputs.append(self.host_input(i, leaves[self.kept[i]]))
+                    results = (<Session>self.runner).run(inputs) if self.is_session else self.runner(inputs)
             except RuntimeError as error:
                 explained = error if self.explain is None else self.explain(error)
                 if explained is error:
@@ -267,6 +277,9 @@ cdef class Executable:
             spec = &self.outs[i]
             if spec.source == COMPUTED:
                 value = results[spec.index]
+                if type(value) is DeviceBuffer:
+                    out.append(self.resident_result(value, spec, device, committed))
+                    continue
                 if self.adapt_out is not None and self.adapt_out[spec.index] is not None:
                     value = self.adapt_out[spec.index](value)
                 out.append(wrap_plain(value, spec.weak, device, committed) if spec.dtype is NULL
@@ -274,15 +287,50 @@ cdef class Executable:
             elif spec.source == FORWARDED:
                 out.append(self.forwarded(leaves[spec.index], spec, device, committed))
             else:
-                value = self.constants[spec.index]
-                out.append(wrap((<ArrayImpl>value).buf, (<ArrayImpl>value)._dtype, spec.weak, device, committed))
+                out.append(wrap_like(<ArrayImpl>self.constants[spec.index], spec.weak, device, committed))
         return out
+
+    cdef object host_input(self, int i, object leaf):
+        """An argument as an ndarray for input `i` of the runner."""
+        cdef object value = _buffer(leaf)
+        if self.adapt_in is not None and self.adapt_in[i] is not None:
+            value = self.adapt_in[i](value)
+        return value
+
+    cdef list resident_inputs(self, list leaves, object device):
+        """The arguments as a BoundSession takes them.  What is copied to the array's own device stays there."""
+        cdef BoundSession runner = <BoundSession>self.runner
+        cdef list inputs = []
+        cdef ArrayImpl a
+        cdef DeviceBuffer buffer
+        cdef int i
+        for i in range(self.n_in):
+            leaf = leaves[self.kept[i]]
+            a = <ArrayImpl>leaf if type(leaf) is ArrayImpl else None
+            if runner.on_host[i]:
+                inputs.append(self.host_input(i, leaf))
+            elif a is not None and a.resident is not None and a.resident.memory is runner.memory:
+                inputs.append(a.resident)
+            else:
+                buffer = upload(runner.memory, self.host_input(i, leaf))
+                if a is not None and a.shards is None and device_of(a) is device:
+                    a.resident = buffer
+                inputs.append(buffer)
+        return inputs
+
+    cdef object resident_result(self, DeviceBuffer buffer, OutputSpec* spec, object device, bint committed):
+        """A result on the device as an array."""
+        cdef object dtype = None if spec.dtype is NULL else <object>spec.dtype
+        if dtype is None and self.adapt_out is not None and self.adapt_out[spec.index] is not None:
+            dtype = self.adapt_out[spec.index].dtype
+        return wrap_resident(buffer, dtype, spec.weak, device, committed)
 
     cdef object forwarded(self, object x, OutputSpec* spec, object device, bint committed):
         """An argument as a result: a new Array over the same memory, or over a copy if that is the user's."""
-        cdef cnp.ndarray buf = _buffer(x)
+        cdef cnp.ndarray buf
         if type(x) is ArrayImpl:
-            return wrap(buf, (<ArrayImpl>x)._dtype, spec.weak, device, committed)
+            return wrap_like(<ArrayImpl>x, spec.weak, device, committed)
+        buf = _buffer(x)
         if is_numpy(x) and shares_with_user(x, buf):
             buf = np.array(buf, order="C", copy=True)
         return wrap_plain(buf, spec.weak, device, committed)

@@ -3,6 +3,15 @@
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
+from onax._native.ort_api cimport onax_ort_entry, ort_status
+
+cdef const onax_ort_entry *API      # the table of functions; NULL until the library is attached
+cdef void *MEMORY                   # OrtMemoryInfo of the host
+
+cdef int check(ort_status status) except -1         # raises Fault with the runtime's message
+cdef int check_run(ort_status status) except -1     # the same, but raises an exception of an operator unchanged
+cdef void *host_tensor(cnp.ndarray a, int element) except NULL      # an OrtValue over an array's memory
+
 
 cdef struct Port:
     # one input or output of a session

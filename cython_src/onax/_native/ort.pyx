@@ -50,9 +50,7 @@ cdef enum:
 # ONNX element types and their dtypes
 ELEMENTS = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
 
-cdef const onax_ort_entry *API = NULL
 cdef void *ENV = NULL
-cdef void *MEMORY = NULL
 cdef void *DOMAIN = NULL          # our operators
 cdef object _attached = None      # path, version
 
@@ -179,7 +177,7 @@ cdef class _Memory:
             ort_release_value(API, self.value)
 
 
-cdef void *_tensor(cnp.ndarray a, int element) except NULL:
+cdef void *host_tensor(cnp.ndarray a, int element) except NULL:
     """An OrtValue over an array's memory."""
     cdef void *value = NULL
     check(ort_create_tensor(API, MEMORY, cnp.PyArray_DATA(a), cnp.PyArray_NBYTES(a), <int64_t *>cnp.PyArray_DIMS(a),
@@ -349,7 +347,7 @@ cdef class Session:
             for i in range(self._n_in):
                 a = self._accept(i, given[i])
                 held.append(a)
-                values[i] = _tensor(a, self._ports[i].element)
+                values[i] = host_tensor(a, self._ports[i].element)
             for i in range(self._n_out):
                 port = &self._ports[self._n_in + i]
                 if not port.known:
@@ -360,7 +358,7 @@ cdef class Session:
                 a = PyArray_NewFromDescr(&PyArray_Type, descr, port.rank, <cnp.npy_intp *>port.shape, NULL, NULL, 0,
                                          NULL)
                 results.append(a)
-                values[self._n_in + i] = _tensor(a, port.element)
+                values[self._n_in + i] = host_tensor(a, port.element)
             with nogil:
                 status = ort_run(API, self._handle, self._names, values, self._n_in, self._names + self._n_in,
                                  self._n_out, values + self._n_in)
@@ -453,7 +451,7 @@ cdef int _share(void *settings, dict initializers, list keep) except -1:
             raise TypeError(f"constant {key} must be a C-contiguous array of an ONNX element type, not {array.dtype}")
         raw = key.encode()
         memory = _Memory.__new__(_Memory)
-        memory.value = _tensor(array, element)
+        memory.value = host_tensor(array, element)
         keep += (raw, memory)
         name = PyBytes_AS_STRING(raw)
         check(ort_add_initializer(API, settings, name, memory.value))

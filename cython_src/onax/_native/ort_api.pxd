@@ -131,6 +131,44 @@ cdef extern from * nogil:
                                                     void *const *values, size_t n)
         { return ONAX_ORT(t, AddExternalInitializers, void *, void *, const char *const *, void *const *, size_t)(options, names, values,
                                                                                               n); }
+    static ort_status ort_allocate_tensor(const onax_ort_entry *t, void *allocator, const int64_t *shape, size_t rank,
+                                          int element, void **value)
+        { return ONAX_ORT(t, CreateTensorAsOrtValue, void *, void *, const int64_t *, size_t, int, void **)(allocator, shape, rank, element,
+                                                                                                  value); }
+    static ort_status ort_create_memory_info(const onax_ort_entry *t, const char *name, int kind, int id, int memory,
+                                             void **info)
+        { return ONAX_ORT(t, CreateMemoryInfo, void *, const char *, int, int, int, void **)(name, kind, id, memory, info); }
+    static void ort_release_memory_info(const onax_ort_entry *t, void *h) { ONAX_ORT(t, ReleaseMemoryInfo, void, void *)(h); }
+    static int ort_is_on_host(const onax_ort_entry *t, const void *info) {
+        int type = 0;  /* OrtMemoryInfoDeviceType: 0 is the CPU's */
+        ONAX_ORT(t, MemoryInfoGetDeviceType, void, const void *, int *)(info, &type);
+        return type == 0;
+    }
+    static ort_status ort_default_allocator(const onax_ort_entry *t, void **allocator)
+        { return ONAX_ORT(t, GetAllocatorWithDefaultOptions, void *, void **)(allocator); }
+    static ort_status ort_allocator_free(const onax_ort_entry *t, void *allocator, void *p)
+        { return ONAX_ORT(t, AllocatorFree, void *, void *, void *)(allocator, p); }
+    static ort_status ort_create_allocator(const onax_ort_entry *t, void *session, const void *info, void **allocator)
+        { return ONAX_ORT(t, CreateAllocator, void *, void *, const void *, void **)(session, info, allocator); }
+    static void ort_release_allocator(const onax_ort_entry *t, void *h) { ONAX_ORT(t, ReleaseAllocator, void, void *)(h); }
+    static ort_status ort_input_memory(const onax_ort_entry *t, void *session, const void **infos, size_t n)
+        { return ONAX_ORT(t, SessionGetMemoryInfoForInputs, void *, void *, const void **, size_t)(session, infos, n); }
+    static ort_status ort_output_memory(const onax_ort_entry *t, void *session, const void **infos, size_t n)
+        { return ONAX_ORT(t, SessionGetMemoryInfoForOutputs, void *, void *, const void **, size_t)(session, infos, n); }
+    static ort_status ort_create_binding(const onax_ort_entry *t, void *session, void **binding)
+        { return ONAX_ORT(t, CreateIoBinding, void *, void *, void **)(session, binding); }
+    static void ort_release_binding(const onax_ort_entry *t, void *h) { ONAX_ORT(t, ReleaseIoBinding, void, void *)(h); }
+    static ort_status ort_bind_input(const onax_ort_entry *t, void *binding, const char *name, const void *value)
+        { return ONAX_ORT(t, BindInput, void *, void *, const char *, const void *)(binding, name, value); }
+    static ort_status ort_bind_output(const onax_ort_entry *t, void *binding, const char *name, const void *value)
+        { return ONAX_ORT(t, BindOutput, void *, void *, const char *, const void *)(binding, name, value); }
+    static ort_status ort_bind_output_to_device(const onax_ort_entry *t, void *binding, const char *name, const void *info)
+        { return ONAX_ORT(t, BindOutputToDevice, void *, void *, const char *, const void *)(binding, name, info); }
+    static ort_status ort_bound_outputs(const onax_ort_entry *t, const void *binding, void *allocator, void ***values,
+                                        size_t *n)
+        { return ONAX_ORT(t, GetBoundOutputValues, void *, const void *, void *, void ***, size_t *)(binding, allocator, values, n); }
+    static ort_status ort_run_with_binding(const onax_ort_entry *t, void *session, const void *binding)
+        { return ONAX_ORT(t, RunWithBinding, void *, void *, const void *, const void *)(session, NULL, binding); }
     """
     ctypedef void *onax_ort_entry
     ctypedef struct onax_ort_base:
@@ -183,3 +221,21 @@ cdef extern from * nogil:
     void ort_release_cuda_options(const onax_ort_entry *t, void *h)
     ort_status ort_add_external_initializers(const onax_ort_entry *t, void *options, const char **names, void **values,
                                              size_t n)
+    ort_status ort_allocate_tensor(const onax_ort_entry *t, void *allocator, const int64_t *shape, size_t rank,
+                                   int element, void **value)
+    ort_status ort_create_memory_info(const onax_ort_entry *t, const char *name, int kind, int id, int memory, void **info)
+    void ort_release_memory_info(const onax_ort_entry *t, void *h)
+    bint ort_is_on_host(const onax_ort_entry *t, const void *info)
+    ort_status ort_default_allocator(const onax_ort_entry *t, void **allocator)
+    ort_status ort_allocator_free(const onax_ort_entry *t, void *allocator, void *p)
+    ort_status ort_create_allocator(const onax_ort_entry *t, void *session, const void *info, void **allocator)
+    void ort_release_allocator(const onax_ort_entry *t, void *h)
+    ort_status ort_input_memory(const onax_ort_entry *t, void *session, const void **infos, size_t n)
+    ort_status ort_output_memory(const onax_ort_entry *t, void *session, const void **infos, size_t n)
+    ort_status ort_create_binding(const onax_ort_entry *t, void *session, void **binding)
+    void ort_release_binding(const onax_ort_entry *t, void *h)
+    ort_status ort_bind_input(const onax_ort_entry *t, void *binding, const char *name, const void *value)
+    ort_status ort_bind_output(const onax_ort_entry *t, void *binding, const char *name, const void *value)
+    ort_status ort_bind_output_to_device(const onax_ort_entry *t, void *binding, const char *name, const void *info)
+    ort_status ort_bound_outputs(const onax_ort_entry *t, const void *binding, void *allocator, void ***values, size_t *n)
+    ort_status ort_run_with_binding(const onax_ort_entry *t, void *session, const void *binding)

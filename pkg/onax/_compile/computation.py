@@ -3,6 +3,8 @@
 Arguments that no operation reads, and results that are arguments or constants, are not part of the ONNX model.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
@@ -97,5 +99,15 @@ def _to_physical(aval):
 
 
 def _from_physical(aval):
-    stored = aval.dtype if isinstance(aval.dtype, np.dtype) else aval.dtype.storage
-    return lambda a: a.reshape(-1).view(stored).reshape(aval.shape)
+    return FromPhysical(aval.dtype if isinstance(aval.dtype, np.dtype) else aval.dtype.storage, aval.shape)
+
+
+@dataclass(slots=True, frozen=True)
+class FromPhysical:
+    """Makes an array of a dtype without an ONNX type of its numbers."""
+
+    dtype: object
+    shape: tuple
+
+    def __call__(self, a):
+        return a.reshape(-1).view(self.dtype).reshape(self.shape)

@@ -1,14 +1,21 @@
 """Sessions of ONNX Runtime: their options, opening one for a graph, and the messages of their errors."""
 
+import functools
 import sys
 from functools import partial
+
+import numpy as np
 
 from onax._ground import lazy
 from onax._ground.config import config
 from onax._ground.cuda_libraries import load_cuda_libraries
 from onax._ground.errors import BackendError, compose
+from onax._ground.onnx_runtime import attach_runtime
 from onax._native import ort
+from onax._native.device_buffers import DeviceMemory
+from onax._native.io_binding import BoundSession
 from onax.export.graph import proto
+from onax.export.graph.value import Graph
 
 # The newest opset that the runtime supports.
 OPSET = 26
@@ -20,15 +27,19 @@ _NO_CUDA = (
 )
 
 
+_OPTIONS = {"optimization", "memory_pattern", "arena", "config", "provider", "provider_options", "io_binding"}
+
+
 def session_options(compiler_options=None):
     """The runtime's session options for `compiler_options` of `Lowered.compile` and of jit, as a new dictionary.
 
     Known: "optimization" (0, 1, 2, 99), "memory_pattern", "arena" (bool) and "config" (a dictionary of the runtime's
-    own session entries), "provider" ("cpu" or "cuda") and "provider_options" (a dictionary of that provider's own
-    options, such as device_id).  Options of other compilers raise ValueError.
+    own session entries), "provider" ("cpu" or "cuda"), "provider_options" (a dictionary of that provider's own options,
+    such as device_id) and "io_binding" (bool: whether values stay on the device between calls; they do if the device is
+    that of the arguments, but not if "provider" names it).  Options of other compilers raise ValueError.
     """
     given = dict(compiler_options or {})
-    unknown = set(given) - {"optimization", "memory_pattern", "arena", "config", "provider", "provider_options"}
+    unknown = set(given) - _OPTIONS
     if unknown:
         raise ValueError(f"No such compile option: {', '.join(sorted(map(repr, unknown)))}")
     return given
@@ -40,7 +51,7 @@ def options_for_device(compiler_options, device):
     if device is None or device.platform != "gpu" or "provider" in given:
         return compiler_options
     chosen = {"device_id": device.local_hardware_id, **given.get("provider_options", {})}
-    return {**given, "provider": "cuda", "provider_options": chosen}
+    return {"io_binding": True, **given, "provider": "cuda", "provider_options": chosen}
 
 
 def device_named(settings):
@@ -61,16 +72,32 @@ def _allows_tf32():
 
 def open_session(graph, name, settings):
     """(session for a graph, function that rewords its errors); raises BackendError if the runtime rejects the graph."""
+    session = _open(graph, name, settings)
+    if settings.get("io_binding"):
+        session = BoundSession(session, memory_of(settings["provider_options"]["device_id"]))
+    return session, partial(_backend_error, "failed while running", name, graph, settings)
+
+
+def _open(graph, name, settings):
     settings = {"optimization": proto.optimization_level(graph), **settings, "operators": bool(graph.model.domains)}
     if settings.get("provider") == "cuda":
         load_cuda_libraries()
         settings["provider_options"] = {"use_tf32": int(_allows_tf32()), **settings.get("provider_options", {})}
     model, inputs, outputs, shared = proto.to_session(graph)
     try:
-        session = ort.Session(model, inputs, outputs, initializers=shared, options=settings)
+        return ort.Session(model, inputs, outputs, initializers=shared, options=settings)
     except RuntimeError as error:
         raise _backend_error("refused", name, graph, settings, error) from None
-    return session, partial(_backend_error, "failed while running", name, graph, settings)
+
+
+@functools.cache
+def memory_of(device_id):
+    """The DeviceMemory of a CUDA device, with an arena of its own; raises BackendError if CUDA cannot be used."""
+    attach_runtime()
+    graph = Graph(OPSET)
+    graph.output("y", graph.node("Identity", graph.input("x", ((1,), np.float32))))
+    settings = {"provider": "cuda", "provider_options": {"device_id": device_id}}
+    return DeviceMemory("cuda", device_id, _open(graph, "the memory of arrays", settings))
 
 
 def _backend_error(what, name, graph, settings, error):

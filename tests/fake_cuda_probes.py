@@ -1,0 +1,104 @@
+"""What happens on a CUDA device that is not there (scripts/gpu/fake_cuda.py), one probe after another, as JSON.
+
+`tests/scripts/test_fake_cuda.py` runs this in a process of its own: the libraries of CUDA cannot be unloaded.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts" / "gpu"))
+
+import fake_cuda
+
+fake_cuda.install()  # before anything loads CUDA
+
+import numpy as np
+
+import onax as jax
+import onax.numpy as jnp
+
+X = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+class Changes:
+    """What changed in the counts of the device within a `with` block: {name: difference}, without zeros."""
+
+    def __enter__(self):
+        self.before, self.found = fake_cuda.counts(), None
+        return self
+
+    def __exit__(self, *_):
+        self.found = {name: n - self.before[name] for name, n in fake_cuda.counts().items() if n != self.before[name]}
+
+
+def changes_of(function):
+    """The changes of a call, without those of allocation and waiting."""
+    with Changes() as changes:
+        function()
+    return {name: n for name, n in changes.found.items() if name not in ("allocated", "freed", "synchronized")}
+
+
+def binding():
+    """Copies of calls that move data, which are right on this device, too."""
+    cuda = jax.devices("gpu")[0]
+    reshape = jax.jit(lambda x: jnp.reshape(x, (3, 4)))
+    x = jax.device_put(X, cuda)
+    found = {"first": changes_of(lambda: reshape(x)), "second": changes_of(lambda: reshape(x))}
+    with Changes() as waited:
+        y = reshape(x)
+    found |= {
+        "waited": waited.found["synchronized"],
+        "shape": changes_of(lambda: (y.shape, y.dtype, len(y), repr(y.aval))),
+    }
+    found |= {"read": changes_of(lambda: np.asarray(y)), "read again": changes_of(lambda: repr(y))}
+    found["right"] = bool(np.array_equal(y, X.reshape(3, 4)))
+    unbound = jax.jit(lambda x: jnp.reshape(x, (2, 6)), compiler_options={"io_binding": False})
+    unbound(x)
+    found["without binding"] = changes_of(lambda: unbound(x))
+    return found
+
+
+def chain():
+    """Copies of ten training steps."""
+    cuda = jax.devices("gpu")[0]
+    step = jax.jit(lambda w, x: w - 0.1 * jax.grad(lambda w: jnp.mean(jnp.tanh(x @ w) ** 2))(w))
+    w, x = jax.device_put((np.ones((3, 5), np.float32), X), cuda)
+    w = step(w, x)
+
+    def run():
+        nonlocal w
+        for _ in range(10):
+            w = step(w, x)
+
+    return changes_of(run)
+
+
+def devices():
+    """Two devices, each with its own memory."""
+    first, second = jax.devices("gpu")
+    f, g = jax.jit(lambda x: jnp.reshape(x, (6, 2))), jax.jit(lambda x: jnp.reshape(x, (3, 4)))
+    y = f(jax.device_put(X, first))
+    g(jax.device_put(np.zeros((6, 2), np.float32), second))
+    found = {"move": changes_of(lambda: g(jax.device_put(y, second)))}
+    return found | {"right": np.asarray(g(jax.device_put(y, second))).tolist()}
+
+
+def memory():
+    """What a loop of calls leaves allocated on the device."""
+    f = jax.jit(lambda x: jnp.reshape(x, (1000, 1000)))
+    x = jax.device_put(np.zeros(1_000_000, np.float32), jax.devices("gpu")[0])
+    y = f(x)
+    y = f(x)  # the first result still takes a place
+    before = fake_cuda.counts()
+    for _ in range(50):
+        y = f(x)
+    del y
+    after = fake_cuda.counts()
+    return {name: after[name] - before[name] for name in ("allocated", "freed")}
+
+
+PROBES = (binding, chain, devices, memory)
+
+if __name__ == "__main__":
+    json.dump({probe.__name__: probe() for probe in PROBES}, sys.stdout)

@@ -1,0 +1,72 @@
+"""ONNX Runtime's own CUDA provider, on a device that is not there: what it copies, and what it does not."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROBES = ROOT / "tests" / "fake_cuda_probes.py"
+
+
+def _missing():
+    """Why there can be no such device here, or None."""
+    sys.path.insert(0, str(ROOT / "scripts" / "gpu"))
+    try:
+        import fake_cuda
+
+        return fake_cuda.missing()
+    finally:
+        sys.path.pop(0)
+
+
+pytestmark = pytest.mark.skipif(_missing() is not None, reason=str(_missing()))
+
+
+@pytest.fixture(scope="module")
+def found():
+    done = subprocess.run([sys.executable, str(PROBES)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+def test_a_call_copies_its_argument_once_and_its_result_when_it_is_read(found):
+    binding = found["binding"]
+    assert binding["first"] == {"to_device": 1, "bytes_to_device": 48, "on_device": 1}
+    assert binding["second"] == {"on_device": 1}  # which is what Reshape does there
+    assert binding["shape"] == {} == binding["read again"]
+    assert binding["read"] == {"to_host": 1, "bytes_to_host": 48}
+    assert binding["right"]
+
+
+def test_without_io_binding_every_call_copies_both(found):
+    copied = found["binding"]["without binding"]
+    assert copied.pop("on_device") == 1
+    assert copied == {"to_device": 1, "bytes_to_device": 48, "to_host": 1, "bytes_to_host": 48}
+
+
+def test_a_call_has_ended_when_it_returns(found):
+    assert found["binding"]["waited"] >= 1
+
+
+def test_training_steps_copy_nothing(found):
+    steps = found["chain"]
+    assert steps.pop("launches") >= 10 * 4
+    assert not {"to_device", "to_host"} & set(steps), steps
+
+
+def test_devices_have_memories_of_their_own(found):
+    assert found["devices"]["move"] == {
+        "to_host": 1,
+        "to_device": 1,
+        "bytes_to_host": 48,
+        "bytes_to_device": 48,
+        "on_device": 1,
+    }
+    assert found["devices"]["right"] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+
+
+def test_calls_reuse_memory(found):
+    assert found["memory"] == {"allocated": 0, "freed": 0}
