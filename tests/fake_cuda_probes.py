@@ -1,6 +1,6 @@
 """What happens on a CUDA device that is not there (scripts/gpu/fake_cuda.py), one probe after another, as JSON.
 
-`tests/scripts/test_fake_cuda.py` runs this in a process of its own: the libraries of CUDA cannot be unloaded.
+`tests/scripts/gpu/test_fake_cuda.py` runs this in a process of its own: the libraries of CUDA cannot be unloaded.
 """
 
 import json
