@@ -97,7 +97,7 @@ def _gather_kernel(x, indices, *, dimension_numbers, slice_sizes, unique_indices
     out = kernels.gather(x, indices, layout, slice_sizes)
     if mode is FILL_OR_DROP:
         ok = kernels.in_bounds(indices, layout, x.shape, slice_sizes)
-        out = kernels.fill(out, ok, layout, _fill_array(fill_value, x.dtype))
+        out = kernels.fill(out, ok, layout, fill_array(fill_value, x.dtype))
     return out
 
 
@@ -113,7 +113,7 @@ def _check_gather(x, indices, d, slice_sizes):
     )
 
 
-def _fill_array(value, dtype):
+def fill_array(value, dtype):
     """Converts the fill value to an ndarray of rank 0; for keys all bits are set."""
     if dtype.kind == "V" and dtype.names is None and not dtypes.issubdtype(dtype, np.number):
         return np.frombuffer(b"\xff" * dtype.itemsize, dtype)[0]

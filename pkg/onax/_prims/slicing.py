@@ -514,6 +514,17 @@ def _padded_dim(d, low, high, interior):
     return low + high + dims.dilate_dim(d, interior + 1)
 
 
+def padded_ranges(shape, padded, padding_config):
+    """For each axis which elements a pad keeps, and where: (first, count, first position, distance of positions)."""
+    ranges = []
+    for d, size, (low, _, interior) in zip(shape, padded, padding_config):
+        step = interior + 1
+        first = 0 if low >= 0 else -(low // step)
+        last = min(d, (size - low + step - 1) // step)
+        ranges.append((first, max(last - first, 0), low + first * step, step))
+    return ranges
+
+
 def _pad_kernel(x, value, *, padding_config):
     shape = []
     for d, (low, high, interior) in zip(x.shape, padding_config, strict=True):
@@ -525,12 +536,7 @@ def _pad_kernel(x, value, *, padding_config):
         raise InvalidOperands
     out = np.full(shape, value, dtype=x.dtype)
     target, source = [], []
-    for d, size, (low, _, interior) in zip(x.shape, shape, padding_config):
-        step = interior + 1
-        first = 0 if low >= 0 else -(low // step)  # the first element inside, and one past the last
-        last = min(d, (size - low + step - 1) // step)
-        count = max(last - first, 0)
-        begin = low + first * step
+    for first, count, begin, step in padded_ranges(x.shape, shape, padding_config):
         source.append(builtins.slice(first, first + count))
         target.append(builtins.slice(begin, begin + (count - 1) * step + 1, step) if count else builtins.slice(0, 0))
     out[tuple(target)] = x[tuple(source)]

@@ -1,6 +1,6 @@
 """The tape of a program, kept with it."""
 
-from onax._tape import control, conv, dot, fused  # noqa: F401  they attach rules
+from onax._tape import control, conv, convert, dot, fused, indexing, shaping, slicing, stacking  # noqa: F401  they attach rules
 from onax._tape.builder import Builder
 from onax._tape.layout import make_tape
 

@@ -24,7 +24,7 @@ ROW_UPDATES = ScatterDimensionNumbers((1,), (0,), (0,))
 
 
 def _gather(numbers, sizes, mode, dtype):
-    fill = prims._fill_array if mode is FILL_OR_DROP else None
+    fill = prims.fill_array if mode is FILL_OR_DROP else None
     value = {"b": True, "u": 7, "i": -7}.get(dtype.kind, np.nan)
     return {"dimension_numbers": numbers, "slice_sizes": tuple(sizes), "indices_are_sorted": False,
             "unique_indices": False, "mode": mode, "fill_value": value if fill else None}  # fmt: skip

@@ -1,0 +1,290 @@
+/* Strided copies; tape_strides.h says what they are. */
+#include "vector_code.h"
+
+#include "tape_strides.h"
+
+#include <string.h>
+
+#define PART_BYTES (1 << 21)   /* written by one part of a copy: about 0.3 ms */
+#define MOST_PARTS 64
+#define TILE 16                /* parts begin at multiples of it: the squares that a transposition takes */
+
+typedef struct { uint64_t low, high; } word128;
+typedef onax_strided_copy copy;
+
+/* ---- loops over the last two axes */
+
+#define COPY_ELEMENT(T, to, from) do { T x; memcpy(&x, from, sizeof x); memcpy(to, &x, sizeof x); } while (0)
+#define LAST_TWO_AXES \
+    const int r = c->rank; \
+    const int64_t m = c->dims[r - 2], n = c->dims[r - 1]; \
+    const int64_t to_row = c->to[r - 2], from_row = c->from[r - 2], to_step = c->to[r - 1], from_step = c->from[r - 1];
+
+/* Elements of one width: any strides; written side by side, read with any stride, backward, or one repeated; squares of
+   them transposed. */
+#define DEFINE_LOOPS(w, T, side) \
+    static void copy_any_##w(const copy *c, char *to, const char *from) { \
+        LAST_TWO_AXES \
+        for (int64_t row = 0; row < m; row++, to += to_row, from += from_row) { \
+            char *d = to; \
+            const char *s = from; \
+            for (int64_t i = 0; i < n; i++, d += to_step, s += from_step) COPY_ELEMENT(T, d, s); } } \
+    ONAX_CLONES static void copy_packed_##w(const copy *c, char *to, const char *from) { \
+        LAST_TWO_AXES \
+        (void)to_step; \
+        for (int64_t row = 0; row < m; row++, to += to_row, from += from_row) \
+            ONAX_EACH COPY_ELEMENT(T, to + i * (int64_t)sizeof(T), from + i * from_step); } \
+    ONAX_CLONES static void copy_reversed_##w(const copy *c, char *to, const char *from) { \
+        LAST_TWO_AXES \
+        (void)to_step, (void)from_step; \
+        for (int64_t row = 0; row < m; row++, to += to_row, from += from_row) \
+            ONAX_EACH COPY_ELEMENT(T, to + i * (int64_t)sizeof(T), from - i * (int64_t)sizeof(T)); } \
+    ONAX_CLONES static void copy_repeated_##w(const copy *c, char *to, const char *from) { \
+        LAST_TWO_AXES \
+        (void)to_step, (void)from_step; \
+        for (int64_t row = 0; row < m; row++, to += to_row, from += from_row) { \
+            T x; \
+            memcpy(&x, from, sizeof x); \
+            ONAX_EACH memcpy(to + i * (int64_t)sizeof(T), &x, sizeof(T)); } } \
+    ONAX_CLONES static void transpose_tile_##w(char *to, int64_t to_row, const char *from, int64_t from_row) { \
+        T tile[side][side]; \
+        for (int j = 0; j < side; j++) memcpy(tile[j], from + j * from_row, sizeof tile[j]); \
+        for (int i = 0; i < side; i++) { \
+            T row[side]; \
+            for (int j = 0; j < side; j++) row[j] = tile[j][i]; \
+            memcpy(to + i * to_row, row, sizeof row); } } \
+    static void transpose_##w(const copy *c, char *to, const char *from) { \
+        LAST_TWO_AXES \
+        (void)from_row, (void)to_step; \
+        for (int64_t i = 0; i < m; i += side) \
+            for (int64_t j = 0; j < n; j += side) { \
+                char *d = to + i * to_row + j * (int64_t)sizeof(T); \
+                const char *s = from + i * (int64_t)sizeof(T) + j * from_step; \
+                if (m - i >= side && n - j >= side) { transpose_tile_##w(d, to_row, s, from_step); continue; } \
+                for (int64_t k = 0; k < side && k < m - i; k++) \
+                    for (int64_t l = 0; l < side && l < n - j; l++) \
+                        COPY_ELEMENT(T, d + k * to_row + l * (int64_t)sizeof(T), s + k * (int64_t)sizeof(T) + l * from_step); } }
+DEFINE_LOOPS(1, uint8_t, 16)
+DEFINE_LOOPS(2, uint16_t, 16)
+DEFINE_LOOPS(4, uint32_t, 16)
+DEFINE_LOOPS(8, uint64_t, 16)
+DEFINE_LOOPS(16, word128, 8)
+
+/* Elements of any other width, or rows. */
+static void copy_any_rows(const copy *c, char *to, const char *from) {
+    LAST_TWO_AXES
+    const size_t width = (size_t)c->width;
+    for (int64_t row = 0; row < m; row++, to += to_row, from += from_row) {
+        char *d = to;
+        const char *s = from;
+        for (int64_t i = 0; i < n; i++, d += to_step, s += from_step) memmove(d, s, width);
+    }
+}
+
+/* ---- whole copies */
+
+static void copy_nothing(const copy *c, char *to, const char *from) { (void)c, (void)to, (void)from; }
+static void copy_whole(const copy *c, char *to, const char *from) { memmove(to, from, (size_t)c->width); }
+static void copy_whole_1(const copy *c, char *to, const char *from) { (void)c; memcpy(to, from, 1); }
+static void copy_whole_4(const copy *c, char *to, const char *from) { (void)c; memcpy(to, from, 4); }
+static void copy_whole_8(const copy *c, char *to, const char *from) { (void)c; memcpy(to, from, 8); }
+static void copy_whole_16(const copy *c, char *to, const char *from) { (void)c; memcpy(to, from, 16); }
+static void copy_whole_32(const copy *c, char *to, const char *from) { (void)c; memcpy(to, from, 32); }
+
+/* More than two axes. */
+static void copy_deep(const copy *c, char *to, const char *from) {
+    int64_t at[ONAX_MOST_RANK] = {0};
+    const int outer = c->rank - 2;
+    for (;;) {
+        int a = outer - 1;
+        c->inner(c, to, from);
+        for (; a >= 0; a--) {
+            to += c->to[a];
+            from += c->from[a];
+            if (++at[a] < c->dims[a]) break;
+            to -= c->to[a] * c->dims[a];
+            from -= c->from[a] * c->dims[a];
+            at[a] = 0;
+        }
+        if (a < 0) return;
+    }
+}
+
+/* ---- making a copy */
+
+static const char *add_reach(int64_t length, int64_t stride, int64_t *low, int64_t *high) {
+    if (stride < -ONAX_FARTHEST || stride > ONAX_FARTHEST) return "a stride is too long";
+    if (stride && length - 1 > ONAX_FARTHEST / (stride < 0 ? -stride : stride)) return "a stride is too long";
+    *(stride < 0 ? low : high) += (length - 1) * stride;
+    return NULL;
+}
+
+static const char *read_axes(copy *c, int64_t width, int64_t rank, const int64_t *axes) {
+    int64_t count = 1, last[2] = {0, 0};
+    const char *fault;
+    if (width < 1 || width > ONAX_MOST_WIDTH) return "an element has no such width";
+    if (rank < 0 || rank > ONAX_MOST_RANK) return "a copy has too many axes";
+    memset(c, 0, sizeof *c);
+    c->width = width;
+    for (int64_t a = 0; a < rank; a++) {
+        const int64_t length = axes[3 * a], to = axes[3 * a + 1], from = axes[3 * a + 2], limit = ONAX_FARTHEST / width;
+        if (length < 0 || length > limit) return "an axis has no such length";
+        if (to < -limit || to > limit || from < -limit || from > limit) return "a stride is too long";
+        if (length && count > limit / length) return "a copy is too large";
+        count *= length;
+        c->dims[a] = length;
+        c->to[a] = to * width;
+        c->from[a] = from * width;
+    }
+    c->bytes = count * width;
+    if (!count) return NULL;
+    c->rank = (int)rank;
+    for (int a = 0; a < c->rank; a++) {
+        if ((fault = add_reach(c->dims[a], c->to[a], &c->to_low, &last[0]))) return fault;
+        if ((fault = add_reach(c->dims[a], c->from[a], &c->from_low, &last[1]))) return fault;
+    }
+    c->to_high = last[0] + width;
+    c->from_high = last[1] + width;
+    return NULL;
+}
+
+static void remove_axis(copy *c, int a) {
+    for (c->rank--; a < c->rank; a++) {
+        c->dims[a] = c->dims[a + 1];
+        c->to[a] = c->to[a + 1];
+        c->from[a] = c->from[a + 1];
+    }
+}
+
+static void move_axis(copy *c, int a, int b) {
+    const int64_t length = c->dims[a], to = c->to[a], from = c->from[a];
+    const int step = a < b ? 1 : -1;
+    for (; a != b; a += step) {
+        c->dims[a] = c->dims[a + step];
+        c->to[a] = c->to[a + step];
+        c->from[a] = c->from[a + step];
+    }
+    c->dims[b] = length;
+    c->to[b] = to;
+    c->from[b] = from;
+}
+
+static int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride; }
+
+/* Axes of length 1 go; the others are put in the order in which they are written, and merged where they can be. */
+static void merge_axes(copy *c) {
+    for (int a = c->rank - 1; a >= 0; a--)
+        if (c->dims[a] == 1) remove_axis(c, a);
+    for (int a = 1; a < c->rank; a++) {
+        int b = a;
+        while (b > 0 && distance(c->to[b - 1]) < distance(c->to[a])) b--;
+        move_axis(c, a, b);
+    }
+    for (int a = c->rank - 1; a > 0; a--)
+        if (c->to[a - 1] == c->to[a] * c->dims[a] && c->from[a - 1] == c->from[a] * c->dims[a]) {
+            c->dims[a - 1] *= c->dims[a];
+            c->to[a - 1] = c->to[a];
+            c->from[a - 1] = c->from[a];
+            remove_axis(c, a);
+        }
+}
+
+/* Elements that lie next to each other on both sides become one, if that has a width that pays. */
+static void widen_elements(copy *c) {
+    const int last = c->rank - 1;
+    int64_t bytes;
+    if (last < 0 || c->to[last] != c->width || c->from[last] != c->width) return;
+    bytes = c->width * c->dims[last];
+    c->width = bytes;
+    c->rank--;
+}
+
+#define BY_WIDTH(form) \
+    (c->width == 1 ? form##_1 : c->width == 2 ? form##_2 : c->width == 4 ? form##_4 : c->width == 8 ? form##_8 : form##_16)
+#define HAS_LOOPS(width) ((width) == 1 || (width) == 2 || (width) == 4 || (width) == 8 || (width) == 16)
+
+/* The axis along which the source lies side by side is the second last of a transposition. */
+static int find_transposition(copy *c) {
+    const int last = c->rank - 1;
+    if (c->to[last] != c->width || c->from[last] == c->width || c->dims[last] < 4) return 0;
+    for (int a = 0; a < last; a++)
+        if (c->from[a] == c->width && c->dims[a] >= 4) {
+            move_axis(c, a, last - 1);
+            return 1;
+        }
+    return 0;
+}
+
+static void choose_loop(copy *c) {
+    int last;
+    if (c->rank == 0) {
+        c->run = c->width == 4 ? copy_whole_4 : c->width == 8 ? copy_whole_8 : c->width == 1 ? copy_whole_1
+                 : c->width == 16 ? copy_whole_16 : c->width == 32 ? copy_whole_32 : copy_whole;
+        return;
+    }
+    if (c->rank == 1) {   /* a first axis of length 1 */
+        c->rank = 2;
+        c->dims[1] = c->dims[0];
+        c->to[1] = c->to[0];
+        c->from[1] = c->from[0];
+        c->dims[0] = 1;
+    }
+    last = c->rank - 1;
+    if (!HAS_LOOPS(c->width)) c->inner = copy_any_rows;
+    else if (find_transposition(c)) c->inner = BY_WIDTH(transpose);
+    else if (c->to[last] == c->width && c->from[last] == 0) c->inner = BY_WIDTH(copy_repeated);
+    else if (c->to[last] == c->width && c->from[last] == -c->width) c->inner = BY_WIDTH(copy_reversed);
+    else if (c->to[last] == c->width) c->inner = BY_WIDTH(copy_packed);
+    else c->inner = BY_WIDTH(copy_any);
+    c->run = c->rank == 2 ? c->inner : copy_deep;
+}
+
+const char *onax_strided_copy_make(onax_strided_copy *c, int64_t width, int64_t rank, const int64_t *axes) {
+    const char *fault = read_axes(c, width, rank, axes);
+    if (fault) return fault;
+    if (!c->bytes) {
+        c->run = copy_nothing;
+        return NULL;
+    }
+    merge_axes(c);
+    widen_elements(c);
+    choose_loop(c);
+    return NULL;
+}
+
+/* ---- parts */
+
+/* The longest axis is divided; where all is one row, that is. */
+static int divided_axis(const copy *c) {
+    int found = 0;
+    for (int a = 1; a < c->rank; a++)
+        if (c->dims[a] > c->dims[found]) found = a;
+    return found;
+}
+
+int64_t onax_strided_copy_parts(const onax_strided_copy *c) {
+    const int64_t longest = c->rank ? c->dims[divided_axis(c)] : c->width;
+    int64_t parts = c->bytes / PART_BYTES;
+    parts = parts < longest / TILE ? parts : longest / TILE;
+    return parts < 1 ? 1 : parts > MOST_PARTS ? MOST_PARTS : parts;
+}
+
+void onax_strided_copy_run_part(const onax_strided_copy *c, char *to, const char *from, int64_t part, int64_t parts) {
+    const int a = divided_axis(c);
+    const int64_t length = c->rank ? c->dims[a] : c->width;
+    const int64_t share = (length / parts + TILE - 1) / TILE * TILE, start = part * share < length ? part * share : length;
+    const int64_t stop = part == parts - 1 || start + share > length ? length : start + share;
+    onax_strided_copy own = *c;
+    if (start == stop) return;
+    if (!c->rank) {
+        memmove(to + start, from + start, (size_t)(stop - start));
+        return;
+    }
+    own.dims[a] = stop - start;
+    own.run(&own, to + start * c->to[a], from + start * c->from[a]);
+}
+
+double onax_strided_copy_work(const onax_strided_copy *c) {
+    const double rows = (double)c->bytes / (double)(c->width > 16 ? c->width : 16);
+    return 3 + (c->rank ? (double)c->bytes / (double)c->width * 0.5 + rows : (double)c->bytes / 20);
+}

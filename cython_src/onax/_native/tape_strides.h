@@ -1,0 +1,41 @@
+/* Copies of a grid of elements from strided places to strided places.
+
+   A grid has up to ONAX_MOST_RANK axes; each has a length and two strides, in elements, which may be 0 or negative.
+   Axes are merged and ordered once, when the copy is made, and the loop for them is chosen. */
+#ifndef ONAX_TAPE_STRIDES_H
+#define ONAX_TAPE_STRIDES_H
+
+#include <stdint.h>
+
+#define ONAX_MOST_RANK 16
+#define ONAX_MOST_WIDTH 65536
+#define ONAX_FARTHEST ((int64_t)1 << 56)   /* bytes: sums of ONAX_MOST_RANK such distances do not overflow */
+
+typedef struct onax_strided_copy onax_strided_copy;
+struct onax_strided_copy {
+    void (*run)(const onax_strided_copy *c, char *to, const char *from);
+    void (*inner)(const onax_strided_copy *c, char *to, const char *from);   /* the last two axes */
+    int64_t width;             /* bytes of an element */
+    int64_t bytes;             /* bytes that are written */
+    int rank;                  /* after merging; an empty grid has none */
+    int64_t dims[ONAX_MOST_RANK], to[ONAX_MOST_RANK], from[ONAX_MOST_RANK];   /* strides in bytes */
+    int64_t to_low, to_high, from_low, from_high;   /* bytes that are touched, from the start on: low <= ... < high */
+};
+
+/* Makes a copy from words: for each axis its length, and the strides of where it goes to and comes from.  Gives NULL, or
+   what is wrong with them. */
+const char *onax_strided_copy_make(onax_strided_copy *c, int64_t width, int64_t rank, const int64_t *axes);
+
+/* Whether the bytes low ... high - 1, counted from `start`, lie within so many bytes. */
+static inline int onax_is_inside(int64_t start, int64_t low, int64_t high, int64_t bytes) {
+    return start >= -ONAX_FARTHEST && start <= ONAX_FARTHEST && start + low >= 0 && start + high <= bytes;
+}
+
+/* How many parts are worth a thread each, and one of them. */
+int64_t onax_strided_copy_parts(const onax_strided_copy *c);
+void onax_strided_copy_run_part(const onax_strided_copy *c, char *to, const char *from, int64_t part, int64_t parts);
+
+/* Nanoseconds that a run is guessed to take. */
+double onax_strided_copy_work(const onax_strided_copy *c);
+
+#endif

@@ -1,0 +1,21 @@
+"""Changes of type on tapes that no program over blocks makes."""
+
+from onax._ground import dtypes
+from onax._prims.convert import bitcast_convert_type_p, reduce_precision_p
+from onax._tape.copies import type_number
+from onax._tape.rules import tape
+
+
+@tape.rule(bitcast_convert_type_p)
+def _bitcast_convert_type(b, out, x, **_):
+    return b.bind(x, out)
+
+
+@tape.rule(reduce_precision_p)
+def _reduce_precision(b, out, x, *, exponent_bits, mantissa_bits):
+    number, info = type_number(x.dtype), dtypes.finfo(x.dtype)
+    if exponent_bits >= info.nexp and mantissa_bits >= info.nmant:
+        return b.bind(x, out)
+    result = b.buffer(out)
+    b.emit("reduce_precision", [result], [x], (number, x.size, min(exponent_bits, 64), min(mantissa_bits, 64)))
+    return result

@@ -1,0 +1,124 @@
+"""Slices, updates, concatenations, padding and splits on tapes give the bits that the kernels give."""
+
+import numpy as np
+import pytest
+from tests.tape.harness import check_bits, run_tape, tape_of
+from tests.tape.test_shaping import _array
+
+import onax as jax
+from onax import lax
+from onax import numpy as jnp
+from onax._ground.dtypes import ALL_DTYPES
+
+DTYPES = sorted(ALL_DTYPES, key=str)
+
+
+def _zero(x):
+    return np.zeros((), x.dtype)
+
+
+FUNCTIONS = [
+    lambda x: lax.slice(x, (1, 0, 2), (3, 4, 5)),
+    lambda x: lax.slice(x, (0, 1, 0), (3, 4, 5), (2, 3, 2)),
+    lambda x: lax.slice(x, (0, 0, 0), (3, 4, 0)),
+    lambda x: x,
+    lambda x: lax.concatenate([x, x, lax.slice(x, (0, 0, 0), (1, 4, 5))], 0),
+    lambda x: lax.concatenate([x, lax.rev(x, (0,))], 1),
+    lambda x: lax.concatenate([lax.slice(x, (0, 0, 0), (3, 4, 0)), x, x], 2),
+    lambda x: lax.concatenate([lax.slice(x, (0, 0, 0), (3, 0, 5)), x], 1),
+    lambda x: lax.split(x, (1, 2, 0), 0),
+    lambda x: lax.split(x, (2, 3), 2),
+    lambda x: lax.split(x, (4,), 1),
+    lambda x: lax.pad(x, _zero(x), ((1, 2, 0), (0, 0, 0), (0, 1, 0))),
+    lambda x: lax.pad(x, _zero(x), ((-1, 2, 1), (2, -3, 2), (0, 0, 0))),
+    lambda x: lax.pad(x, _zero(x), ((-3, 4, 0), (0, 0, 0), (-2, -2, 3))),
+    lambda x: lax.pad(x, _zero(x), ((0, 0, 0), (-2, -2, 0), (0, 0, 0))),
+    lambda x: lax.dynamic_slice(x, (1, np.int32(-1), 7), (2, 2, 5)),
+    lambda x: lax.dynamic_update_slice(x, lax.slice(x, (1, 0, 2), (3, 4, 5)), (1, 3, 0)),
+    lambda x: lax.dynamic_update_slice(x, lax.rev(x, (1,)), (1, 3, 0)),
+    lambda x: lax.dynamic_update_slice(x, lax.slice(x, (0, 0, 0), (0, 4, 5)), (1, 3, 0)),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_every_dtype(dtype):
+    x = _array((3, 4, 5), dtype)
+    for fn in FUNCTIONS:
+        check_bits(fn, x)
+
+
+INDEX_DTYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32"]
+
+
+@pytest.mark.parametrize("dtype", INDEX_DTYPES)
+def test_indices_known_at_run_time(dtype):
+    x, update, info = _array((7, 5), np.dtype(np.float32)), np.ones((2, 3), np.float32), np.iinfo(dtype)
+
+    def read(x, i, j):
+        return lax.dynamic_slice_p.bind(x, i, j, slice_sizes=(2, 3))
+
+    def write(x, update, i, j):
+        return lax.dynamic_update_slice_p.bind(x, update, i, j)
+
+    for i in {0, 1, 4, 5, 6, 100, int(info.max), int(info.min)}:
+        i, j = np.array(i, dtype), np.array(1, dtype)
+        check_bits(read, x, i, j)
+        check_bits(write, x, update, i, j)
+
+
+def test_64_bit_indices():
+    x = np.arange(6.0, dtype=np.float32)
+    with jax.enable_x64(True):
+        for i in (np.int64(2**62), np.int64(-(2**62)), np.uint64(2**64 - 1), np.uint64(3), np.int64(3)):
+            check_bits(lambda x, i: lax.dynamic_slice_p.bind(x, i, slice_sizes=(2,)), x, i)
+
+
+def test_an_operand_that_is_read_again_is_not_overwritten():
+    def fn(x, i):
+        y = lax.dynamic_update_slice(x + 1, jnp.zeros((1, 3)), (i, 0))
+        z = lax.dynamic_update_slice(y, jnp.full((1, 3), 7.0), (i + 1, 0))
+        return y, z, lax.dynamic_update_slice(z, lax.slice(z, (0, 0), (1, 3)), (i + 1, 0)), x
+
+    check_bits(fn, np.arange(12, dtype=np.float32).reshape(4, 3), np.int32(1))
+
+
+def test_an_update_with_the_operand_itself():
+    check_bits(lambda x: lax.dynamic_update_slice(x * 2, x * 2, (0,)), np.arange(4, dtype=np.float32))
+
+
+@pytest.mark.parametrize("size", [40, 4000])
+def test_margins(size):
+    x = np.arange(size, dtype=np.float32).reshape(-1, 8)
+    for config in (((1, 1, 0), (2, 3, 0)), ((0, 5, 0), (0, 0, 0)), ((-2, 1, 0), (3, -4, 0)), ((1, 0, 1), (0, 0, 0))):
+        check_bits(lambda x: lax.pad(x, np.float32(5), config), x)  # noqa: B023  called at once
+
+
+def test_concatenation_of_scalars():
+    def fn(x, y, z):
+        return jnp.stack([x, y, z]), jnp.array([y, x])
+
+    check_bits(fn, np.float32(1), np.float32(-0.0), np.float32(np.nan))
+
+
+def test_a_carry_is_updated_in_place():
+    def fn(x, rows):
+        return lax.scan(
+            lambda c, r: (lax.dynamic_update_slice(c, r[None], (c[0, 0].astype(np.int32), 0)), None), x, rows
+        )[0]
+
+    x, rows = np.zeros((50_000, 8), np.float32), np.arange(80, dtype=np.float32).reshape(10, 8)
+    tape, operands, _ = tape_of(fn, x, rows)
+    np.testing.assert_array_equal(tape(operands)[0], fn(x, rows))
+    assert tape.memory < x.nbytes  # the carry lies in the result, and nowhere else
+
+
+def test_keys():
+    keys = jax.random.split(jax.random.key(3), 5)
+
+    def fn(keys, i):
+        part = lax.dynamic_slice(keys, (i,), (2,))
+        both = lax.concatenate([part, lax.dynamic_update_slice(keys, part, (0,))], 0)
+        return jax.random.key_data(both)
+
+    got = run_tape(fn, keys, np.int32(2), python=("random_unwrap",))[0]
+    np.testing.assert_array_equal(got, fn(keys, 2))
