@@ -105,7 +105,7 @@ class Exported:
         Raises ExportError for a model whose constants are stored in a second file.
         """
         if self._arrays:
-            raise ExportError("the constants of this model stand in a second file: store it with save(path)")
+            raise ExportError("the constants of this model are in a second file: store it with save(path)")
         if vjp_order:
             raise ExportError("derivatives are not stored with an export: export grad or vjp of the function itself")
         return bytearray(self._bytes)
@@ -348,10 +348,10 @@ def _check_distinct(names):
     """ExportError if a name is repeated or is not a nonempty str."""
     for name in names:
         if not isinstance(name, str) or not name:
-            raise ExportError(f"{name!r} is no name for an input or output")
+            raise ExportError(f"{name!r} is not a valid name for an input or output")
     double = first_duplicate(names)
     if double is not None:
-        raise ExportError(f"two inputs or outputs would be called {double!r}")
+        raise ExportError(f"two inputs or outputs have the name {double!r}")
 
 
 # --- export -------------------------------------------------------------------------------------------------------
@@ -369,7 +369,7 @@ def export(fun, *, opset=DEFAULT_OPSET, platforms=None, disabled_checks=(), inpu
     `platforms` and `disabled_checks` are accepted for compatibility with JAX: a model runs wherever ONNX Runtime does.
     """
     if not callable(fun):
-        raise ExportError(f"only functions can be exported; got {fun!r}")
+        raise ExportError(f"only functions can be exported, got {fun!r}")
     if opset not in OPSETS:
         raise ExportError(f"opset {opset} is not supported: choose one from {OPSETS[0]} to {OPSETS[-1]}")
 

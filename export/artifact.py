@@ -56,16 +56,16 @@ def register_pytree_node_serialization(
 def register_namedtuple_serialization(nodetype, *, serialized_name):
     """Registers a named tuple class for serialization under a name, and returns the class."""
     if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
-        raise ValueError(f"{nodetype} is no named tuple")
+        raise ValueError(f"{nodetype} is not a named tuple class")
     _register(nodetype, serialized_name, None, None, None)
     return nodetype
 
 
 def _register(nodetype, name, write, read, rebuild):
     if nodetype in _by_type:
-        raise ValueError(f"{nodetype} is registered for serialisation already, as {_by_type[nodetype][0]!r}")
+        raise ValueError(f"{nodetype} is already registered for serialisation as {_by_type[nodetype][0]!r}")
     if name in _by_name:
-        raise ValueError(f"the name {name!r} is taken by {_by_name[name][0]}")
+        raise ValueError(f"the name {name!r} is already used by {_by_name[name][0]}")
     _by_type[nodetype] = (name, write)
     _by_name[name] = (nodetype, read, rebuild)
 
@@ -100,7 +100,7 @@ def _key_to_json(key):
         return key
     if isinstance(key, tuple):
         return {"tuple": [_key_to_json(k) for k in key]}
-    raise ExportError(f"the dictionary key {key!r} cannot be written to a file; use words or numbers")
+    raise ExportError(f"the dictionary key {key!r} cannot be written to a file: use strings or integers")
 
 
 def _key_from_json(key):
@@ -134,7 +134,7 @@ def tree_from_json(text):
             data = tuple(keys) if kind == "OrderedDict" else keys
             own = OrderedDict if kind == "OrderedDict" else dict
             return _treedef(own, data, [tree_from_json(c) for c in children])
-    raise ArtifactError(f"the artefact describes a tree in a way that is not understood: {str(text)[:80]}")
+    raise ArtifactError(f"the description of a tree in the artefact cannot be read: {str(text)[:80]}")
 
 
 def _treedef(kind, data, children):
@@ -180,11 +180,13 @@ def _dtype_from_name(name):
         try:
             return key_dtype(find_impl(name[4:-1]))
         except ValueError as error:
-            raise ArtifactError(f"the artefact has keys of a generator that this onax does not know: {error}") from None
+            raise ArtifactError(
+                f"the artefact uses a generator of keys that this onax does not know: {error}"
+            ) from None
     for dtype in dtypes.ALL_DTYPES:
         if dtype.name == name:
             return dtype
-    raise ArtifactError(f"the artefact has values of dtype {name}, which this onax does not know")
+    raise ArtifactError(f"the artefact has values of dtype {name}, which this version of onax does not know")
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -237,7 +239,7 @@ class Signature:
                     Leaf(leaf["name"], leaf["path"], aval_from_json(leaf, scope)) for leaf in content[side]["leaves"]
                 ]
                 if tree.num_leaves != len(leaves):
-                    raise ArtifactError("the artefact's signature contradicts itself")
+                    raise ArtifactError("the artefact's signature is inconsistent")
                 sides += [tree, leaves]
             return cls(*sides, content["constraints"], content["options"])
         except (ValueError, KeyError, TypeError, IndexError) as error:
@@ -276,7 +278,7 @@ def seal(model, entries):
     """
     raw = model + metadata_bytes({"onax.format": str(FORMAT), **entries, "onax.digest": _ZEROS})
     if len(raw) >= LIMIT:
-        raise ExportError(f"the model would have {len(raw):,} bytes, and one ONNX message can hold 2 GB")
+        raise ExportError(f"the model would have {len(raw):,} bytes; an ONNX message holds at most 2 GB")
     return raw[: -len(_ZEROS)] + hashlib.sha256(raw).hexdigest().encode()
 
 
@@ -291,9 +293,9 @@ def unseal(raw, verify=True):
     try:
         model = lazy.onnx.load_model_from_string(raw)
     except decode_error as error:
-        raise ArtifactError("this is no ONNX model, or a truncated one") from error
+        raise ArtifactError("this is not an ONNX model, or it is truncated") from error
     if not raw or not model.HasField("graph"):
-        raise ArtifactError("this is no ONNX model, or a truncated one")
+        raise ArtifactError("this is not an ONNX model, or it is truncated")
     entries = {entry.key: entry.value for entry in model.metadata_props}
     form = entries.get("onax.format")
     if form is None:
@@ -305,7 +307,7 @@ def unseal(raw, verify=True):
     digest = entries.get("onax.digest", "")
     if verify and not _is_intact(raw, digest):
         raise ArtifactError(
-            "this artefact was damaged or changed since onax wrote it (its digest does not fit); "
+            "this artefact was damaged or changed since onax wrote it (its digest differs); "
             "load it with verify=False if the change was meant"
         )
     return model, entries

@@ -36,7 +36,7 @@ def _parser():
     parser = lazy.argparse.ArgumentParser(
         prog="export.py",
         description="Export a Python function written with onax to an ONNX file; check, inspect and run such files.",
-        epilog="Exit codes: 0 done; 1 a comparison found a difference; 2 the command cannot be carried out. "
+        epilog="Exit codes: 0 done; 1 a comparison found a difference; 2 the command fails. "
         "Without the name of a command, `export` is meant.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar=f"{{{','.join(COMMANDS)}}}")

@@ -73,7 +73,7 @@ def _with_model(exported, raw):
     model = lazy.onnx.load_model_from_string(raw)
     used = {node.domain for node in model.graph.node} - {"", "ai.onnx"}
     if used:
-        raise ExportError(f"the converted model has operators that are no standard: of {', '.join(sorted(used))}")
+        raise ExportError(f"the converted model has nonstandard operators from {', '.join(sorted(used))}")
     _sort_nodes(model.graph)
     del model.metadata_props[:]
     kept = [o for o in model.opset_import if o.domain in ("", "ai.onnx")]
@@ -89,7 +89,7 @@ def _sort_nodes(graph):
     while waiting:
         ready = [n for n in waiting if all(x in done or x not in made for x in _names_read(n))]
         if not ready:
-            raise ExportError("the converted model has nodes that read one another's results")
+            raise ExportError("the converted model has a cycle")
         ordered += ready
         done |= {name for node in ready for name in node.output}
         taken = {id(n) for n in ready}

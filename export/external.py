@@ -98,7 +98,7 @@ def arrays_of(model, path, metadata, verify=True):
     if os.path.getsize(data) != known["size"]:
         raise ArtifactError(f"{known['location']} has {os.path.getsize(data):,} bytes; {known['size']:,} were written")
     if verify and _digest(data) != known["sha256"]:
-        raise ArtifactError(f"{known['location']} was damaged or changed since onax wrote it (its digest does not fit)")
+        raise ArtifactError(f"{known['location']} was damaged or changed since onax wrote it (its digest differs)")
     mapped = np.memmap(data, np.uint8, "r")
     return {tensor.name: _map_tensor(tensor, mapped, known["location"]) for tensor in outside}
 
@@ -108,19 +108,19 @@ def _parse_metadata(metadata):
         known = json.loads(metadata or "")
         return {"location": str(known["location"]), "size": int(known["size"]), "sha256": str(known["sha256"])}
     except (ValueError, KeyError, TypeError) as error:
-        raise ArtifactError("the artefact does not say what its second file is (entry onax.external)") from error
+        raise ArtifactError("the artefact does not name its second file (entry onax.external)") from error
 
 
 def _second_file(path, location):
     """The path of the second file; ArtifactError unless it is in the model's folder."""
     folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
     if location in ("", ".", "..") or location != os.path.basename(location) or "\\" in location:
-        raise ArtifactError(f"the model's constants would lie in {location!r}: only a file beside the model is read")
+        raise ArtifactError(f"the model names the file {location!r}: only files in the folder of the model are read")
     data = os.path.join(folder, location)
     if os.path.dirname(os.path.realpath(data)) != folder:
-        raise ArtifactError(f"{location} is a link out of the model's folder: only a file beside the model is read")
+        raise ArtifactError(f"{location} is a link out of the model's folder: only files in that folder are read")
     if not os.path.isfile(data):
-        raise ArtifactError(f"the model's constants are missing: {location} must lie beside it")
+        raise ArtifactError(f"the model's constants are missing: {location} must be in the same folder")
     return data
 
 
@@ -136,8 +136,8 @@ def _map_tensor(tensor, data, location):
     try:
         offset, length = int(fields["offset"]), int(fields["length"])
     except (KeyError, ValueError) as error:
-        raise ArtifactError(f"the place of {tensor.name} in {location} cannot be read") from error
+        raise ArtifactError(f"the offset or length of {tensor.name} in {location} cannot be read") from error
     fits = dtype is not None and fields.get("location") == location and 0 <= offset and offset + length <= len(data)
     if not fits or length != dtype.itemsize * int(np.prod(shape, dtype=np.int64)):
-        raise ArtifactError(f"the place of {tensor.name} in {location} is not one of its size")
+        raise ArtifactError(f"the offset or length of {tensor.name} in {location} does not fit its size")
     return data[offset : offset + length].view(dtype).reshape(shape)

@@ -49,7 +49,7 @@ def random_array(rng, shape, dtype):
         return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
     if dtypes.is_float(dtype):
         return rng.standard_normal(shape).astype(dtype)
-    raise TypeError(f"no random values are made for dtype {dtype}")
+    raise TypeError(f"cannot make random values of dtype {dtype}")
 
 
 def compare(name, got, wanted, rtol=None):

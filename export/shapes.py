@@ -195,7 +195,7 @@ def holds(constraint, values, scope):
                 return True
             a, b = dim_rules.evaluate(a, all_values), dim_rules.evaluate(b, all_values)
             return {"==": a == b, ">=": a >= b, "<=": a <= b}[relation]
-    raise ValueError(f"{constraint!r} is no constraint")
+    raise ValueError(f"{constraint!r} is not a constraint")
 
 
 def _value(name, values, scope):
@@ -228,8 +228,8 @@ def make_dim_solver(labels, shapes):
     for i, axis, d in pending:
         if d.scope is not scope:
             raise ExportError(
-                f"{labels[i]}.shape[{axis}] ('{d}') is of another symbolic scope than {labels[pending[0][0]]}: make "
-                "all shapes with one scope (symbolic_shape(..., scope=scope))."
+                f"{labels[i]}.shape[{axis}] ('{d}') belongs to another symbolic scope than {labels[pending[0][0]]}: "
+                "make all shapes with one scope (symbolic_shape(..., scope=scope))."
             )
     equations, known = [], set()
     while True:
@@ -302,7 +302,7 @@ def sample_values(solver, preferred=(3, 4, 2, 5, 6, 7, 8, 1, 9, 10, 12, 16)):
 
     found = search({})
     if found is None:
-        raise ExportError(f"no small sizes meet the constraints {', '.join(solver.constraints)}; give sizes yourself")
+        raise ExportError(f"no small sizes satisfy the constraints {', '.join(solver.constraints)}: give sizes")
     return found
 
 

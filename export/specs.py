@@ -62,7 +62,7 @@ class _Reader:
             self.fail("an argument spec is missing")
         spec = self.spec()
         if self.next():
-            self.fail("this is left over after the spec")
+            self.fail("unexpected text after the spec")
         return spec
 
     def spec(self):
@@ -121,7 +121,7 @@ class _Reader:
         if quote and quote in "'\"":
             end = self.text.find(quote, self.position + 1)
             if end < 0:
-                self.fail("this quotation mark has no partner")
+                self.fail("this quotation mark is not closed")
             key = self.text[self.position + 1 : end]
             self.position = end + 1
             return key
@@ -130,16 +130,16 @@ class _Reader:
             return int(number)
         word = self.match(_WORD)
         if word is None:
-            self.fail("expected a key: a word, a number or a quoted string")
+            self.fail("expected a key: a name, a number or a quoted string")
         return word
 
     def array(self, word, start):
         dtype = _SHORT.get(word, _LONG.get(word))
         if dtype is None:
             known = " ".join(sorted(_SHORT))
-            self.fail(f"{word} is no dtype; there are {known}", start)
+            self.fail(f"{word} is not a dtype; the dtypes are {known}", start)
         if dtypes.canonicalize_dtype(dtype) != dtype:
-            self.fail(f"{word} is a 64-bit dtype, and those are off: set JAX_ENABLE_X64=1 or use another", start)
+            self.fail(f"{word} is a 64-bit dtype, and these are off: set JAX_ENABLE_X64=1 or use another dtype", start)
         shape = ()
         if self.position < len(self.text) and self.text[self.position] == "[":
             shape = self.dims()
@@ -154,7 +154,7 @@ class _Reader:
         try:
             shape = parse_dims(inner, self.scope)
         except DimSyntaxError as error:
-            self.fail(f"no shape: {error.reason}", opened + 1 + error.position)
+            self.fail(f"invalid shape: {error.reason}", opened + 1 + error.position)
         for d in shape:
             if isinstance(d, int) and d < 0:
                 self.fail(f"a dimension cannot be {d}", opened + 1)

@@ -35,7 +35,7 @@ def find_function(target):
         except AttributeError:
             raise ExportError(f"{module_name} has no function {name!r}{_suggest_functions(module, name)}") from None
     if not callable(found):
-        raise ExportError(f"{name} in {module_name} is no function but of type {type(found).__name__}")
+        raise ExportError(f"{name} in {module_name} is not a function; its type is {type(found).__name__}")
     return found
 
 
@@ -112,7 +112,7 @@ def static_values(texts):
         try:
             found[name.strip()] = ast.literal_eval(value.strip())
         except (ValueError, SyntaxError):
-            raise ExportError(f"--static {text!r}: {value.strip()!r} is no Python literal") from None
+            raise ExportError(f"--static {text!r}: {value.strip()!r} is not a Python literal") from None
     return found
 
 
@@ -166,7 +166,7 @@ def read_weights(path):
     try:
         return unflatten_names(lazy.safetensors_numpy.load_file(path))
     except lazy.safetensors.SafetensorError as error:
-        raise ExportError(f"--params: {path} is no safetensors file: {error}") from error
+        raise ExportError(f"--params: {path} is not a safetensors file: {error}") from error
     except ImportError as error:
         raise ExportError(f"--params: {error}") from None
 
@@ -190,9 +190,9 @@ def unflatten_names(arrays):
         for folder in folders:
             node = node.setdefault(folder, {})
             if not isinstance(node, dict):
-                raise ExportError(f"the names of the arrays contradict one another: {name} and {folder}")
+                raise ExportError(f"the names of the arrays conflict: {name} and {folder}")
         if last in node:
-            raise ExportError(f"the names of the arrays contradict one another: {name}")
+            raise ExportError(f"the names of the arrays conflict: {name}")
         node[last] = array
     return _with_lists(tree)
 
@@ -225,7 +225,7 @@ def make_dynamic(types, choices, scope):
         (dim,) = parse_dims(name.strip(), scope)
         changed = _with_dimension(types, path.strip(), int(axis) if sign else 0, dim)
         if all(a is b for a, b in zip(tree_leaves(types), tree_leaves(changed))):
-            raise ExportError(f"--dynamic {text!r} fits no argument")
+            raise ExportError(f"--dynamic {text!r} matches no argument")
         types = changed
     return types
 

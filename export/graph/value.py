@@ -124,7 +124,7 @@ class Model:
     def reserve(self, name):
         """Reserves a name that the caller chose."""
         if name in self.names:
-            raise ValueError(f"two inputs or outputs of the graph are called {name!r}")
+            raise ValueError(f"two inputs or outputs of the graph have the name {name!r}")
         self.names.add(name)
 
 
@@ -264,7 +264,7 @@ class Graph:
         value = model.resolved.get(d)
         if value is None:
             if model.dims is None:
-                raise LoweringError(self._say(f"the dimension {d} is not known, and the graph cannot compute it"))
+                raise LoweringError(self._say(f"the dimension {d} is unknown, and the graph cannot compute it"))
             with _EquationScope(model, "dim", None):
                 value = model.resolved[d] = model.dims(self.root, d)
         return value

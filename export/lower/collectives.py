@@ -11,7 +11,7 @@ from onax.export.lower.driver import inline
 from onax.export.lower.registry import lowers, unsupported
 
 unsupported(
-    "it names an axis that no vmap, pmap or shard_map around it brings",
+    "it names an axis that no vmap, pmap or shard_map around it binds",
     collectives.psum_p,
     collectives.pmax_p,
     collectives.pmin_p,

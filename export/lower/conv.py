@@ -176,7 +176,7 @@ def _matmul_windows(g, x, w, c):
 
 def _check(g, window):
     if not dim_rules.is_constant_shape(window):
-        refuse(g, f"A convolution with a window of the symbolic shape {window} has no ONNX form.")
+        refuse(g, f"A convolution with a window of symbolic shape {window} has no ONNX form.")
 
 
 @lowers(conv_general_dilated_p)

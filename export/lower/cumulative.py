@@ -30,9 +30,7 @@ def _scan_by_doubling(name, combine, x, neutral, axis, reverse):
     """The scan of an associative function, in log2(n) steps over the whole array (Hillis and Steele, 1986)."""
     n = shape_of(x)[axis]
     if not dim_rules.is_constant(n):
-        raise LoweringError(
-            f"{name} along an axis of the symbolic size {n} has no ONNX form: give the axis a known size."
-        )
+        raise LoweringError(f"{name} along an axis of symbolic size {n} has no ONNX form: give the axis a known size.")
     if reverse:
         x = rev(x, (axis,))
     step = 1

@@ -31,7 +31,7 @@ def _is_power_of_two(n):
 def _fft(g, out, x, *, fft_type, fft_lengths):
     known = type(x) is not tuple or all(isinstance(d, int) for d in x[0].shape)
     if not known or not all(isinstance(n, int) for n in fft_lengths):
-        refuse(g, "fft of axes whose lengths are not known has no ONNX form.")
+        refuse(g, "fft along axes of unknown length has no ONNX form.")
     is_plain = fft_type in (FftType.FFT, FftType.IFFT) and len(fft_lengths) == 1
     if is_plain and fft_lengths[0] > 1 and _is_power_of_two(fft_lengths[0]):
         return _emit_dft(g, x, inverse=fft_type == FftType.IFFT)

@@ -43,7 +43,8 @@ def _combine_then_scatter(name, combine):
     def scatter(x, indices, updates, *, dimension_numbers, indices_are_sorted, unique_indices, mode, **_):
         if not unique_indices:
             raise LoweringError(
-                f"{name} of complex numbers has an ONNX form only where no two updates meet: pass unique_indices=True."
+                f"{name} of complex numbers has an ONNX form only if no two updates have the same index: pass "
+                "unique_indices=True."
             )
         params = {"indices_are_sorted": indices_are_sorted, "unique_indices": True, "mode": mode}
         there = _gather_updated(x, indices, updates, dimension_numbers, params)

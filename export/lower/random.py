@@ -122,7 +122,7 @@ def _counter_count(shape, partitionable=False):
     """The number of counters for a shape; it may be symbolic only if each element has its own counter."""
     if not partitionable and not dim_rules.is_constant_shape(shape):
         raise LoweringError(
-            f"random bits of the symbolic shape {shape} have an ONNX form only for threefry2x32 with "
+            f"random bits of symbolic shape {shape} have an ONNX form only for threefry2x32 with "
             "jax_threefry_partitionable: give them a known shape."
         )
     return dim_rules.prod(shape)

@@ -40,7 +40,7 @@ def _explain_refusals(function):
             return function(x, *others, **params)
         except InconclusiveDimensionOperation as error:
             raise LoweringError(
-                f"Windows {params['window_dimensions']} over the symbolic shape {x.shape} have no ONNX form, unless "
+                f"Windows {params['window_dimensions']} over symbolic shape {x.shape} have no ONNX form, unless "
                 "windows along its symbolic axes are one wide: give those axes sizes in numbers."
             ) from error
 

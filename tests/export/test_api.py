@@ -165,7 +165,7 @@ def test_chosen_names():
 
 @pytest.mark.parametrize(
     "names, fault",
-    [({"output_names": ["x"]}, "two inputs or outputs would be called 'x'"), ({"input_names": [""]}, "no name")],
+    [({"output_names": ["x"]}, "two inputs or outputs have the name 'x'"), ({"input_names": [""]}, "not a valid name")],
 )
 def test_bad_names(names, fault):
     with pytest.raises(ExportError, match=fault):

@@ -132,7 +132,7 @@ def test_quiet_says_nothing(project, capsys):
     "arguments, parts",
     [
         (["net.py:predct", "--arg", "f32[2,8]"], ["net.py has no function 'predct'; did you mean predict?"]),
-        (["net.py:number"], ["number in net.py is no function but of type int"]),
+        (["net.py:number"], ["number in net.py is not a function; its type is int"]),
         (["none.py:f"], ["there is no file none.py"]),
         (["no_such_module:f"], ["there is no module no_such_module"]),
         (["net.py"], ["does not name a function"]),
@@ -140,9 +140,9 @@ def test_quiet_says_nothing(project, capsys):
         (["net.py:predict", "--arg", "f32[2,8]", "--arg", "f32"], ["predict(x) does not take 2 --arg"]),
         (["net.py:scaled", "--arg", "f32[2]"], ["factor"]),
         (["net.py:scaled", "--arg", "f32", "--static", "factor"], ["NAME=VALUE"]),
-        (["net.py:scaled", "--arg", "f32", "--static", "factor=open('x')"], ["no Python literal"]),
+        (["net.py:scaled", "--arg", "f32", "--static", "factor=open('x')"], ["not a Python literal"]),
         (["net.py:predict", "--arg", "f32[batch,8"], ["'[' is not closed", "\n    f32[batch,8\n       ^"]),
-        (["net.py:predict", "--arg", "f32[2*,8]"], ["no shape", "\n    f32[2*,8]\n          ^"]),
+        (["net.py:predict", "--arg", "f32[2*,8]"], ["invalid shape", "\n    f32[2*,8]\n          ^"]),
         (["net.py:predict", "--arg", "f32[b*t,8]"], ["Cannot solve for values of dimension variables"]),
         (["net.py:predict", "--arg", "f32[2,8]", "--opset", "12"], ["opset 12 is not supported", "18 to 26"]),
         (

@@ -223,13 +223,13 @@ def test_run(project, capsys):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["inspect", "net.py"], "no ONNX model"),
+        (["inspect", "net.py"], "not an ONNX model"),
         (["run", "none.onnx"], "cannot read none.onnx"),
         (["check", "none.onnx"], "cannot read none.onnx"),
         (["export", "net.py:predict", "--params", "none.npz"], "none.npz cannot be read"),
         (["export", "net.py:predict", "--params", "none.safetensors"], "there is no file none.safetensors"),
         (["export", "net.py:predict", "--example", "net.py"], "net.py cannot be read"),
-        (["export", "net.py:counts", "--arg", "f32[3]", "--dynamic", "7:0=b"], "fits no argument"),
+        (["export", "net.py:counts", "--arg", "f32[3]", "--dynamic", "7:0=b"], "matches no argument"),
         (["export", "net.py:counts", "--arg", "f32[3]", "--dynamic", "x=b"], "neither NAME nor"),
     ],
 )
@@ -255,7 +255,7 @@ def test_pickled_arrays_are_refused(project, capsys):
 
 def test_nested_names():
     assert targets.unflatten_names({"a.0": 1, "a.1": 2, "b.x": 3}) == {"a": [1, 2], "b": {"x": 3}}
-    with pytest.raises(targets.ExportError, match="contradict"):
+    with pytest.raises(targets.ExportError, match="conflict"):
         targets.unflatten_names({"a": 1, "a.b": 2})
 
 

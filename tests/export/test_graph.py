@@ -200,7 +200,7 @@ def test_outputs_take_their_names_where_they_can():
         g.output(name, value)
     assert [v.name for v in g.outputs] == ["a", "again", "input", "const"]
     assert [n.op_type for n in g.nodes] == ["Neg", "Identity", "Identity", "Identity"]
-    with pytest.raises(ValueError, match="called 'x'"):
+    with pytest.raises(ValueError, match="have the name 'x'"):
         g.output("x", g.node("Neg", y))
     onnx.checker.check_model(onnx.load_from_string(proto.to_model(g)), full_check=True)
 
@@ -322,7 +322,7 @@ def test_one_symbolic_dimension_of_a_reshape_needs_no_computation():
 def test_a_symbolic_dimension_without_a_resolver_is_refused():
     g = Graph()
     (b,) = _symbolic("b")
-    with pytest.raises(LoweringError, match="the dimension b is not known"):
+    with pytest.raises(LoweringError, match="the dimension b is unknown"):
         g.dim(b)
 
 

@@ -121,7 +121,7 @@ def test_samples_meet_the_constraints(texts, constraints):
 
 
 def test_no_sample():
-    with pytest.raises(ExportError, match="no small sizes meet"):
+    with pytest.raises(ExportError, match="no small sizes satisfy"):
         shapes.sample_values(solver_for("b", constraints=["b >= 1000"]))
 
 

@@ -71,7 +71,7 @@ def test_what_is_missing_says_what_happens(capsys):
 
 
 def test_reasons_of_refusals_are_shown(capsys):
-    assert "it names an axis that no vmap, pmap or shard_map around it brings" in shown(capsys, "all_gather")
+    assert "it names an axis that no vmap, pmap or shard_map around it binds" in shown(capsys, "all_gather")
 
 
 def test_every_field_and_slot_of_every_primitive_is_shown(found):

@@ -1,7 +1,7 @@
 """The command line: `python scripts/divergence_report.py [--backends ...] [--format ...] [-o FILE] [--only ...]`.
 
 Exit codes: 0 every backend is as documented (or departs only as in the baseline); 1 a backend departs, or the three
-versions of a function given with --fn differ; 2 the command cannot be carried out.
+versions of a function given with --fn differ; 2 the command fails.
 """
 
 import json
@@ -28,7 +28,7 @@ def _parser():
     parser = lazy.argparse.ArgumentParser(
         prog="divergence_report.py",
         description="Run each case live with NumPy and on each backend, and report where they differ.",
-        epilog="Exit codes: 0 all as documented; 1 a backend departs; 2 the command cannot be carried out.",
+        epilog="Exit codes: 0 all as documented; 1 a backend departs; 2 the command fails.",
     )
     option = parser.add_argument
     option(

@@ -163,7 +163,7 @@ def _prod_jvp(primals, tangents, *, axes):
     size = shape_of(x)[0]
     if not dims.is_constant(size):
         raise NotImplementedError(
-            f"The derivative of reduce_prod over an axis of the symbolic size {size} is not available: multiply "
+            f"The derivative of reduce_prod over an axis of symbolic size {size} is not available: multiply "
             "along axes of known size, or take exp of the sum of logarithms."
         )
     if size == 0:
