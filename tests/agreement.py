@@ -4,6 +4,9 @@ A meaning computes with the operands as NumPy has them (usually in float64), so 
 their own precision.
 """
 
+import functools
+import operator
+
 import numpy as np
 
 import onax as jax
@@ -53,3 +56,21 @@ def assert_agrees(function, meaning, *args, rtol=None, atol=None, dtypes=True, j
     assert_equal(call(*map(jax.numpy.asarray, operands)), want, rtol, atol, dtypes)
     if jit:
         assert_equal(jax.jit(call)(*operands), want, rtol, atol, dtypes)
+
+
+def call(function, *args, **options):
+    """A row of a table of calls: (function, arguments, options), for `assert_as_numpy`."""
+    return function, args, options
+
+
+def assert_as_numpy(function, args, options):
+    """The call of a function of `jnp`, given by its dotted name, agrees with that of `np`.
+
+    A function instead of a name takes the module, `jnp` or `np`, as its first argument.
+    """
+    if isinstance(function, str):
+        ours, theirs = map(operator.attrgetter(function), (jax.numpy, np))
+    else:
+        ours, theirs = (functools.partial(function, module) for module in (jax.numpy, np))
+    with np.errstate(all="ignore"):
+        assert_agrees(ours, theirs, *args, **options)

@@ -1,30 +1,117 @@
-"""bitwise_count of every dtype, eager and under jit (expected results are JAX's)."""
+"""Arithmetic that is more than one primitive: against NumPy, with signs, zeros, NaN and infinities; derivatives."""
 
 import numpy as np
 import pytest
 
 import onax as jax
-import onax.numpy as jnp
+from agreement import assert_as_numpy, call
+from onax import numpy as jnp
 
-COUNTED = [
-    *((dtype, [0, 1, 3, 100], [0, 1, 2, 3]) for dtype in ("uint8", "uint16", "uint32", "uint64")),
-    *((dtype, [0, -1, 3, -100], [0, 1, 2, 3]) for dtype in ("int8", "int16", "int32", "int64")),
-    ("uint8", [255, 128], [8, 1]),
-    ("int8", [-128, 127], [1, 7]),
-    ("uint64", [2**64 - 1, 2**63], [64, 1]),
-    ("bool", [True, False], [1, 0]),
+X = np.array([-7.5, -3.0, -0.0, 0.0, 0.5, 2.0, 7.25, np.inf, -np.inf, np.nan])
+Y = np.array([3.0, -2.0, 5.0, -0.5])
+PAIRS = X[:, None], Y
+I = np.array([-9, -4, 0, 3, 8], np.int32)
+J = np.array([2, -3, 5], np.int32)
+FINITE = X[:7]
+CALLS = [
+    *[call(name, *PAIRS) for name in "floor_divide remainder mod fmod power hypot copysign fmax fmin".split()],
+    *[call(name, *PAIRS) for name in "divmod logaddexp logaddexp2 heaviside".split()],
+    *[call(name, I[:, None], J) for name in "floor_divide remainder mod fmod divmod".split()],
+    *[call(name, X) for name in "signbit trunc rint round angle".split()],
+    call("angle", np.array([1 + 1j, -1 - 0.0j, 1j]), deg=True),
+    call("arccosh", np.array([1.0, 2.5, np.inf, 0.5, np.nan])),
+    call("power", I, 3), call("power", np.array([2, 3], np.uint8), np.array([2, 5], np.uint8)),
+    call("pow", FINITE, 2), call("pow", Y, -2.0), call("float_power", I, 2.0),
+    call("modf", FINITE), call("nan_to_num", FINITE), call("round", X * 1.237, 1), call("around", X * 123.7, -1),
+    call("round", I, 1),
+    call("nan_to_num", X, nan=1.0, posinf=2.0, neginf=-3.0),
+    call("nan_to_num", np.array([complex(np.nan, 1), complex(2, -np.inf)]), neginf=-5.0),
+    call("clip", X, -1, 1), call("clip", I, None, 4), call("clip", I, -2, None), call("clip", Y, Y - 1, Y * 2),
+    call("ldexp", FINITE, 3), call("copysign", I, -1.0), call("heaviside", I, 0.5),
+    call("angle", I),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "args", "options"), CALLS)
+def test_as_in_numpy(function, args, options):
+    assert_as_numpy(function, args, options)
+
+
+def test_parts_of_numbers():
+    x = np.array([0.75, -3.0, 0.0, -0.0, np.inf, -np.inf, np.nan, 1e-310])
+    with jax.enable_x64(True):
+        for run in (jnp.frexp, jax.jit(jnp.frexp)):
+            mantissa, exponent = run(x)
+            finite = np.isfinite(x)
+            np.testing.assert_array_equal(mantissa, np.frexp(x)[0])
+            np.testing.assert_array_equal(np.signbit(mantissa), np.signbit(x))
+            np.testing.assert_array_equal(exponent[finite], np.frexp(x)[1][finite])
+            assert exponent.dtype == np.int32
+        assert float(jax.grad(lambda v: jnp.frexp(v)[0])(3.0)) == 0.25
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_what_depends_on_the_precision(dtype):
+    x = np.array([1.0, -3.5, 0.0, np.inf, -np.inf, np.nan], dtype)
+    with jax.enable_x64(True):
+        for run in (lambda f: f, jax.jit):
+            np.testing.assert_array_equal(run(jnp.nan_to_num)(x), np.nan_to_num(x), strict=True)
+            np.testing.assert_array_equal(run(jnp.spacing)(x[:2]), np.spacing(x[:2]), strict=True)
+
+
+def test_nan_replaced_along_the_last_axis():
+    want = [[1, 2, 3], [1, 2, 3]]
+    for run in (jnp.nan_to_num, jax.jit(jnp.nan_to_num)):
+        np.testing.assert_array_equal(run(np.full((2, 3), np.nan, np.float32), nan=[1, 2, 3]), want)
+
+
+SLOPES = [  # function, where, the derivative there
+    (lambda x: jnp.logaddexp(x, jnp.log(3.0)), 0.0, 0.25),
+    (lambda x: jnp.logaddexp2(x, 1.0), 1.0, 0.5),
+    (lambda x: jnp.hypot(x, 4.0), 3.0, 0.6),
+    (lambda x: jnp.remainder(7.0, x), 2.0, -3.0),
+    (lambda x: jnp.fmod(-7.0, x), 2.0, 3.0),
+    (lambda x: jnp.power(x, 3), 2.0, 12.0),
+    (lambda x: jnp.power(0.0, x), 2.0, 0.0),
+    (lambda x: jnp.clip(x, 0, 1), 0.5, 1.0),
+    (lambda x: jnp.copysign(x, -1.0), 2.0, -1.0),
+    (lambda x: jnp.round(x, 1), 2.0, 0.0),
 ]
 
 
-@pytest.mark.parametrize("dtype, numbers, counts", COUNTED)
-def test_bitwise_count(dtype, numbers, counts):
-    with jax.enable_x64(True):
-        x = jnp.array(np.array(numbers, dtype))
-        for count in (jnp.bitwise_count, jax.jit(jnp.bitwise_count), jax.vmap(jnp.bitwise_count)):
-            result = count(x)
-            assert (result.tolist(), result.dtype, result.weak_type) == (counts, np.uint8, False)
+@pytest.mark.parametrize(("function", "at", "wanted"), SLOPES)
+def test_slopes(function, at, wanted):
+    assert float(jax.grad(function)(at)) == pytest.approx(wanted, rel=1e-6)
+    assert float(jax.jit(jax.grad(function))(at)) == pytest.approx(wanted, rel=1e-6)
 
 
-def test_bitwise_count_refuses_floats():
-    with pytest.raises(TypeError, match="population_count does not accept dtype float32"):
-        jnp.bitwise_count(jnp.ones(2))
+WEAK = [
+    (lambda: jnp.floor_divide(7, 2), 3, "int32", True),
+    (lambda: jnp.remainder(jnp.int8(-7), 3), 2, "int8", False),
+    (lambda: jnp.heaviside(0.0, 2), 2.0, "float32", True),
+    (lambda: jnp.clip(5, 0, 3), 3, "int32", True),
+    (lambda: jnp.power(jnp.bfloat16(2), 3), 8, "bfloat16", False),
+    (lambda: jnp.ldexp(1.5, 2), 6.0, "float32", False),
+]
+
+
+@pytest.mark.parametrize(("run", "value", "dtype", "weak"), WEAK)
+def test_types_of_python_numbers(run, value, dtype, weak):
+    out = run()
+    assert (float(out), str(out.dtype), out.weak_type) == (value, dtype, weak)
+
+
+REFUSED = [
+    (lambda: jnp.floor_divide(1j, 2), TypeError, "complex"),
+    (lambda: jnp.power(np.int32(2), -1), TypeError, "negative powers"),
+    (lambda: jnp.ldexp(1.0, 2.0), ValueError, "float"),
+    (lambda: jnp.round(I, -1), NotImplementedError, "decimals < 0"),
+    (lambda: jnp.spacing(1j), (TypeError, ValueError), "complex"),
+    (lambda: jnp.trunc([1.5]), TypeError, "requires ndarray"),
+]
+
+
+@pytest.mark.parametrize(("refused", "error", "words"), REFUSED)
+def test_refusals(refused, error, words):
+    with pytest.raises(error, match=words):
+        refused()

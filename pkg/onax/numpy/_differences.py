@@ -200,7 +200,7 @@ def unwrap(p, discont=None, axis=-1, period=2 * np.pi):
     if p.shape[axis] == 0:
         return promote_dtypes_inexact(p)[0]
     discont = period / 2 if discont is None else discont
-    interval = period / 2
+    interval = period // 2 if dtypes.is_integer(dtypes.result_type(p, period)) else period / 2
     steps = diff(p, axis=axis)
     wrapped = mod(steps + interval, period) - interval
     wrapped = where((wrapped == -interval) & (steps > 0), interval, wrapped)

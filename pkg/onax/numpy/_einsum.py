@@ -159,16 +159,22 @@ def _squeeze_broadcast_axes(names, operands, result):
     return names, result
 
 
+def _order(optimize, count):
+    """`optimize` as opt_einsum takes it: True is the best order, False contracts the first two operands each time."""
+    if optimize is True:
+        return "optimal"
+    return [(0, 1)] * (count - 1) if optimize is False else optimize
+
+
 def _contraction_steps(names, result, operands, optimize):
     """The steps: (operand indices, contracted names, names of the operands, names of the result)."""
     if len(operands) <= 2:
         places = tuple(range(len(operands)))[::-1]
         return [(places, set("".join(names)) - set(result), [names[i] for i in places], result)]
     text = ",".join(names) + "->" + result
-    if optimize is True:
-        optimize = "optimal"
+    order = _order(optimize, len(operands))
     _, steps = opt_einsum.contract_path(
-        text, *(x.shape for x in operands), shapes=True, einsum_call=True, optimize=optimize
+        text, *(x.shape for x in operands), shapes=True, einsum_call=True, optimize=order
     )
     out = []
     for places, contracted, step, *_ in steps:
@@ -244,7 +250,5 @@ def _contract_two(pair, names_in, contracted, result, product):
 
 def einsum_path(subscripts, /, *operands, optimize="auto"):
     """The order in which `einsum` contracts, and opt_einsum's report on it."""
-    if optimize is True:
-        optimize = "optimal"
     subscripts, operands = _normalize_subscripts(subscripts, operands)
-    return opt_einsum.contract_path(subscripts, *operands, optimize=optimize)
+    return opt_einsum.contract_path(subscripts, *operands, optimize=_order(optimize, len(operands)))

@@ -28,6 +28,8 @@ def diag_indices(n, ndim=2):
 def diag_indices_from(arr):
     """`diag_indices` for an array whose axes have one length."""
     arr = ensure_arraylike("diag_indices_from", arr)
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
     if len(set(arr.shape)) != 1:
         raise ValueError("All dimensions of input must be equal")
     return diag_indices(arr.shape[0], ndim=arr.ndim)

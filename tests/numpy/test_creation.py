@@ -1,0 +1,151 @@
+"""Arrays made of Python's objects, of other arrays, of rules, as NumPy makes them (answers in quotes are JAX's)."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+import onax.numpy as jnp
+from agreement import assert_as_numpy, call
+from virtual_devices import eight_devices
+
+VALUES = [
+    ("jnp.float32('2.5')", "Array(2.5, dtype=float32)"),
+    ("jnp.int32('7')", "Array(7, dtype=int32)"),
+    ("jnp.bool_('')", "Array(False, dtype=bool)"),
+    ("jnp.array(['1.5', 2], 'float32')", "Array([1.5, 2. ], dtype=float32)"),
+    ("jnp.float32(np.array(['1', '2']))", "Array([1., 2.], dtype=float32)"),
+    ("jnp.complex64('1+2j')", "Array(1.+2.j, dtype=complex64)"),
+    ("jnp.array({1}, 'bool')", "Array(True, dtype=bool)"),
+    ("jnp.array([2**70], 'float32')", "Array([1.1805916e+21], dtype=float32)"),
+    ("jnp.array(1j, 'bool')", "Array(True, dtype=bool)"),
+    ("jnp.array([1j, 0], 'bool')", "Array([ True, False], dtype=bool)"),
+    ("jnp.bool_(np.array([1j]))", "Array([ True], dtype=bool)"),
+    ("jnp.array([1j, 0]).astype(bool)", "Array([ True, False], dtype=bool)"),
+    ("jax.jit(lambda x: x.astype(bool))(jnp.array([1j, 0]))", "Array([ True, False], dtype=bool)"),
+    ("jax.lax.convert_element_type(jnp.array([1j]), bool)", "Array([False], dtype=bool)"),
+    ("jax.lax.convert_element_type(1j, bool)", "Array(True, dtype=bool)"),
+    ("jnp.full(2, 1j, bool)", "Array([ True,  True], dtype=bool)"),
+]
+ERRORS = [
+    ("jnp.float32(1j)", "TypeError", "float() argument must be a string or a real number, not 'complex'"),
+    ("jnp.array([1, 2j], 'int32')", "TypeError", "int() argument must be a string"),
+    ("jnp.full(2, 1j, dtype='float32')", "TypeError", "float() argument must be a string or a real number"),
+    ("jnp.full_like(jnp.ones(2), 1j)", "TypeError", "float() argument must be a string or a real number"),
+    ("jnp.array([2**70])", "OverflowError", "Python int too large"),
+    ("jnp.array([float('nan')], 'int32')", "ValueError", "cannot convert float NaN to integer"),
+    ("jnp.array([300.5], 'int8')", "OverflowError", "Python integer 300 out of bounds for int8"),
+    ("jnp.array('1.5', 'int32')", "ValueError", "invalid literal for int()"),
+    ("jnp.float32('x')", "ValueError", "could not convert string to float: 'x'"),
+]
+
+
+def run(expression):
+    return eval(expression, {"jax": jax, "jnp": jnp, "np": np})
+
+
+@pytest.mark.parametrize("expression, answer", VALUES)
+def test_value(expression, answer):
+    assert repr(run(expression)) == answer
+
+
+@pytest.mark.parametrize("expression, kind, words", ERRORS)
+def test_error(expression, kind, words):
+    with pytest.raises(Exception) as caught:
+        run(expression)
+    assert type(caught.value).__name__ == kind
+    assert str(caught.value).startswith(words)
+
+
+X = np.arange(6.0).reshape(2, 3)
+COLUMN, ROW = np.array([[1.0], [2.0]]), np.array([4.0, 8.0, 16.0])
+CALLS = [
+    call("zeros", (2, 3)), call("ones", 4, np.int8), call("zeros", (0, 2)),
+    call("full", (2,), 3), call("full", (2, 3), ROW), call("full", (), 2.5, np.complex64),
+    call("zeros_like", X), call("ones_like", X, np.uint8), call("full_like", X, 7), call("full_like", X, ROW, np.int32),
+    call("zeros_like", X, shape=(4,)),
+    call("broadcast_to", ROW, (2, 3)), call("copy", X),
+    call("arange", 5), call("arange", 2, 9, 3), call("arange", 9, 2, -2), call("arange", 0.0, 1.0, 0.25),
+    call("arange", 5, 2), call("arange", 3, dtype=np.float32), call("arange", 1, 2.5),
+    call("linspace", 0, 1), call("linspace", 0, 1, 5, endpoint=False), call("linspace", 0, 1, 1),
+    call("linspace", 0, 1, 0),
+    call("linspace", COLUMN, ROW, 4, axis=-1), call("linspace", 0, 10, 4, dtype=np.int32), call("linspace", 0, 1j, 3),
+    call("linspace", 0, 3, 4, retstep=True),
+    call("logspace", 0, 3, 4), call("logspace", 0, 3, 4, base=2, endpoint=False),
+    call("logspace", COLUMN, ROW, 3, axis=1),
+    call("geomspace", 1, 1000, 4), call("geomspace", -1, -8, 4), call("geomspace", COLUMN, ROW, 3),
+    call("geomspace", ROW, COLUMN[None], 4, axis=-1), call("geomspace", 1, 16, 4, endpoint=False),
+    call("eye", 3), call("eye", 3, 5, 1, np.int32), call("eye", 4, 2, -2), call("identity", 3), call("eye", 0),
+    call("tri", 3, dtype=np.float64), call("tri", 2, 4, 1, np.float64), call("tri", 4, 2, -1, np.bool_),
+    call("meshgrid", ROW, np.arange(2)), call("meshgrid", ROW, np.arange(2), indexing="ij", sparse=True),
+    call("indices", (2, 3)), call("indices", (2, 3), sparse=True), call("indices", (2,), np.float32),
+    call(lambda xp: xp.fromfunction(lambda i, j: i * 10 + j, (2, 3))),
+    call(lambda xp: xp.frombuffer(np.arange(4.0).tobytes())),
+    call(lambda xp: xp.frombuffer(b"abcdef", np.uint8, 3, 2)),
+    call(lambda xp: xp.fromstring("1, 2, 3", dtype=np.int32, sep=",")),
+    call(lambda xp: xp.asarray([[1, 2.5], (3, True)])), call(lambda xp: xp.array([], np.int8)),
+    call(lambda xp: xp.array(2, ndmin=3)), call(lambda xp, x: xp.array([x, 2 * x]), X),
+    call(lambda xp, x: xp.astype(x, np.int16), X),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "args", "options"), CALLS)
+def test_as_in_numpy(function, args, options):
+    assert_as_numpy(function, args, options)
+
+
+def test_sequences_of_tracers():
+    f = jax.jit(lambda x, y: jnp.array([x, [y, 1]][1:] + [[x, y]]))
+    assert f(2.0, 3.0).tolist() == [[3, 1], [2, 3]]
+
+
+WEAK = [
+    (lambda: jnp.asarray(2), "int32", True),
+    (lambda: jnp.array(2.0), "float32", True),
+    (lambda: jnp.array([2.0]), "float32", False),
+    (lambda: jnp.asarray(np.float64(2)), "float32", False),
+    (lambda: jnp.full((2,), 3), "int32", True),
+    (lambda: jnp.full_like(jnp.asarray(1), 2.5), "int32", True),
+    (lambda: jnp.zeros_like(2.0), "float32", True),
+    (lambda: jnp.arange(3), "int32", False),
+    (lambda: jnp.linspace(0, 1, 3), "float32", False),
+]
+
+
+@pytest.mark.parametrize(("make", "dtype", "weak"), WEAK)
+def test_weak_types(make, dtype, weak):
+    assert (str(make().dtype), make().weak_type) == (dtype, weak)
+
+
+def test_devices():
+    with eight_devices():
+        third = jax.devices()[2]
+        for make in (
+            lambda **place: jnp.zeros(3, **place),
+            lambda **place: jnp.arange(3, **place),
+            lambda **place: jnp.linspace(0, 1, 3, **place),
+            lambda **place: jnp.eye(3, **place),
+            lambda **place: jnp.asarray([1, 2], **place),
+        ):
+            x = make(device=third)
+            assert x.device == third and x.committed and not make().committed
+
+
+REFUSED = [
+    (lambda: jnp.zeros((-1,)), (TypeError, ValueError), "nonnegative|negative"),
+    (lambda: jnp.zeros(2.0), TypeError, "integer"),
+    (lambda: jnp.arange(0, 1, 0), ZeroDivisionError, "zero"),
+    (lambda: jnp.linspace(0, 1, -1), ValueError, "non-negative"),
+    (lambda: jnp.broadcast_to(X, (2, 2)), ValueError, "broadcast"),
+    (lambda: jnp.asarray("text"), TypeError, "not a valid JAX array type"),
+    (lambda: jnp.asarray([[1], [2, 3]]), (TypeError, ValueError), "inhomogeneous|shape"),
+    (lambda: jnp.meshgrid(X), ValueError, "1"),
+    (lambda: jnp.zeros_like([1]), TypeError, "requires ndarray"),
+    (lambda: jnp.fromfile("nothing"), NotImplementedError, "fromfile"),
+    (lambda: jax.jit(jnp.zeros)(3), TypeError, "concrete"),
+]
+
+
+@pytest.mark.parametrize(("refused", "error", "words"), REFUSED)
+def test_refusals(refused, error, words):
+    with pytest.raises(error, match=words):
+        refused()
