@@ -1,172 +1,64 @@
-"""jnp.linalg and jnp.fft: against NumPy; derivatives against differences; exported to ONNX Runtime alone."""
+"""Norms and products of jnp.linalg, against NumPy."""
 
 import numpy as np
-import onnxruntime
 import pytest
 
 import onax as jax
+from agreement import assert_as_numpy, call
 from onax import numpy as jnp
-from onax.export import export
+from smooth_functions import assert_derivatives, assert_gradient_is_exported
 
 RNG = np.random.default_rng(0)
-A = RNG.normal(size=(2, 4, 4)) + 3 * np.eye(4)
-B = RNG.normal(size=(2, 4, 2))
-TALL = RNG.normal(size=(5, 3))
-H = A @ A.swapaxes(-1, -2)
-Z = RNG.normal(size=(3, 8)) + 1j * RNG.normal(size=(3, 8))
-
-SAME = {  # name -> arguments: NumPy gives the same
-    "det": (A,), "slogdet": (A,), "inv": (A,), "solve": (A, B), "cholesky": (H,), "eigvalsh": (H,), "svdvals": (A,),
-    "pinv": (TALL,), "matrix_rank": (A,), "cond": (A,), "matrix_power": (A, -3), "qr": (TALL,), "tensorinv": (A[0], 1),
-    "tensorsolve": (A[0], B[0, :, 0]),
-}  # fmt: skip
-SMOOTH = {
-    "det": (lambda a: jnp.linalg.det(a), A),
-    "singular det": (lambda a: jnp.linalg.det(a), np.outer(np.arange(1, 5), np.ones(4)) + np.diag([0.0, 1, 2, 0])),
-    "slogdet": (lambda a: jnp.linalg.slogdet(a)[1], A),
-    "inv": (jnp.linalg.inv, A),
-    "solve": (lambda a: jnp.linalg.solve(a, B), A),
-    "vector": (lambda b: jnp.linalg.solve(A[0], b), B[0, :, 0]),
-    "cholesky": (lambda a: jnp.linalg.cholesky(a @ jnp.matrix_transpose(a)), A),
-    "eigvalsh": (lambda a: jnp.linalg.eigvalsh(a + jnp.matrix_transpose(a)), A),
-    "svd": (lambda a: jnp.linalg.svd(a, full_matrices=False), TALL),
-    "pinv": (jnp.linalg.pinv, TALL),
-    "lstsq": (lambda a: jnp.linalg.lstsq(a, np.arange(5.0))[0], TALL),
-    "qr": (lambda a: jnp.linalg.qr(a, mode="complete"), TALL),
-    "wide qr": (lambda a: jnp.linalg.qr(a), TALL.T),
-    "nuclear norm": (lambda a: jnp.linalg.norm(a, ord="nuc"), TALL),
-    "rfft": (lambda x: jnp.abs(jnp.fft.rfft(x)), TALL),
-    "irfft": (lambda x: jnp.fft.irfft(jnp.fft.rfft(x, axis=0) ** 2, n=5, axis=0), TALL),
-    "fft2": (lambda x: jnp.abs(jnp.fft.fft2(x, s=(4, 6), norm="ortho")), TALL),
-}
+X, Y = RNG.normal(size=(4, 3)), RNG.normal(size=(3, 5))
+S = RNG.normal(size=(2, 4, 3))
+V = np.array([3.0, 0.0, -4.0])
+Z = X + 1j * X[::-1]
+I = np.array([[1, -2, 2], [0, 3, 4]])
+CALLS = [
+    call("linalg.norm", V), call("linalg.norm", X), call("linalg.norm", S, axis=(1, 2), ord="fro", keepdims=True),
+    *[call("linalg.norm", V, ord=ord) for ord in (0, 1, 2, 3, -1, -2, 0.5, np.inf, -np.inf)],
+    *[call("linalg.norm", X, ord=ord) for ord in (1, -1, 2, -2, np.inf, -np.inf, "fro", "nuc")],
+    *[call("linalg.norm", Z, ord=ord) for ord in (None, 1, 2, "nuc")], call("linalg.norm", Z[0], 3),
+    call("linalg.norm", S, axis=-1), call("linalg.norm", S, ord=1, axis=(0, 2)), call("linalg.norm", I, axis=0, ord=1),
+    *[call("linalg.matrix_norm", S, ord=ord) for ord in ("fro", "nuc", 1, 2)],
+    call("linalg.vector_norm", S), call("linalg.vector_norm", S, axis=(0, 2), ord=1, keepdims=True),
+    call("linalg.vector_norm", Z, axis=1), call("linalg.multi_dot", [X, Y, Y.T, X.T]), call("linalg.multi_dot", [V, Y]),
+    call("linalg.matmul", X, Y), call("linalg.outer", V, X[0]), call("linalg.vecdot", Z, Z),
+    call("linalg.vecdot", S, X),
+    call("linalg.tensordot", X, Y, axes=1), call("linalg.cross", X, X[::-1]), call("linalg.diagonal", S, offset=1),
+    call("linalg.trace", S, offset=-1), call("linalg.trace", I, dtype=np.float32),
+]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    """What NumPy and differences are computed in."""
+@pytest.mark.parametrize(("function", "args", "options"), CALLS)
+def test_as_in_numpy(function, args, options):
+    assert_as_numpy(function, args, options)
+
+
+def test_slopes_of_norms():
+    """That of an absolute value is 1 at 0, as in JAX."""
+    for order, wanted in ((2, V / 5), (1, [1, 1, -1]), (np.inf, [0, 0, -1])):
+        np.testing.assert_allclose(jax.grad(lambda v, order=order: jnp.linalg.norm(v, order))(V), wanted, rtol=1e-6)
+
+
+def test_the_nuclear_norm_has_derivatives():
     with jax.enable_x64(True):
-        yield
+        assert_gradient_is_exported(lambda a: jnp.linalg.norm(a, ord="nuc"), X)
+        assert_derivatives(lambda a: jnp.linalg.norm(a, ord="nuc"), X)
 
 
-@pytest.mark.parametrize("name", sorted(SAME))
-def test_same_as_numpy(name):
-    got, want = getattr(jnp.linalg, name)(*SAME[name]), getattr(np.linalg, name)(*SAME[name])
-    for g, w in zip(jax.tree.leaves(got), jax.tree.leaves(tuple(want) if isinstance(want, tuple) else want)):
-        np.testing.assert_allclose(g, w, 1e-9, 1e-11)
+REFUSED = [
+    (lambda: jnp.linalg.norm(X, ord="other"), ValueError, "other"),
+    (lambda: jnp.linalg.norm(X, ord=3), ValueError, "3"),
+    (lambda: jnp.linalg.norm(S, axis=(0, 1, 2)), ValueError, "axis|axes"),
+    (lambda: jnp.linalg.norm(V, ord="fro"), ValueError, "fro"),
+    (lambda: jnp.linalg.multi_dot([X]), ValueError, "at least two"),
+    (lambda: jnp.linalg.outer(X, V), ValueError, "one-dimensional"),
+    (lambda: jnp.linalg.cross(Y.T[:, :2], Y.T[:, :2]), ValueError, "3"),
+]
 
 
-@pytest.mark.parametrize("name", sorted(SMOOTH))
-def test_derivatives(name):
-    function, x = SMOOTH[name]
-    direction = np.cos(np.arange(x.size)).reshape(x.shape)
-    out, got = jax.jvp(function, (x,), (direction,))
-    step = 1e-6
-    ahead, behind = (jax.tree.leaves(function(x + h * direction)) for h in (step, -step))
-    for g, a, b in zip(jax.tree.leaves(got), ahead, behind):
-        np.testing.assert_allclose(g, (a - b) / (2 * step), 1e-6, 1e-6)
-    cts = jax.tree.map(lambda o: np.sin(1.0 + np.arange(o.size)).reshape(o.shape), out)
-    (back,) = jax.vjp(function, x)[1](cts)
-    forward = sum(np.sum(c * t) for c, t in zip(jax.tree.leaves(cts), jax.tree.leaves(got)))
-    np.testing.assert_allclose(np.sum(back * direction), forward, 1e-9, 1e-9)
-
-
-@pytest.mark.parametrize("name", sorted(set(SMOOTH) - {"svd", "qr", "wide qr"}))
-def test_gradients_run_in_onnx_runtime(name):
-    function, x = SMOOTH[name]
-    x = x.astype(np.float32)
-
-    def gradient(x):
-        return jax.grad(lambda x: sum(jnp.sum(o**2) for o in jax.tree.leaves(function(x))))(x)
-
-    model = export(gradient)(jax.ShapeDtypeStruct(x.shape, x.dtype)).onnx_model
-    assert {n.domain for n in model.graph.node} <= {"", "ai.onnx"}
-    session = onnxruntime.InferenceSession(model.SerializeToString())
-    (got,) = session.run(None, {session.get_inputs()[0].name: x})
-    want = np.asarray(gradient(x))
-    np.testing.assert_allclose(got, want, 0, 2e-4 * np.abs(want).max())
-    np.testing.assert_allclose(jax.jit(gradient)(x), want, 0, 2e-5 * np.abs(want).max())
-
-
-@pytest.mark.parametrize("name", "fft ifft hfft fft2 ifft2 irfft2 fftn ifftn irfftn".split())
-@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
-def test_transforms(name, norm):
-    np.testing.assert_allclose(getattr(jnp.fft, name)(Z, norm=norm), getattr(np.fft, name)(Z, norm=norm), 0, 1e-12)
-
-
-@pytest.mark.parametrize("n", [1, 2, 6, 7, 12, 67, 100, 131])
-def test_any_length_in_onnx_runtime(n):
-    x = RNG.normal(size=(2, n)).astype(np.float32)
-
-    def there_and_back(x):
-        spectrum = jnp.fft.fft(x)
-        return jnp.real(spectrum), jnp.imag(spectrum), jnp.fft.irfft(jnp.fft.rfft(x), n=n)
-
-    model = export(there_and_back)(jax.ShapeDtypeStruct(x.shape, x.dtype)).onnx_model
-    session = onnxruntime.InferenceSession(model.SerializeToString())
-    for g, w in zip(session.run(None, {session.get_inputs()[0].name: x}), there_and_back(x)):
-        np.testing.assert_allclose(g, w, 0, 2e-6 * np.sqrt(n) * (1 + np.abs(w).max()))
-
-
-def test_failures_are_nan():
-    bad = np.stack([-H[0], H[1]])
-    out = jnp.linalg.cholesky(bad)
-    assert np.isnan(out[0][np.tril_indices(4)]).all() and not np.isnan(out[1]).any()
-    for function in (jnp.linalg.eigvalsh, jnp.linalg.svdvals, jnp.linalg.eigvals):
-        found = function(np.stack([H[0] * np.nan, H[1]]))
-        assert np.isnan(found[0]).all() and not np.isnan(found[1]).any()
-
-
-@pytest.mark.parametrize(
-    "call, error, words",
-    [
-        (lambda: jnp.linalg.inv(TALL), ValueError, "must have shape"),
-        (lambda: jnp.linalg.solve(A[0], np.ones(3)), ValueError, "core dimension 'm'"),
-        (lambda: jnp.linalg.qr(A, mode="thin"), ValueError, "mode 'thin'"),
-        (lambda: jnp.linalg.det([[1.0]]), TypeError, "requires ndarray"),
-        (lambda: jnp.linalg.eigh(A, UPLO="X"), ValueError, "UPLO"),
-        (lambda: jnp.linalg.cholesky(jnp.ones((2, 2), np.float16)), NotImplementedError, "float32 first"),
-        (lambda: jnp.fft.fft(Z, n=0), ValueError, "positive"),
-        (lambda: jnp.fft.rfft(Z), ValueError, "real valued"),
-        (lambda: jnp.fft.fftn(Z, axes=(0, 0)), ValueError, "repeated axes"),
-        (lambda: jax.lax.fft(Z, "FFT", (5,)), ValueError, "minor dimensions"),
-        (lambda: jax.jvp(lambda a: jax.lax.linalg.eig(a), (A,), (A,)), NotImplementedError, "enable_eigvec_derivs"),
-    ],
-)
-def test_refusals(call, error, words):
+@pytest.mark.parametrize(("refused", "error", "words"), REFUSED)
+def test_refusals(refused, error, words):
     with pytest.raises(error, match=words):
-        call()
-
-
-def test_integers():
-    x, y = np.array([0, -4, 7, 0, 5, 12], np.int32), np.array([0, 6, 0, 5, 7, 18], np.int32)
-    np.testing.assert_array_equal(jnp.gcd(x, y), np.gcd(x, y))
-    np.testing.assert_array_equal(jax.jit(jnp.lcm)(x, y), np.lcm(x, y))
-
-
-def test_polynomials():
-    x, y = np.arange(5.0), np.array([0.0, 1, 4, 9, 17])
-    for got, want in zip(jnp.polyfit(x, y, 1, cov=True), np.polyfit(x, y, 1, cov=True)):
-        np.testing.assert_allclose(got, want, 1e-8)
-    np.testing.assert_allclose(jnp.roots(np.array([0.0, 0, 1, -3, 2, 0])), np.roots([0.0, 0, 1, -3, 2, 0]), 1e-12)
-    np.testing.assert_allclose(jnp.poly(A[0]).real, np.poly(A[0]), 1e-9)
-    for got, want in zip(jnp.polydiv(y[1:], x[1:3]), np.polydiv(y[1:], x[1:3])):
-        np.testing.assert_allclose(got[-len(want) :], want, 1e-12)
-    np.testing.assert_allclose(jnp.polyint(y, m=2, k=3), np.polyint(y, m=2, k=3))
-    np.testing.assert_allclose(jnp.unwrap(y * 2), np.unwrap(y * 2), 1e-12)
-    np.testing.assert_allclose(jnp.kaiser(7, 8.6), np.kaiser(7, 8.6), 1e-7)
-
-
-def test_traced_threshold_of_lstsq():
-    b = np.arange(5.0)
-    for rcond in (None, 1e-8, 0.5, -1.0):
-        want = np.linalg.lstsq(TALL, b, rcond=rcond)[0]
-        np.testing.assert_allclose(jnp.linalg.lstsq(TALL, b, rcond)[0], want, 1e-9)
-        if rcond is not None:
-            np.testing.assert_allclose(jax.jit(jnp.linalg.lstsq)(TALL, b, rcond)[0], want, 1e-9)
-
-
-def test_transforms_of_scalars():
-    for name in ("fftn", "ifftn", "irfftn"):
-        out = getattr(jnp.fft, name)(2)
-        assert out.shape == () and out == 2 and np.issubdtype(out.dtype, np.complexfloating)
-    assert np.issubdtype(jnp.fft.rfftn(2).dtype, np.floating)
+        refused()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import onax as jax
-import onax.numpy as jnp
+from onax import numpy as jnp
 
 DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
@@ -27,3 +27,9 @@ def test_signs_do_not_matter(dtype):
     with jax.enable_x64(True):
         x, y = np.array([-12, 12, -12], dtype), np.array([18, -18, -18], dtype)
         assert jnp.gcd(x, y).tolist() == [6, 6, 6] and jnp.lcm(x, y).tolist() == [36, 36, 36]
+
+
+def test_integers():
+    x, y = np.array([0, -4, 7, 0, 5, 12], np.int32), np.array([0, 6, 0, 5, 7, 18], np.int32)
+    np.testing.assert_array_equal(jnp.gcd(x, y), np.gcd(x, y))
+    np.testing.assert_array_equal(jax.jit(jnp.lcm)(x, y), np.lcm(x, y))
