@@ -17,4 +17,4 @@ def test_functions():
 
 def test_what_is_not_there():
     with pytest.raises(AttributeError, match="has no attribute 'sparse'"):
-        experimental.sparse
+        experimental.sparse  # noqa: B018

@@ -10,4 +10,4 @@ def test_warns():
         found = pjit.pjit
     assert found(lambda x: x + 1)(1) == 2
     with pytest.raises(AttributeError, match="no attribute 'xmap'"):
-        pjit.xmap
+        pjit.xmap  # noqa: B018

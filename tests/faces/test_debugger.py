@@ -15,7 +15,7 @@ def at_the_prompt(commands, transform=onax.jit, **options):
 
     def stopping(x, y):
         total = x + y
-        name = {"label": "hi", "both": [x, y]}
+        name = {"label": "hi", "both": [x, y]}  # noqa: F841  read at the prompt
         debug.breakpoint(stdin=io.StringIO(commands), stdout=out, **options)
         return total * 2
 

@@ -89,4 +89,4 @@ def test_errors(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
     onax._ground.lazy.pygraphviz.__dict__.pop("AGraph", None)
     with pytest.raises(ImportError, match="pygraphviz"):
-        onax.visualize(jnp.sin, X).svg
+        onax.visualize(jnp.sin, X).svg  # noqa: B018

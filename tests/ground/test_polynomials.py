@@ -77,7 +77,7 @@ def test_undecided(ask):
 
 def test_message_names_both_sides():
     with pytest.raises(InconclusiveDimensionOperation, match=r"comparison 'a' >= '2' is inconclusive"):
-        A >= 2
+        A >= 2  # noqa: B015
 
 
 @pytest.mark.parametrize("ask", [lambda: A + "x", lambda: operator.index(A), lambda: range(A)])

@@ -213,7 +213,7 @@ def test_refusals(f, words):
 def test_deferral():
     x = jnp.asarray(X)
     assert x + Deferred() == "deferred" and x @ Deferred() == "deferred"
-    assert (x == None) is False and (x != None) is True
+    assert (x == None) is False and (x != None) is True  # noqa: E711
     with pytest.raises(ValueError, match="search array must be one-dimensional"):
         _ = 1.0 in x
     assert 1.0 in x[1] and 9.0 not in x[1]

@@ -12,5 +12,5 @@ def test_modules(name):
 
 def test_what_is_not_there():
     with pytest.raises(AttributeError, match="no attribute 'matrix'"):
-        jnp.matrix
+        jnp.matrix  # noqa: B018
     assert jnp.newaxis is None

@@ -10,6 +10,7 @@ from onax.numpy._arithmetic import round as _round
 from onax.numpy._creation import array, broadcast_to, linspace
 from onax.numpy._mapping import apply_along_axis
 from onax.numpy._promotion import ensure_arraylike, to_dtype
+from onax.numpy._quantiles import median as _median
 from onax.numpy._reductions import max as _max
 from onax.numpy._reductions import mean as _mean
 from onax.numpy._reductions import min as _min
@@ -219,12 +220,12 @@ def _statistic_ends(x, original, axis, widths, mode, stat_length):
     """The mean, median, maximum or minimum of the elements near each end."""
     n = x.shape[axis]
     lengths = (n, n) if stat_length is None else stat_length[axis]
-    if 0 in lengths and mode in ("maximum", "minimum"):
+    if 0 in lengths:
         raise ValueError("stat_length of 0 yields no value for padding")
 
     def value(start, stop):
         part = x if (start, stop) == (0, n) else lax.slice_in_dim(x, start, stop, axis=axis)
-        found = _statistic(part, axis, mode)
+        found = _STATISTICS[mode](part, axis=axis, keepdims=True)
         if dtypes.is_integer(x.dtype) and found.dtype != x.dtype:
             found = _round(found)
         return lax.convert_element_type(found, x.dtype)
@@ -234,10 +235,7 @@ def _statistic_ends(x, original, axis, widths, mode, stat_length):
     return _repeat_slice(before, axis, widths[0]), _repeat_slice(after, axis, widths[1])
 
 
-def _statistic(part, axis, mode):
-    if mode == "median":
-        raise NotImplementedError("pad: mode='median' needs a sort; pad a NumPy array with np.pad, or use mode='mean'")
-    return {"mean": _mean, "maximum": _max, "minimum": _min}[mode](part, axis=axis, keepdims=True)
+_STATISTICS = {"mean": _mean, "median": _median, "maximum": _max, "minimum": _min}
 
 
 def _pad_by_function(x, widths, function, options):

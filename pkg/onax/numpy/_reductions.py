@@ -86,13 +86,13 @@ def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, ide
     a = ensure_arraylike(name, a)
     if dtype is not None:
         dtype = dtypes.check_user_dtype(dtype, name)
+    if a.dtype == np.bool_:
+        a = lax.convert_element_type(a, dtypes.scalar_dtype(int) if promote else np.int32)
     result = dtype
     if result is None:
         result = sum_dtype(a.dtype) if promote else a.dtype
     compute = _F32 if upcast and result in _HALF else result
     axes = reduction_axes(axis, a.ndim)
-    if a.dtype == np.bool_:
-        a = lax.convert_element_type(a, dtypes.scalar_dtype(int))
     reduced = lax.convert_element_type(a, compute)
     if mask is not None:
         reduced = where(_check_mask(name, mask), reduced, constant_like(reduced, identity))
