@@ -159,16 +159,6 @@ def test_index_types(kind):
     np.testing.assert_array_equal(got, X[[3, 3]] if np.iinfo(kind).max > 100 else X)
 
 
-def test_modes():
-    assert lax.GatherScatterMode.from_any(None) is lax.GatherScatterMode.FILL_OR_DROP
-    assert lax.GatherScatterMode.from_any("drop") is lax.GatherScatterMode.FILL_OR_DROP
-    assert str(lax.GatherScatterMode.CLIP) == "GatherScatterMode.CLIP"
-    with pytest.raises(ValueError, match='Unknown gather mode "wrap"'):
-        lax.gather(X, np.array([[1]]), ROWS, (1, 5), mode="wrap")
-    with pytest.raises(NotImplementedError, match="ONE_HOT"):
-        lax.gather(X, np.array([[1]]), ROWS, (1, 5), mode="one_hot")
-
-
 # ---- errors ----
 
 INDEX = np.array([[1], [2]])

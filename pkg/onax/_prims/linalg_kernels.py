@@ -375,6 +375,8 @@ def _svd_by_qr(x, full_matrices, compute_uv):
 def schur(x, *, compute_schur_vectors, sort_eig_vals=False, select_callable=None):
     """[Schur form, Schur vectors if wanted]"""
     gees = _lapack(x, "gees", "schur")
+    if x.shape[-1] != x.shape[-2]:
+        raise InvalidOperands
     stack = _as_stack(x)
     form, vectors = (np.full(stack.shape, np.nan, x.dtype) for _ in range(2))
     for i, one in enumerate(stack) if x.shape[-1] else ():
@@ -390,7 +392,9 @@ def schur(x, *, compute_schur_vectors, sort_eig_vals=False, select_callable=None
 def hessenberg(x):
     """[Hessenberg form above, reflections below; taus]"""
     gehrd = _lapack(x, "gehrd", "hessenberg")
-    *lead, n, _ = x.shape
+    *lead, n, m = x.shape
+    if n != m:
+        raise InvalidOperands
     stack = _as_stack(x)
     out, taus = np.empty(stack.shape, x.dtype), np.empty((len(stack), n - 1), x.dtype)
     for i, one in enumerate(stack):

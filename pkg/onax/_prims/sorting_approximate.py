@@ -59,7 +59,8 @@ def _abstract_eval(x, *, k, is_max_k, reduction_dimension, **params):
 def _kernel(x, *, k, is_max_k, reduction_dimension, **params):
     axis = reduction_dimension % x.ndim
     count = _result_count(x, k, axis, **params)
-    if not dtypes.issubdtype(x.dtype, np.floating) or not 0 < k <= x.shape[axis]:
+    size, override = x.shape[axis], params["reduction_input_size_override"]
+    if not dtypes.issubdtype(x.dtype, np.floating) or not 0 < k <= size or 0 <= override < size:
         raise InvalidOperands
     if is_max_k:
         return sorting._top_k_kernel(x, k=count, axis=axis)

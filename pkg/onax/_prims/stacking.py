@@ -8,7 +8,7 @@ import operator
 import numpy as np
 
 from onax._core.facts import LINEAR_MOVEMENT
-from onax._core.rules import deflinear, tangent_zero
+from onax._core.rules import InvalidOperands, deflinear, tangent_zero
 from onax._core.trace import as_array
 from onax._core.zeros import Zero
 from onax._ground import dims
@@ -128,6 +128,12 @@ def unstack(x, axis=0):
 # ---- tile ----
 
 
+def _tile_kernel(x, *, reps):
+    if len(reps) != x.ndim or min(reps, default=0) < 0:
+        raise InvalidOperands  # np.tile accepts another number of repetitions
+    return np.tile(x, reps)
+
+
 def _tile_abstract(x, *, reps):
     if len(reps) != x.ndim:
         raise TypeError(f"reps length must be equal to the ndim of x, got len(reps)={len(reps)} and x.ndim={x.ndim}.")
@@ -148,7 +154,7 @@ def _tile_batch(axis_data, operands, mapped, *, reps):
 
 tile_p = Primitive(
     "tile",
-    kernel=lambda x, *, reps: np.tile(x, reps),
+    kernel=_tile_kernel,
     abstract_eval=_tile_abstract,
     batch=_tile_batch,
     facts=LINEAR_MOVEMENT,
