@@ -99,7 +99,7 @@ def host_node(g, kernel, values, out_avals, *, ordered=False):
     ordered   the node has an effect: a token orders it after the previous nodes with effects
     """
     inputs, avals = flat_values(values), flat_avals(out_avals)
-    inputs = [_keep_float16(g, x) for x in inputs]
+    inputs = [keep_float16(g, x) for x in inputs]
     if ordered:
         inputs.append(current_token(g))
         avals.append(TOKEN)
@@ -110,10 +110,10 @@ def host_node(g, kernel, values, out_avals, *, ordered=False):
     g.model.prefix = outer
     if ordered:
         *results, g.token = results
-    return unflatten_components([_keep_float16(g, x) for x in results], out_avals)
+    return unflatten_components([keep_float16(g, x) for x in results], out_avals)
 
 
-def _keep_float16(g, x):
+def keep_float16(g, x):
     """Keeps a float16 value float16 at a Host node by a Reshape to its own shape, which costs nothing.
 
     Otherwise ONNX Runtime may compute the neighbours of the node in float32, and pass float32 to it.

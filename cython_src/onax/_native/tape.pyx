@@ -3,7 +3,8 @@
 
     OPERATIONS, TYPES   what a tape may say: operations by name and dtypes, with their numbers
     PythonKernel        what an instruction `call` runs: a function of ndarrays
-    Tape                the words of a tape, verified; called with ndarrays, or run as a node of a graph
+    Tape                the words of a tape, verified; called with ndarrays
+    TapeNode            what a node `onax.Tape` of a graph runs
 """
 
 cimport cython
@@ -55,6 +56,7 @@ cdef extern from "tape_machine.h" nogil:
     int64_t onax_tape_bytes(const onax_tape *, int)
     int64_t onax_tape_memory(const onax_tape *)
     double onax_tape_work(const onax_tape *)
+    double onax_tape_longest(const onax_tape *)
     int onax_tape_kernels(const onax_tape *)
     int onax_tape_run(onax_tape *, void **, void **, const onax_caller *, onax_parallel, void *)
 
@@ -102,22 +104,24 @@ cdef struct Call:
 
 
 @cython.final
-cdef class Tape(Kernel):
+cdef class Tape:
     """A verified tape.
 
     words     the tape, as 64-bit integers
     operands  (shape, dtype) of each input; `results` the same of each output
     kernels   the PythonKernels that its instructions call, by number
 
-    Calling it with a list of ndarrays, C-contiguous or not, gives a list of new ones.  It is a Kernel too, so that a node
-    `onax.Tape` of a graph can run it.  ValueError for words that are no tape or could leave their buffers, and for sizes
-    that do not fit; TypeError for arrays of other types or shapes.
+    Calling it with a list of ndarrays, C-contiguous or not, gives a list of new ones.  ValueError for words that are no
+    tape or could leave their buffers, and for sizes that do not fit; TypeError for arrays of other types or shapes.
     """
 
     cdef onax_tape *tape
     cdef int n_in
+    cdef int n_out
     cdef list descrs             # dtypes of inputs and outputs
+    cdef readonly str name
     cdef readonly tuple operands
+    cdef readonly tuple results
     cdef readonly tuple kernels
 
     def __init__(self, words, operands, results, kernels=(), str name="tape"):
@@ -128,18 +132,19 @@ cdef class Tape(Kernel):
         fault = onax_tape_read(<const int64_t *>cnp.PyArray_DATA(flat), cnp.PyArray_SIZE(flat), &self.tape)
         if fault != NULL:
             raise ValueError(f"not a tape: {fault.decode()}")
-        Kernel.__init__(self, name, None, results)
+        self.name = name
+        self.results = tuple([(tuple(s), np.dtype(d)) for s, d in results])
         self.operands = tuple([(tuple(s), np.dtype(d)) for s, d in operands])
         self.kernels = tuple(kernels)
         self.n_in = onax_tape_inputs(self.tape)
-        self.descrs = [d for _, d in (*self.operands, *self.outputs)]
-        sizes = [int(np.prod(s, dtype=np.int64)) * d.itemsize for s, d in (*self.operands, *self.outputs)]
-        if len(self.operands) != self.n_in or self.n_out != onax_tape_outputs(self.tape) or sizes != [
+        self.n_out = onax_tape_outputs(self.tape)
+        self.descrs = [d for _, d in (*self.operands, *self.results)]
+        sizes = [int(np.prod(s, dtype=np.int64)) * d.itemsize for s, d in (*self.operands, *self.results)]
+        if len(self.operands) != self.n_in or len(self.results) != self.n_out or sizes != [
                 onax_tape_bytes(self.tape, i) for i in range(self.n_in + self.n_out)]:
             raise ValueError("a tape's arrays have other sizes than its inputs and outputs")
         if onax_tape_kernels(self.tape) > len(self.kernels):
             raise ValueError("a tape calls a kernel that is not there")
-        self.runner = _run_node
 
     def __dealloc__(self):
         onax_tape_free(self.tape)
@@ -148,6 +153,11 @@ cdef class Tape(Kernel):
     def work(self):
         """Nanoseconds that one thread is guessed to need."""
         return onax_tape_work(self.tape)
+
+    @property
+    def longest(self):
+        """Nanoseconds that its longest instruction, loops apart, is guessed to need."""
+        return onax_tape_longest(self.tape)
 
     @property
     def memory(self):
@@ -175,7 +185,7 @@ cdef class Tape(Kernel):
                 held.append(a)
                 pointers[i] = cnp.PyArray_DATA(a)
             for i in range(self.n_out):
-                a = fresh(<cnp.dtype>self.descrs[self.n_in + i], <tuple>(<tuple>self.outputs[i])[0])
+                a = fresh(<cnp.dtype>self.descrs[self.n_in + i], <tuple>(<tuple>self.results[i])[0])
                 results.append(a)
                 pointers[self.n_in + i] = cnp.PyArray_DATA(a)
             call.tape = <PyObject *>self
@@ -295,15 +305,30 @@ cdef void _threads(void *where, void (*task)(void *, size_t) noexcept nogil, siz
     parallel(<const Pool *>where, task, count, user)
 
 
+@cython.final
+cdef class TapeNode(Kernel):
+    """A Tape as the Kernel of a node; `outputs`: (shape, dtype) of each tensor that the node gives."""
+
+    cdef Tape tape
+
+    def __init__(self, Tape tape, outputs):
+        Kernel.__init__(self, tape.name, None, outputs)
+        sizes = [int(np.prod(s, dtype=np.int64)) * d.itemsize for s, d in self.outputs]
+        if sizes != [onax_tape_bytes(tape.tape, tape.n_in + i) for i in range(tape.n_out)]:
+            raise ValueError("the tensors of a node have other sizes than the results of its tape")
+        self.tape = tape
+        self.runner = _run_node
+
+
 cdef int _run_node(PyObject *kernel, void **ports, const Pool *pool) noexcept nogil:
     cdef Call call
     cdef int status
-    call.tape = kernel
+    call.tape = <PyObject *>(<TapeNode>kernel).tape
     call.error = NULL
-    status = run(<Tape>kernel, ports, &call, _threads, <void *>pool)
+    status = run((<TapeNode>kernel).tape, ports, &call, _threads, <void *>pool)
     if status != ONAX_DONE:
         with gil:
-            note_failure(<Tape>kernel, &call, status)
+            note_failure((<TapeNode>kernel).tape, &call, status)
     return status
 
 

@@ -33,7 +33,7 @@ struct onax_tape {
     part *parts;
     onax_instruction *instructions;
     char *constants;
-    double work;
+    double work, longest;
     char *spare;               /* the memory of a finished run, for the next one; taken with an atomic exchange */
 };
 
@@ -241,7 +241,8 @@ static void add_work(onax_tape *t) {
         for (int64_t i = t->parts[k].first; i < t->parts[k].past; i++) {
             onax_instruction *q = &t->instructions[i];
             if (q->operation->run == run_loop_of_tape) q->work = work_of_loop(t, q);
-            if (q->operation->run == run_branch) q->work = work_of_branch(t, q);
+            else if (q->operation->run == run_branch) q->work = work_of_branch(t, q);
+            else if (q->work > t->longest) t->longest = q->work;
             t->parts[k].work += q->work;
         }
     t->work = t->parts[0].work;
@@ -316,6 +317,7 @@ int onax_tape_outputs(const onax_tape *t) { return t->n_out; }
 int64_t onax_tape_bytes(const onax_tape *t, int port) { return t->buffers[port].bytes; }
 int64_t onax_tape_memory(const onax_tape *t) { return t->frame_bytes; }
 double onax_tape_work(const onax_tape *t) { return t->work; }
+double onax_tape_longest(const onax_tape *t) { return t->longest; }
 int onax_tape_kernels(const onax_tape *t) { return t->n_kernels; }
 
 /* ---- running */

@@ -117,6 +117,8 @@ int64_t onax_tape_bytes(const onax_tape *tape, int port);
 int64_t onax_tape_memory(const onax_tape *tape);
 /* Nanoseconds that one thread is guessed to need. */
 double onax_tape_work(const onax_tape *tape);
+/* The same of its longest instruction, loops and branches apart: what threads could share. */
+double onax_tape_longest(const onax_tape *tape);
 /* The largest number of a kernel in Python, plus one. */
 int onax_tape_kernels(const onax_tape *tape);
 /* Runs a tape; several threads may run one at the same time. */

@@ -66,9 +66,14 @@ class Computation:
         """Positions of the arguments that the program reads or returns."""
         return {*(self.kept if self.core else ()), *(out[1] for out in self.outs if out[0] == "forwarded")}
 
-    def executable(self, runner, explain=None):
-        """The Executable with a runner for `core`, or None if there is no `core`."""
+    def executable(self, runner, explain=None, is_session=True):
+        """The Executable with a runner for `core`, or None if there is no `core`.
+
+        A session takes and gives values of dtypes without an ONNX type as numbers with trailing axes; a tape as NumPy
+        has them.
+        """
         core = self.core if runner is not None else None
+        adapted = core if is_session else None
         return Executable(
             runner,
             self.kept if core else (),
@@ -76,8 +81,8 @@ class Computation:
             n_args=len(self.jaxpr.invars),
             constants=self.constants,
             explain=explain,
-            adapt_in=_adapters(_to_physical, core.in_avals) if core else None,
-            adapt_out=_adapters(_from_physical, core.out_avals) if core else None,
+            adapt_in=_adapters(_to_physical, core.in_avals) if adapted else None,
+            adapt_out=_adapters(_from_physical, core.out_avals) if adapted else None,
         )
 
 

@@ -19,7 +19,7 @@ from onax._compile.computation import Computation
 from onax._compile.direct import direct_runner
 from onax._compile.dump import open_dump
 from onax._compile.lazy_import import multi_device
-from onax._compile.passes.form_regions import form_regions
+from onax._compile.passes.form_tapes import form_tapes
 from onax._compile.passes.inline_calls import inline_calls
 from onax._compile.passes.simplify import simplify
 from onax._compile.placement import has_separate_regions
@@ -36,7 +36,7 @@ PASSES = (
     eliminate_dead_code,
     simplify,
 )
-NATIVE_PASSES = (form_regions,)
+NATIVE_PASSES = (form_tapes,)
 
 
 def compile_jaxpr(jaxpr, name, keep_unused=False, compiler_options=None, device=None):
@@ -90,7 +90,7 @@ def compile_for_session(computation, name, compiler_options=None, graph=None):
             graph = graph or lower_native(computation)
     with monitoring.timed(monitoring.COMPILE, label):
         if runner is not None:
-            return computation.executable(runner)
+            return computation.executable(runner, is_session=False)
         if not graph.nodes and not graph.outputs:  # no results, and no effects that a graph can have
             return computation.executable(None)
         return computation.executable(*sessions.open_session(graph, name, settings))

@@ -388,6 +388,9 @@ _f16 = add_row("jax_allow_f16_reductions", bool, True, "Accepted for JAX program
 _no_tracing = add_row("jax_no_tracing", bool, False, "Tracing a function anew for jit raises.", in_key=True)
 _static_indices = add_row("jax_check_static_indices", bool, False, "Out-of-bounds static indices raise.", in_key=True)
 _seed_offset = add_row("jax_random_seed_offset", int, 0, "Added to every seed.", in_key=True)
+_direct = add_row(
+    "onax_direct_tapes", bool, True, "Small compiled programs run without a session of ONNX Runtime.", in_key=True
+)
 _explicit_x64 = add_row(
     "jax_explicit_x64_dtypes", ("allow", "warn", "error", "strict"), "warn",
     "What a request for a 64-bit dtype does while 64-bit dtypes are off.",
@@ -520,6 +523,11 @@ def is_strict():
     return read_row(_explicit_x64) == "strict"
 
 
+def runs_tapes_directly():
+    """Whether compiled programs that are one small tape run without a session."""
+    return read_row(_direct)
+
+
 def _find(name):
     """The row of an option, or None."""
     found = _rows.get(name)
@@ -560,3 +568,4 @@ transfer_guard_host_to_device = Option(_guards[1])
 transfer_guard_device_to_device = Option(_guards[2])
 transfer_guard_device_to_host = Option(_guards[3])
 traceback_filtering = Option(_filtering)
+direct_tapes = Option(_direct)
