@@ -8,6 +8,7 @@ from onax._compile.direct import direct_runner
 from onax._compile.pipeline import NATIVE_PASSES, PASSES
 from onax._core.check import check_jaxpr
 from onax._core.evaluate import eval_jaxpr
+from onax._tape.regions import fuse
 from tolerance import assert_same_bits
 
 
@@ -18,10 +19,17 @@ def after_passes(jaxpr):
     return jaxpr
 
 
-def fused(function, *args):
+def with_regions(jaxpr):
+    """The ClosedJaxpr with regions as equations, as a part of a tape has them."""
+    for rewrite in PASSES:
+        jaxpr = rewrite(jaxpr)
+    return fuse(jaxpr)
+
+
+def fused(function, *args, passes=with_regions):
     """(the program as it is, the one with regions)."""
     plain = jax.make_jaxpr(function)(*args)
-    return plain, after_passes(plain)
+    return plain, passes(plain)
 
 
 def names(jaxpr):
@@ -29,9 +37,9 @@ def names(jaxpr):
     return [eqn.primitive.name for eqn in jaxpr.eqns]
 
 
-def check(function, *args, compare=assert_same_bits):
-    """The program with regions, which gives what the equations give; so does the compiled function."""
-    plain, program = fused(function, *args)
+def check(function, *args, compare=assert_same_bits, passes=with_regions):
+    """The program after some passes, which gives what the equations give; so does the compiled function."""
+    plain, program = fused(function, *args, passes=passes)
     check_jaxpr(program)
     flat = jax.tree_util.tree_leaves(args)
     text, want = str(plain), [np.asarray(x) for x in eval_jaxpr(plain, plain.consts, *flat)]

@@ -192,7 +192,7 @@ def test_lowerings_mirror_primitives():
         "components",
         "control",
         "native",
-        "native_fused",
+        "native_tape",
     }
     families = {family_of(p.stem) or p.stem for p in (PACKAGE / "_prims").glob("[!_]*.py")}
     assert {family_of(s) or s for s in lowered} <= families

@@ -25,10 +25,10 @@ def test_dumped_passes(call, tmp_path, monkeypatch):
     monkeypatch.setenv("ONAX_DUMP_PASSES", str(tmp_path / "passes"))
     call(jax.jit(lambda x: outer(x)))  # a function that was not compiled before
     files = sorted(path.name for path in (tmp_path / "passes").iterdir())
-    ends = ["0-stage.txt", "1-inline_calls.txt", "2-eliminate_dead_code.txt", "3-simplify.txt", "4-form_regions.txt"]
+    ends = ["0-stage.txt", "1-inline_calls.txt", "2-eliminate_dead_code.txt", "3-simplify.txt", "4-form_tapes.txt"]
     assert [f.split("-", 3)[2:] for f in files] == [["_lambda_", end] for end in ends]
     text = (tmp_path / "passes" / files[-1]).read_text()
-    assert ("looped" in text and text.endswith(")\n")) or text.endswith("}\n")
+    assert ("tape" in text and text.endswith(")\n")) or text.endswith("}\n")
 
 
 def test_nothing_is_dumped_by_default(tmp_path, monkeypatch):

@@ -38,7 +38,7 @@ def equations(jaxpr):
 
 
 def test_the_order():
-    assert list(passes_of(outer, X)) == ["stage", "inline_calls", "eliminate_dead_code", "simplify", "form_regions"]
+    assert list(passes_of(outer, X)) == ["stage", "inline_calls", "eliminate_dead_code", "simplify", "form_tapes"]
 
 
 def test_what_each_pass_leaves():
@@ -48,7 +48,7 @@ def test_what_each_pass_leaves():
     names = {k: [e.primitive.name for e in equations(program)] for k, program in programs.items()}
     assert "cos" in names["inline_calls"] and "cos" not in names["eliminate_dead_code"]
     assert [names[k].count("sin") for k in ("eliminate_dead_code", "simplify")] == [2, 1]
-    assert "looped" in names["form_regions"] and "scan" not in names["form_regions"]
+    assert [e.primitive.name for e in programs["form_tapes"].eqns] == ["tape"]
 
 
 def test_every_pass_computes_the_same():
@@ -74,7 +74,7 @@ def test_each_pass_runs_once_on_a_first_call(monkeypatch):
         monkeypatch.setattr(pipeline, name, tuple(map(counted, getattr(pipeline, name))))
     f = jax.jit(outer)
     f(X), f(X + 1)
-    assert calls == ["inline_calls", "eliminate_dead_code", "simplify", "form_regions"]
+    assert calls == ["inline_calls", "eliminate_dead_code", "simplify", "form_tapes"]
 
 
 def test_leaves_are_made_abstract_once(monkeypatch):

@@ -7,8 +7,7 @@ import pytest
 
 import onax as jax
 from native_passes import runner_of
-from onax._control.block_code import codes, take_p
-from onax._core.facts import THREEFRY
+from onax._control.block_code import codes
 from onax._ground.config import enable_x64
 from tolerance import assert_same_bits, assert_ulps
 
@@ -26,7 +25,7 @@ CODED = sorted({s.primitive for s in family_samples() if s.primitive in codes}, 
 
 
 def test_every_rule_has_samples():
-    here = [p for p in codes if THREEFRY not in p.facts and p is not take_p]  # those: test_words.py and test_picks.py
+    here = [p for p in codes]
     assert {p.name for p in here} == {p.name for p in CODED}
 
 

@@ -54,7 +54,7 @@ def test_onnx(tmp_path):
 
 def test_the_program_after_a_pass():
     assert "cluster" not in onax.visualize(onax.jit(jnp.tanh), X, kind="inline_calls").dot
-    assert onax.visualize(lambda x: jnp.sin(x) * x + 1, X, kind="form_regions").dot.count("shape=box") >= 1
+    assert onax.visualize(lambda x: jnp.sin(x) * x + 1, X, kind="form_tapes").dot.count("shape=box") >= 1
 
 
 def test_outer_boxes_stay_outside_clusters():

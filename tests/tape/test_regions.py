@@ -249,17 +249,6 @@ def test_unknown_dtypes_stay_as_they_are():
     assert names(check(lambda x: jnp.real(x * x) + 1, X + 1j, compare=assert_ulps)).count("fused") == 0
 
 
-def test_loops_and_branches_hold_regions():
-    def f(x):
-        looped = lax.fori_loop(0, 5, lambda i, c: c * 0.5 + x * i, x)
-        scanned, ys = lax.scan(lambda c, y: (c + y * 2, (c - y) * jnp.sort(y)), x[0], x)
-        return lax.cond(x[0, 0] > 0, lambda: looped * 2 + 1, lambda: looped - 1), scanned, ys
-
-    program = check(f, X, compare=assert_ulps)
-    bodies = [eqn.params["jaxpr"] for eqn in program.eqns if eqn.primitive.name == "scan"]
-    assert any("fused" in names(body) for body in bodies)
-
-
 def test_effects_keep_their_order():
     seen = []
 
@@ -294,11 +283,6 @@ def test_gradients_run_as_regions():
 
 
 # ---- places, programs without a session
-
-
-def test_the_text_says_what_a_node_computes():
-    text = jax.jit(lambda x: jnp.sin(x) * 2 + 1).lower(X).as_text()
-    assert "onax.Fused <computes = 'sin mul add', program = <" in text
 
 
 # ---- each primitive alone, on the samples of the laws

@@ -15,9 +15,8 @@ cdef struct Pool:
 # made with.  Everything has the shapes and types that the graph states.
 ctypedef void (*Native)(void **ins, void **outs, const int64_t *sizes, const Pool *pool) noexcept nogil
 
-# A Kernel that runs itself: `ports` has the memory of its inputs and then that of its outputs.  0, or it has noted an
-# exception.
-ctypedef int (*Runner)(PyObject *kernel, void **ports, const Pool *pool) noexcept nogil
+# A Kernel that runs itself, on the memory of its inputs and outputs.  0, or it has noted an exception.
+ctypedef int (*Runner)(PyObject *kernel, void **ins, void **outs, const Pool *pool) noexcept nogil
 
 # Runs job(data, i) for i below n on the runtime's threads, this one among them.
 cdef void parallel(const Pool *pool, void (*job)(void *, size_t) noexcept nogil, size_t n, void *data) noexcept nogil

@@ -254,7 +254,7 @@ cdef ort_status _run(State *state, void *context, void **ports, size_t n_in) noe
         pool.table = state.table
         pool.context = context
         if state.runner != NULL:
-            if state.runner(state.kernel, ports, &pool) != 0:
+            if state.runner(state.kernel, ports, ports + n_in, &pool) != 0:
                 return onax_op_fail(state.table, b"onax.Tape: an exception was raised")
             return NULL
         state.native(ports, ports + n_in, state.sizes, &pool)

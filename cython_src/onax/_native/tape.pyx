@@ -58,6 +58,7 @@ cdef extern from "tape_machine.h" nogil:
     double onax_tape_work(const onax_tape *)
     double onax_tape_longest(const onax_tape *)
     int onax_tape_kernels(const onax_tape *)
+    int64_t onax_operand_bytes(const onax_instruction *, const onax_frame *, int)
     int onax_tape_run(onax_tape *, void **, void **, const onax_caller *, onax_parallel, void *)
 
 MAGIC = ONAX_TAPE_MAGIC
@@ -87,12 +88,14 @@ cdef class PythonKernel:
     cdef readonly object function
     cdef readonly tuple operands
     cdef readonly tuple results
+    cdef list sizes
 
     def __init__(self, str name, function, operands, results):
         self.name = name
         self.function = function
         self.operands = tuple([(tuple(s), np.dtype(d)) for s, d in operands])
         self.results = tuple([(tuple(s), np.dtype(d)) for s, d in results])
+        self.sizes = [int(np.prod(s, dtype=np.int64)) * d.itemsize for s, d in (*self.results, *self.operands)]
 
     def __repr__(self):
         return f"<kernel of {self.name}>"
@@ -123,6 +126,7 @@ cdef class Tape:
     cdef readonly tuple operands
     cdef readonly tuple results
     cdef readonly tuple kernels
+    cdef object __weakref__
 
     def __init__(self, words, operands, results, kernels=(), str name="tape"):
         cdef cnp.ndarray flat = np.ascontiguousarray(words, np.int64).reshape(-1)
@@ -191,10 +195,10 @@ cdef class Tape:
             call.tape = <PyObject *>self
             call.error = NULL
             if onax_tape_work(self.tape) < QUICK:
-                status = run(self, pointers, &call, NULL, NULL)
+                status = run(self, pointers, pointers + self.n_in, &call, NULL, NULL)
             else:
                 with nogil:
-                    status = run(self, pointers, &call, NULL, NULL)
+                    status = run(self, pointers, pointers + self.n_in, &call, NULL, NULL)
             if status != ONAX_DONE:
                 raise_error(self, &call, status)
         finally:
@@ -216,12 +220,12 @@ cdef class Tape:
         return f"<{self.name}: {self.n_in} operands, {self.n_out} results>"
 
 
-cdef int run(Tape self, void **pointers, Call *call, onax_parallel threads, void *where) noexcept nogil:
+cdef int run(Tape self, void **inputs, void **outputs, Call *call, onax_parallel threads, void *where) noexcept nogil:
     cdef onax_caller caller
     caller.call = _call
     caller.check_signals = _check_signals
     caller.caller = call
-    return onax_tape_run(self.tape, pointers, pointers + self.n_in, &caller, threads, where)
+    return onax_tape_run(self.tape, inputs, outputs, &caller, threads, where)
 
 
 cdef int raise_error(Tape self, Call *call, int status) except -1:
@@ -271,13 +275,22 @@ cdef int _call(void *caller, const onax_instruction *q, onax_frame *f) noexcept 
     return ONAX_DONE
 
 
+cdef bint fits(PythonKernel kernel, const onax_instruction *q, onax_frame *f) except -1:
+    """Whether the operands of an instruction have the sizes of its kernel's."""
+    cdef int i
+    for i in range(q.n_operands):
+        if onax_operand_bytes(q, f, i) != <int64_t>kernel.sizes[i]:
+            return False
+    return True
+
+
 cdef int call_kernel(Tape tape, const onax_instruction *q, onax_frame *f) except -1:
     cdef PythonKernel kernel = <PythonKernel>tape.kernels[q.attributes[1]]
     cdef int n_out = <int>q.attributes[0]
     cdef int i
     cdef cnp.ndarray a
     cdef list arrays = []
-    if n_out != len(kernel.results) or q.n_operands - n_out != len(kernel.operands):
+    if n_out != len(kernel.results) or q.n_operands - n_out != len(kernel.operands) or not fits(kernel, q, f):
         raise TypeError(f"the kernel of {kernel.name} takes other operands")
     for i in range(q.n_operands - n_out):
         shape, dtype = kernel.operands[i]
@@ -309,7 +322,7 @@ cdef void _threads(void *where, void (*task)(void *, size_t) noexcept nogil, siz
 cdef class TapeNode(Kernel):
     """A Tape as the Kernel of a node; `outputs`: (shape, dtype) of each tensor that the node gives."""
 
-    cdef Tape tape
+    cdef readonly Tape tape
 
     def __init__(self, Tape tape, outputs):
         Kernel.__init__(self, tape.name, None, outputs)
@@ -320,12 +333,12 @@ cdef class TapeNode(Kernel):
         self.runner = _run_node
 
 
-cdef int _run_node(PyObject *kernel, void **ports, const Pool *pool) noexcept nogil:
+cdef int _run_node(PyObject *kernel, void **ins, void **outs, const Pool *pool) noexcept nogil:
     cdef Call call
     cdef int status
     call.tape = <PyObject *>(<TapeNode>kernel).tape
     call.error = NULL
-    status = run((<TapeNode>kernel).tape, ports, &call, _threads, <void *>pool)
+    status = run((<TapeNode>kernel).tape, ins, outs, &call, _threads, <void *>pool)
     if status != ONAX_DONE:
         with gil:
             note_failure((<TapeNode>kernel).tape, &call, status)

@@ -343,6 +343,10 @@ int onax_look_for_signals(onax_frame *f) {
     return f->caller && f->caller->check_signals ? f->caller->check_signals(f->caller->caller) : ONAX_DONE;
 }
 
+int64_t onax_operand_bytes(const onax_instruction *q, const onax_frame *f, int i) {
+    return f->tape->buffers[q->operands[i]].bytes;
+}
+
 static int run_part(const onax_tape *t, int64_t number, onax_frame *f) {
     const part *p = &t->parts[number];
     const onax_instruction *q = t->instructions + p->first, *end = t->instructions + p->past;

@@ -97,6 +97,9 @@ enum onax_wide_type { ONAX_I8 = ONAX_TYPES, ONAX_U8, ONAX_I16, ONAX_U16, ONAX_F1
 /* The size of a type in bytes; 0 if there is no such type. */
 int64_t onax_size_of(int64_t type);
 
+/* The size of an operand. */
+int64_t onax_operand_bytes(const onax_instruction *q, const onax_frame *f, int i);
+
 /* The families of operations, each ended by one without a name. */
 extern const onax_tape_operation onax_tape_control[], onax_tape_dot[],
     onax_tape_conv[], onax_tape_copies[], onax_tape_gather[];

@@ -37,6 +37,10 @@ def model_proto(graph):
 
 
 def host_nodes(graph):
-    """Names of the nodes that run the kernel of a primitive, including those in branches and loop bodies."""
-    nodes = proto.all_nodes(graph) if graph is not None else ()
-    return [n.name for n in nodes if n.domain == "onax" and n.op_type == "Host"]
+    """What runs the kernel of a primitive, in branches and loop bodies too: names of nodes, or of kernels on tapes."""
+    nodes = [n for n in proto.all_nodes(graph) if n.domain == "onax"] if graph is not None else ()
+    names = []
+    for node in nodes:
+        kernel = node.attributes["kernel"].kernel
+        names += [k.name for k in kernel.tape.kernels] if type(kernel) is TapeNode else [node.name]
+    return names

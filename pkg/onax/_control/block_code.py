@@ -16,7 +16,6 @@ import numpy as np
 from onax._core.rules import add_any_p
 from onax._core.slots import Slot
 from onax._native.blocks import OPERATIONS, TYPES
-from onax._native.dispatch import NEVER, Primitive
 from onax._prims import elementwise as e
 from onax._prims import reductions, shaping, special
 from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p
@@ -308,29 +307,6 @@ def _slice(start, strides, eqn):
     start += sum([s * i for s, i in zip(strides, p["start_indices"])])
     steps = p["strides"] or (1,) * len(strides)
     return start, tuple([s * k if d != 1 else 0 for s, k, d in zip(strides, steps, out.shape)])
-
-
-# ---- elements by number
-
-
-def _take_kernel(table, index, *, size):
-    return table.reshape(-1)[np.clip(index, 0, size - 1)]
-
-
-take_p = Primitive(
-    "take",
-    kernel=_take_kernel,
-    abstract_eval=lambda table, index, *, size: table.update(shape=index.shape, weak_type=False),
-    weak=NEVER,
-)
-
-
-@codes.rule(take_p)
-def _take(code, out, table, index, *, size):
-    """The elements of a table of that many, by numbers of int32; of numbers beyond it the nearest."""
-    if code.dtypes[index] != I32:
-        raise Unfit("elements are found by numbers of int32")
-    return code.emit("take", table, index, code.constant(size, I64))
 
 
 # ---- folds

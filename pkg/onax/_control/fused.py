@@ -8,7 +8,6 @@ into the words of a program over blocks (`_native/blocks_kernels.h`):
               -> instructions -> registers -> words
 
 A fold (a reduction of trailing axes) belongs to the loop over its operand; who reads its result waits for that loop.
-`looped` is a scan or while_loop of which each step (and the condition) is such a program.
 """
 
 import struct
@@ -16,9 +15,9 @@ from math import prod
 
 import numpy as np
 
-from onax._control.block_code import Code, Unfit, codes, counters, folds, take_p, views
+from onax._control.block_code import Code, codes, counters, folds, views
 from onax._core.jaxpr import Literal
-from onax._core.programs import CONDITION, KERNEL, LOOP, Call, HeldProgram, programs
+from onax._core.programs import KERNEL, Call, programs
 from onax._native import blocks
 from onax._native.dispatch import NEVER, Primitive
 
@@ -52,17 +51,15 @@ def drop_unit_axes(shape):
 class _Access:
     """How a loop finds an operand: the variable that holds its elements, where it starts, a stride for each axis.
 
-    `base` is None for a literal; `is_direct`: the variable has one element for each position, in order; `is_table`: the
-    numbers of the elements are computed.
+    `base` is None for a literal; `is_direct`: the variable has one element for each position, in order.
     """
 
-    __slots__ = ("base", "is_direct", "is_table", "literal", "start", "strides")
+    __slots__ = ("base", "is_direct", "literal", "start", "strides")
 
     def __init__(self, base, dims, start, strides):
         self.literal, self.base = (base, None) if type(base) is Literal else (None, base)
         self.start = start
         self.strides = strides
-        self.is_table = False
         self.is_direct = start == 0 and strides == dense_strides(dims) and drop_unit_axes(base.aval.shape) == dims
 
 
@@ -123,8 +120,6 @@ class Assembler:
         shape = (eqn.invars[0] if out in self.folded else out).aval.shape
         self.dims[out] = drop_unit_axes(shape)
         accesses = self.accesses[id(eqn)] = [self._access(x, shape) for x in eqn.invars]
-        if eqn.primitive is take_p:
-            accesses[0] = self._table(eqn.invars[0], accesses[1])
         self.phases[out] = max([0, *[self._earliest(a) for a in accesses if a.base in self.phases]])
 
     def _source(self, x):
@@ -138,15 +133,6 @@ class Assembler:
             return _Access(base, drop_unit_axes(shape), start, (0,) * len(drop_unit_axes(shape)))
         pairs = zip(given, strides, shape)
         return _Access(base, drop_unit_axes(shape), start, tuple([s if a != 1 else 0 for a, s, d in pairs if d != 1]))
-
-    def _table(self, x, index):
-        """The table of a `take`, which is a variable and no view of one."""
-        base, *found = self._source(x)
-        if found != [0, dense_strides(x.aval.shape)] or type(base) is Literal:
-            raise Unfit("a table has its elements in order")
-        access = _Access(base, (), 0, ())
-        access.strides, access.is_table, access.is_direct = (0,) * len(index.strides), True, False
-        return access
 
     def _waits(self, access):
         """Whether the loop that computes an operand must have ended."""
@@ -271,7 +257,7 @@ class Assembler:
             return loop.code.constant(access.literal.val, access.literal.aval.dtype)
         if not self._waits(access) and base in loop.registers:
             return loop.registers[base]
-        key = base, access.start, access.strides, access.is_table
+        key = base, access.start, access.strides
         found = loop.reads.get(key)
         if found is None:
             found = loop.reads[key] = loop.code.register(base.aval.dtype), access
@@ -287,9 +273,7 @@ class Assembler:
         for (register, access), merged in zip(loop.reads.values(), strides):
             places[register] = len(records)
             number, base = _TYPES[loop.code.dtypes[register]], access.base
-            if access.is_table:
-                records.append((number, blocks.TABLE, self.buffers[base]))
-            elif base in self.counting:
+            if base in self.counting:
                 records.append((number, blocks.IOTA, 0, *merged, access.start))
             elif access.is_direct:
                 records.append((number, blocks.DIRECT, self.buffers[base]))
@@ -425,42 +409,3 @@ def _abstract_eval(*avals, jaxpr):
 
 fused_p = Primitive("fused", multiple_results=True, kernel=_kernel, abstract_eval=_abstract_eval, weak=NEVER)
 programs.set(fused_p, Call("jaxpr", KERNEL))
-
-
-def looped_program(jaxpr, condition, n_constants, n_carries, trips, reverse):
-    """The Program of a loop; kept with its jaxpr.  ValueError if it is none."""
-    key = "looped", condition, n_constants, n_carries, trips, reverse
-    found = jaxpr.cache.get(key)
-    if found is None:
-        words = [None if j is None else np.frombuffer(assemble(j)[0], np.int64) for j in (jaxpr, condition)]
-        shapes = _looped_shapes(jaxpr, n_carries, trips)
-        found = blocks.Program(words[0], shapes, (words[1], n_constants, n_carries, trips, reverse))
-        jaxpr.cache[key] = found
-    return found
-
-
-def _looped_shapes(jaxpr, n_carries, trips):
-    shapes = [v.aval.shape for v in jaxpr.outvars]
-    return [*shapes[:n_carries], *[(trips, *s) for s in shapes[n_carries:]]]
-
-
-def _looped_kernel(*operands, **params):
-    return tuple(looped_program(**params)(list(operands)))
-
-
-def _looped_abstract(*avals, jaxpr, n_carries, trips, **_):
-    shapes = _looped_shapes(jaxpr, n_carries, trips)
-    return [a.update(shape=s) for a, s in zip(jaxpr.out_avals, shapes)]
-
-
-looped_p = Primitive("looped", multiple_results=True, kernel=_looped_kernel, abstract_eval=_looped_abstract, weak=NEVER)
-
-
-@programs.rule(looped_p)
-def _looped_programs(eqn):
-    p, n, m = eqn.params, len(eqn.invars), len(eqn.outvars)
-    n_consts, n_carry = p["n_constants"], p["n_carries"]
-    held = [HeldProgram(p["jaxpr"], LOOP, "jaxpr", None, range(n), range(m), n_consts, n_carry)]
-    if p["condition"] is not None:
-        held.append(HeldProgram(p["condition"], CONDITION, "condition", None, range(n), None, n_consts, n_carry))
-    return held

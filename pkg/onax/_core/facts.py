@@ -12,7 +12,6 @@ MAKES_NAN = "makes_nan"  # can make a NaN from operands without one; checkify's 
 BRINGS_VALUES = "brings_values"  # brings values from outside: debug_nans and debug_infs do not blame it for them
 NAMED_AXIS = "named_axis"  # names axes, in its parameter `axes` or `axis_name`
 CALLS_PYTHON = "calls_python"  # calls a function of the user
-THREEFRY = "threefry"  # computes words of Threefry's block function
 
 LINEAR_MOVEMENT = frozenset({LINEAR, DATA_MOVEMENT})
 
@@ -24,5 +23,4 @@ __all__ = [
     "LINEAR",
     "MAKES_NAN",
     "NAMED_AXIS",
-    "THREEFRY",
 ]

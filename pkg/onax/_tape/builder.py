@@ -243,7 +243,8 @@ class Builder:
     def apply(self, eqn, reads):
         """Emits an equation; returns the Buffers of its results."""
         avals = [v.aval for v in eqn.outvars]
-        if not eqn.effects and avals and not any(prod(a.shape) for a in avals):
+        is_pure = eqn.primitive.kernel is not None and not eqn.effects
+        if is_pure and avals and not any(prod(a.shape) for a in avals):
             return [self.buffer(a) for a in avals]  # results without elements
         known = self._fold(eqn, reads, avals)
         if known is not None:

@@ -23,9 +23,7 @@ import numpy as np
 
 from onax._control.block_code import Code, Unfit, codes, counters, folds, views
 from onax._control.fused import assemble, dense_strides, drop_unit_axes, fused_p
-from onax._control.threefry_keys import positions_p
 from onax._core.effects import no_effects
-from onax._core.facts import THREEFRY
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from onax._core.lists import insert_bounded
 from onax._ground import dims
@@ -110,8 +108,6 @@ def _is_folded(eqn):
     """Whether the lowering computes an equation over constants, or only says where they are, as it builds the graph."""
     if eqn.primitive not in codes:
         return True
-    if THREEFRY in eqn.primitive.facts:
-        return False
     avals = [v.aval for v in eqn.outvars]
     return all(dims.is_constant_shape(a.shape) and prod(a.shape) * a.dtype.itemsize <= FOLDED_BYTES for a in avals)
 
@@ -131,10 +127,6 @@ def _key(eqn):
 
 def _ground(eqn):
     return (eqn.invars[0] if eqn.primitive in folds else eqn.outvars[0]).aval
-
-
-def _has_no_other_form(eqn):
-    return THREEFRY in eqn.primitive.facts
 
 
 class _Region:
@@ -176,9 +168,7 @@ class _Regions:
             is_known = known.issuperset(operands) and (bool(eqn.invars) or eqn.primitive is iota_p)
             for v in eqn.outvars:
                 self.makers[v] = place, eqn
-            if eqn.primitive is positions_p:
-                self.counters[eqn.outvars[0]] = eqn
-            elif is_view(eqn):
+            if is_view(eqn):
                 self.views[eqn.outvars[0]] = eqn
                 if is_known:
                     known.update(eqn.outvars)
@@ -252,7 +242,7 @@ class _Regions:
     def _choose(self):
         """Makes the equations of the regions that pay; `self.fused`: place of a member -> (last place, equation)."""
         regions = {id(r): r for r in self.region_of.values()}
-        chosen = [r for r in regions.values() if len(r.eqns) > 1 or _has_no_other_form(r.eqns[0][1])]
+        chosen = [r for r in regions.values() if len(r.eqns) > 1]
         for region in chosen:
             region.eqns.sort(key=lambda member: member[0])
         kept = {place for r in chosen for place, _ in r.eqns}

@@ -1,11 +1,11 @@
 """Native target: forms the tapes, the parts of a program that run as instructions of ours (`_tape`).
 
-*The whole.*  A program without large products, convolutions and other work that ONNX Runtime shares among its threads is
-one tape, whatever its loops hold.
+*The whole.*  A program without large products, convolutions and other work that ONNX Runtime shares among its threads
+is one tape, whatever its loops hold.
 *Parts.*  Otherwise elementwise equations and reductions first become programs over blocks (`_tape/regions.py`).  An
 equation over many elements is a node, ours or the runtime's, and separates levels: the level of a value is the largest
-number of such nodes on a path to it.  All other equations of one level, loops and branches included, are one tape, because
-what they cost is the node and not the work.
+number of such nodes on a path to it.  All other equations of one level, loops and branches included, are one tape,
+because what they cost is the node and not the work.
 """
 
 from math import prod
@@ -15,7 +15,7 @@ from onax._control.block_code import codes
 from onax._control.fused import fused_p
 from onax._core.effects import join_effects, no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
-from onax._core.programs import BRANCH, CONDITION, LOOP, held_programs
+from onax._core.programs import BRANCH, CONDITION, FUNCTION, LOOP, held_programs
 from onax._ground import dims
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.dot import dot_general_p
@@ -24,6 +24,7 @@ from onax._tape.regions import fuse, is_view, joins
 from onax._tape.rules import tape
 from onax._tape.tape_call import tape_p
 from onax.export.lower.native import is_preferred
+from onax.export.lower.registry import is_lowered
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
 FEW_PRODUCTS = 1 << 19  # multiplications that a session of the runtime does not pay for
@@ -58,9 +59,19 @@ def _is_for_one_tape(eqn, products):
     bodies = _bodies(eqn)
     if bodies:
         return all(_is_for_one_tape(e, LOOP_PRODUCTS) for body in bodies for e in body.eqns)
-    if _products(eqn) > products:
+    if _products(eqn) > products or not _can_be_on_a_tape(eqn):
         return False
     return is_small(eqn) or products is LOOP_PRODUCTS or joins(eqn) or is_view(eqn)
+
+
+def _can_be_on_a_tape(eqn):
+    """Whether there are instructions for an equation, or a kernel that one can call."""
+    primitive = eqn.primitive
+    if primitive in tape or primitive in codes:
+        return True
+    if any(held.kind is not FUNCTION for held in held_programs(eqn)):
+        return False
+    return primitive.kernel is not None or (primitive.impl is not None and not is_lowered(primitive))
 
 
 def _bodies(eqn):
@@ -151,7 +162,9 @@ class _Levels:
         made = {key: self._equation(members, read) for key, members in chosen.items()}
         eqns = self._ordered(made)
         return ClosedJaxpr(
-            Jaxpr(old.constvars, old.invars, old.outvars, eqns, join_effects(*[e.effects for e in eqns]), old.debug_info),
+            Jaxpr(
+                old.constvars, old.invars, old.outvars, eqns, join_effects(*[e.effects for e in eqns]), old.debug_info
+            ),
             old.consts,
         )
 
