@@ -25,8 +25,7 @@ CODED = sorted({s.primitive for s in family_samples() if s.primitive in codes}, 
 
 
 def test_every_rule_has_samples():
-    here = [p for p in codes]
-    assert {p.name for p in here} == {p.name for p in CODED}
+    assert {p.name for p in codes} == {p.name for p in CODED}
 
 
 @pytest.mark.parametrize("primitive", CODED, ids=lambda p: p.name)

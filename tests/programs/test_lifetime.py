@@ -84,7 +84,7 @@ print(resident() - before)
 CONSTANT = """
 big = np.ones({count}, np.float32)
 k = jax.jit(lambda a: jnp.sum(a * big))
-x + 1, jax.jit(jnp.sort)(x)
+x + 1, jax.jit(lambda a: jnp.sum(a * 2 * jnp.arange(100_000.0)))(1.0)
 before = resident()
 lowered = k.lower(1.0)
 lowered.compile()

@@ -1,6 +1,7 @@
 """The text of an ONNX graph, its ModelProto, and its nodes that run kernels of this process."""
 
 from onax._ground import lazy
+from onax._native.tape import TapeNode
 from onax.export.graph import proto
 from onax.export.graph.value import Graph
 
@@ -42,5 +43,9 @@ def host_nodes(graph):
     names = []
     for node in nodes:
         kernel = node.attributes["kernel"].kernel
-        names += [k.name for k in kernel.tape.kernels] if type(kernel) is TapeNode else [node.name]
+        names += _kernel_names(kernel) if type(kernel) is TapeNode else [node.name]
     return names
+
+
+def _kernel_names(node):
+    return [f"{kernel.name}_{i}" for i, kernel in enumerate(node.tape.kernels)]
