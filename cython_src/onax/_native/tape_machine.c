@@ -12,7 +12,8 @@
 #define TICKS 512              /* polls between two looks at the clock */
 
 static const onax_tape_operation *const families[] = {
-    onax_tape_control, onax_tape_dot, onax_tape_conv, onax_tape_copies, onax_tape_gather,
+    onax_tape_control, onax_tape_dot, onax_tape_conv, onax_tape_copies, onax_tape_gather, onax_tape_linalg,
+    onax_tape_fft,
 };
 #define N_FAMILIES ((int)(sizeof families / sizeof *families))
 

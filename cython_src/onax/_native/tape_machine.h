@@ -101,8 +101,8 @@ int64_t onax_size_of(int64_t type);
 int64_t onax_operand_bytes(const onax_instruction *q, const onax_frame *f, int i);
 
 /* The families of operations, each ended by one without a name. */
-extern const onax_tape_operation onax_tape_control[], onax_tape_dot[],
-    onax_tape_conv[], onax_tape_copies[], onax_tape_gather[];
+extern const onax_tape_operation onax_tape_control[], onax_tape_dot[], onax_tape_conv[], onax_tape_copies[],
+    onax_tape_gather[], onax_tape_linalg[], onax_tape_fft[];
 
 /* ---- for whoever makes and runs tapes */
 

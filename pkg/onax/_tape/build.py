@@ -1,6 +1,18 @@
 """The tape of a program, kept with it."""
 
-from onax._tape import control, conv, convert, dot, fused, indexing, shaping, slicing, stacking  # noqa: F401  they attach rules
+from onax._tape import (  # noqa: F401  they attach rules
+    control,
+    conv,
+    convert,
+    dot,
+    fft,
+    fused,
+    indexing,
+    linalg,
+    shaping,
+    slicing,
+    stacking,
+)
 from onax._tape.builder import Builder
 from onax._tape.layout import make_tape
 

@@ -1,0 +1,202 @@
+/* Transforms of one precision: R a real number, TYPE what names end with, LANES how many arrays go through together.
+
+   One array, or LANES of them, are copied into the work memory as real and imaginary parts, transformed, and copied to
+   where the result belongs. */
+
+#define GLUE_(x, y) x##_##y
+#define GLUE(x, y) GLUE_(x, y)
+#define G(name) GLUE(name, TYPE)
+
+#define SIN3 ((R)0.86602540378443864676)
+#define COS5A ((R)0.30901699437494742410)
+#define COS5B ((R)-0.80901699437494742410)
+#define SIN5A ((R)0.95105651629515357212)
+#define SIN5B ((R)0.58778525229247312917)
+
+#define E R
+#define NAME GLUE(one, TYPE)
+#define WIDE(x) (x)
+#include "tape_fft_passes.h"
+#if LANES > 1
+typedef R G(lanes) __attribute__((vector_size(LANES * sizeof(R))));
+#define E G(lanes)
+#define NAME GLUE(many, TYPE)
+#define WIDE(x) LANES_OF(G(lanes), x)
+#include "tape_fft_passes.h"
+#endif
+
+/* Copies between arrays of complex numbers (`step` apart, the arrays `apart`) and parts; `turn` exchanges the parts, which
+   makes a transform the inverse one. */
+static void G(load)(R *re, R *im, const R *x, int64_t n, int64_t step, int64_t lanes, int64_t apart, int turn) {
+    R *first = turn ? im : re, *second = turn ? re : im;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < lanes; l++) {
+            first[i * lanes + l] = x[2 * (i * step + l * apart)];
+            second[i * lanes + l] = x[2 * (i * step + l * apart) + 1];
+        }
+}
+
+static void G(store)(R *x, const R *re, const R *im, int64_t n, int64_t step, int64_t lanes, int64_t apart, int turn, R scale) {
+    const R *first = turn ? im : re, *second = turn ? re : im;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < lanes; l++) {
+            x[2 * (i * step + l * apart)] = first[i * lanes + l] * scale;
+            x[2 * (i * step + l * apart) + 1] = second[i * lanes + l] * scale;
+        }
+}
+
+/* Real arrays: of even length as complex ones of half of it. */
+static void G(load_real)(R *re, R *im, const R *x, int64_t n, int64_t lanes, int64_t apart) {
+    const int64_t half = n / 2, is_odd = n & 1;
+    for (int64_t i = 0; i < (is_odd ? n : half); i++)
+        for (int64_t l = 0; l < lanes; l++) {
+            re[i * lanes + l] = x[l * apart + (is_odd ? i : 2 * i)];
+            im[i * lanes + l] = is_odd ? 0 : x[l * apart + 2 * i + 1];
+        }
+}
+
+static void G(store_half)(R *x, const R *re, const R *im, const R *roots, int64_t n, int64_t lanes, int64_t apart) {
+    const int64_t half = n / 2;
+    for (int64_t l = 0; l < lanes; l++)
+        for (int64_t k = 0; k <= half; k++) {
+            R *to = x + 2 * (l * apart + k);
+            if (n & 1) { to[0] = re[k * lanes + l], to[1] = im[k * lanes + l]; continue; }
+            {
+                const int64_t a = (k == half ? 0 : k) * lanes + l, b = (k == 0 ? 0 : half - k) * lanes + l;
+                const R er = (re[a] + re[b]) / 2, ei = (im[a] - im[b]) / 2, dr = (re[a] - re[b]) / 2, di = (im[a] + im[b]) / 2;
+                const R wr = roots[2 * k], wi = roots[2 * k + 1];       /* the conjugate root times -i (d) */
+                to[0] = er + (di * wr - dr * wi);
+                to[1] = ei - (dr * wr + di * wi);
+            }
+        }
+}
+
+/* Half a spectrum: imaginary parts of the first number, and of the middle one, are taken for 0.  The parts come out
+   exchanged. */
+static void G(load_half)(R *re, R *im, const R *x, const R *roots, int64_t n, int64_t step, int64_t lanes, int64_t apart) {
+    const int64_t half = n / 2;
+    for (int64_t l = 0; l < lanes; l++) {
+        const R *s = x + 2 * l * apart;
+        for (int64_t k = 0; k < (n & 1 ? n : half); k++) {
+            if (n & 1) {
+                const int64_t from = k <= half ? k : n - k;
+                im[k * lanes + l] = s[2 * from * step];
+                re[k * lanes + l] = k == 0 ? 0 : k <= half ? s[2 * from * step + 1] : -s[2 * from * step + 1];
+            } else {
+                const R *a = s + 2 * k * step, *b = s + 2 * (half - k) * step;
+                const R ai = k ? a[1] : 0, bi = k ? b[1] : 0, er = a[0] + b[0], ei = ai - bi, dr = a[0] - b[0], di = ai + bi;
+                const R wr = roots[2 * k], wi = roots[2 * k + 1];       /* i times the root times d */
+                im[k * lanes + l] = er - (dr * wi + di * wr);
+                re[k * lanes + l] = ei + (dr * wr - di * wi);
+            }
+        }
+    }
+}
+
+static void G(store_real)(R *x, const R *re, const R *im, int64_t n, int64_t lanes, int64_t apart, R scale) {
+    const int64_t half = n / 2, is_odd = n & 1;
+    for (int64_t i = 0; i < (is_odd ? n : half); i++)
+        for (int64_t l = 0; l < lanes; l++) {
+            if (is_odd) x[l * apart + i] = im[i * lanes + l] * scale;
+            else {
+                x[l * apart + 2 * i] = im[i * lanes + l] * scale;
+                x[l * apart + 2 * i + 1] = re[i * lanes + l] * scale;
+            }
+        }
+}
+
+/* `lanes` arrays (1 or LANES) along one axis. */
+static void G(run_lines)(const axis *a, const void *from, void *to, void *work, int64_t lanes) {
+    const plan *p = a->plan;
+    const int64_t n = p->n;
+    const R scale = a->is_inverse ? (R)1 / (R)a->length : (R)1;
+    R *re = work, *im = re + n * lanes;
+    if (a->kind == TO_HALF) G(load_real)(re, im, from, a->length, lanes, a->from_apart);
+    else if (a->kind == FROM_HALF) G(load_half)(re, im, from, p->halves, a->length, a->from_step, lanes, a->from_apart);
+    else G(load)(re, im, from, n, a->from_step, lanes, a->from_apart, a->is_inverse);
+#if LANES > 1
+    if (lanes > 1) re = (R *)GLUE(transform_many, TYPE)(p, work);
+    else
+#endif
+    re = GLUE(transform_one, TYPE)(p, work);
+    im = re + n * lanes;
+    if (a->kind == TO_HALF) G(store_half)(to, re, im, p->halves, a->length, lanes, a->to_apart);
+    else if (a->kind == FROM_HALF) G(store_real)(to, re, im, a->length, lanes, a->to_apart, scale);
+    else G(store)(to, re, im, n, a->to_step, lanes, a->to_apart, a->is_inverse, scale);
+}
+
+/* e^(2 pi i k / n), rounded once. */
+static void G(root)(R *to, int64_t k, int64_t n) {
+    double re, im;
+    unit_root(k, n, &re, &im);
+    to[0] = (R)re;
+    to[1] = (R)im;
+}
+
+static R *G(make_roots)(const passes *p) {
+    R *roots = malloc((size_t)(2 * p->n * 2 + 2) * sizeof(R)), *at = roots;
+    int64_t l1 = 1;
+    for (int f = 0; roots && f < p->n_factors; f++) {
+        const int64_t radix = p->factors[f], ido = p->n / l1 / radix;
+        for (int64_t b = 1; b < radix; b++) for (int64_t i = 0; i < ido; i++, at += 2) G(root)(at, b * i, ido * radix);
+        l1 *= radix;
+    }
+    return roots;
+}
+
+static R *G(make_units)(const passes *p) {
+    R *units = malloc((size_t)(2 * MOST_UNITS + 2) * sizeof(R));
+    for (int f = 0; units && f < p->n_factors; f++)
+        for (int64_t k = 0; p->factors[f] > 5 && k < p->factors[f]; k++)
+            G(root)(units + 2 * (p->unit_at[f] + k), k, p->factors[f]);
+    return units;
+}
+
+static int G(make_passes)(passes *p, int64_t n) {
+    return factorise(p, n) && (p->roots = G(make_roots)(p)) && (p->units = G(make_units)(p));
+}
+
+/* The spectrum of the chirp, divided by the length. */
+static int G(make_chirp)(plan *p) {
+    const int64_t n = p->n, m = p->inner.n;
+    R *work = calloc((size_t)(4 * m), sizeof(R)), *chirp = malloc((size_t)(2 * n) * sizeof(R)), *re = work, *im = work + m;
+    p->chirp = chirp;
+    p->spectrum = malloc((size_t)(2 * m) * sizeof(R));
+    if (!work || !chirp || !p->spectrum) { free(work); return 0; }
+    for (int64_t i = 0; i < n; i++) {
+        G(root)(chirp + 2 * i, (int64_t)((uint64_t)i * (uint64_t)i % (uint64_t)(2 * n)), 2 * n);
+        re[i] = chirp[2 * i], im[i] = chirp[2 * i + 1];
+        if (i) re[m - i] = re[i], im[m - i] = im[i];
+    }
+    if (GLUE(passes_one, TYPE)(&p->inner, re, im, work + 2 * m, work + 3 * m)) re = work + 2 * m, im = work + 3 * m;
+    for (int64_t i = 0; i < m; i++) {
+        ((R *)p->spectrum)[2 * i] = re[i] / (R)m;
+        ((R *)p->spectrum)[2 * i + 1] = im[i] / (R)m;
+    }
+    free(work);
+    return 1;
+}
+
+/* What transforms of n numbers need; with `halves` also those of 2 n real ones. */
+static int G(make_plan)(plan *p, int64_t n, int halves) {
+    p->n = n;
+    if (halves) {
+        R *roots = p->halves = malloc((size_t)(2 * n + 2) * sizeof(R));
+        if (!roots) return 0;
+        for (int64_t k = 0; k <= n; k++) G(root)(roots + 2 * k, k, 2 * n);
+    }
+    if (is_smooth(n)) return G(make_passes)(&p->direct, n);
+    return G(make_passes)(&p->inner, smooth_length(2 * n - 1)) && G(make_chirp)(p);
+}
+
+#undef GLUE
+#undef GLUE_
+#undef G
+#undef R
+#undef TYPE
+#undef LANES
+#undef SIN3
+#undef COS5A
+#undef COS5B
+#undef SIN5A
+#undef SIN5B
