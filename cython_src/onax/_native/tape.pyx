@@ -1,6 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Tapes: programs of typed instructions over buffers of known sizes, run without Python (tape_machine.h).
 
+    attach_lapack       hands the routines of LAPACK to the instructions that call them
     OPERATIONS, TYPES   what a tape may say: operations by name and dtypes, with their numbers
     PythonKernel        what an instruction `call` runs: a function of ndarrays
     Tape                the words of a tape, verified; called with ndarrays
@@ -10,6 +11,7 @@
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport int32_t, int64_t
@@ -27,6 +29,12 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_NewFromDescr(PyObject *subtype, cnp.dtype descr, int nd, cnp.npy_intp *dims, cnp.npy_intp *strides,
                                 void *data, int flags, PyObject *obj)
     PyObject PyArray_Type
+
+cdef extern from "tape_linalg.h" nogil:
+    int onax_lapack_count()
+    const char *onax_lapack_name(int, int)
+    const char *onax_lapack_arguments(int, int)
+    void onax_lapack_attach(int, int, void *)
 
 cdef extern from "tape_machine.h" nogil:
     const long long ONAX_TAPE_MAGIC
@@ -71,6 +79,39 @@ TYPES = {np.dtype(t): i for i, t in enumerate((
 
 # name of an operation -> its number
 OPERATIONS = {(<bytes>onax_tape_operation_name(i)).decode(): i for i in range(onax_tape_operation_count())}
+
+
+def _argument_letters(signature):
+    """The arguments of a C signature as the letters of tape_linalg.h; ? for what LAPACK's routines do not have."""
+    letters = []
+    for argument in signature[signature.index("(") + 1 : -1].split(","):
+        name = argument.strip().removesuffix(" *")
+        if name in ("char", "int"):
+            letters.append(name[0])
+        elif "complex" in name:
+            letters.append("z")
+        elif "select" in name:
+            letters.append("g")
+        else:
+            letters.append("f" if name.endswith(("_s", "_d", "float", "double")) else "?")
+    return "".join(letters)
+
+
+def attach_lapack(routines):
+    """Hands LAPACK's routines (name -> capsule) to the instructions that call them.
+
+    A routine whose signature is another than expected, because its integers have 64 bits for example, is left out.
+    """
+    cdef int i, letter
+    for i in range(onax_lapack_count()):
+        for letter in range(4):
+            capsule = routines.get("sdcz"[letter] + (<bytes>onax_lapack_name(i, letter > 1)).decode())
+            if capsule is None:
+                continue
+            signature = PyCapsule_GetName(capsule)
+            if _argument_letters(signature.decode()) == (<bytes>onax_lapack_arguments(i, letter > 1)).decode():
+                onax_lapack_attach(i, letter, PyCapsule_GetPointer(capsule, signature))
+
 
 cdef double QUICK = 10e3     # nanoseconds of work for which the interpreter is not given to other threads
 

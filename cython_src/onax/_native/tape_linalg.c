@@ -1,7 +1,8 @@
 /* Factorisations and solvers of stacks of matrices, written for small ones: cholesky, lu, triangular_solve, qr, geqrf,
-   householder_product, tridiagonal_solve, permutation.
+   householder_product, tridiagonal_solve, permutation; and, by LAPACK alone, eigh, svd, eig, schur.
 
-   Attributes: type, matrices, rows m, columns n, third size k, flags.  Operands:
+   Attributes: type, matrices, rows m, columns n, third size k, flags; of what LAPACK alone computes, the number of
+   results before them.  Operands:
 
        cholesky             factor, matrices (n x n)
        lu                   factors (m x n), pivots, permutation (m), matrices
@@ -10,9 +11,13 @@
        geqrf                factors (m x n), taus, matrices
        householder_product  the first n columns (m x n), matrices, k taus
        tridiagonal_solve    solution (n x k), three diagonals (n), right-hand sides
-       permutation          orders of m rows, n pivots */
+       permutation          orders of m rows, n pivots
+       eigh                 vectors (n x n), values (n), matrices
+       svd                  values, with VECTORS u (m x k or m x m) and v^H, matrices
+       eig                  complex values, with LEFT_VECTORS and with VECTORS vectors, matrices
+       schur                the form, with VECTORS vectors, matrices */
 #include "vector_code.h"
-#include "tape_machine.h"
+#include "tape_linalg.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,25 +25,14 @@
 #include <string.h>
 
 #define MOST_SIZE ((int64_t)1 << 20)
+#define LARGE 64                /* sizes above are left to LAPACK, if it is attached */
+#define SMALL 32                /* LAPACK may have threads of its own for larger matrices */
 #define PART_WORK 500000.0      /* nanoseconds below which a part is not worth another thread */
 #define PARTS 8
 
 #if !defined(__GNUC__)
 #define restrict
 #endif
-
-enum { LOWER = 1, TRANSPOSE = 2, CONJUGATE = 4, UNIT_DIAGONAL = 8, LEFT_SIDE = 16, PERTURB = 32 };
-enum { CHOLESKY, LU, TRIANGULAR_SOLVE, QR, GEQRF, HOUSEHOLDER_PRODUCT, TRIDIAGONAL_SOLVE };
-
-typedef struct stack stack;
-/* One matrix: the operands' parts of it, and memory of its own. */
-typedef void (*matrix_function)(const stack *s, char *const *at, char *scratch);
-struct stack {
-    int64_t count, m, n, k, flags;
-    int64_t bytes[5], own;      /* of one matrix in each operand; of its scratch memory */
-    int n_operands, parts;
-    matrix_function function;
-};
 
 typedef struct { float re, im; } complex64;
 typedef struct { double re, im; } complex128;
@@ -120,14 +114,31 @@ static void set_sizes(stack *s, int which, int64_t size) {
     s->n_operands = operands[which];
 }
 
-static const char *read_stack(onax_instruction *q, stack **out) {
-    const int64_t *at = q->attributes;
+/* The same for what LAPACK alone computes. */
+static void set_spectral_sizes(stack *s, int which, int64_t size, int64_t real) {
+    const int64_t m = s->m, n = s->n, few = least(m, n), full = s->k > few || m == n;
+    const int64_t square = n * n * size, pair = 2 * real;
+    int64_t *b = s->bytes;
+    const int vectors = !!(s->flags & VECTORS), left = !!(s->flags & LEFT_VECTORS);
+    int o = 0;
+    b[o++] = which == EIGH || which == SCHUR ? square : which == SVD ? few * real : n * pair;
+    if (which == EIGH) b[o++] = n * real;
+    if (which == SVD && vectors) b[o++] = m * (full ? m : few) * size, b[o++] = (full ? n : few) * n * size;
+    if (which == EIG) for (int i = 0; i < vectors + left; i++) b[o++] = n * n * pair;
+    if (which == SCHUR && vectors) b[o++] = square;
+    b[o++] = m * n * size;
+    s->n_operands = o;
+}
+
+/* The six numbers of a stack, which follow `before` others. */
+static const char *read_stack(onax_instruction *q, int before, stack **out) {
+    const int64_t *at = q->attributes + before;
     stack *s;
-    if (q->n_attributes != 6) return "linear algebra: attributes";
+    if (q->n_attributes != before + 6) return "linear algebra: attributes";
     if (at[1] < 0 || at[1] > (int64_t)1 << 40) return "linear algebra: matrices";
     for (int i = 2; i < 5; i++) if (at[i] < 0 || at[i] > MOST_SIZE) return "linear algebra: sizes";
     if (!(s = q->state = calloc(1, sizeof *s))) return "no memory";
-    s->count = at[1], s->m = at[2], s->n = at[3], s->k = at[4], s->flags = at[5];
+    s->type = at[0], s->count = at[1], s->m = at[2], s->n = at[3], s->k = at[4], s->flags = at[5];
     *out = s;
     return NULL;
 }
@@ -138,7 +149,7 @@ static const char *finish_stack(onax_instruction *q, stack *s, const int64_t *by
         if (s->bytes[i] ? s->count > bytes[i] / s->bytes[i] || s->count * s->bytes[i] != bytes[i] : bytes[i] != 0)
             return "linear algebra: the size of an operand";
     q->work = 10 + (double)s->count * (20 + work);
-    s->parts = q->work > 2 * PART_WORK ? (int)least(PARTS, s->count) : 1;
+    s->parts = q->work > 2 * PART_WORK && !(s->lwork && s->n > SMALL) ? (int)least(PARTS, s->count) : 1;
     if (s->parts < 1) s->parts = 1;
     q->scratch = s->own * s->parts;
     return NULL;
@@ -146,19 +157,41 @@ static const char *finish_stack(onax_instruction *q, stack *s, const int64_t *by
 
 static const char *verify(onax_instruction *q, const int64_t *bytes, int which) {
     stack *s;
-    const char *fault = read_stack(q, &s);
-    const int64_t type = q->attributes && q->n_attributes ? q->attributes[0] : -1;
+    const char *fault = read_stack(q, 0, &s);
+    int64_t type;
     double work;
     if (fault) return fault;
+    type = s->type;
     if (!(s->function = function_of(type, which))) return "linear algebra: no such type";
     if (which == QR && s->k != s->m && s->k != least(s->m, s->n)) return "qr: columns of q";
     if (which == HOUSEHOLDER_PRODUCT && (s->n > s->m || s->k > s->n)) return "householder_product: sizes";
     set_sizes(s, which, onax_size_of(type));
     work = 0.3 * (double)(which == TRIANGULAR_SOLVE ? s->n : s->m > s->n ? s->m : s->n) * (double)s->n * (double)(s->n + s->k);
     if (which == TRIDIAGONAL_SOLVE) work = 10 * (double)s->n * (double)(s->k + 1);
+    if ((s->m > LARGE || s->n > LARGE) && s->count) onax_lapack_plan(s, which);
     return finish_stack(q, s, bytes, work);
 }
 
+static const char *verify_spectral(onax_instruction *q, const int64_t *bytes, int which) {
+    stack *s;
+    const char *fault = read_stack(q, 1, &s);
+    int64_t type;
+    if (fault) return fault;
+    type = s->type;
+    if (!function_of(type, LU)) return "linear algebra: no such type";
+    if (which != SVD && s->m != s->n) return "linear algebra: square matrices";
+    if (which == SVD && s->k != least(s->m, s->n) && s->k != (s->m > s->n ? s->m : s->n)) return "svd: sizes";
+    if (which == SVD && s->k != least(s->m, s->n) && !(s->flags & VECTORS)) return "svd: sizes";
+    set_spectral_sizes(s, which, onax_size_of(type), onax_size_of(type) / (type >= ONAX_C64 ? 2 : 1));
+    if (q->attributes[0] != s->n_operands - 1) return "linear algebra: results";
+    if (s->count && !onax_lapack_plan(s, which)) return "linear algebra: LAPACK is not attached";
+    return finish_stack(q, s, bytes, 10.0 * (double)s->m * (double)s->n * (double)s->n + 1000);
+}
+
+static const char *verify_eigh(onax_instruction *q, const int64_t *b) { return verify_spectral(q, b, EIGH); }
+static const char *verify_svd(onax_instruction *q, const int64_t *b) { return verify_spectral(q, b, SVD); }
+static const char *verify_eig(onax_instruction *q, const int64_t *b) { return verify_spectral(q, b, EIG); }
+static const char *verify_schur(onax_instruction *q, const int64_t *b) { return verify_spectral(q, b, SCHUR); }
 static const char *verify_cholesky(onax_instruction *q, const int64_t *b) { return verify(q, b, CHOLESKY); }
 static const char *verify_lu(onax_instruction *q, const int64_t *b) { return verify(q, b, LU); }
 static const char *verify_triangular(onax_instruction *q, const int64_t *b) { return verify(q, b, TRIANGULAR_SOLVE); }
@@ -169,7 +202,7 @@ static const char *verify_tridiagonal(onax_instruction *q, const int64_t *b) { r
 
 static const char *verify_permutation(onax_instruction *q, const int64_t *bytes) {
     stack *s;
-    const char *fault = read_stack(q, &s);
+    const char *fault = read_stack(q, 0, &s);
     if (fault) return fault;
     s->function = make_permutation;
     s->n_operands = 2;
@@ -185,7 +218,7 @@ typedef struct { const stack *s; char *const *operands; char *scratch; onax_fram
 static int run_range(const job *t, int64_t first, int64_t past, char *scratch, onax_frame *f) {
     const stack *s = t->s;
     for (int64_t i = first; i < past; i++) {
-        char *at[5];
+        char *at[ONAX_MOST_OPERANDS];
         for (int o = 0; o < s->n_operands; o++) at[o] = t->operands[o] + i * s->bytes[o];
         s->function(s, at, scratch);
         if (f && past - first > 1 && onax_poll(f)) return ONAX_RAISED;
@@ -201,7 +234,7 @@ static void run_part(void *user, size_t i) {
 
 static int run_stack(const onax_instruction *q, onax_frame *f) {
     const stack *s = q->state;
-    char *operands[5];
+    char *operands[ONAX_MOST_OPERANDS];
     job t = {s, operands, f->scratch, f};
     for (int o = 0; o < s->n_operands; o++) operands[o] = ONAX_BUFFER(q, f, o);
     if (s->count == 1) {
@@ -223,6 +256,10 @@ const onax_tape_operation onax_tape_linalg[] = {
     {"geqrf", 2, verify_geqrf, run_stack, release_stack},
     {"householder_product", 1, verify_householder, run_stack, release_stack},
     {"tridiagonal_solve", 1, verify_tridiagonal, run_stack, release_stack},
+    {"eigh", -1, verify_eigh, run_stack, release_stack},
+    {"svd", -1, verify_svd, run_stack, release_stack},
+    {"eig", -1, verify_eig, run_stack, release_stack},
+    {"schur", -1, verify_schur, run_stack, release_stack},
     {"permutation", 1, verify_permutation, run_stack, release_stack},
     {0},
 };

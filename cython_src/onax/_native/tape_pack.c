@@ -6,9 +6,11 @@
 
 #include "narrow_floats.h"
 
-static int is_run(const int64_t *offsets, int64_t n) {
-    for (int64_t i = 1; i < n; i++) if (offsets[i] != offsets[0] + i) return 0;
-    return 1;
+/* How many of the first offsets lie side by side. */
+static int64_t run_of(const int64_t *offsets, int64_t n) {
+    int64_t i = 1;
+    while (i < n && offsets[i] == offsets[0] + i) i++;
+    return i;
 }
 
 /* d[i * di + p * dp] = s[io[i] + p], for as many i, in fours, as it gives back. */
@@ -44,25 +46,31 @@ static int is_run(const int64_t *offsets, int64_t n) {
 TRANSPOSE(transpose_32, uint32_t)
 TRANSPOSE(transpose_64, uint64_t)
 
-/* The inner loop goes along whichever index is adjacent in the source. */
+/* The inner loop goes along whichever index is adjacent in the source, run by run. */
 #define PACK(name, S, D, value, is_same) \
     static void name(void *dst, int64_t di, int64_t dp, const void *src, const int64_t *io, int64_t ni, \
                      const int64_t *po, int64_t np) { \
         const S *s = src; \
         D *d = dst; \
-        if (di == 1 && is_run(io, ni)) { \
-            for (int64_t p = 0; p < np; p++) { \
-                const S *from = s + io[0] + po[p]; \
-                D *to = d + p * dp; \
-                for (int64_t i = 0; i < ni; i++) { const S x = from[i]; to[i] = (D)(value); } } \
-        } else if (is_run(po, np)) { \
-            int64_t i = 0; \
-            if (sizeof(S) == 4 && sizeof(D) == 4 && is_same) i = transpose_32(dst, di, dp, s + po[0], io, ni, np); \
-            if (sizeof(S) == 8 && sizeof(D) == 8 && is_same) i = transpose_64(dst, di, dp, s + po[0], io, ni, np); \
-            for (; i < ni; i++) { \
-                const S *from = s + io[i] + po[0]; \
-                D *to = d + i * di; \
-                for (int64_t p = 0; p < np; p++) { const S x = from[p]; to[p * dp] = (D)(value); } } \
+        const int64_t along_i = run_of(io, ni), along_p = run_of(po, np); \
+        if (di == 1 && (along_i >= 4 || along_i == ni)) { \
+            for (int64_t i0 = 0, run; i0 < ni; i0 += run) { \
+                run = run_of(io + i0, ni - i0); \
+                for (int64_t p = 0; p < np; p++) { \
+                    const S *from = s + io[i0] + po[p]; \
+                    D *to = d + p * dp + i0; \
+                    for (int64_t i = 0; i < run; i++) { const S x = from[i]; to[i] = (D)(value); } } } \
+        } else if (along_p >= 2) { \
+            for (int64_t p0 = 0, run; p0 < np; p0 += run) { \
+                int64_t i = 0; \
+                D *first = d + p0 * dp; \
+                run = run_of(po + p0, np - p0); \
+                if (sizeof(S) == 4 && sizeof(D) == 4 && is_same) i = transpose_32(first, di, dp, s + po[p0], io, ni, run); \
+                if (sizeof(S) == 8 && sizeof(D) == 8 && is_same) i = transpose_64(first, di, dp, s + po[p0], io, ni, run); \
+                for (; i < ni; i++) { \
+                    const S *from = s + io[i] + po[p0]; \
+                    D *to = first + i * di; \
+                    for (int64_t p = 0; p < run; p++) { const S x = from[p]; to[p * dp] = (D)(value); } } } \
         } else \
             for (int64_t p = 0; p < np; p++) \
                 for (int64_t i = 0; i < ni; i++) { \
@@ -124,7 +132,7 @@ onax_pack onax_packer(int64_t type, int work, int side) {
 #define UNPACK(name, W, D, value, added) \
     static void name(void *dst, const int64_t *io, int64_t ni, const int64_t *jo, int64_t nj, const void *src, \
                      int64_t si, int more) { \
-        const int adjacent = is_run(jo, nj); \
+        const int adjacent = run_of(jo, nj) == nj; \
         for (int64_t i = 0; i < ni; i++) { \
             const W *s = (const W *)src + i * si; \
             D *d = (D *)dst + io[i]; \

@@ -11,6 +11,7 @@ from onax._tape import (  # noqa: F401  they attach rules
     linalg,
     shaping,
     slicing,
+    solves,
     stacking,
 )
 from onax._tape.builder import Builder

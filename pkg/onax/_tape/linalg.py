@@ -1,6 +1,7 @@
 """Linear algebra on tapes: factorisations and solvers of stacks of matrices.
 
-Kernels of our own serve matrices up to MOST_ROWS rows and columns.
+Kernels of our own serve matrices up to MOST_ROWS rows and columns; larger ones, eigenvalues and singular values are
+LAPACK's.
 """
 
 from math import prod
@@ -17,20 +18,21 @@ from onax._prims.linalg import (
     qr_p,
     triangular_solve_p,
 )
-from onax._prims.linalg_spectral import tridiagonal_solve_p
+from onax._prims.linalg_spectral import SvdAlgorithm, eig_p, eigh_p, schur_p, svd_p, tridiagonal_solve_p
+from onax._tape import lapack
 from onax._tape.rules import Unsupported, tape
 
-MOST_ROWS = 64  # from here on LAPACK is quicker than loops along rows
-LOWER, TRANSPOSE, CONJUGATE, UNIT_DIAGONAL, LEFT_SIDE, PERTURB = (1 << i for i in range(6))
+MOST_ROWS = 64  # above, LAPACK is quicker than loops along rows (tape_linalg.c has the same number)
+LOWER, TRANSPOSE, CONJUGATE, UNIT_DIAGONAL, LEFT_SIDE, PERTURB, VECTORS, LEFT_VECTORS = (1 << i for i in range(8))
 _DTYPES = frozenset(map(np.dtype, (np.float32, np.float64, np.complex64, np.complex128)))
 
 
-def _attributes(x, m, n, k=0, flags=0, lead=2, most=MOST_ROWS):
-    """The numbers of an instruction for matrices in the last `lead` axes of x, or Unsupported."""
+def _attributes(x, m, n, k=0, flags=0, lead=2):
+    """The numbers of an instruction for matrices in the last `lead` axes of x."""
     if x.dtype not in _DTYPES:
         raise Unsupported(f"there is no kernel for {x.dtype}")
-    if max(m, n) > most:
-        raise Unsupported(f"{m} x {n} matrices are left to LAPACK")
+    if max(m, n) > MOST_ROWS and lead == 2:
+        lapack.attach()
     return TYPES[x.dtype], prod(x.shape[: len(x.shape) - lead]), m, n, k, flags
 
 
@@ -84,5 +86,40 @@ def _householder_product(b, out, a, taus):
 
 @tape.rule(tridiagonal_solve_p)
 def _tridiagonal_solve(b, out, dl, d, du, rhs, *, perturb_singular):
-    numbers = _attributes(d, 0, d.shape[-1], rhs.shape[-1], PERTURB * perturb_singular, lead=1, most=1 << 20)
+    numbers = _attributes(d, 0, d.shape[-1], rhs.shape[-1], PERTURB * perturb_singular, lead=1)
     return _emit(b, "tridiagonal_solve", [out], [dl, d, du, rhs], numbers)[0]
+
+
+# ---- what LAPACK alone computes
+
+
+def _emit_spectral(b, name, outs, x, k=0, flags=0):
+    m, n = x.shape[-2:]
+    if not (m and n):
+        raise Unsupported("the matrices are empty")
+    lapack.attach()
+    return _emit(b, name, outs, [x], (len(outs), *_attributes(x, m, n, k, flags)))
+
+
+@tape.rule(eigh_p)
+def _eigh(b, outs, x, *, lower, **_):
+    return _emit_spectral(b, "eigh", outs, x, flags=LOWER * lower)
+
+
+@tape.rule(svd_p)
+def _svd(b, outs, x, *, full_matrices, compute_uv, algorithm=None, **_):
+    if algorithm == SvdAlgorithm.QR:
+        raise Unsupported("singular values by QR")
+    k = (max if full_matrices and compute_uv else min)(x.shape[-2:])
+    return _emit_spectral(b, "svd", outs, x, k, VECTORS * compute_uv)
+
+
+@tape.rule(eig_p)
+def _eig(b, outs, x, *, compute_left_eigenvectors, compute_right_eigenvectors, **_):
+    flags = LEFT_VECTORS * compute_left_eigenvectors | VECTORS * compute_right_eigenvectors
+    return _emit_spectral(b, "eig", outs, x, flags=flags)
+
+
+@tape.rule(schur_p)
+def _schur(b, outs, x, *, compute_schur_vectors, **_):
+    return _emit_spectral(b, "schur", outs, x, flags=VECTORS * compute_schur_vectors)
