@@ -2,6 +2,7 @@
 
    dots      vector kernels read both operands along the summed axis
    strips    vector kernels read b along its columns; operands that they cannot read in place are packed before
+   pairs     of complex numbers: strips of b, as real numbers, with the real and with the imaginary parts of a
    packed    blocks of both operands are packed so that a kernel in registers reads them in order
 
    An element's terms are added in an order that depends on the sizes alone, so threads make no difference. */
@@ -15,12 +16,13 @@
 #define BLOCK_BYTES 524288      /* of a packed block of b */
 #define STRIPS_BYTES 262144     /* of b: what strips read again for each few rows */
 #define SMALL_WORK 110592       /* products below which packing whole operands pays */
+#define PAIRED_ROWS 256
 #define SMALL_SIZES 8192
 #define PART_WORK 250000.0      /* nanoseconds below which a part is not worth another thread */
 #define MOST_PARTS 8
 #define BATCH 32                /* matrices whose offsets are computed at a time */
 
-enum { ZEROS, DOTS, STRIPS, PACKED };
+enum { ZEROS, DOTS, STRIPS, PAIRS, PACKED };
 enum { NOT_QUICK, ONE_DOTS, ONE_STRIP };  /* a single call of a kernel */
 
 struct onax_product {
@@ -172,7 +174,10 @@ static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static const char *plan_packed(onax_product *p) {
-    const int64_t pair = p->pairs ? 2 : 1, wide = BLOCK_BYTES / BLOCK_INNER / p->size / p->g->nr * p->g->nr;
+    const int64_t pair = p->pairs ? 2 : 1;
+    int64_t wide;
+    while (p->g->narrow && p->n <= p->g->narrow->nr) p->g = p->g->narrow;
+    wide = BLOCK_BYTES / BLOCK_INNER / p->size / p->g->nr * p->g->nr;
     p->pack_a = onax_packer(p->c.types[0], p->work, 0);
     p->pack_b = onax_packer(p->c.types[1], p->work, 1);
     p->unpack = onax_unpacker(p->c.types[2], p->work);
@@ -245,11 +250,24 @@ static int can_use(const onax_product *p, int mode) {
     return is_unit(&c->columns[0]) && (p->m <= 8 || p->k * p->n * p->size <= STRIPS_BYTES);
 }
 
+/* Complex matrices that strips can read and write in place. */
+static int can_pair(const onax_product *p) {
+    const onax_contraction *c = &p->c;
+    for (int i = 0; i < 2; i++)
+        if (!is_single(&c->rows[i]) || !is_single(&c->inner[i]) || !is_unit(&c->columns[i])) return 0;
+    return p->pairs && p->m <= PAIRED_ROWS && (p->m <= 8 || p->k * p->n * 2 * p->size <= STRIPS_BYTES);
+}
+
 static const char *plan_mode(onax_product *p) {
     const int64_t pair = p->pairs ? 2 : 1;
     if (p->m == 0 || p->n == 0 || p->k == 0 || p->batch == 0) {
         p->mode = ZEROS;
         return onax_packer(p->c.types[0], p->work, 0) ? NULL : "a product of these types";
+    }
+    if (can_pair(p)) {
+        p->mode = PAIRS;
+        p->part_scratch = rounded(2 * p->m * p->n * p->size, 64);
+        return NULL;
     }
     p->mode = can_use(p, STRIPS) ? STRIPS : can_use(p, DOTS) ? DOTS : PACKED;
     if (p->mode == STRIPS) { p->strip = p->g->strip_of(p->n); return NULL; }
@@ -263,7 +281,7 @@ static const char *plan_mode(onax_product *p) {
 static void plan_parts(onax_product *p, double work) {
     const int64_t parts = work < 2 * PART_WORK ? 1 : work > PART_WORK * MOST_PARTS ? MOST_PARTS : (int64_t)(work / PART_WORK);
     p->axis = p->batch >= 2 * parts ? 0 : p->m >= p->n ? 1 : 2;
-    if (p->tables) p->axis = 0;
+    if (p->tables || p->mode == PAIRS) p->axis = 0;
     p->parts = least(parts, p->axis == 0 ? p->batch : p->axis == 1 ? p->m : (p->n + p->g->nr - 1) / p->g->nr);
     if (p->parts < 1) p->parts = 1;
 }
@@ -344,6 +362,22 @@ static int run_strips(const onax_product *p, const job *t, const char *a, const 
         p->g->strips(pair * (i1 - i0), j1 - j0, pair * p->k, a + i0 * p->am * p->size, p->am, p->ak,
                      b + j0 * p->size, p->bk, out + (i0 * p->cm + j0) * p->size, p->cm);
     if (p->unpack) p->unpack(c, cm, p->m, cn, p->n, out, p->n, 0);
+    return ONAX_DONE;
+}
+
+/* c = re(a) b + i im(a) b */
+#define ADD_TURNED(T) \
+    for (int64_t i = 0; i < p->m; i++) { \
+        T *to = (T *)c + 2 * i * p->cm; \
+        const T *from = (const T *)room + 2 * i * p->n; \
+        for (int64_t j = 0; j < 2 * p->n; j += 2) to[j] -= from[j + 1], to[j + 1] += from[j]; }
+
+static int run_pairs(const onax_product *p, const job *t, const char *a, const char *b, char *c) {
+    const int64_t n = 2 * p->n;
+    char *room = t->scratch;
+    p->g->strips(p->m, n, p->k, a, 2 * p->am, 2 * p->ak, b, 2 * p->bk, c, 2 * p->cm);
+    p->g->strips(p->m, n, p->k, a + p->size, 2 * p->am, 2 * p->ak, b, 2 * p->bk, room, n);
+    if (p->work == ONAX_WORK_F32) { ADD_TURNED(float) } else { ADD_TURNED(double) }
     return ONAX_DONE;
 }
 
@@ -444,7 +478,7 @@ static int run_packed(const onax_product *p, const job *t, const char *a, const 
 }
 
 static int run_matrix(const onax_product *p, const job *t, const char *a, const char *b, char *c) {
-    return p->mode == STRIPS ? run_strips(p, t, a, b, c) : p->mode == DOTS ? run_dots(p, t, a, b, c)
+    return p->mode == STRIPS ? run_strips(p, t, a, b, c) : p->mode == PAIRS ? run_pairs(p, t, a, b, c) : p->mode == DOTS ? run_dots(p, t, a, b, c)
          : run_packed(p, t, a, b, c);
 }
 

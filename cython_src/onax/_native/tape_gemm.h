@@ -18,15 +18,18 @@ typedef void (*onax_strip)(int64_t m, int64_t k, const void *a, int64_t ai, int6
    strips   c[i, j] = sum over p of a[i, p] b[p, j], the strides of a are ai and ap, of b's rows bp, of c's rows ci
    dots     y[i] = sum over p of a[i, p] x[p], the strides are ai and yi
    strip_of the kernel for exactly n columns, or NULL
+   narrow   kernels whose micro has fewer columns, or NULL
    micro    c = a b, or with `more` c += a b, of mr rows and nr columns: a holds mr numbers for each p, b nr */
-typedef struct {
+typedef struct onax_gemm_kernels onax_gemm_kernels;
+struct onax_gemm_kernels {
     int64_t mr, nr;
     void (*strips)(int64_t m, int64_t n, int64_t k, const void *a, int64_t ai, int64_t ap, const void *b, int64_t bp,
                    void *c, int64_t ci);
     void (*dots)(int64_t m, int64_t k, const void *a, int64_t ai, const void *x, void *y, int64_t yi);
     void (*micro)(int64_t k, const void *a, const void *b, void *c, int64_t ci, int more);
     onax_strip (*strip_of)(int64_t n);
-} onax_gemm_kernels;
+    const onax_gemm_kernels *narrow;
+};
 
 /* Those of this CPU, or of the lower level that the environment variable ONAX_CPU_LEVEL (1, 3, 4) names. */
 const onax_gemm_kernels *onax_gemm(int work);

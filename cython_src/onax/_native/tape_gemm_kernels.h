@@ -8,6 +8,11 @@
 #define T float
 #define NAME AT(f32, LEVEL)
 #if BYTES == 64
+#define NARROWER &AT(AT(narrow, f32), v3)
+#else
+#define NARROWER NULL
+#endif
+#if BYTES == 64
 #define FULL 16
 #define HALF 8
 #define QUARTER 4
@@ -32,6 +37,11 @@
 
 #define T uint32_t
 #define NAME AT(u32, LEVEL)
+#if BYTES == 64
+#define NARROWER &AT(AT(narrow, u32), v3)
+#else
+#define NARROWER NULL
+#endif
 #if BYTES == 64
 #define FULL 16
 #define HALF 8
@@ -58,6 +68,11 @@
 #define T double
 #define NAME AT(f64, LEVEL)
 #if BYTES == 64
+#define NARROWER &AT(AT(narrow, f64), v3)
+#else
+#define NARROWER NULL
+#endif
+#if BYTES == 64
 #define FULL 8
 #define HALF 4
 #define QUARTER 2
@@ -79,6 +94,11 @@
 
 #define T uint64_t
 #define NAME AT(u64, LEVEL)
+#if BYTES == 64
+#define NARROWER &AT(AT(narrow, u64), v3)
+#else
+#define NARROWER NULL
+#endif
 #if BYTES == 64
 #define FULL 8
 #define HALF 4

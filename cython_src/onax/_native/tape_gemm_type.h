@@ -195,27 +195,27 @@ typedef T JOIN(packed, NAME) __attribute__((vector_size(FULL * sizeof(T))));
 typedef T JOIN(packed, NAME);
 #endif
 #define V JOIN(packed, NAME)
-static void JOIN(micro, NAME)(int64_t k, const void *left, const void *right, void *out, int64_t ci, int more) {
-    const T *restrict a = left, *restrict b = right;
-    T *restrict c = out;
-    V sum[MR][2];
-    UNROLL for (int i = 0; i < MR; i++) UNROLL for (int v = 0; v < 2; v++) sum[i][v] = (V){0};
-    NO_UNROLL for (int64_t p = 0; p < k; p++, a += MR, b += 2 * FULL) {
-        V row[2];
-        UNROLL for (int v = 0; v < 2; v++) memcpy(&row[v], b + v * FULL, sizeof(V));
-        UNROLL for (int i = 0; i < MR; i++) {
-            const T one = a[i];
-            const V x = JOIN(SPLAT, FULL)(V, one);
-            UNROLL for (int v = 0; v < 2; v++) sum[i][v] += x * row[v];
-        }
-    }
-    UNROLL for (int i = 0; i < MR; i++)
-        UNROLL for (int v = 0; v < 2; v++) {
-            V old;
-            if (more) { memcpy(&old, c + i * ci + v * FULL, sizeof(V)); sum[i][v] += old; }
-            memcpy(c + i * ci + v * FULL, &sum[i][v], sizeof(V));
-        }
-}
+#define MICRO(name, height, NV) \
+    static void JOIN(name, NAME)(int64_t k, const void *left, const void *right, void *out, int64_t ci, int more) { \
+        const T *restrict a = left, *restrict b = right; \
+        T *restrict c = out; \
+        V sum[height][NV]; \
+        UNROLL for (int i = 0; i < height; i++) UNROLL for (int v = 0; v < NV; v++) sum[i][v] = (V){0}; \
+        NO_UNROLL for (int64_t p = 0; p < k; p++, a += height, b += NV * FULL) { \
+            V row[NV]; \
+            UNROLL for (int v = 0; v < NV; v++) memcpy(&row[v], b + v * FULL, sizeof(V)); \
+            UNROLL for (int i = 0; i < height; i++) { \
+                const T one = a[i]; \
+                const V x = JOIN(SPLAT, FULL)(V, one); \
+                UNROLL for (int v = 0; v < NV; v++) sum[i][v] += x * row[v]; } } \
+        UNROLL for (int i = 0; i < height; i++) \
+            UNROLL for (int v = 0; v < NV; v++) { \
+                V old; \
+                if (more) { memcpy(&old, c + i * ci + v * FULL, sizeof(V)); sum[i][v] += old; } \
+                memcpy(c + i * ci + v * FULL, &sum[i][v], sizeof(V)); } }
+MICRO(micro, MR, 2)
+MICRO(narrow_micro, 12, 1)
+#undef MICRO
 #undef V
 
 /* The strip of n columns alone; NULL if no vector is as wide. */
@@ -234,8 +234,10 @@ static onax_strip JOIN(strip_of, NAME)(int64_t n) {
     return n == 1 ? JOIN(single, NAME) : NULL;
 }
 
+static const onax_gemm_kernels JOIN(narrow, NAME) = {12, FULL, JOIN(strips, NAME), JOIN(dots, NAME),
+                                                     JOIN(narrow_micro, NAME), JOIN(strip_of, NAME), NARROWER};
 static const onax_gemm_kernels JOIN(kernels, NAME) = {MR, 2 * FULL, JOIN(strips, NAME), JOIN(dots, NAME),
-                                                      JOIN(micro, NAME), JOIN(strip_of, NAME)};
+                                                      JOIN(micro, NAME), JOIN(strip_of, NAME), &JOIN(narrow, NAME)};
 
 #undef JOIN
 #undef JOIN_
@@ -245,3 +247,4 @@ static const onax_gemm_kernels JOIN(kernels, NAME) = {MR, 2 * FULL, JOIN(strips,
 #undef HALF
 #undef QUARTER
 #undef TINY
+#undef NARROWER
