@@ -33,6 +33,8 @@ CASES = [
     ((2, 300), (70, 300), (([1], [1]), ([], []))),
     ((131, 270), (270, 150), (([1], [0]), ([], []))),
     ((270, 61), (135, 270), (([0], [1]), ([], []))),
+    ((150, 400), (400, 5), (([1], [0]), ([], []))),
+    ((150, 400), (11, 400), (([1], [1]), ([], []))),
     ((2, 30, 3, 20), (2, 40, 3, 20), (([3], [3]), ([0, 2], [0, 2]))),
 ]
 PREFERRED = [
@@ -105,6 +107,16 @@ def test_preferred_element_type(left, right, preferred):
             *(x, y),
             terms=size * size * (max(x.size, y.size) + 1),
         )
+
+
+@pytest.mark.parametrize("level", ["1", "3", "4"])
+def test_every_cpu_level(level, monkeypatch):
+    monkeypatch.setenv("ONAX_CPU_LEVEL", level)
+    rng = np.random.default_rng(4)
+    for dtype in (np.float32, np.float64, np.uint32, np.int64, np.complex64):
+        for left, right, numbers in CASES:
+            x, y = sample(rng, left, dtype), sample(rng, right, dtype)
+            compare(lambda x, y, n=numbers: lax.dot_general(x, y, n), x, y, terms=max(x.size, y.size) + 1)
 
 
 def product(x, y):

@@ -16,6 +16,7 @@
 #define MOST_UNITS 512
 #define MOST_LENGTH ((int64_t)1 << 30)
 #define MOST_TOGETHER 65536     /* longer arrays are transformed one by one */
+#define ROWS 8                  /* numbers of each array that are moved at a time */
 #define PART_WORK 500000.0
 #define PARTS 8
 

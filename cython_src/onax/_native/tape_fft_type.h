@@ -105,12 +105,96 @@ static void G(store_real)(R *x, const R *re, const R *im, int64_t n, int64_t lan
         }
 }
 
+#if LANES > 1
+/* The same for LANES arrays, a few rows at a time: a row holds one number of each array. */
+FFT_INLINE void G(split_row)(R *restrict first, R *restrict second, const R *restrict row) {
+    for (int l = 0; l < LANES; l++) first[l] = row[2 * l], second[l] = row[2 * l + 1];
+}
+FFT_INLINE void G(join_row)(R *restrict row, const R *restrict first, const R *restrict second, R scale) {
+    for (int l = 0; l < LANES; l++) row[2 * l] = first[l] * scale, row[2 * l + 1] = second[l] * scale;
+}
+FFT_INLINE void G(gather_rows)(R *restrict rows, const R *restrict x, int64_t count, int64_t step, int64_t apart) {
+    for (int64_t l = 0; l < LANES; l++)
+        for (int64_t i = 0; i < count; i++)
+            memcpy(rows + 2 * (i * LANES + l), x + 2 * (i * step + l * apart), 2 * sizeof(R));
+}
+FFT_INLINE void G(scatter_rows)(R *restrict x, const R *restrict rows, int64_t count, int64_t step, int64_t apart) {
+    for (int64_t l = 0; l < LANES; l++)
+        for (int64_t i = 0; i < count; i++)
+            memcpy(x + 2 * (i * step + l * apart), rows + 2 * (i * LANES + l), 2 * sizeof(R));
+}
+
+ONAX_CLONES static void G(load_lanes)(R *re, R *im, const R *x, int64_t n, int64_t step, int64_t apart, int turn) {
+    R *first = turn ? im : re, *second = turn ? re : im, rows[ROWS * 2 * LANES];
+    for (int64_t i0 = 0; i0 < n; i0 += ROWS) {
+        const int64_t count = n - i0 < ROWS ? n - i0 : ROWS;
+        if (apart != 1) G(gather_rows)(rows, x + 2 * i0 * step, count, step, apart);
+        for (int64_t i = 0; i < count; i++)
+            G(split_row)(first + (i0 + i) * LANES, second + (i0 + i) * LANES,
+                         apart == 1 ? x + 2 * (i0 + i) * step : rows + 2 * i * LANES);
+    }
+}
+
+ONAX_CLONES static void G(store_lanes)(R *x, const R *re, const R *im, int64_t n, int64_t step, int64_t apart, int turn,
+                                       R scale) {
+    const R *first = turn ? im : re, *second = turn ? re : im;
+    R rows[ROWS * 2 * LANES];
+    for (int64_t i0 = 0; i0 < n; i0 += ROWS) {
+        const int64_t count = n - i0 < ROWS ? n - i0 : ROWS;
+        for (int64_t i = 0; i < count; i++)
+            G(join_row)(apart == 1 ? x + 2 * (i0 + i) * step : rows + 2 * i * LANES, first + (i0 + i) * LANES,
+                        second + (i0 + i) * LANES, scale);
+        if (apart != 1) G(scatter_rows)(x + 2 * i0 * step, rows, count, step, apart);
+    }
+}
+
+/* Half the spectrum of real arrays of even length n. */
+ONAX_CLONES static void G(store_half_lanes)(R *x, const R *re, const R *im, const R *roots, int64_t n, int64_t apart) {
+    const int64_t half = n / 2;
+    R rows[ROWS * 2 * LANES];
+    for (int64_t k0 = 0; k0 <= half; k0 += ROWS) {
+        const int64_t count = half + 1 - k0 < ROWS ? half + 1 - k0 : ROWS;
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t k = k0 + i, a = (k == half ? 0 : k) * LANES, b = (k == 0 ? 0 : half - k) * LANES;
+            const R wr = roots[2 * k], wi = roots[2 * k + 1];
+            R *row = rows + 2 * i * LANES;
+            for (int l = 0; l < LANES; l++) {
+                const R er = (re[a + l] + re[b + l]) / 2, ei = (im[a + l] - im[b + l]) / 2;
+                const R dr = (re[a + l] - re[b + l]) / 2, di = (im[a + l] + im[b + l]) / 2;
+                row[2 * l] = er + (di * wr - dr * wi);
+                row[2 * l + 1] = ei - (dr * wr + di * wi);
+            }
+        }
+        G(scatter_rows)(x + 2 * k0, rows, count, 1, apart);
+    }
+}
+
+/* LANES arrays; 0 if the plain functions have to do it. */
+static int G(run_lanes)(const axis *a, const void *from, void *to, void *work) {
+    const plan *p = a->plan;
+    const int64_t n = p->n, is_odd = a->length & 1;
+    R *re = work, *im = re + n * LANES;
+    if (a->kind == FROM_HALF || (a->kind == TO_HALF && is_odd)) return 0;
+    if (a->kind == TO_HALF) G(load_lanes)(re, im, from, n, 1, a->from_apart / 2, 0);
+    else G(load_lanes)(re, im, from, n, a->from_step, a->from_apart, a->is_inverse);
+    re = (R *)GLUE(transform_many, TYPE)(p, work);
+    im = re + n * LANES;
+    if (a->kind == TO_HALF) G(store_half_lanes)(to, re, im, p->halves, a->length, a->to_apart);
+    else G(store_lanes)(to, re, im, n, a->to_step, a->to_apart, a->is_inverse,
+                        a->is_inverse ? (R)1 / (R)a->length : (R)1);
+    return 1;
+}
+#endif
+
 /* `lanes` arrays (1 or LANES) along one axis. */
 static void G(run_lines)(const axis *a, const void *from, void *to, void *work, int64_t lanes) {
     const plan *p = a->plan;
     const int64_t n = p->n;
     const R scale = a->is_inverse ? (R)1 / (R)a->length : (R)1;
     R *re = work, *im = re + n * lanes;
+#if LANES > 1
+    if (lanes > 1 && G(run_lanes)(a, from, to, work)) return;
+#endif
     if (a->kind == TO_HALF) G(load_real)(re, im, from, a->length, lanes, a->from_apart);
     else if (a->kind == FROM_HALF) G(load_half)(re, im, from, p->halves, a->length, a->from_step, lanes, a->from_apart);
     else G(load)(re, im, from, n, a->from_step, lanes, a->from_apart, a->is_inverse);

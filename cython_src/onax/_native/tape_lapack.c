@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POTRF, GETRF, TRSM, GEQRF_, ORGQR, SYEVD, GESDD, GEEV, GEES, ROUTINES };
+enum { XPOTRF, XGETRF, XTRSM, XGEQRF, XORGQR, XSYEVD, XGESDD, XGEEV, XGEES, ROUTINES };
 
 static const struct { const char *names[2], *arguments[2]; } routines[ROUTINES] = {
-    [POTRF] = {{"potrf", "potrf"}, {"cifii", "cizii"}},
-    [GETRF] = {{"getrf", "getrf"}, {"iifiii", "iiziii"}},
-    [TRSM] = {{"trsm", "trsm"}, {"cccciiffifi", "cccciizzizi"}},
-    [GEQRF_] = {{"geqrf", "geqrf"}, {"iififfii", "iizizzii"}},
-    [ORGQR] = {{"orgqr", "ungqr"}, {"iiififfii", "iiizizzii"}},
-    [SYEVD] = {{"syevd", "heevd"}, {"ccififfiiii", "ccizifzifiiii"}},
-    [GESDD] = {{"gesdd", "gesdd"}, {"ciififfififiii", "ciizifzizizifii"}},
-    [GEEV] = {{"geev", "geev"}, {"ccififffififii", "ccizizzizizifi"}},
-    [GEES] = {{"gees", "gees"}, {"ccgifiifffifiii", "ccgiziizzizifii"}},
+    [XPOTRF] = {{"potrf", "potrf"}, {"cifii", "cizii"}},
+    [XGETRF] = {{"getrf", "getrf"}, {"iifiii", "iiziii"}},
+    [XTRSM] = {{"trsm", "trsm"}, {"cccciiffifi", "cccciizzizi"}},
+    [XGEQRF] = {{"geqrf", "geqrf"}, {"iififfii", "iizizzii"}},
+    [XORGQR] = {{"orgqr", "ungqr"}, {"iiififfii", "iiizizzii"}},
+    [XSYEVD] = {{"syevd", "heevd"}, {"ccififfiiii", "ccizifzifiiii"}},
+    [XGESDD] = {{"gesdd", "gesdd"}, {"ciififfififiii", "ciizifzizizifii"}},
+    [XGEEV] = {{"geev", "geev"}, {"ccififffififii", "ccizizzizizifi"}},
+    [XGEES] = {{"gees", "gees"}, {"ccgifiifffifiii", "ccgiziizzizifii"}},
 };
 
 static void *addresses[ROUTINES][4];
@@ -102,7 +102,7 @@ static void cholesky(const stack *s, char *const *at, char *scratch) {
         memcpy(at[0] + i * n * size, at[1] + i * n * size, (size_t)((i + 1) * size));
         memset(at[0] + (i * n + i + 1) * size, 0, (size_t)((n - i - 1) * size));
     }
-    CALL(POTRF, 5)("U", &order, at[0], &order, &info);
+    CALL(XPOTRF, 5)("U", &order, at[0], &order, &info);
     for (int64_t i = 0; i < n && !info; i++) info |= !isfinite(real_at(s, at[0], parts * (i * n + i)));
     if (info) fill_nan(s, at[0], n * n * parts);
 }
@@ -112,7 +112,7 @@ static void lu(const stack *s, char *const *at, char *scratch) {
     int m = (int)s->m, n = (int)s->n, info = 0;
     int32_t *exchanged = (int32_t *)at[1], *order = (int32_t *)at[2];
     transposed(s, scratch, m, at[3], n, m, n, 0);
-    CALL(GETRF, 6)(&m, &n, scratch, &m, exchanged, &info);
+    CALL(XGETRF, 6)(&m, &n, scratch, &m, exchanged, &info);
     transposed(s, at[0], n, scratch, m, n, m, 0);
     for (int64_t i = 0; i < m; i++) order[i] = (int32_t)i;
     for (int64_t i = 0; i < pivots; i++) {
@@ -137,7 +137,7 @@ static void triangular_solve(const stack *s, char *const *at, char *scratch) {
     memcpy(at[0], at[2], (size_t)(s->n * s->k * parts * real_size(s)));
     rows = s->flags & LEFT_SIDE ? (int)s->k : n;
     columns = s->flags & LEFT_SIDE ? n : (int)s->k;
-    CALL(TRSM, 11)((void *)(s->flags & LEFT_SIDE ? "R" : "L"), (void *)(s->flags & LOWER ? "U" : "L"), (void *)how,
+    CALL(XTRSM, 11)((void *)(s->flags & LEFT_SIDE ? "R" : "L"), (void *)(s->flags & LOWER ? "U" : "L"), (void *)how,
                    (void *)(s->flags & UNIT_DIAGONAL ? "U" : "N"), &rows, &columns, one, a, &n, at[0], &rows);
 }
 
@@ -147,24 +147,24 @@ static void qr(const stack *s, char *const *at, char *scratch) {
     int m = (int)s->m, n = (int)s->n, k = (int)s->k, count = (int)least(s->m, s->n), info, lwork = (int)s->lwork;
     char *taus = scratch + aligned(s->m * wide * size), *work = taus + aligned(count * size);
     transposed(s, scratch, m, at[2], n, m, n, 0);
-    CALL(GEQRF_, 8)(&m, &n, scratch, &m, taus, work, &lwork, &info);
+    CALL(XGEQRF, 8)(&m, &n, scratch, &m, taus, work, &lwork, &info);
     transposed(s, at[1], n, scratch, m, n, k, 0);
     for (int64_t i = 1; i < k; i++) memset(at[1] + i * n * size, 0, (size_t)(least(i, n) * size));
-    CALL(ORGQR, 9)(&m, &k, &count, scratch, &m, taus, work, &lwork, &info);
+    CALL(XORGQR, 9)(&m, &k, &count, scratch, &m, taus, work, &lwork, &info);
     transposed(s, at[0], k, scratch, m, k, m, 0);
 }
 
 static void geqrf(const stack *s, char *const *at, char *scratch) {
     int m = (int)s->m, n = (int)s->n, info, lwork = (int)s->lwork;
     transposed(s, scratch, m, at[2], n, m, n, 0);
-    CALL(GEQRF_, 8)(&m, &n, scratch, &m, at[1], scratch + aligned(s->m * s->n * element_size(s)), &lwork, &info);
+    CALL(XGEQRF, 8)(&m, &n, scratch, &m, at[1], scratch + aligned(s->m * s->n * element_size(s)), &lwork, &info);
     transposed(s, at[0], n, scratch, m, n, m, 0);
 }
 
 static void householder_product(const stack *s, char *const *at, char *scratch) {
     int m = (int)s->m, n = (int)s->n, k = (int)s->k, info, lwork = (int)s->lwork;
     transposed(s, scratch, m, at[1], n, m, n, 0);
-    CALL(ORGQR, 9)(&m, &n, &k, scratch, &m, at[2], scratch + aligned(s->m * s->n * element_size(s)), &lwork, &info);
+    CALL(XORGQR, 9)(&m, &n, &k, scratch, &m, at[2], scratch + aligned(s->m * s->n * element_size(s)), &lwork, &info);
     transposed(s, at[0], n, scratch, m, n, m, 0);
 }
 
@@ -184,8 +184,8 @@ static void eigh(const stack *s, char *const *at, char *scratch) {
     if (!info) {
         memcpy(scratch, at[2], (size_t)(s->n * s->n * size));
         if (is_complex(s))
-            CALL(SYEVD, 13)("V", triangle, &n, scratch, &n, at[1], work, &lwork, rwork, &lrwork, iwork, &liwork, &info);
-        else CALL(SYEVD, 11)("V", triangle, &n, scratch, &n, at[1], work, &lwork, iwork, &liwork, &info);
+            CALL(XSYEVD, 13)("V", triangle, &n, scratch, &n, at[1], work, &lwork, rwork, &lrwork, iwork, &liwork, &info);
+        else CALL(XSYEVD, 11)("V", triangle, &n, scratch, &n, at[1], work, &lwork, iwork, &liwork, &info);
         transposed(s, at[0], n, scratch, n, n, n, 1);
     }
     if (info) fill_nan(s, at[0], s->n * s->n * parts), fill_nan(s, at[1], s->n);
@@ -204,11 +204,11 @@ static void svd(const stack *s, char *const *at, char *scratch) {
     info = !all_finite(s, x, 0, s->m * s->n * parts);
     if (!info) {
         char *u = vectors ? at[1] : room, *v = vectors ? at[2] : room;
-        int *lu_ = vectors ? &left : &none, *lv = vectors ? &n : &none;
+        int *ldu = vectors ? &left : &none, *ldv = vectors ? &n : &none;
         memcpy(scratch, x, (size_t)(s->m * s->n * size));
         if (is_complex(s))
-            CALL(GESDD, 15)(job, &n, &m, scratch, &n, at[0], v, lv, u, lu_, work, &lwork, rwork, iwork, &info);
-        else CALL(GESDD, 14)(job, &n, &m, scratch, &n, at[0], v, lv, u, lu_, work, &lwork, iwork, &info);
+            CALL(XGESDD, 15)(job, &n, &m, scratch, &n, at[0], v, ldv, u, ldu, work, &lwork, rwork, iwork, &info);
+        else CALL(XGESDD, 14)(job, &n, &m, scratch, &n, at[0], v, ldv, u, ldu, work, &lwork, iwork, &info);
     }
     if (!info) return;
     fill_nan(s, at[0], few);
@@ -258,9 +258,9 @@ static void eig(const stack *s, char *const *at, char *scratch) {
         for (int64_t i = 0; exponent && i < n * n * parts; i++)
             put_real(s, scratch, i, ldexp(ldexp(real_at(s, scratch, i), -half), half - exponent));
         if (is_complex(s))
-            CALL(GEEV, 14)((void *)(left ? "V" : "N"), (void *)(right ? "V" : "N"), &order, scratch, &order, wr, vl, &order, vr,
+            CALL(XGEEV, 14)((void *)(left ? "V" : "N"), (void *)(right ? "V" : "N"), &order, scratch, &order, wr, vl, &order, vr,
                            &order, work, &lwork, rwork, &info);
-        else CALL(GEEV, 14)((void *)(left ? "V" : "N"), (void *)(right ? "V" : "N"), &order, scratch, &order, wr, wi, vl,
+        else CALL(XGEEV, 14)((void *)(left ? "V" : "N"), (void *)(right ? "V" : "N"), &order, scratch, &order, wr, wi, vl,
                             &order, vr, &order, work, &lwork, &info);
     }
     for (int64_t i = 0; i < n; i++) {
@@ -285,7 +285,7 @@ static void schur(const stack *s, char *const *at, char *scratch) {
     info = !all_finite(s, x, 0, n * n * parts);
     if (!info) {
         transposed(s, scratch, n, x, n, n, n, 0);
-        CALL(GEES, 15)((void *)(vectors ? "V" : "N"), "N", NULL, &order, scratch, &order, &sorted, wr,
+        CALL(XGEES, 15)((void *)(vectors ? "V" : "N"), "N", NULL, &order, scratch, &order, &sorted, wr,
                        is_complex(s) ? v : wi, is_complex(s) ? (void *)&order : v, is_complex(s) ? work : (void *)&order,
                        is_complex(s) ? (void *)&lwork : work, is_complex(s) ? rwork : (void *)&lwork, flags, &info);
         transposed(s, at[0], n, scratch, n, n, n, 0);
@@ -305,28 +305,28 @@ static int64_t ask(stack *s, int which) {
     double x[4] = {0}, y[4] = {0}, z[4] = {0}, answer[4] = {0}, real[4] = {0};
     double most = 1;
     if (which == QR || which == GEQRF) {
-        CALL(GEQRF_, 8)(&m, &n, x, &m, y, answer, &ask, &info);
+        CALL(XGEQRF, 8)(&m, &n, x, &m, y, answer, &ask, &info);
         most = fmax(most, real_at(s, answer, 0));
     }
     if (which == QR || which == HOUSEHOLDER_PRODUCT) {
-        CALL(ORGQR, 9)(&m, which == QR ? &k : &n, which == QR ? &count : &k, x, &m, y, answer, &ask, &info);
+        CALL(XORGQR, 9)(&m, which == QR ? &k : &n, which == QR ? &count : &k, x, &m, y, answer, &ask, &info);
         most = fmax(most, real_at(s, answer, 0));
     }
     if (which == EIGH && is_complex(s))
-        CALL(SYEVD, 13)("V", "L", &n, x, &n, y, answer, &ask, real, &ask, wanted, &ask, &info);
-    else if (which == EIGH) CALL(SYEVD, 11)("V", "L", &n, x, &n, y, answer, &ask, wanted, &ask, &info);
+        CALL(XSYEVD, 13)("V", "L", &n, x, &n, y, answer, &ask, real, &ask, wanted, &ask, &info);
+    else if (which == EIGH) CALL(XSYEVD, 11)("V", "L", &n, x, &n, y, answer, &ask, wanted, &ask, &info);
     if (which == SVD) {
         void *job = (void *)(!(s->flags & VECTORS) ? "N" : s->k > count || m == n ? "A" : "S");
         int *ld = s->flags & VECTORS ? &left : &one;
         if (m == n) left = m;
-        if (is_complex(s)) CALL(GESDD, 15)(job, &n, &m, x, &n, y, z, &n, z, ld, answer, &ask, real, wanted, &info);
-        else CALL(GESDD, 14)(job, &n, &m, x, &n, y, z, &n, z, ld, answer, &ask, wanted, &info);
+        if (is_complex(s)) CALL(XGESDD, 15)(job, &n, &m, x, &n, y, z, &n, z, ld, answer, &ask, real, wanted, &info);
+        else CALL(XGESDD, 14)(job, &n, &m, x, &n, y, z, &n, z, ld, answer, &ask, wanted, &info);
     }
-    if (which == EIG) CALL(GEEV, 14)("V", "V", &n, x, &n, y, is_complex(s) ? z : y, is_complex(s) ? (void *)&n : z,
+    if (which == EIG) CALL(XGEEV, 14)("V", "V", &n, x, &n, y, is_complex(s) ? z : y, is_complex(s) ? (void *)&n : z,
                                      is_complex(s) ? z : (void *)&n, is_complex(s) ? (void *)&n : z,
                                      is_complex(s) ? answer : (void *)&n, is_complex(s) ? (void *)&ask : answer,
                                      is_complex(s) ? real : (void *)&ask, &info);
-    if (which == SCHUR) CALL(GEES, 15)("V", "N", NULL, &n, x, &n, wanted, y, is_complex(s) ? z : y,
+    if (which == SCHUR) CALL(XGEES, 15)("V", "N", NULL, &n, x, &n, wanted, y, is_complex(s) ? z : y,
                                        is_complex(s) ? (void *)&n : z, is_complex(s) ? answer : (void *)&n,
                                        is_complex(s) ? (void *)&ask : answer, is_complex(s) ? real : (void *)&ask, wanted, &info);
     most = fmax(most, real_at(s, answer, 0));
@@ -335,10 +335,10 @@ static int64_t ask(stack *s, int which) {
 
 int onax_lapack_plan(stack *s, int which) {
     static const struct { matrix_function function; int routine, other; } functions[] = {
-        [CHOLESKY] = {cholesky, POTRF, POTRF}, [LU] = {lu, GETRF, GETRF},
-        [TRIANGULAR_SOLVE] = {triangular_solve, TRSM, TRSM}, [QR] = {qr, GEQRF_, ORGQR}, [GEQRF] = {geqrf, GEQRF_, GEQRF_},
-        [HOUSEHOLDER_PRODUCT] = {householder_product, ORGQR, ORGQR}, [EIGH] = {eigh, SYEVD, SYEVD},
-        [SVD] = {svd, GESDD, GESDD}, [EIG] = {eig, GEEV, GEEV}, [SCHUR] = {schur, GEES, GEES},
+        [CHOLESKY] = {cholesky, XPOTRF, XPOTRF}, [LU] = {lu, XGETRF, XGETRF},
+        [TRIANGULAR_SOLVE] = {triangular_solve, XTRSM, XTRSM}, [QR] = {qr, XGEQRF, XORGQR}, [GEQRF] = {geqrf, XGEQRF, XGEQRF},
+        [HOUSEHOLDER_PRODUCT] = {householder_product, XORGQR, XORGQR}, [EIGH] = {eigh, XSYEVD, XSYEVD},
+        [SVD] = {svd, XGESDD, XGESDD}, [EIG] = {eig, XGEEV, XGEEV}, [SCHUR] = {schur, XGEES, XGEES},
     };
     const int64_t m = s->m, n = s->n, size = element_size(s), few = least(m, n), most = largest(m, n);
     const int64_t square = aligned(n * n * size);
