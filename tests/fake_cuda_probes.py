@@ -98,7 +98,58 @@ def memory():
     return {name: after[name] - before[name] for name in ("allocated", "freed")}
 
 
-PROBES = (binding, chain, devices, memory)
+class Producer:
+    """An array of another library on the device: hands over what an array of ours exports, and says on which stream."""
+
+    def __init__(self, array):
+        self.array, self.asked = array, []
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **asked):
+        self.asked.append(asked.get("stream"))
+        return self.array.__dlpack__(**asked)
+
+
+class InterfaceAlone:
+    """An array of another library that has only `__cuda_array_interface__`, with a stream."""
+
+    def __init__(self, array):
+        self.__cuda_array_interface__ = array.__cuda_array_interface__ | {"stream": 1}
+
+
+def exchange():
+    """DLPack and `__cuda_array_interface__`: pointers, devices, copies."""
+    second = jax.devices("gpu")[1]
+    y = jax.jit(lambda x: jnp.reshape(x, (3, 4)))(jax.device_put(X, second))
+    producer = Producer(y)
+    z = jnp.from_dlpack(producer)
+    found = {"device": y.__dlpack_device__(), "same memory": z.unsafe_buffer_pointer() == y.unsafe_buffer_pointer()}
+    found |= {"streams": producer.asked, "placed": str(z.device), "committed": z.committed}
+    found["imported"] = changes_of(lambda: jnp.from_dlpack(Producer(y)))
+    found["copied"] = changes_of(lambda: jnp.from_dlpack(Producer(y), copy=True))
+    found["computed"] = np.asarray(jax.jit(lambda x: jnp.reshape(x, (2, 6)))(z)).tolist()
+    described = y.__cuda_array_interface__
+    found["interface"] = {k: v for k, v in described.items() if k != "data"} | {"typestr": described["typestr"]}
+    found["pointer"] = described["data"] == (y.unsafe_buffer_pointer(), True)
+    x = jax.jit(lambda x: jnp.reshape(x, (3, 4)))(jax.device_put(X, jax.devices("gpu")[0]))
+    with Changes() as changes:
+        taken = jnp.asarray(InterfaceAlone(x))
+    found["taken"] = {name: n for name, n in changes.found.items() if name.endswith(("device", "host", "synchronized"))}
+    found["taken right"] = bool(np.array_equal(taken, X.reshape(3, 4))) and str(taken.device) == "cuda:0"
+    refused = []
+    for stream, to in ((0, None), (None, (2, 0))):
+        try:
+            y.__dlpack__(stream=stream, dl_device=to, copy=False, max_version=(1, 0))
+        except (ValueError, BufferError) as error:
+            refused.append(type(error).__name__)
+    found["refused"] = refused
+    found["host"] = np.from_dlpack(y, device="cpu").tolist()
+    return found
+
+
+PROBES = (binding, chain, devices, memory, exchange)
 
 if __name__ == "__main__":
     json.dump({probe.__name__: probe() for probe in PROBES}, sys.stdout)

@@ -6,7 +6,8 @@ import onax as jax
 import onax.numpy as jnp
 from onax._core.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 from onax._core.shards import Shard, first_device
-from onax._native.array import make_array, make_sharded
+from onax._native.array import make_array
+from onax._native.array_sources import make_sharded
 from onax._native.avals import ShapedArray
 
 

@@ -15,15 +15,8 @@ import pytest
 from native_arrays import KEY, arr, keys
 from onax._core.facts import ELEMENTWISE
 from onax._native import context
-from onax._native.array import (
-    Array,
-    ArrayImpl,
-    from_dlpack_buffer,
-    from_user,
-    install_method,
-    make_array,
-    make_sharded,
-)
+from onax._native.array import Array, ArrayImpl, from_user, install_method, make_array
+from onax._native.array_sources import from_dlpack_buffer, make_sharded
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import NEVER, Primitive, set_same_rank_options
 from onax._native.hooks import hooks

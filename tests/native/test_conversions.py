@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from native_arrays import arr, keys
-from onax._native.array import (
-    from_dlpack_buffer,
-    from_user,
-)
+from onax._native.array import from_user
+from onax._native.array_sources import from_dlpack_buffer
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import onax.numpy as jnp
 from onax import lax
 from onax._core.facts import DATA_MOVEMENT, ELEMENTWISE
 from onax._native import context, dispatch
-from onax._native.array import Array, ArrayImpl, from_user, make_array, make_sharded
+from onax._native.array import Array, ArrayImpl, from_user, make_array
+from onax._native.array_sources import make_sharded
 from onax._native.avals import OpaqueDType, ShapedArray
 from onax._native.dispatch import ALL, FIRST, NEVER, Primitive, evaluate
 from onax._native.hooks import hooks

@@ -17,13 +17,14 @@ from onax._native.buffers cimport (
 )
 from onax._native.context cimport ctx, default_device
 from onax._native.conversions cimport (
-    array_format, array_repr, array_str, dlpack_export, dlpack_import, index_value, numpy_array, plain_buffer,
+    array_format, array_repr, array_str, dlpack_export, index_value, numpy_array, plain_buffer,
     python_scalar, truth,
 )
-from onax._native.device_buffers cimport DeviceBuffer, download, logical_rank
+from onax._native.device_buffers cimport DeviceBuffer, DeviceMemory, download, logical_rank, upload
+from onax._native.device_exchange cimport cuda_interface, dlpack_device, export_capsule
 from onax._native.hooks cimport (
     ABS, ADD, AND, DIVMOD, EQ, FLOORDIV, GE, GETITEM, GT, INVERT, ITER, LE, LSHIFT, LT, MATMUL, MOD, MUL, NE, NEG, OR,
-    POS, POW, RSHIFT, SUB, TRUEDIV, XOR, hooks, kind_bit,
+    POS, POW, RSHIFT, SUB, TRUEDIV, XOR, hooks, kind_bit, refuse_container,
 )
 
 from onax._native.hooks import OPERATOR_NAMES
@@ -53,8 +54,6 @@ cdef extern from *:
 
 
 # ---- operators -----------------------------------------------------------------------------------------------------
-
-_OP_SYMBOLS = ("+", "-", "*", "/", "//", "%", "divmod()", "** or pow()", "@", "&", "|", "^", "<<", ">>")
 
 cdef operator_evaluator _evaluate = NULL
 
@@ -154,19 +153,11 @@ cdef object _binary(int op, Array x, object other, bint swapped):
                 return NotImplemented
         else:
             if isinstance(other, (list, tuple, set, dict)):
-                _refuse_container(op, x, other, swapped)
+                refuse_container(op, x, other, swapped)
             return NotImplemented
     if swapped:
         return _function(op)(other, x)
     return _function(op)(x, other)
-
-
-cdef int _refuse_container(int op, object x, object other, bint swapped) except -1:
-    left, right = (other, x) if swapped else (x, other)
-    symbol = _OP_SYMBOLS[op] if op < EQ else ("==", "!=", "<", "<=", ">", ">=")[op - EQ]
-    raise TypeError(
-        f"unsupported operand type(s) for {symbol}: {type(left).__name__!r} and {type(right).__name__!r}"
-    )
 
 
 # ---- making arrays -------------------------------------------------------------------------------------------------
@@ -210,13 +201,10 @@ cdef ArrayImpl wrap_resident(DeviceBuffer buffer, object dtype, bint weak, objec
 
 cdef ArrayImpl wrap_like(ArrayImpl x, bint weak, object device, bint committed):
     cdef ArrayImpl out
-    if x.resident is None:
+    if x.resident is None or device is not x.dev:
         return wrap(buffer_of(x), x._dtype, weak, device, committed)
     out = wrap_resident(x.resident, x._dtype, weak, device, committed)
     out.buf = x.buf
-    if device is not x.dev:
-        buffer_of(out)
-        out.resident = None
     return out
 
 
@@ -257,29 +245,6 @@ def from_user(x, bint weak_type=False, device=None, bint committed=False):
     return wrap_plain(a, weak or weak_type, _device_or_default(device, committed), committed)
 
 
-def from_dlpack_buffer(x, copy=None):
-    """An array over the memory of any object with `__dlpack__` on the host; a copy of it with `copy=True`.
-
-    This is the one way to make an array whose memory others may write to: the caller asked to share it.
-    Raises BufferError for memory that is not on the host, TypeError for dtypes that no array can have.
-    """
-    return wrap_plain(canonical(dlpack_import(x, copy)), False, default_device(), False)
-
-
-def make_sharded(buffer, shards, sharding, dtype=None, bint weak_type=False):
-    """An array over several devices: `buffer` is the whole value, `shards` pairs of (device, its part)."""
-    cdef ArrayImpl out = make_array(buffer, dtype, weak_type, None, True)
-    out.shards = tuple([(device, _frozen(part)) for device, part in shards])
-    out.shd = sharding
-    return out
-
-
-cdef cnp.ndarray _frozen(object part):
-    cdef cnp.ndarray a = np.asarray(part)
-    PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
-    return a
-
-
 cdef cnp.ndarray buffer_of(ArrayImpl x):
     return _fetched(x) if x.buf is None else x.buf
 
@@ -303,6 +268,27 @@ cdef tuple _shape_of(ArrayImpl x):
     if x.buf is None and x.resident is not None:
         return x.resident.shape[:logical_rank(x.resident, storage_dtype(x._dtype))]
     return (<object>buffer_of(x)).shape
+
+
+cdef DeviceMemory _memory_of(ArrayImpl x):
+    """The memory of the device that an array is on; None for the host."""
+    if x.shards is not None:
+        return None
+    if x.resident is not None:
+        return x.resident.memory
+    device = device_of(x)
+    return None if device is None or device.platform == "cpu" else hooks.device_memory(device)
+
+
+cdef DeviceBuffer _resident_of(ArrayImpl x, DeviceMemory memory):
+    """The elements on the device; they are copied there if they are on the host alone."""
+    cdef cnp.ndarray a
+    if x.resident is None:
+        a = buffer_of(x)
+        if cnp.PyArray_ISCOMPLEX(a):
+            a = np.asarray(a, order="C")[..., np.newaxis].view(a.real.dtype)
+        x.resident = upload(memory, a)
+    return x.resident
 
 
 cdef object device_of(ArrayImpl x):
@@ -670,6 +656,9 @@ cdef class ArrayImpl(Array):
         return self.nbytes
 
     def unsafe_buffer_pointer(self):
+        cdef DeviceMemory memory = None if is_extended(self._dtype) else _memory_of(self)
+        if memory is not None:
+            return <size_t>_resident_of(self, memory).data
         return <size_t>cnp.PyArray_DATA(buffer_of(self))
 
     # -- as Python and NumPy values
@@ -730,13 +719,40 @@ cdef class ArrayImpl(Array):
         return numpy_array(buffer_of(self), self._dtype, dtype, copy)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        """A DLPack capsule over the elements, read-only; a copy for consumers older than DLPack 1.0."""
+        """A DLPack capsule over the elements, read-only; a copy for consumers older than DLPack 1.0.
+
+        The elements are on their device by now, so no `stream` has to wait.
+        """
+        cdef DeviceMemory memory
+        cdef DeviceBuffer buffer
         if is_extended(self._dtype):
             raise BufferError("an array of keys has no DLPack form; use onax.random.key_data(arr)")
-        return dlpack_export(buffer_of(self), max_version, dl_device, copy)
+        memory = _memory_of(self)
+        if stream == 0 and memory is not None and memory.is_cuda:
+            raise ValueError("__dlpack__: stream 0 is ambiguous; 1 is the legacy default stream, 2 the one per thread")
+        if memory is None:
+            return dlpack_export(buffer_of(self), max_version, dl_device, copy)
+        if dl_device is not None and tuple(dl_device) != dlpack_device(memory):
+            if copy is not None and not copy:
+                raise BufferError(f"the array is on DLPack device {dlpack_device(memory)}; to export it to "
+                                  f"{tuple(dl_device)} takes a copy")
+            return dlpack_export(buffer_of(self), max_version, dl_device, None)
+        buffer = _resident_of(self, memory)
+        return export_capsule(buffer, self._dtype, logical_rank(buffer, self._dtype), max_version, copy)
 
     def __dlpack_device__(self):
-        return (1, 0)
+        cdef DeviceMemory memory = _memory_of(self)
+        return (1, 0) if memory is None else dlpack_device(memory)
+
+    @property
+    def __cuda_array_interface__(self):
+        """The elements on a CUDA device, read-only, for other libraries; AttributeError for other arrays."""
+        cdef DeviceMemory memory = _memory_of(self)
+        cdef DeviceBuffer buffer
+        if memory is None or is_extended(self._dtype):
+            raise AttributeError("__cuda_array_interface__: the array is not on a CUDA device")
+        buffer = _resident_of(self, memory)
+        return cuda_interface(buffer, self._dtype, logical_rank(buffer, self._dtype))
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         if is_extended(self._dtype) or self._dtype.kind == "V":
@@ -758,18 +774,11 @@ cdef class ArrayImpl(Array):
 
     def _with(self, *, weak_type=None, device=None, committed=None):
         """The same elements with another weak bit or placement."""
-        cdef ArrayImpl out
-        if device is not None and device is not device_of(self):
-            buffer_of(self)
-        out = _copied(self)
+        cdef ArrayImpl out = wrap_like(self, self.weak, self.dev if device is None else device, self.placed)
         if weak_type is not None:
             out.weak = weak_type
-        if device is not None:
-            if device is not device_of(self):
-                out.resident = None
-            out.dev = device
-            out.shards = None
-            out.shd = None
+        if device is None:
+            out.shards, out.shd = self.shards, self.shd
         if committed is not None:
             out.placed = committed
         return out

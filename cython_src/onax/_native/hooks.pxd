@@ -27,6 +27,7 @@ cdef class Hooks:
     cdef public object locate_error             # (FloatingPointError, equation that raised it): adds the line
     # placement (`array`, `avals`, `dispatch`)
     cdef public object first_device             # () -> the device of arrays that state none
+    cdef public object device_memory            # (device) -> the DeviceMemory of a device that is not the host
     cdef public object array_sharding           # (array) -> its sharding, where none was stated
     cdef public object array_shards             # (array) -> the list of its shards
     cdef public object aval_sharding            # (aval) -> its sharding, where none was stated
@@ -43,3 +44,6 @@ cdef Hooks hooks
 cdef inline int kind_bit(int kind) noexcept:
     """A bit for each np.dtype.kind."""
     return 1 if kind == c"V" else 1 << (kind - c"a")
+
+# Raises the TypeError for an operator between an array and a list, tuple, set or dictionary.
+cdef int refuse_container(int op, object x, object other, bint swapped) except -1

@@ -13,6 +13,16 @@ OPERATOR_NAMES = (
     "rshift", "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem", "iter",
 )
 
+_OP_SYMBOLS = ("+", "-", "*", "/", "//", "%", "divmod()", "** or pow()", "@", "&", "|", "^", "<<", ">>")
+
+
+cdef int refuse_container(int op, object x, object other, bint swapped) except -1:
+    left, right = (other, x) if swapped else (x, other)
+    symbol = _OP_SYMBOLS[op] if op < EQ else ("==", "!=", "<", "<=", ">", ">=")[op - EQ]
+    raise TypeError(
+        f"unsupported operand type(s) for {symbol}: {type(left).__name__!r} and {type(right).__name__!r}"
+    )
+
 
 cdef int _check_names(table) except -1:
     unknown = set(table).difference(OPERATOR_NAMES)

@@ -8,12 +8,11 @@ import functools
 import time
 import warnings
 
-from onax._compile import pipeline, placement
+from onax._compile import pipeline, placement, sessions
 from onax._compile.call import log_time, stage_call
 from onax._compile.debug_nans import check_special
 from onax._compile.jit_options import hashable
 from onax._compile.lazy_import import multi_device
-from onax._compile.sessions import options_for_device
 from onax._compile.stages import Traced
 from onax._core.result_checks import SPECIAL
 from onax._ground import lazy, source, spans
@@ -88,7 +87,12 @@ def _usable_donations(donated, in_avals, out_avals):
 def executable_of(jaxpr, name, keep_unused=False, compiler_options=None, device=None):
     """The compiled form of a closed jaxpr for a device, the default one if None; cached with it."""
     device = current_default() if device is None else device
-    key = ("executable", keep_unused, context.option_word(), hashable(options_for_device(compiler_options, device)))
+    key = (
+        "executable",
+        keep_unused,
+        context.option_word(),
+        hashable(sessions.options_for_device(compiler_options, device)),
+    )
     found = jaxpr.cache.get(key)
     if found is None:
         if config.jax_log_compiles:

@@ -115,6 +115,7 @@ def _inline(params):
 jit_p.impl = _evaluate_jit
 jit_p.inline = _inline
 hooks.place_sharded_result = placement.place_eager_result
+hooks.device_memory = lambda device: compiler().sessions.memory_of(device.local_hardware_id)
 
 _JIT_DEFAULTS = {
     "in_shardings": None,

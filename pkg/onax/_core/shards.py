@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from onax._core.sharding import AbstractMesh, NamedSharding, PartitionSpec, SingleDeviceSharding, replica_ids
 from onax._ground import devices
-from onax._native.array import make_sharded
+from onax._native.array_sources import make_sharded
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -10,7 +10,9 @@ from onax._control.jit_call import staged
 from onax._core.api_functions import name_error
 from onax._core.trace import concrete_or_error, new_const
 from onax._ground import dims, dtypes
-from onax._native.array import Array, ArrayImpl, from_dlpack_buffer, from_user, make_array
+from onax._ground.devices import backends
+from onax._native.array import Array, ArrayImpl, from_user, make_array
+from onax._native.array_sources import from_device_dlpack, from_device_interface, from_dlpack_buffer
 from onax._native.context import get_trace
 from onax._native.tree import tree_leaves
 from onax._prims.convert import cast
@@ -30,6 +32,8 @@ from onax.numpy._promotion import (
     python_scalar,
     to_dtype,
 )
+
+_DL_CUDA = 2  # DLPack's number for the memory of CUDA devices
 
 # --- from values --------------------------------------------------------------------------------------------------
 
@@ -145,6 +149,8 @@ def _require_numeric(found, x):
 
 def _from_foreign(x, dtype):
     """Converts objects of other libraries by DLPack, the array interface or the buffer protocol, or else by NumPy."""
+    if hasattr(x, "__cuda_array_interface__") and "gpu" in backends():
+        return _from_object(_canonical(_from_cuda(x)), dtype, False)
     if hasattr(x, "__array__"):
         found = np.array(x)
     elif not hasattr(x, "__dlpack__"):
@@ -152,6 +158,13 @@ def _from_foreign(x, dtype):
     else:
         found = np.array(np.from_dlpack(x))
     return _from_object(_require_numeric(found, x), dtype, False)
+
+
+def _from_cuda(x):
+    """An array with the elements of an object with `__cuda_array_interface__`, on its device."""
+    devices = backends()["gpu"].devices()
+    number = _cuda_device_of(x).id if hasattr(x, "__dlpack_device__") else 0
+    return from_device_interface(x, x.__cuda_array_interface__, devices[number])
 
 
 def astype(x, dtype, /, *, copy=False, device=None):
@@ -180,12 +193,31 @@ def from_dlpack(x, /, *, device=None, copy=None):
     """An Array over the memory of an object with `__dlpack__`, committed to its device; a copy with copy=True.
 
     The one way to an Array whose memory others may write to: a write to x afterwards is seen in the Array.  There is a
-    copy when no Array can have the dtype of x (64 bits with x64 off).  Raises BufferError for memory not on the host.
+    copy when no Array can have the dtype of x (64 bits with x64 off).  Raises BufferError for memory that is neither on
+    the host nor on a CUDA device of ours.
     """
     if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
         raise TypeError(f"from_dlpack takes an array with __dlpack__ and __dlpack_device__; got {type(x)}.")
-    out = array(x, copy=bool(copy)) if isinstance(x, Array) else from_dlpack_buffer(x, copy)
+    if isinstance(x, Array):
+        out = array(x, copy=bool(copy))
+    else:
+        cuda = _cuda_device_of(x)
+        out = from_dlpack_buffer(x, copy) if cuda is None else _canonical(from_device_dlpack(x, cuda, copy))
     return on_device(out, out.device if device is None else device)
+
+
+def _cuda_device_of(x):
+    """The CUDA device that an object with `__dlpack_device__` is on; None for the host and for others."""
+    kind, number = x.__dlpack_device__()
+    if int(kind) != _DL_CUDA or "gpu" not in backends():
+        return None
+    return backends()["gpu"].devices()[number]
+
+
+def _canonical(x):
+    """An array of a device; copied through the host if no Array can have its dtype."""
+    dtype = dtypes.canonicalize_dtype(x.dtype)
+    return x if dtype == x.dtype else on_device(asarray(np.asarray(x)), x.device)
 
 
 def frombuffer(buffer, dtype=float, count=-1, offset=0):

@@ -70,3 +70,21 @@ def test_devices_have_memories_of_their_own(found):
 
 def test_calls_reuse_memory(found):
     assert found["memory"] == {"allocated": 0, "freed": 0}
+
+
+def test_other_libraries_share_the_memory_of_a_device(found):
+    exchange = found["exchange"]
+    assert exchange["device"] == [2, 1] and exchange["same memory"] and exchange["streams"] == [1]
+    assert exchange["placed"] == "cuda:1" and exchange["committed"]
+    assert exchange["imported"] == {} and exchange["copied"] == {"on_device": 1}
+    assert exchange["computed"] == [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
+    assert exchange["host"] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+    assert exchange["refused"] == ["ValueError", "BufferError"]
+
+
+def test_the_interface_of_cuda_arrays(found):
+    exchange = found["exchange"]
+    wanted = {"shape": [3, 4], "typestr": "<f4", "strides": None, "stream": None, "version": 3}
+    assert exchange["interface"] == wanted and exchange["pointer"]
+    assert exchange["taken"].pop("synchronized") >= 2  # the producer's stream, and the copy
+    assert exchange["taken"] == {"on_device": 1} and exchange["taken right"]
