@@ -7,8 +7,9 @@ One model of one node for each operator of `export/graph/kernels.py`, element ty
 off and run once on small safe values.  Cases run in a child process; one that ends the child counts as not running.
 "Runs" says nothing about the numbers that come out.  Takes about a minute.
 
-With `--provider cuda`, which needs a device and writes export/graph/kernels_cuda.json, an operator that would fall back
-to the CPU counts as not running.
+With `--provider cuda`, which writes export/graph/kernels_cuda.json, an operator that would fall back to the CPU counts
+as not running.  It needs a device; with `--without-device` nothing is run, but the provider is asked on a device that is
+not there (scripts/gpu/fake_cuda.py) whether it takes the node: rows then say "registered", not "measured".
 """
 
 import argparse
@@ -200,8 +201,8 @@ class _open:
         self.shape, self.dtype = None, out[1]
 
 
-def measure(name, short, opset, folder, provider):
-    """ "": does not run; else the type, marked by how the runtime runs it."""
+def measure(name, short, opset, folder, provider, run=True):
+    """ "": does not run; else the type, marked by how the runtime runs it.  Unless `run`, it is only loaded."""
     graph, feeds = _model(name, kernels.DTYPES[short], opset)
     data, inputs, outputs, _ = proto.to_session(graph)
     path = f"{folder}/optimized.onnx"
@@ -210,7 +211,8 @@ def measure(name, short, opset, folder, provider):
         options["config"] = {"session.disable_cpu_ep_fallback": "1"}
     try:
         session = ort.Session(data, inputs, [(n, t, ("?",)) for n, t, _ in outputs], options=options)
-        session.run(feeds)
+        if run:
+            session.run(feeds)
     except RuntimeError:
         return ""
     kept = [node.op_type for node in onnx.load(path).graph.node]
@@ -220,22 +222,28 @@ def measure(name, short, opset, folder, provider):
     return f"+{short}" if kept.count("Cast") > (wanted == "Cast") else short
 
 
-def worker(provider):
+def worker(provider, run):
     """Answers cases from stdin, one JSON a line."""
+    if not run:
+        sys.path.insert(0, str(Path(__file__).resolve().parent / "gpu"))
+        import fake_cuda
+
+        fake_cuda.load()
     ort.attach(onnx_runtime.find_runtime().library)
     if provider == "cuda":
         load_cuda_libraries()
     with tempfile.TemporaryDirectory() as folder:
         for line in sys.stdin:
-            print(json.dumps(measure(*json.loads(line), folder, provider)), flush=True)
+            print(json.dumps(measure(*json.loads(line), folder, provider, run)), flush=True)
 
 
 class Worker:
     """A child process that may die."""
 
-    def __init__(self, provider):
-        self.provider = provider
+    def __init__(self, provider, run):
+        self.provider, self.run = provider, run
         command = [sys.executable, __file__, "--worker", "--provider", provider]
+        command += [] if run else ["--without-device"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True)  # fmt: skip
 
@@ -249,7 +257,7 @@ class Worker:
             line = ""
         if not line:
             print(f"{case} ended the process", file=sys.stderr)
-            self.__init__(self.provider)
+            self.__init__(self.provider, self.run)
             return ""
         return json.loads(line)
 
@@ -263,9 +271,9 @@ def _ranges(opsets):
     return ",".join(runs)
 
 
-def measure_all(names, provider):
-    """{operator: {opsets: types}}"""
-    child, table = Worker(provider), {}
+def measure_all(names, provider, run):
+    """{operator: {opsets: types, "source": how this is known}}"""
+    child, table = Worker(provider, run), {}
     if not child.ask("Add", "f32", OPSETS[-1]):
         sys.exit(f"not even Add runs on the provider {provider} here: nothing was measured, nothing is written")
     for name in names:
@@ -274,6 +282,8 @@ def measure_all(names, provider):
             types = " ".join(filter(None, (child.ask(name, short, opset) for short in kernels.DTYPES)))
             by_types.setdefault(types, []).append(opset)
         table[name] = {_ranges(opsets): types for types, opsets in by_types.items() if types}
+        if provider != "cpu":
+            table[name]["source"] = "measured" if run else "registered"
         print(name, table[name], flush=True)
     return table
 
@@ -289,14 +299,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("operators", nargs="*", help="only these; the others keep what the file says")
     parser.add_argument("--provider", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--without-device", action="store_true", help="only ask the provider of CUDA what it takes")
     parser.add_argument("--out", type=Path, help="default: the table of the provider in export/graph")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        return worker(options.provider)
+        return worker(options.provider, not options.without_device)
     out = options.out or (TABLE if options.provider == "cpu" else TABLE.with_name(f"kernels_{options.provider}.json"))
+    names = options.operators or sorted(CASES)
     table = json.loads(out.read_text())["ops"] if options.operators and out.exists() else {}
-    write(out, table | measure_all(options.operators or sorted(CASES), options.provider))
+    write(out, table | measure_all(names, options.provider, not options.without_device))
 
 
 if __name__ == "__main__":

@@ -161,6 +161,8 @@ class Measured:
         for name, entries in raw["ops"].items():
             per_opset = self.ops[name] = {}
             for opsets, types in entries.items():
+                if opsets == "source":
+                    continue
                 runs = frozenset(t.lstrip("+~") for t in types.split())
                 for opset in _opsets(opsets):
                     per_opset[opset] = runs
