@@ -8,8 +8,8 @@ off and run once on small safe values.  Cases run in a child process; one that e
 "Runs" says nothing about the numbers that come out.  Takes about a minute.
 
 With `--provider cuda`, which writes export/graph/kernels_cuda.json, an operator that would fall back to the CPU counts
-as not running.  It needs a device; with `--without-device` nothing is run, but the provider is asked on a device that is
-not there (scripts/gpu/fake_cuda.py) whether it takes the node: rows then say "registered", not "measured".
+as not running.  It needs a device; with `--without-device` nothing is run, but the provider is asked on a device that
+is not there (scripts/gpu/fake_cuda.py) whether it takes the node: rows then say "registered", not "measured".
 """
 
 import argparse

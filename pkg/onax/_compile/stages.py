@@ -15,6 +15,7 @@ from onax._native.jit_function import CacheEntry, JitCache, JitFunction
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.abstract import ShapeDtypeStruct
 from onax._transforms.transfer import broadcast_device_prefix
+from onax.export.graph.transfers import nodes_on_host
 
 
 @dataclass(slots=True, frozen=True)
@@ -147,6 +148,14 @@ class Lowered(Stage):
         """Returns None, because no costs are estimated."""
         return None
 
+    def transfers(self):
+        """What a CUDA device lacks: a HostNode for each node of the program that its provider leaves to the CPU.
+
+        Each tells the operator, the element type, the user's line, and the bytes that are copied.  JAX has no such
+        method.
+        """
+        return nodes_on_host(pipeline.lower_portable(self._computation))
+
     def passes(self):
         """[(name, jaxpr)]: the staged program, and the one after each pass of the compiler.  JAX has no such method."""
         return pipeline.programs_after_passes(self._signature.jaxpr)
@@ -188,6 +197,10 @@ class Compiled(Stage):
             "argument_size_in_bytes": sum(a.size * a.dtype.itemsize for a in s.in_avals_flat),
             "output_size_in_bytes": sum(a.size * a.dtype.itemsize for a in s.out_avals_flat),
         }
+
+    def transfers(self):
+        """As `Lowered.transfers`."""
+        return nodes_on_host(pipeline.lower_portable(self._computation))
 
     def runtime_executable(self):
         """The session of the runtime, or None if there is nothing to compute."""
