@@ -248,6 +248,18 @@ def test_a_device_that_cannot_be_used_is_named(place):
         assert WAY_OUT in str(raised.value) and "jax.devices('cpu')[0]" in str(raised.value)
 
 
+@pytest.mark.parametrize("step, segments", [(jnp.tanh, 1), (jnp.arctan, 2)])
+def test_a_loop_whose_steps_would_copy_values_is_kept_on_the_host(four, opened, step, segments):
+    def f(x):
+        y = jnp.cumsum(x, 0) @ jnp.ones((3, 3))
+        return jnp.tanh(lax.scan(lambda c, r: (step(c) + r, c), y[0], y)[1]) @ x.T
+
+    out = jax.jit(f)(jax.device_put(X, four[1]))
+    assert [asked for asked in opened if asked[0] == "cuda"] == [on(1)] * segments
+    assert [n.op_type for n in jax.jit(f).lower(X).transfers()] == ["Atan"] * (segments - 1)
+    assert np.allclose(out, jax.jit(f)(X), rtol=1e-4) and out.devices() == {four[1]}
+
+
 # ---- CUDA itself
 
 

@@ -27,6 +27,7 @@ from onax._core.rewrite import eliminate_dead_code
 from onax._ground import monitoring
 from onax._ground.errors import LoweringError
 from onax._ground.onnx_runtime import attach_runtime
+from onax.export.graph import transfers
 from onax.export.lower import driver
 
 # A pass that recognizes functions (softmax, gelu) for the portable target belongs before `inline_calls`, because it can
@@ -66,13 +67,23 @@ def _run_passes(passes, jaxpr, dump):
 def compile_computation(computation, name, compiler_options=None, device=None, graph=None):
     """The Executable of a Computation for a device; `graph` is its native graph if that was lowered before."""
     options = sessions.options_for_device(compiler_options, device)
-    if computation.core is None or not has_separate_regions(computation.core):
-        try:
+    placed = options is not compiler_options  # else the user chose the provider, so the host runs nothing
+    try:
+        if not _needs_partition(computation, placed):
             return compile_for_session(computation, name, options, graph)
-        except LoweringError:
-            if options is compiler_options:  # the user chose this provider, so the host runs nothing
-                raise
+    except LoweringError:
+        if not placed:
+            raise
     return multi_device().partition.compile_partitioned(computation, name, compiler_options, device)
+
+
+def _needs_partition(computation, on_cuda):
+    """Whether a program has regions over separate devices, or loops whose steps would copy values between devices."""
+    if computation.core is None:
+        return False
+    if has_separate_regions(computation.core):
+        return True
+    return on_cuda and transfers.loops_that_bounce(lower_portable(computation))
 
 
 def compile_for_session(computation, name, compiler_options=None, graph=None):

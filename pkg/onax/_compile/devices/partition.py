@@ -52,11 +52,12 @@ from onax._core.rewrite import eliminate_dead_code
 from onax._core.sharding import NamedSharding
 from onax._core.slots import Slot
 from onax._core.trace import as_array
-from onax._ground.devices import current_default
+from onax._ground.devices import current_default, get_backend
 from onax._ground.errors import LoweringError
 from onax._native.array import make_array
 from onax._native.jit_function import Executable
 from onax._prims.collectives import axis_index_p, match_varying_p, pvary_p, sum_varying_p
+from onax.export.graph.transfers import loops_that_bounce
 
 _NO_AXES = frozenset()
 
@@ -137,6 +138,10 @@ class _Partitioner:
             self.lowered[key] = eqn.params, _is_portable(eqn)  # holds the parameters, so that no others get their id
         return not self.lowered[key][1]
 
+    def keeps_whole(self, eqn):
+        """Whether the host runs an equation with programs as a whole, though devices could run it."""
+        return False
+
     def add_host_thunk(self, builder, eqn):
         """Adds an operation that the host evaluates as it does eagerly."""
         return builder.add_thunk(
@@ -165,10 +170,22 @@ class _ProgramPartitioner(_Partitioner):
         super().__init__(name, {None: sessions.options_for_device(compiler_options, device)}, compiler_options)
         self.compiler_options = compiler_options
         self.participant = Participant(device, {}, 0, None)
+        self.kept_whole = {}  # id of parameters -> (the parameters, whether the host runs the loop)
 
     def is_boundary(self, eqn):
-        """Whether the equation is a region over separate devices."""
-        return eqn.primitive is shard_map_p and has_separate_devices(eqn.params["mesh"])
+        """Whether the equation is a region over separate devices, or a loop that the host runs as a whole."""
+        if eqn.primitive is shard_map_p and has_separate_devices(eqn.params["mesh"]):
+            return True
+        return self.keeps_whole(eqn)
+
+    def keeps_whole(self, eqn):
+        """Whether an equation is control flow with a loop in whose steps the provider would copy values to the host."""
+        if not self.has_other_providers or not any(jaxprs_in_params(eqn.params)):
+            return False
+        key = id(eqn.params)
+        if key not in self.kept_whole:
+            self.kept_whole[key] = eqn.params, _bounces(eqn)
+        return self.kept_whole[key][1]
 
     def add_boundary(self, builder, eqn):
         """Adds a region, or an equation that holds one and is no call or loop: its kernel then evaluates the region."""
@@ -176,6 +193,11 @@ class _ProgramPartitioner(_Partitioner):
             params = {k: v for k, v in eqn.params.items() if k != "jaxpr"}
             run = _region_runner(eqn.params["jaxpr"], params, self.name, self.compiler_options)
             return builder.add_thunk(HostThunk(eqn, run))
+        if self.has_other_providers and self.keeps_whole(eqn):
+            program = pipeline.compile_jaxpr(
+                _program_of_equation(eqn), self.name, device=get_backend("cpu").devices()[0]
+            )
+            return builder.add_thunk(HostThunk(eqn.replace(invars=_variables(eqn)), program.run))
         return self.add_host_thunk(builder, eqn)
 
     def varying_results(self, eqn, varying):
@@ -273,6 +295,14 @@ def _is_portable(eqn):
     except LoweringError:
         return False
     return True
+
+
+def _bounces(eqn):
+    """Whether an equation's form in ONNX has a loop whose steps copy values between the host and a CUDA device."""
+    try:
+        return loops_that_bounce(pipeline.lower_portable(Computation(_program_of_equation(eqn))))
+    except LoweringError:
+        return False
 
 
 def _evaluate(jaxpr, args):
@@ -376,6 +406,8 @@ class _SequenceBuilder:
         callee = called_program(eqn)
         if callee is not None:
             return self.inline(callee, eqn.invars)
+        if partitioner.keeps_whole(eqn):
+            return partitioner.add_boundary(self, eqn)
         thunk_of = thunk_rules.get(eqn.primitive)
         if thunk_of is not None:
             self.varying.update(zip(eqn.outvars, partitioner.varying_results(eqn, self.varying_of(eqn))))
