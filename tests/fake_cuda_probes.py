@@ -17,6 +17,7 @@ import numpy as np
 
 import onax as jax
 import onax.numpy as jnp
+from onax._native import ort
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -149,7 +150,70 @@ def exchange():
     return found
 
 
-PROBES = (binding, chain, devices, memory, exchange)
+def donation():
+    """Where the results of calls that donate their argument lie."""
+    step = jax.jit(lambda x: jnp.reshape(x, (1000, 1000)) + 1, donate_argnums=0)
+    x = jax.device_put(np.zeros((1000, 1000), np.float32), jax.devices("gpu")[0])
+    x = step(step(x))
+    before, places = fake_cuda.counts(), set()
+    for _ in range(20):
+        given, x = x, step(x)
+        places.add(x.unsafe_buffer_pointer())
+    allocated = fake_cuda.counts()["allocated"] - before["allocated"]
+    return {"places": len(places), "allocated": allocated, "deleted": given.is_deleted()}
+
+
+def cuda_graph():
+    """A program that is recorded once and replayed, and programs that cannot be."""
+    cuda = jax.devices("gpu")[0]
+    option = {"cuda_graph": True}
+    f = jax.jit(lambda x: jnp.tanh(x) * 2 + x, compiler_options=option)
+    x = jax.device_put(X, cuda)
+    first = f(x)
+    found = {
+        "replayed": changes_of(lambda: f(x)),
+        "other memory": f(x).unsafe_buffer_pointer() != first.unsafe_buffer_pointer(),
+    }
+    refused = []
+    for function, options in (
+        (jnp.arctan, option),
+        (lambda x: jax.lax.scan(lambda c, _: (jnp.tanh(c), None), x, None, 3)[0], option),
+        (jnp.tanh, {"provider_options": {"enable_cuda_graph": 1}}),
+    ):
+        try:
+            jax.jit(function, compiler_options=options)(x)
+        except (ValueError, RuntimeError) as error:
+            refused.append(str(error))
+    return found | {"refused": refused}
+
+
+def provider_options():
+    """The options that the provider gets of a dictionary of them, as it tells them itself."""
+    text = ort.cuda_options_text({"use_tf32": 0, "device_id": 1, "gpu_mem_limit": 12345})
+    given = dict(pair.split("=") for pair in text.split(";"))
+    return {name: given[name] for name in ("use_tf32", "device_id", "gpu_mem_limit")}
+
+
+def kept_on_the_host():
+    """Predicted against real: the provider loads a program alone if and only if `transfers` finds nothing."""
+    cuda = jax.devices("gpu")[0]
+    alone = {"config": {"session.disable_cpu_ep_fallback": "1"}}
+    found = {}
+    for name, function in {
+        "tanh": jnp.tanh, "arctan": jnp.arctan, "sort": jnp.sort, "cumsum": lambda x: jnp.cumsum(x, 0), "tan": jnp.tan,
+        "softmax": jax.nn.softmax, "argmax": lambda x: jnp.argmax(x, 1), "shift": lambda x: x.astype("uint32") << 3,
+    }.items():  # fmt: skip
+        predicted = jax.jit(function).lower(X).transfers()
+        try:
+            jax.jit(function, compiler_options=alone)(jax.device_put(X, cuda))
+            loads = True
+        except RuntimeError:
+            loads = False
+        found[name] = [not predicted, loads]
+    return found
+
+
+PROBES = (binding, chain, devices, memory, exchange, donation, cuda_graph, provider_options, kept_on_the_host)
 
 if __name__ == "__main__":
     json.dump({probe.__name__: probe() for probe in PROBES}, sys.stdout)

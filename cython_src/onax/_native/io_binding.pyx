@@ -1,6 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Sessions whose inputs and outputs stay in a device's memory, through ONNX Runtime's I/O binding.
 
+With `captured` the session replays a CUDA graph, which reads and writes the memory that it was recorded with: each call
+copies its inputs there, and its results from there, one call at a time.
+
 An input is a DeviceBuffer, or an ndarray where the session reads it on the host (lengths, indices of a Loop, whatever the
 provider leaves to the CPU); a result likewise.  Each call has a binding of its own, so that threads may call at once.
 """
@@ -15,7 +18,15 @@ from onax._native.device_buffers cimport DeviceBuffer, DeviceMemory, adopt
 from onax._native.ort cimport API, Port, Session, check, check_run, host_tensor
 from onax._native.ort_api cimport *
 
+from threading import Lock
+
+from onax._native.ort import ELEMENTS
+
 cnp.import_array()
+
+cdef extern from "cudart.h":
+    enum:
+        ONAX_CUDA_ON_DEVICE
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_NewFromDescr(PyObject *subtype, cnp.dtype descr, int nd, cnp.npy_intp *dims, cnp.npy_intp *strides,
@@ -25,9 +36,12 @@ cdef extern from "numpy/arrayobject.h":
 
 @cython.final
 cdef class BoundSession:
-    """A session that takes and returns values in the memory of a device."""
+    """A session that takes and returns values in the memory of a device.
 
-    def __init__(self, Session session not None, DeviceMemory memory not None):
+    Raises ValueError if it shall be `captured` and has a value on the host or of unknown shape.
+    """
+
+    def __init__(self, Session session not None, DeviceMemory memory not None, bint captured=False):
         cdef int total = session._n_in + session._n_out
         cdef const void **infos
         cdef int i
@@ -45,8 +59,16 @@ cdef class BoundSession:
                 self.on_host[i] = memory.is_cuda and ort_is_on_host(API, infos[i])
         finally:
             PyMem_Free(infos)
+        if captured:
+            for i in range(total):
+                if self.on_host[i] or not session._ports[i].known:
+                    raise ValueError(f"a CUDA graph needs all values on the device, with known shapes; "
+                                     f"{session._ports[i].name.decode()} is not")
+            self.lock = Lock()
 
     def __dealloc__(self):
+        if self.binding != NULL:
+            ort_release_binding(API, self.binding)
         PyMem_Free(self.on_host)
 
     @property
@@ -70,6 +92,8 @@ cdef class BoundSession:
         cdef list results
         if len(values) != self.session._n_in:
             raise TypeError(f"the model takes {self.session._n_in} arrays, not {len(values)}")
+        if self.lock is not None:
+            return self.replay(values)
         check(ort_create_binding(API, handle, &binding))
         try:
             self.bind_inputs(binding, values)
@@ -83,12 +107,56 @@ cdef class BoundSession:
         finally:
             ort_release_binding(API, binding)
 
+    cdef int tie(self) except -1:
+        """Allocates and binds the memory to which the graph is tied."""
+        cdef Port *port
+        cdef DeviceBuffer buffer
+        cdef int i
+        check(ort_create_binding(API, self.session._handle, &self.binding))
+        self.slots = []
+        for i in range(self.session._n_in):
+            port = &self.session._ports[i]
+            buffer = self.memory.allocate(ELEMENTS[port.element], port.rank, port.shape)
+            self.slots.append(buffer)
+            check(ort_bind_input(API, self.binding, port.name, buffer.value))
+        self.results = self.bind_outputs(self.binding)
+        return 0
+
+    cdef list replay(self, list values):
+        cdef DeviceBuffer slot, buffer
+        cdef ort_status status
+        cdef int i
+        with self.lock:
+            if self.binding == NULL:
+                self.tie()
+            for i in range(self.session._n_in):
+                buffer, slot = self.checked(i, values[i]), self.slots[i]
+                self.memory.move(slot.data, buffer.data, slot.size, ONAX_CUDA_ON_DEVICE)
+            with nogil:
+                status = ort_run_with_binding(API, self.session._handle, self.binding)
+            check_run(status)
+            return [(<DeviceBuffer>result).copy() for result in self.results]
+
+    cdef DeviceBuffer checked(self, int i, object value):
+        """A value as the buffer of input `i`; TypeError if its type or place is another."""
+        cdef Port *port = &self.session._ports[i]
+        cdef DeviceBuffer buffer = value
+        cdef int j
+        if buffer.memory is not self.memory:
+            raise TypeError(f"input {port.name.decode()} must be in {self.memory}, not in {buffer.memory}")
+        fits = buffer.rank == port.rank and buffer.descr.type_num == port.typenum
+        for j in range(port.rank if fits else 0):
+            fits = fits and port.shape[j] in (-1, buffer.dims[j])
+        if not fits:
+            raise TypeError(f"input {port.name.decode()} must have another type than {buffer.descr}{buffer.shape}")
+        return buffer
+
     cdef int bind_inputs(self, void *binding, list values) except -1:
         cdef Port *port
         cdef DeviceBuffer buffer
         cdef cnp.ndarray a
         cdef void *value
-        cdef int i, j
+        cdef int i
         for i in range(self.session._n_in):
             port = &self.session._ports[i]
             if self.on_host[i]:
@@ -100,14 +168,7 @@ cdef class BoundSession:
                 finally:
                     ort_release_value(API, value)
                 continue
-            buffer = values[i]
-            if buffer.memory is not self.memory:
-                raise TypeError(f"input {port.name.decode()} must be in {self.memory}, not in {buffer.memory}")
-            fits = buffer.rank == port.rank and buffer.descr.type_num == port.typenum
-            for j in range(port.rank if fits else 0):
-                fits = fits and port.shape[j] in (-1, buffer.dims[j])
-            if not fits:
-                raise TypeError(f"input {port.name.decode()} must have another type than {buffer.descr}{buffer.shape}")
+            buffer = self.checked(i, values[i])
             check(ort_bind_input(API, binding, port.name, buffer.value))
         return 0
 

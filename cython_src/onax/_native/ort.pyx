@@ -428,13 +428,45 @@ cdef int _append_cuda(void *settings, dict given) except -1:
     cdef void *cuda = NULL
     check(ort_create_cuda_options(API, &cuda))
     try:
-        for key, text in given.items():
-            key, text = str(key).encode(), str(text).encode()
-            check(ort_update_cuda_options(API, cuda, PyBytes_AS_STRING(key), PyBytes_AS_STRING(text)))
+        _set_cuda(cuda, given)
         check(ort_append_cuda(API, settings, cuda))
     finally:
         ort_release_cuda_options(API, cuda)
     return 0
+
+
+cdef int _set_cuda(void *cuda, dict given) except -1:
+    """Sets options of CUDA's provider, in one call: each call gives the options that it does not name their defaults."""
+    cdef size_t n = len(given)
+    cdef const char **texts = <const char **>PyMem_Calloc(2 * n + 1, sizeof(char *))
+    cdef size_t i
+    if texts == NULL:
+        raise MemoryError()
+    try:
+        held = [(str(key).encode(), str(text).encode()) for key, text in given.items()]
+        for i in range(n):
+            texts[i], texts[n + i] = PyBytes_AS_STRING(held[i][0]), PyBytes_AS_STRING(held[i][1])
+        check(ort_update_cuda_options(API, cuda, texts, texts + n, n))
+    finally:
+        PyMem_Free(texts)
+    return 0
+
+
+def cuda_options_text(given):
+    """The options that CUDA's provider would get for a dictionary of them, as the runtime's text `key=value;...`."""
+    cdef void *cuda = NULL
+    cdef void *allocator = NULL
+    cdef char *text = NULL
+    check(ort_default_allocator(API, &allocator))
+    check(ort_create_cuda_options(API, &cuda))
+    try:
+        _set_cuda(cuda, given)
+        check(ort_cuda_options_text(API, cuda, allocator, &text))
+        return (<bytes>text).decode()
+    finally:
+        if text != NULL:
+            ort_allocator_free(API, allocator, text)
+        ort_release_cuda_options(API, cuda)
 
 
 cdef int _share(void *settings, dict initializers, list keep) except -1:

@@ -123,9 +123,12 @@ cdef extern from * nogil:
         { return ONAX_ORT(t, SessionOptionsAppendExecutionProvider_CUDA_V2, void *, void *, const void *)(options, cuda); }
     static ort_status ort_create_cuda_options(const onax_ort_entry *t, void **cuda)
         { return ONAX_ORT(t, CreateCUDAProviderOptions, void *, void **)(cuda); }
-    static ort_status ort_update_cuda_options(const onax_ort_entry *t, void *cuda, const char *key, const char *value)
-        { return ONAX_ORT(t, UpdateCUDAProviderOptions, void *, void *, const char *const *, const char *const *, size_t)(cuda, &key, &value,
-                                                                                                    1); }
+    static ort_status ort_update_cuda_options(const onax_ort_entry *t, void *cuda, const char *const *keys,
+                                              const char *const *values, size_t n)
+        { return ONAX_ORT(t, UpdateCUDAProviderOptions, void *, void *, const char *const *, const char *const *, size_t)(cuda, keys,
+                                                                                                    values, n); }
+    static ort_status ort_cuda_options_text(const onax_ort_entry *t, const void *cuda, void *allocator, char **text)
+        { return ONAX_ORT(t, GetCUDAProviderOptionsAsString, void *, const void *, void *, char **)(cuda, allocator, text); }
     static void ort_release_cuda_options(const onax_ort_entry *t, void *h) { ONAX_ORT(t, ReleaseCUDAProviderOptions, void, void *)(h); }
     static ort_status ort_add_external_initializers(const onax_ort_entry *t, void *options, const char *const *names,
                                                     void *const *values, size_t n)
@@ -217,7 +220,8 @@ cdef extern from * nogil:
     ort_status ort_add_initializer(const onax_ort_entry *t, void *options, const char *name, void *value)
     ort_status ort_append_cuda(const onax_ort_entry *t, void *options, const void *cuda)
     ort_status ort_create_cuda_options(const onax_ort_entry *t, void **cuda)
-    ort_status ort_update_cuda_options(const onax_ort_entry *t, void *cuda, const char *key, const char *value)
+    ort_status ort_update_cuda_options(const onax_ort_entry *t, void *cuda, const char **keys, const char **values, size_t n)
+    ort_status ort_cuda_options_text(const onax_ort_entry *t, const void *cuda, void *allocator, char **text)
     void ort_release_cuda_options(const onax_ort_entry *t, void *h)
     ort_status ort_add_external_initializers(const onax_ort_entry *t, void *options, const char **names, void **values,
                                              size_t n)

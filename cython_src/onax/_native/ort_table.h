@@ -63,6 +63,7 @@ enum onax_ort_position {
     ORT_SessionOptionsAppendExecutionProvider_CUDA_V2 = 204,
     ORT_CreateCUDAProviderOptions = 205,
     ORT_UpdateCUDAProviderOptions = 206,
+    ORT_GetCUDAProviderOptionsAsString = 207,
     ORT_ReleaseCUDAProviderOptions = 208,
     ORT_AddExternalInitializers = 210,
     ORT_MemoryInfoGetDeviceType = 225,

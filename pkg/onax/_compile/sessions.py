@@ -27,7 +27,16 @@ _NO_CUDA = (
 )
 
 
-_OPTIONS = {"optimization", "memory_pattern", "arena", "config", "provider", "provider_options", "io_binding"}
+_OPTIONS = {
+    "optimization",
+    "memory_pattern",
+    "arena",
+    "config",
+    "provider",
+    "provider_options",
+    "io_binding",
+    "cuda_graph",
+}
 
 
 def session_options(compiler_options=None):
@@ -36,7 +45,8 @@ def session_options(compiler_options=None):
     Known: "optimization" (0, 1, 2, 99), "memory_pattern", "arena" (bool) and "config" (a dictionary of the runtime's
     own session entries), "provider" ("cpu" or "cuda"), "provider_options" (a dictionary of that provider's own options,
     such as device_id) and "io_binding" (bool: whether values stay on the device between calls; they do if the device is
-    that of the arguments, but not if "provider" names it).  Options of other compilers raise ValueError.
+    that of the arguments, but not if "provider" names it) and "cuda_graph" (bool: whether a program on a CUDA device is
+    recorded once and replayed; off by default).  Options of other compilers raise ValueError.
     """
     given = dict(compiler_options or {})
     unknown = set(given) - _OPTIONS
@@ -72,9 +82,18 @@ def _allows_tf32():
 
 def open_session(graph, name, settings):
     """(session for a graph, function that rewords its errors); raises BackendError if the runtime rejects the graph."""
+    provider_options, captured = settings.get("provider_options", {}), settings.get("cuda_graph", False)
+    if "enable_cuda_graph" in provider_options:
+        raise ValueError(
+            "enable_cuda_graph ties a session to the memory of one call; the option cuda_graph copies to it"
+        )
+    if captured:
+        settings = {**settings, "provider_options": {"enable_cuda_graph": 1, **provider_options}}
     session = _open(graph, name, settings)
     if settings.get("io_binding"):
-        session = BoundSession(session, memory_of(settings["provider_options"]["device_id"]))
+        session = BoundSession(session, memory_of(provider_options["device_id"]), captured)
+    elif captured:
+        raise ValueError("cuda_graph is for programs on a CUDA device whose values stay there")
     return session, partial(_backend_error, "failed while running", name, graph, settings)
 
 

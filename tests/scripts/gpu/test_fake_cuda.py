@@ -88,3 +88,26 @@ def test_the_interface_of_cuda_arrays(found):
     assert exchange["interface"] == wanted and exchange["pointer"]
     assert exchange["taken"].pop("synchronized") >= 2  # the producer's stream, and the copy
     assert exchange["taken"] == {"on_device": 1} and exchange["taken right"]
+
+
+def test_donated_memory_is_reused_by_the_next_result(found):
+    assert found["donation"] == {"places": 2, "allocated": 0, "deleted": True}
+
+
+def test_a_recorded_program_is_replayed(found):
+    recorded = found["cuda_graph"]
+    assert recorded["replayed"] == {"graph_launches": 1, "on_device": 2}  # its argument and its result are copied
+    assert recorded["other memory"]
+    on_host, control_flow, option = recorded["refused"]
+    assert "needs all values on the device" in on_host or "have not been partitioned" in on_host
+    assert "control flow" in control_flow and "the option cuda_graph" in option
+
+
+def test_options_of_the_provider_hold_together(found):
+    assert found["provider_options"] == {"use_tf32": "0", "device_id": "1", "gpu_mem_limit": "12345"}
+
+
+def test_the_table_of_kernels_agrees_with_what_the_provider_loads(found):
+    kept = found["kept_on_the_host"]
+    assert {name: pair for name, pair in kept.items() if pair[0] != pair[1]} == {}
+    assert kept["tanh"] == [True, True] and kept["arctan"] == [False, False]
