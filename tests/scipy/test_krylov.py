@@ -1,0 +1,68 @@
+"""Iterative solvers: preconditioners, trees, derivatives, stacks, failures."""
+
+import numpy as np
+import pytest
+
+import onax as jax
+from onax.scipy.sparse import linalg
+
+RNG = np.random.default_rng(0)
+
+
+QUATS = RNG.normal(size=(6, 4))
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    """SciPy computes in it."""
+    with jax.enable_x64(True):
+        yield
+
+
+def close(got, want, atol=1e-12):
+    np.testing.assert_allclose(got, want, 1e-9, atol)
+
+
+POSITIVE = QUATS.T @ QUATS + np.eye(4)
+
+
+GENERAL = RNG.normal(size=(4, 4)) + 4 * np.eye(4)
+
+
+@pytest.mark.parametrize("solver", [linalg.cg, linalg.gmres, linalg.bicgstab])
+def test_solvers(solver):
+    a = POSITIVE if solver is linalg.cg else GENERAL
+    b = QUATS[0]
+    want = np.linalg.solve(a, b)
+    for m in (None, np.diag(1 / np.diag(a)), lambda x: x / 4):
+        close(solver(a, b, tol=1e-12, M=m)[0], want, 1e-9)
+    tree, _ = solver(lambda t: {"x": a @ t["x"], "y": 2 * t["y"]}, {"x": b, "y": np.ones(2)}, tol=1e-12)
+    close(tree["x"], want, 1e-9)
+    close(tree["y"], 0.5 * np.ones(2), 1e-9)
+    solve = lambda b: solver(a, b, tol=1e-12)[0]
+    close(jax.jit(jax.jacrev(solve))(b), np.linalg.inv(a), 1e-9)
+    close(jax.vmap(solve)(QUATS), np.linalg.solve(a, QUATS.T).T, 1e-9)
+
+
+def test_complex_system():
+    a = GENERAL + 1j * POSITIVE
+    close(linalg.gmres(a, QUATS[0] + 1j, tol=1e-12, restart=2, maxiter=200)[0], np.linalg.solve(a, QUATS[0] + 1j), 1e-9)
+
+
+def test_gmres_tells_of_failure():
+    x, info = linalg.gmres(np.zeros((3, 3)), np.ones(3))
+    assert info == -1 and not np.isfinite(x).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: linalg.cg(np.ones((2, 3)), np.ones(3)), ValueError, "square"),
+        (lambda: linalg.cg("matrix", np.ones(3)), TypeError, "function or ndarray|callable|matrix"),
+        (lambda: linalg.gmres(POSITIVE, np.ones(4), solve_method="other"), ValueError, "other|solve_method"),
+        (lambda: linalg.cg(POSITIVE, np.ones(4), np.ones(3)), (TypeError, ValueError), "x0|shape|structure"),
+    ],
+)
+def test_refusals(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

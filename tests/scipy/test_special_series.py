@@ -1,0 +1,56 @@
+"""Hypergeometric series, Bessel functions, spherical harmonics: values and slopes against SciPy."""
+
+import numpy as np
+import pytest
+import scipy.special as theirs
+
+import onax as jax
+import onax.scipy.special as ours
+from special_functions import A, B, C, X, assert_as_scipy, assert_close, assert_slopes
+
+#  name: (arguments, SciPy's function, absolute error)
+REAL = {
+    "hyp1f1": ((A, B, 3 * C - 6), theirs.hyp1f1, 0),
+    "hyp2f1": ((A, B, C, 1 - A * B), theirs.hyp2f1, 0),
+}
+SLOPES = {  # name -> arguments, all differentiated
+    "hyp1f1": (1.5, 2.5, -0.7),
+    "hyp2f1": (1.5, 2.5, 3.3, -0.4),
+}
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    """SciPy computes in it."""
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_same_as_scipy(name):
+    args, scipys, atol = REAL[name]
+    want = scipys(*args)
+    assert_as_scipy(getattr(ours, name), args, want, atol)
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_slopes(name):
+    assert_slopes(getattr(ours, name), SLOPES[name])
+
+
+def test_orders():
+    z = np.array([0.0, 0.1, 2, 9, 20, -3, -0.5])
+    assert_close(ours.bessel_jn(z, v=4, n_iter=60), np.stack([theirs.jv(v, z) for v in range(5)]), 1e-14)
+    n = np.arange(12) // 2
+    m, theta, phi = n - np.arange(12) % 7, np.linspace(0.1, 3, 12), np.linspace(0, 6, 12)
+    m = np.clip(m, -n, n)
+    want = theirs.sph_harm_y(n, m, theta, phi)
+    assert_close(ours.sph_harm_y(n, m, theta, phi), want, 1e-14)
+    assert_close(jax.jit(lambda n: ours.sph_harm_y(n, m, theta, phi, n_max=6))(n), want, 1e-14)
+
+
+def test_refusals():
+    with pytest.raises(NotImplementedError, match="diff_n"):
+        ours.sph_harm_y(np.array([1]), np.array([1]), X[:1], X[:1], diff_n=1)
+    with pytest.raises(ValueError, match="complex"):
+        ours.hyp1f1(1.0, 2.0, 1j)
