@@ -8,14 +8,8 @@ from onax import numpy as jnp
 from smooth_functions import assert_derivatives, assert_gradient_is_exported
 
 RNG = np.random.default_rng(0)
-
-
 A = RNG.normal(size=(2, 4, 4)) + 3 * np.eye(4)
-
-
 TALL = RNG.normal(size=(5, 3))
-
-
 H = A @ A.swapaxes(-1, -2)
 
 

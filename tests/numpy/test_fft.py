@@ -10,11 +10,7 @@ from onax.export import export
 from smooth_functions import assert_derivatives, assert_gradient_is_exported
 
 RNG = np.random.default_rng(0)
-
-
 TALL = RNG.normal(size=(5, 3))
-
-
 Z = RNG.normal(size=(3, 8)) + 1j * RNG.normal(size=(3, 8))
 
 

@@ -8,8 +8,6 @@ from agreement import assert_as_numpy, call
 from onax import numpy as jnp
 
 RNG = np.random.default_rng(0)
-
-
 A = RNG.normal(size=(2, 4, 4)) + 3 * np.eye(4)
 
 

@@ -11,8 +11,6 @@ RNG = np.random.default_rng(0)
 A = RNG.normal(size=(2, 4, 4)) + 3 * np.eye(4)
 B = RNG.normal(size=(2, 4, 2))
 TALL = RNG.normal(size=(5, 3))
-
-
 SAME = {  # name -> arguments: NumPy gives the same
     "det": (A,), "slogdet": (A,), "inv": (A,), "solve": (A, B), "pinv": (TALL,), "matrix_rank": (A,), "cond": (A,),
     "matrix_power": (A, -3), "tensorinv": (A[0], 1), "tensorsolve": (A[0], B[0, :, 0]),

@@ -8,7 +8,7 @@ import pytest
 
 import onax as jax
 import onax.numpy as jnp
-from onax import lax, random
+from onax import lax, random, vmap
 from onax._native import threefry
 
 KEY = random.key(0)
@@ -276,3 +276,13 @@ def test_clone_passes_other_arrays_through():
     for function in (random.clone, jax.jit(random.clone), jax.vmap(random.clone)):
         np.testing.assert_array_equal(function(words), words)
         np.testing.assert_array_equal(function(jnp.ones(3)), 1)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [lambda: random.split(random.key(20), 40), lambda: vmap(random.fold_in, (None, 0))(random.key(20), jnp.arange(40))],
+)
+def test_keys_are_independent(keys):
+    drawn = np.asarray(vmap(lambda key: random.normal(key, (2000,)))(keys()), np.float64)
+    correlations = np.corrcoef(drawn)[np.triu_indices(40, 1)]
+    assert np.max(np.abs(correlations)) < 5 / 2000**0.5

@@ -7,8 +7,6 @@ import onax as jax
 from onax.scipy.sparse import linalg
 
 RNG = np.random.default_rng(0)
-
-
 QUATS = RNG.normal(size=(6, 4))
 
 
@@ -24,8 +22,6 @@ def close(got, want, atol=1e-12):
 
 
 POSITIVE = QUATS.T @ QUATS + np.eye(4)
-
-
 GENERAL = RNG.normal(size=(4, 4)) + 4 * np.eye(4)
 
 

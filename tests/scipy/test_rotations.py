@@ -11,8 +11,6 @@ import onax as jax
 from onax.scipy.spatial.transform import Rotation, Slerp
 
 RNG = np.random.default_rng(0)
-
-
 QUATS = RNG.normal(size=(6, 4))
 
 

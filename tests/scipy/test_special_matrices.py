@@ -8,11 +8,7 @@ import onax as jax
 import onax.scipy.linalg as ours
 
 RNG = np.random.default_rng(0)
-
-
 A, B, C = RNG.normal(size=(4, 4)), RNG.normal(size=(3, 3)), RNG.normal(size=(4, 3))
-
-
 RHS, V = RNG.normal(size=(4, 2)), RNG.normal(size=4)
 
 

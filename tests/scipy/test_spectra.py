@@ -10,8 +10,6 @@ import onax as jax
 from onax.scipy import signal
 
 RNG = np.random.default_rng(0)
-
-
 LONG = RNG.normal(size=(2, 150))
 
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import special, stats
 
 import onax as jax
 import onax.numpy as jnp
 from onax import lax, random
+from random_statistics import N, assert_distribution, assert_mean_and_variance
 
 KEY = random.key(5)
 
@@ -52,3 +53,29 @@ def test_small_shapes_have_slopes_of_logarithms():
     """The number itself is 0 in float32; its logarithm is about log(u) / a."""
     drawn, slope = jax.value_and_grad(lambda a: random.loggamma(KEY, a))(1e-4)
     assert float(random.gamma(KEY, 1e-4)) == 0 and np.isfinite(drawn) and np.isfinite(slope)
+
+
+DISTRIBUTIONS = {
+    "gamma": (lambda key: random.gamma(key, 2.5, (N,)), stats.gamma(2.5)),
+    "gamma of a small shape": (lambda key: random.gamma(key, 0.3, (N,)), stats.gamma(0.3)),
+    "gamma of a large shape": (lambda key: random.gamma(key, 1e4, (N,)), stats.gamma(1e4)),
+    "loggamma": (lambda key: random.loggamma(key, 0.7, (N,)), stats.loggamma(0.7)),
+    "beta": (lambda key: random.beta(key, 0.5, 2.0, (N,)), stats.beta(0.5, 2.0)),
+    "dirichlet": (lambda key: random.dirichlet(key, jnp.array([1.0, 2.0, 0.5]), (N,))[:, 1], stats.beta(2.0, 1.5)),
+    "chisquare": (lambda key: random.chisquare(key, 3.0, (N,)), stats.chi2(3.0)),
+    "t": (lambda key: random.t(key, 5.0, (N,)), stats.t(5.0)),
+    "f": (lambda key: random.f(key, 4.0, 9.0, (N,)), stats.f(4.0, 9.0)),
+    "generalized_normal": (lambda key: random.generalized_normal(key, 1.5, (N,)), stats.gennorm(1.5)),
+    "ball": (lambda key: jnp.linalg.norm(random.ball(key, 3, 2, (N,)), axis=-1), stats.beta(3.0, 1.0)),
+    "ball, one coordinate": (lambda key: random.ball(key, 3, 2, (N,))[:, 0], stats.beta(2.0, 2.0, -1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_distribution(name):
+    assert_distribution(*DISTRIBUTIONS[name])
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_mean_and_variance(name):
+    assert_mean_and_variance(*DISTRIBUTIONS[name])

@@ -1,0 +1,42 @@
+"""Integer arithmetic: the documented rules on numbers known by hand, and cases that hold."""
+
+import numpy as np
+import pytest
+
+from onax._divergence import integers
+from onax._divergence.case import agrees
+from onax._divergence.runners import Eager
+
+INT8 = np.dtype("int8")
+
+
+def cases(family):
+    """(title, dtype, shape) -> case of a family of this module."""
+    (found,) = [f for f in integers.FAMILIES if f.name == family]
+    return list(found.cases())
+
+
+@pytest.mark.parametrize("family", [f.name for f in integers.FAMILIES])
+def test_cases_are_told_apart_and_hold(family):
+    found = cases(family)
+    keys = [(c.title, c.dtype, c.shape, c.x64) for c in found]
+    assert keys and len(set(keys)) == len(keys)
+    eager = Eager()
+    for c in found[:: max(1, len(found) // 20)]:
+        assert agrees(eager.run(c), c.wanted("eager"), c.ulp), c.title
+
+
+@pytest.mark.parametrize(
+    ("rule", "rows"),
+    [
+        (integers._div, [(7, 2, 3), (-7, 2, -3), (7, 0, -1), (0, 0, -1)]),
+        (integers._rem, [(7, 2, 1), (-7, 2, -1), (7, 0, 7)]),
+        (integers._floor_divide, [(7, 2, 3), (-7, 2, -4), (7, -2, -4)]),
+        (integers._remainder, [(7, 2, 1), (-7, 2, 1), (7, -2, -1), (7, 0, 0)]),
+        (integers._shift_left, [(1, 3, 8), (1, 8, 0), (1, -1, 0)]),
+        (integers._shift_right_arithmetic, [(-8, 1, -4), (-8, 9, -1), (8, 9, 0)]),
+        (integers._shift_right_logical, [(-8, 1, 124), (8, 8, 0)]),
+    ],
+)
+def test_rules(rule, rows):
+    assert [rule(a, b, INT8) for a, b, _ in rows] == [wanted for *_, wanted in rows]

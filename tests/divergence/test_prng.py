@@ -1,0 +1,37 @@
+"""Random bits: Threefry's known answers, and cases that hold."""
+
+import numpy as np
+import pytest
+
+from onax._divergence import prng
+from onax._divergence.case import agrees
+from onax._divergence.runners import Eager
+
+
+def cases(family):
+    """(title, dtype, shape) -> case of a family of this module."""
+    (found,) = [f for f in prng.FAMILIES if f.name == family]
+    return list(found.cases())
+
+
+@pytest.mark.parametrize("family", [f.name for f in prng.FAMILIES])
+def test_cases_are_told_apart_and_hold(family):
+    found = cases(family)
+    keys = [(c.title, c.dtype, c.shape, c.x64) for c in found]
+    assert keys and len(set(keys)) == len(keys)
+    eager = Eager()
+    for c in found[:: max(1, len(found) // 20)]:
+        assert agrees(eager.run(c), c.wanted("eager"), c.ulp), c.title
+
+
+KNOWN = [  # key, counters, words: from the reference implementation's table of known answers
+    ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
+    ((0xFFFFFFFF,) * 2, (0xFFFFFFFF,) * 2, (0x1CB996FC, 0xBB002BE7)),
+    ((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xC4923A9C, 0x483DF7A0)),
+]
+
+
+@pytest.mark.parametrize(("key", "counters", "words"), KNOWN)
+def test_threefry(key, counters, words):
+    found = prng.threefry(key, [np.array([c], np.uint32) for c in counters])
+    assert [int(np.asarray(w).ravel()[0]) for w in found] == list(words)
