@@ -35,3 +35,17 @@ def test_errors_pass_and_functions_keep_their_names():
 def test_errors(call, text):
     with pytest.raises(TypeError, match=text):
         call()
+
+
+def test_scopes_change_neither_results_nor_programs():
+    @jax.named_scope("inner")
+    def f(x):
+        with jax.named_scope("doubled"):
+            return x * 2
+
+    assert jax.jit(f)(3.0) == 6.0
+    assert str(jax.make_jaxpr(jax.named_call(lambda x: x + 1, name="foo"))(1.0)) == (
+        "{ lambda ; a:f32[]. let b:f32[] = add a 1.0:f32[] in (b,) }"
+    )
+    with pytest.raises(TypeError, match="must be a string"):
+        jax.named_scope(1)

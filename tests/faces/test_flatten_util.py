@@ -1,4 +1,4 @@
-"""ravel_pytree, named scopes, names for annotations."""
+"""ravel_pytree: there and back, under transformations, of nothing and of integers."""
 
 import numpy as np
 import pytest
@@ -38,23 +38,3 @@ def test_nothing_and_integers():
         unravel(jnp.ones(3))
     with pytest.raises(ValueError, match=r"shape \(4,\)"):
         unravel(jnp.arange(4))
-
-
-def test_named_scopes():
-    @jax.named_scope("inner")
-    def f(x):
-        with jax.named_scope("doubled"):
-            return x * 2
-
-    assert jax.jit(f)(3.0) == 6.0
-    assert str(jax.make_jaxpr(jax.named_call(lambda x: x + 1, name="foo"))(1.0)) == (
-        "{ lambda ; a:f32[]. let b:f32[] = add a 1.0:f32[] in (b,) }"
-    )
-    with pytest.raises(TypeError, match="must be a string"):
-        jax.named_scope(1)
-
-
-def test_names_for_annotations():
-    assert isinstance(jnp.ones(1), jax.typing.ArrayLike) and isinstance(1.0, jax.typing.ArrayLike)
-    assert not isinstance([1.0], jax.typing.ArrayLike)
-    assert jax.float0 == jax.dtypes.float0
