@@ -75,7 +75,7 @@ CALLS = [
     call("geomspace", 1, 1000, 4), call("geomspace", -1, -8, 4), call("geomspace", COLUMN, ROW, 3),
     call("geomspace", ROW, COLUMN[None], 4, axis=-1), call("geomspace", 1, 16, 4, endpoint=False),
     call("eye", 3), call("eye", 3, 5, 1, np.int32), call("eye", 4, 2, -2), call("identity", 3), call("eye", 0),
-    call("tri", 3, dtype=np.float64), call("tri", 2, 4, 1, np.float64), call("tri", 4, 2, -1, np.bool_),
+    call("tri", 3, dtype=np.int32), call("tri", 2, 4, 1, np.float32), call("tri", 4, 2, -1, np.bool_),
     call("meshgrid", ROW, np.arange(2)), call("meshgrid", ROW, np.arange(2), indexing="ij", sparse=True),
     call("indices", (2, 3)), call("indices", (2, 3), sparse=True), call("indices", (2,), np.float32),
     call(lambda xp: xp.fromfunction(lambda i, j: i * 10 + j, (2, 3))),
