@@ -4,6 +4,7 @@ They use the project's own tests: the samples and tolerances of the laws, record
 of transformations, the documented rules of the divergence report, and the specification beside the checkout.
 """
 
+import importlib
 import itertools
 import os
 import re
@@ -71,7 +72,8 @@ def _run_together(jax, primitive, samples):
             for out in (s.bind(*xs) for s, xs in zip(samples, operands, strict=True))
         ]
 
-    results = jax.jit(together, compiler_options=CUDA)([list(map(jax.numpy.asarray, s.operands)) for s in samples])
+    placed = jax.device_put([list(map(jax.numpy.asarray, s.operands)) for s in samples], jax.devices("gpu")[0])
+    results = jax.jit(together)(placed)
     return [(s, [np.asarray(x) for x in outs]) for s, outs in zip(samples, results, strict=True)]
 
 
@@ -95,6 +97,45 @@ def nests():
 
     for seed in recorded:
         yield f"nest {seed}", lambda seed=seed: check(seed)
+
+
+def device_arrays():
+    """Arrays that stay on the device: chains of calls, donation, other libraries, a recorded program."""
+    import onax as jax
+
+    jnp, device = jax.numpy, jax.devices("gpu")[0]
+    x = np.linspace(-1, 1, 4096, dtype=np.float32).reshape(64, 64)
+    step = lambda w: w - 0.1 * jax.grad(lambda w: jnp.mean(jnp.tanh(w @ x) ** 2))(w)
+
+    def run(steps=20, **options):
+        compiled, w = jax.jit(step, **options), jax.device_put(x, device)
+        for _ in range(steps):
+            w = compiled(w)
+        return w
+
+    def check(got):
+        wanted = jnp.asarray(x)
+        for _ in range(20):
+            wanted = step(wanted)
+        assert got.devices() == {device}
+        np.testing.assert_allclose(np.asarray(got), np.asarray(wanted), rtol=2e-4, atol=1e-5)
+
+    def exchange(package):
+        try:
+            library = importlib.import_module(package)
+        except ImportError:
+            raise Skip(f"{package} is not installed") from None
+        y = jax.jit(lambda v: v * 2)(jax.device_put(x, device))
+        theirs = library.from_dlpack(y)
+        assert jnp.from_dlpack(theirs).unsafe_buffer_pointer() == y.unsafe_buffer_pointer()
+        np.testing.assert_allclose(np.asarray(jnp.from_dlpack(theirs + theirs)), 4 * x, rtol=1e-6)
+
+    yield "twenty steps", lambda: check(run())
+    yield "donated", lambda: check(run(donate_argnums=0))
+    yield "through the host", lambda: check(run(compiler_options={"io_binding": False}))
+    yield "a CUDA graph", lambda: check(run(compiler_options={"cuda_graph": True}))
+    for package in ("torch", "cupy"):
+        yield f"DLPack with {package}", lambda package=package: exchange(package)
 
 
 def sharded():

@@ -12,11 +12,19 @@ PEERS = {
 }
 
 
+REVIEW = "## Reviewed against the C API"  # this section of the document is written by hand
+
+
 def write_report(path, found):
-    """Replaces the document in one step."""
+    """Replaces the document in one step, but for what stands behind the heading REVIEW."""
+    kept = ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            _, heading, review = file.read().partition(REVIEW)
+        kept = f"\n{heading}{review}" if heading else ""
     temporary = f"{path}.{os.getpid()}.tmp"
     with open(temporary, "w", encoding="utf-8") as file:
-        file.write(text(found))
+        file.write(text(found) + kept)
     os.replace(temporary, path)
 
 

@@ -32,6 +32,7 @@ STAGES = {  # name -> (items, share of the time)
     "laws": (correctness.laws, 0.45),
     "specification": (correctness.specification, 0.45),
     "nests": (correctness.nests, 0.45),
+    "device_arrays": (correctness.device_arrays, 0.1),
     "sharded": (correctness.sharded, 0.2),
     "divergence": (correctness.divergence, 0.3),
     "benchmark": (None, 0.45),

@@ -230,7 +230,7 @@ def test_a_device_that_fails_is_named_and_releases_the_others(four, monkeypatch)
         return fail if number in (1, 3) and node else made
 
     monkeypatch.setattr(sessions.ort, "Session", open_session)
-    monkeypatch.setattr(sessions, "BoundSession", lambda session, memory: session)
+    monkeypatch.setattr(sessions, "BoundSession", lambda session, memory, captured: session)
     f = lambda x: lax.psum(jnp.cumsum(x), "i") + lax.psum(jnp.tanh(x), "i")
     with pytest.raises(jax.errors.BackendError, match=r"failed while running .* on cuda:1: .*out of") as raised:
         jax.pmap(f, axis_name="i", devices=four)(X)

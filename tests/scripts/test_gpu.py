@@ -31,14 +31,14 @@ def scripts(monkeypatch):
 def test_stages_run_against_the_stand_in(tmp_path):
     command = [
         sys.executable, str(FOLDER / "run.py"), "--stand-in", "--at-most", "3", "--out", str(tmp_path), "--jobs", "2",
-        "--stages", "laws", "nests", "sharded", "divergence", "benchmark",
+        "--stages", "laws", "nests", "device_arrays", "sharded", "divergence", "benchmark",
         "--peers", "onax-cuda", "onax-cuda-host", "onax-cpu", "--only", "scan of 1000 steps, f32[16]",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Nothing was proven: a stand-in took the place of the device." in done.stdout
     found = json.loads((tmp_path / "gpu.json").read_text())
-    assert found["stand_in"] and set(found["stages"]) == {"laws", "nests", "sharded", "divergence"}
+    assert found["stand_in"] and set(found["stages"]) == {"laws", "nests", "device_arrays", "sharded", "divergence"}
     for name, results in found["stages"].items():
         assert results["finished"] and len(results["items"]) == 3, name
         assert all("passed" in item for item in results["items"].values()), results
@@ -98,6 +98,22 @@ def test_a_stage_goes_on_behind_the_item_that_ended_its_process(tmp_path, script
     found = scripts.run.run_stage("laws", path, 60, options)
     assert len(calls) == 2 and found["finished"]
     assert "status -11" in found["items"]["b"]["failed"] and found["items"]["c"] == {"passed": True}
+
+
+def test_a_new_report_keeps_the_review(tmp_path, scripts):
+    path = tmp_path / "gpu.md"
+    facts = {
+        "environment": {"device": "X1", "packages": {}, "libraries": {}},
+        "stand_in": False,
+        "stages": {},
+        "benchmark": None,
+    }
+    path.write_text("old numbers\n\n## Reviewed against the C API\n\n| call |\n")
+    for _ in range(2):
+        scripts.report.write_report(path, facts)
+        text = path.read_text()
+        assert "old numbers" not in text and "X1" in text and text.count("## Reviewed") == 1
+        assert text.endswith("## Reviewed against the C API\n\n| call |\n")
 
 
 def test_the_report_shows_failures_and_missing_peers(scripts):
