@@ -194,6 +194,13 @@ def provider_options():
     return {name: given[name] for name in ("use_tf32", "device_id", "gpu_mem_limit")}
 
 
+def control_flow():
+    """A program whose loop has nodes on the CPU and gives results on the device: the host must not touch them there."""
+    x = jax.device_put(np.arange(9, dtype=np.float32).reshape(3, 3), jax.devices("gpu")[0])
+    results = jax.jit(lambda x: jax.lax.linalg.qr(x, pivoting=True, full_matrices=False))(x)
+    return [list(np.asarray(r).shape) for r in results]
+
+
 def kept_on_the_host():
     """Predicted against real: the provider loads a program alone if and only if `transfers` finds nothing."""
     cuda = jax.devices("gpu")[0]
@@ -213,7 +220,18 @@ def kept_on_the_host():
     return found
 
 
-PROBES = (binding, chain, devices, memory, exchange, donation, cuda_graph, provider_options, kept_on_the_host)
+PROBES = (
+    binding,
+    chain,
+    devices,
+    memory,
+    exchange,
+    donation,
+    cuda_graph,
+    provider_options,
+    control_flow,
+    kept_on_the_host,
+)
 
 if __name__ == "__main__":
     json.dump({probe.__name__: probe() for probe in PROBES}, sys.stdout)

@@ -80,6 +80,11 @@ def _allows_tf32():
     return config.jax_default_matmul_precision in _TF32
 
 
+# Nodes of which the runtime hands memory that was bound to a result to kernels of their bodies, those of the CPU too,
+# which then touch memory of the device (seen with 1.31.1).  The run allocates all results of such a graph itself.
+_CONTROL_FLOW = ("Loop", "Scan", "If")
+
+
 def open_session(graph, name, settings):
     """(session for a graph, function that rewords its errors); raises BackendError if the runtime rejects the graph."""
     provider_options, captured = settings.get("provider_options", {}), settings.get("cuda_graph", False)
@@ -103,6 +108,8 @@ def _open(graph, name, settings):
         load_cuda_libraries()
         settings["provider_options"] = {"use_tf32": int(_allows_tf32()), **settings.get("provider_options", {})}
     model, inputs, outputs, shared = proto.to_session(graph)
+    if settings.get("io_binding") and any(node.op_type in _CONTROL_FLOW for node in graph.nodes):
+        outputs = [(name, element, ("?",) * len(shape)) for name, element, shape in outputs]
     try:
         return ort.Session(model, inputs, outputs, initializers=shared, options=settings)
     except RuntimeError as error:

@@ -111,3 +111,7 @@ def test_the_table_of_kernels_agrees_with_what_the_provider_loads(found):
     kept = found["kept_on_the_host"]
     assert {name: pair for name, pair in kept.items() if pair[0] != pair[1]} == {}
     assert kept["tanh"] == [True, True] and kept["arctan"] == [False, False]
+
+
+def test_bodies_of_loops_touch_no_memory_of_the_device(found):
+    assert found["control_flow"] == [[3, 3], [3, 3], [3]]
