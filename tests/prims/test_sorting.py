@@ -35,6 +35,11 @@ class TestOrder:
         _, places = run(lambda *xs: lax.sort_key_val(*xs), x, PLACES)
         assert np.asarray(places).tolist() == [4, 3, 1, 2, 0]
 
+    def test_complex_nan(self, run):
+        """Real parts are compared first, also where an imaginary part is NaN."""
+        (x,) = run(lambda x: lax.sort((x,)), np.complex64([2, complex(1, NAN), complex(NAN, 0), 1]))
+        assert shown(np.real(x)) == ["1.0", "1.0", "2.0", "nan"] and shown(np.imag(x)) == ["0.0", "nan", "0.0", "0.0"]
+
     def test_top_k_takes_zero_above_minus_zero(self, run):
         values, places = run(lambda x: lax.top_k(x, 5), f32(0.5, np.abs(NAN), 2, -0.0, 0.0))
         assert shown(values) == ["nan", "2.0", "0.5", "0.0", "-0.0"]

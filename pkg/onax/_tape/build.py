@@ -4,15 +4,20 @@ from onax._tape import (  # noqa: F401  they attach rules
     control,
     conv,
     convert,
+    cumulative,
     dot,
     fft,
     fused,
     indexing,
     linalg,
+    random,
+    reductions,
     shaping,
     slicing,
     solves,
+    sorting,
     stacking,
+    windows,
 )
 from onax._tape.builder import Builder
 from onax._tape.layout import make_tape
