@@ -42,7 +42,7 @@ from onax._native.top_k import TYPES as TOP_TYPES
 from onax._native.top_k import top_k_kernel
 from onax._prims import random as prims
 from onax._prims.convert import convert_element_type_p, reduce_precision_p
-from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p
+from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
 from onax._prims.dot_ragged import ragged_dot_general_p
 from onax._prims.indexing import (
     GatherScatterMode,
@@ -55,10 +55,17 @@ from onax._prims.indexing import (
     scatter_sub_p,
 )
 from onax._prims.random import is_key_dtype
+from onax._prims.reductions import argmax_p, argmin_p, reduce_max_p, reduce_min_p
 from onax._prims.shaping import broadcast_in_dim_p
 from onax._prims.sorting import is_quicker_in_c, sort_p, top_k_p
 from onax._prims.special import erf_inv_p, erf_p, erfc_p
-from onax._prims.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
+from onax._prims.windows import (
+    reduce_window_max_p,
+    reduce_window_min_p,
+    reduce_window_sum_p,
+    select_and_gather_add_p,
+    select_and_scatter_add_p,
+)
 from onax.export.graph.kernels import ELEMENT_TYPES
 from onax.export.lower.components import (
     flat_avals,
@@ -365,6 +372,13 @@ def _takes_rows_or_much(eqn):
     return windows >= LARGE and moved < 8 * windows
 
 
+def _searches_columns_or_much(eqn):
+    """Whether the runtime is slow at an extremum: over a leading axis, or at the place of one in many elements."""
+    x = eqn.invars[0].aval
+    by_columns = x.ndim - 1 not in eqn.params["axes"]
+    return x.size >= LARGE and (by_columns or "index_dtype" in eqn.params)
+
+
 def _to_integers(eqn):
     """Whether a large cast saturates: from floats to integers."""
     return is_large(eqn) and eqn.invars[0].aval.dtype.kind == "f" and eqn.params["new_dtype"].kind in "iu"
@@ -377,14 +391,18 @@ prefer(prims.random_gamma_p)
 prefer(prims.random_split_p, kernel=_random_split)
 prefer(prims.threefry2x32_p, kernel=_threefry2x32)
 prefer(convert_element_type_p, when=_to_integers)
-prefer(cumlogsumexp_p, cummax_p, cummin_p, when=is_large)
+prefer(argmax_p, argmin_p, reduce_max_p, reduce_min_p, when=_searches_columns_or_much)
+prefer(cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p, when=is_large)
 prefer(gather_p, kernel=_gather, when=_takes_rows_or_much)
 prefer(
     scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p, scatter_sub_p,
     kernel=_scatter, when=_takes_rows_or_much,
 )  # fmt: skip
 prefer(ragged_dot_general_p, when=_has_groups)
-prefer(reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p, when=is_large)
+prefer(
+    reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p, select_and_gather_add_p, select_and_scatter_add_p,
+    when=is_large,
+)  # fmt: skip
 prefer(sort_p, when=_is_long)
 prefer(top_k_p, kernel=_top_k, when=_picks_or_keeps_much)
 prefer_when_large("float64", erf_p)
