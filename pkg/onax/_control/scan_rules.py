@@ -11,6 +11,7 @@ import numpy as np
 
 from onax._control.bodies import restore_weak_types
 from onax._control.closed_call import closed_call_p
+from onax._control.eager_loops import LONG, may_be_compiled, run_compiled
 from onax._control.loops import fixed_point, hoist_invariants
 from onax._control.scan_bodies import derive_at_fixed_point, jvp_body, linear_body, stack_avals, transpose_body
 from onax._core import jaxpr as core
@@ -35,7 +36,10 @@ from onax._transforms.partial_eval import (
 
 
 def _impl(*args, jaxpr, length, reverse, num_consts, num_carry, unroll):
-    """Interprets the body step by step; stacked results are written into arrays allocated once."""
+    """Interprets the body step by step, stacked results going into arrays allocated once; a long loop is compiled."""
+    if type(length) is int and length >= LONG and may_be_compiled(jaxpr):
+        params = {"jaxpr": jaxpr, "length": length, "reverse": reverse, "num_consts": num_consts}
+        return run_compiled(scan_p, args, params | {"num_carry": num_carry, "unroll": unroll}, jaxpr)
     consts, carry, xs = split_list(args, [num_consts, num_carry])
     y_avals = jaxpr.out_avals[num_carry:]
     buffers = [np.empty((length, *a.shape), getattr(a.dtype, "storage", a.dtype)) for a in y_avals]

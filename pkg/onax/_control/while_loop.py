@@ -18,6 +18,7 @@ from onax._control.bodies import (
     restore_weak_types,
     stage_body,
 )
+from onax._control.eager_loops import LONG, may_be_compiled, run_compiled
 from onax._control.loops import fixed_point
 from onax._control.scan import scan_adapted
 from onax._core import jaxpr as core
@@ -202,9 +203,17 @@ def _fori_while_arg_names(body_fun, args):
 
 
 def _impl(*args, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
+    """Interprets the body step by step; when the loop turns out to be long, the rest of it is compiled."""
     cond_consts, body_consts, carry = split_list(args, [cond_nconsts, body_nconsts])
     batched = bool(cond_jaxpr.out_avals[0].shape)
+    steps = 0
     while True:
+        if steps == LONG and may_be_compiled(cond_jaxpr, body_jaxpr):
+            params = {"cond_jaxpr": cond_jaxpr, "cond_nconsts": cond_nconsts}
+            params |= {"body_jaxpr": body_jaxpr, "body_nconsts": body_nconsts}
+            carry = restore_weak_types(carry, body_jaxpr.out_avals)
+            return run_compiled(while_p, (*cond_consts, *body_consts, *carry), params, body_jaxpr)
+        steps += 1
         (holds,) = eval_jaxpr(cond_jaxpr, cond_jaxpr.consts, *cond_consts, *carry)
         if not np.any(holds._value):
             return restore_weak_types(carry, body_jaxpr.out_avals)

@@ -1,0 +1,30 @@
+"""Loops that are evaluated eagerly, and are long enough to be compiled."""
+
+from onax._control.jit_call import jit_p
+from onax._core.axes import named_axes
+from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from onax._core.trace import typeof
+from onax._ground.config import CHECK_TRACER_LEAKS, DEBUG_INFS, DEBUG_NANS, DISABLE_JIT, KEY_REUSE
+from onax._native import context
+
+# Steps from which a loop is compiled: a step costs the interpreter 1 to 2 us an equation, its tape 30 us once.
+LONG = 64
+_CHECKS = CHECK_TRACER_LEAKS | DEBUG_INFS | DEBUG_NANS | DISABLE_JIT | KEY_REUSE
+
+
+def may_be_compiled(*bodies):
+    """Whether a loop with these bodies gives the same compiled: no effects, and no checks of single operations."""
+    return not (context.option_word() & _CHECKS or named_axes() or any(body.effects for body in bodies))
+
+
+def run_compiled(primitive, args, params, body):
+    """The results of a loop as a compiled program, which is kept with its body."""
+    avals = tuple(map(typeof, args))
+    rest = [value for name, value in sorted(params.items()) if value is not body]
+    key = ("compiled", primitive, avals, *rest)
+    found = body.cache.get(key)
+    if found is None:
+        invars, outvars = [Var(a) for a in avals], [Var(a) for a in primitive.abstract_eval(*avals, **params)]
+        eqn = JaxprEqn(invars, outvars, primitive, params, body.effects)
+        found = body.cache[key] = ClosedJaxpr(Jaxpr([], invars, outvars, [eqn], body.effects, body.debug_info))
+    return jit_p.impl(*args, jaxpr=found, name=primitive.name)
