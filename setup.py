@@ -9,7 +9,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 SOURCES = Path("cython_src/onax/_native")
-SHARED = {"tape": ["blocks_kernels.c"]}  # C files that a module has besides its own
+SHARED = {"tape": ["blocks_*.c"]}  # C files that a module has besides its own
 
 
 def _require_toolchain():
@@ -36,7 +36,8 @@ def _extensions():
     loop_flags = [] if sys.platform == "win32" else ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
     extensions = []
     for pyx in sorted(SOURCES.glob("*.pyx")):
-        kernels = sorted(map(str, [*SOURCES.glob(f"{pyx.stem}_*.c"), *[SOURCES / c for c in SHARED.get(pyx.stem, ())]]))
+        patterns = [f"{pyx.stem}_*.c", *SHARED.get(pyx.stem, ())]
+        kernels = sorted([str(path) for pattern in patterns for path in SOURCES.glob(pattern)])
         headers = sorted(map(str, SOURCES.glob("*.h"))) if kernels else []
         extensions.append(
             Extension(

@@ -7,7 +7,8 @@ import pytest
 
 import onax as jax
 from native_passes import runner_of
-from onax._control.block_code import codes
+from onax._control.block_code import Unfit, codes, folds, views
+from onax._control.fused import assemble
 from onax._ground.config import enable_x64
 from tolerance import assert_same_bits, assert_ulps
 
@@ -28,6 +29,19 @@ def test_every_rule_has_samples():
     assert {p.name for p in codes} == {p.name for p in CODED}
 
 
+ULPS_OF = {"lgamma": 32}  # SciPy's is that inexact; tests/native/test_blocks.py compares ours with true values
+
+
+def _program_of(jaxpr):
+    """The program of one equation, or what runs it in another way; None if nothing does without the runtime."""
+    if len(jaxpr.eqns) != 1 or jaxpr.eqns[0].primitive in (*folds, *views):
+        return runner_of(jaxpr)
+    try:
+        return assemble(jaxpr)[1]
+    except Unfit:
+        return None
+
+
 @pytest.mark.parametrize("primitive", CODED, ids=lambda p: p.name)
 def test_a_rule_is_the_kernel(primitive):
     with enable_x64(True), np.errstate(all="ignore"):
@@ -35,11 +49,14 @@ def test_a_rule_is_the_kernel(primitive):
         for sample in family_samples():
             if sample.primitive is not primitive:
                 continue
-            program = runner_of(jax.make_jaxpr(sample.bind)(*sample.operands))
+            program = _program_of(jax.make_jaxpr(sample.bind)(*sample.operands))
             if program is None:
                 continue
             count += 1
             (got,) = program([np.asarray(x) for x in sample.operands])
             want = np.asarray(sample.bind(*sample.operands))
-            (assert_same_bits if sample.exact else assert_ulps)(got, want, what=str(sample))
+            if sample.exact:
+                assert_same_bits(got, want, what=str(sample))
+            else:
+                assert_ulps(got, want, ULPS_OF.get(primitive.name, 4), what=str(sample))
         assert count

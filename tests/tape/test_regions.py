@@ -243,10 +243,15 @@ def test_constants_stay_for_the_lowering():
     assert names(program)[-1] == "fused" and "add" in names(program)
 
 
-def test_unknown_dtypes_stay_as_they_are():
-    program = check(lambda x: (x * 2 + 1, x.astype(jnp.float32) * 2 + 1), X.astype(np.float16))
-    assert names(program).count("mul") == 1 and sorted(names(program))[-1] == "mul"
-    assert names(check(lambda x: jnp.real(x * x) + 1, X + 1j, compare=assert_ulps)).count("fused") == 0
+@pytest.mark.parametrize("dtype", ("float16", "bfloat16", "int8", "uint16"))
+def test_narrow_dtypes_are_in_regions(dtype):
+    program = check(lambda x: ((x * 2 + 1) * x, x.astype(jnp.float32) * 2 + 1), X.astype(dtype))
+    assert names(program) == ["fused"]
+
+
+def test_complex_numbers_are_in_regions():
+    assert names(check(lambda x: jnp.real(x * x) + 1, X + 1j, compare=assert_ulps)) == ["fused"]
+    assert names(check(lambda x: abs(x * 2j + 1) * jnp.imag(x), (X + 1j).astype(np.complex64), compare=assert_ulps))
 
 
 def test_effects_keep_their_order():

@@ -16,6 +16,7 @@ from libc.stdint cimport int8_t, int64_t
 
 from onax._native.ort cimport add_operator
 
+import ml_dtypes
 import numpy as np
 
 cnp.import_array()
@@ -36,10 +37,10 @@ cdef extern from "blocks_kernels.h" nogil:
         const char *name
         char signature
         int8_t target
-        float cost[2]
-        void *kernels[7]
     const onax_operation onax_operations[]
     const int onax_operation_count
+    void *onax_kernel_of(int, int)
+    double onax_cost_of(int, int)
     const char *onax_program_read(const int64_t *, size_t, onax_program **)
     void onax_program_free(onax_program *)
     int onax_program_inputs(const onax_program *)
@@ -66,8 +67,9 @@ MAGIC = ONAX_PROGRAM_MAGIC
 cdef double QUICK = 10e3     # nanoseconds of work for which the interpreter is not given to other threads
 
 # dtype -> its number, in the order of onax_type
-TYPES = {np.dtype(t): i for i, t in enumerate((np.float32, np.float64, np.int32, np.uint32, np.int64, np.uint64,
-                                               np.bool_))}
+TYPES = {np.dtype(t): i for i, t in enumerate((
+    np.float32, np.float64, np.int32, np.uint32, np.int64, np.uint64, np.bool_, np.int8, np.uint8, np.int16, np.uint16,
+    np.float16, ml_dtypes.bfloat16, np.complex64, np.complex128))}
 cdef list _dtypes = list(TYPES)
 
 # How the positions of a loop reach a register, in the order of onax_register_kind
@@ -76,14 +78,14 @@ BLOCK, DIRECT, LOAD, IOTA, CONSTANT, ROW, TABLE = range(7)
 
 @cython.final
 cdef class Operation:
-    """One operation: its number, its signature (see blocks_kernels.h) and the dtypes it is there for."""
+    """One operation: its number, its signature (see blocks_kernels.h), and for each dtype that it has a kernel for the
+    nanoseconds that an element takes, as measured on one machine."""
 
     cdef readonly int number
     cdef readonly str name
     cdef readonly str signature
-    cdef readonly frozenset dtypes
-    cdef readonly float cost          # nanoseconds an element, as measured on one machine
-    cdef readonly float double_cost   # the same of float64
+    cdef readonly object target       # the dtype of the results of V, else None
+    cdef readonly dict dtypes
 
     def __repr__(self):
         return f"Operation({self.name})"
@@ -98,8 +100,8 @@ cdef dict _read_table():
         o.number = i
         o.name = (<bytes>onax_operations[i].name).decode()
         o.signature = chr(onax_operations[i].signature)
-        o.cost, o.double_cost = onax_operations[i].cost[0], onax_operations[i].cost[1]
-        o.dtypes = frozenset([_dtypes[j] for j in range(ONAX_TYPES) if onax_operations[i].kernels[j] != NULL])
+        o.target = _dtypes[onax_operations[i].target] if onax_operations[i].target >= 0 else None
+        o.dtypes = {_dtypes[j]: onax_cost_of(i, j) for j in range(ONAX_TYPES) if onax_kernel_of(i, j) != NULL}
         table[o.name] = o
     return table
 

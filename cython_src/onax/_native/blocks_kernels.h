@@ -16,7 +16,7 @@
        DIRECT     a buffer (argument) with one element for each position, read or written in place
        LOAD       a buffer read with strides (in elements, 0 where it is repeated), from the element `start` on
        IOTA       `start` and the sum of the position's indices times the strides
-       CONSTANT   the argument's bits
+       CONSTANT   the argument's bits; of complex128 one more word follows
        TABLE      a buffer of which an operation reads the elements that it has the numbers of
        ROW        a buffer written by a fold: each element is what became of as many positions, side by side
 
@@ -33,24 +33,28 @@
 
 #define ONAX_PROGRAM_MAGIC 0x32584F4C42LL
 
-enum onax_type { ONAX_F32, ONAX_F64, ONAX_I32, ONAX_U32, ONAX_I64, ONAX_U64, ONAX_BOOL, ONAX_TYPES };
+enum onax_type { ONAX_F32, ONAX_F64, ONAX_I32, ONAX_U32, ONAX_I64, ONAX_U64, ONAX_BOOL, ONAX_I8, ONAX_U8, ONAX_I16,
+                 ONAX_U16, ONAX_F16, ONAX_BF16, ONAX_C64, ONAX_C128, ONAX_TYPES };
 enum onax_register_kind { ONAX_BLOCK, ONAX_DIRECT, ONAX_LOAD, ONAX_IOTA, ONAX_CONSTANT, ONAX_ROW, ONAX_TABLE,
                           ONAX_KINDS };
 
 /* What an operation takes and gives, T being the type it is looked up by:
    U T->T   B T,T->T   C T,T->bool   P T->bool   S bool,T,T->T   T T,T,T->T   V T->its own target
-   M T->any type of T's size   G table of T,i32,i64: how many->T   R many T->T: a fold (blocks_table.h) */
+   M T->any type of T's size   G table of T,i32,i64: how many->T   R many T->T: a fold (blocks_operations.h)
+   X complex T->its part's type   Y T,T->the complex type of such parts */
 typedef void (*onax_kernel)(void *, const void *, const void *, const void *, int64_t);
 typedef struct {
     const char *name;
     char signature;
     int8_t target;                      /* of V */
-    float cost[2];                      /* nanoseconds an element: of vector code, and of float64 */
-    onax_kernel kernels[ONAX_TYPES];    /* by the type of T; NULL: there is none */
+    float cost[2];                      /* of an element of float32 and of float64 */
 } onax_operation;
 
 extern const onax_operation onax_operations[];
 extern const int onax_operation_count;
+/* The kernel of an operation for a T, or NULL, and the nanoseconds it is guessed to take for an element. */
+onax_kernel onax_kernel_of(int operation, int type);
+double onax_cost_of(int operation, int type);
 extern const int onax_type_sizes[ONAX_TYPES];
 
 typedef struct onax_program onax_program;
@@ -71,6 +75,17 @@ double onax_program_work(const onax_program *program);
 /* 0, or -1 when there is no memory.  `parallel` may be NULL. */
 int onax_program_run(const onax_program *program, const void *const *inputs, void *const *outputs,
                      onax_parallel parallel, void *where);
+
+/* The same without an allocation.  The program's port i, outputs before inputs, is buffers[operands[i]]; `scratch` has
+   onax_program_scratch bytes, from an address that 64 divides. */
+int64_t onax_program_scratch(const onax_program *program);
+void onax_program_run_in(const onax_program *program, char *const *buffers, const int32_t *operands, char *scratch,
+                         onax_parallel parallel, void *where);
+/* For programs that run often, each loop of which fits into one block: `persistent` has onax_program_persistent bytes,
+   zero at first, that stay as a run leaves them for the next one.  0 bytes: there is no such form of the program. */
+int64_t onax_program_persistent(const onax_program *program);
+void onax_program_step(const onax_program *program, char *const *buffers, const int32_t *operands, char *scratch,
+                       void *persistent);
 
 /* A loop of which each step is a program: inputs are constants, carries and slices of what is scanned, outputs the next
    carries and slices of what is stacked.  With a condition (of constants and carries) it runs while that holds, else

@@ -74,6 +74,7 @@ ONAX_INLINE float onax_expm1f(float x) {
     p = onax_exp_rest(r) * r * r + r;
     s = onax_as_float((uint32_t)((int32_t)(onax_bits(t) - 0x4B400000u) + 127) << 23);
     near = s * p + (s - 1.0f);
+    near = x == 0.0f ? x : near;
     return size < 1.0f ? near : onax_expf(x) - 1.0f;
 }
 
@@ -103,8 +104,9 @@ ONAX_INLINE float onax_logf(float x) {
 
 /* log(u) of the rounded u = 1 + x, and what the rounding lost */
 ONAX_INLINE float onax_log1pf(float x) {
-    float u = 1.0f + x, lost = (x - (u - 1.0f)) / u;
-    return x > -1.0f && x < 3.4028234e38f ? onax_logf(u) + lost : onax_logf(u);
+    const float u = 1.0f + x, lost = (x - (u - 1.0f)) / u, log_u = onax_logf(u);
+    const float near = x == 0.0f ? x : log_u + lost;
+    return x > -1.0f && x < 3.4028234e38f ? near : log_u;
 }
 
 ONAX_INLINE float onax_tanhf(float x) {
@@ -116,7 +118,7 @@ ONAX_INLINE float onax_tanhf(float x) {
     p = p * z - 3.33332819422e-1f;
     p = p * z * x + x;
     far = 1.0f - 2.0f / (onax_expf(2.0f * size) + 1.0f);
-    return size < 0.625f ? p : onax_with_sign(far, x);
+    return onax_with_sign(size < 0.625f ? p : far, x);
 }
 
 ONAX_INLINE float onax_logisticf(float x) { return 1.0f / (1.0f + onax_expf(-x)); }

@@ -110,7 +110,7 @@ static ort_status fused_create(const onax_operator *op, const onax_ort_entry *t,
 }
 
 static ort_status check_input(const fused *f, const void *value, int i) {
-    static const int element[ONAX_TYPES] = {1, 11, 6, 12, 7, 13, 9};
+    static const int element[ONAX_TYPES] = {1, 11, 6, 12, 7, 13, 9, 3, 2, 5, 4, 10, 16, 14, 15};
     const onax_ort_entry *t = f->table;
     void *info = NULL;
     int64_t shape[64], n = 1;

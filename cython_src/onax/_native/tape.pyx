@@ -72,7 +72,7 @@ cdef extern from "tape_machine.h" nogil:
 MAGIC = ONAX_TAPE_MAGIC
 INPUT, OUTPUT, ARENA, CONSTANT, VIEW = ONAX_INPUT, ONAX_OUTPUT, ONAX_ARENA, ONAX_FIXED, ONAX_VIEW
 
-# dtype -> its number, in the order of onax_type and onax_wide_type
+# dtype -> its number, in the order of onax_type
 TYPES = {np.dtype(t): i for i, t in enumerate((
     np.float32, np.float64, np.int32, np.uint32, np.int64, np.uint64, np.bool_, np.int8, np.uint8, np.int16, np.uint16,
     np.float16, ml_dtypes.bfloat16, np.complex64, np.complex128))}

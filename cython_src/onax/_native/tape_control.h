@@ -227,6 +227,16 @@ static int run_call(const onax_instruction *q, onax_frame *f) {
 
    attributes: operands that are written, the words of the program */
 
+static int run_blocks_of_tape(const onax_instruction *q, onax_frame *f) {
+    onax_program_run_in(q->state, f->buffers, q->operands, f->scratch, f->parallel, f->where);
+    return ONAX_DONE;
+}
+
+static int step_blocks_of_tape(const onax_instruction *q, onax_frame *f) {
+    onax_program_step(q->state, f->buffers, q->operands, f->scratch, f->persistent + q->persistent);
+    return ONAX_DONE;
+}
+
 static const char *verify_blocks(onax_instruction *q, const int64_t *bytes) {
     onax_program *p = NULL;
     const char *fault;
@@ -237,21 +247,14 @@ static const char *verify_blocks(onax_instruction *q, const int64_t *bytes) {
     n_in = onax_program_inputs(p);
     n_out = onax_program_outputs(p);
     if (q->n_operands != n_in + n_out || q->attributes[0] != n_out) return "a program over blocks has other operands";
-    for (int i = 0; i < n_in; i++)
-        if (onax_program_elements(p, i) * onax_size_of(onax_program_type(p, i)) != bytes[n_out + i]) return "a program over blocks has other operands";
-    for (int i = 0; i < n_out; i++)
-        if (onax_program_elements(p, n_in + i) * onax_size_of(onax_program_type(p, n_in + i)) != bytes[i]) return "a program over blocks has other operands";
-    q->scratch = (n_in + n_out) * (int64_t)sizeof(char *);
-    q->work = 30 + onax_program_work(p);
+    for (int i = 0; i < n_in + n_out; i++)
+        if (onax_program_elements(p, i) * onax_size_of(onax_program_type(p, i)) != bytes[i < n_in ? n_out + i : i - n_in])
+            return "a program over blocks has other operands";
+    q->scratch = onax_program_scratch(p);
+    q->persistent = onax_program_persistent(p);
+    q->work = 20 + onax_program_work(p);
+    q->run = q->persistent ? step_blocks_of_tape : run_blocks_of_tape;
     return NULL;
-}
-
-static int run_blocks_of_tape(const onax_instruction *q, onax_frame *f) {
-    const int n_out = (int)q->attributes[0], n_in = q->n_operands - n_out;
-    const void **ports = (const void **)f->scratch;
-    for (int i = 0; i < n_in; i++) ports[i] = ONAX_BUFFER(q, f, n_out + i);
-    for (int i = 0; i < n_out; i++) ports[n_in + i] = ONAX_BUFFER(q, f, i);
-    return onax_program_run(q->state, ports, (void *const *)(ports + n_in), f->parallel, f->where) ? ONAX_NO_MEMORY : ONAX_DONE;
 }
 
 static void release_blocks(onax_instruction *q) { onax_program_free(q->state); }

@@ -40,9 +40,7 @@ struct onax_tape {
 };
 
 int64_t onax_size_of(int64_t type) {
-    static const int8_t wide[] = {1, 1, 2, 2, 2, 2, 8, 16};
-    if (type < 0 || type >= ONAX_ALL_TYPES) return 0;
-    return type < ONAX_TYPES ? onax_type_sizes[type] : wide[type - ONAX_TYPES];
+    return type < 0 || type >= ONAX_TYPES ? 0 : onax_type_sizes[type];
 }
 
 /* ---- operations by number */

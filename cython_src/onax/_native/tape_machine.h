@@ -91,9 +91,7 @@ struct onax_frame {
 int onax_look_for_signals(onax_frame *f);
 static inline int onax_poll(onax_frame *f) { return --f->ticks ? ONAX_DONE : onax_look_for_signals(f); }
 
-/* Types that only tapes know, after those of programs over blocks. */
-enum onax_wide_type { ONAX_I8 = ONAX_TYPES, ONAX_U8, ONAX_I16, ONAX_U16, ONAX_F16, ONAX_BF16, ONAX_C64, ONAX_C128,
-                      ONAX_ALL_TYPES };
+enum { ONAX_ALL_TYPES = ONAX_TYPES };
 /* The size of a type in bytes; 0 if there is no such type. */
 int64_t onax_size_of(int64_t type);
 

@@ -4,7 +4,7 @@ from onax._ground import config
 from onax._tape.build import build_tape
 from onax._tape.tape_call import tape_p
 
-DIRECT_WORK = 200_000  # nanoseconds of one instruction: twice the smallest work of a thread (blocks_kernels.c)
+DIRECT_WORK = 200_000  # nanoseconds of one instruction: twice the smallest work of a thread (blocks_run.c)
 
 
 def direct_runner(whole):

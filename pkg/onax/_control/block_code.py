@@ -15,10 +15,12 @@ import numpy as np
 
 from onax._core.rules import add_any_p
 from onax._core.slots import Slot
+from onax._ground.dtypes import finfo
 from onax._native.blocks import OPERATIONS, TYPES
 from onax._prims import elementwise as e
 from onax._prims import reductions, shaping, special
-from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p
+from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p, reduce_precision_p
+from onax._prims.elementwise_high import mulhi_p
 from onax._prims.slicing import slice_p
 
 BOOL, F64 = np.dtype(bool), np.dtype(np.float64)
@@ -101,7 +103,7 @@ class Code:
             raise Unfit(f"{name} has no form for {dtype}")
         if signature == "S" and dtypes[0] != BOOL:
             raise Unfit(f"{name} chooses by bools")
-        result = self.register(out if signature in "VM" else BOOL if signature in "CP" else dtype)
+        result = self.register(out if signature in "VMXY" else BOOL if signature in "CP" else dtype)
         self.steps.append((operation, result, registers))
         if signature == "R":
             self.folded.add(result)
@@ -116,7 +118,7 @@ class Code:
         return self.emit(_CONVERSIONS[dtype], x, out=dtype)
 
 
-_CONVERSIONS = dict(zip(TYPES, ("to_f32", "to_f64", "to_i32", "to_u32", "to_i64", "to_u64", "to_bool")))
+_CONVERSIONS = {operation.target: name for name, operation in OPERATIONS.items() if operation.signature == "V"}
 
 
 def row(primitive, name, *, swapped=False):
@@ -151,13 +153,14 @@ row(e.logistic_p, "logistic")
 row(e.sqrt_p, "sqrt")
 row(e.rsqrt_p, "rsqrt")
 row(e.cbrt_p, "cbrt")
-row(e.abs_p, "abs")
 row(e.neg_p, "neg")
 row(e.sign_p, "sign")
 row(e.floor_p, "floor")
 row(e.ceil_p, "ceil")
 row(e.is_finite_p, "is_finite")
 row(e.not_p, "not")
+row(e.population_count_p, "population_count")
+row(e.clz_p, "clz")
 row(e.and_p, "and")
 row(e.or_p, "or")
 row(e.xor_p, "xor")
@@ -173,6 +176,7 @@ row(e.max_p, "max")
 row(e.min_p, "min")
 row(e.atan2_p, "atan2")
 row(e.nextafter_p, "nextafter")
+row(mulhi_p, "mulhi")
 row(e.eq_p, "eq")
 row(e.ne_p, "ne")
 row(e.lt_p, "lt")
@@ -180,6 +184,7 @@ row(e.le_p, "le")
 row(special.erf_p, "erf")
 row(special.erfc_p, "erfc")
 row(special.erf_inv_p, "erf_inv")
+row(special.lgamma_p, "lgamma")
 row(e.gt_p, "lt", swapped=True)
 row(e.ge_p, "le", swapped=True)
 
@@ -199,7 +204,8 @@ def _convert(code, out, x, **_):
 
 @codes.rule(bitcast_convert_type_p)
 def _bitcast(code, out, x, **_):
-    if code.dtypes[x].itemsize != out.itemsize or BOOL in (code.dtypes[x], out):
+    have = code.dtypes[x]
+    if have.itemsize != out.itemsize or BOOL in (have, out) or (have != out and "c" in (have.kind, out.kind)):
         raise Unfit("only bits of one width are read as another type")
     return code.emit("move", x, out=out)
 
@@ -212,6 +218,56 @@ def _mul(code, out, x, y, **_):
 @codes.rule(e.square_p)
 def _square(code, out, x, **_):
     return code.emit("mul", x, x)
+
+
+@codes.rule(e.abs_p)
+def _abs(code, out, x):
+    return code.emit("magnitude", x, out=out) if code.dtypes[x].kind == "c" else code.emit("abs", x)
+
+
+@codes.rule(e.real_p)
+def _real(code, out, x):
+    return code.emit("real", x, out=out)
+
+
+@codes.rule(e.imag_p)
+def _imag(code, out, x):
+    return code.emit("imag", x, out=out)
+
+
+@codes.rule(e.complex_p)
+def _complex(code, out, x, y):
+    return code.emit("complex", x, y, out=out)
+
+
+@codes.rule(e.conj_p)
+def _conj(code, out, x, **_):
+    return code.emit("conj", x) if code.dtypes[x].kind == "c" else code.convert(x, out)
+
+
+@codes.rule(reduce_precision_p)
+def _reduce_precision(code, out, x, *, exponent_bits, mantissa_bits):
+    """On the bits, as the kernel: half of the last kept unit is added, which carries into the exponent."""
+    info, word = finfo(out), np.dtype(f"u{out.itemsize}")
+    mantissa, exponent = int(info.nmant), int(info.nexp)
+    number = lambda value: code.constant(value, word)
+    bits = code.emit("move", x, out=word)
+    sign = code.emit("and", bits, number(1 << (mantissa + exponent)))
+    size = code.emit("xor", bits, sign)
+    drop = mantissa - mantissa_bits
+    if drop > 0:
+        even = code.emit("and", code.emit("shift_right_logical", size, number(drop)), number(1))
+        size = code.emit("add", code.emit("add", size, number((1 << (drop - 1)) - 1)), even)
+        size = code.emit("and", size, number((1 << 8 * word.itemsize) - (1 << drop)))
+    if exponent_bits < exponent:
+        bias, reach = (1 << (exponent - 1)) - 1, (1 << (exponent_bits - 1)) - 1
+        infinite = ((1 << exponent) - 1) << mantissa
+        is_finite = code.emit("lt", size, number((bias + reach + 1) << mantissa))
+        size = code.emit("select", is_finite, size, number(infinite))
+        is_normal = code.emit("le", number((bias - reach + 1) << mantissa), size)
+        size = code.emit("select", is_normal, size, number(0))
+    result = code.emit("move", code.emit("or", size, sign), out=out)
+    return code.emit("select", code.emit("eq", x, x), result, x)
 
 
 @codes.rule(e.round_p)
@@ -260,10 +316,10 @@ def _pow(code, out, x, y):
     if code.dtypes[x] != code.dtypes[y]:
         return code.convert(code.emit("pow", code.convert(x, F64), code.convert(y, F64)), out)
     number = code.number(y)
-    if number == 0.5:
+    if number == 0.5 and out.kind != "c":
         lowest = code.emit("eq", x, code.constant(-np.inf, out))
         return code.emit("select", lowest, code.constant(np.inf, out), code.emit("sqrt", x))
-    if number in (1, 2, 3):
+    if number in (1, 2, 3) and out.kind != "c":
         return _integer_pow(code, out, x, y=int(number))
     return code.emit("pow", x, y)
 

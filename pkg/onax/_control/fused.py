@@ -269,7 +269,8 @@ class Assembler:
         records, places = [], {}
         for (bits, dtype), register in loop.code.constants.items():
             places[register] = len(records)
-            records.append((_TYPES[dtype], blocks.CONSTANT, int.from_bytes(bits, "little", signed=len(bits) == 8)))
+            words = [int.from_bytes(bits[i : i + 8], "little", signed=len(bits) >= 8) for i in range(0, len(bits), 8)]
+            records.append((_TYPES[dtype], blocks.CONSTANT, *words))
         for (register, access), merged in zip(loop.reads.values(), strides):
             places[register] = len(records)
             number, base = _TYPES[loop.code.dtypes[register]], access.base

@@ -80,8 +80,7 @@ def _cost(eqn):
         codes[eqn.primitive](code, eqn.outvars[0].aval.dtype, *operands, **eqn.params)
     except Unfit:
         return np.inf
-    double = np.dtype(np.float64)
-    return max([o.double_cost if code.dtypes[xs[-1]] == double else o.cost for o, _, xs in code.steps], default=0.0)
+    return max([o.dtypes[code.dtypes[xs[-1] if o.signature == "S" else xs[0]]] for o, _, xs in code.steps], default=0.0)
 
 
 def _register(code, x):

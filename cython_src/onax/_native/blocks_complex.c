@@ -1,0 +1,269 @@
+/* Kernels of complex64 and complex128, which are pairs of parts in memory.  Functions are computed in float64.
+
+   Branch cuts: on a cut of sqrt and of the inverse functions a zero of the other part counts as positive.  Division
+   treats infinities and zeros as Annex G of the C standard does.  max and min compare real parts, then imaginary parts.
+   Products and sums are rounded one by one, so that the imaginary part of x conj(x) is 0. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=off")
+#else
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#include <complex.h>
+
+#include "blocks_maths.h"
+#include "blocks_operations.h"
+
+#ifndef CMPLX
+#define CMPLX(a, b) __builtin_complex((double)(a), (double)(b))
+#endif
+
+typedef double complex pair;
+typedef struct { float re, im; } pair_c64;
+typedef struct { double re, im; } pair_c128;
+
+/* ---- loops: (a, b) and (c, e) are the operands' parts */
+
+#define ONAX_PAIR1(name, t, T, real_part, imaginary_part) \
+    ONAX_TWO_CLONES static void name##_##t(ONAX_ARGUMENTS) { \
+        pair_##t *d = to; const pair_##t *x = first; ONAX_UNUSED(); \
+        ONAX_EACH { \
+            const T a = x[i].re, b = x[i].im; \
+            d[i].re = real_part; d[i].im = imaginary_part; } }
+#define ONAX_PAIR2(name, t, T, D, statement) \
+    ONAX_TWO_CLONES static void name##_##t(ONAX_ARGUMENTS) { \
+        D *d = to; const pair_##t *x = first, *y = second; (void)third; \
+        ONAX_EACH { \
+            const T a = x[i].re, b = x[i].im, c = y[i].re, e = y[i].im; \
+            statement; } }
+#define ONAX_PART(name, t, T, value) \
+    ONAX_TWO_CLONES static void name##_##t(ONAX_ARGUMENTS) { \
+        T *d = to; const pair_##t *x = first; ONAX_UNUSED(); \
+        ONAX_EACH d[i] = value; }
+
+#define ONAX_PAIRS(t, T, D) \
+    ONAX_PAIR2(add, t, T, D, (d[i].re = a + c, d[i].im = b + e)) \
+    ONAX_PAIR2(sub, t, T, D, (d[i].re = a - c, d[i].im = b - e)) \
+    ONAX_PAIR2(mul, t, T, D, (d[i].re = a * c - b * e, d[i].im = a * e + b * c)) \
+    ONAX_PAIR2(max, t, T, D, (d[i] = a > c || (a == c && b > e) ? x[i] : y[i])) \
+    ONAX_PAIR2(min, t, T, D, (d[i] = a < c || (a == c && b < e) ? x[i] : y[i])) \
+    ONAX_PAIR2(eq, t, T, uint8_t, d[i] = a == c && b == e) \
+    ONAX_PAIR2(ne, t, T, uint8_t, d[i] = a != c || b != e) \
+    ONAX_PAIR1(neg, t, T, -a, -b) \
+    ONAX_PAIR1(conj, t, T, a, -b) \
+    ONAX_PAIR1(move, t, T, a, b) \
+    ONAX_PART(real, t, T, x[i].re) \
+    ONAX_PART(imag, t, T, x[i].im) \
+    ONAX_SELECT(PLAIN, select_##t, D) \
+    ONAX_TAKE(take_##t, D)
+ONAX_PAIRS(c64, float, pair_c64)
+ONAX_PAIRS(c128, double, pair_c128)
+ONAX_MAP1(PLAIN, c64_to_c128, double, float, x)
+ONAX_MAP1(PLAIN, c128_to_c64, float, double, x)
+static void widen_c64(ONAX_ARGUMENTS) { c64_to_c128(to, first, second, third, 2 * n); }
+static void narrow_c128(ONAX_ARGUMENTS) { c128_to_c64(to, first, second, third, 2 * n); }
+
+/* ---- functions */
+
+#define ONAX_NAN onax_as_double(0x7FF8000000000000u)
+
+static int is_finite(pair x) { return creal(x) - creal(x) == 0 && cimag(x) - cimag(x) == 0; }
+static pair times_i(pair x) { return CMPLX(-cimag(x), creal(x)); }
+/* With zeros of positive sign. */
+static pair plain(pair x) { return CMPLX(creal(x) + 0.0, cimag(x) + 0.0); }
+
+static pair exp_beyond(pair x) {
+    const double root = exp(0.5 * creal(x)), angle = cimag(x);
+    return CMPLX(root * cos(angle) * root, angle == 0 ? angle : root * sin(angle) * root);
+}
+static pair sinh_beyond(pair x) {
+    const double a = creal(x), b = cimag(x);
+    return CMPLX(sinh(a) * cos(b), b == 0 ? b : cosh(a) * sin(b));
+}
+static pair cosh_beyond(pair x) {
+    const double a = creal(x), b = cimag(x);
+    return CMPLX(cosh(a) * cos(b), b == 0 ? b : sinh(a) * sin(b));
+}
+
+static pair exp_of(pair x) { return is_finite(x) ? cexp(x) : exp_beyond(x); }
+static pair sinh_of(pair x) { return is_finite(x) ? csinh(x) : sinh_beyond(x); }
+static pair cosh_of(pair x) { return is_finite(x) ? ccosh(x) : cosh_beyond(x); }
+static pair sin_of(pair x) {
+    const pair y = is_finite(x) ? 0 : times_i(sinh_beyond(times_i(x)));
+    return is_finite(x) ? csin(x) : CMPLX(-creal(y), -cimag(y));
+}
+static pair cos_of(pair x) { return is_finite(x) ? ccos(x) : cosh_beyond(times_i(x)); }
+/* The exponent is a product of two complex numbers: of infinite parts the other one becomes NaN. */
+static pair exp2_of(pair x) {
+    const double ln2 = 0.69314718055994530942, a = creal(x), b = cimag(x);
+    return cexp(CMPLX(a * ln2 - b * 0, a * 0 + b * ln2));
+}
+static pair expm1_of(pair x) {
+    const double a = creal(x), b = cimag(x), half = sin(0.5 * b);
+    return CMPLX(expm1(a) * cos(b) - 2.0 * half * half, exp(a) * sin(b));
+}
+static pair log_of(pair x) {
+    return creal(x) != creal(x) || cimag(x) != cimag(x) ? CMPLX(ONAX_NAN, ONAX_NAN) : clog(x);
+}
+static pair log1p_of(pair x) {
+    const double a = creal(x), b = cimag(x);
+    const int is_near = fabs(a) < 0.5 && fabs(b) < 0.5;
+    return CMPLX(is_near ? 0.5 * log1p(a * (2 + a) + b * b) : log(hypot(1 + a, b)), atan2(b, 1 + a));
+}
+static pair sqrt_of(pair x) { return csqrt(plain(x)); }
+static pair rsqrt_of(pair x) {
+    const pair root = csqrt(x);
+    const double size = cabs(x);
+    if (size == HUGE_VAL) return 0;
+    return CMPLX(size == 0 ? HUGE_VAL : creal(root) / size, -cimag(root) / size);
+}
+static pair sign_of(pair x) {
+    const double size = cabs(x), by = size == 0 ? 1 : size;
+    return CMPLX(creal(x) / by, cimag(x) / by);
+}
+static pair quotient(pair x, pair y);
+static pair logistic_of(pair x) {
+    const int is_below = creal(x) < 0;
+    const pair e = cexp(is_below ? x : -x);
+    return quotient(is_below ? e : 1, CMPLX(1 + creal(e), cimag(e)));
+}
+static pair tan_of(pair x) { return ctan(x); }
+static pair tanh_of(pair x) { return ctanh(x); }
+static pair asin_of(pair x) { return casin(plain(x)); }
+static pair acos_of(pair x) { return cacos(plain(x)); }
+static pair atan_of(pair x) { return catan(x); }
+static pair asinh_of(pair x) { return casinh(plain(x)); }
+static pair acosh_of(pair x) { return cacosh(plain(x)); }
+static pair atanh_of(pair x) { return catanh(x); }
+
+/* Smith's quotient: numerators and denominator are divided by the larger part of y first. */
+static pair finite_quotient(pair x, pair y) {
+    const double a = creal(x), b = cimag(x), c = creal(y), d = cimag(y);
+    if (fabs(c) >= fabs(d)) {
+        const double ratio = d / c, by = 1.0 / (c + d * ratio);
+        if (c == 0 && d == 0) return CMPLX(a / fabs(c), b / fabs(c));
+        return CMPLX((a + b * ratio) * by, (b - a * ratio) * by);
+    }
+    {
+        const double ratio = c / d, by = 1.0 / (d + c * ratio);
+        return CMPLX((a * ratio + b) * by, (b * ratio - a) * by);
+    }
+}
+static double unit(int is_infinite, double part) {
+    return !is_infinite ? part : fabs(part) == HUGE_VAL ? copysign(1, part) : 0;
+}
+static pair quotient(pair x, pair y) {
+    const pair out = finite_quotient(x, y);
+    double a = creal(x), b = cimag(x), c = creal(y), d = cimag(y), p, q, large, re = creal(out), im = cimag(out);
+    if (is_finite(out)) return out;
+    if (fabs(c) == HUGE_VAL || fabs(d) == HUGE_VAL) return CMPLX(a * 0 + b * 0, a * 0 + b * 0);
+    if (c == 0 && d == 0) return CMPLX(a / c, b / c);
+    if (!(fabs(a) == HUGE_VAL || fabs(b) == HUGE_VAL)) return out;
+    p = unit(1, a);
+    q = unit(1, b);
+    large = fabs(c) > fabs(d) ? fabs(c) : fabs(d);
+    c /= large;
+    d /= large;
+    re = HUGE_VAL * (p * c + q * d);
+    im = HUGE_VAL * (q * c - p * d);
+    return CMPLX(re, im);
+}
+static pair product(pair x, pair y) {
+    const double a = creal(x), b = cimag(x), c = creal(y), d = cimag(y);
+    return CMPLX(a * c - b * d, a * d + b * c);
+}
+static pair power(pair x, pair y) {
+    if (x == 1 || y == 0) return 1;
+    if (x == 0) return creal(y) > 0 && cimag(y) == 0 ? 0 : CMPLX(ONAX_NAN, ONAX_NAN);
+    return exp_beyond(product(y, clog(x)));
+}
+/* -i log((y + i x) / sqrt(x^2 + y^2)), whose products decide the signs of zeros. */
+static pair angle_of(pair x, pair y) {
+    const pair i = CMPLX(0, 1), root = csqrt(product(x, x) + product(y, y));
+    return product(CMPLX(-0.0, -1), clog(finite_quotient(y + product(i, x), root)));
+}
+static double magnitude(double a, double b) { return a != a || b != b ? ONAX_NAN : hypot(a, b); }
+
+#define ONAX_FUNCTION1(name, t, T, function) \
+    static void name##_##t(ONAX_ARGUMENTS) { \
+        pair_##t *d = to; const pair_##t *x = first; ONAX_UNUSED(); \
+        for (int64_t i = 0; i < n; i++) { \
+            const pair z = function(CMPLX(x[i].re, x[i].im)); \
+            d[i].re = (T)creal(z); d[i].im = (T)cimag(z); } }
+#define ONAX_FUNCTION2(name, t, T, function) \
+    static void name##_##t(ONAX_ARGUMENTS) { \
+        pair_##t *d = to; const pair_##t *x = first, *y = second; (void)third; \
+        for (int64_t i = 0; i < n; i++) { \
+            const pair z = function(CMPLX(x[i].re, x[i].im), CMPLX(y[i].re, y[i].im)); \
+            d[i].re = (T)creal(z); d[i].im = (T)cimag(z); } }
+#define ONAX_BOTH1(name) ONAX_FUNCTION1(name, c64, float, name##_of) ONAX_FUNCTION1(name, c128, double, name##_of)
+#define ONAX_BOTH2(name, f) ONAX_FUNCTION2(name, c64, float, f) ONAX_FUNCTION2(name, c128, double, f)
+ONAX_BOTH1(exp) ONAX_BOTH1(exp2) ONAX_BOTH1(expm1) ONAX_BOTH1(log) ONAX_BOTH1(log1p) ONAX_BOTH1(sin) ONAX_BOTH1(cos)
+ONAX_BOTH1(tan) ONAX_BOTH1(sinh) ONAX_BOTH1(cosh) ONAX_BOTH1(tanh) ONAX_BOTH1(asin) ONAX_BOTH1(acos) ONAX_BOTH1(atan)
+ONAX_BOTH1(asinh) ONAX_BOTH1(acosh) ONAX_BOTH1(atanh) ONAX_BOTH1(sqrt) ONAX_BOTH1(rsqrt) ONAX_BOTH1(sign)
+ONAX_BOTH1(logistic) ONAX_BOTH2(div, quotient) ONAX_BOTH2(pow, power) ONAX_BOTH2(atan2, angle_of)
+ONAX_PART(magnitude, c64, float, (float)magnitude(x[i].re, x[i].im))
+ONAX_PART(magnitude, c128, double, magnitude(x[i].re, x[i].im))
+
+/* ---- folds: a total is two numbers of float64 */
+
+#define ONAX_PAIR_FOLD(name, t, start, re_value, im_value) \
+    static void name##_##t(ONAX_ARGUMENTS) { \
+        double *total = to, a = total[0], b = total[1]; const pair_##t *x = first; (void)second, (void)third; \
+        if (n == 0) { a = start; b = 0; } \
+        if (n < 0) { \
+            const double c = ((const double *)first)[0], e = ((const double *)first)[1], re = re_value, im = im_value; \
+            a = re; b = im; } \
+        for (int64_t i = 0; i < n; i++) { \
+            const double c = x[i].re, e = x[i].im, re = re_value, im = im_value; \
+            a = re; b = im; } \
+        total[0] = a; total[1] = b; }
+ONAX_PAIR_FOLD(prod, c64, 1, a * c - b * e, a * e + b * c)
+ONAX_PAIR_FOLD(prod, c128, 1, a * c - b * e, a * e + b * c)
+
+/* Eight lanes run side by side, so that the error of a sum grows slowly. */
+#define ONAX_PAIR_SUM(t) \
+    ONAX_TWO_CLONES static void sum_##t(ONAX_ARGUMENTS) { \
+        double *total = to, lanes[16] = {0}; const pair_##t *x = first; int64_t i = 0; \
+        (void)second, (void)third; \
+        if (n == 0) total[0] = total[1] = 0; \
+        if (n < 0) { total[0] += ((const double *)first)[0]; total[1] += ((const double *)first)[1]; } \
+        for (; i + 8 <= n; i += 8) \
+            for (int k = 0; k < 8; k++) { lanes[2 * k] += x[i + k].re; lanes[2 * k + 1] += x[i + k].im; } \
+        for (; i < n; i++) { lanes[0] += x[i].re; lanes[1] += x[i].im; } \
+        for (int w = 8; w > 1; w /= 2) for (int k = 0; k < w; k++) lanes[k] += lanes[k + w]; \
+        if (n > 0) { total[0] += lanes[0]; total[1] += lanes[1]; } }
+ONAX_PAIR_SUM(c64)
+ONAX_PAIR_SUM(c128)
+
+/* ---- by operation: a conversion to a real type is that of the real part */
+
+#define ONAX_OF_REAL_PART(t, size, part, target, to_size) \
+    ONAX_CHAIN(t##_##target, size, onax_kernels_##t, real, onax_kernels_##part, target, to_size)
+#define ONAX_REAL_PARTS(t, size, part) \
+    ONAX_OF_REAL_PART(t, size, part, to_i32, 4) ONAX_OF_REAL_PART(t, size, part, to_u32, 4) \
+    ONAX_OF_REAL_PART(t, size, part, to_i64, 8) ONAX_OF_REAL_PART(t, size, part, to_u64, 8) \
+    ONAX_OF_REAL_PART(t, size, part, to_bool, 1) ONAX_OF_REAL_PART(t, size, part, to_i8, 1) \
+    ONAX_OF_REAL_PART(t, size, part, to_u8, 1) ONAX_OF_REAL_PART(t, size, part, to_i16, 2) \
+    ONAX_OF_REAL_PART(t, size, part, to_u16, 2) ONAX_OF_REAL_PART(t, size, part, to_f16, 2) \
+    ONAX_OF_REAL_PART(t, size, part, to_bf16, 2) ONAX_OF_REAL_PART(t, size, part, to_f32, 4) \
+    ONAX_OF_REAL_PART(t, size, part, to_f64, 8)
+ONAX_REAL_PARTS(c64, 8, f32)
+ONAX_REAL_PARTS(c128, 16, f64)
+
+#define K(op, kernel) [ONAX_OP_##op] = kernel
+#define ONAX_ROW_OF(t, ...) \
+    onax_kernel_row onax_kernels_##t = { \
+        K(add, add_##t), K(sub, sub_##t), K(mul, mul_##t), K(div, div_##t), K(max, max_##t), K(min, min_##t), \
+        K(neg, neg_##t), K(sign, sign_##t), K(sqrt, sqrt_##t), K(rsqrt, rsqrt_##t), K(exp, exp_##t), \
+        K(exp2, exp2_##t), K(expm1, expm1_##t), K(log, log_##t), K(log1p, log1p_##t), K(tanh, tanh_##t), \
+        K(logistic, logistic_##t), K(sin, sin_##t), K(cos, cos_##t), K(tan, tan_##t), K(asin, asin_##t), \
+        K(acos, acos_##t), K(atan, atan_##t), K(sinh, sinh_##t), K(cosh, cosh_##t), K(asinh, asinh_##t), \
+        K(acosh, acosh_##t), K(atanh, atanh_##t), K(pow, pow_##t), K(atan2, atan2_##t), K(eq, eq_##t), K(ne, ne_##t), \
+        K(select, select_##t), K(move, move_##t), K(take, take_##t), K(conj, conj_##t), K(real, real_##t), \
+        K(imag, imag_##t), K(magnitude, magnitude_##t), K(sum, sum_##t), K(prod, prod_##t), K(to_f32, t##_to_f32), \
+        K(to_f64, t##_to_f64), K(to_i32, t##_to_i32), K(to_u32, t##_to_u32), K(to_i64, t##_to_i64), \
+        K(to_u64, t##_to_u64), K(to_bool, t##_to_bool), K(to_i8, t##_to_i8), K(to_u8, t##_to_u8), \
+        K(to_i16, t##_to_i16), K(to_u16, t##_to_u16), K(to_f16, t##_to_f16), K(to_bf16, t##_to_bf16), __VA_ARGS__};
+ONAX_ROW_OF(c64, K(to_c64, move_c64), K(to_c128, widen_c64))
+ONAX_ROW_OF(c128, K(to_c64, narrow_c128), K(to_c128, move_c128))

@@ -1,0 +1,143 @@
+/* Kernels of float32 and float64.
+
+   Conversions to integers saturate and take NaN to 0; max and min give NaN if an operand is.  Within one function,
+   polynomials for instance, products and sums may be rounded together. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=fast")
+#else
+#pragma STDC FP_CONTRACT ON
+#endif
+
+#include "blocks_operations.h"
+#include "blocks_halves.h"
+#include "normals_maths.h"
+
+#define ONAX_FLOAT(t, T, f) \
+    ONAX_MAP2(ONAX_CLONES, add_##t, T, T, x + y) \
+    ONAX_MAP2(ONAX_CLONES, sub_##t, T, T, x - y) \
+    ONAX_MAP2(ONAX_CLONES, mul_##t, T, T, x * y) \
+    ONAX_MAP2(ONAX_CLONES, div_##t, T, T, x / y) \
+    ONAX_MAP1(ONAX_CLONES, neg_##t, T, T, -x) \
+    ONAX_MAP1(ONAX_CLONES, abs_##t, T, T, fabs##f(x)) \
+    ONAX_MAP1(ONAX_CLONES, sign_##t, T, T, x > 0 ? 1 : x < 0 ? -1 : x) \
+    ONAX_MAP1(ONAX_CLONES, floor_##t, T, T, floor##f(x)) \
+    ONAX_MAP1(ONAX_CLONES, ceil_##t, T, T, ceil##f(x)) \
+    ONAX_MAP1(ONAX_CLONES, rint_##t, T, T, rint##f(x)) \
+    ONAX_MAP1(PLAIN, round_##t, T, T, round##f(x)) \
+    ONAX_MAP1(ONAX_CLONES, sqrt_##t, T, T, sqrt##f(x)) \
+    ONAX_MAP1(ONAX_CLONES, rsqrt_##t, T, T, 1 / sqrt##f(x)) \
+    ONAX_MAP2(ONAX_CLONES, max_##t, T, T, x > y || x != x ? x : y) \
+    ONAX_MAP2(ONAX_CLONES, min_##t, T, T, x < y || x != x ? x : y) \
+    ONAX_MAP2(ONAX_CLONES, eq_##t, uint8_t, T, x == y) \
+    ONAX_MAP2(ONAX_CLONES, ne_##t, uint8_t, T, x != y) \
+    ONAX_MAP2(ONAX_CLONES, lt_##t, uint8_t, T, x < y) \
+    ONAX_MAP2(ONAX_CLONES, le_##t, uint8_t, T, x <= y) \
+    ONAX_MAP1(ONAX_CLONES, move_##t, T, T, x) \
+    ONAX_SELECT(ONAX_CLONES, select_##t, T) \
+    ONAX_TAKE(take_##t, T) \
+    ONAX_MAP1(ONAX_CLONES, is_finite_##t, uint8_t, T, x - x == 0) \
+    ONAX_MAP2(PLAIN, rem_##t, T, T, fmod##f(x, y)) \
+    ONAX_MAP2(PLAIN, nextafter_##t, T, T, nextafter##f(x, y))
+ONAX_FLOAT(f32, float, f)
+ONAX_FLOAT(f64, double, )
+
+#include "blocks_functions.h"
+
+/* ---- conversions */
+
+#define ONAX_CLIPPED(x, T, D, low, past, lowest, highest) \
+    (x >= (T)(past) ? (D)(highest) : x < (T)(low) ? (D)(lowest) : x == x ? (D)x : 0)
+#define ONAX_TO_INTEGERS(t, T) \
+    ONAX_MAP1(ONAX_CLONES, t##_to_bool, uint8_t, T, x != 0) \
+    ONAX_MAP1(ONAX_CLONES, t##_to_i8, int8_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, -128, 128, -128, 127)) \
+    ONAX_MAP1(ONAX_CLONES, t##_to_u8, uint8_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, 0, 256, 0, 255)) \
+    ONAX_MAP1(ONAX_CLONES, t##_to_i16, int16_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, -32768, 32768, -32768, 32767)) \
+    ONAX_MAP1(ONAX_CLONES, t##_to_u16, uint16_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, 0, 65536, 0, 65535)) \
+    ONAX_MAP1(ONAX_CLONES, t##_to_i32, int32_t, T, ONAX_CLIPPED(x, T, int32_t, -0x1p31, 0x1p31, INT32_MIN, INT32_MAX)) \
+    ONAX_MAP1(PLAIN, t##_to_u32, uint32_t, T, ONAX_CLIPPED(x, T, uint32_t, 0, 0x1p32, 0, UINT32_MAX)) \
+    ONAX_MAP1(PLAIN, t##_to_i64, int64_t, T, ONAX_CLIPPED(x, T, int64_t, -0x1p63, 0x1p63, INT64_MIN, INT64_MAX)) \
+    ONAX_MAP1(PLAIN, t##_to_u64, uint64_t, T, ONAX_CLIPPED(x, T, uint64_t, 0, 0x1p64, 0, UINT64_MAX))
+ONAX_TO_INTEGERS(f32, float) ONAX_TO_INTEGERS(f64, double)
+ONAX_MAP1(ONAX_CLONES, f32_to_f64, double, float, x)
+ONAX_MAP1(ONAX_CLONES, f64_to_f32, float, double, x)
+ONAX_MAP1(ONAX_CLONES, f32_to_bf16, uint16_t, float, onax_to_bf16(x))
+ONAX_MAP1(ONAX_TWO_CLONES, f64_to_f16, uint16_t, double, onax_to_f16(onax_round_to_odd(x)))
+ONAX_MAP1(ONAX_TWO_CLONES, f64_to_bf16, uint16_t, double, onax_to_bf16((float)x))
+
+/* With zero as the imaginary part. */
+#define ONAX_TO_COMPLEX(name, D, T) \
+    static void name(ONAX_ARGUMENTS) { \
+        D *d = to; const T *a = first; ONAX_UNUSED(); \
+        ONAX_EACH { const T x = a[i]; d[2 * i] = (D)x; d[2 * i + 1] = 0; } }
+ONAX_TO_COMPLEX(f32_to_c64, float, float) ONAX_TO_COMPLEX(f32_to_c128, double, float)
+ONAX_TO_COMPLEX(f64_to_c64, float, double) ONAX_TO_COMPLEX(f64_to_c128, double, double)
+#define ONAX_COMPLEX_OF(name, T) \
+    static void name(ONAX_ARGUMENTS) { \
+        T *d = to; const T *a = first, *b = second; (void)third; \
+        ONAX_EACH { const T x = a[i], y = b[i]; d[2 * i] = x; d[2 * i + 1] = y; } }
+ONAX_COMPLEX_OF(complex_f32, float) ONAX_COMPLEX_OF(complex_f64, double)
+
+/* It reads numbers again after it has written the first: to may be where first is. */
+static void erf_inv_f32(ONAX_ARGUMENTS) {
+    const float *a = first;
+    float *d = to, copy[512];
+    (void)second, (void)third;
+    for (int64_t i = 0; i < n; i += 512) {
+        const int64_t count = n - i < 512 ? n - i : 512;
+        memcpy(copy, a + i, (size_t)count * sizeof(float));
+        onax_erf_inv(copy, (uint64_t)count, d + i);
+    }
+}
+
+/* ---- folds */
+
+/* Of floats, what is NaN is counted beside: the choice alone is one instruction, and never a branch. */
+#define ONAX_FLOAT_FOLD(name, T, I, none, is) \
+    ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
+        double *total = to; const T *a = first; T lanes[ONAX_LANES]; I odd[ONAX_LANES], any = 0; int64_t i = 0; \
+        (void)second, (void)third; \
+        if (n == 0) { *total = none; return; } \
+        if (n < 0) { const double x = *(const double *)first; if (x is *total || x != x) *total = x; return; } \
+        if (n < ONAX_LANES / 2) { \
+            double y = *total; \
+            for (; i < n; i++) { const double x = a[i]; y = x is y ? x : y; any |= (I)(x != x); } \
+            *total = any ? NAN : y; \
+            return; } \
+        for (int k = 0; k < ONAX_LANES; k++) { lanes[k] = (T)(none); odd[k] = 0; } \
+        for (; i + ONAX_LANES <= n; i += ONAX_LANES) \
+            for (int k = 0; k < ONAX_LANES; k++) { \
+                const T x = a[i + k]; lanes[k] = x is lanes[k] ? x : lanes[k]; odd[k] |= (I)(x != x); } \
+        for (int k = 0; k < n - i; k++) { \
+            const T x = a[i + k]; lanes[k] = x is lanes[k] ? x : lanes[k]; odd[k] |= (I)(x != x); } \
+        for (int w = ONAX_LANES / 2; w; w /= 2) \
+            for (int k = 0; k < w; k++) lanes[k] = lanes[k + w] is lanes[k] ? lanes[k + w] : lanes[k]; \
+        for (int k = 0; k < ONAX_LANES; k++) any |= odd[k]; \
+        if (any) *total = NAN; \
+        else *total = lanes[0] is *total ? lanes[0] : *total; }
+
+ONAX_COUNTS(f32, float, double) ONAX_COUNTS(f64, double, double)
+ONAX_FLOAT_FOLD(fold_max_f32, float, int32_t, -HUGE_VAL, >) ONAX_FLOAT_FOLD(fold_min_f32, float, int32_t, HUGE_VAL, <)
+ONAX_FLOAT_FOLD(fold_max_f64, double, int64_t, -HUGE_VAL, >) ONAX_FLOAT_FOLD(fold_min_f64, double, int64_t, HUGE_VAL, <)
+
+/* ---- by operation */
+
+#define K(op, kernel) [ONAX_OP_##op] = kernel
+#define ONAX_ROW_OF(t, ...) \
+    onax_kernel_row onax_kernels_##t = { \
+        K(add, add_##t), K(sub, sub_##t), K(mul, mul_##t), K(div, div_##t), K(rem, rem_##t), K(max, max_##t), \
+        K(min, min_##t), K(neg, neg_##t), K(abs, abs_##t), K(sign, sign_##t), K(floor, floor_##t), \
+        K(ceil, ceil_##t), K(rint, rint_##t), K(round, round_##t), K(sqrt, sqrt_##t), K(rsqrt, rsqrt_##t), \
+        K(exp, exp_##t), K(exp2, exp2_##t), K(expm1, expm1_##t), K(log, log_##t), K(log1p, log1p_##t), \
+        K(tanh, tanh_##t), K(logistic, logistic_##t), K(sin, sin_##t), K(cos, cos_##t), K(tan, tan_##t), \
+        K(asin, asin_##t), K(acos, acos_##t), K(atan, atan_##t), K(sinh, sinh_##t), K(cosh, cosh_##t), \
+        K(asinh, asinh_##t), K(acosh, acosh_##t), K(atanh, atanh_##t), K(cbrt, cbrt_##t), K(erf, erf_##t), \
+        K(erfc, erfc_##t), K(lgamma, lgamma_##t), K(pow, pow_##t), K(atan2, atan2_##t), \
+        K(nextafter, nextafter_##t), K(is_finite, is_finite_##t), K(eq, eq_##t), K(ne, ne_##t), K(lt, lt_##t), \
+        K(le, le_##t), K(select, select_##t), K(move, move_##t), K(take, take_##t), K(complex, complex_##t), \
+        K(sum, fold_sum_##t), K(prod, fold_prod_##t), K(largest, fold_max_##t), K(smallest, fold_min_##t), \
+        K(to_bool, t##_to_bool), K(to_i8, t##_to_i8), K(to_u8, t##_to_u8), K(to_i16, t##_to_i16), \
+        K(to_u16, t##_to_u16), K(to_i32, t##_to_i32), K(to_u32, t##_to_u32), K(to_i64, t##_to_i64), \
+        K(to_u64, t##_to_u64), K(to_##t, move_##t), K(to_bf16, t##_to_bf16), \
+        K(to_c64, t##_to_c64), K(to_c128, t##_to_c128), __VA_ARGS__};
+ONAX_ROW_OF(f32, K(to_f64, f32_to_f64), K(to_f16, onax_f32_to_f16), K(erf_inv, erf_inv_f32))
+ONAX_ROW_OF(f64, K(to_f32, f64_to_f32), K(to_f16, f64_to_f16))

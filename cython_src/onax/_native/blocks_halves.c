@@ -1,0 +1,191 @@
+/* Kernels of float16 and bfloat16: computed in float32, each operation rounded once. */
+#include "blocks_halves.h"
+#include "blocks_operations.h"
+
+/* ---- what one loop does */
+
+#define ONAX_HALF1(t, name, D, value) \
+    ONAX_MAP1(ONAX_CLONES, name##_##t, D, uint16_t, value)
+#define ONAX_HALF2(t, name, D, value) \
+    ONAX_CLONES static void name##_##t(ONAX_ARGUMENTS) { \
+        D *d = to; const uint16_t *a = first, *b = second; (void)third; \
+        ONAX_EACH { const float x = onax_from_##t(a[i]), y = onax_from_##t(b[i]); d[i] = (D)(value); } }
+
+/* The next number towards another one: one step among the bits, which are ordered as numbers are but for the sign. */
+#define ONAX_NEXT(t, infinity) \
+    ONAX_INLINE uint16_t onax_next_##t(uint16_t a, uint16_t b) { \
+        const int32_t x = a & 0x8000 ? -(a & 0x7FFF) : a, y = b & 0x8000 ? -(b & 0x7FFF) : b; \
+        const int32_t next = x < y ? x + 1 : x - 1; \
+        if ((a & 0x7FFF) > infinity) return a; \
+        if ((b & 0x7FFF) > infinity || x == y) return b; \
+        return (uint16_t)(next < 0 || (next == 0 && x < 0) ? 0x8000 | -next : next); }
+ONAX_NEXT(f16, 0x7C00)
+ONAX_NEXT(bf16, 0x7F80)
+
+#define ONAX_HALF(t) \
+    ONAX_HALF1(t, neg, uint16_t, x ^ 0x8000) \
+    ONAX_HALF1(t, abs, uint16_t, x & 0x7FFF) \
+    ONAX_MAP2(PLAIN, nextafter_##t, uint16_t, uint16_t, onax_next_##t(x, y))
+ONAX_HALF(f16)
+ONAX_HALF(bf16)
+ONAX_MAP1(ONAX_CLONES, bf16_to_f32, float, uint16_t, onax_from_bf16(x))
+ONAX_MAP1(ONAX_CLONES, f16_to_f32_in_steps, float, uint16_t, onax_from_f16(x))
+ONAX_MAP1(ONAX_CLONES, f32_to_f16_in_steps, uint16_t, float, onax_to_f16(x))
+
+/* CPUs of x86-64 with F16C convert eight numbers in one instruction. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#define ONAX_F16C __attribute__((target("avx,f16c")))
+
+ONAX_F16C static void widen_eights(float *d, const uint16_t *a, int64_t n) {
+    uint16_t few[8] = {0};
+    float wide[8];
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) _mm256_storeu_ps(d + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(a + i))));
+    if (i == n) return;
+    memcpy(few, a + i, (size_t)(n - i) * sizeof *a);
+    _mm256_storeu_ps(wide, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)few)));
+    memcpy(d + i, wide, (size_t)(n - i) * sizeof *d);
+}
+
+ONAX_F16C static void narrow_eights(uint16_t *d, const float *a, int64_t n) {
+    uint16_t few[8];
+    float wide[8] = {0};
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) _mm_storeu_si128((__m128i *)(d + i), _mm256_cvtps_ph(_mm256_loadu_ps(a + i), 0));
+    if (i == n) return;
+    memcpy(wide, a + i, (size_t)(n - i) * sizeof *a);
+    _mm_storeu_si128((__m128i *)few, _mm256_cvtps_ph(_mm256_loadu_ps(wide), 0));
+    memcpy(d + i, few, (size_t)(n - i) * sizeof *d);
+}
+
+static void f16_to_f32(ONAX_ARGUMENTS) {
+    if (__builtin_cpu_supports("f16c")) widen_eights(to, first, n);
+    else f16_to_f32_in_steps(to, first, second, third, n);
+}
+void onax_f32_to_f16(ONAX_ARGUMENTS) {
+    if (__builtin_cpu_supports("f16c")) narrow_eights(to, first, n);
+    else f32_to_f16_in_steps(to, first, second, third, n);
+}
+#else
+static void f16_to_f32(ONAX_ARGUMENTS) { f16_to_f32_in_steps(to, first, second, third, n); }
+void onax_f32_to_f16(ONAX_ARGUMENTS) { f32_to_f16_in_steps(to, first, second, third, n); }
+#endif
+
+ONAX_HALF2(bf16, add, uint16_t, onax_to_bf16(x + y))
+ONAX_HALF2(bf16, sub, uint16_t, onax_to_bf16(x - y))
+ONAX_HALF2(bf16, mul, uint16_t, onax_to_bf16(x * y))
+ONAX_HALF2(bf16, div, uint16_t, onax_to_bf16(x / y))
+ONAX_HALF2(bf16, max, uint16_t, x > y || x != x ? a[i] : b[i])
+ONAX_HALF2(bf16, min, uint16_t, x < y || x != x ? a[i] : b[i])
+ONAX_HALF2(bf16, eq, uint8_t, x == y)
+ONAX_HALF2(bf16, ne, uint8_t, x != y)
+ONAX_HALF2(bf16, lt, uint8_t, x < y)
+ONAX_HALF2(bf16, le, uint8_t, x <= y)
+
+/* ---- what the kernels of float32 do, a chunk at a time */
+
+#define ONAX_WIDE1(t, op, out) \
+    static void op##_##t(ONAX_ARGUMENTS) { \
+        float x[ONAX_CHUNK]; \
+        ONAX_UNUSED(); \
+        for (int64_t i = 0; i < n; i += ONAX_CHUNK) { \
+            const int64_t m = n - i < ONAX_CHUNK ? n - i : ONAX_CHUNK; \
+            t##_to_f32(x, (const uint16_t *)first + i, NULL, NULL, m); \
+            onax_kernels_f32[ONAX_OP_##op](x, x, NULL, NULL, m); \
+            onax_kernels_f32[ONAX_OP_##out]((uint16_t *)to + i, x, NULL, NULL, m); } }
+#define ONAX_WIDE2(t, op, out) \
+    static void op##_##t(ONAX_ARGUMENTS) { \
+        float x[ONAX_CHUNK], y[ONAX_CHUNK]; \
+        (void)third; \
+        for (int64_t i = 0; i < n; i += ONAX_CHUNK) { \
+            const int64_t m = n - i < ONAX_CHUNK ? n - i : ONAX_CHUNK; \
+            t##_to_f32(x, (const uint16_t *)first + i, NULL, NULL, m); \
+            t##_to_f32(y, (const uint16_t *)second + i, NULL, NULL, m); \
+            onax_kernels_f32[ONAX_OP_##op](x, x, y, NULL, m); \
+            onax_kernels_f32[ONAX_OP_##out]((uint16_t *)to + i, x, NULL, NULL, m); } }
+/* A total is that of float32. */
+#define ONAX_WIDE_FOLD(t, op) \
+    static void op##_##t(ONAX_ARGUMENTS) { \
+        float x[ONAX_CHUNK]; \
+        (void)second, (void)third; \
+        if (n <= 0) onax_kernels_f32[ONAX_OP_##op](to, first, NULL, NULL, n); \
+        for (int64_t i = 0; i < n; i += ONAX_CHUNK) { \
+            const int64_t m = n - i < ONAX_CHUNK ? n - i : ONAX_CHUNK; \
+            t##_to_f32(x, (const uint16_t *)first + i, NULL, NULL, m); \
+            onax_kernels_f32[ONAX_OP_##op](to, x, NULL, NULL, m); } }
+
+#define ONAX_WIDE(t, out) \
+    ONAX_WIDE2(t, rem, out) ONAX_WIDE2(t, pow, out) ONAX_WIDE2(t, atan2, out) ONAX_WIDE1(t, sign, out) \
+    ONAX_WIDE1(t, floor, out) ONAX_WIDE1(t, ceil, out) ONAX_WIDE1(t, rint, out) ONAX_WIDE1(t, round, out) \
+    ONAX_WIDE1(t, sqrt, out) ONAX_WIDE1(t, rsqrt, out) ONAX_WIDE1(t, exp, out) ONAX_WIDE1(t, exp2, out) \
+    ONAX_WIDE1(t, expm1, out) ONAX_WIDE1(t, log, out) ONAX_WIDE1(t, log1p, out) ONAX_WIDE1(t, tanh, out) \
+    ONAX_WIDE1(t, logistic, out) ONAX_WIDE1(t, sin, out) ONAX_WIDE1(t, cos, out) ONAX_WIDE1(t, tan, out) \
+    ONAX_WIDE1(t, asin, out) ONAX_WIDE1(t, acos, out) ONAX_WIDE1(t, atan, out) ONAX_WIDE1(t, sinh, out) \
+    ONAX_WIDE1(t, cosh, out) ONAX_WIDE1(t, asinh, out) ONAX_WIDE1(t, acosh, out) ONAX_WIDE1(t, atanh, out) \
+    ONAX_WIDE1(t, cbrt, out) ONAX_WIDE1(t, erf, out) ONAX_WIDE1(t, erfc, out) ONAX_WIDE1(t, erf_inv, out) \
+    ONAX_WIDE1(t, lgamma, out) ONAX_WIDE_FOLD(t, sum) ONAX_WIDE_FOLD(t, prod) ONAX_WIDE_FOLD(t, largest) \
+    ONAX_WIDE_FOLD(t, smallest)
+ONAX_WIDE2(f16, add, to_f16) ONAX_WIDE2(f16, sub, to_f16) ONAX_WIDE2(f16, mul, to_f16) ONAX_WIDE2(f16, div, to_f16)
+ONAX_WIDE2(f16, max, to_f16) ONAX_WIDE2(f16, min, to_f16)
+#define ONAX_WIDE_COMPARISON(t, op) \
+    static void op##_##t(ONAX_ARGUMENTS) { \
+        float x[ONAX_CHUNK], y[ONAX_CHUNK]; \
+        (void)third; \
+        for (int64_t i = 0; i < n; i += ONAX_CHUNK) { \
+            const int64_t m = n - i < ONAX_CHUNK ? n - i : ONAX_CHUNK; \
+            t##_to_f32(x, (const uint16_t *)first + i, NULL, NULL, m); \
+            t##_to_f32(y, (const uint16_t *)second + i, NULL, NULL, m); \
+            onax_kernels_f32[ONAX_OP_##op]((uint8_t *)to + i, x, y, NULL, m); } }
+ONAX_WIDE_COMPARISON(f16, eq) ONAX_WIDE_COMPARISON(f16, ne) ONAX_WIDE_COMPARISON(f16, lt) ONAX_WIDE_COMPARISON(f16, le)
+ONAX_WIDE(f16, to_f16)
+ONAX_WIDE(bf16, to_bf16)
+
+static void is_finite_f16(ONAX_ARGUMENTS) {
+    uint8_t *d = to; const uint16_t *a = first; ONAX_UNUSED();
+    ONAX_EACH d[i] = (a[i] & 0x7C00) != 0x7C00;
+}
+static void is_finite_bf16(ONAX_ARGUMENTS) {
+    uint8_t *d = to; const uint16_t *a = first; ONAX_UNUSED();
+    ONAX_EACH d[i] = (a[i] & 0x7F80) != 0x7F80;
+}
+
+/* ---- conversions */
+
+#define ONAX_THROUGH_F32(t, target, size) \
+    ONAX_CHAIN(t##_##target, 2, onax_kernels_##t, to_f32, onax_kernels_f32, target, size)
+#define ONAX_FROM_HALF(t) \
+    ONAX_THROUGH_F32(t, to_f64, 8) ONAX_THROUGH_F32(t, to_i32, 4) ONAX_THROUGH_F32(t, to_u32, 4) \
+    ONAX_THROUGH_F32(t, to_i64, 8) ONAX_THROUGH_F32(t, to_u64, 8) ONAX_THROUGH_F32(t, to_bool, 1) \
+    ONAX_THROUGH_F32(t, to_i8, 1) ONAX_THROUGH_F32(t, to_u8, 1) ONAX_THROUGH_F32(t, to_i16, 2) \
+    ONAX_THROUGH_F32(t, to_u16, 2) ONAX_THROUGH_F32(t, to_f16, 2) ONAX_THROUGH_F32(t, to_bf16, 2) \
+    ONAX_THROUGH_F32(t, to_c64, 8) ONAX_THROUGH_F32(t, to_c128, 16)
+ONAX_FROM_HALF(f16)
+ONAX_FROM_HALF(bf16)
+
+/* ---- by operation */
+
+static void select_half(ONAX_ARGUMENTS) { onax_kernels_u16[ONAX_OP_select](to, first, second, third, n); }
+static void move_half(ONAX_ARGUMENTS) { onax_kernels_u16[ONAX_OP_move](to, first, second, third, n); }
+static void take_half(ONAX_ARGUMENTS) { onax_kernels_u16[ONAX_OP_take](to, first, second, third, n); }
+
+#define K(op, kernel) [ONAX_OP_##op] = kernel
+#define ONAX_ROW_OF(t) \
+    onax_kernel_row onax_kernels_##t = { \
+        K(add, add_##t), K(sub, sub_##t), K(mul, mul_##t), K(div, div_##t), K(rem, rem_##t), K(max, max_##t), \
+        K(min, min_##t), K(neg, neg_##t), K(abs, abs_##t), K(sign, sign_##t), K(floor, floor_##t), \
+        K(ceil, ceil_##t), K(rint, rint_##t), K(round, round_##t), K(sqrt, sqrt_##t), K(rsqrt, rsqrt_##t), \
+        K(exp, exp_##t), K(exp2, exp2_##t), K(expm1, expm1_##t), K(log, log_##t), K(log1p, log1p_##t), \
+        K(tanh, tanh_##t), K(logistic, logistic_##t), K(sin, sin_##t), K(cos, cos_##t), K(tan, tan_##t), \
+        K(asin, asin_##t), K(acos, acos_##t), K(atan, atan_##t), K(sinh, sinh_##t), K(cosh, cosh_##t), \
+        K(asinh, asinh_##t), K(acosh, acosh_##t), K(atanh, atanh_##t), K(cbrt, cbrt_##t), K(erf, erf_##t), \
+        K(erfc, erfc_##t), K(erf_inv, erf_inv_##t), K(lgamma, lgamma_##t), K(pow, pow_##t), K(atan2, atan2_##t), \
+        K(nextafter, nextafter_##t), K(is_finite, is_finite_##t), K(eq, eq_##t), K(ne, ne_##t), K(lt, lt_##t), \
+        K(le, le_##t), K(select, select_half), K(move, move_half), K(take, take_half), K(sum, sum_##t), \
+        K(prod, prod_##t), K(largest, largest_##t), K(smallest, smallest_##t), K(to_f32, t##_to_f32), \
+        K(to_f64, t##_to_f64), K(to_i32, t##_to_i32), K(to_u32, t##_to_u32), K(to_i64, t##_to_i64), \
+        K(to_u64, t##_to_u64), K(to_bool, t##_to_bool), K(to_i8, t##_to_i8), K(to_u8, t##_to_u8), \
+        K(to_i16, t##_to_i16), K(to_u16, t##_to_u16), K(to_f16, t##_to_f16), K(to_bf16, t##_to_bf16), \
+        K(to_c64, t##_to_c64), K(to_c128, t##_to_c128)};
+ONAX_ROW_OF(f16)
+ONAX_ROW_OF(bf16)

@@ -1,0 +1,88 @@
+/* What the files that read and run programs over blocks (blocks_kernels.h) share. */
+#ifndef ONAX_BLOCKS_PROGRAM_H
+#define ONAX_BLOCKS_PROGRAM_H
+
+#include <stdlib.h>
+
+#include "blocks_operations.h"
+
+#define MOST_RANK 16
+
+typedef struct {
+    uint8_t type, kind, size, uniform;
+    uint8_t is_dense;          /* a LOAD of which every block reads elements side by side, where they are */
+    int64_t argument;          /* buffer */
+    const int64_t *bits;       /* of CONSTANT */
+    int64_t offset;            /* in the scratch memory, of BLOCK, LOAD, IOTA, CONSTANT */
+    int64_t start;             /* the first element of LOAD, the first number of IOTA */
+    int64_t length;            /* positions that one element of ROW stands for */
+    const int64_t *strides;
+} reg;
+
+typedef struct {
+    onax_kernel kernel;
+    int32_t target, first, second, third;
+    int32_t fold;              /* the number of its total; -1 if it is no fold */
+} step;
+
+typedef struct { int32_t at, buffer; } port;  /* a register, and its buffer among the caller's, or -1 - a temporary */
+
+typedef union { double parts[2]; uint64_t number; } total;  /* what a fold has come to */
+
+typedef struct {
+    int rank, n_registers, n_steps, n_folds;
+    int64_t n, block, scratch;
+    const int64_t *dims;
+    reg *registers;
+    step *steps;
+    double cost;               /* nanoseconds an element */
+    int64_t row;               /* blocks do not go beyond rows of so many positions; 0: they may */
+    int parts;                 /* that several threads share */
+    int is_one_row;            /* its folds, if any, are over all positions, so that it may be cut anywhere */
+    port *ports;               /* registers that are a buffer of the caller, and loads of one: blocks_step.c */
+    int n_ports;
+    int64_t kept;              /* bytes that steps keep */
+} loop;
+
+typedef struct {
+    int64_t rows, first, past; /* its loops, by number */
+    int64_t tile, parts;       /* rows that go through all loops before the next do, and parts that threads share */
+} group;
+
+struct onax_program {
+    int64_t *words;
+    int n_in, n_out, n_temp, n_loops, n_groups;
+    const int64_t *buffers;    /* pairs: type, elements */
+    loop *loops;
+    group *groups;
+    int *homes;                /* of each temporary: the group that alone knows it, or -1 */
+    int64_t temp_bytes, shared_bytes;  /* of all temporaries, and of those that no group has to itself */
+    int64_t scratch_bytes, step_bytes;  /* for a run; for runs by onax_program_step, 0 if there are none */
+    double work;
+};
+
+static inline int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static inline int64_t buffer_bytes(const onax_program *p, int i) {
+    return p->buffers[2 * i + 1] * onax_type_sizes[p->buffers[2 * i]];
+}
+
+static inline int is_scratch(const reg *r) {
+    return r->kind != ONAX_DIRECT && r->kind != ONAX_ROW && r->kind != ONAX_TABLE;
+}
+
+/* A finished total as an element. */
+void onax_finish(int type, const total *t, char *to);
+/* The elements of a register that has one value everywhere; `from` is the buffer of a LOAD. */
+void onax_fill_uniform(const reg *g, const char *from, char *to, int64_t n);
+/* The positions o ... o + n - 1 of a LOAD from a buffer, or of an IOTA. */
+void onax_load(const loop *l, const reg *g, const char *from, char *to, int64_t o, int64_t n);
+/* Positions o ... o + n - 1 go into the rows that they belong to; the first of all rows is at `to`, `t` is the total of
+   the row that is not complete. */
+void onax_fold_rows(const reg *g, const step *s, const char *from, char *to, total *t, int64_t o, int64_t n);
+
+/* Fill in what runs and steps need of a program that was read; onax_plan_step gives 0 when there is no memory. */
+void onax_plan_run(onax_program *p);
+int onax_plan_step(onax_program *p);
+
+#endif

@@ -1,0 +1,405 @@
+/* Running programs over blocks. */
+#include "blocks_program.h"
+#include "blocks_halves.h"
+
+#define PART_WORK 100000.0     /* nanoseconds below which a part is not worth another thread */
+#define MOST_PARTS 32
+#define TILE 8192              /* positions, about, of the rows that a group of loops takes at a time */
+#define LONG_ROW 128           /* positions from which on a block is of one row */
+
+/* ---- elements of registers */
+
+typedef struct { uint64_t words[2]; } sixteen;
+typedef struct { float re, im; } complex_f32;
+typedef struct { double re, im; } complex_f64;
+
+#define FILL(T) \
+    ONAX_CLONES static void fill_##T(char *to, const char *one, int64_t n) { \
+        T v; memcpy(&v, one, sizeof v); for (int64_t i = 0; i < n; i++) ((T *)to)[i] = v; }
+FILL(uint16_t) FILL(uint32_t) FILL(uint64_t) FILL(sixteen)
+
+static void fill(char *to, const char *one, int size, int64_t n) {
+    switch (size) {
+        case 2: fill_uint16_t(to, one, n); break;
+        case 4: fill_uint32_t(to, one, n); break;
+        case 8: fill_uint64_t(to, one, n); break;
+        case 16: fill_sixteen(to, one, n); break;
+        default: memset(to, *one, (size_t)n);
+    }
+}
+
+#define STRIDED(T) for (i = 0; i < n; i++) ((T *)to)[i] = ((const T *)from)[i * stride]; break;
+static void strided(char *to, const char *from, int size, int64_t stride, int64_t n) {
+    int64_t i;
+    switch (size) {
+        case 1: STRIDED(uint8_t)
+        case 2: STRIDED(uint16_t)
+        case 4: STRIDED(uint32_t)
+        case 8: STRIDED(uint64_t)
+        default: STRIDED(sixteen)
+    }
+}
+
+#define COUNTED(T, value) for (i = 0; i < n; i++) { const int64_t x = start + i * stride; ((T *)to)[i] = value; } break;
+static void count_up(char *to, int type, int64_t start, int64_t stride, int64_t n) {
+    int64_t i;
+    switch (type) {
+        case ONAX_F32: COUNTED(float, (float)x)
+        case ONAX_F64: COUNTED(double, (double)x)
+        case ONAX_I64: case ONAX_U64: COUNTED(int64_t, x)
+        case ONAX_I8: case ONAX_U8: COUNTED(uint8_t, (uint8_t)x)
+        case ONAX_I16: case ONAX_U16: COUNTED(uint16_t, (uint16_t)x)
+        case ONAX_F16: COUNTED(uint16_t, onax_to_f16((float)x))
+        case ONAX_BF16: COUNTED(uint16_t, onax_to_bf16((float)x))
+        case ONAX_C64: COUNTED(complex_f32, ((complex_f32){(float)x, 0}))
+        case ONAX_C128: COUNTED(complex_f64, ((complex_f64){(double)x, 0}))
+        default: COUNTED(uint32_t, (uint32_t)x)
+    }
+}
+
+static void move_run(const reg *g, const char *from, char *to, int64_t at, int64_t stride, int64_t n) {
+    if (g->kind == ONAX_IOTA) count_up(to, g->type, at, stride, n);
+    else if (stride == 1) memcpy(to, from + at * g->size, (size_t)(n * g->size));
+    else if (stride == 0) fill(to, from + at * g->size, g->size, n);
+    else strided(to, from + at * g->size, g->size, stride, n);
+}
+
+/* The element that a LOAD reads at position o, or the number of an IOTA there. */
+static int64_t element_at(const loop *l, const reg *g, int64_t o) {
+    int64_t at = g->start;
+    for (int i = l->rank - 1; i >= 0 && o; i--) {
+        at += o % l->dims[i] * g->strides[i];
+        o /= l->dims[i];
+    }
+    return at;
+}
+
+void onax_load(const loop *l, const reg *g, const char *from, char *to, int64_t o, int64_t n) {
+    int64_t index[MOST_RANK], at = g->start, rest = o, run;
+    const int last = l->rank - 1;
+    if (last == 0) {
+        move_run(g, from, to, at + o * g->strides[0], g->strides[0], n);
+        return;
+    }
+    for (int i = last; i >= 0; i--) {
+        index[i] = rest ? rest % l->dims[i] : 0;
+        rest = rest ? rest / l->dims[i] : 0;
+        at += index[i] * g->strides[i];
+    }
+    while (n > 0) {
+        const int64_t stride = g->strides[last];
+        run = l->dims[last] - index[last];
+        if (run > n) run = n;
+        move_run(g, from, to, at, stride, run);
+        to += run * g->size;
+        n -= run;
+        at -= index[last] * stride;
+        index[last] = 0;
+        for (int i = last - 1; i >= 0; i--) {
+            at += g->strides[i];
+            if (++index[i] < l->dims[i]) break;
+            at -= index[i] * g->strides[i];
+            index[i] = 0;
+        }
+    }
+}
+
+void onax_fill_uniform(const reg *g, const char *from, char *to, int64_t n) {
+    if (g->kind == ONAX_IOTA) count_up(to, g->type, g->start, 0, n);
+    else if (g->kind == ONAX_CONSTANT) fill(to, (const char *)g->bits, g->size, n);
+    else fill(to, from + g->start * g->size, g->size, n);
+}
+
+/* ---- folds */
+
+void onax_finish(int type, const total *t, char *to) {
+    const float number = (float)t->parts[0], imaginary = (float)t->parts[1];
+    const uint16_t half = type == ONAX_F16 ? onax_to_f16(number) : onax_to_bf16(number);
+    const uint32_t low = (uint32_t)t->number;
+    const uint16_t lower = (uint16_t)low;
+    switch (type) {
+        case ONAX_F32: memcpy(to, &number, 4); break;
+        case ONAX_F16: case ONAX_BF16: memcpy(to, &half, 2); break;
+        case ONAX_C64: memcpy(to, &number, 4); memcpy(to + 4, &imaginary, 4); break;
+        case ONAX_C128: memcpy(to, t, 16); break;
+        case ONAX_BOOL: *to = t->number != 0; break;
+        case ONAX_I8: case ONAX_U8: *to = (char)lower; break;
+        case ONAX_I16: case ONAX_U16: memcpy(to, &lower, 2); break;
+        case ONAX_I32: case ONAX_U32: memcpy(to, &low, 4); break;
+        default: memcpy(to, t, 8);
+    }
+}
+
+void onax_fold_rows(const reg *g, const step *s, const char *from, char *to, total *t, int64_t o, int64_t n) {
+    int64_t at = o % g->length;
+    to += o / g->length * g->size;
+    while (n > 0) {
+        const int64_t run = g->length - at < n ? g->length - at : n;
+        if (at == 0) s->kernel(t, NULL, NULL, NULL, 0);
+        s->kernel(t, from, NULL, NULL, run);
+        at += run;
+        if (at == g->length) { onax_finish(g->type, t, to); to += g->size; at = 0; }
+        from += run * g->size;
+        n -= run;
+    }
+}
+
+/* ---- blocks */
+
+/* What a thread needs to run loops: where registers are, and totals. */
+typedef struct { char **at; total *totals; char *scratch; } desk;
+
+static int64_t desk_bytes(int64_t registers, int64_t folds, int64_t scratch) {
+    return rounded(registers * (int64_t)sizeof(char *)) + rounded(folds * (int64_t)sizeof(total)) + rounded(scratch);
+}
+
+static desk desk_in(char *room, int64_t registers, int64_t folds) {
+    char *totals = room + rounded(registers * (int64_t)sizeof(char *));
+    const desk d = {(char **)room, (total *)totals, totals + rounded(folds * (int64_t)sizeof(total))};
+    return d;
+}
+
+/* `is_share`: the positions are a part of one row, whose total is left where it is. */
+static void run_blocks(const loop *l, char *const *buffers, const desk *d, int64_t begin, int64_t end, int is_share) {
+    const int64_t widest = end - begin < l->block ? end - begin : l->block;
+    char **at = d->at;
+    for (int i = 0; i < l->n_registers; i++) {
+        const reg *g = &l->registers[i];
+        at[i] = is_scratch(g) ? d->scratch + g->offset : buffers[g->argument];
+        if (g->uniform) onax_fill_uniform(g, buffers[g->argument], at[i], widest);
+    }
+    for (int64_t o = begin, n; o < end; o += n) {
+        n = end - o < l->block ? end - o : l->block;
+        if (l->row && l->row - o % l->row < n) n = l->row - o % l->row;
+        for (int i = 0; i < l->n_registers; i++) {
+            const reg *g = &l->registers[i];
+            if (g->kind == ONAX_DIRECT) at[i] = buffers[g->argument] + o * g->size;
+            else if (g->is_dense) at[i] = buffers[g->argument] + element_at(l, g, o) * g->size;
+            else if ((g->kind == ONAX_LOAD || g->kind == ONAX_IOTA) && !g->uniform)
+                onax_load(l, g, buffers[g->argument], at[i], o, n);
+        }
+        for (int i = 0; i < l->n_steps; i++) {
+            const step *s = &l->steps[i];
+            if (s->fold < 0) s->kernel(at[s->target], at[s->first], at[s->second], at[s->third], n);
+            else if (is_share) s->kernel(&d->totals[s->fold], at[s->first], NULL, NULL, n);
+            else onax_fold_rows(&l->registers[s->target], s, at[s->first], at[s->target], &d->totals[s->fold], o, n);
+        }
+    }
+}
+
+/* ---- a loop on its own */
+
+typedef struct {
+    const loop *l;
+    char *const *buffers;
+    char *rooms;               /* one for each part, and after them the totals of the one row, for each part */
+    int64_t part, room;        /* positions a part: a multiple of the block; bytes of a room */
+    total *totals;             /* NULL if rows are complete in each part */
+} job;
+
+static int64_t loop_room(const loop *l) { return desk_bytes(l->n_registers, l->n_folds, l->scratch); }
+
+static int64_t loop_scratch(const loop *l) {
+    return l->parts * (loop_room(l) + rounded(l->n_folds * (int64_t)sizeof(total)));
+}
+
+static void run_part(void *user, size_t which) {
+    const job *j = user;
+    const loop *l = j->l;
+    const int64_t begin = (int64_t)which * j->part, end = begin + j->part < l->n ? begin + j->part : l->n;
+    desk d = desk_in(j->rooms + (int64_t)which * j->room, l->n_registers, l->n_folds);
+    if (j->totals) {
+        d.totals = j->totals + which * (size_t)l->n_folds;
+        for (int i = 0; i < l->n_steps; i++)
+            if (l->steps[i].fold >= 0) l->steps[i].kernel(&d.totals[l->steps[i].fold], NULL, NULL, NULL, 0);
+    }
+    if (begin < end) run_blocks(l, j->buffers, &d, begin, end, j->totals != NULL);
+}
+
+/* The one row's totals, from those of the parts in their order. */
+static void join_totals(const job *j, int64_t count) {
+    for (int i = 0; i < j->l->n_steps; i++) {
+        const step *s = &j->l->steps[i];
+        const reg *g = &j->l->registers[s->target];
+        if (s->fold < 0) continue;
+        for (int64_t k = 1; k < count; k++)
+            s->kernel(&j->totals[s->fold], &j->totals[k * j->l->n_folds + s->fold], NULL, NULL, -1);
+        onax_finish(g->type, &j->totals[s->fold], j->buffers[g->argument]);
+    }
+}
+
+static void run_loop(const loop *l, char *const *buffers, char *scratch, onax_parallel parallel, void *where) {
+    job j = {l, buffers, scratch, l->n, loop_room(l), NULL};
+    int64_t blocks, count = l->parts;
+    if (l->n == 0) return;
+    if (!parallel || count < 2) {
+        run_part(&j, 0);
+        return;
+    }
+    blocks = (l->n + l->block - 1) / l->block;
+    j.part = (blocks + count - 1) / count * l->block;
+    count = (l->n + j.part - 1) / j.part;
+    if (l->n_folds) j.totals = (total *)(scratch + l->parts * j.room);
+    parallel(where, run_part, (size_t)count, &j);
+    if (j.totals) join_totals(&j, count);
+}
+
+/* ---- a group of loops, row by row */
+
+typedef struct {
+    const onax_program *p;
+    const group *g;
+    char *const *buffers;
+    char *rooms;
+    int64_t part, room, registers, folds, scratch;
+} rows_job;
+
+static int64_t row_bytes(const onax_program *p, int64_t buffer, int64_t rows) {
+    return p->buffers[2 * buffer + 1] / rows * onax_type_sizes[p->buffers[2 * buffer]];
+}
+
+/* The sizes of what each part of a group needs: pointers, a desk, temporaries. */
+static void measure_rooms(const onax_program *p, const group *g, rows_job *j) {
+    const int count = p->n_in + p->n_out + p->n_temp;
+    j->registers = j->folds = j->scratch = 0;
+    for (int64_t k = g->first; k < g->past; k++) {
+        if (p->loops[k].n_registers > j->registers) j->registers = p->loops[k].n_registers;
+        if (p->loops[k].n_folds > j->folds) j->folds = p->loops[k].n_folds;
+        if (p->loops[k].scratch > j->scratch) j->scratch = p->loops[k].scratch;
+    }
+    j->room = rounded(count * (int64_t)sizeof(char *)) + desk_bytes(j->registers, j->folds, j->scratch);
+    for (int t = 0; t < p->n_temp; t++)
+        if (p->homes[t] == g - p->groups) j->room += rounded(row_bytes(p, p->n_in + p->n_out + t, g->rows) * g->tile);
+}
+
+static void run_tiles(const rows_job *j, char **buffers, const desk *d, int64_t begin, int64_t end) {
+    const onax_program *p = j->p;
+    const int first = p->n_in + p->n_out;
+    const int home = (int)(j->g - p->groups);
+    for (int64_t row = begin; row < end; row += j->g->tile) {
+        const int64_t past = row + j->g->tile < end ? row + j->g->tile : end;
+        char *next = d->scratch + rounded(j->scratch);
+        for (int t = 0; t < p->n_temp; t++) {
+            const int64_t bytes = row_bytes(p, first + t, j->g->rows);
+            if (p->homes[t] != home) continue;
+            /* where the buffer would begin, if all its rows were there */
+            buffers[first + t] = (char *)((uintptr_t)next - (uintptr_t)(row * bytes));
+            next += rounded(bytes * j->g->tile);
+        }
+        for (int64_t k = j->g->first; k < j->g->past; k++) {
+            const loop *l = &p->loops[k];
+            const int64_t width = l->n / j->g->rows;
+            run_blocks(l, buffers, d, row * width, past * width, 0);
+        }
+    }
+}
+
+static void run_rows(void *user, size_t which) {
+    const rows_job *j = user;
+    const onax_program *p = j->p;
+    const int64_t begin = (int64_t)which * j->part, rows = j->g->rows;
+    const size_t pointers = (size_t)(p->n_in + p->n_out + p->n_temp) * sizeof(char *);
+    char *room = j->rooms + (int64_t)which * j->room;
+    const desk d = desk_in(room + rounded((int64_t)pointers), j->registers, j->folds);
+    memcpy(room, j->buffers, pointers);
+    run_tiles(j, (char **)room, &d, begin, begin + j->part < rows ? begin + j->part : rows);
+}
+
+static void run_group(const onax_program *p, const group *g, char *const *buffers, char *scratch,
+                      onax_parallel parallel, void *where) {
+    rows_job j = {p, g, buffers, scratch, g->rows, 0, 0, 0, 0};
+    if (g->rows == 1) {
+        for (int64_t k = g->first; k < g->past; k++) run_loop(&p->loops[k], buffers, scratch, parallel, where);
+        return;
+    }
+    measure_rooms(p, g, &j);
+    if (!parallel || g->parts < 2) {
+        run_rows(&j, 0);
+        return;
+    }
+    j.part = (g->rows + g->parts - 1) / g->parts;
+    parallel(where, run_rows, (size_t)((g->rows + j.part - 1) / j.part), &j);
+}
+
+/* ---- whole programs */
+
+static int64_t parts_of(double work, int64_t most) {
+    const double parts = work / PART_WORK;
+    const int64_t count = parts < MOST_PARTS ? (int64_t)parts : MOST_PARTS;
+    return count < 2 || most < 2 ? 1 : count < most ? count : most;
+}
+
+static void plan_loop(loop *l) {
+    const int last = l->rank - 1;
+    l->is_one_row = 1;
+    l->row = l->rank > 1 && l->dims[last] >= LONG_ROW ? l->dims[last] : 0;
+    for (int i = 0; i < l->n_registers; i++) {
+        reg *g = &l->registers[i];
+        g->is_dense = g->kind == ONAX_LOAD && !g->uniform && g->strides[last] == 1 && (l->row || l->rank == 1);
+    }
+    for (int i = 0; i < l->n_registers; i++)
+        if (l->registers[i].kind == ONAX_ROW && l->registers[i].length != l->n) l->is_one_row = 0;
+    l->parts = (int)parts_of(l->is_one_row ? l->cost * (double)l->n : 0, (l->n + l->block - 1) / l->block);
+}
+
+void onax_plan_run(onax_program *p) {
+    const int64_t pointers = rounded((p->n_in + p->n_out + p->n_temp + 1) * (int64_t)sizeof(char *));
+    int64_t largest = 0;
+    for (int k = 0; k < p->n_groups; k++) {
+        group *g = &p->groups[k];
+        rows_job j;
+        double work = 0;
+        int64_t widest = 1;
+        for (int64_t i = g->first; i < g->past; i++) {
+            loop *l = &p->loops[i];
+            plan_loop(l);
+            if (g->rows == 1 && loop_scratch(l) > largest) largest = loop_scratch(l);
+            work += l->cost * (double)l->n;
+            if (l->n / g->rows > widest) widest = l->n / g->rows;
+        }
+        g->tile = TILE / widest > 1 ? TILE / widest : 1;
+        if (g->tile > g->rows) g->tile = g->rows;
+        g->parts = parts_of(work, g->rows);
+        if (g->rows == 1) continue;
+        measure_rooms(p, g, &j);
+        if (g->parts * j.room > largest) largest = g->parts * j.room;
+    }
+    p->scratch_bytes = pointers + rounded(p->shared_bytes) + largest;
+}
+
+void onax_program_run_in(const onax_program *p, char *const *buffers, const int32_t *operands, char *scratch,
+                         onax_parallel parallel, void *where) {
+    const int n_ports = p->n_in + p->n_out, count = n_ports + p->n_temp;
+    char **at = (char **)scratch, *next = scratch + rounded((count + 1) * (int64_t)sizeof(char *));
+    for (int i = 0; i < p->n_in; i++) at[i] = buffers[operands[p->n_out + i]];
+    for (int i = 0; i < p->n_out; i++) at[p->n_in + i] = buffers[operands[i]];
+    for (int i = n_ports; i < count; i++) {
+        at[i] = next;
+        if (p->homes[i - n_ports] < 0) next += rounded(buffer_bytes(p, i));
+    }
+    for (int k = 0; k < p->n_groups; k++) run_group(p, &p->groups[k], at, next, parallel, where);
+}
+
+int onax_program_run(const onax_program *p, const void *const *inputs, void *const *outputs, onax_parallel parallel,
+                     void *where) {
+    enum { FEW = 64 };
+    const int n = p->n_in + p->n_out;
+    char *few[FEW];
+    int32_t order[FEW], *operands = order;
+    const int64_t pointers = rounded(n * (int64_t)sizeof(char *)), numbers = rounded(n * (int64_t)sizeof(int32_t));
+    char *memory = malloc((size_t)(p->scratch_bytes + pointers + numbers + 64)), *room, **buffers = few;
+    if (!memory) return -1;
+    room = memory + (64 - (uintptr_t)memory % 64);
+    if (n > FEW) {
+        buffers = (char **)(room + p->scratch_bytes);
+        operands = (int32_t *)(room + p->scratch_bytes + pointers);
+    }
+    for (int i = 0; i < p->n_out; i++) buffers[i] = outputs[i];
+    for (int i = 0; i < p->n_in; i++) buffers[p->n_out + i] = (char *)inputs[i];
+    for (int i = 0; i < n; i++) operands[i] = i;
+    onax_program_run_in(p, buffers, operands, room, parallel, where);
+    free(memory);
+    return 0;
+}
+
+#include "blocks_operator.h"
