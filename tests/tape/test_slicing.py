@@ -9,6 +9,8 @@ import onax as jax
 from onax import lax
 from onax import numpy as jnp
 from onax._ground.dtypes import ALL_DTYPES
+from onax._native.tape import OPERATIONS
+from onax._tape.builder import Builder
 
 DTYPES = sorted(ALL_DTYPES, key=str)
 
@@ -122,3 +124,46 @@ def test_keys():
 
     got = run_tape(fn, keys, np.int32(2), python=("random_unwrap",))[0]
     np.testing.assert_array_equal(got, fn(keys, 2))
+
+
+def _operations(fn, *args):
+    """The names of the instructions of a function's tape, outside of its loops."""
+    jaxpr = jax.make_jaxpr(fn)(*args)
+    b = Builder()
+    b.outputs(b.program(jaxpr, b.inputs(jaxpr.in_avals)), jaxpr.out_avals)
+    names = {number: name for name, number in OPERATIONS.items()}
+    return [names[number] for number, _, _ in b.parts[0].instructions]
+
+
+def test_slices_that_are_only_concatenated_are_not_stored():
+    x = np.arange(24, dtype=np.float32).reshape(4, 6)
+    for axis in (0, 1):
+
+        def roll(x):
+            return jnp.roll(x, 1, axis)  # noqa: B023  called at once
+
+        assert _operations(roll, x) == ["copy", "copy"]
+        check_bits(roll, x)
+
+
+def test_slices_that_something_else_reads_are_stored():
+    def fn(x):
+        part = lax.slice(x, (1,), (3,))
+        return lax.concatenate([part, lax.slice(x, (0,), (1,))], 0), part
+
+    x = np.arange(4, dtype=np.float32)
+    assert _operations(fn, x).count("copy") + _operations(fn, x).count("concatenate") == 3
+    check_bits(fn, x)
+
+
+def test_a_slice_of_what_is_overwritten_before_it_is_concatenated():
+    def step(c, row):
+        part = lax.slice(c, (0, 0), (1, 3))
+        c = lax.dynamic_update_slice(c, row[None], (1, 0))
+        c = lax.dynamic_update_slice(c, 2 * row[None], (0, 0))
+        return c, lax.concatenate([part, lax.slice(c, (1, 0), (2, 3))], 0)
+
+    def fn(x, rows):
+        return lax.scan(step, x, rows)
+
+    check_bits(fn, np.zeros((2, 3), np.float32), np.arange(12, dtype=np.float32).reshape(4, 3))

@@ -1,7 +1,6 @@
 /* Instructions of tapes that move data: strided copies, concatenations, counting. */
 #include "vector_code.h"
 
-#include "tape_machine.h"
 #include "tape_strides.h"
 
 #include <stdlib.h>
@@ -52,32 +51,6 @@ typedef struct {
     moving_index indices[];
 } moving_copy;
 
-static int is_integer(int64_t type) {
-    return type == ONAX_I32 || type == ONAX_I64 || type == ONAX_U32 || type == ONAX_U64 || type == ONAX_I8
-        || type == ONAX_U8 || type == ONAX_I16 || type == ONAX_U16;
-}
-
-#define AS_INDEX(T) { T x; memcpy(&x, p, sizeof x); at = (int64_t)x; break; }
-
-static inline int64_t read_index(const char *p, int64_t type, int64_t largest) {
-    int64_t at;
-    switch (type) {
-        case ONAX_I32: AS_INDEX(int32_t)
-        case ONAX_U32: AS_INDEX(uint32_t)
-        case ONAX_I8: AS_INDEX(int8_t)
-        case ONAX_U8: AS_INDEX(uint8_t)
-        case ONAX_I16: AS_INDEX(int16_t)
-        case ONAX_U16: AS_INDEX(uint16_t)
-        case ONAX_U64: {
-            uint64_t x;
-            memcpy(&x, p, sizeof x);
-            return x > (uint64_t)largest ? largest : (int64_t)x;
-        }
-        default: AS_INDEX(int64_t)
-    }
-    return at < 0 ? 0 : at > largest ? largest : at;
-}
-
 static int run_copy(const onax_instruction *q, onax_frame *f) {
     const moving_copy *m = q->state;
     m->grid.run(&m->grid, ONAX_BUFFER(q, f, 0) + m->to, ONAX_BUFFER(q, f, 1) + m->from);
@@ -96,7 +69,7 @@ static int run_indexed_copy(const onax_instruction *q, onax_frame *f) {
     const char *from = ONAX_BUFFER(q, f, 1) + m->from;
     for (int i = 0; i < m->n_indices; i++) {
         const moving_index *index = &m->indices[i];
-        const int64_t at = read_index(ONAX_BUFFER(q, f, 2 + i), index->type, index->largest);
+        const int64_t at = onax_nearest_index(onax_read_index(ONAX_BUFFER(q, f, 2 + i), index->type), index->largest);
         to += at * index->to;
         from += at * index->from;
     }
@@ -111,7 +84,7 @@ static const char *read_indices(moving_copy *m, const onax_instruction *q, const
     const int64_t width = q->attributes[COPY_WIDTH];
     for (int i = 0; i < m->n_indices; i++, a += 4) {
         const int64_t limit = ONAX_FARTHEST / width / (a[1] > 0 ? a[1] : 1);
-        if (!is_integer(a[0]) || bytes[2 + i] != onax_size_of(a[0])) return "an index of a copy has no such type";
+        if (!onax_is_index(a[0]) || bytes[2 + i] != onax_size_of(a[0])) return "an index of a copy has no such type";
         if (a[1] < 0 || a[2] < -limit || a[2] > limit || a[3] < -limit || a[3] > limit) return "an index moves a copy too far";
         m->indices[i] = (moving_index){a[0], a[1], a[2] * width, a[3] * width};
         *(a[2] < 0 ? &grid->to_low : &grid->to_high) += a[1] * a[2] * width;

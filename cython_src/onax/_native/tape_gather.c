@@ -17,7 +17,6 @@
    Steps and strides are in elements; the indices are (batch axes, components) in row-major order. */
 #include "vector_code.h"
 
-#include "tape_machine.h"
 #include "tape_scatter.h"
 #include "tape_strides.h"
 
@@ -41,7 +40,7 @@ typedef void (*mover)(const windows *w, char *own, char *operand, const int64_t 
 struct windows {
     locator locate;
     mover move;
-    int64_t width, count, index_bytes, parts;
+    int64_t width, count, index_type, index_size, index_bytes, parts;
     int clamped, n_components, rank;
     int64_t lengths[ONAX_MOST_RANK], own_steps[ONAX_MOST_RANK], operand_steps[ONAX_MOST_RANK];   /* bytes */
     int64_t own_step, operand_step;                         /* of the last of these axes */
@@ -53,45 +52,45 @@ struct windows {
 
 /* ---- where windows begin: bytes from the first element of the operand on, or -1 */
 
-/* An index as a number between 0 and `largest`; `is_out` becomes 1 if it was not. */
-#define CLAMPED(T, x, largest) ((x) < (T)1 ? 0 : (uint64_t)(x) > (uint64_t)(largest) ? (largest) : (int64_t)(x))
-#define IS_OUT(T, x, largest) ((int64_t)(((x) < (T)1 && (x) != 0) | ((x) >= (T)1 && (uint64_t)(x) > (uint64_t)(largest))))
+#define SAME(x) ((int64_t)(x))
+#define SATURATED(x) ((x) > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)(x))   /* which is out of bounds in any case */
 
-#define DEFINE_LOCATORS(T) \
-    ONAX_CLONES static void locate_one_##T(const windows *w, const char *indices, int64_t n, int64_t *at) { \
-        const int64_t largest = w->components[0].largest, step = w->components[0].step, ignored = w->clamped - 1; \
-        ONAX_EACH { T x; memcpy(&x, indices + i * (int64_t)sizeof x, sizeof x); at[i] = CLAMPED(T, x, largest) * step | (-IS_OUT(T, x, largest) & ignored); } } \
-    static void locate_##T(const windows *w, const char *indices, int64_t n, int64_t *at) { \
-        const int count = w->n_components; \
-        const int64_t ignored = w->clamped - 1; \
-        for (int64_t i = 0; i < n; i++) { \
-            int64_t offset = 0, is_out = 0; \
-            for (int k = 0; k < count; k++, indices += sizeof(T)) { \
-                const component *c = &w->components[k]; \
-                T x; \
-                memcpy(&x, indices, sizeof x); \
-                offset += CLAMPED(T, x, c->largest) * c->step; \
-                is_out |= IS_OUT(T, x, c->largest); } \
-            at[i] = offset | (-is_out & ignored); } }
-DEFINE_LOCATORS(int8_t)
-DEFINE_LOCATORS(uint8_t)
-DEFINE_LOCATORS(int16_t)
-DEFINE_LOCATORS(uint16_t)
-DEFINE_LOCATORS(int32_t)
-DEFINE_LOCATORS(uint32_t)
-DEFINE_LOCATORS(int64_t)
-DEFINE_LOCATORS(uint64_t)
+/* Adds component k of n index vectors, which lie `stride` components apart. */
+#define ADD_COMPONENT(T, as_int64, stride) \
+    ONAX_EACH { \
+        T x; \
+        memcpy(&x, indices + i * (stride) * (int64_t)sizeof x, sizeof x); \
+        const int64_t v = as_int64(x), near = onax_nearest_index(v, largest); \
+        at[i] = (at[i] + near * step) | (at[i] >> 63) | (-(int64_t)(near != v) & ignored); }
 
-static locator locator_of(int64_t type, int one) {
+#define DEFINE_LOCATOR(T, as_int64) \
+    ONAX_CLONES static void locate_##T(const windows *w, const char *indices, int64_t n, int64_t *at) { \
+        const int64_t ignored = w->clamped - 1, count = w->n_components; \
+        memset(at, 0, (size_t)n * sizeof *at); \
+        for (int64_t k = 0; k < count; k++, indices += sizeof(T)) { \
+            const int64_t largest = w->components[k].largest, step = w->components[k].step; \
+            if (count == 1) ADD_COMPONENT(T, as_int64, 1) \
+            else if (count == 2) ADD_COMPONENT(T, as_int64, 2) \
+            else ADD_COMPONENT(T, as_int64, count) } }
+DEFINE_LOCATOR(int8_t, SAME)
+DEFINE_LOCATOR(uint8_t, SAME)
+DEFINE_LOCATOR(int16_t, SAME)
+DEFINE_LOCATOR(uint16_t, SAME)
+DEFINE_LOCATOR(int32_t, SAME)
+DEFINE_LOCATOR(uint32_t, SAME)
+DEFINE_LOCATOR(int64_t, SAME)
+DEFINE_LOCATOR(uint64_t, SATURATED)
+
+static locator locator_of(int64_t type) {
     switch (type) {
-        case ONAX_I8: return one ? locate_one_int8_t : locate_int8_t;
-        case ONAX_U8: return one ? locate_one_uint8_t : locate_uint8_t;
-        case ONAX_I16: return one ? locate_one_int16_t : locate_int16_t;
-        case ONAX_U16: return one ? locate_one_uint16_t : locate_uint16_t;
-        case ONAX_I32: return one ? locate_one_int32_t : locate_int32_t;
-        case ONAX_U32: return one ? locate_one_uint32_t : locate_uint32_t;
-        case ONAX_I64: return one ? locate_one_int64_t : locate_int64_t;
-        case ONAX_U64: return one ? locate_one_uint64_t : locate_uint64_t;
+        case ONAX_I8: return locate_int8_t;
+        case ONAX_U8: return locate_uint8_t;
+        case ONAX_I16: return locate_int16_t;
+        case ONAX_U16: return locate_uint16_t;
+        case ONAX_I32: return locate_int32_t;
+        case ONAX_U32: return locate_uint32_t;
+        case ONAX_I64: return locate_int64_t;
+        case ONAX_U64: return locate_uint64_t;
         default: return NULL;
     }
 }
@@ -133,10 +132,10 @@ static void put_any(const windows *w, char *own, char *operand, const int64_t *a
         if (at[i] >= 0) w->grid.run(&w->grid, operand + at[i], own);
 }
 
-/* Calls `row` for each row of a window: its places, its strides, its number of elements. */
+/* Combines a window of several rows. */
 static void combine_window(const windows *w, char *to, const char *from) {
     const onax_strided_copy *g = &w->grid;
-    const int is_widened = g->width != w->width || !g->rank, outer = is_widened ? g->rank : g->rank - 1;
+    const int is_widened = g->width != w->width, outer = is_widened ? g->rank : g->rank - 1;
     const int64_t n = is_widened ? g->width / w->width : g->dims[outer];
     const int64_t to_step = is_widened ? w->width : g->to[outer], from_step = is_widened ? w->width : g->from[outer];
     int64_t position[ONAX_MOST_RANK] = {0};
@@ -155,6 +154,12 @@ static void combine_window(const windows *w, char *to, const char *from) {
     }
 }
 
+static void combine_rows(const windows *w, char *own, char *operand, const int64_t *at, int64_t n) {
+    const int64_t length = w->grid.width / w->width;
+    for (int64_t i = 0; i < n; i++, own += w->own_step, operand += w->operand_step)
+        if (at[i] >= 0) w->combine.row(operand + at[i], w->width, own, w->width, length);
+}
+
 static void combine_any(const windows *w, char *own, char *operand, const int64_t *at, int64_t n) {
     for (int64_t i = 0; i < n; i++, own += w->own_step, operand += w->operand_step)
         if (at[i] >= 0) combine_window(w, operand + at[i], own);
@@ -169,39 +174,51 @@ static void combine_elements(const windows *w, char *own, char *operand, const i
 
 /* ---- running */
 
+/* Where a run of windows has come to. */
+typedef struct { int64_t position[ONAX_MOST_RANK]; char *own, *operand; } progress;
+
+static progress begin_at(const windows *w, char *own, char *operand, int64_t first) {
+    progress p = {{0}, own, operand};
+    for (int a = w->rank - 1; a >= 0; a--) {
+        p.position[a] = first % w->lengths[a];
+        first /= w->lengths[a];
+        p.own += p.position[a] * w->own_steps[a];
+        p.operand += p.position[a] * w->operand_steps[a];
+    }
+    return p;
+}
+
+/* Moves the next n windows, of which `at` says where they begin, one stretch of the last axis of the batch at a time. */
+static void move_windows(const windows *w, progress *p, const int64_t *at, int64_t n) {
+    const int last = w->rank - 1;
+    while (n) {
+        const int64_t left = w->lengths[last] - p->position[last], m = n < left ? n : left;
+        w->move(w, p->own, p->operand, at, m);
+        at += m;
+        n -= m;
+        p->position[last] += m;
+        p->own += m * w->own_steps[last];
+        p->operand += m * w->operand_steps[last];
+        for (int a = last; a > 0 && p->position[a] == w->lengths[a]; a--) {
+            p->own += w->own_steps[a - 1] - p->position[a] * w->own_steps[a];
+            p->operand += w->operand_steps[a - 1] - p->position[a] * w->operand_steps[a];
+            p->position[a] = 0;
+            p->position[a - 1]++;
+        }
+    }
+}
+
 /* The windows first ... past - 1, in order. */
 static int run_windows(const windows *w, char *own, char *operand, const char *indices, int64_t first, int64_t past, onax_frame *f) {
-    int64_t position[ONAX_MOST_RANK], at[BLOCK], left = first;
-    const int last = w->rank - 1;
-    for (int a = last; a >= 0; a--) {
-        position[a] = left % w->lengths[a];
-        left /= w->lengths[a];
-        own += position[a] * w->own_steps[a];
-        operand += position[a] * w->operand_steps[a];
-    }
-    indices += first * w->index_bytes;
+    progress p = begin_at(w, own, operand, first);
+    int64_t at[BLOCK];
     while (first < past) {
-        int64_t n = w->lengths[last] - position[last];
-        int a = last;
-        n = n < BLOCK ? n : BLOCK;
-        n = n < past - first ? n : past - first;
-        w->locate(w, indices, n, at);
-        w->move(w, own, operand, at, n);
+        const int64_t n = past - first < BLOCK ? past - first : BLOCK;
+        const int status = f ? onax_poll(f) : ONAX_DONE;
+        if (status) return status;
+        w->locate(w, indices + first * w->index_bytes, n, at);
+        move_windows(w, &p, at, n);
         first += n;
-        indices += n * w->index_bytes;
-        position[last] += n;
-        own += n * w->own_steps[last];
-        operand += n * w->operand_steps[last];
-        for (; a > 0 && position[a] == w->lengths[a]; a--) {
-            own += w->own_steps[a - 1] - position[a] * w->own_steps[a];
-            operand += w->operand_steps[a - 1] - position[a] * w->operand_steps[a];
-            position[a] = 0;
-            position[a - 1]++;
-        }
-        if (f) {
-            const int status = onax_poll(f);
-            if (status) return status;
-        }
     }
     return ONAX_DONE;
 }
@@ -228,19 +245,29 @@ static int run_scatter(const onax_instruction *q, onax_frame *f) {
     return run_windows(w, ONAX_BUFFER(q, f, 2), ONAX_BUFFER(q, f, 0), ONAX_BUFFER(q, f, 1), 0, w->count, f);
 }
 
-/* One index vector. */
+/* ---- one index vector */
+
+static int64_t locate_one(const windows *w, const char *indices) {
+    int64_t at = 0, is_out = 0;
+    for (int k = 0; k < w->n_components; k++, indices += w->index_size) {
+        const component *c = &w->components[k];
+        const int64_t x = onax_read_index(indices, w->index_type), near = onax_nearest_index(x, c->largest);
+        at += near * c->step;
+        is_out |= near != x;
+    }
+    return is_out && !w->clamped ? -1 : at;
+}
+
 static int run_gather_of_one(const onax_instruction *q, onax_frame *f) {
     const windows *w = q->state;
-    int64_t at;
-    w->locate(w, ONAX_BUFFER(q, f, 2), 1, &at);
+    const int64_t at = locate_one(w, ONAX_BUFFER(q, f, 2));
     w->move(w, ONAX_BUFFER(q, f, 0), ONAX_BUFFER(q, f, 1), &at, 1);
     return ONAX_DONE;
 }
 
 static int run_scatter_of_one(const onax_instruction *q, onax_frame *f) {
     const windows *w = q->state;
-    int64_t at;
-    w->locate(w, ONAX_BUFFER(q, f, 1), 1, &at);
+    const int64_t at = locate_one(w, ONAX_BUFFER(q, f, 1));
     w->move(w, ONAX_BUFFER(q, f, 2), ONAX_BUFFER(q, f, 0), &at, 1);
     return ONAX_DONE;
 }
@@ -305,7 +332,7 @@ typedef struct { int64_t operand, own, indices; int is_scatter; } sizes;   /* by
 /* Reads all attributes; `rest` is how many follow them. */
 static const char *read_windows(onax_instruction *q, sizes size, int64_t rest) {
     const int64_t *a = q->attributes, count = q->n_attributes, limit = ONAX_MOST_RANK;
-    int64_t own_reach = 0, operand_reach = 0, k, b, r, index_size;
+    int64_t own_reach = 0, operand_reach = 0, k, b, r;
     const char *fault;
     windows *w;
     if (count < WINDOWS_HEAD) return "windows lack attributes";
@@ -317,10 +344,11 @@ static const char *read_windows(onax_instruction *q, sizes size, int64_t rest) {
     w->width = a[WINDOWS_WIDTH];
     w->clamped = a[WINDOWS_CLAMPED] != 0;
     w->n_components = (int)k;
-    w->locate = locator_of(a[WINDOWS_INDEX_TYPE], k == 1);
+    w->index_type = a[WINDOWS_INDEX_TYPE];
+    w->locate = locator_of(w->index_type);
     if (!w->locate) return "an index has no such type";
-    index_size = onax_size_of(a[WINDOWS_INDEX_TYPE]);
-    w->index_bytes = k * index_size;
+    w->index_size = onax_size_of(w->index_type);
+    w->index_bytes = k * w->index_size;
     if ((fault = onax_strided_copy_make(&w->grid, w->width, r, a + WINDOWS_HEAD + 2 * k + 3 * b))) return fault;
     if ((fault = read_components(w, a + WINDOWS_HEAD, &operand_reach))) return fault;
     if ((fault = read_batch(w, b, a + WINDOWS_HEAD + 2 * k, &own_reach, &operand_reach))) return fault;
@@ -379,7 +407,7 @@ static const char *verify_scatter(onax_instruction *q, const int64_t *bytes) {
     else {
         if (onax_size_of(a[WINDOWS_TYPE]) != w->width || !onax_combine_of(a[WINDOWS_HOW], a[WINDOWS_TYPE], &w->combine))
             return "a scatter does not combine such elements";
-        w->move = is_element ? combine_elements : combine_any;
+        w->move = is_element ? combine_elements : !w->grid.rank ? combine_rows : combine_any;
     }
     q->run = w->count == 1 ? run_scatter_of_one : run_scatter;
     guess_work(q);

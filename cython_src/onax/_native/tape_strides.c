@@ -81,6 +81,25 @@ static void copy_any_rows(const copy *c, char *to, const char *from) {
     }
 }
 
+/* Short rows, of at least one chunk: the last chunk may repeat bytes of the one before. */
+#define DEFINE_SHORT_ROWS(chunk) \
+    ONAX_CLONES static void copy_rows_by_##chunk(const copy *c, char *to, const char *from) { \
+        LAST_TWO_AXES \
+        const int64_t last = c->width - chunk; \
+        for (int64_t row = 0; row < m; row++, to += to_row, from += from_row) { \
+            char *d = to; \
+            const char *s = from; \
+            for (int64_t i = 0; i < n; i++, d += to_step, s += from_step) { \
+                for (int64_t k = 0; k < last; k += chunk) memcpy(d + k, s + k, chunk); \
+                memcpy(d + last, s + last, chunk); } } }
+DEFINE_SHORT_ROWS(8)
+DEFINE_SHORT_ROWS(32)
+#define SHORT_ROW 512
+
+static void (*row_loop(int64_t width))(const copy *c, char *to, const char *from) {
+    return width < 8 || width > SHORT_ROW ? copy_any_rows : width < 32 ? copy_rows_by_8 : copy_rows_by_32;
+}
+
 /* ---- whole copies */
 
 static void copy_nothing(const copy *c, char *to, const char *from) { (void)c, (void)to, (void)from; }
@@ -230,9 +249,9 @@ static void choose_loop(copy *c) {
         c->dims[0] = 1;
     }
     last = c->rank - 1;
-    if (!HAS_LOOPS(c->width)) c->inner = copy_any_rows;
-    else if (find_transposition(c)) c->inner = BY_WIDTH(transpose);
+    if (!HAS_LOOPS(c->width)) c->inner = row_loop(c->width);
     else if (c->to[last] == c->width && c->from[last] == 0) c->inner = BY_WIDTH(copy_repeated);
+    else if (find_transposition(c)) c->inner = BY_WIDTH(transpose);
     else if (c->to[last] == c->width && c->from[last] == -c->width) c->inner = BY_WIDTH(copy_reversed);
     else if (c->to[last] == c->width) c->inner = BY_WIDTH(copy_packed);
     else c->inner = BY_WIDTH(copy_any);

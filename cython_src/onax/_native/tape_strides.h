@@ -6,6 +6,9 @@
 #define ONAX_TAPE_STRIDES_H
 
 #include <stdint.h>
+#include <string.h>
+
+#include "tape_machine.h"
 
 #define ONAX_MOST_RANK 16
 #define ONAX_MOST_WIDTH 65536
@@ -29,6 +32,35 @@ const char *onax_strided_copy_make(onax_strided_copy *c, int64_t width, int64_t 
 /* Whether the bytes low ... high - 1, counted from `start`, lie within so many bytes. */
 static inline int onax_is_inside(int64_t start, int64_t low, int64_t high, int64_t bytes) {
     return start >= -ONAX_FARTHEST && start <= ONAX_FARTHEST && start + low >= 0 && start + high <= bytes;
+}
+
+/* Whether a type can be that of an index. */
+static inline int onax_is_index(int64_t type) {
+    return type == ONAX_I32 || type == ONAX_I64 || type == ONAX_U32 || type == ONAX_U64 || type == ONAX_I8
+        || type == ONAX_U8 || type == ONAX_I16 || type == ONAX_U16;
+}
+
+#define ONAX_READ_AS(T) { T x; memcpy(&x, p, sizeof x); return (int64_t)x; }
+
+/* An index, which may lie at any address; one that is too large for 64 signed bits is out of bounds in any case. */
+static inline int64_t onax_read_index(const char *p, int64_t type) {
+    uint64_t x;
+    switch (type) {
+        case ONAX_I32: ONAX_READ_AS(int32_t)
+        case ONAX_U32: ONAX_READ_AS(uint32_t)
+        case ONAX_I8: ONAX_READ_AS(int8_t)
+        case ONAX_U8: ONAX_READ_AS(uint8_t)
+        case ONAX_I16: ONAX_READ_AS(int16_t)
+        case ONAX_U16: ONAX_READ_AS(uint16_t)
+        default:
+            memcpy(&x, p, sizeof x);
+            return type == ONAX_U64 && x > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)x;
+    }
+}
+
+static inline int64_t onax_nearest_index(int64_t x, int64_t largest) {
+    const int64_t y = x < 0 ? 0 : x;
+    return y > largest ? largest : y;
 }
 
 /* How many parts are worth a thread each, and one of them. */

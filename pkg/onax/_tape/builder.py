@@ -46,12 +46,13 @@ class Buffer:
       start, end: the instructions between which it is in use, as counted by the Builder.
       place: the buffer that it has become, or None; `root` follows these.
       holders: how many variables are bound to it.
-      is_overwritten: of a carry that a step reads: whether the step writes there.
+      is_overwritten: whether an instruction has written over what it held first.
+      origin: of the result of a strided copy, what was copied (`copies.py`).
     """
 
     __slots__ = (
-        "argument", "bytes", "dtype", "end", "holders", "is_overwritten", "kind", "number", "part", "place", "shape",
-        "start", "value",
+        "argument", "bytes", "dtype", "end", "holders", "is_overwritten", "kind", "number", "origin", "part", "place",
+        "shape", "start", "value",
     )  # fmt: skip
 
     def __init__(self, kind, shape, dtype, size, part=None, argument=0, value=None):
@@ -66,6 +67,7 @@ class Buffer:
         self.place = None
         self.holders = 0
         self.is_overwritten = False
+        self.origin = None
 
     @property
     def root(self):
@@ -177,6 +179,10 @@ class Builder:
         self.emit("move", [found], [x])
         return found
 
+    def is_last_use(self, x):
+        """Whether nothing reads x after the current equation."""
+        return x.root in self._dying
+
     def is_carry(self, root):
         """Whether a view is a carry that its step may overwrite."""
         return root.argument == CARRY
@@ -190,6 +196,11 @@ class Builder:
         for b in operands:
             self._touch(b)
         self.part.instructions.append((OPERATIONS[name], operands, attributes))
+
+    def withdraw(self, instruction):
+        """Takes back an instruction of the current Part, whose result nothing reads."""
+        some = self.part.instructions
+        del some[next(i for i in range(len(some) - 1, -1, -1) if some[i] is instruction)]
 
     def _touch(self, buffer):
         root = buffer.root
