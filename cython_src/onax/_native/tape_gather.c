@@ -367,7 +367,7 @@ static const char *read_windows(onax_instruction *q, sizes size, int64_t rest) {
 
 static void guess_work(onax_instruction *q) {
     const windows *w = q->state;
-    q->work = 5 + (double)w->count * (1 + onax_strided_copy_work(&w->grid));
+    q->work = 5 + (double)w->count * (0.3 * w->n_components + (w->grid.bytes == w->width ? 0.5 : onax_strided_copy_work(&w->grid)));
     if (!w->count) q->run = run_nothing;
 }
 

@@ -7,7 +7,9 @@
 
 #define PART_BYTES (1 << 21)   /* written by one part of a copy: about 0.3 ms */
 #define MOST_PARTS 64
-#define TILE 16                /* parts begin at multiples of it: the squares that a transposition takes */
+#define LINE 64                /* bytes */
+#define SQUARE 64              /* elements on a side of what is transposed before the next pages are touched */
+#define TILE 32                /* parts begin at multiples of it: the squares that a transposition takes */
 
 typedef struct { uint64_t low, high; } word128;
 typedef onax_strided_copy copy;
@@ -19,6 +21,56 @@ typedef onax_strided_copy copy;
     const int r = c->rank; \
     const int64_t m = c->dims[r - 2], n = c->dims[r - 1]; \
     const int64_t to_row = c->to[r - 2], from_row = c->from[r - 2], to_step = c->to[r - 1], from_step = c->from[r - 1];
+
+/* How many elements, at most n, until a line of the cache begins, if lines begin at the same place in each row. */
+static inline int64_t until_line(const char *p, int64_t row, int64_t size, int64_t n) {
+    const int64_t bytes = (LINE - (int64_t)((uintptr_t)p % LINE)) % LINE;
+    return row % LINE || bytes % size || bytes / size > n ? 0 : bytes / size;
+}
+
+/* A square is as wide as a line of the cache (of bytes, a part of one), so that lines are read and written once. */
+#define DEFINE_TILE(w, T, side) \
+    ONAX_CLONES static void transpose_tile_##w(char *to, int64_t to_row, const char *from, int64_t from_row) { \
+        T tile[side][side]; \
+        for (int j = 0; j < side; j++) memcpy(tile[j], from + j * from_row, sizeof tile[j]); \
+        for (int i = 0; i < side; i++) { \
+            T row[side]; \
+            for (int j = 0; j < side; j++) row[j] = tile[j][i]; \
+            memcpy(to + i * to_row, row, sizeof row); } }
+
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+/* As many rows as a vector has elements: for each distance d, parts of rows that lie d apart change places. */
+#define EXCHANGE(a, b, low, high) do { \
+        const __typeof__(a) x = a, y = b; \
+        a = __builtin_shufflevector(x, y, low); \
+        b = __builtin_shufflevector(x, y, high); } while (0)
+#define LOW_8_BY_4 0, 1, 2, 3, 8, 9, 10, 11
+#define HIGH_8_BY_4 4, 5, 6, 7, 12, 13, 14, 15
+#define LOW_8_BY_2 0, 1, 8, 9, 4, 5, 12, 13
+#define HIGH_8_BY_2 2, 3, 10, 11, 6, 7, 14, 15
+#define LOW_8_BY_1 0, 8, 2, 10, 4, 12, 6, 14
+#define HIGH_8_BY_1 1, 9, 3, 11, 5, 13, 7, 15
+#define TRANSPOSE_8(r) do { \
+        for (int k = 0; k < 4; k++) EXCHANGE(r[k], r[k + 4], LOW_8_BY_4, HIGH_8_BY_4); \
+        for (int k = 0; k < 8; k += k % 4 == 1 ? 3 : 1) EXCHANGE(r[k], r[k + 2], LOW_8_BY_2, HIGH_8_BY_2); \
+        for (int k = 0; k < 8; k += 2) EXCHANGE(r[k], r[k + 1], LOW_8_BY_1, HIGH_8_BY_1); } while (0)
+#define DEFINE_VECTOR_TILE(w, T, side) \
+    typedef T lanes_##w __attribute__((vector_size(8 * sizeof(T)))); \
+    ONAX_CLONES static void transpose_tile_##w(char *to, int64_t to_row, const char *from, int64_t from_row) { \
+        for (int i = 0; i < side; i += 8) \
+            for (int j = 0; j < side; j += 8) { \
+                lanes_##w r[8]; \
+                for (int k = 0; k < 8; k++) memcpy(&r[k], from + (j + k) * from_row + i * (int64_t)sizeof(T), sizeof r[k]); \
+                TRANSPOSE_8(r); \
+                for (int k = 0; k < 8; k++) memcpy(to + (i + k) * to_row + j * (int64_t)sizeof(T), &r[k], sizeof r[k]); } }
+#else
+#define DEFINE_VECTOR_TILE(w, T, side) DEFINE_TILE(w, T, side)
+#endif
+DEFINE_TILE(1, uint8_t, 16)
+DEFINE_VECTOR_TILE(2, uint16_t, 32)
+DEFINE_VECTOR_TILE(4, uint32_t, 16)
+DEFINE_VECTOR_TILE(8, uint64_t, 8)
+DEFINE_TILE(16, word128, 4)
 
 /* Elements of one width: any strides; written side by side, read with any stride, backward, or one repeated; squares of
    them transposed. */
@@ -46,16 +98,8 @@ typedef onax_strided_copy copy;
             T x; \
             memcpy(&x, from, sizeof x); \
             ONAX_EACH memcpy(to + i * (int64_t)sizeof(T), &x, sizeof(T)); } } \
-    ONAX_CLONES static void transpose_tile_##w(char *to, int64_t to_row, const char *from, int64_t from_row) { \
-        T tile[side][side]; \
-        for (int j = 0; j < side; j++) memcpy(tile[j], from + j * from_row, sizeof tile[j]); \
-        for (int i = 0; i < side; i++) { \
-            T row[side]; \
-            for (int j = 0; j < side; j++) row[j] = tile[j][i]; \
-            memcpy(to + i * to_row, row, sizeof row); } } \
-    static void transpose_##w(const copy *c, char *to, const char *from) { \
-        LAST_TWO_AXES \
-        (void)from_row, (void)to_step; \
+    static void transpose_block_##w(const copy *c, char *to, const char *from, int64_t m, int64_t n) { \
+        const int64_t to_row = c->to[c->rank - 2], from_step = c->from[c->rank - 1]; \
         for (int64_t i = 0; i < m; i += side) \
             for (int64_t j = 0; j < n; j += side) { \
                 char *d = to + i * to_row + j * (int64_t)sizeof(T); \
@@ -63,12 +107,20 @@ typedef onax_strided_copy copy;
                 if (m - i >= side && n - j >= side) { transpose_tile_##w(d, to_row, s, from_step); continue; } \
                 for (int64_t k = 0; k < side && k < m - i; k++) \
                     for (int64_t l = 0; l < side && l < n - j; l++) \
-                        COPY_ELEMENT(T, d + k * to_row + l * (int64_t)sizeof(T), s + k * (int64_t)sizeof(T) + l * from_step); } }
+                        COPY_ELEMENT(T, d + k * to_row + l * (int64_t)sizeof(T), s + k * (int64_t)sizeof(T) + l * from_step); } } \
+    static void transpose_##w(const copy *c, char *to, const char *from) { \
+        LAST_TWO_AXES \
+        const int64_t above = until_line(to, to_row, sizeof(T), n), before = until_line(from, from_step, sizeof(T), m); \
+        (void)from_row, (void)to_step; \
+        for (int64_t i = 0, rows = before ? before : SQUARE; i < m; i += rows, rows = SQUARE) \
+            for (int64_t j = 0, columns = above ? above : SQUARE; j < n; j += columns, columns = SQUARE) \
+                transpose_block_##w(c, to + i * to_row + j * (int64_t)sizeof(T), from + i * (int64_t)sizeof(T) + j * from_step, \
+                                    m - i < rows ? m - i : rows, n - j < columns ? n - j : columns); }
 DEFINE_LOOPS(1, uint8_t, 16)
-DEFINE_LOOPS(2, uint16_t, 16)
+DEFINE_LOOPS(2, uint16_t, 32)
 DEFINE_LOOPS(4, uint32_t, 16)
-DEFINE_LOOPS(8, uint64_t, 16)
-DEFINE_LOOPS(16, word128, 8)
+DEFINE_LOOPS(8, uint64_t, 8)
+DEFINE_LOOPS(16, word128, 4)
 
 /* Elements of any other width, or rows. */
 static void copy_any_rows(const copy *c, char *to, const char *from) {
@@ -304,6 +356,6 @@ void onax_strided_copy_run_part(const onax_strided_copy *c, char *to, const char
 }
 
 double onax_strided_copy_work(const onax_strided_copy *c) {
-    const double rows = (double)c->bytes / (double)(c->width > 16 ? c->width : 16);
-    return 3 + (c->rank ? (double)c->bytes / (double)c->width * 0.5 + rows : (double)c->bytes / 20);
+    const double elements = (double)c->bytes / (double)c->width;
+    return 3 + (double)c->bytes / 20 + (c->rank ? (c->width > 16 ? 2.0 : 0.4) * elements : 0);
 }
