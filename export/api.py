@@ -273,15 +273,15 @@ def _path_words(path):
 
 def _number_duplicates(names):
     """The names, where repeated ones get a numeric suffix."""
-    seen, found = set(), []
+    seen, result = set(), []
     for name in names:
         candidate, n = name, 1
         while candidate in seen:
             n += 1
             candidate = f"{name}_{n}"
         seen.add(candidate)
-        found.append(candidate)
-    return found
+        result.append(candidate)
+    return result
 
 
 def _parameter_names(fun, count):

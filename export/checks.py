@@ -170,8 +170,8 @@ def intermediates(jaxpr):
         if type(v) is not core.DropVar and not isinstance(v.aval.dtype, dtypes.ExtendedDType)
     ]
     outvars = [v for v, _ in shown]
-    opened = core.Jaxpr(jaxpr.constvars, jaxpr.invars, outvars, jaxpr.eqns, None, jaxpr.debug_info)
-    return core.ClosedJaxpr(opened, jaxpr.consts), [eqn for _, eqn in shown]
+    open_jaxpr = core.Jaxpr(jaxpr.constvars, jaxpr.invars, outvars, jaxpr.eqns, None, jaxpr.debug_info)
+    return core.ClosedJaxpr(open_jaxpr, jaxpr.consts), [eqn for _, eqn in shown]
 
 
 def first_difference(fun, args, kwargs=None, *, way="ort-basic", opset=api.DEFAULT_OPSET, rtol=None, provider=None):

@@ -23,12 +23,12 @@ _DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
 
 def assign_offsets(arrays):
     """(name, array, offset) of each array in the second file, and the file's size."""
-    offset, found = 0, []
+    offset, result = 0, []
     for name, array in arrays.items():
         offset += -offset % ALIGNMENT
-        found.append((name, array, offset))
+        result.append((name, array, offset))
         offset += array.nbytes
-    return found, offset
+    return result, offset
 
 
 def entry(arrays, location):
@@ -67,13 +67,13 @@ def extract_constants(model, location, over=THRESHOLD):
 
 def relocate_constants(model, arrays, location):
     """Makes a ModelProto refer to its external constants at another location; returns them in file order."""
-    found = {t.name: arrays[t.name] for t in model.graph.initializer if t.name in arrays}
-    offsets = {name: offset for name, _, offset in assign_offsets(found)[0]}
+    result = {t.name: arrays[t.name] for t in model.graph.initializer if t.name in arrays}
+    offsets = {name: offset for name, _, offset in assign_offsets(result)[0]}
     for tensor in model.graph.initializer:
-        if tensor.name in found:
+        if tensor.name in result:
             del tensor.external_data[:]
-            _state(tensor, location, offsets[tensor.name], found[tensor.name].nbytes)
-    return found
+            _state(tensor, location, offsets[tensor.name], result[tensor.name].nbytes)
+    return result
 
 
 def _state(tensor, location, offset, length):

@@ -124,12 +124,12 @@ class DimSolver:
 
         Raises ValueError for shapes that do not match; it names the dimension, the expected and the actual size.
         """
-        found = {}
+        result = {}
         for label, spec, shape in zip(self.labels, self.shapes, shapes):
             self._check_constants(label, spec, shape)
         for equation in self.equations:
             size = shapes[equation.index][equation.axis]
-            value, remainder = divmod(size - dim_rules.evaluate(equation.rest, found), equation.factor)
+            value, remainder = divmod(size - dim_rules.evaluate(equation.rest, result), equation.factor)
             spec = self.shapes[equation.index][equation.axis]
             where = f"{self.labels[equation.index]}.shape[{equation.axis}] (= {size})"
             if remainder:
@@ -142,10 +142,10 @@ class DimSolver:
                     f"Expected value >= 1 for dimension variable '{equation.variable}', found {value} from the "
                     f"specification '{spec}' for dimension {where}"
                 )
-            found[equation.variable] = value
-        self._check_dimensions(shapes, found)
-        self._check_constraints(found)
-        return found
+            result[equation.variable] = value
+        self._check_dimensions(shapes, result)
+        self._check_constraints(result)
+        return result
 
     def _check_constants(self, label, spec, shape):
         if len(spec) != len(shape):
@@ -288,22 +288,22 @@ def sample_values(solver, preferred=(3, 4, 2, 5, 6, 7, 8, 1, 9, 10, 12, 16)):
     """
     names = solver.variables
 
-    def search(found):
-        if len(found) == len(names):
-            sizes = [dim_rules.evaluate(d, found) for shape in solver.shapes for d in shape]
-            fits = all(n >= 0 for n in sizes) and all(holds(text, found, solver.scope) for text in solver.constraints)
-            return dict(found) if fits else None
-        start = len(found)
+    def search(result):
+        if len(result) == len(names):
+            sizes = [dim_rules.evaluate(d, result) for shape in solver.shapes for d in shape]
+            fits = all(n >= 0 for n in sizes) and all(holds(text, result, solver.scope) for text in solver.constraints)
+            return dict(result) if fits else None
+        start = len(result)
         for value in preferred[start % 3 :] + preferred[: start % 3]:
-            good = search({**found, names[start]: value})
+            good = search({**result, names[start]: value})
             if good is not None:
                 return good
         return None
 
-    found = search({})
-    if found is None:
+    result = search({})
+    if result is None:
         raise ExportError(f"no small sizes satisfy the constraints {', '.join(solver.constraints)}: give sizes")
-    return found
+    return result
 
 
 # --- in the graph -------------------------------------------------------------------------------------------------

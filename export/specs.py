@@ -51,11 +51,11 @@ class _Reader:
 
     def match(self, pattern):
         self.skip()
-        found = pattern.match(self.text, self.position)
-        if found is None:
+        result = pattern.match(self.text, self.position)
+        if result is None:
             return None
-        self.position = found.end()
-        return found.group()
+        self.position = result.end()
+        return result.group()
 
     def whole(self):
         if not self.next():
@@ -146,18 +146,18 @@ class _Reader:
         return ShapeDtypeStruct(shape, dtype)
 
     def dims(self):
-        opened = self.position
-        end = self.text.find("]", opened)
+        start = self.position
+        end = self.text.find("]", start)
         if end < 0:
-            self.fail("this '[' is not closed", opened)
-        inner = self.text[opened + 1 : end]
+            self.fail("this '[' is not closed", start)
+        inner = self.text[start + 1 : end]
         try:
             shape = parse_dims(inner, self.scope)
         except DimSyntaxError as error:
-            self.fail(f"invalid shape: {error.reason}", opened + 1 + error.position)
+            self.fail(f"invalid shape: {error.reason}", start + 1 + error.position)
         for d in shape:
             if isinstance(d, int) and d < 0:
-                self.fail(f"a dimension cannot be {d}", opened + 1)
+                self.fail(f"a dimension cannot be {d}", start + 1)
         self.position = end + 1
         return shape
 

@@ -28,15 +28,15 @@ def find_function(target):
     module_name, colon, name = target.rpartition(":")
     if not colon or not module_name or not name:
         raise ExportError(f"{target!r} does not name a function: write path/to/file.py:function or module:function")
-    found = module = _load_file(module_name) if module_name.endswith(".py") else _load_module(module_name)
+    result = module = _load_file(module_name) if module_name.endswith(".py") else _load_module(module_name)
     for part in name.split("."):
         try:
-            found = getattr(found, part)
+            result = getattr(result, part)
         except AttributeError:
             raise ExportError(f"{module_name} has no function {name!r}{_suggest_functions(module, name)}") from None
-    if not callable(found):
-        raise ExportError(f"{name} in {module_name} is not a function; its type is {type(found).__name__}")
-    return found
+    if not callable(result):
+        raise ExportError(f"{name} in {module_name} is not a function; its type is {type(result).__name__}")
+    return result
 
 
 def _suggest_functions(module, name):
@@ -104,16 +104,16 @@ def read_specs(texts, scope):
 
 def static_values(texts):
     """Keyword arguments from NAME=VALUE texts."""
-    found = {}
+    result = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name.strip().isidentifier():
             raise ExportError(f"--static {text!r} is not of the form NAME=VALUE")
         try:
-            found[name.strip()] = ast.literal_eval(value.strip())
+            result[name.strip()] = ast.literal_eval(value.strip())
         except (ValueError, SyntaxError):
             raise ExportError(f"--static {text!r}: {value.strip()!r} is not a Python literal") from None
-    return found
+    return result
 
 
 def bind_static_arguments(function, static):

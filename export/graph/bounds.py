@@ -55,9 +55,9 @@ def _range(value, steps):
         return (int(array.min()), int(array.max())) if array.size else full
     if value.node is None or steps == 0:
         return full
-    found = _node_range(value.node, dtype, steps - 1)
+    result = _node_range(value.node, dtype, steps - 1)
     # Arithmetic that leaves the range of the dtype wraps, so nothing is known.
-    return full if found is None or found[0] < full[0] or found[1] > full[1] else found
+    return full if result is None or result[0] < full[0] or result[1] > full[1] else result
 
 
 def _node_range(node, dtype, steps):

@@ -314,8 +314,8 @@ def _map_function(impl, name):
 
 
 def _forms(impl):
-    found = FORMS.get(impl)
-    return tuple(_map_function(impl, n) for n in ("split", "fold_in", "random_bits")) if found is None else found
+    result = FORMS.get(impl)
+    return tuple(_map_function(impl, n) for n in ("split", "fold_in", "random_bits")) if result is None else result
 
 
 @_function(prims.random_split_p)

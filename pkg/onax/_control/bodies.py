@@ -34,18 +34,18 @@ def stage_body(fun, in_tree, avals, what, adapt=None, names=None):
         known = _staged_bodies.setdefault(fun, {})
     except TypeError:  # a callable without weak references
         known = {}
-    found = known.get(key)
-    if found is None:
+    result = known.get(key)
+    if result is None:
         flat = CheckedFlatFunction(fun if adapt is None else adapt(fun), in_tree, what)
         args = tree_unflatten(in_tree, [0] * in_tree.num_leaves)[0]
         info = debug_info(what, fun, args) if names is None else DebugInfo(what, fun_source_info(fun), names(fun, args))
         closed = trace_to_jaxpr(flat, avals, info)
         record_results(info, flat.out_tree)
         jaxpr = core.ClosedJaxpr(core.convert_constvars_jaxpr(closed), ())
-        found = (jaxpr, closed.consts, flat.out_tree)
+        result = (jaxpr, closed.consts, flat.out_tree)
         if not any(isinstance(c, Tracer) for c in closed.consts) and len(known) < _CACHED_PER_FUNCTION:
-            known[key] = found
-    return found
+            known[key] = result
+    return result
 
 
 _WEAK_KINDS = {"b": bool, "i": int, "f": float, "c": complex}

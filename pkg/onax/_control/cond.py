@@ -229,9 +229,9 @@ def _linearize_branches(branches, nonzeros):
 
 def _unify_residuals(split, n):
     """(forward branches, linear branches) of pairs with `n` results each, with the same list of residual types."""
-    places, avals = _merge_residuals([[v.aval for v in forward.outvars[n:]] for forward, _ in split])
-    forwards = tuple(_forward_branch(forward, n, mine, avals) for (forward, _), mine in zip(split, places))
-    linears = tuple(_linear_branch(linear, mine, avals) for (_, linear), mine in zip(split, places))
+    positions, avals = _merge_residuals([[v.aval for v in forward.outvars[n:]] for forward, _ in split])
+    forwards = tuple(_forward_branch(forward, n, mine, avals) for (forward, _), mine in zip(split, positions))
+    linears = tuple(_linear_branch(linear, mine, avals) for (_, linear), mine in zip(split, positions))
     return forwards, linears
 
 
@@ -261,7 +261,7 @@ def _return_forwarded(forward, n, forwarded):
 
 def _merge_residuals(by_branch):
     """(for each branch the positions of its residuals, the types of all positions)."""
-    avals, of_type, places = [], {}, []
+    avals, of_type, positions = [], {}, []
     for residuals in by_branch:
         taken, mine = {}, []
         for aval in residuals:
@@ -272,8 +272,8 @@ def _merge_residuals(by_branch):
                 avals.append(aval)
             mine.append(known[count])
             taken[aval] = count + 1
-        places.append(mine)
-    return places, avals
+        positions.append(mine)
+    return positions, avals
 
 
 def _forward_branch(forward, n, mine, avals):
@@ -292,10 +292,10 @@ def _forward_branch(forward, n, mine, avals):
 
 def _linear_branch(linear, mine, avals):
     """The branch's linear program on (residuals of all branches, tangents)."""
-    places = [core.Var(a) for a in avals]
+    residuals = [core.Var(a) for a in avals]
     for i, v in zip(mine, linear.invars):
-        places[i] = v
-    return close(linear, [*places, *linear.invars[len(mine) :]], linear.outvars)
+        residuals[i] = v
+    return close(linear, [*residuals, *linear.invars[len(mine) :]], linear.outvars)
 
 
 def _partial_eval(unknown, index, *operands, branches):
@@ -444,10 +444,10 @@ def _partial_eval_custom(saveable, unknown, instantiated, eqn):
     ]
     unknown_out = [any(column) for column in zip(*(found[2] for found in split(False)))]
     parts = split(unknown_out)
-    places, avals = _merge_residuals([found[4] for found in parts])
+    positions, avals = _merge_residuals([found[4] for found in parts])
     n_known = unknown_out.count(False)
-    known = tuple(_forward_branch(found[0], n_known, mine, avals) for found, mine in zip(parts, places))
-    staged = tuple(_linear_branch(found[1], mine, avals) for found, mine in zip(parts, places))
+    known = tuple(_forward_branch(found[0], n_known, mine, avals) for found, mine in zip(parts, positions))
+    staged = tuple(_linear_branch(found[1], mine, avals) for found, mine in zip(parts, positions))
     residuals = [core.Var(a) for a in avals]
     early = eqn.replace(
         invars=reject(eqn.invars, unknown),

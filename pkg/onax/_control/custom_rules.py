@@ -58,13 +58,13 @@ class Call:
         self.custom = custom
         self._given = given  # for each argument (value,) if it is not differentiated, else None
         self.in_tree = in_tree
-        self.fixed = tuple([place[0] for place in given if place is not None])
+        self.fixed = tuple([argument[0] for argument in given if argument is not None])
         self.out_tree = None
 
     def arguments(self, leaves):
         """All arguments; the differentiated ones are unflattened from flat values."""
         dynamic = iter(tree_unflatten(self.in_tree, leaves))
-        return [next(dynamic) if place is None else place[0] for place in self._given]
+        return [next(dynamic) if argument is None else argument[0] for argument in self._given]
 
     def fun(self, *leaves):
         """The function on flat values."""

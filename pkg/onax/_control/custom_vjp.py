@@ -153,7 +153,7 @@ def _flatten_cotangent(ct, argument, in_tree):
     def append(x, part):
         wanted = tree_structure(part)
         if x is not None and not treedef_is_leaf(wanted):
-            raise ValueError("a leaf stands where a container is wanted")
+            raise ValueError("a leaf where a container is expected")
         flat.extend([None] * wanted.num_leaves if x is None else [x])
 
     try:
@@ -246,12 +246,12 @@ def _symbolic_zero(ct):
 
 
 def _lin_batch(axis_data, operands, dims, *, n_residuals, bwd, active, out_avals, **params):
-    places = dict(zip(active, dims[n_residuals:]))
+    dim_of = dict(zip(active, dims[n_residuals:]))
 
     def batched_bwd(n, *values):
         found = [*dims[:n_residuals], *(None if a.dtype == float0 else 0 for a in out_avals)]
         cts, ct_dims = _run_batched(bwd, axis_data, n, values, found)
-        return [_unbatch_cotangent(ct, d, places.get(i), axis_data.size) for i, (ct, d) in enumerate(zip(cts, ct_dims))]
+        return [_unbatch_cotangent(ct, d, dim_of.get(i), axis_data.size) for i, (ct, d) in enumerate(zip(cts, ct_dims))]
 
     batched = tuple(a.update(shape=(axis_data.size, *a.shape)) for a in out_avals)
     outs = custom_lin_p.bind(

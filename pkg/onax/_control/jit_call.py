@@ -74,8 +74,8 @@ def _linearize(nonzeros, *primals, jaxpr, **params):
     shorter, origins = _drop_forwarded(forward, n)
     stated = {i: r for r, (is_argument, i) in zip(results, origins) if not is_argument}
     forward_out = [stated.get(i) for i in range(len(shorter.outvars))]
-    found = jit_p.bind(*primals, **_derive_params(params, shorter, arguments, forward_out))
-    outs = [primals[i] if is_argument else found[i] for is_argument, i in origins]
+    bound = jit_p.bind(*primals, **_derive_params(params, shorter, arguments, forward_out))
+    outs = [primals[i] if is_argument else bound[i] for is_argument, i in origins]
     computed = iter(outs[n:])
     residuals = [next(computed) if f is None else primals[f] for f in forwarded]
     linear_in = [*[None] * len(residuals), *select(arguments, nonzeros)]

@@ -13,10 +13,10 @@ def fixed_point(step, flags):
     used, or with a tangent) after a step is active before the next one.
     """
     while True:
-        found, after = step(flags)
+        result, after = step(flags)
         joint = [a or b for a, b in zip(flags, after)]
         if joint == flags:
-            return found, flags
+            return result, flags
         flags = joint
 
 

@@ -88,13 +88,13 @@ def _check(avals, init_avals, dimensions):
 
 def _find_monoid_reducer(computation, inits):
     """The function of the primitive that does this reduction, or None."""
-    found, neutral = _MONOIDS.get(unwrap(computation), (None, None)) if callable(computation) else (None, None)
-    if found is None or len(inits) != 1 or not is_concrete(inits[0]):
+    result, neutral = _MONOIDS.get(unwrap(computation), (None, None)) if callable(computation) else (None, None)
+    if result is None or len(inits) != 1 or not is_concrete(inits[0]):
         return None
     value = np.asarray(to_concrete_value(inits[0]))
-    if value.dtype.kind not in "iufb" or (found in (reduce_and, reduce_or) and value.dtype.kind not in "iub"):
+    if value.dtype.kind not in "iufb" or (result in (reduce_and, reduce_or) and value.dtype.kind not in "iub"):
         return None
-    return found if value == np.asarray(neutral(value.dtype)).astype(value.dtype) else None
+    return result if value == np.asarray(neutral(value.dtype)).astype(value.dtype) else None
 
 
 def _stage(computation, tree, avals):

@@ -53,11 +53,11 @@ def derive_at_fixed_point(derive, jaxpr, flags, sizes, position):
     ys = [False] * (len(jaxpr.outvars) - num_carry)
 
     def step(carry):
-        found = derive(jaxpr, [*consts, *carry, *xs], (*carry, *ys))
-        return found, found[position][:num_carry]
+        result = derive(jaxpr, [*consts, *carry, *xs], (*carry, *ys))
+        return result, result[position][:num_carry]
 
-    found, carry = fixed_point(step, carry)
-    return found, [*consts, *carry, *xs]
+    result, carry = fixed_point(step, carry)
+    return result, [*consts, *carry, *xs]
 
 
 def jvp_body(jaxpr, nonzeros, sizes):

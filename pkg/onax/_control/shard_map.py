@@ -115,18 +115,18 @@ class ManualRegion:
 
 def _split_shards(region, x, spec):
     """Moves the axes over which a value is sharded to the front, in the order of the mesh; returns (value, names)."""
-    shape, places, new = shape_of(x), {}, []
+    shape, positions, new = shape_of(x), {}, []
     for i, n in enumerate(shape):
         names = names_in(spec[i]) if i < len(spec) else ()
         for a in names:
-            places[a] = len(new)
+            positions[a] = len(new)
             new.append(region.size((a,)))
         new.append(n // region.size(names))
-    used = [a for a in region.names if a in places]
+    used = [a for a in region.names if a in positions]
     if not used:
         return x, ()
-    rest = [i for i in range(len(new)) if i not in places.values()]
-    return transpose(reshape(x, tuple(new)), (*(places[a] for a in used), *rest)), tuple(used)
+    rest = [i for i in range(len(new)) if i not in positions.values()]
+    return transpose(reshape(x, tuple(new)), (*(positions[a] for a in used), *rest)), tuple(used)
 
 
 def _join_shards(region, x, mapped, spec):
@@ -186,8 +186,8 @@ def global_program(jaxpr, params):
 
     avals = [region.unshard_aval(v.aval, spec) for v, spec in zip(jaxpr.invars, in_specs)]
     with region.scope():
-        found = jaxpr.cache[key] = derive_jaxpr(fun, avals, jaxpr)
-    return found
+        result = jaxpr.cache[key] = derive_jaxpr(fun, avals, jaxpr)
+    return result
 
 
 def has_separate_devices(mesh):
@@ -419,9 +419,9 @@ def _transpose_body(jaxpr, region, linear, nonzero_cts, ct_specs, linear_specs):
             outs = eval_jaxpr(derived, derived.consts, *args[:n_plain], *cts)
             return [_sum_over_axes(region, x, region.unmentioned_axes(s)) for x, s in zip(outs, specs)]
 
-        found = derive_jaxpr(fun, [v.aval for v in derived.invars], jaxpr)
-    jaxpr.cache[key] = found, nonzeros_out
-    return found, nonzeros_out
+        result = derive_jaxpr(fun, [v.aval for v in derived.invars], jaxpr)
+    jaxpr.cache[key] = result, nonzeros_out
+    return result, nonzeros_out
 
 
 def _divide_among(ct, count):

@@ -254,9 +254,9 @@ def with_scalar_condition(cond_jaxpr, body_jaxpr, cond_nconsts, body_nconsts):
         return [keep_where(holds(*args), n, c) for n, c in zip(new, carry)] if batched else new
 
     avals = [*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals]
-    found = tuple(derive_jaxpr(f, avals, body_jaxpr) for f in (condition, body))
-    cond_jaxpr.cache[key] = found
-    return found
+    result = tuple(derive_jaxpr(f, avals, body_jaxpr) for f in (condition, body))
+    cond_jaxpr.cache[key] = result
+    return result
 
 
 def _abstract_eval(*avals, body_jaxpr, **_):

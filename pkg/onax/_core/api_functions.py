@@ -87,14 +87,14 @@ _SHAPES = re.compile("shape|dimension|broadcast")
 
 def _types(args):
     """Types of the first few arrays among the arguments, also in lists and tuples."""
-    found = []
+    result = []
     for x in args:
         for item in x if isinstance(x, (list, tuple)) else (x,):
             if isinstance(item, Array):
-                found.append(item.aval)
+                result.append(item.aval)
             elif isinstance(item, np.ndarray) and item.dtype.kind in "biufc":
-                found.append(ShapedArray(item.shape, item.dtype))
-    return found[:6]
+                result.append(ShapedArray(item.shape, item.dtype))
+    return result[:6]
 
 
 def _is_raised_by_onax(error):

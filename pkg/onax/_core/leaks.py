@@ -52,10 +52,10 @@ def check(watched):
 
 
 def _tracers_of(traces):
-    found = []
+    result = []
     for trace in traces:
-        found += [x for x in gc.get_referrers(trace) if isinstance(x, Tracer) and x._trace is trace]
-    return found
+        result += [x for x in gc.get_referrers(trace) if isinstance(x, Tracer) and x._trace is trace]
+    return result
 
 
 def _creation_line(tracer):

@@ -118,13 +118,13 @@ def functions(eqn):
 
 
 def _among_parameters(eqn, kind):
-    found = []
+    result = []
     for name, value in eqn.params.items():
         if isinstance(value, Jaxpr):
-            found.append(HeldProgram(value, kind, name))
+            result.append(HeldProgram(value, kind, name))
         elif isinstance(value, (tuple, list)):
-            found += [HeldProgram(x, kind, name, i) for i, x in enumerate(value) if isinstance(x, Jaxpr)]
-    return found
+            result += [HeldProgram(x, kind, name, i) for i, x in enumerate(value) if isinstance(x, Jaxpr)]
+    return result
 
 
 def replace_programs(eqn, function):

@@ -89,9 +89,9 @@ def first_special_value(results):
     """`special_value` of the first result for which it is not None; None if there is none."""
     word = context.option_word()
     for x in results:
-        found = special_value(x, word)
-        if found is not None:
-            return found
+        result = special_value(x, word)
+        if result is not None:
+            return result
     return None
 
 

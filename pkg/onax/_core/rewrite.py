@@ -38,8 +38,8 @@ def inline(jaxpr, callee=called_program):
     """
     eqns, constants = [], dict(zip(jaxpr.constvars, jaxpr.consts))
     outvars = _inline_into(eqns, constants, jaxpr, {}, callee)
-    opened = Jaxpr(constants, jaxpr.invars, outvars, eqns, jaxpr.effects, jaxpr.debug_info)
-    return ClosedJaxpr(opened, constants.values())
+    open_jaxpr = Jaxpr(constants, jaxpr.invars, outvars, eqns, jaxpr.effects, jaxpr.debug_info)
+    return ClosedJaxpr(open_jaxpr, constants.values())
 
 
 def _inline_into(eqns, constants, body, env, callee, outermost=True):

@@ -629,7 +629,7 @@ class NamedSharding(Sharding):
         piece = self.shard_shape(global_shape)
         sizes = self.mesh.shape
         axes = self._axes_by_dimension(len(global_shape))
-        found = {}
+        result = {}
         for index in np.ndindex(*self.mesh.devices.shape):
             coordinate = dict(zip(self.mesh.axis_names, index))
             slices = []
@@ -638,8 +638,8 @@ class NamedSharding(Sharding):
                 for name in names:
                     number = number * sizes[name] + coordinate[name]
                 slices.append(slice(None) if n == whole else slice(number * n, (number + 1) * n))
-            found[self.mesh.devices[index]] = tuple(slices)
-        return found
+            result[self.mesh.devices[index]] = tuple(slices)
+        return result
 
     def with_memory_kind(self, kind):
         """The same sharding in another kind of memory."""
@@ -715,8 +715,8 @@ def divisible_sharding(mesh, cuts, shape):
 
 def replica_ids(sharding, global_shape):
     """For each device, in order, the number of the replica of its shard, counted from 0."""
-    seen, found = {}, {}
+    seen, result = {}, {}
     for device, index in sharding.devices_indices_map(global_shape).items():
         key = tuple((s.start, s.stop) for s in index)
-        found[device] = seen[key] = seen.get(key, -1) + 1
-    return found
+        result[device] = seen[key] = seen.get(key, -1) + 1
+    return result

@@ -133,17 +133,17 @@ def agrees(outcome, wanted, ulp=0):
     return bool(np.all(matching(outcome.value, wanted, ulp)))
 
 
-def matching(found, wanted, ulp=0):
+def matching(result, wanted, ulp=0):
     """A mask of the elements that agree; a single False if dtype or shape differ."""
-    found, wanted = np.asarray(found), np.asarray(wanted)
-    if found.dtype != wanted.dtype or found.shape != wanted.shape:
+    result, wanted = np.asarray(result), np.asarray(wanted)
+    if result.dtype != wanted.dtype or result.shape != wanted.shape:
         return np.zeros((), bool)
     if is_float(wanted.dtype):
-        return ulps_apart(found, wanted) <= ulp
+        return ulps_apart(result, wanted) <= ulp
     if wanted.dtype.kind == "c":
-        parts = [(found.real, wanted.real), (found.imag, wanted.imag)]
+        parts = [(result.real, wanted.real), (result.imag, wanted.imag)]
         return np.logical_and(*(ulps_apart(f, w) <= ulp for f, w in parts))
-    return found == wanted
+    return result == wanted
 
 
 FLOATS = tuple(map(np.dtype, (ml_dtypes.bfloat16, np.float16, np.float32, np.float64)))

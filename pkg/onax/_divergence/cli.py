@@ -64,17 +64,17 @@ def _choose_backends(text, default):
     if unknown or not names:
         known = ", ".join(runners.BACKENDS)
         raise _Refused(f"--backends: there is no backend {', '.join(unknown) or repr(text)}; there are {known}")
-    found, missing = [], {}
+    result, missing = [], {}
     for name in names:
         backend = runners.BACKENDS[name]()
         reason = backend.missing()
         if reason is None:
-            found.append(backend)
+            result.append(backend)
         elif default:
             missing[name] = reason
         else:
             raise _Refused(f"--backends: {name} cannot be used here. {reason}")
-    return found, missing
+    return result, missing
 
 
 def _choose_families(text):

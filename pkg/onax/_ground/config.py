@@ -530,10 +530,10 @@ def runs_tapes_directly():
 
 def _find(name):
     """The row of an option, or None."""
-    found = _rows.get(name)
-    if found is None and name in _INERT:
-        found = add_row(name, *_INERT[name], "Accepted for JAX programs; no effect.")
-    return found
+    result = _rows.get(name)
+    if result is None and name in _INERT:
+        result = add_row(name, *_INERT[name], "Accepted for JAX programs; no effect.")
+    return result
 
 
 def _all_rows():

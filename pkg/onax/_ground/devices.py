@@ -190,16 +190,16 @@ def _visible_models(models):
     wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
     if wanted is None:
         return models
-    found = []
+    result = []
     for entry in wanted.split(","):
         entry = entry.strip()
         if entry.startswith(("GPU-", "MIG-")):  # an identifier that the driver's files do not contain
-            found.append("NVIDIA GPU")
+            result.append("NVIDIA GPU")
         elif entry.isdecimal() and int(entry) < len(models):
-            found.append(models[int(entry)])
+            result.append(models[int(entry)])
         else:
             break
-    return found
+    return result
 
 
 def _initialise():

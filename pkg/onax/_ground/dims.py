@@ -247,10 +247,10 @@ def divide_sizes(a, b):
         if n % d:
             raise InconclusiveDimensionOperation(f"Cannot divide evenly the sizes of shapes {a} and {b}.")
         return n // d
-    found = exact_quotient(n, d)
-    if found is None:
+    result = exact_quotient(n, d)
+    if result is None:
         raise InconclusiveDimensionOperation(f"Cannot divide evenly the sizes of shapes {a} and {b}.")
-    return found
+    return result
 
 
 def as_dim(d):
@@ -375,7 +375,7 @@ class _Parser:
                 self.fail("spec contains ... but no 'like' shape was given")
             rest = sum(1 for kind, text, _ in self.tokens[self.index + 1 :] if text == ",")
             if rest or self.tokens[self.index + 1][0] not in ("end", "op"):
-                self.fail("'...' must stand at the end")
+                self.fail("'...' must be at the end")
             self.take()
             self.dims += [self.from_like(i) for i in range(len(self.dims), len(self.like))]
         elif self.at("_"):

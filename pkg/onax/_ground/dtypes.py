@@ -215,22 +215,22 @@ def dtype(x, *, canonicalize=True):
     if isinstance(x, ExtendedDType):
         return x
     if isinstance(x, (np.ndarray, np.generic)):
-        found = _check_array_dtype(x.dtype, x if x.ndim == 0 else None)
+        result = _check_array_dtype(x.dtype, x if x.ndim == 0 else None)
     elif isinstance(x, (str, np.dtype, type)):
         if x in python_scalar_dtypes:
             return scalar_dtype(x) if canonicalize else python_scalar_dtypes[x]
-        found = _check_array_dtype(np.dtype(x))
+        result = _check_array_dtype(np.dtype(x))
     elif x is None:
         raise ValueError("Invalid argument to dtype: None.")
     else:
         try:
-            found = x.dtype
+            result = x.dtype
         except AttributeError:
             raise TypeError(f"Cannot determine dtype of {x!r}") from None
-        if isinstance(found, ExtendedDType):
-            return found
-        found = _check_array_dtype(np.dtype(found))
-    return canonicalize_dtype(found) if canonicalize else found
+        if isinstance(result, ExtendedDType):
+            return result
+        result = _check_array_dtype(np.dtype(result))
+    return canonicalize_dtype(result) if canonicalize else result
 
 
 def is_weakly_typed(x):
@@ -336,10 +336,10 @@ _join_cache = {False: {}, True: {}}
 def _join_all(nodes, strict):
     """The least upper bound of nodes, cached by their order."""
     known = _join_cache[strict]
-    found = known.get(nodes)
-    if found is None:
-        found = known[nodes] = nodes[0] if len(nodes) == 1 else _join(nodes, strict)
-    return found
+    result = known.get(nodes)
+    if result is None:
+        result = known[nodes] = nodes[0] if len(nodes) == 1 else _join(nodes, strict)
+    return result
 
 
 _pair_cache = ({}, {}, {}, {})  # pairs of dtypes -> join, by the two option bits that matter
@@ -360,11 +360,11 @@ def promote_types(a, b):
     nodes = (_node_of_type(a), _node_of_type(b))
     unique = nodes if nodes[0] != nodes[1] else nodes[:1]
     joined = _join_all(unique, bool(word & STRICT_PROMOTION))
-    found = python_scalar_dtypes[_NODE_TYPES[joined]] if joined in _NODE_TYPES else joined
-    if joined is _INTS[3] and not word & X64 and found not in nodes:
-        found = _INTS[2]  # int32 with uint32
-    known[a, b] = found
-    return found
+    result = python_scalar_dtypes[_NODE_TYPES[joined]] if joined in _NODE_TYPES else joined
+    if joined is _INTS[3] and not word & X64 and result not in nodes:
+        result = _INTS[2]  # int32 with uint32
+    known[a, b] = result
+    return result
 
 
 def _node_of_type(dtype_like):
@@ -446,15 +446,15 @@ def result_type(*args, return_weak_type_flag=False):
     known = _results[option_word() & (X64 | STRICT_PROMOTION)]
     try:
         key = tuple([_kind_of(x) for x in args])
-        found = known[key]
+        result = known[key]
     except (AttributeError, KeyError) as error:
         if not args:
             raise ValueError("at least one array or dtype is required") from None
         dtype_, weak = lattice_result_type(*args)
-        found = (canonicalize_dtype(dtype_, allow_extended_dtype=True), weak)
+        result = (canonicalize_dtype(dtype_, allow_extended_dtype=True), weak)
         if type(error) is KeyError:
-            known[key] = found
-    return found if return_weak_type_flag else found[0]
+            known[key] = result
+    return result if return_weak_type_flag else result[0]
 
 
 def _kind_of(x):

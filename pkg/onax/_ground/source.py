@@ -126,12 +126,12 @@ def stacklevel():
 
 def user_frames(limit=5):
     """Records of the innermost frames outside onax, outermost first."""
-    found, frame = [], sys._getframe(1)
-    while frame is not None and len(found) < limit:
+    result, frame = [], sys._getframe(1)
+    while frame is not None and len(result) < limit:
         if not is_internal(frame.f_code.co_filename):
-            found.append(SourceInfo(frame.f_code, frame.f_lasti))
+            result.append(SourceInfo(frame.f_code, frame.f_lasti))
         frame = frame.f_back
-    return found[::-1]
+    return result[::-1]
 
 
 def resolve(record):

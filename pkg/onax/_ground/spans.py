@@ -84,8 +84,8 @@ def stop():
     if isinstance(sys.getprofile(), _PythonCalls):
         sys.setprofile(None)
         threading.setprofile(None)
-    found, _profile = _profile, None
-    return found
+    result, _profile = _profile, None
+    return result
 
 
 def span(name):
@@ -130,10 +130,10 @@ class _PythonCalls:
                 self.profile.add(_label(frame), begin, {})
 
     def _open(self):
-        found = self.begun.__dict__.get("frames")
-        if found is None:
-            found = self.begun.frames = {}
-        return found
+        result = self.begun.__dict__.get("frames")
+        if result is None:
+            result = self.begun.frames = {}
+        return result
 
 
 _kinds = {}  # file name -> "user", "onax", or "" for files that are not shown

@@ -71,10 +71,10 @@ def canonicalize_axes(axes, ndim):
         return tuple(range(ndim))
     if not isinstance(axes, (tuple, list)):
         return (canonicalize_axis(axes, ndim),)
-    found = tuple(canonicalize_axis(a, ndim) for a in axes)
-    if len(set(found)) != len(found):
+    result = tuple(canonicalize_axis(a, ndim) for a in axes)
+    if len(set(result)) != len(result):
         raise ValueError(f"duplicate value in 'axis': {tuple(axes)}")
-    return found
+    return result
 
 
 def function_name(function):

@@ -26,11 +26,11 @@ _RANGES = {}  # integer dtype -> (lowest, one past the highest), as floats: both
 
 
 def _range_of(dtype):
-    found = _RANGES.get(dtype)
-    if found is None:
+    result = _RANGES.get(dtype)
+    if result is None:
         info = dtypes.iinfo(dtype)
-        found = _RANGES[dtype] = (int(info.min), int(info.max))
-    return found
+        result = _RANGES[dtype] = (int(info.min), int(info.max))
+    return result
 
 
 def _float_to_integer(x, dtype):

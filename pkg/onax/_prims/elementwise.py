@@ -271,11 +271,11 @@ bitwise_xor, xor_p = binary(
 )  # fmt: skip
 shift_left, shift_left_p = binary(
     "shift_left", kernels.shift(np.left_shift, np.left_shift), numpy_name="left_shift",
-    doc="x with its bits moved left by y; 0 when y is no valid shift.",
+    doc="x with its bits moved left by y; 0 when y is not a valid shift.",
 )  # fmt: skip
 shift_right_logical, shift_right_logical_p = binary(
     "shift_right_logical", kernels.shift(kernels.shift_right_logical, np.right_shift), numpy_name="right_shift",
-    doc="x with its bits moved right by y, zeros coming in; 0 when y is no valid shift.",
+    doc="x with its bits moved right by y, zeros coming in; 0 when y is not a valid shift.",
 )  # fmt: skip
 shift_right_arithmetic, shift_right_arithmetic_p = binary(
     "shift_right_arithmetic", kernels.shift(np.right_shift, kernels.shift_right_arithmetic_unsigned),

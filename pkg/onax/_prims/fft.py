@@ -133,10 +133,10 @@ fft_p = deflinear(
 def canonical_type(fft_type):
     """Converts a name to an FftType.  Raises ValueError for an unknown name, TypeError for other values."""
     if isinstance(fft_type, str):
-        found = FftType.__members__.get(fft_type.upper())
-        if found is None:
+        result = FftType.__members__.get(fft_type.upper())
+        if result is None:
             raise ValueError(f"Unknown FFT type '{fft_type}'")
-        return found
+        return result
     if isinstance(fft_type, FftType):
         return fft_type
     raise TypeError(f"Unknown FFT type value '{fft_type}'")

@@ -93,10 +93,10 @@ class GatherScatterMode(enum.Enum):
         """The mode, from itself, its name, or None (FILL_OR_DROP); ValueError for anything else."""
         if isinstance(mode, GatherScatterMode):
             return mode
-        found = _MODES.get(mode) if mode is None or isinstance(mode, str) else None
-        if found is None:
+        result = _MODES.get(mode) if mode is None or isinstance(mode, str) else None
+        if result is None:
             raise ValueError(f'Unknown gather mode "{mode}"')
-        return found
+        return result
 
 
 CLIP = GatherScatterMode.CLIP

@@ -69,10 +69,10 @@ def _map_matrices(function, x, name):
     outs = [np.empty((len(stack), *s.shape), s.dtype) for s in (shapes if many else (shapes,))]
     for i, one in enumerate(stack):
         try:
-            found = function(one)
+            result = function(one)
         except np.linalg.LinAlgError:
-            found = [complex(np.nan, np.nan) if out.dtype.kind == "c" else np.nan for out in outs]
-        for out, value in zip(outs, found if isinstance(found, (tuple, list)) else (found,)):
+            result = [complex(np.nan, np.nan) if out.dtype.kind == "c" else np.nan for out in outs]
+        for out, value in zip(outs, result if isinstance(result, (tuple, list)) else (result,)):
             out[i] = value
     outs = [out.reshape(x.shape[:-2] + out.shape[1:]) for out in outs]
     return tuple(outs) if many else outs[0]

@@ -80,10 +80,10 @@ def find_impl(name):
 
 def key_dtype(impl):
     """The dtype of a generator's keys."""
-    found = _KEY_DTYPES.get(impl)
-    if found is None:
-        found = _KEY_DTYPES[impl] = dtypes.KeyType(impl)
-    return found
+    result = _KEY_DTYPES.get(impl)
+    if result is None:
+        result = _KEY_DTYPES[impl] = dtypes.KeyType(impl)
+    return result
 
 
 # ---- threefry2x32

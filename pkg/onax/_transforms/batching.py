@@ -142,16 +142,16 @@ class BatchTrace(Trace):
 
 def used_axis_names(jaxpr):
     """The axis names that collectives in a program use; cached with the program."""
-    found = jaxpr.cache.get("named axes")
-    if found is None:
+    result = jaxpr.cache.get("named axes")
+    if result is None:
         names = set()
         for eqn in jaxpr.eqns:
             if NAMED_AXIS in eqn.primitive.facts:
                 names.update(names_of(eqn.params["axes"] if "axes" in eqn.params else eqn.params["axis_name"]))
             for inner in jaxprs_in_params(eqn.params):
                 names |= used_axis_names(inner)
-        found = jaxpr.cache["named axes"] = frozenset(names)
-    return found
+        result = jaxpr.cache["named axes"] = frozenset(names)
+    return result
 
 
 def batch_flat(fun, axis_data, vals, dims, tag=None):

@@ -65,8 +65,8 @@ def check_grads(f, args, order, modes=("fwd", "rev"), atol=None, rtol=None, eps=
 
 
 def _balanced_eps(args):
-    found = [typeof(x).dtype for x in tree_flatten(args)[0]]
-    return max([float(dtypes.finfo(d).eps) ** (1 / 3) for d in found if dtypes.issubdtype(d, np.inexact)], default=_EPS)
+    given = [typeof(x).dtype for x in tree_flatten(args)[0]]
+    return max([float(dtypes.finfo(d).eps) ** (1 / 3) for d in given if dtypes.issubdtype(d, np.inexact)], default=_EPS)
 
 
 def _check_orders(f, args, order, modes, atol, rtol, eps, message):

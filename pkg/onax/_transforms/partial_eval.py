@@ -201,11 +201,11 @@ def stage_with_residuals(fun, avals, jaxpr):
 
 
 def _in_residual_order(jaxpr):
-    places = {v: i for i, v in enumerate(jaxpr.constvars)}
-    order = [places[v] for v in residual_order(jaxpr.eqns, jaxpr.invars, jaxpr.outvars) if v in places]
+    positions = {v: i for i, v in enumerate(jaxpr.constvars)}
+    order = [positions[v] for v in residual_order(jaxpr.eqns, jaxpr.invars, jaxpr.outvars) if v in positions]
     constvars = [jaxpr.constvars[i] for i in order]
-    opened = core.Jaxpr(constvars, jaxpr.invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
-    return core.ClosedJaxpr(opened, [jaxpr.consts[i] for i in order])
+    open_jaxpr = core.Jaxpr(constvars, jaxpr.invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug_info)
+    return core.ClosedJaxpr(open_jaxpr, [jaxpr.consts[i] for i in order])
 
 
 def residual_order(eqns, invars, outvars):
@@ -285,8 +285,8 @@ def _split_call(eqn, unknown):
     known, rest, unknown_out, forwarded = partial_eval_jaxpr(eqn.params[description.parameter], unknown)
     n = len(forwarded)
     stored = [None if f is not None else core.Var(v.aval) for f, v in zip(forwarded, rest.invars)]
-    places = {v: i for i, v in enumerate(rest.invars[:n])}
-    order = [places[v] for v in residual_order(rest.eqns, rest.invars[n:], rest.outvars) if v in places]
+    positions = {v: i for i, v in enumerate(rest.invars[:n])}
+    order = [positions[v] for v in residual_order(rest.eqns, rest.invars[n:], rest.outvars) if v in positions]
     n_known = unknown_out.count(False)
     computed = iter(known.outvars[n_known:])
     results = [None if v is None else next(computed) for v in stored]

@@ -218,8 +218,8 @@ def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO):
 def derive_jaxpr(fun, in_avals, jaxpr):
     """Stages `fun` on the given types into a program derived from another one, with which it is kept.
 
-    Equations have the places of those that they come from; what comes from none has no place, as all users of the
-    program share what is derived from it.
+    Equations have the source locations of those that they are derived from; other equations have none, because all
+    users of the program share what is derived from it.
     """
     outer, source.here.record = source.here.record, source.SHARED
     try:

@@ -24,13 +24,13 @@ def device_put(x, device=None, *, src=None, donate=False, may_alias=None):
     that are not arrays and ValueError for shardings that do not fit.
     """
     leaves, tree = tree_flatten(x)
-    places = [resolve_spec(p, ValueError, _NEEDS_MESH) for p in broadcast_devices(device, tree)]
+    targets = [resolve_spec(p, ValueError, _NEEDS_MESH) for p in broadcast_devices(device, tree)]
     for leaf in leaves:
         if not valid_jaxtype(leaf):
             raise TypeError(
                 f"Cannot interpret value of type {type(leaf)} as an abstract array; device_put moves arrays and numbers"
             )
-    return tree_unflatten(tree, [_put_leaf(leaf, place) for leaf, place in zip(leaves, places)])
+    return tree_unflatten(tree, [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets)])
 
 
 def broadcast_devices(device, tree, name="device_put device"):

@@ -25,10 +25,10 @@ class ResizeMethod(enum.Enum):
     @staticmethod
     def from_string(s):
         """The method of a name.  Raises ValueError for another."""
-        found = _NAMES.get(s)
-        if found is None:
+        result = _NAMES.get(s)
+        if result is None:
             raise ValueError(f'Unknown resize method "{s}"')
-        return found
+        return result
 
 
 _NAMES = {

@@ -31,8 +31,8 @@ def full_like(x, fill_value, dtype=None, shape=None, sharding=None):
 
     x may be anything with a shape and a dtype; `sharding` places the result, else a committed x does.
     """
-    place = _sharding_like(x, shape, dtype) if sharding is None else sharding
-    return place_on_device(shaping.full_like(x, fill_value, dtype, shape), place)
+    like = _sharding_like(x, shape, dtype) if sharding is None else sharding
+    return place_on_device(shaping.full_like(x, fill_value, dtype, shape), like)
 
 
 def empty(shape, dtype, *, out_sharding=None):

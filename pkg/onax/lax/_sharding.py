@@ -27,30 +27,30 @@ def with_sharding_constraint(x, shardings):
     None leaves an array as it is where a mesh is in context.  Raises RuntimeError for a PartitionSpec where none is,
     ValueError for None there, TypeError for what is no sharding, IndivisibleError for pieces of unequal size.
     """
-    for place in tree_flatten(shardings, is_leaf=lambda p: p is None)[0]:
-        if place is not None and not isinstance(place, (PartitionSpec, Sharding)):
+    for sharding in tree_flatten(shardings, is_leaf=lambda p: p is None)[0]:
+        if sharding is not None and not isinstance(sharding, (PartitionSpec, Sharding)):
             raise TypeError(
                 "with_sharding_constraint: shardings leaf specifications are expected to be Sharding or PartitionSpec "
-                f"instances or None, but got {place!r}"
+                f"instances or None, but got {sharding!r}"
             )
     leaves, tree = tree_flatten(x)
-    places = broadcast_devices(shardings, tree, "with_sharding_constraint shardings")
-    if any(p is None for p in places) and get_mesh().empty:
+    targets = broadcast_devices(shardings, tree, "with_sharding_constraint shardings")
+    if any(p is None for p in targets) and get_mesh().empty:
         raise ValueError(
             "One of with_sharding_constraint arguments got sharding None which is not allowed without a mesh in "
             "context. Please only pass `jax.sharding.Sharding` instances."
         )
-    return tree_unflatten(tree, [_constrain(leaf, place) for leaf, place in zip(leaves, places)])
+    return tree_unflatten(tree, [_constrain(leaf, sharding) for leaf, sharding in zip(leaves, targets)])
 
 
-def _constrain(x, place):
-    if place is None:
+def _constrain(x, target):
+    if target is None:
         return x
-    place = resolve_spec(place, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
-    if not isinstance(place, Sharding):
-        raise ValueError(f"reshard takes shardings and PartitionSpecs, got {place!r}")
+    target = resolve_spec(target, RuntimeError, _NEEDS_MESH.format("with_sharding_constraint"))
+    if not isinstance(target, Sharding):
+        raise ValueError(f"reshard takes shardings and PartitionSpecs, got {target!r}")
     return sharding_constraint_p.bind(
-        as_array(x), sharding=place, context_mesh=get_mesh(), layout=None, unconstrained_dims=frozenset()
+        as_array(x), sharding=target, context_mesh=get_mesh(), layout=None, unconstrained_dims=frozenset()
     )
 
 
@@ -60,20 +60,20 @@ def reshard(xs, out_shardings):
     Raises TypeError for values that are neither NamedShardings nor PartitionSpecs, ValueError for None.
     """
     leaves, tree = tree_flatten(xs)
-    places = broadcast_devices(out_shardings, tree, "reshard out_shardings")
-    for place in places:
-        if place is None:
+    shardings = broadcast_devices(out_shardings, tree, "reshard out_shardings")
+    for sharding in shardings:
+        if sharding is None:
             raise ValueError(
                 "Reshard should only be used with out_shardings which are non-None and have a non-empty mesh. Got "
                 "sharding None."
             )
-        if not isinstance(place, (NamedSharding, PartitionSpec)):
+        if not isinstance(sharding, (NamedSharding, PartitionSpec)):
             raise TypeError(
                 "`out_sharding` argument of reshard only supports instances of `NamedSharding` or `PartitionSpec`. "
-                f"Got {place} of type: {type(place)}"
+                f"Got {sharding} of type: {type(sharding)}"
             )
-    places = [resolve_spec(p, ValueError, _NEEDS_MESH.format("reshard")) for p in places]
-    moved = [_constrain(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, places)]
+    shardings = [resolve_spec(p, ValueError, _NEEDS_MESH.format("reshard")) for p in shardings]
+    moved = [_constrain(x, p) if isinstance(x, Tracer) else device_put(x, p) for x, p in zip(leaves, shardings)]
     return tree_unflatten(tree, moved)
 
 

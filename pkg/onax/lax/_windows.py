@@ -47,21 +47,21 @@ def _check_inits(operands, inits):
 def _fold_windows(operands, inits, step, window):
     """Folds all windows at once: one `step` for each element offset within a window."""
     counts, sizes, strides, padding, base, gaps = window
-    found, shape = [full(counts, i) for i in inits], operands[0].shape
+    result, shape = [full(counts, i) for i in inits], operands[0].shape
     if 0 in counts:
-        return found
+        return result
     config = tuple((low, high, d - 1) for (low, high), d in zip(padding, base))
     if any(any(c) for c in config):
         operands = [pad(x, i, config) for x, i in zip(operands, inits)]
         inside = pad(full(shape, True), np.asarray(False), config)
-    for place in window_offsets(sizes):
-        part = (*slice_bounds(place, gaps, counts, strides), strides)
-        new = step(found, [slice_of(x, *part) for x in operands])
+    for offset in window_offsets(sizes):
+        part = (*slice_bounds(offset, gaps, counts, strides), strides)
+        new = step(result, [slice_of(x, *part) for x in operands])
         if any(any(c) for c in config):  # padded elements are ignored, whatever init_value is
             valid = slice_of(inside, *part)
-            new = [elementwise.select_n(valid, old, x) for old, x in zip(found, new)]
-        found = new
-    return found
+            new = [elementwise.select_n(valid, old, x) for old, x in zip(result, new)]
+        result = new
+    return result
 
 
 def _make_step(computation, tree):

@@ -190,8 +190,8 @@ def _log_add_exp(x1, x2, exp, scale, half_turn):
     larger = lax.max(x1, x2)
 
     def correction(delta):
-        found = lax.log1p(exp(delta))
-        return found if scale is None else lax.mul(constant_like(found, scale), found)
+        result = lax.log1p(exp(delta))
+        return result if scale is None else lax.mul(constant_like(result, scale), result)
 
     if dtypes.is_complex(x1.dtype):
         delta = lax.sub(lax.add(x1, x2), lax.mul(larger, constant_like(larger, 2)))

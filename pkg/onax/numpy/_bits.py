@@ -50,11 +50,11 @@ def unpackbits(a, axis=None, count=None, bitorder="big"):
     if bitorder not in ("little", "big"):
         raise ValueError("'order' must be either 'little' or 'big'")
     a, axis = (ravel(a), 0) if axis is None else (a, _canonical_bit_axis(axis, a.ndim))
-    places = lax.iota(np.uint8, 8)
-    places = lax.rev(places, (0,)) if bitorder == "big" else places
+    shifts = lax.iota(np.uint8, 8)
+    shifts = lax.rev(shifts, (0,)) if bitorder == "big" else shifts
     order = (*(i for i in range(a.ndim) if i != axis), axis)
     wide = lax.expand_dims(lax.transpose(a, order), (a.ndim,))
-    bits = lax.shift_right_logical(wide, lax.broadcast_to_rank(places, wide.ndim))
+    bits = lax.shift_right_logical(wide, lax.broadcast_to_rank(shifts, wide.ndim))
     bits = lax.bitwise_and(bits, np.uint8(1))
     bits = reshape(bits, (*wide.shape[:-2], wide.shape[-2] * 8))
     if count is not None:

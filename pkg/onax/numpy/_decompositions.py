@@ -81,8 +81,8 @@ def _svd(a, full_matrices, compute_uv, hermitian, subset_by_index):
     if not compute_uv:
         return lax.rev(lax.sort(magnitude, dimension=magnitude.ndim - 1), (magnitude.ndim - 1,))
     sign = lax.sign(w)
-    places = lax.broadcasted_iota(np.int64 if w.shape[-1] > 2**31 else np.int32, w.shape, w.ndim - 1)
-    s, order = lax.sort_key_val(lax.neg(magnitude), places)
+    indices = lax.broadcasted_iota(np.int64 if w.shape[-1] > 2**31 else np.int32, w.shape, w.ndim - 1)
+    s, order = lax.sort_key_val(lax.neg(magnitude), indices)
     s = lax.neg(s)
 
     def reordered(x):

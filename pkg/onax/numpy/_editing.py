@@ -120,15 +120,15 @@ def _static_indices(obj, n, axis):
     """The indices that `obj` (a slice, integers or a mask) selects, as an ndarray."""
     if isinstance(obj, slice):
         return np.arange(n)[obj]
-    places = np.asarray(concrete_or_error(None, obj, "the 'obj' argument of jnp.delete/jnp.insert"))
-    if places.dtype == bool:
-        if places.shape != (n,):
+    indices = np.asarray(concrete_or_error(None, obj, "the 'obj' argument of jnp.delete/jnp.insert"))
+    if indices.dtype == bool:
+        if indices.shape != (n,):
             raise ValueError(
                 "np.delete(arr, obj): for boolean indices, obj must be one-dimensional with length matching specified "
                 "axis."
             )
-        return np.flatnonzero(places)
-    return places
+        return np.flatnonzero(indices)
+    return indices
 
 
 def delete(arr, obj, axis=None, *, assume_unique_indices=False):
@@ -148,9 +148,9 @@ def delete(arr, obj, axis=None, *, assume_unique_indices=False):
         i = canonical_axis(concrete_or_error(operator.index, obj, "the 'obj' argument of jnp.delete"), n) if n else 0
         before = lax.slice_in_dim(arr, 0, i, axis=axis)
         return lax.concatenate([before, lax.slice_in_dim(arr, i + 1, n, axis=axis)], axis)
-    places = _static_indices(obj, n, axis)
+    indices = _static_indices(obj, n, axis)
     keep = np.ones(n, bool)
-    keep[places[(places >= -n) & (places < n)]] = False
+    keep[indices[(indices >= -n) & (indices < n)]] = False
     return take_in_bounds(arr, np.flatnonzero(keep).astype(np.int32), axis)
 
 
@@ -164,21 +164,21 @@ def insert(arr, obj, values, axis=None):
     n = arr.shape[axis]
     values = lax.convert_element_type(values, arr.dtype)
     values = lax.broadcast_to_rank(values, arr.ndim)
-    places = _static_indices(obj, n, axis)
-    if places.ndim > 1:
-        raise ValueError(f"jnp.insert(): obj must be a slice, a one-dimensional array, or a scalar; got {places}")
-    if places.ndim == 0 and values.ndim:
+    indices = _static_indices(obj, n, axis)
+    if indices.ndim > 1:
+        raise ValueError(f"jnp.insert(): obj must be a slice, a one-dimensional array, or a scalar; got {indices}")
+    if indices.ndim == 0 and values.ndim:
         order = [*range(1, axis + 1), 0, *range(axis + 1, arr.ndim)]
         values = lax.transpose(values, order) if values.ndim == arr.ndim and np.ndim(obj) == 0 else values
-    places = np.atleast_1d(np.where(places < 0, places + n, places)).ravel()
-    if places.size == 1:
-        places = np.repeat(places, values.shape[axis])
-    count = places.size
+    indices = np.atleast_1d(np.where(indices < 0, indices + n, indices)).ravel()
+    if indices.size == 1:
+        indices = np.repeat(indices, values.shape[axis])
+    count = indices.size
     wide = tuple(count if i == axis else d for i, d in enumerate(arr.shape))
     values = broadcast_to(values, wide)
-    order = np.argsort(places, kind="stable")
+    order = np.argsort(indices, kind="stable")
     targets = np.empty(count, np.int64)
-    targets[order] = np.clip(places[order], 0, n) + np.arange(count)
+    targets[order] = np.clip(indices[order], 0, n) + np.arange(count)
     source = np.empty(n + count, np.int32)
     is_new = np.zeros(n + count, bool)
     is_new[targets] = True

@@ -43,11 +43,11 @@ def einsum(
     def product(a, b, numbers):
         return _dot_general(a, b, numbers, precision, preferred_element_type=dtype)
 
-    for places, contracted, names_in, names_out in steps:
-        if len(places) == 1:
-            x, names = _contract_one(operands.pop(places[0]), names_in[0], contracted, names_out)
+    for indices, contracted, names_in, names_out in steps:
+        if len(indices) == 1:
+            x, names = _contract_one(operands.pop(indices[0]), names_in[0], contracted, names_out)
         else:
-            pair = [operands.pop(i) for i in places]
+            pair = [operands.pop(i) for i in indices]
             x, names = _contract_two(pair, names_in, contracted, names_out, product)
         if names != names_out:
             x = lax.transpose(x, tuple(names.index(n) for n in names_out))
@@ -169,17 +169,17 @@ def _order(optimize, count):
 def _contraction_steps(names, result, operands, optimize):
     """The steps: (operand indices, contracted names, names of the operands, names of the result)."""
     if len(operands) <= 2:
-        places = tuple(range(len(operands)))[::-1]
-        return [(places, set("".join(names)) - set(result), [names[i] for i in places], result)]
+        indices = tuple(range(len(operands)))[::-1]
+        return [(indices, set("".join(names)) - set(result), [names[i] for i in indices], result)]
     text = ",".join(names) + "->" + result
     order = _order(optimize, len(operands))
     _, steps = opt_einsum.contract_path(
         text, *(x.shape for x in operands), shapes=True, einsum_call=True, optimize=order
     )
     out = []
-    for places, contracted, step, *_ in steps:
+    for indices, contracted, step, *_ in steps:
         left, _, right = step.partition("->")
-        out.append((places, set(contracted), left.split(","), right))
+        out.append((indices, set(contracted), left.split(","), right))
     return out
 
 

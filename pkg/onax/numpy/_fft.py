@@ -240,8 +240,8 @@ def _shift(x, axes, sign):
         axes = tuple(range(x.ndim))
     elif isinstance(axes, int):
         return roll(x, sign * (x.shape[axes] // 2), axes)
-    places = [sign * (x.shape[a] // 2) for a in axes]
-    return roll(x, places, axes)
+    shifts = [sign * (x.shape[a] // 2) for a in axes]
+    return roll(x, shifts, axes)
 
 
 def fftshift(x, axes=None):

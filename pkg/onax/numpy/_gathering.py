@@ -96,12 +96,12 @@ def _take(a, indices, axis, mode, unique_indices, indices_are_sorted, fill_value
 
 def _take_concrete(a, indices, axis, mode):
     """The result of NumPy's `take`; None if an index is out of bounds, because NumPy has no fill mode."""
-    value, places = a._value, indices._value
-    if mode != "clip" and places.size:
+    value, positions = a._value, indices._value
+    if mode != "clip" and positions.size:
         length = value.shape[axis]
-        if int(places.max()) >= length or int(places.min()) < -length:
+        if int(positions.max()) >= length or int(positions.min()) < -length:
             return None
-    return make_array(np.asarray(value.take(places, axis, mode="clip" if mode == "clip" else "raise")),
+    return make_array(np.asarray(value.take(positions, axis, mode="clip" if mode == "clip" else "raise")),
                       weak_type=a.weak_type)  # fmt: skip
 
 

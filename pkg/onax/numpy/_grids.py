@@ -78,8 +78,8 @@ class _AxisConcat:
         if missing <= 0:
             return x
         first = trans if trans >= 0 else trans + missing + 1
-        places = (*range(first), *range(first + x.ndim, ndmin))
-        return lax.expand_dims(x, places)
+        indices = (*range(first), *range(first + x.ndim, ndmin))
+        return lax.expand_dims(x, indices)
 
 
 class RClass(_AxisConcat):

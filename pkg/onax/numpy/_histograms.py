@@ -63,9 +63,9 @@ def _bin_indices(x, edges):
     if n == 0:
         raise IndexError("histogram: index is out of bounds for axis 0 with size 0: there are no edges of bins")
     x, edges = promote_dtypes(x, edges)
-    places = searchsorted(edges, x, "right")
+    indices = searchsorted(edges, x, "right")
     last = lax.squeeze(lax.slice(edges, (n - 1,), (n,)), (0,))
-    return where(lax.eq(x, last), constant_like(places, n - 1), places)
+    return where(lax.eq(x, last), constant_like(indices, n - 1), indices)
 
 
 def histogram(a, bins=10, range=None, weights=None, density=None):
@@ -83,9 +83,9 @@ def histogram(a, bins=10, range=None, weights=None, density=None):
             raise ValueError("weights should have the same shape as a.")
         a, weights = promote_dtypes_inexact(a, weights)
     edges = histogram_bin_edges(a, bins, range, weights)
-    places = _bin_indices(ravel(a), edges)
+    indices = _bin_indices(ravel(a), edges)
     n = edges.shape[0]
-    counts = lax.full((n,), 0, weights.dtype).at[places].add(ravel(weights))
+    counts = lax.full((n,), 0, weights.dtype).at[indices].add(ravel(weights))
     counts = lax.slice(counts, (1,), (n,))
     if density:
         counts = divide(divide(counts, diff(edges)), lax.reduce_sum(counts, (0,)))
@@ -127,10 +127,10 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=None):
     ranges = [None] * rank if range is None else range
     edges = [histogram_bin_edges(c, b, r) for c, b, r in zip(columns, bins, ranges)]
     sizes = [e.shape[0] + 1 for e in edges]
-    places = [_bin_indices(c, e) for c, e in zip(columns, edges)]
-    flat = places[0]
-    for place, size in zip(places[1:], sizes[1:]):
-        flat = lax.add(lax.mul(flat, constant_like(flat, size)), place)
+    indices = [_bin_indices(c, e) for c, e in zip(columns, edges)]
+    flat = indices[0]
+    for index, size in zip(indices[1:], sizes[1:]):
+        flat = lax.add(lax.mul(flat, constant_like(flat, size)), index)
     if weights is None:
         weights = lax.full((count,), 1, dtypes.scalar_dtype(int))
     counts = lax.full((dims.prod(tuple(sizes)),), 0, weights.dtype).at[flat].add(weights)

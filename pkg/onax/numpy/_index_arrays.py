@@ -107,12 +107,12 @@ def unravel_index(indices, shape):
     if not dtypes.is_integer(indices.dtype):
         raise TypeError("only int indices permitted")
     out = []
-    places = indices
+    positions = indices
     for n in shape[::-1]:
-        places, part = divmod(places, n)
+        positions, part = divmod(positions, n)
         out.append(part)
-    too_far = lax.gt(places, places.dtype.type(0))
-    too_early = np.bool_(False) if dtypes.is_unsigned(places.dtype) else lax.lt(places, places.dtype.type(-1))
+    too_far = lax.gt(positions, positions.dtype.type(0))
+    too_early = np.bool_(False) if dtypes.is_unsigned(positions.dtype) else lax.lt(positions, positions.dtype.type(-1))
     out = [_choose(too_early, 0, _choose(too_far, n - 1, part)) for part, n in zip(out[::-1], shape)]
     return tuple(out)
 

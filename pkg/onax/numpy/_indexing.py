@@ -391,8 +391,8 @@ class Indexer:
     def full_shape(self):
         """The shape of `x[index]`."""
         shape = list(self.lengths)
-        for place in self.new:
-            shape.insert(place, 1)
+        for index in self.new:
+            shape.insert(index, 1)
         return tuple(shape)
 
     def indices(self):

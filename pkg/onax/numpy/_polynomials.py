@@ -197,8 +197,8 @@ def _roots(p, num_leading_zeros):
     rolled = lax.dynamic_slice(concatenate([p, lax.full_like(p, 0)]), (num_leading_zeros,), (n,))
     found = _companion_roots(rolled)
     _, found = lax.sort_key_val(lax.eq(found, lax.full_like(found, 0)), found)  # moves zeros to the end
-    places = lax.iota(np.int32, n - 1)
-    return where(places < n - 1 - num_leading_zeros, found, complex(np.nan, np.nan))
+    indices = lax.iota(np.int32, n - 1)
+    return where(indices < n - 1 - num_leading_zeros, found, complex(np.nan, np.nan))
 
 
 def _empty_roots(p):

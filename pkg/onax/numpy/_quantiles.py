@@ -112,8 +112,8 @@ def _merge_axes(a, axis, keepdims, weights):
     kept = [1 if i in axes else d for i, d in enumerate(a.shape)]
     rest = [i for i in range(a.ndim) if i not in axes]
     order = list(range(a.ndim))
-    for i, place in enumerate(rest):
-        order[i], order[place] = order[place], order[i]
+    for i, index in enumerate(rest):
+        order[i], order[index] = order[index], order[i]
     sizes = (*(a.shape[i] for i in rest), dims.prod(tuple(a.shape[i] for i in axes)))
     a = lax.reshape(a, sizes, tuple(order))
     weights = None if weights is None else lax.reshape(weights, sizes, tuple(order))
@@ -135,8 +135,8 @@ def _order_statistics(a, q, axis, keepdims):
     q = lax.mul(q, lax.sub(n, one))
     low, high, below, above = _floor_ceiling_weights(q)
     index = dtypes.scalar_dtype(int)
-    places = [lax.clamp(constant_like(p, 0), p, lax.sub(n, one)) for p in (low, high)]
-    places = [lax.convert_element_type(p, index) for p in places]
+    indices = [lax.clamp(constant_like(p, 0), p, lax.sub(n, one)) for p in (low, high)]
+    indices = [lax.convert_element_type(p, index) for p in indices]
     rank = a.ndim + q.ndim
     numbers = lax.GatherDimensionNumbers(
         offset_dims=tuple(range(q.ndim, rank if keepdims else rank - 1)),
@@ -145,7 +145,7 @@ def _order_statistics(a, q, axis, keepdims):
     )
     sizes = [1 if i == axis else d for i, d in enumerate(a.shape)]
     in_bounds = lax.GatherScatterMode.PROMISE_IN_BOUNDS
-    values = [lax.gather(a, lax.expand_dims(p, (p.ndim,)), numbers, sizes, mode=in_bounds) for p in places]
+    values = [lax.gather(a, lax.expand_dims(p, (p.ndim,)), numbers, sizes, mode=in_bounds) for p in indices]
     if q.ndim == 1:
         below, above = (lax.broadcast_in_dim(w, values[0].shape, (0,)) for w in (below, above))
     return (*values, below, above)
@@ -164,10 +164,10 @@ def _nan_order_statistics(a, q, axis, keepdims):
     last = lax.broadcast_in_dim(last, full, tuple(range(len(full))))
     zero = constant_like(low, 0)
     index = dtypes.scalar_dtype(int)
-    places = [lax.convert_element_type(lax.max(zero, lax.min(p, last)), index) for p in (low, high)]
+    indices = [lax.convert_element_type(lax.max(zero, lax.min(p, last)), index) for p in (low, high)]
     grids = [lax.broadcasted_iota(index, full, i + lead) for i in range(len(shape))]
     values = []
-    for p in places:
+    for p in indices:
         where_from = [p if i == axis else g for i, g in enumerate(grids)] if keepdims else list(grids)
         if not keepdims:
             where_from.insert(axis, p)
@@ -206,13 +206,13 @@ def _inverted_cdf(a, q, axis, keepdims, skip_nan, weights):
     reached = lax.mul(*_broadcast_pair(shares, lax.expand_dims(total, tuple(range(q.ndim)))))
     smaller = lax.lt(*_broadcast_pair(running, reached))
     index = dtypes.scalar_dtype(int)
-    places = sum_(lax.convert_element_type(smaller, index), axis=axis + q.ndim, keepdims=True)
+    indices = sum_(lax.convert_element_type(smaller, index), axis=axis + q.ndim, keepdims=True)
     valid = lax.bitwise_not(missing) if skip_nan else lax.full_like(missing, True)
     counts = sum_(valid, axis=axis, dtype=index, keepdims=True)
     last = lax.expand_dims(lax.sub(counts, constant_like(counts, 1)), tuple(range(q.ndim)))
-    places = lax.max(constant_like(places, 0), lax.min(*_broadcast_pair(places, last)))
+    indices = lax.max(constant_like(indices, 0), lax.min(*_broadcast_pair(indices, last)))
     source = lax.broadcast_in_dim(a, (*q.shape, *a.shape), tuple(range(q.ndim, q.ndim + a.ndim)))
-    result = take_along_axis(source, places, axis + q.ndim)
+    result = take_along_axis(source, indices, axis + q.ndim)
     nothing = lax.eq(counts, constant_like(counts, 0)) if skip_nan else any_(missing, axis=axis, keepdims=True)
     spoilt = lax.expand_dims(lax.bitwise_or(any_(bad, axis=axis, keepdims=True), nothing), tuple(range(q.ndim)))
     result = where(spoilt, np.nan, result)

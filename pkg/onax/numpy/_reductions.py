@@ -96,12 +96,12 @@ def _reduce(name, a, axis, dtype, out, keepdims, initial, mask, op, combine, ide
     reduced = lax.convert_element_type(a, compute)
     if mask is not None:
         reduced = where(_check_mask(name, mask), reduced, constant_like(reduced, identity))
-    found = op(reduced, axes)
+    outcome = op(reduced, axes)
     if initial is not None:
-        found = combine(_check_initial(name, initial, compute), found)
+        outcome = combine(_check_initial(name, initial, compute), outcome)
     if keepdims:
-        found = _restore_axes(found, axes, reduced.shape)
-    return found if compute is result or compute == result else lax.convert_element_type(found, result)
+        outcome = _restore_axes(outcome, axes, reduced.shape)
+    return outcome if compute is result or compute == result else lax.convert_element_type(outcome, result)
 
 
 def sum_dtype(dtype):
@@ -147,8 +147,8 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
             a = lax.convert_element_type(a, sum_dtype(a.dtype))
         try:
             axes = reduction_axes(axis, a.ndim)
-            found = lax.reduce_sum_p.bind(_drop_weak_type(a), axes=axes, out_sharding=None)
-            return _restore_axes(found, axes, a.shape) if keepdims else found
+            result = lax.reduce_sum_p.bind(_drop_weak_type(a), axes=axes, out_sharding=None)
+            return _restore_axes(result, axes, a.shape) if keepdims else result
         except (TypeError, ValueError) as error:
             name_error(error, "onax.numpy.sum")
             raise
@@ -207,10 +207,10 @@ def _reduce_extreme(name, a, axis, out, keepdims, initial, mask, op, combine, id
     a = lax.convert_element_type(a, a.dtype)
     if mask is not None:
         a = where(_check_mask(name, mask), a, identity(a.dtype))
-    found = op(a, axes)
+    result = op(a, axes)
     if initial is not None:
-        found = combine(_check_initial(name, initial, a.dtype), found)
-    return _restore_axes(found, axes, a.shape) if keepdims else found
+        result = combine(_check_initial(name, initial, a.dtype), result)
+    return _restore_axes(result, axes, a.shape) if keepdims else result
 
 
 @static_argnames("keepdims")
@@ -268,8 +268,8 @@ def _reduce_bools(name, a, axis, out, keepdims, mask, op, identity):
     axes = reduction_axes(axis, a.ndim)
     if mask is not None:
         a = where(_check_mask(name, mask), a, np.bool_(identity))
-    found = op(a, axes)
-    return _restore_axes(found, axes, a.shape) if keepdims else found
+    result = op(a, axes)
+    return _restore_axes(result, axes, a.shape) if keepdims else result
 
 
 @static_argnames("keepdims")
@@ -504,9 +504,9 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
     """The mean weighted by `weights` (a's shape, or a vector along one axis); with returned also the weights' sum."""
     if weights is None:
         a = ensure_arraylike("average", a)
-        found = mean(a, axis=axis, keepdims=keepdims)
-        weight = lax.full((), _axis_size(a, axis), found.dtype)
-        return (found, broadcast_to(weight, found.shape)) if returned else found
+        result = mean(a, axis=axis, keepdims=keepdims)
+        weight = lax.full((), _axis_size(a, axis), result.dtype)
+        return (result, broadcast_to(weight, result.shape)) if returned else result
     check_arraylike("average", a, weights)
     a, weights = promote_dtypes_inexact(a, weights)
     if axis is not None and not isinstance(axis, tuple):
@@ -514,8 +514,8 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
     if a.shape != weights.shape:
         weights = _weights_along(a, axis, weights)
     weight = sum(weights, axis=axis, keepdims=keepdims)
-    found = lax.div(sum(lax.mul(a, weights), axis=axis, keepdims=keepdims), weight)
-    return (found, broadcast_to(weight, found.shape)) if returned else found
+    result = lax.div(sum(lax.mul(a, weights), axis=axis, keepdims=keepdims), weight)
+    return (result, broadcast_to(weight, result.shape)) if returned else result
 
 
 def _weights_along(a, axis, weights):
@@ -559,10 +559,10 @@ def _nan_reduce_extreme(name, a, axis, keepdims, initial, mask, reduce_, worst):
     a = ensure_arraylike(name, a)
     if not dtypes.is_inexact(a.dtype):
         return reduce_(a, axis=axis, keepdims=keepdims, initial=initial, where=mask)
-    found = reduce_(_replace_nan(a, worst), axis=axis, keepdims=keepdims, initial=initial, where=mask)
+    result = reduce_(_replace_nan(a, worst), axis=axis, keepdims=keepdims, initial=initial, where=mask)
     if initial is not None:
-        return found
-    return where(all(lax.ne(a, a), axis=axis, keepdims=keepdims), constant_like(a, np.nan), found)
+        return result
+    return where(all(lax.ne(a, a), axis=axis, keepdims=keepdims), constant_like(a, np.nan), result)
 
 
 @staged("nanmax", static_argnames=("axis", "keepdims"))

@@ -64,8 +64,8 @@ def _repeat_to_length(a, repeats, axis, length):
     repeats = broadcast_to(asarray(repeats), (a.shape[axis],))
     n = a.shape[axis]
     ends = lax.reduce_sum(lax.mul(lower_mask(n, n, 0, repeats.dtype), lax.expand_dims(repeats, (0,))), (1,))
-    places = lax.iota(ends.dtype, length)
-    before = lax.le(lax.expand_dims(ends, (1,)), lax.expand_dims(places, (0,)))
+    indices = lax.iota(ends.dtype, length)
+    before = lax.le(lax.expand_dims(ends, (1,)), lax.expand_dims(indices, (0,)))
     which = lax.reduce_sum(lax.convert_element_type(before, np.int32), (0,))
     which = lax.min(which, np.int32(max(n - 1, 0)))
     return take_in_bounds(a, which, axis)

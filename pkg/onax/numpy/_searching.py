@@ -97,8 +97,8 @@ def nonzero(a, *, size=None, fill_value=None):
         return tuple(make_array(i.astype(index)) for i in known.nonzero())
     size = concrete_or_error(operator.index, size, _SIZE_HINT)
     flat = ravel(mask)
-    places = _first_true_indices(flat, size, index)
-    out = _unravel(places, a.shape, index)
+    indices = _first_true_indices(flat, size, index)
+    out = _unravel(indices, a.shape, index)
     if fill_value is None or not size:
         missing = [0] * len(out)
     elif isinstance(fill_value, tuple):
@@ -133,12 +133,12 @@ def _first_true_indices(mask, size, index):
     return lax.min(cumsum(counts), to_dtype(n - 1, index))
 
 
-def _unravel(places, shape, index):
+def _unravel(indices, shape, index):
     out = []
     for n in shape[::-1]:
         length = to_dtype(dims.max_dim(n, 1), index)
-        out.append(lax.rem(places, length))
-        places = lax.div(places, length)
+        out.append(lax.rem(indices, length))
+        indices = lax.div(indices, length)
     return out[::-1]
 
 
@@ -184,13 +184,13 @@ def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
             "size must be positive and not greater than the size of the array axis; got "
             f"size={size} for a.shape[axis]={a.shape[0]}"
         )
-    (places,) = nonzero(condition, size=size)
-    picked = take_in_bounds(a, places, 0)
+    (indices,) = nonzero(condition, size=size)
+    rows = take_in_bounds(a, indices, 0)
     if size is not None:
-        found = lax.lt(lax.iota(places.dtype, size), count_true(condition))
-        found = lax.broadcast_in_dim(found, picked.shape, (0,))
-        picked = _choose(found, picked, to_dtype(fill_value, picked.dtype))
-    return moveaxis(picked, 0, 0 if axis is None else axis)
+        found = lax.lt(lax.iota(indices.dtype, size), count_true(condition))
+        found = lax.broadcast_in_dim(found, rows.shape, (0,))
+        rows = _choose(found, rows, to_dtype(fill_value, rows.dtype))
+    return moveaxis(rows, 0, 0 if axis is None else axis)
 
 
 def _sorts_before(x, y):
@@ -306,10 +306,10 @@ def _arg_extreme(name, a, axis, out, keepdims, op):
         axis = canonical_axis(axis, ndim)
     if type(a.shape[axis]) is int and a.shape[axis] == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
-    found = op(a, axis, dtypes.scalar_dtype(int))
+    result = op(a, axis, dtypes.scalar_dtype(int))
     if not keepdims:
-        return found
-    return lax.expand_dims(found, tuple(range(ndim)) if flat else (axis,))
+        return result
+    return lax.expand_dims(result, tuple(range(ndim)) if flat else (axis,))
 
 
 def argmax(a, axis=None, out=None, keepdims=None):

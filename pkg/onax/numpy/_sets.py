@@ -86,15 +86,15 @@ def _unique(a, axis, equal_nan, size, fill_value):
     rows, starts, order = _sort_and_mark_runs(a, axis, equal_nan)
     if not rows.size:
         return _unique_of_empty_slices(rows, axis, n, order, size, fill_value, index)
-    (places,) = nonzero(starts, size=size)
-    values = take_in_bounds(rows, places, 0)
+    (indices,) = nonzero(starts, size=size)
+    values = take_in_bounds(rows, indices, 0)
     if size is not None and fill_value is not None:
         found = _prefix_mask(size, count_true(starts))
         found = lax.broadcast_in_dim(found, values.shape, (0,))
         values = where(found, values, to_dtype(fill_value, values.dtype))
 
     def first():
-        return take_in_bounds(order, places, 0)
+        return take_in_bounds(order, indices, 0)
 
     def inverse():
         ordinal = lax.sub(cumsum(starts), lax.full((), 1, index))
@@ -102,7 +102,7 @@ def _unique(a, axis, equal_nan, size, fill_value):
 
     def counts():
         if size is None:
-            ends = concatenate([places, lax.full((1,), n, index)])
+            ends = concatenate([indices, lax.full((1,), n, index)])
         else:
             (ends,) = nonzero(starts, size=size + 1, fill_value=n)
         return lax.sub(lax.slice_in_dim(ends, 1, None), lax.slice_in_dim(ends, 0, ends.shape[0] - 1))
@@ -211,8 +211,8 @@ def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
 
 def _select_masked(a, mask, size, fill):
     """The elements where the mask is True: all of them, or `size` elements padded with `fill`."""
-    (places,) = nonzero(mask, size=size)
-    values = take_in_bounds(a, places, 0) if a.size else lax.full((size or 0,), 0, a.dtype)
+    (indices,) = nonzero(mask, size=size)
+    values = take_in_bounds(a, indices, 0) if a.size else lax.full((size or 0,), 0, a.dtype)
     return values if size is None else where(_prefix_mask(size, count_true(mask)), values, fill)
 
 
@@ -247,7 +247,7 @@ def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
 def _merge_sorted(a, b, assume_unique):
     """Merges the distinct elements of a and b: sorted values, a mask of valid ones, and their indices in (a, b)."""
     index = dtypes.scalar_dtype(int)
-    parts, places, present = [], [], []
+    parts, indices, present = [], [], []
     offset = 0
     for x in (a, b):
         n = x.shape[0]
@@ -257,12 +257,12 @@ def _merge_sorted(a, b, assume_unique):
             x, first, _, _, count = _unique(x, 0, True, n, None)
             first = first()
         parts.append(x)
-        places.append(lax.add(first, lax.full((n,), offset, index)))
+        indices.append(lax.add(first, lax.full((n,), offset, index)))
         present.append(_prefix_mask(n, count))
         offset += n
-    values, places, missing = (lax.concatenate(p, 0) for p in (parts, places, present))
-    missing, values, places = lax.sort([lax.bitwise_not(missing), values, places], 0, num_keys=2)
-    return values, lax.bitwise_not(missing), places
+    values, indices, missing = (lax.concatenate(p, 0) for p in (parts, indices, present))
+    missing, values, indices = lax.sort([lax.bitwise_not(missing), values, indices], 0, num_keys=2)
+    return values, lax.bitwise_not(missing), indices
 
 
 def _neighbours_differ(values, present):
@@ -279,23 +279,23 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False, *, size=Non
     """
     a, b = promote_dtypes(*map(ravel, ensure_arraylikes("intersect1d", ar1, ar2)))
     size, a, b = _require_static(_FIRST, size, a, b)
-    values, present, places = _merge_sorted(a, b, assume_unique)
+    values, present, indices = _merge_sorted(a, b, assume_unique)
     n = values.shape[0]
     twice = (
         lax.bitwise_not(_neighbours_differ(values, present)) if n > 1 else lax.full((max(n - 1, 0),), False, np.bool_)
     )
     first = lax.slice_in_dim(values, 0, max(n - 1, 0))
     if size is not None and fill_value is None:
-        found = _default_fill_value(first, twice, size)
+        result = _default_fill_value(first, twice, size)
     else:
-        found = _select_masked(first, twice, size, None if size is None else to_dtype(fill_value, values.dtype))
+        result = _select_masked(first, twice, size, None if size is None else to_dtype(fill_value, values.dtype))
     if not return_indices:
-        return found
-    index = places.dtype
-    from_a = lax.slice_in_dim(places, 0, max(n - 1, 0))
-    from_b = lax.sub(lax.slice_in_dim(places, min(n, 1), n), lax.full(from_a.shape, a.shape[0], index))
+        return result
+    index = indices.dtype
+    from_a = lax.slice_in_dim(indices, 0, max(n - 1, 0))
+    from_b = lax.sub(lax.slice_in_dim(indices, min(n, 1), n), lax.full(from_a.shape, a.shape[0], index))
     limits = [lax.full((), x.shape[0], index) for x in (a, b)]
-    return found, _select_masked(from_a, twice, size, limits[0]), _select_masked(from_b, twice, size, limits[1])
+    return result, _select_masked(from_a, twice, size, limits[0]), _select_masked(from_b, twice, size, limits[1])
 
 
 @static_argnames("assume_unique", "invert", "method")
@@ -308,10 +308,10 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, method="a
     tests = ravel(tests)
     if has_many_pairs(tests, element) and not dtypes.is_complex(tests.dtype):
         tests = lax.sort(tests)
-        places = searchsorted(tests, element)
-        places = lax.min(places, places.dtype.type(tests.shape[0] - 1))
-        found = lax.eq(take(tests, places, mode="clip"), element)
-        return lax.bitwise_not(found) if invert else found
+        indices = searchsorted(tests, element)
+        indices = lax.min(indices, indices.dtype.type(tests.shape[0] - 1))
+        result = lax.eq(take(tests, indices, mode="clip"), element)
+        return lax.bitwise_not(result) if invert else result
     wide = lax.broadcast_in_dim(tests, (*(1,) * element.ndim, tests.shape[0]), (element.ndim,))
-    found = lax.reduce_or(lax.eq(lax.expand_dims(element, (element.ndim,)), wide), (element.ndim,))
-    return lax.bitwise_not(found) if invert else found
+    result = lax.reduce_or(lax.eq(lax.expand_dims(element, (element.ndim,)), wide), (element.ndim,))
+    return lax.bitwise_not(result) if invert else result

@@ -154,8 +154,8 @@ def moveaxis(a, source, destination):
     if len(source) != len(destination):
         raise ValueError(f"Inconsistent number of elements: {len(source)} vs {len(destination)}")
     order = [i for i in range(a.ndim) if i not in source]
-    for place, axis in sorted(zip(destination, source)):
-        order.insert(place, axis)
+    for index, axis in sorted(zip(destination, source)):
+        order.insert(index, axis)
     return lax.transpose(a, order)
 
 
@@ -548,7 +548,7 @@ def rot90(m, k=1, axes=(0, 1)):
 
 
 def roll(a, shift, axis=None):
-    """a with elements shifted cyclically by `shift` along an axis; None shifts the flattened array."""
+    """a with elements distance cyclically by `shift` along an axis; None shifts the flattened array."""
     a = ensure_arraylike("roll", a)
     if shift is None:
         raise ValueError("None is not a valid value for jnp.array")
@@ -573,11 +573,11 @@ def roll(a, shift, axis=None):
 
 @staged("_roll_static", static_argnames=("shift", "axis"))
 def _roll_static(a, shift, axis):
-    for places, ax in zip(shift, axis):
+    for distance, ax in zip(shift, axis):
         if a.shape[ax] == 0:
             continue
         ax = canonical_axis(ax, a.ndim)
-        cut = -places % a.shape[ax]
+        cut = -distance % a.shape[ax]
         a = lax.concatenate([lax.slice_in_dim(a, cut, a.shape[ax], axis=ax), lax.slice_in_dim(a, 0, cut, axis=ax)], ax)
     return a
 
@@ -586,14 +586,16 @@ def _roll_static(a, shift, axis):
 def _roll_dynamic(a, shift, axis):
     shift = ensure_arraylike("roll", shift)
     shifts = unstack(broadcast_to(shift, (len(axis),)))
-    for places, ax in zip(shifts, axis):
+    for distance, ax in zip(shifts, axis):
         ax = canonical_axis(ax, a.ndim)
         n = a.shape[ax]
         if n == 0:
             continue
-        places = lax.rem(places, places.dtype.type(n))
-        places = lax.select(lax.lt(places, places.dtype.type(0)), lax.add(places, places.dtype.type(n)), places)
+        distance = lax.rem(distance, distance.dtype.type(n))
+        distance = lax.select(
+            lax.lt(distance, distance.dtype.type(0)), lax.add(distance, distance.dtype.type(n)), distance
+        )
         twice = lax.concatenate([a, a], ax)
-        start = lax.sub(lax.full_like(places, n), places)
+        start = lax.sub(lax.full_like(distance, n), distance)
         a = lax.dynamic_slice_in_dim(twice, start, n, axis=ax)
     return a

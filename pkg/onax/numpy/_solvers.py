@@ -211,8 +211,8 @@ def _det_3x3(a):
 
 def _count_exchanges(pivots):
     """The number of row exchanges that the pivots record."""
-    places = lax.broadcasted_iota(np.int32, pivots.shape, pivots.ndim - 1)
-    return count_nonzero(lax.ne(pivots, places), axis=-1)
+    indices = lax.broadcasted_iota(np.int32, pivots.shape, pivots.ndim - 1)
+    return count_nonzero(lax.ne(pivots, indices), axis=-1)
 
 
 def _sign_from_parity(parity, dtype):

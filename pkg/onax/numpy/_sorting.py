@@ -67,11 +67,11 @@ def argsort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False,
     """
     a, axis = _check_operand("argsort", a, axis, kind, order)
     dtype = dtypes.scalar_dtype(int) if dtype is None else dtypes.check_user_dtype(dtype, "argsort")
-    places = lax.broadcasted_iota(dtype, a.shape, axis)
+    indices = lax.broadcasted_iota(dtype, a.shape, axis)
     if descending and stable:  # reversing twice keeps the order of equal elements
-        a, places = lax.rev(a, (axis,)), lax.rev(places, (axis,))
-    _, places = lax.sort_key_val(a, places, axis, bool(stable))
-    return lax.rev(places, (axis,)) if descending else places
+        a, indices = lax.rev(a, (axis,)), lax.rev(indices, (axis,))
+    _, indices = lax.sort_key_val(a, indices, axis, bool(stable))
+    return lax.rev(indices, (axis,)) if descending else indices
 
 
 @staged("lexsort", static_argnames=("axis",))
@@ -87,8 +87,8 @@ def lexsort(keys, axis=-1):
     if not shape:
         return lax.full((), 0, index)
     axis = canonical_axis(axis, len(shape))
-    places = lax.broadcasted_iota(index, shape, axis)
-    return lax.sort((*keys[::-1], places), axis, num_keys=len(keys))[-1]
+    indices = lax.broadcasted_iota(index, shape, axis)
+    return lax.sort((*keys[::-1], indices), axis, num_keys=len(keys))[-1]
 
 
 @staged("sort_complex")
@@ -105,10 +105,10 @@ def _smallest_k(a, count):
     """The smallest elements along the last axis and their indices, by top_k of an order-reversing map."""
     if dtypes.is_unsigned(a.dtype):
         one = a.dtype.type(1)
-        values, places = lax.top_k(negative(lax.add(a, one)), count)  # 0 becomes the largest number
-        return lax.sub(negative(values), one), places
-    values, places = lax.top_k(negative(a), count)
-    return negative(values), places
+        values, indices = lax.top_k(negative(lax.add(a, one)), count)  # 0 becomes the largest number
+        return lax.sub(negative(values), one), indices
+    values, indices = lax.top_k(negative(a), count)
+    return negative(values), indices
 
 
 def _prepare_partition(name, a, kth, axis):

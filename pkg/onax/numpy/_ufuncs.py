@@ -244,7 +244,7 @@ not_equal = _binary(
 )
 left_shift = _binary(
     "left_shift", lax.shift_left_p, lax.shift_left, _INTEGERS, promote_args_numeric,
-    "The bits of x moved y places up; 0 when y is at least the width.", "x y",
+    "The bits of x moved up by y positions; 0 when y is at least the width.", "x y",
 )  # fmt: skip
 
 
@@ -289,7 +289,7 @@ def bitwise_right_shift(x1, x2, /):
 
 bitwise_left_shift = _binary(
     "bitwise_left_shift", lax.shift_left_p, lax.shift_left, _INTEGERS, promote_args_numeric,
-    "The bits of x moved y places up; 0 when y is at least the width.", "x y",
+    "The bits of x moved up by y positions; 0 when y is at least the width.", "x y",
 )  # fmt: skip
 
 

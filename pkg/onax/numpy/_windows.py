@@ -67,7 +67,7 @@ def kaiser(M, beta):
     if n is None:
         return _ones(M, dtype)
     half = dtype.type(0.5 * (M - 1))
-    place = lax.integer_pow(lax.div(lax.sub(n, half), half), 2)
+    square = lax.integer_pow(lax.div(lax.sub(n, half), half), 2)
     beta = to_dtype(beta, dtype)
-    root = lax.sqrt(lax.sub(dtype.type(1), place))
+    root = lax.sqrt(lax.sub(dtype.type(1), square))
     return lax.div(i0(lax.mul(beta, root)), i0(beta))

@@ -82,8 +82,8 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=N
     Raises ValueError for another dtype, TypeError for bounds that do not broadcast.
     """
     key = check_single_key("uniform", key)
-    found = float_dtype("uniform", dtype)
-    return _uniform(key, minval, maxval, shape=_check_plain_shape("uniform", shape, out_sharding), dtype=found)
+    dtype = float_dtype("uniform", dtype)
+    return _uniform(key, minval, maxval, shape=_check_plain_shape("uniform", shape, out_sharding), dtype=dtype)
 
 
 # ---- normal
@@ -254,11 +254,11 @@ def gumbel(key, shape=(), dtype=None, mode=None, *, out_sharding=None):
     Raises ValueError for another mode or a dtype that is not floating.
     """
     key = check_single_key("gumbel", key)
-    found = float_dtype("gumbel", dtype)
+    dtype = float_dtype("gumbel", dtype)
     mode = "low" if mode is None else mode
     if mode not in ("low", "high"):
         raise ValueError(f"Must provide valid mode for gumbel got: {mode}")
-    return _gumbel(key, shape=_check_plain_shape("gumbel", shape, out_sharding), dtype=found, mode=mode)
+    return _gumbel(key, shape=_check_plain_shape("gumbel", shape, out_sharding), dtype=dtype, mode=mode)
 
 
 # ---- distributions with parameters
@@ -302,8 +302,8 @@ def weibull_min(key, scale, concentration, shape=(), dtype=None):
     The parameters broadcast to `shape`.  Raises ValueError for a dtype that is not floating.
     """
     key = check_single_key("weibull_min", key)
-    found = float_dtype("weibull_min", dtype)
-    return _weibull_min(key, scale, concentration, shape=canonical_shape(shape), dtype=found)
+    dtype = float_dtype("weibull_min", dtype)
+    return _weibull_min(key, scale, concentration, shape=canonical_shape(shape), dtype=dtype)
 
 
 def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=None):
@@ -359,8 +359,8 @@ def double_sided_maxwell(key, loc, scale, shape=(), dtype=None):
     The result has the shape `shape + s`, where s is that of loc and scale together and the default of `shape`.
     """
     key = check_single_key("double_sided_maxwell", key)
-    found = float_dtype("double_sided_maxwell", dtype)
+    dtype = float_dtype("double_sided_maxwell", dtype)
     # As in JAX: the parameters' axes come after those of `shape`, not in them.
     own = np.broadcast_shapes(np.shape(loc), np.shape(scale))
     shape = (canonical_shape(shape) or own) + own
-    return _double_sided_maxwell(key, ensure_arraylike("double_sided_maxwell", loc), scale, shape=shape, dtype=found)
+    return _double_sided_maxwell(key, ensure_arraylike("double_sided_maxwell", loc), scale, shape=shape, dtype=dtype)

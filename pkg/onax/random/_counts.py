@@ -115,13 +115,13 @@ def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None):
     generator = key.dtype._impl.name
     if generator != "threefry2x32":
         raise NotImplementedError(f"`poisson` is only implemented for the threefry2x32 RNG, not {generator}")
-    found = dtypes.check_user_dtype(int if dtype is None else dtype)
-    if not dtypes.issubdtype(found, np.integer):
-        raise ValueError(f"Invalid integer data type {found.kind!r}.")
+    dtype = dtypes.check_user_dtype(int if dtype is None else dtype)
+    if not dtypes.issubdtype(dtype, np.integer):
+        raise ValueError(f"Invalid integer data type {dtype.kind!r}.")
     refuse_sharding("poisson", out_sharding)
     lam = ensure_arraylike("poisson", lam)
     lam = broadcast_to(lam, lam.shape if shape is None else canonical_shape(shape))
-    return _poisson(key, convert(lam, np.dtype(np.float32)), shape=lam.shape, dtype=found)
+    return _poisson(key, convert(lam, np.dtype(np.float32)), shape=lam.shape, dtype=dtype)
 
 
 # ---- the binomial distribution: geometric gaps between successes; Hormann's BTRS ("The generation of binomial random
@@ -143,8 +143,8 @@ def _stirling_error_table(dtype):
 
 def _stirling_error(k):
     c = lambda value: scalar(value, k.dtype)
-    place = lax.clamp(c(0), k, c(_STIRLING))
-    return jnp.asarray(_stirling_error_table(k.dtype))[convert(place, np.dtype(np.int32))]
+    index = lax.clamp(c(0), k, c(_STIRLING))
+    return jnp.asarray(_stirling_error_table(k.dtype))[convert(index, np.dtype(np.int32))]
 
 
 def _binomial_inversion(key, count, p):
@@ -233,10 +233,10 @@ def binomial(key, n, p, shape=None, dtype=None):
     is not floating.
     """
     key = check_single_key("binomial", key)
-    found = float_dtype("binomial", dtype)
+    dtype = float_dtype("binomial", dtype)
     shape = check_shape("binomial", shape, np.shape(n), np.shape(p))
-    n, p = (broadcast_to(convert(ensure_arraylike("binomial", x), found), shape) for x in (n, p))
-    return _binomial(key, n, p, shape=shape, dtype=found)
+    n, p = (broadcast_to(convert(ensure_arraylike("binomial", x), dtype), shape) for x in (n, p))
+    return _binomial(key, n, p, shape=shape, dtype=dtype)
 
 
 def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1):

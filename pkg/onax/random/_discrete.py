@@ -119,9 +119,9 @@ def _rademacher(key, *, shape, dtype):
 def rademacher(key, shape=(), dtype=None, *, out_sharding=None):
     """-1 or 1, each with probability 1/2, in an integer dtype by default."""
     key = check_single_key("rademacher", key)
-    found = dtypes.check_user_dtype(int if dtype is None else dtype)
+    dtype = dtypes.check_user_dtype(int if dtype is None else dtype)
     refuse_sharding("rademacher", out_sharding)
-    return _rademacher(key, shape=canonical_shape(shape), dtype=found)
+    return _rademacher(key, shape=canonical_shape(shape), dtype=dtype)
 
 
 @staged("_geometric", static_argnames=("shape", "dtype"))

@@ -82,12 +82,12 @@ def dirichlet(key, alpha, shape=None, dtype=None, *, out_sharding=None):
     Raises ValueError for an alpha of rank 0, and where shapes or the dtype do not fit.
     """
     key = check_single_key("dirichlet", key)
-    found = float_dtype("dirichlet", dtype)
+    dtype = float_dtype("dirichlet", dtype)
     refuse_sharding("dirichlet", out_sharding)
     if np.ndim(alpha) < 1:
         raise ValueError(f"dirichlet requires alpha.ndim >= 1, got alpha.ndim == {np.ndim(alpha)}")
     shape = check_shape("dirichlet", shape, np.shape(alpha)[:-1])
-    return _dirichlet(key, alpha, shape=shape, dtype=found)
+    return _dirichlet(key, alpha, shape=shape, dtype=dtype)
 
 
 @staged("_chisquare", static_argnames=("shape", "dtype"))
@@ -100,9 +100,9 @@ def _chisquare(key, df, *, shape, dtype):
 def chisquare(key, df, shape=None, dtype=None, *, out_sharding=None):
     """Sums of df squared normal numbers; df need not be whole.  It broadcasts to `shape`; ValueError else."""
     key = check_single_key("chisquare", key)
-    found = float_dtype("chisquare", dtype)
+    dtype = float_dtype("chisquare", dtype)
     refuse_sharding("chisquare", out_sharding)
-    return _chisquare(key, df, shape=check_shape("chisquare", shape, np.shape(df)), dtype=found)
+    return _chisquare(key, df, shape=check_shape("chisquare", shape, np.shape(df)), dtype=dtype)
 
 
 @staged("_t", static_argnames=("shape", "dtype"))
@@ -118,9 +118,9 @@ def _t(key, df, *, shape, dtype):
 def t(key, df, shape=None, dtype=None, *, out_sharding=None):
     """Numbers of Student's t distribution of df degrees of freedom.  df broadcasts to `shape`; ValueError else."""
     key = check_single_key("t", key)
-    found = float_dtype("t", dtype)
+    dtype = float_dtype("t", dtype)
     refuse_sharding("t", out_sharding)
-    return _t(key, df, shape=check_shape("t", shape, np.shape(df)), dtype=found)
+    return _t(key, df, shape=check_shape("t", shape, np.shape(df)), dtype=dtype)
 
 
 @staged("_f", static_argnames=("shape", "dtype"))
@@ -157,20 +157,20 @@ def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None):
     Raises ValueError for a dtype that is not floating and for a p that does not broadcast to `shape`.
     """
     key = check_single_key("generalized_normal", key)
-    found = float_dtype("gamma", dtype)
+    dtype = float_dtype("gamma", dtype)
     refuse_sharding("generalized_normal", out_sharding)
     shape = check_shape("gamma", canonical_shape(shape), np.shape(p))
-    return _generalized_normal(key, ensure_arraylike("generalized_normal", p), shape=shape, dtype=found)
+    return _generalized_normal(key, ensure_arraylike("generalized_normal", p), shape=shape, dtype=dtype)
 
 
 @staged("_ball", static_argnames=("d", "shape", "dtype"))
 def _ball(key, p, *, d, shape, dtype):
     keys = split(key)
-    place = _generalized_normal(keys[0], p, shape=(*shape, d), dtype=dtype)
+    direction = _generalized_normal(keys[0], p, shape=(*shape, d), dtype=dtype)
     beyond = _exponential(keys[1], shape=shape, dtype=dtype)
     exponent = p if jnp.issubdtype(p.dtype, np.integer) else convert(p, dtype)
-    size = lax.add(jnp.sum(jnp.power(lax.abs(place), exponent), -1), beyond)
-    return lax.div(place, broadcast_to(jnp.power(size, convert(1 / p, dtype))[..., None], place.shape))
+    size = lax.add(jnp.sum(jnp.power(lax.abs(direction), exponent), -1), beyond)
+    return lax.div(direction, broadcast_to(jnp.power(size, convert(1 / p, dtype))[..., None], direction.shape))
 
 
 def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None):
@@ -179,7 +179,7 @@ def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None):
     Raises TypeError for a d that is no integer, ValueError for a dtype that is not floating.
     """
     key = check_single_key("ball", key)
-    found = float_dtype("gamma", dtype)
+    dtype = float_dtype("gamma", dtype)
     refuse_sharding("ball", out_sharding)
     d = operator.index(d)
-    return _ball(key, ensure_arraylike("ball", p), d=d, shape=canonical_shape(shape), dtype=found)
+    return _ball(key, ensure_arraylike("ball", p), d=d, shape=canonical_shape(shape), dtype=dtype)

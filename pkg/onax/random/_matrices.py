@@ -47,7 +47,7 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
     Raises ValueError for another method, for ranks and shapes that do not fit, and for a dtype that is not floating.
     """
     key = check_single_key("multivariate_normal", key)
-    found = float_dtype("multivariate_normal", dtype)
+    dtype = float_dtype("multivariate_normal", dtype)
     refuse_sharding("multivariate_normal", out_sharding)
     methods = ("svd", "eigh", "cholesky")
     if method not in methods:
@@ -63,7 +63,7 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
             f"multivariate_normal requires cov.shape == (..., n, n) for n={n}, but got cov.shape == {of_cov}."
         )
     shape = check_shape("normal", shape, of_mean[:-1], of_cov[:-2])
-    return _multivariate_normal(key, mean, cov, shape=shape, dtype=found, method=method)
+    return _multivariate_normal(key, mean, cov, shape=shape, dtype=dtype, method=method)
 
 
 @staged("_orthogonal", static_argnames=("n", "m", "shape", "dtype"))

@@ -384,19 +384,19 @@ def _sqrtm_triangular(t):
     """Computes rows from the diagonal upwards: Bjorck and Hammarling, "A Schur method for the square root" (1983)."""
     n = t.shape[0]
     diagonal = jnp.sqrt(jnp.diag(t))
-    places = jnp.arange(n)
+    indices = jnp.arange(n)
 
     def column(u, j):
         def element(u, k):
             i = j - 1 - k
-            inner = jnp.sum(jnp.where((places > i) & (places < j), u[i] * u[:, j], 0))
+            inner = jnp.sum(jnp.where((indices > i) & (indices < j), u[i] * u[:, j], 0))
             denominator = u[i, i] + u[j, j]
             value = (t[i, j] - inner) / jnp.where(denominator == 0, 1, denominator)
             return jnp.where(i >= 0, u.at[i, j].set(value), u), None
 
-        return scan(element, u, places)[0], None
+        return scan(element, u, indices)[0], None
 
-    return scan(column, jnp.diag(diagonal), places)[0]
+    return scan(column, jnp.diag(diagonal), indices)[0]
 
 
 def sqrtm(A, blocksize=1):

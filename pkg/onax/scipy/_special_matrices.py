@@ -23,8 +23,8 @@ def _vectorize(name, function, *args):
     return jnp.vectorize(function, signature=f"{signature}->{result}")(*args)
 
 
-def _take(vector, places):
-    return vector[jnp.asarray(places)]
+def _take(vector, indices):
+    return vector[jnp.asarray(indices)]
 
 
 def toeplitz(c, r=None):

@@ -95,16 +95,16 @@ def _hyp1f1_jvp(primals, tangents):
 def _kummer(a, b, x, differentiated=False):
     """The value, or the derivatives in a, b and x; left of 0 by DLMF 13.2.39, for terms of one sign."""
     left = x < 0
-    upper, place = jnp.where(left, b - a, a), jnp.abs(x)
-    usable = place < np.inf
-    place = jnp.where(usable, place, 1)
-    value, slopes = _hypergeometric_sum((upper,), (b,), place, differentiated)
-    scale = jnp.where(left, jnp.exp(-place), 1)
+    upper, argument = jnp.where(left, b - a, a), jnp.abs(x)
+    usable = argument < np.inf
+    argument = jnp.where(usable, argument, 1)
+    value, slopes = _hypergeometric_sum((upper,), (b,), argument, differentiated)
+    scale = jnp.where(left, jnp.exp(-argument), 1)
     if not differentiated:
         beyond = jnp.where(x == np.inf, np.inf, jnp.where(left, 0, np.nan))
         return jnp.where(usable, scale * value, beyond)
     in_upper, in_b = slopes
-    in_x = upper / b * _hypergeometric_sum((upper + 1,), (b + 1,), place)[0]
+    in_x = upper / b * _hypergeometric_sum((upper + 1,), (b + 1,), argument)[0]
     return (
         scale * jnp.where(left, -in_upper, in_upper),
         scale * jnp.where(left, in_upper + in_b, in_b),
@@ -134,19 +134,19 @@ def _hyp2f1_jvp(primals, tangents):
 def _gauss(a, b, c, x, differentiated=False):
     """The value, or the derivatives in a, b, c and x; left of 0 by Pfaff's transformation, DLMF 15.8.1."""
     left = x < 0
-    place = jnp.where(left, x / (x - 1), x)
-    inside = (place >= 0) & (place < 1)
-    place = jnp.where(inside, place, 0.5)
+    argument = jnp.where(left, x / (x - 1), x)
+    inside = (argument >= 0) & (argument < 1)
+    argument = jnp.where(inside, argument, 0.5)
     second = jnp.where(left, c - b, b)
-    value, slopes = _hypergeometric_sum((a, second), (c,), place, differentiated)
-    value = _gauss_near_one(a, second, c, place, value)
+    value, slopes = _hypergeometric_sum((a, second), (c,), argument, differentiated)
+    value = _gauss_near_one(a, second, c, argument, value)
     safe = jnp.where(left, x, 0)
     scale, log = (1 - safe) ** -a, jnp.log1p(-safe)
     if not differentiated:
         out = jnp.where(inside, scale * value, jnp.where(jnp.isnan(x), x, np.inf))
         return jnp.where(x == 1, _gauss_at_one(a, b, c), out)
     in_a, in_second, in_c = slopes
-    in_place = a * second / c * _hypergeometric_sum((a + 1, second + 1), (c + 1,), place)[0]
+    in_place = a * second / c * _hypergeometric_sum((a + 1, second + 1), (c + 1,), argument)[0]
     return (
         scale * (in_a - jnp.where(left, log * value, 0)),
         scale * jnp.where(left, -in_second, in_second),

@@ -46,12 +46,12 @@ def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):
 def _subtract_line(rows):
     """Subtracts the least-squares line from each row."""
     n = rows.shape[-1]
-    place = np.arange(n) - (n - 1) / 2
-    square = float(place @ place) if n > 1 else 1.0
-    place = place.astype(jnp.finfo(rows.dtype).dtype)
+    centered = np.arange(n) - (n - 1) / 2
+    square = float(centered @ centered) if n > 1 else 1.0
+    centered = centered.astype(jnp.finfo(rows.dtype).dtype)
     rows = rows - rows.mean(-1, keepdims=True)
-    slope = (rows * place).sum(-1, keepdims=True) / square
-    return rows - slope * place
+    slope = (rows * centered).sum(-1, keepdims=True) / square
+    return rows - slope * centered
 
 
 def _resolve_window(window, nperseg, length):
@@ -61,14 +61,14 @@ def _resolve_window(window, nperseg, length):
         if nperseg > length:
             nperseg = length
         return np.asarray(scipy_signal_windows.get_window(window, nperseg)), nperseg
-    found = window if isinstance(window, (Array, Tracer)) else np.asarray(window)
-    if found.ndim != 1:
+    result = window if isinstance(window, (Array, Tracer)) else np.asarray(window)
+    if result.ndim != 1:
         raise ValueError("window must be 1-D")
-    if length < found.shape[-1]:
+    if length < result.shape[-1]:
         raise ValueError("window is longer than input signal")
-    if nperseg is not None and nperseg != found.shape[0]:
+    if nperseg is not None and nperseg != result.shape[0]:
         raise ValueError("value specified for nperseg is different from length of window")
-    return found, found.shape[0]
+    return result, result.shape[0]
 
 
 def _check_sizes(nperseg, noverlap, nfft):
@@ -251,11 +251,11 @@ def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, in
     win = np.asarray(_resolve_window(window, nperseg, nperseg)[0])
     pieces = (jnp.fft.irfft if input_onesided else jnp.fft.ifft)(z, nfft)[..., :nperseg]
     length = nperseg + (count - 1) * step
-    places = _segment_indices(count, step, nperseg)
+    indices = _segment_indices(count, step, nperseg)
     norm = np.zeros(length)
-    np.add.at(norm, places, np.broadcast_to(win * win, places.shape))
+    np.add.at(norm, indices, np.broadcast_to(win * win, indices.shape))
     weights = (win * win.sum()).astype(jnp.finfo(pieces.dtype).dtype)
-    x = jnp.zeros((*pieces.shape[:-2], length), pieces.dtype).at[..., places].add(pieces * weights)
+    x = jnp.zeros((*pieces.shape[:-2], length), pieces.dtype).at[..., indices].add(pieces * weights)
     if boundary:
         inside = slice(nperseg // 2, -(nperseg // 2) or None)
         x, norm = x[..., inside], norm[inside]

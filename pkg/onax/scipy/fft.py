@@ -65,9 +65,9 @@ def _idct_last_axis(x, norm):
     x = x / _ortho_factors(n, x.dtype) if norm == "ortho" else x
     mirrored = jnp.concatenate([jnp.zeros_like(x[..., :1]), jnp.flip(x[..., 1:], -1)], axis=-1)
     v = jnp.fft.ifft((x - 1j * mirrored) * _twiddle_factors(n, 1, x.dtype) / 2).real.astype(x.dtype)
-    places = np.zeros(n, np.int32)
-    places[::2], places[1::2] = np.arange((n + 1) // 2), np.arange(n - 1, (n + 1) // 2 - 1, -1)
-    return v[..., places]
+    indices = np.zeros(n, np.int32)
+    indices[::2], indices[1::2] = np.arange((n + 1) // 2), np.arange(n - 1, (n + 1) // 2 - 1, -1)
+    return v[..., indices]
 
 
 def _transform_axis(function, x, n, axis, norm):

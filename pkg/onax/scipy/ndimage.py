@@ -44,10 +44,10 @@ def map_coordinates(input, coordinates, order, mode="constant", cval=0.0):
 @staged("_map_coordinates", static_argnames=("order", "mode", "cval"))
 def _map_coordinates(input, coordinates, order, mode, cval):
     input = jnp.asarray(input)
-    places = [jnp.asarray(c) for c in coordinates]
+    positions = [jnp.asarray(c) for c in coordinates]
     fill = jnp.asarray(cval, input.dtype)
-    if len(places) != input.ndim:
-        raise ValueError(f"coordinates must be a sequence of length input.ndim, but {len(places)} != {input.ndim}")
+    if len(positions) != input.ndim:
+        raise ValueError(f"coordinates must be a sequence of length input.ndim, but {len(positions)} != {input.ndim}")
     if mode not in _INDEX_FIXERS:
         raise NotImplementedError(
             f"jax.scipy.ndimage.map_coordinates does not yet support mode {mode}. Currently supported modes are "
@@ -58,9 +58,9 @@ def _map_coordinates(input, coordinates, order, mode, cval):
     neighbours = [
         [
             (_fix_index(index, size, mode), weight)
-            for index, weight in (_linear_indices_and_weights if order else _nearest_indices_and_weights)(place)
+            for index, weight in (_linear_indices_and_weights if order else _nearest_indices_and_weights)(position)
         ]
-        for place, size in zip(places, input.shape)
+        for position, size in zip(positions, input.shape)
     ]
     terms = []
     for corner in itertools.product(*neighbours):
@@ -77,15 +77,15 @@ def _map_coordinates(input, coordinates, order, mode, cval):
     return out.astype(input.dtype)
 
 
-def _nearest_indices_and_weights(place):
+def _nearest_indices_and_weights(position):
     """(index, weight) of the nearest element."""
-    return [(lax.round(place) if jnp.issubdtype(place.dtype, jnp.floating) else place, 1)]
+    return [(lax.round(position) if jnp.issubdtype(position.dtype, jnp.floating) else position, 1)]
 
 
-def _linear_indices_and_weights(place):
+def _linear_indices_and_weights(position):
     """(index, weight) of both neighbours, for linear interpolation."""
-    lower = jnp.floor(place)
-    upper_weight = place - lower
+    lower = jnp.floor(position)
+    upper_weight = position - lower
     return [(lower, 1 - upper_weight), (lower + 1, upper_weight)]
 
 

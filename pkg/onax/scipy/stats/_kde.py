@@ -100,10 +100,10 @@ class gaussian_kde:
         """The logarithm of the density at points; ValueError for points of another dimension."""
         points = self._as_points(x)
         root = jnp.linalg.cholesky(self.covariance)
-        samples, places = (
+        dataset, query = (
             lax.linalg.triangular_solve(root, v, left_side=True, lower=True) for v in (self.dataset, points)
         )
-        squares = jnp.sum((samples[:, :, None] - places[:, None, :]) ** 2, axis=0)
+        squares = jnp.sum((dataset[:, :, None] - query[:, None, :]) ** 2, axis=0)
         constant = jnp.sum(jnp.log(jnp.diagonal(root))) + 0.5 * self.d * math.log(2 * math.pi)
         return special.logsumexp(-0.5 * squares, axis=0, b=self.weights[:, None]) - constant
 

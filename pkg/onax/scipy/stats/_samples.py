@@ -32,8 +32,8 @@ def _sort_and_mark_runs(x):
 
 def _run_starts(new):
     """The index, for each element, where its run begins."""
-    places = lax.broadcasted_iota(np.int32, new.shape, new.ndim - 1)
-    return lax.cummax(jnp.where(new, places, 0), axis=new.ndim - 1)
+    indices = lax.broadcasted_iota(np.int32, new.shape, new.ndim - 1)
+    return lax.cummax(jnp.where(new, indices, 0), axis=new.ndim - 1)
 
 
 @static_argnames("axis", "nan_policy", "keepdims")
