@@ -1,6 +1,6 @@
 """Smaller or quicker forms of an artefact: optimized ahead of time, float16, dynamic int8, weights kept as bfloat16.
 
-`optimize` uses a session of ours.  ONNX Runtime's own tools make float16 and int8, in a subprocess: they import the
+`optimize` uses a session of onax.  ONNX Runtime's own tools make float16 and int8, in a subprocess: they import the
 Python package of ONNX Runtime, which must not be imported into this process.  `store_as_bfloat16` traces the function
 again: weights and parameters are stored in bfloat16 and converted to float32 before they are used.
 """

@@ -5,7 +5,7 @@ Where both parameters are at least 10, however large, it is the integral over it
     x^a y^b / (y B(a, b)) * integral of (1 - u)^(a-1) (1 + u x / y)^(b-1),    y = 1 - x,
 
 by Gauss and Legendre's rule as far as the integrand is above exp(-40); elsewhere a continued fraction.  That, and how
-what stands before it is put together so that large numbers cancel before they are rounded, is by Didonato and Morris,
+its prefactor is arranged so that large numbers cancel before they are rounded, is by Didonato and Morris,
 "Algorithm 708: significant digit computation of the incomplete beta function ratios", 1992.
 """
 
@@ -143,7 +143,7 @@ def _betainc(a, b, x):
     safe_y = 1 - safe_x
     off = _offset_from_mean(safe_a, safe_b, safe_x, safe_y)
     above_mode = off < safe_y - safe_x
-    # 1 less what is nearly 1 would have no digits: b must not be small, unless the fraction hardly converges.
+    # 1 minus a number close to 1 would have no digits: b must not be small, unless the fraction hardly converges.
     above = (off < 0) & ((safe_b > 1) | (safe_y < 1e-3))
     swapped = (large & above_mode) | (~large & above)
     p, q = swapped.where(safe_b, safe_a), swapped.where(safe_a, safe_b)

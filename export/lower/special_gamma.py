@@ -5,7 +5,7 @@ from 8 on (NIST Digital Library of Mathematical Functions, 5.5.1, 5.11.1, 5.11.2
 zeros on the positive axis.
 
 The incomplete functions for parameters below 20 are a series below the mean and a continued fraction above it (DLMF
-8.7.1, 8.9.2), or, where the upper one is small because the parameter is, the series of what is left (Gil, Segura and
+8.7.1, 8.9.2), or, where the upper one is small because the parameter is, the series of the remainder (Gil, Segura and
 Temme, "Efficient and accurate algorithms for the computation and inversion of the incomplete gamma function ratios",
 2012).  From 20 on, however large, the smaller of the two is the integral over its tail,
 

@@ -29,7 +29,7 @@ def _zeta_positive(s, q):
         w = w + 1
         total = total + w.pow(-s)
     w = w + 1
-    order = s.minimum(1e15)  # above, what follows is no part of the sum, but must not be NaN
+    order = s.minimum(1e15)  # above, what follows is not part of the sum, but must not be NaN
     rest, steps = constant(s, _CORRECTIONS[0]), len(_CORRECTIONS)
     for j, c in zip(range(steps - 1, 0, -1), _CORRECTIONS[1:]):
         rest = (order + (2 * j - 1)) / w * ((order + 2 * j) / w) * rest + c

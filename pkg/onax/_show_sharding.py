@@ -35,7 +35,7 @@ _HEIGHT, _LETTER = 10, 2.5  # lines of a square array; the ratio of a letter's h
 def visualize_sharding(shape, sharding, *, use_color=True, scale=1.0, min_width=9, max_width=80, color_map=None):
     """Prints a table of the parts of an array of this shape, each with its devices, in the array's proportions.
 
-    use_color              each part in a colour of its own, on a terminal
+    use_color              each part in a different colour, on a terminal
     scale                  how large the table is: 10 lines high by default
     min_width, max_width   of a part, in letters; the table is no wider than the terminal if its texts allow it
     color_map              not supported: NotImplementedError
@@ -45,7 +45,7 @@ def visualize_sharding(shape, sharding, *, use_color=True, scale=1.0, min_width=
     if len(shape) not in (1, 2):
         raise ValueError("`visualize_sharding` only works for shapes with 1 and 2 dimensions.")
     if color_map is not None:
-        raise NotImplementedError("visualize_sharding has colours of its own: color_map must be None")
+        raise NotImplementedError("visualize_sharding chooses its own colours: color_map must be None")
     table = _table(tuple(shape), sharding)
     lines = int(_HEIGHT * scale)
     ratio = shape[1] / shape[0] if len(shape) == 2 else 1 / shape[0]

@@ -176,7 +176,7 @@ class _DotWriter:
 
     def __init__(self):
         self.lines = []
-        self.edges = []  # they stand outside all clusters: an edge inside one would draw its nodes into it
+        self.edges = []  # they are outside all clusters: an edge inside one would draw its nodes into it
         self.count = 0
         self.depth = 1
 

@@ -185,7 +185,7 @@ def _shorten(dtypes):
 
 
 def _name_of(value):
-    """A function by its name, with its location if it is not where the rule stands; any other value as text."""
+    """A function by its name, with its location if that is not where the rule is attached; any other value as text."""
     if isinstance(value, np.ufunc):
         return f"numpy.{value.__name__}"
     code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None

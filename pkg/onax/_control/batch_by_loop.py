@@ -1,4 +1,4 @@
-"""Batching by a loop over the examples, for callbacks and for effects that not all devices want."""
+"""Batching by a loop over the examples, for callbacks and for effects that only some devices perform."""
 
 from onax._control.scan import scan
 from onax._prims.shaping import bdim_at_front
@@ -18,7 +18,7 @@ def batch_by_loop(primitive, axis_data, operands, dims, params, unroll=1):
 
 
 def must_loop_over_devices(axis_data, jaxprs):
-    """Whether devices must run branches or a loop one after the other, because only some may want their effects.
+    """Whether devices must run branches or a loop one after the other, because only some may perform their effects.
 
     Devices run programs that name axes together, since a collective needs all of them.
     """

@@ -47,7 +47,7 @@ _MISSING = object()
 def switch(index, branches, *operands, operand=_MISSING):
     """Applies `branches[index]` to the operands; the index is clamped into range.
 
-    Raises TypeError for an index that is no integer scalar and for branches whose results differ in structure or
+    Raises TypeError for an index that is not an integer scalar and for branches whose results differ in structure or
     type, ValueError for no branches.
     """
     operands = _add_named_operand(operands, operand)

@@ -191,7 +191,7 @@ def global_program(jaxpr, params):
 
 
 def has_separate_devices(mesh):
-    """Whether each device of a mesh runs a program of its own, unlike virtual devices, which share one."""
+    """Whether each device of a mesh runs its own program, unlike virtual devices, which share one."""
     return any(device._separate for device in mesh.devices.flat)
 
 

@@ -231,7 +231,7 @@ def _flatten_up_to(treedef, tree, full, is_leaf):
 
 
 def broadcast_prefix(prefix, full, is_leaf=None):
-    """For each leaf of `full`, the leaf of `prefix` above it; ValueError if `prefix` is no prefix of `full`."""
+    """For each leaf of `full`, the leaf of `prefix` above it; ValueError if `prefix` is not a prefix of `full`."""
     leaves, treedef = tree_flatten(prefix, is_leaf)
     try:
         subtrees = treedef.flatten_up_to(full)

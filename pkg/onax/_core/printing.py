@@ -301,7 +301,7 @@ def print_jaxpr(
 
     `source_info` adds each equation's source location, `name_stack` its (empty) stack of names, `print_effects` the
     program's effects; without `print_shapes` variables have no types, without `custom_pp_eqn_rules` every parameter of
-    every equation is shown.  JAX's options about colour are accepted: there is none.
+    every equation is shown.  JAX's options about colour have no effect.
     """
     options = {
         "source_info": source_info,

@@ -33,7 +33,7 @@ _unspecified = _Unspecified()
 
 
 def all_leaves(iterable, is_leaf=None):
-    """Whether every entry of `iterable` is a leaf; TypeError for what is not iterable."""
+    """Whether every entry of `iterable` is a leaf; TypeError for a value that is not iterable."""
     if not (hasattr(type(iterable), "__iter__") or hasattr(type(iterable), "__getitem__")):
         raise TypeError(f"all_leaves: {iterable!r} is not iterable")
     entries = list(iterable)

@@ -221,5 +221,5 @@ def to_json(report):
 
 
 def to_html(report):
-    """The report as one page with filters and heat maps; data, style and script stand in it."""
+    """The report as one page with filters and heat maps; it contains data, style and script."""
     return render_page("divergence_report.html", report=to_data(report))

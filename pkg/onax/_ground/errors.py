@@ -81,7 +81,7 @@ class JAXIndexError(OnaxError, IndexError):
 
 
 class ConcretizationTypeError(JAXTypeError):
-    """A tracer stands where a concrete value is needed: as a shape, an axis, a Python number."""
+    """A tracer is used where a concrete value is needed: as a shape, an axis, a Python number."""
 
     def __init__(self, tracer, context=""):
         super().__init__(

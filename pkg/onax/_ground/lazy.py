@@ -1,6 +1,6 @@
 """Packages of others that are imported on first use, because they are slow or optional.
 
-`import onax` loads none of them.  Modules of onax never stand here: the compiler is reached through
+`import onax` loads none of them.  It never holds modules of onax: the compiler is reached through
 `onax._compile.lazy_import`.
 """
 

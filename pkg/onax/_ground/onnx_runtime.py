@@ -40,7 +40,7 @@ def find_runtime():
 
 
 def _describe(folder):
-    """The installation whose package stands in a folder.  Reads names of files only: metadata would take 30 ms."""
+    """The installation whose package is in a folder.  Reads names of files only: metadata would take 30 ms."""
     matches = [_INSTALLED.fullmatch(name) for name in sorted(os.listdir(os.path.dirname(folder)))]
     installed = [(m.group(1).replace("_", "-"), m.group(2)) for m in matches if m]
     if not installed:

@@ -244,7 +244,7 @@ def gather(
     dimension_numbers (GatherDimensionNumbers) says which axis is what; mode (GatherScatterMode, its name, or None for
     FILL_OR_DROP) what becomes of windows that leave the operand.  fill_value defaults to NaN, the lowest signed or the
     highest unsigned integer, or True.  Negative indices are out of bounds here, unlike in NumPy's indexing.  Raises
-    TypeError where shapes and dimension numbers do not fit, ValueError for indices that are no integers.
+    TypeError where shapes and dimension numbers do not fit, ValueError for indices that are not integers.
     """
     mode = _check_mode(mode)
     operand, start_indices = _as_arrays(operand, start_indices)
@@ -452,7 +452,7 @@ def _public_function(name, primitive, combine, what):
 
     dimension_numbers (ScatterDimensionNumbers) says which axis is what; windows that leave the operand are dropped, or
     moved inside with mode="clip".  Index vectors lie in the last axis of scatter_indices.  Raises TypeError where
-    shapes, dtypes and dimension numbers do not fit, ValueError for indices that are no integers.
+    shapes, dtypes and dimension numbers do not fit, ValueError for indices that are not integers.
     """
     return function
 

@@ -1,6 +1,6 @@
 """Linear algebra: factorisations and solvers of stacks of matrices.
 
-cholesky, triangular_solve, lu, qr and their helpers stand here; eigenvalues, singular values and reductions to simpler
+cholesky, triangular_solve, lu, qr and their helpers are here; eigenvalues, singular values and reductions to simpler
 forms in linalg_spectral.py; kernels in linalg_kernels.py.  Derivatives follow Giles, "Collected matrix derivative
 results for forward and reverse mode algorithmic differentiation" (2008), and for lu Seeger and others, "Auto-
 differentiating linear algebra" (2017).

@@ -208,7 +208,7 @@ def eig(
 ):
     """[eigenvalues, left eigenvectors, right eigenvectors], the two last if wanted, of square matrices; complex.
 
-    Vectors stand in columns, have length 1 and a real largest element.  Derivatives of vectors must be asked for by
+    Vectors are the columns, have length 1 and a real largest element.  Derivatives of vectors must be asked for by
     enable_eigvec_derivs: they hold for simple eigenvalues.  use_magma is accepted and makes no difference on a CPU.
     """
     if implementation not in (None, EigImplementation.LAPACK):

@@ -299,7 +299,8 @@ def _arg_bind(p, operand, axis, index_dtype):
 def argmax(operand, axis, index_dtype):
     """The index of the largest element along the axis: the first of several; the first NaN if there is one.
 
-    Raises ValueError for a bad or empty axis, TypeError for complex numbers or an index_dtype that is no integer type.
+    Raises ValueError for a bad or empty axis, TypeError for complex numbers or an index_dtype that is not an integer
+    type.
     """
     return _arg_bind(argmax_p, operand, axis, index_dtype)
 
@@ -307,6 +308,7 @@ def argmax(operand, axis, index_dtype):
 def argmin(operand, axis, index_dtype):
     """The index of the smallest element along the axis: the first of several; the first NaN if there is one.
 
-    Raises ValueError for a bad or empty axis, TypeError for complex numbers or an index_dtype that is no integer type.
+    Raises ValueError for a bad or empty axis, TypeError for complex numbers or an index_dtype that is not an integer
+    type.
     """
     return _arg_bind(argmin_p, operand, axis, index_dtype)

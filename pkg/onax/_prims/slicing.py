@@ -334,7 +334,7 @@ def dynamic_slice(operand, start_indices, slice_sizes, *, allow_negative_indices
 
     start_indices is an integer array of shape (rank,) or a sequence of integer scalars of one dtype.  Negative ones
     count from the end (if `allow_negative_indices`, one bool or one for each axis); a window that would leave the
-    operand is moved back inside.  Raises TypeError for sizes larger than the operand or indices that are no integers,
+    operand is moved back inside.  Raises TypeError for sizes larger than the operand or indices that are not integers,
     ValueError for a wrong number of indices.
     """
     starts = _start_indices(operand, start_indices, allow_negative_indices)

@@ -111,7 +111,7 @@ def _argument_path(paths, i):
 
 
 def _checked_aval(x):
-    """The aval of an argument; raises an error for objects with a dtype or an integer type that are no arrays."""
+    """The aval of an argument; raises an error for objects with a dtype or an integer type that are not arrays."""
     if type(x) is int:
         np.asarray(x, dtype=dtypes.canonicalize_dtype(int))
     elif isinstance(x, (np.ndarray, np.generic)):

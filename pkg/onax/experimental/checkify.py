@@ -118,7 +118,7 @@ class Sites:
         return _thrown(self.described(code, payload))
 
     def described(self, code, payload):
-        """The error of a code, of its own kind."""
+        """The error of a code, of the code's class."""
         kind, message, location = self.by_code[code]
         error = kind(message(payload))
         if location is not None:

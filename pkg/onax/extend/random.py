@@ -69,7 +69,7 @@ def define_prng_impl(*, key_shape, seed, split, random_bits, fold_in, name="<unn
     random_bits(words, bit_width, shape)  unsigned integers of this width and shape
     fold_in(words, integer) -> words
 
-    They are mapped over arrays of keys, and traced where they are exported.  `name` and `tag` are what is printed.
+    They are mapped over arrays of keys, and traced where they are exported.  `name` and `tag` are printed.
     """
     key_shape = tuple(key_shape)
     functions = {"seed": seed, "split": split, "random_bits": random_bits, "fold_in": fold_in}

@@ -1,6 +1,6 @@
 """onax.lax: the operations themselves, without promotion or implicit broadcasting of ranks, under JAX's names.
 
-Each `foo_p` is the primitive behind `foo`; what a name does stands in `_prims/<family>.py`.
+Each `foo_p` is the primitive behind `foo`; the functions are documented in `_prims/<family>.py`.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Collectives under JAX's names: checks, trees of operands; the rules stand in `_prims/collectives.py`."""
+"""Collectives under JAX's names: checks, trees of operands; the rules are in `_prims/collectives.py`."""
 
 import operator
 
@@ -67,8 +67,8 @@ def psum(x, axis_name, *, axis_index_groups=None):
     """The sum of x over a named axis, on every example along it; x is a tree of arrays.
 
     `axis_name` may be a tuple of names; integers among them are axes of x itself.  bools are summed as int32.  A value
-    that is no tracer is the same everywhere: its sum is it times the size of the axis, and a Python number stays one.
-    Raises NameError for a name that is not in scope.
+    that is not a tracer is the same everywhere: its sum is it times the size of the axis, and a Python number stays
+    one. Raises NameError for a name that is not in scope.
     """
     if not tree_flatten(x)[0]:
         return x

@@ -28,8 +28,9 @@ def rng_bit_generator(key, shape, dtype=np.uint32, algorithm=RandomAlgorithm.RNG
     """(next key, unsigned integers of a shape and dtype), by Philox-4x32: those that XLA gives on a CPU.
 
     key: uint32 of shape (4,), of which the last two words count the blocks used.  Raises TypeError for another key or a
-    dtype that is no unsigned integer, NotImplementedError for Threefry, whose numbers `jax.random.bits` gives.  Under
-    vmap the first key gives the numbers of all examples, as in JAX, and each key counts the blocks of one example.
+    dtype that is not an unsigned integer, NotImplementedError for Threefry, whose numbers `jax.random.bits` gives.
+    Under vmap the first key gives the numbers of all examples, as in JAX, and each key counts the blocks of one
+    example.
     """
     key = as_array(key)
     shape, dtype = canonical_shape(shape), dtypes.canonicalize_dtype(np.dtype(dtype))

@@ -6,8 +6,8 @@ PLATFORM = "cpu"
 def platform_dependent(*args, default=None, **per_platform):
     """What the function for this platform, "cpu", gives for the arguments; without one, what `default` gives.
 
-    TypeError for a branch that is no function, NotImplementedError where neither is given.  The choice is made at once
-    (JAX's programs hold all branches until they are compiled), so other platforms' branches are never traced.
+    TypeError for a branch that is not a function, NotImplementedError where neither is given.  The choice is made at
+    once (JAX's programs hold all branches until they are compiled), so other platforms' branches are never traced.
     """
     for name, branch in (*per_platform.items(), ("default", default)):
         if not callable(branch) and not (name == "default" and branch is None):

@@ -25,7 +25,8 @@ def with_sharding_constraint(x, shardings):
     """x, a tree of arrays, laid out as `shardings` says: a sharding or PartitionSpec, or a tree that is a prefix of x.
 
     None leaves an array as it is where a mesh is in context.  Raises RuntimeError for a PartitionSpec where none is,
-    ValueError for None there, TypeError for what is no sharding, IndivisibleError for pieces of unequal size.
+    ValueError for None there, TypeError for a value that is not a sharding, IndivisibleError for pieces of unequal
+    size.
     """
     for sharding in tree_flatten(shardings, is_leaf=lambda p: p is None)[0]:
         if sharding is not None and not isinstance(sharding, (PartitionSpec, Sharding)):

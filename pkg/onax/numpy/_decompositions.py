@@ -152,7 +152,7 @@ def _is_lower(name, side):
 
 @static_argnames("UPLO", "symmetrize_input")
 def eigh(a, UPLO=None, symmetrize_input=True):
-    """(eigenvalues, eigenvectors) of Hermitian matrices a[..., n, n]; eigenvalues ascend, vectors stand in columns.
+    """(eigenvalues, eigenvectors) of Hermitian matrices a[..., n, n]; eigenvalues ascend, vectors are the columns.
 
     symmetrize_input takes the mean of a and its adjoint; otherwise the triangle that UPLO names counts.
     """
@@ -174,7 +174,7 @@ def eigvalsh(a, UPLO="L", *, symmetrize_input=True):
 
 
 def eig(a):
-    """(eigenvalues, eigenvectors) of square matrices, both complex; vectors of length 1 stand in columns."""
+    """(eigenvalues, eigenvectors) of square matrices, both complex; vectors, of length 1, are the columns."""
     (a,) = promote_matrices("eig", a)
     return EigResult(*factors.eig(a, compute_left_eigenvectors=False))
 

@@ -100,7 +100,7 @@ def widen(indices, size):
 def parse(shape, index):
     """The index as entries.
 
-    Raises IndexError for too many indices or a mask of the wrong shape, TypeError for what is no index,
+    Raises IndexError for too many indices or a mask of the wrong shape, TypeError for a value that is not an index,
     NonConcreteBooleanIndexError for a mask that is being traced.
     """
     parts = [_normalize_part(part) for part in _as_tuple(index)]

@@ -174,7 +174,7 @@ def polymul(a1, a2, *, trim_leading_zeros=False):
 
 @staged("polyval", static_argnames=("unroll",))
 def polyval(p, x, *, unroll=16):
-    """The values of a polynomial at x, by Horner's rule.  unroll: how many steps stand in a loop's body."""
+    """The values of a polynomial at x, by Horner's rule.  unroll: how many steps a loop's body contains."""
     check_arraylike("polyval", p, x)
     p, x = promote_dtypes(p, x)
     shape = lax.broadcast_shapes(p.shape[1:], x.shape)

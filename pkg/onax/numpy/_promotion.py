@@ -253,7 +253,8 @@ def promote_args_numeric(name, *args):
 
 
 def canonical_axis(axis, ndim):
-    """axis as a number in 0..ndim-1.  Raises ValueError when it is out of bounds, TypeError when it is no integer."""
+    """axis as a number in 0..ndim-1.  Raises ValueError when it is out of bounds, TypeError when it is not an
+    integer."""
     try:
         number = axis.__index__()
     except AttributeError:

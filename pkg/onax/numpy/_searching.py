@@ -1,6 +1,7 @@
 """Searching: nonzero and its relatives, extract, compress; argmax, argmin; searchsorted, digitize.
 
-The number of nonzero elements is no static shape: under `jit` these functions need `size=`, which cuts off or fills up.
+The number of nonzero elements is not a static shape: under `jit` these functions need `size=`, which cuts off or
+fills up.
 
 Sorted arrays are searched by NumPy when evaluating.  In a program few pairs of an element and a query are all compared,
 which is one pass of elementwise work; for many pairs each query bisects the sorted array.

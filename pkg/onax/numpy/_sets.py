@@ -1,6 +1,6 @@
 """Sets: unique and its array API forms, union1d, intersect1d, setdiff1d, setxor1d.
 
-How many elements a set has is no static shape: under `jit` these functions need `size=`, which cuts off or fills up.
+How many elements a set has is not a static shape: under `jit` these functions need `size=`, which cuts off or fills up.
 Values come sorted; NaN counts as one value unless equal_nan is False.
 """
 

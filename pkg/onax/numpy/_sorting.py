@@ -139,6 +139,6 @@ def argpartition(a, kth, axis=-1):
     _, bottom = _smallest_k(a, kth + 1)
     grids = [lax.broadcasted_iota(np.int32, bottom.shape, i) for i in range(a.ndim - 1)]
     ones = lax.full(a.shape, 1, dtypes.scalar_dtype(float))
-    rest = ones.at[(*grids, bottom)].set(0)  # ties: what is not in bottom is in top
+    rest = ones.at[(*grids, bottom)].set(0)  # ties: an element that is not in bottom is in top
     _, top = lax.top_k(rest, a.shape[-1] - kth - 1)
     return swapaxes(lax.concatenate([bottom, top], a.ndim - 1), -1, axis)

@@ -60,7 +60,7 @@ def bits(key, shape=(), dtype=None, *, out_sharding=None):
     shape   of the result
     dtype   uint8, uint16, uint32 or uint64; by default uint32, with 64 bits on uint64
 
-    Raises ValueError for another dtype and for an array of keys, TypeError for what is no key.
+    Raises ValueError for another dtype and for an array of keys, TypeError for a value that is not a key.
     """
     key = check_single_key("bits", key)
     found = dtypes.check_user_dtype(_default_unsigned() if dtype is None else dtype)

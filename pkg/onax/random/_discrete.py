@@ -136,7 +136,7 @@ def _geometric(key, p, *, shape, dtype):
 def geometric(key, p, shape=None, dtype=None, *, out_sharding=None):
     """Numbers of trials up to the first success, each trial succeeding with probability p.
 
-    p broadcasts to `shape`.  Raises ValueError for a dtype that is no integer one.
+    p broadcasts to `shape`.  Raises ValueError for a dtype that is not an integer one.
     """
     key = check_single_key("geometric", key)
     found = dtypes.check_user_dtype(int if dtype is None else dtype)
@@ -210,9 +210,9 @@ def _shuffle(key, x, *, axis):
 def permutation(key, x, axis=0, independent=False, *, out_sharding=None):
     """The elements of x along an axis in random order; for an integer x, those of arange(x).
 
-    independent   True: every line along the axis gets an order of its own
+    independent   True: each line along the axis is permuted differently
 
-    Raises TypeError for a scalar that is no integer.
+    Raises TypeError for a scalar that is not an integer.
     """
     key = check_single_key("permutation", key)
     refuse_sharding("permutation", out_sharding)
@@ -234,7 +234,7 @@ def permutation(key, x, axis=0, independent=False, *, out_sharding=None):
 def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
     """Elements of a along an axis, or of arange(a) for an integer a, drawn at random.
 
-    shape     of what is drawn: it takes the axis' place
+    shape     of the draws, which replaces the axis
     replace   False: no element is drawn twice
     p         probabilities of the elements, of shape (a.shape[axis],); equal ones by default
     mode      that of `gumbel`, for p without replacement

@@ -176,7 +176,7 @@ def _ball(key, p, *, d, shape, dtype):
 def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None):
     """Points spread evenly over the unit ball of R^d in the norm of order p: an array of shape `shape + (d,)`.
 
-    Raises TypeError for a d that is no integer, ValueError for a dtype that is not floating.
+    Raises TypeError for a d that is not an integer, ValueError for a dtype that is not floating.
     """
     key = check_single_key("ball", key)
     dtype = float_dtype("gamma", dtype)

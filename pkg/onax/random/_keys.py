@@ -72,7 +72,7 @@ def wrap_words(words, impl):
 def check_keys(name, key, single=True):
     """Returns (keys, whether they were given as raw words).
 
-    Raises TypeError for what is no key, ValueError for several keys where `single` asks for one.
+    Raises TypeError for a value that is not a key, ValueError for several keys where `single` asks for one.
     """
     if _is_key_array(key):
         raw = False
@@ -134,7 +134,7 @@ def key(seed, *, impl=None, dtype=None):
             "unsafe_rbg", or a generator
     dtype   instead of `impl`: the dtype of another key
 
-    Raises TypeError for a seed that is no scalar integer, ValueError for an unknown generator.
+    Raises TypeError for a seed that is not a scalar integer, ValueError for an unknown generator.
     """
     return key_from_seed("key", seed, resolve_impl(impl, dtype))
 
@@ -195,7 +195,7 @@ def fold_in(key, data):
 def clone(key):
     """The same key (or keys) again, for the rare program that means to use it twice.
 
-    As in JAX any other array passes through; TypeError for what is no array.
+    As in JAX any other array passes through; TypeError for a value that is not an array.
     """
     return random_clone_p.bind(as_array(key))
 

@@ -41,8 +41,9 @@ def minimize(fun, x0, args=(), *, method, tol=None, options=None):
     method: "BFGS", or "l-bfgs-experimental-do-not-rely-on-this", which keeps `maxcor` pairs of vectors in place of a
     matrix.  options: maxiter (200 for each unknown), norm (of the gradient, np.inf), gtol (1e-5: where it ends),
     line_search_maxiter (10; maxls, 20, with limited memory).  tol is gtol where options have none.  Can be jitted and
-    mapped; has no derivative in reverse mode.  Raises TypeError for args that are no tuple, an x0 that is no vector of
-    floats or unknown options, ValueError for another method.  The line search is not JAX's, so steps and counts differ.
+    mapped; has no derivative in reverse mode.  Raises TypeError for args that are not a tuple, an x0 that is not a
+    vector of floats or unknown options, ValueError for another method.  The line search is not JAX's, so steps and
+    counts differ.
     """
     if not isinstance(args, tuple):
         raise TypeError(f"args argument to jax.scipy.optimize.minimize must be a tuple, got {args}")

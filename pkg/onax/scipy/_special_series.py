@@ -231,7 +231,7 @@ def sph_harm_y(n, m, theta, phi, diff_n=None, n_max=None):
     """The spherical harmonic of degree n and order m, |m| <= n, at the polar angle theta and the azimuth phi.
 
     Complex; arrays broadcast.  `n_max`, at least all n, must be given where n is traced (ConcretizationTypeError).
-    NotImplementedError for diff_n, TypeError for degrees that are no integers.
+    NotImplementedError for diff_n, TypeError for degrees that are not integers.
     """
     if diff_n is not None:
         raise NotImplementedError("The 'diff_n' argument to jax.scipy.special.sph_harm_y is not supported.")

@@ -171,7 +171,7 @@ def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, det
     window      a name or a tuple that SciPy's get_window knows, or the numbers themselves
     nperseg     the length of a piece, by default that of the signals; noverlap: half of it
     nfft        the length of the transforms, with zeros behind the pieces
-    detrend     what is taken off each piece: "constant", "linear", a function, or False for nothing
+    detrend     what is subtracted from each piece: "constant", "linear", a function, or False for nothing
     scaling     "density" (by frequency) or "spectrum"
     average     "mean" or "median" over the pieces
 

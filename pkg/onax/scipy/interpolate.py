@@ -15,7 +15,7 @@ class RegularGridInterpolator:
     points      one ascending array for each axis of the grid
     values      array whose first axes are those of the grid
     method      "linear" or "nearest"
-    fill_value  what is given outside the grid; None: extrapolated from its edge
+    fill_value  the value outside the grid; None: extrapolated from its edge
 
     Raises ValueError for another method and where points and values do not fit, NotImplementedError for bounds_error.
     """

@@ -188,7 +188,8 @@ class _ProgramPartitioner(_Partitioner):
         return self.kept_whole[key][1]
 
     def add_boundary(self, builder, eqn):
-        """Adds a region, or an equation that holds one and is no call or loop: its kernel then evaluates the region."""
+        """Adds a region, or an equation that holds one and is neither a call nor a loop: its kernel then evaluates
+        the region."""
         if eqn.primitive is shard_map_p:
             params = {k: v for k, v in eqn.params.items() if k != "jaxpr"}
             run = _region_runner(eqn.params["jaxpr"], params, self.name, self.compiler_options)
