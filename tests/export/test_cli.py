@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+import command_line
 import onax
 from onax._commands import export_main as main
 from onax.export import load
@@ -202,3 +203,45 @@ def test_a_file_does_not_take_a_modules_place(project):
 
 def test_find_function_in_an_installed_module():
     assert find_function("onax.lax:sin").__name__ == "sin"
+
+
+@pytest.fixture
+def command_project(tmp_path, monkeypatch):
+    yield from command_line.in_project(tmp_path, monkeypatch)
+
+
+def test_external_data(command_project):
+    exported = command_line.made("--params", "weights.npz", "--example", "inputs.npz", "--external-data")
+    assert os.path.getsize("p.onnx.data") > 3000
+    np.testing.assert_allclose(
+        np.asarray(exported.call(command_line.X)), command_line.wanted(command_line.X), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_run(command_project, capsys):
+    command_line.made("--params", "weights.npz", "--example", "inputs.npz", "--dynamic", "batch")
+    assert main(["run", "p.onnx", "--example", "inputs.npz", "-o", "results.npz"]) == 0
+    with np.load("results.npz") as stored:
+        np.testing.assert_allclose(stored["out"], command_line.wanted(command_line.X), rtol=1e-5, atol=1e-6)
+    assert "out  float32[5, 4]" in capsys.readouterr().out
+    assert main(["run", "p.onnx"]) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["inspect", "net.py"], "not an ONNX model"),
+        (["run", "none.onnx"], "cannot read none.onnx"),
+        (["check", "none.onnx"], "cannot read none.onnx"),
+        (["export", "net.py:predict", "--params", "none.npz"], "none.npz cannot be read"),
+        (["export", "net.py:predict", "--params", "none.safetensors"], "there is no file none.safetensors"),
+        (["export", "net.py:predict", "--example", "net.py"], "net.py cannot be read"),
+        (["export", "net.py:counts", "--arg", "f32[3]", "--dynamic", "7:0=b"], "matches no argument"),
+        (["export", "net.py:counts", "--arg", "f32[3]", "--dynamic", "x=b"], "neither NAME nor"),
+    ],
+)
+def test_errors_of_other_commands(command_project, capsys, arguments, message):
+    before = sorted(os.listdir())
+    assert main(arguments) == EXIT_FAILED
+    assert message in capsys.readouterr().err
+    assert [n for n in sorted(os.listdir()) if n not in before and n != "__pycache__"] == []

@@ -7,6 +7,9 @@ import numpy as np
 import onnx
 import pytest
 
+import onax
+import onax.numpy as jnp
+from onax import make_jaxpr
 from onax._control.jit_call import call_params, jit_p
 from onax._ground import onnx_runtime
 from onax._ground.dims import SymbolicScope, parse_dims
@@ -270,3 +273,37 @@ def test_symbolic_shapes_are_computed_at_run_time():
         v = np.arange(3 * n, dtype=np.float32).reshape(n, 3)
         for got, want in zip(run(g, v, v), (np.stack([v.ravel()] * 2), v + v, np.ones((n, n)))):
             np.testing.assert_array_equal(got, want)
+
+
+GRID = np.arange(12, dtype=np.float32).reshape(4, 3)
+INDICES = np.arange(-5, 7, dtype=np.int32)
+KNOWN = {
+    "constant index": (lambda x: x[np.array([0, -1])], GRID, ["Gather"]),
+    "constant column index": (lambda x: x[:, np.array([0, -1])], GRID, ["Gather"]),
+    "sign of the divisor": (lambda i: i // 3, INDICES, "Div Clip Equal Not Mod Equal Not And Sub Where".split()),
+    "remainder": (lambda i: i % 2, INDICES, "Mod Equal Not Less Xor And Add Where".split()),
+    "a triangle": (lambda x: x * jnp.tril(jnp.ones((4, 3), np.float32)), GRID, ["Mul"]),
+    "linspace": (lambda x: x + jnp.linspace(0.0, 1.0, 3), GRID, ["Add"]),
+    "a repeated scalar": (lambda x: x * -(jnp.full((4, 3), 2.0) + 1.0), GRID, ["Mul"]),
+    "complex": (lambda x: jnp.real(jnp.array([1j, 2, 3]) ** 2).astype(np.float32) + x, GRID, ["Add"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_operands_write_no_nodes(name):
+    fun, x, want = KNOWN[name]
+    g = lower_jaxpr(make_jaxpr(fun)(x), opset=26)
+    assert [n.op_type for n in g.nodes] == want
+    np.testing.assert_allclose(np.asarray(onax.jit(fun)(x)), np.asarray(fun(jnp.asarray(x))), rtol=1e-6)
+
+
+def test_a_variance_divides_by_a_known_count():
+    g = lower_jaxpr(make_jaxpr(jnp.var)(GRID), opset=26)
+    written = [n.op_type for n in g.nodes]
+    assert "Greater" not in written and written.count("Sub") == 1
+
+
+def test_large_results_are_computed_when_the_graph_runs():
+    g = lower_jaxpr(make_jaxpr(lambda x: x + jnp.exp(jnp.arange(5000.0)))(np.float32(1)), opset=26)
+    assert "Exp" in [n.op_type for n in g.nodes]
+    assert sum(v.const.nbytes for v in g.initializers.values()) < 1024

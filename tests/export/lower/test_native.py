@@ -126,3 +126,24 @@ def test_types_that_onnx_cannot_say_run_on_tapes_and_are_refused_in_words_in_a_s
 
 def test_every_choice_names_a_primitive_with_a_kernel():
     assert all(p.kernel is not None for p in native.native)
+
+
+HALVES = jnp.asarray(np.array([[1, 2, 3], [0.5, 0.25, 4]]), dtype="float16")
+OF_HALVES = {
+    "gather": lambda x: (x + x)[jnp.array([1, 0])] * 2,
+    "igammac": lambda x: lax.igammac(x + x, x) * 2,
+    "erf_inv": lambda x: lax.erf_inv((x + x) / 9) * 2,
+    "sort": lambda x: jnp.sort(x + x) * 2,
+    "scatter": lambda x: (x + x).at[jnp.array([1, 1])].add(x) * 2,
+    "top_k": lambda x: lax.top_k(x + x, 2)[0] * 2,
+    "where around a kernel": lambda x: jnp.where(x < 0, 0, lax.igammac(jnp.floor(1 + jnp.maximum(x - 0, 0)), x)),
+    "one number": lambda x: lax.igammac(x[0, 0] + x[0, 1], x[0, 0]) * 2,
+}
+
+
+@pytest.mark.parametrize("name", OF_HALVES)
+def test_halves_stay_halves(name):
+    function = OF_HALVES[name]
+    wanted, got = np.asarray(function(HALVES)), np.asarray(jax.jit(function)(HALVES))
+    assert got.dtype == wanted.dtype == np.float16
+    np.testing.assert_allclose(got.astype(np.float32), wanted.astype(np.float32), rtol=4e-3)

@@ -1,0 +1,77 @@
+"""What is known of the elements of values: never less than what they are."""
+
+import numpy as np
+import pytest
+
+from onax.export.graph import ops
+from onax.export.graph.bounds import fits_32_bits, integer_range, is_within, known_elements
+from onax.export.graph.value import Graph
+
+I32, I64 = np.dtype(np.int32), np.dtype(np.int64)
+LOW, HIGH = -(2**31), 2**31 - 1
+
+
+def value(build, dtype=I32):
+    g = Graph()
+    return build(g, g.input("x", ((3,), dtype)), g.const([-2, 0, 5], dtype))
+
+
+RANGES = {  # an expression of an argument x and a constant c = [-2, 0, 5]; its range
+    "an argument": (lambda g, x, c: x, (LOW, HIGH)),
+    "a constant": (lambda g, x, c: c, (-2, 5)),
+    "moved": (lambda g, x, c: ops.reshape(g, ops.expand(g, c, (4, 3)), (3, 4)), (-2, 5)),
+    "a sum": (lambda g, x, c: ops.add(g, c, c), (-4, 10)),
+    "a difference": (lambda g, x, c: ops.sub(g, c, c), (-7, 7)),
+    "a product": (lambda g, x, c: ops.mul(g, c, c), (-10, 25)),
+    "a sum that may wrap": (lambda g, x, c: ops.add(g, x, c), (LOW, HIGH)),
+    "a smaller one": (lambda g, x, c: ops.minimum(g, x, c), (LOW, 5)),
+    "between": (lambda g, x, c: ops.minimum(g, ops.maximum(g, x, g.const(0, I32)), g.const(9, I32)), (0, 9)),
+    "a remainder": (lambda g, x, c: g.node("Mod", x, g.const(7, I32)), (-6, 6)),
+    "joined": (lambda g, x, c: ops.concat(g, [c, g.const([8], I32)], 0), (-2, 8)),
+    "a choice": (lambda g, x, c: ops.where(g, ops.greater(g, x, c), c, g.const(9, I32)), (-2, 9)),
+    "a position": (lambda g, x, c: g.node("ArgMax", x, out=((1,), I64), axis=0), (0, 2)),
+    "a bool": (lambda g, x, c: ops.cast(g, ops.greater(g, x, c), np.int32), (0, 1)),
+    "of a float": (lambda g, x, c: ops.cast(g, ops.cast(g, c, np.float32), np.int32), (LOW, HIGH)),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_ranges(name):
+    build, wanted = RANGES[name]
+    found = value(build)
+    assert (
+        integer_range(found) == wanted and is_within(found, *wanted) and not is_within(found, wanted[0] + 1, wanted[1])
+    )
+
+
+def test_no_elements():
+    g = Graph()
+    assert integer_range(g.const(np.zeros(0, np.int8))) == (-128, 127)
+
+
+def test_long_chains_are_given_up():
+    def chain(g, x, c):
+        for _ in range(20):
+            c = ops.mul(g, ops.maximum(g, x, c), g.const(0, I32))
+        return c
+
+    low, high = integer_range(value(chain))
+    assert low <= 0 <= high
+
+
+def test_wide_integers_that_fit():
+    assert not fits_32_bits(value(lambda g, x, c: c, I64), value(lambda g, x, c: x, I64))
+    g = Graph()
+    narrow = ops.cast(g, g.input("x", ((3,), I32)), I64)
+    assert not fits_32_bits(value(lambda g, x, c: c, I64), value(lambda g, x, c: x, I64))
+    g = Graph()
+    narrow = ops.cast(g, g.input("x", ((3,), I32)), I64)
+    assert fits_32_bits(narrow, g.const([2**31 - 1], I64)) and not fits_32_bits(narrow, g.const([2**31], I64))
+
+
+def test_known_elements():
+    assert known_elements(value(lambda g, x, c: ops.expand(g, c, (4, 3)))).tolist() == [-2, 0, 5]
+    assert (
+        known_elements(value(lambda g, x, c: x)) is None
+        and known_elements(value(lambda g, x, c: ops.add(g, x, c))) is None
+    )

@@ -1,0 +1,45 @@
+"""The command `inspect`: what it prints, draws and gives as JSON."""
+
+import json
+import os
+
+import pytest
+
+import command_line
+from onax._commands import export_main as main
+from onax.export.cli import EXIT_FAILED
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    yield from command_line.in_project(tmp_path, monkeypatch)
+
+
+def test_inspect(project, capsys):
+    command_line.made("--params", "weights.npz", "--example", "inputs.npz", "--dynamic", "batch")
+    assert main(["inspect", "p.onnx"]) == 0
+    said = capsys.readouterr().out
+    for part in (
+        "x  f32[batch,8]",
+        "symbolic dimensions  batch",
+        "MatMul",
+        "parameters  3,332",
+        "source  predict at " + os.path.join(str(project), "net.py"),
+        "net.py:7",
+        "opset 21",
+    ):
+        assert part in said, part
+    assert main(["inspect", "p.onnx", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["parameters"] == 3332
+
+
+@pytest.mark.parametrize("kind", ["svg", "html"])
+def test_drawing(project, capsys, kind):
+    pytest.importorskip("pygraphviz")
+    command_line.made("--params", "weights.npz", "--example", "inputs.npz", "--dynamic", "batch")
+    assert main(["inspect", "p.onnx", "--draw", f"p.{kind}", "--quiet"]) == 0
+    with open(f"p.{kind}", encoding="utf-8") as file:
+        text = file.read()
+    assert "<svg" in text and "MatMul" in text and "net.py:7" in text and "batch,8" in text
+    assert main(["inspect", "p.onnx", "--draw", "p.gif"]) == EXIT_FAILED
+    assert "must end with" in capsys.readouterr().err
