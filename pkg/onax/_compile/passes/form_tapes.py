@@ -36,7 +36,7 @@ _CONTROL = BRANCH, LOOP, CONDITION
 @cache_on_program
 def form_tapes(jaxpr):
     """Rewrites what runs as tapes to equations of `tape_p`; there must be no calls or dead code."""
-    if jaxpr.eqns and not jaxpr.effects and all(_is_for_one_tape(eqn, FEW_PRODUCTS) for eqn in jaxpr.eqns):
+    if jaxpr.eqns and not jaxpr.effects and all(map(_is_for_one_tape, jaxpr.eqns)):
         return _as_one_tape(jaxpr)
     return _Levels(fuse(_with_tapes_inside(jaxpr))).rewritten()
 
@@ -52,16 +52,16 @@ def _as_one_tape(jaxpr):
     return ClosedJaxpr(Jaxpr([], jaxpr.invars, outvars, [eqn], no_effects, jaxpr.debug_info))
 
 
-def _is_for_one_tape(eqn, products):
-    """Whether an equation is no reason for a session of the runtime."""
+def _is_for_one_tape(eqn, in_body=False):
+    """Whether an equation, perhaps in the body of a loop or branch, is no reason for a session of the runtime."""
     if eqn.effects or not all(dims.is_constant_shape(x.aval.shape) for x in (*eqn.invars, *eqn.outvars)):
         return False
     bodies = _bodies(eqn)
     if bodies:
-        return all(_is_for_one_tape(e, LOOP_PRODUCTS) for body in bodies for e in body.eqns)
-    if _products(eqn) > products or not _can_be_on_a_tape(eqn):
+        return all(_is_for_one_tape(e, True) for body in bodies for e in body.eqns)
+    if _products(eqn) > (LOOP_PRODUCTS if in_body else FEW_PRODUCTS) or not _can_be_on_a_tape(eqn):
         return False
-    return is_small(eqn) or products is LOOP_PRODUCTS or joins(eqn) or is_view(eqn)
+    return is_small(eqn) or in_body or joins(eqn) or is_view(eqn)
 
 
 def _can_be_on_a_tape(eqn):
@@ -111,7 +111,7 @@ def _with_tapes_inside(jaxpr):
 
 def _belongs(eqn):
     """Whether an equation may share a tape with others of its level."""
-    if not _is_for_one_tape(eqn, FEW_PRODUCTS):
+    if not _is_for_one_tape(eqn):
         return False
     if _bodies(eqn):
         return True
