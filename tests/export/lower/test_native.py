@@ -73,20 +73,10 @@ def test_extrema_keep_nan():
     check(lambda v, k, u: (v.at[k].max(u), v.at[k].min(u)), x, i, y)
 
 
-def is_tape(fun, *args):
-    """Whether a compiled function is a tape, between copies at most."""
-    lines = jax.jit(fun).lower(*args).as_text().splitlines()[1:-1]
-    return sum("onax.Tape" in line for line in lines) == 1 == sum("Reshape" not in line for line in lines)
-
-
 def test_what_runs_where():
     many = jnp.zeros(5000)
-    for fun in (jnp.sort, lambda v: lax.top_k(v, 5), lambda v: lax.top_k(v, 2500), jnp.cumsum, jnp.argmax):
-        assert is_tape(fun, many)
-    assert is_tape(lambda v: v.max(0), jnp.zeros((100, 50)))
-    halves = many.astype(jnp.float16)
-    assert not is_tape(lambda v: lax.top_k(v, 5), halves) and is_tape(lambda v: lax.top_k(v, 2500), halves)
-    assert nodes(lambda k: jax.random.bits(k, (3,)), jax.random.key(0)) == []  # one program over blocks
+    assert nodes(jnp.sort, many) == nodes(lambda v: lax.top_k(v, 5), many) == []  # instructions of tapes
+    assert nodes(lambda k: jax.random.bits(k, (3,)), jax.random.key(0)) == []
     assert nodes(lambda k: jax.random.bits(k, (3,)), jax.random.key(0, impl="rbg")) == ["random_bits"]
     assert nodes(lambda k: jax.random.normal(k, (50, 100)), jax.random.key(0)) == ["normal"]
 

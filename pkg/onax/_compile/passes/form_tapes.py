@@ -29,6 +29,7 @@ from onax.export.lower.registry import is_lowered
 SMALL = 4096  # elements below which a node's own cost outweighs its work
 FEW_PRODUCTS = 1 << 19  # multiplications that a session of the runtime does not pay for
 LOOP_PRODUCTS = 1 << 24  # the same inside a loop, of which each step would cost the runtime several microseconds
+MOST_ELEMENTS = 1 << 36  # more are refused by the runtime, whose error names the line
 KNOWN_BYTES = 4096  # constants up to this size are part of a tape
 _CONTROL = BRANCH, LOOP, CONDITION
 
@@ -120,7 +121,8 @@ def _belongs(eqn):
 
 def _has_own_tape(eqn):
     """Whether an equation over many elements is quicker as a tape than in the runtime, or can be nothing else."""
-    return eqn.primitive is fused_p or (eqn.primitive in tape and is_preferred(eqn))
+    fits = all(prod(x.aval.shape) < MOST_ELEMENTS for x in (*eqn.invars, *eqn.outvars))
+    return eqn.primitive is fused_p or (fits and eqn.primitive in tape and is_preferred(eqn))
 
 
 class _Levels:
