@@ -39,7 +39,7 @@ def least(function, seconds=0.3, batches=7):
 def operations():
     """(name, kernel on ndarrays, bind on Arrays, public call)."""
     x = jnp.arange(10, dtype=jnp.float32)
-    y = x + 1
+    y, two = x + 1, jnp.float32(2)
     i = jnp.array([1, 3])
     m = jnp.ones((64, 64), jnp.float32)
     a, b, k, c = (v._value for v in (x, y, m, i))
@@ -54,7 +54,7 @@ def operations():
         "out_sharding": None,
     }
     yield "x + y", lambda: np.add(a, b), lambda: lax.add_p.bind(x, y), lambda: x + y
-    yield "x * 2.0", lambda: np.multiply(a, 2.0), lambda: lax.mul_p.bind(x, y), lambda: x * 2.0
+    yield "x * 2.0", lambda: np.multiply(a, 2.0), lambda: lax.mul_p.bind(x, two), lambda: x * 2.0
     yield "jnp.sin(x)", lambda: np.sin(a), lambda: lax.sin_p.bind(x), lambda: jnp.sin(x)
     yield "x > y", lambda: np.greater(a, b), lambda: lax.gt_p.bind(x, y), lambda: x > y
     yield "jnp.sum(x)", lambda: np.add.reduce(a), lambda: lax.reduce_sum_p.bind(x, **total), lambda: jnp.sum(x)
