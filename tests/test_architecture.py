@@ -489,12 +489,7 @@ def test_records_that_only_copy_arguments_are_found():
 # ---- tests mirror the source
 
 
-SOURCES = {
-    "pkg/onax": "",
-    "export": "export/",
-    "scripts": "scripts/",
-    "cython_src/onax": "",
-}  # and where their tests are
+SOURCES = {"pkg/onax": "", "export": "export/", "scripts": "scripts/", "cython_src/onax": ""}  # folder -> in tests/
 SPANNING = {  # folders of tests/ that mirror no package: what their files test
     "golden": "results and programs recorded from real JAX, of all packages",
     "laws": "what holds for every primitive",
