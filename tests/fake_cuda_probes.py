@@ -198,7 +198,8 @@ def control_flow():
     """A program whose loop has nodes on the CPU and gives results on the device: the host must not touch them there."""
     x = jax.device_put(np.arange(9, dtype=np.float32).reshape(3, 3), jax.devices("gpu")[0])
     results = jax.jit(lambda x: jax.lax.linalg.qr(x, pivoting=True, full_matrices=False))(x)
-    return [list(np.asarray(r).shape) for r in results]
+    found = [list(np.asarray(r).shape) for r in results]
+    return found + [list(r.shape) for r in jax.jit(lambda x: jax.lax.approx_min_k(x, 3))(x[0])]
 
 
 def kept_on_the_host():

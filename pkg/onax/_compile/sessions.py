@@ -80,8 +80,18 @@ def _allows_tf32():
     return config.jax_default_matmul_precision in _TF32
 
 
-# Nodes of which the runtime hands memory that was bound to a result to kernels of their bodies, those of the CPU too,
-# which then touch memory of the device (seen with 1.31.1).  The run allocates all results of such a graph itself.
+def _left_to_the_run(graph, name, element, shape):
+    """A port of an output, of unknown shape if the run must allocate it: if a node or a body may read it on the CPU.
+
+    The runtime hands memory that was bound to an output to kernels of the CPU, too, which then touch memory of the device
+    (seen with 1.31.1 on a Loop, and on a Cast whose result a node on the CPU reads).
+    """
+    read = any(v is not None and v.name == name for node in graph.nodes for v in node.inputs)
+    if read or any(node.op_type in _CONTROL_FLOW for node in graph.nodes):
+        return name, element, ("?",) * len(shape)
+    return name, element, shape
+
+
 _CONTROL_FLOW = ("Loop", "Scan", "If")
 
 
@@ -108,8 +118,8 @@ def _open(graph, name, settings):
         load_cuda_libraries()
         settings["provider_options"] = {"use_tf32": int(_allows_tf32()), **settings.get("provider_options", {})}
     model, inputs, outputs, shared = proto.to_session(graph)
-    if settings.get("io_binding") and any(node.op_type in _CONTROL_FLOW for node in graph.nodes):
-        outputs = [(name, element, ("?",) * len(shape)) for name, element, shape in outputs]
+    if settings.get("io_binding") and not settings.get("cuda_graph"):
+        outputs = [_left_to_the_run(graph, *port) for port in outputs]
     try:
         return ort.Session(model, inputs, outputs, initializers=shared, options=settings)
     except RuntimeError as error:

@@ -114,4 +114,4 @@ def test_the_table_of_kernels_agrees_with_what_the_provider_loads(found):
 
 
 def test_bodies_of_loops_touch_no_memory_of_the_device(found):
-    assert found["control_flow"] == [[3, 3], [3, 3], [3]]
+    assert found["control_flow"] == [[3, 3], [3, 3], [3], [3], [3]]
