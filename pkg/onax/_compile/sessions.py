@@ -83,8 +83,8 @@ def _allows_tf32():
 def _left_to_the_run(graph, name, element, shape):
     """A port of an output, of unknown shape if the run must allocate it: if a node or a body may read it on the CPU.
 
-    The runtime hands memory that was bound to an output to kernels of the CPU, too, which then touch memory of the device
-    (seen with 1.31.1 on a Loop, and on a Cast whose result a node on the CPU reads).
+    The runtime hands memory that was bound to an output to kernels of the CPU, too, which then touch the device's
+    memory (seen with 1.31.1 on a Loop, and on a Cast whose result a node on the CPU reads).
     """
     read = any(v is not None and v.name == name for node in graph.nodes for v in node.inputs)
     if read or any(node.op_type in _CONTROL_FLOW for node in graph.nodes):
