@@ -54,6 +54,8 @@ def binding():
     }
     found |= {"read": changes_of(lambda: np.asarray(y)), "read again": changes_of(lambda: repr(y))}
     found["right"] = bool(np.array_equal(y, X.reshape(3, 4)))
+    empty = jax.jit(lambda x: (jnp.tanh(x), x.shape[0] + jnp.arange(2)))(jax.device_put(X[:0], cuda))
+    found["no elements"] = [list(np.asarray(v).shape) for v in empty]
     unbound = jax.jit(lambda x: jnp.reshape(x, (2, 6)), compiler_options={"io_binding": False})
     unbound(x)
     found["without binding"] = changes_of(lambda: unbound(x))

@@ -101,7 +101,7 @@ cdef class BoundSession:
             with nogil:
                 status = ort_run_with_binding(API, handle, binding)
             check_run(status)
-            if None in results:
+            if any([result is None for result in results]):
                 self.take_outputs(binding, results)
             return results
         finally:
