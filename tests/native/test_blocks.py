@@ -161,6 +161,16 @@ REFERENCES = {  # function in float64, domain
     "sin": (np.sin, (-1e5, 1e5)),
     "cos": (np.cos, (-1e5, 1e5)),
     "rsqrt": (lambda x: 1 / np.sqrt(x), (0, 1e4)),
+    "tan": (np.tan, (-1e5, 1e5)),
+    "asin": (np.arcsin, (-1, 1)),
+    "acos": (np.arccos, (-1, 1)),
+    "atan": (np.arctan, (-30, 30)),
+    "sinh": (np.sinh, (-90, 90)),
+    "cosh": (np.cosh, (-90, 90)),
+    "asinh": (np.arcsinh, (-1e3, 1e3)),
+    "acosh": (np.arccosh, (1, 1e3)),
+    "atanh": (np.arctanh, (-1, 1)),
+    "cbrt": (np.cbrt, (-1e3, 1e3)),
 }
 
 
@@ -174,6 +184,36 @@ def test_functions_are_right_to_three_ulp(name):
     with np.errstate(all="ignore"):
         want = function(x.astype(np.float64)).astype(np.float32)
     assert_ulps(run(name, F32, x), want, 3)
+
+
+@pytest.mark.parametrize("name", [name for name in REFERENCES if name not in ("rsqrt", "cbrt")])
+def test_functions_of_float64_are_right_to_four_ulp(name):
+    """By extended precision, where NumPy has it."""
+    function, (low, high) = REFERENCES[name]
+    rng = np.random.default_rng(1)
+    wide = (-740, 709) if low in (-104, -90, -88, -20) else (low, high)
+    x = [
+        rng.uniform(*wide, 50_000),
+        rng.uniform(max(low, -1), min(high, 3), 50_000),
+        rng.uniform(-1, 1, 99) * 1e-9 + (low == 1),
+    ]
+    x.append(10 ** rng.uniform(-300, 300, 50_000) * rng.choice([-1, 1], 50_000))
+    x.append([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 709.782712, -745.1, 1, -1])
+    x = np.concatenate(x)
+    x = x[(np.abs(x) < 1e5) | (np.abs(x) > 1e300) | (name not in ("sin", "cos", "tan"))]
+    with np.errstate(all="ignore"):
+        want = function(x.astype(np.longdouble)).astype(np.float64)
+    got = run(name, np.float64, x)
+    assert_ulps(got, want)
+    zero = (x == 0) & (want == 0)
+    assert (np.signbit(got) == np.signbit(want))[zero].all()
+
+
+@pytest.mark.parametrize("dtype", (np.float32, np.float64))
+def test_functions_keep_the_sign_of_zero(dtype):
+    x = np.array([-0.0] * 20, dtype)
+    for name in ("sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "expm1", "log1p", "erf", "cbrt"):
+        assert np.signbit(run(name, dtype, x)).all(), name
 
 
 def test_functions_far_out():
@@ -273,6 +313,29 @@ def test_folds_of_floats(name, shape, dtype):
     for got in folded(name, x):
         error = np.abs((x - got) - exact) / np.maximum(np.abs(exact), np.abs(x))
         assert np.max(error) < 60 * np.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (6, 7), (4, 33), (2, 1025), (300, 64)])
+@pytest.mark.parametrize(
+    "dtype", ("float16", "bfloat16", "int8", "uint8", "int16", "uint16", "complex64", "complex128")
+)
+def test_folds_of_narrow_and_complex_numbers(dtype, shape):
+    dtype = {str(d): d for d in TYPES}[dtype]
+    x = np.random.default_rng(0).integers(0, 40, shape)
+    x = (x + 1j * x[:, ::-1] if dtype.kind == "c" else x).astype(dtype)
+    for name in FOLDS if dtype.kind != "c" else ("sum",):
+        wide = x.astype(np.int64) if dtype.kind in "iu" else x.astype(complex) if dtype.kind == "c" else x.astype(float)
+        if name == "prod" and dtype.kind not in "iu":
+            wide = np.where(wide > 20, 1.0, 0.5)
+        operand = wide.astype(dtype)
+        with np.errstate(over="ignore"):
+            total = FOLDS[name].reduce(wide, axis=1, keepdims=True).astype(dtype)
+        for got in folded(name, operand):
+            want = operand - total
+            if name == "prod" and dtype.kind not in "iu":
+                assert_ulps(got, want)
+            else:
+                assert_same_bits(got, want)
 
 
 @pytest.mark.parametrize("name", FOLDS)

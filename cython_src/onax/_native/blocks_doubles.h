@@ -69,7 +69,8 @@ ONAX_INLINE double onax_exp2(double x) {
 ONAX_INLINE double onax_expm1(double x) {
     const double size = onax_size(x), y = size < 1.0 ? x : 0.0;
     const double t = y * 1.44269504088896340736 + ONAX_WIDE_ROUNDING, n = t - ONAX_WIDE_ROUNDING;
-    const double r = (y - n * ONAX_LN2_HIGH) - n * ONAX_LN2_LOW, s = onax_power_of_2(onax_bits64(t) - 0x4338000000000000u);
+    const double r = (y - n * ONAX_LN2_HIGH) - n * ONAX_LN2_LOW;
+    const double s = onax_power_of_2(onax_bits64(t) - 0x4338000000000000u);
     const double near = s * (onax_exp_series(r) * r * r + r) + (s - 1.0), far = onax_exp(x) - 1.0;
     return size < 1.0 ? (x == 0.0 ? x : near) : far;
 }
@@ -80,7 +81,8 @@ ONAX_INLINE double onax_log(double x) {
     const int small = x < 2.2250738585072014e-308;
     const double y = small ? x * 4503599627370496.0 : x;
     const uint64_t moved = onax_bits64(y) + (0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);
-    const double e = onax_as_double((moved >> 52) | 0x4330000000000000u) - (4503599627370496.0 + 1023.0) - (small ? 52.0 : 0.0);
+    const double shifted = onax_as_double((moved >> 52) | 0x4330000000000000u);  /* 2**52 + e + 1023 */
+    const double e = shifted - (4503599627370496.0 + 1023.0) - (small ? 52.0 : 0.0);
     const double f = onax_as_double((moved & 0xFFFFFFFFFFFFFu) + 0x3FE6A09E667F3BCDu) - 1.0, half = 0.5 * f * f;
     const double s = f / (2.0 + f), z = s * s;
     double p = 2.0 / 21.0, out;

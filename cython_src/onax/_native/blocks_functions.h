@@ -26,6 +26,7 @@ ONAX_MAP1(ONAX_CLONES, log_f32, float, float, onax_logf(x))
 ONAX_MAP1(ONAX_CLONES, log1p_f32, float, float, onax_log1pf(x))
 ONAX_MAP1(ONAX_CLONES, tanh_f32, float, float, onax_tanhf(x))
 ONAX_MAP1(ONAX_CLONES, logistic_f32, float, float, onax_logisticf(x))
+ONAX_MAP1(ONAX_CLONES, erf_f32, float, float, onax_erff(x))
 
 /* ---- functions that both have, where float32 is computed in float64 */
 
@@ -56,7 +57,8 @@ ONAX_INLINE double onax_atanh(double x) {
 #define ONAX_BOTH1(name) \
     ONAX_MAP1(ONAX_CLONES, name##_f32, float, float, onax_##name((double)x)) \
     ONAX_MAP1(ONAX_CLONES, name##_f64, double, double, onax_##name(x))
-ONAX_BOTH1(atan) ONAX_BOTH1(asin) ONAX_BOTH1(acos) ONAX_BOTH1(asinh) ONAX_BOTH1(acosh) ONAX_BOTH1(atanh) ONAX_BOTH1(cosh)
+ONAX_BOTH1(atan) ONAX_BOTH1(asin) ONAX_BOTH1(acos) ONAX_BOTH1(asinh) ONAX_BOTH1(acosh) ONAX_BOTH1(atanh)
+ONAX_BOTH1(cosh)
 ONAX_MAP2(ONAX_CLONES, atan2_f32, float, float, onax_atan2((double)x, (double)y))
 ONAX_MAP2(ONAX_CLONES, atan2_f64, double, double, onax_atan2(x, y))
 #define ONAX_WIDE1(name) ONAX_MAP1(ONAX_CLONES, name##_f64, double, double, onax_##name(x))
@@ -71,8 +73,8 @@ ONAX_INLINE double onax_sinh_of_float(double x) {
     return x == x ? onax_signed_as(out, x) : x;
 }
 
-/* erfc(x) for x >= 0: exp(-x**2) / (1 + 2x) times a polynomial in (x - 3) / (x + 3), fitted at Chebyshev points for x up
-   to 12. */
+/* erfc(x) for x >= 0: exp(-x**2) / (1 + 2x) times a polynomial in (x - 3) / (x + 3), fitted at Chebyshev points for x
+   up to 12. */
 ONAX_INLINE double onax_erfc_of_float(double size) {
     const double y = size < 12.0 ? size : 12.0, u = (y - 3.0) / (y + 3.0);
     double p = 0.000031994477813128225607;
@@ -89,21 +91,6 @@ ONAX_INLINE double onax_erfc_of_float(double size) {
     p = p * u - 0.13562110769264137203;
     p = p * u + 1.2530080582563309907;
     return onax_exp(-y * y) * p / (1.0 + 2.0 * y);
-}
-/* Below 1 a polynomial in x**2, fitted at Chebyshev points to erf(x) / x. */
-ONAX_INLINE double onax_erf_of_float(double x) {
-    const double size = onax_size(x), z = x * x;
-    double p = 1.0589380641075019183e-6, out;
-    p = p * z - 0.000013909340021874598594;
-    p = p * z + 0.0001195656256820732956;
-    p = p * z - 0.00085426379970872296266;
-    p = p * z + 0.005223783477189248115;
-    p = p * z - 0.026866133235095591563;
-    p = p * z + 0.11283791308604581452;
-    p = p * z - 0.37612638889635306771;
-    p = p * z + 1.1283791670946767327;
-    out = size < 1.0 ? p * size : 1.0 - onax_erfc_of_float(size);
-    return x == x ? onax_signed_as(out, x) : x;
 }
 ONAX_INLINE double onax_erfc_of_sign(double x) {
     const double far = onax_erfc_of_float(onax_size(x)), out = x < 0.0 ? 2.0 - far : far;
@@ -125,7 +112,6 @@ ONAX_INLINE double onax_cbrt_of_float(double x) {
 }
 
 ONAX_MAP1(ONAX_CLONES, sinh_f32, float, float, onax_sinh_of_float((double)x))
-ONAX_MAP1(ONAX_CLONES, erf_f32, float, float, onax_erf_of_float((double)x))
 ONAX_MAP1(ONAX_CLONES, erfc_f32, float, float, onax_erfc_of_sign((double)x))
 ONAX_MAP1(ONAX_CLONES, cbrt_f32, float, float, onax_cbrt_of_float((double)x))
 ONAX_MAP2(ONAX_CLONES, pow_f32, float, float, onax_pow_of_float((double)x, (double)y))
@@ -149,6 +135,6 @@ ONAX_NEAR(all_near_f64, double, int64_t, onax_bits64, onax_as_double, 0x80000000
         T *d = to; const T *a = first; \
         if (all_near_##t(a, n)) name##_near_##t(to, first, second, third, n); \
         else for (int64_t i = 0; i < n; i++) d[i] = (T)name((double)a[i]); }
-ONAX_TURNING(sin, f32, float, onax_sin_cosf(x, 0)) ONAX_TURNING(sin, f64, double, onax_sin(x))
+ONAX_TURNING(sin, f32, float, x == 0.0f ? x : onax_sin_cosf(x, 0)) ONAX_TURNING(sin, f64, double, onax_sin(x))
 ONAX_TURNING(cos, f32, float, onax_sin_cosf(x, 1)) ONAX_TURNING(cos, f64, double, onax_cos(x))
 ONAX_TURNING(tan, f32, float, onax_tan((double)x)) ONAX_TURNING(tan, f64, double, onax_tan(x))

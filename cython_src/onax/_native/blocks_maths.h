@@ -123,6 +123,28 @@ ONAX_INLINE float onax_tanhf(float x) {
 
 ONAX_INLINE float onax_logisticf(float x) { return 1.0f / (1.0f + onax_expf(-x)); }
 
+/* Below 1 a polynomial in x**2, fitted to erf(x) / x; up to 4, where the result is 1, 1 - exp(-x**2) times one in
+   (x - 3) / (x + 3), fitted to erfc(x) exp(x**2). */
+ONAX_INLINE float onax_erff(float x) {
+    float size = onax_sizef(x), z = x * x, y = size < 4.0f ? size : 4.0f, u = (y - 3.0f) / (y + 3.0f), p, q, out;
+    p = 7.8758750627e-05f;
+    p = p * z - 8.0168642872e-04f;
+    p = p * z + 5.1890874234e-03f;
+    p = p * z - 2.6854212011e-02f;
+    p = p * z + 1.1283594715e-01f;
+    p = p * z - 3.7612626667e-01f;
+    p = p * z + 1.1283791658e+00f;
+    q = 2.7427490709e-03f;
+    q = q * u - 2.5079637781e-02f;
+    q = q * u + 7.1603503908e-02f;
+    q = q * u - 1.5009834297e-01f;
+    q = q * u + 2.4560599224e-01f;
+    q = q * u - 3.2623367423e-01f;
+    q = q * u + 1.7900114451e-01f;
+    out = size < 1.0f ? p * size : 1.0f - onax_expf(-y * y) * q;
+    return x == x ? onax_with_sign(out, x) : x;
+}
+
 /* The largest |x| that onax_sin_cosf reduces: x - n pi/2 in float64, where n times the first 33 bits is exact. */
 #define ONAX_REDUCIBLE 1.0e5f
 

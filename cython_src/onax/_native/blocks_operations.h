@@ -48,7 +48,7 @@
     O(acosh, 'U', -1, 4.6f, 4.6f) \
     O(atanh, 'U', -1, 2.3f, 2.3f) \
     O(cbrt, 'U', -1, 3.1f, 9.5f) \
-    O(erf, 'U', -1, 2.5f, 4.2f) \
+    O(erf, 'U', -1, 0.8f, 4.2f) \
     O(erfc, 'U', -1, 2.1f, 10.3f) \
     O(erf_inv, 'U', -1, 1.6f, 1.6f) \
     O(lgamma, 'U', -1, 20.0f, 20.0f) \
