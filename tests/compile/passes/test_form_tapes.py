@@ -57,6 +57,22 @@ def test_loops_are_part_of_a_tape(name):
     check(lambda x: (function(x), jnp.sort(x)), X)  # in a session
 
 
+MOVEMENTS = {
+    "transpose": lambda x: x.T,
+    "rev": lambda x: x[:, ::-1],
+    "strided slice": lambda x: x[::2, ::3],
+    "concatenate": lambda x: jnp.concatenate([x, x], 1),
+    "pad": lambda x: jnp.pad(x, 1),
+    "columns": lambda x: x[:, np.array([3, 1, 2])],
+}
+
+
+@pytest.mark.parametrize("name", MOVEMENTS)
+def test_large_movements_of_elements_are_instructions(name):
+    x = np.arange(10_000, dtype=np.float32).reshape(100, 100)
+    assert names(check(MOVEMENTS[name], x)) == ["tape"]
+
+
 def test_products_that_threads_share_stay_nodes():
     w = np.ones((256, 256), np.float32)
     program = check(lambda w, x: jnp.sum(jnp.sort(x) * 2) + jnp.tanh(w @ w * 0.01) @ w, w, X[0], compare=assert_close)

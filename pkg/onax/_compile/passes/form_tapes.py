@@ -14,6 +14,7 @@ from onax._compile.passes.bodies import cache_on_program, map_bodies
 from onax._control.block_code import codes
 from onax._control.fused import fused_p
 from onax._core.effects import join_effects, no_effects
+from onax._core.facts import DATA_MOVEMENT
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from onax._core.programs import BRANCH, CONDITION, FUNCTION, LOOP, held_programs
 from onax._ground import dims
@@ -62,7 +63,7 @@ def _is_for_one_tape(eqn, in_body=False):
         return all(_is_for_one_tape(e, True) for body in bodies for e in body.eqns)
     if _products(eqn) > (LOOP_PRODUCTS if in_body else FEW_PRODUCTS) or not _can_be_on_a_tape(eqn):
         return False
-    return is_small(eqn) or in_body or joins(eqn) or is_view(eqn)
+    return is_small(eqn) or in_body or joins(eqn) or is_view(eqn) or _moves_elements(eqn)
 
 
 def _can_be_on_a_tape(eqn):
@@ -73,6 +74,11 @@ def _can_be_on_a_tape(eqn):
     if any(held.kind is not FUNCTION for held in held_programs(eqn)):
         return False
     return primitive.kernel is not None or (primitive.impl is not None and not is_lowered(primitive))
+
+
+def _moves_elements(eqn):
+    """Whether an equation is a movement of elements, for which instructions take no longer than the runtime."""
+    return eqn.primitive in tape and DATA_MOVEMENT in eqn.primitive.facts
 
 
 def _bodies(eqn):
@@ -122,7 +128,8 @@ def _belongs(eqn):
 def _has_own_tape(eqn):
     """Whether an equation over many elements is quicker as a tape than in the runtime, or can be nothing else."""
     fits = all(prod(x.aval.shape) < MOST_ELEMENTS for x in (*eqn.invars, *eqn.outvars))
-    return eqn.primitive is fused_p or (fits and eqn.primitive in tape and is_preferred(eqn))
+    preferred = eqn.primitive in tape and is_preferred(eqn)
+    return eqn.primitive is fused_p or (fits and (preferred or _moves_elements(eqn)))
 
 
 class _Levels:
