@@ -63,7 +63,7 @@ def test_keys_are_moved_whole():
         moved = lax.rev(lax.transpose(lax.reshape(keys, (2, 3)), (1, 0)), (0,))
         return jax.random.key_data(lax.broadcast(moved, (2,)))
 
-    got = run_tape(fn, keys, python=("random_unwrap",))[0]
+    got = run_tape(fn, keys)[0]
     np.testing.assert_array_equal(got, fn(keys))
 
 

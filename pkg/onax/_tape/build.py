@@ -8,6 +8,7 @@ from onax._tape import (  # noqa: F401  they attach rules
     dot,
     fft,
     fused,
+    identities,
     indexing,
     linalg,
     random,
