@@ -1,0 +1,71 @@
+"""Tapes with changed words are refused, or touch nothing outside their memory: tried in a process of their own."""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import random, sys
+import numpy as np
+import onax as jax, onax.numpy as jnp
+from onax import lax
+from onax._native.tape import PythonKernel, Tape
+from onax._tape import layout
+from onax._tape.build import build_tape
+
+seed, rounds = map(int, sys.argv[1:])
+rng = random.Random(seed)
+made = []
+
+def remember(words, operands, results, kernels, name):
+    made.append((np.array(words), operands, results))
+    return Tape(words, operands, results, kernels, name)
+
+layout.Tape = remember
+X = np.linspace(0.1, 1, 16, dtype=np.float32).reshape(4, 4)
+I = np.array([0, 3, 1], np.int32)
+PROGRAMS = [
+    (lambda x: lax.fori_loop(0, 3, lambda i, c: jnp.tanh(c @ x) + x[i], x), X),
+    (lambda x: lax.scan(lambda c, r: (c.at[1].add(r), jnp.cumsum(r)), x, x, reverse=True), X),
+    (lambda x: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, jnp.sort(c[1])), (0, x)), X),
+    (lambda x: lax.cond(x[0, 0] > 0, lambda: jnp.max(x, 0), lambda: x[1] * 2), X),
+    (lambda x, i: (x[i], x.at[i].mul(2), jnp.argmax(x, 1), lax.top_k(x, 2)), X, I),
+    (lambda x: (jnp.linalg.solve(x + 4 * jnp.eye(4), x), jnp.linalg.qr(x)[1], jnp.fft.fft(x)), X),
+    (lambda x: (jnp.convolve(x[0], x[1, :3]), jnp.pad(x, 2), jnp.roll(x, 1), x.T.reshape(-1)[::-2]), X),
+    (lambda k: (jax.random.normal(k, (3,)), jax.random.split(k), jax.random.gamma(k, 2.0)), jax.random.key(0)),
+    (lambda x: (x.astype(jnp.float16) * 2, (x * 1j) ** 2, x.astype(jnp.int8), jnp.prod(x.astype(jnp.bfloat16), 0)), X),
+]
+for fn, *args in PROGRAMS:
+    build_tape(jax.make_jaxpr(fn)(*args))
+refused = ran = 0
+values = [-1, 0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 63, 64, 65, 255, 1 << 16, 1 << 31, 1 << 40, (1 << 62), -(1 << 63)]
+for _ in range(rounds):
+    words, operands, results = rng.choice(made)
+    words = words.copy()
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(words))
+        near, other = int(words[at]) + rng.choice([-8, -1, 1, 8]), int(words[rng.randrange(len(words))])
+        words[at] = max(-(1 << 63), min(rng.choice([rng.choice(values), near, other]), (1 << 63) - 1))
+    try:
+        tape = Tape(words, operands, results)
+    except (ValueError, MemoryError):
+        refused += 1
+        continue
+    if tape.work > 1e6 or tape.memory > 1 << 26:  # a loop that may be endless, or large memory that is its own
+        continue
+    try:
+        tape([np.ones(s, d) if d.kind != "V" else np.zeros(s, d) for s, d in operands])
+    except (MemoryError, TypeError):
+        pass
+    ran += 1
+print(refused, ran)
+"""
+
+
+@pytest.mark.parametrize("seed, rounds", [(0, 4000), pytest.param(1, 200_000, marks=pytest.mark.slow)])
+def test_damaged_tapes(seed, rounds):
+    done = subprocess.run([sys.executable, "-c", PROGRAM, str(seed), str(rounds)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    refused, ran = map(int, done.stdout.split())
+    assert refused > rounds // 4 and ran > rounds // 50
