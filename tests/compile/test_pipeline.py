@@ -55,7 +55,8 @@ def test_every_pass_computes_the_same():
     want = outer(X)
     for program in passes_of(outer, X).values():
         (got,) = eval_jaxpr(program, program.consts, X)
-        assert np.allclose(got, want, rtol=1e-6) and got.dtype == want.dtype
+        # Sums of numbers up to 6, of which some nearly cancel: a rounding of the largest.
+        assert np.allclose(got, want, rtol=1e-6, atol=5e-7) and got.dtype == want.dtype
 
 
 def test_passes_are_what_they_were_when_they_have_nothing_to_do():
