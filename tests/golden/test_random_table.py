@@ -49,7 +49,7 @@ COMPILED = {
     ("normal", "float16"): 6,
     ("truncated_normal", "float16"): 33,
     ("gumbel", "float16"): 16,
-    ("gumbel", "float64"): 6,  # the logarithm of a logarithm that is near 1: a rounding of the inner one is 4 of the result
+    ("gumbel", "float64"): 10,  # of logarithms near 1: a rounding of the inner logarithm is 8 of the result
     ("laplace", "float16"): 7,
     ("cauchy", "float16"): 12,
     ("maxwell", "float16"): 9,
