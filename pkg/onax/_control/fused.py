@@ -387,6 +387,11 @@ def assemble(jaxpr):
     return found
 
 
+def literal_key(value):
+    """What tells numbers apart: their bytes, or a Python number as it is written."""
+    return value.tobytes() if isinstance(value, np.ndarray | np.generic) else repr(value)
+
+
 def _structure(jaxpr):
     """What two regions with the same program agree on."""
     numbers = {v: i for i, v in enumerate(jaxpr.invars)}
@@ -394,7 +399,7 @@ def _structure(jaxpr):
     for eqn in jaxpr.eqns:
         (out,) = eqn.outvars
         numbers[out] = len(numbers)
-        operands = [(str(x.val), x.aval.dtype) if type(x) is Literal else numbers[x] for x in eqn.invars]
+        operands = [(literal_key(x.val), x.aval.dtype) if type(x) is Literal else numbers[x] for x in eqn.invars]
         key.append((eqn.primitive, out.aval.shape, out.aval.dtype, *operands, *eqn.params.items()))
     key.append(tuple([numbers[v] for v in jaxpr.outvars]))
     return tuple(key)

@@ -2,6 +2,7 @@
 
 from onax._compile.passes.bodies import cache_on_program, map_bodies
 from onax._control.block_code import codes, views
+from onax._control.fused import literal_key
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 
 
@@ -33,5 +34,5 @@ def _expression(eqn, operands):
     """A key that equations with the same results share; None unless the equation is elementwise or a view."""
     if eqn.primitive not in codes and eqn.primitive not in views:
         return None
-    given = [(str(x.val), x.aval) if type(x) is Literal else x for x in operands]
+    given = [(literal_key(x.val), x.aval) if type(x) is Literal else x for x in operands]
     return eqn.primitive, eqn.outvars[0].aval, *given, *eqn.params.items()
