@@ -9,7 +9,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 SOURCES = Path("cython_src/onax/_native")
-SHARED = {"tape": ["blocks_*.c"]}  # C files that a module has besides its own
+ALSO = {"tape": "blocks_*.c"}  # C files that a module has besides its own
 
 
 def _require_toolchain():
@@ -36,7 +36,7 @@ def _extensions():
     loop_flags = [] if sys.platform == "win32" else ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
     extensions = []
     for pyx in sorted(SOURCES.glob("*.pyx")):
-        patterns = [f"{pyx.stem}_*.c", *SHARED.get(pyx.stem, ())]
+        patterns = {f"{pyx.stem}_*.c", ALSO.get(pyx.stem, f"{pyx.stem}_*.c")}
         kernels = sorted([str(path) for pattern in patterns for path in SOURCES.glob(pattern)])
         headers = sorted(map(str, SOURCES.glob("*.h"))) if kernels else []
         extensions.append(

@@ -8,7 +8,7 @@ import pytest
 import onax as jax
 from native_passes import runner_of
 from onax._control.block_code import Unfit, codes, folds, views
-from onax._control.fused import assemble
+from onax._control.fused import assemble, fused_p
 from onax._ground.config import enable_x64
 from tolerance import assert_same_bits, assert_ulps
 
@@ -37,9 +37,10 @@ def _program_of(jaxpr):
     if len(jaxpr.eqns) != 1 or jaxpr.eqns[0].primitive in (*folds, *views):
         return runner_of(jaxpr)
     try:
-        return assemble(jaxpr)[1]
+        assemble(jaxpr)
     except Unfit:
         return None
+    return lambda operands: fused_p.kernel(*operands, jaxpr=jaxpr)
 
 
 @pytest.mark.parametrize("primitive", CODED, ids=lambda p: p.name)

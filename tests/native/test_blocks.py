@@ -7,20 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onax._compile import sessions
-from onax._ground.onnx_runtime import attach_runtime
-from onax._native import normals, ort, threefry
-from onax._native.blocks import CONSTANT, DIRECT, IOTA, LOAD, MAGIC, OPERATIONS, ROW, TABLE, TYPES, Program
+from onax._native import normals, threefry
+from onax._native.tape import BLOCK_OPERATIONS as OPERATIONS
+from onax._native.tape import BLOCKS_MAGIC as MAGIC
+from onax._native.tape import TYPES, RegisterKind, check_program, instruction_tape
 from onax._prims import elementwise as e
 from onax._prims import special
 from onax._prims.convert import cast
 from onax._prims.elementwise_high import mulhi_p
-from onax.export.graph.proto import to_session
-from onax.export.graph.value import Graph
 from special_values import VALUES
 from tolerance import assert_same_bits, assert_ulps, finfo, is_float
 
 F32 = np.dtype(np.float32)
+DTYPES = list(TYPES)
+R = RegisterKind
+CONSTANT, DIRECT, IOTA, LOAD, ROW, TABLE = R.CONSTANT, R.DIRECT, R.IOTA, R.LOAD, R.ROW, R.TABLE
 
 
 def single(name, dtypes, out, n):
@@ -36,10 +37,19 @@ def single(name, dtypes, out, n):
     return [*words, OPERATIONS[name].number, arity, *operands]
 
 
+def program(words, shapes):
+    """The Tape of a program over blocks with results of these shapes."""
+    check_program(words)
+    n_in, n_out = words[1:3]
+    ports = [((words[7 + 2 * i],), DTYPES[words[6 + 2 * i]]) for i in range(n_in + n_out)]
+    results = [(shape, dtype) for shape, (_, dtype) in zip(shapes, ports[n_in:], strict=True)]
+    return instruction_tape("blocks", ports[:n_in], results, [n_out, *words])
+
+
 def run(name, out, *operands):
     """One operation on arrays of one shape."""
     words = single(name, [x.dtype for x in operands], out, operands[0].size)
-    return Program(words, [operands[0].shape])(list(operands))[0]
+    return program(words, [operands[0].shape])(list(operands))[0]
 
 
 def edges(dtype):
@@ -256,7 +266,7 @@ def test_loads_follow_strides(data):
     view = np.lib.stride_tricks.as_strided(source, sizes, [4 * s for s in strides])
     start = data.draw(st.integers(0, 3))
     longer = np.concatenate([np.zeros(start, np.float32), source.ravel()])
-    got = Program(loaded(sizes, strides, longer.size, len(sizes), start), [tuple(sizes)])([longer])[0]
+    got = program(loaded(sizes, strides, longer.size, len(sizes), start), [tuple(sizes)])([longer])[0]
     count = 7 + np.arange(np.prod(sizes), dtype=np.float32).reshape(sizes)
     assert_same_bits(got, view + count + np.float32(0.5))
 
@@ -279,7 +289,7 @@ def folded(name, x):
     """(what a program gives, with and without groups of rows)."""
     n, length = x.shape
     words = [folding(n, length, name=name, dtype=x.dtype.type, rows=k) for k in {None, n if n > 1 else None}]
-    return [Program(w, [x.shape])([x])[0] for w in words]
+    return [program(w, [x.shape])([x])[0] for w in words]
 
 
 FOLDS = {"sum": np.add, "prod": np.multiply, "largest": np.maximum, "smallest": np.minimum}
@@ -363,14 +373,14 @@ def test_erf_inv_is_the_kernel():
 
 
 def test_operands_are_checked():
-    program = Program(single("add", [F32, F32], F32, 6), [(2, 3)])
+    tape = program(single("add", [F32, F32], F32, 6), [(2, 3)])
     x = np.arange(6, dtype=np.float32)
-    assert program([x[::-1], np.asfortranarray(x.reshape(2, 3))])[0].tolist() == [[5, 5, 5], [5, 5, 5]]
+    assert tape([x[::-1], np.asfortranarray(x.reshape(2, 3))])[0].tolist() == [[5, 5, 5], [5, 5, 5]]
     for operands in ([x], [x, x[:5]], [x, x.astype(np.float64)], [x, [1.0] * 6]):
         with pytest.raises(TypeError):
-            program(operands)
-    with pytest.raises(ValueError, match="other sizes"):
-        Program(single("add", [F32, F32], F32, 6), [(7,)])
+            tape(operands)
+    with pytest.raises(ValueError, match="other operands"):
+        program(single("add", [F32, F32], F32, 6), [(7,)])
 
 
 def taking(n, size, *, dtype=np.float32, limit=None, index=np.int32, kind=None):
@@ -385,7 +395,7 @@ def taking(n, size, *, dtype=np.float32, limit=None, index=np.int32, kind=None):
 def test_takes(dtype):
     table = np.arange(7).astype(dtype)
     index = np.array([0, 6, 3, -1, 7, 2**31 - 1, -(2**31), 5, 3], np.int32)
-    (got,) = Program(taking(9, 7, dtype=dtype), [(9,)])([table, index])
+    (got,) = program(taking(9, 7, dtype=dtype), [(9,)])([table, index])
     assert_same_bits(got, table[np.clip(index, 0, 6)])
 
 
@@ -426,7 +436,7 @@ REFUSED = [
 @pytest.mark.parametrize("message, words", REFUSED)
 def test_refused(message, words):
     with pytest.raises(ValueError, match=message):
-        Program(words, [(4,)])
+        program(words, [(4,)])
 
 
 @settings(deadline=None, max_examples=600)
@@ -449,94 +459,13 @@ def test_no_mutation_leaves_its_buffers(data):
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(1, len(words) - 1))
         words[at] = data.draw(st.sampled_from([-1, 0, 1, 2, 3, 4, 5, 6, 7, 11, 13, 24, 2**31, 2**62, -(2**63)]))
-    n_in, n_out = words[1:3]
-    if not (0 <= n_in < 4 and 0 <= n_out < 4) or len(words) < 6 + 2 * (n_in + n_out):
-        shapes, operands = [], None
-    else:
-        types = {i: d for d, i in TYPES.items()}
-        buffers = [(types.get(words[6 + 2 * i]), words[7 + 2 * i]) for i in range(n_in + n_out)]
-        shapes = [(n,) for _, n in buffers[n_in:]]
-        fine = all(d is not None and 0 <= n < 10**4 for d, n in buffers)
-        operands = [np.ones(n, d) for d, n in buffers[:n_in]] if fine else None
     try:
-        program = Program(words, shapes)
-    except (ValueError, OverflowError):
+        check_program(words)
+    except ValueError:
         return
-    if operands is not None:
-        assert [x.size for x in program(operands)] == [n for (n,) in shapes]
-
-
-# ---- loops
-
-
-def adding(n):
-    """A step that adds a slice to its carry, and gives both."""
-    f32, add, move = TYPES[F32], OPERATIONS["add"].number, OPERATIONS["move"].number
-    words = [MAGIC, 2, 2, 0, 1, 1, *[f32, n] * 4, 1, 1, 1, 4, 2, n]
-    for buffer in range(4):
-        words += [f32, DIRECT, buffer]
-    return [*words, add, 2, 0, 1, 0, move, 3, 2, 0, 0]
-
-
-@pytest.mark.parametrize("backwards", (False, True))
-def test_loops_stack_their_slices(backwards):
-    x = np.arange(20, dtype=np.float32).reshape(5, 4)
-    start = np.ones(4, np.float32)
-    last, sums = Program(adding(4), [(4,), (5, 4)], (None, 0, 1, 5, backwards))([start, x])
-    want = np.cumsum(np.concatenate([start[None], x[::-1] if backwards else x]), 0)[1:]
-    assert_same_bits(sums, want[::-1] if backwards else want)
-    assert_same_bits(last, want[-1])
-
-
-@pytest.mark.parametrize(
-    "message, words, shapes, loop",
-    [
-        ("other carries", adding(4), [(4,), (5, 4)], (None, 0, 3, 5, False)),
-        ("other carries", adding(4), [(4,), (5, 4)], (None, -1, 1, 5, False)),
-        ("no such steps", adding(4), [(4,), (5, 4)], (None, 0, 1, -5, False)),
-        ("no such steps|too long", adding(4), [(4,), (5, 4)], (None, 0, 1, 2**62, False)),
-        ("other sizes", adding(4), [(4,), (4, 4)], (None, 0, 1, 5, False)),
-        ("one bool", single("add", [F32, F32], F32, 4), [(4,)], (GOOD, 1, 1, 0, False)),
-        ("one block", single("add", [F32, F32], F32, 4000), [(4000,)], (None, 1, 1, 5, False)),
-        ("changes the type", single("to_i32", [F32], np.int32, 4), [(4,)], (None, 0, 1, 5, False)),
-    ],
-)
-def test_loops_are_refused(message, words, shapes, loop):
-    with pytest.raises(ValueError, match=message):
-        Program(words, shapes, loop)
-
-
-# ---- as an operator of the runtime
-
-
-def session_of(words, inputs, shape):
-    g = Graph(sessions.OPSET, target="native")
-    values = [g.input(f"in.{i}", (x.shape, x.dtype)) for i, x in enumerate(inputs)]
-    data = np.array(words, np.int64).tobytes()
-    out = g.node(
-        "Fused", *values, out=(shape, F32), domain="onax", program=data, axes=[len(shape), 0], dims=[*shape, 0]
-    )
-    g.output("out.0", out)
-    attach_runtime()
-    model, ins, outs, shared = to_session(g)
-    return ort.Session(model, ins, outs, initializers=shared, options={"operators": True})
-
-
-@pytest.mark.parametrize("n", (3, 5000, 2_000_003))
-def test_the_operator_is_the_program(n):
-    x, y = np.random.default_rng(0).normal(size=(2, n)).astype(np.float32)
-    words = single("atan2", [F32, F32], F32, n)  # slow enough for several threads
-    (got,) = session_of(words, [x, y], (n,)).run([x, y])
-    assert_same_bits(got, Program(words, [(n,)])([x, y])[0])
-
-
-def test_the_operator_refuses():
-    x = np.ones(4, np.float32)
-    with pytest.raises(RuntimeError, match="ends within"):
-        session_of(GOOD[:-1], [x, x], (4,))
-    with pytest.raises(RuntimeError, match="dims do not belong"):
-        session_of(GOOD, [x, x], (5,))
-    with pytest.raises(RuntimeError, match="another type or size"):
-        session_of(GOOD, [x, np.ones(3, np.float32)], (4,)).run([x, np.ones(3, np.float32)])
-    with pytest.raises(RuntimeError, match="operands are missing"):
-        session_of(GOOD, [x], (4,)).run([x])
+    n_in, n_out = words[1:3]
+    buffers = [(DTYPES[words[6 + 2 * i]], words[7 + 2 * i]) for i in range(n_in + n_out)]
+    if all(n < 10**4 for _, n in buffers):
+        shapes = [(n,) for _, n in buffers[n_in:]]
+        results = program(words, shapes)([np.ones(n, d) for d, n in buffers[:n_in]])
+        assert [x.shape for x in results] == shapes

@@ -40,7 +40,7 @@ def encode(graph, **options):
 def test_a_whole_model():
     x, y, z = Value("x", (2, "batch")), Value("y", (2, "batch")), Value("z", (2, "2*batch + 1"))
     c = Value("c", const=np.ones(2, np.float32))
-    nodes = [Node("Add", [x, None, c], [y], name="add_1", location="p"), Node("Fused", [y], [z], domain="onax")]
+    nodes = [Node("Add", [x, None, c], [y], name="add_1", location="p"), Node("Host", [y], [z], domain="onax")]
     model, shared = encode(
         Graph([x], nodes, [z], {"c": c}), opsets=[("", 21), ("onax", 1)], name="g", stated=[y], doc="text",
         metadata={"a": "1", "b": "ü"}, producer="me", producer_version="3", location_text=lambda p: f"from {p}",
@@ -49,9 +49,9 @@ def test_a_whole_model():
     assert (model.ir_version, model.producer_name, model.producer_version, model.doc_string) == (10, "me", "3", "text")
     assert [(o.domain, o.version) for o in model.opset_import] == [("", 21), ("onax", 1)]
     assert {p.key: p.value for p in model.metadata_props} == {"a": "1", "b": "ü"}
-    add, fused = model.graph.node
+    add, host = model.graph.node
     assert (add.op_type, list(add.input), list(add.output), add.name) == ("Add", ["x", "", "c"], ["y"], "add_1")
-    assert (add.doc_string, fused.doc_string, fused.domain) == ("from p", "", "onax")
+    assert (add.doc_string, host.doc_string, host.domain) == ("from p", "", "onax")
     assert model.graph.name == "g" and [v.name for v in model.graph.value_info] == ["y"]
     dims = [(d.dim_value, d.dim_param) for d in model.graph.output[0].type.tensor_type.shape.dim]
     assert dims == [(2, ""), (0, "2*batch + 1")]

@@ -72,12 +72,8 @@ int onax_program_type(const onax_program *program, int buffer);
 int64_t onax_program_elements(const onax_program *program, int buffer);
 /* Nanoseconds that one thread is guessed to need. */
 double onax_program_work(const onax_program *program);
-/* 0, or -1 when there is no memory.  `parallel` may be NULL. */
-int onax_program_run(const onax_program *program, const void *const *inputs, void *const *outputs,
-                     onax_parallel parallel, void *where);
-
-/* The same without an allocation.  The program's port i, outputs before inputs, is buffers[operands[i]]; `scratch` has
-   onax_program_scratch bytes, from an address that 64 divides. */
+/* Runs a program.  The program's port i, outputs before inputs, is buffers[operands[i]]; `scratch` has
+   onax_program_scratch bytes, from an address that 64 divides; `parallel` may be NULL. */
 int64_t onax_program_scratch(const onax_program *program);
 void onax_program_run_in(const onax_program *program, char *const *buffers, const int32_t *operands, char *scratch,
                          onax_parallel parallel, void *where);
@@ -86,24 +82,5 @@ void onax_program_run_in(const onax_program *program, char *const *buffers, cons
 int64_t onax_program_persistent(const onax_program *program);
 void onax_program_step(const onax_program *program, char *const *buffers, const int32_t *operands, char *scratch,
                        void *persistent);
-
-/* A loop of which each step is a program: inputs are constants, carries and slices of what is scanned, outputs the next
-   carries and slices of what is stacked.  With a condition (of constants and carries) it runs while that holds, else
-   `trips` times, from the last slice to the first if `reverse`. */
-typedef struct {
-    onax_program *body, *condition;
-    int64_t n_constants, n_carries, trips, reverse;
-} onax_loop;
-
-/* NULL, or why these programs are no loop. */
-const char *onax_loop_fault(const onax_loop *loop);
-/* Elements of an input of the loop, or of the outputs counted after them: slices count for all steps. */
-int64_t onax_loop_elements(const onax_loop *loop, int buffer);
-double onax_loop_work(const onax_loop *loop);
-int onax_loop_run(const onax_loop *loop, const void *const *inputs, void *const *outputs);
-
-/* The descriptions of the operators `onax.Fused` and `onax.Loop` (each an onax_operator). */
-const void *onax_fused(void);
-const void *onax_looped(void);
 
 #endif

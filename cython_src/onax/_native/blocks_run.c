@@ -379,27 +379,3 @@ void onax_program_run_in(const onax_program *p, char *const *buffers, const int3
     }
     for (int k = 0; k < p->n_groups; k++) run_group(p, &p->groups[k], at, next, parallel, where);
 }
-
-int onax_program_run(const onax_program *p, const void *const *inputs, void *const *outputs, onax_parallel parallel,
-                     void *where) {
-    enum { FEW = 64 };
-    const int n = p->n_in + p->n_out;
-    char *few[FEW];
-    int32_t order[FEW], *operands = order;
-    const int64_t pointers = rounded(n * (int64_t)sizeof(char *)), numbers = rounded(n * (int64_t)sizeof(int32_t));
-    char *memory = malloc((size_t)(p->scratch_bytes + pointers + numbers + 64)), *room, **buffers = few;
-    if (!memory) return -1;
-    room = memory + (64 - (uintptr_t)memory % 64);
-    if (n > FEW) {
-        buffers = (char **)(room + p->scratch_bytes);
-        operands = (int32_t *)(room + p->scratch_bytes + pointers);
-    }
-    for (int i = 0; i < p->n_out; i++) buffers[i] = outputs[i];
-    for (int i = 0; i < p->n_in; i++) buffers[p->n_out + i] = (char *)inputs[i];
-    for (int i = 0; i < n; i++) operands[i] = i;
-    onax_program_run_in(p, buffers, operands, room, parallel, where);
-    free(memory);
-    return 0;
-}
-
-#include "blocks_operator.h"

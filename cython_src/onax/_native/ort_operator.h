@@ -18,8 +18,7 @@ typedef void *ort_status;
 #define ONAX_ORT(table, name, result, ...) ((result (*)(__VA_ARGS__))(table)[ORT_##name])
 
 enum {
-    ONAX_ORT_INVALID_ARGUMENT = 2,   /* error codes */
-    ONAX_ORT_FAIL = 1,
+    ONAX_ORT_FAIL = 1,               /* an error code */
     ONAX_ORT_VARIADIC = 2,           /* of an input or output: any number, of any types */
     ONAX_ORT_ANY_TYPE = 0            /* an element type that is not fixed */
 };
@@ -75,28 +74,14 @@ static inline int onax_op_newest(const onax_operator *o) { (void)o; return 0x7ff
 
 static inline ort_status onax_op_fail(const onax_ort_entry *t, const char *text)
     { return ONAX_ORT(t, CreateStatus, void *, int, const char *)(ONAX_ORT_FAIL, text); }
-static inline ort_status onax_op_float(const onax_ort_entry *t, const void *info, const char *name, float *out)
-    { return ONAX_ORT(t, KernelInfoGetAttribute_float, void *, const void *, const char *, float *)(info, name, out); }
 static inline ort_status onax_op_int(const onax_ort_entry *t, const void *info, const char *name, int64_t *out)
     { return ONAX_ORT(t, KernelInfoGetAttribute_int64, void *, const void *, const char *, int64_t *)(info, name, out); }
-/* With out NULL only *size is set (to the number of bytes or elements needed). */
-static inline ort_status onax_op_text(const onax_ort_entry *t, const void *info, const char *name, char *out,
-                                      size_t *size)
-    { return ONAX_ORT(t, KernelInfoGetAttribute_string, void *, const void *, const char *, char *, size_t *)(info, name, out, size); }
-static inline ort_status onax_op_floats(const onax_ort_entry *t, const void *info, const char *name, float *out,
-                                        size_t *size)
-    { return ONAX_ORT(t, KernelInfoGetAttributeArray_float, void *, const void *, const char *, float *, size_t *)(info, name, out, size); }
-static inline ort_status onax_op_ints(const onax_ort_entry *t, const void *info, const char *name, int64_t *out,
-                                      size_t *size)
-    { return ONAX_ORT(t, KernelInfoGetAttributeArray_int64, void *, const void *, const char *, int64_t *, size_t *)(info, name, out, size); }
 static inline void onax_op_release_status(const onax_ort_entry *t, ort_status s) { ONAX_ORT(t, ReleaseStatus, void, void *)(s); }
 
 /* ---- what `compute` asks of its context */
 
 static inline ort_status onax_op_inputs(const onax_ort_entry *t, const void *context, size_t *count)
     { return ONAX_ORT(t, KernelContext_GetInputCount, void *, const void *, size_t *)(context, count); }
-static inline ort_status onax_op_outputs(const onax_ort_entry *t, const void *context, size_t *count)
-    { return ONAX_ORT(t, KernelContext_GetOutputCount, void *, const void *, size_t *)(context, count); }
 static inline ort_status onax_op_input(const onax_ort_entry *t, const void *context, size_t i, const void **value)
     { return ONAX_ORT(t, KernelContext_GetInput, void *, const void *, size_t, const void **)(context, i, value); }
 static inline ort_status onax_op_output(const onax_ort_entry *t, void *context, size_t i, const int64_t *shape,

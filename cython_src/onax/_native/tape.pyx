@@ -2,10 +2,12 @@
 """Tapes: programs of typed instructions over buffers of known sizes, run without Python (tape_machine.h).
 
     attach_lapack       hands the routines of LAPACK to the instructions that call them
+    BLOCK_OPERATIONS    what a program over blocks may say (blocks_kernels.h): its operations by name
     OPERATIONS, TYPES   what a tape may say: operations by name and dtypes, with their numbers
     PythonKernel        what an instruction `call` runs: a function of ndarrays
     Tape                the words of a tape, verified; called with ndarrays
     TapeNode            what a node `onax.Tape` of a graph runs
+    instruction_tape    the Tape of one instruction
 """
 
 cimport cython
@@ -14,7 +16,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memcpy
 
 from onax._native.host_operator cimport Kernel, Pool, parallel
@@ -29,6 +31,22 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_NewFromDescr(PyObject *subtype, cnp.dtype descr, int nd, cnp.npy_intp *dims, cnp.npy_intp *strides,
                                 void *data, int flags, PyObject *obj)
     PyObject PyArray_Type
+
+cdef extern from "blocks_kernels.h" nogil:
+    enum:
+        ONAX_TYPES
+    const long long ONAX_PROGRAM_MAGIC
+    ctypedef struct onax_program
+    ctypedef struct onax_operation:
+        const char *name
+        char signature
+        int8_t target
+    const onax_operation onax_operations[]
+    const int onax_operation_count
+    void *onax_kernel_of(int, int)
+    double onax_cost_of(int, int)
+    const char *onax_program_read(const int64_t *, size_t, onax_program **)
+    void onax_program_free(onax_program *)
 
 cdef extern from "tape_linalg.h" nogil:
     int onax_lapack_count()
@@ -81,6 +99,64 @@ TYPES = {np.dtype(t): i for i, t in enumerate((
 OPERATIONS = {(<bytes>onax_tape_operation_name(i)).decode(): i for i in range(onax_tape_operation_count())}
 
 
+# ---- programs over blocks
+
+BLOCKS_MAGIC = ONAX_PROGRAM_MAGIC
+
+
+class RegisterKind:
+    """How the positions of a loop reach a register, in the order of onax_register_kind."""
+
+    BLOCK, DIRECT, LOAD, IOTA, CONSTANT, ROW, TABLE = range(7)
+
+
+@cython.final
+cdef class BlockOperation:
+    """One operation: its number, its signature (see blocks_kernels.h), and for each dtype that it has a kernel for the
+    nanoseconds that an element takes, as measured on one machine."""
+
+    cdef readonly int number
+    cdef readonly str name
+    cdef readonly str signature
+    cdef readonly object target       # the dtype of the results of V, else None
+    cdef readonly dict dtypes
+
+    def __repr__(self):
+        return f"BlockOperation({self.name})"
+
+
+cdef dict _read_block_operations():
+    cdef int i, j
+    cdef BlockOperation o
+    cdef list dtypes = list(TYPES)
+    table = {}
+    for i in range(onax_operation_count):
+        o = BlockOperation.__new__(BlockOperation)
+        o.number = i
+        o.name = (<bytes>onax_operations[i].name).decode()
+        o.signature = chr(onax_operations[i].signature)
+        o.target = dtypes[<unsigned int>onax_operations[i].target] if onax_operations[i].target >= 0 else None
+        o.dtypes = {dtypes[j]: onax_cost_of(i, j) for j in range(<unsigned int>ONAX_TYPES) if onax_kernel_of(i, j) != NULL}
+        table[o.name] = o
+    return table
+
+
+BLOCK_OPERATIONS = _read_block_operations()
+
+
+def check_program(words):
+    """Raises ValueError if words are no program over blocks."""
+    cdef cnp.ndarray flat = np.ascontiguousarray(words, np.int64).reshape(-1)
+    cdef onax_program *found = NULL
+    fault = onax_program_read(<const int64_t *>cnp.PyArray_DATA(flat), cnp.PyArray_SIZE(flat), &found)
+    if fault != NULL:
+        raise ValueError(f"not a program over blocks: {fault.decode()}")
+    onax_program_free(found)
+
+
+# ---- routines that instructions call
+
+
 def _argument_letters(signature):
     """The arguments of a C signature as the letters of tape_linalg.h; ? for what LAPACK's routines do not have."""
     letters = []
@@ -112,6 +188,8 @@ def attach_lapack(routines):
             if _argument_letters(signature.decode()) == (<bytes>onax_lapack_arguments(i, letter > 1)).decode():
                 onax_lapack_attach(i, letter, PyCapsule_GetPointer(capsule, signature))
 
+
+# ---- tapes
 
 cdef double QUICK = 10e3     # nanoseconds of work for which the interpreter is not given to other threads
 
@@ -259,6 +337,22 @@ cdef class Tape:
 
     def __repr__(self):
         return f"<{self.name}: {self.n_in} operands, {self.n_out} results>"
+
+
+def instruction_tape(str name, operands, results, attributes):
+    """The Tape of one instruction.
+
+    name        its operation
+    operands    (shape, dtype) of each array it reads; `results` of each it writes
+    attributes  its numbers
+    """
+    n_in, n_out = len(operands), len(results)
+    words = [MAGIC, n_in, n_out, n_in + n_out, 1, 0, 0]
+    for kind, ports in ((INPUT, operands), (OUTPUT, results)):
+        for i, (shape, dtype) in enumerate(ports):
+            words += (kind, i, int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
+    words += (1, OPERATIONS[name], n_in + n_out, len(attributes), *range(n_in, n_in + n_out), *range(n_in))
+    return Tape([*words, *attributes], operands, results, (), name)
 
 
 cdef int run(Tape self, void **inputs, void **outputs, Call *call, onax_parallel threads, void *where) noexcept nogil:

@@ -1,6 +1,6 @@
 """What each primitive is in a program over blocks: the slots of it, and their rules.
 
-    row(add_p, "add")                   the primitive is one operation of `_native.blocks`
+    row(add_p, "add")                   the primitive is an operation over blocks
     @codes.rule(clamp_p)                a rule: (code, out dtype, *registers, **params) -> register
     @views.rule(broadcast_in_dim_p)     only how elements are found changes: (operand start and strides, eqn) -> the
                                         same of the result, or None
@@ -16,7 +16,7 @@ import numpy as np
 from onax._core.rules import add_any_p
 from onax._core.slots import Slot
 from onax._ground.dtypes import finfo
-from onax._native.blocks import OPERATIONS, TYPES
+from onax._native.tape import BLOCK_OPERATIONS, TYPES
 from onax._prims import elementwise as e
 from onax._prims import reductions, shaping, special
 from onax._prims.convert import bitcast_convert_type_p, convert_element_type_p, reduce_precision_p
@@ -94,7 +94,7 @@ class Code:
 
     def emit(self, name, *registers, out=None):
         """The result of an operation; Unfit if it has no form for these dtypes."""
-        operation, dtypes = OPERATIONS[name], [self.dtypes[r] for r in registers]
+        operation, dtypes = BLOCK_OPERATIONS[name], [self.dtypes[r] for r in registers]
         signature = operation.signature
         if signature == "G":
             dtypes = dtypes[:1]  # the others are fixed
@@ -118,7 +118,7 @@ class Code:
         return self.emit(_CONVERSIONS[dtype], x, out=dtype)
 
 
-_CONVERSIONS = {operation.target: name for name, operation in OPERATIONS.items() if operation.signature == "V"}
+_CONVERSIONS = {operation.target: name for name, operation in BLOCK_OPERATIONS.items() if operation.signature == "V"}
 
 
 def row(primitive, name, *, swapped=False):

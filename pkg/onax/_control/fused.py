@@ -1,7 +1,7 @@
 """The `fused` primitive: a straight-line program of elementwise equations and folds, in one pass over memory.
 
-The pass of `_compile/passes/form_regions.py` makes its equations after everything else is done, so it has no rules of
-transformation.  Its parameter is the jaxpr of what it stands for, places in the source included; `assembled` turns that
+The pass of `_tape/regions.py` makes its equations after everything else is done, so it has no rules of
+transformation.  Its parameter is the jaxpr of what it stands for, places in the source included; `assemble` turns that
 into the words of a program over blocks (`_native/blocks_kernels.h`):
 
     equations -> loops, by the shape that they run over and what they wait for -> groups of loops that go row by row
@@ -18,10 +18,9 @@ import numpy as np
 from onax._control.block_code import Code, codes, counters, folds, views
 from onax._core.jaxpr import Literal
 from onax._core.programs import KERNEL, Call, programs
-from onax._native import blocks
 from onax._native.dispatch import NEVER, Primitive
+from onax._native.tape import BLOCKS_MAGIC, TYPES, RegisterKind, check_program, instruction_tape
 
-_TYPES = blocks.TYPES
 _FEW_ROWS, _LONG_ROW = 16, 1 << 15  # few long rows: loops that go one after the other have more for threads to share
 
 
@@ -212,9 +211,9 @@ class Assembler:
             buffers.append(v)
         n_temporaries = self._add_temporaries(buffers)
         counts = len(self.jaxpr.invars), len(self.jaxpr.outvars), n_temporaries, len(loops), len(groups)
-        words = [blocks.MAGIC, *counts]
+        words = [BLOCKS_MAGIC, *counts]
         for v in buffers:
-            words += (_TYPES[v.aval.dtype], prod(v.aval.shape))
+            words += (TYPES[v.aval.dtype], prod(v.aval.shape))
         for axes, members in groups:
             words += (prod(members[0].dims[:axes]), len(members))
             for loop in members:
@@ -270,20 +269,20 @@ class Assembler:
         for (bits, dtype), register in loop.code.constants.items():
             places[register] = len(records)
             words = [int.from_bytes(bits[i : i + 8], "little", signed=len(bits) >= 8) for i in range(0, len(bits), 8)]
-            records.append((_TYPES[dtype], blocks.CONSTANT, *words))
+            records.append((TYPES[dtype], RegisterKind.CONSTANT, *words))
         for (register, access), merged in zip(loop.reads.values(), strides):
             places[register] = len(records)
-            number, base = _TYPES[loop.code.dtypes[register]], access.base
+            number, base = TYPES[loop.code.dtypes[register]], access.base
             if base in self.counting:
-                records.append((number, blocks.IOTA, 0, *merged, access.start))
+                records.append((number, RegisterKind.IOTA, 0, *merged, access.start))
             elif access.is_direct:
-                records.append((number, blocks.DIRECT, self.buffers[base]))
+                records.append((number, RegisterKind.DIRECT, self.buffers[base]))
             else:
-                records.append((number, blocks.LOAD, self.buffers[base], *merged, access.start))
+                records.append((number, RegisterKind.LOAD, self.buffers[base], *merged, access.start))
         for register, buffer in loop.homes.items():
             places[register] = len(records)
-            kind = blocks.ROW if register in loop.code.folded else blocks.DIRECT
-            records.append((_TYPES[loop.code.dtypes[register]], kind, buffer))
+            kind = RegisterKind.ROW if register in loop.code.folded else RegisterKind.DIRECT
+            records.append((TYPES[loop.code.dtypes[register]], kind, buffer))
         _place_blocks(loop.code, places, records)
         words = [len(dims), len(records), len(loop.code.steps), *dims]
         for record in records:
@@ -359,7 +358,7 @@ def _place_blocks(code, places, records):
             places[target] = free[dtype].pop()
         else:
             places[target] = len(records)
-            records.append((_TYPES[dtype], blocks.BLOCK, 0))
+            records.append((TYPES[dtype], RegisterKind.BLOCK, 0))
         if last[target] == i:
             free.setdefault(dtype, []).append(places[target])
 
@@ -367,19 +366,19 @@ def _place_blocks(code, places, records):
 # ---- the primitive
 
 
-_programs = {}  # structure -> (Words, Program): the layers of a network have equal regions
+_programs = {}  # structure -> Words: the layers of a network have equal regions
 _PROGRAMS_AT_MOST = 2048
 
 
 def assemble(jaxpr):
-    """(Words, Program) of a region's jaxpr, kept with it.  Unfit, or ValueError if it needs too many registers."""
+    """The Words of a region's jaxpr, kept with it.  Unfit, or ValueError if it needs too many registers."""
     found = jaxpr.cache.get("assembled")
     if found is None:
         key = _structure(jaxpr)
         found = _programs.get(key)
         if found is None:
-            words = Assembler(jaxpr).words()
-            found = words, blocks.Program(np.frombuffer(words, np.int64), [v.aval.shape for v in jaxpr.outvars])
+            found = Assembler(jaxpr).words()
+            check_program(np.frombuffer(found, np.int64))
             if len(_programs) >= _PROGRAMS_AT_MOST:
                 del _programs[next(iter(_programs))]
             _programs[key] = found
@@ -406,7 +405,12 @@ def _structure(jaxpr):
 
 
 def _kernel(*operands, jaxpr):
-    return tuple(assemble(jaxpr)[1](list(operands)))
+    tape = jaxpr.cache.get("fused")
+    if tape is None:
+        ports = [[(v.aval.shape, v.aval.dtype) for v in some] for some in (jaxpr.invars, jaxpr.outvars)]
+        words = np.frombuffer(assemble(jaxpr), np.int64)
+        tape = jaxpr.cache["fused"] = instruction_tape("blocks", *ports, [len(jaxpr.outvars), *words])
+    return tuple(tape(list(operands)))
 
 
 def _abstract_eval(*avals, jaxpr):

@@ -301,7 +301,7 @@ class Builder:
 
     def blocks(self, jaxpr, avals, reads):
         """Emits a program over blocks; returns the Buffers of its results."""
-        words = assemble(jaxpr)[0]
+        words = assemble(jaxpr)
         writes = [self.buffer(a) for a in avals]
         self.emit("blocks", writes, reads, np.concatenate([[len(writes)], np.frombuffer(words, np.int64)]))
         return writes

@@ -27,7 +27,7 @@ from onax._core.effects import no_effects
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from onax._core.lists import insert_bounded
 from onax._ground import dims
-from onax._native.blocks import TYPES
+from onax._native.tape import TYPES
 from onax._prims.elementwise import pow_p
 from onax._prims.shaping import iota_p
 
