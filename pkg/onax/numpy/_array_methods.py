@@ -180,14 +180,14 @@ def view(self, dtype=None, type=None):
 
 
 def _view_bits(x, dtype):
-    have, wanted = x.dtype.itemsize, dtype.itemsize
-    if have == wanted:
+    size, new_size = x.dtype.itemsize, dtype.itemsize
+    if size == new_size:
         return lax.bitcast_convert_type(x, dtype)
     if not x.ndim:
         raise _view_error(x, dtype)
-    if have > wanted:
+    if size > new_size:
         return _merge_last_two_axes(lax.bitcast_convert_type(x, dtype), x.shape)
-    ratio = wanted // have
+    ratio = new_size // size
     if x.shape[-1] % ratio:
         raise _view_error(x, dtype)
     return lax.bitcast_convert_type(lax.reshape(x, (*x.shape[:-1], x.shape[-1] // ratio, ratio)), dtype)
@@ -261,8 +261,8 @@ PROPERTIES = {
 
 
 def _install():
-    found = {name: getattr(module, name) for module in reversed(MODULES) for name in SAME if hasattr(module, name)}
-    for name, function in {**found, **METHODS}.items():
+    functions = {name: getattr(module, name) for module in reversed(MODULES) for name in SAME if hasattr(module, name)}
+    for name, function in {**functions, **METHODS}.items():
         install_method(Array, name, api_boundary(function))
     for name, function in PROPERTIES.items():
         install_method(Array, name, property(api_boundary(function)))

@@ -238,10 +238,10 @@ def _broadcast(values, shape):
     if len(values.shape) > len(shape) or not all(
         dims.equal(d, 1) or dims.equal(d, n) for d, n in zip(values.shape[::-1], shape[::-1])
     ):
-        wanted = ShapedArray(shape, values.dtype)
+        requested = ShapedArray(shape, values.dtype)
         raise ValueError(
             f"Incompatible types for broadcasting: input type={values.aval.str_short()} and requested "
-            f"type={wanted.str_short()}"
+            f"type={requested.str_short()}"
         )
     return broadcast_to(values, shape)
 
@@ -352,13 +352,13 @@ def _flat_row_indices(arrays, lengths):
     return np.asarray(np.where(inside, rows, -1))
 
 
-def _can_broadcast(shape, wanted):
+def _can_broadcast(shape, target):
     """Whether shape broadcasts to wanted and has no more axes than it."""
-    if shape == wanted:
+    if shape == target:
         return True
-    if len(shape) > len(wanted):
+    if len(shape) > len(target):
         return False
-    return all(d in (1, n) for d, n in zip(shape[::-1], wanted[::-1]))
+    return all(d in (1, n) for d, n in zip(shape[::-1], target[::-1]))
 
 
 def _plain_values(x, values):

@@ -46,8 +46,8 @@ def _conv(x, y, *, mode, op, precision, preferred_element_type):
 
 @staged("convolve", static_argnames=("mode", "precision", "preferred_element_type"))
 def convolve(a, v, mode="full", *, precision=None, preferred_element_type=None):
-    """The sums of a[k] * v[n - k] of two vectors: all ("full"), as many as the longer has ("same"), or those of whole
-    overlap ("valid").
+    """The sums of a[k] * v[n - k] of two vectors: all ("full"), as many as the longer has ("same"), or those where
+    the vectors overlap completely ("valid").
 
     The result is inexact, unless preferred_element_type says otherwise.  Raises ValueError for ranks other than 1,
     empty vectors and another mode.

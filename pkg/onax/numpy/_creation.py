@@ -65,8 +65,8 @@ def array(object, dtype=None, *args, copy=True, order="K", ndmin=0, device=None,
         raise NotImplementedError("Only implemented for order='K'")
     if type(object) is ArrayImpl and dtype is None and ndmin == 0 and device is None:
         return lax.copy_p.bind(object) if copy else object
-    wanted = None if dtype is None else dtypes.check_user_dtype(dtype, "array")
-    out = _from_object(object, wanted, copy)
+    target_dtype = None if dtype is None else dtypes.check_user_dtype(dtype, "array")
+    out = _from_object(object, target_dtype, copy)
     if type(out) is ArrayImpl and out is not object:
         out = new_const(out)
     if ndmin > out.ndim:
@@ -133,18 +133,18 @@ def _numpy_array(x, dtype):
     """The values as an ndarray; NumPy converts Python's objects to a dtype that is given, or refuses them."""
     if dtype is not None:
         return np.array(x, dtype=dtype)
-    found = np.array(x)
-    return cast(_require_numeric(found, x), dtypes.dtype(found))
+    values = np.array(x)
+    return cast(_require_numeric(values, x), dtypes.dtype(values))
 
 
-def _require_numeric(found, x):
+def _require_numeric(values, x):
     """Returns the ndarray if it holds numbers; raises TypeError otherwise."""
-    if found.dtype.kind in "OSUMm" or (found.dtype.kind == "V" and found.dtype not in dtypes.ALL_DTYPES):
+    if values.dtype.kind in "OSUMm" or (values.dtype.kind == "V" and values.dtype not in dtypes.ALL_DTYPES):
         raise TypeError(
-            f"Value {x!r} with dtype {found.dtype} is not a valid JAX array type. Only arrays of numeric types are "
+            f"Value {x!r} with dtype {values.dtype} is not a valid JAX array type. Only arrays of numeric types are "
             "supported by JAX."
         )
-    return found
+    return values
 
 
 def _from_foreign(x, dtype):
@@ -152,12 +152,12 @@ def _from_foreign(x, dtype):
     if hasattr(x, "__cuda_array_interface__") and "gpu" in backends():
         return _from_object(_canonical(_from_cuda(x)), dtype, False)
     if hasattr(x, "__array__"):
-        found = np.array(x)
+        values = np.array(x)
     elif not hasattr(x, "__dlpack__"):
         return make_array(_numpy_array(x, dtype))
     else:
-        found = np.array(np.from_dlpack(x))
-    return _from_object(_require_numeric(found, x), dtype, False)
+        values = np.array(np.from_dlpack(x))
+    return _from_object(_require_numeric(values, x), dtype, False)
 
 
 def _from_cuda(x):
@@ -400,14 +400,13 @@ def broadcast_to(array, shape, *, out_sharding=None):
         raise ValueError(f"Cannot broadcast to shape with fewer dimensions: arr_shape={array.shape} shape={shape}")
     for have, want in zip(array.shape, shape[missing:]):
         if not dims.equal(have, want) and have != 1:
-            wanted = f"{_dtype_name(array)}[{','.join(map(str, shape))}]"
-            have_type = f"{_dtype_name(array)}[{','.join(map(str, array.shape))}]"
-            raise ValueError(f"Incompatible types for broadcasting: input type={have_type} and requested type={wanted}")
-    kept = tuple(i for i, (have, want) in enumerate(zip(array.shape, shape[missing:])) if have == want)
-    squeezed = tuple(i for i in range(array.ndim) if i not in kept)
+            source, target = (f"{_dtype_name(array)}[{','.join(map(str, s))}]" for s in (array.shape, shape))
+            raise ValueError(f"Incompatible types for broadcasting: input type={source} and requested type={target}")
+    equal_axes = tuple(i for i, (have, want) in enumerate(zip(array.shape, shape[missing:])) if have == want)
+    squeezed = tuple(i for i in range(array.ndim) if i not in equal_axes)
     if squeezed:
         array = lax.squeeze(array, squeezed)
-    return lax.broadcast_in_dim(array, shape, tuple(i + missing for i in kept))
+    return lax.broadcast_in_dim(array, shape, tuple(i + missing for i in equal_axes))
 
 
 def _dtype_name(x):

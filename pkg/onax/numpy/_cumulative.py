@@ -27,8 +27,8 @@ def _cumulative_reduction(name, a, axis, dtype, out, op, fill=None, widen=False)
         if result == np.bool_:
             a = a if a.dtype == np.bool_ else lax.ne(a, constant_like(a, 0))
             compute = sum_dtype(result)
-    found = op(lax.convert_element_type(a, compute), axis)
-    return lax.convert_element_type(found, result)
+    out_array = op(lax.convert_element_type(a, compute), axis)
+    return lax.convert_element_type(out_array, result)
 
 
 @staged("cumsum", static_argnames=("axis", "dtype"))

@@ -109,10 +109,10 @@ def place(arr, mask, vals, *, inplace=True):
         raise ValueError("Cannot place values from an empty array")
     if not arr.size:
         return arr
-    known = np.asarray(concrete_or_error(None, mask, "mask of jnp.place")).ravel() != 0
-    which = (np.cumsum(known) - 1) % vals.size
+    concrete = np.asarray(concrete_or_error(None, mask, "mask of jnp.place")).ravel() != 0
+    which = (np.cumsum(concrete) - 1) % vals.size
     chosen = take_in_bounds(vals, which.clip(0), 0)
-    flat = lax.select(array(known), lax.convert_element_type(chosen, arr.dtype), ravel(arr))
+    flat = lax.select(array(concrete), lax.convert_element_type(chosen, arr.dtype), ravel(arr))
     return reshape(flat, arr.shape)
 
 
@@ -204,9 +204,9 @@ def trim_zeros(filt, trim="fb", axis=None):
     check_arraylike("trim_zeros", filt)
     if not isinstance(trim, str):
         raise TypeError(f"trim_zeros: trim must be a string of 'f' and 'b', got {trim!r}")
-    known = np.asarray(concrete_or_error(None, filt, "Error arose in the `filt` argument of trim_zeros()"))
+    concrete = np.asarray(concrete_or_error(None, filt, "Error arose in the `filt` argument of trim_zeros()"))
     filt = asarray(filt)
-    nonzero = np.argwhere(known)
+    nonzero = np.argwhere(concrete)
     axes = _canonical_trim_axes(axis, filt.ndim)
     starts, stops = [0] * filt.ndim, list(filt.shape)
     for a in axes:

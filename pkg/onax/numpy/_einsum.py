@@ -75,9 +75,9 @@ def _normalize_subscripts(subscripts, operands):
         return subscripts.replace(" ", ""), operands
     if not operands:
         raise TypeError(f"einsum: subscripts must be a string, or operands and lists of axes; got {type(subscripts)}")
-    everything = [subscripts, *operands]
-    result = everything.pop() if len(everything) % 2 else None
-    arrays_in, lists = everything[0::2], everything[1::2]
+    rest = [subscripts, *operands]
+    result = rest.pop() if len(rest) % 2 else None
+    arrays_in, lists = rest[0::2], rest[1::2]
     try:
         found = sorted({x for part in lists for x in part if x is not Ellipsis})
     except TypeError:
@@ -102,7 +102,7 @@ def _parse(subscripts, operands):
             f"Number of einsum subscripts, {len(parts)}, must be equal to the number of operands, {len(operands)}."
         )
     used = set(subscripts)
-    spare = [c for c in _LETTERS if c not in used]
+    unused = [c for c in _LETTERS if c not in used]
     inputs, widest = [], 0
     for i, (part, x) in enumerate(zip(parts, operands)):
         before, dots, after = part.partition("...")
@@ -113,7 +113,7 @@ def _parse(subscripts, operands):
             )
         widest = max(widest, hidden if dots else 0)
         inputs.append((before, hidden if dots else 0, after))
-    hidden_names = "".join(spare[:widest])
+    hidden_names = "".join(unused[:widest])
     names = [before + hidden_names[widest - n :] + after for before, n, after in inputs]
     if arrow:
         result = right.replace("...", hidden_names)
@@ -129,13 +129,13 @@ def _check_sizes(names, result, operands):
     sizes = {}
     for i, (part, x) in enumerate(zip(names, operands)):
         for name, n in zip(part, x.shape):
-            known = sizes.setdefault(name, n)
-            if not dims.equal(known, n):
-                if type(known) is int and known == 1:
+            size = sizes.setdefault(name, n)
+            if not dims.equal(size, n):
+                if type(size) is int and size == 1:
                     sizes[name] = n
                 elif not (type(n) is int and n == 1):
                     raise ValueError(
-                        f"Size of label '{name}' for operand {i} ({n}) does not match previous terms ({known})."
+                        f"Size of label '{name}' for operand {i} ({n}) does not match previous terms ({size})."
                     )
     for name in result:
         if name not in sizes:
@@ -186,12 +186,12 @@ def _contraction_steps(names, result, operands, optimize):
 # --- one contraction ----------------------------------------------------------------------------------------------
 
 
-def _sum_axes(x, names, gone):
+def _sum_axes(x, names, summed):
     """Sums x over the named axes, each of which occurs once."""
-    if not gone:
+    if not summed:
         return x, names
-    x = lax.reduce_sum(_bool_to_int(x), tuple(names.index(n) for n in gone))
-    return x, "".join(n for n in names if n not in gone)
+    x = lax.reduce_sum(_bool_to_int(x), tuple(names.index(n) for n in summed))
+    return x, "".join(n for n in names if n not in summed)
 
 
 def _bool_to_int(x):
@@ -237,9 +237,9 @@ def _contract_two(pair, names_in, contracted, result, product):
     both = set(ln) & set(rn)
     summed = [n for n in ordered if n in both]
     batch = [n for n in result if n in both]
-    gone = {*summed, *batch}
-    lhs_free = "".join(n for n in ln if n not in gone)
-    rhs_free = "".join(n for n in rn if n not in gone)
+    shared = {*summed, *batch}
+    lhs_free = "".join(n for n in ln if n not in shared)
+    rhs_free = "".join(n for n in rn if n not in shared)
     lc, lb = tuple(ln.index(n) for n in summed), tuple(ln.index(n) for n in batch)
     rc, rb = tuple(rn.index(n) for n in summed), tuple(rn.index(n) for n in batch)
     names = "".join(batch) + rhs_free + lhs_free

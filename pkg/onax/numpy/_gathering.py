@@ -166,34 +166,34 @@ def _gather_along(a, indices, axis, mode, fill_value):
         tuple(1 if i == axis else d for i, d in enumerate(a.shape)),
         tuple(1 if i == axis else d for i, d in enumerate(indices.shape)),
     )
-    batching, offsets, collapsed, sizes, kept = [], [], [], [], []
+    batching, offsets, collapsed, sizes, index_axes = [], [], [], [], []
     for i in range(rank):
         if i == axis:
             collapsed.append(i)
             sizes.append(1)
-            kept.append(i)
+            index_axes.append(i)
         elif a.shape[i] == 1 and indices.shape[i] != 1:
             collapsed.append(i)  # one slice of a serves all indices
             sizes.append(1)
-            kept.append(i)
+            index_axes.append(i)
         elif indices.shape[i] == 1 and a.shape[i] != 1:
             offsets.append(i)  # the whole axis of a, for each index
             sizes.append(a.shape[i])
         else:
             batching.append(i)
             sizes.append(1)
-            kept.append(i)
-    gathered = reshape(indices, tuple(indices.shape[i] for i in kept) + (1,))
+            index_axes.append(i)
+    gathered = reshape(indices, tuple(indices.shape[i] for i in index_axes) + (1,))
     numbers = lax.GatherDimensionNumbers(
         offset_dims=tuple(offsets),
         collapsed_slice_dims=tuple(collapsed),
         start_index_map=(axis,),
         operand_batching_dims=tuple(batching),
-        start_indices_batching_dims=tuple(kept.index(i) for i in batching),
+        start_indices_batching_dims=tuple(index_axes.index(i) for i in batching),
     )
     out = lax.gather(a, gathered, dimension_numbers=numbers, slice_sizes=tuple(sizes), mode=mode, fill_value=fill_value)
-    wanted = tuple(indices.shape[axis] if i == axis else d for i, d in enumerate(shape))
-    return out if out.shape == wanted else reshape(out, wanted)
+    result_shape = tuple(indices.shape[axis] if i == axis else d for i, d in enumerate(shape))
+    return out if out.shape == result_shape else reshape(out, result_shape)
 
 
 # --- diagonals and triangles --------------------------------------------------------------------------------------
@@ -333,11 +333,11 @@ def choose(a, choices, out=None, mode="raise"):
     if not dtypes.is_integer(a.dtype) and a.dtype != np.bool_:
         raise ValueError("`a` array must be integer typed")
     if mode == "raise":
-        known = np.asarray(concrete_or_error(None, a, (
+        concrete = np.asarray(concrete_or_error(None, a, (
             "The error occurred because jnp.choose was jit-compiled with mode='raise'. Use mode='wrap' or mode='clip' "
             "instead."
         )))  # fmt: skip
-        if ((known < 0) | (known >= len(choices))).any():
+        if ((concrete < 0) | (concrete >= len(choices))).any():
             raise ValueError("invalid entry in choice array")
     elif mode not in ("wrap", "clip"):
         raise ValueError(f"mode={mode!r} not understood. Must be 'raise', 'wrap', or 'clip'")

@@ -158,11 +158,11 @@ def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
         operator.index, minlength, "The error occurred because of argument 'minlength' of jnp.bincount."
     )
     if length is None:
-        known = np.asarray(concrete_or_error(None, x, (
+        concrete = np.asarray(concrete_or_error(None, x, (
             "The error occurred because of argument 'x' of jnp.bincount. To avoid this error, pass a static `length` "
             "argument."
         )))  # fmt: skip
-        length = max(minlength, int(known.max()) + 1 if known.size else 0)
+        length = max(minlength, int(concrete.max()) + 1 if concrete.size else 0)
     else:
         length = concrete_or_error(
             operator.index, length, "The error occurred because of argument 'length' of jnp.bincount."

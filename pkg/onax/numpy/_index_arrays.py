@@ -41,8 +41,8 @@ def _triangle_indices(rows, k, columns, lower):
         if n is not None and n < 0:
             raise TypeError(f"triangle shape must have every element be nonnegative, got ({rows}, {columns}).")
     mask = np.tri(rows, rows if columns is None else columns, k if lower else k - 1, dtype=bool)
-    found = np.nonzero(mask if lower else ~mask)
-    return tuple(ensure_arraylike("tril_indices", i.astype(dtypes.scalar_dtype(int))) for i in found)
+    indices = np.nonzero(mask if lower else ~mask)
+    return tuple(ensure_arraylike("tril_indices", i.astype(dtypes.scalar_dtype(int))) for i in indices)
 
 
 def tril_indices(n, k=0, m=None):
@@ -77,7 +77,7 @@ def triu_indices_from(arr, k=0):
 
 
 def ix_(*args):
-    """Index arrays that pick the grid of the given rank-1 index arrays: a tuple."""
+    """Index arrays that select the grid of the given rank-1 index arrays: a tuple."""
     n = len(args)
     out = []
     check_arraylike("ix_", *args)

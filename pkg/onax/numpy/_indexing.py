@@ -212,8 +212,8 @@ def _arrange(x, parsed, dropped, flipped):
 
 def _new_axes(entries):
     """The positions of new axes in the result of an index without arrays."""
-    kept = [e for e in entries if e.kind in ("slice", "new")]
-    return [i for i, e in enumerate(kept) if e.kind == "new"]
+    remaining = [e for e in entries if e.kind in ("slice", "new")]
+    return [i for i, e in enumerate(remaining) if e.kind == "new"]
 
 
 def _read_by_dynamic_slice(x, parsed, wrap):

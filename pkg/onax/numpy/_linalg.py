@@ -117,13 +117,14 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 @static_argnames("keepdims")
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
-    """The norm of the vectors along the axes, all by default, taken as one.
+    """The norm of the vectors along the axes; without `axis`, of the flattened array.
 
-    Integers stay integers for ord 1, inf and -inf, and their squares wrap.
+    The results of integers are integers for ord 1, inf and -inf, and their squares wrap.
     """
     check_arraylike("jnp.linalg.vector_norm", x)
-    kept = ord is None or (isinstance(ord, (int, float)) and ord in (1, 2, np.inf, -np.inf))
-    (x,) = ensure_arraylikes("jnp.linalg.vector_norm", x) if kept else promote_args_inexact("jnp.linalg.vector_norm", x)
+    keeps_dtype = ord is None or (isinstance(ord, (int, float)) and ord in (1, 2, np.inf, -np.inf))
+    promote = ensure_arraylikes if keeps_dtype else promote_args_inexact
+    (x,) = promote("jnp.linalg.vector_norm", x)
     if ord is None or ord == 2:
         return _euclidean_norm(x, axis, keepdims)
     if axis is None:

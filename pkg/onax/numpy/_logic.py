@@ -89,13 +89,13 @@ def iscomplexobj(x):
     if isinstance(x, ShapeDtypeStruct):
         return dtypes.is_complex(x.dtype)
     if not is_arraylike(x) or isinstance(x, np.ndarray):
-        found = np.asarray(x)
-        if found.dtype.kind == "O" and found is not x:
+        values = np.asarray(x)
+        if values.dtype.kind == "O" and values is not x:
             raise TypeError(
                 f"Value {x!r} with dtype object is not a valid JAX array type. Only arrays of numeric types are "
                 "supported by JAX."
             )
-        return np.iscomplexobj(found)
+        return np.iscomplexobj(values)
     return dtypes.is_complex(dtypes.dtype(x))
 
 

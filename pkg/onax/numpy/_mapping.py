@@ -70,8 +70,8 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 def _make_piece(function, dtype, args, kw):
     def value(v):
-        found = function(v, *args, **kw) if callable(function) else function
-        return lax.convert_element_type(ensure_arraylike("piecewise", found), dtype)
+        result = function(v, *args, **kw) if callable(function) else function
+        return lax.convert_element_type(ensure_arraylike("piecewise", result), dtype)
 
     if callable(function):
         value.__wrapped__ = function  # error messages then name the user's function

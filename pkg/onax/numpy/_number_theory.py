@@ -26,9 +26,9 @@ def _promote_integers(name, x1, x2):
 def _broadcast(x, shape):
     if x.shape == shape:
         return x
-    wide = lax.broadcast_to_rank(x, len(shape))
-    kept = [i for i, (a, b) in enumerate(zip(wide.shape, shape)) if a == b]
-    return lax.broadcast_in_dim(lax.reshape(wide, [shape[i] for i in kept]), shape, kept)
+    expanded = lax.broadcast_to_rank(x, len(shape))
+    equal_axes = [i for i, (a, b) in enumerate(zip(expanded.shape, shape)) if a == b]
+    return lax.broadcast_in_dim(lax.reshape(expanded, [shape[i] for i in equal_axes]), shape, equal_axes)
 
 
 def _has_remainder(state):

@@ -63,10 +63,10 @@ def _widths_from_dict(pad_width, ndim):
 
 def _pairs(values, ndim, name, kind):
     """Expands one of NumPy's short forms to an (ndim, 2) ndarray."""
-    found = np.asarray(values)
-    if found.shape in ((ndim, 2), (1, 2), (2,), (1,), ()) and not np.issubdtype(found.dtype, kind):
+    pairs = np.asarray(values)
+    if pairs.shape in ((ndim, 2), (1, 2), (2,), (1,), ()) and not np.issubdtype(pairs.dtype, kind):
         raise TypeError(f"`{name}` must be of integral type.")
-    return np.array(_broadcast_pairs(found, ndim, name, np.broadcast_to))
+    return np.array(_broadcast_pairs(pairs, ndim, name, np.broadcast_to))
 
 
 def _broadcast_pairs(values, ndim, name, broadcast):
@@ -107,8 +107,8 @@ def _constant_pairs(values, ndim, name, dtype):
     leaves, _ = tree_flatten(values)
     if len(leaves) == 1 and np.ndim(leaves[0]) == 0:
         return to_dtype(leaves[0], dtype)
-    found = lax.convert_element_type(array(values), dtype)
-    return _broadcast_pairs(found, ndim, name, broadcast_to)
+    constants = lax.convert_element_type(array(values), dtype)
+    return _broadcast_pairs(constants, ndim, name, broadcast_to)
 
 
 def _pad_constant(x, widths, constant_values):
@@ -225,10 +225,10 @@ def _statistic_ends(x, original, axis, widths, mode, stat_length):
 
     def value(start, stop):
         part = x if (start, stop) == (0, n) else lax.slice_in_dim(x, start, stop, axis=axis)
-        found = _STATISTICS[mode](part, axis=axis, keepdims=True)
-        if dtypes.is_integer(x.dtype) and found.dtype != x.dtype:
-            found = _round(found)
-        return lax.convert_element_type(found, x.dtype)
+        statistic = _STATISTICS[mode](part, axis=axis, keepdims=True)
+        if dtypes.is_integer(x.dtype) and statistic.dtype != x.dtype:
+            statistic = _round(statistic)
+        return lax.convert_element_type(statistic, x.dtype)
 
     before = value(0, min(lengths[0], n))
     after = before if min(lengths) >= n else value(n - min(lengths[1], n), n)

@@ -70,8 +70,8 @@ def polyder(p, m=1):
     n = p.shape[0]
     powers = np.arange(n - 1, m - 1, -1.0)
     factors = np.prod([powers - k for k in range(m)], axis=0)
-    kept = lax.slice_in_dim(p, 0, max(n - m, 0))
-    return lax.mul(*promote_shapes("polyder", kept, ensure_arraylike("polyder", factors.astype(p.dtype))))
+    remaining = lax.slice_in_dim(p, 0, max(n - m, 0))
+    return lax.mul(*promote_shapes("polyder", remaining, ensure_arraylike("polyder", factors.astype(p.dtype))))
 
 
 @staged("vander", static_argnames=("N", "increasing"))
@@ -195,10 +195,10 @@ def _companion_roots(p):
 def _roots(p, num_leading_zeros):
     n = p.shape[0]
     rolled = lax.dynamic_slice(concatenate([p, lax.full_like(p, 0)]), (num_leading_zeros,), (n,))
-    found = _companion_roots(rolled)
-    _, found = lax.sort_key_val(lax.eq(found, lax.full_like(found, 0)), found)  # moves zeros to the end
+    zeros = _companion_roots(rolled)
+    _, zeros = lax.sort_key_val(lax.eq(zeros, lax.full_like(zeros, 0)), zeros)  # moves zeros to the end
     indices = lax.iota(np.int32, n - 1)
-    return where(indices < n - 1 - num_leading_zeros, found, complex(np.nan, np.nan))
+    return where(indices < n - 1 - num_leading_zeros, zeros, complex(np.nan, np.nan))
 
 
 def _empty_roots(p):
@@ -229,11 +229,11 @@ def roots(p, *, strip_zeros=True):
         if leading == p.shape[0]:
             return _empty_roots(p)
         p = p[leading : p.shape[0] - trailing]
-        found = _companion_roots(p) if p.shape[0] > 1 else _empty_roots(p)
-        return concatenate([found, lax.full((trailing,), 0, found.dtype)])
+        zeros = _companion_roots(p) if p.shape[0] > 1 else _empty_roots(p)
+        return concatenate([zeros, lax.full((trailing,), 0, zeros.dtype)])
     everything_zero = all_(p == 0)
-    found = _roots(p, lax.convert_element_type(where(everything_zero, 0, leading), np.int32))
-    return where(everything_zero, complex(np.nan, np.nan), found)
+    zeros = _roots(p, lax.convert_element_type(where(everything_zero, 0, leading), np.int32))
+    return where(everything_zero, complex(np.nan, np.nan), zeros)
 
 
 @staged("polyfit", static_argnames=("deg", "rcond", "full", "cov"))

@@ -220,10 +220,10 @@ def _have_one_dtype_and_rank(args):
 
 def _refuse_keys(name, args):
     """Raises TypeError for key arrays among other arguments, because nothing promotes to or from key dtypes."""
-    found = [dtypes.dtype(x) for x in args if isinstance(x, Array) and dtypes.is_extended(x.dtype)]
-    if found and not (len(found) == len(args) and all(d == found[0] for d in found)):
-        shown = ", ".join(str(dtypes.dtype(x)) for x in args)
-        raise TypeError(f"{name} does not accept dtypes {shown}.")
+    key_dtypes = [dtypes.dtype(x) for x in args if isinstance(x, Array) and dtypes.is_extended(x.dtype)]
+    if key_dtypes and not (len(key_dtypes) == len(args) and all(d == key_dtypes[0] for d in key_dtypes)):
+        names = ", ".join(str(dtypes.dtype(x)) for x in args)
+        raise TypeError(f"{name} does not accept dtypes {names}.")
 
 
 def promote_args(name, *args):
@@ -249,7 +249,7 @@ def promote_args_numeric(name, *args):
     return promote_shapes(name, *promote_dtypes_numeric(*args))
 
 
-# --- small things many functions need -----------------------------------------------------------------------------
+# --- arguments that many functions have -----------------------------------------------------------------------------
 
 
 def canonical_axis(axis, ndim):
@@ -283,6 +283,6 @@ def canonical_axes(axis, ndim):
 
 
 def no_out(name, out):
-    """Refuses NumPy's `out=`, which arrays that cannot change have no use for."""
+    """Refuses NumPy's `out=`, because arrays are immutable."""
     if out is not None:
         raise NotImplementedError(f"The 'out' argument to jnp.{name} is not supported.")

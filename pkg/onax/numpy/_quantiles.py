@@ -59,7 +59,7 @@ def _quantile(name, a, q, axis, out, overwrite_input, method, keepdims, weights,
     a, weights = _promote_operands(a, axis, method, weights)
     if dtypes.is_complex(a.dtype):
         raise ValueError("quantile does not support complex input, as the operation is poorly defined.")
-    a, weights, axis, kept = _merge_axes(a, axis, keepdims, weights)
+    a, weights, axis, restored_shape = _merge_axes(a, axis, keepdims, weights)
     if q.ndim > 1:
         raise ValueError(f"q must be have rank <= 1, got shape {q.shape}")
     prepared = lax.ne(a, a) if skip_nan else any_(lax.ne(a, a), axis=axis, keepdims=True)
@@ -74,8 +74,8 @@ def _quantile(name, a, q, axis, out, overwrite_input, method, keepdims, weights,
         result = _interpolate(
             method, q, *(_nan_order_statistics if skip_nan else _order_statistics)(a, q, axis, keepdims)
         )
-    if keepdims and kept:
-        result = reshape(result, (*q.shape, *kept))
+    if keepdims and restored_shape:
+        result = reshape(result, (*q.shape, *restored_shape))
     return lax.convert_element_type(result, a.dtype)
 
 
@@ -92,9 +92,9 @@ def _promote_operands(a, axis, method, weights):
         if axis is None:
             raise ValueError("Weights shape must match 'a' shape when axis is None.")
         axes = canonical_axes(axis, a.ndim)
-        wanted = tuple(a.shape[i] for i in axes)
-        if weights.shape != wanted:
-            raise ValueError(f"Weights shape {weights.shape} must match reduction axes {wanted}")
+        axis_sizes = tuple(a.shape[i] for i in axes)
+        if weights.shape != axis_sizes:
+            raise ValueError(f"Weights shape {weights.shape} must match reduction axes {axis_sizes}")
         weights = lax.broadcast_in_dim(weights, a.shape, axes)
     return a, weights
 
@@ -102,14 +102,14 @@ def _promote_operands(a, axis, method, weights):
 def _merge_axes(a, axis, keepdims, weights):
     """Merges the reduced axes: returns the operands, the merged axis, and the shape that keepdims restores."""
     if axis is None:
-        kept = [1] * a.ndim if keepdims else []
-        return ravel(a), None if weights is None else ravel(weights), 0, kept
+        restored_shape = [1] * a.ndim if keepdims else []
+        return ravel(a), None if weights is None else ravel(weights), 0, restored_shape
     if not isinstance(axis, tuple):
         return a, weights, canonical_axis(axis, a.ndim), []
     axes = canonical_axes(axis, a.ndim)
     if len(set(axes)) != len(axes):
         raise ValueError("repeated axis")
-    kept = [1 if i in axes else d for i, d in enumerate(a.shape)]
+    restored_shape = [1 if i in axes else d for i, d in enumerate(a.shape)]
     rest = [i for i in range(a.ndim) if i not in axes]
     order = list(range(a.ndim))
     for i, index in enumerate(rest):
@@ -117,7 +117,7 @@ def _merge_axes(a, axis, keepdims, weights):
     sizes = (*(a.shape[i] for i in rest), dims.prod(tuple(a.shape[i] for i in axes)))
     a = lax.reshape(a, sizes, tuple(order))
     weights = None if weights is None else lax.reshape(weights, sizes, tuple(order))
-    return a, weights, a.ndim - 1, kept
+    return a, weights, a.ndim - 1, restored_shape
 
 
 # --- the two elements that a quantile lies between, and their weights ---------------------------------------------

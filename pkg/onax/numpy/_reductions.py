@@ -58,9 +58,9 @@ def _restore_axes(out, axes, shape):
     """Inserts the reduced axes with length 1."""
     if not axes:
         return out
-    kept = tuple([i for i in range(len(shape)) if i not in axes])
-    wide = tuple([1 if i in axes else d for i, d in enumerate(shape)])
-    return lax.broadcast_in_dim_p.bind(out, shape=wide, broadcast_dimensions=kept, sharding=None)
+    remaining = tuple([i for i in range(len(shape)) if i not in axes])
+    shape_with_ones = tuple([1 if i in axes else d for i, d in enumerate(shape)])
+    return lax.broadcast_in_dim_p.bind(out, shape=shape_with_ones, broadcast_dimensions=remaining, sharding=None)
 
 
 def _check_mask(name, condition):
@@ -463,20 +463,20 @@ def _var(a, axis, dtype, ddof, keepdims, mask, mean):
     return where(lax.gt(count, constant_like(count, 0)), out, np.nan)
 
 
-def _variance_dtypes(have, dtype):
+def _variance_dtypes(operand_dtype, dtype):
     """The dtype in which a variance is computed, and the dtype of the result, which is always real."""
     if dtype is not None:
-        wanted = dtypes.check_user_dtype(dtype, "var")
-        if not dtypes.is_complex(wanted) and dtypes.is_complex(have):
+        result_dtype = dtypes.check_user_dtype(dtype, "var")
+        if not dtypes.is_complex(result_dtype) and dtypes.is_complex(operand_dtype):
             raise ValueError(
                 "jax.numpy.var does not yet support real dtype parameters when computing the variance of an array of "
                 "complex values. The semantics of numpy.var seem unclear in this case."
             )
-        compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.promote_types(have, wanted)))
+        compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(dtypes.promote_types(operand_dtype, result_dtype)))
     else:
-        compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(have))
-        wanted = dtypes.real_dtype(compute)
-    return (_F32 if compute in _HALF else compute), wanted
+        compute = dtypes.canonicalize_dtype(dtypes.to_inexact_dtype(operand_dtype))
+        result_dtype = dtypes.real_dtype(compute)
+    return (_F32 if compute in _HALF else compute), result_dtype
 
 
 @staged("_std", static_argnames=("axis", "dtype", "keepdims"))

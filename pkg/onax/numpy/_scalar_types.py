@@ -83,7 +83,7 @@ def isdtype(dtype, kind):
 
 
 def promote_types(a, b):
-    """The dtype that values of dtypes a and b have in common, by JAX's lattice; 64 bits stay so with x64 off."""
+    """The dtype to which values of dtypes a and b promote, by JAX's lattice; x64 off does not truncate it."""
     for x in (a, b):
         if isinstance(x, np.ndarray):
             raise TypeError("promote_types: Cannot construct a dtype from an array of NumPy; pass its dtype")

@@ -94,8 +94,8 @@ def nonzero(a, *, size=None, fill_value=None):
     mask = as_bool(a)
     index = dtypes.scalar_dtype(int)
     if size is None:
-        known = np.asarray(concrete_or_error(None, mask, _SIZE_HINT))
-        return tuple(make_array(i.astype(index)) for i in known.nonzero())
+        concrete = np.asarray(concrete_or_error(None, mask, _SIZE_HINT))
+        return tuple(make_array(i.astype(index)) for i in concrete.nonzero())
     size = concrete_or_error(operator.index, size, _SIZE_HINT)
     flat = ravel(mask)
     indices = _first_true_indices(flat, size, index)
@@ -108,8 +108,8 @@ def nonzero(a, *, size=None, fill_value=None):
         missing = fill_value
     else:
         missing = [fill_value] * len(out)
-    found = lax.lt(lax.iota(index, size), count_true(flat))
-    return tuple(_choose(found, part, to_dtype(fill, index)) for part, fill in zip(out, missing))
+    is_valid = lax.lt(lax.iota(index, size), count_true(flat))
+    return tuple(_choose(is_valid, part, to_dtype(fill, index)) for part, fill in zip(out, missing))
 
 
 _SIZE_HINT = (
@@ -151,10 +151,10 @@ def flatnonzero(a, *, size=None, fill_value=None):
 def argwhere(a, *, size=None, fill_value=None):
     """The indices of the nonzero elements as rows."""
     a = ensure_arraylike("argwhere", a)
-    found = nonzero(a if a.ndim else ravel(a), size=size, fill_value=fill_value)
+    indices = nonzero(a if a.ndim else ravel(a), size=size, fill_value=fill_value)
     if a.ndim == 0:
-        return lax.full((found[0].shape[0], 0), 0, dtypes.scalar_dtype(int))
-    return lax.stack(list(found), 1)
+        return lax.full((indices[0].shape[0], 0), 0, dtypes.scalar_dtype(int))
+    return lax.stack(list(indices), 1)
 
 
 def extract(condition, arr, *, size=None, fill_value=0):
@@ -188,9 +188,9 @@ def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
     (indices,) = nonzero(condition, size=size)
     rows = take_in_bounds(a, indices, 0)
     if size is not None:
-        found = lax.lt(lax.iota(indices.dtype, size), count_true(condition))
-        found = lax.broadcast_in_dim(found, rows.shape, (0,))
-        rows = _choose(found, rows, to_dtype(fill_value, rows.dtype))
+        is_valid = lax.lt(lax.iota(indices.dtype, size), count_true(condition))
+        is_valid = lax.broadcast_in_dim(is_valid, rows.shape, (0,))
+        rows = _choose(is_valid, rows, to_dtype(fill_value, rows.dtype))
     return moveaxis(rows, 0, 0 if axis is None else axis)
 
 
@@ -371,10 +371,10 @@ def _nanargmin(a, axis, keepdims):
     return _nan_arg_extreme("nanargmin", a, axis, keepdims, argmin, np.inf)
 
 
-def _nan_arg_extreme(name, a, axis, keepdims, arg, worst):
+def _nan_arg_extreme(name, a, axis, keepdims, arg_reduce, replacement):
     a = ensure_arraylike(name, a)
     if not dtypes.is_inexact(a.dtype):
-        return arg(a, axis=axis, keepdims=keepdims)
+        return arg_reduce(a, axis=axis, keepdims=keepdims)
     is_nan = lax.ne(a, a)
-    found = arg(_choose(is_nan, worst, a), axis=axis, keepdims=keepdims)
-    return _choose(_all(is_nan, axis=axis, keepdims=keepdims), -1, found)
+    index = arg_reduce(_choose(is_nan, replacement, a), axis=axis, keepdims=keepdims)
+    return _choose(_all(is_nan, axis=axis, keepdims=keepdims), -1, index)

@@ -154,10 +154,10 @@ UniqueInverse = namedtuple("_UniqueInverseResult", "values inverse_indices")  # 
 
 def unique_all(x, /, *, size=None, fill_value=None):
     """The distinct values (NaN are distinct), indices of their first occurrences, inverse indices, and counts."""
-    found = unique(
+    results = unique(
         ensure_arraylike("unique_all", x), True, True, True, equal_nan=False, size=size, fill_value=fill_value
     )  # fmt: skip
-    return UniqueAll(*found)
+    return UniqueAll(*results)
 
 
 def unique_counts(x, /, *, size=None, fill_value=None):
@@ -205,8 +205,8 @@ def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     count = lax.full((), a.size, dtypes.scalar_dtype(int))
     if not assume_unique:
         a, *_, count = _unique(a, 0, True, None if size is None else a.size, None)
-    kept = lax.bitwise_and(isin(a, b, invert=True), _prefix_mask(a.size, count))
-    return _select_masked(a, kept, size, fill)
+    mask = lax.bitwise_and(isin(a, b, invert=True), _prefix_mask(a.size, count))
+    return _select_masked(a, mask, size, fill)
 
 
 def _select_masked(a, mask, size, fill):
@@ -221,9 +221,9 @@ def _default_fill_value(a, mask, size):
     values = _select_masked(a, mask, size, to_dtype(0, a.dtype))
     if not values.size:
         return values
-    found = _prefix_mask(size, count_true(mask))
-    values = where(found, values, max_(values))
-    return where(found, values, min_(values))
+    is_valid = _prefix_mask(size, count_true(mask))
+    values = where(is_valid, values, max_(values))
+    return where(is_valid, values, min_(values))
 
 
 @static_argnames("size")

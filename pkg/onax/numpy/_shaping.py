@@ -201,8 +201,8 @@ def broadcast_shapes(*shapes):
 def broadcast_arrays(*args):
     """The arguments, broadcast to their common shape: a list."""
     args = ensure_arraylikes("broadcast_arrays", *args)
-    wanted = lax.broadcast_shapes(*(x.shape for x in args)) if args else ()
-    return [broadcast_to(x, wanted) for x in args]
+    shape = lax.broadcast_shapes(*(x.shape for x in args)) if args else ()
+    return [broadcast_to(x, shape) for x in args]
 
 
 def _shape_of(a):
@@ -222,15 +222,15 @@ def ndim(a):
 
 def size(a, axis=None):
     """The number of elements of a, or its length along the given axes."""
-    found = _shape_of(a)
+    shape = _shape_of(a)
     if axis is None:
-        return dims.prod(found)
+        return dims.prod(shape)
     if isinstance(axis, (np.ndarray, Array)) and axis.ndim:
         raise TypeError(f"size: axis must be an integer or a tuple of integers, got {axis!r}")
-    axes = canonical_axes(axis, len(found))
+    axes = canonical_axes(axis, len(shape))
     if len(set(axes)) != len(axes):
         raise ValueError(f"repeated axis: {axis}")
-    return dims.prod(tuple(found[i] for i in axes))
+    return dims.prod(tuple(shape[i] for i in axes))
 
 
 def _atleast_nd(x, rank):
@@ -470,7 +470,7 @@ def unstack(x, /, *, axis=0):
 
 
 def static_integers(numbers):
-    """A number or a sequence of numbers as a tuple; those of a concrete array stay concrete while tracing."""
+    """A number or a sequence of numbers as a tuple; the elements of a concrete array are not traced."""
     if type(numbers) is ArrayImpl:
         numbers = np.asarray(numbers)
     return (numbers,) if np.ndim(numbers) == 0 else tuple(numbers)
@@ -548,7 +548,7 @@ def rot90(m, k=1, axes=(0, 1)):
 
 
 def roll(a, shift, axis=None):
-    """a with elements distance cyclically by `shift` along an axis; None shifts the flattened array."""
+    """a with its elements shifted cyclically by `shift` along an axis; None shifts the flattened array."""
     a = ensure_arraylike("roll", a)
     if shift is None:
         raise ValueError("None is not a valid value for jnp.array")
@@ -559,8 +559,8 @@ def roll(a, shift, axis=None):
     if np.ndim(shift) > 1:
         raise ValueError("'shift' and 'axis' arguments to roll must be scalars or 1D arrays")
     axis = tuple(canonical_axis(i, a.ndim) for i in axis)
-    known = not isinstance(shift, Array) or type(shift) is ArrayImpl
-    if known:
+    is_static = not isinstance(shift, Array) or type(shift) is ArrayImpl
+    if is_static:
         shifts = np.asarray(shift)
         lax.broadcast_shapes(shifts.shape, (len(axis),))  # raises ValueError
         if shifts.dtype.kind not in "iu":
@@ -573,11 +573,11 @@ def roll(a, shift, axis=None):
 
 @staged("_roll_static", static_argnames=("shift", "axis"))
 def _roll_static(a, shift, axis):
-    for distance, ax in zip(shift, axis):
+    for offset, ax in zip(shift, axis):
         if a.shape[ax] == 0:
             continue
         ax = canonical_axis(ax, a.ndim)
-        cut = -distance % a.shape[ax]
+        cut = -offset % a.shape[ax]
         a = lax.concatenate([lax.slice_in_dim(a, cut, a.shape[ax], axis=ax), lax.slice_in_dim(a, 0, cut, axis=ax)], ax)
     return a
 
@@ -586,16 +586,14 @@ def _roll_static(a, shift, axis):
 def _roll_dynamic(a, shift, axis):
     shift = ensure_arraylike("roll", shift)
     shifts = unstack(broadcast_to(shift, (len(axis),)))
-    for distance, ax in zip(shifts, axis):
+    for offset, ax in zip(shifts, axis):
         ax = canonical_axis(ax, a.ndim)
         n = a.shape[ax]
         if n == 0:
             continue
-        distance = lax.rem(distance, distance.dtype.type(n))
-        distance = lax.select(
-            lax.lt(distance, distance.dtype.type(0)), lax.add(distance, distance.dtype.type(n)), distance
-        )
+        offset = lax.rem(offset, offset.dtype.type(n))
+        offset = lax.select(lax.lt(offset, offset.dtype.type(0)), lax.add(offset, offset.dtype.type(n)), offset)
         twice = lax.concatenate([a, a], ax)
-        start = lax.sub(lax.full_like(distance, n), distance)
+        start = lax.sub(lax.full_like(offset, n), offset)
         a = lax.dynamic_slice_in_dim(twice, start, n, axis=ax)
     return a

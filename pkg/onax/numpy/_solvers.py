@@ -462,19 +462,19 @@ def _lstsq(a, b, rcond, numpy_resid):
         rank, x = lax.full((), 0, dtypes.scalar_dtype(int)), lax.full((n, *b.shape[1:]), 0, a.dtype)
     else:
         real = dtypes.real_dtype(a.dtype)
-        least = np.asarray(dtypes.finfo(real).eps, real)[()] * real.type(max(n, m))
-        least = least if rcond is None else where(rcond < 0, least, rcond.astype(real))
+        cutoff = np.asarray(dtypes.finfo(real).eps, real)[()] * real.type(max(n, m))
+        cutoff = cutoff if rcond is None else where(rcond < 0, cutoff, rcond.astype(real))
         u, s, vh = svd(a, full_matrices=False)
-        kept = lax.gt(s, lax.full_like(s, 0)) & (s >= least * s[0])
-        rank = kept.sum()
-        safe = where(kept, s, 1)
-        inverse = where(kept, 1 / safe, 0)[:, None]
+        nonzero = lax.gt(s, lax.full_like(s, 0)) & (s >= cutoff * s[0])
+        rank = nonzero.sum()
+        divisors = where(nonzero, s, 1)
+        inverse = where(nonzero, 1 / divisors, 0)[:, None]
         x = matmul(adjoint(vh), lax.convert_element_type(inverse, a.dtype) * matmul(adjoint(u), b))
-    left = b - matmul(a, x)
+    residual = b - matmul(a, x)
     if numpy_resid and (a.size == 0 or n >= m):
         residuals = lax.full((0,), 0, s.dtype)
     else:
-        residuals = norm(left, ord=None, axis=0) ** 2
+        residuals = norm(residual, ord=None, axis=0) ** 2
     return (lax.reshape(x, x.shape[:1]) if vector else x), residuals, rank, s
 
 

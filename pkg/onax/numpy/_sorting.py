@@ -1,6 +1,6 @@
 """Sorting: sort, argsort, lexsort, partition, argpartition, sort_complex.
 
-Sorts are stable unless asked otherwise; NaN comes last, and complex numbers go by real, then by imaginary part.
+Sorts are stable by default; NaN comes last; complex numbers are compared by real, then by imaginary part.
 """
 
 import numpy as np
