@@ -1,6 +1,7 @@
 """The shape of the source: floors import downward, files and functions stay short, lowerings mirror primitives."""
 
 import ast
+import functools
 import inspect
 import re
 from pathlib import Path
@@ -55,6 +56,25 @@ def modules():
 MODULES = dict(modules())
 
 
+@functools.cache
+def tree_of(path):
+    """The syntax tree of a source file."""
+    return ast.parse(path.read_text())
+
+
+@functools.cache
+def nodes_of(path):
+    """All nodes of the syntax tree of a source file."""
+    return list(ast.walk(tree_of(path)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _trees_are_dropped():
+    yield
+    tree_of.cache_clear()
+    nodes_of.cache_clear()
+
+
 def floor_of(name):
     parts = name.split(".")
     return FACE if len(parts) == 1 else FLOORS.get(parts[1], FACE)
@@ -62,7 +82,7 @@ def floor_of(name):
 
 def imports_of(name, path):
     """Dotted names of onax that a module imports, with the line; only those that exist as modules."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found = [a.name for a in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -148,15 +168,15 @@ def test_the_lazy_import_imports_the_compiler_alone():
 
 
 def test_deferred_packages_are_not_ours():
-    tree = ast.parse(MODULES["onax._ground.lazy"].read_text())
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "LazyModule"]
+    nodes = nodes_of(MODULES["onax._ground.lazy"])
+    calls = [n for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "LazyModule"]
     names = [call.args[0].value for call in calls]
     assert "numpy" not in names and len(names) > 10
     assert not [name for name in names if name.partition(".")[0] == "onax"]
 
 
 def functions(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node
 
@@ -200,14 +220,9 @@ def test_lowerings_mirror_primitives():
 
 def assigned_attributes(name):
     """(module it is from, object, attribute) of each assignment to an attribute of an object that a module imports."""
-    tree = ast.parse(MODULES[name].read_text())
-    origin = {
-        a.asname or a.name: node.module
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom)
-        for a in node.names
-    }
-    for node in ast.walk(tree):
+    nodes = nodes_of(MODULES[name])
+    origin = {a.asname or a.name: node.module for node in nodes if isinstance(node, ast.ImportFrom) for a in node.names}
+    for node in nodes:
         targets = getattr(node, "targets", [getattr(node, "target", None)])
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             for target in targets:
@@ -279,20 +294,18 @@ def is_primitive(node):
     return name.endswith("_p")
 
 
+@functools.cache
 def names_of_primitives():
     """The first argument of each call whose result is bound to a name that ends in _p."""
     found = set()
     for path in MODULES.values():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if isinstance(node, ast.Assign):
                 targets = [e for t in node.targets for e in (t.elts if isinstance(t, ast.Tuple) else [t])]
                 if any(map(is_primitive, targets)):
                     calls = [n for n in ast.walk(node.value) if isinstance(n, ast.Call) and n.args]
                     found |= {c.args[0].value for c in calls if isinstance(c.args[0], ast.Constant)}
     return {name for name in found if isinstance(name, str)}
-
-
-PRIMITIVE_NAMES = names_of_primitives()
 
 
 def elements(node):
@@ -339,7 +352,8 @@ def holds_primitives(node):
         return True
     keys = [e for key in node.keys if key for e in elements(key)] if isinstance(node, ast.Dict) else held
     texts = {e.value for e in keys if isinstance(e, ast.Constant) and isinstance(e.value, str)}
-    return len(texts & PRIMITIVE_NAMES) >= 2 and 2 * len(texts & PRIMITIVE_NAMES) >= len(texts)
+    count = len(texts & names_of_primitives())
+    return count >= 2 and 2 * count >= len(texts)
 
 
 def module_level(tree):
@@ -396,7 +410,7 @@ def tables_of_primitives(tree):
 def test_only_slots_are_keyed_by_primitives(name):
     found = [
         f"{name}:{line} {table}"
-        for line, table in tables_of_primitives(ast.parse(MODULES[name].read_text()))
+        for line, table in tables_of_primitives(tree_of(MODULES[name]))
         if (name, table) not in ALLOWED and floor_of(name) > GROUND
     ]
     assert not found, "\n".join(found)
@@ -463,9 +477,9 @@ def is_copy(statement, parameters):
     return False
 
 
-def classes_that_only_copy(tree):
+def classes_that_only_copy(nodes):
     """Names of the classes whose `__init__` only copies its arguments to fields."""
-    for c in ast.walk(tree):
+    for c in nodes:
         for method in c.body if isinstance(c, ast.ClassDef) else ():
             if isinstance(method, ast.FunctionDef) and method.name == "__init__":
                 body = method.body[ast.get_docstring(method) is not None :]
@@ -475,15 +489,15 @@ def classes_that_only_copy(tree):
 
 
 def test_records_that_only_copy_arguments_are_dataclasses():
-    found = {(name, c) for name, path in MODULES.items() for c in classes_that_only_copy(ast.parse(path.read_text()))}
+    found = {(name, c) for name, path in MODULES.items() for c in classes_that_only_copy(nodes_of(path))}
     assert found == set(KEEP_INIT)
 
 
 def test_records_that_only_copy_arguments_are_found():
     copies = "class A:\n    def __init__(self, x, *, y=1):\n        'A.'\n        self.x = x\n        self._y = y\n"
     computes = "class A:\n    def __init__(self, x):\n        self.x = tuple(x)\n"
-    assert list(classes_that_only_copy(ast.parse(copies))) == ["A"]
-    assert list(classes_that_only_copy(ast.parse(computes))) == []
+    assert list(classes_that_only_copy(ast.walk(ast.parse(copies)))) == ["A"]
+    assert list(classes_that_only_copy(ast.walk(ast.parse(computes)))) == []
 
 
 # ---- tests mirror the source
@@ -530,7 +544,7 @@ def source_files():
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*.py*")):
             if path.suffix == ".pyx" or path.suffix == ".py":
-                yield path, path.suffix == ".pyx" or does_something(ast.parse(path.read_text()))
+                yield path, path.suffix == ".pyx" or does_something(tree_of(path))
     yield ROOT / "setup.py", True
 
 
@@ -541,7 +555,8 @@ def existing_tests():
 
 def test_every_module_has_its_test_file():
     wanted = {str(p.relative_to(ROOT)): mirrored(p) for p, does in source_files() if does}
-    missing = {source: test for source, test in wanted.items() if test not in existing_tests()}
+    existing = existing_tests()
+    missing = {source: test for source, test in wanted.items() if test not in existing}
     found = [f"{source} needs {test}" for source, test in missing.items() if source not in UNTESTED]
     assert not found, "\n".join(found)
     assert UNTESTED.keys() <= missing.keys(), "exceptions that are no longer needed"

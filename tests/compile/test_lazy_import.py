@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 COMPILER = ("onax._compile.pipeline", "onax.export.lower")
 DEVICES = "onax._compile.devices"
 USES_OF_ONE_DEVICE = {
@@ -17,30 +15,30 @@ USES_OF_ONE_DEVICE = {
 }
 
 
-def modules_after(code):
-    """The modules of onax that a fresh interpreter has after some lines."""
-    program = (
-        f"import sys, onax; import onax.numpy as jnp; {code}; print(*[m for m in sys.modules if m[:5] == 'onax.'])"
-    )
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+def modules_after(*steps):
+    """The modules of onax that a fresh interpreter has after each of these steps, which it takes in turn."""
+    report = "print(*[m for m in sys.modules if m[:5] == 'onax.'])"
+    program = "\n".join(["import sys, onax", "import onax.numpy as jnp", *(f"{step}; {report}" for step in steps)])
+    lines = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    return [set(line.split()) for line in lines.splitlines()]
 
 
-@pytest.mark.parametrize("code", ["0", "onax.make_jaxpr(onax.jit(jnp.sin))(1.0)", "onax.grad(jnp.sin)(1.0)"])
-def test_what_compiles_nothing_imports_no_compiler(code):
-    assert not {*COMPILER, DEVICES} & {*modules_after(code)}
+def test_what_compiles_nothing_imports_no_compiler():
+    steps = ["0", "onax.make_jaxpr(onax.jit(jnp.sin))(1.0)", "onax.grad(jnp.sin)(1.0)"]
+    for step, modules in zip(steps, modules_after(*steps), strict=True):
+        assert not {*COMPILER, DEVICES} & modules, step
 
 
-@pytest.mark.parametrize("use", USES_OF_ONE_DEVICE)
-def test_one_device_imports_nothing_of_several(use):
-    modules = modules_after(USES_OF_ONE_DEVICE[use])
-    assert {*COMPILER} <= {*modules}
-    assert not [m for m in modules if m.startswith(DEVICES)]
+def test_one_device_imports_nothing_of_several():
+    for use, modules in zip(USES_OF_ONE_DEVICE, modules_after(*USES_OF_ONE_DEVICE.values()), strict=True):
+        assert {*COMPILER} <= modules, use
+        assert not [m for m in modules if m.startswith(DEVICES)], use
 
 
 def test_a_mesh_imports_what_several_devices_need():
-    code = (
+    (modules,) = modules_after(
         "from onax.sharding import Mesh, PartitionSpec as P; import numpy as np; "
         "mesh = Mesh(np.array(onax.devices()), ('i',)); "
         "onax.jit(onax.shard_map(jnp.sin, mesh=mesh, in_specs=P('i'), out_specs=P('i')))(jnp.ones(2))"
     )
-    assert f"{DEVICES}.sharding_propagation" in modules_after(code)
+    assert f"{DEVICES}.sharding_propagation" in modules
