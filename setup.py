@@ -1,12 +1,16 @@
 """Builds the compiled floor of onax; everything else about the package stands in pyproject.toml."""
 
 import os
+import re
 import shutil
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 SOURCES = Path("cython_src/onax/_native")
 ALSO = {"tape": "blocks_*.c"}  # C files that a module has besides its own
@@ -38,18 +42,53 @@ def _extensions():
     for pyx in sorted(SOURCES.glob("*.pyx")):
         patterns = {f"{pyx.stem}_*.c", ALSO.get(pyx.stem, f"{pyx.stem}_*.c")}
         kernels = sorted([str(path) for pattern in patterns for path in SOURCES.glob(pattern)])
-        headers = sorted(map(str, SOURCES.glob("*.h"))) if kernels else []
         extensions.append(
             Extension(
                 f"onax._native.{pyx.stem}",
                 [str(pyx), *kernels],
                 include_dirs=[numpy.get_include(), str(SOURCES)],
-                depends=headers,  # a change of the table of operations compiles the kernels again
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
                 extra_compile_args=flags + (loop_flags if kernels else []),
             )
         )
     return cythonize(extensions, include_path=["cython_src"], build_dir="build/cython", language_level=3)
+
+
+@cache
+def _read_files(path):
+    """A C file and those of this folder that it includes, at any depth."""
+    included = re.findall(r'^\s*#\s*include "(\w+\.h)"', path.read_text(), re.MULTILINE)
+    found = [SOURCES / name for name in included if (SOURCES / name).exists()]
+    return {path}.union(*[_read_files(header) for header in found])
+
+
+class BuildExtensions(build_ext):
+    """Compiles the C files of all extensions side by side, the longest first, and only those that have changed."""
+
+    def build_extensions(self):
+        jobs = [(Path(source), extension) for extension in self.extensions for source in extension.sources]
+        jobs.sort(key=lambda job: -job[0].stat().st_size)
+        with ThreadPoolExecutor(self.parallel) as threads:
+            made = list(threads.map(lambda job: self._compile(*job), jobs))
+        for extension in self.extensions:
+            extension.extra_objects = [path for path, (_, owner) in zip(made, jobs) if owner is extension]
+            extension.sources, extension.depends = [], extension.extra_objects
+        super().build_extensions()
+
+    def _compile(self, source, extension):
+        """The path of the object file of a C file."""
+        (made,) = self.compiler.object_filenames([str(source)], output_dir=self.build_temp)
+        read = max([path.stat().st_mtime for path in _read_files(source)])
+        if self.force or not os.path.exists(made) or os.path.getmtime(made) <= read:
+            self.compiler.compile(
+                [str(source)],
+                output_dir=self.build_temp,
+                macros=extension.define_macros,
+                include_dirs=extension.include_dirs,
+                debug=self.debug,
+                extra_postargs=extension.extra_compile_args,
+            )
+        return made
 
 
 def _packages():
@@ -68,5 +107,6 @@ setup(
     include_package_data=False,
     zip_safe=False,
     ext_modules=_extensions() if BUILDS & set(sys.argv) else [],
+    cmdclass={"build_ext": BuildExtensions},
     options={"build_ext": {"parallel": os.cpu_count()}},
 )

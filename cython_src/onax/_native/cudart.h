@@ -18,7 +18,7 @@ enum { ONAX_CUDA_NO_LIBRARY = -1, ONAX_CUDA_TO_DEVICE = 1, ONAX_CUDA_TO_HOST = 2
 
 #ifdef __linux__
 #include <dlfcn.h>
-static int onax_cudart_find(onax_cudart *found) {
+static inline int onax_cudart_find(onax_cudart *found) {
     static const char *const names[] = {"libcudart.so.13", "libcudart.so.12"};
     size_t i;
     for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -34,11 +34,11 @@ static int onax_cudart_find(onax_cudart *found) {
     return ONAX_CUDA_NO_LIBRARY;
 }
 #else
-static int onax_cudart_find(onax_cudart *found) { (void)found; return ONAX_CUDA_NO_LIBRARY; }
+static inline int onax_cudart_find(onax_cudart *found) { (void)found; return ONAX_CUDA_NO_LIBRARY; }
 #endif
 
 /* Waits for a stream of a device; the thread's current device is as it was afterwards. */
-static int onax_cuda_wait(const onax_cudart *cuda, int device, void *stream) {
+static inline int onax_cuda_wait(const onax_cudart *cuda, int device, void *stream) {
     int before = 0, failed = cuda->get_device(&before), restored;
     if (!failed && before != device) failed = cuda->set_device(device);
     if (!failed) failed = cuda->synchronize(stream);
@@ -48,7 +48,7 @@ static int onax_cuda_wait(const onax_cudart *cuda, int device, void *stream) {
 
 /* Copies and waits until the bytes have arrived.  cudaMemcpy alone may return before the last of pageable memory is on the
    device, and does not wait at all on one device, while the provider's stream does not wait for the default stream. */
-static int onax_cuda_copy(const onax_cudart *cuda, int device, void *to, const void *from, size_t size, int kind) {
+static inline int onax_cuda_copy(const onax_cudart *cuda, int device, void *to, const void *from, size_t size, int kind) {
     int before = 0, failed = cuda->get_device(&before), restored;
     if (!failed && before != device) failed = cuda->set_device(device);
     if (!failed) failed = cuda->copy(to, from, size, kind);

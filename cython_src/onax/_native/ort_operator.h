@@ -1,6 +1,6 @@
 /* What an operator of our own needs of ONNX Runtime's C API: its description, and what a kernel asks of a node.
 
-   `ort_api.pxd` declares the functions that sessions need; these are the ones that kernels call.  A status is NULL when
+   `ort_api.h` has the functions that sessions need; these are the ones that kernels call.  A status is NULL when
    all went well. */
 
 #ifndef ONAX_ORT_OPERATOR_H

@@ -135,8 +135,8 @@ cdef dict _read_block_operations():
         o.number = i
         o.name = (<bytes>onax_operations[i].name).decode()
         o.signature = chr(onax_operations[i].signature)
-        o.target = dtypes[<unsigned int>onax_operations[i].target] if onax_operations[i].target >= 0 else None
-        o.dtypes = {dtypes[j]: onax_cost_of(i, j) for j in range(<unsigned int>ONAX_TYPES) if onax_kernel_of(i, j) != NULL}
+        o.target = dtypes[onax_operations[i].target] if onax_operations[i].target >= 0 else None
+        o.dtypes = {dtypes[j]: onax_cost_of(i, j) for j in range(<int>ONAX_TYPES) if onax_kernel_of(i, j) != NULL}
         table[o.name] = o
     return table
 
@@ -160,7 +160,7 @@ def check_program(words):
 def _argument_letters(signature):
     """The arguments of a C signature as the letters of tape_linalg.h; ? for what LAPACK's routines do not have."""
     letters = []
-    for argument in signature[signature.index("(") + 1 : -1].split(","):
+    for argument in signature.partition("(")[2].removesuffix(")").split(","):
         name = argument.strip().removesuffix(" *")
         if name in ("char", "int"):
             letters.append(name[0])
