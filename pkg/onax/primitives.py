@@ -9,6 +9,7 @@ A primitive's rules are its fields (`jvp`, `batch`, ...) and what consumers atta
 import argparse
 import ast
 import difflib
+import functools
 import importlib.util
 import inspect
 import os
@@ -79,18 +80,18 @@ class Definition:
 def import_everything():
     """Imports all modules of onax, so that every primitive is made and every slot filled."""
     for package in (onax, export):
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not found.name.endswith("__main__"):
-                importlib.import_module(found.name)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
 
 
 # ---- where things are written
 
 
-def _statements(module):
-    """Top-level statements of a module."""
-    path = getattr(module, "__file__", None) or ""
-    if not path.endswith(".py"):
+@functools.cache
+def _statements(path):
+    """Top-level statements of a source file; none for a compiled module."""
+    if path is None or not path.endswith(".py"):
         return []
     with open(path, encoding="utf-8") as file:
         return ast.parse(file.read()).body
@@ -103,29 +104,44 @@ def _targets(statement):
             yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
 
+@functools.cache
+def _calls(path):
+    """(name of the function, names that its arguments mention, line) of each call in a source file's statements."""
+    return [
+        (
+            _last_name(call.func),
+            {n.id for arg in call.args for n in ast.walk(arg) if isinstance(n, ast.Name)},
+            call.lineno,
+        )
+        for statement in _statements(path)
+        for call in ast.walk(statement)
+        if isinstance(call, ast.Call)
+    ]
+
+
 def definitions():
     """Primitive -> its Definition, in the order of modules and lines."""
-    found: dict = {}
+    definition_of: dict = {}
     modules = [m for name, m in sorted(sys.modules.items()) if name.startswith("onax.") and m is not None]
     for module in modules:
-        held = {name: p for name, p in vars(module).items() if isinstance(p, Primitive)}
-        if not held:
+        attributes = {name: p for name, p in vars(module).items() if isinstance(p, Primitive)}
+        if not attributes:
             continue
-        for statement in _statements(module):
+        for statement in _statements(vars(module).get("__file__")):
             for name in _targets(statement):
-                if name in held and held[name] not in found:
-                    found[held[name]] = Definition(module.__name__, name, statement.lineno)
-        for name, p in held.items():
-            if p in found:
-                found[p].aliases.add(name)
-    return found
+                if name in attributes and attributes[name] not in definition_of:
+                    definition_of[attributes[name]] = Definition(module.__name__, name, statement.lineno)
+        for name, p in attributes.items():
+            if p in definition_of:
+                definition_of[p].aliases.add(name)
+    return definition_of
 
 
-def families(found=None):
+def families(definition_of=None):
     """Family -> its primitives, both in alphabetical order of families and order of definition."""
     grouped: dict = {}
-    found = definitions() if found is None else found
-    for p, definition in sorted(found.items(), key=lambda item: (item[1].module, item[1].line)):
+    definition_of = definitions() if definition_of is None else definition_of
+    for p, definition in sorted(definition_of.items(), key=lambda item: (item[1].module, item[1].line)):
         grouped.setdefault(definition.family, []).append(p)
     return dict(sorted(grouped.items()))
 
@@ -144,16 +160,15 @@ def _location(path, line):
     return f"{_relative(path)}:{line}"
 
 
-def _row(p, definition, maker):
-    """Location of the statement that hands a primitive to a maker of rules; else of its definition."""
+def _maker_call(p, definition, maker):
+    """Location of the call that hands a primitive to a maker of rules; else of its definition."""
     for module in [m for name, m in sys.modules.items() if name.startswith("onax.") and m is not None]:
         names = {n for n in definition.aliases if vars(module).get(n) is p}
         if not names:
             continue
-        for statement in _statements(module):
-            for call in ast.walk(statement):
-                if isinstance(call, ast.Call) and _last_name(call.func) == maker and _mentions(call.args, names):
-                    return module.__file__, call.lineno
+        for function, arguments, line in _calls(vars(module).get("__file__")):
+            if function == maker and arguments & names:
+                return module.__file__, line
     return sys.modules[definition.module].__file__, definition.line
 
 
@@ -161,11 +176,7 @@ def _last_name(node):
     return getattr(node, "id", getattr(node, "attr", ""))
 
 
-def _mentions(nodes, names):
-    return any(isinstance(n, ast.Name) and n.id in names for node in nodes for n in ast.walk(node))
-
-
-# ---- what a rule is, in words
+# ---- rules as text
 
 
 def _functions_in(rule):
@@ -196,7 +207,7 @@ def _name_of(value):
     return f"{name} ({_location(code.co_filename, code.co_firstlineno)})"
 
 
-def _described(rule):
+def _rule_text(rule):
     parts = [f"{before}{_name_of(function)}" for before, function in _functions_in(rule)]
     return "; ".join(parts)
 
@@ -213,7 +224,7 @@ def _field_location(p, definition, rule):
     maker = _maker_of(rule)
     if code is not None and maker is None:
         return _location(code.co_filename, code.co_firstlineno)
-    return _location(*_row(p, definition, maker))
+    return _location(*_maker_call(p, definition, maker))
 
 
 def rules_of(p, definition):
@@ -223,10 +234,10 @@ def rules_of(p, definition):
         if rule is None:
             yield name, None, missing
         else:
-            yield name, _field_location(p, definition, rule), f"{_described(rule)}\n{signature}"
+            yield name, _field_location(p, definition, rule), f"{_rule_text(rule)}\n{signature}"
     for slot in declared_slots():
         if p in slot:
-            yield slot.name, _location(*slot.location(p)), f"{_described(slot[p])}\n{slot.signature}"
+            yield slot.name, _location(*slot.location(p)), f"{_rule_text(slot[p])}\n{slot.signature}"
         else:
             yield slot.name, None, slot.missing
 
@@ -253,12 +264,12 @@ def describe(p, definition):
     return "\n".join(lines)
 
 
-def list_families(found):
+def list_families(definition_of):
     """The names of all primitives, a paragraph for each family."""
     parts = []
-    for family, primitives in families(found).items():
+    for family, primitives in families(definition_of).items():
         names = textwrap.fill(" ".join(p.name for p in primitives), 110, initial_indent="  ", subsequent_indent="  ")
-        parts.append(f"{family} ({found[primitives[0]].module})\n{names}")
+        parts.append(f"{family} ({definition_of[primitives[0]].module})\n{names}")
     return "\n".join(parts)
 
 
@@ -268,15 +279,15 @@ def main(arguments=None):
     parser.add_argument("name", nargs="?", help="a primitive; without it, all primitives are listed by family")
     name = parser.parse_args(arguments).name
     import_everything()
-    found = definitions()
+    definition_of = definitions()
     if name is None:
-        print(list_families(found))
+        print(list_families(definition_of))
         return 0
-    shown = [p for p, d in found.items() if name in (p.name, *d.aliases)]
-    if not shown:
-        close = difflib.get_close_matches(name, {p.name for p in found}, 5, 0.5)
+    matches = [p for p, d in definition_of.items() if name in (p.name, *d.aliases)]
+    if not matches:
+        close = difflib.get_close_matches(name, {p.name for p in definition_of}, 5, 0.5)
         parser.error(f"there is no primitive {name!r}" + (f"; close: {', '.join(close)}" if close else ""))
-    print("\n\n".join(describe(p, found[p]) for p in shown))
+    print("\n\n".join(describe(p, definition_of[p]) for p in matches))
     return 0
 
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def found():
+def definition_of():
     primitives.import_everything()
     return primitives.definitions()
 
@@ -74,10 +74,10 @@ def test_reasons_of_refusals_are_shown(capsys):
     assert "it names an axis that no vmap, pmap or shard_map around it binds" in shown(capsys, "all_gather")
 
 
-def test_every_field_and_slot_of_every_primitive_is_shown(found):
+def test_every_field_and_slot_of_every_primitive_is_shown(definition_of):
     expected = [*primitives.FIELDS, *(slot.name for slot in declared_slots())]
-    assert len(found) > 180 and len(expected) > 20
-    for p, definition in found.items():
+    assert len(definition_of) > 180 and len(expected) > 20
+    for p, definition in definition_of.items():
         rules = list(primitives.rules_of(p, definition))
         assert [name for name, _, _ in rules] == expected
         assert all(text for _, _, text in rules)
@@ -89,23 +89,23 @@ def test_every_field_of_primitives_is_listed():
     assert list(primitives.FIELDS) == re.findall(r"(\w+)=None", signature)
 
 
-def test_every_slot_names_where_its_rules_are_written(found):
+def test_every_slot_names_where_its_rules_are_written(definition_of):
     """A slot's package is where its rules stand, but for primitives that tests make."""
     for slot in declared_slots():
         folder = os.path.join(*slot.package.split("."))
         for p in slot:
-            if p in found:
+            if p in definition_of:
                 path = primitives._location(*slot.location(p))
                 assert path.startswith((folder + os.sep, folder + ".py")), (slot.name, p, path)
 
 
-def test_families(capsys, found):
-    families = {p.name: family for family, members in primitives.families(found).items() for p in members}
+def test_families(capsys, definition_of):
+    families = {p.name: family for family, members in primitives.families(definition_of).items() for p in members}
     assert families["dot_general"] == "dot" and families["pad"] == "slicing" and families["sinh"] == "elementwise"
     assert families["schur"] == "linalg" and families["approx_top_k"] == "sorting" and families["while"] == "while_loop"
     text = shown(capsys)
     assert "sinh" in text.split() and "elementwise (onax._prims.elementwise)" in text
-    assert {p.name for p in found} <= set(text.split())
+    assert {p.name for p in definition_of} <= set(text.split())
 
 
 def test_a_primitive_is_found_by_its_variable_too(capsys):
@@ -118,9 +118,9 @@ def test_an_unknown_name_lists_those_that_are_close():
     assert "there is no primitive 'sinhh'; close: sinh" in done.stderr
 
 
-def test_all_of_one_name_are_shown(capsys, found, monkeypatch):
+def test_all_of_one_name_are_shown(capsys, definition_of, monkeypatch):
     mine = Primitive("sinh")
     definition = primitives.Definition("onax._prims.elementwise", "mine_p", 1, {"mine_p"})
-    monkeypatch.setattr(primitives, "definitions", lambda: {**found, mine: definition})
+    monkeypatch.setattr(primitives, "definitions", lambda: {**definition_of, mine: definition})
     text = shown(capsys, "sinh")
     assert "sinh: sinh_p, defined at" in text and "sinh: mine_p, defined at" in text
