@@ -84,27 +84,27 @@ _KERNELS = {
 _EDGE = 2  # samples that the cubic kernel reaches beyond an edge
 
 
-def _weight_matrix(given, wanted, scale, translation, kernel, antialias, repeat_edges):
-    """The weights with which each of the `given` samples enters each of the `wanted` ones.
+def _weight_matrix(in_size, out_size, scale, translation, kernel, antialias, repeat_edges):
+    """The weight of each of the `in_size` input samples in each of the `out_size` output samples.
 
     repeat_edges: samples beyond an edge equal the edge; otherwise there are none, and positions outside get 0.
     """
     dtype = np.result_type(scale.dtype, translation.dtype)
     inverse = 1.0 / scale
     width = jnp.maximum(inverse, 1.0) if antialias else 1.0
-    position = (jnp.arange(wanted, dtype=dtype) + 0.5) * inverse - translation * inverse - 0.5
+    position = (jnp.arange(out_size, dtype=dtype) + 0.5) * inverse - translation * inverse - 0.5
     beyond = _EDGE if repeat_edges else 0
-    samples = jnp.arange(-beyond, given + beyond, dtype=dtype)
+    samples = jnp.arange(-beyond, in_size + beyond, dtype=dtype)
     weights = kernel(jnp.abs(position[None, :] - samples[:, None]) / width)
     if repeat_edges:
-        before, weights, after = jnp.split(weights, (beyond, beyond + given))
+        before, weights, after = jnp.split(weights, (beyond, beyond + in_size))
         weights = weights.at[0].add(before.sum(0)).at[-1].add(after.sum(0))
     total = jnp.sum(weights, axis=0, keepdims=True)
-    least = 1000.0 * float(np.finfo(np.float32).eps)
-    weights = jnp.where(jnp.abs(total) > least, weights / jnp.where(total != 0, total, 1), 0)
+    smallest_total = 1000.0 * float(np.finfo(np.float32).eps)
+    weights = jnp.where(jnp.abs(total) > smallest_total, weights / jnp.where(total != 0, total, 1), 0)
     if repeat_edges:
         return weights
-    inside = (position >= -0.5) & (position <= given - 0.5)
+    inside = (position >= -0.5) & (position <= in_size - 0.5)
     return jnp.where(inside[None, :], weights, 0)
 
 
@@ -131,21 +131,23 @@ def _resample(x, shape, dims, scale, translation, method, antialias, precision):
 
 def _resize_area(x, shape):
     """Averages the part of the image that each output element covers."""
-    for d, (given, wanted) in enumerate(zip(x.shape, shape)):
-        if given == wanted or not wanted:
+    for d, (in_size, out_size) in enumerate(zip(x.shape, shape)):
+        if in_size == out_size or not out_size:
             continue
-        edges = np.arange(wanted + 1) * (given / wanted)
-        i = np.arange(given)[:, None]
-        shared = np.clip(np.minimum(edges[1:], i + 1) - np.maximum(edges[:-1], i), 0, None) * (wanted / given)
+        edges = np.arange(out_size + 1) * (in_size / out_size)
+        i = np.arange(in_size)[:, None]
+        overlap = np.clip(np.minimum(edges[1:], i + 1) - np.maximum(edges[:-1], i), 0, None) * (out_size / in_size)
         numbers = (((d,), (0,)), ((), ()))
-        x = jnp.moveaxis(lax.dot_general(x, shared.astype(x.dtype), numbers, precision=lax.Precision.HIGHEST), -1, d)
+        x = jnp.moveaxis(lax.dot_general(x, overlap.astype(x.dtype), numbers, precision=lax.Precision.HIGHEST), -1, d)
     return x
 
 
 def _resize_nearest(x, shape):
-    for d, (given, wanted) in enumerate(zip(x.shape, shape)):
-        if given != wanted:
-            indices = np.floor((np.arange(wanted, dtype=np.float32) + 0.5) * np.float32(given) / np.float32(wanted))
+    for d, (in_size, out_size) in enumerate(zip(x.shape, shape)):
+        if in_size != out_size:
+            indices = np.floor(
+                (np.arange(out_size, dtype=np.float32) + 0.5) * np.float32(in_size) / np.float32(out_size)
+            )
             x = jnp.take(x, jnp.asarray(indices.astype(np.int32)), axis=d)
     return x
 

@@ -34,8 +34,8 @@ def _check_operands(query, key, value):
 def _check_4d(name, x, batch, heads, rows, columns):
     x = ensure_arraylike("dot_product_attention", x)
     x = jnp.reshape(x, (1,) * (4 - x.ndim) + x.shape) if x.ndim < 4 else x
-    for got, wanted in zip(x.shape, (batch, heads, rows, columns)):
-        if got not in (1, wanted):
+    for size, expected in zip(x.shape, (batch, heads, rows, columns)):
+        if size not in (1, expected):
             raise ValueError(f"{name} must broadcast to {(batch, heads, rows, columns)}, got {x.shape}")
     return x
 

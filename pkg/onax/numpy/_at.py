@@ -353,7 +353,7 @@ def _flat_row_indices(arrays, lengths):
 
 
 def _can_broadcast(shape, target):
-    """Whether shape broadcasts to wanted and has no more axes than it."""
+    """Whether shape broadcasts to target and has no more axes than it."""
     if shape == target:
         return True
     if len(shape) > len(target):

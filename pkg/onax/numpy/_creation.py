@@ -223,7 +223,7 @@ def _canonical(x):
 def frombuffer(buffer, dtype=float, count=-1, offset=0):
     """A rank-1 Array of the numbers in the bytes of a buffer, of 64 bits each by default, whatever the Array's dtype.
 
-    Raises ValueError for a buffer that does not hold a whole number of them.
+    Raises ValueError for a buffer whose size is not a multiple of the element's.
     """
     return asarray(np.frombuffer(buffer, dtype=np.dtype(dtype), count=count, offset=offset))
 

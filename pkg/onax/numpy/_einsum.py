@@ -79,18 +79,18 @@ def _normalize_subscripts(subscripts, operands):
     result = rest.pop() if len(rest) % 2 else None
     arrays_in, lists = rest[0::2], rest[1::2]
     try:
-        found = sorted({x for part in lists for x in part if x is not Ellipsis})
+        axis_ids = sorted({x for part in lists for x in part if x is not Ellipsis})
     except TypeError:
         raise TypeError(
             "einsum: lists of axes must contain Ellipsis or values that compare, such as integers"
         ) from None
-    labels = dict(zip(found, _LETTERS))
+    labels = dict(zip(axis_ids, _LETTERS))
 
     def text(part):
         return "".join("..." if x is Ellipsis else labels[x] for x in part)
 
-    found = ",".join(map(text, lists))
-    return (found if result is None else f"{found}->{text(result)}"), tuple(arrays_in)
+    inputs = ",".join(map(text, lists))
+    return (inputs if result is None else f"{inputs}->{text(result)}"), tuple(arrays_in)
 
 
 def _parse(subscripts, operands):

@@ -178,12 +178,12 @@ def _parse_entries(shape, parts):
         if isinstance(part, slice):
             entries.append(Entry("slice", _resolve_slice(part, shape[axis], position), axis))
         elif isinstance(part, (bool, np.bool_)) or (not isinstance(part, int) and _is_mask(part)):
-            found = _mask_to_indices(part, shape, axis, position)
+            indices = _mask_to_indices(part, shape, axis, position)
             if not np.ndim(part):
                 shape.insert(axis, 1)
                 inserted.append(axis)
-            entries += [Entry("array", where, axis + i) for i, where in enumerate(found)]
-            axis += len(found)
+            entries += [Entry("array", where, axis + i) for i, where in enumerate(indices)]
+            axis += len(indices)
             continue
         elif isinstance(part, (int, dims.SymbolicDim)):
             entries.append(Entry("int", part, axis))

@@ -89,9 +89,9 @@ def _unique(a, axis, equal_nan, size, fill_value):
     (indices,) = nonzero(starts, size=size)
     values = take_in_bounds(rows, indices, 0)
     if size is not None and fill_value is not None:
-        found = _prefix_mask(size, count_true(starts))
-        found = lax.broadcast_in_dim(found, values.shape, (0,))
-        values = where(found, values, to_dtype(fill_value, values.dtype))
+        is_valid = _prefix_mask(size, count_true(starts))
+        is_valid = lax.broadcast_in_dim(is_valid, values.shape, (0,))
+        values = where(is_valid, values, to_dtype(fill_value, values.dtype))
 
     def first():
         return take_in_bounds(order, indices, 0)

@@ -35,7 +35,7 @@ _LANCZOS = (
 
 
 def _log_factorial(k):
-    """log(k!) of floats that are whole numbers."""
+    """log(k!) of floats with integral values."""
     c = lambda value: scalar(value, k.dtype)
     total = c(0.99999999999980993227684700473478)
     for i, coefficient in enumerate(_LANCZOS):

@@ -271,7 +271,7 @@ def solve(
     check_finite=True,
     assume_a="gen",
 ):
-    """The solution of a x = b; assume_a "pos" goes by the Cholesky factor of one triangle of a.
+    """The solution of a x = b; assume_a "pos" uses the Cholesky factor of one triangle of a.
 
     Raises ValueError for another assumption than "gen", "sym", "her", "pos".
     """
@@ -417,7 +417,7 @@ def funm(A, func, disp=True):
     require_square("funm", a)
     t, z = schur(a, output="complex")
     n = a.shape[0]
-    f, least = jnp.diag(func(jnp.diag(t))), jnp.abs(t[0, 0])
+    f, smallest_gap = jnp.diag(func(jnp.diag(t))), jnp.abs(t[0, 0])
     for p in range(1, n):
         for i in range(1, n - p + 1):
             j = i + p
@@ -426,21 +426,21 @@ def funm(A, func, disp=True):
             s = s + jnp.dot(t[i - 1, inner], f[inner, j - 1]) - jnp.dot(f[i - 1, inner], t[inner, j - 1])
             gap = t[j - 1, j - 1] - t[i - 1, i - 1]
             f = f.at[i - 1, j - 1].set(jnp.where(gap == 0, s, s / jnp.where(gap == 0, 1, gap)))
-            least = jnp.minimum(least, jnp.abs(gap))
+            smallest_gap = jnp.minimum(smallest_gap, jnp.abs(gap))
     out = jnp.matmul(jnp.matmul(z, f), adjoint(z))
     if disp:
         return out
     eps = dtypes.finfo(out.dtype).eps
-    least = jnp.where(least == 0, eps, least)
-    above = jnp.linalg.norm(jnp.triu(t, 1), 1)
-    error = jnp.minimum(1, jnp.maximum(eps, (eps / least) * above))
+    smallest_gap = jnp.where(smallest_gap == 0, eps, smallest_gap)
+    upper_norm = jnp.linalg.norm(jnp.triu(t, 1), 1)
+    error = jnp.minimum(1, jnp.maximum(eps, (eps / smallest_gap) * upper_norm))
     return out, jnp.where(jnp.isfinite(out).all(), error, np.inf)
 
 
 def polar(a, side="right", *, method="qdwh", eps=None, max_iterations=None):
     """(u, p) with a = u p, or p u for side "left": u with orthonormal columns, p Hermitian and not negative.
 
-    Both methods, "qdwh" and "svd", go by singular values here.  Raises ValueError for other words.
+    Both methods, "qdwh" and "svd", use the singular values here.  Raises ValueError for another method.
     """
     (a,) = _promote_inexact("polar", a)
     if a.ndim != 2:
@@ -475,7 +475,7 @@ def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a
 
 def eigh_tridiagonal(d, e, *, eigvals_only=False, select="a", select_range=None, tol=None, key=None):
     """Eigenvalues of the symmetric tridiagonal matrix with diagonal d and e beside it; with vectors unless
-    eigvals_only.  select "i" takes the numbers in select_range, both counted in, of the ascending eigenvalues."""
+    eigvals_only.  select "i" returns the ascending eigenvalues with the indices in select_range, both ends included."""
     d, e = ensure_arraylikes("eigh_tridiagonal", d, e)
     if d.dtype != e.dtype:
         raise TypeError(f"diagonal and off-diagonal values must have same dtype, got {d.dtype} and {e.dtype}")

@@ -32,27 +32,27 @@ class _State(NamedTuple):
 
 
 def line_search(value_and_grad, x, direction, value, gradient, first, maxiter):
-    """(step, function's value there, gradient there, whether found, number of evaluations)."""
+    """(step, function's value there, gradient there, whether the search succeeded, number of evaluations)."""
     zero = jnp.zeros((), x.dtype)
     start = _Point(zero, value, jnp.dot(gradient, direction), gradient)
     slack = jnp.finfo(x.dtype).eps * jnp.abs(value)
 
-    def at(step):
-        found, slope_vector = value_and_grad(x + step * direction)
-        return _Point(step, found, jnp.dot(slope_vector, direction), slope_vector)
+    def evaluate_at(step):
+        new_value, slope_vector = value_and_grad(x + step * direction)
+        return _Point(step, new_value, jnp.dot(slope_vector, direction), slope_vector)
 
     def advance(state):
-        return _advance(state, at(state.trial), start, slack)
+        return _advance(state, evaluate_at(state.trial), start, slack)
 
-    def goes_on(state):
+    def should_continue(state):
         return (state.phase < _FOUND) & (state.evaluations < maxiter)
 
     state = _State(jnp.asarray(_BRACKETING), start, start, jnp.asarray(first, x.dtype), jnp.asarray(0))
-    state = lax.while_loop(goes_on, advance, state)
+    state = lax.while_loop(should_continue, advance, state)
     # Out of evaluations, a point that decreases the function is good enough.
     low = state.low
-    found = (state.phase == _FOUND) | ((low.step > 0) & (low.value < value))
-    return low.step, low.value, low.gradient, found, state.evaluations
+    succeeded = (state.phase == _FOUND) | ((low.step > 0) & (low.value < value))
+    return low.step, low.value, low.gradient, succeeded, state.evaluations
 
 
 def _advance(state, new, start, slack):
@@ -62,17 +62,17 @@ def _advance(state, new, start, slack):
     limit = start.value + _DECREASE * new.step * start.slope
     flat = new.slope >= _CURVATURE * start.slope
     enough = jnp.abs(new.slope) <= -_CURVATURE * start.slope
-    nearly = (new.value <= start.value + slack) & (new.slope <= (2 * _DECREASE - 1) * start.slope) & flat
+    nearly_converged = (new.value <= start.value + slack) & (new.slope <= (2 * _DECREASE - 1) * start.slope) & flat
     poor = ~((new.value <= limit) & ((new.value < low.value) | (low.step == 0)))
-    found = (~poor & enough) | nearly
+    is_accepted = (~poor & enough) | nearly_converged
     # The new point is the best unless it is poor; the minimum lies between it and the end that the slope points to.
     turns = jnp.where(zooming, new.slope * (high.step - low.step) >= 0, new.slope >= 0)
     next_high = _select_point(poor, new, _select_point(turns, low, high))
-    next_low = _select_point(poor & ~found, low, new)
+    next_low = _select_point(poor & ~is_accepted, low, new)
     bracketed = zooming | poor | turns
-    phase = jnp.where(found, _FOUND, jnp.where(bracketed, _ZOOMING, _BRACKETING))
+    phase = jnp.where(is_accepted, _FOUND, jnp.where(bracketed, _ZOOMING, _BRACKETING))
     trial = jnp.where(bracketed, _cubic_minimum(next_low, next_high), 2 * new.step)
-    stuck = bracketed & ((trial == next_low.step) | (trial == next_high.step)) & ~found
+    stuck = bracketed & ((trial == next_low.step) | (trial == next_high.step)) & ~is_accepted
     return _State(jnp.where(stuck, _FAILED, phase), next_low, next_high, trial, state.evaluations + 1)
 
 

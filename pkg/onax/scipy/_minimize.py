@@ -14,10 +14,10 @@ from onax.scipy._line_search import line_search
 
 
 class OptimizeResults(NamedTuple):
-    """What `minimize` found.
+    """The result of `minimize`.
 
-    x         where it ended
-    success   whether the gradient there is as small as asked for
+    x         the last point
+    success   whether the gradient at x is smaller than gtol
     status    0: yes; 1: too many iterations; 3: no step along the last direction decreases the function
     fun, jac  the function and its gradient at x
     hess_inv  an approximation of the inverse of the Hessian; None with limited memory
@@ -36,10 +36,10 @@ class OptimizeResults(NamedTuple):
 
 
 def minimize(fun, x0, args=(), *, method, tol=None, options=None):
-    """A local minimum of `fun(x, *args)`, a scalar, that is found from the vector x0 by its gradients.
+    """A local minimum of the scalar function `fun(x, *args)`, by a quasi-Newton method that starts at the vector x0.
 
     method: "BFGS", or "l-bfgs-experimental-do-not-rely-on-this", which keeps `maxcor` pairs of vectors in place of a
-    matrix.  options: maxiter (200 for each unknown), norm (of the gradient, np.inf), gtol (1e-5: where it ends),
+    matrix.  options: maxiter (200 for each unknown), norm (of the gradient, np.inf), gtol (1e-5: it ends below),
     line_search_maxiter (10; maxls, 20, with limited memory).  tol is gtol where options have none.  Can be jitted and
     mapped; has no derivative in reverse mode.  Raises TypeError for args that are not a tuple, an x0 that is not a
     vector of floats or unknown options, ValueError for another method.  The line search is not JAX's, so steps and
@@ -59,7 +59,7 @@ def minimize(fun, x0, args=(), *, method, tol=None, options=None):
 
 
 class _State(NamedTuple):
-    """The state of the minimisation; `memory` is what the method knows of the Hessian."""
+    """The state of the minimisation; `memory` is the method's approximation of the Hessian."""
 
     x: object
     value: object
@@ -76,7 +76,7 @@ def _descend(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, directi
     maxiter = 200 * x0.size if maxiter is None else maxiter
     size = lambda g: jnp.linalg.norm(g, ord=norm)
 
-    def goes_on(s):
+    def should_continue(s):
         return (size(s.gradient) >= gtol) & ~s.failed & (s.iterations < maxiter) & jnp.isfinite(s.value)
 
     def step(s):
@@ -84,23 +84,23 @@ def _descend(both, x0, maxiter, norm, gtol, line_search_maxiter, memory, directi
         downhill = jnp.dot(direction, s.gradient) < 0
         direction = jnp.where(downhill, direction, -s.gradient)
         guess = jnp.where(s.iterations == 0, jnp.minimum(1.0, 1.0 / _vector_norm(s.gradient)), 1.0)
-        a, new_value, new_gradient, found, count = line_search(
+        a, new_value, new_gradient, succeeded, count = line_search(
             both, s.x, direction, s.value, s.gradient, guess, line_search_maxiter
         )
-        moved, turned = a * direction, new_gradient - s.gradient
-        kept = lambda new, old: jnp.where(found, new, old)
+        step_vector, gradient_change = a * direction, new_gradient - s.gradient
+        keep_if_succeeded = lambda new, old: jnp.where(succeeded, new, old)
         return _State(
-            kept(s.x + moved, s.x),
-            kept(new_value, s.value),
-            kept(new_gradient, s.gradient),
-            update(s.memory, moved, turned, found),
+            keep_if_succeeded(s.x + step_vector, s.x),
+            keep_if_succeeded(new_value, s.value),
+            keep_if_succeeded(new_gradient, s.gradient),
+            update(s.memory, step_vector, gradient_change, succeeded),
             s.iterations + 1,
             s.evaluations + count,
-            ~found,
+            ~succeeded,
         )
 
     s = _State(x0, value, gradient, memory, 0, 1, jnp.array(False))
-    s = lax.while_loop(goes_on, step, s)
+    s = lax.while_loop(should_continue, step, s)
     success = size(s.gradient) < gtol
     return s, success, jnp.where(success, 0, jnp.where(s.failed | ~jnp.isfinite(s.value), 3, 1))
 
@@ -113,12 +113,12 @@ def minimize_bfgs(both, x0, maxiter=None, norm=np.inf, gtol=1e-5, line_search_ma
     """Minimizes with an approximation of the inverse Hessian."""
     unit = jnp.eye(x0.size, dtype=x0.dtype)
 
-    def update(inverse, moved, turned, found):
-        curvature = jnp.dot(moved, turned)
-        usable = found & (curvature > 0)
+    def update(inverse, step_vector, gradient_change, succeeded):
+        curvature = jnp.dot(step_vector, gradient_change)
+        usable = succeeded & (curvature > 0)
         rho = 1 / jnp.where(usable, curvature, 1)
-        left = unit - rho * jnp.outer(moved, turned)
-        return jnp.where(usable, left @ inverse @ left.T + rho * jnp.outer(moved, moved), inverse)
+        factor = unit - rho * jnp.outer(step_vector, gradient_change)
+        return jnp.where(usable, factor @ inverse @ factor.T + rho * jnp.outer(step_vector, step_vector), inverse)
 
     direction_of = lambda inverse, gradient: -(inverse @ gradient)
     s, success, status = _descend(both, x0, maxiter, norm, gtol, line_search_maxiter, unit, direction_of, update)
@@ -129,8 +129,8 @@ def minimize_bfgs(both, x0, maxiter=None, norm=np.inf, gtol=1e-5, line_search_ma
 class _CorrectionPairs(NamedTuple):
     """The last steps and gradient changes, oldest first; their products are 0 for pairs that do not exist yet."""
 
-    moved: object
-    turned: object
+    step_vector: object
+    gradient_change: object
     rho: object
     scale: object
 
@@ -142,25 +142,25 @@ def minimize_lbfgs(both, x0, maxiter=None, norm=np.inf, maxcor=10, gtol=1e-5, ma
 
     def direction_of(pairs, gradient):
         def backward(q, pair):
-            moved, turned, rho = pair
-            alpha = rho * jnp.dot(moved, q)
-            return q - alpha * turned, alpha
+            step_vector, gradient_change, rho = pair
+            alpha = rho * jnp.dot(step_vector, q)
+            return q - alpha * gradient_change, alpha
 
         def forward(r, pair):
-            moved, turned, rho, alpha = pair
-            return r + moved * (alpha - rho * jnp.dot(turned, r)), None
+            step_vector, gradient_change, rho, alpha = pair
+            return r + step_vector * (alpha - rho * jnp.dot(gradient_change, r)), None
 
         q, alphas = lax.scan(backward, gradient, pairs[:3], reverse=True)
         r, _ = lax.scan(forward, pairs.scale * q, (*pairs[:3], alphas))
         return -r
 
-    def update(pairs, moved, turned, found):
-        curvature = jnp.dot(moved, turned)
-        usable = found & (curvature > 0)
+    def update(pairs, step_vector, gradient_change, succeeded):
+        curvature = jnp.dot(step_vector, gradient_change)
+        usable = succeeded & (curvature > 0)
         safe = jnp.where(usable, curvature, 1)
-        newest = moved, turned, 1 / safe
+        newest = step_vector, gradient_change, 1 / safe
         rows = [jnp.concatenate([old[1:], new[None]]) for old, new in zip(pairs[:3], newest)]
-        scale = safe / jnp.where(usable, jnp.dot(turned, turned), 1)
+        scale = safe / jnp.where(usable, jnp.dot(gradient_change, gradient_change), 1)
         new = _CorrectionPairs(*rows, scale)
         return _CorrectionPairs(*(jnp.where(usable, a, b) for a, b in zip(new, pairs)))
 

@@ -137,8 +137,8 @@ def rel_entr(p, q):
 
 def kl_div(p, q):
     """rel_entr(p, q) - p + q."""
-    p, q, found = _p_log_ratio("kl_div", p, q)
-    return lax.add(lax.sub(found, p), q)
+    p, q, entropy = _p_log_ratio("kl_div", p, q)
+    return lax.add(lax.sub(entropy, p), q)
 
 
 def _require_plain_float(name, x):

@@ -26,8 +26,8 @@ def _weideman_expansion():
     scale = math.sqrt(_TERMS / math.sqrt(2))
     t = scale * np.tan(np.arange(-m + 1, m) * np.pi / m / 2)
     values = np.concatenate([[0.0], np.exp(-(t**2)) * (scale**2 + t**2)])
-    found = np.fft.fft(np.fft.fftshift(values)).real / (2 * m)
-    return scale, found[1 : _TERMS + 1].tolist()
+    coefficients = np.fft.fft(np.fft.fftshift(values)).real / (2 * m)
+    return scale, coefficients[1 : _TERMS + 1].tolist()
 
 
 def _wofz_upper_half_plane(z):

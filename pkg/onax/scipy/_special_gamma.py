@@ -65,7 +65,7 @@ def _subtract_nearest_integer(z):
 def poch(z, m):
     """Pochhammer's symbol gamma(z + m) / gamma(z): the rising power of z.
 
-    Also at poles of both, for whole m.  ValueError for complex numbers.
+    Also at poles of both, for integers m.  ValueError for complex numbers.
     """
     z, m = _promote_reals("poch", "jnp.poch", z, m)
     return compute_in_float32(_poch)(z, m)
@@ -101,22 +101,21 @@ def _poch(z, m):
 def comb(N, k, *, repetition=False):
     """The binomial coefficient of N and k, also for non-integers; with repetition, the number of multisets.
 
-    Floats; 0 for k or N below 0 and for k beyond N.  Of integers whole numbers, as far as the dtype tells them apart
-    (JAX's are not rounded).
+    Returns floats; 0 for k or N below 0 and for k > N.  Results for integers are rounded (JAX does not round).
     """
     check_arraylike("comb", N, k)
-    whole = all(dtypes.is_integer(dtypes.dtype(x)) for x in (N, k))
+    of_integers = all(dtypes.is_integer(dtypes.dtype(x)) for x in (N, k))
     n, k = promote_args_inexact("comb", N, k)
     if repetition:
-        return jnp.where((n == 0) & (k == 0), 1, _binomial_coefficient(n + k - 1, k, whole))
-    return _binomial_coefficient(n, k, whole)
+        return jnp.where((n == 0) & (k == 0), 1, _binomial_coefficient(n + k - 1, k, of_integers))
+    return _binomial_coefficient(n, k, of_integers)
 
 
-def _binomial_coefficient(n, k, whole):
+def _binomial_coefficient(n, k, of_integers):
     valid = (n >= 0) & (k >= 0) & (k <= n)
     n, k = jnp.where(valid, n, 1), jnp.where(valid, k, 0)
     value = jnp.exp(lax.lgamma(n + 1) - lax.lgamma(k + 1) - lax.lgamma(n - k + 1))
-    return jnp.where(valid, jnp.round(value) if whole else value, 0)
+    return jnp.where(valid, jnp.round(value) if of_integers else value, 0)
 
 
 def boxcox(x, lmbda):

@@ -60,8 +60,8 @@ def exp1(x):
 def expn(n, x):
     """The generalised exponential integral of order n: the integral of exp(-x t) / t^n from t = 1 on.
 
-    n is a whole number from 0 on, or above x = 1 any; NaN for negative x and other orders.  It has a derivative in x
-    alone: the one in n is taken for zero, as in JAX.  ValueError for complex numbers.
+    n is a non-negative integer, or any number for x > 1; NaN for negative x and other orders.  It has a derivative in x
+    alone: the derivative in n counts as zero, as in JAX.  ValueError for complex numbers.
     """
     return compute_in_float32(_expn)(*promote_real_floats("expn", n, x))
 
@@ -216,10 +216,10 @@ def _fresnel(x):
 
 def _reduced_fresnel_phase(y):
     """pi y^2 / 2 modulo 2 pi without cancellation: y is split into an integer and a fraction."""
-    whole = jnp.round(y)
-    part = y - whole
-    even = jnp.fmod(whole, 2)  # whole^2 is even^2 modulo 4
-    return np.pi / 2 * (jnp.fmod(even * even, 4) + jnp.fmod(2 * part * whole, 4) + part * part)
+    integer = jnp.round(y)
+    fraction = y - integer
+    even = jnp.fmod(integer, 2)  # integer^2 is even^2 modulo 4
+    return np.pi / 2 * (jnp.fmod(even * even, 4) + jnp.fmod(2 * fraction * integer, 4) + fraction * fraction)
 
 
 # ---- sine and cosine integrals

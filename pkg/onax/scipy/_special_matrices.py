@@ -157,8 +157,8 @@ def convolution_matrix(a, n, mode="full"):
     start = (m + n - 1 - size) // 2
 
     def one(a):
-        whole = toeplitz(jnp.pad(a, (0, n - 1)), jnp.pad(a[:1], (0, n - 1)))
-        return whole if mode == "full" else whole[start : start + size]
+        full = toeplitz(jnp.pad(a, (0, n - 1)), jnp.pad(a[:1], (0, n - 1)))
+        return full if mode == "full" else full[start : start + size]
 
     return _vectorize("convolution_matrix", one, a)
 

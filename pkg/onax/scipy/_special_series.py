@@ -20,7 +20,7 @@ _MOST_TERMS = 20000
 
 
 def _hypergeometric_sum(over, under, x, differentiated=False):
-    """The sum of prod (a)_n / prod (b)_n x^n / n!, and its derivatives in each of a and b, as a tuple, where wanted.
+    """The sum of prod (a)_n / prod (b)_n x^n / n!, and its derivatives in each of a and b, as a tuple, on request.
 
     The loop ends when no term changes its sum any more.
     """
@@ -120,7 +120,7 @@ def hyp2f1(a, b, c, x):
     """Gauss' hypergeometric function F(a, b; c; x) of real numbers up to 1; inf beyond, ValueError for complex ones.
 
     By its series, of which up to 20000 terms are summed: close to 1, where DLMF 15.8.4 takes its place, digits are lost
-    if c - a - b is close to a whole number.  Has derivatives in all four.
+    if c - a - b is close to an integer.  Has derivatives in all four.
     """
     args = broadcast_arguments("hyp2f1", *promote_real_floats("hyp2f1", a, b, c, x))
     return compute_in_float32(_gauss)(*args)
@@ -167,12 +167,12 @@ def _gamma_quotient(over, under):
 
 
 def _gauss_at_one(a, b, c):
-    """Gauss' sum, DLMF 15.4.20; a polynomial where a or b is a whole number up to 0."""
+    """Gauss' sum, DLMF 15.4.20; a polynomial where a or b is an integer not above 0."""
     return jnp.where(c - a - b > 0, _gamma_quotient((c, c - a - b), (c - a, c - b)), np.inf)
 
 
 def _gauss_near_one(a, b, c, x, value):
-    """DLMF 15.8.4 where x is beyond 0.9 and c - a - b no whole number, else the value."""
+    """DLMF 15.8.4 where x is above 0.9 and c - a - b is not an integer, else the value."""
     apart = c - a - b
     used = (x > 0.9) & (jnp.abs(apart - jnp.round(apart)) > 0.01)
     apart = jnp.where(used, apart, 0.5)
@@ -205,23 +205,23 @@ def _miller(z, v, n_iter):
     large = np.sqrt(np.finfo(z.dtype).max)
 
     def step(carry, n):
-        above, here, total, kept = carry
+        above, here, total, results = carry
         below = 2 * n.astype(z.dtype) / y * here - above
         # below is of order n - 1
         scale = jnp.where(jnp.abs(below) > large, 1 / large, 1)
-        above, here, total, kept = here * scale, below * scale, total * scale, kept * scale
+        above, here, total, results = here * scale, below * scale, total * scale, results * scale
         total = total + jnp.where(n % 2 == 1, here, 0) * jnp.where(n == 1, 1, 2)
         at = jnp.arange(v + 1, dtype=n.dtype).reshape(-1, *[1] * z.ndim)
-        return (above, here, total, jnp.where(at == n - 1, here, kept)), None
+        return (above, here, total, jnp.where(at == n - 1, here, results)), None
 
     tiny = jnp.full_like(y, np.finfo(z.dtype).tiny)
     carry = jnp.zeros_like(y), tiny, jnp.zeros_like(y), jnp.zeros((v + 1, *z.shape), z.dtype)
     orders = np.arange(start, 0, -1, dtype=np.int32)
-    (_, _, total, kept), _ = lax.scan(step, carry, orders)
-    found = kept / total
+    (_, _, total, results), _ = lax.scan(step, carry, orders)
+    scaled = results / total
     order = np.arange(v + 1).reshape(-1, *[1] * z.ndim)
-    found = jnp.where((z < 0) & (order % 2 == 1), -found, found)
-    return jnp.where(z == 0, np.asarray(order == 0, z.dtype), found)
+    scaled = jnp.where((z < 0) & (order % 2 == 1), -scaled, scaled)
+    return jnp.where(z == 0, np.asarray(order == 0, z.dtype), scaled)
 
 
 # ---- spherical harmonics
@@ -241,12 +241,12 @@ def sph_harm_y(n, m, theta, phi, diff_n=None, n_max=None):
         if not jnp.issubdtype(x.dtype, jnp.integer):
             raise TypeError(f"sph_harm_y: {name} must be an integer, got dtype {x.dtype}")
     if n_max is None:
-        known = to_concrete_value(n)
-        if known is None:
+        concrete = to_concrete_value(n)
+        if concrete is None:
             raise ConcretizationTypeError(
                 n, "The `n_max` argument of `sph_harm_y` must be statically specified where n is traced."
             )
-        n_max = int(np.max(known, initial=0))
+        n_max = int(np.max(concrete, initial=0))
     theta, phi = promote_real_floats("sph_harm_y", theta, phi)
     n, m, theta, phi = jnp.broadcast_arrays(n, m, theta, phi)
     order = jnp.abs(m)
@@ -277,5 +277,5 @@ def _legendre(n, m, theta, n_max):
         return (before, after), None
 
     steps = np.arange(1, n_max + 1).astype(theta.dtype)
-    (_, found), _ = lax.scan(step, (jnp.zeros_like(start), start), steps)
-    return jnp.where(m <= n, found, 0)
+    (_, values), _ = lax.scan(step, (jnp.zeros_like(start), start), steps)
+    return jnp.where(m <= n, values, 0)

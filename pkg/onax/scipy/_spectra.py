@@ -189,8 +189,8 @@ def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, det
     even = 2 * np.arange(1, (count - 1) // 2 + 1)
     bias = float(1 + np.sum(1 / (even + 1) - 1 / even))  # of the median of squares
     middle = lambda v: jnp.median(v, axis=-1)
-    found = middle(out.real) + 1j * middle(out.imag) if jnp.iscomplexobj(out) else middle(out)
-    return frequencies, found / bias
+    average_spectrum = middle(out.real) + 1j * middle(out.imag) if jnp.iscomplexobj(out) else middle(out)
+    return frequencies, average_spectrum / bias
 
 
 def welch(x, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant", return_onesided=True,

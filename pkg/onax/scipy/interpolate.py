@@ -10,7 +10,7 @@ __all__ = ["RegularGridInterpolator"]
 
 
 class RegularGridInterpolator:
-    """Values given at the points of a rectangular grid, found between them linearly or at the nearest point.
+    """Interpolates values on a rectangular grid, linearly or by the nearest point.
 
     points      one ascending array for each axis of the grid
     values      array whose first axes are those of the grid
@@ -48,8 +48,8 @@ class RegularGridInterpolator:
                 f"dimension {rank}"
             )
         columns = xi.reshape(-1, rank).T
-        found = [_find_interval(x, grid) for x, grid in zip(columns, self.grid)]
-        result = (_linear if method == "linear" else _nearest)(self.values, found)
+        intervals = [_find_interval(x, grid) for x, grid in zip(columns, self.grid)]
+        result = (_linear if method == "linear" else _nearest)(self.values, intervals)
         if self.fill_value is not None:
             outside = jnp.zeros(columns.shape[1], bool)
             for x, grid in zip(columns, self.grid):
@@ -71,16 +71,16 @@ def _find_interval(x, grid):
     return i, (x - grid[i]) / (grid[i + 1] - grid[i])
 
 
-def _linear(values, found):
+def _linear(values, intervals):
     total = 0.0
-    for corner in itertools.product((0, 1), repeat=len(found)):
+    for corner in itertools.product((0, 1), repeat=len(intervals)):
         weight = 1.0
-        for at, (_, part) in zip(corner, found):
+        for at, (_, part) in zip(corner, intervals):
             weight = weight * (part if at else 1 - part)
-        term = values[tuple(i + at for at, (i, _) in zip(corner, found))]
+        term = values[tuple(i + at for at, (i, _) in zip(corner, intervals))]
         total = total + term * jnp.reshape(weight, (-1, *[1] * (term.ndim - 1)))
     return total
 
 
-def _nearest(values, found):
-    return values[tuple(jnp.where(part <= 0.5, i, i + 1) for i, part in found)]
+def _nearest(values, intervals):
+    return values[tuple(jnp.where(part <= 0.5, i, i + 1) for i, part in intervals)]

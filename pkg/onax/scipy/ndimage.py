@@ -64,11 +64,11 @@ def _map_coordinates(input, coordinates, order, mode, cval):
     ]
     terms = []
     for corner in itertools.product(*neighbours):
-        found, weights = zip(*corner) if corner else ((), ())
-        indices = tuple(index for index, _ in found)
+        indexed, weights = zip(*corner) if corner else ((), ())
+        indices = tuple(index for index, _ in indexed)
         value = input[indices]
         if mode == "constant":
-            valid = functools.reduce(operator.and_, [inside for _, inside in found], True)
+            valid = functools.reduce(operator.and_, [inside for _, inside in indexed], True)
             value = jnp.where(valid, value, fill)
         terms.append(functools.reduce(operator.mul, weights, 1) * value)
     out = functools.reduce(operator.add, terms)

@@ -8,9 +8,9 @@ __all__ = ["vq"]
 
 
 def vq(obs, code_book, check_finite=True):
-    """(number of the nearest row of the code book, distance to it) of each row of the observations.
+    """(index of the nearest row of the code book, distance to it) for each row of the observations.
 
-    Vectors are taken for columns of single numbers.  The distances are floats of the promoted dtype, the numbers int32.
+    A vector is a column of scalars.  The distances are floats of the promoted dtype, the indices int32.
     Raises ValueError for ranks that differ or are not 1 or 2.  `check_finite` is accepted and checks nothing.
     """
     check_arraylike("scipy.cluster.vq.vq", obs, code_book)

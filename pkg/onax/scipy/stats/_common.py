@@ -31,5 +31,5 @@ def keep_inside(condition, value, outside=-np.inf):
 
 
 def mask_outside(condition, value, outside=-np.inf):
-    """`outside` where the condition holds, value elsewhere; conditions are False for NaN, which so stays NaN."""
+    """`outside` where the condition holds, value elsewhere; conditions are False for NaN, so the result is NaN."""
     return jnp.where(condition, outside, value)

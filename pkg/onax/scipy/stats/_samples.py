@@ -38,7 +38,7 @@ def _run_starts(new):
 
 @static_argnames("axis", "nan_policy", "keepdims")
 def mode(a, axis=0, nan_policy="propagate", keepdims=False):
-    """The commonest value along an axis, the least of several, and its count; of all elements for axis None.
+    """The most frequent value along an axis (the smallest of several) and its count; of all elements for axis None.
 
     NaN counts as a value, the largest.  Raises NotImplementedError for nan_policy "omit" and "raise", ValueError for
     another policy or an axis out of bounds.
@@ -75,8 +75,8 @@ def mode(a, axis=0, nan_policy="propagate", keepdims=False):
 def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
     """The ranks of the elements from 1 on, along an axis or among all, as floats.
 
-    Equal elements get the mean of their ranks ("average"), the least ("min"), the greatest ("max"), one rank and the
-    next the one after it ("dense"), or ranks in their order ("ordinal").  With a NaN among them all are NaN.  Raises
+    Equal elements get the mean of their ranks ("average"), the lowest ("min"), the highest ("max"), one rank, followed
+    by the next integer ("dense"), or ranks in their order ("ordinal").  One NaN makes all ranks NaN.  Raises
     ValueError for another method, NotImplementedError for nan_policy "omit" and "raise".
     """
     a = ensure_arraylike("rankdata", a)
@@ -112,12 +112,12 @@ def _ranks_of_sorted(new, method):
     """The ranks of the elements of the sorted array."""
     if method == "dense":
         return jnp.cumsum(new, axis=-1)
-    least = _run_starts(new) + 1
+    lowest = _run_starts(new) + 1
     if method == "min":
-        return least
+        return lowest
     last = jnp.concatenate([new[..., 1:], jnp.ones_like(new[..., :1])], axis=-1)
-    greatest = new.shape[-1] - _run_starts(last[..., ::-1])[..., ::-1]
-    return greatest if method == "max" else (least + greatest) / 2
+    highest = new.shape[-1] - _run_starts(last[..., ::-1])[..., ::-1]
+    return highest if method == "max" else (lowest + highest) / 2
 
 
 @static_argnames("axis", "nan_policy", "keepdims")

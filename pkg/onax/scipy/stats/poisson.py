@@ -32,7 +32,7 @@ _LARGE, _LARGE_SINGLE, _TERMS = 100, 16, 260
 
 
 def entropy(mu, loc=0):
-    """The entropy in nats, whatever loc; NaN for a negative mu.
+    """The entropy in nats, which does not depend on loc; NaN for a negative mu.
 
     Below a mean of 100 (16 in float32) the sum of -p log(p), above it the asymptotic series in 1 / mu.
     """
@@ -43,9 +43,9 @@ def entropy(mu, loc=0):
     k = np.arange(_TERMS, dtype=mu.dtype)
     logarithm = special.xlogy(k, safe[..., None]) - safe[..., None] - special.gammaln(k + 1)
     total = -jnp.sum(jnp.exp(logarithm) * logarithm, axis=-1)
-    wide = jnp.where(small, large, mu)
-    tail = -1 / (12 * wide) - 1 / (24 * wide**2) - 19 / (360 * wide**3)
-    series = 0.5 * (jnp.log(2 * np.pi * wide) + 1) + tail
+    large_mu = jnp.where(small, large, mu)
+    tail = -1 / (12 * large_mu) - 1 / (24 * large_mu**2) - 19 / (360 * large_mu**3)
+    series = 0.5 * (jnp.log(2 * np.pi * large_mu) + 1) + tail
     value = jnp.where(small, jnp.where(mu == 0, 0.0, total), series)
     value = jnp.where(mu >= 0, value, np.nan)
     return jnp.broadcast_to(value, jnp.broadcast_shapes(mu.shape, loc.shape))

@@ -55,12 +55,12 @@ def logsf(x, a, b, loc=0, scale=1):
     )
 
 
-def _log_of_share(z, a, b, mine, other, below, above):
-    """The log of the probability `mine` relative to [a, b]; from the complement if it is close to 1."""
+def _log_of_share(z, a, b, tail, complement, below, above):
+    """The log of the probability exp(tail(z)) relative to that of [a, b]; from the complement if it is close to 1."""
     within = (z > a) & (z < b)
     safe = jnp.where(within, z, jnp.where(jnp.isfinite(a), a, b) / 2 + jnp.where(jnp.isfinite(b), b, a) / 2)
-    whole = _log_gauss_mass(a, b)
-    share, rest = mine(safe) - whole, other(safe) - whole
+    total = _log_gauss_mass(a, b)
+    share, rest = tail(safe) - total, complement(safe) - total
     value = jnp.where(share > -0.1, jnp.log1p(-jnp.exp(rest)), share)
     value = jnp.where(z <= a, below, jnp.where(z >= b, above, jnp.where(within, value, z)))
     return jnp.where(a >= b, np.nan, value)
