@@ -11,31 +11,12 @@
 #include "blocks_operations.h"
 #include "blocks_halves.h"
 #include "normals_maths.h"
+#include "blocks_expressions.h"
 
 #define ONAX_FLOAT(t, T, f) \
-    ONAX_MAP2(ONAX_CLONES, add_##t, T, T, x + y) \
-    ONAX_MAP2(ONAX_CLONES, sub_##t, T, T, x - y) \
-    ONAX_MAP2(ONAX_CLONES, mul_##t, T, T, x * y) \
-    ONAX_MAP2(ONAX_CLONES, div_##t, T, T, x / y) \
-    ONAX_MAP1(ONAX_CLONES, neg_##t, T, T, -x) \
-    ONAX_MAP1(ONAX_CLONES, abs_##t, T, T, fabs##f(x)) \
-    ONAX_MAP1(ONAX_CLONES, sign_##t, T, T, x > 0 ? 1 : x < 0 ? -1 : x) \
-    ONAX_MAP1(ONAX_CLONES, floor_##t, T, T, floor##f(x)) \
-    ONAX_MAP1(ONAX_CLONES, ceil_##t, T, T, ceil##f(x)) \
-    ONAX_MAP1(ONAX_CLONES, rint_##t, T, T, rint##f(x)) \
+    ONAX_FLOAT_EXPRESSIONS(ONAX_OWN1, ONAX_OWN2, ONAX_OWN_SELECT, t, T, f) \
     ONAX_MAP1(PLAIN, round_##t, T, T, round##f(x)) \
-    ONAX_MAP1(ONAX_CLONES, sqrt_##t, T, T, sqrt##f(x)) \
-    ONAX_MAP1(ONAX_CLONES, rsqrt_##t, T, T, 1 / sqrt##f(x)) \
-    ONAX_MAP2(ONAX_CLONES, max_##t, T, T, x > y || x != x ? x : y) \
-    ONAX_MAP2(ONAX_CLONES, min_##t, T, T, x < y || x != x ? x : y) \
-    ONAX_MAP2(ONAX_CLONES, eq_##t, uint8_t, T, x == y) \
-    ONAX_MAP2(ONAX_CLONES, ne_##t, uint8_t, T, x != y) \
-    ONAX_MAP2(ONAX_CLONES, lt_##t, uint8_t, T, x < y) \
-    ONAX_MAP2(ONAX_CLONES, le_##t, uint8_t, T, x <= y) \
-    ONAX_MAP1(ONAX_CLONES, move_##t, T, T, x) \
-    ONAX_SELECT(ONAX_CLONES, select_##t, T) \
     ONAX_TAKE(take_##t, T) \
-    ONAX_MAP1(ONAX_CLONES, is_finite_##t, uint8_t, T, x - x == 0) \
     ONAX_MAP2(PLAIN, rem_##t, T, T, fmod##f(x, y)) \
     ONAX_MAP2(PLAIN, nextafter_##t, T, T, nextafter##f(x, y))
 ONAX_FLOAT(f32, float, f)
@@ -45,21 +26,14 @@ ONAX_FLOAT(f64, double, )
 
 /* ---- conversions */
 
-#define ONAX_CLIPPED(x, T, D, low, past, lowest, highest) \
-    (x >= (T)(past) ? (D)(highest) : x < (T)(low) ? (D)(lowest) : x == x ? (D)x : 0)
-#define ONAX_TO_INTEGERS(t, T) \
-    ONAX_MAP1(ONAX_CLONES, t##_to_bool, uint8_t, T, x != 0) \
-    ONAX_MAP1(ONAX_CLONES, t##_to_i8, int8_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, -128, 128, -128, 127)) \
-    ONAX_MAP1(ONAX_CLONES, t##_to_u8, uint8_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, 0, 256, 0, 255)) \
-    ONAX_MAP1(ONAX_CLONES, t##_to_i16, int16_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, -32768, 32768, -32768, 32767)) \
-    ONAX_MAP1(ONAX_CLONES, t##_to_u16, uint16_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, 0, 65536, 0, 65535)) \
-    ONAX_MAP1(ONAX_CLONES, t##_to_i32, int32_t, T, ONAX_CLIPPED(x, T, int32_t, -0x1p31, 0x1p31, INT32_MIN, INT32_MAX)) \
-    ONAX_MAP1(PLAIN, t##_to_u32, uint32_t, T, ONAX_CLIPPED(x, T, uint32_t, 0, 0x1p32, 0, UINT32_MAX)) \
-    ONAX_MAP1(PLAIN, t##_to_i64, int64_t, T, ONAX_CLIPPED(x, T, int64_t, -0x1p63, 0x1p63, INT64_MIN, INT64_MAX)) \
-    ONAX_MAP1(PLAIN, t##_to_u64, uint64_t, T, ONAX_CLIPPED(x, T, uint64_t, 0, 0x1p64, 0, UINT64_MAX))
-ONAX_TO_INTEGERS(f32, float) ONAX_TO_INTEGERS(f64, double)
-ONAX_MAP1(ONAX_CLONES, f32_to_f64, double, float, x)
-ONAX_MAP1(ONAX_CLONES, f64_to_f32, float, double, x)
+#define ONAX_TO_NARROW_INTEGERS(t, T) \
+    ONAX_MAP1(ONAX_CLONES, to_i8_##t, int8_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, -128, 128, -128, 127)) \
+    ONAX_MAP1(ONAX_CLONES, to_u8_##t, uint8_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, 0, 256, 0, 255)) \
+    ONAX_MAP1(ONAX_CLONES, to_i16_##t, int16_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, -32768, 32768, -32768, 32767)) \
+    ONAX_MAP1(ONAX_CLONES, to_u16_##t, uint16_t, T, (int32_t)ONAX_CLIPPED(x, T, int32_t, 0, 65536, 0, 65535))
+ONAX_TO_NARROW_INTEGERS(f32, float) ONAX_TO_NARROW_INTEGERS(f64, double)
+ONAX_MAP1(ONAX_CLONES, to_f64_f32, double, float, x)
+ONAX_MAP1(ONAX_CLONES, to_f32_f64, float, double, x)
 ONAX_MAP1(ONAX_CLONES, f32_to_bf16, uint16_t, float, onax_to_bf16(x))
 ONAX_MAP1(ONAX_TWO_CLONES, f64_to_f16, uint16_t, double, onax_to_f16(onax_round_to_odd(x)))
 ONAX_MAP1(ONAX_TWO_CLONES, f64_to_bf16, uint16_t, double, onax_to_bf16((float)x))
@@ -135,9 +109,9 @@ ONAX_FLOAT_FOLD(fold_max_f64, double, int64_t, -HUGE_VAL, >) ONAX_FLOAT_FOLD(fol
         K(nextafter, nextafter_##t), K(is_finite, is_finite_##t), K(eq, eq_##t), K(ne, ne_##t), K(lt, lt_##t), \
         K(le, le_##t), K(select, select_##t), K(move, move_##t), K(take, take_##t), K(complex, complex_##t), \
         K(sum, fold_sum_##t), K(prod, fold_prod_##t), K(largest, fold_max_##t), K(smallest, fold_min_##t), \
-        K(to_bool, t##_to_bool), K(to_i8, t##_to_i8), K(to_u8, t##_to_u8), K(to_i16, t##_to_i16), \
-        K(to_u16, t##_to_u16), K(to_i32, t##_to_i32), K(to_u32, t##_to_u32), K(to_i64, t##_to_i64), \
-        K(to_u64, t##_to_u64), K(to_##t, move_##t), K(to_bf16, t##_to_bf16), \
+        K(to_bool, to_bool_##t), K(to_i8, to_i8_##t), K(to_u8, to_u8_##t), K(to_i16, to_i16_##t), \
+        K(to_u16, to_u16_##t), K(to_i32, to_i32_##t), K(to_u32, to_u32_##t), K(to_i64, to_i64_##t), \
+        K(to_u64, to_u64_##t), K(to_##t, move_##t), K(to_bf16, t##_to_bf16), \
         K(to_c64, t##_to_c64), K(to_c128, t##_to_c128), __VA_ARGS__};
-ONAX_ROW_OF(f32, K(to_f64, f32_to_f64), K(to_f16, onax_f32_to_f16), K(erf_inv, erf_inv_f32))
-ONAX_ROW_OF(f64, K(to_f32, f64_to_f32), K(to_f16, f64_to_f16))
+ONAX_ROW_OF(f32, K(to_f64, to_f64_f32), K(to_f16, onax_f32_to_f16), K(erf_inv, erf_inv_f32))
+ONAX_ROW_OF(f64, K(to_f32, to_f32_f64), K(to_f16, f64_to_f16))

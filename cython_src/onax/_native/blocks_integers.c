@@ -4,52 +4,17 @@
    number over -1 itself; shifts by the width or more, or by less than 0, give 0 (copies of the sign to the right). */
 #include "blocks_operations.h"
 #include "blocks_maths.h"
+#include "blocks_expressions.h"
 #include "threefry_maths.h"
 
 
 /* ---- what depends on the width alone; P: a type in which products of U do not overflow as signed numbers */
 
 #define ONAX_WIDTH(how, w, U, I, P) \
-    ONAX_MAP2(how, add_##w, U, U, x + y) \
-    ONAX_MAP2(how, sub_##w, U, U, x - y) \
-    ONAX_MAP2(how, mul_##w, U, U, (P)x * y) \
-    ONAX_MAP1(how, neg_##w, U, U, (U)0 - x) \
-    ONAX_MAP1(how, not_##w, U, U, ~x) \
-    ONAX_MAP2(how, and_##w, U, U, x & y) \
-    ONAX_MAP2(how, or_##w, U, U, x | y) \
-    ONAX_MAP2(how, xor_##w, U, U, x ^ y) \
-    ONAX_MAP2(how, eq_##w, uint8_t, U, x == y) \
-    ONAX_MAP2(how, ne_##w, uint8_t, U, x != y) \
-    ONAX_MAP2(how, shift_left_##w, U, U, y < w ? (P)x << (y & (w - 1)) : 0) \
-    ONAX_MAP2(how, shift_right_logical_##w, U, U, y < w ? x >> (y & (w - 1)) : 0) \
-    ONAX_MAP2(how, shift_right_arithmetic_##w, U, U, (I)x >> (y < w ? y : w - 1)) \
-    ONAX_MAP1(how, abs_##w, U, U, (I)x < 0 ? (U)0 - x : x) \
-    ONAX_MAP1(how, move_##w, U, U, x) \
-    ONAX_MAP1(how, population_count_##w, U, U, onax_population_count(x)) \
-    ONAX_MAP1(how, clz_##w, U, U, w - onax_population_count(onax_filled(x))) \
-    ONAX_SELECT(how, select_##w, U) \
+    ONAX_WIDTH_EXPRESSIONS(ONAX_OWN1, ONAX_OWN2, ONAX_OWN_SELECT, how, w, U, I, P) \
     ONAX_TAKE(take_##w, U) \
     ONAX_FOLD(fold_sum_##w, U, uint64_t, 0, x + y, x + y) \
     ONAX_FOLD(fold_prod_##w, U, uint64_t, 1, (P)x * y, x * y)
-
-ONAX_INLINE uint64_t onax_population_count(uint64_t x) {
-    x -= x >> 1 & 0x5555555555555555u;
-    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
-    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
-    x += x >> 8;
-    x += x >> 16;
-    return (x + (x >> 32)) & 0x7F;
-}
-
-/* x with every bit set below its first one. */
-ONAX_INLINE uint64_t onax_filled(uint64_t x) {
-    x |= x >> 1;
-    x |= x >> 2;
-    x |= x >> 4;
-    x |= x >> 8;
-    x |= x >> 16;
-    return x | x >> 32;
-}
 
 ONAX_WIDTH(ONAX_TWO_CLONES, 8, uint8_t, int8_t, uint32_t)
 ONAX_WIDTH(ONAX_TWO_CLONES, 16, uint16_t, int16_t, uint32_t)
@@ -58,31 +23,17 @@ ONAX_WIDTH(ONAX_CLONES, 64, uint64_t, int64_t, uint64_t)
 
 /* ---- what depends on the sign */
 
-#define ONAX_INTEGER(how, t, T, W, bits) \
-    ONAX_MAP2(how, lt_##t, uint8_t, T, x < y) \
-    ONAX_MAP2(how, le_##t, uint8_t, T, x <= y) \
-    ONAX_MAP2(how, max_##t, T, T, x > y ? x : y) \
-    ONAX_MAP2(how, min_##t, T, T, x < y ? x : y) \
-    ONAX_MAP1(how, t##_to_f32, float, T, x) \
-    ONAX_MAP1(how, t##_to_f64, double, T, x) \
-    ONAX_MAP1(how, t##_to_32, uint32_t, T, x) \
-    ONAX_MAP1(how, t##_to_64, uint64_t, T, x) \
-    ONAX_MAP1(how, t##_to_8, uint8_t, T, x) \
-    ONAX_MAP1(how, t##_to_16, uint16_t, T, x) \
-    ONAX_MAP1(how, t##_to_bool, uint8_t, T, x != 0) \
+#define ONAX_INTEGER(how, t, T) \
+    ONAX_INTEGER_EXPRESSIONS(ONAX_OWN1, ONAX_OWN2, how, t, T) \
+    ONAX_MAP1(how, to_8_##t, uint8_t, T, x) \
+    ONAX_MAP1(how, to_16_##t, uint16_t, T, x) \
     ONAX_CHAIN(t##_to_f16, sizeof(T), onax_kernels_##t, to_f32, onax_kernels_f32, to_f16, 2) \
     ONAX_CHAIN(t##_to_bf16, sizeof(T), onax_kernels_##t, to_f32, onax_kernels_f32, to_bf16, 2) \
     ONAX_CHAIN(t##_to_c64, sizeof(T), onax_kernels_##t, to_f32, onax_kernels_f32, to_c64, 8) \
     ONAX_CHAIN(t##_to_c128, sizeof(T), onax_kernels_##t, to_f64, onax_kernels_f64, to_c128, 16)
 #define ONAX_NARROW_HIGH(t, T, W, bits) ONAX_MAP2(ONAX_TWO_CLONES, mulhi_##t, T, T, ((W)x * (W)y) >> bits)
-#define ONAX_SIGNED(how, t, T, U) \
-    ONAX_MAP1(how, sign_##t, T, T, (x > 0) - (x < 0)) \
-    ONAX_MAP2(PLAIN, div_##t, T, T, y == 0 ? -1 : y == -1 ? (T)((U)0 - (U)x) : x / y) \
-    ONAX_MAP2(PLAIN, rem_##t, T, T, y == 0 ? x : y == -1 ? 0 : x % y)
-#define ONAX_UNSIGNED(how, t, T) \
-    ONAX_MAP1(how, sign_##t, T, T, x != 0) \
-    ONAX_MAP2(PLAIN, div_##t, T, T, y == 0 ? ~(T)0 : x / y) \
-    ONAX_MAP2(PLAIN, rem_##t, T, T, y == 0 ? x : x % y)
+#define ONAX_SIGNED(how, t, T, U) ONAX_SIGNED_EXPRESSIONS(ONAX_OWN1, ONAX_OWN2, how, t, T, U)
+#define ONAX_UNSIGNED(how, t, T) ONAX_UNSIGNED_EXPRESSIONS(ONAX_OWN1, ONAX_OWN2, how, t, T)
 #define ONAX_EXTREME_FOLDS(t, T, W, lowest, highest) \
     ONAX_FOLD(fold_max_##t, T, W, lowest, x > y ? x : y, x > y ? x : y) \
     ONAX_FOLD(fold_min_##t, T, W, highest, x < y ? x : y, x < y ? x : y)
@@ -94,14 +45,14 @@ ONAX_INLINE uint64_t onax_product_high(uint64_t x, uint64_t y) {
     return a * c + (across >> 32) + (middle >> 32);
 }
 
-ONAX_INTEGER(ONAX_CLONES, i32, int32_t, int64_t, 32)
-ONAX_INTEGER(ONAX_CLONES, u32, uint32_t, uint64_t, 32)
-ONAX_INTEGER(ONAX_CLONES, i64, int64_t, int64_t, 64)
-ONAX_INTEGER(ONAX_CLONES, u64, uint64_t, uint64_t, 64)
-ONAX_INTEGER(ONAX_TWO_CLONES, i8, int8_t, int32_t, 8)
-ONAX_INTEGER(ONAX_TWO_CLONES, u8, uint8_t, uint32_t, 8)
-ONAX_INTEGER(ONAX_TWO_CLONES, i16, int16_t, int32_t, 16)
-ONAX_INTEGER(ONAX_TWO_CLONES, u16, uint16_t, uint32_t, 16)
+ONAX_INTEGER(ONAX_CLONES, i32, int32_t)
+ONAX_INTEGER(ONAX_CLONES, u32, uint32_t)
+ONAX_INTEGER(ONAX_CLONES, i64, int64_t)
+ONAX_INTEGER(ONAX_CLONES, u64, uint64_t)
+ONAX_INTEGER(ONAX_TWO_CLONES, i8, int8_t)
+ONAX_INTEGER(ONAX_TWO_CLONES, u8, uint8_t)
+ONAX_INTEGER(ONAX_TWO_CLONES, i16, int16_t)
+ONAX_INTEGER(ONAX_TWO_CLONES, u16, uint16_t)
 ONAX_NARROW_HIGH(i32, int32_t, int64_t, 32) ONAX_NARROW_HIGH(u32, uint32_t, uint64_t, 32)
 ONAX_NARROW_HIGH(i8, int8_t, int32_t, 8) ONAX_NARROW_HIGH(u8, uint8_t, uint32_t, 8)
 ONAX_NARROW_HIGH(i16, int16_t, int32_t, 16) ONAX_NARROW_HIGH(u16, uint16_t, uint32_t, 16)
@@ -123,9 +74,7 @@ ONAX_EXTREME_FOLDS(u16, uint16_t, uint64_t, 0, UINT16_MAX)
 
 /* ---- bools */
 
-ONAX_MAP1(ONAX_TWO_CLONES, not_bool, uint8_t, uint8_t, !x)
-ONAX_MAP2(ONAX_TWO_CLONES, less_bool, uint8_t, uint8_t, x < y)
-ONAX_MAP2(ONAX_TWO_CLONES, less_or_equal_bool, uint8_t, uint8_t, x <= y)
+ONAX_BOOL_EXPRESSIONS(ONAX_OWN1, ONAX_OWN2)
 ONAX_FOLD(fold_or_bool, uint8_t, uint64_t, 0, x | y, x | y)
 ONAX_FOLD(fold_and_bool, uint8_t, uint64_t, 1, x & y, x & y)
 
@@ -156,9 +105,9 @@ ONAX_MAP3(ONAX_CLONES, threefry_both, uint32_t, uint32_t, onax_folded(onax_three
     K(div, div_##t), K(rem, rem_##t), K(max, max_##t), K(min, min_##t), K(mulhi, mulhi_##t), K(sign, sign_##t), \
     K(lt, lt_##t), K(le, le_##t), K(largest, fold_max_##t), K(smallest, fold_min_##t)
 #define ONAX_OF_CONVERSIONS(t) \
-    K(to_f32, t##_to_f32), K(to_f64, t##_to_f64), K(to_i32, t##_to_32), K(to_u32, t##_to_32), K(to_i64, t##_to_64), \
-    K(to_u64, t##_to_64), K(to_bool, t##_to_bool), K(to_i8, t##_to_8), K(to_u8, t##_to_8), K(to_i16, t##_to_16), \
-    K(to_u16, t##_to_16), K(to_f16, t##_to_f16), K(to_bf16, t##_to_bf16), K(to_c64, t##_to_c64), \
+    K(to_f32, to_f32_##t), K(to_f64, to_f64_##t), K(to_i32, to_32_##t), K(to_u32, to_32_##t), K(to_i64, to_64_##t), \
+    K(to_u64, to_64_##t), K(to_bool, to_bool_##t), K(to_i8, to_8_##t), K(to_u8, to_8_##t), K(to_i16, to_16_##t), \
+    K(to_u16, to_16_##t), K(to_f16, t##_to_f16), K(to_bf16, t##_to_bf16), K(to_c64, t##_to_c64), \
     K(to_c128, t##_to_c128)
 #define ONAX_ROW_OF(t, w, ...) \
     onax_kernel_row onax_kernels_##t = { \
@@ -175,5 +124,5 @@ ONAX_ROW_OF(u16, 16, K(abs, NULL))
 
 onax_kernel_row onax_kernels_bool = {
     K(max, or_8), K(min, and_8), K(not, not_bool), K(and, and_8), K(or, or_8), K(xor, xor_8), K(eq, eq_8),
-    K(ne, xor_8), K(lt, less_bool), K(le, less_or_equal_bool), K(select, select_8), K(move, move_8), K(take, take_8),
+    K(ne, xor_8), K(lt, lt_bool), K(le, le_bool), K(select, select_8), K(move, move_8), K(take, take_8),
     K(largest, fold_or_bool), K(smallest, fold_and_bool), ONAX_OF_CONVERSIONS(u8)};

@@ -148,6 +148,7 @@ static const char *read_step(const onax_program *p, loop *l, reader *r, step *ou
         if (d->kind != ONAX_BLOCK && finished[d->argument]) return "an instruction writes what is only read";
         if (!fits_types(p, o, type, d, a, b, registers + w[4])) return "an instruction's types do not fit";
         out->kernel = onax_kernel_of((int)w[0], type);
+        out->scalar = onax_scalar_code((int)w[0], type);
         if (out->kernel == NULL) return "an operation has no form for a type";
         out->fold = folds ? l->n_folds++ : -1;
         l->cost += onax_cost_of((int)w[0], type);
@@ -348,7 +349,7 @@ const char *onax_program_read(const int64_t *words, size_t count, onax_program *
     fault = read_program(p, &r);
     if (!fault) {
         onax_plan_run(p);
-        if (!onax_plan_step(p)) fault = "no memory";
+        if (!onax_plan_micro_ops(p)) fault = "no memory";
     }
     if (fault) onax_program_free(p);
     else *program = p;
@@ -360,9 +361,9 @@ void onax_program_free(onax_program *p) {
     for (int i = 0; p->loops && i < p->n_loops; i++) {
         free(p->loops[i].registers);
         free(p->loops[i].steps);
-        free(p->loops[i].ports);
     }
     free(p->loops);
+    free(p->micro_ops);
     free(p->groups);
     free(p->homes);
     free(p->words);

@@ -77,10 +77,32 @@ double onax_program_work(const onax_program *program);
 int64_t onax_program_scratch(const onax_program *program);
 void onax_program_run_in(const onax_program *program, char *const *buffers, const int32_t *operands, char *scratch,
                          onax_parallel parallel, void *where);
-/* For programs that run often, each loop of which fits into one block: `persistent` has onax_program_persistent bytes,
-   zero at first, that stay as a run leaves them for the next one.  0 bytes: there is no such form of the program. */
+
+/* ---- micro-operations: the other form of programs each loop of which fits into one block, for those that run often
+
+   They work on slots, which hold the addresses of registers: the caller's buffers, and slots of the program's own in
+   memory that it keeps, as long as the caller's table of buffers, from run to run. */
+
+typedef struct {
+    int32_t code;                          /* of enum onax_micro_code, or an operation on single numbers */
+    int32_t target, first, second, third;  /* slots */
+    int64_t n;                             /* elements; of POINT bytes */
+    onax_kernel kernel;                    /* of CALL and FOLD */
+    const void *what;                      /* of FILL and LOAD the register that is loaded, of FOLD the one that is
+                                              written, of INSTRUCTION the instruction of a tape */
+    const void *loop;                      /* of LOAD */
+} onax_micro_op;
+
+enum onax_micro_code { ONAX_MICRO_INSTRUCTION, ONAX_MICRO_CALL, ONAX_MICRO_POINT, ONAX_MICRO_FILL, ONAX_MICRO_LOAD,
+                       ONAX_MICRO_FOLD, ONAX_MICRO_FOLD_ROWS, ONAX_MICRO_CODES };
+
+/* The bytes that a program keeps, from an address that 64 divides; 0 if it has no such form. */
 int64_t onax_program_persistent(const onax_program *program);
-void onax_program_step(const onax_program *program, char *const *buffers, const int32_t *operands, char *scratch,
-                       void *persistent);
+/* Fixes the slots: the program's port i, outputs before inputs, is slot operands[i], its own begin at `first_slot`, where
+   the memory that it keeps begins.  NULL, or why that is impossible. */
+const char *onax_program_bind(onax_program *program, const int32_t *operands, int64_t first_slot);
+const onax_micro_op *onax_program_micro_ops(const onax_program *program, int64_t *count);
+/* Fills the memory that a program keeps; it will run with `scratch`. */
+void onax_program_prepare(const onax_program *program, char *persistent, char *scratch);
 
 #endif

@@ -147,6 +147,10 @@ void onax_f32_to_f16(void *to, const void *first, const void *second, const void
         T *d = to; const uint8_t *m = first; const T *a = second, *b = third; \
         ONAX_EACH { const T x = a[i], y = b[i]; d[i] = m[i] ? x : y; } }
 #define PLAIN
+/* The same with the name made of an operation and a suffix. */
+#define ONAX_OWN1(how, operation, t, D, T, value) ONAX_MAP1(how, operation##_##t, D, T, value)
+#define ONAX_OWN2(how, operation, t, D, T, value) ONAX_MAP2(how, operation##_##t, D, T, value)
+#define ONAX_OWN_SELECT(how, operation, t, T) ONAX_SELECT(how, operation##_##t, T)
 
 /* Elements of a table at integer indices, clamped; `third` is the table's length. */
 #define ONAX_TAKE(name, T) \

@@ -23,9 +23,8 @@ typedef struct {
     onax_kernel kernel;
     int32_t target, first, second, third;
     int32_t fold;              /* the number of its total; -1 if it is no fold */
+    int32_t scalar;            /* onax_scalar_code */
 } step;
-
-typedef struct { int32_t at, buffer; } port;  /* a register, and its buffer among the caller's, or -1 - a temporary */
 
 typedef union { double parts[2]; uint64_t number; } total;  /* what a fold has come to */
 
@@ -39,9 +38,6 @@ typedef struct {
     int64_t row;               /* blocks do not go beyond rows of so many positions; 0: they may */
     int parts;                 /* that several threads share */
     int is_one_row;            /* its folds, if any, are over all positions, so that it may be cut anywhere */
-    port *ports;               /* registers that are a buffer of the caller, and loads of one: blocks_step.c */
-    int n_ports;
-    int64_t kept;              /* bytes that steps keep */
 } loop;
 
 typedef struct {
@@ -57,7 +53,9 @@ struct onax_program {
     group *groups;
     int *homes;                /* of each temporary: the group that alone knows it, or -1 */
     int64_t temp_bytes, shared_bytes;  /* of all temporaries, and of those that no group has to itself */
-    int64_t scratch_bytes, step_bytes;  /* for a run; for runs by onax_program_step, 0 if there are none */
+    int64_t scratch_bytes, step_bytes;  /* for a run; what micro-operations keep, 0 if there are none */
+    onax_micro_op *micro_ops;
+    int n_micro_ops, n_slots;  /* slots of its own */
     double work;
 };
 
@@ -81,8 +79,11 @@ void onax_load(const loop *l, const reg *g, const char *from, char *to, int64_t 
    the row that is not complete. */
 void onax_fold_rows(const reg *g, const step *s, const char *from, char *to, total *t, int64_t o, int64_t n);
 
-/* Fill in what runs and steps need of a program that was read; onax_plan_step gives 0 when there is no memory. */
+/* The micro-operation for an operation on single numbers of a type; ONAX_MICRO_CALL if there is none. */
+int onax_scalar_code(int operation, int type);
+
+/* Fill in what runs and micro-operations need of a program that was read; onax_plan_micro_ops gives 0 when there is no memory. */
 void onax_plan_run(onax_program *p);
-int onax_plan_step(onax_program *p);
+int onax_plan_micro_ops(onax_program *p);
 
 #endif

@@ -232,11 +232,6 @@ static int run_blocks_of_tape(const onax_instruction *q, onax_frame *f) {
     return ONAX_DONE;
 }
 
-static int step_blocks_of_tape(const onax_instruction *q, onax_frame *f) {
-    onax_program_step(q->state, f->buffers, q->operands, f->scratch, f->persistent + q->persistent);
-    return ONAX_DONE;
-}
-
 static const char *verify_blocks(onax_instruction *q, const int64_t *bytes) {
     onax_program *p = NULL;
     const char *fault;
@@ -253,8 +248,22 @@ static const char *verify_blocks(onax_instruction *q, const int64_t *bytes) {
     q->scratch = onax_program_scratch(p);
     q->persistent = onax_program_persistent(p);
     q->work = 20 + onax_program_work(p);
-    q->run = q->persistent ? step_blocks_of_tape : run_blocks_of_tape;
-    return NULL;
+    if (!q->persistent) return NULL;
+    return onax_program_bind(p, q->operands, (table_bytes(reading.tape) + reading.tape->persistent) / (int64_t)sizeof(char *));
+}
+
+/* NULL if an instruction is no program over blocks that has micro-operations. */
+static const onax_micro_op *micro_ops_of_blocks(const onax_instruction *q, int64_t *count) {
+    return q->persistent ? onax_program_micro_ops(q->state, count) : NULL;
+}
+
+static void prepare_blocks(const onax_tape *t, char *persistent, char *scratch) {
+    for (int64_t i = 0; i < t->n_instructions; i++) {
+        const onax_instruction *q = &t->instructions[i];
+        if (!q->persistent) continue;
+        onax_program_prepare(q->state, persistent, scratch);
+        persistent += rounded(q->persistent);
+    }
 }
 
 static void release_blocks(onax_instruction *q) { onax_program_free(q->state); }

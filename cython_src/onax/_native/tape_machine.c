@@ -25,7 +25,12 @@ typedef struct {
     int writable;              /* of a VIEW */
 } buffer;
 
-typedef struct { int64_t first, past; int parent; double work; } part;   /* instructions; the part that holds it */
+typedef struct {
+    int64_t first, past;       /* instructions */
+    int parent;                /* the part that holds it */
+    double work;
+    const onax_micro_op *ops, *end;
+} part;
 
 struct onax_tape {
     int64_t *words;
@@ -34,6 +39,7 @@ struct onax_tape {
     buffer *buffers;
     part *parts;
     onax_instruction *instructions;
+    onax_micro_op *micro_ops;  /* of all parts */
     char *constants;
     double work, longest;
     char *spare;               /* the memory of a finished run, for the next one; taken with an atomic exchange */
@@ -75,6 +81,9 @@ static int take(reader *r, int64_t count, const int64_t **out) {
 }
 
 static int64_t rounded(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+/* Bytes of the table of addresses of buffers, after which comes what instructions keep. */
+static int64_t table_bytes(const onax_tape *t) { return rounded((int64_t)t->n_buffers * (int64_t)sizeof(char *)); }
 
 static const char *read_buffer(onax_tape *t, const int64_t *w, buffer *b) {
     if (w[0] < 0 || w[0] >= ONAX_BUFFER_KINDS) return "a buffer has no such kind";
@@ -188,13 +197,8 @@ static const char *read_instruction(onax_tape *t, int at, reader *r, onax_instru
     if ((fault = q->operation->verify(q, bytes))) return fault;
     if (!q->run || q->scratch < 0 || q->scratch > MOST_WORDS || q->persistent < 0 || q->persistent > MOST_WORDS) return "an instruction is too large";
     if (q->scratch > t->scratch) t->scratch = q->scratch;
-    if (q->persistent) {
-        const int64_t offset = t->persistent;
-        t->persistent += rounded(q->persistent);
-        q->persistent = offset;
-        if (t->persistent > MOST_WORDS) return "a tape is too large";
-    }
-    return NULL;
+    t->persistent += rounded(q->persistent);
+    return t->persistent > MOST_WORDS ? "a tape is too large" : NULL;
 }
 
 static int64_t largest_count(const onax_tape *t, reader r) {
@@ -227,6 +231,31 @@ static const char *read_parts(onax_tape *t, reader *r, int64_t *bytes) {
         t->parts[k].past = done + w[0];
         for (; done < t->parts[k].past; done++)
             if ((fault = read_instruction(t, k, r, &t->instructions[done], bytes))) return fault;
+    }
+    return NULL;
+}
+
+static const onax_micro_op *micro_ops_of_blocks(const onax_instruction *q, int64_t *count);
+
+/* What a part runs: the micro-operations of its programs over blocks, and one for each other instruction. */
+static const char *add_micro_ops(onax_tape *t) {
+    int64_t total = 1, count;
+    onax_micro_op *next;
+    for (int64_t i = 0; i < t->n_instructions; i++) {
+        if (!micro_ops_of_blocks(&t->instructions[i], &count)) count = 1;
+        total += count;
+    }
+    if (!(t->micro_ops = next = malloc((size_t)total * sizeof *next))) return "no memory";
+    for (int k = 0; k < t->n_parts; k++) {
+        t->parts[k].ops = next;
+        for (int64_t i = t->parts[k].first; i < t->parts[k].past; i++) {
+            const onax_instruction *q = &t->instructions[i];
+            const onax_micro_op *ops = micro_ops_of_blocks(q, &count);
+            if (ops) memcpy(next, ops, (size_t)count * sizeof *ops);
+            else *next = (onax_micro_op){.code = ONAX_MICRO_INSTRUCTION, .what = q};
+            next += ops ? count : 1;
+        }
+        t->parts[k].end = next;
     }
     return NULL;
 }
@@ -274,10 +303,9 @@ static const char *read_tape(onax_tape *t, reader *r) {
     for (int k = 0; k < t->n_parts; k++) t->parts[k].parent = -1;
     fault = read_parts(t, r, bytes);
     free(bytes);
-    if (fault) return fault;
+    if (fault || (fault = add_micro_ops(t))) return fault;
     add_work(t);
-    t->frame_bytes = rounded((int64_t)t->n_buffers * (int64_t)sizeof(char *)) + rounded(t->arena) + rounded(t->persistent)
-        + rounded(t->scratch) + 2 * ALIGNMENT;
+    t->frame_bytes = table_bytes(t) + t->persistent + rounded(t->arena) + rounded(t->scratch) + 2 * ALIGNMENT;
     return NULL;
 }
 
@@ -305,6 +333,7 @@ void onax_tape_free(onax_tape *t) {
         free((void *)q->operands);
     }
     free(t->instructions);
+    free(t->micro_ops);
     free(t->parts);
     free(t->buffers);
     free(t->words);
@@ -348,27 +377,23 @@ int64_t onax_operand_bytes(const onax_instruction *q, const onax_frame *f, int i
 }
 
 static int run_part(const onax_tape *t, int64_t number, onax_frame *f) {
-    const part *p = &t->parts[number];
-    const onax_instruction *q = t->instructions + p->first, *end = t->instructions + p->past;
-    for (; q < end; q++) {
-        const int status = q->run(q, f);
-        if (status) return status;
-    }
-    return ONAX_DONE;
+    return onax_run_micro_ops(t->parts[number].ops, t->parts[number].end, f);
 }
 
-/* The memory of a run: addresses of buffers, arena, what instructions keep, scratch.  Buffers that do not move are there
+static void prepare_blocks(const onax_tape *t, char *persistent, char *scratch);
+
+/* The memory of a run: addresses of buffers, what instructions keep, arena, scratch.  Buffers that do not move are there
    already when it is used again. */
 static char *new_frame(onax_tape *t) {
     char *memory = malloc((size_t)t->frame_bytes), *table, *arena;
     if (!memory) return NULL;
     table = aligned(memory);
-    arena = table + rounded((int64_t)t->n_buffers * (int64_t)sizeof(char *));
+    arena = table + table_bytes(t) + t->persistent;
     for (int i = 0; i < t->n_buffers; i++) {
         const buffer *b = &t->buffers[i];
         ((char **)table)[i] = b->kind == ONAX_ARENA ? arena + b->argument : b->kind == ONAX_FIXED ? t->constants + b->argument : arena;
     }
-    memset(arena + rounded(t->arena), 0, (size_t)t->persistent);
+    prepare_blocks(t, table + table_bytes(t), arena + rounded(t->arena));
     return memory;
 }
 
@@ -389,8 +414,7 @@ int onax_tape_run(onax_tape *t, void *const *inputs, void *const *outputs, const
     if (!memory && !(memory = new_frame(t))) return ONAX_NO_MEMORY;
     table = aligned(memory);
     f.buffers = (char **)table;
-    f.persistent = table + rounded((int64_t)t->n_buffers * (int64_t)sizeof(char *)) + rounded(t->arena);
-    f.scratch = f.persistent + rounded(t->persistent);
+    f.scratch = table + table_bytes(t) + t->persistent + rounded(t->arena);
     f.tape = t;
     f.caller = caller;
     f.parallel = parallel;

@@ -61,8 +61,8 @@ struct onax_instruction {
     int32_t n_operands, n_attributes;
     void *state;
     int64_t scratch;           /* bytes of f->scratch that a run uses; shared by all instructions */
-    int64_t persistent;        /* bytes that the instruction keeps from run to run of one frame, zero at first; after */
-    double work;               /* reading, where they begin in f->persistent */
+    int64_t persistent;        /* bytes that the instruction keeps from run to run of one frame */
+    double work;
     const onax_tape_operation *operation;
 };
 
@@ -76,7 +76,7 @@ typedef struct {
 /* One run of a tape. */
 struct onax_frame {
     char **buffers;            /* where each buffer is */
-    char *scratch, *persistent;
+    char *scratch;
     const onax_tape *tape;
     const onax_caller *caller;
     onax_parallel parallel;    /* threads, or NULL */
@@ -94,6 +94,9 @@ static inline int onax_poll(onax_frame *f) { return --f->ticks ? ONAX_DONE : ona
 enum { ONAX_ALL_TYPES = ONAX_TYPES };
 /* The size of a type in bytes; 0 if there is no such type. */
 int64_t onax_size_of(int64_t type);
+
+/* Runs micro-operations, the slots of which count from f->buffers on. */
+int onax_run_micro_ops(const onax_micro_op *m, const onax_micro_op *end, onax_frame *f);
 
 /* The size of an operand. */
 int64_t onax_operand_bytes(const onax_instruction *q, const onax_frame *f, int i);
