@@ -164,17 +164,15 @@ def test_sessions_are_freed():
     if not sys.platform.startswith("linux"):
         pytest.skip("reads /proc")
     make = lambda: session(lambda g, x: g.node("Add", g.const(np.ones(250_000, np.float32)), x), ((1,), F32))
-    gc.freeze()  # what other tests left is not looked through each time
-    try:
-        for _ in range(30):
-            make()
-            gc.collect()  # a graph is a cycle
-        threads, memory = status("Threads"), status("VmRSS")
-        for _ in range(30):
-            make()
-            gc.collect()
-    finally:
-        gc.unfreeze()
+    gc.collect()
+    gc.freeze()  # excludes what other tests left from the collections below
+    for _ in range(30):
+        make()
+        gc.collect()  # a graph is a cycle
+    threads, memory = status("Threads"), status("VmRSS")
+    for _ in range(30):
+        make()
+        gc.collect()
     assert status("Threads") == threads
     assert status("VmRSS") - memory < 8_000  # kB, while 30 MB of constants went through
 
