@@ -446,12 +446,12 @@ def _leaves(names, tree, avals):
 
 def _warn_of_silent_broadcasts(solver, names):
     """Warns of dimensions that several inputs share: plain ONNX Runtime does not compare them, and broadcasts a 1."""
-    found = {}
+    owners_of = {}
     for name, shape in zip(names, solver.shapes):
         for d in shape:
             if not dim_rules.is_constant(d):
-                found.setdefault(d, set()).add(name)
-    shared = {d: owners for d, owners in found.items() if len(owners) > 1}
+                owners_of.setdefault(d, set()).add(name)
+    shared = {d: owners for d, owners in owners_of.items() if len(owners) > 1}
     if shared:
         text = "; ".join(f"{d}: {', '.join(sorted(owners))}" for d, owners in shared.items())
         warnings.warn(
@@ -480,8 +480,9 @@ def deserialize(blob, verify=True, *, path=None):
     solver = shapes.make_dim_solver(labels, [leaf.aval.shape for leaf in signature.in_leaves])
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
     arrays = external.arrays_of(model, path, entries.get("onax.external"), verify)
-    kept = {k: entries[k] for k in ("onax.version", "onax.function", "onax.source", "onax.signature") if k in entries}
-    return Exported(raw, signature, solver, entries=kept, opset=opset, arrays=arrays)
+    names = ("onax.version", "onax.function", "onax.source", "onax.signature")
+    metadata = {name: entries[name] for name in names if name in entries}
+    return Exported(raw, signature, solver, entries=metadata, opset=opset, arrays=arrays)
 
 
 def _argument_label(path):

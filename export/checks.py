@@ -68,8 +68,8 @@ def run_way(way, exported, args, kwargs, jitted=None, provider=None):
     if way == REFERENCE:
         evaluator = lazy.onnx_reference.ReferenceEvaluator(_model_with_constants(exported))
         with np.errstate(all="ignore"):
-            found = evaluator.run(None, dict(zip(exported.in_names, arrays)))
-        return exported.results_of(_with_signature_dtypes(found, exported))
+            results = evaluator.run(None, dict(zip(exported.in_names, arrays)))
+        return exported.results_of(_with_signature_dtypes(results, exported))
     options = {"optimization": LEVELS[way]} | ({"provider": provider} if provider else {})
     return exported.results_of(exported.session(options).run(arrays))
 
@@ -83,11 +83,11 @@ def _model_with_constants(exported):
     return model
 
 
-def _with_signature_dtypes(found, exported):
+def _with_signature_dtypes(results, exported):
     """Results in the dtypes of the signature: the reference evaluator returns Python scalars for some."""
-    wanted = [api._port(leaf.aval)[0] for leaf in exported._signature.out_leaves]
+    signature_dtypes = [api._port(leaf.aval)[0] for leaf in exported._signature.out_leaves]
     numbers = {number: dtype for dtype, number in api.ELEMENT_TYPES.items()}
-    return [np.asarray(x, numbers[w]) for x, w in zip(found, wanted)]
+    return [np.asarray(x, numbers[w]) for x, w in zip(results, signature_dtypes)]
 
 
 # Errors of the reference evaluator for operators that it does not implement, and errors of ONNX Runtime.
@@ -98,9 +98,9 @@ def compare_ways(exported, args, kwargs, fun=None, *, jitted=None, rtol=None, at
     """A Row for each way and result.  `fun`: the function; None compares with the model at level 0."""
     base = "eager" if fun is not None else "ort-0"
     if fun is not None:
-        wanted = [np.asarray(x) for x in exported.out_tree.flatten_up_to(fun(*args, **kwargs))]
+        expected = [np.asarray(x) for x in exported.out_tree.flatten_up_to(fun(*args, **kwargs))]
     else:
-        wanted = run_way(base, exported, args, kwargs)
+        expected = run_way(base, exported, args, kwargs)
     rows = []
     for way in ways_of(jitted is not None):
         if way == base:
@@ -108,34 +108,34 @@ def compare_ways(exported, args, kwargs, fun=None, *, jitted=None, rtol=None, at
         if progress is not None:
             progress(way)
         try:
-            found = run_way(way, exported, args, kwargs, jitted, provider)
+            actual = run_way(way, exported, args, kwargs, jitted, provider)
         except _RUN_ERRORS as error:
             reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
             rows.append(Row(way, "", skipped=reason, is_close=way == REFERENCE))
             continue
-        rows += [_row(way, n, g, w, rtol, atol) for n, g, w in zip(exported.out_names, found, wanted)]
+        rows += [_row(way, n, g, w, rtol, atol) for n, g, w in zip(exported.out_names, actual, expected)]
     return rows
 
 
-def _row(way, name, got, wanted, rtol, atol):
-    if isinstance(wanted.dtype, dtypes.ExtendedDType) or wanted.dtype.kind == "V":
-        same = got.tobytes() == wanted.tobytes()
+def _row(way, name, actual, expected, rtol, atol):
+    if isinstance(expected.dtype, dtypes.ExtendedDType) or expected.dtype.kind == "V":
+        same = actual.tobytes() == expected.tobytes()
         return Row(way, name, *(0.0 if same else math.inf,) * 3, same)
-    c = report.compare(name, got, wanted, rtol)
+    c = report.compare(name, actual, expected, rtol)
     close = c.is_close or (atol is not None and c.absolute <= atol)
-    return Row(way, name, c.absolute, c.relative, largest_ulp(got, wanted), close)
+    return Row(way, name, c.absolute, c.relative, largest_ulp(actual, expected), close)
 
 
-def largest_ulp(got, wanted):
-    """The largest difference in units in the last place of the wanted values; NaN and infinities must agree."""
-    if got.shape != wanted.shape or got.dtype != wanted.dtype:
+def largest_ulp(actual, expected):
+    """The largest difference in units in the last place of the expected values; NaN and infinities must agree."""
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
         return math.inf
-    if wanted.dtype.kind == "c":
-        return max(largest_ulp(got.real, wanted.real), largest_ulp(got.imag, wanted.imag))
-    if not dtypes.is_inexact(wanted.dtype):
-        return 0.0 if np.array_equal(got, wanted) else math.inf
-    info = dtypes.finfo(wanted.dtype)
-    a, b = got.astype(np.float64), wanted.astype(np.float64)
+    if expected.dtype.kind == "c":
+        return max(largest_ulp(actual.real, expected.real), largest_ulp(actual.imag, expected.imag))
+    if not dtypes.is_inexact(expected.dtype):
+        return 0.0 if np.array_equal(actual, expected) else math.inf
+    info = dtypes.finfo(expected.dtype)
+    a, b = actual.astype(np.float64), expected.astype(np.float64)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     with np.errstate(all="ignore"):
         spacing = np.exp2(np.floor(np.log2(np.maximum(np.abs(b), float(info.smallest_normal))))) * float(info.eps)
@@ -187,10 +187,10 @@ def first_difference(fun, args, kwargs=None, *, way="ort-basic", opset=api.DEFAU
         return eval_jaxpr(program, program.consts, *flat)
 
     leaves = tree.flatten_up_to((args, kwargs or {}))
-    wanted = run(*leaves)
+    expected = run(*leaves)
     exported = api.export(run, opset=opset)(*leaves)
-    found = run_way(way, exported, tuple(leaves), {}, provider=provider)
-    for eqn, got, want in zip(eqns, found, wanted):
+    actual = run_way(way, exported, tuple(leaves), {}, provider=provider)
+    for eqn, got, want in zip(eqns, actual, expected):
         comparison = report.compare(eqn.primitive.name, np.asarray(got), np.asarray(want), rtol)
         if not comparison.is_close:
             return Difference(print_eqn(eqn), source.summarize(eqn.source_info), comparison)

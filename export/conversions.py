@@ -1,4 +1,4 @@
-"""Smaller or quicker forms of an artefact: optimized ahead of time, float16, dynamic int8, weights kept as bfloat16.
+"""Smaller or quicker forms of an artefact: optimized ahead of time, float16, dynamic int8, weights stored as bfloat16.
 
 `optimize` uses a session of onax.  ONNX Runtime's own tools make float16 and int8, in a subprocess: they import the
 Python package of ONNX Runtime, which must not be imported into this process.  `store_as_bfloat16` traces the function
@@ -76,9 +76,9 @@ def _with_model(exported, raw):
         raise ExportError(f"the converted model has nonstandard operators from {', '.join(sorted(used))}")
     _sort_nodes(model.graph)
     del model.metadata_props[:]
-    kept = [o for o in model.opset_import if o.domain in ("", "ai.onnx")]
+    imports = [o for o in model.opset_import if o.domain in ("", "ai.onnx")]
     del model.opset_import[:]
-    model.opset_import.extend(kept)
+    model.opset_import.extend(imports)
     return api.deserialize(artifact.seal(model.SerializeToString(), exported._entries))
 
 
@@ -133,11 +133,11 @@ def store_as_bfloat16(fun, args, kwargs):
 
 def widen_bfloat16(fun, args, kwargs):
     """The function on bfloat16 arguments of `store_as_bfloat16`: the reference for such a model."""
-    wanted = [x.dtype for x in tree_flatten((args, kwargs))[0]]
+    argument_dtypes = [x.dtype for x in tree_flatten((args, kwargs))[0]]
 
     def widened(*new_args, **new_kwargs):
         leaves, tree = tree_flatten((new_args, new_kwargs))
-        new_args, new_kwargs = tree_unflatten(tree, [_widen(x, dtype) for x, dtype in zip(leaves, wanted)])
+        new_args, new_kwargs = tree_unflatten(tree, [_widen(x, dtype) for x, dtype in zip(leaves, argument_dtypes)])
         return fun(*new_args, **new_kwargs)
 
     return widened

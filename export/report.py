@@ -52,16 +52,16 @@ def random_array(rng, shape, dtype):
     raise TypeError(f"cannot make random values of dtype {dtype}")
 
 
-def compare(name, got, wanted, rtol=None):
-    """Compares a result with the wanted one; `rtol` is relative to the largest wanted value."""
-    got, wanted = np.asarray(got), np.asarray(wanted)
-    if got.shape != wanted.shape or got.dtype != wanted.dtype:
+def compare(name, actual, expected, rtol=None):
+    """Compares a result with the expected one; `rtol` is relative to the largest expected value."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
         return Comparison(name, math.inf, math.inf, False)
-    if not dtypes.is_inexact(wanted.dtype):
-        worst = float(np.max(got != wanted, initial=0))
+    if not dtypes.is_inexact(expected.dtype):
+        worst = float(np.max(actual != expected, initial=0))
         return Comparison(name, worst, worst, worst == 0)
-    wide = np.complex128 if dtypes.is_complex(wanted.dtype) else np.float64
-    a, b = got.astype(wide), wanted.astype(wide)
+    compute_dtype = np.complex128 if dtypes.is_complex(expected.dtype) else np.float64
+    a, b = actual.astype(compute_dtype), expected.astype(compute_dtype)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.where(same, 0.0, np.abs(a - b))
@@ -70,18 +70,18 @@ def compare(name, got, wanted, rtol=None):
     finite = np.abs(b[np.isfinite(b)])
     scale = float(np.max(finite, initial=0.0))
     relative = 0.0 if absolute == 0 else absolute / scale if scale else math.inf
-    limit = TOLERANCES[dtypes.real_dtype(wanted.dtype).name] if rtol is None else rtol
-    tiny = float(dtypes.finfo(dtypes.real_dtype(wanted.dtype)).eps)
+    limit = TOLERANCES[dtypes.real_dtype(expected.dtype).name] if rtol is None else rtol
+    tiny = float(dtypes.finfo(dtypes.real_dtype(expected.dtype)).eps)
     return Comparison(name, absolute, relative, relative <= limit or absolute <= tiny)
 
 
 def check(exported, fun, rng, rtol=None, provider=None):
     """Runs model and function on the same random arguments; returns a Comparison for each result, and the sizes."""
     (args, kwargs), sizes = random_arguments(exported, rng)
-    wanted = exported.out_tree.flatten_up_to(fun(*args, **kwargs))
+    expected = exported.out_tree.flatten_up_to(fun(*args, **kwargs))
     session = exported.session({"provider": provider} if provider else {})
-    got = exported.results_of(session.run(exported.boundary_arguments(*args, **kwargs)))
-    return [compare(n, g, w, rtol) for n, g, w in zip(exported.out_names, got, wanted)], sizes
+    actual = exported.results_of(session.run(exported.boundary_arguments(*args, **kwargs)))
+    return [compare(n, g, w, rtol) for n, g, w in zip(exported.out_names, actual, expected)], sizes
 
 
 def describe_types(names, avals):

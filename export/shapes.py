@@ -157,21 +157,21 @@ class DimSolver:
                     f"called with {tuple(shape)}"
                 )
 
-    def _check_dimensions(self, shapes, found):
+    def _check_dimensions(self, shapes, values):
         for label, spec, shape in zip(self.labels, self.shapes, shapes):
             for axis, (d, n) in enumerate(zip(spec, shape)):
-                wanted = dim_rules.evaluate(d, found)
-                if wanted != n:
+                expected = dim_rules.evaluate(d, values)
+                if expected != n:
                     self._fail(
                         f"Found inconsistency between dimension size {label}.shape[{axis}] (= {n}) and the "
-                        f"specification '{d}' (= {wanted}), where {_assignment(found)}"
+                        f"specification '{d}' (= {expected}), where {_assignment(values)}"
                     )
 
-    def _check_constraints(self, found):
+    def _check_constraints(self, values):
         for text in self.constraints:
-            if not holds(text, found, self.scope):
+            if not holds(text, values, self.scope):
                 raise ValueError(
-                    f"Input shapes do not match the symbolic shape constraint {text}, where {_assignment(found)}."
+                    f"Input shapes do not match the symbolic shape constraint {text}, where {_assignment(values)}."
                 )
 
     def _fail(self, fault):
@@ -206,8 +206,8 @@ def _value(name, values, scope):
     return dim_rules.evaluate(d, values) if dim_rules.free_variables(d) <= set(values) else None
 
 
-def _assignment(found):
-    return ", ".join(f"'{name}' = {value}" for name, value in found.items())
+def _assignment(values):
+    return ", ".join(f"'{name}' = {value}" for name, value in values.items())
 
 
 def _text(shape):

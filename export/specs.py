@@ -94,10 +94,10 @@ class _Reader:
         return tuple(self.sequence(")"))
 
     def separator(self, closing):
-        found = self.next()
-        if found == ",":
+        token = self.next()
+        if token == ",":
             self.position += 1
-        elif found != closing:
+        elif token != closing:
             self.fail(f"expected ',' or '{closing}'")
 
     def dictionary(self):

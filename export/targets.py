@@ -234,9 +234,9 @@ def _with_dimension(types, path, axis, dim):
     return tree_map_with_path(lambda key_path, struct: _replace_dimension(key_path, struct, path, axis, dim), types)
 
 
-def _replace_dimension(path, struct, wanted, axis, dim):
-    words = [str(key.value) for key in path[1:]]  # the first key is positional or by name
-    if wanted and words[: wanted.count(".") + 1] != wanted.split("."):
+def _replace_dimension(path, struct, path_text, axis, dim):
+    keys = [str(key.value) for key in path[1:]]  # the first key is positional or by name
+    if path_text and keys[: path_text.count(".") + 1] != path_text.split("."):
         return struct
     if not -len(struct.shape) <= axis < len(struct.shape):
         return struct

@@ -131,10 +131,10 @@ _VARIANTS = {
 
 def variant(op_type, attributes):
     """The name in the table of an operator with these attributes."""
-    found = _VARIANTS.get(op_type)
-    if found is None:
+    entry = _VARIANTS.get(op_type)
+    if entry is None:
         return op_type
-    attribute, default, name = found
+    attribute, default, name = entry
     value = attributes.get(attribute)
     if value is None or value == default:
         return name
@@ -188,8 +188,8 @@ class Kernels:
         try:
             return self._carriers[name, dtype]
         except KeyError:
-            found, carrier = self._search(name, dtype, self.opset)
-            if not found:
+            has_kernel, carrier = self._search(name, dtype, self.opset)
+            if not has_kernel:
                 raise LoweringError(self._refusal(name, dtype)) from None
             self._carriers[name, dtype] = carrier
             return carrier

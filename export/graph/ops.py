@@ -49,9 +49,9 @@ def reshape(g, x, shape):
         target = g.const([-1 if i == unknown[0] else d for i, d in enumerate(shape)], INT64)
         return g.node("Reshape", x, target, out=_typed(x, shape))
     if len(unknown) > 1:  # if only axes of length one change, the shape need not be computed
-        gone, new = ([i for i, d in enumerate(dims) if dim_rules.equal(d, 1)] for dims in (x.shape, shape))
+        ones, new = ([i for i, d in enumerate(dims) if dim_rules.equal(d, 1)] for dims in (x.shape, shape))
         if [d for d in x.shape if not dim_rules.equal(d, 1)] == [d for d in shape if not dim_rules.equal(d, 1)]:
-            return unsqueeze(g, squeeze(g, x, gone), new)
+            return unsqueeze(g, squeeze(g, x, ones), new)
     # allowzero: a 0 in the target is a size, not "copy the dimension of x"
     zero = {"allowzero": 1} if unknown or 0 in shape else {}
     return g.node("Reshape", x, g.shape_const(shape), out=_typed(x, shape), **zero)
@@ -85,11 +85,11 @@ def unsqueeze(g, x, axes):
 
 def squeeze(g, x, axes):
     """Removes these axes, which have length one."""
-    gone = {a % x.ndim for a in axes}
-    if not gone:
+    removed = {a % x.ndim for a in axes}
+    if not removed:
         return x
-    shape = [d for i, d in enumerate(x.shape) if i not in gone]
-    return g.node("Squeeze", x, g.const(sorted(gone), INT64), out=_typed(x, shape))
+    shape = [d for i, d in enumerate(x.shape) if i not in removed]
+    return g.node("Squeeze", x, g.const(sorted(removed), INT64), out=_typed(x, shape))
 
 
 def slice_(g, x, starts, limits, strides=None):

@@ -52,9 +52,9 @@ def share_equal_nodes(graph):
         first = None if key is None else seen.setdefault(key, node)
         if first is None or first is node or any(id(v) in outputs for v in node.outputs):
             continue
-        for mine, kept in zip(node.outputs, first.outputs):
-            same[id(mine)] = id(kept)
-            values[id(mine)] = kept
+        for duplicate, original in zip(node.outputs, first.outputs):
+            same[id(duplicate)] = id(original)
+            values[id(duplicate)] = original
     if values:
         _replace(graph, values)
 
@@ -126,7 +126,7 @@ def fold_transposed_products(graph):
     if not turned:
         return
     reads, runs = _reads(graph), graph.runs
-    gone = set()
+    removed = set()
     for node in turned:  # `perm` of a matrix can only be (1, 0)
         inner = node.inputs[0].node
         if reads[id(node.inputs[0])] != 1 or not runs("Gemm", node.outputs[0].dtype, directly=True):
@@ -135,8 +135,8 @@ def fold_transposed_products(graph):
         flags = {"transA": 1 - inner.attributes.get("transB", 0), "transB": 1 - inner.attributes.get("transA", 0)}
         node.op_type, node.inputs = "Gemm", (b, a)
         node.attributes = {name: 1 for name, on in flags.items() if on}
-        gone.add(id(inner))
-    graph.nodes = [n for n in graph.nodes if id(n) not in gone]
+        removed.add(id(inner))
+    graph.nodes = [n for n in graph.nodes if id(n) not in removed]
 
 
 PASSES = (share_equal_nodes, drop_dead_nodes, fold_transposed_products)

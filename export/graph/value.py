@@ -22,7 +22,7 @@ from onax._native.avals import ShapedArray
 from onax.export.graph import kernels as measured
 from onax.export.graph.bounds import is_within
 
-# Constants up to this size are compared by their bytes and kept once; larger ones by identity.
+# Constants up to this size are compared by their bytes and stored once; larger ones by identity.
 SMALL_BYTES = 1024
 
 _INT64 = np.dtype(np.int64)
@@ -146,9 +146,9 @@ class _EquationScope:
         self.model.prefix, self.model.location = self.before
 
 
-def _folds(given, wanted):
+def _folds(source, target):
     """Whether NumPy casts as the runtime does: not from floats to integers, nor from float64 to 16 bits."""
-    return given.kind in "biu" or (wanted.kind not in "biu" and not (given.itemsize == 8 and wanted.itemsize == 2))
+    return source.kind in "biu" or (target.kind not in "biu" and not (source.itemsize == 8 and target.itemsize == 2))
 
 
 def as_aval(out):

@@ -150,8 +150,8 @@ def _reduce_precision(g, out, x, *, exponent_bits, mantissa_bits):
     single = ops.cast(g, x, F32)
     if (exponent_bits, mantissa_bits) == (8, 7):
         return ops.cast(g, ops.cast(g, single, BF16), out.dtype)
-    kept = _round_mantissa(g, single, mantissa_bits) if mantissa_bits < 23 else ops.cast(g, single, F64)
-    return ops.cast(g, _limit_exponent(g, kept, exponent_bits, single), out.dtype)
+    rounded = _round_mantissa(g, single, mantissa_bits) if mantissa_bits < 23 else ops.cast(g, single, F64)
+    return ops.cast(g, _limit_exponent(g, rounded, exponent_bits, single), out.dtype)
 
 
 def _reduce_half(g, x, mantissa_bits):
@@ -159,30 +159,31 @@ def _reduce_half(g, x, mantissa_bits):
     single = ops.cast(g, x, F32)
     wide = Formula(g, ops.cast(g, single, F64))
     shift = 1.5 * 2.0 ** (52 - 14 - mantissa_bits)
-    kept = (wide.do("Abs") < 2.0**-14).where(
+    rounded = (wide.do("Abs") < 2.0**-14).where(
         wide + shift - shift, Formula(g, _round_mantissa(g, single, mantissa_bits))
     )
     infinite = Formula(g, g.node("IsInf", single, out=(single.shape, np.bool_)))
-    return ops.cast(g, infinite.where(wide, kept).value, F16)
+    return ops.cast(g, infinite.where(wide, rounded).value, F16)
 
 
-def _limit_exponent(g, kept, exponent_bits, original):
+def _limit_exponent(g, rounded, exponent_bits, original):
     """Makes a float64 overflow to infinity and underflow to zero; infinities and NaN are those of the original."""
-    wide = ops.cast(g, original, F64)
+    widened = ops.cast(g, original, F64)
     infinite = g.node("IsInf", original, out=(original.shape, np.bool_))
     if exponent_bits >= 11:
-        return ops.where(g, infinite, wide, kept)
+        return ops.where(g, infinite, widened, rounded)
     top = 2 ** (exponent_bits - 1) - 1
-    size = g.node("Abs", kept)
-    limit, least = ops.scalar(g, 2.0 ** (top + 1), kept), ops.scalar(g, 2.0 ** (1 - top), kept)
-    sign = g.node("Sign", kept)
-    kept = ops.where(g, ops.less(g, size, least), ops.mul(g, kept, ops.scalar(g, 0.0, kept)), kept)
-    kept = ops.where(g, ops.greater_equal(g, size, limit), ops.mul(g, sign, ops.scalar(g, np.inf, kept)), kept)
-    return ops.where(g, infinite, wide, kept)
+    magnitude = g.node("Abs", rounded)
+    limit, smallest = ops.scalar(g, 2.0 ** (top + 1), rounded), ops.scalar(g, 2.0 ** (1 - top), rounded)
+    sign = g.node("Sign", rounded)
+    rounded = ops.where(g, ops.less(g, magnitude, smallest), ops.mul(g, rounded, ops.scalar(g, 0.0, rounded)), rounded)
+    overflows = ops.greater_equal(g, magnitude, limit)
+    rounded = ops.where(g, overflows, ops.mul(g, sign, ops.scalar(g, np.inf, rounded)), rounded)
+    return ops.where(g, infinite, widened, rounded)
 
 
 def _reduce_double(g, x, exponent_bits, mantissa_bits):
-    """Rounds a float64 by adding and subtracting a power of two whose unit in the last place is the wanted one."""
+    """Rounds a float64 by adding and subtracting a power of two whose unit in the last place is that of the result."""
     x = Formula(g, x)
     size = x.do("Abs")
     small, large = (Formula(g, g.const(2.0**e, F64)) for e in (-200, 200))
@@ -192,8 +193,8 @@ def _reduce_double(g, x, exponent_bits, mantissa_bits):
     top = y + top - top  # y rounded to one bit: its power of two, or the next one
     power = (top.do("Abs") > y.do("Abs")).where(top * 0.5, top)
     shifted = power * 2.0 ** (52 - mantissa_bits)
-    kept = (y + shifted - shifted) / scale
+    rounded = (y + shifted - shifted) / scale
     if exponent_bits == 11:
-        return _limit_exponent(g, kept.value, exponent_bits, x.value)
+        return _limit_exponent(g, rounded.value, exponent_bits, x.value)
     beyond = size >= 2.0 ** (2 ** (exponent_bits - 1))
-    return _limit_exponent(g, beyond.where(x, kept).value, exponent_bits, x.value)
+    return _limit_exponent(g, beyond.where(x, rounded).value, exponent_bits, x.value)

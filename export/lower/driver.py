@@ -57,8 +57,8 @@ def _known_array(value):
 def _known_complex(parts):
     if parts[0].dtype.kind != "f":  # a key
         return None
-    known = [_known_array(part) for part in parts]
-    return None if any(x is None for x in known) else make_complex(*known)
+    constants = [_known_array(part) for part in parts]
+    return None if any(x is None for x in constants) else make_complex(*constants)
 
 
 def _expanded_scalar(value):

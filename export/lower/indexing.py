@@ -151,21 +151,21 @@ def _gather(g, out, x, indices, *, dimension_numbers, slice_sizes, mode, fill_va
     result = _gather_clamped(g, out, x, starts, axes, paired, d, slice_sizes)
     if starts.valid is None:
         return result
-    kept = ops.reshape(g, starts.valid, [1 if i in d.offset_dims else n for i, n in enumerate(out.shape)])
+    valid = ops.reshape(g, starts.valid, [1 if i in d.offset_dims else n for i, n in enumerate(out.shape)])
     fill = g.const(_fill_value(out.dtype, fill_value))
     if out.dtype == BOOL:  # Where has no bool kernel
         if bool(fill.const):
-            return ops.binary(g, "Or", result, g.node("Not", kept))
-        return ops.logical_and(g, result, kept)
-    return g.node("Where", kept, result, fill, out=out)
+            return ops.binary(g, "Or", result, g.node("Not", valid))
+        return ops.logical_and(g, result, valid)
+    return g.node("Where", valid, result, fill, out=out)
 
 
 def _gather_clamped(g, out, x, starts, axes, paired, d, sizes):
     """The gather, without masking."""
     # Names of the result's axes: ("batch", i) of the indices, ("operand", a) of the operand.
     batch_names = [("batch", i) for i in range(out.ndim - len(d.offset_dims))]
-    gone = (*d.collapsed_slice_dims, *paired)
-    offset_names = iter([("operand", a) for a in range(x.ndim) if a not in gone])
+    dropped = (*d.collapsed_slice_dims, *paired)
+    offset_names = iter([("operand", a) for a in range(x.ndim) if a not in dropped])
     batches = iter(batch_names)
     want = [next(offset_names) if i in d.offset_dims else next(batches) for i in range(out.ndim)]
     windows = {a: sizes[a] for a in axes if a not in d.collapsed_slice_dims}
@@ -222,8 +222,8 @@ class _ScatterLayout:
     __slots__ = ("axes", "batch", "operand_order", "paired", "rest", "sizes", "update_order", "windows")
 
     def __init__(self, x, updates, d, by_axis):
-        gone = (*d.inserted_window_dims, *d.operand_batching_dims)
-        window_axes = [a for a in range(x.ndim) if a not in gone]
+        dropped = (*d.inserted_window_dims, *d.operand_batching_dims)
+        window_axes = [a for a in range(x.ndim) if a not in dropped]
         position = dict(zip(window_axes, d.update_window_dims))  # operand axis -> axis of updates
         self.sizes = [updates.shape[position[a]] if a in position else 1 for a in range(x.ndim)]
         self.paired = tuple(d.operand_batching_dims)
@@ -243,9 +243,9 @@ class _ScatterLayout:
 
 def _window_sizes(x, updates, d):
     """The window's size along each operand axis."""
-    gone = (*d.inserted_window_dims, *d.operand_batching_dims)
+    dropped = (*d.inserted_window_dims, *d.operand_batching_dims)
     position = iter(d.update_window_dims)
-    return [1 if a in gone else updates.shape[next(position)] for a in range(x.ndim)]
+    return [1 if a in dropped else updates.shape[next(position)] for a in range(x.ndim)]
 
 
 def _scatter_columns(g, layout, starts, d):
@@ -340,12 +340,12 @@ def scatter(g, out, x, indices, updates, d, mode, reduction, unique=False):
     rest = moved.shape[len(layout.paired) + len(layout.axes) :]
     updates = ops.reshape(g, updates, (*shape, *rest))
     if valid is not None and (reduction or single):
-        kept = ops.reshape(g, valid, (*valid.shape, *[1] * (updates.ndim - valid.ndim)))
+        is_valid = ops.reshape(g, valid, (*valid.shape, *[1] * (updates.ndim - valid.ndim)))
         if reduction:
             idle = g.const(_identity(reduction, x.dtype))
         else:  # a single window writes back the old elements
             idle = g.node("GatherND", moved, vectors, out=updates.aval)
-        updates = ops.where(g, kept, updates, idle)
+        updates = ops.where(g, is_valid, updates, idle)
     result = _scatter_nd(g, moved, vectors, updates, None if unique else reduction, reduction)
     if moved.shape[0] is not size:
         result = ops.slice_(g, result, [0] * moved.ndim, [size, *moved.shape[1:]])

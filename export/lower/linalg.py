@@ -62,7 +62,7 @@ def _index_along(shape, axis):
 
 
 def _take(x, i, axis):
-    """Row (axis -2) or column (axis -1) i of each matrix of a stack; the axis is kept."""
+    """Row (axis -2) or column (axis -1) i of each matrix of a stack; the axis has length 1."""
     rank = len(x.shape)
     starts = [np.int32(0)] * rank
     starts[axis] = i
@@ -80,13 +80,13 @@ def _put(x, row, i, axis):
 def _broadcast_like(x, like):
     """Broadcasts x, whose axes of length 1 grow, to the shape of another array."""
     shape = like.shape
-    kept = [a for a in range(len(shape)) if x.shape[a] == shape[a]]
-    flat = reshape(x, tuple(shape[a] for a in kept))
-    return broadcast_in_dim(flat, shape, tuple(kept))
+    equal_axes = [a for a in range(len(shape)) if x.shape[a] == shape[a]]
+    flat = reshape(x, tuple(shape[a] for a in equal_axes))
+    return broadcast_in_dim(flat, shape, tuple(equal_axes))
 
 
 def _sum_along(x, axis):
-    """The sum along an axis (-1 or -2), which is kept with length 1."""
+    """The sum along an axis (-1 or -2), which has length 1 in the result."""
     at = len(x.shape) + axis
     return expand_dims(reduce_sum(x, (at,)), (at,))
 
@@ -173,9 +173,9 @@ def _cholesky(x):
     batch = tuple(range(len(x.shape) - 2))
     failed = reduce_or(ew.ne(size, size), (len(batch), len(batch) + 1))
     failed = broadcast_in_dim(failed, x.shape, batch)
-    kept = ew.ge(row, column)
+    lower_triangle = ew.ge(row, column)
     nan = complex(np.nan, np.nan) if dtypes.is_complex(x.dtype) else np.nan
-    return _where(ew.bitwise_and(failed, kept), full_like(x, nan), factor)
+    return _where(ew.bitwise_and(failed, lower_triangle), full_like(x, nan), factor)
 
 
 _decompose_into_loops(linalg.cholesky_p, _cholesky)
@@ -304,10 +304,10 @@ def _geqrf(x):
     def step(j, state):
         a, taus = state
         v, tau, _ = _householder_reflection(_take(a, j, -1), j)
-        turned = _reflect(a, v, _conj(tau))
-        kept = ew.bitwise_and(ew.eq(column, j), ew.gt(row, j))
+        reflected = _reflect(a, v, _conj(tau))
+        below_diagonal = ew.bitwise_and(ew.eq(column, j), ew.gt(row, j))
         done = ew.lt(column, j)
-        a = _where(done, a, _where(kept, _broadcast_like(v, a), turned))
+        a = _where(done, a, _where(below_diagonal, _broadcast_like(v, a), reflected))
         return a, _put(taus, reshape(tau, (*batch, 1)), j, -1)
 
     return _loop(k, step, (x, full_like(x, 0, shape=(*batch, k))))

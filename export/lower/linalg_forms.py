@@ -69,9 +69,9 @@ def _hessenberg(x):
         a, taus = state
         under = ew.add(j, np.int32(1))
         v, tau, _ = _scaled_reflection(_take(a, j, -1), under)
-        turned = _transform_similarly(a, v, tau)
-        kept = ew.bitwise_and(ew.eq(column, j), ew.gt(row, under))
-        a = _where(ew.lt(column, j), a, _where(kept, _broadcast_like(v, a), turned))
+        reflected = _transform_similarly(a, v, tau)
+        below_subdiagonal = ew.bitwise_and(ew.eq(column, j), ew.gt(row, under))
+        a = _where(ew.lt(column, j), a, _where(below_subdiagonal, _broadcast_like(v, a), reflected))
         return a, _put(taus, reshape(tau, (*batch, 1)), j, -1)
 
     return list(_loop(n - 1, step, (x, full_like(x, 0, shape=(*batch, n - 1)))))
@@ -477,13 +477,13 @@ def _back_substitute(t):
 
     def step(k, y):
         i = ew.sub(np.int32(n - 1), k)
-        found = ew.neg(matmul(_take(beside, i, -2), y, None))
+        solution = ew.neg(matmul(_take(beside, i, -2), y, None))
         gap = ew.sub(_broadcast_like(_diagonal_element(t, i), values), values)
         close = ew.lt(_magnitude(gap), _broadcast_like(least, _magnitude(gap)))
         gap = _where(close, _broadcast_like(convert(least, t.dtype), gap), gap)
-        column = _index_along(found.shape, -1)
-        found = _where(ew.gt(column, i), ew.div(found, gap), full_like(found, 0))
-        return _put(y, _where(ew.eq(column, i), full_like(found, 1), found), i, -2)
+        column = _index_along(solution.shape, -1)
+        solution = _where(ew.gt(column, i), ew.div(solution, gap), full_like(solution, 0))
+        return _put(y, _where(ew.eq(column, i), full_like(solution, 1), solution), i, -2)
 
     return _loop(n, step, _zeros(t))
 

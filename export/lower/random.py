@@ -32,7 +32,7 @@ _PARITY = 0x1BD11BDA
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class _Words:
+class _Uint32Builder:
     """Builders of uint32 nodes over one graph."""
 
     g: object
@@ -55,24 +55,24 @@ class _Words:
 
 @lowers(threefry2x32_p)
 def _threefry(g, outs, k0, k1, c0, c1):
-    words = _Words(g)
-    keys = (k0, k1, words.xor(words.xor(k0, k1), _PARITY))
-    x, y = words.add(c0, k0), words.add(c1, k1)
+    u32 = _Uint32Builder(g)
+    keys = (k0, k1, u32.xor(u32.xor(k0, k1), _PARITY))
+    x, y = u32.add(c0, k0), u32.add(c1, k1)
     for i in range(5):
         for amount in _ROTATIONS[i % 2]:
-            x = words.add(x, y)
-            y = words.xor(words.rotate(y, amount), x)
-        x = words.add(x, keys[(i + 1) % 3])
-        y = words.add(y, words.add(keys[(i + 2) % 3], i + 1))
+            x = u32.add(x, y)
+            y = u32.xor(u32.rotate(y, amount), x)
+        x = u32.add(x, keys[(i + 1) % 3])
+        y = u32.add(y, u32.add(keys[(i + 2) % 3], i + 1))
     return tuple(ops.expand(g, v, out.shape) for v, out in zip((x, y), outs))
 
 
-# ---- keys and their words
+# ---- keys and their key_data
 
 
 @lowers_components(prims.random_wrap_p)
-def _wrap(g, out, words, *, impl):
-    return driver.split(g, words, out)
+def _wrap(g, out, key_data, *, impl):
+    return driver.split(g, key_data, out)
 
 
 @lowers_components(prims.random_unwrap_p)
@@ -87,17 +87,17 @@ def _seed(g, out, seeds, *, impl):
         refuse(g, f"seeding keys of the generator {impl.name!r} has no ONNX form: give the exported function the key.")
     low = convert_value(g, seeds, U32)
     if seeds.dtype.itemsize < 8:
-        words = ops.full(g, out.shape, 0, U32), low
+        key_data = ops.full(g, out.shape, 0, U32), low
     else:
         wide = convert_value(g, seeds, np.dtype(np.uint64))
         high = g.node("BitShift", wide, g.const(32, wide.dtype), out=wide.aval, direction="RIGHT")
-        words = convert_value(g, high, U32), low
-    return words * (impl.key_shape[0] // 2)
+        key_data = convert_value(g, high, U32), low
+    return key_data * (impl.key_shape[0] // 2)
 
 
 lowers(prims.random_clone_p)(lambda g, out, x: x)
 
-# ---- split, fold_in, bits: functions of words
+# ---- split, fold_in, bits: functions of key_data
 
 
 def _function(primitive):
@@ -110,10 +110,10 @@ def _function(primitive):
     return register
 
 
-def _key_halves(words, extra):
-    """The two words of keys (..., 2), each with `extra` trailing axes of length 1."""
-    shape = shape_of(words)[:-1]
-    parts = [reshape(slice_in_dim(words, i, i + 1, axis=len(shape)), shape) for i in range(2)]
+def _key_halves(key_data, extra):
+    """The two key_data of keys (..., 2), each with `extra` trailing axes of length 1."""
+    shape = shape_of(key_data)[:-1]
+    parts = [reshape(slice_in_dim(key_data, i, i + 1, axis=len(shape)), shape) for i in range(2)]
     behind = tuple(range(len(shape), len(shape) + extra))
     return [expand_dims(p, behind) if shape else p for p in parts]
 
@@ -128,27 +128,27 @@ def _counter_count(shape, partitionable=False):
     return dim_rules.prod(shape)
 
 
-def _threefry_blocks(words, *counters):
-    """The two words of the blocks for keys (..., 2), of shape (..., counters) each."""
-    rank = len(shape_of(words)) - 1
+def _threefry_blocks(key_data, *counters):
+    """The two key_data of the blocks for keys (..., 2), of shape (..., counters) each."""
+    rank = len(shape_of(key_data)) - 1
     if rank:
         counters = [expand_dims(c, tuple(range(rank))) if shape_of(c) else c for c in counters]
-    return threefry2x32_p.bind(*_key_halves(words, 1), *counters)
+    return threefry2x32_p.bind(*_key_halves(key_data, 1), *counters)
 
 
-def _count_blocks(words, size):
+def _count_blocks(key_data, size):
     # The high word of the counter is 0: 2 ** 32 blocks would not fit into memory.
-    return _threefry_blocks(words, np.uint32(0), iota(U32, size))
+    return _threefry_blocks(key_data, np.uint32(0), iota(U32, size))
 
 
-def _stream_words(words, size):
+def _stream_words(key_data, size):
     """Words for one stream of counters that is cut into halves; an odd last counter is paired with 0."""
     half = (size + 1) // 2
     counters = np.arange(2 * half, dtype=U32)
     if size % 2:
         counters[size] = 0
-    first, second = _threefry_blocks(words, counters[:half], counters[half:])
-    rank = len(shape_of(words)) - 1
+    first, second = _threefry_blocks(key_data, counters[:half], counters[half:])
+    rank = len(shape_of(key_data)) - 1
     return slice_in_dim(concatenate([first, second], rank), 0, size, axis=rank)
 
 
@@ -158,14 +158,14 @@ def _stack_last(parts):
     return concatenate([expand_dims(p, (rank,)) for p in parts], rank)
 
 
-def _threefry_split(words, shape, partitionable=True):
-    lead, size = shape_of(words)[:-1], _counter_count(shape, partitionable)
-    new = _stack_last(_count_blocks(words, size)) if partitionable else _stream_words(words, 2 * size)
+def _threefry_split(key_data, shape, partitionable=True):
+    lead, size = shape_of(key_data)[:-1], _counter_count(shape, partitionable)
+    new = _stack_last(_count_blocks(key_data, size)) if partitionable else _stream_words(key_data, 2 * size)
     return reshape(new, (*lead, *shape, 2))
 
 
-def _threefry_fold_in(words, data):
-    return _stack_last(threefry2x32_p.bind(*_key_halves(words, 0), np.uint32(0), data))
+def _threefry_fold_in(key_data, data):
+    return _stack_last(threefry2x32_p.bind(*_key_halves(key_data, 0), np.uint32(0), data))
 
 
 def _join_words(high, low):
@@ -173,10 +173,10 @@ def _join_words(high, low):
     return bitwise_or(shift_left(convert(high, wide), convert(np.uint32(32), wide)), convert(low, wide))
 
 
-def _words_to_integers(words, bit_width, size):
-    lead = shape_of(words)[:-1]
+def _threefry_bits_original(key_data, bit_width, size):
+    lead = shape_of(key_data)[:-1]
     rank = len(lead)
-    drawn = _stream_words(words, -(-bit_width * size // 32))
+    drawn = _stream_words(key_data, -(-bit_width * size // 32))
     if bit_width == 64:
         return _join_words(*(slice_in_dim(drawn, i * size, (i + 1) * size, axis=rank) for i in range(2)))
     if bit_width == 32:
@@ -187,14 +187,14 @@ def _words_to_integers(words, bit_width, size):
     return slice_in_dim(flat, 0, size, axis=rank)
 
 
-def _threefry_bits(words, bit_width, shape, partitionable=True):
+def _threefry_bits(key_data, bit_width, shape, partitionable=True):
     size = _counter_count(shape, partitionable)
     if not partitionable:
-        out = _words_to_integers(words, bit_width, size)
+        out = _threefry_bits_original(key_data, bit_width, size)
     else:
-        high, low = _count_blocks(words, size)
+        high, low = _count_blocks(key_data, size)
         out = _join_words(high, low) if bit_width == 64 else convert(bitwise_xor(high, low), UNSIGNED[bit_width])
-    return reshape(out, (*shape_of(words)[:-1], *shape))
+    return reshape(out, (*shape_of(key_data)[:-1], *shape))
 
 
 # ---- Philox-4x32, and the generators on it
@@ -234,16 +234,16 @@ def _philox(state, blocks):
     return convert(_stack_last(x), U32)
 
 
-def _first_key(words):
-    flat = reshape(words, (math.prod(shape_of(words)[:-1]), 4))
+def _first_key(key_data):
+    flat = reshape(key_data, (math.prod(shape_of(key_data)[:-1]), 4))
     return reshape(slice_in_dim(flat, 0, 1), (4,))
 
 
-def _rbg_bits(words, bit_width, shape, partitionable=True):
-    shape = (*shape_of(words)[:-1], *shape)
+def _rbg_bits(key_data, bit_width, shape, partitionable=True):
+    shape = (*shape_of(key_data)[:-1], *shape)
     size = _counter_count(shape)
     count = -(-size * max(bit_width, 32) // 128)
-    drawn = reshape(_philox(_first_key(words), count), (4 * count,))
+    drawn = reshape(_philox(_first_key(key_data), count), (4 * count,))
     if bit_width == 64:
         pairs = reshape(drawn, (2 * count, 2))
         low, high = (reshape(slice_in_dim(pairs, i, i + 1, axis=1), (2 * count,)) for i in range(2))
@@ -251,16 +251,16 @@ def _rbg_bits(words, bit_width, shape, partitionable=True):
     return reshape(convert(slice_in_dim(drawn, 0, size), UNSIGNED[bit_width]), shape)
 
 
-def _rbg_split(words, shape, partitionable=True):
-    lead = shape_of(words)[:-1]
-    new = _threefry_split(reshape(words, (*lead, 2, 2)), shape, partitionable)
+def _rbg_split(key_data, shape, partitionable=True):
+    lead = shape_of(key_data)[:-1]
+    new = _threefry_split(reshape(key_data, (*lead, 2, 2)), shape, partitionable)
     at, rank = len(lead), len(shape_of(new))
     order = (*range(at), *range(at + 1, rank - 1), at, rank - 1)
     return reshape(transpose(new, order), (*lead, *shape, 4))
 
 
-def _rbg_fold_in(words, data):
-    halves = [slice_in_dim(words, i, i + 2, axis=len(shape_of(words)) - 1) for i in (0, 2)]
+def _rbg_fold_in(key_data, data):
+    halves = [slice_in_dim(key_data, i, i + 2, axis=len(shape_of(key_data)) - 1) for i in (0, 2)]
     new = [_threefry_fold_in(half, data) for half in halves]
     return concatenate(new, len(shape_of(new[0])) - 1)
 
@@ -268,23 +268,23 @@ def _rbg_fold_in(words, data):
 _BLOCK_STRIDE = 10
 
 
-def _unsafe_split(words, shape, partitionable=True):
-    shape = (*shape_of(words)[:-1], *shape)
+def _unsafe_split(key_data, shape, partitionable=True):
+    shape = (*shape_of(key_data)[:-1], *shape)
     size = _counter_count(shape)
-    blocks = reshape(_philox(_first_key(words), _BLOCK_STRIDE * size), (size, _BLOCK_STRIDE, 4))
+    blocks = reshape(_philox(_first_key(key_data), _BLOCK_STRIDE * size), (size, _BLOCK_STRIDE, 4))
     return reshape(slice_in_dim(blocks, 0, 1, axis=1), (*shape, 4))
 
 
-def _unsafe_fold_in(words, data):
+def _unsafe_fold_in(key_data, data):
     shape = shape_of(data)
     size = _counter_count(shape)
     seed = slice_in_dim(reshape(data, (size,)), 0, 1)
     zero = np.zeros(1, U32)
     blocks = reshape(_philox(concatenate([zero, seed, zero, seed], 0), _BLOCK_STRIDE * size), (size, _BLOCK_STRIDE, 4))
     new = reshape(slice_in_dim(blocks, _BLOCK_STRIDE - 1, _BLOCK_STRIDE, axis=1), (*shape, 4))
-    rank = max(len(shape_of(words)), len(shape_of(new)))
-    words, new = (x if len(shape_of(x)) == rank else expand_dims(x, tuple(range(rank - 1))) for x in (words, new))
-    return bitwise_xor(words, new)
+    rank = max(len(shape_of(key_data)), len(shape_of(new)))
+    key_data, new = (x if len(shape_of(x)) == rank else expand_dims(x, tuple(range(rank - 1))) for x in (key_data, new))
+    return bitwise_xor(key_data, new)
 
 
 FORMS = {
@@ -298,16 +298,16 @@ def _map_function(impl, name):
     """Maps a user's function of one key over arrays of keys."""
     function = impl.functions[name]
 
-    def form(words, *args, partitionable=True):
-        lead = shape_of(words)[: len(shape_of(words)) - len(impl.key_shape)]
+    def form(key_data, *args, partitionable=True):
+        lead = shape_of(key_data)[: len(shape_of(key_data)) - len(impl.key_shape)]
         if name == "fold_in":
             (data,) = args
-            flat = reshape(words, (math.prod(lead), *impl.key_shape))
+            flat = reshape(key_data, (math.prod(lead), *impl.key_shape))
             out = vmap(function, (0, 0 if shape_of(data) else None))(
                 flat, reshape(data, (math.prod(shape_of(data)),)) if lead else data
             )
         else:
-            out = vmap(lambda key: function(key, *args))(reshape(words, (math.prod(lead), *impl.key_shape)))
+            out = vmap(lambda key: function(key, *args))(reshape(key_data, (math.prod(lead), *impl.key_shape)))
         return reshape(out, (*lead, *shape_of(out)[1:]))
 
     return form
@@ -320,8 +320,8 @@ def _forms(impl):
 
 @_function(prims.random_split_p)
 def _split(keys, *, shape, partitionable=True, impl=threefry_impl):
-    words = _forms(impl)[0](unwrap_keys(keys), shape, partitionable=partitionable)
-    return prims.random_wrap_p.bind(words, impl=impl)
+    key_data = _forms(impl)[0](unwrap_keys(keys), shape, partitionable=partitionable)
+    return prims.random_wrap_p.bind(key_data, impl=impl)
 
 
 @_function(prims.random_fold_in_p)

@@ -59,8 +59,8 @@ class _Draws:
 
     def uniform(self, keys):
         bits = prims.random_bits_p.bind(keys, bit_width=self.width, shape=(), **self.bits_params)
-        kept = shift_right_logical(bits, bits.dtype.type(self.width - self.mantissa))
-        return mul(convert(kept, self.dtype), self.scalar(2.0**-self.mantissa))
+        mantissa = shift_right_logical(bits, bits.dtype.type(self.width - self.mantissa))
+        return mul(convert(mantissa, self.dtype), self.scalar(2.0**-self.mantissa))
 
     def normal(self, keys):
         one = self.scalar(1)
@@ -103,8 +103,8 @@ def _accept(draws, keys, d, c):
         new, x_keys, u_keys = draws.split(keys, 3)
         x, v = _propose(draws, x_keys, c)
         drawn = (mul(x, x), mul(mul(v, v), v), draws.uniform(u_keys))
-        kept = (select_n(open_, old, fresh) for old, fresh in zip((square, cube, u), drawn))
-        return select_n(open_, keys, new), *kept
+        selected = (select_n(open_, old, fresh) for old, fresh in zip((square, cube, u), drawn))
+        return select_n(open_, keys, new), *selected
 
     start = [broadcast_in_dim(draws.scalar(v), shape_of(d), ()) for v in (0, 1, 2)]
     return while_loop(lambda carry: _any(refused(*carry[1:])), step, (keys, *start))[2]

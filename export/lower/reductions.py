@@ -107,8 +107,8 @@ def _extreme_int64(g, op_type, x, axes, shape):
     axis = merged.ndim - 1 if last else 0
     one = tuple(1 if i == axis else d for i, d in enumerate(merged.shape))
     position = g.node(f"Arg{op_type[6:]}", merged, out=(one, INT64), axis=axis, keepdims=1)
-    found = g.node("GatherElements", merged, position, out=(one, INT64), axis=axis)
-    return ops.reshape(g, found, shape)
+    extreme = g.node("GatherElements", merged, position, out=(one, INT64), axis=axis)
+    return ops.reshape(g, extreme, shape)
 
 
 def _extreme(g, out, x, axes, op_type):

@@ -95,10 +95,10 @@ def merge_axes(g, x, axes):
     """(x as (rest..., n) or (n, rest...) with the reduced axes merged into one, whether that axis is the last)."""
     rest = [i for i in range(x.ndim) if i not in axes]
     count = dim_rules.prod([x.shape[i] for i in axes])
-    kept = [x.shape[i] for i in rest]
+    rest_sizes = [x.shape[i] for i in rest]
     if tuple(axes) == tuple(range(len(axes))) and rest:
-        return ops.reshape(g, x, (count, *kept)), False
-    return ops.reshape(g, ops.transpose(g, x, (*rest, *axes)), (*kept, count)), True
+        return ops.reshape(g, x, (count, *rest_sizes)), False
+    return ops.reshape(g, ops.transpose(g, x, (*rest, *axes)), (*rest_sizes, count)), True
 
 
 def _ones(g, count, dtype):

@@ -90,9 +90,9 @@ def _argsort(g, keys, count, axis, largest):
     """The indices of the first `count` elements in the order of the keys."""
     order = None
     for i, key in enumerate(reversed(keys)):
-        moved = key if order is None else _take_along(g, key, order, axis)
-        wanted = count if i == len(keys) - 1 else key.shape[axis]
-        _, indices = _emit_top_k(g, moved, wanted, axis, largest)
+        permuted = key if order is None else _take_along(g, key, order, axis)
+        k = count if i == len(keys) - 1 else key.shape[axis]
+        _, indices = _emit_top_k(g, permuted, k, axis, largest)
         order = indices if order is None else _take_along(g, order, indices, axis)
     return order
 

@@ -318,7 +318,7 @@ def _incomplete(a, x):
     """(P, Q), the lower and the upper regularized incomplete gamma function."""
     parts = _Parts(a, x)
     log_x = (parts.small & (x > 0)).where(x, 1).do("Log")
-    # Where P would be nearly 1, as SciPy has it: Q is then found first.
+    # Where P would be nearly 1, Q is computed first, as in SciPy.
     first_upper = (x <= 0.5).where(-0.4 / log_x > a, x * 1.1 > a)
     upper_first = parts.near & (x <= 1.1) & (x > 0) & first_upper
     lower_first = parts.near & ((x > 1.1) | (x == 0) | ~upper_first)

@@ -181,10 +181,10 @@ def _select_and_gather_add(
     read_x, read_g, read_inside = (_reader(v, *window) for v in (x, g, inside))
     for k, position in enumerate(window_offsets(window_dimensions)):
         here = read_x(k, position)
-        kept = select_prim.bind(best, here)
+        keeps_best = select_prim.bind(best, here)
         if holes:
-            kept = bitwise_or(kept, bitwise_not(read_inside(k, position)))
-        best, out = select_n(kept, here, best), select_n(kept, read_g(k, position), out)
+            keeps_best = bitwise_or(keeps_best, bitwise_not(read_inside(k, position)))
+        best, out = select_n(keeps_best, here, best), select_n(keeps_best, read_g(k, position), out)
     return convert_element_type(out, dtype)
 
 
@@ -200,9 +200,9 @@ def _select_and_scatter_add(source, x, *, select_prim, window_dimensions, window
     read = _reader(around, count, window_dimensions, window_strides, ones)
     for k, position in enumerate(positions):
         here = read(k, position)
-        kept = None if best is None else select_prim.bind(best, here)
-        best = here if kept is None else select_n(kept, here, best)
-        chosen = chosen if kept is None else select_n(kept, full(count, k, INT32), chosen)
+        keeps_best = None if best is None else select_prim.bind(best, here)
+        best = here if keeps_best is None else select_n(keeps_best, here, best)
+        chosen = chosen if keeps_best is None else select_n(keeps_best, full(count, k, INT32), chosen)
     low = tuple(p for p, _ in padding)
     if tuple(window_dimensions) == tuple(window_strides) and len(positions) > 1:
         numbers = broadcasted_iota(INT32, (len(positions), *count), 0)

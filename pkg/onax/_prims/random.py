@@ -2,7 +2,7 @@
 random_bits, random_gamma, and the block function threefry2x32.
 
 A generator (`random_generators.py`) defines these operations for its keys.  The keys' dtype holds the generator; since
-a kernel receives only the words of keys, generators other than threefry2x32 are also passed as the parameter `impl`.
+a kernel receives only key data, generators other than threefry2x32 are also passed as the parameter `impl`.
 """
 
 import numpy as np
@@ -29,19 +29,19 @@ def is_key_dtype(dtype):
     return isinstance(dtype, dtypes.KeyType)
 
 
-# ---- keys and their words
+# ---- keys and key data
 
 
-def _keys_to_words(keys, impl):
-    """Views an array of keys as words."""
+def _keys_to_data(keys, impl):
+    """Views an array of keys as key data."""
     flat = np.ascontiguousarray(keys).reshape(-1)
     return flat.view(U32).reshape((*keys.shape, *impl.key_shape))
 
 
-def _words_to_keys(words, impl):
-    """Views words as an array of keys."""
-    shape = words.shape[: words.ndim - len(impl.key_shape)]
-    return np.ascontiguousarray(words).reshape(-1).view(key_dtype(impl).storage).reshape(shape)
+def _data_to_keys(key_data, impl):
+    """Views key data as an array of keys."""
+    shape = key_data.shape[: key_data.ndim - len(impl.key_shape)]
+    return np.ascontiguousarray(key_data).reshape(-1).view(key_dtype(impl).storage).reshape(shape)
 
 
 def _impl_params(keys):
@@ -74,15 +74,15 @@ def _seed_abstract(seeds, *, impl):
 
 
 random_seed_p = defvectorized(
-    _primitive("random_seed", lambda seeds, *, impl: _words_to_keys(impl.seed(seeds), impl), _seed_abstract)
+    _primitive("random_seed", lambda seeds, *, impl: _data_to_keys(impl.seed(seeds), impl), _seed_abstract)
 )
 
 
-def _wrap_abstract(words, *, impl):
-    rank = words.ndim - len(impl.key_shape)
-    if words.dtype != U32 or rank < 0 or words.shape[rank:] != impl.key_shape:
-        raise TypeError(f"random_wrap takes uint32 of shape (..., {impl.key_shape[0]}), got {words.str_short()}")
-    return ShapedArray(words.shape[:rank], key_dtype(impl))
+def _wrap_abstract(key_data, *, impl):
+    rank = key_data.ndim - len(impl.key_shape)
+    if key_data.dtype != U32 or rank < 0 or key_data.shape[rank:] != impl.key_shape:
+        raise TypeError(f"random_wrap takes uint32 of shape (..., {impl.key_shape[0]}), got {key_data.str_short()}")
+    return ShapedArray(key_data.shape[:rank], key_dtype(impl))
 
 
 def _wrap_batch(axis_data, operands, mapped, *, impl):
@@ -90,12 +90,12 @@ def _wrap_batch(axis_data, operands, mapped, *, impl):
 
 
 random_wrap_p = _primitive(
-    "random_wrap", lambda words, *, impl: _words_to_keys(words, impl), _wrap_abstract, batch=_wrap_batch
+    "random_wrap", lambda key_data, *, impl: _data_to_keys(key_data, impl), _wrap_abstract, batch=_wrap_batch
 )
 
 
 def _unwrap_kernel(keys, *, impl=threefry_impl):
-    return _keys_to_words(keys, impl)
+    return _keys_to_data(keys, impl)
 
 
 def _unwrap_abstract(keys, *, impl=threefry_impl):
@@ -107,7 +107,7 @@ random_unwrap_p = defvectorized(_primitive("random_unwrap", _unwrap_kernel, _unw
 
 
 def unwrap_keys(keys):
-    """The words of keys, as an array of uint32."""
+    """The key data of keys, an array of uint32."""
     return random_unwrap_p.bind(keys, **_impl_params(keys))
 
 
@@ -128,7 +128,7 @@ def _draw_params(keys):
 
 
 def _split_kernel(keys, *, shape, partitionable=True, impl=threefry_impl):
-    return _words_to_keys(impl.split(_keys_to_words(keys, impl), shape, partitionable), impl)
+    return _data_to_keys(impl.split(_keys_to_data(keys, impl), shape, partitionable), impl)
 
 
 def _check_constant(name, shape):
@@ -152,7 +152,7 @@ def split_keys(keys, shape):
 
 
 def _fold_in_kernel(keys, data, *, impl=threefry_impl):
-    return _words_to_keys(impl.fold_in(_keys_to_words(keys, impl), data), impl)
+    return _data_to_keys(impl.fold_in(_keys_to_data(keys, impl), data), impl)
 
 
 def _fold_in_abstract(keys, data, *, impl=threefry_impl):
@@ -173,7 +173,7 @@ def fold_in_keys(keys, data):
 
 
 def _bits_kernel(keys, *, bit_width, shape, partitionable=True, impl=threefry_impl):
-    return impl.random_bits(_keys_to_words(keys, impl), bit_width, shape, partitionable)
+    return impl.random_bits(_keys_to_data(keys, impl), bit_width, shape, partitionable)
 
 
 def _bits_abstract(keys, *, bit_width, shape, partitionable=True, **_):
@@ -197,8 +197,8 @@ def draw_bits(keys, bit_width, shape):
 
 
 def _gamma_kernel(keys, alpha, *, log_space, partitionable=True, impl=threefry_impl):
-    words = _keys_to_words(keys, impl)
-    return random_kernels.random_gamma(words, alpha, log_space=log_space, partitionable=partitionable, impl=impl)
+    key_data = _keys_to_data(keys, impl)
+    return random_kernels.random_gamma(key_data, alpha, log_space=log_space, partitionable=partitionable, impl=impl)
 
 
 def _gamma_abstract(keys, alpha, *, log_space, **_):

@@ -1,4 +1,4 @@
-"""Random number generators: seeding, splitting and drawing bits, as functions on the words of keys.
+"""Random number generators: seeding, splitting and drawing bits, as functions of key data.
 
 threefry2x32   keys of two words; counters go through Threefry-2x32
 rbg            keys of four words; bits come from Philox-4x32, split and fold_in are Threefry's on each half of a key
@@ -16,14 +16,14 @@ UNSIGNED = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: U32, 64: np.dtyp
 
 
 class PRNGImpl:
-    """A random number generator: the shape of its keys, and functions on the words of keys.
+    """A random number generator: the shape of its keys, and functions of key data.
 
-    seed(integers) -> words                     one key for each integer
-    split(words, shape, partitionable) -> words keys.shape + shape
-    fold_in(words, data) -> words               data is uint32 of the keys' shape; either of both may be a scalar
-    random_bits(words, bit_width, shape, partitionable) -> unsigned integers of keys.shape + shape
+    seed(integers) -> key data                         one key for each integer
+    split(key_data, shape, partitionable) -> key data  keys.shape + shape
+    fold_in(key_data, data) -> key data                data is uint32 of the keys' shape; either may be a scalar
+    random_bits(key_data, bit_width, shape, partitionable) -> unsigned integers of keys.shape + shape
 
-    Words are ndarrays of uint32 with the key's axes last; `partitionable` selects the layout of counters.
+    Key data are ndarrays of uint32 with the key's axes last; `partitionable` selects the layout of counters.
     `split_each` and `bits_each` split and draw from every key separately; they differ from `split` and `random_bits`
     for generators whose mapped functions draw for all keys from the first one. `functions` holds the functions of a
     user's generator (`onax.extend.random.define_prng_impl`), for one key each.
@@ -96,23 +96,22 @@ def _threefry_seed(integers):
     return np.stack([high, low], -1)
 
 
-def _threefry_split(words, shape, partitionable):
+def _threefry_split(key_data, shape, partitionable):
     size = int(np.prod(shape))
     if partitionable:
-        out = threefry.random_bits_partitionable(words, size, 0)
+        out = threefry.random_bits_partitionable(key_data, size, 0)
     else:
-        out = threefry.random_bits_original(words, 2 * size)
-    return out.reshape((*words.shape[:-1], *shape, 2))
+        out = threefry.random_bits_original(key_data, 2 * size)
+    return out.reshape((*key_data.shape[:-1], *shape, 2))
 
 
-def _threefry_fold_in(words, data):
-    return np.stack(threefry.threefry2x32(words[..., 0], words[..., 1], U32.type(0), data), -1)
+def _threefry_fold_in(key_data, data):
+    return np.stack(threefry.threefry2x32(key_data[..., 0], key_data[..., 1], U32.type(0), data), -1)
 
 
-def _words_to_integers(words, bit_width, size):
-    """Makes unsigned integers from words: 64-bit ones from two words, narrow ones from parts of a word, lowest
-    first."""
-    out = threefry.random_bits_original(words, -(-bit_width * size // 32))
+def _threefry_bits_original(key_data, bit_width, size):
+    """Draws unsigned integers: 64-bit ones from two words, narrow ones from parts of a word, lowest first."""
+    out = threefry.random_bits_original(key_data, -(-bit_width * size // 32))
     if bit_width == 64:
         high, low = out[:, :size].astype(np.uint64), out[:, size:].astype(np.uint64)
         return high << np.uint64(32) | low
@@ -121,13 +120,13 @@ def _words_to_integers(words, bit_width, size):
     return out.astype(UNSIGNED[bit_width], copy=False)
 
 
-def _threefry_random_bits(words, bit_width, shape, partitionable):
+def _threefry_random_bits(key_data, bit_width, shape, partitionable):
     size = int(np.prod(shape))
     if partitionable:
-        out = threefry.random_bits_partitionable(words, size, bit_width)
+        out = threefry.random_bits_partitionable(key_data, size, bit_width)
     else:
-        out = _words_to_integers(words, bit_width, size)
-    return out.reshape((*words.shape[:-1], *shape))
+        out = _threefry_bits_original(key_data, bit_width, size)
+    return out.reshape((*key_data.shape[:-1], *shape))
 
 
 threefry_impl = PRNGImpl(
@@ -158,9 +157,9 @@ def philox_bits(state, bit_width, size):
     return words[:size].astype(UNSIGNED[bit_width], copy=False)
 
 
-def _first_key(words):
+def _first_key(key_data):
     """The first key of an array; zeros if it is empty, in which case nothing is drawn."""
-    flat = words.reshape(-1, 4)
+    flat = key_data.reshape(-1, 4)
     return flat[0] if len(flat) else np.zeros(4, U32)
 
 
@@ -169,53 +168,55 @@ def _rbg_seed(integers):
     return np.concatenate([half, half], -1)
 
 
-def _halves(words):
-    return words.reshape((*words.shape[:-1], 2, 2))
+def _halves(key_data):
+    return key_data.reshape((*key_data.shape[:-1], 2, 2))
 
 
-def _rbg_split(words, shape, partitionable):
-    out = _threefry_split(_halves(words), shape, partitionable)
-    lead = words.ndim - 1
-    return np.moveaxis(out, lead, -2).reshape((*words.shape[:-1], *shape, 4))
+def _rbg_split(key_data, shape, partitionable):
+    out = _threefry_split(_halves(key_data), shape, partitionable)
+    lead = key_data.ndim - 1
+    return np.moveaxis(out, lead, -2).reshape((*key_data.shape[:-1], *shape, 4))
 
 
-def _rbg_fold_in(words, data):
-    out = _threefry_fold_in(_halves(words), np.asarray(data)[..., None])
+def _rbg_fold_in(key_data, data):
+    out = _threefry_fold_in(_halves(key_data), np.asarray(data)[..., None])
     return out.reshape((*out.shape[:-2], 4))
 
 
-def _rbg_bits(words, bit_width, shape, partitionable):
-    shape = (*words.shape[:-1], *shape)
-    return philox_bits(_first_key(words), bit_width, int(np.prod(shape))).reshape(shape)
+def _rbg_bits(key_data, bit_width, shape, partitionable):
+    shape = (*key_data.shape[:-1], *shape)
+    return philox_bits(_first_key(key_data), bit_width, int(np.prod(shape))).reshape(shape)
 
 
-def _rbg_bits_each(words, bit_width, shape, partitionable):
+def _rbg_bits_each(key_data, bit_width, shape, partitionable):
     size = int(np.prod(shape))
-    flat = words.reshape(-1, 4)
+    flat = key_data.reshape(-1, 4)
     drawn = [philox_bits(key, bit_width, size) for key in flat]
     out = np.stack(drawn) if drawn else np.empty((0, size), UNSIGNED[bit_width])
-    return out.reshape((*words.shape[:-1], *shape))
+    return out.reshape((*key_data.shape[:-1], *shape))
 
 
-def _unsafe_split(words, shape, partitionable):
-    shape = (*words.shape[:-1], *shape)
+def _unsafe_split(key_data, shape, partitionable):
+    shape = (*key_data.shape[:-1], *shape)
     size = int(np.prod(shape))
-    return philox.philox4x32(_first_key(words), _BLOCK_STRIDE * size)[::_BLOCK_STRIDE].reshape((*shape, 4))
+    return philox.philox4x32(_first_key(key_data), _BLOCK_STRIDE * size)[::_BLOCK_STRIDE].reshape((*shape, 4))
 
 
-def _unsafe_split_each(words, shape, partitionable):
-    flat = words.reshape(-1, 4)
+def _unsafe_split_each(key_data, shape, partitionable):
+    flat = key_data.reshape(-1, 4)
     new = [_unsafe_split(key, shape, partitionable) for key in flat]
     return (
-        np.stack(new).reshape((*words.shape[:-1], *shape, 4)) if new else np.empty((*words.shape[:-1], *shape, 4), U32)
+        np.stack(new).reshape((*key_data.shape[:-1], *shape, 4))
+        if new
+        else np.empty((*key_data.shape[:-1], *shape, 4), U32)
     )
 
 
-def _unsafe_fold_in(words, data):
+def _unsafe_fold_in(key_data, data):
     data = np.asarray(data)
     seeds = _rbg_seed(data.reshape(-1)[:1] if data.size else np.zeros(1, U32))
     blocks = philox.philox4x32(seeds[0], _BLOCK_STRIDE * data.size)[_BLOCK_STRIDE - 1 :: _BLOCK_STRIDE]
-    return words ^ blocks.reshape((*data.shape, 4))
+    return key_data ^ blocks.reshape((*data.shape, 4))
 
 
 def _rbg_impl(name, tag, split, fold_in, **each):

@@ -78,12 +78,12 @@ def _accept(draws, keys, d, c):
     return out
 
 
-def random_gamma(words, alpha, *, log_space, partitionable, impl):
+def random_gamma(key_data, alpha, *, log_space, partitionable, impl):
     """Draws numbers with shape parameters `alpha` (or logarithms); each key draws for alpha's trailing axes."""
     dtype = alpha.dtype
-    lead = words.shape[: words.ndim - len(impl.key_shape)]
+    lead = key_data.shape[: key_data.ndim - len(impl.key_shape)]
     number = int(np.prod(alpha.shape[len(lead) :]))
-    keys = impl.split(words, (number,), partitionable).reshape((-1, *impl.key_shape))
+    keys = impl.split(key_data, (number,), partitionable).reshape((-1, *impl.key_shape))
     draws = _Draws(impl, partitionable, dtype)
     a = alpha.reshape(-1)
     one, third, zero = (_scalar(v, dtype) for v in (1, 1 / 3, 0))

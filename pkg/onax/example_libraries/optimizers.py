@@ -97,9 +97,9 @@ def optimizer(opt_maker):
                 )
             pairs = zip(tree_leaves(grad_tree), _states(opt_state))
             new = _pack([update(i, g, state) for g, state in pairs], opt_state.tree_def)
-            for given, found in zip(opt_state.subtree_defs, new.subtree_defs):
-                if given != found:
-                    raise TypeError(f"optimizer update function produced an output structure {found}, not {given}")
+            for expected, actual in zip(opt_state.subtree_defs, new.subtree_defs):
+                if expected != actual:
+                    raise TypeError(f"optimizer update function produced an output structure {actual}, not {expected}")
             return new
 
         def tree_params(opt_state):

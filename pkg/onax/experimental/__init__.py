@@ -10,9 +10,9 @@ _LAZY_ATTRIBUTES = {"io_callback": "onax._control.callbacks"}
 
 def __getattr__(name):
     if name in _LAZY_ATTRIBUTES:
-        found = {name: getattr(importlib.import_module(_LAZY_ATTRIBUTES[name]), name)}
-        _wrap_api_functions(found, __name__)
-        return globals().setdefault(name, found[name])
+        attributes = {name: getattr(importlib.import_module(_LAZY_ATTRIBUTES[name]), name)}
+        _wrap_api_functions(attributes, __name__)
+        return globals().setdefault(name, attributes[name])
     if name in _LAZY_MODULES:
         return importlib.import_module(f"onax.experimental.{name}")
     raise AttributeError(f"module 'onax.experimental' has no attribute {name!r}")

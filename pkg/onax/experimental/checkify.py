@@ -167,9 +167,9 @@ class Error:
         shape = np.broadcast_shapes(*(failed.shape for failed, _, _ in known))
         if not shape:
             return self._at((), known)
-        found = {i: self._at(i, known) for i in np.ndindex(shape)}
-        found = {i: error for i, error in found.items() if error is not None}
-        return BatchedError(found) if found else None
+        errors = {i: self._at(i, known) for i in np.ndindex(shape)}
+        errors = {i: error for i, error in errors.items() if error is not None}
+        return BatchedError(errors) if errors else None
 
     def _at(self, index, known):
         """The error of one example: the one that comes first in the program."""
@@ -301,8 +301,8 @@ class _State:
         old = self.slots.get(key)
         if old is not None:
             was = old[0]
-            kept = [select_n(was, n, o) for n, o in zip(new[2], old[2])]
-            new = (bitwise_or(was, failed), select_n(was, new[1], old[1]), kept)
+            selected = [select_n(was, n, o) for n, o in zip(new[2], old[2])]
+            new = (bitwise_or(was, failed), select_n(was, new[1], old[1]), selected)
         self.slots[key] = new
 
     def report(self, kind, failed, message, eqn, payload=()):

@@ -16,12 +16,14 @@ def create_device_mesh(mesh_shape, devices=None, *, contiguous_submeshes=False, 
 
     Raises ValueError unless the number of devices is the product of the shape.  The two options are for TPUs.
     """
-    found = list(_devices.devices() if devices is None else devices)
+    device_list = list(_devices.devices() if devices is None else devices)
     if any(isinstance(n, str) or not hasattr(n, "__mul__") for n in mesh_shape):
         raise ValueError(f"create_device_mesh: mesh_shape holds sizes of axes; got {mesh_shape!r}")
-    if len(found) != math.prod(mesh_shape):
-        raise ValueError(f"Number of devices {len(found)} must equal the product of mesh_shape {tuple(mesh_shape)}")
-    return _in_shape(found, mesh_shape)
+    if len(device_list) != math.prod(mesh_shape):
+        raise ValueError(
+            f"Number of devices {len(device_list)} must equal the product of mesh_shape {tuple(mesh_shape)}"
+        )
+    return _in_shape(device_list, mesh_shape)
 
 
 def _in_shape(items, shape):
@@ -44,14 +46,16 @@ def create_hybrid_device_mesh(
     `dcn_mesh_shape` counts groups of devices: processes, of which there is one, so that it must be all ones.  Raises
     ValueError for anything else, and without `process_is_granule`, as devices belong to no slices.
     """
-    found = list(_devices.devices() if devices is None else devices)
+    device_list = list(_devices.devices() if devices is None else devices)
     if not process_is_granule:
-        raise ValueError(f"Device {found[0]} does not have attribute slice_index. See `process_is_granule` option.")
+        raise ValueError(
+            f"Device {device_list[0]} does not have attribute slice_index. See `process_is_granule` option."
+        )
     if math.prod(dcn_mesh_shape) != 1:
         raise ValueError(f"Number of slices 1 must equal the product of dcn_mesh_shape {tuple(dcn_mesh_shape)}")
     if len(mesh_shape) != len(dcn_mesh_shape):
         raise ValueError(f"mesh_shape {tuple(mesh_shape)} and dcn_mesh_shape {tuple(dcn_mesh_shape)} differ in length")
-    return create_device_mesh(mesh_shape, found)
+    return create_device_mesh(mesh_shape, device_list)
 
 
 _wrap_api_functions(globals(), __name__)

@@ -80,8 +80,8 @@ def odeint(func, y0, t, *args, rtol=1.4e-8, atol=1.4e-8, mxstep=np.inf, hmax=np.
     flat = pack(arrays)
     converted, consts = closure_convert(derivative, flat, t[0], *args)
     settings = (float(rtol), float(atol), float(mxstep), float(hmax))
-    found = _solve(converted, settings, flat, t, *args, *consts)
-    return tree_unflatten(tree, vmap(unpack)(found))
+    solution = _solve(converted, settings, flat, t, *args, *consts)
+    return tree_unflatten(tree, vmap(unpack)(solution))
 
 
 def _packing(arrays):
@@ -214,8 +214,8 @@ def _backward(f, settings, residuals, ct):
     ys, ts, args = residuals
     leaves, tree = tree_flatten(args)
     inexact = [jnp.issubdtype(jnp.result_type(x), np.inexact) for x in leaves]
-    wanted = [jnp.asarray(x) for x, flag in zip(leaves, inexact) if flag]
-    pack, unpack = _packing([ys[0], ct[0], ts[0], *wanted])
+    inexact_leaves = [jnp.asarray(x) for x, flag in zip(leaves, inexact) if flag]
+    pack, unpack = _packing([ys[0], ct[0], ts[0], *inexact_leaves])
 
     def with_wanted(some):
         some = iter(some)
@@ -224,7 +224,7 @@ def _backward(f, settings, residuals, ct):
     def augmented(packed, negative_t):
         """Derivatives in -t of the state, its cotangent, and what gathers for the time and the arguments."""
         y, y_bar, *_ = unpack(packed)
-        slope, pull = vjp(lambda y, t, *some: f(y, t, *with_wanted(some)), y, -negative_t, *wanted)
+        slope, pull = vjp(lambda y, t, *some: f(y, t, *with_wanted(some)), y, -negative_t, *inexact_leaves)
         return pack([-slope, *pull(y_bar)])
 
     def back(carry, i):
@@ -235,7 +235,7 @@ def _backward(f, settings, residuals, ct):
         _, y_bar, t0_bar, *args_bar = unpack(_integrate(augmented, settings, packed, times)[1])
         return (y_bar + ct[i - 1], t0_bar, args_bar), t_bar
 
-    start = (ct[-1], jnp.zeros((), ts.dtype), [jnp.zeros_like(x) for x in wanted])
+    start = (ct[-1], jnp.zeros((), ts.dtype), [jnp.zeros_like(x) for x in inexact_leaves])
     (y_bar, t0_bar, args_bar), rest = lax.scan(back, start, jnp.arange(len(ts) - 1, 0, -1))
     some = iter(args_bar)
     cts = [next(some) if flag else np.zeros(jnp.shape(x), float0) for x, flag in zip(leaves, inexact)]

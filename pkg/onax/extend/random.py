@@ -39,8 +39,8 @@ def threefry_2x32(keypair, count):
     first, second = keypair
     first, second, count = (asarray(x) for x in (first, second, count))
     if any(x.dtype != np.uint32 for x in (first, second, count)):
-        found = [x.dtype for x in (first, second, count)]
-        raise TypeError(f"threefry_2x32 requires uint32 arguments, got {found}")
+        argument_dtypes = [x.dtype for x in (first, second, count)]
+        raise TypeError(f"threefry_2x32 requires uint32 arguments, got {argument_dtypes}")
     flat, size = count.ravel(), count.size
     padded = concatenate([flat, np.zeros(size % 2, np.uint32)])
     half = (size + 1) // 2

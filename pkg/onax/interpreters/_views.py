@@ -11,8 +11,8 @@ _assigned: weakref.WeakSet = weakref.WeakSet()  # primitives that were given a r
 
 def _known():
     """Every primitive of onax, and primitives of other packages that got rules here."""
-    found = {p for p in vars(primitives).values() if isinstance(p, Primitive)}
-    return found.union(_assigned)
+    public = {p for p in vars(primitives).values() if isinstance(p, Primitive)}
+    return public.union(_assigned)
 
 
 class RuleView(MutableMapping):

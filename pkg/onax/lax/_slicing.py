@@ -55,7 +55,7 @@ def dynamic_update_index_in_dim(operand, update, index, axis, *, allow_negative_
                 f"update must have the rank of operand, or one less; got update shape {update.shape} for operand "
                 f"shape {shape}."
             )
-        kept = tuple(i for i in range(len(shape)) if i != axis)
+        remaining = tuple(i for i in range(len(shape)) if i != axis)
         wide = (*update.shape[:axis], 1, *update.shape[axis:])
-        update = broadcast_in_dim(update, wide, kept)
+        update = broadcast_in_dim(update, wide, remaining)
     return dynamic_update_slice_in_dim(operand, update, index, axis, allow_negative_indices=allow_negative_indices)

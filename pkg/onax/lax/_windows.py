@@ -67,19 +67,19 @@ def _fold_windows(operands, inits, step, window):
 def _make_step(computation, tree):
     """Makes the function that applies the computation to all windows at once: lists of arrays to a list."""
     if computation in _ELEMENTWISE:
-        return lambda found, here: [computation(found[0], here[0])]
+        return lambda accumulated, elements: [computation(accumulated[0], elements[0])]
 
-    def on_scalars(found, here):
-        out, out_tree = tree_flatten(computation(tree_unflatten(tree, found), tree_unflatten(tree, here)))
+    def on_scalars(accumulated, elements):
+        out, out_tree = tree_flatten(computation(tree_unflatten(tree, accumulated), tree_unflatten(tree, elements)))
         if out_tree != tree:
             raise ValueError(
                 f"reduce_window output must have the same tree structure as the operands {tree} vs. {out_tree}"
             )
         return out
 
-    def on_windows(found, here):
-        shape = found[0].shape
-        flat = [[reshape(x, (dims.prod(shape),)) for x in xs] for xs in (found, here)]
+    def on_windows(accumulated, elements):
+        shape = accumulated[0].shape
+        flat = [[reshape(x, (dims.prod(shape),)) for x in xs] for xs in (accumulated, elements)]
         return [reshape(x, shape) for x in vmap(on_scalars)(*flat)]
 
     return on_windows

@@ -12,10 +12,10 @@ from onax.random._keys import check_single_key
 
 def float_dtype(name, dtype):
     """The floating dtype that `dtype=` means; ValueError for another kind."""
-    found = dtypes.check_user_dtype(float if dtype is None else dtype)
-    if not dtypes.issubdtype(found, np.floating):
-        raise ValueError(f"dtype argument to `{name}` must be a float dtype, got {found}")
-    return found
+    canonical = dtypes.check_user_dtype(float if dtype is None else dtype)
+    if not dtypes.issubdtype(canonical, np.floating):
+        raise ValueError(f"dtype argument to `{name}` must be a float dtype, got {canonical}")
+    return canonical
 
 
 def check_shape(name, shape, *param_shapes):
@@ -23,11 +23,11 @@ def check_shape(name, shape, *param_shapes):
     if shape is None:
         return _broadcast_shapes(param_shapes)
     shape = canonical_shape(shape)
-    found = _broadcast_shapes((shape, *param_shapes))
-    if found != shape:
+    out = _broadcast_shapes((shape, *param_shapes))
+    if out != shape:
         raise ValueError(
             f"{name} parameter shapes must be broadcast-compatible with shape argument, and the result of "
-            f"broadcasting the shapes must equal the shape argument, but got result {found} for shape argument {shape}."
+            f"broadcasting the shapes must equal the shape argument, but got result {out} for shape argument {shape}."
         )
     return shape
 
@@ -63,11 +63,11 @@ def bits(key, shape=(), dtype=None, *, out_sharding=None):
     Raises ValueError for another dtype and for an array of keys, TypeError for a value that is not a key.
     """
     key = check_single_key("bits", key)
-    found = dtypes.check_user_dtype(_default_unsigned() if dtype is None else dtype)
-    if not dtypes.issubdtype(found, np.unsignedinteger):
-        raise ValueError(f"dtype argument to `bits` must be an unsigned int dtype, got {found}")
+    canonical = dtypes.check_user_dtype(_default_unsigned() if dtype is None else dtype)
+    if not dtypes.issubdtype(canonical, np.unsignedinteger):
+        raise ValueError(f"dtype argument to `bits` must be an unsigned int dtype, got {canonical}")
     refuse_sharding("bits", out_sharding)
-    return draw_bits(key, dtypes.itemsize_bits(found), canonical_shape(shape))
+    return draw_bits(key, dtypes.itemsize_bits(canonical), canonical_shape(shape))
 
 
 def _default_unsigned():

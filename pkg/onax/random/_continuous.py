@@ -57,8 +57,8 @@ def _unit_interval(key, shape, dtype):
     width = 8 if mantissa < 8 else dtypes.itemsize_bits(dtype)
     bits = draw_bits(key, width, shape)
     # The bits kept are below 2 ** mantissa, so conversion and product are exact.
-    kept = lax.shift_right_logical(bits, np.array(width - mantissa, bits.dtype)[()])
-    return lax.mul(convert(kept, dtype), scalar(2.0**-mantissa, dtype))
+    mantissa_bits = lax.shift_right_logical(bits, np.array(width - mantissa, bits.dtype)[()])
+    return lax.mul(convert(mantissa_bits, dtype), scalar(2.0**-mantissa, dtype))
 
 
 @staged("_uniform", static_argnames=("shape", "dtype"))
@@ -117,14 +117,14 @@ def normal(key, shape=(), dtype=None, *, out_sharding=None):
     Raises ValueError for a dtype that is neither floating nor complex.
     """
     key = check_single_key("normal", key)
-    found = dtypes.check_user_dtype(float if dtype is None else dtype)
-    if not dtypes.issubdtype(found, np.inexact):
-        raise ValueError(f"dtype argument to `normal` must be a float or complex dtype, got {found}")
+    canonical = dtypes.check_user_dtype(float if dtype is None else dtype)
+    if not dtypes.issubdtype(canonical, np.inexact):
+        raise ValueError(f"dtype argument to `normal` must be a float or complex dtype, got {canonical}")
     shape = _check_plain_shape("normal", shape, out_sharding)
-    if found == np.float32 and _can_draw_by_kernel(key):
+    if canonical == np.float32 and _can_draw_by_kernel(key):
         words = key._value.reshape(1).view(np.uint32)
         return make_array(fresh_normals(words[0], words[1], math.prod(shape)).reshape(shape))
-    return _normal(key, shape=shape, dtype=found)
+    return _normal(key, shape=shape, dtype=canonical)
 
 
 def _can_draw_by_kernel(key):
@@ -180,8 +180,8 @@ def _make_sampler(name, formula, doc):
 
     def function(key, shape=(), dtype=None, *, out_sharding=None):
         key = check_single_key(name, key)
-        found = float_dtype(name, dtype)
-        return call(key, shape=_check_plain_shape(name, shape, out_sharding), dtype=found)
+        canonical = float_dtype(name, dtype)
+        return call(key, shape=_check_plain_shape(name, shape, out_sharding), dtype=canonical)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (

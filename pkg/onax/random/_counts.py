@@ -149,19 +149,19 @@ def _stirling_error(k):
 
 def _binomial_inversion(key, count, p):
     """Inversion: counts the geometric gaps between successes that fit into `count` trials."""
-    log_q = lax.abs(lax.log1p(lax.neg(p)))  # 0 without a sign, so that p = 0 makes gaps endless everywhere
+    log_q = lax.abs(lax.log1p(lax.neg(p)))  # 0 without a sign, so that p = 0 makes all gaps infinite
 
     def step(carry):
-        key, found, trials = carry
+        key, successes, trials = carry
         keys = split(key)
-        found = where(lax.le(trials, count), lax.add(found, scalar(1, p.dtype)), found)
+        successes = where(lax.le(trials, count), lax.add(successes, scalar(1, p.dtype)), successes)
         u = _uniform(keys[0], 0.0, 1.0, shape=p.shape, dtype=p.dtype)
         gap = lax.ceil(lax.div(lax.abs(lax.log(u)), log_q))
-        return keys[1], found, lax.add(trials, gap)
+        return keys[1], successes, lax.add(trials, gap)
 
     start = (key, jnp.zeros(p.shape, p.dtype), jnp.zeros(p.shape, p.dtype))
-    found = lax.while_loop(lambda carry: jnp.any(lax.le(carry[2], count)), step, start)[1]
-    return lax.sub(found, scalar(1, p.dtype))
+    successes = lax.while_loop(lambda carry: jnp.any(lax.le(carry[2], count)), step, start)[1]
+    return lax.sub(successes, scalar(1, p.dtype))
 
 
 def _binomial_btrs(key, count, p):
@@ -189,7 +189,7 @@ def _binomial_btrs(key, count, p):
         )
 
     def step(carry):
-        key, found, done = carry
+        key, out, done = carry
         keys = split(key, 3)
         u = _uniform(keys[1], 0.0, 1.0, shape=p.shape, dtype=p.dtype) - c(0.5)
         v = _uniform(keys[2], 0.0, 1.0, shape=p.shape, dtype=p.dtype)
@@ -198,7 +198,7 @@ def _binomial_btrs(key, count, p):
         log_v = lax.log(v * alpha / (a / (height * height) + b))
         accepted = (height >= c(0.07)) & (v <= surely)
         accepted = accepted | (~((k < c(0)) | (k > count)) & (log_v <= bound(k)))
-        return keys[0], where(accepted, k, found), done | accepted
+        return keys[0], where(accepted, k, out), done | accepted
 
     start = (key, jnp.full(p.shape, -1, p.dtype), jnp.zeros(p.shape, bool))
     return lax.while_loop(lambda carry: ~jnp.all(carry[2]), step, start)[1]

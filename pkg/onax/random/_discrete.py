@@ -54,16 +54,16 @@ def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None):
     Raises TypeError for another dtype, ValueError for bounds that do not broadcast.
     """
     key = check_single_key("randint", key)
-    found = dtypes.check_user_dtype(int if dtype is None else dtype)
-    if not dtypes.issubdtype(found, np.integer):
-        raise TypeError(f"randint only accepts integer dtypes, got {found}")
+    canonical = dtypes.check_user_dtype(int if dtype is None else dtype)
+    if not dtypes.issubdtype(canonical, np.integer):
+        raise TypeError(f"randint only accepts integer dtypes, got {canonical}")
     refuse_sharding("randint", out_sharding)
     shape = check_shape("randint", shape, np.shape(minval), np.shape(maxval))
-    info = dtypes.iinfo(found)
-    drawn = np.dtype(np.int32) if dtypes.itemsize_bits(found) < 32 else found
-    low = _prepare_bound(minval, drawn, info.min, info.max)
-    high = _prepare_bound(maxval, drawn, info.min, int(info.max) + 1)
-    return convert(_randint(key, low, high, shape=shape, dtype=drawn), found)
+    info = dtypes.iinfo(canonical)
+    compute_dtype = np.dtype(np.int32) if dtypes.itemsize_bits(canonical) < 32 else canonical
+    low = _prepare_bound(minval, compute_dtype, info.min, info.max)
+    high = _prepare_bound(maxval, compute_dtype, info.min, int(info.max) + 1)
+    return convert(_randint(key, low, high, shape=shape, dtype=compute_dtype), canonical)
 
 
 def _prepare_bound(x, dtype, low, high):
@@ -139,12 +139,12 @@ def geometric(key, p, shape=None, dtype=None, *, out_sharding=None):
     p broadcasts to `shape`.  Raises ValueError for a dtype that is not an integer one.
     """
     key = check_single_key("geometric", key)
-    found = dtypes.check_user_dtype(int if dtype is None else dtype)
-    if not dtypes.issubdtype(found, np.integer):
-        raise ValueError(f"dtype argument to `geometric` must be an int dtype, got {found}")
+    canonical = dtypes.check_user_dtype(int if dtype is None else dtype)
+    if not dtypes.issubdtype(canonical, np.integer):
+        raise ValueError(f"dtype argument to `geometric` must be an int dtype, got {canonical}")
     refuse_sharding("geometric", out_sharding)
     (p,) = promote_dtypes_inexact(ensure_arraylike("geometric", p))
-    return _geometric(key, p, shape=check_shape("geometric", shape, p.shape), dtype=found)
+    return _geometric(key, p, shape=check_shape("geometric", shape, p.shape), dtype=canonical)
 
 
 # ---- categories
@@ -245,18 +245,18 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
     key = check_single_key("choice", key)
     shape = canonical_shape(shape)
     a, count, axis = _check_population(a, axis)
-    drawn = dims.prod(shape)
+    num_draws = dims.prod(shape)
     if dims.definitely_empty(shape):
         return jnp.zeros(shape, np.int32 if a is None else a.dtype)
     if count <= 0:
         raise ValueError("a must be greater than 0 unless no samples are taken")
-    if not replace and not dims.definitely_at_least(count, drawn):
+    if not replace and not dims.definitely_at_least(count, num_draws):
         raise ValueError(
-            f"Cannot take a larger sample (size {drawn}) than population (size {count}) when 'replace=False'"
+            f"Cannot take a larger sample (size {num_draws}) than population (size {count}) when 'replace=False'"
         )
     if p is None and not replace:
         order = permutation(key, count if a is None else a, axis)
-        out = lax.slice_in_dim(order, 0, drawn, axis=axis)
+        out = lax.slice_in_dim(order, 0, num_draws, axis=axis)
     else:
         where = randint(key, shape, 0, count) if p is None else _choose_weighted(key, p, count, shape, replace, mode)
         out = where if a is None else jnp.take(a, where, axis)

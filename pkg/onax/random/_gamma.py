@@ -111,8 +111,8 @@ def _t(key, df, *, shape, dtype):
     keys = split(key)
     normal = _normal(keys[0], shape=shape, dtype=dtype)
     half = lax.div(df, scalar(2.0, dtype))
-    drawn = _gamma(keys[1], half, shape=shape, dtype=dtype, log_space=False)
-    return lax.mul(normal, lax.sqrt(lax.div(broadcast_to(half, shape), drawn)))
+    gamma = _gamma(keys[1], half, shape=shape, dtype=dtype, log_space=False)
+    return lax.mul(normal, lax.sqrt(lax.div(broadcast_to(half, shape), gamma)))
 
 
 def t(key, df, shape=None, dtype=None, *, out_sharding=None):
@@ -146,9 +146,9 @@ def f(key, dfnum, dfden, shape=None, dtype=None, *, out_sharding=None):
 def _generalized_normal(key, p, *, shape, dtype):
     keys = split(key)
     inverse = 1 / p
-    drawn = _gamma(keys[0], inverse, shape=shape, dtype=dtype, log_space=False)
+    gamma = _gamma(keys[0], inverse, shape=shape, dtype=dtype, log_space=False)
     signs = _rademacher(keys[1], shape=shape, dtype=dtype)
-    return lax.mul(signs, jnp.power(drawn, convert(inverse, dtype)))
+    return lax.mul(signs, jnp.power(gamma, convert(inverse, dtype)))
 
 
 def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None):

@@ -54,23 +54,23 @@ def _is_key_array(x):
     return isinstance(x, Array) and is_key_dtype(x.dtype)
 
 
-def wrap_words(words, impl):
-    """Raw words as keys.  Raises TypeError for what cannot be the words of keys."""
+def _wrap_data(data, impl):
+    """Key data as keys.  Raises TypeError for values that cannot be key data."""
     complaint = "JAX encountered invalid PRNG key data: expected "
-    if not all(hasattr(words, name) for name in ("ndim", "shape", "dtype")):
-        raise TypeError(f"{complaint}key_data to have ndim, shape, and dtype attributes. Got {words}")
-    if words.ndim < 1:
-        raise TypeError(f"{complaint}key_data.ndim >= 1; got ndim={words.ndim}")
-    rank = words.ndim - len(impl.key_shape)
-    if rank < 0 or tuple(words.shape[rank:]) != impl.key_shape:
-        raise TypeError(f"{complaint}key_data.shape to end with {impl.key_shape}; got shape={words.shape} for {impl=}")
-    if words.dtype != np.uint32:
-        raise TypeError(f"{complaint}key_data.dtype = uint32; got dtype={words.dtype}")
-    return random_wrap_p.bind(words, impl=impl)
+    if not all(hasattr(data, name) for name in ("ndim", "shape", "dtype")):
+        raise TypeError(f"{complaint}key_data to have ndim, shape, and dtype attributes. Got {data}")
+    if data.ndim < 1:
+        raise TypeError(f"{complaint}key_data.ndim >= 1; got ndim={data.ndim}")
+    rank = data.ndim - len(impl.key_shape)
+    if rank < 0 or tuple(data.shape[rank:]) != impl.key_shape:
+        raise TypeError(f"{complaint}key_data.shape to end with {impl.key_shape}; got shape={data.shape} for {impl=}")
+    if data.dtype != np.uint32:
+        raise TypeError(f"{complaint}key_data.dtype = uint32; got dtype={data.dtype}")
+    return random_wrap_p.bind(data, impl=impl)
 
 
 def check_keys(name, key, single=True):
-    """Returns (keys, whether they were given as raw words).
+    """Returns (keys, whether they were given as key data).
 
     Raises TypeError for a value that is not a key, ValueError for several keys where `single` asks for one.
     """
@@ -82,7 +82,7 @@ def check_keys(name, key, single=True):
                 "Legacy uint32 key array passed as key to jax.random function. Please create keys using "
                 "jax.random.key(). If use of a raw key array was intended, set jax_legacy_prng_key='allow'."
             )
-        key, raw = wrap_words(key, resolve_impl(None)), True
+        key, raw = _wrap_data(key, resolve_impl(None)), True
     else:
         raise TypeError(f"unexpected PRNG key type {type(key)}")
     if single and key.ndim:
@@ -149,13 +149,13 @@ def PRNGKey(seed, *, impl=None):
 
 
 def wrap_key_data(key_bits_array, *, impl=None, dtype=None):
-    """The keys whose words are in a uint32 array of shape (..., 2): an array of shape (...) and dtype `key<fry>`.
+    """The keys with the given key data, uint32 of shape (..., 2): an array of shape (...) and dtype `key<fry>`.
 
-    Keys of the generators rbg and unsafe_rbg have four words.
+    The key data of the generators rbg and unsafe_rbg have the shape (..., 4).
 
     impl and dtype are those of `key`.  Raises TypeError for another dtype or shape.
     """
-    return wrap_words(key_bits_array, resolve_impl(impl, dtype))
+    return _wrap_data(key_bits_array, resolve_impl(impl, dtype))
 
 
 # ---- using keys
@@ -204,7 +204,7 @@ def clone(key):
 
 
 def key_data(keys):
-    """The words of keys: uint32 of shape keys.shape + (2,); of rbg keys, + (4,)."""
+    """The key data of keys: uint32 of shape keys.shape + (2,); of rbg keys, + (4,)."""
     return unwrap_keys(check_keys("key_data", keys, single=False)[0])
 
 

@@ -32,8 +32,8 @@ def _covariance_factor(cov, method):
 def _multivariate_normal(key, mean, cov, *, shape, dtype, method):
     factor = _covariance_factor(broadcast_parameter("multivariate_normal", cov, dtype), method)
     mean = broadcast_parameter("multivariate_normal", mean, dtype)
-    drawn = _normal(key, shape=shape + mean.shape[-1:], dtype=dtype)
-    return mean + jnp.einsum("...ij,...j->...i", factor, drawn)
+    normals = _normal(key, shape=shape + mean.shape[-1:], dtype=dtype)
+    return mean + jnp.einsum("...ij,...j->...i", factor, normals)
 
 
 def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky", *, out_sharding=None):
@@ -68,8 +68,8 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
 
 @staged("_orthogonal", static_argnames=("n", "m", "shape", "dtype"))
 def _orthogonal(key, *, n, m, shape, dtype):
-    drawn = normal(key, (*shape, max(n, m), min(n, m)), dtype)
-    q, r = lax.linalg.qr(drawn, full_matrices=False)
+    normals = normal(key, (*shape, max(n, m), min(n, m)), dtype)
+    q, r = lax.linalg.qr(normals, full_matrices=False)
     # The signs of r's diagonal make the distribution uniform, whichever signs the factorization chose.
     q = q * jnp.expand_dims(lax.sign(jnp.diagonal(r, axis1=-2, axis2=-1)), -2)
     return jnp.swapaxes(q, -1, -2) if n < m else q
