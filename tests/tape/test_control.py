@@ -56,7 +56,20 @@ def loop_in_branch(x):
     return lax.cond(x[0] < 0, inside, lambda c: c * 2, x), lax.cond(x[0] > 0, inside, lambda c: c * 2, x)
 
 
+def bounded(x):
+    """The condition reads a number from outside, of which the body's own numbers must not take the place."""
+    bound = 1e-3 * jnp.dot(x, x)
+
+    def step(c):
+        size = c[1] / jnp.dot(c[0], c[0] * 2)
+        rest = c[0] - size * c[0] * jnp.max(x)
+        return rest, jnp.dot(rest, rest), c[2] + 1
+
+    return lax.while_loop(lambda c: c[1] > bound, step, (x, jnp.dot(x, x), 0))
+
+
 PROGRAMS = [
+    bounded,
     elementwise,
     branch,
     switch,

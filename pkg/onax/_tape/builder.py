@@ -217,6 +217,10 @@ class Builder:
     def close_part(self):
         """Ends the current Part: instructions that follow belong to the one around it."""
         part, self.part = self.part, self.part.parent
+        self.keep_what_is_read(part)
+
+    def keep_what_is_read(self, part):
+        """What a closed Part reads of those around it is in use until now: a loop's condition runs after its body."""
         self.clock += 1
         for root in part.outer:
             self._touch(root)

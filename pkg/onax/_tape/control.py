@@ -102,11 +102,12 @@ def _while(b, outs, *operands, cond_nconsts, cond_jaxpr, body_nconsts, body_jaxp
     loop = _Loop(b, outs, operands[n:])
     holds = b.array((), bool)
     arguments = [*operands[:n], *loop.reads]
-    condition_part = b.open_part().number
+    condition_part = b.open_part()
     b.settle(b.program(condition, arguments)[0], holds)
     b.close_part()
     body_part = loop.open_part()
     modes = loop.settle(b.program(step, arguments))
     b.close_part()
-    loop.emit(modes, (body_part, condition_part, 0, 0), holds=[holds])
+    b.keep_what_is_read(condition_part)
+    loop.emit(modes, (body_part, condition_part.number, 0, 0), holds=[holds])
     return list(loop.finals)
