@@ -28,7 +28,8 @@ from onax.export.lower.native import is_preferred
 from onax.export.lower.registry import is_lowered
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
-FEW_PRODUCTS = 1 << 19  # multiplications that a session of the runtime does not pay for
+MODERATE = 1 << 16  # elements up to which threads save less than a session and its nodes cost
+FEW_PRODUCTS = 1 << 21  # multiplications of which the same holds: 45 us on one core
 LOOP_PRODUCTS = 1 << 24  # the same inside a loop, of which each step would cost the runtime several microseconds
 MOST_ELEMENTS = 1 << 36  # more are refused by the runtime, whose error names the line
 KNOWN_BYTES = 4096  # constants up to this size are part of a tape
@@ -63,7 +64,7 @@ def _is_for_one_tape(eqn, in_body=False):
         return all(_is_for_one_tape(e, True) for body in bodies for e in body.eqns)
     if _products(eqn) > (LOOP_PRODUCTS if in_body else FEW_PRODUCTS) or not _can_be_on_a_tape(eqn):
         return False
-    return is_small(eqn) or in_body or joins(eqn) or is_view(eqn) or _moves_elements(eqn)
+    return in_body or has_fewer(eqn, MODERATE) or joins(eqn) or is_view(eqn) or _moves_elements(eqn)
 
 
 def _can_be_on_a_tape(eqn):
@@ -98,10 +99,10 @@ def _products(eqn):
     return 0
 
 
-def is_small(eqn):
-    """Whether an equation reads and makes few elements."""
+def has_fewer(eqn, count):
+    """Whether each operand and each result of an equation has fewer elements."""
     atoms = (*eqn.invars, *eqn.outvars)
-    return all(dims.is_constant_shape(x.aval.shape) and prod(x.aval.shape) < SMALL for x in atoms)
+    return all(dims.is_constant_shape(x.aval.shape) and prod(x.aval.shape) < count for x in atoms)
 
 
 # ---- parts of it
@@ -122,7 +123,7 @@ def _belongs(eqn):
         return False
     if _bodies(eqn):
         return True
-    return is_small(eqn) and (eqn.primitive is fused_p or eqn.primitive in tape or eqn.primitive in codes)
+    return has_fewer(eqn, SMALL) and (eqn.primitive is fused_p or eqn.primitive in tape or eqn.primitive in codes)
 
 
 def _has_own_tape(eqn):
