@@ -1,11 +1,12 @@
 """onax beside real JAX: eager operations, jitted calls, first calls (tracing and compiling), steady state, import.
 
-    python scripts/benchmark.py [--rounds 3] [--groups call compile]
+    python scripts/benchmark.py [--rounds 3] [--groups call compile] [--jax PYTHON ...]
 
 Each library runs in processes of its own, in turn (onax, JAX, onax, JAX, ...), with the same number of threads; each
 figure is the median over the rounds of the minimum within a round. Only ratios have a meaning on a shared machine.
-Real JAX is found through ONAX_ORACLE_PYTHON or in .venv-oracle (`make oracle`); without it only onax's figures are
-printed.
+`--jax` names Pythons that have real JAX, of one version or of several; without it the one of ONAX_ORACLE_PYTHON or
+.venv-oracle (`make oracle`) is taken; without any only onax's figures are printed. Ratios are JAX's time over onax's:
+above 1 onax is quicker.
 """
 
 import argparse
@@ -408,6 +409,138 @@ def loop_gradient_cases(jax):
         yield f"gradient of loop: {name}", best(lambda f=jax.jit(jax.grad(total)), args=args: ready(f(*args)))
 
 
+def small_programs(jax):
+    """name -> (function, arguments): programs without loops of 10 to 200 microseconds."""
+    return {**small_networks(jax), **small_algebra(jax), **small_selections(jax)}
+
+
+def numbers(jax, *shape):
+    """Normal numbers, the same in every library."""
+    import numpy as np
+
+    return jax.numpy.asarray(np.random.default_rng(len(shape) + sum(shape)).normal(size=shape).astype(np.float32))
+
+
+def small_networks(jax):
+    """Layers and losses."""
+    jnp, lax, nn = jax.numpy, jax.lax, jax.nn
+    draw = lambda *shape: numbers(jax, *shape)
+    layers = [(draw(32, 64) * 0.2, draw(64)), (draw(64, 64) * 0.1, draw(64)), (draw(64, 10) * 0.1, draw(10))]
+    labels = jnp.arange(64) % 10
+
+    def mlp(layers, x):
+        for w, b in layers[:-1]:
+            x = nn.gelu(x @ w + b)
+        return x @ layers[-1][0] + layers[-1][1]
+
+    def cross_entropy(scores, labels):
+        return -jnp.mean(jnp.take_along_axis(nn.log_softmax(scores), labels[:, None], 1))
+
+    def attention(q, k, v):
+        scores = jnp.einsum("qhd,khd->hqk", q, k) / 4
+        mask = jnp.tril(jnp.ones(scores.shape[1:], bool))
+        return jnp.einsum("hqk,khd->qhd", nn.softmax(jnp.where(mask, scores, -jnp.inf)), v)
+
+    def layer_norm(x, scale):
+        mean, var = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+        return (x - mean) * lax.rsqrt(var + 1e-5) * scale
+
+    def convolve(x, w):
+        return nn.relu(lax.conv_general_dilated(x, w, (1,), "SAME", dimension_numbers=("NWC", "WIO", "NWC")))
+
+    x, tokens = draw(64, 32), draw(32, 4, 16)
+    loss = lambda layers, x, labels: cross_entropy(mlp(layers, x), labels)
+    return {
+        "MLP, f32[64,32]": (mlp, (layers, x)),
+        "gradient of an MLP's loss": (jax.grad(loss), (layers, x, labels)),
+        "cross-entropy, f32[64,10]": (cross_entropy, (draw(64, 10), labels)),
+        "attention, f32[32,4,16]": (attention, (tokens, tokens, tokens)),
+        "layer norm, f32[64,32]": (layer_norm, (x, x[0])),
+        "convolution, f32[4,64,8]": (convolve, (draw(4, 64, 8), draw(3, 8, 16))),
+    }
+
+
+def small_algebra(jax):
+    """Matrices, vectors and spectra."""
+    jnp, linalg = jax.numpy, jax.scipy.linalg
+    draw = lambda *shape: numbers(jax, *shape)
+    a = draw(24, 24)
+    a = a @ a.T + 24 * jnp.eye(24)
+
+    def regression(x, y):
+        return jnp.linalg.solve(x.T @ x + 0.1 * jnp.eye(16), x.T @ y)
+
+    def gaussian(a, x):
+        root = jnp.linalg.cholesky(a)
+        return jnp.sum(linalg.solve_triangular(root, x, lower=True) ** 2) + jnp.sum(jnp.log(jnp.diag(root)))
+
+    def distances(x, y):
+        return jnp.sqrt(jnp.sum((x[:, None] - y) ** 2, -1))
+
+    def rotation(q, points):
+        w, x, y, z = q / jnp.linalg.norm(q)
+        rows = [[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)]]
+        rows += [[2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)]]
+        rows += [[2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]]
+        return points @ jnp.array(rows).T
+
+    return {
+        "ridge regression, f32[100,16]": (regression, (draw(100, 16), draw(100))),
+        "Gaussian density, f32[24,24]": (gaussian, (a, draw(24))),
+        "distances, f32[64,8]": (distances, (draw(64, 8), draw(48, 8))),
+        "rotation of 100 points": (rotation, (draw(4), draw(100, 3))),
+        "bilinear einsum, 16 x 12 x 20": (lambda x, w, y: jnp.einsum("bi,ijk,bk->bj", x, w, y), tuple(
+            draw(*shape) for shape in ((16, 12), (12, 8, 20), (16, 20)))),
+        "power spectrum, f32[512]": (lambda x: jnp.abs(jnp.fft.rfft(x)) ** 2, (draw(512),)),
+    }  # fmt: skip
+
+
+def small_selections(jax):
+    """Indices, sorts, sums by segments, random numbers."""
+    jnp, lax, random = jax.numpy, jax.lax, jax.random
+    draw = lambda *shape: numbers(jax, *shape)
+    index = jnp.arange(128) * 37 % 200
+
+    def gated(x, gate, experts):
+        best, which = lax.top_k(x @ gate, 2)
+        return jnp.einsum("nk,nkd->nd", jax.nn.softmax(best), experts[which])
+
+    def dropped(key, x):
+        return jnp.where(random.bernoulli(key, 0.9, x.shape), x / 0.9, 0.0) + 0.1 * random.normal(key, x.shape)
+
+    def summary(x):
+        return jnp.quantile(x, jnp.asarray([0.1, 0.5, 0.9]), axis=0), x.argmax(0), jnp.cumsum(x, 0)[-1]
+
+    return {
+        "embedding and its mean, f32[200,32]": (lambda t, i: t[i].reshape(16, 8, 32).mean(1), (draw(200, 32), index)),
+        "sums by segments, f32[128,8]": (lambda x, i: jax.ops.segment_sum(x, i // 10, 20), (draw(128, 8), index)),
+        "two of eight experts, f32[64,16]": (gated, (draw(64, 16), draw(16, 8), draw(8, 16))),
+        "quantiles, argmax, sums, f32[100,8]": (summary, (draw(100, 8),)),
+        "interpolation, f32[256]": (
+            lambda x, t, v: jnp.interp(x, t, v),
+            (draw(256), jnp.linspace(-3, 3, 32), draw(32)),
+        ),
+        "dropout and noise, f32[16,32]": (dropped, (random.key(0), draw(16, 32))),
+    }
+
+
+def small_cases(jax):
+    """Compiled small programs outside loops."""
+    ready = jax.block_until_ready
+    for name, (function, args) in small_programs(jax).items():
+        yield f"small: {name}", best(lambda f=jax.jit(function), args=args: ready(f(*args)))
+
+
+def program_cases(jax):
+    """Compiled steps of programs as users write them, of `tests/programs/fields`."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    import user_programs
+
+    ready = jax.block_until_ready
+    for name, (function, args) in user_programs.programs(jax).items():
+        yield f"program: {name}", best(lambda f=jax.jit(function), args=args: ready(f(*args)))
+
+
 GROUPS = {
     "eager": eager_cases,
     "call": call_cases,
@@ -419,39 +552,51 @@ GROUPS = {
     "top_k": top_k_cases,
     "loops": loop_cases,
     "loop_grads": loop_gradient_cases,
+    "small": small_cases,
+    "programs": program_cases,
 }
 
 
 def worker(module, groups):
-    """Runs the cases with the named package; prints one JSON object."""
+    """Runs the cases with the named package; prints one JSON object: its version, and the figures of each group."""
     import importlib
 
     started = time.perf_counter()
     jax = importlib.import_module(module)
-    results = {"import": (time.perf_counter() - started) * 1e6}
+    figures = {"import": {"import": (time.perf_counter() - started) * 1e6}}
     for group in groups:
-        for name, microseconds in GROUPS[group](jax):
-            results[name] = microseconds
-    print(json.dumps(results))
+        figures[group] = dict(GROUPS[group](jax))
+    print(json.dumps({"version": jax.__version__, "figures": figures}))
 
 
 # ---- the driver ----
 
 
-def oracle_python():
-    """The Python that has real JAX, or None."""
+def oracle_pythons():
+    """The Pythons that have real JAX, as far as they are there: that of ONAX_ORACLE_PYTHON, or of .venv-oracle."""
     named = os.environ.get("ONAX_ORACLE_PYTHON")
-    candidates = [named] if named else [ROOT / ".venv-oracle" / "bin" / "python"]
-    return next((str(c) for c in candidates if c and Path(c).exists()), None)
+    candidate = Path(named) if named else ROOT / ".venv-oracle" / "bin" / "python"
+    return [str(candidate)] if candidate.exists() else []
 
 
 def run_worker(python, module, groups):
-    """One worker process's figures."""
+    """What one worker process printed."""
     command = [python, str(Path(__file__).resolve()), "--worker", module, "--groups", *groups]
     done = subprocess.run(command, capture_output=True, text=True, cwd="/")
     if done.returncode:
         sys.exit(f"{module} failed:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def measured(libraries, groups, rounds):
+    """[(name with version, {group: {case: microseconds}})] of (module, Python) pairs, which run in turn."""
+    answers = [[run_worker(python, module, groups) for module, python in libraries] for _ in range(rounds)]
+    for (module, _), *found in zip(libraries, *answers):
+        medians = {
+            group: {name: statistics.median(one["figures"][group][name] for one in found) for name in cases}
+            for group, cases in found[0]["figures"].items()
+        }
+        yield f"{'JAX' if module == 'jax' else module} {found[0]['version']}", medians
 
 
 def shown(microseconds):
@@ -462,29 +607,34 @@ def shown(microseconds):
     return f"{microseconds:.3g} us"
 
 
+def table(mine, others):
+    """The lines of the table of one group, and below them the mean and the least of the ratios of each JAX."""
+    ratios = [{name: theirs[name] / us for name, us in mine.items()} for theirs in others]
+    for name, us in mine.items():
+        pairs = (f"{shown(theirs[name]):>12}{ratio[name]:>8.2f}" for theirs, ratio in zip(others, ratios))
+        yield f"{name:56}{shown(us):>12}{''.join(pairs)}"
+    for what, summary in (("geometric mean", statistics.geometric_mean), ("minimum", min)):
+        if ratios and len(mine) > 1:
+            yield f"{'= ' + what:68}" + "".join(f"{summary(ratio.values()):>20.2f}" for ratio in ratios)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--groups", nargs="+", default=list(GROUPS), choices=list(GROUPS))
+    parser.add_argument("--jax", nargs="+", metavar="PYTHON", help="Pythons that have real JAX")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         return worker(options.worker, options.groups)
-    peers = {"onax": sys.executable}
-    if oracle_python():
-        peers["jax"] = oracle_python()
-    else:
+    pythons = oracle_pythons() if options.jax is None else options.jax
+    if not pythons:
         print("real JAX is not installed beside the project (make oracle): onax alone\n")
-    rounds = {module: [] for module in peers}
-    for _ in range(options.rounds):
-        for module, python in peers.items():
-            rounds[module].append(run_worker(python, module, options.groups))
-    medians = {m: {k: statistics.median(r[k] for r in runs) for k in runs[0]} for m, runs in rounds.items()}
-    print(f"{'':48}{'onax':>12}{'JAX':>12}{'onax/JAX':>10}")
-    for name, mine in medians["onax"].items():
-        theirs = medians.get("jax", {}).get(name)
-        ratio = f"{shown(theirs):>12}{mine / theirs:>10.2f}" if theirs else ""
-        print(f"{name:48}{shown(mine):>12}{ratio}")
+    libraries = [("onax", sys.executable), *(("jax", python) for python in pythons)]
+    (mine, figures), *others = measured(libraries, options.groups, options.rounds)
+    print(f"{'':56}{mine:>12}" + "".join(f"{name:>12}{'ratio':>8}" for name, _ in others))
+    for group, cases in figures.items():
+        print(*table(cases, [theirs[group] for _, theirs in others]), sep="\n")
 
 
 if __name__ == "__main__":

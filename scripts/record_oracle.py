@@ -22,7 +22,9 @@ import onax as jax  # noqa: E402
 import oracle  # noqa: E402
 import oracle_requests  # noqa: E402
 
-CALL_TABLES = ("control_cases", "control_combinations", "control_rules", "shard_map_cases", "random_cases")
+CALL_TABLES = (
+    "control_cases", "control_combinations", "control_rules", "shard_map_cases", "random_cases", "user_programs",
+)  # fmt: skip
 GOLDEN = TESTS / "golden" / "jaxprs.json.gz"
 
 

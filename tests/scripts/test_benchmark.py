@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import onax
 import script_modules
 
 
@@ -52,8 +53,51 @@ def test_a_worker_gives_figures_of_its_group():
     done = subprocess.run(
         [sys.executable, script, "--worker", "onax", "--groups", "call"], capture_output=True, text=True
     )
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert len(found) > 2 and all(value > 0 for value in found.values()), done.stderr
+    answer = json.loads(done.stdout.splitlines()[-1])
+    assert answer["version"] == onax.__version__ and list(answer["figures"]) == ["import", "call"], done.stderr
+    assert len(answer["figures"]["call"]) > 1 and all(us > 0 for us in answer["figures"]["call"].values())
+
+
+@pytest.mark.parametrize("programs, count", [("small_programs", 15), ("loop_programs", 15)])
+def test_programs_run(benchmark, programs, count):
+    found = getattr(benchmark, programs)(onax)
+    assert len(found) >= count
+    for name, (function, args) in found.items():
+        results = onax.tree.leaves(onax.jit(function)(*args))
+        assert results and all(bool(onax.numpy.isfinite(x).all()) for x in results), name
+
+
+def test_medians_over_rounds_of_libraries_that_run_in_turn(benchmark, monkeypatch):
+    asked, figures = [], iter([4.0, 10.0, 6.0, 30.0, 5.0, 20.0])
+
+    def run(python, module, groups):
+        asked.append(python)
+        return {"version": f"of {python}", "figures": {group: {"case": next(figures)} for group in groups}}
+
+    monkeypatch.setattr(benchmark, "run_worker", run)
+    found = list(benchmark.measured([("onax", "a"), ("jax", "b")], ["call"], rounds=3))
+    assert asked == ["a", "b"] * 3
+    assert found == [("onax of a", {"call": {"case": 5.0}}), ("JAX of b", {"call": {"case": 20.0}})]
+
+
+def test_table(benchmark):
+    lines = [
+        line.split() for line in benchmark.table({"a": 1.0, "b": 2.0}, [{"a": 2.0, "b": 1.0}, {"a": 8.0, "b": 4.0}])
+    ]
+    assert lines == [
+        ["a", "1", "us", "2", "us", "2.00", "8", "us", "8.00"],
+        ["b", "2", "us", "1", "us", "0.50", "4", "us", "2.00"],
+        ["=", "geometric", "mean", "1.00", "4.00"],
+        ["=", "minimum", "0.50", "2.00"],
+    ]
+    assert len(list(benchmark.table({"a": 1.0}, []))) == 1
+
+
+def test_pythons_with_jax(benchmark, monkeypatch, tmp_path):
+    monkeypatch.setenv("ONAX_ORACLE_PYTHON", str(tmp_path / "python"))
+    assert benchmark.oracle_pythons() == []
+    (tmp_path / "python").touch()
+    assert benchmark.oracle_pythons() == [str(tmp_path / "python")]
 
 
 def test_a_worker_that_fails_ends_the_benchmark(benchmark):
