@@ -35,9 +35,8 @@ def _extensions():
     import numpy
     from Cython.Build import cythonize
 
-    flags = [] if sys.platform == "win32" else ["-O2", "-g0"]
     # Loops over sqrt, floor and comparisons become vector code only where nobody reads errno or traps.
-    loop_flags = [] if sys.platform == "win32" else ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
+    flags = ["-O2", "-g0", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
     extensions = []
     for pyx in sorted(SOURCES.glob("*.pyx")):
         patterns = {f"{pyx.stem}_*.c", ALSO.get(pyx.stem, f"{pyx.stem}_*.c")}
@@ -48,7 +47,7 @@ def _extensions():
                 [str(pyx), *kernels],
                 include_dirs=[numpy.get_include(), str(SOURCES)],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-                extra_compile_args=flags + (loop_flags if kernels else []),
+                extra_compile_args=[] if sys.platform == "win32" else flags,
             )
         )
     return cythonize(extensions, include_path=["cython_src"], build_dir="build/cython", language_level=3)

@@ -1,12 +1,11 @@
 """The native target: operators that graphs for this process may have besides those of ONNX.
 
-A node `onax.Host` runs a kernel of a primitive.  Two kinds of primitives become Host nodes: those with a rule in the
-slot `native_kernel`, whose kernel is quicker than the operators of ONNX (measured on two cores; docs/performance.md has
-the numbers), and all that have a kernel but no ONNX form for their operands.  So every primitive that can be evaluated
-can be lowered to the native target.  Callbacks are Host nodes too; files cannot have them.
+A node `onax.Host` runs the NumPy kernel of a primitive, where no tape has it.  Two kinds of primitives become Host
+nodes: those with a rule in the slot `native_kernel`, whose kernel is quicker than the operators of ONNX (measured on
+two cores; docs/performance.md has the numbers), and all that have a kernel but no ONNX form for their operands.  So
+every primitive that can be evaluated can be lowered to the native target.  Callbacks are Host nodes too; files cannot
+have them.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,9 +16,7 @@ from onax._control.callbacks import (
     io_callback_p,
     pure_callback_p,
 )
-from onax._control.jit_call import jit_p
 from onax._core.facts import CALLS_PYTHON
-from onax._core.jaxpr import Literal
 from onax._core.slots import Slot
 from onax._core.trace import as_array, set_current_trace
 from onax._ground import dims
@@ -28,24 +25,11 @@ from onax._native.array import make_array
 from onax._native.avals import ShapedArray
 from onax._native.context import numpy_warnings_off
 from onax._native.dispatch import Primitive
-from onax._native.gather_scatter import gather_kernel, kernel_sizes, scatter_code, scatter_kernel
-from onax._native.host_kernels import (
-    bits_kernel,
-    erf_inv_kernel,
-    fold_in_kernel,
-    normal_kernel,
-    split_kernel,
-    threefry_block_kernel,
-)
 from onax._native.host_operator import Handle, Kernel
-from onax._native.top_k import TYPES as TOP_TYPES
-from onax._native.top_k import top_k_kernel
-from onax._prims import random as prims
 from onax._prims.convert import convert_element_type_p, reduce_precision_p
 from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
 from onax._prims.dot_ragged import ragged_dot_general_p
 from onax._prims.indexing import (
-    GatherScatterMode,
     gather_p,
     scatter_add_p,
     scatter_max_p,
@@ -54,9 +38,8 @@ from onax._prims.indexing import (
     scatter_p,
     scatter_sub_p,
 )
-from onax._prims.random import is_key_dtype
+from onax._prims.random import random_bits_p, random_fold_in_p, random_gamma_p, random_split_p, threefry2x32_p
 from onax._prims.reductions import argmax_p, argmin_p, reduce_max_p, reduce_min_p
-from onax._prims.shaping import broadcast_in_dim_p
 from onax._prims.sorting import is_quicker_in_c, sort_p, top_k_p
 from onax._prims.special import erf_inv_p, erf_p, erfc_p
 from onax._prims.windows import (
@@ -81,17 +64,9 @@ BOOL = np.dtype(bool)
 F32 = np.dtype(np.float32)
 
 
-@dataclass(slots=True, eq=False)
-class Choice:
-    """A kernel, `kernel(eqn) -> Kernel`, for the equations on which it is quicker than ONNX operators: `when(eqn)`."""
-
-    kernel: object
-    when: object
-
-
 native = Slot(
     "native_kernel",
-    "Choice: kernel(eqn) -> Kernel, and when(eqn) -> whether it is quicker than ONNX's operators",
+    "when(eqn) -> whether the kernel is quicker than ONNX's operators",
     "Compiled functions use ONNX operators if `lowering` has a rule, otherwise the Python kernel.",
     "onax.export.lower",
 )
@@ -167,15 +142,13 @@ def _kernel_of(eqn):
 
 def on_host(g, eqn, values):
     """Lowers an equation to a Host node with its primitive's kernel."""
-    out_avals = [v.aval for v in eqn.outvars]
-    choice = native.get(eqn.primitive)
-    return host_node(g, (_in_python if choice is None else choice.kernel)(eqn), values, out_avals)
+    return host_node(g, _in_python(eqn), values, [v.aval for v in eqn.outvars])
 
 
 def is_preferred(eqn):
     """Whether the kernel is quicker than ONNX's operators."""
-    choice = native.get(eqn.primitive)
-    return choice is not None and can_run_on_host(eqn) and choice.when(eqn)
+    when = native.get(eqn.primitive)
+    return when is not None and can_run_on_host(eqn) and when(eqn)
 
 
 def _in_python(eqn):
@@ -206,120 +179,14 @@ def _make_assembler(avals):
     return whole
 
 
-# ---- kernels in C ----
-
-
-_FEW = 64  # up to so many blocks with their own keys or counters a loop over them is quicker than NumPy's kernel
-
-
-def _is_threefry(aval, params):
-    return aval.dtype.element_shape == (2,) and str(aval.dtype._impl) == "fry" and params.get("partitionable", True)
-
-
-def _random_bits(eqn):
-    keys, out = eqn.invars[0].aval, eqn.outvars[0].aval
-    if not (_is_threefry(keys, eqn.params) and keys.size):
-        return _in_python(eqn)
-    return bits_kernel("random_bits", stated([out]), (keys.size, out.size // keys.size, eqn.params["bit_width"]))
-
-
-def _random_split(eqn):
-    keys, out = eqn.invars[0].aval, eqn.outvars[0].aval
-    if not (_is_threefry(keys, eqn.params) and 0 < out.size <= _FEW):
-        return _in_python(eqn)
-    return split_kernel("random_split", stated([out]), (keys.size, out.size // keys.size))
-
-
-def _steps(avals, out):
-    """(number of results, stride of each operand), or None if strides do not describe the operands."""
-    if out.size <= _FEW and all(a.shape == out.shape or a.size == 1 for a in avals):
-        return (out.size, *[int(a.size > 1) for a in avals])
-    return None
-
-
-def _random_fold_in(eqn):
-    avals, out = [v.aval for v in eqn.invars], eqn.outvars[0].aval
-    sizes = _steps(avals, out)
-    if sizes is None or not _is_threefry(avals[0], eqn.params):
-        return _in_python(eqn)
-    return fold_in_kernel("random_fold_in", stated([out]), sizes)
-
-
-def _threefry2x32(eqn):
-    outs = [v.aval for v in eqn.outvars]
-    sizes = _steps([v.aval for v in eqn.invars], outs[0])
-    return _in_python(eqn) if sizes is None else threefry_block_kernel("threefry2x32", stated(outs), sizes)
-
-
-def _erf_inv(eqn):
-    out = eqn.outvars[0].aval
-    return erf_inv_kernel("erf_inv", stated([out]), (out.size,)) if out.dtype == F32 else _in_python(eqn)
-
-
-_INDICES = frozenset((np.dtype(np.int32), np.dtype(np.int64)))
-
-
-def _rows(eqn, x, indices, points, index_map, batching, clips, how):
-    """The sizes of a gather or scatter whose index vectors select whole rows by the leading axes, else None."""
-    depth = indices.shape[-1]
-    leading = tuple(range(depth))
-    if indices.dtype not in _INDICES or tuple(points) != leading or tuple(index_map) != leading or batching:
-        return None
-    if x.dtype not in ELEMENT_TYPES or not x.size or not indices.size or how is None:
-        return None
-    n, wide = indices.size // depth, indices.dtype.itemsize == 8
-    return kernel_sizes(how, x.shape, depth, n, x.dtype.itemsize, wide, clips)
-
-
-def _gather_of_rows(eqn):
-    """The C kernel of a gather of whole rows, or None."""
-    x, indices = [v.aval for v in eqn.invars]
-    out, d, mode = eqn.outvars[0].aval, eqn.params["dimension_numbers"], eqn.params["mode"]
-    depth = indices.shape[-1]
-    whole = tuple(eqn.params["slice_sizes"]) == (1,) * depth + x.shape[depth:]
-    if not whole or tuple(d.offset_dims) != tuple(range(indices.ndim - 1, out.ndim)):
-        return None
-    points, index_map = d.collapsed_slice_dims, d.start_index_map
-    clips = mode is not GatherScatterMode.FILL_OR_DROP
-    numbers = _rows(eqn, x, indices, points, index_map, d.operand_batching_dims, clips, 0)
-    if numbers is None:
-        return None
-    fill = eqn.params["fill_value"]
-    return gather_kernel(stated([out]), numbers, np.asarray(0 if fill is None else fill).astype(x.dtype))
-
-
-def _scatter_of_rows(eqn):
-    """The C kernel of a scatter of whole rows, or None."""
-    x, indices, updates = [v.aval for v in eqn.invars]
-    name, d = eqn.primitive.name, eqn.params["dimension_numbers"]
-    depth = indices.shape[-1]
-    applies = name == "scatter" and eqn.params["update_jaxpr"] is not None
-    if applies or updates.shape != (*indices.shape[:-1], *x.shape[depth:]):
-        return None
-    if tuple(d.update_window_dims) != tuple(range(indices.ndim - 1, updates.ndim)):
-        return None
-    points, index_map, how = d.inserted_window_dims, d.scatter_dims_to_operand_dims, scatter_code(name, x.dtype)
-    clips = eqn.params["mode"] in (GatherScatterMode.CLIP, GatherScatterMode.CLAMPED)
-    numbers = _rows(eqn, x, indices, points, index_map, d.operand_batching_dims, clips, how)
-    return None if numbers is None else scatter_kernel(name, stated([eqn.outvars[0].aval]), numbers)
-
-
-def _gather(eqn):
-    return _gather_of_rows(eqn) or _in_python(eqn)
-
-
-def _scatter(eqn):
-    return _scatter_of_rows(eqn) or _in_python(eqn)
-
-
 # ---- kernels that are quicker than ONNX's operators
 
 LARGE = 4096  # elements: a call of Python costs some microseconds
 
 
-def prefer(*primitives, kernel=_in_python, when=lambda eqn: True):
+def prefer(*primitives, when=lambda eqn: True):
     """Declares that the kernel of these primitives is quicker than ONNX's operators for equations with `when(eqn)`."""
-    native.rule(*primitives)(Choice(kernel, when))
+    native.rule(*primitives)(when)
 
 
 def prefer_when_large(dtypes, *primitives):
@@ -343,33 +210,10 @@ def _is_long(eqn):
     return eqn.invars[0].aval.size > 128
 
 
-def _picks_few(eqn):
-    """Whether there is a C kernel: few elements of four bytes are taken from each row."""
-    return is_quicker_in_c(eqn.invars[0].aval, **eqn.params)
-
-
 def _picks_or_keeps_much(eqn):
     """Whether a kernel is quicker: the runtime's TopK is slow when it keeps many elements."""
     x, k = eqn.invars[0].aval, eqn.params["k"]
-    return _picks_few(eqn) or (x.size > LARGE and 16 * k >= x.shape[eqn.params["axis"]])
-
-
-def _top_k(eqn):
-    if not _picks_few(eqn):
-        return _in_python(eqn)
-    x, k = eqn.invars[0].aval, eqn.params["k"]
-    sizes = x.size // x.shape[-1], x.shape[-1], k, TOP_TYPES[x.dtype]
-    return top_k_kernel("top_k", stated([v.aval for v in eqn.outvars]), sizes)
-
-
-def _takes_rows_or_much(eqn):
-    """Whether a kernel is quicker: the C kernel for whole rows, or any for many windows of few elements."""
-    if (_gather_of_rows if eqn.primitive is gather_p else _scatter_of_rows)(eqn) is not None:
-        return True
-    indices = eqn.invars[1].aval
-    windows = indices.size // max(indices.shape[-1], 1)
-    moved = eqn.outvars[0].aval.size if len(eqn.invars) == 2 else eqn.invars[2].aval.size
-    return windows >= LARGE and moved < 8 * windows
+    return is_quicker_in_c(x, **eqn.params) or (x.size > LARGE and 16 * k >= x.shape[eqn.params["axis"]])
 
 
 def _searches_columns_or_much(eqn):
@@ -384,81 +228,21 @@ def _to_integers(eqn):
     return is_large(eqn) and eqn.invars[0].aval.dtype.kind == "f" and eqn.params["new_dtype"].kind in "iu"
 
 
-prefer(erf_inv_p, kernel=_erf_inv)
-prefer(prims.random_bits_p, kernel=_random_bits)
-prefer(prims.random_fold_in_p, kernel=_random_fold_in)
-prefer(prims.random_gamma_p)
-prefer(prims.random_split_p, kernel=_random_split)
-prefer(prims.threefry2x32_p, kernel=_threefry2x32)
+prefer(erf_inv_p)
+prefer(random_bits_p, random_fold_in_p, random_gamma_p, random_split_p, threefry2x32_p)
 prefer(convert_element_type_p, when=_to_integers)
 prefer(argmax_p, argmin_p, reduce_max_p, reduce_min_p, when=_searches_columns_or_much)
 prefer(cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p, when=is_large)
-prefer(gather_p, kernel=_gather, when=_takes_rows_or_much)
-prefer(
-    scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p, scatter_sub_p,
-    kernel=_scatter, when=_takes_rows_or_much,
-)  # fmt: skip
+prefer(gather_p, scatter_add_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p, scatter_sub_p)
 prefer(ragged_dot_general_p, when=_has_groups)
 prefer(
     reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p, select_and_gather_add_p, select_and_scatter_add_p,
     when=is_large,
 )  # fmt: skip
 prefer(sort_p, when=_is_long)
-prefer(top_k_p, kernel=_top_k, when=_picks_or_keeps_much)
+prefer(top_k_p, when=_picks_or_keeps_much)
 prefer_when_large("float64", erf_p)
 prefer_when_large("float16 float32 float64", erfc_p, reduce_precision_p)
-
-# ---- calls that are one kernel ----
-
-
-def _is_literal(atom, value):
-    return type(atom) is Literal and not atom.aval.shape and atom.val == value
-
-
-def _is_normal_call(jaxpr):
-    """Whether a program is `random.normal` for float32: bits, uniform numbers in (-1, 1), erf_inv, times sqrt(2)."""
-    names = [e.primitive.name for e in jaxpr.eqns]
-    if names != ["jit", "erf_inv", "mul"] or jaxpr.consts or jaxpr.out_avals[0].dtype != F32:
-        return False
-    uniform, erf_inv, scale = jaxpr.eqns
-    low, high = np.nextafter(F32.type(-1), F32.type(0)), 1
-    inner = uniform.params["jaxpr"]
-    expected = "random_bits shift_right_logical convert_element_type mul sub mul add max".split()
-    if [e.primitive.name for e in inner.eqns if e.primitive is not broadcast_in_dim_p] != expected or inner.consts:
-        return False
-    bits, shift, cast, unit, *_ = inner.eqns
-    wide = bits.params["bit_width"] == 32 and cast.params["new_dtype"] == F32
-    return (
-        wide
-        and _is_literal(uniform.invars[1], low)
-        and _is_literal(uniform.invars[2], high)
-        and _is_literal(shift.invars[1], 9)
-        and any(_is_literal(v, F32.type(2**-23)) for v in unit.invars)
-        and any(_is_literal(v, F32.type(np.sqrt(2))) for v in scale.invars)
-        and erf_inv.invars[0] is uniform.outvars[0]
-    )
-
-
-def _normal(eqn):
-    """The kernel that draws normal numbers in one pass, or None for another program of that name."""
-    inner = eqn.params["jaxpr"]
-    if len(eqn.invars) != 1 or not is_key_dtype(eqn.invars[0].aval.dtype) or not _is_normal_call(inner):
-        return None
-    keys, out = eqn.invars[0].aval, eqn.outvars[0].aval
-    bits = inner.eqns[0].params["jaxpr"].eqns[0]
-    if not (_is_threefry(keys, bits.params) and dims.is_constant_shape(out.shape) and keys.size):
-        return None
-    return normal_kernel("normal", stated([out]), (keys.size, out.size // keys.size, 32))
-
-
-# The name under which a library call is staged, and a function that returns its kernel or None.
-CALLS = {"_normal_real": _normal}
-
-
-def is_one_node(eqn):
-    """Whether a call becomes one node, and so must not be inlined before it is lowered."""
-    return eqn.primitive is jit_p and eqn.params["name"] in CALLS and CALLS[eqn.params["name"]](eqn) is not None
-
 
 # ---- callbacks ----
 
@@ -501,10 +285,6 @@ def lower_natively(g, eqn, values):
     """Lowers an equation to a Host node if it needs one or its kernel is preferred, else returns None."""
     if CALLS_PYTHON in eqn.primitive.facts:
         return _callback(g, eqn, values)
-    if eqn.primitive is jit_p:
-        maker = CALLS.get(eqn.params["name"])
-        kernel = None if maker is None else maker(eqn)
-        return None if kernel is None else host_node(g, kernel, values, [v.aval for v in eqn.outvars])
     return on_host(g, eqn, values) if is_preferred(eqn) else None
 
 

@@ -3,10 +3,10 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from tests.tape.harness import check_bits
 
 from onax import lax
 from onax import numpy as jnp
+from tape.harness import check_bits
 
 FLOATS = [np.dtype(t) for t in (np.float16, ml_dtypes.bfloat16, np.float32)]
 

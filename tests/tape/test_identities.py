@@ -1,10 +1,10 @@
 """What only hands values on is no instruction."""
 
 import numpy as np
-from tests.tape.harness import tape_of
 
 from onax import lax
 from onax.ad_checkpoint import checkpoint_name
+from tape.harness import tape_of
 
 
 def test_names_and_barriers():

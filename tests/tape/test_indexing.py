@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.tape.harness import check, check_bits, run_tape, tape_of
-from tests.tape.test_shaping import _array
 
 import onax as jax
 from onax import lax
@@ -11,6 +9,8 @@ from onax import numpy as jnp
 from onax._ground.dtypes import ALL_DTYPES
 from onax._native.tape import TYPES
 from onax._prims.indexing_records import GatherDimensionNumbers, ScatterDimensionNumbers
+from tape.harness import check, check_bits, run_tape, tape_of
+from tape.test_shaping import _array
 
 MODES = ["clip", "fill", "promise_in_bounds"]
 INDEX_DTYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32"]

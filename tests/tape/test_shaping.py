@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from tests.tape.harness import check_bits, run_tape, tape_of
 
 import onax as jax
 from onax import lax
 from onax import numpy as jnp
 from onax._ground.dtypes import ALL_DTYPES
+from tape.harness import check_bits, run_tape, tape_of
 
 DTYPES = sorted(ALL_DTYPES, key=str)
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.tape.harness import check_bits, run_tape, tape_of
-from tests.tape.test_shaping import _array
 
 import onax as jax
 from onax import lax
@@ -11,6 +9,8 @@ from onax import numpy as jnp
 from onax._ground.dtypes import ALL_DTYPES
 from onax._native.tape import OPERATIONS
 from onax._tape.builder import Builder
+from tape.harness import check_bits, run_tape, tape_of
+from tape.test_shaping import _array
 
 DTYPES = sorted(ALL_DTYPES, key=str)
 

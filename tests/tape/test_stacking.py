@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.tape.harness import check_bits
-from tests.tape.test_shaping import _array
 
 from onax._ground.dtypes import ALL_DTYPES
 from onax._prims.stacking import stack, tile, unstack
+from tape.harness import check_bits
+from tape.test_shaping import _array
 
 FUNCTIONS = [
     lambda x: stack([x, x, x], 0),

@@ -1,4 +1,4 @@
-"""The operator onax.Host; see host.pyx."""
+"""The operator onax.Host; see host_operator.pyx."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
@@ -11,10 +11,6 @@ cdef struct Pool:
     const onax_ort_entry *table
     const void *context
 
-# A kernel in C: reads the memory of its inputs, fills that of its outputs.  `sizes` is whatever numbers its Kernel was
-# made with.  Everything has the shapes and types that the graph states.
-ctypedef void (*Native)(void **ins, void **outs, const int64_t *sizes, const Pool *pool) noexcept nogil
-
 # A Kernel that runs itself, on the memory of its inputs and outputs.  0, or it has noted an exception.
 ctypedef int (*Runner)(PyObject *kernel, void **ins, void **outs, const Pool *pool) noexcept nogil
 
@@ -23,11 +19,9 @@ cdef void parallel(const Pool *pool, void (*job)(void *, size_t) noexcept nogil,
 
 cdef class Kernel:
     cdef readonly str name          # of the primitive it carries out
-    cdef object function            # ndarrays -> ndarrays; None: native
+    cdef object function            # ndarrays -> ndarrays; None: `runner`
     cdef bint into                  # function takes the outputs too, and fills them
-    cdef Native native
     cdef Runner runner
-    cdef int64_t *sizes
     cdef readonly tuple outputs     # (shape, dtype) of each
     cdef int n_out
     cdef int *ranks
@@ -36,5 +30,3 @@ cdef class Kernel:
 
     cdef int take_outputs(self, outputs) except -1
     cdef int check(self, int i, object result) except -1
-
-cdef Kernel native_kernel(str name, Native native, outputs, sizes)

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""onax.Host: a node of a graph that runs a kernel of ours, in Python or in C.
+"""onax.Host and onax.Tape: nodes of a graph that run a kernel of ours, in Python or a tape.
 
-    Kernel      what a node runs: a Python function of ndarrays, or a C function with the sizes it needs
+    Kernel      what a node runs: a Python function of ndarrays, or what a subclass runs instead
     Handle      the number of a Kernel, which the node holds as its attribute `kernel`; it keeps the Kernel alive
 
 A graph holds Handles; a session holds the Kernels of its nodes; a Kernel that neither holds is freed.  An exception
@@ -108,7 +108,6 @@ cdef class Kernel:
     def __dealloc__(self):
         PyMem_Free(self.ranks)
         PyMem_Free(self.shapes)
-        PyMem_Free(self.sizes)
 
     cdef int check(self, int i, object result) except -1:
         """The runtime has made room for the stated type: another one must not be copied there."""
@@ -120,19 +119,6 @@ cdef class Kernel:
 
     def __repr__(self):
         return f"<kernel of {self.name}>"
-
-
-cdef Kernel native_kernel(str name, Native native, outputs, sizes):
-    """A Kernel that runs a C function."""
-    cdef Kernel kernel = Kernel(name, None, outputs)
-    cdef Py_ssize_t i
-    kernel.native = native
-    kernel.sizes = <int64_t *>PyMem_Calloc(len(sizes) + 1, sizeof(int64_t))
-    if kernel.sizes == NULL:
-        raise MemoryError()
-    for i in range(len(sizes)):
-        kernel.sizes[i] = sizes[i]
-    return kernel
 
 
 class Handle(int):
@@ -164,9 +150,7 @@ cdef void parallel(const Pool *pool, void (*job)(void *, size_t) noexcept nogil,
 cdef struct State:
     const onax_ort_entry *table
     PyObject *kernel        # owned; what follows is its
-    Native native
     Runner runner
-    const int64_t *sizes
     int n_out
     const int *ranks
     const int64_t *shapes
@@ -198,9 +182,7 @@ cdef void _fill(State *state, int64_t number) noexcept:
         return
     Py_INCREF(kernel)
     state.kernel = <PyObject *>kernel
-    state.native = kernel.native
     state.runner = kernel.runner
-    state.sizes = kernel.sizes
     state.n_out = kernel.n_out
     state.ranks = kernel.ranks
     state.shapes = kernel.shapes
@@ -242,7 +224,7 @@ cdef ort_status _run(State *state, void *context, void **ports, size_t n_in) noe
         if status != NULL:
             return status
         ports[i] = <void *>value
-    if state.native == NULL and state.runner == NULL:
+    if state.runner == NULL:
         with gil:
             return _run_function(state, context, ports, n_in)
     for i in range(n_in):
@@ -253,11 +235,8 @@ cdef ort_status _run(State *state, void *context, void **ports, size_t n_in) noe
     if status == NULL:
         pool.table = state.table
         pool.context = context
-        if state.runner != NULL:
-            if state.runner(state.kernel, ports, ports + n_in, &pool) != 0:
-                return onax_op_fail(state.table, b"onax.Tape: an exception was raised")
-            return NULL
-        state.native(ports, ports + n_in, state.sizes, &pool)
+        if state.runner(state.kernel, ports, ports + n_in, &pool) != 0:
+            return onax_op_fail(state.table, b"onax.Tape: an exception was raised")
     return status
 
 

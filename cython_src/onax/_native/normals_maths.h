@@ -7,9 +7,9 @@
 #include <string.h>
 
 #if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
-#define ONAX_NORMALS __attribute__((optimize("O3"), target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define ONAX_NORMALS __attribute__((optimize("O3", "fp-contract=fast"), target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #elif defined(__GNUC__) && !defined(__clang__)
-#define ONAX_NORMALS __attribute__((optimize("O3")))
+#define ONAX_NORMALS __attribute__((optimize("O3", "fp-contract=fast")))
 #else
 #define ONAX_NORMALS
 #endif

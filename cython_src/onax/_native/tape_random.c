@@ -2,6 +2,7 @@
 
    random_bits      reads: keys.  Attributes: bits of a number (0: pairs of words, which are keys), how many keys, how many
                     numbers of each, and whether counters are laid out as with jax_threefry_partitionable=False
+   random_normal    reads: keys.  Attributes: how many keys, how many normal float32 numbers of each
    random_seed      reads: integers.  Attributes: their type, how many
    random_fold_in   reads: keys, words.  Attributes: how many, and for each operand 1, or 0 if it has one element
    threefry         writes: two words; reads: two words of keys, two of counters.  Attributes: as for random_fold_in
@@ -12,7 +13,7 @@
 
 #include <stdlib.h>
 
-#include "threefry_loops.h"
+#include "normals_loops.h"
 
 #define SHARE 32768            /* numbers that one task draws */
 
@@ -97,6 +98,32 @@ static const char *verify_bits(onax_instruction *q, const int64_t *bytes) {
         q->scratch = 8 * a[2] + 8;
     }
     q->work = 25.0 + 1.0 * (double)count + 10.0 * (double)a[1];
+    return NULL;
+}
+
+/* ---- normal numbers */
+
+static void draw_normals(void *user, size_t which) {
+    const job *j = user;
+    const int64_t each = j->q->attributes[1], shares = shares_of(each);
+    const int64_t key = (int64_t)which / shares, start = (int64_t)which % shares * SHARE;
+    const int64_t stop = start + SHARE < each ? start + SHARE : each;
+    const uint32_t *words = (const uint32_t *)ONAX_BUFFER(j->q, j->frame, 1) + 2 * key;
+    onax_normals(words[0], words[1], (uint64_t)start, (uint64_t)stop, (float *)ONAX_BUFFER(j->q, j->frame, 0) + key * each + start);
+}
+
+static int run_normals(const onax_instruction *q, onax_frame *f) {
+    return run_tasks(q, f, q->attributes[0] * shares_of(q->attributes[1]), draw_normals);
+}
+
+static const char *verify_normals(onax_instruction *q, const int64_t *bytes) {
+    const int64_t *a = q->attributes;
+    int64_t count;
+    if (q->n_operands != 2 || q->n_attributes != 2) return "normal numbers have other operands";
+    count = onax_product(a[0], a[1]);
+    if (bytes[0] < 0 || bytes[0] != onax_product(count, 4) || bytes[1] != onax_product(a[0], 8))
+        return "normal numbers have operands of other sizes";
+    q->work = 25.0 + 3.0 * (double)count + 10.0 * (double)a[0];
     return NULL;
 }
 
@@ -267,6 +294,7 @@ static const char *verify_gamma_grad(onax_instruction *q, const int64_t *bytes) 
 
 const onax_tape_operation onax_tape_random[] = {
     {"random_bits", 1, verify_bits, run_bits, NULL},
+    {"random_normal", 1, verify_normals, run_normals, NULL},
     {"random_seed", 1, verify_seed, run_seed, NULL},
     {"random_fold_in", 1, verify_fold_in, run_fold_in, NULL},
     {"threefry", 2, verify_threefry, run_threefry, NULL},

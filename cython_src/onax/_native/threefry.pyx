@@ -12,22 +12,11 @@ from libc.stdint cimport uint32_t, uint64_t
 cnp.import_array()
 
 cdef extern from "threefry_loops.h" nogil:
-    void onax_fill(int width, uint32_t k0, uint32_t k1, uint64_t start, uint64_t stop, void *out)
     void onax_fill_keys(int width, const uint32_t *keys, uint64_t count, uint64_t n, void *out)
     void onax_stream(uint32_t k0, uint32_t k1, uint32_t n, uint32_t *out)
     void onax_blocks(const uint32_t *k0, const uint32_t *k1, uint64_t n, uint32_t *c0, uint32_t *c1)
 
 cdef dict _DTYPES = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32), 64: np.dtype(np.uint64)}
-
-
-cdef void fill(int width, uint32_t k0, uint32_t k1, uint64_t start, uint64_t stop, void *out) noexcept nogil:
-    """The blocks of counters start ... stop - 1, as pairs of words (width 0) or as numbers of `width` bits."""
-    onax_fill(width, k0, k1, start, stop, out)
-
-
-cdef void fill_keys(int width, const uint32_t *keys, uint64_t count, uint64_t n, void *out) noexcept nogil:
-    """The blocks of counters 0 ... n - 1 of each key, key after key."""
-    onax_fill_keys(width, keys, count, n, out)
 
 
 cdef cnp.ndarray _words(keys):
@@ -48,7 +37,7 @@ def random_bits_partitionable(keys, size, int width):
     cdef uint32_t *key = <uint32_t *>cnp.PyArray_DATA(pairs)
     cdef void *data = cnp.PyArray_DATA(out)
     with nogil:
-        fill_keys(width, key, count, n, data)
+        onax_fill_keys(width, key, count, n, data)
     return out
 
 

@@ -4,16 +4,19 @@ sort is always stable.  Its order puts NaN last, treats -0 and 0 as equal, and c
 then by imaginary part.  top_k uses the total order of bits: NaN first, 0 above -0, NaN with the sign bit last.
 """
 
+from functools import lru_cache
+from math import prod
+
 import numpy as np
 
 from onax._core.rules import InvalidOperands, tangent_zero
 from onax._core.trace import as_array, typeof
 from onax._core.zeros import Zero
 from onax._ground import dims, dtypes
-from onax._native import top_k as _top_k
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
+from onax._native.tape import TYPES, instruction_tape
 from onax._prims.convert import cast
 from onax._prims.indexing import GatherDimensionNumbers, GatherScatterMode, gather
 from onax._prims.shaping import (
@@ -195,20 +198,29 @@ def sort_key_val(keys, values, dimension=-1, is_stable=True):
 
 
 _SHORT_ROW = 4096
+_SELECTED = frozenset(map(np.dtype, (np.float32, np.int32, np.uint32)))
 
 
 def is_quicker_in_c(x, *, k, axis):
     """Whether the kernel in C is quickest: for short rows, or if k is small compared with the row."""
-    if x.dtype not in _top_k.TYPES or axis != x.ndim - 1 or not dims.is_constant_shape(x.shape) or not x.size:
+    if x.dtype not in _SELECTED or axis != x.ndim - 1 or not dims.is_constant_shape(x.shape) or not x.size:
         return False
     return 16 * k < x.shape[axis] or x.shape[axis] <= _SHORT_ROW
+
+
+@lru_cache(maxsize=1024)
+def _top_k_tape(dtype, shape, k):
+    """The Tape of the instruction top_k along the last axis."""
+    out = (*shape[:-1], k)
+    numbers = TYPES[dtype], prod(shape[:-1]), shape[-1], 1, k
+    return instruction_tape("top_k", [(shape, dtype)], [(out, dtype), (out, np.dtype(np.int32))], numbers)
 
 
 def _top_k_kernel(x, *, k, axis):
     if not (0 <= axis < x.ndim and 0 <= k <= x.shape[axis]):
         raise InvalidOperands
     if is_quicker_in_c(x, k=k, axis=axis):
-        return list(_top_k.top_k(x, k))
+        return _top_k_tape(x.dtype, x.shape, k)([x])
     wide = np.ascontiguousarray(np.moveaxis(_to_sortable(x), axis, -1))
     key = ~_to_signed_key(wide)
     if key.dtype.itemsize <= 4:

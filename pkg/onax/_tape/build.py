@@ -1,6 +1,7 @@
 """The tape of a program, kept with it."""
 
 from onax._tape import (  # noqa: F401  they attach rules
+    calls,
     control,
     conv,
     convert,

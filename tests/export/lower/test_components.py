@@ -9,6 +9,7 @@ import pytest
 import onax as jax
 import onax.numpy as jnp
 from onax import lax
+from onax._ground.config import direct_tapes
 from onax.export import export
 
 C = np.array([1j, 2, 3], np.complex64)
@@ -68,3 +69,16 @@ def test_constant(name, x64):
         for results in (got, exported):
             for a, b in zip(jax.tree.leaves(results), jax.tree.leaves(want), strict=True):
                 np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_tapes_take_large_arrays_apart_and_join_them(dtype):
+    x = (np.random.default_rng(0).normal(size=(50, 60, 2)) @ [1, 1j]).astype(dtype)
+    keys = jax.random.split(jax.random.key(0), 70)
+    with jax.enable_x64(True), direct_tapes(False):
+        same = jax.jit(lambda x, k: (lax.conj(x), jax.random.clone(k)))
+        text = same.lower(x, keys).as_text()
+        got, clones = same(x, keys)
+    assert "computes = 'split'" in text and "computes = 'join'" in text
+    np.testing.assert_array_equal(got, np.conj(x))
+    np.testing.assert_array_equal(jax.random.key_data(clones), jax.random.key_data(keys))

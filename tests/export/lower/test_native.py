@@ -78,21 +78,7 @@ def test_what_runs_where():
     assert nodes(jnp.sort, many) == nodes(lambda v: lax.top_k(v, 5), many) == []  # instructions of tapes
     assert nodes(lambda k: jax.random.bits(k, (3,)), jax.random.key(0)) == []
     assert nodes(lambda k: jax.random.bits(k, (3,)), jax.random.key(0, impl="rbg")) == ["random_bits"]
-    assert nodes(lambda k: jax.random.normal(k, (50, 100)), jax.random.key(0)) == ["normal"]
-
-
-@pytest.mark.parametrize("shape", [(), (3,), (0,), (70_001,), (4, 5)], ids=str)
-def test_normal_numbers_in_one_node(shape):
-    check(lambda k: jax.random.normal(k, shape), jax.random.key(1))
-    check(jax.vmap(lambda k: jax.random.normal(k, shape)), jax.random.split(jax.random.key(1), 3))
-
-
-def test_a_call_is_not_taken_for_another_by_its_name():
-    def _normal_real(key):
-        return lax.erf_inv(jax.random.uniform(key, (5000,), minval=-0.5, maxval=0.5)) * 2
-
-    check(jax.jit(_normal_real), jax.random.key(1))
-    assert "normal" not in nodes(lambda k: jax.jit(_normal_real)(k), jax.random.key(1))
+    assert nodes(lambda k: jax.random.normal(k, (50, 100)), jax.random.key(0)) == []
 
 
 # ---- what only a kernel can say

@@ -21,6 +21,7 @@ from onax._ground import dims
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.dot import dot_general_p
 from onax._tape.build import build_tape
+from onax._tape.calls import is_one_instruction
 from onax._tape.regions import fuse, is_view, joins
 from onax._tape.rules import tape
 from onax._tape.tape_call import tape_p
@@ -129,7 +130,7 @@ def _belongs(eqn):
 def _has_own_tape(eqn):
     """Whether an equation over many elements is quicker as a tape than in the runtime, or can be nothing else."""
     fits = all(prod(x.aval.shape) < MOST_ELEMENTS for x in (*eqn.invars, *eqn.outvars))
-    preferred = eqn.primitive in tape and is_preferred(eqn)
+    preferred = eqn.primitive in tape and (is_preferred(eqn) or is_one_instruction(eqn))
     return eqn.primitive is fused_p or (fits and (preferred or _moves_elements(eqn)))
 
 

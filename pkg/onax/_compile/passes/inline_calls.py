@@ -1,13 +1,13 @@
 """Replaces calls by the equations of the called programs, also inside branches and loops.
 
-Calls of library functions that the native target computes in one node remain, unless they are small.
+Calls of library functions that are one instruction of a tape remain, unless they are small.
 """
 
 from onax._compile.passes.bodies import cache_on_program, map_bodies
 from onax._core.programs import called_program
 from onax._core.rewrite import close, inline
+from onax._tape.calls import is_one_instruction
 from onax._tape.regions import is_small
-from onax.export.lower.native import is_one_node
 
 
 @cache_on_program
@@ -24,4 +24,4 @@ def inline_calls(jaxpr):
 def _callee(eqn):
     """The program to inline instead of an equation, or None."""
     callee = called_program(eqn)
-    return None if callee is None or (is_one_node(eqn) and not is_small(eqn)) else callee
+    return None if callee is None or (is_one_instruction(eqn) and not is_small(eqn)) else callee
