@@ -12,6 +12,12 @@ def test_cached_with_the_program():
     assert build_tape(jaxpr)[0] is tape and constants == []
 
 
+def test_programs_of_equal_structure_share_it():
+    make = lambda k: jax.make_jaxpr(lambda x: jax.numpy.sin(x) * k)(np.float32(1))
+    first, second, other = [build_tape(make(k))[0] for k in (2.0, 2.0, 3.0)]
+    assert first is second and first is not other
+
+
 def test_large_constants_are_its_last_inputs():
     large = np.arange(5000, dtype=np.float32)
     jaxpr = jax.make_jaxpr(lambda x: x + jax.numpy.asarray(large))(large)

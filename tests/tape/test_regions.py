@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 import onax as jax
 import onax.numpy as jnp
-from native_passes import check, names
+from native_passes import check, names, with_regions
 from onax import lax
-from onax._control.fused import fused_p
+from onax._control.fused import assemble, fused_p
 from onax._ground.config import enable_x64
+from onax._tape import regions
 from tolerance import assert_ulps
 
 
@@ -148,6 +149,40 @@ def test_barriers_separate_levels():
     assert order.count("fused") >= 1 and order.index("sort") < len(order) - 1
     program = check(lambda x: jnp.sort(jnp.sin(x) * 2) + jnp.sort(jnp.cos(x) * 3 + 1), X, compare=assert_ulps)
     assert names(program)[0] == "fused" and names(program).count("fused") == 1
+
+
+def repeated(n):
+    def function(x):
+        for _ in range(n // 2):
+            x = jnp.sin(x) * 0.5
+        return x
+
+    return function
+
+
+def test_a_long_program_is_cut_into_equal_pieces_that_share_their_code():
+    for n in (2 * regions.LONGEST, 6 * regions.LONGEST):
+        program = check(repeated(n), X, compare=assert_ulps)
+        lengths = [len(inside) for inside in insides(program)]
+        assert lengths == [regions.LONGEST] * (n // regions.LONGEST)
+        assert len({assemble(eqn.params["jaxpr"]) for eqn in program.eqns}) <= 2
+
+
+def test_values_that_pieces_hand_on():
+    check(jax.value_and_grad(lambda x: jnp.sum(repeated(regions.LONGEST)(x))), X, compare=closely)
+
+
+def test_a_region_that_needs_too_many_registers_is_halved():
+    def function(x):
+        waiting = [x + i for i in range(1500)]
+        for y in reversed(waiting):
+            x = jnp.maximum(x - y, y)
+        return x
+
+    program = with_regions(jax.make_jaxpr(function)(BIG))
+    assert names(program) == ["fused"] * len(program.eqns) and 1 < len(program.eqns) < 8
+    assert sum([len(inside) for inside in insides(program)]) == 4500
+    check(function, BIG[:2, :2])
 
 
 def closely(got, want, *, what=None):

@@ -4,6 +4,7 @@ import weakref
 from types import FunctionType
 
 from onax._control.jit_call import clear_staged_programs
+from onax._core.structure import clear_shared
 from onax._native.jit_function import JitCache
 
 _ATTRIBUTE = "__onax_programs__"
@@ -47,10 +48,11 @@ def _new():
 
 
 def clear_caches():
-    """Deletes every compiled program of the process, and the staged programs of functions of the library."""
+    """Deletes every compiled program of the process, what programs share, and staged functions of the library."""
     for cache in list(_all):
         cache.clear()
     clear_staged_programs()
+    clear_shared()
 
 
 def forget_entries():

@@ -18,6 +18,7 @@ import numpy as np
 from onax._control.block_code import Code, codes, counters, folds, views
 from onax._core.jaxpr import Literal
 from onax._core.programs import KERNEL, Call, programs
+from onax._core.structure import SharedByStructure
 from onax._native.dispatch import NEVER, Primitive
 from onax._native.tape import BLOCKS_MAGIC, TYPES, RegisterKind, check_program, instruction_tape
 
@@ -366,42 +367,21 @@ def _place_blocks(code, places, records):
 # ---- the primitive
 
 
-_programs = {}  # structure -> Words: the layers of a network have equal regions
-_PROGRAMS_AT_MOST = 2048
+_programs = SharedByStructure(512)  # the layers of a network have equal regions
 
 
 def assemble(jaxpr):
     """The Words of a region's jaxpr, kept with it.  Unfit, or ValueError if it needs too many registers."""
     found = jaxpr.cache.get("assembled")
     if found is None:
-        key = _structure(jaxpr)
-        found = _programs.get(key)
-        if found is None:
-            found = Assembler(jaxpr).words()
-            check_program(np.frombuffer(found, np.int64))
-            if len(_programs) >= _PROGRAMS_AT_MOST:
-                del _programs[next(iter(_programs))]
-            _programs[key] = found
-        jaxpr.cache["assembled"] = found
+        found = jaxpr.cache["assembled"] = _programs.get(jaxpr, _assemble)
     return found
 
 
-def literal_key(value):
-    """What tells numbers apart: their bytes, or a Python number as it is written."""
-    return value.tobytes() if isinstance(value, np.ndarray | np.generic) else repr(value)
-
-
-def _structure(jaxpr):
-    """What two regions with the same program agree on."""
-    numbers = {v: i for i, v in enumerate(jaxpr.invars)}
-    key = [(v.aval.shape, v.aval.dtype) for v in jaxpr.invars]
-    for eqn in jaxpr.eqns:
-        (out,) = eqn.outvars
-        numbers[out] = len(numbers)
-        operands = [(literal_key(x.val), x.aval.dtype) if type(x) is Literal else numbers[x] for x in eqn.invars]
-        key.append((eqn.primitive, out.aval.shape, out.aval.dtype, *operands, *eqn.params.items()))
-    key.append(tuple([numbers[v] for v in jaxpr.outvars]))
-    return tuple(key)
+def _assemble(jaxpr):
+    words = Assembler(jaxpr).words()
+    check_program(np.frombuffer(words, np.int64))
+    return words
 
 
 def _kernel(*operands, jaxpr):

@@ -17,9 +17,9 @@ Views (broadcasts, axes of length 1) are read through where they feed a region, 
 What is computed from constants alone stays outside too: the lowering folds it.
 """
 
+import functools
 from math import prod
-
-import numpy as np
+from operator import itemgetter
 
 from onax._control.block_code import Code, Unfit, codes, counters, folds, views
 from onax._control.fused import assemble, dense_strides, drop_unit_axes, fused_p
@@ -33,16 +33,33 @@ from onax._prims.shaping import iota_p
 
 SMALL = 4096  # elements below which a node's own cost outweighs its work
 FOLDED_BYTES = 1024  # constants up to this size are folded by the lowering
+LONGEST = 512  # equations of a region over few elements: equal pieces of a long program share their code
+LONGEST_LARGE = 16384  # of one over many elements, where what pieces hand on goes through memory
+UNKNOWN_SIZE = 1 << 62
+_FUSED = "regions are equations"
+
+
+@functools.lru_cache(4096)
+def elements(shape):
+    """How many elements a value of a shape has; UNKNOWN_SIZE with symbolic dimensions."""
+    return prod(shape) if dims.is_constant_shape(shape) else UNKNOWN_SIZE
 
 
 def fuse(jaxpr):
     """The ClosedJaxpr with regions as equations; its own calls are inlined, and it has no dead code."""
+    if len(jaxpr.eqns) < 2 or _FUSED in jaxpr.cache:
+        return jaxpr
     return _Regions(jaxpr).rebuilt()
+
+
+def mark_fused(jaxpr):
+    """States that a program is a part of one whose regions are equations already."""
+    jaxpr.cache[_FUSED] = True
 
 
 # ---- what can join
 
-_known_to_join: dict = {}  # (primitive, dtypes, parameters) -> nanoseconds
+_known_to_join: dict = {}  # (primitive, dtypes, parameters) -> bool
 
 
 def joins(eqn):
@@ -50,37 +67,41 @@ def joins(eqn):
     if eqn.primitive not in codes or eqn.effects or len(eqn.outvars) != 1:
         return False
     out = eqn.outvars[0].aval
-    if out.dtype not in TYPES or not dims.is_constant_shape(out.shape) or prod(out.shape) == 0:
+    if out.dtype not in TYPES or not 0 < elements(out.shape) < UNKNOWN_SIZE:
         return False
-    if eqn.primitive in folds and not _folds_rows(eqn):
-        return False
-    exponent = str(eqn.invars[1]) if eqn.primitive is pow_p and type(eqn.invars[1]) is Literal else ""
-    params = () if eqn.primitive in folds else eqn.params.items()
-    key = eqn.primitive, exponent, out.dtype, *[x.aval.dtype for x in eqn.invars], *params
+    if eqn.primitive in folds:
+        if not _folds_rows(eqn):
+            return False
+        key = eqn.primitive, out.dtype, eqn.invars[0].aval.dtype
+    elif eqn.primitive is pow_p:
+        exponent = str(eqn.invars[1]) if type(eqn.invars[1]) is Literal else ""
+        key = pow_p, exponent, out.dtype, *[x.aval.dtype for x in eqn.invars]
+    else:
+        key = eqn.primitive, out.dtype, *[x.aval.dtype for x in eqn.invars], *eqn.params.items()
     found = _known_to_join.get(key)
     if found is None:
-        found = insert_bounded(_known_to_join, key, _cost(eqn))
-    return found < np.inf
+        found = insert_bounded(_known_to_join, key, _has_code(eqn))
+    return found
 
 
 def _folds_rows(eqn):
     """Whether a reduction makes one element of several that lie side by side."""
     x, axes = eqn.invars[0].aval, eqn.params["axes"]
-    if not dims.is_constant_shape(x.shape) or not prod(x.shape):
+    if not 0 < elements(x.shape) < UNKNOWN_SIZE:
         return False
     long = [i in axes for i, d in enumerate(x.shape) if d != 1]
     return any(long) and long == sorted(long)
 
 
-def _cost(eqn):
-    """Nanoseconds that the slowest operation of an equation takes for an element; infinite if it has no code."""
+def _has_code(eqn):
+    """Whether there are operations over blocks for an equation."""
     code = Code()
     try:
         operands = [_register(code, x) for x in eqn.invars]
         codes[eqn.primitive](code, eqn.outvars[0].aval.dtype, *operands, **eqn.params)
     except Unfit:
-        return np.inf
-    return max([o.dtypes[code.dtypes[xs[-1] if o.signature == "S" else xs[0]]] for o, _, xs in code.steps], default=0.0)
+        return False
+    return True
 
 
 def _register(code, x):
@@ -90,12 +111,12 @@ def _register(code, x):
 def is_view(eqn):
     """Whether an equation only changes how elements are found."""
     view = views.get(eqn.primitive)
-    if view is None or eqn.outvars[0].aval.dtype not in TYPES:
+    if view is None or eqn.outvars[0].aval.dtype not in TYPES or len(eqn.invars) > 1:
         return False
-    shapes = [x.aval.shape for x in (eqn.invars[0], eqn.outvars[0])]
-    if len(eqn.invars) > 1 or not all(map(dims.is_constant_shape, shapes)):
+    shape = eqn.invars[0].aval.shape
+    if elements(shape) == UNKNOWN_SIZE or elements(eqn.outvars[0].aval.shape) == UNKNOWN_SIZE:
         return False
-    return view(0, dense_strides(shapes[0]), eqn) is not None
+    return view(0, dense_strides(shape), eqn) is not None
 
 
 def counts(eqn):
@@ -107,16 +128,15 @@ def _is_folded(eqn):
     """Whether the lowering computes an equation over constants, or only says where they are, as it builds the graph."""
     if eqn.primitive not in codes:
         return True
-    avals = [v.aval for v in eqn.outvars]
-    return all(dims.is_constant_shape(a.shape) and prod(a.shape) * a.dtype.itemsize <= FOLDED_BYTES for a in avals)
+    return all(elements(v.aval.shape) * v.aval.dtype.itemsize <= FOLDED_BYTES for v in eqn.outvars)
 
 
 def is_small(eqn):
-    return all(dims.is_constant_shape(v.aval.shape) and prod(v.aval.shape) < SMALL for v in eqn.outvars)
+    return all(elements(v.aval.shape) < SMALL for v in eqn.outvars)
 
 
 def _size(eqn):
-    return prod(_ground(eqn).shape)
+    return elements(_ground(eqn).shape)
 
 
 def _key(eqn):
@@ -126,6 +146,9 @@ def _key(eqn):
 
 def _ground(eqn):
     return (eqn.invars[0] if eqn.primitive in folds else eqn.outvars[0]).aval
+
+
+_place_of = itemgetter(0)
 
 
 class _Region:
@@ -140,7 +163,18 @@ class _Region:
     @property
     def last(self):
         """The place of the last of them."""
-        return max(place for place, _ in self.eqns)
+        return self.eqns[-1][0]
+
+    def pieces(self, longest):
+        """Regions of bounded length, one after the other, with their equations in the order of the program."""
+        self.eqns.sort(key=_place_of)
+        if len(self.eqns) <= longest:
+            return [self]
+        pieces = []
+        for start in range(0, len(self.eqns), longest):
+            pieces.append(_Region(self.key))
+            pieces[-1].eqns = self.eqns[start : start + longest]
+        return pieces
 
 
 class _Regions:
@@ -162,9 +196,11 @@ class _Regions:
         known = set(self.jaxpr.constvars)
         levels, groups = {}, {}
         for place, eqn in enumerate(self.jaxpr.eqns):
-            operands = [x for x in eqn.invars if type(x) is not Literal]
-            level = max([levels.get(x, 0) for x in operands], default=0)
-            is_known = known.issuperset(operands) and (bool(eqn.invars) or eqn.primitive is iota_p)
+            level, is_known = 0, bool(eqn.invars) or eqn.primitive is iota_p
+            for x in eqn.invars:
+                if type(x) is not Literal:
+                    is_known = is_known and x in known
+                    level = max(level, levels.get(x, 0))
             for v in eqn.outvars:
                 self.makers[v] = place, eqn
             if is_view(eqn):
@@ -185,14 +221,19 @@ class _Regions:
 
         One that reads what is narrow is in that region, or a level on.
         """
-        sources, key = [r for r in [self._narrows(x, levels, level) for x in eqn.invars] if r is not None], _key(eqn)
-        region = sources[0] if sources else None
-        if any(r.key != region.key or r.key[: len(key)] != key for r in sources):
-            level, region = level + 1, None
-        elif sources:
-            region = self._merged(sources, region.key)
+        sources, region, key = (), None, _key(eqn)
+        if self.narrow:
+            sources = [r for r in [self._narrows(x, levels, level) for x in eqn.invars] if r is not None]
+        if sources:
+            region = sources[0]
+            if any(r.key != region.key or r.key[: len(key)] != key for r in sources):
+                level, region = level + 1, None
+            else:
+                region = self._merged(sources, region.key)
         if region is None and _size(eqn) < SMALL:
-            region = groups.setdefault(level, _Region())
+            region = groups.get(level)
+            if region is None:
+                region = groups[level] = _Region()
         elif region is None or key == region.key:
             neighbours = [self._neighbour(x, eqn, levels, level) for x in eqn.invars]
             region = self._merged([r for r in (region, *neighbours) if r is not None], key)
@@ -241,17 +282,22 @@ class _Regions:
     def _choose(self):
         """Makes the equations of the regions that pay; `self.fused`: place of a member -> (last place, equation)."""
         regions = {id(r): r for r in self.region_of.values()}
-        chosen = [r for r in regions.values() if len(r.eqns) > 1]
-        for region in chosen:
-            region.eqns.sort(key=lambda member: member[0])
-        kept = {place for r in chosen for place, _ in r.eqns}
-        self.region_of = {place: r for place, r in self.region_of.items() if place in kept}
-        read = self._read_outside()
+        pieces = [piece for r in regions.values() for piece in r.pieces(LONGEST if r.key is None else LONGEST_LARGE)]
+        self.region_of = {}
         self.fused = {}
-        for region in chosen:
-            eqn = self._equation(region, read)
-            if eqn is not None:
-                self.fused.update(dict.fromkeys([place for place, _ in region.eqns], (region.last, eqn)))
+        while pieces:
+            pieces = [r for r in pieces if len(r.eqns) > 1]
+            self.region_of.update([(place, r) for r in pieces for place, _ in r.eqns])
+            read, halves = self._read_outside(), []
+            for region in pieces:
+                try:
+                    eqn = self._equation(region, read)
+                except ValueError:  # it needs more registers than a program has
+                    halves += region.pieces((len(region.eqns) + 1) // 2)
+                    continue
+                if eqn is not None:
+                    self.fused.update(dict.fromkeys([place for place, _ in region.eqns], (region.last, eqn)))
+            pieces = halves
 
     def _read_outside(self):
         """The variables that somebody other than their own region's equations reads, views looked through."""
@@ -269,7 +315,7 @@ class _Regions:
         return read
 
     def _equation(self, region, read):
-        """The equation of a region, or None if it has no program."""
+        """The equation of a region, or None if it reads or gives nothing; ValueError if its program is too large."""
         eqns, inputs, made = [], {}, set()
         for _, eqn in region.eqns:
             for x in eqn.invars:
@@ -280,10 +326,7 @@ class _Regions:
         if not inputs or not outputs:
             return None
         inner = ClosedJaxpr(Jaxpr([], inputs, outputs, eqns, no_effects, self.jaxpr.debug_info))
-        try:
-            assemble(inner)
-        except ValueError:  # it needs more registers than a program has
-            return None
+        assemble(inner)
         place = region.eqns[0][1].source_info
         return JaxprEqn(list(inputs), outputs, fused_p, {"jaxpr": inner}, no_effects, place)
 

@@ -16,13 +16,12 @@ from onax._control.fused import fused_p
 from onax._core.effects import join_effects, no_effects
 from onax._core.facts import DATA_MOVEMENT
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
-from onax._core.programs import BRANCH, CONDITION, FUNCTION, LOOP, held_programs
-from onax._ground import dims
+from onax._core.programs import BRANCH, CONDITION, FUNCTION, LOOP, Call, held_programs, programs
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.dot import dot_general_p
 from onax._tape.build import build_tape
 from onax._tape.calls import is_one_instruction
-from onax._tape.regions import fuse, is_view, joins
+from onax._tape.regions import UNKNOWN_SIZE, elements, fuse, is_view, joins, mark_fused
 from onax._tape.rules import tape
 from onax._tape.tape_call import tape_p
 from onax.export.lower.native import is_preferred
@@ -58,14 +57,17 @@ def _as_one_tape(jaxpr):
 
 def _is_for_one_tape(eqn, in_body=False):
     """Whether an equation, perhaps in the body of a loop or branch, is no reason for a session of the runtime."""
-    if eqn.effects or not all(dims.is_constant_shape(x.aval.shape) for x in (*eqn.invars, *eqn.outvars)):
+    if eqn.effects:
+        return False
+    most = max([elements(x.aval.shape) for x in (*eqn.invars, *eqn.outvars)], default=0)
+    if most == UNKNOWN_SIZE:
         return False
     bodies = _bodies(eqn)
     if bodies:
         return all(_is_for_one_tape(e, True) for body in bodies for e in body.eqns)
-    if _products(eqn) > (LOOP_PRODUCTS if in_body else FEW_PRODUCTS) or not _can_be_on_a_tape(eqn):
+    if not _can_be_on_a_tape(eqn) or _products(eqn) > (LOOP_PRODUCTS if in_body else FEW_PRODUCTS):
         return False
-    return in_body or has_fewer(eqn, MODERATE) or joins(eqn) or is_view(eqn) or _moves_elements(eqn)
+    return in_body or most < MODERATE or joins(eqn) or is_view(eqn) or _moves_elements(eqn)
 
 
 def _can_be_on_a_tape(eqn):
@@ -85,8 +87,9 @@ def _moves_elements(eqn):
 
 def _bodies(eqn):
     """The programs of an equation that is a branch or a loop; none of others."""
-    held = held_programs(eqn)
-    return [h.program for h in held] if held and held[0].kind in _CONTROL else []
+    describe = programs.get(eqn.primitive)
+    held = () if describe is None or type(describe) is Call else describe(eqn)
+    return [h.program for h in held] if held and held[0].kind in _CONTROL else ()
 
 
 def _products(eqn):
@@ -102,8 +105,10 @@ def _products(eqn):
 
 def has_fewer(eqn, count):
     """Whether each operand and each result of an equation has fewer elements."""
-    atoms = (*eqn.invars, *eqn.outvars)
-    return all(dims.is_constant_shape(x.aval.shape) and prod(x.aval.shape) < count for x in atoms)
+    for x in (*eqn.invars, *eqn.outvars):
+        if elements(x.aval.shape) >= count:
+            return False
+    return True
 
 
 # ---- parts of it
@@ -111,7 +116,7 @@ def has_fewer(eqn, count):
 
 def _with_tapes_inside(jaxpr):
     """The program with the passes applied to the bodies that do not become part of a tape."""
-    eqns = [eqn if _belongs(eqn) else map_bodies(form_tapes, eqn) for eqn in jaxpr.eqns]
+    eqns = [map_bodies(form_tapes, eqn) if _bodies(eqn) and not _is_for_one_tape(eqn) else eqn for eqn in jaxpr.eqns]
     if all(new is old for new, old in zip(eqns, jaxpr.eqns)):
         return jaxpr
     inner = Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, eqns, jaxpr.effects, jaxpr.debug_info)
@@ -120,18 +125,20 @@ def _with_tapes_inside(jaxpr):
 
 def _belongs(eqn):
     """Whether an equation may share a tape with others of its level."""
-    if not _is_for_one_tape(eqn):
-        return False
     if _bodies(eqn):
-        return True
-    return has_fewer(eqn, SMALL) and (eqn.primitive is fused_p or eqn.primitive in tape or eqn.primitive in codes)
+        return _is_for_one_tape(eqn)
+    if not (eqn.primitive in tape or eqn.primitive in codes):
+        return False
+    return not eqn.effects and has_fewer(eqn, SMALL) and _products(eqn) <= FEW_PRODUCTS
 
 
 def _has_own_tape(eqn):
     """Whether an equation over many elements is quicker as a tape than in the runtime, or can be nothing else."""
-    fits = all(prod(x.aval.shape) < MOST_ELEMENTS for x in (*eqn.invars, *eqn.outvars))
-    preferred = eqn.primitive in tape and (is_preferred(eqn) or is_one_instruction(eqn))
-    return eqn.primitive is fused_p or (fits and (preferred or _moves_elements(eqn)))
+    if eqn.primitive is fused_p:
+        return True
+    if eqn.primitive not in tape or any(elements(x.aval.shape) >= MOST_ELEMENTS for x in (*eqn.invars, *eqn.outvars)):
+        return False
+    return DATA_MOVEMENT in eqn.primitive.facts or is_preferred(eqn) or is_one_instruction(eqn)
 
 
 class _Levels:
@@ -199,6 +206,7 @@ class _Levels:
         outvars = [v for eqn in eqns for v in eqn.outvars if v in read]
         inner = Jaxpr(constvars, invars, outvars, eqns, no_effects, self.jaxpr.debug_info)
         closed = ClosedJaxpr(inner, [known[v] for v in constvars])
+        mark_fused(closed)
         return JaxprEqn(list(invars), outvars, tape_p, {"jaxpr": closed}, no_effects, eqns[0].source_info)
 
     def _ordered(self, made):

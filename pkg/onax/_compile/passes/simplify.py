@@ -2,8 +2,8 @@
 
 from onax._compile.passes.bodies import cache_on_program, map_bodies
 from onax._control.block_code import codes, views
-from onax._control.fused import literal_key
 from onax._core.jaxpr import ClosedJaxpr, Jaxpr, Literal
+from onax._core.structure import literal_key
 
 
 @cache_on_program
