@@ -28,11 +28,10 @@ cdef extern from "Python.h":
 # ---- functions -----------------------------------------------------------------------------------------------------
 
 cdef class ApiFunction:
-    """A function whose errors name it and leave without frames of onax; in all else it is the function.
+    """A function whose errors name it and have no frames of onax; otherwise it behaves as the function.
 
-    `label`: its name for errors; None where its own words have it.  `positions`, `static`: where the parameters stand
-    that JAX compiles as static arguments, and their names; JAX asks for their hashes before anything else, and so does
-    this.
+    `label`: its name for errors; None if its messages contain it.  `positions`, `static`: the positions and names of
+    the parameters that JAX compiles as static arguments; JAX hashes them before anything else, and so does this.
     """
 
     def __cinit__(self, function, label=None, positions=(), static=()):
@@ -61,10 +60,10 @@ cdef class ApiFunction:
         return f"<function {self.__qualname__} at {id(self):#x}>"
 
     def __reduce__(self):
-        found = sys.modules.get(self.__module__)
+        attribute = sys.modules.get(self.__module__)
         for part in self.__qualname__.split("."):
-            found = getattr(found, part, None)
-        if found is self:
+            attribute = getattr(attribute, part, None)
+        if attribute is self:
             return self.__qualname__
         return ApiFunction, (self.function, self.label, self.positions, self.static), vars(self)
 

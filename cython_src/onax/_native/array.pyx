@@ -451,10 +451,10 @@ cdef class Array:
     def __contains__(self, item):
         if self.ndim != 1:
             raise ValueError(f"Array.__contains__: search array must be one-dimensional, got arr.shape={self.shape}.")
-        found = self == item
-        if not isinstance(found, Array):
+        equal = self == item
+        if not isinstance(equal, Array):
             raise TypeError(f"Array.__contains__: unsupported operand type {type(item)}.")
-        return bool(found.any())
+        return bool(equal.any())
 
     def __hash__(self):
         raise TypeError(f"unhashable type: {type(self).__name__!r}")

@@ -261,11 +261,11 @@ cdef bint _is_ml_float(object dtype) except -1:
 
 cdef ShapedArray make_aval(tuple shape, object dtype, bint weak):
     cdef ShapedArray aval
-    cdef PyObject *found
+    cdef PyObject *interned
     key = (shape, dtype, weak)
-    found = PyDict_GetItem(_interned, key)
-    if found != NULL:
-        return <ShapedArray>found
+    interned = PyDict_GetItem(_interned, key)
+    if interned != NULL:
+        return <ShapedArray>interned
     aval = ShapedArray.__new__(ShapedArray, shape, dtype, weak)
     if PyDict_Size(_interned) >= INTERNED_AT_MOST:
         _interned.clear()

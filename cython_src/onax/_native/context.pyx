@@ -125,12 +125,12 @@ def get_default_device():
 
 # NumPy keeps its error state in a context variable.  Entering a context in which floating-point warnings are off costs
 # some ten nanoseconds; np.errstate itself costs most of a microsecond.  A context can be entered once at a time, so a
-# few are kept: each kernel takes one and gives it back.
+# few are pooled: each kernel takes one and gives it back.
 
 cdef enum:
-    KEPT = 16
+    POOLED = 16
 
-cdef PyObject *_idle[KEPT]
+cdef PyObject *_idle[POOLED]
 cdef int _idle_count = 0
 
 
@@ -167,7 +167,7 @@ cdef int quiet_end(PyObject *token) except -1:
         return 0
     onax_ctx.quiet = 0
     PyContext_Exit(<object>token)
-    if _idle_count < KEPT:
+    if _idle_count < POOLED:
         _idle[_idle_count] = token
         _idle_count += 1
     else:

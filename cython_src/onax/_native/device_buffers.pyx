@@ -232,14 +232,14 @@ cdef DeviceBuffer upload(DeviceMemory memory, cnp.ndarray a):
 cdef int logical_rank(DeviceBuffer buffer, object storage) except -1:
     """The rank of an array of dtype `storage` over a buffer, whose last axes make up one element of it (complex, keys)."""
     cdef int64_t width = buffer.descr.itemsize
-    cdef int64_t wanted = storage.itemsize
+    cdef int64_t itemsize = storage.itemsize
     cdef int rank = buffer.rank
     if storage is buffer.descr or storage == buffer.descr:
         return rank
-    while width < wanted and rank > 0:
+    while width < itemsize and rank > 0:
         rank -= 1
         width *= buffer.dims[rank]
-    if width != wanted:
+    if width != itemsize:
         raise TypeError(f"a buffer of {buffer.descr}{list(buffer.shape)} has no elements of {storage}")
     return rank
 

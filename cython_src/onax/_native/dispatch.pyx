@@ -34,7 +34,7 @@ NEVER = "never"
 FIRST = "first"         # when the first operand has
 
 # The one fact about a primitive that this module reads; the others: `_core/facts.py`.
-ELEMENTWISE = "elementwise"         # each result element depends on the operand elements at its place
+ELEMENTWISE = "elementwise"         # each result element depends on the operand elements at its index
 
 cdef enum:
     WEAK_ALL = 0
@@ -150,15 +150,15 @@ cdef class Primitive:
             self.abstract_known = {}
         key = (avals, option_bits(), tuple(params.items()))
         try:
-            found = self.abstract_known.get(key)
+            result = self.abstract_known.get(key)
         except TypeError:  # a parameter has no hash
             return self._abstract_anew(avals, params)
-        if found is None:
-            found = self._abstract_anew(avals, params)
+        if result is None:
+            result = self._abstract_anew(avals, params)
             if len(self.abstract_known) >= KNOWN_AT_MOST:
                 self.abstract_known.clear()
-            self.abstract_known[key] = found
-        return found
+            self.abstract_known[key] = result
+        return result
 
     cdef object _abstract_anew(self, tuple avals, dict params):
         result = self.abstract_eval(*avals, **params)
@@ -224,16 +224,16 @@ cdef object _no_operand(Primitive p, object x, Py_ssize_t i):
 
 
 cdef _Gathered _gather(Primitive p, PyObject **args, Py_ssize_t n):
-    cdef _Gathered found = _Gathered.__new__(_Gathered)
-    cdef Operands *ops = &found.operands
+    cdef _Gathered gathered = _Gathered.__new__(_Gathered)
+    cdef Operands *ops = &gathered.operands
     cdef ArrayImpl a
     cdef cnp.ndarray buf
     cdef bint weak
     cdef Py_ssize_t i
     cdef object x
-    found.buffers = []
-    found.weak = bytearray(n)
-    ops.args, ops.n, ops.weak = args, n, PyByteArray_AS_STRING(found.weak)
+    gathered.buffers = []
+    gathered.weak = bytearray(n)
+    ops.args, ops.n, ops.weak = args, n, PyByteArray_AS_STRING(gathered.weak)
     for i in range(n):
         x = <object>args[i]
         weak = False
@@ -244,12 +244,12 @@ cdef _Gathered _gather(Primitive p, PyObject **args, Py_ssize_t n):
             buf = buffer_of(a)
             weak = a.weak
             if a.shards is not None:
-                found.sharded = True
+                gathered.sharded = True
             elif a.placed:
-                if ops.committed and not _same_device(a, found.device):
+                if ops.committed and not _same_device(a, gathered.device):
                     raise _incompatible_devices(p, args, n)
                 ops.committed = True
-                found.device = device_of(a)
+                gathered.device = device_of(a)
         elif is_numpy(x):
             try:
                 buf = canonical(x)
@@ -261,12 +261,12 @@ cdef _Gathered _gather(Primitive p, PyObject **args, Py_ssize_t n):
             if buf is None:
                 raise _no_operand(p, x, i)
         ops.weak[i] = weak
-        found.buffers.append(buf)
+        gathered.buffers.append(buf)
     if not ops.committed:
-        found.device = default_device()
-    ops.buffers = PySequence_Fast_ITEMS(found.buffers)
-    ops.device = <PyObject *>found.device
-    return found
+        gathered.device = default_device()
+    ops.buffers = PySequence_Fast_ITEMS(gathered.buffers)
+    ops.device = <PyObject *>gathered.device
+    return gathered
 
 
 cdef bint _same_device(ArrayImpl a, object device) except -1:
@@ -276,7 +276,7 @@ cdef bint _same_device(ArrayImpl a, object device) except -1:
 
 cdef object _incompatible_devices(Primitive p, PyObject **args, Py_ssize_t n):
     cdef Py_ssize_t i
-    found = []
+    first_of_each = []
     for i in range(n):
         x = <object>args[i]
         if isinstance(x, ArrayImpl) and (<ArrayImpl>x).placed:
@@ -285,10 +285,10 @@ cdef object _incompatible_devices(Primitive p, PyObject **args, Py_ssize_t n):
                 f"argument {_argument_name(i, n)} of {p.name} with shape {x.aval.str_short()} and with device ids "
                 f"[{device.id}] on platform {device.platform.upper()}"
             )
-            if not found or device != found[0][0]:
-                found.append((device, text))
+            if not first_of_each or device != first_of_each[0][0]:
+                first_of_each.append((device, text))
     return ValueError(
-        f"Received incompatible devices for jitted computation. Got {found[0][1]} and {found[1][1]}"
+        f"Received incompatible devices for jitted computation. Got {first_of_each[0][1]} and {first_of_each[1][1]}"
     )
 
 
@@ -433,7 +433,7 @@ cdef object _abstract(Primitive p, Operands *ops, dict params):
     cdef Py_ssize_t i
     avals = []
     if ops.args == NULL:
-        raise TypeError(f"the operator's general path words errors of {p.name}")
+        raise TypeError(f"the operator's general path raises errors of {p.name}")
     for i in range(ops.n):
         x = <object>ops.args[i]
         if type(x) is ArrayImpl:
@@ -457,10 +457,10 @@ cdef inline object _kernel_for(object kernel, cnp.ndarray first):
     """
     if type(kernel) is not dict:
         return kernel
-    found = (<dict>kernel).get(<object>cnp.PyArray_DESCR(first))
-    if found is None:
+    function = (<dict>kernel).get(<object>cnp.PyArray_DESCR(first))
+    if function is None:
         raise TypeError(f"there is no kernel for dtype {first.dtype}")
-    return found
+    return function
 
 
 cdef inline bint _result_weak(Primitive p, Operands *ops, dict params, Py_ssize_t i) except -1:
@@ -542,7 +542,7 @@ cdef tuple _KERNEL_ERRORS = (
 
 
 cdef object _apply_or_explain(Primitive p, Operands *ops, dict params):
-    """The same; if it fails, abstract_eval raises the error in better words, if it sees one."""
+    """`_apply`; if the kernel fails, abstract_eval raises the clearer error, if it detects one."""
     try:
         return _apply(p, ops, params)
     except _KERNEL_ERRORS:
@@ -552,7 +552,7 @@ cdef object _apply_or_explain(Primitive p, Operands *ops, dict params):
 
 
 cdef object _evaluate_arrays(Primitive p, PyObject **args, Py_ssize_t n, dict params):
-    """The common case: up to eight arrays in memory, nothing new about their dtypes.  Else NotImplemented."""
+    """The common case: up to eight arrays in memory, of dtypes accepted before.  Otherwise NotImplemented."""
     cdef PyObject *buffers[8]
     cdef char weak[8]
     cdef Operands ops
@@ -584,7 +584,7 @@ cdef object _evaluate_arrays(Primitive p, PyObject **args, Py_ssize_t n, dict pa
 
 
 cdef object _evaluate_general(Primitive p, PyObject **args, Py_ssize_t n, dict params):
-    """Operands of any kind: NumPy's, Python's, extended dtypes, dtypes met for the first time, several places."""
+    """Operands of any kind: NumPy's, Python's, extended dtypes, dtypes met for the first time, several devices."""
     cdef _Gathered gathered = _gather(p, args, n)
     _check(p, &gathered.operands, params)
     out = _apply_or_explain(p, &gathered.operands, params)
@@ -687,7 +687,7 @@ cdef object _evaluate_operator(PyObject *primitive, cnp.ndarray x, cnp.ndarray y
                                object device, bint committed, bint foreign):
     """An operator on one or two (y None: one) buffers of one dtype, which may broadcast.
 
-    NotImplemented whenever anything is out of the ordinary; the general path then does the work or words the error.
+    NotImplemented for any other case; the general path then does the work or raises the error.
     """
     cdef Primitive p = <Primitive>primitive
     cdef PyObject *buffers[2]

@@ -79,18 +79,18 @@ cdef class JaxprInterpreter:
         self.n_fixed = n_fixed
         self.n_slots = len(numbers.slots) + n_fixed
 
-        def place(int s):
+        def slot_of(int s):
             return n_args - 1 - s if s < 0 else s if s < n_args else s + n_fixed
 
-        reads = [[place(s) for s in slots] for slots in reads]
-        outs = [place(s) for s in outs]
+        reads = [[slot_of(s) for s in slots] for slots in reads]
+        outs = [slot_of(s) for s in outs]
         last = {s: k for k, slots in enumerate(reads) for s in slots}
-        kept = set(outs)
+        result_slots = set(outs)
         for k in range(self.n_instructions):
             eqn = eqns[k]
-            written = [place(numbers.slots[v]) for v in eqn.outvars]
-            written = [s if s in last or s in kept else -1 for s in written]
-            dead = [s for s in dict.fromkeys(reads[k]) if last[s] == k and s not in kept]
+            written = [slot_of(numbers.slots[v]) for v in eqn.outvars]
+            written = [s if s in last or s in result_slots else -1 for s in written]
+            dead = [s for s in dict.fromkeys(reads[k]) if last[s] == k and s not in result_slots]
             dead = [s for s in dead if not n_args <= s < n_args + n_fixed]
             self.write(k, eqn, reads[k], written, dead, interpreter_of)
             self.most_inputs = max(self.most_inputs, <int>len(reads[k]))
@@ -217,7 +217,7 @@ cdef list _enter(object callee, PyObject** operands, int n):
 
 
 cdef int _store(object results, int n, int* writes, PyObject** slots) except -1:
-    """Puts several results where they are wanted."""
+    """Stores several results in their slots; those that are not read are dropped."""
     cdef int i
     if type(results) is not list and type(results) is not tuple:
         results = tuple(results)

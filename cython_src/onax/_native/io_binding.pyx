@@ -84,7 +84,7 @@ cdef class BoundSession:
     cpdef list run(self, list values):
         """Runs the model on buffers and ndarrays, in a list that is the callee's; returns new ones.
 
-        Raises TypeError for a value of another type, shape or place, RuntimeError with the runtime's words if it fails.
+        Raises TypeError for a value of another type, shape or memory, RuntimeError if the runtime fails.
         """
         cdef void *binding = NULL
         cdef void *handle = self.session._handle
@@ -138,7 +138,7 @@ cdef class BoundSession:
             return [(<DeviceBuffer>result).copy() for result in self.results]
 
     cdef DeviceBuffer checked(self, int i, object value):
-        """A value as the buffer of input `i`; TypeError if its type or place is another."""
+        """A value as the buffer of input `i`; TypeError if its type or memory is another."""
         cdef Port *port = &self.session._ports[i]
         cdef DeviceBuffer buffer = value
         cdef int j

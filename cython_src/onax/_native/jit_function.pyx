@@ -40,15 +40,15 @@ cdef enum:
     OWN_NUMBERS = 100000    # numbers of extended dtypes, devices and shardings; those of NumPy are below
     ENTRIES_AT_MOST = 4096  # of one function; the oldest goes first
 
-# Extended dtypes, devices and shardings get a number each when they are first met.
+# Extended dtypes, devices and shardings get a number each when they are first used.
 cdef dict _numbers = {}
 
 
 cdef int64_t _number(object key) except -1:
-    found = _numbers.get(key)
-    if found is None:
-        found = _numbers[key] = OWN_NUMBERS + len(_numbers)
-    return found
+    number = _numbers.get(key)
+    if number is None:
+        number = _numbers[key] = OWN_NUMBERS + len(_numbers)
+    return number
 
 
 # ---- signatures ----------------------------------------------------------------------------------------------------
@@ -249,10 +249,10 @@ cdef class Executable:
 
         They are placed on `device` (None: the default one), and are `committed` to it or not.
         """
-        cdef list given = leaves if type(leaves) is list else list(leaves)
-        if len(given) != self.n_args:
-            raise TypeError(f"the program takes {self.n_args} arguments, {len(given)} were given")
-        return self.execute(given, device if device is not None else default_device(), committed)
+        cdef list flat = leaves if type(leaves) is list else list(leaves)
+        if len(flat) != self.n_args:
+            raise TypeError(f"the program takes {self.n_args} arguments, {len(flat)} were given")
+        return self.execute(flat, device if device is not None else default_device(), committed)
 
     cdef list execute(self, list leaves, object device, bint committed):
         cdef list inputs = []
@@ -408,7 +408,7 @@ cdef class JitFunction:
     """A function that is compiled for each pattern of arguments that it is called with.
 
     Subclasses give `_miss(args, kwargs, leaves, in_tree, statics)` -> (result, CacheEntry or None), for patterns not seen
-    yet (None: right, but must not be kept), and `_traced(args, kwargs)` -> result, for calls while something is being
+    yet (None: right, but must not be cached), and `_traced(args, kwargs)` -> result, for calls while something is being
     transformed.  The leaves are those of the dynamic arguments, `statics` as `split` gives them.
     """
 
@@ -427,27 +427,27 @@ cdef class JitFunction:
         return self.call(args, kwargs)
 
     def split(self, tuple args, dict kwargs):
-        """(dynamic positional, dynamic keyword, statics) of a call; statics are (types, names or places, values)."""
+        """(dynamic positional, dynamic keyword, statics) of a call; statics are (types, names or positions, values)."""
         cdef Py_ssize_t n = len(args), i, j = 0
         cdef list dynamic = [], values = []
-        cdef tuple places = self.static_argnums
+        cdef tuple positions = self.static_argnums
         if not self.has_static:
             return args, kwargs, None
         if self.has_negative:
-            places = tuple(sorted({i if i >= 0 else i + n for i in places}))
+            positions = tuple(sorted({i if i >= 0 else i + n for i in positions}))
         for i in range(n):
-            if j < len(places) and <object>places[j] == i:
+            if j < len(positions) and <object>positions[j] == i:
                 values.append(args[i])
                 j += 1
             else:
                 dynamic.append(args[i])
-        names = places if j == len(places) else places[:j]
+        names = positions if j == len(positions) else positions[:j]
         rest = kwargs
         if kwargs and not self.static_argnames.isdisjoint(kwargs):
             rest = {name: value for name, value in kwargs.items() if name not in self.static_argnames}
-            found = sorted(self.static_argnames & kwargs.keys())
-            names = (*names, *found)
-            values.extend([kwargs[name] for name in found])
+            given_names = sorted(self.static_argnames & kwargs.keys())
+            names = (*names, *given_names)
+            values.extend([kwargs[name] for name in given_names])
         return tuple(dynamic), rest, (tuple([type(value) for value in values]), names, tuple(values))
 
     cdef object call(self, tuple args, dict kwargs):

@@ -318,7 +318,7 @@ cdef class Session:
         """Runs the model on ndarrays of the declared types; returns new ndarrays.
 
         Inputs that are not C-contiguous are copied, all others are read in place.
-        Raises TypeError for an array of another type or shape, RuntimeError with the runtime's words if it fails.
+        Raises TypeError for an array of another type or shape, RuntimeError with the runtime's message if it fails.
         """
         cdef void *on_stack[ON_STACK]
         cdef void **values = on_stack
@@ -392,8 +392,8 @@ cdef class Session:
                 if port.shape[j] >= 0 and port.shape[j] != cnp.PyArray_DIMS(a)[j]:
                     fits = False
         if not fits:
-            wanted = [port.shape[j] if port.shape[j] >= 0 else "?" for j in range(port.rank)]
-            raise TypeError(f"input {port.name.decode()} must be {ELEMENTS[port.element]}{wanted}, "
+            dims = [port.shape[j] if port.shape[j] >= 0 else "?" for j in range(port.rank)]
+            raise TypeError(f"input {port.name.decode()} must be {ELEMENTS[port.element]}{dims}, "
                             f"not {a.dtype}{list((<object>a).shape)}")
         return a if cnp.PyArray_IS_C_CONTIGUOUS(a) else cnp.PyArray_GETCONTIGUOUS(a)
 

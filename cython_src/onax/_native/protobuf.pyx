@@ -276,11 +276,11 @@ cdef int write_node(_Writer w, object node) except -1:
 
 cdef list own_results(object graph):
     """Results of operators of other domains, whose types ONNX cannot infer, so that the graph declares them."""
-    cdef list found = [v for node in graph.nodes if node.domain for v in node.outputs]
-    if found:
+    cdef list results = [v for node in graph.nodes if node.domain for v in node.outputs]
+    if results:
         known = {id(v) for v in graph.outputs}
-        found = [v for v in found if id(v) not in known]
-    return found
+        results = [v for v in results if id(v) not in known]
+    return results
 
 
 cdef int write_graph(_Writer w, object graph, object name, object stated) except -1:

@@ -1,4 +1,4 @@
-"""SourceInfo: the source location of an operation, found by walking Python's frames in C.
+"""SourceInfo: the source location of an operation, from a walk through Python's frames in C.
 
 A location is `SourceInfo(code, instruction)`; it is resolved to a line only when it is shown.  Finding one takes some
 tenths of a microsecond, so equations of staged programs and tracers of transformations all carry one.
@@ -16,9 +16,9 @@ cdef extern from *:
     #else
     #define ONAX_THREAD __thread
     #endif
-    static ONAX_THREAD PyObject *onax_place;   /* `here.record` of this thread, owned; NULL = None */
+    static ONAX_THREAD PyObject *onax_location;   /* `here.record` of this thread, owned; NULL = None */
     """
-    PyObject *onax_place
+    PyObject *onax_location
 
 cdef extern from "Python.h":
     ctypedef struct PyCodeObject:
@@ -99,17 +99,17 @@ cdef class Here:
 
     @property
     def record(self):
-        return None if onax_place is NULL else <object>onax_place
+        return None if onax_location is NULL else <object>onax_location
 
     @record.setter
-    def record(self, place):
-        global onax_place
-        cdef PyObject *old = onax_place
-        if place is None:
-            onax_place = NULL
+    def record(self, location):
+        global onax_location
+        cdef PyObject *old = onax_location
+        if location is None:
+            onax_location = NULL
         else:
-            Py_INCREF(place)
-            onax_place = <PyObject *>place
+            Py_INCREF(location)
+            onax_location = <PyObject *>location
         Py_XDECREF(old)
 
 
@@ -121,26 +121,26 @@ cdef SourceInfo _next(PyFrameObject **at):
     cdef PyFrameObject *frame = at[0]
     cdef PyFrameObject *back
     cdef PyCodeObject *code
-    cdef SourceInfo found = None
-    while frame is not NULL and found is None:
+    cdef SourceInfo info = None
+    while frame is not NULL and info is None:
         code = PyFrame_GetCode(frame)
         if not is_internal_name(code.co_filename):
-            found = SourceInfo.__new__(SourceInfo)
-            found.code = <object>code
-            found.instruction = PyFrame_GetLasti(frame)
+            info = SourceInfo.__new__(SourceInfo)
+            info.code = <object>code
+            info.instruction = PyFrame_GetLasti(frame)
         Py_XDECREF(<PyObject *>code)
         back = PyFrame_GetBack(frame)
         Py_XDECREF(<PyObject *>frame)
         frame = back
     at[0] = frame
-    return found
+    return info
 
 
 cdef tuple _latest = ()
 
 
 cdef tuple _shared(tuple chain):
-    """The chain that was kept last if this one equals it, which holds for most operations of a function."""
+    """The chain of the last operation if this one equals it, which holds for most operations of a function."""
     global _latest
     if chain != _latest:
         _latest = chain
@@ -149,25 +149,25 @@ cdef tuple _shared(tuple chain):
 
 cdef object _located(int callers):
     cdef PyFrameObject *frame
-    cdef SourceInfo found, outer
+    cdef SourceInfo info, outer
     cdef list chain
-    if onax_place is not NULL:
-        return <object>onax_place if type(<object>onax_place) is SourceInfo else None
+    if onax_location is not NULL:
+        return <object>onax_location if type(<object>onax_location) is SourceInfo else None
     frame = PyEval_GetFrame()
     if frame is NULL:
         return None
     Py_INCREF(<object>frame)
-    found = _next(&frame)
-    if callers and frame is not NULL and found is not None:
+    info = _next(&frame)
+    if callers and frame is not NULL and info is not None:
         chain = []
         while len(chain) < callers:
             outer = _next(&frame)
             if outer is None:
                 break
             chain.append(outer)
-        found.callers = _shared(tuple(chain))
+        info.callers = _shared(tuple(chain))
     Py_XDECREF(<PyObject *>frame)
-    return found
+    return info
 
 
 cpdef user_location():

@@ -81,10 +81,10 @@ cdef int _kind_of(object x, PyObject** registration) except -1:
     cdef Py_ssize_t slot = _slot(t)
     if _leaf_types[slot] is t:
         return LEAF
-    cdef PyObject* found = PyDict_GetItemRef(_registry, <object>t)
-    if found is not NULL:
-        registration[0] = found
-        return CUSTOM if (<Registration>found).data_fields is None else DATACLASS
+    cdef PyObject* entry = PyDict_GetItemRef(_registry, <object>t)
+    if entry is not NULL:
+        registration[0] = entry
+        return CUSTOM if (<Registration>entry).data_fields is None else DATACLASS
     if PyTuple_Check(x) and hasattr(x, "_fields"):
         return NAMED
     Py_INCREF(<object>t)
@@ -234,7 +234,7 @@ cdef class PyTreeDef:
     cdef int add_children(self, Py_ssize_t i, int kind, object x, Registration registration, list leaves,
                           object is_leaf) except -1:
         cdef Py_ssize_t first = len(leaves), arity
-        cdef PyObject* found
+        cdef PyObject* value
         cdef tuple keys, parts, children
         if kind == LIST:
             arity = len(<list>x)
@@ -245,10 +245,10 @@ cdef class PyTreeDef:
             arity = len(keys)
             self.own(i, None, keys)
             for key in keys:
-                found = PyDict_GetItemRef(x, key)
-                if found is NULL:
+                value = PyDict_GetItemRef(x, key)
+                if value is NULL:
                     raise RuntimeError("a dictionary changed while it was flattened")
-                self.add(<object>found, leaves, is_leaf)
+                self.add(<object>value, leaves, is_leaf)
         else:
             if kind == TUPLE:
                 children = <tuple>x
@@ -664,14 +664,14 @@ cdef bint _match(PyTreeDef treedef, Py_ssize_t* i, object x, list leaves) except
 cdef bint _match_children(PyTreeDef treedef, Py_ssize_t* i, Node* node, object x, PyObject* registration,
                           list leaves) except -1:
     """The known keys of a dict are looked up one by one, so nothing is sorted here."""
-    cdef PyObject* found
+    cdef PyObject* value
     cdef tuple children, parts
     if node.kind == DICT:
         if len(<dict>x) != node.arity:
             return False
         for key in <tuple>node.data:
-            found = PyDict_GetItemRef(<dict>x, key)
-            if found is NULL or not _match(treedef, i, <object>found, leaves):
+            value = PyDict_GetItemRef(<dict>x, key)
+            if value is NULL or not _match(treedef, i, <object>value, leaves):
                 return False
         return True
     if node.kind == LIST:
@@ -704,11 +704,11 @@ cdef bint _match_children(PyTreeDef treedef, Py_ssize_t* i, Node* node, object x
 
 # ---- functions
 
-cpdef bint leaf_test_result(object found) except -1:
+cpdef bint leaf_test_result(object result) except -1:
     """The result of `is_leaf`, as a bool."""
-    if found is True or found is False or found is None:
-        return found is True
-    raise ValueError(f"is_leaf predicate returned a non-boolean value {found!r}; expected a boolean")
+    if result is True or result is False or result is None:
+        return result is True
+    raise ValueError(f"is_leaf predicate returned a non-boolean value {result!r}; expected a boolean")
 
 
 def tree_flatten(tree, is_leaf=None):
