@@ -25,6 +25,9 @@ cdef class Hooks:
     cdef public object checked_evaluation       # (primitive, operands, params) -> result, while ...
     cdef public uint64_t checked_options        # ... one of these options is on
     cdef public object locate_error             # (FloatingPointError, equation that raised it): adds the line
+    # functions of the library (`library_function`)
+    cdef public object compile_library_function # (LibraryFunction) -> the JitFunction of its compiled form ...
+    cdef public uint64_t uncompiled_options     # ... which runs while none of these options is on
     # placement (`array`, `avals`, `dispatch`)
     cdef public object first_device             # () -> the device of arrays that state none
     cdef public object device_memory            # (device) -> the DeviceMemory of a device that is not the host

@@ -58,6 +58,7 @@ cdef class JitCache:
     cdef dict table                 # key -> CacheEntry
     cdef CacheEntry last                 # the one used last: tried first, without hashing
     cdef readonly dict traced       # for the Python side: key -> staged program
+    cdef dict waiting               # key -> elements of the arguments of the calls that were not worth a program
     cdef object __weakref__
 
 cdef class JitFunction:
@@ -67,9 +68,12 @@ cdef class JitFunction:
     cdef bint has_negative          # some count from the end
     cdef frozenset static_argnames
     cdef bint has_static
+    cdef public Py_ssize_t patience # elements of arguments that calls of one pattern bring before it is compiled
+    cdef public Py_ssize_t least    # elements that a call counts at least
     cdef dict __dict__
     cdef object __weakref__
 
     cdef object call(self, tuple args, dict kwargs)
     cdef object look_up(self, tuple args, dict kwargs, PyTreeDef tree, bytes signature, tuple statics, list leaves)
+    cdef bint is_early(self, object key, list leaves) except -1
     cdef object missed(self, tuple args, dict kwargs, PyTreeDef tree, tuple statics, list leaves, object key)

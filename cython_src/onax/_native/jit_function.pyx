@@ -370,12 +370,14 @@ cdef class JitCache:
     def __init__(self):
         self.table = {}
         self.traced = {}
+        self.waiting = {}
 
     def clear(self):
         """Forgets every program; those nobody else holds are freed."""
         self.last = None
         self.table.clear()
         self.traced.clear()
+        self.waiting.clear()
 
     def __len__(self):
         return len(self.table)
@@ -410,6 +412,9 @@ cdef class JitFunction:
     Subclasses give `_miss(args, kwargs, leaves, in_tree, statics)` -> (result, CacheEntry or None), for patterns not seen
     yet (None: right, but must not be cached), and `_traced(args, kwargs)` -> result, for calls while something is being
     transformed.  The leaves are those of the dynamic arguments, `statics` as `split` gives them.
+
+    With `patience` a pattern is compiled only when its calls have brought that many elements; until then a call is a
+    call of `fun`.
     """
 
     def __init__(self, fun, JitCache cache not None, static_argnums=(), static_argnames=()):
@@ -487,8 +492,27 @@ cdef class JitFunction:
         self.cache.last = entry
         return entry.call(leaves)
 
+    cdef bint is_early(self, object key, list leaves) except -1:
+        """Counts a call of a pattern without a program; whether it is too early to make one."""
+        cdef dict waiting = self.cache.waiting
+        cdef Py_ssize_t elements = 0
+        if key is None:
+            return True
+        for leaf in leaves:
+            if type(leaf) is ArrayImpl:
+                elements += buffer_of(<ArrayImpl>leaf).size
+        elements = max(elements, self.least) + waiting.pop(key, 0)
+        if elements >= self.patience:
+            return False
+        if len(waiting) >= ENTRIES_AT_MOST:
+            waiting.clear()
+        waiting[key] = elements
+        return True
+
     cdef object missed(self, tuple args, dict kwargs, PyTreeDef tree, tuple statics, list leaves, object key):
         cdef CacheEntry entry
+        if self.patience and self.is_early(key, leaves):
+            return self.fun(*args, **kwargs)
         result, entry = self._miss(args, kwargs, leaves, tree, statics)
         if entry is not None and key is not None:
             entry.in_tree, entry.signature, entry.options, entry.default_device, entry.statics = key

@@ -9,12 +9,13 @@ from onax._native import context
 
 # Steps from which a loop is compiled: a step costs the interpreter 1 to 2 us an equation, its tape 30 us once.
 LONG = 64
-_CHECKS = CHECK_TRACER_LEAKS | DEBUG_INFS | DEBUG_NANS | DISABLE_JIT | KEY_REUSE
+# Options that ask for evaluation operation by operation.
+CHECKS = CHECK_TRACER_LEAKS | DEBUG_INFS | DEBUG_NANS | DISABLE_JIT | KEY_REUSE
 
 
 def may_be_compiled(*bodies):
     """Whether a loop with these bodies gives the same compiled: no effects, and no checks of single operations."""
-    return not (context.option_word() & _CHECKS or named_axes() or any(body.effects for body in bodies))
+    return not (context.option_word() & CHECKS or named_axes() or any(body.effects for body in bodies))
 
 
 def run_compiled(primitive, args, params, body):

@@ -16,6 +16,7 @@ from onax._core.zeros import Zero, drop_zeros, insert_zeros, is_undefined_primal
 from onax._ground import source
 from onax._native import context
 from onax._native.dispatch import NEVER, Primitive
+from onax._native.library_function import LibraryFunction
 from onax._native.tree import tree_flatten, tree_unflatten
 from onax._transforms.batching import batch_jaxpr
 from onax._transforms.flatten import FlatFunction, debug_info, normalize_argnums
@@ -233,27 +234,35 @@ def bind_jit(args, params):
 # ---- library functions that JAX stages as a named call ----
 
 
-def staged(name=None, static_argnames=()):
+LARGE = 4096  # elements of an array below which a few operations cost less than it takes to call their program
+
+
+def staged(name=None, static_argnames=(), compiled_from=LARGE):
     """Decorator for library functions that JAX wraps in `jax.jit`, so that jaxprs hold `jit[name=...]` equations.
 
-    A call is a plain call of the function while operations are evaluated, and one `jit` equation with the given name
-    while a program is staged.  Arguments in `static_argnames` must be hashable; the others are pytrees of arrays.
+    A call is one `jit` equation with the given name while a program is staged.  While operations are evaluated it is a
+    call of the function, or of its compiled form (`_native/library_function`) if an array among the positional
+    arguments has `compiled_from` elements; None: never.  Arguments in `static_argnames` must be hashable; the others
+    are pytrees of arrays.
     """
 
     def decorate(fun):
         staging = _StagedFunction(fun, name or fun.__name__, frozenset(static_argnames))
-
-        @functools.wraps(fun)
-        def call(*args, **kwargs):
-            trace = context.get_trace()
-            if trace is None or not trace.staging:
-                return fun(*args, **kwargs)
-            return staging.call(args, kwargs)
-
-        call.static_argnames = staging.static
-        return call
+        found = _library_function(fun, staging.call, static_argnames, compiled_from)
+        found.static_argnames = found.static
+        return found
 
     return decorate
+
+
+def compiled_when_large(static_argnames=(), compiled_from=LARGE):
+    """Decorator for library functions that have a compiled form as those of `staged`, but are no `jit` equations."""
+    return lambda fun: _library_function(fun, None, static_argnames, compiled_from)
+
+
+def _library_function(fun, stage, static, compiled_from):
+    found = LibraryFunction(fun, stage, static, -1 if compiled_from is None else compiled_from)
+    return functools.update_wrapper(found, fun)
 
 
 _STAGED_CACHE_SIZE = 512
@@ -323,4 +332,4 @@ def _stage_call(fun, tree, avals, static_values, fixed):
     return jaxpr, flat_fun.out_tree
 
 
-__all__ = ["bind_jit", "call_params", "jit_p", "staged"]
+__all__ = ["bind_jit", "call_params", "compiled_when_large", "jit_p", "staged"]

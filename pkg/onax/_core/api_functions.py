@@ -16,6 +16,7 @@ from onax._ground.source import is_internal
 from onax._native.api_boundary import ApiFunction
 from onax._native.array import Array
 from onax._native.avals import ShapedArray
+from onax._native.library_function import LibraryFunction
 from onax._native.tree import tree_flatten
 
 _NUMPY = os.path.dirname(np.__file__)
@@ -45,7 +46,7 @@ def wrap_api_functions(namespace, module, unnamed=()):
             namespace[name] = _wrap(function, name, module, label)
 
 
-_FUNCTIONS = frozenset({type(wrap_api_functions), type(tree_flatten)})  # of Python, and compiled ones
+_FUNCTIONS = frozenset({type(wrap_api_functions), type(tree_flatten), LibraryFunction})
 
 
 def _wrap(function, name, module, label):

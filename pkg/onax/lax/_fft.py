@@ -6,7 +6,7 @@ from onax._prims.linalg_rules import operand
 from onax._prims.shaping import canonical_shape
 
 
-@staged("fft", static_argnames=("fft_type", "fft_lengths"))
+@staged("fft", ("fft_type", "fft_lengths"), compiled_from=None)
 def _fft(x, fft_type, fft_lengths):
     if not fft_lengths:
         return x

@@ -7,7 +7,7 @@ import numpy as np
 from onax import lax
 from onax import numpy as jnp
 from onax._control.custom_jvp import custom_jvp
-from onax._control.jit_call import staged
+from onax._control.jit_call import compiled_when_large, staged
 from onax._core.trace import concrete_or_error
 from onax._ground import dtypes
 from onax.nn._normalization import logsumexp
@@ -165,6 +165,7 @@ def selu(x):
     return jnp.multiply(1.0507009873554804934193349852946, elu(x, 1.6732632423543772848170429916717))
 
 
+@compiled_when_large(("approximate",))
 def gelu(x, approximate=True):
     """x times the normal distribution function of x; `approximate` by a tanh."""
     (x,) = promote_args_inexact("gelu", x)

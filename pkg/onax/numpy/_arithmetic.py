@@ -86,7 +86,7 @@ def mod(x1, x2, /):
     return remainder(x1, x2)
 
 
-@staged("fmod")
+@staged("fmod", compiled_from=None)
 def fmod(x1, x2, /):
     """The remainder of x1 / x2 with the sign of x1; 0 for integers modulo 0."""
     check_arraylike("fmod", x1, x2)
@@ -242,7 +242,7 @@ def _logaddexp2_jvp(primals, tangents):
 # --- functions of one array ---------------------------------------------------------------------------------------
 
 
-@staged("arccosh")
+@staged("arccosh", compiled_from=None)
 def arccosh(x, /):
     """Inverse hyperbolic cosine; nan for real x below 1.  The real part is never negative."""
     (x,) = promote_args_inexact("arccosh", x)
@@ -253,7 +253,7 @@ def arccosh(x, /):
     return out
 
 
-@staged("angle", static_argnames=("deg",))
+@staged("angle", ("deg",), compiled_from=None)
 def angle(z, deg=False):
     """The argument of z in radians, or degrees; 0 or pi for real z."""
     z = ensure_arraylike("angle", z)

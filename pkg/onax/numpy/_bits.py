@@ -41,7 +41,7 @@ def packbits(a, axis=None, bitorder="big"):
     return lax.transpose(lax.convert_element_type(total, np.uint8), tuple(int(i) for i in np.argsort(order)))
 
 
-@staged("unpackbits", static_argnames=("axis", "count", "bitorder"))
+@staged("unpackbits", ("axis", "count", "bitorder"), compiled_from=None)
 def unpackbits(a, axis=None, count=None, bitorder="big"):
     """Unpacks uint8 numbers into elements 0 and 1 along an axis (None: flattened); `count` limits their number."""
     a = ensure_arraylike("unpackbits", a)

@@ -201,7 +201,7 @@ def _tensordot_axes(a, b, axes):
     return canonical_axes(first, a.ndim), canonical_axes(second, b.ndim)
 
 
-@staged("kron")
+@staged("kron", compiled_from=None)
 def kron(a, b):
     """The Kronecker product: b once for each element of a, multiplied by it."""
     check_arraylike("kron", a, b)

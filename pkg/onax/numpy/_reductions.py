@@ -7,7 +7,7 @@ Half-precision sums are formed in float32; small integers are widened to the def
 import numpy as np
 
 from onax import lax
-from onax._control.jit_call import staged
+from onax._control.jit_call import compiled_when_large, staged
 from onax._core.api_functions import name_error, static_argnames
 from onax._core.trace import concrete_or_error
 from onax._ground import dims, dtypes
@@ -320,6 +320,7 @@ def _axis_size(a, axis):
 
 
 @static_argnames("dtype", "keepdims")
+@compiled_when_large(("axis", "dtype", "out", "keepdims"))
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """The arithmetic mean of the elements over the given axes.
 

@@ -276,7 +276,7 @@ def _binary_search(a, v, side):
     return low
 
 
-@staged("digitize", static_argnames=("right", "method"))
+@staged("digitize", ("right", "method"), compiled_from=None)
 def digitize(x, bins, right=False, *, method=None):
     """The index of the bin that each element of x falls into; bins are edges in increasing or decreasing order.
 

@@ -159,7 +159,7 @@ def moveaxis(a, source, destination):
     return lax.transpose(a, order)
 
 
-@staged("rollaxis", static_argnames=("axis", "start"))
+@staged("rollaxis", ("axis", "start"), compiled_from=None)
 def rollaxis(a, axis, start=0):
     """a with `axis` moved to before `start`.  `moveaxis` is clearer."""
     a = ensure_arraylike("rollaxis", a)
@@ -510,7 +510,7 @@ def flip(m, axis=None):
     return _flip(m, axis if axis is None or np.ndim(axis) == 0 else tuple(axis))
 
 
-@staged("_flip", static_argnames=("axis",))
+@staged("_flip", ("axis",), compiled_from=None)
 def _flip(m, axis):
     m = ensure_arraylike("flip", m)
     return lax.rev(m, canonical_axes(axis, m.ndim))
@@ -526,7 +526,7 @@ def fliplr(m):
     return _flip(ensure_arraylike("fliplr", m), 1)
 
 
-@staged("rot90", static_argnames=("k", "axes"))
+@staged("rot90", ("k", "axes"), compiled_from=None)
 def rot90(m, k=1, axes=(0, 1)):
     """m turned k times by 90 degrees in the plane of two axes, from the first towards the second."""
     m = ensure_arraylike("rot90", m)

@@ -25,7 +25,7 @@ def _check_operand(name, a, axis, kind, order):
     return (ravel(a), 0) if axis is None else (a, canonical_axis(axis, a.ndim))
 
 
-@staged("sort", static_argnames=("axis", "kind", "order", "stable", "descending"))
+@staged("sort", ("axis", "kind", "order", "stable", "descending"), compiled_from=None)
 def sort(a, axis=-1, *, kind=None, order=None, stable=True, descending=False):
     """An array with the elements along an axis in ascending order.
 

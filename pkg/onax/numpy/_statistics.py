@@ -21,7 +21,7 @@ from onax.numpy._shaping import atleast_2d, concatenate, swapaxes
 from onax.numpy._ufuncs import constant_like
 
 
-@staged("cov", static_argnames=("rowvar", "bias", "ddof", "dtype"))
+@staged("cov", ("rowvar", "bias", "ddof", "dtype"), compiled_from=None)
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None):
     """The covariance matrix of variables in rows (rowvar) or columns of m, and of y joined to it."""
     if dtype is not None:

@@ -116,3 +116,12 @@ def test_gradients_through_loops():
         return jnp.sum(lax.scan(lambda c, y: (jnp.tanh(c * y) + 0.1, c), x, YS)[1])
 
     np.testing.assert_allclose(jax.jit(jax.grad(loss))(X[0]), jax.grad(loss)(X[0]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("fn, shape", [(lambda x: x.sum(0), (512, 512)), (lambda x: x @ x[0], (2048, 1024))])
+def test_sums_and_products_with_a_vector_are_tapes(fn, shape):
+    """The runtime takes 2 to 80 times as long for them."""
+    x = jnp.ones(shape, jnp.float32)
+    program = jax.jit(fn).lower(x).passes()[-1][1]
+    assert {eqn.primitive.name for eqn in program.eqns} == {"tape"}
+    np.testing.assert_array_equal(jax.jit(fn)(x), fn(x))

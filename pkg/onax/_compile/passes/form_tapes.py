@@ -19,6 +19,7 @@ from onax._core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from onax._core.programs import BRANCH, CONDITION, FUNCTION, LOOP, Call, held_programs, programs
 from onax._prims.conv import conv_general_dilated_p
 from onax._prims.dot import dot_general_p
+from onax._prims.shaping import reduce_sum_p
 from onax._tape.build import build_tape
 from onax._tape.calls import is_one_instruction
 from onax._tape.regions import UNKNOWN_SIZE, elements, fuse, is_view, joins, mark_fused
@@ -65,7 +66,11 @@ def _is_for_one_tape(eqn, in_body=False):
     bodies = _bodies(eqn)
     if bodies:
         return all(_is_for_one_tape(e, True) for body in bodies for e in body.eqns)
-    if not _can_be_on_a_tape(eqn) or _products(eqn) > (LOOP_PRODUCTS if in_body else FEW_PRODUCTS):
+    if not _can_be_on_a_tape(eqn):
+        return False
+    if _beats_runtime(eqn):
+        return True
+    if _products(eqn) > (LOOP_PRODUCTS if in_body else FEW_PRODUCTS):
         return False
     return in_body or most < MODERATE or joins(eqn) or is_view(eqn) or _moves_elements(eqn)
 
@@ -83,6 +88,14 @@ def _can_be_on_a_tape(eqn):
 def _moves_elements(eqn):
     """Whether an equation is a movement of elements, for which instructions take no longer than the runtime."""
     return eqn.primitive in tape and DATA_MOVEMENT in eqn.primitive.facts
+
+
+def _beats_runtime(eqn):
+    """Whether an equation is a sum, or a product with a vector, which take the runtime 2 to 80 times as long."""
+    if eqn.primitive is dot_general_p:
+        matrix, vector = (prod(x.aval.shape) for x in eqn.invars)
+        return _products(eqn) == matrix > vector
+    return eqn.primitive is reduce_sum_p
 
 
 def _bodies(eqn):
@@ -138,7 +151,9 @@ def _has_own_tape(eqn):
         return True
     if eqn.primitive not in tape or any(elements(x.aval.shape) >= MOST_ELEMENTS for x in (*eqn.invars, *eqn.outvars)):
         return False
-    return DATA_MOVEMENT in eqn.primitive.facts or is_preferred(eqn) or is_one_instruction(eqn)
+    if DATA_MOVEMENT in eqn.primitive.facts or _beats_runtime(eqn):
+        return True
+    return is_preferred(eqn) or is_one_instruction(eqn)
 
 
 class _Levels:
