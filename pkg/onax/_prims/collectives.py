@@ -401,8 +401,8 @@ def _pbroadcast_transpose(ct, x, *, axis_name, source):
         own = axis_index_p.bind(axis_name=name)
         index = own if index is None else add(mul(index, full_like(index, axis_size(name))), own)
     total = psum_p.bind(ct, axes=names, axis_index_groups=None)
-    here = broadcast_in_dim(eq(index, full_like(index, source)), shape_of(total), ())
-    return select_n(here, full_like(total, 0), total)
+    is_source = broadcast_in_dim(eq(index, full_like(index, source)), shape_of(total), ())
+    return select_n(is_source, full_like(total, 0), total)
 
 
 pbroadcast_p = deflinear(

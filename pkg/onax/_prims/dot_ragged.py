@@ -136,9 +136,9 @@ def _check_groups(roles, lhs, rhs, sizes):
         raise TypeError("expected rank of group_sizes to be >=1.")
     n = sizes.shape[-1]
     if roles.kind != "batch" or sizes.ndim > 1:
-        wanted = (*plain._sizes(lhs.shape, roles.prefix), n)
-        if sizes.ndim > 1 and not dims.equal_shapes(sizes.shape, wanted):
-            raise TypeError(f"expected group_sizes to have shape {wanted}, got {sizes.shape}.")
+        expected = (*plain._sizes(lhs.shape, roles.prefix), n)
+        if sizes.ndim > 1 and not dims.equal_shapes(sizes.shape, expected):
+            raise TypeError(f"expected group_sizes to have shape {expected}, got {sizes.shape}.")
     if roles.group is not None and not dims.equal(rhs.shape[roles.group], n):
         raise TypeError(f"expected rhs group dimension size to be {n}, got {rhs.shape[roles.group]}.")
 
@@ -181,14 +181,14 @@ def _kernel(lhs, rhs, group_sizes, *, ragged_dot_dimension_numbers, **params):
     starts = ends - group_sizes
     for i in range(count):
         rows, whole = _group_index_and_mask(roles, lhs, starts[..., i], ends[..., i])
-        mine = lhs[rows] if whole is None else np.where(whole, lhs, np.zeros((), lhs.dtype))
+        rows_of_group = lhs[rows] if whole is None else np.where(whole, lhs, np.zeros((), lhs.dtype))
         at = [slice(None)] * (rhs.ndim if contracted else out.ndim)
         if contracted:
             at[roles.rc[roles.lc.index(roles.ragged)]] = rows[roles.ragged]
-            out[i] = product(mine, rhs[tuple(at)], axes)
+            out[i] = product(rows_of_group, rhs[tuple(at)], axes)
         else:
             at[len(roles.lb) + roles.lf.index(roles.ragged)] = rows[roles.ragged]
-            out[tuple(at)] += product(mine, np.take(rhs, i, roles.group), axes)
+            out[tuple(at)] += product(rows_of_group, np.take(rhs, i, roles.group), axes)
     return out
 
 
@@ -305,7 +305,7 @@ def _contracted_cotangent(ct, lhs, rhs, sizes, x_is_lhs, roles, numbers, params)
     batch, left, right = (tuple(range(a, a + n)) for a, n in ((1, nb), (1 + nb, nl), (1 + nb + nl, nr)))
     at = roles.lc.index(roles.ragged)
     if x_is_lhs:
-        other, contract, own_batch, ragged, free, mine = (
+        other, contract, own_batch, ragged, free, contracted = (
             rhs,
             (roles.rf, right),
             roles.rb,
@@ -315,7 +315,7 @@ def _contracted_cotangent(ct, lhs, rhs, sizes, x_is_lhs, roles, numbers, params)
         )
         x_batch, x_free = roles.lb, roles.lf
     else:
-        other, contract, own_batch, ragged, free, mine = (
+        other, contract, own_batch, ragged, free, contracted = (
             lhs,
             (roles.lf, left),
             roles.lb,
@@ -326,8 +326,8 @@ def _contracted_cotangent(ct, lhs, rhs, sizes, x_is_lhs, roles, numbers, params)
         x_batch, x_free = roles.rb, roles.rf
     new = RaggedDotDimensionNumbers((contract, (own_batch, batch)), (ragged,), (0,))
     out = ragged_dot_general_p.bind(other, ct, sizes, ragged_dot_dimension_numbers=new, **params)
-    kept = sorted(range(len(free)), key=free.__getitem__)
-    return _restore_axis_order(out, (*x_batch, *[mine[i] for i in kept], *x_free))
+    order = sorted(range(len(free)), key=free.__getitem__)
+    return _restore_axis_order(out, (*x_batch, *[contracted[i] for i in order], *x_free))
 
 
 def _batch_cotangent(ct, lhs, rhs, sizes, x_is_lhs, roles, numbers, params):

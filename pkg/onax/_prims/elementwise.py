@@ -300,11 +300,11 @@ def unbroadcast(x, ct):
 
 def _broadcast_tangent(x, shape):
     """Broadcasts a tangent to the shape of the result; axes of length 1 are squeezed first, as in JAX's programs."""
-    have = shape_of(x)
-    if have == shape:
+    x_shape = shape_of(x)
+    if x_shape == shape:
         return x
-    kept = tuple(i for i, (a, b) in enumerate(zip(have, shape)) if dimensions.equal(a, b))
-    return broadcast_in_dim(reshape(x, tuple(have[i] for i in kept)), shape, kept)
+    equal_axes = tuple(i for i, (a, b) in enumerate(zip(x_shape, shape)) if dimensions.equal(a, b))
+    return broadcast_in_dim(reshape(x, tuple(x_shape[i] for i in equal_axes)), shape, equal_axes)
 
 
 def _def_sum_rules(p, second):

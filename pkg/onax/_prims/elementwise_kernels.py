@@ -112,7 +112,7 @@ def exp2_complex(x):
 
 
 def sign_float(x):
-    """NumPy's sign, except that the sign of a zero is kept."""
+    """NumPy's sign, except that the sign of a zero is preserved."""
     out = np.asarray(np.sign(x))
     return np.copysign(out, x, out=out)
 
@@ -153,10 +153,10 @@ def bits_narrow(count):
     def kernel(x):
         width = dtypes.itemsize_bits(x.dtype)
         low = x.astype(np.int8).view(np.uint8) & np.uint8((1 << width) - 1)
-        found = count(low)
+        counts = count(low)
         if count is leading_zeros:
-            found = found - np.uint8(8 - width)
-        return cast(found.astype(np.int32), x.dtype)
+            counts = counts - np.uint8(8 - width)
+        return cast(counts.astype(np.int32), x.dtype)
 
     return kernel
 

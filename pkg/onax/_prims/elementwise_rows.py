@@ -30,7 +30,7 @@ class AccuracyMode(enum.Enum):
 
 
 class Tolerance:
-    """Largest error asked for: absolute, relative, and in units in the last place."""
+    """The largest error that a caller allows: absolute, relative, and in units in the last place."""
 
     __slots__ = ("atol", "rtol", "ulps")
 

@@ -5,7 +5,7 @@ explains windows and positions.  Derivatives:
 
     gather        linear in the operand; transposes to scatter_add with the same dimension numbers
     scatter_add   linear in operand and updates; the updates' cotangent is a gather
-    scatter       the last of overlapping windows is kept: scattering ids finds it; the rest is scatter_add of masked
+    scatter       the last of overlapping windows wins: scattering ids finds it; the rest is scatter_add of masked
     values
 
 The batching rules of dynamic_slice and dynamic_update_slice are defined here, since they are a gather and a scatter.
@@ -627,17 +627,17 @@ def _extremal_jvp(primitive):
             return _gather_windows(value, indices, shape, params, mode=PROMISE_IN_BOUNDS)
 
         before, after = read(x), read(out)
-        attained, kept = eq(updates, after), eq(before, after)
+        attained, unchanged = eq(updates, after), eq(before, after)
         zeros, ones = full_like(x, 0), full_like(updates, 1)
         marks = select_n(attained, full_like(updates, 0), ones)
         winners = read(scatter_add(zeros, indices, marks, **public))
         tries = read(scatter_add(full_like(x, 0), indices, full_like(updates, 1), **public))
         one = np.ones((), winners.dtype)
         tied = div(one, add(winners, one))
-        share = select_n(kept, div(one, winners), tied)
+        share = select_n(unchanged, div(one, winners), tied)
         of_updates = select_n(attained, full_like(updates, 0), share)
         tied = div(one, add(winners, one))
-        of_operand = select_n(kept, full_like(winners, 0), tied)
+        of_operand = select_n(unchanged, full_like(winners, 0), tied)
         of_operand = div(add(-one, of_operand), tries)
         change = add(mul(read(gx), of_operand), mul(gu, of_updates))
         return out, scatter_add(gx, indices, change, **public)

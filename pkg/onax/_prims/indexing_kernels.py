@@ -79,9 +79,9 @@ def _grids(indices, layout, shape, sizes):
     """(indexed axes, full axes, partial axes, a grid of positions for each indexed axis); the grids broadcast
     together."""
     batch = indices.shape[:-1]
-    kept = layout.window_axes(len(shape))
-    partial = [a for a in kept if sizes[a] != shape[a]]
-    full = [a for a in kept if sizes[a] == shape[a]]
+    window_axes = layout.window_axes(len(shape))
+    partial = [a for a in window_axes if sizes[a] != shape[a]]
+    full = [a for a in window_axes if sizes[a] == shape[a]]
     component = {a: k for k, a in enumerate(layout.index_map)}
     tail = (1,) * len(partial)
     indexed, grids = [], []
@@ -156,8 +156,8 @@ def _take(x, indices, layout, out_rank):
     """Takes elements along one axis by NumPy's take, which also clamps."""
     axis, batch_rank = layout.point[0], indices.ndim - 1
     out = x.take(indices[..., 0], axis=axis, mode="clip")
-    kept = [*range(axis), *range(axis + batch_rank, out_rank)]  # positions of the windows' axes in `out`
-    at = dict(zip(layout.window_dims, kept))
+    window_positions = [*range(axis), *range(axis + batch_rank, out_rank)]  # positions of the windows' axes in `out`
+    at = dict(zip(layout.window_dims, window_positions))
     batch = iter(range(axis, axis + batch_rank))
     return _permute(out, [at[o] if o in at else next(batch) for o in range(out_rank)])
 
@@ -177,7 +177,7 @@ def fill(out, ok, layout, value):
 def scatter(x, indices, updates, layout, sizes, mode, op):
     """Returns a copy of x with the updates combined into their windows.
 
-    `op` is a ufunc, or None to overwrite.  Overlapping windows are combined in order, or the last one is kept.
+    `op` is a ufunc, or None to overwrite.  Overlapping windows are combined in order, or the last one wins.
     """
     rank, batch_rank = x.ndim, indices.ndim - 1
     if not x.size:  # every window is out of bounds

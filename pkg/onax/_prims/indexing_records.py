@@ -279,8 +279,8 @@ def check_scatter_axes(x, indices, updates, d):
 
 
 def check_windows(x, indices, updates, d):
-    kept = d.layout().window_axes(x.ndim)
-    for o, a in zip(d.update_window_dims, kept):
+    window_axes = d.layout().window_axes(x.ndim)
+    for o, a in zip(d.update_window_dims, window_axes):
         if not updates.shape[o] <= x.shape[a]:
             raise TypeError(
                 "Bounds of the window dimensions of updates must not exceed the bounds of the corresponding "
@@ -288,16 +288,16 @@ def check_windows(x, indices, updates, d):
                 f"{x.shape[a]}."
             )
     batch = [n for o, n in enumerate(updates.shape) if o not in d.update_window_dims]
-    for i, (n, wanted) in enumerate(zip(batch, indices.shape)):
-        if not dims.equal(n, wanted):
+    for i, (n, size) in enumerate(zip(batch, indices.shape)):
+        if not dims.equal(n, size):
             raise TypeError(
                 "Bounds of the scatter dimensions of updates must be the same as the bounds of the corresponding "
                 f"dimensions of scatter indices. For scatter dimension {i}, updates bound is {n}, indices bound is "
-                f"{wanted}."
+                f"{size}."
             )
 
 
 def window_sizes(rank, d, updates_shape):
     """The width of a window along each operand axis."""
-    kept = dict(zip(d.layout().window_axes(rank), (updates_shape[o] for o in d.update_window_dims)))
-    return tuple(kept.get(a, 1) for a in range(rank))
+    size_of = dict(zip(d.layout().window_axes(rank), (updates_shape[o] for o in d.update_window_dims)))
+    return tuple(size_of.get(a, 1) for a in range(rank))

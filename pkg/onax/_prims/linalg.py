@@ -44,8 +44,8 @@ def _cholesky_abstract(x):
 
 def _halve_diagonal(x):
     """The lower triangle with its diagonal halved."""
-    kept = tril(x)
-    return div(kept, add(const(x, 1), batched_eye(shape_of(x), x.dtype)))
+    lower = tril(x)
+    return div(lower, add(const(x, 1), batched_eye(shape_of(x), x.dtype)))
 
 
 def _cholesky_jvp(primals, tangents):

@@ -231,10 +231,10 @@ def qr(x, *, pivoting, full_matrices, use_magma=None):
         if k == 0:
             q[i] = np.eye(m, columns)
             continue
-        found, permutation, taus, _, _ = geqp3(one)
-        r[i], order[i] = np.triu(found[:columns]), permutation - 1
+        factors, permutation, taus, _, _ = geqp3(one)
+        r[i], order[i] = np.triu(factors[:columns]), permutation - 1
         basis = np.zeros((m, columns), x.dtype)
-        basis[:, : min(n, columns)] = found[:, : min(n, columns)]
+        basis[:, : min(n, columns)] = factors[:, : min(n, columns)]
         q[i] = _lapack(x, "orgqr", "qr")(basis, taus)[0]
     return q.reshape(*lead, m, columns), r.reshape(*lead, columns, n), order.reshape(*lead, n)
 
@@ -278,10 +278,10 @@ def ormqr(a, taus, c, *, left, transpose):
 def eigh(x, *, lower, sort_eigenvalues=True, subset_by_index=None, algorithm=None):
     """(eigenvectors, eigenvalues in ascending order) of the Hermitian matrix in one triangle of x."""
 
-    def found(x):
+    def decompose(x):
         return _map_matrices(lambda a: tuple(np.linalg.eigh(a, "L" if lower else "U")), x, "eigh")
 
-    w, v = _skip_nonfinite(found, x, np.tril(x) if lower else np.triu(x))
+    w, v = _skip_nonfinite(decompose, x, np.tril(x) if lower else np.triu(x))
     return v, w
 
 
@@ -307,8 +307,8 @@ def eig(x, *, compute_left_eigenvectors, compute_right_eigenvectors, enable_eigv
         if compute_right_eigenvectors:
             right[i] = vr if len(values) == 1 else _combine_conjugate_pairs(vr, values[1])
     outs = [w.reshape(*lead, n)]
-    for wanted, v in ((compute_left_eigenvectors, left), (compute_right_eigenvectors, right)):
-        if wanted:
+    for is_computed, v in ((compute_left_eigenvectors, left), (compute_right_eigenvectors, right)):
+        if is_computed:
             outs.append(v.reshape(x.shape))
     return outs
 
@@ -373,7 +373,7 @@ def _svd_by_qr(x, full_matrices, compute_uv):
 
 
 def schur(x, *, compute_schur_vectors, sort_eig_vals=False, select_callable=None):
-    """[Schur form, Schur vectors if wanted]"""
+    """[Schur form, Schur vectors on request]"""
     gees = _lapack(x, "gees", "schur")
     if x.shape[-1] != x.shape[-2]:
         raise InvalidOperands
@@ -382,9 +382,9 @@ def schur(x, *, compute_schur_vectors, sort_eig_vals=False, select_callable=None
     for i, one in enumerate(stack) if x.shape[-1] else ():
         if not np.isfinite(one).all():
             continue
-        found = gees(lambda *_: False, one, int(compute_schur_vectors), 0)
-        if not found[-1]:
-            form[i], vectors[i] = found[0], found[-3]
+        results = gees(lambda *_: False, one, int(compute_schur_vectors), 0)
+        if not results[-1]:
+            form[i], vectors[i] = results[0], results[-3]
     out = [form.reshape(x.shape)]
     return [*out, vectors.reshape(x.shape)] if compute_schur_vectors else out
 
@@ -398,8 +398,8 @@ def hessenberg(x):
     stack = _as_stack(x)
     out, taus = np.empty(stack.shape, x.dtype), np.empty((len(stack), n - 1), x.dtype)
     for i, one in enumerate(stack):
-        out[i], found, _ = gehrd(one)
-        taus[i] = found[: n - 1]
+        out[i], reflectors, _ = gehrd(one)
+        taus[i] = reflectors[: n - 1]
     return [out.reshape(x.shape), taus.reshape(*lead, n - 1)]
 
 
@@ -413,8 +413,8 @@ def tridiagonal(x, *, lower):
     out, d = np.empty(stack.shape, x.dtype), np.empty((len(stack), n), real)
     e, taus = np.empty((len(stack), n - 1), real), np.empty((len(stack), n - 1), x.dtype)
     for i, one in enumerate(stack):
-        out[i], d[i], beside, found, _ = sytrd(one, int(lower))
-        e[i], taus[i] = beside[: n - 1], found[: n - 1]
+        out[i], d[i], off_diagonal, reflectors, _ = sytrd(one, int(lower))
+        e[i], taus[i] = off_diagonal[: n - 1], reflectors[: n - 1]
     return [out.reshape(x.shape), d.reshape(*lead, n), e.reshape(*lead, n - 1), taus.reshape(*lead, n - 1)]
 
 

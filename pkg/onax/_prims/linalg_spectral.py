@@ -206,7 +206,7 @@ def eig(
     implementation=None,
     use_magma=None,
 ):
-    """[eigenvalues, left eigenvectors, right eigenvectors], the two last if wanted, of square matrices; complex.
+    """[eigenvalues, left eigenvectors, right eigenvectors], the last two on request, of square matrices; complex.
 
     Vectors are the columns, have length 1 and a real largest element.  Derivatives of vectors must be asked for by
     enable_eigvec_derivs: they hold for simple eigenvalues.  use_magma is accepted and makes no difference on a CPU.

@@ -35,8 +35,8 @@ class _Draws:
 
     def uniform(self, keys):
         bits = self.impl.bits_each(keys, self.width, (), self.partitionable)
-        kept = bits >> bits.dtype.type(self.width - self.mantissa)
-        return kept.astype(self.dtype) * _scalar(2.0**-self.mantissa, self.dtype)
+        mantissa = bits >> bits.dtype.type(self.width - self.mantissa)
+        return mantissa.astype(self.dtype) * _scalar(2.0**-self.mantissa, self.dtype)
 
     def normal(self, keys):
         one = _scalar(1, self.dtype)
@@ -53,8 +53,8 @@ def _propose(draws, keys, c):
     while left.size:
         keys, subkeys = draws.split(keys, 2)
         x[left] = drawn = draws.normal(subkeys)
-        v[left] = found = one + drawn * c[left]
-        again = found <= 0
+        v[left] = proposed = one + drawn * c[left]
+        again = proposed <= 0
         keys, left = keys[again], left[again]
     return x, v
 

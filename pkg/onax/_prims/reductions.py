@@ -93,8 +93,8 @@ def _extremum_jvp(primitive):
         out = primitive.bind(x, axes=axes, **params)
         if type(g) is Zero:
             return out, tangent_zero(out)
-        kept = tuple(1 if i in axes else d for i, d in enumerate(shape_of(x)))
-        where = convert(eq(x, reshape(out, kept)), g.dtype)
+        shape_with_ones = tuple(1 if i in axes else d for i, d in enumerate(shape_of(x)))
+        where = convert(eq(x, reshape(out, shape_with_ones)), g.dtype)
         counts = reduce_sum(where, axes)
         return out, div(reduce_sum(mul(g, where), axes), counts)
 
@@ -147,9 +147,9 @@ def _prod_abstract(x, *, axes):
 def _merge_axes(x, axes):
     """Merges the axes into one leading axis."""
     shape = shape_of(x)
-    kept = tuple(i for i in range(len(shape)) if i not in axes)
-    sizes = (dims.prod(tuple(shape[a] for a in axes)), *(shape[k] for k in kept))
-    return reshape(x, sizes, (*axes, *kept))
+    remaining = tuple(i for i in range(len(shape)) if i not in axes)
+    sizes = (dims.prod(tuple(shape[a] for a in axes)), *(shape[k] for k in remaining))
+    return reshape(x, sizes, (*axes, *remaining))
 
 
 def _prod_jvp(primals, tangents, *, axes):

@@ -157,8 +157,8 @@ def _broadcast_abstract(x, *, shape, broadcast_dimensions, sharding=None):
 def _broadcast_transpose(ct, x, *, shape, broadcast_dimensions, sharding=None):
     """Sums over new and stretched axes, then restores the stretched ones with length 1."""
     stretched = tuple(i for i, axis in enumerate(broadcast_dimensions) if not dims.equal(x.aval.shape[i], shape[axis]))
-    kept = {axis for i, axis in enumerate(broadcast_dimensions) if i not in stretched}
-    total = reduce_sum(ct, tuple(a for a in range(len(shape)) if a not in kept))
+    operand_axes = {axis for i, axis in enumerate(broadcast_dimensions) if i not in stretched}
+    total = reduce_sum(ct, tuple(a for a in range(len(shape)) if a not in operand_axes))
     return [expand_dims(total, stretched)]
 
 
@@ -510,8 +510,8 @@ def _reduce_sum_abstract(x, *, axes, out_sharding=None):
 
 
 def _reduce_sum_transpose(ct, x, *, axes, out_sharding=None):
-    kept = tuple(i for i in range(len(x.aval.shape)) if i not in axes)
-    return [broadcast_in_dim(ct, x.aval.shape, kept)]
+    remaining = tuple(i for i in range(len(x.aval.shape)) if i not in axes)
+    return [broadcast_in_dim(ct, x.aval.shape, remaining)]
 
 
 def _reduce_sum_batch(axis_data, operands, mapped, *, axes, out_sharding=None):

@@ -171,7 +171,7 @@ def sort(operand, dimension=-1, is_stable=True, num_keys=1):
     """operand sorted along an axis, ascending; or a tuple of arrays of one shape, reordered together.
 
     Several arrays are ordered by the first `num_keys` of them, the first above all.  NaN comes last, -0 equals 0.
-    is_stable is accepted as in JAX; the order of equal elements is kept in either case.  Raises TypeError for no or
+    is_stable is accepted as in JAX; equal elements keep their order in either case.  Raises TypeError for no or
     unequally shaped arrays, ValueError for num_keys or dimension out of range.
     """
     if isinstance(operand, (list, tuple)):

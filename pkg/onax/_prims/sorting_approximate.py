@@ -28,8 +28,8 @@ def _result_size(size, rank, k, recall_target, aggregate_to_topk, override):
         return lanes
     if recall_target >= 1:
         return size
-    wanted = max(int((1 - k) / math.log(recall_target)), lanes)
-    halvings = int(math.log2(max((override if override >= 0 else size) / wanted, 1)))
+    num_bins = max(int((1 - k) / math.log(recall_target)), lanes)
+    halvings = int(math.log2(max((override if override >= 0 else size) / num_bins, 1)))
     return lanes * math.ceil(math.ceil(size / lanes) / 2**halvings) if halvings else size
 
 

@@ -18,11 +18,11 @@ _OVERFLOW_BOUND = 1e100
 def _series(a, x):
     """(the sum over n = 0, 1, ... of x^n / ((a + 1) ... (a + n)), its derivative in a)"""
     total, slope = np.ones_like(x), np.zeros_like(x)
-    here = np.arange(x.size)
+    active = np.arange(x.size)
     r, c, dc = a.copy(), np.ones_like(x), np.zeros_like(x)
     s, ds = total.copy(), slope.copy()
     for count in range(_TERMS):
-        if not here.size:
+        if not active.size:
             break
         r = r + 1
         dc = (dc - c / r) * (x / r)
@@ -31,8 +31,8 @@ def _series(a, x):
         going = (np.abs(dc) > _EPS * np.abs(ds)) & (count < _TERMS - 1)
         done = ~going
         if done.any():
-            total[here[done]], slope[here[done]] = s[done], ds[done]
-            here, r, c, dc, s, ds, x = (v[going] for v in (here, r, c, dc, s, ds, x))
+            total[active[done]], slope[active[done]] = s[done], ds[done]
+            active, r, c, dc, s, ds, x = (v[going] for v in (active, r, c, dc, s, ds, x))
     return total, slope
 
 
@@ -44,9 +44,9 @@ def _fraction(a, x):
     dp2, dq2, dp1, dq1 = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x), -x
     f, df = p1 / q1, (dp1 - p1 / q1 * dq1) / q1
     total, slope = f.copy(), df.copy()
-    here = np.arange(x.size)
+    active = np.arange(x.size)
     for count in range(1, _STEPS + 1):
-        if not here.size:
+        if not active.size:
             break
         y, z = y + 1, z + 2
         yc = y * count
@@ -61,9 +61,9 @@ def _fraction(a, x):
         dp2, dq2, dp1, dq1 = (v * scale for v in (dp1, dq1, dp, dq))
         going = np.abs(df - before) > _EPS * np.abs(df)
         done = ~going
-        total[here], slope[here] = f, df
+        total[active], slope[active] = f, df
         if done.any():
-            here, y, z, f, df = (v[going] for v in (here, y, z, f, df))
+            active, y, z, f, df = (v[going] for v in (active, y, z, f, df))
             p2, q2, p1, q1, dp2, dq2, dp1, dq1 = (v[going] for v in (p2, q2, p1, q1, dp2, dq2, dp1, dq1))
     return total, slope
 

@@ -234,9 +234,9 @@ def _gather_kernel(g, x, *, select_prim, window_dimensions, window_strides, padd
     inside = np.ones(x.shape, bool)
     inside, x, g = (dilate_and_pad(v, 0, padding, base_dilation) for v in (inside, cast(x, wide), cast(g, wide)))
     for position in window_offsets(window_dimensions):
-        here = _window_elements(x, position, window_dilation, shape, window_strides)
-        worse = ~compare(best, here) & _window_elements(inside, position, window_dilation, shape, window_strides)
-        best = _blend(worse, here, best)
+        elements = _window_elements(x, position, window_dilation, shape, window_strides)
+        worse = ~compare(best, elements) & _window_elements(inside, position, window_dilation, shape, window_strides)
+        best = _blend(worse, elements, best)
         out = _blend(worse, _window_elements(g, position, window_dilation, shape, window_strides), out)
     return cast(out, dtype)
 
@@ -321,9 +321,9 @@ def _scatter_kernel(source, x, *, select_prim, window_dimensions, window_strides
     selected = np.zeros(count, number)
     best = _window_elements(around, positions[0], ones, count, window_strides).copy()
     for k, position in enumerate(positions[1:], 1):
-        here = _window_elements(around, position, ones, count, window_strides)
-        worse = ~compare(best, here)
-        best = _blend(worse, here, best)
+        elements = _window_elements(around, position, ones, count, window_strides)
+        worse = ~compare(best, elements)
+        best = _blend(worse, elements, best)
         selected = np.maximum(selected, worse * number(k))
     out, nothing = np.zeros(around.shape, wide), np.zeros((), wide)
     for k, position in enumerate(positions):

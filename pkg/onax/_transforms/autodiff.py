@@ -95,12 +95,12 @@ def _with_checked_results(flat_fun, what):
 
 
 def _check_tangent(primal, tangent):
-    wanted = primal.to_tangent_aval()
-    if wanted.dtype != tangent.dtype:
+    expected = primal.to_tangent_aval()
+    if expected.dtype != tangent.dtype:
         raise TypeError(
             "primal and tangent arguments to jax.jvp do not match; dtypes must be equal, or in case of int/bool "
             f"primal dtype the tangent dtype must be float0. Got primal dtype {primal.dtype} and so expected tangent "
-            f"dtype {wanted.dtype}, but got tangent dtype {tangent.dtype} instead."
+            f"dtype {expected.dtype}, but got tangent dtype {tangent.dtype} instead."
         )
     if primal.shape != tangent.shape:
         raise ValueError(
@@ -149,19 +149,19 @@ class _LinearizedFunction:
             )
         for p, t in zip(self._in_avals, leaves):
             _check_linearized_tangent(p, typeof(t))
-        found = iter(eval_jaxpr(self._jaxpr, residuals, *map(as_array, leaves)))
+        results = iter(eval_jaxpr(self._jaxpr, residuals, *map(as_array, leaves)))
         pairs = zip(self._nonzeros, self._out_avals)
-        flat = [next(found) if nonzero else instantiate_zeros(Zero(a)) for nonzero, a in pairs]
+        flat = [next(results) if nonzero else instantiate_zeros(Zero(a)) for nonzero, a in pairs]
         return tree_unflatten(self._out_tree, flat)
 
 
 def _check_linearized_tangent(primal, tangent):
-    wanted = primal.to_tangent_aval()
-    if wanted.shape != tangent.shape or wanted.dtype != tangent.dtype:
+    expected = primal.to_tangent_aval()
+    if expected.shape != tangent.shape or expected.dtype != tangent.dtype:
         raise ValueError(
             "linearized function called on tangent values inconsistent with the original primal values:\n"
             f"Got tangent aval {tangent.str_short()} for primal aval {primal.str_short()} but expected "
-            f"{wanted.str_short()}."
+            f"{expected.str_short()}."
         )
 
 
@@ -210,16 +210,16 @@ class VJP:
         checked = map(self._check, map(as_array, leaves), avals, [a.to_tangent_aval() for a in avals])
         return tree_unflatten(self.in_tree, _apply_vjp(self._lin, list(checked)))
 
-    def _check(self, ct, primal, wanted):
+    def _check(self, ct, primal, expected):
         aval = typeof(ct)
-        if aval.shape == wanted.shape:
-            if aval.dtype == wanted.dtype:
-                return Zero(wanted) if aval.dtype == dtypes.float0 else ct
-            if wanted.dtype == dtypes.float0 and aval.dtype == primal.dtype:
-                return Zero(wanted)  # an integer is accepted as the cotangent of an integer
+        if aval.shape == expected.shape:
+            if aval.dtype == expected.dtype:
+                return Zero(expected) if aval.dtype == dtypes.float0 else ct
+            if expected.dtype == dtypes.float0 and aval.dtype == primal.dtype:
+                return Zero(expected)  # an integer is accepted as the cotangent of an integer
         raise ValueError(
             "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
-            f"{aval.str_short()}, but expected {wanted.str_short()} because the corresponding output of the "
+            f"{aval.str_short()}, but expected {expected.str_short()} because the corresponding output of the "
             f"differentiated function had JAX type {primal.str_short()}"
         )
 
@@ -263,10 +263,10 @@ def _apply_vjp(lin, cts):
     cts = [ct for ct, nonzero in zip(cts, lin.nonzeros_out) if nonzero]
     if lin.primals is not None:
         cts = map(match_varying, cts, [x for x, nonzero in zip(lin.outs, lin.nonzeros_out) if nonzero])
-    found = pull_back(lin.jaxpr, lin.residuals, list(cts))
+    cotangents = pull_back(lin.jaxpr, lin.residuals, list(cts))
     if lin.primals is not None:
-        found = map(match_varying, found, lin.primals)
-    return [instantiate_zeros(ct) for ct in found]
+        cotangents = map(match_varying, cotangents, lin.primals)
+    return [instantiate_zeros(ct) for ct in cotangents]
 
 
 @source.api_boundary
@@ -615,10 +615,10 @@ def linear_transpose(fun, *primals, reduce_axes=()):
             raise TypeError(
                 f"cotangent tree does not match function output, expected {flat_fun.out_tree} but got {ct_tree}"
             )
-        for ct, wanted in zip(cts, jaxpr.out_avals):
-            if (typeof(ct).shape, typeof(ct).dtype) != (wanted.shape, wanted.dtype):
+        for ct, expected in zip(cts, jaxpr.out_avals):
+            if (typeof(ct).shape, typeof(ct).dtype) != (expected.shape, expected.dtype):
                 raise TypeError(
-                    f"cotangent type does not match function output, expected {wanted.str_short()} but got "
+                    f"cotangent type does not match function output, expected {expected.str_short()} but got "
                     f"{typeof(ct).str_short()}"
                 )
         undefined = [UndefinedPrimal(a) for a in avals]

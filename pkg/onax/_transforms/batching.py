@@ -100,18 +100,18 @@ class BatchTrace(Trace):
         axis_data, dims_out = self.axis_data, []
 
         def batched_fun(*xs):
-            outs, found = batch_flat(fun, axis_data, xs, dims, self.tag)
-            dims_out[:] = found
+            outs, out_dims = batch_flat(fun, axis_data, xs, dims, self.tag)
+            dims_out[:] = out_dims
             return outs
 
         def batched_jvp(*xs):
-            outs, found = batch_flat(jvp, axis_data, xs, [*dims, *dims], self.tag)
+            outs, out_dims = batch_flat(jvp, axis_data, xs, [*dims, *dims], self.tag)
             half = len(outs) // 2
-            joint = [None if p is None and t is None else 0 for p, t in zip(found[:half], found[half:])]
+            joint = [None if p is None and t is None else 0 for p, t in zip(out_dims[:half], out_dims[half:])]
             dims_out[:] = joint
             return [
                 v if j is None else bdim_at_front(v, d, axis_data.size)
-                for v, d, j in zip(outs, found, [*joint, *joint])
+                for v, d, j in zip(outs, out_dims, [*joint, *joint])
             ]
 
         batched_jvp.__name__ = jvp.__name__

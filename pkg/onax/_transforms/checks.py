@@ -41,15 +41,15 @@ def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=_EPS, err_msg=""):
     value, pull = f_vjp(*args)
     _assert_close(value, f(*args), atol, rtol, _prefix_message(err_msg, "VJP primal"))
     tangents = tree_map(random_like, args)
-    moved = _difference(f, args, tangents, eps)
-    cotangents = tree_map(random_like, moved)
+    out_tangents = _difference(f, args, tangents, eps)
+    cotangents = tree_map(random_like, out_tangents)
     pulled = pull(_conjugate(cotangents))
-    found, wanted = _inner_product(tangents, _conjugate(pulled)), _inner_product(moved, cotangents)
+    actual, expected = _inner_product(tangents, _conjugate(pulled)), _inner_product(out_tangents, cotangents)
     avals = [typeof(x) for x in tree_flatten((args, value))[0]]
     tolerance = max((_tolerance(a.dtype) for a in avals), default=0.0)
     atol, rtol = (tolerance if t is None else t for t in (atol, rtol))
     np.testing.assert_allclose(
-        found, wanted, atol=atol, rtol=rtol, err_msg=_prefix_message(err_msg, "VJP cotangent projection")
+        actual, expected, atol=atol, rtol=rtol, err_msg=_prefix_message(err_msg, "VJP cotangent projection")
     )
 
 
@@ -168,9 +168,9 @@ class _DefaultMultiple(float):
     """A tolerance given as a multiple of the default tolerance of the dtype."""
 
 
-def _assert_close(found, wanted, atol, rtol, message):
-    pairs, tree = tree_flatten_with_path(found)
-    others, other_tree = tree_flatten(wanted)
+def _assert_close(actual, expected, atol, rtol, message):
+    pairs, tree = tree_flatten_with_path(actual)
+    others, other_tree = tree_flatten(expected)
     if tree != other_tree:
         raise AssertionError(f"{message}: the structures {tree} and {other_tree} differ")
     for (path, a), b in zip(pairs, others):

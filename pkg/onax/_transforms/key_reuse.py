@@ -6,7 +6,7 @@ positions.  Programs are analyzed equation by equation without computing anythin
 than once, to find a key that every step consumes.
 
 Differences from JAX's checker: slices and stacks share marks with the arrays that they come from, so the use of a key
-is found through each of these arrays; keys at an index that is unknown while tracing count as new.
+is detected through each of these arrays; keys at an index that is unknown while tracing count as new.
 """
 
 import weakref
@@ -144,16 +144,16 @@ def _marks_in(owner):
 class _Uses:
     """The keys that a program consumes, in addition to marks consumed before; `commit` writes them into the marks."""
 
-    __slots__ = ("found", "inside", "location")
+    __slots__ = ("inside", "location", "recorded")
 
     def __init__(self, location=None):
-        self.found = {}
+        self.recorded = {}
         self.inside = []  # names of the programs being analyzed, outermost first
         self.location = location  # of the outer call: library functions have no lines
 
     def of(self, mark):
         """The use of a key, or None if it is not consumed."""
-        return self.found.get(mark) or mark.use
+        return self.recorded.get(mark) or mark.use
 
     def consume(self, marks, name, index):
         """Records that an operation consumes keys; raises KeyReuseError if one was consumed before."""
@@ -161,7 +161,7 @@ class _Uses:
             before = self.of(mark)
             if before is not None:
                 raise errors.KeyReuseError(self._text(name, index, before))
-            self.found[mark] = (name, self.location)
+            self.recorded[mark] = (name, self.location)
 
     def _text(self, name, index, before):
         lines = [f"Previously-consumed key passed to {name} at index {index}"]
@@ -177,7 +177,7 @@ class _Uses:
 
     def commit(self):
         """Writes the recorded uses into the marks."""
-        for mark, use in self.found.items():
+        for mark, use in self.recorded.items():
             mark.use = use
 
 
@@ -275,13 +275,13 @@ def _check_distinct(name, pool, location):
     """Raises KeyReuseError for a key in two operands of a concatenation: the result would hold it twice."""
     seen = set()
     for index, marks in enumerate(pool):
-        mine = set(marks)
-        if seen & mine:
+        new_marks = set(marks)
+        if seen & new_marks:
             raise errors.KeyReuseError(
                 f"Previously-consumed key passed to {name} at index {index}: the same key is among the operands twice"
                 f"\n  at {source.summarize(location)}\nMake a new key for each use: `random.split(key)`."
             )
-        seen |= mine
+        seen |= new_marks
 
 
 def _marks_at_unknown(uses, operands, aval):
@@ -292,7 +292,7 @@ def _marks_at_unknown(uses, operands, aval):
     marks = _new_marks(aval.shape)
     if candidates and all(uses.of(m) is not None for m in candidates):
         for mark in marks.flat:
-            uses.found[mark] = uses.of(candidates[0])
+            uses.recorded[mark] = uses.of(candidates[0])
     return marks
 
 
@@ -322,7 +322,7 @@ def _consume_rest(uses, stacked, steps):
         if marks is not None:
             used = [uses.of(m) for m in marks[0].flat] if marks.ndim > 1 else [uses.of(marks[0])]
             for row in marks[steps:].reshape(-1, len(used)):
-                uses.found.update((m, use) for m, use in zip(row, used) if use is not None and uses.of(m) is None)
+                uses.recorded.update((m, use) for m, use in zip(row, used) if use is not None and uses.of(m) is None)
 
 
 def analyze_while(uses, params, operands, inputs, avals):
@@ -339,13 +339,13 @@ def analyze_while(uses, params, operands, inputs, avals):
 
 
 def analyze_cond(uses, params, operands, inputs, avals):
-    before, after, results = dict(uses.found), {}, []
+    before, after, results = dict(uses.recorded), {}, []
     uses.inside.append("cond")
     for branch in params["branches"]:
-        uses.found = dict(before)
+        uses.recorded = dict(before)
         results.append(_analyze(uses, branch, branch.consts, operands[1:], inputs[1:]))
-        after.update(uses.found)
-    uses.found = after
+        after.update(uses.recorded)
+    uses.recorded = after
     uses.inside.pop()
     return [_join_branches(uses, marks, aval) for marks, aval in zip(zip(*results), avals)]
 
@@ -361,7 +361,7 @@ def _join_branches(uses, alternatives, aval):
     for column in zip(*(m.flat for m in (marks, *(a for a in alternatives if a is not None)))):
         used = next((uses.of(m) for m in column[1:] if uses.of(m) is not None), None)
         if used is not None:
-            uses.found[column[0]] = used
+            uses.recorded[column[0]] = used
     return marks
 
 
@@ -404,9 +404,9 @@ def _without_checks(run):
 
 def _commit(uses, results, marks):
     uses.commit()
-    for x, mine in zip(results, marks):
-        if mine is not None and type(x) is ArrayImpl and id(x) not in _marks_of_arrays:
-            _record_marks(x, mine)
+    for x, result_marks in zip(results, marks):
+        if result_marks is not None and type(x) is ArrayImpl and id(x) not in _marks_of_arrays:
+            _record_marks(x, result_marks)
 
 
 def _evaluate(primitive, operands, params, evaluate):

@@ -183,11 +183,11 @@ def _linearize_jaxpr(jaxpr, nonzeros, instantiate):
         return lin.outs, eliminate_dead_code(lin.jaxpr), lin.nonzeros_out
 
     forward, linear, nonzeros_out, forwarded = stage_with_residuals(run, jaxpr.in_avals, jaxpr)
-    wanted = [found or make for found, make in zip(nonzeros_out, instantiate)]
-    avals = [a.to_tangent_aval() for a in select(jaxpr.out_avals, wanted)]
+    has_tangent = [found or make for found, make in zip(nonzeros_out, instantiate)]
+    avals = [a.to_tangent_aval() for a in select(jaxpr.out_avals, has_tangent)]
     return (
         eliminate_dead_code(forward),
-        instantiate_results(linear, select(nonzeros_out, wanted), avals),
-        wanted,
+        instantiate_results(linear, select(nonzeros_out, has_tangent), avals),
+        has_tangent,
         forwarded,
     )

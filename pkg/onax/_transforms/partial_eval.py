@@ -182,7 +182,7 @@ def _partial_eval_jaxpr(jaxpr, unknown, instantiate):
 
 
 def stage_with_residuals(fun, avals, jaxpr):
-    """(known, rest, found, forwarded) of `fun(*args) -> (results, jaxpr whose constants are residuals, found)`.
+    """(known, rest, extra, forwarded) of `fun(*args) -> (results, jaxpr whose constants are residuals, extra)`.
 
     `known` maps the arguments to (results, residuals), without residuals that are arguments: `forwarded` has the
     positions of these, and None for others.  `rest` is the jaxpr that takes its residuals as its first arguments.
@@ -190,11 +190,11 @@ def stage_with_residuals(fun, avals, jaxpr):
     parts = []
 
     def run(*args):
-        outs, rest, found = fun(*args)
+        outs, rest, extra = fun(*args)
         positions = {id(x): i for i, x in enumerate(args)}
         forwarded = [positions.get(id(r)) for r in rest.consts]
         open_rest = core.Jaxpr(rest.constvars, rest.invars, rest.outvars, rest.eqns, rest.effects, rest.debug_info)
-        parts[:] = core.ClosedJaxpr(core.convert_constvars_jaxpr(open_rest), ()), found, forwarded
+        parts[:] = core.ClosedJaxpr(core.convert_constvars_jaxpr(open_rest), ()), extra, forwarded
         return [*outs, *(r for r, f in zip(rest.consts, forwarded) if f is None)]
 
     return derive_jaxpr(run, avals, jaxpr), *parts
@@ -233,16 +233,16 @@ def residual_order(eqns, invars, outvars):
             stack.extend(parents(node))
     for node in ends:
         children[node] -= 1
-    free, found = [node for node in dict.fromkeys(ends) if children[node] == 0], []
+    free, order = [node for node in dict.fromkeys(ends) if children[node] == 0], []
     while free:
         node = free.pop()
-        found.append(node)
+        order.append(node)
         for parent in parents(node):
             if children[parent] == 1:
                 free.append(parent)
             else:
                 children[parent] -= 1
-    return list(dict.fromkeys(n.var for n in reversed(found) if type(n) is _Read))
+    return list(dict.fromkeys(n.var for n in reversed(order) if type(n) is _Read))
 
 
 @dataclass(slots=True, eq=False)
@@ -290,14 +290,14 @@ def _split_call(eqn, unknown):
     n_known = unknown_out.count(False)
     computed = iter(known.outvars[n_known:])
     results = [None if v is None else next(computed) for v in stored]
-    kept = [i for i in order if stored[i] is not None]
-    known = close(known, known.invars, [*known.outvars[:n_known], *(results[i] for i in kept)])
+    stored_positions = [i for i in order if stored[i] is not None]
+    known = close(known, known.invars, [*known.outvars[:n_known], *(results[i] for i in stored_positions)])
     rest = close(rest, [*rest.invars[n:], *(rest.invars[i] for i in order)], rest.outvars)
     operands = reject(eqn.invars, unknown)
     residuals = [operands[forwarded[i]] if stored[i] is None else stored[i] for i in order]
     first = eqn.replace(
         invars=operands,
-        outvars=[*reject(eqn.outvars, unknown_out), *(stored[i] for i in kept)],
+        outvars=[*reject(eqn.outvars, unknown_out), *(stored[i] for i in stored_positions)],
         params=description.with_program(eqn.params, known),
     )
     second = eqn.replace(
@@ -354,8 +354,8 @@ def partial_eval_jaxpr_custom(
     to_instantiate = flags_of(ensure_out_instantiated, len(flags))
     unknown_out = [flag or ensure for (flag, _), ensure in zip(flags, to_unknown)]
     instantiated_out = [flag or any(ensure) for (_, flag), *ensure in zip(flags, to_unknown, to_instantiate)]
-    for atom, (_, has), wanted in zip(jaxpr.outvars, flags, instantiated_out):
-        if wanted and not has:
+    for atom, (_, has), is_instantiated in zip(jaxpr.outvars, flags, instantiated_out):
+        if is_instantiated and not has:
             residuals[atom] = None
     stored = list(residuals)
     first = close(jaxpr, reject(jaxpr.invars, unknown), [*reject(jaxpr.outvars, unknown_out), *stored], known)
@@ -382,8 +382,8 @@ def partial_eval_call_custom(saveable, unknown, instantiated, eqn):
     """The rule of calls: both parts are calls of the parts of the program."""
     description = programs[eqn.primitive]
     program = eqn.params[description.parameter]
-    found = partial_eval_jaxpr_custom(program, unknown, saveable, instantiated=instantiated)
-    known, staged, unknown_out, instantiated_out, avals = found
+    split = partial_eval_jaxpr_custom(program, unknown, saveable, instantiated=instantiated)
+    known, staged, unknown_out, instantiated_out, avals = split
     stored = [core.Var(a) for a in avals]
     first = eqn.replace(
         invars=reject(eqn.invars, unknown),

@@ -144,8 +144,8 @@ class DynamicJaxprTrace(Trace):
         return core.ClosedJaxpr(jaxpr, consts)
 
     def _used_constants(self, used):
-        kept = [(v, c) for v, c in zip(self.constvars, self.consts) if v in used]
-        return [v for v, _ in kept], [c for _, c in kept]
+        used_pairs = [(v, c) for v, c in zip(self.constvars, self.consts) if v in used]
+        return [v for v, _ in used_pairs], [c for _, c in used_pairs]
 
     def origin_of(self, tracer):
         """Sentences for error messages: the function, the transformation and the arguments it depends on."""
@@ -172,12 +172,12 @@ class DynamicJaxprTrace(Trace):
         """Names of the arguments that a variable was computed from, in their order."""
         if type(var) is core.Literal:
             return []
-        wanted = {var}
+        reached = {var}
         for eqn in reversed(self.eqns):
-            if any(v in wanted for v in eqn.outvars):
-                wanted.update(a for a in eqn.invars if type(a) is not core.Literal)
+            if any(v in reached for v in eqn.outvars):
+                reached.update(a for a in eqn.invars if type(a) is not core.Literal)
         names = self.debug_info.arg_names
-        return [names[i] for i, v in enumerate(self.invars) if v in wanted and i < len(names)]
+        return [names[i] for i, v in enumerate(self.invars) if v in reached and i < len(names)]
 
 
 def _check_operands(primitive, args):
@@ -216,7 +216,7 @@ def trace_to_jaxpr(fun, in_avals, debug_info=core.UNKNOWN_DEBUG_INFO):
 
 
 def derive_jaxpr(fun, in_avals, jaxpr):
-    """Stages `fun` on the given types into a program derived from another one, with which it is kept.
+    """Stages `fun` on the given types into a program derived from another one, in whose cache it is stored.
 
     Equations have the source locations of those that they are derived from; other equations have none, because all
     users of the program share what is derived from it.
@@ -233,16 +233,16 @@ def hoist_tracers(closed):
     if not any(isinstance(c, Tracer) for c in closed.consts):
         return closed, []
     hoisted = [(v, c) for v, c in zip(closed.constvars, closed.consts) if isinstance(c, Tracer)]
-    kept = [(v, c) for v, c in zip(closed.constvars, closed.consts) if not isinstance(c, Tracer)]
+    arrays = [(v, c) for v, c in zip(closed.constvars, closed.consts) if not isinstance(c, Tracer)]
     open_jaxpr = core.Jaxpr(
-        [v for v, _ in kept],
+        [v for v, _ in arrays],
         [*(v for v, _ in hoisted), *closed.invars],
         closed.outvars,
         closed.eqns,
         closed.effects,
         closed.debug_info,
     )
-    return core.ClosedJaxpr(open_jaxpr, [c for _, c in kept]), [c for _, c in hoisted]
+    return core.ClosedJaxpr(open_jaxpr, [c for _, c in arrays]), [c for _, c in hoisted]
 
 
 def instantiate_results(jaxpr, present, avals):

@@ -72,10 +72,10 @@ def _transpose_eqns(eqns, env, outvars, cotangents, linear=None, sums=None):
 def _transpose_eqn(eqn, env, cts, linear):
     primitive = eqn.primitive
     if primitive.multiple_results:
-        found = [cts.pop(v, None) for v in eqn.outvars]
-        if all(ct is None for ct in found):
+        cotangents = [cts.pop(v, None) for v in eqn.outvars]
+        if all(ct is None for ct in cotangents):
             return
-        ct = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, found)]
+        ct = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, cotangents)]
     else:
         ct = cts.pop(eqn.outvars[0], None)
         if ct is None:

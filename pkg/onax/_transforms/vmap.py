@@ -53,9 +53,9 @@ def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_n
             with named_axis(axis_name, size):
                 outs, out_dims = batch_flat(_with_checked_results(flat_fun), axis_data, leaves, dims)
         out_tree = flat_fun.out_tree
-        wanted = flatten_axes("vmap out_axes", out_tree, out_axes)
-        moved = [_move_to_out_axis(x, d, w, size) for x, d, w in zip(outs, out_dims, wanted)]
-        return tree_unflatten(out_tree, moved)
+        flat_out_axes = flatten_axes("vmap out_axes", out_tree, out_axes)
+        flat_results = [_move_to_out_axis(x, d, w, size) for x, d, w in zip(outs, out_dims, flat_out_axes)]
+        return tree_unflatten(out_tree, flat_results)
 
     return mapped
 
@@ -78,16 +78,16 @@ def _with_checked_results(flat_fun):
     return run
 
 
-def _move_to_out_axis(x, dim, wanted, size):
+def _move_to_out_axis(x, dim, out_axis, size):
     """Moves the mapped axis of a result to its entry of `out_axes`."""
-    if wanted is None:
+    if out_axis is None:
         if dim is not None:
             raise ValueError(f"at vmap out_axes, got axis spec None but output was batched on axis {dim}")
         return x
     ndim = typeof(x).ndim + (dim is None)
-    if not -ndim <= wanted < ndim:
-        raise ValueError(f"axis {wanted} is out of bounds for array of dimension {ndim}")
-    return move_mapped_axis(x, dim, wanted % ndim, size)
+    if not -ndim <= out_axis < ndim:
+        raise ValueError(f"axis {out_axis} is out of bounds for array of dimension {ndim}")
+    return move_mapped_axis(x, dim, out_axis % ndim, size)
 
 
 _NONE = object()
