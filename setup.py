@@ -28,6 +28,13 @@ def _require_toolchain():
         sys.exit(f"onax: no Python headers: {include}/Python.h is missing; install e.g. the package python3-dev.")
 
 
+def _sanitizers():
+    """Flags for the sanitizers that the variable ONAX_SANITIZE names, as -fsanitize takes them; scripts/native_build.py
+    sets it."""
+    names = os.environ.get("ONAX_SANITIZE")
+    return [f"-fsanitize={names}", "-O1", "-g1", "-fno-omit-frame-pointer"] if names else []
+
+
 def _extensions():
     """One extension module per .pyx of floor 0, with the C files `<module>_*.c` that lie beside it, if any."""
     _require_toolchain()
@@ -35,8 +42,9 @@ def _extensions():
     import numpy
     from Cython.Build import cythonize
 
+    sanitizers = _sanitizers()
     # Loops over sqrt, floor and comparisons become vector code only where nobody reads errno or traps.
-    flags = ["-O2", "-g0", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
+    flags = [*(sanitizers or ["-O2", "-g0"]), "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
     extensions = []
     for pyx in sorted(SOURCES.glob("*.pyx")):
         patterns = {f"{pyx.stem}_*.c", ALSO.get(pyx.stem, f"{pyx.stem}_*.c")}
@@ -48,6 +56,7 @@ def _extensions():
                 include_dirs=[numpy.get_include(), str(SOURCES)],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
                 extra_compile_args=[] if sys.platform == "win32" else flags,
+                extra_link_args=sanitizers,
             )
         )
     return cythonize(extensions, include_path=["cython_src"], build_dir="build/cython", language_level=3)

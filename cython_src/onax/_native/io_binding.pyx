@@ -15,7 +15,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 
 from onax._native.device_buffers cimport DeviceBuffer, DeviceMemory, adopt
-from onax._native.ort cimport API, Port, Session, check, check_run, host_tensor
+from onax._native.ort cimport API, Port, Session, check, check_run, enter, host_tensor, leave
 from onax._native.ort_api cimport *
 
 from threading import Lock
@@ -98,8 +98,10 @@ cdef class BoundSession:
         try:
             self.bind_inputs(binding, values)
             results = self.bind_outputs(binding)
+            enter()
             with nogil:
                 status = ort_run_with_binding(API, handle, binding)
+            leave()
             check_run(status)
             if any([result is None for result in results]):
                 self.take_outputs(binding, results)
@@ -132,8 +134,10 @@ cdef class BoundSession:
             for i in range(self.session._n_in):
                 buffer, slot = self.checked(i, values[i]), self.slots[i]
                 self.memory.move(slot.data, buffer.data, slot.size, ONAX_CUDA_ON_DEVICE)
+            enter()
             with nogil:
                 status = ort_run_with_binding(API, self.session._handle, self.binding)
+            leave()
             check_run(status)
             return [(<DeviceBuffer>result).copy() for result in self.results]
 

@@ -8,6 +8,8 @@ from onax._native.ort_api cimport onax_ort_entry, ort_status
 cdef const onax_ort_entry *API      # the table of functions; NULL until the library is attached
 cdef void *MEMORY                   # OrtMemoryInfo of the host
 
+cdef int enter() except -1          # before a call of the runtime during which other threads run; may refuse
+cdef void leave() noexcept          # after it
 cdef int check(ort_status status) except -1         # raises Fault with the runtime's message
 cdef int check_run(ort_status status) except -1     # the same, but raises an exception of an operator unchanged
 cdef void *host_tensor(cnp.ndarray a, int element) except NULL      # an OrtValue over an array's memory

@@ -4,6 +4,9 @@
     attach(path)    loads the library once, with an environment of our own: a global thread pool, no spinning
     Session         a model; `run` takes and returns ndarrays, copies neither, and lets other threads run
 
+A forked process has sessions, too, but not the threads of the pool: the runtime then does all of the work on the calling
+thread.  If another thread of the parent was in the runtime, its locks may be held for ever, and sessions refuse to run.
+
 Other InferenceSessions in the process are not affected: the environment belongs to this instance.
 Errors are RuntimeErrors with the runtime's messages, which `onax._compile` rewrites.  `run` raises exceptions of our
 operators unchanged.
@@ -19,6 +22,8 @@ from libc.string cimport memcpy
 
 from onax._native.ort_api cimport *
 
+import os
+import sys
 from threading import get_ident
 
 import numpy as np
@@ -39,6 +44,20 @@ cdef extern from *:
     """
     bint ONAX_NOT_SWAPPED(cnp.ndarray)
     int ONAX_TYPENUM(cnp.dtype)
+
+cdef extern from *:
+    """
+    #include <stdio.h>
+    #include <stdlib.h>
+    #if defined(__GLIBC__)
+    #include <unistd.h>
+    static void onax_leave(int status, void *unused) { (void)unused; fflush(NULL); _exit(status); }
+    static int onax_skip_destructors(void) { return on_exit(onax_leave, NULL); }
+    #else
+    static int onax_skip_destructors(void) { return 0; }
+    #endif
+    """
+    int onax_skip_destructors()
 
 # The oldest library that was measured.  Library 1.N has versions 1 to N of the API.
 OLDEST = (1, 28)
@@ -66,6 +85,32 @@ cdef dict _raised = {}
 
 class Fault(RuntimeError):
     """Converts a status of the runtime to a RuntimeError with its message."""
+
+
+cdef int _running = 0             # calls of the runtime during which other threads run
+cdef bint _locked = False         # this process was forked during one of them
+
+
+cdef int enter() except -1:
+    global _running
+    if _locked:
+        raise RuntimeError("This process was forked while its parent ran a session of ONNX Runtime, whose locks may be held "
+                           "for ever, so sessions cannot run in it. Let `multiprocessing` start processes by 'spawn' or "
+                           "'forkserver', or fork while no other thread runs compiled functions.")
+    _running += 1
+    return 0
+
+
+cdef void leave() noexcept:
+    global _running
+    _running -= 1
+
+
+def _after_fork():
+    """Prepares a forked process: the library's destructors, run at exit, would wait for threads that are not there."""
+    global _locked
+    _locked = _running > 0
+    onax_skip_destructors()
 
 
 cdef int check(ort_status status) except -1:
@@ -133,6 +178,8 @@ def attach(path, int threads=0):
         if threading != NULL:
             ort_release_threading(API, threading)
     _attached = (path, version)
+    if sys.platform != "win32":
+        os.register_at_fork(after_in_child=_after_fork)
     return version
 
 
@@ -264,8 +311,10 @@ cdef class Session:
         cdef const char *data = PyBytes_AS_STRING(model)
         cdef size_t size = PyBytes_GET_SIZE(model)
         cdef ort_status status
+        enter()
         with nogil:
             status = ort_create_session(API, ENV, data, size, settings, &self._handle)
+        leave()
         return check(status)
 
     cdef int _declare(self, list inputs, list outputs) except -1:
@@ -305,7 +354,7 @@ cdef class Session:
     def __dealloc__(self):
         cdef int i
         cdef void *handle = self._handle
-        if handle != NULL:
+        if handle != NULL and not _locked:
             with nogil:
                 ort_release_session(API, handle)
         if self._ports != NULL:
@@ -359,9 +408,11 @@ cdef class Session:
                                          NULL)
                 results.append(a)
                 values[self._n_in + i] = host_tensor(a, port.element)
+            enter()
             with nogil:
                 status = ort_run(API, self._handle, self._names, values, self._n_in, self._names + self._n_in,
                                  self._n_out, values + self._n_in)
+            leave()
             check_run(status)
             for i in range(self._n_out):
                 if results[i] is None:
