@@ -185,7 +185,9 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_multiprocessing(method, tmp_path):
     (tmp_path / "workers.py").write_text(WORKERS)
-    done = subprocess.run([sys.executable, "workers.py", method], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "workers.py", method], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 

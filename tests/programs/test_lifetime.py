@@ -91,6 +91,71 @@ lowered.compile()
 print(resident() - before - big.nbytes / 1e6)  # a writable array is copied once, and never again
 """
 
+SOAK = """
+from onax import lax
+from onax._ground.config import direct_tapes
+
+def unfit(i):
+    return lambda a: jnp.reshape(a, (int(i) + 1000, 7))
+
+KINDS = [
+    lambda i: lambda a: jnp.tanh(a) * i + jnp.sum(a),
+    lambda i: lambda a: lax.fori_loop(0, 3, lambda k, c: jnp.sin(c) + i * a, a),
+    lambda i: jax.grad(lambda a: lax.scan(lambda c, y: (c * y + i, c), a[0], a)[0]),
+    lambda i: lambda a: lax.cond(a[0] > i, lambda: a * i, lambda: jnp.cumsum(a)),
+    lambda i: lambda a: jax.pure_callback(lambda v: np.asarray(v) * np.float32(i), a, a) + i,
+    lambda i: lambda a: jnp.linalg.solve(jnp.eye(4) * (i + 1) + a[:4], a[:4]),
+    lambda i: jax.vmap(lambda r: jnp.sin(r * i) + jax.random.uniform(jax.random.key(3))),
+    lambda i: jax.value_and_grad(jax.checkpoint(lambda a: jnp.sum(jnp.sin(a) @ jnp.ones((a.size, 2)) * i))),
+    unfit,
+]
+
+def compile_one(i):
+    make = KINDS[i % len(KINDS)]
+    f, a = jax.jit(make(float(i))), np.ones(5 + i % 40, np.float32)
+    with direct_tapes(i // len(KINDS) % 8 > 0):  # one of eight in a session
+        try:
+            f(a), f(a)
+        except TypeError:
+            assert make is unfit
+        else:
+            assert make is not unfit
+
+def compile_all(first, count):
+    for i in range(first, first + count):
+        compile_one(i)
+    gc.collect()
+
+compile_all(0, {warm})
+before = resident()
+compile_all({warm}, {count})
+print(resident() - before)
+"""
+MIXED_CALLS = """
+from onax import lax
+from onax._ground.config import direct_tapes
+host = lambda v: np.asarray(v) + 1
+functions = [
+    jax.jit(lambda a: jnp.tanh(a) + 1),
+    jax.jit(lambda a: lax.fori_loop(0, 3, lambda k, c: jnp.sin(c) + a, a)),
+    jax.jit(jax.grad(lambda a: lax.scan(lambda c, y: (c * y, c), a[0], a)[0])),
+    jax.jit(lambda a: lax.cond(a[0] > 0, lambda: a, lambda: jnp.cumsum(a))),
+    jax.jit(lambda a: lax.scan(lambda c, y: (c, jax.pure_callback(host, y, y)), 0, a[:2])),
+    jax.jit(lambda a: jnp.sort(a) * 2),
+]
+in_session = jax.jit(lambda a: jnp.tanh(a) + 1)
+def call(n):
+    for i in range(n // 7):
+        for f in functions:
+            f(x)
+        with direct_tapes(False):
+            in_session(x)
+call(3500)
+before = resident()
+call({count})
+print(resident() - before)
+"""
+
 
 def run(program):
     done = subprocess.run([sys.executable, "-c", START + program], capture_output=True, text=True)
@@ -101,8 +166,15 @@ def run(program):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize(
     "program, count, limit",
-    [(DROPPED, 300, 5), (HOSTED, 200, 5), (CALLS, 5000, 2), (EAGER, 100_000, 2), (CONSTANT, 20_000_000, 20)],
-    ids=["dropped functions", "dropped kernels", "calls", "eager operations", "constants"],
+    [
+        (DROPPED, 300, 5),
+        (HOSTED, 200, 5),
+        (CALLS, 5000, 2),
+        (MIXED_CALLS, 30_000, 2),
+        (EAGER, 100_000, 2),
+        (CONSTANT, 20_000_000, 20),
+    ],
+    ids=["dropped functions", "dropped kernels", "calls", "mixed calls", "eager operations", "constants"],
 )
 def test_memory_does_not_grow(program, count, limit):
     assert float(run(program.format(count=count))) < limit
@@ -112,10 +184,28 @@ def test_memory_does_not_grow(program, count, limit):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize(
     "program, count, limit",
-    [(DROPPED, 1000, 5), (HOSTED, 1000, 5), (CALLS, 100_000, 2), (EAGER, 1_000_000, 2), (CONSTANT, 50_000_000, 20)],
+    [
+        (DROPPED, 1000, 5),
+        (HOSTED, 1000, 5),
+        (CALLS, 100_000, 2),
+        (MIXED_CALLS, 1_000_000, 2),
+        (EAGER, 1_000_000, 2),
+        (CONSTANT, 50_000_000, 20),
+    ],
 )
 def test_memory_does_not_grow_in_the_long_run(program, count, limit):
     assert float(run(program.format(count=count))) < limit
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("warm, count, limit", [(100, 300, 5), pytest.param(5000, 10_000, 5, marks=pytest.mark.slow)])
+def test_compiling_distinct_programs(warm, count, limit):
+    """Of all kinds, a kind that fails among them.
+
+    The caches of equal programs hold 2,048 block programs of about 1.5 KB at most, which the long run has filled when
+    it begins to look.
+    """
+    assert float(run(SOAK.format(warm=warm, count=count))) < limit
 
 
 THREADS = """

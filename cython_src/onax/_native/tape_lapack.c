@@ -125,7 +125,7 @@ static void lu(const stack *s, char *const *at, char *scratch) {
 
 static void triangular_solve(const stack *s, char *const *at, char *scratch) {
     const int64_t parts = is_complex(s) ? 2 : 1;
-    int n = (int)s->n, rows, columns;
+    int n = (int)s->n, rows, columns, step;
     const char *how = s->flags & TRANSPOSE ? s->flags & CONJUGATE ? "C" : "T" : "N";
     double one[2] = {0, 0};
     char *a = at[1];
@@ -137,8 +137,9 @@ static void triangular_solve(const stack *s, char *const *at, char *scratch) {
     memcpy(at[0], at[2], (size_t)(s->n * s->k * parts * real_size(s)));
     rows = s->flags & LEFT_SIDE ? (int)s->k : n;
     columns = s->flags & LEFT_SIDE ? n : (int)s->k;
+    step = rows ? rows : 1;
     CALL(XTRSM, 11)((void *)(s->flags & LEFT_SIDE ? "R" : "L"), (void *)(s->flags & LOWER ? "U" : "L"), (void *)how,
-                   (void *)(s->flags & UNIT_DIAGONAL ? "U" : "N"), &rows, &columns, one, a, &n, at[0], &rows);
+                   (void *)(s->flags & UNIT_DIAGONAL ? "U" : "N"), &rows, &columns, one, a, &n, at[0], &step);
 }
 
 /* scratch: the matrix with its columns side by side, room for all of q; taus; work */
