@@ -202,7 +202,7 @@ ONAX_BOTH1(exp) ONAX_BOTH1(exp2) ONAX_BOTH1(expm1) ONAX_BOTH1(log) ONAX_BOTH1(lo
 ONAX_BOTH1(tan) ONAX_BOTH1(sinh) ONAX_BOTH1(cosh) ONAX_BOTH1(tanh) ONAX_BOTH1(asin) ONAX_BOTH1(acos) ONAX_BOTH1(atan)
 ONAX_BOTH1(asinh) ONAX_BOTH1(acosh) ONAX_BOTH1(atanh) ONAX_BOTH1(sqrt) ONAX_BOTH1(rsqrt) ONAX_BOTH1(sign)
 ONAX_BOTH1(logistic) ONAX_BOTH2(div, quotient) ONAX_BOTH2(pow, power) ONAX_BOTH2(atan2, angle_of)
-ONAX_PART(magnitude, c64, float, (float)magnitude(x[i].re, x[i].im))
+ONAX_PART(magnitude, c64, float, (float)sqrt((double)x[i].re * x[i].re + (double)x[i].im * x[i].im))
 ONAX_PART(magnitude, c128, double, magnitude(x[i].re, x[i].im))
 
 /* ---- folds: a total is two numbers of float64 */

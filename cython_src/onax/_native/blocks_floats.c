@@ -69,10 +69,11 @@ static void erf_inv_f32(ONAX_ARGUMENTS) {
 #define ONAX_FLOAT_FOLD(name, T, I, none, is) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         double *total = to; const T *a = first; T lanes[ONAX_LANES]; I odd[ONAX_LANES], any = 0; int64_t i = 0; \
-        (void)second, (void)third; \
+        (void)third; \
+        ONAX_SHORT_ROWS(T, double, none, y = x is y || x != x ? x : y) \
         if (n == 0) { *total = none; return; } \
         if (n < 0) { const double x = *(const double *)first; if (x is *total || x != x) *total = x; return; } \
-        if (n < ONAX_LANES / 2) { \
+        if (n < ONAX_SHORT) { \
             double y = *total; \
             for (; i < n; i++) { const double x = a[i]; y = x is y ? x : y; any |= (I)(x != x); } \
             *total = any ? NAN : y; \

@@ -94,7 +94,7 @@ typedef struct {
 } onax_micro_op;
 
 enum onax_micro_code { ONAX_MICRO_INSTRUCTION, ONAX_MICRO_CALL, ONAX_MICRO_POINT, ONAX_MICRO_FILL, ONAX_MICRO_LOAD,
-                       ONAX_MICRO_FOLD, ONAX_MICRO_FOLD_ROWS, ONAX_MICRO_CODES };
+                       ONAX_MICRO_FOLD, ONAX_MICRO_CODES };
 
 /* The bytes that a program keeps, from an address that 64 divides; 0 if it has no such form. */
 int64_t onax_program_persistent(const onax_program *program);

@@ -47,7 +47,7 @@ static void add_load(onax_program *p, const loop *l, int i, int first_slot) {
 static void add_step(onax_program *p, const loop *l, const step *s, int first_slot) {
     const reg *g = &l->registers[s->target];
     const int of_one = l->n == 1 ? s->scalar : ONAX_MICRO_CALL;
-    const int code = s->fold < 0 ? of_one : g->length == l->n ? ONAX_MICRO_FOLD : ONAX_MICRO_FOLD_ROWS;
+    const int code = s->fold < 0 ? of_one : ONAX_MICRO_FOLD;
     add_op(p, (onax_micro_op){code, slot_of(p, l, s->target, first_slot), slot_of(p, l, s->first, first_slot),
                               slot_of(p, l, s->second, first_slot), slot_of(p, l, s->third, first_slot), l->n,
                               s->kernel, g, l});

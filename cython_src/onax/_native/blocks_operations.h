@@ -170,16 +170,28 @@ void onax_f32_to_f16(void *to, const void *first, const void *second, const void
             wide_row[ONAX_OP_##wide_step]((char *)to + i * (to_size), wide, NULL, NULL, m); } }
 
 /* ---- folds: n elements into a total of a wider type W; of n = 0 it becomes what a fold starts from, of n = -1 another
-   total is folded into it.  32 lanes run side by side, which keeps sums of floats near pairwise ones. */
+   total is folded into it.  32 lanes run side by side, which keeps sums of floats near pairwise ones.
+
+   With a length as `second`, below ONAX_SHORT, n rows of so many elements become one element each, without totals. */
 
 #define ONAX_LANES 32
+#define ONAX_SHORT (ONAX_LANES / 2)
+#define ONAX_SHORT_ROWS(T, W, none, statement) \
+    if (second) { \
+        const int64_t length = *(const int64_t *)second; T *d = to; \
+        for (int64_t row = 0; row < n; row++, a += length) { \
+            W y = (W)(none); \
+            for (int64_t k = 0; k < length; k++) { const W x = a[k]; statement; } \
+            d[row] = (T)y; } \
+        return; }
 #define ONAX_FOLD(name, T, W, none, value, wide) \
     ONAX_CLONES static void name(ONAX_ARGUMENTS) { \
         W *total = to; const T *a = first; T lanes[ONAX_LANES]; int64_t i = 0; \
-        (void)second, (void)third; \
+        (void)third; \
+        ONAX_SHORT_ROWS(T, W, none, y = (W)(wide)) \
         if (n == 0) { *total = (W)(none); return; } \
         if (n < 0) { const W x = *(const W *)first, y = *total; *total = (W)(wide); return; } \
-        if (n < ONAX_LANES / 2) { \
+        if (n < ONAX_SHORT) { \
             W y = *total; \
             for (; i < n; i++) { const W x = a[i]; y = (W)(wide); } \
             *total = y; \

@@ -77,7 +77,7 @@ void onax_fill_uniform(const reg *g, const char *from, char *to, int64_t n);
 void onax_load(const loop *l, const reg *g, const char *from, char *to, int64_t o, int64_t n);
 /* Positions o ... o + n - 1 go into the rows that they belong to; the first of all rows is at `to`, `t` is the total of
    the row that is not complete. */
-void onax_fold_rows(const reg *g, const step *s, const char *from, char *to, total *t, int64_t o, int64_t n);
+void onax_fold_rows(const reg *g, onax_kernel kernel, const char *from, char *to, total *t, int64_t o, int64_t n);
 
 /* The micro-operation for an operation on single numbers of a type; ONAX_MICRO_CALL if there is none. */
 int onax_scalar_code(int operation, int type);

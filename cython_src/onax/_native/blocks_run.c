@@ -7,63 +7,6 @@
 #define TILE 8192              /* positions, about, of the rows that a group of loops takes at a time */
 #define LONG_ROW 128           /* positions from which on a block is of one row */
 
-/* ---- elements of registers */
-
-typedef struct { uint64_t words[2]; } sixteen;
-typedef struct { float re, im; } complex_f32;
-typedef struct { double re, im; } complex_f64;
-
-#define FILL(T) \
-    ONAX_CLONES static void fill_##T(char *to, const char *one, int64_t n) { \
-        T v; memcpy(&v, one, sizeof v); for (int64_t i = 0; i < n; i++) ((T *)to)[i] = v; }
-FILL(uint16_t) FILL(uint32_t) FILL(uint64_t) FILL(sixteen)
-
-static void fill(char *to, const char *one, int size, int64_t n) {
-    switch (size) {
-        case 2: fill_uint16_t(to, one, n); break;
-        case 4: fill_uint32_t(to, one, n); break;
-        case 8: fill_uint64_t(to, one, n); break;
-        case 16: fill_sixteen(to, one, n); break;
-        default: memset(to, *one, (size_t)n);
-    }
-}
-
-#define STRIDED(T) for (i = 0; i < n; i++) ((T *)to)[i] = ((const T *)from)[i * stride]; break;
-static void strided(char *to, const char *from, int size, int64_t stride, int64_t n) {
-    int64_t i;
-    switch (size) {
-        case 1: STRIDED(uint8_t)
-        case 2: STRIDED(uint16_t)
-        case 4: STRIDED(uint32_t)
-        case 8: STRIDED(uint64_t)
-        default: STRIDED(sixteen)
-    }
-}
-
-#define COUNTED(T, value) for (i = 0; i < n; i++) { const int64_t x = start + i * stride; ((T *)to)[i] = value; } break;
-static void count_up(char *to, int type, int64_t start, int64_t stride, int64_t n) {
-    int64_t i;
-    switch (type) {
-        case ONAX_F32: COUNTED(float, (float)x)
-        case ONAX_F64: COUNTED(double, (double)x)
-        case ONAX_I64: case ONAX_U64: COUNTED(int64_t, x)
-        case ONAX_I8: case ONAX_U8: COUNTED(uint8_t, (uint8_t)x)
-        case ONAX_I16: case ONAX_U16: COUNTED(uint16_t, (uint16_t)x)
-        case ONAX_F16: COUNTED(uint16_t, onax_to_f16((float)x))
-        case ONAX_BF16: COUNTED(uint16_t, onax_to_bf16((float)x))
-        case ONAX_C64: COUNTED(complex_f32, ((complex_f32){(float)x, 0}))
-        case ONAX_C128: COUNTED(complex_f64, ((complex_f64){(double)x, 0}))
-        default: COUNTED(uint32_t, (uint32_t)x)
-    }
-}
-
-static void move_run(const reg *g, const char *from, char *to, int64_t at, int64_t stride, int64_t n) {
-    if (g->kind == ONAX_IOTA) count_up(to, g->type, at, stride, n);
-    else if (stride == 1) memcpy(to, from + at * g->size, (size_t)(n * g->size));
-    else if (stride == 0) fill(to, from + at * g->size, g->size, n);
-    else strided(to, from + at * g->size, g->size, stride, n);
-}
-
 /* The element that a LOAD reads at position o, or the number of an IOTA there. */
 static int64_t element_at(const loop *l, const reg *g, int64_t o) {
     int64_t at = g->start;
@@ -74,52 +17,17 @@ static int64_t element_at(const loop *l, const reg *g, int64_t o) {
     return at;
 }
 
-void onax_load(const loop *l, const reg *g, const char *from, char *to, int64_t o, int64_t n) {
-    int64_t index[MOST_RANK], at = g->start, rest = o, run;
-    const int last = l->rank - 1;
-    if (last == 0) {
-        move_run(g, from, to, at + o * g->strides[0], g->strides[0], n);
-        return;
-    }
-    for (int i = last; i >= 0; i--) {
-        index[i] = rest ? rest % l->dims[i] : 0;
-        rest = rest ? rest / l->dims[i] : 0;
-        at += index[i] * g->strides[i];
-    }
-    while (n > 0) {
-        const int64_t stride = g->strides[last];
-        run = l->dims[last] - index[last];
-        if (run > n) run = n;
-        move_run(g, from, to, at, stride, run);
-        to += run * g->size;
-        n -= run;
-        at -= index[last] * stride;
-        index[last] = 0;
-        for (int i = last - 1; i >= 0; i--) {
-            at += g->strides[i];
-            if (++index[i] < l->dims[i]) break;
-            at -= index[i] * g->strides[i];
-            index[i] = 0;
-        }
-    }
-}
-
-void onax_fill_uniform(const reg *g, const char *from, char *to, int64_t n) {
-    if (g->kind == ONAX_IOTA) count_up(to, g->type, g->start, 0, n);
-    else if (g->kind == ONAX_CONSTANT) fill(to, (const char *)g->bits, g->size, n);
-    else fill(to, from + g->start * g->size, g->size, n);
-}
-
 /* ---- folds */
 
 void onax_finish(int type, const total *t, char *to) {
     const float number = (float)t->parts[0], imaginary = (float)t->parts[1];
-    const uint16_t half = type == ONAX_F16 ? onax_to_f16(number) : onax_to_bf16(number);
     const uint32_t low = (uint32_t)t->number;
     const uint16_t lower = (uint16_t)low;
+    uint16_t half;
     switch (type) {
         case ONAX_F32: memcpy(to, &number, 4); break;
-        case ONAX_F16: case ONAX_BF16: memcpy(to, &half, 2); break;
+        case ONAX_F16: half = onax_to_f16(number); memcpy(to, &half, 2); break;
+        case ONAX_BF16: half = onax_to_bf16(number); memcpy(to, &half, 2); break;
         case ONAX_C64: memcpy(to, &number, 4); memcpy(to + 4, &imaginary, 4); break;
         case ONAX_C128: memcpy(to, t, 16); break;
         case ONAX_BOOL: *to = t->number != 0; break;
@@ -130,13 +38,27 @@ void onax_finish(int type, const total *t, char *to) {
     }
 }
 
-void onax_fold_rows(const reg *g, const step *s, const char *from, char *to, total *t, int64_t o, int64_t n) {
+/* Whether the kernels of folds know short rows of a type: ONAX_SHORT_ROWS. */
+static int has_short_rows(int type) {
+    return type != ONAX_F16 && type != ONAX_BF16 && type != ONAX_C64 && type != ONAX_C128;
+}
+
+void onax_fold_rows(const reg *g, onax_kernel kernel, const char *from, char *to, total *t, int64_t o, int64_t n) {
+    const int is_short = g->length < ONAX_SHORT && has_short_rows(g->type);
     int64_t at = o % g->length;
     to += o / g->length * g->size;
     while (n > 0) {
         const int64_t run = g->length - at < n ? g->length - at : n;
-        if (at == 0) s->kernel(t, NULL, NULL, NULL, 0);
-        s->kernel(t, from, NULL, NULL, run);
+        if (is_short && at == 0 && run == g->length) {
+            const int64_t rows = n / run;
+            kernel(to, from, &g->length, NULL, rows);
+            to += rows * g->size;
+            from += rows * run * g->size;
+            n -= rows * run;
+            continue;
+        }
+        if (at == 0) kernel(t, NULL, NULL, NULL, 0);
+        kernel(t, from, NULL, NULL, run);
         at += run;
         if (at == g->length) { onax_finish(g->type, t, to); to += g->size; at = 0; }
         from += run * g->size;
@@ -182,7 +104,7 @@ static void run_blocks(const loop *l, char *const *buffers, const desk *d, int64
             const step *s = &l->steps[i];
             if (s->fold < 0) s->kernel(at[s->target], at[s->first], at[s->second], at[s->third], n);
             else if (is_share) s->kernel(&d->totals[s->fold], at[s->first], NULL, NULL, n);
-            else onax_fold_rows(&l->registers[s->target], s, at[s->first], at[s->target], &d->totals[s->fold], o, n);
+            else onax_fold_rows(&l->registers[s->target], s->kernel, at[s->first], at[s->target], &d->totals[s->fold], o, n);
         }
     }
 }

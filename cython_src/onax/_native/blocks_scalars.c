@@ -63,16 +63,8 @@ int onax_scalar_code(int operation, int type) {
 /* ---- running */
 
 static void fold(const onax_micro_op *m, char *const *at) {
-    const reg *g = m->what;
     total t;
-    if (m->code == ONAX_MICRO_FOLD_ROWS) {
-        const step s = {.kernel = m->kernel};
-        onax_fold_rows(g, &s, at[m->first], at[m->target], &t, 0, m->n);
-        return;
-    }
-    m->kernel(&t, NULL, NULL, NULL, 0);
-    m->kernel(&t, at[m->first], NULL, NULL, m->n);
-    onax_finish(g->type, &t, at[m->target]);
+    onax_fold_rows(m->what, m->kernel, at[m->first], at[m->target], &t, 0, m->n);
 }
 
 static int run_instruction(const onax_instruction *q, onax_frame *f) { return q->run(q, f); }
@@ -98,7 +90,7 @@ int onax_run_micro_ops(const onax_micro_op *m, const onax_micro_op *end, onax_fr
             case ONAX_MICRO_POINT: at[m->target] = at[m->first] + m->n; break;
             case ONAX_MICRO_FILL: onax_fill_uniform(m->what, at[m->first], at[m->target], m->n); break;
             case ONAX_MICRO_LOAD: onax_load(m->loop, m->what, at[m->first], at[m->target], 0, m->n); break;
-            case ONAX_MICRO_FOLD: case ONAX_MICRO_FOLD_ROWS: fold(m, at); break;
+            case ONAX_MICRO_FOLD: fold(m, at); break;
             EACH_SCALAR(CASE1, CASE2, CASE_SELECT)
             default: break;
         }
