@@ -194,6 +194,14 @@ def attach_lapack(routines):
 cdef double QUICK = 10e3     # nanoseconds of work for which the interpreter is not given to other threads
 
 
+cdef object bytes_of(shape, dtype):
+    """The size of an array."""
+    size = dtype.itemsize
+    for d in shape:
+        size *= d
+    return size
+
+
 @cython.final
 cdef class PythonKernel:
     """A function that an instruction calls.
@@ -214,7 +222,7 @@ cdef class PythonKernel:
         self.function = function
         self.operands = tuple([(tuple(s), np.dtype(d)) for s, d in operands])
         self.results = tuple([(tuple(s), np.dtype(d)) for s, d in results])
-        self.sizes = [int(np.prod(s, dtype=np.int64)) * d.itemsize for s, d in (*self.results, *self.operands)]
+        self.sizes = [bytes_of(s, d) for s, d in (*self.results, *self.operands)]
 
     def __repr__(self):
         return f"<kernel of {self.name}>"
@@ -262,7 +270,7 @@ cdef class Tape:
         self.n_in = onax_tape_inputs(self.tape)
         self.n_out = onax_tape_outputs(self.tape)
         self.descrs = [d for _, d in (*self.operands, *self.results)]
-        sizes = [int(np.prod(s, dtype=np.int64)) * d.itemsize for s, d in (*self.operands, *self.results)]
+        sizes = [bytes_of(s, d) for s, d in (*self.operands, *self.results)]
         if len(self.operands) != self.n_in or len(self.results) != self.n_out or sizes != [
                 onax_tape_bytes(self.tape, i) for i in range(self.n_in + self.n_out)]:
             raise ValueError("a tape's arrays have other sizes than its inputs and outputs")
@@ -330,8 +338,9 @@ cdef class Tape:
         if not cnp.PyArray_Check(x):
             raise TypeError(f"operand {i} must be a numpy.ndarray, not {type(x).__name__}")
         a = <cnp.ndarray>x
-        shape, dtype = self.operands[i]
+        dtype = self.descrs[i]
         if not (a.dtype is dtype or a.dtype == dtype) or cnp.PyArray_NBYTES(a) != onax_tape_bytes(self.tape, i):
+            shape, dtype = self.operands[i]
             raise TypeError(f"operand {i} must be {dtype}{list(shape)}, not {a.dtype}{list((<object>a).shape)}")
         return a if cnp.PyArray_ISCARRAY_RO(a) else np.require(a, a.dtype.newbyteorder("="), "CA")
 
@@ -350,7 +359,7 @@ def instruction_tape(str name, operands, results, attributes):
     words = [MAGIC, n_in, n_out, n_in + n_out, 1, 0, 0]
     for kind, ports in ((INPUT, operands), (OUTPUT, results)):
         for i, (shape, dtype) in enumerate(ports):
-            words += (kind, i, int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
+            words += (kind, i, bytes_of(shape, np.dtype(dtype)))
     words += (1, OPERATIONS[name], n_in + n_out, len(attributes), *range(n_in, n_in + n_out), *range(n_in))
     return Tape([*words, *attributes], operands, results, (), name)
 
@@ -461,7 +470,7 @@ cdef class TapeNode(Kernel):
 
     def __init__(self, Tape tape, outputs):
         Kernel.__init__(self, tape.name, None, outputs)
-        sizes = [int(np.prod(s, dtype=np.int64)) * d.itemsize for s, d in self.outputs]
+        sizes = [bytes_of(s, d) for s, d in self.outputs]
         if sizes != [onax_tape_bytes(tape.tape, tape.n_in + i) for i in range(tape.n_out)]:
             raise ValueError("the tensors of a node have other sizes than the results of its tape")
         self.tape = tape

@@ -10,6 +10,7 @@ into the words of a program over blocks (`_native/blocks_kernels.h`):
 A fold (a reduction of trailing axes) belongs to the loop over its operand; who reads its result waits for that loop.
 """
 
+import functools
 import struct
 from math import prod
 
@@ -34,6 +35,7 @@ class Words(bytes):
         return f"<{len(self) // 8} words>"
 
 
+@functools.lru_cache(4096)
 def dense_strides(shape):
     """The strides, in elements, of a C-contiguous array; 0 along axes of length 1."""
     strides, step = [], 1
@@ -43,6 +45,7 @@ def dense_strides(shape):
     return tuple(reversed(strides))
 
 
+@functools.lru_cache(4096)
 def drop_unit_axes(shape):
     """The positions that a value of this shape has, whatever axes of length 1 are among them."""
     return tuple([d for d in shape if d != 1])

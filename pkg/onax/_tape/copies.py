@@ -39,7 +39,7 @@ def copied(b, out, source, shape, from_strides, from_start=0, indices=()):
     """A new Buffer of the type `out` with the elements of a strided place in `source`, in the order of `shape`."""
     result = b.buffer(out)
     movements = [(index, largest, 0, step) for index, largest, step in indices]
-    copy(b, result, source, shape, dense_strides(shape), from_strides, 0, from_start, movements)
+    copy(b, result, source, shape, dense_strides(tuple(shape)), from_strides, 0, from_start, movements)
     if not indices and tuple(shape) == result.shape:
         result.origin = Origin(source, from_start, from_strides, b.part.instructions[-1], b.clock)
     return result
@@ -55,7 +55,7 @@ def readable_origin(b, x):
 
 def is_in_order(shape, strides):
     """Whether the elements of a strided place lie side by side, in the order of `shape`."""
-    dense = dense_strides(shape)
+    dense = dense_strides(tuple(shape))
     return all(n == 1 or s == t for n, s, t in zip(shape, strides, dense))
 
 
