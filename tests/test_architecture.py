@@ -18,6 +18,7 @@ FLOORS = {
     "_native": 0,
     "_ground": 1,
     "_core": 2,
+    "_pages": 2,
     "_prims": 3,
     "_transforms": 4,
     "_control": 5,

@@ -121,6 +121,7 @@ _LAZY_ATTRIBUTES = {
     "closure_convert": "onax._control.custom_gradient",
     "custom_gradient": "onax._control.custom_gradient",
     "effects_barrier": "onax._control.callbacks",
+    "explain": "onax._compile.explain",
     "fwd_and_bwd": "onax._compile.fwd_and_bwd",
     "float0": "onax._ground.dtypes",
     "host_count": "onax._ground.devices",

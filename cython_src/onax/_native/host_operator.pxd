@@ -19,7 +19,7 @@ cdef void parallel(const Pool *pool, void (*job)(void *, size_t) noexcept nogil,
 
 cdef class Kernel:
     cdef readonly str name          # of the primitive it carries out
-    cdef object function            # ndarrays -> ndarrays; None: `runner`
+    cdef readonly object function   # ndarrays -> ndarrays; None: `runner`
     cdef bint into                  # function takes the outputs too, and fills them
     cdef Runner runner
     cdef readonly tuple outputs     # (shape, dtype) of each

@@ -279,7 +279,9 @@ cdef class Session:
     options       "optimization": 0, 1 (by default), 2 or 99; "memory_pattern", "arena": bool; "config": {key: text};
                   "provider": "cpu" (by default) or "cuda"; "provider_options": {key: value};
                   "operators": whether the model has nodes of our domain `onax`;
-                  "save_optimized": a path to write the model to as it is run
+                  "save_optimized": a path to write the model to as it is run;
+                  "profile": the path that begins the name of a file with the time of each node (JSON, in Chrome's
+                  trace format), which is written when the session is deleted
 
     Raises RuntimeError with the runtime's message if it rejects the model.
     """
@@ -463,6 +465,10 @@ cdef int _apply(void *settings, options) except -1:
     if path is not None:
         raw = path.encode()
         check(ort_save_optimized(API, settings, PyBytes_AS_STRING(raw)))
+    prefix = options.get("profile")
+    if prefix is not None:
+        raw = prefix.encode()
+        check(ort_enable_profiling(API, settings, PyBytes_AS_STRING(raw)))
     for key, text in options.get("config", {}).items():
         key, text = key.encode(), text.encode()
         check(ort_add_config(API, settings, PyBytes_AS_STRING(key), PyBytes_AS_STRING(text)))

@@ -52,15 +52,21 @@ static inline ort_status ort_run(const onax_ort_entry *t, void *session, const c
                       const char *const *, size_t, void **)(session, NULL, in, ins, n, out, m, outs); }
 static inline ort_status ort_create_session_options(const onax_ort_entry *t, void **options)
     { return ONAX_ORT(t, CreateSessionOptions, void *, void **)(options); }
-static inline ort_status ort_save_optimized(const onax_ort_entry *t, void *options, const char *path) {
 #ifdef _WIN32
-    wchar_t wide[32768];
-    wide[0] = 0;
-    MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 32768);
-    return ONAX_ORT(t, SetOptimizedModelFilePath, void *, void *, const wchar_t *)(options, wide);
+typedef wchar_t onax_path_char;
+#define ONAX_NATIVE_PATH(path, native) \
+    wchar_t native[32768]; native[0] = 0; MultiByteToWideChar(CP_UTF8, 0, path, -1, native, 32768)
 #else
-    return ONAX_ORT(t, SetOptimizedModelFilePath, void *, void *, const char *)(options, path);
+typedef char onax_path_char;
+#define ONAX_NATIVE_PATH(path, native) const char *native = path
 #endif
+static inline ort_status ort_save_optimized(const onax_ort_entry *t, void *options, const char *path) {
+    ONAX_NATIVE_PATH(path, native);
+    return ONAX_ORT(t, SetOptimizedModelFilePath, void *, void *, const onax_path_char *)(options, native);
+}
+static inline ort_status ort_enable_profiling(const onax_ort_entry *t, void *options, const char *prefix) {
+    ONAX_NATIVE_PATH(prefix, native);
+    return ONAX_ORT(t, EnableProfiling, void *, void *, const onax_path_char *)(options, native);
 }
 static inline ort_status ort_disable_memory_pattern(const onax_ort_entry *t, void *options)
     { return ONAX_ORT(t, DisableMemPattern, void *, void *)(options); }

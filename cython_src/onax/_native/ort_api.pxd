@@ -27,6 +27,7 @@ cdef extern from "ort_api.h" nogil:
                        const char **out, size_t m, void **outs)
     ort_status ort_create_session_options(const onax_ort_entry *t, void **options)
     ort_status ort_save_optimized(const onax_ort_entry *t, void *options, const char *path)
+    ort_status ort_enable_profiling(const onax_ort_entry *t, void *options, const char *prefix)
     ort_status ort_disable_memory_pattern(const onax_ort_entry *t, void *options)
     ort_status ort_disable_cpu_arena(const onax_ort_entry *t, void *options)
     ort_status ort_set_optimization(const onax_ort_entry *t, void *options, int level)

@@ -10,6 +10,7 @@ enum onax_ort_position {
     ORT_Run = 9,
     ORT_CreateSessionOptions = 10,
     ORT_SetOptimizedModelFilePath = 11,
+    ORT_EnableProfiling = 14,
     ORT_DisableMemPattern = 17,
     ORT_DisableCpuMemArena = 19,
     ORT_SetSessionGraphOptimizationLevel = 23,

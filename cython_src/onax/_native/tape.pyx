@@ -84,6 +84,9 @@ cdef extern from "tape_machine.h" nogil:
     double onax_tape_work(const onax_tape *)
     double onax_tape_longest(const onax_tape *)
     int onax_tape_kernels(const onax_tape *)
+    int onax_tape_time(onax_tape *)
+    int64_t onax_tape_instructions(const onax_tape *)
+    void onax_tape_timing(const onax_tape *, int64_t, int64_t *, int64_t *)
     int64_t onax_operand_bytes(const onax_instruction *, const onax_frame *, int)
     int onax_tape_run(onax_tape *, void **, void **, const onax_caller *, onax_parallel, void *)
 
@@ -207,18 +210,21 @@ cdef class PythonKernel:
     """A function that an instruction calls.
 
     name      what it carries out, for messages
+    reason    why the machine does not carry it out itself
     function  from ndarrays to a sequence of ndarrays; those it is given are its own
     operands  (shape, dtype) of each; `results` the same
     """
 
     cdef readonly str name
+    cdef readonly str reason
     cdef readonly object function
     cdef readonly tuple operands
     cdef readonly tuple results
     cdef list sizes
 
-    def __init__(self, str name, function, operands, results):
+    def __init__(self, str name, function, operands, results, str reason=""):
         self.name = name
+        self.reason = reason
         self.function = function
         self.operands = tuple([(tuple(s), np.dtype(d)) for s, d in operands])
         self.results = tuple([(tuple(s), np.dtype(d)) for s, d in results])
@@ -294,6 +300,23 @@ cdef class Tape:
     def memory(self):
         """Bytes that a run allocates besides its results."""
         return onax_tape_memory(self.tape)
+
+    def time_instructions(self):
+        """Has each instruction be timed from the next run on; no thread may run the tape meanwhile."""
+        if not onax_tape_time(self.tape):
+            raise MemoryError()
+
+    def timings(self):
+        """[(runs, nanoseconds)] of each instruction, in the order of the words.
+
+        All are zero unless instructions are timed.  The time of a loop or branch includes that of what it holds.
+        """
+        cdef int64_t i, runs = 0, nanoseconds = 0
+        found = []
+        for i in range(onax_tape_instructions(self.tape)):
+            onax_tape_timing(self.tape, i, &runs, &nanoseconds)
+            found.append((runs, nanoseconds))
+        return found
 
     def __call__(self, list arrays):
         cdef void *few[128]

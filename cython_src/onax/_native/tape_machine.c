@@ -42,6 +42,7 @@ struct onax_tape {
     onax_micro_op *micro_ops;  /* of all parts */
     char *constants;
     double work, longest;
+    void *timings;             /* of each instruction, if they are timed: tape_timing.h */
     char *spare;               /* the memory of a finished run, for the next one; taken with an atomic exchange */
 };
 
@@ -337,6 +338,7 @@ void onax_tape_free(onax_tape *t) {
     free(t->parts);
     free(t->buffers);
     free(t->words);
+    free(t->timings);
     free(t->spare);
     free(t);
 }
@@ -428,4 +430,5 @@ int onax_tape_run(onax_tape *t, void *const *inputs, void *const *outputs, const
     return status;
 }
 
+#include "tape_timing.h"
 #include "tape_control.h"

@@ -126,6 +126,11 @@ double onax_tape_work(const onax_tape *tape);
 double onax_tape_longest(const onax_tape *tape);
 /* The largest number of a kernel in Python, plus one. */
 int onax_tape_kernels(const onax_tape *tape);
+/* Has each run of an instruction be timed from now on; 0 if there is no memory.  No thread may run the tape meanwhile. */
+int onax_tape_time(onax_tape *tape);
+/* The number of instructions, in the order of the words, and for one of them how often it ran and for how long. */
+int64_t onax_tape_instructions(const onax_tape *tape);
+void onax_tape_timing(const onax_tape *tape, int64_t i, int64_t *runs, int64_t *nanoseconds);
 /* Runs a tape; several threads may run one at the same time. */
 int onax_tape_run(onax_tape *tape, void *const *inputs, void *const *outputs, const onax_caller *caller,
                   onax_parallel parallel, void *where);

@@ -23,3 +23,11 @@ def multi_device():
     from onax._compile import devices
 
     return devices
+
+
+@functools.cache
+def measurement():
+    """The module that measures compiled programs, `onax._compile.explain`, which few programs need."""
+    from onax._compile import explain
+
+    return explain

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from onax._compile import pipeline, placement
 from onax._compile.graph_text import graph_text, host_nodes, model_proto
-from onax._compile.lazy_import import multi_device
+from onax._compile.lazy_import import measurement, multi_device
 from onax._core.paths import equality_errors, keystr, tree_leaves_with_path
 from onax._core.sharding import SingleDeviceSharding
 from onax._core.trace import Tracer, typeof
@@ -197,6 +197,13 @@ class Compiled(Stage):
             "argument_size_in_bytes": sum(a.size * a.dtype.itemsize for a in s.in_avals_flat),
             "output_size_in_bytes": sum(a.size * a.dtype.itemsize for a in s.out_avals_flat),
         }
+
+    def explain(self, *args, **kwargs):
+        """An Explanation: where each step of the program runs, and how long if arguments are given (`onax.explain`).
+
+        JAX has no such method.
+        """
+        return measurement().explain_compiled(self._signature, args, kwargs)
 
     def transfers(self):
         """As `Lowered.transfers`."""

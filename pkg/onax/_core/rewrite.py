@@ -42,23 +42,28 @@ def inline(jaxpr, callee=called_program):
     return ClosedJaxpr(open_jaxpr, constants.values())
 
 
-def _inline_into(eqns, constants, body, env, callee, outermost=True):
-    """Appends the equations of a program whose variables are renamed by `env`; returns its results."""
+def _inline_into(eqns, constants, body, env, callee, outermost=True, location=None):
+    """Appends the equations of a program whose variables are renamed by `env`; returns its results.
+
+    Equations of library functions, which have no source location, take that of the call: `location`.
+    """
     read = lambda atom: atom if type(atom) is Literal else env.get(atom, atom)
     for eqn in body.eqns:
         operands = [read(a) for a in eqn.invars]
         program = callee(eqn)
+        source_info = eqn.source_info or location
         if program is not None:
             names = dict(zip(program.invars, operands))
             names.update((v, Var(v.aval)) for v in program.constvars)
             constants.update((names[v], c) for v, c in zip(program.constvars, program.consts))
-            env.update(zip(eqn.outvars, _inline_into(eqns, constants, program, names, callee, False)))
+            results = _inline_into(eqns, constants, program, names, callee, False, source_info)
+            env.update(zip(eqn.outvars, results))
             continue
         results = eqn.outvars
         if not outermost:
             results = [type(v)(v.aval) for v in eqn.outvars]
             env.update(zip(eqn.outvars, results))
-        eqns.append(eqn.replace(invars=operands, outvars=results))
+        eqns.append(eqn.replace(invars=operands, outvars=results, source_info=source_info))
     return [read(a) for a in body.outvars]
 
 

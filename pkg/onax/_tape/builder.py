@@ -265,6 +265,7 @@ class Builder:
         if known is not None:
             return known
         rule = tape.get(eqn.primitive)
+        reason = f"there is no instruction for {eqn.primitive.name}"
         try:
             if rule is not None:
                 many = eqn.primitive.multiple_results
@@ -275,9 +276,9 @@ class Builder:
                 return self.program(inner, reads)
             if joins(eqn):
                 return self._elementwise(eqn, reads)
-        except (Unsupported, Unfit):
-            pass  # the NumPy kernel remains
-        return self.call_python(eqn, reads)
+        except (Unsupported, Unfit) as refusal:
+            reason = str(refusal) or reason
+        return self.call_python(eqn, reads, reason)
 
     def _fold(self, eqn, reads, avals):
         """The results of an equation whose operands are all known, if they are small; else None."""
@@ -299,7 +300,7 @@ class Builder:
         """A single equation as a program over blocks."""
         operands = {x: b for x, b in zip(eqn.invars, reads) if type(x) is not Literal}
         if not operands:
-            return self.call_python(eqn, reads)
+            return self.call_python(eqn, reads, "it has no operands")
         inner = Jaxpr([], list(operands), eqn.outvars, [eqn], no_effects, None)
         return self.blocks(ClosedJaxpr(inner), [v.aval for v in eqn.outvars], list(operands.values()))
 
@@ -310,11 +311,11 @@ class Builder:
         self.emit("blocks", writes, reads, np.concatenate([[len(writes)], np.frombuffer(words, np.int64)]))
         return writes
 
-    def call_python(self, eqn, reads):
-        """Emits a call of an equation's NumPy kernel, or of its `impl`."""
+    def call_python(self, eqn, reads, reason):
+        """Emits a call of an equation's NumPy kernel, or of its `impl`; `reason` says why."""
         avals = [v.aval for v in eqn.outvars]
         writes = [self.buffer(a) for a in avals]
-        kernel = python_kernel(eqn, [(b.shape, b.dtype) for b in reads], [(b.shape, b.dtype) for b in writes])
+        kernel = python_kernel(eqn, [(b.shape, b.dtype) for b in reads], [(b.shape, b.dtype) for b in writes], reason)
         self.kernels.append(kernel)
         self.emit("call", writes, reads, (len(writes), len(self.kernels) - 1))
         return writes

@@ -9,9 +9,10 @@ from onax._native.tape import PythonKernel
 from onax._tape.rules import Unsupported
 
 
-def python_kernel(eqn, operands, results):
+def python_kernel(eqn, operands, results, reason):
     """The PythonKernel of an equation; `operands` and `results` are pairs of shape and dtype.
 
+    `reason` says why no instruction carries it out.
     Unsupported if the primitive has neither a kernel nor an `impl`.
     """
     primitive = eqn.primitive
@@ -19,12 +20,11 @@ def python_kernel(eqn, operands, results):
     if type(kernel) is dict:
         kernel = kernel.get(operands[0][1])
     if kernel is not None and not eqn.effects:
-        return PythonKernel(
-            primitive.name, _evaluate(kernel, eqn.params, primitive.multiple_results), operands, results
-        )
+        run = _evaluate(kernel, eqn.params, primitive.multiple_results)
+        return PythonKernel(primitive.name, run, operands, results, reason)
     if primitive.impl is None:
         raise Unsupported(f"{primitive.name} has no kernel")
-    return PythonKernel(primitive.name, _evaluate_on_arrays(eqn), operands, results)
+    return PythonKernel(primitive.name, _evaluate_on_arrays(eqn), operands, results, reason)
 
 
 def _evaluate(kernel, params, many):

@@ -58,21 +58,29 @@ def _as_one_tape(jaxpr):
 
 def _is_for_one_tape(eqn, in_body=False):
     """Whether an equation, perhaps in the body of a loop or branch, is no reason for a session of the runtime."""
+    return obstacle(eqn, in_body) is None
+
+
+def obstacle(eqn, in_body=False):
+    """Why an equation, perhaps in the body of a loop or branch, needs a session of the runtime; None if it does not."""
     if eqn.effects:
-        return False
+        return f"{eqn.primitive.name} has effects, which the runtime keeps in order"
     most = max([elements(x.aval.shape) for x in (*eqn.invars, *eqn.outvars)], default=0)
     if most == UNKNOWN_SIZE:
-        return False
+        return f"shapes of {eqn.primitive.name} are known only at run time"
     bodies = _bodies(eqn)
     if bodies:
-        return all(_is_for_one_tape(e, True) for body in bodies for e in body.eqns)
+        return next((why for body in bodies for e in body.eqns if (why := obstacle(e, True)) is not None), None)
     if not _can_be_on_a_tape(eqn):
-        return False
+        return f"{eqn.primitive.name} has neither an instruction nor a kernel"
     if _beats_runtime(eqn):
-        return True
-    if _products(eqn) > (LOOP_PRODUCTS if in_body else FEW_PRODUCTS):
-        return False
-    return in_body or most < MODERATE or joins(eqn) or is_view(eqn) or _moves_elements(eqn)
+        return None
+    products = _products(eqn)
+    if products > (LOOP_PRODUCTS if in_body else FEW_PRODUCTS):
+        return f"{eqn.primitive.name} is {products:,} multiplications, which the runtime shares among its threads"
+    if in_body or most < MODERATE or joins(eqn) or is_view(eqn) or _moves_elements(eqn):
+        return None
+    return f"{eqn.primitive.name} works on so many elements that the runtime's kernels are quicker"
 
 
 def _can_be_on_a_tape(eqn):
