@@ -89,8 +89,12 @@ def join(g, value, aval):
     if type(value) is not tuple:
         return value
     axes, dtype = trailing_axes(aval.dtype)
+    out = (*aval.shape, *axes), dtype
+    whole = _split_from(value, *out)
+    if whole is not None:
+        return whole
     if _uses_own_node(g, aval, dtype):
-        (whole,) = _tape_node(g, _join_tape(aval.size, len(value), dtype), value, [((*aval.shape, *axes), dtype)])
+        (whole,) = _tape_node(g, _join_tape(aval.size, len(value), dtype), value, [out])
         return whole
     last = len(aval.shape)
     flat = ops.concat(g, [ops.unsqueeze(g, v, (last,)) for v in value], last)
@@ -122,6 +126,15 @@ def _join_tape(size, n, dtype):
         copy(b, whole, x, (size,), (n,), (1,), i, 0)
     b.outputs([whole], [out])
     return make_tape(b, "join")
+
+
+def _split_from(parts, shape, dtype):
+    """The boundary tensor of which `split` made these components, or None."""
+    node = parts[0].node
+    if node is None or node.attributes.get("computes") != "split" or tuple(node.outputs) != parts:
+        return None
+    (whole,) = node.inputs
+    return whole if (whole.shape, whole.dtype) == (shape, dtype) else None
 
 
 def _uses_own_node(g, aval, dtype):

@@ -6,8 +6,8 @@
 writes `plugins/profile/<time>/<host>.trace.json.gz` into that folder, a Chrome trace for chrome://tracing, Perfetto and
 other viewers.  It contains the calls of compiled functions (`PjitFunction(f)`, and within it `jit_f`, the time in the
 runtime), their compilation (`trace f`, `lower jit(f)`, `compile jit(f)`), calls of Python functions, and annotations.
-JAX's `xplane.pb` is XLA's format and is not written; the operators within a compiled function are not measured
-separately.
+JAX's `xplane.pb` is XLA's format and is not written.  The steps within a compiled function are measured by
+`onax.explain`, which is `onax.profiler.explain` too.
 """
 
 import contextlib
@@ -19,6 +19,7 @@ import socket
 import time
 
 from onax._compile.cache import forget_entries
+from onax._compile.explain import explain
 from onax._ground import spans
 
 _target = None  # (folder, whether to write a file for Perfetto too) of the profile that is being recorded
@@ -172,6 +173,7 @@ __all__ = [
     "TraceAnnotation",
     "annotate_function",
     "device_memory_profile",
+    "explain",
     "save_device_memory_profile",
     "start_server",
     "start_trace",

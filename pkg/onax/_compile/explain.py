@@ -1,7 +1,7 @@
 """onax.explain: compiles a function, runs it on its arguments, and tells where each step runs and how long it takes.
 
-The program that is measured is the one that `jit` runs, but for its tapes, whose instructions are timed, and its session,
-which writes a profile.
+The measured program is the one that `jit` runs, but that the instructions of its tapes are timed, and that its session
+writes a profile.
 """
 
 import functools
@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -118,9 +119,7 @@ def _record_tapes(jaxpr):
             else:
                 eqn = map_bodies(record, eqn)
             eqns.append(eqn)
-        inner = Jaxpr(
-            program.constvars, program.invars, program.outvars, eqns, program.effects, program.debug_info
-        )
+        inner = Jaxpr(program.constvars, program.invars, program.outvars, eqns, program.effects, program.debug_info)
         return ClosedJaxpr(inner, program.consts)
 
     return record(jaxpr), recordings
@@ -178,16 +177,14 @@ class _Runs:
 def _differences(after, before):
     if before is None:
         return [[(runs, ns) for _, runs, ns in part] for part in after]
-    return [
-        [(runs - r, ns - n) for (_, runs, ns), (_, r, n) in zip(part, old)] for part, old in zip(after, before)
-    ]
+    return [[(runs - r, ns - n) for (_, runs, ns), (_, r, n) in zip(part, old)] for part, old in zip(after, before)]
 
 
 # ---- steps of tapes
 
 
 _INSIDE_PYTHON = (
-    "Write it with operations that have instructions (`python -m onax.primitives NAME` lists the rules of a primitive), "
+    "Write it with operations that have instructions (`python -m onax.primitives NAME` lists a primitive's rules), "
     "or take it out of the loop"
 )
 
@@ -260,7 +257,9 @@ def _profile_session(run, graph, name, recordings):
         if kind:
             found.setdefault(node.split("/")[0], (event["args"]["op_name"], []))[1].append(event["dur"])
     warm = run.calls if run.has_effects else run.calls + 1  # the first call is not counted
-    return {node: (op, durations[len(durations) // warm * (warm - run.calls) :]) for node, (op, durations) in found.items()}
+    return {
+        node: (op, durations[len(durations) // warm * (warm - run.calls) :]) for node, (op, durations) in found.items()
+    }
 
 
 def _run_session(run, graph, name, recordings, path):
@@ -270,14 +269,21 @@ def _run_session(run, graph, name, recordings, path):
     run.measure(computation.executable(session, explain_error), recordings)
 
 
+@dataclass(slots=True)
 class _Nodes:
-    """What is known about the nodes of a graph."""
+    """What is known about the nodes of a graph.
 
-    def __init__(self, run, profile, recordings, reasons):
-        self.run = run
-        self.profile = profile
-        self.recordings = recordings  # id of a Tape -> Recording
-        self.reasons = reasons  # id of a source location -> why the loop there is not a tape
+    Attributes:
+      run: the _Runs.
+      profile: name of a node -> (operator, microseconds of each run).
+      recordings: id of a Tape -> its Recording.
+      reasons: id of a source location -> why the loop there is not a tape.
+    """
+
+    run: object
+    profile: dict
+    recordings: dict
+    reasons: dict
 
     def time(self, node):
         """(runs, seconds) of a node in one call, with what it holds; (None, None) if nothing was measured."""

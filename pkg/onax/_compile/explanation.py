@@ -1,4 +1,4 @@
-"""What `onax.explain` returns: the steps of a compiled program, with where and how long each runs; as text, HTML, JSON."""
+"""What `onax.explain` returns: the steps of a compiled program, where and how long each runs; as text, HTML, JSON."""
 
 from dataclasses import asdict, dataclass, field
 
@@ -157,5 +157,3 @@ def format_bytes(size):
         if size >= scale:
             return f"{size / scale:.3g} {unit}"
     return f"{size} B"
-
-

@@ -82,3 +82,12 @@ def test_tapes_take_large_arrays_apart_and_join_them(dtype):
     assert "computes = 'split'" in text and "computes = 'join'" in text
     np.testing.assert_array_equal(got, np.conj(x))
     np.testing.assert_array_equal(jax.random.key_data(clones), jax.random.key_data(keys))
+
+
+def test_components_of_one_tensor_are_not_joined_again():
+    """Between two nodes that take complex numbers as one tensor nothing takes them apart and joins them."""
+    x = np.linspace(-1, 1, 128 * 128, dtype=np.float32).reshape(128, 128) + 1j
+    fun = jax.jit(lambda x: jnp.fft.ifft2(jnp.fft.fft2(x) * x))
+    text = fun.lower(x).as_text()
+    assert "split" not in text and "join" not in text
+    np.testing.assert_allclose(fun(x), np.fft.ifft2(np.fft.fft2(x) * x), rtol=1e-4, atol=1e-4)

@@ -10,6 +10,8 @@ because what they cost is the node and not the work.
 
 from math import prod
 
+import numpy as np
+
 from onax._compile.passes.bodies import cache_on_program, map_bodies
 from onax._control.block_code import codes
 from onax._control.fused import fused_p
@@ -34,6 +36,7 @@ FEW_PRODUCTS = 1 << 21  # multiplications of which the same holds: 45 us on one 
 LOOP_PRODUCTS = 1 << 24  # the same inside a loop, of which each step would cost the runtime several microseconds
 MOST_ELEMENTS = 1 << 36  # more are refused by the runtime, whose error names the line
 KNOWN_BYTES = 4096  # constants up to this size are part of a tape
+_COMPLEX = np.dtype(np.complex64), np.dtype(np.complex128)
 _CONTROL = BRANCH, LOOP, CONDITION
 
 
@@ -157,11 +160,20 @@ def _has_own_tape(eqn):
     """Whether an equation over many elements is quicker as a tape than in the runtime, or can be nothing else."""
     if eqn.primitive is fused_p:
         return True
-    if eqn.primitive not in tape or any(elements(x.aval.shape) >= MOST_ELEMENTS for x in (*eqn.invars, *eqn.outvars)):
+    if any(elements(x.aval.shape) >= MOST_ELEMENTS for x in (*eqn.invars, *eqn.outvars)):
+        return False
+    if _has_complex_operands(eqn):
+        return eqn.primitive in tape or joins(eqn)
+    if eqn.primitive not in tape:
         return False
     if DATA_MOVEMENT in eqn.primitive.facts or _beats_runtime(eqn):
         return True
     return is_preferred(eqn) or is_one_instruction(eqn)
+
+
+def _has_complex_operands(eqn):
+    """Whether an equation but a product is of complex numbers, whose parts the runtime computes in many nodes."""
+    return any(x.aval.dtype in _COMPLEX for x in (*eqn.invars, *eqn.outvars)) and not _products(eqn)
 
 
 class _Levels:
