@@ -1,7 +1,7 @@
 /* How long each instruction of a tape takes (tape_machine.c includes this).
 
    A tape that is timed has another `run` in each of its instructions, which looks at the clock around the one that the
-   operation chose; other tapes pay nothing.  The time of a branch or loop includes that of the parts it holds. */
+   operation chose, and runs no micro-operations of programs over blocks; other tapes pay nothing.  The time of a branch or loop includes that of the parts it holds. */
 
 typedef struct { int (*run)(const onax_instruction *q, onax_frame *f); int64_t runs, nanoseconds; } timing;
 
@@ -25,12 +25,20 @@ static int run_timed(const onax_instruction *q, onax_frame *f) {
 int onax_tape_time(onax_tape *t) {
     if (t->timings) return 1;
     timing *timings = calloc((size_t)t->n_instructions + 1, sizeof(timing));
-    if (!timings) return 0;
-    t->timings = timings;
+    onax_micro_op *ops = malloc(((size_t)t->n_instructions + 1) * sizeof *ops);
+    if (!timings || !ops) { free(timings); free(ops); return 0; }
     for (int64_t i = 0; i < t->n_instructions; i++) {
         timings[i].run = t->instructions[i].run;
         t->instructions[i].run = run_timed;
+        ops[i] = (onax_micro_op){.code = ONAX_MICRO_INSTRUCTION, .what = &t->instructions[i]};
     }
+    for (int k = 0; k < t->n_parts; k++) {
+        t->parts[k].ops = ops + t->parts[k].first;
+        t->parts[k].end = ops + t->parts[k].past;
+    }
+    free(t->micro_ops);
+    t->micro_ops = ops;
+    t->timings = timings;
     return 1;
 }
 
