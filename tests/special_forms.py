@@ -2,6 +2,7 @@
 
 import ml_dtypes
 import numpy as np
+import pytest
 
 from lowering_runner import run_kernel, run_lowering
 from onax._prims import special as prims
@@ -61,3 +62,32 @@ def check_ends(name, dtype):
     elif dtype == np.float64 and name in ("zeta", "polygamma"):  # terms left and right of 0 cancel
         units = 64
     assert_ulps(got, want, units, name)
+
+
+def form_tests(units, grids):
+    """A class of tests.
+
+    units: name of a function -> units in the last place of float64 that its form is held to
+    grids: (name of a function, operands) of numbers for single precision
+    """
+
+    class Tests:
+        @pytest.mark.parametrize("name", units)
+        def test_true_values_in_double_precision(self, name):
+            check_true_values(name, units[name])
+
+        @pytest.mark.parametrize("dtype", NARROW, ids=str)
+        @pytest.mark.parametrize("name", units)
+        def test_true_values_of_narrow_types(self, name, dtype):
+            check_narrow(name, dtype)
+
+        @pytest.mark.parametrize("name, operands", grids)
+        def test_wide_grids_in_single_precision(self, name, operands):
+            check_grid(name, operands)
+
+        @pytest.mark.parametrize("dtype", [np.dtype("float32"), np.dtype("float64")], ids=str)
+        @pytest.mark.parametrize("name", units)
+        def test_ends_and_poles(self, name, dtype):
+            check_ends(name, dtype)
+
+    return Tests

@@ -1,8 +1,10 @@
 """Points at which special functions are compared with SciPy, and how: values, and slopes against differences."""
 
 import numpy as np
+import pytest
 
 import onax as jax
+import onax.scipy.special as ours
 
 X = np.concatenate([np.linspace(-9, 9, 73), [20.0, 35.5, 45.0, 0.0, np.inf, -np.inf, np.nan, 1e-5]])
 RNG = np.random.default_rng(0)
@@ -32,3 +34,30 @@ def assert_slopes(function, args):
     for i, g in enumerate(got):
         moved = [[x + (h if j == i else 0) for j, x in enumerate(args)] for h in (1e-6, -1e-6)]
         np.testing.assert_allclose(g, (function(*moved[0]) - function(*moved[1])) / 2e-6, 1e-7, 1e-8)
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    """SciPy computes in it: the tests of a module that imports this do, too."""
+    with jax.enable_x64(True):
+        yield
+
+
+def scipy_tests(real, slopes):
+    """A class of tests.
+
+    real: name of a function -> (arguments, SciPy's function, absolute error)
+    slopes: name of a function -> arguments, all differentiated
+    """
+
+    class Tests:
+        @pytest.mark.parametrize("name", real)
+        def test_same_as_scipy(self, name):
+            args, scipys, atol = real[name]
+            assert_as_scipy(getattr(ours, name), args, scipys(*args), atol)
+
+        @pytest.mark.parametrize("name", slopes)
+        def test_slopes(self, name):
+            assert_slopes(getattr(ours, name), slopes[name])
+
+    return Tests

@@ -1,37 +1,13 @@
 """Paths of leaves: keys, trees with paths, texts of differences."""
 
-import dataclasses
 import pickle
-from collections import OrderedDict, defaultdict, namedtuple
+from collections import OrderedDict, defaultdict
 
 import pytest
 
 from onax import tree, tree_util
 from onax._core.paths import broadcast_prefix, equality_errors, equality_errors_pytreedef, prefix_errors
-
-Pair = namedtuple("Pair", "x y")
-
-
-class Box:
-    def __init__(self, a):
-        self.a = a
-
-    def __eq__(self, other):
-        return type(other) is Box and self.a == other.a
-
-    def __repr__(self):
-        return "Box"
-
-
-tree_util.register_pytree_node(Box, lambda b: ((b.a,), ("aux",)), lambda aux, children: Box(*children))
-
-
-@tree_util.register_dataclass
-@dataclasses.dataclass
-class Layer:
-    w: object
-    size: int = dataclasses.field(metadata={"static": True}, default=3)
-
+from tree_nodes import Box, Layer, Pair
 
 PATHS = [
     ({"a": [1, None, (2,)]}, ["['a'][0]", "['a'][2][0]"]),

@@ -3,25 +3,10 @@
 import numpy as np
 import pytest
 
+from divergence.family_cases import family_tests
 from onax._divergence import prng
-from onax._divergence.case import agrees
-from onax._divergence.runners import Eager
 
-
-def cases(family):
-    """(title, dtype, shape) -> case of a family of this module."""
-    (found,) = [f for f in prng.FAMILIES if f.name == family]
-    return list(found.cases())
-
-
-@pytest.mark.parametrize("family", [f.name for f in prng.FAMILIES])
-def test_cases_are_told_apart_and_hold(family):
-    found = cases(family)
-    keys = [(c.title, c.dtype, c.shape, c.x64) for c in found]
-    assert keys and len(set(keys)) == len(keys)
-    eager = Eager()
-    for c in found[:: max(1, len(found) // 20)]:
-        assert agrees(eager.run(c), c.wanted("eager"), c.ulp), c.title
+TestFamilies = family_tests(prng)
 
 
 KNOWN = [  # key, counters, words: from the reference implementation's table of known answers

@@ -1,6 +1,5 @@
 """Trees: structures, errors and key paths; expected texts are what JAX 0.10.2 gives."""
 
-import dataclasses
 import functools
 import pickle
 import random
@@ -11,31 +10,9 @@ import pytest
 from onax import tree, tree_util
 from onax._core.paths import equality_errors
 from onax._native import tree as native
+from tree_nodes import Box, Layer, Pair
 
-Pair = namedtuple("Pair", "x y")
 Other = namedtuple("Other", "x y")
-
-
-class Box:
-    def __init__(self, a):
-        self.a = a
-
-    def __eq__(self, other):
-        return type(other) is Box and self.a == other.a
-
-    def __repr__(self):
-        return "Box"
-
-
-tree_util.register_pytree_node(Box, lambda b: ((b.a,), ("aux",)), lambda aux, children: Box(*children))
-
-
-@tree_util.register_dataclass
-@dataclasses.dataclass
-class Layer:
-    w: object
-    size: int = dataclasses.field(metadata={"static": True}, default=3)
-
 
 # tree, text of its structure, leaves, node data, number of nodes
 STRUCTURES = [

@@ -3,9 +3,8 @@
 import pytest
 import scipy.special as theirs
 
-import onax as jax
 import onax.scipy.special as ours
-from special_functions import A, B, X, Z, assert_as_scipy, assert_close, assert_slopes
+from special_functions import A, B, X, Z, assert_close, double_precision, scipy_tests  # noqa: F401
 
 #  name: (arguments, SciPy's function, absolute error)
 REAL = {
@@ -20,24 +19,7 @@ SLOPES = {  # name -> arguments, all differentiated
     "owens_t": (0.7, -1.4),
 }
 
-
-@pytest.fixture(autouse=True)
-def double_precision():
-    """SciPy computes in it."""
-    with jax.enable_x64(True):
-        yield
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_same_as_scipy(name):
-    args, scipys, atol = REAL[name]
-    want = scipys(*args)
-    assert_as_scipy(getattr(ours, name), args, want, atol)
-
-
-@pytest.mark.parametrize("name", SLOPES)
-def test_slopes(name):
-    assert_slopes(getattr(ours, name), SLOPES[name])
+TestScipy = scipy_tests(REAL, SLOPES)
 
 
 def test_complex_arguments():

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import scipy.special as theirs
 
-import onax as jax
 import onax.scipy.special as ours
-from special_functions import A, B, X, Z, assert_as_scipy, assert_close, assert_slopes, without_branch_cut
+from special_functions import A, B, X, Z, assert_close, double_precision, scipy_tests, without_branch_cut  # noqa: F401
 
 #  name: (arguments, SciPy's function, absolute error)
 REAL = {
@@ -22,24 +21,7 @@ SLOPES = {  # name -> arguments, all differentiated
     "poch": (2.5, 1.5),
 }
 
-
-@pytest.fixture(autouse=True)
-def double_precision():
-    """SciPy computes in it."""
-    with jax.enable_x64(True):
-        yield
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_same_as_scipy(name):
-    args, scipys, atol = REAL[name]
-    want = scipys(*args)
-    assert_as_scipy(getattr(ours, name), args, want, atol)
-
-
-@pytest.mark.parametrize("name", SLOPES)
-def test_slopes(name):
-    assert_slopes(getattr(ours, name), SLOPES[name])
+TestScipy = scipy_tests(REAL, SLOPES)
 
 
 def test_poles_of_pochhammers_symbol():

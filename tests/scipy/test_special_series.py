@@ -6,7 +6,7 @@ import scipy.special as theirs
 
 import onax as jax
 import onax.scipy.special as ours
-from special_functions import A, B, C, X, assert_as_scipy, assert_close, assert_slopes
+from special_functions import A, B, C, X, assert_close, double_precision, scipy_tests  # noqa: F401
 
 #  name: (arguments, SciPy's function, absolute error)
 REAL = {
@@ -18,24 +18,7 @@ SLOPES = {  # name -> arguments, all differentiated
     "hyp2f1": (1.5, 2.5, 3.3, -0.4),
 }
 
-
-@pytest.fixture(autouse=True)
-def double_precision():
-    """SciPy computes in it."""
-    with jax.enable_x64(True):
-        yield
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_same_as_scipy(name):
-    args, scipys, atol = REAL[name]
-    want = scipys(*args)
-    assert_as_scipy(getattr(ours, name), args, want, atol)
-
-
-@pytest.mark.parametrize("name", SLOPES)
-def test_slopes(name):
-    assert_slopes(getattr(ours, name), SLOPES[name])
+TestScipy = scipy_tests(REAL, SLOPES)
 
 
 def test_orders():

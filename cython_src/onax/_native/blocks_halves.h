@@ -1,32 +1,31 @@
-/* Conversions of float16 and bfloat16, which are bits here, from and to float32: loops over them become vector code. */
+/* float16 and bfloat16, which are bits here, as float32 and back, without branches: loops over them become vector code.
+
+   Narrowing rounds once, to nearest even; overflow gives infinity, NaN stays a quiet NaN of its sign. */
 #ifndef ONAX_BLOCKS_HALVES_H
 #define ONAX_BLOCKS_HALVES_H
 
 #include "blocks_maths.h"
 
-ONAX_INLINE float onax_from_f16(uint16_t h) {
-    const uint32_t size = (uint32_t)(h & 0x7FFF) << 13, sign = (uint32_t)(h & 0x8000) << 16;
-    const float subnormal = onax_as_float(size + 0x38800000u) - onax_as_float(0x38800000u);  /* 2**-14 */
-    uint32_t bits = size + (size >= 0x0F800000u ? 0x70000000u : 0x38000000u);
-    bits = size < 0x00800000u ? onax_bits(subnormal) : bits;
-    return onax_as_float(bits | sign);
-}
-
-/* Rounds to nearest even. */
-ONAX_INLINE uint16_t onax_to_f16(float x) {
-    const uint32_t bits = onax_bits(x), size = bits & 0x7FFFFFFFu;
-    const uint32_t rounded = (size + 0xC8000FFFu + ((size >> 13) & 1)) >> 13;
-    const uint32_t subnormal = onax_bits(onax_as_float(size) + 0.5f) - 0x3F000000u;
-    uint32_t out = size < 0x38800000u ? subnormal : rounded;
-    out = size >= 0x47800000u ? (size > 0x7F800000u ? 0x7E00u : 0x7C00u) : out;
-    return (uint16_t)(out | (bits >> 31) << 15);
-}
-
-ONAX_INLINE float onax_from_bf16(uint16_t h) { return onax_as_float((uint32_t)h << 16); }
+ONAX_INLINE float onax_from_bf16(uint16_t x) { return onax_as_float((uint32_t)x << 16); }
 
 ONAX_INLINE uint16_t onax_to_bf16(float x) {
-    const uint32_t bits = onax_bits(x), rounded = (bits + 0x7FFFu + ((bits >> 16) & 1)) >> 16;
-    return (uint16_t)(x == x ? rounded : (bits >> 16 | 0x0040u));
+    const uint32_t bits = onax_bits(x), rounded = bits + 0x7fffu + (bits >> 16 & 1);
+    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 & 0x8000u) | 0x7fc0u : rounded >> 16);
+}
+
+ONAX_INLINE float onax_from_f16(uint16_t x) {
+    const uint32_t sign = (uint32_t)(x & 0x8000u) << 16, size = (uint32_t)(x & 0x7fffu) << 13;
+    const uint32_t normal = size + (112u << 23), special = size + (224u << 23);
+    const uint32_t subnormal = onax_bits(onax_as_float(size + (113u << 23)) - onax_as_float(113u << 23));
+    return onax_as_float(sign | (size >= 0x7c00u << 13 ? special : size < 0x0400u << 13 ? subnormal : normal));
+}
+
+ONAX_INLINE uint16_t onax_to_f16(float x) {
+    const uint32_t bits = onax_bits(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
+    const uint32_t normal = (size + 0xc8000fffu + (size >> 13 & 1)) >> 13;           /* the exponent less 112 */
+    const uint32_t subnormal = onax_bits(onax_as_float(size) + 0.5f) - 0x3f000000u;  /* 0.5's last place is 2**-24 */
+    const uint32_t special = size > 0x7f800000u ? 0x7e00u | (size >> 13 & 0x03ffu) : 0x7c00u;
+    return (uint16_t)(sign | (size >= 0x47800000u ? special : size < 0x38800000u ? subnormal : normal));
 }
 
 /* A float32 from which rounding to a narrower type gives what rounding x itself would: the last bit is set if x is no

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "blocks_kernels.h"
+#include "vector_code.h"
 
 #define ONAX_EACH_OPERATION(O) \
     O(add, 'B', -1, 0.12f, 0.25f) \
@@ -112,21 +113,6 @@ extern onax_kernel_row onax_kernels_f32, onax_kernels_f64, onax_kernels_i32, ona
 void onax_f32_to_f16(void *to, const void *first, const void *second, const void *third, int64_t n);
 
 /* ---- loops over n elements */
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#define ONAX_EACH _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)
-#else
-#define ONAX_EACH for (int64_t i = 0; i < n; i++)
-#endif
-
-#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
-#define ONAX_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#define ONAX_TWO_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
-#else
-#define ONAX_CLONES
-#define ONAX_TWO_CLONES
-#endif
 
 #define ONAX_ARGUMENTS void *to, const void *first, const void *second, const void *third, int64_t n
 #define ONAX_UNUSED(k) (void)first, (void)second, (void)third

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "narrow_floats.h"
+#include "blocks_halves.h"
 
 static void release_state(onax_instruction *q) { free(q->state); }
 
@@ -202,8 +202,8 @@ ONAX_CLONES static void count_up(int64_t type, char *to, int64_t n) {
         COUNT(ONAX_U8, uint8_t, i)
         COUNT(ONAX_I16, uint16_t, i)
         COUNT(ONAX_U16, uint16_t, i)
-        COUNT(ONAX_F16, uint16_t, onax_f32_to_f16((float)i))
-        COUNT(ONAX_BF16, uint16_t, onax_f32_to_bf16((float)i))
+        COUNT(ONAX_F16, uint16_t, onax_to_f16((float)i))
+        COUNT(ONAX_BF16, uint16_t, onax_to_bf16((float)i))
         case ONAX_C64: {
             ONAX_EACH { const float x[] = {(float)i, 0}; memcpy(to + i * (int64_t)sizeof x, x, sizeof x); }
             break;

@@ -10,10 +10,6 @@
 
 #include <stdlib.h>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
-
 #define SIDE 16                /* elements of a tile */
 #define MOST_LEVELS 11         /* 16**10 elements */
 #define COLUMNS 64             /* neighbours that run together */
@@ -198,11 +194,11 @@ ONAX_FLOAT_EXTREMES(ONAX_CLONES, f32, float) ONAX_FLOAT_EXTREMES(ONAX_CLONES, f6
 
 /* Every partial result of float16 and bfloat16 is rounded. */
 #define ONAX_HALF(t) \
-    ONAX_JOINED(PLAIN, sum_##t, uint16_t, onax_f32_to_##t(onax_##t##_to_f32(x) + onax_##t##_to_f32(y))) \
-    ONAX_JOINED(PLAIN, prod_##t, uint16_t, onax_f32_to_##t(onax_##t##_to_f32(x) * onax_##t##_to_f32(y))) \
-    ONAX_INLINE int is_nan_##t(uint16_t x) { return onax_##t##_to_f32(x) != onax_##t##_to_f32(x); } \
-    ONAX_JOINED(PLAIN, max_##t, uint16_t, is_nan_##t(x) || onax_##t##_to_f32(x) > onax_##t##_to_f32(y) ? x : y) \
-    ONAX_JOINED(PLAIN, min_##t, uint16_t, is_nan_##t(x) || onax_##t##_to_f32(x) < onax_##t##_to_f32(y) ? x : y)
+    ONAX_JOINED(PLAIN, sum_##t, uint16_t, onax_to_##t(onax_from_##t(x) + onax_from_##t(y))) \
+    ONAX_JOINED(PLAIN, prod_##t, uint16_t, onax_to_##t(onax_from_##t(x) * onax_from_##t(y))) \
+    ONAX_INLINE int is_nan_##t(uint16_t x) { return onax_from_##t(x) != onax_from_##t(x); } \
+    ONAX_JOINED(PLAIN, max_##t, uint16_t, is_nan_##t(x) || onax_from_##t(x) > onax_from_##t(y) ? x : y) \
+    ONAX_JOINED(PLAIN, min_##t, uint16_t, is_nan_##t(x) || onax_from_##t(x) < onax_from_##t(y) ? x : y)
 ONAX_HALF(f16) ONAX_HALF(bf16)
 
 /* Of complex numbers the first wins if it is ahead, else the second: also where one is NaN. */
@@ -237,7 +233,7 @@ ONAX_SCAN(ONAX_CLONES, log_f32, float) ONAX_SCAN(PLAIN, log_f64, double)
 #define ONAX_ORDERED(o) {SCAN(o##_f32), SCAN(o##_f64), SCAN(o##_i32), SCAN(o##_u32), SCAN(o##_i64), SCAN(o##_u64), NULL, \
                          SCAN(o##_i8), SCAN(o##_u8), SCAN(o##_i16), SCAN(o##_u16), SCAN(o##_f16), SCAN(o##_bf16), \
                          SCAN(o##_c64), SCAN(o##_c128)}
-static const scan *const scans[OPERATIONS][ONAX_ALL_TYPES] = {
+static const scan *const scans[OPERATIONS][ONAX_TYPES] = {
     ONAX_ARITHMETIC(sum), ONAX_ARITHMETIC(prod), ONAX_ORDERED(max), ONAX_ORDERED(min),
     {SCAN(log_f32), SCAN(log_f64), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, SCAN(log_f32), SCAN(log_f32), NULL, NULL},
 };
@@ -294,7 +290,7 @@ static const char *verify_cumulative(onax_instruction *q, const int64_t *bytes) 
     int64_t count, size;
     plan *p;
     if (q->n_operands != 2 || q->n_attributes != 6) return "a running reduction has other operands";
-    if (a[0] < 0 || a[0] >= OPERATIONS || a[1] < 0 || a[1] >= ONAX_ALL_TYPES || !scans[a[0]][a[1]])
+    if (a[0] < 0 || a[0] >= OPERATIONS || a[1] < 0 || a[1] >= ONAX_TYPES || !scans[a[0]][a[1]])
         return "there is no such running reduction";
     count = onax_product(onax_product(a[2], a[3]), a[4]);
     if (bytes[0] < 0 || bytes[0] != onax_array_bytes(a[1], count) || bytes[1] != bytes[0])

@@ -3,10 +3,6 @@
 
 #include <math.h>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
-
 /* T: type of elements; A: of totals; P: in which two elements are joined first; `joined`: the total of the totals x and y. */
 #define ONAX_JOIN(name, T, A, P, joined) \
     ONAX_INLINE A join_##name(A x, A y) { return (A)(joined); } \
@@ -225,12 +221,12 @@ ONAX_HALVES(sum, f64, 8) ONAX_HALVES(prod, f64, 8) ONAX_HALVES(max, f32, 4) ONAX
 #define ONAX_BITWISE(o, of_bool) {NULL, NULL, FOLD(o##_32), FOLD(o##_32), FOLD(o##_64), FOLD(o##_64), FOLD(of_bool), \
                                   FOLD(o##_8), FOLD(o##_8), FOLD(o##_16), FOLD(o##_16), NULL, NULL, NULL, NULL}
 
-static const onax_fold *const folds[ONAX_REDUCTIONS][ONAX_ALL_TYPES] = {
+static const onax_fold *const folds[ONAX_REDUCTIONS][ONAX_TYPES] = {
     ONAX_ARITHMETIC(sum), ONAX_ARITHMETIC(prod), ONAX_ORDERED(max, or_8), ONAX_ORDERED(min, and_bool),
     ONAX_BITWISE(and, and_bool), ONAX_BITWISE(or, or_8), ONAX_BITWISE(xor, xor_8),
 };
 
 const onax_fold *onax_fold_of(int64_t reduction, int64_t type) {
-    if (reduction < 0 || reduction >= ONAX_REDUCTIONS || type < 0 || type >= ONAX_ALL_TYPES) return NULL;
+    if (reduction < 0 || reduction >= ONAX_REDUCTIONS || type < 0 || type >= ONAX_TYPES) return NULL;
     return folds[reduction][type];
 }

@@ -10,10 +10,6 @@
 #include "normals_maths.h"
 #include "threefry_maths.h"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
-
 #define TOGETHER 64
 
 typedef struct { uint32_t a, b; } key;

@@ -2,10 +2,46 @@
 
    Included once for each, with
 
-       T          the type of an element
-       NAME       what the names of this type and level end with
-       FULL       elements of the widest vector (1 where the compiler has no vectors), HALF ... TINY of narrower ones or 0
+       T          the type of an element, TYPE what names call it, SIZE its bytes
+       LEVEL      what names of the level end with
+       BYTES      of the widest vector; 0: no vectors
        MR         rows of a packed block */
+
+/* What the names of this type and level end with; the kernels for fewer columns. */
+#define NAME AT(TYPE, LEVEL)
+#if BYTES == 64
+#define NARROWER &AT(AT(narrow, TYPE), v3)
+#else
+#define NARROWER NULL
+#endif
+
+/* Elements of the widest vector (1 where the compiler has no vectors), and of narrower ones or 0. */
+#if BYTES == 16 * SIZE
+#define FULL 16
+#define HALF 8
+#define QUARTER 4
+#define TINY 2
+#elif BYTES == 8 * SIZE
+#define FULL 8
+#define HALF 4
+#define QUARTER 2
+#define TINY 0
+#elif BYTES == 4 * SIZE
+#define FULL 4
+#define HALF 2
+#define QUARTER 0
+#define TINY 0
+#elif BYTES == 2 * SIZE
+#define FULL 2
+#define HALF 0
+#define QUARTER 0
+#define TINY 0
+#else
+#define FULL 1
+#define HALF 0
+#define QUARTER 0
+#define TINY 0
+#endif
 
 #define JOIN_(x, y) x##_##y
 #define JOIN(x, y) JOIN_(x, y)
@@ -242,6 +278,8 @@ static const onax_gemm_kernels JOIN(kernels, NAME) = {MR, 2 * FULL, JOIN(strips,
 #undef JOIN
 #undef JOIN_
 #undef T
+#undef TYPE
+#undef SIZE
 #undef NAME
 #undef FULL
 #undef HALF

@@ -91,7 +91,6 @@ struct onax_frame {
 int onax_look_for_signals(onax_frame *f);
 static inline int onax_poll(onax_frame *f) { return --f->ticks ? ONAX_DONE : onax_look_for_signals(f); }
 
-enum { ONAX_ALL_TYPES = ONAX_TYPES };
 /* The size of a type in bytes; 0 if there is no such type. */
 int64_t onax_size_of(int64_t type);
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "narrow_floats.h"
+#include "blocks_halves.h"
 
 /* How many of the first offsets lie side by side. */
 static int64_t run_of(const int64_t *offsets, int64_t n) {
@@ -83,7 +83,7 @@ TRANSPOSE(transpose_64, uint64_t)
 
 PACK(f32_as_f32, float, float, x, 1) PACK(f32_as_f64, float, double, x, 0)
 PACK(f64_as_f32, double, float, x, 0) PACK(f64_as_f64, double, double, x, 1)
-PACK_FLOATS(f16, uint16_t, onax_f16_to_f32(x)) PACK_FLOATS(bf16, uint16_t, onax_bf16_to_f32(x))
+PACK_FLOATS(f16, uint16_t, onax_from_f16(x)) PACK_FLOATS(bf16, uint16_t, onax_from_bf16(x))
 PACK_INTEGERS(i8, int8_t) PACK_INTEGERS(u8, uint8_t) PACK_INTEGERS(i16, int16_t) PACK_INTEGERS(u16, uint16_t)
 PACK_INTEGERS(i32, int32_t) PACK_INTEGERS(u32, uint32_t) PACK_INTEGERS(i64, int64_t) PACK_INTEGERS(u64, uint64_t)
 PACK(bool_as_f32, uint8_t, float, x != 0, 0) PACK(bool_as_f64, uint8_t, double, x != 0, 0)
@@ -114,14 +114,14 @@ PACK_COMPLEX(c64, float) PACK_COMPLEX(c128, double)
 
 #define ROW(t) {t##_as_f32, t##_as_f64, t##_as_u32, t##_as_u64}
 #define FLOAT_ROW(t) {t##_as_f32, t##_as_f64, 0, 0}
-static const onax_pack packers[ONAX_ALL_TYPES][4] = {
+static const onax_pack packers[ONAX_TYPES][4] = {
     [ONAX_F32] = FLOAT_ROW(f32), [ONAX_F64] = FLOAT_ROW(f64), [ONAX_F16] = FLOAT_ROW(f16), [ONAX_BF16] = FLOAT_ROW(bf16),
     [ONAX_BOOL] = ROW(bool), [ONAX_I8] = ROW(i8), [ONAX_U8] = ROW(u8), [ONAX_I16] = ROW(i16), [ONAX_U16] = ROW(u16),
     [ONAX_I32] = ROW(i32), [ONAX_U32] = ROW(u32), [ONAX_I64] = ROW(i64), [ONAX_U64] = ROW(u64),
 };
 
 onax_pack onax_packer(int64_t type, int work, int side) {
-    if (type < 0 || type >= ONAX_ALL_TYPES) return NULL;
+    if (type < 0 || type >= ONAX_TYPES) return NULL;
     if (type == ONAX_C64) return work != ONAX_WORK_F32 ? NULL : side ? c64_right : c64_left;
     if (type == ONAX_C128) return work != ONAX_WORK_F64 ? NULL : side ? c128_right : c128_left;
     return packers[type][work];
@@ -154,9 +154,9 @@ onax_pack onax_packer(int64_t type, int work, int side) {
 
 UNPACK_FLOAT(f32_to_f32, float, float, x) UNPACK_FLOAT(f32_to_f64, float, double, x)
 UNPACK_FLOAT(f64_to_f32, double, float, x) UNPACK_FLOAT(f64_to_f64, double, double, x)
-UNPACK_FLOAT(f32_to_f16, float, uint16_t, onax_f32_to_f16(x)) UNPACK_FLOAT(f64_to_f16, double, uint16_t, onax_f64_to_f16(x))
-UNPACK_FLOAT(f32_to_bf16, float, uint16_t, onax_f32_to_bf16(x))
-UNPACK_FLOAT(f64_to_bf16, double, uint16_t, onax_f32_to_bf16((float)x))
+UNPACK_FLOAT(f32_to_f16, float, uint16_t, onax_to_f16(x)) UNPACK_FLOAT(f64_to_f16, double, uint16_t, onax_to_f16(onax_round_to_odd(x)))
+UNPACK_FLOAT(f32_to_bf16, float, uint16_t, onax_to_bf16(x))
+UNPACK_FLOAT(f64_to_bf16, double, uint16_t, onax_to_bf16((float)x))
 UNPACK_FLOAT(f32_to_bool, float, uint8_t, x != 0)
 UNPACK_INTEGER(i8, int8_t) UNPACK_INTEGER(u8, uint8_t) UNPACK_INTEGER(i16, int16_t) UNPACK_INTEGER(u16, uint16_t)
 UNPACK_INTEGER(i32, int32_t) UNPACK_INTEGER(u32, uint32_t) UNPACK_INTEGER(i64, int64_t) UNPACK_INTEGER(u64, uint64_t)
@@ -173,7 +173,7 @@ UNPACK_INTEGER(i32, int32_t) UNPACK_INTEGER(u32, uint32_t) UNPACK_INTEGER(i64, i
 UNPACK_COMPLEX(c64, float) UNPACK_COMPLEX(c128, double)
 
 #define BACK(t) {f32_to_##t, f64_to_##t, u32_to_##t, u64_to_##t}
-static const onax_unpack unpackers[ONAX_ALL_TYPES][4] = {
+static const onax_unpack unpackers[ONAX_TYPES][4] = {
     [ONAX_F32] = {f32_to_f32, f64_to_f32, 0, 0}, [ONAX_F64] = {f32_to_f64, f64_to_f64, 0, 0},
     [ONAX_F16] = {f32_to_f16, f64_to_f16, 0, 0}, [ONAX_BF16] = {f32_to_bf16, f64_to_bf16, 0, 0},
     [ONAX_C64] = {parts_to_c64, 0, 0, 0}, [ONAX_C128] = {0, parts_to_c128, 0, 0},
@@ -183,5 +183,5 @@ static const onax_unpack unpackers[ONAX_ALL_TYPES][4] = {
 };
 
 onax_unpack onax_unpacker(int64_t type, int work) {
-    return type < 0 || type >= ONAX_ALL_TYPES ? NULL : unpackers[type][work];
+    return type < 0 || type >= ONAX_TYPES ? NULL : unpackers[type][work];
 }

@@ -141,7 +141,7 @@ ONAX_SEEDS(i8, int8_t) ONAX_SEEDS(u8, uint8_t) ONAX_SEEDS(i16, int16_t) ONAX_SEE
 ONAX_SEEDS(i64, int64_t)
 
 typedef void (*seeder)(const void *, uint32_t *, int64_t);
-static const seeder seeders[ONAX_ALL_TYPES] = {
+static const seeder seeders[ONAX_TYPES] = {
     NULL, NULL, seed_i32, seed_i32, seed_i64, seed_i64, NULL, seed_i8, seed_u8, seed_i16, seed_u16, NULL, NULL, NULL, NULL,
 };
 
@@ -153,7 +153,7 @@ static int run_seed(const onax_instruction *q, onax_frame *f) {
 static const char *verify_seed(onax_instruction *q, const int64_t *bytes) {
     const int64_t *a = q->attributes;
     if (q->n_operands != 2 || q->n_attributes != 2) return "seeds have other operands";
-    if (a[0] < 0 || a[0] >= ONAX_ALL_TYPES || !seeders[a[0]]) return "seeds have no such type";
+    if (a[0] < 0 || a[0] >= ONAX_TYPES || !seeders[a[0]]) return "seeds have no such type";
     if (bytes[1] < 0 || bytes[1] != onax_array_bytes(a[0], a[1]) || bytes[0] != onax_product(a[1], 8))
         return "seeds have operands of other sizes";
     q->work = 10.0 + (double)a[1];
@@ -256,8 +256,8 @@ static double as_number(int64_t type, const char *from, int64_t i) {
     switch (type) {
         case ONAX_F32: return ((const float *)from)[i];
         case ONAX_F64: return ((const double *)from)[i];
-        case ONAX_F16: return onax_f16_to_f32(((const uint16_t *)from)[i]);
-        default: return onax_bf16_to_f32(((const uint16_t *)from)[i]);
+        case ONAX_F16: return onax_from_f16(((const uint16_t *)from)[i]);
+        default: return onax_from_bf16(((const uint16_t *)from)[i]);
     }
 }
 
@@ -271,8 +271,8 @@ static void grad_share(void *user, size_t which) {
         const double x = onax_gamma_grad(as_number(a[0], alpha, i * a[2]), as_number(a[0], number, i * a[3]));
         if (a[0] == ONAX_F64) ((double *)out)[i] = x;
         else if (a[0] == ONAX_F32) ((float *)out)[i] = (float)x;
-        else if (a[0] == ONAX_F16) ((uint16_t *)out)[i] = onax_f64_to_f16(x);
-        else ((uint16_t *)out)[i] = onax_f32_to_bf16((float)x);
+        else if (a[0] == ONAX_F16) ((uint16_t *)out)[i] = onax_to_f16(onax_round_to_odd(x));
+        else ((uint16_t *)out)[i] = onax_to_bf16((float)x);
     }
 }
 

@@ -7,10 +7,6 @@
 
 #include <stdlib.h>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
-
 #define MOST_RANK 16
 #define TILE 4096              /* columns that are reduced together */
 #define TASK_WORK 100000.0     /* nanoseconds that are worth a task of their own */
@@ -312,7 +308,7 @@ ONAX_SEARCHES(i64, int64_t) ONAX_SEARCHES(u64, uint64_t)
 #define ONAX_SEARCHED(o) {&search_##o##_f32, &search_##o##_f64, &search_##o##_i32, &search_##o##_u32, &search_##o##_i64, \
                           &search_##o##_u64, &search_##o##_u8, &search_##o##_i8, &search_##o##_u8, &search_##o##_i16, \
                           &search_##o##_u16, &search_##o##_f32, &search_##o##_f32, NULL, NULL}
-static const search *const searches[2][ONAX_ALL_TYPES] = {ONAX_SEARCHED(max), ONAX_SEARCHED(min)};
+static const search *const searches[2][ONAX_TYPES] = {ONAX_SEARCHED(max), ONAX_SEARCHED(min)};
 
 /* The low bytes of an index are the index as an integer of so many bytes. */
 static void put_index(char *to, int64_t size, int64_t index) {
@@ -387,7 +383,7 @@ static const char *verify_arg_reduce(onax_instruction *q, const int64_t *bytes) 
     int64_t kept;
     arg_plan *p;
     if (q->n_operands != 2 || q->n_attributes != 6) return "argmax has other operands";
-    if (a[0] < 0 || a[0] > 1 || a[1] < 0 || a[1] >= ONAX_ALL_TYPES || !searches[a[0]][a[1]]) return "argmax has no such type";
+    if (a[0] < 0 || a[0] > 1 || a[1] < 0 || a[1] >= ONAX_TYPES || !searches[a[0]][a[1]]) return "argmax has no such type";
     if (a[2] < 0 || a[2] >= ONAX_F16 || a[2] == ONAX_F32 || a[2] == ONAX_F64 || a[2] == ONAX_BOOL) return "an index is an integer";
     if (a[4] < 1 || a[4] > INT32_MAX) return "argmax has no such axis";
     kept = onax_product(a[3], a[5]);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "narrow_floats.h"
+#include "blocks_halves.h"
 
 /* T: how elements are stored; C: what they are computed in; from_(x) and back(x) lead from one to the other.  Elements
    may lie at any address. */
@@ -53,8 +53,8 @@ DEFINE_ORDER(i32, int32_t) DEFINE_ORDER(u32, uint32_t) DEFINE_ORDER(i64, int64_t
     DEFINE_COMBINE(max_##t, T, C, from_, back, x != x || x >= y ? x : y)
 DEFINE_FLOAT(f32, float, float, SAME, SAME)
 DEFINE_FLOAT(f64, double, double, SAME, SAME)
-DEFINE_FLOAT(f16, uint16_t, float, onax_f16_to_f32, onax_f32_to_f16)
-DEFINE_FLOAT(bf16, uint16_t, float, onax_bf16_to_f32, onax_f32_to_bf16)
+DEFINE_FLOAT(f16, uint16_t, float, onax_from_f16, onax_to_f16)
+DEFINE_FLOAT(bf16, uint16_t, float, onax_from_bf16, onax_to_bf16)
 
 typedef struct { float real, imaginary; } c64;
 typedef struct { double real, imaginary; } c128;
@@ -74,7 +74,7 @@ DEFINE_COMBINE(and_bool, uint8_t, uint8_t, SAME, SAME, x & y)
 #define ARITHMETIC(w) NONE, PAIR(add_##w), PAIR(sub_##w), PAIR(mul_##w)
 #define INTEGER(w, t) {ARITHMETIC(w), PAIR(min_##t), PAIR(max_##t)}
 
-static const onax_combine combinations[ONAX_ALL_TYPES][ONAX_COMBINATIONS] = {
+static const onax_combine combinations[ONAX_TYPES][ONAX_COMBINATIONS] = {
     [ONAX_F32] = INTEGER(f32, f32), [ONAX_F64] = INTEGER(f64, f64), [ONAX_F16] = INTEGER(f16, f16),
     [ONAX_BF16] = INTEGER(bf16, bf16),
     [ONAX_I8] = INTEGER(8, i8), [ONAX_U8] = INTEGER(8, u8), [ONAX_I16] = INTEGER(16, i16), [ONAX_U16] = INTEGER(16, u16),
@@ -85,7 +85,7 @@ static const onax_combine combinations[ONAX_ALL_TYPES][ONAX_COMBINATIONS] = {
 };
 
 int onax_combine_of(int64_t how, int64_t type, onax_combine *combine) {
-    if (how < 0 || how >= ONAX_COMBINATIONS || type < 0 || type >= ONAX_ALL_TYPES) return 0;
+    if (how < 0 || how >= ONAX_COMBINATIONS || type < 0 || type >= ONAX_TYPES) return 0;
     *combine = combinations[type][how];
     return combine->row != NULL;
 }

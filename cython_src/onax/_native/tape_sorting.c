@@ -10,10 +10,6 @@
 
 #include <stdlib.h>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
-
 #define MOST_OPERANDS 1000
 #define RANKED 64              /* items that are ranked by counting */
 #define TASK_WORK 100000.0
@@ -42,11 +38,11 @@ ONAX_FLOAT_KEYS(f64, uint64_t, (uint64_t)1 << 63, (uint64_t)0x7ff << 52)
 typedef void (*key_maker)(const void *from, int64_t stride, int64_t n, uint64_t *keys);
 
 /* By type: f32 f64 i32 u32 i64 u64 bool i8 u8 i16 u16 f16 bf16 c64 c128; `total` has NaN by its bits, and -0 below 0. */
-static const key_maker makers[ONAX_ALL_TYPES] = {
+static const key_maker makers[ONAX_TYPES] = {
     keys_f32, keys_f64, keys_i32, keys_u32, keys_i64, keys_u64, keys_u8, keys_i8, keys_u8, keys_i16, keys_u16, keys_f16,
     keys_bf16, keys_f32, keys_f64,
 };
-static const key_maker totals[ONAX_ALL_TYPES] = {
+static const key_maker totals[ONAX_TYPES] = {
     keys_total_f32, keys_total_f64, keys_i32, keys_u32, keys_i64, keys_u64, keys_u8, keys_i8, keys_u8, keys_i16, keys_u16,
     keys_total_f16, keys_total_bf16, NULL, NULL,
 };
@@ -306,7 +302,7 @@ static const char *verify_top_k(onax_instruction *q, const int64_t *bytes) {
     int64_t lines;
     top_plan *p;
     if (q->n_operands != 3 || q->n_attributes != 5) return "top_k has other operands";
-    if (a[0] < 0 || a[0] >= ONAX_ALL_TYPES || !totals[a[0]]) return "top_k has no such type";
+    if (a[0] < 0 || a[0] >= ONAX_TYPES || !totals[a[0]]) return "top_k has no such type";
     lines = onax_product(a[1], a[3]);
     if (a[2] > INT32_MAX || a[4] < 0 || a[4] > a[2] || bytes[2] < 0 || bytes[2] != onax_array_bytes(a[0], onax_product(lines, a[2]))
         || bytes[0] != onax_array_bytes(a[0], onax_product(lines, a[4])) || bytes[1] != onax_product(onax_product(lines, a[4]), 4))

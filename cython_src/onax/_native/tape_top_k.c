@@ -2,10 +2,6 @@
    collected, and as soon as there is no more room the k largest of them are kept. */
 #include "tape_sorting.h"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
-
 #define TOGETHER 64            /* numbers that are looked at before one is */
 #define LEAST_ROOM 64
 #define FEW 16

@@ -1,21 +1,17 @@
 /* Conversions of arrays of float16 and bfloat16. */
 #include "tape_types.h"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
-
 ONAX_CLONES static void widen_f16(const uint16_t *from, float *to, int64_t n) {
-    ONAX_OVER(i, n) to[i] = onax_f16_to_f32(from[i]);
+    ONAX_OVER(i, n) to[i] = onax_from_f16(from[i]);
 }
 ONAX_CLONES static void widen_bf16(const uint16_t *from, float *to, int64_t n) {
-    ONAX_OVER(i, n) to[i] = onax_bf16_to_f32(from[i]);
+    ONAX_OVER(i, n) to[i] = onax_from_bf16(from[i]);
 }
 ONAX_CLONES static void narrow_f16(const float *from, uint16_t *to, int64_t n) {
-    ONAX_OVER(i, n) to[i] = onax_f32_to_f16(from[i]);
+    ONAX_OVER(i, n) to[i] = onax_to_f16(from[i]);
 }
 ONAX_CLONES static void narrow_bf16(const float *from, uint16_t *to, int64_t n) {
-    ONAX_OVER(i, n) to[i] = onax_f32_to_bf16(from[i]);
+    ONAX_OVER(i, n) to[i] = onax_to_bf16(from[i]);
 }
 
 void onax_widen(int64_t type, const uint16_t *from, float *to, int64_t n) {

@@ -3,17 +3,9 @@
 #ifndef ONAX_TAPE_TYPES_H
 #define ONAX_TAPE_TYPES_H
 
-#include "narrow_floats.h"
+#include "blocks_halves.h"
 #include "tape_machine.h"
-
-/* A function of which the compiler makes a form for each level of vector instructions. */
-#ifndef ONAX_CLONES
-#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
-#define ONAX_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define ONAX_CLONES
-#endif
-#endif
+#include "vector_code.h"
 
 /* A loop over i whose steps are independent. */
 #if defined(__GNUC__) && !defined(__clang__)

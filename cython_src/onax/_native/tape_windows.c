@@ -13,10 +13,6 @@
 
 #include "tape_reductions.h"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
-
 #define NARROW 8               /* windows up to this width are joined element by element */
 #define TASK_WORK 100000.0
 #define MOST_TASKS 16
@@ -106,7 +102,7 @@ ONAX_PAIR_SUM(sum_c64, float, sum_f32) ONAX_PAIR_SUM(sum_c128, double, sum_f64)
 #define R(name) &rows_##name
 #define ONAX_ORDERED(o) {R(o##_f32), R(o##_f64), R(o##_i32), R(o##_u32), R(o##_i64), R(o##_u64), R(o##_u8), R(o##_i8), R(o##_u8), \
                          R(o##_i16), R(o##_u16), R(o##_f32), R(o##_f32), NULL, NULL}
-static const rows *const all_rows[ONAX_REDUCTIONS][ONAX_ALL_TYPES] = {
+static const rows *const all_rows[ONAX_REDUCTIONS][ONAX_TYPES] = {
     [ONAX_SUM] = {R(sum_f32), R(sum_f64), R(sum_32), R(sum_32), R(sum_64), R(sum_64), NULL, R(sum_8), R(sum_8), R(sum_16),
                   R(sum_16), R(sum_f32), R(sum_f32), R(sum_c64), R(sum_c128)},
     [ONAX_MAX] = ONAX_ORDERED(max),
@@ -277,7 +273,7 @@ static const char *verify_windows(onax_instruction *q, const int64_t *bytes) {
     plan *p;
     if (q->n_operands != 2 || q->n_attributes < 3 || a[2] < 0 || a[2] > ONAX_MOST_WINDOW_AXES
         || q->n_attributes != 3 + ONAX_WINDOW_WORDS * a[2]) return "windows have other operands";
-    if (a[0] < 0 || a[0] >= ONAX_REDUCTIONS || a[1] < 0 || a[1] >= ONAX_ALL_TYPES || !all_rows[a[0]][a[1]])
+    if (a[0] < 0 || a[0] >= ONAX_REDUCTIONS || a[1] < 0 || a[1] >= ONAX_TYPES || !all_rows[a[0]][a[1]])
         return "there is no such reduction over windows";
     if ((fault = onax_read_windows(a + 3, axes, (int)a[2], &in, &out))) return fault;
     if (bytes[1] < 0 || bytes[1] != onax_array_bytes(a[1], in) || bytes[0] != onax_array_bytes(a[1], out))

@@ -11,10 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
-
 #define ROW 256                /* neighbours that are compared together */
 #define TASK_WORK 100000.0
 #define MOST_TASKS 16
@@ -101,7 +97,7 @@ ONAX_SELECTIONS(f32, float, float, -HUGE_VALF, HUGE_VALF) ONAX_SELECTIONS(f64, d
 ONAX_SELECTIONS(i32, int32_t, uint32_t, INT32_MIN, INT32_MAX) ONAX_SELECTIONS(i64, int64_t, uint64_t, INT64_MIN, INT64_MAX)
 
 /* By type; float16 and bfloat16 are compared and added as float32, other types fall to the kernels. */
-static const selection *const selections[2][ONAX_ALL_TYPES] = {
+static const selection *const selections[2][ONAX_TYPES] = {
     {[ONAX_F32] = &selection_max_f32, [ONAX_F64] = &selection_max_f64, [ONAX_I32] = &selection_max_i32,
      [ONAX_I64] = &selection_max_i64, [ONAX_F16] = &selection_max_f32, [ONAX_BF16] = &selection_max_f32},
     {[ONAX_F32] = &selection_min_f32, [ONAX_F64] = &selection_min_f64, [ONAX_I32] = &selection_min_i32,
@@ -274,7 +270,7 @@ static const char *read_plan(onax_instruction *q, int64_t *in, int64_t *out) {
     plan *p;
     if (q->n_operands != 3 || q->n_attributes < 3 || a[2] < 0 || a[2] > ONAX_MOST_WINDOW_AXES
         || q->n_attributes != 3 + ONAX_WINDOW_WORDS * a[2]) return "selected windows have other operands";
-    if (a[0] < 0 || a[0] > 1 || a[1] < 0 || a[1] >= ONAX_ALL_TYPES || !selections[a[0]][a[1]]) return "a selection has no such type";
+    if (a[0] < 0 || a[0] > 1 || a[1] < 0 || a[1] >= ONAX_TYPES || !selections[a[0]][a[1]]) return "a selection has no such type";
     if (!(p = calloc(1, sizeof *p))) return "no memory";
     q->state = p;
     if ((fault = onax_read_windows(a + 3, p->axes, (int)a[2], in, out))) return fault;

@@ -1,7 +1,7 @@
 /* How C loops over elements become vector code: a source file includes this before it defines any function.
 
    ONAX_CLONES before a function compiles it for several x86-64 levels, the best of which is chosen when the library is
-   loaded.  ONAX_EACH heads a loop over i in 0 ... n - 1 whose passes do not depend on one another. */
+   loaded; ONAX_TWO_CLONES leaves the widest out.  ONAX_EACH heads a loop over i in 0 ... n - 1 whose passes do not depend on one another. */
 #ifndef ONAX_VECTOR_CODE_H
 #define ONAX_VECTOR_CODE_H
 
@@ -16,8 +16,10 @@
 
 #if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
 #define ONAX_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define ONAX_TWO_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
 #define ONAX_CLONES
+#define ONAX_TWO_CLONES
 #endif
 
 #endif

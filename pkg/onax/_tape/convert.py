@@ -2,8 +2,7 @@
 
 from onax._ground import dtypes
 from onax._prims.convert import bitcast_convert_type_p, reduce_precision_p
-from onax._tape.copies import type_number
-from onax._tape.rules import tape
+from onax._tape.rules import tape, type_number
 
 
 @tape.rule(bitcast_convert_type_p)

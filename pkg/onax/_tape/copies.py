@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from onax._control.fused import dense_strides
-from onax._native.tape import TYPES
-from onax._tape.rules import Unsupported
+from onax._tape.rules import Unsupported, type_number
 
 MOST_AXES = 16
 
@@ -57,11 +56,3 @@ def is_in_order(shape, strides):
     """Whether the elements of a strided place lie side by side, in the order of `shape`."""
     dense = dense_strides(tuple(shape))
     return all(n == 1 or s == t for n, s, t in zip(shape, strides, dense))
-
-
-def type_number(dtype):
-    """The number of a dtype in instructions; Unsupported if they do not know it."""
-    found = TYPES.get(dtype)
-    if found is None:
-        raise Unsupported(f"instructions do not know {dtype}")
-    return found

@@ -1,9 +1,8 @@
 """Running reductions along an axis (`tape_cumulative.c`)."""
 
 from onax._prims.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
-from onax._tape.copies import type_number
 from onax._tape.reductions import line_of
-from onax._tape.rules import Unsupported, tape
+from onax._tape.rules import Unsupported, tape, type_number
 
 _SUM, _PROD, _MAX, _MIN, _LOGSUMEXP = range(5)
 

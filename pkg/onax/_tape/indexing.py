@@ -17,8 +17,8 @@ from onax._prims.indexing import (
 )
 from onax._prims.indexing_kernels import CLIP
 from onax._prims.indexing_records import FILL_OR_DROP, KERNEL_MODE, window_sizes
-from onax._tape.copies import MOST_AXES, type_number
-from onax._tape.rules import Unsupported, tape
+from onax._tape.copies import MOST_AXES
+from onax._tape.rules import Unsupported, tape, type_number
 
 PUT, ADD, SUB, MUL, MIN, MAX = range(6)  # how a scatter combines: tape_scatter.h
 

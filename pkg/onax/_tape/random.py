@@ -18,8 +18,7 @@ from onax._prims.random import (
 )
 from onax._prims.random_generators import threefry_impl
 from onax._prims.special import random_gamma_grad_p
-from onax._tape.copies import type_number
-from onax._tape.rules import Unsupported, tape
+from onax._tape.rules import Unsupported, tape, type_number
 
 _KEYS = 0  # the width of a number that is a key
 

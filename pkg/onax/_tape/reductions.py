@@ -14,8 +14,7 @@ from onax._prims.reductions import (
     reduce_xor_p,
 )
 from onax._prims.shaping import reduce_sum_p
-from onax._tape.copies import type_number
-from onax._tape.rules import Unsupported, tape
+from onax._tape.rules import Unsupported, tape, type_number
 
 MOST_AXES = 16
 

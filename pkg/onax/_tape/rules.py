@@ -1,6 +1,7 @@
 """The slot `tape`: which instructions a primitive becomes on a tape."""
 
 from onax._core.slots import Slot
+from onax._native.tape import TYPES
 
 tape = Slot(
     "tape",
@@ -12,3 +13,11 @@ tape = Slot(
 
 class Unsupported(Exception):
     """There is no instruction for these dtypes or parameters."""
+
+
+def type_number(dtype):
+    """The number of a dtype in instructions; Unsupported if they do not know it."""
+    found = TYPES.get(dtype)
+    if found is None:
+        raise Unsupported(f"instructions do not know {dtype}")
+    return found

@@ -12,8 +12,8 @@ from onax._prims.shaping import (
     squeeze_p,
     transpose_p,
 )
-from onax._tape.copies import copied, is_in_order, type_number
-from onax._tape.rules import tape
+from onax._tape.copies import copied, is_in_order
+from onax._tape.rules import tape, type_number
 
 
 @tape.rule(copy_p, squeeze_p)

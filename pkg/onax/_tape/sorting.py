@@ -2,9 +2,8 @@
 
 from onax._prims.sorting import sort_p, top_k_p
 from onax._prims.sorting_approximate import approx_top_k_p
-from onax._tape.copies import type_number
 from onax._tape.reductions import line_of
-from onax._tape.rules import Unsupported, tape
+from onax._tape.rules import Unsupported, tape, type_number
 
 
 @tape.rule(sort_p)

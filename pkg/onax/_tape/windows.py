@@ -11,9 +11,8 @@ from onax._prims.windows import (
     select_and_gather_add_p,
     select_and_scatter_add_p,
 )
-from onax._tape.copies import type_number
 from onax._tape.reductions import MAX, MIN, MOST_AXES, SUM
-from onax._tape.rules import Unsupported, tape
+from onax._tape.rules import Unsupported, tape, type_number
 
 _SELECTED = ("float32", "float64", "int32", "int64", "float16", "bfloat16")
 

@@ -5,7 +5,7 @@ import pytest
 
 from lowering_runner import run_kernel, run_lowering
 from onax._prims import special as prims
-from special_forms import NARROW, check_ends, check_grid, check_narrow, check_true_values
+from special_forms import NARROW, form_tests
 from tolerance import assert_ulps
 
 UNITS = {
@@ -28,27 +28,7 @@ GRIDS = (
     ("digamma", (_U(0.001, 40, 400),)),
 )  # fmt: skip
 
-
-@pytest.mark.parametrize("name", UNITS)
-def test_true_values_in_double_precision(name):
-    check_true_values(name, UNITS[name])
-
-
-@pytest.mark.parametrize("dtype", NARROW, ids=str)
-@pytest.mark.parametrize("name", UNITS)
-def test_true_values_of_narrow_types(name, dtype):
-    check_narrow(name, dtype)
-
-
-@pytest.mark.parametrize("name, operands", GRIDS)
-def test_wide_grids_in_single_precision(name, operands):
-    check_grid(name, operands)
-
-
-@pytest.mark.parametrize("dtype", [np.dtype("float32"), np.dtype("float64")], ids=str)
-@pytest.mark.parametrize("name", UNITS)
-def test_ends_and_poles(name, dtype):
-    check_ends(name, dtype)
+TestForms = form_tests(UNITS, GRIDS)
 
 
 GAMMA = np.concatenate([[0.0, np.nan, np.inf, -np.inf, 1.0, 2.0, -1.0, -2.0, 1.4616321], np.linspace(-20, 20, 801),
