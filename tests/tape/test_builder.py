@@ -6,7 +6,8 @@ import onax as jax
 import onax.numpy as jnp
 from onax import lax
 from onax._native.avals import ShapedArray
-from onax._tape.builder import Builder
+from onax._tape.build import build_tape
+from onax._tape.builder import Buffer, Builder
 from tape.harness import check, tape_of
 
 F8 = ShapedArray((8,), np.dtype(np.float32))
@@ -59,3 +60,36 @@ def test_an_argument_is_never_overwritten():
     before = operands[0].copy()
     np.testing.assert_array_equal(tape(operands)[0], np.asarray(fn(x)))
     np.testing.assert_array_equal(operands[0], before)
+
+
+def test_many_operands_are_not_compared_with_each_other(monkeypatch):
+    compared = []
+
+    def equal(one, other):
+        compared.append(1)
+        return one is other
+
+    def stack(x):
+        return jnp.stack([x[i % 3] for i in range(500)] + [jnp.sort(x)[i % 3] for i in range(500)])
+
+    x = np.arange(3, dtype=np.float32)
+    jaxpr = jax.make_jaxpr(stack)(x)
+    monkeypatch.setattr(Buffer, "__eq__", equal)
+    monkeypatch.setattr(Buffer, "__hash__", object.__hash__)
+    tape, _ = build_tape(jaxpr)
+    assert len(compared) < 4000
+    np.testing.assert_array_equal(tape([x])[0], [i % 3 for i in range(500)] * 2)
+
+
+def test_instructions_are_withdrawn_wherever_they_stand():
+    b = Builder()
+    b.inputs([ShapedArray((3,), np.float32)])
+    kept = []
+    for i in range(6):
+        b.emit("move", [b.array((3,), np.float32)], [b.array((3,), np.float32)])
+        if i not in (1, 4):
+            kept.append(b.part.instructions[-1])
+    b.withdraw([b.part.instructions[i] for i in (4, 1)])
+    assert b.part.instructions == kept
+    b.withdraw([])
+    assert b.part.instructions == kept

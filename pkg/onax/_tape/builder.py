@@ -7,6 +7,7 @@ overwrite it (`reuse`).  Where a value has to lie in a certain place (a result o
 `settle` has the buffer become that place, or copies it there.
 """
 
+from collections import Counter
 from math import prod
 
 import numpy as np
@@ -197,10 +198,14 @@ class Builder:
             self._touch(b)
         self.part.instructions.append((OPERATIONS[name], operands, attributes))
 
-    def withdraw(self, instruction):
-        """Takes back an instruction of the current Part, whose result nothing reads."""
-        some = self.part.instructions
-        del some[next(i for i in range(len(some) - 1, -1, -1) if some[i] is instruction)]
+    def withdraw(self, instructions):
+        """Takes back instructions of the current Part, whose results nothing reads, in one pass over what follows."""
+        some, left = self.part.instructions, {id(q) for q in instructions}
+        start, missing = len(some), len(left)
+        while missing:
+            start -= 1
+            missing -= id(some[start]) in left
+        some[start:] = [q for q in some[start:] if id(q) not in left]
 
     def _touch(self, buffer):
         root = buffer.root
@@ -369,11 +374,13 @@ def _hold(env, v, buffer):
 def _release(env, operands, last, i):
     """Lets go of the variables that equation i reads last; returns the buffers that it may overwrite."""
     roots = [env[x].root for x in operands if type(x) is not Literal]
+    is_single = len(roots) == 1
+    counts = None if is_single else Counter(roots)
     dying = set()
     for x in dict.fromkeys([x for x in operands if type(x) is not Literal]):
         if last[x] == i:
             root = env.pop(x).root
             root.holders -= 1
-            if not root.holders and roots.count(root) == 1:
+            if not root.holders and (is_single or counts[root] == 1):
                 dying.add(root)
     return dying

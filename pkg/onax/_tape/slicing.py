@@ -98,12 +98,12 @@ def concatenated(b, out, xs, axis):
 
 def _concatenated_from(b, out, xs, origins, axis):
     """Copies slices into the result from where they were sliced."""
+    b.withdraw([origin.instruction for origin in origins if origin is not None])
     result, strides, at = b.buffer(out), dense_strides(out.shape), 0
     for x, origin in zip(xs, origins):
         if origin is None:
             copy(b, result, x, x.shape, strides, dense_strides(x.shape), at)
         else:
-            b.withdraw(origin.instruction)
             copy(b, result, origin.source, x.shape, strides, origin.strides, at, origin.start)
         at += x.shape[axis] * strides[axis]
     return result
