@@ -4,12 +4,14 @@ Requests are those of `oracle_server.py` ("bind", mode "eager"), or programs (`f
 
     {"kind": "program", "operands": [array...], "steps": [(name, params, places)...], "results": places}
 
-with one entry more: `constants`, the positions of operands that are known when the function is staged.  The answer
-has the results of three ways to evaluate:
+with two entries more: `constants`, the positions of operands that are known when the function is staged, and
+`in_session`, whether a session is asked, too.  The answer has the results of the ways to evaluate:
 
-    {"eager": answer, "jit": answer, "portable": answer}     answer: {"ok": [array...]} or {"error": name, "message"}
+    {"eager": answer, "jit": answer, "session": answer, "portable": answer}
+    answer: {"ok": [array...]} or {"error": name, "message"}
 
-jit is the native session of the newest opset; portable the graph that is exported, at opset 21, run as it is.
+jit is a tape, if the program is one; session the native session of the newest opset; portable the graph that is
+exported, at opset 21, run as it is: the runtime alone.
 """
 
 import pickle
@@ -22,7 +24,7 @@ import fuzzing
 import onax as jax
 from onax import lax
 from onax._ground import onnx_runtime
-from onax._ground.config import enable_x64
+from onax._ground.config import direct_tapes, enable_x64
 from onax._native import ort
 from onax._prims.indexing import _combiner
 from onax._transforms.abstract import make_jaxpr
@@ -123,7 +125,7 @@ def program(request, operands):
 
 
 def evaluate(request):
-    """The three answers to one request."""
+    """The answers to one request."""
     operands = [decode(x) for x in request["operands"]]
     whole = program(request, operands)
     dynamic = [i for i in range(len(operands)) if i not in request["constants"]]
@@ -135,11 +137,15 @@ def evaluate(request):
         return whole(*full)
 
     given = [operands[i] for i in dynamic]
-    return {
+    answers = {
         "eager": answer(function, *given),
         "jit": answer(jax.jit(function), *given),
         "portable": answer(portable, function, given),
     }
+    if request["in_session"]:
+        with direct_tapes(False):
+            answers["session"] = answer(jax.jit(function), *given)
+    return answers
 
 
 def main():

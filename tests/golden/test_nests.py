@@ -1,7 +1,8 @@
-"""Nests of transformations and control flow: eager, compiled and exported agree with real JAX in value, dtype, shape.
+"""Nests of transformations and control flow: eager, as one tape, compiled, in a session of ONNX Runtime, and exported
+(through the runtime alone) they agree with real JAX in value, dtype, shape.
 
 Programs are `nests.py`'s.  Those of the first seeds are replayed against recorded answers; hypothesis draws others,
-which are compared among the three ways, and with real JAX where it is installed.  `make test-all` goes on to 20,000
+which are compared among the ways, and with real JAX where it is installed.  `make test-all` goes on to 20,000
 seeds against live JAX (hours): it shows its progress, and goes on where it stopped (build/nests-progress.json).
 """
 
@@ -18,25 +19,31 @@ from tqdm import tqdm
 import nests
 import onax as jax
 import oracle
+from onax._ground.config import direct_tapes
+from onax._tape.build import build_tape
 from onax.export import export
 
 RECORDED = nests.read()
 CHUNK = 50
-EXPORTED_EVERY = 5
+RUNTIME_EVERY = 5
 ASKED_AT_MOST = 500  # programs of one process of real JAX, which keeps a megabyte of each
 MANY = int(os.environ.get("ONAX_NESTS", "20000"))
 PROGRESS = Path(__file__).parents[2] / "build" / "nests-progress.json"
 
 
-def ways(program, exported):
-    """(name, result) of each way of running a program."""
+def ways(program, in_runtime):
+    """(name, result) of each way of running a program; `in_runtime`: those that open sessions, too."""
     text = nests.text_of(program)
     function, args = nests.cases(jax)[text]
     yield "eager", function(*args)
     with jax.enable_x64(program[0] == "float64"):
         inner, argument = nests.inner_function(jax, text)
         yield "jit", jax.jit(inner)(argument)
-        if exported:
+        tape, constants = build_tape(jax.make_jaxpr(inner)(argument))
+        yield "one tape", tape([np.asarray(argument), *constants])[0]
+        if in_runtime:
+            with direct_tapes(False):
+                yield "jit in a session", jax.jit(inner)(argument)
             yield "exported", export(inner)(argument).call(argument)
 
 
@@ -50,13 +57,13 @@ def refuses(program, name):
     return False
 
 
-def check(program, wanted, exported=False):
+def check(program, wanted, in_runtime=False):
     """Every way gives the wanted result; without one, that of eager evaluation."""
-    if isinstance(wanted, str):  # JAX refuses it: so does onax, or (pmax has a derivative here) the three ways agree
+    if isinstance(wanted, str):  # JAX refuses it: so does onax, or (pmax has a derivative here) the ways agree
         if refuses(program, wanted):
             return
         wanted = None
-    for name, got in ways(program, exported):
+    for name, got in ways(program, in_runtime):
         wanted = np.asarray(got) if wanted is None else wanted
         nests.assert_close(got, wanted, program[0], f"{name} of {nests.text_of(program)}")
 
@@ -64,7 +71,7 @@ def check(program, wanted, exported=False):
 @pytest.mark.parametrize("first", range(0, len(RECORDED), CHUNK))
 def test_recorded_programs(first):
     for seed in range(first, min(first + CHUNK, len(RECORDED))):
-        check(nests.drawn(seed), RECORDED[seed], exported=seed % EXPORTED_EVERY == 0)
+        check(nests.drawn(seed), RECORDED[seed], in_runtime=seed % RUNTIME_EVERY == 0)
 
 
 def test_the_recording_covers_every_construct():
@@ -92,7 +99,7 @@ def programs(draw, depth=4):
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_drawn_programs(program):
-    check(program, None, exported=True)
+    check(program, None, in_runtime=True)
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +154,7 @@ def test_many_live(live):
             wanted = live(program)
             if '"update"' in nests.text_of(program) and not isinstance(wanted, str):
                 wanted = None
-            check(program, wanted, exported=seed % EXPORTED_EVERY == 0)
+            check(program, wanted, in_runtime=seed % RUNTIME_EVERY == 0)
         except Exception as error:
             at["failed"][str(seed)] = f"{type(error).__name__}: {str(error)[:300]}"
         at["done"] = max(at["done"], seed + 1)

@@ -1,4 +1,4 @@
-"""The seven laws, for every primitive with samples, every sample, every dtype and every batch axis.
+"""The eight laws, for every primitive with samples, every sample, every dtype and every batch axis.
 
     1  kernel and abstract_eval agree on shape, dtype and weak type
     2  the jvp agrees with differences in double precision; in narrower types, with the jvp in double precision
@@ -7,6 +7,7 @@
     5  ONNX Runtime equals the kernel, unless ONNX cannot say the primitive
     6  evaluating the staged jaxpr equals evaluating the function
     7  the kernel, as a node of a graph that runs in this process, gives what it gives outside
+    8  a tape of the one equation, fused or not, equals the kernel, and so does a loop of one step that is a tape
 
 A test runs one law over all samples of one primitive.  A primitive of a family that has samples must have some itself.
 """
@@ -20,13 +21,16 @@ import pytest
 
 from laws.runtime import OPSETS, run_on_host, run_on_runtime, unsupported_reason
 from laws.sampling import COMPLEXES, FLOATS, Sample
+from onax import lax
 from onax._core.evaluate import eval_jaxpr
 from onax._core.facts import ELEMENTWISE
+from onax._core.trace import as_array
 from onax._core.zeros import UndefinedPrimal, Zero
 from onax._ground.config import enable_x64
 from onax._native.avals import ShapedArray
 from onax._native.dispatch import Primitive
 from onax._prims.shaping import empty2_p
+from onax._tape.build import build_tape
 from onax._transforms.abstract import make_jaxpr
 from tolerance import ULPS, assert_same_bits, assert_sum, assert_ulps, assert_within, finfo, is_float
 
@@ -96,7 +100,7 @@ def viewed(sample, results):
 
 
 # In float64, where SciPy's error is itself above four units in the last place: how far it was found to be off.
-ULPS_OF_KERNELS = {"lgamma": 32, "igamma_grad_a": 32}
+ULPS_OF_KERNELS = {"lgamma": 32, "igamma_grad_a": 32, "random_gamma_grad": 32}
 
 
 def assert_as_sampled(sample, got, want, operands, what, ulps=ULPS):
@@ -306,6 +310,37 @@ def test_kernel_in_a_graph_equals_kernel(primitive):
         want = arrays(as_list(primitive, sample.bind(*sample.operands)))
         for g, w in zip(got, want, strict=True):
             assert_same_bits(g, w, f"{sample} in a node of its own")
+
+
+@over_primitives
+def test_tape_equals_kernel(primitive):
+    for sample in SAMPLES[primitive]:
+        want = viewed(sample, arrays(as_list(primitive, sample.bind(*sample.operands))))
+        ulps = {np.dtype(np.float64): ULPS_OF_KERNELS.get(primitive.name, ULPS)}
+        for way, function in (("one tape", sample.bind), ("a loop that is one tape", _in_a_loop(sample))):
+            got = viewed(sample, _run_as_tape(function, sample.operands))
+            for g, w in zip(got, want, strict=True):
+                assert_as_sampled(sample, g, w, sample.operands, f"{sample} as {way}", ulps.get(w.dtype, ULPS))
+
+
+def _in_a_loop(sample):
+    """A function that applies the sample's primitive in a loop of one step, to operands that the loop slices."""
+
+    def step(_, operands):
+        return None, sample.bind(*operands)
+
+    def run(*operands):
+        stacked = [x[None] for x in map(as_array, operands)]
+        return [y[0] for y in as_list(sample.primitive, lax.scan(step, None, stacked, length=1)[1])]
+
+    return run
+
+
+def _run_as_tape(function, operands):
+    """The results of a function, computed by one tape."""
+    jaxpr = make_jaxpr(function)(*operands)
+    tape, constants = build_tape(jaxpr)
+    return tape([*operands, *constants])
 
 
 @over_primitives

@@ -1,9 +1,10 @@
-"""Any primitive, on awkward operands: eager, jit, the exported graph and real JAX say the same, and nothing crashes.
+"""Any primitive, on awkward operands: eager, jit (a tape), a session, the exported graph and real JAX say the same, and
+nothing crashes.
 
 Evaluation happens in a process of its own (`fuzzing_worker.py`): the runtime ends the process where it is handed, say,
 INT_MIN / -1, and that must fail a test, not end the run.  What is compared with what, and how equal is equal:
 
-    jit and portable (opset 21) with eager      by the table of `tolerance.py`; subnormal numbers among the operands
+    jit, session and portable with eager        by the table of `tolerance.py`; subnormal numbers among the operands
     eager with real JAX, where it is installed  the same, but no subnormal operands: XLA drops them, in most operations
 
 EXEMPT has the differences that are left, with their reasons.
@@ -201,18 +202,17 @@ def shown(sample, constants):
     return f"{sample!r} of {values}" + (f", known: {constants}" if constants else "")
 
 
-def check(sample, constants):
-    """Eager, jit and portable agree."""
-    request = {**oracle_requests.request_for(sample, "eager"), "constants": constants}
+def check(sample, constants, in_session=False):
+    """Eager, jit and portable agree, and a session if it is asked."""
+    request = {**oracle_requests.request_for(sample, "eager"), "constants": constants, "in_session": in_session}
     what = shown(sample, constants)
     try:
         answers = ask(request)
     except RuntimeError as error:
         raise AssertionError(f"{what}: {error}") from error
     assert "ok" in answers["eager"], f"{what}: {answers['eager']}"
-    want = arrays(answers["eager"])
-    for way in ("jit", "portable"):
-        answer = answers[way]
+    want = arrays(answers.pop("eager"))
+    for way, answer in answers.items():
         if "error" in answer:
             assert refusal_is_stated(sample, way, answer["message"]), f"{way} of {what}: {answer}"
         else:
@@ -249,22 +249,23 @@ def known_operands(rng, n):
 
 
 def check_program(program, constants):
-    """Eager, jit and portable give the same bits."""
+    """Eager, jit, session and portable give the same bits."""
     request = {
         "kind": "program",
         "operands": [oracle.encode(x) for x in program["operands"]],
         "steps": [(p.name, {k: oracle.encode(v) for k, v in ps.items()}, at) for p, ps, at in program["steps"]],
         "results": program["results"],
         "constants": constants,
+        "in_session": True,
     }
     what = f"{described(program)}\nknown: {constants}"
     try:
         answers = ask(request)
     except RuntimeError as error:
         raise AssertionError(f"{what}: {error}") from error
-    for way in ("jit", "portable"):
-        assert "ok" in answers[way], f"{way}: {answers[way]}\n{what}"
-        for g, w in zip(arrays(answers[way]), arrays(answers["eager"]), strict=True):
+    for way, answer in answers.items():
+        assert "ok" in answer, f"{way}: {answer}\n{what}"
+        for g, w in zip(arrays(answer), arrays(answers["eager"]), strict=True):
             assert_same_bits(g, w, f"{way} of\n{what}\n")
 
 
@@ -279,7 +280,7 @@ def one_meaning(rng, which):
     """Of one application of a primitive."""
     with enable_x64(True):
         sample = fuzzing.draw(rng, which)
-        check(sample, known_operands(rng, len(sample.operands)))
+        check(sample, known_operands(rng, len(sample.operands)), in_session=rng.random() < 0.2)
 
 
 def one_result(rng):
@@ -312,9 +313,9 @@ def test_drawn_deeply(law, drawn, few, many):
 def test_every_primitive(primitive):
     rng = random.Random(primitive.name)
     with enable_x64(True):
-        for _ in range(10):
+        for i in range(10):
             sample = fuzzing.draw(rng, primitive)
-            check(sample, known_operands(rng, len(sample.operands)))
+            check(sample, known_operands(rng, len(sample.operands)), in_session=i == 0)
 
 
 @pytest.mark.oracle
