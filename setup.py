@@ -13,6 +13,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 SOURCES = Path("cython_src/onax/_native")
+BUILT = Path("build/cython")  # what Cython writes
 ALSO = {"tape": "blocks_*.c"}  # C files that a module has besides its own
 
 
@@ -59,7 +60,10 @@ def _extensions():
                 extra_link_args=sanitizers,
             )
         )
-    return cythonize(extensions, include_path=["cython_src"], build_dir="build/cython", language_level=3)
+    extensions = cythonize(extensions, include_path=["cython_src"], build_dir=str(BUILT), language_level=3)
+    for header in BUILT.rglob("*.h"):  # copies, which would hide the headers themselves when those change
+        header.unlink()
+    return extensions
 
 
 @cache
