@@ -55,7 +55,7 @@ def promote_matrices(name, *args):
     return promote_dtypes_inexact(*args)
 
 
-@staged("cholesky", static_argnames=("upper", "symmetrize_input"))
+@staged("cholesky", ("upper", "symmetrize_input"), compiled_from=1)
 def _cholesky(a, upper, symmetrize_input):
     lower = factors.cholesky(a, symmetrize_input=symmetrize_input)
     return adjoint(lower) if upper else lower
@@ -72,7 +72,7 @@ def cholesky(a, *, upper=False, symmetrize_input=True):
     return _cholesky(a, upper=upper, symmetrize_input=symmetrize_input)
 
 
-@staged("svd", static_argnames=("full_matrices", "compute_uv", "hermitian", "subset_by_index"))
+@staged("svd", ("full_matrices", "compute_uv", "hermitian", "subset_by_index"), compiled_from=1)
 def _svd(a, full_matrices, compute_uv, hermitian, subset_by_index):
     if not hermitian:
         return factors.svd(a, full_matrices=full_matrices, compute_uv=compute_uv, subset_by_index=subset_by_index)
@@ -136,7 +136,7 @@ def svdvals(x, /):
     return _svd(x, full_matrices=True, compute_uv=False, hermitian=False, subset_by_index=None)
 
 
-@staged("eigh", static_argnames=("lower", "symmetrize_input"))
+@staged("eigh", ("lower", "symmetrize_input"), compiled_from=1)
 def _eigh(a, lower, symmetrize_input):
     v, w = factors.eigh(a, lower=lower, symmetrize_input=symmetrize_input)
     return w, v
@@ -161,7 +161,7 @@ def eigh(a, UPLO=None, symmetrize_input=True):
     return EighResult(*_eigh(a, lower=lower, symmetrize_input=symmetrize_input))
 
 
-@staged("eigvalsh", static_argnames=("lower", "symmetrize_input"))
+@staged("eigvalsh", ("lower", "symmetrize_input"), compiled_from=1)
 def _eigvalsh(a, lower, symmetrize_input):
     return _eigh(a, lower=lower, symmetrize_input=symmetrize_input)[0]
 
@@ -179,7 +179,7 @@ def eig(a):
     return EigResult(*factors.eig(a, compute_left_eigenvectors=False))
 
 
-@staged("eigvals")
+@staged("eigvals", compiled_from=1)
 def _eigvals(a):
     return factors.eig(a, compute_left_eigenvectors=False, compute_right_eigenvectors=False)[0]
 
@@ -190,7 +190,7 @@ def eigvals(a):
     return _eigvals(a)
 
 
-@staged("qr", static_argnames=("mode",))
+@staged("qr", ("mode",), compiled_from=1)
 def _qr(a, mode):
     if mode == "raw":
         h, taus = geqrf(a)

@@ -23,7 +23,7 @@ from onax.numpy._shaping import moveaxis, ravel
 from onax.numpy._ufuncs import constant_like, multiply, sqrt
 
 
-@staged("norm", static_argnames=("ord", "axis", "keepdims"))
+@staged("norm", ("ord", "axis", "keepdims"), compiled_from=1)
 def norm(x, ord=None, axis=None, keepdims=False):
     """The norm of a vector or matrix, or of all along one axis or two.
 

@@ -76,7 +76,7 @@ def _take_rows(x, order):
     return x[order, :]
 
 
-@staged("_lu_solve", static_argnames=("trans", "core"))
+@staged("_lu_solve", ("trans", "core"), compiled_from=1)
 def lu_solve(both, order, b, trans=0, core=2):
     """The solution of op(a) x = b for stacks, by lu and permutation of a; leading axes broadcast.
 
@@ -116,7 +116,7 @@ def _solve_matrix(a, b):
     return solve_vector(b) if b.ndim == 1 else vmap(solve_vector, 1, 1)(b)
 
 
-@staged("solve")
+@staged("solve", compiled_from=1)
 def _solve(a, b):
     vector = b.ndim == 1
     lead = lax.broadcast_shapes(a.shape[:-2], () if vector else b.shape[:-2])
@@ -178,7 +178,7 @@ def solve(a, b):
     return _solve(a, b)
 
 
-@staged("inv")
+@staged("inv", compiled_from=1)
 def _inv(a):
     return solve(a, lax.broadcast_in_dim(identity_matrix(a.shape[-1], a.dtype), a.shape, (a.ndim - 2, a.ndim - 1)))
 
@@ -263,7 +263,7 @@ _slogdet_lu.defjvp(partial(_slogdet_jvp, _slogdet_lu))
 _slogdet_qr.defjvp(partial(_slogdet_jvp, _slogdet_qr))
 
 
-@staged("slogdet", static_argnames=("method",))
+@staged("slogdet", ("method",), compiled_from=1)
 def _slogdet(a, method):
     return _slogdet_qr(a) if method == "qr" else _slogdet_lu(a)
 
@@ -323,7 +323,7 @@ def _det_jvp(primals, tangents):
     return det, trace(solved, axis1=-1, axis2=-2)
 
 
-@staged("det")
+@staged("det", compiled_from=1)
 def _determinant(a):
     n = a.shape[-1] if a.ndim >= 2 and a.shape[-1] == a.shape[-2] else None
     if n == 2:
@@ -345,7 +345,7 @@ def det(a):
 
 
 @partial(custom_jvp, nondiff_argnums=(1, 2))
-@staged("_pinv", static_argnames=("hermitian",))
+@staged("_pinv", ("hermitian",), compiled_from=1)
 def _pinv(a, rtol=None, hermitian=False):
     m, n = a.shape[-2:]
     if rtol is None:
@@ -395,7 +395,7 @@ def pinv(a, rtol=None, hermitian=False, *, rcond=None):
     return _pinv(a, None if rtol is None else asarray(rtol), hermitian)
 
 
-@staged("cond", static_argnames=("p",))
+@staged("cond", ("p",), compiled_from=1)
 def _cond(x, p):
     if p is None or p == 2:
         s = svdvals(x)
@@ -423,7 +423,7 @@ def cond(x, p=None):
     return _cond(*promote_dtypes_inexact(x), p=p)
 
 
-@staged("matrix_rank", static_argnames=("hermitian",))
+@staged("matrix_rank", ("hermitian",), compiled_from=1)
 def _matrix_rank(m, rtol, hermitian):
     s = svd(m, full_matrices=False, compute_uv=False, hermitian=hermitian)
     if rtol is None:
@@ -452,7 +452,7 @@ def matrix_rank(M, rtol=None, *, hermitian=False, tol=None):
     return _matrix_rank(M, rtol, hermitian=hermitian)
 
 
-@staged("_lstsq", static_argnames=("numpy_resid",))
+@staged("_lstsq", ("numpy_resid",), compiled_from=1)
 def _lstsq(a, b, rcond, numpy_resid):
     m, n = a.shape
     vector = b.ndim == 1
@@ -543,7 +543,7 @@ def tensorsolve(a, b, axes=None):
     return lax.reshape(solve(flat, lax.reshape(b, (b.size,))), out_shape)
 
 
-@staged("matrix_power", static_argnames=("n",))
+@staged("matrix_power", ("n",), compiled_from=1)
 def matrix_power(a, n):
     """The n-th power of square matrices by repeated squaring, for n < 0 of the inverse."""
     a = ensure_arraylike("jnp.linalg.matrix_power", a)

@@ -39,7 +39,7 @@ def _as_inexact_matrices(name, *args):
 # ---- factorisations ----
 
 
-@staged("_cholesky", static_argnames=("lower",))
+@staged("_cholesky", ("lower",), compiled_from=1)
 def _cholesky(a, lower):
     out = factors.cholesky(a if lower else adjoint(a), symmetrize_input=False)
     return out if lower else adjoint(out)
@@ -58,7 +58,7 @@ def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
     return cholesky(a, lower=lower), lower
 
 
-@staged("_cho_solve", static_argnames=("lower",))
+@staged("_cho_solve", ("lower",), compiled_from=1)
 def _cho_solve(c, b, lower):
     solve = partial(factors.triangular_solve, c, left_side=True, lower=lower)
     b = solve(b, transpose_a=not lower, conjugate_a=not lower)
@@ -121,7 +121,7 @@ def eigh(
     return w if eigvals_only else (w, v)
 
 
-@staged("lu_factor")
+@staged("lu_factor", compiled_from=1)
 def _lu_factor(a):
     both, pivots, _ = factors.lu(a)
     return both, pivots
@@ -133,7 +133,7 @@ def lu_factor(a, overwrite_a=False, check_finite=True):
     return _lu_factor(*_as_inexact_matrices("lu_factor", a))
 
 
-@staged("lu_solve", static_argnames=("trans",))
+@staged("lu_solve", ("trans",), compiled_from=1)
 def _lu_solve(both, pivots, b, trans):
     order = factors.lu_pivots_to_permutation(pivots, both.shape[-1])
     return _solve_by_lu(both, order, b, trans=trans, core=1 if b.ndim == both.ndim - 1 else 2)
@@ -146,7 +146,7 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     return _lu_solve(both, pivots, b, trans=trans)
 
 
-@staged("lu", static_argnames=("permute_l",))
+@staged("lu", ("permute_l",), compiled_from=1)
 def _lu(a, permute_l):
     m, n = a.shape[-2:]
     k = min(m, n)
@@ -164,7 +164,7 @@ def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
     return _lu(*_as_inexact_matrices("lu", a), permute_l=permute_l)
 
 
-@staged("qr", static_argnames=("mode", "pivoting"))
+@staged("qr", ("mode", "pivoting"), compiled_from=1)
 def _qr(a, mode, pivoting):
     q, r, *order = factors.qr(a, pivoting=pivoting, full_matrices=mode in ("full", "r"))
     return (r, *order) if mode == "r" else (q, r, *order)
@@ -205,7 +205,7 @@ def hessenberg(a, *, calc_q=False, overwrite_a=False, check_finite=True):
     return h, unit.at[..., 1:, 1:].set(q)
 
 
-@staged("rsf2csf")
+@staged("rsf2csf", compiled_from=1)
 def _rsf2csf(t, z):
     n = t.shape[0]
 
@@ -241,7 +241,7 @@ def rsf2csf(T, Z, check_finite=True):
 # ---- systems of equations ----
 
 
-@staged("_solve", static_argnames=("assume_a", "lower"))
+@staged("_solve", ("assume_a", "lower"), compiled_from=1)
 def _solve(a, b, assume_a, lower):
     if assume_a != "pos":
         return jnp.linalg.solve(a, b)
@@ -283,7 +283,7 @@ def solve(
     return _solve(a, b, assume_a=assume_a, lower=lower)
 
 
-@staged("_solve_triangular", static_argnames=("trans", "lower", "unit_diagonal"))
+@staged("_solve_triangular", ("trans", "lower", "unit_diagonal"), compiled_from=1)
 def _solve_triangular(a, b, trans, lower, unit_diagonal):
     how = {"left_side": True, "lower": lower, "transpose_a": trans != 0, "conjugate_a": trans == 2}
     vector = b.ndim == a.ndim - 1
@@ -333,7 +333,7 @@ def _pade(a, degree):
     return even, jnp.matmul(a, odd)
 
 
-@staged("expm", static_argnames=("upper_triangular", "max_squarings"))
+@staged("expm", ("upper_triangular", "max_squarings"), compiled_from=1)
 def _expm(a, upper_triangular, max_squarings):
     real = dtypes.real_dtype(a.dtype)
     degree, limit = _DEGREE[real.itemsize]
@@ -379,7 +379,7 @@ def expm_frechet(A, E, *, method=None, compute_expm=True):
     return (out, change) if compute_expm else change
 
 
-@staged("_sqrtm_triangular")
+@staged("_sqrtm_triangular", compiled_from=1)
 def _sqrtm_triangular(t):
     """Computes rows from the diagonal upwards: Bjorck and Hammarling, "A Schur method for the square root" (1983)."""
     n = t.shape[0]

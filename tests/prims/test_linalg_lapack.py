@@ -4,7 +4,7 @@ import numpy as np
 
 from onax import lax
 from onax._native.tape import attach_lapack
-from onax._tape import lapack
+from onax._prims import linalg_lapack as lapack
 from tape.harness import run_tape
 
 
