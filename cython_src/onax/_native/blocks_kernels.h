@@ -86,7 +86,7 @@ void onax_program_run_in(const onax_program *program, char *const *buffers, cons
 typedef struct {
     int32_t code;                          /* of enum onax_micro_code, or an operation on single numbers */
     int32_t target, first, second, third;  /* slots */
-    int64_t n;                             /* elements; of POINT bytes */
+    int64_t n;                             /* elements; of POINT and MOVE bytes */
     onax_kernel kernel;                    /* of CALL and FOLD */
     const void *what;                      /* of FILL and LOAD the register that is loaded, of FOLD the one that is
                                               written, of INSTRUCTION the instruction of a tape */
@@ -94,8 +94,10 @@ typedef struct {
 } onax_micro_op;
 
 enum onax_micro_code { ONAX_MICRO_INSTRUCTION, ONAX_MICRO_CALL, ONAX_MICRO_POINT, ONAX_MICRO_FILL, ONAX_MICRO_LOAD,
-                       ONAX_MICRO_FOLD, ONAX_MICRO_CODES };
+                       ONAX_MICRO_FOLD, ONAX_MICRO_MOVE, ONAX_MICRO_CODES };
 
+/* The micro-operation that copies so many bytes. */
+int onax_move_code(int64_t bytes);
 /* The bytes that a program keeps, from an address that 64 divides; 0 if it has no such form. */
 int64_t onax_program_persistent(const onax_program *program);
 /* Fixes the slots: the program's port i, outputs before inputs, is slot operands[i], its own begin at `first_slot`, where

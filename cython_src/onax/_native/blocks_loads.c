@@ -156,6 +156,10 @@ void onax_load(const loop *l, const reg *g, const char *from, char *to, int64_t 
         move_run(g, from, to, g->start + o * g->strides[0], g->strides[0], n);
         return;
     }
+    if (l->rank == 2 && n == l->n && g->strides[0] && g->kind != ONAX_IOTA) {
+        load_box(g, from + g->start * g->size, to, l->dims[1], g->strides[1], l->dims[0], g->strides[0]);
+        return;
+    }
     period = g->strides[0] ? n : period_of(l, g);
     load_range(l, g, from, to, o, n < period ? n : period);
     for (int64_t done = period; done < n; done *= 2)

@@ -60,7 +60,22 @@ int onax_scalar_code(int operation, int type) {
     return code ? code : ONAX_MICRO_CALL;
 }
 
+int onax_move_code(int64_t bytes) {
+    return bytes == 4 ? SCALAR_move_32 : bytes == 8 ? SCALAR_move_64 : bytes == 1 ? SCALAR_move_8 : ONAX_MICRO_MOVE;
+}
+
 /* ---- running */
+
+/* A number in n places. */
+static void fill(const reg *g, char *to, const char *from, int64_t n) {
+    uint32_t x;
+    if (g->size != 4 || n > 64) {
+        onax_fill_uniform(g, from, to, n);
+        return;
+    }
+    memcpy(&x, from + 4 * g->start, 4);
+    for (int64_t i = 0; i < n; i++) memcpy(to + 4 * i, &x, 4);
+}
 
 static void fold(const onax_micro_op *m, char *const *at) {
     total t;
@@ -88,7 +103,8 @@ int onax_run_micro_ops(const onax_micro_op *m, const onax_micro_op *end, onax_fr
                 break;
             case ONAX_MICRO_CALL: m->kernel(at[m->target], at[m->first], at[m->second], at[m->third], m->n); break;
             case ONAX_MICRO_POINT: at[m->target] = at[m->first] + m->n; break;
-            case ONAX_MICRO_FILL: onax_fill_uniform(m->what, at[m->first], at[m->target], m->n); break;
+            case ONAX_MICRO_FILL: fill(m->what, at[m->target], at[m->first], m->n); break;
+            case ONAX_MICRO_MOVE: memmove(at[m->target], at[m->first], (size_t)m->n); break;
             case ONAX_MICRO_LOAD: onax_load(m->loop, m->what, at[m->first], at[m->target], 0, m->n); break;
             case ONAX_MICRO_FOLD: fold(m, at); break;
             EACH_SCALAR(CASE1, CASE2, CASE_SELECT)

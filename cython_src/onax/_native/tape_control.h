@@ -90,6 +90,37 @@ static const char *claim_views(const onax_instruction *q, const int64_t *bytes, 
     return NULL;
 }
 
+/* What the steps of a loop move: a carry with its buffers, and a slice or a stacked result, of which the first step has
+   the bytes from `start` on. */
+typedef struct { int64_t final, spare, initial, read, written, mode, bytes; } carry;
+typedef struct { int64_t whole, view, start, step; } slice;
+typedef struct { int64_t n_carries, n_slices; carry *carries; slice slices[]; } steps;
+
+static slice slice_of(int32_t whole, int32_t view, int64_t bytes, const int64_t *a) {
+    const int is_reversed = a[LOOP_REVERSE] && a[LOOP_TRIPS];
+    return (slice){whole, view, is_reversed ? (a[LOOP_TRIPS] - 1) * bytes : 0, a[LOOP_REVERSE] ? -bytes : bytes};
+}
+
+static const char *plan_steps(onax_instruction *q, const int64_t *bytes, int64_t nc, int64_t nx, int64_t ny) {
+    const int32_t *written = q->operands, *carries = written + 2 * nc + ny, *slices = carries + 3 * nc, *views = slices + 2 * nx;
+    steps *s = calloc(1, sizeof *s + (size_t)(nx + ny) * sizeof(slice) + (size_t)nc * sizeof(carry));
+    if (!(q->state = s)) return "no memory";
+    s->n_carries = nc;
+    s->n_slices = nx + ny;
+    s->carries = (carry *)(s->slices + nx + ny);
+    for (int64_t i = 0; i < nc; i++) {
+        const int32_t *c = carries + 3 * i;
+        s->carries[i] = (carry){written[2 * i], written[2 * i + 1], c[0], c[1], c[2], q->attributes[LOOP_FLAGS + i], bytes[2 * i]};
+    }
+    for (int64_t i = 0; i < nx; i++)
+        s->slices[i] = slice_of(slices[2 * i], slices[2 * i + 1], bytes[slices + 2 * i + 1 - written], q->attributes);
+    for (int64_t i = 0; i < ny; i++)
+        s->slices[nx + i] = slice_of(written[2 * nc + i], views[i], bytes[views + i - written], q->attributes);
+    return NULL;
+}
+
+static void release_steps(onax_instruction *q) { free(q->state); }
+
 static const char *verify_loop(onax_instruction *q, const int64_t *bytes) {
     const int64_t *a = q->attributes;
     const char *fault;
@@ -107,7 +138,8 @@ static const char *verify_loop(onax_instruction *q, const int64_t *bytes) {
     if ((fault = check_loop_operands(q, nc, nx, ny))) return fault;
     if (is_while && (fault = claim_part(a[LOOP_CONDITION]))) return fault;
     if ((fault = claim_part(a[LOOP_BODY]))) return fault;
-    return claim_views(q, bytes, nc, nx, ny);
+    if ((fault = claim_views(q, bytes, nc, nx, ny))) return fault;
+    return plan_steps(q, bytes, nc, nx, ny);
 }
 
 static double work_of_loop(const onax_tape *t, const onax_instruction *q) {
@@ -115,95 +147,72 @@ static double work_of_loop(const onax_tape *t, const onax_instruction *q) {
     return q->attributes[LOOP_CONDITION] >= 0 ? 1e9 : step * (double)q->attributes[LOOP_TRIPS];
 }
 
-typedef struct { int64_t nc, nx, ny; const int32_t *written, *stacked, *carries, *slices, *views; } loop_operands;
-
-static inline loop_operands operands_of(const onax_instruction *q) {
-    const int64_t *a = q->attributes;
-    loop_operands o = {a[LOOP_CARRIES], a[LOOP_SLICES], a[LOOP_RESULTS], q->operands, NULL, NULL, NULL, NULL};
-    o.stacked = o.written + 2 * o.nc;
-    o.carries = o.stacked + o.ny;
-    o.slices = o.carries + 3 * o.nc;
-    o.views = o.slices + 2 * o.nx;
-    return o;
-}
-
 /* The carries before the first step; `odd`: the first step writes the spare. */
-static void begin_carries(const onax_instruction *q, const loop_operands *o, onax_frame *f, int odd) {
-    for (int64_t i = 0; i < o->nc; i++) {
-        const int32_t *c = o->carries + 3 * i;
-        char *final = f->buffers[o->written[2 * i]], *spare = f->buffers[o->written[2 * i + 1]], *initial = f->buffers[c[0]];
-        const size_t size = (size_t)f->tape->buffers[c[0]].bytes;
-        switch (q->attributes[LOOP_FLAGS + i]) {
-            case CARRY_STAYS:
-                if (initial != final) memmove(final, initial, size);
-                f->buffers[c[1]] = f->buffers[c[2]] = final;
-                break;
-            case CARRY_IS_COPIED: {
-                char *other = odd ? final : spare;
-                if (initial != other) memmove(other, initial, size);
-                initial = other;
-            } /* fall through */
-            default:
-                f->buffers[c[1]] = initial;
-                f->buffers[c[2]] = odd ? spare : final;
+static void begin_carries(const steps *s, char **at, int odd) {
+    for (int64_t i = 0; i < s->n_carries; i++) {
+        const carry *c = &s->carries[i];
+        char *const final = at[c->final], *const spare = at[c->spare], *initial = at[c->initial];
+        char *const place = c->mode == CARRY_STAYS || odd ? final : spare;
+        if (c->mode != CARRY_ALTERNATES) {
+            if (initial != place) memmove(place, initial, (size_t)c->bytes);
+            initial = place;
         }
+        at[c->read] = initial;
+        at[c->written] = c->mode == CARRY_STAYS || !odd ? final : spare;
     }
 }
 
 /* What a step wrote is what the next one reads; it writes where the one before wrote. */
-static inline void swap_carries(const onax_instruction *q, const loop_operands *o, onax_frame *f) {
-    for (int64_t i = 0; i < o->nc; i++) {
-        const int32_t *c = o->carries + 3 * i, *w = o->written + 2 * i;
-        char *written = f->buffers[c[2]];
-        if (q->attributes[LOOP_FLAGS + i] == CARRY_STAYS) continue;
-        f->buffers[c[1]] = written;
-        f->buffers[c[2]] = written == f->buffers[w[0]] ? f->buffers[w[1]] : f->buffers[w[0]];
+static inline void swap_carries(const steps *s, char **at) {
+    for (const carry *c = s->carries, *end = c + s->n_carries; c < end; c++) {
+        char *const written = at[c->written];
+        if (c->mode == CARRY_STAYS) continue;
+        at[c->read] = written;
+        at[c->written] = written == at[c->final] ? at[c->spare] : at[c->final];
     }
 }
 
 /* The carries after the last step: what is to be read lies in `final`. */
-static void end_carries(const loop_operands *o, onax_frame *f) {
-    for (int64_t i = 0; i < o->nc; i++) {
-        const int32_t *c = o->carries + 3 * i;
-        char *final = f->buffers[o->written[2 * i]], *last = f->buffers[c[1]];
-        if (last != final) memmove(final, last, (size_t)f->tape->buffers[c[0]].bytes);
+static void end_carries(const steps *s, char **at) {
+    for (int64_t i = 0; i < s->n_carries; i++) {
+        const carry *c = &s->carries[i];
+        if (at[c->read] != at[c->final]) memmove(at[c->final], at[c->read], (size_t)c->bytes);
     }
 }
 
 static int run_while(const onax_instruction *q, onax_frame *f) {
     const int64_t *a = q->attributes;
-    const loop_operands o = operands_of(q);
     const int32_t holds = q->operands[q->n_operands - 1];
     int status;
-    begin_carries(q, &o, f, 0);
+    begin_carries(q->state, f->buffers, 0);
     for (;;) {
         if ((status = run_part(f->tape, a[LOOP_CONDITION], f)) || (status = onax_poll(f))) return status;
         if (!*(const uint8_t *)f->buffers[holds]) break;
         if ((status = run_part(f->tape, a[LOOP_BODY], f))) return status;
-        swap_carries(q, &o, f);
+        swap_carries(q->state, f->buffers);
     }
-    end_carries(&o, f);
+    end_carries(q->state, f->buffers);
     return ONAX_DONE;
 }
 
 static int run_loop_of_tape(const onax_instruction *q, onax_frame *f) {
     const int64_t *a = q->attributes, trips = a[LOOP_TRIPS];
-    const loop_operands o = operands_of(q);
+    const steps *s = q->state;
+    const slice *const end = s->slices + s->n_slices;
+    char **const at = f->buffers;
     int status;
     if (a[LOOP_CONDITION] >= 0) return run_while(q, f);
-    begin_carries(q, &o, f, trips % 2 == 0);
+    begin_carries(s, at, trips % 2 == 0);
+    for (const slice *x = s->slices; x < end; x++) at[x->view] = at[x->whole] + x->start;
     for (int64_t t = 0; t < trips; t++) {
-        const int64_t slice = a[LOOP_REVERSE] ? trips - 1 - t : t;
-        for (int64_t i = 0; i < o.nx; i++) {
-            const int32_t *x = o.slices + 2 * i;
-            f->buffers[x[1]] = f->buffers[x[0]] + slice * f->tape->buffers[x[1]].bytes;
+        if (t) {
+            swap_carries(s, at);
+            for (const slice *x = s->slices; x < end; x++) at[x->view] += x->step;
         }
-        for (int64_t i = 0; i < o.ny; i++)
-            f->buffers[o.views[i]] = f->buffers[o.stacked[i]] + slice * f->tape->buffers[o.views[i]].bytes;
         if ((status = run_part(f->tape, a[LOOP_BODY], f)) || (status = onax_poll(f))) return status;
-        swap_carries(q, &o, f);
     }
-    end_carries(&o, f);
+    if (trips) swap_carries(s, at);
+    end_carries(s, at);
     return ONAX_DONE;
 }
 
@@ -286,7 +295,7 @@ static int run_move(const onax_instruction *q, onax_frame *f) {
 const onax_tape_operation onax_tape_control[] = {
     {"move", 1, verify_move, run_move, NULL},
     {"branch", -1, verify_branch, run_branch, NULL},
-    {"loop", -1, verify_loop, run_loop_of_tape, NULL},
+    {"loop", -1, verify_loop, run_loop_of_tape, release_steps},
     {"call", -1, verify_call, run_call, NULL},
     {"blocks", -1, verify_blocks, run_blocks_of_tape, release_blocks},
     {NULL, 0, NULL, NULL, NULL},

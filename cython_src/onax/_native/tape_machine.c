@@ -238,6 +238,15 @@ static const char *read_parts(onax_tape *t, reader *r, int64_t *bytes) {
 
 static const onax_micro_op *micro_ops_of_blocks(const onax_instruction *q, int64_t *count);
 
+static int run_move(const onax_instruction *q, onax_frame *f);
+
+/* The micro-operation of an instruction that is no program over blocks. */
+static onax_micro_op micro_op_of(const onax_tape *t, const onax_instruction *q) {
+    const int64_t bytes = q->operation->run == run_move ? t->buffers[q->operands[0]].bytes : 0;
+    if (q->operation->run != run_move) return (onax_micro_op){.code = ONAX_MICRO_INSTRUCTION, .what = q};
+    return (onax_micro_op){.code = onax_move_code(bytes), .target = q->operands[0], .first = q->operands[1], .n = bytes};
+}
+
 /* What a part runs: the micro-operations of its programs over blocks, and one for each other instruction. */
 static const char *add_micro_ops(onax_tape *t) {
     int64_t total = 1, count;
@@ -253,7 +262,7 @@ static const char *add_micro_ops(onax_tape *t) {
             const onax_instruction *q = &t->instructions[i];
             const onax_micro_op *ops = micro_ops_of_blocks(q, &count);
             if (ops) memcpy(next, ops, (size_t)count * sizeof *ops);
-            else *next = (onax_micro_op){.code = ONAX_MICRO_INSTRUCTION, .what = q};
+            else *next = micro_op_of(t, q);
             next += ops ? count : 1;
         }
         t->parts[k].end = next;
