@@ -5,11 +5,17 @@ import numpy as np
 import pytest
 
 import onax as jax
+import onax.numpy as jnp
 from onax import lax
-from onax._native.tape import TYPES
+from onax._compile.passes.inline_calls import inline_calls
+from onax._native.tape import OPERATIONS, TYPES
+from onax._tape import build  # noqa: F401  it attaches the rules
+from onax._tape.builder import Builder
+from onax._tape.layout import make_tape
 from tape.harness import run_tape
 
 EXACT = "iub"
+NAMES = {number: name for name, number in OPERATIONS.items()}
 
 # shapes, ((lhs contracting, rhs contracting), (lhs batch, rhs batch))
 CASES = [
@@ -148,3 +154,33 @@ def test_mixed_complex_operands_keep_the_numpy_kernel():
     x, y = np.ones((2, 3), np.complex64), np.ones((3, 2), np.float32)
     (got,) = run_tape(lambda x, y: lax.dot_general(x, y, (([1], [0]), ([], []))), x, y, python=("dot_general",))
     np.testing.assert_array_equal(np.asarray(got._value), np.full((2, 2), 3, np.complex64))
+
+
+TRANSPOSED = {
+    "matrix": (lambda a, b: a.T @ b, (40, 30), (40, 20)),
+    "other matrix": (lambda a, b: a @ b.T, (40, 30), (20, 30)),
+    "both": (lambda a, b: a.T @ b.T, (30, 40), (20, 30)),
+    "the same twice": (lambda a, b: a.T @ a.T + b, (30, 30), (30,)),
+    "an axis of length 1": (lambda a, b: a.T @ b, (40, 1), (40, 20)),
+    "heads": (lambda a, b: jnp.swapaxes(a, 0, 1) @ jnp.moveaxis(b, 0, 2), (12, 3, 8), (10, 3, 8)),
+}
+NOT_TRANSPOSED = {
+    "reversed": (lambda a, b: a[::-1] @ b, (40, 30), (30, 20)),
+    "a slice": (lambda a, b: a[::2] @ b, (40, 30), (30, 20)),
+    "repeated": (lambda a, b: jnp.broadcast_to(a, (7, 30)) @ b, (30,), (30, 20)),
+    "read again": (lambda a, b: (a.T @ b, a.T), (40, 30), (40, 20)),
+}
+
+
+@pytest.mark.parametrize("name", [*TRANSPOSED, *NOT_TRANSPOSED])
+def test_products_read_transposed_operands_where_they_lie(name):
+    function, *shapes = (TRANSPOSED | NOT_TRANSPOSED)[name]
+    rng = np.random.default_rng(0)
+    args = [rng.integers(-4, 5, shape).astype(np.float32) for shape in shapes]
+    builder = Builder()
+    program = inline_calls(jax.make_jaxpr(function)(*args))
+    builder.outputs(builder.program(program, builder.inputs(program.in_avals)), program.out_avals)
+    operations = [NAMES[number] for number, _, _ in builder.parts[0].instructions]
+    assert ("copy" in operations) is (name in NOT_TRANSPOSED)
+    for got, want in zip(make_tape(builder)(args), jax.tree.leaves(function(*args)), strict=True):
+        np.testing.assert_array_equal(got, want)  # sums of small integers are exact

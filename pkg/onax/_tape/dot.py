@@ -2,6 +2,7 @@
 
 from onax._native.tape import TYPES
 from onax._prims.dot import dot_general_p
+from onax._tape.copies import is_in_order, readable_origin
 from onax._tape.rules import Unsupported, tape
 
 
@@ -28,11 +29,13 @@ def product_types(lhs, rhs, out):
 @tape.rule(dot_general_p)
 def _dot_general(b, out, lhs, rhs, *, dimension_numbers, **_):
     (lc, rc), (lb, rb) = dimension_numbers
-    result = b.buffer(out)
-    left, right, to = strides_of(lhs.shape), strides_of(rhs.shape), iter(strides_of(out.shape))
+    types = product_types(lhs.dtype, rhs.dtype, out.dtype)
+    result, to = b.buffer(out), iter(strides_of(out.shape))
+    left_source, left = _before_transpose(b, lhs)
+    right_source, right = (left_source, left) if lhs is rhs else _before_transpose(b, rhs)
     lf = [i for i in range(len(lhs.shape)) if i not in lc and i not in lb]
     rf = [i for i in range(len(rhs.shape)) if i not in rc and i not in rb]
-    axes = [*product_types(lhs.dtype, rhs.dtype, result.dtype), len(lb), len(lf), len(rf), len(lc)]
+    axes = [*types, len(lb), len(lf), len(rf), len(lc)]
     for i, j in zip(lb, rb):
         axes += [lhs.shape[i], left[i], right[j], next(to)]
     for i in lf:
@@ -41,5 +44,20 @@ def _dot_general(b, out, lhs, rhs, *, dimension_numbers, **_):
         axes += [rhs.shape[j], 0, right[j], next(to)]
     for i, j in zip(lc, rc):
         axes += [lhs.shape[i], left[i], right[j], 0]
-    b.emit("dot", [result], [lhs, rhs], axes)
+    b.emit("dot", [result], [left_source, right_source], axes)
     return result
+
+
+def _before_transpose(b, x):
+    """(Buffer, strides) of an operand: those of the array of which it is the transpose, if nothing else reads that."""
+    origin = readable_origin(b, x)
+    if origin is None or origin.start or not _is_transpose(x.shape, origin.strides):
+        return x, strides_of(x.shape)
+    b.withdraw(origin.instruction)
+    return origin.source, origin.strides
+
+
+def _is_transpose(shape, strides):
+    """Whether these strides go through a dense array in some order of its axes."""
+    axes = sorted([(-stride, n) for n, stride in zip(shape, strides) if n != 1])
+    return is_in_order([n for _, n in axes], [-stride for stride, _ in axes])
