@@ -20,6 +20,7 @@ from onax._compile.direct import direct_runner
 from onax._compile.dump import open_dump
 from onax._compile.lazy_import import multi_device
 from onax._compile.passes.form_tapes import form_tapes
+from onax._compile.passes.hoist_invariants import hoist_invariants
 from onax._compile.passes.inline_calls import inline_calls
 from onax._compile.passes.simplify import simplify
 from onax._compile.placement import has_separate_regions
@@ -37,7 +38,10 @@ PASSES = (
     eliminate_dead_code,
     simplify,
 )
-NATIVE_PASSES = (form_tapes,)
+NATIVE_PASSES = (
+    hoist_invariants,
+    form_tapes,
+)
 
 
 def compile_jaxpr(jaxpr, name, keep_unused=False, compiler_options=None, device=None):
