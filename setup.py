@@ -75,7 +75,10 @@ def _read_files(path):
 
 
 class BuildExtensions(build_ext):
-    """Compiles the C files of all extensions side by side, the longest first, and only those that have changed."""
+    """Compiles the C files of all extensions side by side, the longest first.
+
+    Object files that are newer than all that they are made of, this file with its flags included, are kept.
+    """
 
     def build_extensions(self):
         jobs = [(Path(source), extension) for extension in self.extensions for source in extension.sources]
@@ -90,7 +93,7 @@ class BuildExtensions(build_ext):
     def _compile(self, source, extension):
         """The path of the object file of a C file."""
         (made,) = self.compiler.object_filenames([str(source)], output_dir=self.build_temp)
-        read = max([path.stat().st_mtime for path in _read_files(source)])
+        read = max([path.stat().st_mtime for path in (*_read_files(source), Path("setup.py"))])
         if self.force or not os.path.exists(made) or os.path.getmtime(made) <= read:
             self.compiler.compile(
                 [str(source)],
