@@ -126,7 +126,9 @@ def test_lengths(size):
 
 
 @pytest.mark.parametrize(
-    "attributes", [{"a": object()}, {"a": [1, "x"]}, {"a": {}}, {"a": np.zeros(2, np.complex64)}], ids=str
+    "attributes",
+    [{"a": object()}, {"a": [1, "x"]}, {"a": {}}, {"a": np.zeros(2, np.complex64)}],
+    ids=["object", "mixed list", "dict", "complex"],
 )
 def test_what_an_attribute_cannot_hold(attributes):
     with pytest.raises(TypeError):

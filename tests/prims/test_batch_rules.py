@@ -22,7 +22,7 @@ def examples(shape, dim):
     return x if dim is None else np.moveaxis(x, 0, dim)
 
 
-@pytest.mark.parametrize("one, other", itertools.product(SHAPES, SHAPES))
+@pytest.mark.parametrize("one, other", list(itertools.product(SHAPES, SHAPES)))
 def test_equals_a_loop(one, other):
     for i, j in itertools.product([None, *range(len(one) + 1)], [None, *range(len(other) + 1)]):
         if i is None and j is None:
@@ -52,7 +52,7 @@ sum_p = Primitive(
 defreducer(sum_p)
 
 
-@pytest.mark.parametrize("axes, dim", itertools.product([(0,), (1,), (2,), (0, 2), ()], range(4)))
+@pytest.mark.parametrize("axes, dim", list(itertools.product([(0,), (1,), (2,), (0, 2), ()], range(4))))
 def test_axes_of_reductions_are_shifted(axes, dim):
     x = np.random.default_rng(0).normal(size=(2, 3, 4, 5)).astype(np.float32)
     got = jax.vmap(lambda a: sum_p.bind(a, axes=axes), dim)(x)

@@ -38,7 +38,7 @@ def test_positions_come_from_the_headers_order():
     (HEADER.replace("ORT_CLASS_RELEASE(Env)", "ORT_NEW(Env)"), {"Run"}, r"unknown form: ORT_NEW\(Env\)"),
     (HEADER.replace("#define", ""), {"Run"}, "does not define ORT_API_VERSION"),
     (HEADER.replace("struct OrtApi ", "struct Other "), {"Run"}, "no struct OrtApi"),
-], ids=str)  # fmt: skip
+], ids=["missing", "old", "unknown form", "no version", "no table"])  # fmt: skip
 def test_headers_that_do_not_serve(header, used, message):
     with pytest.raises(ValueError, match=message):
         script.render(header, used)
